@@ -1,0 +1,79 @@
+# What every target of the project shares: language, warnings, tools, and the functions that declare targets.
+
+set(CMAKE_CXX_STANDARD 17)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  # Precompiled headers need the sloppiness; without it every file that uses one is a miss.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
+endif()
+find_program(LLD ld.lld-22)
+if(LLD)
+  add_link_options(--ld-path=${LLD})
+endif()
+
+add_compile_options(-Wall -Wextra -Werror -Wno-unused-parameter -fno-math-errno -ffp-contract=off)
+if(TILEWRIGHT_SANITIZE)
+  # Debian's libLLVM carries no sanitizer annotations: its containers must not be checked across the boundary.
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr,function -fno-sanitize-recover=all
+                      -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+if(TILEWRIGHT_FUZZERS)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+find_package(LLVM 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/llvm)
+find_package(GTest REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+include(GoogleTest)
+
+# tilewright_add_library(NAME SOURCE... [DEPENDS LIB...] [LLVM | MLIR])
+# A static library `tilewright-NAME` whose headers stand in `include/` beside its CMakeLists.txt.
+# LLVM and MLIR are built without RTTI, so a library that derives from their classes is too.
+function(tilewright_add_library name)
+  cmake_parse_arguments(ARG "LLVM;MLIR" "" "DEPENDS" ${ARGN})
+  add_library(tilewright-${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  set_target_properties(tilewright-${name} PROPERTIES OUTPUT_NAME tilewright-${name})
+  if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/include")
+    target_include_directories(tilewright-${name} PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}/include")
+  endif()
+  target_link_libraries(tilewright-${name} PUBLIC ${ARG_DEPENDS} fmt::fmt)
+  tilewright_use_llvm(tilewright-${name} "${ARG_LLVM}" "${ARG_MLIR}")
+endfunction()
+
+# Gives TARGET the include paths, flags and shared libraries of LLVM or MLIR.
+function(tilewright_use_llvm target llvm mlir)
+  if(llvm OR mlir)
+    target_include_directories(${target} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS})
+    target_compile_options(${target} PRIVATE -fno-rtti)
+    target_link_libraries(${target} PUBLIC LLVM)
+    target_link_directories(${target} PUBLIC ${LLVM_LIBRARY_DIRS})
+  endif()
+  if(mlir)
+    target_link_libraries(${target} PUBLIC MLIR)
+  endif()
+endfunction()
+
+# tilewright_add_test(NAME SOURCE... [DEPENDS LIB...] [LABELS LABEL...] [LLVM | MLIR])
+# A GoogleTest program; every TEST in it becomes one ctest entry, labeled `quick` unless told otherwise.
+function(tilewright_add_test name)
+  cmake_parse_arguments(ARG "LLVM;MLIR" "" "DEPENDS;LABELS" ${ARGN})
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS quick)
+  endif()
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE TILEWRIGHT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  tilewright_use_llvm(${name} "${ARG_LLVM}" "${ARG_MLIR}")
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS "${ARG_LABELS}")
+endfunction()
