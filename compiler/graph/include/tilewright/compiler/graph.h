@@ -1,0 +1,25 @@
+// Passes on TOSA graphs that hold for float and integer graphs alike: what every later stage may rely on.
+#pragma once
+
+#include "mlir/Pass/Pass.h"
+
+#include <memory>
+
+namespace tilewright {
+
+struct FoldOptions {
+  int64_t sizeCap = int64_t(16) << 20; // bytes of a result that folding may create
+};
+
+// `graph-fold`: constant folding (size-capped), batch normalization and scalar arithmetic folded into the convolution before it,
+// pads folded into convolutions and pools, identities and dead code removed.
+std::unique_ptr<mlir::Pass> createGraphFoldPass(FoldOptions options = {});
+
+// `graph-layout`: moves transposes through element-wise operators, pads, concats, slices and reductions until they cancel or
+// reach the graph's border, folds them into constants and turns those that move no data (unit dimensions) into reshapes.
+std::unique_ptr<mlir::Pass> createGraphLayoutPass();
+
+// Registers both for tilewright-opt.
+void registerGraphPasses();
+
+} // namespace tilewright

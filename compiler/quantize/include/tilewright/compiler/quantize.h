@@ -1,0 +1,49 @@
+// Post-training quantization: a float TOSA module and calibration data in, an integer TOSA 1.0 module out.
+//
+// The integer module holds only integer TOSA operators (PRO-INT, and EXT-INT16's i16 table where softmax needs it): no quant types.
+// Its @main takes and gives integer tensors; each argument and result carries, beside `tilewright.name`,
+// `tilewright.scale` (f64) and `tilewright.zero_point` (i64) with which the host quantizes at the border:
+// q = clamp(round_half_even(x / scale) + zero_point), x = (q - zero_point) * scale.
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "tilewright/support/npy.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tilewright {
+
+enum class Calibration { MinMax, Percentile, Mse, Entropy };
+
+struct QuantizeOptions {
+  Calibration method = Calibration::MinMax;
+  double percentile = 99.99; // for Calibration::Percentile
+};
+
+// Signal-to-quantization-noise ratio of one layer's output against the float run, over the calibration samples.
+struct LayerSqnr {
+  std::string layer; // the user's operator name
+  std::string op;
+  double decibels = 0;
+};
+
+struct QuantizationReport {
+  std::vector<LayerSqnr> layers; // in program order
+};
+
+// One sample a row: input name -> [samples, ...input shape without its batch dimension of 1, or with it].
+using CalibrationData = std::map<std::string, Tensor>;
+
+// Reads a `.npz` file or a directory of `.npy` files. Throws UserError.
+CalibrationData readCalibration(const std::string &path);
+// `samples` rows of seeded standard normal data for each argument of @main.
+CalibrationData randomCalibration(mlir::ModuleOp module, int64_t samples, uint64_t seed);
+
+// Throws UserError naming the user's operator that has no integer form, or the calibration input that does not fit.
+mlir::OwningOpRef<mlir::ModuleOp> quantize(mlir::ModuleOp module, const CalibrationData &data,
+                                           const QuantizeOptions &options, QuantizationReport *report);
+
+} // namespace tilewright
