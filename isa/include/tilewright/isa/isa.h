@@ -1,0 +1,201 @@
+// The ISA as one object: what every part of the project asks instead of guessing.
+#pragma once
+
+#include "tilewright/isa/expression.h"
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tilewright::isa {
+
+enum class Space { Dram, Spad, Acc };
+
+struct Memory {
+  Space space;
+  std::string name;
+  std::string summary;
+  uint64_t bytes = 0;
+  int addressBytes = 1; // what one address step moves: 1 or 4
+  int banks = 1;        // contiguous parts of bytes / banks each (rounded up to the port's width)
+  int portBytes = 0;    // bytes one port moves a cycle, at any alignment within a bank; 0 for DRAM
+  uint64_t addresses() const { return bytes / static_cast<uint64_t>(addressBytes); }
+  uint64_t bankBytes() const;
+};
+
+// A scalar register of a unit, set by the unit's `set` instruction.
+struct StateRegister {
+  std::string name;
+  std::string summary;
+  Type type;
+  int64_t reset = 0;
+  int index = 0; // within the unit
+};
+
+// An array register of a unit: weights, tables, per-channel parameters. Stored row-major, one element in `storageBytes()` bytes.
+struct StateArray {
+  std::string name;
+  std::string summary;
+  Type type;
+  std::vector<int64_t> sizes;
+  int64_t reset = 0;
+  int index = 0; // within the unit
+  int64_t elements() const;
+  int storageBytes() const { return type.bits <= 8 ? 1 : type.bits <= 16 ? 2 : 4; }
+};
+
+enum class UnitTemplate { Sequencer, DmaLoad, DmaStore, Matrix, Vector };
+
+struct Unit {
+  std::string name;
+  std::string summary;
+  UnitTemplate kind;
+  int index = 0; // position in Isa::units(); the sequencer is 0
+  int queueDepth = 0;
+  std::vector<StateRegister> registers;
+  std::vector<StateArray> arrays;
+};
+
+enum class Access { Read, Write, Update };
+
+struct Operand {
+  enum class Kind { Memory, Immediate };
+  std::string name;
+  Kind kind;
+  int index = 0;
+  Type type;        // of an element (Memory) or of the value (Immediate)
+  Space space = Space::Spad;
+  Access access = Access::Read;
+  int low = 0;      // first bit of the field in the instruction
+  int width = 0;    // bits of the field (of the address, for Memory)
+  int baseLow = -1; // first bit of the base-register selector, for Memory
+  int baseWidth = 0;
+};
+
+struct Iterator {
+  std::string name;
+  ExprPtr extent; // over immediates, state and literals
+};
+
+// Where a step writes: an element of a memory operand or of a state array.
+struct Target {
+  bool isMemory = true;
+  int index = 0;              // operand or array
+  std::vector<ExprPtr> where; // one element index, or one a dimension of the array
+};
+
+enum class StepKind { Map, Reduce };
+enum class Combiner { Add, Maximum, Minimum, And, Or };
+
+// One step of the tensor level. A move is a map whose expression is one read or an immediate; a contract is a reduce over products.
+struct Step {
+  StepKind kind = StepKind::Map;
+  std::string form; // as written: map, move, reduce, contract
+  std::vector<Iterator> iterators;  // spatial
+  std::vector<Iterator> reductions; // Reduce only
+  Target out;
+  ExprPtr when;      // Map only; null: always. Where it is 0, `otherwise` is written and no memory is read
+  ExprPtr otherwise;
+  ExprPtr expr;
+  Combiner combiner = Combiner::Add;
+  Type accumulator;  // Reduce only: the combiner wraps in this type
+  ExprPtr init;      // Reduce only
+  ExprPtr post;      // Reduce only; null: the result itself
+};
+
+enum class Control { None, Halt, Fence, SetBase, Loop, Branch };
+
+struct Require {
+  std::string label; // C1
+  std::string text;
+  ExprPtr expr;
+};
+
+struct Instruction {
+  std::string name;
+  std::string summary;
+  std::string file; // the YAML file, for messages
+  int unit = 0;     // index in Isa::units()
+  int opcode = 0;
+  int index = 0;    // position in Isa::instructions()
+  std::vector<Operand> operands;
+  std::vector<Require> requires_;
+  std::vector<Step> steps;                        // empty for control and set instructions
+  std::vector<std::pair<int, int>> sets;          // set instructions: (register-number operand, value operand), in order
+  Control control = Control::None;
+  ExprPtr controlValue;                           // SetBase: the value; Branch: the condition
+
+  int operandIndex(std::string_view name) const;  // -1 when there is none
+};
+
+// A decoded (or to be encoded) instruction. For a memory operand, `values` holds the address field, `bases` the base register.
+struct Word {
+  int instruction = 0; // Isa::instructions() index
+  uint32_t wait = 0;   // semaphore mask
+  uint32_t signal = 0;
+  std::vector<int64_t> values;
+  std::vector<uint8_t> bases;
+};
+
+using Bits = std::vector<uint8_t>; // instructionBytes() bytes, little-endian
+
+// Timing of the resolved target: `timing.yaml` with its expressions evaluated. Keys as in the file: "matrix.pipeline".
+using Timing = std::map<std::string, int64_t>;
+
+class Isa {
+public:
+  const std::string &name() const { return name_; }
+  const std::string &version() const { return version_; }
+  const std::string &target() const { return target_; }
+  const std::string &hash() const { return hash_; }             // 64 hex digits: everything but timing, clock and DRAM
+  const std::string &timingHash() const { return timingHash_; } // timing, clock and DRAM
+  int64_t clockHz() const { return clockHz_; }
+  const std::string &dram() const { return dram_; }             // preset name
+
+  int64_t param(std::string_view name) const; // throws std::out_of_range for an unknown name (our mistake)
+  const std::map<std::string, int64_t, std::less<>> &params() const { return params_; }
+  const Memory &memory(Space space) const { return memories_[static_cast<int>(space)]; }
+  const std::vector<Unit> &units() const { return units_; }
+  const Unit *findUnit(std::string_view name) const;
+  const std::vector<Instruction> &instructions() const { return instructions_; }
+  const Instruction *find(std::string_view name) const; // null when the ISA has no such instruction
+  const Timing &timing() const { return timing_; }
+  const std::map<std::string, int64_t> &dramParameters() const { return dramParameters_; } // the preset's numbers
+
+  int instructionBytes() const { return static_cast<int>(param("instruction_bytes")); }
+  int semaphores() const { return static_cast<int>(param("semaphores")); }
+
+  // The instruction's bits. Throws UserError naming instruction, field, value and range when a value does not fit or a `require` fails.
+  Bits encode(const Word &word) const;
+  // False, with the reason, for a reserved opcode, non-zero reserved bits, or a failed `require`: every engine traps on these alike.
+  bool decode(const uint8_t *bits, Word &word, std::string &reason) const;
+
+  // The whole resolved description in canonical form (sorted, expressions evaluated), the text that `hash` is taken of.
+  const std::string &canonical() const { return canonical_; }
+
+private:
+  friend class IsaBuilder;
+  std::string name_, version_, target_, hash_, timingHash_, dram_, canonical_;
+  int64_t clockHz_ = 0;
+  std::map<std::string, int64_t, std::less<>> params_;
+  std::array<Memory, 3> memories_;
+  std::vector<Unit> units_;
+  std::vector<Instruction> instructions_;
+  std::vector<int> byOpcode_; // -1: reserved
+  Timing timing_;
+  std::map<std::string, int64_t> dramParameters_;
+};
+
+struct LoadOptions {
+  std::string target = "edge16";    // the name of a shipped target or a path to a YAML file
+  std::vector<std::string> overlays; // `--what-if` files, applied in order
+  std::string directory;            // where isa/ is; empty: found beside the binary, in the source tree, or in TILEWRIGHT_ISA
+};
+
+// Reads, resolves and checks the description. Throws UserError with file:line:col.
+Isa load(const LoadOptions &options);
+
+} // namespace tilewright::isa
