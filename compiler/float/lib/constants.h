@@ -1,0 +1,16 @@
+// The values of TOSA constants as plain tensors.
+#pragma once
+
+#include "mlir/IR/Operation.h"
+#include "mlir/IR/Value.h"
+#include "tilewright/support/npy.h"
+
+namespace tilewright {
+
+// The NumPy type of a tensor's elements; nothing for those it has none for (f8, i4, i48, ...).
+std::optional<DType> dtypeOf(mlir::Type elementType);
+
+// The value of a `tosa.const`.
+Tensor constantTensor(mlir::Operation *constant);
+
+} // namespace tilewright

@@ -1,0 +1,247 @@
+#include "tilewright/compiler/float_execution.h"
+
+#include "constants.h"
+#include "kernels.h"
+#include "lower.h"
+
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/ExecutionEngine/ExecutionEngine.h"
+#include "mlir/ExecutionEngine/OptUtils.h"
+#include "tilewright/compiler/frontend.h"
+#include "tilewright/support/error.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+
+#include <cstring>
+#include <fmt/format.h>
+#include <mutex>
+
+using namespace mlir;
+
+namespace tilewright {
+
+namespace {
+
+// Code for this machine. Nothing here lets LLVM contract or reorder floating-point operations, so
+// results are the same on all.
+std::unique_ptr<llvm::TargetMachine> hostMachine() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+  auto builder = llvm::cantFail(llvm::orc::JITTargetMachineBuilder::detectHost());
+  builder.setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
+  return llvm::cantFail(builder.createTargetMachine());
+}
+
+[[noreturn]] void throwUnsupported(Location location, const std::string &op,
+                                   const std::string &reason) {
+  Layer layer = layerOf(location);
+  Place place;
+  if (!layer.name.empty())
+    place.subject = fmt::format("node '{}' ({})", escape(layer.name), escape(layer.op));
+  throw UserError(place, fmt::format("cannot be run in floating point: {} has no lowering{}",
+                                     op.empty() ? "an operator" : op,
+                                     reason.empty() ? "" : ": " + escape(reason)));
+}
+
+using Kernel = void (*)(void **);
+
+// Where a call finds a tensor while it runs: among the constants, or in a slot of the run.
+struct Operand {
+  bool isConstant = false;
+  size_t index = 0;
+};
+
+struct Call {
+  Kernel kernel = nullptr; // null: the result is a copy of the operand
+  std::vector<Operand> operands;
+  std::vector<size_t> results; // slots
+  std::vector<size_t> dead;    // slots that no later call reads
+};
+
+class Executable : public FloatExecutable {
+public:
+  Executable(ModuleOp module, bool keepIntermediates) {
+    auto main = module.lookupSymbol<func::FuncOp>("main");
+    if (!main || !main.getBody().hasOneBlock())
+      throw std::logic_error("float execution needs a function @main of one block");
+    checkTypes(main);
+    registerLowering(*module.getContext());
+    KernelProgram program = splitIntoKernels(main);
+    if (std::optional<LoweringFailure> failure = lowerToLlvm(*program.kernels))
+      throwUnsupported(failure->location, failure->op, failure->message);
+    compile(*program.kernels);
+    link(main, program, keepIntermediates);
+  }
+
+  std::vector<Tensor> run(const std::vector<Tensor> &inputs) override {
+    std::vector<Tensor> slots(slotTypes_.size());
+    checkInputs(inputs);
+    for (const Call &call : calls_) {
+      for (size_t slot : call.results)
+        slots[slot] = makeTensor(slotTypes_[slot].dtype, slotTypes_[slot].shape);
+      auto bytesOf = [&](Operand operand) {
+        const Tensor &tensor = operand.isConstant              ? constants_[operand.index]
+                               : operand.index < inputs.size() ? inputs[operand.index]
+                                                               : slots[operand.index];
+        return const_cast<char *>(tensor.bytes.data());
+      };
+      if (!call.kernel) {
+        std::memcpy(slots[call.results[0]].bytes.data(), bytesOf(call.operands[0]),
+                    slots[call.results[0]].bytes.size());
+      } else {
+        std::vector<char *> pointers;
+        for (Operand operand : call.operands)
+          pointers.push_back(bytesOf(operand));
+        for (size_t slot : call.results)
+          pointers.push_back(slots[slot].bytes.data());
+        std::vector<void *> arguments;
+        for (char *&pointer : pointers)
+          arguments.push_back(&pointer);
+        call.kernel(arguments.data());
+      }
+      for (size_t slot : call.dead)
+        slots[slot] = Tensor();
+    }
+    std::vector<Tensor> results;
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      Operand output = outputs_[i];
+      if (output.isConstant)
+        results.push_back(constants_[output.index]);
+      else if (output.index < inputs.size())
+        results.push_back(inputs[output.index]);
+      else if (i >= copies_)
+        results.push_back(std::move(slots[output.index]));
+      else
+        results.push_back(slots[output.index]);
+    }
+    return results;
+  }
+
+  const std::vector<Value> &intermediates() const override { return intermediates_; }
+
+private:
+  void checkTypes(func::FuncOp main) {
+    auto check = [](Value value, Location location) {
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      bool isShape = isa<tosa::shapeType>(value.getType());
+      if (!isShape && (!type || !type.hasStaticShape() || !dtypeOf(type.getElementType())))
+        throwUnsupported(location, "a tensor of this type", "");
+    };
+    for (Value argument : main.getArguments())
+      check(argument, argument.getLoc());
+    for (Operation &op : main.getBody().front().without_terminator())
+      for (Value result : op.getResults())
+        check(result, op.getLoc());
+  }
+
+  void compile(ModuleOp kernels) {
+    std::unique_ptr<llvm::TargetMachine> machine = hostMachine();
+    ExecutionEngineOptions options;
+    auto optimize = makeOptimizingTransformer(2, 0, machine.get());
+    options.transformer = optimize;
+    options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Default;
+    options.enableGDBNotificationListener = false;
+    options.enablePerfNotificationListener = false;
+    auto engine = ExecutionEngine::create(kernels, options, hostMachine());
+    if (!engine)
+      throw std::runtime_error("cannot compile kernels: " + llvm::toString(engine.takeError()));
+    engine_ = std::move(*engine);
+  }
+
+  // Binds calls to machine code and values to slots. Arguments take the first slots.
+  void link(func::FuncOp main, const KernelProgram &program, bool keepIntermediates) {
+    llvm::DenseMap<Value, Operand> places;
+    auto addSlot = [&](Value value) {
+      auto type = cast<RankedTensorType>(value.getType());
+      size_t slot = slotTypes_.size();
+      slotTypes_.push_back({*dtypeOf(type.getElementType()), type.getShape().vec()});
+      places[value] = {false, slot};
+      return slot;
+    };
+    auto placeOf = [&](Value value) {
+      auto found = places.find(value);
+      if (found != places.end())
+        return found->second;
+      constants_.push_back(constantTensor(value.getDefiningOp()));
+      return places[value] = Operand{true, constants_.size() - 1};
+    };
+    for (Value argument : main.getArguments())
+      addSlot(argument);
+    arguments_ = main.getNumArguments();
+    for (const KernelCall &call : program.calls) {
+      Call linked;
+      for (Value operand : call.operands)
+        linked.operands.push_back(placeOf(operand));
+      for (Value result : call.results) {
+        linked.results.push_back(addSlot(result));
+        if (keepIntermediates)
+          intermediates_.push_back(result);
+      }
+      if (!call.kernel.empty())
+        linked.kernel = llvm::cantFail(engine_->lookupPacked(call.kernel));
+      calls_.push_back(std::move(linked));
+    }
+    for (Value result : main.getBody().front().getTerminator()->getOperands())
+      outputs_.push_back(placeOf(result));
+    copies_ = outputs_.size(); // a result may be an intermediate as well, or occur twice
+    for (Value value : intermediates_)
+      outputs_.push_back(places[value]);
+    markDead();
+  }
+
+  void markDead() {
+    std::vector<bool> needed(slotTypes_.size(), false);
+    for (Operand output : outputs_)
+      if (!output.isConstant)
+        needed[output.index] = true;
+    for (size_t i = 0; i < arguments_; ++i)
+      needed[i] = true;
+    for (auto call = calls_.rbegin(); call != calls_.rend(); ++call) {
+      std::vector<size_t> touched = call->results;
+      for (Operand operand : call->operands)
+        if (!operand.isConstant)
+          touched.push_back(operand.index);
+      for (size_t slot : touched)
+        if (!needed[slot]) {
+          needed[slot] = true;
+          call->dead.push_back(slot);
+        }
+    }
+  }
+
+  void checkInputs(const std::vector<Tensor> &inputs) const {
+    if (inputs.size() != arguments_)
+      throw std::logic_error("float execution: wrong number of inputs");
+    for (size_t i = 0; i < arguments_; ++i)
+      if (inputs[i].dtype != slotTypes_[i].dtype || inputs[i].shape != slotTypes_[i].shape)
+        throw std::logic_error(
+            fmt::format("float execution: input {} has another type or shape than @main takes", i));
+  }
+
+  struct SlotType {
+    DType dtype;
+    std::vector<int64_t> shape;
+  };
+
+  std::unique_ptr<ExecutionEngine> engine_;
+  std::vector<Tensor> constants_;
+  std::vector<SlotType> slotTypes_;
+  std::vector<Call> calls_;
+  std::vector<Operand> outputs_;
+  std::vector<Value> intermediates_;
+  size_t arguments_ = 0;
+  size_t copies_ = 0; // the first outputs, which may be read again
+};
+
+} // namespace
+
+std::unique_ptr<FloatExecutable> FloatExecutable::create(ModuleOp module, bool keepIntermediates) {
+  return std::make_unique<Executable>(module, keepIntermediates);
+}
+
+} // namespace tilewright

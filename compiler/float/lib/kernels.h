@@ -1,0 +1,38 @@
+// Splits a TOSA function into kernels: one function per operator, in destination-passing form on
+// buffers, equal ones shared.
+//
+//   1. Constants become buffers of the caller; those that an operator needs to know when it is
+//   lowered (shapes, zero points,
+//      scalars) are cloned into its kernel.
+//   2. Every other operator becomes a call of a kernel @k0, @k1, ... whose arguments are its
+//   operands' buffers, then its results'.
+//   3. Reshapes and identities share their operand's buffer.
+//
+// Small functions keep one-shot bufferization, which is super-linear, and LLVM's optimizer cheap,
+// and the order of calls and the life of buffers stay with the caller, who may keep any
+// intermediate.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <string>
+#include <vector>
+
+namespace tilewright {
+
+struct KernelCall {
+  std::string kernel;                // empty: the result shares the operand's buffer
+  std::vector<mlir::Value> operands; // values of the function that was split
+  std::vector<mlir::Value> results;
+};
+
+struct KernelProgram {
+  mlir::OwningOpRef<mlir::ModuleOp> kernels;
+  std::vector<KernelCall> calls; // in program order
+};
+
+KernelProgram splitIntoKernels(mlir::func::FuncOp main);
+
+} // namespace tilewright

@@ -1,0 +1,123 @@
+#include "lower.h"
+
+#include "loops.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
+#include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/AllInterfaces.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/Transforms/SubsetInsertionOpInterfaceImpl.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/Dialect/Tosa/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+void registerLowering(MLIRContext &context) {
+  DialectRegistry registry;
+  arith::registerBufferizableOpInterfaceExternalModels(registry);
+  bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(registry);
+  linalg::registerAllDialectInterfaceImplementations(registry);
+  scf::registerBufferizableOpInterfaceExternalModels(registry);
+  tensor::registerBufferizableOpInterfaceExternalModels(registry);
+  tensor::registerSubsetOpInterfaceExternalModels(registry);
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  context.appendDialectRegistry(registry);
+  context.loadDialect<bufferization::BufferizationDialect, func::FuncDialect, linalg::LinalgDialect,
+                      LLVM::LLVMDialect, memref::MemRefDialect, tensor::TensorDialect,
+                      tosa::TosaDialect>();
+}
+
+// TOSA to linalg on tensors, with the plain arithmetic around it.
+static void addTosaLowering(OpPassManager &pm) {
+  // Transposed convolutions have no lowering of their own.
+  pm.addPass(tosa::createTosaOptionalDecompositionsPass());
+  pm.addPass(tosa::createTosaMakeBroadcastablePass());
+  // Output channels innermost in the weights: the innermost loop then runs over contiguous memory
+  // (see loops.h).
+  TosaToLinalgNamedOptions named;
+  named.preferConv2DKernelLayoutHWCF = true;
+  pm.addPass(tosa::createTosaToLinalgNamed(named));
+  pm.addPass(tosa::createTosaToLinalg());
+  pm.addPass(createTosaToTensorPass());
+  TosaToArithPassOptions arith;
+  arith.includeApplyRescale = true;
+  pm.addPass(createTosaToArithPass(arith));
+  pm.addPass(createTosaToSCFPass());
+}
+
+static void addLlvmLowering(OpPassManager &pm) {
+  OpPassManager &function = pm.nest<func::FuncOp>();
+  function.addPass(createBufferizeKernelPass());
+  function.addPass(createLoopsPass());
+  function.addPass(memref::createExpandStridedMetadataPass());
+  function.addPass(createLowerAffinePass());
+  function.addPass(createSCFToControlFlowPass());
+  function.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+  ConvertFuncToLLVMPassOptions func;
+  func.useBarePtrCallConv = true;
+  pm.addPass(createConvertFuncToLLVMPass(func));
+  pm.addPass(createConvertIndexToLLVMPass());
+  pm.addPass(createUBToLLVMConversionPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
+// The first operator of TOSA that is left, or nothing.
+static Operation *leftover(ModuleOp kernels) {
+  Operation *found = nullptr;
+  kernels.walk([&](Operation *op) {
+    if (!found && isa_and_nonnull<tosa::TosaDialect>(op->getDialect()) &&
+        !op->hasTrait<OpTrait::ConstantLike>())
+      found = op;
+  });
+  return found;
+}
+
+std::optional<LoweringFailure> lowerToLlvm(ModuleOp kernels) {
+  MLIRContext *context = kernels.getContext();
+  std::string reason;
+  std::optional<Location> place;
+  ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error && !place) {
+      reason = diagnostic.str();
+      place = diagnostic.getLocation();
+    }
+    return success();
+  });
+
+  PassManager toLinalg(context);
+  toLinalg.enableVerifier(false);
+  addTosaLowering(toLinalg.nest<func::FuncOp>());
+  bool done = succeeded(toLinalg.run(kernels));
+  if (Operation *op = leftover(kernels))
+    return LoweringFailure{op->getLoc(), op->getName().getStringRef().str(), reason};
+
+  PassManager toLlvm(context);
+  toLlvm.enableVerifier(false);
+  addLlvmLowering(toLlvm);
+  if (!done || failed(toLlvm.run(kernels)))
+    return LoweringFailure{place.value_or(kernels.getLoc()), "", reason};
+  return std::nullopt;
+}
+
+} // namespace tilewright
