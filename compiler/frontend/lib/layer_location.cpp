@@ -1,0 +1,25 @@
+#include "tilewright/compiler/frontend.h"
+
+#include "mlir/IR/Location.h"
+
+namespace tilewright {
+
+mlir::Location layerLocation(mlir::MLIRContext &context, llvm::StringRef name, llvm::StringRef op) {
+  auto kind = mlir::NameLoc::get(mlir::StringAttr::get(&context, op));
+  return mlir::NameLoc::get(mlir::StringAttr::get(&context, name), kind);
+}
+
+Layer layerOf(mlir::Location location) {
+  if (auto fused = llvm::dyn_cast<mlir::FusedLoc>(location)) {
+    for (mlir::Location part : fused.getLocations())
+      if (Layer layer = layerOf(part); !layer.op.empty())
+        return layer;
+    return {};
+  }
+  if (auto name = llvm::dyn_cast<mlir::NameLoc>(location))
+    if (auto kind = llvm::dyn_cast<mlir::NameLoc>(name.getChildLoc()))
+      return {name.getName().str(), kind.getName().str()};
+  return {};
+}
+
+} // namespace tilewright

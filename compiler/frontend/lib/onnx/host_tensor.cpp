@@ -1,0 +1,158 @@
+#include "host_tensor.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace tilewright::onnx_import {
+
+bool isFloat(DType type) {
+  return type == DType::F16 || type == DType::F32 || type == DType::F64;
+}
+
+static float halfToFloat(uint16_t half) {
+  int exponent = half >> 10 & 0x1f;
+  int mantissa = half & 0x3ff;
+  float magnitude = exponent == 0    ? std::ldexp(static_cast<float>(mantissa), -24)
+                    : exponent == 31 ? (mantissa ? NAN : INFINITY)
+                                     : std::ldexp(static_cast<float>(mantissa | 0x400), exponent - 25);
+  return half & 0x8000 ? -magnitude : magnitude;
+}
+
+// Calls `use` with a typed pointer to the elements; float16 has no C++ type and is handled before.
+template <typename Use> static auto withElements(DType type, char *bytes, Use use) {
+  switch (type) {
+  case DType::I8:
+    return use(reinterpret_cast<int8_t *>(bytes));
+  case DType::Bool:
+  case DType::U8:
+    return use(reinterpret_cast<uint8_t *>(bytes));
+  case DType::I16:
+    return use(reinterpret_cast<int16_t *>(bytes));
+  case DType::U16:
+  case DType::F16:
+    return use(reinterpret_cast<uint16_t *>(bytes));
+  case DType::I32:
+    return use(reinterpret_cast<int32_t *>(bytes));
+  case DType::U32:
+    return use(reinterpret_cast<uint32_t *>(bytes));
+  case DType::I64:
+    return use(reinterpret_cast<int64_t *>(bytes));
+  case DType::U64:
+    return use(reinterpret_cast<uint64_t *>(bytes));
+  case DType::F32:
+    return use(reinterpret_cast<float *>(bytes));
+  case DType::F64:
+    return use(reinterpret_cast<double *>(bytes));
+  }
+  abort();
+}
+
+int64_t integerAt(const Tensor &tensor, int64_t index) {
+  if (isFloat(tensor.dtype)) {
+    // Out-of-range conversions are undefined in C++: saturate.
+    double value = floatAt(tensor, index);
+    if (!(value > -9.2e18))
+      return std::isnan(value) ? 0 : INT64_MIN;
+    return value < 9.2e18 ? static_cast<int64_t>(value) : INT64_MAX;
+  }
+  return withElements(tensor.dtype, const_cast<char *>(tensor.bytes.data()),
+                      [&](auto *data) { return static_cast<int64_t>(data[index]); });
+}
+
+double floatAt(const Tensor &tensor, int64_t index) {
+  if (tensor.dtype == DType::F16)
+    return halfToFloat(tensor.data<uint16_t>()[index]);
+  return withElements(tensor.dtype, const_cast<char *>(tensor.bytes.data()),
+                      [&](auto *data) { return static_cast<double>(data[index]); });
+}
+
+void setInteger(Tensor &tensor, int64_t index, int64_t value) {
+  if (isFloat(tensor.dtype))
+    return setFloat(tensor, index, static_cast<double>(value));
+  if (tensor.dtype == DType::Bool)
+    value = value != 0;
+  std::memcpy(tensor.bytes.data() + index * byteSize(tensor.dtype), &value,
+              byteSize(tensor.dtype)); // little-endian: the low bytes come first
+}
+
+void setFloat(Tensor &tensor, int64_t index, double value) {
+  if (tensor.dtype == DType::F32)
+    tensor.data<float>()[index] = static_cast<float>(value);
+  else
+    tensor.data<double>()[index] = value;
+}
+
+Shape rowMajorStrides(const Shape &shape) {
+  Shape strides(shape.size());
+  int64_t stride = 1;
+  for (size_t i = shape.size(); i-- > 0; stride *= shape[i])
+    strides[i] = stride;
+  return strides;
+}
+
+Shape broadcastStrides(const Shape &from, const Shape &to) {
+  Shape strides = rowMajorStrides(from);
+  for (size_t i = 0; i < from.size(); ++i)
+    if (from[i] == 1)
+      strides[i] = 0;
+  strides.insert(strides.begin(), to.size() - from.size(), 0);
+  return strides;
+}
+
+Tensor stridedCopy(const Tensor &source, const Shape &shape, int64_t offset,
+                   const Shape &strides) {
+  Tensor result = makeTensor(source.dtype, shape);
+  int64_t width = byteSize(source.dtype);
+  int64_t count = result.elements();
+  Shape index(shape.size(), 0);
+  int64_t from = offset;
+  for (int64_t i = 0; i < count; ++i) {
+    std::memcpy(result.bytes.data() + i * width, source.bytes.data() + from * width, width);
+    for (size_t d = shape.size(); d-- > 0;) { // the next index, as an odometer counts
+      from += strides[d];
+      if (++index[d] < shape[d])
+        break;
+      from -= strides[d] * shape[d];
+      index[d] = 0;
+    }
+  }
+  return result;
+}
+
+Tensor castTensor(const Tensor &source, DType type) {
+  Tensor result = makeTensor(type, source.shape);
+  for (int64_t i = 0, count = result.elements(); i < count; ++i) {
+    if (isFloat(type))
+      setFloat(result, i, floatAt(source, i));
+    else if (type == DType::Bool)
+      setInteger(result, i, floatAt(source, i) != 0);
+    else
+      setInteger(result, i, integerAt(source, i));
+  }
+  return result;
+}
+
+Tensor reshaped(const Tensor &source, Shape shape) {
+  Tensor result = source;
+  result.shape = std::move(shape);
+  return result;
+}
+
+Tensor mapElements(const Tensor &a, const Tensor &b, const Shape &shape, DType type,
+                   const std::function<int64_t(int64_t, int64_t)> &integers,
+                   const std::function<double(double, double)> &floats) {
+  Tensor wideA = stridedCopy(a, shape, 0, broadcastStrides(a.shape, shape));
+  Tensor wideB = stridedCopy(b, shape, 0, broadcastStrides(b.shape, shape));
+  Tensor result = makeTensor(type, shape);
+  for (int64_t i = 0, count = result.elements(); i < count; ++i) {
+    if (isFloat(a.dtype)) {
+      double value = floats(floatAt(wideA, i), floatAt(wideB, i));
+      isFloat(type) ? setFloat(result, i, value) : setInteger(result, i, value != 0);
+    } else {
+      setInteger(result, i, integers(integerAt(wideA, i), integerAt(wideB, i)));
+    }
+  }
+  return result;
+}
+
+} // namespace tilewright::onnx_import

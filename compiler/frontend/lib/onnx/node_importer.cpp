@@ -1,0 +1,169 @@
+#include "node_importer.h"
+
+#include "size_limits.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tilewright::onnx_import {
+
+NodeImporter::NodeImporter(const Node &node, int64_t opset, const Place &place, ValueMap &values,
+                           TosaBuilder &builder, int64_t &foldedBytes)
+    : node_(node), opset_(opset), place_(place), values_(values), tosa_(builder),
+      foldedBytes_(foldedBytes) {}
+
+void NodeImporter::fail(const std::string &message, const std::string &fix) const {
+  throw UserError(place_, message, fix);
+}
+
+bool NodeImporter::has(size_t input) const {
+  return input < node_.inputs.size() && !node_.inputs[input].empty();
+}
+
+const Operand &NodeImporter::operand(size_t input) const {
+  if (!has(input))
+    fail(fmt::format("input {} is missing", input));
+  auto found = values_.find(node_.inputs[input]);
+  if (found == values_.end())
+    fail(fmt::format("input '{}' is not defined before this node", escape(node_.inputs[input])));
+  return found->second;
+}
+
+mlir::Value NodeImporter::value(size_t input) {
+  const Operand &found = operand(input);
+  if (found.value)
+    return found.value;
+  if (found.constant->dtype != DType::F32)
+    fail(fmt::format("input '{}' is of {}; only float32 is computed with",
+                     escape(node_.inputs[input]), name(found.constant->dtype)));
+  mlir::Value value = tosa_.constant(*found.constant);
+  values_[node_.inputs[input]].value = value;
+  return value;
+}
+
+mlir::Value NodeImporter::floatValue(size_t input) {
+  mlir::Value result = value(input);
+  if (!mlir::getElementTypeOrSelf(result).isF32())
+    fail(fmt::format("input '{}' is of bool; only float32 is computed with",
+                     escape(node_.inputs[input])));
+  return result;
+}
+
+const Tensor *NodeImporter::constant(size_t input) const { return operand(input).constant.get(); }
+
+const Tensor &NodeImporter::known(size_t input, const char *what) const {
+  const Tensor *tensor = constant(input);
+  if (!tensor)
+    fail(fmt::format("its {}, '{}', depends on the data: only values that are known at import are "
+                     "supported",
+                     what, escape(node_.inputs[input])));
+  return *tensor;
+}
+
+std::vector<int64_t> NodeImporter::integers(size_t input, const char *what) const {
+  const Tensor &tensor = known(input, what);
+  if (isFloat(tensor.dtype))
+    fail(fmt::format("its {}, '{}', should be integers", what, escape(node_.inputs[input])));
+  std::vector<int64_t> values(tensor.elements());
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = integerAt(tensor, static_cast<int64_t>(i));
+  return values;
+}
+
+std::vector<float> NodeImporter::floats(size_t input, const char *what) const {
+  const Tensor &tensor = known(input, what);
+  std::vector<float> values(tensor.elements());
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(floatAt(tensor, static_cast<int64_t>(i)));
+  return values;
+}
+
+bool NodeImporter::allKnown() const {
+  for (size_t i = 0; i < node_.inputs.size(); ++i)
+    if (has(i) && !constant(i))
+      return false;
+  return true;
+}
+
+template <typename T>
+const T *NodeImporter::attribute(const std::string &name, const char *kind) const {
+  auto found = node_.attributes.find(name);
+  if (found == node_.attributes.end())
+    return nullptr;
+  const T *value = std::get_if<T>(&found->second);
+  if (!value)
+    fail(fmt::format("attribute '{}' should be {}", escape(name), kind));
+  return value;
+}
+
+int64_t NodeImporter::integer(const std::string &name, int64_t fallback) const {
+  const int64_t *value = attribute<int64_t>(name, "an integer");
+  return value ? *value : fallback;
+}
+
+float NodeImporter::number(const std::string &name, float fallback) const {
+  const float *value = attribute<float>(name, "a number");
+  return value ? *value : fallback;
+}
+
+std::string NodeImporter::text(const std::string &name, const std::string &fallback) const {
+  const std::string *value = attribute<std::string>(name, "a string");
+  return value ? *value : fallback;
+}
+
+std::vector<int64_t> NodeImporter::integers(const std::string &name,
+                                            std::vector<int64_t> fallback) const {
+  const auto *value = attribute<std::vector<int64_t>>(name, "a list of integers");
+  return value ? *value : fallback;
+}
+
+ConstantTensor NodeImporter::tensor(const std::string &name) const {
+  const ConstantTensor *value = attribute<ConstantTensor>(name, "a tensor");
+  return value ? *value : nullptr;
+}
+
+int64_t NodeImporter::axis(int64_t axis, int64_t rank) const {
+  if (axis < -rank || axis >= rank)
+    fail(fmt::format("axis {} is outside a tensor of {} dimensions", axis, rank));
+  return axis < 0 ? axis + rank : axis;
+}
+
+std::vector<int64_t> NodeImporter::axes(std::vector<int64_t> axes, int64_t rank) const {
+  for (int64_t &each : axes)
+    each = axis(each, rank);
+  std::sort(axes.begin(), axes.end());
+  if (std::adjacent_find(axes.begin(), axes.end()) != axes.end())
+    fail("an axis stands twice");
+  return axes;
+}
+
+void NodeImporter::setResult(const Operand &operand, size_t output) {
+  if (output < node_.outputs.size() && !node_.outputs[output].empty())
+    values_[node_.outputs[output]] = operand;
+}
+
+void NodeImporter::setResult(mlir::Value value, size_t output) {
+  setResult(Operand{nullptr, value}, output);
+}
+
+void NodeImporter::setResult(Tensor tensor, size_t output) {
+  setResult(Operand{std::make_shared<const Tensor>(std::move(tensor)), {}}, output);
+}
+
+void NodeImporter::checkFold(const Shape &shape, DType type) {
+  int64_t size = byteSize(type);
+  for (int64_t dim : shape) {
+    if (dim < 0)
+      fail(fmt::format("a dimension of {} arises", dim));
+    if (dim > 0 && size > maxFoldBytes / dim)
+      fail(fmt::format("a constant of shape {} arises, which is larger than {} bytes",
+                       formatShape(shape), maxFoldBytes));
+    size *= dim;
+  }
+  foldedBytes_ += size;
+  if (foldedBytes_ > maxFoldTotalBytes)
+    fail(fmt::format("the constants that the model computes need more than {} bytes",
+                     maxFoldTotalBytes));
+}
+
+} // namespace tilewright::onnx_import

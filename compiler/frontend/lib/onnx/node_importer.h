@@ -1,0 +1,76 @@
+// What the importer of one operator sees: the node's inputs, attributes and results, and a builder for TOSA ops.
+#pragma once
+
+#include "host_tensor.h"
+#include "model.h"
+#include "tosa_builder.h"
+
+#include <unordered_map>
+
+namespace tilewright::onnx_import {
+
+// A value of the model: known at import (of any type), or an SSA value (float32, or i1 for conditions).
+struct Operand {
+  ConstantTensor constant;
+  mlir::Value value;
+
+  Shape shape() const { return constant ? constant->shape : shapeOf(value); }
+};
+
+using ValueMap = std::unordered_map<std::string, Operand>;
+
+class NodeImporter {
+public:
+  NodeImporter(const Node &node, int64_t opset, const Place &place, ValueMap &values,
+               TosaBuilder &builder, int64_t &foldedBytes);
+
+  const Node &node() const { return node_; }
+  int64_t opset() const { return opset_; }
+  TosaBuilder &tosa() { return tosa_; }
+  [[noreturn]] void fail(const std::string &message, const std::string &fix = "") const;
+
+  // Inputs. A missing or undefined one is the user's mistake, except in `has`.
+  size_t inputCount() const { return node_.inputs.size(); }
+  bool has(size_t input) const;
+  Shape shape(size_t input) const { return operand(input).shape(); }
+  int64_t rank(size_t input) const { return static_cast<int64_t>(shape(input).size()); }
+  const Operand &operand(size_t input) const;
+  mlir::Value value(size_t input);        // as an SSA value; float32, or i1
+  mlir::Value floatValue(size_t input);   // as a float32 SSA value
+  const Tensor *constant(size_t input) const; // null when it is not known at import
+  const Tensor &known(size_t input, const char *what) const; // fails when it is not known at import
+  std::vector<int64_t> integers(size_t input, const char *what) const; // of a known input
+  std::vector<float> floats(size_t input, const char *what) const;     // of a known input
+  bool allKnown() const;
+
+  // Attributes. One of the wrong kind is the user's mistake.
+  bool hasAttribute(const std::string &name) const { return node_.attributes.count(name); }
+  int64_t integer(const std::string &name, int64_t fallback) const;
+  float number(const std::string &name, float fallback) const;
+  std::string text(const std::string &name, const std::string &fallback) const;
+  std::vector<int64_t> integers(const std::string &name, std::vector<int64_t> fallback) const;
+  ConstantTensor tensor(const std::string &name) const; // null when absent
+
+  // `axis`, counted from the end when negative, checked against `rank`.
+  int64_t axis(int64_t axis, int64_t rank) const;
+  std::vector<int64_t> axes(std::vector<int64_t> axes, int64_t rank) const; // sorted, each once
+
+  // Results.
+  void setResult(mlir::Value value, size_t output = 0);
+  void setResult(Tensor tensor, size_t output = 0);
+  void setResult(const Operand &operand, size_t output = 0);
+  // Fails when a constant of this shape may not be computed at import: sizes come from the model, memory is the host's.
+  void checkFold(const Shape &shape, DType type);
+
+private:
+  template <typename T> const T *attribute(const std::string &name, const char *kind) const;
+
+  const Node &node_;
+  int64_t opset_;
+  Place place_;
+  ValueMap &values_;
+  TosaBuilder &tosa_;
+  int64_t &foldedBytes_;
+};
+
+} // namespace tilewright::onnx_import

@@ -1,0 +1,176 @@
+#include "model.h"
+#include "read_tensor.h"
+
+#include <climits>
+#include <fmt/format.h>
+#include <google/protobuf/stubs/logging.h>
+#include <set>
+
+namespace tilewright::onnx_import {
+
+namespace {
+
+// The newest operator set whose changes were looked at; newer ones may have changed the meaning of an operator.
+constexpr int64_t newestOpset = 23;
+constexpr int64_t oldestOpset = 7;
+
+class ModelReader {
+public:
+  explicit ModelReader(std::string path) : path_(std::move(path)) {}
+
+  Model read(const ::onnx::ModelProto &proto);
+
+private:
+  [[noreturn]] void fail(const std::string &subject, const std::string &message,
+                         const std::string &fix = "") const {
+    throw UserError({path_, 0, 0, subject}, message, fix);
+  }
+  int64_t readOpset(const ::onnx::ModelProto &proto) const;
+  GraphInput readInput(const ::onnx::ValueInfoProto &proto) const;
+  Node readNode(const ::onnx::NodeProto &proto) const;
+  Attribute readAttribute(const Node &node, const ::onnx::AttributeProto &proto) const;
+
+  std::string path_;
+};
+
+int64_t ModelReader::readOpset(const ::onnx::ModelProto &proto) const {
+  std::optional<int64_t> opset;
+  for (const auto &import : proto.opset_import()) {
+    if (!import.domain().empty() && import.domain() != "ai.onnx")
+      continue; // matters only to nodes of that domain, and those are rejected by name
+    if (opset)
+      fail("", "the model imports the operator set ai.onnx twice");
+    opset = import.version();
+  }
+  if (!opset)
+    fail("", "the model does not say which version of the operator set ai.onnx it uses");
+  if (*opset < oldestOpset || *opset > newestOpset)
+    fail("", fmt::format("operator set ai.onnx {} is not supported", *opset),
+         fmt::format("convert the model to an operator set from {} to {}", oldestOpset,
+                     newestOpset));
+  return *opset;
+}
+
+GraphInput ModelReader::readInput(const ::onnx::ValueInfoProto &proto) const {
+  GraphInput input;
+  input.name = proto.name();
+  if (!proto.type().has_tensor_type())
+    fail(fmt::format("input '{}'", escape(input.name)), "only tensors are supported as inputs");
+  const auto &type = proto.type().tensor_type();
+  input.type = dataTypeName(type.elem_type());
+  if (type.has_shape()) {
+    input.shape.emplace();
+    // Exporters write unknown dimensions as a name, as nothing, as -1 and as 0.
+    for (const auto &dim : type.shape().dim())
+      input.shape->push_back(dim.has_dim_value() && dim.dim_value() > 0 ? dim.dim_value()
+                                                                      : dynamicDimension);
+  }
+  return input;
+}
+
+Attribute ModelReader::readAttribute(const Node &node, const ::onnx::AttributeProto &proto) const {
+  using Proto = ::onnx::AttributeProto;
+  if (!proto.ref_attr_name().empty())
+    return UnsupportedAttribute{"a reference"};
+  switch (proto.type()) {
+  case Proto::INT:
+    return proto.i();
+  case Proto::FLOAT:
+    return proto.f();
+  case Proto::STRING:
+    return proto.s();
+  case Proto::INTS:
+    return std::vector<int64_t>(proto.ints().begin(), proto.ints().end());
+  case Proto::FLOATS:
+    return std::vector<float>(proto.floats().begin(), proto.floats().end());
+  case Proto::STRINGS:
+    return std::vector<std::string>(proto.strings().begin(), proto.strings().end());
+  case Proto::TENSOR:
+    return readTensor(proto.t(), {path_, node.describe()});
+  default:
+    return UnsupportedAttribute{Proto::AttributeType_Name(proto.type())};
+  }
+}
+
+Node ModelReader::readNode(const ::onnx::NodeProto &proto) const {
+  Node node;
+  node.op = proto.op_type();
+  node.domain = proto.domain() == "ai.onnx" ? "" : proto.domain();
+  node.inputs.assign(proto.input().begin(), proto.input().end());
+  node.outputs.assign(proto.output().begin(), proto.output().end());
+  node.name = proto.name();
+  for (size_t i = 0; node.name.empty() && i < node.outputs.size(); ++i)
+    node.name = node.outputs[i];
+  for (const auto &attribute : proto.attribute())
+    if (!node.attributes.emplace(attribute.name(), readAttribute(node, attribute)).second)
+      fail(node.describe(), fmt::format("attribute '{}' stands twice", escape(attribute.name())));
+  return node;
+}
+
+Model ModelReader::read(const ::onnx::ModelProto &proto) {
+  Model model;
+  if (proto.ir_version() < 1)
+    fail("", "the file is not an ONNX model: it has no version");
+  if (!proto.has_graph())
+    fail("", "the model has no graph");
+  model.opset = readOpset(proto);
+  const auto &graph = proto.graph();
+  if (graph.sparse_initializer_size() > 0)
+    fail("", "sparse initializers are not supported");
+
+  std::set<std::string> defined; // every value has one definition
+  for (const auto &initializer : graph.initializer()) {
+    std::string subject = fmt::format("initializer '{}'", escape(initializer.name()));
+    if (!defined.insert(initializer.name()).second)
+      fail(subject, "the name is defined twice");
+    model.initializers[initializer.name()] = readTensor(initializer, {path_, subject});
+  }
+  std::set<std::string> inputs;
+  for (const auto &input : graph.input()) {
+    std::string subject = fmt::format("input '{}'", escape(input.name()));
+    if (input.name().empty())
+      fail(subject, "an input has no name");
+    if (!inputs.insert(input.name()).second)
+      fail(subject, "the name is defined twice");
+    // Before version 4 of the format every initializer is listed as an input as well.
+    if (model.initializers.count(input.name()))
+      continue;
+    model.inputs.push_back(readInput(input));
+    defined.insert(input.name());
+  }
+  for (const auto &node : graph.node()) {
+    model.nodes.push_back(readNode(node));
+    for (const std::string &output : model.nodes.back().outputs)
+      if (!output.empty() && !defined.insert(output).second)
+        fail(model.nodes.back().describe(),
+             fmt::format("the name '{}' of its output is defined twice", escape(output)));
+  }
+  std::set<std::string> outputs;
+  for (const auto &output : graph.output()) {
+    if (!outputs.insert(output.name()).second)
+      fail(fmt::format("output '{}'", escape(output.name())), "the output is listed twice");
+    model.outputs.push_back(output.name());
+  }
+  if (model.outputs.empty())
+    fail("", "the model has no outputs");
+  return model;
+}
+
+} // namespace
+
+std::string Node::describe() const {
+  return fmt::format("node '{}' ({})", escape(name), escape(op));
+}
+
+Model readModel(const std::string &path, const std::string &bytes) {
+  // What protobuf has to say of a malformed file goes to the log, without a place; the one diagnostic is ours.
+  google::protobuf::LogSilencer silence;
+  if (bytes.size() > static_cast<size_t>(INT_MAX))
+    throw UserError({path}, "the model is larger than 2 GiB", "keep its weights in external data");
+  ::onnx::ModelProto proto;
+  if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    throw UserError({path}, "the file is not an ONNX model: it is damaged, cut short or of another format");
+  return ModelReader(path).read(proto);
+}
+
+} // namespace tilewright::onnx_import

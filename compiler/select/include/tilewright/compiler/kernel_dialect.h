@@ -1,0 +1,15 @@
+// The kernel dialect (KernelOps.td).
+#pragma once
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "tilewright/compiler/KernelDialect.h.inc"
+
+#define GET_OP_CLASSES
+#include "tilewright/compiler/KernelOps.h.inc"

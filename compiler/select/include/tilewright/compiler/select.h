@@ -1,0 +1,22 @@
+// From integer TOSA to the kernel dialect: which operators exist, in which fused form.
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+#include "tilewright/isa/isa.h"
+
+#include <memory>
+
+namespace tilewright {
+
+// `tosa-to-kernel`: one kernel operation for each TOSA operator, reshapes as views, data movement as assemble. An operator (or type) that has no
+// kernel form is one error that names the user's operator, the TOSA operator and the reason.
+std::unique_ptr<mlir::Pass> createTosaToKernelPass();
+
+// `kernel-fuse`: rescales folded into quantized adds and multiplications (add_i8, mul_i8), clamps into rescales, then groups: an anchor with the
+// element-wise operations that follow it on the tile while each value has one use.
+std::unique_ptr<mlir::Pass> createKernelFusePass();
+
+void registerSelectPasses();
+
+} // namespace tilewright
