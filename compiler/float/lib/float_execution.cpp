@@ -3,39 +3,23 @@
 #include "constants.h"
 #include "kernels.h"
 #include "lower.h"
+#include "optimize.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
-#include "mlir/ExecutionEngine/OptUtils.h"
 #include "tilewright/compiler/frontend.h"
 #include "tilewright/support/error.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 
 #include <cstring>
 #include <fmt/format.h>
-#include <mutex>
 
 using namespace mlir;
 
 namespace tilewright {
 
 namespace {
-
-// Code for this machine. Nothing here lets LLVM contract or reorder floating-point operations, so
-// results are the same on all.
-std::unique_ptr<llvm::TargetMachine> hostMachine() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-  });
-  auto builder = llvm::cantFail(llvm::orc::JITTargetMachineBuilder::detectHost());
-  builder.setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
-  return llvm::cantFail(builder.createTargetMachine());
-}
 
 [[noreturn]] void throwUnsupported(Location location, const std::string &op,
                                    const std::string &reason) {
@@ -79,52 +63,55 @@ public:
   }
 
   std::vector<Tensor> run(const std::vector<Tensor> &inputs) override {
-    std::vector<Tensor> slots(slotTypes_.size());
+    std::vector<Tensor> results;
+    run(inputs, results);
+    return results;
+  }
+
+  void run(const std::vector<Tensor> &inputs, std::vector<Tensor> &results) override {
     checkInputs(inputs);
+    std::vector<Tensor> slots(slotTypes_.size());
+    results.resize(outputs_.size());
+    for (size_t i = copies_; i < outputs_.size(); ++i) // storage of an earlier run
+      slots[outputs_[i].index].bytes.swap(results[i].bytes);
+    auto at = [&](Operand operand) -> const Tensor & {
+      return operand.isConstant              ? constants_[operand.index]
+             : operand.index < inputs.size() ? inputs[operand.index]
+                                             : slots[operand.index];
+    };
     for (const Call &call : calls_) {
-      for (size_t slot : call.results)
-        slots[slot] = makeTensor(slotTypes_[slot].dtype, slotTypes_[slot].shape);
-      auto bytesOf = [&](Operand operand) {
-        const Tensor &tensor = operand.isConstant              ? constants_[operand.index]
-                               : operand.index < inputs.size() ? inputs[operand.index]
-                                                               : slots[operand.index];
-        return const_cast<char *>(tensor.bytes.data());
-      };
-      if (!call.kernel) {
-        std::memcpy(slots[call.results[0]].bytes.data(), bytesOf(call.operands[0]),
-                    slots[call.results[0]].bytes.size());
-      } else {
-        std::vector<char *> pointers;
-        for (Operand operand : call.operands)
-          pointers.push_back(bytesOf(operand));
-        for (size_t slot : call.results)
-          pointers.push_back(slots[slot].bytes.data());
-        std::vector<void *> arguments;
-        for (char *&pointer : pointers)
-          arguments.push_back(&pointer);
-        call.kernel(arguments.data());
+      for (size_t slot : call.results) {
+        slots[slot].dtype = slotTypes_[slot].dtype;
+        slots[slot].shape = slotTypes_[slot].shape;
+        slots[slot].bytes.resize(slotTypes_[slot].bytes);
       }
+      invoke(call, slots, at);
       for (size_t slot : call.dead)
         slots[slot] = Tensor();
     }
-    std::vector<Tensor> results;
-    for (size_t i = 0; i < outputs_.size(); ++i) {
-      Operand output = outputs_[i];
-      if (output.isConstant)
-        results.push_back(constants_[output.index]);
-      else if (output.index < inputs.size())
-        results.push_back(inputs[output.index]);
-      else if (i >= copies_)
-        results.push_back(std::move(slots[output.index]));
-      else
-        results.push_back(slots[output.index]);
-    }
-    return results;
+    for (size_t i = 0; i < outputs_.size(); ++i)
+      results[i] = i < copies_ ? at(outputs_[i]) : std::move(slots[outputs_[i].index]);
   }
 
   const std::vector<Value> &intermediates() const override { return intermediates_; }
 
 private:
+  template <typename At> static void invoke(const Call &call, std::vector<Tensor> &slots, At at) {
+    if (!call.kernel) {
+      slots[call.results[0]].bytes = at(call.operands[0]).bytes;
+      return;
+    }
+    std::vector<char *> pointers;
+    for (Operand operand : call.operands) // kernels do not write to their operands
+      pointers.push_back(const_cast<char *>(at(operand).bytes.data()));
+    for (size_t slot : call.results)
+      pointers.push_back(slots[slot].bytes.data());
+    std::vector<void *> arguments;
+    for (char *&pointer : pointers)
+      arguments.push_back(&pointer);
+    call.kernel(arguments.data());
+  }
+
   void checkTypes(func::FuncOp main) {
     auto check = [](Value value, Location location) {
       auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -142,8 +129,11 @@ private:
   void compile(ModuleOp kernels) {
     std::unique_ptr<llvm::TargetMachine> machine = hostMachine();
     ExecutionEngineOptions options;
-    auto optimize = makeOptimizingTransformer(2, 0, machine.get());
-    options.transformer = optimize;
+    auto transform = [&](llvm::Module *module) {
+      optimize(*module, *machine);
+      return llvm::Error::success();
+    };
+    options.transformer = transform;
     options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Default;
     options.enableGDBNotificationListener = false;
     options.enablePerfNotificationListener = false;
@@ -159,7 +149,9 @@ private:
     auto addSlot = [&](Value value) {
       auto type = cast<RankedTensorType>(value.getType());
       size_t slot = slotTypes_.size();
-      slotTypes_.push_back({*dtypeOf(type.getElementType()), type.getShape().vec()});
+      DType dtype = *dtypeOf(type.getElementType());
+      slotTypes_.push_back({dtype, type.getShape().vec(),
+                            static_cast<size_t>(type.getNumElements() * byteSize(dtype))});
       places[value] = {false, slot};
       return slot;
     };
@@ -226,6 +218,7 @@ private:
   struct SlotType {
     DType dtype;
     std::vector<int64_t> shape;
+    size_t bytes;
   };
 
   std::unique_ptr<ExecutionEngine> engine_;
