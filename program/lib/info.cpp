@@ -1,0 +1,254 @@
+#include "info.h"
+
+#include "elf_format.h"
+#include "tilewright/support/error.h"
+
+#include <cmath>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace tilewright {
+
+using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
+
+// Keeps what a hostile section can ask for far below 1 GiB: a byte of JSON takes up to 30 of
+// memory.
+static constexpr size_t maxBytes = size_t(24) << 20;
+static constexpr int maxDepth = 8;
+static constexpr size_t maxRank = 32;
+
+namespace {
+// One JSON object of a section, read key by key.
+class Object {
+public:
+  Object(const std::string &path, std::string section, const Json &json, std::string where)
+      : path_(path), section_(std::move(section)), json_(json), where_(std::move(where)) {
+    if (!json_.is_object())
+      fail("is not an object");
+  }
+
+  [[noreturn]] void fail(const std::string &message) const {
+    throw UserError(
+        {path_, 0, 0, "section " + section_},
+        fmt::format("{}{}", where_.empty() ? "the text " : "'" + where_ + "' ", message));
+  }
+  [[noreturn]] void failKey(const char *key, const std::string &message) const {
+    throw UserError({path_, 0, 0, "section " + section_},
+                    fmt::format("'{}' {}", keyPath(key), message));
+  }
+
+  const Json *find(const char *key) const {
+    auto found = json_.find(key);
+    return found == json_.end() ? nullptr : &*found;
+  }
+  const Json &get(const char *key) const {
+    const Json *value = find(key);
+    if (!value)
+      failKey(key, "is missing");
+    return *value;
+  }
+  std::string text(const char *key) const {
+    const Json &value = get(key);
+    if (!value.is_string())
+      failKey(key, "is not a string");
+    return value.get<std::string>();
+  }
+  int64_t integer(const char *key, int64_t least) const {
+    const Json &value = get(key);
+    bool fits = value.is_number_integer() &&
+                (!value.is_number_unsigned() || value.get<uint64_t>() <= uint64_t(INT64_MAX));
+    if (!fits)
+      failKey(key, "is not an integer of 64 bits");
+    if (value.get<int64_t>() < least)
+      failKey(key, fmt::format("is {}, less than {}", value.get<int64_t>(), least));
+    return value.get<int64_t>();
+  }
+  const Json &array(const char *key) const {
+    const Json &value = get(key);
+    if (!value.is_array())
+      failKey(key, "is not an array");
+    return value;
+  }
+  Object element(const char *key, const Json &array, size_t index) const {
+    return Object(path_, section_, array[index], fmt::format("{}[{}]", keyPath(key), index));
+  }
+
+private:
+  std::string keyPath(const char *key) const { return where_.empty() ? key : where_ + "." + key; }
+
+  const std::string &path_;
+  std::string section_;
+  const Json &json_;
+  std::string where_;
+};
+} // namespace
+
+static Json parse(const std::string &path, const std::string &section, std::string_view text) {
+  Place place{path, 0, 0, "section " + section};
+  if (text.size() > maxBytes)
+    throw UserError(
+        place, fmt::format("is too large: {} bytes, at most {} are read", text.size(), maxBytes));
+  auto shallow = [&](int depth, Json::parse_event_t, Json &) {
+    if (depth > maxDepth)
+      throw UserError(place, fmt::format("is nested more than {} deep", maxDepth));
+    return true;
+  };
+  try {
+    return Json::parse(text.begin(), text.end(), shallow);
+  } catch (const Json::parse_error &error) {
+    throw UserError(place, fmt::format("is not JSON: mistake at byte {}", error.byte),
+                    "the file is damaged; compile the model again");
+  }
+}
+
+static DType dtypeNamed(const Object &object, const char *key) {
+  std::string text = object.text(key);
+  for (DType type : {DType::Bool, DType::I8, DType::U8, DType::I16, DType::U16, DType::I32,
+                     DType::U32, DType::I64, DType::U64, DType::F16, DType::F32, DType::F64})
+    if (text == name(type))
+      return type;
+  object.failKey(key, fmt::format("is no element type: '{}'", escape(text)));
+}
+
+static OrderedJson tensorJson(const TensorInfo &tensor) {
+  OrderedJson json;
+  json["name"] = tensor.name;
+  json["dtype"] = name(tensor.dtype);
+  json["shape"] = tensor.shape;
+  json["address"] = tensor.address;
+  if (tensor.scale) {
+    if (!std::isfinite(*tensor.scale))
+      throw std::invalid_argument("the scale of a program's tensor is not finite");
+    json["scale"] = *tensor.scale;
+  }
+  json["zero_point"] = tensor.zeroPoint;
+  return json;
+}
+
+static TensorInfo readTensor(const Object &object) {
+  TensorInfo tensor;
+  tensor.name = object.text("name");
+  tensor.dtype = dtypeNamed(object, "dtype");
+  const Json &shape = object.array("shape");
+  if (shape.size() > maxRank)
+    object.failKey("shape",
+                   fmt::format("has {} dimensions, at most {} are allowed", shape.size(), maxRank));
+  for (const Json &size : shape) {
+    if (!size.is_number_unsigned() || size.get<uint64_t>() < 1 ||
+        size.get<uint64_t>() > uint64_t(INT64_MAX))
+      object.failKey("shape", "holds what is no size of at least 1");
+    tensor.shape.push_back(size.get<int64_t>());
+  }
+  tensor.address = static_cast<uint64_t>(object.integer("address", 0));
+  if (const Json *scale = object.find("scale")) {
+    if (!scale->is_number() || !std::isfinite(scale->get<double>()) || scale->get<double>() <= 0)
+      object.failKey("scale", "is not a positive number");
+    tensor.scale = scale->get<double>();
+  }
+  tensor.zeroPoint = object.integer("zero_point", INT64_MIN);
+  return tensor;
+}
+
+static std::vector<TensorInfo> readTensors(const Object &object, const char *key) {
+  const Json &array = object.array(key);
+  std::vector<TensorInfo> tensors;
+  for (size_t i = 0; i < array.size(); ++i)
+    tensors.push_back(readTensor(object.element(key, array, i)));
+  return tensors;
+}
+
+// Names come from the user's model and need not be UTF-8; JSON does.
+static std::string dump(const OrderedJson &json) {
+  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
+std::string writeInfo(const Program &program) {
+  OrderedJson json;
+  json["target"] = program.target;
+  json["overlays"] = program.overlays;
+  json["isa_hash"] = program.isaHash;
+  json["timing_hash"] = program.timingHash;
+  json["dram_bytes"] = program.dramBytes;
+  json["scratchpad_peak_bytes"] = program.scratchpadPeakBytes;
+  json["accumulator_peak_bytes"] = program.accumulatorPeakBytes;
+  json["inputs"] = OrderedJson::array();
+  for (const TensorInfo &tensor : program.inputs)
+    json["inputs"].push_back(tensorJson(tensor));
+  json["outputs"] = OrderedJson::array();
+  for (const TensorInfo &tensor : program.outputs)
+    json["outputs"].push_back(tensorJson(tensor));
+  return dump(json);
+}
+
+void readInfo(const std::string &path, std::string_view text, Program &program) {
+  Json json = parse(path, elf::infoSection, text);
+  Object object(path, elf::infoSection, json, "");
+  program.target = object.text("target");
+  for (const Json &overlay : object.array("overlays")) {
+    if (!overlay.is_string())
+      object.failKey("overlays", "holds what is no string");
+    program.overlays.push_back(overlay.get<std::string>());
+  }
+  program.isaHash = object.text("isa_hash");
+  program.timingHash = object.text("timing_hash");
+  program.dramBytes = static_cast<uint64_t>(object.integer("dram_bytes", 1));
+  program.scratchpadPeakBytes = object.integer("scratchpad_peak_bytes", 0);
+  program.accumulatorPeakBytes = object.integer("accumulator_peak_bytes", 0);
+  program.inputs = readTensors(object, "inputs");
+  program.outputs = readTensors(object, "outputs");
+}
+
+std::string writeDebug(const Program &program) {
+  OrderedJson json;
+  json["layers"] = OrderedJson::array();
+  for (const LayerInfo &layer : program.layers) {
+    OrderedJson each;
+    each["name"] = layer.name;
+    each["op"] = layer.op;
+    each["macs"] = layer.macs;
+    each["estimate_cycles"] = layer.estimateCycles;
+    each["input_bytes"] = layer.inputBytes;
+    each["weight_bytes"] = layer.weightBytes;
+    each["output_bytes"] = layer.outputBytes;
+    json["layers"].push_back(std::move(each));
+  }
+  // [first instruction, layer]
+  json["runs"] = OrderedJson::array();
+  for (const LayerRun &run : program.runs)
+    json["runs"].push_back(OrderedJson::array({run.firstInstruction, run.layer}));
+  return dump(json);
+}
+
+void readDebug(const std::string &path, std::string_view text, Program &program) {
+  Json json = parse(path, elf::debugSection, text);
+  Object object(path, elf::debugSection, json, "");
+  const Json &layers = object.array("layers");
+  for (size_t i = 0; i < layers.size(); ++i) {
+    Object each = object.element("layers", layers, i);
+    LayerInfo layer;
+    layer.name = each.text("name");
+    layer.op = each.text("op");
+    layer.macs = each.integer("macs", 0);
+    layer.estimateCycles = each.integer("estimate_cycles", 0);
+    layer.inputBytes = each.integer("input_bytes", 0);
+    layer.weightBytes = each.integer("weight_bytes", 0);
+    layer.outputBytes = each.integer("output_bytes", 0);
+    program.layers.push_back(std::move(layer));
+  }
+  const auto layerCount = static_cast<int64_t>(layers.size());
+  for (const Json &run : object.array("runs")) {
+    bool pair = run.is_array() && run.size() == 2 && run[0].is_number_unsigned() &&
+                run[1].is_number_integer();
+    if (!pair)
+      object.failKey("runs", "holds what is no pair of instruction and layer");
+    // An unsigned number past 2^63 turns negative here and is refused below.
+    int64_t layer = run[1].get<int64_t>();
+    if (layer < -1 || layer >= layerCount)
+      object.failKey("runs", fmt::format("names layer {}, but there are {}", layer, layerCount));
+    program.runs.push_back({run[0].get<uint64_t>(), static_cast<int>(layer)});
+  }
+}
+
+} // namespace tilewright
