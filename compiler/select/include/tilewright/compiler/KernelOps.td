@@ -15,12 +15,15 @@ def Kernel_Dialect : Dialect {
   let cppNamespace = "::tilewright::kernel";
 }
 
-class Kernel_Op<string mnemonic, list<Trait> traits = []> : Op<Kernel_Dialect, mnemonic, traits>;
+class Kernel_Op<string mnemonic, list<Trait> traits = []> : Op<Kernel_Dialect, mnemonic, traits> {
+  let hasVerifier = 1;
+}
 class Kernel_PureOp<string mnemonic, list<Trait> traits = []> : Kernel_Op<mnemonic, !listconcat([Pure], traits)>;
 
 def Kernel_Int8 : TensorOf<[I8]>;
 def Kernel_Int32 : TensorOf<[I32]>;
 def Kernel_Int : TensorOf<[I1, I8, I16, I32]>;
+def Kernel_I64 : TypedSignlessIntegerAttrBase<I64, "int64_t", "64-bit signed integer attribute">;
 
 def Kernel_Conv2DOp : Kernel_PureOp<"conv2d"> {
   let summary = "Convolution, NHWC, 32-bit result";
@@ -28,7 +31,7 @@ def Kernel_Conv2DOp : Kernel_PureOp<"conv2d"> {
     x [N,H,W,IC], weight [OC,KH,KW,IC] (constant), bias [OC] or [1]. pad is top, bottom, left, right; padded taps contribute nothing.
   }];
   let arguments = (ins Kernel_Int8:$x, Kernel_Int8:$weight, Kernel_Int32:$bias, DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$pad,
-                       DenseI64ArrayAttr:$dilation, I64Attr:$input_zp, I64Attr:$weight_zp);
+                       DenseI64ArrayAttr:$dilation, Kernel_I64:$input_zp, Kernel_I64:$weight_zp);
   let results = (outs Kernel_Int32:$result);
   let assemblyFormat = "$x `,` $weight `,` $bias attr-dict `:` functional-type(operands, results)";
 }
@@ -37,7 +40,7 @@ def Kernel_DepthwiseOp : Kernel_PureOp<"depthwise"> {
   let summary = "Depthwise convolution, NHWC, 32-bit result";
   let description = "x [N,H,W,C], weight [KH,KW,C,M] (constant), bias [C*M] or [1]; result channel c*M+m.";
   let arguments = (ins Kernel_Int8:$x, Kernel_Int8:$weight, Kernel_Int32:$bias, DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$pad,
-                       DenseI64ArrayAttr:$dilation, I64Attr:$input_zp, I64Attr:$weight_zp);
+                       DenseI64ArrayAttr:$dilation, Kernel_I64:$input_zp, Kernel_I64:$weight_zp);
   let results = (outs Kernel_Int32:$result);
   let assemblyFormat = "$x `,` $weight `,` $bias attr-dict `:` functional-type(operands, results)";
 }
@@ -45,7 +48,7 @@ def Kernel_DepthwiseOp : Kernel_PureOp<"depthwise"> {
 def Kernel_MatMulOp : Kernel_PureOp<"matmul"> {
   let summary = "Batched matrix product of two activations";
   let description = "a [N,H,C] times b [N,C,W], 32-bit result [N,H,W].";
-  let arguments = (ins Kernel_Int8:$a, Kernel_Int8:$b, I64Attr:$a_zp, I64Attr:$b_zp);
+  let arguments = (ins Kernel_Int8:$a, Kernel_Int8:$b, Kernel_I64:$a_zp, Kernel_I64:$b_zp);
   let results = (outs Kernel_Int32:$result);
   let assemblyFormat = "$a `,` $b attr-dict `:` functional-type(operands, results)";
 }
@@ -60,7 +63,7 @@ def Kernel_MaxPoolOp : Kernel_PureOp<"max_pool"> {
 def Kernel_AvgPoolOp : Kernel_PureOp<"avg_pool"> {
   let summary = "Average over the valid part of windows, NHWC, as TOSA AVG_POOL2D";
   let arguments = (ins Kernel_Int8:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$pad,
-                       I64Attr:$input_zp, I64Attr:$output_zp);
+                       Kernel_I64:$input_zp, Kernel_I64:$output_zp);
   let results = (outs Kernel_Int8:$result);
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
 }
@@ -72,8 +75,8 @@ def Kernel_RescaleOp : Kernel_PureOp<"rescale"> {
     bits; with input_unsigned the bits of x are read as unsigned; lo and hi are the result type's range (unsigned ranges included), or tighter after a clamp.
     A 32-bit x between two operations of one group never leaves the accumulators.
   }];
-  let arguments = (ins Kernel_Int:$x, Kernel_Int32:$multiplier, Kernel_Int8:$shift, I64Attr:$input_zp, I64Attr:$output_zp, I64Attr:$lo,
-                       I64Attr:$hi, BoolAttr:$input_unsigned);
+  let arguments = (ins Kernel_Int:$x, Kernel_Int32:$multiplier, Kernel_Int8:$shift, Kernel_I64:$input_zp, Kernel_I64:$output_zp, Kernel_I64:$lo,
+                       Kernel_I64:$hi, BoolAttr:$input_unsigned);
   let results = (outs Kernel_Int:$result);
   let assemblyFormat = "$x `,` $multiplier `,` $shift attr-dict `:` functional-type(operands, results)";
 }
@@ -88,7 +91,7 @@ def Kernel_TableOp : Kernel_PureOp<"table"> {
 def Kernel_BinaryOp : Kernel_PureOp<"binary"> {
   let summary = "Element-wise operation on 32-bit elements (8- and 16-bit elements are widened first), with broadcasting";
   let description = [{ function is one of add sub mul max min shl asr lsr. shift is mul's rounding right shift. Operands have equal rank. }];
-  let arguments = (ins Kernel_Int:$a, Kernel_Int:$b, StrAttr:$function, I64Attr:$shift);
+  let arguments = (ins Kernel_Int:$a, Kernel_Int:$b, StrAttr:$function, Kernel_I64:$shift);
   let results = (outs Kernel_Int32:$result);
   let assemblyFormat = "$function $a `,` $b attr-dict `:` functional-type(operands, results)";
 }
@@ -102,24 +105,24 @@ def Kernel_UnaryOp : Kernel_PureOp<"unary"> {
 
 def Kernel_AddI8Op : Kernel_PureOp<"add_i8"> {
   let summary = "clamp(apply_scale(apply_scale(a - a_zp) + apply_scale(b - b_zp)) + output_zp, lo, hi), with broadcasting";
-  let arguments = (ins Kernel_Int8:$a, Kernel_Int8:$b, I64Attr:$a_zp, I64Attr:$a_multiplier, I64Attr:$a_shift, I64Attr:$b_zp,
-                       I64Attr:$b_multiplier, I64Attr:$b_shift, I64Attr:$multiplier, I64Attr:$shift, I64Attr:$output_zp, I64Attr:$lo,
-                       I64Attr:$hi);
+  let arguments = (ins Kernel_Int8:$a, Kernel_Int8:$b, Kernel_I64:$a_zp, Kernel_I64:$a_multiplier, Kernel_I64:$a_shift, Kernel_I64:$b_zp,
+                       Kernel_I64:$b_multiplier, Kernel_I64:$b_shift, Kernel_I64:$multiplier, Kernel_I64:$shift, Kernel_I64:$output_zp, Kernel_I64:$lo,
+                       Kernel_I64:$hi);
   let results = (outs Kernel_Int8:$result);
   let assemblyFormat = "$a `,` $b attr-dict `:` functional-type(operands, results)";
 }
 
 def Kernel_MulI8Op : Kernel_PureOp<"mul_i8"> {
   let summary = "clamp(apply_scale((a - a_zp) * (b - b_zp)) + output_zp, lo, hi), with broadcasting";
-  let arguments = (ins Kernel_Int8:$a, Kernel_Int8:$b, I64Attr:$a_zp, I64Attr:$b_zp, I64Attr:$multiplier, I64Attr:$shift,
-                       I64Attr:$output_zp, I64Attr:$lo, I64Attr:$hi);
+  let arguments = (ins Kernel_Int8:$a, Kernel_Int8:$b, Kernel_I64:$a_zp, Kernel_I64:$b_zp, Kernel_I64:$multiplier, Kernel_I64:$shift,
+                       Kernel_I64:$output_zp, Kernel_I64:$lo, Kernel_I64:$hi);
   let results = (outs Kernel_Int8:$result);
   let assemblyFormat = "$a `,` $b attr-dict `:` functional-type(operands, results)";
 }
 
 def Kernel_ReduceOp : Kernel_PureOp<"reduce"> {
   let summary = "Reduction of 32-bit (max: also 8-bit) elements along one axis, which stays with size 1: sum max";
-  let arguments = (ins Kernel_Int:$x, StrAttr:$function, I64Attr:$axis);
+  let arguments = (ins Kernel_Int:$x, StrAttr:$function, Kernel_I64:$axis);
   let results = (outs Kernel_Int:$result);
   let assemblyFormat = "$function $x attr-dict `:` functional-type(operands, results)";
 }
@@ -131,7 +134,7 @@ def Kernel_AssembleOp : Kernel_PureOp<"assemble"> {
     {source = operand number, source_offset, result_offset, sizes = [...], source_strides = [...], result_strides = [...]} in elements of
     the dense C-order tensors; element (i0,i1,...) moves from source_offset + sum(i*source_strides) to result_offset + sum(i*result_strides).
   }];
-  let arguments = (ins Variadic<Kernel_Int>:$sources, OptionalAttr<I64Attr>:$fill, ArrayAttr:$regions);
+  let arguments = (ins Variadic<Kernel_Int>:$sources, OptionalAttr<Kernel_I64>:$fill, ArrayAttr:$regions);
   let results = (outs Kernel_Int:$result);
   let assemblyFormat = "$sources attr-dict `:` functional-type(operands, results)";
 }
@@ -151,7 +154,7 @@ def Kernel_GroupOp : Kernel_PureOp<"group", [SingleBlock, NoRegionArguments]> {
   let assemblyFormat = "attr-dict-with-keyword $body `:` type($result)";
 }
 
-def Kernel_YieldOp : Kernel_Op<"yield", [Pure, Terminator, ReturnLike, HasParent<"GroupOp">]> {
+def Kernel_YieldOp : Kernel_Op<"yield", [Pure, Terminator, HasParent<"GroupOp">]> {
   let summary = "The value of a group";
   let arguments = (ins Kernel_Int:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";

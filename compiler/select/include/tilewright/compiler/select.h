@@ -3,7 +3,6 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
-#include "tilewright/isa/isa.h"
 
 #include <memory>
 

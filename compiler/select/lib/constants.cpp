@@ -1,0 +1,92 @@
+#include "constants.h"
+
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+constexpr int64_t foldCap = int64_t(16) << 20; // bytes
+
+DenseElementsAttr constantElements(Value value) {
+  auto constant = value.getDefiningOp<tosa::ConstOp>();
+  return constant ? dyn_cast<DenseElementsAttr>(constant.getValues()) : nullptr;
+}
+
+static SmallVector<int64_t> integers(DenseElementsAttr elements) {
+  bool isBool = elements.getElementType().isInteger(1);
+  SmallVector<int64_t> out;
+  out.reserve(elements.getNumElements());
+  for (const APInt &value : elements.getValues<APInt>())
+    out.push_back(isBool ? static_cast<int64_t>(value.getZExtValue()) : value.getSExtValue());
+  return out;
+}
+
+std::optional<SmallVector<int64_t>> constantIntegers(Value value) {
+  if (auto shape = value.getDefiningOp<tosa::ConstShapeOp>())
+    return integers(cast<DenseElementsAttr>(shape.getValues()));
+  DenseElementsAttr elements = constantElements(value);
+  if (!elements || !isa<IntegerType>(elements.getElementType()))
+    return std::nullopt;
+  return integers(elements);
+}
+
+template <typename T> static DenseElementsAttr packAs(RankedTensorType type, ArrayRef<int64_t> values) {
+  SmallVector<T> elements(llvm::map_range(values, [](int64_t value) { return static_cast<T>(value); }));
+  return DenseElementsAttr::get(type, ArrayRef<T>(elements));
+}
+
+// `values` as elements of `type`, truncated to its width.
+static DenseElementsAttr pack(RankedTensorType type, ArrayRef<int64_t> values) {
+  switch (type.getElementType().getIntOrFloatBitWidth()) {
+  case 1:
+    return packAs<bool>(type, values);
+  case 8:
+    return packAs<int8_t>(type, values);
+  case 16:
+    return packAs<int16_t>(type, values);
+  default:
+    return packAs<int32_t>(type, values);
+  }
+}
+
+Value createConstant(OpBuilder &builder, Location location, RankedTensorType type, ArrayRef<int64_t> values) {
+  return tosa::ConstOp::create(builder, location, type, pack(type, values));
+}
+
+DenseElementsAttr foldAssemble(ValueRange sources, ArrayRef<kernel::Region> regions, std::optional<int64_t> fill,
+                               RankedTensorType type) {
+  int64_t bytes = type.getNumElements() * ((type.getElementType().getIntOrFloatBitWidth() + 7) / 8);
+  SmallVector<SmallVector<int64_t>> data;
+  if (bytes > foldCap)
+    return nullptr;
+  for (Value source : sources) {
+    if (!constantElements(source))
+      return nullptr;
+    data.push_back(*constantIntegers(source));
+  }
+  std::vector<int64_t> out(type.getNumElements(), fill.value_or(0));
+  for (const kernel::Region &region : regions) {
+    ArrayRef<int64_t> source = data[region.source];
+    SmallVector<int64_t> index(region.sizes.size(), 0);
+    int64_t from = region.sourceOffset, to = region.resultOffset;
+    // An odometer over the box; from and to follow it.
+    for (size_t axis = 0; axis < index.size();) {
+      if (axis == 0) {
+        out[to] = source[from];
+      }
+      if (++index[axis] < region.sizes[axis]) {
+        from += region.sourceStrides[axis];
+        to += region.resultStrides[axis];
+        axis = 0;
+      } else {
+        from -= (region.sizes[axis] - 1) * region.sourceStrides[axis];
+        to -= (region.sizes[axis] - 1) * region.resultStrides[axis];
+        index[axis++] = 0;
+      }
+    }
+  }
+  return pack(type, out);
+}
+
+} // namespace tilewright

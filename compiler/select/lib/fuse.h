@@ -1,0 +1,17 @@
+// The steps of `kernel-fuse`. Each works on one block of kernel operations, constants and a return.
+#pragma once
+
+#include "mlir/IR/Block.h"
+
+namespace tilewright {
+
+// A rescale that only clamps joins the rescale before it.
+void foldClamps(mlir::Block &body);
+
+// Rescales around a 32-bit addition or multiplication of 8-bit tensors become one add_i8 or mul_i8.
+void fuseArithmetic(mlir::Block &body);
+
+// Every operation that computes or moves goes into a group.
+void formGroups(mlir::Block &body);
+
+} // namespace tilewright

@@ -1,0 +1,107 @@
+#include "fuse.h"
+#include "scale.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+
+namespace tilewright {
+namespace {
+
+bool hasElement(Value value, unsigned bits) { return cast<ShapedType>(value.getType()).getElementType().isSignlessInteger(bits); }
+
+// An 8-bit tensor as the 32-bit operand of an addition or multiplication.
+struct Widened {
+  Value source;
+  int64_t zeroPoint = 0;
+  Scale scale;
+  kernel::RescaleOp op;
+};
+
+// Nothing unless the value is one scale times (8-bit source - zero point), neither offset nor clamped.
+std::optional<Widened> widened(Value value) {
+  auto rescale = value.getDefiningOp<kernel::RescaleOp>();
+  if (!rescale || !hasElement(rescale.getX(), 8) || !hasElement(rescale.getResult(), 32) || rescale.getInputUnsigned() ||
+      rescale.getOutputZp() != 0 || !keepsRange(rescale))
+    return std::nullopt;
+  std::optional<Scale> scale = scalarScale(rescale);
+  if (!scale)
+    return std::nullopt;
+  return Widened{rescale.getX(), rescale.getInputZp(), *scale, rescale};
+}
+
+// The scale with which the 32-bit sum or product becomes 8 bits; nothing when another operation has to follow it.
+std::optional<Scale> narrowing(kernel::RescaleOp rescale) {
+  if (!hasElement(rescale.getResult(), 8) || rescale.getInputZp() != 0 || rescale.getInputUnsigned())
+    return std::nullopt;
+  return scalarScale(rescale);
+}
+
+Location locationOf(ArrayRef<Operation *> ops) {
+  SmallVector<Location> locations;
+  for (Operation *op : ops)
+    if (op)
+      locations.push_back(op->getLoc());
+  return FusedLoc::get(ops.front()->getContext(), locations);
+}
+
+void replace(kernel::RescaleOp rescale, kernel::BinaryOp binary, Value fused, ArrayRef<kernel::RescaleOp> inputs) {
+  rescale.replaceAllUsesWith(fused);
+  rescale.erase();
+  binary.erase();
+  for (kernel::RescaleOp input : inputs)
+    if (input && input->use_empty())
+      input.erase();
+}
+
+void fuseAddition(kernel::RescaleOp rescale, kernel::BinaryOp binary, Scale scale) {
+  std::optional<Widened> a = widened(binary.getA()), b = widened(binary.getB());
+  if (!a || !b)
+    return;
+  OpBuilder builder(rescale);
+  Value fused = kernel::AddI8Op::create(builder, locationOf({binary, a->op, b->op, rescale}), rescale.getType(), a->source, b->source,
+                                        a->zeroPoint, a->scale.multiplier, a->scale.shift, b->zeroPoint, b->scale.multiplier,
+                                        b->scale.shift, scale.multiplier, scale.shift, rescale.getOutputZp(), rescale.getLo(),
+                                        rescale.getHi());
+  replace(rescale, binary, fused, {a->op, a->op == b->op ? kernel::RescaleOp() : b->op});
+}
+
+void fuseMultiplication(kernel::RescaleOp rescale, kernel::BinaryOp binary, Scale scale) {
+  // A factor is an 8-bit tensor itself or with its zero point taken off.
+  auto factor = [](Value value) -> std::optional<Widened> {
+    if (hasElement(value, 8))
+      return Widened{value, 0, {}, nullptr};
+    std::optional<Widened> wide = widened(value);
+    return wide && wide->scale.isIdentity() ? wide : std::nullopt;
+  };
+  std::optional<Widened> a = factor(binary.getA()), b = factor(binary.getB());
+  if (!a || !b || binary.getShift() != 0)
+    return;
+  OpBuilder builder(rescale);
+  Value fused = kernel::MulI8Op::create(builder, locationOf({binary, a->op, b->op, rescale}), rescale.getType(), a->source, b->source,
+                                        a->zeroPoint, b->zeroPoint, scale.multiplier, scale.shift, rescale.getOutputZp(),
+                                        rescale.getLo(), rescale.getHi());
+  replace(rescale, binary, fused, {a->op, a->op == b->op ? kernel::RescaleOp() : b->op});
+}
+
+} // namespace
+
+void fuseArithmetic(Block &body) {
+  // A fusion erases its candidate, the binary operation and widening rescales: no other candidate.
+  SmallVector<kernel::RescaleOp> candidates;
+  for (auto rescale : body.getOps<kernel::RescaleOp>())
+    if (rescale.getX().getDefiningOp<kernel::BinaryOp>() && narrowing(rescale))
+      candidates.push_back(rescale);
+  for (kernel::RescaleOp rescale : candidates) {
+    auto binary = rescale.getX().getDefiningOp<kernel::BinaryOp>();
+    if (!binary->hasOneUse())
+      continue;
+    Scale scale = *narrowing(rescale);
+    if (binary.getFunction() == "add")
+      fuseAddition(rescale, binary, scale);
+    else if (binary.getFunction() == "mul")
+      fuseMultiplication(rescale, binary, scale);
+  }
+}
+
+} // namespace tilewright

@@ -1,0 +1,54 @@
+#include "fuse.h"
+#include "tilewright/compiler/kernel_dialect.h"
+#include "tilewright/compiler/select.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+
+using namespace mlir;
+
+namespace tilewright {
+namespace {
+
+class KernelFuse : public PassWrapper<KernelFuse, OperationPass<ModuleOp>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KernelFuse)
+  StringRef getArgument() const override { return "kernel-fuse"; }
+  StringRef getDescription() const override { return "Fuse kernel operations and group those that share a loop over tiles"; }
+  void getDependentDialects(DialectRegistry &registry) const override { registry.insert<kernel::KernelDialect>(); }
+
+  void runOnOperation() override {
+    for (func::FuncOp function : getOperation().getOps<func::FuncOp>()) {
+      for (Block &body : function.getBody()) {
+        if (failed(verifySelected(body)))
+          return signalPassFailure();
+        foldClamps(body);
+        fuseArithmetic(body);
+        removeUnused(body);
+        formGroups(body);
+      }
+    }
+  }
+
+private:
+  // The pass reads what `tosa-to-kernel` writes.
+  static LogicalResult verifySelected(Block &body) {
+    for (Operation &op : body)
+      if (!isa<kernel::KernelDialect>(op.getDialect()) && !isa<tosa::ConstOp, func::ReturnOp>(op))
+        return op.emitOpError("is no kernel operation: run tosa-to-kernel first");
+    return success();
+  }
+
+  // Backwards, so that what only an unused operation read goes too.
+  static void removeUnused(Block &body) {
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+      if (isMemoryEffectFree(&op) && !op.hasTrait<OpTrait::IsTerminator>() && op.use_empty())
+        op.erase();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createKernelFusePass() { return std::make_unique<KernelFuse>(); }
+
+} // namespace tilewright

@@ -1,0 +1,12 @@
+#include "tilewright/compiler/select.h"
+
+#include "mlir/Pass/PassRegistry.h"
+
+namespace tilewright {
+
+void registerSelectPasses() {
+  mlir::registerPass(createTosaToKernelPass);
+  mlir::registerPass(createKernelFusePass);
+}
+
+} // namespace tilewright

@@ -1,0 +1,47 @@
+// One TOSA operator to one kernel operation: what the parts of `tosa-to-kernel` share.
+#pragma once
+
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/IR/Builders.h"
+
+namespace tilewright {
+
+// What became of an operator: its replacement, or null after one diagnostic.
+using Selected = mlir::Value;
+
+// The diagnostic of an operator without kernel form: "'tosa.x' op has no kernel form: <reason>". Always null.
+Selected unsupported(mlir::Operation *op, const llvm::Twine &reason);
+
+// "i8", "i32": the element type of a tensor, as written.
+std::string elementName(mlir::Value value);
+bool hasElement(mlir::Value value, unsigned bits); // signless, of this width
+
+// Each function takes operators of its kind; the insertion point stands before the operator.
+Selected selectConvolution(mlir::tosa::Conv2DOp op, mlir::OpBuilder &builder);
+Selected selectConvolution(mlir::tosa::DepthwiseConv2DOp op, mlir::OpBuilder &builder);
+Selected selectMatMul(mlir::tosa::MatMulOp op, mlir::OpBuilder &builder);
+Selected selectPool(mlir::tosa::MaxPool2dOp op, mlir::OpBuilder &builder);
+Selected selectPool(mlir::tosa::AvgPool2dOp op, mlir::OpBuilder &builder);
+Selected selectReduction(mlir::Operation *op, llvm::StringRef function, int64_t axis, mlir::OpBuilder &builder);
+
+Selected selectRescale(mlir::tosa::RescaleOp op, mlir::OpBuilder &builder);
+Selected selectClamp(mlir::tosa::ClampOp op, mlir::OpBuilder &builder);
+Selected selectCast(mlir::tosa::CastOp op, mlir::OpBuilder &builder);
+Selected selectTable(mlir::tosa::TableOp op, mlir::OpBuilder &builder);
+Selected selectMul(mlir::tosa::MulOp op, mlir::OpBuilder &builder);
+Selected selectShiftRight(mlir::tosa::ArithmeticRightShiftOp op, mlir::OpBuilder &builder);
+Selected selectNegate(mlir::tosa::NegateOp op, mlir::OpBuilder &builder);
+Selected selectBinary(mlir::Operation *op, llvm::StringRef function, mlir::OpBuilder &builder); // 32-bit only
+Selected selectUnary(mlir::Operation *op, llvm::StringRef function, mlir::OpBuilder &builder);  // 32-bit only
+
+Selected selectPad(mlir::tosa::PadOp op, mlir::OpBuilder &builder);
+Selected selectConcat(mlir::tosa::ConcatOp op, mlir::OpBuilder &builder);
+Selected selectSlice(mlir::tosa::SliceOp op, mlir::OpBuilder &builder);
+Selected selectTranspose(mlir::tosa::TransposeOp op, mlir::OpBuilder &builder);
+Selected selectTile(mlir::tosa::TileOp op, mlir::OpBuilder &builder);
+Selected selectReverse(mlir::tosa::ReverseOp op, mlir::OpBuilder &builder);
+Selected selectReshape(mlir::tosa::ReshapeOp op, mlir::OpBuilder &builder);
+// A copy of a whole tensor, for results that need memory of their own.
+Selected createCopy(mlir::Value source, mlir::Location location, mlir::OpBuilder &builder);
+
+} // namespace tilewright

@@ -1,0 +1,131 @@
+// `tosa-to-kernel`:
+//  1. In program order, each TOSA operator becomes one kernel operation, a view, or a constant; tosa.const stays.
+//  2. Each result of @main gets memory of its own: an argument, a constant or a tensor that is a result already is copied.
+//  3. Constants that nothing reads any more (zero points, shapes) go.
+#include "select.h"
+#include "tilewright/compiler/kernel_dialect.h"
+#include "tilewright/compiler/select.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+Selected unsupported(Operation *op, const Twine &reason) {
+  op->emitOpError() << "has no kernel form: " << reason;
+  return nullptr;
+}
+
+std::string elementName(Value value) {
+  std::string out;
+  llvm::raw_string_ostream(out) << cast<ShapedType>(value.getType()).getElementType();
+  return out;
+}
+
+bool hasElement(Value value, unsigned bits) { return cast<ShapedType>(value.getType()).getElementType().isSignlessInteger(bits); }
+
+namespace {
+
+bool staysConstant(Operation &op) { return isa<tosa::ConstOp, tosa::ConstShapeOp>(op); }
+
+Selected select(Operation *op, OpBuilder &builder) {
+  using namespace tosa;
+  return llvm::TypeSwitch<Operation *, Selected>(op)
+      .Case<Conv2DOp, DepthwiseConv2DOp>([&](auto o) { return selectConvolution(o, builder); })
+      .Case<MatMulOp>([&](auto o) { return selectMatMul(o, builder); })
+      .Case<MaxPool2dOp, AvgPool2dOp>([&](auto o) { return selectPool(o, builder); })
+      .Case<ReduceMaxOp>([&](auto o) { return selectReduction(o, "max", o.getAxis(), builder); })
+      .Case<ReduceSumOp>([&](auto o) { return selectReduction(o, "sum", o.getAxis(), builder); })
+      .Case<RescaleOp>([&](auto o) { return selectRescale(o, builder); })
+      .Case<ClampOp>([&](auto o) { return selectClamp(o, builder); })
+      .Case<CastOp>([&](auto o) { return selectCast(o, builder); })
+      .Case<TableOp>([&](auto o) { return selectTable(o, builder); })
+      .Case<AddOp>([&](auto o) { return selectBinary(o, "add", builder); })
+      .Case<SubOp>([&](auto o) { return selectBinary(o, "sub", builder); })
+      .Case<MulOp>([&](auto o) { return selectMul(o, builder); })
+      .Case<MaximumOp>([&](auto o) { return selectBinary(o, "max", builder); })
+      .Case<MinimumOp>([&](auto o) { return selectBinary(o, "min", builder); })
+      .Case<LogicalLeftShiftOp>([&](auto o) { return selectBinary(o, "shl", builder); })
+      .Case<LogicalRightShiftOp>([&](auto o) { return selectBinary(o, "lsr", builder); })
+      .Case<ArithmeticRightShiftOp>([&](auto o) { return selectShiftRight(o, builder); })
+      .Case<NegateOp>([&](auto o) { return selectNegate(o, builder); })
+      .Case<ClzOp>([&](auto o) { return selectUnary(o, "clz", builder); })
+      .Case<AbsOp>([&](auto o) { return selectUnary(o, "abs", builder); })
+      .Case<PadOp>([&](auto o) { return selectPad(o, builder); })
+      .Case<ConcatOp>([&](auto o) { return selectConcat(o, builder); })
+      .Case<SliceOp>([&](auto o) { return selectSlice(o, builder); })
+      .Case<TransposeOp>([&](auto o) { return selectTranspose(o, builder); })
+      .Case<TileOp>([&](auto o) { return selectTile(o, builder); })
+      .Case<ReverseOp>([&](auto o) { return selectReverse(o, builder); })
+      .Case<ReshapeOp>([&](auto o) { return selectReshape(o, builder); })
+      .Case<IdentityOp>([&](auto o) { return o.getInput1(); })
+      .Default([](Operation *o) { return unsupported(o, "the operator is not supported yet"); });
+}
+
+// The tensor whose memory a value shows.
+Value memoryOf(Value value) {
+  while (auto view = value.getDefiningOp<kernel::ViewOp>())
+    value = view.getX();
+  return value;
+}
+
+void copySharedResults(func::ReturnOp end) {
+  OpBuilder builder(end);
+  llvm::DenseSet<Value> taken;
+  for (OpOperand &result : end->getOpOperands()) {
+    Value memory = memoryOf(result.get());
+    bool isComputed = memory.getDefiningOp() && !staysConstant(*memory.getDefiningOp());
+    if (!isComputed || !taken.insert(memory).second)
+      result.set(createCopy(result.get(), memory.getLoc(), builder));
+  }
+}
+
+class TosaToKernel : public PassWrapper<TosaToKernel, OperationPass<ModuleOp>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TosaToKernel)
+  StringRef getArgument() const override { return "tosa-to-kernel"; }
+  StringRef getDescription() const override { return "Select one kernel operation for each TOSA operator"; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<kernel::KernelDialect, tosa::TosaDialect>();
+  }
+
+  void runOnOperation() override {
+    for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
+      if (failed(selectFunction(function)))
+        return signalPassFailure();
+  }
+
+private:
+  LogicalResult selectFunction(func::FuncOp function) {
+    if (!function.getBody().hasOneBlock())
+      return function.emitOpError("must have a body of one block");
+    Block &body = function.getBody().front();
+    auto end = dyn_cast<func::ReturnOp>(body.getTerminator());
+    if (!end)
+      return body.getTerminator()->emitOpError("must be func.return");
+    for (Operation &op : llvm::make_early_inc_range(body.without_terminator())) {
+      if (staysConstant(op))
+        continue;
+      OpBuilder builder(&op);
+      Value selected = select(&op, builder);
+      if (!selected)
+        return failure();
+      op.getResult(0).replaceAllUsesWith(selected);
+      op.erase();
+    }
+    copySharedResults(end);
+    for (Operation &op : llvm::make_early_inc_range(body))
+      if (staysConstant(op) && op.use_empty())
+        op.erase();
+    return success();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createTosaToKernelPass() { return std::make_unique<TosaToKernel>(); }
+
+} // namespace tilewright
