@@ -70,10 +70,12 @@ struct ScalarContext {
 // code: extents, strides, requires, control flow. (Elements are computed by the generated kernels.)
 int64_t evaluate(const Expr &expr, const ScalarContext &context);
 
-// An expression as text, with names from the instruction, as the manual prints it.
+// An expression as text, with names from the instruction, as the manual prints it. `step` names the iterators; it may be left out
+// where there are none or the instruction has one step.
 struct Instruction;
+struct Step;
 class Isa;
-std::string print(const Expr &expr, const Instruction &instruction, const Isa &isa);
+std::string print(const Expr &expr, const Instruction &instruction, const Isa &isa, const Step *step = nullptr);
 
 // An index expression as constant + sum of coefficient * iterator, where coefficients have no iterators; false when it is not affine.
 struct AffineTerm {

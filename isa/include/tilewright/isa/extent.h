@@ -17,8 +17,13 @@ struct Range {
 std::vector<Range> operandRanges(const Instruction &instruction, const Isa &isa, const Word &word,
                                  const int64_t *state, const int64_t *addresses);
 
-// "" when the instruction may execute; else why it traps: an operand outside its memory, or a written operand that overlaps a read one
-// without being the same elements (same address, type and index expression).
+// The same into `ranges`, one for each operand, without allocating.
+void operandRanges(const Instruction &instruction, const Isa &isa, const Word &word, const int64_t *state, const int64_t *addresses,
+                   Range *ranges);
+
+// "" when the instruction may execute; else why it traps: an operand outside its memory, or a written operand whose range overlaps that of
+// a read one without being the same elements: same step, addresses and type, equal strides for every iterator that takes more than one
+// value, and each element visited once.
 std::string trapReason(const Instruction &instruction, const Isa &isa, const Word &word, const int64_t *state,
                        const int64_t *addresses);
 

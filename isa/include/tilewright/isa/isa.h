@@ -73,6 +73,9 @@ struct Operand {
   int width = 0;    // bits of the field (of the address, for Memory)
   int baseLow = -1; // first bit of the base-register selector, for Memory
   int baseWidth = 0;
+  int64_t least = 0;    // legal field values, both included: tighter than the width where a count or a register number ends earlier
+  int64_t greatest = 0;
+  bool isRegister = false; // an immediate that is the number of a scalar register of the unit
 };
 
 struct Iterator {
@@ -99,11 +102,23 @@ struct Step {
   Target out;
   ExprPtr when;      // Map only; null: always. Where it is 0, `otherwise` is written and no memory is read
   ExprPtr otherwise;
+  std::vector<ExprPtr> guards; // by iterator: `when` implies iterator < guard; null where it implies nothing
   ExprPtr expr;
   Combiner combiner = Combiner::Add;
   Type accumulator;  // Reduce only: the combiner wraps in this type
   ExprPtr init;      // Reduce only
   ExprPtr post;      // Reduce only; null: the result itself
+};
+
+// One use of a memory operand by a step, its index in affine form. What extent.h and address generators work from.
+struct MemoryAccess {
+  int step = 0;
+  int operand = 0;
+  bool write = false;
+  bool guarded = false;    // happens only where the step's `when` holds
+  bool reductions = false; // happens for each value of the reduction iterators too
+  int elementBytes = 0;
+  AffineForm index;        // iterators as in Expr::index: spatial ones first
 };
 
 enum class Control { None, Halt, Fence, SetBase, Loop, Branch };
@@ -114,6 +129,12 @@ struct Require {
   ExprPtr expr;
 };
 
+// A field that every instruction of a format starts with.
+struct HeaderField {
+  int low = 0;
+  int width = 0;
+};
+
 struct Instruction {
   std::string name;
   std::string summary;
@@ -121,12 +142,16 @@ struct Instruction {
   int unit = 0;     // index in Isa::units()
   int opcode = 0;
   int index = 0;    // position in Isa::instructions()
+  std::string format; // "unit" or "control"
+  HeaderField op, wait, signal;
+  int usedBits = 0; // bits from here on are zero
   std::vector<Operand> operands;
   std::vector<Require> requires_;
   std::vector<Step> steps;                        // empty for control and set instructions
   std::vector<std::pair<int, int>> sets;          // set instructions: (register-number operand, value operand), in order
   Control control = Control::None;
   ExprPtr controlValue;                           // SetBase: the value; Branch: the condition
+  std::vector<MemoryAccess> accesses;             // of all steps, in order
 
   int operandIndex(std::string_view name) const;  // -1 when there is none
 };
@@ -165,7 +190,7 @@ public:
   const Timing &timing() const { return timing_; }
   const std::map<std::string, int64_t> &dramParameters() const { return dramParameters_; } // the preset's numbers
 
-  int instructionBytes() const { return static_cast<int>(param("instruction_bytes")); }
+  int instructionBytes() const { return instructionBytes_; }
   int semaphores() const { return static_cast<int>(param("semaphores")); }
 
   // The instruction's bits. Throws UserError naming instruction, field, value and range when a value does not fit or a `require` fails.
@@ -185,6 +210,8 @@ private:
   std::vector<Unit> units_;
   std::vector<Instruction> instructions_;
   std::vector<int> byOpcode_; // -1: reserved
+  int opcodeBits_ = 0;
+  int instructionBytes_ = 0;
   Timing timing_;
   std::map<std::string, int64_t> dramParameters_;
 };

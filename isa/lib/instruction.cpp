@@ -1,0 +1,206 @@
+// One instruction: its fields and constraints. What it does is in semantics.cpp.
+#include "limits.h"
+#include "resolver.h"
+#include "schema.h"
+#include "type.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tilewright::isa {
+
+namespace {
+
+class InstructionResolver {
+public:
+  InstructionResolver(const yaml::Node &file, const Machine &machine) : file_(file), machine_(machine) {}
+
+  Instruction run() {
+    const yaml::Node &name = *file_.find("name");
+    if (!isIdentifier(name.text, true))
+      throw UserError(name.place(), fmt::format("'{}' is not a mnemonic", escape(name.text)),
+                      "lowercase letters, digits and '_', in words joined by '.'");
+    made_.name = name.text;
+    made_.summary = file_.find("summary")->text;
+    made_.file = name.file ? *name.file : "";
+    unit();
+    header();
+    if (const yaml::Node *operands = file_.find("operands"))
+      for (size_t i = 0; i < operands->keys.size(); ++i)
+        operand(operands->keys[i], operands->items[i]);
+    made_.usedBits = bit_;
+    ExprPool pool;
+    requires_(pool);
+    resolveSemantics(*file_.find("semantics"), made_, machine_, pool);
+    return std::move(made_);
+  }
+
+private:
+  void unit() {
+    const yaml::Node &name = *file_.find("unit");
+    std::vector<std::string> names;
+    for (const Unit &unit : machine_.units) {
+      if (unit.name == name.text)
+        made_.unit = unit.index;
+      names.push_back(unit.name);
+    }
+    if (std::find(names.begin(), names.end(), name.text) == names.end())
+      throw UserError(name.place(), fmt::format("there is no unit '{}'", name.text), fmt::format("the units are {}", fmt::join(names, ", ")));
+    const yaml::Node *format = file_.find("format");
+    made_.format = format ? format->text : "unit";
+    bool control = made_.format == "control";
+    if (control != (made_.unit == 0))
+      throw UserError((format ? *format : name).place(), control ? "format \"control\" is for instructions of the sequencer"
+                                                                 : "instructions of the sequencer have format \"control\"");
+  }
+
+  void header() {
+    const Format &format = machine_.formats.at(made_.format);
+    made_.op = format.op;
+    made_.wait = format.wait;
+    made_.signal = format.signal;
+    bit_ = format.bits;
+    bits_ = static_cast<int>(8 * lookupIn(machine_.params)("instruction_bytes", file_.place()));
+    const yaml::Node &op = *file_.find("encode")->find("op");
+    int64_t code = evaluateParams(op, lookupIn({}));
+    if (code < 0 || code >= int64_t(1) << made_.op.width)
+      throw UserError(op.place(), fmt::format("the opcode {:#x} does not fit in {} bits", code, made_.op.width));
+    made_.opcode = static_cast<int>(code);
+  }
+
+  void operand(const yaml::Node &key, const yaml::Node &node) {
+    Operand operand;
+    operand.name = key.text;
+    operand.index = static_cast<int>(made_.operands.size());
+    if (made_.operands.size() == maximumOperands)
+      throw UserError(key.place(), fmt::format("more than {} operands", maximumOperands));
+    if (!isIdentifier(key.text, false))
+      throw UserError(key.place(), fmt::format("'{}' is not a lowercase name", escape(key.text)));
+    checkName(key, "operand");
+    bool memory = node.find("kind")->text == "mem";
+    operand.kind = memory ? Operand::Kind::Memory : Operand::Kind::Immediate;
+    for (const char *only : {"space", "access"})
+      if (memory != (node.find(only) != nullptr))
+        throw UserError(node.place(), memory ? fmt::format("key '{}' is missing in the memory operand '{}'", only, key.text)
+                                             : fmt::format("the immediate '{}' has no '{}'", key.text, only));
+    if (memory)
+      memoryOperand(node, operand);
+    else
+      immediate(*node.find("type"), operand);
+    operand.low = bit_;
+    bit_ += operand.width;
+    if (bit_ > bits_)
+      throw UserError(key.place(), fmt::format("operand '{}' ends at bit {}, {} bits past the last of {} bits", key.text, bit_ - 1, bit_ - bits_, bits_),
+                      "make operands narrower, memories smaller, semaphores fewer, or instruction_bytes larger");
+    made_.operands.push_back(std::move(operand));
+  }
+
+  void memoryOperand(const yaml::Node &node, Operand &operand) {
+    const yaml::Node &space = *node.find("space");
+    auto memory = std::find_if(machine_.memories.begin(), machine_.memories.end(), [&](const Memory &m) { return m.name == space.text; });
+    if (memory == machine_.memories.end())
+      throw UserError(space.place(), fmt::format("there is no memory '{}'", space.text), "the memories are dram, spad and acc");
+    if (made_.unit == 0)
+      throw UserError(node.place(), "the sequencer has no memory operands");
+    operand.space = memory->space;
+    const std::string &access = node.find("access")->text;
+    operand.access = access == "read" ? Access::Read : access == "write" ? Access::Write : Access::Update;
+    const yaml::Node &type = *node.find("type");
+    bool whole = parseType(type.text, operand.type) && (operand.type.bits == 8 || operand.type.bits == 16 || operand.type == Type{true, 32});
+    if (!whole)
+      throw UserError(type.place(), fmt::format("'{}' is not a type of memory elements", escape(type.text)), "they are i8, u8, i16, u16 and i32");
+    if (operand.type.bits < 8 * memory->addressBytes)
+      throw UserError(type.place(), fmt::format("elements of {} are i32, not {}", memory->name, operand.type.str()));
+    operand.baseLow = bit_;
+    operand.baseWidth = clog2(static_cast<uint64_t>(lookupIn(machine_.params)("base_registers", node.place())));
+    bit_ += operand.baseWidth;
+    operand.width = std::max(1, clog2(memory->addresses()));
+    operand.greatest = (int64_t(1) << operand.width) - 1;
+  }
+
+  // A type, or index<param> (0 to param - 1), count<param> (0 to param), register.
+  void immediate(const yaml::Node &node, Operand &operand) {
+    const std::string &text = node.text;
+    if (parseType(text, operand.type)) {
+      if (operand.type.bits > 48)
+        throw UserError(node.place(), fmt::format("an immediate of type {} has more than 48 bits", operand.type.str()));
+      operand.width = operand.type.bits;
+      operand.least = static_cast<int64_t>(operand.type.least());
+      operand.greatest = static_cast<int64_t>(operand.type.greatest());
+      return;
+    }
+    bool index = text.rfind("index<", 0) == 0, count = text.rfind("count<", 0) == 0;
+    if (text == "register") {
+      size_t registers = machine_.units[static_cast<size_t>(made_.unit)].registers.size();
+      if (registers == 0)
+        throw UserError(node.place(), "the unit has no scalar registers");
+      operand.isRegister = true;
+      operand.greatest = static_cast<int64_t>(registers) - 1;
+      operand.width = std::max(5, clog2(registers));
+    } else if ((index || count) && text.back() == '>') {
+      std::string param = text.substr(6, text.size() - 7);
+      int64_t value = lookupIn(machine_.params)(param, node.place(6));
+      operand.greatest = index ? value - 1 : value;
+      if (operand.greatest < 1 || operand.greatest >= int64_t(1) << 48)
+        throw UserError(node.place(), fmt::format("{} leaves no room: {} is {}", escape(text), param, value));
+      operand.width = clog2(static_cast<uint64_t>(operand.greatest) + 1);
+    } else {
+      throw UserError(node.place(), fmt::format("'{}' is not a type of immediates", escape(text)),
+                      "they are i1 to i48, u1 to u48, index<param>, count<param> and register");
+    }
+    operand.type = Type{false, operand.width};
+  }
+
+  // One name means one thing within an instruction.
+  void checkName(const yaml::Node &key, const char *what) {
+    const std::string &name = key.text;
+    if (machine_.params.count(name))
+      throw UserError(key.place(), fmt::format("the {} '{}' has the name of a param", what, name));
+    const Unit &unit = machine_.units[static_cast<size_t>(made_.unit)];
+    auto named = [&](const auto &item) { return item.name == name; };
+    if (std::any_of(unit.registers.begin(), unit.registers.end(), named) || std::any_of(unit.arrays.begin(), unit.arrays.end(), named))
+      throw UserError(key.place(), fmt::format("the {} '{}' has the name of a register of unit '{}'", what, name, unit.name));
+    if (name == "result" || name == "x" || name == "in" || name == "wait" || name == "signal")
+      throw UserError(key.place(), fmt::format("the {} '{}' has a name with a meaning of its own", what, name));
+  }
+
+  void requires_(ExprPool &pool) {
+    const yaml::Node *nodes = file_.find("require");
+    if (!nodes)
+      return;
+    Scope scope;
+    scope.params = &machine_.params;
+    scope.functions = &machine_.functions;
+    scope.instruction = &made_;
+    for (size_t i = 0; i < nodes->keys.size(); ++i) {
+      const yaml::Node &scalar = nodes->items[i];
+      Require require{nodes->keys[i].text, scalar.text, ExprBuilder(pool, scope).build(scalar)};
+      if (require.label != fmt::format("C{}", i + 1))
+        throw UserError(nodes->keys[i].place(), fmt::format("constraint {} is labeled '{}'", i + 1, escape(require.label)), fmt::format("label it C{}", i + 1));
+      if (require.expr->type != Type{false, 1})
+        throw UserError(scalar.place(), fmt::format("the constraint is a {}, not a u1", require.expr->type.str()), "compare with something");
+      if (require.expr->kind == ExprKind::Literal && require.expr->value == 0)
+        throw UserError(scalar.place(), "the constraint never holds");
+      made_.requires_.push_back(std::move(require));
+    }
+  }
+
+  const yaml::Node &file_;
+  const Machine &machine_;
+  Instruction made_;
+  int bit_ = 0;  // where the next field starts
+  int bits_ = 0; // of an instruction
+};
+
+} // namespace
+
+Instruction resolveInstruction(const yaml::Node &file, const Machine &machine) { return InstructionResolver(file, machine).run(); }
+
+int Instruction::operandIndex(std::string_view operand) const {
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (operands[i].name == operand)
+      return static_cast<int>(i);
+  return -1;
+}
+
+} // namespace tilewright::isa

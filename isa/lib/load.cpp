@@ -1,0 +1,122 @@
+// From files to an Isa.
+#include "resolver.h"
+#include "schema.h"
+#include "sha256.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tilewright::isa {
+
+// Friend of Isa: fills it in, in the order in which the parts depend on each other.
+class IsaBuilder {
+public:
+  Isa build(const LoadOptions &options) {
+    const Sources sources = readSources(options);
+    const yaml::Node &identity = *sources.machine.find("isa");
+    isa_.name_ = identity.find("name")->text;
+    isa_.version_ = identity.find("version")->text;
+    isa_.target_ = options.target;
+    isa_.params_ = resolveParams(sources.machine, sources.target);
+    isa_.memories_ = resolveMemories(sources.machine, isa_.params_);
+    isa_.units_ = resolveUnits(sources.machine, isa_.params_);
+    auto formats = resolveFormats(sources.machine, isa_.params_);
+    Functions functions = resolveFunctions(sources.machine, isa_.params_);
+    isa_.opcodeBits_ = formats.at("unit").op.width;
+    isa_.instructionBytes_ = static_cast<int>(lookupIn(isa_.params_)("instruction_bytes", sources.machine.find("params")->place()));
+    checkTiles(sources.machine);
+    instructions(sources, Machine{isa_.params_, isa_.memories_, isa_.units_, formats, functions});
+    timing(sources);
+    isa_.canonical_ = canonicalText(isa_);
+    isa_.hash_ = sha256(isa_.canonical_);
+    return std::move(isa_);
+  }
+
+private:
+  void instructions(const Sources &sources, const Machine &machine) {
+    isa_.byOpcode_.assign(size_t(1) << isa_.opcodeBits_, -1);
+    for (const auto &[name, file] : sources.instructions) {
+      Instruction made = resolveInstruction(file, machine);
+      made.index = static_cast<int>(isa_.instructions_.size());
+      int &slot = isa_.byOpcode_[static_cast<size_t>(made.opcode)];
+      if (slot >= 0)
+        throw UserError(file.find("encode")->find("op")->place(),
+                        fmt::format("'{}' and '{}' have the same opcode {:#04x}", isa_.instructions_[static_cast<size_t>(slot)].name, made.name, made.opcode),
+                        fmt::format("{:#04x} is free", firstFree()));
+      slot = made.index;
+      isa_.instructions_.push_back(std::move(made));
+    }
+    if (isa_.instructions_.empty())
+      throw UserError(sources.machine.place(), "there are no instructions");
+    // A program must be able to end, and a unit's registers to be set.
+    if (std::none_of(isa_.instructions_.begin(), isa_.instructions_.end(), [](const Instruction &i) { return i.control == Control::Halt; }))
+      throw UserError(sources.machine.place(), "no instruction has control \"halt\": no program could end");
+    for (const Unit &unit : isa_.units_) {
+      bool settable = std::any_of(isa_.instructions_.begin(), isa_.instructions_.end(),
+                                  [&](const Instruction &i) { return i.unit == unit.index && !i.sets.empty(); });
+      if (!unit.registers.empty() && !settable)
+        throw UserError(sources.machine.find("state")->find(unit.name)->place(),
+                        fmt::format("unit '{}' has scalar registers, but no instruction sets them", unit.name));
+    }
+  }
+
+  int firstFree() const {
+    auto it = std::find(isa_.byOpcode_.begin() + 1, isa_.byOpcode_.end(), -1);
+    return static_cast<int>(it - isa_.byOpcode_.begin());
+  }
+
+  // A memory that cannot hold what one step of the array works on is no machine.
+  void checkTiles(const yaml::Node &machine) const {
+    auto param = [&](const char *name) { return lookupIn(isa_.params_)(name, machine.find("params")->place()); };
+    int64_t rows = param("rows"), cols = param("cols");
+    const Memory &spad = isa_.memory(Space::Spad), &acc = isa_.memory(Space::Acc);
+    auto need = static_cast<uint64_t>(rows * cols + rows);
+    if (spad.bytes < need)
+      throw UserError(machine.find("memories")->find("spad")->find("bytes")->place(),
+                      fmt::format("the scratchpad has {} bytes and cannot hold one weight tile and one row of activations, {} bytes", spad.bytes, need),
+                      "make the scratchpad larger or the array smaller");
+    if (acc.bytes < static_cast<uint64_t>(cols) * 4)
+      throw UserError(machine.find("memories")->find("acc")->find("bytes")->place(),
+                      fmt::format("the accumulators have {} bytes and cannot hold one row of {} columns, {} bytes", acc.bytes, cols, cols * 4));
+  }
+
+  void timing(const Sources &sources) {
+    const yaml::Node &clock = *sources.target.find("clock_hz");
+    isa_.clockHz_ = evaluateParams(clock, lookupIn(isa_.params_));
+    if (isa_.clockHz_ < 1 || isa_.clockHz_ > 1000000000000)
+      throw UserError(clock.place(), fmt::format("the clock is {} Hz, not within 1..10^12", isa_.clockHz_));
+    isa_.dram_ = sources.target.find("dram")->text;
+    isa_.timing_ = resolveTiming(sources.timing, isa_.params_, isa_.instructions_);
+    const yaml::Node &parameters = *sources.dram.find("parameters");
+    for (size_t i = 0; i < parameters.keys.size(); ++i)
+      isa_.dramParameters_[parameters.keys[i].text] = evaluateParams(parameters.items[i], lookupIn(isa_.params_));
+    std::string text = fmt::format("clock {}\ndram {}\n", isa_.clockHz_, isa_.dram_);
+    for (const auto *numbers : {&isa_.timing_, &isa_.dramParameters_})
+      for (const auto &[name, value] : *numbers)
+        text += fmt::format("{} = {}\n", name, value);
+    isa_.timingHash_ = sha256(text);
+  }
+
+  Isa isa_;
+};
+
+Isa load(const LoadOptions &options) { return IsaBuilder().build(options); }
+
+int64_t Isa::param(std::string_view name) const {
+  auto it = params_.find(name);
+  if (it == params_.end())
+    throw std::out_of_range("the ISA has no param " + std::string(name));
+  return it->second;
+}
+
+const Unit *Isa::findUnit(std::string_view name) const {
+  auto it = std::find_if(units_.begin(), units_.end(), [&](const Unit &unit) { return unit.name == name; });
+  return it == units_.end() ? nullptr : &*it;
+}
+
+const Instruction *Isa::find(std::string_view name) const {
+  auto it = std::find_if(instructions_.begin(), instructions_.end(), [&](const Instruction &i) { return i.name == name; });
+  return it == instructions_.end() ? nullptr : &*it;
+}
+
+} // namespace tilewright::isa

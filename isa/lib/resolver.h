@@ -1,0 +1,55 @@
+// Steps by which the description becomes an Isa. Each file of the library holds one step; `load` calls them in order.
+#pragma once
+
+#include "builder.h"
+#include "tilewright/isa/isa.h"
+#include "tilewright/isa/yaml.h"
+
+#include <map>
+#include <string>
+
+namespace tilewright::isa {
+
+// The files of a description, overlays applied, shapes checked.
+struct Sources {
+  yaml::Node machine;
+  std::map<std::string, yaml::Node> instructions; // by mnemonic
+  yaml::Node timing;
+  yaml::Node target;
+  yaml::Node dram;
+};
+Sources readSources(const LoadOptions &options);
+std::string findDirectory(const LoadOptions &options);
+
+// Values of all params under the target. Throws UserError for cycles, overflow, a value out of range or not a power of two.
+Params resolveParams(const yaml::Node &machine, const yaml::Node &target);
+
+std::array<Memory, 3> resolveMemories(const yaml::Node &machine, const Params &params);
+std::vector<Unit> resolveUnits(const yaml::Node &machine, const Params &params);
+Functions resolveFunctions(const yaml::Node &machine, const Params &params);
+
+struct Format {
+  HeaderField op, wait, signal;
+  int bits = 0;
+};
+std::map<std::string, Format> resolveFormats(const yaml::Node &machine, const Params &params);
+
+// What instructions are resolved against.
+struct Machine {
+  const Params &params;
+  const std::array<Memory, 3> &memories;
+  const std::vector<Unit> &units;
+  const std::map<std::string, Format> &formats;
+  const Functions &functions;
+};
+Instruction resolveInstruction(const yaml::Node &file, const Machine &machine);
+
+// The tensor level: fills in steps, sets, control and accesses of an instruction whose operands and requires are resolved.
+void resolveSemantics(const yaml::Node &semantics, Instruction &instruction, const Machine &machine, ExprPool &pool);
+
+Timing resolveTiming(const yaml::Node &timing, const Params &params, const std::vector<Instruction> &instructions);
+
+// Everything but timing, clock and DRAM, one fact a line.
+std::string canonicalText(const Isa &isa);
+
+} // namespace tilewright::isa
