@@ -35,6 +35,7 @@ std::string writeProgram(const Program &program, const isa::Isa &isa) {
 
 ProgramTarget readProgramTarget(const std::string &path, const std::string &bytes) {
   Program program;
+  program.file = path;
   readInfo(path, elf::read(path, bytes).info, program);
   return {program.target, program.overlays, program.isaHash};
 }
@@ -42,6 +43,7 @@ ProgramTarget readProgramTarget(const std::string &path, const std::string &byte
 Program readProgram(const std::string &path, const std::string &bytes, const isa::Isa &isa) {
   elf::Parts parts = elf::read(path, bytes);
   Program program;
+  program.file = path;
   readInfo(path, parts.info, program);
   readDebug(path, parts.debug, program);
   program.codeAddress = parts.code.address;

@@ -48,6 +48,7 @@ struct Segment {
 };
 
 struct Program {
+  std::string file;                  // where it was read from, for messages; empty for one made in memory
   std::string target;                // as LoadOptions::target
   std::vector<std::string> overlays; // as LoadOptions::overlays
   std::string isaHash;

@@ -5,11 +5,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace tilewright {
 
-// All architectural state that holds values: memories and unit registers. Addresses are checked (isa::trapReason) before a kernel runs.
+// All architectural state that holds values: memories and unit registers. Addresses are checked (Kernels::trapReason) before a kernel runs.
 struct MachineState {
   explicit MachineState(const isa::Isa &isa); // everything at its reset value; memories zero
   void reset();
@@ -32,6 +33,8 @@ public:
   ~Kernels();
   // The whole effect of the instruction: set instructions and steps. `addresses` by operand index (base added), as in isa::operandRanges.
   void execute(const isa::Word &word, const int64_t *addresses, MachineState &state);
+  // isa::trapReason, and for an operand beyond the DRAM of the run: "" when the instruction may execute. Costs a few nanoseconds then.
+  std::string trapReason(const isa::Word &word, const int64_t *addresses, const MachineState &state);
   // Compiles all instructions that occur in `words` now.
   void prepare(const std::vector<int> &instructions);
 

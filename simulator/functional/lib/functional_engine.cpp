@@ -1,0 +1,340 @@
+#include "functional_engine.h"
+
+#include "semaphores.h"
+
+#include "tilewright/simulator/fault.h"
+#include "tilewright/support/error.h"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <fmt/format.h>
+
+namespace tilewright {
+
+namespace {
+
+// An instruction on its way from the sequencer through its unit's queue.
+struct Pending {
+  uint64_t pc = 0;
+  size_t trace = 0; // its record
+  isa::Word word;
+  std::vector<int64_t> addresses; // by operand, base added
+};
+
+// A unit's queue: a ring of entries that keep their storage.
+class Queue {
+public:
+  explicit Queue(int depth) : entries_(static_cast<size_t>(std::max(1, depth))) {}
+  bool empty() const { return count_ == 0; }
+  bool full() const { return count_ == entries_.size(); }
+  Pending &front() { return entries_[first_]; }
+  Pending &push() { return entries_[(first_ + count_++) % entries_.size()]; }
+  void pop() {
+    first_ = (first_ + 1) % entries_.size();
+    --count_;
+  }
+
+private:
+  std::vector<Pending> entries_;
+  size_t first_ = 0, count_ = 0;
+};
+
+struct UnitState {
+  explicit UnitState(int depth) : queue(depth) {}
+  Queue queue;
+  bool executed = false; // the head has run and waits to signal
+};
+
+// Decoded instructions by pc: loops decode their bodies once.
+class DecodeCache {
+public:
+  DecodeCache(const isa::Isa &isa, const Program &program) : isa_(isa), program_(program), lines_(lines) {}
+
+  const isa::Word &at(const ControlFlow &flow) {
+    Line &line = lines_[flow.pc() % lines];
+    if (line.pc != flow.pc()) {
+      std::string reason;
+      if (!isa_.decode(flow.bits(), line.word, reason))
+        fault(program_, flow.pc(), "illegal instruction: " + reason);
+      line.pc = flow.pc();
+    }
+    return line.word;
+  }
+
+private:
+  static constexpr size_t lines = 4096;
+  struct Line {
+    uint64_t pc = ~uint64_t(0);
+    isa::Word word;
+  };
+  const isa::Isa &isa_;
+  const Program &program_;
+  std::vector<Line> lines_;
+};
+
+class Run {
+public:
+  Run(const isa::Isa &isa, Kernels &kernels, const Program &program, DramImage &dram,
+      const RunOptions &options)
+      : isa_(isa), kernels_(kernels), program_(program), options_(options), state_(isa),
+        semaphores_(isa), flow_(isa, program), decoded_(isa, program) {
+    state_.dram = dram.data();
+    state_.dramBytes = dram.size();
+    for (const auto &unit : isa.units())
+      units_.emplace_back(unit.queueDepth);
+    record_.units.resize(isa.units().size());
+  }
+
+  RunRecord inTurn() {
+    while (!done_) {
+      bool moved = false;
+      while (sequence())
+        moved = true;
+      for (size_t unit = 1; unit < units_.size() && !done_; ++unit)
+        moved |= work(unit);
+      if (!moved && !done_)
+        deadlock();
+    }
+    return finish();
+  }
+
+  RunRecord atRandom(uint64_t seed) {
+    std::mt19937_64 random(seed);
+    while (!done_) {
+      size_t turn = random() % units_.size();
+      if (turn == 0 ? sequence() : work(turn))
+        continue;
+      // The drawn one is blocked: when all are, that is a deadlock.
+      bool moved = sequence();
+      for (size_t unit = 1; unit < units_.size() && !moved && !done_; ++unit)
+        moved = work(unit);
+      if (!moved && !done_)
+        deadlock();
+    }
+    return finish();
+  }
+
+private:
+  RunRecord finish() {
+    record_.instructions = count_;
+    return std::move(record_);
+  }
+
+  const isa::Instruction &instruction(const isa::Word &word) const {
+    return isa_.instructions()[static_cast<size_t>(word.instruction)];
+  }
+
+  // One instruction of the sequencer; false when it must wait.
+  bool sequence() {
+    if (done_)
+      return false;
+    flow_.checkPc();
+    const isa::Word &word = decoded_.at(flow_);
+    const auto &what = instruction(word);
+    if (what.control == isa::Control::None ? !dispatch(word, what) : !control(word, what))
+      return false;
+    ++count_;
+    if (options_.maxCycles > 0 && count_ >= static_cast<uint64_t>(options_.maxCycles) && !done_)
+      record_.stopped = done_ = true;
+    if (count_ >= options_.maxInstructions && !done_)
+      fault(program_, flow_.pc(),
+            fmt::format("the program has executed {} instructions and goes on", count_),
+            "raise the limit if that is right");
+    return true;
+  }
+
+  bool dispatch(const isa::Word &word, const isa::Instruction &what) {
+    auto &queue = units_[static_cast<size_t>(what.unit)].queue;
+    if (queue.full())
+      return false;
+    Pending &pending = queue.push();
+    pending.pc = flow_.pc();
+    pending.trace = newRecord();
+    pending.word = word;
+    pending.addresses.resize(what.operands.size());
+    for (const auto &operand : what.operands)
+      if (operand.kind == isa::Operand::Kind::Memory) {
+        auto i = static_cast<size_t>(operand.index);
+        pending.addresses[i] = word.values[i] + state_.base[word.bases[i]];
+      }
+    flow_.advance();
+    return true;
+  }
+
+  bool control(const isa::Word &word, const isa::Instruction &what) {
+    if ((what.control == isa::Control::Halt || what.control == isa::Control::Fence) && !idle())
+      return false;
+    if (!semaphores_.canTake(word.wait) || !semaphores_.canGive(word.signal))
+      return false;
+    semaphores_.take(word.wait);
+    semaphores_.give(word.signal, flow_.pc());
+    newRecord();
+    if (what.control == isa::Control::Halt)
+      done_ = true;
+    else
+      flow_.execute(word, state_.base);
+    return true;
+  }
+
+  size_t newRecord() {
+    if (!options_.trace)
+      return 0;
+    record_.trace.emplace_back();
+    record_.trace.back().pc = flow_.pc();
+    return record_.trace.size() - 1;
+  }
+
+  bool idle() const {
+    return std::all_of(units_.begin(), units_.end(),
+                       [](const UnitState &unit) { return unit.queue.empty(); });
+  }
+
+  // One turn of a unit: the head of its queue, if it may start and signal. True when anything happened.
+  bool work(size_t index) {
+    auto &unit = units_[index];
+    if (unit.queue.empty())
+      return false;
+    Pending &head = unit.queue.front();
+    bool moved = false;
+    if (!unit.executed) {
+      if (!semaphores_.canTake(head.word.wait))
+        return false;
+      semaphores_.take(head.word.wait);
+      execute(head);
+      unit.executed = moved = true;
+    }
+    if (!semaphores_.canGive(head.word.signal))
+      return moved;
+    semaphores_.give(head.word.signal, head.pc);
+    unit.executed = false;
+    unit.queue.pop();
+    return true;
+  }
+
+  void execute(const Pending &pending) {
+    std::string reason = kernels_.trapReason(pending.word, pending.addresses.data(), state_);
+    if (!reason.empty())
+      fault(program_, pending.pc, instruction(pending.word).name + ": " + reason);
+    countBytes(pending);
+    kernels_.execute(pending.word, pending.addresses.data(), state_);
+  }
+
+  // Elements that the instruction moves from and to DRAM: what its step's iterators count.
+  void countBytes(const Pending &pending) {
+    const auto &what = instruction(pending.word);
+    for (const auto &access : what.accesses) {
+      const auto &operand = what.operands[static_cast<size_t>(access.operand)];
+      if (operand.space != isa::Space::Dram)
+        continue;
+      isa::ScalarContext context;
+      context.immediates = pending.word.values.data();
+      context.state = state_.registers[static_cast<size_t>(what.unit)].data();
+      int64_t bytes = access.elementBytes;
+      for (const auto &iterator : what.steps[static_cast<size_t>(access.step)].iterators)
+        bytes *= isa::evaluate(*iterator.extent, context);
+      auto count = static_cast<uint64_t>(bytes);
+      (access.write ? record_.dramWriteBytes : record_.dramReadBytes) += count;
+      if (options_.trace) {
+        auto &trace = record_.trace[pending.trace];
+        (access.write ? trace.dramWriteBytes : trace.dramReadBytes) += count;
+      }
+    }
+  }
+
+  // --- deadlock ---
+
+  std::string nameAt(uint64_t pc) const {
+    isa::Word word;
+    std::string reason;
+    const auto *code = reinterpret_cast<const uint8_t *>(program_.code.data());
+    if (!isa_.decode(code + pc * static_cast<uint64_t>(isa_.instructionBytes()), word, reason))
+      return fmt::format("instruction {}", pc);
+    return fmt::format("instruction {} ({})", pc, instruction(word).name);
+  }
+
+  // "semaphore 3 (count 0, last signaled by instruction 7 (load))" for each that cannot be taken, or given.
+  std::string blocking(uint32_t mask, bool taking) const {
+    std::string text;
+    for (size_t i = 0; i < semaphores_.size(); ++i) {
+      if (!((mask >> i) & 1) ||
+          (taking ? semaphores_.count(i) > 0 : semaphores_.count(i) < semaphores_.most()))
+        continue;
+      auto by = semaphores_.signaledBy(i);
+      text += fmt::format("{}semaphore {} (count {}, {})", text.empty() ? "" : " and ", i,
+                          semaphores_.count(i),
+                          by ? "last signaled by " + nameAt(*by) : "never signaled");
+    }
+    return text;
+  }
+
+  [[noreturn]] void deadlock() {
+    std::string text;
+    uint64_t place = flow_.pc();
+    bool placed = false;
+    for (size_t i = 1; i < units_.size(); ++i) {
+      auto &unit = units_[i];
+      if (unit.queue.empty())
+        continue;
+      const Pending &head = unit.queue.front();
+      if (!placed || head.pc < place)
+        place = head.pc;
+      placed = true;
+      text += fmt::format("; {}: {} waits {}", isa_.units()[i].name, nameAt(head.pc),
+                          unit.executed
+                              ? "to signal " + blocking(head.word.signal, false)
+                              : "for " + blocking(head.word.wait, true));
+    }
+    text += fmt::format("; {}: {} waits {}", isa_.units()[0].name, nameAt(flow_.pc()),
+                        sequencerWaits());
+    fault(program_, place, "deadlock" + (":" + text.substr(1)),
+          "let another instruction signal what is waited for");
+  }
+
+  std::string sequencerWaits() {
+    const isa::Word &word = decoded_.at(flow_);
+    const auto &what = instruction(word);
+    if (what.control == isa::Control::None)
+      return fmt::format("for room in the queue of {}",
+                         isa_.units()[static_cast<size_t>(what.unit)].name);
+    if (!semaphores_.canTake(word.wait))
+      return "for " + blocking(word.wait, true);
+    if (!semaphores_.canGive(word.signal))
+      return "to signal " + blocking(word.signal, false);
+    return "until every unit is idle";
+  }
+
+  const isa::Isa &isa_;
+  Kernels &kernels_;
+  const Program &program_;
+  const RunOptions &options_;
+  MachineState state_;
+  Semaphores semaphores_;
+  ControlFlow flow_;
+  DecodeCache decoded_;
+  std::vector<UnitState> units_;
+  RunRecord record_;
+  uint64_t count_ = 0;
+  bool done_ = false;
+};
+
+} // namespace
+
+FunctionalEngine::FunctionalEngine(const isa::Isa &isa, uint64_t interleaving)
+    : isa_(isa), interleaving_(interleaving), kernels_(isa) {}
+
+RunRecord FunctionalEngine::run(const Program &program, DramImage &dram,
+                                const RunOptions &options) {
+  auto begin = std::chrono::steady_clock::now();
+  Run run(isa_, kernels_, program, dram, options);
+  RunRecord record = interleaving_ == 0 ? run.inTurn() : run.atRandom(interleaving_);
+  record.wallSeconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return record;
+}
+
+std::unique_ptr<Engine> makeFunctionalEngine(const isa::Isa &isa) {
+  return std::make_unique<FunctionalEngine>(isa);
+}
+
+} // namespace tilewright

@@ -1,0 +1,45 @@
+// What control instructions do to the program counter, the hardware loops and the base registers; every engine's sequencer.
+#pragma once
+
+#include "tilewright/isa/isa.h"
+#include "tilewright/program/program.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace tilewright {
+
+class ControlFlow {
+public:
+  ControlFlow(const isa::Isa &isa, const Program &program);
+
+  uint64_t pc() const { return pc_; }
+  uint64_t instructions() const { return instructions_; } // in the code
+  // Throws the fault of a program that runs past its end.
+  void checkPc() const;
+  // The bits of the instruction at pc. pc is checked.
+  const uint8_t *bits() const;
+
+  // Executes the control instruction at pc (halt and fence change nothing: their waiting is the engine's) and moves on. Throws the fault
+  // of a branch or loop that leaves the code and of loops nested too deeply.
+  void execute(const isa::Word &word, std::vector<int64_t> &base);
+  // Moves on from a unit's instruction.
+  void advance();
+
+private:
+  struct Loop {
+    uint64_t begin = 0, end = 0; // instructions [begin, end)
+    int64_t left = 0;            // runs after this one
+  };
+  void goTo(uint64_t target);
+  void fallTo(uint64_t next);
+
+  const isa::Isa &isa_;
+  const Program &program_;
+  uint64_t instructions_ = 0;
+  uint64_t pc_ = 0;
+  size_t depth_ = 0;
+  std::vector<Loop> loops_; // the first depth_ are running
+};
+
+} // namespace tilewright

@@ -1,0 +1,18 @@
+// How an engine reports that a program cannot go on.
+#pragma once
+
+#include "tilewright/program/program.h"
+
+#include <cstdint>
+#include <string>
+
+namespace tilewright {
+
+// "instruction 12 (layer 'conv1')": instruction numbers as in a listing, the user's operator where the program knows it.
+std::string describeInstruction(const Program &program, uint64_t pc);
+
+// Throws the UserError whose place is the program and instruction `pc`.
+[[noreturn]] void fault(const Program &program, uint64_t pc, const std::string &message,
+                        const std::string &fix = "");
+
+} // namespace tilewright
