@@ -6,6 +6,8 @@ import pathlib
 import resource
 import signal
 import subprocess
+import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -23,6 +25,7 @@ class Ended:
     output: str
     diagnostics: str
     seconds: float
+    peak_bytes: int  # resident
 
     def how(self):
         if self.code is None:
@@ -55,27 +58,46 @@ def line_has_error(line):
 
 
 def run_tool(arguments, *, timeout=120, memory_bytes=None, stdin=subprocess.DEVNULL, env=None, cwd=None, stdout=None,
-             preexec=None):
-    """Runs `tilewright ARGUMENTS`. `memory_bytes` limits the address space; bytes that are no UTF-8 come back escaped."""
+             before=None):
+    """Runs `tilewright ARGUMENTS`; bytes that are no UTF-8 come back escaped.
 
-    def limit():
+    `memory_bytes` limits the address space, `stdout` takes standard output elsewhere, `before` runs in the child first.
+    """
+
+    def prepare():
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if memory_bytes:
             resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-        if preexec:
-            preexec()
+        if before:
+            before()
 
-    command = (str(TOOL), *arguments)
-    started = time.monotonic()
-    process = subprocess.Popen(command, stdin=stdin, stdout=stdout or subprocess.PIPE, stderr=subprocess.PIPE, env=env,
-                               cwd=cwd, preexec_fn=limit, start_new_session=True)
-    try:
-        output, diagnostics = process.communicate(timeout=timeout)
-        code = process.returncode
-    except subprocess.TimeoutExpired:
+    command = (TOOL, *arguments)
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as diagnostics:
+        started = time.monotonic()
+        process = subprocess.Popen(command, stdin=stdin, stdout=stdout or output, stderr=diagnostics, env=env, cwd=cwd,
+                                   preexec_fn=prepare, start_new_session=True)
+        code, usage = wait(process, timeout)
+        seconds = time.monotonic() - started
+        texts = [read_back(file) for file in (output, diagnostics)]
+    return Ended(command, code, *texts, seconds, usage.ru_maxrss * 1024)
+
+
+def wait(process, timeout):
+    """(exit code, resource usage) of the process; after `timeout` seconds it is killed, and the code is None."""
+    killed = threading.Event()
+
+    def kill():
+        killed.set()
         os.killpg(process.pid, signal.SIGKILL)
-        output, diagnostics = process.communicate()
-        code = None
-    seconds = time.monotonic() - started
-    return Ended(command, code, (output or b"").decode(errors="backslashreplace"),
-                 diagnostics.decode(errors="backslashreplace"), seconds)
+
+    timer = threading.Timer(timeout, kill)
+    timer.start()
+    _, status, usage = os.wait4(process.pid, 0)
+    timer.cancel()
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return None if killed.is_set() else process.returncode, usage
+
+
+def read_back(file):
+    file.seek(0)
+    return file.read().decode(errors="backslashreplace")
