@@ -1,0 +1,110 @@
+#include "assign.h"
+
+#include "graph_queries.h"
+
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+namespace {
+
+class Assigner {
+public:
+  Assigner(func::FuncOp main, const Plan &plan, const Statistics &statistics,
+           const QuantizeOptions &options)
+      : main_(main), plan_(plan), statistics_(statistics), options_(options) {}
+
+  ParameterMap run() {
+    Block &block = main_.getBody().front();
+    for (Value argument : block.getArguments())
+      map_[argument] = ownParameters(argument);
+    for (Operation &op : block.without_terminator())
+      visit(&op);
+    for (Operation &op : block.without_terminator())
+      if (isa<tosa::ConcatOp>(op))
+        shareWithOperands(&op);
+    return std::move(map_);
+  }
+
+private:
+  void visit(Operation *op) {
+    if (op->hasTrait<OpTrait::ConstantLike>() || plan_.folded.contains(op))
+      return;
+    Value result = op->getResult(0);
+    if (plan_.softmaxes.contains(op)) {
+      map_[result] = {1.0 / (1 << 15), 0, 16};
+    } else if (auto anchor = plan_.anchors.find(op); anchor != plan_.anchors.end()) {
+      map_[anchor->second.result] = anchorParameters(anchor->second.result);
+    } else if (auto table = plan_.tables.find(op); table != plan_.tables.end()) {
+      map_[result] =
+          table->second.isClamp ? map_.lookup(table->second.root) : ownParameters(result);
+    } else if (isa<tosa::ConcatOp>(op)) {
+      map_[result] = ownParameters(result);
+    } else {
+      map_[result] = map_.lookup(op->getOperand(0));
+    }
+  }
+
+  Parameters anchorParameters(Value result) {
+    if (plan_.logits.contains(result))
+      return {logitScale, 0, 32};
+    if (plan_.outputs.contains(result)) {
+      // Room for what lies beyond the calibration data costs nothing at 16 bits.
+      constexpr double headroom = 1.25;
+      const Histogram &histogram = statistics_.histograms.find(result)->second;
+      return symmetric(headroom * std::max(-histogram.low, histogram.high), 16);
+    }
+    return ownParameters(result);
+  }
+
+  Parameters ownParameters(Value value) {
+    return chooseParameters(statistics_.histograms.find(value)->second, options_,
+                            functionsOf(value));
+  }
+
+  // The tables that alone read `value`, or none when anything else does.
+  Functions functionsOf(Value value) {
+    Functions functions;
+    for (Operation *user : value.getUsers()) {
+      bool isChain =
+          user->getNumResults() == 1 && plan_.pointwise.root(user->getResult(0)) == value;
+      auto table = plan_.tables.find(user);
+      if (!isChain || (table != plan_.tables.end() && table->second.isClamp))
+        return {};
+    }
+    for (auto &[op, table] : plan_.tables)
+      if (table.root == value)
+        functions.push_back(plan_.pointwise.function(op->getResult(0), value));
+    return functions;
+  }
+
+  // An operand that only the concatenation reads may as well be made with the result's parameters:
+  // no second rounding.
+  void shareWithOperands(Operation *concat) {
+    for (Value operand : concat->getOperands()) {
+      Operation *op = operand.getDefiningOp();
+      bool isOwn = llvm::is_contained(plan_.ranged, operand) && op && !isa<tosa::ConcatOp>(op);
+      bool isOnlyUser =
+          llvm::all_of(operand.getUsers(), [&](Operation *user) { return user == concat; });
+      if (isOwn && isOnlyUser)
+        map_[operand] = map_.lookup(concat->getResult(0));
+    }
+  }
+
+  func::FuncOp main_;
+  const Plan &plan_;
+  const Statistics &statistics_;
+  const QuantizeOptions &options_;
+  ParameterMap map_;
+};
+
+} // namespace
+
+ParameterMap assignParameters(func::FuncOp main, const Plan &plan, const Statistics &statistics,
+                              const QuantizeOptions &options) {
+  return Assigner(main, plan, statistics, options).run();
+}
+
+} // namespace tilewright

@@ -1,0 +1,344 @@
+#include "emit.h"
+
+#include "graph_queries.h"
+#include "integer_builder.h"
+#include "integer_softmax.h"
+#include "weights.h"
+
+#include "mlir/IR/IRMapping.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace tilewright {
+
+namespace {
+
+struct Quantized {
+  Value value;
+  Parameters parameters;
+};
+
+// A 32-bit result before its rescale; scales: one, or one for each index of the last dimension.
+struct Accumulator {
+  Value value;
+  std::vector<double> scales;
+};
+
+class Emitter {
+public:
+  Emitter(func::FuncOp main, const Plan &plan, const ParameterMap &parameters,
+          const Statistics &statistics)
+      : main_(main), plan_(plan), parameters_(parameters), statistics_(statistics),
+        builder_(main.getContext()) {}
+
+  IntegerModule run() {
+    Block &source = main_.getBody().front();
+    result_.module = ModuleOp::create(main_->getParentOp()->getLoc());
+    builder_.setInsertionPointToEnd(result_.module->getBody());
+    SmallVector<Type> inputs;
+    for (Value argument : source.getArguments())
+      inputs.push_back(typeOf(argument));
+    function_ = func::FuncOp::create(builder_, main_.getLoc(), "main",
+                                     builder_.getFunctionType(inputs, {}));
+    Block *block = function_.addEntryBlock();
+    for (auto [from, to] : llvm::zip(source.getArguments(), block->getArguments()))
+      values_[from] = to;
+    builder_.setInsertionPointToStart(block);
+    for (Operation &op : source.without_terminator())
+      visit(&op);
+    emitReturn(source.getTerminator());
+    return std::move(result_);
+  }
+
+private:
+  RankedTensorType typeOf(Value value) {
+    return RankedTensorType::get(tensorType(value).getShape(),
+                                 builder_.getIntegerType(parameters_.lookup(value).bits));
+  }
+
+  void visit(Operation *op) {
+    if (op->hasTrait<OpTrait::ConstantLike>() || plan_.folded.contains(op))
+      return;
+    IntegerBuilder integer(builder_, op->getLoc());
+    if (auto softmax = plan_.softmaxes.find(op); softmax != plan_.softmaxes.end())
+      define(op->getResult(0),
+             buildSoftmax(integer, logits(integer, softmax->second.input), softmax->second.axis));
+    else if (auto anchor = plan_.anchors.find(op); anchor != plan_.anchors.end())
+      emitAnchor(integer, op, anchor->second);
+    else if (auto table = plan_.tables.find(op); table != plan_.tables.end())
+      emitTable(integer, op, table->second);
+    else if (auto concat = dyn_cast<tosa::ConcatOp>(op))
+      emitConcat(integer, concat);
+    else
+      emitMove(integer, op);
+  }
+
+  void define(Value real, Value integer) {
+    values_[real] = integer;
+    result_.values.push_back({real, integer, parameters_.lookup(real)});
+  }
+
+  // The integer value of an operand; constants are quantized to their own range.
+  Quantized operand(IntegerBuilder &integer, Value value) {
+    auto found = values_.find(value);
+    if (found != values_.end())
+      return {found->second, parameters_.lookup(value)};
+    std::vector<double> elements = constantElements(value).value();
+    auto [least, greatest] = std::minmax_element(elements.begin(), elements.end());
+    Parameters parameters = asymmetric8(*least, *greatest);
+    std::vector<int64_t> integers;
+    for (double element : elements)
+      integers.push_back(parameters.quantize(element));
+    return {integer.constant(tensorType(value).getShape(), 8, integers), parameters};
+  }
+
+  Value logits(IntegerBuilder &integer, Value input) {
+    Quantized logits = operand(integer, input);
+    return logits.parameters.bits == 32 ? logits.value
+                                        : integer.widen(logits.value, logits.parameters,
+                                                        logits.parameters.scale / logitScale);
+  }
+
+  // --- Anchors
+  // -----------------------------------------------------------------------------------------------------------
+
+  void emitAnchor(IntegerBuilder &integer, Operation *op, const Anchor &anchor) {
+    Accumulator sum = accumulate(integer, op);
+    for (Operation *further : anchor.sums)
+      sum.value =
+          integer.reduce<tosa::ReduceSumOp>(sum.value, cast<tosa::ReduceSumOp>(further).getAxis());
+    Parameters parameters = parameters_.lookup(anchor.result);
+    std::vector<double> factors;
+    for (double scale : sum.scales)
+      factors.push_back(std::min(scale * anchor.factor / parameters.scale, maxFactor / 2));
+    bool uniform = llvm::all_equal(factors);
+    if (uniform)
+      factors.resize(1);
+    Value result = integer.rescale(sum.value, 0, factors, parameters);
+    define(anchor.result, clamp(integer, result, parameters, anchor.low, anchor.high));
+  }
+
+  Accumulator accumulate(IntegerBuilder &integer, Operation *op) {
+    if (isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp>(op))
+      return convolve(integer, op);
+    if (auto matmul = dyn_cast<tosa::MatMulOp>(op))
+      return multiplyMatrices(integer, matmul);
+    if (isa<tosa::MulOp>(op)) {
+      Quantized a = operand(integer, op->getOperand(0)), b = operand(integer, op->getOperand(1));
+      Value product = integer.multiply(integer.widen(a.value, a.parameters),
+                                       integer.widen(b.value, b.parameters));
+      return {product, {a.parameters.scale * b.parameters.scale}};
+    }
+    if (isa<tosa::AddOp>(op))
+      return combine<tosa::AddOp>(integer, op);
+    if (isa<tosa::SubOp>(op))
+      return combine<tosa::SubOp>(integer, op);
+    if (isa<tosa::MaximumOp>(op))
+      return combine<tosa::MaximumOp>(integer, op);
+    if (isa<tosa::MinimumOp>(op))
+      return combine<tosa::MinimumOp>(integer, op);
+    Quantized x = operand(integer, op->getOperand(0));
+    Value wide = integer.widen(x.value, x.parameters);
+    if (auto sum = dyn_cast<tosa::ReduceSumOp>(op))
+      return {integer.reduce<tosa::ReduceSumOp>(wide, sum.getAxis()), {x.parameters.scale}};
+    auto pool = cast<tosa::AvgPool2dOp>(op);
+    Value rows = integer.reduce<tosa::ReduceSumOp>(wide, 1);
+    double count = double(pool.getKernel()[0] * pool.getKernel()[1]);
+    return {integer.reduce<tosa::ReduceSumOp>(rows, 2), {x.parameters.scale / count}};
+  }
+
+  Accumulator convolve(IntegerBuilder &integer, Operation *op) {
+    Quantized x = operand(integer, op->getOperand(0));
+    ArrayRef<int64_t> weightShape = tensorType(op->getOperand(1)).getShape();
+    bool depthwise = isa<tosa::DepthwiseConv2DOp>(op);
+    size_t outputs = tensorType(op->getResult(0)).getShape().back();
+    size_t inputs = tensorType(op->getOperand(0)).getShape().back();
+    size_t multiplier = depthwise ? weightShape[3] : 1;
+    size_t perOutput = tensorType(op->getOperand(1)).getNumElements() / outputs;
+    WeightLayout layout;
+    if (depthwise) { // [KH, KW, C, M]
+      layout.outputChannel = [=](size_t i) { return i % outputs; };
+      layout.inputChannel = [=](size_t i) { return i % outputs / multiplier; };
+    } else { // [OC, KH, KW, IC]
+      layout.outputChannel = [=](size_t i) { return i / perOutput; };
+      layout.inputChannel = [=](size_t i) { return i % inputs; };
+    }
+    std::vector<double> bias = *constantElements(op->getOperand(2));
+    if (bias.size() == 1)
+      bias.assign(outputs, bias[0]);
+    QuantizedWeights weights =
+        quantizeWeights(*constantElements(op->getOperand(1)), bias, layout, x.parameters.scale,
+                        statistics_.channelMeans.lookup(op->getOperand(0)));
+    OperationState state(op->getLoc(), op->getName());
+    state.addOperands({x.value, integer.constant(weightShape, 8, weights.weights),
+                       integer.constant({static_cast<int64_t>(outputs)}, 32, weights.bias),
+                       integer.constant({1}, 8, {x.parameters.zeroPoint}),
+                       integer.constant({1}, 8, {0})});
+    state.addTypes(integer.type(tensorType(op->getResult(0)).getShape(), 32));
+    state.addAttributes(op->getAttrs());
+    state.attributes.set("acc_type", TypeAttr::get(builder_.getI32Type()));
+    return {builder_.create(state)->getResult(0), weights.scales};
+  }
+
+  Accumulator multiplyMatrices(IntegerBuilder &integer, tosa::MatMulOp op) {
+    Quantized a = operand(integer, op.getA()), b = operand(integer, op.getB());
+    Value product = tosa::MatMulOp::create(
+        builder_, op.getLoc(), integer.type(tensorType(op.getOutput()).getShape(), 32), a.value,
+        b.value, integer.constant({1}, 8, {a.parameters.zeroPoint}),
+        integer.constant({1}, 8, {b.parameters.zeroPoint}));
+    return {product, {a.parameters.scale * b.parameters.scale}};
+  }
+
+  // Both operands at one scale, with 20 bits below the coarser operand's.
+  template <typename Op> Accumulator combine(IntegerBuilder &integer, Operation *op) {
+    constexpr double headroom = 1 << 20;
+    Quantized a = operand(integer, op->getOperand(0)), b = operand(integer, op->getOperand(1));
+    double twice = 2 * std::max(a.parameters.scale, b.parameters.scale);
+    Value x = integer.widen(a.value, a.parameters, a.parameters.scale / twice * headroom);
+    Value y = integer.widen(b.value, b.parameters, b.parameters.scale / twice * headroom);
+    return {integer.binary<Op>(x, y), {twice / headroom}};
+  }
+
+  // Bounds that the ends of the type do not keep already.
+  Value clamp(IntegerBuilder &integer, Value value, const Parameters &parameters, double low,
+              double high) {
+    int64_t least = low == -HUGE_VAL ? parameters.least() : parameters.quantize(low);
+    int64_t greatest = high == HUGE_VAL ? parameters.greatest() : parameters.quantize(high);
+    if (parameters.bits > 16 || (least == parameters.least() && greatest == parameters.greatest()))
+      return value;
+    Type element = builder_.getIntegerType(parameters.bits);
+    return tosa::ClampOp::create(builder_, integer.location(), value.getType(), value,
+                                 builder_.getIntegerAttr(element, least),
+                                 builder_.getIntegerAttr(element, greatest));
+  }
+
+  // --- Tables and data movement
+  // ------------------------------------------------------------------------------------------
+
+  void emitTable(IntegerBuilder &integer, Operation *op, const Table &table) {
+    Quantized root = operand(integer, table.root);
+    Value result = op->getResult(0);
+    if (table.isClamp) {
+      auto clampOp = cast<tosa::ClampOp>(op);
+      return define(result, clamp(integer, root.value, root.parameters,
+                                  cast<FloatAttr>(clampOp.getMinVal()).getValueAsDouble(),
+                                  cast<FloatAttr>(clampOp.getMaxVal()).getValueAsDouble()));
+    }
+    auto function = plan_.pointwise.function(result, table.root);
+    Parameters parameters = parameters_.lookup(result);
+    std::vector<int64_t> entries;
+    for (int64_t q = root.parameters.least(); q <= root.parameters.greatest(); ++q) {
+      double y = function(root.parameters.real(q));
+      entries.push_back(parameters.quantize(std::isnan(y) ? 0 : y));
+    }
+    Value entriesValue = integer.constant({static_cast<int64_t>(entries.size())}, 8, entries);
+    define(result,
+           tosa::TableOp::create(builder_, op->getLoc(), typeOf(result), root.value, entriesValue));
+  }
+
+  void emitConcat(IntegerBuilder &integer, tosa::ConcatOp op) {
+    Parameters parameters = parameters_.lookup(op.getOutput());
+    SmallVector<Value> operands;
+    for (Value input : op.getInput1()) {
+      Quantized x = operand(integer, input);
+      operands.push_back(x.parameters == parameters
+                             ? x.value
+                             : integer.rescale(x.value, x.parameters.zeroPoint,
+                                               {x.parameters.scale / parameters.scale},
+                                               parameters));
+    }
+    define(op.getOutput(), tosa::ConcatOp::create(builder_, op.getLoc(), typeOf(op.getOutput()),
+                                                  operands, op.getAxisAttr()));
+  }
+
+  // The same operator on integers: the result has the operand's parameters.
+  void emitMove(IntegerBuilder &integer, Operation *op) {
+    Quantized x = operand(integer, op->getOperand(0));
+    OperationState state(op->getLoc(), op->getName());
+    state.addAttributes(op->getAttrs());
+    state.addOperands(x.value);
+    for (Value extra : op->getOperands().drop_front())
+      state.addOperands(isFloat(extra) ? movedConstant(integer, op, extra, x.parameters)
+                                       : copyConstant(extra));
+    auto resize = dyn_cast<tosa::ResizeOp>(op);
+    bool bilinear = resize && resize.getMode() == tosa::ResizeMode::BILINEAR;
+    ArrayRef<int64_t> shape = tensorType(op->getResult(0)).getShape();
+    state.addTypes(integer.type(shape, bilinear ? 32 : x.parameters.bits));
+    if (isa<tosa::AvgPool2dOp>(op))
+      state.attributes.set("acc_type", TypeAttr::get(builder_.getI32Type()));
+    Value result = builder_.create(state)->getResult(0);
+    if (bilinear)
+      result = integer.rescale(result, 0, {1 / bilinearFactor(resize)},
+                               {x.parameters.scale, 0, x.parameters.bits});
+    define(op->getResult(0), result);
+  }
+
+  // A float operand beside the data: a pad's value, or a pool's zero point.
+  Value movedConstant(IntegerBuilder &integer, Operation *op, Value value,
+                      const Parameters &parameters) {
+    double real = isa<tosa::PadOp>(op) ? constantScalar(value).value() : 0;
+    return integer.constant({1}, parameters.bits, {parameters.quantize(real)});
+  }
+
+  Value copyConstant(Value value) {
+    Operation *source = value.getDefiningOp();
+    return builder_.clone(*source)->getResult(0);
+  }
+
+  // An integer bilinear resize yields its samples times the product of both scales' numerators; its
+  // weights add up, so the zero point passes through.
+  static double bilinearFactor(tosa::ResizeOp resize) {
+    auto scale = resize.getScale().getDefiningOp<tosa::ConstShapeOp>();
+    auto numbers = llvm::to_vector(scale.getValues().getValues<int64_t>());
+    return double(numbers[0]) * double(numbers[2]);
+  }
+
+  // --- The border
+  // --------------------------------------------------------------------------------------------------------
+
+  void emitReturn(Operation *terminator) {
+    IntegerBuilder integer(builder_, terminator->getLoc());
+    SmallVector<Value> results;
+    SmallVector<Type> types;
+    std::vector<Parameters> parameters;
+    for (Value value : terminator->getOperands()) {
+      Quantized result = operand(integer, value);
+      results.push_back(result.value);
+      types.push_back(result.value.getType());
+      parameters.push_back(result.parameters);
+    }
+    func::ReturnOp::create(builder_, terminator->getLoc(), results);
+    function_.setFunctionType(builder_.getFunctionType(function_.getArgumentTypes(), types));
+    auto describe = [&](DictionaryAttr known, const Parameters &parameters) {
+      NamedAttrList attributes(known);
+      attributes.set("tilewright.scale", builder_.getF64FloatAttr(parameters.scale));
+      attributes.set("tilewright.zero_point", builder_.getI64IntegerAttr(parameters.zeroPoint));
+      return attributes.getDictionary(builder_.getContext());
+    };
+    for (unsigned i = 0; i < function_.getNumArguments(); ++i)
+      function_.setArgAttrs(
+          i, describe(main_.getArgAttrDict(i), parameters_.lookup(main_.getArgument(i))));
+    for (unsigned i = 0; i < results.size(); ++i)
+      function_.setResultAttrs(i, describe(main_.getResultAttrDict(i), parameters[i]));
+  }
+
+  func::FuncOp main_;
+  const Plan &plan_;
+  const ParameterMap &parameters_;
+  const Statistics &statistics_;
+  OpBuilder builder_;
+  func::FuncOp function_;
+  llvm::DenseMap<Value, Value> values_;
+  IntegerModule result_;
+};
+
+} // namespace
+
+IntegerModule emitInteger(func::FuncOp main, const Plan &plan, const ParameterMap &parameters,
+                          const Statistics &statistics) {
+  return Emitter(main, plan, parameters, statistics).run();
+}
+
+} // namespace tilewright

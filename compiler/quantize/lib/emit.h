@@ -1,0 +1,27 @@
+// Writes the integer module of a planned graph with parameters.
+#pragma once
+
+#include "assign.h"
+
+#include "mlir/IR/OwningOpRef.h"
+
+#include <vector>
+
+namespace tilewright {
+
+// An integer value of the result that stands for a float value of the source.
+struct Correspondence {
+  mlir::Value real;
+  mlir::Value integer;
+  Parameters parameters;
+};
+
+struct IntegerModule {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::vector<Correspondence> values; // in program order, without arguments
+};
+
+IntegerModule emitInteger(mlir::func::FuncOp main, const Plan &plan, const ParameterMap &parameters,
+                          const Statistics &statistics);
+
+} // namespace tilewright

@@ -1,0 +1,37 @@
+#include "fixed_point.h"
+
+#include <cmath>
+#include <stdexcept>
+
+namespace tilewright {
+
+constexpr int leastShift = 2, greatestShift = 62;
+constexpr int multiplierBits = 31;
+
+double FixedPoint::factor() const { return std::ldexp(double(multiplier), -shift); }
+
+FixedPoint fixedPoint(double factor) {
+  if (!(factor >= 0 && factor < maxFactor))
+    throw std::logic_error("a rescale factor that TOSA cannot express");
+  int exponent = 0;
+  double mantissa = std::frexp(factor, &exponent); // in [1/2, 1), or 0
+  int shift = multiplierBits - exponent;
+  if (factor == 0)
+    shift = leastShift;
+  if (shift > greatestShift) { // too small for a full multiplier
+    mantissa = std::ldexp(mantissa, greatestShift - shift);
+    shift = greatestShift;
+  }
+  int64_t multiplier = std::llround(std::ldexp(mantissa, multiplierBits));
+  if (multiplier == int64_t(1) << multiplierBits) { // rounded up to 1
+    multiplier /= 2;
+    --shift;
+  }
+  if (shift < leastShift) {
+    multiplier = INT32_MAX;
+    shift = leastShift;
+  }
+  return {static_cast<int32_t>(multiplier), static_cast<int8_t>(shift)};
+}
+
+} // namespace tilewright

@@ -1,0 +1,23 @@
+// Real factors as the multiplier and shift of tosa.rescale (scale32, SINGLE_ROUND).
+#pragma once
+
+#include <cstdint>
+
+namespace tilewright {
+
+// value * factor is computed as (value * multiplier + (1 << (shift - 1))) >> shift. TOSA requires
+// multiplier >= 0 and 2 <= shift <= 62.
+struct FixedPoint {
+  int32_t multiplier = 1 << 30;
+  int8_t shift = 30;
+
+  double factor() const;
+};
+
+constexpr double maxFactor = 536870912; // 2^29; below it every factor has a legal shift
+
+// The nearest representable factor: 31 significant bits, fewer below 2^-31, 0 for what vanishes. 0
+// <= factor < maxFactor.
+FixedPoint fixedPoint(double factor);
+
+} // namespace tilewright

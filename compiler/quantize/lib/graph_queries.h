@@ -1,0 +1,33 @@
+// Small questions about TOSA graphs.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Value.h"
+#include "tilewright/support/error.h"
+
+#include <optional>
+#include <vector>
+
+namespace tilewright {
+
+// @main of one block. Throws UserError when there is none.
+mlir::func::FuncOp mainOf(mlir::ModuleOp module);
+
+inline mlir::RankedTensorType tensorType(mlir::Value value) {
+  return mlir::cast<mlir::RankedTensorType>(value.getType());
+}
+bool isFloat(mlir::Value value);
+
+// The elements of a constant float tensor; nothing when `value` is not one.
+std::optional<std::vector<double>> constantElements(mlir::Value value);
+// The value of a constant whose elements are all equal.
+std::optional<double> constantScalar(mlir::Value value);
+
+// Whether `shape` broadcasts along every dimension but the last.
+bool variesAlongLastOnly(llvm::ArrayRef<int64_t> shape);
+
+// Where reports and errors place `op`: the user's operator.
+Place placeOf(mlir::Operation *op);
+
+} // namespace tilewright

@@ -1,0 +1,59 @@
+// Builds integer TOSA at one location.
+#pragma once
+
+#include "fixed_point.h"
+#include "parameters.h"
+#include "tosa_constants.h"
+
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+
+#include <vector>
+
+namespace tilewright {
+
+class IntegerBuilder {
+public:
+  IntegerBuilder(mlir::OpBuilder &builder, mlir::Location location)
+      : builder_(builder), location_(location) {}
+
+  mlir::OpBuilder &builder() { return builder_; }
+  mlir::Location location() const { return location_; }
+
+  // `like`'s shape with signless integers of `bits`.
+  mlir::RankedTensorType type(llvm::ArrayRef<int64_t> shape, int bits);
+  mlir::Value constant(llvm::ArrayRef<int64_t> shape, int bits,
+                       const std::vector<int64_t> &values) {
+    return integerConstant(builder_, location_, shape, bits, values);
+  }
+  // One value in a tensor whose dimensions, as many as `like` has, are all 1.
+  mlir::Value scalarLike(mlir::Value like, int bits, int64_t value);
+
+  // (value - inputZeroPoint) * factor + output.zeroPoint in output.bits, saturated. One factor, or
+  // one for each index of the last dimension.
+  mlir::Value rescale(mlir::Value value, int64_t inputZeroPoint, const std::vector<double> &factors,
+                      const Parameters &output);
+  // 8 or 16 bits to 32, zero point removed, times `factor`.
+  mlir::Value widen(mlir::Value value, const Parameters &parameters, double factor = 1);
+
+  // Element-wise operators on 32 bits, with broadcasting.
+  template <typename Op> mlir::Value binary(mlir::Value a, mlir::Value b) {
+    return Op::create(builder_, location_, broadcastType(a, b), a, b);
+  }
+  mlir::Value multiply(mlir::Value a, mlir::Value b, int shift = 0);
+  mlir::Value shiftRight(mlir::Value a, mlir::Value b);
+  template <typename Op> mlir::Value reduce(mlir::Value value, int64_t axis) {
+    auto type = mlir::cast<mlir::RankedTensorType>(value.getType());
+    llvm::SmallVector<int64_t> shape(type.getShape());
+    shape[axis] = 1;
+    return Op::create(builder_, location_, type.clone(shape), value,
+                      builder_.getI32IntegerAttr(axis));
+  }
+
+private:
+  mlir::RankedTensorType broadcastType(mlir::Value a, mlir::Value b);
+
+  mlir::OpBuilder &builder_;
+  mlir::Location location_;
+};
+
+} // namespace tilewright

@@ -1,0 +1,16 @@
+// Softmax in integers.
+#pragma once
+
+#include "integer_builder.h"
+
+namespace tilewright {
+
+// `logits`: 32 bits at logitScale (assign.h). The result has 16 bits at scale 2^-15.
+//
+//   d = x - max(x)                     in [-16, 0], what is below counts as -16
+//   e = exp(d)                         16-bit table with interpolation, 22 fraction bits
+//   s = sum(e), normalized to m * 2^k with m in [1, 2)
+//   y = e * (1 / m) >> k               1 / m from a second table
+mlir::Value buildSoftmax(IntegerBuilder &builder, mlir::Value logits, int64_t axis);
+
+} // namespace tilewright

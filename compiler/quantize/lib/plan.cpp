@@ -1,0 +1,215 @@
+#include "plan.h"
+
+#include "graph_queries.h"
+
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+
+#include <fmt/format.h>
+
+using namespace mlir;
+
+namespace tilewright {
+
+bool isGlobalAverage(Operation *op) {
+  auto pool = dyn_cast<tosa::AvgPool2dOp>(op);
+  if (!pool)
+    return false;
+  ArrayRef<int64_t> input = tensorType(pool.getInput()).getShape();
+  return pool.getKernel() == input.slice(1, 2) &&
+         llvm::all_of(pool.getPad(), [](int64_t pad) { return pad == 0; });
+}
+
+namespace {
+
+// Operators that only move data, or choose among it: the result has the operand's parameters.
+bool movesData(Operation *op) {
+  if (auto resize = dyn_cast<tosa::ResizeOp>(op))
+    return isFloat(resize.getOutput());
+  return isa<tosa::ReshapeOp, tosa::TransposeOp, tosa::SliceOp, tosa::ReverseOp, tosa::TileOp,
+             tosa::PadOp, tosa::IdentityOp, tosa::MaxPool2dOp, tosa::AvgPool2dOp, tosa::GatherOp,
+             tosa::ReduceMaxOp, tosa::ReduceMinOp>(op);
+}
+
+bool hasConstantWeights(Operation *op) {
+  return isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp>(op) && constantElements(op->getOperand(1)) &&
+         constantElements(op->getOperand(2));
+}
+
+bool isBinary(Operation *op) {
+  return isa<tosa::AddOp, tosa::SubOp, tosa::MulOp, tosa::MaximumOp, tosa::MinimumOp>(op);
+}
+
+class Planner {
+public:
+  explicit Planner(func::FuncOp main) : main_(main) {}
+
+  Plan run() {
+    for (Operation &op : main_.getBody().front())
+      if (std::optional<Softmax> softmax = matchSoftmax(&op)) {
+        plan_.folded.insert(softmax->members.begin(), softmax->members.end());
+        plan_.softmaxes[&op] = *softmax;
+      }
+    for (Value argument : main_.getArguments())
+      plan_.ranged.push_back(argument);
+    for (Operation &op : main_.getBody().front().without_terminator())
+      visit(&op);
+    for (Operation &op : main_.getBody().front().without_terminator())
+      planTable(&op);
+    for (auto &[op, softmax] : plan_.softmaxes)
+      traceLogits(softmax);
+    for (Value result : main_.getBody().front().getTerminator()->getOperands())
+      traceOutput(result);
+    return std::move(plan_);
+  }
+
+private:
+  void visit(Operation *op) {
+    if (op->hasTrait<OpTrait::ConstantLike>() || plan_.folded.contains(op) ||
+        plan_.softmaxes.contains(op))
+      return;
+    if (op->getNumResults() != 1 || !isFloat(op->getResult(0)))
+      throw unsupported(op);
+    if (hasConstantWeights(op) || isa<tosa::MatMulOp, tosa::ReduceSumOp>(op) || isGlobalAverage(op))
+      return addAnchor(op);
+    if (plan_.pointwise.visit(op))
+      return;
+    if (isBinary(op))
+      return addAnchor(op);
+    if (isa<tosa::ConcatOp>(op))
+      plan_.ranged.push_back(op->getResult(0));
+    else if (!movesData(op))
+      throw unsupported(op);
+  }
+
+  UserError unsupported(Operation *op) {
+    return UserError(placeOf(op),
+                     fmt::format("has no integer form: {} on these types cannot be quantized",
+                                 op->getName().getStringRef().str()),
+                     "cut it off the model, or run it on the host");
+  }
+
+  void addAnchor(Operation *op) {
+    Anchor anchor;
+    anchor.result = op->getResult(0);
+    while (anchor.result.hasOneUse()) {
+      Operation *follower = *anchor.result.user_begin();
+      if (!follow(op, anchor, follower))
+        break;
+      anchor.result = follower->getResult(0);
+      plan_.folded.insert(follower);
+    }
+    plan_.ranged.push_back(anchor.result);
+    plan_.anchors[op] = anchor;
+  }
+
+  // Whether `follower` goes into the rescale of `anchor`.
+  bool follow(Operation *op, Anchor &anchor, Operation *follower) {
+    if (follower->getNumResults() != 1 || plan_.folded.contains(follower) ||
+        plan_.softmaxes.contains(follower))
+      return false;
+    bool clamped = anchor.low > -HUGE_VAL || anchor.high < HUGE_VAL;
+    if (isa<tosa::ReduceSumOp>(follower) && (isa<tosa::ReduceSumOp>(op)) && anchor.factor == 1 &&
+        !clamped) {
+      anchor.sums.push_back(follower);
+      return true;
+    }
+    if (auto clamp = dyn_cast<tosa::ClampOp>(follower)) {
+      bound(anchor, cast<FloatAttr>(clamp.getMinVal()).getValueAsDouble(),
+            cast<FloatAttr>(clamp.getMaxVal()).getValueAsDouble());
+      return true;
+    }
+    if (!isBinary(follower) || tensorType(follower->getResult(0)) != tensorType(anchor.result))
+      return false;
+    Value other = follower->getOperand(follower->getOperand(0) == anchor.result ? 1 : 0);
+    std::optional<double> scalar = constantScalar(other);
+    if (!scalar)
+      return false;
+    if (isa<tosa::MulOp>(follower) && *scalar > 0) {
+      anchor.factor *= *scalar;
+      anchor.low *= *scalar;
+      anchor.high *= *scalar;
+      return true;
+    }
+    if (isa<tosa::MaximumOp>(follower))
+      bound(anchor, *scalar, HUGE_VAL);
+    else if (isa<tosa::MinimumOp>(follower))
+      bound(anchor, -HUGE_VAL, *scalar);
+    else
+      return false;
+    return true;
+  }
+
+  static void bound(Anchor &anchor, double low, double high) {
+    // The largest finite float stands for no bound.
+    constexpr double none = std::numeric_limits<float>::max();
+    anchor.low = std::max(anchor.low, low <= -none ? -HUGE_VAL : low);
+    anchor.high = std::min(anchor.high, high >= none ? HUGE_VAL : high);
+    anchor.low = std::min(anchor.low, anchor.high);
+  }
+
+  // A pointwise value becomes a table when anything but its own chain reads it.
+  void planTable(Operation *op) {
+    Value value = op->getNumResults() == 1 ? op->getResult(0) : Value();
+    Value root = value ? plan_.pointwise.root(value) : Value();
+    if (!root)
+      return;
+    bool isNeeded = llvm::any_of(value.getUsers(), [&](Operation *user) {
+      return user->getNumResults() != 1 || plan_.pointwise.root(user->getResult(0)) != root;
+    });
+    if (!isNeeded) {
+      plan_.folded.insert(op);
+      return;
+    }
+    if (!isFloat(value))
+      throw unsupported(op);
+    auto clamp = dyn_cast<tosa::ClampOp>(op);
+    bool isClamp = clamp && clamp.getInput() == root;
+    plan_.tables[op] = {root, isClamp};
+    if (!isClamp)
+      plan_.ranged.push_back(value);
+  }
+
+  bool isAnchorResult(Value value) {
+    return llvm::any_of(plan_.anchors, [&](auto &entry) { return entry.second.result == value; });
+  }
+
+  // All values from the anchor to the softmax stay 32 bits when only the softmax reads them.
+  void traceLogits(const Softmax &softmax) {
+    std::vector<Value> way = {softmax.input};
+    if (!softmax.input.hasNUses(2))
+      return;
+    while (auto reshape = way.back().getDefiningOp<tosa::ReshapeOp>()) {
+      if (!reshape.getInput1().hasOneUse())
+        return;
+      way.push_back(reshape.getInput1());
+    }
+    if (isAnchorResult(way.back()))
+      plan_.logits.insert(way.begin(), way.end());
+  }
+
+  void traceOutput(Value result) {
+    std::vector<Value> way = {result};
+    while (result.hasOneUse()) {
+      Operation *op = result.getDefiningOp();
+      if (!isa_and_nonnull<tosa::ReshapeOp, tosa::TransposeOp>(op))
+        break;
+      result = op->getOperand(0);
+      way.push_back(result);
+    }
+    if (!result.hasOneUse() || !isAnchorResult(result))
+      return;
+    for (auto &[op, anchor] : plan_.anchors)
+      if (anchor.result == result && (anchor.low > -HUGE_VAL || anchor.high < HUGE_VAL))
+        return; // the ends of an 8-bit range do the clamping
+    plan_.outputs.insert(way.begin(), way.end());
+  }
+
+  func::FuncOp main_;
+  Plan plan_;
+};
+
+} // namespace
+
+Plan makePlan(func::FuncOp main) { return Planner(main).run(); }
+
+} // namespace tilewright

@@ -1,0 +1,59 @@
+// Which operators of a prepared float graph become one integer operator together.
+//
+//   1. Softmax as the importer decomposes it is one unit.
+//   2. An anchor is an operator with a 32-bit integer result (convolution, product, sum, global
+//   average). It takes with it what
+//      follows while nobody else sees the values between: multiplication by positive constants goes
+//      into the rescale's factor, clamps into the range of its result.
+//   3. Pointwise chains on one tensor (pointwise.h) become one table for each value that something
+//   outside the chain reads.
+//   4. All others move data: their result has their operand's parameters.
+#pragma once
+
+#include "pointwise.h"
+#include "softmax_match.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+#include <limits>
+#include <vector>
+
+namespace tilewright {
+
+struct Anchor {
+  mlir::Value result; // what the operator and its followers yield
+  double factor = 1;  // of all followers together
+  double low = -std::numeric_limits<double>::infinity(); // bounds that result keeps
+  double high = std::numeric_limits<double>::infinity();
+  std::vector<mlir::Operation *> sums; // further reduce_sums on the 32-bit sum
+};
+
+// What a pointwise chain yields.
+struct Table {
+  mlir::Value root;
+  bool isClamp = false; // of the root itself, which keeps its parameters
+};
+
+struct Plan {
+  llvm::DenseMap<mlir::Operation *, Anchor> anchors;
+  llvm::DenseMap<mlir::Operation *, Softmax> softmaxes; // by the operator that yields the result
+  llvm::DenseMap<mlir::Operation *, Table> tables;
+  llvm::DenseSet<mlir::Operation *> folded; // has no integer operator of its own
+  llvm::DenseSet<mlir::Value> logits;  // stay 32 bits on their way from an anchor into a softmax
+  llvm::DenseSet<mlir::Value> outputs; // 16 bits on their way from an anchor to the caller
+  PointwiseAnalysis pointwise;
+
+  // Values with parameters of their own, which need a range: arguments, results of anchors, tables
+  // and concatenations.
+  std::vector<mlir::Value> ranged;
+};
+
+// Throws UserError naming an operator that has no integer form.
+Plan makePlan(mlir::func::FuncOp main);
+
+// An average over whole images, which is a sum with a factor.
+bool isGlobalAverage(mlir::Operation *op);
+
+} // namespace tilewright

@@ -1,0 +1,31 @@
+// Chains of element-wise operators on one tensor and scalar constants (hard-swish, sigmoid, leaky
+// ReLU, ...): functions of one variable, which become one table.
+#pragma once
+
+#include "mlir/IR/Operation.h"
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <functional>
+
+namespace tilewright {
+
+class PointwiseAnalysis {
+public:
+  // Takes note of `op`, whose operands' definitions were visited before. Returns whether it
+  // continues or begins such a chain; an operator that is not visited begins none, so its result
+  // can only be a root.
+  bool visit(mlir::Operation *op);
+
+  // The tensor that `value` is a function of; null when `value` is not the result of such a chain.
+  mlir::Value root(mlir::Value value) const { return roots_.lookup(value); }
+
+  // `value` as a function of an element of `root`, from which a pointwise chain leads to it (`root`
+  // itself gives the identity).
+  std::function<double(double)> function(mlir::Value value, mlir::Value root) const;
+
+private:
+  llvm::DenseMap<mlir::Value, mlir::Value> roots_;
+};
+
+} // namespace tilewright

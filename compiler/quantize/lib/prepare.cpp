@@ -1,0 +1,185 @@
+#include "prepare.h"
+
+#include "graph_queries.h"
+#include "tosa_constants.h"
+
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+namespace {
+
+// What a constant operand does to the other operand x: x * factor + offset, channel by channel.
+struct Affine {
+  Value x;
+  std::vector<double> factor; // of 1 element or one a channel
+  std::vector<double> offset;
+  bool perChannel = false;
+};
+
+double at(const std::vector<double> &values, size_t channel) {
+  return values[values.size() == 1 ? 0 : channel];
+}
+
+std::optional<Affine> affineOf(Operation *op) {
+  if (!isa<tosa::AddOp, tosa::SubOp, tosa::MulOp>(op) || !isFloat(op->getResult(0)))
+    return std::nullopt;
+  for (int side : {0, 1}) {
+    Value constant = op->getOperand(side), x = op->getOperand(1 - side);
+    std::optional<std::vector<double>> elements = constantElements(constant);
+    bool keepsShape = tensorType(x).getShape() == tensorType(op->getResult(0)).getShape();
+    if (!elements || !keepsShape || !variesAlongLastOnly(tensorType(constant).getShape()))
+      continue;
+    Affine affine{x, {1}, {0}, false};
+    if (std::optional<double> scalar = constantScalar(constant))
+      elements = std::vector<double>{*scalar};
+    affine.perChannel = elements->size() > 1;
+    if (isa<tosa::MulOp>(op)) {
+      affine.factor = *elements;
+    } else {
+      affine.offset = *elements;
+      if (isa<tosa::SubOp>(op) && side == 1)
+        for (double &value : affine.offset)
+          value = -value;
+      if (isa<tosa::SubOp>(op) && side == 0)
+        affine.factor = {-1};
+    }
+    return affine;
+  }
+  return std::nullopt;
+}
+
+// Convolutions of this file's interest: weights whose output channel is easy to find.
+struct Convolution {
+  Operation *op = nullptr;
+  std::vector<double> weights;
+  std::vector<double> bias;
+
+  static std::optional<Convolution> of(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!isa_and_nonnull<tosa::Conv2DOp, tosa::DepthwiseConv2DOp>(op))
+      return std::nullopt;
+    auto weights = constantElements(op->getOperand(1)), bias = constantElements(op->getOperand(2));
+    if (!weights || !bias)
+      return std::nullopt;
+    size_t channels = tensorType(value).getShape().back();
+    if (bias->size() == 1)
+      bias->assign(channels, (*bias)[0]);
+    return Convolution{op, *weights, *bias};
+  }
+
+  size_t channelOf(size_t weight) const {
+    size_t channels = bias.size();
+    return isa<tosa::DepthwiseConv2DOp>(op) ? weight % channels
+                                            : weight / (weights.size() / channels);
+  }
+};
+
+class Preparer {
+public:
+  explicit Preparer(func::FuncOp main) : main_(main), builder_(main.getContext()) {}
+
+  void run() {
+    for (Operation &op : llvm::make_early_inc_range(main_.getBody().front())) {
+      builder_.setInsertionPoint(&op);
+      if (auto matmul = dyn_cast<tosa::MatMulOp>(op))
+        matmulToConvolution(matmul);
+      else if (std::optional<Affine> affine = affineOf(&op))
+        if (!foldIntoConvolution(&op, *affine) && affine->perChannel)
+          affineToDepthwise(&op, *affine);
+    }
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(main_.getBody().front())))
+      if (op.use_empty() && !op.hasTrait<OpTrait::IsTerminator>())
+        op.erase();
+  }
+
+private:
+  void matmulToConvolution(tosa::MatMulOp matmul) {
+    std::optional<std::vector<double>> matrix = constantElements(matmul.getB());
+    ArrayRef<int64_t> shape = tensorType(matmul.getB()).getShape();
+    if (!matrix || shape[0] != 1)
+      return;
+    int64_t depth = shape[1], width = shape[2], rows = tensorType(matmul.getA()).getShape()[1];
+    std::vector<double> weights(matrix->size());
+    for (int64_t k = 0; k < depth; ++k)
+      for (int64_t n = 0; n < width; ++n)
+        weights[n * depth + k] = (*matrix)[k * width + n];
+    Location location = matmul.getLoc();
+    Value zero = floatConstant(builder_, location, {1}, {0});
+    Value image = reshape(builder_, location, matmul.getA(), {1, rows, 1, depth});
+    Value result = tosa::Conv2DOp::create(
+        builder_, location, RankedTensorType::get({1, rows, 1, width}, builder_.getF32Type()),
+        image, floatConstant(builder_, location, {width, 1, 1, depth}, weights),
+        floatConstant(builder_, location, {width}, std::vector<double>(width, 0)), zero, zero,
+        builder_.getDenseI64ArrayAttr({0, 0, 0, 0}), builder_.getDenseI64ArrayAttr({1, 1}),
+        builder_.getDenseI64ArrayAttr({1, 1}), TypeAttr::get(builder_.getF32Type()));
+    replace(matmul, reshape(builder_, location, result, {1, rows, width}));
+  }
+
+  // Through reshapes that keep the channels, while nobody else sees the values between.
+  bool foldIntoConvolution(Operation *op, const Affine &affine) {
+    Value source = affine.x;
+    int64_t channels = tensorType(source).getRank() ? tensorType(source).getShape().back() : 1;
+    while (source.hasOneUse()) {
+      auto shaper = source.getDefiningOp<tosa::ReshapeOp>();
+      if (!shaper)
+        break;
+      source = shaper.getInput1();
+    }
+    std::optional<Convolution> convolution = Convolution::of(source);
+    if (!convolution || !source.hasOneUse() || int64_t(convolution->bias.size()) != channels)
+      return false;
+    for (size_t i = 0; i < convolution->weights.size(); ++i)
+      convolution->weights[i] *= at(affine.factor, convolution->channelOf(i));
+    for (size_t c = 0; c < convolution->bias.size(); ++c)
+      convolution->bias[c] = convolution->bias[c] * at(affine.factor, c) + at(affine.offset, c);
+    builder_.setInsertionPoint(convolution->op);
+    Location location = convolution->op->getLoc();
+    ArrayRef<int64_t> weightShape = tensorType(convolution->op->getOperand(1)).getShape();
+    convolution->op->setOperand(
+        1, floatConstant(builder_, location, weightShape, convolution->weights));
+    convolution->op->setOperand(2,
+                                floatConstant(builder_, location, {channels}, convolution->bias));
+    replace(op, affine.x);
+    return true;
+  }
+
+  void affineToDepthwise(Operation *op, const Affine &affine) {
+    ArrayRef<int64_t> shape = tensorType(affine.x).getShape();
+    int64_t channels = shape.back(), positions = tensorType(affine.x).getNumElements() / channels;
+    SmallVector<int64_t> image = {1, positions, 1, channels};
+    if (shape.size() == 4)
+      image.assign(shape.begin(), shape.end());
+    std::vector<double> weights(channels), bias(channels);
+    for (int64_t c = 0; c < channels; ++c) {
+      weights[c] = at(affine.factor, c);
+      bias[c] = at(affine.offset, c);
+    }
+    Location location = op->getLoc();
+    Value zero = floatConstant(builder_, location, {1}, {0});
+    Value result = tosa::DepthwiseConv2DOp::create(
+        builder_, location, RankedTensorType::get(image, builder_.getF32Type()),
+        reshape(builder_, location, affine.x, image),
+        floatConstant(builder_, location, {1, 1, channels, 1}, weights),
+        floatConstant(builder_, location, {channels}, bias), zero, zero,
+        builder_.getDenseI64ArrayAttr({0, 0, 0, 0}), builder_.getDenseI64ArrayAttr({1, 1}),
+        builder_.getDenseI64ArrayAttr({1, 1}), TypeAttr::get(builder_.getF32Type()));
+    replace(op, reshape(builder_, location, result, shape));
+  }
+
+  void replace(Operation *op, Value value) {
+    op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
+  }
+
+  func::FuncOp main_;
+  OpBuilder builder_;
+};
+
+} // namespace
+
+void prepare(func::FuncOp main) { Preparer(main).run(); }
+
+} // namespace tilewright

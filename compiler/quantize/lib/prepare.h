@@ -1,0 +1,16 @@
+// Rewrites a float TOSA graph so that what follows needs fewer and finer integer operators:
+//
+//   1. A product with a constant matrix becomes a 1x1 convolution.
+//   2. Per-channel (or scalar) constants that are added to or multiplied with a convolution's
+//   result go into its bias and weights.
+//   3. Per-channel arithmetic elsewhere becomes a 1x1 depthwise convolution, whose weights and bias
+//   are exact.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tilewright {
+
+void prepare(mlir::func::FuncOp main);
+
+} // namespace tilewright

@@ -1,0 +1,43 @@
+#include "tilewright/compiler/quantize.h"
+
+#include "assign.h"
+#include "calibration_data.h"
+#include "emit.h"
+#include "graph_queries.h"
+#include "plan.h"
+#include "prepare.h"
+#include "sqnr.h"
+#include "statistics.h"
+
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+OwningOpRef<ModuleOp> quantize(ModuleOp module, const CalibrationData &data,
+                               const QuantizeOptions &options, QuantizationReport *report) {
+  Samples samples = samplesOf(mainOf(module), data);
+  OwningOpRef<ModuleOp> real = module.clone();
+  func::FuncOp main = mainOf(*real);
+  prepare(main);
+  Plan plan = makePlan(main);
+
+  std::vector<Value> averaged;
+  for (auto &[op, anchor] : plan.anchors)
+    if (isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp>(op) &&
+        !op->getOperand(0).getDefiningOp<tosa::ConstOp>())
+      averaged.push_back(op->getOperand(0));
+  std::unique_ptr<FloatExecutable> executable =
+      FloatExecutable::create(*real, /*keepIntermediates=*/true);
+  Statistics statistics =
+      collectStatistics(*executable, main.getBody().front(), samples, plan.ranged, averaged);
+
+  ParameterMap parameters = assignParameters(main, plan, statistics, options);
+  IntegerModule integer = emitInteger(main, plan, parameters, statistics);
+  if (report)
+    *report = compareLayers(*executable, main, integer, parameters, samples);
+  return std::move(integer.module);
+}
+
+} // namespace tilewright

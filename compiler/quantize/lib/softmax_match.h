@@ -1,0 +1,22 @@
+// Finds softmax in the form in which importers decompose it.
+#pragma once
+
+#include "mlir/IR/Operation.h"
+#include "mlir/IR/Value.h"
+
+#include <optional>
+#include <vector>
+
+namespace tilewright {
+
+// exp(x - reduce_max(x)) * reciprocal(reduce_sum(exp(x - reduce_max(x))))
+struct Softmax {
+  mlir::Value input;
+  int64_t axis = 0;
+  std::vector<mlir::Operation *> members; // all but the last
+};
+
+// The softmax that `last` yields.
+std::optional<Softmax> matchSoftmax(mlir::Operation *last);
+
+} // namespace tilewright

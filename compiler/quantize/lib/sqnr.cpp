@@ -1,0 +1,91 @@
+#include "sqnr.h"
+
+#include "tilewright/compiler/frontend.h"
+
+#include "graph_queries.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace tilewright {
+
+namespace {
+
+Tensor quantizeTensor(const Tensor &real, const Parameters &parameters) {
+  Tensor integer = makeTensor(DType::I8, real.shape);
+  for (int64_t i = 0, count = real.elements(); i < count; ++i)
+    integer.data<int8_t>()[i] =
+        static_cast<int8_t>(parameters.quantize(double(real.data<float>()[i])));
+  return integer;
+}
+
+struct Energy {
+  double signal = 0;
+  double noise = 0;
+};
+
+template <typename T>
+void compare(const Tensor &real, const Tensor &integer, const Parameters &parameters,
+             Energy &energy) {
+  const float *x = real.data<float>();
+  const T *q = integer.data<T>();
+  for (int64_t i = 0, count = real.elements(); i < count; ++i) {
+    double difference = parameters.real(q[i]) - double(x[i]);
+    energy.signal += double(x[i]) * double(x[i]);
+    energy.noise += difference * difference;
+  }
+}
+
+void compare(const Tensor &real, const Tensor &integer, const Parameters &parameters,
+             Energy &energy) {
+  if (integer.dtype == DType::I8)
+    compare<int8_t>(real, integer, parameters, energy);
+  else if (integer.dtype == DType::I16)
+    compare<int16_t>(real, integer, parameters, energy);
+  else
+    compare<int32_t>(real, integer, parameters, energy);
+}
+
+llvm::DenseMap<Value, size_t> placesOf(FloatExecutable &executable, Block &main) {
+  llvm::DenseMap<Value, size_t> places;
+  size_t first = main.getTerminator()->getNumOperands();
+  for (Value value : executable.intermediates())
+    places[value] = first++;
+  return places;
+}
+
+} // namespace
+
+QuantizationReport compareLayers(FloatExecutable &executable, func::FuncOp main,
+                                 const IntegerModule &integer, const ParameterMap &parameters,
+                                 const Samples &samples) {
+  std::unique_ptr<FloatExecutable> integerExecutable =
+      FloatExecutable::create(*integer.module, true);
+  auto integerMain = mainOf(*integer.module);
+  auto realPlaces = placesOf(executable, main.getBody().front());
+  auto integerPlaces = placesOf(*integerExecutable, integerMain.getBody().front());
+  std::vector<Energy> energies(integer.values.size());
+  std::vector<Tensor> realResults, integerResults;
+  for (const std::vector<Tensor> &sample : samples) {
+    std::vector<Tensor> inputs;
+    for (auto [tensor, argument] : llvm::zip(sample, main.getArguments()))
+      inputs.push_back(quantizeTensor(tensor, parameters.lookup(argument)));
+    executable.run(sample, realResults);
+    integerExecutable->run(inputs, integerResults);
+    for (auto [value, energy] : llvm::zip(integer.values, energies))
+      compare(realResults[realPlaces.lookup(value.real)],
+              integerResults[integerPlaces.lookup(value.integer)], value.parameters, energy);
+  }
+  QuantizationReport report;
+  for (auto [value, energy] : llvm::zip(integer.values, energies)) {
+    Layer layer = layerOf(value.real.getLoc());
+    // An exact layer has no noise; so long a report needs a number all the same.
+    constexpr double exact = 200;
+    double decibels = energy.noise > 0 ? 10 * std::log10(energy.signal / energy.noise) : exact;
+    report.layers.push_back({layer.name, layer.op, std::min(decibels, exact)});
+  }
+  return report;
+}
+
+} // namespace tilewright

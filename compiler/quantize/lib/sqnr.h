@@ -1,0 +1,13 @@
+// How far the integer graph is from the float graph, layer by layer.
+#pragma once
+
+#include "emit.h"
+
+namespace tilewright {
+
+// Runs both graphs on the samples and compares every value that both have.
+QuantizationReport compareLayers(FloatExecutable &executable, mlir::func::FuncOp main,
+                                 const IntegerModule &integer, const ParameterMap &parameters,
+                                 const Samples &samples);
+
+} // namespace tilewright

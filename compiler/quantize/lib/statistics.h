@@ -1,0 +1,26 @@
+// What the calibration samples say about the tensors of a float graph.
+#pragma once
+
+#include "histogram.h"
+
+#include "tilewright/compiler/float_execution.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace tilewright {
+
+// The samples as @main's arguments: [sample][argument].
+using Samples = std::vector<std::vector<Tensor>>;
+
+struct Statistics {
+  llvm::DenseMap<mlir::Value, Histogram> histograms;
+  // Means over all samples and positions, one for each index of the last dimension.
+  llvm::DenseMap<mlir::Value, std::vector<double>> channelMeans;
+};
+
+// Runs `main` on every sample, twice: for the ends of the ranges, then for what lies between.
+// Throws UserError when a tensor is not finite.
+Statistics collectStatistics(FloatExecutable &executable, mlir::Block &main, const Samples &samples,
+                             const std::vector<mlir::Value> &ranged,
+                             const std::vector<mlir::Value> &averaged);
+
+} // namespace tilewright
