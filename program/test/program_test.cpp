@@ -24,6 +24,7 @@ std::string replaced(const std::string &from, const std::string &to) {
 TEST(Program, isReadBackAsWritten) {
   Program wrote = sampleProgram();
   Program read = readProgram("p.elf", writeProgram(wrote, sampleIsa()), sampleIsa());
+  EXPECT_EQ(read.file, "p.elf");
   EXPECT_EQ(read.target, wrote.target);
   EXPECT_EQ(read.overlays, wrote.overlays);
   EXPECT_EQ(read.isaHash, wrote.isaHash);

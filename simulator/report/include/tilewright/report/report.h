@@ -1,0 +1,124 @@
+// Where every cycle of a run went: the figures that the terminal table, JSON and CSV print.
+//
+// Each cycle of the run belongs to exactly one row: the layer of the instruction that the matrix
+// unit executes in it; when it executes none, of the one in the vector unit; then of the oldest one
+// in the DMA units; and when no unit executes, of the oldest instruction that is not complete. So
+// the rows add up to the cycle counter. (docs/reports.md says more.)
+#pragma once
+
+#include "tilewright/isa/isa.h"
+#include "tilewright/program/program.h"
+#include "tilewright/simulator/engine.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tilewright::report {
+
+constexpr int stallCount = static_cast<int>(Stall::Count);
+using Stalls = std::array<int64_t, stallCount>; // cycles by cause
+
+// What a row's cycles were spent on: the kind of unit that executed in most of them, or waiting
+// (Sync) where none did.
+enum class Bound { None, Compute, Vector, Dram, Sync };
+const char *name(Bound bound); // "compute"; "-" for None
+
+// One of the user's operators, or what belongs to none (set-up, the end of the program).
+struct Row {
+  std::string name;
+  std::string op;
+  int64_t cycles = 0;     // that belong to the row
+  int64_t macs = 0;       // real multiply-accumulates, padding taps excluded
+  double utilization = 0; // macs / (cycles * the array's peak); 0 when cycles is 0
+  Bound bound = Bound::None;
+  int64_t matrixBusy =
+      0; // of the row's cycles, those in which the unit executed an instruction of any layer
+  int64_t vectorBusy = 0;
+  int64_t dramBusy = 0;       // load or store
+  int64_t nothingBusy = 0;    // none of the above
+  uint64_t instructions = 0;  // executed
+  uint64_t dramReadBytes = 0; // by the row's own instructions
+  uint64_t dramWriteBytes = 0;
+  int64_t inputBytes = 0; // as the graph needs them once
+  int64_t weightBytes = 0;
+  int64_t outputBytes = 0;
+  int64_t estimateCycles = 0; // the compiler's
+  Stalls stalls{};            // of the row's own instructions, over all units
+};
+
+// cycles = busy + idle + the stalls.
+struct UnitRow {
+  std::string name;
+  int64_t busy = 0;
+  int64_t idle = 0;
+  Stalls stalls{};
+};
+
+struct Options {
+  std::string program; // as the user named it
+  std::string engine;
+  int64_t runs = 1;             // samples: the figures are of the first
+  std::optional<uint64_t> seed; // of the random data that inputs left out were given
+  std::vector<std::string> randomInputs;
+};
+
+// Measured on the host; differs from run to run.
+struct Host {
+  double wallSeconds = 0;
+  uint64_t peakRssBytes = 0;
+};
+
+struct Report {
+  Options options;
+  std::string target;
+  std::string isaName;
+  std::string isaHash;
+  std::string timingHash;
+  std::string dram;
+  int64_t clockHz = 0;
+  bool stopped = false; // the run was cut short
+  int64_t cycles = 0;
+  uint64_t instructions = 0;
+  int64_t macs = 0;
+  int64_t macsPerCycle = 0; // the array's peak
+  double utilization = 0;
+  int64_t estimateCycles = 0;
+  uint64_t dramReadBytes = 0;
+  uint64_t dramWriteBytes = 0;
+  uint64_t fetchBytes = 0;
+  int64_t weightBytes = 0;
+  uint64_t dramRowHits = 0, dramRowMisses = 0, dramRefreshes = 0;
+  int64_t scratchpadPeakBytes = 0;
+  int64_t accumulatorPeakBytes = 0;
+  int64_t scratchpadBytes = 0; // the target's
+  int64_t accumulatorBytes = 0;
+  std::vector<Row> layers; // as in the program
+  Row none;                // what belongs to no layer
+  std::vector<UnitRow> units;
+  std::vector<std::vector<int64_t>> bankConflicts; // [loser][winner], by unit
+  std::optional<Host> host;
+};
+
+// The record must hold a trace for the layers to be told apart; without one all cycles belong to no
+// layer.
+Report build(const Program &program, const RunRecord &record, const isa::Isa &isa, Options options);
+
+// Relative error of an estimate against the simulation, or nothing when there is nothing to
+// compare.
+std::optional<double> estimateError(int64_t estimate, int64_t cycles);
+
+// A table of at most `width` columns for the terminal.
+std::string toText(const Report &report, int width = 120);
+// One JSON object; schema "tilewright/report/1".
+std::string toJson(const Report &report);
+// A header line and one line a layer; schema "tilewright/layers/1" in the first column.
+std::string toCsv(const Report &report);
+
+// The run as Chrome trace events (ui.perfetto.dev opens them): a track a unit, a track of layers,
+// counters of DRAM bytes.
+std::string toTrace(const Program &program, const RunRecord &record, const isa::Isa &isa);
+
+} // namespace tilewright::report

@@ -1,0 +1,156 @@
+#include "attribution.h"
+
+#include <algorithm>
+
+namespace tilewright::report {
+
+std::vector<int> layerOfInstruction(const Program &program, const isa::Isa &isa) {
+  std::vector<int> layers(program.code.size() / static_cast<size_t>(isa.instructionBytes()), -1);
+  for (size_t i = 0; i < program.runs.size(); ++i) {
+    size_t end = i + 1 < program.runs.size() ? program.runs[i + 1].firstInstruction : layers.size();
+    std::fill(layers.begin() + static_cast<std::ptrdiff_t>(program.runs[i].firstInstruction),
+              layers.begin() + static_cast<std::ptrdiff_t>(end), program.runs[i].layer);
+  }
+  return layers;
+}
+
+std::vector<int> unitOfInstruction(const Program &program, const isa::Isa &isa) {
+  auto size = static_cast<size_t>(isa.instructionBytes());
+  std::vector<int> units(program.code.size() / size, 0);
+  for (size_t i = 0; i < units.size(); ++i) {
+    isa::Word word;
+    std::string reason;
+    const auto *bits = reinterpret_cast<const uint8_t *>(program.code.data()) + i * size;
+    if (isa.decode(bits, word, reason))
+      units[i] = isa.instructions()[static_cast<size_t>(word.instruction)].unit;
+  }
+  return units;
+}
+
+namespace {
+// What one unit executes, in time order and without overlap.
+struct Lane {
+  struct Piece {
+    int64_t begin, end;
+    size_t record;
+  };
+  std::vector<Piece> pieces;
+  size_t at = 0;
+
+  void add(const InstructionRecord &instruction, size_t index) {
+    int64_t begin = std::max(instruction.start, pieces.empty() ? 0 : pieces.back().end);
+    if (begin < instruction.end)
+      pieces.push_back({begin, instruction.end, index});
+  }
+  // The piece that covers `cycle`, or null. Cycles are asked in ascending order.
+  const Piece *find(int64_t cycle) {
+    while (at < pieces.size() && pieces[at].end <= cycle)
+      ++at;
+    return at < pieces.size() && pieces[at].begin <= cycle ? &pieces[at] : nullptr;
+  }
+  // The first cycle after `cycle` at which this lane changes.
+  int64_t nextChange(int64_t cycle, int64_t none) const {
+    if (at >= pieces.size())
+      return none;
+    return pieces[at].begin > cycle ? pieces[at].begin : pieces[at].end;
+  }
+};
+
+constexpr size_t noRecord = SIZE_MAX;
+
+class Sweep {
+public:
+  Sweep(const Program &program, const RunRecord &record, const isa::Isa &isa)
+      : record_(record), layers_(layerOfInstruction(program, isa)) {
+    std::vector<int> units = unitOfInstruction(program, isa);
+    for (size_t i = 0; i < record.trace.size(); ++i) {
+      const InstructionRecord &instruction = record.trace[i];
+      if (instruction.pc >= units.size())
+        continue;
+      Lane *lane = laneOf(isa.units()[static_cast<size_t>(units[instruction.pc])].kind);
+      if (lane)
+        lane->add(instruction, i);
+    }
+  }
+
+  std::vector<Stretch> run() {
+    std::vector<Stretch> stretches;
+    for (int64_t now = 0; now < record_.cycles;) {
+      const Lane::Piece *matrix = matrix_.find(now), *vector = vector_.find(now);
+      const Lane::Piece *load = load_.find(now), *store = store_.find(now);
+      int64_t next = record_.cycles;
+      for (const Lane *lane : {&matrix_, &vector_, &load_, &store_})
+        next = std::min(next, lane->nextChange(now, next));
+      size_t owner =
+          matrix   ? matrix->record
+          : vector ? vector->record
+                   : std::min(load ? load->record : noRecord, store ? store->record : noRecord);
+      if (owner == noRecord)
+        owner = oldestIncomplete(now, next);
+      append(stretches,
+             {now, next, layerOf(owner), matrix != nullptr, vector != nullptr, load || store});
+      now = next;
+    }
+    return stretches;
+  }
+
+private:
+  Lane *laneOf(isa::UnitTemplate kind) {
+    switch (kind) {
+    case isa::UnitTemplate::Matrix:
+      return &matrix_;
+    case isa::UnitTemplate::Vector:
+      return &vector_;
+    case isa::UnitTemplate::DmaLoad:
+      return &load_;
+    case isa::UnitTemplate::DmaStore:
+      return &store_;
+    case isa::UnitTemplate::Sequencer:
+      break;
+    }
+    return nullptr;
+  }
+
+  // The earliest instruction that is not complete at `cycle`; `next` shrinks to its end, where that
+  // changes.
+  size_t oldestIncomplete(int64_t cycle, int64_t &next) {
+    while (oldest_ < record_.trace.size() && record_.trace[oldest_].end <= cycle)
+      ++oldest_;
+    if (oldest_ == record_.trace.size())
+      return noRecord;
+    next = std::min(next, record_.trace[oldest_].end);
+    return oldest_;
+  }
+
+  int layerOf(size_t record) const {
+    if (record == noRecord || record_.trace[record].pc >= layers_.size())
+      return -1;
+    return layers_[record_.trace[record].pc];
+  }
+
+  static void append(std::vector<Stretch> &stretches, const Stretch &next) {
+    if (!stretches.empty()) {
+      Stretch &last = stretches.back();
+      bool same = last.layer == next.layer && last.matrixBusy == next.matrixBusy &&
+                  last.vectorBusy == next.vectorBusy && last.dramBusy == next.dramBusy;
+      if (same) {
+        last.end = next.end;
+        return;
+      }
+    }
+    stretches.push_back(next);
+  }
+
+  const RunRecord &record_;
+  std::vector<int> layers_;
+  Lane matrix_, vector_, load_, store_;
+  size_t oldest_ = 0;
+};
+} // namespace
+
+std::vector<Stretch> attribute(const Program &program, const RunRecord &record,
+                               const isa::Isa &isa) {
+  return Sweep(program, record, isa).run();
+}
+
+} // namespace tilewright::report

@@ -1,0 +1,49 @@
+#include "tilewright/report/report.h"
+
+#include <cstring>
+#include <fmt/format.h>
+
+namespace tilewright::report {
+
+// Quoted as RFC 4180 has it. A spreadsheet runs a cell that starts with one of these as a formula;
+// an apostrophe stops it.
+static std::string quoted(const std::string &text) {
+  std::string out = "\"";
+  if (!text.empty() && std::strchr("=+-@\t\r", text.front()))
+    out += '\'';
+  for (char each : text)
+    out += each == '"' ? std::string("\"\"") : std::string(1, each);
+  return out + "\"";
+}
+
+static std::string line(const Report &report, const Row &row) {
+  auto error = estimateError(row.estimateCycles, row.cycles);
+  std::string out = fmt::format(
+      "tilewright/layers/1,{},{},{},{},{},{},{},{:.6f},{},{},{},{},{},{},{}",
+      quoted(report.options.program), quoted(report.target), quoted(report.options.engine),
+      quoted(row.name), quoted(row.op), row.cycles, row.macs, row.utilization, name(row.bound),
+      row.instructions, row.dramReadBytes, row.dramWriteBytes, row.weightBytes, row.estimateCycles,
+      error ? fmt::format("{:.6f}", *error) : "");
+  out += fmt::format(",{},{},{},{}", row.matrixBusy, row.vectorBusy, row.dramBusy, row.nothingBusy);
+  for (size_t cause = 1; cause < row.stalls.size(); ++cause)
+    out += fmt::format(",{}", row.stalls[cause]);
+  return out + "\n";
+}
+
+std::string toCsv(const Report &report) {
+  std::string out = "schema,program,target,engine,layer,op,cycles,macs,utilization,bound,"
+                    "instructions,dram_read_bytes,"
+                    "dram_write_bytes,weight_bytes,estimate_cycles,estimate_error,matrix_busy,"
+                    "vector_busy,dram_busy,"
+                    "nothing_busy";
+  for (int cause = 1; cause < stallCount; ++cause)
+    out += fmt::format(",stall_{}", tilewright::name(static_cast<Stall>(cause)));
+  out += "\n";
+  for (const Row &row : report.layers)
+    out += line(report, row);
+  if (report.none.cycles > 0 || report.none.instructions > 0)
+    out += line(report, report.none);
+  return out;
+}
+
+} // namespace tilewright::report

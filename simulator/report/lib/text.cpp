@@ -1,0 +1,181 @@
+#include "table.h"
+#include "tilewright/report/report.h"
+#include "tilewright/support/error.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tilewright::report {
+
+static std::string share(uint64_t part, uint64_t whole) {
+  return whole == 0 ? "-" : percentText(static_cast<double>(part) / static_cast<double>(whole));
+}
+
+static std::string orDash(int64_t value) { return value == 0 ? "-" : groupThousands(value); }
+
+static std::string errorText(int64_t estimate, int64_t cycles) {
+  auto error = estimateError(estimate, cycles);
+  return error ? fmt::format("{:+.1f} %", *error * 100) : "-";
+}
+
+static std::string timeText(int64_t cycles, int64_t clockHz) {
+  double seconds = clockHz > 0 ? static_cast<double>(cycles) / static_cast<double>(clockHz) : 0;
+  if (seconds >= 1)
+    return fmt::format("{:.3f} s", seconds);
+  return seconds >= 1e-3 ? fmt::format("{:.3f} ms", seconds * 1e3)
+                         : fmt::format("{:.3f} us", seconds * 1e6);
+}
+
+// The largest cause, since one word a layer must do; --json has them all.
+static std::string mainStall(const Stalls &stalls) {
+  auto most = std::max_element(stalls.begin(), stalls.end());
+  if (*most == 0)
+    return "-";
+  return fmt::format("{} {}", tilewright::name(static_cast<Stall>(most - stalls.begin())),
+                     groupThousands(*most));
+}
+
+static std::string heading(const Report &report) {
+  return fmt::format("{} on {} ({}, hash {}), engine {}\n", escape(report.options.program),
+                     escape(report.target), escape(report.isaName),
+                     escape(report.isaHash.substr(0, 12)), report.options.engine);
+}
+
+static std::string notes(const Report &report) {
+  std::string out;
+  if (report.stopped)
+    out += "  stopped      the limit ended the run: the figures are those of a part\n";
+  if (report.options.runs > 1)
+    out +=
+        fmt::format("  samples      {}, the figures are those of the first\n", report.options.runs);
+  if (!report.options.randomInputs.empty()) {
+    std::string names;
+    for (const std::string &name : report.options.randomInputs)
+      names += (names.empty() ? "" : ", ") + fit(name, 60);
+    out += fmt::format("  random data  {} (seed {})\n", names, report.options.seed.value_or(0));
+  }
+  return out;
+}
+
+static std::string summary(const Report &report) {
+  std::string out = heading(report) + notes(report);
+  if (report.cycles == 0)
+    out += fmt::format("  cycles       not modeled by engine {}\n", report.options.engine);
+  else
+    out += fmt::format("  cycles       {} ({} at {} MHz), estimate {} ({})\n",
+                       groupThousands(report.cycles), timeText(report.cycles, report.clockHz),
+                       groupThousands(report.clockHz / 1000000), orDash(report.estimateCycles),
+                       errorText(report.estimateCycles, report.cycles));
+  out += fmt::format("  macs         {}", groupThousands(report.macs));
+  if (report.cycles > 0)
+    out += fmt::format(", utilization {} of {} a cycle", percentText(report.utilization),
+                       report.macsPerCycle);
+  out += fmt::format("\n  instructions {}\n",
+                     groupThousands(static_cast<int64_t>(report.instructions)));
+  uint64_t moved = report.dramReadBytes + report.dramWriteBytes + report.fetchBytes;
+  out += fmt::format(
+      "  dram         read {} (weights {} once), write {}, instruction fetch {} ({})\n",
+      bytesText(report.dramReadBytes), bytesText(static_cast<uint64_t>(report.weightBytes)),
+      bytesText(report.dramWriteBytes), bytesText(report.fetchBytes),
+      share(report.fetchBytes, moved));
+  if (uint64_t rows = report.dramRowHits + report.dramRowMisses)
+    out += fmt::format("               {}: {} row hits, {} refreshes\n", escape(report.dram),
+                       share(report.dramRowHits, rows),
+                       groupThousands(static_cast<int64_t>(report.dramRefreshes)));
+  out += fmt::format("  memory       scratchpad {} of {}, accumulators {} of {} (planned peak)\n",
+                     bytesText(static_cast<uint64_t>(report.scratchpadPeakBytes)),
+                     bytesText(static_cast<uint64_t>(report.scratchpadBytes)),
+                     bytesText(static_cast<uint64_t>(report.accumulatorPeakBytes)),
+                     bytesText(static_cast<uint64_t>(report.accumulatorBytes)));
+  if (report.host) {
+    out += fmt::format("  host         {:.3f} s, {} resident at peak", report.host->wallSeconds,
+                       bytesText(report.host->peakRssBytes));
+    if (report.cycles > 0 && report.host->wallSeconds > 0)
+      out += fmt::format(", {:.2f} M cycles/s", static_cast<double>(report.cycles) *
+                                                    static_cast<double>(report.options.runs) /
+                                                    report.host->wallSeconds / 1e6);
+    out += "\n";
+  }
+  return out;
+}
+
+static std::vector<std::string> cells(const Report &report, const Row &row, size_t nameWidth) {
+  return {fit(row.name, nameWidth),
+          fit(row.op, 18),
+          orDash(row.cycles),
+          share(static_cast<uint64_t>(row.cycles), static_cast<uint64_t>(report.cycles)),
+          row.cycles > 0 && row.macs > 0 ? percentText(row.utilization) : "-",
+          name(row.bound),
+          bytesText(row.dramReadBytes),
+          bytesText(row.dramWriteBytes),
+          orDash(row.estimateCycles),
+          errorText(row.estimateCycles, row.cycles),
+          mainStall(row.stalls)};
+}
+
+static std::string layerTable(const Report &report, int width) {
+  // All columns but the first take about 104 characters at their usual widths.
+  size_t nameWidth = static_cast<size_t>(std::clamp(width - 104, 16, 60));
+  Table table;
+  table.column("layer", Table::Align::Left);
+  table.column("op", Table::Align::Left);
+  for (const char *title : {"cycles", "share", "util"})
+    table.column(title, Table::Align::Right);
+  table.column("bound", Table::Align::Left);
+  for (const char *title : {"read", "write", "estimate", "error"})
+    table.column(title, Table::Align::Right);
+  table.column("stalls (most)", Table::Align::Left);
+  Row total = report.none;
+  for (const Row &row : report.layers) {
+    table.row(cells(report, row, nameWidth));
+    total.cycles += row.cycles;
+    total.dramReadBytes += row.dramReadBytes;
+    total.dramWriteBytes += row.dramWriteBytes;
+    for (size_t cause = 0; cause < total.stalls.size(); ++cause)
+      total.stalls[cause] += row.stalls[cause];
+  }
+  if (report.none.cycles > 0 || report.none.instructions > 0)
+    table.row(cells(report, report.none, nameWidth));
+  total.name = "total";
+  total.op = "";
+  total.macs = report.macs;
+  total.utilization = report.utilization;
+  total.estimateCycles = report.estimateCycles;
+  total.bound = Bound::None;
+  table.rule();
+  table.row(cells(report, total, nameWidth));
+  return table.str();
+}
+
+static std::string unitTable(const Report &report) {
+  // Causes that cost nothing anywhere get no column.
+  std::vector<size_t> causes;
+  for (size_t cause = 0; cause < static_cast<size_t>(stallCount); ++cause)
+    if (std::any_of(report.units.begin(), report.units.end(),
+                    [&](const UnitRow &unit) { return unit.stalls[cause] > 0; }))
+      causes.push_back(cause);
+  Table table;
+  table.column("unit", Table::Align::Left);
+  table.column("busy", Table::Align::Right);
+  table.column("idle", Table::Align::Right);
+  for (size_t cause : causes)
+    table.column(tilewright::name(static_cast<Stall>(cause)), Table::Align::Right);
+  auto whole = static_cast<uint64_t>(report.cycles);
+  for (const UnitRow &unit : report.units) {
+    std::vector<std::string> row = {unit.name, share(static_cast<uint64_t>(unit.busy), whole),
+                                    share(static_cast<uint64_t>(unit.idle), whole)};
+    for (size_t cause : causes)
+      row.push_back(share(static_cast<uint64_t>(unit.stalls[cause]), whole));
+    table.row(row);
+  }
+  return table.str();
+}
+
+std::string toText(const Report &report, int width) {
+  std::string out = summary(report) + "\n" + layerTable(report, width);
+  if (report.cycles > 0 && !report.units.empty())
+    out += "\n" + unitTable(report);
+  return out;
+}
+
+} // namespace tilewright::report

@@ -1,0 +1,266 @@
+// The figures of a report, and the forms in which it is printed.
+#include "tilewright/report/report.h"
+
+#include "sample.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+using namespace tilewright;
+using namespace tilewright::test;
+using namespace tilewright::report;
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+namespace {
+
+Report sampleReport(const Program &program = sampleProgram(),
+                    const RunRecord &run = sampleRecord()) {
+  Options options;
+  options.program = "p.elf";
+  options.engine = "cycle";
+  return build(program, run, sampleIsa(), options);
+}
+
+std::vector<std::string> lines(const std::string &text) {
+  std::vector<std::string> result;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);)
+    result.push_back(line);
+  return result;
+}
+
+TEST(Report, layersAddUpToTheCycles) {
+  Report report = sampleReport();
+  int64_t sum = report.none.cycles;
+  for (const Row &row : report.layers)
+    sum += row.cycles;
+  EXPECT_EQ(sum, report.cycles);
+}
+
+TEST(Report, unitsAddUpToTheCycles) {
+  for (const UnitRow &unit : sampleReport().units) {
+    int64_t sum = unit.busy + unit.idle;
+    for (int64_t stall : unit.stalls)
+      sum += stall;
+    EXPECT_EQ(sum, 100) << unit.name;
+  }
+}
+
+TEST(Report, conservesBytes) {
+  Report report = sampleReport();
+  uint64_t read = report.none.dramReadBytes, written = report.none.dramWriteBytes;
+  for (const Row &row : report.layers) {
+    read += row.dramReadBytes;
+    written += row.dramWriteBytes;
+  }
+  EXPECT_EQ(read, report.dramReadBytes);
+  EXPECT_EQ(written, report.dramWriteBytes);
+}
+
+TEST(Report, countsTheCyclesOfEachLayer) {
+  Report report = sampleReport();
+  EXPECT_EQ(report.layers[0].cycles, 70);
+  EXPECT_EQ(report.layers[1].cycles, 20);
+  EXPECT_EQ(report.none.cycles, 10);
+}
+
+TEST(Report, utilizationIsAFractionOfTheArraysPeak) {
+  Report report = sampleReport();
+  EXPECT_DOUBLE_EQ(report.utilization, 10240.0 / (100 * 256));
+  EXPECT_DOUBLE_EQ(report.layers[0].utilization, 10240.0 / (70 * 256));
+}
+
+TEST(Report, utilizationOfNoCyclesIsZero) {
+  RunRecord run;
+  EXPECT_EQ(sampleReport(sampleProgram(), run).utilization, 0);
+}
+
+Bound boundOf(std::vector<InstructionRecord> trace, int64_t cycles) {
+  RunRecord run;
+  run.cycles = cycles;
+  run.trace = std::move(trace);
+  return sampleReport(sampleProgram(), run).layers[0].bound;
+}
+
+TEST(Report, boundByCompute) {
+  EXPECT_EQ(boundOf({record(0, 0, 4), record(1, 0, 10)}, 10), Bound::Compute);
+}
+TEST(Report, boundByVector) {
+  EXPECT_EQ(boundOf({record(1, 0, 2), record(2, 2, 10)}, 10), Bound::Vector);
+}
+TEST(Report, boundByDram) {
+  EXPECT_EQ(boundOf({record(0, 0, 8), record(1, 8, 10)}, 10), Bound::Dram);
+}
+TEST(Report, boundBySync) {
+  EXPECT_EQ(boundOf({record(0, 0, 1), record(1, 9, 10)}, 10), Bound::Sync);
+}
+TEST(Report, boundByNothingWithoutCycles) { EXPECT_EQ(boundOf({}, 0), Bound::None); }
+
+TEST(Report, estimateErrorIsRelativeToTheSimulation) {
+  EXPECT_DOUBLE_EQ(*estimateError(80, 100), -0.2);
+  EXPECT_FALSE(estimateError(0, 100));
+  EXPECT_FALSE(estimateError(80, 0));
+}
+
+TEST(ReportText, isThis) {
+  Report report = sampleReport();
+  report.isaHash = "0123456789abcdef";
+  EXPECT_EQ(toText(report), R"(p.elf on edge16 (tilewright-reference 1.0, hash 0123456789ab), engine cycle
+  cycles       100 (0.100 us at 1,000 MHz), estimate 80 (-20.0 %)
+  macs         10,240, utilization 40.0 % of 256 a cycle
+  instructions 7
+  dram         read 256 B (weights 220 B once), write 128 B, instruction fetch 112 B (22.6 %)
+               lpddr4: 90.0 % row hits, 0 refreshes
+  memory       scratchpad 2.00 KiB of 256 KiB, accumulators 1.00 KiB of 64.0 KiB (planned peak)
+
+layer   op              cycles    share    util  bound     read  write  estimate    error  stalls (most)
+------  --------------  ------  -------  ------  -------  -----  -----  --------  -------  -------------
+conv    Conv                70   70.0 %  57.1 %  dram     160 B  128 B        80  +14.3 %  semaphore 20
+relu    Relu                20   20.0 %       -  compute   96 B    0 B         -        -  -
+(none)  set-up and end      10   10.0 %       -  sync       0 B    0 B         -        -  -
+------  --------------  ------  -------  ------  -------  -----  -----  --------  -------  -------------
+total                      100  100.0 %  40.0 %  -        256 B  128 B        80  -20.0 %  semaphore 20
+
+unit         busy     idle  semaphore
+---------  ------  -------  ---------
+sequencer   0.0 %  100.0 %      0.0 %
+load       50.0 %   50.0 %      0.0 %
+store       0.0 %  100.0 %      0.0 %
+matrix     60.0 %   20.0 %     20.0 %
+vector      0.0 %  100.0 %      0.0 %
+)");
+}
+
+TEST(ReportText, saysThatTheRunWasStopped) {
+  RunRecord run = sampleRecord();
+  run.stopped = true;
+  EXPECT_THAT(
+      toText(sampleReport(sampleProgram(), run)),
+      HasSubstr("  stopped      the limit ended the run: the figures are those of a part\n"));
+}
+
+TEST(ReportText, saysWhichInputsAreRandom) {
+  Report report = sampleReport();
+  report.options.randomInputs = {"image"};
+  report.options.seed = 7;
+  EXPECT_THAT(toText(report), HasSubstr("  random data  image (seed 7)\n"));
+}
+
+TEST(ReportText, saysThatCyclesAreNotModeled) {
+  Report report = sampleReport(sampleProgram(), RunRecord());
+  report.options.engine = "functional";
+  EXPECT_THAT(toText(report), HasSubstr("  cycles       not modeled by engine functional\n"));
+}
+
+TEST(ReportText, keepsTheEndOfALongName) {
+  Program program = sampleProgram();
+  program.layers[0].name = "/model/backbone/layer1/block0/conv1/Conv";
+  EXPECT_THAT(lines(toText(sampleReport(program), 80))[10],
+              testing::StartsWith("...k0/conv1/Conv  Conv"));
+}
+
+TEST(ReportText, escapesControlCharacters) {
+  Program program = sampleProgram();
+  program.layers[0].name = "a\x1b[2Jb\n";
+  EXPECT_THAT(toText(sampleReport(program)), HasSubstr("a\\x1b[2Jb\\x0a "));
+}
+
+TEST(ReportText, alignsNamesOfSeveralBytesACharacter) {
+  Program program = sampleProgram();
+  program.layers[0].name = "größe";
+  program.layers[1].name = "grosse";
+  auto text = lines(toText(sampleReport(program)));
+  EXPECT_EQ(text[10].find("Conv"), text[11].find("Relu") + 2); // two characters of two bytes
+}
+
+TEST(ReportText, printsCountersPast32Bits) {
+  RunRecord run;
+  run.cycles = int64_t(1) << 40;
+  EXPECT_THAT(toText(sampleReport(sampleProgram(), run)),
+              HasSubstr("cycles       1,099,511,627,776 "));
+}
+
+TEST(ReportJson, hasTheKeysThatScriptsRelyOn) {
+  Report report = sampleReport();
+  report.host = Host{0.5, 1000};
+  json parsed = json::parse(toJson(report));
+  for (const char *key : {"schema", "program", "target", "isa_hash", "engine", "clock_hz", "cycles",
+                          "macs", "utilization", "dram_read_bytes", "dram_write_bytes", "layers",
+                          "memory", "wall_seconds", "peak_rss_bytes", "cycles_per_second"})
+    EXPECT_TRUE(parsed.contains(key)) << key;
+  for (const char *key : {"name", "op", "cycles", "macs", "utilization", "bound", "dram_read_bytes",
+                          "dram_write_bytes", "estimate_cycles", "stalls"})
+    EXPECT_TRUE(parsed["layers"][0].contains(key)) << key;
+  for (const char *key : {"scratchpad_peak_bytes", "accumulator_peak_bytes"})
+    EXPECT_TRUE(parsed["memory"].contains(key)) << key;
+  EXPECT_EQ(parsed["schema"], "tilewright/report/1");
+}
+
+TEST(ReportJson, layersAddUpToTheCycles) {
+  json parsed = json::parse(toJson(sampleReport()));
+  int64_t sum = 0;
+  for (const json &layer : parsed["layers"])
+    sum += layer["cycles"].get<int64_t>();
+  EXPECT_EQ(sum, parsed["cycles"]);
+}
+
+TEST(ReportJson, hasNoHostFiguresUnlessMeasured) {
+  json parsed = json::parse(toJson(sampleReport()));
+  for (const char *key : {"wall_seconds", "peak_rss_bytes", "cycles_per_second"})
+    EXPECT_FALSE(parsed.contains(key)) << key;
+}
+
+TEST(ReportJson, givesCyclesPerSecondOfTheHost) {
+  Report report = sampleReport();
+  report.host = Host{0.5, 1000};
+  EXPECT_EQ(json::parse(toJson(report))["cycles_per_second"], 200);
+}
+
+TEST(ReportJson, givesStallsByCause) {
+  EXPECT_EQ(json::parse(toJson(sampleReport()))["layers"][0]["stalls"]["semaphore"], 20);
+}
+
+TEST(ReportJson, keepsNamesOfAnyBytes) {
+  Program program = sampleProgram();
+  program.layers[0].name = "</script>\"\n\xff";
+  EXPECT_EQ(json::parse(toJson(sampleReport(program)))["layers"][0]["name"],
+            "</script>\"\n\xef\xbf\xbd");
+}
+
+TEST(ReportJson, isTheSameEveryTime) { EXPECT_EQ(toJson(sampleReport()), toJson(sampleReport())); }
+
+TEST(ReportCsv, namesItsColumns) {
+  EXPECT_EQ(lines(toCsv(sampleReport()))[0],
+            "schema,program,target,engine,layer,op,cycles,macs,utilization,bound,instructions,dram_"
+            "read_bytes,"
+            "dram_write_bytes,weight_bytes,estimate_cycles,estimate_error,matrix_busy,vector_busy,"
+            "dram_busy,nothing_busy,"
+            "stall_fetch,stall_queue_full,stall_semaphore,stall_spad_port,stall_acc_port,stall_"
+            "dram,stall_dependence");
+}
+
+TEST(ReportCsv, givesALineForEachLayer) {
+  auto text = lines(toCsv(sampleReport()));
+  ASSERT_EQ(text.size(), 4u);
+  EXPECT_EQ(text[1],
+            "tilewright/layers/"
+            "1,\"p.elf\",\"edge16\",\"cycle\",\"conv\",\"Conv\",70,10240,0.571429,dram,4,160,"
+            "128,200,80,0.142857,40,0,60,0,0,0,20,0,0,0,0");
+}
+
+TEST(ReportCsv, disarmsFormulas) {
+  Program program = sampleProgram();
+  program.layers[0].name = "=cmd()";
+  EXPECT_THAT(toCsv(sampleReport(program)), HasSubstr(",\"'=cmd()\","));
+}
+
+TEST(ReportCsv, quotesQuotes) {
+  Program program = sampleProgram();
+  program.layers[0].name = "a\",b";
+  EXPECT_THAT(toCsv(sampleReport(program)), HasSubstr(",\"a\"\",b\","));
+}
+
+} // namespace
