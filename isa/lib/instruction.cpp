@@ -141,6 +141,7 @@ private:
       std::string param = text.substr(6, text.size() - 7);
       int64_t value = lookupIn(machine_.params)(param, node.place(6));
       operand.greatest = index ? value - 1 : value;
+      operand.isBaseRegister = index && param == "base_registers";
       if (operand.greatest < 1 || operand.greatest >= int64_t(1) << 48)
         throw UserError(node.place(), fmt::format("{} leaves no room: {} is {}", escape(text), param, value));
       operand.width = clog2(static_cast<uint64_t>(operand.greatest) + 1);

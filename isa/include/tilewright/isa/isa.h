@@ -75,7 +75,8 @@ struct Operand {
   int baseWidth = 0;
   int64_t least = 0;    // legal field values, both included: tighter than the width where a count or a register number ends earlier
   int64_t greatest = 0;
-  bool isRegister = false; // an immediate that is the number of a scalar register of the unit
+  bool isRegister = false;     // an immediate that is the number of a scalar register of the unit
+  bool isBaseRegister = false; // an immediate that is the number of a base register
 };
 
 struct Iterator {
