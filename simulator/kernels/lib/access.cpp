@@ -1,7 +1,5 @@
 #include "access.h"
 
-#include "tilewright/support/error.h"
-
 #include <algorithm>
 
 namespace tilewright::kernels {
@@ -54,13 +52,6 @@ Access make(bool isMemory, int index, const std::vector<ExprPtr> &where,
     access.affine = (!access.form.constant || fixed(access.form.constant)) &&
                     std::all_of(access.form.terms.begin(), access.form.terms.end(),
                                 [&](const auto &term) { return fixed(term.coefficient); });
-  if (isMemory && !access.affine)
-    throw UserError({instruction.file, 0, 0, ""},
-                    "instruction '" + escape(instruction.name) + "': the index of operand '" +
-                        escape(instruction.operands[static_cast<size_t>(index)].name) +
-                        "' is not linear in the iterators",
-                    "write it as a sum of strides times iterators; only arrays of registers can "
-                    "be looked up by a value");
   return access;
 }
 

@@ -351,22 +351,13 @@ Value *ExpressionEmitter::pointerTo(const Access &access) {
   return builder_.CreateGEP(builder_.getInt8Ty(), base, offset);
 }
 
-// An element at a place that is no linear function of the iterators. An index outside of the array reads its nearest element, so
-// that every value of the index is defined.
+// An element at a place that is no linear function of the iterators. The loader has proved that it lies inside the array.
 Value *ExpressionEmitter::lookUp(const Access &access) {
   const auto &array = kernel_.unit.arrays[static_cast<size_t>(access.index)];
   Value *element = kernel_.constant(0);
-  for (size_t i = 0; i < access.where.size(); ++i) {
-    const Expr &where = *access.where[i];
-    Value *index = emit(where, 64);
-    if (!ranges_.of(where).within({0, array.sizes[i] - 1})) {
-      index = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, index, kernel_.constant(0));
-      index = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, index,
-                                             kernel_.constant(array.sizes[i] - 1));
-    }
-    element = builder_.CreateAdd(
-        builder_.CreateMul(element, kernel_.constant(array.sizes[i])), index);
-  }
+  for (size_t i = 0; i < access.where.size(); ++i)
+    element =
+        builder_.CreateAdd(builder_.CreateMul(element, kernel_.constant(array.sizes[i])), emit(*access.where[i], 64));
   Value *offset = builder_.CreateMul(element, kernel_.constant(storageBits(access.type) / 8));
   return builder_.CreateGEP(builder_.getInt8Ty(), kernel_.arrayPointer(access.index), offset);
 }

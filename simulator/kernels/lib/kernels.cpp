@@ -1,6 +1,5 @@
 #include "tilewright/simulator/kernels.h"
 
-#include "check_emitter.h"
 #include "compile.h"
 #include "generator_version.h"
 #include "object_cache.h"
@@ -122,16 +121,13 @@ std::string Kernels::trapReason(const isa::Word &word, const int64_t *addresses,
                            static_cast<int64_t>(state.spad.size()),
                            static_cast<int64_t>(state.acc.size() * sizeof(int32_t))};
   const int64_t *registers = state.registers[unit].data();
-  int64_t result = impl_->kernel(word.instruction)
-                       .check(bytes, word.values.data(), addresses, registers, nullptr);
-  if (result == kernels::CheckPassed)
+  const auto &kernel = impl_->kernel(word.instruction);
+  if (kernel.check(bytes, word.values.data(), addresses, registers, nullptr) == 0)
     return "";
   std::string reason =
       isa::trapReason(instruction, impl_->isa, word, registers, addresses);
   if (!reason.empty())
     return reason;
-  if (result & kernels::CheckArray)
-    return "an index leaves its array of registers";
   // The DRAM of a run ends where its program says, before the address space does.
   auto ranges = isa::operandRanges(instruction, impl_->isa, word, registers, addresses);
   for (const auto &operand : instruction.operands) {
@@ -150,9 +146,7 @@ void Kernels::execute(const isa::Word &word, const int64_t *addresses, MachineSt
   const auto unit = static_cast<size_t>(instruction.unit);
   auto &registers = state.registers[unit];
   for (const auto &[number, value] : instruction.sets) {
-    auto index = static_cast<size_t>(word.values[static_cast<size_t>(number)]);
-    if (index >= registers.size())
-      throw std::out_of_range("register number beyond the unit's registers");
+    auto index = static_cast<size_t>(word.values[static_cast<size_t>(number)]); // decode checked it
     registers[index] = wrapTo(impl_->isa.units()[unit].registers[index].type,
                               word.values[static_cast<size_t>(value)]);
   }
