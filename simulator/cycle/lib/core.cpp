@@ -1,0 +1,210 @@
+#include "core.h"
+
+#include "tilewright/isa/assembler.h"
+#include "tilewright/simulator/fault.h"
+#include "tilewright/support/error.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tilewright::cycle {
+
+namespace {
+
+const isa::Unit &unitOf(const isa::Isa &isa, isa::UnitTemplate kind) {
+  for (const isa::Unit &unit : isa.units())
+    if (unit.kind == kind)
+      return unit;
+  throw std::logic_error("Core::check was not called");
+}
+
+constexpr isa::UnitTemplate clients[] = {isa::UnitTemplate::Matrix, isa::UnitTemplate::Vector, isa::UnitTemplate::DmaLoad,
+                                         isa::UnitTemplate::DmaStore}; // by Client
+
+} // namespace
+
+void Core::check(const isa::Isa &isa) {
+  auto fail = [](const std::string &message, const std::string &fix) {
+    Place place;
+    place.subject = "the cycle engine";
+    throw UserError(place, message, fix);
+  };
+  for (isa::UnitTemplate kind : clients) {
+    const auto count = std::count_if(isa.units().begin(), isa.units().end(),
+                                     [&](const isa::Unit &unit) { return unit.kind == kind; });
+    if (count != 1)
+      fail(fmt::format("the machine has {} units of one template", count), "give it one matrix, vector, dma_load and dma_store unit each");
+  }
+  const int64_t wide = std::max(isa.param("rows"), isa.param("cols"));
+  if (isa.param("spad_port") < std::max<int64_t>(wide, 4))
+    fail(fmt::format("spad_port {} is below the {} bytes that the matrix unit reads a cycle", isa.param("spad_port"),
+                     std::max<int64_t>(wide, 4)),
+         "make spad_port at least max(rows, cols)");
+  if (isa.param("acc_port") < isa.param("cols"))
+    fail(fmt::format("acc_port {} is below the {} accumulators that the matrix unit writes a cycle", isa.param("acc_port"),
+                     isa.param("cols")),
+         "make acc_port at least cols");
+  for (const char *key : {"sequencer.fetch_bytes", "sequencer.buffer", "sequencer.ahead", "sequencer.outstanding", "load.buffers",
+                          "load.inflight", "store.buffers", "store.inflight", "store.outstanding", "matrix.pipeline",
+                          "matrix.inflight", "vector.start", "vector.latency"}) {
+    const auto found = isa.timing().find(key);
+    if (found == isa.timing().end())
+      fail(fmt::format("the time '{}' is missing", key), "add it to timing.yaml");
+    if (found->second < 1)
+      fail(fmt::format("the time '{}' is {}, and at least 1 is needed", key, found->second), "make it greater in timing.yaml");
+  }
+  const int64_t line = isa.timing().at("sequencer.fetch_bytes"), bytes = isa.instructionBytes();
+  if (line % bytes != 0 || (line & (line - 1)) != 0 || line > isa.param("burst_bytes"))
+    fail(fmt::format("sequencer.fetch_bytes {} is no power of two between instruction_bytes and burst_bytes", line), "");
+  if ((isa.timing().at("sequencer.ahead") + 2) * bytes > isa.timing().at("sequencer.buffer") * bytes - line)
+    fail("sequencer.buffer does not hold the instructions that sequencer.ahead asks for and one line", "");
+  for (const isa::Instruction &instruction : isa.instructions())
+    if (instruction.operands.size() > static_cast<size_t>(maxOperands))
+      fail(fmt::format("instruction '{}' has more than {} operands", escape(instruction.name), maxOperands), "");
+}
+
+Core::Core(const isa::Isa &isa, const std::vector<InstructionPlan> &plans, const Program &program, Values &values, Bus &bus,
+           const CoreOptions &options)
+    : isa_(isa), options_(options), shared_(isa, program, values, bus),
+      matrix_(shared_, unitOf(isa, isa::UnitTemplate::Matrix)), vector_(shared_, unitOf(isa, isa::UnitTemplate::Vector)),
+      load_(shared_, unitOf(isa, isa::UnitTemplate::DmaLoad)), store_(shared_, unitOf(isa, isa::UnitTemplate::DmaStore)),
+      sequencer_(shared_, plans,
+                 [&] {
+                   std::vector<Queue *> queues(isa.units().size(), nullptr);
+                   queues[static_cast<size_t>(matrix_.unit().index)] = &matrix_.queue();
+                   queues[static_cast<size_t>(vector_.unit().index)] = &vector_.queue();
+                   queues[static_cast<size_t>(load_.unit().index)] = &load_.queue();
+                   queues[static_cast<size_t>(store_.unit().index)] = &store_.queue();
+                   return queues;
+                 }(),
+                 [this] { return unitsIdle(); }, options.trace) {}
+
+bool Core::advance(int64_t quantum) {
+  const int64_t pause = t_ + quantum;
+  while (t_ < pause) {
+    if (options_.maxCycles != 0 && t_ >= options_.maxCycles) {
+      stopped_ = true;
+      return true;
+    }
+    shared_.ports.nextCycle();
+    shared_.readAddressUsed = false;
+    sequencer_.step(t_);
+    matrix_.step(t_);
+    vector_.step(t_);
+    load_.step(t_);
+    store_.step(t_);
+    sequencer_.next();
+    shared_.semaphores.next();
+    ++t_;
+    if (sequencer_.halted())
+      return true;
+    if (t_ >= tryAt_)
+      skipQuiet(options_.maxCycles != 0 ? options_.maxCycles : forever);
+  }
+  return false;
+}
+
+// Advances over the cycles in which all units do steady work, if no two of them can meet at a port.
+bool Core::skipQuiet(int64_t limit) {
+  const int64_t t = t_ - 1; // the cycle that was stepped last
+  int64_t n = sequencer_.quiet(t);
+  if (n == 0)
+    return false;
+  PortUse matrixUse, vectorUse, loadUse, storeUse;
+  n = std::min(n, matrix_.quiet(t, matrixUse));
+  if (n == 0)
+    return false;
+  n = std::min(n, vector_.quiet(t, vectorUse));
+  if (n == 0)
+    return false;
+  n = std::min(n, load_.quiet(t, loadUse));
+  if (n == 0)
+    return false;
+  n = std::min(n, store_.quiet(t, storeUse));
+  if (n == 0)
+    return false;
+  if (n == forever)
+    deadlock();
+  if (!options_.skip)
+    return false;
+  for (size_t port = 0; port < static_cast<size_t>(portCount); ++port) {
+    BankMask used = matrixUse.banks[port];
+    for (const PortUse *use : {&vectorUse, &loadUse, &storeUse}) {
+      if (used & use->banks[port]) {
+        tryAt_ = t_ + n;
+        return false;
+      }
+      used |= use->banks[port];
+    }
+  }
+  n = std::min(n, limit - t_);
+  if (n <= 0)
+    return false;
+  sequencer_.skip(t, n);
+  matrix_.skip(t, n);
+  vector_.skip(t, n);
+  load_.skip(t, n);
+  store_.skip(t, n);
+  t_ += n;
+  return true;
+}
+
+RunRecord Core::record() {
+  RunRecord record;
+  record.cycles = t_;
+  record.instructions = sequencer_.instructions();
+  record.units.resize(isa_.units().size());
+  const Unit *units[] = {&matrix_, &vector_, &load_, &store_};
+  record.units[0] = sequencer_.record();
+  for (const Unit *unit : units)
+    record.units[static_cast<size_t>(unit->unit().index)] = unit->record();
+  record.dramReadBytes = shared_.dramReadBytes;
+  record.dramWriteBytes = shared_.dramWriteBytes;
+  record.fetchBytes = sequencer_.fetchBytes();
+  record.bankConflicts.assign(isa_.units().size(), std::vector<int64_t>(isa_.units().size(), 0));
+  for (int loser = 0; loser < clientCount; ++loser)
+    for (int winner = 0; winner < clientCount; ++winner)
+      record.bankConflicts[static_cast<size_t>(units[loser]->unit().index)][static_cast<size_t>(units[winner]->unit().index)] =
+          shared_.ports.conflicts()[static_cast<size_t>(loser)][static_cast<size_t>(winner)];
+  record.stopped = stopped_;
+  if (options_.trace)
+    record.trace.assign(sequencer_.records().begin(), sequencer_.records().end());
+  return record;
+}
+
+// Who waits for what, for every unit that waits.
+void Core::deadlock() {
+  std::string message = "deadlock:";
+  uint64_t pc = sequencer_.pc();
+  bool first = true;
+  auto describe = [&](const std::string &unit, const Unit::Blocked &blocked) {
+    if (blocked.record == nullptr)
+      return;
+    std::string reasons;
+    auto add = [&](uint32_t mask, bool wait) {
+      for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+        const int s = __builtin_ctz(rest);
+        const int64_t count = shared_.semaphores.count(s);
+        if (wait ? count < 1 : count >= isa_.param("semaphore_max"))
+          reasons += fmt::format("{}{} semaphore {} (count {})", reasons.empty() ? "" : ",", wait ? " waits for" : " cannot signal", s, count);
+      }
+    };
+    add(blocked.wait, true);
+    add(blocked.signal, false);
+    if (reasons.empty())
+      reasons = " waits for the units";
+    message += fmt::format("{} {} at instruction {} `{}`{}", first ? "" : ";", unit, blocked.record->pc,
+                           isa::disassemble(isa_, sequencer_.word(blocked.record->pc)), reasons);
+    if (first)
+      pc = blocked.record->pc;
+    first = false;
+  };
+  describe(matrix_.unit().name, matrix_.blocked());
+  describe(vector_.unit().name, vector_.blocked());
+  describe(load_.unit().name, load_.blocked());
+  describe(store_.unit().name, store_.blocked());
+  describe(isa_.units()[0].name, sequencer_.blocked());
+  fault(shared_.program, pc, message, "signal the semaphore from the unit that makes what is waited for");
+}
+
+} // namespace tilewright::cycle

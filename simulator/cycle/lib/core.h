@@ -1,0 +1,53 @@
+// One core in one run: the units, cycle by cycle or over quiet stretches at once.
+#pragma once
+
+#include "load.h"
+#include "matrix.h"
+#include "sequencer.h"
+#include "store.h"
+#include "vector.h"
+
+#include <functional>
+
+namespace tilewright::cycle {
+
+struct CoreOptions {
+  int64_t maxCycles = 0; // 0: no limit
+  bool trace = true;
+  bool skip = true;      // false: every cycle is stepped; the record is the same
+};
+
+class Core {
+public:
+  // Throws UserError for a machine that this microarchitecture does not make: names the parameter or the unit.
+  static void check(const isa::Isa &isa);
+
+  Core(const isa::Isa &isa, const std::vector<InstructionPlan> &plans, const Program &program, Values &values, Bus &bus,
+       const CoreOptions &options);
+  Core(const Core &) = delete;
+
+  // Advances until the program ends or `quantum` cycles have passed; true when it has ended. Throws UserError for traps and deadlocks.
+  bool advance(int64_t quantum);
+  int64_t cycle() const { return t_; } // cycles that are over
+  // All but the DRAM's counters and the wall time.
+  RunRecord record();
+
+private:
+  bool skipQuiet(int64_t limit);
+  bool unitsIdle() const { return matrix_.idle() && vector_.idle() && load_.idle() && store_.idle(); }
+  [[noreturn]] void deadlock();
+
+  const isa::Isa &isa_;
+  CoreOptions options_;
+  Shared shared_;
+  Matrix matrix_;
+  Vector vector_;
+  Load load_;
+  Store store_;
+  Sequencer sequencer_;
+  int64_t t_ = 0;
+  int64_t tryAt_ = 0; // until then stepping is known to be needed
+  bool stopped_ = false;
+};
+
+} // namespace tilewright::cycle

@@ -1,0 +1,65 @@
+#include "system.h"
+
+#include "tilewright/simulator/kernels.h"
+
+#include <chrono>
+#include <cstdlib>
+
+namespace tilewright {
+
+namespace {
+
+// Values by generated kernels on a MachineState.
+class KernelValues : public cycle::Values {
+public:
+  KernelValues(const isa::Isa &isa, Kernels &kernels, DramImage &dram) : kernels_(kernels), state_(isa) {
+    state_.dram = dram.data();
+    state_.dramBytes = dram.size();
+  }
+  const int64_t *registers(int unit) const override { return state_.registers[static_cast<size_t>(unit)].data(); }
+  std::string trapReason(const cycle::Issued &issued) override {
+    return kernels_.trapReason(*issued.word, issued.addresses.data(), state_);
+  }
+  void execute(const cycle::Issued &issued) override { kernels_.execute(*issued.word, issued.addresses.data(), state_); }
+
+private:
+  Kernels &kernels_;
+  MachineState state_;
+};
+
+class CycleEngine : public Engine {
+public:
+  explicit CycleEngine(const isa::Isa &isa) : isa_(isa), plans_(cycle::makePlans(isa)), dramConfig_(DramConfig::of(isa)), kernels_(isa) {
+    cycle::Core::check(isa);
+  }
+  const char *name() const override { return "cycle"; }
+
+  RunRecord run(const Program &program, DramImage &dram, const RunOptions &options) override {
+    const auto begin = std::chrono::steady_clock::now();
+    KernelValues values(isa_, kernels_, dram);
+    DramModel dramModel(dramConfig_);
+    cycle::CoreOptions coreOptions;
+    coreOptions.maxCycles = options.maxCycles;
+    coreOptions.trace = options.trace;
+    // For tests and for doubts: every cycle stepped, with the same record.
+    coreOptions.skip = std::getenv("TILEWRIGHT_STEP_EVERY_CYCLE") == nullptr;
+    RunRecord record = cycle::simulate(isa_, plans_, program, values, dramModel, coreOptions);
+    record.dramRowHits = dramModel.rowHits();
+    record.dramRowMisses = dramModel.rowMisses();
+    record.dramRefreshes = dramModel.refreshes();
+    record.wallSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return record;
+  }
+
+private:
+  const isa::Isa &isa_;
+  std::vector<cycle::InstructionPlan> plans_;
+  DramConfig dramConfig_;
+  Kernels kernels_;
+};
+
+} // namespace
+
+std::unique_ptr<Engine> makeCycleEngine(const isa::Isa &isa) { return std::make_unique<CycleEngine>(isa); }
+
+} // namespace tilewright

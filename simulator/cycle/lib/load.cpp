@@ -1,0 +1,213 @@
+#include "load.h"
+
+#include <algorithm>
+
+namespace tilewright::cycle {
+
+Load::Load(Shared &shared, const isa::Unit &unit)
+    : Unit(shared, unit), inFlight_(static_cast<size_t>(shared.isa.timing().at("load.inflight"))),
+      buffers_(static_cast<size_t>(shared.isa.timing().at("load.buffers"))),
+      burstBytes_(static_cast<uint64_t>(shared.isa.param("burst_bytes"))) {}
+
+void Load::step(int64_t t) {
+  bool started = false;
+  if (!issuing_ && !queue_.empty() && headStarts())
+    started = startHead(t);
+  const size_t buffersUsed = bursts_.size();
+  if (issuing_ && !shared_.readAddressUsed && buffersUsed < buffers_)
+    request(t);
+
+  Activity activity = drain(t);
+  if (activity.kind != Activity::Busy && beatOnBus(t))
+    activity = Activity::busy();
+  if (activity.kind == Activity::Idle) {
+    if (!flights_.empty() && flights_.front().start < t)
+      activity = Activity::stalled(Stall::Dram, flights_.front().record);
+    else if (started)
+      activity = Activity::busy();
+    else if (!queue_.empty())
+      activity = Activity::stalled(Stall::Semaphore, queue_.head().record);
+  }
+  account_.charge(activity, 1);
+}
+
+bool Load::startHead(int64_t t) {
+  if (queue_.head().isSet()) {
+    set(t);
+    return true;
+  }
+  const Issued issued = begin(t);
+  Flight flight;
+  flight.record = issued.record;
+  flight.signal = issued.word->signal;
+  flight.start = t;
+  Runs runs(*issued.plan, shared_, context(issued), issued.addresses.data());
+  flight.banks = runs.banks();
+  flight.space = runs.space();
+  if (runs.isFill()) {
+    flight.fill = runs;
+    flight.issued = true;
+  } else {
+    const uint64_t bytes = static_cast<uint64_t>(runs.totalElements() * runs.dramBytes());
+    issued.record->dramReadBytes = bytes;
+    shared_.dramReadBytes += bytes;
+    flight.issued = runs.done();
+    issuing_ = !runs.done();
+    runs_ = runs;
+    position_ = runs_.dram();
+  }
+  flights_.push_back(std::move(flight));
+  shared_.values.execute(issued);
+  return true;
+}
+
+void Load::request(int64_t t) {
+  const uint64_t begin = runs_.dram(), size = static_cast<uint64_t>(runs_.dramBytes());
+  const uint64_t end = begin + static_cast<uint64_t>(runs_.elements()) * size;
+  const Cut burst = cut(position_, end, burstBytes_);
+  position_ += static_cast<uint64_t>(burst.bytes);
+  // Its own elements are those whose last byte it holds.
+  const int64_t first = static_cast<int64_t>((burst.begin - begin) / size), last = static_cast<int64_t>((position_ - begin) / size);
+  Pieces pieces;
+  pieces.stride = runs_.elements() > 1 ? runs_.localStride() : runs_.localBytes();
+  pieces.elementBytes = runs_.localBytes();
+  pieces.address = runs_.local() + first * pieces.stride;
+  pieces.elements = last - first;
+  bursts_.push_back({shared_.bus.read(t, burst.begin, burst.bytes), pieces});
+  shared_.readAddressUsed = true;
+  ++flights_.back().bursts;
+  if (position_ == end) {
+    runs_.next();
+    position_ = runs_.dram();
+    if (runs_.done()) {
+      issuing_ = false;
+      flights_.back().issued = true;
+    }
+  }
+}
+
+// Moves one piece of the oldest load. Idle: there is nothing to move.
+Activity Load::drain(int64_t t) {
+  if (flights_.empty() || flights_.front().start >= t)
+    return Activity::idle();
+  Flight &flight = flights_.front();
+  const Banks &banks = shared_.banks(flight.space);
+  bool moved = false;
+  Pieces *pieces = nullptr;
+  if (flight.bursts != 0) {
+    if (bursts_.front().beats.last >= t)
+      return Activity::idle();
+    pieces = &bursts_.front().pieces;
+  } else if (!flight.fill.done()) {
+    if (!filling_)
+      beginFillRun();
+    pieces = &fill_;
+  } else if (!flight.issued) {
+    return Activity::idle();
+  }
+  if (pieces != nullptr) {
+    const BankMask mask = pieces->mask(banks);
+    if (mask != 0 && !shared_.ports.request(port(flight), Client::Load, mask))
+      return Activity::stalled(flight.space == isa::Space::Spad ? Stall::SpadPort : Stall::AccPort, flight.record);
+    moved = true;
+    pieces->advance(banks, 1);
+    if (pieces->elements == 0)
+      drainDone(t);
+  }
+  if (flight.issued && flight.bursts == 0 && flight.fill.done()) {
+    if (canGive(flight.signal)) {
+      end(flight.record, flight.signal, t);
+      flights_.pop_front();
+      return Activity::busy();
+    }
+    if (!moved)
+      return Activity::stalled(Stall::Semaphore, flight.record);
+  }
+  return moved ? Activity::busy() : Activity::idle();
+}
+
+void Load::beginFillRun() {
+  const Runs &runs = flights_.front().fill;
+  fill_.address = runs.local();
+  fill_.elements = runs.elements();
+  fill_.elementBytes = runs.localBytes();
+  fill_.stride = runs.elements() > 1 ? runs.localStride() : runs.localBytes();
+  filling_ = true;
+}
+
+// The last piece of a burst, or of a fill's run.
+void Load::drainDone(int64_t t) {
+  Flight &flight = flights_.front();
+  if (filling_) {
+    filling_ = false;
+    flight.fill.next();
+    return;
+  }
+  bursts_.pop_front();
+  if (arriving_ > 0)
+    --arriving_;
+  --flight.bursts;
+}
+
+bool Load::beatOnBus(int64_t t) {
+  while (arriving_ < bursts_.size() && bursts_[arriving_].beats.last < t)
+    ++arriving_;
+  return arriving_ < bursts_.size() && bursts_[arriving_].beats.first <= t;
+}
+
+int64_t Load::quiet(int64_t t, PortUse &use) {
+  if (issuing_ ? bursts_.size() < buffers_ : !queue_.empty() && headStarts())
+    return 0;
+  if (flights_.empty()) {
+    quietActivity_ = queue_.empty() ? Activity::idle() : Activity::stalled(Stall::Semaphore, queue_.head().record);
+    return forever;
+  }
+  const Flight &flight = flights_.front();
+  const Banks &banks = shared_.banks(flight.space);
+  const Pieces *pieces = nullptr;
+  if (flight.bursts != 0 && bursts_.front().beats.last <= t)
+    pieces = &bursts_.front().pieces;
+  else if (flight.bursts == 0 && !flight.fill.done())
+    pieces = filling_ ? &fill_ : nullptr;
+  if (pieces != nullptr) {
+    use[port(flight)] |= flight.banks;
+    quietActivity_ = Activity::busy();
+    return pieces->cycles(banks) - 1;
+  }
+  if (flight.bursts == 0) {
+    // A fill's next run, or its end: unless the end only waits to signal.
+    if (!flight.fill.done() || flight.start >= t || canGive(flight.signal))
+      return 0;
+    if (beatOnBus(t + 1) || arriving_ < bursts_.size())
+      return 0; // beats of the next load come in meanwhile
+    quietActivity_ = Activity::stalled(Stall::Semaphore, flight.record);
+    return forever;
+  }
+  // Waits for its burst; the time until then splits at the beats of what is on the way.
+  const int64_t landed = bursts_.front().beats.last - t;
+  if (beatOnBus(t + 1)) {
+    quietActivity_ = Activity::busy();
+    return std::min(landed, bursts_[arriving_].beats.last - t);
+  }
+  quietActivity_ = Activity::stalled(Stall::Dram, flight.record);
+  return std::min(landed, arriving_ < bursts_.size() ? bursts_[arriving_].beats.first - t - 1 : forever);
+}
+
+void Load::skip(int64_t t, int64_t n) {
+  account_.charge(quietActivity_, n);
+  if (flights_.empty())
+    return;
+  const Flight &flight = flights_.front();
+  if (flight.bursts != 0 && bursts_.front().beats.last <= t)
+    bursts_.front().pieces.advance(shared_.banks(flight.space), n);
+  else if (flight.bursts == 0 && filling_)
+    fill_.advance(shared_.banks(flight.space), n);
+}
+
+Unit::Blocked Load::blocked() const {
+  if (!flights_.empty() && flights_.front().issued && flights_.front().bursts == 0 && flights_.front().fill.done())
+    return {flights_.front().record, 0, flights_.front().signal};
+  return blockedHead();
+}
+
+} // namespace tilewright::cycle

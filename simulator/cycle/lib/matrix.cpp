@@ -1,0 +1,322 @@
+#include "matrix.h"
+
+#include <algorithm>
+
+namespace tilewright::cycle {
+
+Matrix::Matrix(Shared &shared, const isa::Unit &unit)
+    : Unit(shared, unit), pipeline_(shared.isa.timing().at("matrix.pipeline")),
+      flights_(static_cast<size_t>(shared.isa.timing().at("matrix.inflight"))) {
+  size_t size = 1;
+  while (size < static_cast<size_t>(pipeline_ + 2))
+    size *= 2;
+  reads_.assign(size, 0);
+  writes_.assign(size, 0);
+}
+
+bool Matrix::headStarts(size_t inFlight, bool loaderFree, bool streamerFree) const {
+  if (queue_.empty())
+    return false;
+  const Issued &head = queue_.head();
+  if (head.isSet())
+    return canSet();
+  if (!canTake())
+    return false;
+  if (!head.plan->isContraction)
+    return loaderFree;
+  const bool swaps = head.plan->swap >= 0 && head.word->values[static_cast<size_t>(head.plan->swap)] != 0;
+  return streamerFree && inFlight < flights_.size() && (!swaps || loaderFree);
+}
+
+void Matrix::step(int64_t t) {
+  accumulateAccesses(t);
+
+  const size_t inFlight = flightCount_;
+  bool cannotSignal = false;
+  if (flightCount_ != 0 && flight(0).ready <= t) {
+    if (canGive(flight(0).signal)) {
+      end(flight(0).record, flight(0).signal, t);
+      firstFlight_ = (firstFlight_ + 1) % flights_.size();
+      --flightCount_;
+    } else {
+      cannotSignal = true;
+    }
+  }
+
+  bool startedShort = false;
+  if (headStarts(inFlight, !loader_.active, !streamer_.active))
+    startedShort = start(t);
+
+  Activity activity;
+  bool decided = false;
+  if (streamer_.active) {
+    InstructionRecord *record = streamer_.record;
+    activity = stream(t) ? Activity::busy() : Activity::stalled(Stall::SpadPort, record);
+    decided = true;
+  } else if (startedShort) {
+    activity = Activity::busy();
+    decided = true;
+  }
+  if (loader_.active) {
+    InstructionRecord *record = loader_.record;
+    const bool wasLoaded = loader_.loaded;
+    const bool granted = load(t);
+    if (!decided) {
+      activity = wasLoaded && loader_.active ? Activity::stalled(Stall::Semaphore, record)
+                 : granted                   ? Activity::stalled(Stall::Dependence, record)
+                                             : Activity::stalled(Stall::SpadPort, record);
+      decided = true;
+    }
+  }
+  if (!decided)
+    activity = cannotSignal ? Activity::stalled(Stall::Semaphore, flight(0).record) : waiting(t);
+  account_.charge(activity, 1);
+}
+
+// Neither streamer nor loader works.
+Activity Matrix::waiting(int64_t t) const {
+  if (!queue_.empty()) {
+    const Issued &head = queue_.head();
+    const bool semaphore = !canTake() || (head.isSet() && !canGive(head.word->signal));
+    return Activity::stalled(semaphore ? Stall::Semaphore : Stall::Dependence, head.record);
+  }
+  if (flightCount_ == 0)
+    return Activity::idle();
+  if (flight(0).ready <= t && !canGive(flight(0).signal))
+    return Activity::stalled(Stall::Semaphore, flight(0).record);
+  return Activity::busy();
+}
+
+// Starts the head; true when that is all there is to do for it in this cycle.
+bool Matrix::start(int64_t t) {
+  if (queue_.head().isSet()) {
+    set(t);
+    return true;
+  }
+  const Issued issued = begin(t);
+  bool isShort = false;
+  if (issued.plan->isContraction)
+    isShort = !startStreamer(issued, t);
+  else
+    startLoader(issued);
+  shared_.values.execute(issued);
+  return isShort;
+}
+
+bool Matrix::startStreamer(const Issued &issued, int64_t t) {
+  const StepPlan &step = issued.plan->steps[0];
+  const isa::ScalarContext scalars = context(issued);
+  const Walk a = walk(step.reads[0], shared_.isa.memory(isa::Space::Spad), scalars, issued.addresses.data());
+  const Walk d = walk(step.write, shared_.isa.memory(isa::Space::Acc), scalars, issued.addresses.data());
+  const int64_t k = issued.word->values[static_cast<size_t>(issued.plan->rows)];
+  const int64_t n = issued.word->values[static_cast<size_t>(issued.plan->columns)];
+
+  Streamer &s = streamer_;
+  s.record = issued.record;
+  s.signal = issued.word->signal;
+  s.dimensions = step.spatial - 1; // the last spatial iterator is the columns
+  s.rowsLeft = n > 0 ? 1 : 0;
+  int64_t aLow = a.address, aHigh = a.address, dLow = d.address, dHigh = d.address;
+  for (int i = 0; i < s.dimensions; ++i) {
+    const size_t at = static_cast<size_t>(i);
+    s.extents[at] = step.extents[at](scalars);
+    s.index[at] = 0;
+    s.activationStride[at] = a.stride[at];
+    s.accumulatorStride[at] = d.stride[at];
+    s.rowsLeft *= s.extents[at];
+    const int64_t steps = std::max<int64_t>(s.extents[at] - 1, 0);
+    (a.stride[at] < 0 ? aLow : aHigh) += a.stride[at] * steps;
+    (d.stride[at] < 0 ? dLow : dHigh) += d.stride[at] * steps;
+  }
+  s.activation = a.address;
+  s.accumulator = d.address;
+  s.activationBytes = k * step.reads[0].elementBytes;
+  s.accumulatorBytes = n * step.write.elementBytes;
+  const int accumulate = issued.plan->instruction->operandIndex("accumulate");
+  s.accumulate = step.reads.size() > 1 && (accumulate < 0 || issued.word->values[static_cast<size_t>(accumulate)] != 0);
+  s.active = s.rowsLeft > 0;
+
+  Flight &entry = flight(flightCount_++);
+  entry = {issued.record, issued.word->signal, s.active ? forever : t + 1, 0};
+  if (s.active) {
+    s.activationBanks = s.activationBytes > 0 ? shared_.spad.mask(aLow, aHigh - aLow + s.activationBytes) : 0;
+    entry.accumulatorBanks = shared_.acc.mask(dLow, dHigh - dLow + s.accumulatorBytes);
+  }
+  return s.active;
+}
+
+void Matrix::startLoader(const Issued &issued) {
+  const StepPlan &step = issued.plan->steps[0];
+  const Walk w = walk(step.reads[0], shared_.isa.memory(isa::Space::Spad), context(issued), issued.addresses.data());
+  const int64_t k = issued.word->values[static_cast<size_t>(issued.plan->rows)];
+  const int64_t n = issued.word->values[static_cast<size_t>(issued.plan->columns)];
+  loader_ = {};
+  loader_.active = true;
+  loader_.record = issued.record;
+  loader_.signal = issued.word->signal;
+  loader_.bytes = k > 0 ? n * step.reads[0].elementBytes : 0;
+  loader_.rowsLeft = std::max<int64_t>(k, 1);
+  loader_.address = w.address;
+  loader_.stride = w.stride[0];
+  if (loader_.bytes > 0) {
+    const int64_t last = loader_.address + loader_.stride * (loader_.rowsLeft - 1);
+    loader_.banks = shared_.spad.mask(std::min(loader_.address, last),
+                                      std::max(loader_.address, last) - std::min(loader_.address, last) + loader_.bytes);
+  }
+}
+
+bool Matrix::stream(int64_t t) {
+  Streamer &s = streamer_;
+  if (s.activationBytes > 0 &&
+      !shared_.ports.request(Port::SpadRead, Client::Matrix, shared_.spad.mask(s.activation, s.activationBytes)))
+    return false;
+  issueRow(t);
+  if (--s.rowsLeft == 0) {
+    s.active = false;
+    flight(flightCount_ - 1).ready = accessesUntil_;
+  } else {
+    advanceRow();
+  }
+  return true;
+}
+
+// Puts down the accumulator accesses of the row that was read in cycle g.
+void Matrix::issueRow(int64_t g) {
+  const Streamer &s = streamer_;
+  const size_t mask = writes_.size() - 1;
+  const BankMask banks = shared_.acc.mask(s.accumulator, s.accumulatorBytes);
+  accessesUntil_ = g + pipeline_;
+  writes_[static_cast<size_t>(accessesUntil_) & mask] = banks;
+  if (s.accumulate)
+    reads_[static_cast<size_t>(accessesUntil_ - 1) & mask] = banks;
+}
+
+void Matrix::advanceRow() {
+  Streamer &s = streamer_;
+  for (int i = s.dimensions - 1; i >= 0; --i) {
+    const size_t at = static_cast<size_t>(i);
+    s.activation += s.activationStride[at];
+    s.accumulator += s.accumulatorStride[at];
+    if (++s.index[at] < s.extents[at])
+      return;
+    s.activation -= s.activationStride[at] * s.extents[at];
+    s.accumulator -= s.accumulatorStride[at] * s.extents[at];
+    s.index[at] = 0;
+  }
+}
+
+// advanceRow, n times.
+void Matrix::seekRows(int64_t n) {
+  Streamer &s = streamer_;
+  for (int i = s.dimensions - 1; i >= 0 && n > 0; --i) {
+    const size_t at = static_cast<size_t>(i);
+    const int64_t moved = s.index[at] + n;
+    const int64_t index = moved < s.extents[at] ? moved : moved % s.extents[at];
+    s.activation += (index - s.index[at]) * s.activationStride[at];
+    s.accumulator += (index - s.index[at]) * s.accumulatorStride[at];
+    s.index[at] = index;
+    n = moved < s.extents[at] ? 0 : moved / s.extents[at];
+  }
+}
+
+// True when its row was granted, or there was none to ask for.
+bool Matrix::load(int64_t t) {
+  Loader &l = loader_;
+  if (!l.loaded) {
+    if (l.bytes > 0 && !shared_.ports.request(Port::SpadRead, Client::Matrix, shared_.spad.mask(l.address, l.bytes)))
+      return false;
+    l.address += l.stride;
+    l.loaded = --l.rowsLeft == 0;
+  }
+  if (l.loaded && canGive(l.signal)) {
+    end(l.record, l.signal, t);
+    l.active = false;
+  }
+  return true;
+}
+
+void Matrix::accumulateAccesses(int64_t t) {
+  if (t > accessesUntil_)
+    return;
+  const size_t at = static_cast<size_t>(t) & (writes_.size() - 1);
+  if (writes_[at] != 0) {
+    shared_.ports.request(Port::AccWrite, Client::Matrix, writes_[at]);
+    writes_[at] = 0;
+  }
+  if (reads_[at] != 0) {
+    shared_.ports.request(Port::AccRead, Client::Matrix, reads_[at]);
+    reads_[at] = 0;
+  }
+}
+
+int64_t Matrix::quiet(int64_t t, PortUse &use) {
+  if (headStarts(flightCount_, !loader_.active, !streamer_.active))
+    return 0;
+  int64_t n = forever;
+  if (flightCount_ != 0) {
+    const int64_t ready = flight(0).ready;
+    if (ready <= t ? canGive(flight(0).signal) : true)
+      n = std::min(n, std::max<int64_t>(ready - t - 1, 0));
+  }
+  if (streamer_.active) {
+    n = std::min(n, streamer_.rowsLeft - 1);
+    use[Port::SpadRead] |= streamer_.activationBanks;
+  }
+  if (loader_.active && !loader_.loaded) {
+    n = std::min(n, loader_.rowsLeft - 1);
+    // Two masks on one port: both streams of this unit, so a common bank is a conflict of its own.
+    if (use[Port::SpadRead] & loader_.banks)
+      return 0;
+    use[Port::SpadRead] |= loader_.banks;
+  } else if (loader_.active && canGive(loader_.signal)) {
+    return 0;
+  }
+  if (n == 0)
+    return 0;
+  for (size_t i = 0; i < flightCount_; ++i) {
+    use[Port::AccWrite] |= flight(i).accumulatorBanks;
+    use[Port::AccRead] |= flight(i).accumulatorBanks;
+  }
+  if (streamer_.active)
+    quietActivity_ = Activity::busy();
+  else if (loader_.active)
+    quietActivity_ = Activity::stalled(loader_.loaded ? Stall::Semaphore : Stall::Dependence, loader_.record);
+  else
+    quietActivity_ = flightCount_ != 0 && flight(0).ready <= t ? Activity::stalled(Stall::Semaphore, flight(0).record)
+                                                               : waiting(t);
+  return n;
+}
+
+void Matrix::skip(int64_t t, int64_t n) {
+  const size_t mask = writes_.size() - 1;
+  const int64_t clearTo = std::min(t + n, accessesUntil_);
+  for (int64_t c = t + 1; c <= clearTo; ++c)
+    writes_[static_cast<size_t>(c) & mask] = reads_[static_cast<size_t>(c) & mask] = 0;
+  if (streamer_.active) {
+    // Rows whose accesses fall into the skipped time are gone already; only the others are put down.
+    const int64_t past = std::max<int64_t>(n - pipeline_, 0);
+    seekRows(past);
+    for (int64_t c = t + 1 + past; c <= t + n; ++c) {
+      issueRow(c);
+      if (c - 1 + pipeline_ <= t + n)
+        reads_[static_cast<size_t>(c - 1 + pipeline_) & mask] = 0;
+      advanceRow();
+    }
+    streamer_.rowsLeft -= n;
+  }
+  if (loader_.active && !loader_.loaded) {
+    loader_.address += loader_.stride * n;
+    loader_.rowsLeft -= n;
+  }
+  account_.charge(quietActivity_, n);
+}
+
+Unit::Blocked Matrix::blocked() const {
+  if (loader_.active && loader_.loaded)
+    return {loader_.record, 0, loader_.signal};
+  if (flightCount_ != 0 && flight(0).ready < forever)
+    return {flight(0).record, 0, flight(0).signal};
+  return blockedHead();
+}
+
+} // namespace tilewright::cycle

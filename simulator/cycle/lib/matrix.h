@@ -1,0 +1,73 @@
+// The matrix unit: rows MAT-* of docs/microarchitecture.md. A streamer of activation rows, a loader of weight rows, and the accumulator
+// accesses that follow the rows `matrix.pipeline` cycles later.
+#pragma once
+
+#include "unit.h"
+
+namespace tilewright::cycle {
+
+class Matrix : public Unit {
+public:
+  Matrix(Shared &shared, const isa::Unit &unit);
+  void step(int64_t t);
+  int64_t quiet(int64_t t, PortUse &use);
+  void skip(int64_t t, int64_t n);
+  bool idle() const { return queue_.empty() && !loader_.active && flightCount_ == 0; }
+  Blocked blocked() const;
+
+private:
+  // The nest of rows of an mmul: activations and accumulators of row (y, x).
+  struct Streamer {
+    bool active = false;
+    InstructionRecord *record = nullptr;
+    uint32_t signal = 0;
+    int64_t rowsLeft = 0;
+    int dimensions = 0;
+    std::array<int64_t, maxDimensions> extents{}, index{}, activationStride{}, accumulatorStride{};
+    int64_t activation = 0, accumulator = 0; // byte addresses of the current row
+    int64_t activationBytes = 0, accumulatorBytes = 0;
+    bool accumulate = false;
+    BankMask activationBanks = 0;
+  };
+  struct Loader {
+    bool active = false;
+    bool loaded = false; // only its signal is outstanding
+    InstructionRecord *record = nullptr;
+    uint32_t signal = 0;
+    int64_t rowsLeft = 0;
+    int64_t address = 0, stride = 0, bytes = 0;
+    BankMask banks = 0;
+  };
+  // An mmul begun and not ended.
+  struct Flight {
+    InstructionRecord *record = nullptr;
+    uint32_t signal = 0;
+    int64_t ready = 0; // cycle of its last write, once the last row is issued
+    BankMask accumulatorBanks = 0;
+  };
+
+  bool headStarts(size_t inFlight, bool loaderFree, bool streamerFree) const;
+  bool start(int64_t t);
+  bool startStreamer(const Issued &issued, int64_t t); // false: no rows
+  void startLoader(const Issued &issued);
+  bool stream(int64_t t);
+  bool load(int64_t t);
+  void accumulateAccesses(int64_t t);
+  void issueRow(int64_t g);
+  void advanceRow();
+  void seekRows(int64_t n);
+  Flight &flight(size_t i) { return flights_[(firstFlight_ + i) % flights_.size()]; }
+  const Flight &flight(size_t i) const { return flights_[(firstFlight_ + i) % flights_.size()]; }
+  Activity waiting(int64_t t) const;
+
+  int64_t pipeline_;
+  Streamer streamer_;
+  Loader loader_;
+  std::vector<Flight> flights_;
+  size_t firstFlight_ = 0, flightCount_ = 0;
+  // Accumulator accesses to come, by cycle modulo the size.
+  std::vector<BankMask> reads_, writes_;
+  int64_t accessesUntil_ = -1; // the last cycle with one
+};
+
+} // namespace tilewright::cycle

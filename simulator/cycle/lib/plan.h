@@ -1,0 +1,79 @@
+// What the timing needs to know of an instruction, derived once from its semantics: which memory each step walks, and how.
+#pragma once
+
+#include "tilewright/isa/isa.h"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace tilewright::cycle {
+
+constexpr int maxDimensions = 8; // iterators of a step
+
+// A scalar over literals, immediates and registers; the common shapes are evaluated without a tree.
+class Scalar {
+public:
+  Scalar() = default;
+  explicit Scalar(const isa::ExprPtr &expr);
+  int64_t operator()(const isa::ScalarContext &context) const {
+    switch (kind_) {
+    case Kind::Literal:
+      return value_;
+    case Kind::Immediate:
+      return context.immediates[value_];
+    case Kind::State:
+      return context.state[value_];
+    case Kind::Tree:
+      break;
+    }
+    return isa::evaluate(*expr_, context);
+  }
+
+private:
+  enum class Kind { Literal, Immediate, State, Tree } kind_ = Kind::Literal;
+  int64_t value_ = 0;
+  isa::ExprPtr expr_;
+};
+
+// Elements of one memory operand that a step reads or writes: address + constant + sum of coefficient * iterator, in elements.
+struct StreamPlan {
+  int operand = -1;
+  isa::Space space = isa::Space::Spad;
+  int64_t elementBytes = 1; // as it stands in that memory
+  Scalar constant;
+  std::vector<std::pair<int, Scalar>> terms; // iterator, coefficient
+  bool once = false;                         // with the first tap only
+};
+
+struct StepPlan {
+  std::vector<Scalar> extents; // spatial ones, then the reduction's
+  int spatial = 0;
+  std::vector<StreamPlan> reads;
+  bool writesMemory = false;
+  StreamPlan write;
+};
+
+// Where a stream walks in one execution: byte address of the first element, bytes an iterator's step moves it.
+struct Walk {
+  int64_t address = 0;
+  std::array<int64_t, maxDimensions> stride{};
+};
+
+struct InstructionPlan {
+  const isa::Instruction *instruction = nullptr;
+  const isa::Unit *unit = nullptr;
+  std::vector<StepPlan> steps;
+  int64_t latency = 0; // vector unit: from the last read of a beat to its write
+  // Operands that the matrix template reads by name, -1: none.
+  int rows = -1, columns = -1, swap = -1;
+  bool isContraction = false; // mmul: streams activations; else mload
+};
+
+// Throws UserError naming the instruction whose time cannot be derived, and why.
+std::vector<InstructionPlan> makePlans(const isa::Isa &isa);
+
+// The walk of a stream in bytes of its memory. `addresses` by operand, in the memory's address unit.
+Walk walk(const StreamPlan &stream, const isa::Memory &memory, const isa::ScalarContext &context, const int64_t *addresses);
+
+} // namespace tilewright::cycle

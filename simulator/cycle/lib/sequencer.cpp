@@ -1,0 +1,218 @@
+#include "sequencer.h"
+
+#include "tilewright/simulator/fault.h"
+
+#include <algorithm>
+
+namespace tilewright::cycle {
+
+Sequencer::Sequencer(Shared &shared, const std::vector<InstructionPlan> &plans, std::vector<Queue *> queues,
+                     std::function<bool()> unitsIdle, bool trace)
+    : shared_(shared), plans_(plans), queues_(std::move(queues)), unitsIdle_(std::move(unitsIdle)), trace_(trace),
+      flow_(shared.isa, shared.program), lineBytes_(shared.isa.timing().at("sequencer.fetch_bytes")),
+      instructionBytes_(shared.isa.instructionBytes()), ahead_(shared.isa.timing().at("sequencer.ahead")),
+      outstanding_(static_cast<size_t>(shared.isa.timing().at("sequencer.outstanding"))),
+      base_(static_cast<size_t>(shared.isa.param("base_registers"))) {
+  lines_.resize(static_cast<size_t>(shared.isa.timing().at("sequencer.buffer") * instructionBytes_ / lineBytes_));
+  decoded_.resize(flow_.instructions());
+}
+
+void Sequencer::step(int64_t t) {
+  fetch(t);
+  account_.charge(execute(t), 1);
+}
+
+int64_t Sequencer::lineOf(uint64_t pc) const {
+  return static_cast<int64_t>(shared_.program.codeAddress + pc * static_cast<uint64_t>(instructionBytes_)) / lineBytes_;
+}
+
+int64_t Sequencer::lineToFetch() const {
+  for (int64_t line = firstWanted_; line <= lastWanted_; ++line)
+    if (slot(line).number != line)
+      return line;
+  return -1;
+}
+
+void Sequencer::forgetArrived(int64_t t) {
+  while (!arriving_.empty() && arriving_.front() < t)
+    arriving_.pop_front();
+}
+
+// The last line that the instructions in reach of the prefetch stand in.
+int64_t Sequencer::lastWanted() const {
+  return lineOf(std::min(flow_.pc() + static_cast<uint64_t>(ahead_), flow_.instructions() - 1));
+}
+
+void Sequencer::fetch(int64_t t) {
+  flow_.checkPc();
+  const int64_t first = lineOf(flow_.pc()), last = lastWanted();
+  if (first != firstWanted_ || last != lastWanted_) {
+    firstWanted_ = first;
+    lastWanted_ = last;
+    toFetch_ = lineToFetch();
+  }
+  if (toFetch_ < 0)
+    return;
+  forgetArrived(t);
+  Line &line = slot(toFetch_);
+  if (arriving_.size() >= outstanding_ || line.last >= t)
+    return;
+  const uint64_t address = static_cast<uint64_t>(toFetch_ * lineBytes_);
+  line.number = toFetch_;
+  line.last = shared_.bus.read(t, address, lineBytes_).last;
+  arriving_.push_back(line.last);
+  shared_.readAddressUsed = true;
+  fetchBytes_ += static_cast<uint64_t>(lineBytes_);
+  toFetch_ = lineToFetch();
+}
+
+const Sequencer::Decoded &Sequencer::decode() {
+  Decoded &decoded = decoded_[flow_.pc()];
+  if (!decoded.word) {
+    decoded.word = std::make_unique<isa::Word>();
+    std::string reason;
+    if (!shared_.isa.decode(flow_.bits(), *decoded.word, reason))
+      decoded.reason = "illegal instruction: " + reason;
+  }
+  return decoded;
+}
+
+InstructionRecord *Sequencer::current() {
+  if (current_ == nullptr) {
+    // Without a trace a record lives until its instruction ends: no more are alive than queues and units hold.
+    if (!trace_ && records_.size() >= 4096) {
+      records_.push_back(records_.front());
+      records_.pop_front();
+      records_.back() = {};
+    } else {
+      records_.emplace_back();
+    }
+    current_ = &records_.back();
+    current_->pc = flow_.pc();
+  }
+  return current_;
+}
+
+Activity Sequencer::execute(int64_t t) {
+  const Line &line = slot(firstWanted_);
+  if (line.number != firstWanted_ || line.last >= t)
+    return Activity::stalled(Stall::Fetch, current());
+  const Decoded &decoded = decode();
+  if (!decoded.reason.empty())
+    fault(shared_.program, flow_.pc(), decoded.reason);
+  const isa::Word &word = *decoded.word;
+  const InstructionPlan &plan = plans_[static_cast<size_t>(word.instruction)];
+  if (plan.instruction->control == isa::Control::None) {
+    if (queues_[static_cast<size_t>(plan.unit->index)]->full())
+      return Activity::stalled(Stall::QueueFull, current());
+    dispatch(word, plan, t);
+    return Activity::busy();
+  }
+  Activity activity;
+  if (control(word, plan, t, activity))
+    return Activity::busy();
+  return activity;
+}
+
+void Sequencer::dispatch(const isa::Word &word, const InstructionPlan &plan, int64_t t) {
+  staged_.word = &word;
+  staged_.plan = &plan;
+  staged_.record = current();
+  for (size_t i = 0; i < plan.instruction->operands.size(); ++i)
+    if (plan.instruction->operands[i].kind == isa::Operand::Kind::Memory)
+      staged_.addresses[i] = word.values[i] + base_[word.bases[i]];
+  stagedUnit_ = plan.unit->index;
+  dispatched_ = true;
+  staged_.record->dispatch = t;
+  ++instructions_;
+  current_ = nullptr;
+  flow_.advance();
+}
+
+void Sequencer::next() {
+  if (dispatched_)
+    queues_[static_cast<size_t>(stagedUnit_)]->push(staged_);
+  dispatched_ = false;
+}
+
+// False, with the cause, when it must wait.
+bool Sequencer::control(const isa::Word &word, const InstructionPlan &plan, int64_t t, Activity &activity) {
+  const isa::Instruction &instruction = *plan.instruction;
+  if (!shared_.semaphores.canTake(word.wait) || !shared_.semaphores.canGive(word.signal)) {
+    activity = Activity::stalled(Stall::Semaphore, current());
+    return false;
+  }
+  const bool waitsForUnits = instruction.control == isa::Control::Fence || instruction.control == isa::Control::Halt;
+  if (waitsForUnits && !unitsIdle_()) {
+    activity = Activity::stalled(Stall::Dependence, current());
+    return false;
+  }
+  shared_.semaphores.take(word.wait);
+  shared_.semaphores.give(word.signal);
+  InstructionRecord *executed = current();
+  executed->dispatch = executed->start = executed->end = t;
+  current_ = nullptr;
+  ++instructions_;
+
+  if (instruction.control == isa::Control::Halt)
+    halted_ = true;
+  else
+    flow_.execute(word, base_);
+  return true;
+}
+
+int64_t Sequencer::quiet(int64_t t) {
+  if (flow_.pc() >= flow_.instructions() || lineOf(flow_.pc()) != firstWanted_ || lastWanted() != lastWanted_)
+    return 0;
+  int64_t n = forever;
+  if (toFetch_ >= 0) {
+    forgetArrived(t + 1);
+    if (arriving_.size() >= outstanding_)
+      n = arriving_.front() - t;
+    else if (slot(toFetch_).last > t)
+      n = slot(toFetch_).last - t;
+    else
+      return 0;
+  }
+  const Line &line = slot(firstWanted_);
+  if (line.number != firstWanted_ || line.last > t) {
+    quietActivity_ = Activity::stalled(Stall::Fetch, current());
+    return line.number == firstWanted_ ? std::min(n, line.last - t) : n;
+  }
+  const Decoded &decoded = decode();
+  if (!decoded.reason.empty())
+    return 0;
+  const isa::Word &word = *decoded.word;
+  const InstructionPlan &plan = plans_[static_cast<size_t>(word.instruction)];
+  if (plan.instruction->control == isa::Control::None) {
+    if (!queues_[static_cast<size_t>(plan.unit->index)]->full())
+      return 0;
+    quietActivity_ = Activity::stalled(Stall::QueueFull, current());
+    return n;
+  }
+  if (!shared_.semaphores.canTake(word.wait) || !shared_.semaphores.canGive(word.signal)) {
+    quietActivity_ = Activity::stalled(Stall::Semaphore, current());
+    return n;
+  }
+  const bool waitsForUnits =
+      plan.instruction->control == isa::Control::Fence || plan.instruction->control == isa::Control::Halt;
+  if (!waitsForUnits || unitsIdle_())
+    return 0;
+  quietActivity_ = Activity::stalled(Stall::Dependence, current());
+  return n;
+}
+
+Unit::Blocked Sequencer::blocked() const {
+  Unit::Blocked result;
+  if (current_ == nullptr)
+    return result;
+  result.record = current_;
+  const Decoded &decoded = decoded_[flow_.pc()];
+  if (decoded.word && plans_[static_cast<size_t>(decoded.word->instruction)].instruction->control != isa::Control::None) {
+    result.wait = decoded.word->wait;
+    result.signal = decoded.word->signal;
+  }
+  return result;
+}
+
+} // namespace tilewright::cycle

@@ -1,0 +1,83 @@
+// The sequencer: rows SEQ-* of docs/microarchitecture.md. A fetch buffer filled by bursts, control flow, dispatch.
+#pragma once
+
+#include "unit.h"
+
+#include "tilewright/simulator/control_flow.h"
+
+#include <deque>
+#include <functional>
+#include <memory>
+
+namespace tilewright::cycle {
+
+class Sequencer {
+public:
+  // `unitsIdle`: all queues empty and all units idle, as of the beginning of the cycle.
+  Sequencer(Shared &shared, const std::vector<InstructionPlan> &plans, std::vector<Queue *> queues,
+            std::function<bool()> unitsIdle, bool trace);
+  void step(int64_t t);
+  void next(); // the end of the cycle: what was dispatched enters its queue
+  int64_t quiet(int64_t t);
+  void skip(int64_t t, int64_t n) { account_.charge(quietActivity_, n); }
+  bool halted() const { return halted_; }
+
+  const UnitRecord &record() const { return account_.record(); }
+  uint64_t instructions() const { return instructions_; }
+  uint64_t fetchBytes() const { return fetchBytes_; }
+  std::deque<InstructionRecord> &records() { return records_; }
+  Unit::Blocked blocked() const;
+  uint64_t pc() const { return flow_.pc(); }
+  const isa::Word &word(uint64_t pc) { return *decoded_[pc].word; } // of an instruction that was reached
+
+private:
+  struct Line {
+    int64_t number = -1; // line of DRAM; -1: empty
+    int64_t last = -1;   // cycle of its last beat
+  };
+  struct Decoded {
+    std::unique_ptr<isa::Word> word; // null: not decoded yet
+    std::string reason;              // why it is no instruction
+  };
+
+  void fetch(int64_t t);
+  int64_t lineToFetch() const; // -1: none
+  int64_t lineOf(uint64_t pc) const;
+  Line &slot(int64_t line) { return lines_[static_cast<size_t>(line) % lines_.size()]; }
+  const Line &slot(int64_t line) const { return lines_[static_cast<size_t>(line) % lines_.size()]; }
+  void forgetArrived(int64_t t);
+  const Decoded &decode(); // at pc
+  int64_t lastWanted() const;
+  Activity execute(int64_t t);
+  void dispatch(const isa::Word &word, const InstructionPlan &plan, int64_t t);
+  bool control(const isa::Word &word, const InstructionPlan &plan, int64_t t, Activity &activity);
+  InstructionRecord *current(); // of the instruction at pc, created when first asked for
+
+  Shared &shared_;
+  const std::vector<InstructionPlan> &plans_;
+  std::vector<Queue *> queues_; // by unit; null for the sequencer
+  std::function<bool()> unitsIdle_;
+  bool trace_;
+
+  ControlFlow flow_;
+  int64_t lineBytes_, instructionBytes_, ahead_;
+  size_t outstanding_;
+  std::vector<Line> lines_;
+  std::deque<int64_t> arriving_; // cycles of the last beats on the way
+  int64_t firstWanted_ = -1, lastWanted_ = -1;
+  int64_t toFetch_ = -1;
+  std::vector<Decoded> decoded_;
+  std::vector<int64_t> base_;
+
+  bool halted_ = false;
+  bool dispatched_ = false;
+  Issued staged_;
+  int stagedUnit_ = 0;
+  InstructionRecord *current_ = nullptr;
+  std::deque<InstructionRecord> records_;
+  uint64_t instructions_ = 0, fetchBytes_ = 0;
+  Account account_;
+  Activity quietActivity_;
+};
+
+} // namespace tilewright::cycle

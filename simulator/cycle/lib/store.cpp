@@ -1,0 +1,219 @@
+#include "store.h"
+
+#include <algorithm>
+
+namespace tilewright::cycle {
+
+Store::Store(Shared &shared, const isa::Unit &unit)
+    : Unit(shared, unit), inFlight_(static_cast<size_t>(shared.isa.timing().at("store.inflight"))),
+      buffers_(static_cast<size_t>(shared.isa.timing().at("store.buffers"))),
+      outstanding_(static_cast<size_t>(shared.isa.timing().at("store.outstanding"))),
+      burstBytes_(static_cast<uint64_t>(shared.isa.param("burst_bytes"))) {}
+
+void Store::step(int64_t t) {
+  // Registered values first: nothing of this cycle may be seen in it.
+  const size_t inFlight = flights_.size(), freeBuffers = buffers_ - buffersUsed_;
+  const bool wasEmpty = flights_.empty();
+  InstructionRecord *oldest = wasEmpty ? nullptr : flights_.front().record;
+  bool cannotSignal = false;
+  retire(t, cannotSignal);
+
+  const bool sent = send(t);
+  bool started = false;
+  if (!gathering_ && !queue_.empty() && headStarts(inFlight)) {
+    startHead(t);
+    started = true;
+  }
+  Activity activity = gather(freeBuffers);
+  if (sent)
+    activity = Activity::busy();
+  if (activity.kind == Activity::Idle) {
+    if (!wasEmpty)
+      activity = Activity::stalled(cannotSignal ? Stall::Semaphore : Stall::Dram, oldest);
+    else if (started)
+      activity = Activity::busy();
+    else if (!queue_.empty())
+      activity = Activity::stalled(Stall::Semaphore, queue_.head().record);
+  }
+  account_.charge(activity, 1);
+}
+
+bool Store::retire(int64_t t, bool &cannotSignal) {
+  if (flights_.empty())
+    return false;
+  const Flight &flight = flights_.front();
+  if (!flight.gathered || flight.bursts != 0 || flight.ready > t)
+    return false;
+  if (!canGive(flight.signal)) {
+    cannotSignal = true;
+    return false;
+  }
+  end(flight.record, flight.signal, t);
+  flights_.pop_front();
+  if (unsent_ > 0)
+    --unsent_;
+  return true;
+}
+
+void Store::startHead(int64_t t) {
+  if (queue_.head().isSet()) {
+    set(t);
+    return;
+  }
+  const Issued issued = begin(t);
+  runs_ = Runs(*issued.plan, shared_, context(issued), issued.addresses.data());
+  const uint64_t bytes = static_cast<uint64_t>(runs_.totalElements() * runs_.dramBytes());
+  issued.record->dramWriteBytes = bytes;
+  shared_.dramWriteBytes += bytes;
+  Flight flight;
+  flight.record = issued.record;
+  flight.signal = issued.word->signal;
+  flight.gathered = runs_.done();
+  flight.ready = t + 1;
+  flights_.push_back(flight);
+  gathering_ = !runs_.done();
+  position_ = runs_.dram();
+  inBurst_ = false;
+  shared_.values.execute(issued);
+}
+
+// Reads one piece. Idle: there is none to read, or no buffer for it.
+Activity Store::gather(size_t freeBuffers) {
+  if (!gathering_)
+    return Activity::idle();
+  if (!inBurst_) {
+    if (freeBuffers == 0)
+      return Activity::idle();
+    beginBurst();
+  }
+  const Banks &banks = shared_.banks(runs_.space());
+  const BankMask mask = pieces_.mask(banks);
+  if (mask != 0 && !shared_.ports.request(port(), Client::Store, mask))
+    return Activity::stalled(runs_.space() == isa::Space::Spad ? Stall::SpadPort : Stall::AccPort, flights_.back().record);
+  pieces_.advance(banks, 1);
+  if (pieces_.elements == 0)
+    gathered();
+  return Activity::busy();
+}
+
+void Store::beginBurst() {
+  const uint64_t begin = runs_.dram(), size = static_cast<uint64_t>(runs_.dramBytes());
+  burst_ = cut(position_, begin + static_cast<uint64_t>(runs_.elements()) * size, burstBytes_);
+  position_ += static_cast<uint64_t>(burst_.bytes);
+  // Its own elements are those whose first byte it holds.
+  const int64_t first = static_cast<int64_t>((burst_.begin - begin + size - 1) / size);
+  const int64_t last = static_cast<int64_t>((position_ - begin + size - 1) / size);
+  pieces_.stride = runs_.elements() > 1 ? runs_.localStride() : runs_.localBytes();
+  pieces_.elementBytes = runs_.localBytes();
+  pieces_.address = runs_.local() + first * pieces_.stride;
+  pieces_.elements = last - first;
+  inBurst_ = true;
+  ++buffersUsed_;
+  ++flights_.back().bursts;
+}
+
+// The burst is complete: it may be sent from the next cycle on.
+void Store::gathered() {
+  inBurst_ = false;
+  waiting_.push_back({burst_, shared_.bus.beats(burst_.begin, burst_.bytes)});
+  if (position_ == runs_.dram() + static_cast<uint64_t>(runs_.elements() * runs_.dramBytes())) {
+    runs_.next();
+    position_ = runs_.dram();
+    if (runs_.done()) {
+      gathering_ = false;
+      flights_.back().gathered = true;
+    }
+  }
+}
+
+void Store::forgetAnswered(int64_t t) {
+  while (!responses_.empty() && responses_.front() < t)
+    responses_.pop_front();
+}
+
+// One beat on the write channel; true when there was one.
+bool Store::send(int64_t t) {
+  if (beatsLeft_ == 0) {
+    if (waiting_.empty())
+      return false;
+    forgetAnswered(t);
+    if (responses_.size() >= outstanding_)
+      return false;
+    sending_ = waiting_.front().cut;
+    beatsLeft_ = waiting_.front().beats;
+    waiting_.pop_front();
+  }
+  if (--beatsLeft_ == 0) {
+    const int64_t response = shared_.bus.write(t, sending_.begin, sending_.bytes);
+    responses_.push_back(response);
+    --buffersUsed_;
+    // Bursts are sent in order: the flight is the first that still has some to send.
+    while (flights_[unsent_].gathered && flights_[unsent_].bursts == 0)
+      ++unsent_;
+    Flight &flight = flights_[unsent_];
+    --flight.bursts;
+    flight.ready = response;
+  }
+  return true;
+}
+
+int64_t Store::quiet(int64_t t, PortUse &use) {
+  int64_t n = forever;
+  if (!gathering_ && !queue_.empty() && headStarts(flights_.size()))
+    return 0;
+  bool works = false;
+  if (gathering_) {
+    if (inBurst_) {
+      const Banks &banks = shared_.banks(runs_.space());
+      use[port()] |= runs_.banks();
+      n = std::min(n, pieces_.cycles(banks) - 1);
+      works = true;
+    } else if (buffersUsed_ < buffers_) {
+      return 0;
+    }
+  }
+  if (beatsLeft_ > 0) {
+    n = std::min(n, beatsLeft_ - 1);
+    works = true;
+  } else if (!waiting_.empty()) {
+    forgetAnswered(t + 1);
+    if (responses_.size() < outstanding_)
+      return 0;
+    n = std::min(n, responses_.front() - t);
+  }
+  bool cannotSignal = false;
+  if (!flights_.empty()) {
+    const Flight &flight = flights_.front();
+    if (flight.gathered && flight.bursts == 0) {
+      if (flight.ready > t + 1)
+        n = std::min(n, flight.ready - t - 1);
+      else if (canGive(flight.signal))
+        return 0;
+      else
+        cannotSignal = true;
+    }
+  }
+  if (works)
+    quietActivity_ = Activity::busy();
+  else if (!flights_.empty())
+    quietActivity_ = Activity::stalled(cannotSignal ? Stall::Semaphore : Stall::Dram, flights_.front().record);
+  else
+    quietActivity_ = queue_.empty() ? Activity::idle() : Activity::stalled(Stall::Semaphore, queue_.head().record);
+  return n;
+}
+
+void Store::skip(int64_t t, int64_t n) {
+  account_.charge(quietActivity_, n);
+  if (gathering_ && inBurst_)
+    pieces_.advance(shared_.banks(runs_.space()), n);
+  if (beatsLeft_ > 0)
+    beatsLeft_ -= n;
+}
+
+Unit::Blocked Store::blocked() const {
+  if (!flights_.empty() && flights_.front().gathered && flights_.front().bursts == 0)
+    return {flights_.front().record, 0, flights_.front().signal};
+  return blockedHead();
+}
+
+} // namespace tilewright::cycle

@@ -1,0 +1,140 @@
+// What the units share: the state they meet in (semaphores, ports, bus, values) and the queue each starts its instructions from.
+#pragma once
+
+#include "account.h"
+#include "plan.h"
+#include "ports.h"
+#include "semaphores.h"
+
+#include "tilewright/program/program.h"
+
+#include <string>
+#include <vector>
+
+namespace tilewright::cycle {
+
+constexpr int maxOperands = 16;
+
+// A dispatched instruction: what a queue entry holds.
+struct Issued {
+  const isa::Word *word = nullptr;
+  const InstructionPlan *plan = nullptr;
+  InstructionRecord *record = nullptr;
+  std::array<int64_t, maxOperands> addresses{}; // by operand, base register added
+
+  bool isSet() const { return plan->steps.empty(); }
+};
+
+// Values of registers and memories. The cycle engine's are Kernels on a MachineState; timing alone needs only the registers.
+class Values {
+public:
+  virtual ~Values() = default;
+  virtual const int64_t *registers(int unit) const = 0; // by StateRegister::index
+  // "" when the instruction may execute, else why it traps.
+  virtual std::string trapReason(const Issued &issued) = 0;
+  virtual void execute(const Issued &issued) = 0;
+};
+
+// The AXI master's view of the memory system. Calls come in order of time; reads of a cycle before its writes.
+class Bus {
+public:
+  virtual ~Bus() = default;
+  struct Beats {
+    int64_t first, last; // cycles in which the read beats are on the bus
+  };
+  virtual Beats read(int64_t t, uint64_t address, int64_t bytes) = 0;
+  virtual int64_t write(int64_t t, uint64_t address, int64_t bytes) = 0; // cycle of the response
+  virtual int64_t beats(uint64_t address, int64_t bytes) const = 0;
+};
+
+struct Shared {
+  Shared(const isa::Isa &isa, const Program &program, Values &values, Bus &bus);
+
+  const isa::Isa &isa;
+  const Program &program;
+  Values &values;
+  Bus &bus;
+  Semaphores semaphores;
+  Ports ports;
+  Banks spad, acc;
+  bool readAddressUsed = false; // the AXI read-address channel, in this cycle
+  uint64_t dramReadBytes = 0, dramWriteBytes = 0;
+
+  const Banks &banks(isa::Space space) const { return space == isa::Space::Spad ? spad : acc; }
+};
+
+// The queue between sequencer and unit. What is pushed in a cycle is seen in the next.
+class Queue {
+public:
+  explicit Queue(int depth) : entries_(static_cast<size_t>(depth)) {}
+  bool empty() const { return count_ == 0; }
+  bool full() const { return count_ == entries_.size(); }
+  const Issued &head() const { return entries_[first_]; }
+  void pop() {
+    first_ = first_ + 1 == entries_.size() ? 0 : first_ + 1;
+    --count_;
+  }
+  void push(const Issued &issued) {
+    entries_[(first_ + count_) % entries_.size()] = issued;
+    ++count_;
+  }
+
+private:
+  std::vector<Issued> entries_;
+  size_t first_ = 0, count_ = 0;
+};
+
+// The front of every unit: the queue's head, its waits and signals, its register values.
+//
+// Each unit has, beside its own interface: `step(t)`, all of cycle t; `quiet(t, use)`, for how many cycles from t + 1 on it will only
+// do steady work (0: the next cycle must be stepped; `forever`: it waits for another unit), and which banks it may use meanwhile;
+// `skip(t, n)`, those cycles at once. `step` n times and `skip(n)` leave the same state: a property test says so.
+class Unit {
+public:
+  Unit(Shared &shared, const isa::Unit &unit) : shared_(shared), unit_(unit), queue_(unit.queueDepth) {}
+  Queue &queue() { return queue_; }
+  const Queue &queue() const { return queue_; }
+  const UnitRecord &record() const { return account_.record(); }
+  const isa::Unit &unit() const { return unit_; }
+
+  // What it waits for when nothing can proceed: the instruction and the semaphores that block it; null when it does not.
+  struct Blocked {
+    const InstructionRecord *record = nullptr;
+    uint32_t wait = 0;   // cannot take
+    uint32_t signal = 0; // cannot give
+  };
+  Blocked blockedHead() const {
+    if (queue_.empty())
+      return {};
+    return {queue_.head().record, queue_.head().word->wait, queue_.head().isSet() ? queue_.head().word->signal : 0};
+  }
+
+protected:
+  bool canTake() const { return shared_.semaphores.canTake(queue_.head().word->wait); }
+  bool canGive(uint32_t signal) const { return shared_.semaphores.canGive(signal); }
+  // A set takes, executes and gives in one cycle.
+  bool canSet() const { return canTake() && canGive(queue_.head().word->signal); }
+
+  // Takes the head and its semaphores; traps, or executes its values.
+  Issued begin(int64_t t);
+  // The whole of a set instruction.
+  void set(int64_t t);
+  void end(InstructionRecord *record, uint32_t signal, int64_t t) {
+    shared_.semaphores.give(signal);
+    record->end = t;
+  }
+  isa::ScalarContext context(const Issued &issued) const {
+    isa::ScalarContext result;
+    result.immediates = issued.word->values.data();
+    result.state = shared_.values.registers(unit_.index);
+    return result;
+  }
+
+  Shared &shared_;
+  const isa::Unit &unit_;
+  Queue queue_;
+  Account account_;
+  Activity quietActivity_; // of the cycles that `quiet` last spoke of
+};
+
+} // namespace tilewright::cycle

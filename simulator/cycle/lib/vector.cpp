@@ -1,0 +1,339 @@
+#include "vector.h"
+
+#include <algorithm>
+
+namespace tilewright::cycle {
+
+namespace {
+int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+} // namespace
+
+Vector::Vector(Shared &shared, const isa::Unit &unit)
+    : Unit(shared, unit), lanes_(shared.isa.param("lanes")), startup_(shared.isa.timing().at("vector.start")) {}
+
+void Vector::step(int64_t t) {
+  Activity activity = Activity::busy();
+  if (phase_ == Phase::Free) {
+    if (queue_.empty()) {
+      activity = Activity::idle();
+    } else if (queue_.head().isSet() ? canSet() : canTake()) {
+      if (queue_.head().isSet())
+        set(t);
+      else
+        start(t);
+    } else {
+      activity = Activity::stalled(Stall::Semaphore, queue_.head().record);
+    }
+    account_.charge(activity, 1);
+    return;
+  }
+
+  if (phase_ == Phase::Startup && --startupLeft_ == 0) {
+    step_ = 0;
+    nextStep();
+  }
+  if (phase_ == Phase::Taps || phase_ == Phase::Drain) {
+    ++now_;
+    if (!write()) {
+      // Frozen: this cycle did not happen for the beats in the pipeline.
+      --now_;
+      const Stream &denied = steps_[static_cast<size_t>(pipeline_.front().step)].write;
+      if (!writing_)
+        activity = Activity::stalled(denied.space == isa::Space::Spad ? Stall::SpadPort : Stall::AccPort, record_);
+      account_.charge(activity, 1);
+      return;
+    }
+    if (phase_ == Phase::Taps)
+      activity = tap();
+    if (phase_ == Phase::Drain && pipeline_.empty())
+      phase_ = Phase::Signal;
+  }
+  if (phase_ == Phase::Signal) {
+    if (canGive(signal_)) {
+      end(record_, signal_, t);
+      phase_ = Phase::Free;
+    } else {
+      activity = Activity::stalled(Stall::Semaphore, record_);
+    }
+  }
+  account_.charge(activity, 1);
+}
+
+void Vector::start(int64_t t) {
+  const Issued issued = begin(t);
+  record_ = issued.record;
+  signal_ = issued.word->signal;
+  latency_ = issued.plan->latency;
+  steps_.clear();
+  for (const StepPlan &plan : issued.plan->steps)
+    steps_.push_back(makeStep(plan, issued));
+  shared_.values.execute(issued);
+  startupLeft_ = startup_;
+  phase_ = Phase::Startup;
+}
+
+Vector::Step Vector::makeStep(const StepPlan &plan, const Issued &issued) const {
+  const isa::ScalarContext scalars = context(issued);
+  Step step;
+  step.dimensions = static_cast<int>(plan.extents.size());
+  step.beatDimension = plan.spatial - 1;
+  step.beats = 1;
+  for (int i = 0; i < step.dimensions; ++i) {
+    const size_t at = static_cast<size_t>(i);
+    step.extents[at] = std::max<int64_t>(plan.extents[at](scalars), 0);
+    if (i == step.beatDimension) {
+      step.laneExtent = step.extents[at];
+      step.extents[at] = ceilDiv(step.laneExtent, lanes_);
+    }
+    (i < plan.spatial ? step.beats : step.taps) *= step.extents[at];
+  }
+  step.reads = step.taps > 0;
+  step.taps = std::max<int64_t>(step.taps, 1);
+
+  // A stream's own view: byte strides of the dimensions, the reach of all its elements.
+  auto makeStream = [&](const StreamPlan &streamPlan) {
+    const isa::Memory &memory = shared_.isa.memory(streamPlan.space);
+    Stream stream;
+    stream.walk = walk(streamPlan, memory, scalars, issued.addresses.data());
+    stream.space = streamPlan.space;
+    stream.elementBytes = streamPlan.elementBytes;
+    stream.once = streamPlan.once;
+    const size_t beat = static_cast<size_t>(std::max(step.beatDimension, 0));
+    stream.laneStride = step.beatDimension >= 0 ? stream.walk.stride[beat] : 0;
+    int64_t low = stream.walk.address, high = stream.walk.address + stream.elementBytes;
+    for (int i = 0; i < step.dimensions; ++i) {
+      const int64_t extent = i == step.beatDimension ? step.laneExtent : step.extents[static_cast<size_t>(i)];
+      const int64_t reach = stream.walk.stride[static_cast<size_t>(i)] * std::max<int64_t>(extent - 1, 0);
+      (reach < 0 ? low : high) += reach;
+    }
+    if (step.beats > 0 && (step.reads || streamPlan.once))
+      stream.banks = shared_.banks(stream.space).mask(low, high - low);
+    stream.walk.stride[beat] *= lanes_;
+    return stream;
+  };
+  step.steady = true;
+  std::array<BankMask, portCount> used{};
+  for (const StreamPlan &streamPlan : plan.reads) {
+    if (!step.reads && !streamPlan.once)
+      continue;
+    Stream stream = makeStream(streamPlan);
+    BankMask &port = used[static_cast<size_t>(readPort(stream))];
+    const bool onePiece =
+        stream.laneStride == 0 || (stream.laneStride == stream.elementBytes &&
+                                   std::min(lanes_, step.laneExtent) * stream.elementBytes <= shared_.banks(stream.space).portBytes());
+    if (!onePiece || (port & stream.banks) != 0)
+      step.steady = false;
+    port |= stream.banks;
+    step.streams.push_back(stream);
+  }
+  step.writes = plan.writesMemory;
+  if (step.writes) {
+    step.write = makeStream(plan.write);
+    const Stream &d = step.write;
+    if (d.laneStride != d.elementBytes || std::min(lanes_, step.laneExtent) * d.elementBytes > shared_.banks(d.space).portBytes())
+      step.steady = false;
+  }
+  return step;
+}
+
+// Enters the next step that has beats, or the drain.
+void Vector::nextStep() {
+  while (step_ < steps_.size() && steps_[step_].beats == 0)
+    ++step_;
+  if (step_ == steps_.size()) {
+    phase_ = Phase::Drain;
+    return;
+  }
+  phase_ = Phase::Taps;
+  beat_ = tap_ = 0;
+  beginTap();
+}
+
+int64_t Vector::lanesOf(const Step &step, int64_t beat) const {
+  if (step.beatDimension < 0)
+    return 1;
+  const int64_t blocks = step.extents[static_cast<size_t>(step.beatDimension)];
+  return std::min(lanes_, step.laneExtent - beat % blocks * lanes_);
+}
+
+// Points the stream at its elements of one tap of one beat.
+void Vector::locate(Stream &stream, const Step &step, int64_t beat, int64_t tap, int64_t lanes) const {
+  int64_t address = stream.walk.address;
+  for (int i = step.dimensions - 1; i > step.beatDimension; --i) {
+    const size_t at = static_cast<size_t>(i);
+    if (step.extents[at] > 1) {
+      address += tap % step.extents[at] * stream.walk.stride[at];
+      tap /= step.extents[at];
+    }
+  }
+  for (int i = step.beatDimension; i >= 0; --i) {
+    const size_t at = static_cast<size_t>(i);
+    if (step.extents[at] > 1) {
+      address += beat % step.extents[at] * stream.walk.stride[at];
+      beat /= step.extents[at];
+    }
+  }
+  stream.address = address;
+  stream.bytesLeft = stream.piecesLeft = 0;
+  if (stream.laneStride == stream.elementBytes)
+    stream.bytesLeft = lanes * stream.elementBytes;
+  else if (stream.laneStride == 0)
+    stream.bytesLeft = stream.elementBytes;
+  else
+    stream.piecesLeft = lanes;
+}
+
+void Vector::beginTap() {
+  Step &step = steps_[step_];
+  const int64_t lanes = lanesOf(step, beat_);
+  for (Stream &stream : step.streams) {
+    if (stream.once && tap_ != 0)
+      stream.bytesLeft = stream.piecesLeft = 0;
+    else
+      locate(stream, step, beat_, tap_, lanes);
+  }
+}
+
+bool Vector::requestPiece(Stream &stream, Port port) {
+  const Banks &banks = shared_.banks(stream.space);
+  const int64_t bytes = std::min(stream.piecesLeft > 0 ? stream.elementBytes : stream.bytesLeft, banks.portBytes());
+  if (!shared_.ports.request(port, Client::Vector, banks.mask(stream.address, bytes)))
+    return false;
+  if (stream.piecesLeft > 0) {
+    stream.address += stream.laneStride;
+    --stream.piecesLeft;
+  } else {
+    stream.address += bytes;
+    stream.bytesLeft -= bytes;
+  }
+  return true;
+}
+
+// Writes the beat that is due, if there is one; false freezes the unit for the cycle.
+bool Vector::write() {
+  if (pipeline_.empty() || pipeline_.front().due != now_)
+    return true;
+  const Beat &beat = pipeline_.front();
+  Step &step = steps_[static_cast<size_t>(beat.step)];
+  if (step.writes) {
+    if (!pending(step.write))
+      locate(step.write, step, beat.beat, 0, lanesOf(step, beat.beat));
+    writing_ = requestPiece(step.write, writePort(step.write));
+    if (!writing_ || pending(step.write))
+      return false;
+    writing_ = false;
+  }
+  pipeline_.pop_front();
+  return true;
+}
+
+// One cycle of the current tap.
+Activity Vector::tap() {
+  Step &step = steps_[step_];
+  bool done = true, progress = step.streams.empty();
+  Stall denied = Stall::None;
+  for (Stream &stream : step.streams) {
+    if (!pending(stream)) {
+      continue;
+    }
+    if (requestPiece(stream, readPort(stream)))
+      progress = true;
+    else if (denied == Stall::None)
+      denied = stream.space == isa::Space::Spad ? Stall::SpadPort : Stall::AccPort;
+    done = done && !pending(stream);
+  }
+  if (done)
+    tapDone();
+  return progress || done ? Activity::busy() : Activity::stalled(denied, record_);
+}
+
+void Vector::tapDone() {
+  const Step &step = steps_[step_];
+  if (++tap_ == step.taps) {
+    pipeline_.push_back({now_ + latency_, static_cast<int>(step_), beat_});
+    tap_ = 0;
+    if (++beat_ == step.beats) {
+      ++step_;
+      nextStep();
+      return;
+    }
+  }
+  beginTap();
+}
+
+int64_t Vector::quiet(int64_t t, PortUse &use) {
+  quietActivity_ = Activity::busy();
+  switch (phase_) {
+  case Phase::Free:
+    if (queue_.empty()) {
+      quietActivity_ = Activity::idle();
+      return forever;
+    }
+    if (queue_.head().isSet() ? canSet() : canTake())
+      return 0;
+    quietActivity_ = Activity::stalled(Stall::Semaphore, queue_.head().record);
+    return forever;
+  case Phase::Startup:
+    return startupLeft_ - 1;
+  case Phase::Signal:
+    if (canGive(signal_))
+      return 0;
+    quietActivity_ = Activity::stalled(Stall::Semaphore, record_);
+    return forever;
+  case Phase::Taps:
+  case Phase::Drain:
+    break;
+  }
+  // Writes of one piece each and taps of one cycle each: nothing but other units could disturb them.
+  for (const Beat &beat : pipeline_) {
+    const Step &step = steps_[static_cast<size_t>(beat.step)];
+    if (!step.steady)
+      return 0;
+    if (step.writes)
+      use[writePort(step.write)] |= step.write.banks;
+  }
+  if (phase_ == Phase::Drain)
+    return pipeline_.back().due - now_ - 1;
+  const Step &step = steps_[step_];
+  if (!step.steady)
+    return 0;
+  for (const Stream &stream : step.streams)
+    use[readPort(stream)] |= stream.banks;
+  if (step.writes)
+    use[writePort(step.write)] |= step.write.banks;
+  return (step.beats - beat_) * step.taps - tap_ - 1;
+}
+
+void Vector::skip(int64_t t, int64_t n) {
+  account_.charge(quietActivity_, n);
+  if (phase_ == Phase::Startup)
+    startupLeft_ -= n;
+  if (phase_ != Phase::Taps && phase_ != Phase::Drain)
+    return;
+  const int64_t until = now_ + n;
+  while (!pipeline_.empty() && pipeline_.front().due <= until)
+    pipeline_.pop_front();
+  if (phase_ == Phase::Taps) {
+    const Step &step = steps_[step_];
+    const int64_t position = beat_ * step.taps + tap_, next = position + n;
+    const int64_t firstBeat = beat_;
+    beat_ = next / step.taps;
+    tap_ = next % step.taps;
+    // Beat b ends with tap position (b + 1) * taps - 1, in cycle now_ + 1 + that - position.
+    int64_t b = firstBeat;
+    const int64_t written = until - latency_ - now_ - 1 + position; // tap positions up to here are written within the time
+    b = std::max(b, (written + 1) / step.taps);
+    for (; b < beat_; ++b)
+      pipeline_.push_back({now_ + 1 + (b + 1) * step.taps - 1 - position + latency_, static_cast<int>(step_), b});
+    beginTap();
+  }
+  now_ = until;
+}
+
+Unit::Blocked Vector::blocked() const {
+  if (phase_ == Phase::Signal)
+    return {record_, 0, signal_};
+  return blockedHead();
+}
+
+} // namespace tilewright::cycle

@@ -1,0 +1,87 @@
+// The whole engine: SystemC, DRAM, values.
+#include "harness.h"
+
+#include "functional_engine.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <random>
+
+namespace tilewright::cycle {
+namespace {
+
+// Loads activations and weights, multiplies, requantizes, stores: one tile of a matrix product.
+const char *const tile = R"(
+   load.set r0=s_s1, v0=64, r1=d_s1, v1=64
+   matrix.set r0=a_s0, v0=16, r1=w_s0, v1=16
+   matrix.set r0=d_s0, v0=16, r1=a_s1, v1=0
+   vector.set r0=a_s0, v0=16, r1=d_s0, v1=16
+   load s=0, d=0, n1=4, n0=64 !signal=0
+   load s=0x1000, d=0x8000, n1=1, n0=784 !signal=1
+   load s=0x2000, d=0x10000, n1=1, n0=192 !signal=4
+   vchannel a=0x10000, nc=16 !wait=4
+   mload w=0, k=16, n=16 !wait=0
+   mmul a=0x8000, d=0, n1=1, n0=49, k=16, n=16, accumulate=0, swap=1 !wait=1 !signal=2
+   vrescale a=0, d=0x18000, n0=49, nc=16 !wait=2 !signal=3
+   store s=0x18000, d=0x4000, n1=1, n0=784 !wait=3
+   halt
+)";
+
+Program tileProgram(const isa::Isa &isa, uint64_t seed) {
+  Program program = assemble(isa, tile);
+  program.codeAddress = 0x8000;
+  program.dramBytes = 0x10000;
+  std::mt19937_64 random(seed);
+  Segment data;
+  for (int i = 0; i < 0x2000; ++i)
+    data.bytes.push_back(static_cast<char>(random()));
+  for (int i = 0; i < 48; ++i) { // bias, multiplier, shift
+    const int32_t value = i < 16 ? i - 8 : i < 32 ? 1 << 30 : 38;
+    data.bytes.append(reinterpret_cast<const char *>(&value), 4);
+  }
+  program.data.push_back(data);
+  return program;
+}
+
+TEST(CycleEngine, ComputesWhatTheFunctionalEngineComputes) {
+  const isa::Isa &isa = target("edge16");
+  const auto engine = makeCycleEngine(isa);
+  const auto functional = makeFunctionalEngine(isa);
+  for (uint64_t seed = 0; seed < 3; ++seed) {
+    const Program program = tileProgram(isa, seed);
+    DramImage timed(program), expected(program), before(program);
+    const RunRecord record = engine->run(program, timed, {});
+    functional->run(program, expected, {});
+    EXPECT_EQ(std::memcmp(timed.data(), expected.data(), expected.size()), 0);
+    EXPECT_NE(std::memcmp(before.data(), expected.data(), expected.size()), 0);
+    EXPECT_GT(record.cycles, 400);
+    EXPECT_EQ(record.instructions, 13u);
+  }
+}
+
+TEST(CycleEngine, RunsAgainFromReset) {
+  const isa::Isa &isa = target("edge16");
+  const auto engine = makeCycleEngine(isa);
+  const Program program = tileProgram(isa, 1);
+  DramImage first(program), second(program);
+  const std::string one = print(engine->run(program, first, {}), isa);
+  const std::string two = print(engine->run(program, second, {}), isa);
+  EXPECT_EQ(one, two);
+}
+
+TEST(CycleEngine, TwoMachinesShareOneSystemCKernel) {
+  const auto small = makeCycleEngine(target("edge16"));
+  const auto large = makeCycleEngine(target("edge32"));
+  const Program a = assemble(target("edge16"), "halt"), b = assemble(target("edge32"), "halt");
+  Program near = a, far = b;
+  near.codeAddress = far.codeAddress = 0;
+  near.dramBytes = far.dramBytes = 64;
+  DramImage one(near), two(far);
+  EXPECT_EQ(small->run(near, one, {}).instructions, 1u);
+  EXPECT_EQ(large->run(far, two, {}).instructions, 1u);
+  EXPECT_EQ(small->run(near, one, {}).instructions, 1u);
+}
+
+} // namespace
+} // namespace tilewright::cycle

@@ -1,0 +1,136 @@
+#include "harness.h"
+
+#include "tilewright/isa/assembler.h"
+#include "tilewright/isa/extent.h"
+
+#include <fmt/format.h>
+#include <map>
+#include <memory>
+
+namespace tilewright::cycle {
+
+namespace {
+
+// The registers of `set` instructions; no element is computed.
+class RegisterValues : public Values {
+public:
+  explicit RegisterValues(const isa::Isa &isa) : isa_(isa) {
+    for (const isa::Unit &unit : isa.units()) {
+      registers_.emplace_back();
+      for (const isa::StateRegister &reg : unit.registers)
+        registers_.back().push_back(reg.reset);
+    }
+  }
+  const int64_t *registers(int unit) const override { return registers_[static_cast<size_t>(unit)].data(); }
+  std::string trapReason(const Issued &issued) override {
+    return isa::trapReason(*issued.plan->instruction, isa_, *issued.word, registers(issued.plan->unit->index),
+                           issued.addresses.data());
+  }
+  void execute(const Issued &issued) override {
+    for (const auto &[number, value] : issued.plan->instruction->sets) {
+      const auto index = static_cast<size_t>(issued.word->values[static_cast<size_t>(number)]);
+      const isa::Type type = issued.plan->unit->registers[index].type;
+      const uint64_t mask = (uint64_t(1) << type.bits) - 1;
+      uint64_t bits = static_cast<uint64_t>(issued.word->values[static_cast<size_t>(value)]) & mask;
+      if (type.isSigned && (bits >> (type.bits - 1)) != 0)
+        bits |= ~mask;
+      registers_[static_cast<size_t>(issued.plan->unit->index)][index] = static_cast<int64_t>(bits);
+    }
+  }
+
+private:
+  const isa::Isa &isa_;
+  std::vector<std::vector<int64_t>> registers_;
+};
+
+class DirectBus : public Bus {
+public:
+  explicit DirectBus(const DramConfig &config) : dram(config) {}
+  Beats read(int64_t t, uint64_t address, int64_t bytes) override {
+    const int64_t last = dram.read(t, address, bytes);
+    return {last - beats(address, bytes) + 1, last};
+  }
+  int64_t write(int64_t t, uint64_t address, int64_t bytes) override { return dram.write(t, address, bytes); }
+  int64_t beats(uint64_t address, int64_t bytes) const override { return dram.beats(address, bytes); }
+  DramModel dram;
+};
+
+} // namespace
+
+const isa::Isa &target(const std::string &name) {
+  static std::map<std::string, std::unique_ptr<isa::Isa>> loaded;
+  auto &isa = loaded[name];
+  if (!isa) {
+    isa::LoadOptions options;
+    options.target = name;
+    options.directory = TILEWRIGHT_SOURCE_DIR "/isa";
+    isa = std::make_unique<isa::Isa>(isa::load(options));
+  }
+  return *isa;
+}
+
+DramConfig idealDram(const isa::Isa &isa) {
+  DramConfig config;
+  config.busBytes = config.accessBytes = isa.param("bus_bytes");
+  return config;
+}
+
+Program makeProgram(const isa::Isa &isa, const std::vector<isa::Word> &words) {
+  Program program;
+  program.file = "test.elf";
+  program.codeAddress = uint64_t(1) << 30;
+  for (const isa::Word &word : words) {
+    const isa::Bits bits = isa.encode(word);
+    program.code.append(bits.begin(), bits.end());
+  }
+  program.dramBytes = program.codeAddress + program.code.size();
+  return program;
+}
+
+Program assemble(const isa::Isa &isa, const std::string &text) {
+  return makeProgram(isa, isa::assemble(isa, text, "test.s"));
+}
+
+RunRecord run(const Program &program, const Setup &setup) {
+  const std::vector<InstructionPlan> plans = makePlans(setup.isa);
+  Core::check(setup.isa);
+  RegisterValues values(setup.isa);
+  DirectBus bus(setup.dram);
+  Core core(setup.isa, plans, program, values, bus, setup.options);
+  while (!core.advance(1000)) {
+  }
+  RunRecord record = core.record();
+  record.dramRowHits = bus.dram.rowHits();
+  record.dramRowMisses = bus.dram.rowMisses();
+  record.dramRefreshes = bus.dram.refreshes();
+  return record;
+}
+
+RunRecord run(const std::string &text, const Setup &setup) { return run(assemble(setup.isa, text), setup); }
+
+std::string print(const RunRecord &record, const isa::Isa &isa) {
+  std::string text = fmt::format("cycles {} instructions {} read {} written {} fetched {} rows {}/{} refreshes {} stopped {}\n", record.cycles,
+                                 record.instructions, record.dramReadBytes, record.dramWriteBytes, record.fetchBytes,
+                                 record.dramRowHits, record.dramRowMisses, record.dramRefreshes, record.stopped);
+  auto stalls = [&](const int64_t *counts) {
+    for (int cause = 0; cause < static_cast<int>(Stall::Count); ++cause)
+      if (counts[cause] != 0)
+        text += fmt::format(" {} {}", name(static_cast<Stall>(cause)), counts[cause]);
+    text += "\n";
+  };
+  for (size_t unit = 0; unit < record.units.size(); ++unit) {
+    text += fmt::format("{}: busy {} idle {}", isa.units()[unit].name, record.units[unit].busy, record.units[unit].idle);
+    stalls(record.units[unit].stalls);
+    for (size_t winner = 0; winner < record.units.size(); ++winner)
+      if (record.bankConflicts[unit][winner] != 0)
+        text += fmt::format("  lost {} to {}\n", record.bankConflicts[unit][winner], isa.units()[winner].name);
+  }
+  for (const InstructionRecord &entry : record.trace) {
+    text += fmt::format("{}: dispatch {} start {} end {} read {} written {}", entry.pc, entry.dispatch, entry.start, entry.end,
+                        entry.dramReadBytes, entry.dramWriteBytes);
+    stalls(entry.stalls);
+  }
+  return text;
+}
+
+} // namespace tilewright::cycle

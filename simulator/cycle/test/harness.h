@@ -1,0 +1,33 @@
+// Runs assembled programs on the core alone: no SystemC, no values but the registers, the DRAM that a test asks for.
+#pragma once
+
+#include "core.h"
+
+#include "tilewright/isa/isa.h"
+#include "tilewright/simulator/dram_model.h"
+
+#include <string>
+
+namespace tilewright::cycle {
+
+// A shipped target, loaded once.
+const isa::Isa &target(const std::string &name);
+
+// A bus without banks, refresh or latency: isa/dram/ideal.yaml.
+DramConfig idealDram(const isa::Isa &isa);
+
+Program makeProgram(const isa::Isa &isa, const std::vector<isa::Word> &words);
+Program assemble(const isa::Isa &isa, const std::string &text);
+
+struct Setup {
+  const isa::Isa &isa = target("edge16");
+  DramConfig dram = idealDram(target("edge16"));
+  CoreOptions options = {};
+};
+RunRecord run(const Program &program, const Setup &setup = {});
+RunRecord run(const std::string &text, const Setup &setup = {});
+
+// The record as text, all of it: what "identical" means in the tests.
+std::string print(const RunRecord &record, const isa::Isa &isa);
+
+} // namespace tilewright::cycle

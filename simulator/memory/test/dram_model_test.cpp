@@ -1,0 +1,3 @@
+#include "tilewright/simulator/dram_model.h"
+
+#include <gtest/gtest.h>
