@@ -60,12 +60,15 @@ class RejectionTest(unittest.TestCase):
     def assert_survived(self, arguments, **options):
         """The run succeeds, or is a proper rejection: for inputs that may be fine."""
         ended = self.run_tool(arguments, **options)
-        if ended.code != 0:
-            fault = ended.fault_as_rejection()
-            if fault:
-                self.fail(fault)
+        self.assert_proper(ended)
         self.assert_bounded(ended)
         return ended
+
+    def assert_proper(self, ended):
+        """The run succeeded, or ended in one diagnostic."""
+        fault = None if ended.code == 0 else ended.fault_as_rejection()
+        if fault:
+            self.fail(fault)
 
     def assert_done(self, arguments, **options):
         ended = self.run_tool(arguments, **options)
