@@ -125,7 +125,10 @@ private:
 struct System {
   CoreModule core{"core"};
   DramModule dram{"dram"};
-  System() { core.socket.bind(dram.socket); }
+  System() {
+    core.socket.bind(dram.socket);
+    sc_core::sc_start(sc_core::SC_ZERO_TIME); // elaborates; the core's thread waits for its first job
+  }
 };
 
 } // namespace
