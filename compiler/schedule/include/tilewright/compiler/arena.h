@@ -1,0 +1,41 @@
+// Addresses on chip: a pure problem, without IR types.
+//
+// Buffers come and go in program order. A new buffer goes, in this order of preference: where it straddles no bank boundary, into a
+// bank other than the last buffer's, and ahead of the last buffer (next fit), so that a new tile does not wait for the tile just finished.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace tilewright {
+
+class Arena {
+public:
+  // `bytes` in banks of `bankBytes`; addresses are multiples of `alignment`.
+  Arena(int64_t bytes, int64_t bankBytes, int64_t alignment);
+
+  // The address of a new buffer, or nothing when no free range is large enough.
+  std::optional<int64_t> allocate(int64_t bytes);
+  void release(int64_t address);
+
+  int64_t liveBytes() const { return live_; }
+  int64_t peakBytes() const { return peak_; }             // the most that was live at once: no plan needs less
+  int64_t highWater() const { return highWater_; }        // the greatest end of a buffer
+  int64_t largestFree() const;
+  bool verify() const; // live buffers lie inside and apart
+
+private:
+  struct Range {
+    int64_t begin, end;
+    bool live;
+  };
+  int64_t roundUp(int64_t bytes) const { return (bytes + alignment_ - 1) / alignment_ * alignment_; }
+
+  std::vector<Range> ranges_; // sorted, covering [0, bytes)
+  int64_t bankBytes_, alignment_;
+  int64_t cursor_ = 0, live_ = 0, peak_ = 0, highWater_ = 0;
+  int64_t lastBank_ = -1;
+};
+
+} // namespace tilewright

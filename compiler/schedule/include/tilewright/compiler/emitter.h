@@ -1,0 +1,91 @@
+// Steps in, synchronized instructions out.
+//
+// 1. Program order: before a step computes, the next step's loads are emitted (double buffering), as far as their buffers fit on chip
+//    beside what the step itself needs; loads of a new group come after the stores of the group before, its constants need not.
+// 2. A buffer gets its address when the first task that names it is emitted, and gives it back after the last (arena.h).
+// 3. A `set` instruction is emitted when a register of a unit must change.
+// 4. A hazard between two units (hazards.h) that earlier edges do not already order becomes an edge: a signal on the earlier instruction
+//    and a wait on the later one, on the semaphore of that ordered pair of units.
+#pragma once
+
+#include "tilewright/compiler/arena.h"
+#include "tilewright/compiler/hazards.h"
+#include "tilewright/compiler/task.h"
+#include "tilewright/isa/isa.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tilewright {
+
+enum class Buffering { None, Single, Double };
+
+struct StreamInstruction {
+  isa::Word word;
+  int layer = -1;
+};
+
+struct MemoryPlan {
+  int64_t peakBytes = 0;      // greatest address used
+  int64_t lowerBoundBytes = 0; // the most bytes that are live at once: no plan of this order needs less
+};
+
+class Emitter {
+public:
+  Emitter(const isa::Isa &isa, Buffering buffering);
+
+  // Adds a group. `layerName` is for messages. Throws UserError when a step does not fit on chip.
+  void append(Steps steps, const std::string &layerName);
+  // Ends the program: emits what is pending and a halt.
+  std::vector<StreamInstruction> finish();
+
+  MemoryPlan plan(isa::Space space) const;
+
+private:
+  struct Group {
+    Steps work;
+    std::string name;
+    std::vector<int> uses;                       // by buffer: tasks not yet emitted
+    std::vector<std::optional<int64_t>> address; // by buffer, while it is live
+  };
+  struct Pending {
+    std::shared_ptr<Group> group;
+    size_t step;
+    bool constantsEmitted = false, loadsEmitted = false;
+  };
+  struct UnitState {
+    std::vector<int64_t> registers;
+    std::vector<size_t> stream;       // by sequence number - 1: index in stream_
+    std::vector<UnitClock> known;     // by sequence number - 1: what has ended for sure when it starts
+    UnitClock current;                // the last of `known`
+  };
+  struct Edge {
+    size_t from, to; // positions in the stream of the signaling and of the waiting instruction
+  };
+
+  void process(Pending *next);
+  bool tryHoist(Group &group, const std::vector<Task> &tasks);
+  bool allocateFor(Group &group, const Task &task, std::vector<int> *allocated);
+  void emitAll(Group &group, const std::vector<Task> &tasks);
+  void emit(Group &group, const Task &task);
+  void setRegisters(int unit, const std::vector<std::pair<int, int64_t>> &wanted);
+  bool crowded(int signaling, int waiting, size_t from) const;
+  void push(isa::Word word, const std::vector<MemoryAccess> &accesses);
+  void fence();
+  Arena &arena(isa::Space space);
+
+  const isa::Isa &isa_;
+  Buffering buffering_;
+  Arena spad_, acc_;
+  HazardTracker hazards_;
+  std::vector<UnitState> units_;
+  std::vector<std::vector<std::vector<Edge>>> edges_; // [signaling unit][waiting unit]
+  std::vector<std::vector<int>> semaphore_;
+  std::vector<StreamInstruction> stream_;
+  std::optional<Pending> pending_;
+  int layer_ = -1;
+};
+
+} // namespace tilewright

@@ -1,0 +1,88 @@
+#include "tilewright/compiler/arena.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace tilewright {
+
+Arena::Arena(int64_t bytes, int64_t bankBytes, int64_t alignment)
+    : ranges_{{0, bytes / alignment * alignment, false}}, bankBytes_(bankBytes), alignment_(alignment) {}
+
+std::optional<int64_t> Arena::allocate(int64_t bytes) {
+  bytes = std::max<int64_t>(roundUp(bytes), alignment_);
+  // Candidates in each free range: its start, the cursor, and the bank boundaries inside it.
+  std::optional<std::tuple<bool, bool, bool, int64_t>> best; // straddles, same bank, behind the cursor, address
+  auto consider = [&](const Range &range, int64_t address) {
+    if (address < range.begin || address + bytes > range.end)
+      return;
+    int64_t bank = address / bankBytes_;
+    bool straddles = bytes <= bankBytes_ && (address + bytes - 1) / bankBytes_ != bank;
+    auto candidate = std::make_tuple(straddles, bank == lastBank_, address < cursor_, address);
+    if (!best || candidate < *best)
+      best = candidate;
+  };
+  for (const Range &range : ranges_) {
+    if (range.live)
+      continue;
+    consider(range, range.begin);
+    consider(range, cursor_);
+    for (int64_t bank = range.begin / bankBytes_ + 1; bank * bankBytes_ < range.end; ++bank)
+      consider(range, roundUp(bank * bankBytes_));
+  }
+  if (!best)
+    return std::nullopt;
+  int64_t address = std::get<3>(*best);
+  auto at = std::find_if(ranges_.begin(), ranges_.end(), [&](const Range &range) {
+    return !range.live && range.begin <= address && address + bytes <= range.end;
+  });
+  Range old = *at;
+  std::vector<Range> parts;
+  if (old.begin < address)
+    parts.push_back({old.begin, address, false});
+  parts.push_back({address, address + bytes, true});
+  if (address + bytes < old.end)
+    parts.push_back({address + bytes, old.end, false});
+  at = ranges_.erase(at);
+  ranges_.insert(at, parts.begin(), parts.end());
+  lastBank_ = address / bankBytes_;
+  cursor_ = address + bytes;
+  live_ += bytes;
+  peak_ = std::max(peak_, live_);
+  highWater_ = std::max(highWater_, address + bytes);
+  return address;
+}
+
+void Arena::release(int64_t address) {
+  auto at = std::find_if(ranges_.begin(), ranges_.end(),
+                         [&](const Range &range) { return range.begin == address && range.live; });
+  live_ -= at->end - at->begin;
+  at->live = false;
+  if (at + 1 != ranges_.end() && !(at + 1)->live) {
+    at->end = (at + 1)->end;
+    at = ranges_.erase(at + 1) - 1;
+  }
+  if (at != ranges_.begin() && !(at - 1)->live) {
+    (at - 1)->end = at->end;
+    ranges_.erase(at);
+  }
+}
+
+int64_t Arena::largestFree() const {
+  int64_t largest = 0;
+  for (const Range &range : ranges_)
+    if (!range.live)
+      largest = std::max(largest, range.end - range.begin);
+  return largest;
+}
+
+bool Arena::verify() const {
+  int64_t at = 0;
+  for (const Range &range : ranges_) {
+    if (range.begin != at || range.end <= range.begin)
+      return false;
+    at = range.end;
+  }
+  return true;
+}
+
+} // namespace tilewright

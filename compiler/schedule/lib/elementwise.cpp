@@ -1,0 +1,155 @@
+// Groups of element-wise operations alone, and reductions along an axis: tiles of the result, whatever its rank.
+#include "lowering.h"
+
+#include "tilewright/compiler/frontend.h"
+#include "tilewright/support/error.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tilewright {
+
+namespace {
+
+using Shape = llvm::SmallVector<int64_t>;
+
+[[noreturn]] void nothingFits(LoweringContext &context, mlir::Operation *op, const char *memory) {
+  throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(layerOf(op->getLoc()).name))},
+                  fmt::format("no tile fits into {} of target '{}'", memory, context.isa.target()), fmt::format("give {} more bytes", memory));
+}
+
+// Merges neighboring dimensions that every operand either has in full or repeats, so that few are left; at least three.
+// `keepLast`: the last dimension stays by itself (per-channel parameters run along it).
+void collapse(Shape &result, std::vector<Shape *> operands, bool keepLast) {
+  auto repeats = [&](const Shape &shape, size_t dim) { return shape[dim] == 1 && result[dim] != 1; };
+  for (size_t dim = result.size(); dim-- > 1;) {
+    bool isLast = dim + 1 == result.size();
+    if (isLast && keepLast)
+      continue;
+    bool mergeable = llvm::all_of(operands, [&](Shape *shape) {
+      return result[dim] == 1 || result[dim - 1] == 1 || repeats(*shape, dim) == repeats(*shape, dim - 1);
+    });
+    if (!mergeable)
+      continue;
+    for (Shape *shape : operands) {
+      (*shape)[dim - 1] *= (*shape)[dim];
+      shape->erase(shape->begin() + static_cast<long>(dim));
+    }
+    result[dim - 1] *= result[dim];
+    result.erase(result.begin() + static_cast<long>(dim));
+  }
+  operands.push_back(&result);
+  for (Shape *shape : operands)
+    while (shape->size() < 3)
+      shape->insert(shape->begin(), 1);
+}
+
+// Calls `visit` with every box of at most `size` that the shape is cut into.
+template <typename Visit> void forEachBox(const Shape &shape, const Shape &size, Visit visit) {
+  Box box{Shape(shape.size(), 0), Shape(shape.size(), 1)};
+  std::function<void(size_t)> loop = [&](size_t dim) {
+    if (dim == shape.size())
+      return visit(box);
+    for (int64_t at = 0; at < shape[dim]; at += size[dim]) {
+      box.start[dim] = at;
+      box.size[dim] = std::min(size[dim], shape[dim] - at);
+      loop(dim + 1);
+    }
+  };
+  loop(0);
+}
+
+} // namespace
+
+void lowerElementwise(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
+  Shape shape(shapeOf(group.getResult()).begin(), shapeOf(group.getResult()).end());
+  ElementChain::Shapes shapes;
+  for (mlir::Operation &op : group.getBody().front())
+    for (mlir::Value value : op.getOperands())
+      if (shapeOf(value).size() == shape.size())
+        shapes[value] = Shape(shapeOf(value).begin(), shapeOf(value).end());
+  bool perChannel = ElementChain(context, steps, group, nullptr, ElementChain::Shapes(), 1).isPerChannel();
+  std::vector<Shape *> operands;
+  for (auto &entry : shapes)
+    operands.push_back(&entry.second);
+  collapse(shape, operands, perChannel);
+
+  int64_t block = perChannel ? std::min(shape.back(), context.channels) : context.channels;
+  ElementChain chain(context, steps, group, nullptr, shapes, block);
+  const isa::Memory &spad = context.isa.memory(isa::Space::Spad), &acc = context.isa.memory(isa::Space::Acc);
+  int64_t spadBudget = (static_cast<int64_t>(spad.bytes) * 15 / 16 - chain.residentBytes()) / 2;
+  int64_t most = spadBudget / (chain.spadBytesPerElement() + 1);
+  if (chain.accBytesPerElement() > 0)
+    most = std::min(most, static_cast<int64_t>(acc.bytes) / 2 / chain.accBytesPerElement());
+  most = std::min<int64_t>(most, 16384);
+  if (most < 1)
+    nothingFits(context, group, "the scratchpad and the accumulators");
+  Shape size(shape.size(), 1);
+  int64_t room = most;
+  for (size_t dim = shape.size(), taken = 0; dim-- > 0 && taken < 3; ++taken) {
+    size[dim] = std::min(shape[dim], room);
+    if (perChannel && taken == 0 && size[dim] < shape[dim])
+      size[dim] = std::max(block, size[dim] / block * block);
+    room = std::max<int64_t>(1, room / size[dim]);
+  }
+  int64_t address = context.address(group.getResult());
+  forEachBox(shape, size, [&](const Box &box) {
+    steps.steps.emplace_back();
+    Step &step = steps.steps.back();
+    if (steps.steps.size() == 1)
+      chain.prepare(step.constants);
+    chain.loadOperands(step.loads, box);
+    size_t rank = shape.size();
+    Extent extent{box.size[rank - 3], box.size[rank - 2], box.size[rank - 1]};
+    Tile result = denseTile(isa::Space::Spad, -1, extent);
+    if (!chain.resultInAccumulators())
+      result.buffer = steps.add(isa::Space::Spad, extent.elements(), "result tile");
+    Tile value = chain.run(step.compute, {}, extent, 0, result);
+    storeBox(context, step.compute, address, shape, box, chain.resultBytes(), value);
+  });
+}
+
+void lowerReduce(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
+  auto reduce = llvm::cast<kernel::ReduceOp>(group.getBody().front().front());
+  llvm::ArrayRef<int64_t> x = shapeOf(reduce.getX());
+  size_t axis = static_cast<size_t>(reduce.getAxis());
+  int64_t outer = 1, inner = 1, length = x[axis];
+  for (size_t i = 0; i < x.size(); ++i)
+    (i < axis ? outer : inner) *= i == axis ? 1 : x[i];
+  int bytes = bytesOf(reduce.getX());
+  bool isMax = reduce.getFunction() == "max";
+  isa::Space space = bytes == 1 && isMax ? isa::Space::Spad : isa::Space::Acc;
+  const char *name = !isMax ? "vsum" : space == isa::Space::Spad ? "vmaxpool" : "vmaximum";
+  const isa::Memory &memory = context.isa.memory(space);
+  int64_t elementBytes = space == isa::Space::Acc ? 4 : 1;
+  int64_t most = static_cast<int64_t>(memory.bytes) / elementBytes / 2 / (length + 1);
+  if (most < 1 || length > 65535)
+    nothingFits(context, group, memory.name.c_str());
+  int64_t innerSize = std::min({inner, most, context.limit(name, "nc")});
+  int64_t outerSize = std::min({outer, most / innerSize, context.limit(name, "n0")});
+  int64_t from = context.address(reduce.getX()), to = context.address(group.getResult());
+  for (int64_t o = 0; o < outer; o += outerSize)
+    for (int64_t i = 0; i < inner; i += innerSize) {
+      steps.steps.emplace_back();
+      Step &step = steps.steps.back();
+      int64_t rows = std::min(outerSize, outer - o), columns = std::min(innerSize, inner - i);
+      Tile input = denseTile(space, steps.add(space, rows * length * columns * elementBytes, "input tile"), {rows, length, columns});
+      Tile result = denseTile(space, steps.add(space, rows * columns * elementBytes, "result tile"), {1, rows, columns});
+      loadBox(context, step.loads, from, {outer, length, inner}, {{o, 0, i}, {rows, length, columns}}, bytes, Signedness::Signed, input);
+      step.compute.push_back(context.form(name)
+                                 .build()
+                                 .buffer("a", input.buffer, 0)
+                                 .buffer("d", result.buffer, 0)
+                                 .imm("n0", rows)
+                                 .imm("nc", columns)
+                                 .reg("n1", 1)
+                                 .reg("k1", 1)
+                                 .reg("k0", length)
+                                 .reg("a_k0", columns)
+                                 .reg("a_s0", length * columns)
+                                 .reg("d_s0", columns));
+      storeBox(context, step.compute, to, {1, outer, inner}, {{0, o, i}, {1, rows, columns}}, bytesOf(group.getResult()), result);
+    }
+}
+
+} // namespace tilewright

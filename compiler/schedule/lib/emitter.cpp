@@ -1,0 +1,268 @@
+#include "tilewright/compiler/emitter.h"
+
+#include "tilewright/support/error.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tilewright {
+
+// A signal that finds its semaphore full waits; far fewer are ever in flight than this, which keeps a wide margin below the ISA's maximum.
+static constexpr std::ptrdiff_t maxEdgesInFlight = 40;
+
+static Arena arenaOf(const isa::Memory &memory, int64_t alignment) {
+  int64_t step = memory.addressBytes;
+  return Arena(static_cast<int64_t>(memory.bytes), static_cast<int64_t>(memory.bankBytes()), std::max(step, alignment));
+}
+
+Emitter::Emitter(const isa::Isa &isa, Buffering buffering)
+    : isa_(isa), buffering_(buffering), spad_(arenaOf(isa.memory(isa::Space::Spad), isa.param("bus_bytes"))),
+      acc_(arenaOf(isa.memory(isa::Space::Acc), 4)), hazards_(static_cast<int>(isa.units().size())) {
+  size_t count = isa.units().size();
+  edges_.assign(count, std::vector<std::vector<Edge>>(count));
+  semaphore_.assign(count, std::vector<int>(count, -1));
+  int next = 0;
+  for (const isa::Unit &unit : isa.units()) {
+    UnitState state;
+    for (const isa::StateRegister &reg : unit.registers)
+      state.registers.push_back(reg.reset);
+    state.current.assign(count, 0);
+    units_.push_back(std::move(state));
+    for (const isa::Unit &other : isa.units())
+      if (unit.index != other.index && unit.kind != isa::UnitTemplate::Sequencer && other.kind != isa::UnitTemplate::Sequencer)
+        semaphore_[unit.index][other.index] = next++;
+  }
+  if (next > isa.semaphores())
+    throw UserError({}, fmt::format("target '{}' has {} semaphores; {} units need {}", isa.target(), isa.semaphores(), count - 1, next),
+                    fmt::format("set params: {{ semaphores: \"{}\" }}", next));
+}
+
+Arena &Emitter::arena(isa::Space space) { return space == isa::Space::Spad ? spad_ : acc_; }
+
+MemoryPlan Emitter::plan(isa::Space space) const {
+  const Arena &arena = space == isa::Space::Spad ? spad_ : acc_;
+  return {arena.highWater(), arena.peakBytes()};
+}
+
+void Emitter::append(Steps steps, const std::string &layerName) {
+  auto group = std::make_shared<Group>();
+  group->work = std::move(steps);
+  group->name = layerName;
+  group->uses.assign(group->work.buffers.size(), 0);
+  group->address.assign(group->work.buffers.size(), std::nullopt);
+  for (const Step &step : group->work.steps)
+    for (const std::vector<Task> *tasks : {&step.constants, &step.loads, &step.compute, &step.stores})
+      for (const Task &task : *tasks)
+        for (int buffer : task.buffers)
+          if (buffer >= 0)
+            ++group->uses[buffer];
+  for (size_t i = 0; i < group->work.steps.size(); ++i) {
+    Pending next{group, i};
+    if (pending_)
+      process(&next);
+    pending_ = std::move(next);
+  }
+}
+
+std::vector<StreamInstruction> Emitter::finish() {
+  if (pending_)
+    process(nullptr);
+  pending_.reset();
+  isa::Word halt;
+  const isa::Instruction *instruction = nullptr;
+  for (const isa::Instruction &candidate : isa_.instructions())
+    if (candidate.control == isa::Control::Halt)
+      instruction = &candidate;
+  if (!instruction)
+    throw UserError({}, fmt::format("target '{}' has no instruction that ends a program", isa_.target()));
+  halt.instruction = instruction->index;
+  stream_.push_back({halt, -1});
+  return std::move(stream_);
+}
+
+// Gives an address to each of the task's buffers that has none yet. False (and nothing but `allocated` to undo) when one does not fit.
+bool Emitter::allocateFor(Group &group, const Task &task, std::vector<int> *allocated) {
+  for (int buffer : task.buffers) {
+    if (buffer < 0 || group.address[buffer])
+      continue;
+    const Buffer &info = group.work.buffers[buffer];
+    group.address[buffer] = arena(info.space).allocate(info.bytes);
+    if (!group.address[buffer])
+      return false;
+    if (allocated)
+      allocated->push_back(buffer);
+  }
+  return true;
+}
+
+bool Emitter::tryHoist(Group &group, const std::vector<Task> &tasks) {
+  std::vector<int> allocated;
+  for (const Task &task : tasks) {
+    if (allocateFor(group, task, &allocated))
+      continue;
+    for (int buffer : allocated) {
+      arena(group.work.buffers[buffer].space).release(*group.address[buffer]);
+      group.address[buffer].reset();
+    }
+    return false;
+  }
+  emitAll(group, tasks);
+  return true;
+}
+
+// Emits the pending step, with the loads of `next` as far ahead as its buffers and its group's inputs allow.
+void Emitter::process(Pending *next) {
+  Pending now = std::move(*pending_);
+  Group &group = *now.group;
+  const Step &step = group.work.steps[now.step];
+  layer_ = group.work.layer;
+  if (!now.constantsEmitted)
+    emitAll(group, step.constants);
+  if (!now.loadsEmitted)
+    emitAll(group, step.loads);
+  // What this step still needs in the scratchpad comes before what the next one would like to have.
+  for (const std::vector<Task> *tasks : {&step.compute, &step.stores})
+    for (const Task &task : *tasks)
+      for (int buffer : task.buffers)
+        if (buffer >= 0 && !group.address[buffer] && group.work.buffers[buffer].space == isa::Space::Spad)
+          group.address[buffer] = spad_.allocate(group.work.buffers[buffer].bytes);
+  if (next && buffering_ == Buffering::Double) {
+    Group &ahead = *next->group;
+    const Step &nextStep = ahead.work.steps[next->step];
+    layer_ = ahead.work.layer;
+    next->constantsEmitted = tryHoist(ahead, nextStep.constants);
+    if (next->constantsEmitted && next->group == now.group)
+      next->loadsEmitted = tryHoist(ahead, nextStep.loads);
+    layer_ = group.work.layer;
+  }
+  emitAll(group, step.compute);
+  emitAll(group, step.stores);
+  if (buffering_ == Buffering::None)
+    fence();
+}
+
+void Emitter::emitAll(Group &group, const std::vector<Task> &tasks) {
+  for (const Task &task : tasks)
+    emit(group, task);
+}
+
+void Emitter::emit(Group &group, const Task &task) {
+  if (!allocateFor(group, task, nullptr)) {
+    for (int buffer : task.buffers) {
+      if (buffer < 0 || group.address[buffer])
+        continue;
+      const Buffer &info = group.work.buffers[buffer];
+      const isa::Memory &memory = isa_.memory(info.space);
+      throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(group.name))},
+                      fmt::format("{} does not fit: {} bytes for {}, {} of {} bytes are in use", memory.name, info.bytes, info.purpose,
+                                  arena(info.space).liveBytes(), memory.bytes),
+                      fmt::format("give {} at least {} bytes", memory.name, arena(info.space).liveBytes() + info.bytes));
+    }
+  }
+  const isa::Instruction &instruction = isa_.instructions()[task.instruction];
+  setRegisters(instruction.unit, task.registers);
+  isa::Word word;
+  word.instruction = task.instruction;
+  word.values = task.values;
+  word.bases.assign(task.values.size(), 0);
+  for (size_t i = 0; i < task.buffers.size(); ++i) {
+    if (task.buffers[i] < 0)
+      continue;
+    int64_t bytes = *group.address[task.buffers[i]];
+    word.values[i] += bytes / isa_.memory(instruction.operands[i].space).addressBytes;
+  }
+  push(word, memoryAccesses(isa_, word, units_[instruction.unit].registers.data(), word.values.data()));
+  for (int buffer : task.buffers) {
+    if (buffer < 0 || --group.uses[buffer] > 0)
+      continue;
+    arena(group.work.buffers[buffer].space).release(*group.address[buffer]);
+  }
+}
+
+void Emitter::setRegisters(int unit, const std::vector<std::pair<int, int64_t>> &wanted) {
+  std::vector<std::pair<int, int64_t>> changes;
+  for (auto [index, value] : wanted)
+    if (units_[unit].registers[index] != value)
+      changes.emplace_back(index, value);
+  if (changes.empty())
+    return;
+  const isa::Instruction *set = nullptr;
+  for (const isa::Instruction &candidate : isa_.instructions())
+    if (candidate.unit == unit && !candidate.sets.empty())
+      set = &candidate;
+  if (!set)
+    throw UserError({}, fmt::format("target '{}' has no instruction that sets registers of unit '{}'", isa_.target(), isa_.units()[unit].name));
+  for (size_t i = 0; i < changes.size(); i += set->sets.size()) {
+    isa::Word word;
+    word.instruction = set->index;
+    word.values.assign(set->operands.size(), 0);
+    word.bases.assign(set->operands.size(), 0);
+    for (size_t j = 0; j < set->sets.size(); ++j) {
+      auto [index, value] = changes[std::min(i + j, changes.size() - 1)];
+      word.values[set->sets[j].first] = index;
+      word.values[set->sets[j].second] = value;
+      units_[unit].registers[index] = value;
+    }
+    push(word, {});
+  }
+}
+
+// Whether one more edge from stream position `from` to here could fill the semaphore: how many edges of the pair span `from`.
+bool Emitter::crowded(int signaling, int waiting, size_t from) const {
+  const std::vector<Edge> &edges = edges_[signaling][waiting];
+  auto firstBeyond = std::upper_bound(edges.begin(), edges.end(), from, [](size_t at, const Edge &edge) { return at < edge.to; });
+  return edges.end() - firstBeyond >= maxEdgesInFlight;
+}
+
+void Emitter::push(isa::Word word, const std::vector<MemoryAccess> &accesses) {
+  int unit = isa_.instructions()[word.instruction].unit;
+  UnitState &state = units_[unit];
+  int64_t sequence = static_cast<int64_t>(state.stream.size()) + 1;
+  UnitClock needed = hazards_.visit(unit, sequence, accesses);
+  auto isMissing = [&](size_t other) { return needed[other] > state.current[other]; };
+  auto producerOf = [&](size_t other) { return units_[other].stream[needed[other] - 1]; };
+  for (size_t other = 0; other < needed.size(); ++other) {
+    if (!isMissing(other) || !crowded(static_cast<int>(other), unit, producerOf(other)))
+      continue;
+    fence();
+    hazards_.visit(unit, sequence, accesses);
+    break;
+  }
+  for (size_t other = 0; other < needed.size(); ++other) {
+    if (!isMissing(other))
+      continue;
+    uint32_t semaphore = uint32_t(1) << semaphore_[other][unit];
+    stream_[producerOf(other)].word.signal |= semaphore;
+    word.wait |= semaphore;
+    edges_[other][unit].push_back({producerOf(other), stream_.size()});
+    const UnitClock &inherited = units_[other].known[needed[other] - 1];
+    for (size_t i = 0; i < inherited.size(); ++i)
+      state.current[i] = std::max(state.current[i], inherited[i]);
+    state.current[other] = std::max(state.current[other], needed[other]);
+  }
+  state.current[unit] = sequence - 1;
+  state.known.push_back(state.current);
+  state.stream.push_back(stream_.size());
+  stream_.push_back({std::move(word), layer_});
+}
+
+// Waits until all units are idle: orders everything before against everything after.
+void Emitter::fence() {
+  const isa::Instruction *instruction = nullptr;
+  for (const isa::Instruction &candidate : isa_.instructions())
+    if (candidate.control == isa::Control::Fence)
+      instruction = &candidate;
+  if (!instruction)
+    throw UserError({}, fmt::format("target '{}' has no fence instruction", isa_.target()));
+  isa::Word word;
+  word.instruction = instruction->index;
+  stream_.push_back({word, layer_});
+  hazards_.clear();
+  UnitClock ended;
+  for (const UnitState &unit : units_)
+    ended.push_back(static_cast<int64_t>(unit.stream.size()));
+  for (UnitState &unit : units_)
+    unit.current = ended;
+}
+
+} // namespace tilewright

@@ -1,0 +1,86 @@
+#include "lowering.h"
+
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/IR/BuiltinAttributes.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+namespace tilewright {
+
+static constexpr int64_t constantAlignment = 64;
+
+int64_t ConstantPool::add(std::string bytes) {
+  auto known = known_.find(bytes);
+  if (known != known_.end())
+    return known->second;
+  bytes_.resize((bytes_.size() + constantAlignment - 1) / constantAlignment * constantAlignment, '\0');
+  int64_t address = base_ + static_cast<int64_t>(bytes_.size());
+  bytes_ += bytes;
+  known_.emplace(std::move(bytes), address);
+  return address;
+}
+
+LoweringContext::LoweringContext(const isa::Isa &isa, ConstantPool &constants, const llvm::DenseMap<mlir::Value, int64_t> &addresses)
+    : isa(isa), constants(constants), addresses(addresses), rows(isa.param("rows")), cols(isa.param("cols")), lanes(isa.param("lanes")),
+      channels(isa.param("channels")) {}
+
+const TaskForm &LoweringContext::form(const std::string &name) {
+  auto known = forms_.find(name);
+  if (known == forms_.end())
+    known = forms_.emplace(name, TaskForm(isa, name)).first;
+  return known->second;
+}
+
+int64_t LoweringContext::limit(const std::string &instruction, const char *operand) {
+  const isa::Instruction &form = this->form(instruction).instruction();
+  return (int64_t(1) << form.operands[form.operandIndex(operand)].width) - 1;
+}
+
+int64_t LoweringContext::address(mlir::Value value) const {
+  auto known = addresses.find(value);
+  if (known != addresses.end())
+    return known->second;
+  if (isConstant(value))
+    return constants.add(constantBytes(value));
+  throw std::logic_error("a tensor has no place in DRAM");
+}
+
+Tile denseTile(isa::Space space, int buffer, const Extent &extent, int64_t offset) {
+  return {space, buffer, offset, extent.n0 * extent.nc, extent.nc, 1};
+}
+
+bool isConstant(mlir::Value value) { return value.getDefiningOp<mlir::tosa::ConstOp>() != nullptr; }
+
+llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) { return llvm::cast<mlir::RankedTensorType>(value.getType()).getShape(); }
+
+int bitsOf(mlir::Value value) {
+  return std::max(8u, llvm::cast<mlir::RankedTensorType>(value.getType()).getElementTypeBitWidth());
+}
+int bytesOf(mlir::Value value) { return bitsOf(value) / 8; }
+int64_t elementsOf(mlir::Value value) { return llvm::cast<mlir::RankedTensorType>(value.getType()).getNumElements(); }
+
+std::vector<int64_t> constantIntegers(mlir::Value value) {
+  auto op = value.getDefiningOp<mlir::tosa::ConstOp>();
+  auto attr = op ? llvm::dyn_cast<mlir::DenseIntElementsAttr>(op.getValues()) : nullptr;
+  if (!attr)
+    throw std::logic_error("a constant tensor is expected");
+  bool isBool = attr.getElementType().isInteger(1);
+  std::vector<int64_t> values;
+  values.reserve(static_cast<size_t>(attr.getNumElements()));
+  for (const llvm::APInt &element : attr.getValues<llvm::APInt>())
+    values.push_back(isBool ? static_cast<int64_t>(element.getZExtValue()) : element.getSExtValue());
+  return values;
+}
+
+std::string constantBytes(mlir::Value value) {
+  std::vector<int64_t> values = constantIntegers(value);
+  int bytes = bytesOf(value);
+  std::string result(values.size() * static_cast<size_t>(bytes), '\0');
+  for (size_t i = 0; i < values.size(); ++i)
+    std::memcpy(&result[i * static_cast<size_t>(bytes)], &values[i], static_cast<size_t>(bytes)); // little-endian host, as the file
+  return result;
+}
+
+} // namespace tilewright

@@ -1,0 +1,229 @@
+#include "tilewright/compiler/schedule.h"
+
+#include "lowering.h"
+
+#include "tilewright/compiler/frontend.h"
+#include "tilewright/support/error.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tilewright {
+
+namespace {
+
+constexpr int64_t tensorAlignment = 64;
+
+// Data movement and reductions make their own groups: what follows them reads their result from DRAM.
+void splitGroups(mlir::func::FuncOp function) {
+  llvm::SmallVector<kernel::GroupOp> groups(function.getBody().getOps<kernel::GroupOp>());
+  for (kernel::GroupOp group : groups) {
+    mlir::Operation *anchor = &group.getBody().front().front();
+    bool alone = anchor->getNextNode() && llvm::isa<kernel::YieldOp>(anchor->getNextNode());
+    if (alone || !llvm::isa<kernel::AssembleOp, kernel::ReduceOp>(anchor))
+      continue;
+    mlir::OpBuilder builder(group);
+    auto first = kernel::GroupOp::create(builder, anchor->getLoc(), anchor->getResult(0).getType());
+    mlir::Block *block = builder.createBlock(&first.getBody());
+    anchor->getResult(0).replaceAllUsesWith(first.getResult());
+    anchor->moveBefore(block, block->end());
+    builder.setInsertionPointToEnd(block);
+    kernel::YieldOp::create(builder, anchor->getLoc(), anchor->getResult(0));
+  }
+}
+
+mlir::Operation *anchorOf(kernel::GroupOp group) { return &group.getBody().front().front(); }
+
+// The tensor whose memory a value is: views share it.
+mlir::Value storageOf(mlir::Value value) {
+  while (auto view = value.getDefiningOp<kernel::ViewOp>())
+    value = view.getX();
+  return value;
+}
+
+// Outside tensors that a group reads, each once.
+llvm::SmallVector<mlir::Value> inputsOf(kernel::GroupOp group) {
+  llvm::SmallVector<mlir::Value> inputs;
+  group->walk([&](mlir::Operation *op) {
+    for (mlir::Value value : op->getOperands()) {
+      mlir::Operation *producer = value.getDefiningOp();
+      bool inside = producer && producer->getParentOp() == group.getOperation();
+      if (!inside && !llvm::is_contained(inputs, value))
+        inputs.push_back(value);
+    }
+  });
+  return inputs;
+}
+
+// Addresses of all tensors: arguments and results for good, the others while they are live.
+class TensorPlanner {
+public:
+  TensorPlanner(mlir::func::FuncOp function, uint64_t limit) : arena_(static_cast<int64_t>(limit), static_cast<int64_t>(limit), tensorAlignment) {
+    for (mlir::BlockArgument argument : function.getArguments())
+      place(argument);
+    auto terminator = llvm::cast<mlir::func::ReturnOp>(function.getBody().front().getTerminator());
+    llvm::DenseMap<mlir::Value, mlir::Operation *> lastUse;
+    function.walk([&](kernel::GroupOp group) {
+      for (mlir::Value value : inputsOf(group))
+        lastUse[storageOf(value)] = group;
+    });
+    for (mlir::Value value : terminator.getOperands())
+      lastUse[storageOf(value)] = terminator;
+    for (mlir::Operation &op : function.getBody().front()) {
+      if (auto view = llvm::dyn_cast<kernel::ViewOp>(op)) {
+        auto known = addresses.find(storageOf(view));
+        if (known != addresses.end())
+          addresses[view.getResult()] = known->second;
+        continue;
+      }
+      auto group = llvm::dyn_cast<kernel::GroupOp>(op);
+      if (!group)
+        continue;
+      place(group.getResult());
+      llvm::SmallVector<mlir::Value> ended;
+      for (mlir::Value value : inputsOf(group)) {
+        mlir::Value storage = storageOf(value);
+        bool mayEnd = lastUse[storage] == group.getOperation() && storage.getDefiningOp<kernel::GroupOp>();
+        if (mayEnd && !llvm::is_contained(ended, storage))
+          ended.push_back(storage);
+      }
+      if (!lastUse.count(group.getResult()))
+        ended.push_back(group.getResult());
+      for (mlir::Value value : ended)
+        arena_.release(addresses[value]);
+    }
+  }
+
+  llvm::DenseMap<mlir::Value, int64_t> addresses;
+  int64_t end() const { return (arena_.highWater() + tensorAlignment - 1) / tensorAlignment * tensorAlignment; }
+
+private:
+  void place(mlir::Value value) {
+    std::optional<int64_t> address = arena_.allocate(std::max<int64_t>(1, elementsOf(value) * bytesOf(value)));
+    if (!address)
+      throw UserError({}, "the tensors do not fit into DRAM");
+    addresses[value] = *address;
+  }
+  Arena arena_;
+};
+
+// Taps inside the tensor, over all output positions of one axis.
+int64_t validTaps(int64_t outputs, int64_t kernel, int64_t stride, int64_t dilation, int64_t pad, int64_t size) {
+  int64_t count = 0;
+  for (int64_t o = 0; o < outputs; ++o)
+    for (int64_t k = 0; k < kernel; ++k) {
+      int64_t at = o * stride + k * dilation - pad;
+      count += at >= 0 && at < size;
+    }
+  return count;
+}
+
+int64_t macsOf(mlir::Operation *op) {
+  if (auto conv = llvm::dyn_cast<kernel::Conv2DOp>(op)) {
+    llvm::ArrayRef<int64_t> x = shapeOf(conv.getX()), w = shapeOf(conv.getWeight()), y = shapeOf(conv.getResult());
+    return validTaps(y[1], w[1], conv.getStride()[0], conv.getDilation()[0], conv.getPad()[0], x[1]) *
+           validTaps(y[2], w[2], conv.getStride()[1], conv.getDilation()[1], conv.getPad()[2], x[2]) * y[0] * x[3] * y[3];
+  }
+  if (auto conv = llvm::dyn_cast<kernel::DepthwiseOp>(op)) {
+    llvm::ArrayRef<int64_t> x = shapeOf(conv.getX()), w = shapeOf(conv.getWeight()), y = shapeOf(conv.getResult());
+    return validTaps(y[1], w[0], conv.getStride()[0], conv.getDilation()[0], conv.getPad()[0], x[1]) *
+           validTaps(y[2], w[1], conv.getStride()[1], conv.getDilation()[1], conv.getPad()[2], x[2]) * y[0] * y[3];
+  }
+  if (auto matmul = llvm::dyn_cast<kernel::MatMulOp>(op))
+    return elementsOf(matmul.getResult()) * shapeOf(matmul.getA())[2];
+  return 0;
+}
+
+LayerInfo describe(kernel::GroupOp group) {
+  Layer layer = layerOf(group.getLoc());
+  LayerInfo info;
+  info.name = layer.name.empty() ? anchorOf(group)->getName().stripDialect().str() : layer.name;
+  info.op = layer.op.empty() ? anchorOf(group)->getName().stripDialect().str() : layer.op;
+  group->walk([&](mlir::Operation *op) { info.macs += macsOf(op); });
+  for (mlir::Value value : inputsOf(group))
+    (isConstant(value) ? info.weightBytes : info.inputBytes) += elementsOf(value) * bytesOf(value);
+  info.outputBytes = elementsOf(group.getResult()) * bytesOf(group.getResult());
+  return info;
+}
+
+void lower(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
+  mlir::Operation *anchor = anchorOf(group);
+  if (llvm::isa<kernel::Conv2DOp, kernel::MatMulOp>(anchor))
+    return lowerConvolution(context, group, steps);
+  if (llvm::isa<kernel::DepthwiseOp, kernel::MaxPoolOp, kernel::AvgPoolOp>(anchor))
+    return lowerWindow(context, group, steps);
+  if (llvm::isa<kernel::ReduceOp>(anchor))
+    return lowerReduce(context, group, steps);
+  if (llvm::isa<kernel::AssembleOp>(anchor))
+    return lowerAssemble(context, group, steps);
+  lowerElementwise(context, group, steps);
+}
+
+DType dtypeOf(mlir::Value value) {
+  mlir::Type type = llvm::cast<mlir::RankedTensorType>(value.getType()).getElementType();
+  switch (type.getIntOrFloatBitWidth()) {
+  case 1:
+    return DType::Bool;
+  case 8:
+    return type.isUnsignedInteger() ? DType::U8 : DType::I8;
+  case 16:
+    return type.isUnsignedInteger() ? DType::U16 : DType::I16;
+  default:
+    return DType::I32;
+  }
+}
+
+TensorInfo describeTensor(mlir::Value value, mlir::DictionaryAttr attributes, std::string name, int64_t address) {
+  TensorInfo info;
+  info.name = std::move(name);
+  if (attributes) {
+    if (auto given = attributes.getAs<mlir::StringAttr>("tilewright.name"))
+      info.name = given.str();
+    if (auto scale = attributes.getAs<mlir::FloatAttr>("tilewright.scale"))
+      info.scale = scale.getValueAsDouble();
+    if (auto zeroPoint = attributes.getAs<mlir::IntegerAttr>("tilewright.zero_point"))
+      info.zeroPoint = zeroPoint.getInt();
+  }
+  info.dtype = dtypeOf(value);
+  info.shape.assign(shapeOf(value).begin(), shapeOf(value).end());
+  info.address = static_cast<uint64_t>(address);
+  return info;
+}
+
+} // namespace
+
+Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOptions &options) {
+  auto function = *module.getOps<mlir::func::FuncOp>().begin();
+  splitGroups(function);
+  TensorPlanner tensors(function, isa.memory(isa::Space::Dram).bytes);
+  ConstantPool constants(tensors.end());
+  LoweringContext context(isa, constants, tensors.addresses);
+  Emitter emitter(isa, options.buffering);
+  Schedule result;
+  for (kernel::GroupOp group : function.getBody().getOps<kernel::GroupOp>()) {
+    Steps steps;
+    steps.layer = static_cast<int>(result.layers.size());
+    result.layers.push_back(describe(group));
+    lower(context, group, steps);
+    emitter.append(std::move(steps), result.layers.back().name);
+  }
+  result.stream = emitter.finish();
+  result.scratchpad = emitter.plan(isa::Space::Spad);
+  result.accumulators = emitter.plan(isa::Space::Acc);
+  if (!constants.bytes().empty())
+    result.data.push_back({static_cast<uint64_t>(constants.base()), constants.bytes()});
+  result.dramBytes = static_cast<uint64_t>(constants.base()) + constants.bytes().size();
+  for (mlir::BlockArgument argument : function.getArguments())
+    result.inputs.push_back(describeTensor(argument, function.getArgAttrDict(argument.getArgNumber()),
+                                           fmt::format("input_{}", argument.getArgNumber()), tensors.addresses[argument]));
+  auto terminator = llvm::cast<mlir::func::ReturnOp>(function.getBody().front().getTerminator());
+  for (auto [index, value] : llvm::enumerate(terminator.getOperands()))
+    result.outputs.push_back(describeTensor(value, function.getResultAttrDict(static_cast<unsigned>(index)), fmt::format("output_{}", index),
+                                            tensors.addresses[value]));
+  return result;
+}
+
+} // namespace tilewright
