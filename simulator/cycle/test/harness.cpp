@@ -91,7 +91,7 @@ Program assemble(const isa::Isa &isa, const std::string &text) {
   return makeProgram(isa, isa::assemble(isa, text, "test.s"));
 }
 
-RunRecord run(const Program &program, const Setup &setup) {
+RunRecord run(const Program &program, const RunSetup &setup) {
   const std::vector<InstructionPlan> plans = makePlans(setup.isa);
   Core::check(setup.isa);
   RegisterValues values(setup.isa);
@@ -106,7 +106,7 @@ RunRecord run(const Program &program, const Setup &setup) {
   return record;
 }
 
-RunRecord run(const std::string &text, const Setup &setup) { return run(assemble(setup.isa, text), setup); }
+RunRecord run(const std::string &text, const RunSetup &setup) { return run(assemble(setup.isa, text), setup); }
 
 std::string print(const RunRecord &record, const isa::Isa &isa) {
   std::string text = fmt::format("cycles {} instructions {} read {} written {} fetched {} rows {}/{} refreshes {} stopped {}\n", record.cycles,

@@ -19,13 +19,13 @@ DramConfig idealDram(const isa::Isa &isa);
 Program makeProgram(const isa::Isa &isa, const std::vector<isa::Word> &words);
 Program assemble(const isa::Isa &isa, const std::string &text);
 
-struct Setup {
+struct RunSetup {
   const isa::Isa &isa = target("edge16");
   DramConfig dram = idealDram(target("edge16"));
   CoreOptions options = {};
 };
-RunRecord run(const Program &program, const Setup &setup = {});
-RunRecord run(const std::string &text, const Setup &setup = {});
+RunRecord run(const Program &program, const RunSetup &setup = {});
+RunRecord run(const std::string &text, const RunSetup &setup = {});
 
 // The record as text, all of it: what "identical" means in the tests.
 std::string print(const RunRecord &record, const isa::Isa &isa);

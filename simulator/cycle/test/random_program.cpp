@@ -1,0 +1,266 @@
+#include "random_program.h"
+
+#include "tilewright/isa/extent.h"
+#include "tilewright/support/error.h"
+
+#include <algorithm>
+#include <random>
+
+namespace tilewright::cycle {
+
+namespace {
+
+class Generator {
+public:
+  Generator(const isa::Isa &isa, uint64_t seed) : isa_(isa), random_(seed) {
+    for (const isa::Unit &unit : isa.units()) {
+      registers_.emplace_back();
+      for (const isa::StateRegister &reg : unit.registers)
+        registers_.back().push_back(reg.reset);
+    }
+    // Each semaphore goes from one unit to one other: no third can take its tokens.
+    const int units = static_cast<int>(isa.units().size());
+    for (int from = 1; from < units; ++from)
+      for (int to = 1; to < units; ++to)
+        if (from != to && channels_.size() < static_cast<size_t>(isa.semaphores()))
+          channels_.push_back({from, to, 0});
+    for (const isa::Instruction &instruction : isa.instructions()) {
+      if (instruction.control == isa::Control::None)
+        (instruction.sets.empty() ? work_ : sets_).push_back(&instruction);
+    }
+  }
+
+  std::vector<isa::Word> make(int instructions) {
+    std::vector<isa::Word> words;
+    while (static_cast<int>(words.size()) < instructions) {
+      switch (below(12)) {
+      case 0:
+        loop(words, 2);
+        break;
+      case 1:
+        skipOver(words);
+        break;
+      case 2:
+        if (below(3) == 0)
+          words.push_back(plain("fence"));
+        break;
+      case 3:
+      case 4:
+      case 5:
+        words.push_back(anySet(false));
+        break;
+      default:
+        work(words);
+        break;
+      }
+    }
+    words.push_back(plain("halt"));
+    return words;
+  }
+
+private:
+  struct Channel {
+    int from, to;
+    int tokens;
+  };
+
+  int64_t below(int64_t n) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(n)); }
+  // Small values mostly, any magnitude sometimes, ends of the range now and then.
+  int64_t value(int64_t least, int64_t greatest) {
+    switch (below(8)) {
+    case 0:
+      return greatest;
+    case 1:
+      return least;
+    case 2:
+    case 3: {
+      const int64_t bits = 1 + below(16);
+      return std::clamp(below(int64_t(1) << bits), least, greatest);
+    }
+    default:
+      return std::clamp(below(20) - (least < 0 ? 4 : 0), least, greatest);
+    }
+  }
+
+  isa::Word blank(const isa::Instruction &instruction) const {
+    isa::Word word;
+    word.instruction = instruction.index;
+    word.values.assign(instruction.operands.size(), 0);
+    word.bases.assign(instruction.operands.size(), 0);
+    return word;
+  }
+  isa::Word plain(const char *name) const { return blank(*isa_.find(name)); }
+
+  bool encodes(const isa::Word &word) const {
+    try {
+      isa_.encode(word);
+      return true;
+    } catch (const UserError &) {
+      return false;
+    }
+  }
+
+  void synchronize(isa::Word &word, int unit) {
+    for (size_t s = 0; s < channels_.size(); ++s) {
+      Channel &channel = channels_[s];
+      if (channel.to == unit && channel.tokens > 0 && below(2) == 0) {
+        word.wait |= uint32_t(1) << s;
+        --channel.tokens;
+      }
+      if (channel.from == unit && channel.tokens < 3 && below(6) == 0) {
+        word.signal |= uint32_t(1) << s;
+        ++channel.tokens;
+      }
+    }
+  }
+
+  // Sets two registers of a unit; in a loop they keep their values, since the loop's first instructions meet them again.
+  isa::Word anySet(bool keep) { return setOf(*sets_[static_cast<size_t>(below(static_cast<int64_t>(sets_.size())))], keep); }
+
+  isa::Word setOf(const isa::Instruction &instruction, bool keep) {
+    const isa::Unit &unit = isa_.units()[static_cast<size_t>(instruction.unit)];
+    isa::Word word = blank(instruction);
+    for (const auto &[number, operand] : instruction.sets) {
+      const auto index = static_cast<size_t>(below(static_cast<int64_t>(unit.registers.size())));
+      const isa::StateRegister &reg = unit.registers[index];
+      int64_t &current = registers_[static_cast<size_t>(instruction.unit)][index];
+      if (!keep)
+        current = registerValue(reg);
+      word.values[static_cast<size_t>(number)] = static_cast<int64_t>(index);
+      word.values[static_cast<size_t>(operand)] = current;
+    }
+    synchronize(word, instruction.unit);
+    return word;
+  }
+
+  int64_t registerValue(const isa::StateRegister &reg) {
+    const int64_t least = static_cast<int64_t>(reg.type.least()), greatest = static_cast<int64_t>(reg.type.greatest());
+    if (reg.type.bits >= 16 && !reg.type.isSigned) // an extent
+      return std::clamp(below(5), least, greatest);
+    static const int64_t strides[] = {0, 1, 1, 2, 3, 16, 16, 17, 20, 64, 256, -1, -16};
+    return std::clamp(strides[below(13)], least, greatest);
+  }
+
+  bool tryWork(isa::Word &word) {
+    const isa::Instruction &instruction = *work_[static_cast<size_t>(below(static_cast<int64_t>(work_.size())))];
+    word = blank(instruction);
+    std::vector<int64_t> addresses(instruction.operands.size(), 0);
+    for (const isa::Operand &operand : instruction.operands) {
+      const auto i = static_cast<size_t>(operand.index);
+      if (operand.kind == isa::Operand::Kind::Immediate) {
+        word.values[i] = value(operand.least, operand.greatest);
+        continue;
+      }
+      const isa::Memory &memory = isa_.memory(operand.space);
+      const int64_t size = operand.space == isa::Space::Dram ? 65536 : static_cast<int64_t>(memory.addresses());
+      // Often near a bank boundary, or where others are: conflicts are what is looked for.
+      const int64_t bank = static_cast<int64_t>(memory.bankBytes()) / memory.addressBytes;
+      word.values[i] = below(3) == 0 && operand.space != isa::Space::Dram ? std::clamp<int64_t>(bank - 8 + below(16), 0, size - 1)
+                       : below(2) == 0                                    ? below(std::min<int64_t>(size, 4096))
+                                                                          : below(size);
+      addresses[i] = word.values[i];
+    }
+    const int64_t *registers = registers_[static_cast<size_t>(instruction.unit)].data();
+    if (!encodes(word) || !isa::trapReason(instruction, isa_, word, registers, addresses.data()).empty())
+      return false;
+    // Long ones would hide the rest.
+    for (const isa::Range &range : isa::operandRanges(instruction, isa_, word, registers, addresses.data()))
+      if (range.end - range.begin > 6000)
+        return false;
+    for (const isa::Step &step : instruction.steps) {
+      isa::ScalarContext context;
+      context.immediates = word.values.data();
+      context.state = registers;
+      int64_t elements = 1;
+      for (const auto *iterators : {&step.iterators, &step.reductions})
+        for (const isa::Iterator &iterator : *iterators)
+          elements *= std::max<int64_t>(isa::evaluate(*iterator.extent, context), 1);
+      if (elements > 100000)
+        return false;
+    }
+    synchronize(word, instruction.unit);
+    return true;
+  }
+
+  void work(std::vector<isa::Word> &words) {
+    isa::Word word;
+    for (int attempt = 0; attempt < 50; ++attempt) {
+      if (tryWork(word)) {
+        words.push_back(word);
+        return;
+      }
+    }
+  }
+
+  void loop(std::vector<isa::Word> &words, int depth) {
+    // The body starts and ends without tokens, so that it can run any number of times.
+    drain(words);
+    const size_t at = words.size();
+    words.push_back(plain("loop"));
+    const int64_t length = 1 + below(8);
+    for (int64_t i = 0; i < length; ++i) {
+      if (depth > 1 && below(6) == 0)
+        loop(words, depth - 1);
+      else if (below(4) == 0)
+        words.push_back(anySet(true));
+      else
+        work(words);
+    }
+    drain(words);
+    words.push_back(anySet(true)); // a body is never empty, and loops do not end together by chance alone
+    drain(words);
+    isa::Word &head = words[at];
+    const isa::Instruction &instruction = *isa_.find("loop");
+    head.values[static_cast<size_t>(instruction.operandIndex("count"))] = below(4);
+    head.values[static_cast<size_t>(instruction.operandIndex("length"))] = static_cast<int64_t>(words.size() - at - 1);
+  }
+
+  // Takes what was given and not taken.
+  void drain(std::vector<isa::Word> &words) {
+    for (bool any = true; any;) {
+      any = false;
+      for (size_t s = 0; s < channels_.size(); ++s) {
+        if (channels_[s].tokens == 0)
+          continue;
+        for (const isa::Instruction *set : sets_) {
+          if (set->unit != channels_[s].to)
+            continue;
+          isa::Word word = blank(*set);
+          for (const auto &[number, operand] : set->sets) {
+            word.values[static_cast<size_t>(number)] = 0;
+            word.values[static_cast<size_t>(operand)] = registers_[static_cast<size_t>(set->unit)][0];
+          }
+          word.wait = uint32_t(1) << s;
+          --channels_[s].tokens;
+          words.push_back(word);
+          any = true;
+        }
+      }
+    }
+  }
+
+  // A branch over an instruction that would change nothing for the program's order of tokens.
+  void skipOver(std::vector<isa::Word> &words) {
+    const isa::Instruction &instruction = *isa_.find("branch");
+    isa::Word branch = blank(instruction);
+    const int64_t over = 1 + below(30);
+    branch.values[static_cast<size_t>(instruction.operandIndex("offset"))] = over + 1;
+    words.push_back(branch);
+    for (int64_t i = 0; i < over; ++i)
+      words.push_back(plain("fence"));
+  }
+
+  const isa::Isa &isa_;
+  std::mt19937_64 random_;
+  std::vector<std::vector<int64_t>> registers_;
+  std::vector<Channel> channels_;
+  std::vector<const isa::Instruction *> work_, sets_;
+};
+
+} // namespace
+
+std::vector<isa::Word> randomProgram(const isa::Isa &isa, uint64_t seed, int instructions) {
+  return Generator(isa, seed).make(instructions);
+}
+
+} // namespace tilewright::cycle
