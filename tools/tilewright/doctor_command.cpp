@@ -1,0 +1,115 @@
+// tilewright doctor: what is installed, what is missing, and what needs it.
+#include "commands.h"
+#include "standard_streams.h"
+#include "tilewright/isa/isa.h"
+#include "tilewright/support/error.h"
+#include "version.h"
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace tilewright {
+
+namespace {
+struct Tool {
+  const char *program; // looked for in PATH; all are asked for `--version`
+  const char *package; // of Debian
+  const char *neededBy;
+  int leastMajor; // 0: any version
+};
+} // namespace
+
+static constexpr std::array<Tool, 7> tools = {{
+    {"verilator", "verilator", "run --engine rtl", 5},
+    {"clang++-22", "clang-22", "run --engine rtl, scripts/build", 22},
+    {"make", "make", "run --engine rtl", 0},
+    {"yosys", "yosys", "explore: area", 0},
+    {"python3", "python3", "the Python package, the oracles of tests", 3},
+    {"ninja", "ninja-build", "scripts/build", 0},
+    {"sbatch", "slurm-client", "explore --executor slurm", 0},
+}};
+
+static std::string findInPath(const std::string &program) {
+  const char *path = std::getenv("PATH");
+  std::string directories = path ? path : "";
+  for (size_t begin = 0; begin <= directories.size();) {
+    size_t end = std::min(directories.find(':', begin), directories.size());
+    std::string candidate = directories.substr(begin, end - begin) + "/" + program;
+    if (end > begin && ::access(candidate.c_str(), X_OK) == 0)
+      return candidate;
+    begin = end + 1;
+  }
+  return "";
+}
+
+// The first number with a dot in what the program says of its version; "" when it says none.
+static std::string versionOf(const std::string &program) {
+  FILE *pipe = ::popen((program + " --version 2>/dev/null").c_str(), "r");
+  if (!pipe)
+    return "";
+  char text[512] = {};
+  size_t size = std::fread(text, 1, sizeof text - 1, pipe);
+  ::pclose(pipe);
+  std::string_view said(text, size);
+  size_t begin = said.find_first_of("0123456789");
+  if (begin == std::string_view::npos)
+    return "";
+  size_t end = said.find_first_not_of("0123456789.", begin);
+  return std::string(said.substr(begin, end == std::string_view::npos ? end : end - begin));
+}
+
+static std::string line(const char *state, const std::string &what, const std::string &more) {
+  return fmt::format("  {:<8} {:<12} {}\n", state, what, more);
+}
+
+static std::string toolLine(const Tool &tool) {
+  std::string path = findInPath(tool.program);
+  if (path.empty())
+    return line("missing", tool.program,
+                fmt::format("needed by: {}; install the package {}", tool.neededBy, tool.package));
+  // The program's name is one of ours, so the shell sees nothing of the user's.
+  std::string version = versionOf(tool.program);
+  if (std::atoi(version.c_str()) < tool.leastMajor)
+    return line("too old", tool.program,
+                fmt::format("{}, at least {} is needed by: {}",
+                            version.empty() ? "version unknown" : version, tool.leastMajor,
+                            tool.neededBy));
+  return line("ok", tool.program, version);
+}
+
+static std::string descriptionLine() {
+  try {
+    isa::Isa isa = isa::load({});
+    return line("ok", "description",
+                fmt::format("{} {}, default target {}", isa.name(), isa.version(), isa.target()));
+  } catch (const UserError &error) {
+    return line("missing", "description",
+                escape(error.message()) + "; set TILEWRIGHT_ISA to the isa directory");
+  }
+}
+
+static std::string diagnose() {
+  std::string out = "tilewright " TILEWRIGHT_VERSION "\n\nBuilt in\n";
+  out += descriptionLine();
+  out += line("ok", "functional", "engine: values only; needs nothing else");
+  out += line("ok", "cycle", "engine: values and exact time (SystemC); needs nothing else");
+  bool rtl = !findInPath("verilator").empty() && !findInPath("make").empty();
+  out += line(rtl ? "ok" : "missing", "rtl",
+              "engine: the generated hardware itself; needs verilator, a C++ compiler and make");
+  out += "\nPrograms\n";
+  for (const Tool &tool : tools)
+    out += toolLine(tool);
+  return out;
+}
+
+void addDoctorCommand(CLI::App &app) {
+  CLI::App *command =
+      app.add_subcommand("doctor", "Say what is installed, what is missing, and what needs it");
+  command->callback([] { print(diagnose()); });
+}
+
+} // namespace tilewright

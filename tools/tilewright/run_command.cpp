@@ -1,0 +1,153 @@
+// tilewright run: a program on an engine; outputs as files, and a report of where the cycles went.
+#include "border.h"
+#include "commands.h"
+#include "execute.h"
+#include "load_program.h"
+#include "standard_streams.h"
+#include "tilewright/report/report.h"
+#include "tilewright/support/error.h"
+#include "tilewright/support/files.h"
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <fmt/format.h>
+#include <memory>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace tilewright {
+
+namespace {
+struct Options {
+  std::string program;
+  std::string engine = "cycle";
+  std::vector<std::string> inputs;
+  std::string outputDirectory;
+  bool raw = false;
+  std::string json, csv, trace;
+  bool noHost = false;
+  int64_t maxCycles = 0;
+  uint64_t seed = 0;
+};
+} // namespace
+
+static void makeOutputDirectory(const std::string &path) {
+  if (::mkdir(path.c_str(), 0777) == 0)
+    return;
+  int cause = errno;
+  struct stat info;
+  if (cause == EEXIST && ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
+    return;
+  throw UserError({path, 0, 0, ""}, cause == EEXIST ? "is not a directory"
+                                                    : fmt::format("cannot create the directory: {}",
+                                                                  std::strerror(cause)));
+}
+
+static void writeOutputs(const Program &program, const Execution &execution, int64_t samples,
+                         const Options &options) {
+  std::vector<std::string> names = fileNames(program.outputs);
+  for (size_t i = 0; i < program.outputs.size(); ++i)
+    writeNpy(options.outputDirectory + "/" + names[i] + ".npy",
+             toUser(program.outputs[i], execution.outputs[i], samples, options.raw));
+}
+
+static int terminalWidth() {
+  struct winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    return size.ws_col;
+  return 120;
+}
+
+static void writeReports(const LoadedProgram &loaded, const Execution &execution,
+                         const Samples &samples, const Options &options) {
+  report::Options about;
+  about.program = options.program;
+  about.engine = options.engine;
+  about.runs = samples.count;
+  about.randomInputs = samples.random;
+  if (!samples.random.empty())
+    about.seed = options.seed;
+  report::Report report = report::build(loaded.program, execution.record, loaded.isa, about);
+  if (!options.noHost)
+    report.host = report::Host{execution.wallSeconds, peakRssBytes()};
+  if (!options.json.empty())
+    writeFile(options.json, report::toJson(report));
+  if (!options.csv.empty())
+    writeFile(options.csv, report::toCsv(report));
+  if (!options.trace.empty())
+    writeFile(options.trace, report::toTrace(loaded.program, execution.record, loaded.isa));
+  // Whoever reads a report from standard output wants nothing else there.
+  bool taken = options.json == "-" || options.csv == "-" || options.trace == "-";
+  if (!taken)
+    print(report::toText(report, terminalWidth()));
+}
+
+static void run(const Options &options) {
+  LoadedProgram loaded = loadProgram(options.program);
+  Samples samples = readInputs(loaded.program, options.inputs, options.raw, options.seed);
+  std::unique_ptr<Engine> engine = makeEngine(options.engine, loaded.isa);
+  if (!options.outputDirectory.empty())
+    makeOutputDirectory(options.outputDirectory);
+  RunOptions limits;
+  limits.maxCycles = options.maxCycles;
+  Execution execution = execute(loaded, *engine, samples, limits);
+  if (!options.outputDirectory.empty() && !execution.stopped)
+    writeOutputs(loaded.program, execution, samples.count, options);
+  writeReports(loaded, execution, samples, options);
+  if (execution.stopped)
+    throw UserError(
+        {options.program, 0, 0, ""},
+        fmt::format(
+            "did not end within {} cycles; the report is of that part, and no outputs are written",
+            options.maxCycles),
+        "raise --max-cycles");
+}
+
+void addRunCommand(CLI::App &app) {
+  auto options = std::make_shared<Options>();
+  CLI::App *command =
+      app.add_subcommand("run", "Run a program on an engine and report where the cycles went");
+  command->add_option("PROGRAM", options->program, "Program file (.elf)")->required();
+  command
+      ->add_option(
+          "--engine", options->engine,
+          "functional: values only; cycle: values and exact time; rtl: the generated hardware")
+      ->check(CLI::IsMember({"functional", "cycle", "rtl"}))
+      ->capture_default_str();
+  command
+      ->add_option("--max-cycles", options->maxCycles,
+                   "Stop after so many cycles (instructions on the functional engine)")
+      ->check(CLI::Range(int64_t(1), INT64_MAX));
+  command
+      ->add_option("--input", options->inputs,
+                   "NAME=FILE.npy: a tensor, or several samples of it stacked; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->group("Tensors");
+  command
+      ->add_option("--output-dir", options->outputDirectory,
+                   "Directory for the outputs, one NAME.npy each")
+      ->group("Tensors");
+  command->add_flag("--raw", options->raw, "Take and give integers as they are in the accelerator")
+      ->group("Tensors");
+  command->add_option("--seed", options->seed, "Seed of the random data for inputs left out")
+      ->capture_default_str()
+      ->group("Tensors");
+  command->add_option("--json", options->json, "Write the report as JSON (`-`: standard output)")
+      ->group("Reports");
+  command->add_option("--csv", options->csv, "Write a table of the layers as CSV")
+      ->group("Reports");
+  command
+      ->add_option("--trace", options->trace,
+                   "Write a trace of every instruction; ui.perfetto.dev opens it")
+      ->group("Reports");
+  command
+      ->add_flag("--no-host", options->noHost,
+                 "Leave out what differs from run to run: host time and memory")
+      ->group("Reports");
+  command->callback([options] { run(*options); });
+}
+
+} // namespace tilewright

@@ -1,0 +1,166 @@
+// tilewright verify: the same program and inputs on several engines must leave the same memory.
+#include "border.h"
+#include "check_failed.h"
+#include "commands.h"
+#include "execute.h"
+#include "load_program.h"
+#include "standard_streams.h"
+#include "tilewright/support/error.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fmt/format.h>
+#include <memory>
+
+namespace tilewright {
+
+namespace {
+struct Options {
+  std::string program;
+  std::vector<std::string> engines = {"functional", "cycle"};
+  std::vector<std::string> inputs;
+  bool raw = false;
+  int64_t maxCycles = 0;
+  uint64_t seed = 0;
+};
+
+// What one engine left behind.
+struct Outcome {
+  std::string engine;
+  Execution execution;
+  std::vector<std::vector<uint8_t>> memory; // by sample
+};
+} // namespace
+
+static Outcome runOn(const std::string &name, const LoadedProgram &loaded, const Samples &samples,
+                     const Options &options) {
+  Outcome outcome;
+  outcome.engine = name;
+  std::unique_ptr<Engine> engine = makeEngine(name, loaded.isa);
+  RunOptions limits;
+  limits.maxCycles = options.maxCycles;
+  outcome.execution = execute(loaded, *engine, samples, limits, [&](int64_t, DramImage &dram) {
+    outcome.memory.emplace_back(dram.data(), dram.data() + dram.size());
+  });
+  if (outcome.execution.stopped)
+    throw UserError(
+        {options.program, 0, 0, ""},
+        fmt::format("did not end within {} cycles on engine {}", options.maxCycles, name),
+        "raise --max-cycles");
+  return outcome;
+}
+
+// The tensor that holds the address, for the message.
+static std::string whatIsAt(const Program &program, uint64_t address) {
+  auto describe = [&](const char *kind, const std::vector<TensorInfo> &tensors) {
+    for (const TensorInfo &tensor : tensors) {
+      auto size = static_cast<uint64_t>(byteSize(tensor.dtype));
+      for (int64_t dimension : tensor.shape)
+        size *= static_cast<uint64_t>(dimension);
+      if (address >= tensor.address && address - tensor.address < size)
+        return fmt::format(" ({} '{}', element {})", kind, escape(tensor.name),
+                           (address - tensor.address) /
+                               static_cast<uint64_t>(byteSize(tensor.dtype)));
+    }
+    return std::string();
+  };
+  std::string text = describe("output", program.outputs);
+  return text.empty() ? describe("input", program.inputs) : text;
+}
+
+static std::string layerAt(const Program &program, uint64_t pc) {
+  auto next =
+      std::upper_bound(program.runs.begin(), program.runs.end(), pc,
+                       [](uint64_t at, const LayerRun &run) { return at < run.firstInstruction; });
+  if (next == program.runs.begin() || (next - 1)->layer < 0)
+    return "";
+  return fmt::format(" (layer '{}')",
+                     escape(program.layers[static_cast<size_t>((next - 1)->layer)].name));
+}
+
+static void compareMemory(const Program &program, const Outcome &a, const Outcome &b) {
+  for (size_t sample = 0; sample < a.memory.size(); ++sample) {
+    auto [left, right] =
+        std::mismatch(a.memory[sample].begin(), a.memory[sample].end(), b.memory[sample].begin());
+    if (left == a.memory[sample].end())
+      continue;
+    auto address = static_cast<uint64_t>(left - a.memory[sample].begin());
+    throw CheckFailed(fmt::format(
+        "different: sample {}, DRAM address {:#x}{}: {} has {:#04x}, {} has {:#04x}", sample,
+        address, whatIsAt(program, address), a.engine, *left, b.engine, *right));
+  }
+}
+
+// The path through the program and the bytes each instruction moved. Engines differ in time by
+// design, so times are not compared.
+static void compareTraces(const Program &program, const RunRecord &a, const RunRecord &b,
+                          const std::string &nameA, const std::string &nameB) {
+  size_t common = std::min(a.trace.size(), b.trace.size());
+  for (size_t i = 0; i < common; ++i) {
+    const InstructionRecord &left = a.trace[i], &right = b.trace[i];
+    if (left.pc != right.pc)
+      throw CheckFailed(fmt::format(
+          "different: step {}: {} executes instruction {}{}, {} executes instruction {}{}", i,
+          nameA, left.pc, layerAt(program, left.pc), nameB, right.pc, layerAt(program, right.pc)));
+    uint64_t leftBytes = left.dramReadBytes + left.dramWriteBytes,
+             rightBytes = right.dramReadBytes + right.dramWriteBytes;
+    if (leftBytes != rightBytes)
+      throw CheckFailed(fmt::format("different: instruction {}{}: {} moves {} bytes, {} moves {}",
+                                    left.pc, layerAt(program, left.pc), nameA, leftBytes, nameB,
+                                    rightBytes));
+  }
+  if (a.instructions != b.instructions)
+    throw CheckFailed(fmt::format("different: {} executes {} instructions, {} executes {}", nameA,
+                                  a.instructions, nameB, b.instructions));
+}
+
+static void verify(const Options &options) {
+  if (options.engines.size() < 2)
+    throw UserError({"", 0, 0, "--engines"}, "one engine leaves nothing to compare",
+                    "give two, as in functional,cycle");
+  LoadedProgram loaded = loadProgram(options.program);
+  Samples samples = readInputs(loaded.program, options.inputs, options.raw, options.seed);
+  Outcome first = runOn(options.engines[0], loaded, samples, options);
+  uint64_t bytes = 0;
+  int64_t cycles = first.execution.record.cycles;
+  for (size_t i = 1; i < options.engines.size(); ++i) {
+    Outcome other = runOn(options.engines[i], loaded, samples, options);
+    compareTraces(loaded.program, first.execution.record, other.execution.record, first.engine,
+                  other.engine);
+    compareMemory(loaded.program, first, other);
+    for (const auto &memory : other.memory)
+      bytes += memory.size();
+    int64_t otherCycles = other.execution.record.cycles;
+    if (cycles != 0 && otherCycles != 0 && cycles != otherCycles)
+      throw CheckFailed(fmt::format("different: {} takes {} cycles, {} takes {}", first.engine,
+                                    cycles, other.engine, otherCycles));
+    cycles = std::max(cycles, otherCycles);
+  }
+  print(fmt::format("equal: {} instructions, {} cycles, {} bytes of DRAM compared, {} sample(s)\n",
+                    first.execution.record.instructions, cycles, bytes, samples.count));
+}
+
+void addVerifyCommand(CLI::App &app) {
+  auto options = std::make_shared<Options>();
+  CLI::App *command =
+      app.add_subcommand("verify", "Check that engines agree on a program, byte for byte");
+  command->add_option("PROGRAM", options->program, "Program file (.elf)")->required();
+  command->add_option("--engines", options->engines, "Engines to compare, separated by commas")
+      ->delimiter(',')
+      ->expected(1)
+      ->check(CLI::IsMember({"functional", "cycle", "rtl"}))
+      ->capture_default_str();
+  command
+      ->add_option("--input", options->inputs,
+                   "NAME=FILE.npy: a tensor, or several samples of it stacked; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_flag("--raw", options->raw, "Take integers as they are in the accelerator");
+  command->add_option("--max-cycles", options->maxCycles, "Stop after so many cycles")
+      ->check(CLI::Range(int64_t(1), INT64_MAX));
+  command->add_option("--seed", options->seed, "Seed of the random data for inputs left out")
+      ->capture_default_str();
+  command->callback([options] { verify(*options); });
+}
+
+} // namespace tilewright
