@@ -1,0 +1,188 @@
+#include "tilewright/simulator/session.h"
+
+#include "tilewright/support/error.h"
+
+#include <cstring>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <random>
+
+namespace tilewright {
+
+namespace {
+
+std::string text(const std::vector<int64_t> &shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
+bool isFloat(DType type) {
+  return type == DType::F16 || type == DType::F32 || type == DType::F64;
+}
+
+size_t bytesOf(const TensorInfo &info) {
+  int64_t elements = 1;
+  for (int64_t size : info.shape)
+    elements *= size;
+  return static_cast<size_t>(elements * byteSize(info.dtype));
+}
+
+// FNV-1a: the same on every machine, unlike std::hash.
+uint64_t hashOf(const std::string &name) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (char letter : name)
+    hash = (hash ^ static_cast<uint8_t>(letter)) * 0x100000001b3;
+  return hash;
+}
+
+// How often `shape` holds `once` along a new or the first axis; 0 when it does not.
+int64_t repeats(const std::vector<int64_t> &shape, const std::vector<int64_t> &once, bool newAxis) {
+  if (shape.empty() || shape.size() != once.size() + (newAxis ? 1 : 0))
+    return 0;
+  if (!newAxis && once[0] != 1)
+    return 0;
+  return std::equal(shape.begin() + 1, shape.end(), once.begin() + (newAxis ? 0 : 1)) ? shape[0]
+                                                                                      : 0;
+}
+
+} // namespace
+
+Session::Session(const Program &program) : program_(program) {}
+
+const TensorInfo &Session::input(const std::string &name, const std::string &file) const {
+  std::vector<std::string> names;
+  for (const auto &info : program_.inputs) {
+    if (info.name == name)
+      return info;
+    names.push_back(info.name);
+  }
+  std::string near = nearest(name, names);
+  std::string all;
+  for (const auto &known : names)
+    all += (all.empty() ? "" : ", ") + escape(known);
+  throw UserError({file, 0, 0, ""}, fmt::format("the program has no input '{}'", escape(name)),
+                  near.empty() ? "its inputs are: " + all
+                               : fmt::format("did you mean '{}'?", escape(near)));
+}
+
+void Session::setInput(const std::string &name, const Tensor &tensor, const std::string &file) {
+  const TensorInfo &info = input(name, file);
+  const Place place{file, 0, 0, fmt::format("input '{}'", escape(name))};
+  int64_t batch = 1;
+  Axis axis = Axis::None;
+  if (tensor.shape != info.shape) {
+    axis = Axis::New;
+    batch = repeats(tensor.shape, info.shape, true);
+    if (batch == 0) {
+      axis = Axis::First;
+      batch = repeats(tensor.shape, info.shape, false);
+    }
+    if (batch == 0)
+      throw UserError(place,
+                      fmt::format("has shape {}, the program takes {}", text(tensor.shape),
+                                  text(info.shape)),
+                      "or a batch of such along a first axis");
+  }
+  if (hasBatch_ && batch != batch_)
+    throw UserError(place, fmt::format("is a batch of {}, another input one of {}", batch, batch_),
+                    "give all inputs for the same number of runs");
+  Tensor bound;
+  if (tensor.dtype == info.dtype) {
+    bound = tensor;
+  } else if (isFloat(tensor.dtype) && info.scale) {
+    try {
+      bound = quantizeTensor(tensor, info);
+    } catch (const UserError &error) {
+      throw UserError(place, error.message(), error.fix());
+    }
+  } else {
+    throw UserError(place,
+                    fmt::format("is {}, the program takes {}{}", tilewright::name(tensor.dtype),
+                                tilewright::name(info.dtype),
+                                info.scale ? " or floats" : ""),
+                    "convert it");
+  }
+  bound_[name] = std::move(bound);
+  batch_ = batch;
+  hasBatch_ = true;
+  if (axis != Axis::None)
+    axis_ = axis;
+}
+
+std::vector<std::string> Session::fillInputs(uint64_t seed) {
+  std::vector<std::string> names;
+  for (const auto &info : program_.inputs) {
+    if (bound_.count(info.name))
+      continue;
+    std::mt19937_64 random(seed ^ hashOf(info.name));
+    auto shape = info.shape;
+    shape.insert(shape.begin(), batch_);
+    Tensor tensor = makeTensor(info.dtype, shape);
+    const auto size = static_cast<size_t>(byteSize(info.dtype));
+    for (size_t at = 0; at < tensor.bytes.size(); at += size) {
+      uint64_t bits = random();
+      int64_t value = info.dtype == DType::Bool ? static_cast<int64_t>(bits & 1)
+                      : size > 2                ? static_cast<int8_t>(bits)
+                                                : static_cast<int64_t>(bits);
+      std::memcpy(&tensor.bytes[at], &value, size); // little-endian
+    }
+    bound_[info.name] = std::move(tensor);
+    names.push_back(info.name);
+  }
+  return names;
+}
+
+DramImage Session::image(int64_t index) const {
+  DramImage dram(program_);
+  for (const auto &info : program_.inputs) {
+    auto bound = bound_.find(info.name);
+    if (bound == bound_.end())
+      continue;
+    const size_t size = bytesOf(info);
+    std::memcpy(dram.data() + info.address,
+                bound->second.bytes.data() + static_cast<size_t>(index) * size, size);
+  }
+  return dram;
+}
+
+std::map<std::string, Tensor> Session::readOutputs(DramImage &dram) const {
+  std::map<std::string, Tensor> outputs;
+  for (const auto &info : program_.outputs) {
+    Tensor tensor = makeTensor(info.dtype, info.shape);
+    std::memcpy(tensor.bytes.data(), dram.data() + info.address, bytesOf(info));
+    outputs.emplace(info.name, std::move(tensor));
+  }
+  return outputs;
+}
+
+std::vector<int64_t> Session::outputShape(const TensorInfo &info) const {
+  auto shape = info.shape;
+  if (axis_ == Axis::None)
+    return shape;
+  if (axis_ == Axis::First && !shape.empty() && shape[0] == 1)
+    shape[0] = batch_;
+  else
+    shape.insert(shape.begin(), batch_);
+  return shape;
+}
+
+Session::Result Session::run(Engine &engine, const RunOptions &options, bool raw) const {
+  Result result;
+  for (const auto &info : program_.outputs)
+    result.outputs.emplace(info.name, makeTensor(info.dtype, outputShape(info)));
+  for (int64_t i = 0; i < batch_; ++i) {
+    DramImage dram = image(i);
+    result.records.push_back(engine.run(program_, dram, options));
+    for (const auto &info : program_.outputs) {
+      const size_t size = bytesOf(info);
+      std::memcpy(result.outputs.at(info.name).bytes.data() + static_cast<size_t>(i) * size,
+                  dram.data() + info.address, size);
+    }
+  }
+  if (!raw)
+    for (const auto &info : program_.outputs)
+      if (info.scale)
+        result.outputs[info.name] = dequantizeTensor(result.outputs[info.name], info);
+  return result;
+}
+
+} // namespace tilewright
