@@ -117,6 +117,12 @@ std::vector<int64_t> NodeImporter::integers(const std::string &name,
   return value ? *value : fallback;
 }
 
+std::vector<float> NodeImporter::numbers(const std::string &name,
+                                         std::vector<float> fallback) const {
+  const auto *value = attribute<std::vector<float>>(name, "a list of numbers");
+  return value ? *value : fallback;
+}
+
 ConstantTensor NodeImporter::tensor(const std::string &name) const {
   const ConstantTensor *value = attribute<ConstantTensor>(name, "a tensor");
   return value ? *value : nullptr;

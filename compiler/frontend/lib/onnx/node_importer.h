@@ -49,6 +49,7 @@ public:
   float number(const std::string &name, float fallback) const;
   std::string text(const std::string &name, const std::string &fallback) const;
   std::vector<int64_t> integers(const std::string &name, std::vector<int64_t> fallback) const;
+  std::vector<float> numbers(const std::string &name, std::vector<float> fallback) const;
   ConstantTensor tensor(const std::string &name) const; // null when absent
 
   // `axis`, counted from the end when negative, checked against `rank`.

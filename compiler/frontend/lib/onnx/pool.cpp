@@ -56,7 +56,7 @@ static Window wholeImage(llvm::ArrayRef<int64_t> nhwc) {
 
 void buildGlobalAveragePool(NodeImporter &node) {
   mlir::Value input = toChannelsLast(node, node.floatValue(0));
-  mlir::Value output = node.tosa().averageImage(input);
+  mlir::Value output = averageImage(node, input);
   node.setResult(fromChannelsLast(node, output, node.rank(0)));
 }
 

@@ -166,10 +166,10 @@ Model readModel(const std::string &path, const std::string &bytes) {
   // What protobuf has to say of a malformed file goes to the log, without a place; the one diagnostic is ours.
   google::protobuf::LogSilencer silence;
   if (bytes.size() > static_cast<size_t>(INT_MAX))
-    throw UserError({path}, "the model is larger than 2 GiB", "keep its weights in external data");
+    throw UserError({path, 0, 0, ""}, "the model is larger than 2 GiB", "keep its weights in external data");
   ::onnx::ModelProto proto;
   if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    throw UserError({path}, "the file is not an ONNX model: it is damaged, cut short or of another format");
+    throw UserError({path, 0, 0, ""}, "the file is not an ONNX model: it is damaged, cut short or of another format");
   return ModelReader(path).read(proto);
 }
 

@@ -9,11 +9,6 @@ namespace tilewright::onnx_import {
 
 namespace tosa = mlir::tosa;
 
-// TOSA's level 8K, which MLIR's validation of TOSA takes as the default too.
-constexpr int64_t maxRank = 6;
-constexpr int64_t maxKernel = 8192;
-constexpr int64_t maxStride = 8192;
-
 int64_t elementCount(llvm::ArrayRef<int64_t> shape) {
   int64_t count = 1;
   for (int64_t dim : shape)

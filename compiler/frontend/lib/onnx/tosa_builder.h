@@ -15,6 +15,11 @@ namespace tilewright::onnx_import {
 
 using Shape = std::vector<int64_t>;
 
+// TOSA's level 8K, which MLIR's validation of TOSA takes as the default too.
+constexpr int64_t maxRank = 6;
+constexpr int64_t maxKernel = 8192;
+constexpr int64_t maxStride = 8192;
+
 int64_t elementCount(llvm::ArrayRef<int64_t> shape);
 std::string formatShape(llvm::ArrayRef<int64_t> shape); // "1x3x48x192"
 Shape shapeOf(mlir::Value value);

@@ -99,4 +99,17 @@ Window makeWindow(NodeImporter &node, llvm::ArrayRef<int64_t> nhwc, std::array<i
   return window;
 }
 
+mlir::Value averageImage(NodeImporter &node, mlir::Value input) {
+  Shape shape = shapeOf(input);
+  if (shape[1] <= maxKernel && shape[2] <= maxKernel) {
+    Window window;
+    window.kernel = {shape[1], shape[2]};
+    window.output = {1, 1};
+    return node.tosa().averagePool2d(input, window);
+  }
+  mlir::Value sum = node.tosa().reduce<mlir::tosa::ReduceSumOp>(input, 1);
+  sum = node.tosa().reduce<mlir::tosa::ReduceSumOp>(sum, 2);
+  return node.tosa().multiplyScalar(sum, 1.0f / static_cast<float>(shape[1] * shape[2]));
+}
+
 } // namespace tilewright::onnx_import

@@ -21,4 +21,7 @@ std::array<int64_t, 2> kernelShape(NodeImporter &node, int64_t spatialRank);
 Window makeWindow(NodeImporter &node, llvm::ArrayRef<int64_t> nhwc, std::array<int64_t, 2> kernel,
                   int64_t spatialRank);
 
+// The mean over the rows and columns of an NHWC tensor, as [N, 1, 1, C].
+mlir::Value averageImage(NodeImporter &node, mlir::Value input);
+
 } // namespace tilewright::onnx_import

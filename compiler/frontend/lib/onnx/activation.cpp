@@ -1,0 +1,158 @@
+// Activation functions, as element-wise TOSA ops: the quantizer makes tables of such chains.
+#include "operators.h"
+
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+
+namespace tilewright::onnx_import {
+
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+mlir::Value positivePart(TosaBuilder &tosa, mlir::Value x) { return tosa.clamp(x, 0, infinity); }
+mlir::Value negativePart(TosaBuilder &tosa, mlir::Value x) { return tosa.clamp(x, -infinity, 0); }
+
+// max(x, 0) + alpha * (exp(min(x, 0)) - 1)
+mlir::Value exponentialUnit(TosaBuilder &tosa, mlir::Value x, float alpha) {
+  mlir::Value power = tosa.unary<mlir::tosa::ExpOp>(negativePart(tosa, x));
+  mlir::Value below = tosa.multiplyScalar(tosa.addScalar(power, -1), alpha);
+  return tosa.add(positivePart(tosa, x), below);
+}
+
+// log(1 + exp(x)), which never overflows in this form
+mlir::Value softplus(TosaBuilder &tosa, mlir::Value x) {
+  mlir::Value magnitude = tosa.unary<mlir::tosa::AbsOp>(x);
+  mlir::Value power = tosa.unary<mlir::tosa::ExpOp>(tosa.multiplyScalar(magnitude, -1));
+  mlir::Value tail = tosa.unary<mlir::tosa::LogOp>(tosa.addScalar(power, 1));
+  return tosa.add(positivePart(tosa, x), tail);
+}
+
+mlir::Value hardSigmoid(TosaBuilder &tosa, mlir::Value x, float alpha, float beta) {
+  return tosa.clamp(tosa.addScalar(tosa.multiplyScalar(x, alpha), beta), 0, 1);
+}
+
+std::optional<float> scalarBound(NodeImporter &node, size_t input) {
+  const Tensor *bound = node.constant(input);
+  if (!bound || bound->elements() != 1)
+    return std::nullopt;
+  return static_cast<float>(floatAt(*bound, 0));
+}
+
+} // namespace
+
+void buildClip(NodeImporter &node) {
+  TosaBuilder &tosa = node.tosa();
+  mlir::Value x = node.floatValue(0);
+  float low = -infinity, high = infinity;
+  if (node.opset() < 11) {
+    low = node.number("min", low);
+    high = node.number("max", high);
+  } else {
+    for (size_t input : {1, 2}) {
+      if (!node.has(input))
+        continue;
+      if (std::optional<float> bound = scalarBound(node, input))
+        (input == 1 ? low : high) = *bound;
+      else if (input == 1)
+        x = tosa.binary<mlir::tosa::MaximumOp>(x, node.floatValue(input));
+      else
+        x = tosa.binary<mlir::tosa::MinimumOp>(x, node.floatValue(input));
+    }
+  }
+  if (std::isnan(low) || std::isnan(high))
+    node.fail("a bound is not a number");
+  // The upper bound is applied last, so it wins when the bounds are in the wrong order.
+  node.setResult(tosa.clamp(x, std::min(low, high), high));
+}
+
+void buildElu(NodeImporter &node) {
+  node.setResult(exponentialUnit(node.tosa(), node.floatValue(0), node.number("alpha", 1)));
+}
+
+void buildGelu(NodeImporter &node) {
+  TosaBuilder &tosa = node.tosa();
+  mlir::Value x = node.floatValue(0), inner;
+  std::string approximate = node.text("approximate", "none");
+  if (approximate == "tanh") {
+    mlir::Value cube = tosa.multiply(tosa.multiply(x, x), x);
+    mlir::Value sum = tosa.add(x, tosa.multiplyScalar(cube, 0.044715f));
+    inner = tosa.unary<mlir::tosa::TanhOp>(tosa.multiplyScalar(sum, 0.797884560802865f));
+  } else if (approximate == "none") {
+    inner = tosa.unary<mlir::tosa::ErfOp>(tosa.multiplyScalar(x, 0.707106781186547f));
+  } else {
+    node.fail(fmt::format("attribute 'approximate' is '{}'", escape(approximate)));
+  }
+  node.setResult(tosa.multiply(tosa.multiplyScalar(x, 0.5f), tosa.addScalar(inner, 1)));
+}
+
+void buildHardSigmoid(NodeImporter &node) {
+  node.setResult(hardSigmoid(node.tosa(), node.floatValue(0), node.number("alpha", 0.2f),
+                             node.number("beta", 0.5f)));
+}
+
+void buildHardSwish(NodeImporter &node) {
+  mlir::Value x = node.floatValue(0);
+  node.setResult(node.tosa().multiply(x, hardSigmoid(node.tosa(), x, 1.0f / 6.0f, 0.5f)));
+}
+
+void buildLeakyRelu(NodeImporter &node) {
+  TosaBuilder &tosa = node.tosa();
+  mlir::Value x = node.floatValue(0);
+  float alpha = node.number("alpha", 0.01f);
+  if (std::isnan(alpha))
+    node.fail("attribute 'alpha' is not a number");
+  if (alpha == 0)
+    return node.setResult(positivePart(tosa, x));
+  mlir::Value scaled = tosa.multiplyScalar(x, alpha);
+  node.setResult(alpha <= 1 ? tosa.binary<mlir::tosa::MaximumOp>(x, scaled)
+                            : tosa.binary<mlir::tosa::MinimumOp>(x, scaled));
+}
+
+void buildMish(NodeImporter &node) {
+  TosaBuilder &tosa = node.tosa();
+  mlir::Value x = node.floatValue(0);
+  node.setResult(tosa.multiply(x, tosa.unary<mlir::tosa::TanhOp>(softplus(tosa, x))));
+}
+
+void buildPRelu(NodeImporter &node) {
+  TosaBuilder &tosa = node.tosa();
+  mlir::Value x = node.floatValue(0);
+  mlir::Value below = tosa.multiply(negativePart(tosa, x), node.floatValue(1));
+  if (shapeOf(below) != shapeOf(x))
+    node.fail("the slope does not fit the input");
+  node.setResult(tosa.add(positivePart(tosa, x), below));
+}
+
+void buildRelu(NodeImporter &node) {
+  node.setResult(positivePart(node.tosa(), node.floatValue(0)));
+}
+
+void buildSelu(NodeImporter &node) {
+  mlir::Value unit = exponentialUnit(node.tosa(), node.floatValue(0),
+                                     node.number("alpha", 1.67326319217681884765625f));
+  node.setResult(
+      node.tosa().multiplyScalar(unit, node.number("gamma", 1.05070102214813232421875f)));
+}
+
+void buildSigmoid(NodeImporter &node) {
+  node.setResult(node.tosa().unary<mlir::tosa::SigmoidOp>(node.floatValue(0)));
+}
+
+void buildSoftplus(NodeImporter &node) {
+  node.setResult(softplus(node.tosa(), node.floatValue(0)));
+}
+
+void buildSoftsign(NodeImporter &node) {
+  TosaBuilder &tosa = node.tosa();
+  mlir::Value x = node.floatValue(0);
+  mlir::Value divisor = tosa.addScalar(tosa.unary<mlir::tosa::AbsOp>(x), 1);
+  node.setResult(tosa.multiply(x, tosa.unary<mlir::tosa::ReciprocalOp>(divisor)));
+}
+
+void buildTanh(NodeImporter &node) {
+  node.setResult(node.tosa().unary<mlir::tosa::TanhOp>(node.floatValue(0)));
+}
+
+} // namespace tilewright::onnx_import

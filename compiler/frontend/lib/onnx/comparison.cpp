@@ -1,0 +1,106 @@
+// Comparisons, logic on constants, and Where.
+#include "operators.h"
+
+#include <fmt/format.h>
+
+namespace tilewright::onnx_import {
+
+namespace {
+
+using mlir::tosa::EqualOp;
+using mlir::tosa::GreaterEqualOp;
+using mlir::tosa::GreaterOp;
+
+template <typename Op> void buildComparison(NodeImporter &node, size_t left, size_t right) {
+  node.setResult(node.tosa().compare<Op>(node.floatValue(left), node.floatValue(right)));
+}
+
+Shape commonShape(NodeImporter &node, const Shape &a, const Shape &b) {
+  std::optional<Shape> shape = broadcastShapes(a, b);
+  if (!shape)
+    node.fail(fmt::format("shapes {} and {} do not fit each other", formatShape(a),
+                          formatShape(b)));
+  return *shape;
+}
+
+template <typename Compare> void foldComparison(NodeImporter &node, Compare compare) {
+  const Tensor &a = node.known(0, "input"), &b = node.known(1, "input");
+  if (a.dtype != b.dtype)
+    node.fail(fmt::format("inputs of {} and {} cannot be compared", name(a.dtype), name(b.dtype)));
+  Shape shape = commonShape(node, a.shape, b.shape);
+  node.checkFold(shape, DType::Bool);
+  node.setResult(mapElements(a, b, shape, DType::Bool, compare, compare));
+}
+
+} // namespace
+
+void buildEqual(NodeImporter &node) { buildComparison<EqualOp>(node, 0, 1); }
+void buildGreater(NodeImporter &node) { buildComparison<GreaterOp>(node, 0, 1); }
+void buildGreaterOrEqual(NodeImporter &node) { buildComparison<GreaterEqualOp>(node, 0, 1); }
+void buildLess(NodeImporter &node) { buildComparison<GreaterOp>(node, 1, 0); }
+void buildLessOrEqual(NodeImporter &node) { buildComparison<GreaterEqualOp>(node, 1, 0); }
+
+void foldEqual(NodeImporter &node) {
+  foldComparison(node, [](auto a, auto b) { return a == b; });
+}
+void foldGreater(NodeImporter &node) {
+  foldComparison(node, [](auto a, auto b) { return a > b; });
+}
+void foldGreaterOrEqual(NodeImporter &node) {
+  foldComparison(node, [](auto a, auto b) { return a >= b; });
+}
+void foldLess(NodeImporter &node) {
+  foldComparison(node, [](auto a, auto b) { return a < b; });
+}
+void foldLessOrEqual(NodeImporter &node) {
+  foldComparison(node, [](auto a, auto b) { return a <= b; });
+}
+void foldAnd(NodeImporter &node) {
+  foldComparison(node, [](auto a, auto b) { return a != 0 && b != 0; });
+}
+void foldOr(NodeImporter &node) {
+  foldComparison(node, [](auto a, auto b) { return a != 0 || b != 0; });
+}
+
+void foldNot(NodeImporter &node) {
+  const Tensor &a = node.known(0, "input");
+  node.checkFold(a.shape, DType::Bool);
+  Tensor result = makeTensor(DType::Bool, a.shape);
+  for (int64_t i = 0, count = result.elements(); i < count; ++i)
+    setInteger(result, i, integerAt(a, i) == 0);
+  node.setResult(std::move(result));
+}
+
+void buildWhere(NodeImporter &node) {
+  TosaBuilder &tosa = node.tosa();
+  mlir::Value a = node.floatValue(1), b = node.floatValue(2), condition;
+  if (const Tensor *known = node.constant(0)) {
+    // As a comparison of a float constant, which folds away.
+    mlir::Value mask = tosa.constant(castTensor(*known, DType::F32));
+    condition = tosa.compare<GreaterOp>(mask, tosa.scalarLike(mask, 0));
+  } else {
+    condition = node.value(0);
+    if (!mlir::getElementTypeOrSelf(condition).isInteger(1))
+      node.fail("the condition is not of bool");
+  }
+  node.setResult(tosa.select(condition, a, b));
+}
+
+void foldWhere(NodeImporter &node) {
+  const Tensor &condition = node.known(0, "condition");
+  const Tensor &a = node.known(1, "input"), &b = node.known(2, "input");
+  if (a.dtype != b.dtype)
+    node.fail(fmt::format("inputs of {} and {} cannot be combined", name(a.dtype), name(b.dtype)));
+  Shape shape = commonShape(node, commonShape(node, a.shape, b.shape), condition.shape);
+  node.checkFold(shape, a.dtype);
+  Tensor mask = stridedCopy(condition, shape, 0, broadcastStrides(condition.shape, shape));
+  Tensor result = stridedCopy(a, shape, 0, broadcastStrides(a.shape, shape));
+  Tensor other = stridedCopy(b, shape, 0, broadcastStrides(b.shape, shape));
+  int64_t width = byteSize(result.dtype);
+  for (int64_t i = 0, count = result.elements(); i < count; ++i)
+    if (integerAt(mask, i) == 0)
+      std::copy_n(other.bytes.data() + i * width, width, result.bytes.data() + i * width);
+  node.setResult(std::move(result));
+}
+
+} // namespace tilewright::onnx_import

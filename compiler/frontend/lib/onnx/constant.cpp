@@ -1,0 +1,144 @@
+// Values that exist at import only: constants, shapes, and their conversions.
+#include "operators.h"
+
+#include "size_limits.h"
+
+#include <fmt/format.h>
+
+namespace tilewright::onnx_import {
+
+namespace {
+
+Tensor integerVector(const std::vector<int64_t> &values) {
+  Tensor tensor = makeTensor(DType::I64, {static_cast<int64_t>(values.size())});
+  std::copy(values.begin(), values.end(), tensor.data<int64_t>());
+  return tensor;
+}
+
+Tensor scalar(DType type, double value) {
+  Tensor tensor = makeTensor(type, {});
+  isFloat(type) ? setFloat(tensor, 0, value) : setInteger(tensor, 0, static_cast<int64_t>(value));
+  return tensor;
+}
+
+// The types of TensorProto.DataType that a Cast can name.
+std::optional<DType> castTarget(int64_t type) {
+  switch (type) {
+  case 1:
+    return DType::F32;
+  case 2:
+    return DType::U8;
+  case 3:
+    return DType::I8;
+  case 4:
+    return DType::U16;
+  case 5:
+    return DType::I16;
+  case 6:
+    return DType::I32;
+  case 7:
+    return DType::I64;
+  case 9:
+    return DType::Bool;
+  case 11:
+    return DType::F64;
+  case 12:
+    return DType::U32;
+  case 13:
+    return DType::U64;
+  default:
+    return std::nullopt;
+  }
+}
+
+} // namespace
+
+void buildCast(NodeImporter &node) {
+  mlir::Value value = node.value(0);
+  int64_t target = node.integer("to", 0);
+  if (target != 1)
+    node.fail(fmt::format("a cast of data to type {} is not supported; only float32 is computed with",
+                          target));
+  bool isFloat32 = mlir::getElementTypeOrSelf(value).isF32();
+  node.setResult(isFloat32 ? value : node.tosa().castToFloat(value));
+}
+
+void foldCast(NodeImporter &node) {
+  int64_t to = node.integer("to", 0);
+  std::optional<DType> target = castTarget(to);
+  if (!target)
+    node.fail(fmt::format("a cast to type {} is not supported", to));
+  const Tensor &input = node.known(0, "input");
+  node.checkFold(input.shape, *target);
+  node.setResult(castTensor(input, *target));
+}
+
+void foldConstant(NodeImporter &node) {
+  if (ConstantTensor tensor = node.tensor("value"))
+    return node.setResult(Operand{tensor, {}});
+  if (node.hasAttribute("value_float"))
+    return node.setResult(scalar(DType::F32, node.number("value_float", 0)));
+  if (node.hasAttribute("value_int")) {
+    Tensor tensor = integerVector({node.integer("value_int", 0)});
+    tensor.shape.clear();
+    return node.setResult(std::move(tensor));
+  }
+  if (node.hasAttribute("value_ints"))
+    return node.setResult(integerVector(node.integers("value_ints", {})));
+  if (node.hasAttribute("value_floats")) {
+    std::vector<float> values = node.numbers("value_floats", {});
+    Tensor tensor = makeTensor(DType::F32, {static_cast<int64_t>(values.size())});
+    std::copy(values.begin(), values.end(), tensor.data<float>());
+    return node.setResult(std::move(tensor));
+  }
+  node.fail("it has no value of numbers");
+}
+
+void foldConstantOfShape(NodeImporter &node) {
+  Shape shape = node.integers(0, "shape");
+  ConstantTensor value = node.tensor("value");
+  Tensor fill = value ? *value : scalar(DType::F32, 0);
+  if (fill.elements() != 1)
+    node.fail("its value is not one number");
+  node.checkFold(shape, fill.dtype);
+  node.setResult(stridedCopy(fill, shape, 0, Shape(shape.size(), 0)));
+}
+
+void foldRange(NodeImporter &node) {
+  const Tensor &start = node.known(0, "start"), &limit = node.known(1, "limit");
+  const Tensor &delta = node.known(2, "delta");
+  if (start.elements() != 1 || limit.elements() != 1 || delta.elements() != 1)
+    node.fail("start, limit and delta are not one number each");
+  double first = floatAt(start, 0), step = floatAt(delta, 0);
+  double count = std::ceil((floatAt(limit, 0) - first) / step);
+  if (!(count < static_cast<double>(maxFoldBytes)) || step == 0)
+    node.fail("the range is endless or too long");
+  Shape shape = {static_cast<int64_t>(std::max(count, 0.0))};
+  node.checkFold(shape, start.dtype);
+  Tensor result = makeTensor(start.dtype, shape);
+  for (int64_t i = 0; i < shape[0]; ++i) {
+    double value = first + static_cast<double>(i) * step;
+    isFloat(result.dtype) ? setFloat(result, i, value)
+                          : setInteger(result, i, static_cast<int64_t>(value));
+  }
+  node.setResult(std::move(result));
+}
+
+void buildShape(NodeImporter &node) {
+  Shape shape = node.shape(0);
+  auto rank = static_cast<int64_t>(shape.size());
+  auto bound = [&](const char *name, int64_t fallback) {
+    int64_t value = node.integer(name, fallback);
+    return std::clamp<int64_t>(value < 0 ? value + rank : value, 0, rank);
+  };
+  int64_t start = bound("start", 0), end = bound("end", rank);
+  node.setResult(integerVector({shape.begin() + start, shape.begin() + std::max(start, end)}));
+}
+
+void buildSize(NodeImporter &node) {
+  Tensor tensor = integerVector({elementCount(node.shape(0))});
+  tensor.shape.clear();
+  node.setResult(std::move(tensor));
+}
+
+} // namespace tilewright::onnx_import

@@ -1,0 +1,231 @@
+// From a decoded ONNX model to a TOSA module.
+#include "tilewright/compiler/frontend.h"
+
+#include "model.h"
+#include "operators.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <set>
+
+namespace tilewright {
+
+namespace {
+
+using namespace onnx_import;
+
+// Constants larger than this stay constants of the graph, where the passes on it fold them without a copy held here.
+constexpr int64_t eagerFoldBytes = int64_t(1) << 20;
+
+class GraphImporter {
+public:
+  GraphImporter(std::string path, const ImportOptions &options, mlir::MLIRContext &context)
+      : path_(std::move(path)), options_(options), context_(context), builder_(&context),
+        tosa_(builder_) {}
+
+  mlir::OwningOpRef<mlir::ModuleOp> import(const Model &model);
+
+private:
+  [[noreturn]] void fail(const std::string &subject, const std::string &message,
+                         const std::string &fix = "") const {
+    throw UserError({path_, 0, 0, subject}, message, fix);
+  }
+  void checkOptions(const Model &model) const;
+  Shape boundShape(const GraphInput &input) const;
+  void importNode(const Node &node, int64_t opset);
+  mlir::Value output(const std::string &name);
+
+  std::string path_;
+  const ImportOptions &options_;
+  mlir::MLIRContext &context_;
+  mlir::OpBuilder builder_;
+  TosaBuilder tosa_;
+  ValueMap values_;
+  int64_t foldedBytes_ = 0;
+};
+
+// The nodes that the outputs depend on.
+std::vector<bool> neededNodes(const Model &model, std::set<std::string> &used) {
+  used.insert(model.outputs.begin(), model.outputs.end());
+  std::vector<bool> needed(model.nodes.size());
+  for (size_t i = model.nodes.size(); i-- > 0;) {
+    const Node &node = model.nodes[i];
+    for (const std::string &output : node.outputs)
+      needed[i] = needed[i] || (!output.empty() && used.count(output));
+    if (needed[i])
+      used.insert(node.inputs.begin(), node.inputs.end());
+  }
+  return needed;
+}
+
+void GraphImporter::checkOptions(const Model &model) const {
+  std::vector<std::string> names;
+  for (const GraphInput &input : model.inputs)
+    names.push_back(input.name);
+  for (const auto &[name, shape] : options_.shapes) {
+    if (std::find(names.begin(), names.end(), name) != names.end())
+      continue;
+    std::string near = nearest(name, names);
+    fail("", fmt::format("the model has no input '{}' to give a shape", escape(name)),
+         near.empty() ? "" : fmt::format("did you mean '{}'?", escape(near)));
+  }
+}
+
+Shape GraphImporter::boundShape(const GraphInput &input) const {
+  std::string subject = fmt::format("input '{}'", escape(input.name));
+  if (input.type != "float")
+    fail(subject, fmt::format("inputs of {} are not supported; only float32 is", input.type));
+  std::vector<std::string> declared, example;
+  bool dynamic = !input.shape;
+  for (int64_t dim : input.shape.value_or(Shape())) {
+    dynamic |= dim == dynamicDimension;
+    declared.push_back(dim == dynamicDimension ? "?" : std::to_string(dim));
+    example.push_back(dim == dynamicDimension ? "1" : std::to_string(dim));
+  }
+  std::string shapeText = input.shape ? fmt::format("{}", fmt::join(declared, "x")) : "unknown";
+  auto bound = options_.shapes.find(input.name);
+  if (bound == options_.shapes.end()) {
+    if (dynamic)
+      fail(subject, fmt::format("the shape {} is not fixed", shapeText),
+           fmt::format("give it with --shape {}={}", escape(input.name),
+                       fmt::join(input.shape ? example : std::vector<std::string>{"1", "3", "224", "224"}, "x")));
+    return *input.shape;
+  }
+  const Shape &shape = bound->second;
+  bool fits = !input.shape || input.shape->size() == shape.size();
+  for (size_t i = 0; fits && i < shape.size(); ++i) {
+    fits = shape[i] > 0;
+    if (fits && input.shape && (*input.shape)[i] != dynamicDimension)
+      fits = (*input.shape)[i] == shape[i];
+  }
+  if (!fits)
+    fail(subject, fmt::format("the given shape {} does not fit the model's {}", formatShape(shape),
+                              shapeText));
+  return shape;
+}
+
+void GraphImporter::importNode(const Node &node, int64_t opset) {
+  Place place{path_, 0, 0, node.describe()};
+  tosa_.at(layerLocation(context_, node.name, node.op), place);
+  const Operator *op = node.domain.empty() ? findOperator(node.op) : nullptr;
+  if (!op) {
+    std::string domain =
+        node.domain.empty() ? "" : fmt::format(" of domain '{}'", escape(node.domain));
+    throw UserError(place, fmt::format("operator {}{} is not supported", escape(node.op), domain));
+  }
+  if (node.inputs.size() < op->minInputs || node.inputs.size() > op->maxInputs)
+    throw UserError(place, fmt::format("it has {} inputs, and {} takes {}{}", node.inputs.size(),
+                                       op->name, op->minInputs,
+                                       op->minInputs == op->maxInputs ? "" : " or more"));
+  if (node.outputs.size() > op->maxOutputs)
+    throw UserError(place, fmt::format("it has {} outputs, and {} gives {} at most",
+                                       node.outputs.size(), op->name, op->maxOutputs));
+
+  NodeImporter importer(node, opset, place, values_, tosa_, foldedBytes_);
+  bool fold = op->fold != nullptr;
+  for (size_t i = 0; i < node.inputs.size() && fold; ++i) {
+    if (!importer.has(i))
+      continue;
+    const Tensor *constant = importer.constant(i);
+    fold = constant != nullptr;
+    if (fold && op->build && constant->dtype == DType::F32)
+      fold = static_cast<int64_t>(constant->bytes.size()) <= eagerFoldBytes;
+  }
+  if (fold)
+    op->fold(importer);
+  else if (op->build)
+    op->build(importer);
+  else
+    importer.fail(fmt::format("operator {} is supported only where its inputs are known at import",
+                              op->name));
+}
+
+mlir::Value GraphImporter::output(const std::string &name) {
+  std::string subject = fmt::format("output '{}'", escape(name));
+  auto found = values_.find(name);
+  if (found == values_.end())
+    fail(subject, "the output is not computed by any node");
+  Operand &operand = found->second;
+  if (operand.constant && !operand.value) {
+    if (operand.constant->dtype != DType::F32)
+      fail(subject, fmt::format("outputs of {} are not supported; only float32 is",
+                                tilewright::name(operand.constant->dtype)));
+    tosa_.at(layerLocation(context_, name, "Constant"), {path_, 0, 0, subject});
+    operand.value = tosa_.constant(*operand.constant);
+  }
+  if (!mlir::getElementTypeOrSelf(operand.value).isF32())
+    fail(subject, "outputs of bool are not supported; only float32 is");
+  return operand.value;
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> GraphImporter::import(const Model &model) {
+  checkOptions(model);
+  std::set<std::string> used;
+  std::vector<bool> needed = neededNodes(model, used);
+
+  mlir::Location unknown = builder_.getUnknownLoc();
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(unknown);
+  std::vector<mlir::Type> inputTypes;
+  for (const GraphInput &input : model.inputs) {
+    tosa_.at(unknown, {path_, 0, 0, fmt::format("input '{}'", escape(input.name))});
+    inputTypes.push_back(tosa_.floatType(boundShape(input)));
+  }
+  builder_.setInsertionPointToEnd(module->getBody());
+  auto function = mlir::func::FuncOp::create(builder_, unknown, "main",
+                                             builder_.getFunctionType(inputTypes, {}));
+  mlir::Block *body = function.addEntryBlock();
+  for (size_t i = 0; i < model.inputs.size(); ++i) {
+    function.setArgAttr(i, "tilewright.name", builder_.getStringAttr(model.inputs[i].name));
+    values_[model.inputs[i].name] = {nullptr, body->getArgument(i)};
+  }
+  for (const auto &[name, tensor] : model.initializers)
+    values_[name] = {tensor, {}};
+
+  builder_.setInsertionPointToEnd(body);
+  for (size_t i = 0; i < model.nodes.size(); ++i) {
+    if (!needed[i])
+      continue;
+    const Node &node = model.nodes[i];
+    importNode(node, model.opset);
+    for (const std::string &output : node.outputs)
+      if (used.count(output) && !output.empty() && !values_.count(output))
+        fail(node.describe(), fmt::format("its output '{}' is not supported", escape(output)));
+  }
+
+  std::vector<mlir::Value> results;
+  std::vector<mlir::Type> resultTypes;
+  for (const std::string &name : model.outputs) {
+    results.push_back(output(name));
+    resultTypes.push_back(results.back().getType());
+  }
+  mlir::func::ReturnOp::create(builder_, unknown, results);
+  function.setType(builder_.getFunctionType(inputTypes, resultTypes));
+  for (size_t i = 0; i < model.outputs.size(); ++i)
+    function.setResultAttr(i, "tilewright.name", builder_.getStringAttr(model.outputs[i]));
+
+  // What the user can get wrong is checked above; a module that does not verify is a mistake of this importer.
+  std::string complaint;
+  mlir::ScopedDiagnosticHandler handler(&context_, [&](mlir::Diagnostic &diagnostic) {
+    if (complaint.empty())
+      complaint = diagnostic.str();
+    return mlir::success();
+  });
+  if (mlir::failed(mlir::verify(*module)))
+    throw std::logic_error("the ONNX importer built an invalid module: " + complaint);
+  return module;
+}
+
+} // namespace
+
+mlir::OwningOpRef<mlir::ModuleOp> importOnnx(const std::string &path, const std::string &bytes,
+                                             const ImportOptions &options,
+                                             mlir::MLIRContext &context) {
+  context.loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect>();
+  Model model = readModel(path, bytes);
+  return GraphImporter(path, options, context).import(model);
+}
+
+} // namespace tilewright

@@ -1,0 +1,114 @@
+// Reductions.
+#include "operators.h"
+#include "window.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tilewright::onnx_import {
+
+namespace {
+
+struct Reduction {
+  std::vector<int64_t> axes; // sorted
+  bool keepDimensions;
+
+  Shape result(const Shape &shape) const {
+    Shape kept;
+    for (size_t i = 0; i < shape.size(); ++i) {
+      bool reduced = std::binary_search(axes.begin(), axes.end(), static_cast<int64_t>(i));
+      if (!reduced || keepDimensions)
+        kept.push_back(reduced ? 1 : shape[i]);
+    }
+    return kept;
+  }
+};
+
+Reduction readReduction(NodeImporter &node) {
+  int64_t rank = node.rank(0);
+  std::vector<int64_t> axes =
+      node.has(1) ? node.integers(1, "axes") : node.integers("axes", {});
+  if (axes.empty() && node.integer("noop_with_empty_axes", 0) == 0)
+    for (int64_t axis = 0; axis < rank; ++axis)
+      axes.push_back(axis);
+  return {node.axes(axes, rank), node.integer("keepdims", 1) != 0};
+}
+
+template <typename Op> void buildReduction(NodeImporter &node) {
+  Reduction reduction = readReduction(node);
+  mlir::Value value = node.floatValue(0);
+  Shape result = reduction.result(shapeOf(value));
+  for (int64_t axis : reduction.axes)
+    value = node.tosa().reduce<Op>(value, axis);
+  node.setResult(node.tosa().reshape(value, result));
+}
+
+template <typename Combine>
+void foldReduction(NodeImporter &node, int64_t integerStart, Combine combine) {
+  Reduction reduction = readReduction(node);
+  const Tensor &input = node.known(0, "input");
+  if (isFloat(input.dtype))
+    node.fail("a reduction of a float constant is not supported");
+  node.checkFold(reduction.result(input.shape), input.dtype);
+  Tensor result = makeTensor(input.dtype, reduction.result(input.shape));
+  for (int64_t i = 0, count = result.elements(); i < count; ++i)
+    setInteger(result, i, integerStart);
+  Reduction keeping{reduction.axes, true};
+  Shape strides = broadcastStrides(keeping.result(input.shape), input.shape);
+  Shape index(input.shape.size(), 0);
+  for (int64_t i = 0, count = input.elements(); i < count; ++i) {
+    int64_t target = 0;
+    for (size_t d = 0; d < index.size(); ++d)
+      target += index[d] * strides[d];
+    setInteger(result, target, combine(integerAt(result, target), integerAt(input, i)));
+    for (size_t d = index.size(); d-- > 0 && ++index[d] == input.shape[d];)
+      index[d] = 0;
+  }
+  node.setResult(std::move(result));
+}
+
+} // namespace
+
+void buildReduceMax(NodeImporter &node) { buildReduction<mlir::tosa::ReduceMaxOp>(node); }
+void buildReduceMin(NodeImporter &node) { buildReduction<mlir::tosa::ReduceMinOp>(node); }
+void buildReduceSum(NodeImporter &node) { buildReduction<mlir::tosa::ReduceSumOp>(node); }
+
+// A mean over rows and columns is an average pool, which has an exact integer form.
+void buildReduceMean(NodeImporter &node) {
+  TosaBuilder &tosa = node.tosa();
+  Reduction reduction = readReduction(node);
+  mlir::Value value = node.floatValue(0);
+  Shape shape = shapeOf(value), result = reduction.result(shape);
+  if (shape.size() == 4 && reduction.axes == std::vector<int64_t>{2, 3}) {
+    value = fromChannelsLast(node, averageImage(node, toChannelsLast(node, value)), 4);
+  } else if (shape.size() == 4 && reduction.axes == std::vector<int64_t>{1, 2}) {
+    value = averageImage(node, value);
+  } else {
+    int64_t count = 1;
+    for (int64_t axis : reduction.axes) {
+      count *= shape[axis];
+      value = tosa.reduce<mlir::tosa::ReduceSumOp>(value, axis);
+    }
+    value = tosa.multiplyScalar(value, 1.0f / static_cast<float>(count));
+  }
+  node.setResult(tosa.reshape(value, result));
+}
+
+void foldReduceMax(NodeImporter &node) {
+  foldReduction(node, INT64_MIN, [](int64_t a, int64_t b) { return std::max(a, b); });
+}
+void foldReduceMin(NodeImporter &node) {
+  foldReduction(node, INT64_MAX, [](int64_t a, int64_t b) { return std::min(a, b); });
+}
+void foldReduceProd(NodeImporter &node) {
+  foldReduction(node, 1, [](int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  });
+}
+void foldReduceSum(NodeImporter &node) {
+  foldReduction(node, 0, [](int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  });
+}
+
+} // namespace tilewright::onnx_import

@@ -1,0 +1,268 @@
+// Resize and Upsample.
+#include "operators.h"
+#include "window.h"
+
+#include "size_limits.h"
+
+#include <cmath>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace tilewright::onnx_import {
+
+namespace {
+
+// How one axis is resized.
+struct Axis {
+  int64_t in;
+  int64_t out;
+  float scale;
+};
+
+// What TOSA's resize does along one axis: output position o lies at (o * denominator + offset) / numerator.
+struct TosaAxis {
+  int64_t numerator = 1;
+  int64_t denominator = 1;
+  int64_t offset = 0;
+  int64_t border = 0;
+};
+
+// The rule of opset 10 and before is named so here; it is no attribute value of ONNX.
+const std::string simpleRule = "simple";
+
+// The input coordinate of output position `i`, in the arithmetic of float32 that onnxruntime uses.
+float coordinate(NodeImporter &node, const std::string &mode, const Axis &axis, int64_t i) {
+  auto at = static_cast<float>(i);
+  if (mode == "half_pixel" || (mode == "pytorch_half_pixel" && axis.out > 1))
+    return (at + 0.5f) / axis.scale - 0.5f;
+  if (mode == "pytorch_half_pixel")
+    return 0;
+  if (mode == "asymmetric")
+    return at / axis.scale;
+  if (mode == "align_corners")
+    return axis.out == 1 ? 0
+                         : at * static_cast<float>(axis.in - 1) / static_cast<float>(axis.out - 1);
+  if (mode == "tf_half_pixel_for_nn")
+    return (at + 0.5f) / axis.scale;
+  node.fail(fmt::format("coordinate transformation '{}' is not supported", escape(mode)));
+}
+
+int64_t nearestIndex(NodeImporter &node, const std::string &rule, const Axis &axis, float x) {
+  float rounded;
+  if (rule == "round_prefer_floor")
+    rounded = x == std::floor(x) + 0.5f ? std::floor(x) : std::round(x);
+  else if (rule == "round_prefer_ceil")
+    rounded = std::round(x);
+  else if (rule == "floor")
+    rounded = std::floor(x);
+  else if (rule == "ceil")
+    rounded = std::ceil(x);
+  else if (rule == simpleRule)
+    rounded = axis.scale < 1 ? std::ceil(x) : std::trunc(x);
+  else
+    node.fail(fmt::format("nearest mode '{}' is not supported", escape(rule)));
+  return std::clamp<int64_t>(static_cast<int64_t>(rounded), 0, axis.in - 1);
+}
+
+bool withinTosaLimits(const TosaAxis &t) {
+  return t.numerator <= 2048 && t.denominator < 16 * t.numerator && t.offset >= -t.numerator &&
+         t.offset < 16 * t.numerator && t.border >= -16 * t.numerator && t.border < t.numerator &&
+         t.numerator < 256 * t.denominator;
+}
+
+// The border that makes TOSA's formula give `axis.out` positions.
+void completeBorder(TosaAxis &t, const Axis &axis) {
+  t.border = (axis.out - 1) * t.denominator - (axis.in - 1) * t.numerator + t.offset;
+}
+
+int64_t floorDivide(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+
+// TOSA parameters whose nearest neighbors are `map`, when there are such. TOSA rounds halves up.
+std::optional<TosaAxis> nearestAsTosa(const Axis &axis, const std::vector<int32_t> &map) {
+  int64_t divisor = std::gcd(axis.in, axis.out);
+  TosaAxis t;
+  t.numerator = 2 * axis.out / divisor;
+  t.denominator = 2 * axis.in / divisor;
+  if (axis.in == axis.out)
+    t.numerator = t.denominator = 1;
+  if (t.numerator > 256)
+    return std::nullopt;
+  for (t.offset = -t.numerator; t.offset <= t.denominator; ++t.offset) {
+    bool fits = true;
+    for (int64_t o = 0; o < axis.out && fits; ++o) {
+      int64_t y = 2 * (o * t.denominator + t.offset) + t.numerator;
+      int64_t nearest = floorDivide(y, 2 * t.numerator);
+      fits = std::clamp<int64_t>(nearest, 0, axis.in - 1) == map[o];
+    }
+    completeBorder(t, axis);
+    if (fits && withinTosaLimits(t))
+      return t;
+  }
+  return std::nullopt;
+}
+
+std::optional<TosaAxis> linearAsTosa(const std::string &mode, const Axis &axis) {
+  TosaAxis t;
+  int64_t in = axis.in, out = axis.out;
+  if (mode == "align_corners") {
+    int64_t divisor = std::gcd(in - 1, out - 1);
+    if (in > 1 && out > 1) {
+      t.numerator = (out - 1) / divisor;
+      t.denominator = (in - 1) / divisor;
+    }
+  } else {
+    // A scale that rounding took away from out / in has no exact form.
+    if (axis.scale * static_cast<float>(in) != static_cast<float>(out))
+      return std::nullopt;
+    int64_t divisor = std::gcd(in, out);
+    t.numerator = 2 * out / divisor;
+    t.denominator = 2 * in / divisor;
+    if (mode == "half_pixel" || (mode == "pytorch_half_pixel" && out > 1))
+      t.offset = (in - out) / divisor;
+    else if (mode != "asymmetric")
+      return std::nullopt;
+  }
+  completeBorder(t, axis);
+  return withinTosaLimits(t) ? std::optional(t) : std::nullopt;
+}
+
+std::vector<Axis> axesFromScales(NodeImporter &node, const Shape &shape,
+                                 const std::vector<float> &scales) {
+  std::vector<Axis> axes;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    float length = static_cast<float>(shape[i]) * scales[i];
+    if (!(scales[i] > 0) || !(length < static_cast<float>(maxTensorBytes)))
+      node.fail(fmt::format("a scale of {} is not possible", scales[i]));
+    axes.push_back({shape[i], static_cast<int64_t>(std::floor(length)), scales[i]});
+  }
+  return axes;
+}
+
+std::vector<Axis> axesFromSizes(NodeImporter &node, const Shape &shape,
+                                const std::vector<int64_t> &sizes) {
+  std::vector<Axis> axes;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (sizes[i] < 1 || sizes[i] > maxTensorBytes)
+      node.fail(fmt::format("a size of {} is not possible", sizes[i]));
+    axes.push_back({shape[i], sizes[i],
+                    static_cast<float>(sizes[i]) / static_cast<float>(shape[i])});
+  }
+  return axes;
+}
+
+// Values of the node's `axes` spread over all dimensions.
+template <typename T>
+std::vector<T> spread(NodeImporter &node, const std::vector<T> &values, std::vector<T> all) {
+  std::vector<int64_t> axes;
+  for (size_t i = 0; i < all.size(); ++i)
+    axes.push_back(static_cast<int64_t>(i));
+  axes = node.integers("axes", axes);
+  node.axes(axes, static_cast<int64_t>(all.size())); // each axis once
+  if (values.size() != axes.size())
+    node.fail(fmt::format("there are {} sizes for {} dimensions", values.size(), axes.size()));
+  for (size_t i = 0; i < axes.size(); ++i)
+    all[node.axis(axes[i], static_cast<int64_t>(all.size()))] = values[i];
+  return all;
+}
+
+mlir::Value resizeImage(NodeImporter &node, mlir::Value input, const std::vector<Axis> &axes,
+                        const TosaAxis &rows, const TosaAxis &columns, bool linear) {
+  mlir::Value image = toChannelsLast(node, input);
+  image = node.tosa().resize(
+      image, {axes[2].out, axes[3].out},
+      {rows.numerator, rows.denominator, columns.numerator, columns.denominator},
+      {rows.offset, columns.offset}, {rows.border, columns.border}, linear);
+  return fromChannelsLast(node, image, 4);
+}
+
+mlir::Value resizeNearest(NodeImporter &node, mlir::Value input, const std::vector<Axis> &axes,
+                          const std::string &coordinates, const std::string &rule) {
+  std::vector<std::vector<int32_t>> maps;
+  for (const Axis &axis : axes) {
+    std::vector<int32_t> &map = maps.emplace_back();
+    for (int64_t i = 0; i < axis.out; ++i)
+      map.push_back(static_cast<int32_t>(
+          axis.scale == 1 ? i
+                          : nearestIndex(node, rule, axis, coordinate(node, coordinates, axis, i))));
+  }
+  if (axes.size() == 4 && axes[0].in == axes[0].out && axes[1].in == axes[1].out) {
+    std::optional<TosaAxis> rows = nearestAsTosa(axes[2], maps[2]);
+    std::optional<TosaAxis> columns = nearestAsTosa(axes[3], maps[3]);
+    if (rows && columns)
+      return resizeImage(node, input, axes, *rows, *columns, false);
+  }
+  for (size_t i = 0; i < axes.size(); ++i)
+    if (axes[i].in != axes[i].out)
+      input = node.tosa().gatherAxis(input, static_cast<int64_t>(i), maps[i]);
+  return input;
+}
+
+mlir::Value resizeLinear(NodeImporter &node, mlir::Value input, const std::vector<Axis> &axes,
+                         const std::string &coordinates) {
+  if (axes.size() == 4 && axes[0].in == axes[0].out && axes[1].in == axes[1].out) {
+    std::optional<TosaAxis> rows = linearAsTosa(coordinates, axes[2]);
+    std::optional<TosaAxis> columns = linearAsTosa(coordinates, axes[3]);
+    if (rows && columns)
+      return resizeImage(node, input, axes, *rows, *columns, true);
+  }
+  node.fail(fmt::format("linear interpolation from {}x{} with coordinates '{}' is not supported "
+                        "for these scales",
+                        node.shape(0).size() > 2 ? node.shape(0)[2] : 0, node.shape(0).back(),
+                        escape(coordinates)));
+}
+
+void buildResized(NodeImporter &node, const std::vector<Axis> &axes,
+                  const std::string &coordinates, const std::string &rule) {
+  mlir::Value input = node.floatValue(0);
+  Shape result;
+  for (const Axis &axis : axes)
+    result.push_back(axis.out);
+  node.tosa().floatType(result); // checks the size before maps of that size are made
+  bool unchanged = true;
+  for (const Axis &axis : axes)
+    unchanged &= axis.in == axis.out && axis.scale == 1;
+  std::string mode = node.text("mode", "nearest");
+  if (unchanged)
+    node.setResult(input);
+  else if (mode == "nearest")
+    node.setResult(resizeNearest(node, input, axes, coordinates, rule));
+  else if (mode == "linear")
+    node.setResult(resizeLinear(node, input, axes, coordinates));
+  else
+    node.fail(fmt::format("mode '{}' is not supported", escape(mode)));
+}
+
+} // namespace
+
+void buildResize(NodeImporter &node) {
+  Shape shape = node.shape(0);
+  if (shape.empty())
+    node.fail("a scalar cannot be resized");
+  if (node.opset() < 11) {
+    std::vector<float> scales = node.floats(1, "scales");
+    return buildResized(node, axesFromScales(node, shape, spread(node, scales, std::vector<float>(shape.size(), 1))),
+                        "asymmetric", simpleRule);
+  }
+  if (node.text("keep_aspect_ratio_policy", "stretch") != "stretch")
+    node.fail("keeping the aspect ratio is not supported");
+  std::string coordinates = node.text("coordinate_transformation_mode", "half_pixel");
+  std::string rule = node.text("nearest_mode", "round_prefer_floor");
+  std::vector<float> scales = node.has(2) ? node.floats(2, "scales") : std::vector<float>();
+  std::vector<Axis> axes;
+  if (!scales.empty())
+    axes = axesFromScales(node, shape, spread(node, scales, std::vector<float>(shape.size(), 1)));
+  else
+    axes = axesFromSizes(node, shape, spread(node, node.integers(3, "sizes"), shape));
+  buildResized(node, axes, coordinates, rule);
+}
+
+void buildUpsample(NodeImporter &node) {
+  Shape shape = node.shape(0);
+  std::vector<float> scales =
+      node.opset() < 9 ? node.numbers("scales", {}) : node.floats(1, "scales");
+  buildResized(node,
+               axesFromScales(node, shape, spread(node, scales, std::vector<float>(shape.size(), 1))),
+               "asymmetric", simpleRule);
+}
+
+} // namespace tilewright::onnx_import

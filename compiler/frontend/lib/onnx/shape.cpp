@@ -1,0 +1,184 @@
+// The same elements in another shape or order, or repeated.
+#include "operators.h"
+
+#include "size_limits.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tilewright::onnx_import {
+
+namespace {
+
+// Sets the result to the input in `shape`, whichever way the input is held.
+void setReshaped(NodeImporter &node, const Shape &shape, bool fold) {
+  if (!fold)
+    return node.setResult(node.tosa().reshape(node.value(0), shape));
+  const Tensor &input = node.known(0, "input");
+  node.checkFold(shape, input.dtype);
+  node.setResult(reshaped(input, shape));
+}
+
+Shape reshapeTarget(NodeImporter &node) {
+  Shape input = node.shape(0), target = node.integers(1, "shape");
+  bool zeroCopies = node.integer("allowzero", 0) == 0;
+  int64_t known = 1;
+  std::optional<size_t> inferred;
+  for (size_t i = 0; i < target.size(); ++i) {
+    if (target[i] == 0 && zeroCopies) {
+      if (i >= input.size())
+        node.fail(fmt::format("dimension {} is to be copied from an input of {} dimensions", i,
+                              input.size()));
+      target[i] = input[i];
+    } else if (target[i] == -1) {
+      if (inferred)
+        node.fail("the shape has two dimensions of -1");
+      inferred = i;
+      continue;
+    }
+    if (target[i] < 0 || (target[i] > 0 && known > maxTensorBytes / target[i]))
+      node.fail(fmt::format("the shape holds {}", target[i]));
+    known *= target[i];
+  }
+  int64_t count = elementCount(input);
+  if (inferred)
+    target[*inferred] = known != 0 && count % known == 0 ? count / known : 0;
+  if (elementCount(target) != count)
+    node.fail(fmt::format("a tensor of shape {} cannot be reshaped to {}", formatShape(input),
+                          formatShape(node.integers(1, "shape"))));
+  return target;
+}
+
+Shape flattenTarget(NodeImporter &node) {
+  Shape input = node.shape(0);
+  auto rank = static_cast<int64_t>(input.size());
+  int64_t axis = node.integer("axis", 1);
+  if (axis < -rank || axis > rank) // the end of the shape is a place to cut as well
+    node.fail(fmt::format("axis {} is outside a tensor of {} dimensions", axis, rank));
+  auto dims = llvm::ArrayRef<int64_t>(input);
+  axis = axis < 0 ? axis + rank : axis;
+  return {elementCount(dims.take_front(axis)), elementCount(dims.drop_front(axis))};
+}
+
+std::vector<int64_t> axesOf(NodeImporter &node, int64_t rank) {
+  return node.axes(node.has(1) ? node.integers(1, "axes") : node.integers("axes", {}), rank);
+}
+
+Shape squeezeTarget(NodeImporter &node) {
+  Shape input = node.shape(0), target;
+  std::vector<int64_t> axes = axesOf(node, node.rank(0));
+  for (size_t i = 0; i < input.size(); ++i) {
+    bool named = std::binary_search(axes.begin(), axes.end(), static_cast<int64_t>(i));
+    if (named && input[i] != 1)
+      node.fail(fmt::format("dimension {} is {} and cannot be squeezed", i, input[i]));
+    if (axes.empty() ? input[i] != 1 : !named)
+      target.push_back(input[i]);
+  }
+  return target;
+}
+
+Shape unsqueezeTarget(NodeImporter &node) {
+  Shape target = node.shape(0);
+  size_t added = node.has(1) ? node.integers(1, "axes").size() : node.integers("axes", {}).size();
+  if (added > static_cast<size_t>(maxRank))
+    node.fail(fmt::format("{} axes are too many", added));
+  for (int64_t axis : axesOf(node, static_cast<int64_t>(target.size() + added)))
+    target.insert(target.begin() + axis, 1);
+  return target;
+}
+
+std::vector<int32_t> permutationOf(NodeImporter &node) {
+  int64_t rank = node.rank(0);
+  std::vector<int64_t> reversed;
+  for (int64_t i = rank; i-- > 0;)
+    reversed.push_back(i);
+  std::vector<int64_t> permutation = node.integers("perm", reversed), sorted = permutation;
+  std::sort(sorted.begin(), sorted.end());
+  std::reverse(reversed.begin(), reversed.end());
+  if (sorted != reversed)
+    node.fail(fmt::format("attribute 'perm' is not a permutation of {} dimensions", rank));
+  return {permutation.begin(), permutation.end()};
+}
+
+Shape expandTarget(NodeImporter &node) {
+  Shape wanted = node.integers(1, "shape");
+  std::optional<Shape> target = broadcastShapes(node.shape(0), wanted);
+  if (!target || std::any_of(wanted.begin(), wanted.end(), [](int64_t d) { return d < 0; }))
+    node.fail(fmt::format("a tensor of shape {} cannot be expanded to {}",
+                          formatShape(node.shape(0)), formatShape(wanted)));
+  return *target;
+}
+
+std::vector<int64_t> repeatsOf(NodeImporter &node) {
+  std::vector<int64_t> repeats = node.integers(1, "repeats");
+  if (repeats.size() != node.shape(0).size())
+    node.fail(fmt::format("there are {} repeats for {} dimensions", repeats.size(), node.rank(0)));
+  for (int64_t repeat : repeats)
+    if (repeat < 0 || repeat > maxTensorBytes)
+      node.fail(fmt::format("{} repeats are not possible", repeat));
+  return repeats;
+}
+
+} // namespace
+
+void buildIdentity(NodeImporter &node) {
+  if (node.has(2) && node.integers(2, "training_mode") != std::vector<int64_t>{0})
+    node.fail("training mode is not supported");
+  node.setResult(node.operand(0));
+}
+
+void buildReshape(NodeImporter &node) { setReshaped(node, reshapeTarget(node), false); }
+void foldReshape(NodeImporter &node) { setReshaped(node, reshapeTarget(node), true); }
+void buildFlatten(NodeImporter &node) { setReshaped(node, flattenTarget(node), false); }
+void foldFlatten(NodeImporter &node) { setReshaped(node, flattenTarget(node), true); }
+void buildSqueeze(NodeImporter &node) { setReshaped(node, squeezeTarget(node), false); }
+void foldSqueeze(NodeImporter &node) { setReshaped(node, squeezeTarget(node), true); }
+void buildUnsqueeze(NodeImporter &node) { setReshaped(node, unsqueezeTarget(node), false); }
+void foldUnsqueeze(NodeImporter &node) { setReshaped(node, unsqueezeTarget(node), true); }
+
+void buildTranspose(NodeImporter &node) {
+  node.setResult(node.tosa().transpose(node.value(0), permutationOf(node)));
+}
+
+void foldTranspose(NodeImporter &node) {
+  const Tensor &input = node.known(0, "input");
+  Shape strides = rowMajorStrides(input.shape), shape, permuted;
+  for (int32_t from : permutationOf(node)) {
+    shape.push_back(input.shape[from]);
+    permuted.push_back(strides[from]);
+  }
+  node.checkFold(shape, input.dtype);
+  node.setResult(stridedCopy(input, shape, 0, permuted));
+}
+
+void buildExpand(NodeImporter &node) {
+  node.setResult(node.tosa().broadcastTo(node.value(0), expandTarget(node)));
+}
+
+void foldExpand(NodeImporter &node) {
+  const Tensor &input = node.known(0, "input");
+  Shape target = expandTarget(node);
+  node.checkFold(target, input.dtype);
+  node.setResult(stridedCopy(input, target, 0, broadcastStrides(input.shape, target)));
+}
+
+void buildTile(NodeImporter &node) {
+  node.setResult(node.tosa().tile(node.value(0), repeatsOf(node)));
+}
+
+void foldTile(NodeImporter &node) {
+  // Each dimension d becomes [repeats, d], read with stride 0 along the repeats.
+  const Tensor &input = node.known(0, "input");
+  Shape strides = rowMajorStrides(input.shape), split, splitStrides, target;
+  std::vector<int64_t> repeats = repeatsOf(node);
+  for (size_t i = 0; i < repeats.size(); ++i) {
+    split.insert(split.end(), {repeats[i], input.shape[i]});
+    splitStrides.insert(splitStrides.end(), {0, strides[i]});
+  }
+  node.checkFold(split, input.dtype);
+  for (size_t i = 0; i < repeats.size(); ++i)
+    target.push_back(repeats[i] * input.shape[i]);
+  node.setResult(reshaped(stridedCopy(input, split, 0, splitStrides), target));
+}
+
+} // namespace tilewright::onnx_import

@@ -1,0 +1,236 @@
+// TOSA as MLIR text or bytecode: parsed, checked, and brought into the form that frontend.h promises.
+#include "tilewright/compiler/frontend.h"
+
+#include "place.h"
+#include "semantic_checks.h"
+#include "text_limits.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Quant/IR/Quant.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/Dialect/Tosa/Transforms/Passes.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+namespace tilewright {
+
+namespace {
+
+// The first diagnostic's place and text; MLIR may give several for one mistake, or one without a text.
+class FirstDiagnostic {
+public:
+  FirstDiagnostic(mlir::MLIRContext &context, std::string path)
+      : path_(std::move(path)), handler_(&context, [this](mlir::Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error && !place_)
+            record(diagnostic);
+          return mlir::success();
+        }) {}
+
+  [[noreturn]] void raise(const std::string &fallback) const {
+    std::string message = message_.empty() ? fallback : escape(message_, 400);
+    throw UserError(place_.value_or(Place{path_, 0, 0, ""}), message);
+  }
+
+private:
+  void record(mlir::Diagnostic &diagnostic) {
+    place_ = placeOf(diagnostic.getLocation(), path_);
+    message_ = diagnostic.str();
+    std::replace(message_.begin(), message_.end(), '\n', ' ');
+  }
+
+  std::string path_;
+  std::optional<Place> place_;
+  std::string message_;
+  mlir::ScopedDiagnosticHandler handler_;
+};
+
+class TosaImporter {
+public:
+  explicit TosaImporter(std::string path) : path_(std::move(path)) {}
+
+  void normalize(mlir::ModuleOp module) {
+    mlir::func::FuncOp main = onlyFunction(module);
+    checkBody(main);
+    main.setName("main");
+    main.setPublic();
+    main->removeAttr("sym_visibility");
+    nameArguments(main);
+    nameResults(main);
+    nameLayers(main);
+  }
+
+private:
+  [[noreturn]] void fail(mlir::Location location, const std::string &message,
+                         const std::string &fix = "") const {
+    throw UserError(placeOf(location, path_), message, fix);
+  }
+
+  mlir::func::FuncOp onlyFunction(mlir::ModuleOp module) const {
+    mlir::func::FuncOp main;
+    std::vector<mlir::Operation *> declarations;
+    for (mlir::Operation &op : *module.getBody()) {
+      auto function = llvm::dyn_cast<mlir::func::FuncOp>(op);
+      if (!function)
+        fail(op.getLoc(), fmt::format("'{}' is not supported beside the function",
+                                      op.getName().getStringRef().str()));
+      if (function.isExternal()) {
+        declarations.push_back(&op);
+        continue;
+      }
+      if (main)
+        fail(op.getLoc(), "the module has a second function", "keep the one to compile");
+      main = function;
+    }
+    if (!main)
+      fail(module.getLoc(), "the module has no function with a body");
+    for (mlir::Operation *declaration : declarations)
+      declaration->erase();
+    return main;
+  }
+
+  void checkType(mlir::Location location, mlir::Type type) const {
+    if (llvm::isa<mlir::tosa::shapeType>(type))
+      return;
+    auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+    if (!tensor || !tensor.hasStaticShape())
+      fail(location, "only tensors of static shape are supported",
+           "convert the model with fixed input shapes");
+    if (tensor.getEncoding())
+      fail(location, "tensor encodings are not supported");
+    constexpr int64_t maxBytes = int64_t(1) << 31;
+    mlir::Type element = tensor.getElementType();
+    int64_t size = element.isIntOrFloat() ? (element.getIntOrFloatBitWidth() + 7) / 8 : 8;
+    for (int64_t dim : tensor.getShape()) {
+      if (dim == 0)
+        fail(location, "empty tensors are not supported");
+      if (size > maxBytes / dim)
+        fail(location, fmt::format("a tensor is larger than {} bytes", maxBytes));
+      size *= dim;
+    }
+  }
+
+  void checkBody(mlir::func::FuncOp main) const {
+    if (!main.getBody().hasOneBlock())
+      fail(main.getLoc(), "the function has more than one block");
+    for (mlir::BlockArgument argument : main.getArguments())
+      checkType(main.getLoc(), argument.getType());
+    for (mlir::Operation &op : main.getBody().front()) {
+      std::string name = op.getName().getStringRef().str();
+      bool isReturn = llvm::isa<mlir::func::ReturnOp>(op);
+      if (!isReturn && !llvm::isa<mlir::tosa::TosaDialect>(op.getDialect()))
+        fail(op.getLoc(), fmt::format("'{}' is not supported: it is no TOSA operator", name));
+      if (op.getNumRegions() > 0)
+        fail(op.getLoc(), fmt::format("'{}' is not supported: control flow depends on data", name));
+      for (mlir::Type type : op.getResultTypes())
+        checkType(op.getLoc(), type);
+      checkResources(op);
+    }
+  }
+
+  // A `dense_resource` that names nothing parses and verifies.
+  void checkResources(mlir::Operation &op) const {
+    for (mlir::NamedAttribute attribute : op.getAttrs()) {
+      auto resource = llvm::dyn_cast<mlir::DenseResourceElementsAttr>(attribute.getValue());
+      if (!resource)
+        continue;
+      mlir::AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+      auto type = llvm::cast<mlir::ShapedType>(resource.getType());
+      int64_t bits = type.getElementTypeBitWidth();
+      int64_t size = type.getNumElements() * ((bits + 7) / 8);
+      if (!blob || static_cast<int64_t>(blob->getData().size()) != size)
+        fail(op.getLoc(), fmt::format("the resource '{}' is missing or of the wrong size",
+                                      escape(resource.getRawHandle().getKey().str())));
+    }
+  }
+
+  void nameArguments(mlir::func::FuncOp main) const {
+    std::set<std::string> taken;
+    mlir::Builder builder(main.getContext());
+    for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+      std::string name = fmt::format("input_{}", i);
+      for (const char *key : {"tilewright.name", "tosa.tensor_name", "ml_program.identifier", "tf_saved_model.index_path"})
+        if (auto given = main.getArgAttrOfType<mlir::StringAttr>(i, key)) {
+          name = given.str();
+          break;
+        }
+      if (name.empty() || !taken.insert(name).second)
+        fail(main.getLoc(), fmt::format("the name '{}' of an input is empty or given twice",
+                                        escape(name)));
+      main.setArgAttrs(i, builder.getDictionaryAttr(
+                              builder.getNamedAttr("tilewright.name", builder.getStringAttr(name))));
+    }
+  }
+
+  void nameResults(mlir::func::FuncOp main) const {
+    std::set<std::string> taken;
+    mlir::Builder builder(main.getContext());
+    for (unsigned i = 0; i < main.getNumResults(); ++i) {
+      std::string name = fmt::format("output_{}", i);
+      for (const char *key : {"tilewright.name", "tosa.tensor_name", "ml_program.identifier", "tf_saved_model.index_path"})
+        if (auto given = main.getResultAttrOfType<mlir::StringAttr>(i, key)) {
+          name = given.str();
+          break;
+        }
+      if (name.empty() || !taken.insert(name).second)
+        fail(main.getLoc(), fmt::format("the name '{}' of an output is empty or given twice",
+                                        escape(name)));
+      main.setResultAttrs(i, builder.getDictionaryAttr(builder.getNamedAttr(
+                                 "tilewright.name", builder.getStringAttr(name))));
+    }
+  }
+
+  // Operators that carry no layer are layers of their own: the location's name, else the operator's kind and number.
+  void nameLayers(mlir::func::FuncOp main) const {
+    std::map<std::string, int> count;
+    mlir::MLIRContext &context = *main.getContext();
+    for (mlir::Operation &op : main.getBody().front().without_terminator()) {
+      std::string kind = op.getName().stripDialect().str();
+      int number = count[kind]++;
+      if (!layerOf(op.getLoc()).op.empty())
+        continue;
+      auto inner = mlir::NameLoc::get(mlir::StringAttr::get(&context, kind), op.getLoc());
+      auto given = llvm::dyn_cast<mlir::NameLoc>(op.getLoc());
+      std::string name = given ? given.getName().str() : fmt::format("{}_{}", kind, number);
+      op.setLoc(mlir::NameLoc::get(mlir::StringAttr::get(&context, name), inner));
+    }
+  }
+
+  std::string path_;
+};
+
+} // namespace
+
+mlir::OwningOpRef<mlir::ModuleOp> importTosa(const std::string &path, const std::string &bytes,
+                                             mlir::MLIRContext &context) {
+  context.loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect, mlir::quant::QuantDialect>();
+  bool bytecode = bytes.rfind("ML\xefR", 0) == 0;
+  if (!bytecode)
+    checkTextLimits(path, bytes);
+
+  FirstDiagnostic diagnostics(context, path);
+  mlir::ParserConfig config(&context);
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(bytes, config, path);
+  if (!module)
+    diagnostics.raise(bytecode ? "the MLIR bytecode is damaged" : "the text is no valid MLIR");
+  TosaImporter(path).normalize(*module);
+  checkSemantics(*module, path);
+
+  // What MLIR knows of TOSA's own rules: types an operator supports, the limits of level 8K.
+  mlir::PassManager passes(&context);
+  mlir::tosa::TosaAttachTargetOptions target;
+  target.profiles = {"pro_int", "pro_fp"};
+  target.extensions = {"int16"};
+  passes.addPass(mlir::tosa::createTosaAttachTarget(target));
+  passes.addPass(mlir::tosa::createTosaValidation());
+  if (mlir::failed(passes.run(*module)))
+    diagnostics.raise("the module is no valid TOSA");
+  (*module)->removeAttr(mlir::tosa::TargetEnvAttr::name);
+  return module;
+}
+
+} // namespace tilewright

@@ -1,0 +1,118 @@
+#include "text_limits.h"
+
+#include "tilewright/support/error.h"
+
+#include <cctype>
+#include <fmt/format.h>
+#include <string_view>
+
+namespace tilewright {
+
+namespace {
+
+constexpr int maxNesting = 128;
+constexpr int maxTypeRank = 16;
+
+class TextScanner {
+public:
+  TextScanner(const std::string &path, std::string_view text) : path_(path), text_(text) {}
+
+  // Walks over the tokens that matter: strings and comments hide brackets, `->` and `>=` are no brackets.
+  void scan() {
+    while (at_ < text_.size()) {
+      char letter = text_[at_];
+      if (letter == '"')
+        skipString();
+      else if (letter == '/' && next() == '/')
+        at_ = std::min(text_.find('\n', at_), text_.size());
+      else if ((letter == '-' && next() == '>') || (letter == '>' && next() == '='))
+        at_ += 2;
+      else if (letter == '(' || letter == '[' || letter == '{' || letter == '<')
+        open(letter);
+      else if (letter == ')' || letter == ']' || letter == '}' || letter == '>')
+        close();
+      else if (std::isalpha(static_cast<unsigned char>(letter)) || letter == '_')
+        skipWord();
+      else
+        ++at_;
+    }
+  }
+
+private:
+  char next() const { return at_ + 1 < text_.size() ? text_[at_ + 1] : '\0'; }
+
+  void skipString() {
+    for (++at_; at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\n'; ++at_)
+      if (text_[at_] == '\\')
+        ++at_;
+    ++at_;
+  }
+
+  void skipWord() {
+    size_t begin = at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) ||
+                                  text_[at_] == '_' || text_[at_] == '$' || text_[at_] == '.'))
+      ++at_;
+    std::string_view word = text_.substr(begin, at_ - begin);
+    if ((word == "affine_map" || word == "affine_set") && at_ < text_.size() && text_[at_] == '<')
+      fail(begin, fmt::format("{} has no place in a TOSA graph", word));
+  }
+
+  void open(char bracket) {
+    size_t place = at_++;
+    if (++depth_ > maxNesting)
+      fail(place, fmt::format("brackets nest deeper than {} levels", maxNesting));
+    if (bracket == '<')
+      countDimensions(place);
+  }
+
+  void close() {
+    ++at_;
+    depth_ -= depth_ > 0;
+  }
+
+  // The dimensions of a type such as tensor<1x?x3xf32> stand right behind the bracket.
+  void countDimensions(size_t place) {
+    for (int rank = 0;; ++rank) {
+      if (rank > maxTypeRank)
+        fail(place, fmt::format("a type has more than {} dimensions", maxTypeRank));
+      size_t digits = at_;
+      while (digits < text_.size() && (std::isspace(static_cast<unsigned char>(text_[digits]))))
+        ++digits;
+      size_t end = digits;
+      while (end < text_.size() &&
+             (std::isdigit(static_cast<unsigned char>(text_[end])) || text_[end] == '?'))
+        ++end;
+      while (end > digits && end < text_.size() && std::isspace(static_cast<unsigned char>(text_[end])))
+        ++end;
+      if (end == digits || end >= text_.size() || text_[end] != 'x')
+        return;
+      at_ = end + 1;
+    }
+  }
+
+  [[noreturn]] void fail(size_t offset, const std::string &message) const {
+    Place place{path_, 1, 1, ""};
+    for (size_t i = 0; i < offset; ++i) {
+      ++place.column;
+      if (text_[i] == '\n') {
+        ++place.line;
+        place.column = 1;
+      }
+    }
+    throw UserError(place, message);
+  }
+
+  const std::string &path_;
+  std::string_view text_;
+  size_t at_ = 0;
+  int depth_ = 0;
+};
+
+} // namespace
+
+void checkTextLimits(const std::string &path, const std::string &text) {
+  TextScanner(path, text).scan();
+}
+
+} // namespace tilewright

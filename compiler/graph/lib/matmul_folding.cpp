@@ -1,0 +1,72 @@
+// A product with a constant matrix is a 1x1 convolution over an image of one column: as a convolution it has a bias, weights
+// that are quantized per channel, and one form for every later stage.
+#include "constants.h"
+#include "patterns.h"
+
+namespace tilewright {
+
+namespace {
+
+namespace tosa = mlir::tosa;
+using mlir::failure;
+using mlir::LogicalResult;
+using mlir::PatternRewriter;
+using mlir::success;
+
+LogicalResult matmulToConv(tosa::MatMulOp op, PatternRewriter &rewriter) {
+  Dims a = dimsOf(op.getA()), b = dimsOf(op.getB());
+  if (!isFloat32(op.getOutput()) || !constantOf(op.getB()) || b[0] != 1)
+    return failure();
+  int64_t rows = a[1], depth = a[2], columns = b[2];
+  mlir::Location location = op.getLoc();
+  mlir::Value matrix = makeReshape(rewriter, location, op.getB(), {depth, columns});
+  mlir::Value weight = makeReshape(rewriter, location,
+                                   makeTranspose(rewriter, location, matrix, {1, 0}),
+                                   {columns, 1, 1, depth});
+  mlir::Value bias = makeFloats(rewriter, location, {columns}, 0.0f);
+  mlir::Value image = makeReshape(rewriter, location, op.getA(), {1, rows, 1, depth});
+  auto type = mlir::RankedTensorType::get({1, rows, 1, columns}, rewriter.getF32Type());
+  mlir::Value product = tosa::Conv2DOp::create(
+      rewriter, location, type, image, weight, bias, op.getAZp(), op.getBZp(),
+      rewriter.getDenseI64ArrayAttr({0, 0, 0, 0}), rewriter.getDenseI64ArrayAttr({1, 1}),
+      rewriter.getDenseI64ArrayAttr({1, 1}), mlir::TypeAttr::get(rewriter.getF32Type()),
+      rewriter.getBoolAttr(false));
+  rewriter.replaceOp(op, makeReshape(rewriter, location, product, dimsOf(op.getOutput())));
+  return success();
+}
+
+// An image that is flattened channel by channel on its way into such a product need not be transposed: the rows of
+// the constant matrix are instead.
+LogicalResult foldFlattenTranspose(tosa::Conv2DOp op, PatternRewriter &rewriter) {
+  auto reshape = op.getInput().getDefiningOp<tosa::ReshapeOp>();
+  auto transpose = reshape ? reshape.getInput1().getDefiningOp<tosa::TransposeOp>() : nullptr;
+  mlir::DenseElementsAttr weight = constantOf(op.getWeight());
+  if (!transpose || !weight || !isFloat32(op.getOutput()))
+    return failure();
+  Dims dims = dimsOf(op.getWeight()), input = dimsOf(op.getInput());
+  Dims image = dimsOf(transpose.getInput1()); // NHWC
+  bool toNchw = transpose.getPerms() == llvm::ArrayRef<int32_t>({0, 3, 1, 2});
+  bool pointwise = dims[1] == 1 && dims[2] == 1;
+  if (!toNchw || !pointwise || dims[3] != image[1] * image[2] * image[3] ||
+      input[0] * input[1] * input[2] != image[0])
+    return failure();
+  mlir::Location location = op.getLoc();
+  // Depth is C, H, W; it becomes H, W, C.
+  mlir::Value rows =
+      makeReshape(rewriter, location, op.getWeight(), {dims[0], image[3], image[1], image[2]});
+  rows = makeReshape(rewriter, location, makeTranspose(rewriter, location, rows, {0, 2, 3, 1}), dims);
+  mlir::Value flat = makeReshape(rewriter, location, transpose.getInput1(), input);
+  rewriter.modifyOpInPlace(op, [&] {
+    op.getInputMutable().assign(flat);
+    op.getWeightMutable().assign(rows);
+  });
+  return success();
+}
+
+} // namespace
+
+void addMatmulFolding(mlir::RewritePatternSet &patterns) {
+  patterns.add(matmulToConv).add(foldFlattenTranspose);
+}
+
+} // namespace tilewright

@@ -1,0 +1,92 @@
+// Reshapes that only add or drop unit dimensions move behind element-wise ops, so that a bias meets its convolution and
+// the reshapes around the op meet each other.
+#include "constants.h"
+#include "patterns.h"
+#include "pointwise.h"
+
+namespace tilewright {
+
+namespace {
+
+namespace tosa = mlir::tosa;
+
+Dims withoutUnits(const Dims &dims) {
+  Dims kept;
+  llvm::copy_if(dims, std::back_inserter(kept), [](int64_t dim) { return dim != 1; });
+  return kept;
+}
+
+tosa::ReshapeOp unitReshape(mlir::Value value) {
+  auto reshape = value.getDefiningOp<tosa::ReshapeOp>();
+  if (!reshape || withoutUnits(dimsOf(value)) != withoutUnits(dimsOf(reshape.getInput1())))
+    return nullptr;
+  return reshape;
+}
+
+// The shape of a constant that broadcasts to `from` in the view `to`, whose dimensions other than 1 are the same.
+std::optional<Dims> inView(const Dims &constant, const Dims &from, const Dims &to) {
+  Dims lengths; // of the constant, along the dimensions of `from` that are not 1
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (from[i] != 1)
+      lengths.push_back(constant[i]);
+    else if (constant[i] != 1)
+      return std::nullopt;
+  }
+  Dims view;
+  size_t next = 0;
+  for (int64_t dim : to)
+    view.push_back(dim == 1 ? 1 : lengths[next++]);
+  return view;
+}
+
+class ReshapeSinking : public mlir::RewritePattern {
+public:
+  explicit ReshapeSinking(mlir::MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+
+  mlir::LogicalResult matchAndRewrite(mlir::Operation *op,
+                                      mlir::PatternRewriter &rewriter) const override {
+    unsigned count = pointwiseOperands(op);
+    if (count == 0)
+      return mlir::failure();
+    tosa::ReshapeOp source;
+    for (unsigned i = 0; i < count && !source; ++i)
+      source = unitReshape(op->getOperand(i));
+    auto type = llvm::cast<mlir::RankedTensorType>(op->getResult(0).getType());
+    if (!source || Dims(type.getShape()) != dimsOf(source.getOutput()))
+      return mlir::failure();
+
+    Dims outside = dimsOf(source.getOutput()), inside = dimsOf(source.getInput1());
+    llvm::SmallVector<mlir::Value> operands(op->getOperands());
+    llvm::SmallVector<Dims> views(count); // of the constants
+    for (unsigned i = 0; i < count; ++i) {
+      auto reshape = operands[i].getDefiningOp<tosa::ReshapeOp>();
+      std::optional<Dims> view;
+      if (reshape && dimsOf(reshape.getOutput()) == outside &&
+          dimsOf(reshape.getInput1()) == inside) {
+        operands[i] = reshape.getInput1();
+        view = inside;
+      } else if (constantOf(operands[i])) {
+        view = inView(dimsOf(operands[i]), outside, inside);
+      }
+      if (!view)
+        return mlir::failure();
+      views[i] = *view;
+    }
+    for (unsigned i = 0; i < count; ++i)
+      operands[i] = makeReshape(rewriter, op->getLoc(), operands[i], views[i]);
+    mlir::Operation *moved = rewriter.clone(*op);
+    moved->setOperands(operands);
+    moved->getResult(0).setType(type.clone(inside));
+    rewriter.replaceOp(op, makeReshape(rewriter, op->getLoc(), moved->getResult(0), outside));
+    return mlir::success();
+  }
+};
+
+} // namespace
+
+void addReshapeSinking(mlir::RewritePatternSet &patterns) {
+  patterns.add<ReshapeSinking>(patterns.getContext());
+}
+
+} // namespace tilewright

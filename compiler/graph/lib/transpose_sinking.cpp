@@ -1,0 +1,160 @@
+// Moves transposes towards the results: op(transpose(x)) becomes transpose(op'(x)), until two transposes meet and merge. A
+// convolution network in NCHW thus keeps NHWC between its convolutions.
+#include "constants.h"
+#include "patterns.h"
+#include "permutation.h"
+#include "pointwise.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace tilewright {
+
+namespace {
+
+namespace tosa = mlir::tosa;
+using mlir::failure;
+using mlir::LogicalResult;
+using mlir::PatternRewriter;
+using mlir::success;
+
+// Rebuilds `op` on `operands`, in the layout before `perm`, and puts the transpose behind it.
+mlir::Operation *moveBehind(PatternRewriter &rewriter, mlir::Operation *op,
+                            llvm::ArrayRef<mlir::Value> operands, const Permutation &perm) {
+  auto type = llvm::cast<mlir::RankedTensorType>(op->getResult(0).getType());
+  mlir::Operation *moved = rewriter.clone(*op);
+  moved->setOperands(operands);
+  moved->getResult(0).setType(type.clone(permuted(type.getShape(), inverse(perm))));
+  rewriter.setInsertionPointAfter(moved);
+  rewriter.replaceOp(op, makeTranspose(rewriter, op->getLoc(), moved->getResult(0), perm));
+  return moved;
+}
+
+// The input of `value` when that is a transpose by `perm`.
+mlir::Value undone(mlir::Value value, const Permutation &perm) {
+  auto transpose = value.getDefiningOp<tosa::TransposeOp>();
+  return transpose && Permutation(transpose.getPerms()) == perm ? transpose.getInput1()
+                                                                : mlir::Value();
+}
+
+bool movesData(tosa::TransposeOp op) {
+  return !movesOnlyUnits(dimsOf(op.getInput1()), Permutation(op.getPerms()));
+}
+
+mlir::Value before(PatternRewriter &rewriter, mlir::Location location, mlir::Value value,
+                   const Permutation &perm) {
+  if (mlir::Value input = undone(value, perm))
+    return input;
+  return makeTranspose(rewriter, location, value, inverse(perm));
+}
+
+// The permutation that moves behind an op on `operands`: one that moves data before one that does not. Operands that it does
+// not transpose must be constants or, for the sake of a permutation that moves data, such that undoing it on them moves none.
+// (For the sake of one that moves none, two such operands would pass it to each other for ever.)
+std::optional<Permutation> sinkable(mlir::OperandRange operands) {
+  tosa::TransposeOp found;
+  for (mlir::Value operand : operands) {
+    auto transpose = operand.getDefiningOp<tosa::TransposeOp>();
+    if (transpose && (!found || (movesData(transpose) && !movesData(found))))
+      found = transpose;
+  }
+  if (!found)
+    return std::nullopt;
+  Permutation perm(found.getPerms());
+  for (mlir::Value operand : operands)
+    if (!undone(operand, perm) && !constantOf(operand) &&
+        !(movesData(found) && movesOnlyUnits(dimsOf(operand), inverse(perm))))
+      return std::nullopt;
+  return perm;
+}
+
+LogicalResult sinkThrough(mlir::Operation *op, unsigned count, PatternRewriter &rewriter,
+                          llvm::function_ref<void(mlir::Operation *, const Permutation &)> adapt) {
+  std::optional<Permutation> perm = sinkable(op->getOperands().take_front(count));
+  if (!perm)
+    return failure();
+  llvm::SmallVector<mlir::Value> operands(op->getOperands());
+  for (unsigned i = 0; i < count; ++i)
+    operands[i] = before(rewriter, op->getLoc(), operands[i], *perm);
+  mlir::Operation *moved = moveBehind(rewriter, op, operands, *perm);
+  adapt(moved, *perm);
+  return success();
+}
+
+class PointwiseSinking : public mlir::RewritePattern {
+public:
+  explicit PointwiseSinking(mlir::MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+
+  LogicalResult matchAndRewrite(mlir::Operation *op, PatternRewriter &rewriter) const override {
+    unsigned count = pointwiseOperands(op);
+    if (count == 0)
+      return failure();
+    return sinkThrough(op, count, rewriter, [](mlir::Operation *, const Permutation &) {});
+  }
+};
+
+// Ops with an axis: reductions, concat, reverse.
+template <typename Op> LogicalResult sinkThroughAxis(Op op, PatternRewriter &rewriter) {
+  return sinkThrough(op, op->getNumOperands(), rewriter,
+                     [&](mlir::Operation *moved, const Permutation &perm) {
+                       auto axis = static_cast<unsigned>(llvm::cast<Op>(moved).getAxis());
+                       llvm::cast<Op>(moved).setAxis(perm[axis]);
+                     });
+}
+
+// A constant that holds `each` values a dimension, in the order before `perm`.
+mlir::Value permutedShape(PatternRewriter &rewriter, mlir::Operation *op, const Dims &values,
+                          const Permutation &perm, int64_t each) {
+  Dims result;
+  for (int32_t from : inverse(perm))
+    for (int64_t i = 0; i < each; ++i)
+      result.push_back(values[from * each + i]);
+  rewriter.setInsertionPoint(op);
+  return makeShape(rewriter, op->getLoc(), result);
+}
+
+// Ops whose first operand is data and whose others are shapes with `each` values a dimension (or parameters, with 0).
+template <typename Op>
+LogicalResult sinkThroughShapes(Op op, PatternRewriter &rewriter, llvm::ArrayRef<int64_t> each) {
+  llvm::SmallVector<Dims> shapes;
+  for (size_t i = 0; i < each.size(); ++i) {
+    std::optional<Dims> values = each[i] ? constantInts(op->getOperand(1 + i)) : Dims();
+    if (!values)
+      return failure();
+    shapes.push_back(*values);
+  }
+  return sinkThrough(op, 1, rewriter, [&](mlir::Operation *moved, const Permutation &perm) {
+    for (size_t i = 0; i < each.size(); ++i)
+      if (each[i])
+        moved->setOperand(1 + i, permutedShape(rewriter, moved, shapes[i], perm, each[i]));
+  });
+}
+
+LogicalResult sinkThroughPad(tosa::PadOp op, PatternRewriter &rewriter) {
+  return sinkThroughShapes(op, rewriter, {2, 0});
+}
+LogicalResult sinkThroughSlice(tosa::SliceOp op, PatternRewriter &rewriter) {
+  return sinkThroughShapes(op, rewriter, {1, 1});
+}
+LogicalResult sinkThroughTile(tosa::TileOp op, PatternRewriter &rewriter) {
+  return sinkThroughShapes(op, rewriter, {1});
+}
+
+} // namespace
+
+void addTransposeSinking(mlir::RewritePatternSet &patterns) {
+  patterns.add<PointwiseSinking>(patterns.getContext());
+  patterns.add(sinkThroughAxis<tosa::ReduceMaxOp>)
+      .add(sinkThroughAxis<tosa::ReduceMinOp>)
+      .add(sinkThroughAxis<tosa::ReduceSumOp>)
+      .add(sinkThroughAxis<tosa::ReduceProductOp>)
+      .add(sinkThroughAxis<tosa::ReduceAllOp>)
+      .add(sinkThroughAxis<tosa::ReduceAnyOp>)
+      .add(sinkThroughAxis<tosa::ConcatOp>)
+      .add(sinkThroughAxis<tosa::ReverseOp>)
+      .add(sinkThroughPad)
+      .add(sinkThroughSlice)
+      .add(sinkThroughTile);
+}
+
+} // namespace tilewright
