@@ -4,7 +4,7 @@
 // extent. The result is exact for such guards, and covers all of the step's elements for any other condition.
 #include "tilewright/isa/extent.h"
 
-#include "limits.h"
+#include "instruction_limits.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // One instruction: its fields and constraints. What it does is in semantics.cpp.
-#include "limits.h"
+#include "instruction_limits.h"
 #include "resolver.h"
 #include "schema.h"
 #include "type.h"

@@ -34,18 +34,11 @@ public:
 
 private:
   void instructions(const Sources &sources, const Machine &machine) {
-    isa_.byOpcode_.assign(size_t(1) << isa_.opcodeBits_, -1);
     for (const auto &[name, file] : sources.instructions) {
-      Instruction made = resolveInstruction(file, machine);
-      made.index = static_cast<int>(isa_.instructions_.size());
-      int &slot = isa_.byOpcode_[static_cast<size_t>(made.opcode)];
-      if (slot >= 0)
-        throw UserError(file.find("encode")->find("op")->place(),
-                        fmt::format("'{}' and '{}' have the same opcode {:#04x}", isa_.instructions_[static_cast<size_t>(slot)].name, made.name, made.opcode),
-                        fmt::format("{:#04x} is free", firstFree()));
-      slot = made.index;
-      isa_.instructions_.push_back(std::move(made));
+      isa_.instructions_.push_back(resolveInstruction(file, machine));
+      isa_.instructions_.back().index = static_cast<int>(isa_.instructions_.size()) - 1;
     }
+    opcodes(sources);
     if (isa_.instructions_.empty())
       throw UserError(sources.machine.place(), "there are no instructions");
     // A program must be able to end, and a unit's registers to be set.
@@ -60,9 +53,21 @@ private:
     }
   }
 
-  int firstFree() const {
-    auto it = std::find(isa_.byOpcode_.begin() + 1, isa_.byOpcode_.end(), -1);
-    return static_cast<int>(it - isa_.byOpcode_.begin());
+  void opcodes(const Sources &sources) {
+    isa_.byOpcode_.assign(size_t(1) << isa_.opcodeBits_, -1);
+    std::vector<bool> taken(isa_.byOpcode_.size(), false);
+    for (const Instruction &instruction : isa_.instructions_)
+      taken[static_cast<size_t>(instruction.opcode)] = true;
+    auto free = std::find(taken.begin() + 1, taken.end(), false) - taken.begin();
+    for (const Instruction &instruction : isa_.instructions_) {
+      int &slot = isa_.byOpcode_[static_cast<size_t>(instruction.opcode)];
+      if (slot >= 0)
+        throw UserError(sources.instructions.at(instruction.name).find("encode")->find("op")->place(),
+                        fmt::format("'{}' and '{}' have the same opcode {:#04x}", isa_.instructions_[static_cast<size_t>(slot)].name,
+                                    instruction.name, instruction.opcode),
+                        fmt::format("{:#04x} is free", free));
+      slot = instruction.index;
+    }
   }
 
   // A memory that cannot hold what one step of the array works on is no machine.

@@ -5,7 +5,7 @@
 // 3. Expressions get types; what is written must hold them.
 // 4. Every array index is proved in range, every memory index is brought into affine form.
 #include "interval.h"
-#include "limits.h"
+#include "instruction_limits.h"
 #include "resolver.h"
 #include "schema.h"
 #include "type.h"
@@ -286,12 +286,12 @@ private:
       throw UserError(type.place(), fmt::format("'{}' is not a type of accumulators", escape(type.text)), "they are i1 to i64 and u1 to u64");
     made_.init = element(*node.find("init"), spatial_);
     made_.expr = element(*node.find("expr"), iteratorNames_);
-    requireHolds(*node.find("init"), made_.accumulator, made_.init, "the accumulator");
     if (!holds(made_.accumulator, made_.expr->type))
       throw UserError(type.place(),
                       fmt::format("the accumulator {} is narrower than the {} that it combines, a {}", made_.accumulator.str(),
                                   made_.form == "contract" ? "product" : "value", made_.expr->type.str()),
                       fmt::format("make it at least {}", made_.expr->type.str()));
+    requireHolds(*node.find("init"), made_.accumulator, made_.init, "the accumulator");
     if (made_.form == "contract" && made_.expr->kind != ExprKind::Multiply)
       throw UserError(node.find("expr")->place(), "a contraction is over products", "make it a reduce");
     if (const yaml::Node *post = node.find("post"))

@@ -57,6 +57,8 @@ public:
       column_ = c == '\n' ? 1 : column_ + 1;
       line_ += c == '\n';
     }
+    if (quote_ != 0) // yaml-cpp takes the end of the file for the end of the string
+      throw UserError({file_, quoteLine_, quoteColumn_, ""}, "the quoted string never ends");
   }
 
 private:
@@ -65,7 +67,8 @@ private:
     if (comment_) {
       comment_ = c != '\n';
     } else if (quote_ != 0) {
-      if (quote_ == '"' && c == '\\')
+      bool doubled = quote_ == '\'' && c == '\'' && at_ + 1 < text_.size() && text_[at_ + 1] == '\'';
+      if ((quote_ == '"' && c == '\\') || doubled)
         escaped_ = !escaped_;
       else if (c == quote_ && !escaped_)
         quote_ = 0;
@@ -74,8 +77,14 @@ private:
     } else if (c == '"' || c == '\'') {
       bool opens = at_ == 0 || std::string_view(" \n\r[{,:-").find(text_[at_ - 1]) != std::string_view::npos;
       quote_ = opens ? c : 0;
+      quoteLine_ = line_;
+      quoteColumn_ = column_;
     } else if (c == '#') {
       comment_ = at_ == 0 || text_[at_ - 1] == ' ' || text_[at_ - 1] == '\n';
+    } else if (c == '|' || c == '>') {
+      size_t before = text_.substr(0, at_).find_last_not_of(' ');
+      if (before != std::string_view::npos && before + 1 < at_ && std::string_view(":-?").find(text_[before]) != std::string_view::npos)
+        fail(fmt::format("a block scalar ('{}')", c), "write a quoted string");
     } else if (c == '[' || c == '{') {
       if (++depth_ > maximumDepth)
         fail(fmt::format("nested more than {} deep", maximumDepth));
@@ -106,6 +115,7 @@ private:
   const std::string &file_;
   size_t at_ = 0;
   int line_ = 1, column_ = 1, depth_ = 0;
+  int quoteLine_ = 0, quoteColumn_ = 0; // where the string begins
   char quote_ = 0;
   bool escaped_ = false, comment_ = false;
 };

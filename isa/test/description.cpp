@@ -1,0 +1,82 @@
+#include "description.h"
+
+#include "tilewright/support/files.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+#include <map>
+#include <stdexcept>
+
+namespace tilewright::isa {
+
+namespace fs = std::filesystem;
+
+Description::Description() {
+  std::string pattern = (fs::temp_directory_path() / "tilewright-isa-XXXXXX").string();
+  if (!mkdtemp(pattern.data()))
+    throw std::runtime_error("no temporary directory");
+  path_ = pattern;
+  for (const char *part : {"description", "targets", "dram"})
+    fs::copy(fs::path(TILEWRIGHT_SOURCE_DIR) / "isa" / part, fs::path(path_) / part, fs::copy_options::recursive);
+}
+
+Description::~Description() {
+  std::error_code error;
+  fs::remove_all(path_, error);
+}
+
+Description &Description::replace(const std::string &file, const std::string &from, const std::string &to) {
+  std::string path = path_ + "/" + file, text = readFile(path);
+  size_t at = text.find(from);
+  if (at == std::string::npos || text.find(from, at + 1) != std::string::npos)
+    throw std::logic_error("'" + from + "' does not occur once in " + file);
+  writeFile(path, text.replace(at, from.size(), to));
+  return *this;
+}
+
+Description &Description::write(const std::string &file, const std::string &text) {
+  writeFile(path_ + "/" + file, text);
+  return *this;
+}
+
+Description &Description::remove(const std::string &file) {
+  fs::remove(path_ + "/" + file);
+  return *this;
+}
+
+Description &Description::overlay(const std::string &body) {
+  std::string file = fmt::format("overlay{}.yaml", overlays_.size());
+  write(file, "schema: \"tilewright/overlay/1\"\nname: \"t\"\nsummary: \"s\"\n" + body);
+  overlays_.push_back(path_ + "/" + file);
+  return *this;
+}
+
+Isa Description::load(const std::string &target) const {
+  LoadOptions options;
+  options.target = target;
+  options.overlays = overlays_;
+  options.directory = path_;
+  return isa::load(options);
+}
+
+std::string Description::error(const std::string &target) const {
+  std::string text = diagnosticOf([&] { load(target); });
+  for (size_t at; (at = text.find(path_ + "/")) != std::string::npos;)
+    text.erase(at, path_.size() + 1);
+  return text;
+}
+
+const Isa &shipped(const std::string &target) {
+  static std::map<std::string, Isa> loaded;
+  auto it = loaded.find(target);
+  if (it == loaded.end()) {
+    LoadOptions options;
+    options.target = target;
+    options.directory = TILEWRIGHT_SOURCE_DIR "/isa";
+    it = loaded.emplace(target, isa::load(options)).first;
+  }
+  return it->second;
+}
+
+} // namespace tilewright::isa

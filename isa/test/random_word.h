@@ -1,0 +1,15 @@
+// Random legal words, for property tests.
+#pragma once
+
+#include "tilewright/isa/isa.h"
+
+#include <random>
+
+namespace tilewright::isa {
+
+// Legal by the fields and by the instruction's requires; values near the ends of their ranges are likely.
+Word randomWord(const Isa &isa, const Instruction &instruction, std::mt19937_64 &random);
+
+bool sameWord(const Word &a, const Word &b);
+
+} // namespace tilewright::isa

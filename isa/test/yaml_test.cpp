@@ -1,0 +1,138 @@
+// ctest -R Yaml: the safe subset of YAML, each rule with its message and place.
+#include "description.h"
+#include "tilewright/isa/yaml.h"
+
+#include <gmock/gmock.h>
+
+using namespace tilewright;
+using namespace tilewright::isa;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+static std::string errorOf(const std::string &text) {
+  return diagnosticOf([&] { yaml::parse(text, "f.yaml"); });
+}
+
+TEST(Yaml, KeepsTheOrderOfKeysAndPlaces) {
+  yaml::Node node = yaml::parse("b: \"1\"\na: [ \"2\", \"3\" ]\n", "f.yaml");
+  ASSERT_EQ(node.keys.size(), 2u);
+  EXPECT_EQ(node.keys[0].text, "b");
+  EXPECT_EQ(node.items[1].items[1].text, "3");
+  EXPECT_EQ(node.items[1].items[1].place().str(), "f.yaml:2:11");
+}
+
+TEST(Yaml, AcceptsCrLfAndAByteOrderMark) {
+  yaml::Node node = yaml::parse("\xef\xbb\xbf" "a: \"1\"\r\nb: \"2\"\r\n", "f.yaml");
+  EXPECT_EQ(node.find("b")->text, "2");
+}
+
+TEST(Yaml, RejectsPlainScalars) {
+  for (const char *plain : {"010", "no", "on", "1_000", "1e3", ".nan", "16", "abc", "0x10", "12:30"})
+    EXPECT_THAT(errorOf(std::string("a: ") + plain + "\n"), HasSubstr(std::string("f.yaml:1:4: error: the value '") + plain + "' is not quoted"));
+}
+
+TEST(Yaml, RejectsATab) { EXPECT_THAT(errorOf("a:\n\tb: \"1\"\n"), StartsWith("f.yaml:2:1: error: a tab character")); }
+
+TEST(Yaml, RejectsNul) { EXPECT_THAT(errorOf(std::string("a: \"1\0\"\n", 8)), StartsWith("f.yaml:1:6: error: a control character (byte 0x00)")); }
+
+TEST(Yaml, RejectsInvalidUtf8) {
+  EXPECT_THAT(errorOf("a: \"\xff\"\n"), StartsWith("f.yaml:1:5: error: invalid UTF-8 (byte 0xff)"));
+  EXPECT_THAT(errorOf("a: \"\xc0\xaf\"\n"), HasSubstr("invalid UTF-8"));
+  EXPECT_THAT(errorOf("a: \"\xed\xa0\x80\"\n"), HasSubstr("invalid UTF-8"));
+  EXPECT_THAT(errorOf("a: \"\xe2\x82\"\n"), HasSubstr("invalid UTF-8"));
+}
+
+TEST(Yaml, RejectsUtf16) { EXPECT_THAT(errorOf(std::string("\xff\xfe" "a\0", 4)), StartsWith("f.yaml:1:1: error: invalid UTF-8")); }
+
+TEST(Yaml, RejectsASecondDocument) {
+  EXPECT_THAT(errorOf("a: \"1\"\n---\nb: \"2\"\n"), HasSubstr("error: a second document in the file"));
+}
+
+TEST(Yaml, RejectsAnEmptyFile) {
+  EXPECT_EQ(errorOf(""), "f.yaml: error: the file holds no YAML document");
+  EXPECT_EQ(errorOf("# only a comment\n"), "f.yaml: error: the file holds no YAML document");
+}
+
+TEST(Yaml, RejectsAnchors) {
+  EXPECT_THAT(errorOf("a: &x \"1\"\n"), StartsWith("f.yaml:1:4: error: an anchor"));
+  EXPECT_THAT(errorOf("a: &x [ \"1\" ]\n"), HasSubstr("an anchor"));
+}
+
+TEST(Yaml, RejectsAliasesAndSoBombs) {
+  EXPECT_THAT(errorOf("a: *x\n"), HasSubstr("error:"));
+  std::string bomb = "a: &a [\"l\",\"l\"]\n";
+  for (char c = 'b'; c < 'z'; ++c)
+    bomb += std::string(1, c) + ": &" + c + " [*" + static_cast<char>(c - 1) + ",*" + static_cast<char>(c - 1) + "]\n";
+  EXPECT_THAT(errorOf(bomb), HasSubstr("an anchor"));
+}
+
+TEST(Yaml, RejectsTags) {
+  EXPECT_THAT(errorOf("a: !!int \"1\"\n"), HasSubstr("error: a tag"));
+  EXPECT_THAT(errorOf("a: !<tag:x> {}\n"), HasSubstr("error: a tag"));
+}
+
+TEST(Yaml, RejectsDuplicateKeys) {
+  EXPECT_EQ(errorOf("a: \"1\"\nb: \"2\"\na: \"3\"\n"), "f.yaml:3:1: error: duplicate key 'a'");
+}
+
+TEST(Yaml, RejectsKeysThatAreNoWords) {
+  EXPECT_THAT(errorOf("? [ \"a\" ]\n: \"1\"\n"), HasSubstr("error: a list as a key"));
+  EXPECT_THAT(errorOf("~: \"1\"\n"), HasSubstr("error: a key is missing or null"));
+}
+
+TEST(Yaml, LimitsTheNestingOfBrackets) {
+  for (char c : {'[', '{'}) {
+    std::string error = errorOf(std::string(10240, c));
+    EXPECT_THAT(error, StartsWith("f.yaml:1:33: error: nested more than 32 deep")) << c;
+  }
+}
+
+TEST(Yaml, LimitsTheNestingOfBlocks) {
+  std::string blocks, sequences;
+  for (int i = 0; i < 300; ++i) {
+    blocks += std::string(static_cast<size_t>(i), ' ') + "a:\n";
+    sequences += "- ";
+  }
+  EXPECT_THAT(errorOf(blocks), HasSubstr("nested more than 32 deep"));
+  EXPECT_THAT(errorOf(sequences + "\"1\"\n"), HasSubstr("nested more than 32 deep"));
+  EXPECT_THAT(errorOf(std::string(10240, '?')), HasSubstr("error:"));
+  std::string keys;
+  for (int i = 0; i < 5000; ++i)
+    keys += "? ";
+  EXPECT_THAT(errorOf(keys), HasSubstr("error:"));
+}
+
+TEST(Yaml, CountsNoBracketsInStringsAndComments) {
+  std::string open(40, '[');
+  EXPECT_EQ(errorOf("a: \"" + open + "\" # " + open + "\nb: '" + open + "'\n"), "");
+}
+
+TEST(Yaml, LimitsTheSize) {
+  EXPECT_THAT(errorOf(std::string(yaml::maximumBytes + 1, ' ')), HasSubstr("more than 1048576"));
+}
+
+TEST(Yaml, RejectsAStringWithoutEnd) {
+  EXPECT_EQ(errorOf("a: \"1\\\"\n"), "f.yaml:1:4: error: the quoted string never ends");
+  EXPECT_EQ(errorOf("a: '1''\n"), "f.yaml:1:4: error: the quoted string never ends");
+  EXPECT_EQ(errorOf("a: 'it''s '' so'\nb: \"a \\\" [\"\n"), "");
+}
+
+TEST(Yaml, RejectsBlockScalars) {
+  EXPECT_THAT(errorOf("a: |\n  text\n"), StartsWith("f.yaml:1:4: error: a block scalar ('|')"));
+  EXPECT_THAT(errorOf("a:\n  - >-\n    text\n"), StartsWith("f.yaml:2:5: error: a block scalar ('>')"));
+}
+
+TEST(Yaml, ReportsSyntaxWithItsPlace) {
+  EXPECT_THAT(errorOf("a: [ \"1\"\nb: \"2\"\n"), HasSubstr("error: not valid YAML"));
+}
+
+TEST(YamlMergePatch, FollowsRfc7386) {
+  yaml::Node target = yaml::parse("a: { b: \"1\", c: \"2\" }\nd: [ \"3\" ]\n", "f.yaml");
+  yaml::mergePatch(target, yaml::parse("a: { b: null, e: \"4\" }\nd: [ \"5\", \"6\" ]\nf: { g: null, h: \"7\" }\n", "p.yaml"));
+  const yaml::Node &a = *target.find("a");
+  EXPECT_EQ(a.find("b"), nullptr);
+  EXPECT_EQ(a.find("c")->text, "2");
+  EXPECT_EQ(a.find("e")->place().str(), "p.yaml:1:18");
+  EXPECT_EQ(target.find("d")->items.size(), 2u);
+  EXPECT_EQ(target.find("f")->keys.size(), 1u);
+}
