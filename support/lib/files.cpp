@@ -3,11 +3,14 @@
 #include "tilewright/support/error.h"
 
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <mutex>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,7 +41,8 @@ std::string readFile(const std::string &path, uint64_t limit) {
   if (!S_ISREG(info.st_mode))
     throw UserError(place, "is not a regular file");
   if (static_cast<uint64_t>(info.st_size) > limit)
-    throw UserError(place, fmt::format("is too large: {} bytes, at most {} are read", info.st_size, limit));
+    throw UserError(
+        place, fmt::format("is too large: {} bytes, at most {} are read", info.st_size, limit));
   std::string bytes(static_cast<size_t>(info.st_size), '\0');
   size_t done = 0;
   while (done < bytes.size()) {
@@ -67,29 +71,82 @@ static bool writeAll(int fd, std::string_view bytes) {
   return true;
 }
 
+// The temporary file of the `writeFile` under way, for a signal handler to remove; valid while
+// `unfinishedExists`.
+static char unfinished[4096];
+static volatile std::sig_atomic_t unfinishedExists = 0;
+
+void removeUnfinishedFile() {
+  if (unfinishedExists)
+    ::unlink(unfinished);
+}
+
+namespace {
+// A new file beside `path` that is gone at the end of its scope unless it was renamed. One at a
+// time: a signal handler removes it.
+class TemporaryFile {
+public:
+  explicit TemporaryFile(const std::string &path) : lock_(mutex()) {
+    for (int attempt = 0; attempt < 16 && file_.fd < 0; ++attempt) {
+      // Of fixed length, since the file's own name may be as long as a name can be.
+      auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+      name_ = path.substr(0, path.rfind('/') + 1) +
+              fmt::format(".tilewright-{}-{:x}.tmp", ::getpid(), now);
+      if (name_.size() >= sizeof unfinished) {
+        errno = ENAMETOOLONG;
+        return;
+      }
+      // Before it exists, so that no signal comes between.
+      std::strcpy(unfinished, name_.c_str());
+      unfinishedExists = 1;
+      file_.fd = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      if (file_.fd < 0 && errno != EEXIST)
+        return;
+    }
+  }
+  TemporaryFile(const TemporaryFile &) = delete;
+  TemporaryFile &operator=(const TemporaryFile &) = delete;
+  ~TemporaryFile() {
+    if (file_.fd >= 0 && !renamed_)
+      ::unlink(name_.c_str());
+    unfinishedExists = 0;
+  }
+
+  int descriptor() const { return file_.fd; }
+  bool renameTo(const std::string &path) {
+    renamed_ = ::rename(name_.c_str(), path.c_str()) == 0;
+    return renamed_;
+  }
+
+private:
+  static std::mutex &mutex() {
+    static std::mutex instance;
+    return instance;
+  }
+  std::lock_guard<std::mutex> lock_;
+  std::string name_;
+  Descriptor file_{-1};
+  bool renamed_ = false;
+};
+} // namespace
+
 void writeFile(const std::string &path, std::string_view bytes) {
   if (path == "-") {
     if (!writeAll(STDOUT_FILENO, bytes))
-      throw UserError({"standard output", 0, 0, ""}, fmt::format("cannot write: {}", std::strerror(errno)));
+      throw UserError({"standard output", 0, 0, ""},
+                      fmt::format("cannot write: {}", std::strerror(errno)));
     return;
   }
   Place place{path, 0, 0, ""};
   struct stat info;
-  if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
-    throw UserError(place, "is a directory, not a file");
-  std::string temporary = path + ".XXXXXX";
-  Descriptor file{::mkostemp(temporary.data(), O_CLOEXEC)};
-  if (file.fd < 0)
+  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
+    throw UserError(place,
+                    S_ISDIR(info.st_mode) ? "is a directory, not a file" : "is not a regular file");
+  TemporaryFile file(path);
+  if (file.descriptor() < 0)
     throw UserError(place, fmt::format("cannot write here: {}", std::strerror(errno)));
-  mode_t mask = ::umask(0);
-  ::umask(mask);
-  bool written = writeAll(file.fd, bytes) && ::fchmod(file.fd, 0666 & ~mask) == 0 &&
-                 ::rename(temporary.c_str(), path.c_str()) == 0;
-  if (!written) {
-    int cause = errno;
-    ::unlink(temporary.c_str());
-    throw UserError(place, fmt::format("cannot write: {}", std::strerror(cause)));
-  }
+  if (!writeAll(file.descriptor(), bytes) || !file.renameTo(path))
+    throw UserError(place, fmt::format("cannot write: {}", std::strerror(errno)));
 }
 
 } // namespace tilewright
