@@ -1,12 +1,27 @@
 #include "constants.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 
 using namespace mlir;
 
 namespace tilewright {
 
 constexpr int64_t foldCap = int64_t(16) << 20; // bytes
+
+void makeConstantsDense(Block &body) {
+  for (auto constant : body.getOps<tosa::ConstOp>()) {
+    auto resource = dyn_cast<DenseResourceElementsAttr>(constant.getValues());
+    if (!resource)
+      continue;
+    ArrayRef<char> data = resource.getRawHandle().getBlob()->getData();
+    auto type = cast<RankedTensorType>(constant.getType());
+    // A resource holds a byte for each i1, a dense attribute a bit.
+    constant.setValuesAttr(type.getElementType().isInteger(1)
+                               ? DenseElementsAttr::get(type, SmallVector<bool>(data.begin(), data.end()))
+                               : DenseElementsAttr::getFromRawBuffer(type, data));
+  }
+}
 
 DenseElementsAttr constantElements(Value value) {
   auto constant = value.getDefiningOp<tosa::ConstOp>();

@@ -3,12 +3,16 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Block.h"
 #include "mlir/IR/Value.h"
 #include "tilewright/compiler/kernel_regions.h"
 
 #include <optional>
 
 namespace tilewright {
+
+// Every tosa.const of the block that refers to a resource (checked before) becomes dense elements.
+void makeConstantsDense(mlir::Block &body);
 
 // The elements of a tosa.const; null when the value is something else.
 mlir::DenseElementsAttr constantElements(mlir::Value value);

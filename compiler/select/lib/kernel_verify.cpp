@@ -39,9 +39,10 @@ LogicalResult verifyRank(Operation *op, Value value, StringRef what, size_t rank
 }
 
 LogicalResult verifyArray(Operation *op, StringRef what, ArrayRef<int64_t> values, size_t count, int64_t least) {
-  if (values.size() == count && llvm::all_of(values, [&](int64_t value) { return value >= least; }))
+  // The upper end keeps products of two of them within 64 bits.
+  if (values.size() == count && llvm::all_of(values, [&](int64_t value) { return value >= least && value <= INT32_MAX; }))
     return success();
-  return op->emitOpError() << what << " must have " << count << " elements, each at least " << least;
+  return op->emitOpError() << what << " must have " << count << " elements, each from " << least << " to " << INT32_MAX;
 }
 
 LogicalResult verifyInt8(Operation *op, StringRef what, int64_t value) {

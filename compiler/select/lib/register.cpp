@@ -5,6 +5,7 @@
 namespace tilewright {
 
 void registerSelectPasses() {
+  mlir::registerPass(createTosaCheckPass);
   mlir::registerPass(createTosaToKernelPass);
   mlir::registerPass(createKernelFusePass);
 }

@@ -1,7 +1,9 @@
 // `tosa-to-kernel`:
-//  1. In program order, each TOSA operator becomes one kernel operation, a view, or a constant; tosa.const stays.
-//  2. Each result of @main gets memory of its own: an argument, a constant or a tensor that is a result already is copied.
-//  3. Constants that nothing reads any more (zero points, shapes) go.
+//  1. The module is checked (checkTosa), and constants in resources become dense attributes.
+//  2. In program order, each TOSA operator becomes one kernel operation, a view, or a constant; tosa.const stays.
+//  3. Each result of @main gets memory of its own: an argument, a constant or a tensor that is a result already is copied.
+//  4. Constants that nothing reads any more (zero points, shapes) go.
+#include "constants.h"
 #include "select.h"
 #include "tilewright/compiler/kernel_dialect.h"
 #include "tilewright/compiler/select.h"
@@ -93,19 +95,16 @@ public:
   }
 
   void runOnOperation() override {
-    for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
-      if (failed(selectFunction(function)))
-        return signalPassFailure();
+    if (failed(checkTosa(getOperation())))
+      return signalPassFailure();
+    auto main = *getOperation().getOps<func::FuncOp>().begin();
+    makeConstantsDense(main.getBody().front());
+    if (failed(selectBlock(main.getBody().front())))
+      signalPassFailure();
   }
 
 private:
-  LogicalResult selectFunction(func::FuncOp function) {
-    if (!function.getBody().hasOneBlock())
-      return function.emitOpError("must have a body of one block");
-    Block &body = function.getBody().front();
-    auto end = dyn_cast<func::ReturnOp>(body.getTerminator());
-    if (!end)
-      return body.getTerminator()->emitOpError("must be func.return");
+  static LogicalResult selectBlock(Block &body) {
     for (Operation &op : llvm::make_early_inc_range(body.without_terminator())) {
       if (staysConstant(op))
         continue;
@@ -116,7 +115,7 @@ private:
       op.getResult(0).replaceAllUsesWith(selected);
       op.erase();
     }
-    copySharedResults(end);
+    copySharedResults(cast<func::ReturnOp>(body.getTerminator()));
     for (Operation &op : llvm::make_early_inc_range(body))
       if (staysConstant(op) && op.use_empty())
         op.erase();

@@ -1,0 +1,64 @@
+#include "check.h"
+#include "constants.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+LogicalResult checkSlice(tosa::SliceOp op) {
+  auto start = constantIntegers(op.getStart()), size = constantIntegers(op.getSize());
+  if (!start || !size)
+    return success(); // selection says that they must be constant
+  ArrayRef<int64_t> input = shapeOf(op.getInput1()), result = shapeOf(op.getOutput());
+  for (size_t axis = 0; axis < input.size(); ++axis) {
+    int64_t from = (*start)[axis], count = (*size)[axis];
+    if (from < 0)
+      return op.emitOpError() << "start must not be negative, but is " << from << " on axis " << axis;
+    if (count < 1)
+      return op.emitOpError() << "size must be at least 1, but is " << count << " on axis " << axis;
+    if (count > input[axis] || from > input[axis] - count)
+      return op.emitOpError() << "leaves its input on axis " << axis << ": " << count << " elements from " << from << " of "
+                              << input[axis];
+    if (count != result[axis])
+      return op.emitOpError() << "size on axis " << axis << " is " << count << ", but the result has " << result[axis];
+  }
+  return success();
+}
+
+LogicalResult checkPad(tosa::PadOp op) {
+  auto padding = constantIntegers(op.getPadding());
+  if (!padding)
+    return success();
+  ArrayRef<int64_t> input = shapeOf(op.getInput1()), result = shapeOf(op.getOutput());
+  for (size_t axis = 0; axis < input.size(); ++axis) {
+    int64_t before = (*padding)[2 * axis], after = (*padding)[2 * axis + 1];
+    if (before < 0 || after < 0)
+      return op.emitOpError() << "padding must not be negative, but is " << std::min(before, after) << " on axis " << axis;
+    if (before > result[axis] || after > result[axis] || before + input[axis] + after != result[axis])
+      return op.emitOpError() << "padding on axis " << axis << " does not give the result's size of " << result[axis];
+  }
+  return success();
+}
+
+LogicalResult checkTile(tosa::TileOp op) {
+  auto multiples = constantIntegers(op.getMultiples());
+  if (!multiples)
+    return success();
+  ArrayRef<int64_t> input = shapeOf(op.getInput1()), result = shapeOf(op.getOutput());
+  for (size_t axis = 0; axis < input.size(); ++axis)
+    if (result[axis] % input[axis] != 0 || result[axis] / input[axis] != (*multiples)[axis])
+      return op.emitOpError() << "multiple on axis " << axis << " is " << (*multiples)[axis] << ", which does not give "
+                              << result[axis] << " from " << input[axis];
+  return success();
+}
+
+LogicalResult checkSameType(Operation *op) {
+  if (op->getOperand(0).getType() == op->getResult(0).getType())
+    return success();
+  return op->emitOpError() << "result must be " << op->getOperand(0).getType() << " as its operand, not "
+                           << op->getResult(0).getType();
+}
+
+} // namespace tilewright
