@@ -87,7 +87,7 @@ def predict(program, stem, arguments, show):
     outputs = stem.with_name(stem.name + "-out")
     run(TOOL, "run", program, "--engine", "cycle", "--input", f"x={stem.with_suffix('.npy')}", "--output-dir", outputs,
         *arguments, show=show)
-    (found,) = outputs.glob("**/*.npy")
+    (found,) = outputs.glob("*.npy")
     return numpy.load(found).reshape(-1)
 
 
