@@ -3,6 +3,7 @@
 #include "check_failed.h"
 #include "commands.h"
 #include "exit_code.h"
+#include "interrupts.h"
 #include "reproducer.h"
 #include "standard_streams.h"
 #include "tilewright/support/error.h"
@@ -65,6 +66,9 @@ static void addCommands(CLI::App &app) {
   app.footer("`tilewright COMMAND --help` explains a command. Exit codes: 0 done, 1 a mistake in "
              "the input, 2 a mistake on\n"
              "the command line, 3 a check failed, 70 a mistake of tilewright itself.");
+#ifdef TILEWRIGHT_WITH_COMPILER
+  addCompileCommand(app);
+#endif
   addRunCommand(app);
   addVerifyCommand(app);
   addAsmCommand(app);
@@ -92,6 +96,7 @@ static int parseAndRun(CLI::App &app, int argc, char **argv) {
 int runTool(int argc, char **argv) {
   protectStandardStreams();
   catchCrashes(argc, argv);
+  cleanUpOnInterrupt();
   try {
     CLI::App app("Compiles neural networks for an accelerator that one YAML description defines, "
                  "and simulates them.");

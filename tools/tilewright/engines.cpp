@@ -22,7 +22,8 @@ std::unique_ptr<Engine> makeEngine(const std::string &name, const isa::Isa &isa)
                       "give --engine functional");
   std::string near = nearest(name, std::vector<std::string>{"functional", "cycle", "rtl"});
   throw UserError(place, fmt::format("there is no engine '{}'", escape(name)),
-                  near.empty() ? "give functional, cycle or rtl" : fmt::format("did you mean '{}'?", near));
+                  near.empty() ? "give functional, cycle or rtl"
+                               : fmt::format("did you mean '{}'?", near));
 }
 
 } // namespace tilewright

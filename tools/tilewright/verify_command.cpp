@@ -17,7 +17,7 @@ namespace tilewright {
 namespace {
 struct Options {
   std::string program;
-  std::vector<std::string> engines = {"functional", "cycle"};
+  std::string engineList = "functional,cycle";
   std::vector<std::string> inputs;
   bool raw = false;
   int64_t maxCycles = 0;
@@ -31,6 +31,27 @@ struct Outcome {
   std::vector<std::vector<uint8_t>> memory; // by sample
 };
 } // namespace
+
+static std::vector<std::string> splitEngines(const std::string &list) {
+  std::vector<std::string> engines(1);
+  for (char each : list)
+    if (each == ',')
+      engines.emplace_back();
+    else
+      engines.back() += each;
+  return engines;
+}
+
+// "" or what is wrong with the list, as CLI11 asks it.
+static std::string checkEngines(const std::string &list) {
+  std::vector<std::string> engines = splitEngines(list);
+  if (engines.size() < 2)
+    return "one engine leaves nothing to compare; give two, as in functional,cycle";
+  for (const std::string &engine : engines)
+    if (engine != "functional" && engine != "cycle" && engine != "rtl")
+      return fmt::format("'{}' is not one of functional, cycle, rtl", escape(engine));
+  return "";
+}
 
 static Outcome runOn(const std::string &name, const LoadedProgram &loaded, const Samples &samples,
                      const Options &options) {
@@ -115,16 +136,14 @@ static void compareTraces(const Program &program, const RunRecord &a, const RunR
 }
 
 static void verify(const Options &options) {
-  if (options.engines.size() < 2)
-    throw UserError({"", 0, 0, "--engines"}, "one engine leaves nothing to compare",
-                    "give two, as in functional,cycle");
+  std::vector<std::string> engines = splitEngines(options.engineList);
   LoadedProgram loaded = loadProgram(options.program);
   Samples samples = readInputs(loaded.program, options.inputs, options.raw, options.seed);
-  Outcome first = runOn(options.engines[0], loaded, samples, options);
+  Outcome first = runOn(engines[0], loaded, samples, options);
   uint64_t bytes = 0;
   int64_t cycles = first.execution.record.cycles;
-  for (size_t i = 1; i < options.engines.size(); ++i) {
-    Outcome other = runOn(options.engines[i], loaded, samples, options);
+  for (size_t i = 1; i < engines.size(); ++i) {
+    Outcome other = runOn(engines[i], loaded, samples, options);
     compareTraces(loaded.program, first.execution.record, other.execution.record, first.engine,
                   other.engine);
     compareMemory(loaded.program, first, other);
@@ -145,10 +164,8 @@ void addVerifyCommand(CLI::App &app) {
   CLI::App *command =
       app.add_subcommand("verify", "Check that engines agree on a program, byte for byte");
   command->add_option("PROGRAM", options->program, "Program file (.elf)")->required();
-  command->add_option("--engines", options->engines, "Engines to compare, separated by commas")
-      ->delimiter(',')
-      ->expected(1)
-      ->check(CLI::IsMember({"functional", "cycle", "rtl"}))
+  command->add_option("--engines", options->engineList, "Engines to compare, separated by commas")
+      ->check(CLI::Validator(checkEngines, "LIST"))
       ->capture_default_str();
   command
       ->add_option("--input", options->inputs,
