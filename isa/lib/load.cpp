@@ -20,6 +20,7 @@ public:
     isa_.params_ = resolveParams(sources.machine, sources.target);
     isa_.memories_ = resolveMemories(sources.machine, isa_.params_);
     isa_.units_ = resolveUnits(sources.machine, isa_.params_);
+    describe(sources.machine);
     auto formats = resolveFormats(sources.machine, isa_.params_);
     Functions functions = resolveFunctions(sources.machine, isa_.params_);
     isa_.opcodeBits_ = formats.at("unit").op.width;
@@ -53,6 +54,20 @@ private:
     }
   }
 
+  // What the manual says of params and functions.
+  void describe(const yaml::Node &machine) {
+    const yaml::Node &params = *machine.find("params"), &functions = *machine.find("functions");
+    for (size_t i = 0; i < params.keys.size(); ++i)
+      isa_.paramSummaries_[params.keys[i].text] = params.items[i].find("summary")->text;
+    for (size_t i = 0; i < functions.keys.size(); ++i) {
+      const yaml::Node &function = functions.items[i], &args = *function.find("args");
+      std::string signature;
+      for (size_t j = 0; j < args.keys.size(); ++j)
+        signature += fmt::format("{}{}: {}", j == 0 ? "" : ", ", args.keys[j].text, args.items[j].text);
+      isa_.functions_.push_back({functions.keys[i].text, function.find("summary")->text, signature, function.find("expr")->text});
+    }
+  }
+
   void opcodes(const Sources &sources) {
     isa_.byOpcode_.assign(size_t(1) << isa_.opcodeBits_, -1);
     std::vector<bool> taken(isa_.byOpcode_.size(), false);
@@ -65,7 +80,7 @@ private:
         throw UserError(sources.instructions.at(instruction.name).find("encode")->find("op")->place(),
                         fmt::format("'{}' and '{}' have the same opcode {:#04x}", isa_.instructions_[static_cast<size_t>(slot)].name,
                                     instruction.name, instruction.opcode),
-                        fmt::format("{:#04x} is free", free));
+                        static_cast<size_t>(free) < taken.size() ? fmt::format("{:#04x} is free", free) : "");
       slot = instruction.index;
     }
   }

@@ -192,6 +192,7 @@ private:
       map(node);
     else
       reduce(node);
+    made_.text = node.find("expr")->text;
     target(*node.find("out"));
     finish(node);
     instruction_.steps.push_back(std::move(made_));

@@ -98,6 +98,7 @@ enum class Combiner { Add, Maximum, Minimum, And, Or };
 struct Step {
   StepKind kind = StepKind::Map;
   std::string form; // as written: map, move, reduce, contract
+  std::string text; // of `expr` as written, before functions are inlined, for the manual
   std::vector<Iterator> iterators;  // spatial
   std::vector<Iterator> reductions; // Reduce only
   Target out;
@@ -171,6 +172,14 @@ using Bits = std::vector<uint8_t>; // instructionBytes() bytes, little-endian
 // Timing of the resolved target: `timing.yaml` with its expressions evaluated. Keys as in the file: "matrix.pipeline".
 using Timing = std::map<std::string, int64_t>;
 
+// A named function as written, for the manual; in expressions its calls are inlined.
+struct FunctionText {
+  std::string name;
+  std::string summary;
+  std::string arguments; // "value: i32, shift: u6"
+  std::string expr;
+};
+
 class Isa {
 public:
   const std::string &name() const { return name_; }
@@ -183,6 +192,8 @@ public:
 
   int64_t param(std::string_view name) const; // throws std::out_of_range for an unknown name (our mistake)
   const std::map<std::string, int64_t, std::less<>> &params() const { return params_; }
+  const std::map<std::string, std::string> &paramSummaries() const { return paramSummaries_; }
+  const std::vector<FunctionText> &functions() const { return functions_; }
   const Memory &memory(Space space) const { return memories_[static_cast<int>(space)]; }
   const std::vector<Unit> &units() const { return units_; }
   const Unit *findUnit(std::string_view name) const;
@@ -207,6 +218,8 @@ private:
   std::string name_, version_, target_, hash_, timingHash_, dram_, canonical_;
   int64_t clockHz_ = 0;
   std::map<std::string, int64_t, std::less<>> params_;
+  std::map<std::string, std::string> paramSummaries_;
+  std::vector<FunctionText> functions_;
   std::array<Memory, 3> memories_;
   std::vector<Unit> units_;
   std::vector<Instruction> instructions_;
