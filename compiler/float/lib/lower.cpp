@@ -62,14 +62,17 @@ static void addTosaLowering(OpPassManager &pm) {
   pm.addPass(createTosaToSCFPass());
 }
 
+// linalg to branches, on buffers.
+static void addLoopLowering(OpPassManager &pm) {
+  pm.addPass(createBufferizeKernelPass());
+  pm.addPass(createLoopsPass());
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertMathToLLVMPass());
+}
+
 static void addLlvmLowering(OpPassManager &pm) {
-  OpPassManager &function = pm.nest<func::FuncOp>();
-  function.addPass(createBufferizeKernelPass());
-  function.addPass(createLoopsPass());
-  function.addPass(memref::createExpandStridedMetadataPass());
-  function.addPass(createLowerAffinePass());
-  function.addPass(createSCFToControlFlowPass());
-  function.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
   pm.addPass(createArithToLLVMConversionPass());
   pm.addPass(createConvertControlFlowToLLVMPass());
@@ -83,9 +86,9 @@ static void addLlvmLowering(OpPassManager &pm) {
 }
 
 // The first operator of TOSA that is left, or nothing.
-static Operation *leftover(ModuleOp kernels) {
+static Operation *leftover(func::FuncOp kernel) {
   Operation *found = nullptr;
-  kernels.walk([&](Operation *op) {
+  kernel.walk([&](Operation *op) {
     if (!found && isa_and_nonnull<tosa::TosaDialect>(op->getDialect()) &&
         !op->hasTrait<OpTrait::ConstantLike>())
       found = op;
@@ -105,17 +108,25 @@ std::optional<LoweringFailure> lowerToLlvm(ModuleOp kernels) {
     return success();
   });
 
-  PassManager toLinalg(context);
+  // Kernel by kernel rather than nested in a module's pass manager, which would take several at a
+  // time: MLIR 22's lowerings of integer operators then yield wrong code now and then.
+  PassManager toLinalg(context, func::FuncOp::getOperationName()),
+      toLoops(context, func::FuncOp::getOperationName());
   toLinalg.enableVerifier(false);
-  addTosaLowering(toLinalg.nest<func::FuncOp>());
-  bool done = succeeded(toLinalg.run(kernels));
-  if (Operation *op = leftover(kernels))
-    return LoweringFailure{op->getLoc(), op->getName().getStringRef().str(), reason};
-
+  toLoops.enableVerifier(false);
+  addTosaLowering(toLinalg);
+  addLoopLowering(toLoops);
+  for (auto kernel : kernels.getOps<func::FuncOp>()) {
+    bool done = succeeded(toLinalg.run(kernel));
+    if (Operation *op = leftover(kernel))
+      return LoweringFailure{op->getLoc(), op->getName().getStringRef().str(), reason};
+    if (!done || failed(toLoops.run(kernel)))
+      return LoweringFailure{place.value_or(kernel.getLoc()), "", reason};
+  }
   PassManager toLlvm(context);
   toLlvm.enableVerifier(false);
   addLlvmLowering(toLlvm);
-  if (!done || failed(toLlvm.run(kernels)))
+  if (failed(toLlvm.run(kernels)))
     return LoweringFailure{place.value_or(kernels.getLoc()), "", reason};
   return std::nullopt;
 }

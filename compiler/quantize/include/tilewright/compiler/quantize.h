@@ -8,6 +8,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "tilewright/compiler/quantize_options.h"
 #include "tilewright/support/npy.h"
 
 #include <map>
@@ -15,24 +16,6 @@
 #include <vector>
 
 namespace tilewright {
-
-enum class Calibration { MinMax, Percentile, Mse, Entropy };
-
-struct QuantizeOptions {
-  Calibration method = Calibration::MinMax;
-  double percentile = 99.99; // for Calibration::Percentile
-};
-
-// Signal-to-quantization-noise ratio of one layer's output against the float run, over the calibration samples.
-struct LayerSqnr {
-  std::string layer; // the user's operator name
-  std::string op;
-  double decibels = 0;
-};
-
-struct QuantizationReport {
-  std::vector<LayerSqnr> layers; // in program order
-};
 
 // One sample a row: input name -> [samples, ...input shape without its batch dimension of 1, or with it].
 using CalibrationData = std::map<std::string, Tensor>;

@@ -1,0 +1,27 @@
+// What one asks of the quantizer, and what it tells: without IR types.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tilewright {
+
+enum class Calibration { MinMax, Percentile, Mse, Entropy };
+
+struct QuantizeOptions {
+  Calibration method = Calibration::MinMax;
+  double percentile = 99.99; // for Calibration::Percentile
+};
+
+// Signal-to-quantization-noise ratio of one layer's output against the float run, over the calibration samples.
+struct LayerSqnr {
+  std::string layer; // the user's operator name
+  std::string op;
+  double decibels = 0;
+};
+
+struct QuantizationReport {
+  std::vector<LayerSqnr> layers; // in program order
+};
+
+} // namespace tilewright
