@@ -55,6 +55,7 @@ public:
 
   explicit CoreModule(const sc_core::sc_module_name &name) : sc_module(name), socket("socket") {
     SC_THREAD(runJobs);
+    set_stack_size(8 << 20); // kernels are compiled on it when they are first used
   }
   SC_HAS_PROCESS(CoreModule);
   void start(Job *job) {

@@ -1,4 +1,5 @@
-// Rows SEQ-* of docs/microarchitecture.md.
+// Rows SEQ-* and SEM-* of docs/microarchitecture.md. On ideal DRAM a line of 64 bytes that is requested in cycle t is on the bus from
+// t + 1 to t + 8.
 #include "harness.h"
 
 #include <gtest/gtest.h>
@@ -6,24 +7,108 @@
 namespace tilewright::cycle {
 namespace {
 
-TEST(Sequencer, HaltAlone) {
-  const RunRecord record = run("halt");
-  std::fputs(print(record, target("edge16")).c_str(), stdout);
+std::string repeat(int times, const std::string &line) {
+  std::string text;
+  for (int i = 0; i < times; ++i)
+    text += line + "\n";
+  return text;
 }
-TEST(Sequencer, Smoke) {
+
+const char *const nothing = "load.set r0=s_s1, v0=0, r1=d_s1, v1=0";
+
+TEST(Sequencer, SeqLineIsValidInTheCycleAfterItsLastBeat) {
+  const RunRecord record = run("halt");
+  EXPECT_EQ(record.trace[0].dispatch, 9); // requested in 0, beats in 1 to 8
+  EXPECT_EQ(record.trace[0].stalls[static_cast<int>(Stall::Fetch)], 9);
+  EXPECT_EQ(record.fetchBytes, 64u);
+}
+
+TEST(Sequencer, SeqHaltEndsTheRunInItsCycle) { EXPECT_EQ(run("halt").cycles, 10); }
+
+TEST(Sequencer, SeqDecodesOneInstructionACycleWhileLinesAreThere) {
+  const RunRecord record = run(repeat(9, nothing) + "halt");
+  const int64_t expected[] = {9, 10, 11, 12, 17, 18, 19, 20, 25};
+  for (int i = 0; i < 9; ++i)
+    EXPECT_EQ(record.trace[static_cast<size_t>(i)].dispatch, expected[i]) << i;
+}
+
+TEST(Sequencer, SeqFetchKeepsTwoLinesOnTheWayAndRunsSixteenInstructionsAhead) {
+  // Lines 0 and 1 are requested in 0 and 1; line 2 when line 0 has come. `ahead` is 16 instructions: lines 0 to 4 before the first executes.
+  const RunRecord record = run(repeat(40, nothing) + "halt");
+  EXPECT_EQ(record.trace[8].dispatch, 25);
+  EXPECT_EQ(record.trace[12].dispatch, 33);
+  EXPECT_EQ(record.fetchBytes, 11u * 64);
+  EXPECT_EQ(run("branch rs=x0, negate=0, offset=40\n" + repeat(39, nothing) + "halt").fetchBytes, 4u * 64)
+      << "lines 0, 1 and, when the first is there and the branch is taken, the target's and one on the way";
+}
+
+TEST(Sequencer, SeqLoopsCostNothingOnceTheirLinesAreThere) {
+  const RunRecord once = run("loop count=1, length=3\n" + repeat(3, "vector.set r0=lo, v0=0, r1=hi, v1=0") + "halt");
+  const RunRecord many = run("loop count=101, length=3\n" + repeat(3, "vector.set r0=lo, v0=0, r1=hi, v1=0") + "halt");
+  EXPECT_EQ(many.fetchBytes, once.fetchBytes);
+  // The second line comes while the loop runs: what is saved is its wait.
+  EXPECT_EQ(many.trace[1 + 303 - 1].dispatch - many.trace[1].dispatch, 302);
+}
+
+TEST(Sequencer, SeqLoopOfCountZeroIsSkipped) {
+  const RunRecord record = run("loop count=0, length=2\n" + repeat(2, nothing) + "halt");
+  EXPECT_EQ(record.instructions, 2u);
+}
+
+TEST(Sequencer, SeqDispatchStallsUntilTheQueueHasRoom) {
+  // While the first works, eight stand in the queue; the ninth gets in when the first of them has been seen to leave.
+  const std::string set = "vector.set r0=lo, v0=0, r1=hi, v1=0";
+  const RunRecord record = run("vabs a=0, d=0x1000, n0=100, nc=16\n" + repeat(9, set) + "halt");
+  const InstructionRecord &first = record.trace[0], &ninth = record.trace[9];
+  EXPECT_EQ(record.trace[1].start, first.end + 1);
+  EXPECT_EQ(ninth.dispatch, record.trace[1].start + 1);
+  EXPECT_EQ(ninth.stalls[static_cast<int>(Stall::QueueFull)], ninth.dispatch - 26);
+  EXPECT_EQ(run("vabs a=0, d=0x1000, n0=100, nc=16\n" + repeat(8, set) + "halt").trace[8].dispatch, 25) << "eight fit";
+}
+
+TEST(Sequencer, SeqFenceExecutesInTheCycleAfterTheLastUnitHasEnded) {
+  const RunRecord record = run("fill d=0, value=0, n1=1, n0=640\nfence\nhalt");
+  EXPECT_EQ(record.trace[1].start, record.trace[0].end + 1);
+  EXPECT_EQ(record.trace[2].start, record.trace[1].start + 1);
+}
+
+TEST(Semaphores, SemTakeInTheCycleAfterTheSignal) {
+  const RunRecord record = run("fill d=0, value=0, n1=1, n0=640 !signal=5\nvector.set r0=lo, v0=0, r1=hi, v1=0 !wait=5\nhalt");
+  EXPECT_EQ(record.trace[1].start, record.trace[0].end + 1);
+}
+
+TEST(Semaphores, SemTakeOfOneTokenGoesToTheMatrixUnitFirst) {
   const RunRecord record = run(R"(
-   load.set r0=s_s1, v0=64, r1=d_s1, v1=64
-   matrix.set r0=a_s0, v0=16, r1=w_s0, v1=16
-   matrix.set r0=d_s0, v0=16, r1=a_s1, v1=0
-   load s=0, d=0, n1=4, n0=64 !signal=0
-   load s=0x1000, d=0x8000, n1=4, n0=256 !signal=1
-   mload w=0, k=16, n=16 !wait=0
-   mmul a=0x8000, d=0, n1=1, n0=49, k=16, n=16, accumulate=0, swap=1 !wait=1 !signal=2
-   vrescale a=0, d=0x10000, n0=49, nc=16 !wait=2 !signal=3
-   store s=0x10000, d=0x2000, n1=1, n0=784 !wait=3
-   halt
-  )");
-  std::fputs(print(record, target("edge16")).c_str(), stdout);
+    vector.set r0=lo, v0=0, r1=hi, v1=0 !wait=0
+    matrix.set r0=a_zp, v0=0, r1=w_zp, v1=0 !wait=0
+    fill d=0, value=0, n1=1, n0=640 !signal=0
+    fill d=0, value=0, n1=1, n0=640 !signal=0
+    halt)");
+  EXPECT_EQ(record.trace[1].start, record.trace[2].end + 1);
+  EXPECT_EQ(record.trace[0].start, record.trace[3].end + 1);
+}
+
+TEST(Semaphores, SemTakeOfSeveralIsAllAtOnce) {
+  const RunRecord record = run(R"(
+    matrix.set r0=a_zp, v0=0, r1=w_zp, v1=0 !wait=0,1
+    fill d=0, value=0, n1=1, n0=640 !signal=0
+    vector.set r0=lo, v0=0, r1=hi, v1=0 !wait=0 !signal=0
+    fill d=0, value=0, n1=1, n0=640 !signal=1
+    halt)");
+  // The vector unit takes 0 while the matrix unit waits for both.
+  EXPECT_EQ(record.trace[2].start, record.trace[1].end + 1);
+  EXPECT_EQ(record.trace[0].start, record.trace[3].end + 1);
+}
+
+TEST(Semaphores, SemGiveBeyondTheGreatestCountWaits) {
+  const RunRecord record = run(R"(
+    loop count=64, length=1
+    load.set r0=s_s1, v0=0, r1=d_s1, v1=0 !signal=0
+    vector.set r0=lo, v0=0, r1=hi, v1=0 !wait=0
+    halt)");
+  EXPECT_EQ(record.trace[63].start, record.trace[63].dispatch + 1) << "63 fit";
+  EXPECT_EQ(record.trace[64].start, record.trace[65].end + 1);
+  EXPECT_GT(record.trace[64].start, record.trace[64].dispatch + 1);
 }
 
 } // namespace

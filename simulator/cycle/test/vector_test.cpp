@@ -1,0 +1,98 @@
+// Rows VEC-* of docs/microarchitecture.md.
+#include "harness.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace tilewright::cycle {
+namespace {
+
+int64_t time(const char *key) { return target("edge16").timing().at(key); }
+
+// Cycles of the instruction that comes after `settings` and a fence.
+int64_t duration(const std::string &settings, const std::string &instruction) {
+  const RunRecord record = run(settings + "fence\n" + instruction + "\nhalt");
+  const InstructionRecord &entry = record.trace[record.trace.size() - 2];
+  return entry.end - entry.start + 1;
+}
+
+// From the first tap to the end of the last write: what a run of `taps` tap cycles takes.
+int64_t expected(int64_t taps, const char *latency = "vector.latency") { return time("vector.start") + taps + time(latency); }
+
+const std::string dense = "vector.set r0=a_s0, v0=16, r1=d_s0, v1=16\nvector.set r0=b_s0, v0=16, r1=b_s1, v1=0\n";
+
+TEST(Vector, VecOneBeatReadsAfterStartUpAndWritesAfterItsLatency) {
+  EXPECT_EQ(duration("", "vabs a=0, d=0x1000, n0=1, nc=16"), expected(1));
+}
+
+TEST(Vector, VecBeatsAreLanesWide) {
+  EXPECT_EQ(duration(dense, "vabs a=0, d=0x1000, n0=10, nc=16"), expected(10));
+  EXPECT_EQ(duration("vector.set r0=a_s0, v0=20, r1=d_s0, v1=20\n", "vabs a=0, d=0x1000, n0=10, nc=17"), expected(20));
+  EXPECT_EQ(duration(dense, "vabs a=0, d=0x1000, n0=10, nc=1"), expected(10));
+}
+
+TEST(Vector, VecLatencyOfAnInstructionIsItsOwn) {
+  EXPECT_EQ(duration("", "vrescale a=0, d=0, n0=1, nc=16"), expected(1, "instructions.vrescale.latency"));
+}
+
+TEST(Vector, VecReadsTwoBanksAtOnceAndOneBankInTurn) {
+  EXPECT_EQ(duration(dense, "vadd a=0, b=0x2000, d=0x1000, n0=10, nc=16"), expected(10));
+  EXPECT_EQ(duration(dense, "vadd a=0, b=0x800, d=0x1000, n0=10, nc=16"), expected(20));
+}
+
+TEST(Vector, VecTapsTakeOneCycleEach) {
+  EXPECT_EQ(duration("vector.set r0=k0, v0=3, r1=k1, v1=3\n" + dense, "vdw a=0, b=0x8000, d=0, n0=5, nc=16"),
+            expected(45, "instructions.vdw.latency"));
+}
+
+TEST(Vector, VecBeatWithoutTapsTakesOneCycle) {
+  EXPECT_EQ(duration("vector.set r0=k0, v0=0, r1=k1, v1=3\n" + dense, "vdw a=0, b=0x8000, d=0, n0=5, nc=16"),
+            expected(5, "instructions.vdw.latency"));
+}
+
+TEST(Vector, VecPiecesOfWideElements) {
+  // Three steps of one beat of 16 elements, 64 bytes each through a port of 16.
+  EXPECT_EQ(duration("", "vchannel a=0, nc=16"), expected(12));
+  EXPECT_EQ(duration("", "vtable.load a=0"), expected(16));
+  EXPECT_EQ(duration("", "vtable16.load a=0"), expected(32 * 2 + 1));
+}
+
+TEST(Vector, VecRepeatedElementIsReadOnceABeat) {
+  EXPECT_EQ(duration("vector.set r0=a_sc, v0=0, r1=d_s0, v1=32\n", "vabs a=0, d=0x1000, n0=1, nc=32"), expected(2));
+}
+
+TEST(Vector, VecWithoutBeatsEndsWhenItsFirstReadWouldBe) {
+  EXPECT_EQ(duration("", "vabs a=0, d=0x1000, n0=0, nc=16"), time("vector.start") + 1);
+}
+
+TEST(Vector, VecOneInstructionAtATime) {
+  const RunRecord record = run(dense + "vabs a=0, d=0x1000, n0=3, nc=16\nvabs a=0, d=0x1000, n0=3, nc=16\nhalt");
+  EXPECT_EQ(record.trace[3].start, record.trace[2].end + 1);
+}
+
+// The matrix unit writes accumulators of bank 0 in each cycle of a stretch.
+const std::string stream = "matrix.set r0=a_s0, v0=16, r1=d_s0, v1=16\nmmul a=0x8000, d=0, n1=1, n0=100, k=16, n=16, accumulate=0, swap=0 !signal=0\n";
+
+TEST(Vector, VecFreezesWhileItsWriteIsDenied) {
+  const RunRecord apart = run(stream + dense + "vrescale.widen a=0, d=0x2000, n0=1, nc=16\nhalt");
+  const RunRecord together = run(stream + dense + "vrescale.widen a=0, d=0x1000, n0=60, nc=16\nhalt");
+  EXPECT_EQ(apart.trace[4].stalls[static_cast<int>(Stall::AccPort)], 0);
+  // The array's writes fill the cycles from start + pipeline to its end.
+  const InstructionRecord &mmul = together.trace[1], &vector = together.trace[4];
+  const int64_t firstRead = vector.start + time("vector.start");
+  const int64_t firstWrite = firstRead + time("instructions.vrescale.widen.latency");
+  const int64_t arrayFrom = mmul.start + time("matrix.pipeline"), arrayTo = mmul.end;
+  ASSERT_LT(firstWrite, arrayFrom + 1);
+  EXPECT_EQ(vector.end, firstWrite + 59 + (arrayTo - arrayFrom + 1));
+  EXPECT_EQ(vector.stalls[static_cast<int>(Stall::AccPort)], arrayTo - arrayFrom + 1);
+}
+
+TEST(Vector, VecReadsWaitForActivationsOfTheSameBank) {
+  const std::string activations = "matrix.set r0=a_s0, v0=16, r1=d_s0, v1=16\nmmul a=0x4000, d=0, n1=1, n0=100, k=16, n=16, accumulate=0, swap=0\n";
+  const RunRecord record = run(activations + dense + "vrescale.i8 a=0, d=0x8000, n0=3, nc=16\nhalt");
+  const InstructionRecord &mmul = record.trace[1], &vector = record.trace[4];
+  EXPECT_EQ(vector.end, mmul.start + 100 + 2 + time("instructions.vrescale.i8.latency"));
+}
+
+} // namespace
+} // namespace tilewright::cycle
