@@ -11,7 +11,8 @@ static bool endsWith(const std::string &text, const std::string &end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-// A protobuf message of a model has control characters among its first bytes: field tags and lengths.
+// A protobuf message of a model has control characters among its first bytes: field tags and
+// lengths.
 static bool looksLikeText(const std::string &bytes) {
   size_t count = std::min<size_t>(bytes.size(), 4096);
   return std::none_of(bytes.begin(), bytes.begin() + count, [](char byte) {
@@ -33,7 +34,8 @@ mlir::OwningOpRef<mlir::ModuleOp> importModel(const std::string &path, const Imp
   if (!bytecode && !text)
     return importOnnx(path, bytes, options, context);
   if (!options.shapes.empty())
-    throw UserError({path, 0, 0, ""}, "the shapes of a TOSA model are in its text", "leave out --shape");
+    throw UserError({path, 0, 0, ""}, "the shapes of a TOSA model are in its text",
+                    "leave out --shape");
   return importTosa(path, bytes, context);
 }
 

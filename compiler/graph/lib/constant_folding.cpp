@@ -1,4 +1,5 @@
-// Evaluates ops whose operands are all constants. Movement of data serves every element type of whole bytes, arithmetic float32.
+// Evaluates ops whose operands are all constants. Movement of data serves every element type of
+// whole bytes, arithmetic float32.
 #include "constants.h"
 #include "patterns.h"
 
@@ -27,7 +28,8 @@ Dims rowMajorStrides(llvm::ArrayRef<int64_t> dims) {
   return strides;
 }
 
-// Calls `visit(result index, source index)` for each index of `dims`, where the source index is offset + sum(ik * strides[k]).
+// Calls `visit(result index, source index)` for each index of `dims`, where the source index is
+// offset + sum(ik * strides[k]).
 template <typename Visit>
 void walk(llvm::ArrayRef<int64_t> dims, int64_t offset, llvm::ArrayRef<int64_t> strides,
           Visit visit) {
@@ -177,7 +179,8 @@ template <typename Function> DenseElementsAttr mapUnary(mlir::Operation *op, Fun
   if (!source.getElementType().isF32() || !type.getElementType().isF32())
     return {};
   if (source.isSplat())
-    return DenseElementsAttr::get(type, static_cast<float>(function(source.getSplatValue<float>())));
+    return DenseElementsAttr::get(type,
+                                  static_cast<float>(function(source.getSplatValue<float>())));
   std::vector<float> values = spread(source, type);
   for (float &value : values)
     value = function(value);
@@ -259,9 +262,12 @@ DenseElementsAttr foldMovement(mlir::Operation *op) {
 
 DenseElementsAttr foldArithmetic(mlir::Operation *op) {
   return llvm::TypeSwitch<mlir::Operation *, DenseElementsAttr>(op)
-      .Case([&](tosa::AddOp) { return mapBinary<float>(op, [](float a, float b) { return a + b; }); })
-      .Case([&](tosa::SubOp) { return mapBinary<float>(op, [](float a, float b) { return a - b; }); })
-      .Case([&](tosa::MulOp) { return mapBinary<float>(op, [](float a, float b) { return a * b; }); })
+      .Case(
+          [&](tosa::AddOp) { return mapBinary<float>(op, [](float a, float b) { return a + b; }); })
+      .Case(
+          [&](tosa::SubOp) { return mapBinary<float>(op, [](float a, float b) { return a - b; }); })
+      .Case(
+          [&](tosa::MulOp) { return mapBinary<float>(op, [](float a, float b) { return a * b; }); })
       .Case([&](tosa::PowOp) {
         return mapBinary<float>(op, [](float a, float b) { return std::pow(a, b); });
       })
@@ -271,13 +277,18 @@ DenseElementsAttr foldArithmetic(mlir::Operation *op) {
       .Case([&](tosa::MinimumOp) {
         return mapBinary<float>(op, [](float a, float b) { return b < a ? b : a; });
       })
-      .Case([&](tosa::GreaterOp) { return mapBinary<bool>(op, [](float a, float b) { return a > b; }); })
+      .Case([&](tosa::GreaterOp) {
+        return mapBinary<bool>(op, [](float a, float b) { return a > b; });
+      })
       .Case([&](tosa::GreaterEqualOp) {
         return mapBinary<bool>(op, [](float a, float b) { return a >= b; });
       })
-      .Case([&](tosa::EqualOp) { return mapBinary<bool>(op, [](float a, float b) { return a == b; }); })
+      .Case([&](tosa::EqualOp) {
+        return mapBinary<bool>(op, [](float a, float b) { return a == b; });
+      })
       .Case([&](tosa::ReciprocalOp) { return mapUnary(op, [](float x) { return 1.0f / x; }); })
-      .Case([&](tosa::RsqrtOp) { return mapUnary(op, [](float x) { return 1.0f / std::sqrt(x); }); })
+      .Case(
+          [&](tosa::RsqrtOp) { return mapUnary(op, [](float x) { return 1.0f / std::sqrt(x); }); })
       .Case([&](tosa::ExpOp) { return mapUnary(op, [](float x) { return std::exp(x); }); })
       .Case([&](tosa::LogOp) { return mapUnary(op, [](float x) { return std::log(x); }); })
       .Case([&](tosa::AbsOp) { return mapUnary(op, [](float x) { return std::fabs(x); }); })

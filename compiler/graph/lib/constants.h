@@ -13,7 +13,8 @@ using Dims = llvm::SmallVector<int64_t>;
 Dims dimsOf(mlir::Value value);
 bool isFloat32(mlir::Value value);
 
-// The elements of a tosa.const or tosa.const_shape; null for any other value, and for constants held as resources.
+// The elements of a tosa.const or tosa.const_shape; null for any other value, and for constants
+// held as resources.
 mlir::DenseElementsAttr constantOf(mlir::Value value);
 // Of a constant of integers or of a shape.
 std::optional<Dims> constantInts(mlir::Value value);

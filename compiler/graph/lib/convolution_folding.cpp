@@ -1,4 +1,5 @@
-// What follows a convolution channel by channel becomes part of its weights and bias, what pads its input part of its pads.
+// What follows a convolution channel by channel becomes part of its weights and bias, what pads its
+// input part of its pads.
 //
 //   mul(conv(x, w, b), s) = conv(x, w * s, b * s)      s: one value, or one for each output channel
 //   add(conv(x, w, b), t) = conv(x, w, b + t)
@@ -19,13 +20,15 @@ using mlir::PatternRewriter;
 using mlir::success;
 
 bool isConvolution(mlir::Operation *op) {
-  return llvm::isa_and_nonnull<tosa::Conv2DOp, tosa::DepthwiseConv2DOp, tosa::TransposeConv2DOp>(op);
+  return llvm::isa_and_nonnull<tosa::Conv2DOp, tosa::DepthwiseConv2DOp, tosa::TransposeConv2DOp>(
+      op);
 }
 
 // The operands of all three convolutions stand in one order.
 enum ConvOperand { convInput, convWeight, convBias, convInputZeroPoint, convWeightZeroPoint };
 
-// One value for each output channel, when `value` is a constant that is the same everywhere within a channel.
+// One value for each output channel, when `value` is a constant that is the same everywhere within
+// a channel.
 std::optional<std::vector<float>> perChannel(mlir::Value value, int64_t channels) {
   std::optional<std::vector<float>> values = constantFloats(value);
   if (!values)
@@ -39,7 +42,8 @@ std::optional<std::vector<float>> perChannel(mlir::Value value, int64_t channels
   return static_cast<int64_t>(values->size()) == channels ? values : std::nullopt;
 }
 
-// The output channel of each weight: the first dimension of [OC, KH, KW, IC], the last two of [KH, KW, C, M].
+// The output channel of each weight: the first dimension of [OC, KH, KW, IC], the last two of [KH,
+// KW, C, M].
 int64_t channelOf(mlir::Operation *conv, const Dims &dims, int64_t index) {
   if (llvm::isa<tosa::DepthwiseConv2DOp>(conv))
     return index % (dims[2] * dims[3]);
@@ -180,8 +184,7 @@ LogicalResult foldPadIntoMaxPool(tosa::MaxPool2dOp op, PatternRewriter &rewriter
   if (!fill || *fill != -INFINITY)
     return failure();
   auto kernel = op.getKernel();
-  return absorbPad(op, pad, rewriter,
-                   {kernel[0] - 1, kernel[0] - 1, kernel[1] - 1, kernel[1] - 1});
+  return absorbPad(op, pad, rewriter, {kernel[0] - 1, kernel[0] - 1, kernel[1] - 1, kernel[1] - 1});
 }
 
 } // namespace

@@ -10,8 +10,7 @@ namespace tilewright {
 
 namespace {
 
-class GraphFoldPass
-    : public mlir::PassWrapper<GraphFoldPass, mlir::OperationPass<mlir::ModuleOp>> {
+class GraphFoldPass : public mlir::PassWrapper<GraphFoldPass, mlir::OperationPass<mlir::ModuleOp>> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(GraphFoldPass)
 

@@ -1,8 +1,10 @@
 // The pass `graph-layout`.
 //
-// 1. Transposes sink towards the results; where two meet they merge, mostly to nothing. Constants on the way are transposed.
+// 1. Transposes sink towards the results; where two meet they merge, mostly to nothing. Constants
+// on the way are transposed.
 // 2. What is left above the first convolution moves up to the arguments.
-// 3. Transposes that move no data become reshapes. Not earlier: in step 1 they still meet others of their kind.
+// 3. Transposes that move no data become reshapes. Not earlier: in step 1 they still meet others of
+// their kind.
 #include "patterns.h"
 #include "tilewright/compiler/graph.h"
 

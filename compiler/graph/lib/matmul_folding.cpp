@@ -1,5 +1,6 @@
-// A product with a constant matrix is a 1x1 convolution over an image of one column: as a convolution it has a bias, weights
-// that are quantized per channel, and one form for every later stage.
+// A product with a constant matrix is a 1x1 convolution over an image of one column: as a
+// convolution it has a bias, weights that are quantized per channel, and one form for every later
+// stage.
 #include "constants.h"
 #include "patterns.h"
 
@@ -20,9 +21,9 @@ LogicalResult matmulToConv(tosa::MatMulOp op, PatternRewriter &rewriter) {
   int64_t rows = a[1], depth = a[2], columns = b[2];
   mlir::Location location = op.getLoc();
   mlir::Value matrix = makeReshape(rewriter, location, op.getB(), {depth, columns});
-  mlir::Value weight = makeReshape(rewriter, location,
-                                   makeTranspose(rewriter, location, matrix, {1, 0}),
-                                   {columns, 1, 1, depth});
+  mlir::Value weight =
+      makeReshape(rewriter, location, makeTranspose(rewriter, location, matrix, {1, 0}),
+                  {columns, 1, 1, depth});
   mlir::Value bias = makeFloats(rewriter, location, {columns}, 0.0f);
   mlir::Value image = makeReshape(rewriter, location, op.getA(), {1, rows, 1, depth});
   auto type = mlir::RankedTensorType::get({1, rows, 1, columns}, rewriter.getF32Type());
@@ -35,8 +36,8 @@ LogicalResult matmulToConv(tosa::MatMulOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-// An image that is flattened channel by channel on its way into such a product need not be transposed: the rows of
-// the constant matrix are instead.
+// An image that is flattened channel by channel on its way into such a product need not be
+// transposed: the rows of the constant matrix are instead.
 LogicalResult foldFlattenTranspose(tosa::Conv2DOp op, PatternRewriter &rewriter) {
   auto reshape = op.getInput().getDefiningOp<tosa::ReshapeOp>();
   auto transpose = reshape ? reshape.getInput1().getDefiningOp<tosa::TransposeOp>() : nullptr;
@@ -54,7 +55,8 @@ LogicalResult foldFlattenTranspose(tosa::Conv2DOp op, PatternRewriter &rewriter)
   // Depth is C, H, W; it becomes H, W, C.
   mlir::Value rows =
       makeReshape(rewriter, location, op.getWeight(), {dims[0], image[3], image[1], image[2]});
-  rows = makeReshape(rewriter, location, makeTranspose(rewriter, location, rows, {0, 2, 3, 1}), dims);
+  rows =
+      makeReshape(rewriter, location, makeTranspose(rewriter, location, rows, {0, 2, 3, 1}), dims);
   mlir::Value flat = makeReshape(rewriter, location, transpose.getInput1(), input);
   rewriter.modifyOpInPlace(op, [&] {
     op.getInputMutable().assign(flat);

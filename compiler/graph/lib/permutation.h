@@ -1,4 +1,5 @@
-// Permutations as tosa.transpose has them: dimension i of the result is dimension perm[i] of the input.
+// Permutations as tosa.transpose has them: dimension i of the result is dimension perm[i] of the
+// input.
 #pragma once
 
 #include "mlir/Support/LLVM.h"

@@ -5,8 +5,9 @@
 
 namespace tilewright {
 
-// The number of leading operands of an element-wise op that are its data (the others are parameters, such as a shift); 0
-// for ops that are not element-wise. All data operands have the result's rank and broadcast.
+// The number of leading operands of an element-wise op that are its data (the others are
+// parameters, such as a shift); 0 for ops that are not element-wise. All data operands have the
+// result's rank and broadcast.
 unsigned pointwiseOperands(mlir::Operation *op);
 
 } // namespace tilewright

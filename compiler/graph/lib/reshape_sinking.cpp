@@ -1,5 +1,5 @@
-// Reshapes that only add or drop unit dimensions move behind element-wise ops, so that a bias meets its convolution and
-// the reshapes around the op meet each other.
+// Reshapes that only add or drop unit dimensions move behind element-wise ops, so that a bias meets
+// its convolution and the reshapes around the op meet each other.
 #include "constants.h"
 #include "patterns.h"
 #include "pointwise.h"
@@ -23,7 +23,8 @@ tosa::ReshapeOp unitReshape(mlir::Value value) {
   return reshape;
 }
 
-// The shape of a constant that broadcasts to `from` in the view `to`, whose dimensions other than 1 are the same.
+// The shape of a constant that broadcasts to `from` in the view `to`, whose dimensions other than 1
+// are the same.
 std::optional<Dims> inView(const Dims &constant, const Dims &from, const Dims &to) {
   Dims lengths; // of the constant, along the dimensions of `from` that are not 1
   for (size_t i = 0; i < from.size(); ++i) {

@@ -40,8 +40,7 @@ LogicalResult dropCast(tosa::CastOp op, PatternRewriter &rewriter) {
 LogicalResult dropConcat(tosa::ConcatOp op, PatternRewriter &rewriter) {
   return op.getInput1().size() == 1 ? forward(rewriter, op, op.getInput1()[0]) : failure();
 }
-template <typename Reduction>
-LogicalResult dropReduction(Reduction op, PatternRewriter &rewriter) {
+template <typename Reduction> LogicalResult dropReduction(Reduction op, PatternRewriter &rewriter) {
   return forward(rewriter, op, op.getInput());
 }
 
@@ -98,10 +97,10 @@ LogicalResult mergeClamp(tosa::ClampOp op, PatternRewriter &rewriter) {
     return failure();
   auto clamped = [&](float x) { return std::min(std::max(x, outer->low), outer->high); };
   auto location = rewriter.getFusedLoc({inner.getLoc(), op.getLoc()});
-  mlir::Value merged = tosa::ClampOp::create(
-      rewriter, location, op.getType(), inner.getInput(),
-      rewriter.getF32FloatAttr(clamped(bounds->low)),
-      rewriter.getF32FloatAttr(clamped(bounds->high)), op.getNanModeAttr());
+  mlir::Value merged =
+      tosa::ClampOp::create(rewriter, location, op.getType(), inner.getInput(),
+                            rewriter.getF32FloatAttr(clamped(bounds->low)),
+                            rewriter.getF32FloatAttr(clamped(bounds->high)), op.getNanModeAttr());
   rewriter.replaceOp(op, merged);
   return success();
 }
@@ -161,7 +160,8 @@ template <typename Op> LogicalResult mergeConstants(Op op, PatternRewriter &rewr
   if (!isFloatOp(op) || !inner || !inner->hasOneUse() || !constantOf(op->getOperand(1)) ||
       !constantOf(inner->getOperand(1)))
     return failure();
-  // Only constants that broadcast to each other within one of their shapes: the merged one is no larger.
+  // Only constants that broadcast to each other within one of their shapes: the merged one is no
+  // larger.
   Dims a = dimsOf(inner->getOperand(1)), b = dimsOf(op->getOperand(1)), merged;
   for (size_t i = 0; i < a.size(); ++i)
     merged.push_back(std::max(a[i], b[i]));
@@ -182,8 +182,7 @@ template <typename Op> LogicalResult mergeConstants(Op op, PatternRewriter &rewr
 
 template <typename Pool> LogicalResult dropUnitPool(Pool op, PatternRewriter &rewriter) {
   bool unit = llvm::all_of(op.getKernel(), [](int64_t each) { return each == 1; }) &&
-              llvm::all_of(op.getStride(), [](int64_t each) { return each == 1; }) &&
-              isFloatOp(op);
+              llvm::all_of(op.getStride(), [](int64_t each) { return each == 1; }) && isFloatOp(op);
   return unit ? forward(rewriter, op, op.getInput()) : failure();
 }
 

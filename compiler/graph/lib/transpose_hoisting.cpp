@@ -1,5 +1,5 @@
-// What stands between an argument and the first convolution in NCHW cannot sink: the transpose moves up to the argument, so
-// that pads and scales meet their convolution.
+// What stands between an argument and the first convolution in NCHW cannot sink: the transpose
+// moves up to the argument, so that pads and scales meet their convolution.
 #include "constants.h"
 #include "patterns.h"
 #include "permutation.h"

@@ -1,5 +1,6 @@
-// Moves transposes towards the results: op(transpose(x)) becomes transpose(op'(x)), until two transposes meet and merge. A
-// convolution network in NCHW thus keeps NHWC between its convolutions.
+// Moves transposes towards the results: op(transpose(x)) becomes transpose(op'(x)), until two
+// transposes meet and merge. A convolution network in NCHW thus keeps NHWC between its
+// convolutions.
 #include "constants.h"
 #include "patterns.h"
 #include "permutation.h"
@@ -47,9 +48,10 @@ mlir::Value before(PatternRewriter &rewriter, mlir::Location location, mlir::Val
   return makeTranspose(rewriter, location, value, inverse(perm));
 }
 
-// The permutation that moves behind an op on `operands`: one that moves data before one that does not. Operands that it does
-// not transpose must be constants or, for the sake of a permutation that moves data, such that undoing it on them moves none.
-// (For the sake of one that moves none, two such operands would pass it to each other for ever.)
+// The permutation that moves behind an op on `operands`: one that moves data before one that does
+// not. Operands that it does not transpose must be constants or, for the sake of a permutation that
+// moves data, such that undoing it on them moves none. (For the sake of one that moves none, two
+// such operands would pass it to each other for ever.)
 std::optional<Permutation> sinkable(mlir::OperandRange operands) {
   tosa::TransposeOp found;
   for (mlir::Value operand : operands) {
@@ -113,7 +115,8 @@ mlir::Value permutedShape(PatternRewriter &rewriter, mlir::Operation *op, const 
   return makeShape(rewriter, op->getLoc(), result);
 }
 
-// Ops whose first operand is data and whose others are shapes with `each` values a dimension (or parameters, with 0).
+// Ops whose first operand is data and whose others are shapes with `each` values a dimension (or
+// parameters, with 0).
 template <typename Op>
 LogicalResult sinkThroughShapes(Op op, PatternRewriter &rewriter, llvm::ArrayRef<int64_t> each) {
   llvm::SmallVector<Dims> shapes;

@@ -7,7 +7,8 @@ namespace tilewright {
 static mlir::LogicalResult toReshape(mlir::tosa::TransposeOp op, mlir::PatternRewriter &rewriter) {
   if (!movesOnlyUnits(dimsOf(op.getInput1()), Permutation(op.getPerms())))
     return mlir::failure();
-  rewriter.replaceOp(op, makeReshape(rewriter, op.getLoc(), op.getInput1(), dimsOf(op.getOutput())));
+  rewriter.replaceOp(op,
+                     makeReshape(rewriter, op.getLoc(), op.getInput1(), dimsOf(op.getOutput())));
   return mlir::success();
 }
 

@@ -1,4 +1,5 @@
-// Element-wise arithmetic with broadcasting, on tensors and on the constants that shapes are computed with.
+// Element-wise arithmetic with broadcasting, on tensors and on the constants that shapes are
+// computed with.
 #include "operators.h"
 
 #include <cmath>
@@ -25,8 +26,8 @@ void foldBinary(NodeImporter &node, Integers integers, Floats floats) {
     node.fail(fmt::format("shapes {} and {} do not fit each other", formatShape(a.shape),
                           formatShape(b.shape)));
   node.checkFold(*shape, a.dtype);
-  node.setResult(mapElements(a, b, *shape, a.dtype == DType::F16 ? DType::F32 : a.dtype, integers,
-                             floats));
+  node.setResult(
+      mapElements(a, b, *shape, a.dtype == DType::F16 ? DType::F32 : a.dtype, integers, floats));
 }
 
 template <typename Combine> void foldVariadic(NodeImporter &node, Combine combine) {
@@ -147,9 +148,8 @@ void foldPow(NodeImporter &node) {
 }
 
 void buildMax(NodeImporter &node) {
-  node.setResult(combineAll(node, [&](mlir::Value a, mlir::Value b) {
-    return node.tosa().binary<MaximumOp>(a, b);
-  }));
+  node.setResult(combineAll(
+      node, [&](mlir::Value a, mlir::Value b) { return node.tosa().binary<MaximumOp>(a, b); }));
 }
 
 void foldMax(NodeImporter &node) {
@@ -157,9 +157,8 @@ void foldMax(NodeImporter &node) {
 }
 
 void buildMin(NodeImporter &node) {
-  node.setResult(combineAll(node, [&](mlir::Value a, mlir::Value b) {
-    return node.tosa().binary<MinimumOp>(a, b);
-  }));
+  node.setResult(combineAll(
+      node, [&](mlir::Value a, mlir::Value b) { return node.tosa().binary<MinimumOp>(a, b); }));
 }
 
 void foldMin(NodeImporter &node) {

@@ -18,8 +18,8 @@ template <typename Op> void buildComparison(NodeImporter &node, size_t left, siz
 Shape commonShape(NodeImporter &node, const Shape &a, const Shape &b) {
   std::optional<Shape> shape = broadcastShapes(a, b);
   if (!shape)
-    node.fail(fmt::format("shapes {} and {} do not fit each other", formatShape(a),
-                          formatShape(b)));
+    node.fail(
+        fmt::format("shapes {} and {} do not fit each other", formatShape(a), formatShape(b)));
   return *shape;
 }
 

@@ -106,7 +106,8 @@ void buildConvTranspose(NodeImporter &node) {
     int64_t spatial = 2 - (rank - 2) + i;
     int64_t full = (nhwc[1 + spatial] - 1) * stride[spatial] + iohw[2 + spatial];
     int64_t begin = pads[i], end = pads[rank - 2 + i];
-    if (extra[i] < 0 || extra[i] > stride[spatial] || std::abs(begin) > 8192 || std::abs(end) > 8192)
+    if (extra[i] < 0 || extra[i] > stride[spatial] || std::abs(begin) > 8192 ||
+        std::abs(end) > 8192)
       node.fail("attribute 'pads' or 'output_padding' is out of range");
     bool same = autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER";
     if (same || wanted[i] > 0) {
@@ -124,10 +125,10 @@ void buildConvTranspose(NodeImporter &node) {
   mlir::Value bias = biasOf(node, out * groups);
   std::vector<mlir::Value> parts;
   for (int64_t g = 0; g < groups; ++g)
-    parts.push_back(tosa.transposeConv2d(
-        tosa.sliceAxis(input, 3, g * in, in),
-        tosa.transpose(tosa.sliceAxis(weight, 0, g * in, in), {1, 2, 3, 0}),
-        tosa.sliceAxis(bias, 0, g * out, out), outPad, stride));
+    parts.push_back(
+        tosa.transposeConv2d(tosa.sliceAxis(input, 3, g * in, in),
+                             tosa.transpose(tosa.sliceAxis(weight, 0, g * in, in), {1, 2, 3, 0}),
+                             tosa.sliceAxis(bias, 0, g * out, out), outPad, stride));
   node.setResult(fromChannelsLast(node, tosa.concat(parts, 3), rank));
 }
 

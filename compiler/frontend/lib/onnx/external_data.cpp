@@ -78,7 +78,8 @@ std::vector<char> readExternalData(const ExternalData &data, int64_t size,
   const std::string &location = found->second;
   std::vector<std::string> parts = components(location, source);
 
-  // Each component is opened in its parent, so that none can turn into a link between a check and its use.
+  // Each component is opened in its parent, so that none can turn into a link between a check and
+  // its use.
   size_t slash = source.path.rfind('/');
   std::string directory = slash == std::string::npos ? "." : source.path.substr(0, slash + 1);
   FileDescriptor file(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -90,17 +91,19 @@ std::vector<char> readExternalData(const ExternalData &data, int64_t size,
   }
   struct stat status;
   if (file.get() < 0 || fstat(file.get(), &status) != 0)
-    fail(source, fmt::format("external data at '{}' is missing, unreadable or behind a symbolic link",
-                             escape(location)));
+    fail(source,
+         fmt::format("external data at '{}' is missing, unreadable or behind a symbolic link",
+                     escape(location)));
   if (!S_ISREG(status.st_mode) || status.st_nlink != 1)
-    fail(source, fmt::format("external data at '{}' is no regular file with one link",
-                             escape(location)));
+    fail(source,
+         fmt::format("external data at '{}' is no regular file with one link", escape(location)));
 
   int64_t offset = number(data, "offset", 0, source);
   int64_t length = number(data, "length", size, source);
   if (length != size)
-    fail(source, fmt::format("the tensor's shape needs {} bytes of data, and its external data has {}",
-                             size, length));
+    fail(source,
+         fmt::format("the tensor's shape needs {} bytes of data, and its external data has {}",
+                     size, length));
   if (offset > status.st_size || size > status.st_size - offset)
     fail(source, fmt::format("external data at '{}' ends before byte {} + {}", escape(location),
                              offset, size));

@@ -5,16 +5,15 @@
 
 namespace tilewright::onnx_import {
 
-bool isFloat(DType type) {
-  return type == DType::F16 || type == DType::F32 || type == DType::F64;
-}
+bool isFloat(DType type) { return type == DType::F16 || type == DType::F32 || type == DType::F64; }
 
 static float halfToFloat(uint16_t half) {
   int exponent = half >> 10 & 0x1f;
   int mantissa = half & 0x3ff;
-  float magnitude = exponent == 0    ? std::ldexp(static_cast<float>(mantissa), -24)
-                    : exponent == 31 ? (mantissa ? NAN : INFINITY)
-                                     : std::ldexp(static_cast<float>(mantissa | 0x400), exponent - 25);
+  float magnitude = exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -24)
+                    : exponent == 31
+                        ? (mantissa ? NAN : INFINITY)
+                        : std::ldexp(static_cast<float>(mantissa | 0x400), exponent - 25);
   return half & 0x8000 ? -magnitude : magnitude;
 }
 
@@ -99,8 +98,7 @@ Shape broadcastStrides(const Shape &from, const Shape &to) {
   return strides;
 }
 
-Tensor stridedCopy(const Tensor &source, const Shape &shape, int64_t offset,
-                   const Shape &strides) {
+Tensor stridedCopy(const Tensor &source, const Shape &shape, int64_t offset, const Shape &strides) {
   Tensor result = makeTensor(source.dtype, shape);
   int64_t width = byteSize(source.dtype);
   int64_t count = result.elements();

@@ -17,7 +17,8 @@ double floatAt(const Tensor &tensor, int64_t index); // any type
 void setInteger(Tensor &tensor, int64_t index, int64_t value);
 void setFloat(Tensor &tensor, int64_t index, double value); // rounded to the tensor's type
 
-// `shape` elements of `source`, where result index (i0, i1, ...) is source element offset + sum(ik * strides[k]).
+// `shape` elements of `source`, where result index (i0, i1, ...) is source element offset + sum(ik
+// * strides[k]).
 Tensor stridedCopy(const Tensor &source, const Shape &shape, int64_t offset, const Shape &strides);
 Shape rowMajorStrides(const Shape &shape);
 // Strides that read a tensor of shape `from` as `to`, which it broadcasts to.
@@ -27,7 +28,8 @@ Shape broadcastStrides(const Shape &from, const Shape &to);
 Tensor castTensor(const Tensor &source, DType type);
 Tensor reshaped(const Tensor &source, Shape shape);
 
-// Element-wise on the common shape `shape`; `integers` serves integer and bool types, `floats` the float types.
+// Element-wise on the common shape `shape`; `integers` serves integer and bool types, `floats` the
+// float types.
 Tensor mapElements(const Tensor &a, const Tensor &b, const Shape &shape, DType result,
                    const std::function<int64_t(int64_t, int64_t)> &integers,
                    const std::function<double(double, double)> &floats);

@@ -17,7 +17,8 @@ namespace {
 
 using namespace onnx_import;
 
-// Constants larger than this stay constants of the graph, where the passes on it fold them without a copy held here.
+// Constants larger than this stay constants of the graph, where the passes on it fold them without
+// a copy held here.
 constexpr int64_t eagerFoldBytes = int64_t(1) << 20;
 
 class GraphImporter {
@@ -90,8 +91,10 @@ Shape GraphImporter::boundShape(const GraphInput &input) const {
   if (bound == options_.shapes.end()) {
     if (dynamic)
       fail(subject, fmt::format("the shape {} is not fixed", shapeText),
-           fmt::format("give it with --shape {}={}", escape(input.name),
-                       fmt::join(input.shape ? example : std::vector<std::string>{"1", "3", "224", "224"}, "x")));
+           fmt::format(
+               "give it with --shape {}={}", escape(input.name),
+               fmt::join(input.shape ? example : std::vector<std::string>{"1", "3", "224", "224"},
+                         "x")));
     return *input.shape;
   }
   const Shape &shape = bound->second;
@@ -117,9 +120,9 @@ void GraphImporter::importNode(const Node &node, int64_t opset) {
     throw UserError(place, fmt::format("operator {}{} is not supported", escape(node.op), domain));
   }
   if (node.inputs.size() < op->minInputs || node.inputs.size() > op->maxInputs)
-    throw UserError(place, fmt::format("it has {} inputs, and {} takes {}{}", node.inputs.size(),
-                                       op->name, op->minInputs,
-                                       op->minInputs == op->maxInputs ? "" : " or more"));
+    throw UserError(place,
+                    fmt::format("it has {} inputs, and {} takes {}{}", node.inputs.size(), op->name,
+                                op->minInputs, op->minInputs == op->maxInputs ? "" : " or more"));
   if (node.outputs.size() > op->maxOutputs)
     throw UserError(place, fmt::format("it has {} outputs, and {} gives {} at most",
                                        node.outputs.size(), op->name, op->maxOutputs));
@@ -206,7 +209,8 @@ mlir::OwningOpRef<mlir::ModuleOp> GraphImporter::import(const Model &model) {
   for (size_t i = 0; i < model.outputs.size(); ++i)
     function.setResultAttr(i, "tilewright.name", builder_.getStringAttr(model.outputs[i]));
 
-  // What the user can get wrong is checked above; a module that does not verify is a mistake of this importer.
+  // What the user can get wrong is checked above; a module that does not verify is a mistake of
+  // this importer.
   std::string complaint;
   mlir::ScopedDiagnosticHandler handler(&context_, [&](mlir::Diagnostic &diagnostic) {
     if (complaint.empty())

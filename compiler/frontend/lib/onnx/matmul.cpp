@@ -8,8 +8,8 @@ namespace tilewright::onnx_import {
 static mlir::Value matrix(NodeImporter &node, size_t input, bool transposed) {
   mlir::Value value = node.floatValue(input);
   if (shapeOf(value).size() != 2)
-    node.fail(fmt::format("input {} has shape {}, and is no matrix", input,
-                          formatShape(shapeOf(value))));
+    node.fail(
+        fmt::format("input {} has shape {}, and is no matrix", input, formatShape(shapeOf(value))));
   return transposed ? node.tosa().transpose(value, {1, 0}) : value;
 }
 
@@ -35,7 +35,8 @@ void buildGemm(NodeImporter &node) {
   node.setResult(product);
 }
 
-// NumPy's rules: vectors count as a row on the left and as a column on the right, leading dimensions are a batch.
+// NumPy's rules: vectors count as a row on the left and as a column on the right, leading
+// dimensions are a batch.
 void buildMatMul(NodeImporter &node) {
   TosaBuilder &tosa = node.tosa();
   mlir::Value a = node.floatValue(0), b = node.floatValue(1);

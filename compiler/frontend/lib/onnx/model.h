@@ -1,4 +1,5 @@
-// An ONNX model as plain data: what the importer reads, free of protobuf (which needs RTTI) and of MLIR (which is built without).
+// An ONNX model as plain data: what the importer reads, free of protobuf (which needs RTTI) and of
+// MLIR (which is built without).
 #pragma once
 
 #include "tilewright/support/error.h"
@@ -39,7 +40,7 @@ constexpr int64_t dynamicDimension = -1;
 
 struct GraphInput {
   std::string name;
-  std::string type; // "float"
+  std::string type;                          // "float"
   std::optional<std::vector<int64_t>> shape; // none when the rank itself is unknown
 };
 
@@ -51,8 +52,8 @@ struct Model {
   std::vector<Node> nodes; // in the order of the file
 };
 
-// Decodes and checks `bytes`, the content of the file `path`; tensors stored outside the file are read from beside it.
-// Throws UserError.
+// Decodes and checks `bytes`, the content of the file `path`; tensors stored outside the file are
+// read from beside it. Throws UserError.
 Model readModel(const std::string &path, const std::string &bytes);
 
 } // namespace tilewright::onnx_import

@@ -1,4 +1,5 @@
-// What the importer of one operator sees: the node's inputs, attributes and results, and a builder for TOSA ops.
+// What the importer of one operator sees: the node's inputs, attributes and results, and a builder
+// for TOSA ops.
 #pragma once
 
 #include "host_tensor.h"
@@ -9,7 +10,8 @@
 
 namespace tilewright::onnx_import {
 
-// A value of the model: known at import (of any type), or an SSA value (float32, or i1 for conditions).
+// A value of the model: known at import (of any type), or an SSA value (float32, or i1 for
+// conditions).
 struct Operand {
   ConstantTensor constant;
   mlir::Value value;
@@ -35,9 +37,9 @@ public:
   Shape shape(size_t input) const { return operand(input).shape(); }
   int64_t rank(size_t input) const { return static_cast<int64_t>(shape(input).size()); }
   const Operand &operand(size_t input) const;
-  mlir::Value value(size_t input);        // as an SSA value; float32, or i1
-  mlir::Value floatValue(size_t input);   // as a float32 SSA value
-  const Tensor *constant(size_t input) const; // null when it is not known at import
+  mlir::Value value(size_t input);                           // as an SSA value; float32, or i1
+  mlir::Value floatValue(size_t input);                      // as a float32 SSA value
+  const Tensor *constant(size_t input) const;                // null when it is not known at import
   const Tensor &known(size_t input, const char *what) const; // fails when it is not known at import
   std::vector<int64_t> integers(size_t input, const char *what) const; // of a known input
   std::vector<float> floats(size_t input, const char *what) const;     // of a known input
@@ -60,7 +62,8 @@ public:
   void setResult(mlir::Value value, size_t output = 0);
   void setResult(Tensor tensor, size_t output = 0);
   void setResult(const Operand &operand, size_t output = 0);
-  // Fails when a constant of this shape may not be computed at import: sizes come from the model, memory is the host's.
+  // Fails when a constant of this shape may not be computed at import: sizes come from the model,
+  // memory is the host's.
   void checkFold(const Shape &shape, DType type);
 
 private:

@@ -10,7 +10,8 @@ namespace {
 using mlir::tosa::ReduceMaxOp;
 using mlir::tosa::ReduceSumOp;
 
-// A vector of one value a channel, in the shape that broadcasts over an NC... tensor of `rank` dimensions.
+// A vector of one value a channel, in the shape that broadcasts over an NC... tensor of `rank`
+// dimensions.
 mlir::Value perChannel(NodeImporter &node, size_t input, int64_t channels, int64_t rank) {
   mlir::Value value = node.floatValue(input);
   if (shapeOf(value) != Shape{channels})
@@ -94,8 +95,8 @@ void buildLayerNormalization(NodeImporter &node) {
   node.setResult(normal);
 }
 
-// Before opset 13 softmax runs over all dimensions from `axis` on, from there on over `axis` alone. Calls
-// `build(value, axis)` on the input in a shape in which the one dimension `axis` is meant.
+// Before opset 13 softmax runs over all dimensions from `axis` on, from there on over `axis` alone.
+// Calls `build(value, axis)` on the input in a shape in which the one dimension `axis` is meant.
 template <typename Build> static void buildAlongAxis(NodeImporter &node, Build build) {
   TosaBuilder &tosa = node.tosa();
   mlir::Value input = node.floatValue(0);

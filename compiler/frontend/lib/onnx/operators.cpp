@@ -98,8 +98,8 @@ static const Operator operators[] = {
 
 const Operator *findOperator(const std::string &name) {
   const Operator *end = std::end(operators);
-  const Operator *found = std::find_if(std::begin(operators), end,
-                                       [&](const Operator &op) { return name == op.name; });
+  const Operator *found =
+      std::find_if(std::begin(operators), end, [&](const Operator &op) { return name == op.name; });
   return found == end ? nullptr : found;
 }
 

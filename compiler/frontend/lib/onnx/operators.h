@@ -1,4 +1,5 @@
-// The operators of ai.onnx that the importer knows. To add one: a function in the file of its kind, declared here, and its row in operators.cpp.
+// The operators of ai.onnx that the importer knows. To add one: a function in the file of its kind,
+// declared here, and its row in operators.cpp.
 #pragma once
 
 #include "node_importer.h"

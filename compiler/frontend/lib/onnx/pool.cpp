@@ -27,7 +27,8 @@ void buildAveragePool(NodeImporter &node) {
   bool padded = window.padBegin != std::array<int64_t, 2>{0, 0} ||
                 window.padEnd != std::array<int64_t, 2>{0, 0};
   if (padded && node.integer("count_include_pad", 0) != 0) {
-    // TOSA's pool counts no pads, so those that count become part of the input; what ceil_mode added never counts.
+    // TOSA's pool counts no pads, so those that count become part of the input; what ceil_mode
+    // added never counts.
     std::vector<int64_t> pads = node.integers("pads", {});
     Shape before = {0, window.padBegin[0], window.padBegin[1], 0}, after = {0, 0, 0, 0};
     for (int64_t i = 0; i < 2; ++i) {

@@ -10,7 +10,8 @@ namespace tilewright::onnx_import {
 
 namespace {
 
-// The newest operator set whose changes were looked at; newer ones may have changed the meaning of an operator.
+// The newest operator set whose changes were looked at; newer ones may have changed the meaning of
+// an operator.
 constexpr int64_t newestOpset = 23;
 constexpr int64_t oldestOpset = 7;
 
@@ -63,7 +64,7 @@ GraphInput ModelReader::readInput(const ::onnx::ValueInfoProto &proto) const {
     // Exporters write unknown dimensions as a name, as nothing, as -1 and as 0.
     for (const auto &dim : type.shape().dim())
       input.shape->push_back(dim.has_dim_value() && dim.dim_value() > 0 ? dim.dim_value()
-                                                                      : dynamicDimension);
+                                                                        : dynamicDimension);
   }
   return input;
 }
@@ -163,13 +164,16 @@ std::string Node::describe() const {
 }
 
 Model readModel(const std::string &path, const std::string &bytes) {
-  // What protobuf has to say of a malformed file goes to the log, without a place; the one diagnostic is ours.
+  // What protobuf has to say of a malformed file goes to the log, without a place; the one
+  // diagnostic is ours.
   google::protobuf::LogSilencer silence;
   if (bytes.size() > static_cast<size_t>(INT_MAX))
-    throw UserError({path, 0, 0, ""}, "the model is larger than 2 GiB", "keep its weights in external data");
+    throw UserError({path, 0, 0, ""}, "the model is larger than 2 GiB",
+                    "keep its weights in external data");
   ::onnx::ModelProto proto;
   if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    throw UserError({path, 0, 0, ""}, "the file is not an ONNX model: it is damaged, cut short or of another format");
+    throw UserError({path, 0, 0, ""},
+                    "the file is not an ONNX model: it is damaged, cut short or of another format");
   return ModelReader(path).read(proto);
 }
 

@@ -1,8 +1,8 @@
 // Decodes one TensorProto.
 #pragma once
 
-#include "size_limits.h"
 #include "model.h"
+#include "size_limits.h"
 
 #include <onnx/onnx_pb.h>
 
@@ -10,14 +10,16 @@ namespace tilewright::onnx_import {
 
 // What decoding a tensor needs to know of its model.
 struct TensorSource {
-  std::string path;    // the model's file, for messages and as the place that external data is relative to
+  std::string
+      path; // the model's file, for messages and as the place that external data is relative to
   std::string subject; // "initializer 'w'"
 };
 
 // "float", "int64", ... as ONNX spells them; "type 99" for what this version does not know.
 std::string dataTypeName(int32_t dataType);
 
-// Throws UserError for a type that is no number, for data that disagrees with the shape, and for external data that is not safe to read.
+// Throws UserError for a type that is no number, for data that disagrees with the shape, and for
+// external data that is not safe to read.
 ConstantTensor readTensor(const ::onnx::TensorProto &proto, const TensorSource &source);
 
 } // namespace tilewright::onnx_import

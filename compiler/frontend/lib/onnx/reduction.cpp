@@ -26,8 +26,7 @@ struct Reduction {
 
 Reduction readReduction(NodeImporter &node) {
   int64_t rank = node.rank(0);
-  std::vector<int64_t> axes =
-      node.has(1) ? node.integers(1, "axes") : node.integers("axes", {});
+  std::vector<int64_t> axes = node.has(1) ? node.integers(1, "axes") : node.integers("axes", {});
   if (axes.empty() && node.integer("noop_with_empty_axes", 0) == 0)
     for (int64_t axis = 0; axis < rank; ++axis)
       axes.push_back(axis);

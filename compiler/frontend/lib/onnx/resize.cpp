@@ -19,7 +19,8 @@ struct Axis {
   float scale;
 };
 
-// What TOSA's resize does along one axis: output position o lies at (o * denominator + offset) / numerator.
+// What TOSA's resize does along one axis: output position o lies at (o * denominator + offset) /
+// numerator.
 struct TosaAxis {
   int64_t numerator = 1;
   int64_t denominator = 1;
@@ -144,8 +145,8 @@ std::vector<Axis> axesFromSizes(NodeImporter &node, const Shape &shape,
   for (size_t i = 0; i < shape.size(); ++i) {
     if (sizes[i] < 1 || sizes[i] > maxTensorBytes)
       node.fail(fmt::format("a size of {} is not possible", sizes[i]));
-    axes.push_back({shape[i], sizes[i],
-                    static_cast<float>(sizes[i]) / static_cast<float>(shape[i])});
+    axes.push_back(
+        {shape[i], sizes[i], static_cast<float>(sizes[i]) / static_cast<float>(shape[i])});
   }
   return axes;
 }
@@ -168,10 +169,10 @@ std::vector<T> spread(NodeImporter &node, const std::vector<T> &values, std::vec
 mlir::Value resizeImage(NodeImporter &node, mlir::Value input, const std::vector<Axis> &axes,
                         const TosaAxis &rows, const TosaAxis &columns, bool linear) {
   mlir::Value image = toChannelsLast(node, input);
-  image = node.tosa().resize(
-      image, {axes[2].out, axes[3].out},
-      {rows.numerator, rows.denominator, columns.numerator, columns.denominator},
-      {rows.offset, columns.offset}, {rows.border, columns.border}, linear);
+  image =
+      node.tosa().resize(image, {axes[2].out, axes[3].out},
+                         {rows.numerator, rows.denominator, columns.numerator, columns.denominator},
+                         {rows.offset, columns.offset}, {rows.border, columns.border}, linear);
   return fromChannelsLast(node, image, 4);
 }
 
@@ -182,8 +183,9 @@ mlir::Value resizeNearest(NodeImporter &node, mlir::Value input, const std::vect
     std::vector<int32_t> &map = maps.emplace_back();
     for (int64_t i = 0; i < axis.out; ++i)
       map.push_back(static_cast<int32_t>(
-          axis.scale == 1 ? i
-                          : nearestIndex(node, rule, axis, coordinate(node, coordinates, axis, i))));
+          axis.scale == 1
+              ? i
+              : nearestIndex(node, rule, axis, coordinate(node, coordinates, axis, i))));
   }
   if (axes.size() == 4 && axes[0].in == axes[0].out && axes[1].in == axes[1].out) {
     std::optional<TosaAxis> rows = nearestAsTosa(axes[2], maps[2]);
@@ -211,8 +213,8 @@ mlir::Value resizeLinear(NodeImporter &node, mlir::Value input, const std::vecto
                         escape(coordinates)));
 }
 
-void buildResized(NodeImporter &node, const std::vector<Axis> &axes,
-                  const std::string &coordinates, const std::string &rule) {
+void buildResized(NodeImporter &node, const std::vector<Axis> &axes, const std::string &coordinates,
+                  const std::string &rule) {
   mlir::Value input = node.floatValue(0);
   Shape result;
   for (const Axis &axis : axes)
@@ -240,8 +242,10 @@ void buildResize(NodeImporter &node) {
     node.fail("a scalar cannot be resized");
   if (node.opset() < 11) {
     std::vector<float> scales = node.floats(1, "scales");
-    return buildResized(node, axesFromScales(node, shape, spread(node, scales, std::vector<float>(shape.size(), 1))),
-                        "asymmetric", simpleRule);
+    return buildResized(
+        node,
+        axesFromScales(node, shape, spread(node, scales, std::vector<float>(shape.size(), 1))),
+        "asymmetric", simpleRule);
   }
   if (node.text("keep_aspect_ratio_policy", "stretch") != "stretch")
     node.fail("keeping the aspect ratio is not supported");
@@ -260,9 +264,9 @@ void buildUpsample(NodeImporter &node) {
   Shape shape = node.shape(0);
   std::vector<float> scales =
       node.opset() < 9 ? node.numbers("scales", {}) : node.floats(1, "scales");
-  buildResized(node,
-               axesFromScales(node, shape, spread(node, scales, std::vector<float>(shape.size(), 1))),
-               "asymmetric", simpleRule);
+  buildResized(
+      node, axesFromScales(node, shape, spread(node, scales, std::vector<float>(shape.size(), 1))),
+      "asymmetric", simpleRule);
 }
 
 } // namespace tilewright::onnx_import

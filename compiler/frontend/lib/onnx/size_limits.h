@@ -5,11 +5,12 @@
 
 namespace tilewright::onnx_import {
 
-// Largest tensor, constant or computed, in bytes; with it no size computed from dimensions overflows.
+// Largest tensor, constant or computed, in bytes; with it no size computed from dimensions
+// overflows.
 constexpr int64_t maxTensorBytes = int64_t(1) << 31;
 
-// Largest constant that the importer computes from other constants, and all of them together: an 85-byte model can
-// ask for gigabytes.
+// Largest constant that the importer computes from other constants, and all of them together: an
+// 85-byte model can ask for gigabytes.
 constexpr int64_t maxFoldBytes = int64_t(16) << 20;
 constexpr int64_t maxFoldTotalBytes = int64_t(256) << 20;
 

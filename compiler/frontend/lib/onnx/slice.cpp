@@ -47,9 +47,9 @@ std::vector<Range> rangesOf(NodeImporter &node) {
   for (size_t i = 0; i < starts.size(); ++i)
     axes.push_back(static_cast<int64_t>(i));
   axes = read(3, "axes", axes);
-  std::vector<int64_t> steps =
-      attributes ? std::vector<int64_t>(starts.size(), 1)
-                 : read(4, "steps", std::vector<int64_t>(starts.size(), 1));
+  std::vector<int64_t> steps = attributes
+                                   ? std::vector<int64_t>(starts.size(), 1)
+                                   : read(4, "steps", std::vector<int64_t>(starts.size(), 1));
   if (ends.size() != starts.size() || axes.size() != starts.size() ||
       steps.size() != starts.size() || starts.empty())
     node.fail(fmt::format("there are {} starts, {} ends, {} axes and {} steps", starts.size(),
@@ -65,7 +65,8 @@ std::vector<Range> rangesOf(NodeImporter &node) {
   return ranges;
 }
 
-// Every `step`-th position of `axis`, `count` of them: the axis is split into [count, step], and the first column kept.
+// Every `step`-th position of `axis`, `count` of them: the axis is split into [count, step], and
+// the first column kept.
 mlir::Value stridedAxis(TosaBuilder &tosa, mlir::Value value, int64_t axis, int64_t step,
                         int64_t count) {
   Shape shape = shapeOf(value), before(shape.size(), 0), after(shape.size(), 0);
@@ -100,8 +101,7 @@ struct Parts {
 Parts partsOf(NodeImporter &node) {
   int64_t axis = node.axis(node.integer("axis", 0), node.rank(0));
   int64_t length = node.shape(0)[axis];
-  std::vector<int64_t> sizes =
-      node.has(1) ? node.integers(1, "split") : node.integers("split", {});
+  std::vector<int64_t> sizes = node.has(1) ? node.integers(1, "split") : node.integers("split", {});
   auto count = static_cast<int64_t>(node.node().outputs.size());
   if (sizes.empty()) {
     int64_t each = (length + count - 1) / count; // the last part may be smaller
@@ -309,8 +309,8 @@ void buildPad(NodeImporter &node) {
     int64_t length = shapeOf(value)[axis];
     int64_t cutBegin = std::max<int64_t>(-begin, 0), cutEnd = std::max<int64_t>(-end, 0);
     if (cutBegin + cutEnd >= length)
-      node.fail(fmt::format("padding {}, {} leaves nothing of a dimension of {}", begin, end,
-                            length));
+      node.fail(
+          fmt::format("padding {}, {} leaves nothing of a dimension of {}", begin, end, length));
     value = tosa.sliceAxis(value, axis, cutBegin, length - cutBegin - cutEnd);
     begin = std::max<int64_t>(begin, 0);
     end = std::max<int64_t>(end, 0);
@@ -369,8 +369,7 @@ void buildSpaceToDepth(NodeImporter &node) {
   Shape s = node.shape(0);
   if (s[2] % b != 0 || s[3] % b != 0)
     node.fail(fmt::format("an image of {}x{} is no multiple of a block of {}", s[2], s[3], b));
-  mlir::Value split =
-      tosa.reshape(node.floatValue(0), {s[0], s[1], s[2] / b, b, s[3] / b, b});
+  mlir::Value split = tosa.reshape(node.floatValue(0), {s[0], s[1], s[2] / b, b, s[3] / b, b});
   split = tosa.transpose(split, {0, 3, 5, 1, 2, 4});
   node.setResult(tosa.reshape(split, {s[0], s[1] * b * b, s[2] / b, s[3] / b}));
 }

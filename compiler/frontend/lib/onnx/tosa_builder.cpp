@@ -108,15 +108,16 @@ Shape TosaBuilder::broadcastRanks(mlir::Value &a, mlir::Value &b) {
 mlir::Value TosaBuilder::multiply(mlir::Value a, mlir::Value b) {
   Shape shape = broadcastRanks(a, b);
   auto shiftType = mlir::RankedTensorType::get({1}, builder_.getI8Type());
-  mlir::Value shift = tosa::ConstOp::create(builder_, location_, shiftType, mlir::DenseElementsAttr::get(shiftType, int8_t(0)));
+  mlir::Value shift = tosa::ConstOp::create(builder_, location_, shiftType,
+                                            mlir::DenseElementsAttr::get(shiftType, int8_t(0)));
   return tosa::MulOp::create(builder_, location_, floatType(shape), a, b, shift);
 }
 
 mlir::Value TosaBuilder::clamp(mlir::Value a, float low, float high) {
-  auto propagate = tosa::NanPropagationModeAttr::get(builder_.getContext(),
-                                                     tosa::NanPropagationMode::PROPAGATE);
+  auto propagate =
+      tosa::NanPropagationModeAttr::get(builder_.getContext(), tosa::NanPropagationMode::PROPAGATE);
   return tosa::ClampOp::create(builder_, location_, a.getType(), a, builder_.getF32FloatAttr(low),
-                                        builder_.getF32FloatAttr(high), propagate);
+                               builder_.getF32FloatAttr(high), propagate);
 }
 
 mlir::Value TosaBuilder::select(mlir::Value condition, mlir::Value a, mlir::Value b) {
@@ -128,7 +129,7 @@ mlir::Value TosaBuilder::select(mlir::Value condition, mlir::Value a, mlir::Valu
     fail(fmt::format("shapes {} and {} do not fit each other", formatShape(branches),
                      formatShape(shapeOf(condition))));
   return tosa::SelectOp::create(builder_, location_, type(*all, mlir::getElementTypeOrSelf(a)),
-                                         condition, a, b);
+                                condition, a, b);
 }
 
 mlir::Value TosaBuilder::castToFloat(mlir::Value a) {
@@ -163,9 +164,8 @@ mlir::Value TosaBuilder::transpose(mlir::Value a, llvm::ArrayRef<int32_t> permut
     shape[i] = from[permutation[i]];
   if (llvm::is_sorted(permutation))
     return a;
-  return tosa::TransposeOp::create(builder_, location_,
-                                            type(shape, mlir::getElementTypeOrSelf(a)), a,
-                                            builder_.getDenseI32ArrayAttr(permutation));
+  return tosa::TransposeOp::create(builder_, location_, type(shape, mlir::getElementTypeOrSelf(a)),
+                                   a, builder_.getDenseI32ArrayAttr(permutation));
 }
 
 mlir::Value TosaBuilder::slice(mlir::Value a, llvm::ArrayRef<int64_t> start,
@@ -173,7 +173,7 @@ mlir::Value TosaBuilder::slice(mlir::Value a, llvm::ArrayRef<int64_t> start,
   if (llvm::ArrayRef<int64_t>(shapeOf(a)) == size)
     return a;
   return tosa::SliceOp::create(builder_, location_, type(size, mlir::getElementTypeOrSelf(a)), a,
-                                        constShape(start), constShape(size));
+                               constShape(start), constShape(size));
 }
 
 mlir::Value TosaBuilder::sliceAxis(mlir::Value a, int64_t axis, int64_t start, int64_t size) {
@@ -196,7 +196,7 @@ mlir::Value TosaBuilder::pad(mlir::Value a, llvm::ArrayRef<int64_t> before,
   if (shape == shapeOf(a))
     return a;
   return tosa::PadOp::create(builder_, location_, floatType(shape), a, constShape(padding),
-                                      scalarConstant(value));
+                             scalarConstant(value));
 }
 
 mlir::Value TosaBuilder::concat(llvm::ArrayRef<mlir::Value> parts, int64_t axis) {
@@ -215,12 +215,14 @@ mlir::Value TosaBuilder::concat(llvm::ArrayRef<mlir::Value> parts, int64_t axis)
                        formatShape(shapeOf(parts.front())), formatShape(shapeOf(part)), axis));
   }
   shape[axis] = length;
-  return tosa::ConcatOp::create(builder_, location_, type(shape, mlir::getElementTypeOrSelf(parts.front())), parts,
-      builder_.getI32IntegerAttr(static_cast<int32_t>(axis)));
+  return tosa::ConcatOp::create(builder_, location_,
+                                type(shape, mlir::getElementTypeOrSelf(parts.front())), parts,
+                                builder_.getI32IntegerAttr(static_cast<int32_t>(axis)));
 }
 
 mlir::Value TosaBuilder::reverse(mlir::Value a, int64_t axis) {
-  return tosa::ReverseOp::create(builder_, location_, a.getType(), a, builder_.getI32IntegerAttr(static_cast<int32_t>(axis)));
+  return tosa::ReverseOp::create(builder_, location_, a.getType(), a,
+                                 builder_.getI32IntegerAttr(static_cast<int32_t>(axis)));
 }
 
 mlir::Value TosaBuilder::tile(mlir::Value a, llvm::ArrayRef<int64_t> multiples) {
@@ -233,12 +235,12 @@ mlir::Value TosaBuilder::tile(mlir::Value a, llvm::ArrayRef<int64_t> multiples) 
   if (shape == shapeOf(a))
     return a;
   return tosa::TileOp::create(builder_, location_, type(shape, mlir::getElementTypeOrSelf(a)), a,
-                                       constShape(multiples));
+                              constShape(multiples));
 }
 
-mlir::Value TosaBuilder::gatherAxis(mlir::Value a, int64_t axis,
-                                    llvm::ArrayRef<int32_t> indices) {
-  // tosa.gather takes values [N, K, C] and indices [N, W]: the dimensions before the axis are N, those behind it C.
+mlir::Value TosaBuilder::gatherAxis(mlir::Value a, int64_t axis, llvm::ArrayRef<int32_t> indices) {
+  // tosa.gather takes values [N, K, C] and indices [N, W]: the dimensions before the axis are N,
+  // those behind it C.
   Shape shape = shapeOf(a);
   auto dims = llvm::ArrayRef<int64_t>(shape);
   int64_t outer = elementCount(dims.take_front(axis));
@@ -249,8 +251,11 @@ mlir::Value TosaBuilder::gatherAxis(mlir::Value a, int64_t axis,
   std::vector<int32_t> all;
   for (int64_t n = 0; n < outer; ++n)
     all.insert(all.end(), indices.begin(), indices.end());
-  mlir::Value index = tosa::ConstOp::create(builder_, location_, indexType, mlir::DenseElementsAttr::get(indexType, llvm::ArrayRef(all)));
-  mlir::Value gathered = tosa::GatherOp::create(builder_, location_, type({outer, count, inner}, mlir::getElementTypeOrSelf(a)), values, index);
+  mlir::Value index = tosa::ConstOp::create(
+      builder_, location_, indexType, mlir::DenseElementsAttr::get(indexType, llvm::ArrayRef(all)));
+  mlir::Value gathered = tosa::GatherOp::create(
+      builder_, location_, type({outer, count, inner}, mlir::getElementTypeOrSelf(a)), values,
+      index);
   shape[axis] = count;
   return reshape(gathered, shape);
 }
@@ -287,12 +292,12 @@ mlir::Value TosaBuilder::conv2d(mlir::Value input, mlir::Value weight, mlir::Val
                                 const Window &window) {
   checkWindow(window);
   mlir::Type f32 = builder_.getF32Type();
-  auto result = floatType({shapeOf(input)[0], window.output[0], window.output[1],
-                           shapeOf(weight)[0]});
+  auto result =
+      floatType({shapeOf(input)[0], window.output[0], window.output[1], shapeOf(weight)[0]});
   return tosa::Conv2DOp::create(builder_, location_, result, cropped(input, window), weight, bias,
-                                         scalarConstant(0), scalarConstant(0), pads(window),
-                                         pair(window.stride), pair(window.dilation),
-                                         mlir::TypeAttr::get(f32), builder_.getBoolAttr(false));
+                                scalarConstant(0), scalarConstant(0), pads(window),
+                                pair(window.stride), pair(window.dilation),
+                                mlir::TypeAttr::get(f32), builder_.getBoolAttr(false));
 }
 
 mlir::Value TosaBuilder::depthwiseConv2d(mlir::Value input, mlir::Value weight, mlir::Value bias,
@@ -302,9 +307,10 @@ mlir::Value TosaBuilder::depthwiseConv2d(mlir::Value input, mlir::Value weight, 
   Shape kernel = shapeOf(weight); // [KH, KW, C, M]
   auto result =
       floatType({shapeOf(input)[0], window.output[0], window.output[1], kernel[2] * kernel[3]});
-  return tosa::DepthwiseConv2DOp::create(builder_, location_, result, cropped(input, window), weight, bias, scalarConstant(0),
-      scalarConstant(0), pads(window), pair(window.stride), pair(window.dilation),
-      mlir::TypeAttr::get(f32), builder_.getBoolAttr(false));
+  return tosa::DepthwiseConv2DOp::create(builder_, location_, result, cropped(input, window),
+                                         weight, bias, scalarConstant(0), scalarConstant(0),
+                                         pads(window), pair(window.stride), pair(window.dilation),
+                                         mlir::TypeAttr::get(f32), builder_.getBoolAttr(false));
 }
 
 mlir::Value TosaBuilder::transposeConv2d(mlir::Value input, mlir::Value weight, mlir::Value bias,
@@ -316,29 +322,32 @@ mlir::Value TosaBuilder::transposeConv2d(mlir::Value input, mlir::Value weight, 
   for (int i : {0, 1})
     if (outPad[2 * i] <= -kernel[1 + i] || outPad[2 * i + 1] <= -kernel[1 + i] || out[1 + i] < 1)
       fail("pads are not smaller than the kernel");
-  return tosa::TransposeConv2DOp::create(builder_, location_, floatType(out), input, weight, bias, scalarConstant(0), scalarConstant(0),
-      builder_.getDenseI64ArrayAttr(outPad), builder_.getDenseI64ArrayAttr(stride),
-      mlir::TypeAttr::get(builder_.getF32Type()), builder_.getBoolAttr(false));
+  return tosa::TransposeConv2DOp::create(
+      builder_, location_, floatType(out), input, weight, bias, scalarConstant(0),
+      scalarConstant(0), builder_.getDenseI64ArrayAttr(outPad),
+      builder_.getDenseI64ArrayAttr(stride), mlir::TypeAttr::get(builder_.getF32Type()),
+      builder_.getBoolAttr(false));
 }
 
 mlir::Value TosaBuilder::averagePool2d(mlir::Value input, const Window &window) {
   checkWindow(window);
   Shape shape = shapeOf(input);
   auto result = floatType({shape[0], window.output[0], window.output[1], shape[3]});
-  return tosa::AvgPool2dOp::create(builder_, location_, result, cropped(input, window), scalarConstant(0), scalarConstant(0),
-      pair(window.kernel), pair(window.stride), pads(window),
-      mlir::TypeAttr::get(builder_.getF32Type()));
+  return tosa::AvgPool2dOp::create(builder_, location_, result, cropped(input, window),
+                                   scalarConstant(0), scalarConstant(0), pair(window.kernel),
+                                   pair(window.stride), pads(window),
+                                   mlir::TypeAttr::get(builder_.getF32Type()));
 }
 
 mlir::Value TosaBuilder::maxPool2d(mlir::Value input, const Window &window) {
   checkWindow(window);
   Shape shape = shapeOf(input);
   auto result = floatType({shape[0], window.output[0], window.output[1], shape[3]});
-  auto propagate = tosa::NanPropagationModeAttr::get(builder_.getContext(),
-                                                     tosa::NanPropagationMode::PROPAGATE);
+  auto propagate =
+      tosa::NanPropagationModeAttr::get(builder_.getContext(), tosa::NanPropagationMode::PROPAGATE);
   return tosa::MaxPool2dOp::create(builder_, location_, result, cropped(input, window),
-                                            pair(window.kernel), pair(window.stride), pads(window),
-                                            propagate);
+                                   pair(window.kernel), pair(window.stride), pads(window),
+                                   propagate);
 }
 
 mlir::Value TosaBuilder::resize(mlir::Value input, llvm::ArrayRef<int64_t> outputSize,
@@ -348,7 +357,8 @@ mlir::Value TosaBuilder::resize(mlir::Value input, llvm::ArrayRef<int64_t> outpu
   auto mode = tosa::ResizeModeAttr::get(builder_.getContext(),
                                         bilinear ? tosa::ResizeMode::BILINEAR
                                                  : tosa::ResizeMode::NEAREST_NEIGHBOR);
-  return tosa::ResizeOp::create(builder_, location_, floatType({shape[0], outputSize[0], outputSize[1], shape[3]}), input,
+  return tosa::ResizeOp::create(
+      builder_, location_, floatType({shape[0], outputSize[0], outputSize[1], shape[3]}), input,
       constShape(scale), constShape(offset), constShape(border), mode);
 }
 
@@ -358,7 +368,7 @@ mlir::Value TosaBuilder::matmul(mlir::Value a, mlir::Value b) {
     fail(fmt::format("matrices of {}x{} and {}x{} do not fit each other", shapeA[1], shapeA[2],
                      shapeB[1], shapeB[2]));
   return tosa::MatMulOp::create(builder_, location_, floatType({shapeA[0], shapeA[1], shapeB[2]}),
-                                         a, b, scalarConstant(0), scalarConstant(0));
+                                a, b, scalarConstant(0), scalarConstant(0));
 }
 
 } // namespace tilewright::onnx_import

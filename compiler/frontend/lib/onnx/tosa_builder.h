@@ -1,4 +1,5 @@
-// Builds TOSA ops with their result types: the shape inference of the importer. Shapes are static; tensors are float32 (i1 for conditions).
+// Builds TOSA ops with their result types: the shape inference of the importer. Shapes are static;
+// tensors are float32 (i1 for conditions).
 #pragma once
 
 #include "tilewright/support/error.h"
@@ -26,8 +27,9 @@ Shape shapeOf(mlir::Value value);
 // NumPy's rule; nullopt when the shapes do not fit each other.
 std::optional<Shape> broadcastShapes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);
 
-// A sliding window over the two spatial dimensions, as TOSA has it: (in - 1 + pads - (kernel - 1) * dilation) must be a
-// multiple of the stride. `crop` rows and columns at the end of the input lie in no window; the builder slices them off.
+// A sliding window over the two spatial dimensions, as TOSA has it: (in - 1 + pads - (kernel - 1) *
+// dilation) must be a multiple of the stride. `crop` rows and columns at the end of the input lie
+// in no window; the builder slices them off.
 struct Window {
   std::array<int64_t, 2> kernel = {1, 1};
   std::array<int64_t, 2> stride = {1, 1};
@@ -38,7 +40,8 @@ struct Window {
   std::array<int64_t, 2> output = {0, 0};
 };
 
-// Every function throws UserError at the place given to `at` when shapes do not fit or exceed what TOSA allows.
+// Every function throws UserError at the place given to `at` when shapes do not fit or exceed what
+// TOSA allows.
 class TosaBuilder {
 public:
   TosaBuilder(mlir::OpBuilder &builder) : builder_(builder), location_(builder.getUnknownLoc()) {}
@@ -54,7 +57,8 @@ public:
   mlir::Value constant(const Tensor &tensor); // float32
   mlir::Value constant(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<float> values);
   mlir::Value splat(llvm::ArrayRef<int64_t> shape, float value);
-  mlir::Value scalarLike(mlir::Value value, float scalar); // all dimensions 1, of the rank of `value`
+  mlir::Value scalarLike(mlir::Value value,
+                         float scalar); // all dimensions 1, of the rank of `value`
 
   // Element-wise, broadcasting as NumPy does.
   template <typename Op> mlir::Value unary(mlir::Value a) {
@@ -96,7 +100,7 @@ public:
     Shape shape = shapeOf(a);
     shape[axis] = 1;
     return Op::create(builder_, location_, type(shape, mlir::getElementTypeOrSelf(a)), a,
-                               builder_.getI32IntegerAttr(static_cast<int32_t>(axis)));
+                      builder_.getI32IntegerAttr(static_cast<int32_t>(axis)));
   }
 
   // Windows, on NHWC activations.

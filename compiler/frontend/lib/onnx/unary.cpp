@@ -17,7 +17,8 @@ void foldUnary(NodeImporter &node, Integers integers, Floats floats) {
   node.checkFold(a.shape, a.dtype);
   node.setResult(mapElements(
       a, a, a.shape, a.dtype == DType::F16 ? DType::F32 : a.dtype,
-      [&](int64_t x, int64_t) { return integers(x); }, [&](double x, double) { return floats(x); }));
+      [&](int64_t x, int64_t) { return integers(x); },
+      [&](double x, double) { return floats(x); }));
 }
 
 int64_t same(int64_t x) { return x; }
@@ -28,7 +29,8 @@ int64_t negated(int64_t x) { return static_cast<int64_t>(-static_cast<uint64_t>(
 void buildAbs(NodeImporter &node) { buildUnary<mlir::tosa::AbsOp>(node); }
 void foldAbs(NodeImporter &node) {
   foldUnary(
-      node, [](int64_t x) { return x < 0 ? negated(x) : x; }, [](double x) { return std::fabs(x); });
+      node, [](int64_t x) { return x < 0 ? negated(x) : x; },
+      [](double x) { return std::fabs(x); });
 }
 
 void buildCeil(NodeImporter &node) { buildUnary<mlir::tosa::CeilOp>(node); }
@@ -55,7 +57,8 @@ void foldNeg(NodeImporter &node) {
 
 void buildReciprocal(NodeImporter &node) { buildUnary<mlir::tosa::ReciprocalOp>(node); }
 
-// TOSA has no square root; the reciprocal of its reciprocal also maps 0 to 0 and infinity to infinity.
+// TOSA has no square root; the reciprocal of its reciprocal also maps 0 to 0 and infinity to
+// infinity.
 void buildSqrt(NodeImporter &node) {
   TosaBuilder &tosa = node.tosa();
   mlir::Value inverse = tosa.unary<mlir::tosa::RsqrtOp>(node.floatValue(0));
@@ -64,7 +67,9 @@ void buildSqrt(NodeImporter &node) {
 void foldSqrt(NodeImporter &node) {
   foldUnary(
       node,
-      [](int64_t x) { return static_cast<int64_t>(std::sqrt(static_cast<double>(std::max<int64_t>(x, 0)))); },
+      [](int64_t x) {
+        return static_cast<int64_t>(std::sqrt(static_cast<double>(std::max<int64_t>(x, 0))));
+      },
       [](double x) { return std::sqrt(x); });
 }
 

@@ -9,8 +9,9 @@ namespace tilewright::onnx_import {
 mlir::Value toChannelsLast(NodeImporter &node, mlir::Value input) {
   Shape shape = shapeOf(input);
   if (shape.size() != 3 && shape.size() != 4)
-    node.fail(fmt::format("an input of shape {} is not supported: only images (NCHW) and rows (NCW) are",
-                          formatShape(shape)));
+    node.fail(
+        fmt::format("an input of shape {} is not supported: only images (NCHW) and rows (NCW) are",
+                    formatShape(shape)));
   if (shape.size() == 3)
     input = node.tosa().reshape(input, {shape[0], shape[1], 1, shape[2]});
   return node.tosa().transpose(input, {0, 2, 3, 1});
@@ -24,7 +25,8 @@ mlir::Value fromChannelsLast(NodeImporter &node, mlir::Value output, int64_t ran
 
 std::array<int64_t, 2> spatialPair(NodeImporter &node, const std::string &attribute,
                                    int64_t fallback, int64_t spatialRank) {
-  std::vector<int64_t> values = node.integers(attribute, std::vector<int64_t>(spatialRank, fallback));
+  std::vector<int64_t> values =
+      node.integers(attribute, std::vector<int64_t>(spatialRank, fallback));
   if (static_cast<int64_t>(values.size()) != spatialRank)
     node.fail(fmt::format("attribute '{}' has {} values for {} spatial dimensions", attribute,
                           values.size(), spatialRank));

@@ -9,15 +9,16 @@ namespace tilewright::onnx_import {
 mlir::Value toChannelsLast(NodeImporter &node, mlir::Value input);
 mlir::Value fromChannelsLast(NodeImporter &node, mlir::Value output, int64_t rank);
 
-// One or two values of an attribute for the two spatial dimensions; `fallback` for a missing attribute, and for the
-// first dimension of one-dimensional windows.
+// One or two values of an attribute for the two spatial dimensions; `fallback` for a missing
+// attribute, and for the first dimension of one-dimensional windows.
 std::array<int64_t, 2> spatialPair(NodeImporter &node, const std::string &attribute,
                                    int64_t fallback, int64_t spatialRank);
 // The kernel_shape attribute.
 std::array<int64_t, 2> kernelShape(NodeImporter &node, int64_t spatialRank);
 
-// The window of `kernel` over an NHWC input, with the node's strides, dilations, pads or auto_pad, and ceil_mode.
-// Pads at the end that no window reaches are left out, and rows and columns that none reaches are cropped.
+// The window of `kernel` over an NHWC input, with the node's strides, dilations, pads or auto_pad,
+// and ceil_mode. Pads at the end that no window reaches are left out, and rows and columns that
+// none reaches are cropped.
 Window makeWindow(NodeImporter &node, llvm::ArrayRef<int64_t> nhwc, std::array<int64_t, 2> kernel,
                   int64_t spatialRank);
 

@@ -1,4 +1,5 @@
-// TOSA as MLIR text or bytecode: parsed, checked, and brought into the form that frontend.h promises.
+// TOSA as MLIR text or bytecode: parsed, checked, and brought into the form that frontend.h
+// promises.
 #include "tilewright/compiler/frontend.h"
 
 #include "place.h"
@@ -21,7 +22,8 @@ namespace tilewright {
 
 namespace {
 
-// The first diagnostic's place and text; MLIR may give several for one mistake, or one without a text.
+// The first diagnostic's place and text; MLIR may give several for one mistake, or one without a
+// text.
 class FirstDiagnostic {
 public:
   FirstDiagnostic(mlir::MLIRContext &context, std::string path)
@@ -153,16 +155,17 @@ private:
     mlir::Builder builder(main.getContext());
     for (unsigned i = 0; i < main.getNumArguments(); ++i) {
       std::string name = fmt::format("input_{}", i);
-      for (const char *key : {"tilewright.name", "tosa.tensor_name", "ml_program.identifier", "tf_saved_model.index_path"})
+      for (const char *key : {"tilewright.name", "tosa.tensor_name", "ml_program.identifier",
+                              "tf_saved_model.index_path"})
         if (auto given = main.getArgAttrOfType<mlir::StringAttr>(i, key)) {
           name = given.str();
           break;
         }
       if (name.empty() || !taken.insert(name).second)
-        fail(main.getLoc(), fmt::format("the name '{}' of an input is empty or given twice",
-                                        escape(name)));
-      main.setArgAttrs(i, builder.getDictionaryAttr(
-                              builder.getNamedAttr("tilewright.name", builder.getStringAttr(name))));
+        fail(main.getLoc(),
+             fmt::format("the name '{}' of an input is empty or given twice", escape(name)));
+      main.setArgAttrs(i, builder.getDictionaryAttr(builder.getNamedAttr(
+                              "tilewright.name", builder.getStringAttr(name))));
     }
   }
 
@@ -171,20 +174,22 @@ private:
     mlir::Builder builder(main.getContext());
     for (unsigned i = 0; i < main.getNumResults(); ++i) {
       std::string name = fmt::format("output_{}", i);
-      for (const char *key : {"tilewright.name", "tosa.tensor_name", "ml_program.identifier", "tf_saved_model.index_path"})
+      for (const char *key : {"tilewright.name", "tosa.tensor_name", "ml_program.identifier",
+                              "tf_saved_model.index_path"})
         if (auto given = main.getResultAttrOfType<mlir::StringAttr>(i, key)) {
           name = given.str();
           break;
         }
       if (name.empty() || !taken.insert(name).second)
-        fail(main.getLoc(), fmt::format("the name '{}' of an output is empty or given twice",
-                                        escape(name)));
+        fail(main.getLoc(),
+             fmt::format("the name '{}' of an output is empty or given twice", escape(name)));
       main.setResultAttrs(i, builder.getDictionaryAttr(builder.getNamedAttr(
                                  "tilewright.name", builder.getStringAttr(name))));
     }
   }
 
-  // Operators that carry no layer are layers of their own: the location's name, else the operator's kind and number.
+  // Operators that carry no layer are layers of their own: the location's name, else the operator's
+  // kind and number.
   void nameLayers(mlir::func::FuncOp main) const {
     std::map<std::string, int> count;
     mlir::MLIRContext &context = *main.getContext();
@@ -207,7 +212,8 @@ private:
 
 mlir::OwningOpRef<mlir::ModuleOp> importTosa(const std::string &path, const std::string &bytes,
                                              mlir::MLIRContext &context) {
-  context.loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect, mlir::quant::QuantDialect>();
+  context
+      .loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect, mlir::quant::QuantDialect>();
   bool bytecode = bytes.rfind("ML\xefR", 0) == 0;
   if (!bytecode)
     checkTextLimits(path, bytes);

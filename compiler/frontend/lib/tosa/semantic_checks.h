@@ -1,4 +1,5 @@
-// TOSA 1.0's ERROR_IF conditions that MLIR 22 does not check, neither in its verifier nor in tosa-validate.
+// TOSA 1.0's ERROR_IF conditions that MLIR 22 does not check, neither in its verifier nor in
+// tosa-validate.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"

@@ -17,7 +17,8 @@ class TextScanner {
 public:
   TextScanner(const std::string &path, std::string_view text) : path_(path), text_(text) {}
 
-  // Walks over the tokens that matter: strings and comments hide brackets, `->` and `>=` are no brackets.
+  // Walks over the tokens that matter: strings and comments hide brackets, `->` and `>=` are no
+  // brackets.
   void scan() {
     while (at_ < text_.size()) {
       char letter = text_[at_];
@@ -83,7 +84,8 @@ private:
       while (end < text_.size() &&
              (std::isdigit(static_cast<unsigned char>(text_[end])) || text_[end] == '?'))
         ++end;
-      while (end > digits && end < text_.size() && std::isspace(static_cast<unsigned char>(text_[end])))
+      while (end > digits && end < text_.size() &&
+             std::isspace(static_cast<unsigned char>(text_[end])))
         ++end;
       if (end == digits || end >= text_.size() || text_[end] != 'x')
         return;
