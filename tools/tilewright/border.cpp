@@ -81,16 +81,13 @@ public:
   }
 
   std::vector<char> bytes() const {
-    if (tensor_.dtype == info_.dtype && (raw_ || !info_.scale))
+    bool quantizes = info_.scale && (tensor_.dtype == DType::F32 || tensor_.dtype == DType::F64);
+    bool same = tensor_.dtype == info_.dtype && (raw_ || !info_.scale);
+    bool narrows = !raw_ && !info_.scale && !isFloat(tensor_.dtype) && !isFloat(info_.dtype);
+    if (same)
       return tensor_.bytes;
-    if (info_.scale ? !isFloat(tensor_.dtype) || tensor_.dtype == DType::F16
-                    : isFloat(tensor_.dtype))
-      throw UserError(place_,
-                      fmt::format("holds {}, but input '{}' takes {}", name(tensor_.dtype),
-                                  escape(info_.name), wanted()),
-                      info_.scale && !isFloat(tensor_.dtype)
-                          ? "convert it, or give --raw to take integers as they are"
-                          : "convert it");
+    if (!quantizes && !narrows)
+      refuse();
     std::vector<char> result(static_cast<size_t>(tensor_.elements() * byteSize(info_.dtype)));
     withType(tensor_.dtype, [&](auto *from) {
       withType(info_.dtype, [&](auto *to) {
@@ -101,9 +98,15 @@ public:
   }
 
 private:
-  std::string wanted() const {
-    return info_.scale ? fmt::format("float32 or float64 (with --raw, {})", name(info_.dtype))
-                       : name(info_.dtype);
+  [[noreturn]] void refuse() const {
+    std::string wanted = !info_.scale ? name(info_.dtype)
+                         : raw_       ? fmt::format("{}, float32 or float64", name(info_.dtype))
+                                      : "float32 or float64";
+    bool wantsRaw = !raw_ && info_.scale && tensor_.dtype == info_.dtype;
+    throw UserError(place_,
+                    fmt::format("holds {}, but input '{}' takes {}", name(tensor_.dtype),
+                                escape(info_.name), wanted),
+                    wantsRaw ? "give --raw to take integers as they are" : "convert it");
   }
 
   template <typename From, typename To> void convert(std::vector<char> &result) const {

@@ -8,6 +8,12 @@
 #include "standard_streams.h"
 #include "tilewright/support/error.h"
 #include "version.h"
+#ifdef TILEWRIGHT_WITH_COMPILER
+#include "compile_command.h"
+#endif
+#ifdef TILEWRIGHT_WITH_ISA_COMMAND
+#include "isa_command.h"
+#endif
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -69,8 +75,14 @@ static void addCommands(CLI::App &app) {
 #ifdef TILEWRIGHT_WITH_COMPILER
   addCompileCommand(app);
 #endif
+#ifdef TILEWRIGHT_WITH_COMPILER
+  addCompileCommand(app);
+#endif
   addRunCommand(app);
   addVerifyCommand(app);
+#ifdef TILEWRIGHT_WITH_ISA_COMMAND
+  addIsaCommands(app);
+#endif
   addAsmCommand(app);
   addDisasmCommand(app);
   addDoctorCommand(app);

@@ -1,97 +1,157 @@
-// tilewright compile: a model to a program.
-#include "commands.h"
+// tilewright compile: from a model to a program, or to a stage before it.
+#include "compile_command.h"
 #include "standard_streams.h"
-#include "tensor_spec.h"
 #include "tilewright/compiler/driver.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <fmt/format.h>
+#include <map>
 #include <memory>
+#include <sys/stat.h>
 
 namespace tilewright {
 
 namespace {
-struct Options {
+struct Request {
   CompileOptions compile;
-  std::string output;
   std::vector<std::string> shapes;
-  std::string method = "min-max";
+  std::string calibrationMethod = "min-max";
   std::string buffering = "double";
-  bool quiet = false;
+  std::string output;
 };
 } // namespace
 
-// NAME=1x3x48x192
+static const std::map<std::string, Calibration> calibrationMethods = {
+    {"min-max", Calibration::MinMax},
+    {"percentile", Calibration::Percentile},
+    {"mse", Calibration::Mse},
+    {"entropy", Calibration::Entropy}};
+static const std::map<std::string, Buffering> bufferings = {
+    {"none", Buffering::None}, {"single", Buffering::Single}, {"double", Buffering::Double}};
+
+// NAME=1x3x48x192; the name may hold equals signs, the sizes cannot.
 static std::pair<std::string, std::vector<int64_t>> parseShape(const std::string &text) {
   size_t equals = text.rfind('=');
-  std::vector<int64_t> shape;
-  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-    throw UserError({}, fmt::format("--shape '{}' is not NAME=SIZExSIZEx...", escape(text)), "for example --shape x=1x3x224x224");
-  std::string sizes = text.substr(equals + 1);
-  for (size_t at = 0; at <= sizes.size();) {
-    size_t end = std::min(sizes.find('x', at), sizes.size());
-    uint64_t size = parseNumber("--shape", sizes.substr(at, end - at));
-    if (size < 1 || size > (uint64_t(1) << 31))
-      throw UserError({}, fmt::format("--shape '{}': a size is from 1 to 2147483648", escape(text)));
-    shape.push_back(static_cast<int64_t>(size));
-    at = end + 1;
+  std::vector<int64_t> sizes;
+  bool valid = equals != std::string::npos && equals > 0;
+  for (size_t begin = equals + 1; valid && begin <= text.size();) {
+    size_t end = std::min(text.find('x', begin), text.size());
+    int64_t size = 0;
+    auto [stop, failure] = std::from_chars(text.data() + begin, text.data() + end, size);
+    valid = failure == std::errc() && stop == text.data() + end && size >= 1;
+    sizes.push_back(size);
+    begin = end + 1;
   }
-  return {text.substr(0, equals), shape};
+  if (!valid)
+    throw CLI::ValidationError(
+        "--shape",
+        fmt::format("'{}' is not NAME=SIZExSIZE..., with sizes of at least 1", escape(text)));
+  return {text.substr(0, equals), sizes};
 }
 
-static void runCompile(Options &options) {
-  CompileOptions &compile = options.compile;
-  for (const std::string &text : options.shapes) {
-    auto [name, shape] = parseShape(text);
-    if (!compile.shapes.emplace(name, shape).second)
-      throw UserError({}, fmt::format("--shape names '{}' twice", escape(name)));
+static CompileOptions optionsOf(const Request &request) {
+  CompileOptions options = request.compile;
+  for (const std::string &text : request.shapes) {
+    auto [name, sizes] = parseShape(text);
+    if (!options.shapes.emplace(name, sizes).second)
+      throw CLI::ValidationError("--shape", fmt::format("'{}' is given twice", escape(name)));
   }
-  compile.quantization.method = options.method == "min-max"      ? Calibration::MinMax
-                                : options.method == "percentile" ? Calibration::Percentile
-                                : options.method == "mse"        ? Calibration::Mse
-                                                                 : Calibration::Entropy;
-  compile.buffering = options.buffering == "none" ? Buffering::None : options.buffering == "single" ? Buffering::Single : Buffering::Double;
-  if (options.output.empty() && compile.emit == "elf")
-    throw UserError({}, "no place for the program", "give -o FILE, or --emit tosa, kernel, npu or asm to print a stage");
-  CompileResult result = tilewright::compile(compile);
-  for (const std::string &warning : result.warnings)
-    printError(fmt::format("{}: warning: {}\n", escape(compile.model), warning));
-  if (options.output.empty())
-    print(result.output);
-  else
-    writeFile(options.output, result.output);
-  if (options.quiet || options.output.empty() || options.output == "-")
+  options.quantization.method = calibrationMethods.at(request.calibrationMethod);
+  options.buffering = bufferings.at(request.buffering);
+  if (options.emit == "elf" && request.output.empty())
+    throw CLI::RequiredError("-o");
+  return options;
+}
+
+// Before the work: a place that cannot be written should not cost a compilation.
+static void checkOutput(const std::string &output, const std::string &model) {
+  struct stat out{}, in{};
+  if (output.empty() || output == "-" || ::stat(output.c_str(), &out) != 0)
     return;
-  if (!result.quantization.layers.empty()) {
-    print("signal-to-quantization-noise ratio by layer (dB)\n");
-    for (const LayerSqnr &layer : result.quantization.layers)
-      print(fmt::format("  {:>7.2f}  {} ({})\n", layer.decibels, escape(layer.layer), escape(layer.op)));
-  }
-  print(result.summary);
+  bool same = ::stat(model.c_str(), &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+  if (same)
+    throw UserError({output, 0, 0, ""}, "is the model itself, which the output would replace",
+                    "give another -o");
+}
+
+static void run(const Request &request) {
+  CompileOptions options = optionsOf(request);
+  checkOutput(request.output, options.model);
+  CompileResult result = compile(options);
+  for (const std::string &warning : result.warnings)
+    printError(fmt::format("{}: warning: {}\n", escape(options.model, 4096), warning));
+  writeFile(request.output.empty() ? "-" : request.output, result.output);
+  if (!request.output.empty() && request.output != "-")
+    print(result.summary);
 }
 
 void addCompileCommand(CLI::App &app) {
-  auto options = std::make_shared<Options>();
-  CLI::App *command = app.add_subcommand("compile", "Compile a model (.onnx, or TOSA as .mlir) to an accelerator program");
-  command->add_option("model", options->compile.model, "The model")->required()->type_name("MODEL");
-  command->add_option("-o,--output", options->output, "Where the program (or the stage of --emit) goes; - is standard output")->type_name("FILE");
-  command->add_option("--target", options->compile.target, "A shipped target's name or a YAML file")->capture_default_str()->type_name("NAME|FILE");
-  command->add_option("--what-if", options->compile.overlays, "An overlay on the description; may be repeated")->type_name("FILE")->expected(1)->take_all();
-  command->add_option("--shape", options->shapes, "The shape of an input with dynamic dimensions; may be repeated")->type_name("NAME=1x3x48x192")->expected(1)->take_all();
-  command->add_option("--calibration", options->compile.calibration, "Calibration data: one array an input, a sample a row")->type_name("FILE.npz|DIR");
-  command->add_option("--calibration-method", options->method, "How ranges come from the data")
-      ->check(CLI::IsMember({"min-max", "percentile", "mse", "entropy"}))
+  auto request = std::make_shared<Request>();
+  CompileOptions &options = request->compile;
+  CLI::App *command =
+      app.add_subcommand("compile", "Compile a model into a program for an accelerator");
+  auto list = [&](const char *flag, std::vector<std::string> &into, const char *help) {
+    return command->add_option(flag, into, help)
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  };
+  const CLI::IsMember stages({"tosa", "kernel", "npu", "asm", "elf"});
+  command->add_option("MODEL", options.model, "Model: .onnx, or TOSA as .mlir")->required();
+  command->add_option("-o,--output", request->output,
+                      "File to write; needed for a program, else standard output is the default");
+  command->add_option("--target", options.target, "Name or file of the target description")
       ->capture_default_str();
-  command->add_option("--quantize", options->compile.quantize, "How a float model becomes integer")->check(CLI::IsMember({"int8", "none"}))->capture_default_str();
-  command->add_option("--emit", options->compile.emit, "The stage to write")->check(CLI::IsMember({"tosa", "kernel", "asm", "elf"}))->capture_default_str();
-  command->add_option("--buffering", options->buffering, "How far loads run ahead of compute")
-      ->check(CLI::IsMember({"none", "single", "double"}))
+  list("--what-if", options.overlays, "Overlay file on the description; may be repeated");
+  list("--shape", request->shapes, "NAME=1x3x48x192: shape of an input; may be repeated");
+  command->add_option("--seed", options.seed, "Seed of random calibration data")
       ->capture_default_str();
-  command->add_option("--seed", options->compile.seed, "Seed of random calibration samples")->capture_default_str();
-  command->add_flag("-q,--quiet", options->quiet, "Print nothing but warnings and errors");
-  command->callback([options] { runCompile(*options); });
+
+  command
+      ->add_option("--quantize", options.quantize,
+                   "Integers to compute with; none: the model has them already")
+      ->check(CLI::IsMember({"int8", "int16", "none"}))
+      ->capture_default_str()
+      ->group("Quantization");
+  command
+      ->add_option("--calibration", options.calibration,
+                   "Samples of the inputs: .npz, or a directory of .npy")
+      ->group("Quantization");
+  command
+      ->add_option("--calibration-method", request->calibrationMethod,
+                   "How ranges come from samples")
+      ->check(CLI::IsMember(calibrationMethods))
+      ->capture_default_str()
+      ->group("Quantization");
+  command
+      ->add_option("--percentile", options.quantization.percentile,
+                   "What of the samples the range holds, for method percentile")
+      ->check(CLI::Range(50.0, 100.0))
+      ->capture_default_str()
+      ->group("Quantization");
+
+  command
+      ->add_option("--buffering", request->buffering,
+                   "How far loads run ahead of the steps that need them")
+      ->check(CLI::IsMember(bufferings))
+      ->capture_default_str()
+      ->group("Schedule");
+
+  command->add_option("--emit", options.emit, "Stage to write")
+      ->check(stages)
+      ->capture_default_str()
+      ->group("Stages");
+  command->add_option("--compile-from", options.compileFrom, "Stage that MODEL is at")
+      ->check(stages)
+      ->group("Stages");
+  command->add_option("--compile-to", options.compileTo, "Stage to stop after")
+      ->check(stages)
+      ->group("Stages");
+  command->add_option("--dump-phases", options.dumpPhases, "Directory for every stage on the way")
+      ->group("Stages");
+  command->callback([request] { run(*request); });
 }
 
 } // namespace tilewright

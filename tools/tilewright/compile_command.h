@@ -1,0 +1,12 @@
+// The one subcommand that needs the compiler; left out of builds without it.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace tilewright {
+
+void addCompileCommand(CLI::App &app);
+
+} // namespace tilewright

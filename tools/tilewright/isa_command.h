@@ -1,0 +1,13 @@
+// tilewright isa: ask the description.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace tilewright {
+
+// Adds `isa` with its subcommands check, show, list, doc, diff and vectors.
+void addIsaCommands(CLI::App &app);
+
+} // namespace tilewright
