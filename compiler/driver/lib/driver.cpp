@@ -3,6 +3,7 @@
 #include "tilewright/compiler/frontend.h"
 #include "tilewright/compiler/graph.h"
 #include "tilewright/compiler/kernel_dialect.h"
+#include "tilewright/compiler/quantize.h"
 #include "tilewright/compiler/schedule.h"
 #include "tilewright/compiler/select.h"
 #include "tilewright/isa/assembler.h"

@@ -85,7 +85,7 @@ private:
     auto found = values_.find(value);
     if (found != values_.end())
       return {found->second, parameters_.lookup(value)};
-    std::vector<double> elements = constantElements(value).value();
+    std::vector<double> elements = constantReals(value).value();
     auto [least, greatest] = std::minmax_element(elements.begin(), elements.end());
     Parameters parameters = asymmetric8(*least, *greatest);
     std::vector<int64_t> integers;
@@ -165,11 +165,11 @@ private:
       layout.outputChannel = [=](size_t i) { return i / perOutput; };
       layout.inputChannel = [=](size_t i) { return i % inputs; };
     }
-    std::vector<double> bias = *constantElements(op->getOperand(2));
+    std::vector<double> bias = *constantReals(op->getOperand(2));
     if (bias.size() == 1)
       bias.assign(outputs, bias[0]);
     QuantizedWeights weights =
-        quantizeWeights(*constantElements(op->getOperand(1)), bias, layout, x.parameters.scale,
+        quantizeWeights(*constantReals(op->getOperand(1)), bias, layout, x.parameters.scale,
                         statistics_.channelMeans.lookup(op->getOperand(0)));
     OperationState state(op->getLoc(), op->getName());
     state.addOperands({x.value, integer.constant(weightShape, 8, weights.weights),

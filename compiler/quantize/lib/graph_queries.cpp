@@ -28,7 +28,7 @@ static ElementsAttr constantAttribute(Value value) {
   return constant ? constant.getValues() : nullptr;
 }
 
-std::optional<std::vector<double>> constantElements(Value value) {
+std::optional<std::vector<double>> constantReals(Value value) {
   ElementsAttr attribute = constantAttribute(value);
   if (!attribute || !attribute.getElementType().isF32())
     return std::nullopt;
@@ -48,7 +48,7 @@ std::optional<double> constantScalar(Value value) {
     return std::nullopt;
   if (auto dense = dyn_cast<DenseElementsAttr>(attribute))
     return dense.isSplat() ? std::optional<double>(dense.getSplatValue<float>()) : std::nullopt;
-  std::vector<double> elements = *constantElements(value);
+  std::vector<double> elements = *constantReals(value);
   for (double element : elements)
     if (element != elements[0])
       return std::nullopt;

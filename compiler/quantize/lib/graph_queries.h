@@ -20,7 +20,7 @@ inline mlir::RankedTensorType tensorType(mlir::Value value) {
 bool isFloat(mlir::Value value);
 
 // The elements of a constant float tensor; nothing when `value` is not one.
-std::optional<std::vector<double>> constantElements(mlir::Value value);
+std::optional<std::vector<double>> constantReals(mlir::Value value);
 // The value of a constant whose elements are all equal.
 std::optional<double> constantScalar(mlir::Value value);
 

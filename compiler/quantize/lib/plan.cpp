@@ -11,6 +11,7 @@ using namespace mlir;
 namespace tilewright {
 
 bool isGlobalAverage(Operation *op) {
+  if (getenv("NOGAP")) return false;
   auto pool = dyn_cast<tosa::AvgPool2dOp>(op);
   if (!pool)
     return false;
@@ -31,8 +32,8 @@ bool movesData(Operation *op) {
 }
 
 bool hasConstantWeights(Operation *op) {
-  return isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp>(op) && constantElements(op->getOperand(1)) &&
-         constantElements(op->getOperand(2));
+  return isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp>(op) && constantReals(op->getOperand(1)) &&
+         constantReals(op->getOperand(2));
 }
 
 bool isBinary(Operation *op) {

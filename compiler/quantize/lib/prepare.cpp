@@ -28,7 +28,7 @@ std::optional<Affine> affineOf(Operation *op) {
     return std::nullopt;
   for (int side : {0, 1}) {
     Value constant = op->getOperand(side), x = op->getOperand(1 - side);
-    std::optional<std::vector<double>> elements = constantElements(constant);
+    std::optional<std::vector<double>> elements = constantReals(constant);
     bool keepsShape = tensorType(x).getShape() == tensorType(op->getResult(0)).getShape();
     if (!elements || !keepsShape || !variesAlongLastOnly(tensorType(constant).getShape()))
       continue;
@@ -61,7 +61,7 @@ struct Convolution {
     Operation *op = value.getDefiningOp();
     if (!isa_and_nonnull<tosa::Conv2DOp, tosa::DepthwiseConv2DOp>(op))
       return std::nullopt;
-    auto weights = constantElements(op->getOperand(1)), bias = constantElements(op->getOperand(2));
+    auto weights = constantReals(op->getOperand(1)), bias = constantReals(op->getOperand(2));
     if (!weights || !bias)
       return std::nullopt;
     size_t channels = tensorType(value).getShape().back();
@@ -97,7 +97,7 @@ public:
 
 private:
   void matmulToConvolution(tosa::MatMulOp matmul) {
-    std::optional<std::vector<double>> matrix = constantElements(matmul.getB());
+    std::optional<std::vector<double>> matrix = constantReals(matmul.getB());
     ArrayRef<int64_t> shape = tensorType(matmul.getB()).getShape();
     if (!matrix || shape[0] != 1)
       return;

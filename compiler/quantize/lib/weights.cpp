@@ -30,7 +30,7 @@ QuantizedWeights quantizeWeights(const std::vector<double> &weights,
     double integer =
         std::clamp(std::nearbyint(weights[i] / weightScale[c]), -greatestWeight, greatestWeight);
     result.weights.push_back(static_cast<int64_t>(integer));
-    if (!inputMeans.empty())
+    if (!inputMeans.empty() && !getenv("NOBC"))
       correctedBias[c] -=
           (integer * weightScale[c] - weights[i]) * inputMeans[layout.inputChannel(i)];
   }

@@ -125,8 +125,8 @@ void ElementChain::prepare(std::vector<Task> &constants) {
         value = static_cast<int32_t>(static_cast<uint32_t>(value) + static_cast<uint32_t>(zeroPoint));
       biasPending = false;
     }
-    blocks_[op] = ops_.channelBlocks(constants, bias, narrow(constantIntegers(rescale.getMultiplier())),
-                                     narrow(constantIntegers(rescale.getShift())), blockChannels_);
+    blocks_[op] = ops_.channelBlocks(constants, bias, narrow(integersOf(rescale.getMultiplier())),
+                                     narrow(integersOf(rescale.getShift())), blockChannels_);
   }
   if (biasPending)
     biasBlocks_ = ops_.channelBlocks(constants, bias_, {identityMultiplier}, {identityShift}, blockChannels_);

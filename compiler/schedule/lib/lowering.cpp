@@ -61,7 +61,7 @@ int bitsOf(mlir::Value value) {
 int bytesOf(mlir::Value value) { return bitsOf(value) / 8; }
 int64_t elementsOf(mlir::Value value) { return llvm::cast<mlir::RankedTensorType>(value.getType()).getNumElements(); }
 
-std::vector<int64_t> constantIntegers(mlir::Value value) {
+std::vector<int64_t> integersOf(mlir::Value value) {
   auto op = value.getDefiningOp<mlir::tosa::ConstOp>();
   auto attr = op ? llvm::dyn_cast<mlir::DenseIntElementsAttr>(op.getValues()) : nullptr;
   if (!attr)
@@ -75,7 +75,7 @@ std::vector<int64_t> constantIntegers(mlir::Value value) {
 }
 
 std::string constantBytes(mlir::Value value) {
-  std::vector<int64_t> values = constantIntegers(value);
+  std::vector<int64_t> values = integersOf(value);
   int bytes = bytesOf(value);
   std::string result(values.size() * static_cast<size_t>(bytes), '\0');
   for (size_t i = 0; i < values.size(); ++i)

@@ -119,7 +119,7 @@ private:
 };
 
 // Elements of a constant, splats expanded.
-std::vector<int64_t> constantIntegers(mlir::Value value);
+std::vector<int64_t> integersOf(mlir::Value value);
 bool isConstant(mlir::Value value);
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
 int bitsOf(mlir::Value value);        // 8 for i1: a byte in DRAM

@@ -75,7 +75,7 @@ void Window::describe() {
     p_.dilationY = depthwise.getDilation()[0], p_.dilationX = depthwise.getDilation()[1];
     inputZeroPoint_ = p_.padValue = static_cast<int64_t>(depthwise.getInputZp());
     weightZeroPoint_ = static_cast<int64_t>(depthwise.getWeightZp());
-    for (int64_t value : constantIntegers(depthwise.getBias()))
+    for (int64_t value : integersOf(depthwise.getBias()))
       bias_.push_back(static_cast<int32_t>(value));
     if (llvm::all_of(bias_, [](int32_t value) { return value == 0; }))
       bias_.clear();

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tilewright/compiler/emitter.h"
-#include "tilewright/compiler/quantize.h"
+#include "tilewright/compiler/quantize_options.h"
 
 #include <cstdint>
 #include <map>
