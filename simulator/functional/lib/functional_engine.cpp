@@ -3,11 +3,10 @@
 #include "semaphores.h"
 
 #include "tilewright/simulator/fault.h"
-#include "tilewright/support/error.h"
+#include "tilewright/simulator/used_instructions.h"
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
 #include <fmt/format.h>
 
 namespace tilewright {
@@ -326,6 +325,7 @@ FunctionalEngine::FunctionalEngine(const isa::Isa &isa, uint64_t interleaving)
 RunRecord FunctionalEngine::run(const Program &program, DramImage &dram,
                                 const RunOptions &options) {
   auto begin = std::chrono::steady_clock::now();
+  kernels_.prepare(usedInstructions(isa_, program));
   Run run(isa_, kernels_, program, dram, options);
   RunRecord record = interleaving_ == 0 ? run.inTurn() : run.atRandom(interleaving_);
   record.wallSeconds =

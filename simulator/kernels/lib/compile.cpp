@@ -71,7 +71,7 @@ llvm::orc::JITTargetMachineBuilder kernelMachine() {
     machine.setCPU(cpu);
     machine.getFeatures() = llvm::SubtargetFeatures();
   }
-  machine.setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
+  machine.setCodeGenOptLevel(llvm::CodeGenOptLevel::Less);
   return machine;
 }
 

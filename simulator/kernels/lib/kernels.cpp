@@ -11,9 +11,13 @@
 #include <llvm/Config/llvm-config.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 
+#include <algorithm>
+#include <atomic>
+#include <exception>
 #include <map>
-#include <optional>
+#include <mutex>
 #include <stdexcept>
+#include <thread>
 
 namespace tilewright {
 
@@ -73,18 +77,25 @@ struct Kernels::Impl {
     if (auto found = loaded.find(key); found != loaded.end())
       return found->second;
     auto object = cache.load(key);
-    if (!object) {
-      if (!compiler)
-        compiler.emplace(machine);
-      object = compiler->compile(isa, instruction, key);
-      cache.store(key, *object);
-    }
-    require(jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(*object, key)));
+    return add(key, object ? *object : compile(instruction, key));
+  }
+
+  // Runs in any thread.
+  std::string compile(const isa::Instruction &instruction, const std::string &key) const {
+    std::string object = kernels::Compiler(machine).compile(isa, instruction, key);
+    cache.store(key, object);
+    return object;
+  }
+
+  Kernel add(const std::string &key, const std::string &object) {
+    require(jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, key)));
     Kernel kernel;
     kernel.run = lookUp<RunFunction>(kernels::runSymbol(key));
     kernel.check = lookUp<CheckFunction>(kernels::checkSymbol(key));
     return loaded[key] = kernel;
   }
+
+  void prepare(const std::vector<int> &instructions);
 
   template <typename Function> Function lookUp(const std::string &symbol) {
     auto address = jit->lookup(symbol);
@@ -96,7 +107,6 @@ struct Kernels::Impl {
   llvm::orc::JITTargetMachineBuilder machine;
   std::string environment;
   std::unique_ptr<llvm::orc::LLJIT> jit;
-  std::optional<kernels::Compiler> compiler; // made when something must be compiled
   kernels::ObjectCache cache;
   std::vector<Kernel> kernels;
   std::map<std::string, Kernel> loaded;
@@ -105,10 +115,51 @@ struct Kernels::Impl {
 Kernels::Kernels(const isa::Isa &isa) : impl_(std::make_unique<Impl>(isa)) {}
 Kernels::~Kernels() = default;
 
-void Kernels::prepare(const std::vector<int> &instructions) {
-  for (int index : instructions)
-    if (!impl_->isa.instructions()[static_cast<size_t>(index)].steps.empty())
-      impl_->kernel(index);
+void Kernels::prepare(const std::vector<int> &instructions) { impl_->prepare(instructions); }
+
+// What is on disk is loaded; what is not is compiled by as many threads as there are processors, each kernel once.
+void Kernels::Impl::prepare(const std::vector<int> &instructions) {
+  struct Missing {
+    std::string key;
+    const isa::Instruction *instruction;
+    std::string object;
+  };
+  std::vector<Missing> missing;
+  for (int index : instructions) {
+    const auto &instruction = isa.instructions()[static_cast<size_t>(index)];
+    if (instruction.steps.empty() || kernels[static_cast<size_t>(index)].run)
+      continue;
+    std::string key = keyOf(instruction);
+    if (loaded.count(key) ||
+        std::any_of(missing.begin(), missing.end(), [&](auto &m) { return m.key == key; }))
+      continue;
+    if (auto object = cache.load(key))
+      add(key, *object);
+    else
+      missing.push_back({key, &instruction, ""});
+  }
+  std::atomic<size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure;
+  auto work = [&] {
+    try {
+      for (size_t i = next++; i < missing.size(); i = next++)
+        missing[i].object = compile(*missing[i].instruction, missing[i].key);
+    } catch (...) {
+      std::lock_guard<std::mutex> lock(mutex);
+      failure = std::current_exception();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < std::min<size_t>(std::thread::hardware_concurrency(), missing.size()); ++i)
+    threads.emplace_back(work);
+  work();
+  for (auto &thread : threads)
+    thread.join();
+  if (failure)
+    std::rethrow_exception(failure);
+  for (const auto &kernel : missing)
+    add(kernel.key, kernel.object);
 }
 
 std::string Kernels::trapReason(const isa::Word &word, const int64_t *addresses,

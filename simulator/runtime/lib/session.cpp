@@ -169,9 +169,13 @@ Session::Result Session::run(Engine &engine, const RunOptions &options, bool raw
   Result result;
   for (const auto &info : program_.outputs)
     result.outputs.emplace(info.name, makeTensor(info.dtype, outputShape(info)));
+  RunOptions each = options;
   for (int64_t i = 0; i < batch_; ++i) {
     DramImage dram = image(i);
-    result.records.push_back(engine.run(program_, dram, options));
+    result.records.push_back(engine.run(program_, dram, each));
+    if (result.records.back().stopped)
+      return result;
+    each.trace = false; // of a large batch they would not fit in memory
     for (const auto &info : program_.outputs) {
       const size_t size = bytesOf(info);
       std::memcpy(result.outputs.at(info.name).bytes.data() + static_cast<size_t>(i) * size,
