@@ -1,19 +1,21 @@
 // tilewright run: a program on an engine; outputs as files, and a report of where the cycles went.
-#include "border.h"
 #include "commands.h"
-#include "execute.h"
 #include "load_program.h"
 #include "standard_streams.h"
+#include "tensor_files.h"
 #include "tilewright/report/report.h"
+#include "tilewright/simulator/session.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fmt/format.h>
 #include <memory>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,12 +47,17 @@ static void makeOutputDirectory(const std::string &path) {
                                                                   std::strerror(cause)));
 }
 
-static void writeOutputs(const Program &program, const Execution &execution, int64_t samples,
-                         const Options &options) {
+static void writeOutputs(const Program &program, const Session::Result &result,
+                         const std::string &directory) {
   std::vector<std::string> names = fileNames(program.outputs);
   for (size_t i = 0; i < program.outputs.size(); ++i)
-    writeNpy(options.outputDirectory + "/" + names[i] + ".npy",
-             toUser(program.outputs[i], execution.outputs[i], samples, options.raw));
+    writeNpy(directory + "/" + names[i] + ".npy", result.outputs.at(program.outputs[i].name));
+}
+
+static uint64_t peakRssBytes() {
+  struct rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
 static int terminalWidth() {
@@ -60,24 +67,14 @@ static int terminalWidth() {
   return 120;
 }
 
-static void writeReports(const LoadedProgram &loaded, const Execution &execution,
-                         const Samples &samples, const Options &options) {
-  report::Options about;
-  about.program = options.program;
-  about.engine = options.engine;
-  about.runs = samples.count;
-  about.randomInputs = samples.random;
-  if (!samples.random.empty())
-    about.seed = options.seed;
-  report::Report report = report::build(loaded.program, execution.record, loaded.isa, about);
-  if (!options.noHost)
-    report.host = report::Host{execution.wallSeconds, peakRssBytes()};
+static void writeReports(const LoadedProgram &loaded, const RunRecord &record,
+                         const report::Report &report, const Options &options) {
   if (!options.json.empty())
     writeFile(options.json, report::toJson(report));
   if (!options.csv.empty())
     writeFile(options.csv, report::toCsv(report));
   if (!options.trace.empty())
-    writeFile(options.trace, report::toTrace(loaded.program, execution.record, loaded.isa));
+    writeFile(options.trace, report::toTrace(loaded.program, record, loaded.isa));
   // Whoever reads a report from standard output wants nothing else there.
   bool taken = options.json == "-" || options.csv == "-" || options.trace == "-";
   if (!taken)
@@ -86,17 +83,33 @@ static void writeReports(const LoadedProgram &loaded, const Execution &execution
 
 static void run(const Options &options) {
   LoadedProgram loaded = loadProgram(options.program);
-  Samples samples = readInputs(loaded.program, options.inputs, options.raw, options.seed);
+  Session session(loaded.program);
+  bindInputs(session, loaded.program, options.inputs);
+  report::Options about;
+  about.program = options.program;
+  about.engine = options.engine;
+  about.runs = session.batch();
+  about.randomInputs = session.fillInputs(options.seed);
+  if (!about.randomInputs.empty())
+    about.seed = options.seed;
   std::unique_ptr<Engine> engine = makeEngine(options.engine, loaded.isa);
   if (!options.outputDirectory.empty())
     makeOutputDirectory(options.outputDirectory);
+
   RunOptions limits;
   limits.maxCycles = options.maxCycles;
-  Execution execution = execute(loaded, *engine, samples, limits);
-  if (!options.outputDirectory.empty() && !execution.stopped)
-    writeOutputs(loaded.program, execution, samples.count, options);
-  writeReports(loaded, execution, samples, options);
-  if (execution.stopped)
+  auto start = std::chrono::steady_clock::now();
+  Session::Result result = session.run(*engine, limits, options.raw);
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+
+  bool stopped = result.records.back().stopped;
+  if (!options.outputDirectory.empty() && !stopped)
+    writeOutputs(loaded.program, result, options.outputDirectory);
+  report::Report report = report::build(loaded.program, result.records.front(), loaded.isa, about);
+  if (!options.noHost)
+    report.host = report::Host{seconds, peakRssBytes()};
+  writeReports(loaded, result.records.front(), report, options);
+  if (stopped)
     throw UserError(
         {options.program, 0, 0, ""},
         fmt::format(
@@ -130,7 +143,9 @@ void addRunCommand(CLI::App &app) {
       ->add_option("--output-dir", options->outputDirectory,
                    "Directory for the outputs, one NAME.npy each")
       ->group("Tensors");
-  command->add_flag("--raw", options->raw, "Take and give integers as they are in the accelerator")
+  command
+      ->add_flag("--raw", options->raw,
+                 "Give outputs as the integers that they are in the accelerator")
       ->group("Tensors");
   command->add_option("--seed", options->seed, "Seed of the random data for inputs left out")
       ->capture_default_str()

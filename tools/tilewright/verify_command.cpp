@@ -1,10 +1,10 @@
 // tilewright verify: the same program and inputs on several engines must leave the same memory.
-#include "border.h"
 #include "check_failed.h"
 #include "commands.h"
-#include "execute.h"
 #include "load_program.h"
 #include "standard_streams.h"
+#include "tensor_files.h"
+#include "tilewright/simulator/session.h"
 #include "tilewright/support/error.h"
 
 #include <CLI/CLI.hpp>
@@ -19,7 +19,6 @@ struct Options {
   std::string program;
   std::string engineList = "functional,cycle";
   std::vector<std::string> inputs;
-  bool raw = false;
   int64_t maxCycles = 0;
   uint64_t seed = 0;
 };
@@ -27,7 +26,7 @@ struct Options {
 // What one engine left behind.
 struct Outcome {
   std::string engine;
-  Execution execution;
+  RunRecord record;                         // of the first sample
   std::vector<std::vector<uint8_t>> memory; // by sample
 };
 } // namespace
@@ -53,21 +52,26 @@ static std::string checkEngines(const std::string &list) {
   return "";
 }
 
-static Outcome runOn(const std::string &name, const LoadedProgram &loaded, const Samples &samples,
+static Outcome runOn(const std::string &name, const LoadedProgram &loaded, const Session &session,
                      const Options &options) {
   Outcome outcome;
   outcome.engine = name;
   std::unique_ptr<Engine> engine = makeEngine(name, loaded.isa);
   RunOptions limits;
   limits.maxCycles = options.maxCycles;
-  outcome.execution = execute(loaded, *engine, samples, limits, [&](int64_t, DramImage &dram) {
+  for (int64_t sample = 0; sample < session.batch(); ++sample) {
+    DramImage dram = session.image(sample);
+    RunRecord record = engine->run(loaded.program, dram, limits);
+    if (record.stopped)
+      throw UserError(
+          {options.program, 0, 0, ""},
+          fmt::format("did not end within {} cycles on engine {}", options.maxCycles, name),
+          "raise --max-cycles");
     outcome.memory.emplace_back(dram.data(), dram.data() + dram.size());
-  });
-  if (outcome.execution.stopped)
-    throw UserError(
-        {options.program, 0, 0, ""},
-        fmt::format("did not end within {} cycles on engine {}", options.maxCycles, name),
-        "raise --max-cycles");
+    if (sample == 0)
+      outcome.record = std::move(record);
+    limits.trace = false;
+  }
   return outcome;
 }
 
@@ -138,25 +142,26 @@ static void compareTraces(const Program &program, const RunRecord &a, const RunR
 static void verify(const Options &options) {
   std::vector<std::string> engines = splitEngines(options.engineList);
   LoadedProgram loaded = loadProgram(options.program);
-  Samples samples = readInputs(loaded.program, options.inputs, options.raw, options.seed);
-  Outcome first = runOn(engines[0], loaded, samples, options);
+  Session session(loaded.program);
+  bindInputs(session, loaded.program, options.inputs);
+  session.fillInputs(options.seed);
+  Outcome first = runOn(engines[0], loaded, session, options);
   uint64_t bytes = 0;
-  int64_t cycles = first.execution.record.cycles;
+  int64_t cycles = first.record.cycles;
   for (size_t i = 1; i < engines.size(); ++i) {
-    Outcome other = runOn(engines[i], loaded, samples, options);
-    compareTraces(loaded.program, first.execution.record, other.execution.record, first.engine,
-                  other.engine);
+    Outcome other = runOn(engines[i], loaded, session, options);
+    compareTraces(loaded.program, first.record, other.record, first.engine, other.engine);
     compareMemory(loaded.program, first, other);
     for (const auto &memory : other.memory)
       bytes += memory.size();
-    int64_t otherCycles = other.execution.record.cycles;
+    int64_t otherCycles = other.record.cycles;
     if (cycles != 0 && otherCycles != 0 && cycles != otherCycles)
       throw CheckFailed(fmt::format("different: {} takes {} cycles, {} takes {}", first.engine,
                                     cycles, other.engine, otherCycles));
     cycles = std::max(cycles, otherCycles);
   }
   print(fmt::format("equal: {} instructions, {} cycles, {} bytes of DRAM compared, {} sample(s)\n",
-                    first.execution.record.instructions, cycles, bytes, samples.count));
+                    first.record.instructions, cycles, bytes, session.batch()));
 }
 
 void addVerifyCommand(CLI::App &app) {
@@ -172,7 +177,6 @@ void addVerifyCommand(CLI::App &app) {
                    "NAME=FILE.npy: a tensor, or several samples of it stacked; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_flag("--raw", options->raw, "Take integers as they are in the accelerator");
   command->add_option("--max-cycles", options->maxCycles, "Stop after so many cycles")
       ->check(CLI::Range(int64_t(1), INT64_MAX));
   command->add_option("--seed", options->seed, "Seed of the random data for inputs left out")

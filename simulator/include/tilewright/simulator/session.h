@@ -37,9 +37,10 @@ public:
 
   struct Result {
     std::map<std::string, Tensor> outputs; // by name; of a batch, one run after the other along the first axis
-    std::vector<RunRecord> records;        // one a run
+    std::vector<RunRecord> records;        // one a run; only the first has a trace
   };
-  // Runs the whole batch. Without `raw`, outputs that have a scale come as float32.
+  // Runs the whole batch, or up to the first run that a limit stops: then there are no outputs worth reading. Without `raw`, outputs that
+  // have a scale come as float32.
   Result run(Engine &engine, const RunOptions &options, bool raw = false) const;
 
   // The tensors of one run as integers.

@@ -1,0 +1,60 @@
+#include "tensor_files.h"
+
+#include "tilewright/support/error.h"
+#include "tilewright/support/npy.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+namespace tilewright {
+
+static bool isInput(const Program &program, const std::string &name) {
+  return std::any_of(program.inputs.begin(), program.inputs.end(),
+                     [&](const TensorInfo &info) { return info.name == name; });
+}
+
+// Names of tensors may hold equals signs: the longest that is one of the program's counts, else the
+// first part.
+static size_t endOfName(const Program &program, const std::string &text) {
+  size_t end = text.find('=');
+  for (size_t at = end; at != std::string::npos; at = text.find('=', at + 1))
+    if (isInput(program, text.substr(0, at)))
+      end = at;
+  return end;
+}
+
+void bindInputs(Session &session, const Program &program, const std::vector<std::string> &texts) {
+  Place place{"", 0, 0, "--input"};
+  std::set<std::string> bound;
+  for (const std::string &text : texts) {
+    size_t end = endOfName(program, text);
+    if (end == std::string::npos || end == 0)
+      throw UserError(place, fmt::format("'{}' is not NAME=FILE.npy", escape(text)));
+    std::string name = text.substr(0, end), file = text.substr(end + 1);
+    if (!bound.insert(name).second)
+      throw UserError(place, fmt::format("input '{}' is given twice", escape(name)));
+    // A wrong name is the likelier mistake; without its tensor there is no need to read the file.
+    Tensor tensor = isInput(program, name) ? readNpy(file) : Tensor();
+    session.setInput(name, tensor, file);
+  }
+}
+
+std::vector<std::string> fileNames(const std::vector<TensorInfo> &tensors) {
+  std::vector<std::string> names;
+  std::set<std::string> used;
+  for (const TensorInfo &tensor : tensors) {
+    std::string plain = escape(tensor.name, 200);
+    std::replace(plain.begin(), plain.end(), '/', '_');
+    std::replace(plain.begin(), plain.end(), '\\', '_');
+    if (plain.empty() || plain[0] == '.')
+      plain.insert(0, "_");
+    std::string unique = plain;
+    for (int number = 2; !used.insert(unique).second; ++number)
+      unique = fmt::format("{}-{}", plain, number);
+    names.push_back(unique);
+  }
+  return names;
+}
+
+} // namespace tilewright
