@@ -1,5 +1,6 @@
 // The schema tables as JSON schemas, for editors.
 #include "schema.h"
+#include "tilewright/isa/documents.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -40,6 +41,13 @@ std::string jsonSchema(const FileSchema &file) {
   json["description"] = file.summary;
   json.update(toJson(*file.schema));
   return json.dump(2) + "\n";
+}
+
+std::vector<Document> jsonSchemas() {
+  std::vector<Document> documents;
+  for (const FileSchema &file : fileSchemas())
+    documents.push_back({fmt::format("{}.json", file.name), jsonSchema(file)});
+  return documents;
 }
 
 } // namespace tilewright::isa

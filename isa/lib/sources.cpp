@@ -1,6 +1,7 @@
 // Where the files are, which are read, and how overlays change them.
 #include "resolver.h"
 #include "schema.h"
+#include "tilewright/isa/documents.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -105,6 +106,8 @@ std::string findDirectory(const LoadOptions &options) {
       return candidate.lexically_normal().string();
   throw UserError({"", 0, 0, ""}, "the ISA description is nowhere to be found", "set TILEWRIGHT_ISA to the directory that holds description/machine.yaml");
 }
+
+std::vector<std::string> shippedTargets(const LoadOptions &options) { return namesIn(fs::path(findDirectory(options)) / "targets"); }
 
 Sources readSources(const LoadOptions &options) {
   fs::path directory = findDirectory(options);

@@ -28,12 +28,14 @@ int64_t between(int64_t least, int64_t greatest, Random &random) {
   return least + static_cast<int64_t>(random() % (static_cast<uint64_t>(greatest - least) + 1));
 }
 
-// A value of a range: its ends, zero and what is near it, or anything.
+// A value of a range: its ends, around zero, small, or anything.
 int64_t draw(int64_t least, int64_t greatest, Random &random) {
-  switch (random() % 5) {
+  switch (random() % 8) {
   case 0: return least;
   case 1: return greatest;
   case 2: return std::clamp<int64_t>(between(-2, 2, random), least, greatest);
+  case 3:
+  case 4: return std::clamp<int64_t>(between(-150, 150, random), least, greatest);
   default: return between(least, greatest, random);
   }
 }
@@ -180,12 +182,13 @@ private:
       auto byte = static_cast<uint8_t>(random_());
       memory[static_cast<size_t>(at)] = random_() % 4 == 0 ? corners[random_() % 5] : byte;
     }
-    // Whole elements at the ends of their type: bytes alone rarely give them.
+    // Whole elements at the ends of their type, or small: bytes alone rarely give them.
+    Type type{true, 8 * elementBytes};
     for (int64_t at = range.begin; elementBytes > 1 && at + elementBytes <= range.end; at += elementBytes)
-      if (random_() % 6 == 0) {
-        bool least = random_() % 2;
+      if (random_() % 2 == 0) {
+        int64_t value = draw(type, random_);
         for (int i = 0; i < elementBytes; ++i)
-          memory[static_cast<size_t>(at + i)] = least ? (i + 1 == elementBytes ? 0x80 : 0x00) : (i + 1 == elementBytes ? 0x7f : 0xff);
+          memory[static_cast<size_t>(at + i)] = static_cast<uint8_t>(value >> (8 * i));
       }
   }
 
