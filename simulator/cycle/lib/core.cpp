@@ -167,8 +167,13 @@ RunRecord Core::record() {
       record.bankConflicts[static_cast<size_t>(units[loser]->unit().index)][static_cast<size_t>(units[winner]->unit().index)] =
           shared_.ports.conflicts()[static_cast<size_t>(loser)][static_cast<size_t>(winner)];
   record.stopped = stopped_;
-  if (options_.trace)
-    record.trace.assign(sequencer_.records().begin(), sequencer_.records().end());
+  if (options_.trace) {
+    // Handed over piece by piece: a long trace is not held twice.
+    std::deque<InstructionRecord> &entries = sequencer_.records();
+    record.trace.reserve(entries.size());
+    for (; !entries.empty(); entries.pop_front())
+      record.trace.push_back(entries.front());
+  }
   return record;
 }
 

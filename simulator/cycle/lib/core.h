@@ -29,7 +29,7 @@ public:
   // Advances until the program ends or `quantum` cycles have passed; true when it has ended. Throws UserError for traps and deadlocks.
   bool advance(int64_t quantum);
   int64_t cycle() const { return t_; } // cycles that are over
-  // All but the DRAM's counters and the wall time.
+  // All but the DRAM's counters and the wall time. The trace is handed over: once.
   RunRecord record();
 
 private:

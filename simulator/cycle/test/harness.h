@@ -13,6 +13,9 @@ namespace tilewright::cycle {
 // A shipped target, loaded once.
 const isa::Isa &target(const std::string &name);
 
+// edge16 with an overlay: the text after its schema, name and summary.
+isa::Isa overlaid(const std::string &overlay);
+
 // A bus without banks, refresh or latency: isa/dram/ideal.yaml.
 DramConfig idealDram(const isa::Isa &isa);
 

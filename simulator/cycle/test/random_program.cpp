@@ -12,7 +12,7 @@ namespace {
 
 class Generator {
 public:
-  Generator(const isa::Isa &isa, uint64_t seed) : isa_(isa), random_(seed) {
+  Generator(const isa::Isa &isa, uint64_t seed, RandomKind kind) : isa_(isa), random_(seed), straight_(kind == RandomKind::Straight) {
     for (const isa::Unit &unit : isa.units()) {
       registers_.emplace_back();
       for (const isa::StateRegister &reg : unit.registers)
@@ -33,7 +33,7 @@ public:
   std::vector<isa::Word> make(int instructions) {
     std::vector<isa::Word> words;
     while (static_cast<int>(words.size()) < instructions) {
-      switch (below(12)) {
+      switch (straight_ ? 3 + below(9) : below(12)) {
       case 0:
         loop(words, 2);
         break;
@@ -101,6 +101,8 @@ private:
   }
 
   void synchronize(isa::Word &word, int unit) {
+    if (straight_)
+      return;
     for (size_t s = 0; s < channels_.size(); ++s) {
       Channel &channel = channels_[s];
       if (channel.to == unit && channel.tokens > 0 && below(2) == 0) {
@@ -252,6 +254,7 @@ private:
 
   const isa::Isa &isa_;
   std::mt19937_64 random_;
+  bool straight_;
   std::vector<std::vector<int64_t>> registers_;
   std::vector<Channel> channels_;
   std::vector<const isa::Instruction *> work_, sets_;
@@ -259,8 +262,8 @@ private:
 
 } // namespace
 
-std::vector<isa::Word> randomProgram(const isa::Isa &isa, uint64_t seed, int instructions) {
-  return Generator(isa, seed).make(instructions);
+std::vector<isa::Word> randomProgram(const isa::Isa &isa, uint64_t seed, int instructions, RandomKind kind) {
+  return Generator(isa, seed, kind).make(instructions);
 }
 
 } // namespace tilewright::cycle

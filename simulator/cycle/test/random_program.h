@@ -9,6 +9,10 @@
 
 namespace tilewright::cycle {
 
-std::vector<isa::Word> randomProgram(const isa::Isa &isa, uint64_t seed, int instructions);
+enum class RandomKind {
+  Any,      // with loops, branches, fences and semaphores
+  Straight, // none of them
+};
+std::vector<isa::Word> randomProgram(const isa::Isa &isa, uint64_t seed, int instructions, RandomKind kind = RandomKind::Any);
 
 } // namespace tilewright::cycle

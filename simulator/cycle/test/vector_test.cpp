@@ -94,5 +94,38 @@ TEST(Vector, VecReadsWaitForActivationsOfTheSameBank) {
   EXPECT_EQ(vector.end, mmul.start + 100 + 2 + time("instructions.vrescale.i8.latency"));
 }
 
+// An instruction that no source file knows is timed from its semantics and its line of timing.
+TEST(Vector, VecTimesANewInstructionOfTheDescription) {
+  const isa::Isa isa = overlaid(R"(
+instructions:
+  vselect:
+    name: "vselect"
+    summary: "The first operand where it is positive, else the second; the third is added."
+    unit: "vector"
+    encode: { op: "0x90" }
+    operands:
+      a: { kind: "mem", space: "spad", type: "i8", access: "read" }
+      b: { kind: "mem", space: "spad", type: "i8", access: "read" }
+      d: { kind: "mem", space: "acc", type: "i32", access: "write" }
+      n0: { kind: "imm", type: "u12" }
+      nc: { kind: "imm", type: "u12" }
+    semantics:
+      map:
+        iter: [ "y in n1", "x in n0", "c in nc" ]
+        out: "d[y * d_s1 + x * d_s0 + c]"
+        expr: "a[x * a_s0 + c] > 0 ? a[x * a_s0 + c] : b[x * b_s0 + 2 * c]"
+timing:
+  instructions: { vselect: { latency: "11" } }
+)");
+  RunSetup setup{isa, idealDram(isa), {}};
+  const auto duration = [&](const char *text) {
+    const RunRecord record = run(std::string("vector.set r0=d_s0, v0=16, r1=d_s1, v1=0\nfence\n") + text + "\nhalt", setup);
+    return record.trace[2].end - record.trace[2].start + 1;
+  };
+  // One piece of the first operand, and one element a cycle of the second, whose lanes are two apart.
+  EXPECT_EQ(duration("vselect a=0, b=0x8000, d=0, n0=3, nc=16"), 2 + 3 * 16 + 11);
+  EXPECT_EQ(duration("vselect a=0, b=0x4000, d=0, n0=3, nc=16"), 2 + 3 * 17 + 11) << "one bank";
+}
+
 } // namespace
 } // namespace tilewright::cycle
