@@ -37,7 +37,15 @@ bool comesFromArgument(mlir::Value value) {
   return static_cast<bool>(value);
 }
 
+bool isAtBorder(tosa::TransposeOp op) {
+  return llvm::all_of(op->getUsers(), [](mlir::Operation *user) {
+    return user->hasTrait<mlir::OpTrait::IsTerminator>();
+  });
+}
+
 mlir::LogicalResult hoist(tosa::TransposeOp op, mlir::PatternRewriter &rewriter) {
+  if (isAtBorder(op)) // on the other side of the graph: no gain
+    return mlir::failure();
   mlir::Operation *source = op.getInput1().getDefiningOp();
   Permutation perm(op.getPerms());
   if (!source || movesOnlyUnits(dimsOf(op.getInput1()), perm) || !comesFromArgument(op.getInput1()))

@@ -1,0 +1,152 @@
+// RUN: tilewright-opt %s --graph-fold --split-input-file | FileCheck %s
+
+// Scale and offset of each channel become weights and bias: 2 * w, 2 * 1 + 5.
+// CHECK-LABEL: @scale_and_offset
+// CHECK-DAG: %[[W:.*]] = "tosa.const"() <{values = dense<6.000000e+00> : tensor<1x1x1x2xf32>}>
+// CHECK-DAG: %[[B:.*]] = "tosa.const"() <{values = dense<7.000000e+00> : tensor<1xf32>}>
+// CHECK: %[[C:.*]] = tosa.conv2d %{{.*}}, %[[W]], %[[B]]
+// CHECK-NEXT: return %[[C]]
+func.func @scale_and_offset(%x: tensor<1x4x4x2xf32>) -> tensor<1x4x4x1xf32> {
+  %w = "tosa.const"() <{values = dense<3.0> : tensor<1x1x1x2xf32>}> : () -> tensor<1x1x1x2xf32>
+  %b = "tosa.const"() <{values = dense<1.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %s = "tosa.const"() <{values = dense<2.0> : tensor<1x1x1x1xf32>}> : () -> tensor<1x1x1x1xf32>
+  %t = "tosa.const"() <{values = dense<5.0> : tensor<1x1x1x1xf32>}> : () -> tensor<1x1x1x1xf32>
+  %shift = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %0 = tosa.conv2d %x, %w, %b, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x4x4x2xf32>, tensor<1x1x1x2xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x4x1xf32>
+  %1 = tosa.mul %0, %s, %shift : (tensor<1x4x4x1xf32>, tensor<1x1x1x1xf32>, tensor<1xi8>) -> tensor<1x4x4x1xf32>
+  %2 = tosa.add %1, %t : (tensor<1x4x4x1xf32>, tensor<1x1x1x1xf32>) -> tensor<1x4x4x1xf32>
+  return %2 : tensor<1x4x4x1xf32>
+}
+
+// -----
+
+// Channel c * M + m of a depthwise convolution is weight [.., c, m].
+// CHECK-LABEL: @depthwise_scale
+// CHECK: "tosa.const"() <{values = dense<{{\[\[\[\[}}1.000000e+00, 2.000000e+00], [3.000000e+00, 4.000000e+00]]]]> : tensor<1x1x2x2xf32>}>
+// CHECK-NOT: tosa.mul
+func.func @depthwise_scale(%x: tensor<1x4x4x2xf32>) -> tensor<1x4x4x4xf32> {
+  %w = "tosa.const"() <{values = dense<1.0> : tensor<1x1x2x2xf32>}> : () -> tensor<1x1x2x2xf32>
+  %b = "tosa.const"() <{values = dense<0.0> : tensor<4xf32>}> : () -> tensor<4xf32>
+  %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %s = "tosa.const"() <{values = dense<[[[[1.0, 2.0, 3.0, 4.0]]]]> : tensor<1x1x1x4xf32>}> : () -> tensor<1x1x1x4xf32>
+  %shift = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %0 = tosa.depthwise_conv2d %x, %w, %b, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x4x4x2xf32>, tensor<1x1x2x2xf32>, tensor<4xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x4x4xf32>
+  %1 = tosa.mul %0, %s, %shift : (tensor<1x4x4x4xf32>, tensor<1x1x1x4xf32>, tensor<1xi8>) -> tensor<1x4x4x4xf32>
+  return %1 : tensor<1x4x4x4xf32>
+}
+
+// -----
+
+// Somebody else reads the convolution: its weights stay.
+// CHECK-LABEL: @second_use
+// CHECK: tosa.conv2d
+// CHECK: tosa.mul
+func.func @second_use(%x: tensor<1x4x4x2xf32>) -> (tensor<1x4x4x1xf32>, tensor<1x4x4x1xf32>) {
+  %w = "tosa.const"() <{values = dense<3.0> : tensor<1x1x1x2xf32>}> : () -> tensor<1x1x1x2xf32>
+  %b = "tosa.const"() <{values = dense<1.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %s = "tosa.const"() <{values = dense<2.0> : tensor<1x1x1x1xf32>}> : () -> tensor<1x1x1x1xf32>
+  %shift = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %0 = tosa.conv2d %x, %w, %b, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x4x4x2xf32>, tensor<1x1x1x2xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x4x1xf32>
+  %1 = tosa.mul %0, %s, %shift : (tensor<1x4x4x1xf32>, tensor<1x1x1x1xf32>, tensor<1xi8>) -> tensor<1x4x4x1xf32>
+  return %0, %1 : tensor<1x4x4x1xf32>, tensor<1x4x4x1xf32>
+}
+
+// -----
+
+// A pad of zeros becomes the convolution's own.
+// CHECK-LABEL: @pad_into_convolution
+// CHECK-SAME: (%[[X:.*]]: tensor<1x4x4x2xf32>)
+// CHECK: tosa.conv2d %[[X]], {{.*}}pad = array<i64: 2, 2, 4, 4>
+func.func @pad_into_convolution(%x: tensor<1x4x4x2xf32>) -> tensor<1x8x12x1xf32> {
+  %w = "tosa.const"() <{values = dense<3.0> : tensor<1x1x1x2xf32>}> : () -> tensor<1x1x1x2xf32>
+  %b = "tosa.const"() <{values = dense<1.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %p = tosa.const_shape {values = dense<[0, 0, 1, 2, 3, 4, 0, 0]> : tensor<8xindex>} : () -> !tosa.shape<8>
+  %0 = tosa.pad %x, %p, %z : (tensor<1x4x4x2xf32>, !tosa.shape<8>, tensor<1xf32>) -> tensor<1x7x11x2xf32>
+  %1 = tosa.conv2d %0, %w, %b, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 1, 0, 1, 0>, stride = array<i64: 1, 1>} : (tensor<1x7x11x2xf32>, tensor<1x1x1x2xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x8x12x1xf32>
+  return %1 : tensor<1x8x12x1xf32>
+}
+
+// -----
+
+// An integer convolution pads with its zero point, so a pad of another value stays.
+// CHECK-LABEL: @pad_of_another_value
+// CHECK: tosa.pad
+func.func @pad_of_another_value(%x: tensor<1x4x4x2xi8>) -> tensor<1x6x6x1xi32> {
+  %w = "tosa.const"() <{values = dense<3> : tensor<1x1x1x2xi8>}> : () -> tensor<1x1x1x2xi8>
+  %b = "tosa.const"() <{values = dense<1> : tensor<1xi32>}> : () -> tensor<1xi32>
+  %z = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %five = "tosa.const"() <{values = dense<5> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %p = tosa.const_shape {values = dense<[0, 0, 1, 1, 1, 1, 0, 0]> : tensor<8xindex>} : () -> !tosa.shape<8>
+  %0 = tosa.pad %x, %p, %five : (tensor<1x4x4x2xi8>, !tosa.shape<8>, tensor<1xi8>) -> tensor<1x6x6x2xi8>
+  %1 = tosa.conv2d %0, %w, %b, %z, %z {acc_type = i32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x6x6x2xi8>, tensor<1x1x1x2xi8>, tensor<1xi32>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x6x6x1xi32>
+  return %1 : tensor<1x6x6x1xi32>
+}
+
+// -----
+
+// A product with a constant matrix is a convolution, which takes up the sum behind the reshape.
+// CHECK-LABEL: @matrix_and_bias
+// CHECK-DAG: %[[W:.*]] = "tosa.const"() <{values = dense<{{\[\[\[\[}}1.000000e+00, 3.000000e+00]]], {{\[\[\[}}2.000000e+00, 4.000000e+00]]]]> : tensor<2x1x1x2xf32>}>
+// CHECK-DAG: %[[B:.*]] = "tosa.const"() <{values = dense<[5.000000e+00, 6.000000e+00]> : tensor<2xf32>}>
+// CHECK: tosa.conv2d %{{.*}}, %[[W]], %[[B]]
+// CHECK-NOT: tosa.add
+func.func @matrix_and_bias(%x: tensor<1x7x2xf32>) -> tensor<7x2xf32> {
+  %m = "tosa.const"() <{values = dense<[[[1.0, 2.0], [3.0, 4.0]]]> : tensor<1x2x2xf32>}> : () -> tensor<1x2x2xf32>
+  %b = "tosa.const"() <{values = dense<[[5.0, 6.0]]> : tensor<1x2xf32>}> : () -> tensor<1x2xf32>
+  %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %s = tosa.const_shape {values = dense<[7, 2]> : tensor<2xindex>} : () -> !tosa.shape<2>
+  %0 = tosa.matmul %x, %m, %z, %z : (tensor<1x7x2xf32>, tensor<1x2x2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x7x2xf32>
+  %1 = tosa.reshape %0, %s : (tensor<1x7x2xf32>, !tosa.shape<2>) -> tensor<7x2xf32>
+  %2 = tosa.add %1, %b : (tensor<7x2xf32>, tensor<1x2xf32>) -> tensor<7x2xf32>
+  return %2 : tensor<7x2xf32>
+}
+
+// -----
+
+// Movement of constants folds for every type, and so does float arithmetic.
+// CHECK-LABEL: @constants
+// CHECK-DAG: dense<{{\[\[}}1, 3], [2, 4]]> : tensor<2x2xi8>
+// CHECK-DAG: dense<[5.000000e-01, 2.500000e-01]> : tensor<2xf32>
+// CHECK-NOT: tosa.transpose
+// CHECK-NOT: tosa.reciprocal
+func.func @constants() -> (tensor<2x2xi8>, tensor<2xf32>) {
+  %0 = "tosa.const"() <{values = dense<[[1, 2], [3, 4]]> : tensor<2x2xi8>}> : () -> tensor<2x2xi8>
+  %1 = tosa.transpose %0 {perms = array<i32: 1, 0>} : (tensor<2x2xi8>) -> tensor<2x2xi8>
+  %2 = "tosa.const"() <{values = dense<[2.0, 4.0]> : tensor<2xf32>}> : () -> tensor<2xf32>
+  %3 = tosa.reciprocal %2 : (tensor<2xf32>) -> tensor<2xf32>
+  return %1, %3 : tensor<2x2xi8>, tensor<2xf32>
+}
+
+// -----
+
+// Clamps in a row are one; a maximum with a number is a clamp.
+// CHECK-LABEL: @clamps
+// CHECK: tosa.clamp %{{.*}} {max_val = 6.000000e+00 : f32, min_val = 0.000000e+00 : f32}
+// CHECK-NEXT: return
+func.func @clamps(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %0 = tosa.maximum %x, %z : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>
+  %1 = tosa.clamp %0 {min_val = -1.0 : f32, max_val = 6.0 : f32} : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// An image flattened channel by channel is not transposed: the matrix is.
+// CHECK-LABEL: @flatten
+// CHECK-SAME: (%[[X:.*]]: tensor<3x1x2x2xf32>)
+// CHECK: %[[W:.*]] = "tosa.const"() <{values = dense<{{\[\[\[\[}}1.000000e+00, 3.000000e+00, 2.000000e+00, 4.000000e+00]]]]> : tensor<1x1x1x4xf32>}>
+// CHECK: %[[F:.*]] = tosa.reshape %[[X]]
+// CHECK: tosa.conv2d %[[F]], %[[W]]
+func.func @flatten(%x: tensor<3x1x2x2xf32>) -> tensor<1x3x1xf32> {
+  %m = "tosa.const"() <{values = dense<[[[1.0], [2.0], [3.0], [4.0]]]> : tensor<1x4x1xf32>}> : () -> tensor<1x4x1xf32>
+  %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %s = tosa.const_shape {values = dense<[1, 3, 4]> : tensor<3xindex>} : () -> !tosa.shape<3>
+  %0 = tosa.transpose %x {perms = array<i32: 0, 3, 1, 2>} : (tensor<3x1x2x2xf32>) -> tensor<3x2x1x2xf32>
+  %1 = tosa.reshape %0, %s : (tensor<3x2x1x2xf32>, !tosa.shape<3>) -> tensor<1x3x4xf32>
+  %2 = tosa.matmul %1, %m, %z, %z : (tensor<1x3x4xf32>, tensor<1x4x1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x3x1xf32>
+  return %2 : tensor<1x3x1xf32>
+}
