@@ -27,7 +27,7 @@ struct Options {
 struct Outcome {
   std::string engine;
   RunRecord record;                         // of the first sample
-  std::vector<std::vector<uint8_t>> memory; // by sample
+  std::vector<DramImage> memory; // by sample
 };
 } // namespace
 
@@ -67,7 +67,7 @@ static Outcome runOn(const std::string &name, const LoadedProgram &loaded, const
           {options.program, 0, 0, ""},
           fmt::format("did not end within {} cycles on engine {}", options.maxCycles, name),
           "raise --max-cycles");
-    outcome.memory.emplace_back(dram.data(), dram.data() + dram.size());
+    outcome.memory.push_back(std::move(dram));
     if (sample == 0)
       outcome.record = std::move(record);
     limits.trace = false;
@@ -105,11 +105,11 @@ static std::string layerAt(const Program &program, uint64_t pc) {
 
 static void compareMemory(const Program &program, const Outcome &a, const Outcome &b) {
   for (size_t sample = 0; sample < a.memory.size(); ++sample) {
-    auto [left, right] =
-        std::mismatch(a.memory[sample].begin(), a.memory[sample].end(), b.memory[sample].begin());
-    if (left == a.memory[sample].end())
+    const uint8_t *begin = a.memory[sample].data(), *end = begin + a.memory[sample].size();
+    auto [left, right] = std::mismatch(begin, end, b.memory[sample].data());
+    if (left == end)
       continue;
-    auto address = static_cast<uint64_t>(left - a.memory[sample].begin());
+    auto address = static_cast<uint64_t>(left - begin);
     throw CheckFailed(fmt::format(
         "different: sample {}, DRAM address {:#x}{}: {} has {:#04x}, {} has {:#04x}", sample,
         address, whatIsAt(program, address), a.engine, *left, b.engine, *right));

@@ -2,9 +2,10 @@
 
 #include "tilewright/support/error.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
-#include <new>
 
 namespace tilewright {
 
@@ -32,21 +33,19 @@ const char *name(Stall cause) {
   return "";
 }
 
-DramImage::DramImage(const Program &program) {
-  try {
-    bytes_.resize(program.dramBytes);
-  } catch (const std::exception &) { // bad_alloc or length_error
+DramImage::DramImage(const Program &program) : size_(program.dramBytes) {
+  bytes_.reset(static_cast<uint8_t *>(std::calloc(std::max<uint64_t>(size_, 1), 1)));
+  if (!bytes_)
     throw UserError({program.file, 0, 0, ""},
                     fmt::format("not enough memory for the program's {} bytes of DRAM",
                                 program.dramBytes));
-  }
   auto put = [&](uint64_t address, const std::string &content) {
-    if (address > bytes_.size() || content.size() > bytes_.size() - address)
+    if (address > size_ || content.size() > size_ - address)
       throw UserError({program.file, 0, 0, ""},
                       fmt::format("{} bytes at 0x{:x} lie outside the program's {} bytes of DRAM",
-                                  content.size(), address, bytes_.size()));
+                                  content.size(), address, size_));
     if (!content.empty())
-      std::memcpy(bytes_.data() + address, content.data(), content.size());
+      std::memcpy(bytes_.get() + address, content.data(), content.size());
   };
   for (const auto &segment : program.data)
     put(segment.address, segment.bytes);

@@ -5,6 +5,7 @@
 #include "tilewright/program/program.h"
 
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -51,11 +52,16 @@ struct RunRecord {
 class DramImage {
 public:
   DramImage(const Program &program);
-  uint8_t *data() { return bytes_.data(); }
-  uint64_t size() const { return bytes_.size(); }
+  uint8_t *data() { return bytes_.get(); }
+  const uint8_t *data() const { return bytes_.get(); }
+  uint64_t size() const { return size_; }
 
 private:
-  std::vector<uint8_t> bytes_;
+  struct Free {
+    void operator()(uint8_t *bytes) const { std::free(bytes); }
+  };
+  std::unique_ptr<uint8_t[], Free> bytes_; // zeroed by the operating system when touched: a large empty DRAM costs no memory
+  uint64_t size_ = 0;
 };
 
 struct RunOptions {
