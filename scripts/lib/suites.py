@@ -34,6 +34,7 @@ SUITES = [
     Suite("unit", "unit tests and pass tests of the release build",
           ("ctest", "--test-dir", "build/release", "--output-on-failure", "--no-tests=error", "-j", CORES)),
     Suite("scripts", "the scripts' own parts", (PYTHON, "scripts/lib/suites_test.py")),
+    Suite("onnx", "the importer against onnxruntime, operator by operator", (PYTHON, "tests/onnx/run")),
     Suite("conformance", "a sample of TOSA's conformance tests, both engines, both targets",
           (PYTHON, "tests/conformance/run", "--sample", "4")),
     Suite("bad-inputs", "every bad input ends in one diagnostic", (PYTHON, "tests/bad_inputs/run")),
