@@ -1,13 +1,12 @@
 // Every instruction of the description, on every kind of target: the generated kernel against the plain evaluation of the same
-// semantics (reference.h), on random and corner values. An instruction added to the description is tested without a line here.
-#include "random_case.h"
-#include "reference.h"
+// semantics (reference.h), on random and corner values. An instruction added to the description is tested without a line here; random
+// semantics test what a user may add.
+#include "compare.h"
+#include "random_semantics.h"
 
-#include "tilewright/isa/isa.h"
+#include "tilewright/support/files.h"
 
-#include <gtest/gtest.h>
-
-#include <cstdlib>
+#include <cstdio>
 #include <map>
 
 namespace tilewright {
@@ -31,6 +30,10 @@ struct Parameter {
   std::string target;
   std::string instruction;
 };
+
+void PrintTo(const Parameter &parameter, std::ostream *stream) {
+  *stream << parameter.instruction << " on " << parameter.target;
+}
 
 std::vector<Parameter> everyInstruction() {
   std::vector<Parameter> all;
@@ -63,25 +66,7 @@ protected:
 TEST_P(Semantics, KernelAgreesWithPlainEvaluation) {
   const auto &isa = isaOf(GetParam().target);
   const auto &instruction = *isa.find(GetParam().instruction);
-  CaseGenerator generator(isa, seed);
-  MachineState actual(isa);
-  std::vector<uint8_t> dram(1 << 16);
-  for (int i = 0; i < casesEach; ++i) {
-    SCOPED_TRACE("case " + std::to_string(i) + " of seed " + std::to_string(seed));
-    auto drawn = generator.draw(instruction, actual, dram);
-    MachineState expected = actual;
-    std::vector<uint8_t> expectedDram = dram;
-    expected.dram = expectedDram.data();
-    reference::execute(isa, drawn.word, drawn.addresses.data(), expected);
-    auto &compiled = kernels(GetParam().target);
-    ASSERT_EQ(compiled.trapReason(drawn.word, drawn.addresses.data(), actual), "");
-    compiled.execute(drawn.word, drawn.addresses.data(), actual);
-    ASSERT_TRUE(actual.spad == expected.spad) << "scratchpad differs";
-    ASSERT_TRUE(actual.acc == expected.acc) << "accumulators differ";
-    ASSERT_TRUE(dram == expectedDram) << "DRAM differs";
-    ASSERT_TRUE(actual.arrays == expected.arrays) << "array registers differ";
-    ASSERT_TRUE(actual.registers == expected.registers) << "registers differ";
-  }
+  expectAgreement(isa, kernels(GetParam().target), instruction, seed, casesEach);
 }
 
 INSTANTIATE_TEST_SUITE_P(Description, Semantics, testing::ValuesIn(everyInstruction()), testName);
@@ -89,6 +74,29 @@ INSTANTIATE_TEST_SUITE_P(Description, Semantics, testing::ValuesIn(everyInstruct
 TEST(Semantics, CoverTheWholeDescription) {
   EXPECT_GE(everyInstruction().size(), 80u) << "the description was not found whole";
 }
+
+class RandomSemantics : public testing::TestWithParam<uint64_t> {};
+
+TEST_P(RandomSemantics, KernelsAgreeWithPlainEvaluation) {
+  constexpr int instructions = 10;
+  const std::string path =
+      testing::TempDir() + "random-semantics-" + std::to_string(GetParam()) + ".yaml";
+  writeFile(path, randomOverlay(GetParam(), instructions));
+  isa::LoadOptions options;
+  options.overlays = {path};
+  isa::Isa isa = isa::load(options);
+  std::remove(path.c_str());
+  Kernels kernels(isa);
+  std::vector<int> all;
+  for (int i = 0; i < instructions; ++i)
+    all.push_back(isa.find("random" + std::to_string(i))->index);
+  kernels.prepare(all);
+  for (int index : all)
+    ASSERT_NO_FATAL_FAILURE(
+        expectAgreement(isa, kernels, isa.instructions()[static_cast<size_t>(index)], seed, 12));
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomSemantics, testing::Values(1, 2, 3, 4));
 
 } // namespace
 } // namespace tilewright
