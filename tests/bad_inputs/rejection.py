@@ -12,6 +12,7 @@ import tool
 SECONDS = 10
 RESIDENT_BYTES = 1 << 30
 ADDRESS_SPACE_BYTES = 16 << 30  # a stop for runaway growth; what counts is what is resident
+HOME = tool.ROOT / "build" / "bad_inputs" / "home"  # kept: the engines' cache of compiled kernels lands there
 
 
 class RejectionTest(unittest.TestCase):
@@ -37,7 +38,8 @@ class RejectionTest(unittest.TestCase):
         return path
 
     def run_tool(self, arguments, **options):
-        environment = {**os.environ, "TMPDIR": str(self.temporary), "HOME": str(self.scratch), **options.pop("env", {})}
+        HOME.mkdir(parents=True, exist_ok=True)
+        environment = {**os.environ, "TMPDIR": str(self.temporary), "HOME": str(HOME), **options.pop("env", {})}
         options.setdefault("memory_bytes", ADDRESS_SPACE_BYTES)
         return tool.run_tool(arguments, timeout=options.pop("timeout", SECONDS), env=environment, **options)
 
