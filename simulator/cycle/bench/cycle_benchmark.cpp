@@ -43,7 +43,8 @@ void engine(benchmark::State &state, std::string (*text)(int)) {
     cycles += record.cycles;
     busy += record.units[static_cast<size_t>(machine().findUnit("matrix")->index)].busy;
   }
-  state.counters["cycles/s"] = benchmark::Counter(static_cast<double>(cycles), benchmark::Counter::kIsRate);
+  state.counters["cycles/s"] =
+      benchmark::Counter(static_cast<double>(cycles), benchmark::Counter::kIsRate);
   state.counters["matrix busy"] = static_cast<double>(busy) / static_cast<double>(cycles);
 }
 

@@ -5,7 +5,8 @@
 namespace tilewright::cycle {
 
 std::string matmulProgram(int repetitions) {
-  // Activations in bank 0 and 1, weights of a column of folds in banks 4 and 5 (two buffers), results in banks 6 and 7.
+  // Activations in bank 0 and 1, weights of a column of folds in banks 4 and 5 (two buffers),
+  // results in banks 6 and 7.
   std::string text = R"(
     load.set   r0=s_s1, v0=0, r1=d_s1, v1=0
     matrix.set r0=a_s0, v0=256, r1=a_s1, v1=0
@@ -25,16 +26,22 @@ std::string matmulProgram(int repetitions) {
   text += fmt::format("    loop count={}, length=end\n", repetitions);
   for (int column = 0; column < 16; ++column) {
     const int half = column % 2;
-    const int weights = 0x20000 + half * 0x8000, accumulators = half * 8192, results = 0x30000 + half * 0x8000;
-    text += fmt::format("    load s={}, d={}, n1=1, n0=4096 !wait=1 !signal=2\n", 0x30000 + column * 4096, weights);
+    const int weights = 0x20000 + half * 0x8000, accumulators = half * 8192,
+              results = 0x30000 + half * 0x8000;
+    text += fmt::format("    load s={}, d={}, n1=1, n0=4096 !wait=1 !signal=2\n",
+                        0x30000 + column * 4096, weights);
     for (int fold = 0; fold < 16; ++fold) {
-      text += fmt::format("    mload w={}, k=16, n=16{}{}\n", weights + fold * 256, fold == 0 ? " !wait=2" : "",
-                          fold == 15 ? " !signal=1" : "");
-      text += fmt::format("    mmul a={}, d={}, n1=1, n0=196, k=16, n=16, accumulate={}, swap=1{}{}\n", fold * 16, accumulators,
-                          fold == 0 ? 0 : 1, fold == 0 ? " !wait=3" : "", fold == 15 ? " !signal=5" : "");
+      text += fmt::format("    mload w={}, k=16, n=16{}{}\n", weights + fold * 256,
+                          fold == 0 ? " !wait=2" : "", fold == 15 ? " !signal=1" : "");
+      text +=
+          fmt::format("    mmul a={}, d={}, n1=1, n0=196, k=16, n=16, accumulate={}, swap=1{}{}\n",
+                      fold * 16, accumulators, fold == 0 ? 0 : 1, fold == 0 ? " !wait=3" : "",
+                      fold == 15 ? " !signal=5" : "");
     }
-    text += fmt::format("    vrescale a={}, d={}, n0=196, nc=16 !wait=5,6 !signal=3,7\n", accumulators, results);
-    text += fmt::format("    store s={}, d={}, n1=1, n0=3136 !wait=7 !signal=6\n", results, 0x60000 + column * 4096);
+    text += fmt::format("    vrescale a={}, d={}, n0=196, nc=16 !wait=5,6 !signal=3,7\n",
+                        accumulators, results);
+    text += fmt::format("    store s={}, d={}, n1=1, n0=3136 !wait=7 !signal=6\n", results,
+                        0x60000 + column * 4096);
   }
   text += "end: halt\n";
   return text;
@@ -62,9 +69,12 @@ std::string vectorProgram(int repetitions) {
   for (int tile = 0; tile < 8; ++tile) {
     const int half = tile % 2;
     const int input = half * 0x8000, output = 0x20000 + half * 0x8000;
-    text += fmt::format("    load s={}, d={}, n1=1, n0=16384 !wait=1 !signal=2\n", 0x30000 + tile * 16384, input);
-    text += fmt::format("    vdw.i8 a={}, b=0x1f000, d={}, n0=14, nc=64 !wait=2,6 !signal=1,7\n", input, output);
-    text += fmt::format("    store s={}, d={}, n1=1, n0=12544 !wait=7 !signal=6\n", output, 0x60000 + tile * 16384);
+    text += fmt::format("    load s={}, d={}, n1=1, n0=16384 !wait=1 !signal=2\n",
+                        0x30000 + tile * 16384, input);
+    text += fmt::format("    vdw.i8 a={}, b=0x1f000, d={}, n0=14, nc=64 !wait=2,6 !signal=1,7\n",
+                        input, output);
+    text += fmt::format("    store s={}, d={}, n1=1, n0=12544 !wait=7 !signal=6\n", output,
+                        0x60000 + tile * 16384);
   }
   text += "end: halt\n";
   return text;

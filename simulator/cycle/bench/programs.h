@@ -5,7 +5,8 @@
 
 namespace tilewright::cycle {
 
-// A product of 196 x 256 by 256 x 256: weights come in while the array streams, results are requantized and stored behind it.
+// A product of 196 x 256 by 256 x 256: weights come in while the array streams, results are
+// requantized and stored behind it.
 std::string matmulProgram(int repetitions);
 
 // Depthwise 3x3 over 14 x 14 x 64 beside loads and stores of the neighboring tiles.

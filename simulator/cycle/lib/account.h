@@ -13,7 +13,9 @@ struct Activity {
 
   static Activity busy() { return {Busy, Stall::None, nullptr}; }
   static Activity idle() { return {}; }
-  static Activity stalled(Stall cause, InstructionRecord *charged) { return {Stalled, cause, charged}; }
+  static Activity stalled(Stall cause, InstructionRecord *charged) {
+    return {Stalled, cause, charged};
+  }
 };
 
 class Account {

@@ -18,7 +18,8 @@ const isa::Unit &unitOf(const isa::Isa &isa, isa::UnitTemplate kind) {
   throw std::logic_error("Core::check was not called");
 }
 
-constexpr isa::UnitTemplate clients[] = {isa::UnitTemplate::Matrix, isa::UnitTemplate::Vector, isa::UnitTemplate::DmaLoad,
+constexpr isa::UnitTemplate clients[] = {isa::UnitTemplate::Matrix, isa::UnitTemplate::Vector,
+                                         isa::UnitTemplate::DmaLoad,
                                          isa::UnitTemplate::DmaStore}; // by Client
 
 } // namespace
@@ -33,51 +34,66 @@ void Core::check(const isa::Isa &isa) {
     const auto count = std::count_if(isa.units().begin(), isa.units().end(),
                                      [&](const isa::Unit &unit) { return unit.kind == kind; });
     if (count != 1)
-      fail(fmt::format("the machine has {} units of one template", count), "give it one matrix, vector, dma_load and dma_store unit each");
+      fail(fmt::format("the machine has {} units of one template", count),
+           "give it one matrix, vector, dma_load and dma_store unit each");
   }
   const int64_t wide = std::max(isa.param("rows"), isa.param("cols"));
   if (isa.param("spad_port") < std::max<int64_t>(wide, 4))
-    fail(fmt::format("spad_port {} is below the {} bytes that the matrix unit reads a cycle", isa.param("spad_port"),
-                     std::max<int64_t>(wide, 4)),
+    fail(fmt::format("spad_port {} is below the {} bytes that the matrix unit reads a cycle",
+                     isa.param("spad_port"), std::max<int64_t>(wide, 4)),
          "make spad_port at least max(rows, cols)");
   if (isa.param("acc_port") < isa.param("cols"))
-    fail(fmt::format("acc_port {} is below the {} accumulators that the matrix unit writes a cycle", isa.param("acc_port"),
-                     isa.param("cols")),
+    fail(fmt::format("acc_port {} is below the {} accumulators that the matrix unit writes a cycle",
+                     isa.param("acc_port"), isa.param("cols")),
          "make acc_port at least cols");
-  for (const char *key : {"sequencer.fetch_bytes", "sequencer.buffer", "sequencer.ahead", "sequencer.outstanding", "load.buffers",
-                          "load.inflight", "store.buffers", "store.inflight", "store.outstanding", "matrix.pipeline",
-                          "matrix.inflight", "vector.start", "vector.latency"}) {
+  for (const char *key :
+       {"sequencer.fetch_bytes", "sequencer.buffer", "sequencer.ahead", "sequencer.outstanding",
+        "load.buffers", "load.inflight", "store.buffers", "store.inflight", "store.outstanding",
+        "matrix.pipeline", "matrix.inflight", "vector.start", "vector.latency"}) {
     const auto found = isa.timing().find(key);
     if (found == isa.timing().end())
       fail(fmt::format("the time '{}' is missing", key), "add it to timing.yaml");
     if (found->second < 1)
-      fail(fmt::format("the time '{}' is {}, and at least 1 is needed", key, found->second), "make it greater in timing.yaml");
+      fail(fmt::format("the time '{}' is {}, and at least 1 is needed", key, found->second),
+           "make it greater in timing.yaml");
   }
   const int64_t line = isa.timing().at("sequencer.fetch_bytes"), bytes = isa.instructionBytes();
   if (line % bytes != 0 || (line & (line - 1)) != 0 || line > isa.param("burst_bytes"))
-    fail(fmt::format("sequencer.fetch_bytes {} is no power of two between instruction_bytes and burst_bytes", line), "");
-  if ((isa.timing().at("sequencer.ahead") + 2) * bytes > isa.timing().at("sequencer.buffer") * bytes - line)
-    fail("sequencer.buffer does not hold the instructions that sequencer.ahead asks for and one line", "");
+    fail(
+        fmt::format(
+            "sequencer.fetch_bytes {} is no power of two between instruction_bytes and burst_bytes",
+            line),
+        "");
+  if ((isa.timing().at("sequencer.ahead") + 2) * bytes >
+      isa.timing().at("sequencer.buffer") * bytes - line)
+    fail("sequencer.buffer does not hold the instructions that sequencer.ahead asks for and one "
+         "line",
+         "");
   for (const isa::Instruction &instruction : isa.instructions())
     if (instruction.operands.size() > static_cast<size_t>(maxOperands))
-      fail(fmt::format("instruction '{}' has more than {} operands", escape(instruction.name), maxOperands), "");
+      fail(fmt::format("instruction '{}' has more than {} operands", escape(instruction.name),
+                       maxOperands),
+           "");
 }
 
-Core::Core(const isa::Isa &isa, const std::vector<InstructionPlan> &plans, const Program &program, Values &values, Bus &bus,
-           const CoreOptions &options)
+Core::Core(const isa::Isa &isa, const std::vector<InstructionPlan> &plans, const Program &program,
+           Values &values, Bus &bus, const CoreOptions &options)
     : isa_(isa), options_(options), shared_(isa, program, values, bus),
-      matrix_(shared_, unitOf(isa, isa::UnitTemplate::Matrix)), vector_(shared_, unitOf(isa, isa::UnitTemplate::Vector)),
-      load_(shared_, unitOf(isa, isa::UnitTemplate::DmaLoad)), store_(shared_, unitOf(isa, isa::UnitTemplate::DmaStore)),
-      sequencer_(shared_, plans,
-                 [&] {
-                   std::vector<Queue *> queues(isa.units().size(), nullptr);
-                   queues[static_cast<size_t>(matrix_.unit().index)] = &matrix_.queue();
-                   queues[static_cast<size_t>(vector_.unit().index)] = &vector_.queue();
-                   queues[static_cast<size_t>(load_.unit().index)] = &load_.queue();
-                   queues[static_cast<size_t>(store_.unit().index)] = &store_.queue();
-                   return queues;
-                 }(),
-                 [this] { return unitsIdle(); }, options.trace) {}
+      matrix_(shared_, unitOf(isa, isa::UnitTemplate::Matrix)),
+      vector_(shared_, unitOf(isa, isa::UnitTemplate::Vector)),
+      load_(shared_, unitOf(isa, isa::UnitTemplate::DmaLoad)),
+      store_(shared_, unitOf(isa, isa::UnitTemplate::DmaStore)),
+      sequencer_(
+          shared_, plans,
+          [&] {
+            std::vector<Queue *> queues(isa.units().size(), nullptr);
+            queues[static_cast<size_t>(matrix_.unit().index)] = &matrix_.queue();
+            queues[static_cast<size_t>(vector_.unit().index)] = &vector_.queue();
+            queues[static_cast<size_t>(load_.unit().index)] = &load_.queue();
+            queues[static_cast<size_t>(store_.unit().index)] = &store_.queue();
+            return queues;
+          }(),
+          [this] { return unitsIdle(); }, options.trace) {}
 
 bool Core::advance(int64_t quantum) {
   const int64_t pause = t_ + quantum;
@@ -164,7 +180,8 @@ RunRecord Core::record() {
   record.bankConflicts.assign(isa_.units().size(), std::vector<int64_t>(isa_.units().size(), 0));
   for (int loser = 0; loser < clientCount; ++loser)
     for (int winner = 0; winner < clientCount; ++winner)
-      record.bankConflicts[static_cast<size_t>(units[loser]->unit().index)][static_cast<size_t>(units[winner]->unit().index)] =
+      record.bankConflicts[static_cast<size_t>(units[loser]->unit().index)]
+                          [static_cast<size_t>(units[winner]->unit().index)] =
           shared_.ports.conflicts()[static_cast<size_t>(loser)][static_cast<size_t>(winner)];
   record.stopped = stopped_;
   if (options_.trace) {
@@ -191,15 +208,17 @@ void Core::deadlock() {
         const int s = __builtin_ctz(rest);
         const int64_t count = shared_.semaphores.count(s);
         if (wait ? count < 1 : count >= isa_.param("semaphore_max"))
-          reasons += fmt::format("{}{} semaphore {} (count {})", reasons.empty() ? "" : ",", wait ? " waits for" : " cannot signal", s, count);
+          reasons += fmt::format("{}{} semaphore {} (count {})", reasons.empty() ? "" : ",",
+                                 wait ? " waits for" : " cannot signal", s, count);
       }
     };
     add(blocked.wait, true);
     add(blocked.signal, false);
     if (reasons.empty())
       reasons = " waits for the units";
-    message += fmt::format("{} {} at instruction {} `{}`{}", first ? "" : ";", unit, blocked.record->pc,
-                           isa::disassemble(isa_, sequencer_.word(blocked.record->pc)), reasons);
+    message +=
+        fmt::format("{} {} at instruction {} `{}`{}", first ? "" : ";", unit, blocked.record->pc,
+                    isa::disassemble(isa_, sequencer_.word(blocked.record->pc)), reasons);
     if (first)
       pc = blocked.record->pc;
     first = false;
@@ -209,7 +228,8 @@ void Core::deadlock() {
   describe(load_.unit().name, load_.blocked());
   describe(store_.unit().name, store_.blocked());
   describe(isa_.units()[0].name, sequencer_.blocked());
-  fault(shared_.program, pc, message, "signal the semaphore from the unit that makes what is waited for");
+  fault(shared_.program, pc, message,
+        "signal the semaphore from the unit that makes what is waited for");
 }
 
 } // namespace tilewright::cycle

@@ -14,19 +14,21 @@ namespace tilewright::cycle {
 struct CoreOptions {
   int64_t maxCycles = 0; // 0: no limit
   bool trace = true;
-  bool skip = true;      // false: every cycle is stepped; the record is the same
+  bool skip = true; // false: every cycle is stepped; the record is the same
 };
 
 class Core {
 public:
-  // Throws UserError for a machine that this microarchitecture does not make: names the parameter or the unit.
+  // Throws UserError for a machine that this microarchitecture does not make: names the parameter
+  // or the unit.
   static void check(const isa::Isa &isa);
 
-  Core(const isa::Isa &isa, const std::vector<InstructionPlan> &plans, const Program &program, Values &values, Bus &bus,
-       const CoreOptions &options);
+  Core(const isa::Isa &isa, const std::vector<InstructionPlan> &plans, const Program &program,
+       Values &values, Bus &bus, const CoreOptions &options);
   Core(const Core &) = delete;
 
-  // Advances until the program ends or `quantum` cycles have passed; true when it has ended. Throws UserError for traps and deadlocks.
+  // Advances until the program ends or `quantum` cycles have passed; true when it has ended. Throws
+  // UserError for traps and deadlocks.
   bool advance(int64_t quantum);
   int64_t cycle() const { return t_; } // cycles that are over
   // All but the DRAM's counters and the wall time. The trace is handed over: once.
@@ -34,7 +36,9 @@ public:
 
 private:
   bool skipQuiet(int64_t limit);
-  bool unitsIdle() const { return matrix_.idle() && vector_.idle() && load_.idle() && store_.idle(); }
+  bool unitsIdle() const {
+    return matrix_.idle() && vector_.idle() && load_.idle() && store_.idle();
+  }
   [[noreturn]] void deadlock();
 
   const isa::Isa &isa_;

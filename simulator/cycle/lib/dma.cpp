@@ -4,7 +4,8 @@
 
 namespace tilewright::cycle {
 
-Runs::Runs(const InstructionPlan &plan, const Shared &shared, const isa::ScalarContext &context, const int64_t *addresses) {
+Runs::Runs(const InstructionPlan &plan, const Shared &shared, const isa::ScalarContext &context,
+           const int64_t *addresses) {
   const StepPlan &step = plan.steps[0];
   const bool isStore = step.write.space == isa::Space::Dram;
   const StreamPlan *dram = isStore ? &step.write : step.reads.empty() ? nullptr : &step.reads[0];

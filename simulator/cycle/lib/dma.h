@@ -1,23 +1,26 @@
-// What load and store share: the runs of a move and how AXI bursts cut them (rows LOAD-burst and STORE-gather).
+// What load and store share: the runs of a move and how AXI bursts cut them (rows LOAD-burst and
+// STORE-gather).
 #pragma once
 
 #include "unit.h"
 
 namespace tilewright::cycle {
 
-// The nest of runs of one move. A run is the innermost iterator where DRAM is contiguous along it; else each element is a run.
+// The nest of runs of one move. A run is the innermost iterator where DRAM is contiguous along it;
+// else each element is a run.
 class Runs {
 public:
   // `dram` null: a fill.
   Runs() = default;
-  Runs(const InstructionPlan &plan, const Shared &shared, const isa::ScalarContext &context, const int64_t *addresses);
+  Runs(const InstructionPlan &plan, const Shared &shared, const isa::ScalarContext &context,
+       const int64_t *addresses);
 
   bool done() const { return runsLeft_ == 0; }
-  void next(); // the next run
-  int64_t elements() const { return elements_; }       // of a run
-  uint64_t dram() const { return static_cast<uint64_t>(dram_); }   // byte address of the run
-  int64_t local() const { return local_; }             // byte address of its first element on chip
-  int64_t dramBytes() const { return dramBytes_; }     // of an element
+  void next();                                                   // the next run
+  int64_t elements() const { return elements_; }                 // of a run
+  uint64_t dram() const { return static_cast<uint64_t>(dram_); } // byte address of the run
+  int64_t local() const { return local_; }         // byte address of its first element on chip
+  int64_t dramBytes() const { return dramBytes_; } // of an element
   int64_t localBytes() const { return localBytes_; }
   int64_t localStride() const { return localStride_; } // bytes, along the run
   isa::Space space() const { return space_; }
@@ -50,7 +53,8 @@ struct Pieces {
     return std::max<int64_t>((elements + each - 1) / each, 1);
   }
   BankMask mask(const Banks &banks) const {
-    return elements == 0 ? 0 : banks.mask(address, std::min(perCycle(banks), elements) * elementBytes);
+    return elements == 0 ? 0
+                         : banks.mask(address, std::min(perCycle(banks), elements) * elementBytes);
   }
   void advance(const Banks &banks, int64_t cycles) {
     const int64_t moved = std::min(cycles * perCycle(banks), elements);

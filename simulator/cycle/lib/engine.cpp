@@ -12,15 +12,20 @@ namespace {
 // Values by generated kernels on a MachineState.
 class KernelValues : public cycle::Values {
 public:
-  KernelValues(const isa::Isa &isa, Kernels &kernels, DramImage &dram) : kernels_(kernels), state_(isa) {
+  KernelValues(const isa::Isa &isa, Kernels &kernels, DramImage &dram)
+      : kernels_(kernels), state_(isa) {
     state_.dram = dram.data();
     state_.dramBytes = dram.size();
   }
-  const int64_t *registers(int unit) const override { return state_.registers[static_cast<size_t>(unit)].data(); }
+  const int64_t *registers(int unit) const override {
+    return state_.registers[static_cast<size_t>(unit)].data();
+  }
   std::string trapReason(const cycle::Issued &issued) override {
     return kernels_.trapReason(*issued.word, issued.addresses.data(), state_);
   }
-  void execute(const cycle::Issued &issued) override { kernels_.execute(*issued.word, issued.addresses.data(), state_); }
+  void execute(const cycle::Issued &issued) override {
+    kernels_.execute(*issued.word, issued.addresses.data(), state_);
+  }
 
 private:
   Kernels &kernels_;
@@ -29,7 +34,8 @@ private:
 
 class CycleEngine : public Engine {
 public:
-  explicit CycleEngine(const isa::Isa &isa) : isa_(isa), plans_(cycle::makePlans(isa)), dramConfig_(DramConfig::of(isa)), kernels_(isa) {
+  explicit CycleEngine(const isa::Isa &isa)
+      : isa_(isa), plans_(cycle::makePlans(isa)), dramConfig_(DramConfig::of(isa)), kernels_(isa) {
     cycle::Core::check(isa);
   }
   const char *name() const override { return "cycle"; }
@@ -47,7 +53,8 @@ public:
     record.dramRowHits = dramModel.rowHits();
     record.dramRowMisses = dramModel.rowMisses();
     record.dramRefreshes = dramModel.refreshes();
-    record.wallSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    record.wallSeconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return record;
   }
 
@@ -60,6 +67,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Engine> makeCycleEngine(const isa::Isa &isa) { return std::make_unique<CycleEngine>(isa); }
+std::unique_ptr<Engine> makeCycleEngine(const isa::Isa &isa) {
+  return std::make_unique<CycleEngine>(isa);
+}
 
 } // namespace tilewright

@@ -67,7 +67,8 @@ void Load::request(int64_t t) {
   const Cut burst = cut(position_, end, burstBytes_);
   position_ += static_cast<uint64_t>(burst.bytes);
   // Its own elements are those whose last byte it holds.
-  const int64_t first = static_cast<int64_t>((burst.begin - begin) / size), last = static_cast<int64_t>((position_ - begin) / size);
+  const int64_t first = static_cast<int64_t>((burst.begin - begin) / size),
+                last = static_cast<int64_t>((position_ - begin) / size);
   Pieces pieces;
   pieces.stride = runs_.elements() > 1 ? runs_.localStride() : runs_.localBytes();
   pieces.elementBytes = runs_.localBytes();
@@ -108,7 +109,8 @@ Activity Load::drain(int64_t t) {
   if (pieces != nullptr) {
     const BankMask mask = pieces->mask(banks);
     if (mask != 0 && !shared_.ports.request(port(flight), Client::Load, mask))
-      return Activity::stalled(flight.space == isa::Space::Spad ? Stall::SpadPort : Stall::AccPort, flight.record);
+      return Activity::stalled(flight.space == isa::Space::Spad ? Stall::SpadPort : Stall::AccPort,
+                               flight.record);
     moved = true;
     pieces->advance(banks, 1);
     if (pieces->elements == 0)
@@ -159,7 +161,8 @@ int64_t Load::quiet(int64_t t, PortUse &use) {
   if (issuing_ ? bursts_.size() < buffers_ : !queue_.empty() && headStarts())
     return 0;
   if (flights_.empty()) {
-    quietActivity_ = queue_.empty() ? Activity::idle() : Activity::stalled(Stall::Semaphore, queue_.head().record);
+    quietActivity_ = queue_.empty() ? Activity::idle()
+                                    : Activity::stalled(Stall::Semaphore, queue_.head().record);
     return forever;
   }
   const Flight &flight = flights_.front();
@@ -190,7 +193,8 @@ int64_t Load::quiet(int64_t t, PortUse &use) {
     return std::min(landed, bursts_[arriving_].beats.last - t);
   }
   quietActivity_ = Activity::stalled(Stall::Dram, flight.record);
-  return std::min(landed, arriving_ < bursts_.size() ? bursts_[arriving_].beats.first - t - 1 : forever);
+  return std::min(landed,
+                  arriving_ < bursts_.size() ? bursts_[arriving_].beats.first - t - 1 : forever);
 }
 
 void Load::skip(int64_t t, int64_t n) {
@@ -205,7 +209,8 @@ void Load::skip(int64_t t, int64_t n) {
 }
 
 Unit::Blocked Load::blocked() const {
-  if (!flights_.empty() && flights_.front().issued && flights_.front().bursts == 0 && flights_.front().fill.done())
+  if (!flights_.empty() && flights_.front().issued && flights_.front().bursts == 0 &&
+      flights_.front().fill.done())
     return {flights_.front().record, 0, flights_.front().signal};
   return blockedHead();
 }

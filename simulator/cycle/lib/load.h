@@ -1,4 +1,5 @@
-// The load DMA: rows LOAD-* of docs/microarchitecture.md. An issue stage that requests bursts, a drain stage that moves what has come.
+// The load DMA: rows LOAD-* of docs/microarchitecture.md. An issue stage that requests bursts, a
+// drain stage that moves what has come.
 #pragma once
 
 #include "dma.h"
@@ -22,9 +23,9 @@ private:
     InstructionRecord *record = nullptr;
     uint32_t signal = 0;
     int64_t start = 0;
-    int64_t bursts = 0;   // requested and not drained
-    bool issued = false;  // no more bursts come
-    Runs fill;            // a fill's runs
+    int64_t bursts = 0;  // requested and not drained
+    bool issued = false; // no more bursts come
+    Runs fill;           // a fill's runs
     BankMask banks = 0;
     isa::Space space = isa::Space::Spad;
   };
@@ -34,7 +35,9 @@ private:
     Pieces pieces;
   };
 
-  bool headStarts() const { return queue_.head().isSet() ? canSet() : canTake() && flights_.size() < inFlight_; }
+  bool headStarts() const {
+    return queue_.head().isSet() ? canSet() : canTake() && flights_.size() < inFlight_;
+  }
   bool startHead(int64_t t); // true: something started
   void request(int64_t t);
   bool hasWork(int64_t t) const;
@@ -42,17 +45,19 @@ private:
   void drainDone(int64_t t);
   void beginFillRun();
   bool beatOnBus(int64_t t);
-  Port port(const Flight &flight) const { return flight.space == isa::Space::Spad ? Port::SpadWrite : Port::AccWrite; }
+  Port port(const Flight &flight) const {
+    return flight.space == isa::Space::Spad ? Port::SpadWrite : Port::AccWrite;
+  }
 
   size_t inFlight_, buffers_;
   uint64_t burstBytes_;
   std::deque<Flight> flights_;
-  std::deque<Burst> bursts_;    // in order of request
-  size_t arriving_ = 0;         // bursts_ before it have had their last beat
-  bool issuing_ = false;        // flights_.back() has bursts to request
-  Runs runs_;                   // of the issue stage
-  uint64_t position_ = 0;       // next byte of the current run
-  Pieces fill_;                 // of the oldest flight, when it is a fill
+  std::deque<Burst> bursts_; // in order of request
+  size_t arriving_ = 0;      // bursts_ before it have had their last beat
+  bool issuing_ = false;     // flights_.back() has bursts to request
+  Runs runs_;                // of the issue stage
+  uint64_t position_ = 0;    // next byte of the current run
+  Pieces fill_;              // of the oldest flight, when it is a fill
   bool filling_ = false;
 };
 

@@ -24,7 +24,8 @@ bool Matrix::headStarts(size_t inFlight, bool loaderFree, bool streamerFree) con
     return false;
   if (!head.plan->isContraction)
     return loaderFree;
-  const bool swaps = head.plan->swap >= 0 && head.word->values[static_cast<size_t>(head.plan->swap)] != 0;
+  const bool swaps =
+      head.plan->swap >= 0 && head.word->values[static_cast<size_t>(head.plan->swap)] != 0;
   return streamerFree && inFlight < flights_.size() && (!swaps || loaderFree);
 }
 
@@ -106,8 +107,10 @@ bool Matrix::start(int64_t t) {
 bool Matrix::startStreamer(const Issued &issued, int64_t t) {
   const StepPlan &step = issued.plan->steps[0];
   const isa::ScalarContext scalars = context(issued);
-  const Walk a = walk(step.reads[0], shared_.isa.memory(isa::Space::Spad), scalars, issued.addresses.data());
-  const Walk d = walk(step.write, shared_.isa.memory(isa::Space::Acc), scalars, issued.addresses.data());
+  const Walk a =
+      walk(step.reads[0], shared_.isa.memory(isa::Space::Spad), scalars, issued.addresses.data());
+  const Walk d =
+      walk(step.write, shared_.isa.memory(isa::Space::Acc), scalars, issued.addresses.data());
   const int64_t k = issued.word->values[static_cast<size_t>(issued.plan->rows)];
   const int64_t n = issued.word->values[static_cast<size_t>(issued.plan->columns)];
 
@@ -133,13 +136,15 @@ bool Matrix::startStreamer(const Issued &issued, int64_t t) {
   s.activationBytes = k * step.reads[0].elementBytes;
   s.accumulatorBytes = n * step.write.elementBytes;
   const int accumulate = issued.plan->instruction->operandIndex("accumulate");
-  s.accumulate = step.reads.size() > 1 && (accumulate < 0 || issued.word->values[static_cast<size_t>(accumulate)] != 0);
+  s.accumulate = step.reads.size() > 1 &&
+                 (accumulate < 0 || issued.word->values[static_cast<size_t>(accumulate)] != 0);
   s.active = s.rowsLeft > 0;
 
   Flight &entry = flight(flightCount_++);
   entry = {issued.record, issued.word->signal, s.active ? forever : t + 1, 0};
   if (s.active) {
-    s.activationBanks = s.activationBytes > 0 ? shared_.spad.mask(aLow, aHigh - aLow + s.activationBytes) : 0;
+    s.activationBanks =
+        s.activationBytes > 0 ? shared_.spad.mask(aLow, aHigh - aLow + s.activationBytes) : 0;
     entry.accumulatorBanks = shared_.acc.mask(dLow, dHigh - dLow + s.accumulatorBytes);
   }
   return s.active;
@@ -147,7 +152,8 @@ bool Matrix::startStreamer(const Issued &issued, int64_t t) {
 
 void Matrix::startLoader(const Issued &issued) {
   const StepPlan &step = issued.plan->steps[0];
-  const Walk w = walk(step.reads[0], shared_.isa.memory(isa::Space::Spad), context(issued), issued.addresses.data());
+  const Walk w = walk(step.reads[0], shared_.isa.memory(isa::Space::Spad), context(issued),
+                      issued.addresses.data());
   const int64_t k = issued.word->values[static_cast<size_t>(issued.plan->rows)];
   const int64_t n = issued.word->values[static_cast<size_t>(issued.plan->columns)];
   loader_ = {};
@@ -161,14 +167,16 @@ void Matrix::startLoader(const Issued &issued) {
   if (loader_.bytes > 0) {
     const int64_t last = loader_.address + loader_.stride * (loader_.rowsLeft - 1);
     loader_.banks = shared_.spad.mask(std::min(loader_.address, last),
-                                      std::max(loader_.address, last) - std::min(loader_.address, last) + loader_.bytes);
+                                      std::max(loader_.address, last) -
+                                          std::min(loader_.address, last) + loader_.bytes);
   }
 }
 
 bool Matrix::stream(int64_t t) {
   Streamer &s = streamer_;
   if (s.activationBytes > 0 &&
-      !shared_.ports.request(Port::SpadRead, Client::Matrix, shared_.spad.mask(s.activation, s.activationBytes)))
+      !shared_.ports.request(Port::SpadRead, Client::Matrix,
+                             shared_.spad.mask(s.activation, s.activationBytes)))
     return false;
   issueRow(t);
   if (--s.rowsLeft == 0) {
@@ -223,7 +231,8 @@ void Matrix::seekRows(int64_t n) {
 bool Matrix::load(int64_t t) {
   Loader &l = loader_;
   if (!l.loaded) {
-    if (l.bytes > 0 && !shared_.ports.request(Port::SpadRead, Client::Matrix, shared_.spad.mask(l.address, l.bytes)))
+    if (l.bytes > 0 && !shared_.ports.request(Port::SpadRead, Client::Matrix,
+                                              shared_.spad.mask(l.address, l.bytes)))
       return false;
     l.address += l.stride;
     l.loaded = --l.rowsLeft == 0;
@@ -280,10 +289,12 @@ int64_t Matrix::quiet(int64_t t, PortUse &use) {
   if (streamer_.active)
     quietActivity_ = Activity::busy();
   else if (loader_.active)
-    quietActivity_ = Activity::stalled(loader_.loaded ? Stall::Semaphore : Stall::Dependence, loader_.record);
+    quietActivity_ =
+        Activity::stalled(loader_.loaded ? Stall::Semaphore : Stall::Dependence, loader_.record);
   else
-    quietActivity_ = flightCount_ != 0 && flight(0).ready <= t ? Activity::stalled(Stall::Semaphore, flight(0).record)
-                                                               : waiting(t);
+    quietActivity_ = flightCount_ != 0 && flight(0).ready <= t
+                         ? Activity::stalled(Stall::Semaphore, flight(0).record)
+                         : waiting(t);
   return n;
 }
 
@@ -293,7 +304,8 @@ void Matrix::skip(int64_t t, int64_t n) {
   for (int64_t c = t + 1; c <= clearTo; ++c)
     writes_[static_cast<size_t>(c) & mask] = reads_[static_cast<size_t>(c) & mask] = 0;
   if (streamer_.active) {
-    // Rows whose accesses fall into the skipped time are gone already; only the others are put down.
+    // Rows whose accesses fall into the skipped time are gone already; only the others are put
+    // down.
     const int64_t past = std::max<int64_t>(n - pipeline_, 0);
     seekRows(past);
     for (int64_t c = t + 1 + past; c <= t + n; ++c) {

@@ -1,5 +1,5 @@
-// The matrix unit: rows MAT-* of docs/microarchitecture.md. A streamer of activation rows, a loader of weight rows, and the accumulator
-// accesses that follow the rows `matrix.pipeline` cycles later.
+// The matrix unit: rows MAT-* of docs/microarchitecture.md. A streamer of activation rows, a loader
+// of weight rows, and the accumulator accesses that follow the rows `matrix.pipeline` cycles later.
 #pragma once
 
 #include "unit.h"

@@ -28,7 +28,8 @@ Scalar::Scalar(const isa::ExprPtr &expr) : expr_(expr) {
 
 namespace {
 
-[[noreturn]] void fail(const isa::Instruction &instruction, const std::string &message, const std::string &fix) {
+[[noreturn]] void fail(const isa::Instruction &instruction, const std::string &message,
+                       const std::string &fix) {
   Place place;
   place.file = instruction.file;
   place.subject = fmt::format("instruction '{}'", escape(instruction.name));
@@ -58,7 +59,9 @@ std::vector<StepPlan> makeSteps(const isa::Instruction &instruction) {
     for (const isa::Iterator &iterator : step.reductions)
       plan.extents.emplace_back(iterator.extent);
     if (plan.extents.size() > static_cast<size_t>(maxDimensions))
-      fail(instruction, fmt::format("a step has {} iterators, and at most {} can be timed", plan.extents.size(), maxDimensions),
+      fail(instruction,
+           fmt::format("a step has {} iterators, and at most {} can be timed", plan.extents.size(),
+                       maxDimensions),
            "split it into two steps");
     steps.push_back(std::move(plan));
   }
@@ -75,18 +78,23 @@ std::vector<StepPlan> makeSteps(const isa::Instruction &instruction) {
   return steps;
 }
 
-// A DMA instruction is one step that moves: between DRAM and an on-chip memory, or a constant into one.
+// A DMA instruction is one step that moves: between DRAM and an on-chip memory, or a constant into
+// one.
 void checkMove(const InstructionPlan &plan) {
   const bool load = plan.unit->kind == isa::UnitTemplate::DmaLoad;
   if (plan.steps.size() != 1 || !plan.steps[0].writesMemory || plan.steps[0].reads.size() > 1 ||
       plan.steps[0].extents.size() != static_cast<size_t>(plan.steps[0].spatial))
-    fail(*plan.instruction, "it is no single move, which is all that a DMA unit does", "use another unit, or split it");
+    fail(*plan.instruction, "it is no single move, which is all that a DMA unit does",
+         "use another unit, or split it");
   const StepPlan &step = plan.steps[0];
   const bool fromDram = !step.reads.empty() && step.reads[0].space == isa::Space::Dram;
   const bool toDram = step.write.space == isa::Space::Dram;
-  if (load ? toDram || (!step.reads.empty() && !fromDram) : !toDram || step.reads.empty() || fromDram)
-    fail(*plan.instruction, load ? "a load unit moves from DRAM, or a constant, into an on-chip memory"
-                                 : "a store unit moves from an on-chip memory to DRAM", "");
+  if (load ? toDram || (!step.reads.empty() && !fromDram)
+           : !toDram || step.reads.empty() || fromDram)
+    fail(*plan.instruction,
+         load ? "a load unit moves from DRAM, or a constant, into an on-chip memory"
+              : "a store unit moves from an on-chip memory to DRAM",
+         "");
 }
 
 void checkMatrix(InstructionPlan &plan) {
@@ -94,18 +102,21 @@ void checkMatrix(InstructionPlan &plan) {
   plan.rows = instruction.operandIndex("k");
   plan.columns = instruction.operandIndex("n");
   plan.swap = instruction.operandIndex("swap");
-  std::vector<StepPlan> timed; // steps that touch memory; moving shadow weights into place costs nothing
+  std::vector<StepPlan>
+      timed; // steps that touch memory; moving shadow weights into place costs nothing
   for (StepPlan &step : plan.steps)
     if (step.writesMemory || !step.reads.empty())
       timed.push_back(std::move(step));
   plan.steps = std::move(timed);
   if (plan.steps.size() != 1 || plan.rows < 0 || plan.columns < 0)
-    fail(instruction, "a matrix instruction has the operands k and n and one step that reads memory", "");
+    fail(instruction,
+         "a matrix instruction has the operands k and n and one step that reads memory", "");
   StepPlan &step = plan.steps[0];
   plan.isContraction = step.writesMemory;
   const int64_t streams = static_cast<int64_t>(step.reads.size());
   if (plan.isContraction ? step.write.space != isa::Space::Acc || streams < 1 : streams != 1)
-    fail(instruction, "a matrix instruction streams activations into the accumulators, or loads weights", "");
+    fail(instruction,
+         "a matrix instruction streams activations into the accumulators, or loads weights", "");
   if (step.reads[0].space != isa::Space::Spad)
     fail(instruction, "activations and weights stand in the scratchpad", "");
   // The activations first; the accumulators that `init` reads are timed with the write.
@@ -149,9 +160,11 @@ std::vector<InstructionPlan> makePlans(const isa::Isa &isa) {
   return plans;
 }
 
-Walk walk(const StreamPlan &stream, const isa::Memory &memory, const isa::ScalarContext &context, const int64_t *addresses) {
+Walk walk(const StreamPlan &stream, const isa::Memory &memory, const isa::ScalarContext &context,
+          const int64_t *addresses) {
   Walk result;
-  result.address = addresses[stream.operand] * memory.addressBytes + stream.constant(context) * stream.elementBytes;
+  result.address = addresses[stream.operand] * memory.addressBytes +
+                   stream.constant(context) * stream.elementBytes;
   for (const auto &[iterator, coefficient] : stream.terms)
     result.stride[static_cast<size_t>(iterator)] += coefficient(context) * stream.elementBytes;
   return result;

@@ -1,4 +1,5 @@
-// What the timing needs to know of an instruction, derived once from its semantics: which memory each step walks, and how.
+// What the timing needs to know of an instruction, derived once from its semantics: which memory
+// each step walks, and how.
 #pragma once
 
 #include "tilewright/isa/isa.h"
@@ -36,7 +37,8 @@ private:
   isa::ExprPtr expr_;
 };
 
-// Elements of one memory operand that a step reads or writes: address + constant + sum of coefficient * iterator, in elements.
+// Elements of one memory operand that a step reads or writes: address + constant + sum of
+// coefficient * iterator, in elements.
 struct StreamPlan {
   int operand = -1;
   isa::Space space = isa::Space::Spad;
@@ -54,7 +56,8 @@ struct StepPlan {
   StreamPlan write;
 };
 
-// Where a stream walks in one execution: byte address of the first element, bytes an iterator's step moves it.
+// Where a stream walks in one execution: byte address of the first element, bytes an iterator's
+// step moves it.
 struct Walk {
   int64_t address = 0;
   std::array<int64_t, maxDimensions> stride{};
@@ -73,7 +76,9 @@ struct InstructionPlan {
 // Throws UserError naming the instruction whose time cannot be derived, and why.
 std::vector<InstructionPlan> makePlans(const isa::Isa &isa);
 
-// The walk of a stream in bytes of its memory. `addresses` by operand, in the memory's address unit.
-Walk walk(const StreamPlan &stream, const isa::Memory &memory, const isa::ScalarContext &context, const int64_t *addresses);
+// The walk of a stream in bytes of its memory. `addresses` by operand, in the memory's address
+// unit.
+Walk walk(const StreamPlan &stream, const isa::Memory &memory, const isa::ScalarContext &context,
+          const int64_t *addresses);
 
 } // namespace tilewright::cycle

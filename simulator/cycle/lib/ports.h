@@ -1,4 +1,5 @@
-// Ports of the memory banks: who holds which in this cycle (rows PORT-* of docs/microarchitecture.md). Units ask in order of priority.
+// Ports of the memory banks: who holds which in this cycle (rows PORT-* of
+// docs/microarchitecture.md). Units ask in order of priority.
 #pragma once
 
 #include "tilewright/isa/isa.h"

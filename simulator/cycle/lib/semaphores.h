@@ -1,4 +1,5 @@
-// The counting semaphores, as masks: rows SEM-take, SEM-give and SEM-next of docs/microarchitecture.md.
+// The counting semaphores, as masks: rows SEM-take, SEM-give and SEM-next of
+// docs/microarchitecture.md.
 #pragma once
 
 #include <array>

@@ -6,14 +6,17 @@
 
 namespace tilewright::cycle {
 
-Sequencer::Sequencer(Shared &shared, const std::vector<InstructionPlan> &plans, std::vector<Queue *> queues,
-                     std::function<bool()> unitsIdle, bool trace)
-    : shared_(shared), plans_(plans), queues_(std::move(queues)), unitsIdle_(std::move(unitsIdle)), trace_(trace),
-      flow_(shared.isa, shared.program), lineBytes_(shared.isa.timing().at("sequencer.fetch_bytes")),
-      instructionBytes_(shared.isa.instructionBytes()), ahead_(shared.isa.timing().at("sequencer.ahead")),
+Sequencer::Sequencer(Shared &shared, const std::vector<InstructionPlan> &plans,
+                     std::vector<Queue *> queues, std::function<bool()> unitsIdle, bool trace)
+    : shared_(shared), plans_(plans), queues_(std::move(queues)), unitsIdle_(std::move(unitsIdle)),
+      trace_(trace), flow_(shared.isa, shared.program),
+      lineBytes_(shared.isa.timing().at("sequencer.fetch_bytes")),
+      instructionBytes_(shared.isa.instructionBytes()),
+      ahead_(shared.isa.timing().at("sequencer.ahead")),
       outstanding_(static_cast<size_t>(shared.isa.timing().at("sequencer.outstanding"))),
       base_(static_cast<size_t>(shared.isa.param("base_registers"))) {
-  lines_.resize(static_cast<size_t>(shared.isa.timing().at("sequencer.buffer") * instructionBytes_ / lineBytes_));
+  lines_.resize(static_cast<size_t>(shared.isa.timing().at("sequencer.buffer") * instructionBytes_ /
+                                    lineBytes_));
   decoded_.resize(flow_.instructions());
 }
 
@@ -23,7 +26,9 @@ void Sequencer::step(int64_t t) {
 }
 
 int64_t Sequencer::lineOf(uint64_t pc) const {
-  return static_cast<int64_t>(shared_.program.codeAddress + pc * static_cast<uint64_t>(instructionBytes_)) / lineBytes_;
+  return static_cast<int64_t>(shared_.program.codeAddress +
+                              pc * static_cast<uint64_t>(instructionBytes_)) /
+         lineBytes_;
 }
 
 int64_t Sequencer::lineToFetch() const {
@@ -79,7 +84,8 @@ const Sequencer::Decoded &Sequencer::decode() {
 
 InstructionRecord *Sequencer::current() {
   if (current_ == nullptr) {
-    // Without a trace a record lives until its instruction ends: no more are alive than queues and units hold.
+    // Without a trace a record lives until its instruction ends: no more are alive than queues and
+    // units hold.
     if (!trace_ && records_.size() >= 4096) {
       records_.push_back(records_.front());
       records_.pop_front();
@@ -136,13 +142,15 @@ void Sequencer::next() {
 }
 
 // False, with the cause, when it must wait.
-bool Sequencer::control(const isa::Word &word, const InstructionPlan &plan, int64_t t, Activity &activity) {
+bool Sequencer::control(const isa::Word &word, const InstructionPlan &plan, int64_t t,
+                        Activity &activity) {
   const isa::Instruction &instruction = *plan.instruction;
   if (!shared_.semaphores.canTake(word.wait) || !shared_.semaphores.canGive(word.signal)) {
     activity = Activity::stalled(Stall::Semaphore, current());
     return false;
   }
-  const bool waitsForUnits = instruction.control == isa::Control::Fence || instruction.control == isa::Control::Halt;
+  const bool waitsForUnits =
+      instruction.control == isa::Control::Fence || instruction.control == isa::Control::Halt;
   if (waitsForUnits && !unitsIdle_()) {
     activity = Activity::stalled(Stall::Dependence, current());
     return false;
@@ -162,7 +170,8 @@ bool Sequencer::control(const isa::Word &word, const InstructionPlan &plan, int6
 }
 
 int64_t Sequencer::quiet(int64_t t) {
-  if (flow_.pc() >= flow_.instructions() || lineOf(flow_.pc()) != firstWanted_ || lastWanted() != lastWanted_)
+  if (flow_.pc() >= flow_.instructions() || lineOf(flow_.pc()) != firstWanted_ ||
+      lastWanted() != lastWanted_)
     return 0;
   int64_t n = forever;
   if (toFetch_ >= 0) {
@@ -194,8 +203,8 @@ int64_t Sequencer::quiet(int64_t t) {
     quietActivity_ = Activity::stalled(Stall::Semaphore, current());
     return n;
   }
-  const bool waitsForUnits =
-      plan.instruction->control == isa::Control::Fence || plan.instruction->control == isa::Control::Halt;
+  const bool waitsForUnits = plan.instruction->control == isa::Control::Fence ||
+                             plan.instruction->control == isa::Control::Halt;
   if (!waitsForUnits || unitsIdle_())
     return 0;
   quietActivity_ = Activity::stalled(Stall::Dependence, current());
@@ -208,7 +217,8 @@ Unit::Blocked Sequencer::blocked() const {
     return result;
   result.record = current_;
   const Decoded &decoded = decoded_[flow_.pc()];
-  if (decoded.word && plans_[static_cast<size_t>(decoded.word->instruction)].instruction->control != isa::Control::None) {
+  if (decoded.word && plans_[static_cast<size_t>(decoded.word->instruction)].instruction->control !=
+                          isa::Control::None) {
     result.wait = decoded.word->wait;
     result.signal = decoded.word->signal;
   }

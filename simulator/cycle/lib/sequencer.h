@@ -1,4 +1,5 @@
-// The sequencer: rows SEQ-* of docs/microarchitecture.md. A fetch buffer filled by bursts, control flow, dispatch.
+// The sequencer: rows SEQ-* of docs/microarchitecture.md. A fetch buffer filled by bursts, control
+// flow, dispatch.
 #pragma once
 
 #include "unit.h"
@@ -28,7 +29,9 @@ public:
   std::deque<InstructionRecord> &records() { return records_; }
   Unit::Blocked blocked() const;
   uint64_t pc() const { return flow_.pc(); }
-  const isa::Word &word(uint64_t pc) { return *decoded_[pc].word; } // of an instruction that was reached
+  const isa::Word &word(uint64_t pc) {
+    return *decoded_[pc].word;
+  } // of an instruction that was reached
 
 private:
   struct Line {

@@ -89,7 +89,8 @@ Activity Store::gather(size_t freeBuffers) {
   const Banks &banks = shared_.banks(runs_.space());
   const BankMask mask = pieces_.mask(banks);
   if (mask != 0 && !shared_.ports.request(port(), Client::Store, mask))
-    return Activity::stalled(runs_.space() == isa::Space::Spad ? Stall::SpadPort : Stall::AccPort, flights_.back().record);
+    return Activity::stalled(runs_.space() == isa::Space::Spad ? Stall::SpadPort : Stall::AccPort,
+                             flights_.back().record);
   pieces_.advance(banks, 1);
   if (pieces_.elements == 0)
     gathered();
@@ -196,9 +197,11 @@ int64_t Store::quiet(int64_t t, PortUse &use) {
   if (works)
     quietActivity_ = Activity::busy();
   else if (!flights_.empty())
-    quietActivity_ = Activity::stalled(cannotSignal ? Stall::Semaphore : Stall::Dram, flights_.front().record);
+    quietActivity_ =
+        Activity::stalled(cannotSignal ? Stall::Semaphore : Stall::Dram, flights_.front().record);
   else
-    quietActivity_ = queue_.empty() ? Activity::idle() : Activity::stalled(Stall::Semaphore, queue_.head().record);
+    quietActivity_ = queue_.empty() ? Activity::idle()
+                                    : Activity::stalled(Stall::Semaphore, queue_.head().record);
   return n;
 }
 

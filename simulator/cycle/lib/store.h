@@ -1,4 +1,5 @@
-// The store DMA: rows STORE-* of docs/microarchitecture.md. A gather stage that fills buffers, a send stage that writes whole bursts.
+// The store DMA: rows STORE-* of docs/microarchitecture.md. A gather stage that fills buffers, a
+// send stage that writes whole bursts.
 #pragma once
 
 #include "dma.h"
@@ -46,18 +47,18 @@ private:
   size_t inFlight_, buffers_, outstanding_;
   uint64_t burstBytes_;
   std::deque<Flight> flights_;
-  bool gathering_ = false;      // flights_.back() has bursts to gather
+  bool gathering_ = false; // flights_.back() has bursts to gather
   Runs runs_;
-  uint64_t position_ = 0;       // next byte of the current run
-  bool inBurst_ = false;        // burst_ is partly gathered
+  uint64_t position_ = 0; // next byte of the current run
+  bool inBurst_ = false;  // burst_ is partly gathered
   Cut burst_;
-  Pieces pieces_;               // of burst_
+  Pieces pieces_; // of burst_
   size_t buffersUsed_ = 0;
-  std::deque<Burst> waiting_;   // gathered
-  int64_t beatsLeft_ = 0;       // of the burst being sent
+  std::deque<Burst> waiting_; // gathered
+  int64_t beatsLeft_ = 0;     // of the burst being sent
   Cut sending_;
   std::deque<int64_t> responses_; // cycles of the responses of sent bursts
-  size_t unsent_ = 0;             // the flight (from the oldest) that the next sent burst belongs to
+  size_t unsent_ = 0; // the flight (from the oldest) that the next sent burst belongs to
 };
 
 } // namespace tilewright::cycle

@@ -18,14 +18,15 @@ struct Job {
   Values &values;
   DramModel &dram;
   CoreOptions options;
-  sc_core::sc_time cycle;  // of the core clock
-  sc_core::sc_time begin;  // simulated time of the run's cycle 0
+  sc_core::sc_time cycle; // of the core clock
+  sc_core::sc_time begin; // simulated time of the run's cycle 0
   RunRecord record;
   std::exception_ptr error;
 };
 
-// The DRAM as a TLM target. A transaction arrives at the local time plus the annotated delay; it is answered with the delay until its
-// last beat (reads) or its response (writes). It annotates time only: contents stand in the DramImage, values move with instructions.
+// The DRAM as a TLM target. A transaction arrives at the local time plus the annotated delay; it is
+// answered with the delay until its last beat (reads) or its response (writes). It annotates time
+// only: contents stand in the DramImage, values move with instructions.
 class DramModule : public sc_core::sc_module {
 public:
   tlm_utils::simple_target_socket<DramModule> socket;
@@ -48,7 +49,8 @@ private:
   Job *job_ = nullptr;
 };
 
-// The core: a thread that runs ahead of the kernel by at most a quantum (temporal decoupling) and is the only initiator of its bus.
+// The core: a thread that runs ahead of the kernel by at most a quantum (temporal decoupling) and
+// is the only initiator of its bus.
 class CoreModule : public sc_core::sc_module, private Bus {
 public:
   tlm_utils::simple_initiator_socket<CoreModule> socket;
@@ -114,7 +116,9 @@ private:
   int64_t write(int64_t t, uint64_t address, int64_t bytes) override {
     return transport(t, tlm::TLM_WRITE_COMMAND, address, bytes);
   }
-  int64_t beats(uint64_t address, int64_t bytes) const override { return job_->dram.beats(address, bytes); }
+  int64_t beats(uint64_t address, int64_t bytes) const override {
+    return job_->dram.beats(address, bytes);
+  }
 
   sc_core::sc_event started_;
   Job *job_ = nullptr;
@@ -128,19 +132,30 @@ struct System {
   DramModule dram{"dram"};
   System() {
     core.socket.bind(dram.socket);
-    sc_core::sc_start(sc_core::SC_ZERO_TIME); // elaborates; the core's thread waits for its first job
+    sc_core::sc_start(
+        sc_core::SC_ZERO_TIME); // elaborates; the core's thread waits for its first job
   }
 };
 
 } // namespace
 
-RunRecord simulate(const isa::Isa &isa, const std::vector<InstructionPlan> &plans, const Program &program, Values &values,
-                   DramModel &dram, const CoreOptions &options) {
+RunRecord simulate(const isa::Isa &isa, const std::vector<InstructionPlan> &plans,
+                   const Program &program, Values &values, DramModel &dram,
+                   const CoreOptions &options) {
   static System system;
   const double picoseconds = 1e12 / static_cast<double>(isa.clockHz());
-  Job job{isa, plans, program, values, dram, options,
-          sc_core::sc_time(picoseconds < 1 ? 1 : static_cast<double>(static_cast<int64_t>(picoseconds + 0.5)), sc_core::SC_PS),
-          {}, {}, nullptr};
+  Job job{isa,
+          plans,
+          program,
+          values,
+          dram,
+          options,
+          sc_core::sc_time(
+              picoseconds < 1 ? 1 : static_cast<double>(static_cast<int64_t>(picoseconds + 0.5)),
+              sc_core::SC_PS),
+          {},
+          {},
+          nullptr};
   system.dram.serve(&job);
   system.core.start(&job);
   sc_core::sc_start();
@@ -151,5 +166,6 @@ RunRecord simulate(const isa::Isa &isa, const std::vector<InstructionPlan> &plan
 
 } // namespace tilewright::cycle
 
-// libsystemc brings a main() of its own that calls this; programs of this project have their own main and never get here.
+// libsystemc brings a main() of its own that calls this; programs of this project have their own
+// main and never get here.
 int sc_main(int, char *[]) { return 70; }

@@ -1,5 +1,6 @@
-// The SystemC model: a core module that issues TLM-2.0 transactions and a DRAM module that times them. The two are elaborated once a
-// process (SystemC's kernel is global) and serve one run after the other.
+// The SystemC model: a core module that issues TLM-2.0 transactions and a DRAM module that times
+// them. The two are elaborated once a process (SystemC's kernel is global) and serve one run after
+// the other.
 #pragma once
 
 #include "core.h"
@@ -8,8 +9,10 @@
 
 namespace tilewright::cycle {
 
-// Runs a program on the SystemC model. Throws what the core throws. `clockHz` sets the simulated time of a cycle.
-RunRecord simulate(const isa::Isa &isa, const std::vector<InstructionPlan> &plans, const Program &program, Values &values,
-                   DramModel &dram, const CoreOptions &options);
+// Runs a program on the SystemC model. Throws what the core throws. `clockHz` sets the simulated
+// time of a cycle.
+RunRecord simulate(const isa::Isa &isa, const std::vector<InstructionPlan> &plans,
+                   const Program &program, Values &values, DramModel &dram,
+                   const CoreOptions &options);
 
 } // namespace tilewright::cycle

@@ -5,8 +5,9 @@
 namespace tilewright::cycle {
 
 Shared::Shared(const isa::Isa &isa, const Program &program, Values &values, Bus &bus)
-    : isa(isa), program(program), values(values), bus(bus), semaphores(isa.semaphores(), isa.param("semaphore_max")),
-      spad(isa.memory(isa::Space::Spad)), acc(isa.memory(isa::Space::Acc)) {}
+    : isa(isa), program(program), values(values), bus(bus),
+      semaphores(isa.semaphores(), isa.param("semaphore_max")), spad(isa.memory(isa::Space::Spad)),
+      acc(isa.memory(isa::Space::Acc)) {}
 
 Issued Unit::begin(int64_t t) {
   const Issued issued = queue_.head();

@@ -1,4 +1,5 @@
-// What the units share: the state they meet in (semaphores, ports, bus, values) and the queue each starts its instructions from.
+// What the units share: the state they meet in (semaphores, ports, bus, values) and the queue each
+// starts its instructions from.
 #pragma once
 
 #include "account.h"
@@ -25,7 +26,8 @@ struct Issued {
   bool isSet() const { return plan->steps.empty(); }
 };
 
-// Values of registers and memories. The cycle engine's are Kernels on a MachineState; timing alone needs only the registers.
+// Values of registers and memories. The cycle engine's are Kernels on a MachineState; timing alone
+// needs only the registers.
 class Values {
 public:
   virtual ~Values() = default;
@@ -35,7 +37,8 @@ public:
   virtual void execute(const Issued &issued) = 0;
 };
 
-// The AXI master's view of the memory system. Calls come in order of time; reads of a cycle before its writes.
+// The AXI master's view of the memory system. Calls come in order of time; reads of a cycle before
+// its writes.
 class Bus {
 public:
   virtual ~Bus() = default;
@@ -86,18 +89,21 @@ private:
 
 // The front of every unit: the queue's head, its waits and signals, its register values.
 //
-// Each unit has, beside its own interface: `step(t)`, all of cycle t; `quiet(t, use)`, for how many cycles from t + 1 on it will only
-// do steady work (0: the next cycle must be stepped; `forever`: it waits for another unit), and which banks it may use meanwhile;
-// `skip(t, n)`, those cycles at once. `step` n times and `skip(n)` leave the same state: a property test says so.
+// Each unit has, beside its own interface: `step(t)`, all of cycle t; `quiet(t, use)`, for how many
+// cycles from t + 1 on it will only do steady work (0: the next cycle must be stepped; `forever`:
+// it waits for another unit), and which banks it may use meanwhile; `skip(t, n)`, those cycles at
+// once. `step` n times and `skip(n)` leave the same state: a property test says so.
 class Unit {
 public:
-  Unit(Shared &shared, const isa::Unit &unit) : shared_(shared), unit_(unit), queue_(unit.queueDepth) {}
+  Unit(Shared &shared, const isa::Unit &unit)
+      : shared_(shared), unit_(unit), queue_(unit.queueDepth) {}
   Queue &queue() { return queue_; }
   const Queue &queue() const { return queue_; }
   const UnitRecord &record() const { return account_.record(); }
   const isa::Unit &unit() const { return unit_; }
 
-  // What it waits for when nothing can proceed: the instruction and the semaphores that block it; null when it does not.
+  // What it waits for when nothing can proceed: the instruction and the semaphores that block it;
+  // null when it does not.
   struct Blocked {
     const InstructionRecord *record = nullptr;
     uint32_t wait = 0;   // cannot take
@@ -106,7 +112,8 @@ public:
   Blocked blockedHead() const {
     if (queue_.empty())
       return {};
-    return {queue_.head().record, queue_.head().word->wait, queue_.head().isSet() ? queue_.head().word->signal : 0};
+    return {queue_.head().record, queue_.head().word->wait,
+            queue_.head().isSet() ? queue_.head().word->signal : 0};
   }
 
 protected:

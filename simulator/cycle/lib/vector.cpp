@@ -9,7 +9,8 @@ int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 } // namespace
 
 Vector::Vector(Shared &shared, const isa::Unit &unit)
-    : Unit(shared, unit), lanes_(shared.isa.param("lanes")), startup_(shared.isa.timing().at("vector.start")) {}
+    : Unit(shared, unit), lanes_(shared.isa.param("lanes")),
+      startup_(shared.isa.timing().at("vector.start")) {}
 
 void Vector::step(int64_t t) {
   Activity activity = Activity::busy();
@@ -39,7 +40,8 @@ void Vector::step(int64_t t) {
       --now_;
       const Stream &denied = steps_[static_cast<size_t>(pipeline_.front().step)].write;
       if (!writing_)
-        activity = Activity::stalled(denied.space == isa::Space::Spad ? Stall::SpadPort : Stall::AccPort, record_);
+        activity = Activity::stalled(
+            denied.space == isa::Space::Spad ? Stall::SpadPort : Stall::AccPort, record_);
       account_.charge(activity, 1);
       return;
     }
@@ -102,8 +104,10 @@ Vector::Step Vector::makeStep(const StepPlan &plan, const Issued &issued) const 
     stream.laneStride = step.beatDimension >= 0 ? stream.walk.stride[beat] : 0;
     int64_t low = stream.walk.address, high = stream.walk.address + stream.elementBytes;
     for (int i = 0; i < step.dimensions; ++i) {
-      const int64_t extent = i == step.beatDimension ? step.laneExtent : step.extents[static_cast<size_t>(i)];
-      const int64_t reach = stream.walk.stride[static_cast<size_t>(i)] * std::max<int64_t>(extent - 1, 0);
+      const int64_t extent =
+          i == step.beatDimension ? step.laneExtent : step.extents[static_cast<size_t>(i)];
+      const int64_t reach =
+          stream.walk.stride[static_cast<size_t>(i)] * std::max<int64_t>(extent - 1, 0);
       (reach < 0 ? low : high) += reach;
     }
     if (step.beats > 0 && (step.reads || streamPlan.once))
@@ -120,7 +124,8 @@ Vector::Step Vector::makeStep(const StepPlan &plan, const Issued &issued) const 
     BankMask &port = used[static_cast<size_t>(readPort(stream))];
     const bool onePiece =
         stream.laneStride == 0 || (stream.laneStride == stream.elementBytes &&
-                                   std::min(lanes_, step.laneExtent) * stream.elementBytes <= shared_.banks(stream.space).portBytes());
+                                   std::min(lanes_, step.laneExtent) * stream.elementBytes <=
+                                       shared_.banks(stream.space).portBytes());
     if (!onePiece || (port & stream.banks) != 0)
       step.steady = false;
     port |= stream.banks;
@@ -130,7 +135,8 @@ Vector::Step Vector::makeStep(const StepPlan &plan, const Issued &issued) const 
   if (step.writes) {
     step.write = makeStream(plan.write);
     const Stream &d = step.write;
-    if (d.laneStride != d.elementBytes || std::min(lanes_, step.laneExtent) * d.elementBytes > shared_.banks(d.space).portBytes())
+    if (d.laneStride != d.elementBytes ||
+        std::min(lanes_, step.laneExtent) * d.elementBytes > shared_.banks(d.space).portBytes())
       step.steady = false;
   }
   return step;
@@ -157,7 +163,8 @@ int64_t Vector::lanesOf(const Step &step, int64_t beat) const {
 }
 
 // Points the stream at its elements of one tap of one beat.
-void Vector::locate(Stream &stream, const Step &step, int64_t beat, int64_t tap, int64_t lanes) const {
+void Vector::locate(Stream &stream, const Step &step, int64_t beat, int64_t tap,
+                    int64_t lanes) const {
   int64_t address = stream.walk.address;
   for (int i = step.dimensions - 1; i > step.beatDimension; --i) {
     const size_t at = static_cast<size_t>(i);
@@ -196,7 +203,8 @@ void Vector::beginTap() {
 
 bool Vector::requestPiece(Stream &stream, Port port) {
   const Banks &banks = shared_.banks(stream.space);
-  const int64_t bytes = std::min(stream.piecesLeft > 0 ? stream.elementBytes : stream.bytesLeft, banks.portBytes());
+  const int64_t bytes =
+      std::min(stream.piecesLeft > 0 ? stream.elementBytes : stream.bytesLeft, banks.portBytes());
   if (!shared_.ports.request(port, Client::Vector, banks.mask(stream.address, bytes)))
     return false;
   if (stream.piecesLeft > 0) {
@@ -284,7 +292,8 @@ int64_t Vector::quiet(int64_t t, PortUse &use) {
   case Phase::Drain:
     break;
   }
-  // Writes of one piece each and taps of one cycle each: nothing but other units could disturb them.
+  // Writes of one piece each and taps of one cycle each: nothing but other units could disturb
+  // them.
   for (const Beat &beat : pipeline_) {
     const Step &step = steps_[static_cast<size_t>(beat.step)];
     if (!step.steady)
@@ -321,10 +330,12 @@ void Vector::skip(int64_t t, int64_t n) {
     tap_ = next % step.taps;
     // Beat b ends with tap position (b + 1) * taps - 1, in cycle now_ + 1 + that - position.
     int64_t b = firstBeat;
-    const int64_t written = until - latency_ - now_ - 1 + position; // tap positions up to here are written within the time
+    const int64_t written = until - latency_ - now_ - 1 +
+                            position; // tap positions up to here are written within the time
     b = std::max(b, (written + 1) / step.taps);
     for (; b < beat_; ++b)
-      pipeline_.push_back({now_ + 1 + (b + 1) * step.taps - 1 - position + latency_, static_cast<int>(step_), b});
+      pipeline_.push_back(
+          {now_ + 1 + (b + 1) * step.taps - 1 - position + latency_, static_cast<int>(step_), b});
     beginTap();
   }
   now_ = until;

@@ -1,5 +1,5 @@
-// The vector unit: rows VEC-* of docs/microarchitecture.md. It walks the steps of an instruction as their iterators say: a new
-// instruction of the description needs nothing here.
+// The vector unit: rows VEC-* of docs/microarchitecture.md. It walks the steps of an instruction as
+// their iterators say: a new instruction of the description needs nothing here.
 #pragma once
 
 #include "unit.h"
@@ -25,15 +25,17 @@ private:
     Walk walk;
     isa::Space space = isa::Space::Spad;
     int64_t elementBytes = 1;
-    int64_t laneStride = 0; // bytes from lane to lane: elementBytes, 0, or anything else for one element a piece
+    int64_t laneStride =
+        0; // bytes from lane to lane: elementBytes, 0, or anything else for one element a piece
     bool once = false;
-    BankMask banks = 0;     // all that the step may touch
+    BankMask banks = 0; // all that the step may touch
     // Of the current tap:
     int64_t address = 0;
     int64_t bytesLeft = 0;  // contiguous
     int64_t piecesLeft = 0; // one element each
   };
-  // One step in one execution. Dimensions: the outer spatial iterators, the beats of the last one, the taps.
+  // One step in one execution. Dimensions: the outer spatial iterators, the beats of the last one,
+  // the taps.
   struct Step {
     int dimensions = 0;
     int beatDimension = 0;
@@ -63,7 +65,9 @@ private:
   bool write();
   Activity tap();
   void tapDone();
-  static bool pending(const Stream &stream) { return stream.bytesLeft > 0 || stream.piecesLeft > 0; }
+  static bool pending(const Stream &stream) {
+    return stream.bytesLeft > 0 || stream.piecesLeft > 0;
+  }
   Port readPort(const Stream &stream) const {
     return stream.space == isa::Space::Spad ? Port::SpadRead : Port::AccRead;
   }
@@ -82,7 +86,7 @@ private:
   int64_t beat_ = 0, tap_ = 0; // of the current step
   int64_t now_ = 0;            // cycles of the pipeline that were not frozen
   std::deque<Beat> pipeline_;
-  bool writing_ = false;       // the oldest beat has pieces left to write
+  bool writing_ = false; // the oldest beat has pieces left to write
 };
 
 } // namespace tilewright::cycle

@@ -29,9 +29,11 @@ TEST(Core, DeadlockNamesWhoWaitsForWhat) {
       fence
       halt)");
   });
-  EXPECT_THAT(error, HasSubstr("test.elf: instruction 1: error: deadlock: matrix at instruction 1 `mload"));
+  EXPECT_THAT(
+      error, HasSubstr("test.elf: instruction 1: error: deadlock: matrix at instruction 1 `mload"));
   EXPECT_THAT(error, HasSubstr("waits for semaphore 1 (count 0); vector at instruction 2 `vabs"));
-  EXPECT_THAT(error, HasSubstr("waits for semaphore 3 (count 0); sequencer at instruction 3 `fence` waits for the units"));
+  EXPECT_THAT(error, HasSubstr("waits for semaphore 3 (count 0); sequencer at instruction 3 "
+                               "`fence` waits for the units"));
 }
 
 TEST(Core, DeadlockOfASignalThatDoesNotFit) {
@@ -44,22 +46,26 @@ TEST(Core, DeadlockOfASignalThatDoesNotFit) {
 TEST(Core, DeadlockIsFoundWhenEveryCycleIsStepped) {
   RunSetup setup;
   setup.options.skip = false;
-  EXPECT_THAT(errorOf([&] { run("mload w=0, k=16, n=16 !wait=1\nhalt", setup); }), HasSubstr("deadlock"));
+  EXPECT_THAT(errorOf([&] { run("mload w=0, k=16, n=16 !wait=1\nhalt", setup); }),
+              HasSubstr("deadlock"));
 }
 
 TEST(Core, TrapNamesInstructionAndOperand) {
-  const std::string error = errorOf([] { run("fence\nfill d=0x3fff8, value=0, n1=1, n0=16\nhalt"); });
+  const std::string error =
+      errorOf([] { run("fence\nfill d=0x3fff8, value=0, n1=1, n0=16\nhalt"); });
   EXPECT_THAT(error, HasSubstr("test.elf: instruction 1: error: fill: "));
 }
 
 TEST(Core, TrapsOnAReservedEncoding) {
   Program program = assemble(target("edge16"), "fence\nhalt");
   program.code[16] = static_cast<char>(0xff);
-  EXPECT_THAT(errorOf([&] { run(program); }), HasSubstr("instruction 1: error: illegal instruction"));
+  EXPECT_THAT(errorOf([&] { run(program); }),
+              HasSubstr("instruction 1: error: illegal instruction"));
 }
 
 TEST(Core, TrapsBeyondTheLastInstruction) {
-  EXPECT_THAT(errorOf([] { run("fence\nfence"); }), HasSubstr("error: the program runs past its 2 instructions"));
+  EXPECT_THAT(errorOf([] { run("fence\nfence"); }),
+              HasSubstr("error: the program runs past its 2 instructions"));
 }
 
 TEST(Core, MaxCyclesStopsWithAPartialRecord) {
@@ -67,8 +73,10 @@ TEST(Core, MaxCyclesStopsWithAPartialRecord) {
     RunSetup setup;
     setup.options.maxCycles = 300;
     setup.options.skip = skip;
-    const RunRecord record = run("vector.set r0=a_s0, v0=16, r1=d_s0, v1=16\nvabs a=0, d=0x1000, n0=200, nc=16\n"
-                                 "vabs a=0, d=0x1000, n0=200, nc=16\nhalt", setup);
+    const RunRecord record =
+        run("vector.set r0=a_s0, v0=16, r1=d_s0, v1=16\nvabs a=0, d=0x1000, n0=200, nc=16\n"
+            "vabs a=0, d=0x1000, n0=200, nc=16\nhalt",
+            setup);
     EXPECT_TRUE(record.stopped);
     EXPECT_EQ(record.cycles, 300);
     EXPECT_GT(record.trace[1].end, 0);
@@ -84,7 +92,8 @@ TEST(Core, MaxCyclesStopsWithAPartialRecord) {
 
 TEST(Core, RunsTheSameWithoutATrace) {
   RunSetup setup;
-  const std::string text = "loop count=3000, length=2\nload.set r0=s_s1, v0=0, r1=d_s1, v1=0\nvector.set r0=lo, v0=0, r1=hi, v1=0\nhalt";
+  const std::string text = "loop count=3000, length=2\nload.set r0=s_s1, v0=0, r1=d_s1, "
+                           "v1=0\nvector.set r0=lo, v0=0, r1=hi, v1=0\nhalt";
   const RunRecord traced = run(text, setup);
   setup.options.trace = false;
   const RunRecord bare = run(text, setup);
@@ -99,19 +108,25 @@ std::string refusalOf(const std::string &overlay) {
 
 TEST(Core, RefusesPortsNarrowerThanTheArray) {
   EXPECT_THAT(refusalOf("machine: { params: { spad_port: { default: \"8\" } } }"),
-              HasSubstr("the cycle engine: error: spad_port 8 is below the 16 bytes that the matrix unit reads a cycle"));
+              HasSubstr("the cycle engine: error: spad_port 8 is below the 16 bytes that the "
+                        "matrix unit reads a cycle"));
   EXPECT_THAT(refusalOf("machine: { params: { acc_port: { default: \"8\" } } }"),
-              HasSubstr("the cycle engine: error: acc_port 8 is below the 16 accumulators that the matrix unit writes a cycle"));
+              HasSubstr("the cycle engine: error: acc_port 8 is below the 16 accumulators that the "
+                        "matrix unit writes a cycle"));
 }
 
 TEST(Core, RefusesTimesThatAreMissingOrZero) {
-  EXPECT_THAT(refusalOf("timing: { load: { buffers: \"0\" } }"), HasSubstr("the time 'load.buffers' is 0, and at least 1 is needed"));
-  EXPECT_THAT(refusalOf("timing: { vector: { start: null } }"), HasSubstr("the time 'vector.start' is missing"));
+  EXPECT_THAT(refusalOf("timing: { load: { buffers: \"0\" } }"),
+              HasSubstr("the time 'load.buffers' is 0, and at least 1 is needed"));
+  EXPECT_THAT(refusalOf("timing: { vector: { start: null } }"),
+              HasSubstr("the time 'vector.start' is missing"));
 }
 
 TEST(Core, RefusesAFetchBufferThatCannotHoldItsPrefetch) {
-  EXPECT_THAT(refusalOf("timing: { sequencer: { buffer: \"16\" } }"), HasSubstr("sequencer.buffer does not hold"));
-  EXPECT_THAT(refusalOf("timing: { sequencer: { fetch_bytes: \"48\" } }"), HasSubstr("sequencer.fetch_bytes 48 is no power of two"));
+  EXPECT_THAT(refusalOf("timing: { sequencer: { buffer: \"16\" } }"),
+              HasSubstr("sequencer.buffer does not hold"));
+  EXPECT_THAT(refusalOf("timing: { sequencer: { fetch_bytes: \"48\" } }"),
+              HasSubstr("sequencer.fetch_bytes 48 is no power of two"));
 }
 
 } // namespace

@@ -1,5 +1,6 @@
-// Rows LOAD-* and STORE-* of docs/microarchitecture.md, on ideal DRAM: a burst of n beats that is requested in t is on the bus from
-// t + 1 to t + n, if the bus is free; a write whose last beat is sent in t is answered in t + 1.
+// Rows LOAD-* and STORE-* of docs/microarchitecture.md, on ideal DRAM: a burst of n beats that is
+// requested in t is on the bus from t + 1 to t + n, if the bus is free; a write whose last beat is
+// sent in t is answered in t + 1.
 #include "harness.h"
 
 #include <fmt/format.h>
@@ -9,14 +10,17 @@ namespace tilewright::cycle {
 namespace {
 
 // The last instructions, after a fence; fetch is over by then.
-std::vector<InstructionRecord> after(const std::string &settings, const std::string &text, const RunSetup &setup = {}) {
-  const RunRecord record = run(settings + "branch rs=x0, negate=0, offset=1\nfence\n" + text + "\nhalt", setup);
+std::vector<InstructionRecord> after(const std::string &settings, const std::string &text,
+                                     const RunSetup &setup = {}) {
+  const RunRecord record =
+      run(settings + "branch rs=x0, negate=0, offset=1\nfence\n" + text + "\nhalt", setup);
   std::vector<InstructionRecord> result;
   bool found = false;
   for (const InstructionRecord &entry : record.trace) {
     if (found)
       result.push_back(entry);
-    found = found || (entry.start == entry.end && entry.stalls[static_cast<int>(Stall::Dependence)] > 0);
+    found = found ||
+            (entry.start == entry.end && entry.stalls[static_cast<int>(Stall::Dependence)] > 0);
   }
   return result;
 }
@@ -24,7 +28,8 @@ std::vector<InstructionRecord> after(const std::string &settings, const std::str
 // A wait long enough for all lines to come.
 const std::string pause = "fill d=0x3f000, value=0, n1=1, n0=2048\n";
 
-int64_t duration(const std::string &settings, const std::string &instruction, const RunSetup &setup = {}) {
+int64_t duration(const std::string &settings, const std::string &instruction,
+                 const RunSetup &setup = {}) {
   const auto entries = after(settings + pause, instruction, setup);
   return entries.at(0).end - entries.at(0).start + 1;
 }
@@ -47,11 +52,13 @@ TEST(Load, LoadBurstsEndAtTheirBoundary) {
 }
 
 TEST(Load, LoadRunsAreBurstsOfTheirOwn) {
-  EXPECT_EQ(duration("load.set r0=s_s1, v0=64, r1=d_s1, v1=64\n", "load s=0, d=0, n1=8, n0=16"), 1 + 16 + 1);
+  EXPECT_EQ(duration("load.set r0=s_s1, v0=64, r1=d_s1, v1=64\n", "load s=0, d=0, n1=8, n0=16"),
+            1 + 16 + 1);
 }
 
 TEST(Load, LoadStridedDestinationTakesOneElementACycle) {
-  EXPECT_EQ(duration("load.set r0=d_s0, v0=2, r1=d_s1, v1=0\n", "load s=0, d=0, n1=1, n0=64"), 1 + 8 + 64);
+  EXPECT_EQ(duration("load.set r0=d_s0, v0=2, r1=d_s1, v1=0\n", "load s=0, d=0, n1=1, n0=64"),
+            1 + 8 + 64);
 }
 
 TEST(Load, LoadIntoAccumulatorsMovesAPortOfElements) {
@@ -60,13 +67,15 @@ TEST(Load, LoadIntoAccumulatorsMovesAPortOfElements) {
 }
 
 TEST(Load, LoadElementCutByABoundaryComesWithItsLastByte) {
-  // Elements at 254 and 258: the first burst has 2 bytes and no whole element, and takes a cycle all the same.
+  // Elements at 254 and 258: the first burst has 2 bytes and no whole element, and takes a cycle
+  // all the same.
   EXPECT_EQ(duration("", "load.i32 s=254, d=0, n1=1, n0=2"), 1 + 1 + 1 + 1);
 }
 
 TEST(Load, LoadFillNeedsNoBus) {
   EXPECT_EQ(duration("", "fill d=0, value=1, n1=1, n0=64"), 1 + 4);
-  EXPECT_EQ(duration("load.set r0=d_s1, v0=32, r1=n2, v1=1\n", "fill d=0, value=1, n1=4, n0=20"), 1 + 8);
+  EXPECT_EQ(duration("load.set r0=d_s1, v0=32, r1=n2, v1=1\n", "fill d=0, value=1, n1=4, n0=20"),
+            1 + 8);
 }
 
 TEST(Load, LoadWithoutElementsEndsInTheNextCycle) {
@@ -75,7 +84,8 @@ TEST(Load, LoadWithoutElementsEndsInTheNextCycle) {
 }
 
 TEST(Load, LoadNextStartsInTheCycleAfterTheLastRequest) {
-  const auto entries = after(pause, "load s=0, d=0, n1=1, n0=512\nload s=0x1000, d=0x4000, n1=1, n0=256");
+  const auto entries =
+      after(pause, "load s=0, d=0, n1=1, n0=512\nload s=0x1000, d=0x4000, n1=1, n0=256");
   EXPECT_EQ(entries[1].start, entries[0].start + 2);
   EXPECT_EQ(entries[0].end, entries[0].start + 64 + 16);
   EXPECT_EQ(entries[1].end, entries[0].start + 96 + 16) << "the bus does not pause";
@@ -84,14 +94,17 @@ TEST(Load, LoadNextStartsInTheCycleAfterTheLastRequest) {
 TEST(Load, LoadHasAsManyBurstsOnTheWayAsBuffers) {
   RunSetup setup;
   setup.dram.response = 1000;
-  // Eight bursts of 8 beats are on the way; the ninth is requested in the cycle after the first has drained.
+  // Eight bursts of 8 beats are on the way; the ninth is requested in the cycle after the first has
+  // drained.
   const std::string runs = "load.set r0=s_s1, v0=256, r1=d_s1, v1=64\n";
   EXPECT_EQ(duration(runs, "load s=0, d=0, n1=8, n0=64", setup), 1 + 64 + 1000 + 4);
-  EXPECT_EQ(duration(runs, "load s=0, d=0, n1=9, n0=64", setup), 1 + 8 + 1000 + 4 + (1 + 8 + 1000 + 4));
+  EXPECT_EQ(duration(runs, "load s=0, d=0, n1=9, n0=64", setup),
+            1 + 8 + 1000 + 4 + (1 + 8 + 1000 + 4));
 }
 
 TEST(Load, LoadEndsInOrder) {
-  const auto entries = after(pause, "load s=0, d=0, n1=1, n0=256\nfill d=0x4000, value=0, n1=1, n0=16");
+  const auto entries =
+      after(pause, "load s=0, d=0, n1=1, n0=256\nfill d=0x4000, value=0, n1=1, n0=16");
   EXPECT_EQ(entries[1].start, entries[0].start + 1);
   EXPECT_EQ(entries[1].end, entries[0].end + 1);
 }
@@ -104,7 +117,8 @@ TEST(Load, LoadWaitsForVectorWritesOfTheSameBank) {
   EXPECT_EQ(apart[1].end - apart[1].start, 20);
   // Ten pieces before the vector unit's first write, ten after its last.
   const auto &timing = target("edge16").timing();
-  const int64_t firstWrite = together[0].start + timing.at("vector.start") + timing.at("instructions.vrescale.latency");
+  const int64_t firstWrite =
+      together[0].start + timing.at("vector.start") + timing.at("instructions.vrescale.latency");
   const int64_t before = firstWrite - (together[1].start + 1);
   EXPECT_EQ(together[1].end, together[0].end + 20 - before);
 }
@@ -123,7 +137,8 @@ TEST(Store, StoreBurstsEndAtTheirBoundary) {
 }
 
 TEST(Store, StoreStridedSourceTakesOneElementACycle) {
-  EXPECT_EQ(duration("store.set r0=s_s0, v0=2, r1=s_s1, v1=0\n", "store s=0, d=0, n1=1, n0=64"), 64 + 8 + 1);
+  EXPECT_EQ(duration("store.set r0=s_s0, v0=2, r1=s_s1, v1=0\n", "store s=0, d=0, n1=1, n0=64"),
+            64 + 8 + 1);
 }
 
 TEST(Store, StoreOfAccumulators) {
@@ -131,21 +146,26 @@ TEST(Store, StoreOfAccumulators) {
   EXPECT_EQ(duration("", "store.i8 s=0, d=0, n1=1, n0=64"), 4 + 8 + 1);
 }
 
-TEST(Store, StoreWithoutElementsEndsInTheNextCycle) { EXPECT_EQ(duration("", "store s=0, d=0, n1=0, n0=64"), 2); }
+TEST(Store, StoreWithoutElementsEndsInTheNextCycle) {
+  EXPECT_EQ(duration("", "store s=0, d=0, n1=0, n0=64"), 2);
+}
 
 TEST(Store, StoreNextStartsInTheCycleAfterTheLastPiece) {
-  const auto entries = after(pause, "store s=0, d=0, n1=1, n0=64\nstore s=0x4000, d=0x1000, n1=1, n0=64");
+  const auto entries =
+      after(pause, "store s=0, d=0, n1=1, n0=64\nstore s=0x4000, d=0x1000, n1=1, n0=64");
   EXPECT_EQ(entries[1].start, entries[0].start + 4);
   EXPECT_EQ(entries[1].end, entries[0].end + 8);
 }
 
 TEST(Store, StoreHasFourGatherBuffers) {
-  // Four bursts of one element are gathered in a row; the fifth when the first has been sent (64 cycles for 2 elements a cycle on the bus).
+  // Four bursts of one element are gathered in a row; the fifth when the first has been sent (64
+  // cycles for 2 elements a cycle on the bus).
   const auto entries = after("store.set r0=s_s1, v0=64, r1=d_s1, v1=256\n" + pause,
                              "store s=0, d=0, n1=4, n0=16\nstore s=0x4000, d=0x2000, n1=4, n0=16");
   EXPECT_EQ(entries[1].start, entries[0].start + 4);
   EXPECT_EQ(entries[0].end, entries[0].start + 1 + 8);
-  EXPECT_EQ(entries[1].end, entries[0].end + 8) << "two beats a burst: the channel never waits for a buffer";
+  EXPECT_EQ(entries[1].end, entries[0].end + 8)
+      << "two beats a burst: the channel never waits for a buffer";
 }
 
 TEST(Store, StoreKeepsEightBurstsUnanswered) {

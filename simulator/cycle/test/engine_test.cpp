@@ -61,7 +61,8 @@ TEST(CycleEngine, ComputesWhatTheFunctionalEngineComputes) {
   }
 }
 
-// Random instructions, each after the one before it: what is left to differ is how values are reached.
+// Random instructions, each after the one before it: what is left to differ is how values are
+// reached.
 TEST(CycleEngine, ComputesWhatTheFunctionalEngineComputesOnRandomPrograms) {
   for (const char *name : {"edge16", "odd12x20"}) {
     const isa::Isa &isa = target(name);
@@ -87,7 +88,8 @@ TEST(CycleEngine, ComputesWhatTheFunctionalEngineComputesOnRandomPrograms) {
       DramImage timed(program), expected(program), before(program);
       engine->run(program, timed, {});
       functional->run(program, expected, {});
-      ASSERT_EQ(std::memcmp(timed.data(), expected.data(), expected.size()), 0) << name << ", seed " << seed;
+      ASSERT_EQ(std::memcmp(timed.data(), expected.data(), expected.size()), 0)
+          << name << ", seed " << seed;
       different += std::memcmp(before.data(), expected.data(), expected.size()) != 0;
     }
     EXPECT_GT(different, 20) << "most programs store something";

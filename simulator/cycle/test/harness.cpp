@@ -3,8 +3,8 @@
 #include "tilewright/isa/assembler.h"
 #include "tilewright/isa/extent.h"
 
-#include <fmt/format.h>
 #include <cstdio>
+#include <fmt/format.h>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <map>
@@ -25,10 +25,12 @@ public:
         registers_.back().push_back(reg.reset);
     }
   }
-  const int64_t *registers(int unit) const override { return registers_[static_cast<size_t>(unit)].data(); }
+  const int64_t *registers(int unit) const override {
+    return registers_[static_cast<size_t>(unit)].data();
+  }
   std::string trapReason(const Issued &issued) override {
-    return isa::trapReason(*issued.plan->instruction, isa_, *issued.word, registers(issued.plan->unit->index),
-                           issued.addresses.data());
+    return isa::trapReason(*issued.plan->instruction, isa_, *issued.word,
+                           registers(issued.plan->unit->index), issued.addresses.data());
   }
   void execute(const Issued &issued) override {
     for (const auto &[number, value] : issued.plan->instruction->sets) {
@@ -54,8 +56,12 @@ public:
     const int64_t last = dram.read(t, address, bytes);
     return {last - beats(address, bytes) + 1, last};
   }
-  int64_t write(int64_t t, uint64_t address, int64_t bytes) override { return dram.write(t, address, bytes); }
-  int64_t beats(uint64_t address, int64_t bytes) const override { return dram.beats(address, bytes); }
+  int64_t write(int64_t t, uint64_t address, int64_t bytes) override {
+    return dram.write(t, address, bytes);
+  }
+  int64_t beats(uint64_t address, int64_t bytes) const override {
+    return dram.beats(address, bytes);
+  }
   DramModel dram;
 };
 
@@ -74,8 +80,10 @@ const isa::Isa &target(const std::string &name) {
 }
 
 isa::Isa overlaid(const std::string &overlay) {
-  const std::string path = testing::TempDir() + std::to_string(getpid()) + ".cycle_test_overlay.yaml";
-  std::ofstream(path) << "schema: \"tilewright/overlay/1\"\nname: \"test\"\nsummary: \"A test.\"\n" << overlay << "\n";
+  const std::string path =
+      testing::TempDir() + std::to_string(getpid()) + ".cycle_test_overlay.yaml";
+  std::ofstream(path) << "schema: \"tilewright/overlay/1\"\nname: \"test\"\nsummary: \"A test.\"\n"
+                      << overlay << "\n";
   isa::LoadOptions options;
   options.directory = TILEWRIGHT_SOURCE_DIR "/isa";
   options.overlays = {path};
@@ -121,12 +129,16 @@ RunRecord run(const Program &program, const RunSetup &setup) {
   return record;
 }
 
-RunRecord run(const std::string &text, const RunSetup &setup) { return run(assemble(setup.isa, text), setup); }
+RunRecord run(const std::string &text, const RunSetup &setup) {
+  return run(assemble(setup.isa, text), setup);
+}
 
 std::string print(const RunRecord &record, const isa::Isa &isa) {
-  std::string text = fmt::format("cycles {} instructions {} read {} written {} fetched {} rows {}/{} refreshes {} stopped {}\n", record.cycles,
-                                 record.instructions, record.dramReadBytes, record.dramWriteBytes, record.fetchBytes,
-                                 record.dramRowHits, record.dramRowMisses, record.dramRefreshes, record.stopped);
+  std::string text = fmt::format("cycles {} instructions {} read {} written {} fetched {} rows "
+                                 "{}/{} refreshes {} stopped {}\n",
+                                 record.cycles, record.instructions, record.dramReadBytes,
+                                 record.dramWriteBytes, record.fetchBytes, record.dramRowHits,
+                                 record.dramRowMisses, record.dramRefreshes, record.stopped);
   auto stalls = [&](const int64_t *counts) {
     for (int cause = 0; cause < static_cast<int>(Stall::Count); ++cause)
       if (counts[cause] != 0)
@@ -134,15 +146,18 @@ std::string print(const RunRecord &record, const isa::Isa &isa) {
     text += "\n";
   };
   for (size_t unit = 0; unit < record.units.size(); ++unit) {
-    text += fmt::format("{}: busy {} idle {}", isa.units()[unit].name, record.units[unit].busy, record.units[unit].idle);
+    text += fmt::format("{}: busy {} idle {}", isa.units()[unit].name, record.units[unit].busy,
+                        record.units[unit].idle);
     stalls(record.units[unit].stalls);
     for (size_t winner = 0; winner < record.units.size(); ++winner)
       if (record.bankConflicts[unit][winner] != 0)
-        text += fmt::format("  lost {} to {}\n", record.bankConflicts[unit][winner], isa.units()[winner].name);
+        text += fmt::format("  lost {} to {}\n", record.bankConflicts[unit][winner],
+                            isa.units()[winner].name);
   }
   for (const InstructionRecord &entry : record.trace) {
-    text += fmt::format("{}: dispatch {} start {} end {} read {} written {}", entry.pc, entry.dispatch, entry.start, entry.end,
-                        entry.dramReadBytes, entry.dramWriteBytes);
+    text +=
+        fmt::format("{}: dispatch {} start {} end {} read {} written {}", entry.pc, entry.dispatch,
+                    entry.start, entry.end, entry.dramReadBytes, entry.dramWriteBytes);
     stalls(entry.stalls);
   }
   return text;

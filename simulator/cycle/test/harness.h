@@ -1,4 +1,5 @@
-// Runs assembled programs on the core alone: no SystemC, no values but the registers, the DRAM that a test asks for.
+// Runs assembled programs on the core alone: no SystemC, no values but the registers, the DRAM that
+// a test asks for.
 #pragma once
 
 #include "core.h"

@@ -7,9 +7,12 @@
 namespace tilewright::cycle {
 namespace {
 
-int64_t pipeline(const isa::Isa &isa = target("edge16")) { return isa.timing().at("matrix.pipeline"); }
+int64_t pipeline(const isa::Isa &isa = target("edge16")) {
+  return isa.timing().at("matrix.pipeline");
+}
 
-// Strides of dense rows: 16 bytes of weights and activations, 16 accumulators. The fill lasts until all lines have come.
+// Strides of dense rows: 16 bytes of weights and activations, 16 accumulators. The fill lasts until
+// all lines have come.
 const std::string strides = R"(
     fill d=0x3f000, value=0, n1=1, n0=2048
     matrix.set r0=a_s0, v0=16, r1=w_s0, v1=16
@@ -18,7 +21,9 @@ const std::string strides = R"(
 )";
 constexpr size_t first = 4; // the first instruction after `strides`
 
-RunRecord runMatrix(const std::string &text, const RunSetup &setup = {}) { return run(strides + text + "\nhalt", setup); }
+RunRecord runMatrix(const std::string &text, const RunSetup &setup = {}) {
+  return run(strides + text + "\nhalt", setup);
+}
 
 TEST(Matrix, MatSetTakesOneCycle) {
   const RunRecord record = runMatrix("");
@@ -39,24 +44,28 @@ TEST(Matrix, MatLoadOfNoRowsTakesOneCycle) {
 }
 
 TEST(Matrix, MatStartWithSwapFollowsTheLastRowOfTheLoad) {
-  const RunRecord record = runMatrix("mload w=0, k=16, n=16\nmmul a=0x8000, d=0, n1=1, n0=5, k=16, n=16, accumulate=0, swap=1");
+  const RunRecord record = runMatrix(
+      "mload w=0, k=16, n=16\nmmul a=0x8000, d=0, n1=1, n0=5, k=16, n=16, accumulate=0, swap=1");
   EXPECT_EQ(record.trace[first + 1].start, record.trace[first].end + 1);
 }
 
 TEST(Matrix, MatStartWithoutSwapWaitsForNoLoad) {
-  const RunRecord record = runMatrix("mload w=0, k=16, n=16\nmmul a=0x8000, d=0, n1=1, n0=5, k=16, n=16, accumulate=0, swap=0");
+  const RunRecord record = runMatrix(
+      "mload w=0, k=16, n=16\nmmul a=0x8000, d=0, n1=1, n0=5, k=16, n=16, accumulate=0, swap=0");
   EXPECT_EQ(record.trace[first + 1].start, record.trace[first].start + 1);
 }
 
 TEST(Matrix, MatEndIsThePipelineAfterTheLastRow) {
   for (int rows : {1, 2, 50}) {
-    const RunRecord record = runMatrix(fmt::format("mmul a=0x8000, d=0, n1=1, n0={}, k=16, n=16, accumulate=0, swap=0", rows));
+    const RunRecord record = runMatrix(
+        fmt::format("mmul a=0x8000, d=0, n1=1, n0={}, k=16, n=16, accumulate=0, swap=0", rows));
     EXPECT_EQ(record.trace[first].end, record.trace[first].start + rows - 1 + pipeline());
   }
 }
 
 TEST(Matrix, MatRowsFollowWithoutABubble) {
-  const RunRecord record = runMatrix(R"(mmul a=0x8000, d=0, n1=1, n0=21, k=16, n=16, accumulate=0, swap=0
+  const RunRecord record =
+      runMatrix(R"(mmul a=0x8000, d=0, n1=1, n0=21, k=16, n=16, accumulate=0, swap=0
     mmul a=0x8000, d=0, n1=1, n0=9, k=16, n=16, accumulate=1, swap=0
     mmul a=0x8000, d=0, n1=1, n0=1, k=16, n=16, accumulate=1, swap=0)");
   EXPECT_EQ(record.trace[first + 1].start, record.trace[first].start + 21);
@@ -64,7 +73,8 @@ TEST(Matrix, MatRowsFollowWithoutABubble) {
 }
 
 TEST(Matrix, MatLoadStartsInTheCycleAfterTheMmulBeforeIt) {
-  const RunRecord record = runMatrix(R"(mmul a=0x8000, d=0, n1=1, n0=40, k=16, n=16, accumulate=0, swap=0
+  const RunRecord record =
+      runMatrix(R"(mmul a=0x8000, d=0, n1=1, n0=40, k=16, n=16, accumulate=0, swap=0
     mload w=0, k=16, n=16)");
   EXPECT_EQ(record.trace[first + 1].start, record.trace[first].start + 1);
 }
@@ -99,8 +109,10 @@ TEST(Matrix, MatActivationsComeBeforeWeightsOfTheSameBank) {
 }
 
 TEST(Matrix, MatRowAcrossABankBoundaryNeedsBothBanks) {
-  // Activations in bank 0 but for the last row, which reaches 8 bytes into bank 1; weights in bank 1.
-  const RunRecord record = runMatrix(R"(mmul a=0x7fb8, d=0, n1=1, n0=5, k=16, n=16, accumulate=0, swap=0
+  // Activations in bank 0 but for the last row, which reaches 8 bytes into bank 1; weights in
+  // bank 1.
+  const RunRecord record =
+      runMatrix(R"(mmul a=0x7fb8, d=0, n1=1, n0=5, k=16, n=16, accumulate=0, swap=0
     mload w=0x9000, k=16, n=16)");
   EXPECT_EQ(record.trace[first + 1].end, record.trace[first + 1].start + 15 + 1);
 }
@@ -109,21 +121,29 @@ TEST(Matrix, MatRowAcrossABankBoundaryNeedsBothBanks) {
 TEST(Matrix, FoldsTakeTheGreaterOfRowsAndWeightLoad) {
   for (const char *name : {"edge16", "edge32", "wide32x8", "odd12x20"}) {
     const isa::Isa &isa = target(name);
-    const int64_t k = isa.param("rows"), n = isa.param("cols"), bank = static_cast<int64_t>(isa.memory(isa::Space::Spad).bankBytes());
+    const int64_t k = isa.param("rows"), n = isa.param("cols"),
+                  bank = static_cast<int64_t>(isa.memory(isa::Space::Spad).bankBytes());
     for (int64_t m : {int64_t(1), k, k + 1, int64_t(49)}) {
-      std::string text = fmt::format("matrix.set r0=a_s0, v0={}, r1=w_s0, v1={}\nmatrix.set r0=d_s0, v0={}, r1=a_s1, v1=0\nfill d={}, value=0, n1=1, n0=2048\nfence\n",
-                                     k, n, n, 2 * bank);
+      std::string text =
+          fmt::format("matrix.set r0=a_s0, v0={}, r1=w_s0, v1={}\nmatrix.set r0=d_s0, v0={}, "
+                      "r1=a_s1, v1=0\nfill d={}, value=0, n1=1, n0=2048\nfence\n",
+                      k, n, n, 2 * bank);
       const int folds = 20;
       for (int i = 0; i < folds; ++i)
-        text += fmt::format("mload w=0, k={}, n={}\nmmul a={}, d=0, n1=1, n0={}, k={}, n={}, accumulate=1, swap=1\n", k, n, bank, m, k, n);
+        text += fmt::format("mload w=0, k={}, n={}\nmmul a={}, d=0, n1=1, n0={}, k={}, n={}, "
+                            "accumulate=1, swap=1\n",
+                            k, n, bank, m, k, n);
       RunSetup setup{isa, idealDram(isa), {}};
       const RunRecord record = run(text + "halt", setup);
-      // The first load, the folds, and the last row's way through the array. Fetch keeps up with all but the shortest folds.
+      // The first load, the folds, and the last row's way through the array. Fetch keeps up with
+      // all but the shortest folds.
       const int64_t total = record.trace[first + 2 * folds - 1].end - record.trace[first].start + 1;
       const int64_t fold = std::max(m, k + 1);
       EXPECT_EQ(total, k + (folds - 1) * fold + m + pipeline(isa)) << name << ", M = " << m;
-      // SCALE-Sim's form, which overlaps nothing between folds: ceil(K/R) ceil(N/C) (M + 2R + C - 2) - 1.
-      EXPECT_LT(total, folds * (m + 2 * k + n - 2) - 1 + k + pipeline(isa)) << name << ", M = " << m;
+      // SCALE-Sim's form, which overlaps nothing between folds: ceil(K/R) ceil(N/C) (M + 2R + C -
+      // 2) - 1.
+      EXPECT_LT(total, folds * (m + 2 * k + n - 2) - 1 + k + pipeline(isa))
+          << name << ", M = " << m;
     }
   }
 }
@@ -135,7 +155,9 @@ TEST(Matrix, FoldOrderOfAccumulatesNeedsNoGap) {
     text += "mmul a=0x8000, d=0, n1=1, n0=1, k=16, n=16, accumulate=1, swap=0\n";
   const RunRecord record = run(strides + text + "halt");
   for (size_t i = 1; i < 4; ++i)
-    EXPECT_EQ(record.trace[first + i].end, record.trace[first + i - 1].end + (record.trace[first + i].start - record.trace[first + i - 1].start));
+    EXPECT_EQ(record.trace[first + i].end,
+              record.trace[first + i - 1].end +
+                  (record.trace[first + i].start - record.trace[first + i - 1].start));
 }
 
 } // namespace

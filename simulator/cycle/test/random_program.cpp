@@ -12,7 +12,8 @@ namespace {
 
 class Generator {
 public:
-  Generator(const isa::Isa &isa, uint64_t seed, RandomKind kind) : isa_(isa), random_(seed), straight_(kind == RandomKind::Straight) {
+  Generator(const isa::Isa &isa, uint64_t seed, RandomKind kind)
+      : isa_(isa), random_(seed), straight_(kind == RandomKind::Straight) {
     for (const isa::Unit &unit : isa.units()) {
       registers_.emplace_back();
       for (const isa::StateRegister &reg : unit.registers)
@@ -116,8 +117,11 @@ private:
     }
   }
 
-  // Sets two registers of a unit; in a loop they keep their values, since the loop's first instructions meet them again.
-  isa::Word anySet(bool keep) { return setOf(*sets_[static_cast<size_t>(below(static_cast<int64_t>(sets_.size())))], keep); }
+  // Sets two registers of a unit; in a loop they keep their values, since the loop's first
+  // instructions meet them again.
+  isa::Word anySet(bool keep) {
+    return setOf(*sets_[static_cast<size_t>(below(static_cast<int64_t>(sets_.size())))], keep);
+  }
 
   isa::Word setOf(const isa::Instruction &instruction, bool keep) {
     const isa::Unit &unit = isa_.units()[static_cast<size_t>(instruction.unit)];
@@ -136,7 +140,8 @@ private:
   }
 
   int64_t registerValue(const isa::StateRegister &reg) {
-    const int64_t least = static_cast<int64_t>(reg.type.least()), greatest = static_cast<int64_t>(reg.type.greatest());
+    const int64_t least = static_cast<int64_t>(reg.type.least()),
+                  greatest = static_cast<int64_t>(reg.type.greatest());
     if (reg.type.bits >= 16 && !reg.type.isSigned) // an extent
       return std::clamp(below(5), least, greatest);
     static const int64_t strides[] = {0, 1, 1, 2, 3, 16, 16, 17, 20, 64, 256, -1, -16};
@@ -144,7 +149,8 @@ private:
   }
 
   bool tryWork(isa::Word &word) {
-    const isa::Instruction &instruction = *work_[static_cast<size_t>(below(static_cast<int64_t>(work_.size())))];
+    const isa::Instruction &instruction =
+        *work_[static_cast<size_t>(below(static_cast<int64_t>(work_.size())))];
     word = blank(instruction);
     std::vector<int64_t> addresses(instruction.operands.size(), 0);
     for (const isa::Operand &operand : instruction.operands) {
@@ -154,19 +160,23 @@ private:
         continue;
       }
       const isa::Memory &memory = isa_.memory(operand.space);
-      const int64_t size = operand.space == isa::Space::Dram ? 65536 : static_cast<int64_t>(memory.addresses());
+      const int64_t size =
+          operand.space == isa::Space::Dram ? 65536 : static_cast<int64_t>(memory.addresses());
       // Often near a bank boundary, or where others are: conflicts are what is looked for.
       const int64_t bank = static_cast<int64_t>(memory.bankBytes()) / memory.addressBytes;
-      word.values[i] = below(3) == 0 && operand.space != isa::Space::Dram ? std::clamp<int64_t>(bank - 8 + below(16), 0, size - 1)
-                       : below(2) == 0                                    ? below(std::min<int64_t>(size, 4096))
-                                                                          : below(size);
+      word.values[i] = below(3) == 0 && operand.space != isa::Space::Dram
+                           ? std::clamp<int64_t>(bank - 8 + below(16), 0, size - 1)
+                       : below(2) == 0 ? below(std::min<int64_t>(size, 4096))
+                                       : below(size);
       addresses[i] = word.values[i];
     }
     const int64_t *registers = registers_[static_cast<size_t>(instruction.unit)].data();
-    if (!encodes(word) || !isa::trapReason(instruction, isa_, word, registers, addresses.data()).empty())
+    if (!encodes(word) ||
+        !isa::trapReason(instruction, isa_, word, registers, addresses.data()).empty())
       return false;
     // Long ones would hide the rest.
-    for (const isa::Range &range : isa::operandRanges(instruction, isa_, word, registers, addresses.data()))
+    for (const isa::Range &range :
+         isa::operandRanges(instruction, isa_, word, registers, addresses.data()))
       if (range.end - range.begin > 6000)
         return false;
     for (const isa::Step &step : instruction.steps) {
@@ -209,12 +219,14 @@ private:
         work(words);
     }
     drain(words);
-    words.push_back(anySet(true)); // a body is never empty, and loops do not end together by chance alone
+    words.push_back(
+        anySet(true)); // a body is never empty, and loops do not end together by chance alone
     drain(words);
     isa::Word &head = words[at];
     const isa::Instruction &instruction = *isa_.find("loop");
     head.values[static_cast<size_t>(instruction.operandIndex("count"))] = below(4);
-    head.values[static_cast<size_t>(instruction.operandIndex("length"))] = static_cast<int64_t>(words.size() - at - 1);
+    head.values[static_cast<size_t>(instruction.operandIndex("length"))] =
+        static_cast<int64_t>(words.size() - at - 1);
   }
 
   // Takes what was given and not taken.
@@ -230,7 +242,8 @@ private:
           isa::Word word = blank(*set);
           for (const auto &[number, operand] : set->sets) {
             word.values[static_cast<size_t>(number)] = 0;
-            word.values[static_cast<size_t>(operand)] = registers_[static_cast<size_t>(set->unit)][0];
+            word.values[static_cast<size_t>(operand)] =
+                registers_[static_cast<size_t>(set->unit)][0];
           }
           word.wait = uint32_t(1) << s;
           --channels_[s].tokens;
@@ -262,7 +275,8 @@ private:
 
 } // namespace
 
-std::vector<isa::Word> randomProgram(const isa::Isa &isa, uint64_t seed, int instructions, RandomKind kind) {
+std::vector<isa::Word> randomProgram(const isa::Isa &isa, uint64_t seed, int instructions,
+                                     RandomKind kind) {
   return Generator(isa, seed, kind).make(instructions);
 }
 

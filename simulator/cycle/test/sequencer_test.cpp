@@ -1,5 +1,5 @@
-// Rows SEQ-* and SEM-* of docs/microarchitecture.md. On ideal DRAM a line of 64 bytes that is requested in cycle t is on the bus from
-// t + 1 to t + 8.
+// Rows SEQ-* and SEM-* of docs/microarchitecture.md. On ideal DRAM a line of 64 bytes that is
+// requested in cycle t is on the bus from t + 1 to t + 8.
 #include "harness.h"
 
 #include <gtest/gtest.h>
@@ -33,18 +33,23 @@ TEST(Sequencer, SeqDecodesOneInstructionACycleWhileLinesAreThere) {
 }
 
 TEST(Sequencer, SeqFetchKeepsTwoLinesOnTheWayAndRunsSixteenInstructionsAhead) {
-  // Lines 0 and 1 are requested in 0 and 1; line 2 when line 0 has come. `ahead` is 16 instructions: lines 0 to 4 before the first executes.
+  // Lines 0 and 1 are requested in 0 and 1; line 2 when line 0 has come. `ahead` is 16
+  // instructions: lines 0 to 4 before the first executes.
   const RunRecord record = run(repeat(40, nothing) + "halt");
   EXPECT_EQ(record.trace[8].dispatch, 25);
   EXPECT_EQ(record.trace[12].dispatch, 33);
   EXPECT_EQ(record.fetchBytes, 11u * 64);
-  EXPECT_EQ(run("branch rs=x0, negate=0, offset=40\n" + repeat(39, nothing) + "halt").fetchBytes, 4u * 64)
-      << "lines 0, 1 and, when the first is there and the branch is taken, the target's and one on the way";
+  EXPECT_EQ(run("branch rs=x0, negate=0, offset=40\n" + repeat(39, nothing) + "halt").fetchBytes,
+            4u * 64)
+      << "lines 0, 1 and, when the first is there and the branch is taken, the target's and one on "
+         "the way";
 }
 
 TEST(Sequencer, SeqLoopsCostNothingOnceTheirLinesAreThere) {
-  const RunRecord once = run("loop count=1, length=3\n" + repeat(3, "vector.set r0=lo, v0=0, r1=hi, v1=0") + "halt");
-  const RunRecord many = run("loop count=101, length=3\n" + repeat(3, "vector.set r0=lo, v0=0, r1=hi, v1=0") + "halt");
+  const RunRecord once =
+      run("loop count=1, length=3\n" + repeat(3, "vector.set r0=lo, v0=0, r1=hi, v1=0") + "halt");
+  const RunRecord many =
+      run("loop count=101, length=3\n" + repeat(3, "vector.set r0=lo, v0=0, r1=hi, v1=0") + "halt");
   EXPECT_EQ(many.fetchBytes, once.fetchBytes);
   // The second line comes while the loop runs: what is saved is its wait.
   EXPECT_EQ(many.trace[1 + 303 - 1].dispatch - many.trace[1].dispatch, 302);
@@ -56,14 +61,17 @@ TEST(Sequencer, SeqLoopOfCountZeroIsSkipped) {
 }
 
 TEST(Sequencer, SeqDispatchStallsUntilTheQueueHasRoom) {
-  // While the first works, eight stand in the queue; the ninth gets in when the first of them has been seen to leave.
+  // While the first works, eight stand in the queue; the ninth gets in when the first of them has
+  // been seen to leave.
   const std::string set = "vector.set r0=lo, v0=0, r1=hi, v1=0";
   const RunRecord record = run("vabs a=0, d=0x1000, n0=100, nc=16\n" + repeat(9, set) + "halt");
   const InstructionRecord &first = record.trace[0], &ninth = record.trace[9];
   EXPECT_EQ(record.trace[1].start, first.end + 1);
   EXPECT_EQ(ninth.dispatch, record.trace[1].start + 1);
   EXPECT_EQ(ninth.stalls[static_cast<int>(Stall::QueueFull)], ninth.dispatch - 26);
-  EXPECT_EQ(run("vabs a=0, d=0x1000, n0=100, nc=16\n" + repeat(8, set) + "halt").trace[8].dispatch, 25) << "eight fit";
+  EXPECT_EQ(run("vabs a=0, d=0x1000, n0=100, nc=16\n" + repeat(8, set) + "halt").trace[8].dispatch,
+            25)
+      << "eight fit";
 }
 
 TEST(Sequencer, SeqFenceExecutesInTheCycleAfterTheLastUnitHasEnded) {
@@ -73,7 +81,8 @@ TEST(Sequencer, SeqFenceExecutesInTheCycleAfterTheLastUnitHasEnded) {
 }
 
 TEST(Semaphores, SemTakeInTheCycleAfterTheSignal) {
-  const RunRecord record = run("fill d=0, value=0, n1=1, n0=640 !signal=5\nvector.set r0=lo, v0=0, r1=hi, v1=0 !wait=5\nhalt");
+  const RunRecord record = run("fill d=0, value=0, n1=1, n0=640 !signal=5\nvector.set r0=lo, v0=0, "
+                               "r1=hi, v1=0 !wait=5\nhalt");
   EXPECT_EQ(record.trace[1].start, record.trace[0].end + 1);
 }
 

@@ -1,5 +1,6 @@
-// Skipping quiet cycles is an optimization: stepping every cycle gives the same record, to the last stall.
-// TILEWRIGHT_RANDOM_PROGRAMS=N runs N programs a target, TILEWRIGHT_RANDOM_SEED=S starts at seed S.
+// Skipping quiet cycles is an optimization: stepping every cycle gives the same record, to the last
+// stall. TILEWRIGHT_RANDOM_PROGRAMS=N runs N programs a target, TILEWRIGHT_RANDOM_SEED=S starts at
+// seed S.
 #include "harness.h"
 #include "random_program.h"
 

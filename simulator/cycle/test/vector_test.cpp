@@ -17,9 +17,12 @@ int64_t duration(const std::string &settings, const std::string &instruction) {
 }
 
 // From the first tap to the end of the last write: what a run of `taps` tap cycles takes.
-int64_t expected(int64_t taps, const char *latency = "vector.latency") { return time("vector.start") + taps + time(latency); }
+int64_t expected(int64_t taps, const char *latency = "vector.latency") {
+  return time("vector.start") + taps + time(latency);
+}
 
-const std::string dense = "vector.set r0=a_s0, v0=16, r1=d_s0, v1=16\nvector.set r0=b_s0, v0=16, r1=b_s1, v1=0\n";
+const std::string dense =
+    "vector.set r0=a_s0, v0=16, r1=d_s0, v1=16\nvector.set r0=b_s0, v0=16, r1=b_s1, v1=0\n";
 
 TEST(Vector, VecOneBeatReadsAfterStartUpAndWritesAfterItsLatency) {
   EXPECT_EQ(duration("", "vabs a=0, d=0x1000, n0=1, nc=16"), expected(1));
@@ -27,12 +30,15 @@ TEST(Vector, VecOneBeatReadsAfterStartUpAndWritesAfterItsLatency) {
 
 TEST(Vector, VecBeatsAreLanesWide) {
   EXPECT_EQ(duration(dense, "vabs a=0, d=0x1000, n0=10, nc=16"), expected(10));
-  EXPECT_EQ(duration("vector.set r0=a_s0, v0=20, r1=d_s0, v1=20\n", "vabs a=0, d=0x1000, n0=10, nc=17"), expected(20));
+  EXPECT_EQ(
+      duration("vector.set r0=a_s0, v0=20, r1=d_s0, v1=20\n", "vabs a=0, d=0x1000, n0=10, nc=17"),
+      expected(20));
   EXPECT_EQ(duration(dense, "vabs a=0, d=0x1000, n0=10, nc=1"), expected(10));
 }
 
 TEST(Vector, VecLatencyOfAnInstructionIsItsOwn) {
-  EXPECT_EQ(duration("", "vrescale a=0, d=0, n0=1, nc=16"), expected(1, "instructions.vrescale.latency"));
+  EXPECT_EQ(duration("", "vrescale a=0, d=0, n0=1, nc=16"),
+            expected(1, "instructions.vrescale.latency"));
 }
 
 TEST(Vector, VecReadsTwoBanksAtOnceAndOneBankInTurn) {
@@ -41,12 +47,14 @@ TEST(Vector, VecReadsTwoBanksAtOnceAndOneBankInTurn) {
 }
 
 TEST(Vector, VecTapsTakeOneCycleEach) {
-  EXPECT_EQ(duration("vector.set r0=k0, v0=3, r1=k1, v1=3\n" + dense, "vdw a=0, b=0x8000, d=0, n0=5, nc=16"),
+  EXPECT_EQ(duration("vector.set r0=k0, v0=3, r1=k1, v1=3\n" + dense,
+                     "vdw a=0, b=0x8000, d=0, n0=5, nc=16"),
             expected(45, "instructions.vdw.latency"));
 }
 
 TEST(Vector, VecBeatWithoutTapsTakesOneCycle) {
-  EXPECT_EQ(duration("vector.set r0=k0, v0=0, r1=k1, v1=3\n" + dense, "vdw a=0, b=0x8000, d=0, n0=5, nc=16"),
+  EXPECT_EQ(duration("vector.set r0=k0, v0=0, r1=k1, v1=3\n" + dense,
+                     "vdw a=0, b=0x8000, d=0, n0=5, nc=16"),
             expected(5, "instructions.vdw.latency"));
 }
 
@@ -58,7 +66,9 @@ TEST(Vector, VecPiecesOfWideElements) {
 }
 
 TEST(Vector, VecRepeatedElementIsReadOnceABeat) {
-  EXPECT_EQ(duration("vector.set r0=a_sc, v0=0, r1=d_s0, v1=32\n", "vabs a=0, d=0x1000, n0=1, nc=32"), expected(2));
+  EXPECT_EQ(
+      duration("vector.set r0=a_sc, v0=0, r1=d_s0, v1=32\n", "vabs a=0, d=0x1000, n0=1, nc=32"),
+      expected(2));
 }
 
 TEST(Vector, VecWithoutBeatsEndsWhenItsFirstReadWouldBe) {
@@ -66,16 +76,19 @@ TEST(Vector, VecWithoutBeatsEndsWhenItsFirstReadWouldBe) {
 }
 
 TEST(Vector, VecOneInstructionAtATime) {
-  const RunRecord record = run(dense + "vabs a=0, d=0x1000, n0=3, nc=16\nvabs a=0, d=0x1000, n0=3, nc=16\nhalt");
+  const RunRecord record =
+      run(dense + "vabs a=0, d=0x1000, n0=3, nc=16\nvabs a=0, d=0x1000, n0=3, nc=16\nhalt");
   EXPECT_EQ(record.trace[3].start, record.trace[2].end + 1);
 }
 
 // The matrix unit writes accumulators of bank 0 in each cycle of a stretch.
-const std::string stream = "matrix.set r0=a_s0, v0=16, r1=d_s0, v1=16\nmmul a=0x8000, d=0, n1=1, n0=100, k=16, n=16, accumulate=0, swap=0 !signal=0\n";
+const std::string stream = "matrix.set r0=a_s0, v0=16, r1=d_s0, v1=16\nmmul a=0x8000, d=0, n1=1, "
+                           "n0=100, k=16, n=16, accumulate=0, swap=0 !signal=0\n";
 
 TEST(Vector, VecFreezesWhileItsWriteIsDenied) {
   const RunRecord apart = run(stream + dense + "vrescale.widen a=0, d=0x2000, n0=1, nc=16\nhalt");
-  const RunRecord together = run(stream + dense + "vrescale.widen a=0, d=0x1000, n0=60, nc=16\nhalt");
+  const RunRecord together =
+      run(stream + dense + "vrescale.widen a=0, d=0x1000, n0=60, nc=16\nhalt");
   EXPECT_EQ(apart.trace[4].stalls[static_cast<int>(Stall::AccPort)], 0);
   // The array's writes fill the cycles from start + pipeline to its end.
   const InstructionRecord &mmul = together.trace[1], &vector = together.trace[4];
@@ -88,8 +101,10 @@ TEST(Vector, VecFreezesWhileItsWriteIsDenied) {
 }
 
 TEST(Vector, VecReadsWaitForActivationsOfTheSameBank) {
-  const std::string activations = "matrix.set r0=a_s0, v0=16, r1=d_s0, v1=16\nmmul a=0x4000, d=0, n1=1, n0=100, k=16, n=16, accumulate=0, swap=0\n";
-  const RunRecord record = run(activations + dense + "vrescale.i8 a=0, d=0x8000, n0=3, nc=16\nhalt");
+  const std::string activations = "matrix.set r0=a_s0, v0=16, r1=d_s0, v1=16\nmmul a=0x4000, d=0, "
+                                  "n1=1, n0=100, k=16, n=16, accumulate=0, swap=0\n";
+  const RunRecord record =
+      run(activations + dense + "vrescale.i8 a=0, d=0x8000, n0=3, nc=16\nhalt");
   const InstructionRecord &mmul = record.trace[1], &vector = record.trace[4];
   EXPECT_EQ(vector.end, mmul.start + 100 + 2 + time("instructions.vrescale.i8.latency"));
 }
@@ -119,10 +134,12 @@ timing:
 )");
   RunSetup setup{isa, idealDram(isa), {}};
   const auto duration = [&](const char *text) {
-    const RunRecord record = run(std::string("vector.set r0=d_s0, v0=16, r1=d_s1, v1=0\nfence\n") + text + "\nhalt", setup);
+    const RunRecord record = run(
+        std::string("vector.set r0=d_s0, v0=16, r1=d_s1, v1=0\nfence\n") + text + "\nhalt", setup);
     return record.trace[2].end - record.trace[2].start + 1;
   };
-  // One piece of the first operand, and one element a cycle of the second, whose lanes are two apart.
+  // One piece of the first operand, and one element a cycle of the second, whose lanes are two
+  // apart.
   EXPECT_EQ(duration("vselect a=0, b=0x8000, d=0, n0=3, nc=16"), 2 + 3 * 16 + 11);
   EXPECT_EQ(duration("vselect a=0, b=0x4000, d=0, n0=3, nc=16"), 2 + 3 * 17 + 11) << "one bank";
 }

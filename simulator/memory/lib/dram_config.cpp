@@ -15,7 +15,8 @@ public:
   int64_t number(const std::string &key) const {
     auto found = isa_.dramParameters().find(key);
     if (found == isa_.dramParameters().end())
-      fail(fmt::format("parameter '{}' is missing", key), "see isa/dram/lpddr4.yaml for all of them");
+      fail(fmt::format("parameter '{}' is missing", key),
+           "see isa/dram/lpddr4.yaml for all of them");
     if (found->second < 0)
       fail(fmt::format("parameter '{}' is negative", key), "");
     return found->second;
@@ -23,7 +24,8 @@ public:
 
   int64_t cycles(const std::string &key) const {
     const __int128 second = 1000000000000;
-    return static_cast<int64_t>((static_cast<__int128>(number(key)) * isa_.clockHz() + second - 1) / second);
+    return static_cast<int64_t>((static_cast<__int128>(number(key)) * isa_.clockHz() + second - 1) /
+                                second);
   }
 
   [[noreturn]] void fail(const std::string &message, const std::string &fix) const {
@@ -67,21 +69,26 @@ DramConfig DramConfig::of(const isa::Isa &isa) {
   config.writeIdle = preset.cycles("write_idle_ps");
 
   if (config.banks < 1 || (config.bankXor && (config.banks & (config.banks - 1)) != 0))
-    preset.fail(fmt::format("{} banks cannot be permuted", config.banks), "make banks a power of two, or bank_xor 0");
+    preset.fail(fmt::format("{} banks cannot be permuted", config.banks),
+                "make banks a power of two, or bank_xor 0");
   if (config.accessBytes < config.busBytes || config.accessBytes % config.busBytes != 0)
-    preset.fail(fmt::format("access_bytes {} is no multiple of the bus's {} bytes", config.accessBytes, config.busBytes),
+    preset.fail(fmt::format("access_bytes {} is no multiple of the bus's {} bytes",
+                            config.accessBytes, config.busBytes),
                 "write it as max(64, bus_bytes)");
   if (config.rowBytes % config.accessBytes != 0 || config.rowBytes % isa.param("burst_bytes") != 0)
-    preset.fail(fmt::format("row_bytes {} is no multiple of access_bytes {} and burst_bytes {}", config.rowBytes,
-                            config.accessBytes, isa.param("burst_bytes")),
+    preset.fail(fmt::format("row_bytes {} is no multiple of access_bytes {} and burst_bytes {}",
+                            config.rowBytes, config.accessBytes, isa.param("burst_bytes")),
                 "");
-  if (config.writeHigh < 1 || config.writeHigh > config.writeQueue || config.writeLow >= config.writeHigh)
+  if (config.writeHigh < 1 || config.writeHigh > config.writeQueue ||
+      config.writeLow >= config.writeHigh)
     preset.fail("write_low < write_high <= write_queue does not hold", "");
   // Between two refreshes at least one access must fit, else no request is ever served.
-  const int64_t access = config.tRP + config.tRFC + config.tRCD + config.tRAS + config.tFAW + config.tWR + config.tWTR +
-                         config.tCL + config.tCWL + config.rowBytes / config.busBytes;
+  const int64_t access = config.tRP + config.tRFC + config.tRCD + config.tRAS + config.tFAW +
+                         config.tWR + config.tWTR + config.tCL + config.tCWL +
+                         config.rowBytes / config.busBytes;
   if (config.tREFI != 0 && config.tREFI <= access)
-    preset.fail(fmt::format("refreshes every {} cycles leave no time for an access of {} cycles", config.tREFI, access),
+    preset.fail(fmt::format("refreshes every {} cycles leave no time for an access of {} cycles",
+                            config.tREFI, access),
                 "make tREFI_ps greater");
   return config;
 }

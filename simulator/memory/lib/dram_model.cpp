@@ -1,5 +1,6 @@
-// A request is timed in four steps: refreshes that come first; its row (hit, or precharge and activate); its column command; its data on
-// the bus. Steps of different requests overlap, because each only waits for what it needs: that is the bank-level parallelism.
+// A request is timed in four steps: refreshes that come first; its row (hit, or precharge and
+// activate); its column command; its data on the bus. Steps of different requests overlap, because
+// each only waits for what it needs: that is the bank-level parallelism.
 #include "tilewright/simulator/dram_model.h"
 
 #include <algorithm>
@@ -11,14 +12,15 @@ constexpr int64_t longAgo = -(int64_t(1) << 40);
 }
 
 DramModel::DramModel(const DramConfig &config)
-    : config_(config), banks_(static_cast<size_t>(config.banks)), lastActivate_(longAgo), lastReadEnd_(longAgo),
-      lastWriteEnd_(longAgo), refreshDue_(config.tREFI) {
+    : config_(config), banks_(static_cast<size_t>(config.banks)), lastActivate_(longAgo),
+      lastReadEnd_(longAgo), lastWriteEnd_(longAgo), refreshDue_(config.tREFI) {
   activates_.fill(longAgo);
 }
 
 int64_t DramModel::beats(uint64_t address, int64_t bytes) const {
   const uint64_t bus = static_cast<uint64_t>(config_.busBytes);
-  return static_cast<int64_t>((address + static_cast<uint64_t>(bytes) + bus - 1) / bus - address / bus);
+  return static_cast<int64_t>((address + static_cast<uint64_t>(bytes) + bus - 1) / bus -
+                              address / bus);
 }
 
 int64_t DramModel::columnReady(int64_t earliest, const Bank &bank, int64_t row) const {
@@ -27,7 +29,8 @@ int64_t DramModel::columnReady(int64_t earliest, const Bank &bank, int64_t row) 
   int64_t activate = std::max(earliest, bank.activate);
   if (bank.row >= 0)
     activate = std::max(earliest, bank.precharge) + config_.tRP;
-  activate = std::max({activate, lastActivate_ + config_.tRRD, activates_[static_cast<size_t>(next_)] + config_.tFAW});
+  activate = std::max({activate, lastActivate_ + config_.tRRD,
+                       activates_[static_cast<size_t>(next_)] + config_.tFAW});
   return activate + config_.tRCD;
 }
 
@@ -54,7 +57,8 @@ void DramModel::skipIdleRefreshes(int64_t earliest) {
 }
 
 int64_t DramModel::schedule(int64_t earliest, uint64_t address, int64_t bytes, bool isWrite) {
-  const uint64_t rowBytes = static_cast<uint64_t>(config_.rowBytes), access = static_cast<uint64_t>(config_.accessBytes);
+  const uint64_t rowBytes = static_cast<uint64_t>(config_.rowBytes),
+                 access = static_cast<uint64_t>(config_.accessBytes);
   const uint64_t page = address / rowBytes, banks = static_cast<uint64_t>(config_.banks);
   const int64_t row = static_cast<int64_t>(page / banks);
   uint64_t index = page % banks;
@@ -62,8 +66,8 @@ int64_t DramModel::schedule(int64_t earliest, uint64_t address, int64_t bytes, b
     index ^= static_cast<uint64_t>(row) & (banks - 1);
   Bank &bank = banks_[index];
 
-  const int64_t accesses =
-      static_cast<int64_t>((address + static_cast<uint64_t>(bytes) + access - 1) / access - address / access);
+  const int64_t accesses = static_cast<int64_t>(
+      (address + static_cast<uint64_t>(bytes) + access - 1) / access - address / access);
   const int64_t accessCycles = config_.accessBytes / config_.busBytes;
   const int64_t latency = isWrite ? config_.tCWL : config_.tCL;
 
@@ -113,7 +117,8 @@ void DramModel::writeBackOldest(int64_t earliest) {
 
 void DramModel::writeBackIdle(int64_t t) {
   while (!held_.empty()) {
-    const int64_t begin = std::max(busFree_, held_.front().arrival + config_.request) + config_.writeIdle;
+    const int64_t begin =
+        std::max(busFree_, held_.front().arrival + config_.request) + config_.writeIdle;
     if (begin >= t)
       return;
     writeBackOldest(begin);

@@ -1,4 +1,5 @@
-// Rows DRAM-* of docs/microarchitecture.md, each pinned from both sides, on a device with numbers that can be added in the head.
+// Rows DRAM-* of docs/microarchitecture.md, each pinned from both sides, on a device with numbers
+// that can be added in the head.
 #include "tilewright/simulator/dram_model.h"
 
 #include "tilewright/support/error.h"
@@ -69,7 +70,8 @@ TEST(Dram, DramMissOfAnOpenRowPrechargesFirst) {
 }
 
 TEST(Dram, DramMissWaitsForTRas) {
-  // The activate of the first is in cycle 5; the row may be closed 42 later, in 47. Asked for at 47 it is closed at once, before that not.
+  // The activate of the first is in cycle 5; the row may be closed 42 later, in 47. Asked for at 47
+  // it is closed at once, before that not.
   for (int64_t t : {10, 41, 42, 43}) {
     DramModel dram(device());
     dram.read(0, 0, 64);
@@ -78,7 +80,8 @@ TEST(Dram, DramMissWaitsForTRas) {
 }
 
 TEST(Dram, DramMissWaitsForTWrAfterAWrite) {
-  // Write data of row 0 are on the bus from 5 + 18 + 10 = 33 to 40; the row may be closed 19 after that, from 60 on.
+  // Write data of row 0 are on the bus from 5 + 18 + 10 = 33 to 40; the row may be closed 19 after
+  // that, from 60 on.
   for (int64_t t : {50, 54, 55, 56}) {
     DramModel dram(device());
     dram.write(0, 0, 64);
@@ -96,7 +99,8 @@ TEST(Dram, DramActivatesFitTheirWindow) {
   DramModel dram(device());
   for (uint64_t bank = 0; bank < 4; ++bank)
     EXPECT_EQ(dram.read(0, bank * row, 64), closed + static_cast<int64_t>(bank) * 10);
-  EXPECT_EQ(dram.read(0, 4 * row, 64), closed + 60) << "the fifth waits for tFAW after the first, not 40";
+  EXPECT_EQ(dram.read(0, 4 * row, 64), closed + 60)
+      << "the fifth waits for tFAW after the first, not 40";
 }
 
 TEST(Dram, DramBusServesInOrderWithoutAGapToOpenRows) {
@@ -109,7 +113,8 @@ TEST(Dram, DramBusServesInOrderWithoutAGapToOpenRows) {
 TEST(Dram, DramBusMovesWholeAccesses) {
   DramModel dram(device());
   EXPECT_EQ(dram.read(0, 8, 8), closed);
-  EXPECT_EQ(dram.read(0, 60, 8), closed + 16) << "two accesses for eight bytes across their boundary";
+  EXPECT_EQ(dram.read(0, 60, 8), closed + 16)
+      << "two accesses for eight bytes across their boundary";
 }
 
 TEST(Dram, DramNextRowOpensWhileDataAreOnTheBus) {
@@ -131,7 +136,7 @@ TEST(Dram, DramWriteFollowsReadDataByTRtw) {
   DramConfig config = device();
   config.writeQueue = config.writeHigh = 1;
   DramModel dram(config);
-  dram.read(0, 0, 64); // data from 43 to 50
+  dram.read(0, 0, 64);   // data from 43 to 50
   dram.write(1, 64, 64); // data from 51 + 4 = 55 to 62
   EXPECT_EQ(dram.read(2, 128, 64), 63 + 11 + 20 + 7 + 3 + 1);
 }
@@ -183,7 +188,8 @@ TEST(Dram, DramRefreshClosesTheRows) {
   config.tRFC = 200;
   DramModel dram(config);
   EXPECT_EQ(dram.read(900, 0, 64), 900 + closed);
-  EXPECT_EQ(dram.read(994, 0, 64), 994 + open) << "the column command is in 999, the refresh is due in 1000";
+  EXPECT_EQ(dram.read(994, 0, 64), 994 + open)
+      << "the column command is in 999, the refresh is due in 1000";
   EXPECT_EQ(dram.refreshes(), 0u);
   DramModel other(config);
   other.read(900, 0, 64);
@@ -211,8 +217,9 @@ TEST(Dram, BankBitsArePermutedByTheRow) {
 // edge16 with patches on its target and its DRAM preset.
 isa::Isa load(const std::string &target = "{}", const std::string &dram = "{}") {
   const std::string path = testing::TempDir() + std::to_string(getpid()) + ".dram_model_test.yaml";
-  std::ofstream(path) << "schema: \"tilewright/overlay/1\"\nname: \"test\"\nsummary: \"A test.\"\ntarget: " << target
-                      << "\ndram: " << dram << "\n";
+  std::ofstream(path)
+      << "schema: \"tilewright/overlay/1\"\nname: \"test\"\nsummary: \"A test.\"\ntarget: "
+      << target << "\ndram: " << dram << "\n";
   isa::LoadOptions options;
   options.directory = TILEWRIGHT_SOURCE_DIR "/isa";
   options.overlays = {path};
@@ -235,7 +242,8 @@ double efficiency(const DramConfig &config, int64_t bytes, size_t outstanding, b
     if (writesToo)
       dram.write(t, address + (uint64_t(1) << 28), bytes);
   }
-  return static_cast<double>(bursts * bytes * (writesToo ? 2 : 1)) / static_cast<double>(done.back() * config.busBytes);
+  return static_cast<double>(bursts * bytes * (writesToo ? 2 : 1)) /
+         static_cast<double>(done.back() * config.busBytes);
 }
 
 TEST(DramPresets, Lpddr4StreamsWithRealisticEfficiency) {
@@ -260,8 +268,8 @@ TEST(DramPresets, TimesBecomeCyclesRoundedUp) {
 TEST(DramPresets, AllStream) {
   for (const char *name : {"ideal", "lpddr4", "ddr4", "hbm2"}) {
     for (const char *bus : {"8", "64"}) {
-      const DramConfig config =
-          DramConfig::of(load(std::string("{ dram: \"") + name + "\", params: { bus_bytes: \"" + bus + "\" } }"));
+      const DramConfig config = DramConfig::of(
+          load(std::string("{ dram: \"") + name + "\", params: { bus_bytes: \"" + bus + "\" } }"));
       const double stream = efficiency(config, 256, 64, false);
       EXPECT_GT(stream, 0.85) << name << ", bus of " << bus;
       EXPECT_LE(stream, 1.0) << name << ", bus of " << bus;
@@ -279,27 +287,34 @@ std::string errorOf(const std::string &dram) {
 }
 
 TEST(DramPresets, AMissingNumberIsNamed) {
-  EXPECT_THAT(errorOf("{ parameters: { tRCD_ps: null } }"), testing::HasSubstr("DRAM preset 'lpddr4': error: parameter 'tRCD_ps' is missing"));
+  EXPECT_THAT(errorOf("{ parameters: { tRCD_ps: null } }"),
+              testing::HasSubstr("DRAM preset 'lpddr4': error: parameter 'tRCD_ps' is missing"));
 }
 
 TEST(DramPresets, BanksThatCannotBePermuted) {
-  EXPECT_THAT(errorOf("{ parameters: { banks: \"6\" } }"), testing::HasSubstr("DRAM preset 'lpddr4': error: 6 banks cannot be permuted"));
+  EXPECT_THAT(errorOf("{ parameters: { banks: \"6\" } }"),
+              testing::HasSubstr("DRAM preset 'lpddr4': error: 6 banks cannot be permuted"));
 }
 
 TEST(DramPresets, AccessesOfOtherThanWholeBeats) {
-  EXPECT_THAT(errorOf("{ parameters: { access_bytes: \"4\" } }"), testing::HasSubstr("access_bytes 4 is no multiple of the bus's 8 bytes"));
+  EXPECT_THAT(errorOf("{ parameters: { access_bytes: \"4\" } }"),
+              testing::HasSubstr("access_bytes 4 is no multiple of the bus's 8 bytes"));
 }
 
 TEST(DramPresets, RowsThatBurstsWouldCross) {
-  EXPECT_THAT(errorOf("{ parameters: { row_bytes: \"128\" } }"), testing::HasSubstr("row_bytes 128 is no multiple of access_bytes 64 and burst_bytes 256"));
+  EXPECT_THAT(
+      errorOf("{ parameters: { row_bytes: \"128\" } }"),
+      testing::HasSubstr("row_bytes 128 is no multiple of access_bytes 64 and burst_bytes 256"));
 }
 
 TEST(DramPresets, WriteMarksOutOfOrder) {
-  EXPECT_THAT(errorOf("{ parameters: { write_low: \"12\" } }"), testing::HasSubstr("write_low < write_high <= write_queue does not hold"));
+  EXPECT_THAT(errorOf("{ parameters: { write_low: \"12\" } }"),
+              testing::HasSubstr("write_low < write_high <= write_queue does not hold"));
 }
 
 TEST(DramPresets, RefreshesThatLeaveNoTime) {
-  EXPECT_THAT(errorOf("{ parameters: { tREFI_ps: \"400000\" } }"), testing::HasSubstr("refreshes every 400 cycles leave no time"));
+  EXPECT_THAT(errorOf("{ parameters: { tREFI_ps: \"400000\" } }"),
+              testing::HasSubstr("refreshes every 400 cycles leave no time"));
 }
 
 } // namespace

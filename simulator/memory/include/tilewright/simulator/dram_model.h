@@ -1,4 +1,5 @@
-// The DRAM of every engine: deterministic, without a clock. Each burst is timed when it arrives (docs/microarchitecture.md, "AXI and DRAM").
+// The DRAM of every engine: deterministic, without a clock. Each burst is timed when it arrives
+// (docs/microarchitecture.md, "AXI and DRAM").
 #pragma once
 
 #include "tilewright/isa/isa.h"
@@ -18,20 +19,24 @@ struct DramConfig {
   int64_t rowBytes = 4096;
   bool bankXor = false;
   int64_t request = 0, response = 0;
-  int64_t tCL = 0, tCWL = 0, tRCD = 0, tRP = 0, tRAS = 0, tRRD = 0, tFAW = 0, tRTP = 0, tWR = 0, tWTR = 0, tRTW = 0;
+  int64_t tCL = 0, tCWL = 0, tRCD = 0, tRP = 0, tRAS = 0, tRRD = 0, tFAW = 0, tRTP = 0, tWR = 0,
+          tWTR = 0, tRTW = 0;
   int64_t tREFI = 0, tRFC = 0; // tREFI 0: no refresh
   int64_t writeQueue = 16, writeHigh = 1, writeLow = 0, writeIdle = 0;
 
-  // Throws UserError naming the preset and the key: one is missing, or the numbers make no working device.
+  // Throws UserError naming the preset and the key: one is missing, or the numbers make no working
+  // device.
   static DramConfig of(const isa::Isa &isa);
 };
 
-// Bursts must come in order of arrival, reads before writes of the same cycle, and cross no row (AXI bursts do not).
+// Bursts must come in order of arrival, reads before writes of the same cycle, and cross no row
+// (AXI bursts do not).
 class DramModel {
 public:
   explicit DramModel(const DramConfig &config);
 
-  // The cycle in which the last beat of the read burst that arrives in cycle `t` is on the bus; its beats come in consecutive cycles.
+  // The cycle in which the last beat of the read burst that arrives in cycle `t` is on the bus; its
+  // beats come in consecutive cycles.
   int64_t read(int64_t t, uint64_t address, int64_t bytes);
   // The cycle of the response to the write burst whose last beat arrives in cycle `t`.
   int64_t write(int64_t t, uint64_t address, int64_t bytes);
@@ -44,10 +49,10 @@ public:
 
 private:
   struct Bank {
-    int64_t row = -1;        // open row, -1: none
-    int64_t activated = 0;   // cycle of its last activate
-    int64_t precharge = 0;   // earliest precharge
-    int64_t activate = 0;    // earliest activate
+    int64_t row = -1;      // open row, -1: none
+    int64_t activated = 0; // cycle of its last activate
+    int64_t precharge = 0; // earliest precharge
+    int64_t activate = 0;  // earliest activate
   };
   struct Write {
     int64_t arrival;
@@ -66,12 +71,12 @@ private:
   std::array<int64_t, 4> activates_; // the last four, for tFAW
   int next_ = 0;                     // oldest of activates_
   int64_t lastActivate_;
-  int64_t busFree_ = 0;              // first cycle in which the data bus is free
-  int64_t lastReadEnd_;              // last data cycle of a read, of a write
+  int64_t busFree_ = 0; // first cycle in which the data bus is free
+  int64_t lastReadEnd_; // last data cycle of a read, of a write
   int64_t lastWriteEnd_;
   int64_t refreshDue_;
-  std::deque<Write> held_;           // posted, not written back
-  std::deque<int64_t> leaving_;      // written back: the cycle in which each leaves the controller
+  std::deque<Write> held_;      // posted, not written back
+  std::deque<int64_t> leaving_; // written back: the cycle in which each leaves the controller
   int64_t lastResponse_ = -1;
   uint64_t rowHits_ = 0, rowMisses_ = 0, refreshes_ = 0;
 };
