@@ -5,7 +5,7 @@
 
 namespace tilewright {
 
-// Static shapes without zero sizes, of at most 2^31 - 1 bytes; elements i1, i8, i16 or i32; constants with their data.
+// Static shapes without zero sizes, of at most 6 dimensions and 2^31 - 1 bytes; elements i1, i8, i16 or i32; constants with their data.
 mlir::LogicalResult checkTensor(mlir::Operation *op, mlir::Type type);
 mlir::LogicalResult checkConstant(mlir::tosa::ConstOp op);
 
@@ -24,6 +24,8 @@ mlir::LogicalResult checkTable(mlir::tosa::TableOp op);
 mlir::LogicalResult checkSlice(mlir::tosa::SliceOp op);
 mlir::LogicalResult checkPad(mlir::tosa::PadOp op);
 mlir::LogicalResult checkTile(mlir::tosa::TileOp op);
+mlir::LogicalResult checkResize(mlir::tosa::ResizeOp op);
+mlir::LogicalResult checkGather(mlir::tosa::GatherOp op);
 // Operators whose result has the type of its only tensor operand.
 mlir::LogicalResult checkSameType(mlir::Operation *op);
 

@@ -54,6 +54,28 @@ LogicalResult checkTile(tosa::TileOp op) {
   return success();
 }
 
+LogicalResult checkResize(tosa::ResizeOp op) {
+  ArrayRef<int64_t> input = shapeOf(op.getInput()), result = shapeOf(op.getOutput());
+  if (input[0] != result[0] || input[3] != result[3])
+    return op.emitOpError() << "result must have " << input[0] << " batches and " << input[3] << " channels as the input, not "
+                            << result[0] << " and " << result[3];
+  return success();
+}
+
+LogicalResult checkGather(tosa::GatherOp op) {
+  ArrayRef<int64_t> values = shapeOf(op.getValues()), indices = shapeOf(op.getIndices()), result = shapeOf(op.getOutput());
+  SmallVector<int64_t> expected = {values[0], indices[1], values[2]};
+  if (indices[0] != values[0] || result != ArrayRef<int64_t>(expected))
+    return op.emitOpError("indices and result must fit the values: [N,K,C] by [N,W] gives [N,W,C]");
+  auto positions = constantIntegers(op.getIndices());
+  if (!positions)
+    return success();
+  for (int64_t position : *positions)
+    if (position < 0 || position >= values[1])
+      return op.emitOpError() << "index " << position << " is not within the " << values[1] << " values";
+  return success();
+}
+
 LogicalResult checkSameType(Operation *op) {
   if (op->getOperand(0).getType() == op->getResult(0).getType())
     return success();

@@ -7,7 +7,9 @@ using namespace mlir;
 
 namespace tilewright {
 
-constexpr int64_t largestTensor = (int64_t(1) << 31) - 1; // bytes, TOSA's level 8K
+// TOSA's level 8K.
+constexpr int64_t largestTensor = (int64_t(1) << 31) - 1; // bytes
+constexpr int64_t largestRank = 6;
 
 static int64_t elementBytes(Type element) { return (element.getIntOrFloatBitWidth() + 7) / 8; }
 
@@ -21,6 +23,8 @@ LogicalResult checkTensor(Operation *op, Type type) {
   if (!element.isSignlessInteger(1) && !element.isSignlessInteger(8) && !element.isSignlessInteger(16) &&
       !element.isSignlessInteger(32))
     return op->emitOpError() << "has elements of " << element << ", but only i1, i8, i16 and i32 are supported";
+  if (tensor.getRank() > largestRank)
+    return op->emitOpError() << "has " << type << ", but a tensor may have at most " << largestRank << " dimensions";
   int64_t bytes = elementBytes(element);
   for (int64_t size : tensor.getShape()) {
     if (size == 0)

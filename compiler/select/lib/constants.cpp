@@ -87,9 +87,8 @@ DenseElementsAttr foldAssemble(ValueRange sources, ArrayRef<kernel::Region> regi
     int64_t from = region.sourceOffset, to = region.resultOffset;
     // An odometer over the box; from and to follow it.
     for (size_t axis = 0; axis < index.size();) {
-      if (axis == 0) {
+      if (axis == 0)
         out[to] = source[from];
-      }
       if (++index[axis] < region.sizes[axis]) {
         from += region.sourceStrides[axis];
         to += region.resultStrides[axis];

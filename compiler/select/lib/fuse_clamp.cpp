@@ -18,12 +18,6 @@ static bool onlyClamps(kernel::RescaleOp op) {
          elementOf(op.getX()) == elementOf(op.getResult());
 }
 
-// Whether every value of the clamped range is the same number when its bits are read as signed.
-static bool givesSigned(kernel::RescaleOp op) {
-  int64_t half = int64_t(1) << (elementOf(op.getResult()).getIntOrFloatBitWidth() - 1);
-  return op.getLo() >= -half && op.getHi() < half;
-}
-
 void foldClamps(Block &body) {
   for (Operation &op : llvm::make_early_inc_range(body)) {
     auto clamp = dyn_cast<kernel::RescaleOp>(op);

@@ -1,8 +1,10 @@
 // Groups of `kernel-fuse`:
 //  1. In program order, an element-wise operation joins the group whose last value it reads, when that value has no other use and the
 //     operation keeps its shape; with two such groups, the one that was extended last. Any other operation starts a group.
+//     Within a group values are signed: unsigned elements enter and leave through memory.
 //  2. Each group moves to the place of its last operation, where all that its operations read is known.
 #include "fuse.h"
+#include "scale.h"
 #include "tilewright/compiler/kernel_dialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -26,12 +28,23 @@ bool isElementwise(Operation &op) {
   return isa<kernel::RescaleOp, kernel::TableOp, kernel::BinaryOp, kernel::UnaryOp, kernel::AddI8Op, kernel::MulI8Op>(op);
 }
 
+bool readsUnsigned(Operation &op) {
+  auto rescale = dyn_cast<kernel::RescaleOp>(op);
+  return rescale && rescale.getInputUnsigned();
+}
+
+// Whether the operation gives elements whose bits, read as signed, are other numbers.
+bool givesUnsigned(Operation *op) {
+  auto rescale = dyn_cast<kernel::RescaleOp>(op);
+  return rescale && !givesSigned(rescale);
+}
+
 ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
 class Chains {
 public:
   void add(Operation &op) {
-    Chain *chain = isElementwise(op) ? continuedBy(op) : nullptr;
+    Chain *chain = isElementwise(op) && !readsUnsigned(op) ? continuedBy(op) : nullptr;
     if (!chain) {
       chain = &chains_.emplace_back();
     } else {
@@ -49,7 +62,7 @@ private:
     Chain *best = nullptr;
     for (Value operand : op.getOperands()) {
       auto found = byLast_.find(operand.getDefiningOp());
-      if (found == byLast_.end() || !operand.hasOneUse() || shapeOf(operand) != shapeOf(op.getResult(0)))
+      if (found == byLast_.end() || givesUnsigned(found->first) || !operand.hasOneUse() || shapeOf(operand) != shapeOf(op.getResult(0)))
         continue;
       Chain *chain = &chains_[found->second];
       if (!best || chain->extended > best->extended)

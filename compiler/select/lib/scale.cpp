@@ -11,9 +11,13 @@ std::optional<Scale> scalarScale(kernel::RescaleOp op) {
   return Scale{multiplier->front(), shift->front()};
 }
 
-bool keepsRange(kernel::RescaleOp op) {
-  unsigned bits = llvm::cast<mlir::ShapedType>(op.getType()).getElementTypeBitWidth();
-  return op.getLo() == -(int64_t(1) << (bits - 1)) && op.getHi() == (int64_t(1) << (bits - 1)) - 1;
+// One more than the greatest signed value of the result's type.
+static int64_t signedEnd(kernel::RescaleOp op) {
+  return int64_t(1) << (llvm::cast<mlir::ShapedType>(op.getType()).getElementTypeBitWidth() - 1);
 }
+
+bool keepsRange(kernel::RescaleOp op) { return op.getLo() == -signedEnd(op) && op.getHi() == signedEnd(op) - 1; }
+
+bool givesSigned(kernel::RescaleOp op) { return op.getLo() >= -signedEnd(op) && op.getHi() < signedEnd(op); }
 
 } // namespace tilewright

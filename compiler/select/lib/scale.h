@@ -20,4 +20,7 @@ std::optional<Scale> scalarScale(kernel::RescaleOp op);
 // Whether the clamp is the whole range of the result's type, read as signed.
 bool keepsRange(kernel::RescaleOp op);
 
+// Whether every value of the clamped range is the same number when its bits are read as signed.
+bool givesSigned(kernel::RescaleOp op);
+
 } // namespace tilewright

@@ -3,6 +3,9 @@
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Builders.h"
+#include "tilewright/compiler/kernel_regions.h"
+
+#include <optional>
 
 namespace tilewright {
 
@@ -41,6 +44,13 @@ Selected selectTranspose(mlir::tosa::TransposeOp op, mlir::OpBuilder &builder);
 Selected selectTile(mlir::tosa::TileOp op, mlir::OpBuilder &builder);
 Selected selectReverse(mlir::tosa::ReverseOp op, mlir::OpBuilder &builder);
 Selected selectReshape(mlir::tosa::ReshapeOp op, mlir::OpBuilder &builder);
+Selected selectResize(mlir::tosa::ResizeOp op, mlir::OpBuilder &builder);
+Selected selectGather(mlir::tosa::GatherOp op, mlir::OpBuilder &builder);
+
+bool isMovable(mlir::Value value); // of elements that kernel.assemble moves
+// Moves `regions` of the sources into a tensor of this type; a constant when the sources are.
+Selected createAssemble(mlir::Location location, mlir::Type type, mlir::ValueRange sources, std::optional<int64_t> fill,
+                        llvm::ArrayRef<kernel::Region> regions, mlir::OpBuilder &builder);
 // A copy of a whole tensor, for results that need memory of their own.
 Selected createCopy(mlir::Value source, mlir::Location location, mlir::OpBuilder &builder);
 

@@ -20,14 +20,18 @@ static int64_t dot(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
   return sum;
 }
 
-static Selected createAssemble(Location location, Type type, ValueRange sources, std::optional<int64_t> fill,
-                               ArrayRef<Region> regions, OpBuilder &builder) {
+bool isMovable(Value value) {
+  return hasElement(value, 1) || hasElement(value, 8) || hasElement(value, 16) || hasElement(value, 32);
+}
+
+Selected createAssemble(Location location, Type type, ValueRange sources, std::optional<int64_t> fill, ArrayRef<Region> regions,
+                        OpBuilder &builder) {
+  SmallVector<Region> merged(llvm::map_range(regions, kernel::coalesce));
   auto tensor = cast<RankedTensorType>(type);
-  if (DenseElementsAttr folded = foldAssemble(sources, regions, fill, tensor))
+  if (DenseElementsAttr folded = foldAssemble(sources, merged, fill, tensor))
     return tosa::ConstOp::create(builder, location, tensor, folded);
-  SmallVector<Attribute> encoded;
-  for (const Region &region : regions)
-    encoded.push_back(kernel::encode(builder.getContext(), kernel::coalesce(region)));
+  SmallVector<Attribute> encoded(
+      llvm::map_range(merged, [&](const Region &region) { return kernel::encode(builder.getContext(), region); }));
   return kernel::AssembleOp::create(builder, location, type, sources, fill ? builder.getI64IntegerAttr(*fill) : nullptr,
                                     builder.getArrayAttr(encoded));
 }
@@ -43,10 +47,6 @@ static Region box(ArrayRef<int64_t> source, ArrayRef<int64_t> result, ArrayRef<i
 
 static Selected unsupportedElement(Operation *op) {
   return unsupported(op, "moving elements of " + elementName(op->getOperand(0)) + " is not supported");
-}
-
-static bool isMovable(Value value) {
-  return hasElement(value, 1) || hasElement(value, 8) || hasElement(value, 16) || hasElement(value, 32);
 }
 
 Selected selectPad(tosa::PadOp op, OpBuilder &builder) {

@@ -24,6 +24,8 @@ static LogicalResult checkOperator(Operation *op) {
       .Case<SliceOp>([](auto o) { return checkSlice(o); })
       .Case<PadOp>([](auto o) { return checkPad(o); })
       .Case<TileOp>([](auto o) { return checkTile(o); })
+      .Case<ResizeOp>([](auto o) { return checkResize(o); })
+      .Case<GatherOp>([](auto o) { return checkGather(o); })
       .Case<IdentityOp, ReverseOp>([](auto o) { return checkSameType(o); })
       .Default([](Operation *) { return success(); });
 }

@@ -63,6 +63,8 @@ Selected select(Operation *op, OpBuilder &builder) {
       .Case<TileOp>([&](auto o) { return selectTile(o, builder); })
       .Case<ReverseOp>([&](auto o) { return selectReverse(o, builder); })
       .Case<ReshapeOp>([&](auto o) { return selectReshape(o, builder); })
+      .Case<ResizeOp>([&](auto o) { return selectResize(o, builder); })
+      .Case<GatherOp>([&](auto o) { return selectGather(o, builder); })
       .Case<IdentityOp>([&](auto o) { return o.getInput1(); })
       .Default([](Operation *o) { return unsupported(o, "the operator is not supported yet"); });
 }
