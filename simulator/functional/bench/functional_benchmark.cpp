@@ -1,4 +1,5 @@
-// What the functional engine costs an instruction beyond its values, and a convolution's inner part as a whole.
+// What the functional engine costs an instruction beyond its values, and a convolution's inner part
+// as a whole.
 //
 //   build/release/bin/functional-benchmark
 #include "tilewright/isa/assembler.h"

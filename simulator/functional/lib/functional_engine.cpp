@@ -48,7 +48,8 @@ struct UnitState {
 // Decoded instructions by pc: loops decode their bodies once.
 class DecodeCache {
 public:
-  DecodeCache(const isa::Isa &isa, const Program &program) : isa_(isa), program_(program), lines_(lines) {}
+  DecodeCache(const isa::Isa &isa, const Program &program)
+      : isa_(isa), program_(program), lines_(lines) {}
 
   const isa::Word &at(const ControlFlow &flow) {
     Line &line = lines_[flow.pc() % lines];
@@ -189,7 +190,8 @@ private:
                        [](const UnitState &unit) { return unit.queue.empty(); });
   }
 
-  // One turn of a unit: the head of its queue, if it may start and signal. True when anything happened.
+  // One turn of a unit: the head of its queue, if it may start and signal. True when anything
+  // happened.
   bool work(size_t index) {
     auto &unit = units_[index];
     if (unit.queue.empty())
@@ -252,7 +254,8 @@ private:
     return fmt::format("instruction {} ({})", pc, instruction(word).name);
   }
 
-  // "semaphore 3 (count 0, last signaled by instruction 7 (load))" for each that cannot be taken, or given.
+  // "semaphore 3 (count 0, last signaled by instruction 7 (load))" for each that cannot be taken,
+  // or given.
   std::string blocking(uint32_t mask, bool taking) const {
     std::string text;
     for (size_t i = 0; i < semaphores_.size(); ++i) {
@@ -280,9 +283,8 @@ private:
         place = head.pc;
       placed = true;
       text += fmt::format("; {}: {} waits {}", isa_.units()[i].name, nameAt(head.pc),
-                          unit.executed
-                              ? "to signal " + blocking(head.word.signal, false)
-                              : "for " + blocking(head.word.wait, true));
+                          unit.executed ? "to signal " + blocking(head.word.signal, false)
+                                        : "for " + blocking(head.word.wait, true));
     }
     text += fmt::format("; {}: {} waits {}", isa_.units()[0].name, nameAt(flow_.pc()),
                         sequencerWaits());
@@ -333,8 +335,8 @@ RunRecord FunctionalEngine::run(const Program &program, DramImage &dram,
   return record;
 }
 
-std::unique_ptr<Engine> makeFunctionalEngine(const isa::Isa &isa) {
-  return std::make_unique<FunctionalEngine>(isa);
+std::unique_ptr<Engine> makeFunctionalEngine(const isa::Isa &isa, uint64_t interleaving) {
+  return std::make_unique<FunctionalEngine>(isa, interleaving);
 }
 
 } // namespace tilewright

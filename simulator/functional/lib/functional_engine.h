@@ -1,5 +1,6 @@
-// The functional engine: values without time. Units run behind queues and semaphores as in the machine, one instruction at a time in a
-// fixed order, so that what a program forgot to synchronize shows as a wrong value or a deadlock here too.
+// The functional engine: values without time. Units run behind queues and semaphores as in the
+// machine, one instruction at a time in a fixed order, so that what a program forgot to synchronize
+// shows as a wrong value or a deadlock here too.
 #pragma once
 
 #include "tilewright/simulator/control_flow.h"
@@ -13,8 +14,9 @@ namespace tilewright {
 
 class FunctionalEngine : public Engine {
 public:
-  // `interleaving` 0: the sequencer goes as far as it can, then each unit takes one turn. Any other value: turns drawn at random from that
-  // seed. A program that is synchronized gives the same values under all.
+  // `interleaving` 0: the sequencer goes as far as it can, then each unit takes one turn. Any other
+  // value: turns drawn at random from that seed. A program that is synchronized gives the same
+  // values under all.
   explicit FunctionalEngine(const isa::Isa &isa, uint64_t interleaving = 0);
 
   const char *name() const override { return "functional"; }

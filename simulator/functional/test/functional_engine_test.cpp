@@ -1,5 +1,5 @@
 // The functional engine on small programs: values, control flow, semaphores, traps, deadlocks.
-#include "functional_engine.h"
+#include "tilewright/simulator/engine.h"
 
 #include "tilewright/isa/assembler.h"
 #include "tilewright/support/error.h"
@@ -41,8 +41,7 @@ std::vector<uint8_t> run(Program program, uint64_t interleaving = 0, RunRecord *
     bytes[static_cast<size_t>(i)] = static_cast<char>(i);
   program.data.push_back({0, bytes});
   DramImage dram(program);
-  FunctionalEngine engine(edge16(), interleaving);
-  RunRecord result = engine.run(program, dram, options);
+  RunRecord result = makeFunctionalEngine(edge16(), interleaving)->run(program, dram, options);
   if (record)
     *record = result;
   return {dram.data(), dram.data() + dram.size()};
@@ -94,10 +93,10 @@ TEST(FunctionalEngine, StartsEveryRunFromReset) {
     halt
 )");
   program.data.push_back({1, std::string(1, '\7')});
-  FunctionalEngine engine(edge16());
+  auto engine = makeFunctionalEngine(edge16());
   for (int i = 0; i < 2; ++i) {
     DramImage dram(program);
-    engine.run(program, dram, {});
+    engine->run(program, dram, {});
     EXPECT_EQ(dram.data()[0x100], 7);
   }
 }
@@ -195,7 +194,8 @@ TEST(FunctionalEngine, ResultsDoNotDependOnTheOrderOfTurns) {
 }
 
 TEST(FunctionalEngine, QueuesLetUnitsRunOutOfProgramOrder) {
-  // Without its token the store runs ahead of what the load waits for: the missing synchronization shows.
+  // Without its token the store runs ahead of what the load waits for: the missing synchronization
+  // shows.
   auto dram = run(assembled(R"(
     load  s=3, d=0x40, n1=1, n0=1 !wait=0
     store s=0x40, d=0x400, n1=1, n0=1 !signal=0
@@ -226,21 +226,26 @@ TEST(FunctionalEngine, NamesWhoWaitsForWhatInADeadlock) {
   program.runs.push_back({0, 0});
   std::string message = failure(program);
   EXPECT_THAT(message, HasSubstr("test.elf: instruction 0 (layer 'conv1'): error: deadlock"));
-  EXPECT_THAT(message, HasSubstr("load: instruction 0 (load) waits for semaphore 1 (count 0, never signaled)"));
-  EXPECT_THAT(message, HasSubstr("store: instruction 1 (store) waits for semaphore 0 (count 0, never signaled) "
-                                 "and semaphore 5 (count 0, never signaled)"));
+  EXPECT_THAT(
+      message,
+      HasSubstr("load: instruction 0 (load) waits for semaphore 1 (count 0, never signaled)"));
+  EXPECT_THAT(
+      message,
+      HasSubstr("store: instruction 1 (store) waits for semaphore 0 (count 0, never signaled) "
+                "and semaphore 5 (count 0, never signaled)"));
   EXPECT_THAT(message, HasSubstr("sequencer: instruction 2 (halt) waits until every unit is idle"));
 }
 
 TEST(FunctionalEngine, NamesTheLastSignalInADeadlock) {
-  EXPECT_THAT(failure(assembled(R"(
+  EXPECT_THAT(
+      failure(assembled(R"(
     load  s=0, d=0x40, n1=1, n0=1 !signal=0
     store s=0x40, d=0x400, n1=1, n0=1 !wait=0
     store s=0x40, d=0x400, n1=1, n0=1 !wait=0
     halt
 )")),
-              HasSubstr("store: instruction 2 (store) waits for semaphore 0 (count 0, last signaled by "
-                        "instruction 0 (load))"));
+      HasSubstr("store: instruction 2 (store) waits for semaphore 0 (count 0, last signaled by "
+                "instruction 0 (load))"));
 }
 
 TEST(FunctionalEngine, NamesASignalThatFindsNoRoom) {

@@ -59,8 +59,7 @@ struct Call {
       return state.SkipWithError(reason.c_str());
     for (auto _ : state)
       machine.kernels.execute(word, addresses.data(), machine.state);
-    state.counters[what] =
-        benchmark::Counter(work, benchmark::Counter::kIsIterationInvariantRate);
+    state.counters[what] = benchmark::Counter(work, benchmark::Counter::kIsIterationInvariantRate);
   }
   const isa::Instruction &instruction;
   isa::Word word;
@@ -76,16 +75,30 @@ void mmul(benchmark::State &state) {
   machine.set("matrix", "d_s0", 16);
   machine.set("matrix", "d_s1", 16 * x);
   machine.set("matrix", "a_zp", -3);
-  Call("mmul").with("a", 0).with("d", 0).with("n1", y).with("n0", x).with("k", k).with("n", 16)
-      .with("accumulate", 1).with("swap", 1)
+  Call("mmul")
+      .with("a", 0)
+      .with("d", 0)
+      .with("n1", y)
+      .with("n0", x)
+      .with("k", k)
+      .with("n", 16)
+      .with("accumulate", 1)
+      .with("swap", 1)
       .time(state, machine, static_cast<double>(x * y * k * 16), "macs");
 }
 BENCHMARK(mmul)->Args({14, 16})->Args({7, 16})->Args({56, 16})->Args({14, 3});
 
 void mmulOneRow(benchmark::State &state) {
   Machine machine;
-  Call("mmul").with("a", 0).with("d", 0).with("n1", 1).with("n0", 1).with("k", 16).with("n", 16)
-      .with("accumulate", 1).with("swap", 1)
+  Call("mmul")
+      .with("a", 0)
+      .with("d", 0)
+      .with("n1", 1)
+      .with("n0", 1)
+      .with("k", 16)
+      .with("n", 16)
+      .with("accumulate", 1)
+      .with("swap", 1)
       .time(state, machine, 256, "macs");
 }
 BENCHMARK(mmulOneRow);
@@ -112,8 +125,12 @@ void depthwise(benchmark::State &state, const char *name) {
   machine.set("vector", "k1", 3);
   machine.set("vector", "d_s0", c);
   machine.set("vector", "d_s1", c * size);
-  Call(name).with("a", 0).with("b", 0x10000).with("d", name == std::string("vdw") ? 0 : 0x20000)
-      .with("n0", size).with("nc", c)
+  Call(name)
+      .with("a", 0)
+      .with("b", 0x10000)
+      .with("d", name == std::string("vdw") ? 0 : 0x20000)
+      .with("n0", size)
+      .with("nc", c)
       .time(state, machine, static_cast<double>(9 * c * size * size), "macs");
 }
 void vdw(benchmark::State &state) { depthwise(state, "vdw"); }
@@ -157,8 +174,8 @@ void load(benchmark::State &state) {
   const int64_t x = state.range(0), y = 4096 / x;
   machine.set("load", "s_s1", x);
   machine.set("load", "d_s1", x);
-  Call("load").with("s", 0).with("d", 0).with("n1", y).with("n0", x)
-      .time(state, machine, static_cast<double>(x * y), "bytes");
+  Call("load").with("s", 0).with("d", 0).with("n1", y).with("n0", x).time(
+      state, machine, static_cast<double>(x * y), "bytes");
 }
 BENCHMARK(load)->Arg(16)->Arg(64)->Arg(1024);
 
@@ -166,7 +183,11 @@ BENCHMARK(load)->Arg(16)->Arg(64)->Arg(1024);
 void loadStrided(benchmark::State &state) {
   Machine machine;
   machine.set("load", "d_s0", 16);
-  Call("load").with("s", 0).with("d", 0).with("n1", 1).with("n0", 4096)
+  Call("load")
+      .with("s", 0)
+      .with("d", 0)
+      .with("n1", 1)
+      .with("n0", 4096)
       .time(state, machine, 4096, "bytes");
 }
 BENCHMARK(loadStrided);

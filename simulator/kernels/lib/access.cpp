@@ -23,9 +23,9 @@ ExprPtr node(ExprKind kind, std::vector<ExprPtr> args, __int128 value = 0) {
 ExprPtr flatten(const isa::StateArray &array, const std::vector<ExprPtr> &where) {
   ExprPtr flat = where[0];
   for (size_t i = 1; i < where.size(); ++i)
-    flat = node(ExprKind::Add,
-                {node(ExprKind::Multiply, {flat, node(ExprKind::Literal, {}, array.sizes[i])}),
-                 where[i]});
+    flat = node(
+        ExprKind::Add,
+        {node(ExprKind::Multiply, {flat, node(ExprKind::Literal, {}, array.sizes[i])}), where[i]});
   return flat;
 }
 
@@ -46,7 +46,8 @@ Access make(bool isMemory, int index, const std::vector<ExprPtr> &where,
     flat = flatten(array, where);
   }
   access.affine = isa::asAffine(flat, access.form);
-  // A form whose constant or coefficients read memory is linear in the iterators only when they do not.
+  // A form whose constant or coefficients read memory is linear in the iterators only when they do
+  // not.
   auto fixed = [](const ExprPtr &expr) { return isUniform(*expr); };
   if (access.affine)
     access.affine = (!access.form.constant || fixed(access.form.constant)) &&
@@ -77,8 +78,7 @@ Stride strideOf(const Access &access, int iterator) {
   ExprPtr coefficient = coefficientOf(access, iterator);
   if (!coefficient)
     return Stride::None;
-  if (coefficient->kind == ExprKind::Literal && coefficient->value <= 1 &&
-      coefficient->value >= 0)
+  if (coefficient->kind == ExprKind::Literal && coefficient->value <= 1 && coefficient->value >= 0)
     return coefficient->value == 1 ? Stride::One : Stride::None;
   if (coefficient->kind == ExprKind::State && coefficient->type == isa::Type{false, 1})
     return Stride::Bit;

@@ -11,8 +11,8 @@ struct Access {
   bool isMemory = true;
   int index = 0; // operand or array
   isa::Type type;
-  bool affine = true; // false only for arrays: the loader refuses other memory indices
-  isa::AffineForm form;     // in elements; of an array: of its row-major elements
+  bool affine = true;              // false only for arrays: the loader refuses other memory indices
+  isa::AffineForm form;            // in elements; of an array: of its row-major elements
   std::vector<isa::ExprPtr> where; // as written
 };
 
@@ -40,7 +40,8 @@ template <typename Visit> void forEachRead(const isa::Expr &expr, const Visit &v
 
 // True when the value of `expr` may differ between values of the iterator.
 bool dependsOn(const isa::Expr &expr, int iterator);
-// True when `expr` has no iterators, no memory or array reads and no result: one value for the whole instruction.
+// True when `expr` has no iterators, no memory or array reads and no result: one value for the
+// whole instruction.
 bool isUniform(const isa::Expr &expr);
 
 } // namespace tilewright::kernels

@@ -10,7 +10,8 @@ using llvm::Value;
 
 namespace {
 
-// What an access to a memory may touch. An iterator without values counts as if it had one: enough for a sufficient test.
+// What an access to a memory may touch. An iterator without values counts as if it had one: enough
+// for a sufficient test.
 struct Reach {
   const isa::MemoryAccess *access = nullptr;
   Value *begin = nullptr; // bytes [begin, end)
@@ -82,8 +83,8 @@ private:
     Value *bytes = kernel_.constant(access.elementBytes);
     Value *base = kernel_.byteAddress(access.operand);
     reach.begin = b_.CreateAdd(base, b_.CreateMul(least, bytes));
-    reach.end = b_.CreateAdd(
-        base, b_.CreateMul(b_.CreateAdd(greatest, kernel_.constant(1)), bytes));
+    reach.end =
+        b_.CreateAdd(base, b_.CreateMul(b_.CreateAdd(greatest, kernel_.constant(1)), bytes));
     return reach;
   }
 
@@ -102,12 +103,13 @@ private:
     return b_.CreateOr(apart, b_.CreateAnd(same, visitsOnce(write)));
   }
 
-  // Whether no element is written twice: from the innermost iterator outwards, each stride is beyond all that the ones before span.
+  // Whether no element is written twice: from the innermost iterator outwards, each stride is
+  // beyond all that the ones before span.
   Value *visitsOnce(const Reach &write) {
     Value *once = b_.getTrue(), *span = zero_;
     for (size_t i = write.lasts.size(); i-- > 0;) {
-      Value *stride = b_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, write.coefficients[i],
-                                               b_.getFalse());
+      Value *stride =
+          b_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, write.coefficients[i], b_.getFalse());
       Value *still = b_.CreateICmpEQ(write.lasts[i], zero_);
       once = b_.CreateAnd(once, b_.CreateOr(still, b_.CreateICmpSGT(stride, span)));
       span = b_.CreateAdd(span, b_.CreateMul(stride, write.lasts[i]));

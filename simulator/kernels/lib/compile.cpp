@@ -46,7 +46,8 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   llvm::ModulePassManager passes;
-  // The loops are already in their final shape: registers for slots, common values once, constants out of loops.
+  // The loops are already in their final shape: registers for slots, common values once, constants
+  // out of loops.
   llvm::cantFail(builder.parsePassPipeline(
       passes, "function(mem2reg,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
               "loop-mssa(licm),early-cse,adce)"));

@@ -1,4 +1,5 @@
-// From an instruction's semantics to native code: IR, a short optimization pipeline, an object file.
+// From an instruction's semantics to native code: IR, a short optimization pipeline, an object
+// file.
 #pragma once
 
 #include "tilewright/isa/isa.h"
@@ -15,7 +16,8 @@ namespace tilewright::kernels {
 std::string runSymbol(const std::string &key);
 std::string checkSymbol(const std::string &key);
 
-// The processor the code is for: this one, or the one that TILEWRIGHT_KERNEL_CPU names (tests of other instruction sets).
+// The processor the code is for: this one, or the one that TILEWRIGHT_KERNEL_CPU names (tests of
+// other instruction sets).
 llvm::orc::JITTargetMachineBuilder kernelMachine();
 
 class Compiler {

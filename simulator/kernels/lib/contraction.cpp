@@ -1,8 +1,11 @@
-// Sums of products a[.., i] * b[i, j] whose factors fit 16 bits, two products an operation: what a matrix unit's semantics say.
+// Sums of products a[.., i] * b[i, j] whose factors fit 16 bits, two products an operation: what a
+// matrix unit's semantics say.
 //
-//   1. Pack b once: rows 2p and 2p + 1 interleaved, so that a vector holds a pair for each of 16 columns.
+//   1. Pack b once: rows 2p and 2p + 1 interleaved, so that a vector holds a pair for each of 16
+//   columns.
 //   2. For blocks of rows of the result: the rows of a, as 16-bit pairs, go to a buffer.
-//   3. For each 16 columns: accumulators of all rows of the block stay in registers while the loop over pairs multiplies
+//   3. For each 16 columns: accumulators of all rows of the block stay in registers while the loop
+//   over pairs multiplies
 //      one vector of b by the broadcast pair of every row.
 #include "step_emitter.h"
 
@@ -48,8 +51,7 @@ bool readsFollow(const Expr &expr, int iterator, StepFrame &frame) {
 bool match(StepFrame &frame, Factors &factors) {
   const Step &step = frame.step;
   if (step.kind != isa::StepKind::Reduce || step.combiner != isa::Combiner::Add ||
-      frame.reductions() != 1 || frame.spatial() < 1 ||
-      step.expr->kind != ExprKind::Multiply ||
+      frame.reductions() != 1 || frame.spatial() < 1 || step.expr->kind != ExprKind::Multiply ||
       containerOf(rangeOf(step.accumulator)).bits != 32)
     return false;
   const int column = frame.spatial() - 1, depth = frame.spatial();
@@ -92,7 +94,8 @@ public:
         columnExtent_(frame.extents[static_cast<size_t>(column_)]) {
     accumulators_ = llvm::FixedVectorType::get(b_.getInt32Ty(), columnLanes);
     pairVector_ = llvm::FixedVectorType::get(b_.getInt16Ty(), 2 * columnLanes);
-    pairCount_ = b_.CreateLShr(b_.CreateAdd(depthExtent_, kernel_.constant(1)), kernel_.constant(1));
+    pairCount_ =
+        b_.CreateLShr(b_.CreateAdd(depthExtent_, kernel_.constant(1)), kernel_.constant(1));
     columnChunks_ = b_.CreateUDiv(b_.CreateAdd(columnExtent_, kernel_.constant(columnLanes - 1)),
                                   kernel_.constant(columnLanes));
   }
@@ -101,8 +104,8 @@ public:
   Value *small() {
     Value *depth = b_.CreateICmpULE(depthExtent_, kernel_.constant(largestDepth));
     Value *columns = b_.CreateICmpULE(columnExtent_, kernel_.constant(largestPack));
-    Value *elements = b_.CreateMul(b_.CreateMul(pairCount_, columnChunks_),
-                                   kernel_.constant(2 * columnLanes));
+    Value *elements =
+        b_.CreateMul(b_.CreateMul(pairCount_, columnChunks_), kernel_.constant(2 * columnLanes));
     Value *pack = b_.CreateICmpULE(elements, kernel_.constant(largestPack));
     return b_.CreateAnd(b_.CreateAnd(depth, columns), pack);
   }
@@ -112,8 +115,8 @@ public:
                              kernel_.constant(-depthLanes));
     // Buffers of this call, given back at its end.
     Value *saved = b_.CreateStackSave();
-    pack_ = buffer(b_.CreateMul(b_.CreateMul(pairCount_, columnChunks_),
-                                kernel_.constant(2 * columnLanes)));
+    pack_ = buffer(
+        b_.CreateMul(b_.CreateMul(pairCount_, columnChunks_), kernel_.constant(2 * columnLanes)));
     rows_ = buffer(b_.CreateMul(rowPitch_, kernel_.constant(blockRows)));
     packColumns();
     if (column_ == 0)
@@ -153,12 +156,11 @@ private:
     }
     Value *wholePairs = b_.CreateLShr(depthExtent_, kernel_.constant(1));
     frame_.chunks(column_, columnLanes, [&] {
-      Value *chunk = b_.CreateUDiv(
-          frame_.emitter.position.iterators[static_cast<size_t>(column_)],
-          kernel_.constant(columnLanes));
+      Value *chunk = b_.CreateUDiv(frame_.emitter.position.iterators[static_cast<size_t>(column_)],
+                                   kernel_.constant(columnLanes));
       auto put = [&](Value *pair, Value *even, Value *odd) {
-        b_.CreateAlignedStore(b_.CreateShuffleVector(even, odd, interleave),
-                              packed(chunk, pair), llvm::Align(64));
+        b_.CreateAlignedStore(b_.CreateShuffleVector(even, odd, interleave), packed(chunk, pair),
+                              llvm::Align(64));
       };
       kernel_.loop(kernel_.constant(0), wholePairs, 1, [&](Value *pair) {
         Value *even = b_.CreateShl(pair, kernel_.constant(1));
@@ -171,7 +173,8 @@ private:
     });
   }
 
-  // Blocks of rows along the innermost spatial iterator but the columns, then what is left one by one.
+  // Blocks of rows along the innermost spatial iterator but the columns, then what is left one by
+  // one.
   void blocks() {
     auto inner = static_cast<size_t>(column_ - 1);
     Value *extent = frame_.extents[inner];
@@ -203,8 +206,7 @@ private:
   }
 
   Value *rowBuffer(int row) {
-    return b_.CreateGEP(b_.getInt16Ty(), rows_,
-                        b_.CreateMul(rowPitch_, kernel_.constant(row)));
+    return b_.CreateGEP(b_.getInt16Ty(), rows_, b_.CreateMul(rowPitch_, kernel_.constant(row)));
   }
 
   void block(int rows) {
@@ -213,8 +215,7 @@ private:
         frame_.chunks(depth_, depthLanes, [&] {
           Value *at = frame_.emitter.position.iterators[static_cast<size_t>(depth_)];
           b_.CreateAlignedStore(frame_.emitter.emitLanes(*factors_.row, 16),
-                                b_.CreateGEP(b_.getInt16Ty(), rowBuffer(row), at),
-                                llvm::Align(32));
+                                b_.CreateGEP(b_.getInt16Ty(), rowBuffer(row), at), llvm::Align(32));
         });
       });
     frame_.chunks(column_, columnLanes, [&] { columns(rows); });
@@ -227,12 +228,10 @@ private:
         slots.push_back(kernel_.slot(accumulators_, "accumulator"));
         b_.CreateStore(frame_.initial(32), slots.back());
       });
-    Value *chunk =
-        b_.CreateUDiv(frame_.emitter.position.iterators[static_cast<size_t>(column_)],
-                      kernel_.constant(columnLanes));
+    Value *chunk = b_.CreateUDiv(frame_.emitter.position.iterators[static_cast<size_t>(column_)],
+                                 kernel_.constant(columnLanes));
     kernel_.loop(kernel_.constant(0), pairCount_, 1, [&](Value *pair) {
-      Value *columns =
-          b_.CreateAlignedLoad(pairVector_, packed(chunk, pair), llvm::Align(64));
+      Value *columns = b_.CreateAlignedLoad(pairVector_, packed(chunk, pair), llvm::Align(64));
       for (int row = 0; row < rows; ++row) {
         Value *place = b_.CreateGEP(b_.getInt32Ty(), rowBuffer(row), pair);
         Value *both = b_.CreateVectorSplat(
@@ -280,8 +279,7 @@ private:
 
 } // namespace
 
-bool emitContraction(StepFrame &frame, PairProducts pairs,
-                     const std::function<void()> &otherwise) {
+bool emitContraction(StepFrame &frame, PairProducts pairs, const std::function<void()> &otherwise) {
   Factors factors;
   if (pairs == PairProducts::None || !match(frame, factors))
     return false;

@@ -12,8 +12,7 @@ namespace {
 
 llvm::Constant *constantOf(llvm::Type *type, __int128 value) {
   uint64_t words[] = {static_cast<uint64_t>(value), static_cast<uint64_t>(value >> 64)};
-  return llvm::ConstantInt::get(type,
-                                llvm::APInt(128, words).trunc(type->getScalarSizeInBits()));
+  return llvm::ConstantInt::get(type, llvm::APInt(128, words).trunc(type->getScalarSizeInBits()));
 }
 
 } // namespace
@@ -54,9 +53,7 @@ Value *ExpressionEmitter::wrap(Value *value, int bits, const isa::Type &type) {
   return builder_.CreateAShr(builder_.CreateShl(value, distance), distance);
 }
 
-Value *ExpressionEmitter::emitLanes(const Expr &expr, int bits) {
-  return splat(emit(expr, bits));
-}
+Value *ExpressionEmitter::emitLanes(const Expr &expr, int bits) { return splat(emit(expr, bits)); }
 
 Value *ExpressionEmitter::emitWrapped(const Expr &expr, const isa::Type &type, int bits) {
   Value *value = emit(expr, bits);
@@ -71,8 +68,7 @@ Value *ExpressionEmitter::emit(const Expr &expr, int bits) {
   // Twice the lanes fit a register at 32 bits as at 64, so values widen as late as they can.
   Container container = containerOf(ranges_.of(expr));
   Value *value = bits > 32 && container.bits <= 32
-                     ? resize(emit(expr, 32), 32, bits,
-                              container.isSigned || container.bits < 32)
+                     ? resize(emit(expr, 32), 32, bits, container.isSigned || container.bits < 32)
                      : compute(expr, bits);
   known_[key] = value;
   return value;
@@ -182,8 +178,8 @@ Value *ExpressionEmitter::compute(const Expr &expr, int bits) {
     if (bits <= expr.type.bits || ranges_.of(arg).within(rangeOf(expr.type)))
       return emit(arg, bits);
     Container container = containerOf(rangeOf(expr.type));
-    return resize(wrap(emit(arg, container.bits), container.bits, expr.type), container.bits,
-                  bits, expr.type.isSigned);
+    return resize(wrap(emit(arg, container.bits), container.bits, expr.type), container.bits, bits,
+                  expr.type.isSigned);
   }
   case ExprKind::Saturate:
     return saturate(expr, bits);
@@ -222,8 +218,7 @@ Value *ExpressionEmitter::extreme(const Expr &expr, int bits) {
   bool least = expr.kind == ExprKind::Minimum;
   auto intrinsic = both.isSigned ? (least ? llvm::Intrinsic::smin : llvm::Intrinsic::smax)
                                  : (least ? llvm::Intrinsic::umin : llvm::Intrinsic::umax);
-  return resize(builder_.CreateBinaryIntrinsic(intrinsic, a, b), both.bits, bits,
-                both.isSigned);
+  return resize(builder_.CreateBinaryIntrinsic(intrinsic, a, b), both.bits, bits, both.isSigned);
 }
 
 // The amount clamped to [0, limit], as an integer of `bits` bits.
@@ -256,8 +251,9 @@ Value *ExpressionEmitter::shiftRight(const Expr &expr, int bits) {
   const Expr &arg = *expr.args[0];
   const Range &range = ranges_.of(arg);
   Container container = containerOf(range);
-  // A 64-bit sum that may overflow by its top bit alone (rounding before a shift) is still known in 64 bits: what is below the least
-  // value is an overflow, and then the bits shifted in are those of the greater range.
+  // A 64-bit sum that may overflow by its top bit alone (rounding before a shift) is still known in
+  // 64 bits: what is below the least value is an overflow, and then the bits shifted in are those
+  // of the greater range.
   constexpr __int128 least64 = std::numeric_limits<int64_t>::min();
   constexpr __int128 span64 = __int128(1) << 64;
   bool carries = container.bits == 128 && bits <= 64 && range.least >= least64 &&
@@ -307,8 +303,7 @@ Value *ExpressionEmitter::countLeadingZeros(const Expr &expr, int bits) {
   const isa::Type pattern{false, type.bits};
   int width = containerOf(rangeOf(pattern)).bits;
   Value *value = wrap(emit(*expr.args[0], width), width, pattern);
-  Value *count =
-      builder_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, value, builder_.getFalse());
+  Value *count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, value, builder_.getFalse());
   count = builder_.CreateSub(count, constantLike(count, width - type.bits));
   return resize(count, width, bits, false);
 }
@@ -339,25 +334,23 @@ const Access &ExpressionEmitter::access(const isa::Target &target) {
 Value *ExpressionEmitter::pointerTo(const Access &access) {
   Value *base =
       access.isMemory ? kernel_.operandPointer(access.index) : kernel_.arrayPointer(access.index);
-  Value *element = access.form.constant
-                       ? emit(*access.form.constant, 64)
-                       : kernel_.constant(0);
+  Value *element = access.form.constant ? emit(*access.form.constant, 64) : kernel_.constant(0);
   for (const auto &term : access.form.terms) {
     Value *index = position.iterators[static_cast<size_t>(term.iterator)];
-    element = builder_.CreateAdd(
-        element, builder_.CreateMul(emit(*term.coefficient, 64), index));
+    element = builder_.CreateAdd(element, builder_.CreateMul(emit(*term.coefficient, 64), index));
   }
   Value *offset = builder_.CreateMul(element, kernel_.constant(storageBits(access.type) / 8));
   return builder_.CreateGEP(builder_.getInt8Ty(), base, offset);
 }
 
-// An element at a place that is no linear function of the iterators. The loader has proved that it lies inside the array.
+// An element at a place that is no linear function of the iterators. The loader has proved that it
+// lies inside the array.
 Value *ExpressionEmitter::lookUp(const Access &access) {
   const auto &array = kernel_.unit.arrays[static_cast<size_t>(access.index)];
   Value *element = kernel_.constant(0);
   for (size_t i = 0; i < access.where.size(); ++i)
-    element =
-        builder_.CreateAdd(builder_.CreateMul(element, kernel_.constant(array.sizes[i])), emit(*access.where[i], 64));
+    element = builder_.CreateAdd(builder_.CreateMul(element, kernel_.constant(array.sizes[i])),
+                                 emit(*access.where[i], 64));
   Value *offset = builder_.CreateMul(element, kernel_.constant(storageBits(access.type) / 8));
   return builder_.CreateGEP(builder_.getInt8Ty(), kernel_.arrayPointer(access.index), offset);
 }
@@ -376,11 +369,12 @@ Value *ExpressionEmitter::load(const Access &access, Value *pointer) {
                                        llvm::Constant::getNullValue(type));
     return builder_.CreateAlignedLoad(type, pointer, llvm::Align(1));
   };
-  // A stride known at run time only is 1 here: step_emitter.cpp chose the vector form for that case.
+  // A stride known at run time only is 1 here: step_emitter.cpp chose the vector form for that
+  // case.
   if (stride != Stride::Bit)
     return contiguous();
-  Value *moves = builder_.CreateICmpNE(
-      emit(*coefficientOf(access, position.vectorIterator), 64), kernel_.constant(0));
+  Value *moves = builder_.CreateICmpNE(emit(*coefficientOf(access, position.vectorIterator), 64),
+                                       kernel_.constant(0));
   Value *many = nullptr, *one = nullptr;
   llvm::BasicBlock *manyBlock = nullptr, *oneBlock = nullptr;
   kernel_.branch(

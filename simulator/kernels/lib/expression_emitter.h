@@ -1,7 +1,9 @@
-// The scalar level as LLVM IR: an expression for one element, or for `lanes` neighbors along one iterator at once.
+// The scalar level as LLVM IR: an expression for one element, or for `lanes` neighbors along one
+// iterator at once.
 //
-// A value is computed in the narrowest machine width that gives its wanted bits: sums, differences, products and logic need no
-// more bits of their operands than are wanted of the result; all else is computed in a container of its full range.
+// A value is computed in the narrowest machine width that gives its wanted bits: sums, differences,
+// products and logic need no more bits of their operands than are wanted of the result; all else is
+// computed in a container of its full range.
 #pragma once
 
 #include "access.h"
@@ -17,18 +19,20 @@ class ExpressionEmitter {
 public:
   explicit ExpressionEmitter(KernelFunction &kernel) : kernel_(kernel), builder_(kernel.builder) {}
 
-  // Where the code being emitted stands. `iterators` hold i64 scalars; that of `vectorIterator` is the value of lane 0.
+  // Where the code being emitted stands. `iterators` hold i64 scalars; that of `vectorIterator` is
+  // the value of lane 0.
   struct Position {
     std::vector<llvm::Value *> iterators;
     int vectorIterator = -1;
     int lanes = 1;
-    llvm::Value *mask = nullptr; // lanes that are active; null: all
+    llvm::Value *mask = nullptr;   // lanes that are active; null: all
     llvm::Value *result = nullptr; // of a reduction, in the container of `resultType`
     isa::Type resultType;
   };
   Position position;
 
-  // The low `bits` bits of the value. A scalar when all lanes agree and the expression shows it, else a vector.
+  // The low `bits` bits of the value. A scalar when all lanes agree and the expression shows it,
+  // else a vector.
   llvm::Value *emit(const isa::Expr &expr, int bits);
   // The truth value of a u1 expression, as i1.
   llvm::Value *emitCondition(const isa::Expr &expr);
@@ -48,8 +52,8 @@ public:
   const Access &access(const isa::Expr &read);
   const Access &access(const isa::Target &target);
 
-  // Values hold for one position in one block: runs `body`, which moves the position or leaves the block, without those known
-  // before, and forgets what it computed.
+  // Values hold for one position in one block: runs `body`, which moves the position or leaves the
+  // block, without those known before, and forgets what it computed.
   template <typename Body> void scope(const Body &body) {
     auto known = std::move(known_);
     known_.clear();

@@ -12,11 +12,12 @@ llvm::Function *declare(llvm::Module &module, const std::string &symbol, bool re
   auto &context = module.getContext();
   auto *pointer = llvm::PointerType::get(context, 0);
   auto *result = returnsValue ? llvm::Type::getInt64Ty(context) : llvm::Type::getVoidTy(context);
-  auto *type = llvm::FunctionType::get(result, {pointer, pointer, pointer, pointer, pointer}, false);
-  auto *function =
-      llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module);
+  auto *type =
+      llvm::FunctionType::get(result, {pointer, pointer, pointer, pointer, pointer}, false);
+  auto *function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module);
   function->setDoesNotThrow();
-  // Explicit vectors are as wide as the machine's; without this, processors that lower their clock for them get halves.
+  // Explicit vectors are as wide as the machine's; without this, processors that lower their clock
+  // for them get halves.
   function->addFnAttr("prefer-vector-width", "512");
   function->addFnAttr("min-legal-vector-width", "512");
   BasicBlock::Create(context, "entry", function);
@@ -28,12 +29,11 @@ int storageBits(const isa::Type &type) {
   return type.bits <= 8 ? 8 : type.bits <= 16 ? 16 : type.bits <= 32 ? 32 : 64;
 }
 
-KernelFunction::KernelFunction(llvm::Module &module, const std::string &symbol,
-                               const isa::Isa &isa, const isa::Instruction &instruction,
-                               bool returnsValue)
-    : isa(isa), instruction(instruction),
-      unit(isa.units()[static_cast<size_t>(instruction.unit)]), builder(module.getContext()),
-      function(declare(module, symbol, returnsValue)), entry_(module.getContext()) {
+KernelFunction::KernelFunction(llvm::Module &module, const std::string &symbol, const isa::Isa &isa,
+                               const isa::Instruction &instruction, bool returnsValue)
+    : isa(isa), instruction(instruction), unit(isa.units()[static_cast<size_t>(instruction.unit)]),
+      builder(module.getContext()), function(declare(module, symbol, returnsValue)),
+      entry_(module.getContext()) {
   auto *body = BasicBlock::Create(module.getContext(), "body", function);
   entry_.SetInsertPoint(&function->getEntryBlock());
   entry_.SetInsertPoint(entry_.CreateBr(body));

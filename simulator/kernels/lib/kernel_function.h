@@ -1,10 +1,13 @@
-// The LLVM function of one kernel while it is being built: its arguments, read once in the entry block.
+// The LLVM function of one kernel while it is being built: its arguments, read once in the entry
+// block.
 //
-//   void run(uint8_t **memories, const int64_t *values, const int64_t *addresses, const int64_t *registers, uint8_t **arrays)
+//   void run(uint8_t **memories, const int64_t *values, const int64_t *addresses, const int64_t
+//   *registers, uint8_t **arrays)
 //
 //   int64_t check(const int64_t *memoryBytes, and the same)
 //
-// memories and memoryBytes by isa::Space, values and addresses by operand index, registers and arrays by their index in the instruction's unit.
+// memories and memoryBytes by isa::Space, values and addresses by operand index, registers and
+// arrays by their index in the instruction's unit.
 #pragma once
 
 #include "tilewright/isa/isa.h"
@@ -33,7 +36,7 @@ public:
 
   // All are i64 or pointers, computed in the entry block.
   llvm::Value *immediate(int operand);
-  llvm::Value *address(int operand);      // in the memory's address units
+  llvm::Value *address(int operand); // in the memory's address units
   llvm::Value *byteAddress(int operand);
   llvm::Value *registerValue(int index);
   llvm::Value *operandPointer(int operand); // the element of index 0

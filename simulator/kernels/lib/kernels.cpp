@@ -52,9 +52,9 @@ struct Kernels::Impl {
   explicit Impl(const isa::Isa &isa)
       : isa(isa), machine(kernels::kernelMachine()), kernels(isa.instructions().size()) {
     // Whatever the code depends on besides the semantics.
-    environment = fmt::format("{};{};{};{};{}", TILEWRIGHT_GENERATOR_VERSION,
-                              LLVM_VERSION_STRING, machine.getTargetTriple().str(),
-                              machine.getCPU(), machine.getFeatures().getString());
+    environment = fmt::format("{};{};{};{};{}", TILEWRIGHT_GENERATOR_VERSION, LLVM_VERSION_STRING,
+                              machine.getTargetTriple().str(), machine.getCPU(),
+                              machine.getFeatures().getString());
     auto created = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(machine).create();
     require(created.takeError());
     jit = std::move(*created);
@@ -117,7 +117,8 @@ Kernels::~Kernels() = default;
 
 void Kernels::prepare(const std::vector<int> &instructions) { impl_->prepare(instructions); }
 
-// What is on disk is loaded; what is not is compiled by as many threads as there are processors, each kernel once.
+// What is on disk is loaded; what is not is compiled by as many threads as there are processors,
+// each kernel once.
 void Kernels::Impl::prepare(const std::vector<int> &instructions) {
   struct Missing {
     std::string key;
@@ -175,8 +176,7 @@ std::string Kernels::trapReason(const isa::Word &word, const int64_t *addresses,
   const auto &kernel = impl_->kernel(word.instruction);
   if (kernel.check(bytes, word.values.data(), addresses, registers, nullptr) == 0)
     return "";
-  std::string reason =
-      isa::trapReason(instruction, impl_->isa, word, registers, addresses);
+  std::string reason = isa::trapReason(instruction, impl_->isa, word, registers, addresses);
   if (!reason.empty())
     return reason;
   // The DRAM of a run ends where its program says, before the address space does.

@@ -67,7 +67,8 @@ void ObjectCache::store(const std::string &key, const std::string &object) const
   fs::create_directories(directory_, error);
   if (error)
     return;
-  // Another process may write the same kernel: each its own file, the last rename wins, all hold the same.
+  // Another process may write the same kernel: each its own file, the last rename wins, all hold
+  // the same.
   std::string temporary = path(key) + "." + std::to_string(::getpid()) + ".tmp";
   {
     std::ofstream file(temporary, std::ios::binary | std::ios::trunc);

@@ -1,7 +1,7 @@
 // Compiled kernels on disk, by content: ${XDG_CACHE_HOME:-~/.cache}/tilewright/kernels/<key>.o.
 //
-// A file holds a checksum before the object, so that a damaged one is compiled anew. A cache that cannot be read or written is no error:
-// kernels are then compiled every time.
+// A file holds a checksum before the object, so that a damaged one is compiled anew. A cache that
+// cannot be read or written is no error: kernels are then compiled every time.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace tilewright::kernels {
 
 class ObjectCache {
 public:
-  ObjectCache();                              // at the place above; none without HOME
+  ObjectCache();                               // at the place above; none without HOME
   explicit ObjectCache(std::string directory); // empty: no cache
 
   std::optional<std::string> load(const std::string &key) const;

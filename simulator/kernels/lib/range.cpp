@@ -25,9 +25,7 @@ Container containerOf(const Range &range) {
 }
 
 Range clampedAmount(const Range &amount, const isa::Type &shifted) {
-  auto clamp = [&](__int128 value) {
-    return std::clamp<__int128>(value, 0, shifted.bits - 1);
-  };
+  auto clamp = [&](__int128 value) { return std::clamp<__int128>(value, 0, shifted.bits - 1); };
   return {clamp(amount.least), clamp(amount.greatest)};
 }
 
@@ -81,11 +79,9 @@ Range Ranges::compute(const Expr &expr) {
   case ExprKind::Literal:
     return {expr.value, expr.value};
   case ExprKind::Add:
-    return wide ? type
-                : Range{arg(0).least + arg(1).least, arg(0).greatest + arg(1).greatest};
+    return wide ? type : Range{arg(0).least + arg(1).least, arg(0).greatest + arg(1).greatest};
   case ExprKind::Subtract:
-    return wide ? type
-                : Range{arg(0).least - arg(1).greatest, arg(0).greatest - arg(1).least};
+    return wide ? type : Range{arg(0).least - arg(1).greatest, arg(0).greatest - arg(1).least};
   case ExprKind::Multiply:
     return wide ? type : product(arg(0), arg(1));
   case ExprKind::Negate:

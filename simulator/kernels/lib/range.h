@@ -1,5 +1,5 @@
-// Which values an expression can take: narrower than its type where constants and shifts say so. From it follows the machine width in
-// which the expression is computed.
+// Which values an expression can take: narrower than its type where constants and shifts say so.
+// From it follows the machine width in which the expression is computed.
 #pragma once
 
 #include "tilewright/isa/expression.h"
@@ -20,7 +20,8 @@ struct Range {
 Range rangeOf(const isa::Type &type);
 Range unite(const Range &a, const Range &b);
 
-// How a value is held in a machine integer: the narrowest of 8, 16, 32, 64 and 128 bits that holds the whole range.
+// How a value is held in a machine integer: the narrowest of 8, 16, 32, 64 and 128 bits that holds
+// the whole range.
 struct Container {
   int bits = 32;
   bool isSigned = true; // how it widens

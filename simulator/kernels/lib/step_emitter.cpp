@@ -100,7 +100,8 @@ std::vector<const Expr *> expressionsOf(const Step &step) {
   return all;
 }
 
-// The widest integer that the elements of a vector take, 32 bits at most: wider ones use several registers.
+// The widest integer that the elements of a vector take, 32 bits at most: wider ones use several
+// registers.
 int widest(const Expr &expr, int iterator, Ranges &ranges) {
   if (!dependsOn(expr, iterator))
     return 8;
@@ -119,7 +120,8 @@ struct Vectorization {
 
 constexpr int vectorBits = 512;
 
-// Whether the innermost spatial iterator can run in vectors, and under which condition on the strides.
+// Whether the innermost spatial iterator can run in vectors, and under which condition on the
+// strides.
 Vectorization vectorize(StepFrame &frame) {
   const Step &step = frame.step;
   const int iterator = frame.spatial() - 1;
@@ -143,7 +145,8 @@ Vectorization vectorize(StepFrame &frame) {
         return;
       }
       Stride stride = strideOf(access, iterator);
-      // A guarded element must not be read for lanes that the guard excludes, so it must move with the lanes.
+      // A guarded element must not be read for lanes that the guard excludes, so it must move with
+      // the lanes.
       if (step.when && stride != Stride::One && stride != Stride::Runtime)
         possible = false;
       else if (stride == Stride::Runtime)
@@ -265,7 +268,8 @@ bool isIdentity(const Expr &expr, const Step &step) {
 } // namespace
 
 void emitStep(KernelFunction &kernel, const Step &step, PairProducts pairs) {
-  // `out = condition ? value : out` with one condition for all elements is a branch around the loops.
+  // `out = condition ? value : out` with one condition for all elements is a branch around the
+  // loops.
   const Expr &expr = *step.expr;
   if (step.kind == StepKind::Map && !step.when && expr.kind == ExprKind::Select &&
       isUniform(*expr.args[0]))

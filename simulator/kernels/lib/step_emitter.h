@@ -1,7 +1,8 @@
 // The tensor level as LLVM IR: loops over a step's iterators around its expression.
 //
-// The innermost spatial iterator runs in vectors when every access is linear in it with stride 1 or 0; strides known at run time only
-// choose between that form and one element at a time. The rest of the last vector is masked.
+// The innermost spatial iterator runs in vectors when every access is linear in it with stride 1 or
+// 0; strides known at run time only choose between that form and one element at a time. The rest of
+// the last vector is masked.
 #pragma once
 
 #include "expression_emitter.h"
@@ -37,8 +38,8 @@ struct StepFrame {
   void finish(llvm::Value *accumulated, int bits);
 };
 
-// True when the step is emitted here: a sum of products that the processor multiplies in pairs (contraction.cpp).
-bool emitContraction(StepFrame &frame, PairProducts pairs,
-                     const std::function<void()> &otherwise);
+// True when the step is emitted here: a sum of products that the processor multiplies in pairs
+// (contraction.cpp).
+bool emitContraction(StepFrame &frame, PairProducts pairs, const std::function<void()> &otherwise);
 
 } // namespace tilewright::kernels

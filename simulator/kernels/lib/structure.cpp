@@ -12,8 +12,7 @@ namespace {
 
 // fmt has no 128-bit integers under strict C++17.
 std::string decimal(__int128 value) {
-  return fmt::format("{:x}:{:x}", static_cast<uint64_t>(value >> 64),
-                     static_cast<uint64_t>(value));
+  return fmt::format("{:x}:{:x}", static_cast<uint64_t>(value >> 64), static_cast<uint64_t>(value));
 }
 
 std::string head(const Expr &expr) {

@@ -1,5 +1,5 @@
-// The structure of expressions and instructions as text: equal text, equal meaning. The text identifies values within a kernel and
-// kernels on disk.
+// The structure of expressions and instructions as text: equal text, equal meaning. The text
+// identifies values within a kernel and kernels on disk.
 #pragma once
 
 #include "tilewright/isa/isa.h"
@@ -9,7 +9,8 @@
 
 namespace tilewright::kernels {
 
-// Everything that the generated code of `instruction` depends on, and nothing else: not its name, opcode or operand positions.
+// Everything that the generated code of `instruction` depends on, and nothing else: not its name,
+// opcode or operand positions.
 std::string structure(const isa::Instruction &instruction, const isa::Isa &isa);
 
 // Numbers expressions so that two have the same number exactly when they have the same structure.

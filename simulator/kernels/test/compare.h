@@ -7,7 +7,8 @@
 
 namespace tilewright {
 
-// Draws `cases` executable cases of the instruction and expects equal memories, arrays and registers.
+// Draws `cases` executable cases of the instruction and expects equal memories, arrays and
+// registers.
 void expectAgreement(const isa::Isa &isa, Kernels &kernels, const isa::Instruction &instruction,
                      uint64_t seed, int cases);
 

@@ -69,7 +69,8 @@ bool mentions(const Expr &expr, ExprKind kind, int index) {
 
 } // namespace
 
-// Whether an immediate or a register is (part of) an extent or guard: then large values only take long.
+// Whether an immediate or a register is (part of) an extent or guard: then large values only take
+// long.
 bool CaseGenerator::isSize(const isa::Instruction &instruction, ExprKind kind, int index) const {
   for (const auto &step : instruction.steps) {
     for (const auto *iterators : {&step.iterators, &step.reductions})
@@ -90,8 +91,7 @@ bool CaseGenerator::isStride(const isa::Instruction &instruction, int index) con
   return false;
 }
 
-bool CaseGenerator::tryDraw(const isa::Instruction &instruction, MachineState &state,
-                            Case &drawn) {
+bool CaseGenerator::tryDraw(const isa::Instruction &instruction, MachineState &state, Case &drawn) {
   const auto unit = static_cast<size_t>(instruction.unit);
   for (const auto &reg : isa_.units()[unit].registers) {
     auto &number = state.registers[unit][static_cast<size_t>(reg.index)];
@@ -116,9 +116,8 @@ bool CaseGenerator::tryDraw(const isa::Instruction &instruction, MachineState &s
       continue;
     }
     const auto &memory = isa_.memory(operand.space);
-    auto addresses = operand.space == isa::Space::Dram
-                         ? static_cast<int64_t>(state.dramBytes)
-                         : static_cast<int64_t>(memory.addresses());
+    auto addresses = operand.space == isa::Space::Dram ? static_cast<int64_t>(state.dramBytes)
+                                                       : static_cast<int64_t>(memory.addresses());
     // In place now and then; at the edges now and then.
     int64_t address = between(0, addresses - 1);
     if (between(0, 3) == 0)

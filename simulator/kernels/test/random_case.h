@@ -1,5 +1,5 @@
-// Random executable instructions: values that meet the requires, addresses and strides that keep inside the memories, registers and
-// memories full of corner values.
+// Random executable instructions: values that meet the requires, addresses and strides that keep
+// inside the memories, registers and memories full of corner values.
 #pragma once
 
 #include "tilewright/simulator/kernels.h"
@@ -16,8 +16,8 @@ public:
     isa::Word word;
     std::vector<int64_t> addresses;
   };
-  // Draws an instruction and the state it runs on until it may execute. `dram` is what `state.dram` points to. Throws when a thousand
-  // draws in a row may not.
+  // Draws an instruction and the state it runs on until it may execute. `dram` is what `state.dram`
+  // points to. Throws when a thousand draws in a row may not.
   Case draw(const isa::Instruction &instruction, MachineState &state, std::vector<uint8_t> &dram);
 
   // A value of the type: a corner of it, a small one, or any.

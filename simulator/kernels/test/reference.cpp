@@ -29,22 +29,21 @@ struct Evaluation {
   std::vector<int64_t> iterators;
   Integer result = 0;
 
-  static int bytesOf(const isa::Type &type) {
-    return type.bits <= 8 ? 1 : type.bits <= 16 ? 2 : 4;
-  }
+  static int bytesOf(const isa::Type &type) { return type.bits <= 8 ? 1 : type.bits <= 16 ? 2 : 4; }
 
   // The bytes of a memory operand's element in `state`.
   uint8_t *element(MachineState &state, const isa::Operand &operand, Integer index) const {
     const auto &memory = isa.memory(operand.space);
-    Integer at = Integer(addresses[operand.index]) * memory.addressBytes +
-                 index * bytesOf(operand.type);
-    Integer size = operand.space == isa::Space::Dram ? Integer(state.dramBytes)
-                                                     : Integer(memory.bytes);
+    Integer at =
+        Integer(addresses[operand.index]) * memory.addressBytes + index * bytesOf(operand.type);
+    Integer size =
+        operand.space == isa::Space::Dram ? Integer(state.dramBytes) : Integer(memory.bytes);
     if (at < 0 || at + bytesOf(operand.type) > size)
       throw std::logic_error("access outside of " + memory.name);
-    uint8_t *base = operand.space == isa::Space::Dram   ? state.dram
-                    : operand.space == isa::Space::Spad ? state.spad.data()
-                                                        : reinterpret_cast<uint8_t *>(state.acc.data());
+    uint8_t *base = operand.space == isa::Space::Dram ? state.dram
+                    : operand.space == isa::Space::Spad
+                        ? state.spad.data()
+                        : reinterpret_cast<uint8_t *>(state.acc.data());
     return base + static_cast<size_t>(at);
   }
 
@@ -222,9 +221,14 @@ void execute(const isa::Isa &isa, const isa::Word &word, const int64_t *addresse
     MachineState before = state;
     std::vector<uint8_t> dram(state.dram, state.dram + state.dramBytes);
     before.dram = dram.data();
-    Evaluation evaluation{isa,  instruction, isa.units()[static_cast<size_t>(instruction.unit)],
-                          word, addresses,   before,
-                          {},   0};
+    Evaluation evaluation{isa,
+                          instruction,
+                          isa.units()[static_cast<size_t>(instruction.unit)],
+                          word,
+                          addresses,
+                          before,
+                          {},
+                          0};
     evaluation.run(step, state);
   }
 }

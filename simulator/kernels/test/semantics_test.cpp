@@ -1,6 +1,7 @@
-// Every instruction of the description, on every kind of target: the generated kernel against the plain evaluation of the same
-// semantics (reference.h), on random and corner values. An instruction added to the description is tested without a line here; random
-// semantics test what a user may add.
+// Every instruction of the description, on every kind of target: the generated kernel against the
+// plain evaluation of the same semantics (reference.h), on random and corner values. An instruction
+// added to the description is tested without a line here; random semantics test what a user may
+// add.
 #include "compare.h"
 #include "random_semantics.h"
 

@@ -81,7 +81,8 @@ void ControlFlow::execute(const isa::Word &word, std::vector<int64_t> &base) {
 
 void ControlFlow::advance() { fallTo(pc_ + 1); }
 
-// Reaching the end of a loop's body starts its next run, or leaves it; several loops may end together.
+// Reaching the end of a loop's body starts its next run, or leaves it; several loops may end
+// together.
 void ControlFlow::fallTo(uint64_t next) {
   while (depth_ > 0 && loops_[depth_ - 1].end == next) {
     auto &loop = loops_[depth_ - 1];

@@ -36,9 +36,9 @@ const char *name(Stall cause) {
 DramImage::DramImage(const Program &program) : size_(program.dramBytes) {
   bytes_.reset(static_cast<uint8_t *>(std::calloc(std::max<uint64_t>(size_, 1), 1)));
   if (!bytes_)
-    throw UserError({program.file, 0, 0, ""},
-                    fmt::format("not enough memory for the program's {} bytes of DRAM",
-                                program.dramBytes));
+    throw UserError(
+        {program.file, 0, 0, ""},
+        fmt::format("not enough memory for the program's {} bytes of DRAM", program.dramBytes));
   auto put = [&](uint64_t address, const std::string &content) {
     if (address > size_ || content.size() > size_ - address)
       throw UserError({program.file, 0, 0, ""},

@@ -15,7 +15,7 @@ struct EngineEntry {
 
 // The engines of this build.
 constexpr EngineEntry engines[] = {
-    {"functional", makeFunctionalEngine},
+    {"functional", [](const isa::Isa &isa) { return makeFunctionalEngine(isa); }},
 #if TILEWRIGHT_CYCLE_ENGINE
     {"cycle", makeCycleEngine},
 #endif

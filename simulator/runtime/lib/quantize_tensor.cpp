@@ -50,13 +50,14 @@ Tensor quantizeTensor(const Tensor &real, const TensorInfo &info) {
   auto scaled = [&](int64_t i) -> double {
     if (real.dtype == DType::F64)
       return std::nearbyint(real.data<double>()[i] / *info.scale);
-    float value = real.dtype == DType::F32 ? real.data<float>()[i]
-                                           : halfToFloat(real.data<uint16_t>()[i]);
+    float value =
+        real.dtype == DType::F32 ? real.data<float>()[i] : halfToFloat(real.data<uint16_t>()[i]);
     return std::nearbyint(value / static_cast<float>(*info.scale));
   };
   withInteger(info.dtype, [&](auto zero) {
     using T = decltype(zero);
-    constexpr double least = std::numeric_limits<T>::min(), greatest = std::numeric_limits<T>::max();
+    constexpr double least = std::numeric_limits<T>::min(),
+                     greatest = std::numeric_limits<T>::max();
     for (int64_t i = 0, n = real.elements(); i < n; ++i) {
       double value = scaled(i) + static_cast<double>(info.zeroPoint);
       if (std::isnan(value)) {

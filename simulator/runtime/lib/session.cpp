@@ -15,9 +15,7 @@ std::string text(const std::vector<int64_t> &shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
-bool isFloat(DType type) {
-  return type == DType::F16 || type == DType::F32 || type == DType::F64;
-}
+bool isFloat(DType type) { return type == DType::F16 || type == DType::F32 || type == DType::F64; }
 
 size_t bytesOf(const TensorInfo &info) {
   int64_t elements = 1;
@@ -77,10 +75,10 @@ void Session::setInput(const std::string &name, const Tensor &tensor, const std:
       batch = repeats(tensor.shape, info.shape, false);
     }
     if (batch == 0)
-      throw UserError(place,
-                      fmt::format("has shape {}, the program takes {}", text(tensor.shape),
-                                  text(info.shape)),
-                      "or a batch of such along a first axis");
+      throw UserError(
+          place,
+          fmt::format("has shape {}, the program takes {}", text(tensor.shape), text(info.shape)),
+          "or a batch of such along a first axis");
   }
   if (hasBatch_ && batch != batch_)
     throw UserError(place, fmt::format("is a batch of {}, another input one of {}", batch, batch_),
@@ -97,8 +95,7 @@ void Session::setInput(const std::string &name, const Tensor &tensor, const std:
   } else {
     throw UserError(place,
                     fmt::format("is {}, the program takes {}{}", tilewright::name(tensor.dtype),
-                                tilewright::name(info.dtype),
-                                info.scale ? " or floats" : ""),
+                                tilewright::name(info.dtype), info.scale ? " or floats" : ""),
                     "convert it");
   }
   bound_[name] = std::move(bound);

@@ -24,13 +24,16 @@ TEST(MakeEngine, MakesTheFunctionalEngine) {
 }
 
 TEST(MakeEngine, NamesTheNearestEngine) {
-  EXPECT_NE(failure("functoinal").find("error: there is no engine 'functoinal' here\n  fix: did you mean 'functional'?"),
-            std::string::npos)
+  EXPECT_NE(
+      failure("functoinal")
+          .find("error: there is no engine 'functoinal' here\n  fix: did you mean 'functional'?"),
+      std::string::npos)
       << failure("functoinal");
 }
 
 TEST(MakeEngine, ListsTheEnginesForAnUnknownName) {
-  EXPECT_NE(failure("qemu\n").find("there is no engine 'qemu\\x0a' here\n  fix: the engines are: functional"),
+  EXPECT_NE(failure("qemu\n").find(
+                "there is no engine 'qemu\\x0a' here\n  fix: the engines are: functional"),
             std::string::npos)
       << failure("qemu\n");
 }

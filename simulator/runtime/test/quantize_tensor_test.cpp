@@ -32,7 +32,8 @@ template <typename T> std::vector<T> values(const Tensor &tensor) {
 }
 
 TEST(QuantizeTensor, RoundsHalfToEven) {
-  Tensor result = quantizeTensor(floats({0.5f, 1.5f, 2.5f, -0.5f, -1.5f, 0.49f}), info(DType::I8, 1, 0));
+  Tensor result =
+      quantizeTensor(floats({0.5f, 1.5f, 2.5f, -0.5f, -1.5f, 0.49f}), info(DType::I8, 1, 0));
   EXPECT_EQ(values<int8_t>(result), (std::vector<int8_t>{0, 2, 2, 0, -2, 0}));
 }
 
@@ -46,7 +47,8 @@ TEST(QuantizeTensor, RoundsHalfToEvenInEveryRoundingMode) {
 
 TEST(QuantizeTensor, AddsTheZeroPointAndClamps) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  Tensor result = quantizeTensor(floats({0, 1, 1000, -1000, infinity, -infinity}), info(DType::I8, 0.5, 3));
+  Tensor result =
+      quantizeTensor(floats({0, 1, 1000, -1000, infinity, -infinity}), info(DType::I8, 0.5, 3));
   EXPECT_EQ(values<int8_t>(result), (std::vector<int8_t>{3, 5, 127, -128, 127, -128}));
 }
 

@@ -51,7 +51,8 @@ Program adder() {
   return program;
 }
 
-template <typename T> Tensor tensorOf(DType type, std::vector<int64_t> shape, std::vector<T> values) {
+template <typename T>
+Tensor tensorOf(DType type, std::vector<int64_t> shape, std::vector<T> values) {
   Tensor tensor = makeTensor(type, std::move(shape));
   std::copy(values.begin(), values.end(), tensor.data<T>());
   return tensor;
@@ -157,16 +158,21 @@ TEST_F(SessionTest, RefusesAnEmptyBatch) {
 }
 
 TEST_F(SessionTest, RefusesAWrongType) {
-  EXPECT_THAT(failure([&] { session.setInput("left", tensorOf<int32_t>(DType::I32, {1, 4}, {0, 0, 0, 0})); }),
+  EXPECT_THAT(failure([&] {
+                session.setInput("left", tensorOf<int32_t>(DType::I32, {1, 4}, {0, 0, 0, 0}));
+              }),
               HasSubstr("input 'left': error: is int32, the program takes int8 or floats"));
-  EXPECT_THAT(failure([&] { session.setInput("right", tensorOf<float>(DType::F32, {1, 4}, {0, 0, 0, 0})); }),
+  EXPECT_THAT(failure([&] {
+                session.setInput("right", tensorOf<float>(DType::F32, {1, 4}, {0, 0, 0, 0}));
+              }),
               HasSubstr("input 'right': error: is float32, the program takes int8\n"));
 }
 
 TEST_F(SessionTest, RefusesBatchesThatDiffer) {
   session.setInput("left", bytes({2, 4}, std::vector<int8_t>(8, 0)));
-  EXPECT_THAT(failure([&] { session.setInput("right", bytes({3, 4}, std::vector<int8_t>(12, 0))); }),
-              HasSubstr("input 'right': error: is a batch of 3, another input one of 2"));
+  EXPECT_THAT(
+      failure([&] { session.setInput("right", bytes({3, 4}, std::vector<int8_t>(12, 0))); }),
+      HasSubstr("input 'right': error: is a batch of 3, another input one of 2"));
 }
 
 TEST(DramImageTest, RefusesASegmentOutsideOfDram) {

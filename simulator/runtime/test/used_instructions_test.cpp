@@ -12,9 +12,8 @@ namespace {
 TEST(UsedInstructions, NamesEachOnceAndSkipsReservedOpcodes) {
   isa::Isa isa = isa::load({});
   Program program;
-  for (const auto &word : isa::assemble(isa,
-                                        "load s=0, d=0, n1=1, n0=1\nfence\nload s=0, d=0, n1=1, n0=1\nhalt\n",
-                                        "test.s")) {
+  for (const auto &word : isa::assemble(
+           isa, "load s=0, d=0, n1=1, n0=1\nfence\nload s=0, d=0, n1=1, n0=1\nhalt\n", "test.s")) {
     auto bits = isa.encode(word);
     program.code.append(bits.begin(), bits.end());
   }

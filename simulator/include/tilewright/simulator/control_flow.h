@@ -1,4 +1,5 @@
-// What control instructions do to the program counter, the hardware loops and the base registers; every engine's sequencer.
+// What control instructions do to the program counter, the hardware loops and the base registers;
+// every engine's sequencer.
 #pragma once
 
 #include "tilewright/isa/isa.h"
@@ -20,8 +21,9 @@ public:
   // The bits of the instruction at pc. pc is checked.
   const uint8_t *bits() const;
 
-  // Executes the control instruction at pc (halt and fence change nothing: their waiting is the engine's) and moves on. Throws the fault
-  // of a branch or loop that leaves the code and of loops nested too deeply.
+  // Executes the control instruction at pc (halt and fence change nothing: their waiting is the
+  // engine's) and moves on. Throws the fault of a branch or loop that leaves the code and of loops
+  // nested too deeply.
   void execute(const isa::Word &word, std::vector<int64_t> &base);
   // Moves on from a unit's instruction.
   void advance();

@@ -82,7 +82,9 @@ public:
 
 // Throws UserError for a name that is no engine (names the nearest) or one whose tools are missing here (and which are offered).
 std::unique_ptr<Engine> makeEngine(const std::string &name, const isa::Isa &isa);
-std::unique_ptr<Engine> makeFunctionalEngine(const isa::Isa &isa);
+// `interleaving` 0: the units take turns in a fixed order; any other value: in one drawn from that seed. A program that is synchronized
+// gives the same values under all.
+std::unique_ptr<Engine> makeFunctionalEngine(const isa::Isa &isa, uint64_t interleaving = 0);
 std::unique_ptr<Engine> makeCycleEngine(const isa::Isa &isa);
 
 } // namespace tilewright

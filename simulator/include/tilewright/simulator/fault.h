@@ -8,7 +8,8 @@
 
 namespace tilewright {
 
-// "instruction 12 (layer 'conv1')": instruction numbers as in a listing, the user's operator where the program knows it.
+// "instruction 12 (layer 'conv1')": instruction numbers as in a listing, the user's operator where
+// the program knows it.
 std::string describeInstruction(const Program &program, uint64_t pc);
 
 // Throws the UserError whose place is the program and instruction `pc`.

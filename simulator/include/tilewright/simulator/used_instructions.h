@@ -1,4 +1,5 @@
-// Which instructions of the ISA occur in a program's code, by opcode alone: what Kernels::prepare takes.
+// Which instructions of the ISA occur in a program's code, by opcode alone: what Kernels::prepare
+// takes.
 #pragma once
 
 #include "tilewright/isa/isa.h"
