@@ -245,37 +245,46 @@ private:
     for (const StateRegister &reg : unit_.registers)
       if (registers[static_cast<size_t>(reg.index)])
         line("; {} = {}", reg.name, vector.registersBefore[static_cast<size_t>(reg.index)]);
+    for (const StateArray &array : unit_.arrays)
+      if (arrays[static_cast<size_t>(array.index)])
+        arrayValues(array, "=", vector.arraysBefore[static_cast<size_t>(array.index)]);
     line("{}", disassemble(isa_, vector.word));
     for (const MemoryImage &image : vector.before)
       this->image("before", image);
     for (const MemoryImage &image : vector.after)
-      this->image("after ", image);
+      this->image("after", image);
     for (const StateRegister &reg : unit_.registers) {
       auto index = static_cast<size_t>(reg.index);
       if (vector.registersBefore[index] != vector.registersAfter[index])
         line("; {}: {} becomes {}", reg.name, vector.registersBefore[index], vector.registersAfter[index]);
     }
-    for (const StateArray &array : unit_.arrays)
-      arrayChange(array, vector);
+    for (const StateArray &array : unit_.arrays) {
+      auto index = static_cast<size_t>(array.index);
+      if (vector.arraysBefore[index] != vector.arraysAfter[index])
+        arrayValues(array, "becomes", vector.arraysAfter[index]);
+    }
     line("```");
   }
 
+  // The elements of an operand's range, as numbers.
   void image(const char *when, const MemoryImage &image) {
+    const Operand &operand = instruction_.operands[static_cast<size_t>(image.operand)];
     const Memory &memory = isa_.memory(image.space);
-    std::string bytes;
-    size_t shown = std::min(image.bytes.size(), 2 * shownElements);
-    for (size_t i = 0; i < shown; ++i)
-      bytes += fmt::format("{}{:02x}", i % static_cast<size_t>(memory.addressBytes) == 0 && i != 0 ? " " : "", image.bytes[i]);
-    line("; {} {} {:#x}: {}{}", when, memory.name, image.begin / memory.addressBytes, bytes, shown < image.bytes.size() ? " .." : "");
+    size_t bytes = static_cast<size_t>(operand.type.bits) / 8, count = image.bytes.size() / bytes;
+    std::string elements;
+    for (size_t i = 0; i < std::min(count, shownElements); ++i) {
+      uint32_t bits = 0;
+      for (size_t j = 0; j < bytes; ++j)
+        bits |= static_cast<uint32_t>(image.bytes[i * bytes + j]) << (8 * j);
+      elements += fmt::format("{}{}", i == 0 ? "" : ", ", static_cast<int64_t>(wrap(bits, operand.type)));
+    }
+    line("; {} {} of {} from {:#x}: {}{}", operand.name, when, memory.name, image.begin / memory.addressBytes, elements, count > shownElements ? ", .." : "");
   }
 
-  void arrayChange(const StateArray &array, const TestVector &vector) {
-    const auto &before = vector.arraysBefore[static_cast<size_t>(array.index)], &after = vector.arraysAfter[static_cast<size_t>(array.index)];
-    if (before == after)
-      return;
-    size_t shown = std::min(after.size(), shownElements);
-    std::vector<int64_t> head(after.begin(), after.begin() + static_cast<std::ptrdiff_t>(shown));
-    line("; {} becomes: {}{}", array.name, fmt::join(head, ", "), shown < after.size() ? ", .." : "");
+  void arrayValues(const StateArray &array, const char *word, const std::vector<int64_t> &values) {
+    size_t shown = std::min(values.size(), shownElements);
+    std::vector<int64_t> head(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(shown));
+    line("; {} {} {}{}", array.name, word, fmt::join(head, ", "), shown < values.size() ? ", .." : "");
   }
 
   const Isa &isa_;

@@ -198,7 +198,7 @@ private:
       if (range.empty() || (written && operand.access == Access::Read))
         continue;
       const auto &memory = state.memories[static_cast<size_t>(operand.space)];
-      into.push_back({operand.space, range.begin, {memory.begin() + range.begin, memory.begin() + range.end}});
+      into.push_back({operand.index, operand.space, range.begin, {memory.begin() + range.begin, memory.begin() + range.end}});
     }
   }
 

@@ -16,9 +16,13 @@ namespace fs = std::filesystem;
 static const std::string root = TILEWRIGHT_SOURCE_DIR;
 
 static void expectFresh(const std::string &directory, const std::vector<Document> &documents) {
-  for (const Document &document : documents)
-    EXPECT_TRUE(fs::exists(root + directory + "/" + document.name) && readFile(root + directory + "/" + document.name) == document.text)
-        << directory << "/" << document.name << " is stale. To write it anew: tilewright isa doc --schemas isa/schema";
+  std::vector<std::string> stale;
+  for (const Document &document : documents) {
+    std::string path = root + directory + "/" + document.name;
+    if (!fs::exists(path) || readFile(path) != document.text)
+      stale.push_back(document.name);
+  }
+  EXPECT_THAT(stale, testing::IsEmpty()) << "in " << directory << "; to write it anew: tilewright isa doc --schemas isa/schema";
   EXPECT_EQ(static_cast<size_t>(std::distance(fs::directory_iterator(root + directory), fs::directory_iterator())), documents.size())
       << "files in " << directory << " that nothing generates";
 }

@@ -8,8 +8,9 @@
 
 namespace tilewright::isa {
 
-// Contents of a byte range of a memory.
+// Contents of the range that an operand reaches.
 struct MemoryImage {
+  int operand = 0;
   Space space = Space::Spad;
   int64_t begin = 0; // in bytes
   std::vector<uint8_t> bytes;
