@@ -105,14 +105,9 @@ static int parseAndRun(CLI::App &app, int argc, char **argv) {
   }
 }
 
-int runTool(int argc, char **argv) {
-  protectStandardStreams();
-  catchCrashes(argc, argv);
-  cleanUpOnInterrupt();
+int guarded(const std::function<int()> &run) {
   try {
-    CLI::App app("Compiles neural networks for an accelerator that one YAML description defines, "
-                 "and simulates them.");
-    return parseAndRun(app, argc, argv);
+    return run();
   } catch (const UserError &error) {
     printError(error.diagnostic() + "\n");
     return exitcode::userMistake;
@@ -130,6 +125,17 @@ int runTool(int argc, char **argv) {
     reportInternalError("an exception of unknown type");
     return exitcode::ourMistake;
   }
+}
+
+int runTool(int argc, char **argv) {
+  protectStandardStreams();
+  catchCrashes(argc, argv);
+  cleanUpOnInterrupt();
+  return guarded([&] {
+    CLI::App app("Compiles neural networks for an accelerator that one YAML description defines, "
+                 "and simulates them.");
+    return parseAndRun(app, argc, argv);
+  });
 }
 
 } // namespace tilewright

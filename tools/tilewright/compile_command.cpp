@@ -4,6 +4,7 @@
 #include "tilewright/compiler/driver.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
+#include "whole_number.h"
 
 #include <CLI/CLI.hpp>
 #include <charconv>
@@ -107,6 +108,7 @@ void addCompileCommand(CLI::App &app) {
   list("--what-if", options.overlays, "Overlay file on the description; may be repeated");
   list("--shape", request->shapes, "NAME=1x3x48x192: shape of an input; may be repeated");
   command->add_option("--seed", options.seed, "Seed of random calibration data")
+      ->check(wholeNumber(0, UINT64_MAX))
       ->capture_default_str();
 
   command

@@ -7,6 +7,7 @@
 #include "tilewright/simulator/session.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
+#include "whole_number.h"
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
@@ -132,7 +133,7 @@ void addRunCommand(CLI::App &app) {
   command
       ->add_option("--max-cycles", options->maxCycles,
                    "Stop after so many cycles (instructions on the functional engine)")
-      ->check(CLI::Range(int64_t(1), INT64_MAX));
+      ->check(wholeNumber(1, INT64_MAX));
   command
       ->add_option("--input", options->inputs,
                    "NAME=FILE.npy: a tensor, or several samples of it stacked; may be repeated")
@@ -148,6 +149,7 @@ void addRunCommand(CLI::App &app) {
                  "Give outputs as the integers that they are in the accelerator")
       ->group("Tensors");
   command->add_option("--seed", options->seed, "Seed of the random data for inputs left out")
+      ->check(wholeNumber(0, UINT64_MAX))
       ->capture_default_str()
       ->group("Tensors");
   command->add_option("--json", options->json, "Write the report as JSON (`-`: standard output)")

@@ -1,0 +1,147 @@
+// Mistakes on the command line: exit code 2, one diagnostic, and where to look.
+#include "tool.h"
+
+#include <gmock/gmock.h>
+
+using namespace tilewright::test;
+using ::testing::HasSubstr;
+
+namespace {
+
+class Usage : public ToolTest {
+protected:
+  std::string diagnosticOf(const std::vector<std::string> &arguments) {
+    Ended ended = run(arguments);
+    EXPECT_EQ(ended.code, 2) << ended.diagnostics;
+    EXPECT_EQ(ended.output, "");
+    EXPECT_TRUE(files().empty());
+    return ended.diagnostics;
+  }
+};
+
+TEST_F(Usage, needsACommand) {
+  EXPECT_EQ(diagnosticOf({}),
+            "tilewright: error: A subcommand is required\n  fix: see `tilewright --help`\n");
+}
+
+TEST_F(Usage, namesTheNearestCommand) {
+  EXPECT_EQ(diagnosticOf({"verfy", "p.elf"}),
+            "tilewright: error: unknown command 'verfy'\n"
+            "  fix: did you mean `verify`? see `tilewright --help`\n");
+}
+
+TEST_F(Usage, namesTheNearestOption) {
+  EXPECT_EQ(diagnosticOf({"run", "p.elf", "--engin", "cycle"}),
+            "tilewright: error: unknown option '--engin'\n"
+            "  fix: did you mean `--engine`? see `tilewright run --help`\n");
+}
+
+TEST_F(Usage, suggestsNothingFarOff) {
+  EXPECT_EQ(diagnosticOf({"zzzzzzzzzzzz"}),
+            "tilewright: error: unknown command 'zzzzzzzzzzzz'\n  fix: see `tilewright --help`\n");
+}
+
+TEST_F(Usage, refusesASecondProgram) {
+  EXPECT_EQ(diagnosticOf({"run", "a.elf", "b.elf"}),
+            "tilewright: error: unexpected argument 'b.elf'\n"
+            "  fix: see `tilewright run --help`\n");
+}
+
+TEST_F(Usage, needsAProgram) {
+  EXPECT_EQ(diagnosticOf({"run"}),
+            "tilewright: error: PROGRAM is required\n  fix: see `tilewright run --help`\n");
+}
+
+TEST_F(Usage, refusesAnUnknownEngine) {
+  EXPECT_THAT(diagnosticOf({"run", "p.elf", "--engine", "psychic"}),
+              HasSubstr("error: --engine: psychic not in {"));
+}
+
+TEST_F(Usage, refusesRepeatedOptions) {
+  EXPECT_THAT(diagnosticOf({"run", "p.elf", "--json", "a", "--json", "b"}),
+              HasSubstr("error: --json: "));
+}
+
+TEST_F(Usage, refusesOptionsWithoutValue) {
+  EXPECT_THAT(diagnosticOf({"run", "p.elf", "--json"}), HasSubstr("error: --json: 1 required"));
+}
+
+TEST_F(Usage, refusesCyclesThatAreNoNumber) {
+  EXPECT_THAT(diagnosticOf({"run", "p.elf", "--max-cycles", "many"}),
+              HasSubstr("is not a whole number from 1 to 9223372036854775807\n"));
+}
+
+TEST_F(Usage, refusesNegativeCycles) {
+  EXPECT_THAT(diagnosticOf({"run", "p.elf", "--max-cycles", "-1"}),
+              HasSubstr("is not a whole number from 1 to 9223372036854775807\n"));
+}
+
+TEST_F(Usage, refusesCyclesPast64Bits) {
+  EXPECT_THAT(diagnosticOf({"run", "p.elf", "--max-cycles", "99999999999999999999"}),
+              HasSubstr("is not a whole number from 1 to 9223372036854775807\n"));
+}
+
+TEST_F(Usage, refusesANegativeSeed) {
+  EXPECT_EQ(diagnosticOf({"run", "p.elf", "--seed", "-1"}),
+            "tilewright: error: --seed: '-1' is not a whole number from 0 to 18446744073709551615\n"
+            "  fix: see `tilewright run --help`\n");
+}
+
+TEST_F(Usage, refusesOneEngineToCompare) {
+  EXPECT_EQ(diagnosticOf({"verify", "p.elf", "--engines", "cycle"}),
+            "tilewright: error: --engines: one engine leaves nothing to compare; give two, as in "
+            "functional,cycle\n"
+            "  fix: see `tilewright verify --help`\n");
+}
+
+TEST_F(Usage, refusesUnknownEnginesToCompare) {
+  EXPECT_EQ(diagnosticOf({"verify", "p.elf", "--engines", "cycle,psychic"}),
+            "tilewright: error: --engines: 'psychic' is not one of functional, cycle, rtl\n"
+            "  fix: see `tilewright verify --help`\n");
+}
+
+TEST_F(Usage, keepsHugeArgumentsOutOfTheMessage) {
+  EXPECT_LT(diagnosticOf({std::string(100000, 'x')}).size(), 300u);
+}
+
+TEST_F(Usage, escapesControlCharacters) {
+  EXPECT_THAT(diagnosticOf({"\x1b[31m\x07"}), HasSubstr("unknown command '\\x1b[31m\\x07'"));
+}
+
+TEST_F(Usage, explainsItselfWhenAsked) {
+  Ended ended = run({"--help"});
+  EXPECT_EQ(ended.code, 0);
+  for (const char *command : {"run", "verify", "asm", "disasm", "doctor"})
+    EXPECT_THAT(ended.output, HasSubstr(std::string("\n  ") + command + " "));
+}
+
+TEST_F(Usage, explainsEachCommandWhenAsked) {
+  Ended ended = run({"run", "--help"});
+  EXPECT_EQ(ended.code, 0);
+  for (const char *option : {"--engine", "--input", "--output-dir", "--raw", "--json", "--csv",
+                             "--trace", "--max-cycles", "--seed"})
+    EXPECT_THAT(ended.output, HasSubstr(std::string("\n  ") + option + " "));
+}
+
+TEST_F(Usage, printsTheVersion) {
+  Ended ended = run({"--version"});
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.output, testing::MatchesRegex("tilewright [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+TEST_F(Usage, doctorNamesWhatIsMissing) {
+  Ended ended = run({"doctor"}, [] { ::setenv("PATH", "/nowhere", 1); });
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(
+      ended.output,
+      HasSubstr(
+          "missing  verilator    needed by: run --engine rtl; install the package verilator\n"));
+}
+
+TEST_F(Usage, doctorNamesTheEngines) {
+  std::string output = run({"doctor"}).output;
+  for (const char *engine : {"functional", "cycle", "rtl"})
+    EXPECT_THAT(output, HasSubstr(std::string(" ") + engine + " "));
+}
+
+} // namespace
