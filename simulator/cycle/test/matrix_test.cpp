@@ -117,6 +117,27 @@ TEST(Matrix, MatRowAcrossABankBoundaryNeedsBothBanks) {
   EXPECT_EQ(record.trace[first + 1].end, record.trace[first + 1].start + 15 + 1);
 }
 
+TEST(Matrix, MatAccumulateReadsOneCycleBeforeItWrites) {
+  // The vector unit reads the same bank: a beat that reads before the array's first read is not
+  // delayed, the next one waits until the array's last read is over, which is one cycle before its
+  // last write.
+  const auto run = [](int accumulate, int64_t beats) {
+    return runMatrix(fmt::format("vector.set r0=a_s0, v0=16, r1=d_s0, v1=16\n"
+                                 "mmul a=0x8000, d=0, n1=1, n0=100, k=16, n=16, accumulate={}, "
+                                 "swap=0\nvrescale a=0, d=0x10000, n0={}, nc=16",
+                                 accumulate, beats));
+  };
+  const auto &timing = target("edge16").timing();
+  const int64_t latency = timing.at("instructions.vrescale.latency");
+  const RunRecord probe = run(1, 1);
+  const int64_t firstRead = probe.trace[first + 2].start + timing.at("vector.start");
+  const int64_t free = probe.trace[first + 1].start + pipeline() - 1 - firstRead;
+  ASSERT_GT(free, 1);
+  EXPECT_EQ(run(1, free).trace[first + 2].end, firstRead + free - 1 + latency);
+  EXPECT_EQ(run(1, free + 1).trace[first + 2].end, probe.trace[first + 1].end + latency);
+  EXPECT_EQ(run(0, free + 1).trace[first + 2].end, firstRead + free + latency);
+}
+
 // Folds of M rows whose weights are in the scratchpad.
 TEST(Matrix, FoldsTakeTheGreaterOfRowsAndWeightLoad) {
   for (const char *name : {"edge16", "edge32", "wide32x8", "odd12x20"}) {

@@ -45,6 +45,41 @@ TEST_P(Skip, EqualsSteppingEveryCycle) {
   EXPECT_GT(conflicts, 3 * programs);
 }
 
+// Long instructions that meet in the same banks, two and two, now beside each other and now one
+// after the other: what random programs seldom do for long.
+TEST(SkipDirected, EqualsSteppingWhereUnitsMeet) {
+  const isa::Isa &isa = target("edge16");
+  const std::string work[] = {
+      "mmul a=0, d=0, n1=1, n0=150, k=16, n=16, accumulate=1, swap=0\n",
+      "mmul a=0, d=0, n1=1, n0=150, k=16, n=16, accumulate=0, swap=0\n",
+      "mmul a=0x7f00, d=0x1f00, n1=1, n0=60, k=16, n=16, accumulate=1, swap=0\n",
+      "mload w=0x100, k=16, n=16\n",
+      "vrescale a=0, d=0x8000, n0=130, nc=16\n",
+      "vrescale.widen a=0, d=0, n0=130, nc=16\n",
+      "vadd a=0, b=0x2000, d=0x1000, n0=90, nc=16\n",
+      "vrescale.i8 a=0x7e00, d=0x7e00, n0=64, nc=16\n",
+      "load s=0x100, d=0x40, n1=1, n0=2000\n",
+      "load.i8 s=0x100, d=0x100, n1=1, n0=1500\n",
+      "fill d=0x8000, value=0, n1=1, n0=2500\n",
+      "fill.acc d=0, value=0, n1=1, n0=2500\n",
+      "store s=0x7000, d=0x8000, n1=1, n0=6000\n",
+      "store.i32 s=0x40, d=0x8000, n1=1, n0=700\n",
+  };
+  const std::string settings = "matrix.set r0=a_s0, v0=16, r1=d_s0, v1=16\n"
+                               "vector.set r0=a_s0, v0=16, r1=d_s0, v1=16\n"
+                               "vector.set r0=b_s0, v0=16, r1=b_s1, v1=0\n";
+  for (const std::string &first : work) {
+    for (const std::string &second : work) {
+      const Program program = assemble(isa, settings + first + second + first + "fence\n" + second +
+                                                second + first + "halt\n");
+      RunSetup setup{isa, DramConfig::of(isa), {}};
+      const RunRecord skipped = run(program, setup);
+      setup.options.skip = false;
+      ASSERT_EQ(print(skipped, isa), print(run(program, setup), isa)) << first << second;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Targets, Skip, testing::Values("edge16", "odd12x20", "wide32x8"));
 
 } // namespace
