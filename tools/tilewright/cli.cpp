@@ -75,9 +75,6 @@ static void addCommands(CLI::App &app) {
 #ifdef TILEWRIGHT_WITH_COMPILER
   addCompileCommand(app);
 #endif
-#ifdef TILEWRIGHT_WITH_COMPILER
-  addCompileCommand(app);
-#endif
   addRunCommand(app);
   addVerifyCommand(app);
 #ifdef TILEWRIGHT_WITH_ISA_COMMAND

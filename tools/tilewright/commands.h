@@ -8,7 +8,6 @@ class App;
 
 namespace tilewright {
 
-void addCompileCommand(CLI::App &app);
 void addRunCommand(CLI::App &app);
 void addVerifyCommand(CLI::App &app);
 void addAsmCommand(CLI::App &app);
