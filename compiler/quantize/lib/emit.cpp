@@ -28,10 +28,8 @@ struct Accumulator {
 
 class Emitter {
 public:
-  Emitter(func::FuncOp main, const Plan &plan, const ParameterMap &parameters,
-          const Statistics &statistics)
-      : main_(main), plan_(plan), parameters_(parameters), statistics_(statistics),
-        builder_(main.getContext()) {}
+  Emitter(func::FuncOp main, const Plan &plan, const ParameterMap &parameters)
+      : main_(main), plan_(plan), parameters_(parameters), builder_(main.getContext()) {}
 
   IntegerModule run() {
     Block &source = main_.getBody().front();
@@ -140,13 +138,46 @@ private:
     if (isa<tosa::MinimumOp>(op))
       return combine<tosa::MinimumOp>(integer, op);
     Quantized x = operand(integer, op->getOperand(0));
+    if (auto pool = dyn_cast<tosa::AvgPool2dOp>(op))
+      return averageImage(integer, x);
     Value wide = integer.widen(x.value, x.parameters);
-    if (auto sum = dyn_cast<tosa::ReduceSumOp>(op))
-      return {integer.reduce<tosa::ReduceSumOp>(wide, sum.getAxis()), {x.parameters.scale}};
-    auto pool = cast<tosa::AvgPool2dOp>(op);
-    Value rows = integer.reduce<tosa::ReduceSumOp>(wide, 1);
-    double count = double(pool.getKernel()[0] * pool.getKernel()[1]);
-    return {integer.reduce<tosa::ReduceSumOp>(rows, 2), {x.parameters.scale / count}};
+    return {integer.reduce<tosa::ReduceSumOp>(wide, cast<tosa::ReduceSumOp>(op).getAxis()),
+            {x.parameters.scale}};
+  }
+
+  // The average over an image varies less than its pixels, so it wants a scale of its own, which
+  // TOSA's pool cannot give. The pool averages windows, and the exact sum of some of those averages
+  // loses their rounding errors in each other's.
+  Accumulator averageImage(IntegerBuilder &integer, const Quantized &x) {
+    ArrayRef<int64_t> shape = tensorType(x.value).getShape();
+    auto [rows, columns] = averageWindows(shape[1], shape[2]);
+    Value averages = x.value;
+    if (rows != shape[1] || columns != shape[2]) {
+      int64_t kernel[] = {shape[1] / rows, shape[2] / columns}, pad[] = {0, 0, 0, 0};
+      Value zeroPoint = integer.constant({1}, 8, {x.parameters.zeroPoint});
+      averages = tosa::AvgPool2dOp::create(
+          builder_, integer.location(), integer.type({shape[0], rows, columns, shape[3]}, 8),
+          x.value, zeroPoint, zeroPoint, kernel, kernel, pad, builder_.getI32Type());
+    }
+    Value sum = integer.widen(averages, x.parameters);
+    if (rows > 1)
+      sum = integer.reduce<tosa::ReduceSumOp>(sum, 1);
+    if (columns > 1)
+      sum = integer.reduce<tosa::ReduceSumOp>(sum, 2);
+    return {sum, {x.parameters.scale / double(rows * columns)}};
+  }
+
+  // How many windows an image is averaged in, down and across: at least `enough` of them where its
+  // size allows.
+  static std::pair<int64_t, int64_t> averageWindows(int64_t height, int64_t width) {
+    constexpr int64_t enough = 12; // 10 dB less noise than one average's
+    std::pair<int64_t, int64_t> best = {height, width};
+    for (int64_t rows = 1; rows <= height; ++rows)
+      for (int64_t columns = 1; columns <= width; ++columns)
+        if (height % rows == 0 && width % columns == 0 && rows * columns >= enough &&
+            rows * columns < best.first * best.second)
+          best = {rows, columns};
+    return best;
   }
 
   Accumulator convolve(IntegerBuilder &integer, Operation *op) {
@@ -154,23 +185,14 @@ private:
     ArrayRef<int64_t> weightShape = tensorType(op->getOperand(1)).getShape();
     bool depthwise = isa<tosa::DepthwiseConv2DOp>(op);
     size_t outputs = tensorType(op->getResult(0)).getShape().back();
-    size_t inputs = tensorType(op->getOperand(0)).getShape().back();
-    size_t multiplier = depthwise ? weightShape[3] : 1;
     size_t perOutput = tensorType(op->getOperand(1)).getNumElements() / outputs;
-    WeightLayout layout;
-    if (depthwise) { // [KH, KW, C, M]
-      layout.outputChannel = [=](size_t i) { return i % outputs; };
-      layout.inputChannel = [=](size_t i) { return i % outputs / multiplier; };
-    } else { // [OC, KH, KW, IC]
-      layout.outputChannel = [=](size_t i) { return i / perOutput; };
-      layout.inputChannel = [=](size_t i) { return i % inputs; };
-    }
+    // [KH, KW, C, M] or [OC, KH, KW, IC]
+    auto channelOf = [=](size_t i) { return depthwise ? i % outputs : i / perOutput; };
     std::vector<double> bias = *constantReals(op->getOperand(2));
     if (bias.size() == 1)
       bias.assign(outputs, bias[0]);
     QuantizedWeights weights =
-        quantizeWeights(*constantReals(op->getOperand(1)), bias, layout, x.parameters.scale,
-                        statistics_.channelMeans.lookup(op->getOperand(0)));
+        quantizeWeights(*constantReals(op->getOperand(1)), bias, channelOf, x.parameters.scale);
     OperationState state(op->getLoc(), op->getName());
     state.addOperands({x.value, integer.constant(weightShape, 8, weights.weights),
                        integer.constant({static_cast<int64_t>(outputs)}, 32, weights.bias),
@@ -327,7 +349,6 @@ private:
   func::FuncOp main_;
   const Plan &plan_;
   const ParameterMap &parameters_;
-  const Statistics &statistics_;
   OpBuilder builder_;
   func::FuncOp function_;
   llvm::DenseMap<Value, Value> values_;
@@ -336,9 +357,8 @@ private:
 
 } // namespace
 
-IntegerModule emitInteger(func::FuncOp main, const Plan &plan, const ParameterMap &parameters,
-                          const Statistics &statistics) {
-  return Emitter(main, plan, parameters, statistics).run();
+IntegerModule emitInteger(func::FuncOp main, const Plan &plan, const ParameterMap &parameters) {
+  return Emitter(main, plan, parameters).run();
 }
 
 } // namespace tilewright

@@ -21,7 +21,7 @@ struct IntegerModule {
   std::vector<Correspondence> values; // in program order, without arguments
 };
 
-IntegerModule emitInteger(mlir::func::FuncOp main, const Plan &plan, const ParameterMap &parameters,
-                          const Statistics &statistics);
+IntegerModule emitInteger(mlir::func::FuncOp main, const Plan &plan,
+                          const ParameterMap &parameters);
 
 } // namespace tilewright

@@ -11,7 +11,6 @@ using namespace mlir;
 namespace tilewright {
 
 bool isGlobalAverage(Operation *op) {
-  if (getenv("NOGAP")) return false;
   auto pool = dyn_cast<tosa::AvgPool2dOp>(op);
   if (!pool)
     return false;

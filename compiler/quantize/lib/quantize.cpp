@@ -9,8 +9,6 @@
 #include "sqnr.h"
 #include "statistics.h"
 
-#include "mlir/Dialect/Tosa/IR/TosaOps.h"
-
 using namespace mlir;
 
 namespace tilewright {
@@ -23,18 +21,13 @@ OwningOpRef<ModuleOp> quantize(ModuleOp module, const CalibrationData &data,
   prepare(main);
   Plan plan = makePlan(main);
 
-  std::vector<Value> averaged;
-  for (auto &[op, anchor] : plan.anchors)
-    if (isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp>(op) &&
-        !op->getOperand(0).getDefiningOp<tosa::ConstOp>())
-      averaged.push_back(op->getOperand(0));
   std::unique_ptr<FloatExecutable> executable =
       FloatExecutable::create(*real, /*keepIntermediates=*/true);
   Statistics statistics =
-      collectStatistics(*executable, main.getBody().front(), samples, plan.ranged, averaged);
+      collectStatistics(*executable, main.getBody().front(), samples, plan.ranged);
 
   ParameterMap parameters = assignParameters(main, plan, statistics, options);
-  IntegerModule integer = emitInteger(main, plan, parameters, statistics);
+  IntegerModule integer = emitInteger(main, plan, parameters);
   if (report)
     *report = compareLayers(*executable, main, integer, parameters, samples);
   return std::move(integer.module);

@@ -32,25 +32,13 @@ private:
   llvm::DenseMap<Value, size_t> results_;
 };
 
-void addMeans(std::vector<double> &sums, const Tensor &tensor) {
-  const float *values = tensor.data<float>();
-  size_t channels = sums.size();
-  for (int64_t i = 0, count = tensor.elements(); i < count;)
-    for (size_t c = 0; c < channels; ++c)
-      sums[c] += double(values[i++]);
-}
-
 } // namespace
 
 Statistics collectStatistics(FloatExecutable &executable, Block &main, const Samples &samples,
-                             const std::vector<Value> &ranged, const std::vector<Value> &averaged) {
+                             const std::vector<Value> &ranged) {
   Statistics statistics;
   Finder finder(executable, main);
   std::vector<Tensor> results;
-  for (Value value : averaged) {
-    auto shape = tensorType(value).getShape();
-    statistics.channelMeans[value].assign(shape.empty() ? 1 : shape.back(), 0);
-  }
   for (const std::vector<Tensor> &sample : samples) {
     executable.run(sample, results);
     for (Value value : ranged) {
@@ -70,14 +58,6 @@ Statistics collectStatistics(FloatExecutable &executable, Block &main, const Sam
       entry->second.low = std::min(entry->second.low, double(*least));
       entry->second.high = std::max(entry->second.high, double(*greatest));
     }
-    for (Value value : averaged)
-      addMeans(statistics.channelMeans[value], finder.find(value, sample, results));
-  }
-  for (Value value : averaged) {
-    std::vector<double> &means = statistics.channelMeans[value];
-    for (double &mean : means)
-      mean /= double(tensorType(value).getNumElements()) / double(means.size()) *
-              double(samples.size());
   }
   for (const std::vector<Tensor> &sample : samples) {
     executable.run(sample, results);

@@ -13,14 +13,11 @@ using Samples = std::vector<std::vector<Tensor>>;
 
 struct Statistics {
   llvm::DenseMap<mlir::Value, Histogram> histograms;
-  // Means over all samples and positions, one for each index of the last dimension.
-  llvm::DenseMap<mlir::Value, std::vector<double>> channelMeans;
 };
 
 // Runs `main` on every sample, twice: for the ends of the ranges, then for what lies between.
 // Throws UserError when a tensor is not finite.
 Statistics collectStatistics(FloatExecutable &executable, mlir::Block &main, const Samples &samples,
-                             const std::vector<mlir::Value> &ranged,
-                             const std::vector<mlir::Value> &averaged);
+                             const std::vector<mlir::Value> &ranged);
 
 } // namespace tilewright

@@ -6,18 +6,18 @@
 namespace tilewright {
 
 QuantizedWeights quantizeWeights(const std::vector<double> &weights,
-                                 const std::vector<double> &bias, const WeightLayout &layout,
-                                 double inputScale, const std::vector<double> &inputMeans) {
+                                 const std::vector<double> &bias,
+                                 const std::function<size_t(size_t)> &channelOf,
+                                 double inputScale) {
   constexpr double greatestWeight = 127;
   constexpr double greatestBias = 1 << 29; // leaves the accumulator room for the products
   size_t channels = bias.size();
   std::vector<double> weightScale(channels, 0);
   for (size_t i = 0; i < weights.size(); ++i) {
-    double &scale = weightScale[layout.outputChannel(i)];
+    double &scale = weightScale[channelOf(i)];
     scale = std::max(scale, std::fabs(weights[i]) / greatestWeight);
   }
   QuantizedWeights result;
-  std::vector<double> correctedBias = bias;
   for (size_t c = 0; c < channels; ++c) {
     // A channel of (nearly) no weights must still represent its bias.
     weightScale[c] = std::max(weightScale[c], std::fabs(bias[c]) / (inputScale * greatestBias));
@@ -26,17 +26,14 @@ QuantizedWeights quantizeWeights(const std::vector<double> &weights,
     result.scales.push_back(weightScale[c] * inputScale);
   }
   for (size_t i = 0; i < weights.size(); ++i) {
-    size_t c = layout.outputChannel(i);
+    size_t c = channelOf(i);
     double integer =
         std::clamp(std::nearbyint(weights[i] / weightScale[c]), -greatestWeight, greatestWeight);
     result.weights.push_back(static_cast<int64_t>(integer));
-    if (!inputMeans.empty() && !getenv("NOBC"))
-      correctedBias[c] -=
-          (integer * weightScale[c] - weights[i]) * inputMeans[layout.inputChannel(i)];
   }
   for (size_t c = 0; c < channels; ++c)
-    result.bias.push_back(static_cast<int64_t>(std::clamp(
-        std::nearbyint(correctedBias[c] / result.scales[c]), -greatestBias, greatestBias)));
+    result.bias.push_back(static_cast<int64_t>(
+        std::clamp(std::nearbyint(bias[c] / result.scales[c]), -greatestBias, greatestBias)));
   return result;
 }
 

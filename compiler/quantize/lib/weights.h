@@ -13,15 +13,9 @@ struct QuantizedWeights {
   std::vector<double> scales;   // of the accumulator: input scale times the channel's weight scale
 };
 
-struct WeightLayout {
-  std::function<size_t(size_t)> outputChannel; // of a weight, by its index
-  std::function<size_t(size_t)> inputChannel;
-};
-
-// `inputMeans`: the input's mean, channel by channel; the mean error that rounding the weights
-// makes goes into the bias.
+// `channelOf` gives the output channel of a weight, by its index.
 QuantizedWeights quantizeWeights(const std::vector<double> &weights,
-                                 const std::vector<double> &bias, const WeightLayout &layout,
-                                 double inputScale, const std::vector<double> &inputMeans);
+                                 const std::vector<double> &bias,
+                                 const std::function<size_t(size_t)> &channelOf, double inputScale);
 
 } // namespace tilewright
