@@ -49,6 +49,7 @@ void engine(benchmark::State &state, std::string (*text)(int)) {
 }
 
 BENCHMARK_CAPTURE(engine, matmul, matmulProgram)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(engine, short_folds, shortFoldProgram)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(engine, vector, vectorProgram)->Unit(benchmark::kMillisecond);
 
 } // namespace

@@ -47,6 +47,20 @@ std::string matmulProgram(int repetitions) {
   return text;
 }
 
+std::string shortFoldProgram(int repetitions) {
+  return fmt::format(R"(
+    matrix.set r0=a_s0, v0=16, r1=w_s0, v1=16
+    matrix.set r0=d_s0, v0=16, r1=a_s1, v1=0
+    loop count={}, length=end
+    mload w=0x8000, k=16, n=16
+    mmul a=0, d=0, n1=1, n0=16, k=16, n=16, accumulate=1, swap=1
+    mload w=0x8100, k=16, n=16
+    mmul a=0x100, d=0, n1=1, n0=16, k=16, n=16, accumulate=1, swap=1
+end: halt
+)",
+                     1000 * repetitions);
+}
+
 std::string vectorProgram(int repetitions) {
   std::string text = R"(
     load.set   r0=s_s1, v0=0, r1=d_s1, v1=0

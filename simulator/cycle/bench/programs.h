@@ -9,6 +9,9 @@ namespace tilewright::cycle {
 // requantized and stored behind it.
 std::string matmulProgram(int repetitions);
 
+// Folds of 16 rows, as late layers and classifiers have them: an instruction every nine cycles.
+std::string shortFoldProgram(int repetitions);
+
 // Depthwise 3x3 over 14 x 14 x 64 beside loads and stores of the neighboring tiles.
 std::string vectorProgram(int repetitions);
 
