@@ -1,4 +1,5 @@
-// What every kernel operation must satisfy: static shapes that fit each other, attributes in range. One error each.
+// What every kernel operation must satisfy: static shapes that fit each other, attributes in range.
+// One error each.
 #include "tilewright/compiler/kernel_dialect.h"
 #include "tilewright/compiler/kernel_regions.h"
 
@@ -35,14 +36,18 @@ Type elementOf(Value value) { return cast<RankedTensorType>(value.getType()).get
 LogicalResult verifyRank(Operation *op, Value value, StringRef what, size_t rank) {
   if (shapeOf(value).size() == rank)
     return success();
-  return op->emitOpError() << what << " must have rank " << rank << ", not " << shapeOf(value).size();
+  return op->emitOpError() << what << " must have rank " << rank << ", not "
+                           << shapeOf(value).size();
 }
 
-LogicalResult verifyArray(Operation *op, StringRef what, ArrayRef<int64_t> values, size_t count, int64_t least) {
+LogicalResult verifyArray(Operation *op, StringRef what, ArrayRef<int64_t> values, size_t count,
+                          int64_t least) {
   // The upper end keeps products of two of them within 64 bits.
-  if (values.size() == count && llvm::all_of(values, [&](int64_t value) { return value >= least && value <= INT32_MAX; }))
+  if (values.size() == count &&
+      llvm::all_of(values, [&](int64_t value) { return value >= least && value <= INT32_MAX; }))
     return success();
-  return op->emitOpError() << what << " must have " << count << " elements, each from " << least << " to " << INT32_MAX;
+  return op->emitOpError() << what << " must have " << count << " elements, each from " << least
+                           << " to " << INT32_MAX;
 }
 
 LogicalResult verifyInt8(Operation *op, StringRef what, int64_t value) {
@@ -55,11 +60,13 @@ LogicalResult verifyResultShape(Operation *op, Shape expected) {
   Shape actual = shapeOf(op->getResult(0));
   if (actual == expected)
     return success();
-  return op->emitOpError() << "result has shape " << text(actual) << ", but its operands give " << text(expected);
+  return op->emitOpError() << "result has shape " << text(actual) << ", but its operands give "
+                           << text(expected);
 }
 
 // Output positions of a window over a padded dimension; below 1 when the window does not fit.
-int64_t windowPositions(int64_t size, int64_t before, int64_t after, int64_t kernel, int64_t stride, int64_t dilation) {
+int64_t windowPositions(int64_t size, int64_t before, int64_t after, int64_t kernel, int64_t stride,
+                        int64_t dilation) {
   int64_t span = (kernel - 1) * dilation + 1;
   int64_t free = size + before + after - span;
   return free < 0 ? 0 : free / stride + 1;
@@ -69,58 +76,70 @@ int64_t windowPositions(int64_t size, int64_t before, int64_t after, int64_t ker
 template <typename Op>
 LogicalResult verifyConvolution(Op op, ArrayRef<int64_t> window, int64_t channels) {
   Operation *o = op;
-  if (failed(verifyRank(o, op.getBias(), "bias", 1)) || failed(verifyArray(o, "stride", op.getStride(), 2, 1)) ||
-      failed(verifyArray(o, "pad", op.getPad(), 4, 0)) || failed(verifyArray(o, "dilation", op.getDilation(), 2, 1)) ||
-      failed(verifyInt8(o, "input_zp", op.getInputZp())) || failed(verifyInt8(o, "weight_zp", op.getWeightZp())))
+  if (failed(verifyRank(o, op.getBias(), "bias", 1)) ||
+      failed(verifyArray(o, "stride", op.getStride(), 2, 1)) ||
+      failed(verifyArray(o, "pad", op.getPad(), 4, 0)) ||
+      failed(verifyArray(o, "dilation", op.getDilation(), 2, 1)) ||
+      failed(verifyInt8(o, "input_zp", op.getInputZp())) ||
+      failed(verifyInt8(o, "weight_zp", op.getWeightZp())))
     return failure();
   int64_t biases = shapeOf(op.getBias())[0];
   if (biases != 1 && biases != channels)
     return o->emitOpError() << "bias must have 1 or " << channels << " elements, not " << biases;
   Shape x = shapeOf(op.getX());
   ArrayRef<int64_t> pad = op.getPad(), stride = op.getStride(), dilation = op.getDilation();
-  return verifyResultShape(o, {x[0], windowPositions(x[1], pad[0], pad[1], window[0], stride[0], dilation[0]),
-                               windowPositions(x[2], pad[2], pad[3], window[1], stride[1], dilation[1]), channels});
+  return verifyResultShape(
+      o, {x[0], windowPositions(x[1], pad[0], pad[1], window[0], stride[0], dilation[0]),
+          windowPositions(x[2], pad[2], pad[3], window[1], stride[1], dilation[1]), channels});
 }
 
 template <typename Op> LogicalResult verifyPool(Op op) {
   Operation *o = op;
   if (failed(verifyStaticShapes(o)) || failed(verifyRank(o, op.getX(), "x", 4)) ||
-      failed(verifyArray(o, "kernel", op.getKernel(), 2, 1)) || failed(verifyArray(o, "stride", op.getStride(), 2, 1)) ||
+      failed(verifyArray(o, "kernel", op.getKernel(), 2, 1)) ||
+      failed(verifyArray(o, "stride", op.getStride(), 2, 1)) ||
       failed(verifyArray(o, "pad", op.getPad(), 4, 0)))
     return failure();
   Shape x = shapeOf(op.getX());
   ArrayRef<int64_t> pad = op.getPad(), stride = op.getStride(), kernel = op.getKernel();
-  return verifyResultShape(o, {x[0], windowPositions(x[1], pad[0], pad[1], kernel[0], stride[0], 1),
-                               windowPositions(x[2], pad[2], pad[3], kernel[1], stride[1], 1), x[3]});
+  return verifyResultShape(o,
+                           {x[0], windowPositions(x[1], pad[0], pad[1], kernel[0], stride[0], 1),
+                            windowPositions(x[2], pad[2], pad[3], kernel[1], stride[1], 1), x[3]});
 }
 
 LogicalResult verifyBroadcast(Operation *op, Value a, Value b) {
   Shape left = shapeOf(a), right = shapeOf(b);
   if (left.size() != right.size())
-    return op->emitOpError() << "operands must have equal rank, not " << left.size() << " and " << right.size();
+    return op->emitOpError() << "operands must have equal rank, not " << left.size() << " and "
+                             << right.size();
   SmallVector<int64_t> result;
   for (auto [l, r] : llvm::zip_equal(left, right)) {
     if (l != r && l != 1 && r != 1)
-      return op->emitOpError() << "operands of shapes " << text(left) << " and " << text(right) << " do not broadcast";
+      return op->emitOpError() << "operands of shapes " << text(left) << " and " << text(right)
+                               << " do not broadcast";
     result.push_back(std::max(l, r));
   }
   return verifyResultShape(op, result);
 }
 
-// The range that a clamp may have for a result of this width: the signed range and the unsigned one together.
+// The range that a clamp may have for a result of this width: the signed range and the unsigned one
+// together.
 LogicalResult verifyClamp(Operation *op, int64_t lo, int64_t hi) {
   unsigned bits = elementOf(op->getResult(0)).getIntOrFloatBitWidth();
-  int64_t least = -(int64_t(1) << (bits - 1)), greatest = (int64_t(1) << (bits == 32 ? 31 : bits)) - 1;
+  int64_t least = -(int64_t(1) << (bits - 1)),
+          greatest = (int64_t(1) << (bits == 32 ? 31 : bits)) - 1;
   if (lo >= least && hi <= greatest && lo <= hi)
     return success();
-  return op->emitOpError() << "lo " << lo << " and hi " << hi << " must be an ascending range of " << bits << "-bit values";
+  return op->emitOpError() << "lo " << lo << " and hi " << hi << " must be an ascending range of "
+                           << bits << "-bit values";
 }
 
 LogicalResult verifyScale(Operation *op, StringRef what, int64_t multiplier, int64_t shift) {
   if (multiplier >= 0 && multiplier <= INT32_MAX && shift >= 2 && shift <= 62)
     return success();
-  return op->emitOpError() << what << " needs a non-negative 32-bit multiplier and a shift from 2 to 62, not " << multiplier
-                           << " and " << shift;
+  return op->emitOpError()
+         << what << " needs a non-negative 32-bit multiplier and a shift from 2 to 62, not "
+         << multiplier << " and " << shift;
 }
 
 } // namespace
@@ -152,20 +171,23 @@ LogicalResult MatMulOp::verify() {
     return failure();
   Shape a = shapeOf(getA()), b = shapeOf(getB());
   if (a[0] != b[0] || a[2] != b[1])
-    return emitOpError() << "a of shape " << text(a) << " and b of shape " << text(b) << " have no product";
+    return emitOpError() << "a of shape " << text(a) << " and b of shape " << text(b)
+                         << " have no product";
   return verifyResultShape(*this, {a[0], a[1], b[2]});
 }
 
 LogicalResult MaxPoolOp::verify() { return verifyPool(*this); }
 
 LogicalResult AvgPoolOp::verify() {
-  if (failed(verifyInt8(*this, "input_zp", getInputZp())) || failed(verifyInt8(*this, "output_zp", getOutputZp())))
+  if (failed(verifyInt8(*this, "input_zp", getInputZp())) ||
+      failed(verifyInt8(*this, "output_zp", getOutputZp())))
     return failure();
   return verifyPool(*this);
 }
 
 LogicalResult RescaleOp::verify() {
-  if (failed(verifyStaticShapes(*this)) || failed(verifyRank(*this, getMultiplier(), "multiplier", 1)) ||
+  if (failed(verifyStaticShapes(*this)) ||
+      failed(verifyRank(*this, getMultiplier(), "multiplier", 1)) ||
       failed(verifyRank(*this, getShift(), "shift", 1)))
     return failure();
   if (elementOf(getX()).isInteger(1) || elementOf(getResult()).isInteger(1))
@@ -174,8 +196,8 @@ LogicalResult RescaleOp::verify() {
   int64_t multipliers = shapeOf(getMultiplier())[0], shifts = shapeOf(getShift())[0];
   int64_t channels = x.empty() ? 1 : x.back();
   if (multipliers != shifts || (multipliers != 1 && multipliers != channels))
-    return emitOpError() << "multiplier and shift must both have 1 or " << channels << " elements, not " << multipliers << " and "
-                         << shifts;
+    return emitOpError() << "multiplier and shift must both have 1 or " << channels
+                         << " elements, not " << multipliers << " and " << shifts;
   if (failed(verifyClamp(*this, getLo(), getHi())))
     return failure();
   return verifyResultShape(*this, x);
@@ -185,19 +207,21 @@ LogicalResult TableOp::verify() {
   if (failed(verifyStaticShapes(*this)) || failed(verifyRank(*this, getTable(), "table", 1)))
     return failure();
   auto is = [&](unsigned x, unsigned table, unsigned result, int64_t entries) {
-    return elementOf(getX()).isInteger(x) && elementOf(getTable()).isInteger(table) && elementOf(getResult()).isInteger(result) &&
-           shapeOf(getTable())[0] == entries;
+    return elementOf(getX()).isInteger(x) && elementOf(getTable()).isInteger(table) &&
+           elementOf(getResult()).isInteger(result) && shapeOf(getTable())[0] == entries;
   };
   if (!is(8, 8, 8, 256) && !is(16, 16, 32, 513))
-    return emitOpError("must map i8 through 256 entries of i8 to i8, or i16 through 513 entries of i16 to i32");
+    return emitOpError(
+        "must map i8 through 256 entries of i8 to i8, or i16 through 513 entries of i16 to i32");
   return verifyResultShape(*this, shapeOf(getX()));
 }
 
 LogicalResult BinaryOp::verify() {
   if (failed(verifyStaticShapes(*this)))
     return failure();
-  if (!llvm::is_contained({"add", "sub", "mul", "max", "min", "shl", "asr", "lsr"}, getFunction()))
-    return emitOpError() << "function must be one of add, sub, mul, max, min, shl, asr, lsr, not '" << getFunction() << "'";
+  if (!llvm::is_contained({"add", "sub", "mul", "max", "min", "shl", "asr", "asr.round", "lsr"}, getFunction()))
+    return emitOpError() << "function must be one of add, sub, mul, max, min, shl, asr, asr.round, lsr, not '"
+                         << getFunction() << "'";
   if (elementOf(getA()).isInteger(1) || elementOf(getB()).isInteger(1))
     return emitOpError("elements must have 8, 16 or 32 bits");
   if (getShift() < 0 || getShift() > (getFunction() == "mul" ? 63 : 0))
@@ -215,18 +239,22 @@ LogicalResult UnaryOp::verify() {
 
 LogicalResult AddI8Op::verify() {
   if (failed(verifyStaticShapes(*this)) || failed(verifyInt8(*this, "a_zp", getAZp())) ||
-      failed(verifyInt8(*this, "b_zp", getBZp())) || failed(verifyInt8(*this, "output_zp", getOutputZp())) ||
+      failed(verifyInt8(*this, "b_zp", getBZp())) ||
+      failed(verifyInt8(*this, "output_zp", getOutputZp())) ||
       failed(verifyScale(*this, "a", getAMultiplier(), getAShift())) ||
       failed(verifyScale(*this, "b", getBMultiplier(), getBShift())) ||
-      failed(verifyScale(*this, "result", getMultiplier(), getShift())) || failed(verifyClamp(*this, getLo(), getHi())))
+      failed(verifyScale(*this, "result", getMultiplier(), getShift())) ||
+      failed(verifyClamp(*this, getLo(), getHi())))
     return failure();
   return verifyBroadcast(*this, getA(), getB());
 }
 
 LogicalResult MulI8Op::verify() {
   if (failed(verifyStaticShapes(*this)) || failed(verifyInt8(*this, "a_zp", getAZp())) ||
-      failed(verifyInt8(*this, "b_zp", getBZp())) || failed(verifyInt8(*this, "output_zp", getOutputZp())) ||
-      failed(verifyScale(*this, "result", getMultiplier(), getShift())) || failed(verifyClamp(*this, getLo(), getHi())))
+      failed(verifyInt8(*this, "b_zp", getBZp())) ||
+      failed(verifyInt8(*this, "output_zp", getOutputZp())) ||
+      failed(verifyScale(*this, "result", getMultiplier(), getShift())) ||
+      failed(verifyClamp(*this, getLo(), getHi())))
     return failure();
   return verifyBroadcast(*this, getA(), getB());
 }
@@ -238,11 +266,13 @@ LogicalResult ReduceOp::verify() {
   if (!sum && getFunction() != "max")
     return emitOpError() << "function must be sum or max, not '" << getFunction() << "'";
   Type element = elementOf(getX());
-  if (element != elementOf(getResult()) || !(element.isInteger(32) || (!sum && element.isInteger(8))))
+  if (element != elementOf(getResult()) ||
+      !(element.isInteger(32) || (!sum && element.isInteger(8))))
     return emitOpError("elements must have 32 bits (or 8 for max) in x and in the result alike");
   SmallVector<int64_t> shape(shapeOf(getX()));
   if (getAxis() < 0 || getAxis() >= static_cast<int64_t>(shape.size()))
-    return emitOpError() << "axis " << getAxis() << " is not an axis of x, which has rank " << shape.size();
+    return emitOpError() << "axis " << getAxis() << " is not an axis of x, which has rank "
+                         << shape.size();
   shape[getAxis()] = 1;
   return verifyResultShape(*this, shape);
 }
@@ -259,7 +289,8 @@ LogicalResult AssembleOp::verify() {
 LogicalResult ViewOp::verify() {
   if (failed(verifyStaticShapes(*this)))
     return failure();
-  auto from = cast<RankedTensorType>(getX().getType()), to = cast<RankedTensorType>(getResult().getType());
+  auto from = cast<RankedTensorType>(getX().getType()),
+       to = cast<RankedTensorType>(getResult().getType());
   if (from.getElementType() == to.getElementType() && from.getNumElements() == to.getNumElements())
     return success();
   return emitOpError() << "cannot show " << from << " as " << to;

@@ -10,15 +10,21 @@ namespace tilewright {
 constexpr int64_t identityMultiplier = int64_t(1) << 30;
 constexpr int64_t identityShift = 30;
 
-static unsigned elementBits(Value value) { return cast<ShapedType>(value.getType()).getElementTypeBitWidth(); }
+static unsigned elementBits(Value value) {
+  return cast<ShapedType>(value.getType()).getElementTypeBitWidth();
+}
 
-static bool isScalable(Value value) { return hasElement(value, 8) || hasElement(value, 16) || hasElement(value, 32); }
+static bool isScalable(Value value) {
+  return hasElement(value, 8) || hasElement(value, 16) || hasElement(value, 32);
+}
 
 static int64_t lowest(unsigned bits) { return -(int64_t(1) << (bits - 1)); }
 static int64_t highest(unsigned bits) { return (int64_t(1) << (bits - 1)) - 1; }
 
-static Value createList(OpBuilder &builder, Location location, unsigned bits, ArrayRef<int64_t> values) {
-  auto type = RankedTensorType::get(static_cast<int64_t>(values.size()), builder.getIntegerType(bits));
+static Value createList(OpBuilder &builder, Location location, unsigned bits,
+                        ArrayRef<int64_t> values) {
+  auto type =
+      RankedTensorType::get(static_cast<int64_t>(values.size()), builder.getIntegerType(bits));
   return createConstant(builder, location, type, values);
 }
 
@@ -26,13 +32,14 @@ static Value createList(OpBuilder &builder, Location location, unsigned bits, Ar
 static Selected createIdentity(Operation *op, Value x, int64_t lo, int64_t hi, OpBuilder &builder) {
   Value multiplier = createList(builder, op->getLoc(), 32, identityMultiplier);
   Value shift = createList(builder, op->getLoc(), 8, identityShift);
-  return kernel::RescaleOp::create(builder, op->getLoc(), op->getResult(0).getType(), x, multiplier, shift, 0, 0, lo, hi, false);
+  return kernel::RescaleOp::create(builder, op->getLoc(), op->getResult(0).getType(), x, multiplier,
+                                   shift, 0, 0, lo, hi, false);
 }
 
 Selected selectRescale(tosa::RescaleOp op, OpBuilder &builder) {
   if (!isScalable(op.getInput()) || !isScalable(op.getOutput()))
-    return unsupported(op, "rescaling from " + elementName(op.getInput()) + " to " + elementName(op.getOutput()) +
-                               " is not supported yet");
+    return unsupported(op, "rescaling from " + elementName(op.getInput()) + " to " +
+                               elementName(op.getOutput()) + " is not supported yet");
   if (op.getRoundingMode() != tosa::RoundingMode::SINGLE_ROUND)
     return unsupported(op, "the only supported rounding mode is SINGLE_ROUND");
   auto multiplier = constantIntegers(op.getMultiplier()), shift = constantIntegers(op.getShift());
@@ -48,21 +55,26 @@ Selected selectRescale(tosa::RescaleOp op, OpBuilder &builder) {
   // 16-bit multipliers scale by the same formula.
   if (elementBits(multipliers) != 32)
     multipliers = createList(builder, op.getLoc(), 32, *multiplier);
-  return kernel::RescaleOp::create(builder, op.getLoc(), op.getType(), op.getInput(), multipliers, op.getShift(), *inputZp, *outputZp,
-                                   lo, hi, op.getInputUnsigned());
+  return kernel::RescaleOp::create(builder, op.getLoc(), op.getType(), op.getInput(), multipliers,
+                                   op.getShift(), *inputZp, *outputZp, lo, hi,
+                                   op.getInputUnsigned());
 }
 
 Selected selectClamp(tosa::ClampOp op, OpBuilder &builder) {
   if (!hasElement(op.getInput(), 8) && !hasElement(op.getInput(), 16))
-    return unsupported(op, "clamping " + elementName(op.getInput()) + " is not supported yet, only i8 and i16");
-  return createIdentity(op, op.getInput(), cast<IntegerAttr>(op.getMinVal()).getValue().getSExtValue(),
+    return unsupported(op, "clamping " + elementName(op.getInput()) +
+                               " is not supported yet, only i8 and i16");
+  return createIdentity(op, op.getInput(),
+                        cast<IntegerAttr>(op.getMinVal()).getValue().getSExtValue(),
                         cast<IntegerAttr>(op.getMaxVal()).getValue().getSExtValue(), builder);
 }
 
 Selected selectCast(tosa::CastOp op, OpBuilder &builder) {
   unsigned bits = elementBits(op.getOutput());
-  if (!isScalable(op.getInput()) || !isScalable(op.getOutput()) || bits < elementBits(op.getInput()))
-    return unsupported(op, "casting " + elementName(op.getInput()) + " to " + elementName(op.getOutput()) +
+  if (!isScalable(op.getInput()) || !isScalable(op.getOutput()) ||
+      bits < elementBits(op.getInput()))
+    return unsupported(op, "casting " + elementName(op.getInput()) + " to " +
+                               elementName(op.getOutput()) +
                                " is not supported yet, only signed widening");
   return createIdentity(op, op.getInput(), lowest(bits), highest(bits), builder);
 }
@@ -82,41 +94,35 @@ Selected selectMul(tosa::MulOp op, OpBuilder &builder) {
   auto shift = constantIntegers(op.getShift());
   if (!shift)
     return unsupported(op, "its shift is not constant");
-  return kernel::BinaryOp::create(builder, op.getLoc(), op.getType(), op.getInput1(), op.getInput2(), "mul", shift->front());
-}
-
-// A rounding shift by the same constant everywhere is a multiplication by one with that shift.
-static Selected selectRoundingShift(tosa::ArithmeticRightShiftOp op, OpBuilder &builder) {
-  DenseElementsAttr amount = constantElements(op.getInput2());
-  if (!amount || !amount.isSplat())
-    return unsupported(op, "its rounding shift amount is not one constant");
-  auto type = cast<RankedTensorType>(op.getInput2().getType());
-  Value one = tosa::ConstOp::create(builder, op.getLoc(), type, DenseElementsAttr::get(type, int32_t(1)));
-  return kernel::BinaryOp::create(builder, op.getLoc(), op.getType(), op.getInput1(), one, "mul", amount.getSplatValue<int32_t>());
+  return kernel::BinaryOp::create(builder, op.getLoc(), op.getType(), op.getInput1(),
+                                  op.getInput2(), "mul", shift->front());
 }
 
 Selected selectShiftRight(tosa::ArithmeticRightShiftOp op, OpBuilder &builder) {
-  if (op.getRound() && hasElement(op.getInput1(), 32))
-    return selectRoundingShift(op, builder);
-  return selectBinary(op, "asr", builder);
+  return selectBinary(op, op.getRound() ? "asr.round" : "asr", builder);
 }
 
 Selected selectNegate(tosa::NegateOp op, OpBuilder &builder) {
   if (!hasElement(op.getInput1(), 32))
-    return unsupported(op, "negation of " + elementName(op.getInput1()) + " is not supported yet, only i32");
+    return unsupported(op, "negation of " + elementName(op.getInput1()) +
+                               " is not supported yet, only i32");
   FailureOr<int64_t> inputZp = op.getInput1ZeroPoint(), outputZp = op.getOutputZeroPoint();
   if (failed(inputZp) || failed(outputZp) || *inputZp != 0 || *outputZp != 0)
     return unsupported(op, "its zero points are not constant zeros");
   auto type = cast<RankedTensorType>(op.getType());
-  Value zero = createConstant(builder, op.getLoc(), RankedTensorType::get(SmallVector<int64_t>(type.getRank(), 1), type.getElementType()), 0);
+  Value zero = createConstant(
+      builder, op.getLoc(),
+      RankedTensorType::get(SmallVector<int64_t>(type.getRank(), 1), type.getElementType()), 0);
   return kernel::BinaryOp::create(builder, op.getLoc(), type, zero, op.getInput1(), "sub", 0);
 }
 
 Selected selectBinary(Operation *op, StringRef function, OpBuilder &builder) {
   Value a = op->getOperand(0), b = op->getOperand(1);
   if (!hasElement(a, 32) || !hasElement(b, 32))
-    return unsupported(op, "operands of " + elementName(hasElement(a, 32) ? b : a) + " are not supported yet, only i32");
-  return kernel::BinaryOp::create(builder, op->getLoc(), op->getResult(0).getType(), a, b, function, 0);
+    return unsupported(op, "operands of " + elementName(hasElement(a, 32) ? b : a) +
+                               " are not supported yet, only i32");
+  return kernel::BinaryOp::create(builder, op->getLoc(), op->getResult(0).getType(), a, b, function,
+                                  0);
 }
 
 Selected selectUnary(Operation *op, StringRef function, OpBuilder &builder) {

@@ -90,7 +90,7 @@ def Kernel_TableOp : Kernel_PureOp<"table"> {
 
 def Kernel_BinaryOp : Kernel_PureOp<"binary"> {
   let summary = "Element-wise operation on 32-bit elements (8- and 16-bit elements are widened first), with broadcasting";
-  let description = [{ function is one of add sub mul max min shl asr lsr. shift is mul's rounding right shift. Operands have equal rank. }];
+  let description = [{ function is one of add sub mul max min shl asr asr.round lsr. shift is mul's rounding right shift. Operands have equal rank. }];
   let arguments = (ins Kernel_Int:$a, Kernel_Int:$b, StrAttr:$function, Kernel_I64:$shift);
   let results = (outs Kernel_Int32:$result);
   let assemblyFormat = "$function $a `,` $b attr-dict `:` functional-type(operands, results)";
