@@ -9,7 +9,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::float_kernels {
 
 std::optional<DType> dtypeOf(Type type) {
   if (type.isF16())
@@ -55,4 +55,4 @@ Tensor constantTensor(Operation *constant) {
   return tensor;
 }
 
-} // namespace tilewright
+} // namespace tilewright::float_kernels

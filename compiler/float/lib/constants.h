@@ -5,7 +5,7 @@
 #include "mlir/IR/Value.h"
 #include "tilewright/support/npy.h"
 
-namespace tilewright {
+namespace tilewright::float_kernels {
 
 // The NumPy type of a tensor's elements; nothing for those it has none for (f8, i4, i48, ...).
 std::optional<DType> dtypeOf(mlir::Type elementType);
@@ -13,4 +13,4 @@ std::optional<DType> dtypeOf(mlir::Type elementType);
 // The value of a `tosa.const`.
 Tensor constantTensor(mlir::Operation *constant);
 
-} // namespace tilewright
+} // namespace tilewright::float_kernels

@@ -19,6 +19,8 @@ using namespace mlir;
 
 namespace tilewright {
 
+using namespace float_kernels;
+
 namespace {
 
 [[noreturn]] void throwUnsupported(Location location, const std::string &op,

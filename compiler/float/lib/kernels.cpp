@@ -13,7 +13,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::float_kernels {
 
 namespace {
 
@@ -125,4 +125,4 @@ private:
 
 KernelProgram splitIntoKernels(func::FuncOp main) { return Splitter(main).run(); }
 
-} // namespace tilewright
+} // namespace tilewright::float_kernels

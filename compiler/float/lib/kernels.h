@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-namespace tilewright {
+namespace tilewright::float_kernels {
 
 struct KernelCall {
   std::string kernel;                // empty: the result shares the operand's buffer
@@ -35,4 +35,4 @@ struct KernelProgram {
 
 KernelProgram splitIntoKernels(mlir::func::FuncOp main);
 
-} // namespace tilewright
+} // namespace tilewright::float_kernels

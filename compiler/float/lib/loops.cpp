@@ -14,7 +14,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::float_kernels {
 
 namespace {
 
@@ -123,4 +123,4 @@ std::unique_ptr<Pass> createBufferizeKernelPass() {
 }
 std::unique_ptr<Pass> createLoopsPass() { return std::make_unique<LoopsPass>(); }
 
-} // namespace tilewright
+} // namespace tilewright::float_kernels

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-namespace tilewright {
+namespace tilewright::float_kernels {
 
 // Tensors to buffers, in place where that is safe; results go straight into the kernel's output
 // arguments. Temporary buffers are freed at the end of their block.
@@ -15,4 +15,4 @@ std::unique_ptr<mlir::Pass> createBufferizeKernelPass();
 // stand outside it, so LLVM vectorizes it without reordering any floating-point sum.
 std::unique_ptr<mlir::Pass> createLoopsPass();
 
-} // namespace tilewright
+} // namespace tilewright::float_kernels

@@ -26,7 +26,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::float_kernels {
 
 void registerLowering(MLIRContext &context) {
   DialectRegistry registry;
@@ -131,4 +131,4 @@ std::optional<LoweringFailure> lowerToLlvm(ModuleOp kernels) {
   return std::nullopt;
 }
 
-} // namespace tilewright
+} // namespace tilewright::float_kernels

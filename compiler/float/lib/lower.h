@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace tilewright {
+namespace tilewright::float_kernels {
 
 // Makes the dialects and interfaces that the lowering needs known to `context`.
 void registerLowering(mlir::MLIRContext &context);
@@ -19,4 +19,4 @@ struct LoweringFailure {
 // Lowers all kernels in place.
 std::optional<LoweringFailure> lowerToLlvm(mlir::ModuleOp kernels);
 
-} // namespace tilewright
+} // namespace tilewright::float_kernels

@@ -8,7 +8,7 @@
 
 #include <mutex>
 
-namespace tilewright {
+namespace tilewright::float_kernels {
 
 std::unique_ptr<llvm::TargetMachine> hostMachine() {
   static std::once_flag once;
@@ -42,4 +42,4 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   passes.run(module, modules);
 }
 
-} // namespace tilewright
+} // namespace tilewright::float_kernels

@@ -9,7 +9,7 @@ class Module;
 class TargetMachine;
 } // namespace llvm
 
-namespace tilewright {
+namespace tilewright::float_kernels {
 
 // Code for this machine. Nothing here lets LLVM contract or reorder floating-point operations, so
 // results are the same on all.
@@ -19,4 +19,4 @@ std::unique_ptr<llvm::TargetMachine> hostMachine();
 // takes five times as long, most of it for unrolled copies.
 void optimize(llvm::Module &module, llvm::TargetMachine &machine);
 
-} // namespace tilewright
+} // namespace tilewright::float_kernels

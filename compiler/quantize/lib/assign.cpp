@@ -6,7 +6,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 namespace {
 
@@ -107,4 +107,4 @@ ParameterMap assignParameters(func::FuncOp main, const Plan &plan, const Statist
   return Assigner(main, plan, statistics, options).run();
 }
 
-} // namespace tilewright
+} // namespace tilewright::quantization

@@ -4,7 +4,7 @@
 #include "plan.h"
 #include "statistics.h"
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 using ParameterMap = llvm::DenseMap<mlir::Value, Parameters>;
 
@@ -14,4 +14,4 @@ ParameterMap assignParameters(mlir::func::FuncOp main, const Plan &plan,
 // Logits stand at this scale, of which the exponential's table drops the last bits.
 constexpr double logitScale = 1.0 / (1 << 16);
 
-} // namespace tilewright
+} // namespace tilewright::quantization

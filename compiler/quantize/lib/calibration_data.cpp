@@ -12,7 +12,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 namespace {
 
@@ -67,42 +67,6 @@ int64_t sampleCount(const Tensor &data, ArrayRef<int64_t> shape, const Place &pl
 
 } // namespace
 
-CalibrationData readCalibration(const std::string &path) {
-  if (!std::filesystem::is_directory(path))
-    return readNpz(path);
-  CalibrationData data;
-  std::error_code error;
-  for (const auto &entry : std::filesystem::directory_iterator(path, error))
-    if (entry.path().extension() == ".npy")
-      data[entry.path().stem().string()] = readNpy(entry.path().string());
-  if (error)
-    throw UserError({path, 0, 0, ""},
-                    fmt::format("cannot read the directory: {}", error.message()));
-  if (data.empty())
-    throw UserError({path, 0, 0, ""}, "holds no .npy files",
-                    "save one array an input, named after it");
-  return data;
-}
-
-CalibrationData randomCalibration(ModuleOp module, int64_t samples, uint64_t seed) {
-  func::FuncOp main = mainOf(module);
-  CalibrationData data;
-  std::mt19937_64 random(seed);
-  // std::normal_distribution differs between libraries: Box and Muller's formula does not.
-  auto uniform = [&] { return (double(random() >> 11) + 0.5) / double(uint64_t(1) << 53); };
-  for (unsigned i = 0; i < main.getNumArguments(); ++i) {
-    std::vector<int64_t> shape = tensorType(main.getArgument(i)).getShape().vec();
-    shape.insert(shape.begin(), samples);
-    Tensor tensor = makeTensor(DType::F32, shape);
-    for (int64_t k = 0; k < tensor.elements(); ++k) {
-      double radius = std::sqrt(-2 * std::log(uniform())), angle = 2 * M_PI * uniform();
-      tensor.data<float>()[k] = static_cast<float>(radius * std::cos(angle));
-    }
-    data[nameOf(main, i)] = std::move(tensor);
-  }
-  return data;
-}
-
 Samples samplesOf(func::FuncOp main, const CalibrationData &data) {
   std::vector<std::string> names;
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
@@ -140,6 +104,48 @@ Samples samplesOf(func::FuncOp main, const CalibrationData &data) {
     }
   }
   return samples;
+}
+
+} // namespace tilewright::quantization
+
+namespace tilewright {
+
+using namespace quantization;
+
+CalibrationData readCalibration(const std::string &path) {
+  if (!std::filesystem::is_directory(path))
+    return readNpz(path);
+  CalibrationData data;
+  std::error_code error;
+  for (const auto &entry : std::filesystem::directory_iterator(path, error))
+    if (entry.path().extension() == ".npy")
+      data[entry.path().stem().string()] = readNpy(entry.path().string());
+  if (error)
+    throw UserError({path, 0, 0, ""},
+                    fmt::format("cannot read the directory: {}", error.message()));
+  if (data.empty())
+    throw UserError({path, 0, 0, ""}, "holds no .npy files",
+                    "save one array an input, named after it");
+  return data;
+}
+
+CalibrationData randomCalibration(ModuleOp module, int64_t samples, uint64_t seed) {
+  func::FuncOp main = mainOf(module);
+  CalibrationData data;
+  std::mt19937_64 random(seed);
+  // std::normal_distribution differs between libraries: Box and Muller's formula does not.
+  auto uniform = [&] { return (double(random() >> 11) + 0.5) / double(uint64_t(1) << 53); };
+  for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+    std::vector<int64_t> shape = tensorType(main.getArgument(i)).getShape().vec();
+    shape.insert(shape.begin(), samples);
+    Tensor tensor = makeTensor(DType::F32, shape);
+    for (int64_t k = 0; k < tensor.elements(); ++k) {
+      double radius = std::sqrt(-2 * std::log(uniform())), angle = 2 * M_PI * uniform();
+      tensor.data<float>()[k] = static_cast<float>(radius * std::cos(angle));
+    }
+    data[nameOf(main, i)] = std::move(tensor);
+  }
+  return data;
 }
 
 } // namespace tilewright

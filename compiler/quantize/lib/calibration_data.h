@@ -5,9 +5,9 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 // Throws UserError naming the input that is missing, unknown, or does not fit.
 Samples samplesOf(mlir::func::FuncOp main, const CalibrationData &data);
 
-} // namespace tilewright
+} // namespace tilewright::quantization

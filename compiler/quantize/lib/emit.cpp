@@ -11,7 +11,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 namespace {
 
@@ -361,4 +361,4 @@ IntegerModule emitInteger(func::FuncOp main, const Plan &plan, const ParameterMa
   return Emitter(main, plan, parameters).run();
 }
 
-} // namespace tilewright
+} // namespace tilewright::quantization

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 // An integer value of the result that stands for a float value of the source.
 struct Correspondence {
@@ -24,4 +24,4 @@ struct IntegerModule {
 IntegerModule emitInteger(mlir::func::FuncOp main, const Plan &plan,
                           const ParameterMap &parameters);
 
-} // namespace tilewright
+} // namespace tilewright::quantization

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <stdexcept>
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 constexpr int leastShift = 2, greatestShift = 62;
 constexpr int multiplierBits = 31;
@@ -34,4 +34,4 @@ FixedPoint fixedPoint(double factor) {
   return {static_cast<int32_t>(multiplier), static_cast<int8_t>(shift)};
 }
 
-} // namespace tilewright
+} // namespace tilewright::quantization

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 // value * factor is computed as (value * multiplier + (1 << (shift - 1))) >> shift. TOSA requires
 // multiplier >= 0 and 2 <= shift <= 62.
@@ -20,4 +20,4 @@ constexpr double maxFactor = 536870912; // 2^29; below it every factor has a leg
 // <= factor < maxFactor.
 FixedPoint fixedPoint(double factor);
 
-} // namespace tilewright
+} // namespace tilewright::quantization

@@ -9,7 +9,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 func::FuncOp mainOf(ModuleOp module) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
@@ -72,4 +72,4 @@ Place placeOf(Operation *op) {
   return place;
 }
 
-} // namespace tilewright
+} // namespace tilewright::quantization

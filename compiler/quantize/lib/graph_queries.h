@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 // @main of one block. Throws UserError when there is none.
 mlir::func::FuncOp mainOf(mlir::ModuleOp module);
@@ -30,4 +30,4 @@ bool variesAlongLastOnly(llvm::ArrayRef<int64_t> shape);
 // Where reports and errors place `op`: the user's operator.
 Place placeOf(mlir::Operation *op);
 
-} // namespace tilewright
+} // namespace tilewright::quantization

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 void Histogram::add(const float *values, int64_t count) {
   if (high <= low) {
@@ -194,4 +194,4 @@ Parameters chooseParameters(const Histogram &histogram, const QuantizeOptions &o
   return asymmetric8(range.low, range.high);
 }
 
-} // namespace tilewright
+} // namespace tilewright::quantization

@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 // Equal bins over [low, high]; counts do not depend on the order in which values were added.
 struct Histogram {
@@ -36,4 +36,4 @@ using Functions = std::vector<std::function<double(double)>>;
 Parameters chooseParameters(const Histogram &histogram, const QuantizeOptions &options,
                             const Functions &functions = {});
 
-} // namespace tilewright
+} // namespace tilewright::quantization

@@ -4,7 +4,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 RankedTensorType IntegerBuilder::type(ArrayRef<int64_t> shape, int bits) {
   return RankedTensorType::get(shape, builder_.getIntegerType(bits));
@@ -53,4 +53,4 @@ RankedTensorType IntegerBuilder::broadcastType(Value a, Value b) {
   return type(shape, 32);
 }
 
-} // namespace tilewright
+} // namespace tilewright::quantization

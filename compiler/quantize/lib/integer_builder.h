@@ -9,7 +9,7 @@
 
 #include <vector>
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 class IntegerBuilder {
 public:
@@ -56,4 +56,4 @@ private:
   mlir::Location location_;
 };
 
-} // namespace tilewright
+} // namespace tilewright::quantization

@@ -8,7 +8,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 namespace {
 
@@ -86,4 +86,4 @@ Value buildSoftmax(IntegerBuilder &builder, Value logits, int64_t axis) {
   return builder.rescale(quotient, 0, {factor}, narrow);
 }
 
-} // namespace tilewright
+} // namespace tilewright::quantization

@@ -3,7 +3,7 @@
 
 #include "integer_builder.h"
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 // `logits`: 32 bits at logitScale (assign.h). The result has 16 bits at scale 2^-15.
 //
@@ -13,4 +13,4 @@ namespace tilewright {
 //   y = e * (1 / m) >> k               1 / m from a second table
 mlir::Value buildSoftmax(IntegerBuilder &builder, mlir::Value logits, int64_t axis);
 
-} // namespace tilewright
+} // namespace tilewright::quantization

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 int64_t Parameters::quantize(double real) const {
   double integer = std::nearbyint(real / scale) + double(zeroPoint);
@@ -36,4 +36,4 @@ Parameters symmetric(double magnitude, int bits) {
   return parameters;
 }
 
-} // namespace tilewright
+} // namespace tilewright::quantization

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 // real = (integer - zeroPoint) * scale. 16- and 32-bit tensors have zero point 0, as TOSA demands.
 struct Parameters {
@@ -28,4 +28,4 @@ Parameters asymmetric8(double low, double high);
 // Zero point 0; covers [-magnitude, magnitude].
 Parameters symmetric(double magnitude, int bits);
 
-} // namespace tilewright
+} // namespace tilewright::quantization

@@ -8,7 +8,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 bool isGlobalAverage(Operation *op) {
   auto pool = dyn_cast<tosa::AvgPool2dOp>(op);
@@ -212,4 +212,4 @@ private:
 
 Plan makePlan(func::FuncOp main) { return Planner(main).run(); }
 
-} // namespace tilewright
+} // namespace tilewright::quantization

@@ -20,7 +20,7 @@
 #include <limits>
 #include <vector>
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 struct Anchor {
   mlir::Value result; // what the operator and its followers yield
@@ -56,4 +56,4 @@ Plan makePlan(mlir::func::FuncOp main);
 // An average over whole images, which is a sum with a factor.
 bool isGlobalAverage(mlir::Operation *op);
 
-} // namespace tilewright
+} // namespace tilewright::quantization

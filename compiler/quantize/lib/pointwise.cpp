@@ -11,7 +11,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 namespace {
 
@@ -135,4 +135,4 @@ std::function<double(double)> PointwiseAnalysis::function(Value value, Value roo
   };
 }
 
-} // namespace tilewright
+} // namespace tilewright::quantization

@@ -8,7 +8,7 @@
 
 #include <functional>
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 class PointwiseAnalysis {
 public:
@@ -28,4 +28,4 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> roots_;
 };
 
-} // namespace tilewright
+} // namespace tilewright::quantization

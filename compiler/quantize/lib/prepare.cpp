@@ -7,7 +7,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 namespace {
 
@@ -182,4 +182,4 @@ private:
 
 void prepare(func::FuncOp main) { Preparer(main).run(); }
 
-} // namespace tilewright
+} // namespace tilewright::quantization

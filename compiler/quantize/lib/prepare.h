@@ -9,8 +9,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 void prepare(mlir::func::FuncOp main);
 
-} // namespace tilewright
+} // namespace tilewright::quantization

@@ -13,6 +13,8 @@ using namespace mlir;
 
 namespace tilewright {
 
+using namespace quantization;
+
 OwningOpRef<ModuleOp> quantize(ModuleOp module, const CalibrationData &data,
                                const QuantizeOptions &options, QuantizationReport *report) {
   Samples samples = samplesOf(mainOf(module), data);

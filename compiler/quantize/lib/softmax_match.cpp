@@ -4,7 +4,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 std::optional<Softmax> matchSoftmax(Operation *last) {
   auto product = dyn_cast<tosa::MulOp>(last);
@@ -34,4 +34,4 @@ std::optional<Softmax> matchSoftmax(Operation *last) {
   return std::nullopt;
 }
 
-} // namespace tilewright
+} // namespace tilewright::quantization

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 // exp(x - reduce_max(x)) * reciprocal(reduce_sum(exp(x - reduce_max(x))))
 struct Softmax {
@@ -19,4 +19,4 @@ struct Softmax {
 // The softmax that `last` yields.
 std::optional<Softmax> matchSoftmax(mlir::Operation *last);
 
-} // namespace tilewright
+} // namespace tilewright::quantization

@@ -8,7 +8,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 namespace {
 
@@ -88,4 +88,4 @@ QuantizationReport compareLayers(FloatExecutable &executable, func::FuncOp main,
   return report;
 }
 
-} // namespace tilewright
+} // namespace tilewright::quantization

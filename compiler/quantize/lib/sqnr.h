@@ -3,11 +3,11 @@
 
 #include "emit.h"
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 // Runs both graphs on the samples and compares every value that both have.
 QuantizationReport compareLayers(FloatExecutable &executable, mlir::func::FuncOp main,
                                  const IntegerModule &integer, const ParameterMap &parameters,
                                  const Samples &samples);
 
-} // namespace tilewright
+} // namespace tilewright::quantization

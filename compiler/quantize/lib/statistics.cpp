@@ -8,7 +8,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 namespace {
 
@@ -69,4 +69,4 @@ Statistics collectStatistics(FloatExecutable &executable, Block &main, const Sam
   return statistics;
 }
 
-} // namespace tilewright
+} // namespace tilewright::quantization

@@ -6,7 +6,7 @@
 #include "tilewright/compiler/float_execution.h"
 #include "llvm/ADT/DenseMap.h"
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 // The samples as @main's arguments: [sample][argument].
 using Samples = std::vector<std::vector<Tensor>>;
@@ -20,4 +20,4 @@ struct Statistics {
 Statistics collectStatistics(FloatExecutable &executable, mlir::Block &main, const Samples &samples,
                              const std::vector<mlir::Value> &ranged);
 
-} // namespace tilewright
+} // namespace tilewright::quantization

@@ -4,7 +4,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 Value floatConstant(OpBuilder &builder, Location location, ArrayRef<int64_t> shape,
                     const std::vector<double> &values) {
@@ -37,4 +37,4 @@ Value reshape(OpBuilder &builder, Location location, Value value, ArrayRef<int64
                                  shapeConstant(builder, location, shape));
 }
 
-} // namespace tilewright
+} // namespace tilewright::quantization

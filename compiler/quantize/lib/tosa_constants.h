@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 mlir::Value floatConstant(mlir::OpBuilder &builder, mlir::Location location,
                           llvm::ArrayRef<int64_t> shape, const std::vector<double> &values);
@@ -20,4 +20,4 @@ mlir::Value shapeConstant(mlir::OpBuilder &builder, mlir::Location location,
 mlir::Value reshape(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value,
                     llvm::ArrayRef<int64_t> shape);
 
-} // namespace tilewright
+} // namespace tilewright::quantization

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 QuantizedWeights quantizeWeights(const std::vector<double> &weights,
                                  const std::vector<double> &bias,
@@ -37,4 +37,4 @@ QuantizedWeights quantizeWeights(const std::vector<double> &weights,
   return result;
 }
 
-} // namespace tilewright
+} // namespace tilewright::quantization

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-namespace tilewright {
+namespace tilewright::quantization {
 
 struct QuantizedWeights {
   std::vector<int64_t> weights; // in the order of the real ones
@@ -18,4 +18,4 @@ QuantizedWeights quantizeWeights(const std::vector<double> &weights,
                                  const std::vector<double> &bias,
                                  const std::function<size_t(size_t)> &channelOf, double inputScale);
 
-} // namespace tilewright
+} // namespace tilewright::quantization
