@@ -1,5 +1,6 @@
 #include "functional_engine.h"
 
+#include "race_checker.h"
 #include "semaphores.h"
 
 #include "tilewright/simulator/fault.h"
@@ -19,6 +20,7 @@ struct Pending {
   size_t trace = 0; // its record
   isa::Word word;
   std::vector<int64_t> addresses; // by operand, base added
+  RaceChecker::Clock sequencer{}; // what the sequencer knew
 };
 
 // A unit's queue: a ring of entries that keep their storage.
@@ -84,6 +86,8 @@ public:
     for (const auto &unit : isa.units())
       units_.emplace_back(unit.queueDepth);
     record_.units.resize(isa.units().size());
+    if (options.checkRaces)
+      races_.emplace(isa);
   }
 
   RunRecord inTurn() {
@@ -158,6 +162,8 @@ private:
         auto i = static_cast<size_t>(operand.index);
         pending.addresses[i] = word.values[i] + state_.base[word.bases[i]];
       }
+    if (races_)
+      pending.sequencer = races_->sequencer();
     flow_.advance();
     return true;
   }
@@ -169,6 +175,12 @@ private:
       return false;
     semaphores_.take(word.wait);
     semaphores_.give(word.signal, flow_.pc());
+    if (races_) {
+      races_->start(0, races_->sequencer(), word.wait);
+      if (what.control == isa::Control::Fence)
+        races_->fence();
+      races_->end(word, word.signal);
+    }
     newRecord();
     if (what.control == isa::Control::Halt)
       done_ = true;
@@ -202,12 +214,16 @@ private:
       if (!semaphores_.canTake(head.word.wait))
         return false;
       semaphores_.take(head.word.wait);
+      if (races_)
+        races_->start(index, head.sequencer, head.word.wait);
       execute(head);
       unit.executed = moved = true;
     }
     if (!semaphores_.canGive(head.word.signal))
       return moved;
     semaphores_.give(head.word.signal, head.pc);
+    if (races_)
+      races_->end(head.word, head.word.signal);
     unit.executed = false;
     unit.queue.pop();
     return true;
@@ -217,6 +233,13 @@ private:
     std::string reason = kernels_.trapReason(pending.word, pending.addresses.data(), state_);
     if (!reason.empty())
       fault(program_, pending.pc, instruction(pending.word).name + ": " + reason);
+    if (races_) {
+      const auto unit = static_cast<size_t>(instruction(pending.word).unit);
+      reason = races_->access(pending.word, pending.addresses.data(), state_.registers[unit].data(),
+                              pending.pc);
+      if (!reason.empty())
+        fault(program_, pending.pc, reason, "let one signal what the other waits for");
+    }
     countBytes(pending);
     kernels_.execute(pending.word, pending.addresses.data(), state_);
   }
@@ -313,6 +336,7 @@ private:
   Semaphores semaphores_;
   ControlFlow flow_;
   DecodeCache decoded_;
+  std::optional<RaceChecker> races_;
   std::vector<UnitState> units_;
   RunRecord record_;
   uint64_t count_ = 0;

@@ -68,6 +68,7 @@ struct RunOptions {
   int64_t maxCycles = 0;       // 0: no limit. The functional engine counts instructions instead
   uint64_t maxInstructions = uint64_t(1) << 33;
   bool trace = true;
+  bool checkRaces = false; // functional engine: end with an error when two units touch the same bytes and nothing orders them
 };
 
 // A program that cannot go on: a trap (illegal instruction, operand out of range) or a deadlock (who waits for what). A UserError whose
