@@ -1,5 +1,7 @@
 // The mlir-opt of this project: reads a module, runs the passes named on the command line, prints the module.
 #include "tilewright/compiler/graph.h"
+#include "tilewright/compiler/kernel_dialect.h"
+#include "tilewright/compiler/select.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
@@ -8,9 +10,10 @@
 
 int main(int count, char **arguments) {
   mlir::DialectRegistry registry;
-  registry.insert<mlir::func::FuncDialect, mlir::tosa::TosaDialect>();
+  registry.insert<mlir::func::FuncDialect, mlir::tosa::TosaDialect, tilewright::kernel::KernelDialect>();
   mlir::registerTransformsPasses();
   tilewright::registerGraphPasses();
+  tilewright::registerSelectPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(count, arguments, "Tilewright's optimizer driver\n", registry));
 }

@@ -1,11 +1,13 @@
-// What TOSA 1.0 forbids and MLIR's verifier lets through. Every check emits one diagnostic at the operator.
+// What TOSA 1.0 forbids and MLIR's verifier lets through. Every check emits one diagnostic at the
+// operator.
 #pragma once
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 
 namespace tilewright {
 
-// Static shapes without zero sizes, of at most 6 dimensions and 2^31 - 1 bytes; elements i1, i8, i16 or i32; constants with their data.
+// Static shapes without zero sizes, of at most 6 dimensions and 2^31 - 1 bytes; elements i1, i8,
+// i16 or i32; constants with their data.
 mlir::LogicalResult checkTensor(mlir::Operation *op, mlir::Type type);
 mlir::LogicalResult checkConstant(mlir::tosa::ConstOp op);
 

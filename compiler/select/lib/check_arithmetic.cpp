@@ -15,7 +15,8 @@ LogicalResult checkRescale(tosa::RescaleOp op) {
     return op.emitOpError("cannot scale a tensor of rank 0 by channels");
   if (op.getInputUnsigned() && op.getOutputUnsigned())
     return op.emitOpError("input and result cannot both be unsigned");
-  if ((op.getInputUnsigned() || op.getOutputUnsigned()) && (isWide(op.getInput()) || isWide(op.getOutput())))
+  if ((op.getInputUnsigned() || op.getOutputUnsigned()) &&
+      (isWide(op.getInput()) || isWide(op.getOutput())))
     return op.emitOpError("cannot be unsigned when input or result is i32");
   if (auto shifts = constantIntegers(op.getShift()))
     for (int64_t shift : *shifts)
@@ -34,12 +35,14 @@ LogicalResult checkMul(tosa::MulOp op) {
   for (auto [left, right] : llvm::zip_equal(a, b))
     shape.push_back(std::max(left, right));
   if (!isWide(op.getOutput()) || typeOf(op.getOutput()).getShape() != ArrayRef<int64_t>(shape))
-    return op.emitOpError() << "result must be " << RankedTensorType::get(shape, IntegerType::get(op.getContext(), 32)) << ", not "
-                            << op.getType();
+    return op.emitOpError() << "result must be "
+                            << RankedTensorType::get(shape, IntegerType::get(op.getContext(), 32))
+                            << ", not " << op.getType();
   auto shift = constantIntegers(op.getShift());
   int64_t largest = isWide(op.getInput1()) ? 63 : 0;
   if (shift && (shift->front() < 0 || shift->front() > largest))
-    return op.emitOpError() << "shift must be from 0 to " << largest << " for its operands, not " << shift->front();
+    return op.emitOpError() << "shift must be from 0 to " << largest << " for its operands, not "
+                            << shift->front();
   return success();
 }
 
@@ -48,11 +51,14 @@ LogicalResult checkTable(tosa::TableOp op) {
   if (bits != 8 && bits != 16)
     return success(); // selection says that there is no such table
   int64_t entries = bits == 8 ? 256 : 513;
-  if (typeOf(op.getTable()).getNumElements() != entries || typeOf(op.getTable()).getElementTypeBitWidth() != bits)
-    return op.emitOpError() << "table for i" << bits << " must have " << entries << " entries of i" << bits;
+  if (typeOf(op.getTable()).getNumElements() != entries ||
+      typeOf(op.getTable()).getElementTypeBitWidth() != bits)
+    return op.emitOpError() << "table for i" << bits << " must have " << entries << " entries of i"
+                            << bits;
   unsigned result = bits == 8 ? 8 : 32;
   if (typeOf(op.getOutput()).getElementTypeBitWidth() != result)
-    return op.emitOpError() << "result of a table for i" << bits << " must have elements of i" << result;
+    return op.emitOpError() << "result of a table for i" << bits << " must have elements of i"
+                            << result;
   return success();
 }
 

@@ -5,7 +5,9 @@ using namespace mlir;
 
 namespace tilewright {
 
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
 
 LogicalResult checkSlice(tosa::SliceOp op) {
   auto start = constantIntegers(op.getStart()), size = constantIntegers(op.getSize());
@@ -15,14 +17,16 @@ LogicalResult checkSlice(tosa::SliceOp op) {
   for (size_t axis = 0; axis < input.size(); ++axis) {
     int64_t from = (*start)[axis], count = (*size)[axis];
     if (from < 0)
-      return op.emitOpError() << "start must not be negative, but is " << from << " on axis " << axis;
+      return op.emitOpError() << "start must not be negative, but is " << from << " on axis "
+                              << axis;
     if (count < 1)
       return op.emitOpError() << "size must be at least 1, but is " << count << " on axis " << axis;
     if (count > input[axis] || from > input[axis] - count)
-      return op.emitOpError() << "leaves its input on axis " << axis << ": " << count << " elements from " << from << " of "
-                              << input[axis];
+      return op.emitOpError() << "leaves its input on axis " << axis << ": " << count
+                              << " elements from " << from << " of " << input[axis];
     if (count != result[axis])
-      return op.emitOpError() << "size on axis " << axis << " is " << count << ", but the result has " << result[axis];
+      return op.emitOpError() << "size on axis " << axis << " is " << count
+                              << ", but the result has " << result[axis];
   }
   return success();
 }
@@ -35,9 +39,12 @@ LogicalResult checkPad(tosa::PadOp op) {
   for (size_t axis = 0; axis < input.size(); ++axis) {
     int64_t before = (*padding)[2 * axis], after = (*padding)[2 * axis + 1];
     if (before < 0 || after < 0)
-      return op.emitOpError() << "padding must not be negative, but is " << std::min(before, after) << " on axis " << axis;
-    if (before > result[axis] || after > result[axis] || before + input[axis] + after != result[axis])
-      return op.emitOpError() << "padding on axis " << axis << " does not give the result's size of " << result[axis];
+      return op.emitOpError() << "padding must not be negative, but is " << std::min(before, after)
+                              << " on axis " << axis;
+    if (before > result[axis] || after > result[axis] ||
+        before + input[axis] + after != result[axis])
+      return op.emitOpError() << "padding on axis " << axis
+                              << " does not give the result's size of " << result[axis];
   }
   return success();
 }
@@ -49,21 +56,23 @@ LogicalResult checkTile(tosa::TileOp op) {
   ArrayRef<int64_t> input = shapeOf(op.getInput1()), result = shapeOf(op.getOutput());
   for (size_t axis = 0; axis < input.size(); ++axis)
     if (result[axis] % input[axis] != 0 || result[axis] / input[axis] != (*multiples)[axis])
-      return op.emitOpError() << "multiple on axis " << axis << " is " << (*multiples)[axis] << ", which does not give "
-                              << result[axis] << " from " << input[axis];
+      return op.emitOpError() << "multiple on axis " << axis << " is " << (*multiples)[axis]
+                              << ", which does not give " << result[axis] << " from "
+                              << input[axis];
   return success();
 }
 
 LogicalResult checkResize(tosa::ResizeOp op) {
   ArrayRef<int64_t> input = shapeOf(op.getInput()), result = shapeOf(op.getOutput());
   if (input[0] != result[0] || input[3] != result[3])
-    return op.emitOpError() << "result must have " << input[0] << " batches and " << input[3] << " channels as the input, not "
-                            << result[0] << " and " << result[3];
+    return op.emitOpError() << "result must have " << input[0] << " batches and " << input[3]
+                            << " channels as the input, not " << result[0] << " and " << result[3];
   return success();
 }
 
 LogicalResult checkGather(tosa::GatherOp op) {
-  ArrayRef<int64_t> values = shapeOf(op.getValues()), indices = shapeOf(op.getIndices()), result = shapeOf(op.getOutput());
+  ArrayRef<int64_t> values = shapeOf(op.getValues()), indices = shapeOf(op.getIndices()),
+                    result = shapeOf(op.getOutput());
   SmallVector<int64_t> expected = {values[0], indices[1], values[2]};
   if (indices[0] != values[0] || result != ArrayRef<int64_t>(expected))
     return op.emitOpError("indices and result must fit the values: [N,K,C] by [N,W] gives [N,W,C]");
@@ -72,15 +81,16 @@ LogicalResult checkGather(tosa::GatherOp op) {
     return success();
   for (int64_t position : *positions)
     if (position < 0 || position >= values[1])
-      return op.emitOpError() << "index " << position << " is not within the " << values[1] << " values";
+      return op.emitOpError() << "index " << position << " is not within the " << values[1]
+                              << " values";
   return success();
 }
 
 LogicalResult checkSameType(Operation *op) {
   if (op->getOperand(0).getType() == op->getResult(0).getType())
     return success();
-  return op->emitOpError() << "result must be " << op->getOperand(0).getType() << " as its operand, not "
-                           << op->getResult(0).getType();
+  return op->emitOpError() << "result must be " << op->getOperand(0).getType()
+                           << " as its operand, not " << op->getResult(0).getType();
 }
 
 } // namespace tilewright

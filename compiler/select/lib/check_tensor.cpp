@@ -19,18 +19,22 @@ LogicalResult checkTensor(Operation *op, Type type) {
     return op->emitOpError() << "has " << type << ", but every tensor must have a static shape";
   Type element = tensor.getElementType();
   if (isa<FloatType>(element))
-    return op->emitOpError() << "has elements of " << element << ", but only integers have kernels: quantize the model first";
-  if (!element.isSignlessInteger(1) && !element.isSignlessInteger(8) && !element.isSignlessInteger(16) &&
-      !element.isSignlessInteger(32))
-    return op->emitOpError() << "has elements of " << element << ", but only i1, i8, i16 and i32 are supported";
+    return op->emitOpError() << "has elements of " << element
+                             << ", but only integers have kernels: quantize the model first";
+  if (!element.isSignlessInteger(1) && !element.isSignlessInteger(8) &&
+      !element.isSignlessInteger(16) && !element.isSignlessInteger(32))
+    return op->emitOpError() << "has elements of " << element
+                             << ", but only i1, i8, i16 and i32 are supported";
   if (tensor.getRank() > largestRank)
-    return op->emitOpError() << "has " << type << ", but a tensor may have at most " << largestRank << " dimensions";
+    return op->emitOpError() << "has " << type << ", but a tensor may have at most " << largestRank
+                             << " dimensions";
   int64_t bytes = elementBytes(element);
   for (int64_t size : tensor.getShape()) {
     if (size == 0)
       return op->emitOpError() << "has " << type << ", but no size may be zero";
     if (size > largestTensor / bytes)
-      return op->emitOpError() << "has " << type << ", but a tensor may have at most 2147483647 bytes";
+      return op->emitOpError() << "has " << type
+                               << ", but a tensor may have at most 2147483647 bytes";
     bytes *= size;
   }
   return success();
@@ -49,7 +53,8 @@ LogicalResult checkConstant(tosa::ConstOp op) {
   auto type = cast<RankedTensorType>(op.getType());
   int64_t expected = type.getNumElements() * elementBytes(type.getElementType());
   if (static_cast<int64_t>(blob->getData().size()) != expected)
-    return op.emitOpError() << "needs " << expected << " bytes, but resource '" << name << "' has " << blob->getData().size();
+    return op.emitOpError() << "needs " << expected << " bytes, but resource '" << name << "' has "
+                            << blob->getData().size();
   return success();
 }
 

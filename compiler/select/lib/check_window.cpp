@@ -8,7 +8,9 @@ namespace tilewright {
 
 constexpr int64_t largestWindow = 8192; // TOSA's level 8K: MAX_KERNEL and MAX_STRIDE
 
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
 
 static LogicalResult checkLimit(Operation *op, StringRef what, ArrayRef<int64_t> values) {
   for (int64_t value : values)
@@ -25,13 +27,16 @@ static LogicalResult checkCount(Operation *op, StringRef what, int64_t actual, i
 
 // kernel: height and width of the window; inputs: the channels that the weights are for.
 template <typename Op>
-static LogicalResult checkConvolution(Op op, ArrayRef<int64_t> kernel, int64_t inputs, int64_t outputs) {
+static LogicalResult checkConvolution(Op op, ArrayRef<int64_t> kernel, int64_t inputs,
+                                      int64_t outputs) {
   ArrayRef<int64_t> x = shapeOf(op.getInput()), result = shapeOf(op.getOutput());
   if (failed(checkCount(op, "number of the weights' input channels", inputs, x[3])) ||
       failed(checkCount(op, "number of output channels", result[3], outputs)) ||
       failed(checkCount(op, "number of output batches", result[0], x[0])) ||
-      failed(checkLimit(op, "size of the kernel", kernel)) || failed(checkLimit(op, "dilation", op.getDilation())) ||
-      failed(checkLimit(op, "stride", op.getStride())) || failed(checkLimit(op, "pad", op.getPad())))
+      failed(checkLimit(op, "size of the kernel", kernel)) ||
+      failed(checkLimit(op, "dilation", op.getDilation())) ||
+      failed(checkLimit(op, "stride", op.getStride())) ||
+      failed(checkLimit(op, "pad", op.getPad())))
     return failure();
   return checkLimit(op, "size of the kernel times its dilation",
                     {kernel[0] * op.getDilation()[0], kernel[1] * op.getDilation()[1]});

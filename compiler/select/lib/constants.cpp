@@ -17,9 +17,10 @@ void makeConstantsDense(Block &body) {
     ArrayRef<char> data = resource.getRawHandle().getBlob()->getData();
     auto type = cast<RankedTensorType>(constant.getType());
     // A resource holds a byte for each i1, a dense attribute a bit.
-    constant.setValuesAttr(type.getElementType().isInteger(1)
-                               ? DenseElementsAttr::get(type, SmallVector<bool>(data.begin(), data.end()))
-                               : DenseElementsAttr::getFromRawBuffer(type, data));
+    constant.setValuesAttr(
+        type.getElementType().isInteger(1)
+            ? DenseElementsAttr::get(type, SmallVector<bool>(data.begin(), data.end()))
+            : DenseElementsAttr::getFromRawBuffer(type, data));
   }
 }
 
@@ -46,8 +47,10 @@ std::optional<SmallVector<int64_t>> constantIntegers(Value value) {
   return integers(elements);
 }
 
-template <typename T> static DenseElementsAttr packAs(RankedTensorType type, ArrayRef<int64_t> values) {
-  SmallVector<T> elements(llvm::map_range(values, [](int64_t value) { return static_cast<T>(value); }));
+template <typename T>
+static DenseElementsAttr packAs(RankedTensorType type, ArrayRef<int64_t> values) {
+  SmallVector<T> elements(
+      llvm::map_range(values, [](int64_t value) { return static_cast<T>(value); }));
   return DenseElementsAttr::get(type, ArrayRef<T>(elements));
 }
 
@@ -65,12 +68,13 @@ static DenseElementsAttr pack(RankedTensorType type, ArrayRef<int64_t> values) {
   }
 }
 
-Value createConstant(OpBuilder &builder, Location location, RankedTensorType type, ArrayRef<int64_t> values) {
+Value createConstant(OpBuilder &builder, Location location, RankedTensorType type,
+                     ArrayRef<int64_t> values) {
   return tosa::ConstOp::create(builder, location, type, pack(type, values));
 }
 
-DenseElementsAttr foldAssemble(ValueRange sources, ArrayRef<kernel::Region> regions, std::optional<int64_t> fill,
-                               RankedTensorType type) {
+DenseElementsAttr foldAssemble(ValueRange sources, ArrayRef<kernel::Region> regions,
+                               std::optional<int64_t> fill, RankedTensorType type) {
   int64_t bytes = type.getNumElements() * ((type.getElementType().getIntOrFloatBitWidth() + 7) / 8);
   SmallVector<SmallVector<int64_t>> data;
   if (bytes > foldCap)

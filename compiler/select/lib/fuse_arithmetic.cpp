@@ -8,7 +8,9 @@ using namespace mlir;
 namespace tilewright {
 namespace {
 
-bool hasElement(Value value, unsigned bits) { return cast<ShapedType>(value.getType()).getElementType().isSignlessInteger(bits); }
+bool hasElement(Value value, unsigned bits) {
+  return cast<ShapedType>(value.getType()).getElementType().isSignlessInteger(bits);
+}
 
 // An 8-bit tensor as the 32-bit operand of an addition or multiplication.
 struct Widened {
@@ -18,11 +20,12 @@ struct Widened {
   kernel::RescaleOp op;
 };
 
-// Nothing unless the value is one scale times (8-bit source - zero point), neither offset nor clamped.
+// Nothing unless the value is one scale times (8-bit source - zero point), neither offset nor
+// clamped.
 std::optional<Widened> widened(Value value) {
   auto rescale = value.getDefiningOp<kernel::RescaleOp>();
-  if (!rescale || !hasElement(rescale.getX(), 8) || !hasElement(rescale.getResult(), 32) || rescale.getInputUnsigned() ||
-      rescale.getOutputZp() != 0 || !keepsRange(rescale))
+  if (!rescale || !hasElement(rescale.getX(), 8) || !hasElement(rescale.getResult(), 32) ||
+      rescale.getInputUnsigned() || rescale.getOutputZp() != 0 || !keepsRange(rescale))
     return std::nullopt;
   std::optional<Scale> scale = scalarScale(rescale);
   if (!scale)
@@ -30,9 +33,11 @@ std::optional<Widened> widened(Value value) {
   return Widened{rescale.getX(), rescale.getInputZp(), *scale, rescale};
 }
 
-// The scale with which the 32-bit sum or product becomes 8 bits; nothing when another operation has to follow it.
+// The scale with which the 32-bit sum or product becomes 8 bits; nothing when another operation has
+// to follow it.
 std::optional<Scale> narrowing(kernel::RescaleOp rescale) {
-  if (!hasElement(rescale.getResult(), 8) || rescale.getInputZp() != 0 || rescale.getInputUnsigned())
+  if (!hasElement(rescale.getResult(), 8) || rescale.getInputZp() != 0 ||
+      rescale.getInputUnsigned())
     return std::nullopt;
   return scalarScale(rescale);
 }
@@ -45,7 +50,8 @@ Location locationOf(ArrayRef<Operation *> ops) {
   return FusedLoc::get(ops.front()->getContext(), locations);
 }
 
-void replace(kernel::RescaleOp rescale, kernel::BinaryOp binary, Value fused, ArrayRef<kernel::RescaleOp> inputs) {
+void replace(kernel::RescaleOp rescale, kernel::BinaryOp binary, Value fused,
+             ArrayRef<kernel::RescaleOp> inputs) {
   rescale.replaceAllUsesWith(fused);
   rescale.erase();
   binary.erase();
@@ -59,10 +65,11 @@ void fuseAddition(kernel::RescaleOp rescale, kernel::BinaryOp binary, Scale scal
   if (!a || !b)
     return;
   OpBuilder builder(rescale);
-  Value fused = kernel::AddI8Op::create(builder, locationOf({binary, a->op, b->op, rescale}), rescale.getType(), a->source, b->source,
-                                        a->zeroPoint, a->scale.multiplier, a->scale.shift, b->zeroPoint, b->scale.multiplier,
-                                        b->scale.shift, scale.multiplier, scale.shift, rescale.getOutputZp(), rescale.getLo(),
-                                        rescale.getHi());
+  Value fused = kernel::AddI8Op::create(
+      builder, locationOf({binary, a->op, b->op, rescale}), rescale.getType(), a->source, b->source,
+      a->zeroPoint, a->scale.multiplier, a->scale.shift, b->zeroPoint, b->scale.multiplier,
+      b->scale.shift, scale.multiplier, scale.shift, rescale.getOutputZp(), rescale.getLo(),
+      rescale.getHi());
   replace(rescale, binary, fused, {a->op, a->op == b->op ? kernel::RescaleOp() : b->op});
 }
 
@@ -78,9 +85,10 @@ void fuseMultiplication(kernel::RescaleOp rescale, kernel::BinaryOp binary, Scal
   if (!a || !b || binary.getShift() != 0)
     return;
   OpBuilder builder(rescale);
-  Value fused = kernel::MulI8Op::create(builder, locationOf({binary, a->op, b->op, rescale}), rescale.getType(), a->source, b->source,
-                                        a->zeroPoint, b->zeroPoint, scale.multiplier, scale.shift, rescale.getOutputZp(),
-                                        rescale.getLo(), rescale.getHi());
+  Value fused = kernel::MulI8Op::create(builder, locationOf({binary, a->op, b->op, rescale}),
+                                        rescale.getType(), a->source, b->source, a->zeroPoint,
+                                        b->zeroPoint, scale.multiplier, scale.shift,
+                                        rescale.getOutputZp(), rescale.getLo(), rescale.getHi());
   replace(rescale, binary, fused, {a->op, a->op == b->op ? kernel::RescaleOp() : b->op});
 }
 

@@ -14,8 +14,8 @@ static Type elementOf(Value value) { return cast<ShapedType>(value.getType()).ge
 // clamp(x, lo, hi) and nothing else, on signed elements.
 static bool onlyClamps(kernel::RescaleOp op) {
   std::optional<Scale> scale = scalarScale(op);
-  return scale && scale->isIdentity() && op.getInputZp() == 0 && op.getOutputZp() == 0 && !op.getInputUnsigned() &&
-         elementOf(op.getX()) == elementOf(op.getResult());
+  return scale && scale->isIdentity() && op.getInputZp() == 0 && op.getOutputZp() == 0 &&
+         !op.getInputUnsigned() && elementOf(op.getX()) == elementOf(op.getResult());
 }
 
 void foldClamps(Block &body) {

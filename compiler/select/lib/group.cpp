@@ -1,8 +1,11 @@
 // Groups of `kernel-fuse`:
-//  1. In program order, an element-wise operation joins the group whose last value it reads, when that value has no other use and the
-//     operation keeps its shape; with two such groups, the one that was extended last. Any other operation starts a group.
-//     Within a group values are signed: unsigned elements enter and leave through memory.
-//  2. Each group moves to the place of its last operation, where all that its operations read is known.
+//  1. In program order, an element-wise operation joins the group whose last value it reads, when
+//  that value has no other use and the
+//     operation keeps its shape; with two such groups, the one that was extended last. Any other
+//     operation starts a group. Within a group values are signed: unsigned elements enter and leave
+//     through memory.
+//  2. Each group moves to the place of its last operation, where all that its operations read is
+//  known.
 #include "fuse.h"
 #include "scale.h"
 #include "tilewright/compiler/kernel_dialect.h"
@@ -25,7 +28,8 @@ struct Chain {
 };
 
 bool isElementwise(Operation &op) {
-  return isa<kernel::RescaleOp, kernel::TableOp, kernel::BinaryOp, kernel::UnaryOp, kernel::AddI8Op, kernel::MulI8Op>(op);
+  return isa<kernel::RescaleOp, kernel::TableOp, kernel::BinaryOp, kernel::UnaryOp, kernel::AddI8Op,
+             kernel::MulI8Op>(op);
 }
 
 bool readsUnsigned(Operation &op) {
@@ -39,7 +43,9 @@ bool givesUnsigned(Operation *op) {
   return rescale && !givesSigned(rescale);
 }
 
-ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
 
 class Chains {
 public:
@@ -62,7 +68,8 @@ private:
     Chain *best = nullptr;
     for (Value operand : op.getOperands()) {
       auto found = byLast_.find(operand.getDefiningOp());
-      if (found == byLast_.end() || givesUnsigned(found->first) || !operand.hasOneUse() || shapeOf(operand) != shapeOf(op.getResult(0)))
+      if (found == byLast_.end() || givesUnsigned(found->first) || !operand.hasOneUse() ||
+          shapeOf(operand) != shapeOf(op.getResult(0)))
         continue;
       Chain *chain = &chains_[found->second];
       if (!best || chain->extended > best->extended)
@@ -79,7 +86,8 @@ private:
 void formGroup(const Chain &chain) {
   Operation *last = chain.ops.back();
   Value result = last->getResult(0);
-  SmallVector<Location> locations(llvm::map_range(chain.ops, [](Operation *op) { return op->getLoc(); }));
+  SmallVector<Location> locations(
+      llvm::map_range(chain.ops, [](Operation *op) { return op->getLoc(); }));
   Location location = FusedLoc::get(last->getContext(), locations);
   OpBuilder builder(last->getContext());
   builder.setInsertionPointAfter(last);

@@ -14,8 +14,12 @@ class KernelFuse : public PassWrapper<KernelFuse, OperationPass<ModuleOp>> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KernelFuse)
   StringRef getArgument() const override { return "kernel-fuse"; }
-  StringRef getDescription() const override { return "Fuse kernel operations and group those that share a loop over tiles"; }
-  void getDependentDialects(DialectRegistry &registry) const override { registry.insert<kernel::KernelDialect>(); }
+  StringRef getDescription() const override {
+    return "Fuse kernel operations and group those that share a loop over tiles";
+  }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<kernel::KernelDialect>();
+  }
 
   void runOnOperation() override {
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>()) {

@@ -23,10 +23,12 @@ Region coalesce(const Region &region) {
   out.sourceStrides.clear();
   out.resultStrides.clear();
   for (size_t i = 0; i < region.sizes.size(); ++i) {
-    int64_t size = region.sizes[i], source = region.sourceStrides[i], result = region.resultStrides[i];
+    int64_t size = region.sizes[i], source = region.sourceStrides[i],
+            result = region.resultStrides[i];
     if (size == 1)
       continue;
-    if (!out.sizes.empty() && out.sourceStrides.back() == source * size && out.resultStrides.back() == result * size) {
+    if (!out.sizes.empty() && out.sourceStrides.back() == source * size &&
+        out.resultStrides.back() == result * size) {
       out.sizes.back() *= size;
       out.sourceStrides.back() = source;
       out.resultStrides.back() = result;
@@ -60,15 +62,17 @@ FailureOr<Region> decode(Attribute attribute) {
   auto fields = dyn_cast<DictionaryAttr>(attribute);
   if (!fields || fields.size() != 6)
     return failure();
-  auto source = fields.getAs<IntegerAttr>("source"), sourceOffset = fields.getAs<IntegerAttr>("source_offset"),
+  auto source = fields.getAs<IntegerAttr>("source"),
+       sourceOffset = fields.getAs<IntegerAttr>("source_offset"),
        resultOffset = fields.getAs<IntegerAttr>("result_offset");
-  auto sizes = fields.getAs<DenseI64ArrayAttr>("sizes"), sourceStrides = fields.getAs<DenseI64ArrayAttr>("source_strides"),
+  auto sizes = fields.getAs<DenseI64ArrayAttr>("sizes"),
+       sourceStrides = fields.getAs<DenseI64ArrayAttr>("source_strides"),
        resultStrides = fields.getAs<DenseI64ArrayAttr>("result_strides");
   for (IntegerAttr integer : {source, sourceOffset, resultOffset})
     if (!integer || !integer.getType().isInteger(64))
       return failure();
-  if (!sizes || !sourceStrides || !resultStrides || sizes.empty() || sizes.size() != sourceStrides.size() ||
-      sizes.size() != resultStrides.size())
+  if (!sizes || !sourceStrides || !resultStrides || sizes.empty() ||
+      sizes.size() != sourceStrides.size() || sizes.size() != resultStrides.size())
     return failure();
   Region region;
   region.source = source.getInt();
@@ -81,7 +85,8 @@ FailureOr<Region> decode(Attribute attribute) {
 }
 
 // Whether every element offset + sum(i*strides) lies in [0, elements).
-static bool inside(int64_t offset, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides, int64_t elements) {
+static bool inside(int64_t offset, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides,
+                   int64_t elements) {
   __int128 least = offset, greatest = offset;
   for (auto [size, stride] : llvm::zip_equal(sizes, strides))
     (stride < 0 ? least : greatest) += static_cast<__int128>(size - 1) * stride;
@@ -89,21 +94,27 @@ static bool inside(int64_t offset, ArrayRef<int64_t> sizes, ArrayRef<int64_t> st
 }
 
 LogicalResult verifyRegions(AssembleOp op) {
-  auto elements = [](Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); };
+  auto elements = [](Value value) {
+    return cast<RankedTensorType>(value.getType()).getNumElements();
+  };
   int64_t covered = 0;
   for (auto [i, attribute] : llvm::enumerate(op.getRegions())) {
     FailureOr<Region> region = decode(attribute);
     if (failed(region))
       return op.emitOpError() << "region " << i
-                              << " must have source, source_offset, result_offset (i64) and sizes, source_strides, result_strides "
+                              << " must have source, source_offset, result_offset (i64) and sizes, "
+                                 "source_strides, result_strides "
                                  "(arrays of one length)";
     if (region->source < 0 || region->source >= static_cast<int64_t>(op.getSources().size()))
-      return op.emitOpError() << "region " << i << " names source " << region->source << " of " << op.getSources().size();
+      return op.emitOpError() << "region " << i << " names source " << region->source << " of "
+                              << op.getSources().size();
     if (llvm::any_of(region->sizes, [](int64_t size) { return size < 1; }))
       return op.emitOpError() << "region " << i << " must have sizes of at least 1";
-    if (!inside(region->sourceOffset, region->sizes, region->sourceStrides, elements(op.getSources()[region->source])))
+    if (!inside(region->sourceOffset, region->sizes, region->sourceStrides,
+                elements(op.getSources()[region->source])))
       return op.emitOpError() << "region " << i << " leaves its source";
-    if (!inside(region->resultOffset, region->sizes, region->resultStrides, elements(op.getResult())))
+    if (!inside(region->resultOffset, region->sizes, region->resultStrides,
+                elements(op.getResult())))
       return op.emitOpError() << "region " << i << " leaves the result";
     int64_t count = 1, capacity = elements(op.getResult()) - covered;
     for (int64_t size : region->sizes)

@@ -16,8 +16,12 @@ static int64_t signedEnd(kernel::RescaleOp op) {
   return int64_t(1) << (llvm::cast<mlir::ShapedType>(op.getType()).getElementTypeBitWidth() - 1);
 }
 
-bool keepsRange(kernel::RescaleOp op) { return op.getLo() == -signedEnd(op) && op.getHi() == signedEnd(op) - 1; }
+bool keepsRange(kernel::RescaleOp op) {
+  return op.getLo() == -signedEnd(op) && op.getHi() == signedEnd(op) - 1;
+}
 
-bool givesSigned(kernel::RescaleOp op) { return op.getLo() >= -signedEnd(op) && op.getHi() < signedEnd(op); }
+bool givesSigned(kernel::RescaleOp op) {
+  return op.getLo() >= -signedEnd(op) && op.getHi() < signedEnd(op);
+}
 
 } // namespace tilewright

@@ -12,7 +12,8 @@ namespace tilewright {
 // What became of an operator: its replacement, or null after one diagnostic.
 using Selected = mlir::Value;
 
-// The diagnostic of an operator without kernel form: "'tosa.x' op has no kernel form: <reason>". Always null.
+// The diagnostic of an operator without kernel form: "'tosa.x' op has no kernel form: <reason>".
+// Always null.
 Selected unsupported(mlir::Operation *op, const llvm::Twine &reason);
 
 // "i8", "i32": the element type of a tensor, as written.
@@ -25,7 +26,8 @@ Selected selectConvolution(mlir::tosa::DepthwiseConv2DOp op, mlir::OpBuilder &bu
 Selected selectMatMul(mlir::tosa::MatMulOp op, mlir::OpBuilder &builder);
 Selected selectPool(mlir::tosa::MaxPool2dOp op, mlir::OpBuilder &builder);
 Selected selectPool(mlir::tosa::AvgPool2dOp op, mlir::OpBuilder &builder);
-Selected selectReduction(mlir::Operation *op, llvm::StringRef function, int64_t axis, mlir::OpBuilder &builder);
+Selected selectReduction(mlir::Operation *op, llvm::StringRef function, int64_t axis,
+                         mlir::OpBuilder &builder);
 
 Selected selectRescale(mlir::tosa::RescaleOp op, mlir::OpBuilder &builder);
 Selected selectClamp(mlir::tosa::ClampOp op, mlir::OpBuilder &builder);
@@ -34,8 +36,10 @@ Selected selectTable(mlir::tosa::TableOp op, mlir::OpBuilder &builder);
 Selected selectMul(mlir::tosa::MulOp op, mlir::OpBuilder &builder);
 Selected selectShiftRight(mlir::tosa::ArithmeticRightShiftOp op, mlir::OpBuilder &builder);
 Selected selectNegate(mlir::tosa::NegateOp op, mlir::OpBuilder &builder);
-Selected selectBinary(mlir::Operation *op, llvm::StringRef function, mlir::OpBuilder &builder); // 32-bit only
-Selected selectUnary(mlir::Operation *op, llvm::StringRef function, mlir::OpBuilder &builder);  // 32-bit only
+Selected selectBinary(mlir::Operation *op, llvm::StringRef function,
+                      mlir::OpBuilder &builder); // 32-bit only
+Selected selectUnary(mlir::Operation *op, llvm::StringRef function,
+                     mlir::OpBuilder &builder); // 32-bit only
 
 Selected selectPad(mlir::tosa::PadOp op, mlir::OpBuilder &builder);
 Selected selectConcat(mlir::tosa::ConcatOp op, mlir::OpBuilder &builder);
@@ -49,8 +53,9 @@ Selected selectGather(mlir::tosa::GatherOp op, mlir::OpBuilder &builder);
 
 bool isMovable(mlir::Value value); // of elements that kernel.assemble moves
 // Moves `regions` of the sources into a tensor of this type; a constant when the sources are.
-Selected createAssemble(mlir::Location location, mlir::Type type, mlir::ValueRange sources, std::optional<int64_t> fill,
-                        llvm::ArrayRef<kernel::Region> regions, mlir::OpBuilder &builder);
+Selected createAssemble(mlir::Location location, mlir::Type type, mlir::ValueRange sources,
+                        std::optional<int64_t> fill, llvm::ArrayRef<kernel::Region> regions,
+                        mlir::OpBuilder &builder);
 // A copy of a whole tensor, for results that need memory of their own.
 Selected createCopy(mlir::Value source, mlir::Location location, mlir::OpBuilder &builder);
 

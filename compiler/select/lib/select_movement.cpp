@@ -1,4 +1,5 @@
-// Operators that only move elements: each becomes one kernel.assemble, or a constant when all that moves is constant.
+// Operators that only move elements: each becomes one kernel.assemble, or a constant when all that
+// moves is constant.
 #include "constants.h"
 #include "select.h"
 #include "tilewright/compiler/kernel_dialect.h"
@@ -11,7 +12,9 @@ namespace tilewright {
 using kernel::denseStrides;
 using kernel::Region;
 
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
 
 static int64_t dot(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
   int64_t sum = 0;
@@ -21,18 +24,20 @@ static int64_t dot(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
 }
 
 bool isMovable(Value value) {
-  return hasElement(value, 1) || hasElement(value, 8) || hasElement(value, 16) || hasElement(value, 32);
+  return hasElement(value, 1) || hasElement(value, 8) || hasElement(value, 16) ||
+         hasElement(value, 32);
 }
 
-Selected createAssemble(Location location, Type type, ValueRange sources, std::optional<int64_t> fill, ArrayRef<Region> regions,
-                        OpBuilder &builder) {
+Selected createAssemble(Location location, Type type, ValueRange sources,
+                        std::optional<int64_t> fill, ArrayRef<Region> regions, OpBuilder &builder) {
   SmallVector<Region> merged(llvm::map_range(regions, kernel::coalesce));
   auto tensor = cast<RankedTensorType>(type);
   if (DenseElementsAttr folded = foldAssemble(sources, merged, fill, tensor))
     return tosa::ConstOp::create(builder, location, tensor, folded);
-  SmallVector<Attribute> encoded(
-      llvm::map_range(merged, [&](const Region &region) { return kernel::encode(builder.getContext(), region); }));
-  return kernel::AssembleOp::create(builder, location, type, sources, fill ? builder.getI64IntegerAttr(*fill) : nullptr,
+  SmallVector<Attribute> encoded(llvm::map_range(
+      merged, [&](const Region &region) { return kernel::encode(builder.getContext(), region); }));
+  return kernel::AssembleOp::create(builder, location, type, sources,
+                                    fill ? builder.getI64IntegerAttr(*fill) : nullptr,
                                     builder.getArrayAttr(encoded));
 }
 
@@ -46,7 +51,8 @@ static Region box(ArrayRef<int64_t> source, ArrayRef<int64_t> result, ArrayRef<i
 }
 
 static Selected unsupportedElement(Operation *op) {
-  return unsupported(op, "moving elements of " + elementName(op->getOperand(0)) + " is not supported");
+  return unsupported(op,
+                     "moving elements of " + elementName(op->getOperand(0)) + " is not supported");
 }
 
 Selected selectPad(tosa::PadOp op, OpBuilder &builder) {
@@ -78,7 +84,8 @@ Selected selectConcat(tosa::ConcatOp op, OpBuilder &builder) {
     position += region.sizes[op.getAxis()];
     regions.push_back(region);
   }
-  return createAssemble(op.getLoc(), op.getType(), op.getOperands(), std::nullopt, regions, builder);
+  return createAssemble(op.getLoc(), op.getType(), op.getOperands(), std::nullopt, regions,
+                        builder);
 }
 
 Selected selectSlice(tosa::SliceOp op, OpBuilder &builder) {
@@ -104,7 +111,8 @@ Selected selectTranspose(tosa::TransposeOp op, OpBuilder &builder) {
   return createAssemble(op.getLoc(), op.getType(), op.getInput1(), std::nullopt, region, builder);
 }
 
-// Every axis is copied `multiple` times: two dimensions, the outer one without a step in the source.
+// Every axis is copied `multiple` times: two dimensions, the outer one without a step in the
+// source.
 Selected selectTile(tosa::TileOp op, OpBuilder &builder) {
   if (!isMovable(op.getInput1()))
     return unsupportedElement(op);
@@ -142,7 +150,8 @@ Selected selectReshape(tosa::ReshapeOp op, OpBuilder &builder) {
 Selected createCopy(Value source, Location location, OpBuilder &builder) {
   Region region = box(shapeOf(source), shapeOf(source), shapeOf(source));
   SmallVector<Attribute> regions = {kernel::encode(builder.getContext(), kernel::coalesce(region))};
-  return kernel::AssembleOp::create(builder, location, source.getType(), source, nullptr, builder.getArrayAttr(regions));
+  return kernel::AssembleOp::create(builder, location, source.getType(), source, nullptr,
+                                    builder.getArrayAttr(regions));
 }
 
 } // namespace tilewright

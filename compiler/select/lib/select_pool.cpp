@@ -7,25 +7,30 @@ namespace tilewright {
 
 Selected selectPool(tosa::MaxPool2dOp op, OpBuilder &builder) {
   if (!hasElement(op.getInput(), 8))
-    return unsupported(op, "pooling of " + elementName(op.getInput()) + " is not supported yet, only i8");
-  return kernel::MaxPoolOp::create(builder, op.getLoc(), op.getType(), op.getInput(), op.getKernel(), op.getStride(), op.getPad());
+    return unsupported(op, "pooling of " + elementName(op.getInput()) +
+                               " is not supported yet, only i8");
+  return kernel::MaxPoolOp::create(builder, op.getLoc(), op.getType(), op.getInput(),
+                                   op.getKernel(), op.getStride(), op.getPad());
 }
 
 Selected selectPool(tosa::AvgPool2dOp op, OpBuilder &builder) {
   if (!hasElement(op.getInput(), 8))
-    return unsupported(op, "pooling of " + elementName(op.getInput()) + " is not supported yet, only i8");
+    return unsupported(op, "pooling of " + elementName(op.getInput()) +
+                               " is not supported yet, only i8");
   FailureOr<int64_t> inputZp = op.getInputZeroPoint(), outputZp = op.getOutputZeroPoint();
   if (failed(inputZp) || failed(outputZp))
     return unsupported(op, "its zero points are not constant");
-  return kernel::AvgPoolOp::create(builder, op.getLoc(), op.getType(), op.getInput(), op.getKernel(), op.getStride(), op.getPad(),
-                                   *inputZp, *outputZp);
+  return kernel::AvgPoolOp::create(builder, op.getLoc(), op.getType(), op.getInput(),
+                                   op.getKernel(), op.getStride(), op.getPad(), *inputZp,
+                                   *outputZp);
 }
 
 Selected selectReduction(Operation *op, StringRef function, int64_t axis, OpBuilder &builder) {
   Value input = op->getOperand(0);
   if (!hasElement(input, 32) && !(function == "max" && hasElement(input, 8)))
     return unsupported(op, "reductions of " + elementName(input) + " are not supported yet");
-  return kernel::ReduceOp::create(builder, op->getLoc(), op->getResult(0).getType(), input, function, axis);
+  return kernel::ReduceOp::create(builder, op->getLoc(), op->getResult(0).getType(), input,
+                                  function, axis);
 }
 
 } // namespace tilewright

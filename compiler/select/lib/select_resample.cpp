@@ -1,5 +1,6 @@
-// Operators that pick elements along axes by an index map known at compile time: a nearest-neighbor resize, a gather with constant indices.
-// The map is cut into stretches of evenly repeated, evenly spaced indices; every combination of stretches is one region of kernel.assemble.
+// Operators that pick elements along axes by an index map known at compile time: a nearest-neighbor
+// resize, a gather with constant indices. The map is cut into stretches of evenly repeated, evenly
+// spaced indices; every combination of stretches is one region of kernel.assemble.
 #include "constants.h"
 #include "select.h"
 #include "tilewright/compiler/kernel_regions.h"
@@ -13,7 +14,8 @@ namespace {
 
 constexpr size_t mostRegions = 4096;
 
-// Output positions start + i*repeat + j read input position from + i*step, for i < count and j < repeat.
+// Output positions start + i*repeat + j read input position from + i*step, for i < count and j <
+// repeat.
 struct Stretch {
   int64_t start = 0, from = 0, count = 1, repeat = 1, step = 0;
 };
@@ -38,7 +40,8 @@ SmallVector<Stretch> stretchesOf(ArrayRef<int64_t> map) {
 }
 
 // Adds the two dimensions of a stretch along an axis with these strides.
-void append(kernel::Region &region, const Stretch &stretch, int64_t sourceStride, int64_t resultStride) {
+void append(kernel::Region &region, const Stretch &stretch, int64_t sourceStride,
+            int64_t resultStride) {
   region.sourceOffset += stretch.from * sourceStride;
   region.resultOffset += stretch.start * resultStride;
   region.sizes.append({stretch.count, stretch.repeat});
@@ -49,7 +52,8 @@ void append(kernel::Region &region, const Stretch &stretch, int64_t sourceStride
 int64_t floorDivide(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
 // TOSA 1.0, RESIZE, NEAREST_NEIGHBOR: the input position of every output position of an axis.
-SmallVector<int64_t> nearest(int64_t inputs, int64_t outputs, int64_t numerator, int64_t denominator, int64_t offset) {
+SmallVector<int64_t> nearest(int64_t inputs, int64_t outputs, int64_t numerator,
+                             int64_t denominator, int64_t offset) {
   SmallVector<int64_t> map;
   for (int64_t o = 0; o < outputs; ++o) {
     int64_t y = o * denominator + offset;
@@ -65,15 +69,19 @@ bool isSameForAll(ArrayRef<int64_t> indices, int64_t length) {
   return indices.drop_front(length) == indices.drop_back(length);
 }
 
-ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
 
 } // namespace
 
 Selected selectResize(tosa::ResizeOp op, OpBuilder &builder) {
   if (op.getMode() != tosa::ResizeMode::NEAREST_NEIGHBOR)
     return unsupported(op, "the only supported mode is NEAREST_NEIGHBOR");
-  if (!isMovable(op.getInput()) || op.getInput().getType().getElementType() != op.getType().getElementType())
-    return unsupported(op, "resizing " + elementName(op.getInput()) + " to " + elementName(op.getOutput()) + " is not supported");
+  if (!isMovable(op.getInput()) ||
+      op.getInput().getType().getElementType() != op.getType().getElementType())
+    return unsupported(op, "resizing " + elementName(op.getInput()) + " to " +
+                               elementName(op.getOutput()) + " is not supported");
   auto scale = constantIntegers(op.getScale()), offset = constantIntegers(op.getOffset());
   if (!scale || !offset)
     return unsupported(op, "its scale and offset are not constant");
@@ -97,7 +105,8 @@ Selected selectResize(tosa::ResizeOp op, OpBuilder &builder) {
 
 Selected selectGather(tosa::GatherOp op, OpBuilder &builder) {
   if (!isMovable(op.getValues()))
-    return unsupported(op, "moving elements of " + elementName(op.getValues()) + " is not supported");
+    return unsupported(op,
+                       "moving elements of " + elementName(op.getValues()) + " is not supported");
   auto indices = constantIntegers(op.getIndices());
   if (!indices)
     return unsupported(op, "its indices are not constant");

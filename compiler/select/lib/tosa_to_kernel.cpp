@@ -1,7 +1,9 @@
 // `tosa-to-kernel`:
 //  1. The module is checked (checkTosa), and constants in resources become dense attributes.
-//  2. In program order, each TOSA operator becomes one kernel operation, a view, or a constant; tosa.const stays.
-//  3. Each result of @main gets memory of its own: an argument, a constant or a tensor that is a result already is copied.
+//  2. In program order, each TOSA operator becomes one kernel operation, a view, or a constant;
+//  tosa.const stays.
+//  3. Each result of @main gets memory of its own: an argument, a constant or a tensor that is a
+//  result already is copied.
 //  4. Constants that nothing reads any more (zero points, shapes) go.
 #include "constants.h"
 #include "select.h"
@@ -27,7 +29,9 @@ std::string elementName(Value value) {
   return out;
 }
 
-bool hasElement(Value value, unsigned bits) { return cast<ShapedType>(value.getType()).getElementType().isSignlessInteger(bits); }
+bool hasElement(Value value, unsigned bits) {
+  return cast<ShapedType>(value.getType()).getElementType().isSignlessInteger(bits);
+}
 
 namespace {
 
@@ -91,7 +95,9 @@ class TosaToKernel : public PassWrapper<TosaToKernel, OperationPass<ModuleOp>> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TosaToKernel)
   StringRef getArgument() const override { return "tosa-to-kernel"; }
-  StringRef getDescription() const override { return "Select one kernel operation for each TOSA operator"; }
+  StringRef getDescription() const override {
+    return "Select one kernel operation for each TOSA operator";
+  }
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<kernel::KernelDialect, tosa::TosaDialect>();
   }

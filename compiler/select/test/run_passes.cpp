@@ -29,11 +29,14 @@ PassResult runPasses(const std::string &text, const std::vector<std::string> &pa
   context.loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect, kernel::KernelDialect>();
   mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
     auto place = diagnostic.getLocation()->findInstanceOf<mlir::FileLineColLoc>();
-    std::string text = place ? std::to_string(place.getLine()) + ":" + std::to_string(place.getColumn()) + ": " : "";
+    std::string text =
+        place ? std::to_string(place.getLine()) + ":" + std::to_string(place.getColumn()) + ": "
+              : "";
     result.diagnostics.push_back(text + diagnostic.str());
     return mlir::success();
   });
-  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::parseSourceString<mlir::ModuleOp>(text, &context);
   if (!module)
     return result;
   mlir::PassManager manager(&context);
@@ -58,10 +61,12 @@ std::string diagnosticOf(const std::string &text, const std::vector<std::string>
   return result.diagnostics.front();
 }
 
-std::string mainOf(const std::string &arguments, const std::string &results, const std::string &text) {
+std::string mainOf(const std::string &arguments, const std::string &results,
+                   const std::string &text) {
   return "func.func @main(" + arguments + ") -> (" + results + ") {" +
          R"( %z8 = "tosa.const"() {values = dense<0> : tensor<1xi8>} : () -> tensor<1xi8>)" +
-         R"( %z32 = "tosa.const"() {values = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>)" + "\n" + text + "\n}\n";
+         R"( %z32 = "tosa.const"() {values = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>)" +
+         "\n" + text + "\n}\n";
 }
 
 } // namespace tilewright

@@ -19,7 +19,9 @@ PassResult runPasses(const std::string &text, const std::vector<std::string> &pa
 // The only diagnostic of a run that fails; what went otherwise in brackets.
 std::string diagnosticOf(const std::string &text, const std::vector<std::string> &passes);
 
-// `text` as the body of @main(arguments) -> results, from line 2 on; the constants %z8 and %z32 hold one zero each.
-std::string mainOf(const std::string &arguments, const std::string &results, const std::string &text);
+// `text` as the body of @main(arguments) -> results, from line 2 on; the constants %z8 and %z32
+// hold one zero each.
+std::string mainOf(const std::string &arguments, const std::string &results,
+                   const std::string &text);
 
 } // namespace tilewright
