@@ -1,4 +1,5 @@
-// libFuzzer: any bytes as assembly text. What assembles must come back from its canonical text; only UserError may come out.
+// libFuzzer: any bytes as assembly text. What assembles must come back from its canonical text;
+// only UserError may come out.
 #include "tilewright/isa/assembler.h"
 #include "tilewright/support/error.h"
 
@@ -13,12 +14,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return isa::load(options);
   }();
   try {
-    for (const isa::Word &word : isa::assemble(isa, std::string_view(reinterpret_cast<const char *>(data), size), "fuzz.s")) {
+    for (const isa::Word &word : isa::assemble(
+             isa, std::string_view(reinterpret_cast<const char *>(data), size), "fuzz.s")) {
       isa::Bits bits = isa.encode(word);
       std::vector<isa::Word> back = isa::assemble(isa, isa::disassemble(isa, word), "back.s");
       isa::Word decoded;
       std::string reason;
-      if (back.size() != 1 || isa.encode(back[0]) != bits || !isa.decode(bits.data(), decoded, reason))
+      if (back.size() != 1 || isa.encode(back[0]) != bits ||
+          !isa.decode(bits.data(), decoded, reason))
         std::abort();
     }
   } catch (const UserError &) {

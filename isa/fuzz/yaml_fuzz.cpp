@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as the description of a machine, an instruction, times, a target or an overlay. The first byte chooses which.
-// Only UserError may come out.
+// libFuzzer: any bytes as the description of a machine, an instruction, times, a target or an
+// overlay. The first byte chooses which. Only UserError may come out.
 #include "tilewright/isa/isa.h"
 #include "tilewright/isa/yaml.h"
 #include "tilewright/support/error.h"
@@ -20,7 +20,8 @@ static const std::string &directory() {
     if (!mkdtemp(pattern.data()))
       std::abort();
     for (const char *part : {"description", "targets", "dram"})
-      fs::copy(fs::path(TILEWRIGHT_ISA_SOURCE) / part, fs::path(pattern) / part, fs::copy_options::recursive);
+      fs::copy(fs::path(TILEWRIGHT_ISA_SOURCE) / part, fs::path(pattern) / part,
+               fs::copy_options::recursive);
     std::atexit([] { fs::remove_all(directory()); });
     return pattern;
   }());
@@ -30,7 +31,9 @@ static const std::string &directory() {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size == 0)
     return 0;
-  static const char *files[] = {"description/machine.yaml", "description/instructions/mmul.yaml", "description/timing.yaml", "targets/edge16.yaml", "dram/lpddr4.yaml", "overlay.yaml"};
+  static const char *files[] = {"description/machine.yaml", "description/instructions/mmul.yaml",
+                                "description/timing.yaml",  "targets/edge16.yaml",
+                                "dram/lpddr4.yaml",         "overlay.yaml"};
   const std::string name = files[data[0] % 6], path = directory() + "/" + name;
   std::string text(reinterpret_cast<const char *>(data) + 1, size - 1);
   try { // most inputs end here, without a load of the whole description

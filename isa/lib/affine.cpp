@@ -26,7 +26,8 @@ public:
       return opaque ? std::nullopt : std::optional(AffineForm{expr, {}});
     }
     switch (expr->kind) {
-    case ExprKind::Iterator: return AffineForm{pool_.literal(0), {{expr->index, pool_.literal(1)}}};
+    case ExprKind::Iterator:
+      return AffineForm{pool_.literal(0), {{expr->index, pool_.literal(1)}}};
     case ExprKind::Add:
     case ExprKind::Subtract: {
       auto left = visit(expr->args[0]), right = visit(expr->args[1]);
@@ -37,21 +38,25 @@ public:
       return inner ? std::optional(scale(*inner, pool_.literal(-1))) : std::nullopt;
     }
     case ExprKind::Multiply: {
-      bool left = hasIterators(*expr->args[0], known_), right = hasIterators(*expr->args[1], known_);
+      bool left = hasIterators(*expr->args[0], known_),
+           right = hasIterators(*expr->args[1], known_);
       const ExprPtr &factor = expr->args[left ? 1 : 0];
       if ((left && right) || hasReads(*factor))
         return std::nullopt;
       auto inner = visit(expr->args[left ? 0 : 1]);
       return inner ? std::optional(scale(*inner, factor)) : std::nullopt;
     }
-    case ExprKind::Cast: return holds(expr->type, expr->args[0]->type) ? visit(expr->args[0]) : std::nullopt;
-    default: return std::nullopt;
+    case ExprKind::Cast:
+      return holds(expr->type, expr->args[0]->type) ? visit(expr->args[0]) : std::nullopt;
+    default:
+      return std::nullopt;
     }
   }
 
 private:
   static bool hasReads(const Expr &expr) {
-    if (expr.kind == ExprKind::MemoryRead || expr.kind == ExprKind::ArrayRead || expr.kind == ExprKind::Result)
+    if (expr.kind == ExprKind::MemoryRead || expr.kind == ExprKind::ArrayRead ||
+        expr.kind == ExprKind::Result)
       return true;
     for (const ExprPtr &arg : expr.args)
       if (hasReads(*arg))
@@ -59,7 +64,9 @@ private:
     return false;
   }
 
-  static bool isLiteral(const ExprPtr &expr, __int128 value) { return expr->kind == ExprKind::Literal && expr->value == value; }
+  static bool isLiteral(const ExprPtr &expr, __int128 value) {
+    return expr->kind == ExprKind::Literal && expr->value == value;
+  }
 
   ExprPtr sum(ExprKind kind, const ExprPtr &a, const ExprPtr &b) {
     if (isLiteral(b, 0))
@@ -78,7 +85,8 @@ private:
   AffineForm combine(ExprKind kind, AffineForm left, const AffineForm &right) {
     left.constant = sum(kind, left.constant, right.constant);
     for (const AffineTerm &term : right.terms) {
-      auto same = std::find_if(left.terms.begin(), left.terms.end(), [&](const AffineTerm &t) { return t.iterator == term.iterator; });
+      auto same = std::find_if(left.terms.begin(), left.terms.end(),
+                               [&](const AffineTerm &t) { return t.iterator == term.iterator; });
       if (same == left.terms.end())
         left.terms.push_back({term.iterator, sum(kind, pool_.literal(0), term.coefficient)});
       else

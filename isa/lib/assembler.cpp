@@ -13,7 +13,8 @@ namespace {
 constexpr size_t maximumInstructions = size_t(1) << 24;
 
 bool isWordCharacter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '.';
 }
 
 // A name or a number, where it stands.
@@ -32,7 +33,8 @@ struct Fixup {
 
 class Assembler {
 public:
-  Assembler(const Isa &isa, std::string_view text, const std::string &file) : isa_(isa), text_(text), file_(file) {}
+  Assembler(const Isa &isa, std::string_view text, const std::string &file)
+      : isa_(isa), text_(text), file_(file) {}
 
   std::vector<Word> run() {
     for (size_t begin = 0; begin <= text_.size(); ++line_) {
@@ -74,7 +76,8 @@ private:
                       near.empty() ? "" : fmt::format("did you mean '{}'?", near));
     }
     if (words_.size() == maximumInstructions)
-      throw UserError(at(first.column), fmt::format("more than {} instructions", maximumInstructions));
+      throw UserError(at(first.column),
+                      fmt::format("more than {} instructions", maximumInstructions));
     Word made;
     made.instruction = instruction->index;
     made.values.assign(instruction->operands.size(), 0);
@@ -90,10 +93,12 @@ private:
   void label(const Lexeme &name) {
     bool digit = name.text[0] >= '0' && name.text[0] <= '9';
     if (digit)
-      throw UserError(at(name.column), fmt::format("the label '{}' starts with a digit", escape(name.text)));
+      throw UserError(at(name.column),
+                      fmt::format("the label '{}' starts with a digit", escape(name.text)));
     auto [it, fresh] = labels_.emplace(std::string(name.text), std::pair(words_.size(), line_));
     if (!fresh)
-      throw UserError(at(name.column), fmt::format("the label '{}' stands twice, first on line {}", escape(name.text), it->second.second));
+      throw UserError(at(name.column), fmt::format("the label '{}' stands twice, first on line {}",
+                                                   escape(name.text), it->second.second));
   }
 
   void operands(const Instruction &instruction, Word &made, const Lexeme &mnemonic) {
@@ -106,8 +111,10 @@ private:
         std::vector<std::string> names;
         for (const Operand &candidate : instruction.operands)
           names.push_back(candidate.name);
-        throw UserError(at(name.column), fmt::format("'{}' has no operand '{}'", instruction.name, escape(name.text)),
-                        names.empty() ? "it has none" : fmt::format("it has {}", fmt::join(names, ", ")));
+        throw UserError(
+            at(name.column),
+            fmt::format("'{}' has no operand '{}'", instruction.name, escape(name.text)),
+            names.empty() ? "it has none" : fmt::format("it has {}", fmt::join(names, ", ")));
       }
       if (given[static_cast<size_t>(index)])
         throw UserError(at(name.column), fmt::format("the operand '{}' is given twice", name.text));
@@ -122,7 +129,9 @@ private:
     }
     for (size_t i = 0; i < given.size(); ++i)
       if (!given[i])
-        throw UserError(at(mnemonic.column), fmt::format("the operand '{}' of '{}' is missing", instruction.operands[i].name, instruction.name));
+        throw UserError(at(mnemonic.column),
+                        fmt::format("the operand '{}' of '{}' is missing",
+                                    instruction.operands[i].name, instruction.name));
   }
 
   void value(const Instruction &instruction, const Operand &operand, Word &made) {
@@ -136,17 +145,20 @@ private:
     } else if (!negative && symbol(instruction, operand, text, made)) {
       return;
     } else {
-      throw UserError(at(start), fmt::format("'{}' is no value of '{}'", escape(text.text), operand.name),
+      throw UserError(at(start),
+                      fmt::format("'{}' is no value of '{}'", escape(text.text), operand.name),
                       operand.isRegister ? "it is a register's name or number" : "it is a number");
     }
     if (operand.kind == Operand::Kind::Memory && accept('+'))
       made.bases[index] = base(word("a base register"));
     if (value < operand.least || value > operand.greatest)
-      throw UserError(at(start), fmt::format("'{}' is {}, not within {}..{}", operand.name, value, operand.least, operand.greatest));
+      throw UserError(at(start), fmt::format("'{}' is {}, not within {}..{}", operand.name, value,
+                                             operand.least, operand.greatest));
   }
 
   // A register's name, a base register, or a label.
-  bool symbol(const Instruction &instruction, const Operand &operand, const Lexeme &text, Word &made) {
+  bool symbol(const Instruction &instruction, const Operand &operand, const Lexeme &text,
+              Word &made) {
     int64_t &value = made.values[static_cast<size_t>(operand.index)];
     if (operand.isRegister) {
       const auto &registers = isa_.units()[static_cast<size_t>(instruction.unit)].registers;
@@ -159,7 +171,10 @@ private:
       for (const StateRegister &reg : registers)
         names.push_back(reg.name);
       std::string near = nearest(text.text, names);
-      throw UserError(at(text.column), fmt::format("unit '{}' has no scalar register '{}'", isa_.units()[static_cast<size_t>(instruction.unit)].name, escape(text.text)),
+      throw UserError(at(text.column),
+                      fmt::format("unit '{}' has no scalar register '{}'",
+                                  isa_.units()[static_cast<size_t>(instruction.unit)].name,
+                                  escape(text.text)),
                       near.empty() ? "" : fmt::format("did you mean '{}'?", near));
     }
     if (operand.isBaseRegister) {
@@ -175,9 +190,11 @@ private:
 
   uint8_t base(const Lexeme &text) {
     int64_t count = isa_.param("base_registers");
-    std::optional<int64_t> number = text.text[0] == 'x' ? this->number({text.text.substr(1), text.column}) : std::nullopt;
+    std::optional<int64_t> number =
+        text.text[0] == 'x' ? this->number({text.text.substr(1), text.column}) : std::nullopt;
     if (!number || *number >= count)
-      throw UserError(at(text.column), fmt::format("'{}' is no base register", escape(text.text)), fmt::format("they are x0 to x{}", count - 1));
+      throw UserError(at(text.column), fmt::format("'{}' is no base register", escape(text.text)),
+                      fmt::format("they are x0 to x{}", count - 1));
     return static_cast<uint8_t>(*number);
   }
 
@@ -188,7 +205,8 @@ private:
       Lexeme name = word("'wait' or 'signal'");
       bool wait = name.text == "wait";
       if (!wait && name.text != "signal")
-        throw UserError(at(name.column), fmt::format("'!{}' is neither '!wait' nor '!signal'", escape(name.text)));
+        throw UserError(at(name.column),
+                        fmt::format("'!{}' is neither '!wait' nor '!signal'", escape(name.text)));
       if (given[wait])
         throw UserError(at(name.column), fmt::format("'!{}' is given twice", name.text));
       given[wait] = true;
@@ -197,11 +215,13 @@ private:
         Lexeme text = word("a semaphore's number");
         std::optional<int64_t> semaphore = number(text);
         if (!semaphore || *semaphore >= isa_.semaphores())
-          throw UserError(at(text.column), fmt::format("'{}' is no semaphore", escape(text.text)), fmt::format("they are 0 to {}", isa_.semaphores() - 1));
+          throw UserError(at(text.column), fmt::format("'{}' is no semaphore", escape(text.text)),
+                          fmt::format("they are 0 to {}", isa_.semaphores() - 1));
         uint32_t &mask = wait ? made.wait : made.signal;
         uint32_t bit = uint32_t(1) << *semaphore;
         if (mask & bit)
-          throw UserError(at(text.column), fmt::format("the semaphore {} is given twice", *semaphore));
+          throw UserError(at(text.column),
+                          fmt::format("the semaphore {} is given twice", *semaphore));
         mask |= bit;
       } while (accept(','));
       skipSpace();
@@ -215,16 +235,20 @@ private:
       for (const auto &[name, where] : labels_)
         names.push_back(name);
       std::string near = nearest(fixup.label, names);
-      throw UserError(fixup.place, fmt::format("the label '{}' is not defined", escape(fixup.label)),
+      throw UserError(fixup.place,
+                      fmt::format("the label '{}' is not defined", escape(fixup.label)),
                       near.empty() ? "" : fmt::format("did you mean '{}'?", near));
     }
     Word &word = words_[fixup.instruction];
     const Instruction &instruction = isa_.instructions()[static_cast<size_t>(word.instruction)];
     const Operand &operand = instruction.operands[static_cast<size_t>(fixup.operand)];
-    int64_t from = static_cast<int64_t>(fixup.instruction) + (instruction.control == Control::Loop ? 1 : 0);
+    int64_t from =
+        static_cast<int64_t>(fixup.instruction) + (instruction.control == Control::Loop ? 1 : 0);
     int64_t value = static_cast<int64_t>(it->second.first) - from;
     if (value < operand.least || value > operand.greatest)
-      throw UserError(fixup.place, fmt::format("the label '{}' is {} instructions away, not within {}..{}", fixup.label, value, operand.least, operand.greatest));
+      throw UserError(fixup.place,
+                      fmt::format("the label '{}' is {} instructions away, not within {}..{}",
+                                  fixup.label, value, operand.least, operand.greatest));
     word.values[static_cast<size_t>(fixup.operand)] = value;
   }
 
@@ -233,7 +257,10 @@ private:
     try {
       isa_.encode(word);
     } catch (const UserError &error) {
-      throw UserError(place, fmt::format("'{}': {}", isa_.instructions()[static_cast<size_t>(word.instruction)].name, error.message()));
+      throw UserError(place,
+                      fmt::format("'{}': {}",
+                                  isa_.instructions()[static_cast<size_t>(word.instruction)].name,
+                                  error.message()));
     }
   }
 
@@ -246,7 +273,10 @@ private:
     }
     int64_t value = 0;
     for (char c : digits) {
-      int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : 99;
+      int digit = c >= '0' && c <= '9'   ? c - '0'
+                  : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                  : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                         : 99;
       if (digit >= radix || value > (INT64_MAX - digit) / radix)
         return std::nullopt;
       value = value * radix + digit;
@@ -260,7 +290,8 @@ private:
       ++length;
     if (length == 0)
       throw UserError(at(column()), rest_.empty() ? fmt::format("{} is missing", what)
-                                                  : fmt::format("{} is missing before '{}'", what, escape(rest_.substr(0, 1))));
+                                                  : fmt::format("{} is missing before '{}'", what,
+                                                                escape(rest_.substr(0, 1))));
     Lexeme lexeme{rest_.substr(0, length), column()};
     rest_.remove_prefix(length);
     return lexeme;
@@ -292,14 +323,16 @@ private:
   std::string_view lineStart_, rest_;
   int line_ = 1;
   std::vector<Word> words_;
-  std::vector<Place> places_; // of each word's mnemonic
+  std::vector<Place> places_;                            // of each word's mnemonic
   std::map<std::string, std::pair<size_t, int>> labels_; // instruction number, line
   std::vector<Fixup> fixups_;
 };
 
 } // namespace
 
-std::vector<Word> assemble(const Isa &isa, std::string_view text, const std::string &file) { return Assembler(isa, text, file).run(); }
+std::vector<Word> assemble(const Isa &isa, std::string_view text, const std::string &file) {
+  return Assembler(isa, text, file).run();
+}
 
 static std::string list(const char *name, uint32_t mask) {
   std::string text;
@@ -311,17 +344,21 @@ static std::string list(const char *name, uint32_t mask) {
 
 std::string disassemble(const Isa &isa, const Word &word) {
   const Instruction &instruction = isa.instructions().at(static_cast<size_t>(word.instruction));
-  std::string text = instruction.operands.empty() ? instruction.name : fmt::format("{:<13} ", instruction.name);
+  std::string text =
+      instruction.operands.empty() ? instruction.name : fmt::format("{:<13} ", instruction.name);
   for (const Operand &operand : instruction.operands) {
     auto index = static_cast<size_t>(operand.index);
     int64_t value = word.values[index];
     text += fmt::format("{}{}=", index == 0 ? "" : ", ", operand.name);
     if (operand.isRegister)
-      text += isa.units()[static_cast<size_t>(instruction.unit)].registers[static_cast<size_t>(value)].name;
+      text += isa.units()[static_cast<size_t>(instruction.unit)]
+                  .registers[static_cast<size_t>(value)]
+                  .name;
     else if (operand.isBaseRegister)
       text += fmt::format("x{}", value);
     else if (operand.kind == Operand::Kind::Memory)
-      text += word.bases[index] == 0 ? fmt::format("{:#x}", value) : fmt::format("{:#x}+x{}", value, word.bases[index]);
+      text += word.bases[index] == 0 ? fmt::format("{:#x}", value)
+                                     : fmt::format("{:#x}+x{}", value, word.bases[index]);
     else
       text += std::to_string(value);
   }

@@ -8,16 +8,19 @@ namespace tilewright::isa {
 
 namespace {
 
-constexpr size_t maximumNodes = 20000;   // made for one instruction: bounds the time that inlining takes
-constexpr int64_t maximumTree = 20000;   // written out: bounds what printing and hashing take
+constexpr size_t maximumNodes =
+    20000; // made for one instruction: bounds the time that inlining takes
+constexpr int64_t maximumTree = 20000; // written out: bounds what printing and hashing take
 constexpr Type baseRegisterType{true, 32};
 
 ExprKind binaryKind(std::string_view op) {
   static const std::pair<std::string_view, ExprKind> kinds[] = {
-      {"+", ExprKind::Add},        {"-", ExprKind::Subtract},    {"*", ExprKind::Multiply},  {"<<", ExprKind::ShiftLeft},
-      {">>", ExprKind::ShiftRight}, {"&", ExprKind::And},        {"|", ExprKind::Or},        {"^", ExprKind::Xor},
-      {"&&", ExprKind::And},       {"||", ExprKind::Or},         {"==", ExprKind::Equal},    {"!=", ExprKind::NotEqual},
-      {"<", ExprKind::Less},       {"<=", ExprKind::LessEqual},  {">", ExprKind::Greater},   {">=", ExprKind::GreaterEqual}};
+      {"+", ExprKind::Add},          {"-", ExprKind::Subtract},    {"*", ExprKind::Multiply},
+      {"<<", ExprKind::ShiftLeft},   {">>", ExprKind::ShiftRight}, {"&", ExprKind::And},
+      {"|", ExprKind::Or},           {"^", ExprKind::Xor},         {"&&", ExprKind::And},
+      {"||", ExprKind::Or},          {"==", ExprKind::Equal},      {"!=", ExprKind::NotEqual},
+      {"<", ExprKind::Less},         {"<=", ExprKind::LessEqual},  {">", ExprKind::Greater},
+      {">=", ExprKind::GreaterEqual}};
   for (const auto &[text, kind] : kinds)
     if (text == op)
       return kind;
@@ -26,7 +29,8 @@ ExprKind binaryKind(std::string_view op) {
 
 } // namespace
 
-void ExprBuilder::fail(const Syntax &syntax, const Frame &frame, const std::string &message, const std::string &fix) const {
+void ExprBuilder::fail(const Syntax &syntax, const Frame &frame, const std::string &message,
+                       const std::string &fix) const {
   throw UserError(frame.scalar.place(syntax.offset), message, fix);
 }
 
@@ -37,7 +41,8 @@ ExprPtr ExprBuilder::build(const yaml::Node &scalar, const Syntax &syntax) {
 void ExprBuilder::check(const Function &function) {
   std::vector<ExprPtr> values;
   for (size_t i = 0; i < function.arguments.size(); ++i)
-    values.push_back(pool_.leaf(ExprKind::Immediate, function.arguments[i].second, static_cast<int>(i)));
+    values.push_back(
+        pool_.leaf(ExprKind::Immediate, function.arguments[i].second, static_cast<int>(i)));
   inlined(function, std::move(values), function.body, Frame{*function.scalar, nullptr});
 }
 
@@ -47,20 +52,29 @@ ExprPtr ExprBuilder::visit(const Syntax &syntax, const Frame &frame) {
   ExprPtr made;
   try {
     switch (syntax.kind) {
-    case Syntax::Kind::Number: return pool_.literal(syntax.value);
-    case Syntax::Kind::Name: return name(syntax, frame);
-    case Syntax::Kind::Index: return element(syntax, frame);
-    case Syntax::Kind::Call: return call(syntax, frame);
-    case Syntax::Kind::Cast: return pool_.convert(ExprKind::Cast, syntax.type, visit(syntax.args[0], frame));
-    case Syntax::Kind::Saturate: return pool_.convert(ExprKind::Saturate, syntax.type, visit(syntax.args[0], frame));
+    case Syntax::Kind::Number:
+      return pool_.literal(syntax.value);
+    case Syntax::Kind::Name:
+      return name(syntax, frame);
+    case Syntax::Kind::Index:
+      return element(syntax, frame);
+    case Syntax::Kind::Call:
+      return call(syntax, frame);
+    case Syntax::Kind::Cast:
+      return pool_.convert(ExprKind::Cast, syntax.type, visit(syntax.args[0], frame));
+    case Syntax::Kind::Saturate:
+      return pool_.convert(ExprKind::Saturate, syntax.type, visit(syntax.args[0], frame));
     case Syntax::Kind::Unary:
-      made = pool_.node(syntax.text == "-" ? ExprKind::Negate : ExprKind::Not, {visit(syntax.args[0], frame)});
+      made = pool_.node(syntax.text == "-" ? ExprKind::Negate : ExprKind::Not,
+                        {visit(syntax.args[0], frame)});
       break;
     case Syntax::Kind::Binary: {
       ExprPtr left = visit(syntax.args[0], frame), right = visit(syntax.args[1], frame);
       bool logic = syntax.text == "&&" || syntax.text == "||";
       if (logic && (left->type != Type{false, 1} || right->type != Type{false, 1}))
-        fail(syntax, frame, fmt::format("'{}' is of two u1, not of {} and {}", syntax.text, left->type.str(), right->type.str()),
+        fail(syntax, frame,
+             fmt::format("'{}' is of two u1, not of {} and {}", syntax.text, left->type.str(),
+                         right->type.str()),
              "compare with 0");
       made = pool_.node(binaryKind(syntax.text), {left, right});
       break;
@@ -106,7 +120,8 @@ std::vector<std::string> ExprBuilder::namesInScope(const Frame &frame) const {
   return names;
 }
 
-// A function's body sees its arguments, params and other functions; an expression sees everything else.
+// A function's body sees its arguments, params and other functions; an expression sees everything
+// else.
 ExprPtr ExprBuilder::name(const Syntax &syntax, const Frame &frame) {
   const std::string &text = syntax.text;
   if (frame.arguments) {
@@ -123,7 +138,8 @@ ExprPtr ExprBuilder::name(const Syntax &syntax, const Frame &frame) {
       if (int index = scope_.instruction->operandIndex(text); index >= 0) {
         const Operand &operand = scope_.instruction->operands[static_cast<size_t>(index)];
         if (operand.kind == Operand::Kind::Memory)
-          fail(syntax, frame, fmt::format("the memory operand '{}' stands without an index", text), fmt::format("write {}[..]", text));
+          fail(syntax, frame, fmt::format("the memory operand '{}' stands without an index", text),
+               fmt::format("write {}[..]", text));
         return pool_.leaf(ExprKind::Immediate, operand.type, index);
       }
     if (scope_.unit) {
@@ -132,14 +148,16 @@ ExprPtr ExprBuilder::name(const Syntax &syntax, const Frame &frame) {
           return pool_.leaf(ExprKind::State, reg.type, reg.index);
       for (const StateArray &array : scope_.unit->arrays)
         if (array.name == text)
-          fail(syntax, frame, fmt::format("the array '{}' stands without an index", text), fmt::format("write {}[..]", text));
+          fail(syntax, frame, fmt::format("the array '{}' stands without an index", text),
+               fmt::format("write {}[..]", text));
     }
   }
   if (scope_.params)
     if (auto it = scope_.params->find(text); it != scope_.params->end())
       return pool_.literal(it->second);
   std::string near = nearest(text, namesInScope(frame));
-  fail(syntax, frame, fmt::format("undefined name '{}'", escape(text)), near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+  fail(syntax, frame, fmt::format("undefined name '{}'", escape(text)),
+       near.empty() ? "" : fmt::format("did you mean '{}'?", near));
 }
 
 ExprPtr ExprBuilder::element(const Syntax &syntax, const Frame &frame) {
@@ -157,13 +175,16 @@ ExprPtr ExprBuilder::element(const Syntax &syntax, const Frame &frame) {
       if (where.size() != 1)
         fail(syntax, frame, fmt::format("'{}' takes one index, not {}", syntax.text, where.size()));
       if (operand.access == Access::Write)
-        fail(syntax, frame, fmt::format("'{}' is read, but its access is \"write\"", syntax.text), "make its access \"update\"");
+        fail(syntax, frame, fmt::format("'{}' is read, but its access is \"write\"", syntax.text),
+             "make its access \"update\"");
       return pool_.leaf(ExprKind::MemoryRead, operand.type, index, std::move(where));
     }
     for (const StateArray &array : scope_.unit->arrays)
       if (array.name == syntax.text) {
         if (where.size() != array.sizes.size())
-          fail(syntax, frame, fmt::format("'{}' takes {} indices, not {}", syntax.text, array.sizes.size(), where.size()));
+          fail(syntax, frame,
+               fmt::format("'{}' takes {} indices, not {}", syntax.text, array.sizes.size(),
+                           where.size()));
         return pool_.leaf(ExprKind::ArrayRead, array.type, array.index, std::move(where));
       }
   }
@@ -174,12 +195,15 @@ ExprPtr ExprBuilder::element(const Syntax &syntax, const Frame &frame) {
 
 ExprPtr ExprBuilder::call(const Syntax &syntax, const Frame &frame) {
   static const std::map<std::string_view, std::pair<ExprKind, size_t>> builtins = {
-      {"min", {ExprKind::Minimum, 2}}, {"max", {ExprKind::Maximum, 2}}, {"clz", {ExprKind::CountLeadingZeros, 1}}};
+      {"min", {ExprKind::Minimum, 2}},
+      {"max", {ExprKind::Maximum, 2}},
+      {"clz", {ExprKind::CountLeadingZeros, 1}}};
   std::vector<ExprPtr> values;
   for (const Syntax &arg : syntax.args)
     values.push_back(visit(arg, frame));
   auto builtin = builtins.find(syntax.text);
-  auto function = scope_.functions ? scope_.functions->find(syntax.text) : Functions::const_iterator();
+  auto function =
+      scope_.functions ? scope_.functions->find(syntax.text) : Functions::const_iterator();
   bool isFunction = scope_.functions && function != scope_.functions->end();
   if (builtin == builtins.end() && !isFunction) {
     std::vector<std::string> names = {"min", "max", "clz"};
@@ -192,11 +216,14 @@ ExprPtr ExprBuilder::call(const Syntax &syntax, const Frame &frame) {
   }
   size_t expected = isFunction ? function->second.arguments.size() : builtin->second.second;
   if (values.size() != expected)
-    fail(syntax, frame, fmt::format("'{}' takes {} arguments, not {}", syntax.text, expected, values.size()));
-  return isFunction ? inlined(function->second, std::move(values), syntax, frame) : pool_.node(builtin->second.first, std::move(values));
+    fail(syntax, frame,
+         fmt::format("'{}' takes {} arguments, not {}", syntax.text, expected, values.size()));
+  return isFunction ? inlined(function->second, std::move(values), syntax, frame)
+                    : pool_.node(builtin->second.first, std::move(values));
 }
 
-ExprPtr ExprBuilder::inlined(const Function &function, std::vector<ExprPtr> values, const Syntax &syntax, const Frame &frame) {
+ExprPtr ExprBuilder::inlined(const Function &function, std::vector<ExprPtr> values,
+                             const Syntax &syntax, const Frame &frame) {
   if (std::find(active_.begin(), active_.end(), function.name) != active_.end())
     fail(syntax, frame, fmt::format("the function '{}' calls itself", function.name));
   Arguments arguments;
@@ -204,7 +231,8 @@ ExprPtr ExprBuilder::inlined(const Function &function, std::vector<ExprPtr> valu
     const auto &[name, type] = function.arguments[i];
     if (!holds(type, values[i]->type))
       fail(syntax, frame,
-           fmt::format("argument '{}' of '{}' is {} and would lose bits of a {}", name, function.name, type.str(), values[i]->type.str()),
+           fmt::format("argument '{}' of '{}' is {} and would lose bits of a {}", name,
+                       function.name, type.str(), values[i]->type.str()),
            fmt::format("close it with cast<{0}>(..) or sat<{0}>(..)", type.str()));
     arguments[name] = pool_.convert(ExprKind::Cast, type, values[i]);
   }
@@ -220,7 +248,8 @@ namespace {
 
 class ParamEvaluator {
 public:
-  ParamEvaluator(const yaml::Node &scalar, const ParamLookup &lookup) : scalar_(scalar), lookup_(lookup) {}
+  ParamEvaluator(const yaml::Node &scalar, const ParamLookup &lookup)
+      : scalar_(scalar), lookup_(lookup) {}
 
   __int128 visit(const Syntax &syntax) {
     __int128 value = compute(syntax);
@@ -232,18 +261,24 @@ public:
 private:
   __int128 compute(const Syntax &syntax) {
     switch (syntax.kind) {
-    case Syntax::Kind::Number: return syntax.value;
-    case Syntax::Kind::Name: return lookup_(syntax.text, scalar_.place(syntax.offset));
+    case Syntax::Kind::Number:
+      return syntax.value;
+    case Syntax::Kind::Name:
+      return lookup_(syntax.text, scalar_.place(syntax.offset));
     case Syntax::Kind::Unary: {
       __int128 value = visit(syntax.args[0]);
       return syntax.text == "-" ? -value : value == 0;
     }
-    case Syntax::Kind::Binary: return binary(syntax);
-    case Syntax::Kind::Conditional: return visit(syntax.args[0]) != 0 ? visit(syntax.args[1]) : visit(syntax.args[2]);
-    case Syntax::Kind::Call: return call(syntax);
+    case Syntax::Kind::Binary:
+      return binary(syntax);
+    case Syntax::Kind::Conditional:
+      return visit(syntax.args[0]) != 0 ? visit(syntax.args[1]) : visit(syntax.args[2]);
+    case Syntax::Kind::Call:
+      return call(syntax);
     case Syntax::Kind::Cast:
     case Syntax::Kind::Saturate:
-    case Syntax::Kind::Index: fail(syntax, "elements and casts have no place in an expression of params");
+    case Syntax::Kind::Index:
+      fail(syntax, "elements and casts have no place in an expression of params");
     }
     return 0;
   }
@@ -251,23 +286,38 @@ private:
   __int128 binary(const Syntax &syntax) {
     __int128 a = visit(syntax.args[0]), b = visit(syntax.args[1]);
     const std::string &op = syntax.text;
-    if (op == "+") return a + b;
-    if (op == "-") return a - b;
-    if (op == "*") return a * b;
-    if (op == "&&") return a != 0 && b != 0;
-    if (op == "||") return a != 0 || b != 0;
-    if (op == "&") return a & b;
-    if (op == "|") return a | b;
-    if (op == "^") return a ^ b;
-    if (op == "==") return a == b;
-    if (op == "!=") return a != b;
-    if (op == "<") return a < b;
-    if (op == "<=") return a <= b;
-    if (op == ">") return a > b;
-    if (op == ">=") return a >= b;
+    if (op == "+")
+      return a + b;
+    if (op == "-")
+      return a - b;
+    if (op == "*")
+      return a * b;
+    if (op == "&&")
+      return a != 0 && b != 0;
+    if (op == "||")
+      return a != 0 || b != 0;
+    if (op == "&")
+      return a & b;
+    if (op == "|")
+      return a | b;
+    if (op == "^")
+      return a ^ b;
+    if (op == "==")
+      return a == b;
+    if (op == "!=")
+      return a != b;
+    if (op == "<")
+      return a < b;
+    if (op == "<=")
+      return a <= b;
+    if (op == ">")
+      return a > b;
+    if (op == ">=")
+      return a >= b;
     if (b < 0 || b > 62)
       fail(syntax, "the shift amount is not within 0..62");
-    return op == "<<" ? a * (static_cast<__int128>(1) << static_cast<int>(b)) : a >> static_cast<int>(b);
+    return op == "<<" ? a * (static_cast<__int128>(1) << static_cast<int>(b))
+                      : a >> static_cast<int>(b);
   }
 
   __int128 call(const Syntax &syntax) {
@@ -275,14 +325,18 @@ private:
     for (const Syntax &arg : syntax.args)
       values.push_back(visit(arg));
     const std::string &name = syntax.text;
-    bool known = name == "min" || name == "max" || name == "clog2" || name == "ceildiv" || name == "floordiv";
+    bool known = name == "min" || name == "max" || name == "clog2" || name == "ceildiv" ||
+                 name == "floordiv";
     if (!known)
-      fail(syntax, fmt::format("undefined function '{}'", escape(name)), "there are min, max, clog2, ceildiv and floordiv");
+      fail(syntax, fmt::format("undefined function '{}'", escape(name)),
+           "there are min, max, clog2, ceildiv and floordiv");
     size_t expected = name == "clog2" ? 1 : 2;
     if (values.size() != expected)
       fail(syntax, fmt::format("'{}' takes {} arguments, not {}", name, expected, values.size()));
-    if (name == "min") return std::min(values[0], values[1]);
-    if (name == "max") return std::max(values[0], values[1]);
+    if (name == "min")
+      return std::min(values[0], values[1]);
+    if (name == "max")
+      return std::max(values[0], values[1]);
     if (name == "clog2") {
       if (values[0] < 1)
         fail(syntax, "clog2 is of a positive value");
@@ -294,7 +348,8 @@ private:
     return name == "ceildiv" ? quotient + (remainder > 0) : quotient - (remainder < 0);
   }
 
-  [[noreturn]] void fail(const Syntax &syntax, const std::string &message, const std::string &fix = "") const {
+  [[noreturn]] void fail(const Syntax &syntax, const std::string &message,
+                         const std::string &fix = "") const {
     throw UserError(scalar_.place(syntax.offset), message, fix);
   }
 
@@ -321,7 +376,8 @@ ParamLookup lookupIn(const Params &params) {
     for (const auto &[known, value] : params)
       names.push_back(known);
     std::string near = nearest(name, names);
-    throw UserError(place, fmt::format("undefined param '{}'", escape(name)), near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+    throw UserError(place, fmt::format("undefined param '{}'", escape(name)),
+                    near.empty() ? "" : fmt::format("did you mean '{}'?", near));
   };
 }
 

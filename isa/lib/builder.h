@@ -24,12 +24,12 @@ using Functions = std::map<std::string, Function, std::less<>>;
 struct Scope {
   const Params *params = nullptr;
   const Functions *functions = nullptr;
-  const Instruction *instruction = nullptr;        // immediates
-  bool reads = false;                              // memory operands and arrays
-  const Unit *unit = nullptr;                      // registers and, with `reads`, arrays
-  bool base = false;                               // x[..]
+  const Instruction *instruction = nullptr; // immediates
+  bool reads = false;                       // memory operands and arrays
+  const Unit *unit = nullptr;               // registers and, with `reads`, arrays
+  bool base = false;                        // x[..]
   const std::vector<std::pair<std::string, Type>> *iterators = nullptr;
-  const Type *result = nullptr;                    // "result"
+  const Type *result = nullptr; // "result"
 };
 
 class ExprBuilder {
@@ -54,17 +54,19 @@ private:
   ExprPtr name(const Syntax &syntax, const Frame &frame);
   ExprPtr element(const Syntax &syntax, const Frame &frame);
   ExprPtr call(const Syntax &syntax, const Frame &frame);
-  ExprPtr inlined(const Function &function, std::vector<ExprPtr> values, const Syntax &syntax, const Frame &frame);
+  ExprPtr inlined(const Function &function, std::vector<ExprPtr> values, const Syntax &syntax,
+                  const Frame &frame);
   std::vector<std::string> namesInScope(const Frame &frame) const;
-  [[noreturn]] void fail(const Syntax &syntax, const Frame &frame, const std::string &message, const std::string &fix = "") const;
+  [[noreturn]] void fail(const Syntax &syntax, const Frame &frame, const std::string &message,
+                         const std::string &fix = "") const;
 
   ExprPool &pool_;
   const Scope &scope_;
   std::vector<std::string> active_; // functions being inlined
 };
 
-// An integer over params alone; also has clog2, ceildiv and floordiv. Throws UserError for overflow beyond 64 bits and undefined names.
-// `lookup` gives a param's value or throws.
+// An integer over params alone; also has clog2, ceildiv and floordiv. Throws UserError for overflow
+// beyond 64 bits and undefined names. `lookup` gives a param's value or throws.
 using ParamLookup = std::function<int64_t(const std::string &name, const Place &place)>;
 int64_t evaluateParams(const yaml::Node &scalar, const ParamLookup &lookup);
 int64_t evaluateParams(const yaml::Node &scalar, const Syntax &syntax, const ParamLookup &lookup);

@@ -1,4 +1,5 @@
-// The resolved description as text, one fact a line: what the hash is taken of, and what `isa diff` compares.
+// The resolved description as text, one fact a line: what the hash is taken of, and what `isa diff`
+// compares.
 #include "resolver.h"
 
 #include <fmt/format.h>
@@ -17,7 +18,8 @@ public:
       line("param {} = {}", name, value);
     for (Space space : {Space::Dram, Space::Spad, Space::Acc}) {
       const Memory &memory = isa_.memory(space);
-      line("memory {}: {} bytes, address {}, {} banks, port {}", memory.name, memory.bytes, memory.addressBytes, memory.banks, memory.portBytes);
+      line("memory {}: {} bytes, address {}, {} banks, port {}", memory.name, memory.bytes,
+           memory.addressBytes, memory.banks, memory.portBytes);
     }
     for (const Unit &unit : isa_.units())
       this->unit(unit);
@@ -35,25 +37,31 @@ private:
   }
 
   void unit(const Unit &unit) {
-    line("unit {} {}: template {}, queue {}", unit.index, unit.name, static_cast<int>(unit.kind), unit.queueDepth);
+    line("unit {} {}: template {}, queue {}", unit.index, unit.name, static_cast<int>(unit.kind),
+         unit.queueDepth);
     for (const StateRegister &reg : unit.registers)
-      line("register {}.{} {}: {} reset {}", unit.name, reg.index, reg.name, reg.type.str(), reg.reset);
+      line("register {}.{} {}: {} reset {}", unit.name, reg.index, reg.name, reg.type.str(),
+           reg.reset);
     for (const StateArray &array : unit.arrays)
-      line("array {}.{} {}: {}[{}] reset {}", unit.name, array.index, array.name, array.type.str(), fmt::join(array.sizes, ", "), array.reset);
+      line("array {}.{} {}: {}[{}] reset {}", unit.name, array.index, array.name, array.type.str(),
+           fmt::join(array.sizes, ", "), array.reset);
   }
 
   void instruction(const Instruction &instruction) {
     const std::string &name = instruction.name;
     auto field = [](const HeaderField &f) { return fmt::format("{}+{}", f.low, f.width); };
-    line("instruction {}: unit {}, opcode {:#x} at {}, wait {}, signal {}, {} bits", name, instruction.unit, instruction.opcode,
-         field(instruction.op), field(instruction.wait), field(instruction.signal), instruction.usedBits);
+    line("instruction {}: unit {}, opcode {:#x} at {}, wait {}, signal {}, {} bits", name,
+         instruction.unit, instruction.opcode, field(instruction.op), field(instruction.wait),
+         field(instruction.signal), instruction.usedBits);
     for (const Operand &operand : instruction.operands) {
       if (operand.kind == Operand::Kind::Memory)
-        line("{} operand {}: {} of {}, access {}, base {}+{}, address {}+{}", name, operand.name, operand.type.str(), isa_.memory(operand.space).name,
-             static_cast<int>(operand.access), operand.baseLow, operand.baseWidth, operand.low, operand.width);
+        line("{} operand {}: {} of {}, access {}, base {}+{}, address {}+{}", name, operand.name,
+             operand.type.str(), isa_.memory(operand.space).name, static_cast<int>(operand.access),
+             operand.baseLow, operand.baseWidth, operand.low, operand.width);
       else
-        line("{} operand {}: {} at {}+{}, {}..{}{}", name, operand.name, operand.type.str(), operand.low, operand.width, operand.least,
-             operand.greatest, operand.isRegister ? ", register" : "");
+        line("{} operand {}: {} at {}+{}, {}..{}{}", name, operand.name, operand.type.str(),
+             operand.low, operand.width, operand.least, operand.greatest,
+             operand.isRegister ? ", register" : "");
     }
     for (const Require &require : instruction.requires_)
       line("{} require {}: {}", name, require.label, print(*require.expr, instruction, isa_));
@@ -61,7 +69,8 @@ private:
       line("{} sets {} to {}", name, number, value);
     if (instruction.control != Control::None)
       line("{} control {}{}", name, static_cast<int>(instruction.control),
-           instruction.controlValue ? ": " + print(*instruction.controlValue, instruction, isa_) : "");
+           instruction.controlValue ? ": " + print(*instruction.controlValue, instruction, isa_)
+                                    : "");
     for (size_t i = 0; i < instruction.steps.size(); ++i)
       step(instruction, instruction.steps[i], i);
   }
@@ -69,7 +78,11 @@ private:
   void step(const Instruction &instruction, const Step &step, size_t number) {
     std::string prefix = fmt::format("{} step {}", instruction.name, number);
     auto text = [&](const ExprPtr &expr) { return print(*expr, instruction, isa_, &step); };
-    line("{}: {}", prefix, step.kind == StepKind::Map ? "map" : fmt::format("reduce {} in {}", static_cast<int>(step.combiner), step.accumulator.str()));
+    line("{}: {}", prefix,
+         step.kind == StepKind::Map
+             ? "map"
+             : fmt::format("reduce {} in {}", static_cast<int>(step.combiner),
+                           step.accumulator.str()));
     for (const Iterator &iterator : step.iterators)
       line("{} for {} in {}", prefix, iterator.name, text(iterator.extent));
     for (const Iterator &iterator : step.reductions)
@@ -77,8 +90,13 @@ private:
     std::vector<std::string> where;
     for (const ExprPtr &index : step.out.where)
       where.push_back(text(index));
-    line("{} out {} {}[{}]", prefix, step.out.isMemory ? "operand" : "array", step.out.index, fmt::join(where, ", "));
-    for (const auto &[what, expr] : {std::pair("when", step.when), {"otherwise", step.otherwise}, {"init", step.init}, {"expr", step.expr}, {"post", step.post}})
+    line("{} out {} {}[{}]", prefix, step.out.isMemory ? "operand" : "array", step.out.index,
+         fmt::join(where, ", "));
+    for (const auto &[what, expr] : {std::pair("when", step.when),
+                                     {"otherwise", step.otherwise},
+                                     {"init", step.init},
+                                     {"expr", step.expr},
+                                     {"post", step.post}})
       if (expr)
         line("{} {} {}", prefix, what, text(expr));
   }

@@ -45,26 +45,30 @@ Bits Isa::encode(const Word &word) const {
   if (word.values.size() != instruction.operands.size())
     throw std::logic_error("a word needs a value for each operand of its instruction");
   Bits bits(static_cast<size_t>(instructionBytes()), 0);
-  putBits(bits, instruction.op.low, instruction.op.width, static_cast<uint64_t>(instruction.opcode));
-  const std::pair<const char *, std::pair<HeaderField, uint32_t>> masks[] = {{"wait", {instruction.wait, word.wait}},
-                                                                             {"signal", {instruction.signal, word.signal}}};
+  putBits(bits, instruction.op.low, instruction.op.width,
+          static_cast<uint64_t>(instruction.opcode));
+  const std::pair<const char *, std::pair<HeaderField, uint32_t>> masks[] = {
+      {"wait", {instruction.wait, word.wait}}, {"signal", {instruction.signal, word.signal}}};
   for (const auto &[name, mask] : masks) {
     const auto &[field, value] = mask;
     if (field.width < 32 && value >> field.width != 0)
-      fail(fmt::format("the {} mask {:#x} names a semaphore beyond {}", name, value, field.width - 1));
+      fail(fmt::format("the {} mask {:#x} names a semaphore beyond {}", name, value,
+                       field.width - 1));
     putBits(bits, field.low, field.width, value);
   }
   for (const Operand &operand : instruction.operands) {
     auto index = static_cast<size_t>(operand.index);
     int64_t value = word.values[index];
     if (value < operand.least || value > operand.greatest)
-      fail(fmt::format("'{}' is {}, not within {}..{}", operand.name, value, operand.least, operand.greatest));
+      fail(fmt::format("'{}' is {}, not within {}..{}", operand.name, value, operand.least,
+                       operand.greatest));
     putBits(bits, operand.low, operand.width, static_cast<uint64_t>(value));
     if (operand.kind != Operand::Kind::Memory)
       continue;
     unsigned base = index < word.bases.size() ? word.bases[index] : 0;
     if (base >> operand.baseWidth != 0)
-      fail(fmt::format("the base register x{} of '{}' does not exist: there are {}", base, operand.name, 1 << operand.baseWidth));
+      fail(fmt::format("the base register x{} of '{}' does not exist: there are {}", base,
+                       operand.name, 1 << operand.baseWidth));
     putBits(bits, operand.baseLow, operand.baseWidth, base);
   }
   if (const Require *require = violated(instruction, word.values))
@@ -82,29 +86,35 @@ bool Isa::decode(const uint8_t *bits, Word &word, std::string &reason) const {
   const Instruction &instruction = instructions_[static_cast<size_t>(index)];
   word.instruction = index;
   word.wait = static_cast<uint32_t>(getBits(bits, instruction.wait.low, instruction.wait.width));
-  word.signal = static_cast<uint32_t>(getBits(bits, instruction.signal.low, instruction.signal.width));
+  word.signal =
+      static_cast<uint32_t>(getBits(bits, instruction.signal.low, instruction.signal.width));
   word.values.assign(instruction.operands.size(), 0);
   word.bases.assign(instruction.operands.size(), 0);
   for (const Operand &operand : instruction.operands) {
     uint64_t field = getBits(bits, operand.low, operand.width);
-    bool negative = operand.kind == Operand::Kind::Immediate && operand.type.isSigned && field >> (operand.width - 1) != 0;
+    bool negative = operand.kind == Operand::Kind::Immediate && operand.type.isSigned &&
+                    field >> (operand.width - 1) != 0;
     auto value = static_cast<int64_t>(negative ? field | ~uint64_t(0) << operand.width : field);
     if (value < operand.least || value > operand.greatest) {
-      reason = fmt::format("'{}' of '{}' is {}, not within {}..{}", operand.name, instruction.name, value, operand.least, operand.greatest);
+      reason = fmt::format("'{}' of '{}' is {}, not within {}..{}", operand.name, instruction.name,
+                           value, operand.least, operand.greatest);
       return false;
     }
     word.values[static_cast<size_t>(operand.index)] = value;
     if (operand.kind == Operand::Kind::Memory)
-      word.bases[static_cast<size_t>(operand.index)] = static_cast<uint8_t>(getBits(bits, operand.baseLow, operand.baseWidth));
+      word.bases[static_cast<size_t>(operand.index)] =
+          static_cast<uint8_t>(getBits(bits, operand.baseLow, operand.baseWidth));
   }
   int end = 8 * instructionBytes();
   for (int at = instruction.usedBits; at < end; at += 32)
     if (getBits(bits, at, std::min(32, end - at)) != 0) {
-      reason = fmt::format("bits {} to {} of '{}' are reserved and not zero", instruction.usedBits, end - 1, instruction.name);
+      reason = fmt::format("bits {} to {} of '{}' are reserved and not zero", instruction.usedBits,
+                           end - 1, instruction.name);
       return false;
     }
   if (const Require *require = violated(instruction, word.values)) {
-    reason = fmt::format("{} of '{}' does not hold: {}", require->label, instruction.name, require->text);
+    reason = fmt::format("{} of '{}' does not hold: {}", require->label, instruction.name,
+                         require->text);
     return false;
   }
   return true;

@@ -1,7 +1,9 @@
-// Ranges of affine indices: each iterator runs from 0 to its extent - 1, so each term is least and greatest at one of the two ends.
+// Ranges of affine indices: each iterator runs from 0 to its extent - 1, so each term is least and
+// greatest at one of the two ends.
 //
-// An index that stands under `when` is not evaluated where the guard fails; a guard "iterator < bound" therefore caps that iterator's
-// extent. The result is exact for such guards, and covers all of the step's elements for any other condition.
+// An index that stands under `when` is not evaluated where the guard fails; a guard "iterator <
+// bound" therefore caps that iterator's extent. The result is exact for such guards, and covers all
+// of the step's elements for any other condition.
 #include "tilewright/isa/extent.h"
 
 #include "instruction_limits.h"
@@ -14,11 +16,11 @@ namespace tilewright::isa {
 
 namespace {
 
-
 // The extents of a step's iterators under the present state, spatial ones first.
 using Extents = std::array<int64_t, maximumIterators>;
 
-// A memory access as numbers: index = constant + sum of coefficient * iterator over the iterators that take more than one value.
+// A memory access as numbers: index = constant + sum of coefficient * iterator over the iterators
+// that take more than one value.
 struct Reach {
   bool empty = false;
   int64_t constant = 0;
@@ -39,7 +41,8 @@ struct Evaluator {
     return result;
   }
 
-  // Caps extents by the guards when the access stands under `when`; ignores reduction iterators for one outside of the reduction.
+  // Caps extents by the guards when the access stands under `when`; ignores reduction iterators for
+  // one outside of the reduction.
   Extents effective(const MemoryAccess &access, const Step &step, Extents extents) const {
     if (access.guarded)
       for (size_t i = 0; i < step.guards.size(); ++i)
@@ -58,11 +61,13 @@ struct Evaluator {
     reach.constant = evaluate(*access.index.constant, context);
     for (const AffineTerm &term : access.index.terms)
       if (extents[static_cast<size_t>(term.iterator)] > 1)
-        reach.coefficients[static_cast<size_t>(term.iterator)] = evaluate(*term.coefficient, context);
+        reach.coefficients[static_cast<size_t>(term.iterator)] =
+            evaluate(*term.coefficient, context);
     return reach;
   }
 
-  Range range(const MemoryAccess &access, const Reach &reach, const Extents &extents, int64_t address) const {
+  Range range(const MemoryAccess &access, const Reach &reach, const Extents &extents,
+              int64_t address) const {
     int64_t least = reach.constant, greatest = reach.constant;
     for (size_t i = 0; i < maximumIterators; ++i) {
       int64_t end = reach.coefficients[i] * (extents[i] - 1);
@@ -83,7 +88,8 @@ struct Touch {
   Range range;
 };
 
-// Whether no element is visited twice: the strides, sorted, nest within each other. (Sufficient; strides that interleave are refused.)
+// Whether no element is visited twice: the strides, sorted, nest within each other. (Sufficient;
+// strides that interleave are refused.)
 bool visitsOnce(const Touch &touch) {
   std::array<std::pair<int64_t, int64_t>, maximumIterators> strides;
   size_t count = 0;
@@ -105,7 +111,8 @@ void addRange(Range &sum, const Range &range) {
 }
 
 // Calls `visit(Touch)` for each access that touches anything.
-template <typename Visit> void forEachTouch(const Evaluator &evaluator, const int64_t *addresses, Visit visit) {
+template <typename Visit>
+void forEachTouch(const Evaluator &evaluator, const int64_t *addresses, Visit visit) {
   const Instruction &instruction = evaluator.instruction;
   int current = -1;
   Extents extents{};
@@ -115,7 +122,8 @@ template <typename Visit> void forEachTouch(const Evaluator &evaluator, const in
       extents = evaluator.extents(step);
     current = access.step;
     Touch touch{&access, {}, evaluator.effective(access, step, extents), {}};
-    touch.reach = evaluator.reach(access, touch.extents, step.iterators.size() + step.reductions.size());
+    touch.reach =
+        evaluator.reach(access, touch.extents, step.iterators.size() + step.reductions.size());
     if (touch.reach.empty)
       continue;
     touch.range = evaluator.range(access, touch.reach, touch.extents, addresses[access.operand]);
@@ -132,21 +140,23 @@ ScalarContext contextOf(const Word &word, const int64_t *state) {
 
 } // namespace
 
-void operandRanges(const Instruction &instruction, const Isa &isa, const Word &word, const int64_t *state, const int64_t *addresses,
-                   Range *ranges) {
+void operandRanges(const Instruction &instruction, const Isa &isa, const Word &word,
+                   const int64_t *state, const int64_t *addresses, Range *ranges) {
   std::fill(ranges, ranges + instruction.operands.size(), Range{});
   Evaluator evaluator{instruction, isa, contextOf(word, state)};
-  forEachTouch(evaluator, addresses, [&](const Touch &touch) { addRange(ranges[touch.access->operand], touch.range); });
+  forEachTouch(evaluator, addresses,
+               [&](const Touch &touch) { addRange(ranges[touch.access->operand], touch.range); });
 }
 
-std::vector<Range> operandRanges(const Instruction &instruction, const Isa &isa, const Word &word, const int64_t *state,
-                                 const int64_t *addresses) {
+std::vector<Range> operandRanges(const Instruction &instruction, const Isa &isa, const Word &word,
+                                 const int64_t *state, const int64_t *addresses) {
   std::vector<Range> ranges(instruction.operands.size());
   operandRanges(instruction, isa, word, state, addresses, ranges.data());
   return ranges;
 }
 
-std::string trapReason(const Instruction &instruction, const Isa &isa, const Word &word, const int64_t *state, const int64_t *addresses) {
+std::string trapReason(const Instruction &instruction, const Isa &isa, const Word &word,
+                       const int64_t *state, const int64_t *addresses) {
   if (instruction.accesses.empty())
     return "";
   Evaluator evaluator{instruction, isa, contextOf(word, state)};
@@ -161,8 +171,9 @@ std::string trapReason(const Instruction &instruction, const Isa &isa, const Wor
     const Range &range = ranges[static_cast<size_t>(operand.index)];
     const Memory &memory = isa.memory(operand.space);
     if (!range.empty() && (range.begin < 0 || range.end > static_cast<int64_t>(memory.bytes)))
-      return fmt::format("operand '{}' of '{}' touches bytes {}..{} of {}, which has {}", operand.name, instruction.name, range.begin,
-                         range.end - 1, memory.name, memory.bytes);
+      return fmt::format("operand '{}' of '{}' touches bytes {}..{} of {}, which has {}",
+                         operand.name, instruction.name, range.begin, range.end - 1, memory.name,
+                         memory.bytes);
   }
   for (size_t i = 0; i < count; ++i)
     for (size_t j = 0; j < count; ++j) {
@@ -171,13 +182,16 @@ std::string trapReason(const Instruction &instruction, const Isa &isa, const Wor
         continue;
       const Operand &to = instruction.operands[static_cast<size_t>(written.access->operand)];
       const Operand &from = instruction.operands[static_cast<size_t>(read.access->operand)];
-      bool apart = to.space != from.space || written.range.end <= read.range.begin || read.range.end <= written.range.begin;
+      bool apart = to.space != from.space || written.range.end <= read.range.begin ||
+                   read.range.end <= written.range.begin;
       if (apart)
         continue;
-      bool same = written.access->step == read.access->step && to.type == from.type && written.range.begin == read.range.begin &&
-                  written.range.end == read.range.end && written.reach.coefficients == read.reach.coefficients && visitsOnce(written);
+      bool same = written.access->step == read.access->step && to.type == from.type &&
+                  written.range.begin == read.range.begin && written.range.end == read.range.end &&
+                  written.reach.coefficients == read.reach.coefficients && visitsOnce(written);
       if (!same)
-        return fmt::format("operand '{}' of '{}' overlaps '{}', which it reads, at other elements", to.name, instruction.name, from.name);
+        return fmt::format("operand '{}' of '{}' overlaps '{}', which it reads, at other elements",
+                           to.name, instruction.name, from.name);
     }
   return "";
 }

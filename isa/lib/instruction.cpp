@@ -13,7 +13,8 @@ namespace {
 
 class InstructionResolver {
 public:
-  InstructionResolver(const yaml::Node &file, const Machine &machine) : file_(file), machine_(machine) {}
+  InstructionResolver(const yaml::Node &file, const Machine &machine)
+      : file_(file), machine_(machine) {}
 
   Instruction run() {
     const yaml::Node &name = *file_.find("name");
@@ -45,13 +46,15 @@ private:
       names.push_back(unit.name);
     }
     if (std::find(names.begin(), names.end(), name.text) == names.end())
-      throw UserError(name.place(), fmt::format("there is no unit '{}'", name.text), fmt::format("the units are {}", fmt::join(names, ", ")));
+      throw UserError(name.place(), fmt::format("there is no unit '{}'", name.text),
+                      fmt::format("the units are {}", fmt::join(names, ", ")));
     const yaml::Node *format = file_.find("format");
     made_.format = format ? format->text : "unit";
     bool control = made_.format == "control";
     if (control != (made_.unit == 0))
-      throw UserError((format ? *format : name).place(), control ? "format \"control\" is for instructions of the sequencer"
-                                                                 : "instructions of the sequencer have format \"control\"");
+      throw UserError((format ? *format : name).place(),
+                      control ? "format \"control\" is for instructions of the sequencer"
+                              : "instructions of the sequencer have format \"control\"");
   }
 
   void header() {
@@ -64,7 +67,8 @@ private:
     const yaml::Node &op = *file_.find("encode")->find("op");
     int64_t code = evaluateParams(op, lookupIn({}));
     if (code < 0 || code >= int64_t(1) << made_.op.width)
-      throw UserError(op.place(), fmt::format("the opcode {:#x} does not fit in {} bits", code, made_.op.width));
+      throw UserError(op.place(), fmt::format("the opcode {:#x} does not fit in {} bits", code,
+                                              made_.op.width));
     made_.opcode = static_cast<int>(code);
   }
 
@@ -81,8 +85,10 @@ private:
     operand.kind = memory ? Operand::Kind::Memory : Operand::Kind::Immediate;
     for (const char *only : {"space", "access"})
       if (memory != (node.find(only) != nullptr))
-        throw UserError(node.place(), memory ? fmt::format("key '{}' is missing in the memory operand '{}'", only, key.text)
-                                             : fmt::format("the immediate '{}' has no '{}'", key.text, only));
+        throw UserError(
+            node.place(),
+            memory ? fmt::format("key '{}' is missing in the memory operand '{}'", only, key.text)
+                   : fmt::format("the immediate '{}' has no '{}'", key.text, only));
     if (memory)
       memoryOperand(node, operand);
     else
@@ -90,29 +96,42 @@ private:
     operand.low = bit_;
     bit_ += operand.width;
     if (bit_ > bits_)
-      throw UserError(key.place(), fmt::format("operand '{}' ends at bit {}, {} bits past the last of {} bits", key.text, bit_ - 1, bit_ - bits_, bits_),
-                      "make operands narrower, memories smaller, semaphores fewer, or instruction_bytes larger");
+      throw UserError(key.place(),
+                      fmt::format("operand '{}' ends at bit {}, {} bits past the last of {} bits",
+                                  key.text, bit_ - 1, bit_ - bits_, bits_),
+                      "make operands narrower, memories smaller, semaphores fewer, or "
+                      "instruction_bytes larger");
     made_.operands.push_back(std::move(operand));
   }
 
   void memoryOperand(const yaml::Node &node, Operand &operand) {
     const yaml::Node &space = *node.find("space");
-    auto memory = std::find_if(machine_.memories.begin(), machine_.memories.end(), [&](const Memory &m) { return m.name == space.text; });
+    auto memory = std::find_if(machine_.memories.begin(), machine_.memories.end(),
+                               [&](const Memory &m) { return m.name == space.text; });
     if (memory == machine_.memories.end())
-      throw UserError(space.place(), fmt::format("there is no memory '{}'", space.text), "the memories are dram, spad and acc");
+      throw UserError(space.place(), fmt::format("there is no memory '{}'", space.text),
+                      "the memories are dram, spad and acc");
     if (made_.unit == 0)
       throw UserError(node.place(), "the sequencer has no memory operands");
     operand.space = memory->space;
     const std::string &access = node.find("access")->text;
-    operand.access = access == "read" ? Access::Read : access == "write" ? Access::Write : Access::Update;
+    operand.access = access == "read"    ? Access::Read
+                     : access == "write" ? Access::Write
+                                         : Access::Update;
     const yaml::Node &type = *node.find("type");
-    bool whole = parseType(type.text, operand.type) && (operand.type.bits == 8 || operand.type.bits == 16 || operand.type == Type{true, 32});
+    bool whole =
+        parseType(type.text, operand.type) &&
+        (operand.type.bits == 8 || operand.type.bits == 16 || operand.type == Type{true, 32});
     if (!whole)
-      throw UserError(type.place(), fmt::format("'{}' is not a type of memory elements", escape(type.text)), "they are i8, u8, i16, u16 and i32");
+      throw UserError(type.place(),
+                      fmt::format("'{}' is not a type of memory elements", escape(type.text)),
+                      "they are i8, u8, i16, u16 and i32");
     if (operand.type.bits < 8 * memory->addressBytes)
-      throw UserError(type.place(), fmt::format("elements of {} are i32, not {}", memory->name, operand.type.str()));
+      throw UserError(type.place(), fmt::format("elements of {} are i32, not {}", memory->name,
+                                                operand.type.str()));
     operand.baseLow = bit_;
-    operand.baseWidth = clog2(static_cast<uint64_t>(lookupIn(machine_.params)("base_registers", node.place())));
+    operand.baseWidth =
+        clog2(static_cast<uint64_t>(lookupIn(machine_.params)("base_registers", node.place())));
     bit_ += operand.baseWidth;
     operand.width = std::max(1, clog2(memory->addresses()));
     operand.greatest = (int64_t(1) << operand.width) - 1;
@@ -123,7 +142,8 @@ private:
     const std::string &text = node.text;
     if (parseType(text, operand.type)) {
       if (operand.type.bits > 48)
-        throw UserError(node.place(), fmt::format("an immediate of type {} has more than 48 bits", operand.type.str()));
+        throw UserError(node.place(), fmt::format("an immediate of type {} has more than 48 bits",
+                                                  operand.type.str()));
       operand.width = operand.type.bits;
       operand.least = static_cast<int64_t>(operand.type.least());
       operand.greatest = static_cast<int64_t>(operand.type.greatest());
@@ -143,7 +163,8 @@ private:
       operand.greatest = index ? value - 1 : value;
       operand.isBaseRegister = index && param == "base_registers";
       if (operand.greatest < 1 || operand.greatest >= int64_t(1) << 48)
-        throw UserError(node.place(), fmt::format("{} leaves no room: {} is {}", escape(text), param, value));
+        throw UserError(node.place(),
+                        fmt::format("{} leaves no room: {} is {}", escape(text), param, value));
       operand.width = clog2(static_cast<uint64_t>(operand.greatest) + 1);
     } else {
       throw UserError(node.place(), fmt::format("'{}' is not a type of immediates", escape(text)),
@@ -159,10 +180,14 @@ private:
       throw UserError(key.place(), fmt::format("the {} '{}' has the name of a param", what, name));
     const Unit &unit = machine_.units[static_cast<size_t>(made_.unit)];
     auto named = [&](const auto &item) { return item.name == name; };
-    if (std::any_of(unit.registers.begin(), unit.registers.end(), named) || std::any_of(unit.arrays.begin(), unit.arrays.end(), named))
-      throw UserError(key.place(), fmt::format("the {} '{}' has the name of a register of unit '{}'", what, name, unit.name));
+    if (std::any_of(unit.registers.begin(), unit.registers.end(), named) ||
+        std::any_of(unit.arrays.begin(), unit.arrays.end(), named))
+      throw UserError(key.place(),
+                      fmt::format("the {} '{}' has the name of a register of unit '{}'", what, name,
+                                  unit.name));
     if (name == "result" || name == "x" || name == "in" || name == "wait" || name == "signal")
-      throw UserError(key.place(), fmt::format("the {} '{}' has a name with a meaning of its own", what, name));
+      throw UserError(key.place(),
+                      fmt::format("the {} '{}' has a name with a meaning of its own", what, name));
   }
 
   void requires_(ExprPool &pool) {
@@ -177,9 +202,13 @@ private:
       const yaml::Node &scalar = nodes->items[i];
       Require require{nodes->keys[i].text, scalar.text, ExprBuilder(pool, scope).build(scalar)};
       if (require.label != fmt::format("C{}", i + 1))
-        throw UserError(nodes->keys[i].place(), fmt::format("constraint {} is labeled '{}'", i + 1, escape(require.label)), fmt::format("label it C{}", i + 1));
+        throw UserError(nodes->keys[i].place(),
+                        fmt::format("constraint {} is labeled '{}'", i + 1, escape(require.label)),
+                        fmt::format("label it C{}", i + 1));
       if (require.expr->type != Type{false, 1})
-        throw UserError(scalar.place(), fmt::format("the constraint is a {}, not a u1", require.expr->type.str()), "compare with something");
+        throw UserError(scalar.place(),
+                        fmt::format("the constraint is a {}, not a u1", require.expr->type.str()),
+                        "compare with something");
       if (require.expr->kind == ExprKind::Literal && require.expr->value == 0)
         throw UserError(scalar.place(), "the constraint never holds");
       made_.requires_.push_back(std::move(require));
@@ -195,7 +224,9 @@ private:
 
 } // namespace
 
-Instruction resolveInstruction(const yaml::Node &file, const Machine &machine) { return InstructionResolver(file, machine).run(); }
+Instruction resolveInstruction(const yaml::Node &file, const Machine &machine) {
+  return InstructionResolver(file, machine).run();
+}
 
 int Instruction::operandIndex(std::string_view operand) const {
   for (size_t i = 0; i < operands.size(); ++i)

@@ -1,4 +1,5 @@
-// Limits of an instruction, checked at load so that what runs for each executed instruction needs no allocation.
+// Limits of an instruction, checked at load so that what runs for each executed instruction needs
+// no allocation.
 #pragma once
 
 #include <cstddef>

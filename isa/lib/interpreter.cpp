@@ -10,7 +10,8 @@ namespace tilewright::isa {
 
 InterpreterState::InterpreterState(const Isa &isa, const Unit &unit, uint64_t dramBytes) {
   for (Space space : {Space::Dram, Space::Spad, Space::Acc})
-    memories[static_cast<size_t>(space)].assign(space == Space::Dram ? dramBytes : isa.memory(space).bytes, 0);
+    memories[static_cast<size_t>(space)].assign(
+        space == Space::Dram ? dramBytes : isa.memory(space).bytes, 0);
   for (const StateRegister &reg : unit.registers)
     registers.push_back(reg.reset);
   for (const StateArray &array : unit.arrays)
@@ -23,12 +24,14 @@ class Interpreter {
 public:
   Interpreter(const Isa &isa, const Word &word, const int64_t *addresses, InterpreterState &state)
       : isa_(isa), instruction_(isa.instructions().at(static_cast<size_t>(word.instruction))),
-        unit_(isa.units()[static_cast<size_t>(instruction_.unit)]), word_(word), addresses_(addresses), state_(state) {}
+        unit_(isa.units()[static_cast<size_t>(instruction_.unit)]), word_(word),
+        addresses_(addresses), state_(state) {}
 
   void run() {
     for (const auto &[number, value] : instruction_.sets) {
       auto index = static_cast<size_t>(word_.values[static_cast<size_t>(number)]);
-      state_.registers[index] = static_cast<int64_t>(wrap(word_.values[static_cast<size_t>(value)], unit_.registers[index].type));
+      state_.registers[index] = static_cast<int64_t>(
+          wrap(word_.values[static_cast<size_t>(value)], unit_.registers[index].type));
     }
     for (const Step &step : instruction_.steps) {
       iterators_.assign(step.iterators.size() + step.reductions.size(), 0);
@@ -66,25 +69,44 @@ private:
     }
     __int128 next = value(*step.expr);
     switch (step.combiner) {
-    case Combiner::Add: result_ += next; break;
-    case Combiner::Maximum: result_ = std::max(result_, next); break;
-    case Combiner::Minimum: result_ = std::min(result_, next); break;
-    case Combiner::And: result_ &= next; break;
-    case Combiner::Or: result_ |= next; break;
+    case Combiner::Add:
+      result_ += next;
+      break;
+    case Combiner::Maximum:
+      result_ = std::max(result_, next);
+      break;
+    case Combiner::Minimum:
+      result_ = std::min(result_, next);
+      break;
+    case Combiner::And:
+      result_ &= next;
+      break;
+    case Combiner::Or:
+      result_ |= next;
+      break;
     }
     result_ = wrap(result_, step.accumulator);
   }
 
   __int128 value(const Expr &expr) {
     switch (expr.kind) {
-    case ExprKind::Literal: return expr.value;
-    case ExprKind::Iterator: return iterators_[static_cast<size_t>(expr.index)];
-    case ExprKind::Immediate: return word_.values[static_cast<size_t>(expr.index)];
-    case ExprKind::State: return state_.registers[static_cast<size_t>(expr.index)];
-    case ExprKind::Result: return result_;
-    case ExprKind::MemoryRead: return load(instruction_.operands[static_cast<size_t>(expr.index)], static_cast<int64_t>(value(*expr.args[0])));
-    case ExprKind::ArrayRead: return arrayElement(expr.index, expr.args);
-    default: break;
+    case ExprKind::Literal:
+      return expr.value;
+    case ExprKind::Iterator:
+      return iterators_[static_cast<size_t>(expr.index)];
+    case ExprKind::Immediate:
+      return word_.values[static_cast<size_t>(expr.index)];
+    case ExprKind::State:
+      return state_.registers[static_cast<size_t>(expr.index)];
+    case ExprKind::Result:
+      return result_;
+    case ExprKind::MemoryRead:
+      return load(instruction_.operands[static_cast<size_t>(expr.index)],
+                  static_cast<int64_t>(value(*expr.args[0])));
+    case ExprKind::ArrayRead:
+      return arrayElement(expr.index, expr.args);
+    default:
+      break;
     }
     __int128 values[3];
     for (size_t i = 0; i < expr.args.size(); ++i)
@@ -104,7 +126,8 @@ private:
   uint8_t *bytesOf(const Operand &operand, int64_t index) {
     auto &memory = state_.memories[static_cast<size_t>(operand.space)];
     int64_t bytes = operand.type.bits / 8;
-    int64_t begin = addresses_[operand.index] * isa_.memory(operand.space).addressBytes + index * bytes;
+    int64_t begin =
+        addresses_[operand.index] * isa_.memory(operand.space).addressBytes + index * bytes;
     if (begin < 0 || begin + bytes > static_cast<int64_t>(memory.size()))
       throw std::out_of_range("an access outside of its memory");
     return memory.data() + begin;
@@ -141,7 +164,8 @@ private:
 
 } // namespace
 
-void interpret(const Isa &isa, const Word &word, const int64_t *addresses, InterpreterState &state) {
+void interpret(const Isa &isa, const Word &word, const int64_t *addresses,
+               InterpreterState &state) {
   Interpreter(isa, word, addresses, state).run();
 }
 

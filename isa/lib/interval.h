@@ -1,4 +1,5 @@
-// What values an expression can take: interval arithmetic over its graph. Proves array indices in range and extents non-negative.
+// What values an expression can take: interval arithmetic over its graph. Proves array indices in
+// range and extents non-negative.
 #pragma once
 
 #include "tilewright/isa/expression.h"
@@ -15,7 +16,8 @@ struct Interval {
 
 class IntervalAnalysis {
 public:
-  // `immediates` by operand index, `iterators` by iterator index; anything else ranges over its type.
+  // `immediates` by operand index, `iterators` by iterator index; anything else ranges over its
+  // type.
   IntervalAnalysis(const std::vector<Interval> &immediates, const std::vector<Interval> &iterators)
       : immediates_(immediates), iterators_(iterators) {}
   Interval of(const ExprPtr &expr);

@@ -24,7 +24,8 @@ public:
     auto formats = resolveFormats(sources.machine, isa_.params_);
     Functions functions = resolveFunctions(sources.machine, isa_.params_);
     isa_.opcodeBits_ = formats.at("unit").op.width;
-    isa_.instructionBytes_ = static_cast<int>(lookupIn(isa_.params_)("instruction_bytes", sources.machine.find("params")->place()));
+    isa_.instructionBytes_ = static_cast<int>(
+        lookupIn(isa_.params_)("instruction_bytes", sources.machine.find("params")->place()));
     checkTiles(sources.machine);
     instructions(sources, Machine{isa_.params_, isa_.memories_, isa_.units_, formats, functions});
     timing(sources);
@@ -43,14 +44,18 @@ private:
     if (isa_.instructions_.empty())
       throw UserError(sources.machine.place(), "there are no instructions");
     // A program must be able to end, and a unit's registers to be set.
-    if (std::none_of(isa_.instructions_.begin(), isa_.instructions_.end(), [](const Instruction &i) { return i.control == Control::Halt; }))
-      throw UserError(sources.machine.place(), "no instruction has control \"halt\": no program could end");
+    if (std::none_of(isa_.instructions_.begin(), isa_.instructions_.end(),
+                     [](const Instruction &i) { return i.control == Control::Halt; }))
+      throw UserError(sources.machine.place(),
+                      "no instruction has control \"halt\": no program could end");
     for (const Unit &unit : isa_.units_) {
-      bool settable = std::any_of(isa_.instructions_.begin(), isa_.instructions_.end(),
-                                  [&](const Instruction &i) { return i.unit == unit.index && !i.sets.empty(); });
+      bool settable = std::any_of(
+          isa_.instructions_.begin(), isa_.instructions_.end(),
+          [&](const Instruction &i) { return i.unit == unit.index && !i.sets.empty(); });
       if (!unit.registers.empty() && !settable)
-        throw UserError(sources.machine.find("state")->find(unit.name)->place(),
-                        fmt::format("unit '{}' has scalar registers, but no instruction sets them", unit.name));
+        throw UserError(
+            sources.machine.find("state")->find(unit.name)->place(),
+            fmt::format("unit '{}' has scalar registers, but no instruction sets them", unit.name));
     }
   }
 
@@ -63,8 +68,10 @@ private:
       const yaml::Node &function = functions.items[i], &args = *function.find("args");
       std::string signature;
       for (size_t j = 0; j < args.keys.size(); ++j)
-        signature += fmt::format("{}{}: {}", j == 0 ? "" : ", ", args.keys[j].text, args.items[j].text);
-      isa_.functions_.push_back({functions.keys[i].text, function.find("summary")->text, signature, function.find("expr")->text});
+        signature +=
+            fmt::format("{}{}: {}", j == 0 ? "" : ", ", args.keys[j].text, args.items[j].text);
+      isa_.functions_.push_back({functions.keys[i].text, function.find("summary")->text, signature,
+                                 function.find("expr")->text});
     }
   }
 
@@ -77,39 +84,50 @@ private:
     for (const Instruction &instruction : isa_.instructions_) {
       int &slot = isa_.byOpcode_[static_cast<size_t>(instruction.opcode)];
       if (slot >= 0)
-        throw UserError(sources.instructions.at(instruction.name).find("encode")->find("op")->place(),
-                        fmt::format("'{}' and '{}' have the same opcode {:#04x}", isa_.instructions_[static_cast<size_t>(slot)].name,
-                                    instruction.name, instruction.opcode),
-                        static_cast<size_t>(free) < taken.size() ? fmt::format("{:#04x} is free", free) : "");
+        throw UserError(
+            sources.instructions.at(instruction.name).find("encode")->find("op")->place(),
+            fmt::format("'{}' and '{}' have the same opcode {:#04x}",
+                        isa_.instructions_[static_cast<size_t>(slot)].name, instruction.name,
+                        instruction.opcode),
+            static_cast<size_t>(free) < taken.size() ? fmt::format("{:#04x} is free", free) : "");
       slot = instruction.index;
     }
   }
 
   // A memory that cannot hold what one step of the array works on is no machine.
   void checkTiles(const yaml::Node &machine) const {
-    auto param = [&](const char *name) { return lookupIn(isa_.params_)(name, machine.find("params")->place()); };
+    auto param = [&](const char *name) {
+      return lookupIn(isa_.params_)(name, machine.find("params")->place());
+    };
     int64_t rows = param("rows"), cols = param("cols");
     const Memory &spad = isa_.memory(Space::Spad), &acc = isa_.memory(Space::Acc);
     auto need = static_cast<uint64_t>(rows * cols + rows);
     if (spad.bytes < need)
       throw UserError(machine.find("memories")->find("spad")->find("bytes")->place(),
-                      fmt::format("the scratchpad has {} bytes and cannot hold one weight tile and one row of activations, {} bytes", spad.bytes, need),
+                      fmt::format("the scratchpad has {} bytes and cannot hold one weight tile and "
+                                  "one row of activations, {} bytes",
+                                  spad.bytes, need),
                       "make the scratchpad larger or the array smaller");
     if (acc.bytes < static_cast<uint64_t>(cols) * 4)
-      throw UserError(machine.find("memories")->find("acc")->find("bytes")->place(),
-                      fmt::format("the accumulators have {} bytes and cannot hold one row of {} columns, {} bytes", acc.bytes, cols, cols * 4));
+      throw UserError(
+          machine.find("memories")->find("acc")->find("bytes")->place(),
+          fmt::format(
+              "the accumulators have {} bytes and cannot hold one row of {} columns, {} bytes",
+              acc.bytes, cols, cols * 4));
   }
 
   void timing(const Sources &sources) {
     const yaml::Node &clock = *sources.target.find("clock_hz");
     isa_.clockHz_ = evaluateParams(clock, lookupIn(isa_.params_));
     if (isa_.clockHz_ < 1 || isa_.clockHz_ > 1000000000000)
-      throw UserError(clock.place(), fmt::format("the clock is {} Hz, not within 1..10^12", isa_.clockHz_));
+      throw UserError(clock.place(),
+                      fmt::format("the clock is {} Hz, not within 1..10^12", isa_.clockHz_));
     isa_.dram_ = sources.target.find("dram")->text;
     isa_.timing_ = resolveTiming(sources.timing, isa_.params_, isa_.instructions_);
     const yaml::Node &parameters = *sources.dram.find("parameters");
     for (size_t i = 0; i < parameters.keys.size(); ++i)
-      isa_.dramParameters_[parameters.keys[i].text] = evaluateParams(parameters.items[i], lookupIn(isa_.params_));
+      isa_.dramParameters_[parameters.keys[i].text] =
+          evaluateParams(parameters.items[i], lookupIn(isa_.params_));
     std::string text = fmt::format("clock {}\ndram {}\n", isa_.clockHz_, isa_.dram_);
     for (const auto *numbers : {&isa_.timing_, &isa_.dramParameters_})
       for (const auto &[name, value] : *numbers)
@@ -130,12 +148,14 @@ int64_t Isa::param(std::string_view name) const {
 }
 
 const Unit *Isa::findUnit(std::string_view name) const {
-  auto it = std::find_if(units_.begin(), units_.end(), [&](const Unit &unit) { return unit.name == name; });
+  auto it = std::find_if(units_.begin(), units_.end(),
+                         [&](const Unit &unit) { return unit.name == name; });
   return it == units_.end() ? nullptr : &*it;
 }
 
 const Instruction *Isa::find(std::string_view name) const {
-  auto it = std::find_if(instructions_.begin(), instructions_.end(), [&](const Instruction &i) { return i.name == name; });
+  auto it = std::find_if(instructions_.begin(), instructions_.end(),
+                         [&](const Instruction &i) { return i.name == name; });
   return it == instructions_.end() ? nullptr : &*it;
 }
 

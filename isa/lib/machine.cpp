@@ -8,10 +8,12 @@
 
 namespace tilewright::isa {
 
-static int64_t evaluateIn(const yaml::Node &scalar, const Params &params, int64_t least, int64_t greatest, const std::string &what) {
+static int64_t evaluateIn(const yaml::Node &scalar, const Params &params, int64_t least,
+                          int64_t greatest, const std::string &what) {
   int64_t value = evaluateParams(scalar, lookupIn(params));
   if (value < least || value > greatest)
-    throw UserError(scalar.place(), fmt::format("{} is {}, not within {}..{}", what, value, least, greatest));
+    throw UserError(scalar.place(),
+                    fmt::format("{} is {}, not within {}..{}", what, value, least, greatest));
   return value;
 }
 
@@ -39,17 +41,24 @@ std::array<Memory, 3> resolveMemories(const yaml::Node &machine, const Params &p
     memory.summary = node.find("summary")->text;
     memory.addressBytes = node.find("address")->text == "byte" ? 1 : 4;
     const yaml::Node &bytes = *node.find("bytes");
-    memory.bytes = static_cast<uint64_t>(evaluateIn(bytes, params, 1, int64_t(1) << 48, fmt::format("the size of {}", names[i])));
+    memory.bytes = static_cast<uint64_t>(
+        evaluateIn(bytes, params, 1, int64_t(1) << 48, fmt::format("the size of {}", names[i])));
     if (memory.bytes % static_cast<uint64_t>(memory.addressBytes) != 0)
-      throw UserError(bytes.place(), fmt::format("the {} bytes of {} are not whole elements of {} bytes", memory.bytes, names[i],
-                                                 memory.addressBytes));
+      throw UserError(bytes.place(),
+                      fmt::format("the {} bytes of {} are not whole elements of {} bytes",
+                                  memory.bytes, names[i], memory.addressBytes));
     if (const yaml::Node *port = node.find("port"))
-      memory.portBytes = memory.addressBytes * static_cast<int>(evaluateIn(*port, params, 1, 65536, fmt::format("the port of {}", names[i])));
+      memory.portBytes = memory.addressBytes *
+                         static_cast<int>(evaluateIn(*port, params, 1, 65536,
+                                                     fmt::format("the port of {}", names[i])));
     if (const yaml::Node *banks = node.find("banks")) {
-      memory.banks = static_cast<int>(evaluateIn(*banks, params, 1, 1024, fmt::format("the number of banks of {}", names[i])));
+      memory.banks = static_cast<int>(
+          evaluateIn(*banks, params, 1, 1024, fmt::format("the number of banks of {}", names[i])));
       if (memory.bankBytes() * static_cast<uint64_t>(memory.banks - 1) >= memory.bytes)
-        throw UserError(banks->place(), fmt::format("{} banks of {} bytes (whole port widths) leave the last bank of {} empty: it has {} bytes",
-                                                    memory.banks, memory.bankBytes(), names[i], memory.bytes));
+        throw UserError(banks->place(),
+                        fmt::format("{} banks of {} bytes (whole port widths) leave the last bank "
+                                    "of {} empty: it has {} bytes",
+                                    memory.banks, memory.bankBytes(), names[i], memory.bytes));
     }
   }
   return memories;
@@ -58,41 +67,50 @@ std::array<Memory, 3> resolveMemories(const yaml::Node &machine, const Params &p
 static Type storedType(const yaml::Node &node) {
   Type type;
   if (!parseType(node.text, type))
-    throw UserError(node.place(), fmt::format("'{}' is not a type", escape(node.text)), "types are i1 to i32 and u1 to u31");
+    throw UserError(node.place(), fmt::format("'{}' is not a type", escape(node.text)),
+                    "types are i1 to i32 and u1 to u31");
   if (type.bits > (type.isSigned ? 32 : 31))
-    throw UserError(node.place(), fmt::format("a register of type {} is wider than i32", type.str()));
+    throw UserError(node.place(),
+                    fmt::format("a register of type {} is wider than i32", type.str()));
   return type;
 }
 
-static void resolveState(const yaml::Node &node, const std::string &name, Unit &unit, const Params &params) {
+static void resolveState(const yaml::Node &node, const std::string &name, Unit &unit,
+                         const Params &params) {
   Type type = storedType(*node.find("type"));
   int64_t reset = evaluateParams(*node.find("reset"), lookupIn(params));
   if (reset < type.least() || reset > type.greatest())
-    throw UserError(node.find("reset")->place(), fmt::format("the reset value {} does not fit in {}", reset, type.str()));
+    throw UserError(node.find("reset")->place(),
+                    fmt::format("the reset value {} does not fit in {}", reset, type.str()));
   const yaml::Node *size = node.find("size");
   if (!size) {
-    unit.registers.push_back({name, node.find("summary")->text, type, reset, static_cast<int>(unit.registers.size())});
+    unit.registers.push_back(
+        {name, node.find("summary")->text, type, reset, static_cast<int>(unit.registers.size())});
     return;
   }
-  StateArray array{name, node.find("summary")->text, type, {}, reset, static_cast<int>(unit.arrays.size())};
+  StateArray array{name,  node.find("summary")->text,          type, {},
+                   reset, static_cast<int>(unit.arrays.size())};
   int64_t elements = 1;
   if (size->items.empty() || size->items.size() > 4)
     throw UserError(size->place(), "an array register has 1 to 4 extents");
   for (const yaml::Node &extent : size->items) {
-    array.sizes.push_back(evaluateIn(extent, params, 1, 1 << 20, fmt::format("an extent of '{}'", name)));
+    array.sizes.push_back(
+        evaluateIn(extent, params, 1, 1 << 20, fmt::format("an extent of '{}'", name)));
     elements *= array.sizes.back();
     if (elements > 1 << 24)
-      throw UserError(extent.place(), fmt::format("the array '{}' has more than 2^24 elements", name));
+      throw UserError(extent.place(),
+                      fmt::format("the array '{}' has more than 2^24 elements", name));
   }
   unit.arrays.push_back(std::move(array));
 }
 
 std::vector<Unit> resolveUnits(const yaml::Node &machine, const Params &params) {
-  static const std::map<std::string_view, UnitTemplate> templates = {{"sequencer", UnitTemplate::Sequencer},
-                                                                     {"dma_load", UnitTemplate::DmaLoad},
-                                                                     {"dma_store", UnitTemplate::DmaStore},
-                                                                     {"matrix", UnitTemplate::Matrix},
-                                                                     {"vector", UnitTemplate::Vector}};
+  static const std::map<std::string_view, UnitTemplate> templates = {
+      {"sequencer", UnitTemplate::Sequencer},
+      {"dma_load", UnitTemplate::DmaLoad},
+      {"dma_store", UnitTemplate::DmaStore},
+      {"matrix", UnitTemplate::Matrix},
+      {"vector", UnitTemplate::Vector}};
   const yaml::Node &nodes = *machine.find("units");
   std::vector<Unit> units;
   for (size_t i = 0; i < nodes.keys.size(); ++i) {
@@ -104,15 +122,21 @@ std::vector<Unit> resolveUnits(const yaml::Node &machine, const Params &params) 
     unit.index = static_cast<int>(i);
     for (const Unit &other : units)
       if (other.kind == unit.kind)
-        throw UserError(node.place(), fmt::format("units '{}' and '{}' have the same template: there is one unit of each", other.name, unit.name));
+        throw UserError(
+            node.place(),
+            fmt::format("units '{}' and '{}' have the same template: there is one unit of each",
+                        other.name, unit.name));
     bool first = i == 0, sequencer = unit.kind == UnitTemplate::Sequencer;
     if (first != sequencer)
       throw UserError(nodes.keys[i].place(), "the first unit, and no other, is the sequencer");
     const yaml::Node *queue = node.find("queue");
     if (sequencer == (queue != nullptr))
-      throw UserError(node.place(), sequencer ? "the sequencer has no queue" : fmt::format("key 'queue' is missing in '{}'", unit.name));
+      throw UserError(node.place(), sequencer
+                                        ? "the sequencer has no queue"
+                                        : fmt::format("key 'queue' is missing in '{}'", unit.name));
     if (queue)
-      unit.queueDepth = static_cast<int>(evaluateIn(*queue, params, 1, 1024, fmt::format("the queue of '{}'", unit.name)));
+      unit.queueDepth = static_cast<int>(
+          evaluateIn(*queue, params, 1, 1024, fmt::format("the queue of '{}'", unit.name)));
     units.push_back(std::move(unit));
   }
   if (units.empty())
@@ -120,19 +144,24 @@ std::vector<Unit> resolveUnits(const yaml::Node &machine, const Params &params) 
 
   const yaml::Node &state = *machine.find("state");
   for (size_t i = 0; i < state.keys.size(); ++i) {
-    auto unit = std::find_if(units.begin(), units.end(), [&](const Unit &u) { return u.name == state.keys[i].text; });
+    auto unit = std::find_if(units.begin(), units.end(),
+                             [&](const Unit &u) { return u.name == state.keys[i].text; });
     if (unit == units.end())
-      throw UserError(state.keys[i].place(), fmt::format("there is no unit '{}'", escape(state.keys[i].text)));
+      throw UserError(state.keys[i].place(),
+                      fmt::format("there is no unit '{}'", escape(state.keys[i].text)));
     if (unit->kind == UnitTemplate::Sequencer)
-      throw UserError(state.keys[i].place(), "the sequencer has base registers (param base_registers) and no other state");
+      throw UserError(state.keys[i].place(),
+                      "the sequencer has base registers (param base_registers) and no other state");
     for (size_t j = 0; j < state.items[i].keys.size(); ++j) {
       const yaml::Node &name = state.items[i].keys[j];
       if (params.count(name.text))
-        throw UserError(name.place(), fmt::format("the register '{}' has the name of a param", name.text));
+        throw UserError(name.place(),
+                        fmt::format("the register '{}' has the name of a param", name.text));
       resolveState(state.items[i].items[j], name.text, *unit, params);
     }
     if (unit->registers.size() > 256)
-      throw UserError(state.items[i].place(), fmt::format("unit '{}' has more than 256 scalar registers", unit->name));
+      throw UserError(state.items[i].place(),
+                      fmt::format("unit '{}' has more than 256 scalar registers", unit->name));
   }
   return units;
 }
@@ -148,13 +177,16 @@ std::map<std::string, Format> resolveFormats(const yaml::Node &machine, const Pa
       const std::string &name = fields.keys[j].text;
       HeaderField &field = name == "op" ? format.op : name == "wait" ? format.wait : format.signal;
       field.low = format.bits;
-      field.width = static_cast<int>(evaluateIn(fields.items[j], params, 1, name == "op" ? 12 : 32, fmt::format("the width of '{}'", name)));
+      field.width = static_cast<int>(evaluateIn(fields.items[j], params, 1, name == "op" ? 12 : 32,
+                                                fmt::format("the width of '{}'", name)));
       if (name != "op" && field.width != semaphores)
-        throw UserError(fields.items[j].place(), fmt::format("'{}' has {} bits for {} semaphores", name, field.width, semaphores));
+        throw UserError(fields.items[j].place(), fmt::format("'{}' has {} bits for {} semaphores",
+                                                             name, field.width, semaphores));
       format.bits += field.width;
     }
     if (format.op.low != 0)
-      throw UserError(fields.place(), "'op' is not the first field: it must stand at bit 0 in every format");
+      throw UserError(fields.place(),
+                      "'op' is not the first field: it must stand at bit 0 in every format");
     formats[nodes.keys[i].text] = format;
   }
   if (formats.at("unit").op.width != formats.at("control").op.width)
@@ -172,7 +204,9 @@ Functions resolveFunctions(const yaml::Node &machine, const Params &params) {
     for (size_t j = 0; j < args.keys.size(); ++j) {
       Type type;
       if (!parseType(args.items[j].text, type))
-        throw UserError(args.items[j].place(), fmt::format("'{}' is not a type", escape(args.items[j].text)), "types are i1 to i128 and u1 to u127");
+        throw UserError(args.items[j].place(),
+                        fmt::format("'{}' is not a type", escape(args.items[j].text)),
+                        "types are i1 to i128 and u1 to u127");
       function.arguments.emplace_back(args.keys[j].text, type);
     }
     function.scalar = nodes.items[i].find("expr");

@@ -12,7 +12,8 @@ constexpr size_t maximumParams = 200; // bounds the depth of references
 
 class ParamResolver {
 public:
-  ParamResolver(const yaml::Node &nodes, const yaml::Node &overrides) : nodes_(nodes), overrides_(overrides) {}
+  ParamResolver(const yaml::Node &nodes, const yaml::Node &overrides)
+      : nodes_(nodes), overrides_(overrides) {}
 
   Params run() {
     if (nodes_.keys.size() > maximumParams)
@@ -34,33 +35,40 @@ private:
       unknown(name, place);
     for (const std::string &active : active_)
       if (active == name)
-        throw UserError(place, fmt::format("the param '{}' depends on itself: {} -> {}", name, fmt::join(active_, " -> "), name));
+        throw UserError(place, fmt::format("the param '{}' depends on itself: {} -> {}", name,
+                                           fmt::join(active_, " -> "), name));
     active_.push_back(name);
     const yaml::Node *override_ = overrides_.find(name);
     const yaml::Node &scalar = override_ ? *override_ : *node->find("default");
-    int64_t value = evaluateParams(scalar, [this](const std::string &n, const Place &p) { return resolve(n, p); });
+    int64_t value = evaluateParams(
+        scalar, [this](const std::string &n, const Place &p) { return resolve(n, p); });
     active_.pop_back();
     check(name, *node, scalar, value);
     values_[name] = value;
     return value;
   }
 
-  void check(const std::string &name, const yaml::Node &node, const yaml::Node &scalar, int64_t value) const {
+  void check(const std::string &name, const yaml::Node &node, const yaml::Node &scalar,
+             int64_t value) const {
     const yaml::Node &range = *node.find("range");
     size_t dots = range.text.find("..");
     if (dots == std::string::npos)
-      throw UserError(range.place(), fmt::format("the range '{}' is not of the form \"1..256\"", escape(range.text)));
+      throw UserError(range.place(), fmt::format("the range '{}' is not of the form \"1..256\"",
+                                                 escape(range.text)));
     auto bound = [&](std::string text) {
       yaml::Node part = range;
       part.text = std::move(text);
       return evaluateParams(part, lookupIn({}));
     };
-    int64_t least = bound(range.text.substr(0, dots)), greatest = bound(range.text.substr(dots + 2));
+    int64_t least = bound(range.text.substr(0, dots)),
+            greatest = bound(range.text.substr(dots + 2));
     if (value < least || value > greatest)
-      throw UserError(scalar.place(), fmt::format("the param '{}' is {}, not within {}..{}", name, value, least, greatest));
+      throw UserError(scalar.place(), fmt::format("the param '{}' is {}, not within {}..{}", name,
+                                                  value, least, greatest));
     const yaml::Node *pow2 = node.find("pow2");
     if (pow2 && pow2->flag() && (value <= 0 || (value & (value - 1)) != 0))
-      throw UserError(scalar.place(), fmt::format("the param '{}' is {}, not a power of two", name, value));
+      throw UserError(scalar.place(),
+                      fmt::format("the param '{}' is {}, not a power of two", name, value));
   }
 
   [[noreturn]] void unknown(const std::string &name, const Place &place) const {
@@ -68,7 +76,8 @@ private:
     for (const yaml::Node &key : nodes_.keys)
       names.push_back(key.text);
     std::string near = nearest(name, names);
-    throw UserError(place, fmt::format("undefined param '{}'", escape(name)), near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+    throw UserError(place, fmt::format("undefined param '{}'", escape(name)),
+                    near.empty() ? "" : fmt::format("did you mean '{}'?", near));
   }
 
   const yaml::Node &nodes_;

@@ -15,21 +15,25 @@ struct Bounds {
 
 Type typed(const std::optional<Bounds> &bounds, bool isSigned) {
   if (!bounds)
-    throw TypeError{"the value needs more than 128 bits", "close an argument with cast<T> or sat<T>"};
+    throw TypeError{"the value needs more than 128 bits",
+                    "close an argument with cast<T> or sat<T>"};
   Type type = smallestType(bounds->least, bounds->greatest, isSigned);
   if (type.least() > bounds->least || type.greatest() < bounds->greatest)
-    throw TypeError{"the value needs more than 128 bits", "close an argument with cast<T> or sat<T>"};
+    throw TypeError{"the value needs more than 128 bits",
+                    "close an argument with cast<T> or sat<T>"};
   return type;
 }
 
 Type common(const Type &a, const Type &b) {
   std::optional<Type> type = commonType(a, b);
   if (!type)
-    throw TypeError{fmt::format("no type of at most 128 bits holds {} and {}", a.str(), b.str()), ""};
+    throw TypeError{fmt::format("no type of at most 128 bits holds {} and {}", a.str(), b.str()),
+                    ""};
   return *type;
 }
 
-// The bounds of an arithmetic operation over all values of its argument types; none when they leave 128 bits.
+// The bounds of an arithmetic operation over all values of its argument types; none when they leave
+// 128 bits.
 std::optional<Bounds> arithmeticBounds(ExprKind kind, const Type &a, const Type &b) {
   const __int128 as[] = {a.least(), a.greatest()}, bs[] = {b.least(), b.greatest()};
   std::optional<Bounds> bounds;
@@ -41,7 +45,8 @@ std::optional<Bounds> arithmeticBounds(ExprKind kind, const Type &a, const Type 
                                                    : __builtin_mul_overflow(x, y, &value);
       if (overflow)
         return std::nullopt;
-      bounds = bounds ? Bounds{std::min(bounds->least, value), std::max(bounds->greatest, value)} : Bounds{value, value};
+      bounds = bounds ? Bounds{std::min(bounds->least, value), std::max(bounds->greatest, value)}
+                      : Bounds{value, value};
     }
   return bounds;
 }
@@ -56,14 +61,17 @@ Type resultType(ExprKind kind, const std::vector<ExprPtr> &args) {
     const Type &b = args[1]->type;
     return typed(arithmeticBounds(kind, a, b), a.isSigned || b.isSigned);
   }
-  case ExprKind::Negate: return typed(arithmeticBounds(ExprKind::Subtract, Type{false, 1}, a), true);
+  case ExprKind::Negate:
+    return typed(arithmeticBounds(ExprKind::Subtract, Type{false, 1}, a), true);
   case ExprKind::Minimum:
   case ExprKind::Maximum:
   case ExprKind::And:
   case ExprKind::Or:
-  case ExprKind::Xor: return common(a, args[1]->type);
+  case ExprKind::Xor:
+    return common(a, args[1]->type);
   case ExprKind::ShiftLeft:
-  case ExprKind::ShiftRight: return a;
+  case ExprKind::ShiftRight:
+    return a;
   case ExprKind::Not:
     if (a != boolean)
       throw TypeError{fmt::format("'!' is of a u1, not of a {}", a.str()), "compare with 0"};
@@ -80,15 +88,18 @@ Type resultType(ExprKind kind, const std::vector<ExprPtr> &args) {
     if (a != boolean)
       throw TypeError{fmt::format("the condition is a {}, not a u1", a.str()), "compare with 0"};
     return common(args[1]->type, args[2]->type);
-  case ExprKind::CountLeadingZeros: return Type{false, 8};
-  default: throw std::logic_error("not an operation");
+  case ExprKind::CountLeadingZeros:
+    return Type{false, 8};
+  default:
+    throw std::logic_error("not an operation");
   }
 }
 
 Expr bare(ExprKind kind, Type type, int index = -1) { return Expr{kind, type, 0, index, {}}; }
 
 size_t hashOf(const Expr &expr) {
-  size_t hash = static_cast<size_t>(expr.kind) * 31 + static_cast<size_t>(expr.type.bits) * 2 + expr.type.isSigned;
+  size_t hash = static_cast<size_t>(expr.kind) * 31 + static_cast<size_t>(expr.type.bits) * 2 +
+                expr.type.isSigned;
   hash = hash * 1000003 + static_cast<size_t>(expr.value);
   hash = hash * 1000003 + static_cast<size_t>(expr.index);
   for (const ExprPtr &arg : expr.args)
@@ -104,8 +115,8 @@ ExprPtr ExprPool::intern(Expr expr) {
   auto [begin, end] = shared_.equal_range(hash);
   for (auto it = begin; it != end; ++it) {
     const Expr &other = *it->second;
-    if (other.kind == expr.kind && other.type == expr.type && other.value == expr.value && other.index == expr.index &&
-        other.args == expr.args)
+    if (other.kind == expr.kind && other.type == expr.type && other.value == expr.value &&
+        other.index == expr.index && other.args == expr.args)
       return it->second;
   }
   int64_t treeSize = 1;
@@ -137,7 +148,8 @@ ExprPtr ExprPool::leaf(ExprKind kind, Type type, int index, std::vector<ExprPtr>
 ExprPtr ExprPool::node(ExprKind kind, std::vector<ExprPtr> args) {
   Expr expr = bare(kind, resultType(kind, args));
   expr.args = std::move(args);
-  bool constant = std::all_of(expr.args.begin(), expr.args.end(), [](const ExprPtr &arg) { return arg->kind == ExprKind::Literal; });
+  bool constant = std::all_of(expr.args.begin(), expr.args.end(),
+                              [](const ExprPtr &arg) { return arg->kind == ExprKind::Literal; });
   if (!constant)
     return intern(std::move(expr));
   __int128 values[3];

@@ -1,5 +1,5 @@
-// Makes expression nodes: gives each its type, folds constants, and shares equal subtrees, so that an expression is a graph in which every
-// value is computed once.
+// Makes expression nodes: gives each its type, folds constants, and shares equal subtrees, so that
+// an expression is a graph in which every value is computed once.
 #pragma once
 
 #include "tilewright/isa/expression.h"
@@ -16,12 +16,14 @@ struct TypeError {
 
 class ExprPool {
 public:
-  ExprPtr literal(__int128 value);                // of the smallest type
+  ExprPtr literal(__int128 value); // of the smallest type
   ExprPtr leaf(ExprKind kind, Type type, int index, std::vector<ExprPtr> args = {});
-  ExprPtr node(ExprKind kind, std::vector<ExprPtr> args);          // an operation other than a cast
-  ExprPtr convert(ExprKind kind, Type type, ExprPtr arg);          // Cast or Saturate; the argument itself when a cast changes nothing
+  ExprPtr node(ExprKind kind, std::vector<ExprPtr> args); // an operation other than a cast
+  ExprPtr convert(ExprKind kind, Type type,
+                  ExprPtr arg); // Cast or Saturate; the argument itself when a cast changes nothing
   size_t size() const { return nodes_; }
-  // Nodes of the expression written out as a tree, shared subtrees counted each time; stops counting at 2^40.
+  // Nodes of the expression written out as a tree, shared subtrees counted each time; stops
+  // counting at 2^40.
   int64_t treeSize(const ExprPtr &expr) const;
 
 private:

@@ -1,4 +1,5 @@
-// Steps by which the description becomes an Isa. Each file of the library holds one step; `load` calls them in order.
+// Steps by which the description becomes an Isa. Each file of the library holds one step; `load`
+// calls them in order.
 #pragma once
 
 #include "builder.h"
@@ -21,7 +22,8 @@ struct Sources {
 Sources readSources(const LoadOptions &options);
 std::string findDirectory(const LoadOptions &options);
 
-// Values of all params under the target. Throws UserError for cycles, overflow, a value out of range or not a power of two.
+// Values of all params under the target. Throws UserError for cycles, overflow, a value out of
+// range or not a power of two.
 Params resolveParams(const yaml::Node &machine, const yaml::Node &target);
 
 std::array<Memory, 3> resolveMemories(const yaml::Node &machine, const Params &params);
@@ -44,10 +46,13 @@ struct Machine {
 };
 Instruction resolveInstruction(const yaml::Node &file, const Machine &machine);
 
-// The tensor level: fills in steps, sets, control and accesses of an instruction whose operands and requires are resolved.
-void resolveSemantics(const yaml::Node &semantics, Instruction &instruction, const Machine &machine, ExprPool &pool);
+// The tensor level: fills in steps, sets, control and accesses of an instruction whose operands and
+// requires are resolved.
+void resolveSemantics(const yaml::Node &semantics, Instruction &instruction, const Machine &machine,
+                      ExprPool &pool);
 
-Timing resolveTiming(const yaml::Node &timing, const Params &params, const std::vector<Instruction> &instructions);
+Timing resolveTiming(const yaml::Node &timing, const Params &params,
+                     const std::vector<Instruction> &instructions);
 
 // Everything but timing, clock and DRAM, one fact a line.
 std::string canonicalText(const Isa &isa);

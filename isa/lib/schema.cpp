@@ -20,32 +20,38 @@ const Schema expressions{Kind::ListOf, {}, &expression};
 const Schema namedExpressions{Kind::MapOf, {}, &expression};
 const Schema namedTypes{Kind::MapOf, {}, &text};
 
-const Schema isaSection{Kind::Object, {{"name", &text, required, "Name of the ISA."}, {"version", &text, required, "Its version."}}};
+const Schema isaSection{
+    Kind::Object,
+    {{"name", &text, required, "Name of the ISA."}, {"version", &text, required, "Its version."}}};
 
 const Schema param{Kind::Object,
-                   {{"default", &expression, required, "Value unless the target sets it: an expression of other params."},
+                   {{"default", &expression, required,
+                     "Value unless the target sets it: an expression of other params."},
                     {"range", &text, required, "Legal values, both ends included: \"1..256\"."},
                     {"pow2", &flag, optional, "Whether the value must be a power of two."},
                     {"summary", &text, required, "What it is, in a sentence."}}};
 const Schema params{Kind::MapOf, {}, &param};
 
 const Schema addressUnit{Kind::Word, {}, nullptr, {"byte", "i32"}};
-const Schema memory{Kind::Object,
-                    {{"summary", &text, required, "What it is, in a sentence."},
-                     {"address", &addressUnit, required, "What one address step moves."},
-                     {"bytes", &expression, required, "Size in bytes."},
-                     {"banks", &expression, optional, "Contiguous banks of equal size; 1 unless given."},
-                     {"port", &expression, optional, "Address units that a port moves a cycle."}}};
+const Schema memory{
+    Kind::Object,
+    {{"summary", &text, required, "What it is, in a sentence."},
+     {"address", &addressUnit, required, "What one address step moves."},
+     {"bytes", &expression, required, "Size in bytes."},
+     {"banks", &expression, optional, "Contiguous banks of equal size; 1 unless given."},
+     {"port", &expression, optional, "Address units that a port moves a cycle."}}};
 const Schema memories{Kind::Object,
                       {{"dram", &memory, required, "External memory."},
                        {"spad", &memory, required, "Scratchpad."},
                        {"acc", &memory, required, "Accumulators."}}};
 
-const Schema unitTemplate{Kind::Word, {}, nullptr, {"sequencer", "dma_load", "dma_store", "matrix", "vector"}};
-const Schema unit{Kind::Object,
-                  {{"template", &unitTemplate, required, "The microarchitecture that times and implements it."},
-                   {"queue", &expression, optional, "Depth of its queue."},
-                   {"summary", &text, required, "What it does, in a sentence."}}};
+const Schema unitTemplate{
+    Kind::Word, {}, nullptr, {"sequencer", "dma_load", "dma_store", "matrix", "vector"}};
+const Schema unit{
+    Kind::Object,
+    {{"template", &unitTemplate, required, "The microarchitecture that times and implements it."},
+     {"queue", &expression, optional, "Depth of its queue."},
+     {"summary", &text, required, "What it does, in a sentence."}}};
 const Schema units{Kind::MapOf, {}, &unit};
 
 const Schema stateRegister{Kind::Object,
@@ -56,98 +62,112 @@ const Schema stateRegister{Kind::Object,
 const Schema unitState{Kind::MapOf, {}, &stateRegister};
 const Schema state{Kind::MapOf, {}, &unitState};
 
-const Schema headerFields{Kind::Object,
-                          {{"op", &expression, required, "Bits of the opcode."},
-                           {"wait", &expression, required, "Bits of the mask of semaphores to wait for."},
-                           {"signal", &expression, required, "Bits of the mask of semaphores to signal."}}};
-const Schema format{Kind::Object,
-                    {{"fields", &headerFields, required, "Fields that an instruction starts with, from bit 0 up."},
-                     {"summary", &text, required, "Which instructions have it."}}};
-const Schema formats{Kind::Object,
-                     {{"unit", &format, required, "Instructions of the units."},
-                      {"control", &format, required, "Instructions that the sequencer runs itself."}}};
+const Schema headerFields{
+    Kind::Object,
+    {{"op", &expression, required, "Bits of the opcode."},
+     {"wait", &expression, required, "Bits of the mask of semaphores to wait for."},
+     {"signal", &expression, required, "Bits of the mask of semaphores to signal."}}};
+const Schema format{
+    Kind::Object,
+    {{"fields", &headerFields, required, "Fields that an instruction starts with, from bit 0 up."},
+     {"summary", &text, required, "Which instructions have it."}}};
+const Schema formats{
+    Kind::Object,
+    {{"unit", &format, required, "Instructions of the units."},
+     {"control", &format, required, "Instructions that the sequencer runs itself."}}};
 
-const Schema function{Kind::Object,
-                      {{"summary", &text, required, "What it computes, in a sentence."},
-                       {"args", &namedTypes, required, "Names and types of its arguments, in order."},
-                       {"expr", &expression, required, "Its value."}}};
+const Schema function{
+    Kind::Object,
+    {{"summary", &text, required, "What it computes, in a sentence."},
+     {"args", &namedTypes, required, "Names and types of its arguments, in order."},
+     {"expr", &expression, required, "Its value."}}};
 const Schema functions{Kind::MapOf, {}, &function};
 
 const Schema numerics{Kind::Object,
-                      {{"integers", &text, required, "How exact integers are."}, {"source", &text, required, "The standard they follow."}}};
+                      {{"integers", &text, required, "How exact integers are."},
+                       {"source", &text, required, "The standard they follow."}}};
 
-const Schema machineFile{Kind::Object,
-                         {{"schema", &text, required, "\"tilewright/machine/1\"."},
-                          {"isa", &isaSection, required, "Name and version."},
-                          {"params", &params, required, "Sizes of the machine."},
-                          {"memories", &memories, required, "Address spaces."},
-                          {"units", &units, required, "In-order units; the sequencer is the first."},
-                          {"state", &state, required, "Registers of each unit, in the order of their numbers."},
-                          {"formats", &formats, required, "Fields that instructions start with."},
-                          {"functions", &functions, required, "Pure scalar functions that semantics call."},
-                          {"numerics", &numerics, required, "What the integers follow."}}};
+const Schema machineFile{
+    Kind::Object,
+    {{"schema", &text, required, "\"tilewright/machine/1\"."},
+     {"isa", &isaSection, required, "Name and version."},
+     {"params", &params, required, "Sizes of the machine."},
+     {"memories", &memories, required, "Address spaces."},
+     {"units", &units, required, "In-order units; the sequencer is the first."},
+     {"state", &state, required, "Registers of each unit, in the order of their numbers."},
+     {"formats", &formats, required, "Fields that instructions start with."},
+     {"functions", &functions, required, "Pure scalar functions that semantics call."},
+     {"numerics", &numerics, required, "What the integers follow."}}};
 
 const Schema encoding{Kind::Object, {{"op", &expression, required, "Opcode."}}};
 const Schema operandKind{Kind::Word, {}, nullptr, {"mem", "imm"}};
 const Schema access{Kind::Word, {}, nullptr, {"read", "write", "update"}};
-const Schema operand{Kind::Object,
-                     {{"kind", &operandKind, required, "A memory operand or an immediate."},
-                      {"space", &identifier, optional, "Memory of a memory operand: dram, spad or acc."},
-                      {"type", &text, required, "Type of an element or of the value: i8, u12, index<param>, count<param>, register."},
-                      {"access", &access, optional, "How a memory operand is used."}}};
+const Schema operand{
+    Kind::Object,
+    {{"kind", &operandKind, required, "A memory operand or an immediate."},
+     {"space", &identifier, optional, "Memory of a memory operand: dram, spad or acc."},
+     {"type", &text, required,
+      "Type of an element or of the value: i8, u12, index<param>, count<param>, register."},
+     {"access", &access, optional, "How a memory operand is used."}}};
 const Schema operands{Kind::MapOf, {}, &operand};
 
 const Schema stepMap{Kind::Object,
                      {{"iter", &expressions, required, "Iterators: \"x in n0\"."},
                       {"out", &expression, required, "Element that is written."},
                       {"expr", &expression, required, "Its value."},
-                      {"when", &expression, optional, "Where it is 0, `otherwise` is written and no memory is read."},
+                      {"when", &expression, optional,
+                       "Where it is 0, `otherwise` is written and no memory is read."},
                       {"otherwise", &expression, optional, "The value where `when` is 0."}}};
 const Schema combiner{Kind::Word, {}, nullptr, {"add", "max", "min", "and", "or"}};
 const Schema order{Kind::Word, {}, nullptr, {"any"}};
-const Schema reduction{Kind::Object,
-                       {{"iter", &expressions, required, "Iterators of the reduction, the last the fastest."},
-                        {"op", &combiner, required, "How values are combined."},
-                        {"type", &text, required, "Type of the accumulator; the combiner wraps in it."},
-                        {"order", &order, required, "\"any\": every combiner is associative and commutative."}}};
+const Schema reduction{
+    Kind::Object,
+    {{"iter", &expressions, required, "Iterators of the reduction, the last the fastest."},
+     {"op", &combiner, required, "How values are combined."},
+     {"type", &text, required, "Type of the accumulator; the combiner wraps in it."},
+     {"order", &order, required, "\"any\": every combiner is associative and commutative."}}};
 const Schema stepReduce{Kind::Object,
                         {{"iter", &expressions, required, "Spatial iterators."},
                          {"reduce", &reduction, required, "What is reduced, and how."},
                          {"init", &expression, required, "Value before the first."},
                          {"out", &expression, required, "Element that is written."},
                          {"expr", &expression, required, "Value that is combined."},
-                         {"post", &expression, optional, "What is written, of \"result\"; the result itself unless given."}}};
+                         {"post", &expression, optional,
+                          "What is written, of \"result\"; the result itself unless given."}}};
 const Schema step{Kind::Object,
                   {{"map", &stepMap, optional, "Element by element."},
                    {"move", &stepMap, optional, "A map that copies."},
                    {"reduce", &stepReduce, optional, "Reduces over iterators."},
                    {"contract", &stepReduce, optional, "A reduction over products."}}};
 const Schema steps{Kind::ListOf, {}, &step};
-const Schema setRegister{Kind::Object,
-                         {{"register", &identifier, required, "Operand that holds the register's number."},
-                          {"to", &identifier, required, "Operand that holds the value."}}};
+const Schema setRegister{
+    Kind::Object,
+    {{"register", &identifier, required, "Operand that holds the register's number."},
+     {"to", &identifier, required, "Operand that holds the value."}}};
 const Schema setRegisters{Kind::ListOf, {}, &setRegister};
 const Schema control{Kind::Word, {}, nullptr, {"halt", "fence", "set", "loop", "branch"}};
-const Schema semantics{Kind::Object,
-                       {{"map", &stepMap, optional, "Element by element."},
-                        {"move", &stepMap, optional, "A map that copies."},
-                        {"reduce", &stepReduce, optional, "Reduces over iterators."},
-                        {"contract", &stepReduce, optional, "A reduction over products."},
-                        {"compose", &steps, optional, "Steps, one after the other."},
-                        {"set", &setRegisters, optional, "Sets registers of the unit, in order."},
-                        {"control", &control, optional, "Control flow."},
-                        {"to", &expression, optional, "control \"set\": the base register's value."},
-                        {"when", &expression, optional, "control \"branch\": the condition."}}};
+const Schema semantics{
+    Kind::Object,
+    {{"map", &stepMap, optional, "Element by element."},
+     {"move", &stepMap, optional, "A map that copies."},
+     {"reduce", &stepReduce, optional, "Reduces over iterators."},
+     {"contract", &stepReduce, optional, "A reduction over products."},
+     {"compose", &steps, optional, "Steps, one after the other."},
+     {"set", &setRegisters, optional, "Sets registers of the unit, in order."},
+     {"control", &control, optional, "Control flow."},
+     {"to", &expression, optional, "control \"set\": the base register's value."},
+     {"when", &expression, optional, "control \"branch\": the condition."}}};
 const Schema formatName{Kind::Word, {}, nullptr, {"unit", "control"}};
-const Schema instructionFile{Kind::Object,
-                             {{"name", &text, required, "Mnemonic; the file is named after it."},
-                              {"summary", &text, required, "What it does, in a sentence."},
-                              {"unit", &identifier, required, "Unit that executes it."},
-                              {"format", &formatName, optional, "\"unit\" unless given."},
-                              {"encode", &encoding, required, "Opcode."},
-                              {"operands", &operands, optional, "Operands in the order of their fields."},
-                              {"require", &namedExpressions, optional, "Labeled constraints on immediates."},
-                              {"semantics", &semantics, required, "What it does, exactly."}}};
+const Schema instructionFile{
+    Kind::Object,
+    {{"name", &text, required, "Mnemonic; the file is named after it."},
+     {"summary", &text, required, "What it does, in a sentence."},
+     {"unit", &identifier, required, "Unit that executes it."},
+     {"format", &formatName, optional, "\"unit\" unless given."},
+     {"encode", &encoding, required, "Opcode."},
+     {"operands", &operands, optional, "Operands in the order of their fields."},
+     {"require", &namedExpressions, optional, "Labeled constraints on immediates."},
+     {"semantics", &semantics, required, "What it does, exactly."}}};
 
 const Schema timingFile{Kind::Tree};
 const Schema dramFile{Kind::Object,
@@ -156,28 +176,33 @@ const Schema dramFile{Kind::Object,
                        {"summary", &text, required, "What it is like, in a sentence."},
                        {"parameters", &namedExpressions, required, "The model's numbers."}}};
 
-const Schema targetFile{Kind::Object,
-                        {{"schema", &text, required, "\"tilewright/target/1\"."},
-                         {"name", &text, required, "Name; a shipped file is named after it."},
-                         {"summary", &text, required, "What it is like, in a sentence."},
-                         {"clock_hz", &expression, required, "Clock in Hz."},
-                         {"dram", &text, required, "DRAM preset: isa/dram/NAME.yaml."},
-                         {"params", &namedExpressions, required, "Params that differ from their defaults."}}};
+const Schema targetFile{
+    Kind::Object,
+    {{"schema", &text, required, "\"tilewright/target/1\"."},
+     {"name", &text, required, "Name; a shipped file is named after it."},
+     {"summary", &text, required, "What it is like, in a sentence."},
+     {"clock_hz", &expression, required, "Clock in Hz."},
+     {"dram", &text, required, "DRAM preset: isa/dram/NAME.yaml."},
+     {"params", &namedExpressions, required, "Params that differ from their defaults."}}};
 
 const Schema overlayFile{Kind::Object,
                          {{"schema", &text, required, "\"tilewright/overlay/1\"."},
                           {"name", &text, required, "Name of the experiment."},
                           {"summary", &text, required, "What it asks, in a sentence."},
                           {"machine", &patch, optional, "Merge patch on machine.yaml."},
-                          {"instructions", &patch, optional, "Merge patches by mnemonic; null removes, a new name adds."},
+                          {"instructions", &patch, optional,
+                           "Merge patches by mnemonic; null removes, a new name adds."},
                           {"timing", &patch, optional, "Merge patch on timing.yaml."},
                           {"dram", &patch, optional, "Merge patch on the DRAM preset."},
                           {"target", &patch, optional, "Merge patch on the target."}}};
 
-[[noreturn]] void wrongType(const yaml::Node &node, const std::string &what, const std::string &expected) {
+[[noreturn]] void wrongType(const yaml::Node &node, const std::string &what,
+                            const std::string &expected) {
   if (node.kind == yaml::Node::Kind::Null)
-    throw UserError(node.place(), fmt::format("{} has no value", what), fmt::format("it is {}", expected));
-  throw UserError(node.place(), fmt::format("{} is {}, not {}", what, yaml::describe(node.kind), expected));
+    throw UserError(node.place(), fmt::format("{} has no value", what),
+                    fmt::format("it is {}", expected));
+  throw UserError(node.place(),
+                  fmt::format("{} is {}, not {}", what, yaml::describe(node.kind), expected));
 }
 
 void check(const yaml::Node &node, const Schema &schema, const std::string &what);
@@ -185,14 +210,17 @@ void check(const yaml::Node &node, const Schema &schema, const std::string &what
 void checkObject(const yaml::Node &node, const Schema &schema, const std::string &what) {
   for (size_t i = 0; i < node.keys.size(); ++i) {
     const std::string &key = node.keys[i].text;
-    auto field = std::find_if(schema.fields.begin(), schema.fields.end(), [&](const SchemaField &f) { return key == f.name; });
+    auto field = std::find_if(schema.fields.begin(), schema.fields.end(),
+                              [&](const SchemaField &f) { return key == f.name; });
     if (field == schema.fields.end()) {
       std::vector<std::string> names;
       for (const SchemaField &candidate : schema.fields)
         names.push_back(candidate.name);
       std::string near = nearest(key, names);
-      throw UserError(node.keys[i].place(), fmt::format("unknown key '{}' in {}", escape(key), what),
-                      near.empty() ? fmt::format("known keys: {}", fmt::join(names, ", ")) : fmt::format("did you mean '{}'?", near));
+      throw UserError(node.keys[i].place(),
+                      fmt::format("unknown key '{}' in {}", escape(key), what),
+                      near.empty() ? fmt::format("known keys: {}", fmt::join(names, ", "))
+                                   : fmt::format("did you mean '{}'?", near));
     }
     check(node.items[i], *field->schema, fmt::format("'{}'", key));
   }
@@ -223,13 +251,15 @@ void check(const yaml::Node &node, const Schema &schema, const std::string &what
     if (node.kind != Is::Text)
       wrongType(node, what, "a quoted string");
     if (!isIdentifier(node.text, false))
-      throw UserError(node.place(), fmt::format("{} is '{}', which is not a lowercase name", what, escape(node.text)));
+      throw UserError(node.place(), fmt::format("{} is '{}', which is not a lowercase name", what,
+                                                escape(node.text)));
     return;
   case Kind::Word: {
     if (node.kind != Is::Text)
       wrongType(node, what, "a quoted string");
     if (std::find(schema.words.begin(), schema.words.end(), node.text) == schema.words.end())
-      throw UserError(node.place(), fmt::format("{} is '{}', not one of {}", what, escape(node.text), fmt::join(schema.words, ", ")));
+      throw UserError(node.place(), fmt::format("{} is '{}', not one of {}", what,
+                                                escape(node.text), fmt::join(schema.words, ", ")));
     return;
   }
   case Kind::Flag:
@@ -252,8 +282,10 @@ void check(const yaml::Node &node, const Schema &schema, const std::string &what
     for (const yaml::Node &item : node.items)
       check(item, *schema.element, fmt::format("an element of {}", what));
     return;
-  case Kind::Tree: return checkTree(node, what);
-  case Kind::Patch: return;
+  case Kind::Tree:
+    return checkTree(node, what);
+  case Kind::Patch:
+    return;
   }
 }
 
@@ -275,12 +307,16 @@ bool isIdentifier(std::string_view word, bool dotted) {
 
 const std::vector<FileSchema> &fileSchemas() {
   static const std::vector<FileSchema> schemas = {
-      {FileKind::Machine, "machine", "The machine: params, memories, units, registers, functions.", &machineFile},
-      {FileKind::Instruction, "instruction", "One instruction: encoding, operands, exact semantics.", &instructionFile},
-      {FileKind::Timing, "timing", "Times of the units: maps of maps of expressions over params.", &timingFile},
+      {FileKind::Machine, "machine", "The machine: params, memories, units, registers, functions.",
+       &machineFile},
+      {FileKind::Instruction, "instruction",
+       "One instruction: encoding, operands, exact semantics.", &instructionFile},
+      {FileKind::Timing, "timing", "Times of the units: maps of maps of expressions over params.",
+       &timingFile},
       {FileKind::Dram, "dram", "A DRAM preset: names to expressions.", &dramFile},
       {FileKind::Target, "target", "A named machine: params, clock, DRAM.", &targetFile},
-      {FileKind::Overlay, "overlay", "A what-if: merge patches (RFC 7386) on the description.", &overlayFile}};
+      {FileKind::Overlay, "overlay", "A what-if: merge patches (RFC 7386) on the description.",
+       &overlayFile}};
   return schemas;
 }
 
@@ -294,7 +330,8 @@ void conform(const yaml::Node &file, FileKind kind) {
   const yaml::Node *named = file.find("schema");
   std::string expected = fmt::format("tilewright/{}/1", schema.name);
   if (named && named->text != expected)
-    throw UserError(named->place(), fmt::format("the schema is '{}', not '{}'", escape(named->text), expected));
+    throw UserError(named->place(),
+                    fmt::format("the schema is '{}', not '{}'", escape(named->text), expected));
 }
 
 } // namespace tilewright::isa

@@ -1,5 +1,6 @@
-// The shape of every YAML file of the ISA: which keys, which are required, what each holds. The loader checks files against these tables,
-// and isa/schema/*.json (for editors) are written from them.
+// The shape of every YAML file of the ISA: which keys, which are required, what each holds. The
+// loader checks files against these tables, and isa/schema/*.json (for editors) are written from
+// them.
 #pragma once
 
 #include "tilewright/isa/yaml.h"
@@ -25,11 +26,11 @@ struct Schema {
     Expression, // a quoted expression; its content is checked by whoever reads it
     Word,       // one of `words`
     Flag,
-    Object,     // `fields`
-    MapOf,      // names to `element`
-    ListOf,     // of `element`
-    Tree,       // maps of maps of expressions
-    Patch,      // anything: a merge patch is checked once it is applied
+    Object, // `fields`
+    MapOf,  // names to `element`
+    ListOf, // of `element`
+    Tree,   // maps of maps of expressions
+    Patch,  // anything: a merge patch is checked once it is applied
   };
   Kind kind;
   std::vector<SchemaField> fields = {};
@@ -41,14 +42,15 @@ struct Schema {
 enum class FileKind { Machine, Instruction, Timing, Dram, Target, Overlay };
 struct FileSchema {
   FileKind kind;
-  const char *name;    // "machine"; the file says schema: "tilewright/machine/1"
+  const char *name; // "machine"; the file says schema: "tilewright/machine/1"
   const char *summary;
   const Schema *schema;
 };
 const std::vector<FileSchema> &fileSchemas();
 const FileSchema &schemaOf(FileKind kind);
 
-// Throws UserError at the first node that has not the declared shape: unknown key (names the nearest), missing key, wrong type.
+// Throws UserError at the first node that has not the declared shape: unknown key (names the
+// nearest), missing key, wrong type.
 void conform(const yaml::Node &file, FileKind kind);
 
 // The same table as a JSON schema (draft 2020-12), with a banner.

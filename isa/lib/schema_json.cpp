@@ -12,15 +12,24 @@ using Json = nlohmann::ordered_json;
 static Json toJson(const Schema &schema) {
   switch (schema.kind) {
   case Schema::Kind::Text:
-  case Schema::Kind::Expression: return {{"type", "string"}};
-  case Schema::Kind::Identifier: return {{"type", "string"}, {"pattern", "^[a-z][a-z0-9_]*$"}};
-  case Schema::Kind::Word: return {{"enum", schema.words}};
-  case Schema::Kind::Flag: return {{"type", "boolean"}};
-  case Schema::Kind::MapOf: return {{"type", "object"}, {"additionalProperties", toJson(*schema.element)}};
-  case Schema::Kind::ListOf: return {{"type", "array"}, {"items", toJson(*schema.element)}};
-  case Schema::Kind::Tree: return {{"type", "object"}};
-  case Schema::Kind::Patch: return {{"type", "object"}};
-  case Schema::Kind::Object: break;
+  case Schema::Kind::Expression:
+    return {{"type", "string"}};
+  case Schema::Kind::Identifier:
+    return {{"type", "string"}, {"pattern", "^[a-z][a-z0-9_]*$"}};
+  case Schema::Kind::Word:
+    return {{"enum", schema.words}};
+  case Schema::Kind::Flag:
+    return {{"type", "boolean"}};
+  case Schema::Kind::MapOf:
+    return {{"type", "object"}, {"additionalProperties", toJson(*schema.element)}};
+  case Schema::Kind::ListOf:
+    return {{"type", "array"}, {"items", toJson(*schema.element)}};
+  case Schema::Kind::Tree:
+    return {{"type", "object"}};
+  case Schema::Kind::Patch:
+    return {{"type", "object"}};
+  case Schema::Kind::Object:
+    break;
   }
   Json properties = Json::object(), required = Json::array();
   for (const SchemaField &field : schema.fields) {
@@ -30,7 +39,10 @@ static Json toJson(const Schema &schema) {
     if (field.required)
       required.push_back(field.name);
   }
-  return {{"type", "object"}, {"properties", properties}, {"required", required}, {"additionalProperties", false}};
+  return {{"type", "object"},
+          {"properties", properties},
+          {"required", required},
+          {"additionalProperties", false}};
 }
 
 std::string jsonSchema(const FileSchema &file) {

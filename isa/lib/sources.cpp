@@ -25,7 +25,8 @@ std::vector<std::string> namesIn(const fs::path &directory) {
 }
 
 // A shipped file by name, with the nearest when there is none.
-std::string shipped(const fs::path &directory, const std::string &name, const std::string &what, const Place &place) {
+std::string shipped(const fs::path &directory, const std::string &name, const std::string &what,
+                    const Place &place) {
   fs::path path = directory / (name + ".yaml");
   std::error_code error;
   if (isIdentifier(name, true) && fs::exists(path, error))
@@ -33,7 +34,8 @@ std::string shipped(const fs::path &directory, const std::string &name, const st
   std::vector<std::string> names = namesIn(directory);
   std::string near = nearest(name, names);
   throw UserError(place, fmt::format("there is no {} '{}'", what, escape(name)),
-                  near.empty() ? fmt::format("there are {}", fmt::join(names, ", ")) : fmt::format("did you mean '{}'?", near));
+                  near.empty() ? fmt::format("there are {}", fmt::join(names, ", "))
+                               : fmt::format("did you mean '{}'?", near));
 }
 
 std::string targetPath(const fs::path &directory, const std::string &target) {
@@ -60,7 +62,8 @@ void forgetTiming(yaml::Node &timing, const std::string &name) {
 
 void requireMap(const yaml::Node &node, const std::string &what) {
   if (node.kind != yaml::Node::Kind::Map)
-    throw UserError(node.place(), fmt::format("'{}' is {}, not a map", what, yaml::describe(node.kind)));
+    throw UserError(node.place(),
+                    fmt::format("'{}' is {}, not a map", what, yaml::describe(node.kind)));
 }
 
 void patchInstructions(const yaml::Node &patches, Sources &sources) {
@@ -70,7 +73,8 @@ void patchInstructions(const yaml::Node &patches, Sources &sources) {
     auto existing = sources.instructions.find(name);
     if (patch.kind == yaml::Node::Kind::Null) {
       if (existing == sources.instructions.end())
-        throw UserError(patches.keys[i].place(), fmt::format("there is no instruction '{}' to remove", escape(name)));
+        throw UserError(patches.keys[i].place(),
+                        fmt::format("there is no instruction '{}' to remove", escape(name)));
       sources.instructions.erase(existing);
       forgetTiming(sources.timing, name);
     } else {
@@ -81,7 +85,10 @@ void patchInstructions(const yaml::Node &patches, Sources &sources) {
 }
 
 void applyOverlay(const yaml::Node &overlay, Sources &sources) {
-  for (const auto &[key, part] : {std::pair("machine", &sources.machine), {"timing", &sources.timing}, {"dram", &sources.dram}, {"target", &sources.target}})
+  for (const auto &[key, part] : {std::pair("machine", &sources.machine),
+                                  {"timing", &sources.timing},
+                                  {"dram", &sources.dram},
+                                  {"target", &sources.target}})
     if (const yaml::Node *patch = overlay.find(key)) {
       requireMap(*patch, key);
       yaml::mergePatch(*part, *patch);
@@ -101,13 +108,17 @@ std::string findDirectory(const LoadOptions &options) {
     return set;
   std::error_code error;
   fs::path binary = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const fs::path &candidate : {binary / "../share/tilewright/isa", binary / "../../../isa", fs::path(TILEWRIGHT_ISA_SOURCE)})
+  for (const fs::path &candidate : {binary / "../share/tilewright/isa", binary / "../../../isa",
+                                    fs::path(TILEWRIGHT_ISA_SOURCE)})
     if (fs::exists(candidate / "description/machine.yaml", error))
       return candidate.lexically_normal().string();
-  throw UserError({"", 0, 0, ""}, "the ISA description is nowhere to be found", "set TILEWRIGHT_ISA to the directory that holds description/machine.yaml");
+  throw UserError({"", 0, 0, ""}, "the ISA description is nowhere to be found",
+                  "set TILEWRIGHT_ISA to the directory that holds description/machine.yaml");
 }
 
-std::vector<std::string> shippedTargets(const LoadOptions &options) { return namesIn(fs::path(findDirectory(options)) / "targets"); }
+std::vector<std::string> shippedTargets(const LoadOptions &options) {
+  return namesIn(fs::path(findDirectory(options)) / "targets");
+}
 
 Sources readSources(const LoadOptions &options) {
   fs::path directory = findDirectory(options);
@@ -115,7 +126,8 @@ Sources readSources(const LoadOptions &options) {
   sources.machine = yaml::read((directory / "description/machine.yaml").string());
   sources.timing = yaml::read((directory / "description/timing.yaml").string());
   for (const std::string &name : namesIn(directory / "description/instructions"))
-    sources.instructions[name] = yaml::read((directory / "description/instructions" / (name + ".yaml")).string());
+    sources.instructions[name] =
+        yaml::read((directory / "description/instructions" / (name + ".yaml")).string());
   sources.target = yaml::read(targetPath(directory, options.target));
   std::vector<yaml::Node> overlays;
   for (const std::string &path : options.overlays) {
@@ -129,7 +141,8 @@ Sources readSources(const LoadOptions &options) {
   }
   conform(sources.target, FileKind::Target);
   const yaml::Node &preset = *sources.target.find("dram");
-  sources.dram = yaml::read(shipped(directory / "dram", preset.text, "DRAM preset", preset.place()));
+  sources.dram =
+      yaml::read(shipped(directory / "dram", preset.text, "DRAM preset", preset.place()));
   for (const yaml::Node &overlay : overlays)
     applyOverlay(overlay, sources);
   conform(sources.machine, FileKind::Machine);
@@ -140,7 +153,9 @@ Sources readSources(const LoadOptions &options) {
     conform(file, FileKind::Instruction);
     const yaml::Node &given = *file.find("name");
     if (given.text != name)
-      throw UserError(given.place(), fmt::format("the instruction '{}' stands under the name '{}'", escape(given.text), escape(name)),
+      throw UserError(given.place(),
+                      fmt::format("the instruction '{}' stands under the name '{}'",
+                                  escape(given.text), escape(name)),
                       "name the file, or the overlay's key, after the instruction");
   }
   return sources;

@@ -71,16 +71,18 @@ public:
 
   void expect(std::string_view op) {
     if (!accept(op))
-      fail(token_.offset, token_.kind == TokenKind::End
-                              ? fmt::format("'{}' is missing at the end", op)
-                              : fmt::format("'{}' is missing before '{}'", op, escape(token_.text)));
+      fail(token_.offset,
+           token_.kind == TokenKind::End
+               ? fmt::format("'{}' is missing at the end", op)
+               : fmt::format("'{}' is missing before '{}'", op, escape(token_.text)));
   }
 
 private:
   // One row a level of binary operators, lowest precedence first.
   static int level(std::string_view op) {
     static const std::vector<std::vector<std::string_view>> levels = {
-        {"||"}, {"&&"}, {"|"}, {"^"}, {"&"}, {"==", "!="}, {"<", "<=", ">", ">="}, {"<<", ">>"}, {"+", "-"}, {"*"}};
+        {"||"},       {"&&"},     {"|"}, {"^"}, {"&"}, {"==", "!="}, {"<", "<=", ">", ">="},
+        {"<<", ">>"}, {"+", "-"}, {"*"}};
     for (size_t i = 0; i < levels.size(); ++i)
       for (std::string_view candidate : levels[i])
         if (candidate == op)
@@ -131,8 +133,9 @@ private:
       return node;
     }
     if (token_.kind != TokenKind::Name)
-      fail(offset, token_.kind == TokenKind::End ? "the expression ends too early"
-                                                 : fmt::format("a value is missing before '{}'", escape(token_.text)));
+      fail(offset, token_.kind == TokenKind::End
+                       ? "the expression ends too early"
+                       : fmt::format("a value is missing before '{}'", escape(token_.text)));
     Syntax node = make(Syntax::Kind::Name, offset);
     node.text = name();
     if ((node.text == "cast" || node.text == "sat") && accept("<")) {
@@ -140,7 +143,8 @@ private:
       size_t at = token_.offset;
       std::string type = name();
       if (!parseType(type, node.type))
-        fail(at, fmt::format("'{}' is not a type", escape(type)), "types are i1 to i128 and u1 to u127");
+        fail(at, fmt::format("'{}' is not a type", escape(type)),
+             "types are i1 to i128 and u1 to u127");
       expect(">");
       expect("(");
       node.args.push_back(expression());
@@ -202,7 +206,10 @@ private:
     const __int128 limit = static_cast<__int128>(1) << 64;
     for (; at_ < text_.size() && (isDigit(text_[at_]) || isLetter(text_[at_])); ++at_, ++digits) {
       char c = text_[at_];
-      int digit = isDigit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : 99;
+      int digit = isDigit(c)             ? c - '0'
+                  : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                  : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                         : 99;
       if (digit >= (hex ? 16 : 10))
         fail(start, "not a number", "numbers are decimal (12) or hexadecimal (0x1f)");
       token_.value = token_.value * (hex ? 16 : 10) + digit;
@@ -210,12 +217,14 @@ private:
         fail(start, "the number does not fit in 64 bits");
     }
     if (digits == 0 || (!hex && digits > 1 && text_[start] == '0'))
-      fail(start, "not a number", "numbers are decimal without leading zeros (12) or hexadecimal (0x1f)");
+      fail(start, "not a number",
+           "numbers are decimal without leading zeros (12) or hexadecimal (0x1f)");
   }
 
   void symbol() {
-    static const std::string_view symbols[] = {"<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+", "-", "*", "<", ">", "&", "|",
-                                               "^",  "!",  "?",  ":",  "(",  ")",  "[",  "]",  ","};
+    static const std::string_view symbols[] = {"<<", ">>", "<=", ">=", "==", "!=", "&&", "||",
+                                               "+",  "-",  "*",  "<",  ">",  "&",  "|",  "^",
+                                               "!",  "?",  ":",  "(",  ")",  "[",  "]",  ","};
     for (std::string_view candidate : symbols)
       if (text_.compare(at_, candidate.size(), candidate) == 0) {
         at_ += candidate.size();
@@ -224,7 +233,8 @@ private:
     if (text_[at_] == '/' || text_[at_] == '%')
       fail(at_, "division is not part of expressions: it is not total",
            "shift, or in params and timing write ceildiv(a, b) or floordiv(a, b)");
-    fail(at_, fmt::format("unexpected character '{}'", escape(std::string_view(text_).substr(at_, 1))));
+    fail(at_,
+         fmt::format("unexpected character '{}'", escape(std::string_view(text_).substr(at_, 1))));
   }
 
   Syntax make(Syntax::Kind kind, size_t offset) const {
@@ -234,7 +244,8 @@ private:
     return node;
   }
 
-  [[noreturn]] void fail(size_t offset, const std::string &message, const std::string &fix = "") const {
+  [[noreturn]] void fail(size_t offset, const std::string &message,
+                         const std::string &fix = "") const {
     throw UserError(scalar_.place(offset), message, fix);
   }
 

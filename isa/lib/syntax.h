@@ -1,5 +1,5 @@
-// Expressions as written: tokens and precedence, no names resolved and no types yet. Both the integer expressions of params and the scalar
-// level of the semantics start here.
+// Expressions as written: tokens and precedence, no names resolved and no types yet. Both the
+// integer expressions of params and the scalar level of the semantics start here.
 #pragma once
 
 #include "tilewright/isa/expression.h"
@@ -21,8 +21,9 @@ struct Syntax {
   size_t offset = 0; // into the scalar, for messages
 };
 
-// The expression a YAML scalar holds. Operators by rising precedence, as in C:  ?:  ||  &&  |  ^  &  == !=  < <= > >=  << >>  + -  *
-// unary - !   Throws UserError at the offending character: syntax, division, nesting beyond 100, more than 2000 tokens.
+// The expression a YAML scalar holds. Operators by rising precedence, as in C:  ?:  ||  &&  |  ^  &
+// == !=  < <= > >=  << >>  + -  * unary - !   Throws UserError at the offending character: syntax,
+// division, nesting beyond 100, more than 2000 tokens.
 Syntax parseExpression(const yaml::Node &scalar);
 
 // "name[expr, ...]": the target of a step.

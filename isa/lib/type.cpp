@@ -10,7 +10,8 @@ std::string Type::str() const { return fmt::format("{}{}", isSigned ? 'i' : 'u',
 __int128 Type::least() const {
   if (!isSigned)
     return 0;
-  return bits == 128 ? static_cast<__int128>(static_cast<unsigned __int128>(1) << 127) : -(static_cast<__int128>(1) << (bits - 1));
+  return bits == 128 ? static_cast<__int128>(static_cast<unsigned __int128>(1) << 127)
+                     : -(static_cast<__int128>(1) << (bits - 1));
 }
 
 __int128 Type::greatest() const {
@@ -49,7 +50,9 @@ __int128 wrap(__int128 value, const Type &type) {
   return static_cast<__int128>(low);
 }
 
-__int128 saturate(__int128 value, const Type &type) { return std::clamp(value, type.least(), type.greatest()); }
+__int128 saturate(__int128 value, const Type &type) {
+  return std::clamp(value, type.least(), type.greatest());
+}
 
 int clog2(uint64_t value) {
   int bits = 0;

@@ -31,12 +31,17 @@ int64_t between(int64_t least, int64_t greatest, Random &random) {
 // A value of a range: its ends, around zero, small, or anything.
 int64_t draw(int64_t least, int64_t greatest, Random &random) {
   switch (random() % 8) {
-  case 0: return least;
-  case 1: return greatest;
-  case 2: return std::clamp<int64_t>(between(-2, 2, random), least, greatest);
+  case 0:
+    return least;
+  case 1:
+    return greatest;
+  case 2:
+    return std::clamp<int64_t>(between(-2, 2, random), least, greatest);
   case 3:
-  case 4: return std::clamp<int64_t>(between(-150, 150, random), least, greatest);
-  default: return between(least, greatest, random);
+  case 4:
+    return std::clamp<int64_t>(between(-150, 150, random), least, greatest);
+  default:
+    return between(least, greatest, random);
   }
 }
 
@@ -73,7 +78,8 @@ struct Roles {
 class Generator {
 public:
   Generator(const Isa &isa, const Instruction &instruction, uint64_t seed)
-      : isa_(isa), instruction_(instruction), unit_(isa.units()[static_cast<size_t>(instruction.unit)]), roles_(instruction),
+      : isa_(isa), instruction_(instruction),
+        unit_(isa.units()[static_cast<size_t>(instruction.unit)]), roles_(instruction),
         random_(seed ^ static_cast<uint64_t>(instruction.opcode) << 32) {}
 
   TestVector next() {
@@ -95,7 +101,9 @@ private:
       if (evaluate(*require.expr, context) == 0)
         return false;
     place(made);
-    if (!trapReason(instruction_, isa_, made.word, made.registersBefore.data(), made.addresses.data()).empty())
+    if (!trapReason(instruction_, isa_, made.word, made.registersBefore.data(),
+                    made.addresses.data())
+             .empty())
       return false;
     for (const Range &range : ranges(made))
       if (range.end - range.begin > maximumElements)
@@ -107,12 +115,15 @@ private:
   void drawWord(Word &word) {
     word.instruction = instruction_.index;
     for (const Operand &operand : instruction_.operands) {
-      bool extent = roles_.extentImmediates.count(operand.index), stride = roles_.strideImmediates.count(operand.index);
+      bool extent = roles_.extentImmediates.count(operand.index),
+           stride = roles_.strideImmediates.count(operand.index);
       int64_t value = draw(operand.least, operand.greatest, random_);
       if (extent)
-        value = operand.greatest <= 64 ? between(operand.least, operand.greatest, random_) : between(0, 9, random_);
+        value = operand.greatest <= 64 ? between(operand.least, operand.greatest, random_)
+                                       : between(0, 9, random_);
       if (stride)
-        value = between(std::max<int64_t>(operand.least, -40), std::min<int64_t>(operand.greatest, 40), random_);
+        value = between(std::max<int64_t>(operand.least, -40),
+                        std::min<int64_t>(operand.greatest, 40), random_);
       word.values.push_back(operand.kind == Operand::Kind::Memory ? 0 : value);
       word.bases.push_back(0);
     }
@@ -120,9 +131,10 @@ private:
 
   void drawRegisters(TestVector &made) {
     for (const StateRegister &reg : unit_.registers) {
-      int64_t value = draw(reg.type, random_);
+      int64_t value = random_() % 3 == 0 ? reg.reset : draw(reg.type, random_);
       if (roles_.extentRegisters.count(reg.index))
-        value = std::clamp<int64_t>(between(0, 3, random_), 0, static_cast<int64_t>(reg.type.greatest()));
+        value = std::clamp<int64_t>(between(0, 3, random_), 0,
+                                    static_cast<int64_t>(reg.type.greatest()));
       if (roles_.strideRegisters.count(reg.index))
         value = static_cast<int64_t>(saturate(between(-40, 60, random_), reg.type));
       made.registersBefore.push_back(value);
@@ -136,7 +148,8 @@ private:
   }
 
   std::vector<Range> ranges(const TestVector &made) const {
-    return operandRanges(instruction_, isa_, made.word, made.registersBefore.data(), made.addresses.data());
+    return operandRanges(instruction_, isa_, made.word, made.registersBefore.data(),
+                         made.addresses.data());
   }
 
   // Somewhere within the memory, now and then at one of its ends.
@@ -150,10 +163,12 @@ private:
       const Memory &memory = isa_.memory(operand.space);
       int64_t unit = memory.addressBytes;
       auto bytes = static_cast<int64_t>(std::min(memory.bytes, dramBytes));
-      int64_t least = std::max<int64_t>(0, -relative[index].begin / unit), greatest = (bytes - std::max<int64_t>(relative[index].end, 0)) / unit;
+      int64_t least = std::max<int64_t>(0, -relative[index].begin / unit),
+              greatest = (bytes - std::max<int64_t>(relative[index].end, 0)) / unit;
       if (least > greatest)
         continue; // it traps, and is drawn again
-      int64_t address = random_() % 4 == 0 ? (random_() % 2 ? least : greatest) : between(least, greatest, random_);
+      int64_t address = random_() % 4 == 0 ? (random_() % 2 ? least : greatest)
+                                           : between(least, greatest, random_);
       made.word.values[index] = made.addresses[index] = std::min(address, operand.greatest);
     }
   }
@@ -184,7 +199,8 @@ private:
     }
     // Whole elements at the ends of their type, or small: bytes alone rarely give them.
     Type type{true, 8 * elementBytes};
-    for (int64_t at = range.begin; elementBytes > 1 && at + elementBytes <= range.end; at += elementBytes)
+    for (int64_t at = range.begin; elementBytes > 1 && at + elementBytes <= range.end;
+         at += elementBytes)
       if (random_() % 2 == 0) {
         int64_t value = draw(type, random_);
         for (int i = 0; i < elementBytes; ++i)
@@ -192,13 +208,17 @@ private:
       }
   }
 
-  void images(const std::vector<Range> &reached, const InterpreterState &state, std::vector<MemoryImage> &into, bool written) {
+  void images(const std::vector<Range> &reached, const InterpreterState &state,
+              std::vector<MemoryImage> &into, bool written) {
     for (const Operand &operand : instruction_.operands) {
       const Range &range = reached[static_cast<size_t>(operand.index)];
       if (range.empty() || (written && operand.access == Access::Read))
         continue;
       const auto &memory = state.memories[static_cast<size_t>(operand.space)];
-      into.push_back({operand.index, operand.space, range.begin, {memory.begin() + range.begin, memory.begin() + range.end}});
+      into.push_back({operand.index,
+                      operand.space,
+                      range.begin,
+                      {memory.begin() + range.begin, memory.begin() + range.end}});
     }
   }
 
@@ -215,7 +235,8 @@ nlohmann::ordered_json imagesJson(const Isa &isa, const std::vector<MemoryImage>
     std::string hex;
     for (uint8_t byte : image.bytes)
       hex += fmt::format("{:02x}", byte);
-    json.push_back({{"memory", isa.memory(image.space).name}, {"begin", image.begin}, {"bytes", hex}});
+    json.push_back(
+        {{"memory", isa.memory(image.space).name}, {"begin", image.begin}, {"bytes", hex}});
   }
   return json;
 }
@@ -246,7 +267,8 @@ nlohmann::ordered_json vectorJson(const Isa &isa, const Unit &unit, const TestVe
 
 } // namespace
 
-std::vector<TestVector> testVectors(const Isa &isa, const Instruction &instruction, int count, uint64_t seed) {
+std::vector<TestVector> testVectors(const Isa &isa, const Instruction &instruction, int count,
+                                    uint64_t seed) {
   Generator generator(isa, instruction, seed);
   std::vector<TestVector> vectors;
   for (int i = 0; i < count; ++i)
@@ -254,7 +276,8 @@ std::vector<TestVector> testVectors(const Isa &isa, const Instruction &instructi
   return vectors;
 }
 
-std::string vectorsJson(const Isa &isa, const std::vector<const Instruction *> &instructions, int count, uint64_t seed) {
+std::string vectorsJson(const Isa &isa, const std::vector<const Instruction *> &instructions,
+                        int count, uint64_t seed) {
   nlohmann::ordered_json json;
   json["schema"] = "tilewright/vectors/1";
   json["isa_hash"] = isa.hash();
@@ -265,7 +288,8 @@ std::string vectorsJson(const Isa &isa, const std::vector<const Instruction *> &
     entry["name"] = instruction->name;
     auto &vectors = entry["vectors"] = nlohmann::ordered_json::array();
     for (const TestVector &vector : testVectors(isa, *instruction, count, seed))
-      vectors.push_back(vectorJson(isa, isa.units()[static_cast<size_t>(instruction->unit)], vector));
+      vectors.push_back(
+          vectorJson(isa, isa.units()[static_cast<size_t>(instruction->unit)], vector));
     list.push_back(std::move(entry));
   }
   return json.dump(1) + "\n";

@@ -24,11 +24,16 @@ Place Node::place(size_t offset) const {
 
 const char *describe(Node::Kind kind) {
   switch (kind) {
-  case Node::Kind::Null: return "nothing";
-  case Node::Kind::Flag: return "true or false";
-  case Node::Kind::Text: return "a quoted string";
-  case Node::Kind::List: return "a list";
-  case Node::Kind::Map: return "a map";
+  case Node::Kind::Null:
+    return "nothing";
+  case Node::Kind::Flag:
+    return "true or false";
+  case Node::Kind::Text:
+    return "a quoted string";
+  case Node::Kind::List:
+    return "a list";
+  case Node::Kind::Map:
+    return "a map";
   }
   return "";
 }
@@ -42,7 +47,8 @@ public:
 
   void run() {
     if (text_.size() > maximumBytes)
-      throw UserError({file_, 0, 0, ""}, fmt::format("the file has {} bytes, more than {}", text_.size(), maximumBytes));
+      throw UserError({file_, 0, 0, ""}, fmt::format("the file has {} bytes, more than {}",
+                                                     text_.size(), maximumBytes));
     for (at_ = 0; at_ < text_.size();) {
       unsigned char c = static_cast<unsigned char>(text_[at_]);
       if (c == '\t')
@@ -62,12 +68,14 @@ public:
   }
 
 private:
-  // Brackets count outside of quoted strings and comments only; a plain scalar cannot hold them unseen in a flow collection.
+  // Brackets count outside of quoted strings and comments only; a plain scalar cannot hold them
+  // unseen in a flow collection.
   void structure(char c) {
     if (comment_) {
       comment_ = c != '\n';
     } else if (quote_ != 0) {
-      bool doubled = quote_ == '\'' && c == '\'' && at_ + 1 < text_.size() && text_[at_ + 1] == '\'';
+      bool doubled =
+          quote_ == '\'' && c == '\'' && at_ + 1 < text_.size() && text_[at_ + 1] == '\'';
       if ((quote_ == '"' && c == '\\') || doubled)
         escaped_ = !escaped_;
       else if (c == quote_ && !escaped_)
@@ -75,7 +83,8 @@ private:
       else
         escaped_ = false;
     } else if (c == '"' || c == '\'') {
-      bool opens = at_ == 0 || std::string_view(" \n\r[{,:-").find(text_[at_ - 1]) != std::string_view::npos;
+      bool opens =
+          at_ == 0 || std::string_view(" \n\r[{,:-").find(text_[at_ - 1]) != std::string_view::npos;
       quote_ = opens ? c : 0;
       quoteLine_ = line_;
       quoteColumn_ = column_;
@@ -83,7 +92,8 @@ private:
       comment_ = at_ == 0 || text_[at_ - 1] == ' ' || text_[at_ - 1] == '\n';
     } else if (c == '|' || c == '>') {
       size_t before = text_.substr(0, at_).find_last_not_of(' ');
-      if (before != std::string_view::npos && before + 1 < at_ && std::string_view(":-?").find(text_[before]) != std::string_view::npos)
+      if (before != std::string_view::npos && before + 1 < at_ &&
+          std::string_view(":-?").find(text_[before]) != std::string_view::npos)
         fail(fmt::format("a block scalar ('{}')", c), "write a quoted string");
     } else if (c == '[' || c == '{') {
       if (++depth_ > maximumDepth)
@@ -95,7 +105,10 @@ private:
 
   size_t utf8Length(size_t at) const {
     unsigned char first = static_cast<unsigned char>(text_[at]);
-    size_t length = first >= 0xc2 && first < 0xe0 ? 2 : (first & 0xf0) == 0xe0 ? 3 : first >= 0xf0 && first < 0xf5 ? 4 : 0;
+    size_t length = first >= 0xc2 && first < 0xe0   ? 2
+                    : (first & 0xf0) == 0xe0        ? 3
+                    : first >= 0xf0 && first < 0xf5 ? 4
+                                                    : 0;
     if (length == 0 || at + length > text_.size())
       return 0;
     for (size_t i = 1; i < length; ++i)
@@ -120,7 +133,8 @@ private:
   bool escaped_ = false, comment_ = false;
 };
 
-// Builds the tree from the parser's events; the events, unlike yaml-cpp's own nodes, tell a quoted string from a plain one.
+// Builds the tree from the parser's events; the events, unlike yaml-cpp's own nodes, tell a quoted
+// string from a plain one.
 class TreeBuilder : public YAML::EventHandler {
 public:
   explicit TreeBuilder(std::shared_ptr<const std::string> file) : file_(std::move(file)) {}
@@ -130,7 +144,8 @@ public:
 
   void OnDocumentStart(const YAML::Mark &mark) override {
     if (++documents_ > 1)
-      throw UserError(node(Node::Kind::Null, mark).place(), "a second document in the file", "keep one document a file");
+      throw UserError(node(Node::Kind::Null, mark).place(), "a second document in the file",
+                      "keep one document a file");
   }
   void OnDocumentEnd() override {}
 
@@ -143,25 +158,29 @@ public:
     throw UserError(node(Node::Kind::Null, mark).place(), "an alias ('*')", "write the value out");
   }
 
-  void OnScalar(const YAML::Mark &mark, const std::string &tag, YAML::anchor_t anchor, const std::string &value) override {
+  void OnScalar(const YAML::Mark &mark, const std::string &tag, YAML::anchor_t anchor,
+                const std::string &value) override {
     noAnchor(mark, anchor);
     noTag(mark, tag);
     Node scalar = node(Node::Kind::Text, mark);
     scalar.text = value;
     if (tag != "!" && !expectsKey()) { // a plain value
       if (value != "true" && value != "false")
-        throw UserError(scalar.place(), fmt::format("the value '{}' is not quoted", escape(value, 40)),
+        throw UserError(scalar.place(),
+                        fmt::format("the value '{}' is not quoted", escape(value, 40)),
                         fmt::format("write \"{}\"", escape(value, 40)));
       scalar.kind = Node::Kind::Flag;
     }
     add(std::move(scalar));
   }
 
-  void OnSequenceStart(const YAML::Mark &mark, const std::string &tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+  void OnSequenceStart(const YAML::Mark &mark, const std::string &tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
     open(Node::Kind::List, mark, tag, anchor);
   }
   void OnSequenceEnd() override { close(); }
-  void OnMapStart(const YAML::Mark &mark, const std::string &tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+  void OnMapStart(const YAML::Mark &mark, const std::string &tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
     open(Node::Kind::Map, mark, tag, anchor);
   }
   void OnMapEnd() override { close(); }
@@ -177,15 +196,18 @@ private:
   }
 
   bool expectsKey() const {
-    return !stack_.empty() && stack_.back().kind == Node::Kind::Map && stack_.back().keys.size() == stack_.back().items.size();
+    return !stack_.empty() && stack_.back().kind == Node::Kind::Map &&
+           stack_.back().keys.size() == stack_.back().items.size();
   }
 
-  void open(Node::Kind kind, const YAML::Mark &mark, const std::string &tag, YAML::anchor_t anchor) {
+  void open(Node::Kind kind, const YAML::Mark &mark, const std::string &tag,
+            YAML::anchor_t anchor) {
     noAnchor(mark, anchor);
     noTag(mark, tag);
     Node opened = node(kind, mark);
     if (expectsKey())
-      throw UserError(opened.place(), fmt::format("{} as a key", describe(kind)), "a key is a word");
+      throw UserError(opened.place(), fmt::format("{} as a key", describe(kind)),
+                      "a key is a word");
     if (stack_.size() >= maximumDepth)
       throw UserError(opened.place(), fmt::format("nested more than {} deep", maximumDepth));
     stack_.push_back(std::move(opened));
@@ -216,11 +238,13 @@ private:
 
   void noAnchor(const YAML::Mark &mark, YAML::anchor_t anchor) const {
     if (anchor != 0)
-      throw UserError(node(Node::Kind::Null, mark).place(), "an anchor ('&')", "write the value out where it is used");
+      throw UserError(node(Node::Kind::Null, mark).place(), "an anchor ('&')",
+                      "write the value out where it is used");
   }
   void noTag(const YAML::Mark &mark, const std::string &tag) const {
     if (!tag.empty() && tag != "?" && tag != "!")
-      throw UserError(node(Node::Kind::Null, mark).place(), fmt::format("a tag ('{}')", escape(tag, 40)), "remove it");
+      throw UserError(node(Node::Kind::Null, mark).place(),
+                      fmt::format("a tag ('{}')", escape(tag, 40)), "remove it");
   }
 
   std::shared_ptr<const std::string> file_;
@@ -244,17 +268,16 @@ Node parse(std::string_view text, const std::string &file) {
     }
   } catch (const YAML::Exception &error) {
     bool placed = !error.mark.is_null();
-    throw UserError({file, placed ? error.mark.line + 1 : 0, placed ? error.mark.column + 1 : 0, ""},
-                    fmt::format("not valid YAML: {}", escape(error.msg)));
+    throw UserError(
+        {file, placed ? error.mark.line + 1 : 0, placed ? error.mark.column + 1 : 0, ""},
+        fmt::format("not valid YAML: {}", escape(error.msg)));
   }
   if (!builder.sawDocument())
     throw UserError({file, 0, 0, ""}, "the file holds no YAML document");
   return builder.take();
 }
 
-Node read(const std::string &path) {
-  return parse(readFile(path, maximumBytes), path);
-}
+Node read(const std::string &path) { return parse(readFile(path, maximumBytes), path); }
 
 void mergePatch(Node &target, const Node &patch) {
   if (patch.kind != Node::Kind::Map) {

@@ -18,7 +18,8 @@ Description::Description() {
     throw std::runtime_error("no temporary directory");
   path_ = pattern;
   for (const char *part : {"description", "targets", "dram"})
-    fs::copy(fs::path(TILEWRIGHT_SOURCE_DIR) / "isa" / part, fs::path(path_) / part, fs::copy_options::recursive);
+    fs::copy(fs::path(TILEWRIGHT_SOURCE_DIR) / "isa" / part, fs::path(path_) / part,
+             fs::copy_options::recursive);
 }
 
 Description::~Description() {
@@ -26,7 +27,8 @@ Description::~Description() {
   fs::remove_all(path_, error);
 }
 
-Description &Description::replace(const std::string &file, const std::string &from, const std::string &to) {
+Description &Description::replace(const std::string &file, const std::string &from,
+                                  const std::string &to) {
   std::string path = path_ + "/" + file, text = readFile(path);
   size_t at = text.find(from);
   if (at == std::string::npos || text.find(from, at + 1) != std::string::npos)

@@ -15,7 +15,8 @@ public:
   Description(const Description &) = delete;
   Description &operator=(const Description &) = delete;
 
-  // Replaces the one occurrence of `from` in `file` (relative to isa/); anything but one is a mistake of the test.
+  // Replaces the one occurrence of `from` in `file` (relative to isa/); anything but one is a
+  // mistake of the test.
   Description &replace(const std::string &file, const std::string &from, const std::string &to);
   Description &write(const std::string &file, const std::string &text);
   Description &remove(const std::string &file);

@@ -22,8 +22,11 @@ static void expectFresh(const std::string &directory, const std::vector<Document
     if (!fs::exists(path) || readFile(path) != document.text)
       stale.push_back(document.name);
   }
-  EXPECT_THAT(stale, testing::IsEmpty()) << "in " << directory << "; to write it anew: tilewright isa doc --schemas isa/schema";
-  EXPECT_EQ(static_cast<size_t>(std::distance(fs::directory_iterator(root + directory), fs::directory_iterator())), documents.size())
+  EXPECT_THAT(stale, testing::IsEmpty())
+      << "in " << directory << "; to write it anew: tilewright isa doc --schemas isa/schema";
+  EXPECT_EQ(static_cast<size_t>(
+                std::distance(fs::directory_iterator(root + directory), fs::directory_iterator())),
+            documents.size())
       << "files in " << directory << " that nothing generates";
 }
 
@@ -41,7 +44,8 @@ TEST(Documents, EveryInstructionHasAPageWithAnExample) {
   }
 }
 
-// Each shipped file satisfies the JSON schema of its kind, and each has that schema's required keys.
+// Each shipped file satisfies the JSON schema of its kind, and each has that schema's required
+// keys.
 TEST(Documents, SchemasDescribeTheShippedFiles) {
   std::map<std::string, nlohmann::json> schemas;
   for (const Document &document : jsonSchemas())
@@ -49,7 +53,8 @@ TEST(Documents, SchemasDescribeTheShippedFiles) {
   int checked = 0;
   auto check = [&](const fs::path &path, const std::string &schema) {
     yaml::Node file = yaml::read(path.string());
-    const nlohmann::json &properties = schemas.at(schema).value("properties", nlohmann::json::object());
+    const nlohmann::json &properties =
+        schemas.at(schema).value("properties", nlohmann::json::object());
     for (const yaml::Node &key : file.keys)
       EXPECT_TRUE(properties.empty() || properties.contains(key.text)) << path << ": " << key.text;
     for (const auto &required : schemas.at(schema).value("required", nlohmann::json::array()))
@@ -58,7 +63,10 @@ TEST(Documents, SchemasDescribeTheShippedFiles) {
   };
   check(root + "/isa/description/machine.yaml", "machine.json");
   check(root + "/isa/description/timing.yaml", "timing.json");
-  for (const auto &[directory, schema] : {std::pair("description/instructions", "instruction.json"), {"targets", "target.json"}, {"dram", "dram.json"}, {"what-if", "overlay.json"}})
+  for (const auto &[directory, schema] : {std::pair("description/instructions", "instruction.json"),
+                                          {"targets", "target.json"},
+                                          {"dram", "dram.json"},
+                                          {"what-if", "overlay.json"}})
     for (const auto &entry : fs::directory_iterator(root + "/isa/" + directory))
       if (entry.path().extension() == ".yaml")
         check(entry.path(), schema);
@@ -81,14 +89,18 @@ TEST(Documents, ShippedOverlaysLoadAndChangeSomething) {
 
 TEST(Differences, NamesWhatAnOverlayChanges) {
   Description description;
-  description.overlay("timing: { vector: { start: \"3\" } }\ntarget: { params: { loop_depth: \"5\" } }\n");
-  EXPECT_EQ(differences(shipped(), description.load()), "- param loop_depth = 4\n+ param loop_depth = 5\n- timing vector.start = " +
-                                                            std::to_string(shipped().timing().at("vector.start")) + "\n+ timing vector.start = 3\n");
+  description.overlay(
+      "timing: { vector: { start: \"3\" } }\ntarget: { params: { loop_depth: \"5\" } }\n");
+  EXPECT_EQ(differences(shipped(), description.load()),
+            "- param loop_depth = 4\n+ param loop_depth = 5\n- timing vector.start = " +
+                std::to_string(shipped().timing().at("vector.start")) +
+                "\n+ timing vector.start = 3\n");
   EXPECT_EQ(differences(shipped(), shipped()), "");
 }
 
 TEST(ShippedTargets, AreNamed) {
   LoadOptions options;
   options.directory = root + "/isa";
-  EXPECT_THAT(shippedTargets(options), testing::IsSupersetOf({"edge16", "edge32", "odd12x20", "wide32x8"}));
+  EXPECT_THAT(shippedTargets(options),
+              testing::IsSupersetOf({"edge16", "edge32", "odd12x20", "wide32x8"}));
 }

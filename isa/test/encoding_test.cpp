@@ -87,34 +87,43 @@ std::string encodeError(const Word &word) {
 } // namespace
 
 TEST(Encoding, RefusesAValueThatDoesNotFit) {
-  EXPECT_EQ(encodeError(wordOf("load", {0, 0, 4096, 1})), "instruction 'load': error: 'n1' is 4096, not within 0..4095");
-  EXPECT_EQ(encodeError(wordOf("load", {-1, 0, 1, 1})), "instruction 'load': error: 's' is -1, not within 0..4294967295");
-  EXPECT_EQ(encodeError(wordOf("fill", {0, 128, 1, 1})), "instruction 'fill': error: 'value' is 128, not within -128..127");
+  EXPECT_EQ(encodeError(wordOf("load", {0, 0, 4096, 1})),
+            "instruction 'load': error: 'n1' is 4096, not within 0..4095");
+  EXPECT_EQ(encodeError(wordOf("load", {-1, 0, 1, 1})),
+            "instruction 'load': error: 's' is -1, not within 0..4294967295");
+  EXPECT_EQ(encodeError(wordOf("fill", {0, 128, 1, 1})),
+            "instruction 'fill': error: 'value' is 128, not within -128..127");
 }
 
 TEST(Encoding, RefusesACountBeyondTheArray) {
-  EXPECT_EQ(encodeError(wordOf("mload", {0, 17, 1})), "instruction 'mload': error: 'k' is 17, not within 0..16");
+  EXPECT_EQ(encodeError(wordOf("mload", {0, 17, 1})),
+            "instruction 'mload': error: 'k' is 17, not within 0..16");
 }
 
 TEST(Encoding, RefusesARegisterThatDoesNotExist) {
-  EXPECT_EQ(encodeError(wordOf("load.set", {6, 0, 0, 0})), "instruction 'load.set': error: 'r0' is 6, not within 0..5");
+  EXPECT_EQ(encodeError(wordOf("load.set", {6, 0, 0, 0})),
+            "instruction 'load.set': error: 'r0' is 6, not within 0..5");
 }
 
 TEST(Encoding, RefusesAFailedRequire) {
-  EXPECT_EQ(encodeError(wordOf("vrescale", {0, 0, 1, 65})), "instruction 'vrescale': error: C1 does not hold: nc <= channels");
-  EXPECT_EQ(encodeError(wordOf("loop", {1, 0})), "instruction 'loop': error: C1 does not hold: length >= 1");
+  EXPECT_EQ(encodeError(wordOf("vrescale", {0, 0, 1, 65})),
+            "instruction 'vrescale': error: C1 does not hold: nc <= channels");
+  EXPECT_EQ(encodeError(wordOf("loop", {1, 0})),
+            "instruction 'loop': error: C1 does not hold: length >= 1");
 }
 
 TEST(Encoding, RefusesABaseRegisterThatDoesNotExist) {
   Word word = wordOf("load", {0, 0, 1, 1});
   word.bases[1] = 8;
-  EXPECT_EQ(encodeError(word), "instruction 'load': error: the base register x8 of 'd' does not exist: there are 8");
+  EXPECT_EQ(encodeError(word),
+            "instruction 'load': error: the base register x8 of 'd' does not exist: there are 8");
 }
 
 TEST(Encoding, RefusesASemaphoreThatDoesNotExist) {
   Word word = wordOf("halt", {});
   word.wait = 0x10000;
-  EXPECT_EQ(encodeError(word), "instruction 'halt': error: the wait mask 0x10000 names a semaphore beyond 15");
+  EXPECT_EQ(encodeError(word),
+            "instruction 'halt': error: the wait mask 0x10000 names a semaphore beyond 15");
 }
 
 namespace {

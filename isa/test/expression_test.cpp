@@ -49,7 +49,8 @@ protected:
   Scope scope_;
   Functions functions_;
   const Instruction *instruction_ = nullptr;
-  std::vector<std::pair<std::string, Type>> iterators_ = {{"y", {false, 16}}, {"x", {false, 12}}, {"c", {false, 12}}};
+  std::vector<std::pair<std::string, Type>> iterators_ = {
+      {"y", {false, 16}}, {"x", {false, 12}}, {"c", {false, 12}}};
 };
 
 } // namespace
@@ -85,19 +86,23 @@ TEST_F(ExpressionTest, OtherOperationsTakeTheCommonType) {
 }
 
 TEST_F(ExpressionTest, MoreThan128BitsIsAnError) {
-  EXPECT_EQ(errorOf("lo * lo * lo * lo * lo"), "f.yaml:7:29: error: the value needs more than 128 bits\n"
-                                               "  fix: close an argument with cast<T> or sat<T>");
+  EXPECT_EQ(errorOf("lo * lo * lo * lo * lo"),
+            "f.yaml:7:29: error: the value needs more than 128 bits\n"
+            "  fix: close an argument with cast<T> or sat<T>");
 }
 
 TEST_F(ExpressionTest, LogicIsOfU1) {
-  EXPECT_THAT(errorOf("lo && hi"), StartsWith("f.yaml:7:14: error: '&&' is of two u1, not of i32 and i32"));
+  EXPECT_THAT(errorOf("lo && hi"),
+              StartsWith("f.yaml:7:14: error: '&&' is of two u1, not of i32 and i32"));
   EXPECT_THAT(errorOf("!lo"), HasSubstr("'!' is of a u1, not of a i32"));
   EXPECT_THAT(errorOf("lo ? 1 : 0"), HasSubstr("the condition is a i32, not a u1"));
 }
 
 TEST_F(ExpressionTest, NamesTheNearestOfAnUndefinedName) {
-  EXPECT_EQ(errorOf("d_shif + 1"), "f.yaml:7:10: error: undefined name 'd_shif'\n  fix: did you mean 'd_shift'?");
-  EXPECT_THAT(errorOf("1 + clamp(1)"), StartsWith("f.yaml:7:15: error: undefined function 'clamp'"));
+  EXPECT_EQ(errorOf("d_shif + 1"),
+            "f.yaml:7:10: error: undefined name 'd_shif'\n  fix: did you mean 'd_shift'?");
+  EXPECT_THAT(errorOf("1 + clamp(1)"),
+              StartsWith("f.yaml:7:15: error: undefined function 'clamp'"));
   EXPECT_THAT(errorOf("q[1]"), HasSubstr("'q' is nothing that has elements here"));
   EXPECT_THAT(errorOf("a + 1"), HasSubstr("the memory operand 'a' stands without an index"));
   EXPECT_THAT(errorOf("table + 1"), HasSubstr("the array 'table' stands without an index"));
@@ -108,7 +113,8 @@ TEST_F(ExpressionTest, NamesTheNearestOfAnUndefinedName) {
 }
 
 TEST_F(ExpressionTest, DivisionIsAnError) {
-  EXPECT_THAT(errorOf("lo / 2"), StartsWith("f.yaml:7:14: error: division is not part of expressions"));
+  EXPECT_THAT(errorOf("lo / 2"),
+              StartsWith("f.yaml:7:14: error: division is not part of expressions"));
   EXPECT_THAT(errorOf("lo % 2"), HasSubstr("division is not part of expressions"));
 }
 
@@ -174,7 +180,8 @@ TEST_F(ExpressionTest, AffineFormsCollectTerms) {
   ASSERT_EQ(form.terms.size(), 2u);
   EXPECT_EQ(printed(form.terms[0].coefficient), "d_s1");
   EXPECT_EQ(evaluate(*form.terms[1].coefficient, {}), 2);
-  EXPECT_EQ(printed(form.constant), "cast<u5>(12) + n0"); // a folded product keeps the product's type
+  EXPECT_EQ(printed(form.constant),
+            "cast<u5>(12) + n0"); // a folded product keeps the product's type
   EXPECT_FALSE(asAffine(build("x * y"), form));
   EXPECT_FALSE(asAffine(build("x >> 1"), form));
   EXPECT_FALSE(asAffine(build("a[0] + x"), form));
@@ -183,7 +190,8 @@ TEST_F(ExpressionTest, AffineFormsCollectTerms) {
 
 TEST_F(ExpressionTest, AffineFormsAgreeWithTheExpression) {
   std::mt19937 random(1);
-  for (const char *text : {"y * d_s1 + x * d_s0 + c", "y * (d_s1 - 3) - (x - c) * a_s0", "-(x * d_s0) + 5", "0 - c * a_sc + n0 * 2"}) {
+  for (const char *text : {"y * d_s1 + x * d_s0 + c", "y * (d_s1 - 3) - (x - c) * a_s0",
+                           "-(x * d_s0) + 5", "0 - c * a_sc + n0 * 2"}) {
     ExprPtr expr = build(text);
     AffineForm form;
     ASSERT_TRUE(asAffine(expr, form)) << text;
@@ -207,20 +215,29 @@ namespace {
 
 // A random expression over immediates, registers and literals.
 std::string randomText(std::mt19937 &random, int depth) {
-  static const char *leaves[] = {"0", "1", "7", "255", "n0", "nc", "lo", "hi", "a_zp", "d_shift", "k0", "(-5)"};
+  static const char *leaves[] = {"0",  "1",  "7",    "255",     "n0", "nc",
+                                 "lo", "hi", "a_zp", "d_shift", "k0", "(-5)"};
   if (depth == 0)
     return leaves[random() % 12];
   auto sub = [&] { return randomText(random, depth - 1); };
   static const char *binary[] = {"+", "-", "*", "&", "|", "^", "<<", ">>"};
   switch (random() % 10) {
-  case 0: return "cast<i" + std::to_string(1 + random() % 40) + ">(" + sub() + ")";
-  case 1: return "sat<u" + std::to_string(1 + random() % 40) + ">(" + sub() + ")";
-  case 2: return "min(" + sub() + ", " + sub() + ")";
-  case 3: return "max(" + sub() + ", " + sub() + ")";
-  case 4: return "(" + sub() + " < " + sub() + " ? " + sub() + " : " + sub() + ")";
-  case 5: return "clz(" + sub() + ")";
-  case 6: return "(-" + sub() + ")";
-  default: return "(" + sub() + " " + binary[random() % 8] + " " + sub() + ")";
+  case 0:
+    return "cast<i" + std::to_string(1 + random() % 40) + ">(" + sub() + ")";
+  case 1:
+    return "sat<u" + std::to_string(1 + random() % 40) + ">(" + sub() + ")";
+  case 2:
+    return "min(" + sub() + ", " + sub() + ")";
+  case 3:
+    return "max(" + sub() + ", " + sub() + ")";
+  case 4:
+    return "(" + sub() + " < " + sub() + " ? " + sub() + " : " + sub() + ")";
+  case 5:
+    return "clz(" + sub() + ")";
+  case 6:
+    return "(-" + sub() + ")";
+  default:
+    return "(" + sub() + " " + binary[random() % 8] + " " + sub() + ")";
   }
 }
 
@@ -229,9 +246,12 @@ struct Values {
   explicit Values(std::mt19937 &random) {
     const Instruction &instruction = *shipped().find("vadd.i8");
     for (const Operand &operand : instruction.operands)
-      immediates.push_back(operand.least + static_cast<int64_t>(random() % static_cast<uint64_t>(operand.greatest - operand.least + 1)));
+      immediates.push_back(operand.least + static_cast<int64_t>(random() % static_cast<uint64_t>(
+                                                                               operand.greatest -
+                                                                               operand.least + 1)));
     for (const StateRegister &reg : shipped().findUnit("vector")->registers)
-      state.push_back(static_cast<int64_t>(wrap(static_cast<int32_t>(random()) >> (random() % 32), reg.type)));
+      state.push_back(
+          static_cast<int64_t>(wrap(static_cast<int32_t>(random()) >> (random() % 32), reg.type)));
   }
   ScalarContext context() const { return {nullptr, immediates.data(), state.data(), nullptr}; }
 };
@@ -279,7 +299,9 @@ TEST_F(ExpressionTest, PrintedTextBuildsTheSameExpression) {
 
 TEST(Params, ExpressionsOverParams) {
   Params params = {{"rows", 16}, {"big", INT64_MAX}};
-  auto value = [&](const std::string &text) { return evaluateParams(scalar(text), lookupIn(params)); };
+  auto value = [&](const std::string &text) {
+    return evaluateParams(scalar(text), lookupIn(params));
+  };
   auto error = [&](const std::string &text) { return diagnosticOf([&] { value(text); }); };
   EXPECT_EQ(value("2 * rows + 1"), 33);
   EXPECT_EQ(value("clog2(rows + 1)"), 5);

@@ -4,8 +4,8 @@
 #include "tilewright/isa/extent.h"
 #include "type.h"
 
-#include <gmock/gmock.h>
 #include <algorithm>
+#include <gmock/gmock.h>
 
 using namespace tilewright;
 using namespace tilewright::isa;
@@ -16,9 +16,10 @@ namespace {
 // Walks every element that a step touches and collects the least and greatest byte of each operand.
 class Enumeration {
 public:
-  Enumeration(const Isa &isa, const Instruction &instruction, const Word &word, const std::vector<int64_t> &state,
-              const std::vector<int64_t> &addresses)
-      : isa_(isa), instruction_(instruction), addresses_(addresses), ranges_(instruction.operands.size()) {
+  Enumeration(const Isa &isa, const Instruction &instruction, const Word &word,
+              const std::vector<int64_t> &state, const std::vector<int64_t> &addresses)
+      : isa_(isa), instruction_(instruction), addresses_(addresses),
+        ranges_(instruction.operands.size()) {
     context_.immediates = word.values.data();
     context_.state = state.data();
     for (const Step &step : instruction.steps) {
@@ -70,9 +71,12 @@ private:
   void touch(int operand, int64_t index) {
     const Operand &memory = instruction_.operands[static_cast<size_t>(operand)];
     int64_t bytes = memory.type.bits / 8;
-    int64_t begin = addresses_[static_cast<size_t>(operand)] * isa_.memory(memory.space).addressBytes + index * bytes;
+    int64_t begin =
+        addresses_[static_cast<size_t>(operand)] * isa_.memory(memory.space).addressBytes +
+        index * bytes;
     Range &range = ranges_[static_cast<size_t>(operand)];
-    range = range.empty() ? Range{begin, begin + bytes} : Range{std::min(range.begin, begin), std::max(range.end, begin + bytes)};
+    range = range.empty() ? Range{begin, begin + bytes}
+                          : Range{std::min(range.begin, begin), std::max(range.end, begin + bytes)};
   }
 
   const Isa &isa_;
@@ -88,7 +92,8 @@ void smallState(const Unit &unit, std::mt19937_64 &random, std::vector<int64_t> 
   state.clear();
   for (const StateRegister &reg : unit.registers) {
     bool extent = reg.name[0] == 'n' || reg.name[0] == 'k';
-    int64_t value = extent ? static_cast<int64_t>(random() % 4) : static_cast<int64_t>(random() % 41) - 20;
+    int64_t value =
+        extent ? static_cast<int64_t>(random() % 4) : static_cast<int64_t>(random() % 41) - 20;
     state.push_back(static_cast<int64_t>(wrap(value, reg.type)));
   }
 }
@@ -108,17 +113,21 @@ TEST(Extent, RangesAreThoseOfEnumeration) {
         for (const Operand &operand : instruction.operands) {
           auto index = static_cast<size_t>(operand.index);
           if (operand.kind == Operand::Kind::Immediate && operand.name != "value")
-            word.values[index] = std::min<int64_t>(word.values[index], static_cast<int64_t>(random() % 5));
+            word.values[index] =
+                std::min<int64_t>(word.values[index], static_cast<int64_t>(random() % 5));
           addresses.push_back(static_cast<int64_t>(random() % 100000) - 500);
         }
-        std::vector<Range> ranges = operandRanges(instruction, isa, word, state.data(), addresses.data());
+        std::vector<Range> ranges =
+            operandRanges(instruction, isa, word, state.data(), addresses.data());
         Enumeration expected(isa, instruction, word, state, addresses);
         for (size_t j = 0; j < ranges.size(); ++j) {
           EXPECT_EQ(ranges[j].empty(), expected.ranges()[j].empty()) << instruction.name;
           if (ranges[j].empty())
             continue;
-          EXPECT_EQ(ranges[j].begin, expected.ranges()[j].begin) << instruction.name << " " << instruction.operands[j].name;
-          EXPECT_EQ(ranges[j].end, expected.ranges()[j].end) << instruction.name << " " << instruction.operands[j].name;
+          EXPECT_EQ(ranges[j].begin, expected.ranges()[j].begin)
+              << instruction.name << " " << instruction.operands[j].name;
+          EXPECT_EQ(ranges[j].end, expected.ranges()[j].end)
+              << instruction.name << " " << instruction.operands[j].name;
           ++compared;
         }
       }
@@ -130,7 +139,8 @@ TEST(Extent, RangesAreThoseOfEnumeration) {
 namespace {
 
 // The trap of an instruction with reset registers, changed as told.
-std::string trap(const char *name, std::vector<int64_t> values, const std::map<std::string, int64_t> &registers = {}) {
+std::string trap(const char *name, std::vector<int64_t> values,
+                 const std::map<std::string, int64_t> &registers = {}) {
   const Isa &isa = shipped();
   const Instruction &instruction = *isa.find(name);
   std::vector<int64_t> state;
@@ -147,7 +157,8 @@ std::string trap(const char *name, std::vector<int64_t> values, const std::map<s
 
 TEST(ExtentTrap, AccessesUpToTheEnd) {
   EXPECT_EQ(trap("fill", {262144 - 64, 0, 1, 64}), "");
-  EXPECT_EQ(trap("fill", {262144 - 63, 0, 1, 64}), "operand 'd' of 'fill' touches bytes 262081..262144 of spad, which has 262144");
+  EXPECT_EQ(trap("fill", {262144 - 63, 0, 1, 64}),
+            "operand 'd' of 'fill' touches bytes 262081..262144 of spad, which has 262144");
   EXPECT_EQ(trap("fill.acc", {16384 - 64, 0, 1, 64}), "");
   EXPECT_THAT(trap("fill.acc", {16384 - 63, 0, 1, 64}), HasSubstr("of acc, which has 65536"));
 }
@@ -169,7 +180,8 @@ TEST(ExtentTrap, GuardedReadsEndAtTheirGuard) {
 TEST(ExtentTrap, TheSameElementsMayBeReadAndWritten) {
   std::map<std::string, int64_t> rows = {{"a_s0", 16}, {"d_s0", 16}, {"b_s0", 16}};
   EXPECT_EQ(trap("vadd", {0, 4096, 0, 8, 16}, rows), "");
-  EXPECT_EQ(trap("vadd", {0, 4096, 1, 8, 16}, rows), "operand 'd' of 'vadd' overlaps 'a', which it reads, at other elements");
+  EXPECT_EQ(trap("vadd", {0, 4096, 1, 8, 16}, rows),
+            "operand 'd' of 'vadd' overlaps 'a', which it reads, at other elements");
   rows["d_s0"] = 32;
   EXPECT_THAT(trap("vadd", {0, 4096, 0, 8, 16}, rows), HasSubstr("overlaps 'a'"));
 }
@@ -185,10 +197,12 @@ TEST(ExtentTrap, TypesOfDifferentWidthOverlap) {
 
 TEST(ExtentTrap, AnElementUpdatedTwice) {
   EXPECT_EQ(trap("mmul", {0, 0, 1, 4, 16, 16, 1, 0}, {{"a_s0", 16}, {"d_s0", 16}}), "");
-  EXPECT_THAT(trap("mmul", {0, 0, 1, 4, 16, 16, 1, 0}, {{"a_s0", 16}, {"d_s0", 0}}), HasSubstr("operand 'd' of 'mmul' overlaps 'd'"));
+  EXPECT_THAT(trap("mmul", {0, 0, 1, 4, 16, 16, 1, 0}, {{"a_s0", 16}, {"d_s0", 0}}),
+              HasSubstr("operand 'd' of 'mmul' overlaps 'd'"));
 }
 
 TEST(ExtentTrap, AReductionOverWhatItWrites) {
-  EXPECT_THAT(trap("vsum", {0, 0, 4, 16}, {{"a_s0", 16}, {"d_s0", 16}, {"k0", 2}, {"a_k0", 16}}), HasSubstr("overlaps 'a'"));
+  EXPECT_THAT(trap("vsum", {0, 0, 4, 16}, {{"a_s0", 16}, {"d_s0", 16}, {"k0", 2}, {"a_k0", 16}}),
+              HasSubstr("overlaps 'a'"));
   EXPECT_EQ(trap("vsum", {0, 0, 4, 16}, {{"a_s0", 16}, {"d_s0", 16}}), "");
 }

@@ -1,4 +1,5 @@
-// ctest -R Interpreter: what instructions compute, against code written from the TOSA specification and from first principles.
+// ctest -R Interpreter: what instructions compute, against code written from the TOSA specification
+// and from first principles.
 #include "description.h"
 #include "tilewright/isa/extent.h"
 #include "tilewright/isa/interpreter.h"
@@ -23,7 +24,8 @@ int32_t applyScale(int32_t value, int32_t multiplier, int shift) {
 class Execution {
 public:
   explicit Execution(const char *name)
-      : isa(shipped()), instruction(*isa.find(name)), state(isa, isa.units()[static_cast<size_t>(instruction.unit)], 1 << 16) {
+      : isa(shipped()), instruction(*isa.find(name)),
+        state(isa, isa.units()[static_cast<size_t>(instruction.unit)], 1 << 16) {
     std::mt19937 random(5);
     for (auto &memory : state.memories)
       for (uint8_t &byte : memory)
@@ -77,9 +79,12 @@ TEST(Interpreter, RescaleIsThatOfTosa) {
   machine.run({0, 0, 8, 16});
   for (size_t x = 0; x < 8; ++x)
     for (size_t c = 0; c < 16; ++c) {
-      auto sum = static_cast<int32_t>(static_cast<uint32_t>(before.acc(x * 16 + c)) + static_cast<uint32_t>(machine.array("bias")[c]));
-      int32_t scaled = applyScale(sum, static_cast<int32_t>(machine.array("mult")[c]), static_cast<int>(machine.array("shift")[c]));
-      EXPECT_EQ(machine.spad(x * 16 + c), std::clamp<int64_t>(int64_t(scaled) - 3, -128, 127)) << x << " " << c;
+      auto sum = static_cast<int32_t>(static_cast<uint32_t>(before.acc(x * 16 + c)) +
+                                      static_cast<uint32_t>(machine.array("bias")[c]));
+      int32_t scaled = applyScale(sum, static_cast<int32_t>(machine.array("mult")[c]),
+                                  static_cast<int>(machine.array("shift")[c]));
+      EXPECT_EQ(machine.spad(x * 16 + c), std::clamp<int64_t>(int64_t(scaled) - 3, -128, 127))
+          << x << " " << c;
     }
 }
 
@@ -90,7 +95,8 @@ TEST(Interpreter, MatrixMultiplicationIsTheSumOfProducts) {
   load.run({100, 7, 9});
   for (size_t i = 0; i < 16; ++i)
     for (size_t j = 0; j < 16; ++j)
-      EXPECT_EQ(load.array("shadow")[i * 16 + j], i < 7 && j < 9 ? load.spad(100 + i * 20 + j) - 5 : 0);
+      EXPECT_EQ(load.array("shadow")[i * 16 + j],
+                i < 7 && j < 9 ? load.spad(100 + i * 20 + j) - 5 : 0);
   Execution multiply("mmul");
   multiply.state = load.state;
   multiply.reg("a_s0") = 11;
@@ -120,7 +126,8 @@ TEST(Interpreter, TableOf16BitsInterpolatesAsTosaDoes) {
   for (size_t i = 0; i < 64; ++i) {
     auto value = static_cast<int16_t>(before.acc(i));
     int index = (value + 32768) >> 7, fraction = value & 127;
-    int64_t base = machine.array("table16")[static_cast<size_t>(index)], next = machine.array("table16")[static_cast<size_t>(index + 1)];
+    int64_t base = machine.array("table16")[static_cast<size_t>(index)],
+            next = machine.array("table16")[static_cast<size_t>(index + 1)];
     EXPECT_EQ(machine.acc(4096 + i), base * 128 + (next - base) * fraction);
   }
 }
@@ -137,12 +144,15 @@ TEST(Vectors, AreDeterministicAndDoNotTrap) {
     for (const Instruction &instruction : shipped(target).instructions()) {
       if (instruction.control != Control::None)
         continue;
-      std::vector<TestVector> vectors = testVectors(shipped(target), instruction, 8, 3), again = testVectors(shipped(target), instruction, 8, 3);
+      std::vector<TestVector> vectors = testVectors(shipped(target), instruction, 8, 3),
+                              again = testVectors(shipped(target), instruction, 8, 3);
       int reached = 0;
       for (size_t i = 0; i < vectors.size(); ++i) {
         const TestVector &vector = vectors[i];
         EXPECT_EQ(shipped(target).encode(vector.word), shipped(target).encode(again[i].word));
-        EXPECT_EQ(trapReason(instruction, shipped(target), vector.word, vector.registersBefore.data(), vector.addresses.data()), "");
+        EXPECT_EQ(trapReason(instruction, shipped(target), vector.word,
+                             vector.registersBefore.data(), vector.addresses.data()),
+                  "");
         for (size_t j = 0; j < vector.after.size(); ++j)
           EXPECT_EQ(vector.after[j].bytes, again[i].after[j].bytes);
         reached += !vector.before.empty() || !instruction.sets.empty();

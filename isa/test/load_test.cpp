@@ -11,14 +11,18 @@ using namespace tilewright::isa;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-static const std::string machine = "description/machine.yaml", timing = "description/timing.yaml", target = "targets/edge16.yaml";
-static std::string instruction(const std::string &name) { return "description/instructions/" + name + ".yaml"; }
+static const std::string machine = "description/machine.yaml", timing = "description/timing.yaml",
+                         target = "targets/edge16.yaml";
+static std::string instruction(const std::string &name) {
+  return "description/instructions/" + name + ".yaml";
+}
 
 // --- what loads
 
 TEST(Load, AllShippedTargetsLoad) {
   int targets = 0;
-  for (const auto &entry : std::filesystem::directory_iterator(TILEWRIGHT_SOURCE_DIR "/isa/targets")) {
+  for (const auto &entry :
+       std::filesystem::directory_iterator(TILEWRIGHT_SOURCE_DIR "/isa/targets")) {
     const Isa &isa = shipped(entry.path().stem().string());
     EXPECT_EQ(isa.hash().size(), 64u);
     EXPECT_GT(isa.timing().size(), 5u);
@@ -75,7 +79,8 @@ TEST(LoadOverlay, ChangesTheMachine) {
 
 TEST(LoadOverlay, LaterOnesWin) {
   Description description;
-  description.overlay("target: { params: { rows: \"32\" } }\n").overlay("target: { params: { rows: \"8\" } }\n");
+  description.overlay("target: { params: { rows: \"32\" } }\n")
+      .overlay("target: { params: { rows: \"8\" } }\n");
   EXPECT_EQ(description.load().param("rows"), 8);
 }
 
@@ -99,19 +104,22 @@ TEST(LoadOverlay, ChangesTheDramPreset) {
 TEST(LoadOverlay, MistakesNameTheOverlay) {
   Description description;
   description.overlay("instructions: { vadd: { sumary: \"x\" } }\n");
-  EXPECT_EQ(description.error(), "overlay0.yaml:4:25: error: unknown key 'sumary' in the instruction file\n  fix: did you mean 'summary'?");
+  EXPECT_EQ(description.error(), "overlay0.yaml:4:25: error: unknown key 'sumary' in the "
+                                 "instruction file\n  fix: did you mean 'summary'?");
 }
 
 TEST(LoadOverlay, RemovingWhatIsNotThere) {
   Description description;
   description.overlay("instructions: { vnone: null }\n");
-  EXPECT_EQ(description.error(), "overlay0.yaml:4:17: error: there is no instruction 'vnone' to remove");
+  EXPECT_EQ(description.error(),
+            "overlay0.yaml:4:17: error: there is no instruction 'vnone' to remove");
 }
 
 TEST(LoadOverlay, UnknownPart) {
   Description description;
   description.overlay("machines: {}\n");
-  EXPECT_EQ(description.error(), "overlay0.yaml:4:1: error: unknown key 'machines' in the overlay file\n  fix: did you mean 'machine'?");
+  EXPECT_EQ(description.error(), "overlay0.yaml:4:1: error: unknown key 'machines' in the overlay "
+                                 "file\n  fix: did you mean 'machine'?");
 }
 
 TEST(LoadOverlay, PartsAreMaps) {
@@ -123,25 +131,31 @@ TEST(LoadOverlay, PartsAreMaps) {
 // --- files
 
 TEST(LoadFiles, UnknownTargetNamesTheNearest) {
-  EXPECT_EQ(Description().error("edge61"), "tilewright: error: there is no target 'edge61'\n  fix: did you mean 'edge16'?");
+  EXPECT_EQ(Description().error("edge61"),
+            "tilewright: error: there is no target 'edge61'\n  fix: did you mean 'edge16'?");
 }
 
 TEST(LoadFiles, TargetByPath) {
   Description description;
-  description.write("mine.yaml", "schema: \"tilewright/target/1\"\nname: \"mine\"\nsummary: \"s\"\nclock_hz: \"5\"\ndram: \"ideal\"\nparams: { rows: \"4\" }\n");
+  description.write("mine.yaml",
+                    "schema: \"tilewright/target/1\"\nname: \"mine\"\nsummary: \"s\"\nclock_hz: "
+                    "\"5\"\ndram: \"ideal\"\nparams: { rows: \"4\" }\n");
   EXPECT_EQ(description.load(description.path() + "/mine.yaml").param("rows"), 4);
 }
 
 TEST(LoadFiles, UnknownDramPreset) {
   Description description;
   description.replace("targets/edge16.yaml", "\"lpddr4\"", "\"lpddr5\"");
-  EXPECT_EQ(description.error(), "targets/edge16.yaml:6:7: error: there is no DRAM preset 'lpddr5'\n  fix: did you mean 'lpddr4'?");
+  EXPECT_EQ(description.error(), "targets/edge16.yaml:6:7: error: there is no DRAM preset "
+                                 "'lpddr5'\n  fix: did you mean 'lpddr4'?");
 }
 
 TEST(LoadFiles, WrongSchema) {
   Description description;
   description.replace(machine, "tilewright/machine/1", "tilewright/machine/2");
-  EXPECT_EQ(description.error(), machine + ":3:9: error: the schema is 'tilewright/machine/2', not 'tilewright/machine/1'");
+  EXPECT_EQ(description.error(),
+            machine +
+                ":3:9: error: the schema is 'tilewright/machine/2', not 'tilewright/machine/1'");
 }
 
 TEST(LoadFiles, MissingFile) {
@@ -153,7 +167,9 @@ TEST(LoadFiles, MissingFile) {
 TEST(LoadFiles, InstructionUnderAnotherName) {
   Description description;
   description.replace(instruction("vadd"), "name: \"vadd\"", "name: \"vsum\"");
-  EXPECT_THAT(description.error(), StartsWith(instruction("vadd") + ":1:7: error: the instruction 'vsum' stands under the name 'vadd'"));
+  EXPECT_THAT(description.error(),
+              StartsWith(instruction("vadd") +
+                         ":1:7: error: the instruction 'vsum' stands under the name 'vadd'"));
 }
 
 // --- shapes
@@ -161,19 +177,24 @@ TEST(LoadFiles, InstructionUnderAnotherName) {
 TEST(LoadShape, UnknownKey) {
   Description description;
   description.replace(instruction("vadd"), "unit:", "units:");
-  EXPECT_EQ(description.error(), instruction("vadd") + ":3:1: error: unknown key 'units' in the instruction file\n  fix: did you mean 'unit'?");
+  EXPECT_EQ(
+      description.error(),
+      instruction("vadd") +
+          ":3:1: error: unknown key 'units' in the instruction file\n  fix: did you mean 'unit'?");
 }
 
 TEST(LoadShape, MissingKey) {
   Description description;
   description.replace(instruction("vadd"), "unit: \"vector\"\n", "");
-  EXPECT_EQ(description.error(), instruction("vadd") + ":1:1: error: key 'unit' is missing in the instruction file");
+  EXPECT_EQ(description.error(),
+            instruction("vadd") + ":1:1: error: key 'unit' is missing in the instruction file");
 }
 
 TEST(LoadShape, WrongType) {
   Description description;
   description.replace(instruction("vadd"), "unit: \"vector\"", "unit: [ \"vector\" ]");
-  EXPECT_EQ(description.error(), instruction("vadd") + ":3:7: error: 'unit' is a list, not a quoted string");
+  EXPECT_EQ(description.error(),
+            instruction("vadd") + ":3:7: error: 'unit' is a list, not a quoted string");
 }
 
 TEST(LoadShape, NoValue) {
@@ -185,13 +206,15 @@ TEST(LoadShape, NoValue) {
 TEST(LoadShape, WordOutsideOfItsList) {
   Description description;
   description.replace(machine, "template: \"matrix\"", "template: \"tensor\"");
-  EXPECT_THAT(description.error(), HasSubstr("error: 'template' is 'tensor', not one of sequencer, dma_load, dma_store, matrix, vector"));
+  EXPECT_THAT(description.error(), HasSubstr("error: 'template' is 'tensor', not one of sequencer, "
+                                             "dma_load, dma_store, matrix, vector"));
 }
 
 TEST(LoadShape, FlagsAreNotQuoted) {
   Description description;
   description.replace(machine, "range: \"2..32\", pow2: true", "range: \"2..32\", pow2: \"true\"");
-  EXPECT_THAT(description.error(), HasSubstr("error: 'pow2' is a quoted string, not true or false, without quotes"));
+  EXPECT_THAT(description.error(),
+              HasSubstr("error: 'pow2' is a quoted string, not true or false, without quotes"));
 }
 
 // --- params
@@ -204,28 +227,35 @@ class LoadParam : public testing::TestWithParam<ParamCase> {};
 
 TEST_P(LoadParam, IsRefused) {
   Description description;
-  description.replace("targets/edge16.yaml", "params: {}", std::string("params: { ") + GetParam().params + " }");
+  description.replace("targets/edge16.yaml", "params: {}",
+                      std::string("params: { ") + GetParam().params + " }");
   EXPECT_THAT(description.error(), StartsWith("targets/edge16.yaml:7:"));
   EXPECT_THAT(description.error(), HasSubstr(GetParam().message));
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, LoadParam,
-    testing::Values(ParamCase{"Zero", "rows: \"0\"", "the param 'rows' is 0, not within 1..256"},
-                    ParamCase{"Negative", "rows: \"-1\"", "the param 'rows' is -1, not within 1..256"},
-                    ParamCase{"Huge", "spad_bytes: \"2147483648\"", "the param 'spad_bytes' is 2147483648"},
-                    ParamCase{"Beyond", "spad_bytes: \"9223372036854775808\"", "the value overflows 64 bits"},
-                    ParamCase{"Overflow", "spad_bytes: \"9223372036854775807 * 2\"", "the value overflows 64 bits"},
-                    ParamCase{"NoPower", "bus_bytes: \"12\"", "the param 'bus_bytes' is 12, not a power of two"},
-                    ParamCase{"Itself", "rows: \"rows + 1\"", "the param 'rows' depends on itself: rows -> rows"},
-                    ParamCase{"Cycle", "rows: \"cols\", cols: \"rows\"", "depends on itself"},
-                    ParamCase{"Unknown", "row: \"1\"", "undefined param 'row'\n  fix: did you mean 'rows'?"},
-                    ParamCase{"Undefined", "rows: \"colls\"", "undefined param 'colls'\n  fix: did you mean 'cols'?"}),
+    testing::Values(
+        ParamCase{"Zero", "rows: \"0\"", "the param 'rows' is 0, not within 1..256"},
+        ParamCase{"Negative", "rows: \"-1\"", "the param 'rows' is -1, not within 1..256"},
+        ParamCase{"Huge", "spad_bytes: \"2147483648\"", "the param 'spad_bytes' is 2147483648"},
+        ParamCase{"Beyond", "spad_bytes: \"9223372036854775808\"", "the value overflows 64 bits"},
+        ParamCase{"Overflow", "spad_bytes: \"9223372036854775807 * 2\"",
+                  "the value overflows 64 bits"},
+        ParamCase{"NoPower", "bus_bytes: \"12\"",
+                  "the param 'bus_bytes' is 12, not a power of two"},
+        ParamCase{"Itself", "rows: \"rows + 1\"",
+                  "the param 'rows' depends on itself: rows -> rows"},
+        ParamCase{"Cycle", "rows: \"cols\", cols: \"rows\"", "depends on itself"},
+        ParamCase{"Unknown", "row: \"1\"", "undefined param 'row'\n  fix: did you mean 'rows'?"},
+        ParamCase{"Undefined", "rows: \"colls\"",
+                  "undefined param 'colls'\n  fix: did you mean 'cols'?"}),
     [](const auto &info) { return info.param.name; });
 
 // --- a change of one file that must be refused
 
-// `at` is a text of the changed file, a caret before the character that the diagnostic must point at.
+// `at` is a text of the changed file, a caret before the character that the diagnostic must point
+// at.
 struct ChangeCase {
   const char *name;
   std::string file, from, to, at, message;
@@ -239,7 +269,10 @@ static std::string placeOf(const std::string &text, std::string at) {
   if (found == std::string::npos || text.find(at, found + 1) != std::string::npos)
     return "'" + at + "' does not occur once";
   size_t position = found + caret, lineStart = text.substr(0, position).rfind('\n') + 1;
-  return std::to_string(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(position), '\n') + 1) + ":" + std::to_string(position - lineStart + 1);
+  return std::to_string(
+             std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(position), '\n') +
+             1) +
+         ":" + std::to_string(position - lineStart + 1);
 }
 
 TEST_P(LoadChange, IsRefused) {
@@ -251,319 +284,302 @@ TEST_P(LoadChange, IsRefused) {
 }
 
 static void PrintTo(const ChangeCase &c, std::ostream *stream) { *stream << c.name; }
-static std::string caseName(const testing::TestParamInfo<ChangeCase> &info) { return info.param.name; }
+static std::string caseName(const testing::TestParamInfo<ChangeCase> &info) {
+  return info.param.name;
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Machine, LoadChange,
     testing::Values(
-        ChangeCase{"TwoUnitsOfAKind", machine, "template: \"matrix\", ",
-                   "template: \"vector\", ",
-                   "vector:    ^{ template: \"vector\", ", "units 'matrix' and 'vector' have the same template: there is one unit of each"},
+        ChangeCase{"TwoUnitsOfAKind", machine, "template: \"matrix\", ", "template: \"vector\", ",
+                   "vector:    ^{ template: \"vector\", ",
+                   "units 'matrix' and 'vector' have the same template: there is one unit of each"},
         ChangeCase{"SequencerLater", machine, "  sequencer: { template: \"sequencer\",",
-                   "  sequencer: { template: \"matrix\", queue: \"1\",",
-                   "^sequencer: { template", "the first unit, and no other, is the sequencer"},
-        ChangeCase{"StateOfNoUnit", machine, "state:\n  load:",
-                   "state:\n  loads:",
-                   "^loads:", "there is no unit 'loads'"},
+                   "  sequencer: { template: \"matrix\", queue: \"1\",", "^sequencer: { template",
+                   "the first unit, and no other, is the sequencer"},
+        ChangeCase{"StateOfNoUnit", machine,
+                   "state:\n  load:", "state:\n  loads:", "^loads:", "there is no unit 'loads'"},
         ChangeCase{"ResetTooLarge", machine, "k0:   { type: \"u16\", reset: \"1\"",
                    "k0:   { type: \"u16\", reset: \"65536\"",
-                   "k0:   { type: \"u16\", reset: ^\"65536\",", "the reset value 65536 does not fit in u16"},
-        ChangeCase{"RegisterNamedAsAParam", machine, "    k0:   {",
-                   "    lanes: {",
+                   "k0:   { type: \"u16\", reset: ^\"65536\",",
+                   "the reset value 65536 does not fit in u16"},
+        ChangeCase{"RegisterNamedAsAParam", machine, "    k0:   {", "    lanes: {",
                    "^lanes: { type", "the register 'lanes' has the name of a param"},
-        ChangeCase{"SizeZero", machine, "size: [\"256\"]",
-                   "size: [\"0\"]",
-                   "[^\"0\"]", "an extent of 'table' is 0, not within 1..1048576"},
-        ChangeCase{"SizeOverflow", machine, "size: [\"256\"]",
-                   "size: [\"1048576\", \"1048576\"]",
+        ChangeCase{"SizeZero", machine, "size: [\"256\"]", "size: [\"0\"]", "[^\"0\"]",
+                   "an extent of 'table' is 0, not within 1..1048576"},
+        ChangeCase{"SizeOverflow", machine, "size: [\"256\"]", "size: [\"1048576\", \"1048576\"]",
                    "[\"1048576\", ^\"1048576\"]", "the array 'table' has more than 2^24 elements"},
         ChangeCase{"RegisterTooWide", machine, "a_mult:  { type: \"i32\"",
-                   "a_mult:  { type: \"i33\"",
-                   "a_mult:  { type: ^\"i33\"", "a register of type i33 is wider than i32"},
+                   "a_mult:  { type: \"i33\"", "a_mult:  { type: ^\"i33\"",
+                   "a register of type i33 is wider than i32"},
         ChangeCase{"FunctionCallsItself", machine, "expr: \"min(max(value, lo), hi)\"",
-                   "expr: \"clamp(value, lo, hi)\"",
-                   "expr: ^\"clamp(value", "the function 'clamp' calls itself"},
+                   "expr: \"clamp(value, lo, hi)\"", "expr: ^\"clamp(value",
+                   "the function 'clamp' calls itself"},
         ChangeCase{"FunctionLosesBits", machine, "args: { value: \"i33\", lo",
-                   "args: { value: \"i32\", lo",
-                   "\"cast<i32>(^clamp(apply", "argument 'value' of 'clamp' is i32 and would lose bits of a i33\n  fix: close it with cast<i32>(..) or sat<i32>(..)"},
-        ChangeCase{"UndefinedInFunction", machine, "(next - base) *",
-                   "(next - bass) *",
-                   "- ^bass", "undefined name 'bass'\n  fix: did you mean 'base'?"},
-        ChangeCase{"OpcodeNotFirst", machine, "  unit:\n    fields: { op: \"8\", wait: \"semaphores\",",
-                   "  unit:\n    fields: { wait: \"semaphores\", op: \"8\",",
-                   "fields: ^{ wait", "'op' is not the first field"},
-        ChangeCase{"MaskTooNarrow", machine, "  unit:\n    fields: { op: \"8\", wait: \"semaphores\",",
-                   "  unit:\n    fields: { op: \"8\", wait: \"8\",",
-                   "wait: ^\"8\"", "'wait' has 8 bits for 16 semaphores"},
+                   "args: { value: \"i32\", lo", "\"cast<i32>(^clamp(apply",
+                   "argument 'value' of 'clamp' is i32 and would lose bits of a i33\n  fix: close "
+                   "it with cast<i32>(..) or sat<i32>(..)"},
+        ChangeCase{"UndefinedInFunction", machine, "(next - base) *", "(next - bass) *", "- ^bass",
+                   "undefined name 'bass'\n  fix: did you mean 'base'?"},
+        ChangeCase{"OpcodeNotFirst", machine,
+                   "  unit:\n    fields: { op: \"8\", wait: \"semaphores\",",
+                   "  unit:\n    fields: { wait: \"semaphores\", op: \"8\",", "fields: ^{ wait",
+                   "'op' is not the first field"},
+        ChangeCase{"MaskTooNarrow", machine,
+                   "  unit:\n    fields: { op: \"8\", wait: \"semaphores\",",
+                   "  unit:\n    fields: { op: \"8\", wait: \"8\",", "wait: ^\"8\"",
+                   "'wait' has 8 bits for 16 semaphores"},
         ChangeCase{"OpcodeTooWide", machine, "  unit:\n    fields: { op: \"8\"",
-                   "  unit:\n    fields: { op: \"13\"",
-                   "op: ^\"13\"", "the width of 'op' is 13, not within 1..12"},
+                   "  unit:\n    fields: { op: \"13\"", "op: ^\"13\"",
+                   "the width of 'op' is 13, not within 1..12"},
         ChangeCase{"RangeOfAParam", machine, "range: \"1..16\", summary: \"Nesting",
-                   "range: \"1-16\", summary: \"Nesting",
-                   "range: ^\"1-16\"", "the range '1-16' is not of the form \"1..256\""}),
+                   "range: \"1-16\", summary: \"Nesting", "range: ^\"1-16\"",
+                   "the range '1-16' is not of the form \"1..256\""}),
     caseName);
 
 INSTANTIATE_TEST_SUITE_P(
     Instruction, LoadChange,
     testing::Values(
-        ChangeCase{"SameOpcode", instruction("vsub"), "\"0x71\"",
-                   "\"0x70\"",
-                   "op: ^\"0x70\"", "'vadd' and 'vsub' have the same opcode 0x70\n  fix: 0x07 is free"},
-        ChangeCase{"OpcodeTooLarge", instruction("vsub"), "\"0x71\"",
-                   "\"0x100\"",
-                   "op: ^\"0x100\"", "the opcode 0x100 does not fit in 8 bits"},
-        ChangeCase{"OpcodeNegative", instruction("vsub"), "\"0x71\"",
-                   "\"-1\"",
-                   "op: ^\"-1\"", "the opcode -0x1 does not fit in 8 bits"},
-        ChangeCase{"Mnemonic", instruction("vsub"), "\"vsub\"",
-                   "\"v-sub\"",
-                   "name: ^\"v-sub\"", "the instruction 'v-sub' stands under the name 'vsub'"},
-        ChangeCase{"UnknownUnit", instruction("vsub"), "unit: \"vector\"",
-                   "unit: \"vektor\"",
-                   "unit: ^\"vektor\"", "there is no unit 'vektor'\n  fix: the units are sequencer, load, store, matrix, vector"},
-        ChangeCase{"UnknownSpace", instruction("mload"), "space: \"spad\"",
-                   "space: \"sram\"",
-                   "space: ^\"sram\"", "there is no memory 'sram'\n  fix: the memories are dram, spad and acc"},
-        ChangeCase{"FieldPastTheEnd", instruction("vadd.i8"), "nc: { kind: \"imm\", type: \"u12\" }",
-                   "nc: { kind: \"imm\", type: \"u20\" }",
+        ChangeCase{"SameOpcode", instruction("vsub"), "\"0x71\"", "\"0x70\"", "op: ^\"0x70\"",
+                   "'vadd' and 'vsub' have the same opcode 0x70\n  fix: 0x07 is free"},
+        ChangeCase{"OpcodeTooLarge", instruction("vsub"), "\"0x71\"", "\"0x100\"", "op: ^\"0x100\"",
+                   "the opcode 0x100 does not fit in 8 bits"},
+        ChangeCase{"OpcodeNegative", instruction("vsub"), "\"0x71\"", "\"-1\"", "op: ^\"-1\"",
+                   "the opcode -0x1 does not fit in 8 bits"},
+        ChangeCase{"Mnemonic", instruction("vsub"), "\"vsub\"", "\"v-sub\"", "name: ^\"v-sub\"",
+                   "the instruction 'v-sub' stands under the name 'vsub'"},
+        ChangeCase{"UnknownUnit", instruction("vsub"), "unit: \"vector\"", "unit: \"vektor\"",
+                   "unit: ^\"vektor\"",
+                   "there is no unit 'vektor'\n  fix: the units are sequencer, load, store, "
+                   "matrix, vector"},
+        ChangeCase{"UnknownSpace", instruction("mload"), "space: \"spad\"", "space: \"sram\"",
+                   "space: ^\"sram\"",
+                   "there is no memory 'sram'\n  fix: the memories are dram, spad and acc"},
+        ChangeCase{"FieldPastTheEnd", instruction("vadd.i8"),
+                   "nc: { kind: \"imm\", type: \"u12\" }", "nc: { kind: \"imm\", type: \"u20\" }",
                    "^nc: {", "operand 'nc' ends at bit 134, 7 bits past the last of 128 bits"},
-        ChangeCase{"ElementsOfBytesInAccumulators", instruction("vadd"), "b: { kind: \"mem\", space: \"acc\", type: \"i32\"",
-                   "b: { kind: \"mem\", space: \"acc\", type: \"i8\"",
-                   "type: ^\"i8\"", "elements of acc are i32, not i8"},
-        ChangeCase{"ElementType", instruction("mload"), "type: \"i8\"",
-                   "type: \"i12\"",
-                   "type: ^\"i12\"", "'i12' is not a type of memory elements\n  fix: they are i8, u8, i16, u16 and i32"},
+        ChangeCase{"ElementsOfBytesInAccumulators", instruction("vadd"),
+                   "b: { kind: \"mem\", space: \"acc\", type: \"i32\"",
+                   "b: { kind: \"mem\", space: \"acc\", type: \"i8\"", "type: ^\"i8\"",
+                   "elements of acc are i32, not i8"},
+        ChangeCase{
+            "ElementType", instruction("mload"), "type: \"i8\"", "type: \"i12\"", "type: ^\"i12\"",
+            "'i12' is not a type of memory elements\n  fix: they are i8, u8, i16, u16 and i32"},
         ChangeCase{"ImmediateType", instruction("mload"), "type: \"count<cols>\"",
-                   "type: \"counts<cols>\"",
-                   "type: ^\"counts", "'counts<cols>' is not a type of immediates"},
-        ChangeCase{"ImmediateTooWide", instruction("fill"), "type: \"u16\"",
-                   "type: \"u49\"",
+                   "type: \"counts<cols>\"", "type: ^\"counts",
+                   "'counts<cols>' is not a type of immediates"},
+        ChangeCase{"ImmediateTooWide", instruction("fill"), "type: \"u16\"", "type: \"u49\"",
                    "type: ^\"u49\"", "an immediate of type u49 has more than 48 bits"},
         ChangeCase{"ImmediateParam", instruction("mload"), "type: \"count<cols>\"",
-                   "type: \"count<columns>\"",
-                   "count<^columns", "undefined param 'columns'"},
+                   "type: \"count<columns>\"", "count<^columns", "undefined param 'columns'"},
         ChangeCase{"ImmediateWithSpace", instruction("mload"), "n: { kind: \"imm\",",
-                   "n: { kind: \"imm\", space: \"acc\",",
-                   "n: ^{ kind: \"imm\", space", "the immediate 'n' has no 'space'"},
-        ChangeCase{"MemoryWithoutSpace", instruction("mload"), "space: \"spad\", ",
-                   "",
-                   "w: ^{", "key 'space' is missing in the memory operand 'w'"},
-        ChangeCase{"OperandName", instruction("fill"), "  value: {",
-                   "  Value: {",
-                   "^Value: {", "'Value' is not a lowercase name"},
-        ChangeCase{"OperandNamedAsARegister", instruction("fill"), "n0: {",
-                   "n2: {",
-                   "^n2: {", "the operand 'n2' has the name of a register of unit 'load'"},
-        ChangeCase{"OperandNamedAsAParam", instruction("fill"), "n0: {",
-                   "rows: {",
-                   "^rows: {", "the operand 'rows' has the name of a param"},
-        ChangeCase{"OperandNamedResult", instruction("fill"), "n0: {",
-                   "result: {",
-                   "^result: {", "the operand 'result' has a name with a meaning of its own"},
+                   "n: { kind: \"imm\", space: \"acc\",", "n: ^{ kind: \"imm\", space",
+                   "the immediate 'n' has no 'space'"},
+        ChangeCase{"MemoryWithoutSpace", instruction("mload"), "space: \"spad\", ", "", "w: ^{",
+                   "key 'space' is missing in the memory operand 'w'"},
+        ChangeCase{"OperandName", instruction("fill"), "  value: {", "  Value: {", "^Value: {",
+                   "'Value' is not a lowercase name"},
+        ChangeCase{"OperandNamedAsARegister", instruction("fill"), "n0: {", "n2: {", "^n2: {",
+                   "the operand 'n2' has the name of a register of unit 'load'"},
+        ChangeCase{"OperandNamedAsAParam", instruction("fill"), "n0: {", "rows: {", "^rows: {",
+                   "the operand 'rows' has the name of a param"},
+        ChangeCase{"OperandNamedResult", instruction("fill"), "n0: {", "result: {", "^result: {",
+                   "the operand 'result' has a name with a meaning of its own"},
         ChangeCase{"OperandNeverUsed", instruction("fill"), "  n0: {",
-                   "  extra: { kind: \"imm\", type: \"u1\" }\n  n0: {",
-                   "semantics:\n  ^move", "the operand 'extra' is never used"},
+                   "  extra: { kind: \"imm\", type: \"u1\" }\n  n0: {", "semantics:\n  ^move",
+                   "the operand 'extra' is never used"},
         ChangeCase{"MemoryOfTheSequencer", instruction("halt"), "encode: { op: \"0x01\" }",
-                   "encode: { op: \"0x01\" }\noperands: { a: { kind: \"mem\", space: \"acc\", type: \"i32\", access: \"read\" } }",
+                   "encode: { op: \"0x01\" }\noperands: { a: { kind: \"mem\", space: \"acc\", "
+                   "type: \"i32\", access: \"read\" } }",
                    "a: ^{ kind", "the sequencer has no memory operands"},
-        ChangeCase{"FormatOfTheSequencer", instruction("halt"), "format: \"control\"\n",
-                   "",
+        ChangeCase{"FormatOfTheSequencer", instruction("halt"), "format: \"control\"\n", "",
                    "unit: ^\"sequencer\"", "instructions of the sequencer have format \"control\""},
         ChangeCase{"ControlElsewhere", instruction("fence"), "unit: \"sequencer\"",
-                   "unit: \"load\"",
-                   "format: ^\"control\"", "format \"control\" is for instructions of the sequencer"},
-        ChangeCase{"ConstraintLabel", instruction("mload"), "C2:",
-                   "D2:",
-                   "^D2:", "constraint 2 is labeled 'D2'\n  fix: label it C2"},
+                   "unit: \"load\"", "format: ^\"control\"",
+                   "format \"control\" is for instructions of the sequencer"},
+        ChangeCase{"ConstraintLabel", instruction("mload"),
+                   "C2:", "D2:", "^D2:", "constraint 2 is labeled 'D2'\n  fix: label it C2"},
         ChangeCase{"ConstraintOverState", instruction("mload"), "C2: \"n <= cols\"",
-                   "C2: \"n <= w_s0\"",
-                   "n <= ^w_s0\"", "undefined name 'w_s0'"},
+                   "C2: \"n <= w_s0\"", "n <= ^w_s0\"", "undefined name 'w_s0'"},
         ChangeCase{"ConstraintNotLogic", instruction("mload"), "C2: \"n <= cols\"",
-                   "C2: \"n + cols\"",
-                   "C2: ^\"n", "the constraint is a u6, not a u1"},
+                   "C2: \"n + cols\"", "C2: ^\"n", "the constraint is a u6, not a u1"},
         ChangeCase{"ConstraintNeverHolds", instruction("mload"), "C2: \"n <= cols\"",
-                   "C2: \"rows < 1\"",
-                   "C2: ^\"rows", "the constraint never holds"}),
+                   "C2: \"rows < 1\"", "C2: ^\"rows", "the constraint never holds"}),
     caseName);
 
 INSTANTIATE_TEST_SUITE_P(
     Semantics, LoadChange,
     testing::Values(
-        ChangeCase{"Missing", instruction("halt"), "semantics: { control: \"halt\" }",
-                   "",
+        ChangeCase{"Missing", instruction("halt"), "semantics: { control: \"halt\" }", "",
                    "^name: \"halt\"", "key 'semantics' is missing in the instruction file"},
-        ChangeCase{"None", instruction("halt"), "{ control: \"halt\" }",
-                   "{}",
-                   "semantics: ^{", "the semantics have 0 forms, not exactly one"},
+        ChangeCase{"None", instruction("halt"), "{ control: \"halt\" }", "{}", "semantics: ^{",
+                   "the semantics have 0 forms, not exactly one"},
         ChangeCase{"Two", instruction("halt"), "{ control: \"halt\" }",
-                   "{ control: \"halt\", set: [] }",
-                   "semantics: ^{", "the semantics have 2 forms, not exactly one"},
-        ChangeCase{"UndefinedName", instruction("vadd"), "+ b[y * b_s1",
-                   "+ b[y * b_s7",
+                   "{ control: \"halt\", set: [] }", "semantics: ^{",
+                   "the semantics have 2 forms, not exactly one"},
+        ChangeCase{"UndefinedName", instruction("vadd"), "+ b[y * b_s1", "+ b[y * b_s7",
                    "y * ^b_s7", "undefined name 'b_s7'"},
-        ChangeCase{"Division", instruction("vadd"), "] + b[",
-                   "] / b[",
-                   "] ^/ b[", "division is not part of expressions: it is not total"},
-        ChangeCase{"LosesBits", instruction("vadd"), "cast<i32>(a[y * a_s1 + x * a_s0 + c * a_sc] + b[y * b_s1 + x * b_s0 + c * b_sc])",
-                   "a[y * a_s1 + x * a_s0 + c * a_sc] + b[y * b_s1 + x * b_s0 + c * b_sc]",
-                   "expr: ^\"", "the value is i33 and would lose bits in 'd', which holds i32\n  fix: close it with cast<i32>(..) or sat<i32>(..)"},
+        ChangeCase{"Division", instruction("vadd"), "] + b[", "] / b[", "] ^/ b[",
+                   "division is not part of expressions: it is not total"},
+        ChangeCase{
+            "LosesBits", instruction("vadd"),
+            "cast<i32>(a[y * a_s1 + x * a_s0 + c * a_sc] + b[y * b_s1 + x * b_s0 + c * b_sc])",
+            "a[y * a_s1 + x * a_s0 + c * a_sc] + b[y * b_s1 + x * b_s0 + c * b_sc]", "expr: ^\"",
+            "the value is i33 and would lose bits in 'd', which holds i32\n  fix: close it with "
+            "cast<i32>(..) or sat<i32>(..)"},
         ChangeCase{"NarrowAccumulator", instruction("mmul"), "type: \"i32\", order",
-                   "type: \"i16\", order",
-                   "op: \"add\", type: ^\"i16\"", "the accumulator i16 is narrower than the product that it combines, a i19\n  fix: make it at least i19"},
+                   "type: \"i16\", order", "op: \"add\", type: ^\"i16\"",
+                   "the accumulator i16 is narrower than the product that it combines, a i19\n  "
+                   "fix: make it at least i19"},
         ChangeCase{"AccumulatorType", instruction("mmul"), "type: \"i32\", order",
-                   "type: \"f32\", order",
-                   "op: \"add\", type: ^\"f32\"", "'f32' is not a type of accumulators"},
-        ChangeCase{"ReadOfAWrittenOperand", instruction("vadd"), "] + b[",
-                   "] + d[",
-                   "] + ^d[", "'d' is read, but its access is \"write\"\n  fix: make its access \"update\""},
-        ChangeCase{"WriteOfAReadOperand", instruction("vadd"), "out: \"d[",
-                   "out: \"a[",
+                   "type: \"f32\", order", "op: \"add\", type: ^\"f32\"",
+                   "'f32' is not a type of accumulators"},
+        ChangeCase{"ReadOfAWrittenOperand", instruction("vadd"), "] + b[", "] + d[", "] + ^d[",
+                   "'d' is read, but its access is \"write\"\n  fix: make its access \"update\""},
+        ChangeCase{"WriteOfAReadOperand", instruction("vadd"), "out: \"d[", "out: \"a[",
                    "out: ^\"a[", "'a' is written, but its access is \"read\""},
-        ChangeCase{"WriteOfAnImmediate", instruction("vadd"), "out: \"d[",
-                   "out: \"n0[",
+        ChangeCase{"WriteOfAnImmediate", instruction("vadd"), "out: \"d[", "out: \"n0[",
                    "out: ^\"n0[", "'n0' is an immediate and cannot be written"},
-        ChangeCase{"WriteOfNothing", instruction("vadd"), "out: \"d[",
-                   "out: \"e[",
-                   "out: ^\"e[", "'e' is neither an operand nor an array of unit 'vector'"},
+        ChangeCase{"WriteOfNothing", instruction("vadd"), "out: \"d[", "out: \"e[", "out: ^\"e[",
+                   "'e' is neither an operand nor an array of unit 'vector'"},
         ChangeCase{"NeverWritten", instruction("vchannel"), "access: \"read\"",
                    "access: \"update\"",
                    "^compose:", "the operand 'a' is declared written, but never is"},
-        ChangeCase{"ArrayOutOfRange", instruction("vtable"), "+ 128]",
-                   "+ 129]",
-                   "expr: ^\"", "index 1 of 'table' can be 256, outside of 0..255"},
-        ChangeCase{"ArrayBelowZero", instruction("vtable"), "+ 128]",
-                   "+ 127]",
-                   "expr: ^\"", "index 1 of 'table' can be -1, outside of 0..255"},
+        ChangeCase{"ArrayOutOfRange", instruction("vtable"), "+ 128]", "+ 129]", "expr: ^\"",
+                   "index 1 of 'table' can be 256, outside of 0..255"},
+        ChangeCase{"ArrayBelowZero", instruction("vtable"), "+ 128]", "+ 127]", "expr: ^\"",
+                   "index 1 of 'table' can be -1, outside of 0..255"},
         ChangeCase{"CountBeyondTheRegisters", instruction("vrescale"), "C1: \"nc <= channels\"",
-                   "C1: \"nc <= channels + 1\"",
-                   "expr: ^\"", "index 1 of 'bias' can be 64, outside of 0..63"},
-        ChangeCase{"TargetOutOfRange", instruction("vtable.load"), "c in 256",
-                   "c in 257",
+                   "C1: \"nc <= channels + 1\"", "expr: ^\"",
+                   "index 1 of 'bias' can be 64, outside of 0..63"},
+        ChangeCase{"TargetOutOfRange", instruction("vtable.load"), "c in 256", "c in 257",
                    "out: ^\"table[c]", "index 1 of 'table' can be 256, outside of 0..255"},
-        ChangeCase{"NotAffine", instruction("vadd"), "out: \"d[y * d_s1 +",
-                   "out: \"d[y * x +",
-                   "out: ^\"d[", "the index of 'd' is not a sum of iterators times registers, immediates or numbers"},
-        ChangeCase{"NegativeExtent", instruction("vadd"), "y in n1",
-                   "y in n1 - 1",
-                   "[ ^\"y in", "the extent of 'y' can be negative"},
-        ChangeCase{"IteratorTwice", instruction("vadd"), "x in n0",
-                   "y in n0",
-                   "^\"y in n0", "the iterator 'y' has a name that means something else"},
-        ChangeCase{"IteratorNamedAsAnOperand", instruction("vadd"), "x in n0",
-                   "a in n0",
+        ChangeCase{
+            "NotAffine", instruction("vadd"), "out: \"d[y * d_s1 +", "out: \"d[y * x +",
+            "out: ^\"d[",
+            "the index of 'd' is not a sum of iterators times registers, immediates or numbers"},
+        ChangeCase{"NegativeExtent", instruction("vadd"), "y in n1", "y in n1 - 1", "[ ^\"y in",
+                   "the extent of 'y' can be negative"},
+        ChangeCase{"IteratorTwice", instruction("vadd"), "x in n0", "y in n0", "^\"y in n0",
+                   "the iterator 'y' has a name that means something else"},
+        ChangeCase{"IteratorNamedAsAnOperand", instruction("vadd"), "x in n0", "a in n0",
                    "^\"a in n0", "the iterator 'a' has a name that means something else"},
-        ChangeCase{"IteratorNamedAsARegister", instruction("vadd"), "x in n0",
-                   "lo in n0",
+        ChangeCase{"IteratorNamedAsARegister", instruction("vadd"), "x in n0", "lo in n0",
                    "^\"lo in n0", "the iterator 'lo' has a name that means something else"},
-        ChangeCase{"IteratorSyntax", instruction("vadd"), "x in n0",
-                   "x of n0",
-                   "^\"x of n0", "an iterator reads \"name in extent\""},
+        ChangeCase{"IteratorSyntax", instruction("vadd"), "x in n0", "x of n0", "^\"x of n0",
+                   "an iterator reads \"name in extent\""},
         ChangeCase{"TooManyIterators", instruction("vadd"), "\"c in nc\"",
-                   "\"c in nc\", \"p in 1\", \"q in 1\", \"r in 1\", \"s in 1\"",
-                   "^\"s in 1\"", "more than 6 iterators"},
+                   "\"c in nc\", \"p in 1\", \"q in 1\", \"r in 1\", \"s in 1\"", "^\"s in 1\"",
+                   "more than 6 iterators"},
         ChangeCase{"MoveThatComputes", instruction("load"), "expr: \"s[z * s_s2 + y * s_s1 + x]\"",
-                   "expr: \"cast<i8>(s[z * s_s2 + y * s_s1 + x] + 1)\"",
-                   "expr: ^\"", "a move copies one element or an immediate, at most cast\n  fix: make it a map"},
+                   "expr: \"cast<i8>(s[z * s_s2 + y * s_s1 + x] + 1)\"", "expr: ^\"",
+                   "a move copies one element or an immediate, at most cast\n  fix: make it a map"},
         ChangeCase{"ContractThatAdds", instruction("mmul"), "- a_zp) * weights",
-                   "- a_zp) + weights",
-                   "expr: ^\"(a", "a contraction is over products\n  fix: make it a reduce"},
-        ChangeCase{"WhenAlone", instruction("mload"), "    otherwise: \"0\"\n",
-                   "",
+                   "- a_zp) + weights", "expr: ^\"(a",
+                   "a contraction is over products\n  fix: make it a reduce"},
+        ChangeCase{"WhenAlone", instruction("mload"), "    otherwise: \"0\"\n", "",
                    "^iter:", "'when' and 'otherwise' stand together or not at all"},
-        ChangeCase{"WhenReadsMemory", instruction("mload"), "i < k && j < n",
-                   "w[i] < 1",
+        ChangeCase{"WhenReadsMemory", instruction("mload"), "i < k && j < n", "w[i] < 1",
                    "when: ^\"", "'when' and 'otherwise' read no memory"},
         ChangeCase{"WhenOfAMove", instruction("halt"), "{ control: \"halt\" }",
-                   "{ control: \"halt\", when: \"1 == 1\" }",
-                   "when: ^\"", "control \"halt\" takes no 'when'"},
+                   "{ control: \"halt\", when: \"1 == 1\" }", "when: ^\"",
+                   "control \"halt\" takes no 'when'"},
         ChangeCase{"SetOfNoRegister", instruction("load.set"), "{ register: \"r0\"",
-                   "{ register: \"v0\"",
-                   "register: ^\"v0\"", "the operand 'v0' is not of type \"register\""},
-        ChangeCase{"LoopWithoutCount", instruction("loop"), "  count: {",
-                   "  times: {",
+                   "{ register: \"v0\"", "register: ^\"v0\"",
+                   "the operand 'v0' is not of type \"register\""},
+        ChangeCase{"LoopWithoutCount", instruction("loop"), "  count: {", "  times: {",
                    "control: ^\"loop\"", "the immediate 'count' is missing: this form needs it"},
-        ChangeCase{"LoopBackwards", instruction("loop"), "type: \"u24\"",
-                   "type: \"i24\"",
+        ChangeCase{"LoopBackwards", instruction("loop"), "type: \"u24\"", "type: \"i24\"",
                    "control: ^\"loop\"", "'count' can be negative\n  fix: make its type unsigned"},
-        ChangeCase{"BranchWithoutCondition", instruction("branch"), ", when: \"(x[rs] == 0) != (negate == 1)\"",
-                   "",
-                   "control: ^\"branch\"", "key 'when' is missing: control \"branch\" needs it"},
-        ChangeCase{"BaseRegisterOutOfRange", instruction("xadd"), "x[rs]",
-                   "x[rs + 1]",
-                   "to: ^\"", "x[..] can be indexed outside of 0..7"},
+        ChangeCase{"BranchWithoutCondition", instruction("branch"),
+                   ", when: \"(x[rs] == 0) != (negate == 1)\"", "", "control: ^\"branch\"",
+                   "key 'when' is missing: control \"branch\" needs it"},
+        ChangeCase{"BaseRegisterOutOfRange", instruction("xadd"), "x[rs]", "x[rs + 1]", "to: ^\"",
+                   "x[..] can be indexed outside of 0..7"},
         ChangeCase{"BaseRegisterLosesBits", instruction("xadd"), "cast<i32>(x[rs] + value)",
-                   "x[rs] + value",
-                   "to: ^\"", "the value is i33 and would lose bits: a base register is i32"},
-        ChangeCase{"ShadowAtAnotherElement", instruction("mmul"), "swap == 1 ? shadow[i, j] : weights[i, j]",
-                   "weights[j > 0 ? 0 : i, j]",
-                   "expr: ^\"weights", "'weights' is written and read at another element in one step"},
+                   "x[rs] + value", "to: ^\"",
+                   "the value is i33 and would lose bits: a base register is i32"},
+        ChangeCase{"ShadowAtAnotherElement", instruction("mmul"),
+                   "swap == 1 ? shadow[i, j] : weights[i, j]", "weights[j > 0 ? 0 : i, j]",
+                   "expr: ^\"weights",
+                   "'weights' is written and read at another element in one step"},
         ChangeCase{"TargetIsNoElement", instruction("vadd"), "out: \"d[y * d_s1 + x * d_s0 + c]\"",
-                   "out: \"d\"",
-                   "out: ^\"d\"", "the target must be an element"},
-        ChangeCase{"StepOfTwoForms", instruction("vchannel"), "- map: { iter: [ \"c in nc\" ], out: \"bias[c]\", expr: \"a[c]\" }",
-                   "- { map: { iter: [ \"c in nc\" ], out: \"bias[c]\", expr: \"a[c]\" }, move: { iter: [], out: \"bias[0]\", expr: \"a[0]\" } }",
+                   "out: \"d\"", "out: ^\"d\"", "the target must be an element"},
+        ChangeCase{"StepOfTwoForms", instruction("vchannel"),
+                   "- map: { iter: [ \"c in nc\" ], out: \"bias[c]\", expr: \"a[c]\" }",
+                   "- { map: { iter: [ \"c in nc\" ], out: \"bias[c]\", expr: \"a[c]\" }, move: { "
+                   "iter: [], out: \"bias[0]\", expr: \"a[0]\" } }",
                    "- ^{ map", "a step has exactly one form"}),
     caseName);
 
 INSTANTIATE_TEST_SUITE_P(
     Timing, LoadChange,
-    testing::Values(
-        ChangeCase{"RefersToItself", timing, "rows + cols + 4",
-                   "pipeline + 4",
-                   "^\"pipeline + 4\"", "undefined param 'pipeline'"},
-        ChangeCase{"Negative", timing, "rows + cols + 4",
-                   "rows - 100",
-                   "^\"rows - 100\"", "the time 'matrix.pipeline' is -84: times are not negative"},
-        ChangeCase{"OfNoInstruction", timing, "  vdw:  ",
-                   "  vdv:  ",
-                   "^vdv:", "there is no instruction 'vdv'\n  fix: did you mean 'vdw'?"},
-        ChangeCase{"Clock", target, "\"1000000000\"",
-                   "\"0\"",
-                   "^\"0\"", "the clock is 0 Hz, not within 1..10^12"}),
+    testing::Values(ChangeCase{"RefersToItself", timing, "rows + cols + 4", "pipeline + 4",
+                               "^\"pipeline + 4\"", "undefined param 'pipeline'"},
+                    ChangeCase{"Negative", timing, "rows + cols + 4", "rows - 100",
+                               "^\"rows - 100\"",
+                               "the time 'matrix.pipeline' is -84: times are not negative"},
+                    ChangeCase{"OfNoInstruction", timing, "  vdw:  ", "  vdv:  ", "^vdv:",
+                               "there is no instruction 'vdv'\n  fix: did you mean 'vdw'?"},
+                    ChangeCase{"Clock", target, "\"1000000000\"", "\"0\"", "^\"0\"",
+                               "the clock is 0 Hz, not within 1..10^12"}),
     caseName);
 
 TEST(LoadMachine, ScratchpadSmallerThanOneTile) {
   Description description;
   description.overlay("target: { params: { rows: \"64\", cols: \"64\", spad_bytes: \"4096\" } }\n");
-  EXPECT_THAT(description.error(), HasSubstr("error: the scratchpad has 4096 bytes and cannot hold one weight tile and one row of activations, 4160 bytes"));
+  EXPECT_THAT(description.error(),
+              HasSubstr("error: the scratchpad has 4096 bytes and cannot hold one weight tile and "
+                        "one row of activations, 4160 bytes"));
 }
 
 TEST(LoadMachine, PartsOfAnAccumulator) {
   Description description;
   description.overlay("target: { params: { acc_bytes: \"65534\" } }\n");
-  EXPECT_THAT(description.error(), HasSubstr("error: the 65534 bytes of acc are not whole elements of 4 bytes"));
+  EXPECT_THAT(description.error(),
+              HasSubstr("error: the 65534 bytes of acc are not whole elements of 4 bytes"));
 }
 
 TEST(LoadMachine, AccumulatorsSmallerThanARow) {
   Description description;
-  description.overlay("target: { params: { acc_bytes: \"1024\", acc_banks: \"1\", cols: \"256\", channels: \"256\" } }\nmachine: { params: { acc_bytes: { range: \"4..1024\", default: \"512\" } } }\n")
+  description
+      .overlay("target: { params: { acc_bytes: \"1024\", acc_banks: \"1\", cols: \"256\", "
+               "channels: \"256\" } }\nmachine: { params: { acc_bytes: { range: \"4..1024\", "
+               "default: \"512\" } } }\n")
       .overlay("target: { params: { acc_bytes: \"512\" } }\n");
-  EXPECT_THAT(description.error(), HasSubstr("error: the accumulators have 512 bytes and cannot hold one row of 256 columns, 1024 bytes"));
+  EXPECT_THAT(description.error(), HasSubstr("error: the accumulators have 512 bytes and cannot "
+                                             "hold one row of 256 columns, 1024 bytes"));
 }
 
 TEST(LoadMachine, EmptyBank) {
   Description description;
-  description.overlay("target: { params: { spad_bytes: \"1024\", spad_banks: \"64\", rows: \"17\" } }\n");
+  description.overlay(
+      "target: { params: { spad_bytes: \"1024\", spad_banks: \"64\", rows: \"17\" } }\n");
   EXPECT_THAT(description.error(), HasSubstr("leave the last bank of spad empty"));
 }
 
 TEST(LoadMachine, NoHalt) {
   Description description;
   description.remove(instruction("halt"));
-  EXPECT_THAT(description.error(), HasSubstr("no instruction has control \"halt\": no program could end"));
+  EXPECT_THAT(description.error(),
+              HasSubstr("no instruction has control \"halt\": no program could end"));
 }
 
 TEST(LoadMachine, RegistersThatNothingSets) {
   Description description;
   description.remove(instruction("matrix.set"));
-  EXPECT_THAT(description.error(), HasSubstr("unit 'matrix' has scalar registers, but no instruction sets them"));
+  EXPECT_THAT(description.error(),
+              HasSubstr("unit 'matrix' has scalar registers, but no instruction sets them"));
 }
 
 TEST(LoadMachine, FunctionsThatCallEachOtherTwice) {
-  std::string functions = "functions:\n  f0: { summary: \"s\", args: { v: \"i32\" }, expr: \"v\" }\n";
+  std::string functions =
+      "functions:\n  f0: { summary: \"s\", args: { v: \"i32\" }, expr: \"v\" }\n";
   for (int i = 1; i < 40; ++i)
-    functions += "  f" + std::to_string(i) + ": { summary: \"s\", args: { v: \"i32\" }, expr: \"cast<i32>(f" + std::to_string(i - 1) + "(v) + f" +
-                 std::to_string(i - 1) + "(v + 1 < 0 ? 1 : 2))\" }\n";
+    functions += "  f" + std::to_string(i) +
+                 ": { summary: \"s\", args: { v: \"i32\" }, expr: \"cast<i32>(f" +
+                 std::to_string(i - 1) + "(v) + f" + std::to_string(i - 1) +
+                 "(v + 1 < 0 ? 1 : 2))\" }\n";
   Description description;
   std::string text = readFile(description.path() + "/" + machine);
   size_t begin = text.find("functions:\n"), end = text.find("\nnumerics:");
@@ -577,7 +593,7 @@ TEST(AddInstruction, TakesOneFileAndOneLine) {
   description.write(instruction("vxor"), R"(name: "vxor"
 summary: "Exclusive or of accumulators."
 unit: "vector"
-encode: { op: "0x7a" }
+encode: { op: "0xe0" }
 operands:
   a: { kind: "mem", space: "acc", type: "i32", access: "read" }
   b: { kind: "mem", space: "acc", type: "i32", access: "read" }
@@ -590,7 +606,8 @@ semantics:
     out: "d[y * d_s1 + x * d_s0 + c]"
     expr: "a[y * a_s1 + x * a_s0 + c * a_sc] ^ b[y * b_s1 + x * b_s0 + c * b_sc]"
 )");
-  description.replace("description/timing.yaml", "  vtable16:       { latency: \"7\" }", "  vtable16:       { latency: \"7\" }\n  vxor:           { latency: \"5\" }");
+  description.replace("description/timing.yaml", "  vtable16:       { latency: \"7\" }",
+                      "  vtable16:       { latency: \"7\" }\n  vxor:           { latency: \"5\" }");
   Isa isa = description.load();
   const Instruction *added = isa.find("vxor");
   ASSERT_NE(added, nullptr);

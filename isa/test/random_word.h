@@ -7,7 +7,8 @@
 
 namespace tilewright::isa {
 
-// Legal by the fields and by the instruction's requires; values near the ends of their ranges are likely.
+// Legal by the fields and by the instruction's requires; values near the ends of their ranges are
+// likely.
 Word randomWord(const Isa &isa, const Instruction &instruction, std::mt19937_64 &random);
 
 bool sameWord(const Word &a, const Word &b);

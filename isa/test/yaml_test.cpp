@@ -22,18 +22,28 @@ TEST(Yaml, KeepsTheOrderOfKeysAndPlaces) {
 }
 
 TEST(Yaml, AcceptsCrLfAndAByteOrderMark) {
-  yaml::Node node = yaml::parse("\xef\xbb\xbf" "a: \"1\"\r\nb: \"2\"\r\n", "f.yaml");
+  yaml::Node node = yaml::parse("\xef\xbb\xbf"
+                                "a: \"1\"\r\nb: \"2\"\r\n",
+                                "f.yaml");
   EXPECT_EQ(node.find("b")->text, "2");
 }
 
 TEST(Yaml, RejectsPlainScalars) {
-  for (const char *plain : {"010", "no", "on", "1_000", "1e3", ".nan", "16", "abc", "0x10", "12:30"})
-    EXPECT_THAT(errorOf(std::string("a: ") + plain + "\n"), HasSubstr(std::string("f.yaml:1:4: error: the value '") + plain + "' is not quoted"));
+  for (const char *plain :
+       {"010", "no", "on", "1_000", "1e3", ".nan", "16", "abc", "0x10", "12:30"})
+    EXPECT_THAT(
+        errorOf(std::string("a: ") + plain + "\n"),
+        HasSubstr(std::string("f.yaml:1:4: error: the value '") + plain + "' is not quoted"));
 }
 
-TEST(Yaml, RejectsATab) { EXPECT_THAT(errorOf("a:\n\tb: \"1\"\n"), StartsWith("f.yaml:2:1: error: a tab character")); }
+TEST(Yaml, RejectsATab) {
+  EXPECT_THAT(errorOf("a:\n\tb: \"1\"\n"), StartsWith("f.yaml:2:1: error: a tab character"));
+}
 
-TEST(Yaml, RejectsNul) { EXPECT_THAT(errorOf(std::string("a: \"1\0\"\n", 8)), StartsWith("f.yaml:1:6: error: a control character (byte 0x00)")); }
+TEST(Yaml, RejectsNul) {
+  EXPECT_THAT(errorOf(std::string("a: \"1\0\"\n", 8)),
+              StartsWith("f.yaml:1:6: error: a control character (byte 0x00)"));
+}
 
 TEST(Yaml, RejectsInvalidUtf8) {
   EXPECT_THAT(errorOf("a: \"\xff\"\n"), StartsWith("f.yaml:1:5: error: invalid UTF-8 (byte 0xff)"));
@@ -42,10 +52,16 @@ TEST(Yaml, RejectsInvalidUtf8) {
   EXPECT_THAT(errorOf("a: \"\xe2\x82\"\n"), HasSubstr("invalid UTF-8"));
 }
 
-TEST(Yaml, RejectsUtf16) { EXPECT_THAT(errorOf(std::string("\xff\xfe" "a\0", 4)), StartsWith("f.yaml:1:1: error: invalid UTF-8")); }
+TEST(Yaml, RejectsUtf16) {
+  EXPECT_THAT(errorOf(std::string("\xff\xfe"
+                                  "a\0",
+                                  4)),
+              StartsWith("f.yaml:1:1: error: invalid UTF-8"));
+}
 
 TEST(Yaml, RejectsASecondDocument) {
-  EXPECT_THAT(errorOf("a: \"1\"\n---\nb: \"2\"\n"), HasSubstr("error: a second document in the file"));
+  EXPECT_THAT(errorOf("a: \"1\"\n---\nb: \"2\"\n"),
+              HasSubstr("error: a second document in the file"));
 }
 
 TEST(Yaml, RejectsAnEmptyFile) {
@@ -62,7 +78,8 @@ TEST(Yaml, RejectsAliasesAndSoBombs) {
   EXPECT_THAT(errorOf("a: *x\n"), HasSubstr("error:"));
   std::string bomb = "a: &a [\"l\",\"l\"]\n";
   for (char c = 'b'; c < 'z'; ++c)
-    bomb += std::string(1, c) + ": &" + c + " [*" + static_cast<char>(c - 1) + ",*" + static_cast<char>(c - 1) + "]\n";
+    bomb += std::string(1, c) + ": &" + c + " [*" + static_cast<char>(c - 1) + ",*" +
+            static_cast<char>(c - 1) + "]\n";
   EXPECT_THAT(errorOf(bomb), HasSubstr("an anchor"));
 }
 
@@ -119,7 +136,8 @@ TEST(Yaml, RejectsAStringWithoutEnd) {
 
 TEST(Yaml, RejectsBlockScalars) {
   EXPECT_THAT(errorOf("a: |\n  text\n"), StartsWith("f.yaml:1:4: error: a block scalar ('|')"));
-  EXPECT_THAT(errorOf("a:\n  - >-\n    text\n"), StartsWith("f.yaml:2:5: error: a block scalar ('>')"));
+  EXPECT_THAT(errorOf("a:\n  - >-\n    text\n"),
+              StartsWith("f.yaml:2:5: error: a block scalar ('>')"));
 }
 
 TEST(Yaml, ReportsSyntaxWithItsPlace) {
@@ -128,7 +146,10 @@ TEST(Yaml, ReportsSyntaxWithItsPlace) {
 
 TEST(YamlMergePatch, FollowsRfc7386) {
   yaml::Node target = yaml::parse("a: { b: \"1\", c: \"2\" }\nd: [ \"3\" ]\n", "f.yaml");
-  yaml::mergePatch(target, yaml::parse("a: { b: null, e: \"4\" }\nd: [ \"5\", \"6\" ]\nf: { g: null, h: \"7\" }\n", "p.yaml"));
+  yaml::mergePatch(
+      target,
+      yaml::parse("a: { b: null, e: \"4\" }\nd: [ \"5\", \"6\" ]\nf: { g: null, h: \"7\" }\n",
+                  "p.yaml"));
   const yaml::Node &a = *target.find("a");
   EXPECT_EQ(a.find("b"), nullptr);
   EXPECT_EQ(a.find("c")->text, "2");

@@ -30,8 +30,11 @@ struct IsaOptions {
 using Options = std::shared_ptr<IsaOptions>;
 
 void addLoadOptions(CLI::App &command, const Options &options) {
-  command.add_option("--target", options->load.target, "Name or file of the target description")->capture_default_str();
-  command.add_option("--what-if", options->load.overlays, "Overlay file on the description; may be repeated")
+  command.add_option("--target", options->load.target, "Name or file of the target description")
+      ->capture_default_str();
+  command
+      .add_option("--what-if", options->load.overlays,
+                  "Overlay file on the description; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
@@ -45,17 +48,20 @@ const isa::Instruction &findInstruction(const isa::Isa &isa, const std::string &
     names.push_back(instruction.name);
   std::string near = nearest(name, names);
   throw UserError({"", 0, 0, ""}, fmt::format("there is no instruction '{}'", escape(name)),
-                  near.empty() ? "`tilewright isa list` names them" : fmt::format("did you mean '{}'?", near));
+                  near.empty() ? "`tilewright isa list` names them"
+                               : fmt::format("did you mean '{}'?", near));
 }
 
 void checkOne(const isa::LoadOptions &load) {
   isa::Isa isa = isa::load(load);
-  writeFile("-", fmt::format("{}: {} instructions, {} units, {} parameters, hash {}\n", escape(load.target), isa.instructions().size(),
-                             isa.units().size(), isa.params().size(), isa.hash()));
+  writeFile("-", fmt::format("{}: {} instructions, {} units, {} parameters, hash {}\n",
+                             escape(load.target), isa.instructions().size(), isa.units().size(),
+                             isa.params().size(), isa.hash()));
 }
 
 void addCheck(CLI::App &isa, const Options &options) {
-  CLI::App *command = isa.add_subcommand("check", "Check a target's description, or those of all shipped targets");
+  CLI::App *command =
+      isa.add_subcommand("check", "Check a target's description, or those of all shipped targets");
   addLoadOptions(*command, options);
   command->callback([command, options] {
     if (command->count("--target") > 0)
@@ -69,17 +75,21 @@ void addCheck(CLI::App &isa, const Options &options) {
 }
 
 void addShow(CLI::App &isa, const Options &options) {
-  CLI::App *command = isa.add_subcommand("show", "Print the manual's page of an instruction, or of the machine");
+  CLI::App *command =
+      isa.add_subcommand("show", "Print the manual's page of an instruction, or of the machine");
   command->add_option("INSTRUCTION", options->instruction, "Mnemonic; the machine when left out");
   addLoadOptions(*command, options);
   command->callback([options] {
     isa::Isa isa = isa::load(options->load);
-    writeFile("-", options->instruction.empty() ? isa::manualIndex(isa) : isa::manualPage(isa, findInstruction(isa, options->instruction)));
+    writeFile("-", options->instruction.empty()
+                       ? isa::manualIndex(isa)
+                       : isa::manualPage(isa, findInstruction(isa, options->instruction)));
   });
 }
 
 void addList(CLI::App &isa, const Options &options) {
-  CLI::App *command = isa.add_subcommand("list", "List the instructions: opcode, mnemonic, unit, summary");
+  CLI::App *command =
+      isa.add_subcommand("list", "List the instructions: opcode, mnemonic, unit, summary");
   addLoadOptions(*command, options);
   command->callback([options] {
     isa::Isa isa = isa::load(options->load);
@@ -89,21 +99,27 @@ void addList(CLI::App &isa, const Options &options) {
       sorted.push_back(&instruction);
       width = std::max(width, instruction.name.size());
     }
-    std::sort(sorted.begin(), sorted.end(), [](const auto *a, const auto *b) { return a->opcode < b->opcode; });
+    std::sort(sorted.begin(), sorted.end(),
+              [](const auto *a, const auto *b) { return a->opcode < b->opcode; });
     std::string text;
     for (const isa::Instruction *instruction : sorted)
-      text += fmt::format("{:#04x}  {:<{}}  {:<9}  {}\n", instruction->opcode, instruction->name, width,
-                          isa.units()[static_cast<size_t>(instruction->unit)].name, instruction->summary);
+      text += fmt::format("{:#04x}  {:<{}}  {:<9}  {}\n", instruction->opcode, instruction->name,
+                          width, isa.units()[static_cast<size_t>(instruction->unit)].name,
+                          instruction->summary);
     writeFile("-", text);
   });
 }
 
-// Pages of instructions that no longer exist go; only files that say they are generated are removed.
-void removeStale(const std::filesystem::path &directory, const std::vector<isa::Document> &documents) {
+// Pages of instructions that no longer exist go; only files that say they are generated are
+// removed.
+void removeStale(const std::filesystem::path &directory,
+                 const std::vector<isa::Document> &documents) {
   for (const auto &entry : std::filesystem::directory_iterator(directory)) {
     std::string name = entry.path().filename().string();
-    bool kept = std::any_of(documents.begin(), documents.end(), [&](const isa::Document &document) { return document.name == name; });
-    if (!kept && entry.is_regular_file() && readFile(entry.path().string()).rfind("<!-- Generated by `tilewright isa doc`", 0) == 0)
+    bool kept = std::any_of(documents.begin(), documents.end(),
+                            [&](const isa::Document &document) { return document.name == name; });
+    if (!kept && entry.is_regular_file() &&
+        readFile(entry.path().string()).rfind("<!-- Generated by `tilewright isa doc`", 0) == 0)
       std::filesystem::remove(entry.path());
   }
 }
@@ -119,9 +135,11 @@ void writeDocuments(const std::string &directory, const std::vector<isa::Documen
 }
 
 void addDoc(CLI::App &isa, const Options &options) {
-  CLI::App *command = isa.add_subcommand("doc", "Write the manual, a page an instruction, and the schemas for editors");
+  CLI::App *command = isa.add_subcommand(
+      "doc", "Write the manual, a page an instruction, and the schemas for editors");
   options->output = "docs/isa-manual";
-  command->add_option("-o,--output", options->output, "Directory of the manual")->capture_default_str();
+  command->add_option("-o,--output", options->output, "Directory of the manual")
+      ->capture_default_str();
   command->add_option("--schemas", options->schemas, "Directory to write the JSON schemas to");
   addLoadOptions(*command, options);
   command->callback([options] {
@@ -132,8 +150,11 @@ void addDoc(CLI::App &isa, const Options &options) {
 }
 
 void addDiff(CLI::App &isa, const Options &options) {
-  CLI::App *command = isa.add_subcommand("diff", "Print what a target with overlays differs in from another, or from itself without them");
-  command->add_option("--from", options->from, "Target to compare with, without overlays (default: the same target)");
+  CLI::App *command = isa.add_subcommand(
+      "diff",
+      "Print what a target with overlays differs in from another, or from itself without them");
+  command->add_option("--from", options->from,
+                      "Target to compare with, without overlays (default: the same target)");
   addLoadOptions(*command, options);
   command->callback([options] {
     isa::LoadOptions base = options->load;
@@ -145,11 +166,14 @@ void addDiff(CLI::App &isa, const Options &options) {
 }
 
 void addVectors(CLI::App &isa, const Options &options) {
-  CLI::App *command = isa.add_subcommand("vectors", "Write test vectors (JSON) of an instruction, or of all that the units execute");
+  CLI::App *command = isa.add_subcommand(
+      "vectors", "Write test vectors (JSON) of an instruction, or of all that the units execute");
   options->output = "-";
   command->add_option("INSTRUCTION", options->instruction, "Mnemonic; all when left out");
   command->add_option("-o,--output", options->output, "File to write (default: standard output)");
-  command->add_option("--count", options->count, "Vectors an instruction")->check(CLI::Range(1, 10000))->capture_default_str();
+  command->add_option("--count", options->count, "Vectors an instruction")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
   command->add_option("--seed", options->seed, "Seed of the random choices")->capture_default_str();
   addLoadOptions(*command, options);
   command->callback([options] {
@@ -161,7 +185,8 @@ void addVectors(CLI::App &isa, const Options &options) {
     if (!options->instruction.empty()) {
       const isa::Instruction &named = findInstruction(isa, options->instruction);
       if (named.control != isa::Control::None)
-        throw UserError({"", 0, 0, ""}, fmt::format("'{}' is control flow and has no vectors", named.name));
+        throw UserError({"", 0, 0, ""},
+                        fmt::format("'{}' is control flow and has no vectors", named.name));
       chosen = {&named};
     }
     writeFile(options->output, isa::vectorsJson(isa, chosen, options->count, options->seed));

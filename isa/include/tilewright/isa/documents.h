@@ -1,4 +1,5 @@
-// Texts that are written from the description: the manual, the schemas for editors, and what two descriptions differ in.
+// Texts that are written from the description: the manual, the schemas for editors, and what two
+// descriptions differ in.
 #pragma once
 
 #include "tilewright/isa/isa.h"
@@ -13,17 +14,18 @@ struct Document {
   std::string text;
 };
 
-// The manual in Markdown: index.md (the machine and all instructions) and one page an instruction, with an example that is executed as the
-// page is written.
+// The manual in Markdown: index.md (the machine and all instructions) and one page an instruction,
+// with an example that is executed as the page is written.
 std::vector<Document> manual(const Isa &isa);
 std::string manualIndex(const Isa &isa);
 std::string manualPage(const Isa &isa, const Instruction &instruction);
 
-// One JSON schema a kind of file: machine.json, instruction.json, timing.json, dram.json, target.json, overlay.json.
+// One JSON schema a kind of file: machine.json, instruction.json, timing.json, dram.json,
+// target.json, overlay.json.
 std::vector<Document> jsonSchemas();
 
-// The facts in which two resolved descriptions differ, timing included, "-" before those of `from` and "+" before those of `to`; "" when
-// there are none.
+// The facts in which two resolved descriptions differ, timing included, "-" before those of `from`
+// and "+" before those of `to`; "" when there are none.
 std::string differences(const Isa &from, const Isa &to);
 
 // Names of the targets that are shipped, sorted.

@@ -1,8 +1,9 @@
 // The scalar level of the semantics: pure, total expressions over integers.
 //
-// Loaded from YAML with params folded to literals and function calls inlined, so that a tree holds the kinds below and nothing
-// else. Widths grow: the type of a node holds every value its operands can give (isa.md, "Types"), until a cast (wraps) or sat
-// (saturates) closes it. Comparisons and logic give u1. Both arms of a select are evaluated; every node is total.
+// Loaded from YAML with params folded to literals and function calls inlined, so that a tree holds
+// the kinds below and nothing else. Widths grow: the type of a node holds every value its operands
+// can give (isa.md, "Types"), until a cast (wraps) or sat (saturates) closes it. Comparisons and
+// logic give u1. Both arms of a select are evaluated; every node is total.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,9 @@ struct Type {
   bool isSigned = true;
   int bits = 32;
 
-  bool operator==(const Type &other) const { return isSigned == other.isSigned && bits == other.bits; }
+  bool operator==(const Type &other) const {
+    return isSigned == other.isSigned && bits == other.bits;
+  }
   bool operator!=(const Type &other) const { return !(*this == other); }
   std::string str() const; // "i32", "u6"
   __int128 least() const;
@@ -33,18 +36,28 @@ enum class ExprKind {
   Result,       // the reduced value, in `post` only
   MemoryRead,   // index: which operand; args[0]: element index relative to the operand's address
   ArrayRead,    // index: which array of the unit (StateArray::index); args: one index a dimension
-  Add, Subtract, Multiply,
-  Minimum, Maximum,
+  Add,
+  Subtract,
+  Multiply,
+  Minimum,
+  Maximum,
   ShiftLeft,  // type of args[0]; the amount is clamped to [0, bits - 1]
   ShiftRight, // arithmetic for signed, logical for unsigned; the amount is clamped to [0, bits - 1]
-  And, Or, Xor, // bitwise; also logic on u1
-  Not,          // of u1
+  And,
+  Or,
+  Xor, // bitwise; also logic on u1
+  Not, // of u1
   Negate,
-  Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual,
-  Select,             // args: condition, then, else
-  Cast,               // wraps to `type`
-  Saturate,           // saturates to `type`
-  CountLeadingZeros,  // of args[0] in its own width; gives u8
+  Equal,
+  NotEqual,
+  Less,
+  LessEqual,
+  Greater,
+  GreaterEqual,
+  Select,            // args: condition, then, else
+  Cast,              // wraps to `type`
+  Saturate,          // saturates to `type`
+  CountLeadingZeros, // of args[0] in its own width; gives u8
 };
 
 struct Expr;
@@ -66,18 +79,21 @@ struct ScalarContext {
   const int64_t *base = nullptr;
 };
 
-// The value of an expression without memory and array reads, in its own type. The one evaluator of scalars outside generated
-// code: extents, strides, requires, control flow. (Elements are computed by the generated kernels.)
+// The value of an expression without memory and array reads, in its own type. The one evaluator of
+// scalars outside generated code: extents, strides, requires, control flow. (Elements are computed
+// by the generated kernels.)
 int64_t evaluate(const Expr &expr, const ScalarContext &context);
 
-// An expression as text, with names from the instruction, as the manual prints it. `step` names the iterators; it may be left out
-// where there are none or the instruction has one step.
+// An expression as text, with names from the instruction, as the manual prints it. `step` names the
+// iterators; it may be left out where there are none or the instruction has one step.
 struct Instruction;
 struct Step;
 class Isa;
-std::string print(const Expr &expr, const Instruction &instruction, const Isa &isa, const Step *step = nullptr);
+std::string print(const Expr &expr, const Instruction &instruction, const Isa &isa,
+                  const Step *step = nullptr);
 
-// An index expression as constant + sum of coefficient * iterator, where coefficients have no iterators; false when it is not affine.
+// An index expression as constant + sum of coefficient * iterator, where coefficients have no
+// iterators; false when it is not affine.
 struct AffineTerm {
   int iterator;
   ExprPtr coefficient;

@@ -35,7 +35,8 @@ struct StateRegister {
   int index = 0; // within the unit
 };
 
-// An array register of a unit: weights, tables, per-channel parameters. Stored row-major, one element in `storageBytes()` bytes.
+// An array register of a unit: weights, tables, per-channel parameters. Stored row-major, one
+// element in `storageBytes()` bytes.
 struct StateArray {
   std::string name;
   std::string summary;
@@ -66,14 +67,15 @@ struct Operand {
   std::string name;
   Kind kind;
   int index = 0;
-  Type type;        // of an element (Memory) or of the value (Immediate)
+  Type type; // of an element (Memory) or of the value (Immediate)
   Space space = Space::Spad;
   Access access = Access::Read;
   int low = 0;      // first bit of the field in the instruction
   int width = 0;    // bits of the field (of the address, for Memory)
   int baseLow = -1; // first bit of the base-register selector, for Memory
   int baseWidth = 0;
-  int64_t least = 0;    // legal field values, both included: tighter than the width where a count or a register number ends earlier
+  int64_t least = 0; // legal field values, both included: tighter than the width where a count or a
+                     // register number ends earlier
   int64_t greatest = 0;
   bool isRegister = false;     // an immediate that is the number of a scalar register of the unit
   bool isBaseRegister = false; // an immediate that is the number of a base register
@@ -94,7 +96,8 @@ struct Target {
 enum class StepKind { Map, Reduce };
 enum class Combiner { Add, Maximum, Minimum, And, Or };
 
-// One step of the tensor level. A move is a map whose expression is one read or an immediate; a contract is a reduce over products.
+// One step of the tensor level. A move is a map whose expression is one read or an immediate; a
+// contract is a reduce over products.
 struct Step {
   StepKind kind = StepKind::Map;
   std::string form; // as written: map, move, reduce, contract
@@ -102,17 +105,20 @@ struct Step {
   std::vector<Iterator> iterators;  // spatial
   std::vector<Iterator> reductions; // Reduce only
   Target out;
-  ExprPtr when;      // Map only; null: always. Where it is 0, `otherwise` is written and no memory is read
+  ExprPtr
+      when; // Map only; null: always. Where it is 0, `otherwise` is written and no memory is read
   ExprPtr otherwise;
-  std::vector<ExprPtr> guards; // by iterator: `when` implies iterator < guard; null where it implies nothing
+  std::vector<ExprPtr>
+      guards; // by iterator: `when` implies iterator < guard; null where it implies nothing
   ExprPtr expr;
   Combiner combiner = Combiner::Add;
-  Type accumulator;  // Reduce only: the combiner wraps in this type
-  ExprPtr init;      // Reduce only
-  ExprPtr post;      // Reduce only; null: the result itself
+  Type accumulator; // Reduce only: the combiner wraps in this type
+  ExprPtr init;     // Reduce only
+  ExprPtr post;     // Reduce only; null: the result itself
 };
 
-// One use of a memory operand by a step, its index in affine form. What extent.h and address generators work from.
+// One use of a memory operand by a step, its index in affine form. What extent.h and address
+// generators work from.
 struct MemoryAccess {
   int step = 0;
   int operand = 0;
@@ -120,7 +126,7 @@ struct MemoryAccess {
   bool guarded = false;    // happens only where the step's `when` holds
   bool reductions = false; // happens for each value of the reduction iterators too
   int elementBytes = 0;
-  AffineForm index;        // iterators as in Expr::index: spatial ones first
+  AffineForm index; // iterators as in Expr::index: spatial ones first
 };
 
 enum class Control { None, Halt, Fence, SetBase, Loop, Branch };
@@ -143,22 +149,24 @@ struct Instruction {
   std::string file; // the YAML file, for messages
   int unit = 0;     // index in Isa::units()
   int opcode = 0;
-  int index = 0;    // position in Isa::instructions()
+  int index = 0;      // position in Isa::instructions()
   std::string format; // "unit" or "control"
   HeaderField op, wait, signal;
   int usedBits = 0; // bits from here on are zero
   std::vector<Operand> operands;
   std::vector<Require> requires_;
-  std::vector<Step> steps;                        // empty for control and set instructions
-  std::vector<std::pair<int, int>> sets;          // set instructions: (register-number operand, value operand), in order
+  std::vector<Step> steps; // empty for control and set instructions
+  std::vector<std::pair<int, int>>
+      sets; // set instructions: (register-number operand, value operand), in order
   Control control = Control::None;
-  ExprPtr controlValue;                           // SetBase: the value; Branch: the condition
-  std::vector<MemoryAccess> accesses;             // of all steps, in order
+  ExprPtr controlValue;               // SetBase: the value; Branch: the condition
+  std::vector<MemoryAccess> accesses; // of all steps, in order
 
-  int operandIndex(std::string_view name) const;  // -1 when there is none
+  int operandIndex(std::string_view name) const; // -1 when there is none
 };
 
-// A decoded (or to be encoded) instruction. For a memory operand, `values` holds the address field, `bases` the base register.
+// A decoded (or to be encoded) instruction. For a memory operand, `values` holds the address field,
+// `bases` the base register.
 struct Word {
   int instruction = 0; // Isa::instructions() index
   uint32_t wait = 0;   // semaphore mask
@@ -169,7 +177,8 @@ struct Word {
 
 using Bits = std::vector<uint8_t>; // instructionBytes() bytes, little-endian
 
-// Timing of the resolved target: `timing.yaml` with its expressions evaluated. Keys as in the file: "matrix.pipeline".
+// Timing of the resolved target: `timing.yaml` with its expressions evaluated. Keys as in the file:
+// "matrix.pipeline".
 using Timing = std::map<std::string, int64_t>;
 
 // A named function as written, for the manual; in expressions its calls are inlined.
@@ -185,12 +194,15 @@ public:
   const std::string &name() const { return name_; }
   const std::string &version() const { return version_; }
   const std::string &target() const { return target_; }
-  const std::string &hash() const { return hash_; }             // 64 hex digits: everything but timing, clock and DRAM
+  const std::string &hash() const {
+    return hash_;
+  } // 64 hex digits: everything but timing, clock and DRAM
   const std::string &timingHash() const { return timingHash_; } // timing, clock and DRAM
   int64_t clockHz() const { return clockHz_; }
-  const std::string &dram() const { return dram_; }             // preset name
+  const std::string &dram() const { return dram_; } // preset name
 
-  int64_t param(std::string_view name) const; // throws std::out_of_range for an unknown name (our mistake)
+  int64_t
+  param(std::string_view name) const; // throws std::out_of_range for an unknown name (our mistake)
   const std::map<std::string, int64_t, std::less<>> &params() const { return params_; }
   const std::map<std::string, std::string> &paramSummaries() const { return paramSummaries_; }
   const std::vector<FunctionText> &functions() const { return functions_; }
@@ -200,17 +212,22 @@ public:
   const std::vector<Instruction> &instructions() const { return instructions_; }
   const Instruction *find(std::string_view name) const; // null when the ISA has no such instruction
   const Timing &timing() const { return timing_; }
-  const std::map<std::string, int64_t> &dramParameters() const { return dramParameters_; } // the preset's numbers
+  const std::map<std::string, int64_t> &dramParameters() const {
+    return dramParameters_;
+  } // the preset's numbers
 
   int instructionBytes() const { return instructionBytes_; }
   int semaphores() const { return static_cast<int>(param("semaphores")); }
 
-  // The instruction's bits. Throws UserError naming instruction, field, value and range when a value does not fit or a `require` fails.
+  // The instruction's bits. Throws UserError naming instruction, field, value and range when a
+  // value does not fit or a `require` fails.
   Bits encode(const Word &word) const;
-  // False, with the reason, for a reserved opcode, non-zero reserved bits, or a failed `require`: every engine traps on these alike.
+  // False, with the reason, for a reserved opcode, non-zero reserved bits, or a failed `require`:
+  // every engine traps on these alike.
   bool decode(const uint8_t *bits, Word &word, std::string &reason) const;
 
-  // The whole resolved description in canonical form (sorted, expressions evaluated), the text that `hash` is taken of.
+  // The whole resolved description in canonical form (sorted, expressions evaluated), the text that
+  // `hash` is taken of.
   const std::string &canonical() const { return canonical_; }
 
 private:
@@ -231,9 +248,10 @@ private:
 };
 
 struct LoadOptions {
-  std::string target = "edge16";    // the name of a shipped target or a path to a YAML file
+  std::string target = "edge16";     // the name of a shipped target or a path to a YAML file
   std::vector<std::string> overlays; // `--what-if` files, applied in order
-  std::string directory;            // where isa/ is; empty: found beside the binary, in the source tree, or in TILEWRIGHT_ISA
+  std::string directory; // where isa/ is; empty: found beside the binary, in the source tree, or in
+                         // TILEWRIGHT_ISA
 };
 
 // Reads, resolves and checks the description. Throws UserError with file:line:col.

@@ -1,4 +1,5 @@
-// Test vectors: random and corner-case executions of an instruction with their expected results, from its semantics.
+// Test vectors: random and corner-case executions of an instruction with their expected results,
+// from its semantics.
 #pragma once
 
 #include "tilewright/isa/isa.h"
@@ -16,7 +17,8 @@ struct MemoryImage {
   std::vector<uint8_t> bytes;
 };
 
-// One execution. Images cover the operands' ranges, so that bytes between strided elements are checked, too.
+// One execution. Images cover the operands' ranges, so that bytes between strided elements are
+// checked, too.
 struct TestVector {
   Word word;
   std::vector<int64_t> addresses; // by operand, base register added
@@ -25,11 +27,13 @@ struct TestVector {
   std::vector<MemoryImage> before, after;
 };
 
-// `count` executions of a unit instruction, none of which traps; the same seed gives the same vectors. Extents are small: at most
-// a few thousand elements. DRAM addresses stay below 1 MiB.
-std::vector<TestVector> testVectors(const Isa &isa, const Instruction &instruction, int count, uint64_t seed);
+// `count` executions of a unit instruction, none of which traps; the same seed gives the same
+// vectors. Extents are small: at most a few thousand elements. DRAM addresses stay below 1 MiB.
+std::vector<TestVector> testVectors(const Isa &isa, const Instruction &instruction, int count,
+                                    uint64_t seed);
 
 // The same as JSON, schema "tilewright/vectors/1"; memory contents in hexadecimal.
-std::string vectorsJson(const Isa &isa, const std::vector<const Instruction *> &instructions, int count, uint64_t seed);
+std::string vectorsJson(const Isa &isa, const std::vector<const Instruction *> &instructions,
+                        int count, uint64_t seed);
 
 } // namespace tilewright::isa

@@ -1,8 +1,9 @@
 // YAML as this project reads it: a safe subset, as a tree in which every node knows its place.
 //
-// A value is a quoted string, a list or a map, or one of the plain words true, false and null: YAML would read a plain 010 as 8 and no as
-// false. Anchors, aliases, tags, several documents, duplicate keys, tabs, control characters and invalid UTF-8 are errors with
-// file:line:col. Nesting and size are limited before yaml-cpp sees the text, so that no input can exhaust the stack.
+// A value is a quoted string, a list or a map, or one of the plain words true, false and null: YAML
+// would read a plain 010 as 8 and no as false. Anchors, aliases, tags, several documents, duplicate
+// keys, tabs, control characters and invalid UTF-8 are errors with file:line:col. Nesting and size
+// are limited before yaml-cpp sees the text, so that no input can exhaust the stack.
 #pragma once
 
 #include "tilewright/support/error.h"
@@ -40,7 +41,8 @@ Node read(const std::string &path);
 // What a node is, for messages: "a map", "a quoted string".
 const char *describe(Node::Kind kind);
 
-// Applies a merge patch in the manner of RFC 7386: maps merge key by key, null removes, anything else replaces. New keys come last.
+// Applies a merge patch in the manner of RFC 7386: maps merge key by key, null removes, anything
+// else replaces. New keys come last.
 void mergePatch(Node &target, const Node &patch);
 
 } // namespace tilewright::yaml
