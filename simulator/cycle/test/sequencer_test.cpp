@@ -1,11 +1,19 @@
-// Rows SEQ-* and SEM-* of docs/microarchitecture.md. On ideal DRAM a line of 64 bytes that is
-// requested in cycle t is on the bus from t + 1 to t + 8.
+// Rows SEQ-* and SEM-* of docs/microarchitecture.md, on a fetch buffer of 64 instructions in lines
+// of four, 16 ahead, two on the way. On ideal DRAM a line that is requested in cycle t is on the
+// bus from t + 1 to t + 8.
 #include "harness.h"
 
 #include <gtest/gtest.h>
 
 namespace tilewright::cycle {
 namespace {
+
+RunRecord run(const std::string &text) {
+  static const isa::Isa isa =
+      overlaid("timing: { sequencer: { fetch_bytes: \"64\", buffer: \"64\", "
+               "ahead: \"16\", outstanding: \"2\" } }");
+  return cycle::run(text, RunSetup{isa, idealDram(isa), {}});
+}
 
 std::string repeat(int times, const std::string &line) {
   std::string text;
