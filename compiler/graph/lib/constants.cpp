@@ -43,6 +43,20 @@ std::optional<float> splatFloat(mlir::Value value) {
   return elements.getSplatValue<float>();
 }
 
+mlir::Location fusedLocation(mlir::Location first, mlir::Location second) {
+  constexpr size_t enough = 8;
+  llvm::SmallVector<mlir::Location> parts;
+  for (mlir::Location location : {first, second}) {
+    if (auto fused = llvm::dyn_cast<mlir::FusedLoc>(location))
+      llvm::append_range(parts, fused.getLocations());
+    else
+      parts.push_back(location);
+  }
+  if (parts.size() > enough)
+    parts.truncate(enough);
+  return mlir::FusedLoc::get(parts, {}, first.getContext());
+}
+
 mlir::Value makeConstant(mlir::OpBuilder &builder, mlir::Location location,
                          mlir::DenseElementsAttr elements) {
   return tosa::ConstOp::create(builder, location, elements.getType(), elements);

@@ -23,6 +23,10 @@ std::optional<std::vector<float>> constantFloats(mlir::Value value);
 // The one value that all elements of a float32 constant have.
 std::optional<float> splatFloat(mlir::Value value);
 
+// The location of an op that does the work of two; the first one's layer counts. Chains of merges
+// keep the first few.
+mlir::Location fusedLocation(mlir::Location first, mlir::Location second);
+
 mlir::Value makeConstant(mlir::OpBuilder &builder, mlir::Location location,
                          mlir::DenseElementsAttr elements);
 mlir::Value makeFloats(mlir::OpBuilder &builder, mlir::Location location,

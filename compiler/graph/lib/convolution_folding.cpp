@@ -64,7 +64,7 @@ void absorb(PatternRewriter &rewriter, mlir::Operation *op, mlir::Operation *con
   rewriter.modifyOpInPlace(conv, [&] {
     conv->setOperand(convWeight, weight);
     conv->setOperand(convBias, bias);
-    conv->setLoc(rewriter.getFusedLoc({conv->getLoc(), op->getLoc()}));
+    conv->setLoc(fusedLocation(conv->getLoc(), op->getLoc()));
   });
   rewriter.replaceOp(op, conv);
 }

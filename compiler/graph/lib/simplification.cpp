@@ -96,7 +96,7 @@ LogicalResult mergeClamp(tosa::ClampOp op, PatternRewriter &rewriter) {
   if (!bounds)
     return failure();
   auto clamped = [&](float x) { return std::min(std::max(x, outer->low), outer->high); };
-  auto location = rewriter.getFusedLoc({inner.getLoc(), op.getLoc()});
+  auto location = fusedLocation(inner.getLoc(), op.getLoc());
   mlir::Value merged =
       tosa::ClampOp::create(rewriter, location, op.getType(), inner.getInput(),
                             rewriter.getF32FloatAttr(clamped(bounds->low)),
@@ -167,7 +167,7 @@ template <typename Op> LogicalResult mergeConstants(Op op, PatternRewriter &rewr
     merged.push_back(std::max(a[i], b[i]));
   if (merged != a && merged != b)
     return failure();
-  auto location = rewriter.getFusedLoc({inner.getLoc(), op.getLoc()});
+  auto location = fusedLocation(inner.getLoc(), op.getLoc());
   auto type = mlir::RankedTensorType::get(merged, rewriter.getF32Type());
   mlir::Operation *combined = rewriter.clone(*op);
   combined->setOperand(0, inner->getOperand(1));

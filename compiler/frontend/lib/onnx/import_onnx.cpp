@@ -36,8 +36,10 @@ private:
   }
   void checkOptions(const Model &model) const;
   Shape boundShape(const GraphInput &input) const;
+  void checkDeclared(const GraphOutput &declared, const Shape &shape,
+                     const std::string &subject) const;
   void importNode(const Node &node, int64_t opset);
-  mlir::Value output(const std::string &name);
+  mlir::Value output(const GraphOutput &declared);
 
   std::string path_;
   const ImportOptions &options_;
@@ -48,9 +50,18 @@ private:
   int64_t foldedBytes_ = 0;
 };
 
+// A shape as a model declares it, "?x3x?x?".
+std::string formatDeclared(const Shape &shape) {
+  std::vector<std::string> dims;
+  for (int64_t dim : shape)
+    dims.push_back(dim == dynamicDimension ? "?" : std::to_string(dim));
+  return dims.empty() ? "scalar" : fmt::format("{}", fmt::join(dims, "x"));
+}
+
 // The nodes that the outputs depend on.
 std::vector<bool> neededNodes(const Model &model, std::set<std::string> &used) {
-  used.insert(model.outputs.begin(), model.outputs.end());
+  for (const GraphOutput &output : model.outputs)
+    used.insert(output.name);
   std::vector<bool> needed(model.nodes.size());
   for (size_t i = model.nodes.size(); i-- > 0;) {
     const Node &node = model.nodes[i];
@@ -79,22 +90,16 @@ Shape GraphImporter::boundShape(const GraphInput &input) const {
   std::string subject = fmt::format("input '{}'", escape(input.name));
   if (input.type != "float")
     fail(subject, fmt::format("inputs of {} are not supported; only float32 is", input.type));
-  std::vector<std::string> declared, example;
-  bool dynamic = !input.shape;
-  for (int64_t dim : input.shape.value_or(Shape())) {
-    dynamic |= dim == dynamicDimension;
-    declared.push_back(dim == dynamicDimension ? "?" : std::to_string(dim));
-    example.push_back(dim == dynamicDimension ? "1" : std::to_string(dim));
-  }
-  std::string shapeText = input.shape ? fmt::format("{}", fmt::join(declared, "x")) : "unknown";
+  bool dynamic = !input.shape || llvm::is_contained(*input.shape, dynamicDimension);
+  std::string shapeText = input.shape ? formatDeclared(*input.shape) : "unknown";
   auto bound = options_.shapes.find(input.name);
   if (bound == options_.shapes.end()) {
-    if (dynamic)
+    if (dynamic) {
+      Shape example = input.shape.value_or(Shape{1, 3, 224, 224});
+      std::replace(example.begin(), example.end(), dynamicDimension, int64_t(1));
       fail(subject, fmt::format("the shape {} is not fixed", shapeText),
-           fmt::format(
-               "give it with --shape {}={}", escape(input.name),
-               fmt::join(input.shape ? example : std::vector<std::string>{"1", "3", "224", "224"},
-                         "x")));
+           fmt::format("give it with --shape {}={}", escape(input.name), formatShape(example)));
+    }
     return *input.shape;
   }
   const Shape &shape = bound->second;
@@ -127,6 +132,15 @@ void GraphImporter::importNode(const Node &node, int64_t opset) {
     throw UserError(place, fmt::format("it has {} outputs, and {} gives {} at most",
                                        node.outputs.size(), op->name, op->maxOutputs));
 
+  std::vector<std::string> known = op->attributeNames();
+  for (const auto &[name, value] : node.attributes) {
+    if (std::find(known.begin(), known.end(), name) != known.end())
+      continue;
+    std::string near = nearest(name, known);
+    throw UserError(place, fmt::format("{} has no attribute '{}'", op->name, escape(name)),
+                    near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+  }
+
   NodeImporter importer(node, opset, place, values_, tosa_, foldedBytes_);
   bool fold = op->fold != nullptr;
   for (size_t i = 0; i < node.inputs.size() && fold; ++i) {
@@ -146,7 +160,22 @@ void GraphImporter::importNode(const Node &node, int64_t opset) {
                               op->name));
 }
 
-mlir::Value GraphImporter::output(const std::string &name) {
+// A model that declares another shape than it computes is damaged, or bound to a shape that it was
+// not made for.
+void GraphImporter::checkDeclared(const GraphOutput &declared, const Shape &shape,
+                                  const std::string &subject) const {
+  if (!declared.shape)
+    return;
+  bool fits = declared.shape->size() == shape.size();
+  for (size_t i = 0; fits && i < shape.size(); ++i)
+    fits = (*declared.shape)[i] == dynamicDimension || (*declared.shape)[i] == shape[i];
+  if (!fits)
+    fail(subject, fmt::format("the model declares the shape {}, and computes {}",
+                              formatDeclared(*declared.shape), formatShape(shape)));
+}
+
+mlir::Value GraphImporter::output(const GraphOutput &declared) {
+  const std::string &name = declared.name;
   std::string subject = fmt::format("output '{}'", escape(name));
   auto found = values_.find(name);
   if (found == values_.end())
@@ -161,6 +190,7 @@ mlir::Value GraphImporter::output(const std::string &name) {
   }
   if (!mlir::getElementTypeOrSelf(operand.value).isF32())
     fail(subject, "outputs of bool are not supported; only float32 is");
+  checkDeclared(declared, shapeOf(operand.value), subject);
   return operand.value;
 }
 
@@ -200,14 +230,14 @@ mlir::OwningOpRef<mlir::ModuleOp> GraphImporter::import(const Model &model) {
 
   std::vector<mlir::Value> results;
   std::vector<mlir::Type> resultTypes;
-  for (const std::string &name : model.outputs) {
-    results.push_back(output(name));
+  for (const GraphOutput &declared : model.outputs) {
+    results.push_back(output(declared));
     resultTypes.push_back(results.back().getType());
   }
   mlir::func::ReturnOp::create(builder_, unknown, results);
   function.setType(builder_.getFunctionType(inputTypes, resultTypes));
   for (size_t i = 0; i < model.outputs.size(); ++i)
-    function.setResultAttr(i, "tilewright.name", builder_.getStringAttr(model.outputs[i]));
+    function.setResultAttr(i, "tilewright.name", builder_.getStringAttr(model.outputs[i].name));
 
   // What the user can get wrong is checked above; a module that does not verify is a mistake of
   // this importer.

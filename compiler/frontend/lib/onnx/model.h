@@ -44,10 +44,15 @@ struct GraphInput {
   std::optional<std::vector<int64_t>> shape; // none when the rank itself is unknown
 };
 
+struct GraphOutput {
+  std::string name;
+  std::optional<std::vector<int64_t>> shape; // as declared; none when the rank itself is unknown
+};
+
 struct Model {
   int64_t opset = 0;
   std::vector<GraphInput> inputs; // initializers left out
-  std::vector<std::string> outputs;
+  std::vector<GraphOutput> outputs;
   std::map<std::string, ConstantTensor> initializers;
   std::vector<Node> nodes; // in the order of the file
 };

@@ -1,6 +1,7 @@
 // Normalizations and softmax.
 #include "operators.h"
 
+#include <cmath>
 #include <fmt/format.h>
 
 namespace tilewright::onnx_import {
@@ -20,6 +21,13 @@ mlir::Value perChannel(NodeImporter &node, size_t input, int64_t channels, int64
   Shape shape(rank, 1);
   shape[1] = channels;
   return node.tosa().reshape(value, shape);
+}
+
+float epsilonOf(NodeImporter &node) {
+  float epsilon = node.number("epsilon", 1e-5f);
+  if (!(epsilon >= 0) || !std::isfinite(epsilon))
+    node.fail(fmt::format("attribute 'epsilon' is {}", epsilon));
+  return epsilon;
 }
 
 mlir::Value inverseDeviation(TosaBuilder &tosa, mlir::Value variance, float epsilon) {
@@ -56,12 +64,16 @@ void buildBatchNormalization(NodeImporter &node) {
   auto rank = static_cast<int64_t>(shape.size());
   if (rank < 2)
     node.fail(fmt::format("an input of shape {} has no channels", formatShape(shape)));
+  float epsilon = epsilonOf(node);
+  if (node.constant(4))
+    for (float variance : node.floats(4, "variance"))
+      if (!(variance + epsilon > 0))
+        node.fail(fmt::format("a variance of {} has no inverse square root", variance));
   mlir::Value scale = perChannel(node, 1, shape[1], rank);
   mlir::Value offset = perChannel(node, 2, shape[1], rank);
   mlir::Value mean = perChannel(node, 3, shape[1], rank);
   mlir::Value variance = perChannel(node, 4, shape[1], rank);
-  mlir::Value factor =
-      tosa.multiply(scale, inverseDeviation(tosa, variance, node.number("epsilon", 1e-5f)));
+  mlir::Value factor = tosa.multiply(scale, inverseDeviation(tosa, variance, epsilon));
   mlir::Value addend = tosa.subtract(offset, tosa.multiply(mean, factor));
   node.setResult(tosa.add(tosa.multiply(input, factor), addend));
 }
@@ -76,7 +88,7 @@ void buildInstanceNormalization(NodeImporter &node) {
   std::vector<int64_t> spatial;
   for (int64_t axis = 2; axis < rank; ++axis)
     spatial.push_back(axis);
-  mlir::Value normal = normalize(tosa, input, spatial, node.number("epsilon", 1e-5f));
+  mlir::Value normal = normalize(tosa, input, spatial, epsilonOf(node));
   normal = tosa.multiply(normal, perChannel(node, 1, shape[1], rank));
   node.setResult(tosa.add(normal, perChannel(node, 2, shape[1], rank)));
 }
@@ -88,7 +100,7 @@ void buildLayerNormalization(NodeImporter &node) {
   std::vector<int64_t> axes;
   for (int64_t axis = node.axis(node.integer("axis", -1), rank); axis < rank; ++axis)
     axes.push_back(axis);
-  mlir::Value normal = normalize(tosa, input, axes, node.number("epsilon", 1e-5f));
+  mlir::Value normal = normalize(tosa, input, axes, epsilonOf(node));
   normal = tosa.multiply(normal, node.floatValue(1));
   if (node.has(2))
     normal = tosa.add(normal, node.floatValue(2));

@@ -15,6 +15,11 @@ struct Operator {
   void (*build)(NodeImporter &);
   // Computes the results at import, when all inputs are known. Null when there is no need to.
   void (*fold)(NodeImporter &);
+  // The attributes that any opset version from 7 on defines, separated by blanks. Another one is a
+  // mistake.
+  const char *attributes;
+
+  std::vector<std::string> attributeNames() const;
 };
 
 // Null when there is no such operator.

@@ -14,6 +14,18 @@ namespace {
 // an operator.
 constexpr int64_t newestOpset = 23;
 constexpr int64_t oldestOpset = 7;
+constexpr int64_t newestFormat = 13;
+
+// Exporters write unknown dimensions as a name, as nothing, as -1 and as 0.
+std::optional<std::vector<int64_t>> declaredShape(const ::onnx::TypeProto::Tensor &type) {
+  if (!type.has_shape())
+    return std::nullopt;
+  std::vector<int64_t> shape;
+  for (const auto &dim : type.shape().dim())
+    shape.push_back(dim.has_dim_value() && dim.dim_value() > 0 ? dim.dim_value()
+                                                               : dynamicDimension);
+  return shape;
+}
 
 class ModelReader {
 public:
@@ -59,13 +71,7 @@ GraphInput ModelReader::readInput(const ::onnx::ValueInfoProto &proto) const {
     fail(fmt::format("input '{}'", escape(input.name)), "only tensors are supported as inputs");
   const auto &type = proto.type().tensor_type();
   input.type = dataTypeName(type.elem_type());
-  if (type.has_shape()) {
-    input.shape.emplace();
-    // Exporters write unknown dimensions as a name, as nothing, as -1 and as 0.
-    for (const auto &dim : type.shape().dim())
-      input.shape->push_back(dim.has_dim_value() && dim.dim_value() > 0 ? dim.dim_value()
-                                                                        : dynamicDimension);
-  }
+  input.shape = declaredShape(type);
   return input;
 }
 
@@ -112,6 +118,9 @@ Model ModelReader::read(const ::onnx::ModelProto &proto) {
   Model model;
   if (proto.ir_version() < 1)
     fail("", "the file is not an ONNX model: it has no version");
+  if (proto.ir_version() > newestFormat)
+    fail("", fmt::format("version {} of the ONNX format is not supported", proto.ir_version()),
+         fmt::format("save the model in version {} or older", newestFormat));
   if (!proto.has_graph())
     fail("", "the model has no graph");
   model.opset = readOpset(proto);
@@ -150,7 +159,7 @@ Model ModelReader::read(const ::onnx::ModelProto &proto) {
   for (const auto &output : graph.output()) {
     if (!outputs.insert(output.name()).second)
       fail(fmt::format("output '{}'", escape(output.name())), "the output is listed twice");
-    model.outputs.push_back(output.name());
+    model.outputs.push_back({output.name(), declaredShape(output.type().tensor_type())});
   }
   if (model.outputs.empty())
     fail("", "the model has no outputs");

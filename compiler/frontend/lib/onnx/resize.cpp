@@ -249,6 +249,8 @@ void buildResize(NodeImporter &node) {
   }
   if (node.text("keep_aspect_ratio_policy", "stretch") != "stretch")
     node.fail("keeping the aspect ratio is not supported");
+  if (node.integer("antialias", 0) != 0 || node.integer("exclude_outside", 0) != 0)
+    node.fail("antialiasing and excluding what lies outside are not supported");
   std::string coordinates = node.text("coordinate_transformation_mode", "half_pixel");
   std::string rule = node.text("nearest_mode", "round_prefer_floor");
   std::vector<float> scales = node.has(2) ? node.floats(2, "scales") : std::vector<float>();

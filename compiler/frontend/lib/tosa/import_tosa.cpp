@@ -22,6 +22,10 @@ namespace tilewright {
 
 namespace {
 
+// Where converters leave the name of an argument or a result; the first one given counts.
+const char *const nameAttributes[] = {"tilewright.name", "tosa.tensor_name",
+                                      "ml_program.identifier"};
+
 // The first diagnostic's place and text; MLIR may give several for one mistake, or one without a
 // text.
 class FirstDiagnostic {
@@ -43,6 +47,8 @@ private:
     place_ = placeOf(diagnostic.getLocation(), path_);
     message_ = diagnostic.str();
     std::replace(message_.begin(), message_.end(), '\n', ' ');
+    // What MLIR advises next are options of its own tools.
+    message_.resize(std::min(message_.size(), message_.find(". If this is intended")));
   }
 
   std::string path_;
@@ -61,8 +67,7 @@ public:
     main.setName("main");
     main.setPublic();
     main->removeAttr("sym_visibility");
-    nameArguments(main);
-    nameResults(main);
+    nameTensors(main);
     nameLayers(main);
   }
 
@@ -150,42 +155,37 @@ private:
     }
   }
 
-  void nameArguments(mlir::func::FuncOp main) const {
-    std::set<std::string> taken;
-    mlir::Builder builder(main.getContext());
-    for (unsigned i = 0; i < main.getNumArguments(); ++i) {
-      std::string name = fmt::format("input_{}", i);
-      for (const char *key : {"tilewright.name", "tosa.tensor_name", "ml_program.identifier",
-                              "tf_saved_model.index_path"})
-        if (auto given = main.getArgAttrOfType<mlir::StringAttr>(i, key)) {
-          name = given.str();
-          break;
-        }
-      if (name.empty() || !taken.insert(name).second)
-        fail(main.getLoc(),
-             fmt::format("the name '{}' of an input is empty or given twice", escape(name)));
-      main.setArgAttrs(i, builder.getDictionaryAttr(builder.getNamedAttr(
-                              "tilewright.name", builder.getStringAttr(name))));
+  // The name that `attributes` give, else `fallback`; each name once.
+  std::string chooseName(mlir::func::FuncOp main, mlir::DictionaryAttr attributes,
+                         std::string fallback, std::set<std::string> &taken) const {
+    std::string name = std::move(fallback);
+    for (const char *key : nameAttributes) {
+      auto given = attributes ? attributes.getAs<mlir::StringAttr>(key) : mlir::StringAttr();
+      if (given) {
+        name = given.str();
+        break;
+      }
     }
+    if (name.empty() || !taken.insert(name).second)
+      fail(main.getLoc(),
+           fmt::format("the name '{}' of an input or output is empty or stands twice",
+                       escape(name)));
+    return name;
   }
 
-  void nameResults(mlir::func::FuncOp main) const {
-    std::set<std::string> taken;
+  void nameTensors(mlir::func::FuncOp main) const {
     mlir::Builder builder(main.getContext());
-    for (unsigned i = 0; i < main.getNumResults(); ++i) {
-      std::string name = fmt::format("output_{}", i);
-      for (const char *key : {"tilewright.name", "tosa.tensor_name", "ml_program.identifier",
-                              "tf_saved_model.index_path"})
-        if (auto given = main.getResultAttrOfType<mlir::StringAttr>(i, key)) {
-          name = given.str();
-          break;
-        }
-      if (name.empty() || !taken.insert(name).second)
-        fail(main.getLoc(),
-             fmt::format("the name '{}' of an output is empty or given twice", escape(name)));
-      main.setResultAttrs(i, builder.getDictionaryAttr(builder.getNamedAttr(
-                                 "tilewright.name", builder.getStringAttr(name))));
-    }
+    auto named = [&](const std::string &name) {
+      return builder.getDictionaryAttr(
+          builder.getNamedAttr("tilewright.name", builder.getStringAttr(name)));
+    };
+    std::set<std::string> inputs, outputs;
+    for (unsigned i = 0; i < main.getNumArguments(); ++i)
+      main.setArgAttrs(
+          i, named(chooseName(main, main.getArgAttrDict(i), fmt::format("input_{}", i), inputs)));
+    for (unsigned i = 0; i < main.getNumResults(); ++i)
+      main.setResultAttrs(i, named(chooseName(main, main.getResultAttrDict(i),
+                                              fmt::format("output_{}", i), outputs)));
   }
 
   // Operators that carry no layer are layers of their own: the location's name, else the operator's

@@ -1,0 +1,160 @@
+// What the importer makes of good models; values are compared with onnxruntime by tests/onnx/run.
+#include "model_builder.h"
+
+#include "tilewright/compiler/frontend.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tilewright {
+
+namespace {
+
+using testing::ElementsAre;
+namespace tosa = mlir::tosa;
+
+class ImportOnnx : public testing::Test {
+protected:
+  mlir::func::FuncOp import(const ModelBuilder &builder, const ImportOptions &options = {}) {
+    module_ = importOnnx("m.onnx", builder.bytes(), options, context_);
+    return module_->lookupSymbol<mlir::func::FuncOp>("main");
+  }
+
+  std::vector<int64_t> resultShape(const ModelBuilder &builder) {
+    mlir::func::FuncOp main = import(builder);
+    return llvm::cast<mlir::RankedTensorType>(main.getResultTypes()[0]).getShape().vec();
+  }
+
+  template <typename Op> std::vector<Op> all(mlir::func::FuncOp main) {
+    std::vector<Op> found;
+    main.walk([&](Op op) { found.push_back(op); });
+    return found;
+  }
+
+  mlir::MLIRContext context_;
+  mlir::OwningOpRef<mlir::ModuleOp> module_;
+};
+
+ModelBuilder unary(const std::string &op, const std::vector<int64_t> &shape, int64_t opset = 13) {
+  return ModelBuilder(opset).input("x", shape).node(op, {"x"}, {"y"}).output("y");
+}
+
+TEST_F(ImportOnnx, NamesArgumentsAndResults) {
+  mlir::func::FuncOp main = import(unary("Relu", {1, 4}));
+  EXPECT_EQ(main.getArgAttrOfType<mlir::StringAttr>(0, "tilewright.name").str(), "x");
+  EXPECT_EQ(main.getResultAttrOfType<mlir::StringAttr>(0, "tilewright.name").str(), "y");
+}
+
+TEST_F(ImportOnnx, LocatesOpsAtTheUsersNode) {
+  mlir::func::FuncOp main = import(unary("Relu", {1, 4}));
+  Layer layer = layerOf(all<tosa::ClampOp>(main).at(0).getLoc());
+  EXPECT_EQ(layer.name, "it");
+  EXPECT_EQ(layer.op, "Relu");
+}
+
+TEST_F(ImportOnnx, NamesAnUnnamedNodeAfterItsOutput) {
+  ModelBuilder builder = unary("Relu", {1, 4});
+  builder.graph().mutable_node(0)->clear_name();
+  EXPECT_EQ(layerOf(all<tosa::ClampOp>(import(builder)).at(0).getLoc()).name, "y");
+}
+
+TEST_F(ImportOnnx, BindsDynamicShapes) {
+  ImportOptions options;
+  options.shapes["x"] = {2, 5};
+  mlir::func::FuncOp main = import(unary("Relu", {-1, 5}), options);
+  EXPECT_EQ(llvm::cast<mlir::RankedTensorType>(main.getResultTypes()[0]).getShape().vec(),
+            (std::vector<int64_t>{2, 5}));
+}
+
+TEST_F(ImportOnnx, TakesInitializersListedAsInputsAsConstants) {
+  ModelBuilder builder = ModelBuilder(7).input("x", {1, 4}).input("c", {4}).floats("c", {4});
+  EXPECT_EQ(import(builder.node("Add", {"x", "c"}, {"y"}).output("y")).getNumArguments(), 1u);
+}
+
+TEST_F(ImportOnnx, LeavesOutNodesThatNoOutputNeeds) {
+  ModelBuilder builder = unary("Relu", {1, 4});
+  builder.node("NoSuchOperator", {"x"}, {"z"}, "dead");
+  EXPECT_EQ(all<tosa::ClampOp>(import(builder)).size(), 1u);
+}
+
+TEST_F(ImportOnnx, FoldsShapeArithmeticAway) {
+  ModelBuilder builder;
+  builder.input("x", {2, 3, 4}).ints("zero", {0}).ints("rest", {-1});
+  builder.node("Shape", {"x"}, {"s"}).node("Gather", {"s", "zero"}, {"n"});
+  builder.node("Concat", {"n", "rest"}, {"t"}).attribute("axis", int64_t(0));
+  builder.node("Reshape", {"x", "t"}, {"y"}).output("y");
+  EXPECT_THAT(resultShape(builder), ElementsAre(2, 12));
+  EXPECT_TRUE(all<tosa::ConstOp>(module_->lookupSymbol<mlir::func::FuncOp>("main")).empty());
+}
+
+TEST_F(ImportOnnx, TakesPadsThatNoWindowReachesAway) {
+  ModelBuilder builder;
+  builder.input("x", {1, 3, 8, 8}).floats("w", {4, 3, 3, 3}).node("Conv", {"x", "w"}, {"y"});
+  builder.attribute("strides", {2, 2}).attribute("pads", {1, 1, 1, 1}).output("y");
+  auto conv = all<tosa::Conv2DOp>(import(builder)).at(0);
+  EXPECT_THAT(conv.getPad(), ElementsAre(1, 0, 1, 0));
+}
+
+TEST_F(ImportOnnx, CropsRowsThatNoWindowReaches) {
+  ModelBuilder builder;
+  builder.input("x", {1, 3, 8, 8}).floats("w", {4, 3, 1, 1}).node("Conv", {"x", "w"}, {"y"});
+  mlir::func::FuncOp main = import(builder.attribute("strides", {2, 2}).output("y"));
+  auto slice = all<tosa::SliceOp>(main).at(0);
+  EXPECT_THAT(llvm::cast<mlir::ShapedType>(slice.getType()).getShape(), ElementsAre(1, 7, 7, 3));
+}
+
+TEST_F(ImportOnnx, MakesDepthwiseConvolutions) {
+  ModelBuilder builder;
+  builder.input("x", {1, 3, 8, 8}).floats("w", {6, 1, 3, 3}).node("Conv", {"x", "w"}, {"y"});
+  mlir::func::FuncOp main = import(builder.attribute("group", int64_t(3)).output("y"));
+  auto conv = all<tosa::DepthwiseConv2DOp>(main).at(0);
+  EXPECT_THAT(llvm::cast<mlir::ShapedType>(conv.getWeight().getType()).getShape(),
+              ElementsAre(3, 3, 3, 2));
+}
+
+TEST_F(ImportOnnx, SplitsOtherGroups) {
+  ModelBuilder builder;
+  builder.input("x", {1, 4, 8, 8}).floats("w", {6, 2, 3, 3}).node("Conv", {"x", "w"}, {"y"});
+  mlir::func::FuncOp main = import(builder.attribute("group", int64_t(2)).output("y"));
+  EXPECT_EQ(all<tosa::Conv2DOp>(main).size(), 2u);
+  EXPECT_EQ(all<tosa::ConcatOp>(main).size(), 1u);
+}
+
+TEST_F(ImportOnnx, AveragesImagesByPools) {
+  EXPECT_EQ(all<tosa::AvgPool2dOp>(import(unary("GlobalAveragePool", {1, 3, 8, 9}))).size(), 1u);
+}
+
+TEST_F(ImportOnnx, AveragesImagesBeyondTosasWindowsBySums) {
+  mlir::func::FuncOp main = import(unary("GlobalAveragePool", {1, 1, 8193, 1}));
+  EXPECT_EQ(all<tosa::AvgPool2dOp>(main).size(), 0u);
+  EXPECT_EQ(all<tosa::ReduceSumOp>(main).size(), 2u);
+}
+
+TEST_F(ImportOnnx, TakesSoftmaxOverAllTrailingDimensionsBeforeOpset13) {
+  mlir::func::FuncOp main = import(unary("Softmax", {2, 3, 4}, 11));
+  auto sum = all<tosa::ReduceSumOp>(main).at(0);
+  EXPECT_THAT(llvm::cast<mlir::ShapedType>(sum.getInput().getType()).getShape(),
+              ElementsAre(2, 12));
+}
+
+TEST_F(ImportOnnx, TakesSoftmaxOverOneDimensionFromOpset13) {
+  auto sum = all<tosa::ReduceSumOp>(import(unary("Softmax", {2, 3, 4}))).at(0);
+  EXPECT_EQ(sum.getAxis(), 2u);
+}
+
+TEST_F(ImportOnnx, ResizesByTosaWhereItCan) {
+  ModelBuilder builder;
+  builder.input("x", {1, 3, 5, 6})
+      .node("Resize", {"x", "", "", "s"}, {"y"})
+      .ints("s", {1, 3, 10, 24});
+  builder.attribute("coordinate_transformation_mode", "asymmetric");
+  builder.attribute("nearest_mode", "floor").output("y");
+  EXPECT_EQ(all<tosa::ResizeOp>(import(builder)).size(), 1u);
+}
+
+} // namespace
+
+} // namespace tilewright

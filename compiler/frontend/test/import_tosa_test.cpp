@@ -1,0 +1,191 @@
+// TOSA text and bytecode: what is accepted in which form, and what each mistake says, with its
+// place.
+#include "tilewright/compiler/frontend.h"
+#include "tilewright/support/error.h"
+
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <gtest/gtest.h>
+
+namespace tilewright {
+
+namespace {
+
+class ImportTosa : public testing::Test {
+protected:
+  mlir::func::FuncOp import(const std::string &text) {
+    module_ = importTosa("m.mlir", text, context_);
+    return module_->lookupSymbol<mlir::func::FuncOp>("main");
+  }
+
+  std::string diagnostic(const std::string &text) {
+    try {
+      importTosa("m.mlir", text, context_);
+    } catch (const UserError &error) {
+      return error.diagnostic();
+    }
+    return "imported";
+  }
+
+  mlir::MLIRContext context_;
+  mlir::OwningOpRef<mlir::ModuleOp> module_;
+};
+
+const char *const relu = R"(
+func.func @net(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = tosa.clamp %x {min_val = 0.0 : f32, max_val = 1.0 : f32} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+})";
+
+std::string argumentName(mlir::func::FuncOp main) {
+  return main.getArgAttrOfType<mlir::StringAttr>(0, "tilewright.name").str();
+}
+
+TEST_F(ImportTosa, CallsTheFunctionMain) { EXPECT_TRUE(import(relu)); }
+
+TEST_F(ImportTosa, NamesTensorsByNumber) {
+  mlir::func::FuncOp main = import(relu);
+  EXPECT_EQ(argumentName(main), "input_0");
+  EXPECT_EQ(main.getResultAttrOfType<mlir::StringAttr>(0, "tilewright.name").str(), "output_0");
+}
+
+TEST_F(ImportTosa, KeepsGivenNames) {
+  EXPECT_EQ(argumentName(import(
+                "func.func @f(%x: tensor<4xf32> {ml_program.identifier = \"image\"}) { return }")),
+            "image");
+  EXPECT_EQ(
+      argumentName(import("func.func @f(%x: tensor<4xf32> {tosa.tensor_name = \"x\"}) { return }")),
+      "x");
+}
+
+TEST_F(ImportTosa, NamesOperatorsByKindAndNumber) {
+  Layer layer = layerOf(import(relu).getBody().front().front().getLoc());
+  EXPECT_EQ(layer.name, "clamp_0");
+  EXPECT_EQ(layer.op, "clamp");
+}
+
+TEST_F(ImportTosa, KeepsLayersOfItsOwnOutput) {
+  mlir::func::FuncOp main = import(relu);
+  main.getBody().front().front().setLoc(layerLocation(context_, "conv1", "Conv"));
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module_->print(stream, mlir::OpPrintingFlags().enableDebugInfo());
+  Layer layer = layerOf(import(text).getBody().front().front().getLoc());
+  EXPECT_EQ(layer.name, "conv1");
+  EXPECT_EQ(layer.op, "Conv");
+}
+
+TEST_F(ImportTosa, ReadsBytecode) {
+  import(relu);
+  std::string bytes;
+  llvm::raw_string_ostream stream(bytes);
+  ASSERT_TRUE(mlir::succeeded(mlir::writeBytecodeToFile(*module_, stream)));
+  EXPECT_TRUE(import(bytes));
+}
+
+TEST_F(ImportTosa, TakesRankZeroAndNoInputs) {
+  EXPECT_TRUE(import(R"(func.func @f() -> tensor<i32> {
+    %0 = "tosa.const"() <{values = dense<3> : tensor<i32>}> : () -> tensor<i32>
+    %1 = tosa.add %0, %0 : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    return %1 : tensor<i32>
+  })"));
+}
+
+TEST_F(ImportTosa, TakesBooleansAndSmallIntegers) {
+  EXPECT_TRUE(import(
+      R"(func.func @f(%a: tensor<2x3xi1>, %b: tensor<2x3xi8>, %c: tensor<2x1xi8>) -> tensor<2x3xi8> {
+    %0 = tosa.select %a, %b, %c : (tensor<2x3xi1>, tensor<2x3xi8>, tensor<2x1xi8>) -> tensor<2x3xi8>
+    return %0 : tensor<2x3xi8>
+  })"));
+}
+
+TEST_F(ImportTosa, PlacesSyntaxErrors) {
+  EXPECT_EQ(diagnostic("func.func @f() {\n  return }}\n}"),
+            "m.mlir:2:11: error: expected operation name in quotes");
+}
+
+TEST_F(ImportTosa, RejectsAnotherOperator) {
+  EXPECT_EQ(
+      diagnostic(
+          "func.func private @g()\nfunc.func @f() {\n  func.call @g() : () -> ()\n  return\n}"),
+      "m.mlir:3:3: error: 'func.call' is not supported: it is no TOSA operator");
+}
+
+TEST_F(ImportTosa, RejectsAnUnknownDialect) {
+  EXPECT_EQ(diagnostic("func.func @f() {\n  \"foo.bar\"() : () -> ()\n  return\n}"),
+            "m.mlir:2:12: error: operation being parsed with an unregistered dialect");
+}
+
+TEST_F(ImportTosa, RejectsASecondFunction) {
+  EXPECT_EQ(diagnostic("func.func @f() { return }\nfunc.func @g() { return }"),
+            "m.mlir:2:1: error: the module has a second function\n  fix: keep the one to compile");
+}
+
+TEST_F(ImportTosa, RejectsAnEmptyModule) {
+  EXPECT_EQ(diagnostic("module {\n}"), "m.mlir:1:1: error: the module has no function with a body");
+}
+
+TEST_F(ImportTosa, RejectsDynamicShapes) {
+  EXPECT_EQ(diagnostic("func.func @f(%x: tensor<?xf32>) { return }"),
+            "m.mlir:1:1: error: only tensors of static shape are supported\n  fix: convert the "
+            "model with fixed input shapes");
+}
+
+TEST_F(ImportTosa, RejectsHugeTensors) {
+  EXPECT_EQ(diagnostic("func.func @f(%x: tensor<9223372036854775807xf32>) { return }"),
+            "m.mlir:1:1: error: a tensor is larger than 2147483648 bytes");
+}
+
+TEST_F(ImportTosa, RejectsDeepNesting) {
+  EXPECT_EQ(diagnostic("module attributes {a = " + std::string(10000, '[') + "}"),
+            "m.mlir:1:151: error: brackets nest deeper than 128 levels");
+  EXPECT_EQ(diagnostic("module {\n" + std::string(100000, '(')),
+            "m.mlir:2:128: error: brackets nest deeper than 128 levels");
+}
+
+TEST_F(ImportTosa, RejectsManyDimensions) {
+  std::string type = "tensor<";
+  for (int i = 0; i < 100000; ++i)
+    type += "1x";
+  EXPECT_EQ(diagnostic("func.func @f(%x: " + type + "f32>) { return }"),
+            "m.mlir:1:24: error: a type has more than 16 dimensions");
+}
+
+TEST_F(ImportTosa, RejectsAffineMaps) {
+  EXPECT_EQ(diagnostic("#map = affine_map<(d0) -> (" + std::string(100000, '-') + "d0)>"),
+            "m.mlir:1:8: error: affine_map has no place in a TOSA graph");
+}
+
+TEST_F(ImportTosa, CountsNoBracketsInStringsAndComments) {
+  std::string open(1000, '(');
+  EXPECT_TRUE(import("// " + open + "\nmodule attributes {a.b = \"" + open + "\\\"" + open +
+                     "\"} {" + relu + "\n}"));
+}
+
+TEST_F(ImportTosa, RejectsASliceBeyondItsInput) {
+  EXPECT_EQ(diagnostic(R"(func.func @f(%x: tensor<4xf32>) -> tensor<2xf32> {
+  %a = tosa.const_shape {values = dense<3> : tensor<1xindex>} : () -> !tosa.shape<1>
+  %b = tosa.const_shape {values = dense<2> : tensor<1xindex>} : () -> !tosa.shape<1>
+  %0 = tosa.slice %x, %a, %b : (tensor<4xf32>, !tosa.shape<1>, !tosa.shape<1>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+})"),
+            "m.mlir:4:8: error: 'tosa.slice': the slice reaches beyond the input");
+}
+
+TEST_F(ImportTosa, RejectsAMissingResource) {
+  std::string text = diagnostic(R"(func.func @f() -> tensor<4xf32> {
+  %0 = "tosa.const"() <{values = dense_resource<none> : tensor<4xf32>}> : () -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+})");
+  EXPECT_EQ(text, "m.mlir:2:8: error: the resource 'none' is missing or of the wrong size");
+}
+
+TEST_F(ImportTosa, RejectsDamagedBytecode) {
+  EXPECT_NE(diagnostic(std::string("ML\xefR") + "garbage").find("error: "), std::string::npos);
+}
+
+} // namespace
+
+} // namespace tilewright

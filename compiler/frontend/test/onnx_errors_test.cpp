@@ -1,0 +1,365 @@
+// Bad models end in one diagnostic: the message, its place and the fix.
+#include "model_builder.h"
+
+#include "tilewright/compiler/frontend.h"
+#include "tilewright/support/error.h"
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace tilewright {
+
+namespace {
+
+using Proto = ::onnx::TensorProto;
+
+std::string diagnosticOf(const std::string &bytes, const ImportOptions &options = {},
+                         const std::string &path = "m.onnx") {
+  mlir::MLIRContext context;
+  try {
+    importOnnx(path, bytes, options, context);
+  } catch (const UserError &error) {
+    return error.diagnostic();
+  }
+  return "imported";
+}
+
+struct BadModel {
+  const char *name;
+  ModelBuilder model;
+  const char *diagnostic;
+};
+
+class BadModels : public testing::TestWithParam<BadModel> {};
+
+TEST_P(BadModels, AreRejected) {
+  EXPECT_EQ(diagnosticOf(GetParam().model.bytes()), GetParam().diagnostic);
+}
+
+ModelBuilder image() { return ModelBuilder().input("x", {1, 3, 8, 8}).output("y"); }
+
+// One node from x to y, whose further inputs are constants.
+ModelBuilder on(const std::string &op, std::vector<std::string> constants = {}) {
+  constants.insert(constants.begin(), "x");
+  return image().node(op, constants, {"y"});
+}
+
+ModelBuilder conv() { return on("Conv", {"w"}).floats("w", {4, 3, 3, 3}); }
+
+ModelBuilder changed(ModelBuilder builder, void (*change)(::onnx::ModelProto &)) {
+  change(builder.model);
+  return builder;
+}
+
+const BadModel badModels[] = {
+    {"NoVersion", changed(conv(), [](auto &m) { m.clear_ir_version(); }),
+     "m.onnx: error: the file is not an ONNX model: it has no version"},
+    {"FutureVersion", changed(conv(), [](auto &m) { m.set_ir_version(99); }),
+     "m.onnx: error: version 99 of the ONNX format is not supported\n  fix: save the model in "
+     "version 13 or older"},
+    {"NoOpset", changed(conv(), [](auto &m) { m.clear_opset_import(); }),
+     "m.onnx: error: the model does not say which version of the operator set ai.onnx it uses"},
+    {"TwoOpsets", changed(conv(), [](auto &m) { m.add_opset_import()->set_version(11); }),
+     "m.onnx: error: the model imports the operator set ai.onnx twice"},
+    {"OldOpset", changed(conv(), [](auto &m) { m.mutable_opset_import(0)->set_version(6); }),
+     "m.onnx: error: operator set ai.onnx 6 is not supported\n  fix: convert the model to an "
+     "operator set from 7 to 23"},
+    {"NoGraph", changed(conv(), [](auto &m) { m.clear_graph(); }),
+     "m.onnx: error: the model has no graph"},
+    {"NoOutputs", changed(conv(), [](auto &m) { m.mutable_graph()->clear_output(); }),
+     "m.onnx: error: the model has no outputs"},
+    {"UnknownOperator", on("Cnov"),
+     "m.onnx: node 'it' (Cnov): error: operator Cnov is not supported"},
+    {"UnknownDomain",
+     changed(conv(),
+             [](auto &m) { m.mutable_graph()->mutable_node(0)->set_domain("com.example"); }),
+     "m.onnx: node 'it' (Conv): error: operator Conv of domain 'com.example' is not supported"},
+    {"MissingInputs", on("Conv"),
+     "m.onnx: node 'it' (Conv): error: it has 1 inputs, and Conv takes 2 or more"},
+    {"EmptyInput", on("Conv", {""}), "m.onnx: node 'it' (Conv): error: input 1 is missing"},
+    {"ExtraInput", on("Relu", {"x"}),
+     "m.onnx: node 'it' (Relu): error: it has 2 inputs, and Relu takes 1"},
+    {"ExtraOutput", image().node("Relu", {"x"}, {"y", "z"}),
+     "m.onnx: node 'it' (Relu): error: it has 2 outputs, and Relu gives 1 at most"},
+    {"UnsupportedOutput",
+     image().node("MaxPool", {"x"}, {"y", "i"}).attribute("kernel_shape", {2, 2}).output("i"),
+     "m.onnx: node 'it' (MaxPool): error: its output 'i' is not supported"},
+    {"DuplicateName", image().node("Relu", {"x"}, {"y"}).node("Tanh", {"x"}, {"y"}, "other"),
+     "m.onnx: node 'other' (Tanh): error: the name 'y' of its output is defined twice"},
+    {"DuplicateInput", on("Relu").input("x", {1}),
+     "m.onnx: input 'x': error: the name is defined twice"},
+    {"DuplicateInitializer", conv().floats("w", {1}),
+     "m.onnx: initializer 'w': error: the name is defined twice"},
+    {"DuplicateOutput", on("Relu").output("y"),
+     "m.onnx: output 'y': error: the output is listed twice"},
+    {"Cycle", image().node("Add", {"x", "y"}, {"y"}),
+     "m.onnx: node 'it' (Add): error: input 'y' is not defined before this node"},
+    {"UndefinedOutput", image(),
+     "m.onnx: output 'y': error: the output is not computed by any node"},
+    {"EscapedName", image().node("Cnov", {"x"}, {"y"}, "a\nb\x1b'"),
+     "m.onnx: node 'a\\x0ab\\x1b'' (Cnov): error: operator Cnov is not supported"},
+    {"UnknownAttribute", conv().attribute("stride", {1, 1}),
+     "m.onnx: node 'it' (Conv): error: Conv has no attribute 'stride'\n  fix: did you mean "
+     "'strides'?"},
+    {"AttributeTwice", conv().attribute("group", int64_t(1)).attribute("group", int64_t(1)),
+     "m.onnx: node 'it' (Conv): error: attribute 'group' stands twice"},
+    {"AttributeKind", conv().attribute("group", "two"),
+     "m.onnx: node 'it' (Conv): error: attribute 'group' should be an integer"},
+    {"DynamicShape", ModelBuilder().input("x", {-1, 3}).node("Relu", {"x"}, {"y"}).output("y"),
+     "m.onnx: input 'x': error: the shape ?x3 is not fixed\n  fix: give it with --shape x=1x3"},
+    {"Rank65",
+     ModelBuilder().input("x", std::vector<int64_t>(65, 1)).node("Relu", {"x"}, {"y"}).output("y"),
+     "m.onnx: input 'x': error: a tensor of 65 dimensions arises; at most 6 are supported"},
+    {"HugeDimension",
+     ModelBuilder()
+         .input("x", {int64_t(1) << 62, int64_t(1) << 62})
+         .node("Relu", {"x"}, {"y"})
+         .output("y"),
+     "m.onnx: input 'x': error: a tensor of shape 4611686018427387904x4611686018427387904 arises, "
+     "which is larger than "
+     "2147483648 bytes"},
+    {"DeclaredOutput",
+     ModelBuilder().input("x", {1, 3}).node("Relu", {"x"}, {"y"}).output("y", {1, 4}),
+     "m.onnx: output 'y': error: the model declares the shape 1x4, and computes 1x3"},
+    {"InputType",
+     changed(on("Relu"),
+             [](auto &m) {
+               m.mutable_graph()
+                   ->mutable_input(0)
+                   ->mutable_type()
+                   ->mutable_tensor_type()
+                   ->set_elem_type(Proto::STRING);
+             }),
+     "m.onnx: input 'x': error: inputs of string are not supported; only float32 is"},
+    {"InputWithoutType",
+     changed(on("Relu"), [](auto &m) { m.mutable_graph()->mutable_input(0)->clear_type(); }),
+     "m.onnx: input 'x': error: only tensors are supported as inputs"},
+    {"Broadcast", on("Add", {"c"}).floats("c", {5}),
+     "m.onnx: node 'it' (Add): error: shapes 1x3x8x8 and 5 do not fit each other"},
+    {"Matrices", on("MatMul", {"c"}).floats("c", {7, 3}),
+     "m.onnx: node 'it' (MatMul): error: matrices of 24x8 and 7x3 do not fit each other"},
+    {"KernelZero", conv().attribute("kernel_shape", {0, 3}),
+     "m.onnx: node 'it' (Conv): error: attribute 'kernel_shape' holds 0"},
+    {"KernelOtherThanWeights", conv().attribute("kernel_shape", {5, 5}),
+     "m.onnx: node 'it' (Conv): error: attribute 'kernel_shape' is 5x5, and the weights are 3x3"},
+    {"StrideZero", conv().attribute("strides", {0, 1}),
+     "m.onnx: node 'it' (Conv): error: attribute 'strides' holds 0"},
+    {"HugeDilation", conv().attribute("dilations", {int64_t(1) << 62, 1}),
+     "m.onnx: node 'it' (Conv): error: attribute 'dilations' holds 4611686018427387904"},
+    {"GroupZero", conv().attribute("group", int64_t(0)),
+     "m.onnx: node 'it' (Conv): error: 0 groups do not divide 3 input and 4 output channels"},
+    {"NegativePads", conv().attribute("pads", {-9, 0, 0, 0}),
+     "m.onnx: node 'it' (Conv): error: attribute 'pads' holds -9"},
+    {"ThreePads", conv().attribute("pads", {1, 1, 1}),
+     "m.onnx: node 'it' (Conv): error: attribute 'pads' has 3 values for 2 spatial dimensions"},
+    {"AutoPad", conv().attribute("auto_pad", "SOMETIMES"),
+     "m.onnx: node 'it' (Conv): error: attribute 'auto_pad' is 'SOMETIMES'"},
+    {"WeightRank", on("Conv", {"w"}).floats("w", {4, 3, 3}),
+     "m.onnx: node 'it' (Conv): error: weights of shape 4x3x3 do not fit an input of 4 dimensions"},
+    {"WeightChannels", on("Conv", {"w"}).floats("w", {4, 2, 3, 3}),
+     "m.onnx: node 'it' (Conv): error: the weights are for 2 input channels a group, and the input "
+     "has 3"},
+    {"KernelLargerThanInput", on("Conv", {"w"}).floats("w", {4, 3, 9, 9}),
+     "m.onnx: node 'it' (Conv): error: the window of 9 is larger than the padded input of 8"},
+    {"PoolWithoutKernel", on("MaxPool"),
+     "m.onnx: node 'it' (MaxPool): error: attribute 'kernel_shape' is missing"},
+    {"PoolPads", on("MaxPool").attribute("kernel_shape", {2, 2}).attribute("pads", {3, 3, 3, 3}),
+     "m.onnx: node 'it' (MaxPool): error: pads are not smaller than the kernel"},
+    {"Axis", on("Softmax").attribute("axis", int64_t(9)),
+     "m.onnx: node 'it' (Softmax): error: axis 9 is outside a tensor of 4 dimensions"},
+    {"Permutation", on("Transpose").attribute("perm", {0, 1, 1, 3}),
+     "m.onnx: node 'it' (Transpose): error: attribute 'perm' is not a permutation of 4 dimensions"},
+    {"TwoInferred", on("Reshape", {"s"}).ints("s", {-1, -1}),
+     "m.onnx: node 'it' (Reshape): error: the shape has two dimensions of -1"},
+    {"ReshapeSize", on("Reshape", {"s"}).ints("s", {7, 7}),
+     "m.onnx: node 'it' (Reshape): error: a tensor of shape 1x3x8x8 cannot be reshaped to 7x7"},
+    {"ShapeFromData", ModelBuilder().input("x", {4}).node("Reshape", {"x", "x"}, {"y"}).output("y"),
+     "m.onnx: node 'it' (Reshape): error: its shape, 'x', depends on the data: only values that "
+     "are known at import are "
+     "supported"},
+    {"SliceStep",
+     on("Slice", {"a", "b", "c", "s"}).ints("a", {0}).ints("b", {4}).ints("c", {2}).ints("s", {0}),
+     "m.onnx: node 'it' (Slice): error: a step of 0 is not possible"},
+    {"PadCount", on("Pad", {"p"}).ints("p", {1, 1, 1}),
+     "m.onnx: node 'it' (Pad): error: there are 3 pads for 4 dimensions"},
+    {"Epsilon",
+     on("BatchNormalization", {"c", "c", "c", "c"}).floats("c", {3}).attribute("epsilon", NAN),
+     "m.onnx: node 'it' (BatchNormalization): error: attribute 'epsilon' is nan"},
+    {"Variance", on("BatchNormalization", {"c", "c", "c", "c"}).floats("c", {3}, -1),
+     "m.onnx: node 'it' (BatchNormalization): error: a variance of -1 has no inverse square root"},
+    {"Channels", on("BatchNormalization", {"c", "d", "c", "c"}).floats("c", {3}).floats("d", {4}),
+     "m.onnx: node 'it' (BatchNormalization): error: input 2 has shape 4, and there are 3 "
+     "channels"},
+    {"ConstantBlowUp",
+     image()
+         .ints("s", {1 << 27})
+         .node("ConstantOfShape", {"s"}, {"c"})
+         .node("Add", {"x", "c"}, {"y"}),
+     "m.onnx: node 'it' (ConstantOfShape): error: a constant of shape 134217728 arises, which is "
+     "larger than 16777216 bytes"},
+    {"TileBlowUp", on("Tile", {"r"}).ints("r", {1 << 20, 1, 1 << 20, 1}),
+     "m.onnx: node 'it' (Tile): error: a tensor of shape 1048576x3x8388608x8 arises, which is "
+     "larger than 2147483648 bytes"},
+    {"ResizeScale", on("Resize", {"", "s"}).floats("s", {4}, 0),
+     "m.onnx: node 'it' (Resize): error: a scale of 0 is not possible"},
+    {"DataTooShort",
+     changed(conv(),
+             [](auto &m) {
+               m.mutable_graph()->mutable_initializer(0)->mutable_float_data()->RemoveLast();
+             }),
+     "m.onnx: initializer 'w': error: the tensor's shape needs 432 bytes of data, and it has 428"},
+    {"TwoDataFields",
+     changed(conv(),
+             [](auto &m) { m.mutable_graph()->mutable_initializer(0)->set_raw_data("1234"); }),
+     "m.onnx: initializer 'w': error: the tensor has its data in two fields"},
+    {"StringTensor",
+     changed(
+         conv(),
+         [](auto &m) { m.mutable_graph()->mutable_initializer(0)->set_data_type(Proto::STRING); }),
+     "m.onnx: initializer 'w': error: tensors of string are not supported"},
+    {"NegativeDimension",
+     changed(conv(), [](auto &m) { m.mutable_graph()->mutable_initializer(0)->set_dims(0, -4); }),
+     "m.onnx: initializer 'w': error: dimension -4 is negative"},
+    {"OverflowingDimensions",
+     changed(
+         conv(),
+         [](auto &m) { m.mutable_graph()->mutable_initializer(0)->set_dims(0, int64_t(1) << 62); }),
+     "m.onnx: initializer 'w': error: the tensor is larger than 2147483648 bytes"},
+    {"SparseInitializer",
+     changed(conv(), [](auto &m) { m.mutable_graph()->add_sparse_initializer(); }),
+     "m.onnx: error: sparse initializers are not supported"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Models, BadModels, testing::ValuesIn(badModels),
+                         [](const auto &info) { return info.param.name; });
+
+TEST(OnnxErrors, GarbageIsNoModel) {
+  const std::string message =
+      "m.onnx: error: the file is not an ONNX model: it is damaged, cut short or of another format";
+  EXPECT_EQ(diagnosticOf(std::string(4096, '\x81')), message);
+  EXPECT_EQ(diagnosticOf(std::string(100000, '\x0b')), message); // nested groups
+  EXPECT_EQ(diagnosticOf("\x89PNG\r\n\x1a\n"), message);
+}
+
+TEST(OnnxErrors, NoPrefixOfAModelIsAModel) {
+  std::string bytes = conv().bytes();
+  for (size_t length = 0; length < bytes.size(); ++length)
+    EXPECT_NE(diagnosticOf(bytes.substr(0, length)), "imported") << length;
+}
+
+TEST(OnnxErrors, SuggestsTheInputThatAShapeMeant) {
+  ImportOptions options;
+  options.shapes["images"] = {1};
+  EXPECT_EQ(
+      diagnosticOf(
+          ModelBuilder().input("image", {1}).node("Relu", {"image"}, {"y"}).output("y").bytes(),
+          options),
+      "m.onnx: error: the model has no input 'images' to give a shape\n  fix: did you mean "
+      "'image'?");
+}
+
+TEST(OnnxErrors, RejectsAShapeThatContradictsTheModel) {
+  ImportOptions options;
+  options.shapes["x"] = {1, 4, 8, 8};
+  EXPECT_EQ(diagnosticOf(on("Relu").bytes(), options),
+            "m.onnx: input 'x': error: the given shape 1x4x8x8 does not fit the model's 1x3x8x8");
+}
+
+TEST(OnnxErrors, ManyConstantsTogetherAreLimited) {
+  ModelBuilder builder = image().ints("s", {1 << 20});
+  for (int i = 0; i < 70; ++i) { // 4 MiB each
+    builder.node("ConstantOfShape", {"s"}, {"c" + std::to_string(i)});
+    builder.output("c" + std::to_string(i));
+  }
+  builder.node("Relu", {"x"}, {"y"});
+  EXPECT_EQ(diagnosticOf(builder.bytes()),
+            "m.onnx: node 'it' (ConstantOfShape): error: the constants that the model computes "
+            "need more than 268435456 "
+            "bytes");
+}
+
+// Weights in files beside the model.
+class ExternalData : public testing::Test {
+protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "tilewright-XXXXXX").string();
+    root_ = mkdtemp(pattern.data());
+    std::filesystem::create_directory(root_ / "model");
+    write(root_ / "outside.bin");
+    write(root_ / "model" / "w.bin");
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+
+  static void write(const std::filesystem::path &path) {
+    std::ofstream(path) << std::string(432, '\0');
+  }
+
+  // The part of the diagnostic behind the tensor's name.
+  std::string load(const std::string &location, const std::string &key = "",
+                   const std::string &value = "") {
+    ModelBuilder builder = conv();
+    Proto &weight = *builder.graph().mutable_initializer(0);
+    weight.clear_float_data();
+    weight.set_data_location(Proto::EXTERNAL);
+    add(weight, "location", location);
+    if (!key.empty())
+      add(weight, key, value);
+    std::string text = diagnosticOf(builder.bytes(), {}, root_ / "model" / "m.onnx");
+    size_t start = text.find("error: "), end = text.find('\n');
+    return start == std::string::npos ? text : text.substr(start + 7, end - start - 7);
+  }
+
+  static void add(Proto &tensor, const std::string &key, const std::string &value) {
+    auto &entry = *tensor.add_external_data();
+    entry.set_key(key);
+    entry.set_value(value);
+  }
+
+  std::filesystem::path root_;
+};
+
+TEST_F(ExternalData, IsReadFromBesideTheModel) { EXPECT_EQ(load("w.bin"), "imported"); }
+
+TEST_F(ExternalData, OutsideTheModelsDirectoryIsRejected) {
+  EXPECT_EQ(load("../outside.bin"),
+            "external data at '../outside.bin' is not below the model's directory");
+  EXPECT_EQ(load("/etc/passwd"),
+            "external data at '/etc/passwd' is not below the model's directory");
+  EXPECT_EQ(load(""), "external data at '' is not below the model's directory");
+}
+
+TEST_F(ExternalData, BehindLinksIsRejected) {
+  std::filesystem::create_symlink(root_ / "outside.bin", root_ / "model" / "link");
+  std::filesystem::create_directory_symlink(root_, root_ / "model" / "parent");
+  std::filesystem::create_hard_link(root_ / "outside.bin", root_ / "model" / "hard");
+  EXPECT_EQ(load("link"),
+            "external data at 'link' is missing, unreadable or behind a symbolic link");
+  EXPECT_EQ(
+      load("parent/outside.bin"),
+      "external data at 'parent/outside.bin' is missing, unreadable or behind a symbolic link");
+  EXPECT_EQ(load("hard"), "external data at 'hard' is no regular file with one link");
+}
+
+TEST_F(ExternalData, ThatIsNoFileIsRejected) {
+  std::filesystem::create_directory(root_ / "model" / "directory");
+  ASSERT_EQ(mkfifo((root_ / "model" / "fifo").c_str(), 0600), 0);
+  EXPECT_EQ(load("directory"), "external data at 'directory' is no regular file with one link");
+  EXPECT_EQ(load("fifo"), "external data at 'fifo' is no regular file with one link");
+  EXPECT_EQ(load("missing"),
+            "external data at 'missing' is missing, unreadable or behind a symbolic link");
+}
+
+TEST_F(ExternalData, ThatEndsTooEarlyIsRejected) {
+  EXPECT_EQ(load("w.bin", "offset", "4"), "external data at 'w.bin' ends before byte 4 + 432");
+  EXPECT_EQ(load("w.bin", "offset", "-1"), "external data has the offset '-1', which is no size");
+  EXPECT_EQ(load("w.bin", "length", "99"),
+            "the tensor's shape needs 432 bytes of data, and its external data has 99");
+}
+
+} // namespace
+
+} // namespace tilewright
