@@ -219,9 +219,11 @@ LogicalResult TableOp::verify() {
 LogicalResult BinaryOp::verify() {
   if (failed(verifyStaticShapes(*this)))
     return failure();
-  if (!llvm::is_contained({"add", "sub", "mul", "max", "min", "shl", "asr", "asr.round", "lsr"}, getFunction()))
-    return emitOpError() << "function must be one of add, sub, mul, max, min, shl, asr, asr.round, lsr, not '"
-                         << getFunction() << "'";
+  if (!llvm::is_contained({"add", "sub", "mul", "max", "min", "shl", "asr", "asr.round", "lsr"},
+                          getFunction()))
+    return emitOpError()
+           << "function must be one of add, sub, mul, max, min, shl, asr, asr.round, lsr, not '"
+           << getFunction() << "'";
   if (elementOf(getA()).isInteger(1) || elementOf(getB()).isInteger(1))
     return emitOpError("elements must have 8, 16 or 32 bits");
   if (getShift() < 0 || getShift() > (getFunction() == "mul" ? 63 : 0))

@@ -34,7 +34,6 @@ Selected selectClamp(mlir::tosa::ClampOp op, mlir::OpBuilder &builder);
 Selected selectCast(mlir::tosa::CastOp op, mlir::OpBuilder &builder);
 Selected selectTable(mlir::tosa::TableOp op, mlir::OpBuilder &builder);
 Selected selectMul(mlir::tosa::MulOp op, mlir::OpBuilder &builder);
-Selected selectShiftRight(mlir::tosa::ArithmeticRightShiftOp op, mlir::OpBuilder &builder);
 Selected selectNegate(mlir::tosa::NegateOp op, mlir::OpBuilder &builder);
 Selected selectBinary(mlir::Operation *op, llvm::StringRef function,
                       mlir::OpBuilder &builder); // 32-bit only

@@ -98,10 +98,6 @@ Selected selectMul(tosa::MulOp op, OpBuilder &builder) {
                                   op.getInput2(), "mul", shift->front());
 }
 
-Selected selectShiftRight(tosa::ArithmeticRightShiftOp op, OpBuilder &builder) {
-  return selectBinary(op, op.getRound() ? "asr.round" : "asr", builder);
-}
-
 Selected selectNegate(tosa::NegateOp op, OpBuilder &builder) {
   if (!hasElement(op.getInput1(), 32))
     return unsupported(op, "negation of " + elementName(op.getInput1()) +

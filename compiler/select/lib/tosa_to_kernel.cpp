@@ -56,7 +56,8 @@ Selected select(Operation *op, OpBuilder &builder) {
       .Case<MinimumOp>([&](auto o) { return selectBinary(o, "min", builder); })
       .Case<LogicalLeftShiftOp>([&](auto o) { return selectBinary(o, "shl", builder); })
       .Case<LogicalRightShiftOp>([&](auto o) { return selectBinary(o, "lsr", builder); })
-      .Case<ArithmeticRightShiftOp>([&](auto o) { return selectShiftRight(o, builder); })
+      .Case<ArithmeticRightShiftOp>(
+          [&](auto o) { return selectBinary(o, o.getRound() ? "asr.round" : "asr", builder); })
       .Case<NegateOp>([&](auto o) { return selectNegate(o, builder); })
       .Case<ClzOp>([&](auto o) { return selectUnary(o, "clz", builder); })
       .Case<AbsOp>([&](auto o) { return selectUnary(o, "abs", builder); })

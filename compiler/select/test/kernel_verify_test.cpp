@@ -139,6 +139,7 @@ INSTANTIATE_TEST_SUITE_P(
                "%0 = kernel.binary \"xor\" %a, %a {shift = 0 : i64} : (tensor<2xi32>, "
                "tensor<2xi32>) -> tensor<2xi32>",
                "6: 'kernel.binary' op function must be one of add, sub, mul, max, min, shl, asr, "
+               "asr.round, "
                "lsr, not 'xor'"},
         Broken{"binaryShift", "%a: tensor<2xi32>",
                "%0 = kernel.binary \"add\" %a, %a {shift = 1 : i64} : (tensor<2xi32>, "

@@ -210,22 +210,12 @@ TEST(TosaToKernel, MulTakesNarrowOperandsAndAShift) {
       HasSubstr("{shift = 30 : i64}"));
 }
 
-TEST(TosaToKernel, RoundingShiftByAConstantIsAMul) {
-  EXPECT_THAT(selected("%a: tensor<2xi32>", "tensor<2xi32>",
-                       CONSTANT("%s", "12",
-                                "1xi32") "%o = tosa.arithmetic_right_shift %a, %s {round = true} : "
-                                         "(tensor<2xi32>, tensor<1xi32>) -> tensor<2xi32>"),
-              AllOf(HasSubstr("dense<1> : tensor<1xi32>"),
-                    HasSubstr("kernel.binary \"mul\" %arg0, %0 {shift = 12 : i64}")));
-  EXPECT_THAT(selected("%a: tensor<2xi32>", "tensor<2xi32>",
-                       "%o = tosa.arithmetic_right_shift %a, %a {round = false} : (tensor<2xi32>, "
-                       "tensor<2xi32>) -> tensor<2xi32>"),
-              HasSubstr("kernel.binary \"asr\""));
-  EXPECT_EQ(rejected("%a: tensor<2xi32>", "tensor<2xi32>",
-                     "%o = tosa.arithmetic_right_shift %a, %a {round = true} : (tensor<2xi32>, "
-                     "tensor<2xi32>) -> tensor<2xi32>"),
-            "2:6: 'tosa.arithmetic_right_shift' op has no kernel form: its rounding shift amount "
-            "is not one constant");
+TEST(TosaToKernel, ArithmeticRightShiftRoundsOrNot) {
+  for (auto [round, function] : {std::pair("true", "asr.round"), std::pair("false", "asr")})
+    EXPECT_THAT(selected("%a: tensor<2xi32>", "tensor<2xi32>",
+                         std::string("%o = tosa.arithmetic_right_shift %a, %a {round = ") + round +
+                             "} : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi32>"),
+                HasSubstr(std::string("kernel.binary \"") + function + "\" %arg0, %arg0"));
 }
 
 TEST(TosaToKernel, NarrowArithmeticIsNotSupported) {
