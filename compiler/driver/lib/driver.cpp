@@ -1,5 +1,6 @@
 #include "tilewright/compiler/driver.h"
 
+#include "tilewright/compiler/estimate.h"
 #include "tilewright/compiler/frontend.h"
 #include "tilewright/compiler/graph.h"
 #include "tilewright/compiler/kernel_dialect.h"
@@ -7,6 +8,7 @@
 #include "tilewright/compiler/schedule.h"
 #include "tilewright/compiler/select.h"
 #include "tilewright/isa/assembler.h"
+#include "tilewright/report/report.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 
@@ -98,6 +100,10 @@ Program assemble(Schedule schedule, const CompileOptions &options, const isa::Is
   program.layers = std::move(schedule.layers);
   program.scratchpadPeakBytes = schedule.scratchpad.peakBytes;
   program.accumulatorPeakBytes = schedule.accumulators.peakBytes;
+  // Cycles belong to layers by the same rule as in the report of a simulation.
+  report::Report estimated = report::build(program, estimate(schedule.stream, isa, program.codeAddress), isa, {});
+  for (size_t i = 0; i < program.layers.size(); ++i)
+    program.layers[i].estimateCycles = estimated.layers[i].cycles;
   return program;
 }
 

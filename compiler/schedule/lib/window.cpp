@@ -1,6 +1,6 @@
 // Depthwise convolutions and pools on the vector unit: reductions over a window of pixels, channel by channel.
 //
-// A step loads a tile of the input, padded (with the zero point, or the least value for a maximum), for some channels; the vector unit reduces
+// A step loads a tile of the input for some channels, its columns padded (with the zero point, or the least value for a maximum); the vector unit reduces
 // the taps of each output pixel; the group's element-wise operations follow; the result tile is stored.
 #include "lowering.h"
 
@@ -42,9 +42,14 @@ public:
 private:
   void describe();
   WindowPlan plan(ElementChain chain);
-  int loadInput(std::vector<Task> &loads, const Box &box, int64_t *pitch);
-  void reduce(std::vector<Task> &out, const char *instruction, const Extent &extent, const Tile &d, int input, int64_t pitch,
-              int64_t inputPitch, int64_t channel, int64_t weightOffset, kernel::RescaleOp rescale = nullptr);
+  struct Input {
+    int buffer;
+    int64_t firstRow;              // of the tensor
+    int64_t rowPitch, columnPitch; // bytes
+  };
+  Input loadInput(std::vector<Task> &loads, const Box &box);
+  void reduce(std::vector<Task> &out, const char *instruction, const Box &box, const Extent &extent, const Tile &d, const Input &input,
+              int64_t channel, int64_t weightOffset, kernel::RescaleOp rescale = nullptr);
   void averagePool(std::vector<Task> &out, const Box &box, const Extent &extent, const Tile &sums, const Tile &d, TileOps &ops);
 
   LoweringContext &context_;
@@ -94,7 +99,7 @@ WindowPlan Window::plan(ElementChain chain) {
   const isa::Memory &spad = context_.isa.memory(isa::Space::Spad), &acc = context_.isa.memory(isa::Space::Acc);
   int64_t weights = llvm::isa<kernel::DepthwiseOp>(anchor_) ? p_.kernelHeight * p_.kernelWidth * p_.channels : 0;
   int64_t resident = weights + chain.residentBytes() + 4096;
-  bool throughAcc = !llvm::isa<kernel::MaxPoolOp>(anchor_);
+  bool throughAcc = llvm::isa<kernel::AvgPoolOp>(anchor_) || (llvm::isa<kernel::DepthwiseOp>(anchor_) && !chain.leadingRescale());
   int64_t accElements = static_cast<int64_t>(acc.bytes) / std::max(acc.banks, 2) / (4 + chain.accBytesPerElement());
   auto bytes = [&](const WindowPlan &plan) {
     int64_t input = inputExtent(plan.tileHeight, p_.strideY, p_.kernelHeight, p_.dilationY) *
@@ -104,7 +109,7 @@ WindowPlan Window::plan(ElementChain chain) {
   };
   auto fits = [&](const WindowPlan &plan) {
     int64_t budget = static_cast<int64_t>(spad.bytes) - static_cast<int64_t>(spad.bytes) / 16 - resident;
-    return bytes(plan) * 2 <= budget && (!throughAcc || plan.tileHeight * plan.tileWidth * plan.tileChannels <= accElements);
+    return bytes(plan) * 2 <= budget && (!throughAcc || plan.tileHeight * plan.tileWidth * std::min(plan.tileChannels, context_.channels) <= accElements);
   };
   int64_t rowLimit = context_.limit("vmaxpool", "n0");
   WindowPlan best{0, 0, 0};
@@ -140,71 +145,87 @@ WindowPlan Window::plan(ElementChain chain) {
   return best;
 }
 
-int Window::loadInput(std::vector<Task> &loads, const Box &box, int64_t *pitch) {
+// Rows are clipped to the tensor (the taps outside are left out of the reduction), columns are padded.
+Window::Input Window::loadInput(std::vector<Task> &loads, const Box &box) {
   int64_t y0 = box.start[1] * p_.strideY - p_.padTop, x0 = box.start[2] * p_.strideX - p_.padLeft;
-  int64_t height = inputExtent(box.size[1], p_.strideY, p_.kernelHeight, p_.dilationY);
   int64_t width = inputExtent(box.size[2], p_.strideX, p_.kernelWidth, p_.dilationX);
   int64_t channels = box.size[3];
-  *pitch = width * channels;
-  int buffer = steps_.add(isa::Space::Spad, height * *pitch, "input tile");
-  int64_t yBegin = std::max<int64_t>(0, y0), yEnd = std::min(p_.height, y0 + height);
+  int64_t yBegin = std::max<int64_t>(0, y0);
+  int64_t yEnd = std::min(p_.height, y0 + inputExtent(box.size[1], p_.strideY, p_.kernelHeight, p_.dilationY));
   int64_t xBegin = std::max<int64_t>(0, x0), xEnd = std::min(p_.width, x0 + width);
-  auto fill = [&](int64_t row, int64_t rows, int64_t column, int64_t columns) {
-    if (rows <= 0 || columns <= 0)
-      return;
+  int64_t height = std::max<int64_t>(1, yEnd - yBegin);
+  Input input{-1, yBegin, width * channels, channels};
+  input.buffer = steps_.add(isa::Space::Spad, height * input.rowPitch, "input tile");
+  auto fill = [&](int64_t column, int64_t columns) {
     int64_t most = context_.limit("fill", "n1"), longest = context_.limit("fill", "n0");
     int64_t run = columns * channels;
-    for (int64_t r = 0; r < rows; r += most)
+    for (int64_t r = 0; r < height; r += most)
       for (int64_t c = 0; c < run; c += longest)
         loads.push_back(context_.form("fill")
                             .build()
-                            .buffer("d", buffer, (row + r) * *pitch + column * channels + c)
+                            .buffer("d", input.buffer, r * input.rowPitch + column * channels + c)
                             .imm("value", p_.padValue)
-                            .imm("n1", std::min(most, rows - r))
+                            .imm("n1", std::min(most, height - r))
                             .imm("n0", std::min(longest, run - c))
                             .reg("n2", 1)
                             .reg("d_s0", 1)
-                            .reg("d_s1", *pitch));
+                            .reg("d_s1", input.rowPitch));
   };
   if (yBegin >= yEnd || xBegin >= xEnd) {
-    fill(0, height, 0, width);
-    return buffer;
+    fill(0, width);
+    return input;
   }
-  fill(0, yBegin - y0, 0, width);
-  fill(yEnd - y0, y0 + height - yEnd, 0, width);
-  fill(yBegin - y0, yEnd - yBegin, 0, xBegin - x0);
-  fill(yBegin - y0, yEnd - yBegin, xEnd - x0, x0 + width - xEnd);
+  fill(0, xBegin - x0);
+  fill(xEnd - x0, x0 + width - xEnd);
   int64_t inputChannel = box.start[3] / p_.multiplier, inputChannels = channels / p_.multiplier;
   int64_t address = context_.address(input_);
   int64_t offset = ((box.start[0] * p_.height + yBegin) * p_.width + xBegin) * p_.inputChannels + inputChannel;
   for (int64_t m = 0; m < p_.multiplier; ++m) {
-    Tile tile{isa::Space::Spad, buffer, (yBegin - y0) * *pitch + (xBegin - x0) * channels + m, 0, 0, 1};
+    Tile tile{isa::Space::Spad, input.buffer, (xBegin - x0) * channels + m, 0, 0, 1};
     copyStrided(context_, loads, Direction::Load, address + offset, 1, Signedness::Signed, tile,
-                {{yEnd - yBegin, p_.width * p_.inputChannels, *pitch},
+                {{yEnd - yBegin, p_.width * p_.inputChannels, input.rowPitch},
                  {xEnd - xBegin, p_.inputChannels, channels},
                  {inputChannels, 1, p_.multiplier}});
   }
-  return buffer;
+  return input;
 }
 
-void Window::reduce(std::vector<Task> &out, const char *instruction, const Extent &extent, const Tile &d, int input, int64_t pitch,
-                    int64_t inputPitch, int64_t channel, int64_t weightOffset, kernel::RescaleOp rescale) {
-  TaskForm::Builder task = context_.form(instruction).build();
-  task.buffer("a", input, channel).buffer("d", d.buffer, d.offset);
-  task.imm("n0", extent.n0).imm("nc", extent.nc).reg("n1", extent.n1);
-  task.reg("k1", p_.kernelHeight).reg("k0", p_.kernelWidth);
-  task.reg("a_k1", p_.dilationY * pitch).reg("a_k0", p_.dilationX * inputPitch);
-  task.reg("a_s1", p_.strideY * pitch).reg("a_s0", p_.strideX * inputPitch);
-  task.reg("d_s1", d.s1).reg("d_s0", d.s0);
-  if (rescale)
-    task.reg("d_zp", static_cast<int64_t>(rescale.getOutputZp())).reg("lo", static_cast<int64_t>(rescale.getLo())).reg("hi", static_cast<int64_t>(rescale.getHi()));
-  if (weightOffset >= 0) {
-    task.buffer("b", weightBuffer_, weightOffset);
-    task.reg("b_k1", p_.kernelWidth * p_.channels).reg("b_k0", p_.channels).reg("b_zp", weightZeroPoint_);
+// One instruction for each run of output rows whose taps inside the tensor are the same ones.
+void Window::reduce(std::vector<Task> &out, const char *instruction, const Box &box, const Extent &extent, const Tile &d, const Input &input,
+                    int64_t channel, int64_t weightOffset, kernel::RescaleOp rescale) {
+  auto tapsOf = [&](int64_t row) { // first tap inside, and how many
+    int64_t y = (box.start[1] + row) * p_.strideY - p_.padTop;
+    int64_t first = y < 0 ? ceilDiv(-y, p_.dilationY) : 0;
+    int64_t end = y >= p_.height ? 0 : std::min(p_.kernelHeight, ceilDiv(p_.height - y, p_.dilationY));
+    return std::make_pair(std::min(first, std::max<int64_t>(end, 0)), std::max<int64_t>(0, end - first));
+  };
+  for (int64_t row = 0; row < extent.n1;) {
+    auto [first, taps] = tapsOf(row);
+    int64_t rows = 1;
+    while (row + rows < extent.n1 && tapsOf(row + rows) == std::make_pair(first, taps))
+      ++rows;
+    int64_t inputRow = taps == 0 ? 0 : (box.start[1] + row) * p_.strideY - p_.padTop + first * p_.dilationY - input.firstRow;
+    TaskForm::Builder task = context_.form(instruction).build();
+    task.buffer("a", input.buffer, inputRow * input.rowPitch + channel).buffer("d", d.buffer, d.offset + row * d.s1);
+    task.imm("n0", extent.n0).imm("nc", extent.nc).reg("n1", rows);
+    task.reg("k1", taps).reg("k0", p_.kernelWidth);
+    task.reg("a_k1", p_.dilationY * input.rowPitch).reg("a_k0", p_.dilationX * input.columnPitch);
+    task.reg("a_s1", p_.strideY * input.rowPitch).reg("a_s0", p_.strideX * input.columnPitch);
+    task.reg("d_s1", d.s1).reg("d_s0", d.s0);
+    if (rescale)
+      task.reg("d_zp", static_cast<int64_t>(rescale.getOutputZp()))
+          .reg("lo", static_cast<int64_t>(rescale.getLo()))
+          .reg("hi", static_cast<int64_t>(rescale.getHi()));
+    if (weightOffset >= 0) {
+      int64_t weightRow = p_.kernelWidth * p_.channels;
+      task.buffer("b", weightBuffer_, weightOffset + first * weightRow);
+      task.reg("b_k1", weightRow).reg("b_k0", p_.channels).reg("b_zp", weightZeroPoint_);
+    }
+    if (!llvm::isa<kernel::MaxPoolOp>(anchor_))
+      task.reg("a_zp", inputZeroPoint_);
+    out.push_back(task);
+    row += rows;
   }
-  if (!llvm::isa<kernel::MaxPoolOp>(anchor_))
-    task.reg("a_zp", inputZeroPoint_);
-  out.push_back(task);
 }
 
 // TOSA 1.0, AVG_POOL2D: the sum is divided by the number of taps inside the tensor, as a multiplication by reciprocal_scale of that number.
@@ -283,8 +304,7 @@ void Window::lower() {
                   {1, std::min(plan.tileHeight, p_.outputHeight - y), std::min(plan.tileWidth, p_.outputWidth - x),
                    std::min(plan.tileChannels, p_.channels - c)}};
           Extent whole{box.size[1], box.size[2], box.size[3]};
-          int64_t pitch = 0;
-          int input = loadInput(step.loads, box, &pitch);
+          Input input = loadInput(step.loads, box);
           chain.loadOperands(step.loads, box);
           Tile result = denseTile(isa::Space::Spad, -1, whole);
           if (!chain.resultInAccumulators())
@@ -304,7 +324,7 @@ void Window::lower() {
               // The instruction rescales by itself: its result is the leading rescale's.
               value = chain.isLeadingLast() ? slice : denseTile(isa::Space::Spad, steps_.add(isa::Space::Spad, extent.elements(), "depthwise tile"), extent);
               chain.ops().selectBlock(step.compute, chain.blocksOf(leading), c + part);
-              reduce(step.compute, "vdw.i8", extent, value, input, pitch, whole.nc, part, c + part, leading);
+              reduce(step.compute, "vdw.i8", box, extent, value, input, part, c + part, leading);
               value = chain.run(step.compute, value, extent, part, slice, true);
               if (chain.resultInAccumulators())
                 storePart(value, part, extent);
@@ -312,7 +332,7 @@ void Window::lower() {
             }
             if (isDepthwise || isAverage) {
               value = denseTile(isa::Space::Acc, steps_.add(isa::Space::Acc, extent.elements() * 4, "accumulator tile"), extent);
-              reduce(step.compute, isDepthwise ? "vdw" : "vsumpool", extent, value, input, pitch, whole.nc, part, isDepthwise ? c + part : -1);
+              reduce(step.compute, isDepthwise ? "vdw" : "vsumpool", box, extent, value, input, part, isDepthwise ? c + part : -1);
             }
             if (!isDepthwise) {
               // 8-bit anchors: the window's own result, then the operations that follow.
@@ -320,7 +340,7 @@ void Window::lower() {
               if (isAverage)
                 averagePool(step.compute, box, extent, value, pooled, chain.ops());
               else
-                reduce(step.compute, "vmaxpool", extent, pooled, input, pitch, whole.nc, part, -1);
+                reduce(step.compute, "vmaxpool", box, extent, pooled, input, part, -1);
               value = pooled;
             }
             value = chain.run(step.compute, value, extent, part, slice);
