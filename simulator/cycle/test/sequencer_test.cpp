@@ -53,6 +53,27 @@ TEST(Sequencer, SeqFetchKeepsTwoLinesOnTheWayAndRunsSixteenInstructionsAhead) {
          "the way";
 }
 
+TEST(Sequencer, SeqFetchWaitsForTheFillOfItsSlot) {
+  // Four on the way: lines 0 to 3 are requested in 0 to 3, line 4 in 9, when line 0 has come; it is
+  // on the bus from 33 to 40. The branch in 9 goes to line 20, whose slot line 4 is to fill.
+  const isa::Isa isa = overlaid("timing: { sequencer: { fetch_bytes: \"64\", buffer: \"64\", "
+                                "ahead: \"16\", outstanding: \"4\" } }");
+  const std::string text = "branch rs=x0, negate=0, offset=80\n" + repeat(79, nothing) + "halt";
+  const RunRecord record = cycle::run(text, RunSetup{isa, idealDram(isa), {}});
+  EXPECT_EQ(record.trace[1].dispatch, 41 + 8 + 1) << "requested in 41";
+}
+
+TEST(Sequencer, SeqFetchComesBeforeLoadsOnTheAddressChannel) {
+  // The first load starts in 10 and has eight bursts to request. Line 3 is requested in 17, when
+  // line 1 has come: the last burst goes in 18, and the next load starts in 19.
+  const RunRecord record = run("load s=0, d=0, n1=8, n0=8\nload s=0, d=0x4000, n1=1, n0=8\n" +
+                               repeat(20, nothing) + "halt");
+  EXPECT_EQ(record.trace[0].start, 10);
+  EXPECT_EQ(record.trace[1].start, 19);
+  const RunRecord alone = run("load s=0, d=0, n1=8, n0=8\nload s=0, d=0x4000, n1=1, n0=8\nhalt");
+  EXPECT_EQ(alone.trace[1].start, 18) << "no line 3 to fetch";
+}
+
 TEST(Sequencer, SeqLoopsCostNothingOnceTheirLinesAreThere) {
   const RunRecord once =
       run("loop count=1, length=3\n" + repeat(3, "vector.set r0=lo, v0=0, r1=hi, v1=0") + "halt");
@@ -100,6 +121,17 @@ TEST(Semaphores, SemTakeOfOneTokenGoesToTheMatrixUnitFirst) {
     matrix.set r0=a_zp, v0=0, r1=w_zp, v1=0 !wait=0
     fill d=0, value=0, n1=1, n0=640 !signal=0
     fill d=0, value=0, n1=1, n0=640 !signal=0
+    halt)");
+  EXPECT_EQ(record.trace[1].start, record.trace[2].end + 1);
+  EXPECT_EQ(record.trace[0].start, record.trace[3].end + 1);
+}
+
+TEST(Semaphores, SemTakeOfOneTokenGoesToTheLoadUnitBeforeTheStoreUnit) {
+  const RunRecord record = run(R"(
+    store.set r0=s_s1, v0=0, r1=d_s1, v1=0 !wait=0
+    load.set r0=s_s1, v0=0, r1=d_s1, v1=0 !wait=0
+    vabs a=0, d=0x1000, n0=50, nc=16 !signal=0
+    vabs a=0, d=0x1000, n0=50, nc=16 !signal=0
     halt)");
   EXPECT_EQ(record.trace[1].start, record.trace[2].end + 1);
   EXPECT_EQ(record.trace[0].start, record.trace[3].end + 1);
