@@ -139,8 +139,7 @@ class OutputFiles(RejectionTest, metaclass=CaseTable):
     def test_file_size_limit(self):
         self.assert_rejected(["compile", self.model, "-o", self.output], "output.elf",
                              before=lambda: (signal.signal(signal.SIGXFSZ, signal.SIG_IGN),
-                                             resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16)))
-                             )
+                                             resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700))))
 
     def test_rejected_model_keeps_the_old_output(self):
         self.output.write_bytes(b"precious")

@@ -1,5 +1,6 @@
 """Runs the `tilewright` command as a user would, under limits, and judges how it ended."""
 
+import contextlib
 import dataclasses
 import os
 import pathlib
@@ -88,14 +89,16 @@ def wait(process, timeout):
 
     def kill():
         killed.set()
-        os.killpg(process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it has just ended
+            os.killpg(process.pid, signal.SIGKILL)
 
     timer = threading.Timer(timeout, kill)
     timer.start()
     _, status, usage = os.wait4(process.pid, 0)
     timer.cancel()
     process.returncode = os.waitstatus_to_exitcode(status)
-    return None if killed.is_set() else process.returncode, usage
+    late = killed.is_set() and process.returncode == -signal.SIGKILL
+    return None if late else process.returncode, usage
 
 
 def read_back(file):
