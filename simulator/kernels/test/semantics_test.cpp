@@ -8,6 +8,7 @@
 #include "tilewright/support/files.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 
 namespace tilewright {
@@ -36,11 +37,21 @@ void PrintTo(const Parameter &parameter, std::ostream *stream) {
   *stream << parameter.instruction << " on " << parameter.target;
 }
 
+const isa::Unit &unitOf(const std::string &target, const isa::Instruction &instruction) {
+  return isaOf(target).units()[static_cast<size_t>(instruction.unit)];
+}
+
 std::vector<Parameter> everyInstruction() {
   std::vector<Parameter> all;
   for (const char *target : {"edge16", "odd12x20"})
     for (const auto &instruction : isaOf(target).instructions())
       if (!instruction.steps.empty())
+        all.push_back({target, instruction.name});
+  // Only the array's shape differs on the others.
+  for (const char *target : {"edge32", "wide32x8"})
+    for (const auto &instruction : isaOf(target).instructions())
+      if (!instruction.steps.empty() &&
+          unitOf(target, instruction).kind == isa::UnitTemplate::Matrix)
         all.push_back({target, instruction.name});
   return all;
 }
@@ -75,6 +86,29 @@ INSTANTIATE_TEST_SUITE_P(Description, Semantics, testing::ValuesIn(everyInstruct
 TEST(Semantics, CoverTheWholeDescription) {
   EXPECT_GE(everyInstruction().size(), 80u) << "the description was not found whole";
 }
+
+#ifdef __x86_64__
+// The code for processors with fewer instructions, which this one runs as well.
+class OtherProcessors : public testing::TestWithParam<const char *> {
+protected:
+  void SetUp() override {
+    if (GetParam() == std::string("x86-64-v3") && !__builtin_cpu_supports("avx2"))
+      GTEST_SKIP() << "this processor has no AVX2";
+    setenv("TILEWRIGHT_KERNEL_CPU", GetParam(), 1);
+  }
+  void TearDown() override { unsetenv("TILEWRIGHT_KERNEL_CPU"); }
+};
+
+TEST_P(OtherProcessors, KernelsAgreeWithPlainEvaluation) {
+  const auto &isa = isaOf("edge16");
+  Kernels kernels(isa);
+  for (const auto &instruction : isa.instructions())
+    if (!instruction.steps.empty())
+      ASSERT_NO_FATAL_FAILURE(expectAgreement(isa, kernels, instruction, seed, 10));
+}
+
+INSTANTIATE_TEST_SUITE_P(X86, OtherProcessors, testing::Values("x86-64", "x86-64-v3"));
+#endif
 
 class RandomSemantics : public testing::TestWithParam<uint64_t> {};
 
