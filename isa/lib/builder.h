@@ -1,16 +1,14 @@
 // From an expression as written to a typed one: resolves names, inlines functions, folds params.
 #pragma once
 
+#include "param_expression.h"
 #include "pool.h"
 #include "syntax.h"
 #include "tilewright/isa/isa.h"
 
-#include <functional>
 #include <set>
 
 namespace tilewright::isa {
-
-using Params = std::map<std::string, int64_t, std::less<>>;
 
 struct Function {
   std::string name;
@@ -64,12 +62,5 @@ private:
   const Scope &scope_;
   std::vector<std::string> active_; // functions being inlined
 };
-
-// An integer over params alone; also has clog2, ceildiv and floordiv. Throws UserError for overflow
-// beyond 64 bits and undefined names. `lookup` gives a param's value or throws.
-using ParamLookup = std::function<int64_t(const std::string &name, const Place &place)>;
-int64_t evaluateParams(const yaml::Node &scalar, const ParamLookup &lookup);
-int64_t evaluateParams(const yaml::Node &scalar, const Syntax &syntax, const ParamLookup &lookup);
-ParamLookup lookupIn(const Params &params);
 
 } // namespace tilewright::isa

@@ -587,6 +587,17 @@ TEST(LoadMachine, FunctionsThatCallEachOtherTwice) {
   EXPECT_THAT(description.error(), HasSubstr("too large when its functions are inlined"));
 }
 
+// A table written at an index read from memory: that read, too, has a range that is checked.
+TEST(LoadMachine, IndicesOfWrittenArraysAreAccesses) {
+  Description description;
+  description.replace(instruction("vtable.load"), "out: \"table[c]\"",
+                      "out: \"table[a[c] + 128]\"");
+  const Isa isa = description.load();
+  EXPECT_EQ(isa.find("vtable.load")->accesses.size(), 1u);
+  description.replace(instruction("vtable.load"), "expr: \"a[c]\"", "expr: \"a[c + 1]\"");
+  EXPECT_EQ(description.load().find("vtable.load")->accesses.size(), 2u);
+}
+
 // Adding an instruction: its file and, unless its unit's default will do, its line of timing.
 TEST(AddInstruction, TakesOneFileAndOneLine) {
   Description description;

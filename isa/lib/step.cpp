@@ -1,0 +1,294 @@
+// One step of the tensor level.
+#include "instruction_limits.h"
+#include "schema.h"
+#include "semantics_context.h"
+#include "type.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tilewright::isa {
+
+namespace {
+
+class StepResolver {
+public:
+  explicit StepResolver(SemanticsContext &context)
+      : context_(context), instruction_(context.instruction), unit_(context.unit) {}
+
+  void run(const std::string &form, const yaml::Node &node) {
+    made_.form = form;
+    made_.kind = form == "map" || form == "move" ? StepKind::Map : StepKind::Reduce;
+    for (const yaml::Node &item : node.find("iter")->items)
+      made_.iterators.push_back(iterator(item));
+    spatial_ = iteratorNames_;
+    if (made_.kind == StepKind::Map)
+      map(node);
+    else
+      reduce(node);
+    made_.text = node.find("expr")->text;
+    target(*node.find("out"));
+    finish(node);
+    instruction_.steps.push_back(std::move(made_));
+  }
+
+private:
+  Iterator iterator(const yaml::Node &scalar) {
+    IteratorSyntax syntax = parseIterator(scalar);
+    if (iteratorNames_.size() == maximumIterators)
+      throw UserError(scalar.place(), fmt::format("more than {} iterators", maximumIterators));
+    if (!isIdentifier(syntax.name, false))
+      throw UserError(scalar.place(),
+                      fmt::format("'{}' is not a lowercase name", escape(syntax.name)));
+    bool taken = context_.machine.params.count(syntax.name) ||
+                 instruction_.operandIndex(syntax.name) >= 0 || syntax.name == "result";
+    auto named = [&](const auto &item) { return item.name == syntax.name; };
+    taken = taken || std::any_of(unit_.registers.begin(), unit_.registers.end(), named) ||
+            std::any_of(unit_.arrays.begin(), unit_.arrays.end(), named) ||
+            std::any_of(iteratorNames_.begin(), iteratorNames_.end(),
+                        [&](const auto &item) { return item.first == syntax.name; });
+    if (taken)
+      throw UserError(
+          scalar.place(),
+          fmt::format("the iterator '{}' has a name that means something else", syntax.name));
+    Scope scope = context_.scope();
+    Iterator made{syntax.name, ExprBuilder(context_.pool, scope).build(scalar, syntax.extent)};
+    context_.markUsed(*made.extent);
+    Interval extent = context_.intervalOf(made.extent, {});
+    if (extent.least < 0)
+      throw UserError(scalar.place(),
+                      fmt::format("the extent of '{}' can be negative", syntax.name));
+    if (extent.greatest > INT32_MAX)
+      throw UserError(scalar.place(),
+                      fmt::format("the extent of '{}' can exceed 2^31 - 1", syntax.name));
+    __int128 last = std::max<__int128>(extent.greatest - 1, 0);
+    iteratorNames_.emplace_back(syntax.name, smallestType(0, last, false));
+    iteratorRanges_.push_back({0, last});
+    return made;
+  }
+
+  ExprPtr element(const yaml::Node &scalar,
+                  const std::vector<std::pair<std::string, Type>> &iterators,
+                  const Type *result = nullptr) {
+    Scope scope = context_.scope();
+    scope.reads = true;
+    scope.iterators = &iterators;
+    scope.result = result;
+    ExprPtr expr = ExprBuilder(context_.pool, scope).build(scalar);
+    context_.checkIndices(scalar, expr, iteratorRanges_);
+    context_.markUsed(*expr);
+    return expr;
+  }
+
+  void map(const yaml::Node &node) {
+    const yaml::Node *when = node.find("when"), *otherwise = node.find("otherwise");
+    if ((when == nullptr) != (otherwise == nullptr))
+      throw UserError(node.place(), "'when' and 'otherwise' stand together or not at all");
+    made_.expr = element(*node.find("expr"), spatial_);
+    if (when) {
+      made_.when = element(*when, spatial_);
+      context_.requireHolds(*when, booleanType, made_.when, "the condition");
+      made_.otherwise = element(*otherwise, spatial_);
+      for (const yaml::Node *scalar : {when, otherwise})
+        if (contains(*(scalar == when ? made_.when : made_.otherwise), ExprKind::MemoryRead))
+          throw UserError(scalar->place(), "'when' and 'otherwise' read no memory");
+      made_.guards.assign(made_.iterators.size(), nullptr);
+      guards(made_.when);
+    }
+    const Expr *moved = made_.expr.get();
+    while (moved->kind == ExprKind::Cast)
+      moved = moved->args[0].get();
+    bool copies = moved->kind == ExprKind::MemoryRead || moved->kind == ExprKind::Immediate ||
+                  moved->kind == ExprKind::ArrayRead;
+    if (made_.form == "move" && !copies)
+      throw UserError(node.find("expr")->place(),
+                      "a move copies one element or an immediate, at most cast", "make it a map");
+  }
+
+  // Upper bounds of iterators that `when` implies: conjuncts "iterator < e" with e free of
+  // iterators.
+  void guards(const ExprPtr &condition) {
+    if (condition->kind == ExprKind::And && condition->type == booleanType) {
+      guards(condition->args[0]);
+      guards(condition->args[1]);
+      return;
+    }
+    if (condition->kind != ExprKind::Less || condition->args[0]->kind != ExprKind::Iterator ||
+        contains(*condition->args[1], ExprKind::Iterator) ||
+        contains(*condition->args[1], ExprKind::ArrayRead))
+      return;
+    ExprPtr &guard = made_.guards[static_cast<size_t>(condition->args[0]->index)];
+    guard = guard ? context_.pool.node(ExprKind::Minimum, {guard, condition->args[1]})
+                  : condition->args[1];
+  }
+
+  void reduce(const yaml::Node &node) {
+    static const std::map<std::string_view, Combiner> combiners = {{"add", Combiner::Add},
+                                                                   {"max", Combiner::Maximum},
+                                                                   {"min", Combiner::Minimum},
+                                                                   {"and", Combiner::And},
+                                                                   {"or", Combiner::Or}};
+    const yaml::Node &reduction = *node.find("reduce");
+    for (const yaml::Node &item : reduction.find("iter")->items)
+      made_.reductions.push_back(iterator(item));
+    if (made_.reductions.empty())
+      throw UserError(reduction.place(), "a reduction has an iterator");
+    made_.combiner = combiners.at(reduction.find("op")->text);
+    const yaml::Node &type = *reduction.find("type");
+    if (!parseType(type.text, made_.accumulator) || made_.accumulator.bits > 64)
+      throw UserError(type.place(),
+                      fmt::format("'{}' is not a type of accumulators", escape(type.text)),
+                      "they are i1 to i64 and u1 to u64");
+    made_.init = element(*node.find("init"), spatial_);
+    made_.expr = element(*node.find("expr"), iteratorNames_);
+    if (!holds(made_.accumulator, made_.expr->type))
+      throw UserError(
+          type.place(),
+          fmt::format("the accumulator {} is narrower than the {} that it combines, a {}",
+                      made_.accumulator.str(), made_.form == "contract" ? "product" : "value",
+                      made_.expr->type.str()),
+          fmt::format("make it at least {}", made_.expr->type.str()));
+    context_.requireHolds(*node.find("init"), made_.accumulator, made_.init, "the accumulator");
+    if (made_.form == "contract" && made_.expr->kind != ExprKind::Multiply)
+      throw UserError(node.find("expr")->place(), "a contraction is over products",
+                      "make it a reduce");
+    if (const yaml::Node *post = node.find("post"))
+      made_.post = element(*post, spatial_, &made_.accumulator);
+    else
+      made_.post = nullptr;
+    if (made_.post && made_.post->kind == ExprKind::Result)
+      made_.post = nullptr; // the result itself
+  }
+
+  void target(const yaml::Node &scalar) {
+    Syntax syntax = parseElement(scalar);
+    Scope scope = context_.scope();
+    scope.reads = true;
+    scope.iterators = &spatial_;
+    ExprBuilder builder(context_.pool, scope);
+    for (const Syntax &arg : syntax.args) {
+      ExprPtr index = builder.build(scalar, arg);
+      context_.checkIndices(scalar, index, iteratorRanges_);
+      context_.markUsed(*index);
+      made_.out.where.push_back(std::move(index));
+    }
+    int operand = instruction_.operandIndex(syntax.text);
+    if (operand >= 0) {
+      const Operand &out = instruction_.operands[static_cast<size_t>(operand)];
+      if (out.kind != Operand::Kind::Memory || out.access == Access::Read)
+        throw UserError(scalar.place(),
+                        out.kind == Operand::Kind::Memory
+                            ? fmt::format("'{}' is written, but its access is \"read\"", out.name)
+                            : fmt::format("'{}' is an immediate and cannot be written", out.name));
+      if (made_.out.where.size() != 1)
+        throw UserError(scalar.place(), fmt::format("'{}' takes one index, not {}", out.name,
+                                                    made_.out.where.size()));
+      context_.markWritten(operand);
+      made_.out.index = operand;
+      outType_ = out.type;
+      outName_ = out.name;
+      return;
+    }
+    made_.out.isMemory = false;
+    for (const StateArray &array : unit_.arrays)
+      if (array.name == syntax.text) {
+        if (made_.out.where.size() != array.sizes.size())
+          throw UserError(scalar.place(), fmt::format("'{}' takes {} indices, not {}", array.name,
+                                                      array.sizes.size(), made_.out.where.size()));
+        for (size_t i = 0; i < array.sizes.size(); ++i)
+          context_.requireInRange(scalar, made_.out.where[i], array, i, iteratorRanges_);
+        made_.out.index = array.index;
+        outType_ = array.type;
+        outName_ = array.name;
+        return;
+      }
+    throw UserError(scalar.place(),
+                    fmt::format("'{}' is neither an operand nor an array of unit '{}'",
+                                escape(syntax.text), unit_.name));
+  }
+
+  // What is written must fit, and every access of memory gets its affine form.
+  void finish(const yaml::Node &node) {
+    Type given = made_.kind == StepKind::Map ? made_.expr->type
+                 : made_.post                ? made_.post->type
+                                             : made_.accumulator;
+    const yaml::Node *post = node.find("post");
+    if (!holds(outType_, given))
+      throw UserError((post ? *post : *node.find("expr")).place(),
+                      fmt::format("the value is {} and would lose bits in '{}', which holds {}",
+                                  given.str(), outName_, outType_.str()),
+                      fmt::format("close it with cast<{0}>(..) or sat<{0}>(..)", outType_.str()));
+    if (made_.otherwise)
+      context_.requireHolds(*node.find("otherwise"), outType_, made_.otherwise,
+                            fmt::format("'{}'", outName_));
+    if (made_.out.isMemory)
+      access(*node.find("out"), made_.out.index, made_.out.where[0], true, false, false);
+    for (const ExprPtr &index : made_.out.where)
+      reads(*node.find("out"), index, false, false);
+    reads(*node.find("expr"), made_.expr, made_.when != nullptr, made_.kind == StepKind::Reduce);
+    if (made_.init)
+      reads(*node.find("init"), made_.init, false, false);
+    if (made_.post)
+      reads(*post, made_.post, false, false);
+  }
+
+  void reads(const yaml::Node &scalar, const ExprPtr &expr, bool guarded, bool reductions) {
+    if (!seen_.insert({expr.get(), reductions}).second)
+      return;
+    if (expr->kind == ExprKind::MemoryRead)
+      access(scalar, expr->index, expr->args[0], false, guarded, reductions);
+    bool sameArray =
+        expr->kind == ExprKind::ArrayRead && !made_.out.isMemory && expr->index == made_.out.index;
+    if (sameArray && expr->args != made_.out.where)
+      throw UserError(
+          scalar.place(),
+          fmt::format("'{}' is written and read at another element in one step", outName_),
+          "write in a step of its own");
+    for (const ExprPtr &arg : expr->args)
+      reads(scalar, arg, guarded, reductions);
+  }
+
+  void access(const yaml::Node &scalar, int operand, const ExprPtr &index, bool write, bool guarded,
+              bool reductions) {
+    const Operand &memory = instruction_.operands[static_cast<size_t>(operand)];
+    MemoryAccess made;
+    made.step = static_cast<int>(instruction_.steps.size());
+    made.operand = operand;
+    made.write = write;
+    made.guarded = guarded;
+    made.reductions = reductions;
+    made.elementBytes = memory.type.bits / 8;
+    if (!asAffine(index, made.index))
+      throw UserError(
+          scalar.place(),
+          fmt::format(
+              "the index of '{}' is not a sum of iterators times registers, immediates or numbers",
+              memory.name));
+    // Addresses, too, are summed in 64 bits.
+    if (index->type.bits > 56)
+      throw UserError(scalar.place(), fmt::format("the index of '{}' is {}, wider than 56 bits",
+                                                  memory.name, index->type.str()));
+    if (instruction_.accesses.size() == maximumAccesses)
+      throw UserError(scalar.place(),
+                      fmt::format("more than {} accesses of memory", maximumAccesses));
+    instruction_.accesses.push_back(std::move(made));
+  }
+
+  SemanticsContext &context_;
+  Instruction &instruction_;
+  const Unit &unit_;
+  Step made_;
+  std::vector<std::pair<std::string, Type>> iteratorNames_, spatial_;
+  std::vector<Interval> iteratorRanges_;
+  Type outType_;
+  std::string outName_;
+  std::set<std::pair<const Expr *, bool>> seen_;
+};
+
+} // namespace
+
+void resolveStep(SemanticsContext &context, const std::string &form, const yaml::Node &node) {
+  StepResolver(context).run(form, node);
+}
+
+} // namespace tilewright::isa
