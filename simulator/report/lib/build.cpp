@@ -102,6 +102,8 @@ Report build(const Program &program, const RunRecord &record, const isa::Isa &is
   report.bankConflicts = record.bankConflicts;
   report.scratchpadPeakBytes = program.scratchpadPeakBytes;
   report.accumulatorPeakBytes = program.accumulatorPeakBytes;
+  report.estimateOfOtherTiming =
+      !program.timingHash.empty() && program.timingHash != isa.timingHash();
   addUnits(report, record, isa);
 
   for (const LayerInfo &layer : program.layers) {

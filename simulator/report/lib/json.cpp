@@ -93,6 +93,7 @@ std::string toJson(const Report &report) {
   json["estimate_cycles"] = report.estimateCycles;
   auto error = estimateError(report.estimateCycles, report.cycles);
   json["estimate_error"] = error ? Json(*error) : Json(nullptr);
+  json["estimate_of_other_timing"] = report.estimateOfOtherTiming;
   json["dram"] = report.dram;
   json["dram_read_bytes"] = report.dramReadBytes;
   json["dram_write_bytes"] = report.dramWriteBytes;

@@ -57,15 +57,22 @@ static std::string notes(const Report &report) {
   return out;
 }
 
+static std::string estimateNote(const Report &report) {
+  if (report.estimateCycles == 0)
+    return "";
+  return fmt::format(", estimate {} ({}{})", groupThousands(report.estimateCycles),
+                     errorText(report.estimateCycles, report.cycles),
+                     report.estimateOfOtherTiming ? ", for other timing than this run's" : "");
+}
+
 static std::string summary(const Report &report) {
   std::string out = heading(report) + notes(report);
   if (report.cycles == 0)
     out += fmt::format("  cycles       not modeled by engine {}\n", report.options.engine);
   else
-    out += fmt::format("  cycles       {} ({} at {} MHz), estimate {} ({})\n",
-                       groupThousands(report.cycles), timeText(report.cycles, report.clockHz),
-                       groupThousands(report.clockHz / 1000000), orDash(report.estimateCycles),
-                       errorText(report.estimateCycles, report.cycles));
+    out += fmt::format("  cycles       {} ({} at {} MHz){}\n", groupThousands(report.cycles),
+                       timeText(report.cycles, report.clockHz),
+                       groupThousands(report.clockHz / 1000000), estimateNote(report));
   out += fmt::format("  macs         {}", groupThousands(report.macs));
   if (report.cycles > 0)
     out += fmt::format(", utilization {} of {} a cycle", percentText(report.utilization),

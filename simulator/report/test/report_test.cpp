@@ -108,7 +108,8 @@ TEST(Report, estimateErrorIsRelativeToTheSimulation) {
 TEST(ReportText, isThis) {
   Report report = sampleReport();
   report.isaHash = "0123456789abcdef";
-  EXPECT_EQ(toText(report), R"(p.elf on edge16 (tilewright-reference 1.0, hash 0123456789ab), engine cycle
+  EXPECT_EQ(toText(report),
+            R"(p.elf on edge16 (tilewright-reference 1.0, hash 0123456789ab), engine cycle
   cycles       100 (0.100 us at 1,000 MHz), estimate 80 (-20.0 %)
   macs         10,240, utilization 40.0 % of 256 a cycle
   instructions 7
@@ -132,6 +133,20 @@ store       0.0 %  100.0 %      0.0 %
 matrix     60.0 %   20.0 %     20.0 %
 vector      0.0 %  100.0 %      0.0 %
 )");
+}
+
+TEST(ReportText, saysThatTheEstimateIsForOtherTiming) {
+  Program program = sampleProgram();
+  program.timingHash = "another";
+  EXPECT_THAT(toText(sampleReport(program)),
+              HasSubstr(", estimate 80 (-20.0 %, for other timing than this run's)\n"));
+}
+
+TEST(ReportText, leavesOutAnEstimateThatWasNotMade) {
+  Program program = sampleProgram();
+  program.layers[0].estimateCycles = 0;
+  EXPECT_THAT(toText(sampleReport(program)),
+              HasSubstr("  cycles       100 (0.100 us at 1,000 MHz)\n"));
 }
 
 TEST(ReportText, saysThatTheRunWasStopped) {

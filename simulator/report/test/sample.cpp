@@ -1,6 +1,5 @@
 #include "sample.h"
 
-
 namespace tilewright::test {
 
 const isa::Isa &sampleIsa() {

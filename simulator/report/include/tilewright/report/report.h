@@ -86,6 +86,7 @@ struct Report {
   int64_t macsPerCycle = 0; // the array's peak
   double utilization = 0;
   int64_t estimateCycles = 0;
+  bool estimateOfOtherTiming = false; // the program was compiled for another timing, clock or DRAM
   uint64_t dramReadBytes = 0;
   uint64_t dramWriteBytes = 0;
   uint64_t fetchBytes = 0;
