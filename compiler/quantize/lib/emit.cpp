@@ -28,8 +28,10 @@ struct Accumulator {
 
 class Emitter {
 public:
-  Emitter(func::FuncOp main, const Plan &plan, const ParameterMap &parameters)
-      : main_(main), plan_(plan), parameters_(parameters), builder_(main.getContext()) {}
+  Emitter(func::FuncOp main, const Plan &plan, const ParameterMap &parameters,
+          const llvm::DenseMap<Value, std::vector<double>> &channelFactors)
+      : main_(main), plan_(plan), parameters_(parameters), channelFactors_(channelFactors),
+        builder_(main.getContext()) {}
 
   IntegerModule run() {
     Block &source = main_.getBody().front();
@@ -75,7 +77,8 @@ private:
 
   void define(Value real, Value integer) {
     values_[real] = integer;
-    result_.values.push_back({real, integer, parameters_.lookup(real)});
+    result_.values.push_back(
+        {real, integer, parameters_.lookup(real), channelFactors_.lookup(real)});
   }
 
   // The integer value of an operand; constants are quantized to their own range.
@@ -103,7 +106,7 @@ private:
   // -----------------------------------------------------------------------------------------------------------
 
   void emitAnchor(IntegerBuilder &integer, Operation *op, const Anchor &anchor) {
-    Accumulator sum = accumulate(integer, op);
+    Accumulator sum = accumulate(integer, op, anchor);
     for (Operation *further : anchor.sums)
       sum.value =
           integer.reduce<tosa::ReduceSumOp>(sum.value, cast<tosa::ReduceSumOp>(further).getAxis());
@@ -118,9 +121,9 @@ private:
     define(anchor.result, clamp(integer, result, parameters, anchor.low, anchor.high));
   }
 
-  Accumulator accumulate(IntegerBuilder &integer, Operation *op) {
+  Accumulator accumulate(IntegerBuilder &integer, Operation *op, const Anchor &anchor) {
     if (isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp>(op))
-      return convolve(integer, op);
+      return convolve(integer, op, anchor.result);
     if (auto matmul = dyn_cast<tosa::MatMulOp>(op))
       return multiplyMatrices(integer, matmul);
     if (isa<tosa::MulOp>(op)) {
@@ -180,7 +183,7 @@ private:
     return best;
   }
 
-  Accumulator convolve(IntegerBuilder &integer, Operation *op) {
+  Accumulator convolve(IntegerBuilder &integer, Operation *op, Value result) {
     Quantized x = operand(integer, op->getOperand(0));
     ArrayRef<int64_t> weightShape = tensorType(op->getOperand(1)).getShape();
     bool depthwise = isa<tosa::DepthwiseConv2DOp>(op);
@@ -191,8 +194,18 @@ private:
     std::vector<double> bias = *constantReals(op->getOperand(2));
     if (bias.size() == 1)
       bias.assign(outputs, bias[0]);
-    QuantizedWeights weights =
-        quantizeWeights(*constantReals(op->getOperand(1)), bias, channelOf, x.parameters.scale);
+    std::vector<double> real = *constantReals(op->getOperand(1));
+    std::vector<double> inputFactors = channelFactors_.lookup(op->getOperand(0)),
+                        outputFactors = channelFactors_.lookup(result);
+    for (size_t i = 0; i < real.size(); ++i) {
+      if (!inputFactors.empty()) // [KH, KW, C, M] or [OC, KH, KW, IC]
+        real[i] /= inputFactors[depthwise ? i % outputs / weightShape[3] : i % weightShape[3]];
+      if (!outputFactors.empty())
+        real[i] *= outputFactors[channelOf(i)];
+    }
+    for (size_t c = 0; c < outputFactors.size(); ++c)
+      bias[c] *= outputFactors[c];
+    QuantizedWeights weights = quantizeWeights(real, bias, channelOf, x.parameters.scale);
     OperationState state(op->getLoc(), op->getName());
     state.addOperands({x.value, integer.constant(weightShape, 8, weights.weights),
                        integer.constant({static_cast<int64_t>(outputs)}, 32, weights.bias),
@@ -349,6 +362,7 @@ private:
   func::FuncOp main_;
   const Plan &plan_;
   const ParameterMap &parameters_;
+  const llvm::DenseMap<Value, std::vector<double>> &channelFactors_;
   OpBuilder builder_;
   func::FuncOp function_;
   llvm::DenseMap<Value, Value> values_;
@@ -357,8 +371,9 @@ private:
 
 } // namespace
 
-IntegerModule emitInteger(func::FuncOp main, const Plan &plan, const ParameterMap &parameters) {
-  return Emitter(main, plan, parameters).run();
+IntegerModule emitInteger(func::FuncOp main, const Plan &plan, const ParameterMap &parameters,
+                          const llvm::DenseMap<Value, std::vector<double>> &channelFactors) {
+  return Emitter(main, plan, parameters, channelFactors).run();
 }
 
 } // namespace tilewright::quantization

@@ -14,6 +14,7 @@ struct Correspondence {
   mlir::Value real;
   mlir::Value integer;
   Parameters parameters;
+  std::vector<double> channelFactors; // of the integers, when the tensor was equalized
 };
 
 struct IntegerModule {
@@ -21,7 +22,7 @@ struct IntegerModule {
   std::vector<Correspondence> values; // in program order, without arguments
 };
 
-IntegerModule emitInteger(mlir::func::FuncOp main, const Plan &plan,
-                          const ParameterMap &parameters);
+IntegerModule emitInteger(mlir::func::FuncOp main, const Plan &plan, const ParameterMap &parameters,
+                          const llvm::DenseMap<mlir::Value, std::vector<double>> &channelFactors);
 
 } // namespace tilewright::quantization

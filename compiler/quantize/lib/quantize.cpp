@@ -3,6 +3,7 @@
 #include "assign.h"
 #include "calibration_data.h"
 #include "emit.h"
+#include "equalize.h"
 #include "graph_queries.h"
 #include "plan.h"
 #include "prepare.h"
@@ -25,11 +26,11 @@ OwningOpRef<ModuleOp> quantize(ModuleOp module, const CalibrationData &data,
 
   std::unique_ptr<FloatExecutable> executable =
       FloatExecutable::create(*real, /*keepIntermediates=*/true);
-  Statistics statistics =
-      collectStatistics(*executable, main.getBody().front(), samples, plan.ranged);
+  Statistics statistics = collectStatistics(*executable, main.getBody().front(), samples,
+                                            plan.ranged, findEqualizable(plan));
 
   ParameterMap parameters = assignParameters(main, plan, statistics, options);
-  IntegerModule integer = emitInteger(main, plan, parameters);
+  IntegerModule integer = emitInteger(main, plan, parameters, statistics.channelFactors);
   if (report)
     *report = compareLayers(*executable, main, integer, parameters, samples);
   return std::move(integer.module);

@@ -26,25 +26,28 @@ struct Energy {
 };
 
 template <typename T>
-void compare(const Tensor &real, const Tensor &integer, const Parameters &parameters,
+void compare(const Tensor &real, const Tensor &integer, const Correspondence &value,
              Energy &energy) {
   const float *x = real.data<float>();
   const T *q = integer.data<T>();
   for (int64_t i = 0, count = real.elements(); i < count; ++i) {
-    double difference = parameters.real(q[i]) - double(x[i]);
+    double dequantized = value.parameters.real(q[i]);
+    if (!value.channelFactors.empty())
+      dequantized /= value.channelFactors[i % value.channelFactors.size()];
+    double difference = dequantized - double(x[i]);
     energy.signal += double(x[i]) * double(x[i]);
     energy.noise += difference * difference;
   }
 }
 
-void compare(const Tensor &real, const Tensor &integer, const Parameters &parameters,
+void compare(const Tensor &real, const Tensor &integer, const Correspondence &value,
              Energy &energy) {
   if (integer.dtype == DType::I8)
-    compare<int8_t>(real, integer, parameters, energy);
+    compare<int8_t>(real, integer, value, energy);
   else if (integer.dtype == DType::I16)
-    compare<int16_t>(real, integer, parameters, energy);
+    compare<int16_t>(real, integer, value, energy);
   else
-    compare<int32_t>(real, integer, parameters, energy);
+    compare<int32_t>(real, integer, value, energy);
 }
 
 llvm::DenseMap<Value, size_t> placesOf(FloatExecutable &executable, Block &main) {
@@ -75,7 +78,7 @@ QuantizationReport compareLayers(FloatExecutable &executable, func::FuncOp main,
     integerExecutable->run(inputs, integerResults);
     for (auto [value, energy] : llvm::zip(integer.values, energies))
       compare(realResults[realPlaces.lookup(value.real)],
-              integerResults[integerPlaces.lookup(value.integer)], value.parameters, energy);
+              integerResults[integerPlaces.lookup(value.integer)], value, energy);
   }
   QuantizationReport report;
   for (auto [value, energy] : llvm::zip(integer.values, energies)) {
