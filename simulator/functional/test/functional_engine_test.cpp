@@ -321,6 +321,14 @@ TEST(FunctionalEngine, StopsAProgramThatDoesNotEnd) {
               HasSubstr("the program has executed 1000 instructions and goes on"));
 }
 
+TEST(FunctionalEngine, StopsAProgramThatDoesNotEndBeforeItsTraceFillsTheMemory) {
+  EXPECT_THAT(
+      failure(assembled("again: branch rs=x0, negate=0, offset=again\nhalt\n")),
+      HasSubstr(
+          "instruction 0: error: the program has executed 8388608 instructions, the most a trace "
+          "holds, and goes on"));
+}
+
 TEST(FunctionalEngine, KeepsThePartialRecordOfALimitedRun) {
   RunOptions options;
   options.maxCycles = 3;
