@@ -62,12 +62,40 @@ LogicalResult checkTile(tosa::TileOp op) {
   return success();
 }
 
+// TOSA 1.0, RESIZE: numerator, denominator, offset and border of one axis.
+static LogicalResult checkResizeAxis(tosa::ResizeOp op, StringRef axis, int64_t numerator,
+                                     int64_t denominator, int64_t offset, int64_t border) {
+  if (numerator > 2048)
+    return op.emitOpError() << "numerator of the " << axis << "'s scale must be at most 2048, not "
+                            << numerator;
+  if (denominator >= 16 * numerator)
+    return op.emitOpError() << "denominator of the " << axis << "'s scale must be below "
+                            << 16 * numerator << ", not " << denominator;
+  if (offset < -numerator || offset >= 16 * numerator)
+    return op.emitOpError() << "offset of the " << axis << " must be from " << -numerator
+                            << " to below " << 16 * numerator << ", not " << offset;
+  if (border < -16 * numerator || border >= numerator)
+    return op.emitOpError() << "border of the " << axis << " must be from " << -16 * numerator
+                            << " to below " << numerator << ", not " << border;
+  return success();
+}
+
 LogicalResult checkResize(tosa::ResizeOp op) {
+  constexpr int64_t sizeEnd = 16384;
   ArrayRef<int64_t> input = shapeOf(op.getInput()), result = shapeOf(op.getOutput());
   if (input[0] != result[0] || input[3] != result[3])
     return op.emitOpError() << "result must have " << input[0] << " batches and " << input[3]
                             << " channels as the input, not " << result[0] << " and " << result[3];
-  return success();
+  for (int64_t size : {input[1], input[2], result[1], result[2]})
+    if (size >= sizeEnd)
+      return op.emitOpError() << "height and width must be below " << sizeEnd << ", not " << size;
+  auto scale = constantIntegers(op.getScale()), offset = constantIntegers(op.getOffset()),
+       border = constantIntegers(op.getBorder());
+  if (!scale || !offset || !border)
+    return success(); // selection says that they must be constant
+  if (failed(checkResizeAxis(op, "height", (*scale)[0], (*scale)[1], (*offset)[0], (*border)[0])))
+    return failure();
+  return checkResizeAxis(op, "width", (*scale)[2], (*scale)[3], (*offset)[1], (*border)[1]);
 }
 
 LogicalResult checkGather(tosa::GatherOp op) {

@@ -83,8 +83,8 @@ Selected selectResize(tosa::ResizeOp op, OpBuilder &builder) {
     return unsupported(op, "resizing " + elementName(op.getInput()) + " to " +
                                elementName(op.getOutput()) + " is not supported");
   auto scale = constantIntegers(op.getScale()), offset = constantIntegers(op.getOffset());
-  if (!scale || !offset)
-    return unsupported(op, "its scale and offset are not constant");
+  if (!scale || !offset || !constantIntegers(op.getBorder()))
+    return unsupported(op, "its scale, offset and border are not constant");
   ArrayRef<int64_t> source = shapeOf(op.getInput()), result = shapeOf(op.getOutput());
   auto rows = stretchesOf(nearest(source[1], result[1], (*scale)[0], (*scale)[1], (*offset)[0]));
   auto columns = stretchesOf(nearest(source[2], result[2], (*scale)[2], (*scale)[3], (*offset)[1]));

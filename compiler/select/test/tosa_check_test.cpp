@@ -193,6 +193,42 @@ INSTANTIATE_TEST_SUITE_P(
             "3:6: 'tosa.gather' op index 4 is not within the 4 values"}),
     nameOf);
 
+// A resize of 1x`input`x1x1 to 1x`result`x1x1 whose height has these parameters.
+std::string resized(int64_t input, int64_t result, const std::string &scale, int64_t offset,
+                    int64_t border) {
+  auto type = [](int64_t height) { return "tensor<1x" + std::to_string(height) + "x1x1xi8>"; };
+  auto shape = [](const std::string &name, const std::string &values, const std::string &count) {
+    return name + " = tosa.const_shape {values = dense<[" + values + "]> : tensor<" + count +
+           "xindex>} : () -> !tosa.shape<" + count + "> ";
+  };
+  std::string text =
+      shape("%scale", scale + ", 1, 1", "4") +
+      shape("%offset", std::to_string(offset) + ", 0", "2") +
+      shape("%border", std::to_string(border) + ", 0", "2") +
+      "\n%o = tosa.resize %x, %scale, %offset, %border {mode = NEAREST_NEIGHBOR} : (" +
+      type(input) + ", !tosa.shape<4>, !tosa.shape<2>, !tosa.shape<2>) -> " + type(result) +
+      "\nreturn %o : " + type(result);
+  return diagnosticOf(mainOf("%x: " + type(input), type(result), text), {"tosa-check"});
+}
+
+TEST(TosaCheck, ResizeParameters) {
+  EXPECT_EQ(resized(2, 4, "2, 1", 0, 1), "[accepted]");
+  EXPECT_EQ(resized(16384, 16384, "1, 1", 0, 0),
+            "3:6: 'tosa.resize' op height and width must be below 16384, not 16384");
+  EXPECT_EQ(resized(2, 4, "4096, 2048", 0, 2048),
+            "3:6: 'tosa.resize' op numerator of the height's scale must be at most 2048, not 4096");
+  EXPECT_EQ(resized(17, 2, "1, 16", 0, 0),
+            "3:6: 'tosa.resize' op denominator of the height's scale must be below 16, not 16");
+  EXPECT_EQ(resized(2, 6, "2, 1", -3, 0),
+            "3:6: 'tosa.resize' op offset of the height must be from -2 to below 32, not -3");
+  EXPECT_EQ(resized(40, 47, "2, 1", 32, 0),
+            "3:6: 'tosa.resize' op offset of the height must be from -2 to below 32, not 32");
+  EXPECT_EQ(resized(40, 46, "2, 1", 0, -33),
+            "3:6: 'tosa.resize' op border of the height must be from -32 to below 2, not -33");
+  EXPECT_EQ(resized(2, 5, "2, 1", 0, 2),
+            "3:6: 'tosa.resize' op border of the height must be from -32 to below 2, not 2");
+}
+
 TEST(TosaCheck, TensorTypes) {
   auto argument = [](const std::string &type) {
     return diagnosticOf("\nfunc.func @main(%a: " + type + ") {\n  return\n}", {"tosa-check"});
