@@ -29,13 +29,16 @@ UserError::UserError(Place place, std::string message, std::string fix)
     : std::runtime_error(format(place, message, fix)), place_(std::move(place)),
       message_(std::move(message)), fix_(std::move(fix)) {}
 
-// The length of the valid UTF-8 sequence at `text[at]`, or 0. Rejects overlong forms, surrogates and C1 controls.
+// The length of the valid UTF-8 sequence at `text[at]`, or 0. Rejects overlong forms, surrogates
+// and C1 controls.
 static size_t utf8Length(std::string_view text, size_t at) {
   auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   unsigned char first = byte(at);
-  size_t length = first < 0x80 ? 1 : first >= 0xc2 && first < 0xe0 ? 2 : (first & 0xf0) == 0xe0 ? 3
-                                 : first >= 0xf0 && first < 0xf5   ? 4
-                                                                   : 0;
+  size_t length = first < 0x80                    ? 1
+                  : first >= 0xc2 && first < 0xe0 ? 2
+                  : (first & 0xf0) == 0xe0        ? 3
+                  : first >= 0xf0 && first < 0xf5 ? 4
+                                                  : 0;
   if (length == 0 || at + length > text.size())
     return 0;
   uint32_t code = length == 1 ? first : first & (0xffu >> (length + 1));

@@ -7,7 +7,8 @@ namespace tilewright {
 
 TEST(UserError, PrintsPlaceMessageAndFix) {
   UserError error({"a.yaml", 3, 7, ""}, "unknown key 'rosw'", "did you mean 'rows'?");
-  EXPECT_EQ(error.diagnostic(), "a.yaml:3:7: error: unknown key 'rosw'\n  fix: did you mean 'rows'?");
+  EXPECT_EQ(error.diagnostic(),
+            "a.yaml:3:7: error: unknown key 'rosw'\n  fix: did you mean 'rows'?");
 }
 
 TEST(UserError, NamesTheNodeOfAModel) {

@@ -36,7 +36,8 @@ std::string printed(mlir::ModuleOp module) {
 }
 
 // Runs passes; a failure becomes one UserError: the first diagnostic, at the user's operator.
-void runPasses(mlir::ModuleOp module, const std::string &file, std::vector<std::unique_ptr<mlir::Pass>> passes) {
+void runPasses(mlir::ModuleOp module, const std::string &file,
+               std::vector<std::unique_ptr<mlir::Pass>> passes) {
   mlir::PassManager manager(module->getContext());
   for (std::unique_ptr<mlir::Pass> &pass : passes)
     manager.addPass(std::move(pass));
@@ -65,7 +66,8 @@ void runPasses(mlir::ModuleOp module, const std::string &file, std::vector<std::
 bool isFloat(mlir::ModuleOp module) {
   bool found = false;
   module.walk([&](mlir::func::FuncOp function) {
-    for (mlir::Type type : llvm::concat<const mlir::Type>(function.getArgumentTypes(), function.getResultTypes()))
+    for (mlir::Type type :
+         llvm::concat<const mlir::Type>(function.getArgumentTypes(), function.getResultTypes()))
       found |= llvm::isa<mlir::FloatType>(llvm::cast<mlir::ShapedType>(type).getElementType());
   });
   return found;
@@ -88,7 +90,8 @@ Program assemble(Schedule schedule, const CompileOptions &options, const isa::Is
     isa::Bits bits = isa.encode(instruction.word);
     if (instruction.layer != layer) {
       layer = instruction.layer;
-      program.runs.push_back({program.code.size() / static_cast<size_t>(isa.instructionBytes()), layer});
+      program.runs.push_back(
+          {program.code.size() / static_cast<size_t>(isa.instructionBytes()), layer});
     }
     program.code.append(bits.begin(), bits.end());
   }
@@ -101,7 +104,8 @@ Program assemble(Schedule schedule, const CompileOptions &options, const isa::Is
   program.scratchpadPeakBytes = schedule.scratchpad.peakBytes;
   program.accumulatorPeakBytes = schedule.accumulators.peakBytes;
   // Cycles belong to layers by the same rule as in the report of a simulation.
-  report::Report estimated = report::build(program, estimate(schedule.stream, isa, program.codeAddress), isa, {});
+  report::Report estimated =
+      report::build(program, estimate(schedule.stream, isa, program.codeAddress), isa, {});
   for (size_t i = 0; i < program.layers.size(); ++i)
     program.layers[i].estimateCycles = estimated.layers[i].cycles;
   return program;
@@ -133,12 +137,14 @@ CompileResult compile(const CompileOptions &options) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context.loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect, kernel::KernelDialect>();
   mlir::OwningOpRef<mlir::ModuleOp> module = importModel(options.model, {options.shapes}, context);
-  runPasses(*module, options.model, list(createGraphFoldPass(), createGraphLayoutPass(), createGraphFoldPass()));
+  runPasses(*module, options.model,
+            list(createGraphFoldPass(), createGraphLayoutPass(), createGraphFoldPass()));
   if (isFloat(*module) && options.quantize != "none") {
     CalibrationData data;
     if (options.calibration.empty()) {
       data = randomCalibration(*module, randomSamples, options.seed);
-      result.warnings.push_back("no --calibration given: ranges come from seeded random samples, expect poor accuracy");
+      result.warnings.push_back(
+          "no --calibration given: ranges come from seeded random samples, expect poor accuracy");
     } else {
       data = readCalibration(options.calibration);
     }
@@ -149,8 +155,10 @@ CompileResult compile(const CompileOptions &options) {
     return result;
   }
   if (isFloat(*module))
-    throw UserError({options.model, 0, 0, ""}, "the model is float and --quantize none leaves it so; the target computes on integers",
-                    "leave --quantize at int8, or stop at --emit tosa");
+    throw UserError(
+        {options.model, 0, 0, ""},
+        "the model is float and --quantize none leaves it so; the target computes on integers",
+        "leave --quantize at int8, or stop at --emit tosa");
   runPasses(*module, options.model, list(createTosaToKernelPass(), createKernelFusePass()));
   if (options.emit == "kernel") {
     result.output = printed(*module);
@@ -170,9 +178,11 @@ CompileResult compile(const CompileOptions &options) {
     result.output = assemblyText(plan, isa);
     return result;
   }
-  result.summary = fmt::format("scratchpad {} of {} bytes (lower bound {}), accumulators {} of {} bytes (lower bound {})\n", plan.scratchpad.peakBytes,
-                               isa.memory(isa::Space::Spad).bytes, plan.scratchpad.lowerBoundBytes, plan.accumulators.peakBytes,
-                               isa.memory(isa::Space::Acc).bytes, plan.accumulators.lowerBoundBytes);
+  result.summary = fmt::format(
+      "scratchpad {} of {} bytes (lower bound {}), accumulators {} of {} bytes (lower bound {})\n",
+      plan.scratchpad.peakBytes, isa.memory(isa::Space::Spad).bytes,
+      plan.scratchpad.lowerBoundBytes, plan.accumulators.peakBytes,
+      isa.memory(isa::Space::Acc).bytes, plan.accumulators.lowerBoundBytes);
   result.output = writeProgram(assemble(std::move(plan), options, isa), isa);
   return result;
 }

@@ -5,19 +5,43 @@
 
 namespace tilewright {
 
+// Releases that still matter: what is older has long been read.
+static constexpr size_t remembered = 24;
+
 Arena::Arena(int64_t bytes, int64_t bankBytes, int64_t alignment)
-    : ranges_{{0, bytes / alignment * alignment, false}}, bankBytes_(bankBytes), alignment_(alignment) {}
+    : ranges_{{0, bytes / alignment * alignment, false}}, bankBytes_(bankBytes),
+      alignment_(alignment) {}
+
+// Live buffers in the banks that [begin, end) touches.
+int64_t Arena::liveIn(int64_t begin, int64_t end) const {
+  int64_t first = begin / bankBytes_ * bankBytes_, last = ((end - 1) / bankBytes_ + 1) * bankBytes_;
+  return std::count_if(ranges_.begin(), ranges_.end(), [&](const Range &range) {
+    return range.live && range.begin < last && range.end > first;
+  });
+}
+
+// When a part of [begin, end) was released last, as far back as is remembered; 0: long ago.
+int64_t Arena::releasedAt(int64_t begin, int64_t end) const {
+  for (auto release = released_.rbegin(); release != released_.rend(); ++release)
+    if (release->begin < end && release->end > begin)
+      return release->at;
+  return 0;
+}
 
 std::optional<int64_t> Arena::allocate(int64_t bytes) {
   bytes = std::max<int64_t>(roundUp(bytes), alignment_);
-  // Candidates in each free range: its start, the cursor, and the bank boundaries inside it.
-  std::optional<std::tuple<bool, bool, bool, int64_t>> best; // straddles, same bank, behind the cursor, address
+  // Candidates in each free range: its start, the cursor, the ends of recent buffers, and the bank
+  // boundaries inside it.
+  std::optional<std::tuple<bool, int64_t, int64_t, bool, int64_t>>
+      best; // straddles, neighbors, released at, last bank, address
   auto consider = [&](const Range &range, int64_t address) {
     if (address < range.begin || address + bytes > range.end)
       return;
     int64_t bank = address / bankBytes_;
     bool straddles = bytes <= bankBytes_ && (address + bytes - 1) / bankBytes_ != bank;
-    auto candidate = std::make_tuple(straddles, bank == lastBank_, address < cursor_, address);
+    auto candidate =
+        std::make_tuple(straddles, liveIn(address, address + bytes),
+                        releasedAt(address, address + bytes), bank == lastBank_, address);
     if (!best || candidate < *best)
       best = candidate;
   };
@@ -26,12 +50,14 @@ std::optional<int64_t> Arena::allocate(int64_t bytes) {
       continue;
     consider(range, range.begin);
     consider(range, cursor_);
+    for (const Release &release : released_)
+      consider(range, release.end);
     for (int64_t bank = range.begin / bankBytes_ + 1; bank * bankBytes_ < range.end; ++bank)
       consider(range, roundUp(bank * bankBytes_));
   }
   if (!best)
     return std::nullopt;
-  int64_t address = std::get<3>(*best);
+  int64_t address = std::get<4>(*best);
   auto at = std::find_if(ranges_.begin(), ranges_.end(), [&](const Range &range) {
     return !range.live && range.begin <= address && address + bytes <= range.end;
   });
@@ -57,6 +83,9 @@ void Arena::release(int64_t address) {
                          [&](const Range &range) { return range.begin == address && range.live; });
   live_ -= at->end - at->begin;
   at->live = false;
+  released_.push_back({at->begin, at->end, ++clock_});
+  if (released_.size() > remembered)
+    released_.pop_front();
   if (at + 1 != ranges_.end() && !(at + 1)->live) {
     at->end = (at + 1)->end;
     at = ranges_.erase(at + 1) - 1;

@@ -1,9 +1,12 @@
-// Data movement: a tensor put together from regions of others, by the two DMA units through the chip.
+// Data movement: a tensor put together from regions of others, by the two DMA units through the
+// chip.
 //
 // 1. A fill value covers the result first.
-// 2. Each region is a strided copy. Elements that are contiguous on both sides move as bytes through the scratchpad; wider elements that are
+// 2. Each region is a strided copy. Elements that are contiguous on both sides move as bytes
+// through the scratchpad; wider elements that are
 //    scattered go through the accumulators, one by one.
-// 3. A tile takes long runs of the dimension contiguous in the source and of the one contiguous in the result: that is the transpose.
+// 3. A tile takes long runs of the dimension contiguous in the source and of the one contiguous in
+// the result: that is the transpose.
 #include "lowering.h"
 
 #include "tilewright/compiler/frontend.h"
@@ -26,7 +29,9 @@ struct Region {
 };
 
 Region parseRegion(kernel::AssembleOp op, mlir::DictionaryAttr attr) {
-  auto number = [&](const char *key) { return llvm::cast<mlir::IntegerAttr>(attr.get(key)).getInt(); };
+  auto number = [&](const char *key) {
+    return llvm::cast<mlir::IntegerAttr>(attr.get(key)).getInt();
+  };
   auto numbers = [&](const char *key) {
     llvm::SmallVector<int64_t> values;
     if (auto dense = llvm::dyn_cast<mlir::DenseI64ArrayAttr>(attr.get(key)))
@@ -36,13 +41,18 @@ Region parseRegion(kernel::AssembleOp op, mlir::DictionaryAttr attr) {
         values.push_back(llvm::cast<mlir::IntegerAttr>(value).getInt());
     return values;
   };
-  Region region{op.getSources()[static_cast<unsigned>(number("source"))], number("source_offset"), number("result_offset"), {}};
-  llvm::SmallVector<int64_t> sizes = numbers("sizes"), source = numbers("source_strides"), result = numbers("result_strides");
+  Region region{op.getSources()[static_cast<unsigned>(number("source"))],
+                number("source_offset"),
+                number("result_offset"),
+                {}};
+  llvm::SmallVector<int64_t> sizes = numbers("sizes"), source = numbers("source_strides"),
+                             result = numbers("result_strides");
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == 1)
       continue;
     auto &dims = region.dims;
-    if (!dims.empty() && dims.back().source == source[i] * sizes[i] && dims.back().result == result[i] * sizes[i])
+    if (!dims.empty() && dims.back().source == source[i] * sizes[i] &&
+        dims.back().result == result[i] * sizes[i])
       dims.back() = {dims.back().size * sizes[i], source[i], result[i]};
     else
       dims.push_back({sizes[i], source[i], result[i]});
@@ -75,12 +85,19 @@ void Assembler::fill(int64_t value) {
   steps_.steps.emplace_back();
   Step &step = steps_.steps.back();
   int buffer = steps_.add(space, piece * (space == isa::Space::Acc ? 4 : 1), "fill value");
-  step.loads.push_back(
-      context_.form(fillName).build().buffer("d", buffer, 0).imm("value", value).imm("n1", 1).imm("n0", piece).reg("n2", 1).reg("d_s0", 1));
+  step.loads.push_back(context_.form(fillName)
+                           .build()
+                           .buffer("d", buffer, 0)
+                           .imm("value", value)
+                           .imm("n1", 1)
+                           .imm("n0", piece)
+                           .reg("n2", 1)
+                           .reg("d_s0", 1));
   Tile tile{space, buffer, 0, 0, 0, 1};
-  copyStrided(context_, step.compute, Direction::Store, to_, bytes_, Signedness::Signed, tile, {{total / piece, piece, 0}, {piece, 1, 1}});
-  copyStrided(context_, step.compute, Direction::Store, to_ + total / piece * piece * bytes_, bytes_, Signedness::Signed, tile,
-              {{total % piece, 1, 1}});
+  copyStrided(context_, step.compute, Direction::Store, to_, bytes_, Signedness::Signed, tile,
+              {{total / piece, piece, 0}, {piece, 1, 1}});
+  copyStrided(context_, step.compute, Direction::Store, to_ + total / piece * piece * bytes_,
+              bytes_, Signedness::Signed, tile, {{total % piece, 1, 1}});
 }
 
 void Assembler::copy(Region region) {
@@ -88,7 +105,8 @@ void Assembler::copy(Region region) {
   int64_t to = to_ + region.resultOffset * bytes_;
   int element = bytes_;
   auto &dims = region.dims;
-  auto last = std::find_if(dims.begin(), dims.end(), [](const MoveDim &dim) { return dim.source == 1 && dim.result == 1; });
+  auto last = std::find_if(dims.begin(), dims.end(),
+                           [](const MoveDim &dim) { return dim.source == 1 && dim.result == 1; });
   if (element > 1 && last != dims.end()) {
     for (MoveDim &dim : dims)
       dim.source *= element, dim.result *= element;
@@ -99,9 +117,11 @@ void Assembler::copy(Region region) {
   int64_t chipBytes = space == isa::Space::Acc ? 4 : 1;
   const isa::Memory &memory = context_.isa.memory(space);
   int64_t most = std::min<int64_t>(static_cast<int64_t>(memory.bytes) / chipBytes / 4, 32768);
-  // Innermost on chip: the dimension contiguous in the result; next to it the one contiguous in the source.
+  // Innermost on chip: the dimension contiguous in the result; next to it the one contiguous in the
+  // source.
   auto toFront = [&](size_t position, auto isWanted) {
-    auto found = std::find_if(dims.begin() + static_cast<long>(std::min(position, dims.size())), dims.end(), isWanted);
+    auto found = std::find_if(dims.begin() + static_cast<long>(std::min(position, dims.size())),
+                              dims.end(), isWanted);
     if (found != dims.end())
       std::rotate(dims.begin() + static_cast<long>(position), found, found + 1);
     return found != dims.end() || position > dims.size();
@@ -118,29 +138,32 @@ void Assembler::copy(Region region) {
     size.push_back(std::max<int64_t>(1, std::min(want, room)));
     room /= size.back();
   }
-  std::function<void(size_t, int64_t, int64_t, llvm::SmallVector<int64_t>)> loop = [&](size_t depth, int64_t fromOffset, int64_t toOffset,
-                                                                                      llvm::SmallVector<int64_t> part) {
-    if (depth < dims.size()) {
-      size_t dim = dims.size() - 1 - depth;
-      for (int64_t at = 0; at < dims[dim].size; at += size[dim]) {
-        part[dim] = std::min(size[dim], dims[dim].size - at);
-        loop(depth + 1, fromOffset + at * dims[dim].source, toOffset + at * dims[dim].result, part);
-      }
-      return;
-    }
-    llvm::SmallVector<CopyDim> load, store;
-    int64_t chip = 1;
-    for (size_t i = 0; i < dims.size(); ++i) {
-      load.insert(load.begin(), {part[i], dims[i].source, chip});
-      store.insert(store.begin(), {part[i], dims[i].result, chip});
-      chip *= part[i];
-    }
-    steps_.steps.emplace_back();
-    Step &step = steps_.steps.back();
-    Tile tile{space, steps_.add(space, chip * chipBytes, "moved data"), 0, 0, 0, 1};
-    copyStrided(context_, step.loads, Direction::Load, from + fromOffset * element, element, Signedness::Signed, tile, load);
-    copyStrided(context_, step.compute, Direction::Store, to + toOffset * element, element, Signedness::Signed, tile, store);
-  };
+  std::function<void(size_t, int64_t, int64_t, llvm::SmallVector<int64_t>)> loop =
+      [&](size_t depth, int64_t fromOffset, int64_t toOffset, llvm::SmallVector<int64_t> part) {
+        if (depth < dims.size()) {
+          size_t dim = dims.size() - 1 - depth;
+          for (int64_t at = 0; at < dims[dim].size; at += size[dim]) {
+            part[dim] = std::min(size[dim], dims[dim].size - at);
+            loop(depth + 1, fromOffset + at * dims[dim].source, toOffset + at * dims[dim].result,
+                 part);
+          }
+          return;
+        }
+        llvm::SmallVector<CopyDim> load, store;
+        int64_t chip = 1;
+        for (size_t i = 0; i < dims.size(); ++i) {
+          load.insert(load.begin(), {part[i], dims[i].source, chip});
+          store.insert(store.begin(), {part[i], dims[i].result, chip});
+          chip *= part[i];
+        }
+        steps_.steps.emplace_back();
+        Step &step = steps_.steps.back();
+        Tile tile{space, steps_.add(space, chip * chipBytes, "moved data"), 0, 0, 0, 1};
+        copyStrided(context_, step.loads, Direction::Load, from + fromOffset * element, element,
+                    Signedness::Signed, tile, load);
+        copyStrided(context_, step.compute, Direction::Store, to + toOffset * element, element,
+                    Signedness::Signed, tile, store);
+      };
   loop(0, 0, 0, llvm::SmallVector<int64_t>(dims.size(), 1));
 }
 

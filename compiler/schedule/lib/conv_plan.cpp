@@ -35,63 +35,95 @@ static std::vector<int64_t> divisions(int64_t whole, int64_t multiple) {
   }
 }
 
-// Time of a plan if every unit runs at its own pace, and on-chip bytes. 1. Count loads of input and weights by loop order. 2. The array takes
-// folds x pixels, the vector unit a pass per result element, DRAM its bytes. 3. What is not double-buffered adds up instead of overlapping.
+// Time of a plan if every unit runs at its own pace, and on-chip bytes. 1. Count loads of input and
+// weights by loop order. 2. The array takes folds x pixels, the vector unit a pass per result
+// element, DRAM its bytes. 3. What is not double-buffered adds up instead of overlapping.
 static void cost(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
-  int64_t tilesY = ceilDiv(p.outputHeight, plan.stepHeight), tilesX = ceilDiv(p.outputWidth, plan.stepWidth);
+  int64_t tilesY = ceilDiv(p.outputHeight, plan.stepHeight),
+          tilesX = ceilDiv(p.outputWidth, plan.stepWidth);
   int64_t pixelTiles = p.batch * tilesY * tilesX;
   int64_t chunks = ceilDiv(p.outputChannels, plan.stepChannels);
-  int64_t inputTile = inputExtent(std::min(plan.stepHeight, p.outputHeight), p.strideY, p.kernelHeight, p.dilationY) *
-                      inputExtent(std::min(plan.stepWidth, p.outputWidth), p.strideX, p.kernelWidth, p.dilationX) * p.inputChannels;
+  int64_t inputTile =
+      inputExtent(std::min(plan.stepHeight, p.outputHeight), p.strideY, p.kernelHeight,
+                  p.dilationY) *
+      inputExtent(std::min(plan.stepWidth, p.outputWidth), p.strideX, p.kernelWidth, p.dilationX) *
+      p.inputChannels;
   int64_t depth = p.kernelHeight * p.kernelWidth * p.inputChannels;
   int64_t weightChunk = depth * plan.stepChannels;
   int64_t weightSets = p.weightsAreActivations ? p.batch : 1;
   int64_t inputLoads = pixelTiles * (plan.weightsOuter && pixelTiles > 1 ? chunks : 1);
-  int64_t weightLoads = plan.weightsOuter ? chunks * weightSets : chunks * (chunks > 1 ? pixelTiles : weightSets);
-  int64_t resultTile = p.resultInAccumulators ? 0 : plan.tileHeight * plan.tileWidth * plan.stepChannels;
-  int64_t operandTile = plan.tileHeight * plan.tileWidth * plan.stepChannels * p.spadBytesPerElement;
+  int64_t weightLoads =
+      plan.weightsOuter ? chunks * weightSets : chunks * (chunks > 1 ? pixelTiles : weightSets);
+  int64_t resultTile =
+      p.resultInAccumulators ? 0 : plan.tileHeight * plan.tileWidth * plan.stepChannels;
+  int64_t operandTile =
+      plan.tileHeight * plan.tileWidth * plan.stepChannels * p.spadBytesPerElement;
 
-  plan.spadBytes = inputTile * (plan.inputDoubled && inputLoads > 1 ? 2 : 1) + weightChunk * (plan.weightsDoubled && weightLoads > 1 ? 2 : 1) +
-                   2 * resultTile + 2 * operandTile + p.residentBytes;
+  plan.spadBytes = inputTile * (plan.inputDoubled && inputLoads > 1 ? 2 : 1) +
+                   weightChunk * (plan.weightsDoubled && weightLoads > 1 ? 2 : 1) + 2 * resultTile +
+                   2 * operandTile + p.residentBytes;
   plan.accBytes = plan.tileHeight * plan.tileWidth * plan.tileChannels * (4 + p.accBytesPerElement);
 
   double pixels = static_cast<double>(p.batch * p.outputHeight * p.outputWidth);
   double columnTiles = static_cast<double>(ceilDiv(p.outputChannels, m.cols));
   int64_t tilePixels = plan.tileHeight * plan.tileWidth;
-  double foldCycles = static_cast<double>(std::max(tilePixels, m.rows + m.matrixOverhead) + m.matrixOverhead);
+  double foldCycles =
+      static_cast<double>(std::max(tilePixels, m.rows + m.matrixOverhead) + m.matrixOverhead);
   double folds = static_cast<double>(foldCount(p, m, plan.mergedTaps));
   double matrix = folds * columnTiles * pixels / static_cast<double>(tilePixels) * foldCycles;
-  double vectorTiles = pixels / static_cast<double>(tilePixels) * static_cast<double>(ceilDiv(p.outputChannels, plan.tileChannels));
-  double beats = static_cast<double>(tilePixels * ceilDiv(plan.tileChannels, m.lanes) * (1 + p.spadBytesPerElement));
-  double vector = vectorTiles * (beats + static_cast<double>(2 * m.vectorOverhead));
-  // Short runs waste part of a DRAM burst.
-  double resultRun = static_cast<double>((plan.stepChannels == p.outputChannels ? plan.tileWidth : 1) * plan.stepChannels * p.resultBytes);
-  double shortRun = resultRun < 64 ? 64 / resultRun : 1;
+  double vectorTiles = pixels / static_cast<double>(tilePixels) *
+                       static_cast<double>(ceilDiv(p.outputChannels, plan.tileChannels));
+  double beats = static_cast<double>(tilePixels * ceilDiv(plan.tileChannels, m.lanes) *
+                                     (1 + p.spadBytesPerElement));
+  // A tile's parameters are three words a channel, at one port's width a cycle.
+  double parameters = static_cast<double>(12 * plan.tileChannels) / m.spadPort;
+  double vector =
+      vectorTiles *
+      (beats + parameters + static_cast<double>((2 + p.spadBytesPerElement) * m.vectorOverhead));
+  // A run of the result that does not start at a DRAM access takes one more of them; every burst
+  // costs its turnaround.
+  double resultRun =
+      static_cast<double>((plan.stepChannels == p.outputChannels ? plan.tileWidth : 1) *
+                          plan.stepChannels * p.resultBytes);
+  double accesses = (resultRun - 1) / m.accessBytes + 1,
+         bursts = std::max(1.0, resultRun / m.burstBytes);
+  double runCycles = accesses * m.accessBytes / m.busBytes + bursts * m.writeOverhead;
   double input = static_cast<double>(inputLoads * inputTile) / m.dramBytesPerCycle;
   double weights = static_cast<double>(weightLoads * weightChunk) / m.dramBytesPerCycle;
-  double result = pixels * static_cast<double>(p.outputChannels * p.resultBytes) * shortRun / m.dramBytesPerCycle;
-  double operands = pixels * static_cast<double>(p.outputChannels * p.spadBytesPerElement) / m.dramBytesPerCycle;
-  double code = folds * columnTiles * pixels / static_cast<double>(tilePixels) * 32 / m.dramBytesPerCycle;
+  double result =
+      pixels * static_cast<double>(p.outputChannels * p.resultBytes) / resultRun * runCycles;
+  double operands =
+      pixels * static_cast<double>(p.outputChannels * p.spadBytesPerElement) / m.dramBytesPerCycle;
+  double code =
+      folds * columnTiles * pixels / static_cast<double>(tilePixels) * 32 / m.dramBytesPerCycle;
 
-  double first = static_cast<double>(inputTile + weightChunk) / m.dramBytesPerCycle + static_cast<double>(m.dramLatency);
+  double first = static_cast<double>(inputTile + weightChunk) / m.dramBytesPerCycle +
+                 static_cast<double>(m.dramLatency);
   double last = static_cast<double>(resultTile) / m.dramBytesPerCycle;
-  double overlapped = input * (plan.inputDoubled || inputLoads == 1) + weights * (plan.weightsDoubled || weightLoads == 1) + result + operands + code;
-  double serial = input * !(plan.inputDoubled || inputLoads == 1) + weights * !(plan.weightsDoubled || weightLoads == 1);
+  double overlapped = input * (plan.inputDoubled || inputLoads == 1) +
+                      weights * (plan.weightsDoubled || weightLoads == 1) + result + operands +
+                      code;
+  double serial = input * !(plan.inputDoubled || inputLoads == 1) +
+                  weights * !(plan.weightsDoubled || weightLoads == 1);
   plan.estimatedCycles = std::max({matrix, vector, overlapped}) + serial + first + last;
 }
 
-std::optional<ConvPlan> planConvolution(const ConvProblem &p, const ConvMachine &m, int64_t *smallest) {
+std::optional<ConvPlan> planConvolution(const ConvProblem &p, const ConvMachine &m,
+                                        int64_t *smallest) {
   std::optional<ConvPlan> best;
   *smallest = INT64_MAX;
   bool mayMerge = p.kernelWidth > 1 && p.dilationX == 1 && !p.weightsAreActivations;
   int64_t accElements = m.accBytes / std::max<int64_t>(m.accBanks, 2) / (4 + p.accBytesPerElement);
-  for (int64_t columns = 1; columns == 1 || columns * m.cols <= std::min(m.channels, roundUp(p.outputChannels, m.cols)); columns *= 2) {
+  for (int64_t columns = 1;
+       columns == 1 || columns * m.cols <= std::min(m.channels, roundUp(p.outputChannels, m.cols));
+       columns *= 2) {
     int64_t tileChannels = std::min(p.outputChannels, columns * m.cols);
     int64_t mostPixels = std::min(accElements / tileChannels, m.rowLimit);
     if (mostPixels < 1)
       continue;
     int64_t tileWidth = evenPart(p.outputWidth, mostPixels);
-    int64_t tileHeight = tileWidth < p.outputWidth ? 1 : evenPart(p.outputHeight, mostPixels / tileWidth);
+    int64_t tileHeight =
+        tileWidth < p.outputWidth ? 1 : evenPart(p.outputHeight, mostPixels / tileWidth);
     for (int64_t narrower : {1, 2, 4, 16, 64})
       for (int64_t shorter : {1, 2, 4, 16}) {
         if ((narrower > tileWidth && narrower > 1) || (shorter > tileHeight && shorter > 1))
@@ -100,8 +132,19 @@ std::optional<ConvPlan> planConvolution(const ConvProblem &p, const ConvMachine 
         for (int64_t stepHeight : divisions(p.outputHeight, height))
           for (int64_t stepChannels : divisions(p.outputChannels, tileChannels))
             for (int mode = 0; mode < 16; ++mode) {
-              ConvPlan plan{stepHeight,        width, height, width, stepChannels,
-                            tileChannels,      (mode & 1) != 0,  (mode & 2) != 0, (mode & 4) != 0, (mode & 8) != 0, 0, 0, 0};
+              ConvPlan plan{stepHeight,
+                            width,
+                            height,
+                            width,
+                            stepChannels,
+                            tileChannels,
+                            (mode & 1) != 0,
+                            (mode & 2) != 0,
+                            (mode & 4) != 0,
+                            (mode & 8) != 0,
+                            0,
+                            0,
+                            0};
               if (plan.mergedTaps && (!mayMerge || foldCount(p, m, true) >= foldCount(p, m, false)))
                 continue;
               cost(p, m, plan);

@@ -1,10 +1,14 @@
 // Convolutions and matrix products on the matrix unit.
 //
 // 1. The planner picks step tiles and accumulator tiles (conv_plan.h).
-// 2. A step loads its input tile (clipped to the tensor; with merged taps, padded along x) and its chunk of weights, unless they are there already.
-// 3. An accumulator tile is filled fold by fold: mload of a weight tile, mmul over the pixels whose tap lies inside the input. Padding taps cost
-//    nothing. The first fold overwrites; when no tap covers the whole tile, the tile is zeroed first.
-// 4. The group's element-wise operations run on the tile; the result tile is stored when all its channels are there.
+// 2. A step loads its input tile (clipped to the tensor; with merged taps, padded along x) and its
+// chunk of weights, unless they are there already.
+// 3. An accumulator tile is filled fold by fold: mload of a weight tile, mmul over the pixels whose
+// tap lies inside the input. Padding taps cost
+//    nothing. The first fold overwrites; when no tap covers the whole tile, the tile is zeroed
+//    first.
+// 4. The group's element-wise operations run on the tile; the result tile is stored when all its
+// channels are there.
 #include "lowering.h"
 
 #include "tilewright/compiler/conv_plan.h"
@@ -22,9 +26,9 @@ int64_t ceilDiv(int64_t a, int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a /
 
 // One reduction slice: a tap (or, merged, a row of taps) and a range of its contiguous elements.
 struct Fold {
-  int64_t ky, kx;     // kx is 0 when taps are merged
+  int64_t ky, kx;       // kx is 0 when taps are merged
   int64_t first, count; // elements of the reduction row
-  int64_t weightRow;  // rows of weights before this fold
+  int64_t weightRow;    // rows of weights before this fold
 };
 
 struct Span {
@@ -34,7 +38,8 @@ struct Span {
 };
 
 // Output positions in [from, to) whose tap k falls inside [0, extent).
-Span validOutputs(int64_t from, int64_t to, int64_t k, int64_t stride, int64_t dilation, int64_t pad, int64_t extent) {
+Span validOutputs(int64_t from, int64_t to, int64_t k, int64_t stride, int64_t dilation,
+                  int64_t pad, int64_t extent) {
   int64_t shift = k * dilation - pad;
   int64_t begin = std::max(from, ceilDiv(-shift, stride));
   int64_t end = std::min(to, ceilDiv(extent - shift, stride));
@@ -48,7 +53,8 @@ void append(std::vector<Task> &to, std::vector<Task> &from) {
 
 class Convolution {
 public:
-  Convolution(LoweringContext &context, kernel::GroupOp group, Steps &steps) : context_(context), group_(group), steps_(steps) {
+  Convolution(LoweringContext &context, kernel::GroupOp group, Steps &steps)
+      : context_(context), group_(group), steps_(steps) {
     anchor_ = &group.getBody().front().front();
     while (!llvm::isa<kernel::Conv2DOp, kernel::MatMulOp>(anchor_))
       anchor_ = anchor_->getNextNode();
@@ -63,7 +69,8 @@ private:
   int64_t packWeights();
   void loadInput(Step &step, int64_t n, Span y, Span x);
   void loadWeights(Step &step, int64_t n, Span channels);
-  void computeTile(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y, Span x, Span channels, Tile result);
+  void computeTile(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y, Span x,
+                   Span channels, Tile result);
   void fillTile(std::vector<Task> &out, Span y, Span x, Span channels, const Tile &acc);
 
   LoweringContext &context_;
@@ -79,7 +86,8 @@ private:
   int64_t packedWeights_ = 0; // DRAM address
   // What is on chip now.
   int inputBuffer_ = -1, weightBuffer_ = -1;
-  Span inputY_{0, 0}, inputX_{0, 0}; // input rows and columns of the input tile; columns may lie outside the tensor (padding)
+  Span inputY_{0, 0}, inputX_{0, 0}; // input rows and columns of the input tile; columns may lie
+                                     // outside the tensor (padding)
   Span weightChannels_{0, 0};
 };
 
@@ -89,7 +97,8 @@ void Convolution::describe() {
   if (auto conv = llvm::dyn_cast<kernel::Conv2DOp>(anchor_)) {
     input_ = conv.getX();
     weights_ = conv.getWeight();
-    llvm::ArrayRef<int64_t> x = shapeOf(input_), w = shapeOf(weights_), y = shapeOf(conv.getResult());
+    llvm::ArrayRef<int64_t> x = shapeOf(input_), w = shapeOf(weights_),
+                            y = shapeOf(conv.getResult());
     p_.batch = x[0], p_.height = x[1], p_.width = x[2], p_.inputChannels = x[3];
     p_.outputHeight = y[1], p_.outputWidth = y[2], p_.outputChannels = y[3];
     p_.kernelHeight = w[1], p_.kernelWidth = w[2];
@@ -128,7 +137,8 @@ void Convolution::listFolds() {
       }
 }
 
-// Weights in the order in which the array loads them: for each column tile, each fold's rows of up to `cols` output channels.
+// Weights in the order in which the array loads them: for each column tile, each fold's rows of up
+// to `cols` output channels.
 int64_t Convolution::packWeights() {
   std::string source = constantBytes(weights_), packed;
   packed.reserve(source.size());
@@ -138,7 +148,8 @@ int64_t Convolution::packWeights() {
     for (const Fold &fold : folds_)
       for (int64_t row = 0; row < fold.count; ++row)
         for (int64_t column = 0; column < columns; ++column) {
-          int64_t inRow = (fold.ky * p_.kernelWidth + fold.kx) * p_.inputChannels + fold.first + row;
+          int64_t inRow =
+              (fold.ky * p_.kernelWidth + fold.kx) * p_.inputChannels + fold.first + row;
           packed.push_back(source[static_cast<size_t>((channel + column) * depth + inRow)]);
         }
   }
@@ -147,8 +158,10 @@ int64_t Convolution::packWeights() {
 
 void Convolution::loadInput(Step &step, int64_t n, Span y, Span x) {
   Span rows{std::max<int64_t>(0, y.begin * p_.strideY - p_.padTop),
-            std::min(p_.height, (y.end - 1) * p_.strideY - p_.padTop + (p_.kernelHeight - 1) * p_.dilationY + 1)};
-  Span columns{x.begin * p_.strideX - p_.padLeft, (x.end - 1) * p_.strideX - p_.padLeft + (p_.kernelWidth - 1) * p_.dilationX + 1};
+            std::min(p_.height, (y.end - 1) * p_.strideY - p_.padTop +
+                                    (p_.kernelHeight - 1) * p_.dilationY + 1)};
+  Span columns{x.begin * p_.strideX - p_.padLeft,
+               (x.end - 1) * p_.strideX - p_.padLeft + (p_.kernelWidth - 1) * p_.dilationX + 1};
   Span inside{std::max<int64_t>(0, columns.begin), std::min(p_.width, columns.end)};
   if (!plan_.mergedTaps)
     columns = inside;
@@ -165,15 +178,17 @@ void Convolution::loadInput(Step &step, int64_t n, Span y, Span x) {
     if (part.empty())
       return;
     for (int64_t row = 0; row < rows.size(); row += context_.limit("fill", "n1"))
-      step.loads.push_back(context_.form("fill")
-                               .build()
-                               .buffer("d", inputBuffer_, row * pitch + (part.begin - columns.begin) * p_.inputChannels)
-                               .imm("value", inputZeroPoint_)
-                               .imm("n1", std::min(context_.limit("fill", "n1"), rows.size() - row))
-                               .imm("n0", part.size() * p_.inputChannels)
-                               .reg("n2", 1)
-                               .reg("d_s0", 1)
-                               .reg("d_s1", pitch));
+      step.loads.push_back(
+          context_.form("fill")
+              .build()
+              .buffer("d", inputBuffer_,
+                      row * pitch + (part.begin - columns.begin) * p_.inputChannels)
+              .imm("value", inputZeroPoint_)
+              .imm("n1", std::min(context_.limit("fill", "n1"), rows.size() - row))
+              .imm("n0", part.size() * p_.inputChannels)
+              .reg("n2", 1)
+              .reg("d_s0", 1)
+              .reg("d_s1", pitch));
   };
   pad({columns.begin, std::min(columns.end, inside.begin)});
   pad({std::max(columns.begin, inside.end), columns.end});
@@ -182,7 +197,8 @@ void Convolution::loadInput(Step &step, int64_t n, Span y, Span x) {
   tile.offset = (inside.begin - columns.begin) * p_.inputChannels;
   int64_t shape[] = {p_.batch, p_.height, p_.width, p_.inputChannels};
   loadBox(context_, step.loads, context_.address(input_), shape,
-          {{n, rows.begin, inside.begin, 0}, {1, rows.size(), inside.size(), p_.inputChannels}}, 1, Signedness::Signed, tile);
+          {{n, rows.begin, inside.begin, 0}, {1, rows.size(), inside.size(), p_.inputChannels}}, 1,
+          Signedness::Signed, tile);
 }
 
 void Convolution::loadWeights(Step &step, int64_t n, Span channels) {
@@ -191,19 +207,24 @@ void Convolution::loadWeights(Step &step, int64_t n, Span channels) {
   weightBuffer_ = steps_.add(isa::Space::Spad, depth * channels.size(), "weights");
   if (p_.weightsAreActivations) {
     int64_t shape[] = {1, p_.batch, depth, p_.outputChannels};
-    loadBox(context_, step.loads, context_.address(weights_), shape, {{0, n, 0, channels.begin}, {1, 1, depth, channels.size()}}, 1,
-            Signedness::Signed, denseTile(isa::Space::Spad, weightBuffer_, {1, depth, channels.size()}));
+    loadBox(context_, step.loads, context_.address(weights_), shape,
+            {{0, n, 0, channels.begin}, {1, 1, depth, channels.size()}}, 1, Signedness::Signed,
+            denseTile(isa::Space::Spad, weightBuffer_, {1, depth, channels.size()}));
     return;
   }
-  copyStrided(context_, step.constants, Direction::Load, packedWeights_ + channels.begin * depth, 1, Signedness::Signed,
-              {isa::Space::Spad, weightBuffer_, 0, 0, 0, 1}, {{depth * channels.size(), 1, 1}});
+  copyStrided(context_, step.constants, Direction::Load, packedWeights_ + channels.begin * depth, 1,
+              Signedness::Signed, {isa::Space::Spad, weightBuffer_, 0, 0, 0, 1},
+              {{depth * channels.size(), 1, 1}});
 }
 
 void Convolution::fillTile(std::vector<Task> &out, Span y, Span x, Span channels, const Tile &acc) {
   Span columnSpan = x;
   auto covers = [&](const Fold &fold) {
-    Span ySpan = validOutputs(y.begin, y.end, fold.ky, p_.strideY, p_.dilationY, p_.padTop, p_.height);
-    Span xSpan = plan_.mergedTaps ? columnSpan : validOutputs(x.begin, x.end, fold.kx, p_.strideX, p_.dilationX, p_.padLeft, p_.width);
+    Span ySpan =
+        validOutputs(y.begin, y.end, fold.ky, p_.strideY, p_.dilationY, p_.padTop, p_.height);
+    Span xSpan = plan_.mergedTaps ? columnSpan
+                                  : validOutputs(x.begin, x.end, fold.kx, p_.strideX, p_.dilationX,
+                                                 p_.padLeft, p_.width);
     return ySpan.size() == y.size() && xSpan.size() == x.size();
   };
   size_t start = folds_.size();
@@ -214,15 +235,16 @@ void Convolution::fillTile(std::vector<Task> &out, Span y, Span x, Span channels
   if (accumulate) {
     start = 0;
     for (int64_t row = 0; row < y.size() * x.size(); row += context_.limit("fill.acc", "n1"))
-      out.push_back(context_.form("fill.acc")
-                        .build()
-                        .buffer("d", acc.buffer, acc.offset + row * acc.s0)
-                        .imm("value", 0)
-                        .imm("n1", std::min(context_.limit("fill.acc", "n1"), y.size() * x.size() - row))
-                        .imm("n0", channels.size())
-                        .reg("n2", 1)
-                        .reg("d_s0", 1)
-                        .reg("d_s1", acc.s0));
+      out.push_back(
+          context_.form("fill.acc")
+              .build()
+              .buffer("d", acc.buffer, acc.offset + row * acc.s0)
+              .imm("value", 0)
+              .imm("n1", std::min(context_.limit("fill.acc", "n1"), y.size() * x.size() - row))
+              .imm("n0", channels.size())
+              .reg("n2", 1)
+              .reg("d_s0", 1)
+              .reg("d_s1", acc.s0));
   }
   if (inputBuffer_ < 0)
     return;
@@ -233,8 +255,11 @@ void Convolution::fillTile(std::vector<Task> &out, Span y, Span x, Span channels
     bool onto = accumulate;
     for (size_t i = 0; i < folds_.size(); ++i) {
       const Fold &fold = folds_[(start + i) % folds_.size()];
-      Span ySpan = validOutputs(y.begin, y.end, fold.ky, p_.strideY, p_.dilationY, p_.padTop, p_.height);
-      Span xSpan = plan_.mergedTaps ? x : validOutputs(x.begin, x.end, fold.kx, p_.strideX, p_.dilationX, p_.padLeft, p_.width);
+      Span ySpan =
+          validOutputs(y.begin, y.end, fold.ky, p_.strideY, p_.dilationY, p_.padTop, p_.height);
+      Span xSpan = plan_.mergedTaps ? x
+                                    : validOutputs(x.begin, x.end, fold.kx, p_.strideX,
+                                                   p_.dilationX, p_.padLeft, p_.width);
       if (ySpan.empty() || xSpan.empty())
         continue;
       int64_t weightAddress, weightStride;
@@ -252,12 +277,15 @@ void Convolution::fillTile(std::vector<Task> &out, Span y, Span x, Span channels
                         .imm("n", count)
                         .reg("w_s0", weightStride)
                         .reg("w_zp", weightZeroPoint_));
-      int64_t inputRow = ySpan.begin * p_.strideY + fold.ky * p_.dilationY - p_.padTop - inputY_.begin;
-      int64_t inputColumn = xSpan.begin * p_.strideX + fold.kx * p_.dilationX - p_.padLeft - inputX_.begin;
+      int64_t inputRow =
+          ySpan.begin * p_.strideY + fold.ky * p_.dilationY - p_.padTop - inputY_.begin;
+      int64_t inputColumn =
+          xSpan.begin * p_.strideX + fold.kx * p_.dilationX - p_.padLeft - inputX_.begin;
       TaskForm::Builder task = context_.form("mmul").build();
       task.buffer("a", inputBuffer_, inputRow * pitch + inputColumn * p_.inputChannels + fold.first)
           .buffer("d", acc.buffer,
-                  acc.offset + (ySpan.begin - y.begin) * acc.s1 + (xSpan.begin - x.begin) * acc.s0 + (column - channels.begin))
+                  acc.offset + (ySpan.begin - y.begin) * acc.s1 + (xSpan.begin - x.begin) * acc.s0 +
+                      (column - channels.begin))
           .imm("n1", ySpan.size())
           .imm("n0", xSpan.size())
           .imm("k", fold.count)
@@ -275,24 +303,30 @@ void Convolution::fillTile(std::vector<Task> &out, Span y, Span x, Span channels
   }
 }
 
-// The result tile [y][x][channels] of a step, in accumulator tiles of at most tileChannels channels.
-void Convolution::computeTile(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y, Span x, Span channels, Tile result) {
+// The result tile [y][x][channels] of a step, in accumulator tiles of at most tileChannels
+// channels.
+void Convolution::computeTile(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y,
+                              Span x, Span channels, Tile result) {
   int64_t shape[] = {p_.batch, p_.outputHeight, p_.outputWidth, p_.outputChannels};
   int64_t address = context_.address(group_.getResult());
   for (int64_t c = channels.begin; c < channels.end; c += plan_.tileChannels) {
     Span part{c, std::min(channels.end, c + plan_.tileChannels)};
     Extent extent{y.size(), x.size(), part.size()};
-    Tile acc = denseTile(isa::Space::Acc, steps_.add(isa::Space::Acc, extent.elements() * 4, "accumulator tile"), extent);
+    Tile acc =
+        denseTile(isa::Space::Acc,
+                  steps_.add(isa::Space::Acc, extent.elements() * 4, "accumulator tile"), extent);
     fillTile(out, y, x, part, acc);
     Tile slice = result;
     slice.offset += c - channels.begin;
     Tile value = chain.run(out, acc, extent, c - channels.begin, slice);
     if (chain.resultInAccumulators())
-      storeBox(context_, out, address, shape, {{n, y.begin, x.begin, c}, {1, y.size(), x.size(), part.size()}},
+      storeBox(context_, out, address, shape,
+               {{n, y.begin, x.begin, c}, {1, y.size(), x.size(), part.size()}},
                chain.resultBytes(), value);
   }
   if (!chain.resultInAccumulators())
-    storeBox(context_, out, address, shape, {{n, y.begin, x.begin, channels.begin}, {1, y.size(), x.size(), channels.size()}},
+    storeBox(context_, out, address, shape,
+             {{n, y.begin, x.begin, channels.begin}, {1, y.size(), x.size(), channels.size()}},
              chain.resultBytes(), result);
 }
 
@@ -315,7 +349,8 @@ void Convolution::lower() {
     p_.accBytesPerElement = probe.accBytesPerElement();
     p_.residentBytes = probe.residentBytes();
   }
-  const isa::Memory &spad = context_.isa.memory(isa::Space::Spad), &acc = context_.isa.memory(isa::Space::Acc);
+  const isa::Memory &spad = context_.isa.memory(isa::Space::Spad),
+                    &acc = context_.isa.memory(isa::Space::Acc);
   ConvMachine machine{context_.rows,
                       context_.cols,
                       context_.lanes,
@@ -323,23 +358,30 @@ void Convolution::lower() {
                       static_cast<int64_t>(spad.bytes),
                       static_cast<int64_t>(acc.bytes),
                       acc.banks,
+                      static_cast<double>(spad.portBytes),
                       std::min(context_.limit("mmul", "n0"), context_.limit("mmul", "n1")),
                       0.85 * static_cast<double>(context_.isa.param("bus_bytes")),
                       2,
                       12,
+                      64,
+                      static_cast<double>(context_.isa.param("burst_bytes")),
+                      static_cast<double>(context_.isa.param("bus_bytes")),
+                      4,
                       100};
   int64_t smallest = 0;
   std::optional<ConvPlan> plan = planConvolution(p_, machine, &smallest);
   if (!plan)
     throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(layerOf(group_.getLoc()).name))},
-                    fmt::format("no tile fits on chip: the smallest needs {} bytes of the scratchpad, target '{}' has {}", smallest,
-                                context_.isa.target(), spad.bytes),
+                    fmt::format("no tile fits on chip: the smallest needs {} bytes of the "
+                                "scratchpad, target '{}' has {}",
+                                smallest, context_.isa.target(), spad.bytes),
                     fmt::format("a scratchpad of {} bytes works", smallest + smallest / 15 + 1));
   plan_ = *plan;
   listFolds();
   if (!p_.weightsAreActivations)
     packedWeights_ = packWeights();
-  ElementChain chain(context_, steps_, group_, anchor_, shapes, std::min(plan_.tileChannels, context_.channels));
+  ElementChain chain(context_, steps_, group_, anchor_, shapes,
+                     std::min(plan_.tileChannels, context_.channels));
   chain.setBias(bias_);
 
   struct Place {
@@ -376,14 +418,16 @@ void Convolution::lower() {
     std::vector<Task> computed;
     for (int64_t y = place.y.begin; y < place.y.end; y += plan_.tileHeight)
       for (int64_t x = place.x.begin; x < place.x.end; x += plan_.tileWidth) {
-        Span ySpan{y, std::min(place.y.end, y + plan_.tileHeight)}, xSpan{x, std::min(place.x.end, x + plan_.tileWidth)};
+        Span ySpan{y, std::min(place.y.end, y + plan_.tileHeight)},
+            xSpan{x, std::min(place.x.end, x + plan_.tileWidth)};
         Extent extent{ySpan.size(), xSpan.size(), chunk.size()};
         Tile result = denseTile(isa::Space::Spad, -1, extent);
         if (!chain.resultInAccumulators())
           result.buffer = steps_.add(isa::Space::Spad, extent.elements(), "result tile");
         bool isFirst = y == place.y.begin && x == place.x.begin;
-        chain.loadOperands(isFirst ? step.loads : step.compute,
-                           {{place.n, y, x, chunk.begin}, {1, ySpan.size(), xSpan.size(), chunk.size()}});
+        chain.loadOperands(
+            isFirst ? step.loads : step.compute,
+            {{place.n, y, x, chunk.begin}, {1, ySpan.size(), xSpan.size(), chunk.size()}});
         append(step.compute, computed);
         computeTile(computed, chain, place.n, ySpan, xSpan, chunk, result);
       }
@@ -401,6 +445,8 @@ void Convolution::lower() {
 
 } // namespace
 
-void lowerConvolution(LoweringContext &context, kernel::GroupOp group, Steps &steps) { Convolution(context, group, steps).lower(); }
+void lowerConvolution(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
+  Convolution(context, group, steps).lower();
+}
 
 } // namespace tilewright

@@ -5,34 +5,41 @@
 
 namespace tilewright {
 
-static const char *instructionFor(Direction direction, isa::Space space, int elementBytes, Signedness sign) {
+static const char *instructionFor(Direction direction, isa::Space space, int elementBytes,
+                                  Signedness sign) {
   if (space == isa::Space::Spad)
     return direction == Direction::Load ? "load" : "store";
   if (direction == Direction::Store)
     return elementBytes == 1 ? "store.i8" : elementBytes == 2 ? "store.i16" : "store.i32";
   bool isUnsigned = sign == Signedness::Unsigned;
-  return elementBytes == 1 ? (isUnsigned ? "load.u8" : "load.i8") : elementBytes == 2 ? (isUnsigned ? "load.u16" : "load.i16") : "load.i32";
+  return elementBytes == 1   ? (isUnsigned ? "load.u8" : "load.i8")
+         : elementBytes == 2 ? (isUnsigned ? "load.u16" : "load.i16")
+                             : "load.i32";
 }
 
 // 1. Drop dimensions of size 1; merge neighbors that are contiguous on both sides.
-// 2. The innermost dimension of the instruction must be contiguous in DRAM: the dimension with DRAM stride 1 goes last (one of size 1 is
+// 2. The innermost dimension of the instruction must be contiguous in DRAM: the dimension with DRAM
+// stride 1 goes last (one of size 1 is
 //    added when there is none). The chip's stride of it is free.
 // 3. Split sizes that exceed the instruction's fields; dimensions beyond three become loops.
-void copyStrided(LoweringContext &context, std::vector<Task> &out, Direction direction, int64_t address, int elementBytes, Signedness sign,
-                 const Tile &tile, llvm::SmallVector<CopyDim> dims) {
+void copyStrided(LoweringContext &context, std::vector<Task> &out, Direction direction,
+                 int64_t address, int elementBytes, Signedness sign, const Tile &tile,
+                 llvm::SmallVector<CopyDim> dims) {
   for (const CopyDim &dim : dims)
     if (dim.size == 0)
       return;
   llvm::erase_if(dims, [](const CopyDim &dim) { return dim.size == 1; });
   llvm::SmallVector<CopyDim> merged;
   for (const CopyDim &dim : dims) {
-    if (!merged.empty() && merged.back().dram == dim.dram * dim.size && merged.back().chip == dim.chip * dim.size)
+    if (!merged.empty() && merged.back().dram == dim.dram * dim.size &&
+        merged.back().chip == dim.chip * dim.size)
       merged.back() = {merged.back().size * dim.size, dim.dram, dim.chip};
     else
       merged.push_back(dim);
   }
   dims = std::move(merged);
-  auto contiguous = std::find_if(dims.rbegin(), dims.rend(), [](const CopyDim &dim) { return dim.dram == 1; });
+  auto contiguous =
+      std::find_if(dims.rbegin(), dims.rend(), [](const CopyDim &dim) { return dim.dram == 1; });
   CopyDim inner{1, 1, 1};
   if (contiguous != dims.rend()) {
     inner = *contiguous;
@@ -51,7 +58,8 @@ void copyStrided(LoweringContext &context, std::vector<Task> &out, Direction dir
     if (part * 4 < limit) // no good divisor
       return false;
     list[at] = {part, dim.dram, dim.chip};
-    list.insert(list.begin() + static_cast<long>(at), {dim.size / part, dim.dram * part, dim.chip * part});
+    list.insert(list.begin() + static_cast<long>(at),
+                {dim.size / part, dim.dram * part, dim.chip * part});
     return true;
   };
   if (inner.size > limits[0]) {
@@ -64,7 +72,8 @@ void copyStrided(LoweringContext &context, std::vector<Task> &out, Direction dir
         part.push_back({size, inner.dram, inner.chip});
         Tile moved = tile;
         moved.offset += start * inner.chip;
-        copyStrided(context, out, direction, address + start * inner.dram * elementBytes, elementBytes, sign, moved, part);
+        copyStrided(context, out, direction, address + start * inner.dram * elementBytes,
+                    elementBytes, sign, moved, part);
       };
       copyPart(0, whole);
       copyPart(whole, inner.size - whole);
@@ -79,7 +88,9 @@ void copyStrided(LoweringContext &context, std::vector<Task> &out, Direction dir
     task.buffer(chip, tile.buffer, tile.offset + chipOffset);
     task.dram(dram, address + dramOffset * elementBytes);
     task.imm("n0", inner.size).imm("n1", y.size).reg("n2", z.size);
-    auto stride = [&](const char *load, const char *store, int64_t value) { task.reg(isLoad ? load : store, value); };
+    auto stride = [&](const char *load, const char *store, int64_t value) {
+      task.reg(isLoad ? load : store, value);
+    };
     stride("d_s0", "s_s0", inner.chip);
     if (y.size > 1) {
       stride("d_s1", "s_s1", y.chip);
@@ -91,10 +102,12 @@ void copyStrided(LoweringContext &context, std::vector<Task> &out, Direction dir
     }
     out.push_back(task);
   };
-  // Outer dimensions: the last two go into the instruction, the others are loops; oversized ones are cut into ranges.
+  // Outer dimensions: the last two go into the instruction, the others are loops; oversized ones
+  // are cut into ranges.
   llvm::SmallVector<CopyDim> outer(dims.begin(), dims.end());
   CopyDim one{1, 0, 0};
-  std::function<void(size_t, int64_t, int64_t)> loop = [&](size_t depth, int64_t dramOffset, int64_t chipOffset) {
+  std::function<void(size_t, int64_t, int64_t)> loop = [&](size_t depth, int64_t dramOffset,
+                                                           int64_t chipOffset) {
     if (outer.size() - depth > 2) {
       for (int64_t i = 0; i < outer[depth].size; ++i)
         loop(depth + 1, dramOffset + i * outer[depth].dram, chipOffset + i * outer[depth].chip);
@@ -104,14 +117,16 @@ void copyStrided(LoweringContext &context, std::vector<Task> &out, Direction dir
     CopyDim z = outer.size() > depth + 1 ? outer[depth] : one;
     for (int64_t z0 = 0; z0 < z.size; z0 += limits[2])
       for (int64_t y0 = 0; y0 < y.size; y0 += limits[1])
-        emit({std::min(limits[2], z.size - z0), z.dram, z.chip}, {std::min(limits[1], y.size - y0), y.dram, y.chip},
+        emit({std::min(limits[2], z.size - z0), z.dram, z.chip},
+             {std::min(limits[1], y.size - y0), y.dram, y.chip},
              dramOffset + z0 * z.dram + y0 * y.dram, chipOffset + z0 * z.chip + y0 * y.chip);
   };
   loop(0, 0, 0);
 }
 
-static void copyBox(LoweringContext &context, std::vector<Task> &out, Direction direction, int64_t address, llvm::ArrayRef<int64_t> shape,
-                    const Box &box, int elementBytes, Signedness sign, const Tile &tile) {
+static void copyBox(LoweringContext &context, std::vector<Task> &out, Direction direction,
+                    int64_t address, llvm::ArrayRef<int64_t> shape, const Box &box,
+                    int elementBytes, Signedness sign, const Tile &tile) {
   llvm::SmallVector<CopyDim> dims;
   int64_t stride = 1, offset = 0;
   size_t rank = shape.size();
@@ -123,17 +138,20 @@ static void copyBox(LoweringContext &context, std::vector<Task> &out, Direction 
     dims.insert(dims.begin(), {box.size[i], stride, chip});
     stride *= shape[i];
   }
-  copyStrided(context, out, direction, address + offset * elementBytes, elementBytes, sign, tile, dims);
+  copyStrided(context, out, direction, address + offset * elementBytes, elementBytes, sign, tile,
+              dims);
 }
 
-void loadBox(LoweringContext &context, std::vector<Task> &out, int64_t address, llvm::ArrayRef<int64_t> shape, const Box &box,
-             int elementBytes, Signedness sign, const Tile &tile) {
+void loadBox(LoweringContext &context, std::vector<Task> &out, int64_t address,
+             llvm::ArrayRef<int64_t> shape, const Box &box, int elementBytes, Signedness sign,
+             const Tile &tile) {
   copyBox(context, out, Direction::Load, address, shape, box, elementBytes, sign, tile);
 }
 
-void storeBox(LoweringContext &context, std::vector<Task> &out, int64_t address, llvm::ArrayRef<int64_t> shape, const Box &box,
-              int elementBytes, const Tile &tile) {
-  copyBox(context, out, Direction::Store, address, shape, box, elementBytes, Signedness::Signed, tile);
+void storeBox(LoweringContext &context, std::vector<Task> &out, int64_t address,
+              llvm::ArrayRef<int64_t> shape, const Box &box, int elementBytes, const Tile &tile) {
+  copyBox(context, out, Direction::Store, address, shape, box, elementBytes, Signedness::Signed,
+          tile);
 }
 
 } // namespace tilewright

@@ -11,12 +11,13 @@ namespace tilewright {
 static constexpr int32_t identityMultiplier = 1 << 30;
 static constexpr int32_t identityShift = 30;
 
-ElementChain::ElementChain(LoweringContext &context, Steps &steps, kernel::GroupOp group, mlir::Operation *anchor, Shapes shapes,
-                           int64_t blockChannels)
-    : context_(context), steps_(steps), ops_(context, steps), group_(group), anchor_(anchor), shapes_(std::move(shapes)),
-      blockChannels_(blockChannels) {
+ElementChain::ElementChain(LoweringContext &context, Steps &steps, kernel::GroupOp group,
+                           mlir::Operation *anchor, Shapes shapes, int64_t blockChannels)
+    : context_(context), steps_(steps), ops_(context, steps), group_(group), anchor_(anchor),
+      shapes_(std::move(shapes)), blockChannels_(blockChannels) {
   for (mlir::Operation &op : group.getBody().front())
-    if (&op != anchor && !llvm::isa<kernel::YieldOp>(op) && !isConstant(op.getNumResults() ? op.getResult(0) : mlir::Value()))
+    if (&op != anchor && !llvm::isa<kernel::YieldOp>(op) &&
+        !isConstant(op.getNumResults() ? op.getResult(0) : mlir::Value()))
       operations_.push_back(&op);
 }
 
@@ -27,7 +28,8 @@ bool ElementChain::isInside(mlir::Value value) {
 
 isa::Space ElementChain::spaceOfResult(mlir::Operation *op) const {
   if (auto rescale = llvm::dyn_cast<kernel::RescaleOp>(op)) {
-    bool fitsByte = static_cast<int64_t>(rescale.getLo()) >= -128 && static_cast<int64_t>(rescale.getHi()) <= 127;
+    bool fitsByte = static_cast<int64_t>(rescale.getLo()) >= -128 &&
+                    static_cast<int64_t>(rescale.getHi()) <= 127;
     return bitsOf(rescale.getResult()) == 8 && fitsByte ? isa::Space::Spad : isa::Space::Acc;
   }
   return bitsOf(op->getResult(0)) == 8 ? isa::Space::Spad : isa::Space::Acc;
@@ -35,7 +37,8 @@ isa::Space ElementChain::spaceOfResult(mlir::Operation *op) const {
 
 isa::Space ElementChain::spaceOfOperand(mlir::Operation *op) const {
   if (auto rescale = llvm::dyn_cast<kernel::RescaleOp>(op))
-    return bitsOf(rescale.getX()) == 8 && !rescale.getInputUnsigned() ? isa::Space::Spad : isa::Space::Acc;
+    return bitsOf(rescale.getX()) == 8 && !rescale.getInputUnsigned() ? isa::Space::Spad
+                                                                      : isa::Space::Acc;
   if (llvm::isa<kernel::BinaryOp, kernel::UnaryOp>(op))
     return isa::Space::Acc;
   return bitsOf(op->getOperand(0)) == 8 ? isa::Space::Spad : isa::Space::Acc;
@@ -92,27 +95,32 @@ int64_t ElementChain::residentBytes() {
   int64_t bytes = blockChannels_ * 12;
   for (mlir::Operation *op : operations_) {
     if (auto rescale = llvm::dyn_cast<kernel::RescaleOp>(op))
-      bytes += std::max({elementsOf(rescale.getMultiplier()), blockChannels_, static_cast<int64_t>(bias_.size())}) * 12;
+      bytes += std::max({elementsOf(rescale.getMultiplier()), blockChannels_,
+                         static_cast<int64_t>(bias_.size())}) *
+               12;
     if (llvm::isa<kernel::TableOp>(op))
       bytes += bitsOf(op->getOperand(0)) == 8 ? 256 : 1026;
   }
   return bytes;
 }
 
-static std::vector<int32_t> narrow(const std::vector<int64_t> &values) { return {values.begin(), values.end()}; }
+static std::vector<int32_t> narrow(const std::vector<int64_t> &values) {
+  return {values.begin(), values.end()};
+}
 
 void ElementChain::prepare(std::vector<Task> &constants) {
   bool biasPending = !bias_.empty();
   bool needsIdentity = false;
   for (mlir::Operation *op : operations_) {
     for (mlir::Value value : tileOperands(op))
-      needsIdentity |= isInside(value) && bitsOf(value) == 8 && spaceOfOperand(op) == isa::Space::Acc;
+      needsIdentity |=
+          isInside(value) && bitsOf(value) == 8 && spaceOfOperand(op) == isa::Space::Acc;
     if (auto table = llvm::dyn_cast<kernel::TableOp>(op)) {
       std::string bytes = constantBytes(table.getTable());
       int64_t size = static_cast<int64_t>(bytes.size());
       int buffer = tables_[op] = steps_.add(isa::Space::Spad, size, "lookup table");
-      copyStrided(context_, constants, Direction::Load, context_.constants.add(std::move(bytes)), 1, Signedness::Signed,
-                  {isa::Space::Spad, buffer, 0, 0, 0, 1}, {{size, 1, 1}});
+      copyStrided(context_, constants, Direction::Load, context_.constants.add(std::move(bytes)), 1,
+                  Signedness::Signed, {isa::Space::Spad, buffer, 0, 0, 0, 1}, {{size, 1, 1}});
     }
     auto rescale = llvm::dyn_cast<kernel::RescaleOp>(op);
     if (!rescale)
@@ -122,16 +130,19 @@ void ElementChain::prepare(std::vector<Task> &constants) {
     if (biasPending && anchor_ && rescale.getX() == anchor_->getResult(0)) {
       bias = bias_;
       for (int32_t &value : bias)
-        value = static_cast<int32_t>(static_cast<uint32_t>(value) + static_cast<uint32_t>(zeroPoint));
+        value =
+            static_cast<int32_t>(static_cast<uint32_t>(value) + static_cast<uint32_t>(zeroPoint));
       biasPending = false;
     }
     blocks_[op] = ops_.channelBlocks(constants, bias, narrow(integersOf(rescale.getMultiplier())),
                                      narrow(integersOf(rescale.getShift())), blockChannels_);
   }
   if (biasPending)
-    biasBlocks_ = ops_.channelBlocks(constants, bias_, {identityMultiplier}, {identityShift}, blockChannels_);
+    biasBlocks_ =
+        ops_.channelBlocks(constants, bias_, {identityMultiplier}, {identityShift}, blockChannels_);
   if (needsIdentity)
-    identity_ = ops_.channelBlocks(constants, {0}, {identityMultiplier}, {identityShift}, blockChannels_);
+    identity_ =
+        ops_.channelBlocks(constants, {0}, {identityMultiplier}, {identityShift}, blockChannels_);
 }
 
 void ElementChain::loadOperands(std::vector<Task> &loads, const Box &box) {
@@ -140,9 +151,11 @@ void ElementChain::loadOperands(std::vector<Task> &loads, const Box &box) {
   for (mlir::Operation *op : operations_) {
     isa::Space space = spaceOfOperand(op);
     auto rescale = llvm::dyn_cast<kernel::RescaleOp>(op);
-    Signedness sign = rescale && rescale.getInputUnsigned() ? Signedness::Unsigned : Signedness::Signed;
+    Signedness sign =
+        rescale && rescale.getInputUnsigned() ? Signedness::Unsigned : Signedness::Signed;
     for (mlir::Value value : tileOperands(op)) {
-      auto key = std::make_pair(value, static_cast<int>(space) * 2 + (sign == Signedness::Unsigned));
+      auto key =
+          std::make_pair(value, static_cast<int>(space) * 2 + (sign == Signedness::Unsigned));
       if (isInside(value) || outside_.count(key))
         continue;
       const llvm::SmallVector<int64_t> &shape = shapes_.find(value)->second;
@@ -153,7 +166,8 @@ void ElementChain::loadOperands(std::vector<Task> &loads, const Box &box) {
       size_t rank = shape.size();
       Extent extent{part.size[rank - 3], part.size[rank - 2], part.size[rank - 1]};
       Tile tile = denseTile(space, -1, extent);
-      tile.buffer = steps_.add(space, extent.elements() * tile.elementBytes(), "operand of an element-wise operator");
+      tile.buffer = steps_.add(space, extent.elements() * tile.elementBytes(),
+                               "operand of an element-wise operator");
       loadBox(context_, loads, context_.address(value), shape, part, bytesOf(value), sign, tile);
       // Broadcast dimensions repeat.
       if (shape[rank - 3] == 1)
@@ -167,7 +181,8 @@ void ElementChain::loadOperands(std::vector<Task> &loads, const Box &box) {
   }
 }
 
-Tile ElementChain::operand(std::vector<Task> &out, mlir::Operation *op, mlir::Value value, const Extent &extent, int64_t channel) {
+Tile ElementChain::operand(std::vector<Task> &out, mlir::Operation *op, mlir::Value value,
+                           const Extent &extent, int64_t channel) {
   isa::Space space = spaceOfOperand(op);
   if (isInside(value)) {
     Tile tile = inside_.find(value)->second;
@@ -175,13 +190,18 @@ Tile ElementChain::operand(std::vector<Task> &out, mlir::Operation *op, mlir::Va
       return tile;
     if (space == isa::Space::Spad)
       throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(layerOf(op->getLoc()).name))},
-                      "an unsigned 8-bit value is used as a signed one within a fusion", "rescale it to a signed type first");
-    Tile wide = denseTile(space, steps_.add(space, extent.elements() * 4, "widened operand"), extent);
+                      "an unsigned 8-bit value is used as a signed one within a fusion",
+                      "rescale it to a signed type first");
+    Tile wide =
+        denseTile(space, steps_.add(space, extent.elements() * 4, "widened operand"), extent);
     ops_.rescale(out, identity_, channel, extent, wide, tile, 0, INT32_MIN, INT32_MAX);
     return wide;
   }
   auto rescale = llvm::dyn_cast<kernel::RescaleOp>(op);
-  Tile tile = outside_.find(std::make_pair(value, static_cast<int>(space) * 2 + (rescale && rescale.getInputUnsigned())))->second;
+  Tile tile = outside_
+                  .find(std::make_pair(value, static_cast<int>(space) * 2 +
+                                                  (rescale && rescale.getInputUnsigned())))
+                  ->second;
   tile.offset += channel * tile.sc;
   return tile;
 }
@@ -190,13 +210,13 @@ kernel::RescaleOp ElementChain::leadingRescale() const {
   if (operations_.empty() || !anchor_)
     return nullptr;
   auto rescale = llvm::dyn_cast<kernel::RescaleOp>(operations_.front());
-  bool leads = rescale && rescale.getX() == anchor_->getResult(0) && rescale.getX().hasOneUse() && !rescale.getInputUnsigned() &&
-               spaceOfResult(rescale) == isa::Space::Spad;
+  bool leads = rescale && rescale.getX() == anchor_->getResult(0) && rescale.getX().hasOneUse() &&
+               !rescale.getInputUnsigned() && spaceOfResult(rescale) == isa::Space::Spad;
   return leads ? rescale : nullptr;
 }
 
-Tile ElementChain::run(std::vector<Task> &out, const Tile &anchorValue, const Extent &extent, int64_t channel, const Tile &result,
-                       bool leadingDone) {
+Tile ElementChain::run(std::vector<Task> &out, const Tile &anchorValue, const Extent &extent,
+                       int64_t channel, const Tile &result, bool leadingDone) {
   inside_.clear();
   size_t lastDim = box_.start.size() - 1;
   int64_t channel0 = box_.start[lastDim] + channel;
@@ -217,12 +237,17 @@ Tile ElementChain::run(std::vector<Task> &out, const Tile &anchorValue, const Ex
     Tile d;
     if (isLast && space == isa::Space::Spad)
       d = result;
-    else if (space == a.space && isInside(op->getOperand(0)) && op->getOperand(0).hasOneUse() && a.sc == 1)
+    else if (space == a.space && isInside(op->getOperand(0)) && op->getOperand(0).hasOneUse() &&
+             a.sc == 1)
       d = a; // in place
     else
-      d = denseTile(space, steps_.add(space, extent.elements() * (space == isa::Space::Acc ? 4 : 1), "intermediate result"), extent);
+      d = denseTile(space,
+                    steps_.add(space, extent.elements() * (space == isa::Space::Acc ? 4 : 1),
+                               "intermediate result"),
+                    extent);
     if (auto rescale = llvm::dyn_cast<kernel::RescaleOp>(op)) {
-      ops_.rescale(out, blocks_[op], channel0, extent, d, a, rescale.getOutputZp(), rescale.getLo(), rescale.getHi());
+      ops_.rescale(out, blocks_[op], channel0, extent, d, a, rescale.getOutputZp(), rescale.getLo(),
+                   rescale.getHi());
     } else if (llvm::isa<kernel::TableOp>(op)) {
       bool wide = bitsOf(op->getOperand(0)) != 8;
       ops_.loadTable(out, tables_[op], wide);
@@ -262,7 +287,8 @@ Tile ElementChain::run(std::vector<Task> &out, const Tile &anchorValue, const Ex
                 {"lo", of(mul.getLo())},
                 {"hi", of(mul.getHi())}});
     } else {
-      throw std::logic_error("an operation in a group has no element-wise lowering: " + op->getName().getStringRef().str());
+      throw std::logic_error("an operation in a group has no element-wise lowering: " +
+                             op->getName().getStringRef().str());
     }
     inside_[op->getResult(0)] = value = d;
   }

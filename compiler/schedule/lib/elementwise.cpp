@@ -1,4 +1,5 @@
-// Groups of element-wise operations alone, and reductions along an axis: tiles of the result, whatever its rank.
+// Groups of element-wise operations alone, and reductions along an axis: tiles of the result,
+// whatever its rank.
 #include "lowering.h"
 
 #include "tilewright/compiler/frontend.h"
@@ -15,19 +16,24 @@ using Shape = llvm::SmallVector<int64_t>;
 
 [[noreturn]] void nothingFits(LoweringContext &context, mlir::Operation *op, const char *memory) {
   throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(layerOf(op->getLoc()).name))},
-                  fmt::format("no tile fits into {} of target '{}'", memory, context.isa.target()), fmt::format("give {} more bytes", memory));
+                  fmt::format("no tile fits into {} of target '{}'", memory, context.isa.target()),
+                  fmt::format("give {} more bytes", memory));
 }
 
-// Merges neighboring dimensions that every operand either has in full or repeats, so that few are left; at least three.
-// `keepLast`: the last dimension stays by itself (per-channel parameters run along it).
+// Merges neighboring dimensions that every operand either has in full or repeats, so that few are
+// left; at least three. `keepLast`: the last dimension stays by itself (per-channel parameters run
+// along it).
 void collapse(Shape &result, std::vector<Shape *> operands, bool keepLast) {
-  auto repeats = [&](const Shape &shape, size_t dim) { return shape[dim] == 1 && result[dim] != 1; };
+  auto repeats = [&](const Shape &shape, size_t dim) {
+    return shape[dim] == 1 && result[dim] != 1;
+  };
   for (size_t dim = result.size(); dim-- > 1;) {
     bool isLast = dim + 1 == result.size();
     if (isLast && keepLast)
       continue;
     bool mergeable = llvm::all_of(operands, [&](Shape *shape) {
-      return result[dim] == 1 || result[dim - 1] == 1 || repeats(*shape, dim) == repeats(*shape, dim - 1);
+      return result[dim] == 1 || result[dim - 1] == 1 ||
+             repeats(*shape, dim) == repeats(*shape, dim - 1);
     });
     if (!mergeable)
       continue;
@@ -68,7 +74,8 @@ void lowerElementwise(LoweringContext &context, kernel::GroupOp group, Steps &st
     for (mlir::Value value : op.getOperands())
       if (shapeOf(value).size() == shape.size())
         shapes[value] = Shape(shapeOf(value).begin(), shapeOf(value).end());
-  bool perChannel = ElementChain(context, steps, group, nullptr, ElementChain::Shapes(), 1).isPerChannel();
+  bool perChannel =
+      ElementChain(context, steps, group, nullptr, ElementChain::Shapes(), 1).isPerChannel();
   std::vector<Shape *> operands;
   for (auto &entry : shapes)
     operands.push_back(&entry.second);
@@ -76,7 +83,8 @@ void lowerElementwise(LoweringContext &context, kernel::GroupOp group, Steps &st
 
   int64_t block = perChannel ? std::min(shape.back(), context.channels) : context.channels;
   ElementChain chain(context, steps, group, nullptr, shapes, block);
-  const isa::Memory &spad = context.isa.memory(isa::Space::Spad), &acc = context.isa.memory(isa::Space::Acc);
+  const isa::Memory &spad = context.isa.memory(isa::Space::Spad),
+                    &acc = context.isa.memory(isa::Space::Acc);
   int64_t spadBudget = (static_cast<int64_t>(spad.bytes) * 15 / 16 - chain.residentBytes()) / 2;
   int64_t most = spadBudget / (chain.spadBytesPerElement() + 1);
   if (chain.accBytesPerElement() > 0)
@@ -133,9 +141,13 @@ void lowerReduce(LoweringContext &context, kernel::GroupOp group, Steps &steps) 
       steps.steps.emplace_back();
       Step &step = steps.steps.back();
       int64_t rows = std::min(outerSize, outer - o), columns = std::min(innerSize, inner - i);
-      Tile input = denseTile(space, steps.add(space, rows * length * columns * elementBytes, "input tile"), {rows, length, columns});
-      Tile result = denseTile(space, steps.add(space, rows * columns * elementBytes, "result tile"), {1, rows, columns});
-      loadBox(context, step.loads, from, {outer, length, inner}, {{o, 0, i}, {rows, length, columns}}, bytes, Signedness::Signed, input);
+      Tile input =
+          denseTile(space, steps.add(space, rows * length * columns * elementBytes, "input tile"),
+                    {rows, length, columns});
+      Tile result = denseTile(space, steps.add(space, rows * columns * elementBytes, "result tile"),
+                              {1, rows, columns});
+      loadBox(context, step.loads, from, {outer, length, inner},
+              {{o, 0, i}, {rows, length, columns}}, bytes, Signedness::Signed, input);
       step.compute.push_back(context.form(name)
                                  .build()
                                  .buffer("a", input.buffer, 0)
@@ -148,7 +160,8 @@ void lowerReduce(LoweringContext &context, kernel::GroupOp group, Steps &steps) 
                                  .reg("a_k0", columns)
                                  .reg("a_s0", length * columns)
                                  .reg("d_s0", columns));
-      storeBox(context, step.compute, to, {1, outer, inner}, {{0, o, i}, {1, rows, columns}}, bytesOf(group.getResult()), result);
+      storeBox(context, step.compute, to, {1, outer, inner}, {{0, o, i}, {1, rows, columns}},
+               bytesOf(group.getResult()), result);
     }
 }
 

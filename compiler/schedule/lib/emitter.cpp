@@ -7,17 +7,21 @@
 
 namespace tilewright {
 
-// A signal that finds its semaphore full waits; far fewer are ever in flight than this, which keeps a wide margin below the ISA's maximum.
+// A signal that finds its semaphore full waits; far fewer are ever in flight than this, which keeps
+// a wide margin below the ISA's maximum.
 static constexpr std::ptrdiff_t maxEdgesInFlight = 40;
 
 static Arena arenaOf(const isa::Memory &memory, int64_t alignment) {
   int64_t step = memory.addressBytes;
-  return Arena(static_cast<int64_t>(memory.bytes), static_cast<int64_t>(memory.bankBytes()), std::max(step, alignment));
+  return Arena(static_cast<int64_t>(memory.bytes), static_cast<int64_t>(memory.bankBytes()),
+               std::max(step, alignment));
 }
 
 Emitter::Emitter(const isa::Isa &isa, Buffering buffering)
-    : isa_(isa), buffering_(buffering), spad_(arenaOf(isa.memory(isa::Space::Spad), isa.param("bus_bytes"))),
-      acc_(arenaOf(isa.memory(isa::Space::Acc), 4)), hazards_(static_cast<int>(isa.units().size())) {
+    : isa_(isa), buffering_(buffering),
+      spad_(arenaOf(isa.memory(isa::Space::Spad), isa.param("bus_bytes"))),
+      acc_(arenaOf(isa.memory(isa::Space::Acc), 4)),
+      hazards_(static_cast<int>(isa.units().size())) {
   size_t count = isa.units().size();
   edges_.assign(count, std::vector<std::vector<Edge>>(count));
   semaphore_.assign(count, std::vector<int>(count, -1));
@@ -29,11 +33,14 @@ Emitter::Emitter(const isa::Isa &isa, Buffering buffering)
     state.current.assign(count, 0);
     units_.push_back(std::move(state));
     for (const isa::Unit &other : isa.units())
-      if (unit.index != other.index && unit.kind != isa::UnitTemplate::Sequencer && other.kind != isa::UnitTemplate::Sequencer)
+      if (unit.index != other.index && unit.kind != isa::UnitTemplate::Sequencer &&
+          other.kind != isa::UnitTemplate::Sequencer)
         semaphore_[unit.index][other.index] = next++;
   }
   if (next > isa.semaphores())
-    throw UserError({}, fmt::format("target '{}' has {} semaphores; {} units need {}", isa.target(), isa.semaphores(), count - 1, next),
+    throw UserError({},
+                    fmt::format("target '{}' has {} semaphores; {} units need {}", isa.target(),
+                                isa.semaphores(), count - 1, next),
                     fmt::format("set params: {{ semaphores: \"{}\" }}", next));
 }
 
@@ -51,7 +58,8 @@ void Emitter::append(Steps steps, const std::string &layerName) {
   group->uses.assign(group->work.buffers.size(), 0);
   group->address.assign(group->work.buffers.size(), std::nullopt);
   for (const Step &step : group->work.steps)
-    for (const std::vector<Task> *tasks : {&step.constants, &step.loads, &step.compute, &step.stores})
+    for (const std::vector<Task> *tasks :
+         {&step.constants, &step.loads, &step.compute, &step.stores})
       for (const Task &task : *tasks)
         for (int buffer : task.buffers)
           if (buffer >= 0)
@@ -74,13 +82,15 @@ std::vector<StreamInstruction> Emitter::finish() {
     if (candidate.control == isa::Control::Halt)
       instruction = &candidate;
   if (!instruction)
-    throw UserError({}, fmt::format("target '{}' has no instruction that ends a program", isa_.target()));
+    throw UserError(
+        {}, fmt::format("target '{}' has no instruction that ends a program", isa_.target()));
   halt.instruction = instruction->index;
   stream_.push_back({halt, -1});
   return std::move(stream_);
 }
 
-// Gives an address to each of the task's buffers that has none yet. False (and nothing but `allocated` to undo) when one does not fit.
+// Gives an address to each of the task's buffers that has none yet. False (and nothing but
+// `allocated` to undo) when one does not fit.
 bool Emitter::allocateFor(Group &group, const Task &task, std::vector<int> *allocated) {
   for (int buffer : task.buffers) {
     if (buffer < 0 || group.address[buffer])
@@ -110,7 +120,8 @@ bool Emitter::tryHoist(Group &group, const std::vector<Task> &tasks) {
   return true;
 }
 
-// Emits the pending step, with the loads of `next` as far ahead as its buffers and its group's inputs allow.
+// Emits the pending step, with the loads of `next` as far ahead as its buffers and its group's
+// inputs allow.
 void Emitter::process(Pending *next) {
   Pending now = std::move(*pending_);
   Group &group = *now.group;
@@ -124,7 +135,8 @@ void Emitter::process(Pending *next) {
   for (const std::vector<Task> *tasks : {&step.compute, &step.stores})
     for (const Task &task : *tasks)
       for (int buffer : task.buffers)
-        if (buffer >= 0 && !group.address[buffer] && group.work.buffers[buffer].space == isa::Space::Spad)
+        if (buffer >= 0 && !group.address[buffer] &&
+            group.work.buffers[buffer].space == isa::Space::Spad)
           group.address[buffer] = spad_.allocate(group.work.buffers[buffer].bytes);
   if (next && buffering_ == Buffering::Double) {
     Group &ahead = *next->group;
@@ -154,9 +166,11 @@ void Emitter::emit(Group &group, const Task &task) {
       const Buffer &info = group.work.buffers[buffer];
       const isa::Memory &memory = isa_.memory(info.space);
       throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(group.name))},
-                      fmt::format("{} does not fit: {} bytes for {}, {} of {} bytes are in use", memory.name, info.bytes, info.purpose,
+                      fmt::format("{} does not fit: {} bytes for {}, {} of {} bytes are in use",
+                                  memory.name, info.bytes, info.purpose,
                                   arena(info.space).liveBytes(), memory.bytes),
-                      fmt::format("give {} at least {} bytes", memory.name, arena(info.space).liveBytes() + info.bytes));
+                      fmt::format("give {} at least {} bytes", memory.name,
+                                  arena(info.space).liveBytes() + info.bytes));
     }
   }
   const isa::Instruction &instruction = isa_.instructions()[task.instruction];
@@ -171,7 +185,8 @@ void Emitter::emit(Group &group, const Task &task) {
     int64_t bytes = *group.address[task.buffers[i]];
     word.values[i] += bytes / isa_.memory(instruction.operands[i].space).addressBytes;
   }
-  push(word, memoryAccesses(isa_, word, units_[instruction.unit].registers.data(), word.values.data()));
+  push(word,
+       memoryAccesses(isa_, word, units_[instruction.unit].registers.data(), word.values.data()));
   for (int buffer : task.buffers) {
     if (buffer < 0 || --group.uses[buffer] > 0)
       continue;
@@ -191,7 +206,9 @@ void Emitter::setRegisters(int unit, const std::vector<std::pair<int, int64_t>> 
     if (candidate.unit == unit && !candidate.sets.empty())
       set = &candidate;
   if (!set)
-    throw UserError({}, fmt::format("target '{}' has no instruction that sets registers of unit '{}'", isa_.target(), isa_.units()[unit].name));
+    throw UserError({},
+                    fmt::format("target '{}' has no instruction that sets registers of unit '{}'",
+                                isa_.target(), isa_.units()[unit].name));
   for (size_t i = 0; i < changes.size(); i += set->sets.size()) {
     isa::Word word;
     word.instruction = set->index;
@@ -207,10 +224,12 @@ void Emitter::setRegisters(int unit, const std::vector<std::pair<int, int64_t>> 
   }
 }
 
-// Whether one more edge from stream position `from` to here could fill the semaphore: how many edges of the pair span `from`.
+// Whether one more edge from stream position `from` to here could fill the semaphore: how many
+// edges of the pair span `from`.
 bool Emitter::crowded(int signaling, int waiting, size_t from) const {
   const std::vector<Edge> &edges = edges_[signaling][waiting];
-  auto firstBeyond = std::upper_bound(edges.begin(), edges.end(), from, [](size_t at, const Edge &edge) { return at < edge.to; });
+  auto firstBeyond = std::upper_bound(edges.begin(), edges.end(), from,
+                                      [](size_t at, const Edge &edge) { return at < edge.to; });
   return edges.end() - firstBeyond >= maxEdgesInFlight;
 }
 

@@ -26,7 +26,8 @@ public:
       if (slot >= used_.size())
         used_.resize(slot + 1024, 0);
       double begin = std::max(from, static_cast<double>(slot) * slotCycles);
-      double room = std::min(slotCycles * share_ - used_[slot], (static_cast<double>(slot + 1) * slotCycles - begin) * share_);
+      double room = std::min(slotCycles * share_ - used_[slot],
+                             (static_cast<double>(slot + 1) * slotCycles - begin) * share_);
       if (room > 0) {
         double part = std::min(room, cycles);
         used_[slot] += part;
@@ -46,19 +47,21 @@ private:
 
 // What the timing of one instruction asks of its semantics.
 struct Counts {
-  int64_t rows = 0;             // matrix: rows streamed
-  int64_t beats = 0;            // vector: cycles of reads
-  int64_t run = 0, runs = 0;    // DMA: elements of a contiguous run, and how many
-  bool scattered = false;       // DMA: the chip's stride of a run is not 1
+  int64_t rows = 0;          // matrix: rows streamed
+  int64_t beats = 0;         // vector: cycles of reads
+  int64_t run = 0, runs = 0; // DMA: elements of a contiguous run, and how many
+  bool scattered = false;    // DMA: the chip's stride of a run is not 1
   bool usesDram = false;
 };
 
 class Estimator {
 public:
-  Estimator(const isa::Isa &isa, uint64_t codeAddress) : isa_(isa), bus_(refreshShare(isa)), codeAddress_(codeAddress) {
+  Estimator(const isa::Isa &isa, uint64_t codeAddress)
+      : isa_(isa), bus_(refreshShare(isa)), codeAddress_(codeAddress) {
     auto time = [&](const char *key) {
       auto known = isa.dramParameters().find(key);
-      double picoseconds = known == isa.dramParameters().end() ? 0 : static_cast<double>(known->second);
+      double picoseconds =
+          known == isa.dramParameters().end() ? 0 : static_cast<double>(known->second);
       return std::ceil(picoseconds * static_cast<double>(isa.clockHz()) / 1e12);
     };
     auto number = [&](const char *key, int64_t otherwise) {
@@ -96,9 +99,12 @@ private:
   }
   double timing(const std::string &key) const { return static_cast<double>(isa_.timing().at(key)); }
   double fetch(size_t index, double now);
-  Counts countsOf(const isa::Instruction &instruction, const isa::Word &word, const UnitState &unit) const;
-  double busCycles(const isa::Word &word, const isa::Instruction &instruction, const Counts &counts, int64_t *bursts) const;
-  double execute(const isa::Instruction &instruction, const isa::Word &word, UnitState &unit, double start, InstructionRecord &record);
+  Counts countsOf(const isa::Instruction &instruction, const isa::Word &word,
+                  const UnitState &unit) const;
+  double busCycles(const isa::Word &word, const isa::Instruction &instruction, const Counts &counts,
+                   int64_t *bursts);
+  double execute(const isa::Instruction &instruction, const isa::Word &word, UnitState &unit,
+                 double start, InstructionRecord &record);
 
   const isa::Isa &isa_;
   Bus bus_;
@@ -110,9 +116,11 @@ private:
   std::deque<double> dispatched_;              // of the last `ahead` instructions
   std::deque<double> lines_;                   // arrival of the last fetch lines
   double loaderFree_ = 0;
+  int64_t elementBytes_ = 1; // in DRAM, of the DMA at hand
 };
 
-// When instruction `index` can be decoded: its line is requested once the program counter is near and a slot is free.
+// When instruction `index` can be decoded: its line is requested once the program counter is near
+// and a slot is free.
 double Estimator::fetch(size_t index, double now) {
   auto perLine = static_cast<size_t>(timing("sequencer.fetch_bytes") / isa_.instructionBytes());
   size_t inLine = (codeAddress_ / static_cast<size_t>(isa_.instructionBytes()) + index) % perLine;
@@ -122,19 +130,24 @@ double Estimator::fetch(size_t index, double now) {
     auto outstanding = static_cast<size_t>(timing("sequencer.outstanding"));
     double slot = lines_.size() >= outstanding ? lines_[lines_.size() - outstanding] : 0;
     double ready = std::max(near, slot) + request_ + readLatency_;
-    lines_.push_back(bus_.take(ready, timing("sequencer.fetch_bytes") / static_cast<double>(isa_.param("bus_bytes"))) + response_ + 1);
+    lines_.push_back(bus_.take(ready, timing("sequencer.fetch_bytes") /
+                                          static_cast<double>(isa_.param("bus_bytes"))) +
+                     response_ + 1);
     if (lines_.size() > 8)
       lines_.pop_front();
   }
   return std::max(now, lines_.back());
 }
 
-Counts Estimator::countsOf(const isa::Instruction &instruction, const isa::Word &word, const UnitState &unit) const {
+Counts Estimator::countsOf(const isa::Instruction &instruction, const isa::Word &word,
+                           const UnitState &unit) const {
   Counts counts;
   isa::ScalarContext context;
   context.immediates = word.values.data();
   context.state = unit.registers.data();
-  auto extent = [&](const isa::Iterator &iterator) { return isa::evaluate(*iterator.extent, context); };
+  auto extent = [&](const isa::Iterator &iterator) {
+    return isa::evaluate(*iterator.extent, context);
+  };
   isa::UnitTemplate kind = isa_.units()[static_cast<size_t>(instruction.unit)].kind;
   for (const isa::Step &step : instruction.steps) {
     int64_t outer = 1, taps = 1;
@@ -151,30 +164,37 @@ Counts Estimator::countsOf(const isa::Instruction &instruction, const isa::Word 
       int64_t pieces = 1, lanes = isa_.param("lanes");
       for (const isa::Operand &operand : instruction.operands)
         if (operand.kind == isa::Operand::Kind::Memory && operand.access != isa::Access::Write)
-          pieces = std::max(pieces, ceilDiv(std::min(inner, lanes) * operand.type.bits / 8, isa_.memory(operand.space).portBytes));
+          pieces = std::max(pieces, ceilDiv(std::min(inner, lanes) * operand.type.bits / 8,
+                                            isa_.memory(operand.space).portBytes));
       counts.beats += outer * ceilDiv(inner, lanes) * std::max<int64_t>(1, taps) * pieces;
     } else {
       counts.run = inner;
       counts.runs = outer;
       for (const isa::Operand &operand : instruction.operands)
-        counts.usesDram |= operand.kind == isa::Operand::Kind::Memory && operand.space == isa::Space::Dram;
+        counts.usesDram |=
+            operand.kind == isa::Operand::Kind::Memory && operand.space == isa::Space::Dram;
     }
   }
-  for (const isa::StateRegister &reg : isa_.units()[static_cast<size_t>(instruction.unit)].registers) {
-    bool isRunStride = (kind == isa::UnitTemplate::DmaLoad && reg.name == "d_s0") || (kind == isa::UnitTemplate::DmaStore && reg.name == "s_s0");
+  for (const isa::StateRegister &reg :
+       isa_.units()[static_cast<size_t>(instruction.unit)].registers) {
+    bool isRunStride = (kind == isa::UnitTemplate::DmaLoad && reg.name == "d_s0") ||
+                       (kind == isa::UnitTemplate::DmaStore && reg.name == "s_s0");
     counts.scattered |= isRunStride && unit.registers[static_cast<size_t>(reg.index)] != 1;
   }
   return counts;
 }
 
-// Bus cycles of a DMA's runs: each burst takes whole accesses. Runs are alike but for their alignment: the first few stand for all.
-double Estimator::busCycles(const isa::Word &word, const isa::Instruction &instruction, const Counts &counts, int64_t *bursts) const {
+// Bus cycles of a DMA's runs: each burst takes whole accesses. Runs are alike but for their
+// alignment: the first few stand for all.
+double Estimator::busCycles(const isa::Word &word, const isa::Instruction &instruction,
+                            const Counts &counts, int64_t *bursts) {
   int64_t elementBytes = 1, address = 0;
   for (const isa::Operand &operand : instruction.operands)
     if (operand.kind == isa::Operand::Kind::Memory && operand.space == isa::Space::Dram) {
       elementBytes = operand.type.bits / 8;
       address = word.values[static_cast<size_t>(operand.index)];
     }
+  elementBytes_ = elementBytes;
   int64_t burstBytes = isa_.param("burst_bytes"), bytes = counts.run * elementBytes;
   int64_t burstCount = 0, accesses = 0, sample = std::min<int64_t>(counts.runs, 16);
   for (int64_t i = 0; i < sample; ++i) {
@@ -190,14 +210,17 @@ double Estimator::busCycles(const isa::Word &word, const isa::Instruction &instr
     return *bursts = 0;
   double scale = static_cast<double>(counts.runs) / static_cast<double>(sample);
   *bursts = static_cast<int64_t>(std::ceil(static_cast<double>(burstCount) * scale));
-  return static_cast<double>(accesses) * scale * static_cast<double>(accessBytes_) / static_cast<double>(isa_.param("bus_bytes"));
+  return static_cast<double>(accesses) * scale * static_cast<double>(accessBytes_) /
+         static_cast<double>(isa_.param("bus_bytes"));
 }
 
 // The cycle in which the instruction ends; `unit.free` becomes the earliest start of the next one.
-double Estimator::execute(const isa::Instruction &instruction, const isa::Word &word, UnitState &unit, double start, InstructionRecord &record) {
+double Estimator::execute(const isa::Instruction &instruction, const isa::Word &word,
+                          UnitState &unit, double start, InstructionRecord &record) {
   if (!instruction.sets.empty()) {
     for (auto [index, value] : instruction.sets)
-      unit.registers[static_cast<size_t>(word.values[static_cast<size_t>(index)])] = word.values[static_cast<size_t>(value)];
+      unit.registers[static_cast<size_t>(word.values[static_cast<size_t>(index)])] =
+          word.values[static_cast<size_t>(value)];
     unit.free = start + 1;
     return start;
   }
@@ -208,8 +231,9 @@ double Estimator::execute(const isa::Instruction &instruction, const isa::Word &
   };
   switch (isa_.units()[static_cast<size_t>(instruction.unit)].kind) {
   case isa::UnitTemplate::Matrix: {
-    bool streams = std::any_of(instruction.steps.begin(), instruction.steps.end(),
-                               [](const isa::Step &step) { return step.kind == isa::StepKind::Reduce; });
+    bool streams =
+        std::any_of(instruction.steps.begin(), instruction.steps.end(),
+                    [](const isa::Step &step) { return step.kind == isa::StepKind::Reduce; });
     if (!streams) {
       start = std::max(start, loaderFree_);
       loaderFree_ = start + std::max(1.0, value("k"));
@@ -225,7 +249,8 @@ double Estimator::execute(const isa::Instruction &instruction, const isa::Word &
   }
   case isa::UnitTemplate::Vector: {
     auto own = isa_.timing().find("instructions." + instruction.name + ".latency");
-    double latency = own != isa_.timing().end() ? static_cast<double>(own->second) : timing("vector.latency");
+    double latency =
+        own != isa_.timing().end() ? static_cast<double>(own->second) : timing("vector.latency");
     double end = start + timing("vector.start") + static_cast<double>(counts.beats) - 1 + latency;
     unit.free = end + 1;
     return end;
@@ -236,7 +261,8 @@ double Estimator::execute(const isa::Instruction &instruction, const isa::Word &
       if (operand.kind == isa::Operand::Kind::Memory && operand.space != isa::Space::Dram)
         chip = &operand;
     int64_t port = isa_.memory(chip->space).portBytes / (chip->space == isa::Space::Acc ? 4 : 1);
-    double pieces = static_cast<double>(counts.runs * (counts.scattered ? counts.run : ceilDiv(counts.run, port)));
+    double pieces = static_cast<double>(
+        counts.runs * (counts.scattered ? counts.run : ceilDiv(counts.run, port)));
     if (!counts.usesDram) {
       unit.free = start + 1;
       return std::max(start, unit.lastEnd) + pieces;
@@ -245,11 +271,15 @@ double Estimator::execute(const isa::Instruction &instruction, const isa::Word &
     double cycles = busCycles(word, instruction, counts, &bursts);
     double buffers = timing("load.buffers"), latency = request_ + readLatency_ + response_;
     // The landing buffers bound how many bursts the latency hides.
-    double paced = std::max(cycles, static_cast<double>(bursts) * (latency + cycles / std::max<double>(1, static_cast<double>(bursts))) / buffers);
+    double paced =
+        std::max(cycles, static_cast<double>(bursts) *
+                             (latency + cycles / std::max<double>(1, static_cast<double>(bursts))) /
+                             buffers);
     double first = start + request_ + readLatency_;
     double data = std::max(bus_.take(first, cycles), first + paced);
     double lastPieces = std::max(1.0, pieces / std::max<double>(1, static_cast<double>(bursts)));
-    double end = std::max({data + response_ + lastPieces, unit.lastEnd + pieces, first + response_ + pieces});
+    double end = std::max(
+        {data + response_ + lastPieces, unit.lastEnd + pieces, first + response_ + pieces});
     double issued = start + static_cast<double>(bursts);
     if (static_cast<double>(bursts) > buffers)
       issued = std::max(issued, end - paced * buffers / static_cast<double>(bursts));
@@ -263,14 +293,22 @@ double Estimator::execute(const isa::Instruction &instruction, const isa::Word &
       if (operand.kind == isa::Operand::Kind::Memory && operand.space != isa::Space::Dram)
         chip = &operand;
     int64_t port = isa_.memory(chip->space).portBytes / (chip->space == isa::Space::Acc ? 4 : 1);
-    double pieces = static_cast<double>(counts.runs * (counts.scattered ? counts.run : ceilDiv(counts.run, port)));
+    double pieces = static_cast<double>(
+        counts.runs * (counts.scattered ? counts.run : ceilDiv(counts.run, port)));
     int64_t bursts = 0;
-    double cycles = busCycles(word, instruction, counts, &bursts) + static_cast<double>(bursts) * turnaround_;
+    double cycles =
+        busCycles(word, instruction, counts, &bursts) + static_cast<double>(bursts) * turnaround_;
     double written = bus_.take(start + request_, cycles);
-    double gathered = std::max(start + pieces, unit.lastEnd);
-    unit.free = std::max(start + pieces, written - 16 * cycles / std::max<double>(1, static_cast<double>(bursts)));
+    // Beats leave one a cycle; the controller posts 16 bursts ahead of the memory.
+    double beats = static_cast<double>(counts.run * counts.runs * elementBytes_) /
+                       static_cast<double>(isa_.param("bus_bytes")) +
+                   0.5 * static_cast<double>(bursts);
+    double sent =
+        std::max({start + pieces, start + beats, unit.lastEnd - request_ - response_ + beats});
+    unit.free = std::max(start + pieces,
+                         written - 16 * cycles / std::max<double>(1, static_cast<double>(bursts)));
     record.dramWriteBytes = static_cast<uint64_t>(counts.run * counts.runs);
-    return std::max(gathered + 8, unit.free) + request_ + response_;
+    return std::max(sent, unit.free) + request_ + response_ + 2;
   }
   case isa::UnitTemplate::Sequencer:
     break;
@@ -283,7 +321,8 @@ RunRecord Estimator::run(const std::vector<StreamInstruction> &stream) {
   double now = 0, last = 0;
   for (size_t i = 0; i < stream.size(); ++i) {
     const isa::Word &word = stream[i].word;
-    const isa::Instruction &instruction = isa_.instructions()[static_cast<size_t>(word.instruction)];
+    const isa::Instruction &instruction =
+        isa_.instructions()[static_cast<size_t>(word.instruction)];
     UnitState &unit = units_[static_cast<size_t>(instruction.unit)];
     InstructionRecord record;
     record.pc = i;
@@ -329,7 +368,8 @@ RunRecord Estimator::run(const std::vector<StreamInstruction> &stream) {
 
 } // namespace
 
-RunRecord estimate(const std::vector<StreamInstruction> &stream, const isa::Isa &isa, uint64_t codeAddress) {
+RunRecord estimate(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
+                   uint64_t codeAddress) {
   return Estimator(isa, codeAddress).run(stream);
 }
 

@@ -17,7 +17,8 @@ HazardTracker::Marks::iterator HazardTracker::split(Marks &marks, int64_t at) {
   return marks.emplace_hint(next, at, std::move(tail));
 }
 
-UnitClock HazardTracker::visit(int unit, int64_t sequence, const std::vector<MemoryAccess> &accesses) {
+UnitClock HazardTracker::visit(int unit, int64_t sequence,
+                               const std::vector<MemoryAccess> &accesses) {
   UnitClock needed(units_, 0);
   auto join = [&](const UnitClock &clock) {
     for (int i = 0; i < units_; ++i)
@@ -27,7 +28,8 @@ UnitClock HazardTracker::visit(int unit, int64_t sequence, const std::vector<Mem
     if (access.range.empty())
       continue;
     Marks &marks = spaces_[static_cast<int>(access.space)];
-    for (auto at = split(marks, access.range.begin); at != marks.end() && at->first < access.range.end; ++at) {
+    for (auto at = split(marks, access.range.begin);
+         at != marks.end() && at->first < access.range.end; ++at) {
       join(at->second.writers);
       if (access.write)
         join(at->second.readers);
@@ -71,8 +73,8 @@ void HazardTracker::clear() {
     marks.clear();
 }
 
-std::vector<MemoryAccess> memoryAccesses(const isa::Isa &isa, const isa::Word &word, const int64_t *registers,
-                                         const int64_t *addresses) {
+std::vector<MemoryAccess> memoryAccesses(const isa::Isa &isa, const isa::Word &word,
+                                         const int64_t *registers, const int64_t *addresses) {
   const isa::Instruction &instruction = isa.instructions()[word.instruction];
   std::vector<isa::Range> ranges = isa::operandRanges(instruction, isa, word, registers, addresses);
   std::vector<MemoryAccess> accesses;

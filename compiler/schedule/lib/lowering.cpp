@@ -15,16 +15,18 @@ int64_t ConstantPool::add(std::string bytes) {
   auto known = known_.find(bytes);
   if (known != known_.end())
     return known->second;
-  bytes_.resize((bytes_.size() + constantAlignment - 1) / constantAlignment * constantAlignment, '\0');
+  bytes_.resize((bytes_.size() + constantAlignment - 1) / constantAlignment * constantAlignment,
+                '\0');
   int64_t address = base_ + static_cast<int64_t>(bytes_.size());
   bytes_ += bytes;
   known_.emplace(std::move(bytes), address);
   return address;
 }
 
-LoweringContext::LoweringContext(const isa::Isa &isa, ConstantPool &constants, const llvm::DenseMap<mlir::Value, int64_t> &addresses)
-    : isa(isa), constants(constants), addresses(addresses), rows(isa.param("rows")), cols(isa.param("cols")), lanes(isa.param("lanes")),
-      channels(isa.param("channels")) {}
+LoweringContext::LoweringContext(const isa::Isa &isa, ConstantPool &constants,
+                                 const llvm::DenseMap<mlir::Value, int64_t> &addresses)
+    : isa(isa), constants(constants), addresses(addresses), rows(isa.param("rows")),
+      cols(isa.param("cols")), lanes(isa.param("lanes")), channels(isa.param("channels")) {}
 
 const TaskForm &LoweringContext::form(const std::string &name) {
   auto known = forms_.find(name);
@@ -53,13 +55,17 @@ Tile denseTile(isa::Space space, int buffer, const Extent &extent, int64_t offse
 
 bool isConstant(mlir::Value value) { return value.getDefiningOp<mlir::tosa::ConstOp>() != nullptr; }
 
-llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) { return llvm::cast<mlir::RankedTensorType>(value.getType()).getShape(); }
+llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType()).getShape();
+}
 
 int bitsOf(mlir::Value value) {
   return std::max(8u, llvm::cast<mlir::RankedTensorType>(value.getType()).getElementTypeBitWidth());
 }
 int bytesOf(mlir::Value value) { return bitsOf(value) / 8; }
-int64_t elementsOf(mlir::Value value) { return llvm::cast<mlir::RankedTensorType>(value.getType()).getNumElements(); }
+int64_t elementsOf(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType()).getNumElements();
+}
 
 std::vector<int64_t> integersOf(mlir::Value value) {
   auto op = value.getDefiningOp<mlir::tosa::ConstOp>();
@@ -70,7 +76,8 @@ std::vector<int64_t> integersOf(mlir::Value value) {
   std::vector<int64_t> values;
   values.reserve(static_cast<size_t>(attr.getNumElements()));
   for (const llvm::APInt &element : attr.getValues<llvm::APInt>())
-    values.push_back(isBool ? static_cast<int64_t>(element.getZExtValue()) : element.getSExtValue());
+    values.push_back(isBool ? static_cast<int64_t>(element.getZExtValue())
+                            : element.getSExtValue());
   return values;
 }
 
@@ -79,7 +86,8 @@ std::string constantBytes(mlir::Value value) {
   int bytes = bytesOf(value);
   std::string result(values.size() * static_cast<size_t>(bytes), '\0');
   for (size_t i = 0; i < values.size(); ++i)
-    std::memcpy(&result[i * static_cast<size_t>(bytes)], &values[i], static_cast<size_t>(bytes)); // little-endian host, as the file
+    std::memcpy(&result[i * static_cast<size_t>(bytes)], &values[i],
+                static_cast<size_t>(bytes)); // little-endian host, as the file
   return result;
 }
 

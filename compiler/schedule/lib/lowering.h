@@ -1,4 +1,5 @@
-// Shared by the lowerings of groups to steps: constants in DRAM, tensors' addresses, tiles, and the vector work on a tile.
+// Shared by the lowerings of groups to steps: constants in DRAM, tensors' addresses, tiles, and the
+// vector work on a tile.
 #pragma once
 
 #include "tilewright/compiler/kernel_dialect.h"
@@ -41,10 +42,12 @@ private:
   std::map<std::string, TaskForm> forms_;
 
 public:
-  LoweringContext(const isa::Isa &isa, ConstantPool &constants, const llvm::DenseMap<mlir::Value, int64_t> &addresses);
+  LoweringContext(const isa::Isa &isa, ConstantPool &constants,
+                  const llvm::DenseMap<mlir::Value, int64_t> &addresses);
 };
 
-// A tile of a tensor on chip: elements [y][x][c] at `offset` (in elements) of a buffer. Strides in elements; sc is 0 or 1.
+// A tile of a tensor on chip: elements [y][x][c] at `offset` (in elements) of a buffer. Strides in
+// elements; sc is 0 or 1.
 struct Tile {
   isa::Space space = isa::Space::Spad;
   int buffer = -1;
@@ -63,24 +66,27 @@ struct Box {
   llvm::SmallVector<int64_t> start, size;
 };
 
-// Moves between a box of a dense DRAM tensor and a dense tile, cut into as many DMA instructions as its rank needs.
-// `elementBytes` is the tensor's element in DRAM; accumulators hold it widened.
+// Moves between a box of a dense DRAM tensor and a dense tile, cut into as many DMA instructions as
+// its rank needs. `elementBytes` is the tensor's element in DRAM; accumulators hold it widened.
 enum class Signedness { Signed, Unsigned };
-void loadBox(LoweringContext &context, std::vector<Task> &out, int64_t address, llvm::ArrayRef<int64_t> shape, const Box &box,
-             int elementBytes, Signedness sign, const Tile &tile);
-void storeBox(LoweringContext &context, std::vector<Task> &out, int64_t address, llvm::ArrayRef<int64_t> shape, const Box &box,
-              int elementBytes, const Tile &tile);
+void loadBox(LoweringContext &context, std::vector<Task> &out, int64_t address,
+             llvm::ArrayRef<int64_t> shape, const Box &box, int elementBytes, Signedness sign,
+             const Tile &tile);
+void storeBox(LoweringContext &context, std::vector<Task> &out, int64_t address,
+              llvm::ArrayRef<int64_t> shape, const Box &box, int elementBytes, const Tile &tile);
 
-// One strided copy of elements between DRAM and a tile buffer: index i maps to DRAM address + sum(i * dram) * elementBytes and to tile element
-// offset + sum(i * chip).
+// One strided copy of elements between DRAM and a tile buffer: index i maps to DRAM address + sum(i
+// * dram) * elementBytes and to tile element offset + sum(i * chip).
 struct CopyDim {
   int64_t size, dram, chip;
 };
 enum class Direction { Load, Store };
-void copyStrided(LoweringContext &context, std::vector<Task> &out, Direction direction, int64_t address, int elementBytes, Signedness sign,
-                 const Tile &tile, llvm::SmallVector<CopyDim> dims);
+void copyStrided(LoweringContext &context, std::vector<Task> &out, Direction direction,
+                 int64_t address, int elementBytes, Signedness sign, const Tile &tile,
+                 llvm::SmallVector<CopyDim> dims);
 
-// Per-channel parameters of a rescale, resident on chip for the whole group: blocks of biases, multipliers and shifts.
+// Per-channel parameters of a rescale, resident on chip for the whole group: blocks of biases,
+// multipliers and shifts.
 struct ChannelBlocks {
   int buffer = -1;
   int64_t blockChannels = 0; // channels a block covers (the last may cover fewer)
@@ -92,25 +98,28 @@ class TileOps {
 public:
   TileOps(LoweringContext &context, Steps &steps) : context_(context), steps_(steps) {}
 
-  // Writes the parameter blocks into the constant pool and loads them with the first step's constants.
-  // bias, multiplier, shift have `channels` elements each (1 or the last dimension).
-  ChannelBlocks channelBlocks(std::vector<Task> &constants, llvm::ArrayRef<int32_t> bias, llvm::ArrayRef<int32_t> multiplier,
-                              llvm::ArrayRef<int32_t> shift, int64_t blockChannels);
+  // Writes the parameter blocks into the constant pool and loads them with the first step's
+  // constants. bias, multiplier, shift have `channels` elements each (1 or the last dimension).
+  ChannelBlocks channelBlocks(std::vector<Task> &constants, llvm::ArrayRef<int32_t> bias,
+                              llvm::ArrayRef<int32_t> multiplier, llvm::ArrayRef<int32_t> shift,
+                              int64_t blockChannels);
 
   // d = rescale(a) for channels [channel0, channel0 + nc); a and d each in either memory.
-  void rescale(std::vector<Task> &out, const ChannelBlocks &blocks, int64_t channel0, const Extent &extent, const Tile &d, const Tile &a,
-               int64_t zeroPoint, int64_t lo, int64_t hi);
-  // Any element-wise instruction without per-channel registers. `registers` beyond strides and extents.
+  void rescale(std::vector<Task> &out, const ChannelBlocks &blocks, int64_t channel0,
+               const Extent &extent, const Tile &d, const Tile &a, int64_t zeroPoint, int64_t lo,
+               int64_t hi);
+  // Any element-wise instruction without per-channel registers. `registers` beyond strides and
+  // extents.
   using Registers = std::vector<std::pair<const char *, int64_t>>;
-  void map(std::vector<Task> &out, const std::string &instruction, const Extent &extent, const Tile &d, const Tile &a, const Tile *b,
-           const Registers &registers);
+  void map(std::vector<Task> &out, const std::string &instruction, const Extent &extent,
+           const Tile &d, const Tile &a, const Tile *b, const Registers &registers);
   void loadTable(std::vector<Task> &out, int buffer, bool wide);
   // Makes the block that covers `channel` current in the channel registers, unless it is.
   void selectBlock(std::vector<Task> &out, const ChannelBlocks &blocks, int64_t channel);
 
 private:
-  void emit(std::vector<Task> &out, const std::string &instruction, Extent extent, Tile d, Tile a, const Tile *b, const Registers &registers,
-            int64_t innerLimit, bool mayFlatten);
+  void emit(std::vector<Task> &out, const std::string &instruction, Extent extent, Tile d, Tile a,
+            const Tile *b, const Registers &registers, int64_t innerLimit, bool mayFlatten);
 
   LoweringContext &context_;
   Steps &steps_;
@@ -122,37 +131,44 @@ private:
 std::vector<int64_t> integersOf(mlir::Value value);
 bool isConstant(mlir::Value value);
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
-int bitsOf(mlir::Value value);        // 8 for i1: a byte in DRAM
+int bitsOf(mlir::Value value); // 8 for i1: a byte in DRAM
 int bytesOf(mlir::Value value);
 int64_t elementsOf(mlir::Value value);
 std::string constantBytes(mlir::Value value); // as they stand in DRAM
 
-// The element-wise operations of a group on tiles of its result: all of them, or those that follow an anchor.
+// The element-wise operations of a group on tiles of its result: all of them, or those that follow
+// an anchor.
 //
-// 8-bit values stand in the scratchpad, wider ones (and unsigned 8-bit ones) in the accumulators. Operands from outside the group are loaded for
-// the whole result tile; the operations then run on slices of it along the last dimension.
+// 8-bit values stand in the scratchpad, wider ones (and unsigned 8-bit ones) in the accumulators.
+// Operands from outside the group are loaded for the whole result tile; the operations then run on
+// slices of it along the last dimension.
 class ElementChain {
 public:
-  // `shapes` gives every outside operand the rank of the result's boxes, with 1 where it is broadcast.
+  // `shapes` gives every outside operand the rank of the result's boxes, with 1 where it is
+  // broadcast.
   using Shapes = llvm::DenseMap<mlir::Value, llvm::SmallVector<int64_t>>;
-  ElementChain(LoweringContext &context, Steps &steps, kernel::GroupOp group, mlir::Operation *anchor, Shapes shapes, int64_t blockChannels);
+  ElementChain(LoweringContext &context, Steps &steps, kernel::GroupOp group,
+               mlir::Operation *anchor, Shapes shapes, int64_t blockChannels);
 
   // Added to the channel's value by the first rescale (a convolution's bias). Before `prepare`.
   void setBias(std::vector<int32_t> bias) { bias_ = std::move(bias); }
   // Loads what stays on chip for the whole group: parameters and tables.
   void prepare(std::vector<Task> &constants);
-  // Loads the outside operands for the result tile at `box`; the last three dimensions of a box are the tile's.
+  // Loads the outside operands for the result tile at `box`; the last three dimensions of a box are
+  // the tile's.
   void loadOperands(std::vector<Task> &loads, const Box &box);
-  // Runs the operations on channels [channel, channel + extent.nc) of the tile, `channel` counted from the box's start. `anchorValue` is the anchor's
-  // result there; an 8-bit result goes to `result`, a wider one to the accumulator tile that is returned.
-  // With `leadingDone`, `anchorValue` is the result of the leading rescale already.
-  Tile run(std::vector<Task> &out, const Tile &anchorValue, const Extent &extent, int64_t channel, const Tile &result,
-           bool leadingDone = false);
+  // Runs the operations on channels [channel, channel + extent.nc) of the tile, `channel` counted
+  // from the box's start. `anchorValue` is the anchor's result there; an 8-bit result goes to
+  // `result`, a wider one to the accumulator tile that is returned. With `leadingDone`,
+  // `anchorValue` is the result of the leading rescale already.
+  Tile run(std::vector<Task> &out, const Tile &anchorValue, const Extent &extent, int64_t channel,
+           const Tile &result, bool leadingDone = false);
 
   bool isEmpty() const { return operations_.empty(); }
   TileOps &ops() { return ops_; }
   bool isLeadingLast() const { return operations_.size() == 1; }
-  // The rescale to 8 bits that comes first, if one does: an anchor's instruction that rescales by itself (vdw.i8) may stand for it too.
+  // The rescale to 8 bits that comes first, if one does: an anchor's instruction that rescales by
+  // itself (vdw.i8) may stand for it too.
   kernel::RescaleOp leadingRescale() const;
   const ChannelBlocks &blocksOf(mlir::Operation *op) const { return blocks_.find(op)->second; }
   bool resultInAccumulators() const;
@@ -160,14 +176,15 @@ public:
   // Bytes that outside operands and intermediate values take, for each element of a result tile.
   int64_t spadBytesPerElement();
   int64_t accBytesPerElement();
-  int64_t residentBytes(); // parameters and tables
-  bool isPerChannel() const;     // some rescale has parameters along the last dimension
+  int64_t residentBytes();   // parameters and tables
+  bool isPerChannel() const; // some rescale has parameters along the last dimension
 
 private:
   bool isInside(mlir::Value value);
   isa::Space spaceOfResult(mlir::Operation *op) const;
   isa::Space spaceOfOperand(mlir::Operation *op) const;
-  Tile operand(std::vector<Task> &out, mlir::Operation *op, mlir::Value value, const Extent &extent, int64_t channel);
+  Tile operand(std::vector<Task> &out, mlir::Operation *op, mlir::Value value, const Extent &extent,
+               int64_t channel);
 
   LoweringContext &context_;
   Steps &steps_;
@@ -187,9 +204,12 @@ private:
   llvm::DenseMap<mlir::Value, Tile> inside_;
 };
 
-// The lowerings, one an anchor: they append the group's steps. All throw UserError when no tile fits on chip.
-void lowerConvolution(LoweringContext &context, kernel::GroupOp group, Steps &steps); // conv2d, matmul
-void lowerWindow(LoweringContext &context, kernel::GroupOp group, Steps &steps);      // depthwise, max_pool, avg_pool
+// The lowerings, one an anchor: they append the group's steps. All throw UserError when no tile
+// fits on chip.
+void lowerConvolution(LoweringContext &context, kernel::GroupOp group,
+                      Steps &steps); // conv2d, matmul
+void lowerWindow(LoweringContext &context, kernel::GroupOp group,
+                 Steps &steps); // depthwise, max_pool, avg_pool
 void lowerReduce(LoweringContext &context, kernel::GroupOp group, Steps &steps);
 void lowerElementwise(LoweringContext &context, kernel::GroupOp group, Steps &steps);
 void lowerAssemble(LoweringContext &context, kernel::GroupOp group, Steps &steps);

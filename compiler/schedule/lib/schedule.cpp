@@ -17,7 +17,8 @@ namespace {
 
 constexpr int64_t tensorAlignment = 64;
 
-// Data movement and reductions make their own groups: what follows them reads their result from DRAM.
+// Data movement and reductions make their own groups: what follows them reads their result from
+// DRAM.
 void splitGroups(mlir::func::FuncOp function) {
   llvm::SmallVector<kernel::GroupOp> groups(function.getBody().getOps<kernel::GroupOp>());
   for (kernel::GroupOp group : groups) {
@@ -61,7 +62,8 @@ llvm::SmallVector<mlir::Value> inputsOf(kernel::GroupOp group) {
 // Addresses of all tensors: arguments and results for good, the others while they are live.
 class TensorPlanner {
 public:
-  TensorPlanner(mlir::func::FuncOp function, uint64_t limit) : arena_(static_cast<int64_t>(limit), static_cast<int64_t>(limit), tensorAlignment) {
+  TensorPlanner(mlir::func::FuncOp function, uint64_t limit)
+      : arena_(static_cast<int64_t>(limit), static_cast<int64_t>(limit), tensorAlignment) {
     for (mlir::BlockArgument argument : function.getArguments())
       place(argument);
     auto terminator = llvm::cast<mlir::func::ReturnOp>(function.getBody().front().getTerminator());
@@ -86,7 +88,8 @@ public:
       llvm::SmallVector<mlir::Value> ended;
       for (mlir::Value value : inputsOf(group)) {
         mlir::Value storage = storageOf(value);
-        bool mayEnd = lastUse[storage] == group.getOperation() && storage.getDefiningOp<kernel::GroupOp>();
+        bool mayEnd =
+            lastUse[storage] == group.getOperation() && storage.getDefiningOp<kernel::GroupOp>();
         if (mayEnd && !llvm::is_contained(ended, storage))
           ended.push_back(storage);
       }
@@ -98,11 +101,14 @@ public:
   }
 
   llvm::DenseMap<mlir::Value, int64_t> addresses;
-  int64_t end() const { return (arena_.highWater() + tensorAlignment - 1) / tensorAlignment * tensorAlignment; }
+  int64_t end() const {
+    return (arena_.highWater() + tensorAlignment - 1) / tensorAlignment * tensorAlignment;
+  }
 
 private:
   void place(mlir::Value value) {
-    std::optional<int64_t> address = arena_.allocate(std::max<int64_t>(1, elementsOf(value) * bytesOf(value)));
+    std::optional<int64_t> address =
+        arena_.allocate(std::max<int64_t>(1, elementsOf(value) * bytesOf(value)));
     if (!address)
       throw UserError({}, "the tensors do not fit into DRAM");
     addresses[value] = *address;
@@ -111,7 +117,8 @@ private:
 };
 
 // Taps inside the tensor, over all output positions of one axis.
-int64_t validTaps(int64_t outputs, int64_t kernel, int64_t stride, int64_t dilation, int64_t pad, int64_t size) {
+int64_t validTaps(int64_t outputs, int64_t kernel, int64_t stride, int64_t dilation, int64_t pad,
+                  int64_t size) {
   int64_t count = 0;
   for (int64_t o = 0; o < outputs; ++o)
     for (int64_t k = 0; k < kernel; ++k) {
@@ -123,14 +130,22 @@ int64_t validTaps(int64_t outputs, int64_t kernel, int64_t stride, int64_t dilat
 
 int64_t macsOf(mlir::Operation *op) {
   if (auto conv = llvm::dyn_cast<kernel::Conv2DOp>(op)) {
-    llvm::ArrayRef<int64_t> x = shapeOf(conv.getX()), w = shapeOf(conv.getWeight()), y = shapeOf(conv.getResult());
-    return validTaps(y[1], w[1], conv.getStride()[0], conv.getDilation()[0], conv.getPad()[0], x[1]) *
-           validTaps(y[2], w[2], conv.getStride()[1], conv.getDilation()[1], conv.getPad()[2], x[2]) * y[0] * x[3] * y[3];
+    llvm::ArrayRef<int64_t> x = shapeOf(conv.getX()), w = shapeOf(conv.getWeight()),
+                            y = shapeOf(conv.getResult());
+    return validTaps(y[1], w[1], conv.getStride()[0], conv.getDilation()[0], conv.getPad()[0],
+                     x[1]) *
+           validTaps(y[2], w[2], conv.getStride()[1], conv.getDilation()[1], conv.getPad()[2],
+                     x[2]) *
+           y[0] * x[3] * y[3];
   }
   if (auto conv = llvm::dyn_cast<kernel::DepthwiseOp>(op)) {
-    llvm::ArrayRef<int64_t> x = shapeOf(conv.getX()), w = shapeOf(conv.getWeight()), y = shapeOf(conv.getResult());
-    return validTaps(y[1], w[0], conv.getStride()[0], conv.getDilation()[0], conv.getPad()[0], x[1]) *
-           validTaps(y[2], w[1], conv.getStride()[1], conv.getDilation()[1], conv.getPad()[2], x[2]) * y[0] * y[3];
+    llvm::ArrayRef<int64_t> x = shapeOf(conv.getX()), w = shapeOf(conv.getWeight()),
+                            y = shapeOf(conv.getResult());
+    return validTaps(y[1], w[0], conv.getStride()[0], conv.getDilation()[0], conv.getPad()[0],
+                     x[1]) *
+           validTaps(y[2], w[1], conv.getStride()[1], conv.getDilation()[1], conv.getPad()[2],
+                     x[2]) *
+           y[0] * y[3];
   }
   if (auto matmul = llvm::dyn_cast<kernel::MatMulOp>(op))
     return elementsOf(matmul.getResult()) * shapeOf(matmul.getA())[2];
@@ -176,7 +191,8 @@ DType dtypeOf(mlir::Value value) {
   }
 }
 
-TensorInfo describeTensor(mlir::Value value, mlir::DictionaryAttr attributes, std::string name, int64_t address) {
+TensorInfo describeTensor(mlir::Value value, mlir::DictionaryAttr attributes, std::string name,
+                          int64_t address) {
   TensorInfo info;
   info.name = std::move(name);
   if (attributes) {
@@ -217,12 +233,14 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
     result.data.push_back({static_cast<uint64_t>(constants.base()), constants.bytes()});
   result.dramBytes = static_cast<uint64_t>(constants.base()) + constants.bytes().size();
   for (mlir::BlockArgument argument : function.getArguments())
-    result.inputs.push_back(describeTensor(argument, function.getArgAttrDict(argument.getArgNumber()),
-                                           fmt::format("input_{}", argument.getArgNumber()), tensors.addresses[argument]));
+    result.inputs.push_back(describeTensor(
+        argument, function.getArgAttrDict(argument.getArgNumber()),
+        fmt::format("input_{}", argument.getArgNumber()), tensors.addresses[argument]));
   auto terminator = llvm::cast<mlir::func::ReturnOp>(function.getBody().front().getTerminator());
   for (auto [index, value] : llvm::enumerate(terminator.getOperands()))
-    result.outputs.push_back(describeTensor(value, function.getResultAttrDict(static_cast<unsigned>(index)), fmt::format("output_{}", index),
-                                            tensors.addresses[value]));
+    result.outputs.push_back(
+        describeTensor(value, function.getResultAttrDict(static_cast<unsigned>(index)),
+                       fmt::format("output_{}", index), tensors.addresses[value]));
   return result;
 }
 

@@ -9,8 +9,11 @@ namespace tilewright {
 
 TaskForm::TaskForm(const isa::Isa &isa, const std::string &name) : instruction_(isa.find(name)) {
   if (!instruction_)
-    throw UserError({}, fmt::format("target '{}' has no instruction '{}', which this model needs", isa.target(), name),
-                    "keep the instruction in the description, or leave out the overlay that removes it");
+    throw UserError(
+        {},
+        fmt::format("target '{}' has no instruction '{}', which this model needs", isa.target(),
+                    name),
+        "keep the instruction in the description, or leave out the overlay that removes it");
   unit_ = &isa.units()[instruction_->unit];
 }
 
@@ -23,7 +26,8 @@ TaskForm::Builder::Builder(const TaskForm &form) : form_(form) {
 static int operandNamed(const isa::Instruction &instruction, const char *name) {
   int index = instruction.operandIndex(name);
   if (index < 0)
-    throw std::logic_error(fmt::format("instruction '{}' has no operand '{}'", instruction.name, name));
+    throw std::logic_error(
+        fmt::format("instruction '{}' has no operand '{}'", instruction.name, name));
   return index;
 }
 

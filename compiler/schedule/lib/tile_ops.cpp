@@ -6,7 +6,8 @@
 
 namespace tilewright {
 
-ChannelBlocks TileOps::channelBlocks(std::vector<Task> &constants, llvm::ArrayRef<int32_t> bias, llvm::ArrayRef<int32_t> multiplier,
+ChannelBlocks TileOps::channelBlocks(std::vector<Task> &constants, llvm::ArrayRef<int32_t> bias,
+                                     llvm::ArrayRef<int32_t> multiplier,
                                      llvm::ArrayRef<int32_t> shift, int64_t blockChannels) {
   int64_t channels = static_cast<int64_t>(std::max({bias.size(), multiplier.size(), shift.size()}));
   ChannelBlocks blocks{-1, blockChannels, channels};
@@ -24,25 +25,29 @@ ChannelBlocks TileOps::channelBlocks(std::vector<Task> &constants, llvm::ArrayRe
   }
   int64_t size = static_cast<int64_t>(bytes.size());
   blocks.buffer = steps_.add(isa::Space::Spad, size, "rescale parameters");
-  copyStrided(context_, constants, Direction::Load, context_.constants.add(std::move(bytes)), 1, Signedness::Signed,
-              {isa::Space::Spad, blocks.buffer, 0, 0, 0, 1}, {{size, 1, 1}});
+  copyStrided(context_, constants, Direction::Load, context_.constants.add(std::move(bytes)), 1,
+              Signedness::Signed, {isa::Space::Spad, blocks.buffer, 0, 0, 0, 1}, {{size, 1, 1}});
   return blocks;
 }
 
 void TileOps::selectBlock(std::vector<Task> &out, const ChannelBlocks &blocks, int64_t channel) {
   int64_t first = blocks.channels == 1 ? 0 : channel / blocks.blockChannels * blocks.blockChannels;
-  int64_t count = blocks.channels == 1 ? blocks.blockChannels : std::min(blocks.blockChannels, blocks.channels - first);
+  int64_t count = blocks.channels == 1 ? blocks.blockChannels
+                                       : std::min(blocks.blockChannels, blocks.channels - first);
   int64_t offset = first * 12; // three 32-bit numbers a channel
   if (channelState_ == std::make_pair(blocks.buffer, offset))
     return;
   channelState_ = {blocks.buffer, offset};
-  out.push_back(context_.form("vchannel").build().buffer("a", blocks.buffer, offset).imm("nc", count));
+  out.push_back(
+      context_.form("vchannel").build().buffer("a", blocks.buffer, offset).imm("nc", count));
 }
 
-void TileOps::rescale(std::vector<Task> &out, const ChannelBlocks &blocks, int64_t channel0, const Extent &extent, const Tile &d, const Tile &a,
-                      int64_t zeroPoint, int64_t lo, int64_t hi) {
+void TileOps::rescale(std::vector<Task> &out, const ChannelBlocks &blocks, int64_t channel0,
+                      const Extent &extent, const Tile &d, const Tile &a, int64_t zeroPoint,
+                      int64_t lo, int64_t hi) {
   bool fromAcc = a.space == isa::Space::Acc, toAcc = d.space == isa::Space::Acc;
-  const char *name = fromAcc ? (toAcc ? "vrescale.acc" : "vrescale") : (toAcc ? "vrescale.widen" : "vrescale.i8");
+  const char *name =
+      fromAcc ? (toAcc ? "vrescale.acc" : "vrescale") : (toAcc ? "vrescale.widen" : "vrescale.i8");
   Registers registers{{"d_zp", zeroPoint}, {"lo", lo}, {"hi", hi}};
   if (blocks.channels == 1) {
     selectBlock(out, blocks, 0);
@@ -62,12 +67,14 @@ void TileOps::rescale(std::vector<Task> &out, const ChannelBlocks &blocks, int64
   }
 }
 
-void TileOps::map(std::vector<Task> &out, const std::string &instruction, const Extent &extent, const Tile &d, const Tile &a, const Tile *b,
-                  const Registers &registers) {
-  emit(out, instruction, extent, d, a, b, registers, context_.limit(instruction, "nc") / context_.lanes * context_.lanes, true);
+void TileOps::map(std::vector<Task> &out, const std::string &instruction, const Extent &extent,
+                  const Tile &d, const Tile &a, const Tile *b, const Registers &registers) {
+  emit(out, instruction, extent, d, a, b, registers,
+       context_.limit(instruction, "nc") / context_.lanes * context_.lanes, true);
 }
 
-// Rows that follow each other without a gap in every operand are one row: longer rows fill the lanes better.
+// Rows that follow each other without a gap in every operand are one row: longer rows fill the
+// lanes better.
 static void flatten(Extent &extent, std::vector<Tile *> tiles) {
   auto allDense = [&](int64_t Tile::*stride, int64_t span) {
     return std::all_of(tiles.begin(), tiles.end(), [&](Tile *tile) {
@@ -89,8 +96,9 @@ static void flatten(Extent &extent, std::vector<Tile *> tiles) {
   }
 }
 
-void TileOps::emit(std::vector<Task> &out, const std::string &instruction, Extent extent, Tile d, Tile a, const Tile *b,
-                   const Registers &registers, int64_t innerLimit, bool mayFlatten) {
+void TileOps::emit(std::vector<Task> &out, const std::string &instruction, Extent extent, Tile d,
+                   Tile a, const Tile *b, const Registers &registers, int64_t innerLimit,
+                   bool mayFlatten) {
   if (extent.elements() == 0)
     return;
   const TaskForm &form = context_.form(instruction);
@@ -105,7 +113,10 @@ void TileOps::emit(std::vector<Task> &out, const std::string &instruction, Exten
   auto one = [&](Extent part, Tile dp, Tile ap, Tile bp) {
     TaskForm::Builder task = form.build();
     task.buffer("a", ap.buffer, ap.offset).buffer("d", dp.buffer, dp.offset);
-    task.imm("n0", part.n0).imm("nc", part.nc).reg("n1", part.n1).reg("a_sc", part.nc > 1 ? ap.sc : 1);
+    task.imm("n0", part.n0)
+        .imm("nc", part.nc)
+        .reg("n1", part.n1)
+        .reg("a_sc", part.nc > 1 ? ap.sc : 1);
     auto strides = [&](const char *s1, const char *s0, const Tile &tile) {
       if (part.n1 > 1)
         task.reg(s1, tile.s1);
@@ -153,8 +164,8 @@ void TileOps::emit(std::vector<Task> &out, const std::string &instruction, Exten
       };
       rows({1, whole, innerLimit}, asRows(at(d)), asRows(at(a)), asRows(at(second)));
       if (extent.nc % innerLimit)
-        rows({1, 1, extent.nc % innerLimit}, advance(at(d), whole * innerLimit), advance(at(a), whole * innerLimit),
-             advance(at(second), whole * innerLimit));
+        rows({1, 1, extent.nc % innerLimit}, advance(at(d), whole * innerLimit),
+             advance(at(a), whole * innerLimit), advance(at(second), whole * innerLimit));
     }
   }
 }
@@ -163,7 +174,8 @@ void TileOps::loadTable(std::vector<Task> &out, int buffer, bool wide) {
   if (tableState_ == buffer)
     return;
   tableState_ = buffer;
-  out.push_back(context_.form(wide ? "vtable16.load" : "vtable.load").build().buffer("a", buffer, 0));
+  out.push_back(
+      context_.form(wide ? "vtable16.load" : "vtable.load").build().buffer("a", buffer, 0));
 }
 
 } // namespace tilewright

@@ -1,7 +1,9 @@
-// Depthwise convolutions and pools on the vector unit: reductions over a window of pixels, channel by channel.
+// Depthwise convolutions and pools on the vector unit: reductions over a window of pixels, channel
+// by channel.
 //
-// A step loads a tile of the input for some channels, its columns padded (with the zero point, or the least value for a maximum); the vector unit reduces
-// the taps of each output pixel; the group's element-wise operations follow; the result tile is stored.
+// A step loads a tile of the input for some channels, its columns padded (with the zero point, or
+// the least value for a maximum); the vector unit reduces the taps of each output pixel; the
+// group's element-wise operations follow; the result tile is stored.
 #include "lowering.h"
 
 #include "tilewright/compiler/conv_plan.h"
@@ -19,9 +21,10 @@ int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 struct WindowProblem {
   int64_t batch, height, width, channels; // channels of the result
-  int64_t inputChannels, multiplier;      // depthwise: result channel = input channel * multiplier + m
+  int64_t inputChannels, multiplier; // depthwise: result channel = input channel * multiplier + m
   int64_t outputHeight, outputWidth;
-  int64_t kernelHeight, kernelWidth, strideY, strideX, dilationY = 1, dilationX = 1, padTop, padLeft;
+  int64_t kernelHeight, kernelWidth, strideY, strideX, dilationY = 1, dilationX = 1, padTop,
+                                                       padLeft;
   int64_t padValue = 0;
 };
 
@@ -31,7 +34,8 @@ struct WindowPlan {
 
 class Window {
 public:
-  Window(LoweringContext &context, kernel::GroupOp group, Steps &steps) : context_(context), group_(group), steps_(steps) {
+  Window(LoweringContext &context, kernel::GroupOp group, Steps &steps)
+      : context_(context), group_(group), steps_(steps) {
     anchor_ = &group.getBody().front().front();
     while (!llvm::isa<kernel::DepthwiseOp, kernel::MaxPoolOp, kernel::AvgPoolOp>(anchor_))
       anchor_ = anchor_->getNextNode();
@@ -48,9 +52,11 @@ private:
     int64_t rowPitch, columnPitch; // bytes
   };
   Input loadInput(std::vector<Task> &loads, const Box &box);
-  void reduce(std::vector<Task> &out, const char *instruction, const Box &box, const Extent &extent, const Tile &d, const Input &input,
-              int64_t channel, int64_t weightOffset, kernel::RescaleOp rescale = nullptr);
-  void averagePool(std::vector<Task> &out, const Box &box, const Extent &extent, const Tile &sums, const Tile &d, TileOps &ops);
+  void reduce(std::vector<Task> &out, const char *instruction, const Box &box, const Extent &extent,
+              const Tile &d, const Input &input, int64_t channel, int64_t weightOffset,
+              kernel::RescaleOp rescale = nullptr);
+  void averagePool(std::vector<Task> &out, const Box &box, const Extent &extent, const Tile &sums,
+                   const Tile &d, TileOps &ops);
 
   LoweringContext &context_;
   kernel::GroupOp group_;
@@ -70,13 +76,15 @@ void Window::describe() {
   p_.batch = x[0], p_.height = x[1], p_.width = x[2], p_.inputChannels = x[3];
   p_.outputHeight = y[1], p_.outputWidth = y[2], p_.channels = y[3];
   p_.multiplier = p_.channels / p_.inputChannels;
-  auto geometry = [&](llvm::ArrayRef<int64_t> kernel, llvm::ArrayRef<int64_t> stride, llvm::ArrayRef<int64_t> pad) {
+  auto geometry = [&](llvm::ArrayRef<int64_t> kernel, llvm::ArrayRef<int64_t> stride,
+                      llvm::ArrayRef<int64_t> pad) {
     p_.kernelHeight = kernel[0], p_.kernelWidth = kernel[1];
     p_.strideY = stride[0], p_.strideX = stride[1];
     p_.padTop = pad[0], p_.padLeft = pad[2];
   };
   if (auto depthwise = llvm::dyn_cast<kernel::DepthwiseOp>(anchor_)) {
-    geometry(shapeOf(depthwise.getWeight()).take_front(2), depthwise.getStride(), depthwise.getPad());
+    geometry(shapeOf(depthwise.getWeight()).take_front(2), depthwise.getStride(),
+             depthwise.getPad());
     p_.dilationY = depthwise.getDilation()[0], p_.dilationX = depthwise.getDilation()[1];
     inputZeroPoint_ = p_.padValue = static_cast<int64_t>(depthwise.getInputZp());
     weightZeroPoint_ = static_cast<int64_t>(depthwise.getWeightZp());
@@ -94,64 +102,96 @@ void Window::describe() {
   }
 }
 
-// The largest tile that leaves room for a second one: full rows and all channels when they fit, else fewer rows, then fewer channels, then fewer columns.
+// The largest tile that leaves room for a second one: full rows and all channels when they fit,
+// else fewer rows, then fewer channels, then fewer columns.
 WindowPlan Window::plan(ElementChain chain) {
-  const isa::Memory &spad = context_.isa.memory(isa::Space::Spad), &acc = context_.isa.memory(isa::Space::Acc);
-  int64_t weights = llvm::isa<kernel::DepthwiseOp>(anchor_) ? p_.kernelHeight * p_.kernelWidth * p_.channels : 0;
+  const isa::Memory &spad = context_.isa.memory(isa::Space::Spad),
+                    &acc = context_.isa.memory(isa::Space::Acc);
+  int64_t weights =
+      llvm::isa<kernel::DepthwiseOp>(anchor_) ? p_.kernelHeight * p_.kernelWidth * p_.channels : 0;
   int64_t resident = weights + chain.residentBytes() + 4096;
-  bool throughAcc = llvm::isa<kernel::AvgPoolOp>(anchor_) || (llvm::isa<kernel::DepthwiseOp>(anchor_) && !chain.leadingRescale());
-  int64_t accElements = static_cast<int64_t>(acc.bytes) / std::max(acc.banks, 2) / (4 + chain.accBytesPerElement());
+  bool throughAcc = llvm::isa<kernel::AvgPoolOp>(anchor_) ||
+                    (llvm::isa<kernel::DepthwiseOp>(anchor_) && !chain.leadingRescale());
+  int64_t accElements =
+      static_cast<int64_t>(acc.bytes) / std::max(acc.banks, 2) / (4 + chain.accBytesPerElement());
   auto bytes = [&](const WindowPlan &plan) {
     int64_t input = inputExtent(plan.tileHeight, p_.strideY, p_.kernelHeight, p_.dilationY) *
-                    inputExtent(plan.tileWidth, p_.strideX, p_.kernelWidth, p_.dilationX) * plan.tileChannels;
+                    inputExtent(plan.tileWidth, p_.strideX, p_.kernelWidth, p_.dilationX) *
+                    plan.tileChannels;
     int64_t result = plan.tileHeight * plan.tileWidth * plan.tileChannels;
     return input + result * (1 + chain.spadBytesPerElement());
   };
+  // Tiles that fill most banks leave none to the weights alone, and two streams from one bank take
+  // turns.
+  int64_t spadBytes = static_cast<int64_t>(spad.bytes), budget = spadBytes * 5 / 8 - resident;
   auto fits = [&](const WindowPlan &plan) {
-    int64_t budget = static_cast<int64_t>(spad.bytes) - static_cast<int64_t>(spad.bytes) / 16 - resident;
-    return bytes(plan) * 2 <= budget && (!throughAcc || plan.tileHeight * plan.tileWidth * std::min(plan.tileChannels, context_.channels) <= accElements);
+    return bytes(plan) * 2 <= budget &&
+           (!throughAcc ||
+            plan.tileHeight * plan.tileWidth * std::min(plan.tileChannels, context_.channels) <=
+                accElements);
   };
   int64_t rowLimit = context_.limit("vmaxpool", "n0");
   WindowPlan best{0, 0, 0};
   double bestCost = 0;
-  for (int64_t widths = 1; widths <= p_.outputWidth; widths *= 2)
-    for (int64_t groups = 1; groups <= p_.channels; groups *= 2) {
-      int64_t channels = groups == 1 ? p_.channels : std::min(p_.channels, ceilDiv(ceilDiv(p_.channels, groups), context_.lanes) * context_.lanes);
-      if (p_.multiplier > 1)
-        channels = std::max(p_.multiplier, channels / p_.multiplier * p_.multiplier);
-      if (groups > 1 && channels <= context_.lanes && groups * channels >= 2 * p_.channels)
-        channels = std::max<int64_t>(p_.multiplier, ceilDiv(p_.channels, groups) / p_.multiplier * p_.multiplier);
-      WindowPlan plan{p_.outputHeight, std::min(ceilDiv(p_.outputWidth, widths), rowLimit), channels};
-      while (plan.tileHeight > 1 && !fits(plan))
-        plan.tileHeight = (plan.tileHeight + 1) / 2;
-      if (!fits(plan))
-        continue;
-      // At least two tiles where there is enough work to overlap loads with it.
-      double tiles = static_cast<double>(ceilDiv(p_.outputHeight, plan.tileHeight) * ceilDiv(p_.outputWidth, plan.tileWidth) * ceilDiv(p_.channels, channels));
-      double cost = tiles * (static_cast<double>(bytes(plan)) / 7 + 60) + (channels < p_.channels && channels < 64 ? tiles * 100 : 0);
-      if (best.tileHeight == 0 || cost < bestCost)
-        best = plan, bestCost = cost;
-    }
+  auto search = [&] {
+    for (int64_t widths = 1; widths <= p_.outputWidth; widths *= 2)
+      for (int64_t groups = 1; groups <= p_.channels; groups *= 2) {
+        int64_t channels =
+            groups == 1
+                ? p_.channels
+                : std::min(p_.channels,
+                           ceilDiv(ceilDiv(p_.channels, groups), context_.lanes) * context_.lanes);
+        if (p_.multiplier > 1)
+          channels = std::max(p_.multiplier, channels / p_.multiplier * p_.multiplier);
+        if (groups > 1 && channels <= context_.lanes && groups * channels >= 2 * p_.channels)
+          channels = std::max<int64_t>(p_.multiplier, ceilDiv(p_.channels, groups) / p_.multiplier *
+                                                          p_.multiplier);
+        WindowPlan plan{p_.outputHeight, std::min(ceilDiv(p_.outputWidth, widths), rowLimit),
+                        channels};
+        while (plan.tileHeight > 1 && !fits(plan))
+          plan.tileHeight = (plan.tileHeight + 1) / 2;
+        if (!fits(plan))
+          continue;
+        // At least two tiles where there is enough work to overlap loads with it.
+        double tiles = static_cast<double>(ceilDiv(p_.outputHeight, plan.tileHeight) *
+                                           ceilDiv(p_.outputWidth, plan.tileWidth) *
+                                           ceilDiv(p_.channels, channels));
+        double cost = tiles * (static_cast<double>(bytes(plan)) / 7 + 60) +
+                      (channels < p_.channels && channels < 64 ? tiles * 100 : 0);
+        if (best.tileHeight == 0 || cost < bestCost)
+          best = plan, bestCost = cost;
+      }
+  };
+  search();
+  if (best.tileHeight == 0) {
+    budget = spadBytes * 15 / 16 - resident;
+    search();
+  }
   // Tiles of several channel blocks begin at a block.
   if (best.tileChannels > context_.channels && best.tileChannels < p_.channels)
-    best.tileChannels = p_.multiplier == 1 ? best.tileChannels / context_.channels * context_.channels
-                                           : std::max(p_.multiplier, context_.channels / p_.multiplier * p_.multiplier);
+    best.tileChannels =
+        p_.multiplier == 1
+            ? best.tileChannels / context_.channels * context_.channels
+            : std::max(p_.multiplier, context_.channels / p_.multiplier * p_.multiplier);
   if (best.tileHeight == 0) {
     WindowPlan least{1, 1, p_.multiplier};
     throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(layerOf(group_.getLoc()).name))},
-                    fmt::format("no tile fits on chip: the smallest window needs {} bytes of the scratchpad, target '{}' has {}",
+                    fmt::format("no tile fits on chip: the smallest window needs {} bytes of the "
+                                "scratchpad, target '{}' has {}",
                                 bytes(least) * 2 + resident, context_.isa.target(), spad.bytes));
   }
   return best;
 }
 
-// Rows are clipped to the tensor (the taps outside are left out of the reduction), columns are padded.
+// Rows are clipped to the tensor (the taps outside are left out of the reduction), columns are
+// padded.
 Window::Input Window::loadInput(std::vector<Task> &loads, const Box &box) {
   int64_t y0 = box.start[1] * p_.strideY - p_.padTop, x0 = box.start[2] * p_.strideX - p_.padLeft;
   int64_t width = inputExtent(box.size[2], p_.strideX, p_.kernelWidth, p_.dilationX);
   int64_t channels = box.size[3];
   int64_t yBegin = std::max<int64_t>(0, y0);
-  int64_t yEnd = std::min(p_.height, y0 + inputExtent(box.size[1], p_.strideY, p_.kernelHeight, p_.dilationY));
+  int64_t yEnd =
+      std::min(p_.height, y0 + inputExtent(box.size[1], p_.strideY, p_.kernelHeight, p_.dilationY));
   int64_t xBegin = std::max<int64_t>(0, x0), xEnd = std::min(p_.width, x0 + width);
   int64_t height = std::max<int64_t>(1, yEnd - yBegin);
   Input input{-1, yBegin, width * channels, channels};
@@ -179,7 +219,8 @@ Window::Input Window::loadInput(std::vector<Task> &loads, const Box &box) {
   fill(xEnd - x0, x0 + width - xEnd);
   int64_t inputChannel = box.start[3] / p_.multiplier, inputChannels = channels / p_.multiplier;
   int64_t address = context_.address(input_);
-  int64_t offset = ((box.start[0] * p_.height + yBegin) * p_.width + xBegin) * p_.inputChannels + inputChannel;
+  int64_t offset =
+      ((box.start[0] * p_.height + yBegin) * p_.width + xBegin) * p_.inputChannels + inputChannel;
   for (int64_t m = 0; m < p_.multiplier; ++m) {
     Tile tile{isa::Space::Spad, input.buffer, (xBegin - x0) * channels + m, 0, 0, 1};
     copyStrided(context_, loads, Direction::Load, address + offset, 1, Signedness::Signed, tile,
@@ -191,22 +232,28 @@ Window::Input Window::loadInput(std::vector<Task> &loads, const Box &box) {
 }
 
 // One instruction for each run of output rows whose taps inside the tensor are the same ones.
-void Window::reduce(std::vector<Task> &out, const char *instruction, const Box &box, const Extent &extent, const Tile &d, const Input &input,
-                    int64_t channel, int64_t weightOffset, kernel::RescaleOp rescale) {
+void Window::reduce(std::vector<Task> &out, const char *instruction, const Box &box,
+                    const Extent &extent, const Tile &d, const Input &input, int64_t channel,
+                    int64_t weightOffset, kernel::RescaleOp rescale) {
   auto tapsOf = [&](int64_t row) { // first tap inside, and how many
     int64_t y = (box.start[1] + row) * p_.strideY - p_.padTop;
     int64_t first = y < 0 ? ceilDiv(-y, p_.dilationY) : 0;
-    int64_t end = y >= p_.height ? 0 : std::min(p_.kernelHeight, ceilDiv(p_.height - y, p_.dilationY));
-    return std::make_pair(std::min(first, std::max<int64_t>(end, 0)), std::max<int64_t>(0, end - first));
+    int64_t end =
+        y >= p_.height ? 0 : std::min(p_.kernelHeight, ceilDiv(p_.height - y, p_.dilationY));
+    return std::make_pair(std::min(first, std::max<int64_t>(end, 0)),
+                          std::max<int64_t>(0, end - first));
   };
   for (int64_t row = 0; row < extent.n1;) {
     auto [first, taps] = tapsOf(row);
     int64_t rows = 1;
     while (row + rows < extent.n1 && tapsOf(row + rows) == std::make_pair(first, taps))
       ++rows;
-    int64_t inputRow = taps == 0 ? 0 : (box.start[1] + row) * p_.strideY - p_.padTop + first * p_.dilationY - input.firstRow;
+    int64_t inputRow = taps == 0 ? 0
+                                 : (box.start[1] + row) * p_.strideY - p_.padTop +
+                                       first * p_.dilationY - input.firstRow;
     TaskForm::Builder task = context_.form(instruction).build();
-    task.buffer("a", input.buffer, inputRow * input.rowPitch + channel).buffer("d", d.buffer, d.offset + row * d.s1);
+    task.buffer("a", input.buffer, inputRow * input.rowPitch + channel)
+        .buffer("d", d.buffer, d.offset + row * d.s1);
     task.imm("n0", extent.n0).imm("nc", extent.nc).reg("n1", rows);
     task.reg("k1", taps).reg("k0", p_.kernelWidth);
     task.reg("a_k1", p_.dilationY * input.rowPitch).reg("a_k0", p_.dilationX * input.columnPitch);
@@ -228,18 +275,22 @@ void Window::reduce(std::vector<Task> &out, const char *instruction, const Box &
   }
 }
 
-// TOSA 1.0, AVG_POOL2D: the sum is divided by the number of taps inside the tensor, as a multiplication by reciprocal_scale of that number.
-// Pixels with the same number of taps form rectangles (interior, edges, corners); each is one rescale.
-void Window::averagePool(std::vector<Task> &out, const Box &box, const Extent &extent, const Tile &sums, const Tile &d, TileOps &ops) {
+// TOSA 1.0, AVG_POOL2D: the sum is divided by the number of taps inside the tensor, as a
+// multiplication by reciprocal_scale of that number. Pixels with the same number of taps form
+// rectangles (interior, edges, corners); each is one rescale.
+void Window::averagePool(std::vector<Task> &out, const Box &box, const Extent &extent,
+                         const Tile &sums, const Tile &d, TileOps &ops) {
   auto pool = llvm::cast<kernel::AvgPoolOp>(anchor_);
   auto taps = [](int64_t o, int64_t stride, int64_t pad, int64_t kernel, int64_t size) {
-    int64_t begin = std::max<int64_t>(0, o * stride - pad), end = std::min(size, o * stride - pad + kernel);
+    int64_t begin = std::max<int64_t>(0, o * stride - pad),
+            end = std::min(size, o * stride - pad + kernel);
     return end - begin;
   };
   struct Run {
     int64_t first, count, taps;
   };
-  auto runs = [&](int64_t start, int64_t size, int64_t stride, int64_t pad, int64_t kernel, int64_t whole) {
+  auto runs = [&](int64_t start, int64_t size, int64_t stride, int64_t pad, int64_t kernel,
+                  int64_t whole) {
     std::vector<Run> list;
     for (int64_t o = 0; o < size; ++o) {
       int64_t count = taps(start + o, stride, pad, kernel, whole);
@@ -250,8 +301,10 @@ void Window::averagePool(std::vector<Task> &out, const Box &box, const Extent &e
     }
     return list;
   };
-  std::vector<Run> rows = runs(box.start[1], extent.n1, p_.strideY, p_.padTop, p_.kernelHeight, p_.height);
-  std::vector<Run> columns = runs(box.start[2], extent.n0, p_.strideX, p_.padLeft, p_.kernelWidth, p_.width);
+  std::vector<Run> rows =
+      runs(box.start[1], extent.n1, p_.strideY, p_.padTop, p_.kernelHeight, p_.height);
+  std::vector<Run> columns =
+      runs(box.start[2], extent.n0, p_.strideX, p_.padLeft, p_.kernelWidth, p_.width);
   for (const Run &row : rows)
     for (const Run &column : columns) {
       int64_t count = row.taps * column.taps;
@@ -259,8 +312,13 @@ void Window::averagePool(std::vector<Task> &out, const Box &box, const Extent &e
       if (known == averages_.end()) {
         int leading = count > 1 ? __builtin_clz(static_cast<uint32_t>(count - 1)) : 32;
         int k = 32 - leading;
-        int64_t multiplier = static_cast<int64_t>((((uint64_t(1) << 30) + 1) << k) / static_cast<uint64_t>(count));
-        known = averages_.emplace(count, ops.channelBlocks(out, {0}, {static_cast<int32_t>(multiplier)}, {30 + k}, std::min<int64_t>(context_.channels, 64))).first;
+        int64_t multiplier =
+            static_cast<int64_t>((((uint64_t(1) << 30) + 1) << k) / static_cast<uint64_t>(count));
+        known = averages_
+                    .emplace(count,
+                             ops.channelBlocks(out, {0}, {static_cast<int32_t>(multiplier)},
+                                               {30 + k}, std::min<int64_t>(context_.channels, 64)))
+                    .first;
       }
       auto part = [&](Tile tile) {
         tile.offset += row.first * tile.s1 + column.first * tile.s0;
@@ -276,12 +334,15 @@ void Window::lower() {
   for (mlir::Operation &op : group_.getBody().front())
     for (mlir::Value value : op.getOperands())
       shapes[value] = llvm::SmallVector<int64_t>(shapeOf(value).begin(), shapeOf(value).end());
-  WindowPlan plan = this->plan(ElementChain(context_, steps_, group_, anchor_, shapes, context_.channels));
+  WindowPlan plan =
+      this->plan(ElementChain(context_, steps_, group_, anchor_, shapes, context_.channels));
   int64_t block = std::min(plan.tileChannels, context_.channels);
   ElementChain chain(context_, steps_, group_, anchor_, shapes, block);
   chain.setBias(bias_);
-  kernel::RescaleOp leading = llvm::isa<kernel::DepthwiseOp>(anchor_) ? chain.leadingRescale() : nullptr;
-  bool isDepthwise = llvm::isa<kernel::DepthwiseOp>(anchor_), isAverage = llvm::isa<kernel::AvgPoolOp>(anchor_);
+  kernel::RescaleOp leading =
+      llvm::isa<kernel::DepthwiseOp>(anchor_) ? chain.leadingRescale() : nullptr;
+  bool isDepthwise = llvm::isa<kernel::DepthwiseOp>(anchor_),
+       isAverage = llvm::isa<kernel::AvgPoolOp>(anchor_);
   int64_t address = context_.address(group_.getResult());
   llvm::ArrayRef<int64_t> shape = shapeOf(anchor_->getResult(0));
   for (int64_t n = 0; n < p_.batch; ++n)
@@ -292,16 +353,19 @@ void Window::lower() {
           Step &step = steps_.steps.back();
           if (steps_.steps.size() == 1) {
             if (isDepthwise) {
-              std::string weights = constantBytes(anchor_->getOperand(1)); // [KH,KW,C,M]: result channels in order
+              std::string weights =
+                  constantBytes(anchor_->getOperand(1)); // [KH,KW,C,M]: result channels in order
               int64_t size = static_cast<int64_t>(weights.size());
               weightBuffer_ = steps_.add(isa::Space::Spad, size, "weights");
-              copyStrided(context_, step.constants, Direction::Load, context_.constants.add(std::move(weights)), 1, Signedness::Signed,
+              copyStrided(context_, step.constants, Direction::Load,
+                          context_.constants.add(std::move(weights)), 1, Signedness::Signed,
                           {isa::Space::Spad, weightBuffer_, 0, 0, 0, 1}, {{size, 1, 1}});
             }
             chain.prepare(step.constants);
           }
           Box box{{n, y, x, c},
-                  {1, std::min(plan.tileHeight, p_.outputHeight - y), std::min(plan.tileWidth, p_.outputWidth - x),
+                  {1, std::min(plan.tileHeight, p_.outputHeight - y),
+                   std::min(plan.tileWidth, p_.outputWidth - x),
                    std::min(plan.tileChannels, p_.channels - c)}};
           Extent whole{box.size[1], box.size[2], box.size[3]};
           Input input = loadInput(step.loads, box);
@@ -322,7 +386,12 @@ void Window::lower() {
             Tile value;
             if (leading) {
               // The instruction rescales by itself: its result is the leading rescale's.
-              value = chain.isLeadingLast() ? slice : denseTile(isa::Space::Spad, steps_.add(isa::Space::Spad, extent.elements(), "depthwise tile"), extent);
+              value =
+                  chain.isLeadingLast()
+                      ? slice
+                      : denseTile(isa::Space::Spad,
+                                  steps_.add(isa::Space::Spad, extent.elements(), "depthwise tile"),
+                                  extent);
               chain.ops().selectBlock(step.compute, chain.blocksOf(leading), c + part);
               reduce(step.compute, "vdw.i8", box, extent, value, input, part, c + part, leading);
               value = chain.run(step.compute, value, extent, part, slice, true);
@@ -331,12 +400,20 @@ void Window::lower() {
               continue;
             }
             if (isDepthwise || isAverage) {
-              value = denseTile(isa::Space::Acc, steps_.add(isa::Space::Acc, extent.elements() * 4, "accumulator tile"), extent);
-              reduce(step.compute, isDepthwise ? "vdw" : "vsumpool", box, extent, value, input, part, isDepthwise ? c + part : -1);
+              value = denseTile(
+                  isa::Space::Acc,
+                  steps_.add(isa::Space::Acc, extent.elements() * 4, "accumulator tile"), extent);
+              reduce(step.compute, isDepthwise ? "vdw" : "vsumpool", box, extent, value, input,
+                     part, isDepthwise ? c + part : -1);
             }
             if (!isDepthwise) {
               // 8-bit anchors: the window's own result, then the operations that follow.
-              Tile pooled = chain.isEmpty() ? slice : denseTile(isa::Space::Spad, steps_.add(isa::Space::Spad, extent.elements(), "pooled tile"), extent);
+              Tile pooled =
+                  chain.isEmpty()
+                      ? slice
+                      : denseTile(isa::Space::Spad,
+                                  steps_.add(isa::Space::Spad, extent.elements(), "pooled tile"),
+                                  extent);
               if (isAverage)
                 averagePool(step.compute, box, extent, value, pooled, chain.ops());
               else
@@ -354,6 +431,8 @@ void Window::lower() {
 
 } // namespace
 
-void lowerWindow(LoweringContext &context, kernel::GroupOp group, Steps &steps) { Window(context, group, steps).lower(); }
+void lowerWindow(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
+  Window(context, group, steps).lower();
+}
 
 } // namespace tilewright

@@ -2,8 +2,8 @@
 //
 // Loaded from YAML with params folded to literals and function calls inlined, so that a tree holds
 // the kinds below and nothing else. Widths grow: the type of a node holds every value its operands
-// can give (docs/isa.md, "Types"), until a cast (wraps) or sat (saturates) closes it. Comparisons and
-// logic give u1. Both arms of a select are evaluated; every node is total.
+// can give (docs/isa.md, "Types"), until a cast (wraps) or sat (saturates) closes it. Comparisons
+// and logic give u1. Both arms of a select are evaluated; every node is total.
 #pragma once
 
 #include <cstdint>

@@ -240,6 +240,7 @@ private:
   std::array<Memory, 3> memories_;
   std::vector<Unit> units_;
   std::vector<Instruction> instructions_;
+  std::map<std::string, int, std::less<>> byName_;
   std::vector<int> byOpcode_; // -1: reserved
   int opcodeBits_ = 0;
   int instructionBytes_ = 0;

@@ -1,8 +1,10 @@
-// An accelerator program as an ELF file: code, DRAM image, tensors, and for reports the layer of each instruction.
+// An accelerator program as an ELF file: code, DRAM image, tensors, and for reports the layer of
+// each instruction.
 //
-// Sections (readelf -S shows them): .tilewright.code (instructions), .tilewright.data (initial DRAM contents),
-// .tilewright.info (JSON: version, target, overlays, ISA hash, memory map, tensors), .tilewright.debug (JSON: layers, and the
-// first instruction of each run of instructions that belong to one layer).
+// Sections (readelf -S shows them): .tilewright.code (instructions), .tilewright.data (initial DRAM
+// contents), .tilewright.info (JSON: version, target, overlays, ISA hash, memory map, tensors),
+// .tilewright.debug (JSON: layers, and the first instruction of each run of instructions that
+// belong to one layer).
 #pragma once
 
 #include "tilewright/isa/isa.h"
@@ -18,10 +20,10 @@ namespace tilewright {
 // An input or output tensor of the program.
 struct TensorInfo {
   std::string name;
-  DType dtype = DType::I8;          // in DRAM
-  std::vector<int64_t> shape;       // as the user gives and gets it
-  uint64_t address = 0;             // in DRAM; dense, C order
-  std::optional<double> scale;      // for float users: real = (integer - zeroPoint) * scale
+  DType dtype = DType::I8;     // in DRAM
+  std::vector<int64_t> shape;  // as the user gives and gets it
+  uint64_t address = 0;        // in DRAM; dense, C order
+  std::optional<double> scale; // for float users: real = (integer - zeroPoint) * scale
   int64_t zeroPoint = 0;
 };
 
@@ -36,7 +38,8 @@ struct LayerInfo {
   int64_t outputBytes = 0;
 };
 
-// Instructions [firstInstruction, the next run's first) belong to `layer`; -1: none (set-up, the end).
+// Instructions [firstInstruction, the next run's first) belong to `layer`; -1: none (set-up, the
+// end).
 struct LayerRun {
   uint64_t firstInstruction = 0;
   int layer = -1;
@@ -48,28 +51,29 @@ struct Segment {
 };
 
 struct Program {
-  std::string file;                  // where it was read from, for messages; empty for one made in memory
-  std::string target;                // as LoadOptions::target
+  std::string file;   // where it was read from, for messages; empty for one made in memory
+  std::string target; // as LoadOptions::target
   std::vector<std::string> overlays; // as LoadOptions::overlays
   std::string isaHash;
-  std::string timingHash;            // of the description the estimates were made for
-  std::string code;                  // encoded, instructionBytes() each; `codeAddress` is where it stands in DRAM
+  std::string timingHash; // of the description the estimates were made for
+  std::string code; // encoded, instructionBytes() each; `codeAddress` is where it stands in DRAM
   uint64_t codeAddress = 0;
-  uint64_t entry = 0;                // instruction number
-  uint64_t dramBytes = 0;            // extent of DRAM that the program uses: [0, dramBytes)
+  uint64_t entry = 0;     // instruction number
+  uint64_t dramBytes = 0; // extent of DRAM that the program uses: [0, dramBytes)
   std::vector<Segment> data;
   std::vector<TensorInfo> inputs;
   std::vector<TensorInfo> outputs;
   std::vector<LayerInfo> layers;
-  std::vector<LayerRun> runs;        // ascending
-  int64_t scratchpadPeakBytes = 0;   // as planned
+  std::vector<LayerRun> runs;      // ascending
+  int64_t scratchpadPeakBytes = 0; // as planned
   int64_t accumulatorPeakBytes = 0;
 };
 
 // ELF bytes of the program; the same program gives the same bytes.
 std::string writeProgram(const Program &program, const isa::Isa &isa);
 
-// What a program says of its target, read before the ISA is loaded. Throws UserError for a file that is no program of ours.
+// What a program says of its target, read before the ISA is loaded. Throws UserError for a file
+// that is no program of ours.
 struct ProgramTarget {
   std::string target;
   std::vector<std::string> overlays;
@@ -77,8 +81,9 @@ struct ProgramTarget {
 };
 ProgramTarget readProgramTarget(const std::string &path, const std::string &bytes);
 
-// Checks everything: magic, class, endianness, version, section bounds and overlaps, ISA hash (a mismatch names both), entry,
-// code size, tensors inside DRAM, layer runs. Reserved encodings are no error here: every engine traps on them when they are reached.
+// Checks everything: magic, class, endianness, version, section bounds and overlaps, ISA hash (a
+// mismatch names both), entry, code size, tensors inside DRAM, layer runs. Reserved encodings are
+// no error here: every engine traps on them when they are reached.
 Program readProgram(const std::string &path, const std::string &bytes, const isa::Isa &isa);
 
 } // namespace tilewright

@@ -1,5 +1,6 @@
-// How a mistake is reported. A user's mistake is a UserError: one diagnostic with its place and, where there is one, the fix.
-// Anything else that is thrown is our mistake (exit code 70). A user must never be able to reach an assertion.
+// How a mistake is reported. A user's mistake is a UserError: one diagnostic with its place and,
+// where there is one, the fix. Anything else that is thrown is our mistake (exit code 70). A user
+// must never be able to reach an assertion.
 #pragma once
 
 #include <stdexcept>
@@ -8,17 +9,19 @@
 
 namespace tilewright {
 
-// Where a mistake is: `file:line:col`, `model.onnx: node 'x' (Conv)`, or just a file. Any part may be empty.
+// Where a mistake is: `file:line:col`, `model.onnx: node 'x' (Conv)`, or just a file. Any part may
+// be empty.
 struct Place {
   std::string file;
-  int line = 0;   // 1-based; 0 when there is none
-  int column = 0; // 1-based; 0 when there is none
+  int line = 0;        // 1-based; 0 when there is none
+  int column = 0;      // 1-based; 0 when there is none
   std::string subject; // "node 'x' (Conv)"
 
   std::string str() const;
 };
 
-// One mistake of the user. `message` holds no newline and no "error:" of its own; names in it are escaped with `escape`.
+// One mistake of the user. `message` holds no newline and no "error:" of its own; names in it are
+// escaped with `escape`.
 class UserError : public std::runtime_error {
 public:
   UserError(Place place, std::string message, std::string fix = "");
@@ -36,7 +39,8 @@ private:
   std::string fix_;
 };
 
-// `text` in a form that is safe to print: control characters and invalid UTF-8 become \xNN, and at most `limit` bytes are kept.
+// `text` in a form that is safe to print: control characters and invalid UTF-8 become \xNN, and at
+// most `limit` bytes are kept.
 std::string escape(std::string_view text, size_t limit = 120);
 
 // The candidate nearest to `word` by edit distance, or "" when none is near enough to suggest.

@@ -1,4 +1,5 @@
-// Tensors as NumPy files: `.npy` (format versions 1.0 to 3.0, C order) and `.npz` (zip, stored or deflated).
+// Tensors as NumPy files: `.npy` (format versions 1.0 to 3.0, C order) and `.npz` (zip, stored or
+// deflated).
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,8 @@ struct Tensor {
 
 Tensor makeTensor(DType dtype, std::vector<int64_t> shape);
 
-// Throw UserError naming the file for what is not such a file, for pickled objects, Fortran order, big-endian data,
-// a size that disagrees with the header, or more than `limit` bytes of data.
+// Throw UserError naming the file for what is not such a file, for pickled objects, Fortran order,
+// big-endian data, a size that disagrees with the header, or more than `limit` bytes of data.
 Tensor readNpy(const std::string &path, uint64_t limit = uint64_t(1) << 30);
 std::map<std::string, Tensor> readNpz(const std::string &path, uint64_t limit = uint64_t(1) << 30);
 void writeNpy(const std::string &path, const Tensor &tensor);

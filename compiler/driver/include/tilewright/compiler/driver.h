@@ -16,21 +16,21 @@ struct CompileOptions {
   std::string target = "edge16";
   std::vector<std::string> overlays;
   std::map<std::string, std::vector<int64_t>> shapes;
-  std::string calibration;          // .npz or directory; empty: seeded random samples
-  std::string quantize = "int8";    // int8, none: the module must be integer already
+  std::string calibration;       // .npz or directory; empty: seeded random samples
+  std::string quantize = "int8"; // int8, none: the module must be integer already
   QuantizeOptions quantization;
-  std::string emit = "elf";         // tosa, kernel, npu, asm, elf
-  std::string dumpPhases;           // directory; empty: none
+  std::string emit = "elf";           // tosa, kernel, npu, asm, elf
+  std::string dumpPhases;             // directory; empty: none
   std::string compileFrom, compileTo; // stages; empty: the whole road
   Buffering buffering = Buffering::Double;
   uint64_t seed = 0;
 };
 
 struct CompileResult {
-  std::string output;                 // the bytes of the stage asked for
+  std::string output; // the bytes of the stage asked for
   std::vector<std::string> warnings;
-  QuantizationReport quantization;    // empty when the model was integer already
-  std::string summary;                // memory plan and estimate, for the terminal
+  QuantizationReport quantization; // empty when the model was integer already
+  std::string summary;             // memory plan and estimate, for the terminal
 };
 
 // Throws UserError.

@@ -1,10 +1,13 @@
 // Addresses on chip: a pure problem, without IR types.
 //
-// Buffers come and go in program order. A new buffer goes, in this order of preference: where it straddles no bank boundary, into a
-// bank other than the last buffer's, and ahead of the last buffer (next fit), so that a new tile does not wait for the tile just finished.
+// Buffers come and go in program order. A new buffer goes, in this order of preference: where it
+// straddles no bank boundary, into the bank with the fewest live buffers (two streams from one bank
+// take turns), where memory was released longest ago (a new tile does not wait for the tile just
+// finished), and into a bank other than the last buffer's.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -20,8 +23,8 @@ public:
   void release(int64_t address);
 
   int64_t liveBytes() const { return live_; }
-  int64_t peakBytes() const { return peak_; }             // the most that was live at once: no plan needs less
-  int64_t highWater() const { return highWater_; }        // the greatest end of a buffer
+  int64_t peakBytes() const { return peak_; } // the most that was live at once: no plan needs less
+  int64_t highWater() const { return highWater_; } // the greatest end of a buffer
   int64_t largestFree() const;
   bool verify() const; // live buffers lie inside and apart
 
@@ -30,11 +33,19 @@ private:
     int64_t begin, end;
     bool live;
   };
-  int64_t roundUp(int64_t bytes) const { return (bytes + alignment_ - 1) / alignment_ * alignment_; }
+  struct Release {
+    int64_t begin, end, at;
+  };
+  int64_t liveIn(int64_t begin, int64_t end) const;
+  int64_t releasedAt(int64_t begin, int64_t end) const;
+  int64_t roundUp(int64_t bytes) const {
+    return (bytes + alignment_ - 1) / alignment_ * alignment_;
+  }
 
-  std::vector<Range> ranges_; // sorted, covering [0, bytes)
+  std::deque<Release> released_; // the latest ones, oldest first
+  std::vector<Range> ranges_;    // sorted, covering [0, bytes)
   int64_t bankBytes_, alignment_;
-  int64_t cursor_ = 0, live_ = 0, peak_ = 0, highWater_ = 0;
+  int64_t cursor_ = 0, clock_ = 0, live_ = 0, peak_ = 0, highWater_ = 0;
   int64_t lastBank_ = -1;
 };
 

@@ -1,7 +1,8 @@
 // Tile sizes of a convolution on the matrix unit: a pure problem, without IR types.
 //
-// The output is cut into step tiles (pixels x output channels): what a step's input tile and weight chunk produce. Inside a step, accumulator
-// tiles (pixels x a few array columns) are computed one after the other, so that the vector unit empties one while the array fills the next.
+// The output is cut into step tiles (pixels x output channels): what a step's input tile and weight
+// chunk produce. Inside a step, accumulator tiles (pixels x a few array columns) are computed one
+// after the other, so that the vector unit empties one while the array fills the next.
 #pragma once
 
 #include <cstdint>
@@ -14,39 +15,48 @@ struct ConvProblem {
   int64_t batch, height, width, inputChannels;
   int64_t outputHeight, outputWidth, outputChannels;
   int64_t kernelHeight, kernelWidth, strideY, strideX, dilationY, dilationX, padTop, padLeft;
-  bool weightsAreActivations = false; // a matrix product: weights come anew for each batch, in rows as they stand
-  int64_t resultBytes = 1;            // of an element in DRAM
-  bool resultInAccumulators = false;  // stored from the accumulators: no tile of the result in the scratchpad
-  int64_t spadBytesPerElement = 0;    // of other operands and intermediate values, for each element of a result tile
+  bool weightsAreActivations =
+      false; // a matrix product: weights come anew for each batch, in rows as they stand
+  int64_t resultBytes = 1; // of an element in DRAM
+  bool resultInAccumulators =
+      false; // stored from the accumulators: no tile of the result in the scratchpad
+  int64_t spadBytesPerElement =
+      0; // of other operands and intermediate values, for each element of a result tile
   int64_t accBytesPerElement = 0;
-  int64_t residentBytes = 0;          // parameters and tables
+  int64_t residentBytes = 0; // parameters and tables
 };
 
 // What the planner asks of the machine, all from the ISA.
 struct ConvMachine {
   int64_t rows, cols, lanes, channels;
   int64_t spadBytes, accBytes, accBanks;
-  int64_t rowLimit;          // largest count of the instructions' iterators
-  double dramBytesPerCycle;  // sustained
-  int64_t matrixOverhead;    // cycles of a fold beyond its rows when weights load under it
-  int64_t vectorOverhead;    // cycles of a vector instruction beyond its beats
-  int64_t dramLatency;       // cycles from a load's start to its first byte on chip
+  double spadPort;          // bytes a cycle
+  int64_t rowLimit;         // largest count of the instructions' iterators
+  double dramBytesPerCycle; // sustained
+  int64_t matrixOverhead;   // cycles of a fold beyond its rows when weights load under it
+  int64_t vectorOverhead;   // cycles of a vector instruction beyond its beats
+  double accessBytes, burstBytes, busBytes; // of DRAM accesses, AXI bursts and bus beats
+  double writeOverhead;                     // cycles a write burst costs beyond its data
+  int64_t dramLatency;                      // cycles from a load's start to its first byte on chip
 };
 
 struct ConvPlan {
-  int64_t stepHeight, stepWidth;   // output pixels of a step
-  int64_t tileHeight, tileWidth;   // output pixels of an accumulator tile
-  int64_t stepChannels;            // output channels of a step
-  int64_t tileChannels;            // output channels of an accumulator tile
-  bool weightsOuter;               // loop over channels outside the loop over pixels
-  bool mergedTaps;                 // a reduction row spans the taps along x: kernelWidth * inputChannels contiguous elements
+  int64_t stepHeight, stepWidth; // output pixels of a step
+  int64_t tileHeight, tileWidth; // output pixels of an accumulator tile
+  int64_t stepChannels;          // output channels of a step
+  int64_t tileChannels;          // output channels of an accumulator tile
+  bool weightsOuter;             // loop over channels outside the loop over pixels
+  bool mergedTaps; // a reduction row spans the taps along x: kernelWidth * inputChannels contiguous
+                   // elements
   bool inputDoubled, weightsDoubled; // room for the next tile's input and the next chunk's weights
-  int64_t spadBytes, accBytes;     // needed
+  int64_t spadBytes, accBytes;       // needed
   double estimatedCycles;
 };
 
-// The cheapest plan that fits, by estimate. Nothing when none fits; `smallest` then tells the least scratchpad that would do.
-std::optional<ConvPlan> planConvolution(const ConvProblem &problem, const ConvMachine &machine, int64_t *smallest);
+// The cheapest plan that fits, by estimate. Nothing when none fits; `smallest` then tells the least
+// scratchpad that would do.
+std::optional<ConvPlan> planConvolution(const ConvProblem &problem, const ConvMachine &machine,
+                                        int64_t *smallest);
 
 // Folds of one accumulator tile column: mload + mmul pairs.
 int64_t foldCount(const ConvProblem &problem, const ConvMachine &machine, bool mergedTaps);

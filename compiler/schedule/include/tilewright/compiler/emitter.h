@@ -1,10 +1,14 @@
 // Steps in, synchronized instructions out.
 //
-// 1. Program order: before a step computes, the next step's loads are emitted (double buffering), as far as their buffers fit on chip
-//    beside what the step itself needs; loads of a new group come after the stores of the group before, its constants need not.
-// 2. A buffer gets its address when the first task that names it is emitted, and gives it back after the last (arena.h).
+// 1. Program order: before a step computes, the next step's loads are emitted (double buffering),
+// as far as their buffers fit on chip
+//    beside what the step itself needs; loads of a new group come after the stores of the group
+//    before, its constants need not.
+// 2. A buffer gets its address when the first task that names it is emitted, and gives it back
+// after the last (arena.h).
 // 3. A `set` instruction is emitted when a register of a unit must change.
-// 4. A hazard between two units (hazards.h) that earlier edges do not already order becomes an edge: a signal on the earlier instruction
+// 4. A hazard between two units (hazards.h) that earlier edges do not already order becomes an
+// edge: a signal on the earlier instruction
 //    and a wait on the later one, on the semaphore of that ordered pair of units.
 #pragma once
 
@@ -28,8 +32,9 @@ struct StreamInstruction {
 };
 
 struct MemoryPlan {
-  int64_t peakBytes = 0;      // greatest address used
-  int64_t lowerBoundBytes = 0; // the most bytes that are live at once: no plan of this order needs less
+  int64_t peakBytes = 0; // greatest address used
+  int64_t lowerBoundBytes =
+      0; // the most bytes that are live at once: no plan of this order needs less
 };
 
 class Emitter {
@@ -57,9 +62,9 @@ private:
   };
   struct UnitState {
     std::vector<int64_t> registers;
-    std::vector<size_t> stream;       // by sequence number - 1: index in stream_
-    std::vector<UnitClock> known;     // by sequence number - 1: what has ended for sure when it starts
-    UnitClock current;                // the last of `known`
+    std::vector<size_t> stream;   // by sequence number - 1: index in stream_
+    std::vector<UnitClock> known; // by sequence number - 1: what has ended for sure when it starts
+    UnitClock current;            // the last of `known`
   };
   struct Edge {
     size_t from, to; // positions in the stream of the signaling and of the waiting instruction

@@ -20,13 +20,15 @@ struct MemoryAccess {
 // By unit: a sequence number within that unit, counted from 1; 0 is "none".
 using UnitClock = std::vector<int64_t>;
 
-// Walks one program in program order and remembers, for each byte of each memory, who touched it last.
+// Walks one program in program order and remembers, for each byte of each memory, who touched it
+// last.
 class HazardTracker {
 public:
   explicit HazardTracker(int units) : units_(units) {}
 
-  // For each unit, the latest earlier instruction that conflicts with this one: it wrote what this one reads or writes, or read what this
-  // one writes. Then records this one's accesses as those of instruction `sequence` of `unit`.
+  // For each unit, the latest earlier instruction that conflicts with this one: it wrote what this
+  // one reads or writes, or read what this one writes. Then records this one's accesses as those of
+  // instruction `sequence` of `unit`.
   UnitClock visit(int unit, int64_t sequence, const std::vector<MemoryAccess> &accesses);
 
   // Forgets everything: all units are idle.
@@ -45,7 +47,7 @@ private:
 };
 
 // The accesses of an instruction. `registers` by StateRegister::index; `addresses` by operand.
-std::vector<MemoryAccess> memoryAccesses(const isa::Isa &isa, const isa::Word &word, const int64_t *registers,
-                                         const int64_t *addresses);
+std::vector<MemoryAccess> memoryAccesses(const isa::Isa &isa, const isa::Word &word,
+                                         const int64_t *registers, const int64_t *addresses);
 
 } // namespace tilewright

@@ -17,15 +17,15 @@ struct ScheduleOptions {
 
 struct Schedule {
   std::vector<StreamInstruction> stream;
-  std::vector<LayerInfo> layers;     // estimates are not filled in yet (estimate.h)
-  std::vector<Segment> data;         // constants
+  std::vector<LayerInfo> layers; // estimates are not filled in yet (estimate.h)
+  std::vector<Segment> data;     // constants
   std::vector<TensorInfo> inputs, outputs;
-  uint64_t dramBytes = 0;            // tensors and constants: [0, dramBytes)
+  uint64_t dramBytes = 0; // tensors and constants: [0, dramBytes)
   MemoryPlan scratchpad, accumulators;
 };
 
-// Schedules a module of kernel.groups (kernel-fuse's output). Throws UserError naming the layer: a tile that fits nowhere, an instruction
-// that the ISA does not have.
+// Schedules a module of kernel.groups (kernel-fuse's output). Throws UserError naming the layer: a
+// tile that fits nowhere, an instruction that the ISA does not have.
 Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOptions &options);
 
 } // namespace tilewright

@@ -18,13 +18,15 @@ struct Buffer {
 
 // One instruction whose on-chip addresses are still buffer-relative.
 struct Task {
-  int instruction = 0;             // Isa::instructions() index
-  std::vector<int64_t> values;     // by operand; for a memory operand on chip: the address within the buffer, else the DRAM address
-  std::vector<int> buffers;        // by operand: index in Steps::buffers, or -1
+  int instruction = 0;         // Isa::instructions() index
+  std::vector<int64_t> values; // by operand; for a memory operand on chip: the address within the
+                               // buffer, else the DRAM address
+  std::vector<int> buffers;    // by operand: index in Steps::buffers, or -1
   std::vector<std::pair<int, int64_t>> registers; // register of the unit -> value it needs
 };
 
-// One tile: what it loads, computes and stores. `constants` read nothing that a previous group stores, so they may come in earlier.
+// One tile: what it loads, computes and stores. `constants` read nothing that a previous group
+// stores, so they may come in earlier.
 struct Step {
   std::vector<Task> constants;
   std::vector<Task> loads;
@@ -47,7 +49,8 @@ struct Steps {
 // Builds tasks of one instruction, by the names of its operands and registers.
 class TaskForm {
 public:
-  // Throws UserError when the ISA has no such instruction: `needs` is the user's operator that needs it.
+  // Throws UserError when the ISA has no such instruction: `needs` is the user's operator that
+  // needs it.
   TaskForm(const isa::Isa &isa, const std::string &name);
 
   class Builder {
