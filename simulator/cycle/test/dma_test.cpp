@@ -72,6 +72,12 @@ TEST(Load, LoadElementCutByABoundaryComesWithItsLastByte) {
   EXPECT_EQ(duration("", "load.i32 s=254, d=0, n1=1, n0=2"), 1 + 1 + 1 + 1);
 }
 
+TEST(Load, LoadElementCutByABoundaryDrainsWithTheBurstThatEndsIt) {
+  // 66 bytes up to the boundary hold 16 whole elements, 62 after it end 16 more, one a cycle.
+  EXPECT_EQ(duration("load.set r0=d_s0, v0=2, r1=d_s1, v1=0\n", "load.i32 s=190, d=0, n1=1, n0=32"),
+            1 + 9 + 16 + 16);
+}
+
 TEST(Load, LoadFillNeedsNoBus) {
   EXPECT_EQ(duration("", "fill d=0, value=1, n1=1, n0=64"), 1 + 4);
   EXPECT_EQ(duration("load.set r0=d_s1, v0=32, r1=n2, v1=1\n", "fill d=0, value=1, n1=4, n0=20"),

@@ -1,6 +1,6 @@
 // Rows SEQ-* and SEM-* of docs/microarchitecture.md, on a fetch buffer of 64 instructions in lines
-// of four, 16 ahead, two on the way. On ideal DRAM a line that is requested in cycle t is on the
-// bus from t + 1 to t + 8.
+// of four, 16 ahead, two on the way, and a queue of eight. On ideal DRAM a line that is requested
+// in cycle t is on the bus from t + 1 to t + 8.
 #include "harness.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,8 @@ namespace {
 RunRecord run(const std::string &text) {
   static const isa::Isa isa =
       overlaid("timing: { sequencer: { fetch_bytes: \"64\", buffer: \"64\", "
-               "ahead: \"16\", outstanding: \"2\" } }");
+               "ahead: \"16\", outstanding: \"2\" } }\n"
+               "machine: { units: { vector: { queue: \"8\" } } }");
   return cycle::run(text, RunSetup{isa, idealDram(isa), {}});
 }
 

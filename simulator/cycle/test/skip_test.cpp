@@ -70,8 +70,9 @@ TEST(SkipDirected, EqualsSteppingWhereUnitsMeet) {
                                "vector.set r0=b_s0, v0=16, r1=b_s1, v1=0\n";
   for (const std::string &first : work) {
     for (const std::string &second : work) {
-      const Program program = assemble(isa, settings + first + second + first + "fence\n" + second +
-                                                second + first + "halt\n");
+      const Program program = assemble(
+          isa, settings + first + second + first + "fence\n" + second + second + first + "fence\n" +
+                   first + "fence\n" + second + "vrescale a=0, d=0x18000, n0=130, nc=16\nhalt\n");
       RunSetup setup{isa, DramConfig::of(isa), {}};
       const RunRecord skipped = run(program, setup);
       setup.options.skip = false;
