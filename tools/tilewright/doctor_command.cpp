@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "standard_streams.h"
 #include "tilewright/isa/isa.h"
+#include "tilewright/simulator/engine.h"
 #include "tilewright/support/error.h"
 #include "version.h"
 
@@ -81,11 +82,25 @@ static std::string toolLine(const Tool &tool) {
   return line("ok", tool.program, version);
 }
 
-static std::string descriptionLine() {
+static std::string engineLine(const char *name, const char *gives, const isa::Isa &isa) {
+  try {
+    makeEngine(name, isa);
+    return line("ok", name, fmt::format("engine: {}", gives));
+  } catch (const UserError &error) {
+    return line("missing", name, fmt::format("engine: {}; {}", gives, error.message()));
+  }
+}
+
+static std::string builtInLines() {
   try {
     isa::Isa isa = isa::load({});
     return line("ok", "description",
-                fmt::format("{} {}, default target {}", isa.name(), isa.version(), isa.target()));
+                fmt::format("{} {}, default target {}", isa.name(), isa.version(), isa.target())) +
+           engineLine("functional", "values only; needs nothing else", isa) +
+           engineLine("cycle", "values and exact time (SystemC); needs nothing else", isa) +
+           engineLine("rtl",
+                      "the generated hardware itself; needs verilator, a C++ compiler and make",
+                      isa);
   } catch (const UserError &error) {
     return line("missing", "description",
                 escape(error.message()) + "; set TILEWRIGHT_ISA to the isa directory");
@@ -93,14 +108,8 @@ static std::string descriptionLine() {
 }
 
 static std::string diagnose() {
-  std::string out = "tilewright " TILEWRIGHT_VERSION "\n\nBuilt in\n";
-  out += descriptionLine();
-  out += line("ok", "functional", "engine: values only; needs nothing else");
-  out += line("ok", "cycle", "engine: values and exact time (SystemC); needs nothing else");
-  bool rtl = !findInPath("verilator").empty() && !findInPath("make").empty();
-  out += line(rtl ? "ok" : "missing", "rtl",
-              "engine: the generated hardware itself; needs verilator, a C++ compiler and make");
-  out += "\nPrograms\n";
+  std::string out =
+      "tilewright " TILEWRIGHT_VERSION "\n\nBuilt in\n" + builtInLines() + "\nPrograms\n";
   for (const Tool &tool : tools)
     out += toolLine(tool);
   return out;

@@ -65,7 +65,7 @@ static int terminalWidth() {
   struct winsize size{};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
     return size.ws_col;
-  return 120;
+  return 160; // a file or a pipe
 }
 
 static void writeReports(const LoadedProgram &loaded, const RunRecord &record,

@@ -144,4 +144,11 @@ TEST_F(Usage, doctorNamesTheEngines) {
     EXPECT_THAT(output, HasSubstr(std::string(" ") + engine + " "));
 }
 
+TEST_F(Usage, doctorSaysWhereADescriptionCanBe) {
+  Ended ended = run({"doctor"}, [] { ::setenv("TILEWRIGHT_ISA", "/nowhere", 1); });
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.output, HasSubstr("\n  missing  description  "));
+  EXPECT_THAT(ended.output, HasSubstr("; set TILEWRIGHT_ISA to the isa directory\n"));
+}
+
 } // namespace
