@@ -73,17 +73,20 @@ Value createConstant(OpBuilder &builder, Location location, RankedTensorType typ
   return tosa::ConstOp::create(builder, location, type, pack(type, values));
 }
 
+static int64_t bytesOf(ShapedType type) {
+  return type.getNumElements() * ((type.getElementTypeBitWidth() + 7) / 8);
+}
+
 DenseElementsAttr foldAssemble(ValueRange sources, ArrayRef<kernel::Region> regions,
                                std::optional<int64_t> fill, RankedTensorType type) {
-  int64_t bytes = type.getNumElements() * ((type.getElementType().getIntOrFloatBitWidth() + 7) / 8);
-  SmallVector<SmallVector<int64_t>> data;
-  if (bytes > foldCap)
+  if (bytesOf(type) > foldCap)
     return nullptr;
-  for (Value source : sources) {
-    if (!constantElements(source))
+  for (Value source : sources)
+    if (!constantElements(source) || bytesOf(cast<ShapedType>(source.getType())) > foldCap)
       return nullptr;
+  SmallVector<SmallVector<int64_t>> data;
+  for (Value source : sources)
     data.push_back(*constantIntegers(source));
-  }
   std::vector<int64_t> out(type.getNumElements(), fill.value_or(0));
   for (const kernel::Region &region : regions) {
     ArrayRef<int64_t> source = data[region.source];

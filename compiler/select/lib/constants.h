@@ -28,7 +28,7 @@ mlir::Value createConstant(mlir::OpBuilder &builder, mlir::Location location,
                            mlir::RankedTensorType type, llvm::ArrayRef<int64_t> values);
 
 // The result of moving `regions` of constants, with `fill` elsewhere; null when a source is no
-// constant or the result exceeds the cap of 16 MiB.
+// constant, or when it or the result exceeds the cap of 16 MiB.
 mlir::DenseElementsAttr foldAssemble(mlir::ValueRange sources,
                                      llvm::ArrayRef<kernel::Region> regions,
                                      std::optional<int64_t> fill, mlir::RankedTensorType type);

@@ -20,18 +20,36 @@ std::string text(Shape shape) {
   return out + "]";
 }
 
+// Static, without zero sizes, and small enough that no product of sizes overflows.
+bool isUsable(Type type) {
+  auto ranked = dyn_cast<RankedTensorType>(type);
+  if (!ranked || !ranked.hasStaticShape())
+    return false;
+  int64_t room = INT32_MAX;
+  for (int64_t size : ranked.getShape()) {
+    if (size < 1 || size > room)
+      return false;
+    room /= size;
+  }
+  return true;
+}
+
 LogicalResult verifyStaticShapes(Operation *op) {
-  auto isStatic = [](Type type) {
-    auto ranked = dyn_cast<RankedTensorType>(type);
-    return ranked && ranked.hasStaticShape() && !llvm::is_contained(ranked.getShape(), 0);
-  };
-  if (llvm::all_of(op->getOperandTypes(), isStatic) && llvm::all_of(op->getResultTypes(), isStatic))
+  if (llvm::all_of(op->getOperandTypes(), isUsable) && llvm::all_of(op->getResultTypes(), isUsable))
     return success();
-  return op->emitOpError("operands and results must have static shapes without zero sizes");
+  return op->emitOpError(
+      "operands and results must have static shapes of 1 to 2147483647 elements");
 }
 
 Shape shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 Type elementOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
+
+LogicalResult verifyConstant(Operation *op, Value value, StringRef what) {
+  Operation *producer = value.getDefiningOp();
+  if (producer && producer->hasTrait<OpTrait::ConstantLike>())
+    return success();
+  return op->emitOpError() << what << " must be a constant";
+}
 
 LogicalResult verifyRank(Operation *op, Value value, StringRef what, size_t rank) {
   if (shapeOf(value).size() == rank)
@@ -88,9 +106,13 @@ LogicalResult verifyConvolution(Op op, ArrayRef<int64_t> window, int64_t channel
     return o->emitOpError() << "bias must have 1 or " << channels << " elements, not " << biases;
   Shape x = shapeOf(op.getX());
   ArrayRef<int64_t> pad = op.getPad(), stride = op.getStride(), dilation = op.getDilation();
-  return verifyResultShape(
-      o, {x[0], windowPositions(x[1], pad[0], pad[1], window[0], stride[0], dilation[0]),
-          windowPositions(x[2], pad[2], pad[3], window[1], stride[1], dilation[1]), channels});
+  if (failed(verifyResultShape(
+          o,
+          {x[0], windowPositions(x[1], pad[0], pad[1], window[0], stride[0], dilation[0]),
+           windowPositions(x[2], pad[2], pad[3], window[1], stride[1], dilation[1]), channels})) ||
+      failed(verifyConstant(o, op.getWeight(), "weight")))
+    return failure();
+  return verifyConstant(o, op.getBias(), "bias");
 }
 
 template <typename Op> LogicalResult verifyPool(Op op) {
@@ -198,9 +220,10 @@ LogicalResult RescaleOp::verify() {
   if (multipliers != shifts || (multipliers != 1 && multipliers != channels))
     return emitOpError() << "multiplier and shift must both have 1 or " << channels
                          << " elements, not " << multipliers << " and " << shifts;
-  if (failed(verifyClamp(*this, getLo(), getHi())))
+  if (failed(verifyClamp(*this, getLo(), getHi())) || failed(verifyResultShape(*this, x)) ||
+      failed(verifyConstant(*this, getMultiplier(), "multiplier")))
     return failure();
-  return verifyResultShape(*this, x);
+  return verifyConstant(*this, getShift(), "shift");
 }
 
 LogicalResult TableOp::verify() {
@@ -213,7 +236,9 @@ LogicalResult TableOp::verify() {
   if (!is(8, 8, 8, 256) && !is(16, 16, 32, 513))
     return emitOpError(
         "must map i8 through 256 entries of i8 to i8, or i16 through 513 entries of i16 to i32");
-  return verifyResultShape(*this, shapeOf(getX()));
+  if (failed(verifyResultShape(*this, shapeOf(getX()))))
+    return failure();
+  return verifyConstant(*this, getTable(), "table");
 }
 
 LogicalResult BinaryOp::verify() {

@@ -40,8 +40,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Broken{"dynamic", CONV_ARGUMENTS("1x?x8x4", "8x3x3x4", "8"),
                CONV("conv2d", "1x?x8x4", "8x3x3x4", "8", PLAIN, "1x6x6x8"),
-               "6: 'kernel.conv2d' op operands and results must have static shapes without zero "
-               "sizes"},
+               "6: 'kernel.conv2d' op operands and results must have static shapes of 1 to "
+               "2147483647 elements"},
         Broken{"inputRank", CONV_ARGUMENTS("8x8x4", "8x3x3x4", "8"),
                CONV("conv2d", "8x8x4", "8x3x3x4", "8", PLAIN, "1x6x6x8"),
                "6: 'kernel.conv2d' op x must have rank 4, not 3"},
@@ -96,6 +96,32 @@ INSTANTIATE_TEST_SUITE_P(
             "%0 = kernel.matmul %a, %b {a_zp = 0 : i64, b_zp = 0 : i64} : (tensor<1x2x3xi8>, "
             "tensor<1x4x5xi8>) -> tensor<1x2x5xi32>",
             "6: 'kernel.matmul' op a of shape [1, 2, 3] and b of shape [1, 4, 5] have no product"},
+        Broken{"tooLarge", "%a: tensor<65536x65536xi8>",
+               "%0 = kernel.view %a : (tensor<65536x65536xi8>) -> tensor<65536x65536xi8>",
+               "6: 'kernel.view' op operands and results must have static shapes of 1 to "
+               "2147483647 elements"},
+        Broken{"weightConstant", CONV_ARGUMENTS("1x8x8x4", "8x3x3x4", "8"),
+               CONV("conv2d", "1x8x8x4", "8x3x3x4", "8", PLAIN, "1x6x6x8"),
+               "6: 'kernel.conv2d' op weight must be a constant"},
+        Broken{"biasConstant", "%x: tensor<1x8x8x1xi8>, %b: tensor<1xi32>",
+               "%w = \"tosa.const\"() {values = dense<0> : tensor<1x1x1x1xi8>} : () -> "
+               "tensor<1x1x1x1xi8> " CONV("conv2d", "1x8x8x1", "1x1x1x1", "1", PLAIN, "1x8x8x1"),
+               "94: 'kernel.conv2d' op bias must be a constant"},
+        Broken{"multiplierConstant", "%x: tensor<2xi32>, %m: tensor<1xi32>",
+               "%0 = kernel.rescale %x, %m, %z8 {input_zp = 0 : i64, output_zp = 0 : i64, lo = 0 : "
+               "i64, hi = 2 : i64, "
+               "input_unsigned = false} : (tensor<2xi32>, tensor<1xi32>, tensor<1xi8>) -> "
+               "tensor<2xi8>",
+               "6: 'kernel.rescale' op multiplier must be a constant"},
+        Broken{"shiftConstant", "%x: tensor<2xi32>, %s: tensor<1xi8>",
+               "%0 = kernel.rescale %x, %z32, %s {input_zp = 0 : i64, output_zp = 0 : i64, lo = 0 "
+               ": i64, hi = 2 : i64, "
+               "input_unsigned = false} : (tensor<2xi32>, tensor<1xi32>, tensor<1xi8>) -> "
+               "tensor<2xi8>",
+               "6: 'kernel.rescale' op shift must be a constant"},
+        Broken{"tableConstant", "%x: tensor<2xi8>, %t: tensor<256xi8>",
+               "%0 = kernel.table %x, %t : (tensor<2xi8>, tensor<256xi8>) -> tensor<2xi8>",
+               "6: 'kernel.table' op table must be a constant"},
         Broken{"productRank", "%a: tensor<2x3xi8>, %b: tensor<1x3x5xi8>",
                "%0 = kernel.matmul %a, %b {a_zp = 0 : i64, b_zp = 0 : i64} : (tensor<2x3xi8>, "
                "tensor<1x3x5xi8>) -> tensor<1x2x5xi32>",
