@@ -7,6 +7,7 @@
 #include "tilewright/compiler/quantize.h"
 #include "tilewright/compiler/schedule.h"
 #include "tilewright/compiler/select.h"
+#include "tilewright/compiler/stream_check.h"
 #include "tilewright/isa/assembler.h"
 #include "tilewright/report/report.h"
 #include "tilewright/support/error.h"
@@ -127,7 +128,21 @@ std::string assemblyText(const Schedule &schedule, const isa::Isa &isa) {
 
 } // namespace
 
+// Options that the command line knows and this version cannot serve: said so, never ignored.
+static void refuseUnavailable(const CompileOptions &options) {
+  auto refuse = [](const char *option) {
+    throw UserError({}, fmt::format("{} is not available in this version", option));
+  };
+  if (options.quantize != "int8" && options.quantize != "none")
+    refuse("--quantize int16");
+  if (options.emit == "npu")
+    refuse("--emit npu");
+  if (!options.compileFrom.empty() || !options.compileTo.empty())
+    refuse("--compile-from and --compile-to");
+}
+
 CompileResult compile(const CompileOptions &options) {
+  refuseUnavailable(options);
   CompileResult result;
   isa::LoadOptions load;
   load.target = options.target;
@@ -174,6 +189,8 @@ CompileResult compile(const CompileOptions &options) {
     place.file = options.model;
     throw UserError(place, error.message(), error.fix());
   }
+  if (std::string problem = checkStream(plan.stream, isa); !problem.empty())
+    throw std::logic_error("the schedule is not synchronized: " + problem);
   if (options.emit == "asm") {
     result.output = assemblyText(plan, isa);
     return result;

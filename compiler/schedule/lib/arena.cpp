@@ -9,15 +9,19 @@ namespace tilewright {
 static constexpr size_t remembered = 24;
 
 Arena::Arena(int64_t bytes, int64_t bankBytes, int64_t alignment)
-    : ranges_{{0, bytes / alignment * alignment, false}}, bankBytes_(bankBytes),
+    : ranges_{{0, bytes / alignment * alignment, false, Traffic::Streamed}}, bankBytes_(bankBytes),
       alignment_(alignment) {}
 
-// Live buffers in the banks that [begin, end) touches.
-int64_t Arena::liveIn(int64_t begin, int64_t end) const {
+// How little a buffer wants to be in the banks that [begin, end) touches. A streamed one counts the
+// streamed ones that live there; one that is read now and then stays out of the way: with others of
+// its kind, apart from streamed ones.
+int64_t Arena::neighbors(int64_t begin, int64_t end, Traffic traffic) const {
   int64_t first = begin / bankBytes_ * bankBytes_, last = ((end - 1) / bankBytes_ + 1) * bankBytes_;
-  return std::count_if(ranges_.begin(), ranges_.end(), [&](const Range &range) {
-    return range.live && range.begin < last && range.end > first;
-  });
+  int64_t streamed = 0, rare = 0;
+  for (const Range &range : ranges_)
+    if (range.live && range.begin < last && range.end > first)
+      ++(range.traffic == Traffic::Streamed ? streamed : rare);
+  return traffic == Traffic::Streamed ? streamed : streamed * 2 - (rare > 0);
 }
 
 // When a part of [begin, end) was released last, as far back as is remembered; 0: long ago.
@@ -28,7 +32,7 @@ int64_t Arena::releasedAt(int64_t begin, int64_t end) const {
   return 0;
 }
 
-std::optional<int64_t> Arena::allocate(int64_t bytes) {
+std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic) {
   bytes = std::max<int64_t>(roundUp(bytes), alignment_);
   // Candidates in each free range: its start, the cursor, the ends of recent buffers, and the bank
   // boundaries inside it.
@@ -40,7 +44,7 @@ std::optional<int64_t> Arena::allocate(int64_t bytes) {
     int64_t bank = address / bankBytes_;
     bool straddles = bytes <= bankBytes_ && (address + bytes - 1) / bankBytes_ != bank;
     auto candidate =
-        std::make_tuple(straddles, liveIn(address, address + bytes),
+        std::make_tuple(straddles, neighbors(address, address + bytes, traffic),
                         releasedAt(address, address + bytes), bank == lastBank_, address);
     if (!best || candidate < *best)
       best = candidate;
@@ -64,10 +68,10 @@ std::optional<int64_t> Arena::allocate(int64_t bytes) {
   Range old = *at;
   std::vector<Range> parts;
   if (old.begin < address)
-    parts.push_back({old.begin, address, false});
-  parts.push_back({address, address + bytes, true});
+    parts.push_back({old.begin, address, false, traffic});
+  parts.push_back({address, address + bytes, true, traffic});
   if (address + bytes < old.end)
-    parts.push_back({address + bytes, old.end, false});
+    parts.push_back({address + bytes, old.end, false, traffic});
   at = ranges_.erase(at);
   ranges_.insert(at, parts.begin(), parts.end());
   lastBank_ = address / bankBytes_;

@@ -96,7 +96,7 @@ bool Emitter::allocateFor(Group &group, const Task &task, std::vector<int> *allo
     if (buffer < 0 || group.address[buffer])
       continue;
     const Buffer &info = group.work.buffers[buffer];
-    group.address[buffer] = arena(info.space).allocate(info.bytes);
+    group.address[buffer] = arena(info.space).allocate(info.bytes, info.traffic);
     if (!group.address[buffer])
       return false;
     if (allocated)
@@ -137,7 +137,8 @@ void Emitter::process(Pending *next) {
       for (int buffer : task.buffers)
         if (buffer >= 0 && !group.address[buffer] &&
             group.work.buffers[buffer].space == isa::Space::Spad)
-          group.address[buffer] = spad_.allocate(group.work.buffers[buffer].bytes);
+          group.address[buffer] =
+              spad_.allocate(group.work.buffers[buffer].bytes, group.work.buffers[buffer].traffic);
   if (next && buffering_ == Buffering::Double) {
     Group &ahead = *next->group;
     const Step &nextStep = ahead.work.steps[next->step];

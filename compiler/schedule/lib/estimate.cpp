@@ -72,7 +72,9 @@ public:
     request_ = time("request_ps"), response_ = time("response_ps");
     readLatency_ = time("tCL_ps") + time("tRCD_ps") / 2;
     int64_t batch = std::max<int64_t>(1, number("write_high", 1) - number("write_low", 0));
-    turnaround_ = (time("tWTR_ps") + time("tRTW_ps") + time("tCL_ps")) / static_cast<double>(batch);
+    auto perBurst = [&](double cycles) { return cycles / static_cast<double>(batch); };
+    turnaround_ = perBurst(time("tWTR_ps") + time("tRTW_ps"));
+    mixedTurnaround_ = turnaround_ + perBurst(time("tCL_ps") + time("tRP_ps") + time("tRCD_ps"));
     units_.resize(isa.units().size());
     for (size_t i = 0; i < units_.size(); ++i)
       for (const isa::StateRegister &reg : isa.units()[i].registers)
@@ -110,12 +112,14 @@ private:
   Bus bus_;
   uint64_t codeAddress_;
   int64_t accessBytes_;
-  double request_, response_, readLatency_, turnaround_;
+  double request_, response_, readLatency_;
+  double turnaround_, mixedTurnaround_; // of a write burst: among writes, among reads too
   std::vector<UnitState> units_;
   std::vector<std::deque<double>> semaphores_; // times of signals not yet waited for
   std::deque<double> dispatched_;              // of the last `ahead` instructions
   std::deque<double> lines_;                   // arrival of the last fetch lines
   double loaderFree_ = 0;
+  double loadsUntil_ = 0;    // the latest end of a load
   int64_t elementBytes_ = 1; // in DRAM, of the DMA at hand
 };
 
@@ -166,6 +170,20 @@ Counts Estimator::countsOf(const isa::Instruction &instruction, const isa::Word 
         if (operand.kind == isa::Operand::Kind::Memory && operand.access != isa::Access::Write)
           pieces = std::max(pieces, ceilDiv(std::min(inner, lanes) * operand.type.bits / 8,
                                             isa_.memory(operand.space).portBytes));
+      // Two operands from one bank take turns.
+      const isa::Operand *first = nullptr;
+      for (const isa::Operand &operand : instruction.operands) {
+        if (operand.kind != isa::Operand::Kind::Memory || operand.access == isa::Access::Write)
+          continue;
+        auto bank = [&](const isa::Operand &of) {
+          const isa::Memory &memory = isa_.memory(of.space);
+          return word.values[static_cast<size_t>(of.index)] * memory.addressBytes /
+                 static_cast<int64_t>(memory.bankBytes());
+        };
+        if (first && first->space == operand.space && bank(*first) == bank(operand))
+          ++pieces;
+        first = &operand;
+      }
       counts.beats += outer * ceilDiv(inner, lanes) * std::max<int64_t>(1, taps) * pieces;
     } else {
       counts.run = inner;
@@ -284,6 +302,7 @@ double Estimator::execute(const isa::Instruction &instruction, const isa::Word &
     if (static_cast<double>(bursts) > buffers)
       issued = std::max(issued, end - paced * buffers / static_cast<double>(bursts));
     unit.free = issued;
+    loadsUntil_ = std::max(loadsUntil_, end);
     record.dramReadBytes = static_cast<uint64_t>(counts.run * counts.runs);
     return end;
   }
@@ -297,7 +316,8 @@ double Estimator::execute(const isa::Instruction &instruction, const isa::Word &
         counts.runs * (counts.scattered ? counts.run : ceilDiv(counts.run, port)));
     int64_t bursts = 0;
     double cycles =
-        busCycles(word, instruction, counts, &bursts) + static_cast<double>(bursts) * turnaround_;
+        busCycles(word, instruction, counts, &bursts) +
+        static_cast<double>(bursts) * (loadsUntil_ > start ? mixedTurnaround_ : turnaround_);
     double written = bus_.take(start + request_, cycles);
     // Beats leave one a cycle; the controller posts 16 bursts ahead of the memory.
     double beats = static_cast<double>(counts.run * counts.runs * elementBytes_) /

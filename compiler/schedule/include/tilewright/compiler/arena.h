@@ -1,9 +1,9 @@
 // Addresses on chip: a pure problem, without IR types.
 //
 // Buffers come and go in program order. A new buffer goes, in this order of preference: where it
-// straddles no bank boundary, into the bank with the fewest live buffers (two streams from one bank
-// take turns), where memory was released longest ago (a new tile does not wait for the tile just
-// finished), and into a bank other than the last buffer's.
+// straddles no bank boundary, into the bank with the fewest live streamed buffers (two streams from
+// one bank take turns), where memory was released longest ago (a new tile does not wait for the
+// tile just finished), and into a bank other than the last buffer's.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,17 @@
 
 namespace tilewright {
 
+// How often a buffer is accessed while it lives: every cycle of some instruction, or now and then
+// (parameters, tables).
+enum class Traffic { Streamed, Rare };
+
 class Arena {
 public:
   // `bytes` in banks of `bankBytes`; addresses are multiples of `alignment`.
   Arena(int64_t bytes, int64_t bankBytes, int64_t alignment);
 
   // The address of a new buffer, or nothing when no free range is large enough.
-  std::optional<int64_t> allocate(int64_t bytes);
+  std::optional<int64_t> allocate(int64_t bytes, Traffic traffic = Traffic::Streamed);
   void release(int64_t address);
 
   int64_t liveBytes() const { return live_; }
@@ -32,11 +36,12 @@ private:
   struct Range {
     int64_t begin, end;
     bool live;
+    Traffic traffic;
   };
   struct Release {
     int64_t begin, end, at;
   };
-  int64_t liveIn(int64_t begin, int64_t end) const;
+  int64_t neighbors(int64_t begin, int64_t end, Traffic traffic) const;
   int64_t releasedAt(int64_t begin, int64_t end) const;
   int64_t roundUp(int64_t bytes) const {
     return (bytes + alignment_ - 1) / alignment_ * alignment_;

@@ -1,6 +1,7 @@
 // Work of the units before it has addresses: tasks on buffers, grouped in steps (tiles).
 #pragma once
 
+#include "tilewright/compiler/arena.h"
 #include "tilewright/isa/isa.h"
 
 #include <cstdint>
@@ -14,6 +15,7 @@ struct Buffer {
   isa::Space space = isa::Space::Spad;
   int64_t bytes = 0;
   std::string purpose; // "weights", for messages and the memory map
+  Traffic traffic = Traffic::Streamed;
 };
 
 // One instruction whose on-chip addresses are still buffer-relative.
@@ -40,8 +42,9 @@ struct Steps {
   std::vector<Buffer> buffers;
   std::vector<Step> steps;
 
-  int add(isa::Space space, int64_t bytes, std::string purpose) {
-    buffers.push_back({space, bytes, std::move(purpose)});
+  int add(isa::Space space, int64_t bytes, std::string purpose,
+          Traffic traffic = Traffic::Streamed) {
+    buffers.push_back({space, bytes, std::move(purpose), traffic});
     return static_cast<int>(buffers.size()) - 1;
   }
 };

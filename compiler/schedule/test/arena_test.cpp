@@ -1,0 +1,71 @@
+#include "tilewright/compiler/arena.h"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <random>
+
+namespace tilewright {
+
+TEST(Arena, PutsBuffersInDifferentBanks) {
+  Arena arena(1024, 256, 8);
+  EXPECT_EQ(arena.allocate(64), 0);
+  EXPECT_EQ(*arena.allocate(64) / 256, 1);
+  EXPECT_EQ(*arena.allocate(64) / 256, 2);
+}
+
+TEST(Arena, DoesNotReuseWhatWasJustReleased) {
+  Arena arena(512, 512, 8);
+  int64_t first = *arena.allocate(64);
+  arena.release(first);
+  EXPECT_NE(arena.allocate(64), first);
+}
+
+TEST(Arena, AvoidsABankBoundary) {
+  Arena arena(512, 256, 8);
+  arena.allocate(200);
+  arena.allocate(200);
+  EXPECT_EQ(arena.allocate(100), std::nullopt) << "no free range of 100 bytes is left";
+  Arena roomy(1024, 256, 8);
+  roomy.allocate(200);
+  EXPECT_EQ(*roomy.allocate(100) % 256, 0);
+}
+
+TEST(Arena, RefusesWhatDoesNotFit) {
+  Arena arena(256, 256, 8);
+  EXPECT_EQ(arena.allocate(257), std::nullopt);
+  EXPECT_EQ(arena.liveBytes(), 0);
+}
+
+TEST(Arena, MergesWhatIsReleased) {
+  Arena arena(256, 256, 8);
+  int64_t a = *arena.allocate(128), b = *arena.allocate(128);
+  arena.release(a);
+  arena.release(b);
+  EXPECT_EQ(arena.largestFree(), 256);
+}
+
+TEST(Arena, NeverOverlapsLiveBuffers) {
+  std::mt19937 random(1);
+  Arena arena(19200 * 5, 19200, 8);
+  std::map<int64_t, int64_t> live;
+  for (int i = 0; i < 5000; ++i) {
+    if (live.size() > 6 || (!live.empty() && random() % 2)) {
+      auto victim = std::next(live.begin(), static_cast<long>(random() % live.size()));
+      arena.release(victim->first);
+      live.erase(victim);
+    } else {
+      int64_t bytes = 1 + static_cast<int64_t>(random() % 20000);
+      if (auto address = arena.allocate(bytes)) {
+        auto next = live.lower_bound(*address);
+        ASSERT_TRUE(next == live.end() || *address + bytes <= next->first);
+        ASSERT_TRUE(next == live.begin() ||
+                    std::prev(next)->first + std::prev(next)->second <= *address);
+        live[*address] = bytes;
+      }
+    }
+    ASSERT_TRUE(arena.verify());
+  }
+  EXPECT_GE(arena.highWater(), arena.peakBytes());
+}
+
+} // namespace tilewright

@@ -1,0 +1,83 @@
+#include "tilewright/compiler/conv_plan.h"
+
+#include <gtest/gtest.h>
+
+namespace tilewright {
+
+static ConvMachine machine() {
+  ConvMachine machine{};
+  machine.rows = machine.cols = machine.lanes = 16;
+  machine.channels = 64;
+  machine.spadBytes = 262144;
+  machine.accBytes = 65536;
+  machine.accBanks = 2;
+  machine.spadPort = 16;
+  machine.rowLimit = 4095;
+  machine.dramBytesPerCycle = 6.8;
+  machine.matrixOverhead = 2;
+  machine.vectorOverhead = 12;
+  machine.accessBytes = 64;
+  machine.burstBytes = 256;
+  machine.busBytes = 8;
+  machine.writeOverhead = 4;
+  machine.dramLatency = 100;
+  return machine;
+}
+
+static ConvProblem problem(int64_t size, int64_t inputs, int64_t outputs, int64_t kernel) {
+  ConvProblem p{};
+  p.batch = 1;
+  p.height = p.width = p.outputHeight = p.outputWidth = size;
+  p.inputChannels = inputs;
+  p.outputChannels = outputs;
+  p.kernelHeight = p.kernelWidth = kernel;
+  p.strideY = p.strideX = p.dilationY = p.dilationX = 1;
+  p.padTop = p.padLeft = kernel / 2;
+  p.residentBytes = 12 * outputs;
+  return p;
+}
+
+TEST(ConvPlan, FitsOnChip) {
+  int64_t smallest = 0;
+  for (const ConvProblem &p : {problem(56, 64, 64, 3), problem(7, 512, 512, 3),
+                               problem(224, 3, 64, 7), problem(1, 2048, 1000, 1)}) {
+    auto plan = planConvolution(p, machine(), &smallest);
+    ASSERT_TRUE(plan);
+    EXPECT_LE(plan->spadBytes, machine().spadBytes);
+    EXPECT_LE(plan->tileHeight * plan->tileWidth * plan->tileChannels * 4, machine().accBytes / 2);
+    EXPECT_EQ(plan->stepChannels == p.outputChannels ||
+                  plan->stepChannels % plan->tileChannels == 0,
+              true);
+  }
+}
+
+TEST(ConvPlan, NeverBeatsTheArray) {
+  int64_t smallest = 0;
+  ConvProblem p = problem(28, 128, 128, 3);
+  auto plan = planConvolution(p, machine(), &smallest);
+  ASSERT_TRUE(plan);
+  double macs = 28.0 * 28 * 128 * 128 * 9;
+  EXPECT_GE(plan->estimatedCycles, macs / 256);
+  EXPECT_LE(plan->estimatedCycles, 1.25 * macs / 256);
+}
+
+TEST(ConvPlan, MergesTapsOfFewInputChannels) {
+  int64_t smallest = 0;
+  auto plan = planConvolution(problem(224, 3, 64, 3), machine(), &smallest);
+  ASSERT_TRUE(plan);
+  EXPECT_TRUE(plan->mergedTaps);
+  EXPECT_EQ(foldCount(problem(224, 3, 64, 3), machine(), true), 3);
+  EXPECT_EQ(foldCount(problem(224, 3, 64, 3), machine(), false), 9);
+}
+
+TEST(ConvPlan, TellsTheSmallestScratchpadWhenNothingFits) {
+  ConvMachine tiny = machine();
+  tiny.spadBytes = 1024;
+  int64_t smallest = 0;
+  ConvProblem p = problem(56, 256, 256, 3);
+  EXPECT_FALSE(planConvolution(p, tiny, &smallest));
+  tiny.spadBytes = smallest + smallest / 15 + 1;
+  EXPECT_TRUE(planConvolution(p, tiny, &smallest));
+}
+
+} // namespace tilewright
