@@ -52,12 +52,20 @@ TEST_F(ImportTosa, NamesTensorsByNumber) {
 }
 
 TEST_F(ImportTosa, KeepsGivenNames) {
-  EXPECT_EQ(argumentName(import(
-                "func.func @f(%x: tensor<4xf32> {ml_program.identifier = \"image\"}) { return }")),
+  EXPECT_EQ(argumentName(import("func.func @f(%x: tensor<4xf32> {ml_program.identifier = "
+                                "\"image\"}) -> tensor<4xf32> { return %x : tensor<4xf32> }")),
             "image");
-  EXPECT_EQ(
-      argumentName(import("func.func @f(%x: tensor<4xf32> {tosa.tensor_name = \"x\"}) { return }")),
-      "x");
+  EXPECT_EQ(argumentName(import("func.func @f(%x: tensor<4xf32> {tosa.tensor_name = \"x\"}) -> "
+                                "tensor<4xf32> { return %x : tensor<4xf32> }")),
+            "x");
+}
+
+TEST_F(ImportTosa, KeepsTheScalesOfQuantizedTensors) {
+  mlir::func::FuncOp main = import(
+      "func.func @f(%x: tensor<4xi8> {tilewright.name = \"x\", tilewright.scale = 0.5 : f64, "
+      "tf.other = 1}) -> tensor<4xi8> { return %x : tensor<4xi8> }");
+  EXPECT_EQ(main.getArgAttrOfType<mlir::FloatAttr>(0, "tilewright.scale").getValueAsDouble(), 0.5);
+  EXPECT_EQ(main.getArgAttrDict(0).size(), 2u);
 }
 
 TEST_F(ImportTosa, NamesOperatorsByKindAndNumber) {
@@ -107,10 +115,9 @@ TEST_F(ImportTosa, PlacesSyntaxErrors) {
 }
 
 TEST_F(ImportTosa, RejectsAnotherOperator) {
-  EXPECT_EQ(
-      diagnostic(
-          "func.func private @g()\nfunc.func @f() {\n  func.call @g() : () -> ()\n  return\n}"),
-      "m.mlir:3:3: error: 'func.call' is not supported: it is no TOSA operator");
+  EXPECT_EQ(diagnostic("func.func private @g()\nfunc.func @f(%x: tensor<4xf32>) -> tensor<4xf32> "
+                       "{\n  func.call @g() : () -> ()\n  return %x : tensor<4xf32>\n}"),
+            "m.mlir:3:3: error: 'func.call' is not supported: it is no TOSA operator");
 }
 
 TEST_F(ImportTosa, RejectsAnUnknownDialect) {
@@ -123,19 +130,27 @@ TEST_F(ImportTosa, RejectsASecondFunction) {
             "m.mlir:2:1: error: the module has a second function\n  fix: keep the one to compile");
 }
 
+TEST_F(ImportTosa, RejectsAFunctionWithoutResults) {
+  EXPECT_EQ(diagnostic("func.func @f() { return }"),
+            "m.mlir:1:1: error: the function has no results");
+}
+
 TEST_F(ImportTosa, RejectsAnEmptyModule) {
   EXPECT_EQ(diagnostic("module {\n}"), "m.mlir:1:1: error: the module has no function with a body");
 }
 
 TEST_F(ImportTosa, RejectsDynamicShapes) {
-  EXPECT_EQ(diagnostic("func.func @f(%x: tensor<?xf32>) { return }"),
-            "m.mlir:1:1: error: only tensors of static shape are supported\n  fix: convert the "
-            "model with fixed input shapes");
+  EXPECT_EQ(
+      diagnostic("func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> { return %x : tensor<?xf32> }"),
+      "m.mlir:1:1: error: only tensors of static shape are supported\n  fix: convert the "
+      "model with fixed input shapes");
 }
 
 TEST_F(ImportTosa, RejectsHugeTensors) {
-  EXPECT_EQ(diagnostic("func.func @f(%x: tensor<9223372036854775807xf32>) { return }"),
-            "m.mlir:1:1: error: a tensor is larger than 2147483648 bytes");
+  EXPECT_EQ(
+      diagnostic("func.func @f(%x: tensor<9223372036854775807xf32>) -> "
+                 "tensor<9223372036854775807xf32> { return %x : tensor<9223372036854775807xf32> }"),
+      "m.mlir:1:1: error: a tensor is larger than 2147483648 bytes");
 }
 
 TEST_F(ImportTosa, RejectsDeepNesting) {

@@ -124,6 +124,8 @@ private:
   void checkBody(mlir::func::FuncOp main) const {
     if (!main.getBody().hasOneBlock())
       fail(main.getLoc(), "the function has more than one block");
+    if (main.getNumResults() == 0)
+      fail(main.getLoc(), "the function has no results");
     for (mlir::BlockArgument argument : main.getArguments())
       checkType(main.getLoc(), argument.getType());
     for (mlir::Operation &op : main.getBody().front()) {
@@ -175,17 +177,28 @@ private:
 
   void nameTensors(mlir::func::FuncOp main) const {
     mlir::Builder builder(main.getContext());
-    auto named = [&](const std::string &name) {
-      return builder.getDictionaryAttr(
-          builder.getNamedAttr("tilewright.name", builder.getStringAttr(name)));
+    // The project's own attributes (scale and zero point of a quantized tensor) stay, those of
+    // converters go.
+    auto named = [&](mlir::DictionaryAttr attributes, const std::string &name) {
+      mlir::NamedAttrList kept;
+      for (mlir::NamedAttribute attribute :
+           attributes ? attributes.getValue() : llvm::ArrayRef<mlir::NamedAttribute>())
+        if (attribute.getName().strref().starts_with("tilewright."))
+          kept.append(attribute);
+      kept.set("tilewright.name", builder.getStringAttr(name));
+      return kept.getDictionary(main.getContext());
     };
     std::set<std::string> inputs, outputs;
-    for (unsigned i = 0; i < main.getNumArguments(); ++i)
-      main.setArgAttrs(
-          i, named(chooseName(main, main.getArgAttrDict(i), fmt::format("input_{}", i), inputs)));
-    for (unsigned i = 0; i < main.getNumResults(); ++i)
-      main.setResultAttrs(i, named(chooseName(main, main.getResultAttrDict(i),
-                                              fmt::format("output_{}", i), outputs)));
+    for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+      mlir::DictionaryAttr attributes = main.getArgAttrDict(i);
+      std::string name = chooseName(main, attributes, fmt::format("input_{}", i), inputs);
+      main.setArgAttrs(i, named(attributes, name));
+    }
+    for (unsigned i = 0; i < main.getNumResults(); ++i) {
+      mlir::DictionaryAttr attributes = main.getResultAttrDict(i);
+      std::string name = chooseName(main, attributes, fmt::format("output_{}", i), outputs);
+      main.setResultAttrs(i, named(attributes, name));
+    }
   }
 
   // Operators that carry no layer are layers of their own: the location's name, else the operator's
