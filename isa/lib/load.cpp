@@ -39,6 +39,7 @@ private:
     for (const auto &[name, file] : sources.instructions) {
       isa_.instructions_.push_back(resolveInstruction(file, machine));
       isa_.instructions_.back().index = static_cast<int>(isa_.instructions_.size()) - 1;
+      isa_.byName_[name] = isa_.instructions_.back().index;
     }
     opcodes(sources);
     if (isa_.instructions_.empty())
@@ -154,9 +155,8 @@ const Unit *Isa::findUnit(std::string_view name) const {
 }
 
 const Instruction *Isa::find(std::string_view name) const {
-  auto it = std::find_if(instructions_.begin(), instructions_.end(),
-                         [&](const Instruction &i) { return i.name == name; });
-  return it == instructions_.end() ? nullptr : &*it;
+  auto it = byName_.find(name);
+  return it == byName_.end() ? nullptr : &instructions_[static_cast<size_t>(it->second)];
 }
 
 } // namespace tilewright::isa

@@ -154,9 +154,8 @@ public:
     add(node(Node::Kind::Null, mark));
   }
 
-  void OnAlias(const YAML::Mark &mark, YAML::anchor_t) override {
-    throw UserError(node(Node::Kind::Null, mark).place(), "an alias ('*')", "write the value out");
-  }
+  // An alias needs an anchor, and that is refused first.
+  void OnAlias(const YAML::Mark &, YAML::anchor_t) override {}
 
   void OnScalar(const YAML::Mark &mark, const std::string &tag, YAML::anchor_t anchor,
                 const std::string &value) override {

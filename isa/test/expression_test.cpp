@@ -91,6 +91,10 @@ TEST_F(ExpressionTest, MoreThan128BitsIsAnError) {
             "  fix: close an argument with cast<T> or sat<T>");
 }
 
+TEST_F(ExpressionTest, UnsignedValuesHaveAtMost127Bits) {
+  EXPECT_THAT(errorOf("cast<u127>(lo) * 2 < lo"), HasSubstr("the value needs more than 128 bits"));
+}
+
 TEST_F(ExpressionTest, LogicIsOfU1) {
   EXPECT_THAT(errorOf("lo && hi"),
               StartsWith("f.yaml:7:14: error: '&&' is of two u1, not of i32 and i32"));

@@ -525,6 +525,98 @@ INSTANTIATE_TEST_SUITE_P(
                                "the clock is 0 Hz, not within 1..10^12"}),
     caseName);
 
+INSTANTIATE_TEST_SUITE_P(
+    MoreOfTheMachine, LoadChange,
+    testing::Values(
+        ChangeCase{"SequencerWithQueue", machine, "  sequencer: { template: \"sequencer\",",
+                   "  sequencer: { template: \"sequencer\", queue: \"1\",", "sequencer: ^{",
+                   "the sequencer has no queue"},
+        ChangeCase{"StateOfTheSequencer", machine,
+                   "state:\n  load:", "state:\n  sequencer: {}\n  load:", "^sequencer: {}",
+                   "the sequencer has base registers (param base_registers) and no other state"},
+        ChangeCase{"ArrayWithoutExtents", machine, "size: [\"256\"]", "size: []", "size: ^[]",
+                   "an array register has 1 to 4 extents"},
+        ChangeCase{"RegisterType", machine, "a_mult:  { type: \"i32\"", "a_mult:  { type: \"q32\"",
+                   "type: ^\"q32\"",
+                   "'q32' is not a type\n  fix: types are i1 to i32 and u1 to u31"},
+        ChangeCase{"ArgumentType", machine, "args: { value: \"i33\", lo",
+                   "args: { value: \"i999\", lo", "value: ^\"i999\"",
+                   "'i999' is not a type\n  fix: types are i1 to i128 and u1 to u127"},
+        ChangeCase{"OpcodeWidths", machine, "  control:\n    fields: { op: \"8\"",
+                   "  control:\n    fields: { op: \"9\"",
+                   "formats:\n  ^unit:", "the opcode has not the same width in every format"},
+        ChangeCase{"ShiftOfAParam", machine, "default: \"4 * max(cols, lanes)\"",
+                   "default: \"1 << 99\"", "\"1 ^<< 99\"", "the shift amount is not within 0..62"},
+        ChangeCase{
+            "UnknownFunctionOfAParam", machine, "default: \"4 * max(cols, lanes)\"",
+            "default: \"sqrt(4)\"", "^\"sqrt(4)\"",
+            "undefined function 'sqrt'\n  fix: there are min, max, clog2, ceildiv and floordiv"},
+        ChangeCase{"TimesAreMaps", timing, "schema: \"tilewright/timing/1\"",
+                   "schema: \"tilewright/timing/1\"\nextra: \"1\"", "extra: ^\"1\"",
+                   "'extra' is not a map of times"}),
+    caseName);
+
+INSTANTIATE_TEST_SUITE_P(
+    MoreOfInstructions, LoadChange,
+    testing::Values(
+        ChangeCase{"EmptyCount", instruction("mload"), "type: \"count<cols>\"",
+                   "type: \"index<acc_banks - 1>\"", "index<^acc_banks - 1>",
+                   "undefined param 'acc_banks - 1'\n  fix: did you mean 'acc_banks'?"},
+        ChangeCase{"RegisterOfTheSequencer", instruction("xset"), "type: \"index<base_registers>\"",
+                   "type: \"register\"", "type: ^\"register\"", "the unit has no scalar registers"},
+        ChangeCase{"NameOfAUnit", instruction("vsub"), "unit: \"vector\"", "unit: \"Vector\"",
+                   "unit: ^\"Vector\"", "'unit' is 'Vector', which is not a lowercase name"},
+        ChangeCase{
+            "UnknownKeyFarFromAll", instruction("vsub"),
+            "summary:", "qqqqqqqq: \"1\"\nsummary:", "^qqqqqqqq",
+            "unknown key 'qqqqqqqq' in the instruction file\n  fix: known keys: name, summary,"}),
+    caseName);
+
+INSTANTIATE_TEST_SUITE_P(
+    MoreOfSemantics, LoadChange,
+    testing::Values(
+        ChangeCase{"WhenWithoutControl", instruction("vadd"),
+                   "semantics:\n  map:", "semantics:\n  when: \"1 == 1\"\n  map:", "when: ^\"1",
+                   "'when' belongs to control"},
+        ChangeCase{
+            "ControlOfAUnit", instruction("load.set"),
+            "{ set: [ { register: \"r0\", to: \"v0\" }, { register: \"r1\", to: \"v1\" } ] }",
+            "{ control: \"halt\" }", "semantics: ^{", "only the sequencer has control semantics"},
+        ChangeCase{"MapOfTheSequencer", instruction("halt"), "{ control: \"halt\" }", "{ set: [] }",
+                   "semantics: ^{", "the sequencer has only control semantics"},
+        ChangeCase{"EmptyComposition", instruction("vtable.load"),
+                   "map: { iter: [ \"c in 256\" ], out: \"table[c]\", expr: \"a[c]\" }",
+                   "compose: []", "compose: ^[]", "a composition has 1 to 8 steps"},
+        ChangeCase{"SetsNothing", instruction("load.set"),
+                   "[ { register: \"r0\", to: \"v0\" }, { register: \"r1\", to: \"v1\" } ]", "[]",
+                   "set: ^[]", "no register is set"},
+        ChangeCase{"BaseRegisterTooLarge", instruction("xset"), "type: \"index<base_registers>\"",
+                   "type: \"u4\"", "control: ^\"set\"",
+                   "'rd' can name a base register that does not exist\n  fix: make its type "
+                   "index<base_registers>"},
+        ChangeCase{"ExtentTooLarge", instruction("vadd"), "y in n1", "y in n1 * 65536", "[ ^\"y in",
+                   "the extent of 'y' can exceed 2^31 - 1"},
+        ChangeCase{"NoReduction", instruction("vsum"),
+                   "reduce: { iter: [ \"v in k1\", \"u in k0\" ]", "reduce: { iter: [ ]",
+                   "reduce: ^{ iter: [ ]", "a reduction has an iterator"},
+        ChangeCase{"TwoIndicesOfAMemory", instruction("vadd"),
+                   "out: \"d[y * d_s1 + x * d_s0 + c]\"", "out: \"d[y, x]\"", "out: ^\"d",
+                   "'d' takes one index, not 2"},
+        ChangeCase{"TwoIndicesOfARead", instruction("vadd"), "expr: \"cast<i32>(a[y * a_s1",
+                   "expr: \"cast<i32>(a[0, y * a_s1", "cast<i32>(^a[0",
+                   "'a' takes one index, not 2"},
+        ChangeCase{"WideIndex", instruction("vadd"), "out: \"d[y * d_s1 +",
+                   "out: \"d[y * d_s1 * 65536 +", "out: ^\"d",
+                   "the index of 'd' is i67, wider than 56 bits"},
+        ChangeCase{"IteratorWithoutName", instruction("vadd"), "x in n0", "1 in n0", "^\"1 in",
+                   "a name is missing"},
+        ChangeCase{"ManyAccesses", instruction("vtable.load"), "expr: \"a[c]\"",
+                   "expr: \"min(min(min(min(min(min(min(min(min(min(min(min(a[c], a[c + 1]), a[c + "
+                   "2]), a[c + 3]), a[c + 4]), a[c + 5]), a[c + 6]), a[c + 7]), a[c + 8]), a[c + "
+                   "9]), a[c + 10]), a[c + 11]), a[c + 12])\"",
+                   "expr: ^\"", "more than 12 accesses of memory"}),
+    caseName);
+
 TEST(LoadMachine, ScratchpadSmallerThanOneTile) {
   Description description;
   description.overlay("target: { params: { rows: \"64\", cols: \"64\", spad_bytes: \"4096\" } }\n");
@@ -556,6 +648,29 @@ TEST(LoadMachine, EmptyBank) {
   description.overlay(
       "target: { params: { spad_bytes: \"1024\", spad_banks: \"64\", rows: \"17\" } }\n");
   EXPECT_THAT(description.error(), HasSubstr("leave the last bank of spad empty"));
+}
+
+TEST(LoadMachine, UnitWithoutQueue) {
+  Description description;
+  description.overlay("machine: { units: { matrix: { queue: null } } }\n");
+  EXPECT_THAT(description.error(), HasSubstr("error: key 'queue' is missing in 'matrix'"));
+}
+
+TEST(LoadMachine, NoInstructions) {
+  Description description;
+  for (const Instruction &each : shipped().instructions())
+    description.remove(instruction(each.name));
+  description.write(timing, "schema: \"tilewright/timing/1\"\n");
+  EXPECT_EQ(description.error(), machine + ":3:1: error: there are no instructions");
+}
+
+TEST(LoadMachine, TooManyRegisters) {
+  Description description;
+  std::string registers;
+  for (int i = 0; i < 257; ++i)
+    registers += "r" + std::to_string(i) + ": { type: \"i8\", reset: \"0\", summary: \"s\" }, ";
+  description.overlay("machine: { state: { matrix: { " + registers + "} } }\n");
+  EXPECT_THAT(description.error(), HasSubstr("unit 'matrix' has more than 256 scalar registers"));
 }
 
 TEST(LoadMachine, NoHalt) {
