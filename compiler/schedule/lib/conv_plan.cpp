@@ -62,6 +62,11 @@ static void cost(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
   plan.spadBytes = inputTile * (plan.inputDoubled && inputLoads > 1 ? 2 : 1) +
                    weightChunk * (plan.weightsDoubled && weightLoads > 1 ? 2 : 1) + 2 * resultTile +
                    2 * operandTile + p.residentBytes;
+  // Buffers of different sizes leave gaps. The largest one must find a free range between the
+  // others.
+  int64_t largest = std::max({inputTile, weightChunk, resultTile});
+  if (largest > m.spadBytes / 8)
+    plan.spadBytes += largest;
   plan.accBytes = plan.tileHeight * plan.tileWidth * plan.tileChannels * (4 + p.accBytesPerElement);
 
   double pixels = static_cast<double>(p.batch * p.outputHeight * p.outputWidth);

@@ -20,23 +20,30 @@ static Arena arenaOf(const isa::Memory &memory, int64_t alignment) {
 Emitter::Emitter(const isa::Isa &isa, Buffering buffering)
     : isa_(isa), buffering_(buffering),
       spad_(arenaOf(isa.memory(isa::Space::Spad), isa.param("bus_bytes"))),
-      acc_(arenaOf(isa.memory(isa::Space::Acc), 4)),
-      hazards_(static_cast<int>(isa.units().size())) {
+      acc_(arenaOf(isa.memory(isa::Space::Acc), 4)), hazards_(laneCount(isa)) {
   size_t count = isa.units().size();
-  edges_.assign(count, std::vector<std::vector<Edge>>(count));
-  semaphore_.assign(count, std::vector<int>(count, -1));
-  int next = 0;
+  auto lanes = static_cast<size_t>(laneCount(isa));
+  lanes_.resize(lanes);
+  edges_.assign(lanes, std::vector<std::vector<Edge>>(count));
+  semaphore_.assign(lanes, std::vector<int>(count, -1));
   for (const isa::Unit &unit : isa.units()) {
     UnitState state;
     for (const isa::StateRegister &reg : unit.registers)
       state.registers.push_back(reg.reset);
-    state.current.assign(count, 0);
+    state.current.assign(lanes, 0);
     units_.push_back(std::move(state));
-    for (const isa::Unit &other : isa.units())
-      if (unit.index != other.index && unit.kind != isa::UnitTemplate::Sequencer &&
-          other.kind != isa::UnitTemplate::Sequencer)
-        semaphore_[unit.index][other.index] = next++;
   }
+  // A semaphore for each lane that can signal and each other unit that can wait.
+  std::vector<bool> isUsed(lanes, false);
+  for (const isa::Instruction &instruction : isa.instructions())
+    if (instruction.control == isa::Control::None && !instruction.steps.empty())
+      isUsed[static_cast<size_t>(laneOf(isa, instruction))] = true;
+  int next = 0;
+  for (size_t lane = 0; lane < lanes; ++lane)
+    for (const isa::Unit &unit : isa.units())
+      if (isUsed[lane] && unit.index != unitOfLane(isa, static_cast<int>(lane)) &&
+          unit.kind != isa::UnitTemplate::Sequencer)
+        semaphore_[lane][static_cast<size_t>(unit.index)] = next++;
   if (next > isa.semaphores())
     throw UserError({},
                     fmt::format("target '{}' has {} semaphores; {} units need {}", isa.target(),
@@ -227,25 +234,31 @@ void Emitter::setRegisters(int unit, const std::vector<std::pair<int, int64_t>> 
 
 // Whether one more edge from stream position `from` to here could fill the semaphore: how many
 // edges of the pair span `from`.
-bool Emitter::crowded(int signaling, int waiting, size_t from) const {
-  const std::vector<Edge> &edges = edges_[signaling][waiting];
+bool Emitter::crowded(int lane, int waiting, size_t from) const {
+  const std::vector<Edge> &edges = edges_[lane][waiting];
   auto firstBeyond = std::upper_bound(edges.begin(), edges.end(), from,
                                       [](size_t at, const Edge &edge) { return at < edge.to; });
   return edges.end() - firstBeyond >= maxEdgesInFlight;
 }
 
 void Emitter::push(isa::Word word, const std::vector<MemoryAccess> &accesses) {
-  int unit = isa_.instructions()[word.instruction].unit;
+  const isa::Instruction &instruction = isa_.instructions()[word.instruction];
+  int unit = instruction.unit, lane = laneOf(isa_, instruction);
   UnitState &state = units_[unit];
-  int64_t sequence = static_cast<int64_t>(state.stream.size()) + 1;
-  UnitClock needed = hazards_.visit(unit, sequence, accesses);
-  auto isMissing = [&](size_t other) { return needed[other] > state.current[other]; };
-  auto producerOf = [&](size_t other) { return units_[other].stream[needed[other] - 1]; };
+  auto sequence = static_cast<int64_t>(lanes_[lane].stream.size()) + 1;
+  LaneClock needed = hazards_.visit(lane, sequence, accesses);
+  auto isMissing = [&](size_t other) { // a unit keeps its own order
+    return unitOfLane(isa_, static_cast<int>(other)) != unit &&
+           needed[other] > state.current[other];
+  };
+  auto producerOf = [&](size_t other) {
+    return lanes_[other].stream[static_cast<size_t>(needed[other]) - 1];
+  };
   for (size_t other = 0; other < needed.size(); ++other) {
     if (!isMissing(other) || !crowded(static_cast<int>(other), unit, producerOf(other)))
       continue;
     fence();
-    hazards_.visit(unit, sequence, accesses);
+    hazards_.visit(lane, sequence, accesses);
     break;
   }
   for (size_t other = 0; other < needed.size(); ++other) {
@@ -255,14 +268,15 @@ void Emitter::push(isa::Word word, const std::vector<MemoryAccess> &accesses) {
     stream_[producerOf(other)].word.signal |= semaphore;
     word.wait |= semaphore;
     edges_[other][unit].push_back({producerOf(other), stream_.size()});
-    const UnitClock &inherited = units_[other].known[needed[other] - 1];
+    const LaneClock &inherited = lanes_[other].known[static_cast<size_t>(needed[other]) - 1];
     for (size_t i = 0; i < inherited.size(); ++i)
       state.current[i] = std::max(state.current[i], inherited[i]);
     state.current[other] = std::max(state.current[other], needed[other]);
   }
-  state.current[unit] = sequence - 1;
-  state.known.push_back(state.current);
-  state.stream.push_back(stream_.size());
+  // Who waits for this one to end knows that its lane has ended up to it.
+  lanes_[lane].known.push_back(state.current);
+  lanes_[lane].known.back()[lane] = sequence - 1;
+  lanes_[lane].stream.push_back(stream_.size());
   stream_.push_back({std::move(word), layer_});
 }
 
@@ -278,9 +292,9 @@ void Emitter::fence() {
   word.instruction = instruction->index;
   stream_.push_back({word, layer_});
   hazards_.clear();
-  UnitClock ended;
-  for (const UnitState &unit : units_)
-    ended.push_back(static_cast<int64_t>(unit.stream.size()));
+  LaneClock ended;
+  for (const LaneState &lane : lanes_)
+    ended.push_back(static_cast<int64_t>(lane.stream.size()));
   for (UnitState &unit : units_)
     unit.current = ended;
 }

@@ -4,6 +4,23 @@
 
 namespace tilewright {
 
+static bool isWeightLoad(const isa::Isa &isa, const isa::Instruction &instruction) {
+  return isa.units()[static_cast<size_t>(instruction.unit)].kind == isa::UnitTemplate::Matrix &&
+         std::none_of(instruction.steps.begin(), instruction.steps.end(),
+                      [](const isa::Step &step) { return step.kind == isa::StepKind::Reduce; });
+}
+
+int laneCount(const isa::Isa &isa) { return 2 * static_cast<int>(isa.units().size()); }
+
+int laneOf(const isa::Isa &isa, const isa::Instruction &instruction) {
+  return instruction.unit +
+         (isWeightLoad(isa, instruction) ? static_cast<int>(isa.units().size()) : 0);
+}
+
+int unitOfLane(const isa::Isa &isa, int lane) {
+  return lane % static_cast<int>(isa.units().size());
+}
+
 // Makes `at` a boundary; returns the first mark that begins at or after it.
 HazardTracker::Marks::iterator HazardTracker::split(Marks &marks, int64_t at) {
   auto next = marks.lower_bound(at);
@@ -17,11 +34,11 @@ HazardTracker::Marks::iterator HazardTracker::split(Marks &marks, int64_t at) {
   return marks.emplace_hint(next, at, std::move(tail));
 }
 
-UnitClock HazardTracker::visit(int unit, int64_t sequence,
+LaneClock HazardTracker::visit(int lane, int64_t sequence,
                                const std::vector<MemoryAccess> &accesses) {
-  UnitClock needed(units_, 0);
-  auto join = [&](const UnitClock &clock) {
-    for (int i = 0; i < units_; ++i)
+  LaneClock needed(lanes_, 0);
+  auto join = [&](const LaneClock &clock) {
+    for (int i = 0; i < lanes_; ++i)
       needed[i] = std::max(needed[i], clock[i]);
   };
   for (const MemoryAccess &access : accesses) {
@@ -44,27 +61,26 @@ UnitClock HazardTracker::visit(int unit, int64_t sequence,
     if (access.write) {
       // Later conflicts with what this write replaces follow from the edge to this write.
       marks.erase(at, last);
-      Mark mark{access.range.end, UnitClock(units_, 0), UnitClock(units_, 0)};
-      mark.writers[unit] = sequence;
+      Mark mark{access.range.end, LaneClock(lanes_, 0), LaneClock(lanes_, 0)};
+      mark.writers[lane] = sequence;
       marks.emplace(access.range.begin, std::move(mark));
       continue;
     }
     int64_t covered = access.range.begin;
     auto addReader = [&](int64_t begin, int64_t end) {
-      Mark mark{end, UnitClock(units_, 0), UnitClock(units_, 0)};
-      mark.readers[unit] = sequence;
+      Mark mark{end, LaneClock(lanes_, 0), LaneClock(lanes_, 0)};
+      mark.readers[lane] = sequence;
       marks.emplace(begin, std::move(mark));
     };
     for (; at != last; ++at) {
       if (covered < at->first)
         addReader(covered, at->first);
-      at->second.readers[unit] = sequence;
+      at->second.readers[lane] = sequence;
       covered = at->second.end;
     }
     if (covered < access.range.end)
       addReader(covered, access.range.end);
   }
-  needed[unit] = 0; // a unit keeps its own order
   return needed;
 }
 

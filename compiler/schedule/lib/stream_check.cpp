@@ -11,7 +11,7 @@ namespace tilewright {
 
 namespace {
 
-void join(UnitClock &into, const UnitClock &other) {
+void join(LaneClock &into, const LaneClock &other) {
   for (size_t i = 0; i < into.size(); ++i)
     into[i] = std::max(into[i], other[i]);
 }
@@ -21,8 +21,8 @@ void join(UnitClock &into, const UnitClock &other) {
 class Checker {
 public:
   explicit Checker(const isa::Isa &isa)
-      : isa_(isa), hazards_(static_cast<int>(isa.units().size())), sequence_(isa.units().size(), 0),
-        known_(isa.units().size(), UnitClock(isa.units().size(), 0)),
+      : isa_(isa), hazards_(laneCount(isa)), sequence_(static_cast<size_t>(laneCount(isa)), 0),
+        known_(isa.units().size(), LaneClock(static_cast<size_t>(laneCount(isa)), 0)),
         signals_(static_cast<size_t>(isa.semaphores())) {
     for (const isa::Unit &unit : isa.units()) {
       registers_.emplace_back();
@@ -37,13 +37,14 @@ public:
     auto unit = static_cast<size_t>(instruction.unit);
     if (instruction.control == isa::Control::Fence || instruction.control == isa::Control::Halt) {
       hazards_.clear();
-      for (UnitClock &clock : known_)
+      for (LaneClock &clock : known_)
         clock = sequence_;
       return "";
     }
     if (instruction.control != isa::Control::None)
       return "control flow cannot be checked";
-    int64_t sequence = ++sequence_[unit];
+    auto lane = static_cast<size_t>(laneOf(isa_, instruction));
+    int64_t sequence = ++sequence_[lane];
     for (size_t semaphore = 0; semaphore < signals_.size(); ++semaphore) {
       if ((word.wait >> semaphore & 1) == 0)
         continue;
@@ -53,19 +54,21 @@ public:
       join(known_[unit], signals_[semaphore].front());
       signals_[semaphore].pop_front();
     }
-    UnitClock needed =
-        hazards_.visit(instruction.unit, sequence,
+    LaneClock needed =
+        hazards_.visit(static_cast<int>(lane), sequence,
                        memoryAccesses(isa_, word, registers_[unit].data(), word.values.data()));
     for (size_t other = 0; other < needed.size(); ++other)
-      if (other != unit && needed[other] > known_[unit][other])
+      if (unitOfLane(isa_, static_cast<int>(other)) != instruction.unit &&
+          needed[other] > known_[unit][other])
         return fmt::format(
             "may start before instruction {} of unit {} has ended, which touches the same memory",
-            needed[other], isa_.units()[other].name);
+            needed[other],
+            isa_.units()[static_cast<size_t>(unitOfLane(isa_, static_cast<int>(other)))].name);
     for (auto [index, value] : instruction.sets)
       registers_[unit][static_cast<size_t>(word.values[static_cast<size_t>(index)])] =
           word.values[static_cast<size_t>(value)];
-    UnitClock ended = known_[unit];
-    ended[unit] = sequence;
+    LaneClock ended = known_[unit];
+    ended[lane] = sequence;
     for (size_t semaphore = 0; semaphore < signals_.size(); ++semaphore) {
       if ((word.signal >> semaphore & 1) == 0)
         continue;
@@ -88,9 +91,9 @@ public:
 private:
   const isa::Isa &isa_;
   HazardTracker hazards_;
-  UnitClock sequence_;
-  std::vector<UnitClock> known_;
-  std::vector<std::deque<UnitClock>>
+  LaneClock sequence_;
+  std::vector<LaneClock> known_;
+  std::vector<std::deque<LaneClock>>
       signals_; // by semaphore: the clocks at signals not yet waited for
   std::vector<std::vector<int64_t>> registers_;
 };

@@ -9,7 +9,7 @@
 // 3. A `set` instruction is emitted when a register of a unit must change.
 // 4. A hazard between two units (hazards.h) that earlier edges do not already order becomes an
 // edge: a signal on the earlier instruction
-//    and a wait on the later one, on the semaphore of that ordered pair of units.
+//    and a wait on the later one, on the semaphore of that lane and that unit.
 #pragma once
 
 #include "tilewright/compiler/arena.h"
@@ -62,9 +62,11 @@ private:
   };
   struct UnitState {
     std::vector<int64_t> registers;
+    LaneClock current; // what has ended for sure when its latest instruction starts
+  };
+  struct LaneState {
     std::vector<size_t> stream;   // by sequence number - 1: index in stream_
-    std::vector<UnitClock> known; // by sequence number - 1: what has ended for sure when it starts
-    UnitClock current;            // the last of `known`
+    std::vector<LaneClock> known; // by sequence number - 1: what has ended for sure when it starts
   };
   struct Edge {
     size_t from, to; // positions in the stream of the signaling and of the waiting instruction
@@ -76,7 +78,7 @@ private:
   void emitAll(Group &group, const std::vector<Task> &tasks);
   void emit(Group &group, const Task &task);
   void setRegisters(int unit, const std::vector<std::pair<int, int64_t>> &wanted);
-  bool crowded(int signaling, int waiting, size_t from) const;
+  bool crowded(int lane, int waiting, size_t from) const;
   void push(isa::Word word, const std::vector<MemoryAccess> &accesses);
   void fence();
   Arena &arena(isa::Space space);
@@ -86,7 +88,8 @@ private:
   Arena spad_, acc_;
   HazardTracker hazards_;
   std::vector<UnitState> units_;
-  std::vector<std::vector<std::vector<Edge>>> edges_; // [signaling unit][waiting unit]
+  std::vector<LaneState> lanes_;
+  std::vector<std::vector<std::vector<Edge>>> edges_; // [signaling lane][waiting unit]
   std::vector<std::vector<int>> semaphore_;
   std::vector<StreamInstruction> stream_;
   std::optional<Pending> pending_;

@@ -17,19 +17,25 @@ struct MemoryAccess {
   bool write = false;
 };
 
-// By unit: a sequence number within that unit, counted from 1; 0 is "none".
-using UnitClock = std::vector<int64_t>;
+// A lane is what ends its instructions in order: a unit, or one of the two sides of a matrix unit
+// (its weight loads may end before older products).
+int laneCount(const isa::Isa &isa);
+int laneOf(const isa::Isa &isa, const isa::Instruction &instruction);
+int unitOfLane(const isa::Isa &isa, int lane);
+
+// By lane: a sequence number within that lane, counted from 1; 0 is "none".
+using LaneClock = std::vector<int64_t>;
 
 // Walks one program in program order and remembers, for each byte of each memory, who touched it
 // last.
 class HazardTracker {
 public:
-  explicit HazardTracker(int units) : units_(units) {}
+  explicit HazardTracker(int lanes) : lanes_(lanes) {}
 
-  // For each unit, the latest earlier instruction that conflicts with this one: it wrote what this
+  // For each lane, the latest earlier instruction that conflicts with this one: it wrote what this
   // one reads or writes, or read what this one writes. Then records this one's accesses as those of
-  // instruction `sequence` of `unit`.
-  UnitClock visit(int unit, int64_t sequence, const std::vector<MemoryAccess> &accesses);
+  // instruction `sequence` of `lane`.
+  LaneClock visit(int lane, int64_t sequence, const std::vector<MemoryAccess> &accesses);
 
   // Forgets everything: all units are idle.
   void clear();
@@ -37,12 +43,12 @@ public:
 private:
   struct Mark {
     int64_t end;
-    UnitClock writers, readers;
+    LaneClock writers, readers;
   };
   using Marks = std::map<int64_t, Mark>; // by begin; disjoint
   Marks::iterator split(Marks &marks, int64_t at);
 
-  int units_;
+  int lanes_;
   std::array<Marks, 3> spaces_;
 };
 
