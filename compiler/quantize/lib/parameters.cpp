@@ -16,15 +16,18 @@ Parameters asymmetric8(double low, double high) {
   Parameters parameters;
   if (high == low)
     return parameters; // all zero: any scale will do
-  parameters.scale = (high - low) / double(parameters.greatest() - parameters.least());
+  double levels = double(parameters.greatest() - parameters.least());
+  // Rounding the zero point moves the range by up to half a step, which costs its ends no more than
+  // rounding does anyway. But where zero lies midway between two levels, all data that stands on
+  // the levels (images around zero) would: one level less puts it on one.
+  double offset = -low / (high - low) * levels;
+  constexpr double nearTie = 0.01;
+  if (std::fabs(offset - std::floor(offset) - 0.5) < nearTie)
+    levels -= 1;
+  parameters.scale = (high - low) / levels;
   parameters.zeroPoint =
       std::clamp<int64_t>(std::llround(double(parameters.least()) - low / parameters.scale),
                           parameters.least(), parameters.greatest());
-  // The rounded zero point moved the range by up to half a step: widen the step until both ends are
-  // inside again.
-  double below = double(parameters.zeroPoint - parameters.least()),
-         above = double(parameters.greatest() - parameters.zeroPoint);
-  parameters.scale = std::max(below > 0 ? -low / below : 0.0, above > 0 ? high / above : 0.0);
   return parameters;
 }
 

@@ -23,7 +23,7 @@ struct Parameters {
   }
 };
 
-// The finest 8-bit parameters that cover [low, high] and represent zero exactly.
+// The finest 8-bit parameters that cover [low, high] up to half a step and represent zero exactly.
 Parameters asymmetric8(double low, double high);
 // Zero point 0; covers [-magnitude, magnitude].
 Parameters symmetric(double magnitude, int bits);

@@ -1,0 +1,194 @@
+#include "tilewright/compiler/float_execution.h"
+
+#include "tilewright/support/error.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/Parser/Parser.h"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <thread>
+
+namespace tilewright {
+
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::FloatNear;
+using ::testing::Pointwise;
+
+class FloatExecution : public ::testing::Test {
+protected:
+  std::unique_ptr<FloatExecutable> compile(const char *text, bool keep = false) {
+    context_.loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect>();
+    context_.allowUnregisteredDialects();
+    module_ = mlir::parseSourceString<mlir::ModuleOp>(text, &context_);
+    return FloatExecutable::create(*module_, keep);
+  }
+
+  static Tensor tensor(std::vector<int64_t> shape, const std::vector<float> &values) {
+    Tensor result = makeTensor(DType::F32, std::move(shape));
+    std::copy(values.begin(), values.end(), result.data<float>());
+    return result;
+  }
+  static std::vector<float> floats(const Tensor &tensor) {
+    return std::vector<float>(tensor.data<float>(), tensor.data<float>() + tensor.elements());
+  }
+  static std::vector<int> integers(const Tensor &tensor) {
+    return std::vector<int>(tensor.data<int8_t>(), tensor.data<int8_t>() + tensor.elements());
+  }
+
+  mlir::MLIRContext context_;
+  mlir::OwningOpRef<mlir::ModuleOp> module_;
+};
+
+constexpr const char *convolution = R"(
+func.func @main(%x: tensor<1x3x3x2xf32>) -> tensor<1x3x3x2xf32> {
+  %w = "tosa.const"() {values = dense<[[[[1.0, 0.0], [0.0, 0.0], [0.0, 2.0]]], [[[0.0, 0.0], [0.0, -1.0], [0.0, 0.0]]]]> : tensor<2x1x3x2xf32>} : () -> tensor<2x1x3x2xf32>
+  %b = "tosa.const"() {values = dense<[10.0, 0.5]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %z = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %y = tosa.conv2d %x, %w, %b, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 1, 1>, stride = array<i64: 1, 1>}
+    : (tensor<1x3x3x2xf32>, tensor<2x1x3x2xf32>, tensor<2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x3x3x2xf32>
+  return %y : tensor<1x3x3x2xf32>
+})";
+
+TEST_F(FloatExecution, ConvolvesWithPadsAndBias) {
+  std::vector<float> x(18);
+  for (int i = 0; i < 18; ++i)
+    x[i] = float(i);
+  std::vector<float> expected;
+  for (int row = 0; row < 3; ++row)
+    for (int column = 0; column < 3; ++column) {
+      auto at = [&](int c, int channel) {
+        return c < 0 || c > 2 ? 0.0f : x[row * 6 + c * 2 + channel];
+      };
+      expected.push_back(10 + at(column - 1, 0) + 2 * at(column + 1, 1));
+      expected.push_back(0.5f - at(column, 1));
+    }
+  EXPECT_EQ(floats(compile(convolution)->run({tensor({1, 3, 3, 2}, x)})[0]), expected);
+}
+
+constexpr const char *softmax = R"(
+func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %shift = "tosa.const"() {values = dense<0> : tensor<1xi8>} : () -> tensor<1xi8>
+  %m = tosa.reduce_max %x {axis = 1 : i32} : (tensor<2x3xf32>) -> tensor<2x1xf32>
+  %d = tosa.sub %x, %m : (tensor<2x3xf32>, tensor<2x1xf32>) -> tensor<2x3xf32>
+  %e = tosa.exp %d : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %s = tosa.reduce_sum %e {axis = 1 : i32} : (tensor<2x3xf32>) -> tensor<2x1xf32>
+  %r = tosa.reciprocal %s : (tensor<2x1xf32>) -> tensor<2x1xf32>
+  %y = tosa.mul %e, %r, %shift : (tensor<2x3xf32>, tensor<2x1xf32>, tensor<1xi8>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+})";
+
+TEST_F(FloatExecution, BroadcastsAndReduces) {
+  std::vector<float> y = floats(compile(softmax)->run({tensor({2, 3}, {0, 0, 0, 100, 0, 100})})[0]);
+  EXPECT_THAT(y, Pointwise(FloatNear(1e-6f),
+                           std::vector<float>{1.0f / 3, 1.0f / 3, 1.0f / 3, 0.5f, 0, 0.5f}));
+}
+
+TEST_F(FloatExecution, KeepsIntermediatesInProgramOrder) {
+  auto executable = compile(softmax, true);
+  std::vector<Tensor> results = executable->run({tensor({2, 3}, {1, 2, 3, 4, 5, 6})});
+  ASSERT_EQ(results.size(), 1 + executable->intermediates().size());
+  ASSERT_EQ(executable->intermediates().size(), 6u);
+  EXPECT_THAT(floats(results[1]), ElementsAre(3, 6));
+  EXPECT_EQ(executable->intermediates()[0].getDefiningOp()->getName().getStringRef(),
+            "tosa.reduce_max");
+  EXPECT_EQ(results.back().bytes, results[0].bytes);
+}
+
+TEST_F(FloatExecution, GivesTheSameInReusedStorage) {
+  auto executable = compile(softmax, true);
+  std::vector<Tensor> first = executable->run({tensor({2, 3}, {1, 2, 3, 4, 5, 6})}), reused;
+  executable->run({tensor({2, 3}, {9, 8, 7, 3, 2, 1})}, reused);
+  executable->run({tensor({2, 3}, {1, 2, 3, 4, 5, 6})}, reused);
+  for (size_t i = 0; i < first.size(); ++i)
+    EXPECT_EQ(first[i].bytes, reused[i].bytes) << i;
+}
+
+TEST_F(FloatExecution, RunsInSeveralThreads) {
+  auto executable = compile(convolution);
+  std::vector<float> x(18, 1.5f);
+  Tensor expected = executable->run({tensor({1, 3, 3, 2}, x)})[0];
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(4, 0);
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 50; ++i)
+        wrong[t] += executable->run({tensor({1, 3, 3, 2}, x)})[0].bytes != expected.bytes;
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_THAT(wrong, ElementsAre(0, 0, 0, 0));
+}
+
+TEST_F(FloatExecution, ReturnsArgumentsConstantsAndRepeatedResults) {
+  auto executable = compile(R"(
+    func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<1x2xf32>) {
+      %c = "tosa.const"() {values = dense<[7.0, 8.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+      %n = tosa.abs %x : (tensor<2xf32>) -> tensor<2xf32>
+      %s = tosa.const_shape {values = dense<[1, 2]> : tensor<2xindex>} : () -> !tosa.shape<2>
+      %r = tosa.reshape %n, %s : (tensor<2xf32>, !tosa.shape<2>) -> tensor<1x2xf32>
+      return %x, %c, %n, %r : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<1x2xf32>
+    })",
+                            true);
+  std::vector<Tensor> results = executable->run({tensor({2}, {-1, 2})});
+  EXPECT_THAT(floats(results[0]), ElementsAre(-1, 2));
+  EXPECT_THAT(floats(results[1]), ElementsAre(7, 8));
+  EXPECT_THAT(floats(results[2]), ElementsAre(1, 2));
+  EXPECT_THAT(floats(results[3]), ElementsAre(1, 2));
+}
+
+TEST_F(FloatExecution, RunsIntegerRescaleWithTosasRounding) {
+  auto executable = compile(R"(
+    func.func @main(%x: tensor<4xi8>) -> tensor<4xi8> {
+      %m = "tosa.const"() {values = dense<1073741824> : tensor<1xi32>} : () -> tensor<1xi32>
+      %s = "tosa.const"() {values = dense<31> : tensor<1xi8>} : () -> tensor<1xi8>
+      %i = "tosa.const"() {values = dense<1> : tensor<1xi8>} : () -> tensor<1xi8>
+      %o = "tosa.const"() {values = dense<-3> : tensor<1xi8>} : () -> tensor<1xi8>
+      %y = tosa.rescale %x, %m, %s, %i, %o {scale32 = true, rounding_mode = SINGLE_ROUND, per_channel = false, input_unsigned = false, output_unsigned = false}
+        : (tensor<4xi8>, tensor<1xi32>, tensor<1xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<4xi8>
+      return %y : tensor<4xi8>
+    })");
+  Tensor x = makeTensor(DType::I8, {4});
+  int8_t values[] = {1, 2, -2, -128};
+  std::copy(values, values + 4, x.data<int8_t>());
+  // (x - 1) / 2 rounded half up, minus 3.
+  EXPECT_THAT(integers(executable->run({x})[0]), ElementsAre(-3, -2, -4, -67));
+}
+
+TEST_F(FloatExecution, NamesTheOperatorThatCannotRun) {
+  try {
+    compile(R"(
+      func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+        %y = tosa.custom %x {operator_name = "magic", domain_name = "none", implementation_attrs = ""} : (tensor<2xf32>) -> tensor<2xf32> loc("head"("Magic"))
+        return %y : tensor<2xf32>
+      })");
+    FAIL() << "compiled";
+  } catch (const UserError &error) {
+    EXPECT_EQ(error.place().str(), "node 'head' (Magic)");
+    EXPECT_THAT(
+        error.message(),
+        ::testing::StartsWith("cannot be run in floating point: tosa.custom has no lowering"));
+  }
+}
+
+TEST_F(FloatExecution, NamesTheOperatorOfADynamicShape) {
+  try {
+    compile(R"(
+      func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+        %y = tosa.abs %x : (tensor<?xf32>) -> tensor<?xf32> loc("body"("Abs"))
+        return %y : tensor<?xf32>
+      })");
+    FAIL() << "compiled";
+  } catch (const UserError &error) {
+    EXPECT_EQ(error.message(),
+              "cannot be run in floating point: a tensor of this type has no lowering");
+  }
+}
+
+} // namespace
+
+} // namespace tilewright

@@ -1,0 +1,157 @@
+// The quantizer's arithmetic: rescale factors, parameters, ranges, weights.
+#include "../lib/equalize.h"
+#include "../lib/fixed_point.h"
+#include "../lib/histogram.h"
+#include "../lib/parameters.h"
+#include "../lib/weights.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <random>
+
+namespace tilewright::quantization {
+
+namespace {
+
+TEST(FixedPoint, IsLegalAndNearForEveryMagnitude) {
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> exponent(-60, 29), mantissa(0.5, 1);
+  for (int i = 0; i < 100000; ++i) {
+    double factor = mantissa(random) * std::exp2(std::floor(exponent(random)));
+    FixedPoint fixed = fixedPoint(factor);
+    ASSERT_GE(fixed.multiplier, 0) << factor;
+    ASSERT_GE(fixed.shift, 2) << factor;
+    ASSERT_LE(fixed.shift, 62) << factor;
+    ASSERT_LE(std::fabs(fixed.factor() - factor), std::max(factor * std::exp2(-31), std::exp2(-63)))
+        << factor;
+  }
+}
+
+TEST(FixedPoint, HandlesTheEnds) {
+  EXPECT_EQ(fixedPoint(0).multiplier, 0);
+  EXPECT_EQ(fixedPoint(1).multiplier, 1 << 30);
+  EXPECT_EQ(fixedPoint(1).shift, 30);
+  EXPECT_EQ(fixedPoint(std::nextafter(1.0, 0.0)).factor(), 1); // rounds up to the next power of two
+  EXPECT_EQ(fixedPoint(1e-300).multiplier, 0);
+  FixedPoint most = fixedPoint(std::nextafter(maxFactor, 0.0));
+  EXPECT_EQ(most.shift, 2);
+  EXPECT_GT(most.multiplier, 1 << 30);
+  EXPECT_THROW(fixedPoint(maxFactor), std::logic_error);
+  EXPECT_THROW(fixedPoint(-1), std::logic_error);
+  EXPECT_THROW(fixedPoint(std::nan("")), std::logic_error);
+}
+
+TEST(Parameters, CoverTheRangeUpToHalfAStepAndHoldZeroExactly) {
+  std::mt19937_64 random(2);
+  std::uniform_real_distribution<double> end(-100, 100);
+  for (int i = 0; i < 10000; ++i) {
+    double a = end(random), b = end(random);
+    Parameters parameters = asymmetric8(std::min(a, b), std::max(a, b));
+    ASSERT_EQ(parameters.real(parameters.quantize(0)), 0);
+    ASSERT_LE(parameters.lowest(), std::min({a, b, 0.0}) + 0.501 * parameters.scale);
+    ASSERT_GE(parameters.highest(), std::max({a, b, 0.0}) - 0.501 * parameters.scale);
+    ASSERT_LE(parameters.scale, (std::max({a, b, 0.0}) - std::min({a, b, 0.0})) / 253.999);
+  }
+}
+
+TEST(Parameters, OneSidedRangesUseAllLevels) {
+  Parameters relu = asymmetric8(0, 6);
+  EXPECT_EQ(relu.zeroPoint, -128);
+  EXPECT_DOUBLE_EQ(relu.scale, 6.0 / 255);
+  EXPECT_EQ(asymmetric8(-2, -1).zeroPoint, 127);
+  EXPECT_EQ(asymmetric8(0, 0), Parameters());
+}
+
+TEST(Parameters, PutZeroOnALevelOfSymmetricData) {
+  Parameters image = asymmetric8(-1, 1);
+  EXPECT_EQ(image.zeroPoint, -1);
+  EXPECT_DOUBLE_EQ(image.scale, 2.0 / 254);
+}
+
+TEST(Parameters, QuantizeToTheNearestEvenAndSaturate) {
+  Parameters parameters{1, 0, 8};
+  EXPECT_EQ(parameters.quantize(0.5), 0);
+  EXPECT_EQ(parameters.quantize(1.5), 2);
+  EXPECT_EQ(parameters.quantize(1e30), 127);
+  EXPECT_EQ(parameters.quantize(-1e30), -128);
+  EXPECT_EQ(symmetric(2, 16).quantize(2), 32767);
+}
+
+// A bell with one far outlier.
+Histogram bellWithOutlier() {
+  Histogram histogram(-4, 40);
+  std::mt19937_64 random(3);
+  std::normal_distribution<float> normal;
+  std::vector<float> values(100000);
+  for (float &value : values)
+    value = std::clamp(normal(random), -4.0f, 4.0f);
+  for (int i = 0; i < 10; ++i)
+    histogram.add(values.data(), static_cast<int64_t>(values.size()));
+  float outlier = 40;
+  histogram.add(&outlier, 1);
+  return histogram;
+}
+
+Parameters choose(Calibration method, const Functions &functions = {}) {
+  QuantizeOptions options;
+  options.method = method;
+  return chooseParameters(bellWithOutlier(), options, functions);
+}
+
+TEST(Calibration, MinMaxKeepsOutliersAndTheOthersCutThem) {
+  EXPECT_GE(choose(Calibration::MinMax).highest(), 40);
+  for (Calibration method : {Calibration::Percentile, Calibration::Mse, Calibration::Entropy}) {
+    EXPECT_LT(choose(method).highest(), 12) << int(method);
+    EXPECT_LT(choose(method).lowest(), -2.5) << int(method);
+  }
+}
+
+TEST(Calibration, CutsTailsInWhichTheFunctionIsConstant) {
+  Functions clampAtTwo = {[](double x) { return std::min(x, 2.0); }};
+  Parameters parameters = choose(Calibration::MinMax, clampAtTwo);
+  EXPECT_NEAR(parameters.highest(), 2, 0.1);
+  EXPECT_LE(parameters.lowest(), -4 + 0.1);
+}
+
+TEST(Calibration, MseServesTheFunctionNotTheTensor) {
+  // All that matters of x is its sign near zero: a fine scale is worth any clipping.
+  Functions steep = {[](double x) { return std::tanh(4 * x); }};
+  EXPECT_LT(choose(Calibration::Mse, steep).scale, choose(Calibration::Mse).scale);
+}
+
+TEST(Histogram, DoesNotDependOnOrder) {
+  std::vector<float> values{0.1f, 0.9f, 0.5f, 0.25f}, reversed(values.rbegin(), values.rend());
+  Histogram a(0, 1), b(0, 1);
+  a.add(values.data(), 4);
+  b.add(reversed.data(), 4);
+  EXPECT_EQ(a.counts, b.counts);
+  EXPECT_EQ(a.total(), 4);
+}
+
+TEST(Weights, EachChannelHasItsOwnScale) {
+  QuantizedWeights weights =
+      quantizeWeights({1, -0.25, 100, 25}, {0.25, 0}, [](size_t i) { return i / 2; }, 0.1);
+  EXPECT_EQ(weights.weights, (std::vector<int64_t>{127, -32, 127, 32}));
+  EXPECT_DOUBLE_EQ(weights.scales[0], 0.1 / 127);
+  EXPECT_DOUBLE_EQ(weights.scales[1], 10.0 / 127);
+  EXPECT_EQ(weights.bias[0], std::lround(0.25 * 127 / 0.1));
+}
+
+TEST(Weights, ADeadChannelStillHasItsBias) {
+  QuantizedWeights weights =
+      quantizeWeights({0, 0, 1e-30}, {3, 0, -5}, [](size_t i) { return i; }, 0.1);
+  for (size_t c : {0, 1, 2}) {
+    EXPECT_GT(weights.scales[c], 0);
+    EXPECT_NEAR(double(weights.bias[c]) * weights.scales[c], c == 0 ? 3 : c == 1 ? 0 : -5, 1e-6);
+    EXPECT_LE(std::abs(weights.bias[c]), int64_t(1) << 29);
+  }
+}
+
+TEST(Equalization, BringsChannelsToOneRange) {
+  EXPECT_EQ(channelFactors({8, 2, 0, 8e-9}, 1), (std::vector<double>{1, 4, 1, 64}));
+  EXPECT_EQ(channelFactors({8, 2}, 0.5), (std::vector<double>{1, 2}));
+}
+
+} // namespace
+
+} // namespace tilewright::quantization
