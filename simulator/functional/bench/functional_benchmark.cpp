@@ -28,11 +28,13 @@ Program assembled(const std::string &text) {
   return program;
 }
 
-void time(benchmark::State &state, const std::string &text, bool trace, double macs) {
+void time(benchmark::State &state, const std::string &text, bool trace, double macs,
+          bool checkRaces = false) {
   Program program = assembled(text);
   auto engine = makeFunctionalEngine(edge16());
   RunOptions options;
   options.trace = trace;
+  options.checkRaces = checkRaces;
   uint64_t instructions = 0;
   for (auto _ : state) {
     DramImage dram(program);
@@ -64,7 +66,8 @@ void overhead(benchmark::State &state) {
 }
 BENCHMARK(overhead)->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond);
 
-// Tiles of 196 rows with new weights each, as in the later layers of a network.
+// Tiles of 196 rows with new weights each, as in the later layers of a network. The argument says
+// whether races are looked for.
 void convolution(benchmark::State &state) {
   time(state,
        "matrix.set r0=a_s0, v0=64, r1=a_s1, v1=896\nmatrix.set r0=d_s0, v0=16, r1=d_s1, v1=224\n"
@@ -73,9 +76,9 @@ void convolution(benchmark::State &state) {
                   "mmul a=0, d=0, n1=14, n0=14, k=16, n=16, accumulate=1, swap=1\n",
                   2000) +
            "halt\n",
-       true, 2000.0 * 196 * 256);
+       true, 2000.0 * 196 * 256, state.range(0) != 0);
 }
-BENCHMARK(convolution)->Unit(benchmark::kMillisecond);
+BENCHMARK(convolution)->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond);
 
 } // namespace
 } // namespace tilewright

@@ -21,6 +21,10 @@ void join(RaceChecker::Clock &clock, const RaceChecker::Clock &other) {
     clock[i] = std::max(clock[i], other[i]);
 }
 
+int64_t floorDivide(int64_t value, int64_t divisor) {
+  return value / divisor - (value % divisor < 0);
+}
+
 template <typename Visit> void forEachBit(uint32_t mask, const Visit &visit) {
   for (size_t i = 0; mask; ++i, mask >>= 1)
     if (mask & 1)
@@ -91,8 +95,11 @@ RaceChecker::Page &RaceChecker::pageOf(isa::Space space, int64_t number) {
   if (space == isa::Space::Dram)
     if (auto listed = reads_.find(number); listed != reads_.end()) {
       for (const Read &read : listed->second)
-        for (int64_t at = read.begin; at < read.end; ++at)
-          (*page)[static_cast<size_t>(at) % pageBytes].readers[read.agent] = read.tick;
+        for (int64_t at = read.begin; at < read.end; ++at) {
+          Shadow &shadow = (*page)[static_cast<size_t>(at) % pageAddresses];
+          shadow.readers[read.agent] = read.tick;
+          shadow.read |= static_cast<uint8_t>(1u << read.agent);
+        }
       reads_.erase(listed);
     }
   return *page;
@@ -102,8 +109,8 @@ bool RaceChecker::touch(isa::Space space, int64_t begin, int64_t end, bool write
                         Conflict &conflict) {
   const auto &pages = shadow_[static_cast<size_t>(space)];
   for (int64_t at = begin; at < end;) {
-    const int64_t number = at / static_cast<int64_t>(pageBytes);
-    const int64_t stop = std::min(end, (number + 1) * static_cast<int64_t>(pageBytes));
+    const int64_t number = at / static_cast<int64_t>(pageAddresses);
+    const int64_t stop = std::min(end, (number + 1) * static_cast<int64_t>(pageAddresses));
     if (!write && space == isa::Space::Dram && !pages.count(number)) {
       auto &reads = reads_[number];
       if (reads.size() < mostReads) {
@@ -113,23 +120,34 @@ bool RaceChecker::touch(isa::Space space, int64_t begin, int64_t end, bool write
       }
     }
     Page &page = pageOf(space, number);
+    // Neighbors were mostly written by the same instruction.
+    uint32_t knownWriter = 0;
+    uint8_t knownAgent = 0;
     for (; at < stop; ++at) {
-      Shadow &shadow = page[static_cast<size_t>(at) % pageBytes];
-      if (shadow.writer && !ordered(agent, shadow.writerAgent, shadow.writer)) {
-        conflict = {shadow.writerAgent, shadow.writer, at, true};
-        return false;
+      Shadow &shadow = page[static_cast<size_t>(at) % pageAddresses];
+      if (shadow.writer != knownWriter || shadow.writerAgent != knownAgent) {
+        if (!ordered(agent, shadow.writerAgent, shadow.writer)) {
+          conflict = {shadow.writerAgent, shadow.writer, at, true};
+          return false;
+        }
+        knownWriter = shadow.writer;
+        knownAgent = shadow.writerAgent;
       }
       if (!write) {
         shadow.readers[agent] = ticks_[agent];
+        shadow.read |= static_cast<uint8_t>(1u << agent);
         continue;
       }
-      for (size_t reader = 0; reader < executed_.size(); ++reader) {
-        if (shadow.readers[reader] && !ordered(agent, reader, shadow.readers[reader])) {
+      bool passed = true;
+      forEachBit(shadow.read, [&](size_t reader) {
+        if (passed && !ordered(agent, reader, shadow.readers[reader])) {
           conflict = {reader, shadow.readers[reader], at, false};
-          return false;
+          passed = false;
         }
-        shadow.readers[reader] = 0;
-      }
+      });
+      if (!passed)
+        return false;
+      shadow.read = 0;
       shadow.writer = ticks_[agent];
       shadow.writerAgent = static_cast<uint8_t>(agent);
     }
@@ -158,6 +176,10 @@ bool RaceChecker::visit(const isa::Instruction &instruction, const isa::MemoryAc
       strides[i] = isa::evaluate(*term.coefficient, context);
   if (std::any_of(extents.begin(), extents.end(), [](int64_t extent) { return extent <= 0; }))
     return true;
+  // Without a stride, all values of an iterator are the same elements.
+  for (size_t i = 0; i < extents.size(); ++i)
+    if (strides[i] == 0)
+      extents[i] = 1;
   // The iterator along which elements are neighbors, if there is one, makes runs.
   int64_t run = 1;
   for (size_t i = 0; i < extents.size(); ++i)
@@ -166,16 +188,17 @@ bool RaceChecker::visit(const isa::Instruction &instruction, const isa::MemoryAc
       break;
     }
   const auto &operand = instruction.operands[static_cast<size_t>(access.operand)];
-  const int64_t base = address * isa_.memory(operand.space).addressBytes;
+  const int64_t unit = isa_.memory(operand.space).addressBytes;
   const int64_t first = isa::evaluate(*access.index.constant, context);
   std::vector<int64_t> at(extents.size());
   for (;;) {
     int64_t element = first;
     for (size_t i = 0; i < at.size(); ++i)
       element += at[i] * strides[i];
-    const int64_t begin = base + element * access.elementBytes;
-    if (!touch(operand.space, begin, begin + run * access.elementBytes, access.write, agent,
-               conflict))
+    const int64_t begin = element * access.elementBytes;
+    const int64_t end = begin + run * access.elementBytes;
+    if (!touch(operand.space, address + floorDivide(begin, unit),
+               address + floorDivide(end + unit - 1, unit), access.write, agent, conflict))
       return false;
     size_t i = at.size();
     while (i > 0 && ++at[i - 1] == extents[i - 1])
@@ -191,8 +214,8 @@ std::string RaceChecker::describe(const isa::Instruction &instruction, const isa
   const auto &other = executed_[conflict.agent][conflict.tick - 1];
   return fmt::format("race: {} {} address 0x{:x} of {}, which instruction {} ({}) {}, and no "
                      "semaphore orders them",
-                     instruction.name, access.write ? "writes" : "reads",
-                     conflict.byte / memory.addressBytes, memory.name, other.pc,
+                     instruction.name, access.write ? "writes" : "reads", conflict.address,
+                     memory.name, other.pc,
                      isa_.instructions()[static_cast<size_t>(other.instruction)].name,
                      conflict.wrote ? "writes" : "reads");
 }

@@ -50,23 +50,25 @@ public:
   void end(const isa::Word &word, uint32_t mask);
 
 private:
+  // Of one address: a byte, or an accumulator.
   struct Shadow {
     uint32_t writer = 0; // tick, 0: none
     uint8_t writerAgent = 0;
-    std::array<uint32_t, maximumAgents> readers{};
+    uint8_t read = 0;                            // mask of agents, since the last write
+    std::array<uint32_t, maximumAgents> readers; // the last tick of each of those
   };
-  static constexpr size_t pageBytes = 4096;
-  using Page = std::array<Shadow, pageBytes>;
+  static constexpr size_t pageAddresses = 4096;
+  using Page = std::array<Shadow, pageAddresses>;
   // Reads of a page that has no shadow yet.
   struct Read {
-    int64_t begin = 0, end = 0; // bytes
+    int64_t begin = 0, end = 0;
     size_t agent = 0;
     uint32_t tick = 0;
   };
   struct Conflict {
     size_t agent = 0;
     uint32_t tick = 0;
-    int64_t byte = 0;
+    int64_t address = 0;
     bool wrote = false;
   };
 
