@@ -258,7 +258,7 @@ private:
   // Of some executions the one that is easiest to read: every operand reached, something changed,
   // few bytes.
   void example() {
-    std::vector<TestVector> vectors = testVectors(isa_, instruction_, 150, 1);
+    std::vector<TestVector> vectors = testVectors(isa_, instruction_, 80, 1);
     auto memories = static_cast<size_t>(std::count_if(
         instruction_.operands.begin(), instruction_.operands.end(),
         [](const Operand &operand) { return operand.kind == Operand::Kind::Memory; }));

@@ -18,7 +18,7 @@ namespace tilewright::isa {
 
 namespace {
 
-constexpr uint64_t dramBytes = uint64_t(1) << 20;
+constexpr uint64_t dramBytes = uint64_t(1) << 16;
 constexpr int64_t maximumElements = 4096;
 constexpr int maximumDraws = 100000;
 

@@ -28,7 +28,7 @@ struct TestVector {
 };
 
 // `count` executions of a unit instruction, none of which traps; the same seed gives the same
-// vectors. Extents are small: at most a few thousand elements. DRAM addresses stay below 1 MiB.
+// vectors. Extents are small: at most a few thousand elements. DRAM addresses stay below 64 KiB.
 std::vector<TestVector> testVectors(const Isa &isa, const Instruction &instruction, int count,
                                     uint64_t seed);
 
