@@ -32,7 +32,7 @@ int64_t Arena::releasedAt(int64_t begin, int64_t end) const {
   return 0;
 }
 
-std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic) {
+std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement placement) {
   bytes = std::max<int64_t>(roundUp(bytes), alignment_);
   // Candidates in each free range: its start, the cursor, the ends of recent buffers, and the bank
   // boundaries inside it.
@@ -43,9 +43,12 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic) {
       return;
     int64_t bank = address / bankBytes_;
     bool straddles = bytes <= bankBytes_ && (address + bytes - 1) / bankBytes_ != bank;
-    auto candidate =
-        std::make_tuple(straddles, neighbors(address, address + bytes, traffic),
-                        releasedAt(address, address + bytes), bank == lastBank_, address);
+    std::tuple<bool, int64_t, int64_t, bool, int64_t> candidate;
+    if (placement == Placement::Packed)
+      candidate = {false, bytes > bankBytes_ ? address : -address, 0, false, address};
+    else
+      candidate = {straddles, neighbors(address, address + bytes, traffic),
+                   releasedAt(address, address + bytes), bank == lastBank_, address};
     if (!best || candidate < *best)
       best = candidate;
   };
@@ -53,6 +56,7 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic) {
     if (range.live)
       continue;
     consider(range, range.begin);
+    consider(range, (range.end - bytes) / alignment_ * alignment_);
     consider(range, cursor_);
     for (const Release &release : released_)
       consider(range, release.end);

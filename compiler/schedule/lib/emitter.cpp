@@ -62,6 +62,10 @@ void Emitter::append(Steps steps, const std::string &layerName) {
   auto group = std::make_shared<Group>();
   group->work = std::move(steps);
   group->name = layerName;
+  auto bankBytes = static_cast<int64_t>(isa_.memory(isa::Space::Spad).bankBytes());
+  for (const Buffer &buffer : group->work.buffers)
+    if (buffer.space == isa::Space::Spad && buffer.bytes > bankBytes)
+      group->placement = Placement::Packed;
   group->uses.assign(group->work.buffers.size(), 0);
   group->address.assign(group->work.buffers.size(), std::nullopt);
   for (const Step &step : group->work.steps)
@@ -96,6 +100,12 @@ std::vector<StreamInstruction> Emitter::finish() {
   return std::move(stream_);
 }
 
+std::optional<int64_t> Emitter::allocate(const Group &group, const Buffer &buffer) {
+  bool isSpad = buffer.space == isa::Space::Spad;
+  return arena(buffer.space)
+      .allocate(buffer.bytes, buffer.traffic, isSpad ? group.placement : Placement::Spread);
+}
+
 // Gives an address to each of the task's buffers that has none yet. False (and nothing but
 // `allocated` to undo) when one does not fit.
 bool Emitter::allocateFor(Group &group, const Task &task, std::vector<int> *allocated) {
@@ -103,7 +113,7 @@ bool Emitter::allocateFor(Group &group, const Task &task, std::vector<int> *allo
     if (buffer < 0 || group.address[buffer])
       continue;
     const Buffer &info = group.work.buffers[buffer];
-    group.address[buffer] = arena(info.space).allocate(info.bytes, info.traffic);
+    group.address[buffer] = allocate(group, info);
     if (!group.address[buffer])
       return false;
     if (allocated)
@@ -144,8 +154,7 @@ void Emitter::process(Pending *next) {
       for (int buffer : task.buffers)
         if (buffer >= 0 && !group.address[buffer] &&
             group.work.buffers[buffer].space == isa::Space::Spad)
-          group.address[buffer] =
-              spad_.allocate(group.work.buffers[buffer].bytes, group.work.buffers[buffer].traffic);
+          group.address[buffer] = allocate(group, group.work.buffers[buffer]);
   if (next && buffering_ == Buffering::Double) {
     Group &ahead = *next->group;
     const Step &nextStep = ahead.work.steps[next->step];

@@ -16,6 +16,9 @@ namespace tilewright {
 // How often a buffer is accessed while it lives: every cycle of some instruction, or now and then
 // (parameters, tables).
 enum class Traffic { Streamed, Rare };
+// Spread over the banks; or packed, small buffers at the top and those larger than a bank at the
+// bottom, so that large ones find room.
+enum class Placement { Spread, Packed };
 
 class Arena {
 public:
@@ -23,7 +26,8 @@ public:
   Arena(int64_t bytes, int64_t bankBytes, int64_t alignment);
 
   // The address of a new buffer, or nothing when no free range is large enough.
-  std::optional<int64_t> allocate(int64_t bytes, Traffic traffic = Traffic::Streamed);
+  std::optional<int64_t> allocate(int64_t bytes, Traffic traffic = Traffic::Streamed,
+                                  Placement placement = Placement::Spread);
   void release(int64_t address);
 
   int64_t liveBytes() const { return live_; }

@@ -52,6 +52,7 @@ private:
   struct Group {
     Steps work;
     std::string name;
+    Placement placement = Placement::Spread;     // in the scratchpad
     std::vector<int> uses;                       // by buffer: tasks not yet emitted
     std::vector<std::optional<int64_t>> address; // by buffer, while it is live
   };
@@ -81,6 +82,7 @@ private:
   bool crowded(int lane, int waiting, size_t from) const;
   void push(isa::Word word, const std::vector<MemoryAccess> &accesses);
   void fence();
+  std::optional<int64_t> allocate(const Group &group, const Buffer &buffer);
   Arena &arena(isa::Space space);
 
   const isa::Isa &isa_;
