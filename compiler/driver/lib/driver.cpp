@@ -152,6 +152,9 @@ CompileResult compile(const CompileOptions &options) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context.loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect, kernel::KernelDialect>();
   mlir::OwningOpRef<mlir::ModuleOp> module = importModel(options.model, {options.shapes}, context);
+  if ((*module->getOps<mlir::func::FuncOp>().begin()).getNumResults() == 0)
+    throw UserError({options.model, 0, 0, ""}, "the model has no outputs",
+                    "return the tensors that it is to compute");
   runPasses(*module, options.model,
             list(createGraphFoldPass(), createGraphLayoutPass(), createGraphFoldPass()));
   if (isFloat(*module) && options.quantize != "none") {

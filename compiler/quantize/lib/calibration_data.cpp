@@ -113,13 +113,15 @@ namespace tilewright {
 using namespace quantization;
 
 CalibrationData readCalibration(const std::string &path) {
-  if (!std::filesystem::is_directory(path))
-    return readNpz(path);
-  CalibrationData data;
+  // More samples than this make no better ranges, and a small file can claim to hold far more.
+  constexpr uint64_t limit = uint64_t(256) << 20;
   std::error_code error;
+  if (!std::filesystem::is_directory(path, error))
+    return readNpz(path, limit);
+  CalibrationData data;
   for (const auto &entry : std::filesystem::directory_iterator(path, error))
     if (entry.path().extension() == ".npy")
-      data[entry.path().stem().string()] = readNpy(entry.path().string());
+      data[entry.path().stem().string()] = readNpy(entry.path().string(), limit);
   if (error)
     throw UserError({path, 0, 0, ""},
                     fmt::format("cannot read the directory: {}", error.message()));
