@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs each libFuzzer target of build/asan for a while on its corpus (FOLDER/fuzz/corpus/NAME for the target NAME_fuzzer)."""
+"""Runs each libFuzzer target (NAME-fuzz) of build/asan for a while on its corpus: what is committed and what its makers write."""
 
 import argparse
 import concurrent.futures
@@ -14,20 +14,28 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 from tally import Tally
 
 
-def corpora(target):
-    """The committed corpus folders of a target: inputs that once found something, and good starting points."""
-    name = target.name.removesuffix("_fuzzer")
-    found = [path for path in ROOT.glob(f"**/fuzz/corpus/{name}") if "build" not in path.relative_to(ROOT).parts[:1]]
+def corpora(target, scratch):
+    """The corpus folders of a target: committed inputs that once found something, and seeds made from shipped files."""
+    name = target.name.removesuffix("-fuzz").replace("-", "_")
+    found = [path for path in ROOT.glob(f"**/fuzz/corpus/{name}") if path.relative_to(ROOT).parts[0] != "build"]
+    seeds = pathlib.Path(scratch) / "seeds"
+    if target.name == "program-fuzz":
+        subprocess.run([target, "--make-corpus", seeds], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        found.append(seeds)
+    elif target.name.startswith("isa-"):
+        subprocess.run([ROOT / "isa" / "fuzz" / "make_corpus", seeds], check=True, stdout=subprocess.DEVNULL)
+        found.append(seeds / name.removeprefix("isa_"))
     return [str(path) for path in found]
 
 
 def fuzz(target, seconds):
     """None when nothing was found, else what libFuzzer printed and the input that does it."""
     with tempfile.TemporaryDirectory(prefix="tilewright-fuzz-") as scratch:
-        crash = pathlib.Path(scratch) / "crash"
+        crash, grown = pathlib.Path(scratch) / "crash", pathlib.Path(scratch) / "grown"
+        grown.mkdir()
         done = subprocess.run(
             [target, f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1",
-             f"-exact_artifact_path={crash}", scratch, *corpora(target)],
+             f"-exact_artifact_path={crash}", grown, *corpora(target, scratch)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="backslashreplace")
         runs = [line for line in done.stdout.splitlines() if "number_of_executed_units" in line]
         print(f"{target.name}: {' '.join(runs) or 'no statistics'}", flush=True)
@@ -43,7 +51,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=int, default=60, help="how long each target runs (default: 60)")
     arguments = parser.parse_args()
-    targets = sorted((ROOT / "build" / "asan" / "bin").glob("*_fuzzer"))
+    targets = sorted((ROOT / "build" / "asan" / "bin").glob("*-fuzz"))
     tally = Tally()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for target, fault in zip(targets, pool.map(lambda target: fuzz(target, arguments.seconds), targets)):
