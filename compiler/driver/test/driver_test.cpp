@@ -26,7 +26,9 @@ func.func @main(%x: tensor<1x56x56x32xi8>) -> tensor<1x56x56x32xi32> {
 )";
 
 std::string writeModel(const char *text) {
-  std::string path = ::testing::TempDir() + "/driver_test.mlir";
+  // Tests run side by side: each has its own file.
+  std::string path = ::testing::TempDir() + "/driver_test_" +
+                     ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".mlir";
   std::ofstream(path) << text;
   return path;
 }
