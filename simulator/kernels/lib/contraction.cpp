@@ -119,10 +119,13 @@ public:
         b_.CreateMul(b_.CreateMul(pairCount_, columnChunks_), kernel_.constant(2 * columnLanes)));
     rows_ = buffer(b_.CreateMul(rowPitch_, kernel_.constant(blockRows)));
     packColumns();
-    if (column_ == 0)
-      block(1);
-    else
-      frame_.nest(0, column_ - 1, [&] { blocks(); });
+    // Without columns nothing is computed, and the rows may lie anywhere.
+    kernel_.branch(b_.CreateICmpSGT(columnExtent_, kernel_.constant(0)), [&] {
+      if (column_ == 0)
+        block(1);
+      else
+        frame_.nest(0, column_ - 1, [&] { blocks(); });
+    });
     b_.CreateStackRestore(saved);
   }
 
