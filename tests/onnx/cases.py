@@ -342,6 +342,8 @@ def graphs():
               ("Transpose", ("q1",), ("q2",), {"perm": [0, 2, 1, 3]}), ("Transpose", ("k1",), ("k2",), {"perm": [0, 2, 3, 1]}),
               ("Transpose", ("v1",), ("v2",), {"perm": [0, 2, 1, 3]}), ("MatMul", ("q2", "k2"), ("a",), {}), ("Softmax", ("a",), ("p",), {}),
               ("MatMul", ("p", "v2"), ("o",), {}), ("Transpose", ("o",), ("t",), {"perm": [0, 2, 1, 3]}), ("Reshape", ("t", "b"), ("out_0",), {}))
+    add_graph("half-precision-weights", {"in_0": (2, 3)}, {"h": weights(2, 3).astype(numpy.float16)}, ("Cast", ("h",), ("f",), {"to": 1}),
+              ("Add", ("in_0", "f"), ("out_0",), {}))
     add_graph("two-outputs", image, {"w": w}, conv, ("Relu", ("c",), ("out_0",), {}), ("Sigmoid", ("c",), ("out_1",), {}), outputs=("out_0", "out_1"))
     add_graph("output-is-input", {"in_0": (2, 3)}, {}, ("Identity", ("in_0",), ("out_0",), {}))
 

@@ -26,8 +26,7 @@ void foldBinary(NodeImporter &node, Integers integers, Floats floats) {
     node.fail(fmt::format("shapes {} and {} do not fit each other", formatShape(a.shape),
                           formatShape(b.shape)));
   node.checkFold(*shape, a.dtype);
-  node.setResult(
-      mapElements(a, b, *shape, a.dtype == DType::F16 ? DType::F32 : a.dtype, integers, floats));
+  node.setResult(mapElements(a, b, *shape, a.dtype, integers, floats));
 }
 
 template <typename Combine> void foldVariadic(NodeImporter &node, Combine combine) {
@@ -144,7 +143,7 @@ void foldPow(NodeImporter &node) {
   node.checkFold(*shape, DType::F64);
   Tensor power = mapElements(castTensor(a, DType::F64), exponent, *shape, DType::F64, nullptr,
                              [](double x, double y) { return std::pow(x, y); });
-  node.setResult(castTensor(power, a.dtype == DType::F16 ? DType::F32 : a.dtype));
+  node.setResult(castTensor(power, a.dtype));
 }
 
 void buildMax(NodeImporter &node) {

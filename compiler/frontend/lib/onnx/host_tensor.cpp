@@ -5,19 +5,10 @@
 
 namespace tilewright::onnx_import {
 
-bool isFloat(DType type) { return type == DType::F16 || type == DType::F32 || type == DType::F64; }
+bool isFloat(DType type) { return type == DType::F32 || type == DType::F64; }
 
-static float halfToFloat(uint16_t half) {
-  int exponent = half >> 10 & 0x1f;
-  int mantissa = half & 0x3ff;
-  float magnitude = exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -24)
-                    : exponent == 31
-                        ? (mantissa ? NAN : INFINITY)
-                        : std::ldexp(static_cast<float>(mantissa | 0x400), exponent - 25);
-  return half & 0x8000 ? -magnitude : magnitude;
-}
-
-// Calls `use` with a typed pointer to the elements; float16 has no C++ type and is handled before.
+// Calls `use` with a typed pointer to the elements. Half precision was widened when the model was
+// read.
 template <typename Use> static auto withElements(DType type, char *bytes, Use use) {
   switch (type) {
   case DType::I8:
@@ -28,7 +19,6 @@ template <typename Use> static auto withElements(DType type, char *bytes, Use us
   case DType::I16:
     return use(reinterpret_cast<int16_t *>(bytes));
   case DType::U16:
-  case DType::F16:
     return use(reinterpret_cast<uint16_t *>(bytes));
   case DType::I32:
     return use(reinterpret_cast<int32_t *>(bytes));
@@ -42,6 +32,8 @@ template <typename Use> static auto withElements(DType type, char *bytes, Use us
     return use(reinterpret_cast<float *>(bytes));
   case DType::F64:
     return use(reinterpret_cast<double *>(bytes));
+  case DType::F16:
+    break;
   }
   abort();
 }
@@ -59,8 +51,6 @@ int64_t integerAt(const Tensor &tensor, int64_t index) {
 }
 
 double floatAt(const Tensor &tensor, int64_t index) {
-  if (tensor.dtype == DType::F16)
-    return halfToFloat(tensor.data<uint16_t>()[index]);
   return withElements(tensor.dtype, const_cast<char *>(tensor.bytes.data()),
                       [&](auto *data) { return static_cast<double>(data[index]); });
 }

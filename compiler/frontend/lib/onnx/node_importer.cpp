@@ -157,6 +157,9 @@ void NodeImporter::setResult(Tensor tensor, size_t output) {
 }
 
 void NodeImporter::checkFold(const Shape &shape, DType type) {
+  if (shape.size() > maxConstantRank)
+    fail(fmt::format("a constant of {} dimensions arises; at most {} are supported", shape.size(),
+                     maxConstantRank));
   int64_t size = byteSize(type);
   for (int64_t dim : shape) {
     if (dim < 0)

@@ -2,6 +2,7 @@
 
 #include "external_data.h"
 
+#include <cmath>
 #include <cstring>
 #include <fmt/format.h>
 
@@ -73,6 +74,27 @@ std::vector<char> typedData(const TensorProto &proto, DType dtype) {
   }
 }
 
+float halfToFloat(uint16_t half) {
+  int exponent = half >> 10 & 0x1f;
+  int mantissa = half & 0x3ff;
+  float magnitude = exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -24)
+                    : exponent == 31
+                        ? (mantissa ? NAN : INFINITY)
+                        : std::ldexp(static_cast<float>(mantissa | 0x400), exponent - 25);
+  return half & 0x8000 ? -magnitude : magnitude;
+}
+
+// Half precision is a form of storage here: every value of it is one of float32.
+void widenHalf(Tensor &tensor) {
+  std::vector<char> wide(tensor.bytes.size() * 2);
+  for (size_t i = 0; i < tensor.bytes.size() / 2; ++i) {
+    float value = halfToFloat(tensor.data<uint16_t>()[i]);
+    std::memcpy(wide.data() + i * sizeof value, &value, sizeof value);
+  }
+  tensor.dtype = DType::F32;
+  tensor.bytes = std::move(wide);
+}
+
 int dataFieldCount(const TensorProto &proto) {
   return proto.has_raw_data() + !proto.float_data().empty() + !proto.double_data().empty() +
          !proto.int32_data().empty() + !proto.int64_data().empty() + !proto.uint64_data().empty() +
@@ -101,6 +123,9 @@ ConstantTensor readTensor(const TensorProto &proto, const TensorSource &source) 
 
   auto tensor = std::make_shared<Tensor>();
   tensor->dtype = *dtype;
+  if (proto.dims_size() > maxConstantRank)
+    fail(source, fmt::format("the tensor has {} dimensions; at most {} are supported",
+                             proto.dims_size(), maxConstantRank));
   int64_t size = byteSize(*dtype);
   for (int64_t dim : proto.dims()) {
     if (dim < 0)
@@ -128,6 +153,8 @@ ConstantTensor readTensor(const TensorProto &proto, const TensorSource &source) 
   if (*dtype == DType::Bool)
     for (char &byte : tensor->bytes)
       byte = byte != 0;
+  if (*dtype == DType::F16)
+    widenHalf(*tensor);
   return tensor;
 }
 

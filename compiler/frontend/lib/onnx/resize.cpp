@@ -86,7 +86,7 @@ std::optional<TosaAxis> nearestAsTosa(const Axis &axis, const std::vector<int32_
   t.denominator = 2 * axis.in / divisor;
   if (axis.in == axis.out)
     t.numerator = t.denominator = 1;
-  if (t.numerator > 256)
+  if (t.numerator > 256 || t.denominator >= 16 * t.numerator)
     return std::nullopt;
   for (t.offset = -t.numerator; t.offset <= t.denominator; ++t.offset) {
     bool fits = true;
@@ -166,6 +166,11 @@ std::vector<T> spread(NodeImporter &node, const std::vector<T> &values, std::vec
   return all;
 }
 
+// Only rows and columns of an NCHW image change.
+bool isImageResize(const std::vector<Axis> &axes) {
+  return axes.size() == 4 && axes[0].in == axes[0].out && axes[1].in == axes[1].out;
+}
+
 mlir::Value resizeImage(NodeImporter &node, mlir::Value input, const std::vector<Axis> &axes,
                         const TosaAxis &rows, const TosaAxis &columns, bool linear) {
   mlir::Value image = toChannelsLast(node, input);
@@ -174,6 +179,14 @@ mlir::Value resizeImage(NodeImporter &node, mlir::Value input, const std::vector
                          {rows.numerator, rows.denominator, columns.numerator, columns.denominator},
                          {rows.offset, columns.offset}, {rows.border, columns.border}, linear);
   return fromChannelsLast(node, image, 4);
+}
+
+mlir::Value gatherUnlessSame(NodeImporter &node, mlir::Value value, int64_t axis,
+                             const std::vector<int32_t> &map) {
+  bool same = static_cast<int64_t>(map.size()) == shapeOf(value)[axis];
+  for (size_t i = 0; i < map.size() && same; ++i)
+    same = map[i] == static_cast<int32_t>(i);
+  return same ? value : node.tosa().gatherAxis(value, axis, map);
 }
 
 mlir::Value resizeNearest(NodeImporter &node, mlir::Value input, const std::vector<Axis> &axes,
@@ -187,21 +200,23 @@ mlir::Value resizeNearest(NodeImporter &node, mlir::Value input, const std::vect
               ? i
               : nearestIndex(node, rule, axis, coordinate(node, coordinates, axis, i))));
   }
-  if (axes.size() == 4 && axes[0].in == axes[0].out && axes[1].in == axes[1].out) {
+  if (isImageResize(axes)) {
     std::optional<TosaAxis> rows = nearestAsTosa(axes[2], maps[2]);
     std::optional<TosaAxis> columns = nearestAsTosa(axes[3], maps[3]);
     if (rows && columns)
       return resizeImage(node, input, axes, *rows, *columns, false);
+    // Whole pixels are gathered: with the channels last, fewer indices name more data.
+    mlir::Value image = gatherUnlessSame(node, toChannelsLast(node, input), 1, maps[2]);
+    return fromChannelsLast(node, gatherUnlessSame(node, image, 2, maps[3]), 4);
   }
   for (size_t i = 0; i < axes.size(); ++i)
-    if (axes[i].in != axes[i].out)
-      input = node.tosa().gatherAxis(input, static_cast<int64_t>(i), maps[i]);
+    input = gatherUnlessSame(node, input, static_cast<int64_t>(i), maps[i]);
   return input;
 }
 
 mlir::Value resizeLinear(NodeImporter &node, mlir::Value input, const std::vector<Axis> &axes,
                          const std::string &coordinates) {
-  if (axes.size() == 4 && axes[0].in == axes[0].out && axes[1].in == axes[1].out) {
+  if (isImageResize(axes)) {
     std::optional<TosaAxis> rows = linearAsTosa(coordinates, axes[2]);
     std::optional<TosaAxis> columns = linearAsTosa(coordinates, axes[3]);
     if (rows && columns)

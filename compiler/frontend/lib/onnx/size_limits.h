@@ -14,4 +14,7 @@ constexpr int64_t maxTensorBytes = int64_t(1) << 31;
 constexpr int64_t maxFoldBytes = int64_t(16) << 20;
 constexpr int64_t maxFoldTotalBytes = int64_t(256) << 20;
 
+// Dimensions of a constant; of a tensor of the graph, TOSA allows fewer.
+constexpr int maxConstantRank = 16;
+
 } // namespace tilewright::onnx_import

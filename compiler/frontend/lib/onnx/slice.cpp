@@ -20,6 +20,8 @@ struct Range {
 Range resolveRange(NodeImporter &node, int64_t start, int64_t end, int64_t step, int64_t length) {
   if (step == 0 || step == INT64_MIN)
     node.fail(fmt::format("a step of {} is not possible", step));
+  if (length == 0)
+    return {};
   // Bounds count from the end when negative, and are then clamped to the dimension.
   auto place = [&](int64_t bound, int64_t low, int64_t high) {
     if (bound < 0)
@@ -230,6 +232,8 @@ void foldConcat(NodeImporter &node) {
   // Rows of the result are one row of each part, one behind the other.
   int64_t outer = elementCount(llvm::ArrayRef<int64_t>(shape).take_front(axis));
   Tensor result = makeTensor(first.dtype, shape);
+  if (result.bytes.empty())
+    return node.setResult(std::move(result));
   char *to = result.bytes.data();
   for (int64_t row = 0; row < outer; ++row) {
     for (size_t i = 0; i < node.inputCount(); ++i) {
@@ -264,6 +268,8 @@ void foldGather(NodeImporter &node) {
   Shape shape = gatheredShape(node, axis);
   node.checkFold(shape, input.dtype);
   Tensor result = makeTensor(input.dtype, shape);
+  if (result.bytes.empty())
+    return node.setResult(std::move(result));
   auto dims = llvm::ArrayRef<int64_t>(input.shape);
   int64_t outer = elementCount(dims.take_front(axis));
   int64_t size = elementCount(dims.drop_front(axis + 1)) * byteSize(input.dtype);

@@ -246,6 +246,9 @@ mlir::Value TosaBuilder::gatherAxis(mlir::Value a, int64_t axis, llvm::ArrayRef<
   int64_t outer = elementCount(dims.take_front(axis));
   int64_t inner = elementCount(dims.drop_front(axis + 1));
   auto count = static_cast<int64_t>(indices.size());
+  if (outer * count > maxFoldBytes / 4)
+    fail(fmt::format("gathering along axis {} of a tensor of shape {} needs too many indices", axis,
+                     formatShape(shape)));
   mlir::Value values = reshape(a, {outer, shape[axis], inner});
   auto indexType = type({outer, count}, builder_.getI32Type());
   std::vector<int32_t> all;

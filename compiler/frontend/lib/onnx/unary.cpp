@@ -16,8 +16,7 @@ void foldUnary(NodeImporter &node, Integers integers, Floats floats) {
   const Tensor &a = node.known(0, "input");
   node.checkFold(a.shape, a.dtype);
   node.setResult(mapElements(
-      a, a, a.shape, a.dtype == DType::F16 ? DType::F32 : a.dtype,
-      [&](int64_t x, int64_t) { return integers(x); },
+      a, a, a.shape, a.dtype, [&](int64_t x, int64_t) { return integers(x); },
       [&](double x, double) { return floats(x); }));
 }
 

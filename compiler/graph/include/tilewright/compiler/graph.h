@@ -8,11 +8,13 @@
 namespace tilewright {
 
 struct FoldOptions {
-  int64_t sizeCap = int64_t(16) << 20; // bytes of a result that folding may create
+  // Bytes of a constant that folding may create; one that is no larger than the constants it replaces is always made.
+  int64_t sizeCap = int64_t(16) << 20;
 };
 
 // `graph-fold`: constant folding (size-capped), batch normalization and scalar arithmetic folded into the convolution before it,
-// pads folded into convolutions and pools, identities and dead code removed.
+// pads folded into convolutions and pools, products with a constant matrix turned into 1x1 convolutions, identities and dead
+// code removed. What scales a convolution in NCHW meets it only behind `graph-layout`: run it (again) after that.
 std::unique_ptr<mlir::Pass> createGraphFoldPass(FoldOptions options = {});
 
 // `graph-layout`: moves transposes through element-wise operators, pads, concats, slices and reductions until they cancel or
