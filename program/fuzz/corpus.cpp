@@ -18,7 +18,9 @@ static Program smallest(const isa::Isa &isa) {
   return program;
 }
 
-static void addData(Program &program) { program.data = {{0x100, "abc"}, {0x200, std::string(70, 'x')}}; }
+static void addData(Program &program) {
+  program.data = {{0x100, "abc"}, {0x200, std::string(70, 'x')}};
+}
 
 static void addTensors(Program &program) {
   TensorInfo tensor;

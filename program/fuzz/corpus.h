@@ -7,7 +7,8 @@
 
 namespace tilewright::fuzz {
 
-// Writes one file for each kind of content that a program can have: none, data, tensors, layers, all.
+// Writes one file for each kind of content that a program can have: none, data, tensors, layers,
+// all.
 void makeCorpus(const std::string &directory, const isa::Isa &isa);
 
 } // namespace tilewright::fuzz

@@ -1,4 +1,5 @@
-// libFuzzer: any bytes as a program file. Only UserError may come out, and what is read must be read the same after it is written.
+// libFuzzer: any bytes as a program file. Only UserError may come out, and what is read must be
+// read the same after it is written.
 #include "corpus.h"
 #include "tilewright/program/program.h"
 #include "tilewright/support/error.h"

@@ -1,4 +1,5 @@
-// The mlir-opt of this project: reads a module, runs the passes named on the command line, prints the module.
+// The mlir-opt of this project: reads a module, runs the passes named on the command line, prints
+// the module.
 #include "tilewright/compiler/graph.h"
 #include "tilewright/compiler/kernel_dialect.h"
 #include "tilewright/compiler/select.h"
@@ -10,7 +11,8 @@
 
 int main(int count, char **arguments) {
   mlir::DialectRegistry registry;
-  registry.insert<mlir::func::FuncDialect, mlir::tosa::TosaDialect, tilewright::kernel::KernelDialect>();
+  registry.insert<mlir::func::FuncDialect, mlir::tosa::TosaDialect,
+                  tilewright::kernel::KernelDialect>();
   mlir::registerTransformsPasses();
   tilewright::registerGraphPasses();
   tilewright::registerSelectPasses();

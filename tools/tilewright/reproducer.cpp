@@ -157,7 +157,7 @@ void reportInternalError(const char *what) {
   }
 }
 
-static const char *signalName(int signal) {
+[[maybe_unused]] static const char *signalName(int signal) {
   switch (signal) {
   case SIGSEGV:
     return "segmentation fault";
@@ -172,7 +172,7 @@ static const char *signalName(int signal) {
   }
 }
 
-static void onCrash(int signal) {
+[[maybe_unused]] static void onCrash(int signal) {
   // A second fault, here, ends the process by the default action.
   ::signal(signal, SIG_DFL);
   reportInternalError(signalName(signal));

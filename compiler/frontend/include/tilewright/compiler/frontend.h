@@ -1,8 +1,10 @@
 // Reads a model into TOSA 1.0.
 //
-// The module that comes back holds one function @main of static shapes. Argument i carries `tilewright.name` (the tensor's name in
-// the model), result i too (as a result attribute). ONNX I/O keeps the model's own shapes (NCHW): transposes to TOSA's NHWC stand in
-// the graph, where the layout passes move and cancel them. Every op's location is a `layerLocation`, so that reports speak of the user's operators.
+// The module that comes back holds one function @main of static shapes. Argument i carries
+// `tilewright.name` (the tensor's name in the model), result i too (as a result attribute). ONNX
+// I/O keeps the model's own shapes (NCHW): transposes to TOSA's NHWC stand in the graph, where the
+// layout passes move and cancel them. Every op's location is a `layerLocation`, so that reports
+// speak of the user's operators.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -20,18 +22,22 @@ struct ImportOptions {
   std::map<std::string, std::vector<int64_t>> shapes;
 };
 
-// Reads `.onnx` (float32; ai.onnx opsets 7 and later) or `.mlir` (TOSA 1.0 text or bytecode), told apart by content.
-// Throws UserError naming the file and the node: malformed file, unsupported operator, shape that does not fit.
+// Reads `.onnx` (float32; ai.onnx opsets 7 and later) or `.mlir` (TOSA 1.0 text or bytecode), told
+// apart by content. Throws UserError naming the file and the node: malformed file, unsupported
+// operator, shape that does not fit.
 mlir::OwningOpRef<mlir::ModuleOp> importModel(const std::string &path, const ImportOptions &options,
                                               mlir::MLIRContext &context);
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(const std::string &path, const std::string &bytes,
-                                             const ImportOptions &options, mlir::MLIRContext &context);
+                                             const ImportOptions &options,
+                                             mlir::MLIRContext &context);
 mlir::OwningOpRef<mlir::ModuleOp> importTosa(const std::string &path, const std::string &bytes,
                                              mlir::MLIRContext &context);
 
-// The location of an op that implements the user's operator `name` of kind `op` ("Conv"): NameLoc(name, child NameLoc(op)).
+// The location of an op that implements the user's operator `name` of kind `op` ("Conv"):
+// NameLoc(name, child NameLoc(op)).
 mlir::Location layerLocation(mlir::MLIRContext &context, llvm::StringRef name, llvm::StringRef op);
-// The user's operator behind a location (the first one of a fused location); {"", ""} when there is none.
+// The user's operator behind a location (the first one of a fused location); {"", ""} when there is
+// none.
 struct Layer {
   std::string name;
   std::string op;

@@ -1,4 +1,5 @@
-// Passes on TOSA graphs that hold for float and integer graphs alike: what every later stage may rely on.
+// Passes on TOSA graphs that hold for float and integer graphs alike: what every later stage may
+// rely on.
 #pragma once
 
 #include "mlir/Pass/Pass.h"
@@ -8,17 +9,20 @@
 namespace tilewright {
 
 struct FoldOptions {
-  // Bytes of a constant that folding may create; one that is no larger than the constants it replaces is always made.
+  // Bytes of a constant that folding may create; one that is no larger than the constants it
+  // replaces is always made.
   int64_t sizeCap = int64_t(16) << 20;
 };
 
-// `graph-fold`: constant folding (size-capped), batch normalization and scalar arithmetic folded into the convolution before it,
-// pads folded into convolutions and pools, products with a constant matrix turned into 1x1 convolutions, identities and dead
-// code removed. What scales a convolution in NCHW meets it only behind `graph-layout`: run it (again) after that.
+// `graph-fold`: constant folding (size-capped), batch normalization and scalar arithmetic folded
+// into the convolution before it, pads folded into convolutions and pools, products with a constant
+// matrix turned into 1x1 convolutions, identities and dead code removed. What scales a convolution
+// in NCHW meets it only behind `graph-layout`: run it (again) after that.
 std::unique_ptr<mlir::Pass> createGraphFoldPass(FoldOptions options = {});
 
-// `graph-layout`: moves transposes through element-wise operators, pads, concats, slices and reductions until they cancel or
-// reach the graph's border, folds them into constants and turns those that move no data (unit dimensions) into reshapes.
+// `graph-layout`: moves transposes through element-wise operators, pads, concats, slices and
+// reductions until they cancel or reach the graph's border, folds them into constants and turns
+// those that move no data (unit dimensions) into reshapes.
 std::unique_ptr<mlir::Pass> createGraphLayoutPass();
 
 // Registers both for tilewright-opt.

@@ -1,9 +1,11 @@
-// Post-training quantization: a float TOSA module and calibration data in, an integer TOSA 1.0 module out.
+// Post-training quantization: a float TOSA module and calibration data in, an integer TOSA 1.0
+// module out.
 //
-// The integer module holds only integer TOSA operators (PRO-INT, and EXT-INT16's i16 table where softmax needs it): no quant types.
-// Its @main takes and gives integer tensors; each argument and result carries, beside `tilewright.name`,
-// `tilewright.scale` (f64) and `tilewright.zero_point` (i64) with which the host quantizes at the border:
-// q = clamp(round_half_even(x / scale) + zero_point), x = (q - zero_point) * scale.
+// The integer module holds only integer TOSA operators (PRO-INT, and EXT-INT16's i16 table where
+// softmax needs it): no quant types. Its @main takes and gives integer tensors; each argument and
+// result carries, beside `tilewright.name`, `tilewright.scale` (f64) and `tilewright.zero_point`
+// (i64) with which the host quantizes at the border: q = clamp(round_half_even(x / scale) +
+// zero_point), x = (q - zero_point) * scale.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -17,7 +19,8 @@
 
 namespace tilewright {
 
-// One sample a row: input name -> [samples, ...input shape without its batch dimension of 1, or with it].
+// One sample a row: input name -> [samples, ...input shape without its batch dimension of 1, or
+// with it].
 using CalibrationData = std::map<std::string, Tensor>;
 
 // Reads a `.npz` file or a directory of `.npy` files. Throws UserError.
@@ -25,8 +28,10 @@ CalibrationData readCalibration(const std::string &path);
 // `samples` rows of seeded standard normal data for each argument of @main.
 CalibrationData randomCalibration(mlir::ModuleOp module, int64_t samples, uint64_t seed);
 
-// Throws UserError naming the user's operator that has no integer form, or the calibration input that does not fit.
+// Throws UserError naming the user's operator that has no integer form, or the calibration input
+// that does not fit.
 mlir::OwningOpRef<mlir::ModuleOp> quantize(mlir::ModuleOp module, const CalibrationData &data,
-                                           const QuantizeOptions &options, QuantizationReport *report);
+                                           const QuantizeOptions &options,
+                                           QuantizationReport *report);
 
 } // namespace tilewright

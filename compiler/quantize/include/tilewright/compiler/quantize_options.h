@@ -13,7 +13,8 @@ struct QuantizeOptions {
   double percentile = 99.99; // for Calibration::Percentile
 };
 
-// Signal-to-quantization-noise ratio of one layer's output against the float run, over the calibration samples.
+// Signal-to-quantization-noise ratio of one layer's output against the float run, over the
+// calibration samples.
 struct LayerSqnr {
   std::string layer; // the user's operator name
   std::string op;
