@@ -5,15 +5,20 @@
 #include "lower.h"
 #include "optimize.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "tilewright/compiler/frontend.h"
 #include "tilewright/support/error.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Target/TargetMachine.h"
 
+#include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
+#include <future>
+#include <thread>
 
 using namespace mlir;
 
@@ -128,21 +133,71 @@ private:
         check(result, op.getLoc());
   }
 
+  // Half of the time goes into LLVM, which takes one module a thread; functions do not depend on
+  // their neighbors, so the code is the same at any number of threads.
   void compile(ModuleOp kernels) {
+    MLIRContext *context = kernels.getContext();
+    unsigned threads = context->isMultithreadingEnabled()
+                           ? std::clamp(std::thread::hardware_concurrency(), 1u, 8u)
+                           : 1;
+    std::vector<OwningOpRef<ModuleOp>> parts = distribute(kernels, threads);
+    std::vector<std::future<std::unique_ptr<ExecutionEngine>>> engines;
+    for (OwningOpRef<ModuleOp> &part : parts)
+      engines.push_back(
+          std::async(threads > 1 ? std::launch::async : std::launch::deferred, compilePart, *part));
+    for (auto &engine : engines)
+      engine.wait(); // all of them, before one that failed destroys the modules
+    for (auto [engine, part] : llvm::zip(engines, parts)) {
+      engines_.push_back(engine.get());
+      for (auto kernel : part->getOps<LLVM::LLVMFuncOp>())
+        if (!kernel.isExternal())
+          kernels_[kernel.getSymName()] =
+              llvm::cantFail(engines_.back()->lookupPacked(kernel.getSymName()));
+    }
+  }
+
+  // Definitions in turn, declarations to all.
+  static std::vector<OwningOpRef<ModuleOp>> distribute(ModuleOp kernels, unsigned count) {
+    std::vector<OwningOpRef<ModuleOp>> parts;
+    for (unsigned i = 0; i < count; ++i) {
+      parts.push_back(ModuleOp::create(kernels.getLoc()));
+      parts.back()->getOperation()->setAttrs(kernels->getAttrs());
+    }
+    size_t next = 0;
+    for (Operation &op : llvm::make_early_inc_range(*kernels.getBody())) {
+      auto function = dyn_cast<LLVM::LLVMFuncOp>(op);
+      if (function && !function.isExternal()) {
+        op.moveBefore(parts[next]->getBody(), parts[next]->getBody()->end());
+        next = (next + 1) % count;
+      } else {
+        for (OwningOpRef<ModuleOp> &part : parts)
+          part->getBody()->push_back(op.clone());
+      }
+    }
+    return parts;
+  }
+
+  static std::unique_ptr<ExecutionEngine> compilePart(ModuleOp part) {
     std::unique_ptr<llvm::TargetMachine> machine = hostMachine();
-    ExecutionEngineOptions options;
     auto transform = [&](llvm::Module *module) {
       optimize(*module, *machine);
       return llvm::Error::success();
     };
+    ExecutionEngineOptions options;
     options.transformer = transform;
     options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Default;
     options.enableGDBNotificationListener = false;
     options.enablePerfNotificationListener = false;
-    auto engine = ExecutionEngine::create(kernels, options, hostMachine());
+    auto engine = ExecutionEngine::create(part, options, hostMachine());
     if (!engine)
       throw std::runtime_error("cannot compile kernels: " + llvm::toString(engine.takeError()));
-    engine_ = std::move(*engine);
+    // Machine code is made on the first look-up: here, in this part's thread.
+    for (auto kernel : part.getOps<LLVM::LLVMFuncOp>())
+      if (!kernel.isExternal()) {
+        llvm::cantFail((*engine)->lookupPacked(kernel.getSymName()));
+        break;
+      }
+    return std::move(*engine);
   }
 
   // Binds calls to machine code and values to slots. Arguments take the first slots.
@@ -177,7 +232,7 @@ private:
           intermediates_.push_back(result);
       }
       if (!call.kernel.empty())
-        linked.kernel = llvm::cantFail(engine_->lookupPacked(call.kernel));
+        linked.kernel = kernels_.lookup(call.kernel);
       calls_.push_back(std::move(linked));
     }
     for (Value result : main.getBody().front().getTerminator()->getOperands())
@@ -223,7 +278,8 @@ private:
     size_t bytes;
   };
 
-  std::unique_ptr<ExecutionEngine> engine_;
+  std::vector<std::unique_ptr<ExecutionEngine>> engines_;
+  llvm::StringMap<Kernel> kernels_;
   std::vector<Tensor> constants_;
   std::vector<SlotType> slotTypes_;
   std::vector<Call> calls_;
