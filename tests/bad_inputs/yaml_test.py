@@ -153,7 +153,7 @@ class Description(RejectionTest, metaclass=CaseTable):
         self.check(r"\.yaml(?s:.*)vsub")
 
     @named_cases({
-        "timing refers to itself": ("description/timing.yaml", 'buffer: "64"', 'buffer: "buffer"'),
+        "timing refers to itself": ("description/timing.yaml", 'outstanding: "4"', 'outstanding: "outstanding"'),
         "unknown unit of timing": ("description/timing.yaml", "sequencer:", "sequencre:"),
         "timing of no instruction": ("description/timing.yaml", "vrescale.acc:", "vrescale.akk:"),
         "negative latency": ("description/timing.yaml", 'latency: "4"', 'latency: "-4"'),
