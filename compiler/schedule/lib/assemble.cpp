@@ -9,11 +9,12 @@
 // the result: that is the transpose.
 #include "lowering.h"
 
-#include "tilewright/compiler/frontend.h"
+#include "tilewright/compiler/kernel_regions.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace tilewright {
 
@@ -28,35 +29,16 @@ struct Region {
   llvm::SmallVector<MoveDim> dims;
 };
 
-Region parseRegion(kernel::AssembleOp op, mlir::DictionaryAttr attr) {
-  auto number = [&](const char *key) {
-    return llvm::cast<mlir::IntegerAttr>(attr.get(key)).getInt();
-  };
-  auto numbers = [&](const char *key) {
-    llvm::SmallVector<int64_t> values;
-    if (auto dense = llvm::dyn_cast<mlir::DenseI64ArrayAttr>(attr.get(key)))
-      values.assign(dense.asArrayRef().begin(), dense.asArrayRef().end());
-    else
-      for (mlir::Attribute value : llvm::cast<mlir::ArrayAttr>(attr.get(key)))
-        values.push_back(llvm::cast<mlir::IntegerAttr>(value).getInt());
-    return values;
-  };
-  Region region{op.getSources()[static_cast<unsigned>(number("source"))],
-                number("source_offset"),
-                number("result_offset"),
-                {}};
-  llvm::SmallVector<int64_t> sizes = numbers("sizes"), source = numbers("source_strides"),
-                             result = numbers("result_strides");
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] == 1)
-      continue;
-    auto &dims = region.dims;
-    if (!dims.empty() && dims.back().source == source[i] * sizes[i] &&
-        dims.back().result == result[i] * sizes[i])
-      dims.back() = {dims.back().size * sizes[i], source[i], result[i]};
-    else
-      dims.push_back({sizes[i], source[i], result[i]});
-  }
+Region parseRegion(kernel::AssembleOp op, mlir::Attribute attribute) {
+  mlir::FailureOr<kernel::Region> decoded = kernel::decode(attribute);
+  if (mlir::failed(decoded))
+    throw std::logic_error("a region of an assemble that its verifier accepted cannot be read");
+  kernel::Region box = kernel::coalesce(*decoded);
+  Region region{
+      op.getSources()[static_cast<unsigned>(box.source)], box.sourceOffset, box.resultOffset, {}};
+  for (size_t i = 0; i < box.sizes.size(); ++i)
+    if (box.sizes[i] != 1)
+      region.dims.push_back({box.sizes[i], box.sourceStrides[i], box.resultStrides[i]});
   return region;
 }
 
@@ -175,7 +157,7 @@ void lowerAssemble(LoweringContext &context, kernel::GroupOp group, Steps &steps
   if (std::optional<uint64_t> value = op.getFill())
     assembler.fill(static_cast<int64_t>(*value));
   for (mlir::Attribute attr : op.getRegions())
-    assembler.copy(parseRegion(op, llvm::cast<mlir::DictionaryAttr>(attr)));
+    assembler.copy(parseRegion(op, attr));
 }
 
 } // namespace tilewright
