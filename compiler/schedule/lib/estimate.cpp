@@ -1,396 +1,561 @@
 #include "tilewright/compiler/estimate.h"
 
-#include "tilewright/compiler/hazards.h"
+#include "vector_time.h"
+
+#include "tilewright/simulator/dram_model.h"
+#include "tilewright/simulator/plan.h"
+#include "tilewright/simulator/runs.h"
 
 #include <algorithm>
-#include <cmath>
 #include <deque>
-#include <map>
+#include <limits>
+#include <stdexcept>
 
 namespace tilewright {
 
 namespace {
 
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+constexpr int64_t never = std::numeric_limits<int64_t>::max();
 
-// Cycles of the DRAM bus, by time slot.
-class Bus {
-public:
-  explicit Bus(double share) : share_(share) {}
+// In the order in which they act within a cycle. The store DMA is two: what gathers, and what sends
+// bursts.
+enum Actor { Sequencer, Matrix, Vector, Load, Send, Gather, ActorCount };
 
-  // Takes `cycles` from cycle `from` on; the cycle after the last one taken.
-  double take(double from, double cycles) {
-    auto slot = static_cast<size_t>(std::max(0.0, from) / slotCycles);
-    double end = from;
-    while (cycles > 0) {
-      if (slot >= used_.size())
-        used_.resize(slot + 1024, 0);
-      double begin = std::max(from, static_cast<double>(slot) * slotCycles);
-      double room = std::min(slotCycles * share_ - used_[slot],
-                             (static_cast<double>(slot + 1) * slotCycles - begin) * share_);
-      if (room > 0) {
-        double part = std::min(room, cycles);
-        used_[slot] += part;
-        cycles -= part;
-        end = std::max(end, begin + part / share_);
-      }
-      ++slot;
-    }
-    return end;
-  }
-
-private:
-  static constexpr double slotCycles = 128;
-  double share_;
-  std::vector<double> used_;
+struct Entry { // of a queue
+  size_t index;
+  int64_t dispatch;
 };
 
-// What the timing of one instruction asks of its semantics.
-struct Counts {
-  int64_t rows = 0;          // matrix: rows streamed
-  int64_t beats = 0;         // vector: cycles of reads
-  int64_t run = 0, runs = 0; // DMA: elements of a contiguous run, and how many
-  bool scattered = false;    // DMA: the chip's stride of a run is not 1
-  bool usesDram = false;
+struct UnitState {
+  std::deque<Entry> queue;
+  std::vector<int64_t> registers;
+  int64_t free = 0;         // the earliest start of its next instruction
+  int64_t lastEnd = -1;     // ends are in order
+  std::deque<int64_t> ends; // of instructions in flight, `never` while unknown
 };
 
 class Estimator {
 public:
-  Estimator(const isa::Isa &isa, uint64_t codeAddress)
-      : isa_(isa), bus_(refreshShare(isa)), codeAddress_(codeAddress) {
-    auto time = [&](const char *key) {
-      auto known = isa.dramParameters().find(key);
-      double picoseconds =
-          known == isa.dramParameters().end() ? 0 : static_cast<double>(known->second);
-      return std::ceil(picoseconds * static_cast<double>(isa.clockHz()) / 1e12);
-    };
-    auto number = [&](const char *key, int64_t otherwise) {
-      auto known = isa.dramParameters().find(key);
-      return known == isa.dramParameters().end() ? otherwise : known->second;
-    };
-    accessBytes_ = number("access_bytes", isa.param("bus_bytes"));
-    request_ = time("request_ps"), response_ = time("response_ps");
-    readLatency_ = time("tCL_ps") + time("tRCD_ps") / 2;
-    int64_t batch = std::max<int64_t>(1, number("write_high", 1) - number("write_low", 0));
-    auto perBurst = [&](double cycles) { return cycles / static_cast<double>(batch); };
-    turnaround_ = perBurst(time("tWTR_ps") + time("tRTW_ps"));
-    mixedTurnaround_ = turnaround_ + perBurst(time("tCL_ps") + time("tRP_ps") + time("tRCD_ps"));
+  Estimator(const std::vector<StreamInstruction> &stream, const isa::Isa &isa, uint64_t codeAddress)
+      : stream_(stream), isa_(isa), plans_(cycle::makePlans(isa)), dram_(DramConfig::of(isa)),
+        codeAddress_(codeAddress), vectorTime_(isa) {
     units_.resize(isa.units().size());
-    for (size_t i = 0; i < units_.size(); ++i)
-      for (const isa::StateRegister &reg : isa.units()[i].registers)
-        units_[i].registers.push_back(reg.reset);
+    actorOf_.resize(isa.units().size(), Sequencer);
+    for (const isa::Unit &unit : isa.units()) {
+      UnitState &state = units_[static_cast<size_t>(unit.index)];
+      for (const isa::StateRegister &reg : unit.registers)
+        state.registers.push_back(reg.reset);
+      actorOf_[static_cast<size_t>(unit.index)] = actor(unit.kind);
+      unitOf_[actor(unit.kind)] = unit.index;
+    }
+    unitOf_[Send] = unitOf_[Gather];
     semaphores_.resize(static_cast<size_t>(isa.semaphores()));
+    result_.trace.resize(stream.size());
+    for (size_t i = 0; i < stream.size(); ++i)
+      result_.trace[i].pc = i;
   }
 
-  RunRecord run(const std::vector<StreamInstruction> &stream);
+  RunRecord run();
 
 private:
-  struct UnitState {
-    std::vector<int64_t> registers;
-    std::deque<double> starts; // of the last queueDepth instructions
-    double free = 0;           // earliest start of the next one
-    double lastEnd = 0;
+  static Actor actor(isa::UnitTemplate kind) {
+    switch (kind) {
+    case isa::UnitTemplate::Matrix:
+      return Matrix;
+    case isa::UnitTemplate::Vector:
+      return Vector;
+    case isa::UnitTemplate::DmaLoad:
+      return Load;
+    case isa::UnitTemplate::DmaStore:
+      return Gather;
+    case isa::UnitTemplate::Sequencer:
+      break;
+    }
+    return Sequencer;
+  }
+  struct Burst { // gathered, not sent
+    cycle::Cut cut;
+    int64_t gathered;
+    size_t index;
+    bool last; // of its instruction
   };
 
-  static double refreshShare(const isa::Isa &isa) {
-    auto value = [&](const char *key) {
-      auto known = isa.dramParameters().find(key);
-      return known == isa.dramParameters().end() ? 0.0 : static_cast<double>(known->second);
-    };
-    return value("tREFI_ps") > 0 ? 1 - (value("tRFC_ps") + value("tRP_ps")) / value("tREFI_ps") : 1;
+  int64_t timing(const char *key) const { return isa_.timing().at(key); }
+  void wake(Actor actor, int64_t t) { wake_[actor] = std::min(wake_[actor], t); }
+  UnitState &unit(Actor actor) { return units_[static_cast<size_t>(unitOf_[actor])]; }
+  const isa::Word &word(size_t index) const { return stream_[index].word; }
+  const cycle::InstructionPlan &plan(size_t index) const {
+    return plans_[static_cast<size_t>(word(index).instruction)];
   }
-  double timing(const std::string &key) const { return static_cast<double>(isa_.timing().at(key)); }
-  double fetch(size_t index, double now);
-  Counts countsOf(const isa::Instruction &instruction, const isa::Word &word,
-                  const UnitState &unit) const;
-  double busCycles(const isa::Word &word, const isa::Instruction &instruction, const Counts &counts,
-                   int64_t *bursts);
-  double execute(const isa::Instruction &instruction, const isa::Word &word, UnitState &unit,
-                 double start, InstructionRecord &record);
+  isa::ScalarContext context(const UnitState &state, size_t index) const {
+    isa::ScalarContext result;
+    result.immediates = word(index).values.data();
+    result.state = state.registers.data();
+    return result;
+  }
 
+  int64_t fetch(int64_t t);
+  int64_t dispatch(int64_t t);
+  bool idle(int64_t t) const;
+  int64_t semaphoresReady(uint32_t mask) const;
+  bool begin(Actor actor, int64_t t);
+  void end(Actor actor, size_t index, int64_t t);
+  void finish(size_t index, int64_t t);
+  void act(Actor actor, int64_t t);
+  void matrix(int64_t t);
+  void vector(int64_t t);
+  void load(int64_t t);
+  void request(int64_t t);
+  void gather(int64_t t);
+  void send(int64_t t);
+  cycle::Runs runs(UnitState &state, size_t index) const {
+    return cycle::Runs(plan(index), isa_, context(state, index), word(index).values.data());
+  }
+  int64_t pieces(const cycle::Runs &runs, int64_t elements) const;
+
+  const std::vector<StreamInstruction> &stream_;
   const isa::Isa &isa_;
-  Bus bus_;
+  std::vector<cycle::InstructionPlan> plans_;
+  DramModel dram_;
   uint64_t codeAddress_;
-  int64_t accessBytes_;
-  double request_, response_, readLatency_;
-  double turnaround_, mixedTurnaround_; // of a write burst: among writes, among reads too
+  VectorTime vectorTime_;
   std::vector<UnitState> units_;
-  std::vector<std::deque<double>> semaphores_; // times of signals not yet waited for
-  std::deque<double> dispatched_;              // of the last `ahead` instructions
-  std::deque<double> lines_;                   // arrival of the last fetch lines
-  double loaderFree_ = 0;
-  double loadsUntil_ = 0;    // the latest end of a load
-  int64_t elementBytes_ = 1; // in DRAM, of the DMA at hand
+  std::vector<Actor> actorOf_; // by unit
+  int unitOf_[ActorCount] = {};
+  int64_t wake_[ActorCount] = {0, never, never, never, never, never};
+  std::vector<std::deque<int64_t>> semaphores_; // cycles of the signals that nobody took yet
+  RunRecord result_;
+  size_t inFlight_ = 0; // dispatched, end not known
+  int64_t lastEnd_ = -1;
+
+  // Sequencer
+  size_t pc_ = 0;
+  int64_t nextLine_ = -1;        // to be requested
+  std::deque<int64_t> arrivals_; // of the lines from firstLine_ on
+  int64_t firstLine_ = 0;
+  int64_t fetchAt_ = -1; // the cycle of the last request
+  // Matrix
+  int64_t loaderFree_ = 0;
+  // Load
+  cycle::Runs loadRuns_;
+  uint64_t loadAt_ = 0; // byte address of the next burst
+  bool issuing_ = false;
+  size_t issuingIndex_ = 0;
+  int64_t drained_ = -1; // the cycle of the last piece of the burst before
+  std::deque<int64_t> landing_;
+  // Store
+  cycle::Runs storeRuns_;
+  uint64_t storeAt_ = 0;
+  bool gathering_ = false;
+  size_t gatheringIndex_ = 0;
+  std::deque<Burst> waiting_;
+  std::deque<int64_t> bufferFree_; // of gather buffers in use: `never` until sent
+  size_t buffersUsed_ = 0;
+  int64_t sending_ = -1; // the cycle of the last beat of the burst that is on its way
+  std::deque<int64_t> responses_;
 };
 
-// When instruction `index` can be decoded: its line is requested once the program counter is near
-// and a slot is free.
-double Estimator::fetch(size_t index, double now) {
-  auto perLine = static_cast<size_t>(timing("sequencer.fetch_bytes") / isa_.instructionBytes());
-  size_t inLine = (codeAddress_ / static_cast<size_t>(isa_.instructionBytes()) + index) % perLine;
-  if (index == 0 || inLine == 0) {
-    auto ahead = static_cast<size_t>(timing("sequencer.ahead"));
-    double near = dispatched_.size() >= ahead ? dispatched_[dispatched_.size() - ahead] : 0;
-    auto outstanding = static_cast<size_t>(timing("sequencer.outstanding"));
-    double slot = lines_.size() >= outstanding ? lines_[lines_.size() - outstanding] : 0;
-    double ready = std::max(near, slot) + request_ + readLatency_;
-    lines_.push_back(bus_.take(ready, timing("sequencer.fetch_bytes") /
-                                          static_cast<double>(isa_.param("bus_bytes"))) +
-                     response_ + 1);
-    if (lines_.size() > 8)
-      lines_.pop_front();
-  }
-  return std::max(now, lines_.back());
+// The earliest cycle in which all semaphores of the mask can be taken; `never` when a signal is not
+// known yet.
+int64_t Estimator::semaphoresReady(uint32_t mask) const {
+  int64_t ready = 0;
+  for (size_t i = 0; mask != 0; ++i, mask >>= 1)
+    if (mask & 1)
+      ready = std::max(ready, semaphores_[i].empty() ? never - 1 : semaphores_[i].front());
+  return ready + 1;
 }
 
-Counts Estimator::countsOf(const isa::Instruction &instruction, const isa::Word &word,
-                           const UnitState &unit) const {
-  Counts counts;
-  isa::ScalarContext context;
-  context.immediates = word.values.data();
-  context.state = unit.registers.data();
-  auto extent = [&](const isa::Iterator &iterator) {
-    return isa::evaluate(*iterator.extent, context);
+// Takes the head of the unit's queue in `t` if its semaphores allow; a set is executed at once.
+// Returns false, with the wake-up time set, when the head cannot start.
+bool Estimator::begin(Actor actor, int64_t t) {
+  UnitState &state = unit(actor);
+  const Entry head = state.queue.front();
+  const int64_t ready = std::max(semaphoresReady(word(head.index).wait), head.dispatch + 1);
+  if (ready > t) {
+    if (ready < never)
+      wake(actor, ready);
+    return false;
+  }
+  uint32_t mask = word(head.index).wait;
+  for (size_t i = 0; mask != 0; ++i, mask >>= 1)
+    if (mask & 1)
+      semaphores_[i].pop_front();
+  state.queue.pop_front();
+  for (auto [reg, value] : plan(head.index).instruction->sets) {
+    const std::vector<int64_t> &values = word(head.index).values;
+    state.registers[static_cast<size_t>(values[static_cast<size_t>(reg)])] =
+        values[static_cast<size_t>(value)];
+  }
+  result_.trace[head.index].start = t;
+  wake(Sequencer, t + 1);
+  return true;
+}
+
+// The end of an instruction of a unit: in order, one a cycle.
+void Estimator::end(Actor actor, size_t index, int64_t t) {
+  UnitState &state = unit(actor);
+  state.lastEnd = std::max(t, state.lastEnd + 1);
+  finish(index, state.lastEnd);
+}
+
+void Estimator::finish(size_t index, int64_t t) {
+  result_.trace[index].end = t;
+  lastEnd_ = std::max(lastEnd_, t);
+  --inFlight_;
+  uint32_t mask = word(index).signal;
+  for (size_t i = 0; mask != 0; ++i, mask >>= 1)
+    if (mask & 1) {
+      auto at = std::upper_bound(semaphores_[i].begin(), semaphores_[i].end(), t);
+      semaphores_[i].insert(at, t);
+    }
+  for (int other = Matrix; other < ActorCount; ++other)
+    wake(static_cast<Actor>(other), t + 1);
+  wake(Sequencer, t + 1);
+}
+
+// Requests a line when one is wanted and a slot is free; the cycle in which to try again.
+int64_t Estimator::fetch(int64_t t) {
+  const int64_t lineBytes = timing("sequencer.fetch_bytes"), bytes = isa_.instructionBytes();
+  auto lineOf = [&](size_t pc) {
+    return (static_cast<int64_t>(codeAddress_) + static_cast<int64_t>(pc) * bytes) / lineBytes;
   };
-  isa::UnitTemplate kind = isa_.units()[static_cast<size_t>(instruction.unit)].kind;
-  for (const isa::Step &step : instruction.steps) {
-    int64_t outer = 1, taps = 1;
-    for (size_t i = 0; i + 1 < step.iterators.size(); ++i)
-      outer *= extent(step.iterators[i]);
-    for (const isa::Iterator &iterator : step.reductions)
-      taps *= extent(iterator);
-    int64_t inner = step.iterators.empty() ? 1 : extent(step.iterators.back());
-    if (kind == isa::UnitTemplate::Matrix) {
-      if (step.kind == isa::StepKind::Reduce)
-        counts.rows = outer;
-    } else if (kind == isa::UnitTemplate::Vector) {
-      // Elements wider than a port's share take several pieces a beat.
-      int64_t pieces = 1, lanes = isa_.param("lanes");
-      for (const isa::Operand &operand : instruction.operands)
-        if (operand.kind == isa::Operand::Kind::Memory && operand.access != isa::Access::Write)
-          pieces = std::max(pieces, ceilDiv(std::min(inner, lanes) * operand.type.bits / 8,
-                                            isa_.memory(operand.space).portBytes));
-      // Two operands from one bank take turns.
-      const isa::Operand *first = nullptr;
-      for (const isa::Operand &operand : instruction.operands) {
-        if (operand.kind != isa::Operand::Kind::Memory || operand.access == isa::Access::Write)
-          continue;
-        auto bank = [&](const isa::Operand &of) {
-          const isa::Memory &memory = isa_.memory(of.space);
-          return word.values[static_cast<size_t>(of.index)] * memory.addressBytes /
-                 static_cast<int64_t>(memory.bankBytes());
-        };
-        if (first && first->space == operand.space && bank(*first) == bank(operand))
-          ++pieces;
-        first = &operand;
-      }
-      counts.beats += outer * ceilDiv(inner, lanes) * std::max<int64_t>(1, taps) * pieces;
+  const auto ahead = static_cast<size_t>(timing("sequencer.ahead"));
+  const int64_t last = lineOf(std::min(pc_ + ahead, stream_.size() - 1));
+  if (nextLine_ < 0)
+    nextLine_ = firstLine_ = lineOf(0);
+  while (firstLine_ < lineOf(pc_) && !arrivals_.empty() && arrivals_.front() < t) {
+    arrivals_.pop_front();
+    ++firstLine_;
+  }
+  if (nextLine_ > last)
+    return never; // until the program counter moves
+  auto pending = static_cast<int64_t>(
+      std::count_if(arrivals_.begin(), arrivals_.end(), [&](int64_t at) { return at >= t; }));
+  if (pending >= timing("sequencer.outstanding"))
+    return *std::find_if(arrivals_.begin(), arrivals_.end(), [&](int64_t at) { return at >= t; }) +
+           1;
+  arrivals_.push_back(dram_.read(t, static_cast<uint64_t>(nextLine_ * lineBytes), lineBytes));
+  fetchAt_ = t;
+  result_.fetchBytes += static_cast<uint64_t>(lineBytes);
+  return ++nextLine_ > last ? never : t + 1;
+}
+
+bool Estimator::idle(int64_t t) const { return inFlight_ == 0 && lastEnd_ < t; }
+
+// Executes or dispatches the instruction at the program counter; the cycle in which to try again.
+int64_t Estimator::dispatch(int64_t t) {
+  const int64_t line =
+      (static_cast<int64_t>(codeAddress_) + static_cast<int64_t>(pc_) * isa_.instructionBytes()) /
+      timing("sequencer.fetch_bytes");
+  const auto slot = static_cast<size_t>(line - firstLine_);
+  if (slot >= arrivals_.size())
+    return never;
+  if (arrivals_[slot] >= t)
+    return arrivals_[slot] + 1;
+  InstructionRecord &record = result_.trace[pc_];
+  const isa::Instruction &instruction = *plan(pc_).instruction;
+  if (instruction.control != isa::Control::None) {
+    const bool waits =
+        instruction.control == isa::Control::Fence || instruction.control == isa::Control::Halt;
+    if (waits && !idle(t))
+      return inFlight_ == 0 ? lastEnd_ + 1 : never;
+    record.dispatch = record.start = record.end = t;
+    ++pc_;
+    return t + 1;
+  }
+  const int index = plan(pc_).unit->index;
+  UnitState &state = units_[static_cast<size_t>(index)];
+  if (static_cast<int>(state.queue.size()) >= plan(pc_).unit->queueDepth)
+    return never; // a pop wakes it
+  state.queue.push_back({pc_, t});
+  ++inFlight_;
+  record.dispatch = t;
+  ++pc_;
+  wake(actorOf_[static_cast<size_t>(index)], t + 1);
+  return t + 1;
+}
+
+void Estimator::matrix(int64_t t) {
+  UnitState &state = unit(Matrix);
+  while (!state.ends.empty() && state.ends.front() < t)
+    state.ends.pop_front();
+  if (state.queue.empty())
+    return;
+  const size_t index = state.queue.front().index;
+  const cycle::InstructionPlan &plan = this->plan(index);
+  const isa::Word &word = this->word(index);
+  if (!plan.steps.empty()) {
+    auto value = [&](int operand) {
+      return operand < 0 ? 0 : word.values[static_cast<size_t>(operand)];
+    };
+    int64_t ready = plan.isContraction ? state.free : loaderFree_;
+    if (plan.isContraction && value(plan.swap) != 0)
+      ready = std::max(ready, loaderFree_);
+    if (plan.isContraction && static_cast<int64_t>(state.ends.size()) >= timing("matrix.inflight"))
+      ready = std::max(ready, state.ends.front() + 1);
+    if (ready > t)
+      return wake(Matrix, ready);
+    if (!begin(Matrix, t))
+      return;
+    if (plan.isContraction) {
+      const cycle::StepPlan &step = plan.steps[0];
+      const isa::ScalarContext scalars = context(state, index);
+      int64_t rows = value(plan.columns) > 0 ? 1 : 0;
+      for (int i = 0; i + 1 < step.spatial; ++i)
+        rows *= std::max<int64_t>(step.extents[static_cast<size_t>(i)](scalars), 0);
+      state.free = t + std::max<int64_t>(rows, 1);
+      end(Matrix, index, rows == 0 ? t + 1 : state.free - 1 + timing("matrix.pipeline"));
+      state.ends.push_back(state.lastEnd);
     } else {
-      counts.run = inner;
-      counts.runs = outer;
-      for (const isa::Operand &operand : instruction.operands)
-        counts.usesDram |=
-            operand.kind == isa::Operand::Kind::Memory && operand.space == isa::Space::Dram;
+      loaderFree_ = t + std::max<int64_t>(value(plan.rows), 1);
+      finish(index, loaderFree_ - 1);
     }
+  } else if (begin(Matrix, t)) {
+    finish(index, t);
+  } else {
+    return;
   }
-  for (const isa::StateRegister &reg :
-       isa_.units()[static_cast<size_t>(instruction.unit)].registers) {
-    bool isRunStride = (kind == isa::UnitTemplate::DmaLoad && reg.name == "d_s0") ||
-                       (kind == isa::UnitTemplate::DmaStore && reg.name == "s_s0");
-    counts.scattered |= isRunStride && unit.registers[static_cast<size_t>(reg.index)] != 1;
-  }
-  return counts;
+  wake(Matrix, t + 1);
 }
 
-// Bus cycles of a DMA's runs: each burst takes whole accesses. Runs are alike but for their
-// alignment: the first few stand for all.
-double Estimator::busCycles(const isa::Word &word, const isa::Instruction &instruction,
-                            const Counts &counts, int64_t *bursts) {
-  int64_t elementBytes = 1, address = 0;
-  for (const isa::Operand &operand : instruction.operands)
-    if (operand.kind == isa::Operand::Kind::Memory && operand.space == isa::Space::Dram) {
-      elementBytes = operand.type.bits / 8;
-      address = word.values[static_cast<size_t>(operand.index)];
-    }
-  elementBytes_ = elementBytes;
-  int64_t burstBytes = isa_.param("burst_bytes"), bytes = counts.run * elementBytes;
-  int64_t burstCount = 0, accesses = 0, sample = std::min<int64_t>(counts.runs, 16);
-  for (int64_t i = 0; i < sample; ++i) {
-    int64_t at = address + i * bytes; // its phase differs from run to run; this walks all phases
-    for (int64_t end = at + bytes; at < end;) {
-      int64_t stop = std::min(end, (at / burstBytes + 1) * burstBytes);
-      accesses += (stop - 1) / accessBytes_ - at / accessBytes_ + 1;
-      ++burstCount;
-      at = stop;
-    }
-  }
-  if (sample == 0)
-    return *bursts = 0;
-  double scale = static_cast<double>(counts.runs) / static_cast<double>(sample);
-  *bursts = static_cast<int64_t>(std::ceil(static_cast<double>(burstCount) * scale));
-  return static_cast<double>(accesses) * scale * static_cast<double>(accessBytes_) /
-         static_cast<double>(isa_.param("bus_bytes"));
+void Estimator::vector(int64_t t) {
+  UnitState &state = unit(Vector);
+  if (state.queue.empty())
+    return;
+  if (state.free > t)
+    return wake(Vector, state.free);
+  const size_t index = state.queue.front().index;
+  if (!begin(Vector, t))
+    return;
+  int64_t last = t;
+  if (!plan(index).steps.empty())
+    last += vectorTime_.cycles(plan(index), context(state, index), word(index).values.data());
+  state.free = last + 1;
+  finish(index, last);
+  wake(Vector, state.free);
 }
 
-// The cycle in which the instruction ends; `unit.free` becomes the earliest start of the next one.
-double Estimator::execute(const isa::Instruction &instruction, const isa::Word &word,
-                          UnitState &unit, double start, InstructionRecord &record) {
-  if (!instruction.sets.empty()) {
-    for (auto [index, value] : instruction.sets)
-      unit.registers[static_cast<size_t>(word.values[static_cast<size_t>(index)])] =
-          word.values[static_cast<size_t>(value)];
-    unit.free = start + 1;
-    return start;
-  }
-  Counts counts = countsOf(instruction, word, unit);
-  auto value = [&](const char *name) {
-    int index = instruction.operandIndex(name);
-    return index < 0 ? 0.0 : static_cast<double>(word.values[static_cast<size_t>(index)]);
-  };
-  switch (isa_.units()[static_cast<size_t>(instruction.unit)].kind) {
-  case isa::UnitTemplate::Matrix: {
-    bool streams =
-        std::any_of(instruction.steps.begin(), instruction.steps.end(),
-                    [](const isa::Step &step) { return step.kind == isa::StepKind::Reduce; });
-    if (!streams) {
-      start = std::max(start, loaderFree_);
-      loaderFree_ = start + std::max(1.0, value("k"));
-      record.start = static_cast<int64_t>(start);
-      return loaderFree_ - 1;
-    }
-    if (value("swap") != 0)
-      start = std::max(start, loaderFree_);
-    start = std::max(start, unit.free);
-    record.start = static_cast<int64_t>(start);
-    unit.free = start + std::max<double>(1, static_cast<double>(counts.rows));
-    return unit.free - 1 + timing("matrix.pipeline");
-  }
-  case isa::UnitTemplate::Vector: {
-    auto own = isa_.timing().find("instructions." + instruction.name + ".latency");
-    double latency =
-        own != isa_.timing().end() ? static_cast<double>(own->second) : timing("vector.latency");
-    double end = start + timing("vector.start") + static_cast<double>(counts.beats) - 1 + latency;
-    unit.free = end + 1;
-    return end;
-  }
-  case isa::UnitTemplate::DmaLoad: {
-    const isa::Operand *chip = nullptr;
-    for (const isa::Operand &operand : instruction.operands)
-      if (operand.kind == isa::Operand::Kind::Memory && operand.space != isa::Space::Dram)
-        chip = &operand;
-    int64_t port = isa_.memory(chip->space).portBytes / (chip->space == isa::Space::Acc ? 4 : 1);
-    double pieces = static_cast<double>(
-        counts.runs * (counts.scattered ? counts.run : ceilDiv(counts.run, port)));
-    if (!counts.usesDram) {
-      unit.free = start + 1;
-      return std::max(start, unit.lastEnd) + pieces;
-    }
-    int64_t bursts = 0;
-    double cycles = busCycles(word, instruction, counts, &bursts);
-    double buffers = timing("load.buffers"), latency = request_ + readLatency_ + response_;
-    // The landing buffers bound how many bursts the latency hides.
-    double paced =
-        std::max(cycles, static_cast<double>(bursts) *
-                             (latency + cycles / std::max<double>(1, static_cast<double>(bursts))) /
-                             buffers);
-    double first = start + request_ + readLatency_;
-    double data = std::max(bus_.take(first, cycles), first + paced);
-    double lastPieces = std::max(1.0, pieces / std::max<double>(1, static_cast<double>(bursts)));
-    double end = std::max(
-        {data + response_ + lastPieces, unit.lastEnd + pieces, first + response_ + pieces});
-    double issued = start + static_cast<double>(bursts);
-    if (static_cast<double>(bursts) > buffers)
-      issued = std::max(issued, end - paced * buffers / static_cast<double>(bursts));
-    unit.free = issued;
-    loadsUntil_ = std::max(loadsUntil_, end);
-    record.dramReadBytes = static_cast<uint64_t>(counts.run * counts.runs);
-    return end;
-  }
-  case isa::UnitTemplate::DmaStore: {
-    const isa::Operand *chip = nullptr;
-    for (const isa::Operand &operand : instruction.operands)
-      if (operand.kind == isa::Operand::Kind::Memory && operand.space != isa::Space::Dram)
-        chip = &operand;
-    int64_t port = isa_.memory(chip->space).portBytes / (chip->space == isa::Space::Acc ? 4 : 1);
-    double pieces = static_cast<double>(
-        counts.runs * (counts.scattered ? counts.run : ceilDiv(counts.run, port)));
-    int64_t bursts = 0;
-    double cycles =
-        busCycles(word, instruction, counts, &bursts) +
-        static_cast<double>(bursts) * (loadsUntil_ > start ? mixedTurnaround_ : turnaround_);
-    double written = bus_.take(start + request_, cycles);
-    // Beats leave one a cycle; the controller posts 16 bursts ahead of the memory.
-    double beats = static_cast<double>(counts.run * counts.runs * elementBytes_) /
-                       static_cast<double>(isa_.param("bus_bytes")) +
-                   0.5 * static_cast<double>(bursts);
-    double sent =
-        std::max({start + pieces, start + beats, unit.lastEnd - request_ - response_ + beats});
-    unit.free = std::max(start + pieces,
-                         written - 16 * cycles / std::max<double>(1, static_cast<double>(bursts)));
-    record.dramWriteBytes = static_cast<uint64_t>(counts.run * counts.runs);
-    return std::max(sent, unit.free) + request_ + response_ + 2;
-  }
-  case isa::UnitTemplate::Sequencer:
-    break;
-  }
-  return start;
+// Cycles that elements of a run take through their port.
+int64_t Estimator::pieces(const cycle::Runs &runs, int64_t elements) const {
+  const int64_t port = isa_.memory(runs.space()).portBytes;
+  const bool dense = runs.elements() == 1 || runs.localStride() == runs.localBytes();
+  const int64_t each = dense ? std::max<int64_t>(port / runs.localBytes(), 1) : 1;
+  return std::max<int64_t>((elements + each - 1) / each, 1);
 }
 
-RunRecord Estimator::run(const std::vector<StreamInstruction> &stream) {
-  RunRecord result;
-  double now = 0, last = 0;
-  for (size_t i = 0; i < stream.size(); ++i) {
-    const isa::Word &word = stream[i].word;
-    const isa::Instruction &instruction =
-        isa_.instructions()[static_cast<size_t>(word.instruction)];
-    UnitState &unit = units_[static_cast<size_t>(instruction.unit)];
-    InstructionRecord record;
-    record.pc = i;
-    now = fetch(i, now + 1);
-    if (instruction.control != isa::Control::None) {
-      now = std::max(now, last); // halt and fence wait for all units
-      record.dispatch = record.start = record.end = static_cast<int64_t>(now);
-      result.trace.push_back(record);
-      continue;
-    }
-    int depth = isa_.units()[static_cast<size_t>(instruction.unit)].queueDepth;
-    if (static_cast<int>(unit.starts.size()) >= depth)
-      now = std::max(now, unit.starts[unit.starts.size() - static_cast<size_t>(depth)] + 1);
-    dispatched_.push_back(now);
-    if (dispatched_.size() > 64)
-      dispatched_.pop_front();
-    record.dispatch = static_cast<int64_t>(now);
-    double start = std::max(now + 1, unit.free);
-    for (size_t semaphore = 0; semaphore < semaphores_.size(); ++semaphore)
-      if (word.wait >> semaphore & 1) {
-        start = std::max(start, semaphores_[semaphore].front() + 1);
-        semaphores_[semaphore].pop_front();
-      }
-    record.start = static_cast<int64_t>(start);
-    double end = execute(instruction, word, unit, start, record);
-    if (instruction.sets.empty())
-      end = std::max(end, unit.lastEnd);
-    unit.lastEnd = std::max(unit.lastEnd, end);
-    unit.starts.push_back(static_cast<double>(record.start));
-    if (static_cast<int>(unit.starts.size()) > depth)
-      unit.starts.pop_front();
-    for (size_t semaphore = 0; semaphore < semaphores_.size(); ++semaphore)
-      if (word.signal >> semaphore & 1)
-        semaphores_[semaphore].push_back(end);
-    last = std::max(last, end);
-    record.end = static_cast<int64_t>(end);
-    result.trace.push_back(record);
+void Estimator::load(int64_t t) {
+  if (issuing_)
+    return request(t);
+  UnitState &state = unit(Load);
+  while (!state.ends.empty() && state.ends.front() < t)
+    state.ends.pop_front();
+  if (state.queue.empty())
+    return;
+  const size_t index = state.queue.front().index;
+  const bool set = plan(index).steps.empty();
+  if (!set && static_cast<int64_t>(state.ends.size()) >= timing("load.inflight"))
+    return wake(Load, state.ends.front() + 1);
+  if (!begin(Load, t))
+    return;
+  if (set) {
+    finish(index, t);
+    return wake(Load, t + 1);
   }
-  result.cycles = static_cast<int64_t>(std::max(now, last)) + 1;
-  result.instructions = stream.size();
-  return result;
+  loadRuns_ = runs(state, index);
+  drained_ = std::max(drained_, t); // it drains from the cycle after its start
+  if (loadRuns_.isFill() || loadRuns_.done()) {
+    for (; !loadRuns_.done(); loadRuns_.next())
+      drained_ += pieces(loadRuns_, loadRuns_.elements());
+    end(Load, index, std::max(drained_, t + 1));
+    drained_ = state.lastEnd;
+    state.ends.push_back(state.lastEnd);
+    return wake(Load, t + 1);
+  }
+  result_.trace[index].dramReadBytes =
+      static_cast<uint64_t>(loadRuns_.totalElements() * loadRuns_.dramBytes());
+  issuing_ = true;
+  issuingIndex_ = index;
+  loadAt_ = loadRuns_.dram();
+  request(t);
+}
+
+// Requests one burst of the load at hand, and drains it in advance.
+void Estimator::request(int64_t t) {
+  if (fetchAt_ == t)
+    return wake(Load, t + 1);
+  while (!landing_.empty() && landing_.front() < t)
+    landing_.pop_front();
+  if (static_cast<int64_t>(landing_.size()) >= timing("load.buffers"))
+    return wake(Load, landing_.front() + 1);
+  const uint64_t begin = loadRuns_.dram(), size = static_cast<uint64_t>(loadRuns_.dramBytes());
+  const uint64_t stop = begin + static_cast<uint64_t>(loadRuns_.elements()) * size;
+  const cycle::Cut burst =
+      cycle::cut(loadAt_, stop, static_cast<uint64_t>(isa_.param("burst_bytes")));
+  const auto first = static_cast<int64_t>((burst.begin - begin) / size);
+  loadAt_ += static_cast<uint64_t>(burst.bytes);
+  const auto last = static_cast<int64_t>((loadAt_ - begin) / size);
+  const int64_t arrived = dram_.read(t, burst.begin, burst.bytes);
+  drained_ = std::max(arrived, drained_) + pieces(loadRuns_, last - first);
+  landing_.push_back(drained_);
+  if (loadAt_ == stop) {
+    loadRuns_.next();
+    loadAt_ = loadRuns_.dram();
+    if (loadRuns_.done()) {
+      issuing_ = false;
+      end(Load, issuingIndex_, drained_);
+      unit(Load).ends.push_back(unit(Load).lastEnd);
+    }
+  }
+  wake(Load, t + 1);
+}
+
+void Estimator::gather(int64_t t) {
+  UnitState &state = unit(Gather);
+  if (!gathering_) {
+    if (state.free > t)
+      return wake(Gather, state.free);
+    while (!state.ends.empty() && state.ends.front() < t)
+      state.ends.pop_front();
+    if (state.queue.empty())
+      return;
+    const size_t index = state.queue.front().index;
+    const bool set = plan(index).steps.empty();
+    if (!set && static_cast<int64_t>(state.ends.size()) >= timing("store.inflight")) {
+      if (state.ends.front() != never)
+        wake(Gather, state.ends.front() + 1);
+      return;
+    }
+    if (!begin(Gather, t))
+      return;
+    if (set) {
+      finish(index, t);
+      return wake(Gather, t + 1);
+    }
+    storeRuns_ = runs(state, index);
+    if (storeRuns_.done()) {
+      end(Gather, index, t + 1);
+      state.ends.push_back(state.lastEnd);
+      return wake(Gather, t + 1);
+    }
+    result_.trace[index].dramWriteBytes =
+        static_cast<uint64_t>(storeRuns_.totalElements() * storeRuns_.dramBytes());
+    state.ends.push_back(never);
+    gathering_ = true;
+    gatheringIndex_ = index;
+    storeAt_ = storeRuns_.dram();
+  }
+  if (state.free > t)
+    return wake(Gather, state.free);
+  while (!bufferFree_.empty() && bufferFree_.front() < t) {
+    bufferFree_.pop_front();
+    --buffersUsed_;
+  }
+  if (static_cast<int64_t>(buffersUsed_) >= timing("store.buffers")) {
+    if (!bufferFree_.empty())
+      wake(Gather, bufferFree_.front() + 1);
+    return;
+  }
+  const uint64_t begin = storeRuns_.dram(), size = static_cast<uint64_t>(storeRuns_.dramBytes());
+  const uint64_t stop = begin + static_cast<uint64_t>(storeRuns_.elements()) * size;
+  const cycle::Cut burst =
+      cycle::cut(storeAt_, stop, static_cast<uint64_t>(isa_.param("burst_bytes")));
+  const auto first = static_cast<int64_t>((burst.begin - begin + size - 1) / size);
+  storeAt_ += static_cast<uint64_t>(burst.bytes);
+  const auto last = static_cast<int64_t>((storeAt_ - begin + size - 1) / size);
+  state.free = t + pieces(storeRuns_, last - first);
+  ++buffersUsed_;
+  if (storeAt_ == stop) {
+    storeRuns_.next();
+    storeAt_ = storeRuns_.dram();
+    gathering_ = !storeRuns_.done();
+  }
+  waiting_.push_back({burst, state.free - 1, gatheringIndex_, !gathering_});
+  wake(Send, state.free);
+  wake(Gather, state.free);
+}
+
+void Estimator::send(int64_t t) {
+  if (sending_ > t)
+    return wake(Send, sending_);
+  if (sending_ < 0) {
+    if (waiting_.empty())
+      return;
+    if (waiting_.front().gathered >= t)
+      return wake(Send, waiting_.front().gathered + 1);
+    while (!responses_.empty() && responses_.front() < t)
+      responses_.pop_front();
+    if (static_cast<int64_t>(responses_.size()) >= timing("store.outstanding"))
+      return wake(Send, responses_.front() + 1);
+    const cycle::Cut &cut = waiting_.front().cut;
+    sending_ = t + dram_.beats(cut.begin, cut.bytes) - 1;
+    if (sending_ > t)
+      return wake(Send, sending_);
+  }
+  const Burst burst = waiting_.front();
+  waiting_.pop_front();
+  sending_ = -1;
+  const int64_t response = dram_.write(t, burst.cut.begin, burst.cut.bytes);
+  responses_.push_back(response);
+  bufferFree_.push_back(t);
+  if (burst.last) {
+    end(Gather, burst.index, response);
+    std::deque<int64_t> &ends = unit(Gather).ends;
+    *std::find(ends.begin(), ends.end(), never) = unit(Gather).lastEnd;
+  }
+  wake(Gather, t + 1);
+  wake(Send, t + 1);
+}
+
+void Estimator::act(Actor actor, int64_t t) {
+  switch (actor) {
+  case Sequencer: {
+    // The window of the prefetch moves with the program counter: as registered, so fetch first.
+    int64_t again = fetch(t);
+    const size_t before = pc_;
+    again = std::min(again, dispatch(t));
+    if (pc_ != before)
+      again = t + 1;
+    if (again != never)
+      wake(Sequencer, again);
+    return;
+  }
+  case Matrix:
+    return matrix(t);
+  case Vector:
+    return vector(t);
+  case Load:
+    return load(t);
+  case Send:
+    return send(t);
+  case Gather:
+    return gather(t);
+  case ActorCount:
+    return;
+  }
+}
+
+RunRecord Estimator::run() {
+  while (pc_ < stream_.size()) {
+    int next = Sequencer;
+    for (int actor = Matrix; actor < ActorCount; ++actor)
+      if (wake_[actor] < wake_[next])
+        next = actor;
+    const int64_t t = wake_[next];
+    wake_[next] = never;
+    if (t == never)
+      throw std::logic_error("the estimate waits for a signal that nobody gives");
+    act(static_cast<Actor>(next), t);
+  }
+  result_.cycles = result_.trace.empty() ? 0 : result_.trace.back().end + 1;
+  result_.instructions = stream_.size();
+  return std::move(result_);
 }
 
 } // namespace
 
 RunRecord estimate(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
                    uint64_t codeAddress) {
-  return Estimator(isa, codeAddress).run(stream);
+  return Estimator(stream, isa, codeAddress).run();
 }
 
 } // namespace tilewright

@@ -41,8 +41,8 @@ bool Load::startHead(int64_t t) {
   flight.record = issued.record;
   flight.signal = issued.word->signal;
   flight.start = t;
-  Runs runs(*issued.plan, shared_, context(issued), issued.addresses.data());
-  flight.banks = runs.banks();
+  Runs runs(*issued.plan, shared_.isa, context(issued), issued.addresses.data());
+  flight.banks = banksOf(runs, shared_);
   flight.space = runs.space();
   if (runs.isFill()) {
     flight.fill = runs;

@@ -61,7 +61,8 @@ void Store::startHead(int64_t t) {
     return;
   }
   const Issued issued = begin(t);
-  runs_ = Runs(*issued.plan, shared_, context(issued), issued.addresses.data());
+  runs_ = Runs(*issued.plan, shared_.isa, context(issued), issued.addresses.data());
+  banks_ = banksOf(runs_, shared_);
   const uint64_t bytes = static_cast<uint64_t>(runs_.totalElements() * runs_.dramBytes());
   issued.record->dramWriteBytes = bytes;
   shared_.dramWriteBytes += bytes;
@@ -166,7 +167,7 @@ int64_t Store::quiet(int64_t t, PortUse &use) {
   if (gathering_) {
     if (inBurst_) {
       const Banks &banks = shared_.banks(runs_.space());
-      use[port()] |= runs_.banks();
+      use[port()] |= banks_;
       n = std::min(n, pieces_.cycles(banks) - 1);
       works = true;
     } else if (buffersUsed_ < buffers_) {

@@ -49,6 +49,7 @@ private:
   std::deque<Flight> flights_;
   bool gathering_ = false; // flights_.back() has bursts to gather
   Runs runs_;
+  BankMask banks_ = 0;    // that they touch on chip
   uint64_t position_ = 0; // next byte of the current run
   bool inBurst_ = false;  // burst_ is partly gathered
   Cut burst_;

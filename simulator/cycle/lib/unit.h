@@ -3,11 +3,11 @@
 #pragma once
 
 #include "account.h"
-#include "plan.h"
 #include "ports.h"
 #include "semaphores.h"
 
 #include "tilewright/program/program.h"
+#include "tilewright/simulator/plan.h"
 
 #include <string>
 #include <vector>

@@ -1,20 +1,18 @@
-#include "dma.h"
-
-#include <algorithm>
+#include "tilewright/simulator/runs.h"
 
 namespace tilewright::cycle {
 
-Runs::Runs(const InstructionPlan &plan, const Shared &shared, const isa::ScalarContext &context,
+Runs::Runs(const InstructionPlan &plan, const isa::Isa &isa, const isa::ScalarContext &context,
            const int64_t *addresses) {
   const StepPlan &step = plan.steps[0];
   const bool isStore = step.write.space == isa::Space::Dram;
   const StreamPlan *dram = isStore ? &step.write : step.reads.empty() ? nullptr : &step.reads[0];
   const StreamPlan &local = isStore ? step.reads[0] : step.write;
 
-  const Walk to = walk(local, shared.isa.memory(local.space), context, addresses);
+  const Walk to = walk(local, isa.memory(local.space), context, addresses);
   Walk from;
   if (dram != nullptr) {
-    from = walk(*dram, shared.isa.memory(isa::Space::Dram), context, addresses);
+    from = walk(*dram, isa.memory(isa::Space::Dram), context, addresses);
     dramBytes_ = dram->elementBytes;
   }
   space_ = local.space;
@@ -49,8 +47,8 @@ Runs::Runs(const InstructionPlan &plan, const Shared &shared, const isa::ScalarC
     (reach < 0 ? low : high) += reach;
   }
   totalElements_ = runsLeft_ * elements_;
-  if (totalElements_ > 0)
-    banks_ = shared.banks(space_).mask(low, high - low);
+  localLow_ = low;
+  localHigh_ = high;
 }
 
 void Runs::next() {

@@ -1,4 +1,4 @@
-#include "plan.h"
+#include "tilewright/simulator/plan.h"
 
 #include "tilewright/support/error.h"
 
