@@ -169,7 +169,42 @@ const Schema instructionFile{
      {"require", &namedExpressions, optional, "Labeled constraints on immediates."},
      {"semantics", &semantics, required, "What it does, exactly."}}};
 
-const Schema timingFile{Kind::Tree};
+// What each number means in full: docs/microarchitecture.md.
+const Schema sequencerTimes{
+    Kind::Object,
+    {{"fetch_bytes", &expression, required, "Bytes of a fetch burst (a line)."},
+     {"buffer", &expression, required, "Instructions the fetch buffer holds."},
+     {"ahead", &expression, required, "Instructions the prefetch runs ahead."},
+     {"outstanding", &expression, required, "Fetch bursts on the way."}}};
+const Schema loadTimes{Kind::Object,
+                       {{"buffers", &expression, required, "Landing buffers of a burst each."},
+                        {"inflight", &expression, required, "Loads begun and not ended."}}};
+const Schema storeTimes{
+    Kind::Object,
+    {{"buffers", &expression, required, "Gather buffers of a burst each."},
+     {"inflight", &expression, required, "Stores begun and not ended."},
+     {"outstanding", &expression, required, "Write bursts sent and not answered."}}};
+const Schema matrixTimes{
+    Kind::Object,
+    {{"pipeline", &expression, required, "From reading a row to writing its accumulators."},
+     {"inflight", &expression, required, "Products begun and not ended."}}};
+const Schema vectorTimes{
+    Kind::Object,
+    {{"start", &expression, required, "From an instruction's start to its first read."},
+     {"latency", &expression, required, "From a beat's last read to its write."}}};
+const Schema instructionTimes{
+    Kind::Object,
+    {{"latency", &expression, optional, "Instead of vector.latency, for this instruction."}}};
+const Schema latencies{Kind::MapOf, {}, &instructionTimes};
+const Schema timingFile{
+    Kind::Object,
+    {{"schema", &text, required, "\"tilewright/timing/1\"."},
+     {"sequencer", &sequencerTimes, required, "The sequencer and its fetch."},
+     {"load", &loadTimes, required, "The load DMA."},
+     {"store", &storeTimes, required, "The store DMA."},
+     {"matrix", &matrixTimes, required, "The matrix unit."},
+     {"vector", &vectorTimes, required, "The vector unit."},
+     {"instructions", &latencies, optional, "Instructions with times of their own."}}};
 const Schema dramFile{Kind::Object,
                       {{"schema", &text, required, "\"tilewright/dram/1\"."},
                        {"name", &text, required, "Name; the file is named after it."},
@@ -311,7 +346,7 @@ const std::vector<FileSchema> &fileSchemas() {
        &machineFile},
       {FileKind::Instruction, "instruction",
        "One instruction: encoding, operands, exact semantics.", &instructionFile},
-      {FileKind::Timing, "timing", "Times of the units: maps of maps of expressions over params.",
+      {FileKind::Timing, "timing", "Times of the units, in cycles: expressions over params.",
        &timingFile},
       {FileKind::Dram, "dram", "A DRAM preset: names to expressions.", &dramFile},
       {FileKind::Target, "target", "A named machine: params, clock, DRAM.", &targetFile},

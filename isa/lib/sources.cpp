@@ -117,7 +117,12 @@ std::string findDirectory(const LoadOptions &options) {
 }
 
 std::vector<std::string> shippedTargets(const LoadOptions &options) {
-  return namesIn(fs::path(findDirectory(options)) / "targets");
+  const fs::path directory = fs::path(findDirectory(options)) / "targets";
+  std::vector<std::string> names = namesIn(directory);
+  if (names.empty())
+    throw UserError({directory.string(), 0, 0, ""}, "there are no targets here",
+                    "set TILEWRIGHT_ISA to the directory that holds description/ and targets/");
+  return names;
 }
 
 Sources readSources(const LoadOptions &options) {

@@ -5,6 +5,39 @@
 
 namespace tilewright::isa {
 
+namespace {
+
+constexpr int64_t greatestTime = 65536;
+
+// The least value that works, by the last part of the key.
+int64_t leastOf(const std::string &key) {
+  if (key == "ahead")
+    return 0;
+  return key == "pipeline" ? 2 : 1; // accumulators are read in the cycle before they are written
+}
+
+// The prefetch's window must fit into the fetch buffer, in whole lines.
+void checkFetch(const yaml::Node &sequencer, const Params &params, const Timing &timing) {
+  int64_t instructionBytes = lookupIn(params)("instruction_bytes", sequencer.place());
+  int64_t line = timing.at("sequencer.fetch_bytes"), buffer = timing.at("sequencer.buffer"),
+          ahead = timing.at("sequencer.ahead");
+  const yaml::Node &lineNode = *sequencer.find("fetch_bytes");
+  if ((line & (line - 1)) != 0 || line % instructionBytes != 0 || line > 4096)
+    throw UserError(lineNode.place(),
+                    fmt::format("a fetch line of {} bytes is not a power of two from {} to 4096",
+                                line, instructionBytes));
+  int64_t perLine = line / instructionBytes, least = (ahead + perLine - 1) / perLine + 2;
+  if (buffer % perLine != 0 || buffer / perLine < least)
+    throw UserError(
+        sequencer.find("buffer")->place(),
+        fmt::format("a fetch buffer of {} instructions does not hold the {} lines of {} "
+                    "that a prefetch of {} instructions needs",
+                    buffer, least, perLine, ahead),
+        fmt::format("make it a multiple of {}, at least {}", perLine, least * perLine));
+}
+
+} // namespace
+
 static void flatten(const yaml::Node &node, const std::string &prefix, const Params &params,
                     Timing &timing) {
   for (size_t i = 0; i < node.keys.size(); ++i) {
@@ -15,9 +48,9 @@ static void flatten(const yaml::Node &node, const std::string &prefix, const Par
       continue;
     }
     int64_t value = evaluateParams(item, lookupIn(params));
-    if (value < 0)
-      throw UserError(item.place(),
-                      fmt::format("the time '{}' is {}: times are not negative", key, value));
+    if (int64_t least = leastOf(node.keys[i].text); value < least || value > greatestTime)
+      throw UserError(item.place(), fmt::format("'{}' is {}, not within {}..{}", key, value, least,
+                                                greatestTime));
     if (!timing.emplace(key, value).second)
       throw UserError(node.keys[i].place(), fmt::format("the time '{}' stands twice", key));
   }
@@ -29,9 +62,6 @@ Timing resolveTiming(const yaml::Node &file, const Params &params,
   for (size_t i = 0; i < file.keys.size(); ++i) {
     if (file.keys[i].text == "schema")
       continue;
-    if (file.items[i].kind != yaml::Node::Kind::Map)
-      throw UserError(file.items[i].place(),
-                      fmt::format("'{}' is not a map of times", escape(file.keys[i].text)));
     if (file.keys[i].text == "instructions")
       for (const yaml::Node &key : file.items[i].keys) {
         std::vector<std::string> names;
@@ -46,6 +76,7 @@ Timing resolveTiming(const yaml::Node &file, const Params &params,
       }
     flatten(file.items[i], file.keys[i].text, params, timing);
   }
+  checkFetch(*file.find("sequencer"), params, timing);
   return timing;
 }
 

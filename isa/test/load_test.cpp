@@ -514,15 +514,29 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Timing, LoadChange,
-    testing::Values(ChangeCase{"RefersToItself", timing, "rows + cols + 4", "pipeline + 4",
-                               "^\"pipeline + 4\"", "undefined param 'pipeline'"},
-                    ChangeCase{"Negative", timing, "rows + cols + 4", "rows - 100",
-                               "^\"rows - 100\"",
-                               "the time 'matrix.pipeline' is -84: times are not negative"},
-                    ChangeCase{"OfNoInstruction", timing, "  vdw:  ", "  vdv:  ", "^vdv:",
-                               "there is no instruction 'vdv'\n  fix: did you mean 'vdw'?"},
-                    ChangeCase{"Clock", target, "\"1000000000\"", "\"0\"", "^\"0\"",
-                               "the clock is 0 Hz, not within 1..10^12"}),
+    testing::Values(
+        ChangeCase{"RefersToItself", timing, "rows + cols + 4", "pipeline + 4", "^\"pipeline + 4\"",
+                   "undefined param 'pipeline'"},
+        ChangeCase{"Negative", timing, "rows + cols + 4", "rows - 100", "^\"rows - 100\"",
+                   "'matrix.pipeline' is -84, not within 2..65536"},
+        ChangeCase{"NoLandingBuffer", timing, "inflight: \"8\"       # load",
+                   "inflight: \"0\"       # load", "inflight: ^\"0\"       # load",
+                   "'load.inflight' is 0, not within 1..65536"},
+        ChangeCase{"OfNoUnit", timing, "vector:\n", "vectro:\n", "^vectro:",
+                   "unknown key 'vectro' in the timing file\n  fix: did you mean 'vector'?"},
+        ChangeCase{"OfNoRow", timing, "  pipeline: ", "  pipelin: ", "^pipelin:",
+                   "unknown key 'pipelin' in 'matrix'\n  fix: did you mean 'pipeline'?"},
+        ChangeCase{"OddFetchLine", timing, "fetch_bytes: \"128\"", "fetch_bytes: \"100\"",
+                   "fetch_bytes: ^\"100\"",
+                   "a fetch line of 100 bytes is not a power of two from 16 to 4096"},
+        ChangeCase{
+            "ShortFetchBuffer", timing, "buffer: \"128\"", "buffer: \"50\"", "buffer: ^\"50\"",
+            "a fetch buffer of 50 instructions does not hold the 7 lines of 8 that a "
+            "prefetch of 40 instructions needs\n  fix: make it a multiple of 8, at least 56"},
+        ChangeCase{"OfNoInstruction", timing, "  vdw:  ", "  vdv:  ", "^vdv:",
+                   "there is no instruction 'vdv'\n  fix: did you mean 'vdw'?"},
+        ChangeCase{"Clock", target, "\"1000000000\"", "\"0\"", "^\"0\"",
+                   "the clock is 0 Hz, not within 1..10^12"}),
     caseName);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -551,9 +565,9 @@ INSTANTIATE_TEST_SUITE_P(
             "UnknownFunctionOfAParam", machine, "default: \"4 * max(cols, lanes)\"",
             "default: \"sqrt(4)\"", "^\"sqrt(4)\"",
             "undefined function 'sqrt'\n  fix: there are min, max, clog2, ceildiv and floordiv"},
-        ChangeCase{"TimesAreMaps", timing, "schema: \"tilewright/timing/1\"",
-                   "schema: \"tilewright/timing/1\"\nextra: \"1\"", "extra: ^\"1\"",
-                   "'extra' is not a map of times"}),
+        ChangeCase{"TimesAreMaps", timing, "vrescale:       { latency: \"8\" }",
+                   "vrescale:       \"8\"", "vrescale:       ^\"8\"",
+                   "'vrescale' is a quoted string, not a map"}),
     caseName);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -660,7 +674,7 @@ TEST(LoadMachine, NoInstructions) {
   Description description;
   for (const Instruction &each : shipped().instructions())
     description.remove(instruction(each.name));
-  description.write(timing, "schema: \"tilewright/timing/1\"\n");
+  description.overlay("timing: { instructions: null }\n");
   EXPECT_EQ(description.error(), machine + ":3:1: error: there are no instructions");
 }
 
