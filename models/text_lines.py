@@ -66,7 +66,8 @@ def render(rng, upside_down):
     from PIL import Image, ImageDraw, ImageFont
 
     path, size, text = rng.choice(FONTS), rng.randrange(22, 49), text_of(rng)
-    font = ImageFont.truetype(path, size)
+    # The other engine depends on libraries that a machine may lack.
+    font = ImageFont.truetype(path, size, layout_engine=ImageFont.Layout.BASIC)
     left, top, right, bottom = font.getbbox(text)
     margin = [rng.randrange(2, 7) for _ in range(4)]
     paper = [rng.randrange(200, 256) for _ in range(3)]
