@@ -99,8 +99,8 @@ static void cost(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
       pixels * static_cast<double>(p.outputChannels * p.resultBytes) / resultRun * runCycles;
   double operands =
       pixels * static_cast<double>(p.outputChannels * p.spadBytesPerElement) / m.dramBytesPerCycle;
-  double code =
-      folds * columnTiles * pixels / static_cast<double>(tilePixels) * 32 / m.dramBytesPerCycle;
+  double code = folds * columnTiles * pixels / static_cast<double>(tilePixels) *
+                static_cast<double>(2 * m.instructionBytes) / m.dramBytesPerCycle;
 
   double first = static_cast<double>(inputTile + weightChunk) / m.dramBytesPerCycle +
                  static_cast<double>(m.dramLatency);

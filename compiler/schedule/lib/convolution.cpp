@@ -349,32 +349,13 @@ void Convolution::lower() {
     p_.accBytesPerElement = probe.accBytesPerElement();
     p_.residentBytes = probe.residentBytes();
   }
-  const isa::Memory &spad = context_.isa.memory(isa::Space::Spad),
-                    &acc = context_.isa.memory(isa::Space::Acc);
-  ConvMachine machine{context_.rows,
-                      context_.cols,
-                      context_.lanes,
-                      context_.channels,
-                      static_cast<int64_t>(spad.bytes),
-                      static_cast<int64_t>(acc.bytes),
-                      acc.banks,
-                      static_cast<double>(spad.portBytes),
-                      std::min(context_.limit("mmul", "n0"), context_.limit("mmul", "n1")),
-                      0.85 * static_cast<double>(context_.isa.param("bus_bytes")),
-                      2,
-                      12,
-                      64,
-                      static_cast<double>(context_.isa.param("burst_bytes")),
-                      static_cast<double>(context_.isa.param("bus_bytes")),
-                      4,
-                      100};
   int64_t smallest = 0;
-  std::optional<ConvPlan> plan = planConvolution(p_, machine, &smallest);
+  std::optional<ConvPlan> plan = planConvolution(p_, context_.machine, &smallest);
   if (!plan)
     throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(layerOf(group_.getLoc()).name))},
                     fmt::format("no tile fits on chip: the smallest needs {} bytes of the "
                                 "scratchpad, target '{}' has {}",
-                                smallest, context_.isa.target(), spad.bytes),
+                                smallest, context_.isa.target(), context_.machine.spadBytes),
                     fmt::format("a scratchpad of {} bytes works", smallest + smallest / 15 + 1));
   plan_ = *plan;
   listFolds();

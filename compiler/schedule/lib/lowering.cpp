@@ -26,7 +26,8 @@ int64_t ConstantPool::add(std::string bytes) {
 LoweringContext::LoweringContext(const isa::Isa &isa, ConstantPool &constants,
                                  const llvm::DenseMap<mlir::Value, int64_t> &addresses)
     : isa(isa), constants(constants), addresses(addresses), rows(isa.param("rows")),
-      cols(isa.param("cols")), lanes(isa.param("lanes")), channels(isa.param("channels")) {}
+      cols(isa.param("cols")), lanes(isa.param("lanes")), channels(isa.param("channels")),
+      machine(ConvMachine::of(isa)) {}
 
 const TaskForm &LoweringContext::form(const std::string &name) {
   auto known = forms_.find(name);

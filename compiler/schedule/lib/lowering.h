@@ -2,6 +2,7 @@
 // vector work on a tile.
 #pragma once
 
+#include "tilewright/compiler/conv_plan.h"
 #include "tilewright/compiler/kernel_dialect.h"
 #include "tilewright/compiler/task.h"
 #include "tilewright/isa/isa.h"
@@ -32,6 +33,7 @@ struct LoweringContext {
   ConstantPool &constants;
   const llvm::DenseMap<mlir::Value, int64_t> &addresses; // of every tensor that stands in DRAM
   int64_t rows, cols, lanes, channels;
+  const ConvMachine machine;
 
   const TaskForm &form(const std::string &name);
   // Largest immediate that an operand of an instruction holds.

@@ -5,6 +5,8 @@
 // after the other, so that the vector unit empties one while the array fills the next.
 #pragma once
 
+#include "tilewright/isa/isa.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,8 +28,10 @@ struct ConvProblem {
   int64_t residentBytes = 0; // parameters and tables
 };
 
-// What the planner asks of the machine, all from the ISA.
+// What the planner asks of the machine.
 struct ConvMachine {
+  static ConvMachine of(const isa::Isa &isa);
+
   int64_t rows, cols, lanes, channels;
   int64_t spadBytes, accBytes, accBanks;
   double spadPort;          // bytes a cycle
@@ -37,7 +41,8 @@ struct ConvMachine {
   int64_t vectorOverhead;   // cycles of a vector instruction beyond its beats
   double accessBytes, burstBytes, busBytes; // of DRAM accesses, AXI bursts and bus beats
   double writeOverhead;                     // cycles a write burst costs beyond its data
-  int64_t dramLatency;                      // cycles from a load's start to its first byte on chip
+  int64_t instructionBytes;
+  int64_t dramLatency; // cycles from a load's start to its first byte on chip
 };
 
 struct ConvPlan {

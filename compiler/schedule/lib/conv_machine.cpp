@@ -1,0 +1,90 @@
+// What the planner asks of the machine, all of it from the ISA: sizes, times, and the pace of DRAM
+// as its own model shows it.
+#include "tilewright/compiler/conv_plan.h"
+
+#include "tilewright/simulator/dram_model.h"
+
+#include <algorithm>
+
+namespace tilewright {
+
+namespace {
+
+constexpr int64_t probeBursts = 1024;
+
+// Cycles of `probeBursts` reads one after the other, with as many on the way as the load DMA has
+// buffers; `latency` becomes the first one's.
+double readCycles(const isa::Isa &isa, const DramConfig &config, int64_t *latency) {
+  DramModel dram(config);
+  const int64_t bytes = isa.param("burst_bytes");
+  const auto buffers = static_cast<size_t>(isa.timing().at("load.buffers"));
+  std::vector<int64_t> ends;
+  for (int64_t i = 0; i < probeBursts; ++i) {
+    int64_t t = ends.empty() ? 0 : i;
+    if (ends.size() >= buffers)
+      t = std::max(t, ends[ends.size() - buffers] + 1);
+    ends.push_back(dram.read(t, static_cast<uint64_t>(i * bytes), bytes));
+  }
+  *latency = ends.front() + 1;
+  return static_cast<double>(ends.back() - ends.front());
+}
+
+// Cycles of as many reads and writes by turns, each as soon as the bus lets it.
+double mixedCycles(const isa::Isa &isa, const DramConfig &config) {
+  DramModel dram(config);
+  const int64_t bytes = isa.param("burst_bytes");
+  const uint64_t apart = uint64_t(1) << 20; // another row
+  const auto buffers = static_cast<size_t>(isa.timing().at("load.buffers"));
+  std::vector<int64_t> ends;
+  int64_t t = 0, answered = 0;
+  for (int64_t i = 0; i < probeBursts; ++i) {
+    if (ends.size() >= buffers)
+      t = std::max(t, ends[ends.size() - buffers] + 1);
+    ends.push_back(dram.read(t, static_cast<uint64_t>(i * bytes), bytes));
+    t = std::max(t + dram.beats(0, bytes), answered);
+    answered = dram.write(t, apart + static_cast<uint64_t>(i * bytes), bytes) - config.request -
+               config.response - 1;
+  }
+  return static_cast<double>(std::max(ends.back(), answered));
+}
+
+} // namespace
+
+ConvMachine ConvMachine::of(const isa::Isa &isa) {
+  const isa::Memory &spad = isa.memory(isa::Space::Spad), &acc = isa.memory(isa::Space::Acc);
+  const DramConfig config = DramConfig::of(isa);
+  ConvMachine m{};
+  m.rows = isa.param("rows");
+  m.cols = isa.param("cols");
+  m.lanes = isa.param("lanes");
+  m.channels = isa.param("channels");
+  m.spadBytes = static_cast<int64_t>(spad.bytes);
+  m.accBytes = static_cast<int64_t>(acc.bytes);
+  m.accBanks = acc.banks;
+  m.spadPort = static_cast<double>(spad.portBytes);
+  m.rowLimit = INT64_MAX;
+  if (const isa::Instruction *product = isa.find("mmul"))
+    for (const char *name : {"n1", "n0"})
+      if (int operand = product->operandIndex(name); operand >= 0)
+        m.rowLimit = std::min(m.rowLimit, product->operands[static_cast<size_t>(operand)].greatest);
+  m.instructionBytes = isa.instructionBytes();
+  // The swap follows the weights' last row; a register of the matrix unit changes now and then.
+  m.matrixOverhead = 2;
+  const isa::Instruction *rescale = isa.find("vrescale.i8");
+  auto own = rescale ? isa.timing().find("instructions." + rescale->name + ".latency")
+                     : isa.timing().end();
+  m.vectorOverhead = isa.timing().at("vector.start") +
+                     (own != isa.timing().end() ? own->second : isa.timing().at("vector.latency")) +
+                     1;
+  m.burstBytes = static_cast<double>(isa.param("burst_bytes"));
+  m.busBytes = static_cast<double>(config.busBytes);
+  m.accessBytes = static_cast<double>(config.accessBytes);
+  int64_t latency = 0;
+  const double reads = readCycles(isa, config, &latency), mixed = mixedCycles(isa, config);
+  m.dramLatency = latency;
+  m.dramBytesPerCycle = static_cast<double>(probeBursts - 1) * m.burstBytes / reads;
+  m.writeOverhead = std::max(0.0, mixed - 2 * reads) / static_cast<double>(probeBursts);
+  return m;
+}
+
+} // namespace tilewright
