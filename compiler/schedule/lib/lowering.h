@@ -167,6 +167,7 @@ public:
            const Tile &result, bool leadingDone = false);
 
   bool isEmpty() const { return operations_.empty(); }
+  int64_t operationCount() const { return static_cast<int64_t>(operations_.size()); }
   TileOps &ops() { return ops_; }
   bool isLeadingLast() const { return operations_.size() == 1; }
   // The rescale to 8 bits that comes first, if one does: an anchor's instruction that rescales by

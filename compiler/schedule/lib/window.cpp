@@ -46,6 +46,7 @@ public:
 private:
   void describe();
   WindowPlan plan(ElementChain chain);
+  double cycles(const WindowPlan &plan, ElementChain &chain) const;
   struct Input {
     int buffer;
     int64_t firstRow;              // of the tensor
@@ -102,6 +103,46 @@ void Window::describe() {
   }
 }
 
+// Time of a plan when DRAM and the vector unit each run at their own pace, with the first load and
+// the last store in the open.
+double Window::cycles(const WindowPlan &plan, ElementChain &chain) const {
+  const ConvMachine &m = context_.machine;
+  auto tilesOf = [](int64_t whole, int64_t part) {
+    return static_cast<double>(ceilDiv(whole, part));
+  };
+  double tiles = static_cast<double>(p_.batch) * tilesOf(p_.outputHeight, plan.tileHeight) *
+                 tilesOf(p_.outputWidth, plan.tileWidth) * tilesOf(p_.channels, plan.tileChannels);
+  // A run that does not start at a DRAM access takes one more of them.
+  auto dram = [&](int64_t height, int64_t width, int64_t whole, int64_t channels,
+                  int64_t elementBytes, double burstOverhead) {
+    bool rows = channels == p_.channels, block = rows && width >= whole;
+    double run = static_cast<double>((block  ? height * width
+                                      : rows ? width
+                                             : 1) *
+                                     channels * elementBytes);
+    double runs = static_cast<double>(block ? 1 : rows ? height : height * width);
+    double accesses = (run - 1) / m.accessBytes + 1, bursts = std::max(1.0, run / m.burstBytes);
+    return runs * std::max(accesses * m.accessBytes / m.dramBytesPerCycle + bursts * burstOverhead,
+                           bursts);
+  };
+  double input = dram(
+      std::min(inputExtent(plan.tileHeight, p_.strideY, p_.kernelHeight, p_.dilationY), p_.height),
+      std::min(inputExtent(plan.tileWidth, p_.strideX, p_.kernelWidth, p_.dilationX), p_.width),
+      p_.width, plan.tileChannels, 1, 0);
+  double result = dram(plan.tileHeight, plan.tileWidth, p_.outputWidth, plan.tileChannels,
+                       chain.resultBytes(), m.writeOverhead);
+  double operands = result * static_cast<double>(chain.spadBytesPerElement());
+  int64_t block = std::min(plan.tileChannels, context_.channels);
+  double blocks = tilesOf(plan.tileChannels, block);
+  double passes = static_cast<double>(p_.kernelHeight * p_.kernelWidth + chain.operationCount());
+  // Top, middle and bottom rows have instructions of their own.
+  double vector = blocks * (static_cast<double>(plan.tileHeight * plan.tileWidth) * passes *
+                                tilesOf(block, m.lanes) +
+                            static_cast<double>((2 + chain.operationCount()) * m.vectorOverhead));
+  return std::max(tiles * (input + operands + result), tiles * vector) + input + result +
+         static_cast<double>(m.dramLatency) + tiles * static_cast<double>(m.vectorOverhead);
+}
+
 // The largest tile that leaves room for a second one: full rows and all channels when they fit,
 // else fewer rows, then fewer channels, then fewer columns.
 WindowPlan Window::plan(ElementChain chain) {
@@ -152,14 +193,13 @@ WindowPlan Window::plan(ElementChain chain) {
           plan.tileHeight = (plan.tileHeight + 1) / 2;
         if (!fits(plan))
           continue;
-        // At least two tiles where there is enough work to overlap loads with it.
-        double tiles = static_cast<double>(ceilDiv(p_.outputHeight, plan.tileHeight) *
-                                           ceilDiv(p_.outputWidth, plan.tileWidth) *
-                                           ceilDiv(p_.channels, channels));
-        double cost = tiles * (static_cast<double>(bytes(plan)) / 7 + 60) +
-                      (channels < p_.channels && channels < 64 ? tiles * 100 : 0);
-        if (best.tileHeight == 0 || cost < bestCost)
-          best = plan, bestCost = cost;
+        // Lower tiles overlap more of the first load and the last store.
+        for (int parts = 0; parts < 4; ++parts) {
+          double cost = cycles(plan, chain);
+          if (best.tileHeight == 0 || cost < bestCost)
+            best = plan, bestCost = cost;
+          plan.tileHeight = (plan.tileHeight + 1) / 2;
+        }
       }
   };
   search();
