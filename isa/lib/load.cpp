@@ -28,6 +28,7 @@ public:
         lookupIn(isa_.params_)("instruction_bytes", sources.machine.find("params")->place()));
     checkTiles(sources.machine);
     instructions(sources, Machine{isa_.params_, isa_.memories_, isa_.units_, formats, functions});
+    checkTemplates(sources.machine);
     timing(sources);
     isa_.canonical_ = canonicalText(isa_);
     isa_.hash_ = sha256(isa_.canonical_);
@@ -97,9 +98,6 @@ private:
 
   // A memory that cannot hold what one step of the array works on is no machine.
   void checkTiles(const yaml::Node &machine) const {
-    auto param = [&](const char *name) {
-      return lookupIn(isa_.params_)(name, machine.find("params")->place());
-    };
     int64_t rows = param("rows"), cols = param("cols");
     const Memory &spad = isa_.memory(Space::Spad), &acc = isa_.memory(Space::Acc);
     auto need = static_cast<uint64_t>(rows * cols + rows);
@@ -116,6 +114,42 @@ private:
               "the accumulators have {} bytes and cannot hold one row of {} columns, {} bytes",
               acc.bytes, cols, cols * 4));
   }
+
+  // The microarchitecture that is timed and implemented: one unit of each template, ports that keep
+  // the array busy.
+  void checkTemplates(const yaml::Node &machine) const {
+    const yaml::Node &units = *machine.find("units");
+    const std::pair<UnitTemplate, const char *> templates[] = {
+        {UnitTemplate::DmaLoad, "dma_load"},
+        {UnitTemplate::DmaStore, "dma_store"},
+        {UnitTemplate::Matrix, "matrix"},
+        {UnitTemplate::Vector, "vector"}};
+    for (const auto &[kind, name] : templates) {
+      const UnitTemplate wanted = kind;
+      auto count = std::count_if(isa_.units_.begin(), isa_.units_.end(),
+                                 [&](const Unit &unit) { return unit.kind == wanted; });
+      if (count != 1)
+        throw UserError(units.place(),
+                        fmt::format("the machine has {} units of template {}", count, name),
+                        "give it exactly one");
+    }
+    auto port = [&](const char *space) { return machine.find("memories")->find(space)->place(); };
+    const int64_t wide = std::max<int64_t>({param("rows"), param("cols"), 4});
+    if (isa_.memory(Space::Spad).portBytes < wide)
+      throw UserError(port("spad"),
+                      fmt::format("a scratchpad port of {} bytes is below the {} bytes that the "
+                                  "matrix unit reads a cycle",
+                                  isa_.memory(Space::Spad).portBytes, wide),
+                      "make spad_port at least max(rows, cols)");
+    const Memory &acc = isa_.memory(Space::Acc);
+    if (acc.portBytes < param("cols") * acc.addressBytes)
+      throw UserError(port("acc"),
+                      fmt::format("an accumulator port of {} elements is below the {} that the "
+                                  "matrix unit writes a cycle",
+                                  acc.portBytes / acc.addressBytes, param("cols")),
+                      "make acc_port at least cols");
+  }
+  int64_t param(const char *name) const { return isa_.params_.at(name); }
 
   void timing(const Sources &sources) {
     const yaml::Node &clock = *sources.target.find("clock_hz");

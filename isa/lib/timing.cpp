@@ -11,21 +11,21 @@ constexpr int64_t greatestTime = 65536;
 
 // The least value that works, by the last part of the key.
 int64_t leastOf(const std::string &key) {
-  if (key == "ahead")
-    return 0;
   return key == "pipeline" ? 2 : 1; // accumulators are read in the cycle before they are written
 }
 
 // The prefetch's window must fit into the fetch buffer, in whole lines.
 void checkFetch(const yaml::Node &sequencer, const Params &params, const Timing &timing) {
-  int64_t instructionBytes = lookupIn(params)("instruction_bytes", sequencer.place());
+  int64_t instructionBytes = lookupIn(params)("instruction_bytes", sequencer.place()),
+          burstBytes = lookupIn(params)("burst_bytes", sequencer.place());
   int64_t line = timing.at("sequencer.fetch_bytes"), buffer = timing.at("sequencer.buffer"),
           ahead = timing.at("sequencer.ahead");
   const yaml::Node &lineNode = *sequencer.find("fetch_bytes");
-  if ((line & (line - 1)) != 0 || line % instructionBytes != 0 || line > 4096)
+  if ((line & (line - 1)) != 0 || line % instructionBytes != 0 || line > burstBytes)
     throw UserError(lineNode.place(),
-                    fmt::format("a fetch line of {} bytes is not a power of two from {} to 4096",
-                                line, instructionBytes));
+                    fmt::format("a fetch line of {} bytes is not a power of two from {} (an "
+                                "instruction) to {} (a burst)",
+                                line, instructionBytes, burstBytes));
   int64_t perLine = line / instructionBytes, least = (ahead + perLine - 1) / perLine + 2;
   if (buffer % perLine != 0 || buffer / perLine < least)
     throw UserError(

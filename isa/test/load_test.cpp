@@ -528,7 +528,8 @@ INSTANTIATE_TEST_SUITE_P(
                    "unknown key 'pipelin' in 'matrix'\n  fix: did you mean 'pipeline'?"},
         ChangeCase{"OddFetchLine", timing, "fetch_bytes: \"128\"", "fetch_bytes: \"100\"",
                    "fetch_bytes: ^\"100\"",
-                   "a fetch line of 100 bytes is not a power of two from 16 to 4096"},
+                   "a fetch line of 100 bytes is not a power of two from 16 (an instruction) to "
+                   "256 (a burst)"},
         ChangeCase{
             "ShortFetchBuffer", timing, "buffer: \"128\"", "buffer: \"50\"", "buffer: ^\"50\"",
             "a fetch buffer of 50 instructions does not hold the 7 lines of 8 that a "
@@ -542,6 +543,16 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     MoreOfTheMachine, LoadChange,
     testing::Values(
+        ChangeCase{
+            "NarrowScratchpadPort", machine, "default: \"max(rows, max(cols, lanes))\"",
+            "default: \"8\"", "  spad: ^{",
+            "a scratchpad port of 8 bytes is below the 16 bytes that the matrix unit reads a "
+            "cycle\n  fix: make spad_port at least max(rows, cols)"},
+        ChangeCase{"NarrowAccumulatorPort", machine, "acc_port:    { default: \"max(cols, lanes)\"",
+                   "acc_port:    { default: \"8\"", "  acc:  ^{",
+                   "an accumulator port of 8 elements is below the 16 that the matrix unit writes "
+                   "a cycle\n"
+                   "  fix: make acc_port at least cols"},
         ChangeCase{"SequencerWithQueue", machine, "  sequencer: { template: \"sequencer\",",
                    "  sequencer: { template: \"sequencer\", queue: \"1\",", "sequencer: ^{",
                    "the sequencer has no queue"},

@@ -15,65 +15,17 @@ const isa::Unit &unitOf(const isa::Isa &isa, isa::UnitTemplate kind) {
   for (const isa::Unit &unit : isa.units())
     if (unit.kind == kind)
       return unit;
-  throw std::logic_error("Core::check was not called");
+  throw std::logic_error("the loader gives one unit of each template");
 }
-
-constexpr isa::UnitTemplate clients[] = {isa::UnitTemplate::Matrix, isa::UnitTemplate::Vector,
-                                         isa::UnitTemplate::DmaLoad,
-                                         isa::UnitTemplate::DmaStore}; // by Client
 
 } // namespace
 
 void Core::check(const isa::Isa &isa) {
-  auto fail = [](const std::string &message, const std::string &fix) {
-    Place place;
-    place.subject = "the cycle engine";
-    throw UserError(place, message, fix);
-  };
-  for (isa::UnitTemplate kind : clients) {
-    const auto count = std::count_if(isa.units().begin(), isa.units().end(),
-                                     [&](const isa::Unit &unit) { return unit.kind == kind; });
-    if (count != 1)
-      fail(fmt::format("the machine has {} units of one template", count),
-           "give it one matrix, vector, dma_load and dma_store unit each");
-  }
-  const int64_t wide = std::max(isa.param("rows"), isa.param("cols"));
-  if (isa.param("spad_port") < std::max<int64_t>(wide, 4))
-    fail(fmt::format("spad_port {} is below the {} bytes that the matrix unit reads a cycle",
-                     isa.param("spad_port"), std::max<int64_t>(wide, 4)),
-         "make spad_port at least max(rows, cols)");
-  if (isa.param("acc_port") < isa.param("cols"))
-    fail(fmt::format("acc_port {} is below the {} accumulators that the matrix unit writes a cycle",
-                     isa.param("acc_port"), isa.param("cols")),
-         "make acc_port at least cols");
-  for (const char *key :
-       {"sequencer.fetch_bytes", "sequencer.buffer", "sequencer.ahead", "sequencer.outstanding",
-        "load.buffers", "load.inflight", "store.buffers", "store.inflight", "store.outstanding",
-        "matrix.pipeline", "matrix.inflight", "vector.start", "vector.latency"}) {
-    const auto found = isa.timing().find(key);
-    if (found == isa.timing().end())
-      fail(fmt::format("the time '{}' is missing", key), "add it to timing.yaml");
-    if (found->second < 1)
-      fail(fmt::format("the time '{}' is {}, and at least 1 is needed", key, found->second),
-           "make it greater in timing.yaml");
-  }
-  const int64_t line = isa.timing().at("sequencer.fetch_bytes"), bytes = isa.instructionBytes();
-  if (line % bytes != 0 || (line & (line - 1)) != 0 || line > isa.param("burst_bytes"))
-    fail(
-        fmt::format(
-            "sequencer.fetch_bytes {} is no power of two between instruction_bytes and burst_bytes",
-            line),
-        "");
-  if ((isa.timing().at("sequencer.ahead") + 2) * bytes >
-      isa.timing().at("sequencer.buffer") * bytes - line)
-    fail("sequencer.buffer does not hold the instructions that sequencer.ahead asks for and one "
-         "line",
-         "");
   for (const isa::Instruction &instruction : isa.instructions())
     if (instruction.operands.size() > static_cast<size_t>(maxOperands))
-      fail(fmt::format("instruction '{}' has more than {} operands", escape(instruction.name),
-                       maxOperands),
-           "");
+      throw UserError({"", 0, 0, "the cycle engine"},
+                      fmt::format("instruction '{}' has more than {} operands",
+                                  escape(instruction.name), maxOperands));
 }
 
 Core::Core(const isa::Isa &isa, const std::vector<InstructionPlan> &plans, const Program &program,

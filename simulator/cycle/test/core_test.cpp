@@ -102,32 +102,5 @@ TEST(Core, RunsTheSameWithoutATrace) {
   EXPECT_TRUE(bare.trace.empty());
 }
 
-std::string refusalOf(const std::string &overlay) {
-  return errorOf([&] { Core::check(overlaid(overlay)); });
-}
-
-TEST(Core, RefusesPortsNarrowerThanTheArray) {
-  EXPECT_THAT(refusalOf("machine: { params: { spad_port: { default: \"8\" } } }"),
-              HasSubstr("the cycle engine: error: spad_port 8 is below the 16 bytes that the "
-                        "matrix unit reads a cycle"));
-  EXPECT_THAT(refusalOf("machine: { params: { acc_port: { default: \"8\" } } }"),
-              HasSubstr("the cycle engine: error: acc_port 8 is below the 16 accumulators that the "
-                        "matrix unit writes a cycle"));
-}
-
-TEST(Core, RefusesTimesThatAreMissingOrZero) {
-  EXPECT_THAT(refusalOf("timing: { load: { buffers: \"0\" } }"),
-              HasSubstr("the time 'load.buffers' is 0, and at least 1 is needed"));
-  EXPECT_THAT(refusalOf("timing: { vector: { start: null } }"),
-              HasSubstr("the time 'vector.start' is missing"));
-}
-
-TEST(Core, RefusesAFetchBufferThatCannotHoldItsPrefetch) {
-  EXPECT_THAT(refusalOf("timing: { sequencer: { buffer: \"16\" } }"),
-              HasSubstr("sequencer.buffer does not hold"));
-  EXPECT_THAT(refusalOf("timing: { sequencer: { fetch_bytes: \"48\" } }"),
-              HasSubstr("sequencer.fetch_bytes 48 is no power of two"));
-}
-
 } // namespace
 } // namespace tilewright::cycle
