@@ -526,7 +526,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "unknown key 'vectro' in the timing file\n  fix: did you mean 'vector'?"},
         ChangeCase{"OfNoRow", timing, "  pipeline: ", "  pipelin: ", "^pipelin:",
                    "unknown key 'pipelin' in 'matrix'\n  fix: did you mean 'pipeline'?"},
-        ChangeCase{"OddFetchLine", timing, "fetch_bytes: \"128\"", "fetch_bytes: \"100\"",
+        ChangeCase{"OddFetchLine", timing, "max(min(128, burst_bytes), instruction_bytes)", "100",
                    "fetch_bytes: ^\"100\"",
                    "a fetch line of 100 bytes is not a power of two from 16 (an instruction) to "
                    "256 (a burst)"},
@@ -544,7 +544,7 @@ INSTANTIATE_TEST_SUITE_P(
     MoreOfTheMachine, LoadChange,
     testing::Values(
         ChangeCase{
-            "NarrowScratchpadPort", machine, "default: \"max(rows, max(cols, lanes))\"",
+            "NarrowScratchpadPort", machine, "default: \"max(4, max(max(rows, cols), lanes))\"",
             "default: \"8\"", "  spad: ^{",
             "a scratchpad port of 8 bytes is below the 16 bytes that the matrix unit reads a "
             "cycle\n  fix: make spad_port at least max(rows, cols)"},

@@ -7,10 +7,6 @@
 
 namespace tilewright {
 
-// A signal that finds its semaphore full waits; far fewer are ever in flight than this, which keeps
-// a wide margin below the ISA's maximum.
-static constexpr std::ptrdiff_t maxEdgesInFlight = 40;
-
 static Arena arenaOf(const isa::Memory &memory, int64_t alignment) {
   int64_t step = memory.addressBytes;
   return Arena(static_cast<int64_t>(memory.bytes), static_cast<int64_t>(memory.bankBytes()),
@@ -247,7 +243,7 @@ bool Emitter::crowded(int lane, int waiting, size_t from) const {
   const std::vector<Edge> &edges = edges_[lane][waiting];
   auto firstBeyond = std::upper_bound(edges.begin(), edges.end(), from,
                                       [](size_t at, const Edge &edge) { return at < edge.to; });
-  return edges.end() - firstBeyond >= maxEdgesInFlight;
+  return edges.end() - firstBeyond >= isa_.param("semaphore_max");
 }
 
 void Emitter::push(isa::Word word, const std::vector<MemoryAccess> &accesses) {
