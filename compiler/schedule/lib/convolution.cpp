@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 namespace tilewright {
 
@@ -65,6 +66,7 @@ public:
 
 private:
   void describe();
+  void skipUnread();
   void listFolds();
   int64_t packWeights();
   void loadInput(Step &step, int64_t n, Span y, Span x);
@@ -80,6 +82,8 @@ private:
   mlir::Value input_, weights_;
   int64_t inputZeroPoint_ = 0, weightZeroPoint_ = 0;
   std::vector<int32_t> bias_;
+  // Only every gatherY_-th row and gatherX_-th column of the tensor is read; p_ speaks of those.
+  int64_t gatherY_ = 1, gatherX_ = 1;
   ConvProblem p_;
   ConvPlan plan_;
   std::vector<Fold> folds_;
@@ -111,6 +115,7 @@ void Convolution::describe() {
       bias_.push_back(static_cast<int32_t>(value));
     if (llvm::all_of(bias_, [](int32_t value) { return value == 0; }))
       bias_.clear();
+    skipUnread();
     return;
   }
   // a [N,H,C] is an image of one row of H pixels; b [N,C,W] are weights of W output channels.
@@ -123,6 +128,22 @@ void Convolution::describe() {
   p_.weightsAreActivations = true;
   inputZeroPoint_ = static_cast<int64_t>(matmul.getAZp());
   weightZeroPoint_ = static_cast<int64_t>(matmul.getBZp());
+}
+
+// Pixels between the strides of a one-tap kernel need not come on chip, where a pixel is long
+// enough for a DRAM access.
+void Convolution::skipUnread() {
+  if (static_cast<double>(p_.inputChannels) < context_.machine.accessBytes)
+    return;
+  auto skip = [](int64_t kernel, int64_t pad, int64_t outputs, int64_t &stride, int64_t &size,
+                 int64_t &gather) {
+    if (kernel != 1 || pad != 0 || stride == 1)
+      return;
+    gather = std::exchange(stride, 1);
+    size = outputs;
+  };
+  skip(p_.kernelHeight, p_.padTop, p_.outputHeight, p_.strideY, p_.height, gatherY_);
+  skip(p_.kernelWidth, p_.padLeft, p_.outputWidth, p_.strideX, p_.width, gatherX_);
 }
 
 void Convolution::listFolds() {
@@ -195,10 +216,16 @@ void Convolution::loadInput(Step &step, int64_t n, Span y, Span x) {
   if (inside.empty())
     return;
   tile.offset = (inside.begin - columns.begin) * p_.inputChannels;
-  int64_t shape[] = {p_.batch, p_.height, p_.width, p_.inputChannels};
-  loadBox(context_, step.loads, context_.address(input_), shape,
-          {{n, rows.begin, inside.begin, 0}, {1, rows.size(), inside.size(), p_.inputChannels}}, 1,
-          Signedness::Signed, tile);
+  llvm::ArrayRef<int64_t> shape = shapeOf(input_);
+  int64_t tensorWidth = shape[shape.size() - 2], tensorHeight = shape.size() == 4 ? shape[1] : 1;
+  int64_t first =
+      ((n * tensorHeight + rows.begin * gatherY_) * tensorWidth + inside.begin * gatherX_) *
+      p_.inputChannels;
+  copyStrided(context_, step.loads, Direction::Load, context_.address(input_) + first, 1,
+              Signedness::Signed, tile,
+              {{rows.size(), gatherY_ * tensorWidth * p_.inputChannels, pitch},
+               {inside.size(), gatherX_ * p_.inputChannels, p_.inputChannels},
+               {p_.inputChannels, 1, 1}});
 }
 
 void Convolution::loadWeights(Step &step, int64_t n, Span channels) {
