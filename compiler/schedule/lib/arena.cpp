@@ -32,20 +32,37 @@ int64_t Arena::releasedAt(int64_t begin, int64_t end) const {
   return 0;
 }
 
-std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement placement) {
+// The largest free range when [begin, end), free today, is taken.
+int64_t Arena::largestFreeBeside(int64_t begin, int64_t end) const {
+  int64_t largest = 0;
+  for (const Range &range : ranges_) {
+    if (range.live)
+      continue;
+    bool split = range.begin <= begin && end <= range.end;
+    largest = std::max(largest, split ? std::max(begin - range.begin, range.end - end)
+                                      : range.end - range.begin);
+  }
+  return largest;
+}
+
+std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement placement,
+                                       int64_t reserve) {
   bytes = std::max<int64_t>(roundUp(bytes), alignment_);
   // Candidates in each free range: its start, the cursor, the ends of recent buffers, and the bank
   // boundaries inside it.
   std::optional<std::tuple<bool, int64_t, int64_t, bool, int64_t>>
-      best; // straddles, neighbors, released at, last bank, address
+      best; // straddles or breaks the reserve, neighbors, released at, last bank, address
   auto consider = [&](const Range &range, int64_t address) {
     if (address < range.begin || address + bytes > range.end)
       return;
     int64_t bank = address / bankBytes_;
     bool straddles = bytes <= bankBytes_ && (address + bytes - 1) / bankBytes_ != bank;
     std::tuple<bool, int64_t, int64_t, bool, int64_t> candidate;
-    if (placement == Placement::Packed)
-      candidate = {false, bytes > bankBytes_ ? address : -address, 0, false, address};
+    if (placement == Placement::Packed && bytes > bankBytes_)
+      candidate = {false, address, 0, false, address};
+    else if (placement == Placement::Packed)
+      candidate = {largestFreeBeside(address, address + bytes) < reserve,
+                   neighbors(address, address + bytes, traffic), -address, false, address};
     else
       candidate = {straddles, neighbors(address, address + bytes, traffic),
                    releasedAt(address, address + bytes), bank == lastBank_, address};
@@ -61,7 +78,9 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement
     for (const Release &release : released_)
       consider(range, release.end);
     for (int64_t bank = range.begin / bankBytes_ + 1; bank * bankBytes_ < range.end; ++bank)
-      consider(range, roundUp(bank * bankBytes_));
+      for (int64_t address :
+           {roundUp(bank * bankBytes_), (bank * bankBytes_ - bytes) / alignment_ * alignment_})
+        consider(range, address);
   }
   if (!best)
     return std::nullopt;

@@ -60,8 +60,10 @@ void Emitter::append(Steps steps, const std::string &layerName) {
   group->name = layerName;
   auto bankBytes = static_cast<int64_t>(isa_.memory(isa::Space::Spad).bankBytes());
   for (const Buffer &buffer : group->work.buffers)
-    if (buffer.space == isa::Space::Spad && buffer.bytes > bankBytes)
-      group->placement = Placement::Packed;
+    if (buffer.space == isa::Space::Spad)
+      group->largest = std::max(group->largest, buffer.bytes);
+  if (group->largest > bankBytes)
+    group->placement = Placement::Packed;
   group->uses.assign(group->work.buffers.size(), 0);
   group->address.assign(group->work.buffers.size(), std::nullopt);
   for (const Step &step : group->work.steps)
@@ -99,7 +101,8 @@ std::vector<StreamInstruction> Emitter::finish() {
 std::optional<int64_t> Emitter::allocate(const Group &group, const Buffer &buffer) {
   bool isSpad = buffer.space == isa::Space::Spad;
   return arena(buffer.space)
-      .allocate(buffer.bytes, buffer.traffic, isSpad ? group.placement : Placement::Spread);
+      .allocate(buffer.bytes, buffer.traffic, isSpad ? group.placement : Placement::Spread,
+                group.largest);
 }
 
 // Gives an address to each of the task's buffers that has none yet. False (and nothing but

@@ -16,8 +16,8 @@ namespace tilewright {
 // How often a buffer is accessed while it lives: every cycle of some instruction, or now and then
 // (parameters, tables).
 enum class Traffic { Streamed, Rare };
-// Spread over the banks; or packed, small buffers at the top and those larger than a bank at the
-// bottom, so that large ones find room.
+// Spread over the banks; or packed: those larger than a bank at the bottom, small ones at the top
+// of the quietest bank that leaves `reserve` contiguous bytes, so that large ones find room.
 enum class Placement { Spread, Packed };
 
 class Arena {
@@ -27,7 +27,7 @@ public:
 
   // The address of a new buffer, or nothing when no free range is large enough.
   std::optional<int64_t> allocate(int64_t bytes, Traffic traffic = Traffic::Streamed,
-                                  Placement placement = Placement::Spread);
+                                  Placement placement = Placement::Spread, int64_t reserve = 0);
   void release(int64_t address);
 
   int64_t liveBytes() const { return live_; }
@@ -47,6 +47,7 @@ private:
   };
   int64_t neighbors(int64_t begin, int64_t end, Traffic traffic) const;
   int64_t releasedAt(int64_t begin, int64_t end) const;
+  int64_t largestFreeBeside(int64_t begin, int64_t end) const;
   int64_t roundUp(int64_t bytes) const {
     return (bytes + alignment_ - 1) / alignment_ * alignment_;
   }

@@ -53,6 +53,7 @@ private:
     Steps work;
     std::string name;
     Placement placement = Placement::Spread;     // in the scratchpad
+    int64_t largest = 0;                         // bytes of a buffer in the scratchpad
     std::vector<int> uses;                       // by buffer: tasks not yet emitted
     std::vector<std::optional<int64_t>> address; // by buffer, while it is live
   };
