@@ -93,7 +93,8 @@ static void cost(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
   double accesses = (resultRun - 1) / m.accessBytes + 1,
          bursts = std::max(1.0, resultRun / m.burstBytes);
   double runCycles = accesses * m.accessBytes / m.busBytes + bursts * m.writeOverhead;
-  double input = static_cast<double>(inputLoads * inputTile) / m.dramBytesPerCycle;
+  double inputRate = p.inputScattered ? 1 : m.dramBytesPerCycle;
+  double input = static_cast<double>(inputLoads * inputTile) / inputRate;
   double weights = static_cast<double>(weightLoads * weightChunk) / m.dramBytesPerCycle;
   double result =
       pixels * static_cast<double>(p.outputChannels * p.resultBytes) / resultRun * runCycles;
@@ -102,7 +103,8 @@ static void cost(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
   double code = folds * columnTiles * pixels / static_cast<double>(tilePixels) *
                 static_cast<double>(2 * m.instructionBytes) / m.dramBytesPerCycle;
 
-  double first = static_cast<double>(inputTile + weightChunk) / m.dramBytesPerCycle +
+  double first = static_cast<double>(inputTile) / inputRate +
+                 static_cast<double>(weightChunk) / m.dramBytesPerCycle +
                  static_cast<double>(m.dramLatency);
   double last = static_cast<double>(resultTile) / m.dramBytesPerCycle;
   double overlapped = input * (plan.inputDoubled || inputLoads == 1) +

@@ -80,6 +80,7 @@ private:
   Steps &steps_;
   mlir::Operation *anchor_;
   mlir::Value input_, weights_;
+  ImageView view_; // of the input
   int64_t inputZeroPoint_ = 0, weightZeroPoint_ = 0;
   std::vector<int32_t> bias_;
   // Only every gatherY_-th row and gatherX_-th column of the tensor is read; p_ speaks of those.
@@ -101,6 +102,8 @@ void Convolution::describe() {
   if (auto conv = llvm::dyn_cast<kernel::Conv2DOp>(anchor_)) {
     input_ = conv.getX();
     weights_ = conv.getWeight();
+    view_ = viewOf(input_);
+    p_.inputScattered = view_.channel != 1 && shapeOf(input_)[3] > 1;
     llvm::ArrayRef<int64_t> x = shapeOf(input_), w = shapeOf(weights_),
                             y = shapeOf(conv.getResult());
     p_.batch = x[0], p_.height = x[1], p_.width = x[2], p_.inputChannels = x[3];
@@ -122,6 +125,7 @@ void Convolution::describe() {
   auto matmul = llvm::cast<kernel::MatMulOp>(anchor_);
   input_ = matmul.getA();
   weights_ = matmul.getB();
+  view_ = {input_, 0, shapeOf(input_)[1] * shapeOf(input_)[2], 0, shapeOf(input_)[2], 1};
   llvm::ArrayRef<int64_t> a = shapeOf(input_), b = shapeOf(weights_);
   p_.batch = a[0], p_.height = 1, p_.width = a[1], p_.inputChannels = a[2];
   p_.outputHeight = 1, p_.outputWidth = a[1], p_.outputChannels = b[2];
@@ -216,16 +220,13 @@ void Convolution::loadInput(Step &step, int64_t n, Span y, Span x) {
   if (inside.empty())
     return;
   tile.offset = (inside.begin - columns.begin) * p_.inputChannels;
-  llvm::ArrayRef<int64_t> shape = shapeOf(input_);
-  int64_t tensorWidth = shape[shape.size() - 2], tensorHeight = shape.size() == 4 ? shape[1] : 1;
-  int64_t first =
-      ((n * tensorHeight + rows.begin * gatherY_) * tensorWidth + inside.begin * gatherX_) *
-      p_.inputChannels;
-  copyStrided(context_, step.loads, Direction::Load, context_.address(input_) + first, 1,
+  int64_t first = view_.offset + n * view_.batch + rows.begin * gatherY_ * view_.row +
+                  inside.begin * gatherX_ * view_.column;
+  copyStrided(context_, step.loads, Direction::Load, context_.address(view_.storage) + first, 1,
               Signedness::Signed, tile,
-              {{rows.size(), gatherY_ * tensorWidth * p_.inputChannels, pitch},
-               {inside.size(), gatherX_ * p_.inputChannels, p_.inputChannels},
-               {p_.inputChannels, 1, 1}});
+              {{rows.size(), gatherY_ * view_.row, pitch},
+               {inside.size(), gatherX_ * view_.column, p_.inputChannels},
+               {p_.inputChannels, view_.channel, 1}});
 }
 
 void Convolution::loadWeights(Step &step, int64_t n, Span channels) {

@@ -56,6 +56,16 @@ Tile denseTile(isa::Space space, int buffer, const Extent &extent, int64_t offse
 
 bool isConstant(mlir::Value value) { return value.getDefiningOp<mlir::tosa::ConstOp>() != nullptr; }
 
+ImageView viewOf(mlir::Value image) {
+  if (auto view = image.getDefiningOp<kernel::StridedViewOp>()) {
+    llvm::ArrayRef<int64_t> strides = view.getStrides();
+    return {view.getX(), static_cast<int64_t>(view.getOffset()), strides[0], strides[1], strides[2],
+            strides[3]};
+  }
+  llvm::ArrayRef<int64_t> shape = shapeOf(image);
+  return {image, 0, shape[1] * shape[2] * shape[3], shape[2] * shape[3], shape[3], 1};
+}
+
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType()).getShape();
 }

@@ -129,6 +129,14 @@ private:
   int tableState_ = -1;
 };
 
+// Where the elements of an image [N,H,W,C] stand: in DRAM, or in the tensor that a strided view
+// shows. Strides in elements.
+struct ImageView {
+  mlir::Value storage;
+  int64_t offset = 0, batch = 0, row = 0, column = 0, channel = 1;
+};
+ImageView viewOf(mlir::Value image);
+
 // Elements of a constant, splats expanded.
 std::vector<int64_t> integersOf(mlir::Value value);
 bool isConstant(mlir::Value value);

@@ -40,8 +40,11 @@ mlir::Operation *anchorOf(kernel::GroupOp group) { return &group.getBody().front
 
 // The tensor whose memory a value is: views share it.
 mlir::Value storageOf(mlir::Value value) {
-  while (auto view = value.getDefiningOp<kernel::ViewOp>())
-    value = view.getX();
+  while (mlir::Operation *view = value.getDefiningOp()) {
+    if (!llvm::isa<kernel::ViewOp, kernel::StridedViewOp>(view))
+      break;
+    value = view->getOperand(0);
+  }
   return value;
 }
 
@@ -75,10 +78,10 @@ public:
     for (mlir::Value value : terminator.getOperands())
       lastUse[storageOf(value)] = terminator;
     for (mlir::Operation &op : function.getBody().front()) {
-      if (auto view = llvm::dyn_cast<kernel::ViewOp>(op)) {
-        auto known = addresses.find(storageOf(view));
+      if (llvm::isa<kernel::ViewOp, kernel::StridedViewOp>(op)) {
+        auto known = addresses.find(storageOf(op.getResult(0)));
         if (known != addresses.end())
-          addresses[view.getResult()] = known->second;
+          addresses[op.getResult(0)] = known->second;
         continue;
       }
       auto group = llvm::dyn_cast<kernel::GroupOp>(op);

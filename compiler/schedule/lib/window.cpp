@@ -150,7 +150,7 @@ WindowPlan Window::plan(ElementChain chain) {
                     &acc = context_.isa.memory(isa::Space::Acc);
   int64_t weights =
       llvm::isa<kernel::DepthwiseOp>(anchor_) ? p_.kernelHeight * p_.kernelWidth * p_.channels : 0;
-  int64_t resident = weights + chain.residentBytes() + 4096;
+  int64_t resident = weights + chain.residentBytes();
   bool throughAcc = llvm::isa<kernel::AvgPoolOp>(anchor_) ||
                     (llvm::isa<kernel::DepthwiseOp>(anchor_) && !chain.leadingRescale());
   int64_t accElements =
@@ -164,9 +164,10 @@ WindowPlan Window::plan(ElementChain chain) {
   };
   // Tiles that fill most banks leave none to the weights alone, and two streams from one bank take
   // turns.
-  int64_t spadBytes = static_cast<int64_t>(spad.bytes), budget = spadBytes * 5 / 8 - resident;
+  int64_t spadBytes = static_cast<int64_t>(spad.bytes), budget = spadBytes * 5 / 8 - resident,
+          copies = 2; // of a tile: the next one loads under this one
   auto fits = [&](const WindowPlan &plan) {
-    return bytes(plan) * 2 <= budget &&
+    return bytes(plan) * copies <= budget &&
            (!throughAcc ||
             plan.tileHeight * plan.tileWidth * std::min(plan.tileChannels, context_.channels) <=
                 accElements);
@@ -203,10 +204,12 @@ WindowPlan Window::plan(ElementChain chain) {
       }
   };
   search();
-  if (best.tileHeight == 0) {
-    budget = spadBytes * 15 / 16 - resident;
-    search();
-  }
+  for (int64_t fewer : {2, 1})
+    if (best.tileHeight == 0) {
+      copies = fewer;
+      budget = spadBytes * 15 / 16 - resident;
+      search();
+    }
   // Tiles of several channel blocks begin at a block.
   if (best.tileChannels > context_.channels && best.tileChannels < p_.channels)
     best.tileChannels =
@@ -214,11 +217,12 @@ WindowPlan Window::plan(ElementChain chain) {
             ? best.tileChannels / context_.channels * context_.channels
             : std::max(p_.multiplier, context_.channels / p_.multiplier * p_.multiplier);
   if (best.tileHeight == 0) {
-    WindowPlan least{1, 1, p_.multiplier};
+    const int64_t smallest = bytes({1, 1, p_.multiplier}) + resident;
     throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(layerOf(group_.getLoc()).name))},
                     fmt::format("no tile fits on chip: the smallest window needs {} bytes of the "
                                 "scratchpad, target '{}' has {}",
-                                bytes(least) * 2 + resident, context_.isa.target(), spad.bytes));
+                                smallest, context_.isa.target(), spad.bytes),
+                    fmt::format("a scratchpad of {} bytes works", smallest + smallest / 15 + 1));
   }
   return best;
 }
@@ -258,14 +262,15 @@ Window::Input Window::loadInput(std::vector<Task> &loads, const Box &box) {
   fill(0, xBegin - x0);
   fill(xEnd - x0, x0 + width - xEnd);
   int64_t inputChannel = box.start[3] / p_.multiplier, inputChannels = channels / p_.multiplier;
-  int64_t address = context_.address(input_);
-  int64_t offset =
-      ((box.start[0] * p_.height + yBegin) * p_.width + xBegin) * p_.inputChannels + inputChannel;
+  ImageView view = viewOf(input_);
+  int64_t address = context_.address(view.storage);
+  int64_t offset = view.offset + box.start[0] * view.batch + yBegin * view.row +
+                   xBegin * view.column + inputChannel;
   for (int64_t m = 0; m < p_.multiplier; ++m) {
     Tile tile{isa::Space::Spad, input.buffer, (xBegin - x0) * channels + m, 0, 0, 1};
     copyStrided(context_, loads, Direction::Load, address + offset, 1, Signedness::Signed, tile,
-                {{yEnd - yBegin, p_.width * p_.inputChannels, input.rowPitch},
-                 {xEnd - xBegin, p_.inputChannels, channels},
+                {{yEnd - yBegin, view.row, input.rowPitch},
+                 {xEnd - xBegin, view.column, channels},
                  {inputChannels, 1, p_.multiplier}});
   }
   return input;

@@ -104,7 +104,8 @@ void formGroup(const Chain &chain) {
 void formGroups(Block &body) {
   Chains chains;
   for (Operation &op : body)
-    if (!isa<kernel::ViewOp, kernel::GroupOp, tosa::ConstOp, func::ReturnOp>(op))
+    if (!isa<kernel::ViewOp, kernel::StridedViewOp, kernel::GroupOp, tosa::ConstOp, func::ReturnOp>(
+            op))
       chains.add(op);
   for (const Chain &chain : chains.all())
     formGroup(chain);

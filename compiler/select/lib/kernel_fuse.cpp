@@ -29,6 +29,7 @@ public:
         foldClamps(body);
         fuseArithmetic(body);
         removeUnused(body);
+        viewStrided(body);
         formGroups(body);
       }
     }

@@ -323,13 +323,33 @@ LogicalResult ViewOp::verify() {
   return emitOpError() << "cannot show " << from << " as " << to;
 }
 
+LogicalResult StridedViewOp::verify() {
+  if (failed(verifyStaticShapes(*this)))
+    return failure();
+  auto from = cast<RankedTensorType>(getX().getType()),
+       to = cast<RankedTensorType>(getResult().getType());
+  if (to.getRank() != 4 || getStrides().size() != 4)
+    return emitOpError("shows an image: four dimensions, four strides");
+  __int128 least = static_cast<int64_t>(getOffset()), greatest = least;
+  for (auto [size, stride] : llvm::zip_equal(to.getShape(), getStrides()))
+    (stride < 0 ? least : greatest) += static_cast<__int128>(size - 1) * stride;
+  if (least < 0 || greatest >= from.getNumElements())
+    return emitOpError() << "leaves its source of " << from.getNumElements() << " elements";
+  for (OpOperand &use : getResult().getUses())
+    if (!isa<Conv2DOp, DepthwiseOp, MaxPoolOp, AvgPoolOp>(use.getOwner()) ||
+        use.getOperandNumber() != 0)
+      return emitOpError() << "is read by '" << use.getOwner()->getName()
+                           << "', which takes no strided image";
+  return success();
+}
+
 LogicalResult GroupOp::verify() {
   Block &body = getBody().front();
   if (body.empty() || !isa<YieldOp>(body.back()) || body.getOperations().size() < 2)
     return emitOpError("must hold at least one operation and end with kernel.yield");
   Value tile; // what the next operation continues with
   for (Operation &op : body) {
-    if (op.getDialect() != (*this)->getDialect() || isa<GroupOp, ViewOp>(op))
+    if (op.getDialect() != (*this)->getDialect() || isa<GroupOp, ViewOp, StridedViewOp>(op))
       return emitOpError() << "cannot hold '" << op.getName() << "'";
     if (tile && !llvm::is_contained(op.getOperands(), tile))
       return emitOpError() << "'" << op.getName() << "' does not continue the operation before it";

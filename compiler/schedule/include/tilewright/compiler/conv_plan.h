@@ -19,7 +19,8 @@ struct ConvProblem {
   int64_t kernelHeight, kernelWidth, strideY, strideX, dilationY, dilationX, padTop, padLeft;
   bool weightsAreActivations =
       false; // a matrix product: weights come anew for each batch, in rows as they stand
-  int64_t resultBytes = 1; // of an element in DRAM
+  bool inputScattered = false; // its channels stand apart in DRAM: an element a cycle
+  int64_t resultBytes = 1;     // of an element in DRAM
   bool resultInAccumulators =
       false; // stored from the accumulators: no tile of the result in the scratchpad
   int64_t spadBytesPerElement =

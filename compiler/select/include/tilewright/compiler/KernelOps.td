@@ -146,6 +146,17 @@ def Kernel_ViewOp : Kernel_PureOp<"view"> {
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
 }
 
+def Kernel_StridedViewOp : Kernel_PureOp<"strided_view"> {
+  let summary = "An image whose elements stand in another tensor, at strides: the loads of a convolution or a pool follow them";
+  let description = [{
+    Element (n,y,x,c) of the result is element offset + n*strides[0] + y*strides[1] + x*strides[2] + c*strides[3] of x, which is dense in C
+    order. Only the image of a convolution or a pool is read through it.
+  }];
+  let arguments = (ins Kernel_Int8:$x, Kernel_I64:$offset, DenseI64ArrayAttr:$strides);
+  let results = (outs Kernel_Int8:$result);
+  let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
+}
+
 def Kernel_GroupOp : Kernel_PureOp<"group", [SingleBlock, NoRegionArguments]> {
   let summary = "Operations that are scheduled as one loop over tiles";
   let arguments = (ins);
