@@ -79,3 +79,32 @@ function(tilewright_add_test name)
   tilewright_use_llvm(${name} "${ARG_LLVM}" "${ARG_MLIR}")
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS "${ARG_LABELS}")
 endfunction()
+
+# tilewright_add_dialect(TARGET NAME TD)
+# Generates the MLIR dialect NAME (in lower case) from TD for the library TARGET: tilewright/compiler/NAME{Dialect,Ops}.{h,cpp}.inc, which
+# whoever links TARGET sees too.
+function(tilewright_add_dialect target name td)
+  find_program(MLIR_TBLGEN mlir-tblgen HINTS ${LLVM_TOOLS_BINARY_DIR} REQUIRED)
+  get_filename_component(td "${td}" ABSOLUTE)
+  string(TOLOWER "${name}" dialect)
+  set(directory "${CMAKE_CURRENT_BINARY_DIR}/include/tilewright/compiler")
+  set(Dialect.h -gen-dialect-decls -dialect=${dialect})
+  set(Dialect.cpp -gen-dialect-defs -dialect=${dialect})
+  set(Ops.h -gen-op-decls)
+  set(Ops.cpp -gen-op-defs)
+  set(generated)
+  foreach(part Dialect.h Dialect.cpp Ops.h Ops.cpp)
+    set(output "${directory}/${name}${part}.inc")
+    add_custom_command(
+      OUTPUT "${output}"
+      COMMAND ${CMAKE_COMMAND} -E make_directory "${directory}"
+      COMMAND ${MLIR_TBLGEN} ${${part}} -I ${LLVM_INCLUDE_DIRS} --write-if-changed -d "${output}.d" -o "${output}" "${td}"
+      DEPENDS "${td}"
+      DEPFILE "${output}.d"
+      COMMENT "Generating ${name}${part}.inc")
+    list(APPEND generated "${output}")
+  endforeach()
+  add_custom_target(tilewright-${dialect}-inc DEPENDS ${generated})
+  add_dependencies(${target} tilewright-${dialect}-inc)
+  target_include_directories(${target} PUBLIC "${CMAKE_CURRENT_BINARY_DIR}/include")
+endfunction()

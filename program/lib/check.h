@@ -11,9 +11,4 @@ namespace tilewright {
 // or TILEWRIGHT_DRAM_LIMIT bytes).
 void checkDram(const std::string &path, const Program &program, const isa::Isa &isa);
 
-// Throws UserError whose place is `path`: an ISA hash other than `isa`'s (naming both), code that
-// is empty or no whole number of instructions, an entry outside it, code, segments or tensors
-// outside DRAM, tensors without a name of their own, layer runs out of order.
-void checkProgram(const std::string &path, const Program &program, const isa::Isa &isa);
-
 } // namespace tilewright

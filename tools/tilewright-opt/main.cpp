@@ -2,6 +2,7 @@
 // the module.
 #include "tilewright/compiler/graph.h"
 #include "tilewright/compiler/kernel_dialect.h"
+#include "tilewright/compiler/npu.h"
 #include "tilewright/compiler/select.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -12,10 +13,11 @@
 int main(int count, char **arguments) {
   mlir::DialectRegistry registry;
   registry.insert<mlir::func::FuncDialect, mlir::tosa::TosaDialect,
-                  tilewright::kernel::KernelDialect>();
+                  tilewright::kernel::KernelDialect, tilewright::npu::NpuDialect>();
   mlir::registerTransformsPasses();
   tilewright::registerGraphPasses();
   tilewright::registerSelectPasses();
+  tilewright::registerNpuPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(count, arguments, "Tilewright's optimizer driver\n", registry));
 }

@@ -21,6 +21,7 @@ struct Request {
   std::vector<std::string> shapes;
   std::string calibrationMethod = "min-max";
   std::string buffering = "double";
+  std::string from, to, emit = "elf"; // names of stages; empty: not given
   std::string output;
 };
 } // namespace
@@ -53,7 +54,36 @@ static std::pair<std::string, std::vector<int64_t>> parseShape(const std::string
   return {text.substr(0, equals), sizes};
 }
 
-static CompileOptions optionsOf(const Request &request) {
+// The last --compile-from at which an option still has an effect.
+static const std::map<const char *, Stage> lastEffect = {
+    {"--shape", Stage::Import},
+    {"--seed", Stage::Import},
+    {"--quantize", Stage::Import},
+    {"--calibration", Stage::Import},
+    {"--calibration-method", Stage::Import},
+    {"--percentile", Stage::Import},
+    {"--buffering", Stage::Kernel},
+    {"--target", Stage::Kernel},
+    {"--what-if", Stage::Kernel}};
+
+// Where the road begins and ends; contradictions are refused.
+static void setStages(const Request &request, const CLI::App &command, CompileOptions &options) {
+  bool both = command.count("--emit") > 0 && !request.to.empty();
+  if (both && request.emit != request.to)
+    throw CLI::ValidationError("--compile-to", fmt::format("'{}' contradicts --emit {}", request.to,
+                                                           request.emit));
+  options.to = *stageNamed(request.to.empty() ? request.emit : request.to);
+  options.from = request.from.empty() ? Stage::Import : *stageNamed(request.from);
+  if (options.from > options.to)
+    throw CLI::ValidationError("--compile-from", fmt::format("'{}' is behind the stage to write, {}",
+                                                             name(options.from), name(options.to)));
+  for (auto [option, last] : lastEffect)
+    if (options.from > last && command.count(option) > 0)
+      throw CLI::ValidationError(
+          option, fmt::format("has no effect with --compile-from {}", name(options.from)));
+}
+
+static CompileOptions optionsOf(const Request &request, const CLI::App &command) {
   CompileOptions options = request.compile;
   for (const std::string &text : request.shapes) {
     auto [name, sizes] = parseShape(text);
@@ -62,7 +92,8 @@ static CompileOptions optionsOf(const Request &request) {
   }
   options.quantization.method = calibrationMethods.at(request.calibrationMethod);
   options.buffering = bufferings.at(request.buffering);
-  if (options.emit == "elf" && request.output.empty())
+  setStages(request, command, options);
+  if (options.to == Stage::Elf && request.output.empty())
     throw CLI::RequiredError("-o");
   return options;
 }
@@ -78,8 +109,8 @@ static void checkOutput(const std::string &output, const std::string &model) {
                     "give another -o");
 }
 
-static void run(const Request &request) {
-  CompileOptions options = optionsOf(request);
+static void run(const Request &request, const CLI::App &command) {
+  CompileOptions options = optionsOf(request, command);
   checkOutput(request.output, options.model);
   CompileResult result = compile(options);
   for (const std::string &warning : result.warnings)
@@ -99,7 +130,7 @@ void addCompileCommand(CLI::App &app) {
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   };
-  const CLI::IsMember stages({"tosa", "kernel", "npu", "asm", "elf"});
+  const std::vector<std::string> stages = stageNames();
   command->add_option("MODEL", options.model, "Model: .onnx, or TOSA as .mlir")->required();
   command->add_option("-o,--output", request->output,
                       "File to write; needed for a program, else standard output is the default");
@@ -141,19 +172,23 @@ void addCompileCommand(CLI::App &app) {
       ->capture_default_str()
       ->group("Schedule");
 
-  command->add_option("--emit", options.emit, "Stage to write")
-      ->check(stages)
+  command->add_option("--emit", request->emit, "Stage to write")
+      ->check(CLI::IsMember(stages))
       ->capture_default_str()
       ->group("Stages");
-  command->add_option("--compile-from", options.compileFrom, "Stage that MODEL is at")
-      ->check(stages)
+  command->add_option("--compile-to", request->to, "The same: stage to stop after")
+      ->check(CLI::IsMember(stages))
       ->group("Stages");
-  command->add_option("--compile-to", options.compileTo, "Stage to stop after")
-      ->check(stages)
+  command
+      ->add_option("--compile-from", request->from,
+                   "Stage that MODEL is at, as --emit wrote it; a model is at import")
+      ->check(CLI::IsMember({"import", "tosa", "kernel", "npu", "elf"}))
       ->group("Stages");
-  command->add_option("--dump-phases", options.dumpPhases, "Directory for every stage on the way")
+  command
+      ->add_option("--dump-phases", options.dumpPhases,
+                   "Directory for the module after every phase; made if need be")
       ->group("Stages");
-  command->callback([request] { run(*request); });
+  command->callback([request, command] { run(*request, *command); });
 }
 
 } // namespace tilewright

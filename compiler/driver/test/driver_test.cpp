@@ -5,6 +5,8 @@
 #include "tilewright/simulator/engine.h"
 #include "tilewright/support/error.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 
@@ -25,7 +27,21 @@ func.func @main(%x: tensor<1x56x56x32xi8>) -> tensor<1x56x56x32xi32> {
 }
 )";
 
-std::string writeModel(const char *text) {
+// Float: a convolution and a pool under names of the user's, NHWC.
+const char *floatNet = R"(
+func.func @main(%x: tensor<1x16x16x8xf32> {tilewright.name = "the image"}) -> (tensor<1x8x8x8xf32> {tilewright.name = "scores"}) {
+  %w = "tosa.const"() {values = dense<0.25> : tensor<8x3x3x8xf32>} : () -> tensor<8x3x3x8xf32>
+  %b = "tosa.const"() {values = dense<[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, -7.0]> : tensor<8xf32>} : () -> tensor<8xf32>
+  %z = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %y = tosa.conv2d %x, %w, %b, %z, %z {acc_type = f32, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>, dilation = array<i64: 1, 1>}
+     : (tensor<1x16x16x8xf32>, tensor<8x3x3x8xf32>, tensor<8xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x16x16x8xf32> loc("block/conv \"1\""("Conv"))
+  %p = tosa.max_pool2d %y {kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>}
+     : (tensor<1x16x16x8xf32>) -> tensor<1x8x8x8xf32>
+  return %p : tensor<1x8x8x8xf32>
+}
+)";
+
+std::string writeModel(const std::string &text) {
   // Tests run side by side: each has its own file.
   std::string path = ::testing::TempDir() + "/driver_test_" +
                      ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".mlir";
@@ -33,10 +49,24 @@ std::string writeModel(const char *text) {
   return path;
 }
 
-CompileOptions optionsFor(const char *text) {
+CompileOptions optionsFor(const std::string &text) {
   CompileOptions options;
   options.model = writeModel(text);
   return options;
+}
+
+// What a module of a later stage is refused with.
+std::string diagnosticOf(Stage from, const std::string &text) {
+  CompileOptions options = optionsFor(text);
+  options.from = from;
+  try {
+    compile(options);
+    return "[accepted]";
+  } catch (const UserError &error) {
+    std::string message = error.diagnostic();
+    size_t file = message.find(options.model);
+    return file == std::string::npos ? message : message.replace(file, options.model.size(), "M");
+  }
 }
 
 int64_t cyclesOf(const std::string &elf) {
@@ -88,6 +118,111 @@ TEST(Driver, AFloatModelNeedsQuantization) {
         "the model is float and --quantize none leaves it so; the target computes on integers");
     EXPECT_EQ(error.place().file, options.model);
   }
+}
+
+// Printing a stage and going on from there gives the bytes that the whole road gives.
+static void expectSameFromEveryStage(const char *text) {
+  CompileOptions direct = optionsFor(text);
+  std::string elf = compile(direct).output;
+  for (Stage stage : {Stage::Import, Stage::Tosa, Stage::Kernel, Stage::Npu, Stage::Elf}) {
+    SCOPED_TRACE(name(stage));
+    CompileOptions to = optionsFor(text);
+    to.to = stage;
+    std::string printed = compile(to).output;
+    CompileOptions from = optionsFor(printed);
+    from.from = stage;
+    EXPECT_TRUE(compile(from).output == elf);
+    from.to = stage;
+    EXPECT_TRUE(compile(from).output == printed);
+  }
+}
+
+TEST(Driver, AnIntegerNetGoesOnFromEveryStage) { expectSameFromEveryStage(convolution); }
+
+TEST(Driver, AFloatNetGoesOnFromEveryStage) { expectSameFromEveryStage(floatNet); }
+
+TEST(Driver, DumpsEveryPhaseInOrder) {
+  CompileOptions options = optionsFor(floatNet);
+  options.dumpPhases = options.model + ".phases/deep";
+  std::filesystem::remove_all(options.dumpPhases);
+  std::string elf = compile(options).output;
+  std::vector<std::string> files;
+  for (const auto &entry : std::filesystem::directory_iterator(options.dumpPhases))
+    files.push_back(entry.path().filename());
+  std::sort(files.begin(), files.end());
+  EXPECT_EQ(files, (std::vector<std::string>{
+                       "00-import.mlir", "01-graph-fold.mlir", "02-graph-layout.mlir",
+                       "03-graph-fold.mlir", "04-quantize.mlir", "05-tosa-to-kernel.mlir",
+                       "06-kernel-fuse.mlir", "07-npu.mlir", "08-program.s"}));
+  const std::pair<const char *, Stage> ways[] = {{"00-import.mlir", Stage::Import},
+                                                 {"03-graph-fold.mlir", Stage::Import},
+                                                 {"04-quantize.mlir", Stage::Tosa},
+                                                 {"06-kernel-fuse.mlir", Stage::Kernel},
+                                                 {"07-npu.mlir", Stage::Npu}};
+  for (auto [file, stage] : ways) {
+    SCOPED_TRACE(file);
+    CompileOptions from;
+    from.model = options.dumpPhases + "/" + file;
+    from.from = stage;
+    EXPECT_TRUE(compile(from).output == elf);
+  }
+}
+
+TEST(Driver, DumpsPhasesUpToTheStageAskedFor) {
+  CompileOptions options = optionsFor(convolution);
+  options.dumpPhases = options.model + ".phases";
+  std::filesystem::remove_all(options.dumpPhases);
+  options.to = Stage::Kernel;
+  compile(options);
+  EXPECT_TRUE(std::filesystem::exists(options.dumpPhases + "/05-kernel-fuse.mlir"));
+  EXPECT_FALSE(std::filesystem::exists(options.dumpPhases + "/06-npu.mlir"));
+}
+
+TEST(Driver, APhaseDirectoryThatCannotBeMadeIsTheUsersMistake) {
+  CompileOptions options = optionsFor(convolution);
+  options.dumpPhases = options.model + "/phases";
+  try {
+    compile(options);
+    FAIL() << "no error";
+  } catch (const UserError &error) {
+    EXPECT_EQ(error.place().file, options.dumpPhases);
+    EXPECT_EQ(error.message(), "cannot make the directory: Not a directory");
+  }
+}
+
+TEST(Driver, RefusesAModuleOfAnotherStage) {
+  EXPECT_EQ(diagnosticOf(Stage::Kernel, convolution),
+            "M:7:8: error: 'tosa.conv2d' op is no kernel operation: run tosa-to-kernel first");
+  EXPECT_EQ(diagnosticOf(Stage::Npu, convolution),
+            "M:2:1: error: Dialect `func' not found for custom op 'func.func' ");
+  EXPECT_EQ(diagnosticOf(Stage::Tosa, floatNet),
+            "M: error: the module is float; --compile-from tosa goes on behind the quantizer\n"
+            "  fix: leave out --compile-from");
+  EXPECT_EQ(diagnosticOf(Stage::Kernel, std::string("ML\xefR")),
+            "M: error: is MLIR bytecode; this stage is read as text");
+}
+
+TEST(Driver, RefusesKernelsThatCannotBeScheduled) {
+  auto kernels = [](const std::string &body) {
+    return diagnosticOf(Stage::Kernel,
+                        "func.func @main(%x: tensor<4xi32>) -> tensor<4xi32> {\n" + body + "\n}\n");
+  };
+  EXPECT_EQ(kernels("return %x : tensor<4xi32>"),
+            "M:2:1: error: 'func.return' op every result must be that of a kernel.group");
+  EXPECT_EQ(kernels("%y = kernel.unary \"abs\" %x : (tensor<4xi32>) -> tensor<4xi32>\n"
+                    "return %y : tensor<4xi32>"),
+            "M:2:6: error: 'kernel.unary' op must stand in a kernel.group: run kernel-fuse first");
+  std::string abs = "  %y = kernel.unary \"abs\" %x : (tensor<4xi32>) -> tensor<4xi32>\n";
+  EXPECT_EQ(kernels("%g = kernel.group {\n" + abs +
+                    "  kernel.yield %x : tensor<4xi32>\n} : tensor<4xi32>\n"
+                    "return %g : tensor<4xi32>"),
+            "M:2:6: error: 'kernel.group' op 'kernel.yield' does not continue the operation before "
+            "it");
+  EXPECT_EQ(kernels("%g = kernel.group {\n" + abs +
+                    "  kernel.yield %y : tensor<4xi32>\n} : tensor<4xi32>\n"
+                    "return %g, %g : tensor<4xi32>, tensor<4xi32>"),
+            "M:6:1: error: 'func.return' op has 2 operands, but enclosing function (@main) returns "
+            "1");
 }
 
 } // namespace tilewright

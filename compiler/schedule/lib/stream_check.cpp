@@ -4,104 +4,82 @@
 #include "tilewright/isa/assembler.h"
 
 #include <algorithm>
-#include <deque>
 #include <fmt/format.h>
 
 namespace tilewright {
 
-namespace {
-
-void join(LaneClock &into, const LaneClock &other) {
+static void join(LaneClock &into, const LaneClock &other) {
   for (size_t i = 0; i < into.size(); ++i)
     into[i] = std::max(into[i], other[i]);
 }
 
-// Walks the stream in program order with one vector clock a unit: what has ended for sure when its
-// latest instruction starts.
-class Checker {
-public:
-  explicit Checker(const isa::Isa &isa)
-      : isa_(isa), hazards_(laneCount(isa)), sequence_(static_cast<size_t>(laneCount(isa)), 0),
-        known_(isa.units().size(), LaneClock(static_cast<size_t>(laneCount(isa)), 0)),
-        signals_(static_cast<size_t>(isa.semaphores())) {
-    for (const isa::Unit &unit : isa.units()) {
-      registers_.emplace_back();
-      for (const isa::StateRegister &reg : unit.registers)
-        registers_.back().push_back(reg.reset);
-    }
+StreamChecker::StreamChecker(const isa::Isa &isa)
+    : isa_(isa), hazards_(laneCount(isa)), sequence_(static_cast<size_t>(laneCount(isa)), 0),
+      known_(isa.units().size(), LaneClock(static_cast<size_t>(laneCount(isa)), 0)),
+      signals_(static_cast<size_t>(isa.semaphores())) {
+  for (const isa::Unit &unit : isa.units()) {
+    registers_.emplace_back();
+    for (const isa::StateRegister &reg : unit.registers)
+      registers_.back().push_back(reg.reset);
   }
+}
 
-  std::string visit(const isa::Word &word) {
-    const isa::Instruction &instruction =
-        isa_.instructions()[static_cast<size_t>(word.instruction)];
-    auto unit = static_cast<size_t>(instruction.unit);
-    if (instruction.control == isa::Control::Fence || instruction.control == isa::Control::Halt) {
-      hazards_.clear();
-      for (LaneClock &clock : known_)
-        clock = sequence_;
-      return "";
-    }
-    if (instruction.control != isa::Control::None)
-      return "control flow cannot be checked";
-    auto lane = static_cast<size_t>(laneOf(isa_, instruction));
-    int64_t sequence = ++sequence_[lane];
-    for (size_t semaphore = 0; semaphore < signals_.size(); ++semaphore) {
-      if ((word.wait >> semaphore & 1) == 0)
-        continue;
-      if (signals_[semaphore].empty())
-        return fmt::format("waits for semaphore {}, which no earlier instruction signals",
-                           semaphore);
-      join(known_[unit], signals_[semaphore].front());
-      signals_[semaphore].pop_front();
-    }
-    LaneClock needed =
-        hazards_.visit(static_cast<int>(lane), sequence,
-                       memoryAccesses(isa_, word, registers_[unit].data(), word.values.data()));
-    for (size_t other = 0; other < needed.size(); ++other)
-      if (unitOfLane(isa_, static_cast<int>(other)) != instruction.unit &&
-          needed[other] > known_[unit][other])
-        return fmt::format(
-            "may start before instruction {} of unit {} has ended, which touches the same memory",
-            needed[other],
-            isa_.units()[static_cast<size_t>(unitOfLane(isa_, static_cast<int>(other)))].name);
-    for (auto [index, value] : instruction.sets)
-      registers_[unit][static_cast<size_t>(word.values[static_cast<size_t>(index)])] =
-          word.values[static_cast<size_t>(value)];
-    LaneClock ended = known_[unit];
-    ended[lane] = sequence;
-    for (size_t semaphore = 0; semaphore < signals_.size(); ++semaphore) {
-      if ((word.signal >> semaphore & 1) == 0)
-        continue;
-      signals_[semaphore].push_back(ended);
-      if (static_cast<int64_t>(signals_[semaphore].size()) > isa_.param("semaphore_max"))
-        return fmt::format("may fill semaphore {} beyond {}", semaphore,
-                           isa_.param("semaphore_max"));
-    }
+std::string StreamChecker::visit(const isa::Word &word) {
+  const isa::Instruction &instruction = isa_.instructions()[static_cast<size_t>(word.instruction)];
+  auto unit = static_cast<size_t>(instruction.unit);
+  if (instruction.control == isa::Control::Fence || instruction.control == isa::Control::Halt) {
+    hazards_.clear();
+    for (LaneClock &clock : known_)
+      clock = sequence_;
     return "";
   }
-
-  std::string finish() const {
-    for (size_t semaphore = 0; semaphore < signals_.size(); ++semaphore)
-      if (!signals_[semaphore].empty())
-        return fmt::format("semaphore {} ends with {} signals that nobody waits for", semaphore,
-                           signals_[semaphore].size());
-    return "";
+  if (instruction.control != isa::Control::None)
+    return "control flow cannot be checked";
+  auto lane = static_cast<size_t>(laneOf(isa_, instruction));
+  int64_t sequence = ++sequence_[lane];
+  for (size_t semaphore = 0; semaphore < signals_.size(); ++semaphore) {
+    if ((word.wait >> semaphore & 1) == 0)
+      continue;
+    if (signals_[semaphore].empty())
+      return fmt::format("waits for semaphore {}, which no earlier instruction signals", semaphore);
+    join(known_[unit], signals_[semaphore].front());
+    signals_[semaphore].pop_front();
   }
+  LaneClock needed =
+      hazards_.visit(static_cast<int>(lane), sequence,
+                     memoryAccesses(isa_, word, registers_[unit].data(), word.values.data()));
+  for (size_t other = 0; other < needed.size(); ++other)
+    if (unitOfLane(isa_, static_cast<int>(other)) != instruction.unit &&
+        needed[other] > known_[unit][other])
+      return fmt::format(
+          "may start before instruction {} of unit {} has ended, which touches the same memory",
+          needed[other],
+          isa_.units()[static_cast<size_t>(unitOfLane(isa_, static_cast<int>(other)))].name);
+  for (auto [index, value] : instruction.sets)
+    registers_[unit][static_cast<size_t>(word.values[static_cast<size_t>(index)])] =
+        word.values[static_cast<size_t>(value)];
+  LaneClock ended = known_[unit];
+  ended[lane] = sequence;
+  for (size_t semaphore = 0; semaphore < signals_.size(); ++semaphore) {
+    if ((word.signal >> semaphore & 1) == 0)
+      continue;
+    signals_[semaphore].push_back(ended);
+    if (static_cast<int64_t>(signals_[semaphore].size()) > isa_.param("semaphore_max"))
+      return fmt::format("may fill semaphore {} beyond {}", semaphore, isa_.param("semaphore_max"));
+  }
+  return "";
+}
 
-private:
-  const isa::Isa &isa_;
-  HazardTracker hazards_;
-  LaneClock sequence_;
-  std::vector<LaneClock> known_;
-  std::vector<std::deque<LaneClock>>
-      signals_; // by semaphore: the clocks at signals not yet waited for
-  std::vector<std::vector<int64_t>> registers_;
-};
-
-} // namespace
+std::string StreamChecker::finish() const {
+  for (size_t semaphore = 0; semaphore < signals_.size(); ++semaphore)
+    if (!signals_[semaphore].empty())
+      return fmt::format("semaphore {} ends with {} signals that nobody waits for", semaphore,
+                         signals_[semaphore].size());
+  return "";
+}
 
 std::string checkStream(const std::vector<StreamInstruction> &stream, const isa::Isa &isa) {
-  Checker checker(isa);
+  StreamChecker checker(isa);
   for (size_t i = 0; i < stream.size(); ++i) {
     std::string problem = checker.visit(stream[i].word);
     if (!problem.empty())

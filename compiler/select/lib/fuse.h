@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mlir/IR/Block.h"
+#include "mlir/IR/Operation.h"
 
 namespace tilewright {
 
@@ -17,5 +18,9 @@ void viewStrided(mlir::Block &body);
 
 // Every operation that computes or moves goes into a group.
 void formGroups(mlir::Block &body);
+
+// Whether an operation computes each element of its result from those at the same place of its
+// operands: it can continue a group.
+bool isElementwise(mlir::Operation &op);
 
 } // namespace tilewright

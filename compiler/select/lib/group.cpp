@@ -27,11 +27,6 @@ struct Chain {
   size_t extended = 0; // position of the last operation in the program
 };
 
-bool isElementwise(Operation &op) {
-  return isa<kernel::RescaleOp, kernel::TableOp, kernel::BinaryOp, kernel::UnaryOp, kernel::AddI8Op,
-             kernel::MulI8Op>(op);
-}
-
 bool readsUnsigned(Operation &op) {
   auto rescale = dyn_cast<kernel::RescaleOp>(op);
   return rescale && rescale.getInputUnsigned();
@@ -100,6 +95,11 @@ void formGroup(const Chain &chain) {
 }
 
 } // namespace
+
+bool isElementwise(Operation &op) {
+  return isa<kernel::RescaleOp, kernel::TableOp, kernel::BinaryOp, kernel::UnaryOp, kernel::AddI8Op,
+             kernel::MulI8Op>(op);
+}
 
 void formGroups(Block &body) {
   Chains chains;

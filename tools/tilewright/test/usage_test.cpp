@@ -151,4 +151,43 @@ TEST_F(Usage, doctorSaysWhereADescriptionCanBe) {
   EXPECT_THAT(ended.output, HasSubstr("; set TILEWRIGHT_ISA to the isa directory\n"));
 }
 
+TEST_F(Usage, refusesTwoStagesToWrite) {
+  EXPECT_EQ(diagnosticOf({"compile", "m.mlir", "--emit", "tosa", "--compile-to", "npu"}),
+            "tilewright: error: --compile-to: 'npu' contradicts --emit tosa\n"
+            "  fix: see `tilewright compile --help`\n");
+}
+
+TEST_F(Usage, refusesToGoBackwards) {
+  EXPECT_EQ(diagnosticOf({"compile", "m.mlir", "--compile-from", "npu", "--emit", "kernel"}),
+            "tilewright: error: --compile-from: 'npu' is behind the stage to write, kernel\n"
+            "  fix: see `tilewright compile --help`\n");
+}
+
+TEST_F(Usage, refusesToStartFromAssembly) {
+  EXPECT_THAT(diagnosticOf({"compile", "p.s", "--compile-from", "asm", "-o", "p.elf"}),
+              HasSubstr("error: --compile-from: asm not in {"));
+}
+
+TEST_F(Usage, refusesOptionsWithoutEffectFromALaterStage) {
+  for (std::vector<std::string> option :
+       {std::vector<std::string>{"--calibration", "c.npz"}, {"--seed", "1"}, {"--shape", "x=1"},
+        {"--quantize", "int8"}, {"--calibration-method", "mse"}, {"--percentile", "99"}}) {
+    std::vector<std::string> arguments{"compile", "m.mlir", "--compile-from", "kernel", "-o", "p"};
+    arguments.insert(arguments.end(), option.begin(), option.end());
+    EXPECT_EQ(diagnosticOf(arguments),
+              "tilewright: error: " + option[0] +
+                  ": has no effect with --compile-from kernel\n"
+                  "  fix: see `tilewright compile --help`\n");
+  }
+  for (std::vector<std::string> option : {std::vector<std::string>{"--target", "edge32"},
+                                          {"--what-if", "o.yaml"},
+                                          {"--buffering", "single"}}) {
+    std::vector<std::string> arguments{"compile", "m.mlir", "--compile-from", "npu", "-o", "p"};
+    arguments.insert(arguments.end(), option.begin(), option.end());
+    EXPECT_EQ(diagnosticOf(arguments), "tilewright: error: " + option[0] +
+                                           ": has no effect with --compile-from npu\n"
+                                           "  fix: see `tilewright compile --help`\n");
+  }
+}
+
 } // namespace

@@ -2,6 +2,7 @@
 // promises.
 #include "tilewright/compiler/frontend.h"
 
+#include "first_diagnostic.h"
 #include "place.h"
 #include "semantic_checks.h"
 #include "text_limits.h"
@@ -25,37 +26,6 @@ namespace {
 // Where converters leave the name of an argument or a result; the first one given counts.
 const char *const nameAttributes[] = {"tilewright.name", "tosa.tensor_name",
                                       "ml_program.identifier"};
-
-// The first diagnostic's place and text; MLIR may give several for one mistake, or one without a
-// text.
-class FirstDiagnostic {
-public:
-  FirstDiagnostic(mlir::MLIRContext &context, std::string path)
-      : path_(std::move(path)), handler_(&context, [this](mlir::Diagnostic &diagnostic) {
-          if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error && !place_)
-            record(diagnostic);
-          return mlir::success();
-        }) {}
-
-  [[noreturn]] void raise(const std::string &fallback) const {
-    std::string message = message_.empty() ? fallback : escape(message_, 400);
-    throw UserError(place_.value_or(Place{path_, 0, 0, ""}), message);
-  }
-
-private:
-  void record(mlir::Diagnostic &diagnostic) {
-    place_ = placeOf(diagnostic.getLocation(), path_);
-    message_ = diagnostic.str();
-    std::replace(message_.begin(), message_.end(), '\n', ' ');
-    // What MLIR advises next are options of its own tools.
-    message_.resize(std::min(message_.size(), message_.find(". If this is intended")));
-  }
-
-  std::string path_;
-  std::optional<Place> place_;
-  std::string message_;
-  mlir::ScopedDiagnosticHandler handler_;
-};
 
 class TosaImporter {
 public:

@@ -69,6 +69,11 @@ struct Program {
   int64_t accumulatorPeakBytes = 0;
 };
 
+// Throws UserError whose place is `path`: an ISA hash other than `isa`'s (naming both), code that
+// is empty or no whole number of instructions, an entry outside it, code, segments or tensors
+// outside DRAM, tensors without a name of their own, layer runs out of order.
+void checkProgram(const std::string &path, const Program &program, const isa::Isa &isa);
+
 // ELF bytes of the program; the same program gives the same bytes.
 std::string writeProgram(const Program &program, const isa::Isa &isa);
 

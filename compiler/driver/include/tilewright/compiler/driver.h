@@ -3,6 +3,7 @@
 
 #include "tilewright/compiler/emitter.h"
 #include "tilewright/compiler/quantize_options.h"
+#include "tilewright/compiler/stage.h"
 
 #include <cstdint>
 #include <map>
@@ -19,9 +20,10 @@ struct CompileOptions {
   std::string calibration;       // .npz or directory; empty: seeded random samples
   std::string quantize = "int8"; // int8, none: the module must be integer already
   QuantizeOptions quantization;
-  std::string emit = "elf";           // tosa, kernel, npu, asm, elf
-  std::string dumpPhases;             // directory; empty: none
-  std::string compileFrom, compileTo; // stages; empty: the whole road
+  // What `model` is, a printed module from Stage::Tosa to Npu, or a program; what to write. A
+  // program is for the target that it names: `target` and `overlays` are not read then.
+  Stage from = Stage::Import, to = Stage::Elf;
+  std::string dumpPhases; // directory for every phase on the way; empty: none
   Buffering buffering = Buffering::Double;
   uint64_t seed = 0;
 };

@@ -26,6 +26,10 @@ std::unique_ptr<mlir::Pass> createTosaToKernelPass();
 // while each value has one use.
 std::unique_ptr<mlir::Pass> createKernelFusePass();
 
+// Whether the scheduler can rely on the module, whoever wrote it: what kernel-fuse leaves. One
+// diagnostic otherwise.
+mlir::LogicalResult checkKernels(mlir::ModuleOp module);
+
 void registerSelectPasses();
 
 } // namespace tilewright

@@ -1,0 +1,145 @@
+// Programs as modules: from the scheduler's stream and from the program file.
+#include "instruction_words.h"
+#include "tensor_type.h"
+#include "tilewright/compiler/estimate.h"
+#include "tilewright/compiler/frontend.h"
+#include "tilewright/compiler/npu.h"
+#include "tilewright/report/report.h"
+#include "tilewright/support/error.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <fmt/format.h>
+
+using namespace mlir;
+
+namespace tilewright {
+
+static constexpr uint64_t codeAlignment = 64;
+
+// The bytes as a resource that owns them.
+static DenseResourceElementsAttr resourceOf(std::string bytes, MLIRContext *context) {
+  auto type = RankedTensorType::get({static_cast<int64_t>(bytes.size())},
+                                    IntegerType::get(context, 8));
+  auto owned = std::make_unique<std::string>(std::move(bytes));
+  ArrayRef<char> data(owned->data(), owned->size());
+  auto release = [kept = std::move(owned)](void *, size_t, size_t) mutable { kept.reset(); };
+  AsmResourceBlob blob(data, 1, std::move(release), false);
+  return DenseResourceElementsAttr::get(type, "data", std::move(blob));
+}
+
+template <typename Op>
+static void createTensors(OpBuilder &builder, Location location,
+                          const std::vector<TensorInfo> &tensors) {
+  for (const TensorInfo &tensor : tensors) {
+    Type type = RankedTensorType::get(tensor.shape,
+                                      npu::typeOf(tensor.dtype, builder.getContext()));
+    FloatAttr scale = tensor.scale ? builder.getF64FloatAttr(*tensor.scale) : FloatAttr();
+    Op::create(builder, location, builder.getStringAttr(tensor.name), TypeAttr::get(type),
+               builder.getI64IntegerAttr(static_cast<int64_t>(tensor.address)), scale,
+               builder.getI64IntegerAttr(tensor.zeroPoint));
+  }
+}
+
+// Everything of a program but its instructions. The builder then stands where those go.
+static npu::ProgramOp createProgram(OpBuilder &builder, Location location, Program program) {
+  auto number = [](uint64_t value) { return static_cast<int64_t>(value); };
+  SmallVector<StringRef> overlays(program.overlays.begin(), program.overlays.end());
+  auto op = npu::ProgramOp::create(
+      builder, location, program.target, builder.getStrArrayAttr(overlays), program.isaHash,
+      program.timingHash, number(program.entry), number(program.codeAddress),
+      number(program.dramBytes), program.scratchpadPeakBytes, program.accumulatorPeakBytes);
+  builder.createBlock(&op.getBody());
+  createTensors<npu::InputOp>(builder, location, program.inputs);
+  createTensors<npu::OutputOp>(builder, location, program.outputs);
+  for (Segment &segment : program.data)
+    npu::DataOp::create(builder, location,
+                        resourceOf(std::move(segment.bytes), builder.getContext()),
+                        number(segment.address));
+  for (auto [i, layer] : llvm::enumerate(program.layers))
+    npu::LayerOp::create(builder, layerLocation(*builder.getContext(), layer.name, layer.op),
+                         number(i), layer.name, layer.op, layer.macs, layer.estimateCycles,
+                         layer.inputBytes, layer.weightBytes, layer.outputBytes);
+  return op;
+}
+
+// Where the instructions of each layer stand: at its npu.layer; those of none, at the program.
+static SmallVector<Location> layerLocations(npu::ProgramOp op) {
+  SmallVector<Location> locations;
+  for (npu::LayerOp layer : op.getBody().getOps<npu::LayerOp>())
+    locations.push_back(layer.getLoc());
+  return locations;
+}
+
+// Cycles belong to layers by the same rule as in the report of a simulation.
+static void estimateLayers(npu::ProgramOp op, Program &program,
+                           const std::vector<StreamInstruction> &stream, const isa::Isa &isa) {
+  report::Report estimated =
+      report::build(program, estimate(stream, isa, program.codeAddress), isa, {});
+  for (auto [i, layer] : llvm::enumerate(op.getBody().getOps<npu::LayerOp>())) {
+    program.layers[i].estimateCycles = estimated.layers[i].cycles;
+    layer.setEstimateCycles(estimated.layers[i].cycles);
+  }
+}
+
+NpuProgram kernelToNpu(ModuleOp module, const isa::Isa &isa, const isa::LoadOptions &target,
+                       const ScheduleOptions &options) {
+  Schedule plan = schedule(module, isa, options);
+  Program header;
+  header.target = target.target;
+  header.overlays = target.overlays;
+  header.isaHash = isa.hash();
+  header.timingHash = isa.timingHash();
+  header.codeAddress = (plan.dramBytes + codeAlignment - 1) / codeAlignment * codeAlignment;
+  header.dramBytes =
+      header.codeAddress + plan.stream.size() * static_cast<uint64_t>(isa.instructionBytes());
+  header.data = std::move(plan.data);
+  header.inputs = std::move(plan.inputs);
+  header.outputs = std::move(plan.outputs);
+  header.layers = std::move(plan.layers);
+  header.scratchpadPeakBytes = plan.scratchpad.peakBytes;
+  header.accumulatorPeakBytes = plan.accumulators.peakBytes;
+
+  Location location = module.getLoc();
+  module.getBody()->clear();
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  npu::ProgramOp op = createProgram(builder, location, std::move(header));
+  SmallVector<Location> locations = layerLocations(op);
+  npu::InstructionNames names(isa, module.getContext());
+  for (const StreamInstruction &each : plan.stream)
+    npu::appendInst(op.getBody().front(),
+                    each.layer < 0 ? location : locations[static_cast<size_t>(each.layer)], names,
+                    each.word, each.layer);
+  FailureOr<Program> program = toProgram(op, isa);
+  if (failed(program))
+    throw std::logic_error("the schedule is not sound");
+  estimateLayers(op, *program, plan.stream, isa);
+  return {op, std::move(*program), plan.scratchpad, plan.accumulators};
+}
+
+OwningOpRef<ModuleOp> toModule(const Program &program, const isa::Isa &isa, MLIRContext &context) {
+  Location location = UnknownLoc::get(&context);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(location);
+  OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
+  npu::ProgramOp op = createProgram(builder, location, program);
+  SmallVector<Location> locations = layerLocations(op);
+  npu::InstructionNames names(isa, &context);
+  auto size = static_cast<size_t>(isa.instructionBytes());
+  size_t run = 0;
+  int layer = -1;
+  for (size_t i = 0; i < program.code.size() / size; ++i) {
+    if (run < program.runs.size() && program.runs[run].firstInstruction == i)
+      layer = program.runs[run++].layer;
+    isa::Word word;
+    std::string reason;
+    if (!isa.decode(reinterpret_cast<const uint8_t *>(program.code.data()) + i * size, word,
+                    reason))
+      throw UserError({program.file, 0, 0, fmt::format("instruction {}", i)}, reason);
+    npu::appendInst(op.getBody().front(),
+                    layer < 0 ? location : locations[static_cast<size_t>(layer)], names, word,
+                    layer);
+  }
+  return module;
+}
+
+} // namespace tilewright

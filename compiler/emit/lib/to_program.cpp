@@ -1,0 +1,178 @@
+// From the module to the program, with every check on the way.
+#include "instruction_words.h"
+#include "layer_runs.h"
+#include "tensor_type.h"
+#include "tilewright/compiler/npu.h"
+#include "tilewright/compiler/stream_check.h"
+#include "tilewright/isa/assembler.h"
+#include "tilewright/support/error.h"
+
+#include <fmt/format.h>
+
+using namespace mlir;
+
+namespace tilewright {
+
+namespace {
+
+template <typename Op> TensorInfo readTensor(Op op) {
+  auto type = cast<RankedTensorType>(op.getType());
+  TensorInfo tensor;
+  tensor.name = op.getName().str();
+  tensor.dtype = *npu::dtypeOf(type.getElementType());
+  tensor.shape = type.getShape().vec();
+  tensor.address = static_cast<uint64_t>(op.getAddress());
+  if (std::optional<APFloat> scale = op.getScale())
+    tensor.scale = scale->convertToDouble();
+  tensor.zeroPoint = op.getZeroPoint();
+  return tensor;
+}
+
+Segment readData(npu::DataOp op) {
+  ArrayRef<char> bytes = op.getBytes().getRawHandle().getBlob()->getData();
+  return {static_cast<uint64_t>(op.getAddress()), std::string(bytes.data(), bytes.size())};
+}
+
+LayerInfo readLayer(npu::LayerOp op) {
+  return {op.getName().str(),  op.getOp().str(),    op.getMacs(),       op.getEstimateCycles(),
+          op.getInputBytes(), op.getWeightBytes(), op.getOutputBytes()};
+}
+
+class Reader {
+public:
+  Reader(npu::ProgramOp op, const isa::Isa &isa)
+      : op_(op), isa_(isa), names_(isa, op.getContext()), checker_(isa) {}
+
+  FailureOr<Program> read(NpuCheck check) {
+    check_ = check;
+    readHeader();
+    if (program_.isaHash != isa_.hash())
+      return wrongHash();
+    for (Operation &each : op_.getBody().front())
+      if (failed(readOperation(each)))
+        return failure();
+    try {
+      checkProgram("", program_, isa_);
+    } catch (const UserError &error) {
+      return op_.emitOpError() << error.message();
+    }
+    if (check == NpuCheck::All)
+      if (std::string fault = checker_.finish(); !fault.empty())
+        return op_.emitOpError() << "is not synchronized: " << fault;
+    return std::move(program_);
+  }
+
+private:
+  void readHeader() {
+    auto number = [](int64_t value) { return static_cast<uint64_t>(value); };
+    program_.target = op_.getTarget().str();
+    for (StringRef overlay : op_.getOverlays().getAsValueRange<StringAttr>())
+      program_.overlays.push_back(overlay.str());
+    program_.isaHash = op_.getIsaHash().str();
+    program_.timingHash = op_.getTimingHash().str();
+    program_.entry = number(op_.getEntry());
+    program_.codeAddress = number(op_.getCodeAddress());
+    program_.dramBytes = number(op_.getDramBytes());
+    program_.scratchpadPeakBytes = op_.getScratchpadPeakBytes();
+    program_.accumulatorPeakBytes = op_.getAccumulatorPeakBytes();
+  }
+
+  LogicalResult wrongHash() {
+    return op_.emitOpError() << fmt::format(
+               "was made for another ISA: hash {}, but target '{}' has {}",
+               escape(program_.isaHash), escape(isa_.target()), isa_.hash());
+  }
+
+  LogicalResult readOperation(Operation &each) {
+    if (auto inst = dyn_cast<npu::InstOp>(each))
+      return readInstruction(inst);
+    if (auto input = dyn_cast<npu::InputOp>(each))
+      program_.inputs.push_back(readTensor(input));
+    else if (auto output = dyn_cast<npu::OutputOp>(each))
+      program_.outputs.push_back(readTensor(output));
+    else if (auto data = dyn_cast<npu::DataOp>(each))
+      program_.data.push_back(readData(data));
+    else
+      program_.layers.push_back(readLayer(cast<npu::LayerOp>(each)));
+    return success();
+  }
+
+  LogicalResult readInstruction(npu::InstOp inst) {
+    if (failed(npu::readInst(inst, names_, word_)))
+      return failure();
+    try {
+      isa::Bits bits = isa_.encode(word_);
+      npu::addRun(program_.runs, count_, static_cast<int>(inst.getLayer()));
+      program_.code.append(bits.begin(), bits.end());
+    } catch (const UserError &error) {
+      return inst.emitOpError() << "'" << inst.getMnemonic() << "': " << error.message();
+    }
+    if (check_ == NpuCheck::All)
+      if (std::string fault = checker_.visit(word_); !fault.empty())
+        return inst.emitOpError() << fmt::format("instruction {} ({}) {}", count_,
+                                                 isa::disassemble(isa_, word_), fault);
+    ++count_;
+    return success();
+  }
+
+  npu::ProgramOp op_;
+  const isa::Isa &isa_;
+  npu::InstructionNames names_;
+  StreamChecker checker_;
+  NpuCheck check_ = NpuCheck::All;
+  Program program_;
+  uint64_t count_ = 0; // instructions read
+  isa::Word word_;     // of the last of them
+};
+
+} // namespace
+
+npu::ProgramOp programOf(ModuleOp module) {
+  npu::ProgramOp program;
+  for (Operation &op : *module.getBody()) {
+    auto each = dyn_cast<npu::ProgramOp>(op);
+    if (!each || program) {
+      op.emitOpError(each ? "is the module's second program" : "has no place beside npu.program");
+      return nullptr;
+    }
+    program = each;
+  }
+  if (!program)
+    module.emitError("the module has no npu.program");
+  return program;
+}
+
+isa::LoadOptions targetOf(npu::ProgramOp op) {
+  isa::LoadOptions load;
+  load.target = op.getTarget().str();
+  for (StringRef overlay : op.getOverlays().getAsValueRange<StringAttr>())
+    load.overlays.push_back(overlay.str());
+  return load;
+}
+
+FailureOr<Program> toProgram(npu::ProgramOp op, const isa::Isa &isa, NpuCheck check) {
+  return Reader(op, isa).read(check);
+}
+
+std::string assemblyText(npu::ProgramOp op, const isa::Isa &isa) {
+  std::string text;
+  int64_t layer = -1;
+  std::vector<npu::LayerOp> layers(op.getBody().op_begin<npu::LayerOp>(),
+                                   op.getBody().op_end<npu::LayerOp>());
+  npu::InstructionNames names(isa, op.getContext());
+  for (npu::InstOp inst : op.getBody().getOps<npu::InstOp>()) {
+    if (inst.getLayer() != layer) {
+      layer = inst.getLayer();
+      if (layer >= 0)
+        text += fmt::format("; {}\n",
+                            escape(std::string_view(layers[static_cast<size_t>(layer)].getName())));
+    }
+    isa::Word word;
+    if (failed(npu::readInst(inst, names, word)))
+      throw std::logic_error("an instruction is not the ISA's");
+    text += isa::disassemble(isa, word) + "\n";
+  }
+  return text;
+}
+
+} // namespace tilewright

@@ -1,0 +1,147 @@
+// `kernel-check`: what the scheduler relies on in a module of kernels beyond what each operation's
+// verifier checks.
+//  1. The module holds one function @main of one block: kernel.groups, kernel.views, dense
+//  constants and the return.
+//  2. What is shown or returned stands in memory: a view is of an argument or a group, a result of a
+//  group, each result of its own.
+//  3. A group is an anchor and then element-wise operations, each the only reader of the one before
+//  it and of its shape; the last one's value is the group's. Values within it are signed.
+//  4. Windows are within TOSA's level 8K, zero points within 16 bits.
+#include "check.h"
+#include "fuse.h"
+#include "scale.h"
+#include "tilewright/compiler/kernel_dialect.h"
+#include "tilewright/compiler/select.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+static constexpr int64_t largestWindow = 8192;    // TOSA's level 8K: MAX_KERNEL and MAX_STRIDE
+static constexpr int64_t largestZeroPoint = 65535; // of unsigned 16-bit elements
+
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+// The value whose memory a view shows.
+static Value memoryOf(Value value) {
+  while (auto view = value.getDefiningOp<kernel::ViewOp>())
+    value = view.getX();
+  return value;
+}
+
+static LogicalResult checkNumbers(Operation *op) {
+  for (NamedAttribute attribute : op->getAttrs()) {
+    StringRef name = attribute.getName().strref();
+    auto list = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
+    for (int64_t value : list ? list.asArrayRef() : ArrayRef<int64_t>())
+      if (value > largestWindow)
+        return op->emitOpError() << name << " must be at most " << largestWindow << ", not "
+                                 << value;
+    auto number = dyn_cast<IntegerAttr>(attribute.getValue());
+    bool isZeroPoint = name.ends_with("_zp");
+    if (number && isZeroPoint && number.getValue().abs().ugt(largestZeroPoint))
+      return op->emitOpError() << name << " must be at most " << largestZeroPoint << ", not "
+                               << number.getValue().getSExtValue();
+  }
+  if (!isa<kernel::Conv2DOp, kernel::DepthwiseOp>(op))
+    return success();
+  for (int64_t size : shapeOf(op->getOperand(1)))
+    if (size > largestWindow && isa<kernel::DepthwiseOp>(op))
+      return op->emitOpError() << "the weights may have no size above " << largestWindow;
+  return success();
+}
+
+static LogicalResult checkGroup(kernel::GroupOp group) {
+  Operation *before = nullptr;
+  for (Operation &op : group.getBody().front()) {
+    if (failed(checkNumbers(&op)))
+      return failure();
+    if (!before) {
+      before = &op;
+      continue;
+    }
+    Value value = before->getResult(0);
+    if (!value.hasOneUse())
+      return before->emitOpError("must have one reader within its group");
+    if (auto yield = dyn_cast<kernel::YieldOp>(op)) {
+      if (yield.getValue() != value)
+        return op.emitOpError("must give the value of the operation before it");
+      continue;
+    }
+    if (!isElementwise(op))
+      return op.emitOpError("is not element-wise and must begin a group");
+    if (shapeOf(value) != shapeOf(op.getResult(0)))
+      return op.emitOpError("must have the shape of the operation that it continues");
+    auto rescale = dyn_cast<kernel::RescaleOp>(op);
+    auto given = dyn_cast<kernel::RescaleOp>(*before);
+    if ((rescale && rescale.getInputUnsigned()) || (given && !givesSigned(given)))
+      return op.emitOpError("cannot read unsigned elements within a group");
+    before = &op;
+  }
+  return success();
+}
+
+static LogicalResult checkReturn(func::ReturnOp end) {
+  llvm::DenseSet<Value> taken;
+  for (Value value : end.getOperands()) {
+    Value memory = memoryOf(value);
+    if (!memory.getDefiningOp<kernel::GroupOp>())
+      return end.emitOpError("every result must be that of a kernel.group");
+    if (!taken.insert(memory).second)
+      return end.emitOpError("returns one kernel.group twice");
+  }
+  return success();
+}
+
+static LogicalResult checkOperation(Operation *op) {
+  if (auto group = dyn_cast<kernel::GroupOp>(op))
+    return checkGroup(group);
+  if (auto end = dyn_cast<func::ReturnOp>(op))
+    return checkReturn(end);
+  if (auto view = dyn_cast<kernel::ViewOp>(op)) {
+    if (memoryOf(view.getX()).getDefiningOp<tosa::ConstOp>())
+      return op->emitOpError("cannot show a constant: give the constant that shape");
+    return success();
+  }
+  auto constant = dyn_cast<tosa::ConstOp>(op);
+  if (!constant)
+    return op->emitOpError(isa<kernel::KernelDialect>(op->getDialect())
+                               ? "must stand in a kernel.group: run kernel-fuse first"
+                               : "is no kernel operation: run tosa-to-kernel first");
+  if (failed(checkTensor(op, constant.getType())))
+    return failure();
+  if (!isa<DenseIntElementsAttr>(constant.getValues()))
+    return op->emitOpError("must hold dense elements");
+  return success();
+}
+
+LogicalResult checkKernels(ModuleOp module) {
+  func::FuncOp main;
+  for (Operation &op : *module.getBody()) {
+    auto function = dyn_cast<func::FuncOp>(op);
+    if (!function || main || function.getName() != "main")
+      return op.emitOpError(
+          "cannot stand in a model: the module must hold one function @main and nothing else");
+    main = function;
+  }
+  if (!main)
+    return module.emitError("the module has no function @main");
+  if (main.isExternal() || !main.getBody().hasOneBlock())
+    return main.emitOpError("must have a body of one block");
+  if (main.getNumResults() == 0)
+    return main.emitOpError("must have results");
+  for (Type type : llvm::concat<const Type>(main.getArgumentTypes(), main.getResultTypes()))
+    if (failed(checkTensor(main, type)))
+      return failure();
+  for (Operation &op : main.getBody().front())
+    if (failed(checkOperation(&op)))
+      return failure();
+  return success();
+}
+
+} // namespace tilewright
