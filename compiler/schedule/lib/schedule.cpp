@@ -38,16 +38,6 @@ void splitGroups(mlir::func::FuncOp function) {
 
 mlir::Operation *anchorOf(kernel::GroupOp group) { return &group.getBody().front().front(); }
 
-// The tensor whose memory a value is: views share it.
-mlir::Value storageOf(mlir::Value value) {
-  while (mlir::Operation *view = value.getDefiningOp()) {
-    if (!llvm::isa<kernel::ViewOp, kernel::StridedViewOp>(view))
-      break;
-    value = view->getOperand(0);
-  }
-  return value;
-}
-
 // Outside tensors that a group reads, each once.
 llvm::SmallVector<mlir::Value> inputsOf(kernel::GroupOp group) {
   llvm::SmallVector<mlir::Value> inputs;
@@ -73,13 +63,13 @@ public:
     llvm::DenseMap<mlir::Value, mlir::Operation *> lastUse;
     function.walk([&](kernel::GroupOp group) {
       for (mlir::Value value : inputsOf(group))
-        lastUse[storageOf(value)] = group;
+        lastUse[kernel::memoryOf(value)] = group;
     });
     for (mlir::Value value : terminator.getOperands())
-      lastUse[storageOf(value)] = terminator;
+      lastUse[kernel::memoryOf(value)] = terminator;
     for (mlir::Operation &op : function.getBody().front()) {
       if (llvm::isa<kernel::ViewOp, kernel::StridedViewOp>(op)) {
-        auto known = addresses.find(storageOf(op.getResult(0)));
+        auto known = addresses.find(kernel::memoryOf(op.getResult(0)));
         if (known != addresses.end())
           addresses[op.getResult(0)] = known->second;
         continue;
@@ -90,7 +80,7 @@ public:
       place(group.getResult());
       llvm::SmallVector<mlir::Value> ended;
       for (mlir::Value value : inputsOf(group)) {
-        mlir::Value storage = storageOf(value);
+        mlir::Value storage = kernel::memoryOf(value);
         bool mayEnd =
             lastUse[storage] == group.getOperation() && storage.getDefiningOp<kernel::GroupOp>();
         if (mayEnd && !llvm::is_contained(ended, storage))

@@ -1,9 +1,9 @@
 // `kernel-check`: what the scheduler relies on in a module of kernels beyond what each operation's
 // verifier checks.
-//  1. The module holds one function @main of one block: kernel.groups, kernel.views, dense
+//  1. The module holds one function @main of one block: kernel.groups, views, dense
 //  constants and the return.
-//  2. What is shown or returned stands in memory: a view is of an argument or a group, a result of a
-//  group, each result of its own.
+//  2. What is shown or returned stands in memory: a view is of an argument or a group, a result of
+//  a group, each result of its own.
 //  3. A group is an anchor and then element-wise operations, each the only reader of the one before
 //  it and of its shape; the last one's value is the group's. Values within it are signed.
 //  4. Windows are within TOSA's level 8K, zero points within 16 bits.
@@ -20,18 +20,11 @@ using namespace mlir;
 
 namespace tilewright {
 
-static constexpr int64_t largestWindow = 8192;    // TOSA's level 8K: MAX_KERNEL and MAX_STRIDE
+static constexpr int64_t largestWindow = 8192;     // TOSA's level 8K: MAX_KERNEL and MAX_STRIDE
 static constexpr int64_t largestZeroPoint = 65535; // of unsigned 16-bit elements
 
 static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
-}
-
-// The value whose memory a view shows.
-static Value memoryOf(Value value) {
-  while (auto view = value.getDefiningOp<kernel::ViewOp>())
-    value = view.getX();
-  return value;
 }
 
 static LogicalResult checkNumbers(Operation *op) {
@@ -89,7 +82,7 @@ static LogicalResult checkGroup(kernel::GroupOp group) {
 static LogicalResult checkReturn(func::ReturnOp end) {
   llvm::DenseSet<Value> taken;
   for (Value value : end.getOperands()) {
-    Value memory = memoryOf(value);
+    Value memory = kernel::memoryOf(value);
     if (!memory.getDefiningOp<kernel::GroupOp>())
       return end.emitOpError("every result must be that of a kernel.group");
     if (!taken.insert(memory).second)
@@ -103,8 +96,8 @@ static LogicalResult checkOperation(Operation *op) {
     return checkGroup(group);
   if (auto end = dyn_cast<func::ReturnOp>(op))
     return checkReturn(end);
-  if (auto view = dyn_cast<kernel::ViewOp>(op)) {
-    if (memoryOf(view.getX()).getDefiningOp<tosa::ConstOp>())
+  if (isa<kernel::ViewOp, kernel::StridedViewOp>(op)) {
+    if (kernel::memoryOf(op->getOperand(0)).getDefiningOp<tosa::ConstOp>())
       return op->emitOpError("cannot show a constant: give the constant that shape");
     return success();
   }

@@ -17,4 +17,13 @@ void KernelDialect::initialize() {
       >();
 }
 
+mlir::Value memoryOf(mlir::Value value) {
+  while (mlir::Operation *view = value.getDefiningOp()) {
+    if (!llvm::isa<ViewOp, StridedViewOp>(view))
+      break;
+    value = view->getOperand(0);
+  }
+  return value;
+}
+
 } // namespace tilewright::kernel

@@ -74,18 +74,11 @@ Selected select(Operation *op, OpBuilder &builder) {
       .Default([](Operation *o) { return unsupported(o, "the operator is not supported yet"); });
 }
 
-// The tensor whose memory a value shows.
-Value memoryOf(Value value) {
-  while (auto view = value.getDefiningOp<kernel::ViewOp>())
-    value = view.getX();
-  return value;
-}
-
 void copySharedResults(func::ReturnOp end) {
   OpBuilder builder(end);
   llvm::DenseSet<Value> taken;
   for (OpOperand &result : end->getOpOperands()) {
-    Value memory = memoryOf(result.get());
+    Value memory = kernel::memoryOf(result.get());
     bool isComputed = memory.getDefiningOp() && !staysConstant(*memory.getDefiningOp());
     if (!isComputed || !taken.insert(memory).second)
       result.set(createCopy(result.get(), memory.getLoc(), builder));

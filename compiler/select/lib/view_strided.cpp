@@ -4,6 +4,7 @@
 #include "tilewright/compiler/kernel_dialect.h"
 #include "tilewright/compiler/kernel_regions.h"
 
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Builders.h"
 
 #include <optional>
@@ -72,6 +73,8 @@ void viewStrided(Block &body) {
       continue;
     OpBuilder builder(op);
     Value source = op.getSources()[static_cast<unsigned>(image->source)];
+    if (kernel::memoryOf(source).getDefiningOp<tosa::ConstOp>())
+      continue;
     auto view = kernel::StridedViewOp::create(builder, op.getLoc(), op.getResult().getType(),
                                               source, image->sourceOffset, image->sourceStrides);
     op.getResult().replaceAllUsesWith(view.getResult());

@@ -13,3 +13,10 @@
 
 #define GET_OP_CLASSES
 #include "tilewright/compiler/KernelOps.h.inc"
+
+namespace tilewright::kernel {
+
+// The value in whose memory the elements of a value stand: views have none of their own.
+mlir::Value memoryOf(mlir::Value value);
+
+} // namespace tilewright::kernel
