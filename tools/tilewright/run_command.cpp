@@ -164,7 +164,15 @@ void addRunCommand(CLI::App &app) {
       ->add_flag("--no-host", options->noHost,
                  "Leave out what differs from run to run: host time and memory")
       ->group("Reports");
-  command->callback([options] { run(*options); });
+  command->callback([options] {
+    int onStandardOutput = 0;
+    for (const std::string *path : {&options->json, &options->csv, &options->trace})
+      onStandardOutput += *path == "-";
+    if (onStandardOutput > 1)
+      throw CLI::ValidationError("--json, --csv, --trace",
+                                 "only one of them can be written to standard output");
+    run(*options);
+  });
 }
 
 } // namespace tilewright

@@ -73,6 +73,22 @@ static void describeTarget(Report &report, const isa::Isa &isa) {
   report.accumulatorBytes = static_cast<int64_t>(isa.memory(isa::Space::Acc).bytes);
 }
 
+// The layers whose last instruction has ended: what a run that was cut short has computed.
+static std::vector<bool> finishedLayers(const Program &program, const RunRecord &record,
+                                        const std::vector<int> &layerOf) {
+  std::vector<uint64_t> last(program.layers.size(), 0);
+  for (size_t pc = 0; pc < layerOf.size(); ++pc)
+    if (layerOf[pc] >= 0)
+      last[static_cast<size_t>(layerOf[pc])] = pc;
+  std::vector<bool> finished(program.layers.size(), !record.stopped);
+  for (const InstructionRecord &instruction : record.trace) {
+    int layer = instruction.pc < layerOf.size() ? layerOf[instruction.pc] : -1;
+    if (layer >= 0 && instruction.pc == last[static_cast<size_t>(layer)] && instruction.end > 0)
+      finished[static_cast<size_t>(layer)] = true;
+  }
+  return finished;
+}
+
 static void addUnits(Report &report, const RunRecord &record, const isa::Isa &isa) {
   for (size_t i = 0; i < record.units.size() && i < isa.units().size(); ++i) {
     UnitRow unit;
@@ -106,17 +122,19 @@ Report build(const Program &program, const RunRecord &record, const isa::Isa &is
       !program.timingHash.empty() && program.timingHash != isa.timingHash();
   addUnits(report, record, isa);
 
+  const std::vector<int> layers = layerOfInstruction(program, isa);
+  const std::vector<bool> finished = finishedLayers(program, record, layers);
   for (const LayerInfo &layer : program.layers) {
     Row row;
     row.name = layer.name;
     row.op = layer.op;
-    row.macs = layer.macs;
+    row.macs = finished[report.layers.size()] ? layer.macs : 0;
     row.inputBytes = layer.inputBytes;
     row.weightBytes = layer.weightBytes;
     row.outputBytes = layer.outputBytes;
     row.estimateCycles = layer.estimateCycles;
+    report.macs += row.macs;
     report.layers.push_back(std::move(row));
-    report.macs += layer.macs;
     report.estimateCycles += layer.estimateCycles;
     report.weightBytes += layer.weightBytes;
   }
@@ -127,7 +145,6 @@ Report build(const Program &program, const RunRecord &record, const isa::Isa &is
   };
   for (const Stretch &stretch : attribute(program, record, isa))
     addCycles(rowOf(stretch.layer), stretch);
-  std::vector<int> layers = layerOfInstruction(program, isa);
   for (const InstructionRecord &instruction : record.trace)
     addInstruction(rowOf(instruction.pc < layers.size() ? layers[instruction.pc] : -1),
                    instruction);

@@ -157,6 +157,15 @@ TEST(ReportText, saysThatTheRunWasStopped) {
       HasSubstr("  stopped      the limit ended the run: the figures are those of a part\n"));
 }
 
+TEST(Report, CountsOnlyTheMacsOfFinishedLayersWhenStopped) {
+  RunRecord run = sampleRecord();
+  const Report whole = sampleReport(sampleProgram(), run);
+  run.stopped = true;
+  run.trace.resize(1);
+  EXPECT_GT(whole.macs, 0);
+  EXPECT_EQ(sampleReport(sampleProgram(), run).macs, 0);
+}
+
 TEST(ReportText, saysWhichInputsAreRandom) {
   Report report = sampleReport();
   report.options.randomInputs = {"image"};

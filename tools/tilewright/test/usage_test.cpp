@@ -87,6 +87,19 @@ TEST_F(Usage, refusesANegativeSeed) {
             "  fix: see `tilewright run --help`\n");
 }
 
+TEST_F(Usage, refusesAPercentileThatIsNoNumber) {
+  EXPECT_EQ(diagnosticOf({"compile", "m.onnx", "-o", "p.elf", "--percentile", "nan"}),
+            "tilewright: error: --percentile: 'nan' is no number\n"
+            "  fix: see `tilewright compile --help`\n");
+}
+
+TEST_F(Usage, refusesTwoReportsOnStandardOutput) {
+  EXPECT_EQ(diagnosticOf({"run", "p.elf", "--json", "-", "--csv", "-"}),
+            "tilewright: error: --json, --csv, --trace: only one of them can be written to "
+            "standard output\n"
+            "  fix: see `tilewright run --help`\n");
+}
+
 TEST_F(Usage, refusesOneEngineToCompare) {
   EXPECT_EQ(diagnosticOf({"verify", "p.elf", "--engines", "cycle"}),
             "tilewright: error: --engines: one engine leaves nothing to compare; give two, as in "
@@ -169,15 +182,17 @@ TEST_F(Usage, refusesToStartFromAssembly) {
 }
 
 TEST_F(Usage, refusesOptionsWithoutEffectFromALaterStage) {
-  for (std::vector<std::string> option :
-       {std::vector<std::string>{"--calibration", "c.npz"}, {"--seed", "1"}, {"--shape", "x=1"},
-        {"--quantize", "int8"}, {"--calibration-method", "mse"}, {"--percentile", "99"}}) {
+  for (std::vector<std::string> option : {std::vector<std::string>{"--calibration", "c.npz"},
+                                          {"--seed", "1"},
+                                          {"--shape", "x=1"},
+                                          {"--quantize", "int8"},
+                                          {"--calibration-method", "mse"},
+                                          {"--percentile", "99"}}) {
     std::vector<std::string> arguments{"compile", "m.mlir", "--compile-from", "kernel", "-o", "p"};
     arguments.insert(arguments.end(), option.begin(), option.end());
-    EXPECT_EQ(diagnosticOf(arguments),
-              "tilewright: error: " + option[0] +
-                  ": has no effect with --compile-from kernel\n"
-                  "  fix: see `tilewright compile --help`\n");
+    EXPECT_EQ(diagnosticOf(arguments), "tilewright: error: " + option[0] +
+                                           ": has no effect with --compile-from kernel\n"
+                                           "  fix: see `tilewright compile --help`\n");
   }
   for (std::vector<std::string> option : {std::vector<std::string>{"--target", "edge32"},
                                           {"--what-if", "o.yaml"},

@@ -31,7 +31,7 @@ struct Row {
   std::string name;
   std::string op;
   int64_t cycles = 0;     // that belong to the row
-  int64_t macs = 0;       // real multiply-accumulates, padding taps excluded
+  int64_t macs = 0;       // real multiply-accumulates, padding taps excluded; 0 when not finished
   double utilization = 0; // macs / (cycles * the array's peak); 0 when cycles is 0
   Bound bound = Bound::None;
   int64_t matrixBusy =
