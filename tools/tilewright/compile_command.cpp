@@ -55,28 +55,28 @@ static std::pair<std::string, std::vector<int64_t>> parseShape(const std::string
 }
 
 // The last --compile-from at which an option still has an effect.
-static const std::map<const char *, Stage> lastEffect = {
-    {"--shape", Stage::Import},
-    {"--seed", Stage::Import},
-    {"--quantize", Stage::Import},
-    {"--calibration", Stage::Import},
-    {"--calibration-method", Stage::Import},
-    {"--percentile", Stage::Import},
-    {"--buffering", Stage::Kernel},
-    {"--target", Stage::Kernel},
-    {"--what-if", Stage::Kernel}};
+static const std::map<const char *, Stage> lastEffect = {{"--shape", Stage::Import},
+                                                         {"--seed", Stage::Import},
+                                                         {"--quantize", Stage::Import},
+                                                         {"--calibration", Stage::Import},
+                                                         {"--calibration-method", Stage::Import},
+                                                         {"--percentile", Stage::Import},
+                                                         {"--buffering", Stage::Kernel},
+                                                         {"--target", Stage::Kernel},
+                                                         {"--what-if", Stage::Kernel}};
 
 // Where the road begins and ends; contradictions are refused.
 static void setStages(const Request &request, const CLI::App &command, CompileOptions &options) {
   bool both = command.count("--emit") > 0 && !request.to.empty();
   if (both && request.emit != request.to)
-    throw CLI::ValidationError("--compile-to", fmt::format("'{}' contradicts --emit {}", request.to,
-                                                           request.emit));
+    throw CLI::ValidationError("--compile-to",
+                               fmt::format("'{}' contradicts --emit {}", request.to, request.emit));
   options.to = *stageNamed(request.to.empty() ? request.emit : request.to);
   options.from = request.from.empty() ? Stage::Import : *stageNamed(request.from);
   if (options.from > options.to)
-    throw CLI::ValidationError("--compile-from", fmt::format("'{}' is behind the stage to write, {}",
-                                                             name(options.from), name(options.to)));
+    throw CLI::ValidationError(
+        "--compile-from",
+        fmt::format("'{}' is behind the stage to write, {}", name(options.from), name(options.to)));
   for (auto [option, last] : lastEffect)
     if (options.from > last && command.count(option) > 0)
       throw CLI::ValidationError(

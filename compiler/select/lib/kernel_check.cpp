@@ -2,8 +2,8 @@
 // verifier checks.
 //  1. The module holds one function @main of one block: kernel.groups, kernel.views, dense
 //  constants and the return.
-//  2. What is shown or returned stands in memory: a view is of an argument or a group, a result of a
-//  group, each result of its own.
+//  2. What is shown or returned stands in memory: a view is of an argument or a group, a result of
+//  a group, each result of its own.
 //  3. A group is an anchor and then element-wise operations, each the only reader of the one before
 //  it and of its shape; the last one's value is the group's. Values within it are signed.
 //  4. Windows are within TOSA's level 8K, zero points within 16 bits.
@@ -20,7 +20,7 @@ using namespace mlir;
 
 namespace tilewright {
 
-static constexpr int64_t largestWindow = 8192;    // TOSA's level 8K: MAX_KERNEL and MAX_STRIDE
+static constexpr int64_t largestWindow = 8192;     // TOSA's level 8K: MAX_KERNEL and MAX_STRIDE
 static constexpr int64_t largestZeroPoint = 65535; // of unsigned 16-bit elements
 
 static ArrayRef<int64_t> shapeOf(Value value) {

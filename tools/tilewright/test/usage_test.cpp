@@ -169,15 +169,17 @@ TEST_F(Usage, refusesToStartFromAssembly) {
 }
 
 TEST_F(Usage, refusesOptionsWithoutEffectFromALaterStage) {
-  for (std::vector<std::string> option :
-       {std::vector<std::string>{"--calibration", "c.npz"}, {"--seed", "1"}, {"--shape", "x=1"},
-        {"--quantize", "int8"}, {"--calibration-method", "mse"}, {"--percentile", "99"}}) {
+  for (std::vector<std::string> option : {std::vector<std::string>{"--calibration", "c.npz"},
+                                          {"--seed", "1"},
+                                          {"--shape", "x=1"},
+                                          {"--quantize", "int8"},
+                                          {"--calibration-method", "mse"},
+                                          {"--percentile", "99"}}) {
     std::vector<std::string> arguments{"compile", "m.mlir", "--compile-from", "kernel", "-o", "p"};
     arguments.insert(arguments.end(), option.begin(), option.end());
-    EXPECT_EQ(diagnosticOf(arguments),
-              "tilewright: error: " + option[0] +
-                  ": has no effect with --compile-from kernel\n"
-                  "  fix: see `tilewright compile --help`\n");
+    EXPECT_EQ(diagnosticOf(arguments), "tilewright: error: " + option[0] +
+                                           ": has no effect with --compile-from kernel\n"
+                                           "  fix: see `tilewright compile --help`\n");
   }
   for (std::vector<std::string> option : {std::vector<std::string>{"--target", "edge32"},
                                           {"--what-if", "o.yaml"},
