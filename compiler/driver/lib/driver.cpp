@@ -180,6 +180,9 @@ private:
       if (options_.to == Stage::Asm)
         return ended(std::move(assembly));
     }
+    // One by one, the operations are touched once; MLIR's destructors walk over all of them thrice.
+    for (mlir::Operation &each : llvm::make_early_inc_range(llvm::reverse(op.getBody().front())))
+      each.erase();
     return ended(writeProgram(program, isa));
   }
 

@@ -55,8 +55,7 @@ void appendInst(Block &block, Location location, InstructionNames &names, const 
 
 // Puts the operands of an instruction that stand in another order than the ISA's, or are not its
 // own, where they belong.
-static LogicalResult sortOperands(InstOp op, const isa::Instruction &instruction,
-                                  isa::Word &word) {
+static LogicalResult sortOperands(InstOp op, const isa::Instruction &instruction, isa::Word &word) {
   std::vector<bool> given(instruction.operands.size(), false);
   for (auto [i, name] : llvm::enumerate(op.getNames().getAsRange<StringAttr>())) {
     int index = instruction.operandIndex(std::string_view(name.strref()));

@@ -1,6 +1,6 @@
 // What holds for every npu.program, whatever its ISA.
-#include "tilewright/compiler/npu_dialect.h"
 #include "tensor_type.h"
+#include "tilewright/compiler/npu_dialect.h"
 
 using namespace mlir;
 
@@ -23,12 +23,8 @@ static LogicalResult verifyTensor(Operation *op, StringRef name, Type type,
   return success();
 }
 
-LogicalResult InputOp::verify() {
-  return verifyTensor(*this, getName(), getType(), getScale());
-}
-LogicalResult OutputOp::verify() {
-  return verifyTensor(*this, getName(), getType(), getScale());
-}
+LogicalResult InputOp::verify() { return verifyTensor(*this, getName(), getType(), getScale()); }
+LogicalResult OutputOp::verify() { return verifyTensor(*this, getName(), getType(), getScale()); }
 
 LogicalResult DataOp::verify() {
   DenseResourceElementsAttr bytes = getBytes();

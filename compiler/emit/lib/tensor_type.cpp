@@ -39,9 +39,8 @@ Type typeOf(DType type, MLIRContext *context) {
 }
 
 std::optional<DType> dtypeOf(Type type) {
-  for (DType candidate :
-       {DType::Bool, DType::I8, DType::U8, DType::I16, DType::U16, DType::I32, DType::U32,
-        DType::I64, DType::U64, DType::F16, DType::F32, DType::F64})
+  for (DType candidate : {DType::Bool, DType::I8, DType::U8, DType::I16, DType::U16, DType::I32,
+                          DType::U32, DType::I64, DType::U64, DType::F16, DType::F32, DType::F64})
     if (typeOf(candidate, type.getContext()) == type)
       return candidate;
   return std::nullopt;

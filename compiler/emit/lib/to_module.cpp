@@ -19,8 +19,8 @@ static constexpr uint64_t codeAlignment = 64;
 
 // The bytes as a resource that owns them.
 static DenseResourceElementsAttr resourceOf(std::string bytes, MLIRContext *context) {
-  auto type = RankedTensorType::get({static_cast<int64_t>(bytes.size())},
-                                    IntegerType::get(context, 8));
+  auto type =
+      RankedTensorType::get({static_cast<int64_t>(bytes.size())}, IntegerType::get(context, 8));
   auto owned = std::make_unique<std::string>(std::move(bytes));
   ArrayRef<char> data(owned->data(), owned->size());
   auto release = [kept = std::move(owned)](void *, size_t, size_t) mutable { kept.reset(); };
@@ -32,8 +32,8 @@ template <typename Op>
 static void createTensors(OpBuilder &builder, Location location,
                           const std::vector<TensorInfo> &tensors) {
   for (const TensorInfo &tensor : tensors) {
-    Type type = RankedTensorType::get(tensor.shape,
-                                      npu::typeOf(tensor.dtype, builder.getContext()));
+    Type type =
+        RankedTensorType::get(tensor.shape, npu::typeOf(tensor.dtype, builder.getContext()));
     FloatAttr scale = tensor.scale ? builder.getF64FloatAttr(*tensor.scale) : FloatAttr();
     Op::create(builder, location, builder.getStringAttr(tensor.name), TypeAttr::get(type),
                builder.getI64IntegerAttr(static_cast<int64_t>(tensor.address)), scale,

@@ -59,9 +59,9 @@ isa::Word randomWord(const isa::Instruction &instruction, std::mt19937_64 &rando
     word.signal = mask();
     for (const isa::Operand &operand : instruction.operands) {
       // Ends of the range as often as what lies between.
-      int64_t ends[] = {operand.least, operand.greatest,
-                        std::uniform_int_distribution<int64_t>(operand.least,
-                                                               operand.greatest)(random)};
+      int64_t ends[] = {
+          operand.least, operand.greatest,
+          std::uniform_int_distribution<int64_t>(operand.least, operand.greatest)(random)};
       word.values.push_back(ends[random() % 3]);
       bool hasBase = operand.kind == isa::Operand::Kind::Memory && random() % 2 == 0;
       word.bases.push_back(hasBase ? random() % (uint64_t(1) << operand.baseWidth) : 0);
@@ -83,8 +83,10 @@ Program sampleProgram() {
   program.timingHash = "another";
   program.dramBytes = uint64_t(1) << 20;
   program.data = {{64, std::string("\0\xff\x80 bytes", 9)}, {4096, "more"}};
-  program.inputs = {{"x", DType::I8, {1, 2, 3}, 128, 1.0 / 3, -128}, {"scalar", DType::U16, {}, 0, {}, 0}};
-  program.outputs = {{"y\n\"\\", DType::Bool, {7}, 256, {}, 0}, {"z", DType::F64, {2}, 512, 1e-300, 77}};
+  program.inputs = {{"x", DType::I8, {1, 2, 3}, 128, 1.0 / 3, -128},
+                    {"scalar", DType::U16, {}, 0, {}, 0}};
+  program.outputs = {{"y\n\"\\", DType::Bool, {7}, 256, {}, 0},
+                     {"z", DType::F64, {2}, 512, 1e-300, 77}};
   program.layers = {{"conv\t1", "Conv", 123456789012, 77, 3, 2, 1}, {"conv\t1", "", 0, 0, 0, 0, 0}};
   program.scratchpadPeakBytes = 262144;
   program.accumulatorPeakBytes = 65536;

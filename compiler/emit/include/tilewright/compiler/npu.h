@@ -1,5 +1,5 @@
-// Programs as modules of the npu dialect: from the schedule, to and from the program file, and their
-// checks.
+// Programs as modules of the npu dialect: from the schedule, to and from the program file, and
+// their checks.
 #pragma once
 
 #include "tilewright/compiler/npu_dialect.h"
@@ -41,8 +41,8 @@ enum class NpuCheck {
 };
 
 // The program that a verified npu.program says: encoded, with what `readProgram` checks of a
-// program checked. One diagnostic, at the operation that is wrong, otherwise; an ISA hash other than
-// `isa`'s is named together with `isa`'s.
+// program checked. One diagnostic, at the operation that is wrong, otherwise; an ISA hash other
+// than `isa`'s is named together with `isa`'s.
 mlir::FailureOr<Program> toProgram(npu::ProgramOp op, const isa::Isa &isa,
                                    NpuCheck check = NpuCheck::All);
 
