@@ -212,6 +212,7 @@ std::string writeDebug(const Program &program) {
     each["input_bytes"] = layer.inputBytes;
     each["weight_bytes"] = layer.weightBytes;
     each["output_bytes"] = layer.outputBytes;
+    each["plan"] = layer.plan;
     json["layers"].push_back(std::move(each));
   }
   // [first instruction, layer]
@@ -235,6 +236,7 @@ void readDebug(const std::string &path, std::string_view text, Program &program)
     layer.inputBytes = each.integer("input_bytes", 0);
     layer.weightBytes = each.integer("weight_bytes", 0);
     layer.outputBytes = each.integer("output_bytes", 0);
+    layer.plan = each.text("plan");
     program.layers.push_back(std::move(layer));
   }
   const auto layerCount = static_cast<int64_t>(layers.size());

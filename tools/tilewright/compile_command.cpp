@@ -24,6 +24,7 @@ struct Request {
   std::string buffering = "double";
   std::string from, to, emit = "elf"; // names of stages; empty: not given
   std::string output;
+  bool plan = false;
 };
 } // namespace
 
@@ -118,7 +119,7 @@ static void run(const Request &request, const CLI::App &command) {
     printError(fmt::format("{}: warning: {}\n", escape(options.model, 4096), warning));
   writeFile(request.output.empty() ? "-" : request.output, result.output);
   if (!request.output.empty() && request.output != "-")
-    print(result.summary);
+    print((request.plan ? result.plan : "") + result.summary);
 }
 
 void addCompileCommand(CLI::App &app) {
@@ -177,6 +178,10 @@ void addCompileCommand(CLI::App &app) {
                    "How far loads run ahead of the steps that need them")
       ->check(CLI::IsMember(bufferings))
       ->capture_default_str()
+      ->group("Schedule");
+  command
+      ->add_flag("--plan", request->plan,
+                 "Print the tiles, the buffering and the estimate of every layer")
       ->group("Schedule");
 
   command->add_option("--emit", request->emit, "Stage to write")

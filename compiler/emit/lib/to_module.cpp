@@ -59,7 +59,7 @@ static npu::ProgramOp createProgram(OpBuilder &builder, Location location, Progr
   for (auto [i, layer] : llvm::enumerate(program.layers))
     npu::LayerOp::create(builder, layerLocation(*builder.getContext(), layer.name, layer.op),
                          number(i), layer.name, layer.op, layer.macs, layer.estimateCycles,
-                         layer.inputBytes, layer.weightBytes, layer.outputBytes);
+                         layer.inputBytes, layer.weightBytes, layer.outputBytes, layer.plan);
   return op;
 }
 

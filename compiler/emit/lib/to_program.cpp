@@ -35,7 +35,7 @@ Segment readData(npu::DataOp op) {
 
 LayerInfo readLayer(npu::LayerOp op) {
   return {op.getName().str(), op.getOp().str(),    op.getMacs(),       op.getEstimateCycles(),
-          op.getInputBytes(), op.getWeightBytes(), op.getOutputBytes()};
+          op.getInputBytes(), op.getWeightBytes(), op.getOutputBytes(), op.getPlan().str()};
 }
 
 class Reader {

@@ -1,9 +1,14 @@
 #include "tilewright/compiler/conv_plan.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <vector>
 
 namespace tilewright {
+
+// What a cycle of one unit costs another that is busy, on the average over many layers
+// (docs/performance.md).
+static constexpr double contention = 0.1;
 
 static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int64_t roundUp(int64_t a, int64_t b) { return ceilDiv(a, b) * b; }
@@ -52,19 +57,25 @@ static void cost(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
   int64_t weightChunk = depth * plan.stepChannels;
   int64_t weightSets = p.weightsAreActivations ? p.batch : 1;
   int64_t inputLoads = pixelTiles * (plan.weightsOuter && pixelTiles > 1 ? chunks : 1);
-  int64_t weightLoads =
-      plan.weightsOuter ? chunks * weightSets : chunks * (chunks > 1 ? pixelTiles : weightSets);
+  int64_t folds = foldCount(p, m, plan.mergedTaps);
+  int64_t weightPart =
+      std::min(weightChunk, ceilDiv(folds, plan.weightParts) * m.rows * plan.stepChannels);
+  int64_t weightLoads = plan.weightParts > 1 ? pixelTiles * chunks * plan.weightParts
+                        : plan.weightsOuter  ? chunks * weightSets
+                                             : chunks * (chunks > 1 ? pixelTiles : weightSets);
+  plan.inputLoads = inputLoads;
+  plan.weightLoads = weightLoads;
   int64_t resultTile =
       p.resultInAccumulators ? 0 : plan.tileHeight * plan.tileWidth * plan.stepChannels;
   int64_t operandTile =
       plan.tileHeight * plan.tileWidth * plan.stepChannels * p.spadBytesPerElement;
 
   plan.spadBytes = inputTile * (plan.inputDoubled && inputLoads > 1 ? 2 : 1) +
-                   weightChunk * (plan.weightsDoubled && weightLoads > 1 ? 2 : 1) + 2 * resultTile +
+                   weightPart * (plan.weightsDoubled && weightLoads > 1 ? 2 : 1) + 2 * resultTile +
                    2 * operandTile + p.residentBytes;
   // Buffers of different sizes leave gaps. The largest one must find a free range between the
   // others.
-  int64_t largest = std::max({inputTile, weightChunk, resultTile});
+  int64_t largest = std::max({inputTile, weightPart, resultTile});
   if (largest > m.spadBytes / 8)
     plan.spadBytes += largest;
   plan.accBytes = plan.tileHeight * plan.tileWidth * plan.tileChannels * (4 + p.accBytesPerElement);
@@ -74,8 +85,8 @@ static void cost(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
   int64_t tilePixels = plan.tileHeight * plan.tileWidth;
   double foldCycles =
       static_cast<double>(std::max(tilePixels, m.rows + m.matrixOverhead) + m.matrixOverhead);
-  double folds = static_cast<double>(foldCount(p, m, plan.mergedTaps));
-  double matrix = folds * columnTiles * pixels / static_cast<double>(tilePixels) * foldCycles;
+  double matrix = static_cast<double>(folds) * columnTiles * pixels /
+                  static_cast<double>(tilePixels) * foldCycles;
   double vectorTiles = pixels / static_cast<double>(tilePixels) *
                        static_cast<double>(ceilDiv(p.outputChannels, plan.tileChannels));
   double beats = static_cast<double>(tilePixels * ceilDiv(plan.tileChannels, m.lanes) *
@@ -95,7 +106,8 @@ static void cost(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
   double runCycles = accesses * m.accessBytes / m.busBytes + bursts * m.writeOverhead;
   double inputRate = p.inputScattered ? 1 : m.dramBytesPerCycle;
   double input = static_cast<double>(inputLoads * inputTile) / inputRate;
-  double weights = static_cast<double>(weightLoads * weightChunk) / m.dramBytesPerCycle;
+  double weights =
+      static_cast<double>(weightLoads * weightChunk / plan.weightParts) / m.dramBytesPerCycle;
   double result =
       pixels * static_cast<double>(p.outputChannels * p.resultBytes) / resultRun * runCycles;
   double operands =
@@ -103,16 +115,49 @@ static void cost(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
   double code = folds * columnTiles * pixels / static_cast<double>(tilePixels) *
                 static_cast<double>(2 * m.instructionBytes) / m.dramBytesPerCycle;
 
-  double first = static_cast<double>(inputTile) / inputRate +
-                 static_cast<double>(weightChunk) / m.dramBytesPerCycle +
-                 static_cast<double>(m.dramLatency);
+  // Weights come in under the layer before; the input must wait for its end.
+  double first = static_cast<double>(inputTile) / inputRate + static_cast<double>(m.dramLatency);
   double last = static_cast<double>(resultTile) / m.dramBytesPerCycle;
   double overlapped = input * (plan.inputDoubled || inputLoads == 1) +
                       weights * (plan.weightsDoubled || weightLoads == 1) + result + operands +
                       code;
   double serial = input * !(plan.inputDoubled || inputLoads == 1) +
                   weights * !(plan.weightsDoubled || weightLoads == 1);
-  plan.estimatedCycles = std::max({matrix, vector, overlapped}) + serial + first + last;
+  // Units that work at the same time get in each other's way now and then.
+  double longest = std::max({matrix, vector, overlapped});
+  plan.estimatedCycles =
+      longest + contention * (matrix + vector + overlapped - longest) + serial + first + last;
+}
+
+// Into how many parts a chunk of weights may be cut: one, or as far as a part is a few folds.
+static std::vector<int64_t> partsOf(const ConvProblem &p, const ConvMachine &m,
+                                    const ConvPlan &plan) {
+  std::vector<int64_t> parts{1};
+  bool isOneTile = plan.stepHeight == plan.tileHeight && plan.stepWidth == plan.tileWidth &&
+                   plan.stepChannels == plan.tileChannels;
+  int64_t folds = foldCount(p, m, plan.mergedTaps);
+  if (isOneTile && plan.weightsDoubled && !p.weightsAreActivations)
+    for (int64_t count : {2, 4, 9, 18, 36})
+      if (count * 4 <= folds)
+        parts.push_back(count);
+  return parts;
+}
+
+std::string describe(const ConvProblem &p, const ConvPlan &plan) {
+  auto buffers = [](int64_t loads, bool doubled) {
+    return loads == 1 ? "loaded once" : doubled ? "double-buffered" : "single-buffered";
+  };
+  return fmt::format(
+      "{} steps of {}x{}x{} (y, x, channels) by {}, accumulator tiles of {}x{}x{}; input {}, "
+      "weights {}{}",
+      p.batch * ceilDiv(p.outputHeight, plan.stepHeight) * ceilDiv(p.outputWidth, plan.stepWidth) *
+          ceilDiv(p.outputChannels, plan.stepChannels),
+      std::min(plan.stepHeight, p.outputHeight), std::min(plan.stepWidth, p.outputWidth),
+      std::min(plan.stepChannels, p.outputChannels),
+      plan.weightsOuter ? "channels, then pixels" : "pixels, then channels",
+      std::min(plan.tileHeight, plan.stepHeight), plan.tileWidth,
+      std::min(plan.tileChannels, plan.stepChannels), buffers(plan.inputLoads, plan.inputDoubled),
+      buffers(plan.weightLoads, plan.weightsDoubled), plan.mergedTaps ? ", taps merged" : "");
 }
 
 std::optional<ConvPlan> planConvolution(const ConvProblem &p, const ConvMachine &m,
@@ -139,28 +184,29 @@ std::optional<ConvPlan> planConvolution(const ConvProblem &p, const ConvMachine 
         for (int64_t stepHeight : divisions(p.outputHeight, height))
           for (int64_t stepChannels : divisions(p.outputChannels, tileChannels))
             for (int mode = 0; mode < 16; ++mode) {
-              ConvPlan plan{stepHeight,
-                            width,
-                            height,
-                            width,
-                            stepChannels,
-                            tileChannels,
-                            (mode & 1) != 0,
-                            (mode & 2) != 0,
-                            (mode & 4) != 0,
-                            (mode & 8) != 0,
-                            0,
-                            0,
-                            0};
-              if (plan.mergedTaps && (!mayMerge || foldCount(p, m, true) >= foldCount(p, m, false)))
-                continue;
-              cost(p, m, plan);
-              *smallest = std::min(*smallest, plan.spadBytes);
-              // Buffers of different sizes leave gaps: a sixteenth is kept for them.
-              if (plan.spadBytes > m.spadBytes - m.spadBytes / 16)
-                continue;
-              if (!best || plan.estimatedCycles < best->estimatedCycles)
-                best = plan;
+              ConvPlan plan{};
+              plan.stepHeight = stepHeight;
+              plan.stepWidth = plan.tileWidth = width;
+              plan.tileHeight = height;
+              plan.stepChannels = stepChannels;
+              plan.tileChannels = tileChannels;
+              plan.weightsOuter = (mode & 1) != 0;
+              plan.mergedTaps = (mode & 2) != 0;
+              plan.inputDoubled = (mode & 4) != 0;
+              plan.weightsDoubled = (mode & 8) != 0;
+              for (int64_t parts : partsOf(p, m, plan)) {
+                plan.weightParts = parts;
+                if (plan.mergedTaps &&
+                    (!mayMerge || foldCount(p, m, true) >= foldCount(p, m, false)))
+                  continue;
+                cost(p, m, plan);
+                *smallest = std::min(*smallest, plan.spadBytes);
+                // Buffers of different sizes leave gaps: a sixteenth is kept for them.
+                if (plan.spadBytes > m.spadBytes - m.spadBytes / 16)
+                  continue;
+                if (!best || plan.estimatedCycles < best->estimatedCycles)
+                  best = plan;
+              }
             }
       }
   }

@@ -70,10 +70,15 @@ private:
   void listFolds();
   int64_t packWeights();
   void loadInput(Step &step, int64_t n, Span y, Span x);
-  void loadWeights(Step &step, int64_t n, Span channels);
+  void loadWeights(Step &step, int64_t n, Span channels, Span folds);
   void computeTile(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y, Span x,
                    Span channels, Tile result);
-  void fillTile(std::vector<Task> &out, Span y, Span x, Span channels, const Tile &acc);
+  void fillTile(std::vector<Task> &out, Span y, Span x, Span channels, const Tile &acc, bool onto);
+  void finishTile(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y, Span x, Span part,
+                  int64_t firstChannel, const Tile &acc, const Tile &result);
+  void storeResult(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y, Span x,
+                   Span channels, const Tile &value);
+  int64_t weightRows(Span folds) const;
 
   LoweringContext &context_;
   kernel::GroupOp group_;
@@ -94,6 +99,7 @@ private:
   Span inputY_{0, 0}, inputX_{0, 0}; // input rows and columns of the input tile; columns may lie
                                      // outside the tensor (padding)
   Span weightChannels_{0, 0};
+  Span weightFolds_{0, 0};
 };
 
 void Convolution::describe() {
@@ -229,23 +235,45 @@ void Convolution::loadInput(Step &step, int64_t n, Span y, Span x) {
                {p_.inputChannels, view_.channel, 1}});
 }
 
-void Convolution::loadWeights(Step &step, int64_t n, Span channels) {
+int64_t Convolution::weightRows(Span folds) const {
+  int64_t rows = 0;
+  for (int64_t i = folds.begin; i < folds.end; ++i)
+    rows += folds_[static_cast<size_t>(i)].count;
+  return rows;
+}
+
+// On chip: for each column tile of the chunk, the rows of these folds.
+void Convolution::loadWeights(Step &step, int64_t n, Span channels, Span folds) {
   weightChannels_ = channels;
+  weightFolds_ = folds;
   int64_t depth = p_.kernelHeight * p_.kernelWidth * p_.inputChannels;
-  weightBuffer_ = steps_.add(isa::Space::Spad, depth * channels.size(), "weights");
   if (p_.weightsAreActivations) {
+    weightBuffer_ = steps_.add(isa::Space::Spad, depth * channels.size(), "weights");
     int64_t shape[] = {1, p_.batch, depth, p_.outputChannels};
     loadBox(context_, step.loads, context_.address(weights_), shape,
             {{0, n, 0, channels.begin}, {1, 1, depth, channels.size()}}, 1, Signedness::Signed,
             denseTile(isa::Space::Spad, weightBuffer_, {1, depth, channels.size()}));
     return;
   }
-  copyStrided(context_, step.constants, Direction::Load, packedWeights_ + channels.begin * depth, 1,
-              Signedness::Signed, {isa::Space::Spad, weightBuffer_, 0, 0, 0, 1},
-              {{depth * channels.size(), 1, 1}});
+  int64_t rows = weightRows(folds), cols = context_.cols,
+          firstRow = folds_[static_cast<size_t>(folds.begin)].weightRow;
+  weightBuffer_ = steps_.add(isa::Space::Spad, rows * channels.size(), "weights");
+  auto copy = [&](int64_t channel, int64_t tiles, int64_t columns) {
+    if (tiles * columns == 0)
+      return;
+    copyStrided(context_, step.constants, Direction::Load,
+                packedWeights_ + channel * depth + firstRow * columns, 1, Signedness::Signed,
+                {isa::Space::Spad, weightBuffer_, (channel - channels.begin) * rows, 0, 0, 1},
+                {{tiles, depth * columns, rows * columns}, {rows * columns, 1, 1}});
+  };
+  int64_t whole = channels.size() / cols;
+  copy(channels.begin, whole, cols);
+  copy(channels.begin + whole * cols, 1, channels.size() % cols);
 }
 
-void Convolution::fillTile(std::vector<Task> &out, Span y, Span x, Span channels, const Tile &acc) {
+// Adds the products of the folds whose weights are on chip; `onto` what earlier ones left.
+void Convolution::fillTile(std::vector<Task> &out, Span y, Span x, Span channels, const Tile &acc,
+                           bool onto) {
   Span columnSpan = x;
   auto covers = [&](const Fold &fold) {
     Span ySpan =
@@ -255,13 +283,18 @@ void Convolution::fillTile(std::vector<Task> &out, Span y, Span x, Span channels
                                                  p_.padLeft, p_.width);
     return ySpan.size() == y.size() && xSpan.size() == x.size();
   };
-  size_t start = folds_.size();
-  for (size_t i = 0; i < folds_.size() && start == folds_.size(); ++i)
-    if (inputBuffer_ >= 0 && covers(folds_[i]))
-      start = i;
-  bool accumulate = start == folds_.size();
-  if (accumulate) {
-    start = 0;
+  // The fold that comes first overwrites: one that covers the tile; without one, zeros do.
+  int64_t start = weightFolds_.begin;
+  bool accumulate = onto;
+  if (!onto) {
+    while (start < weightFolds_.end &&
+           (inputBuffer_ < 0 || !covers(folds_[static_cast<size_t>(start)])))
+      ++start;
+    accumulate = start == weightFolds_.end;
+  }
+  if (accumulate)
+    start = weightFolds_.begin;
+  if (accumulate && !onto) {
     for (int64_t row = 0; row < y.size() * x.size(); row += context_.limit("fill.acc", "n1"))
       out.push_back(
           context_.form("fill.acc")
@@ -277,12 +310,14 @@ void Convolution::fillTile(std::vector<Task> &out, Span y, Span x, Span channels
   if (inputBuffer_ < 0)
     return;
   int64_t pitch = inputX_.size() * p_.inputChannels;
-  int64_t depth = p_.kernelHeight * p_.kernelWidth * p_.inputChannels;
+  int64_t rows = weightRows(weightFolds_),
+          firstRow = folds_[static_cast<size_t>(weightFolds_.begin)].weightRow;
   for (int64_t column = channels.begin; column < channels.end; column += context_.cols) {
     int64_t count = std::min(context_.cols, channels.end - column);
-    bool onto = accumulate;
-    for (size_t i = 0; i < folds_.size(); ++i) {
-      const Fold &fold = folds_[(start + i) % folds_.size()];
+    bool adds = accumulate;
+    for (int64_t i = 0; i < weightFolds_.size(); ++i) {
+      const Fold &fold = folds_[static_cast<size_t>(
+          weightFolds_.begin + (start - weightFolds_.begin + i) % weightFolds_.size())];
       Span ySpan =
           validOutputs(y.begin, y.end, fold.ky, p_.strideY, p_.dilationY, p_.padTop, p_.height);
       Span xSpan = plan_.mergedTaps ? x
@@ -295,7 +330,8 @@ void Convolution::fillTile(std::vector<Task> &out, Span y, Span x, Span channels
         weightAddress = fold.first * weightChannels_.size() + (column - weightChannels_.begin);
         weightStride = weightChannels_.size();
       } else {
-        weightAddress = (column - weightChannels_.begin) * depth + fold.weightRow * count;
+        weightAddress =
+            (column - weightChannels_.begin) * rows + (fold.weightRow - firstRow) * count;
         weightStride = count;
       }
       out.push_back(context_.form("mload")
@@ -318,7 +354,7 @@ void Convolution::fillTile(std::vector<Task> &out, Span y, Span x, Span channels
           .imm("n0", xSpan.size())
           .imm("k", fold.count)
           .imm("n", count)
-          .imm("accumulate", onto)
+          .imm("accumulate", adds)
           .imm("swap", 1)
           .reg("a_zp", inputZeroPoint_)
           .reg("a_s0", p_.strideX * p_.inputChannels)
@@ -326,7 +362,7 @@ void Convolution::fillTile(std::vector<Task> &out, Span y, Span x, Span channels
       if (ySpan.size() > 1)
         task.reg("a_s1", p_.strideY * pitch).reg("d_s1", acc.s1);
       out.push_back(task);
-      onto = true;
+      adds = true;
     }
   }
 }
@@ -335,27 +371,36 @@ void Convolution::fillTile(std::vector<Task> &out, Span y, Span x, Span channels
 // channels.
 void Convolution::computeTile(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y,
                               Span x, Span channels, Tile result) {
-  int64_t shape[] = {p_.batch, p_.outputHeight, p_.outputWidth, p_.outputChannels};
-  int64_t address = context_.address(group_.getResult());
   for (int64_t c = channels.begin; c < channels.end; c += plan_.tileChannels) {
     Span part{c, std::min(channels.end, c + plan_.tileChannels)};
     Extent extent{y.size(), x.size(), part.size()};
     Tile acc =
         denseTile(isa::Space::Acc,
                   steps_.add(isa::Space::Acc, extent.elements() * 4, "accumulator tile"), extent);
-    fillTile(out, y, x, part, acc);
-    Tile slice = result;
-    slice.offset += c - channels.begin;
-    Tile value = chain.run(out, acc, extent, c - channels.begin, slice);
-    if (chain.resultInAccumulators())
-      storeBox(context_, out, address, shape,
-               {{n, y.begin, x.begin, c}, {1, y.size(), x.size(), part.size()}},
-               chain.resultBytes(), value);
+    fillTile(out, y, x, part, acc, false);
+    finishTile(out, chain, n, y, x, part, channels.begin, acc, result);
   }
   if (!chain.resultInAccumulators())
-    storeBox(context_, out, address, shape,
-             {{n, y.begin, x.begin, channels.begin}, {1, y.size(), x.size(), channels.size()}},
-             chain.resultBytes(), result);
+    storeResult(out, chain, n, y, x, channels, result);
+}
+
+// The element-wise operations on a finished accumulator tile; `result` begins at `firstChannel`.
+void Convolution::finishTile(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y, Span x,
+                             Span part, int64_t firstChannel, const Tile &acc, const Tile &result) {
+  Tile slice = result;
+  slice.offset += part.begin - firstChannel;
+  Tile value =
+      chain.run(out, acc, {y.size(), x.size(), part.size()}, part.begin - firstChannel, slice);
+  if (chain.resultInAccumulators())
+    storeResult(out, chain, n, y, x, part, value);
+}
+
+void Convolution::storeResult(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y,
+                              Span x, Span channels, const Tile &value) {
+  int64_t shape[] = {p_.batch, p_.outputHeight, p_.outputWidth, p_.outputChannels};
+  storeBox(context_, out, context_.address(group_.getResult()), shape,
+           {{n, y.begin, x.begin, channels.begin}, {1, y.size(), x.size(), channels.size()}},
+           chain.resultBytes(), value);
 }
 
 void Convolution::lower() {
@@ -386,6 +431,7 @@ void Convolution::lower() {
                                 smallest, context_.isa.target(), context_.machine.spadBytes),
                     fmt::format("a scratchpad of {} bytes works", smallest + smallest / 15 + 1));
   plan_ = *plan;
+  steps_.plan = tilewright::describe(p_, plan_);
   listFolds();
   if (!p_.weightsAreActivations)
     packedWeights_ = packWeights();
@@ -411,13 +457,45 @@ void Convolution::lower() {
   const Place *loadedPlace = nullptr;
   const Span *loadedChunk = nullptr;
   int64_t loadedBatch = -1;
+  // One accumulator tile in several steps: each brings the weights of some folds.
+  auto addParts = [&](const Place &place, const Span &chunk) {
+    Extent extent{place.y.size(), place.x.size(), chunk.size()};
+    Tile acc =
+        denseTile(isa::Space::Acc,
+                  steps_.add(isa::Space::Acc, extent.elements() * 4, "accumulator tile"), extent);
+    auto folds = static_cast<int64_t>(folds_.size());
+    int64_t each = ceilDiv(folds, plan_.weightParts);
+    for (int64_t first = 0; first < folds; first += each) {
+      steps_.steps.emplace_back();
+      Step &step = steps_.steps.back();
+      if (steps_.steps.size() == 1)
+        chain.prepare(step.constants);
+      loadWeights(step, place.n, chunk, {first, std::min(folds, first + each)});
+      if (loadedPlace != &place)
+        loadInput(step, place.n, place.y, place.x);
+      loadedPlace = &place;
+      fillTile(step.compute, place.y, place.x, chunk, acc, first > 0);
+      if (first + each < folds)
+        continue;
+      Tile result = denseTile(isa::Space::Spad, -1, extent);
+      if (!chain.resultInAccumulators())
+        result.buffer = steps_.add(isa::Space::Spad, extent.elements(), "result tile");
+      chain.loadOperands(step.loads, {{place.n, place.y.begin, place.x.begin, chunk.begin},
+                                      {1, place.y.size(), place.x.size(), chunk.size()}});
+      finishTile(step.compute, chain, place.n, place.y, place.x, chunk, chunk.begin, acc, result);
+      if (!chain.resultInAccumulators())
+        storeResult(step.compute, chain, place.n, place.y, place.x, chunk, result);
+    }
+  };
   auto addStep = [&](const Place &place, const Span &chunk) {
+    if (plan_.weightParts > 1)
+      return addParts(place, chunk);
     steps_.steps.emplace_back();
     Step &step = steps_.steps.back();
     if (steps_.steps.size() == 1)
       chain.prepare(step.constants);
     if (loadedChunk != &chunk || (p_.weightsAreActivations && loadedBatch != place.n))
-      loadWeights(step, place.n, chunk);
+      loadWeights(step, place.n, chunk, {0, static_cast<int64_t>(folds_.size())});
     if (loadedPlace != &place)
       loadInput(step, place.n, place.y, place.x);
     loadedPlace = &place;

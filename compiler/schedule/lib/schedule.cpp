@@ -217,6 +217,8 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
     steps.layer = static_cast<int>(result.layers.size());
     result.layers.push_back(describe(group));
     lower(context, group, steps);
+    result.layers.back().plan =
+        steps.plan.empty() ? fmt::format("{} steps", steps.steps.size()) : steps.plan;
     emitter.append(std::move(steps), result.layers.back().name);
   }
   result.stream = emitter.finish();

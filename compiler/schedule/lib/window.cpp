@@ -382,6 +382,12 @@ void Window::lower() {
   WindowPlan plan =
       this->plan(ElementChain(context_, steps_, group_, anchor_, shapes, context_.channels));
   int64_t block = std::min(plan.tileChannels, context_.channels);
+  steps_.plan = fmt::format("{} steps of {}x{}x{} (y, x, channels); input and result "
+                            "double-buffered",
+                            p_.batch * ceilDiv(p_.outputHeight, plan.tileHeight) *
+                                ceilDiv(p_.outputWidth, plan.tileWidth) *
+                                ceilDiv(p_.channels, plan.tileChannels),
+                            plan.tileHeight, plan.tileWidth, plan.tileChannels);
   ElementChain chain(context_, steps_, group_, anchor_, shapes, block);
   chain.setBias(bias_);
   kernel::RescaleOp leading =

@@ -128,6 +128,7 @@ Report build(const Program &program, const RunRecord &record, const isa::Isa &is
     Row row;
     row.name = layer.name;
     row.op = layer.op;
+    row.plan = layer.plan;
     row.macs = finished[report.layers.size()] ? layer.macs : 0;
     row.inputBytes = layer.inputBytes;
     row.weightBytes = layer.weightBytes;

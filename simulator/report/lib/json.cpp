@@ -19,6 +19,7 @@ static Json rowJson(const Row &row) {
   json["name"] = row.name;
   json["op"] = row.op;
   json["cycles"] = row.cycles;
+  json["plan"] = row.plan;
   json["macs"] = row.macs;
   json["utilization"] = row.utilization;
   json["bound"] = name(row.bound);

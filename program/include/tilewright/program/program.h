@@ -36,6 +36,7 @@ struct LayerInfo {
   int64_t inputBytes = 0;     // of activations, as the graph needs them once
   int64_t weightBytes = 0;    // of weights and tables
   int64_t outputBytes = 0;
+  std::string plan = {}; // tiles and buffers, in words
 };
 
 // Instructions [firstInstruction, the next run's first) belong to `layer`; -1: none (set-up, the

@@ -32,7 +32,8 @@ struct CompileResult {
   std::string output; // the bytes of the stage asked for
   std::vector<std::string> warnings;
   QuantizationReport quantization; // empty when the model was integer already
-  std::string summary;             // memory plan and estimate, for the terminal
+  std::string summary;             // memory plan, for the terminal
+  std::string plan;                // tiles, buffering and estimate of each layer, a line each
 };
 
 // Throws UserError.

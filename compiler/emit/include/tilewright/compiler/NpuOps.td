@@ -72,10 +72,10 @@ def Npu_LayerOp : Npu_InnerOp<"layer"> {
   let summary = "One of the user's operators, or a fusion of them, for reports";
   let description = "macs are the real multiply-accumulates, bytes what the graph needs once; the estimate is the compiler's own.";
   let arguments = (ins Npu_Count:$number, StrAttr:$name, StrAttr:$op, Npu_Count:$macs, Npu_Count:$estimate_cycles, Npu_Count:$input_bytes,
-                       Npu_Count:$weight_bytes, Npu_Count:$output_bytes);
+                       Npu_Count:$weight_bytes, Npu_Count:$output_bytes, DefaultValuedStrAttr<StrAttr, "">:$plan);
   let assemblyFormat = [{
     $number $name `op` $op `macs` $macs `estimate_cycles` $estimate_cycles `input_bytes` $input_bytes `weight_bytes` $weight_bytes
-    `output_bytes` $output_bytes attr-dict
+    `output_bytes` $output_bytes (`plan` $plan^)? attr-dict
   }];
 }
 

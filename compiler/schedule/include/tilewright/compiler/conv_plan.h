@@ -51,13 +51,20 @@ struct ConvPlan {
   int64_t tileHeight, tileWidth; // output pixels of an accumulator tile
   int64_t stepChannels;          // output channels of a step
   int64_t tileChannels;          // output channels of an accumulator tile
-  bool weightsOuter;             // loop over channels outside the loop over pixels
+  int64_t weightParts; // a chunk of weights comes in so many parts, by folds; more than one
+                       // only where a step is one accumulator tile
+  bool weightsOuter;   // loop over channels outside the loop over pixels
   bool mergedTaps; // a reduction row spans the taps along x: kernelWidth * inputChannels contiguous
                    // elements
   bool inputDoubled, weightsDoubled; // room for the next tile's input and the next chunk's weights
   int64_t spadBytes, accBytes;       // needed
+  int64_t inputLoads, weightLoads;   // of tiles and chunks, over the whole layer
   double estimatedCycles;
 };
+
+// In words: "2x1 steps of 28x56x64 (y, x, channels), accumulator tiles of 4x56x16; input
+// double-buffered, weights loaded once".
+std::string describe(const ConvProblem &problem, const ConvPlan &plan);
 
 // The cheapest plan that fits, by estimate. Nothing when none fits; `smallest` then tells the least
 // scratchpad that would do.

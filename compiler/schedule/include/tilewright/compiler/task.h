@@ -39,6 +39,7 @@ struct Step {
 // The steps of one group, in order, with their buffers.
 struct Steps {
   int layer = -1;
+  std::string plan; // in words
   std::vector<Buffer> buffers;
   std::vector<Step> steps;
 

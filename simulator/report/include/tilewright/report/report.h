@@ -31,6 +31,7 @@ struct Row {
   std::string name;
   std::string op;
   int64_t cycles = 0;     // that belong to the row
+  std::string plan;       // of the compiler, in words
   int64_t macs = 0;       // real multiply-accumulates, padding taps excluded; 0 when not finished
   double utilization = 0; // macs / (cycles * the array's peak); 0 when cycles is 0
   Bound bound = Bound::None;
