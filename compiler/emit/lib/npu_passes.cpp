@@ -56,9 +56,9 @@ private:
   Option<Buffering> buffering_{
       *this, "buffering", llvm::cl::init(Buffering::Double),
       llvm::cl::desc("How far loads run ahead of the steps that need them"),
-      llvm::cl::values(clEnumValN(Buffering::None, "none", "not at all"),
-                       clEnumValN(Buffering::Single, "single", "constants only"),
-                       clEnumValN(Buffering::Double, "double", "one step"))};
+      llvm::cl::values(clEnumValN(Buffering::None, "none", "a fence after every step"),
+                       clEnumValN(Buffering::Single, "single", "not beyond their own step"),
+                       clEnumValN(Buffering::Double, "double", "to the step before"))};
 };
 
 class NpuCheckPass : public PassWrapper<NpuCheckPass, OperationPass<ModuleOp>> {
