@@ -16,8 +16,9 @@ SECONDS = 60  # a command that takes longer has failed
 ENGINES = ("functional", "cycle")
 MARGIN, SHARE = 0.10, 0.02  # the estimate of a layer with that share of the time should be that good
 
-# What a small machine may be refused for: memory that it does not have.
-NEED = re.compile(r"(?s)error: .*(scratchpad|accumulator|semaphore|instruction)")
+# What a case may be refused for: memory or semaphores that the machine does not have, a DRAM slower than its refresh, samples that overflow.
+REFUSALS = re.compile(r"no tile fits|does not fit|has \d+ semaphores|refreshes every|is not finite on a calibration sample")
+NEED = re.compile(r"needs (\d+) bytes of the (?:scratchpad|accumulators), target .* has (\d+)")
 
 
 @dataclasses.dataclass
@@ -120,7 +121,10 @@ class Case:
         if output.exists():
             raise Fault("compile: a refused model left a program behind")
         error = next(line for line in ended.diagnostics.splitlines() if "error:" in line)
-        raise Refusal(error) if NEED.search(error) else Fault(f"compile: {error}")
+        need = NEED.search(error)
+        if not REFUSALS.search(error) or need and int(need[1]) <= int(need[2]):
+            raise Fault(f"compile: {error}")
+        raise Refusal(error)
 
     def run(self, engine, arrays):
         folder = self.directory / engine

@@ -129,18 +129,6 @@ def conv(b, depthwise=None):
     return b.node("Conv", inputs, (n, out, *size), kernel_shape=kernel, strides=stride, dilations=dilation, pads=pads, group=group)
 
 
-def transposed_conv(b):
-    x = b.pick(4)
-    n, c, h, w = b.shapes[x]
-    kernel, stride = [b.choice((1, 2, 3, 4)) for _ in range(2)], [b.choice((1, 2, 2, 3)) for _ in range(2)]
-    pads = [b.integer(0, (k - 1) // 2) for k in kernel] * 2
-    size = [(s - 1) * st + k - 2 * p for s, st, k, p in zip((h, w), stride, kernel, pads)]
-    out = b.choice(CHANNELS)
-    need(min(size) > 0 and n * out * size[0] * size[1] * c * kernel[0] * kernel[1] <= MAC_LIMIT)
-    return b.node("ConvTranspose", [x, b.weights(c, out, *kernel, fan_in=c)], (n, out, *size), kernel_shape=kernel, strides=stride,
-                  pads=pads)
-
-
 def normalization(b):
     x = b.pick(4)
     c = b.shapes[x][1]
@@ -444,7 +432,7 @@ def branch_dead(b):
     return b.pick()
 
 
-OPERATORS = {conv: 9, transposed_conv: 1, normalization: 2, activation: 5, broadcast: 5, residual: 2, squeeze_and_excite: 2, pool: 4,
+OPERATORS = {conv: 9, normalization: 2, activation: 5, broadcast: 5, residual: 2, squeeze_and_excite: 2, pool: 4,
              global_pool: 1.5, concat: 3, slice_: 2, split: 1.5, pad: 2, transpose: 1, reshape: 2, resize: 1.5, linear: 2, product: 0.5,
              softmax: 0.7, folding: 0.7, shape_arithmetic: 0.3, branch_dead: 0.5}
 
