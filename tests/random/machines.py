@@ -23,11 +23,11 @@ def machine(seed):
               "acc_banks": acc_banks, "acc_bytes": max(1024, acc_banks * acc_unit)}
     if rng.random() < 0.6:
         params["bus_bytes"] = draw(1, 2, 4, 8, 16, 32, 64, 128)
-        params["burst_bytes"] = max(params["bus_bytes"], draw(128, 128, 256, 1024))
+        params["burst_bytes"] = max(params["bus_bytes"], draw(8, 16, 32, 64, 256, 1024, 4096))
     if rng.random() < 0.3:
-        params["semaphores"] = draw(15, 15, 16, 24, 32)
+        params["semaphores"] = draw(8, 12, 15, 15, 16, 24, 32)
     if rng.random() < 0.2:
-        params["semaphore_max"] = draw(15, 31, 255)
+        params["semaphore_max"] = draw(1, 2, 3, 15, 255)
     if rng.random() < 0.2:
         params["base_registers"] = draw(2, 4, 16, 32)
     if rng.random() < 0.2:

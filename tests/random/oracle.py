@@ -68,28 +68,49 @@ def draw_inputs(values, rng):
 
 
 def run_reference(text, inputs, outputs, arrays, directory):
-    """The reference model's outputs, by name. A value that is given twice, or is an input, has one name there: its first."""
-    numbers = iter(range(1 << 20))
-    named = re.sub(r'tilewright\.name = "[^"]*"', lambda _: f'tosa.tensor_name = "v{next(numbers)}"', text)
-    (directory / "named.mlir").write_text(named)
+    """The reference model's outputs, by name."""
     returned = re.findall(r"%\w+", re.search(r"^ +return (.*?) : ", text, re.MULTILINE)[1])
+    # It names values, so it can neither give one twice nor give an input: it computes each other one once.
     computed = [i for i, value in enumerate(returned) if not value.startswith("%arg") and value not in returned[:i]]
     for i, value in enumerate(inputs):
         numpy.save(directory / f"i{i}.npy", arrays[value.name])
     if computed:
-        flatbuffer = directory / "model.tosa"
-        run([tool("tosa-opt"), f"--tosa-serialize=retain-graph-input-output-names tosa-flatbuffer-filename={flatbuffer}",
-             directory / "named.mlir", "-o", "/dev/null"])
+        (directory / "named.mlir").write_text(named(text, returned, computed))
+        run([tool("tosa-opt"), "--tosa-serialize=retain-graph-input-output-names tosa-flatbuffer-filename="
+             f"{directory / 'model.tosa'}", directory / "named.mlir", "-o", "/dev/null"])
         # Its PATH is empty, for on a failure it would start a debugger, which takes seconds.
-        run([tool("tosa_reference_model"), f"--tosa_file={flatbuffer.name}", "--tosa_level=NONE", f"--flatbuffer_dir={directory}",
-             f"--output_dir={directory}",
-             "--ifm_name=" + ",".join(f"v{i}" for i in range(len(inputs))),
-             "--ifm_file=" + ",".join(f"i{i}.npy" for i in range(len(inputs))),
-             "--ofm_name=" + ",".join(f"v{len(inputs) + i}" for i in computed),
-             "--ofm_file=" + ",".join(f"o{i}.npy" for i in computed)], env={"PATH": ""})
+        run([tool("tosa_reference_model"), "--tosa_file=model.tosa", "--tosa_level=NONE", f"--flatbuffer_dir={directory}",
+             f"--output_dir={directory}", *files("i", range(len(inputs))), *files("o", computed)], env={"PATH": ""})
     given = {returned[i]: numpy.load(directory / f"o{i}.npy") for i in computed}
     given |= {f"%arg{i}": arrays[value.name] for i, value in enumerate(inputs)}
     return {output.name: given[value] for output, value in zip(outputs, returned)}
+
+
+def files(letter, numbers):
+    """The reference model's options for inputs (i) or outputs (o) of these numbers."""
+    return [f"--{letter}fm_name=" + ",".join(f"{letter}{i}" for i in numbers),
+            f"--{letter}fm_file=" + ",".join(f"{letter}{i}.npy" for i in numbers)]
+
+
+def named(text, returned, computed):
+    """The model with the reference model's names i0, i1, ..., o0, o1, ..., that returns the `computed` of its values alone."""
+
+    def rename(part, letter, kept):
+        values = [match[0] for match in VALUE.finditer(part)]
+        return ", ".join(re.sub(r"\{.*\}", f'{{tosa.tensor_name = "{letter}{i}"}}', values[i]) for i in kept)
+
+    lines = text.splitlines()
+    for at, line in enumerate(lines):
+        if "func.func @main(" in line:
+            arguments, results = line.split(" -> ", 1)
+            types = [f"tensor<{match[1]}{match[2]}>" for match in VALUE.finditer(results)]
+            count = len(VALUE.findall(arguments))
+            renamed = rename(arguments, "i", range(count)).split(", ")
+            lines[at] = (f"  func.func @main({', '.join(f'%arg{i}: {value}' for i, value in enumerate(renamed))}) -> "
+                         f"({rename(results, 'o', computed)}) {{")
+        elif line.lstrip().startswith("return "):
+            lines[at] = f"    return {', '.join(returned[i] for i in computed)} : {', '.join(types[i] for i in computed)}"
+    return "\n".join(lines)
 
 
 def run(command, env=None):
