@@ -1,0 +1,150 @@
+"""What the outputs must be: the integers of TOSA's reference model, and the floats of onnxruntime."""
+
+import dataclasses
+import importlib.metadata
+import re
+import subprocess
+
+import numpy
+import onnxruntime
+
+TYPES = {"i8": numpy.int8, "i16": numpy.int16, "i32": numpy.int32}
+RANGE = {"i8": (-128, 127), "i16": (-32768, 32767), "i32": (-(1 << 20), 1 << 20)}
+VALUE = re.compile(r'tensor<((?:\d+x)*)(i\d+)> \{([^}]*)\}')
+
+
+class OracleError(Exception):
+    """The oracle turned the model down or crashed."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Value:
+    """An input or output of the integer model."""
+
+    name: str
+    type: str
+    shape: tuple
+    scale: float | None
+    zero_point: int
+
+    def as_float(self, integers):
+        return (integers.astype(numpy.float64) - self.zero_point) * self.scale
+
+
+def tool(name):
+    """The compiled program behind a command of tosa-tools: the command itself is a script that takes longer than the program."""
+    return str(importlib.metadata.distribution("tosa-tools").locate_file(f"bin/{name}"))
+
+
+def signature(text):
+    """(inputs, outputs) of the integer model's `main`."""
+    (line,) = [line for line in text.splitlines() if "func.func @main(" in line]
+    arguments, results = line.split(" -> ", 1)
+    return tuple([read_value(match) for match in VALUE.finditer(part)] for part in (arguments, results))
+
+
+def read_value(match):
+    shape, kind, attributes = match.groups()
+    name = re.search(r'tilewright\.name = "([^"]*)"', attributes).group(1)
+    scale = re.search(r"tilewright\.scale = (\S+) :", attributes)
+    zero_point = re.search(r"tilewright\.zero_point = (-?\d+) :", attributes)
+    return Value(name, kind, tuple(int(size) for size in shape.split("x")[:-1]), float(scale.group(1)) if scale else None,
+                 int(zero_point.group(1)) if zero_point else 0)
+
+
+def draw_inputs(values, rng):
+    """Integers over the whole range, or all at one end of it."""
+
+    def draw(value):
+        low, high = RANGE[value.type]
+        kind = rng.random()
+        if kind < 0.1:
+            return numpy.full(value.shape, low if kind < 0.05 else high)
+        if kind < 0.2:
+            return rng.choice([low, high, value.zero_point], value.shape)
+        return rng.integers(low, high + 1, value.shape)
+
+    return {value.name: draw(value).astype(TYPES[value.type]) for value in values}
+
+
+def run_reference(text, inputs, outputs, arrays, directory):
+    """The reference model's outputs, by name."""
+    returned = re.findall(r"%\w+", re.search(r"^ +return (.*?) : ", text, re.MULTILINE)[1])
+    # It names values, so it can neither give one twice nor give an input: it computes each other one once.
+    computed = [i for i, value in enumerate(returned) if not value.startswith("%arg") and value not in returned[:i]]
+    for i, value in enumerate(inputs):
+        numpy.save(directory / f"i{i}.npy", arrays[value.name])
+    if computed:
+        (directory / "named.mlir").write_text(named(text, returned, computed))
+        run([tool("tosa-opt"), "--tosa-serialize=retain-graph-input-output-names tosa-flatbuffer-filename="
+             f"{directory / 'model.tosa'}", directory / "named.mlir", "-o", "/dev/null"])
+        # Its PATH is empty, for on a failure it would start a debugger, which takes seconds.
+        run([tool("tosa_reference_model"), "--tosa_file=model.tosa", "--tosa_level=NONE", f"--flatbuffer_dir={directory}",
+             f"--output_dir={directory}", *files("i", range(len(inputs))), *files("o", computed)], env={"PATH": ""})
+    given = {returned[i]: numpy.load(directory / f"o{i}.npy") for i in computed}
+    given |= {f"%arg{i}": arrays[value.name] for i, value in enumerate(inputs)}
+    return {output.name: given[value] for output, value in zip(outputs, returned)}
+
+
+def files(letter, numbers):
+    """The reference model's options for inputs (i) or outputs (o) of these numbers."""
+    return [f"--{letter}fm_name=" + ",".join(f"{letter}{i}" for i in numbers),
+            f"--{letter}fm_file=" + ",".join(f"{letter}{i}.npy" for i in numbers)]
+
+
+def named(text, returned, computed):
+    """The model with the reference model's names i0, i1, ..., o0, o1, ..., that returns the `computed` of its values alone."""
+
+    def rename(part, letter, kept):
+        values = [match[0] for match in VALUE.finditer(part)]
+        return ", ".join(re.sub(r"\{.*\}", f'{{tosa.tensor_name = "{letter}{i}"}}', values[i]) for i in kept)
+
+    lines = text.splitlines()
+    for at, line in enumerate(lines):
+        if "func.func @main(" in line:
+            arguments, results = line.split(" -> ", 1)
+            types = [f"tensor<{match[1]}{match[2]}>" for match in VALUE.finditer(results)]
+            count = len(VALUE.findall(arguments))
+            renamed = rename(arguments, "i", range(count)).split(", ")
+            lines[at] = (f"  func.func @main({', '.join(f'%arg{i}: {value}' for i, value in enumerate(renamed))}) -> "
+                         f"({rename(results, 'o', computed)}) {{")
+        elif line.lstrip().startswith("return "):
+            lines[at] = f"    return {', '.join(returned[i] for i in computed)} : {', '.join(types[i] for i in computed)}"
+    return "\n".join(lines)
+
+
+def run(command, env=None):
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=env)
+    if done.returncode != 0 or "UNPREDICTABLE" in done.stdout + done.stderr:
+        raise OracleError(f"{command[0].rsplit('/', 1)[-1]}: exit code {done.returncode}: {(done.stdout + done.stderr)[:500]}")
+
+
+def run_float(model, outputs, arrays):
+    """onnxruntime's outputs, by name."""
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    return dict(zip(outputs, session.run(outputs, arrays)))
+
+
+CONVOLUTION = re.compile(
+    r"tosa\.(conv2d|depthwise_conv2d) .*dilation = array<i64: (\d+), (\d+)>.*pad = array<i64: (\d+), (\d+), (\d+), (\d+)>.*"
+    r"stride = array<i64: (\d+), (\d+)>.* : \(tensor<([\dx]+)xi\d+>, tensor<([\dx]+)xi\d+>.* -> tensor<([\dx]+)xi32>")
+
+
+def macs_of_convolutions(text):
+    """Multiply-accumulates of the convolutions; taps that fall on padding are not counted."""
+    total = 0
+    for match in CONVOLUTION.finditer(text):
+        kind, *numbers = match.groups()
+        dilation, pads, stride = [int(n) for n in numbers[:2]], [int(n) for n in numbers[2:6]], [int(n) for n in numbers[6:8]]
+        image, weight, result = ([int(size) for size in text_.split("x")] for text_ in numbers[8:11])
+        kernel = weight[1:3] if kind == "conv2d" else weight[0:2]
+        taps = 1
+        for axis in range(2):
+            taps *= sum(0 <= out * stride[axis] + tap * dilation[axis] - pads[2 * axis] < image[1 + axis]
+                        for out in range(result[1 + axis]) for tap in range(kernel[axis]))
+        total += result[0] * taps * result[3] * (weight[3] if kind == "conv2d" else 1)
+    return total
