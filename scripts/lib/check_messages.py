@@ -16,7 +16,7 @@ from tally import Tally
 SOURCES = ("support", "isa", "program", "simulator", "compiler", "tools")
 EXCEPTIONS = ROOT / "scripts" / "lib" / "messages_without_a_test.txt"
 CALL = re.compile(r"\b(?:UserError|TypeError|Trap|CheckFailed|ValidationError|emitError|emitOpError|fail|reject|refuse|mistake|"
-                  r"reserved|require|unsupported)\s*[({]")
+                  r"reserved|require|unsupported|fault)\s*[({]")
 ADJACENT = re.compile(r'"\s*\n\s*"')
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 PLACEHOLDER = re.compile(r"\{[^{}]*\}|\\[nt\"']|'")
