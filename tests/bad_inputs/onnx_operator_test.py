@@ -52,7 +52,8 @@ class Operators(RejectionTest, metaclass=CaseTable):
         "gelu": (one("Gelu", approximate="roughly"), "Gelu", "attribute 'approximate' is 'roughly'"),
         "leak": (one("LeakyRelu", alpha=float("nan")), "LeakyRelu", "attribute 'alpha' is not a number"),
         "integer operand": (one("Add", int64(1)), "Add", "input 'i0' is of int64; only float32 is computed with"),
-        "comparison of data": (encoded(graph_of([node("Greater", ("x", "x"), ("g",)), node("Where", ("g", "x", "x"), name="w")])), "Greater",
+        "comparison of data": (encoded(graph_of([node("Greater", ("x", "x"), ("g",)), node("Where", ("g", "x", "w"), name="where")],
+                                                [tensor("w", weights(1, 3, 8, 8))])), "Greater",
                                "has no integer form: tosa.greater on these types cannot be quantized\n"
                                "  fix: cut it off the model, or run it on the host"),
         "condition operand": (encoded(graph_of([node("Greater", ("x", "x"), ("g",)), node("Relu", ("g",))])), "Relu",
