@@ -17,9 +17,10 @@ SOURCES = ("support", "isa", "program", "simulator", "compiler", "tools")
 EXCEPTIONS = ROOT / "scripts" / "lib" / "messages_without_a_test.txt"
 CALL = re.compile(r"\b(?:UserError|TypeError|Trap|CheckFailed|ValidationError|emitError|emitOpError|fail|reject|refuse|mistake|"
                   r"reserved|require|unsupported|fault)\s*[({]")
-ADJACENT = re.compile(r'"\s*\n\s*"')
+ADJACENT = re.compile(r'"\s*\n\s*[rfb]*"')
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 PLACEHOLDER = re.compile(r"\{[^{}]*\}|\\[nt\"']|'")
+OPEN, CLOSE = "\1", "\2"  # of the brackets that a format string doubles
 LEAST = 12  # characters that make a part worth looking for
 
 
@@ -55,8 +56,9 @@ def messages(text):
     """(line, words) of each part of a diagnostic that placeholders leave; adjacent literals are one."""
     for line, source in diagnostics(text):
         for literal in LITERAL.findall(ADJACENT.sub("", source)):
-            for part in PLACEHOLDER.split(literal):
-                if len(words := part.strip()) >= LEAST and " " in words:
+            for part in PLACEHOLDER.split(literal.replace("{{", OPEN).replace("}}", CLOSE)):
+                words = part.replace(OPEN, "{").replace(CLOSE, "}").strip()
+                if len(words) >= LEAST and " " in words:
                     yield line, words
 
 

@@ -10,19 +10,23 @@ import numpy
 import models
 from models import graph_of, value, weights
 from onnx_test import encoded, node
+import tool
 from rejection import CaseTable, RejectionTest, named_cases
 
 
 class Compile(RejectionTest, metaclass=CaseTable):
+    def test_unavailable(self):
+        self.assert_diagnostic(self.compile(models.write_mlir(self.scratch), "--quantize", "int16"),
+                               "tilewright: error: --quantize int16 is not available in this version")
+
     @named_cases({
-        "--quantize int16": ["--quantize", "int16"],
-        "--emit npu": ["--emit", "npu"],
-        "--compile-from and --compile-to": ["--compile-from", "tosa"],
+        "no size": ("x=", "'x=' is not NAME=SIZExSIZE..., with sizes of at least 1"),
+        "size 0": ("x=1x0", "'x=1x0' is not NAME=SIZExSIZE..., with sizes of at least 1"),
     })
-    def test_unavailable(self, options):
-        name = " ".join(options) if options[0] != "--compile-from" else "--compile-from and --compile-to"
-        self.assert_diagnostic(self.compile(models.write_mlir(self.scratch), *options),
-                               f"tilewright: error: {name} is not available in this version")
+    def test_shape(self, case):
+        option, message = case
+        self.assert_diagnostic(self.compile(models.write_onnx(self.scratch), "--shape", option),
+                               f"tilewright: error: --shape: {message}\n  fix: see `tilewright compile --help`", code=tool.USAGE)
 
     @named_cases({
         "empty": ("m.onnx", b"", [], "the file is empty", "give a model: .onnx, or TOSA as .mlir"),

@@ -27,6 +27,12 @@ LARGE = one("%x: tensor<70000xi8>", "70000x1xi8", f"%s = {shape(70000, 1)}",
             "tosa.reshape %x, %s : (tensor<70000xi8>, !tosa.shape<2>)")
 
 
+DEPTHWISE = one("%x: tensor<1x16x16x64xi8>", "1x14x14x64xi32", f"%w = {constant(1, '3x3x64x1xi8')}", f"%b = {constant(1, '64xi32')}",
+                f"%z = {constant(0, '1xi8')}",
+                "tosa.depthwise_conv2d %x, %w, %b, %z, %z {acc_type = i32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, "
+                "stride = array<i64: 1, 1>} : (tensor<1x16x16x64xi8>, tensor<3x3x64x1xi8>, tensor<64xi32>, tensor<1xi8>, tensor<1xi8>)")
+
+
 class Schedule(RejectionTest, metaclass=CaseTable):
     def arguments(self, model, overlay, *options):
         return self.compile(self.write("m.mlir", model.replace("§", "")), "--what-if", self.write("overlay.yaml", HEADER + overlay), *options)
@@ -50,6 +56,9 @@ class Schedule(RejectionTest, metaclass=CaseTable):
                   "no tile fits into the scratchpad and the accumulators of target 'edge16'",
                   "give the scratchpad and the accumulators more bytes"),
         "sum": (SUM, smallest(), [], "layer 'reduce_sum_0'", "no tile fits into acc of target 'edge16'", "give acc more bytes"),
+        "parameters": (DEPTHWISE, smallest(), ["--buffering", "single"], "layer 'depthwise_conv2d_0'",
+                       "spad does not fit: 768 bytes for rescale parameters, 576 of 1024 bytes are in use",
+                       "give spad at least 1344 bytes"),
         "DRAM": (LARGE, 'target: { params: { dram_bytes: "65536" } }\n', [], None, "the tensors do not fit into DRAM", None),
         "semaphores": (ADD, 'target: { params: { semaphores: "2" } }\n', [], None, "target 'edge16' has 2 semaphores; 4 units need 15",
                        'set params: { semaphores: "15" }'),
