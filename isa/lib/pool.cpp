@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 
 namespace tilewright::isa {
 
@@ -22,14 +23,6 @@ Type typed(const std::optional<Bounds> &bounds, bool isSigned) {
     throw TypeError{"the value needs more than 128 bits",
                     "close an argument with cast<T> or sat<T>"};
   return type;
-}
-
-Type common(const Type &a, const Type &b) {
-  std::optional<Type> type = commonType(a, b);
-  if (!type)
-    throw TypeError{fmt::format("no type of at most 128 bits holds {} and {}", a.str(), b.str()),
-                    ""};
-  return *type;
 }
 
 // The bounds of an arithmetic operation over all values of its argument types; none when they leave
@@ -68,7 +61,7 @@ Type resultType(ExprKind kind, const std::vector<ExprPtr> &args) {
   case ExprKind::And:
   case ExprKind::Or:
   case ExprKind::Xor:
-    return common(a, args[1]->type);
+    return commonType(a, args[1]->type);
   case ExprKind::ShiftLeft:
   case ExprKind::ShiftRight:
     return a;
@@ -82,12 +75,11 @@ Type resultType(ExprKind kind, const std::vector<ExprPtr> &args) {
   case ExprKind::LessEqual:
   case ExprKind::Greater:
   case ExprKind::GreaterEqual:
-    common(a, args[1]->type);
     return boolean;
   case ExprKind::Select:
     if (a != boolean)
       throw TypeError{fmt::format("the condition is a {}, not a u1", a.str()), "compare with 0"};
-    return common(args[1]->type, args[2]->type);
+    return commonType(args[1]->type, args[2]->type);
   case ExprKind::CountLeadingZeros:
     return Type{false, 8};
   default:

@@ -31,13 +31,10 @@ Type smallestType(__int128 least, __int128 greatest, bool isSigned) {
   return type;
 }
 
-std::optional<Type> commonType(const Type &a, const Type &b) {
+Type commonType(const Type &a, const Type &b) {
   if (a.isSigned == b.isSigned)
     return Type{a.isSigned, std::max(a.bits, b.bits)};
-  int bits = a.isSigned ? std::max(a.bits, b.bits + 1) : std::max(a.bits + 1, b.bits);
-  if (bits > 128)
-    return std::nullopt;
-  return Type{true, bits};
+  return Type{true, a.isSigned ? std::max(a.bits, b.bits + 1) : std::max(a.bits + 1, b.bits)};
 }
 
 __int128 wrap(__int128 value, const Type &type) {

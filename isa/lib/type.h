@@ -3,14 +3,11 @@
 
 #include "tilewright/isa/expression.h"
 
-#include <optional>
-
 namespace tilewright::isa {
 
 bool holds(const Type &wide, const Type &narrow);
 Type smallestType(__int128 least, __int128 greatest, bool isSigned);
-std::optional<Type> commonType(const Type &a,
-                               const Type &b); // none when it would need more than 128 bits
+Type commonType(const Type &a, const Type &b); // i128 holds all of i1 to i128 and u1 to u127
 __int128 wrap(__int128 value, const Type &type);
 __int128 saturate(__int128 value, const Type &type);
 int clog2(uint64_t value); // bits that count `value` different things; 0 for 1

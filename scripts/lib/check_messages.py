@@ -15,9 +15,12 @@ from tally import Tally
 
 SOURCES = ("support", "isa", "program", "simulator", "compiler", "tools")
 EXCEPTIONS = ROOT / "scripts" / "lib" / "messages_without_a_test.txt"
-CALL = re.compile(r"\b(?:UserError|emitError|emitOpError|fail|reject|refuse|mistake|reserved)\s*\(")
+CALL = re.compile(r"\b(?:UserError|TypeError|Trap|CheckFailed|ValidationError|emitError|emitOpError|fail|reject|refuse|mistake|"
+                  r"reserved|require|unsupported|fault)\s*[({]")
+ADJACENT = re.compile(r'"\s*\n\s*[rfb]*"')
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 PLACEHOLDER = re.compile(r"\{[^{}]*\}|\\[nt\"']|'")
+OPEN, CLOSE = "\1", "\2"  # of the brackets that a format string doubles
 LEAST = 12  # characters that make a part worth looking for
 
 
@@ -25,8 +28,8 @@ def is_test(path):
     return "test" in path.parts or "tests" in path.parts or "fuzz" in path.parts or "bench" in path.parts
 
 
-def arguments(text, start):
-    """The text of a call's arguments; `start` is behind its parenthesis."""
+def closing(text, start):
+    """Behind the bracket that closes the one before `start`; brackets in strings count for nothing."""
     depth, at, quoted = 1, start, False
     while depth and at < len(text):
         c = text[at]
@@ -35,27 +38,34 @@ def arguments(text, start):
         elif c == '"':
             quoted = not quoted
         elif not quoted:
-            depth += (c == "(") - (c == ")")
+            depth += (c in "({") - (c in ")}")
         at += 1
-    return text[start : at - 1]
+    return at
+
+
+def diagnostics(text):
+    """(line, source) of each diagnostic: the arguments of the call, and what is streamed into it."""
+    for call in CALL.finditer(text):
+        end = closing(text, call.end())
+        if re.match(r"\s*<<", text[end:]):
+            end = text.index(";", end)
+        yield text.count("\n", 0, call.start()) + 1, text[call.end() : end]
 
 
 def messages(text):
-    """(line, words) of each diagnostic; adjacent literals are one."""
-    for call in CALL.finditer(text):
-        body = re.sub(r'"\s*\n\s*"', "", arguments(text, call.end()))
-        line = text.count("\n", 0, call.start()) + 1
-        for literal in LITERAL.findall(body):
-            parts = [part.strip() for part in PLACEHOLDER.split(literal)]
-            longest = max(parts, key=len, default="")
-            if len(longest) >= LEAST and " " in longest:
-                yield line, longest
+    """(line, words) of each part of a diagnostic that placeholders leave; adjacent literals are one."""
+    for line, source in diagnostics(text):
+        for literal in LITERAL.findall(ADJACENT.sub("", source)):
+            for part in PLACEHOLDER.split(literal.replace("{{", OPEN).replace("}}", CLOSE)):
+                words = part.replace(OPEN, "{").replace(CLOSE, "}").strip()
+                if len(words) >= LEAST and " " in words:
+                    yield line, words
 
 
 def main():
     files = [path for path in ROOT.glob("**/*") if path.suffix in (".cpp", ".h", ".py", ".mlir", ".txt", "")
              and path.is_file() and path.relative_to(ROOT).parts[0] in (*SOURCES, "tests")]
-    told = "\n".join(re.sub(r'"\s*\n\s*"', "", path.read_text(errors="replace"))
+    told = "\n".join(ADJACENT.sub("", path.read_text(errors="replace"))
                      for path in files if is_test(path.relative_to(ROOT)))
     told = told.replace('\\"', '"')
     exceptions = {line.split("    ")[0].strip() for line in EXCEPTIONS.read_text().splitlines()

@@ -397,10 +397,14 @@ class ExternalData(RejectionTest, metaclass=CaseTable):
         self.folder = self.scratch / "folder"
         self.folder.mkdir()
 
-    def check(self, **entries):
+    def check(self, message=None, **entries):
         path = self.folder / "m.onnx"
         path.write_bytes(self.model(**entries))
-        self.assert_rejected(self.compile(path), r"m\.onnx(?s:.*)w")
+        if message:
+            self.assert_diagnostic(self.compile(path), f"@/folder/m.onnx: initializer 'w': error: {message}\n"
+                                   "  fix: keep external data in a regular file beside the model")
+        else:
+            self.assert_rejected(self.compile(path), r"m\.onnx(?s:.*)w")
 
     def good(self, name="w.bin"):
         (self.folder / name).write_bytes(self.outside.read_bytes())
@@ -448,10 +452,13 @@ class ExternalData(RejectionTest, metaclass=CaseTable):
         self.check(location="w.bin")
 
     def test_no_location(self):
-        self.check(offset=0)
+        self.check("external data has no location", offset=0)
 
     def test_empty_location(self):
         self.check(location="")
+
+    def test_location_of_the_folder(self):
+        self.check("external data has no file name", location=".")
 
     @named_cases({"past the end": 4, "negative": -4, "word": "four", "2^63": 2**63, "overflowing": 2**63 - 1})
     def test_offset(self, offset):

@@ -90,6 +90,11 @@ class RejectionTest(unittest.TestCase):
         path = self.write(name, content)
         self.assert_rejected(self.compile(path, *options), rf"{re.escape(name)}(?s:.*){expected}")
 
+    def assert_diagnostic(self, arguments, expected, code=tool.USER_MISTAKE, **options):
+        """The run is rejected with exactly this diagnostic: place, message and fix, word for word; @ is the scratch directory."""
+        ended = self.assert_rejected(arguments, "(?s:.)", code, **options)
+        self.assertEqual(ended.diagnostics.replace(str(self.scratch), "@").rstrip("\n"), expected)
+
 
 def named_cases(cases):
     """Turns {name: argument} into test methods: decorate `test_x(self, argument)` of a RejectionTest."""

@@ -105,7 +105,7 @@ npu.program attributes {accumulator_peak_bytes = 0 : i64, code_address = 0 : i64
 // -----
 
 npu.program attributes {accumulator_peak_bytes = 0 : i64, code_address = 0 : i64, dram_bytes = 0 : i64, entry = 0 : i64, isa_hash = "", overlays = [], scratchpad_peak_bytes = 0 : i64, target = "edge16", timing_hash = ""} {
-  // expected-error @+1 {{'npu.input' op cannot have type 'tensor<4xi4>'}}
+  // expected-error @+1 {{'npu.input' op cannot have type 'tensor<4xi4>': elements are integers of 1, 8, 16, 32 or 64 bits or floats of 16, 32 or 64, without an encoding}}
   npu.input "x" : tensor<4xi4> at 0
 }
 

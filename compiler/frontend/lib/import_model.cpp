@@ -4,6 +4,7 @@
 #include "tilewright/support/files.h"
 
 #include <algorithm>
+#include <climits>
 
 namespace tilewright {
 
@@ -23,7 +24,7 @@ static bool looksLikeText(const std::string &bytes) {
 
 mlir::OwningOpRef<mlir::ModuleOp> importModel(const std::string &path, const ImportOptions &options,
                                               mlir::MLIRContext &context) {
-  std::string bytes = readFile(path);
+  std::string bytes = readFile(path, INT_MAX); // protobuf's own limit
   if (bytes.empty())
     throw UserError({path, 0, 0, ""}, "the file is empty", "give a model: .onnx, or TOSA as .mlir");
   bool bytecode = bytes.rfind("ML\xefR", 0) == 0;

@@ -14,7 +14,7 @@ namespace tilewright::quantization {
 func::FuncOp mainOf(ModuleOp module) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main || main.isDeclaration() || !main.getBody().hasOneBlock())
-    throw UserError({}, "the model has no function @main of one block");
+    throw std::logic_error("the model has no function @main of one block");
   return main;
 }
 

@@ -90,9 +90,6 @@ std::vector<StreamInstruction> Emitter::finish() {
   for (const isa::Instruction &candidate : isa_.instructions())
     if (candidate.control == isa::Control::Halt)
       instruction = &candidate;
-  if (!instruction)
-    throw UserError(
-        {}, fmt::format("target '{}' has no instruction that ends a program", isa_.target()));
   halt.instruction = instruction->index;
   stream_.push_back({halt, -1});
   return std::move(stream_);
@@ -217,14 +214,10 @@ void Emitter::setRegisters(int unit, const std::vector<std::pair<int, int64_t>> 
       changes.emplace_back(index, value);
   if (changes.empty())
     return;
-  const isa::Instruction *set = nullptr;
+  const isa::Instruction *set = nullptr; // the loader sees to it that there is one
   for (const isa::Instruction &candidate : isa_.instructions())
     if (candidate.unit == unit && !candidate.sets.empty())
       set = &candidate;
-  if (!set)
-    throw UserError({},
-                    fmt::format("target '{}' has no instruction that sets registers of unit '{}'",
-                                isa_.target(), isa_.units()[unit].name));
   for (size_t i = 0; i < changes.size(); i += set->sets.size()) {
     isa::Word word;
     word.instruction = set->index;

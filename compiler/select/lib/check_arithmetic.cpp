@@ -11,8 +11,6 @@ static bool isWide(Value value) { return typeOf(value).getElementTypeBitWidth() 
 LogicalResult checkRescale(tosa::RescaleOp op) {
   if (typeOf(op.getInput()).getShape() != typeOf(op.getOutput()).getShape())
     return op.emitOpError("result must have the shape of the input");
-  if (op.getPerChannel() && typeOf(op.getInput()).getRank() == 0)
-    return op.emitOpError("cannot scale a tensor of rank 0 by channels");
   if (op.getInputUnsigned() && op.getOutputUnsigned())
     return op.emitOpError("input and result cannot both be unsigned");
   if ((op.getInputUnsigned() || op.getOutputUnsigned()) &&

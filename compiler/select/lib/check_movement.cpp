@@ -99,11 +99,7 @@ LogicalResult checkResize(tosa::ResizeOp op) {
 }
 
 LogicalResult checkGather(tosa::GatherOp op) {
-  ArrayRef<int64_t> values = shapeOf(op.getValues()), indices = shapeOf(op.getIndices()),
-                    result = shapeOf(op.getOutput());
-  SmallVector<int64_t> expected = {values[0], indices[1], values[2]};
-  if (indices[0] != values[0] || result != ArrayRef<int64_t>(expected))
-    return op.emitOpError("indices and result must fit the values: [N,K,C] by [N,W] gives [N,W,C]");
+  ArrayRef<int64_t> values = shapeOf(op.getValues());
   auto positions = constantIntegers(op.getIndices());
   if (!positions)
     return success();

@@ -50,7 +50,6 @@ Selected selectReshape(mlir::tosa::ReshapeOp op, mlir::OpBuilder &builder);
 Selected selectResize(mlir::tosa::ResizeOp op, mlir::OpBuilder &builder);
 Selected selectGather(mlir::tosa::GatherOp op, mlir::OpBuilder &builder);
 
-bool isMovable(mlir::Value value); // of elements that kernel.assemble moves
 // Moves `regions` of the sources into a tensor of this type; a constant when the sources are.
 Selected createAssemble(mlir::Location location, mlir::Type type, mlir::ValueRange sources,
                         std::optional<int64_t> fill, llvm::ArrayRef<kernel::Region> regions,

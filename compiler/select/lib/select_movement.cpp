@@ -23,11 +23,6 @@ static int64_t dot(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
   return sum;
 }
 
-bool isMovable(Value value) {
-  return hasElement(value, 1) || hasElement(value, 8) || hasElement(value, 16) ||
-         hasElement(value, 32);
-}
-
 Selected createAssemble(Location location, Type type, ValueRange sources,
                         std::optional<int64_t> fill, ArrayRef<Region> regions, OpBuilder &builder) {
   SmallVector<Region> merged(llvm::map_range(regions, kernel::coalesce));
@@ -50,14 +45,7 @@ static Region box(ArrayRef<int64_t> source, ArrayRef<int64_t> result, ArrayRef<i
   return region;
 }
 
-static Selected unsupportedElement(Operation *op) {
-  return unsupported(op,
-                     "moving elements of " + elementName(op->getOperand(0)) + " is not supported");
-}
-
 Selected selectPad(tosa::PadOp op, OpBuilder &builder) {
-  if (!isMovable(op.getInput1()))
-    return unsupportedElement(op);
   auto padding = constantIntegers(op.getPadding()), fill = constantIntegers(op.getPadConst());
   if (!padding || !fill)
     return unsupported(op, "its padding or fill value is not constant");
@@ -72,8 +60,6 @@ Selected selectPad(tosa::PadOp op, OpBuilder &builder) {
 }
 
 Selected selectConcat(tosa::ConcatOp op, OpBuilder &builder) {
-  if (!isMovable(op.getOperand(0)))
-    return unsupportedElement(op);
   ArrayRef<int64_t> result = shapeOf(op.getOutput());
   SmallVector<Region> regions;
   int64_t position = 0;
@@ -89,20 +75,15 @@ Selected selectConcat(tosa::ConcatOp op, OpBuilder &builder) {
 }
 
 Selected selectSlice(tosa::SliceOp op, OpBuilder &builder) {
-  if (!isMovable(op.getInput1()))
-    return unsupportedElement(op);
-  auto start = constantIntegers(op.getStart());
-  if (!start)
-    return unsupported(op, "its start is not constant");
+  // Shapes are constant: operators that compute some have no kernel form.
+  SmallVector<int64_t> start = *constantIntegers(op.getStart());
   ArrayRef<int64_t> result = shapeOf(op.getOutput());
   Region region = box(shapeOf(op.getInput1()), result, result);
-  region.sourceOffset = dot(*start, region.sourceStrides);
+  region.sourceOffset = dot(start, region.sourceStrides);
   return createAssemble(op.getLoc(), op.getType(), op.getInput1(), std::nullopt, region, builder);
 }
 
 Selected selectTranspose(tosa::TransposeOp op, OpBuilder &builder) {
-  if (!isMovable(op.getInput1()))
-    return unsupportedElement(op);
   ArrayRef<int64_t> source = shapeOf(op.getInput1()), result = shapeOf(op.getOutput());
   Region region = box(source, result, result);
   SmallVector<int64_t> strides = region.sourceStrides;
@@ -114,8 +95,6 @@ Selected selectTranspose(tosa::TransposeOp op, OpBuilder &builder) {
 // Every axis is copied `multiple` times: two dimensions, the outer one without a step in the
 // source.
 Selected selectTile(tosa::TileOp op, OpBuilder &builder) {
-  if (!isMovable(op.getInput1()))
-    return unsupportedElement(op);
   ArrayRef<int64_t> source = shapeOf(op.getInput1()), result = shapeOf(op.getOutput());
   SmallVector<int64_t> sourceStrides = denseStrides(source), resultStrides = denseStrides(result);
   Region region;
@@ -128,8 +107,6 @@ Selected selectTile(tosa::TileOp op, OpBuilder &builder) {
 }
 
 Selected selectReverse(tosa::ReverseOp op, OpBuilder &builder) {
-  if (!isMovable(op.getInput1()))
-    return unsupportedElement(op);
   ArrayRef<int64_t> shape = shapeOf(op.getInput1());
   Region region = box(shape, shape, shape);
   int64_t &stride = region.sourceStrides[op.getAxis()];
@@ -139,8 +116,6 @@ Selected selectReverse(tosa::ReverseOp op, OpBuilder &builder) {
 }
 
 Selected selectReshape(tosa::ReshapeOp op, OpBuilder &builder) {
-  if (!isMovable(op.getInput1()))
-    return unsupportedElement(op);
   auto type = cast<RankedTensorType>(op.getType());
   if (DenseElementsAttr elements = constantElements(op.getInput1()))
     return tosa::ConstOp::create(builder, op.getLoc(), type, elements.reshape(type));

@@ -78,16 +78,15 @@ ArrayRef<int64_t> shapeOf(Value value) {
 Selected selectResize(tosa::ResizeOp op, OpBuilder &builder) {
   if (op.getMode() != tosa::ResizeMode::NEAREST_NEIGHBOR)
     return unsupported(op, "the only supported mode is NEAREST_NEIGHBOR");
-  if (!isMovable(op.getInput()) ||
-      op.getInput().getType().getElementType() != op.getType().getElementType())
+  if (op.getInput().getType().getElementType() != op.getType().getElementType())
     return unsupported(op, "resizing " + elementName(op.getInput()) + " to " +
                                elementName(op.getOutput()) + " is not supported");
-  auto scale = constantIntegers(op.getScale()), offset = constantIntegers(op.getOffset());
-  if (!scale || !offset || !constantIntegers(op.getBorder()))
-    return unsupported(op, "its scale, offset and border are not constant");
+  // Shapes are constant: operators that compute some have no kernel form.
+  SmallVector<int64_t> scale = *constantIntegers(op.getScale()),
+                       offset = *constantIntegers(op.getOffset());
   ArrayRef<int64_t> source = shapeOf(op.getInput()), result = shapeOf(op.getOutput());
-  auto rows = stretchesOf(nearest(source[1], result[1], (*scale)[0], (*scale)[1], (*offset)[0]));
-  auto columns = stretchesOf(nearest(source[2], result[2], (*scale)[2], (*scale)[3], (*offset)[1]));
+  auto rows = stretchesOf(nearest(source[1], result[1], scale[0], scale[1], offset[0]));
+  auto columns = stretchesOf(nearest(source[2], result[2], scale[2], scale[3], offset[1]));
   if (rows.size() * columns.size() > mostRegions)
     return unsupported(op, "its scale is too irregular");
   SmallVector<int64_t> from = kernel::denseStrides(source), to = kernel::denseStrides(result);
@@ -104,9 +103,6 @@ Selected selectResize(tosa::ResizeOp op, OpBuilder &builder) {
 }
 
 Selected selectGather(tosa::GatherOp op, OpBuilder &builder) {
-  if (!isMovable(op.getValues()))
-    return unsupported(op,
-                       "moving elements of " + elementName(op.getValues()) + " is not supported");
   auto indices = constantIntegers(op.getIndices());
   if (!indices)
     return unsupported(op, "its indices are not constant");

@@ -2,10 +2,10 @@
 
 #include "tilewright/isa/assembler.h"
 #include "tilewright/simulator/fault.h"
-#include "tilewright/support/error.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <stdexcept>
 
 namespace tilewright::cycle {
 
@@ -23,9 +23,7 @@ const isa::Unit &unitOf(const isa::Isa &isa, isa::UnitTemplate kind) {
 void Core::check(const isa::Isa &isa) {
   for (const isa::Instruction &instruction : isa.instructions())
     if (instruction.operands.size() > static_cast<size_t>(maxOperands))
-      throw UserError({"", 0, 0, "the cycle engine"},
-                      fmt::format("instruction '{}' has more than {} operands",
-                                  escape(instruction.name), maxOperands));
+      throw std::logic_error("an instruction of more operands than an ISA can have");
 }
 
 Core::Core(const isa::Isa &isa, const std::vector<InstructionPlan> &plans, const Program &program,

@@ -148,7 +148,7 @@ private:
     if (count_ >= options_.maxInstructions && !done_)
       fault(program_, flow_.pc(),
             fmt::format("the program has executed {} instructions and goes on", count_),
-            "raise the limit if that is right");
+            "check that its loops end, or stop it with --max-cycles");
     return true;
   }
 
@@ -201,7 +201,7 @@ private:
             fmt::format(
                 "the program has executed {} instructions, the most a trace holds, and goes on",
                 mostTraced),
-            "limit its cycles if it does not end, or run it without a trace");
+            "check that its loops end, or stop it with --max-cycles");
     record_.trace.emplace_back();
     record_.trace.back().pc = flow_.pc();
     return record_.trace.size() - 1;

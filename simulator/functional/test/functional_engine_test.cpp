@@ -318,7 +318,8 @@ TEST(FunctionalEngine, StopsAProgramThatDoesNotEnd) {
   RunOptions options;
   options.maxInstructions = 1000;
   EXPECT_THAT(failure(assembled("again: branch rs=x0, negate=0, offset=again\nhalt\n"), options),
-              HasSubstr("the program has executed 1000 instructions and goes on"));
+              HasSubstr("the program has executed 1000 instructions and goes on\n"
+                        "  fix: check that its loops end, or stop it with --max-cycles"));
 }
 
 TEST(FunctionalEngine, StopsAProgramThatDoesNotEndBeforeItsTraceFillsTheMemory) {
@@ -326,7 +327,7 @@ TEST(FunctionalEngine, StopsAProgramThatDoesNotEndBeforeItsTraceFillsTheMemory) 
       failure(assembled("again: branch rs=x0, negate=0, offset=again\nhalt\n")),
       HasSubstr(
           "instruction 0: error: the program has executed 8388608 instructions, the most a trace "
-          "holds, and goes on"));
+          "holds, and goes on\n  fix: check that its loops end, or stop it with --max-cycles"));
 }
 
 TEST(FunctionalEngine, KeepsThePartialRecordOfALimitedRun) {

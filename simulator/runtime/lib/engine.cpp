@@ -41,9 +41,7 @@ DramImage::DramImage(const Program &program) : size_(program.dramBytes) {
         fmt::format("not enough memory for the program's {} bytes of DRAM", program.dramBytes));
   auto put = [&](uint64_t address, const std::string &content) {
     if (address > size_ || content.size() > size_ - address)
-      throw UserError({program.file, 0, 0, ""},
-                      fmt::format("{} bytes at 0x{:x} lie outside the program's {} bytes of DRAM",
-                                  content.size(), address, size_));
+      throw std::logic_error("a part of the program lies outside its DRAM"); // readProgram checks
     if (!content.empty())
       std::memcpy(bytes_.get() + address, content.data(), content.size());
   };

@@ -24,10 +24,10 @@ TEST(MakeEngine, MakesTheFunctionalEngine) {
 }
 
 TEST(MakeEngine, NamesTheNearestEngine) {
-  EXPECT_NE(
-      failure("functoinal")
-          .find("error: there is no engine 'functoinal' here\n  fix: did you mean 'functional'?"),
-      std::string::npos)
+  EXPECT_NE(failure("functoinal")
+                .find("error: there is no engine 'functoinal' here\n"
+                      "  fix: did you mean 'functional'? The engines are: functional"),
+            std::string::npos)
       << failure("functoinal");
 }
 

@@ -59,10 +59,7 @@ std::vector<StepPlan> makeSteps(const isa::Instruction &instruction) {
     for (const isa::Iterator &iterator : step.reductions)
       plan.extents.emplace_back(iterator.extent);
     if (plan.extents.size() > static_cast<size_t>(maxDimensions))
-      fail(instruction,
-           fmt::format("a step has {} iterators, and at most {} can be timed", plan.extents.size(),
-                       maxDimensions),
-           "split it into two steps");
+      throw std::logic_error("a step of more iterators than an ISA can have");
     steps.push_back(std::move(plan));
   }
   for (const isa::MemoryAccess &access : instruction.accesses) {

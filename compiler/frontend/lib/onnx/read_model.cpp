@@ -1,7 +1,6 @@
 #include "model.h"
 #include "read_tensor.h"
 
-#include <climits>
 #include <fmt/format.h>
 #include <google/protobuf/stubs/logging.h>
 #include <set>
@@ -176,9 +175,6 @@ Model readModel(const std::string &path, const std::string &bytes) {
   // What protobuf has to say of a malformed file goes to the log, without a place; the one
   // diagnostic is ours.
   google::protobuf::LogSilencer silence;
-  if (bytes.size() > static_cast<size_t>(INT_MAX))
-    throw UserError({path, 0, 0, ""}, "the model is larger than 2 GiB",
-                    "keep its weights in external data");
   ::onnx::ModelProto proto;
   if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     throw UserError({path, 0, 0, ""},

@@ -265,8 +265,6 @@ mlir::Value TosaBuilder::gatherAxis(mlir::Value a, int64_t axis, llvm::ArrayRef<
 
 void TosaBuilder::checkWindow(const Window &window) const {
   for (int i : {0, 1}) {
-    if (window.output[i] < 1)
-      fail("the window is larger than the padded input");
     if ((window.kernel[i] - 1) * window.dilation[i] + 1 > maxKernel ||
         window.padBegin[i] > maxKernel || window.padEnd[i] > maxKernel)
       fail(fmt::format("windows and pads above {} are not supported", maxKernel));

@@ -70,8 +70,6 @@ private:
 
   void checkMul(tosa::MulOp op) const {
     Dims a = shape(op.getInput1()), b = shape(op.getInput2()), result = shape(op.getOutput());
-    require(a.size() == result.size() && b.size() == result.size(),
-            "the ranks of operands and result differ");
     for (size_t i = 0; i < result.size(); ++i)
       require((a[i] == b[i] || a[i] == 1 || b[i] == 1) && result[i] == std::max(a[i], b[i]),
               "the result's shape is not that of the broadcast operands");
@@ -99,8 +97,6 @@ private:
     std::optional<Dims> start = constant(op.getStart()), size = constant(op.getSize());
     Dims in = shape(op.getInput1()), out = shape(op.getOutput());
     require(start && size, "start or size is not constant");
-    require(start->size() == in.size() && size->size() == in.size() && out.size() == in.size(),
-            "start, size and result do not have the input's rank");
     for (size_t i = 0; i < in.size(); ++i) {
       require((*start)[i] >= 0 && (*size)[i] > 0, "a start is negative or a size not positive");
       require((*size)[i] <= in[i] && (*start)[i] <= in[i] - (*size)[i],
@@ -112,8 +108,7 @@ private:
   void checkTile(tosa::TileOp op) const {
     std::optional<Dims> multiples = constant(op.getMultiples());
     Dims in = shape(op.getInput1()), out = shape(op.getOutput());
-    require(multiples && multiples->size() == in.size() && out.size() == in.size(),
-            "multiples are not constant or do not have the input's rank");
+    require(multiples.has_value(), "multiples are not constant");
     for (size_t i = 0; i < in.size(); ++i)
       require((*multiples)[i] > 0 && out[i] % in[i] == 0 && out[i] / in[i] == (*multiples)[i],
               "the result is not the input repeated");

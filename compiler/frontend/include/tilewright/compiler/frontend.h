@@ -27,6 +27,7 @@ struct ImportOptions {
 // operator, shape that does not fit.
 mlir::OwningOpRef<mlir::ModuleOp> importModel(const std::string &path, const ImportOptions &options,
                                               mlir::MLIRContext &context);
+// `bytes`: at most 2^31 - 1, which is protobuf's limit.
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(const std::string &path, const std::string &bytes,
                                              const ImportOptions &options,
                                              mlir::MLIRContext &context);

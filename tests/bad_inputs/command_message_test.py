@@ -1,0 +1,226 @@
+"""What the commands say before and around their work, word for word."""
+
+import io
+import os
+import struct
+import zipfile
+
+import numpy
+
+import models
+from models import graph_of, value, weights
+from onnx_test import encoded, node
+import tool
+from rejection import CaseTable, RejectionTest, named_cases
+
+
+class Compile(RejectionTest, metaclass=CaseTable):
+    def test_unavailable(self):
+        self.assert_diagnostic(self.compile(models.write_mlir(self.scratch), "--quantize", "int16"),
+                               "tilewright: error: --quantize int16 is not available in this version")
+
+    @named_cases({
+        "no size": ("x=", "'x=' is not NAME=SIZExSIZE..., with sizes of at least 1"),
+        "size 0": ("x=1x0", "'x=1x0' is not NAME=SIZExSIZE..., with sizes of at least 1"),
+    })
+    def test_shape(self, case):
+        option, message = case
+        self.assert_diagnostic(self.compile(models.write_onnx(self.scratch), "--shape", option),
+                               f"tilewright: error: --shape: {message}\n  fix: see `tilewright compile --help`", code=tool.USAGE)
+
+    @named_cases({
+        "empty": ("m.onnx", b"", [], "the file is empty", "give a model: .onnx, or TOSA as .mlir"),
+        "text": ("m.onnx", models.MLIR, [], "the file is not an ONNX model: it is text",
+                 "name TOSA text .mlir, or export the model as binary ONNX"),
+        "shape of TOSA": ("m.mlir", models.MLIR, ["--shape", "x=1x4x4x8"], "the shapes of a TOSA model are in its text",
+                          "leave out --shape"),
+        "float": ("m.onnx", models.good_onnx().SerializeToString(), ["--quantize", "none"],
+                  "the model is float and --quantize none leaves it so; the target computes on integers",
+                  "leave --quantize at int8, or stop at --emit tosa"),
+    })
+    def test_model(self, case):
+        name, content, options, message, fix = case
+        self.assert_diagnostic(self.compile(self.write(name, content), *options), f"@/{name}: error: {message}\n  fix: {fix}")
+
+    def test_two_gigabytes(self):
+        path = models.write_onnx(self.scratch, name="m.onnx")
+        os.truncate(path, (2 << 30) + 4096)
+        self.assert_diagnostic(self.compile(path), "@/m.onnx: error: is too large: 2147487744 bytes, at most 2147483647 are read")
+
+    def test_output_is_the_model(self):
+        model = models.write_mlir(self.scratch)
+        self.assert_diagnostic(["compile", model, "-o", model], "@/good.mlir: error: is the model itself, which the output would replace\n"
+                               "  fix: give another -o")
+
+
+class Isa(RejectionTest, metaclass=CaseTable):
+    @named_cases({
+        "far from all names": (["show", "xyzzyxyzzy"], "there is no instruction 'xyzzyxyzzy'\n  fix: `tilewright isa list` names them"),
+        "near a name": (["show", "vad"], "there is no instruction 'vad'\n  fix: did you mean 'vadd'?"),
+        "control flow": (["vectors", "halt"], "'halt' is control flow and has no vectors"),
+    })
+    def test_instruction(self, case):
+        arguments, expected = case
+        self.assert_diagnostic(["isa", *arguments], f"tilewright: error: {expected}")
+
+    def test_manual_in_a_file(self):
+        self.assert_diagnostic(["isa", "doc", "-o", self.write("file", "x")], "@/file: error: cannot be made a directory")
+
+    def test_register_below_zero(self):
+        source = self.write("p.s", "load.set r0=-n2, v0=1, r1=0, v1=0\n")
+        self.assert_diagnostic(["asm", source, "-o", self.output], "@/p.s:1:13: error: 'n2' is no value of 'r0'\n"
+                               "  fix: it is a register's name or number")
+
+
+class Run(RejectionTest, metaclass=CaseTable):
+    def npy(self, *shape, kind=numpy.int8):
+        buffer = io.BytesIO()
+        numpy.save(buffer, numpy.zeros(shape, kind))
+        return self.write(f"x{len(shape)}{shape[0]}.npy", buffer.getvalue())
+
+    def assembled(self, *options):
+        self.assert_done(["asm", self.write("p.s", "halt\n"), "-o", self.output, *options])
+        return self.output
+
+    def test_engine_that_is_not_built(self):
+        self.assert_diagnostic(["run", self.assembled(), "--engine", "rtl"],
+                               "tilewright: error: there is no engine 'rtl' here\n  fix: the engines are: functional, cycle")
+
+    def test_input_far_from_all_names(self):
+        program = self.assembled("--input", "x=0:int8:4", "--input", "y=64:int8:4")
+        path = self.npy(4)
+        self.assert_diagnostic(["run", program, "--input", f"banana={path}"],
+                               f"@/{path.name}: error: the program has no input 'banana'\n  fix: its inputs are: x, y")
+
+    def test_batches_that_differ(self):
+        program = self.assembled("--input", "x=0:int8:4", "--input", "y=64:int8:4")
+        two, three = self.npy(2, 4), self.npy(3, 4)
+        self.assert_diagnostic(["run", program, "--input", f"x={two}", "--input", f"y={three}"],
+                               f"@/{three.name}: input 'y': error: is a batch of 3, another input one of 2\n"
+                               "  fix: give all inputs for the same number of runs")
+
+    def test_more_dram_than_memory(self):
+        program = self.assembled("--dram-bytes", str(2 << 30))
+        self.assert_diagnostic(["run", program, "--engine", "functional"],
+                               "@/output.elf: error: not enough memory for the program's 2147483664 bytes of DRAM",
+                               memory_bytes=2 << 30)
+
+
+def npy(array):
+    buffer = io.BytesIO()
+    numpy.save(buffer, array)
+    return buffer.getvalue()
+
+
+GOOD = numpy.zeros((1, 4, 4, 8), numpy.int8)
+
+
+class Arrays(RejectionTest, metaclass=CaseTable):
+    """Tensors of --input; `x` of the good model is int8 [1, 4, 4, 8]."""
+
+    @named_cases({
+        "pickle": (npy(numpy.array([{"a": 1}], dtype=object)), "holds pickled Python objects, which are not read",
+                   "save a numeric array with numpy.save(..., allow_pickle=False)"),
+        "big-endian": (npy(GOOD.astype(">i2")), "holds big-endian data", "save it with array.astype(array.dtype.newbyteorder('<'))"),
+        "Fortran order": (npy(numpy.asfortranarray(numpy.arange(128, dtype=numpy.int8).reshape(1, 4, 4, 8))),
+                          "holds an array in Fortran order", "save it with numpy.ascontiguousarray(array)"),
+        "strings": (npy(numpy.full((1, 4, 4, 8), "a")), "holds the unsupported type '<U1'", None),
+    })
+    def test_array(self, case):
+        content, message, fix = case
+        path = self.write("x.npy", content)
+        self.assert_diagnostic(["run", models.compiled(self), "--engine", "functional", "--input", f"x={path}"],
+                               f"@/x.npy: error: {message}" + (f"\n  fix: {fix}" if fix else ""))
+
+
+def archive(*members, method=zipfile.ZIP_STORED):
+    """A zip of (name, content) pairs."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as file:
+        for name, content in members:
+            file.writestr(name, content)
+    return buffer.getvalue()
+
+
+SAMPLES = npy(weights(4, 3, 8, 8))
+
+
+def encrypted():
+    """An archive whose directory says that its array is encrypted."""
+    content = bytearray(archive(("x.npy", SAMPLES)))
+    entry = content.index(b"PK\x01\x02")
+    content[entry + 8] |= 1
+    return bytes(content)
+
+
+def damaged():
+    """An archive whose packed data is none."""
+    content = bytearray(archive(("x.npy", npy(numpy.zeros((64, 3, 8, 8), numpy.float32))), method=zipfile.ZIP_DEFLATED))
+    start = 30 + len("x.npy")
+    content[start:start + 16] = b"\xff" * 16
+    return bytes(content)
+
+
+def crowded():
+    """An archive that claims 65537 arrays, as only the records of ZIP64 can."""
+    record = struct.pack("<4sQHHIIQQQQ", b"PK\x06\x06", 44, 45, 45, 0, 0, 65537, 65537, 0, 0)
+    locator = struct.pack("<4sIQI", b"PK\x06\x07", 0, 0, 1)
+    return record + locator + struct.pack("<4sHHHHIIH", b"PK\x05\x06", 0, 0, 65535, 65535, 0, 0, 0)
+
+
+class Calibration(RejectionTest, metaclass=CaseTable):
+    """Samples of --calibration; `x` of the good model is float32 [1, 3, 8, 8]."""
+
+    def check(self, content, place, message, fix=None, model=None):
+        path = self.write("c.npz", content)
+        self.assert_diagnostic(self.compile(model or models.write_onnx(self.scratch), "--calibration", path),
+                               f"{place}: error: {message}" + (f"\n  fix: {fix}" if fix else ""))
+
+    @named_cases({
+        "twice": (archive(("x.npy", SAMPLES), ("x", SAMPLES)), "array 'x'", "occurs twice", None),
+        "damaged": (damaged(), "array 'x'", "has damaged compressed data", None),
+        "other compression": (archive(("x.npy", SAMPLES), method=zipfile.ZIP_BZIP2), "array 'x'",
+                              "uses the unsupported compression method 12", "save it with numpy.savez or numpy.savez_compressed"),
+    })
+    def test_member(self, case):
+        content, array, message, fix = case
+        self.check(content, f"@/c.npz: {array}", message, fix)
+
+    def test_encrypted(self):
+        self.check(encrypted(), "@/c.npz", "is encrypted")
+
+    def test_many_members(self):
+        self.check(crowded(), "@/c.npz", "holds 65537 arrays, at most 65536 are read")
+
+    @named_cases({
+        "shape": (archive(("x.npy", npy(weights(4, 3, 8, 9)))), "has shape (4, 3, 8, 9), and the model's input is (1, 3, 8, 8)",
+                  "give one sample a row: [samples, ...input shape]"),
+        "missing": (archive(), "is missing", "give an array of that name"),
+        "strings": (archive(("x.npy", npy(numpy.zeros((4, 3, 8, 8), bool)))), "has type bool, and the model takes float32", None),
+    })
+    def test_input(self, case):
+        content, message, fix = case
+        self.check(content, "calibration input 'x'", message, fix)
+
+    def test_different_counts(self):
+        graph = graph_of([node("Add", ("x", "z"))], inputs=[value("x", [1, 4]), value("z", [1, 4])])
+        self.check(archive(("x.npy", npy(weights(4, 4))), ("z.npy", npy(weights(5, 4)))), "calibration input 'z'",
+                   "holds 5 samples, and 'x' holds 4", model=self.write("m.onnx", encoded(graph)))
+
+    def test_not_finite(self):
+        self.check(archive(("x.npy", npy(numpy.full((4, 3, 8, 8), numpy.inf, numpy.float32)))), "calibration data",
+                   "is not finite on a calibration sample", "check the calibration data and the model's own numbers")
+
+    def test_empty_directory(self):
+        folder = self.scratch / "samples"
+        folder.mkdir()
+        self.assert_diagnostic(self.compile(models.write_onnx(self.scratch), "--calibration", folder),
+                               "@/samples: error: holds no .npy files\n  fix: save one array an input, named after it")
+
+    def test_unreadable_directory(self):
+        model, folder = models.write_onnx(self.scratch), self.scratch / "samples"
+        folder.mkdir(mode=0o000)
+        self.scratch.chmod(0o755)
+        drop = (lambda: os.setuid(65534)) if os.geteuid() == 0 else None  # root may read everything
+        self.assert_diagnostic(self.compile(model, "--calibration", folder),
+                               "@/samples: error: cannot read the directory: Permission denied", before=drop)

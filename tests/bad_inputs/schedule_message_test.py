@@ -1,0 +1,74 @@
+"""What the compiler says of a model that is too large for its target, or needs what the target has not; the advice is followed."""
+
+import re
+
+import models
+from isa_message_test import HEADER
+from rejection import CaseTable, RejectionTest, named_cases
+from tosa_message_test import constant, one, shape
+
+
+def smallest(scratchpad=1024):
+    """A target of few bytes."""
+    return ('target: { params: { rows: "4", cols: "4", lanes: "4", spad_bytes: "%d", spad_banks: "1", acc_bytes: "1024", acc_banks: "1" } }\n'
+            % scratchpad)
+
+
+CONV = one("%x: tensor<1x8x8x1024xi8>", "1x6x6x8xi32", f"%w = {constant(1, '8x3x3x1024xi8')}", f"%b = {constant(1, '8xi32')}",
+           f"%z = {constant(0, '1xi8')}",
+           "tosa.conv2d %x, %w, %b, %z, %z {acc_type = i32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, "
+           "stride = array<i64: 1, 1>} : (tensor<1x8x8x1024xi8>, tensor<8x3x3x1024xi8>, tensor<8xi32>, tensor<1xi8>, tensor<1xi8>)")
+POOL = one("%x: tensor<1x64x64x8xi8>", "1x1x1x8xi8", "tosa.max_pool2d %x {kernel = array<i64: 64, 64>, pad = array<i64: 0, 0, 0, 0>, "
+           "stride = array<i64: 1, 1>} : (tensor<1x64x64x8xi8>)")
+ADD = one("%x: tensor<4xi32>", "4xi32", "tosa.add %x, %x : (tensor<4xi32>, tensor<4xi32>)")
+SUM = one("%x: tensor<1x2000xi32>", "1x1xi32", "tosa.reduce_sum %x {axis = 1 : i32} : (tensor<1x2000xi32>)")
+TABLE = one("%x: tensor<4xi16>", "4xi32", f"%t = {constant(1, '513xi16')}", "tosa.table %x, %t : (tensor<4xi16>, tensor<513xi16>)")
+LARGE = one("%x: tensor<70000xi8>", "70000x1xi8", f"%s = {shape(70000, 1)}",
+            "tosa.reshape %x, %s : (tensor<70000xi8>, !tosa.shape<2>)")
+
+
+DEPTHWISE = one("%x: tensor<1x16x16x64xi8>", "1x14x14x64xi32", f"%w = {constant(1, '3x3x64x1xi8')}", f"%b = {constant(1, '64xi32')}",
+                f"%z = {constant(0, '1xi8')}",
+                "tosa.depthwise_conv2d %x, %w, %b, %z, %z {acc_type = i32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, "
+                "stride = array<i64: 1, 1>} : (tensor<1x16x16x64xi8>, tensor<3x3x64x1xi8>, tensor<64xi32>, tensor<1xi8>, tensor<1xi8>)")
+
+
+class Schedule(RejectionTest, metaclass=CaseTable):
+    def arguments(self, model, overlay, *options):
+        return self.compile(self.write("m.mlir", model.replace("§", "")), "--what-if", self.write("overlay.yaml", HEADER + overlay), *options)
+
+    @named_cases({
+        "conv2d": (CONV, r"@/m.mlir: layer 'conv2d_0': error: no tile fits on chip: the smallest needs \d+ bytes of the scratchpad, "
+                         r"target 'edge16' has 1024\n  fix: a scratchpad of (\d+) bytes works"),
+        "max pool": (POOL, r"@/m.mlir: layer 'max_pool2d_0': error: no tile fits on chip: the smallest window needs \d+ bytes of the "
+                           r"scratchpad, target 'edge16' has 1024\n  fix: a scratchpad of (\d+) bytes works"),
+    })
+    def test_scratchpad(self, case):
+        """The size that the fix names works."""
+        model, expected = case
+        ended = self.assert_rejected(self.arguments(model, smallest()), "error")
+        match = re.fullmatch(expected, ended.diagnostics.replace(str(self.scratch), "@").rstrip("\n"))
+        self.assertTrue(match, ended.diagnostics)
+        self.assert_done(self.arguments(model, smallest(int(match[1]))))
+
+    @named_cases({
+        "table": (TABLE, smallest(), [], "layer 'table_0'",
+                  "no tile fits into the scratchpad and the accumulators of target 'edge16'",
+                  "give the scratchpad and the accumulators more bytes"),
+        "sum": (SUM, smallest(), [], "layer 'reduce_sum_0'", "no tile fits into acc of target 'edge16'", "give acc more bytes"),
+        "parameters": (DEPTHWISE, smallest(), ["--buffering", "single"], "layer 'depthwise_conv2d_0'",
+                       "spad does not fit: 768 bytes for rescale parameters, 576 of 1024 bytes are in use",
+                       "give spad at least 1344 bytes"),
+        "DRAM": (LARGE, 'target: { params: { dram_bytes: "65536" } }\n', [], None, "the tensors do not fit into DRAM", None),
+        "semaphores": (ADD, 'target: { params: { semaphores: "2" } }\n', [], None, "target 'edge16' has 2 semaphores; 4 units need 15",
+                       'set params: { semaphores: "15" }'),
+        "removed instruction": (ADD, "instructions: { vadd: null }\n", [], None,
+                                "target 'edge16' has no instruction 'vadd', which this model needs",
+                                "keep the instruction in the description, or leave out the overlay that removes it"),
+        "removed fence": (ADD, "instructions: { fence: null }\n", ["--buffering", "none"], None,
+                          "target 'edge16' has no fence instruction", None),
+    })
+    def test_message(self, case):
+        model, overlay, options, place, message, fix = case
+        self.assert_diagnostic(self.arguments(model, overlay, *options),
+                               f"@/m.mlir: {place + ': ' if place else ''}error: {message}" + (f"\n  fix: {fix}" if fix else ""))

@@ -1,0 +1,126 @@
+"""What the importer of TOSA text says, at the place that the mark § stands at."""
+
+from isa_message_test import marked
+from rejection import CaseTable, RejectionTest, named_cases
+
+IDENTITY = "func.func @main(%x: tensor<4xi8>) -> tensor<4xi8> { return %x : tensor<4xi8> }"
+
+
+class Module(RejectionTest, metaclass=CaseTable):
+    @named_cases({
+        "another operation": ("module {\n  §module {}\n  " + IDENTITY + "\n}\n", "'builtin.module' is not supported beside the function"),
+        "encoding": ('module {\n  §func.func @main(%x: tensor<4xi8, "dense">) -> tensor<4xi8, "dense"> {\n'
+                     '    return %x : tensor<4xi8, "dense">\n  }\n}\n', "tensor encodings are not supported"),
+        "empty tensor": ("module {\n  §func.func @main(%x: tensor<0xi8>) -> tensor<0xi8> { return %x : tensor<0xi8> }\n}\n",
+                         "empty tensors are not supported"),
+        "blocks": ("module {\n  §func.func @main(%x: tensor<4xi8>) -> tensor<4xi8> {\n    return %x : tensor<4xi8>\n  ^unused:\n"
+                   "    return %x : tensor<4xi8>\n  }\n}\n", "the function has more than one block"),
+        "second function": ("module {\n  " + IDENTITY + "\n  §" + IDENTITY.replace("@main", "@other") + "\n}\n",
+                            "the module has a second function\n  fix: keep the one to compile"),
+        "declaration": ("§module {\n  func.func private @main(tensor<4xi8>) -> tensor<4xi8>\n}\n", "the module has no function with a body"),
+        "no results": ("module {\n  §func.func @main(%x: tensor<4xi8>) { return }\n}\n", "the function has no results"),
+        "control flow": ("module {\n  func.func @main(%c: tensor<i1>, %x: tensor<4xi8>) -> tensor<4xi8> {\n    %0 = §\"tosa.cond_if\"(%c, %x) ({\n"
+                         "    ^then(%a: tensor<4xi8>):\n      tosa.yield %a : tensor<4xi8>\n    }, {\n"
+                         "    ^else(%b: tensor<4xi8>):\n      tosa.yield %b : tensor<4xi8>\n"
+                         "    }) : (tensor<i1>, tensor<4xi8>) -> tensor<4xi8>\n    return %0 : tensor<4xi8>\n  }\n}\n",
+                         "'tosa.cond_if' is not supported: control flow depends on data"),
+        "name twice": ('module {\n  §func.func @main(%x: tensor<4xi8> {tosa.tensor_name = "a"}, %y: tensor<4xi8> {tosa.tensor_name = "a"})'
+                       " -> tensor<4xi8> { return %x : tensor<4xi8> }\n}\n", "the name 'a' of an input or output is empty or stands twice"),
+    })
+    def test_message(self, case):
+        text, message = case
+        line, column, text = marked(text)
+        self.assert_diagnostic(self.compile(self.write("m.mlir", text)), f"@/m.mlir:{line}:{column}: error: {message}")
+
+
+def constant(number, kind):
+    return f'"tosa.const"() <{{values = dense<{number}> : tensor<{kind}>}}> : () -> tensor<{kind}>'
+
+
+def shape(*sizes):
+    return f"tosa.const_shape {{values = dense<{list(sizes)}> : tensor<{len(sizes)}xindex>}} : () -> !tosa.shape<{len(sizes)}>"
+
+
+def one(arguments, result, *lines):
+    """A function of these lines; the last, at the mark, is the operator that gives the result."""
+    body = "".join(f"    {line}\n" for line in lines[:-1])
+    return (f"module {{\n  func.func @main({arguments}) -> tensor<{result}> {{\n{body}    %r = §{lines[-1]} -> tensor<{result}>\n"
+            f"    return %r : tensor<{result}>\n  }}\n}}\n")
+
+
+def conv(x="1x4x4x8", bias=8, result="1x4x4x8"):
+    return one(f"%x: tensor<{x}xi8>", f"{result}xi32", f"%w = {constant(1, '8x3x3x8xi8')}", f"%b = {constant(1, f'{bias}xi32')}",
+               f"%z = {constant(0, '1xi8')}",
+               "tosa.conv2d %x, %w, %b, %z, %z {acc_type = i32, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, "
+               f"stride = array<i64: 1, 1>}} : (tensor<{x}xi8>, tensor<8x3x3x8xi8>, tensor<{bias}xi32>, tensor<1xi8>, tensor<1xi8>)")
+
+
+def mul(result="4", shift=0):
+    return one("%x: tensor<4xi32>", f"{result}xi32", f"%z = {constant(shift, '1xi8')}",
+               "tosa.mul %x, %x, %z : (tensor<4xi32>, tensor<4xi32>, tensor<1xi8>)")
+
+
+def rescale(multiplier=1073741824, shift=30):
+    return one("%x: tensor<4xi8>", "4xi8", f"%m = {constant(multiplier, '1xi32')}", f"%s = {constant(shift, '1xi8')}",
+               f"%z = {constant(0, '1xi8')}",
+               "tosa.rescale %x, %m, %s, %z, %z {input_unsigned = false, output_unsigned = false, per_channel = false, "
+               "rounding_mode = SINGLE_ROUND, scale32 = true} : (tensor<4xi8>, tensor<1xi32>, tensor<1xi8>, tensor<1xi8>, tensor<1xi8>)")
+
+
+def resize(channels):
+    return one("%x: tensor<1x4x4x1xi8>", f"1x7x7x{channels}xi8", f"%a = {shape(2, 1, 2, 1)}", f"%b = {shape(0, 0)}",
+               "tosa.resize %x, %a, %b, %b {mode = NEAREST_NEIGHBOR} : (tensor<1x4x4x1xi8>, !tosa.shape<4>, !tosa.shape<2>, !tosa.shape<2>)")
+
+
+SUM = "tosa.add_shape %s, %s : (!tosa.shape<1>, !tosa.shape<1>) -> !tosa.shape<1>"
+
+
+def cut(start, size, result=2):
+    starts = [f"%a = {SUM}"] if start is None else [f"%a = {shape(start)}"]
+    return one("%x: tensor<4xi8>", f"{result}xi8", f"%s = {shape(1)}", *starts, f"%b = {shape(size)}",
+               "tosa.slice %x, %a, %b : (tensor<4xi8>, !tosa.shape<1>, !tosa.shape<1>)")
+
+
+def tile(multiple, result):
+    return one("%x: tensor<4xi8>", f"{result}xi8", f"%s = {shape(1)}", f"%a = {SUM if multiple is None else shape(multiple)}",
+               "tosa.tile %x, %a : (tensor<4xi8>, !tosa.shape<1>)")
+
+
+class Operators(RejectionTest, metaclass=CaseTable):
+    """What MLIR's verifier accepts and TOSA does not."""
+
+    @named_cases({
+        "channels": (conv(x="1x4x4x7"), "'tosa.conv2d': the input's channels are not those of the weights"),
+        "bias": (conv(bias=7, result="1x4x4x7"), "'tosa.conv2d': the bias does not fit the output channels"),
+        "product": (mul(result="5"), "'tosa.mul': the result's shape is not that of the broadcast operands"),
+        "shift of a product": (mul(shift=64), "'tosa.mul': the shift is out of range"),
+        "rescale shift": (rescale(shift=1), "'tosa.rescale': a shift is outside 2 to 62"),
+        "rescale multiplier": (rescale(multiplier=-1), "'tosa.rescale': a multiplier is negative"),
+        "resize": (resize(channels=2), "'tosa.resize': batch or channels of input and result differ"),
+        "computed slice": (cut(None, 2), "'tosa.slice': start or size is not constant"),
+        "negative start": (cut(-1, 2), "'tosa.slice': a start is negative or a size not positive"),
+        "empty slice": (cut(0, 0), "'tosa.slice': a start is negative or a size not positive"),
+        "slice beyond": (cut(3, 2), "'tosa.slice': the slice reaches beyond the input"),
+        "slice result": (cut(0, 2, result=3), "'tosa.slice': the size is not that of the result"),
+        "computed tile": (tile(None, 8), "'tosa.tile': multiples are not constant"),
+        "tile result": (tile(2, 12), "'tosa.tile': the result is not the input repeated"),
+    })
+    def test_message(self, case):
+        text, message = case
+        line, column, text = marked(text)
+        self.assert_diagnostic(self.compile(self.write("m.mlir", text)), f"@/m.mlir:{line}:{column}: error: {message}")
+
+
+class Passes(RejectionTest):
+    """What a pass finds comes with the operator's name, which is its kind and number when it has none."""
+
+    def test_unsupported_operator(self):
+        _, _, text = marked(one("%x: tensor<4x4xi8>", "4xi32", "tosa.argmax %x {axis = 0 : i32} : (tensor<4x4xi8>)"))
+        self.assert_diagnostic(self.compile(self.write("m.mlir", text)), "@/m.mlir: node 'argmax_0' (argmax): error: "
+                               "'tosa.argmax' op has no kernel form: the operator is not supported yet")
+
+    def test_quantized_integers(self):
+        text = ("module {\n  func.func @main(%x: tensor<1x4xf32>, %i: tensor<1x4xi8>) -> (tensor<1x4xf32>, tensor<1x4xi8>) {\n"
+                "    return %x, %i : tensor<1x4xf32>, tensor<1x4xi8>\n  }\n}\n")
+        self.assert_diagnostic(self.compile(self.write("m.mlir", text)),
+                               "calibration input 'input_1': error: is no floating-point input, and only those can be quantized")
