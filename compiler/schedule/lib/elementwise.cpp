@@ -14,10 +14,13 @@ namespace {
 
 using Shape = llvm::SmallVector<int64_t>;
 
-[[noreturn]] void nothingFits(LoweringContext &context, mlir::Operation *op, const char *memory) {
+[[noreturn]] void nothingFits(LoweringContext &context, mlir::Operation *op,
+                              const isa::Memory &memory, int64_t needed) {
   throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(layerOf(op->getLoc()).name))},
-                  fmt::format("no tile fits into {} of target '{}'", memory, context.isa.target()),
-                  fmt::format("give {} more bytes", memory));
+                  fmt::format("no tile fits on chip: the smallest needs {} bytes of {}, target "
+                              "'{}' has {}",
+                              needed, memory.name, context.isa.target(), memory.bytes),
+                  fmt::format("give {} at least {} bytes", memory.name, needed));
 }
 
 // Merges neighboring dimensions that every operand either has in full or repeats, so that few are
@@ -87,11 +90,14 @@ void lowerElementwise(LoweringContext &context, kernel::GroupOp group, Steps &st
                     &acc = context.isa.memory(isa::Space::Acc);
   int64_t spadBudget = (static_cast<int64_t>(spad.bytes) * 15 / 16 - chain.residentBytes()) / 2;
   int64_t most = spadBudget / (chain.spadBytesPerElement() + 1);
+  if (most < 1)
+    nothingFits(context, group, spad,
+                (2 * (chain.spadBytesPerElement() + 1) + chain.residentBytes()) * 16 / 15 + 1);
   if (chain.accBytesPerElement() > 0)
     most = std::min(most, static_cast<int64_t>(acc.bytes) / 2 / chain.accBytesPerElement());
   most = std::min<int64_t>(most, 16384);
   if (most < 1)
-    nothingFits(context, group, "the scratchpad and the accumulators");
+    nothingFits(context, group, acc, 2 * chain.accBytesPerElement());
   Shape size(shape.size(), 1);
   int64_t room = most;
   for (size_t dim = shape.size(), taken = 0; dim-- > 0 && taken < 3; ++taken) {
@@ -131,8 +137,8 @@ void lowerReduce(LoweringContext &context, kernel::GroupOp group, Steps &steps) 
   const isa::Memory &memory = context.isa.memory(space);
   int64_t elementBytes = space == isa::Space::Acc ? 4 : 1;
   int64_t most = static_cast<int64_t>(memory.bytes) / elementBytes / 2 / (length + 1);
-  if (most < 1 || length > 65535)
-    nothingFits(context, group, memory.name.c_str());
+  if (most < 1)
+    nothingFits(context, group, memory, (length + 1) * elementBytes * 2);
   int64_t innerSize = std::min({inner, most, context.limit(name, "nc")});
   int64_t outerSize = std::min({outer, most / innerSize, context.limit(name, "n0")});
   int64_t from = context.address(reduce.getX()), to = context.address(group.getResult());

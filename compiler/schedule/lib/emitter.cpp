@@ -187,6 +187,7 @@ void Emitter::emit(Group &group, const Task &task) {
     }
   }
   const isa::Instruction &instruction = isa_.instructions()[task.instruction];
+  layerName_ = group.name;
   setRegisters(instruction.unit, task.registers);
   isa::Word word;
   word.instruction = task.instruction;
@@ -209,9 +210,18 @@ void Emitter::emit(Group &group, const Task &task) {
 
 void Emitter::setRegisters(int unit, const std::vector<std::pair<int, int64_t>> &wanted) {
   std::vector<std::pair<int, int64_t>> changes;
-  for (auto [index, value] : wanted)
-    if (units_[unit].registers[index] != value)
-      changes.emplace_back(index, value);
+  for (auto [index, value] : wanted) {
+    if (units_[unit].registers[index] == value)
+      continue;
+    const isa::Unit &owner = isa_.units()[static_cast<size_t>(unit)];
+    const isa::StateRegister &reg = owner.registers[static_cast<size_t>(index)];
+    if (value < reg.type.least() || value > reg.type.greatest())
+      throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(layerName_))},
+                      fmt::format("register {}.{} of type {} cannot hold {}", owner.name, reg.name,
+                                  reg.type.str(), value),
+                      "widen the register in the description");
+    changes.emplace_back(index, value);
+  }
   if (changes.empty())
     return;
   const isa::Instruction *set = nullptr; // the loader sees to it that there is one

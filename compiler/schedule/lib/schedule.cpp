@@ -216,7 +216,15 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
     Steps steps;
     steps.layer = static_cast<int>(result.layers.size());
     result.layers.push_back(describe(group));
-    lower(context, group, steps);
+    try {
+      lower(context, group, steps);
+    } catch (const UserError &error) {
+      Place place = error.place();
+      if (place.subject.empty())
+        place.subject = fmt::format("layer '{}' ({})", escape(result.layers.back().name),
+                                    escape(result.layers.back().op));
+      throw UserError(place, error.message(), error.fix());
+    }
     result.layers.back().plan =
         steps.plan.empty() ? fmt::format("{} steps", steps.steps.size()) : steps.plan;
     emitter.append(std::move(steps), result.layers.back().name);

@@ -26,8 +26,10 @@ TaskForm::Builder::Builder(const TaskForm &form) : form_(form) {
 static int operandNamed(const isa::Instruction &instruction, const char *name) {
   int index = instruction.operandIndex(name);
   if (index < 0)
-    throw std::logic_error(
-        fmt::format("instruction '{}' has no operand '{}'", instruction.name, name));
+    throw UserError({},
+                    fmt::format("instruction '{}' has no operand '{}', which this model needs",
+                                instruction.name, name),
+                    "keep the operand in the description");
   return index;
 }
 

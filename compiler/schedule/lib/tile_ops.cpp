@@ -69,8 +69,11 @@ void TileOps::rescale(std::vector<Task> &out, const ChannelBlocks &blocks, int64
 
 void TileOps::map(std::vector<Task> &out, const std::string &instruction, const Extent &extent,
                   const Tile &d, const Tile &a, const Tile *b, const Registers &registers) {
-  emit(out, instruction, extent, d, a, b, registers,
-       context_.limit(instruction, "nc") / context_.lanes * context_.lanes, true);
+  // Whole beats, where the operand holds one.
+  int64_t limit = context_.limit(instruction, "nc");
+  if (limit > context_.lanes)
+    limit = limit / context_.lanes * context_.lanes;
+  emit(out, instruction, extent, d, a, b, registers, limit, true);
 }
 
 // Rows that follow each other without a gap in every operand are one row: longer rows fill the

@@ -97,6 +97,7 @@ private:
   std::vector<StreamInstruction> stream_;
   std::optional<Pending> pending_;
   int layer_ = -1;
+  std::string layerName_; // of the task at hand, for messages
 };
 
 } // namespace tilewright
