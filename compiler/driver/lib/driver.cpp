@@ -87,9 +87,9 @@ private:
     } else {
       module_ = parseModule(options_.model, bytes, context_, [&](mlir::ModuleOp module) {
         npu::ProgramOp op = programOf(module);
-        if (!op)
+        isa = op ? isaOf(op) : std::nullopt;
+        if (!isa)
           return mlir::failure();
-        isa = isa::load(targetOf(op));
         mlir::FailureOr<Program> read = toProgram(op, *isa);
         if (mlir::succeeded(read))
           program = std::move(*read);

@@ -117,6 +117,18 @@ TEST(Driver, AFloatModelNeedsQuantization) {
         error.message(),
         "the model is float and --quantize none leaves it so; the target computes on integers");
     EXPECT_EQ(error.place().file, options.model);
+    EXPECT_EQ(error.fix(), "leave --quantize at int8, or stop at --emit tosa");
+  }
+}
+
+TEST(Driver, SixteenBitsAreNotServedYet) {
+  CompileOptions options = optionsFor(floatNet);
+  options.quantize = "int16";
+  try {
+    compile(options);
+    FAIL() << "no error";
+  } catch (const UserError &error) {
+    EXPECT_EQ(error.message(), "--quantize int16 is not available in this version");
   }
 }
 
@@ -187,6 +199,7 @@ TEST(Driver, APhaseDirectoryThatCannotBeMadeIsTheUsersMistake) {
   } catch (const UserError &error) {
     EXPECT_EQ(error.place().file, options.dumpPhases);
     EXPECT_EQ(error.message(), "cannot make the directory: Not a directory");
+    EXPECT_EQ(error.fix(), "give another --dump-phases");
   }
 }
 
@@ -200,6 +213,16 @@ TEST(Driver, RefusesAModuleOfAnotherStage) {
             "  fix: leave out --compile-from");
   EXPECT_EQ(diagnosticOf(Stage::Kernel, std::string("ML\xefR")),
             "M: error: is MLIR bytecode; this stage is read as text");
+}
+
+TEST(Driver, RefusesAProgramForAnUnknownTarget) {
+  CompileOptions options = optionsFor(convolution);
+  options.to = Stage::Npu;
+  std::string text = compile(options).output;
+  text.replace(text.find("edge16"), 6, "edge61");
+  EXPECT_EQ(diagnosticOf(Stage::Npu, text),
+            "M:2:3: error: 'npu.program' op is for a target that cannot be loaded: there is no "
+            "target 'edge61'");
 }
 
 TEST(Driver, RefusesKernelsThatCannotBeScheduled) {

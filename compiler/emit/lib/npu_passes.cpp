@@ -11,17 +11,6 @@ namespace tilewright {
 
 namespace {
 
-// Calls `work`; what it throws for the user becomes a diagnostic at `op`: nothing may be thrown
-// through the pass manager.
-template <typename Work> LogicalResult diagnosed(Operation *op, Work work) {
-  try {
-    return work();
-  } catch (const UserError &error) {
-    std::string place = error.place().str();
-    return op->emitError() << place << (place.empty() ? "" : ": ") << error.message();
-  }
-}
-
 class KernelToNpu : public PassWrapper<KernelToNpu, OperationPass<ModuleOp>> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KernelToNpu)
@@ -41,11 +30,17 @@ public:
     isa::LoadOptions load;
     load.target = target_;
     load.overlays.assign(overlays_.begin(), overlays_.end());
-    if (failed(diagnosed(getOperation(), [&] {
-          kernelToNpu(getOperation(), isa::load(load), load, {buffering_});
-          return success();
-        })))
+    // Nothing may be thrown through the pass manager.
+    try {
+      kernelToNpu(getOperation(), isa::load(load), load, {buffering_});
+    } catch (const UserError &error) {
+      std::string place = error.place().str();
+      getOperation().emitError() << place << (place.empty() ? "" : ": ") << error.message();
       signalPassFailure();
+    } catch (const std::exception &error) {
+      getOperation().emitError() << "internal error: " << error.what();
+      signalPassFailure();
+    }
   }
 
 private:
@@ -71,10 +66,8 @@ public:
 
   void runOnOperation() override {
     npu::ProgramOp op = programOf(getOperation());
-    bool sound = op && succeeded(diagnosed(op, [&]() -> LogicalResult {
-                   return toProgram(op, isa::load(targetOf(op)));
-                 }));
-    if (!sound)
+    std::optional<isa::Isa> isa = op ? isaOf(op) : std::nullopt;
+    if (!isa || failed(toProgram(op, *isa)))
       signalPassFailure();
   }
 };

@@ -142,12 +142,19 @@ npu::ProgramOp programOf(ModuleOp module) {
   return program;
 }
 
-isa::LoadOptions targetOf(npu::ProgramOp op) {
+std::optional<isa::Isa> isaOf(npu::ProgramOp op) {
   isa::LoadOptions load;
   load.target = op.getTarget().str();
   for (StringRef overlay : op.getOverlays().getAsValueRange<StringAttr>())
     load.overlays.push_back(overlay.str());
-  return load;
+  try {
+    return isa::load(load);
+  } catch (const UserError &error) {
+    std::string place = error.place().str();
+    op.emitOpError() << "is for a target that cannot be loaded: " << place
+                     << (place.empty() ? "" : ": ") << error.message();
+    return std::nullopt;
+  }
 }
 
 FailureOr<Program> toProgram(npu::ProgramOp op, const isa::Isa &isa, NpuCheck check) {

@@ -11,6 +11,7 @@
 #include "mlir/Pass/Pass.h"
 
 #include <memory>
+#include <optional>
 
 namespace tilewright {
 
@@ -31,8 +32,8 @@ NpuProgram kernelToNpu(mlir::ModuleOp module, const isa::Isa &isa, const isa::Lo
 // The only operation of a module at this stage; a diagnostic and null when it is anything else.
 npu::ProgramOp programOf(mlir::ModuleOp module);
 
-// By what the ISA of a program is loaded, as the program says it.
-isa::LoadOptions targetOf(npu::ProgramOp op);
+// The ISA of the target that a program names; a diagnostic and nothing when it cannot be loaded.
+std::optional<isa::Isa> isaOf(npu::ProgramOp op);
 
 // What of a program toProgram proves.
 enum class NpuCheck {
