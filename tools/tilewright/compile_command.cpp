@@ -78,6 +78,14 @@ static void checkOutput(const std::string &output, const std::string &model) {
                     "give another -o");
 }
 
+static std::string tableOf(const QuantizationReport &quantization) {
+  std::string table;
+  for (const LayerSqnr &layer : quantization.layers)
+    table += fmt::format("{:>6.1f} dB  {} ({})\n", layer.decibels, escape(layer.layer),
+                         escape(layer.op));
+  return table;
+}
+
 static void run(const Request &request) {
   CompileOptions options = optionsOf(request);
   checkOutput(request.output, options.model);
@@ -86,7 +94,7 @@ static void run(const Request &request) {
     printError(fmt::format("{}: warning: {}\n", escape(options.model, 4096), warning));
   writeFile(request.output.empty() ? "-" : request.output, result.output);
   if (!request.output.empty() && request.output != "-")
-    print(result.summary);
+    print(result.summary + tableOf(result.quantization));
 }
 
 void addCompileCommand(CLI::App &app) {
@@ -132,6 +140,10 @@ void addCompileCommand(CLI::App &app) {
                    "What of the samples the range holds, for method percentile")
       ->check(CLI::Range(50.0, 100.0))
       ->capture_default_str()
+      ->group("Quantization");
+  command
+      ->add_flag("--quantization-report", options.quantizationReport,
+                 "Print each layer's signal-to-quantization-noise ratio on the calibration samples")
       ->group("Quantization");
 
   command

@@ -166,7 +166,8 @@ CompileResult compile(const CompileOptions &options) {
     } else {
       data = readCalibration(options.calibration);
     }
-    module = quantize(*module, data, options.quantization, &result.quantization);
+    module = quantize(*module, data, options.quantization,
+                      options.quantizationReport ? &result.quantization : nullptr);
   }
   if (options.emit == "tosa") {
     result.output = printed(*module);

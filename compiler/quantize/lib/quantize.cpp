@@ -24,15 +24,15 @@ OwningOpRef<ModuleOp> quantize(ModuleOp module, const CalibrationData &data,
   prepare(main);
   Plan plan = makePlan(main);
 
-  std::unique_ptr<FloatExecutable> executable =
-      FloatExecutable::create(*real, /*keepIntermediates=*/true);
-  Statistics statistics = collectStatistics(*executable, main.getBody().front(), samples,
-                                            plan.ranged, findEqualizable(plan));
+  std::unique_ptr<FloatExecutable> executable = FloatExecutable::create(*real, plan.ranged);
+  Statistics statistics =
+      collectStatistics(*executable, samples, plan.ranged, findEqualizable(plan),
+                        options.method != Calibration::MinMax);
 
   ParameterMap parameters = assignParameters(main, plan, statistics, options);
   IntegerModule integer = emitInteger(main, plan, parameters, statistics.channelFactors);
   if (report)
-    *report = compareLayers(*executable, main, integer, parameters, samples);
+    *report = compareLayers(*real, integer, parameters, samples);
   return std::move(integer.module);
 }
 

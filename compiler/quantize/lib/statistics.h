@@ -19,10 +19,10 @@ struct Statistics {
   llvm::DenseMap<mlir::Value, std::vector<double>> channelFactors;
 };
 
-// Runs `main` on every sample, twice: for the ends of the ranges, then for what lies between.
-// Throws UserError when a tensor is not finite.
-Statistics collectStatistics(FloatExecutable &executable, mlir::Block &main, const Samples &samples,
+// Runs the model on every sample: once for the ends of the ranges; a second time, `withCounts`, for
+// what lies between. `executable` watches `ranged`. Throws UserError when a tensor is not finite.
+Statistics collectStatistics(const FloatExecutable &executable, const Samples &samples,
                              const std::vector<mlir::Value> &ranged,
-                             const Equalization &equalization);
+                             const Equalization &equalization, bool withCounts);
 
 } // namespace tilewright::quantization

@@ -94,8 +94,8 @@ private:
   }
 
   std::vector<double> compare(const CalibrationData &data) {
-    auto realRun = FloatExecutable::create(*real_, false),
-         integerRun = FloatExecutable::create(*integer_, false);
+    auto realRun = FloatExecutable::create(*real_),
+         integerRun = FloatExecutable::create(*integer_);
     auto main = real_->lookupSymbol<mlir::func::FuncOp>("main");
     std::vector<double> signal(main.getNumResults(), 0), noise(main.getNumResults(), 0);
     for (int64_t sample = 0; sample < 16; ++sample) {

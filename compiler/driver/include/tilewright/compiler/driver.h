@@ -19,6 +19,7 @@ struct CompileOptions {
   std::string calibration;       // .npz or directory; empty: seeded random samples
   std::string quantize = "int8"; // int8, none: the module must be integer already
   QuantizeOptions quantization;
+  bool quantizationReport = false;    // costs as much again as quantization does
   std::string emit = "elf";           // tosa, kernel, npu, asm, elf
   std::string dumpPhases;             // directory; empty: none
   std::string compileFrom, compileTo; // stages; empty: the whole road
@@ -29,7 +30,7 @@ struct CompileOptions {
 struct CompileResult {
   std::string output; // the bytes of the stage asked for
   std::vector<std::string> warnings;
-  QuantizationReport quantization; // empty when the model was integer already
+  QuantizationReport quantization; // empty unless asked for, and for integer models
   std::string summary;             // memory plan and estimate, for the terminal
 };
 
