@@ -41,8 +41,6 @@ namespace {
                                      reason.empty() ? "" : ": " + escape(reason)));
 }
 
-unsigned workThreads() { return std::clamp(std::thread::hardware_concurrency(), 1u, 8u); }
-
 using Kernel = void (*)(void **);
 
 // Where a call finds a tensor while it runs.
@@ -83,7 +81,7 @@ TensorType typeOf(Value value) {
 
 class Executable : public FloatExecutable {
 public:
-  Executable(ModuleOp module, const std::vector<Value> &watched) {
+  Executable(ModuleOp module, const std::vector<Value> &watched, unsigned threads) {
     auto main = module.lookupSymbol<func::FuncOp>("main");
     if (!main || !main.getBody().hasOneBlock())
       throw std::logic_error("float execution needs a function @main of one block");
@@ -92,7 +90,7 @@ public:
     KernelProgram program = splitIntoKernels(main);
     if (std::optional<LoweringFailure> failure = lowerToLlvm(*program.kernels))
       throwUnsupported(failure->location, failure->op, failure->message);
-    compile(*program.kernels);
+    compile(*program.kernels, workThreads(threads));
     link(main, program, watched);
   }
 
@@ -155,7 +153,7 @@ private:
         check(result, op.getLoc());
   }
 
-  void compile(ModuleOp kernels) {
+  void compile(ModuleOp kernels, unsigned threads) {
     std::vector<std::string> names;
     for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>())
       if (!kernel.isExternal())
@@ -166,7 +164,7 @@ private:
     library.addGenerator(
         llvm::cantFail(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
             jit_->getDataLayout().getGlobalPrefix())));
-    for (const std::string &object : compileToObjects(kernels, workThreads()))
+    for (const std::string &object : compileToObjects(kernels, threads))
       llvm::cantFail(jit_->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object)));
     for (const std::string &name : names)
       kernels_[name] = llvm::cantFail(jit_->lookup(entryOf(name))).toPtr<Kernel>();
@@ -265,9 +263,14 @@ private:
 
 } // namespace
 
-std::unique_ptr<FloatExecutable> FloatExecutable::create(ModuleOp module,
-                                                         const std::vector<Value> &watched) {
-  return std::make_unique<Executable>(module, watched);
+unsigned workThreads(unsigned wanted) {
+  constexpr unsigned most = 8;
+  return std::clamp(wanted ? wanted : std::thread::hardware_concurrency(), 1u, most);
+}
+
+std::unique_ptr<FloatExecutable>
+FloatExecutable::create(ModuleOp module, const std::vector<Value> &watched, unsigned threads) {
+  return std::make_unique<Executable>(module, watched, threads);
 }
 
 } // namespace tilewright

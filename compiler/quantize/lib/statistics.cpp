@@ -2,12 +2,14 @@
 
 #include "graph_queries.h"
 
+#include "llvm/ADT/SetVector.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <functional>
 #include <future>
-#include <thread>
+#include <utility>
 
 using namespace mlir;
 
@@ -15,31 +17,40 @@ namespace tilewright::quantization {
 
 namespace {
 
-// The least and greatest value of each channel (index of the last dimension) over samples.
-class Ranges {
+// The least and greatest value and the mean of each channel (index of the last dimension).
+class ChannelStatistics {
 public:
-  // Values are taken in rows of `width`, a multiple of the channels.
-  explicit Ranges(size_t channels)
+  // Values are taken in rows of a multiple of the channels.
+  explicit ChannelStatistics(size_t channels)
       : channels_(channels), low_(widthFor(channels), HUGE_VALF), high_(low_.size(), -HUGE_VALF),
-        magnitude_(low_.size(), 0) {}
+        magnitude_(low_.size(), 0), partial_(low_.size()), sum_(channels, 0) {}
 
   void add(const Tensor &tensor) {
     const float *values = tensor.data<float>();
     size_t count = static_cast<size_t>(tensor.elements()), width = low_.size();
     for (size_t at = 0; at < count; at += width)
       addRow(values + at, std::min(width, count - at));
+    for (size_t i = 0; i < width; ++i)
+      sum_[i % channels_] += double(std::exchange(partial_[i], 0.0f));
+    rows_ += count / channels_;
   }
 
-  void merge(const Ranges &other) {
+  void merge(const ChannelStatistics &other) {
     for (size_t i = 0; i < low_.size(); ++i) {
       low_[i] = std::min(low_[i], other.low_[i]);
       high_[i] = std::max(high_[i], other.high_[i]);
       magnitude_[i] = std::max(magnitude_[i], other.magnitude_[i]);
     }
+    for (size_t c = 0; c < channels_; ++c)
+      sum_[c] += other.sum_[c];
+    rows_ += other.rows_;
   }
+
+  size_t channels() const { return channels_; }
 
   float low(size_t channel) const { return over<std::less<>>(low_, channel); }
   float high(size_t channel) const { return over<std::greater<>>(high_, channel); }
+  double mean(size_t channel) const { return sum_[channel] / double(rows_); }
   bool isFinite() const {
     constexpr uint32_t infinity = 0x7f800000;
     return *std::max_element(magnitude_.begin(), magnitude_.end()) < infinity;
@@ -54,6 +65,7 @@ private:
   void addRow(const float *values, size_t count) {
     float *__restrict low = low_.data(), *__restrict high = high_.data();
     uint32_t *__restrict magnitude = magnitude_.data();
+    float *__restrict partial = partial_.data();
     for (size_t i = 0; i < count; ++i) {
       float value = values[i];
       uint32_t bits = 0;
@@ -61,6 +73,7 @@ private:
       low[i] = value < low[i] ? value : low[i];
       high[i] = value > high[i] ? value : high[i];
       magnitude[i] = std::max(magnitude[i], bits & 0x7fffffffu);
+      partial[i] += value;
     }
   }
 
@@ -74,10 +87,13 @@ private:
   size_t channels_;
   std::vector<float> low_, high_;
   std::vector<uint32_t> magnitude_; // without the sign, as bits: these order like the values
+  std::vector<float> partial_;      // sums of the tensor that is being added
+  std::vector<double> sum_;
+  size_t rows_ = 0;
 };
 
-void requireFinite(Value value, const Ranges &ranges) {
-  if (ranges.isFinite())
+void requireFinite(Value value, const ChannelStatistics &channels) {
+  if (channels.isFinite())
     return;
   Operation *op = value.getDefiningOp();
   throw UserError(op ? placeOf(op) : Place{"", 0, 0, "calibration data"},
@@ -92,29 +108,30 @@ void addScaled(Histogram &histogram, const Tensor &tensor, const std::vector<dou
   histogram.add(scaled.data(), static_cast<int64_t>(scaled.size()));
 }
 
-// Shows every thread's own accumulators its share of the samples; then merges them into the first
-// one's. What is accumulated must not depend on the order.
+// Adds what each sample shows to accumulators, and merges them. Threads share the samples; sums are
+// the same for any number of them, because samples belong to lanes and not to threads.
 template <typename Accumulator>
 std::vector<Accumulator> accumulate(const FloatExecutable &executable, const Samples &samples,
-                                    const std::vector<Accumulator> &empty) {
-  size_t threads = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, samples.size());
-  std::vector<std::vector<Accumulator>> sums(threads, empty);
+                                    const std::vector<Accumulator> &empty, unsigned threads) {
+  constexpr size_t lanes = 8;
+  std::vector<std::vector<Accumulator>> sums(lanes, empty);
   std::vector<std::future<void>> running;
-  for (size_t thread = 0; thread < threads; ++thread)
+  for (unsigned thread = 0; thread < threads; ++thread)
     running.push_back(std::async(std::launch::async, [&, thread] {
       FloatExecutable::Workspace workspace;
-      for (size_t sample = thread; sample < samples.size(); sample += threads)
-        executable.run(samples[sample], workspace, [&](size_t index, const Tensor &tensor) {
-          sums[thread][index].add(tensor);
-        });
+      for (size_t lane = thread; lane < lanes; lane += threads)
+        for (size_t sample = lane; sample < samples.size(); sample += lanes)
+          executable.run(samples[sample], workspace, [&](size_t index, const Tensor &tensor) {
+            sums[lane][index].add(tensor);
+          });
     }));
   for (std::future<void> &share : running)
-    share.wait();
+    share.wait(); // all of them, before one that failed destroys the sums
   for (std::future<void> &share : running)
     share.get();
-  for (size_t thread = 1; thread < threads; ++thread)
+  for (size_t lane = 1; lane < lanes; ++lane)
     for (size_t i = 0; i < empty.size(); ++i)
-      sums[0][i].merge(sums[thread][i]);
+      sums[0][i].merge(sums[lane][i]);
   return std::move(sums[0]);
 }
 
@@ -136,36 +153,48 @@ struct ScaledHistogram {
 
 } // namespace
 
+std::vector<Value> watchedValues(const Plan &plan) {
+  llvm::SetVector<Value> values(plan.ranged.begin(), plan.ranged.end());
+  for (auto &[op, anchor] : plan.anchors)
+    if (isConvolution(op))
+      values.insert(op->getOperand(0));
+  return {values.begin(), values.end()};
+}
+
 Statistics collectStatistics(const FloatExecutable &executable, const Samples &samples,
-                             const std::vector<Value> &ranged, const Equalization &equalization,
-                             bool withCounts) {
-  std::vector<Ranges> ranges;
-  for (Value value : ranged)
-    ranges.emplace_back(equalization.contains(value) ? tensorType(value).getShape().back() : 1);
-  ranges = accumulate(executable, samples, ranges);
+                             const std::vector<Value> &watched, const Equalization &equalization,
+                             bool withCounts, unsigned threads) {
+  std::vector<ChannelStatistics> channels;
+  for (Value value : watched) {
+    ArrayRef<int64_t> shape = tensorType(value).getShape();
+    channels.emplace_back(shape.empty() ? 1 : shape.back());
+  }
+  channels = accumulate(executable, samples, channels, threads);
 
   Statistics statistics;
-  std::vector<ScaledHistogram> histograms(ranged.size());
-  for (size_t i = 0; i < ranged.size(); ++i) {
-    requireFinite(ranged[i], ranges[i]);
-    std::vector<double> factors = {1.0};
-    if (equalization.contains(ranged[i])) {
-      std::vector<double> magnitudes;
-      for (int64_t c = 0; c < tensorType(ranged[i]).getShape().back(); ++c)
-        magnitudes.push_back(std::max(std::fabs(ranges[i].low(c)), std::fabs(ranges[i].high(c))));
-      factors = channelFactors(magnitudes, equalization.lookup(ranged[i]));
-      histograms[i].factors = statistics.channelFactors[ranged[i]] = factors;
+  std::vector<ScaledHistogram> histograms(watched.size());
+  for (size_t i = 0; i < watched.size(); ++i) {
+    requireFinite(watched[i], channels[i]);
+    size_t count = channels[i].channels();
+    std::vector<double> factors(count, 1.0), magnitudes, &means = statistics.means[watched[i]];
+    for (size_t c = 0; c < count; ++c) {
+      magnitudes.push_back(std::max(std::fabs(channels[i].low(c)), std::fabs(channels[i].high(c))));
+      means.push_back(channels[i].mean(c));
+    }
+    if (equalization.contains(watched[i])) {
+      factors = channelFactors(magnitudes, equalization.lookup(watched[i]));
+      histograms[i].factors = statistics.channelFactors[watched[i]] = factors;
     }
     Histogram &histogram = histograms[i].histogram;
-    for (size_t c = 0; c < factors.size(); ++c) {
-      histogram.low = std::min(histogram.low, ranges[i].low(c) * factors[c]);
-      histogram.high = std::max(histogram.high, ranges[i].high(c) * factors[c]);
+    for (size_t c = 0; c < count; ++c) {
+      histogram.low = std::min(histogram.low, channels[i].low(c) * factors[c]);
+      histogram.high = std::max(histogram.high, channels[i].high(c) * factors[c]);
     }
   }
   if (withCounts)
-    histograms = accumulate(executable, samples, histograms);
-  for (size_t i = 0; i < ranged.size(); ++i)
-    statistics.histograms[ranged[i]] = std::move(histograms[i].histogram);
+    histograms = accumulate(executable, samples, histograms, threads);
+  for (size_t i = 0; i < watched.size(); ++i)
+    statistics.histograms[watched[i]] = std::move(histograms[i].histogram);
   return statistics;
 }
 
