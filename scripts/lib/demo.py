@@ -75,7 +75,7 @@ def prepare(target):
          [sys.executable, RENDERER, "--count", 2, "--seed", DEMO_SEED, "--directory", lines])
     step(f"calibrate, quantize to int8 and compile for {target}", [program], [TOOL, model, calibration],
          [TOOL, "compile", model, "-o", program, "--target", target, "--shape", "x=1x3x48x192",
-          "--calibration", calibration, "--calibration-method", "percentile"])
+          "--calibration", calibration])
     disassembly = OUT / "text_direction.s"
     step("disassemble", [disassembly], [TOOL, program],
          ["sh", "-c", '"$1" disasm "$2" > "$3.part" && mv "$3.part" "$3"', "sh", TOOL, program, disassembly])

@@ -10,6 +10,18 @@ from onnxruntime import quantization
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
 
+def cut_softmax(model, path):
+    """Writes the model without the softmax at its end: its outputs are the logits, [samples, classes]."""
+    loaded = onnx.load(model)
+    (softmax,) = (node for node in loaded.graph.node if node.op_type == "Softmax")
+    at = list(loaded.graph.node).index(softmax)
+    del loaded.graph.node[at:], loaded.graph.output[:]
+    loaded.graph.output.append(
+        onnx.helper.make_tensor_value_info(softmax.input[0], onnx.TensorProto.FLOAT, ["samples", "classes"]))
+    onnx.checker.check_model(loaded)
+    onnx.save(loaded, path)
+
+
 def run_float(model, samples):
     """The float model's outputs, [samples, classes]."""
     return onnxruntime.InferenceSession(str(model)).run(None, {"x": samples})[0]

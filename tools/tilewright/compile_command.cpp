@@ -63,6 +63,7 @@ static const std::map<const char *, Stage> lastEffect = {{"--shape", Stage::Impo
                                                          {"--calibration", Stage::Import},
                                                          {"--calibration-method", Stage::Import},
                                                          {"--percentile", Stage::Import},
+                                                         {"--quantization-report", Stage::Import},
                                                          {"--buffering", Stage::Kernel},
                                                          {"--target", Stage::Kernel},
                                                          {"--what-if", Stage::Kernel}};
@@ -111,6 +112,14 @@ static void checkOutput(const std::string &output, const std::string &model) {
                     "give another -o");
 }
 
+static std::string tableOf(const QuantizationReport &quantization) {
+  std::string table;
+  for (const LayerSqnr &layer : quantization.layers)
+    table += fmt::format("{:>6.1f} dB  {} ({})\n", layer.decibels, escape(layer.layer),
+                         escape(layer.op));
+  return table;
+}
+
 static void run(const Request &request, const CLI::App &command) {
   CompileOptions options = optionsOf(request, command);
   checkOutput(request.output, options.model);
@@ -119,7 +128,7 @@ static void run(const Request &request, const CLI::App &command) {
     printError(fmt::format("{}: warning: {}\n", escape(options.model, 4096), warning));
   writeFile(request.output.empty() ? "-" : request.output, result.output);
   if (!request.output.empty() && request.output != "-")
-    print((request.plan ? result.plan : "") + result.summary);
+    print((request.plan ? result.plan : "") + result.summary + tableOf(result.quantization));
 }
 
 void addCompileCommand(CLI::App &app) {
@@ -171,6 +180,10 @@ void addCompileCommand(CLI::App &app) {
                    : fmt::format("'{}' is no number", escape(text));
       })
       ->capture_default_str()
+      ->group("Quantization");
+  command
+      ->add_flag("--quantization-report", options.quantizationReport,
+                 "Print each layer's signal-to-quantization-noise ratio on the calibration samples")
       ->group("Quantization");
 
   command

@@ -125,7 +125,8 @@ private:
     } else {
       data = readCalibration(options_.calibration);
     }
-    module_ = quantize(*module_, data, options_.quantization, &result_.quantization);
+    module_ = quantize(*module_, data, options_.quantization,
+                       options_.quantizationReport ? &result_.quantization : nullptr);
     phases_.ended("quantize", *module_);
   }
 

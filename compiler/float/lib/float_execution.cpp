@@ -7,17 +7,19 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
-#include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "tilewright/compiler/frontend.h"
 #include "tilewright/support/error.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Target/TargetMachine.h"
+#include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 #include <algorithm>
-#include <cstring>
 #include <fmt/format.h>
-#include <future>
+#include <map>
 #include <thread>
 
 using namespace mlir;
@@ -41,22 +43,45 @@ namespace {
 
 using Kernel = void (*)(void **);
 
-// Where a call finds a tensor while it runs: among the constants, or in a slot of the run.
+// Where a call finds a tensor while it runs.
 struct Operand {
-  bool isConstant = false;
+  enum Kind { Constant, Argument, Buffer } kind = Constant;
   size_t index = 0;
+};
+
+struct Shown { // a watched value
+  size_t index = 0;
+  Operand place;
+};
+
+struct TensorType {
+  DType dtype = DType::F32;
+  std::vector<int64_t> shape;
+  size_t bytes = 0;
+};
+
+struct Result {
+  size_t buffer = 0;
+  TensorType type;
 };
 
 struct Call {
   Kernel kernel = nullptr; // null: the result is a copy of the operand
   std::vector<Operand> operands;
-  std::vector<size_t> results; // slots
-  std::vector<size_t> dead;    // slots that no later call reads
+  std::vector<Result> results;
+  std::vector<Shown> shown; // watched results
 };
+
+TensorType typeOf(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  DType dtype = *dtypeOf(type.getElementType());
+  return {dtype, type.getShape().vec(),
+          static_cast<size_t>(type.getNumElements() * byteSize(dtype))};
+}
 
 class Executable : public FloatExecutable {
 public:
-  Executable(ModuleOp module, bool keepIntermediates) {
+  Executable(ModuleOp module, const std::vector<Value> &watched, unsigned threads) {
     auto main = module.lookupSymbol<func::FuncOp>("main");
     if (!main || !main.getBody().hasOneBlock())
       throw std::logic_error("float execution needs a function @main of one block");
@@ -65,58 +90,53 @@ public:
     KernelProgram program = splitIntoKernels(main);
     if (std::optional<LoweringFailure> failure = lowerToLlvm(*program.kernels))
       throwUnsupported(failure->location, failure->op, failure->message);
-    compile(*program.kernels);
-    link(main, program, keepIntermediates);
+    compile(*program.kernels, workThreads(threads));
+    link(main, program, watched);
   }
 
-  std::vector<Tensor> run(const std::vector<Tensor> &inputs) override {
+  std::vector<Tensor> run(const std::vector<Tensor> &inputs, Workspace &workspace,
+                          const Visit &visit) const override {
+    checkInputs(inputs);
+    std::vector<Tensor> &buffers = workspace.buffers;
+    buffers.resize(bufferCount_);
+    auto at = [&](Operand operand) -> const Tensor & {
+      return operand.kind == Operand::Constant   ? constants_[operand.index]
+             : operand.kind == Operand::Argument ? inputs[operand.index]
+                                                 : buffers[operand.index];
+    };
+    auto show = [&](const std::vector<Shown> &shown) {
+      for (const Shown &value : shown)
+        visit(value.index, at(value.place));
+    };
+    show(shownFirst_);
+    for (const Call &call : calls_) {
+      for (const Result &result : call.results) {
+        Tensor &buffer = buffers[result.buffer];
+        buffer.dtype = result.type.dtype;
+        buffer.shape = result.type.shape;
+        buffer.bytes.resize(result.type.bytes); // the same for all that share it
+      }
+      invoke(call, buffers, at);
+      show(call.shown);
+    }
     std::vector<Tensor> results;
-    run(inputs, results);
+    for (Operand output : outputs_)
+      results.push_back(at(output));
     return results;
   }
 
-  void run(const std::vector<Tensor> &inputs, std::vector<Tensor> &results) override {
-    checkInputs(inputs);
-    std::vector<Tensor> slots(slotTypes_.size());
-    results.resize(outputs_.size());
-    for (size_t i = copies_; i < outputs_.size(); ++i) // storage of an earlier run
-      slots[outputs_[i].index].bytes.swap(results[i].bytes);
-    auto at = [&](Operand operand) -> const Tensor & {
-      return operand.isConstant              ? constants_[operand.index]
-             : operand.index < inputs.size() ? inputs[operand.index]
-                                             : slots[operand.index];
-    };
-    for (const Call &call : calls_) {
-      for (size_t slot : call.results) {
-        slots[slot].dtype = slotTypes_[slot].dtype;
-        slots[slot].shape = slotTypes_[slot].shape;
-        slots[slot].bytes.resize(slotTypes_[slot].bytes);
-      }
-      invoke(call, slots, at);
-      for (size_t slot : call.dead)
-        slots[slot] = Tensor();
-    }
-    for (size_t i = 0; i < outputs_.size(); ++i)
-      results[i] = i < copies_ ? at(outputs_[i]) : std::move(slots[outputs_[i].index]);
-  }
-
-  const std::vector<Value> &intermediates() const override { return intermediates_; }
-
 private:
-  template <typename At> static void invoke(const Call &call, std::vector<Tensor> &slots, At at) {
+  template <typename At> static void invoke(const Call &call, std::vector<Tensor> &buffers, At at) {
     if (!call.kernel) {
-      slots[call.results[0]].bytes = at(call.operands[0]).bytes;
+      buffers[call.results[0].buffer].bytes = at(call.operands[0]).bytes;
       return;
     }
-    std::vector<char *> pointers;
+    std::vector<void *> pointers;
     for (Operand operand : call.operands) // kernels do not write to their operands
       pointers.push_back(const_cast<char *>(at(operand).bytes.data()));
-    for (size_t slot : call.results)
-      pointers.push_back(slots[slot].bytes.data());
-    std::vector<void *> arguments;
-    for (char *&pointer : pointers)
-      arguments.push_back(&pointer);
-    call.kernel(arguments.data());
+    for (const Result &result : call.results)
+      pointers.push_back(buffers[result.buffer].bytes.data());
+    call.kernel(pointers.data());
   }
 
   void checkTypes(func::FuncOp main) {
@@ -133,166 +153,124 @@ private:
         check(result, op.getLoc());
   }
 
-  // Half of the time goes into LLVM, which takes one module a thread; functions do not depend on
-  // their neighbors, so the code is the same at any number of threads.
-  void compile(ModuleOp kernels) {
-    MLIRContext *context = kernels.getContext();
-    unsigned threads = context->isMultithreadingEnabled()
-                           ? std::clamp(std::thread::hardware_concurrency(), 1u, 8u)
-                           : 1;
-    std::vector<OwningOpRef<ModuleOp>> parts = distribute(kernels, threads);
-    std::vector<std::future<std::unique_ptr<ExecutionEngine>>> engines;
-    for (OwningOpRef<ModuleOp> &part : parts)
-      engines.push_back(
-          std::async(threads > 1 ? std::launch::async : std::launch::deferred, compilePart, *part));
-    for (auto &engine : engines)
-      engine.wait(); // all of them, before one that failed destroys the modules
-    for (auto [engine, part] : llvm::zip(engines, parts)) {
-      engines_.push_back(engine.get());
-      for (auto kernel : part->getOps<LLVM::LLVMFuncOp>())
-        if (!kernel.isExternal())
-          kernels_[kernel.getSymName()] =
-              llvm::cantFail(engines_.back()->lookupPacked(kernel.getSymName()));
-    }
+  void compile(ModuleOp kernels, unsigned threads) {
+    std::vector<std::string> names;
+    for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>())
+      if (!kernel.isExternal())
+        names.push_back(kernel.getSymName().str());
+    jit_ = llvm::cantFail(
+        llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(hostMachine()).create());
+    llvm::orc::JITDylib &library = jit_->getMainJITDylib();
+    library.addGenerator(
+        llvm::cantFail(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+            jit_->getDataLayout().getGlobalPrefix())));
+    for (const std::string &object : compileToObjects(kernels, threads))
+      llvm::cantFail(jit_->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object)));
+    for (const std::string &name : names)
+      kernels_[name] = llvm::cantFail(jit_->lookup(entryOf(name))).toPtr<Kernel>();
   }
 
-  // Definitions in turn, declarations to all.
-  static std::vector<OwningOpRef<ModuleOp>> distribute(ModuleOp kernels, unsigned count) {
-    std::vector<OwningOpRef<ModuleOp>> parts;
-    for (unsigned i = 0; i < count; ++i) {
-      parts.push_back(ModuleOp::create(kernels.getLoc()));
-      parts.back()->getOperation()->setAttrs(kernels->getAttrs());
+  // Binds calls to machine code and values to buffers. A buffer is used again, for a value of the
+  // same size, as soon as no later call reads what stands in it.
+  void link(func::FuncOp main, const KernelProgram &program, const std::vector<Value> &watched) {
+    for (Value argument : main.getArguments()) {
+      places_[argument] = {Operand::Argument, arguments_.size()};
+      arguments_.push_back(typeOf(argument));
     }
-    size_t next = 0;
-    for (Operation &op : llvm::make_early_inc_range(*kernels.getBody())) {
-      auto function = dyn_cast<LLVM::LLVMFuncOp>(op);
-      if (function && !function.isExternal()) {
-        op.moveBefore(parts[next]->getBody(), parts[next]->getBody()->end());
-        next = (next + 1) % count;
-      } else {
-        for (OwningOpRef<ModuleOp> &part : parts)
-          part->getBody()->push_back(op.clone());
-      }
-    }
-    return parts;
-  }
+    llvm::DenseSet<Value> needsShape(watched.begin(), watched.end());
+    needsShape.insert_range(main.getBody().front().getTerminator()->getOperands());
+    std::vector<KernelCall> calls;
+    for (const KernelCall &call : program.calls)
+      if (!call.kernel.empty() || needsShape.contains(call.results[0]))
+        calls.push_back(call);
+      else
+        shared_[call.results[0]] = holderOf(call.operands[0]);
 
-  static std::unique_ptr<ExecutionEngine> compilePart(ModuleOp part) {
-    std::unique_ptr<llvm::TargetMachine> machine = hostMachine();
-    auto transform = [&](llvm::Module *module) {
-      optimize(*module, *machine);
-      return llvm::Error::success();
-    };
-    ExecutionEngineOptions options;
-    options.transformer = transform;
-    options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Default;
-    options.enableGDBNotificationListener = false;
-    options.enablePerfNotificationListener = false;
-    auto engine = ExecutionEngine::create(part, options, hostMachine());
-    if (!engine)
-      throw std::runtime_error("cannot compile kernels: " + llvm::toString(engine.takeError()));
-    // Machine code is made on the first look-up: here, in this part's thread.
-    for (auto kernel : part.getOps<LLVM::LLVMFuncOp>())
-      if (!kernel.isExternal()) {
-        llvm::cantFail((*engine)->lookupPacked(kernel.getSymName()));
-        break;
-      }
-    return std::move(*engine);
-  }
+    llvm::DenseMap<Value, size_t> lastUse; // by the value that holds the data
+    for (size_t i = 0; i < calls.size(); ++i)
+      for (Value operand : calls[i].operands)
+        lastUse[holderOf(operand)] = i;
+    for (Value result : main.getBody().front().getTerminator()->getOperands())
+      lastUse[holderOf(result)] = calls.size();
 
-  // Binds calls to machine code and values to slots. Arguments take the first slots.
-  void link(func::FuncOp main, const KernelProgram &program, bool keepIntermediates) {
-    llvm::DenseMap<Value, Operand> places;
-    auto addSlot = [&](Value value) {
-      auto type = cast<RankedTensorType>(value.getType());
-      size_t slot = slotTypes_.size();
-      DType dtype = *dtypeOf(type.getElementType());
-      slotTypes_.push_back({dtype, type.getShape().vec(),
-                            static_cast<size_t>(type.getNumElements() * byteSize(dtype))});
-      places[value] = {false, slot};
-      return slot;
-    };
-    auto placeOf = [&](Value value) {
-      auto found = places.find(value);
-      if (found != places.end())
-        return found->second;
-      constants_.push_back(constantTensor(value.getDefiningOp()));
-      return places[value] = Operand{true, constants_.size() - 1};
-    };
-    for (Value argument : main.getArguments())
-      addSlot(argument);
-    arguments_ = main.getNumArguments();
-    for (const KernelCall &call : program.calls) {
+    std::map<size_t, std::vector<size_t>> unused; // bytes -> buffers
+    for (size_t i = 0; i < calls.size(); ++i) {
       Call linked;
-      for (Value operand : call.operands)
+      linked.kernel = kernels_.lookup(calls[i].kernel);
+      for (Value operand : calls[i].operands)
         linked.operands.push_back(placeOf(operand));
-      for (Value result : call.results) {
-        linked.results.push_back(addSlot(result));
-        if (keepIntermediates)
-          intermediates_.push_back(result);
+      for (Value result : calls[i].results) {
+        TensorType type = typeOf(result);
+        std::vector<size_t> &fitting = unused[type.bytes];
+        size_t buffer = fitting.empty() ? bufferCount_++ : fitting.back();
+        if (!fitting.empty())
+          fitting.pop_back();
+        places_[result] = {Operand::Buffer, buffer};
+        linked.results.push_back({buffer, type});
       }
-      if (!call.kernel.empty())
-        linked.kernel = kernels_.lookup(call.kernel);
+      llvm::SetVector<Value> touched;
+      for (Value value : llvm::concat<const Value>(calls[i].operands, calls[i].results))
+        touched.insert(holderOf(value));
+      for (Value value : touched)
+        if (places_[value].kind == Operand::Buffer && lastUse.lookup(value) <= i)
+          unused[typeOf(value).bytes].push_back(places_[value].index);
+      for (size_t w = 0; w < watched.size(); ++w)
+        if (llvm::is_contained(calls[i].results, watched[w]))
+          linked.shown.push_back({w, places_[watched[w]]});
       calls_.push_back(std::move(linked));
     }
+    for (size_t w = 0; w < watched.size(); ++w)
+      if (isa<BlockArgument>(watched[w]))
+        shownFirst_.push_back({w, placeOf(watched[w])});
     for (Value result : main.getBody().front().getTerminator()->getOperands())
       outputs_.push_back(placeOf(result));
-    copies_ = outputs_.size(); // a result may be an intermediate as well, or occur twice
-    for (Value value : intermediates_)
-      outputs_.push_back(places[value]);
-    markDead();
   }
 
-  void markDead() {
-    std::vector<bool> needed(slotTypes_.size(), false);
-    for (Operand output : outputs_)
-      if (!output.isConstant)
-        needed[output.index] = true;
-    for (size_t i = 0; i < arguments_; ++i)
-      needed[i] = true;
-    for (auto call = calls_.rbegin(); call != calls_.rend(); ++call) {
-      std::vector<size_t> touched = call->results;
-      for (Operand operand : call->operands)
-        if (!operand.isConstant)
-          touched.push_back(operand.index);
-      for (size_t slot : touched)
-        if (!needed[slot]) {
-          needed[slot] = true;
-          call->dead.push_back(slot);
-        }
-    }
+  Value holderOf(Value value) const {
+    Value holder = shared_.lookup(value);
+    return holder ? holder : value;
+  }
+
+  Operand placeOf(Value value) {
+    Value holder = holderOf(value);
+    auto found = places_.find(holder);
+    if (found != places_.end())
+      return found->second;
+    constants_.push_back(constantTensor(holder.getDefiningOp()));
+    return places_[holder] = {Operand::Constant, constants_.size() - 1};
   }
 
   void checkInputs(const std::vector<Tensor> &inputs) const {
-    if (inputs.size() != arguments_)
+    if (inputs.size() != arguments_.size())
       throw std::logic_error("float execution: wrong number of inputs");
-    for (size_t i = 0; i < arguments_; ++i)
-      if (inputs[i].dtype != slotTypes_[i].dtype || inputs[i].shape != slotTypes_[i].shape)
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i].dtype != arguments_[i].dtype || inputs[i].shape != arguments_[i].shape)
         throw std::logic_error(
             fmt::format("float execution: input {} has another type or shape than @main takes", i));
   }
 
-  struct SlotType {
-    DType dtype;
-    std::vector<int64_t> shape;
-    size_t bytes;
-  };
-
-  std::vector<std::unique_ptr<ExecutionEngine>> engines_;
+  std::unique_ptr<llvm::orc::LLJIT> jit_;
   llvm::StringMap<Kernel> kernels_;
+  llvm::DenseMap<Value, Value> shared_; // a reshape's result -> the value whose buffer it shares
+  llvm::DenseMap<Value, Operand> places_;
   std::vector<Tensor> constants_;
-  std::vector<SlotType> slotTypes_;
+  std::vector<TensorType> arguments_;
+  size_t bufferCount_ = 0;
+  std::vector<Shown> shownFirst_; // watched arguments
   std::vector<Call> calls_;
   std::vector<Operand> outputs_;
-  std::vector<Value> intermediates_;
-  size_t arguments_ = 0;
-  size_t copies_ = 0; // the first outputs, which may be read again
 };
 
 } // namespace
 
-std::unique_ptr<FloatExecutable> FloatExecutable::create(ModuleOp module, bool keepIntermediates) {
-  return std::make_unique<Executable>(module, keepIntermediates);
+unsigned workThreads(unsigned wanted) {
+  constexpr unsigned most = 8;
+  return std::clamp(wanted ? wanted : std::thread::hardware_concurrency(), 1u, most);
+}
+
+std::unique_ptr<FloatExecutable>
+FloatExecutable::create(ModuleOp module, const std::vector<Value> &watched, unsigned threads) {
+  return std::make_unique<Executable>(module, watched, threads);
 }
 
 } // namespace tilewright

@@ -1,22 +1,22 @@
-// LLVM's part in compiling kernels: code for this machine, and a pipeline that is short because
-// compile time counts here.
+// The LLVM side: kernels in the LLVM dialect to machine code.
 #pragma once
 
-#include <memory>
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 
-namespace llvm {
-class Module;
-class TargetMachine;
-} // namespace llvm
+#include <string>
+#include <vector>
 
 namespace tilewright::float_kernels {
 
-// Code for this machine. Nothing here lets LLVM contract or reorder floating-point operations, so
-// results are the same on all.
-std::unique_ptr<llvm::TargetMachine> hostMachine();
+// This machine's processor.
+llvm::orc::JITTargetMachineBuilder hostMachine();
 
-// Vectorizes the loops of `module`. LLVM's own O2 makes code that runs no faster on such loops, but
-// takes five times as long, most of it for unrolled copies.
-void optimize(llvm::Module &module, llvm::TargetMachine &machine);
+// The symbol of a kernel's entry, which takes an array of pointers: one to each of its buffers.
+std::string entryOf(llvm::StringRef kernel);
+
+// Relocatable objects that hold an entry for each kernel of `kernels`; in what order and in how
+// many objects says nothing. `threads` share the work, the code is the same for any number.
+std::vector<std::string> compileToObjects(mlir::ModuleOp kernels, unsigned threads);
 
 } // namespace tilewright::float_kernels

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <map>
 #include <thread>
 
 namespace tilewright {
@@ -21,11 +22,19 @@ using ::testing::Pointwise;
 
 class FloatExecution : public ::testing::Test {
 protected:
-  std::unique_ptr<FloatExecutable> compile(const char *text, bool keep = false) {
+  // Watched: the results of operators of these names.
+  std::unique_ptr<FloatExecutable> compile(const char *text,
+                                           const std::vector<std::string> &watched = {}) {
     context_.loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect>();
     context_.allowUnregisteredDialects();
     module_ = mlir::parseSourceString<mlir::ModuleOp>(text, &context_);
-    return FloatExecutable::create(*module_, keep);
+    std::vector<mlir::Value> values;
+    for (const std::string &name : watched)
+      module_->walk([&](mlir::Operation *op) {
+        if (op->getName().getStringRef() == name)
+          values.push_back(op->getResult(0));
+      });
+    return FloatExecutable::create(*module_, values);
   }
 
   static Tensor tensor(std::vector<int64_t> shape, const std::vector<float> &values) {
@@ -88,24 +97,48 @@ TEST_F(FloatExecution, BroadcastsAndReduces) {
                            std::vector<float>{1.0f / 3, 1.0f / 3, 1.0f / 3, 0.5f, 0, 0.5f}));
 }
 
-TEST_F(FloatExecution, KeepsIntermediatesInProgramOrder) {
-  auto executable = compile(softmax, true);
-  std::vector<Tensor> results = executable->run({tensor({2, 3}, {1, 2, 3, 4, 5, 6})});
-  ASSERT_EQ(results.size(), 1 + executable->intermediates().size());
-  ASSERT_EQ(executable->intermediates().size(), 6u);
-  EXPECT_THAT(floats(results[1]), ElementsAre(3, 6));
-  EXPECT_EQ(executable->intermediates()[0].getDefiningOp()->getName().getStringRef(),
-            "tosa.reduce_max");
-  EXPECT_EQ(results.back().bytes, results[0].bytes);
+TEST_F(FloatExecution, ShowsWatchedValues) {
+  auto executable = compile(softmax, {"tosa.mul", "tosa.reduce_max"});
+  FloatExecutable::Workspace workspace;
+  std::map<size_t, std::vector<float>> seen;
+  std::vector<Tensor> results =
+      executable->run({tensor({2, 3}, {1, 2, 3, 4, 5, 6})}, workspace,
+                      [&](size_t index, const Tensor &tensor) { seen[index] = floats(tensor); });
+  ASSERT_EQ(seen.size(), 2u);
+  EXPECT_EQ(seen[0], floats(results[0]));
+  EXPECT_THAT(seen[1], ElementsAre(3, 6));
 }
 
-TEST_F(FloatExecution, GivesTheSameInReusedStorage) {
-  auto executable = compile(softmax, true);
-  std::vector<Tensor> first = executable->run({tensor({2, 3}, {1, 2, 3, 4, 5, 6})}), reused;
-  executable->run({tensor({2, 3}, {9, 8, 7, 3, 2, 1})}, reused);
-  executable->run({tensor({2, 3}, {1, 2, 3, 4, 5, 6})}, reused);
-  for (size_t i = 0; i < first.size(); ++i)
-    EXPECT_EQ(first[i].bytes, reused[i].bytes) << i;
+TEST_F(FloatExecution, ShowsWatchedArgumentsAndReshapes) {
+  auto executable = compile(R"(
+    func.func @main(%x: tensor<2x3xf32>) -> tensor<3x2xf32> {
+      %s = tosa.const_shape {values = dense<[3, 2]> : tensor<2xindex>} : () -> !tosa.shape<2>
+      %r = tosa.reshape %x, %s : (tensor<2x3xf32>, !tosa.shape<2>) -> tensor<3x2xf32>
+      %y = tosa.abs %r : (tensor<3x2xf32>) -> tensor<3x2xf32>
+      return %y : tensor<3x2xf32>
+    })");
+  auto main = module_->lookupSymbol<mlir::func::FuncOp>("main");
+  mlir::Operation *last = main.getBody().front().getTerminator()->getOperand(0).getDefiningOp();
+  executable = FloatExecutable::create(*module_, {last->getOperand(0), main.getArgument(0)});
+  FloatExecutable::Workspace workspace;
+  std::map<size_t, std::vector<int64_t>> shapes;
+  Tensor x = tensor({2, 3}, {-1, 2, -3, 4, -5, 6});
+  std::vector<Tensor> results =
+      executable->run({x}, workspace, [&](size_t index, const Tensor &tensor) {
+        shapes[index] = tensor.shape;
+        EXPECT_EQ(tensor.bytes, x.bytes);
+      });
+  EXPECT_THAT(shapes[0], ElementsAre(3, 2));
+  EXPECT_THAT(shapes[1], ElementsAre(2, 3));
+  EXPECT_THAT(floats(results[0]), ElementsAre(1, 2, 3, 4, 5, 6));
+}
+
+TEST_F(FloatExecution, GivesTheSameInAWorkspaceOfEarlierRuns) {
+  auto executable = compile(softmax);
+  FloatExecutable::Workspace workspace;
+  std::vector<Tensor> x = {tensor({2, 3}, {1, 2, 3, 4, 5, 6})}, first = executable->run(x);
+  executable->run({tensor({2, 3}, {9, 8, 7, 3, 2, 1})}, workspace, nullptr);
+  EXPECT_EQ(executable->run(x, workspace, nullptr)[0].bytes, first[0].bytes);
 }
 
 TEST_F(FloatExecution, RunsInSeveralThreads) {
@@ -132,8 +165,7 @@ TEST_F(FloatExecution, ReturnsArgumentsConstantsAndRepeatedResults) {
       %s = tosa.const_shape {values = dense<[1, 2]> : tensor<2xindex>} : () -> !tosa.shape<2>
       %r = tosa.reshape %n, %s : (tensor<2xf32>, !tosa.shape<2>) -> tensor<1x2xf32>
       return %x, %c, %n, %r : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<1x2xf32>
-    })",
-                            true);
+    })");
   std::vector<Tensor> results = executable->run({tensor({2}, {-1, 2})});
   EXPECT_THAT(floats(results[0]), ElementsAre(-1, 2));
   EXPECT_THAT(floats(results[1]), ElementsAre(7, 8));

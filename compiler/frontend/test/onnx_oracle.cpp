@@ -56,7 +56,7 @@ std::string compare(const Tensor &expected, const Tensor &actual) {
 
 std::string compareRun(mlir::ModuleOp module, const std::vector<Tensor> &inputs,
                        const std::vector<Tensor> &expected) {
-  std::vector<Tensor> actual = FloatExecutable::create(module, false)->run(inputs);
+  std::vector<Tensor> actual = FloatExecutable::create(module)->run(inputs);
   if (actual.size() != expected.size())
     return fmt::format("{} outputs instead of {}", actual.size(), expected.size());
   for (size_t i = 0; i < expected.size(); ++i)

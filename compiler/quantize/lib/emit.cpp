@@ -29,9 +29,9 @@ struct Accumulator {
 class Emitter {
 public:
   Emitter(func::FuncOp main, const Plan &plan, const ParameterMap &parameters,
-          const llvm::DenseMap<Value, std::vector<double>> &channelFactors)
-      : main_(main), plan_(plan), parameters_(parameters), channelFactors_(channelFactors),
-        builder_(main.getContext()) {}
+          const Statistics &statistics)
+      : main_(main), plan_(plan), parameters_(parameters), statistics_(statistics),
+        channelFactors_(statistics.channelFactors), builder_(main.getContext()) {}
 
   IntegerModule run() {
     Block &source = main_.getBody().front();
@@ -197,15 +197,22 @@ private:
     std::vector<double> real = *constantReals(op->getOperand(1));
     std::vector<double> inputFactors = channelFactors_.lookup(op->getOperand(0)),
                         outputFactors = channelFactors_.lookup(result);
+    auto inputOf = [&](size_t i) { // [KH, KW, C, M] or [OC, KH, KW, IC]
+      return depthwise ? i % outputs / weightShape[3] : i % weightShape[3];
+    };
+    std::vector<double> inputMeans = meansUnderWeights(op, inputOf);
     for (size_t i = 0; i < real.size(); ++i) {
-      if (!inputFactors.empty()) // [KH, KW, C, M] or [OC, KH, KW, IC]
-        real[i] /= inputFactors[depthwise ? i % outputs / weightShape[3] : i % weightShape[3]];
+      if (!inputFactors.empty()) {
+        real[i] /= inputFactors[inputOf(i)];
+        inputMeans[i] *= inputFactors[inputOf(i)];
+      }
       if (!outputFactors.empty())
         real[i] *= outputFactors[channelOf(i)];
     }
     for (size_t c = 0; c < outputFactors.size(); ++c)
       bias[c] *= outputFactors[c];
-    QuantizedWeights weights = quantizeWeights(real, bias, channelOf, x.parameters.scale);
+    QuantizedWeights weights =
+        quantizeWeights(real, bias, channelOf, x.parameters.scale, inputMeans);
     OperationState state(op->getLoc(), op->getName());
     state.addOperands({x.value, integer.constant(weightShape, 8, weights.weights),
                        integer.constant({static_cast<int64_t>(outputs)}, 32, weights.bias),
@@ -215,6 +222,40 @@ private:
     state.addAttributes(op->getAttrs());
     state.attributes.set("acc_type", TypeAttr::get(builder_.getI32Type()));
     return {builder_.create(state)->getResult(0), weights.scales};
+  }
+
+  // The mean of what each weight is multiplied with: of its input channel, or of a pad's zeros.
+  template <typename InputOf>
+  std::vector<double> meansUnderWeights(Operation *op, InputOf inputOf) {
+    const std::vector<double> &means = statistics_.means.find(op->getOperand(0))->second;
+    auto numbers = [&](const char *name) {
+      return cast<DenseI64ArrayAttr>(op->getAttr(name)).asArrayRef();
+    };
+    ArrayRef<int64_t> pad = numbers("pad"), stride = numbers("stride"),
+                      dilation = numbers("dilation");
+    ArrayRef<int64_t> input = tensorType(op->getOperand(0)).getShape(),
+                      output = tensorType(op->getResult(0)).getShape(),
+                      weights = tensorType(op->getOperand(1)).getShape();
+    bool depthwise = isa<tosa::DepthwiseConv2DOp>(op);
+    // How much of the output reads the image and not the pad at this row or column of the kernel.
+    auto inside = [&](int axis, int64_t at) {
+      int64_t count = 0;
+      for (int64_t o = 0; o < output[1 + axis]; ++o) {
+        int64_t i = o * stride[axis] - pad[2 * axis] + at * dilation[axis];
+        count += i >= 0 && i < input[1 + axis];
+      }
+      return double(count) / double(output[1 + axis]);
+    };
+    int64_t rows = weights[depthwise ? 0 : 1], columns = weights[depthwise ? 1 : 2];
+    std::vector<double> covered;
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t column = 0; column < columns; ++column)
+        covered.push_back(inside(0, row) * inside(1, column));
+    size_t perTap = depthwise ? size_t(weights[2] * weights[3]) : size_t(weights[3]);
+    std::vector<double> result(tensorType(op->getOperand(1)).getNumElements());
+    for (size_t i = 0; i < result.size(); ++i)
+      result[i] = means[inputOf(i)] * covered[i / perTap % covered.size()];
+    return result;
   }
 
   Accumulator multiplyMatrices(IntegerBuilder &integer, tosa::MatMulOp op) {
@@ -362,6 +403,7 @@ private:
   func::FuncOp main_;
   const Plan &plan_;
   const ParameterMap &parameters_;
+  const Statistics &statistics_;
   const llvm::DenseMap<Value, std::vector<double>> &channelFactors_;
   OpBuilder builder_;
   func::FuncOp function_;
@@ -372,8 +414,8 @@ private:
 } // namespace
 
 IntegerModule emitInteger(func::FuncOp main, const Plan &plan, const ParameterMap &parameters,
-                          const llvm::DenseMap<Value, std::vector<double>> &channelFactors) {
-  return Emitter(main, plan, parameters, channelFactors).run();
+                          const Statistics &statistics) {
+  return Emitter(main, plan, parameters, statistics).run();
 }
 
 } // namespace tilewright::quantization

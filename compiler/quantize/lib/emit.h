@@ -23,6 +23,6 @@ struct IntegerModule {
 };
 
 IntegerModule emitInteger(mlir::func::FuncOp main, const Plan &plan, const ParameterMap &parameters,
-                          const llvm::DenseMap<mlir::Value, std::vector<double>> &channelFactors);
+                          const Statistics &statistics);
 
 } // namespace tilewright::quantization

@@ -11,8 +11,6 @@ namespace tilewright::quantization {
 
 namespace {
 
-bool isConvolution(Operation *op) { return isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp>(op); }
-
 // A depthwise convolution has a weight scale for each input channel, so nothing is lost. Elsewhere
 // coarser weights set a limit.
 double strengthFor(Operation *consumer) {

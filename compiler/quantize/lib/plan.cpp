@@ -10,6 +10,8 @@ using namespace mlir;
 
 namespace tilewright::quantization {
 
+bool isConvolution(Operation *op) { return isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp>(op); }
+
 bool isGlobalAverage(Operation *op) {
   auto pool = dyn_cast<tosa::AvgPool2dOp>(op);
   if (!pool)
@@ -31,8 +33,7 @@ bool movesData(Operation *op) {
 }
 
 bool hasConstantWeights(Operation *op) {
-  return isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp>(op) && constantReals(op->getOperand(1)) &&
-         constantReals(op->getOperand(2));
+  return isConvolution(op) && constantReals(op->getOperand(1)) && constantReals(op->getOperand(2));
 }
 
 bool isBinary(Operation *op) {

@@ -53,6 +53,9 @@ struct Plan {
 // Throws UserError naming an operator that has no integer form.
 Plan makePlan(mlir::func::FuncOp main);
 
+// One that is not transposed.
+bool isConvolution(mlir::Operation *op);
+
 // An average over whole images, which is a sum with a factor.
 bool isGlobalAverage(mlir::Operation *op);
 

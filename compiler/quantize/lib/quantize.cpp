@@ -23,16 +23,18 @@ OwningOpRef<ModuleOp> quantize(ModuleOp module, const CalibrationData &data,
   func::FuncOp main = mainOf(*real);
   prepare(main);
   Plan plan = makePlan(main);
+  std::vector<Value> watched = watchedValues(plan);
 
   std::unique_ptr<FloatExecutable> executable =
-      FloatExecutable::create(*real, /*keepIntermediates=*/true);
-  Statistics statistics = collectStatistics(*executable, main.getBody().front(), samples,
-                                            plan.ranged, findEqualizable(plan));
+      FloatExecutable::create(*real, watched, options.threads);
+  Statistics statistics =
+      collectStatistics(*executable, samples, watched, findEqualizable(plan),
+                        options.method != Calibration::MinMax, workThreads(options.threads));
 
   ParameterMap parameters = assignParameters(main, plan, statistics, options);
-  IntegerModule integer = emitInteger(main, plan, parameters, statistics.channelFactors);
+  IntegerModule integer = emitInteger(main, plan, parameters, statistics);
   if (report)
-    *report = compareLayers(*executable, main, integer, parameters, samples);
+    *report = compareLayers(*real, integer, parameters, samples);
   return std::move(integer.module);
 }
 

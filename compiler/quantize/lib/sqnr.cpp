@@ -50,35 +50,36 @@ void compare(const Tensor &real, const Tensor &integer, const Correspondence &va
     compare<int32_t>(real, integer, value, energy);
 }
 
-llvm::DenseMap<Value, size_t> placesOf(FloatExecutable &executable, Block &main) {
-  llvm::DenseMap<Value, size_t> places;
-  size_t first = main.getTerminator()->getNumOperands();
-  for (Value value : executable.intermediates())
-    places[value] = first++;
-  return places;
+// Copies of all watched values of a run.
+std::vector<Tensor> valuesOf(const FloatExecutable &executable, const std::vector<Tensor> &inputs,
+                             size_t count) {
+  std::vector<Tensor> values(count);
+  FloatExecutable::Workspace workspace;
+  executable.run(inputs, workspace,
+                 [&](size_t index, const Tensor &tensor) { values[index] = tensor; });
+  return values;
 }
 
 } // namespace
 
-QuantizationReport compareLayers(FloatExecutable &executable, func::FuncOp main,
-                                 const IntegerModule &integer, const ParameterMap &parameters,
-                                 const Samples &samples) {
-  std::unique_ptr<FloatExecutable> integerExecutable =
-      FloatExecutable::create(*integer.module, true);
-  auto integerMain = mainOf(*integer.module);
-  auto realPlaces = placesOf(executable, main.getBody().front());
-  auto integerPlaces = placesOf(*integerExecutable, integerMain.getBody().front());
+QuantizationReport compareLayers(ModuleOp real, const IntegerModule &integer,
+                                 const ParameterMap &parameters, const Samples &samples) {
+  std::vector<Value> realValues, integerValues;
+  for (const Correspondence &value : integer.values) {
+    realValues.push_back(value.real);
+    integerValues.push_back(value.integer);
+  }
+  auto realExecutable = FloatExecutable::create(real, realValues),
+       integerExecutable = FloatExecutable::create(*integer.module, integerValues);
   std::vector<Energy> energies(integer.values.size());
-  std::vector<Tensor> realResults, integerResults;
   for (const std::vector<Tensor> &sample : samples) {
     std::vector<Tensor> inputs;
-    for (auto [tensor, argument] : llvm::zip(sample, main.getArguments()))
+    for (auto [tensor, argument] : llvm::zip(sample, mainOf(real).getArguments()))
       inputs.push_back(quantizeTensor(tensor, parameters.lookup(argument)));
-    executable.run(sample, realResults);
-    integerExecutable->run(inputs, integerResults);
-    for (auto [value, energy] : llvm::zip(integer.values, energies))
-      compare(realResults[realPlaces.lookup(value.real)],
-              integerResults[integerPlaces.lookup(value.integer)], value, energy);
+    std::vector<Tensor> expected = valuesOf(*realExecutable, sample, energies.size()),
+                        found = valuesOf(*integerExecutable, inputs, energies.size());
+    for (size_t i = 0; i < energies.size(); ++i)
+      compare(expected[i], found[i], integer.values[i], energies[i]);
   }
   QuantizationReport report;
   for (auto [value, energy] : llvm::zip(integer.values, energies)) {

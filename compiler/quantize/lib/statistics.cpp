@@ -2,9 +2,14 @@
 
 #include "graph_queries.h"
 
+#include "llvm/ADT/SetVector.h"
+
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
+#include <cstring>
+#include <functional>
+#include <future>
+#include <utility>
 
 using namespace mlir;
 
@@ -12,45 +17,83 @@ namespace tilewright::quantization {
 
 namespace {
 
-// Where the values of interest stand among a run's inputs and results.
-class Finder {
+// The least and greatest value and the mean of each channel (index of the last dimension).
+class ChannelStatistics {
 public:
-  Finder(FloatExecutable &executable, Block &main) {
-    size_t first = main.getTerminator()->getNumOperands();
-    for (Value value : executable.intermediates())
-      results_[value] = first++;
-  }
-
-  const Tensor &find(Value value, const std::vector<Tensor> &inputs,
-                     const std::vector<Tensor> &results) const {
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      return inputs[argument.getArgNumber()];
-    return results[results_.lookup(value)];
-  }
-
-private:
-  llvm::DenseMap<Value, size_t> results_;
-};
-
-// The least and greatest value of each channel (index of the last dimension) over all samples.
-struct ChannelRanges {
-  std::vector<float> low, high;
-
-  explicit ChannelRanges(size_t channels) : low(channels, HUGE_VALF), high(channels, -HUGE_VALF) {}
+  // Values are taken in rows of a multiple of the channels.
+  explicit ChannelStatistics(size_t channels)
+      : channels_(channels), low_(widthFor(channels), HUGE_VALF), high_(low_.size(), -HUGE_VALF),
+        magnitude_(low_.size(), 0), partial_(low_.size()), sum_(channels, 0) {}
 
   void add(const Tensor &tensor) {
     const float *values = tensor.data<float>();
-    for (int64_t i = 0, count = tensor.elements(); i < count;)
-      for (size_t c = 0; c < low.size(); ++c, ++i) {
-        low[c] = std::min(low[c], values[i]);
-        high[c] = std::max(high[c], values[i]);
-      }
+    size_t count = static_cast<size_t>(tensor.elements()), width = low_.size();
+    for (size_t at = 0; at < count; at += width)
+      addRow(values + at, std::min(width, count - at));
+    for (size_t i = 0; i < width; ++i)
+      sum_[i % channels_] += double(std::exchange(partial_[i], 0.0f));
+    rows_ += count / channels_;
   }
+
+  void merge(const ChannelStatistics &other) {
+    for (size_t i = 0; i < low_.size(); ++i) {
+      low_[i] = std::min(low_[i], other.low_[i]);
+      high_[i] = std::max(high_[i], other.high_[i]);
+      magnitude_[i] = std::max(magnitude_[i], other.magnitude_[i]);
+    }
+    for (size_t c = 0; c < channels_; ++c)
+      sum_[c] += other.sum_[c];
+    rows_ += other.rows_;
+  }
+
+  size_t channels() const { return channels_; }
+
+  float low(size_t channel) const { return over<std::less<>>(low_, channel); }
+  float high(size_t channel) const { return over<std::greater<>>(high_, channel); }
+  double mean(size_t channel) const { return sum_[channel] / double(rows_); }
+  bool isFinite() const {
+    constexpr uint32_t infinity = 0x7f800000;
+    return *std::max_element(magnitude_.begin(), magnitude_.end()) < infinity;
+  }
+
+private:
+  static size_t widthFor(size_t channels) {
+    constexpr size_t enough = 64; // for the loop over a row to be worth vectors
+    return channels * ((enough + channels - 1) / channels);
+  }
+
+  void addRow(const float *values, size_t count) {
+    float *__restrict low = low_.data(), *__restrict high = high_.data();
+    uint32_t *__restrict magnitude = magnitude_.data();
+    float *__restrict partial = partial_.data();
+    for (size_t i = 0; i < count; ++i) {
+      float value = values[i];
+      uint32_t bits = 0;
+      std::memcpy(&bits, &value, sizeof bits);
+      low[i] = value < low[i] ? value : low[i];
+      high[i] = value > high[i] ? value : high[i];
+      magnitude[i] = std::max(magnitude[i], bits & 0x7fffffffu);
+      partial[i] += value;
+    }
+  }
+
+  template <typename Before> float over(const std::vector<float> &ends, size_t channel) const {
+    float end = ends[channel];
+    for (size_t i = channel; i < ends.size(); i += channels_)
+      end = Before()(ends[i], end) ? ends[i] : end;
+    return end;
+  }
+
+  size_t channels_;
+  std::vector<float> low_, high_;
+  std::vector<uint32_t> magnitude_; // without the sign, as bits: these order like the values
+  std::vector<float> partial_;      // sums of the tensor that is being added
+  std::vector<double> sum_;
+  size_t rows_ = 0;
 };
 
-void requireFinite(Value value, const Tensor &tensor) {
-  if (std::all_of(tensor.data<float>(), tensor.data<float>() + tensor.elements(),
-                  [](float x) { return std::isfinite(x); }))
+void requireFinite(Value value, const ChannelStatistics &channels) {
+  if (channels.isFinite())
     return;
   Operation *op = value.getDefiningOp();
   throw UserError(op ? placeOf(op) : Place{"", 0, 0, "calibration data"},
@@ -65,53 +108,93 @@ void addScaled(Histogram &histogram, const Tensor &tensor, const std::vector<dou
   histogram.add(scaled.data(), static_cast<int64_t>(scaled.size()));
 }
 
+// Adds what each sample shows to accumulators, and merges them. Threads share the samples; sums are
+// the same for any number of them, because samples belong to lanes and not to threads.
+template <typename Accumulator>
+std::vector<Accumulator> accumulate(const FloatExecutable &executable, const Samples &samples,
+                                    const std::vector<Accumulator> &empty, unsigned threads) {
+  constexpr size_t lanes = 8;
+  std::vector<std::vector<Accumulator>> sums(lanes, empty);
+  std::vector<std::future<void>> running;
+  for (unsigned thread = 0; thread < threads; ++thread)
+    running.push_back(std::async(std::launch::async, [&, thread] {
+      FloatExecutable::Workspace workspace;
+      for (size_t lane = thread; lane < lanes; lane += threads)
+        for (size_t sample = lane; sample < samples.size(); sample += lanes)
+          executable.run(samples[sample], workspace, [&](size_t index, const Tensor &tensor) {
+            sums[lane][index].add(tensor);
+          });
+    }));
+  for (std::future<void> &share : running)
+    share.wait(); // all of them, before one that failed destroys the sums
+  for (std::future<void> &share : running)
+    share.get();
+  for (size_t lane = 1; lane < lanes; ++lane)
+    for (size_t i = 0; i < empty.size(); ++i)
+      sums[0][i].merge(sums[lane][i]);
+  return std::move(sums[0]);
+}
+
+struct ScaledHistogram {
+  Histogram histogram;
+  std::vector<double> factors;
+
+  void add(const Tensor &tensor) {
+    if (factors.empty())
+      histogram.add(tensor.data<float>(), tensor.elements());
+    else
+      addScaled(histogram, tensor, factors);
+  }
+  void merge(const ScaledHistogram &other) {
+    for (int bin = 0; bin < Histogram::bins; ++bin)
+      histogram.counts[bin] += other.histogram.counts[bin];
+  }
+};
+
 } // namespace
 
-Statistics collectStatistics(FloatExecutable &executable, Block &main, const Samples &samples,
-                             const std::vector<Value> &ranged, const Equalization &equalization) {
+std::vector<Value> watchedValues(const Plan &plan) {
+  llvm::SetVector<Value> values(plan.ranged.begin(), plan.ranged.end());
+  for (auto &[op, anchor] : plan.anchors)
+    if (isConvolution(op))
+      values.insert(op->getOperand(0));
+  return {values.begin(), values.end()};
+}
+
+Statistics collectStatistics(const FloatExecutable &executable, const Samples &samples,
+                             const std::vector<Value> &watched, const Equalization &equalization,
+                             bool withCounts, unsigned threads) {
+  std::vector<ChannelStatistics> channels;
+  for (Value value : watched) {
+    ArrayRef<int64_t> shape = tensorType(value).getShape();
+    channels.emplace_back(shape.empty() ? 1 : shape.back());
+  }
+  channels = accumulate(executable, samples, channels, threads);
+
   Statistics statistics;
-  Finder finder(executable, main);
-  std::vector<Tensor> results;
-  llvm::DenseMap<Value, ChannelRanges> ranges;
-  for (Value value : ranged)
-    ranges.try_emplace(value,
-                       equalization.contains(value) ? tensorType(value).getShape().back() : 1);
-  for (const std::vector<Tensor> &sample : samples) {
-    executable.run(sample, results);
-    for (Value value : ranged) {
-      const Tensor &tensor = finder.find(value, sample, results);
-      requireFinite(value, tensor);
-      ranges.find(value)->second.add(tensor);
+  std::vector<ScaledHistogram> histograms(watched.size());
+  for (size_t i = 0; i < watched.size(); ++i) {
+    requireFinite(watched[i], channels[i]);
+    size_t count = channels[i].channels();
+    std::vector<double> factors(count, 1.0), magnitudes, &means = statistics.means[watched[i]];
+    for (size_t c = 0; c < count; ++c) {
+      magnitudes.push_back(std::max(std::fabs(channels[i].low(c)), std::fabs(channels[i].high(c))));
+      means.push_back(channels[i].mean(c));
+    }
+    if (equalization.contains(watched[i])) {
+      factors = channelFactors(magnitudes, equalization.lookup(watched[i]));
+      histograms[i].factors = statistics.channelFactors[watched[i]] = factors;
+    }
+    Histogram &histogram = histograms[i].histogram;
+    for (size_t c = 0; c < count; ++c) {
+      histogram.low = std::min(histogram.low, channels[i].low(c) * factors[c]);
+      histogram.high = std::max(histogram.high, channels[i].high(c) * factors[c]);
     }
   }
-  for (Value value : ranged) {
-    const ChannelRanges &range = ranges.find(value)->second;
-    std::vector<double> factors = {1.0};
-    if (equalization.contains(value)) {
-      std::vector<double> magnitudes;
-      for (size_t c = 0; c < range.low.size(); ++c)
-        magnitudes.push_back(std::max(std::fabs(range.low[c]), std::fabs(range.high[c])));
-      factors = statistics.channelFactors[value] =
-          channelFactors(magnitudes, equalization.lookup(value));
-    }
-    Histogram &histogram = statistics.histograms[value];
-    for (size_t c = 0; c < factors.size(); ++c) {
-      histogram.low = std::min(histogram.low, range.low[c] * factors[c]);
-      histogram.high = std::max(histogram.high, range.high[c] * factors[c]);
-    }
-  }
-  for (const std::vector<Tensor> &sample : samples) {
-    executable.run(sample, results);
-    for (Value value : ranged) {
-      const Tensor &tensor = finder.find(value, sample, results);
-      Histogram &histogram = statistics.histograms.find(value)->second;
-      auto factors = statistics.channelFactors.find(value);
-      if (factors != statistics.channelFactors.end())
-        addScaled(histogram, tensor, factors->second);
-      else
-        histogram.add(tensor.data<float>(), tensor.elements());
-    }
-  }
+  if (withCounts)
+    histograms = accumulate(executable, samples, histograms, threads);
+  for (size_t i = 0; i < watched.size(); ++i)
+    statistics.histograms[watched[i]] = std::move(histograms[i].histogram);
   return statistics;
 }
 

@@ -17,12 +17,16 @@ struct Statistics {
   // Of equalized tensors: what each channel is multiplied with. Their histograms show the scaled
   // values.
   llvm::DenseMap<mlir::Value, std::vector<double>> channelFactors;
+  llvm::DenseMap<mlir::Value, std::vector<double>> means; // of each channel, unscaled
 };
 
-// Runs `main` on every sample, twice: for the ends of the ranges, then for what lies between.
-// Throws UserError when a tensor is not finite.
-Statistics collectStatistics(FloatExecutable &executable, mlir::Block &main, const Samples &samples,
-                             const std::vector<mlir::Value> &ranged,
-                             const Equalization &equalization);
+// What there are statistics of: all values with a range, and what convolutions read.
+std::vector<mlir::Value> watchedValues(const Plan &plan);
+
+// Runs the model on every sample: once for the ends of the ranges; a second time, `withCounts`, for
+// what lies between. `executable` shows `watched`. Throws UserError when a tensor is not finite.
+Statistics collectStatistics(const FloatExecutable &executable, const Samples &samples,
+                             const std::vector<mlir::Value> &watched,
+                             const Equalization &equalization, bool withCounts, unsigned threads);
 
 } // namespace tilewright::quantization

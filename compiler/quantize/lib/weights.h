@@ -13,9 +13,12 @@ struct QuantizedWeights {
   std::vector<double> scales;   // of the accumulator: input scale times the channel's weight scale
 };
 
-// `channelOf` gives the output channel of a weight, by its index.
+// `channelOf` gives the output channel of a weight, by its index. `inputMeans` is the mean of what
+// each weight is multiplied with: the bias makes up for what rounding the weights does to the mean
+// of the output.
 QuantizedWeights quantizeWeights(const std::vector<double> &weights,
                                  const std::vector<double> &bias,
-                                 const std::function<size_t(size_t)> &channelOf, double inputScale);
+                                 const std::function<size_t(size_t)> &channelOf, double inputScale,
+                                 const std::vector<double> &inputMeans);
 
 } // namespace tilewright::quantization

@@ -129,17 +129,27 @@ TEST(Histogram, DoesNotDependOnOrder) {
 }
 
 TEST(Weights, EachChannelHasItsOwnScale) {
-  QuantizedWeights weights =
-      quantizeWeights({1, -0.25, 100, 25}, {0.25, 0}, [](size_t i) { return i / 2; }, 0.1);
+  QuantizedWeights weights = quantizeWeights({1, -0.25, 100, 25}, {0.25, 0},
+                                             [](size_t i) { return i / 2; }, 0.1, {0, 0, 0, 0});
   EXPECT_EQ(weights.weights, (std::vector<int64_t>{127, -32, 127, 32}));
   EXPECT_DOUBLE_EQ(weights.scales[0], 0.1 / 127);
   EXPECT_DOUBLE_EQ(weights.scales[1], 10.0 / 127);
   EXPECT_EQ(weights.bias[0], std::lround(0.25 * 127 / 0.1));
 }
 
+TEST(Weights, BiasMakesUpForRoundedWeights) {
+  std::vector<double> real = {1, 0.3}, means = {2, 100};
+  QuantizedWeights weights = quantizeWeights(real, {0.5}, [](size_t) { return 0; }, 0.1, means);
+  double step = weights.scales[0] / 0.1, mean = double(weights.bias[0]) * weights.scales[0];
+  for (size_t i : {0, 1})
+    mean += double(weights.weights[i]) * step * means[i];
+  EXPECT_NEAR(mean, 0.5 + 1 * 2 + 0.3 * 100, weights.scales[0]);
+  EXPECT_NE(weights.bias[0], std::lround(0.5 / weights.scales[0])); // 0.3 is not on a level
+}
+
 TEST(Weights, ADeadChannelStillHasItsBias) {
   QuantizedWeights weights =
-      quantizeWeights({0, 0, 1e-30}, {3, 0, -5}, [](size_t i) { return i; }, 0.1);
+      quantizeWeights({0, 0, 1e-30}, {3, 0, -5}, [](size_t i) { return i; }, 0.1, {0, 0, 0});
   for (size_t c : {0, 1, 2}) {
     EXPECT_GT(weights.scales[c], 0);
     EXPECT_NEAR(double(weights.bias[c]) * weights.scales[c], c == 0 ? 3 : c == 1 ? 0 : -5, 1e-6);

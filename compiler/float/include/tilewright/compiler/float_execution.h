@@ -1,34 +1,46 @@
 // Runs a TOSA module (float, or the integer one that quantization makes) by MLIR's own lowerings
-// (TOSA to linalg to LLVM) and its execution engine: for calibration, host fallback and checks.
-// There is no second interpreter.
+// (TOSA to linalg to LLVM) and LLVM's JIT: for calibration, host fallback and checks. There is no
+// second interpreter.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
 #include "tilewright/support/npy.h"
 
+#include <functional>
 #include <memory>
 #include <vector>
 
 namespace tilewright {
 
+// How many threads share a piece of work when `wanted` are asked for; 0: one a processor.
+unsigned workThreads(unsigned wanted = 0);
+
 class FloatExecutable {
 public:
-  // Compiles a clone of `module`'s @main. With `keepIntermediates`, every tensor that an op of
-  // @main yields and that is not a constant is a result as well, in program order (see `values`).
-  // Throws UserError naming the operator that cannot be lowered.
-  static std::unique_ptr<FloatExecutable> create(mlir::ModuleOp module, bool keepIntermediates);
+  // Compiles a clone of `module`'s @main. `watched` are values of it that a run shows on its way:
+  // arguments, or results of operators other than constants. `threads` share the work of compiling
+  // (0: one a processor). Throws UserError naming the operator that cannot be lowered.
+  static std::unique_ptr<FloatExecutable>
+  create(mlir::ModuleOp module, const std::vector<mlir::Value> &watched = {}, unsigned threads = 0);
   virtual ~FloatExecutable() = default;
 
-  // One run; inputs in argument order. Returns @main's results, then the intermediates when they
-  // were asked for. Several threads may run one executable at a time.
-  virtual std::vector<Tensor> run(const std::vector<Tensor> &inputs) = 0;
-  // The same into `results`, whose storage of an earlier run is used again: fresh memory for every
-  // intermediate costs more than computing it.
-  virtual void run(const std::vector<Tensor> &inputs, std::vector<Tensor> &results) = 0;
+  // One run; inputs in argument order. Returns @main's results. Several threads may run one
+  // executable at a time.
+  std::vector<Tensor> run(const std::vector<Tensor> &inputs) const {
+    Workspace workspace;
+    return run(inputs, workspace, nullptr);
+  }
 
-  // The values of the module given to `create` that the intermediates stand for, in the order that
-  // `run` returns them.
-  virtual const std::vector<mlir::Value> &intermediates() const = 0;
+  // Buffers of earlier runs, for one thread at a time: fresh memory costs more than computing what
+  // stands in it.
+  struct Workspace {
+    std::vector<Tensor> buffers;
+  };
+  // Is given the index of a watched value and the value, which lives until it returns.
+  using Visit = std::function<void(size_t index, const Tensor &tensor)>;
+  // The same; calls `visit` for each watched value as soon as it is known.
+  virtual std::vector<Tensor> run(const std::vector<Tensor> &inputs, Workspace &workspace,
+                                  const Visit &visit) const = 0;
 };
 
 } // namespace tilewright

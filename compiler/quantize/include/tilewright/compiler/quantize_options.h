@@ -11,6 +11,7 @@ enum class Calibration { MinMax, Percentile, Mse, Entropy };
 struct QuantizeOptions {
   Calibration method = Calibration::MinMax;
   double percentile = 99.99; // for Calibration::Percentile
+  unsigned threads = 0; // that share the work, at most 8; 0: one a processor. Results are alike.
 };
 
 // Signal-to-quantization-noise ratio of one layer's output against the float run, over the
