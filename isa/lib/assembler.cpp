@@ -10,7 +10,7 @@ namespace tilewright::isa {
 
 namespace {
 
-constexpr size_t maximumInstructions = size_t(1) << 24;
+constexpr size_t maximumInstructions = size_t(1) << 21; // 400 MB while they are read
 
 bool isWordCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||

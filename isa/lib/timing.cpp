@@ -51,8 +51,7 @@ static void flatten(const yaml::Node &node, const std::string &prefix, const Par
     if (int64_t least = leastOf(node.keys[i].text); value < least || value > greatestTime)
       throw UserError(item.place(), fmt::format("'{}' is {}, not within {}..{}", key, value, least,
                                                 greatestTime));
-    if (!timing.emplace(key, value).second)
-      throw UserError(node.keys[i].place(), fmt::format("the time '{}' stands twice", key));
+    timing.emplace(key, value);
   }
 }
 

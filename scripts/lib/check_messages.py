@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Every message that a user can see stands in a test: looks for the words of each diagnostic of the sources among the tests.
+"""Every message that a user can see stands in a test: looks for each text of the sources' diagnostics among the tests.
 
-A message is the text of a UserError or of an MLIR diagnostic (emitError, emitOpError). Its placeholders split it; the longest
-part must occur in some test. Those that none can provoke are listed in messages_without_a_test.txt with the reason.
+A diagnostic is a UserError, or what is built like one: an MLIR error and what is streamed into it, a trap, a mistake on the command
+line. Each of its string literals must stand in some test, on one line, with something in place of every placeholder. Those that none
+can provoke are listed in messages_without_a_test.txt with the reason.
 """
 
 import pathlib
@@ -14,18 +15,15 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 from tally import Tally
 
 SOURCES = ("support", "isa", "program", "simulator", "compiler", "tools")
-EXCEPTIONS = ROOT / "scripts" / "lib" / "messages_without_a_test.txt"
-CALL = re.compile(r"\b(?:UserError|TypeError|Trap|CheckFailed|ValidationError|emitError|emitOpError|fail|reject|refuse|mistake|"
-                  r"reserved|require|unsupported|fault)\s*[({]")
+TESTS = {"test", "tests", "fuzz", "bench"}
+EXCEPTIONS = pathlib.Path(__file__).with_name("messages_without_a_test.txt")
+CALL = re.compile(r"\b(?:UserError|TypeError|Trap|CheckFailed|ValidationError|emitError|emitOpError|fail|fault|raise|refuse|reject|"
+                  r"require|reserved|unsupported|mistake)\s*[({]")
 ADJACENT = re.compile(r'"\s*\n\s*[rfb]*"')
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
-PLACEHOLDER = re.compile(r"\{[^{}]*\}|\\[nt\"']|'")
+PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 OPEN, CLOSE = "\1", "\2"  # of the brackets that a format string doubles
-LEAST = 12  # characters that make a part worth looking for
-
-
-def is_test(path):
-    return "test" in path.parts or "tests" in path.parts or "fuzz" in path.parts or "bench" in path.parts
+LEAST = 8  # characters that make a literal a text
 
 
 def closing(text, start):
@@ -43,50 +41,68 @@ def closing(text, start):
     return at
 
 
-def diagnostics(text):
-    """(line, source) of each diagnostic: the arguments of the call, and what is streamed into it."""
-    for call in CALL.finditer(text):
-        end = closing(text, call.end())
-        if re.match(r"\s*<<", text[end:]):
-            end = text.index(";", end)
-        yield text.count("\n", 0, call.start()) + 1, text[call.end() : end]
+def diagnostics(source):
+    """(line, arguments) of each diagnostic; what is streamed into it counts as an argument."""
+    for call in CALL.finditer(source):
+        end = closing(source, call.end())
+        if re.match(r"\s*<<", source[end:]):
+            end = source.index(";", end)
+        yield source.count("\n", 0, call.start()) + 1, source[call.end() : end]
 
 
-def messages(text):
-    """(line, words) of each part of a diagnostic that placeholders leave; adjacent literals are one."""
-    for line, source in diagnostics(text):
-        for literal in LITERAL.findall(ADJACENT.sub("", source)):
-            for part in PLACEHOLDER.split(literal.replace("{{", OPEN).replace("}}", CLOSE)):
-                words = part.replace(OPEN, "{").replace(CLOSE, "}").strip()
-                if len(words) >= LEAST and " " in words:
-                    yield line, words
+def unescaped(text):
+    return text.replace('\\"', '"').replace("\\n", "\n").replace("\\\\", "\\")
+
+
+def parts(literal):
+    """What stands between the placeholders of a format string."""
+    return [part.replace(OPEN, "{").replace(CLOSE, "}")
+            for part in PLACEHOLDER.split(literal.replace("{{", OPEN).replace("}}", CLOSE))]
+
+
+def messages(source):
+    """(line, literal) of each literal of a diagnostic that is a text; adjacent literals are one."""
+    for line, arguments in diagnostics(source):
+        for literal in map(unescaped, LITERAL.findall(ADJACENT.sub("", arguments))):
+            words = "".join(parts(literal))
+            if len(words) >= LEAST and " " in words.strip():
+                yield line, literal
+
+
+def as_told(test):
+    """A test's source as `is_told` reads it."""
+    return unescaped(ADJACENT.sub("", test))
+
+
+def is_told(literal, told):
+    return re.search(r"[^\n]{1,200}?".join(map(re.escape, parts(literal))), told) is not None
+
+
+def files(*suffixes):
+    return sorted(path for top in (*SOURCES, "tests") for path in (ROOT / top).rglob("*") if path.suffix in suffixes and path.is_file())
 
 
 def main():
-    files = [path for path in ROOT.glob("**/*") if path.suffix in (".cpp", ".h", ".py", ".mlir", ".txt", "")
-             and path.is_file() and path.relative_to(ROOT).parts[0] in (*SOURCES, "tests")]
-    told = "\n".join(ADJACENT.sub("", path.read_text(errors="replace"))
-                     for path in files if is_test(path.relative_to(ROOT)))
-    told = told.replace('\\"', '"')
-    exceptions = {line.split("    ")[0].strip() for line in EXCEPTIONS.read_text().splitlines()
-                  if line and not line.startswith("#")} if EXCEPTIONS.exists() else set()
+    told = "\n".join(as_told(path.read_text(errors="replace")) for path in files(".cpp", ".h", ".py", ".mlir", ".txt", "")
+                     if TESTS & set(path.relative_to(ROOT).parts))
+    exceptions = {line.split("    ")[0] for line in EXCEPTIONS.read_text().splitlines() if line and not line.startswith("#")}
     tally, seen = Tally(), set()
-    for path in sorted(files):
+    for path in files(".cpp", ".h"):
         relative = path.relative_to(ROOT)
-        if path.suffix not in (".cpp", ".h") or is_test(relative):
+        if TESTS & set(relative.parts):
             continue
-        for line, words in messages(path.read_text(errors="replace")):
-            if words in seen:
+        for line, literal in messages(path.read_text(errors="replace")):
+            if literal in seen:
                 continue
-            seen.add(words)
-            found = words in told
-            if found == (words in exceptions):
-                print(f"FAILED {relative}:{line}: " + ("is excepted, and has a test: " if found else "no test has: ") + words)
+            seen.add(literal)
+            found = is_told(literal, told)
+            if found == (literal in exceptions):
+                print(f"FAILED {relative}:{line}: " + ("is excepted, and has a test: " if found else "no test has: ") + literal)
                 tally.failed += 1
             else:
                 tally.passed += 1
-    for words in sorted(exceptions - seen):
-        print(f"FAILED {EXCEPTIONS.name}: no source has: {words}")
+    for literal in sorted(exceptions - seen):
+        print(f"FAILED {EXCEPTIONS.name}: no source has: {literal}")
         tally.failed += 1
     sys.exit(tally.close("messages"))
 

@@ -33,7 +33,8 @@ class Suite:
 SUITES = [
     Suite("unit", "unit tests and pass tests of the release build",
           ("ctest", "--test-dir", "build/release", "--output-on-failure", "--no-tests=error", "-j", CORES)),
-    Suite("scripts", "the scripts' own parts", (PYTHON, "scripts/lib/suites_test.py")),
+    Suite("scripts", "the scripts' own parts", (PYTHON, "scripts/lib/self_test.py")),
+    Suite("messages", "every message that a user can see stands in a test", (PYTHON, "scripts/lib/check_messages.py")),
     Suite("onnx", "the importer against onnxruntime, operator by operator", (PYTHON, "tests/onnx/run")),
     Suite("conformance", "a sample of TOSA's conformance tests, both engines, both targets",
           (PYTHON, "tests/conformance/run", "--sample", "4")),

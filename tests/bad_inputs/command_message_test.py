@@ -99,6 +99,11 @@ class Run(RejectionTest, metaclass=CaseTable):
                                f"@/{three.name}: input 'y': error: is a batch of 3, another input one of 2\n"
                                "  fix: give all inputs for the same number of runs")
 
+    def test_type(self):
+        program, path = self.assembled("--input", "x=0:int8:4"), self.npy(4, kind=numpy.int16)
+        self.assert_diagnostic(["run", program, "--input", f"x={path}"],
+                               f"@/{path.name}: input 'x': error: is int16, the program takes int8\n  fix: convert it")
+
     def test_more_dram_than_memory(self):
         program = self.assembled("--dram-bytes", str(2 << 30))
         self.assert_diagnostic(["run", program, "--engine", "functional"],

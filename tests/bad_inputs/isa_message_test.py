@@ -56,6 +56,11 @@ class Instructions(RejectionTest, metaclass=CaseTable):
         "constraint": ("    semantics:", '    require: { C1: §"n0" }\n    semantics:', "the constraint is a u12, not a u1",
                        "compare with something"),
         "logic": ('"a[x]"', '"a[x] §&& 1"', "'&&' is of two u1, not of i32 and u1", "compare with 0"),
+        "memory without an index": ('"a[x]"', '§"a"', "the memory operand 'a' stands without an index", "write a[..]"),
+        "array without an index": ('"a[x]"', '§"bias"', "the array 'bias' stands without an index", "write bias[..]"),
+        "many operands": ('n0: { kind: "imm", type: "u12" }',
+                          "\n      ".join(f"{'§' if n == 10 else ''}q{n}: {{ kind: \"imm\", type: \"u1\" }}" for n in range(11)),
+                          "more than 12 operands", None),
         "negation": ('"a[x]"', '"cast<i32>(§!a[x])"', "'!' is of a u1, not of a i32", "compare with 0"),
         "condition": ('"a[x]"', '§"a[x] ? 1 : 2"', "the condition is a i32, not a u1", "compare with 0"),
         "index of an array": ('expr: "a[x]"', 'expr: §"bias[x]"', "index 1 of 'bias' can be 4094, outside of 0..63",
@@ -116,6 +121,8 @@ instructions: { vadd: { operands: { n0: { type: §"index<one>" } } } }
 """, "index<one> leaves no room: one is 1", None),
         "cast of a param": ('machine: { params: { rows: { default: §"cast<i8>(16)" } } }\n',
                             "elements and casts have no place in an expression of params", None),
+        "division by a param": ('machine: { params: { rows: { default: §"ceildiv(16, 0)" } } }\n',
+                                "ceildiv divides by a value that is not positive", None),
         "scratchpad": ('machine: { memories: { spad: { bytes: §"256" } } }\n',
                        "the scratchpad has 256 bytes and cannot hold one weight tile and one row of activations, 272 bytes",
                        "make the scratchpad larger or the array smaller"),
@@ -134,6 +141,7 @@ class Yaml(RejectionTest, metaclass=CaseTable):
     """What is no YAML of ours, each at its place."""
 
     @named_cases({
+        "plain scalar": ("target: { params: { rows: §16 } }\n", "the value '16' is not quoted", 'write "16"'),
         "tab": ("target:\n§\tparams: {}\n", "a tab character", "indent and align with spaces"),
         "block scalar": ("target: §|\n  text\n", "a block scalar ('|')", "write a quoted string"),
         "second document": ("§---\ntarget: {}\n", "a second document in the file", "keep one document a file"),
@@ -170,6 +178,15 @@ class Description(RejectionTest, metaclass=CaseTable):
         self.assert_diagnostic(["isa", "check", "--target", "edge16"],
                                f"@/isa/description/machine.yaml:{line}:{column}: error: "
                                "'op' is not the first field: it must stand at bit 0 in every format", env=environment)
+
+    def test_many_params(self):
+        environment = self.copy()
+        text = (self.scratch / "isa" / "description" / "machine.yaml").read_text()
+        line = text[: text.index("  rows:")].count("\n") + 1
+        params = ", ".join(f'p{number}: {{ default: "1", range: "0..1", summary: "s" }}' for number in range(200))
+        overlay = self.write("overlay.yaml", HEADER + f"machine: {{ params: {{ {params} }} }}\n")
+        self.assert_diagnostic(["isa", "check", "--target", "edge16", "--what-if", overlay],
+                               f"@/isa/description/machine.yaml:{line}:3: error: more than 200 params", env=environment)
 
     def test_missing_unit(self):
         environment = self.copy()

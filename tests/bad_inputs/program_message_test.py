@@ -21,6 +21,22 @@ WAITS = {
 }
 
 
+class Files(RejectionTest):
+    def test_many_instructions(self):
+        """More would take more memory than a run may."""
+        source = self.write("p.s", "halt\n" * ((1 << 21) + 1))
+        self.assert_diagnostic(["asm", source, "-o", self.output], f"@/p.s:{(1 << 21) + 1}:1: error: more than 2097152 instructions",
+                               timeout=60)
+
+    def test_cut_in_the_section_table(self):
+        """The table of sections is the file's last part."""
+        self.assert_done(["asm", self.write("p.s", "halt\n"), "-o", self.output])
+        size = len(self.output.read_bytes())
+        self.write("cut.elf", self.output.read_bytes()[:-1])
+        self.assert_diagnostic(["run", self.scratch / "cut.elf"], "@/cut.elf: error: is truncated: the section header table ends at byte "
+                               f"{size}, the file at byte {size - 1}")
+
+
 class Faults(RejectionTest, metaclass=CaseTable):
     @named_cases({f"{name} {engine}": (engine, *fault) for name, fault in FAULTS.items() for engine in ENGINES}
                  | {f"deadlock {engine}": (engine, "halt !wait=3\n", "instruction 0", *wait) for engine, wait in WAITS.items()})

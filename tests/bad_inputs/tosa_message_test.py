@@ -67,8 +67,8 @@ def rescale(multiplier=1073741824, shift=30):
                "rounding_mode = SINGLE_ROUND, scale32 = true} : (tensor<4xi8>, tensor<1xi32>, tensor<1xi8>, tensor<1xi8>, tensor<1xi8>)")
 
 
-def resize(channels):
-    return one("%x: tensor<1x4x4x1xi8>", f"1x7x7x{channels}xi8", f"%a = {shape(2, 1, 2, 1)}", f"%b = {shape(0, 0)}",
+def resize(channels, scale=shape(2, 1, 2, 1)):
+    return one("%x: tensor<1x4x4x1xi8>", f"1x7x7x{channels}xi8", f"%s = {shape(1, 1, 1, 1)}", f"%a = {scale}", f"%b = {shape(0, 0)}",
                "tosa.resize %x, %a, %b, %b {mode = NEAREST_NEIGHBOR} : (tensor<1x4x4x1xi8>, !tosa.shape<4>, !tosa.shape<2>, !tosa.shape<2>)")
 
 
@@ -97,6 +97,8 @@ class Operators(RejectionTest, metaclass=CaseTable):
         "rescale shift": (rescale(shift=1), "'tosa.rescale': a shift is outside 2 to 62"),
         "rescale multiplier": (rescale(multiplier=-1), "'tosa.rescale': a multiplier is negative"),
         "resize": (resize(channels=2), "'tosa.resize': batch or channels of input and result differ"),
+        "computed resize": (resize(channels=1, scale=SUM.replace("shape<1>", "shape<4>")),
+                            "'tosa.resize': scale, offset or border is not constant"),
         "computed slice": (cut(None, 2), "'tosa.slice': start or size is not constant"),
         "negative start": (cut(-1, 2), "'tosa.slice': a start is negative or a size not positive"),
         "empty slice": (cut(0, 0), "'tosa.slice': a start is negative or a size not positive"),

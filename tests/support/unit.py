@@ -10,7 +10,10 @@ def main(label):
     """Runs the tests of __main__; arguments, if any, select tests by part of their name."""
     loader = unittest.TestLoader()
     loader.testNamePatterns = [f"*{name}*" for name in sys.argv[1:]] or None
-    suite = loader.loadTestsFromModule(sys.modules["__main__"])
+    run(label, loader.loadTestsFromModule(sys.modules["__main__"]))
+
+
+def run(label, suite):
     result = unittest.TextTestRunner(stream=sys.stdout, verbosity=1).run(suite)
     failed = len({test.id().split(" ")[0] for test, _ in result.failures + result.errors})
     tally = Tally(result.testsRun - failed - len(result.skipped), failed, len(result.skipped))

@@ -91,6 +91,8 @@ private:
   void checkResize(tosa::ResizeOp op) const {
     Dims in = shape(op.getInput()), out = shape(op.getOutput());
     require(in[0] == out[0] && in[3] == out[3], "batch or channels of input and result differ");
+    require(constant(op.getScale()) && constant(op.getOffset()) && constant(op.getBorder()),
+            "scale, offset or border is not constant");
   }
 
   void checkSlice(tosa::SliceOp op) const {
