@@ -23,9 +23,9 @@ def machine(seed):
               "acc_banks": acc_banks, "acc_bytes": max(1024, acc_banks * acc_unit)}
     if rng.random() < 0.6:
         params["bus_bytes"] = draw(1, 2, 4, 8, 16, 32, 64, 128)
-        params["burst_bytes"] = max(params["bus_bytes"], draw(8, 16, 32, 64, 256, 1024, 4096))
+        params["burst_bytes"] = max(params["bus_bytes"], draw(32, 64, 128, 256, 1024))
     if rng.random() < 0.3:
-        params["semaphores"] = draw(8, 12, 15, 15, 16, 24, 32)
+        params["semaphores"] = draw(12, 15, 15, 16, 24, 32)
     if rng.random() < 0.2:
         params["semaphore_max"] = draw(1, 2, 3, 15, 255)
     if rng.random() < 0.2:

@@ -24,11 +24,7 @@ class Value:
     name: str
     type: str
     shape: tuple
-    scale: float | None
     zero_point: int
-
-    def as_float(self, integers):
-        return (integers.astype(numpy.float64) - self.zero_point) * self.scale
 
 
 def tool(name):
@@ -46,9 +42,8 @@ def signature(text):
 def read_value(match):
     shape, kind, attributes = match.groups()
     name = re.search(r'tilewright\.name = "([^"]*)"', attributes).group(1)
-    scale = re.search(r"tilewright\.scale = (\S+) :", attributes)
     zero_point = re.search(r"tilewright\.zero_point = (-?\d+) :", attributes)
-    return Value(name, kind, tuple(int(size) for size in shape.split("x")[:-1]), float(scale.group(1)) if scale else None,
+    return Value(name, kind, tuple(int(size) for size in shape.split("x")[:-1]),
                  int(zero_point.group(1)) if zero_point else 0)
 
 
