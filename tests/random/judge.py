@@ -16,7 +16,7 @@ SECONDS = 60  # a command that takes longer has failed
 ENGINES = ("functional", "cycle")
 MARGIN, SHARE = 0.10, 0.02  # the estimate of a layer with that share of the time should be that good
 
-FLOOR = 5  # dB of signal to quantization noise: what a wrong operator stays below
+FLOOR = 3  # dB of signal to quantization noise: what a wrong operator stays below
 
 # What a case may be refused for: memory or semaphores that the machine does not have, a DRAM slower than its refresh, samples that overflow.
 REFUSALS = re.compile(r"no tile fits|does not fit|has \d+ semaphores|refreshes every|is not finite on a calibration sample")
