@@ -34,7 +34,7 @@ Segment readData(npu::DataOp op) {
 }
 
 LayerInfo readLayer(npu::LayerOp op) {
-  return {op.getName().str(), op.getOp().str(),    op.getMacs(),       op.getEstimateCycles(),
+  return {op.getName().str(), op.getOp().str(),    op.getMacs(),        op.getEstimateCycles(),
           op.getInputBytes(), op.getWeightBytes(), op.getOutputBytes(), op.getPlan().str()};
 }
 

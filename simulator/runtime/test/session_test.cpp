@@ -178,8 +178,7 @@ TEST_F(SessionTest, RefusesBatchesThatDiffer) {
 TEST(DramImageTest, RefusesASegmentOutsideOfDram) {
   Program program = adder();
   program.data.push_back({program.dramBytes - 1, "ab"});
-  EXPECT_THAT(failure([&] { DramImage image(program); }),
-              HasSubstr("adder.elf: error: 2 bytes at"));
+  EXPECT_THROW(DramImage image(program), std::logic_error); // readProgram refuses such a file
 }
 
 } // namespace
