@@ -8,10 +8,10 @@ from rejection import CaseTable, RejectionTest, named_cases
 from tosa_message_test import constant, one, shape
 
 
-def smallest(scratchpad=1024):
+def smallest(spad=1024, acc=1024):
     """A target of few bytes."""
-    return ('target: { params: { rows: "4", cols: "4", lanes: "4", spad_bytes: "%d", spad_banks: "1", acc_bytes: "1024", acc_banks: "1" } }\n'
-            % scratchpad)
+    return (f'target: {{ params: {{ rows: "4", cols: "4", lanes: "4", spad_bytes: "{spad}", spad_banks: "1", acc_bytes: "{acc}", '
+            'acc_banks: "1" } }\n')
 
 
 CONV = one("%x: tensor<1x8x8x1024xi8>", "1x6x6x8xi32", f"%w = {constant(1, '8x3x3x1024xi8')}", f"%b = {constant(1, '8xi32')}",
@@ -38,25 +38,24 @@ class Schedule(RejectionTest, metaclass=CaseTable):
         return self.compile(self.write("m.mlir", model.replace("§", "")), "--what-if", self.write("overlay.yaml", HEADER + overlay), *options)
 
     @named_cases({
-        "conv2d": (CONV, r"@/m.mlir: layer 'conv2d_0': error: no tile fits on chip: the smallest needs \d+ bytes of the scratchpad, "
-                         r"target 'edge16' has 1024\n  fix: a scratchpad of (\d+) bytes works"),
-        "max pool": (POOL, r"@/m.mlir: layer 'max_pool2d_0': error: no tile fits on chip: the smallest window needs \d+ bytes of the "
-                           r"scratchpad, target 'edge16' has 1024\n  fix: a scratchpad of (\d+) bytes works"),
+        "conv2d": (CONV, "spad", r"@/m.mlir: layer 'conv2d_0': error: no tile fits on chip: the smallest needs \d+ bytes of the scratchpad, "
+                                 r"target 'edge16' has 1024\n  fix: a scratchpad of (\d+) bytes works"),
+        "max pool": (POOL, "spad", r"@/m.mlir: layer 'max_pool2d_0': error: no tile fits on chip: the smallest window needs \d+ bytes of the "
+                                   r"scratchpad, target 'edge16' has 1024\n  fix: a scratchpad of (\d+) bytes works"),
+        "table": (TABLE, "spad", r"@/m.mlir: layer 'table_0': error: no tile fits on chip: the smallest needs \d+ bytes of spad, "
+                                 r"target 'edge16' has 1024\n  fix: give spad at least (\d+) bytes"),
+        "sum": (SUM, "acc", r"@/m.mlir: layer 'reduce_sum_0': error: no tile fits on chip: the smallest needs \d+ bytes of acc, "
+                            r"target 'edge16' has 1024\n  fix: give acc at least (\d+) bytes"),
     })
-    def test_scratchpad(self, case):
+    def test_size(self, case):
         """The size that the fix names works."""
-        model, expected = case
+        model, memory, expected = case
         ended = self.assert_rejected(self.arguments(model, smallest()), "error")
         match = re.fullmatch(expected, ended.diagnostics.replace(str(self.scratch), "@").rstrip("\n"))
         self.assertTrue(match, ended.diagnostics)
-        self.assert_done(self.arguments(model, smallest(int(match[1]))))
+        self.assert_done(self.arguments(model, smallest(**{memory: int(match[1])})))
 
     @named_cases({
-        "table": (TABLE, smallest(), [], "layer 'table_0'",
-                  "no tile fits on chip: the smallest needs 1302 bytes of spad, target 'edge16' has 1024",
-                  "give spad at least 1302 bytes"),
-        "sum": (SUM, smallest(), [], "layer 'reduce_sum_0'",
-                "no tile fits on chip: the smallest needs 16008 bytes of acc, target 'edge16' has 1024", "give acc at least 16008 bytes"),
         "parameters": (DEPTHWISE, smallest(), ["--buffering", "single"], "layer 'depthwise_conv2d_0'",
                        "spad does not fit: 768 bytes for rescale parameters, 576 of 1024 bytes are in use",
                        "give spad at least 1344 bytes"),

@@ -38,11 +38,6 @@ def pool(source):
 
 class Kernels(RejectionTest, metaclass=CaseTable):
     @named_cases({
-        "large weights": (function(f"%w = {constant(1, '1x1x9000x1xi8')}\n%b = {constant(1, '9000xi32')}\n" + group(
-            "%l = §kernel.depthwise %x, %w, %b {dilation = array<i64: 1, 1>, input_zp = 0 : i64, pad = array<i64: 0, 0, 0, 0>, "
-            "stride = array<i64: 1, 1>, weight_zp = 0 : i64} : (tensor<1x1x1x9000xi8>, tensor<1x1x9000x1xi8>, tensor<9000xi32>) "
-            "-> tensor<1x1x1x9000xi32>", kind="1x1x1x9000xi32"), "%x: tensor<1x1x1x9000xi8>", "tensor<1x1x1x9000xi32>"),
-            "'kernel.depthwise' op the weights may have no size above 8192"),
         "two readers": (function(group(f"%a = §{ABS}", f'%l = kernel.binary "add" %a, %a {{shift = 0 : i64}} : ({VECTOR}, {VECTOR}) -> {VECTOR}')),
                         "'kernel.unary' op must have one reader within its group"),
         "reduction last": (function(group(f"%a = {ABS}", f'%l = §kernel.reduce "sum" %a {{axis = 1 : i64}} : ({VECTOR}) -> tensor<1x1xi32>',
