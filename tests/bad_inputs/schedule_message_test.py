@@ -5,13 +5,14 @@ import re
 import models
 from isa_message_test import HEADER
 from rejection import CaseTable, RejectionTest, named_cases
+from tool import ROOT
 from tosa_message_test import constant, one, shape
 
 
-def smallest(scratchpad=1024):
+def smallest(spad=1024, acc=1024):
     """A target of few bytes."""
-    return ('target: { params: { rows: "4", cols: "4", lanes: "4", spad_bytes: "%d", spad_banks: "1", acc_bytes: "1024", acc_banks: "1" } }\n'
-            % scratchpad)
+    return (f'target: {{ params: {{ rows: "4", cols: "4", lanes: "4", spad_bytes: "{spad}", spad_banks: "1", acc_bytes: "{acc}", '
+            'acc_banks: "1" } }\n')
 
 
 CONV = one("%x: tensor<1x8x8x1024xi8>", "1x6x6x8xi32", f"%w = {constant(1, '8x3x3x1024xi8')}", f"%b = {constant(1, '8xi32')}",
@@ -21,6 +22,8 @@ CONV = one("%x: tensor<1x8x8x1024xi8>", "1x6x6x8xi32", f"%w = {constant(1, '8x3x
 POOL = one("%x: tensor<1x64x64x8xi8>", "1x1x1x8xi8", "tosa.max_pool2d %x {kernel = array<i64: 64, 64>, pad = array<i64: 0, 0, 0, 0>, "
            "stride = array<i64: 1, 1>} : (tensor<1x64x64x8xi8>)")
 ADD = one("%x: tensor<4xi32>", "4xi32", "tosa.add %x, %x : (tensor<4xi32>, tensor<4xi32>)")
+BROADCAST = one("%x: tensor<64x64xi32>, %y: tensor<1x64xi32>", "64x64xi32",
+                "tosa.add %x, %y : (tensor<64x64xi32>, tensor<1x64xi32>)")
 SUM = one("%x: tensor<1x2000xi32>", "1x1xi32", "tosa.reduce_sum %x {axis = 1 : i32} : (tensor<1x2000xi32>)")
 TABLE = one("%x: tensor<4xi16>", "4xi32", f"%t = {constant(1, '513xi16')}", "tosa.table %x, %t : (tensor<4xi16>, tensor<513xi16>)")
 LARGE = one("%x: tensor<70000xi8>", "70000x1xi8", f"%s = {shape(70000, 1)}",
@@ -33,30 +36,33 @@ DEPTHWISE = one("%x: tensor<1x16x16x64xi8>", "1x14x14x64xi32", f"%w = {constant(
                 "stride = array<i64: 1, 1>} : (tensor<1x16x16x64xi8>, tensor<3x3x64x1xi8>, tensor<64xi32>, tensor<1xi8>, tensor<1xi8>)")
 
 
+VECTOR = [path.stem for path in sorted((ROOT / "isa" / "description" / "instructions").glob("*.yaml"))
+          if 'unit: "vector"' in path.read_text()]
+
+
 class Schedule(RejectionTest, metaclass=CaseTable):
     def arguments(self, model, overlay, *options):
         return self.compile(self.write("m.mlir", model.replace("§", "")), "--what-if", self.write("overlay.yaml", HEADER + overlay), *options)
 
     @named_cases({
-        "conv2d": (CONV, r"@/m.mlir: layer 'conv2d_0': error: no tile fits on chip: the smallest needs \d+ bytes of the scratchpad, "
-                         r"target 'edge16' has 1024\n  fix: a scratchpad of (\d+) bytes works"),
-        "max pool": (POOL, r"@/m.mlir: layer 'max_pool2d_0': error: no tile fits on chip: the smallest window needs \d+ bytes of the "
-                           r"scratchpad, target 'edge16' has 1024\n  fix: a scratchpad of (\d+) bytes works"),
+        "conv2d": (CONV, "spad", r"@/m.mlir: layer 'conv2d_0': error: no tile fits on chip: the smallest needs \d+ bytes of the scratchpad, "
+                                 r"target 'edge16' has 1024\n  fix: a scratchpad of (\d+) bytes works"),
+        "max pool": (POOL, "spad", r"@/m.mlir: layer 'max_pool2d_0': error: no tile fits on chip: the smallest window needs \d+ bytes of the "
+                                   r"scratchpad, target 'edge16' has 1024\n  fix: a scratchpad of (\d+) bytes works"),
+        "table": (TABLE, "spad", r"@/m.mlir: layer 'table_0': error: no tile fits on chip: the smallest needs \d+ bytes of spad, "
+                                 r"target 'edge16' has 1024\n  fix: give spad at least (\d+) bytes"),
+        "sum": (SUM, "acc", r"@/m.mlir: layer 'reduce_sum_0': error: no tile fits on chip: the smallest needs \d+ bytes of acc, "
+                            r"target 'edge16' has 1024\n  fix: give acc at least (\d+) bytes"),
     })
-    def test_scratchpad(self, case):
+    def test_size(self, case):
         """The size that the fix names works."""
-        model, expected = case
+        model, memory, expected = case
         ended = self.assert_rejected(self.arguments(model, smallest()), "error")
         match = re.fullmatch(expected, ended.diagnostics.replace(str(self.scratch), "@").rstrip("\n"))
         self.assertTrue(match, ended.diagnostics)
-        self.assert_done(self.arguments(model, smallest(int(match[1]))))
+        self.assert_done(self.arguments(model, smallest(**{memory: int(match[1])})))
 
     @named_cases({
-        "table": (TABLE, smallest(), [], "layer 'table_0'",
-                  "no tile fits on chip: the smallest needs 1302 bytes of spad, target 'edge16' has 1024",
-                  "give spad at least 1302 bytes"),
-        "sum": (SUM, smallest(), [], "layer 'reduce_sum_0'",
-                "no tile fits on chip: the smallest needs 16008 bytes of acc, target 'edge16' has 1024", "give acc at least 16008 bytes"),
         "parameters": (DEPTHWISE, smallest(), ["--buffering", "single"], "layer 'depthwise_conv2d_0'",
                        "spad does not fit: 768 bytes for rescale parameters, 576 of 1024 bytes are in use",
                        "give spad at least 1344 bytes"),
@@ -66,6 +72,24 @@ class Schedule(RejectionTest, metaclass=CaseTable):
         "removed instruction": (ADD, "instructions: { vadd: null }\n", [], "layer 'add_0' (add)",
                                 "target 'edge16' has no instruction 'vadd', which this model needs",
                                 "keep the instruction in the description, or leave out the overlay that removes it"),
+        "removed operand": (ADD, """\
+instructions:
+  vadd:
+    operands: { n0: null, m0: { kind: "imm", type: "u12" } }
+    semantics: { map: { iter: [ "y in n1", "x in m0", "c in nc" ] } }
+""", [], "layer 'add_0' (add)", "instruction 'vadd' has no operand 'n0', which this model needs", "keep the operand in the description"),
+        "removed operand of a load": (ADD, """\
+instructions:
+  load.i32:
+    operands: { n0: null, m0: { kind: "imm", type: "u12" } }
+    semantics: { move: { iter: [ "z in n2", "y in n1", "x in m0" ] } }
+""", [], "layer 'add_0' (add)", "instruction 'load.i32' has no operand 'n0', which this model needs", "keep the operand in the description"),
+        "removed register": (BROADCAST, "machine: { state: { vector: { a_s0: null } } }\ninstructions:\n" + "".join(
+            f"  {name}: null\n" for name in VECTOR if name not in ("vadd", "vector.set")) + """\
+  vadd: { semantics: { map: { expr: "cast<i32>(a[y * a_s1 + c * a_sc] + b[y * b_s1 + x * b_s0 + c * b_sc])" } } }
+""", [], "layer 'add_0' (add)", "unit 'vector' has no register 'a_s0', which this model needs", "keep the register in the description"),
+        "narrow register": (BROADCAST, 'machine: { state: { vector: { a_s0: { type: "i4" } } } }\n', [], "layer 'add_0'",
+                            "register vector.a_s0 of type i4 cannot hold 64", "widen the register in the description"),
         "removed fence": (ADD, "instructions: { fence: null }\n", ["--buffering", "none"], None,
                           "target 'edge16' has no fence instruction", None),
     })

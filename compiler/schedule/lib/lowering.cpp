@@ -38,7 +38,7 @@ const TaskForm &LoweringContext::form(const std::string &name) {
 
 int64_t LoweringContext::limit(const std::string &instruction, const char *operand) {
   const isa::Instruction &form = this->form(instruction).instruction();
-  return (int64_t(1) << form.operands[form.operandIndex(operand)].width) - 1;
+  return (int64_t(1) << form.operands[operandNamed(form, operand)].width) - 1;
 }
 
 int64_t LoweringContext::address(mlir::Value value) const {

@@ -23,7 +23,7 @@ TaskForm::Builder::Builder(const TaskForm &form) : form_(form) {
   task_.buffers.assign(form.instruction_->operands.size(), -1);
 }
 
-static int operandNamed(const isa::Instruction &instruction, const char *name) {
+int operandNamed(const isa::Instruction &instruction, const char *name) {
   int index = instruction.operandIndex(name);
   if (index < 0)
     throw UserError({},
@@ -56,7 +56,10 @@ TaskForm::Builder &TaskForm::Builder::reg(const char *name, int64_t value) {
       return *this;
     }
   }
-  throw std::logic_error(fmt::format("unit '{}' has no register '{}'", form_.unit_->name, name));
+  throw UserError({},
+                  fmt::format("unit '{}' has no register '{}', which this model needs",
+                              form_.unit_->name, name),
+                  "keep the register in the description");
 }
 
 } // namespace tilewright

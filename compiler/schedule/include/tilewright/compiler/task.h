@@ -50,6 +50,9 @@ struct Steps {
   }
 };
 
+// The operand of that name; throws UserError when the description does not have it.
+int operandNamed(const isa::Instruction &instruction, const char *name);
+
 // Builds tasks of one instruction, by the names of its operands and registers.
 class TaskForm {
 public:
