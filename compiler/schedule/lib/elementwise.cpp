@@ -89,10 +89,12 @@ void lowerElementwise(LoweringContext &context, kernel::GroupOp group, Steps &st
   const isa::Memory &spad = context.isa.memory(isa::Space::Spad),
                     &acc = context.isa.memory(isa::Space::Acc);
   int64_t spadBudget = (static_cast<int64_t>(spad.bytes) * 15 / 16 - chain.residentBytes()) / 2;
+  const int64_t needed = 2 * (chain.spadBytesPerElement() + 1) + chain.residentBytes();
   int64_t most = spadBudget / (chain.spadBytesPerElement() + 1);
+  if (most < 1 && needed <= static_cast<int64_t>(spad.bytes))
+    most = 1; // no room to spare
   if (most < 1)
-    nothingFits(context, group, spad,
-                (2 * (chain.spadBytesPerElement() + 1) + chain.residentBytes()) * 16 / 15 + 1);
+    nothingFits(context, group, spad, needed);
   if (chain.accBytesPerElement() > 0)
     most = std::min(most, static_cast<int64_t>(acc.bytes) / 2 / chain.accBytesPerElement());
   most = std::min<int64_t>(most, 16384);

@@ -204,10 +204,11 @@ WindowPlan Window::plan(ElementChain chain) {
       }
   };
   search();
-  for (int64_t fewer : {2, 1})
+  // Where memory is short: no room to spare, then no second tile.
+  for (auto [fewer, most] : {std::pair(int64_t(2), spadBytes * 15 / 16), {1, spadBytes}})
     if (best.tileHeight == 0) {
       copies = fewer;
-      budget = spadBytes * 15 / 16 - resident;
+      budget = most - resident;
       search();
     }
   // Tiles of several channel blocks begin at a block.
@@ -222,7 +223,7 @@ WindowPlan Window::plan(ElementChain chain) {
                     fmt::format("no tile fits on chip: the smallest window needs {} bytes of the "
                                 "scratchpad, target '{}' has {}",
                                 smallest, context_.isa.target(), spad.bytes),
-                    fmt::format("a scratchpad of {} bytes works", smallest + smallest / 15 + 1));
+                    fmt::format("a scratchpad of {} bytes works", smallest + smallest / 4 + 1));
   }
   return best;
 }
