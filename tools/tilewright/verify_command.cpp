@@ -54,6 +54,7 @@ static RunOutcome runOn(const std::string &name, const LoadedProgram &loaded,
   std::unique_ptr<Engine> engine = makeEngine(name, loaded.isa);
   RunOptions limits;
   limits.maxCycles = options.maxCycles;
+  limits.checkRaces = true; // equal by luck is not equal
   for (int64_t sample = 0; sample < session.batch(); ++sample) {
     DramImage dram = session.image(sample);
     RunRecord record = engine->run(loaded.program, dram, limits);
@@ -95,8 +96,8 @@ static void verify(const Options &options) {
 
 void addVerifyCommand(CLI::App &app) {
   auto options = std::make_shared<Options>();
-  CLI::App *command =
-      app.add_subcommand("verify", "Check that engines agree on a program, byte for byte");
+  CLI::App *command = app.add_subcommand(
+      "verify", "Check that engines agree on a program, byte for byte, and that nothing races");
   command->add_option("PROGRAM", options->program, "Program file (.elf)")->required();
   command->add_option("--engines", options->engineList, "Engines to compare, separated by commas")
       ->check(CLI::Validator(checkEngines, "LIST"))
