@@ -40,6 +40,7 @@ SUITES = [
           (PYTHON, "tests/conformance/run", "--sample", "4")),
     Suite("bad-inputs", "every bad input ends in one diagnostic", (PYTHON, "tests/bad_inputs/run")),
     Suite("docs", "what the documents quote", (PYTHON, "tests/docs/run")),
+    Suite("estimates", "the compiler's estimates of the classifier against the cycle engine", (PYTHON, "tests/demo/estimates")),
     Suite("accuracy", "the quantized classifier against float", (PYTHON, "tests/demo/accuracy")),
     Suite("format", "clang-format finds nothing to change", ("bash", "scripts/lib/check_format"), always=False),
     Suite("sanitizers", "unit tests and pass tests under ASan and UBSan", ("bash", "scripts/lib/check_sanitizers"),

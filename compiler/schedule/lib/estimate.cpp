@@ -1,5 +1,6 @@
 #include "tilewright/compiler/estimate.h"
 
+#include "bank_use.h"
 #include "vector_time.h"
 
 #include "tilewright/simulator/dram_model.h"
@@ -104,6 +105,7 @@ private:
   void act(Actor actor, int64_t t);
   void matrix(int64_t t);
   void vector(int64_t t);
+  void holdVector(int64_t from, int64_t until, const BankUse &by);
   void load(int64_t t);
   void request(int64_t t);
   void gather(int64_t t);
@@ -136,6 +138,13 @@ private:
   int64_t fetchAt_ = -1; // the cycle of the last request
   // Matrix
   int64_t loaderFree_ = 0;
+  int64_t streamEnd_ = -1, loadEnd_ = -1; // last cycles that read activations, weights
+  BankUse streamed_, loaded_;
+  // Vector: the instruction that runs
+  bool running_ = false;
+  size_t runningIndex_ = 0;
+  int64_t readFrom_ = 0, readsLeft_ = 0; // it reads from then on, for so many cycles
+  BankUse read_;
   // Load
   cycle::Runs loadRuns_;
   uint64_t loadAt_ = 0; // byte address of the next burst
@@ -297,17 +306,27 @@ void Estimator::matrix(int64_t t) {
       return wake(Matrix, ready);
     if (!begin(Matrix, t))
       return;
+    const cycle::StepPlan &step = plan.steps[0];
+    const isa::ScalarContext scalars = context(state, index);
+    const BankUse use = BankUse::of(step, step.reads[0], isa_, scalars, word.values.data());
     if (plan.isContraction) {
-      const cycle::StepPlan &step = plan.steps[0];
-      const isa::ScalarContext scalars = context(state, index);
       int64_t rows = value(plan.columns) > 0 ? 1 : 0;
       for (int i = 0; i + 1 < step.spatial; ++i)
         rows *= std::max<int64_t>(step.extents[static_cast<size_t>(i)](scalars), 0);
       state.free = t + std::max<int64_t>(rows, 1);
       end(Matrix, index, rows == 0 ? t + 1 : state.free - 1 + timing("matrix.pipeline"));
       state.ends.push_back(state.lastEnd);
+      streamEnd_ = state.free - 1;
+      streamed_ = use;
+      holdVector(t, streamEnd_, use);
     } else {
-      loaderFree_ = t + std::max<int64_t>(value(plan.rows), 1);
+      // Activations come first where both stand in one bank.
+      const int64_t behind = std::max<int64_t>(streamEnd_ - t + 1, 0);
+      loaderFree_ = t + std::max<int64_t>(value(plan.rows), 1) +
+                    static_cast<int64_t>(static_cast<double>(behind) * use.shareWith(streamed_));
+      loadEnd_ = loaderFree_ - 1;
+      loaded_ = use;
+      holdVector(t, loadEnd_, use);
       finish(index, loaderFree_ - 1);
     }
   } else if (begin(Matrix, t)) {
@@ -318,8 +337,31 @@ void Estimator::matrix(int64_t t) {
   wake(Matrix, t + 1);
 }
 
+// The matrix unit reads in [from, until]: the vector unit, which comes after it, waits where they
+// meet in a bank.
+void Estimator::holdVector(int64_t from, int64_t until, const BankUse &by) {
+  const double share = running_ ? read_.shareWith(by) : 0;
+  if (share == 0)
+    return;
+  const int64_t done = std::clamp<int64_t>(from - readFrom_, 0, readsLeft_);
+  if (done == readsLeft_)
+    return;
+  readsLeft_ -= done;
+  readFrom_ += done;
+  readFrom_ += static_cast<int64_t>(share * static_cast<double>(until + 1 - readFrom_));
+}
+
 void Estimator::vector(int64_t t) {
   UnitState &state = unit(Vector);
+  if (running_) {
+    const int64_t last = readFrom_ + readsLeft_ - 1 + plan(runningIndex_).latency;
+    if (t < last)
+      return wake(Vector, last);
+    running_ = false;
+    state.free = t + 1;
+    finish(runningIndex_, t);
+    return wake(Vector, state.free);
+  }
   if (state.queue.empty())
     return;
   if (state.free > t)
@@ -327,12 +369,33 @@ void Estimator::vector(int64_t t) {
   const size_t index = state.queue.front().index;
   if (!begin(Vector, t))
     return;
-  int64_t last = t;
-  if (!plan(index).steps.empty())
-    last += vectorTime_.cycles(plan(index), context(state, index), word(index).values.data());
-  state.free = last + 1;
-  finish(index, last);
-  wake(Vector, state.free);
+  if (plan(index).steps.empty()) {
+    finish(index, t);
+    state.free = t + 1;
+    return wake(Vector, state.free);
+  }
+  const isa::ScalarContext scalars = context(state, index);
+  const int64_t *addresses = word(index).values.data();
+  running_ = true;
+  runningIndex_ = index;
+  readFrom_ = t + timing("vector.start");
+  readsLeft_ = vectorTime_.reads(plan(index), scalars, addresses);
+  if (readsLeft_ == 0) { // without beats it ends with its start-up
+    running_ = false;
+    state.free = readFrom_ + 1;
+    finish(index, readFrom_);
+    return wake(Vector, state.free);
+  }
+  read_ = BankUse();
+  for (const cycle::StepPlan &step : plan(index).steps)
+    for (const cycle::StreamPlan &stream : step.reads)
+      if (stream.space == isa::Space::Spad)
+        read_.add(BankUse::of(step, stream, isa_, scalars, addresses));
+  if (streamEnd_ >= readFrom_)
+    holdVector(readFrom_, streamEnd_, streamed_);
+  if (loadEnd_ >= readFrom_)
+    holdVector(readFrom_, loadEnd_, loaded_);
+  wake(Vector, readFrom_ + readsLeft_ - 1 + plan(index).latency);
 }
 
 // Cycles that elements of a run take through their port.

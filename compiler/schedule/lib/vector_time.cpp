@@ -22,12 +22,12 @@ struct Stream {
 
 } // namespace
 
-int64_t VectorTime::cycles(const cycle::InstructionPlan &plan, const isa::ScalarContext &context,
-                           const int64_t *addresses) const {
+int64_t VectorTime::reads(const cycle::InstructionPlan &plan, const isa::ScalarContext &context,
+                          const int64_t *addresses) const {
   int64_t work = 0;
   for (const cycle::StepPlan &step : plan.steps)
     work += stepCycles(step, context, addresses);
-  return work == 0 ? startup_ : startup_ + work - 1 + plan.latency;
+  return work;
 }
 
 int64_t VectorTime::stepCycles(const cycle::StepPlan &step, const isa::ScalarContext &context,

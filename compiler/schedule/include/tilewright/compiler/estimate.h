@@ -4,8 +4,9 @@
 // 1. Dispatch, queues, semaphores and the DMA units follow docs/microarchitecture.md; the DRAM is
 // the engines' own model (simulator/memory).
 // 2. Matrix and vector instructions take the time that their rows and beats need.
-// 3. Units never dispute a memory port, and a semaphore never overflows. That is the difference to
-// the cycle engine, which the report prints for each layer.
+// 3. The matrix unit holds up the vector unit and its own loader by the banks that they share, on
+// the average; other disputes about ports are left out, and a semaphore never overflows. That is
+// the difference to the cycle engine, which the report prints for each layer.
 #pragma once
 
 #include "tilewright/compiler/emitter.h"
