@@ -26,6 +26,7 @@ public:
     isa_.opcodeBits_ = formats.at("unit").op.width;
     isa_.instructionBytes_ = static_cast<int>(
         lookupIn(isa_.params_)("instruction_bytes", sources.machine.find("params")->place()));
+    checkParams(sources.machine);
     checkTiles(sources.machine);
     instructions(sources, Machine{isa_.params_, isa_.memories_, isa_.units_, formats, functions});
     checkTemplates(sources.machine);
@@ -94,6 +95,15 @@ private:
             static_cast<size_t>(free) < taken.size() ? fmt::format("{:#04x} is free", free) : "");
       slot = instruction.index;
     }
+  }
+
+  // What the compiler and the simulators read; an overlay can take a param away.
+  void checkParams(const yaml::Node &machine) const {
+    for (const char *name : {"rows", "cols", "lanes", "channels", "bus_bytes", "burst_bytes",
+                             "semaphores", "semaphore_max", "base_registers", "loop_depth"})
+      if (!isa_.params_.count(name))
+        throw UserError(machine.find("params")->place(),
+                        fmt::format("there is no param '{}'", name), "every machine has it");
   }
 
   // A memory that cannot hold what one step of the array works on is no machine.

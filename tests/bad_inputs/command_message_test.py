@@ -205,15 +205,15 @@ class Calibration(RejectionTest, metaclass=CaseTable):
     })
     def test_input(self, case):
         content, message, fix = case
-        self.check(content, "calibration input 'x'", message, fix)
+        self.check(content, "@/good.onnx: calibration input 'x'", message, fix)
 
     def test_different_counts(self):
         graph = graph_of([node("Add", ("x", "z"))], inputs=[value("x", [1, 4]), value("z", [1, 4])])
-        self.check(archive(("x.npy", npy(weights(4, 4))), ("z.npy", npy(weights(5, 4)))), "calibration input 'z'",
+        self.check(archive(("x.npy", npy(weights(4, 4))), ("z.npy", npy(weights(5, 4)))), "@/m.onnx: calibration input 'z'",
                    "holds 5 samples, and 'x' holds 4", model=self.write("m.onnx", encoded(graph)))
 
     def test_not_finite(self):
-        self.check(archive(("x.npy", npy(numpy.full((4, 3, 8, 8), numpy.inf, numpy.float32)))), "calibration data",
+        self.check(archive(("x.npy", npy(numpy.full((4, 3, 8, 8), numpy.inf, numpy.float32)))), "@/good.onnx: calibration data",
                    "is not finite on a calibration sample", "check the calibration data and the model's own numbers")
 
     def test_empty_directory(self):

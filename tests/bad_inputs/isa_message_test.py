@@ -179,6 +179,16 @@ class Description(RejectionTest, metaclass=CaseTable):
                                f"@/isa/description/machine.yaml:{line}:{column}: error: "
                                "'op' is not the first field: it must stand at bit 0 in every format", env=environment)
 
+    @named_cases({name: name for name in ("semaphore_max", "loop_depth")})
+    def test_missing_param(self, name):
+        environment = self.copy()
+        text = (self.scratch / "isa" / "description" / "machine.yaml").read_text()
+        line = text[: text.index("  rows:")].count("\n") + 1
+        overlay = self.write("overlay.yaml", HEADER + f"machine: {{ params: {{ {name}: null }} }}\n")
+        self.assert_diagnostic(["isa", "check", "--target", "edge16", "--what-if", overlay],
+                               f"@/isa/description/machine.yaml:{line}:3: error: there is no param '{name}'\n  fix: every machine has it",
+                               env=environment)
+
     def test_many_params(self):
         environment = self.copy()
         text = (self.scratch / "isa" / "description" / "machine.yaml").read_text()
@@ -226,6 +236,10 @@ class Machines(RejectionTest, metaclass=CaseTable):
                            "see isa/dram/lpddr4.yaml for all of them"),
         "negative DRAM parameter": ('dram: { parameters: { tRP_ps: "-1" } }\n', "DRAM preset 'lpddr4'",
                                     "parameter 'tRP_ps' is negative", None),
+        "long DRAM time": ('dram: { parameters: { tRRD_ps: "1000000001" } }\n', "DRAM preset 'lpddr4'",
+                           "parameter 'tRRD_ps' is 1000000001 ps, more than 1000000000", None),
+        "no DRAM row": ('dram: { parameters: { row_bytes: "0" } }\n', "DRAM preset 'lpddr4'",
+                        "row_bytes 0 is no multiple of access_bytes 64 and burst_bytes 256", None),
         "DRAM banks": ('dram: { parameters: { banks: "12" } }\n', "DRAM preset 'lpddr4'", "12 banks cannot be permuted",
                        "make banks a power of two, or bank_xor 0"),
         "DRAM access": ('dram: { parameters: { access_bytes: "4" } }\n', "DRAM preset 'lpddr4'",

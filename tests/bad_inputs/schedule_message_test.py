@@ -64,9 +64,10 @@ class Schedule(RejectionTest, metaclass=CaseTable):
 
     @named_cases({
         "parameters": (DEPTHWISE, smallest(), ["--buffering", "single"], "layer 'depthwise_conv2d_0'",
-                       "spad does not fit: 768 bytes for rescale parameters, 576 of 1024 bytes are in use",
+                       "768 bytes for rescale parameters do not fit into spad: 576 of 1024 are in use",
                        "give spad at least 1344 bytes"),
-        "DRAM": (LARGE, 'target: { params: { dram_bytes: "65536" } }\n', [], None, "the tensors do not fit into DRAM", None),
+        "DRAM": (LARGE, 'target: { params: { dram_bytes: "65536" } }\n', [], None, "the tensors do not fit into DRAM",
+                 "make dram_bytes of the target larger"),
         "semaphores": (ADD, 'target: { params: { semaphores: "2" } }\n', [], None, "target 'edge16' has 2 semaphores; 4 units need 15",
                        'set params: { semaphores: "15" }'),
         "removed instruction": (ADD, "instructions: { vadd: null }\n", [], "layer 'add_0' (add)",
@@ -91,7 +92,7 @@ instructions:
         "narrow register": (BROADCAST, 'machine: { state: { vector: { a_s0: { type: "i4" } } } }\n', [], "layer 'add_0'",
                             "register vector.a_s0 of type i4 cannot hold 64", "widen the register in the description"),
         "removed fence": (ADD, "instructions: { fence: null }\n", ["--buffering", "none"], None,
-                          "target 'edge16' has no fence instruction", None),
+                          "target 'edge16' has no fence instruction", "keep it in the description, or try another --buffering"),
     })
     def test_message(self, case):
         model, overlay, options, place, message, fix = case

@@ -125,4 +125,4 @@ class Passes(RejectionTest):
         text = ("module {\n  func.func @main(%x: tensor<1x4xf32>, %i: tensor<1x4xi8>) -> (tensor<1x4xf32>, tensor<1x4xi8>) {\n"
                 "    return %x, %i : tensor<1x4xf32>, tensor<1x4xi8>\n  }\n}\n")
         self.assert_diagnostic(self.compile(self.write("m.mlir", text)),
-                               "calibration input 'input_1': error: is no floating-point input, and only those can be quantized")
+                               "@/m.mlir: calibration input 'input_1': error: is no floating-point input, and only those can be quantized")

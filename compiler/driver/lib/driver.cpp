@@ -125,8 +125,10 @@ private:
     } else {
       data = readCalibration(options_.calibration);
     }
-    module_ = quantize(*module_, data, options_.quantization,
-                       options_.quantizationReport ? &result_.quantization : nullptr);
+    module_ = ofModel([&] {
+      return quantize(*module_, data, options_.quantization,
+                      options_.quantizationReport ? &result_.quantization : nullptr);
+    });
     phases_.ended("quantize", *module_);
   }
 
@@ -145,10 +147,16 @@ private:
   }
 
   NpuProgram schedule(const isa::Isa &isa, const isa::LoadOptions &target) {
+    NpuProgram made =
+        ofModel([&] { return kernelToNpu(*module_, isa, target, {options_.buffering}); });
+    phases_.ended("npu", *module_, false);
+    return made;
+  }
+
+  // What `work` finds wrong is in the model's file.
+  template <typename Work> auto ofModel(Work work) -> decltype(work()) {
     try {
-      NpuProgram made = kernelToNpu(*module_, isa, target, {options_.buffering});
-      phases_.ended("npu", *module_, false);
-      return made;
+      return work();
     } catch (const UserError &error) {
       Place place = error.place();
       place.file = options_.model;

@@ -179,8 +179,8 @@ void Emitter::emit(Group &group, const Task &task) {
       const Buffer &info = group.work.buffers[buffer];
       const isa::Memory &memory = isa_.memory(info.space);
       throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(group.name))},
-                      fmt::format("{} does not fit: {} bytes for {}, {} of {} bytes are in use",
-                                  memory.name, info.bytes, info.purpose,
+                      fmt::format("{} bytes for {} do not fit into {}: {} of {} are in use",
+                                  info.bytes, info.purpose, memory.name,
                                   arena(info.space).liveBytes(), memory.bytes),
                       fmt::format("give {} at least {} bytes", memory.name,
                                   arena(info.space).liveBytes() + info.bytes));
@@ -298,7 +298,8 @@ void Emitter::fence() {
     if (candidate.control == isa::Control::Fence)
       instruction = &candidate;
   if (!instruction)
-    throw UserError({}, fmt::format("target '{}' has no fence instruction", isa_.target()));
+    throw UserError({}, fmt::format("target '{}' has no fence instruction", isa_.target()),
+                    "keep it in the description, or try another --buffering");
   isa::Word word;
   word.instruction = instruction->index;
   stream_.push_back({word, layer_});

@@ -103,7 +103,8 @@ private:
     std::optional<int64_t> address =
         arena_.allocate(std::max<int64_t>(1, elementsOf(value) * bytesOf(value)));
     if (!address)
-      throw UserError({}, "the tensors do not fit into DRAM");
+      throw UserError({}, "the tensors do not fit into DRAM",
+                      "make dram_bytes of the target larger");
     addresses[value] = *address;
   }
   Arena arena_;

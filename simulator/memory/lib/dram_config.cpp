@@ -24,6 +24,9 @@ public:
 
   int64_t cycles(const std::string &key) const {
     const __int128 second = 1000000000000;
+    constexpr int64_t longest = 1000000000; // 1 ms: more only makes runs endless
+    if (number(key) > longest)
+      fail(fmt::format("parameter '{}' is {} ps, more than {}", key, number(key), longest), "");
     return static_cast<int64_t>((static_cast<__int128>(number(key)) * isa_.clockHz() + second - 1) /
                                 second);
   }
@@ -75,7 +78,8 @@ DramConfig DramConfig::of(const isa::Isa &isa) {
     preset.fail(fmt::format("access_bytes {} is no multiple of the bus's {} bytes",
                             config.accessBytes, config.busBytes),
                 "write it as max(64, bus_bytes)");
-  if (config.rowBytes % config.accessBytes != 0 || config.rowBytes % isa.param("burst_bytes") != 0)
+  if (config.rowBytes < 1 || config.rowBytes % config.accessBytes != 0 ||
+      config.rowBytes % isa.param("burst_bytes") != 0)
     preset.fail(fmt::format("row_bytes {} is no multiple of access_bytes {} and burst_bytes {}",
                             config.rowBytes, config.accessBytes, isa.param("burst_bytes")),
                 "");

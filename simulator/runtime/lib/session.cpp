@@ -78,7 +78,7 @@ void Session::setInput(const std::string &name, const Tensor &tensor, const std:
       throw UserError(
           place,
           fmt::format("has shape {}, the program takes {}", text(tensor.shape), text(info.shape)),
-          "or a batch of such along a first axis");
+          "give that, or a batch of such along a first axis");
   }
   if (hasBatch_ && batch != batch_)
     throw UserError(place, fmt::format("is a batch of {}, another input one of {}", batch, batch_),

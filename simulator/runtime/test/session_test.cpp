@@ -149,7 +149,7 @@ TEST_F(SessionTest, NamesTheNearestInput) {
 TEST_F(SessionTest, RefusesAWrongShape) {
   EXPECT_EQ(failure([&] { session.setInput("left", bytes({4, 1}, {0, 0, 0, 0}), "a.npy"); }),
             "a.npy: input 'left': error: has shape [4, 1], the program takes [1, 4]\n"
-            "  fix: or a batch of such along a first axis");
+            "  fix: give that, or a batch of such along a first axis");
 }
 
 TEST_F(SessionTest, RefusesAnEmptyBatch) {
