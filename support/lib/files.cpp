@@ -132,7 +132,8 @@ private:
 
 void writeFile(const std::string &path, std::string_view bytes) {
   if (path == "-") {
-    if (!writeAll(STDOUT_FILENO, bytes))
+    // A reader that is gone, as in `... | head`, has all that it wanted.
+    if (!writeAll(STDOUT_FILENO, bytes) && errno != EPIPE)
       throw UserError({"standard output", 0, 0, ""},
                       fmt::format("cannot write: {}", std::strerror(errno)));
     return;
