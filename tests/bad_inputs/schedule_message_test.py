@@ -15,10 +15,10 @@ def smallest(spad=1024, acc=1024):
             'acc_banks: "1" } }\n')
 
 
-CONV = one("%x: tensor<1x8x8x1024xi8>", "1x6x6x8xi32", f"%w = {constant(1, '8x3x3x1024xi8')}", f"%b = {constant(1, '8xi32')}",
+CONV = one("%x: tensor<1x8x8x128xi8>", "1x6x6x8xi32", f"%w = {constant(1, '8x3x3x128xi8')}", f"%b = {constant(1, '8xi32')}",
            f"%z = {constant(0, '1xi8')}",
            "tosa.conv2d %x, %w, %b, %z, %z {acc_type = i32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, "
-           "stride = array<i64: 1, 1>} : (tensor<1x8x8x1024xi8>, tensor<8x3x3x1024xi8>, tensor<8xi32>, tensor<1xi8>, tensor<1xi8>)")
+           "stride = array<i64: 1, 1>} : (tensor<1x8x8x128xi8>, tensor<8x3x3x128xi8>, tensor<8xi32>, tensor<1xi8>, tensor<1xi8>)")
 POOL = one("%x: tensor<1x64x64x8xi8>", "1x1x1x8xi8", "tosa.max_pool2d %x {kernel = array<i64: 64, 64>, pad = array<i64: 0, 0, 0, 0>, "
            "stride = array<i64: 1, 1>} : (tensor<1x64x64x8xi8>)")
 ADD = one("%x: tensor<4xi32>", "4xi32", "tosa.add %x, %x : (tensor<4xi32>, tensor<4xi32>)")
