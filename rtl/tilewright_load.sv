@@ -1,5 +1,7 @@
 // The load DMA: rows LOAD-* of docs/microarchitecture.md. An issue stage requests bursts; a drain stage moves what has come
 // from the landing buffers into the memories on chip.
+// verilator lint_off UNUSEDSIGNAL
+// Reason: a move has members that only the store unit, or only one stage, reads; of a semaphore level only the first is asked.
 module tilewright_load import tilewright_pkg::*; (
   input  logic             clk_i,
   input  logic             rst_ni,
@@ -41,6 +43,7 @@ module tilewright_load import tilewright_pkg::*; (
   localparam int BufferWidth = LoadBuffers > 1 ? $clog2(LoadBuffers) : 1;
   localparam int BurstBeats = BurstBytes / BusBytes;
   localparam int BeatShift = $clog2(BusBytes);
+  localparam logic [47:0] LastByte = 48'(BurstBytes) - 48'd1; // of a burst's window
   localparam int WriteBits = 8 * (SpadPort > AccPort ? SpadPort : AccPort);
 
   `include "tilewright_load.svh"
@@ -123,7 +126,7 @@ module tilewright_load import tilewright_pkg::*; (
     last = '0;
     if (request) begin
       run_end = run_begin + 48'(move.elements) * 48'(move.dram_bytes);
-      burst_end = (position | 48'(BurstBytes - 1)) + 48'd1;
+      burst_end = (position | LastByte) + 48'd1;
       run_ends = run_end <= burst_end;
       if (run_ends) burst_end = run_end;
       // Its own elements are those whose last byte it holds.
@@ -185,23 +188,26 @@ module tilewright_load import tilewright_pkg::*; (
     return landing_q[32'(drain_q) * BurstBeats + (32'(at) >> BeatShift)][8 * (32'(at) & (BusBytes - 1)) +: 8];
   endfunction
 
+  // Element i of the piece, as it stands in DRAM.
+  function automatic logic [31:0] landed_element(int i);
+    automatic logic signed [15:0] at = burst_at_q[drain_q] + 16'(i * int'(oldest.dram_bytes));
+    landed_element = '0;
+    landed_element[7:0] = landed_byte(at);
+    if (oldest.dram_bytes != 3'd1) landed_element[15:8] = landed_byte(at + 16'sd1);
+    if (oldest.dram_bytes == 3'd4) begin
+      landed_element[23:16] = landed_byte(at + 16'sd2);
+      landed_element[31:24] = landed_byte(at + 16'sd3);
+    end
+  endfunction
+
+  logic [31:0] value;
   always_comb begin : data
     write_data_o = '0;
+    value = oldest.value;
     if (granted && count != 0) begin
       for (int i = 0; i < (SpadPort > AccPort ? SpadPort : AccPort); i++) begin
         if (i < count) begin
-          automatic logic [31:0] value = oldest.value;
-          if (from_burst) begin
-            automatic logic [31:0] raw = '0;
-            automatic logic signed [15:0] at = burst_at_q[drain_q] + 16'(i * int'(oldest.dram_bytes));
-            raw[7:0] = landed_byte(at);
-            if (oldest.dram_bytes != 3'd1) raw[15:8] = landed_byte(at + 16'sd1);
-            if (oldest.dram_bytes == 3'd4) begin
-              raw[23:16] = landed_byte(at + 16'sd2);
-              raw[31:24] = landed_byte(at + 16'sd3);
-            end
-            value = moved_value(flight_instruction_q[oldest_q], raw);
-          end
+          if (from_burst) value = moved_value(flight_instruction_q[oldest_q], landed_element(i));
           if (oldest.local_bytes == 3'd1) write_data_o[i * 8 +: 8] = value[7:0];
           else if (oldest.local_bytes == 3'd2) write_data_o[(i * 16) % WriteBits +: 16] = value[15:0];
           else write_data_o[(i * 32) % WriteBits +: 32] = value;
@@ -256,8 +262,8 @@ module tilewright_load import tilewright_pkg::*; (
         burst_address_q[request_q] <= walk.local_address[MoveDims-1] + first * move.run_stride;
         burst_stride_q[request_q] <= move.run_stride;
         burst_left_q[request_q] <= 16'(last - first);
-        burst_at_q[request_q] <= 16'((position & 48'(BurstBytes - 1)) + run_begin + first * 48'(move.dram_bytes) - position);
-        burst_beat_q[request_q] <= 8'((position & 48'(BurstBytes - 1)) >> BeatShift);
+        burst_at_q[request_q] <= 16'((position & LastByte) + run_begin + first * 48'(move.dram_bytes) - position);
+        burst_beat_q[request_q] <= 8'((position & LastByte) >> BeatShift);
         request_q <= request_q == BufferWidth'(LoadBuffers - 1) ? '0 : request_q + 1'b1;
         if (run_ends) begin
           next_run = walk_next(walk, move);
@@ -346,3 +352,4 @@ module tilewright_load import tilewright_pkg::*; (
   burst_is_expected: assert property (@(posedge clk_i) disable iff (!rst_ni) r_valid_i |-> (used_q > landed_q))
     else $error("A read beat came that no landing buffer waits for.");
 endmodule
+// verilator lint_on UNUSEDSIGNAL

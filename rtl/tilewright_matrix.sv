@@ -1,6 +1,8 @@
 // The matrix unit: rows MAT-* of docs/microarchitecture.md. A streamer of activation rows, a loader of weight rows, and the
 // accumulator accesses that follow a row MatrixPipeline cycles later. The array's products are summed in the cycle of the
 // read and travel through a delay line of the pipeline's depth, over which synthesis may retime them.
+// verilator lint_off UNUSEDSIGNAL
+// Reason: not every register and field is used by every instruction; of a semaphore level only the first is asked.
 module tilewright_matrix import tilewright_pkg::*; (
   input  logic             clk_i,
   input  logic             rst_ni,
@@ -116,32 +118,31 @@ module tilewright_matrix import tilewright_pkg::*; (
   assign next_now = now_q == Time'(Depth - 1) ? '0 : now_q + 1'b1;
   assign issue_at = now_q == '0 ? Time'(Depth - 1) : now_q - 1'b1; // now + MatrixPipeline
 
-  // MAT-accumulate.
+  // MAT-accumulate. A row that was read while the row before it was written takes what they share from there.
+  logic near;
+  assign near = wrote_q && wrote_address_q < acc_write_address_o + 48'(acc_write_bytes_o) &&
+      acc_write_address_o < wrote_address_q + {30'h0, wrote_n_q, 2'b00};
+  function automatic logic [31:0] near_value(int j);
+    automatic logic signed [47:0] at = ($signed(acc_write_address_o - wrote_address_q) >>> 2) + 48'(j);
+    return at >= 0 && at < 48'(wrote_n_q) ? wrote_sum_q[32*32'(at) +: 32] : old_q[32*j +: 32];
+  endfunction
   logic [32*Cols-1:0] sum;
+  assign acc_write_o = line_valid_q[now_q];
+  assign acc_write_address_o = line_address_q[now_q];
+  assign acc_write_bytes_o = 16'(line_n_q[now_q] << 2);
+  assign acc_read_o = line_valid_q[next_now] && line_accumulate_q[next_now];
+  assign acc_read_address_o = line_address_q[next_now];
   always_comb begin
-    acc_write_o = line_valid_q[now_q];
-    acc_write_address_o = line_address_q[now_q];
-    acc_write_bytes_o = 16'(line_n_q[now_q] << 2);
     acc_write_held_o = '0;
     sum = line_sum_q[now_q];
     if (acc_write_o) begin
       acc_write_held_o = acc_banks(acc_write_address_o, int'(acc_write_bytes_o));
-      if (line_accumulate_q[now_q]) begin
-        automatic logic near = wrote_q && wrote_address_q < acc_write_address_o + 48'(acc_write_bytes_o) &&
-            acc_write_address_o < wrote_address_q + 48'(wrote_n_q << 2);
-        for (int j = 0; j < Cols; j++) begin
-          automatic logic [31:0] old = old_q[32*j +: 32];
-          automatic logic signed [47:0] at = $signed(acc_write_address_o - wrote_address_q) / 4 + 48'(j);
-          if (near && at >= 0 && at < 48'(wrote_n_q)) old = wrote_sum_q[32*32'(at) +: 32];
-          sum[32*j +: 32] = sum[32*j +: 32] + old;
-        end
-      end
+      if (line_accumulate_q[now_q])
+        for (int j = 0; j < Cols; j++) sum[32*j +: 32] = sum[32*j +: 32] + (near ? near_value(j) : old_q[32*j +: 32]);
     end
     acc_write_data_o = (8*AccPort)'(sum);
-    acc_read_o = line_valid_q[next_now] && line_accumulate_q[next_now];
-    acc_read_address_o = line_address_q[next_now];
     acc_read_held_o = '0;
-    if (acc_read_o) acc_read_held_o = acc_banks(acc_read_address_o, int'(line_n_q[next_now] << 2));
+    if (acc_read_o) acc_read_held_o = acc_banks(acc_read_address_o, int'({14'h0, line_n_q[next_now], 2'b00}));
   end
 
   // MAT-end.
@@ -432,3 +433,4 @@ module tilewright_matrix import tilewright_pkg::*; (
   rows_are_in_order: assert property (@(posedge clk_i) disable iff (!rst_ni) retires |-> has_flight)
     else $error("An mmul ended that had not begun.");
 endmodule
+// verilator lint_on UNUSEDSIGNAL

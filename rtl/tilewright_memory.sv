@@ -1,5 +1,7 @@
 // A memory on chip: words as wide as a port, read and written at any byte. Arbitration is the units' (rows PORT-*): in a cycle
 // at most one reader and one writer touch a bank, so each bank needs one read and one write port.
+// verilator lint_off UNUSEDSIGNAL
+// Reason: addresses are as wide as DRAM's, and few of their bits address a memory on chip.
 module tilewright_memory #(
   parameter int Bytes = 1024,  // of the memory
   parameter int Port = 16,     // bytes that a port moves
@@ -39,8 +41,9 @@ module tilewright_memory #(
         if (offset == 0 && write_bytes_i[w] == 16'(Port)) begin
           word_q[word] <= write_data_i[w];
         end else begin
-          automatic logic [16*Port-1:0] mask = (16*Port)'({8*Port{1'b1}} >> (8 * (Port - 32'(write_bytes_i[w])))) << (8 * offset);
-          automatic logic [16*Port-1:0] data = ((16*Port)'(write_data_i[w]) << (8 * offset)) & mask;
+          automatic logic [8*Port-1:0] ones = {8*Port{1'b1}} >> (8 * (Port - 32'(write_bytes_i[w])));
+          automatic logic [16*Port-1:0] mask = {{8*Port{1'b0}}, ones} << (8 * offset);
+          automatic logic [16*Port-1:0] data = ({{8*Port{1'b0}}, write_data_i[w]} << (8 * offset)) & mask;
           word_q[word] <= (word_q[word] & ~mask[8*Port-1:0]) | data[8*Port-1:0];
           if (mask[8*Port]) word_q[word+1] <= (word_q[word+1] & ~mask[16*Port-1:8*Port]) | data[16*Port-1:8*Port];
         end
@@ -48,3 +51,4 @@ module tilewright_memory #(
     end
   end
 endmodule
+// verilator lint_on UNUSEDSIGNAL

@@ -1,4 +1,6 @@
 // The sequencer: rows SEQ-* of docs/microarchitecture.md. A fetch buffer filled by bursts, control flow, dispatch.
+// verilator lint_off UNUSEDSIGNAL
+// Reason: a decoded instruction has fields that only units read, and addresses are as wide as DRAM's.
 module tilewright_sequencer import tilewright_pkg::*; (
   input  logic             clk_i,
   input  logic             rst_ni,
@@ -36,6 +38,7 @@ module tilewright_sequencer import tilewright_pkg::*; (
   localparam int SlotWidth = FetchSlots > 1 ? $clog2(FetchSlots) : 1;
   localparam int Window = FetchAhead * InstructionBytes / FetchBytes + 2; // lines that can be wanted at once
   localparam int LineShift = $clog2(FetchBytes);
+  localparam int OrderWidth = FetchOutstanding > 1 ? $clog2(FetchOutstanding) : 1;
 
   logic [31:0] pc_q;
   logic [31:0] id_q;
@@ -55,7 +58,7 @@ module tilewright_sequencer import tilewright_pkg::*; (
   `include "tilewright_sequencer.svh"
 
   function automatic logic [SlotWidth-1:0] slot_of(logic [47:0] line);
-    return SlotWidth'(line % FetchSlots);
+    return SlotWidth'(line % 48'(FetchSlots));
   endfunction
 
   // SEQ-fetch.
@@ -244,10 +247,10 @@ module tilewright_sequencer import tilewright_pkg::*; (
     end else begin
       on_way_q <= on_way_q + 8'(ar_valid_o) - 8'(r_valid_i && r_last_i);
       if (r_valid_i) begin
-        line_q[order_q[head_q[$clog2(FetchOutstanding+1)-1:0]]][32'(beat_q) * 8 * BusBytes +: 8 * BusBytes] <= r_data_i;
+        line_q[order_q[head_q[OrderWidth-1:0]]][32'(beat_q) * 8 * BusBytes +: 8 * BusBytes] <= r_data_i;
         beat_q <= r_last_i ? '0 : beat_q + 8'd1;
         if (r_last_i) begin
-          pending_q[order_q[head_q[$clog2(FetchOutstanding+1)-1:0]]] <= 1'b0;
+          pending_q[order_q[head_q[OrderWidth-1:0]]] <= 1'b0;
           head_q <= head_q == 8'(FetchOutstanding - 1) ? '0 : head_q + 8'd1;
         end
       end
@@ -255,7 +258,7 @@ module tilewright_sequencer import tilewright_pkg::*; (
         valid_q[wanted_slot] <= 1'b1;
         pending_q[wanted_slot] <= 1'b1;
         tag_q[wanted_slot] <= wanted_line;
-        order_q[tail_q[$clog2(FetchOutstanding+1)-1:0]] <= wanted_slot;
+        order_q[tail_q[OrderWidth-1:0]] <= wanted_slot;
         tail_q <= tail_q == 8'(FetchOutstanding - 1) ? '0 : tail_q + 8'd1;
       end
     end
@@ -265,3 +268,4 @@ module tilewright_sequencer import tilewright_pkg::*; (
       (r_valid_i && r_last_i) |-> (beat_q == 8'(LineBeats - 1)))
     else $error("A line of instructions came with the wrong number of beats.");
 endmodule
+// verilator lint_on UNUSEDSIGNAL

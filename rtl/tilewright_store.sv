@@ -1,4 +1,6 @@
 // The store DMA: rows STORE-* of docs/microarchitecture.md. A gather stage fills buffers; a send stage writes whole bursts.
+// verilator lint_off UNUSEDSIGNAL
+// Reason: a move has members that only the load unit, or only one stage, reads; of a semaphore level only the first is asked.
 module tilewright_store import tilewright_pkg::*; (
   input  logic             clk_i,
   input  logic             rst_ni,
@@ -41,6 +43,7 @@ module tilewright_store import tilewright_pkg::*; (
   localparam int FlightWidth = StoreInflight > 1 ? $clog2(StoreInflight) : 1;
   localparam int BufferWidth = StoreBuffers > 1 ? $clog2(StoreBuffers) : 1;
   localparam int BeatShift = $clog2(BusBytes);
+  localparam logic [47:0] LastByte = 48'(BurstBytes) - 48'd1; // of a burst's window
   localparam int ReadBits = 8 * (SpadPort > AccPort ? SpadPort : AccPort);
 
   `include "tilewright_store.svh"
@@ -113,7 +116,7 @@ module tilewright_store import tilewright_pkg::*; (
     for (int i = 0; i < BusBytes; i++)
       w_strobe_o[i] = beat_address + 48'(i) >= send_begin && beat_address + 48'(i) < send_end;
     w_data_o = '0;
-    if (sends) w_data_o = gather_q[send_q][8 * 32'(beat_address & 48'(BurstBytes - 1)) +: 8 * BusBytes];
+    if (sends) w_data_o = gather_q[send_q][8 * 32'(beat_address & LastByte) +: 8 * BusBytes];
   end
   assign w_valid_o = sends;
   assign w_first_o = sends && !sending_q;
@@ -173,7 +176,7 @@ module tilewright_store import tilewright_pkg::*; (
     if (piece && begins) begin
       run_end = run_begin + 48'(move.elements) * 48'(move.dram_bytes);
       burst_begin = position;
-      burst_end = (position | 48'(BurstBytes - 1)) + 48'd1;
+      burst_end = (position | LastByte) + 48'd1;
       run_ends = run_end <= burst_end;
       if (run_ends) burst_end = run_end;
       // Its own elements are those whose first byte it holds.
@@ -181,7 +184,7 @@ module tilewright_store import tilewright_pkg::*; (
       last = (burst_end - run_begin + 48'(move.dram_bytes) - 48'd1) >> (move.dram_bytes >> 1);
       address = walk.local_address[MoveDims-1] + first * move.run_stride;
       left = 32'(last - first);
-      at = 16'((position & 48'(BurstBytes - 1)) + run_begin + first * 48'(move.dram_bytes) - position);
+      at = 16'((position & LastByte) + run_begin + first * 48'(move.dram_bytes) - position);
     end
     count = 0;
     spad_mask = '0;
@@ -380,3 +383,4 @@ module tilewright_store import tilewright_pkg::*; (
   answer_is_expected: assert property (@(posedge clk_i) disable iff (!rst_ni) b_valid_i |-> (unanswered_q != '0))
     else $error("A write response came that no burst waits for.");
 endmodule
+// verilator lint_on UNUSEDSIGNAL

@@ -1,4 +1,6 @@
 // The accelerator core: units, memories on chip, and one AXI4 master.
+// verilator lint_off UNUSEDSIGNAL
+// Reason: the sequencer itself has no queue.
 module tilewright_top import tilewright_pkg::*; (
   input  logic        clk_i,
   input  logic        rst_ni,         // synchronous, active low; cycle 0 is the first after it
@@ -198,3 +200,4 @@ module tilewright_top import tilewright_pkg::*; (
   assign ar_len_o = fetch_ar ? 8'(FetchBytes / BusBytes - 1) : load_beats;
   assign ar_id_o = !fetch_ar;
 endmodule
+// verilator lint_on UNUSEDSIGNAL

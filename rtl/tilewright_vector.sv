@@ -1,6 +1,8 @@
 // The vector unit: rows VEC-* of docs/microarchitecture.md. It walks the steps of an instruction as their iterators say; what
 // a lane computes is generated from the description. A beat's value is computed in the cycle of its last tap and travels
 // through a pipeline of the instruction's latency, over which synthesis may retime it.
+// verilator lint_off UNUSEDSIGNAL
+// Reason: not every register, field and bit of a lane is used by every instruction.
 module tilewright_vector import tilewright_pkg::*; (
   input  logic             clk_i,
   input  logic             rst_ni,
@@ -74,8 +76,6 @@ module tilewright_vector import tilewright_pkg::*; (
 
   typedef enum logic [2:0] {Free, Startup, Taps, Drain, Signal} phase_e;
   phase_e phase_q;
-  instruction_t bits;
-  vector_state_t state;
   logic [7:0] instruction_q;
   logic [31:0] id_q;
   mask_t signal_q;
@@ -86,8 +86,6 @@ module tilewright_vector import tilewright_pkg::*; (
   logic any_q; // a step has beats
   instruction_t bits_q;
   vector_state_t state_q;
-  assign bits = bits_q;
-  assign state = state_q;
 
   // The current tap: its place in the nest, and for each stream the address at which each loop stands and what is left.
   logic [VectorDims-1:0][31:0] index_q;
@@ -182,7 +180,17 @@ module tilewright_vector import tilewright_pkg::*; (
   logic progress;
   stall_e denied;
   logic [7:0] lost_to_matrix, lost_to_vector;
+  logic whole, by_matrix, by_vector;
+  logic [15:0] port;
+  spad_mask_t spad_mask;
+  acc_mask_t acc_mask;
   always_comb begin
+    whole = 1'b0;
+    by_matrix = 1'b0;
+    by_vector = 1'b0;
+    port = '0;
+    spad_mask = '0;
+    acc_mask = '0;
     spad_read_held_o = '0;
     acc_read_held_o = '0;
     progress = 1'b1;
@@ -197,14 +205,13 @@ module tilewright_vector import tilewright_pkg::*; (
     if (in_taps && !frozen) begin
       for (int m = 0; m < VectorStreams; m++) if (cur_q.stream[m].valid) progress = 1'b0;
       for (int m = 0; m < VectorStreams; m++) begin
-        automatic logic whole = cur_q.stream[m].contiguous || cur_q.stream[m].broadcast;
-        automatic logic [15:0] port = cur_q.stream[m].to_acc ? 16'(AccPort) : 16'(SpadPort);
+        whole = cur_q.stream[m].contiguous || cur_q.stream[m].broadcast;
+        port = cur_q.stream[m].to_acc ? 16'(AccPort) : 16'(SpadPort);
         wants[m] = cur_q.stream[m].valid && left_q[m] != '0;
         piece[m] = whole ? (left_q[m] < port ? left_q[m] : port) : 16'(cur_q.stream[m].bytes);
         if (wants[m]) begin
-          automatic spad_mask_t spad_mask = '0;
-          automatic acc_mask_t acc_mask = '0;
-          automatic logic by_matrix, by_vector;
+          spad_mask = '0;
+          acc_mask = '0;
           if (cur_q.stream[m].to_acc) acc_mask = acc_banks(address_q[m], int'(piece[m]));
           else spad_mask = spad_banks(address_q[m], int'(piece[m]));
           by_matrix = (spad_mask & spad_read_by_matrix_i) != '0 || (acc_mask & acc_read_by_matrix_i) != '0;
@@ -232,11 +239,13 @@ module tilewright_vector import tilewright_pkg::*; (
   end
 
   // The elements of the tap as far as they are there.
+  logic [ElementBits-1:0] data;
   always_comb begin
+    data = '0;
     elements = elements_q;
     for (int m = 0; m < VectorStreams; m++) begin
       if (granted[m]) begin
-        automatic logic [ElementBits-1:0] data =
+        data =
             cur_q.stream[m].to_acc ? ElementBits'(acc_data_i[m]) : ElementBits'(spad_data_i[m]);
         if (cur_q.stream[m].contiguous || cur_q.stream[m].broadcast) begin
           if (done_q[m] == '0) elements[m] = data;
@@ -426,17 +435,17 @@ module tilewright_vector import tilewright_pkg::*; (
       if (tap_done) sum_q <= sum_d;
       if (beat_done) begin
         // The bytes of the beat as they are written: elements side by side, or the last lane's alone.
-        automatic logic [ElementBits-1:0] data = '0;
+        automatic logic [ElementBits-1:0] packed_data = '0;
         for (int l = 0; l < Lanes; l++) begin
           if (32'(l) < lanes_now) begin
             automatic int to = cur_q.write.broadcast ? 0 : l;
-            if (cur_q.write.bytes == 3'd1) data[8 * to +: 8] = value_d[l][7:0];
-            else if (cur_q.write.bytes == 3'd2) data[16 * to +: 16] = value_d[l][15:0];
-            else data[32 * to +: 32] = value_d[l];
+            if (cur_q.write.bytes == 3'd1) packed_data[8 * to +: 8] = value_d[l][7:0];
+            else if (cur_q.write.bytes == 3'd2) packed_data[16 * to +: 16] = value_d[l][15:0];
+            else packed_data[32 * to +: 32] = value_d[l];
           end
         end
         pipe_due_q[pipe_tail_q] <= now_q + 32'd1 + 32'(latency_q);
-        pipe_data_q[pipe_tail_q] <= data;
+        pipe_data_q[pipe_tail_q] <= packed_data;
         pipe_address_q[pipe_tail_q] <= place_q[VectorStreams][VectorDims-1];
         pipe_stride_q[pipe_tail_q] <= cur_q.write.lane_stride;
         pipe_bytes_q[pipe_tail_q] <= cur_q.write.bytes;
@@ -500,3 +509,4 @@ module tilewright_vector import tilewright_pkg::*; (
   pipeline_has_room: assert property (@(posedge clk_i) disable iff (!rst_ni) beat_done |-> (pipe_count_q < 16'(PipeDepth)))
     else $error("A beat entered a pipeline that is full.");
 endmodule
+// verilator lint_on UNUSEDSIGNAL

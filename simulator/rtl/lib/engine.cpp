@@ -137,18 +137,16 @@ private:
 
 class RtlEngine : public Engine {
 public:
-  explicit RtlEngine(const isa::Isa &isa)
-      : isa_(isa), dramConfig_(DramConfig::of(isa)), library_(rtl::loadModel(isa)) {}
+  explicit RtlEngine(const isa::Isa &isa) : isa_(isa), dramConfig_(DramConfig::of(isa)) { rtl::checkModel(isa); }
   const char *name() const override { return "rtl"; }
 
   RunRecord run(const Program &program, DramImage &dram, const RunOptions &options) override {
-    return rtl::run(isa_, library_, dramConfig_, program, dram, options);
+    return rtl::run(isa_, rtl::loadModel(isa_), dramConfig_, program, dram, options);
   }
 
 private:
   const isa::Isa &isa_;
   DramConfig dramConfig_;
-  const rtl::ModelLibrary &library_;
 };
 
 } // namespace

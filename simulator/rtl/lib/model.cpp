@@ -105,14 +105,24 @@ const std::vector<std::string> &options() {
   return all;
 }
 
-void build(const std::vector<SourceFile> &files, const fs::path &library, const std::string &target) {
-  const std::string verilator = findProgram({"verilator"});
-  if (verilator.empty())
-    fail("verilator is not here", "install the package verilator, or run --engine cycle: it gives the same record");
-  const std::string compiler = findProgram({"clang++-22", "clang++", "g++"});
-  if (compiler.empty())
-    fail("no C++ compiler is here", "install clang-22, or run --engine cycle: it gives the same record");
+struct Tools {
+  std::string verilator, compiler;
+};
 
+Tools findTools() {
+  Tools tools{findProgram({"verilator"}), findProgram({"clang++-22", "clang++", "g++"})};
+  const char *fix = "{}, or run --engine cycle: it gives the same record";
+  if (tools.verilator.empty())
+    fail("verilator is not here", fmt::format(fmt::runtime(fix), "install the package verilator"));
+  if (tools.compiler.empty())
+    fail("no C++ compiler is here", fmt::format(fmt::runtime(fix), "install the package clang-22"));
+  if (findProgram({"make"}).empty())
+    fail("make is not here", fmt::format(fmt::runtime(fix), "install the package make"));
+  return tools;
+}
+
+void build(const std::vector<SourceFile> &files, const fs::path &library, const std::string &target) {
+  const auto &[verilator, compiler] = findTools();
   const auto begin = std::chrono::steady_clock::now();
   std::fprintf(stderr, "rtl: building the model of '%s' (once; about a minute)\n", target.c_str());
   const fs::path directory = library.string() + "." + std::to_string(::getpid()) + ".build";
@@ -157,29 +167,38 @@ ModelLibrary load(const fs::path &path) {
   return library;
 }
 
-} // namespace
-
-const ModelLibrary &loadModel(const isa::Isa &isa) {
-  const std::vector<SourceFile> files = generate(isa);
+// Where the model of these sources stands, or will: a machine whose RTL is the same shares it.
+fs::path libraryOf(const std::vector<SourceFile> &files) {
   std::string content = std::string(modelInterfaceText) + modelWrapperText;
   for (const SourceFile &file : files)
     content += file.name + file.text;
   for (const std::string &option : options())
     content += option;
-  const std::string key = isa::sha256(content);
+  return cacheDirectory() / (isa::sha256(content) + ".so");
+}
 
-  static std::map<std::string, ModelLibrary> loaded;
-  if (auto found = loaded.find(key); found != loaded.end())
-    return found->second;
-  const fs::path directory = cacheDirectory(), library = directory / (key + ".so");
+} // namespace
+
+void checkModel(const isa::Isa &isa) {
   std::error_code error;
-  fs::create_directories(directory, error);
+  if (!fs::exists(libraryOf(generate(isa)), error))
+    findTools();
+}
+
+const ModelLibrary &loadModel(const isa::Isa &isa) {
+  const std::vector<SourceFile> files = generate(isa);
+  const fs::path library = libraryOf(files);
+  static std::map<std::string, ModelLibrary> loaded;
+  if (auto found = loaded.find(library.string()); found != loaded.end())
+    return found->second;
+  std::error_code error;
+  fs::create_directories(library.parent_path(), error);
   {
     const Lock lock(library.string() + ".lock");
     if (!fs::exists(library, error))
       build(files, library, escape(isa.target()));
   }
-  return loaded[key] = load(library);
+  return loaded[library.string()] = load(library);
 }
 
 } // namespace tilewright::rtl

@@ -20,5 +20,7 @@ struct ModelLibrary {
 // Generates, verilates and compiles what the cache does not hold, with progress on standard error. Throws UserError when
 // verilator or a compiler is missing, or when the build fails (it names the log).
 const ModelLibrary &loadModel(const isa::Isa &isa);
+// Throws what loadModel would throw before it builds: for a machine that the templates do not make, and for missing tools.
+void checkModel(const isa::Isa &isa);
 
 } // namespace tilewright::rtl

@@ -74,8 +74,8 @@ public:
                        writer.declarations(), writer.statements(), body);
   }
 
-  // The loop over the lanes of a tap.
-  std::string lanes() const {
+  // The function of a lane in one tap.
+  std::string lane() const {
     ExpressionWriter init = writer("i", false), expr = writer("e", step_.kind == isa::StepKind::Reduce), post = writer("p", false);
     std::string body;
     if (step_.kind == isa::StepKind::Reduce) {
@@ -86,10 +86,9 @@ public:
       body += init.statements();
       body += fmt::format("{}sum = first_tap ? {} : {};\n", indent, first, converted("sum_q[l]", {false, 64}, type));
       body += fmt::format("{}if (has_taps) begin\n{}{}", indent, expr.statements(), added);
-      body += fmt::format("{}end\n{}sum_d[l] = {};\n", indent, indent, converted("sum", type, {false, 64}));
+      body += fmt::format("{}end\n{}lane.sum = {};\n", indent, indent, converted("sum", type, {false, 64}));
       const std::string result = step_.post ? post.writeAs(*step_.post, elementType) : converted("sum", type, elementType);
-      body += post.statements();
-      body += fmt::format("{}value_d[l] = {};\n", indent, result);
+      body += fmt::format("{}if (last_tap) begin\n{}{}lane.value = {};\n{}end\n", indent, post.statements(), indent, result, indent);
       return block(fmt::format("{}{} sum;\n{}{}{}", indent, declaration(type), init.declarations(), expr.declarations(),
                                post.declarations()),
                    body);
@@ -102,12 +101,21 @@ public:
     } else {
       value = expr.writeAs(*step_.expr, elementType);
     }
-    body = expr.statements() + fmt::format("{}value_d[l] = {};\n", indent, value);
+    body = expr.statements() + fmt::format("{}lane.value = {};\n", indent, value);
     return block(expr.declarations(), body);
   }
 
+  // The loop over the lanes.
+  std::string loop() const {
+    return fmt::format("      {}: begin\n        array_target = 8'd{};\n"
+                       "        for (int l = 0; l < Lanes; l++) begin\n          if (32'(l) < lanes_now) begin\n"
+                       "            lane = {}(l);\n            sum_d[l] = lane.sum;\n            value_d[l] = lane.value;\n"
+                       "            array_where[l] = lane.at;\n          end\n        end\n      end\n",
+                       key(), step_.out.isMemory ? 0 : step_.out.index + 1, function());
+  }
+
 private:
-  static constexpr const char *indent = "        ";
+  static constexpr const char *indent = "  ";
 
   void writeStream(ExpressionWriter &writer, std::string &body, const isa::MemoryAccess &access, const std::string &name) const {
     const isa::Operand &operand = instruction_.operands[static_cast<size_t>(access.operand)];
@@ -150,8 +158,14 @@ private:
     }
     case ExprKind::Result:
       return converted("sum", step_.accumulator, expr.type);
-    default:
-      return scalarLeaf(instruction_, isa_, expr);
+    default: {
+      // The instruction that runs and its registers.
+      std::string text = scalarLeaf(instruction_, isa_, expr);
+      for (const char *name : {"bits[", "state."})
+        if (const size_t at = text.find(name); at != std::string::npos)
+          return text.insert(at + std::string(name).size() - 1, "_q");
+      return text;
+    }
     }
   }
 
@@ -196,20 +210,20 @@ private:
 
   std::string block(const std::string &declarations, const std::string &body) const {
     std::string target;
-    std::string more;
     ExpressionWriter where = writer("w", false);
     if (!step_.out.isMemory) {
       const isa::StateArray &array =
           isa_.units()[static_cast<size_t>(instruction_.unit)].arrays[static_cast<size_t>(step_.out.index)];
       const std::string at = flat(where, array, step_.out.where);
-      target = fmt::format("{}array_where[l] = 32'({});\n", indent, at);
-      more = fmt::format("      array_target = 8'd{};\n", step_.out.index + 1);
+      target = fmt::format("{}lane.at = 32'({});\n", indent, at);
     }
-    return fmt::format("    {}: begin\n{}      for (int l = 0; l < Lanes; l++) if (l < lanes_now) begin : lane_{}_{}\n"
-                       "        logic [31:0] lane_index;\n{}{}        lane_index = lane_base + l;\n{}{}{}      end\n    end\n",
-                       key(), more, instruction_.index, number_, declarations, where.declarations(), body, where.statements(),
-                       target);
+    return fmt::format("// {}\nfunction automatic lane_t {}(int l);\n{}lane_t lane;\n{}logic [31:0] lane_index;\n{}{}"
+                       "{}lane = '0;\n{}lane_index = lane_base + l;\n{}{}{}{}return lane;\nendfunction\n\n",
+                       instruction_.name, function(), indent, indent, declarations, where.declarations(), indent, indent, body,
+                       where.statements(), target, indent);
   }
+
+  std::string function() const { return fmt::format("lane_{}_{}", instruction_.index, number_); }
 
   const isa::Isa &isa_;
   const isa::Instruction &instruction_;
@@ -224,12 +238,13 @@ private:
 std::string vectorText(const isa::Isa &isa) {
   const Nest nest = shapeOf(isa).vector;
   const isa::Unit &unit = unitOf(isa, isa::UnitTemplate::Vector);
-  std::string steps, lanes, counts, latencies;
+  std::string steps, lanes, loops, counts, latencies;
   for (const isa::Instruction *instruction : workOf(isa, isa::UnitTemplate::Vector)) {
     for (int number = 0; number < static_cast<int>(instruction->steps.size()); ++number) {
       const StepWriter writer(isa, *instruction, number, nest);
       steps += writer.configuration();
-      lanes += writer.lanes();
+      lanes += writer.lane();
+      loops += writer.loop();
     }
     counts += fmt::format("    {}: step_count = 3'd{};\n", constantOf(*instruction), instruction->steps.size());
     const auto own = isa.timing().find("instructions." + instruction->name + ".latency");
@@ -267,11 +282,13 @@ std::string vectorText(const isa::Isa &isa) {
   for (const isa::StateArray &array : unit.arrays)
     text += fmt::format("// {}\nlogic [{}:0][{}:0] array_{}_q;\n", array.summary, array.elements() - 1, array.type.bits - 1,
                         array.name);
-  text += "\n// What the lanes make of a tap: the running sum, and of the last tap the value.\n"
-          "always_comb begin : lane_values\n  sum_d = sum_q;\n  value_d = '0;\n  array_target = '0;\n"
+  text += "\n// What a lane makes of a tap: the running sum, the value, and where it goes when that is an array.\n"
+          "typedef struct packed {\n  logic [63:0] sum;\n  logic [31:0] value;\n  logic [31:0] at;\n} lane_t;\n\n" +
+          lanes +
+          "lane_t lane;\nalways_comb begin : lane_values\n  lane = '0;\n  sum_d = sum_q;\n  value_d = '0;\n  array_target = '0;\n"
           "  for (int l = 0; l < Lanes; l++) array_where[l] = '0;\n"
           "  if (tap_done) begin\n    unique case ({instruction_q, step_q})\n" +
-          lanes + "    default: ;\n    endcase\n  end\nend\n";
+          loops + "    default: ;\n    endcase\n  end\nend\n";
   for (const isa::StateArray &array : unit.arrays) {
     int bits = 1;
     while ((int64_t(1) << bits) < array.elements())
