@@ -28,7 +28,8 @@ struct RunSetup {
   DramConfig dram = idealDram(target("edge16"));
   CoreOptions options = {};
 };
-// Sees each run: its record, or the error that ended it. How the tests of another engine run the programs of these.
+// Sees each run: its record, or the error that ended it. How the tests of another engine run the
+// programs of these.
 using Observer = void (*)(const Program &program, const RunSetup &setup, const RunRecord *record,
                           const std::string &error);
 void observeRuns(Observer observer);

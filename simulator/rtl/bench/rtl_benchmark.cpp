@@ -10,11 +10,14 @@ using namespace tilewright;
 
 int main(int argc, char **argv) {
   const isa::Isa &isa = cycle::target(argc > 1 ? argv[1] : "edge16");
-  const std::string set = "matrix.set r0=a_s0, v0=16, r1=w_s0, v1=16\nmatrix.set r0=d_s0, v0=16, r1=a_s1, v1=0\n"
-                          "vector.set r0=a_s0, v0=16, r1=d_s0, v1=16\n";
-  const std::string mload = "mload w=0, k=16, n=16\n", mmul = "mmul a=0x4000, d=0, n1=1, n0=400, k=16, n=16, accumulate=1, swap=1\n";
+  const std::string set =
+      "matrix.set r0=a_s0, v0=16, r1=w_s0, v1=16\nmatrix.set r0=d_s0, v0=16, r1=a_s1, v1=0\n"
+      "vector.set r0=a_s0, v0=16, r1=d_s0, v1=16\n";
+  const std::string mload = "mload w=0, k=16, n=16\n",
+                    mmul = "mmul a=0x4000, d=0, n1=1, n0=400, k=16, n=16, accumulate=1, swap=1\n";
   const std::string vector = "vrescale a=0x2000, d=0x20000, n0=400, nc=16\n";
-  const std::string load = "load s=0, d=0x28000, n1=1, n0=16384\n", store = "store s=0x20000, d=0x80000, n1=1, n0=8192\n";
+  const std::string load = "load s=0, d=0x28000, n1=1, n0=16384\n",
+                    store = "store s=0x20000, d=0x80000, n1=1, n0=8192\n";
   const std::pair<const char *, std::string> programs[] = {
       {"matrix", set + "loop count=100, length=2\n" + mload + mmul + "halt"},
       {"vector", set + "loop count=100, length=1\n" + vector + "halt"},

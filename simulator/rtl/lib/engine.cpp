@@ -1,4 +1,5 @@
-// The rtl engine: clocks the model, stands for the DRAM behind its AXI4 port, and makes the record of its trace.
+// The rtl engine: clocks the model, stands for the DRAM behind its AXI4 port, and makes the record
+// of its trace.
 #include "model.h"
 #include "trace.h"
 
@@ -18,13 +19,13 @@ namespace {
 
 using rtl::ModelPorts;
 
-// The memory side of the AXI4 port. Data are those of the DramImage; times are DramModel's. Whatever breaks a rule of the
-// bus is our mistake: std::logic_error.
+// The memory side of the AXI4 port. Data are those of the DramImage; times are DramModel's.
+// Whatever breaks a rule of the bus is our mistake: std::logic_error.
 class Memory {
 public:
   Memory(const DramConfig &config, int64_t burstBytes, DramImage &image)
-      : model_(config), bus_(static_cast<uint64_t>(config.busBytes)), burst_(static_cast<uint64_t>(burstBytes)),
-        image_(image) {}
+      : model_(config), bus_(static_cast<uint64_t>(config.busBytes)),
+        burst_(static_cast<uint64_t>(burstBytes)), image_(image) {}
 
   // What is on the read data and write response channels in cycle t; true when the inputs changed.
   bool drive(int64_t t, ModelPorts &ports) {
@@ -75,7 +76,8 @@ public:
     if ((--beatsLeft_ == 0) != (ports.wLast != 0))
       throw std::logic_error("the last beat of a write burst is not where its length says");
     if (ports.wLast != 0)
-      responses_.push_back({model_.write(t, writeAddress_, static_cast<int64_t>(writeBytes_)), ports.awId});
+      responses_.push_back(
+          {model_.write(t, writeAddress_, static_cast<int64_t>(writeBytes_)), ports.awId});
   }
 
   bool isQuiet() const { return reads_.empty() && responses_.empty() && beatsLeft_ == 0; }
@@ -94,7 +96,8 @@ private:
 
   void checkBurst(const char *kind, uint64_t address, uint64_t bytes) const {
     if (address / burst_ != (address + bytes - 1) / burst_)
-      throw std::logic_error(fmt::format("a {} burst at 0x{:x} of {} bytes crosses its boundary", kind, address, bytes));
+      throw std::logic_error(fmt::format("a {} burst at 0x{:x} of {} bytes crosses its boundary",
+                                         kind, address, bytes));
   }
   void load(uint64_t address, uint8_t *beat) const {
     std::memset(beat, 0, bus_);
@@ -122,7 +125,8 @@ private:
 // A model for the time of one run.
 class Instance {
 public:
-  explicit Instance(const rtl::ModelLibrary &library) : library_(library), model_(library.create()) {}
+  explicit Instance(const rtl::ModelLibrary &library)
+      : library_(library), model_(library.create()) {}
   Instance(const Instance &) = delete;
   Instance &operator=(const Instance &) = delete;
   ~Instance() { library_.destroy(model_); }
@@ -137,7 +141,9 @@ private:
 
 class RtlEngine : public Engine {
 public:
-  explicit RtlEngine(const isa::Isa &isa) : isa_(isa), dramConfig_(DramConfig::of(isa)) { rtl::checkModel(isa); }
+  explicit RtlEngine(const isa::Isa &isa) : isa_(isa), dramConfig_(DramConfig::of(isa)) {
+    rtl::checkModel(isa);
+  }
   const char *name() const override { return "rtl"; }
 
   RunRecord run(const Program &program, DramImage &dram, const RunOptions &options) override {
@@ -153,15 +159,22 @@ private:
 
 namespace rtl {
 
-RunRecord run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig &dramConfig, const Program &program,
-              DramImage &dram, const RunOptions &options) {
+RunRecord run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig &dramConfig,
+              const Program &program, DramImage &dram, const RunOptions &options) {
   const auto begin = std::chrono::steady_clock::now();
+  if (program.codeAddress % static_cast<uint64_t>(isa.instructionBytes()) != 0)
+    throw UserError(
+        {program.file, 0, 0, "the rtl engine"},
+        fmt::format("the code stands at 0x{:x}, which is no multiple of an instruction's {} bytes",
+                    program.codeAddress, isa.instructionBytes()),
+        "run it on --engine cycle");
   Memory memory(dramConfig, isa.param("burst_bytes"), dram);
   Trace trace(isa, program, dram.size(), options.trace);
   Instance core(library);
   ModelPorts &ports = core.ports;
   ports.codeAddress = program.codeAddress;
-  ports.codeCount = static_cast<uint32_t>(program.code.size() / static_cast<size_t>(isa.instructionBytes()));
+  ports.codeCount =
+      static_cast<uint32_t>(program.code.size() / static_cast<size_t>(isa.instructionBytes()));
   ports.entry = static_cast<uint32_t>(program.entry);
   core.settle();
   core.clock();
@@ -191,12 +204,15 @@ RunRecord run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig
   record.dramRowHits = memory.model().rowHits();
   record.dramRowMisses = memory.model().rowMisses();
   record.dramRefreshes = memory.model().refreshes();
-  record.wallSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  record.wallSeconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return record;
 }
 
 } // namespace rtl
 
-std::unique_ptr<Engine> makeRtlEngine(const isa::Isa &isa) { return std::make_unique<RtlEngine>(isa); }
+std::unique_ptr<Engine> makeRtlEngine(const isa::Isa &isa) {
+  return std::make_unique<RtlEngine>(isa);
+}
 
 } // namespace tilewright

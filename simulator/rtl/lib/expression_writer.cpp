@@ -100,15 +100,15 @@ std::string ExpressionWriter::shift(const Expr &expr) {
 std::string ExpressionWriter::saturate(const Expr &expr) {
   const Expr &arg = *expr.args[0];
   const Type &from = arg.type, &to = expr.type;
-  const std::string a = arg.kind == ExprKind::Literal ? variable(from, literal(arg.value, from))
-                                                      : write(arg);
+  const std::string a =
+      arg.kind == ExprKind::Literal ? variable(from, literal(arg.value, from)) : write(arg);
   std::string result = converted(a, from, to);
   if (from.greatest() > to.greatest())
     result = fmt::format("{} > {} ? {} : {}", a, literal(to.greatest(), from),
                          literal(to.greatest(), to), result);
   if (from.least() < to.least())
-    result = fmt::format("{} < {} ? {} : {}", a, literal(to.least(), from),
-                         literal(to.least(), to), result);
+    result = fmt::format("{} < {} ? {} : {}", a, literal(to.least(), from), literal(to.least(), to),
+                         result);
   return result;
 }
 

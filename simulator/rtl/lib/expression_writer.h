@@ -1,5 +1,6 @@
-// Expressions of the description as SystemVerilog: one variable of the exact width and signedness for each node, every
-// extension and truncation written out, so that no rule of the language about context decides a bit.
+// Expressions of the description as SystemVerilog: one variable of the exact width and signedness
+// for each node, every extension and truncation written out, so that no rule of the language about
+// context decides a bit.
 #pragma once
 
 #include "tilewright/isa/isa.h"
@@ -14,13 +15,14 @@ namespace tilewright::rtl {
 std::string declaration(const isa::Type &type);
 // A literal of the type.
 std::string literal(__int128 value, const isa::Type &type);
-// `name`, an expression that may be sliced and has `from`, brought into `to`: extended or truncated.
+// `name`, an expression that may be sliced and has `from`, brought into `to`: extended or
+// truncated.
 std::string converted(const std::string &name, const isa::Type &from, const isa::Type &to);
 
 class ExpressionWriter {
 public:
-  // `leaf` gives the text of a node without an operation (iterator, immediate, register, read): an expression of exactly
-  // the node's width. It may write further nodes first, such as an index.
+  // `leaf` gives the text of a node without an operation (iterator, immediate, register, read): an
+  // expression of exactly the node's width. It may write further nodes first, such as an index.
   using Leaf = std::function<std::string(ExpressionWriter &, const isa::Expr &)>;
   ExpressionWriter(Leaf leaf, std::string indent, std::string prefix = "v")
       : leaf_(std::move(leaf)), indent_(std::move(indent)), prefix_(std::move(prefix)) {}

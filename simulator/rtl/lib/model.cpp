@@ -64,7 +64,8 @@ public:
   explicit Lock(const fs::path &path)
       : file_(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
     if (file_ < 0 || ::flock(file_, LOCK_EX) != 0)
-      fail(fmt::format("cannot lock {}", escape(path.string(), 4096)), "make the cache directory writable");
+      fail(fmt::format("cannot lock {}", escape(path.string(), 4096)),
+           "make the cache directory writable");
   }
   Lock(const Lock &) = delete;
   Lock &operator=(const Lock &) = delete;
@@ -97,11 +98,35 @@ bool run(const std::vector<std::string> &arguments, const fs::path &log) {
 
 // Verilator's and the compiler's options; a model is found by them too.
 const std::vector<std::string> &options() {
-  static const std::vector<std::string> all = {
-      "--cc",      "--exe",          "--build",       "-j",        "2",        "--top-module", "tilewright_top",
-      "--prefix",  "Vtilewright_top", "--assert",     "-O3",       "--x-assign", "fast",       "--x-initial", "fast",
-      "--unroll-count", "1", "--output-split", "20000", "--output-split-cfuncs", "2000", "-Wno-fatal", "-Wno-lint", "-CFLAGS", "-fPIC -fno-math-errno",
-      "-LDFLAGS",  "-shared",        "-MAKEFLAGS",    "OPT_FAST=-O2 OPT_SLOW=-O1 OPT_GLOBAL=-O2"};
+  static const std::vector<std::string> all = {"--cc",
+                                               "--exe",
+                                               "--build",
+                                               "-j",
+                                               "2",
+                                               "--top-module",
+                                               "tilewright_top",
+                                               "--prefix",
+                                               "Vtilewright_top",
+                                               "--assert",
+                                               "-O3",
+                                               "--x-assign",
+                                               "fast",
+                                               "--x-initial",
+                                               "fast",
+                                               "--unroll-count",
+                                               "1",
+                                               "--output-split",
+                                               "20000",
+                                               "--output-split-cfuncs",
+                                               "2000",
+                                               "-Wno-fatal",
+                                               "-Wno-lint",
+                                               "-CFLAGS",
+                                               "-fPIC -fno-math-errno",
+                                               "-LDFLAGS",
+                                               "-shared",
+                                               "-MAKEFLAGS",
+                                               "OPT_FAST=-O2 OPT_SLOW=-O1 OPT_GLOBAL=-O2"};
   return all;
 }
 
@@ -121,7 +146,8 @@ Tools findTools() {
   return tools;
 }
 
-void build(const std::vector<SourceFile> &files, const fs::path &library, const std::string &target) {
+void build(const std::vector<SourceFile> &files, const fs::path &library,
+           const std::string &target) {
   const auto &[verilator, compiler] = findTools();
   const auto begin = std::chrono::steady_clock::now();
   std::fprintf(stderr, "rtl: building the model of '%s' (once; about a minute)\n", target.c_str());
@@ -131,9 +157,10 @@ void build(const std::vector<SourceFile> &files, const fs::path &library, const 
   const fs::path log = directory / "build.log";
   std::vector<std::string> arguments = {verilator};
   arguments.insert(arguments.end(), options().begin(), options().end());
-  for (const auto &more : {std::string("-MAKEFLAGS"), "CXX=" + compiler + " LINK=" + compiler, std::string("--Mdir"),
-                           (directory / "model").string(), "-I" + directory.string(), std::string("-o"),
-                           (directory / "model.so").string(), (directory / "model_wrapper.cc").string()})
+  for (const auto &more :
+       {std::string("-MAKEFLAGS"), "CXX=" + compiler + " LINK=" + compiler, std::string("--Mdir"),
+        (directory / "model").string(), "-I" + directory.string(), std::string("-o"),
+        (directory / "model.so").string(), (directory / "model_wrapper.cc").string()})
     arguments.push_back(more);
   for (const SourceFile &file : files) {
     writeFile((directory / file.name).string(), file.text);
@@ -155,15 +182,18 @@ void build(const std::vector<SourceFile> &files, const fs::path &library, const 
 ModelLibrary load(const fs::path &path) {
   void *handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr)
-    fail(fmt::format("the model {} cannot be loaded: {}", escape(path.string(), 4096), escape(::dlerror())),
+    fail(fmt::format("the model {} cannot be loaded: {}", escape(path.string(), 4096),
+                     escape(::dlerror())),
          "delete the file: it is built again");
   ModelLibrary library;
   library.create = reinterpret_cast<CreateModel>(::dlsym(handle, createModelName));
   library.destroy = reinterpret_cast<DestroyModel>(::dlsym(handle, destroyModelName));
   library.settle = reinterpret_cast<SettleModel>(::dlsym(handle, settleModelName));
   library.clock = reinterpret_cast<ClockModel>(::dlsym(handle, clockModelName));
-  if (library.create == nullptr || library.destroy == nullptr || library.settle == nullptr || library.clock == nullptr)
-    fail(fmt::format("the model {} lacks a function", escape(path.string(), 4096)), "delete the file: it is built again");
+  if (library.create == nullptr || library.destroy == nullptr || library.settle == nullptr ||
+      library.clock == nullptr)
+    fail(fmt::format("the model {} lacks a function", escape(path.string(), 4096)),
+         "delete the file: it is built again");
   return library;
 }
 

@@ -1,4 +1,5 @@
-// A verilated model of a machine: built when it is first asked for, kept in a cache, loaded as a library.
+// A verilated model of a machine: built when it is first asked for, kept in a cache, loaded as a
+// library.
 #pragma once
 
 #include "model_interface.h"
@@ -17,10 +18,12 @@ struct ModelLibrary {
   ClockModel clock = nullptr;
 };
 
-// Generates, verilates and compiles what the cache does not hold, with progress on standard error. Throws UserError when
-// verilator or a compiler is missing, or when the build fails (it names the log).
+// Generates, verilates and compiles what the cache does not hold, with progress on standard error.
+// Throws UserError when verilator or a compiler is missing, or when the build fails (it names the
+// log).
 const ModelLibrary &loadModel(const isa::Isa &isa);
-// Throws what loadModel would throw before it builds: for a machine that the templates do not make, and for missing tools.
+// Throws what loadModel would throw before it builds: for a machine that the templates do not make,
+// and for missing tools.
 void checkModel(const isa::Isa &isa);
 
 } // namespace tilewright::rtl

@@ -1,5 +1,5 @@
-// What a compiled model and the engine exchange: one C structure, settled once or twice a cycle. The wrapper that is
-// compiled with the model includes this same text.
+// What a compiled model and the engine exchange: one C structure, settled once or twice a cycle.
+// The wrapper that is compiled with the model includes this same text.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,8 @@ struct ModelPorts {
 using CreateModel = void *(*)();
 using DestroyModel = void (*)(void *);
 using SettleModel = void (*)(void *, ModelPorts *); // inputs in, outputs out, within a cycle
-using ClockModel = void (*)(void *, ModelPorts *);  // the clock edge that ends the cycle, outputs of the next
+using ClockModel =
+    void (*)(void *, ModelPorts *); // the clock edge that ends the cycle, outputs of the next
 constexpr char createModelName[] = "tilewright_model_create";
 constexpr char destroyModelName[] = "tilewright_model_destroy";
 constexpr char settleModelName[] = "tilewright_model_settle";

@@ -1,4 +1,5 @@
-// Compiled with the verilated model into its library: the ports of the top module as one C structure.
+// Compiled with the verilated model into its library: the ports of the top module as one C
+// structure.
 #include "model_interface.h"
 
 #include "Vtilewright_top.h"
@@ -22,8 +23,12 @@ struct Model {
 };
 
 // A port of any width is little-endian words, or one integer.
-template <typename Port> void toPort(Port &port, const uint8_t *bytes) { std::memcpy(&port, bytes, sizeof port); }
-template <typename Port> void fromPort(const Port &port, uint8_t *bytes) { std::memcpy(bytes, &port, sizeof port); }
+template <typename Port> void toPort(Port &port, const uint8_t *bytes) {
+  std::memcpy(&port, bytes, sizeof port);
+}
+template <typename Port> void fromPort(const Port &port, uint8_t *bytes) {
+  std::memcpy(bytes, &port, sizeof port);
+}
 
 void outputs(Model &model, ModelPorts &ports) {
   const Vtilewright_top &top = *model.top;

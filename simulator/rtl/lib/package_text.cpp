@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <stdexcept>
 #include <tuple>
 
 namespace tilewright::rtl {
@@ -39,11 +40,13 @@ void writeParameters(std::string &text, const isa::Isa &isa) {
   machine("LoopDepth", "loop_depth");
   parameter(text, "SpadBytes", static_cast<int64_t>(spad.bytes), "Bytes of the scratchpad.");
   parameter(text, "SpadBanks", spad.banks, "Banks of the scratchpad.");
-  parameter(text, "SpadBankBytes", static_cast<int64_t>(spad.bankBytes()), "Bytes of a scratchpad bank.");
+  parameter(text, "SpadBankBytes", static_cast<int64_t>(spad.bankBytes()),
+            "Bytes of a scratchpad bank.");
   parameter(text, "SpadPort", spad.portBytes, "Bytes that a scratchpad port moves a cycle.");
   parameter(text, "AccBytes", static_cast<int64_t>(acc.bytes), "Bytes of the accumulators.");
   parameter(text, "AccBanks", acc.banks, "Banks of the accumulators.");
-  parameter(text, "AccBankBytes", static_cast<int64_t>(acc.bankBytes()), "Bytes of an accumulator bank.");
+  parameter(text, "AccBankBytes", static_cast<int64_t>(acc.bankBytes()),
+            "Bytes of an accumulator bank.");
   parameter(text, "AccPort", acc.portBytes, "Bytes that an accumulator port moves a cycle.");
   own("FetchBytes", "sequencer.fetch_bytes");
   own("FetchAhead", "sequencer.ahead");
@@ -65,52 +68,64 @@ void writeParameters(std::string &text, const isa::Isa &isa) {
     parameter(text, (name + "Queue").c_str(), unitOf(isa, kind).queueDepth,
               fmt::format("Entries of the {} unit's queue.", prefixOf(kind)));
   }
+  parameter(text, "OpcodeBits", isa.instructions()[0].op.width, "Bits of the opcode.");
   const Shape shape = shapeOf(isa);
-  parameter(text, "MemoryOperands", shape.memoryOperands, "Memory operands of an instruction, at most.");
+  parameter(text, "MemoryOperands", shape.memoryOperands,
+            "Memory operands of an instruction, at most.");
   parameter(text, "MoveDims", shape.move.dimensions, "Iterators of a DMA instruction, at most.");
-  parameter(text, "MatrixDims", std::max(shape.matrix.spatial - 1, 1), "Iterators of a matrix instruction that count rows, at most.");
-  parameter(text, "VectorSpatial", shape.vector.spatial, "Spatial iterators of a vector step, at most.");
+  parameter(text, "MatrixDims", std::max(shape.matrix.spatial - 1, 1),
+            "Iterators of a matrix instruction that count rows, at most.");
+  parameter(text, "VectorSpatial", shape.vector.spatial,
+            "Spatial iterators of a vector step, at most.");
   parameter(text, "VectorDims", shape.vector.dimensions, "Iterators of a vector step, at most.");
   parameter(text, "VectorSteps", shape.vectorSteps, "Steps of a vector instruction, at most.");
   parameter(text, "VectorStreams", shape.vectorStreams, "Memory reads of a vector step, at most.");
-  parameter(text, "VectorLatencyMax", shape.vectorLatency, "Longest latency of a vector instruction.");
+  parameter(text, "VectorLatencyMax", shape.vectorLatency,
+            "Longest latency of a vector instruction.");
 }
 
 void writeNumbers(std::string &text, const isa::Isa &isa) {
   for (const isa::Instruction &instruction : isa.instructions())
-    text += fmt::format("  parameter logic [7:0] {} = 8'd{};\n", constantOf(instruction), instruction.index);
+    text += fmt::format("  parameter logic [7:0] {} = 8'd{};\n", constantOf(instruction),
+                        instruction.index);
 }
 
 void writeRegisters(std::string &text, const isa::Isa &isa, UnitTemplate kind) {
   const isa::Unit &unit = unitOf(isa, kind);
   const char *prefix = prefixOf(kind);
-  text += fmt::format("\n  // The scalar registers of the {} unit.\n  typedef struct packed {{\n", prefix);
+  text += fmt::format("\n  // The scalar registers of the {} unit.\n  typedef struct packed {{\n",
+                      prefix);
   for (const isa::StateRegister &reg : unit.registers)
     text += fmt::format("    {} {}; // {}\n", declaration(reg.type), reg.name, reg.summary);
   if (unit.registers.empty())
     text += "    logic none;\n";
   text += fmt::format("  }} {}_state_t;\n\n", prefix);
-  text += fmt::format("  function automatic {0}_state_t {0}_state_reset();\n    {0}_state_reset = '0;\n", prefix);
+  text += fmt::format(
+      "  function automatic {0}_state_t {0}_state_reset();\n    {0}_state_reset = '0;\n", prefix);
   for (const isa::StateRegister &reg : unit.registers)
-    text += fmt::format("    {}_state_reset.{} = {};\n", prefix, reg.name, literal(reg.reset, reg.type));
+    text += fmt::format("    {}_state_reset.{} = {};\n", prefix, reg.name,
+                        literal(reg.reset, reg.type));
   text += "  endfunction\n\n";
 
   const isa::Type wide{true, 64};
-  text += fmt::format("  // The register `number` becomes `value`, wrapped to its type.\n"
-                      "  function automatic {0}_state_t {0}_state_write({0}_state_t state, logic [7:0] number,\n"
-                      "                                                  logic signed [63:0] value);\n"
-                      "    {0}_state_write = state;\n    unique case (number)\n",
-                      prefix);
+  text += fmt::format(
+      "  // The register `number` becomes `value`, wrapped to its type.\n"
+      "  function automatic {0}_state_t {0}_state_write({0}_state_t state, logic [7:0] number,\n"
+      "                                                  logic signed [63:0] value);\n"
+      "    {0}_state_write = state;\n    unique case (number)\n",
+      prefix);
   for (const isa::StateRegister &reg : unit.registers)
     text += fmt::format("      8'd{}: {}_state_write.{} = {};\n", reg.index, prefix, reg.name,
                         converted("value", wide, reg.type));
   text += "      default: ;\n    endcase\n  endfunction\n\n";
 
-  text += fmt::format("  // What a set instruction makes of the registers.\n"
-                      "  function automatic {0}_state_t {0}_execute_set({0}_state_t state, logic [7:0] instruction,\n"
-                      "                                                  logic [8*InstructionBytes-1:0] bits);\n"
-                      "    {0}_execute_set = state;\n    unique case (instruction)\n",
-                      prefix);
+  text += fmt::format(
+      "  // What a set instruction makes of the registers.\n"
+      "  function automatic {0}_state_t {0}_execute_set({0}_state_t state, logic [7:0] "
+      "instruction,\n"
+      "                                                  logic [8*InstructionBytes-1:0] bits);\n"
+      "    {0}_execute_set = state;\n    unique case (instruction)\n",
+      prefix);
   for (const isa::Instruction &instruction : isa.instructions()) {
     if (instruction.unit != unit.index || instruction.sets.empty())
       continue;
@@ -119,12 +134,13 @@ void writeRegisters(std::string &text, const isa::Isa &isa, UnitTemplate kind) {
       const isa::Operand &target = instruction.operands[static_cast<size_t>(number)];
       const isa::Operand &source = instruction.operands[static_cast<size_t>(value)];
       std::string slice = fmt::format("bits[{}:{}]", source.low + source.width - 1, source.low);
-      std::string wideValue =
-          source.type.isSigned
-              ? fmt::format("{{{{{}{{bits[{}]}}}}, {}}}", 64 - source.width, source.low + source.width - 1, slice)
-              : fmt::format("{{{}'h0, {}}}", 64 - source.width, slice);
-      text += fmt::format("        {0}_execute_set = {0}_state_write({0}_execute_set, 8'({1}), {2});\n", prefix,
-                          field(target), wideValue);
+      std::string wideValue = source.type.isSigned
+                                  ? fmt::format("{{{{{}{{bits[{}]}}}}, {}}}", 64 - source.width,
+                                                source.low + source.width - 1, slice)
+                                  : fmt::format("{{{}'h0, {}}}", 64 - source.width, slice);
+      text +=
+          fmt::format("        {0}_execute_set = {0}_state_write({0}_execute_set, 8'({1}), {2});\n",
+                      prefix, field(target), wideValue);
     }
     text += "      end\n";
   }
@@ -137,22 +153,28 @@ void writeDecode(std::string &text, const isa::Isa &isa, const isa::Instruction 
   ExpressionWriter writer = scalarWriter(instruction, isa, "        ");
   std::string body;
   auto add = [&](const std::string &line) { body += "        " + line + "\n"; };
-  add(fmt::format("decode.legal = bits[{}:{}] == '0;", 8 * isa.instructionBytes() - 1, instruction.usedBits));
+  add(fmt::format("decode.legal = bits[{}:{}] == '0;", 8 * isa.instructionBytes() - 1,
+                  instruction.usedBits));
   if (instruction.usedBits == 8 * isa.instructionBytes())
     body = "        decode.legal = 1'b1;\n";
   add(fmt::format("decode.instruction = {};", constantOf(instruction)));
-  add(fmt::format("decode.unit = Unit{}{};", static_cast<char>(prefixOf(unit.kind)[0] - 'a' + 'A'), prefixOf(unit.kind) + 1));
-  add(fmt::format("decode.is_set = 1'b{};", instruction.control == isa::Control::None && instruction.steps.empty() ? 1 : 0));
+  add(fmt::format("decode.unit = Unit{}{};", static_cast<char>(prefixOf(unit.kind)[0] - 'a' + 'A'),
+                  prefixOf(unit.kind) + 1));
+  add(fmt::format("decode.is_set = 1'b{};",
+                  instruction.control == isa::Control::None && instruction.steps.empty() ? 1 : 0));
   const char *controls[] = {"None", "Halt", "Fence", "SetBase", "Loop", "Branch"};
   add(fmt::format("decode.control = Control{};", controls[static_cast<int>(instruction.control)]));
-  add(fmt::format("decode.wait_mask = bits[{}:{}];", instruction.wait.low + instruction.wait.width - 1, instruction.wait.low));
-  add(fmt::format("decode.signal_mask = bits[{}:{}];", instruction.signal.low + instruction.signal.width - 1, instruction.signal.low));
+  add(fmt::format("decode.wait_mask = bits[{}:{}];",
+                  instruction.wait.low + instruction.wait.width - 1, instruction.wait.low));
+  add(fmt::format("decode.signal_mask = bits[{}:{}];",
+                  instruction.signal.low + instruction.signal.width - 1, instruction.signal.low));
   for (const isa::Operand &operand : instruction.operands) {
     const std::string value = field(operand);
     if (operand.kind == isa::Operand::Kind::Memory) {
       const int slot = addressSlot(instruction, operand.index);
       add(fmt::format("decode.field[{}] = {{{}'h0, {}}};", slot, 48 - operand.width, value));
-      add(fmt::format("decode.base[{}] = 5'(bits[{}:{}]);", slot, operand.baseLow + operand.baseWidth - 1, operand.baseLow));
+      add(fmt::format("decode.base[{}] = 5'(bits[{}:{}]);", slot,
+                      operand.baseLow + operand.baseWidth - 1, operand.baseLow));
     }
     const bool isSigned = operand.type.isSigned && operand.kind == isa::Operand::Kind::Immediate;
     const isa::Type type{isSigned, operand.width};
@@ -163,10 +185,11 @@ void writeDecode(std::string &text, const isa::Isa &isa, const isa::Instruction 
   }
   std::string checks;
   for (const isa::Require &require : instruction.requires_)
-    checks += fmt::format("        if ({} == '0) decode.legal = 1'b0; // {}: {}\n", writer.write(*require.expr),
-                          require.label, require.text);
-  text += fmt::format("      8'h{:02x}: begin : decode_{} // {}\n{}{}{}{}      end\n", instruction.opcode,
-                      instruction.index, instruction.name, writer.declarations(), body, writer.statements(), checks);
+    checks += fmt::format("        if ({} == '0) decode.legal = 1'b0; // {}: {}\n",
+                          writer.write(*require.expr), require.label, require.text);
+  text += fmt::format("      OpcodeBits'('h{:x}): begin : decode_{} // {}\n{}{}{}{}      end\n",
+                      instruction.opcode, instruction.index, instruction.name,
+                      writer.declarations(), body, writer.statements(), checks);
 }
 
 const char *const types = R"(
@@ -319,9 +342,11 @@ std::string packageText(const isa::Isa &isa) {
   text += types;
   for (UnitTemplate kind : units)
     writeRegisters(text, isa, kind);
-  text += "\n  // Fields and legality of an instruction: a reserved opcode, a reserved bit that is set, a value out of range and a\n"
+  text += "\n  // Fields and legality of an instruction: a reserved opcode, a reserved bit that is "
+          "set, a value out of range and a\n"
           "  // constraint that does not hold are illegal.\n"
-          "  function automatic decoded_t decode(instruction_t bits);\n    decode = '0;\n    unique case (bits[7:0])\n";
+          "  function automatic decoded_t decode(instruction_t bits);\n    decode = '0;\n    "
+          "unique case (bits[OpcodeBits-1:0])\n";
   for (const isa::Instruction &instruction : isa.instructions())
     writeDecode(text, isa, instruction);
   text += "      default: ;\n    endcase\n  endfunction\nendpackage\n";
@@ -329,7 +354,8 @@ std::string packageText(const isa::Isa &isa) {
 }
 
 std::string sequencerText(const isa::Isa &isa) {
-  std::string text = "function automatic logic signed [63:0] control_value(logic [7:0] instruction, instruction_t bits);\n"
+  std::string text = "function automatic logic signed [63:0] control_value(logic [7:0] "
+                     "instruction, instruction_t bits);\n"
                      "  control_value = '0;\n  unique case (instruction)\n";
   for (const isa::Instruction &instruction : isa.instructions()) {
     if (!instruction.controlValue)
@@ -337,13 +363,15 @@ std::string sequencerText(const isa::Isa &isa) {
     ExpressionWriter writer(
         [&](ExpressionWriter &own, const isa::Expr &expr) -> std::string {
           if (expr.kind == isa::ExprKind::BaseRegister)
-            return converted(fmt::format("base_q[{}]", own.write(*expr.args[0])), {true, 64}, expr.type);
+            return converted(fmt::format("base_q[{}]", own.write(*expr.args[0])), {true, 64},
+                             expr.type);
           return scalarLeaf(instruction, isa, expr);
         },
         "      ");
     const std::string value = writer.writeAs(*instruction.controlValue, {true, 64});
-    text += fmt::format("    {}: begin : control_{}\n{}{}      control_value = {};\n    end\n", constantOf(instruction),
-                        instruction.index, writer.declarations(), writer.statements(), value);
+    text += fmt::format("    {}: begin : control_{}\n{}{}      control_value = {};\n    end\n",
+                        constantOf(instruction), instruction.index, writer.declarations(),
+                        writer.statements(), value);
   }
   text += "    default: ;\n  endcase\nendfunction\n";
   const std::tuple<const char *, isa::Control, const char *> operands[] = {
@@ -351,31 +379,34 @@ std::string sequencerText(const isa::Isa &isa) {
       {"control_length", isa::Control::Loop, "length"},
       {"control_count", isa::Control::Loop, "count"}};
   for (const auto &[function, control, name] : operands) {
-    text += fmt::format("\nfunction automatic logic [31:0] {}(logic [7:0] instruction, instruction_t bits);\n"
-                        "  {} = '0;\n  unique case (instruction)\n",
-                        function, function);
+    text += fmt::format(
+        "\nfunction automatic logic [31:0] {}(logic [7:0] instruction, instruction_t bits);\n"
+        "  {} = '0;\n  unique case (instruction)\n",
+        function, function);
     for (const isa::Instruction &instruction : isa.instructions()) {
       if (instruction.control != control)
         continue;
       const int index = instruction.operandIndex(name);
       if (index < 0)
-        refuse(instruction, fmt::format("it has no operand '{}'", name));
+        throw std::logic_error("a control instruction lacks its operand"); // the loader checks
       const isa::Operand &found = instruction.operands[static_cast<size_t>(index)];
       text += fmt::format("    {}: {} = 32'(bits[{}:{}]);\n", constantOf(instruction), function,
                           found.low + found.width - 1, found.low);
     }
     text += "    default: ;\n  endcase\nendfunction\n";
   }
-  text += "\nfunction automatic logic signed [31:0] control_offset(logic [7:0] instruction, instruction_t bits);\n"
+  text += "\nfunction automatic logic signed [31:0] control_offset(logic [7:0] instruction, "
+          "instruction_t bits);\n"
           "  control_offset = '0;\n  unique case (instruction)\n";
   for (const isa::Instruction &instruction : isa.instructions()) {
     if (instruction.control != isa::Control::Branch)
       continue;
     const int index = instruction.operandIndex("offset");
     if (index < 0)
-      refuse(instruction, "it has no operand 'offset'");
+      throw std::logic_error("a branch without an offset"); // the loader checks
     const isa::Operand &found = instruction.operands[static_cast<size_t>(index)];
-    text += fmt::format("    {}: control_offset = 32'({});\n", constantOf(instruction), field(found));
+    text +=
+        fmt::format("    {}: control_offset = 32'({});\n", constantOf(instruction), field(found));
   }
   text += "    default: ;\n  endcase\nendfunction\n";
   return text;

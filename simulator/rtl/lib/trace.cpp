@@ -27,9 +27,9 @@ int unitIndex(const isa::Isa &isa, int port) {
 } // namespace
 
 Trace::Trace(const isa::Isa &isa, const Program &program, uint64_t dramBytes, bool keep)
-    : isa_(isa), program_(program), dramBytes_(static_cast<int64_t>(dramBytes)), keep_(keep), flow_(isa, program),
-      base_(static_cast<size_t>(isa.param("base_registers"))), words_(flow_.instructions()),
-      semaphores_(static_cast<size_t>(isa.semaphores())) {
+    : isa_(isa), program_(program), dramBytes_(static_cast<int64_t>(dramBytes)), keep_(keep),
+      flow_(isa, program), base_(static_cast<size_t>(isa.param("base_registers"))),
+      words_(flow_.instructions()), semaphores_(static_cast<size_t>(isa.semaphores())) {
   for (const isa::Unit &unit : isa.units()) {
     registers_.emplace_back();
     for (const isa::StateRegister &reg : unit.registers)
@@ -65,7 +65,8 @@ Trace::Entry &Trace::entry(uint32_t id) {
 void Trace::execute(int64_t t, const ModelPorts &ports) {
   Entry &own = entry(ports.executedId);
   if (ports.executedId != nextId_ || ports.pc != flow_.pc())
-    throw std::logic_error(fmt::format("the RTL executes instruction {} where the program is at {}", ports.pc, flow_.pc()));
+    throw std::logic_error(fmt::format("the RTL executes instruction {} where the program is at {}",
+                                       ports.pc, flow_.pc()));
   const isa::Word &word = decoded(flow_.pc());
   const isa::Instruction &instruction = isa_.instructions()[static_cast<size_t>(word.instruction)];
   own.word = &word;
@@ -77,7 +78,8 @@ void Trace::execute(int64_t t, const ModelPorts &ports) {
     own.record.start = own.record.end = t;
     own.started = own.ended = true;
     for (size_t s = 0; s < semaphores_.size(); ++s)
-      semaphores_[s] += static_cast<int64_t>(word.signal >> s & 1) - static_cast<int64_t>(word.wait >> s & 1);
+      semaphores_[s] +=
+          static_cast<int64_t>(word.signal >> s & 1) - static_cast<int64_t>(word.wait >> s & 1);
     flow_.execute(word, base_);
     return;
   }
@@ -90,24 +92,29 @@ void Trace::execute(int64_t t, const ModelPorts &ports) {
 
 // As the engines that have values ask it: isa::trapReason, and the end of the run's DRAM.
 std::string Trace::trapReason(const Entry &entry) const {
-  const isa::Instruction &instruction = isa_.instructions()[static_cast<size_t>(entry.word->instruction)];
+  const isa::Instruction &instruction =
+      isa_.instructions()[static_cast<size_t>(entry.word->instruction)];
   const int64_t *registers = registers_[static_cast<size_t>(entry.unit)].data();
-  std::string reason = isa::trapReason(instruction, isa_, *entry.word, registers, entry.addresses.data());
+  std::string reason =
+      isa::trapReason(instruction, isa_, *entry.word, registers, entry.addresses.data());
   if (!reason.empty() || instruction.accesses.empty())
     return reason;
-  const auto ranges = isa::operandRanges(instruction, isa_, *entry.word, registers, entry.addresses.data());
+  const auto ranges =
+      isa::operandRanges(instruction, isa_, *entry.word, registers, entry.addresses.data());
   for (const isa::Operand &operand : instruction.operands) {
     const isa::Range &range = ranges[static_cast<size_t>(operand.index)];
-    if (operand.kind == isa::Operand::Kind::Memory && operand.space == isa::Space::Dram && !range.empty() &&
-        range.end > dramBytes_)
-      return fmt::format("operand '{}' reaches byte 0x{:x} of DRAM, of which the program uses 0x{:x} bytes", operand.name,
-                         range.end - 1, dramBytes_);
+    if (operand.kind == isa::Operand::Kind::Memory && operand.space == isa::Space::Dram &&
+        !range.empty() && range.end > dramBytes_)
+      return fmt::format(
+          "operand '{}' reaches byte 0x{:x} of DRAM, of which the program uses 0x{:x} bytes",
+          operand.name, range.end - 1, dramBytes_);
   }
   return "";
 }
 
 void Trace::start(int64_t t, Entry &own) {
-  const isa::Instruction &instruction = isa_.instructions()[static_cast<size_t>(own.word->instruction)];
+  const isa::Instruction &instruction =
+      isa_.instructions()[static_cast<size_t>(own.word->instruction)];
   const isa::Unit &unit = isa_.units()[static_cast<size_t>(own.unit)];
   own.record.start = t;
   own.started = true;
@@ -137,7 +144,8 @@ void Trace::start(int64_t t, Entry &own) {
     int64_t bytes = access.elementBytes;
     for (const isa::Iterator &iterator : instruction.steps[0].iterators)
       bytes *= std::max<int64_t>(isa::evaluate(*iterator.extent, context), 0);
-    (access.write ? own.record.dramWriteBytes : own.record.dramReadBytes) = static_cast<uint64_t>(bytes);
+    (access.write ? own.record.dramWriteBytes : own.record.dramReadBytes) =
+        static_cast<uint64_t>(bytes);
     (access.write ? record_.dramWriteBytes : record_.dramReadBytes) += static_cast<uint64_t>(bytes);
   }
 }
@@ -194,7 +202,8 @@ void Trace::cycle(int64_t t, const ModelPorts &ports, bool memoryQuiet) {
 }
 
 bool Trace::isStuck(const ModelPorts &ports) const {
-  if (ports.executed != 0 || ports.arValid != 0 || ports.wValid != 0 || ports.activityKind[0] != Stalled ||
+  if (ports.executed != 0 || ports.arValid != 0 || ports.wValid != 0 ||
+      ports.activityKind[0] != Stalled ||
       ports.activityCause[0] == static_cast<uint8_t>(Stall::Fetch))
     return false;
   for (int i = 0; i < 4; ++i)
@@ -205,7 +214,8 @@ bool Trace::isStuck(const ModelPorts &ports) const {
       return false;
   for (int port = 1; port < 5; ++port)
     if (ports.activityKind[port] == Busy ||
-        (ports.activityKind[port] == Stalled && ports.activityCause[port] != static_cast<uint8_t>(Stall::Semaphore)))
+        (ports.activityKind[port] == Stalled &&
+         ports.activityCause[port] != static_cast<uint8_t>(Stall::Semaphore)))
       return false;
   return true;
 }
@@ -215,7 +225,8 @@ void Trace::trap(const ModelPorts &ports) {
   flow_.checkPc();
   const isa::Word &word = decoded(flow_.pc());
   flow_.execute(word, base_);
-  throw std::logic_error(fmt::format("the RTL traps ({}) at instruction {}, which is legal", ports.trap, ports.pc));
+  throw std::logic_error(
+      fmt::format("the RTL traps ({}) at instruction {}, which is legal", ports.trap, ports.pc));
 }
 
 // Who waits for what, for every unit that waits.
@@ -231,17 +242,20 @@ void Trace::deadlock(const ModelPorts &ports) {
     for (size_t s = 0; s < semaphores_.size(); ++s) {
       const int64_t count = semaphores_[s];
       if (takes && (word.wait >> s & 1) != 0 && count < 1)
-        reasons += fmt::format("{} waits for semaphore {} (count {})", reasons.empty() ? "" : ",", s, count);
+        reasons += fmt::format("{} waits for semaphore {} (count {})", reasons.empty() ? "" : ",",
+                               s, count);
     }
     for (size_t s = 0; s < semaphores_.size(); ++s) {
       const int64_t count = semaphores_[s];
       if (gives && (word.signal >> s & 1) != 0 && count >= isa_.param("semaphore_max"))
-        reasons += fmt::format("{} cannot signal semaphore {} (count {})", reasons.empty() ? "" : ",", s, count);
+        reasons += fmt::format("{} cannot signal semaphore {} (count {})",
+                               reasons.empty() ? "" : ",", s, count);
     }
     if (reasons.empty())
       reasons = " waits for the units";
-    message += fmt::format("{} {} at instruction {} `{}`{}", first ? "" : ";", isa_.units()[static_cast<size_t>(unit)].name,
-                           waiting->record.pc, isa::disassemble(isa_, word), reasons);
+    message += fmt::format("{} {} at instruction {} `{}`{}", first ? "" : ";",
+                           isa_.units()[static_cast<size_t>(unit)].name, waiting->record.pc,
+                           isa::disassemble(isa_, word), reasons);
     if (first)
       pc = waiting->record.pc;
     first = false;
@@ -253,15 +267,18 @@ void Trace::deadlock(const ModelPorts &ports) {
       if (own.word == nullptr || own.unit != unit || own.ended)
         continue;
       // Of the matrix unit's two, the one that loads comes first.
-      const bool loads = unitOrder[port] == isa::UnitTemplate::Matrix && own.started &&
-                         !isa_.instructions()[static_cast<size_t>(own.word->instruction)].accesses.back().write &&
-                         !isa_.instructions()[static_cast<size_t>(own.word->instruction)].accesses.front().write;
+      const bool loads =
+          unitOrder[port] == isa::UnitTemplate::Matrix && own.started &&
+          !isa_.instructions()[static_cast<size_t>(own.word->instruction)].accesses.back().write &&
+          !isa_.instructions()[static_cast<size_t>(own.word->instruction)].accesses.front().write;
       if (own.started && (begun == nullptr || loads))
         begun = &own;
       else if (!own.started && head == nullptr)
         head = &own;
     }
-    const bool isSet = head != nullptr && isa_.instructions()[static_cast<size_t>(head->word->instruction)].steps.empty();
+    const bool isSet =
+        head != nullptr &&
+        isa_.instructions()[static_cast<size_t>(head->word->instruction)].steps.empty();
     if (begun != nullptr)
       describe(unit, begun, false, true);
     else
@@ -270,7 +287,8 @@ void Trace::deadlock(const ModelPorts &ports) {
   if (ports.activityKind[0] == Stalled) {
     const Entry &current = entry(ports.activityId[0]);
     const isa::Word &word = decoded(current.record.pc);
-    const bool isControl = isa_.instructions()[static_cast<size_t>(word.instruction)].control != isa::Control::None;
+    const bool isControl =
+        isa_.instructions()[static_cast<size_t>(word.instruction)].control != isa::Control::None;
     describe(unitIndex(isa_, 0), &current, isControl, isControl);
   }
   fault(program_, pc, message, "signal the semaphore from the unit that makes what is waited for");
@@ -282,7 +300,8 @@ RunRecord Trace::finish(int64_t cycles, const ModelPorts &ports) {
   for (int loser = 0; loser < 4; ++loser)
     for (int winner = 0; winner < 4; ++winner)
       record_.bankConflicts[static_cast<size_t>(unitIndex(isa_, 1 + loser))]
-                           [static_cast<size_t>(unitIndex(isa_, 1 + winner))] = ports.conflicts[4 * loser + winner];
+                           [static_cast<size_t>(unitIndex(isa_, 1 + winner))] =
+          ports.conflicts[4 * loser + winner];
   if (keep_)
     for (const Entry &own : entries_)
       record_.trace.push_back(own.record);

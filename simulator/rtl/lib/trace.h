@@ -12,14 +12,15 @@
 
 namespace tilewright::rtl {
 
-// Follows the program beside the core: what was dispatched, has begun and ended, and why a program cannot go on. The core
-// says when it traps; the words of the message come from here.
+// Follows the program beside the core: what was dispatched, has begun and ended, and why a program
+// cannot go on. The core says when it traps; the words of the message come from here.
 class Trace {
 public:
   Trace(const isa::Isa &isa, const Program &program, uint64_t dramBytes, bool keep);
 
-  // What the core shows in cycle t. `memoryQuiet`: nothing is on its way in the memory system. Throws UserError for traps
-  // and deadlocks, std::logic_error when the core does what the program does not.
+  // What the core shows in cycle t. `memoryQuiet`: nothing is on its way in the memory system.
+  // Throws UserError for traps and deadlocks, std::logic_error when the core does what the program
+  // does not.
   void cycle(int64_t t, const ModelPorts &ports, bool memoryQuiet);
   // All but the DRAM's counters and the wall time.
   RunRecord finish(int64_t cycles, const ModelPorts &ports);
@@ -49,7 +50,7 @@ private:
   bool keep_;
   ControlFlow flow_;
   std::vector<int64_t> base_;
-  std::vector<std::vector<int64_t>> registers_; // by unit
+  std::vector<std::vector<int64_t>> registers_;   // by unit
   std::vector<std::unique_ptr<isa::Word>> words_; // by pc
   std::vector<int64_t> semaphores_;
   std::deque<Entry> entries_; // from firstId_ on
@@ -59,7 +60,7 @@ private:
   bool quietBefore_ = false;
 };
 
-RunRecord run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig &dramConfig, const Program &program,
-              DramImage &dram, const RunOptions &options);
+RunRecord run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig &dramConfig,
+              const Program &program, DramImage &dram, const RunOptions &options);
 
 } // namespace tilewright::rtl

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <set>
+#include <stdexcept>
 
 namespace tilewright::rtl {
 
@@ -28,7 +29,7 @@ public:
     if (step.post)
       visit(*step.post, false);
     if (next_ != reads_.size())
-      refuse(instruction, "its memory reads cannot be told apart");
+      throw std::logic_error("memory reads that cannot be told apart");
   }
   const std::vector<const isa::MemoryAccess *> &reads() const { return reads_; }
   const isa::MemoryAccess *write() const { return write_; }
@@ -56,10 +57,12 @@ private:
 class StepWriter {
 public:
   StepWriter(const isa::Isa &isa, const isa::Instruction &instruction, int number, const Nest &nest)
-      : isa_(isa), instruction_(instruction), step_(instruction.steps[static_cast<size_t>(number)]), number_(number),
-        nest_(nest), streams_(instruction, number) {}
+      : isa_(isa), instruction_(instruction), step_(instruction.steps[static_cast<size_t>(number)]),
+        number_(number), nest_(nest), streams_(instruction, number) {}
 
-  std::string key() const { return fmt::format("{{{}, 3'd{}}}", constantOf(instruction_), number_); }
+  std::string key() const {
+    return fmt::format("{{{}, 3'd{}}}", constantOf(instruction_), number_);
+  }
 
   std::string configuration() const {
     ExpressionWriter writer = scalarWriter(instruction_, isa_, indent);
@@ -70,13 +73,15 @@ public:
       writeStream(writer, body, *access, fmt::format("step.stream[{}]", stream++));
     if (streams_.write() != nullptr)
       writeStream(writer, body, *streams_.write(), "step.write");
-    return fmt::format("    {}: begin : step_{}_{}\n{}{}{}    end\n", key(), instruction_.index, number_,
-                       writer.declarations(), writer.statements(), body);
+    return fmt::format("    {}: begin : step_{}_{}\n{}{}{}    end\n", key(), instruction_.index,
+                       number_, writer.declarations(), writer.statements(), body);
   }
 
   // The function of a lane in one tap.
   std::string lane() const {
-    ExpressionWriter init = writer("i", false), expr = writer("e", step_.kind == isa::StepKind::Reduce), post = writer("p", false);
+    ExpressionWriter init = writer("i", false),
+                     expr = writer("e", step_.kind == isa::StepKind::Reduce),
+                     post = writer("p", false);
     std::string body;
     if (step_.kind == isa::StepKind::Reduce) {
       const isa::Type &type = step_.accumulator;
@@ -84,20 +89,25 @@ public:
         refuse(instruction_, "it accumulates in more than 64 bits");
       const std::string first = init.writeAs(*step_.init, type), added = combine(expr, type);
       body += init.statements();
-      body += fmt::format("{}sum = first_tap ? {} : {};\n", indent, first, converted("sum_q[l]", {false, 64}, type));
+      body += fmt::format("{}sum = first_tap ? {} : {};\n", indent, first,
+                          converted("sum_q[l]", {false, 64}, type));
       body += fmt::format("{}if (has_taps) begin\n{}{}", indent, expr.statements(), added);
-      body += fmt::format("{}end\n{}lane.sum = {};\n", indent, indent, converted("sum", type, {false, 64}));
-      const std::string result = step_.post ? post.writeAs(*step_.post, elementType) : converted("sum", type, elementType);
-      body += fmt::format("{}if (last_tap) begin\n{}{}lane.value = {};\n{}end\n", indent, post.statements(), indent, result, indent);
-      return block(fmt::format("{}{} sum;\n{}{}{}", indent, declaration(type), init.declarations(), expr.declarations(),
-                               post.declarations()),
+      body += fmt::format("{}end\n{}lane.sum = {};\n", indent, indent,
+                          converted("sum", type, {false, 64}));
+      const std::string result =
+          step_.post ? post.writeAs(*step_.post, elementType) : converted("sum", type, elementType);
+      body += fmt::format("{}if (last_tap) begin\n{}{}lane.value = {};\n{}end\n", indent,
+                          post.statements(), indent, result, indent);
+      return block(fmt::format("{}{} sum;\n{}{}{}", indent, declaration(type), init.declarations(),
+                               expr.declarations(), post.declarations()),
                    body);
     }
     std::string value;
     if (step_.when) {
       const std::string condition = expr.write(*step_.when);
       value = fmt::format("{} != {} ? {} : {}", condition, literal(0, step_.when->type),
-                          expr.writeAs(*step_.expr, elementType), expr.writeAs(*step_.otherwise, elementType));
+                          expr.writeAs(*step_.expr, elementType),
+                          expr.writeAs(*step_.otherwise, elementType));
     } else {
       value = expr.writeAs(*step_.expr, elementType);
     }
@@ -107,17 +117,20 @@ public:
 
   // The loop over the lanes.
   std::string loop() const {
-    return fmt::format("      {}: begin\n        array_target = 8'd{};\n"
-                       "        for (int l = 0; l < Lanes; l++) begin\n          if (32'(l) < lanes_now) begin\n"
-                       "            lane = {}(l);\n            sum_d[l] = lane.sum;\n            value_d[l] = lane.value;\n"
-                       "            array_where[l] = lane.at;\n          end\n        end\n      end\n",
-                       key(), step_.out.isMemory ? 0 : step_.out.index + 1, function());
+    return fmt::format(
+        "      {}: begin\n        array_target = 8'd{};\n"
+        "        for (int l = 0; l < Lanes; l++) begin\n          if (32'(l) < lanes_now) begin\n"
+        "            lane = {}(l);\n            sum_d[l] = lane.sum;\n            value_d[l] = "
+        "lane.value;\n"
+        "            array_where[l] = lane.at;\n          end\n        end\n      end\n",
+        key(), step_.out.isMemory ? 0 : step_.out.index + 1, function());
   }
 
 private:
   static constexpr const char *indent = "  ";
 
-  void writeStream(ExpressionWriter &writer, std::string &body, const isa::MemoryAccess &access, const std::string &name) const {
+  void writeStream(ExpressionWriter &writer, std::string &body, const isa::MemoryAccess &access,
+                   const std::string &name) const {
     const isa::Operand &operand = instruction_.operands[static_cast<size_t>(access.operand)];
     auto set = [&](const char *member, const std::string &value) {
       body += fmt::format("{}{}.{} = {};\n", indent, name, member, value);
@@ -126,21 +139,26 @@ private:
     set("once", access.reductions ? "1'b0" : "1'b1");
     set("to_acc", operand.space == isa::Space::Acc ? "1'b1" : "1'b0");
     set("bytes", fmt::format("3'd{}", access.elementBytes));
-    writeWalk(writer, body, instruction_, isa_, access, nest_, name + ".address", name + ".stride", indent);
+    writeWalk(writer, body, instruction_, isa_, access, nest_, name + ".address", name + ".stride",
+              indent);
     if (!step_.iterators.empty())
       set("lane_stride", fmt::format("{}.stride[{}]", name, nest_.spatial - 1));
   }
 
   ExpressionWriter writer(const char *prefix, bool reductions) const {
     return ExpressionWriter(
-        [this, reductions](ExpressionWriter &own, const Expr &expr) { return leaf(own, expr, reductions); }, indent, prefix);
+        [this, reductions](ExpressionWriter &own, const Expr &expr) {
+          return leaf(own, expr, reductions);
+        },
+        indent, prefix);
   }
 
   std::string leaf(ExpressionWriter &own, const Expr &expr, bool reductions) const {
     switch (expr.kind) {
     case ExprKind::Iterator: {
       const bool isLane = expr.index == static_cast<int>(step_.iterators.size()) - 1;
-      const std::string value = isLane ? "lane_index" : fmt::format("index_q[{}]", nest_.position(step_, expr.index));
+      const std::string value =
+          isLane ? "lane_index" : fmt::format("index_q[{}]", nest_.position(step_, expr.index));
       return converted(value, {false, 32}, expr.type);
     }
     case ExprKind::MemoryRead: {
@@ -148,11 +166,12 @@ private:
       if (stream < 0)
         refuse(instruction_, "memory is read in `when` or `otherwise`");
       const int bits = expr.type.bits;
-      return fmt::format("{}(elements[{}][(cur_q.stream[{}].broadcast ? 0 : l)*{} +: {}])", expr.type.isSigned ? "$signed" : "",
-                         stream, stream, bits, bits);
+      return fmt::format("{}(elements[{}][(cur_q.stream[{}].broadcast ? 0 : l)*{} +: {}])",
+                         expr.type.isSigned ? "$signed" : "", stream, stream, bits, bits);
     }
     case ExprKind::ArrayRead: {
-      const isa::StateArray &array = isa_.units()[static_cast<size_t>(instruction_.unit)].arrays[static_cast<size_t>(expr.index)];
+      const isa::StateArray &array = isa_.units()[static_cast<size_t>(instruction_.unit)]
+                                         .arrays[static_cast<size_t>(expr.index)];
       const std::string at = flat(own, array, expr.args);
       return fmt::format("{}(array_{}_q[{}])", expr.type.isSigned ? "$signed" : "", array.name, at);
     }
@@ -170,7 +189,8 @@ private:
   }
 
   // The position of an element, as a number of as many bits as the array has positions.
-  static std::string flat(ExpressionWriter &own, const isa::StateArray &array, const std::vector<isa::ExprPtr> &where) {
+  static std::string flat(ExpressionWriter &own, const isa::StateArray &array,
+                          const std::vector<isa::ExprPtr> &where) {
     std::string at;
     for (size_t i = 0; i < where.size(); ++i) {
       const std::string index = own.writeAs(*where[i], countType);
@@ -212,15 +232,17 @@ private:
     std::string target;
     ExpressionWriter where = writer("w", false);
     if (!step_.out.isMemory) {
-      const isa::StateArray &array =
-          isa_.units()[static_cast<size_t>(instruction_.unit)].arrays[static_cast<size_t>(step_.out.index)];
+      const isa::StateArray &array = isa_.units()[static_cast<size_t>(instruction_.unit)]
+                                         .arrays[static_cast<size_t>(step_.out.index)];
       const std::string at = flat(where, array, step_.out.where);
       target = fmt::format("{}lane.at = 32'({});\n", indent, at);
     }
-    return fmt::format("// {}\nfunction automatic lane_t {}(int l);\n{}lane_t lane;\n{}logic [31:0] lane_index;\n{}{}"
-                       "{}lane = '0;\n{}lane_index = lane_base + l;\n{}{}{}{}return lane;\nendfunction\n\n",
-                       instruction_.name, function(), indent, indent, declarations, where.declarations(), indent, indent, body,
-                       where.statements(), target, indent);
+    return fmt::format(
+        "// {}\nfunction automatic lane_t {}(int l);\n{}lane_t lane;\n{}logic [31:0] "
+        "lane_index;\n{}{}"
+        "{}lane = '0;\n{}lane_index = lane_base + l;\n{}{}{}{}return lane;\nendfunction\n\n",
+        instruction_.name, function(), indent, indent, declarations, where.declarations(), indent,
+        indent, body, where.statements(), target, indent);
   }
 
   std::string function() const { return fmt::format("lane_{}_{}", instruction_.index, number_); }
@@ -246,23 +268,28 @@ std::string vectorText(const isa::Isa &isa) {
       lanes += writer.lane();
       loops += writer.loop();
     }
-    counts += fmt::format("    {}: step_count = 3'd{};\n", constantOf(*instruction), instruction->steps.size());
+    counts += fmt::format("    {}: step_count = 3'd{};\n", constantOf(*instruction),
+                          instruction->steps.size());
     const auto own = isa.timing().find("instructions." + instruction->name + ".latency");
     if (own != isa.timing().end())
-      latencies += fmt::format("    {}: latency_of = 16'd{};\n", constantOf(*instruction), own->second);
+      latencies +=
+          fmt::format("    {}: latency_of = 16'd{};\n", constantOf(*instruction), own->second);
   }
 
   std::string text =
       "// The nest and the streams of a step.\n"
-      "function automatic step_t step_of(logic [7:0] instruction, logic [2:0] number, instruction_t bits, vector_state_t state,\n"
+      "function automatic step_t step_of(logic [7:0] instruction, logic [2:0] number, "
+      "instruction_t bits, vector_state_t state,\n"
       "                                  logic [MemoryOperands-1:0][47:0] address);\n"
       "  step_t step;\n  logic [VectorDims-1:0][31:0] extent;\n  step = '0;\n"
-      "  for (int d = 0; d < VectorDims; d++) extent[d] = 32'd1;\n  unique case ({instruction, number})\n" +
+      "  for (int d = 0; d < VectorDims; d++) extent[d] = 32'd1;\n  unique case ({instruction, "
+      "number})\n" +
       steps +
       "    default: extent = '0;\n  endcase\n"
       "  step.any_beats = 1'b1;\n  step.has_taps = 1'b1;\n"
       "  for (int d = 0; d < VectorSpatial; d++) if (extent[d] == '0) step.any_beats = 1'b0;\n"
-      "  for (int d = VectorSpatial; d < VectorDims; d++) if (extent[d] == '0) step.has_taps = 1'b0;\n"
+      "  for (int d = VectorSpatial; d < VectorDims; d++) if (extent[d] == '0) step.has_taps = "
+      "1'b0;\n"
       "  for (int d = VectorSpatial; d < VectorDims; d++) if (!step.has_taps) extent[d] = 32'd1;\n"
       "  step.lane_extent = extent[VectorSpatial-1];\n"
       "  extent[VectorSpatial-1] = (extent[VectorSpatial-1] + Lanes - 1) / Lanes;\n"
@@ -272,20 +299,27 @@ std::string vectorText(const isa::Isa &isa) {
       "    if (!step.has_taps && !step.stream[m].once) step.stream[m].valid = 1'b0;\n"
       "  end\n"
       "  step.write = normal(step.write);\n  return step;\nendfunction\n\n"
-      "function automatic logic [2:0] step_count(logic [7:0] instruction);\n  unique case (instruction)\n" +
+      "function automatic logic [2:0] step_count(logic [7:0] instruction);\n  unique case "
+      "(instruction)\n" +
       counts +
       "    default: step_count = '0;\n  endcase\nendfunction\n\n"
       "// Cycles from the last read of a beat to its write.\n"
-      "function automatic logic [15:0] latency_of(logic [7:0] instruction);\n  unique case (instruction)\n" +
-      latencies + fmt::format("    default: latency_of = 16'd{};\n  endcase\nendfunction\n\n", isa.timing().at("vector.latency"));
+      "function automatic logic [15:0] latency_of(logic [7:0] instruction);\n  unique case "
+      "(instruction)\n" +
+      latencies +
+      fmt::format("    default: latency_of = 16'd{};\n  endcase\nendfunction\n\n",
+                  isa.timing().at("vector.latency"));
 
   for (const isa::StateArray &array : unit.arrays)
-    text += fmt::format("// {}\nlogic [{}:0][{}:0] array_{}_q;\n", array.summary, array.elements() - 1, array.type.bits - 1,
-                        array.name);
-  text += "\n// What a lane makes of a tap: the running sum, the value, and where it goes when that is an array.\n"
-          "typedef struct packed {\n  logic [63:0] sum;\n  logic [31:0] value;\n  logic [31:0] at;\n} lane_t;\n\n" +
+    text += fmt::format("// {}\nlogic [{}:0][{}:0] array_{}_q;\n", array.summary,
+                        array.elements() - 1, array.type.bits - 1, array.name);
+  text += "\n// What a lane makes of a tap: the running sum, the value, and where it goes when "
+          "that is an array.\n"
+          "typedef struct packed {\n  logic [63:0] sum;\n  logic [31:0] value;\n  logic [31:0] "
+          "at;\n} lane_t;\n\n" +
           lanes +
-          "lane_t lane;\nalways_comb begin : lane_values\n  lane = '0;\n  sum_d = sum_q;\n  value_d = '0;\n  array_target = '0;\n"
+          "lane_t lane;\nalways_comb begin : lane_values\n  lane = '0;\n  sum_d = sum_q;\n  "
+          "value_d = '0;\n  array_target = '0;\n"
           "  for (int l = 0; l < Lanes; l++) array_where[l] = '0;\n"
           "  if (tap_done) begin\n    unique case ({instruction_q, step_q})\n" +
           loops + "    default: ;\n    endcase\n  end\nend\n";
@@ -293,15 +327,16 @@ std::string vectorText(const isa::Isa &isa) {
     int bits = 1;
     while ((int64_t(1) << bits) < array.elements())
       ++bits;
-    text += fmt::format("\nalways_ff @(posedge clk_i) begin : array_{0}\n"
-                        "  if (!rst_ni) begin\n    array_{0}_q <= {{{1}{{{2}}}}};\n"
-                        "  end else if (beat_done && array_target == 8'd{3}) begin\n"
-                        "    automatic logic [{4}:0][{5}:0] next = array_{0}_q;\n"
-                        "    for (int l = 0; l < Lanes; l++)\n"
-                        "      if (l < lanes_now) next[{6}'(array_where[l])] = value_d[l][{5}:0];\n"
-                        "    array_{0}_q <= next;\n  end\nend\n",
-                        array.name, array.elements(), literal(array.reset, {false, array.type.bits}), array.index + 1,
-                        array.elements() - 1, array.type.bits - 1, bits);
+    text +=
+        fmt::format("\nalways_ff @(posedge clk_i) begin : array_{0}\n"
+                    "  if (!rst_ni) begin\n    array_{0}_q <= {{{1}{{{2}}}}};\n"
+                    "  end else if (beat_done && array_target == 8'd{3}) begin\n"
+                    "    automatic logic [{4}:0][{5}:0] next = array_{0}_q;\n"
+                    "    for (int l = 0; l < Lanes; l++)\n"
+                    "      if (l < lanes_now) next[{6}'(array_where[l])] = value_d[l][{5}:0];\n"
+                    "    array_{0}_q <= next;\n  end\nend\n",
+                    array.name, array.elements(), literal(array.reset, {false, array.type.bits}),
+                    array.index + 1, array.elements() - 1, array.type.bits - 1, bits);
   }
   return text;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <fmt/format.h>
+#include <stdexcept>
 
 namespace tilewright::rtl {
 
@@ -45,21 +46,20 @@ const isa::Unit &unitOf(const isa::Isa &isa, isa::UnitTemplate kind) {
   for (const isa::Unit &unit : isa.units())
     if (unit.kind == kind)
       return unit;
-  throw UserError({"", 0, 0, "the RTL"}, fmt::format("the machine has no {} unit", prefixOf(kind)),
-                  "give it one of each template");
+  throw std::logic_error("the loader gives one unit of each template");
 }
 
 std::vector<const isa::Instruction *> workOf(const isa::Isa &isa, isa::UnitTemplate kind) {
   std::vector<const isa::Instruction *> result;
   for (const isa::Instruction &instruction : isa.instructions())
-    if (isa.units()[static_cast<size_t>(instruction.unit)].kind == kind && !instruction.steps.empty())
+    if (isa.units()[static_cast<size_t>(instruction.unit)].kind == kind &&
+        !instruction.steps.empty())
       result.push_back(&instruction);
   return result;
 }
 
 std::string field(const isa::Operand &operand) {
-  const std::string bits =
-      fmt::format("bits[{}:{}]", operand.low + operand.width - 1, operand.low);
+  const std::string bits = fmt::format("bits[{}:{}]", operand.low + operand.width - 1, operand.low);
   return operand.type.isSigned && operand.kind == isa::Operand::Kind::Immediate
              ? fmt::format("$signed({})", bits)
              : bits;
@@ -70,8 +70,7 @@ std::string scalarLeaf(const isa::Instruction &instruction, const isa::Isa &isa,
   case ExprKind::Immediate: {
     const isa::Operand &operand = instruction.operands[static_cast<size_t>(expr.index)];
     if (operand.width != expr.type.bits)
-      refuse(instruction, fmt::format("the field of '{}' has {} bits and its value {}", operand.name,
-                                      operand.width, expr.type.bits));
+      throw std::logic_error("a field that is not as wide as its value");
     return field(operand);
   }
   case ExprKind::State:
@@ -79,17 +78,19 @@ std::string scalarLeaf(const isa::Instruction &instruction, const isa::Isa &isa,
                           .registers[static_cast<size_t>(expr.index)]
                           .name;
   default:
-    refuse(instruction, "a scalar depends on something that the RTL does not have there");
+    throw std::logic_error("a scalar that is neither immediate nor register");
   }
 }
 
-ExpressionWriter scalarWriter(const isa::Instruction &instruction, const isa::Isa &isa, std::string indent) {
+ExpressionWriter scalarWriter(const isa::Instruction &instruction, const isa::Isa &isa,
+                              std::string indent) {
   return ExpressionWriter(
       [&](ExpressionWriter &, const Expr &expr) { return scalarLeaf(instruction, isa, expr); },
       std::move(indent));
 }
 
-void refuse(const isa::Instruction &instruction, const std::string &message, const std::string &fix) {
+void refuse(const isa::Instruction &instruction, const std::string &message,
+            const std::string &fix) {
   Place place;
   place.file = instruction.file;
   place.subject = fmt::format("instruction '{}'", escape(instruction.name));
@@ -118,20 +119,22 @@ void writeWalk(ExpressionWriter &writer, std::string &text, const isa::Instructi
                const std::string &indent) {
   const isa::Operand &operand = instruction.operands[static_cast<size_t>(access.operand)];
   const isa::Step &step = instruction.steps[static_cast<size_t>(access.step)];
-  std::string address = scaled(
-      fmt::format("$signed(address[{}])", addressSlot(instruction, access.operand)),
-      isa.memory(operand.space).addressBytes);
-  if (access.index.constant && !(access.index.constant->kind == ExprKind::Literal &&
-                                 access.index.constant->value == 0))
-    address += " + " + scaled(writer.writeAs(*access.index.constant, addressType), access.elementBytes);
+  std::string address =
+      scaled(fmt::format("$signed(address[{}])", addressSlot(instruction, access.operand)),
+             isa.memory(operand.space).addressBytes);
+  if (access.index.constant &&
+      !(access.index.constant->kind == ExprKind::Literal && access.index.constant->value == 0))
+    address +=
+        " + " + scaled(writer.writeAs(*access.index.constant, addressType), access.elementBytes);
   text += fmt::format("{}{} = {};\n", indent, addressTarget, address);
   for (const isa::AffineTerm &term : access.index.terms)
-    text += fmt::format("{}{}[{}] = {};\n", indent, strideTarget, nest.position(step, term.iterator),
-                        scaled(writer.writeAs(*term.coefficient, addressType), access.elementBytes));
+    text +=
+        fmt::format("{}{}[{}] = {};\n", indent, strideTarget, nest.position(step, term.iterator),
+                    scaled(writer.writeAs(*term.coefficient, addressType), access.elementBytes));
 }
 
-void writeExtents(ExpressionWriter &writer, std::string &text, const isa::Step &step, const Nest &nest,
-                  const std::string &target, const std::string &indent) {
+void writeExtents(ExpressionWriter &writer, std::string &text, const isa::Step &step,
+                  const Nest &nest, const std::string &target, const std::string &indent) {
   int i = 0;
   for (const auto *iterators : {&step.iterators, &step.reductions})
     for (const isa::Iterator &iterator : *iterators)
@@ -142,7 +145,8 @@ void writeExtents(ExpressionWriter &writer, std::string &text, const isa::Step &
 Shape shapeOf(const isa::Isa &isa) {
   Shape shape;
   auto grow = [](Nest &nest, const isa::Step &step) {
-    const int reductions = std::max(nest.dimensions - nest.spatial, static_cast<int>(step.reductions.size()));
+    const int reductions =
+        std::max(nest.dimensions - nest.spatial, static_cast<int>(step.reductions.size()));
     nest.spatial = std::max(nest.spatial, static_cast<int>(step.iterators.size()));
     nest.dimensions = nest.spatial + reductions;
   };
@@ -167,7 +171,8 @@ Shape shapeOf(const isa::Isa &isa) {
     std::vector<int> reads(instruction.steps.size());
     for (const isa::MemoryAccess &access : instruction.accesses)
       if (!access.write)
-        shape.vectorStreams = std::max(shape.vectorStreams, ++reads[static_cast<size_t>(access.step)]);
+        shape.vectorStreams =
+            std::max(shape.vectorStreams, ++reads[static_cast<size_t>(access.step)]);
     const auto own = isa.timing().find("instructions." + instruction.name + ".latency");
     if (own != isa.timing().end())
       shape.vectorLatency = std::max(shape.vectorLatency, own->second);

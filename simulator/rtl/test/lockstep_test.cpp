@@ -28,12 +28,14 @@ RunRecord runRtl(const Program &program, const isa::Isa &isa, const DramConfig &
   return rtl::run(isa, rtl::loadModel(isa), dram, program, image, options);
 }
 
-// A random program with a fence after each instruction, and stores of all memories on chip at its end.
+// A random program with a fence after each instruction, and stores of all memories on chip at its
+// end.
 Program fencedProgram(const isa::Isa &isa, uint64_t seed) {
   isa::Word fence;
   fence.instruction = isa.find("fence")->index;
-  const std::string dump = "store.set r0=s_s0, v0=1, r1=s_s1, v1=0\nstore.set r0=s_s2, v0=0, r1=n2, v1=1\nfence\n"
-                           "store s=0, d=0x80000, n1=1, n0=16384\nstore.i32 s=0, d=0x90000, n1=1, n0=1024\nhalt\n";
+  const std::string dump =
+      "store.set r0=s_s0, v0=1, r1=s_s1, v1=0\nstore.set r0=s_s2, v0=0, r1=n2, v1=1\nfence\n"
+      "store s=0, d=0x80000, n1=1, n0=16384\nstore.i32 s=0, d=0x90000, n1=1, n0=1024\nhalt\n";
   std::vector<isa::Word> words;
   for (const isa::Word &word : randomProgram(isa, seed, 40, RandomKind::Straight)) {
     if (word.instruction == isa.find("halt")->index)
@@ -70,8 +72,8 @@ TEST_P(Lockstep, RecordsOfRandomProgramsAreEqual) {
   }
 }
 
-// Random instructions on random data, each after the one before it. Since timing depends on no element, the test above says
-// nothing of values; here all of DRAM is compared.
+// Random instructions on random data, each after the one before it. Since timing depends on no
+// element, the test above says nothing of values; here all of DRAM is compared.
 TEST_P(Lockstep, MemoriesOfRandomProgramsAreEqual) {
   const isa::Isa &isa = target(GetParam());
   const auto reference = makeCycleEngine(isa), engine = makeRtlEngine(isa);
@@ -81,7 +83,8 @@ TEST_P(Lockstep, MemoriesOfRandomProgramsAreEqual) {
   for (uint64_t seed = first; seed < first + programs; ++seed) {
     const Program program = fencedProgram(isa, seed);
     DramImage values(program), expected(program), before(program);
-    const RunRecord wanted = reference->run(program, expected, {}), given = engine->run(program, values, {});
+    const RunRecord wanted = reference->run(program, expected, {}),
+                    given = engine->run(program, values, {});
     ASSERT_EQ(print(wanted, isa), print(given, isa)) << "seed " << seed;
     ASSERT_EQ(std::memcmp(values.data(), expected.data(), expected.size()), 0) << "seed " << seed;
     different += std::memcmp(before.data(), expected.data(), expected.size()) != 0;

@@ -1,4 +1,5 @@
-// Linked with the tests of the cycle engine: each program they run, and each error they expect, on the RTL too.
+// Linked with the tests of the cycle engine: each program they run, and each error they expect, on
+// the RTL too.
 #include "harness.h"
 
 #include "trace.h"
@@ -12,14 +13,16 @@ namespace {
 
 int runs = 0;
 
-void runOnRtl(const Program &program, const RunSetup &setup, const RunRecord *record, const std::string &error) {
+void runOnRtl(const Program &program, const RunSetup &setup, const RunRecord *record,
+              const std::string &error) {
   ++runs;
   DramImage image(program);
   RunOptions options;
   options.maxCycles = setup.options.maxCycles;
   options.trace = setup.options.trace;
   try {
-    const RunRecord own = rtl::run(setup.isa, rtl::loadModel(setup.isa), setup.dram, program, image, options);
+    const RunRecord own =
+        rtl::run(setup.isa, rtl::loadModel(setup.isa), setup.dram, program, image, options);
     ASSERT_NE(record, nullptr) << "the cycle engine says: " << error;
     EXPECT_EQ(print(own, setup.isa), print(*record, setup.isa));
   } catch (const UserError &own) {

@@ -14,8 +14,9 @@ struct SourceFile {
   bool isCompiled = true; // false: included by others
 };
 
-// All files, packages first, in the order in which a tool reads them; the module on top is `tilewright_top`. Throws
-// UserError naming the instruction that the templates do not make, and why.
+// All files, packages first, in the order in which a tool reads them; the module on top is
+// `tilewright_top`. Throws UserError naming the instruction that the templates do not make, and
+// why.
 std::vector<SourceFile> generate(const isa::Isa &isa);
 
 // Differs whenever `generate` could give another text for the same description.
