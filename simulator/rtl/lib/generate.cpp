@@ -24,10 +24,6 @@ void check(const isa::Isa &isa) {
   if (line % bus != 0)
     fail(fmt::format("sequencer.fetch_bytes {} is no multiple of bus_bytes {}", line, bus),
          "make the line at least one beat of the bus");
-  if (isa.param("burst_bytes") % bus != 0)
-    fail(
-        fmt::format("burst_bytes {} is no multiple of bus_bytes {}", isa.param("burst_bytes"), bus),
-        "");
   if (isa.param("burst_bytes") / bus > 256)
     fail(fmt::format("a burst of {} bytes has more than 256 beats", isa.param("burst_bytes")),
          "AXI4 allows no more");

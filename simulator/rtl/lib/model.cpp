@@ -197,7 +197,6 @@ ModelLibrary load(const fs::path &path) {
   return library;
 }
 
-// Where the model of these sources stands, or will: a machine whose RTL is the same shares it.
 fs::path libraryOf(const std::vector<SourceFile> &files) {
   std::string content = std::string(modelInterfaceText) + modelWrapperText;
   for (const SourceFile &file : files)
@@ -208,6 +207,8 @@ fs::path libraryOf(const std::vector<SourceFile> &files) {
 }
 
 } // namespace
+
+std::string modelPath(const isa::Isa &isa) { return libraryOf(generate(isa)).string(); }
 
 void checkModel(const isa::Isa &isa) {
   std::error_code error;

@@ -25,5 +25,7 @@ const ModelLibrary &loadModel(const isa::Isa &isa);
 // Throws what loadModel would throw before it builds: for a machine that the templates do not make,
 // and for missing tools.
 void checkModel(const isa::Isa &isa);
+// Where the cache holds the model of a machine, or will: machines of the same RTL share it.
+std::string modelPath(const isa::Isa &isa);
 
 } // namespace tilewright::rtl

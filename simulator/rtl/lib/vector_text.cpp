@@ -86,7 +86,7 @@ public:
     if (step_.kind == isa::StepKind::Reduce) {
       const isa::Type &type = step_.accumulator;
       if (type.bits > 64)
-        refuse(instruction_, "it accumulates in more than 64 bits");
+        throw std::logic_error("an accumulator of more than 64 bits"); // the loader refuses
       const std::string first = init.writeAs(*step_.init, type), added = combine(expr, type);
       body += init.statements();
       body += fmt::format("{}sum = first_tap ? {} : {};\n", indent, first,
@@ -164,7 +164,7 @@ private:
     case ExprKind::MemoryRead: {
       const int stream = streams_.of(expr, reductions);
       if (stream < 0)
-        refuse(instruction_, "memory is read in `when` or `otherwise`");
+        throw std::logic_error("a read that is no stream"); // the loader refuses
       const int bits = expr.type.bits;
       return fmt::format("{}(elements[{}][(cur_q.stream[{}].broadcast ? 0 : l)*{} +: {}])",
                          expr.type.isSigned ? "$signed" : "", stream, stream, bits, bits);

@@ -143,5 +143,43 @@ TEST(Generate, RefusesAMatrixReductionOtherThanASum) {
                         "and writes the sum"));
 }
 
+TEST(Generate, RefusesActivationsOfTwoBytes) {
+  std::string operands = contraction;
+  operands.replace(operands.find("\"i8\""), 4, "\"i16\"");
+  EXPECT_THAT(refusalOf(instruction("matrix", operands, R"Y(
+      contract:
+        iter: [ "y in 1", "x in 1", "j in n" ]
+        reduce: { iter: [ "i in k" ], op: "add", type: "i32", order: "any" }
+        init: "0"
+        out: "d[x + j]"
+        expr: "(a[x + i] - a_zp) * weights[i, j]"
+)Y")),
+              HasSubstr("the RTL templates do not make it: activations are bytes"));
+}
+
+TEST(Generate, RefusesWeightsOfTwoBytes) {
+  EXPECT_THAT(refusalOf(instruction("matrix", R"Y(
+      w: { kind: "mem", space: "spad", type: "i16", access: "read" }
+      k: { kind: "imm", type: "count<rows>" }
+      n: { kind: "imm", type: "count<cols>" }
+)Y",
+                                    R"Y(
+      map:
+        iter: [ "i in rows", "j in cols" ]
+        out: "shadow[i, j]"
+        when: "i < k && j < n"
+        expr: "cast<i9>(w[i * w_s0 + j] - w_zp)"
+        otherwise: "0"
+)Y")),
+              HasSubstr("the RTL templates do not make it: weights are bytes and become an array"));
+}
+
+TEST(Generate, RefusesAMatrixUnitOfMoreArrays) {
+  EXPECT_THAT(refusalOf("machine: { state: { matrix: { spare: { type: \"i8\", size: [\"cols\"], "
+                        "reset: \"0\", summary: \"A test.\" } } } }"),
+              HasSubstr("the RTL templates do not make it: the matrix unit has two arrays: shadow "
+                        "weights and active ones"));
+}
+
 } // namespace
 } // namespace tilewright::rtl
