@@ -79,6 +79,32 @@ TEST(Generate, RefusesMoreBuffersThanItCounts) {
                         "  fix: make it smaller"));
 }
 
+// No warning of verilator's strictest check but those that a file waives with its reason.
+class Lint : public testing::TestWithParam<const char *> {};
+
+TEST_P(Lint, IsClean) {
+  if (std::system("verilator --version > /dev/null 2>&1") != 0)
+    GTEST_SKIP() << "verilator is not here";
+  const std::filesystem::path directory =
+      std::filesystem::path(testing::TempDir()) / (std::string("rtl_lint.") + GetParam());
+  std::filesystem::create_directories(directory);
+  std::string command =
+      "cd " + directory.string() +
+      " && verilator --lint-only -Wall --unroll-count 1 --top-module tilewright_top";
+  for (const SourceFile &file : generate(cycle::target(GetParam()))) {
+    writeFile((directory / file.name).string(), file.text);
+    if (file.isCompiled)
+      command += " " + file.name;
+  }
+  EXPECT_EQ(std::system((command + " > log 2>&1").c_str()), 0)
+      << readFile((directory / "log").string());
+  EXPECT_EQ(readFile((directory / "log").string()), "");
+  std::filesystem::remove_all(directory);
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, Lint, testing::Values("tiny4", "odd12x20", "wide32x8", "edge32"),
+                         [](const auto &info) { return std::string(info.param); });
+
 // An instruction with this unit, operands and semantics.
 std::string instruction(const std::string &unit, const std::string &operands,
                         const std::string &semantics) {
