@@ -1,9 +1,10 @@
-// tilewright isa: check, show, list, doc, diff and vectors of the resolved description.
+// tilewright isa: check, show, list, doc, diff, vectors and RTL of the resolved description.
 #include "isa_command.h"
 
 #include "tilewright/isa/documents.h"
 #include "tilewright/isa/isa.h"
 #include "tilewright/isa/vectors.h"
+#include "tilewright/rtl/generate.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 
@@ -193,12 +194,36 @@ void addVectors(CLI::App &isa, const Options &options) {
   });
 }
 
+// The files, and `tilewright.f`: those to compile in the order in which a tool reads them.
+void writeRtl(const std::string &directory, const std::vector<rtl::SourceFile> &files) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (!std::filesystem::is_directory(directory, error))
+    throw UserError({directory, 0, 0, ""}, "cannot be made a directory");
+  std::string list;
+  for (const rtl::SourceFile &file : files) {
+    writeFile((std::filesystem::path(directory) / file.name).string(), file.text);
+    if (file.isCompiled)
+      list += file.name + "\n";
+  }
+  writeFile((std::filesystem::path(directory) / "tilewright.f").string(), list);
+}
+
+void addRtl(CLI::App &isa, const Options &options) {
+  CLI::App *command = isa.add_subcommand(
+      "rtl", "Write the SystemVerilog of a target, for a hardware flow of your own");
+  command->add_option("-o,--output", options->output, "Directory to write to")->required();
+  addLoadOptions(*command, options);
+  command->callback(
+      [options] { writeRtl(options->output, rtl::generate(isa::load(options->load))); });
+}
+
 } // namespace
 
 void addIsaCommands(CLI::App &app) {
   CLI::App *isa = app.add_subcommand("isa", "Ask the ISA description");
   isa->require_subcommand(1);
-  for (auto add : {addCheck, addShow, addList, addDoc, addDiff, addVectors})
+  for (auto add : {addCheck, addShow, addList, addDoc, addDiff, addVectors, addRtl})
     add(*isa, std::make_shared<IsaOptions>());
 }
 

@@ -2,6 +2,7 @@
 
 #include "tilewright/isa/assembler.h"
 #include "tilewright/isa/extent.h"
+#include "tilewright/support/error.h"
 
 #include <cstdio>
 #include <fmt/format.h>
@@ -114,7 +115,11 @@ Program assemble(const isa::Isa &isa, const std::string &text) {
   return makeProgram(isa, isa::assemble(isa, text, "test.s"));
 }
 
-RunRecord run(const Program &program, const RunSetup &setup) {
+namespace {
+
+Observer observer = nullptr;
+
+RunRecord runCore(const Program &program, const RunSetup &setup) {
   const std::vector<InstructionPlan> plans = makePlans(setup.isa);
   Core::check(setup.isa);
   RegisterValues values(setup.isa);
@@ -126,6 +131,24 @@ RunRecord run(const Program &program, const RunSetup &setup) {
   record.dramRowHits = bus.dram.rowHits();
   record.dramRowMisses = bus.dram.rowMisses();
   record.dramRefreshes = bus.dram.refreshes();
+  return record;
+}
+
+} // namespace
+
+void observeRuns(Observer given) { observer = given; }
+
+RunRecord run(const Program &program, const RunSetup &setup) {
+  RunRecord record;
+  try {
+    record = runCore(program, setup);
+  } catch (const UserError &error) {
+    if (observer != nullptr)
+      observer(program, setup, nullptr, error.what());
+    throw;
+  }
+  if (observer != nullptr)
+    observer(program, setup, &record, "");
   return record;
 }
 

@@ -28,6 +28,11 @@ struct RunSetup {
   DramConfig dram = idealDram(target("edge16"));
   CoreOptions options = {};
 };
+// Sees each run: its record, or the error that ended it. How the tests of another engine run the
+// programs of these.
+using Observer = void (*)(const Program &program, const RunSetup &setup, const RunRecord *record,
+                          const std::string &error);
+void observeRuns(Observer observer);
 RunRecord run(const Program &program, const RunSetup &setup = {});
 RunRecord run(const std::string &text, const RunSetup &setup = {});
 

@@ -19,6 +19,7 @@ constexpr EngineEntry engines[] = {
 #if TILEWRIGHT_CYCLE_ENGINE
     {"cycle", makeCycleEngine},
 #endif
+    {"rtl", makeRtlEngine},
 };
 
 } // namespace

@@ -1,0 +1,355 @@
+// The load DMA: rows LOAD-* of docs/microarchitecture.md. An issue stage requests bursts; a drain stage moves what has come
+// from the landing buffers into the memories on chip.
+// verilator lint_off UNUSEDSIGNAL
+// Reason: a move has members that only the store unit, or only one stage, reads; of a semaphore level only the first is asked.
+module tilewright_load import tilewright_pkg::*; (
+  input  logic             clk_i,
+  input  logic             rst_ni,
+  input  logic             push_i,
+  input  issued_t          issued_i,
+  output logic             full_o,
+  output logic             idle_o,          // queue empty, nothing in flight; registered
+  // Semaphores, in the order of priority.
+  input  levels_t          avail_i,
+  output levels_t          avail_o,
+  input  levels_t          room_i,
+  output levels_t          room_o,
+  output mask_t            take_o,
+  output mask_t            give_o [2],      // of the set that starts, of the load that ends
+  // AXI read address, when the sequencer does not use it.
+  input  logic             ar_busy_i,
+  output logic             ar_valid_o,
+  output logic [47:0]      ar_address_o,
+  output logic [7:0]       ar_beats_o,      // less 1
+  input  logic             r_valid_i,       // a beat for this unit
+  input  logic             r_last_i,
+  input  logic [8*BusBytes-1:0] r_data_i,
+  // Write ports; banks that others hold in this cycle.
+  input  spad_mask_t       spad_by_vector_i,
+  input  acc_mask_t        acc_by_matrix_i,
+  input  acc_mask_t        acc_by_vector_i,
+  output logic             spad_write_o,
+  output logic             acc_write_o,
+  output logic [47:0]      write_address_o, // byte
+  output logic [15:0]      write_bytes_o,
+  output logic [8*(SpadPort > AccPort ? SpadPort : AccPort)-1:0] write_data_o,
+  // Trace.
+  output activity_t        activity_o,
+  output event_t           start_o,
+  output event_t           end_o [2],
+  output logic [31:0]      conflicts_o [4]  // lost to matrix, vector, load, store
+);
+  localparam int FlightWidth = LoadInflight > 1 ? $clog2(LoadInflight) : 1;
+  localparam int BufferWidth = LoadBuffers > 1 ? $clog2(LoadBuffers) : 1;
+  localparam int BurstBeats = BurstBytes / BusBytes;
+  localparam int BeatShift = $clog2(BusBytes);
+  localparam logic [47:0] LastByte = 48'(BurstBytes) - 48'd1; // of a burst's window
+  localparam int WriteBits = 8 * (SpadPort > AccPort ? SpadPort : AccPort);
+
+  `include "tilewright_load.svh"
+
+  issued_t head;
+  logic empty, pop;
+  tilewright_queue #(.Depth(LoadQueue)) u_queue (.clk_i, .rst_ni, .push_i, .data_i(issued_i), .pop_i(pop), .head_o(head),
+                                                 .empty_o(empty), .full_o);
+
+  load_state_t state_q;
+
+  // Loads begun and not ended, oldest first.
+  logic [31:0] flight_id_q [LoadInflight];
+  mask_t flight_signal_q [LoadInflight];
+  logic [7:0] flight_instruction_q [LoadInflight];
+  move_t flight_move_q [LoadInflight];
+  walk_t flight_fill_q [LoadInflight];       // where a fill stands
+  logic [31:0] flight_left_q [LoadInflight]; // elements of a fill's run that are left
+  logic [47:0] flight_at_q [LoadInflight];   // byte address of the next of them
+  logic [LoadInflight-1:0] flight_issued_q;  // no more bursts come
+  logic [7:0] flight_bursts_q [LoadInflight]; // requested and not drained
+  logic [FlightWidth-1:0] oldest_q, newest_q, free_q; // newest_q: the last one that began
+  logic [7:0] flights_q;
+
+  // Landing buffers: bursts on the way or landed, oldest first.
+  logic [8*BusBytes-1:0] landing_q [LoadBuffers*BurstBeats];
+  logic [47:0] burst_address_q [LoadBuffers]; // on chip, of the next element
+  logic [47:0] burst_stride_q [LoadBuffers];
+  logic [15:0] burst_left_q [LoadBuffers];    // elements
+  logic signed [15:0] burst_at_q [LoadBuffers]; // byte of the landing buffer at which the next element begins; may be before it
+  logic [7:0] burst_beat_q [LoadBuffers];     // beat of the landing buffer that its first beat goes to
+  logic [BufferWidth-1:0] drain_q, request_q, receive_q;
+  logic [7:0] used_q, landed_q, beat_q;
+  logic [23:0] carry_q; // the last three bytes of the burst that was drained last
+
+  // The issue stage.
+  logic issuing_q;
+  walk_t walk_q;
+  logic [47:0] position_q; // next byte of the current run
+
+  // LOAD-start.
+  logic can_take, set_starts, load_starts;
+  move_t started;
+  levels_t room_after_set;
+  always_comb begin
+    can_take = (head.wait_mask & ~avail_i[0]) == '0;
+    set_starts = !issuing_q && !empty && can_take && head.is_set && (head.signal_mask & ~room_i[0]) == '0;
+    load_starts = !issuing_q && !empty && can_take && !head.is_set && flights_q < 8'(LoadInflight);
+    pop = set_starts || load_starts;
+    started = '0;
+    if (load_starts) started = move_of(head.instruction, head.bits, state_q, head.address);
+  end
+  assign take_o = pop ? head.wait_mask : '0;
+  assign avail_o = after(avail_i, take_o);
+  mask_t set_signal, end_signal;
+  assign set_signal = set_starts ? head.signal_mask : '0;
+  assign give_o[0] = set_signal;
+  assign room_after_set = after(room_i, set_signal);
+
+  // LOAD-burst: the burst that is requested in this cycle.
+  logic issuing, request, run_ends;
+  move_t move;
+  walk_t walk;
+  logic [47:0] position, run_begin, run_end, burst_end, first, last;
+  always_comb begin
+    issuing = issuing_q || (load_starts && !started.fill && !started.empty);
+    move = load_starts ? started : flight_move_q[newest_q];
+    request = issuing && !ar_busy_i && used_q < 8'(LoadBuffers);
+    walk = walk_q;
+    position = position_q;
+    if (load_starts) begin
+      walk = walk_begin(started);
+      position = started.dram;
+    end
+    run_begin = walk.dram[MoveDims-1];
+    run_end = '0;
+    burst_end = '0;
+    run_ends = 1'b0;
+    first = '0;
+    last = '0;
+    if (request) begin
+      run_end = run_begin + 48'(move.elements) * 48'(move.dram_bytes);
+      burst_end = (position | LastByte) + 48'd1;
+      run_ends = run_end <= burst_end;
+      if (run_ends) burst_end = run_end;
+      // Its own elements are those whose last byte it holds.
+      first = (position - run_begin) >> (move.dram_bytes >> 1);
+      last = (burst_end - run_begin) >> (move.dram_bytes >> 1);
+    end
+  end
+  assign ar_valid_o = request;
+  assign ar_address_o = position;
+  assign ar_beats_o = 8'(((burst_end - 48'd1) >> BeatShift) - (position >> BeatShift));
+
+  // LOAD-drain.
+  logic has_flight, has_piece, granted, ends, flight_done, last_piece, from_burst, run_done;
+  assign has_flight = flights_q != '0;
+  move_t oldest;
+  logic [47:0] address, stride;
+  logic [31:0] left;
+  int count;
+  spad_mask_t spad_mask;
+  acc_mask_t acc_mask;
+  logic by_matrix, by_vector;
+  walk_t fill_next;
+  always_comb begin
+    oldest = flight_move_q[oldest_q];
+    from_burst = flight_bursts_q[oldest_q] != '0;
+    address = from_burst ? burst_address_q[drain_q] : flight_at_q[oldest_q];
+    stride = from_burst ? burst_stride_q[drain_q] : oldest.run_stride;
+    left = from_burst ? 32'(burst_left_q[drain_q]) : flight_left_q[oldest_q];
+    has_piece = has_flight && (from_burst ? landed_q != '0 : oldest.fill && !flight_fill_q[oldest_q].done);
+    count = 0;
+    spad_mask = '0;
+    acc_mask = '0;
+    if (has_piece && left != '0) begin
+      count = piece_elements(oldest.to_acc, stride, oldest.local_bytes);
+      if (32'(count) > left) count = int'(left);
+      if (oldest.to_acc) acc_mask = acc_banks(address, count * int'(oldest.local_bytes));
+      else spad_mask = spad_banks(address, count * int'(oldest.local_bytes));
+    end
+    by_matrix = (acc_mask & acc_by_matrix_i) != '0;
+    by_vector = (acc_mask & acc_by_vector_i) != '0 || (spad_mask & spad_by_vector_i) != '0;
+    granted = has_piece && !by_matrix && !by_vector;
+    last_piece = granted && 32'(count) == left;
+    fill_next = flight_fill_q[oldest_q];
+    if (last_piece && !from_burst) fill_next = walk_next(flight_fill_q[oldest_q], oldest);
+    run_done = last_piece && !from_burst;
+    // LOAD-end.
+    flight_done = has_flight && flight_issued_q[oldest_q] && (!has_piece || granted) &&
+        (from_burst ? last_piece && flight_bursts_q[oldest_q] == 8'd1 : !oldest.fill || fill_next.done);
+    ends = flight_done && (flight_signal_q[oldest_q] & ~room_after_set[0]) == '0;
+  end
+  assign end_signal = ends ? flight_signal_q[oldest_q] : '0;
+  assign give_o[1] = end_signal;
+  assign room_o = after(room_after_set, end_signal);
+  assign idle_o = empty && !has_flight;
+
+  // The byte at position `at` of the landing buffer that drains; before its begin stand the last bytes of the one before.
+  function automatic logic [7:0] landed_byte(logic signed [15:0] at);
+    if (at < 0) return carry_q[8 * (3 + int'(at)) +: 8];
+    return landing_q[32'(drain_q) * BurstBeats + (32'(at) >> BeatShift)][8 * (32'(at) & (BusBytes - 1)) +: 8];
+  endfunction
+
+  // Element i of the piece, as it stands in DRAM.
+  function automatic logic [31:0] landed_element(int i);
+    automatic logic signed [15:0] at = burst_at_q[drain_q] + 16'(i * int'(oldest.dram_bytes));
+    landed_element = '0;
+    landed_element[7:0] = landed_byte(at);
+    if (oldest.dram_bytes != 3'd1) landed_element[15:8] = landed_byte(at + 16'sd1);
+    if (oldest.dram_bytes == 3'd4) begin
+      landed_element[23:16] = landed_byte(at + 16'sd2);
+      landed_element[31:24] = landed_byte(at + 16'sd3);
+    end
+  endfunction
+
+  logic [31:0] value;
+  always_comb begin : data
+    write_data_o = '0;
+    value = oldest.value;
+    if (granted && count != 0) begin
+      for (int i = 0; i < (SpadPort > AccPort ? SpadPort : AccPort); i++) begin
+        if (i < count) begin
+          if (from_burst) value = moved_value(flight_instruction_q[oldest_q], landed_element(i));
+          if (oldest.local_bytes == 3'd1) write_data_o[i * 8 +: 8] = value[7:0];
+          else if (oldest.local_bytes == 3'd2) write_data_o[(i * 16) % WriteBits +: 16] = value[15:0];
+          else write_data_o[(i * 32) % WriteBits +: 32] = value;
+        end
+      end
+    end
+  end
+  assign spad_write_o = granted && count != 0 && !oldest.to_acc;
+  assign acc_write_o = granted && count != 0 && oldest.to_acc;
+  assign write_address_o = address;
+  assign write_bytes_o = 16'(count * int'(oldest.local_bytes));
+
+  always_ff @(posedge clk_i) begin : flights
+    if (!rst_ni) begin
+      state_q <= load_state_reset();
+      oldest_q <= '0;
+      newest_q <= '0;
+      free_q <= '0;
+      flights_q <= '0;
+      flight_issued_q <= '0;
+      flight_bursts_q <= '{default: '0};
+      issuing_q <= 1'b0;
+      drain_q <= '0;
+      request_q <= '0;
+      receive_q <= '0;
+      used_q <= '0;
+      landed_q <= '0;
+      beat_q <= '0;
+      walk_q <= '0;
+      position_q <= '0;
+    end else begin
+      automatic logic [FlightWidth-1:0] issuer = load_starts ? free_q : newest_q;
+      automatic walk_t next_run = '0;
+      if (set_starts) state_q <= load_execute_set(state_q, head.instruction, head.bits);
+      if (load_starts) begin
+        flight_id_q[free_q] <= head.id;
+        flight_signal_q[free_q] <= head.signal_mask;
+        flight_instruction_q[free_q] <= head.instruction;
+        flight_move_q[free_q] <= started;
+        flight_fill_q[free_q] <= walk_begin(started);
+        flight_left_q[free_q] <= started.elements;
+        flight_at_q[free_q] <= started.local_address;
+        flight_issued_q[free_q] <= started.fill || started.empty;
+        flight_bursts_q[free_q] <= '0;
+        newest_q <= free_q;
+        free_q <= free_q == FlightWidth'(LoadInflight - 1) ? '0 : free_q + 1'b1;
+        issuing_q <= !started.fill && !started.empty;
+        walk_q <= walk;
+        position_q <= position;
+      end
+      if (request) begin
+        burst_address_q[request_q] <= walk.local_address[MoveDims-1] + first * move.run_stride;
+        burst_stride_q[request_q] <= move.run_stride;
+        burst_left_q[request_q] <= 16'(last - first);
+        burst_at_q[request_q] <= 16'((position & LastByte) + run_begin + first * 48'(move.dram_bytes) - position);
+        burst_beat_q[request_q] <= 8'((position & LastByte) >> BeatShift);
+        request_q <= request_q == BufferWidth'(LoadBuffers - 1) ? '0 : request_q + 1'b1;
+        if (run_ends) begin
+          next_run = walk_next(walk, move);
+          walk_q <= next_run;
+          position_q <= next_run.dram[MoveDims-1];
+          if (next_run.done) begin
+            issuing_q <= 1'b0;
+            flight_issued_q[issuer] <= 1'b1;
+          end
+        end else begin
+          position_q <= burst_end;
+        end
+      end
+      // Bursts of the newest and of the oldest load, which may be one.
+      if (request && last_piece && from_burst && issuer == oldest_q) begin
+      end else begin
+        if (request) flight_bursts_q[issuer] <= (load_starts ? 8'd0 : flight_bursts_q[issuer]) + 8'd1;
+        if (last_piece && from_burst) flight_bursts_q[oldest_q] <= flight_bursts_q[oldest_q] - 8'd1;
+      end
+      used_q <= used_q + 8'(request) - 8'(last_piece && from_burst);
+      landed_q <= landed_q + 8'(r_valid_i && r_last_i) - 8'(last_piece && from_burst);
+      if (r_valid_i) begin
+        landing_q[32'(receive_q) * BurstBeats + 32'(burst_beat_q[receive_q]) + 32'(beat_q)] <= r_data_i;
+        beat_q <= r_last_i ? '0 : beat_q + 8'd1;
+        if (r_last_i) receive_q <= receive_q == BufferWidth'(LoadBuffers - 1) ? '0 : receive_q + 1'b1;
+      end
+      if (granted && from_burst) begin
+        burst_address_q[drain_q] <= address + 48'(count) * stride;
+        burst_left_q[drain_q] <= burst_left_q[drain_q] - 16'(count);
+        burst_at_q[drain_q] <= burst_at_q[drain_q] + 16'(count * int'(oldest.dram_bytes));
+        if (last_piece) begin
+          carry_q <= {landed_byte(16'(BurstBytes - 1)), landed_byte(16'(BurstBytes - 2)), landed_byte(16'(BurstBytes - 3))};
+          drain_q <= drain_q == BufferWidth'(LoadBuffers - 1) ? '0 : drain_q + 1'b1;
+        end
+      end
+      if (granted && !from_burst) begin
+        flight_fill_q[oldest_q] <= fill_next;
+        flight_at_q[oldest_q] <= run_done ? fill_next.local_address[MoveDims-1] : address + 48'(count) * stride;
+        flight_left_q[oldest_q] <= run_done ? oldest.elements : left - 32'(count);
+      end
+      if (ends) oldest_q <= oldest_q == FlightWidth'(LoadInflight - 1) ? '0 : oldest_q + 1'b1;
+      flights_q <= flights_q + 8'(load_starts) - 8'(ends);
+    end
+  end
+
+  // Where the cycle goes.
+  always_comb begin
+    activity_o = '{id: flight_id_q[oldest_q], reserved: '0, cause: StallNone, kind: Busy};
+    if (granted || ends || r_valid_i) begin
+      activity_o.kind = Busy;
+    end else if (has_piece) begin
+      activity_o.kind = Stalled;
+      activity_o.cause = oldest.to_acc ? StallAccPort : StallSpadPort;
+    end else if (flight_done) begin
+      activity_o.kind = Stalled;
+      activity_o.cause = StallSemaphore;
+    end else if (has_flight) begin
+      activity_o.kind = Stalled;
+      activity_o.cause = StallDram;
+    end else if (pop) begin
+      activity_o.kind = Busy;
+    end else if (!empty) begin
+      activity_o.kind = Stalled;
+      activity_o.cause = StallSemaphore;
+      activity_o.id = head.id;
+    end else begin
+      activity_o.kind = Idle;
+    end
+  end
+  assign start_o = '{valid: pop, id: head.id};
+  assign end_o[0] = '{valid: set_starts, id: head.id};
+  assign end_o[1] = '{valid: ends, id: flight_id_q[oldest_q]};
+
+  assign conflicts_o[2] = '0;
+  assign conflicts_o[3] = '0;
+  always_ff @(posedge clk_i) begin : conflicts
+    if (!rst_ni) begin
+      conflicts_o[0] <= '0;
+      conflicts_o[1] <= '0;
+    end else if (has_piece) begin
+      if (by_matrix) conflicts_o[0] <= conflicts_o[0] + 32'd1;
+      else if (by_vector) conflicts_o[1] <= conflicts_o[1] + 32'd1;
+    end
+  end
+
+  burst_is_expected: assert property (@(posedge clk_i) disable iff (!rst_ni) r_valid_i |-> (used_q > landed_q))
+    else $error("A read beat came that no landing buffer waits for.");
+endmodule
+// verilator lint_on UNUSEDSIGNAL

@@ -1,0 +1,436 @@
+// The matrix unit: rows MAT-* of docs/microarchitecture.md. A streamer of activation rows, a loader of weight rows, and the
+// accumulator accesses that follow a row MatrixPipeline cycles later. The array's products are summed in the cycle of the
+// read and travel through a delay line of the pipeline's depth, over which synthesis may retime them.
+// verilator lint_off UNUSEDSIGNAL
+// Reason: not every register and field is used by every instruction; of a semaphore level only the first is asked.
+module tilewright_matrix import tilewright_pkg::*; (
+  input  logic             clk_i,
+  input  logic             rst_ni,
+  input  logic             push_i,
+  input  issued_t          issued_i,
+  output logic             full_o,
+  output logic             idle_o,          // queue empty, nothing in flight; registered
+  // Semaphores, in the order of priority.
+  input  levels_t          avail_i,
+  output levels_t          avail_o,
+  input  levels_t          room_i,
+  output levels_t          room_o,
+  output mask_t            take_o,
+  output mask_t            give_o [3],      // of the mmul that ends, of the set that starts, of the mload that ends
+  // Read and write ports, always granted but for the loader's; the banks that are held in this cycle.
+  output logic             a_read_o,
+  output logic [47:0]      a_address_o,
+  input  logic [8*SpadPort-1:0] a_data_i,
+  output logic             w_read_o,
+  output logic [47:0]      w_address_o,
+  input  logic [8*SpadPort-1:0] w_data_i,
+  output logic             acc_read_o,
+  output logic [47:0]      acc_read_address_o,
+  input  logic [8*AccPort-1:0]  acc_data_i,
+  output logic             acc_write_o,
+  output logic [47:0]      acc_write_address_o,
+  output logic [15:0]      acc_write_bytes_o,
+  output logic [8*AccPort-1:0]  acc_write_data_o,
+  output spad_mask_t       spad_read_held_o,
+  output acc_mask_t        acc_read_held_o,
+  output acc_mask_t        acc_write_held_o,
+  // Trace.
+  output activity_t        activity_o,
+  output event_t           start_o,
+  output event_t           end_o [3],
+  output logic [31:0]      conflicts_o [4]  // lost to matrix, vector, load, store
+);
+  // What an instruction walks.
+  typedef struct packed {
+    logic [MatrixDims-1:0][31:0] extent;
+    logic [MatrixDims-1:0][47:0] a_stride; // bytes
+    logic [MatrixDims-1:0][47:0] d_stride;
+    logic [47:0] a;          // byte address of the first activations, or weights
+    logic [47:0] d;          // of the first accumulators
+    logic [47:0] row_stride; // from one row of weights to the next
+    logic [15:0] k;
+    logic [15:0] n;
+    logic        accumulate;
+    logic        empty;      // no rows
+  } matrix_t;
+  typedef struct packed {
+    logic [MatrixDims-1:0][31:0] index;
+    logic [MatrixDims-1:0][47:0] a;
+    logic [MatrixDims-1:0][47:0] d;
+  } rows_t;
+
+  localparam int FlightWidth = MatrixInflight > 1 ? $clog2(MatrixInflight) : 1;
+  localparam int Depth = MatrixPipeline + 1; // of the delay line
+  localparam int Time = $clog2(Depth + 1);
+
+  `include "tilewright_matrix.svh"
+
+  issued_t head;
+  logic empty, pop;
+  tilewright_queue #(.Depth(MatrixQueue)) u_queue (.clk_i, .rst_ni, .push_i, .data_i(issued_i), .pop_i(pop), .head_o(head),
+                                                   .empty_o(empty), .full_o);
+
+  matrix_state_t state_q;
+
+  // Weights of two tiles: one is active, the other (or the same, before the next load) waits for the swap.
+  localparam int TileBits = 16 * Cols;
+  logic [TileBits-1:0] weight_q [2*Rows];
+  logic [2*Rows-1:0] weight_row_q; // rows that are not all zero
+  logic active_q, shadow_q;
+
+  // mmuls begun and not ended, oldest first.
+  logic [31:0] flight_id_q [MatrixInflight];
+  mask_t flight_signal_q [MatrixInflight];
+  logic [MatrixInflight-1:0] flight_ready_q; // its last row is written
+  logic [FlightWidth-1:0] oldest_q, newest_q, free_q;
+  logic [7:0] flights_q;
+
+  // Streamer.
+  logic streaming_q;
+  instruction_t s_bits_q;
+  logic [7:0] s_instruction_q;
+  matrix_state_t s_state_q;
+  matrix_t s_matrix_q;
+  rows_t s_rows_q;
+
+  // Loader.
+  logic loading_q, loaded_q; // loaded_q: only its signal is outstanding
+  instruction_t l_bits_q;
+  logic [7:0] l_instruction_q;
+  matrix_state_t l_state_q;
+  logic [31:0] l_id_q;
+  mask_t l_signal_q;
+  logic [15:0] l_left_q, l_row_q, l_k_q, l_n_q;
+  logic [47:0] l_address_q, l_stride_q;
+
+  // The delay line, by time modulo its depth.
+  logic [Time-1:0] now_q, next_now, issue_at;
+  logic [Depth-1:0] line_valid_q, line_accumulate_q, line_last_q;
+  logic [47:0] line_address_q [Depth];
+  logic [15:0] line_n_q [Depth];
+  logic [FlightWidth-1:0] line_flight_q [Depth];
+  logic [32*Cols-1:0] line_sum_q [Depth];
+  logic [8*AccPort-1:0] old_q;    // accumulators read in the cycle before
+  logic wrote_q;                  // what was written in the cycle before, for the row that was read beside it
+  logic [47:0] wrote_address_q;
+  logic [15:0] wrote_n_q;
+  logic [32*Cols-1:0] wrote_sum_q;
+  assign next_now = now_q == Time'(Depth - 1) ? '0 : now_q + 1'b1;
+  assign issue_at = now_q == '0 ? Time'(Depth - 1) : now_q - 1'b1; // now + MatrixPipeline
+
+  // MAT-accumulate. A row that was read while the row before it was written takes what they share from there.
+  logic near;
+  assign near = wrote_q && wrote_address_q < acc_write_address_o + 48'(acc_write_bytes_o) &&
+      acc_write_address_o < wrote_address_q + {30'h0, wrote_n_q, 2'b00};
+  function automatic logic [31:0] near_value(int j);
+    automatic logic signed [47:0] at = ($signed(acc_write_address_o - wrote_address_q) >>> 2) + 48'(j);
+    return at >= 0 && at < 48'(wrote_n_q) ? wrote_sum_q[32*32'(at) +: 32] : old_q[32*j +: 32];
+  endfunction
+  logic [32*Cols-1:0] sum;
+  assign acc_write_o = line_valid_q[now_q];
+  assign acc_write_address_o = line_address_q[now_q];
+  assign acc_write_bytes_o = 16'(line_n_q[now_q] << 2);
+  assign acc_read_o = line_valid_q[next_now] && line_accumulate_q[next_now];
+  assign acc_read_address_o = line_address_q[next_now];
+  always_comb begin
+    acc_write_held_o = '0;
+    sum = line_sum_q[now_q];
+    if (acc_write_o) begin
+      acc_write_held_o = acc_banks(acc_write_address_o, int'(acc_write_bytes_o));
+      if (line_accumulate_q[now_q])
+        for (int j = 0; j < Cols; j++) sum[32*j +: 32] = sum[32*j +: 32] + (near ? near_value(j) : old_q[32*j +: 32]);
+    end
+    acc_write_data_o = (8*AccPort)'(sum);
+    acc_read_held_o = '0;
+    if (acc_read_o) acc_read_held_o = acc_banks(acc_read_address_o, int'({14'h0, line_n_q[next_now], 2'b00}));
+  end
+
+  // MAT-end.
+  logic has_flight, ready, retires, next_ready;
+  mask_t end_signal, set_signal, load_signal;
+  assign has_flight = flights_q != '0;
+  logic [FlightWidth-1:0] second;
+  levels_t room_after_end, room_after_set;
+  always_comb begin
+    ready = has_flight && (flight_ready_q[oldest_q] ||
+        (line_valid_q[now_q] && line_last_q[now_q] && line_flight_q[now_q] == oldest_q));
+    retires = ready && (flight_signal_q[oldest_q] & ~room_i[0]) == '0;
+    second = oldest_q == FlightWidth'(MatrixInflight - 1) ? '0 : oldest_q + 1'b1;
+    next_ready = retires && flights_q > 8'd1 && (flight_ready_q[second] ||
+        (line_valid_q[now_q] && line_last_q[now_q] && line_flight_q[now_q] == second));
+  end
+  assign end_signal = retires ? flight_signal_q[oldest_q] : '0;
+  assign give_o[0] = end_signal;
+  assign room_after_end = after(room_i, end_signal);
+  assign idle_o = empty && !has_flight && !loading_q;
+
+  // MAT-set, MAT-start, MAT-load-start.
+  logic can_take, can_give_set, set_starts, mmul_starts, mload_starts, swap;
+  matrix_t started;
+  always_comb begin
+    can_take = (head.wait_mask & ~avail_i[0]) == '0;
+    can_give_set = (head.signal_mask & ~room_after_end[0]) == '0;
+    set_starts = !empty && head.is_set && can_take && can_give_set;
+    swap = swaps(head.instruction, head.bits);
+    mmul_starts = !empty && !head.is_set && can_take && is_contraction(head.instruction) && !streaming_q &&
+        flights_q < 8'(MatrixInflight) && (!swap || !loading_q);
+    mload_starts = !empty && !head.is_set && can_take && !is_contraction(head.instruction) && !loading_q;
+    pop = set_starts || mmul_starts || mload_starts;
+    started = '0;
+    if (mmul_starts || mload_starts) started = matrix_of(head.instruction, head.bits, state_q, head.address);
+  end
+  assign take_o = pop ? head.wait_mask : '0;
+  assign avail_o = after(avail_i, take_o);
+  assign set_signal = set_starts ? head.signal_mask : '0;
+  assign give_o[1] = set_signal;
+  assign room_after_set = after(room_after_end, set_signal);
+
+  // MAT-row.
+  logic streams, last_row, active;
+  matrix_t row_matrix;
+  rows_t rows;
+  logic [7:0] row_instruction;
+  instruction_t row_bits;
+  matrix_state_t row_state;
+  spad_mask_t a_mask;
+  always_comb begin
+    streams = streaming_q || (mmul_starts && !started.empty);
+    active = mmul_starts && swap ? shadow_q : active_q;
+    row_matrix = mmul_starts ? started : s_matrix_q;
+    row_instruction = mmul_starts ? head.instruction : s_instruction_q;
+    row_bits = mmul_starts ? head.bits : s_bits_q;
+    row_state = mmul_starts ? state_q : s_state_q;
+    rows = s_rows_q;
+    if (mmul_starts) begin
+      rows.index = '0;
+      for (int d = 0; d < MatrixDims; d++) begin
+        rows.a[d] = started.a;
+        rows.d[d] = started.d;
+      end
+    end
+    last_row = 1'b1;
+    for (int d = 0; d < MatrixDims; d++) if (rows.index[d] + 32'd1 < row_matrix.extent[d]) last_row = 1'b0;
+    a_read_o = streams && row_matrix.k != '0;
+    a_address_o = rows.a[MatrixDims-1];
+    a_mask = '0;
+    if (a_read_o) a_mask = spad_banks(a_address_o, int'(row_matrix.k));
+  end
+
+  // MAT-load-row.
+  logic loads, l_granted, l_wants, l_ends, l_loaded;
+  logic [15:0] l_n, l_left, l_row;
+  logic [47:0] l_address, l_stride;
+  mask_t l_signal;
+  spad_mask_t w_mask;
+  always_comb begin
+    loads = loading_q || mload_starts;
+    l_n = mload_starts ? started.n : l_n_q;
+    l_left = mload_starts ? (started.k == '0 ? 16'd1 : started.k) : l_left_q;
+    l_row = mload_starts ? '0 : l_row_q;
+    l_address = mload_starts ? started.a : l_address_q;
+    l_stride = mload_starts ? started.row_stride : l_stride_q;
+    l_signal = mload_starts ? head.signal_mask : l_signal_q;
+    l_wants = loads && !(loading_q && loaded_q) && l_n != '0 && (mload_starts ? started.k : l_k_q) != '0;
+    w_mask = '0;
+    if (l_wants) w_mask = spad_banks(l_address, int'(l_n));
+    l_granted = loads && (w_mask & a_mask) == '0;
+    l_loaded = (loading_q && loaded_q) || (l_granted && l_left == 16'd1);
+    l_ends = loads && l_loaded && (l_signal & ~room_after_set[0]) == '0;
+  end
+  assign w_read_o = l_wants && l_granted;
+  assign w_address_o = l_address;
+  assign load_signal = l_ends ? l_signal : '0;
+  assign give_o[2] = load_signal;
+  assign room_o = after(room_after_set, load_signal);
+  assign spad_read_held_o = a_mask | (l_granted ? w_mask : '0);
+
+  always_ff @(posedge clk_i) begin : loader
+    if (!rst_ni) begin
+      loading_q <= 1'b0;
+      loaded_q <= 1'b0;
+      l_left_q <= '0;
+      l_row_q <= '0;
+      l_k_q <= '0;
+      l_n_q <= '0;
+      l_signal_q <= '0;
+      l_id_q <= '0;
+      l_address_q <= '0;
+      l_stride_q <= '0;
+      l_instruction_q <= '0;
+      l_bits_q <= '0;
+      l_state_q <= matrix_state_reset();
+      weight_row_q <= '0;
+      active_q <= 1'b0;
+      shadow_q <= 1'b0;
+    end else begin
+      // A load goes to the tile that is not active.
+      automatic logic tile = mload_starts ? !active : shadow_q;
+      if (mmul_starts && swap) active_q <= shadow_q;
+      if (mload_starts) begin
+        l_instruction_q <= head.instruction;
+        l_bits_q <= head.bits;
+        l_state_q <= state_q;
+        l_id_q <= head.id;
+        l_signal_q <= head.signal_mask;
+        l_k_q <= started.k;
+        l_n_q <= started.n;
+        l_stride_q <= started.row_stride;
+        shadow_q <= tile;
+        for (int i = 0; i < Rows; i++) weight_row_q[(tile ? Rows : 0) + i] <= 1'b0;
+      end
+      if (loads) begin
+        loading_q <= !l_ends;
+        loaded_q <= l_loaded && !l_ends;
+        l_address_q <= l_address;
+        l_left_q <= l_left;
+        l_row_q <= l_row;
+        if (l_granted && !(loading_q && loaded_q)) begin
+          l_address_q <= l_address + l_stride;
+          l_left_q <= l_left - 16'd1;
+          l_row_q <= l_row + 16'd1;
+        end
+        if (w_read_o) begin
+          automatic logic [TileBits-1:0] row = '0;
+          for (int j = 0; j < Cols; j++)
+            if (j < int'(l_n))
+              row[16*j +: 16] = weight_value(mload_starts ? head.instruction : l_instruction_q, mload_starts ? head.bits : l_bits_q,
+                                             mload_starts ? state_q : l_state_q, $signed(w_data_i[8*j +: 8]));
+          weight_q[(tile ? Rows : 0) + int'(l_row)] <= row;
+          weight_row_q[(tile ? Rows : 0) + int'(l_row)] <= 1'b1;
+        end
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin : streamer
+    if (!rst_ni) begin
+      state_q <= matrix_state_reset();
+      streaming_q <= 1'b0;
+      s_bits_q <= '0;
+      s_instruction_q <= '0;
+      s_state_q <= matrix_state_reset();
+      s_matrix_q <= '0;
+      s_rows_q <= '0;
+      line_valid_q <= '0;
+      line_accumulate_q <= '0;
+      line_last_q <= '0;
+      now_q <= '0;
+      wrote_q <= 1'b0;
+      wrote_address_q <= '0;
+      wrote_n_q <= '0;
+    end else begin
+      now_q <= next_now;
+      if (set_starts) state_q <= matrix_execute_set(state_q, head.instruction, head.bits);
+      if (mmul_starts) begin
+        s_bits_q <= head.bits;
+        s_instruction_q <= head.instruction;
+        s_state_q <= state_q;
+        s_matrix_q <= started;
+      end
+      line_valid_q[issue_at] <= streams;
+      if (streams) begin
+        automatic rows_t next = rows;
+        automatic int at = -1;
+        automatic logic [32*Cols-1:0] sums = '0;
+        for (int d = 0; d < MatrixDims; d++) if (rows.index[d] + 32'd1 < row_matrix.extent[d]) at = d;
+        for (int d = 0; d < MatrixDims; d++) begin
+          if (d == at) next.index[d] = rows.index[d] + 32'd1;
+          if (d > at) next.index[d] = '0;
+          if (at >= 0 && d >= at) begin
+            next.a[d] = rows.a[at] + row_matrix.a_stride[at];
+            next.d[d] = rows.d[at] + row_matrix.d_stride[at];
+          end
+        end
+        s_rows_q <= next;
+        streaming_q <= !last_row;
+        for (int j = 0; j < Cols; j++) begin
+          automatic logic signed [31:0] cell_sum = '0;
+          if (j < int'(row_matrix.n))
+            for (int i = 0; i < Rows; i++)
+              if (i < int'(row_matrix.k) && weight_row_q[(active ? Rows : 0) + i])
+                cell_sum = cell_sum + product(row_instruction, row_bits, row_state, $signed(a_data_i[8*i +: 8]),
+                                              $signed(weight_q[(active ? Rows : 0) + i][16*j +: 16]));
+          sums[32*j +: 32] = cell_sum;
+        end
+        line_sum_q[issue_at] <= sums;
+        line_address_q[issue_at] <= rows.d[MatrixDims-1];
+        line_n_q[issue_at] <= row_matrix.n;
+        line_accumulate_q[issue_at] <= row_matrix.accumulate;
+        line_last_q[issue_at] <= last_row;
+        line_flight_q[issue_at] <= mmul_starts ? free_q : newest_q;
+      end
+      if (acc_read_o) old_q <= acc_data_i;
+      wrote_q <= acc_write_o;
+      if (acc_write_o) begin
+        wrote_address_q <= acc_write_address_o;
+        wrote_n_q <= line_n_q[now_q];
+        wrote_sum_q <= sum;
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin : flights
+    if (!rst_ni) begin
+      flight_ready_q <= '0;
+      oldest_q <= '0;
+      newest_q <= '0;
+      free_q <= '0;
+      flights_q <= '0;
+    end else begin
+      if (line_valid_q[now_q] && line_last_q[now_q]) flight_ready_q[line_flight_q[now_q]] <= 1'b1;
+      if (mmul_starts) begin
+        flight_id_q[free_q] <= head.id;
+        flight_signal_q[free_q] <= head.signal_mask;
+        flight_ready_q[free_q] <= started.empty;
+        newest_q <= free_q;
+        free_q <= free_q == FlightWidth'(MatrixInflight - 1) ? '0 : free_q + 1'b1;
+      end
+      if (retires) oldest_q <= second;
+      flights_q <= flights_q + 8'(mmul_starts) - 8'(retires);
+    end
+  end
+
+  // Where the cycle goes.
+  logic waits_for_semaphore;
+  assign waits_for_semaphore = !can_take || (head.is_set && !can_give_set);
+  always_comb begin
+    activity_o = '{id: flight_id_q[oldest_q], reserved: '0, cause: StallNone, kind: Busy};
+    if (streams || set_starts || mmul_starts) begin
+      activity_o.kind = Busy;
+    end else if (loads) begin
+      activity_o.kind = Stalled;
+      activity_o.id = mload_starts ? head.id : l_id_q;
+      if (loading_q && loaded_q) activity_o.cause = l_ends ? StallDependence : StallSemaphore;
+      else activity_o.cause = l_granted ? StallDependence : StallSpadPort;
+    end else if (ready && !retires) begin
+      activity_o.kind = Stalled;
+      activity_o.cause = StallSemaphore;
+    end else if (!empty) begin
+      activity_o.kind = Stalled;
+      activity_o.cause = waits_for_semaphore ? StallSemaphore : StallDependence;
+      activity_o.id = head.id;
+    end else if (!has_flight || (retires && flights_q == 8'd1)) begin
+      activity_o.kind = Idle;
+    end else if (next_ready && (flight_signal_q[second] & ~room_after_end[0]) != '0) begin
+      activity_o.kind = Stalled;
+      activity_o.cause = StallSemaphore;
+      activity_o.id = flight_id_q[second];
+    end
+  end
+  assign start_o = '{valid: pop, id: head.id};
+  assign end_o[0] = '{valid: retires, id: flight_id_q[oldest_q]};
+  assign end_o[1] = '{valid: set_starts, id: head.id};
+  assign end_o[2] = '{valid: l_ends, id: mload_starts ? head.id : l_id_q};
+
+  assign conflicts_o[1] = '0;
+  assign conflicts_o[2] = '0;
+  assign conflicts_o[3] = '0;
+  always_ff @(posedge clk_i) begin : conflicts
+    if (!rst_ni) conflicts_o[0] <= '0;
+    else if (l_wants && !l_granted) conflicts_o[0] <= conflicts_o[0] + 32'd1;
+  end
+
+  rows_are_in_order: assert property (@(posedge clk_i) disable iff (!rst_ni) retires |-> has_flight)
+    else $error("An mmul ended that had not begun.");
+endmodule
+// verilator lint_on UNUSEDSIGNAL

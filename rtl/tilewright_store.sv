@@ -1,0 +1,386 @@
+// The store DMA: rows STORE-* of docs/microarchitecture.md. A gather stage fills buffers; a send stage writes whole bursts.
+// verilator lint_off UNUSEDSIGNAL
+// Reason: a move has members that only the load unit, or only one stage, reads; of a semaphore level only the first is asked.
+module tilewright_store import tilewright_pkg::*; (
+  input  logic             clk_i,
+  input  logic             rst_ni,
+  input  logic             push_i,
+  input  issued_t          issued_i,
+  output logic             full_o,
+  output logic             idle_o,          // queue empty, nothing in flight; registered
+  // Semaphores: last in the order of priority.
+  input  levels_t          avail_i,
+  input  levels_t          room_i,
+  output mask_t            take_o,
+  output mask_t            give_o [2],      // of the store that ends, of the set that starts
+  // AXI write channels: the address goes with the first beat.
+  output logic             w_first_o,
+  output logic             w_valid_o,
+  output logic             w_last_o,
+  output logic [47:0]      w_address_o,     // of the burst
+  output logic [7:0]       w_beats_o,       // less 1
+  output logic [7:0]       w_id_o,          // the store in flight that it belongs to
+  output logic [8*BusBytes-1:0] w_data_o,
+  output logic [BusBytes-1:0]   w_strobe_o,
+  input  logic             b_valid_i,
+  input  logic [7:0]       b_id_i,
+  // Read ports; banks that others hold in this cycle.
+  input  spad_mask_t       spad_by_matrix_i,
+  input  spad_mask_t       spad_by_vector_i,
+  input  acc_mask_t        acc_by_matrix_i,
+  input  acc_mask_t        acc_by_vector_i,
+  output logic             spad_read_o,
+  output logic             acc_read_o,
+  output logic [47:0]      read_address_o,  // byte
+  input  logic [8*SpadPort-1:0] spad_data_i,
+  input  logic [8*AccPort-1:0]  acc_data_i,
+  // Trace.
+  output activity_t        activity_o,
+  output event_t           start_o,
+  output event_t           end_o [2],
+  output logic [31:0]      conflicts_o [4]  // lost to matrix, vector, load, store
+);
+  localparam int FlightWidth = StoreInflight > 1 ? $clog2(StoreInflight) : 1;
+  localparam int BufferWidth = StoreBuffers > 1 ? $clog2(StoreBuffers) : 1;
+  localparam int BeatShift = $clog2(BusBytes);
+  localparam logic [47:0] LastByte = 48'(BurstBytes) - 48'd1; // of a burst's window
+  localparam int ReadBits = 8 * (SpadPort > AccPort ? SpadPort : AccPort);
+
+  `include "tilewright_store.svh"
+
+  issued_t head;
+  logic empty, pop;
+  tilewright_queue #(.Depth(StoreQueue)) u_queue (.clk_i, .rst_ni, .push_i, .data_i(issued_i), .pop_i(pop), .head_o(head),
+                                                  .empty_o(empty), .full_o);
+
+  store_state_t state_q;
+
+  // Stores begun and not ended, oldest first.
+  logic [31:0] flight_id_q [StoreInflight];
+  mask_t flight_signal_q [StoreInflight];
+  logic [15:0] flight_bursts_q [StoreInflight]; // begun and not answered
+  logic [StoreInflight-1:0] flight_gathered_q;  // no more bursts come
+  logic [FlightWidth-1:0] oldest_q, newest_q, free_q;
+  logic [7:0] flights_q;
+
+  // Gather buffers, oldest first: the first waiting_q of them are complete.
+  logic [8*BurstBytes-1:0] gather_q [StoreBuffers];
+  logic [47:0] burst_begin_q [StoreBuffers], burst_end_q [StoreBuffers];
+  logic [FlightWidth-1:0] burst_flight_q [StoreBuffers];
+  logic [BufferWidth-1:0] fill_q, send_q;
+  logic [7:0] used_q, waiting_q, unanswered_q;
+
+  // The gather stage.
+  logic gathering_q, in_burst_q;
+  logic fresh_q;            // nothing of the burst was read yet
+  logic [7:0] instruction_q;
+  move_t move_q;
+  walk_t walk_q;
+  logic [47:0] position_q;  // next byte of the current run
+  logic [47:0] address_q;   // on chip, of the next element
+  logic [31:0] left_q;      // elements of the burst
+  logic [15:0] at_q;        // byte of the buffer at which the next element begins
+  logic [47:0] begin_q, end_q;
+  logic run_ends_q;
+  logic [23:0] spill_q;     // bytes of an element beyond the burst that holds its first
+
+  // STORE-end.
+  logic has_flight, answered, retires, cannot_signal;
+  mask_t end_signal;
+  assign has_flight = flights_q != '0;
+  levels_t room_after_end;
+  always_comb begin
+    answered = has_flight && flight_gathered_q[oldest_q] &&
+        (flight_bursts_q[oldest_q] == '0 ||
+         (flight_bursts_q[oldest_q] == 16'd1 && b_valid_i && b_id_i == 8'(oldest_q)));
+    retires = answered && (flight_signal_q[oldest_q] & ~room_i[0]) == '0;
+    cannot_signal = answered && !retires;
+  end
+  assign end_signal = retires ? flight_signal_q[oldest_q] : '0;
+  assign give_o[0] = end_signal;
+  assign room_after_end = after(room_i, end_signal);
+  assign idle_o = empty && !has_flight;
+
+  // STORE-send.
+  logic sends, last_beat;
+  logic [7:0] beat_q;
+  logic sending_q;
+  logic [47:0] send_begin, send_end, beat_address;
+  always_comb begin
+    send_begin = burst_begin_q[send_q];
+    send_end = burst_end_q[send_q];
+    sends = sending_q || (waiting_q != '0 && unanswered_q < 8'(StoreOutstanding));
+    beat_address = ((send_begin >> BeatShift) + 48'(beat_q)) << BeatShift;
+    last_beat = beat_address + 48'(BusBytes) >= send_end;
+    w_strobe_o = '0;
+    for (int i = 0; i < BusBytes; i++)
+      w_strobe_o[i] = beat_address + 48'(i) >= send_begin && beat_address + 48'(i) < send_end;
+    w_data_o = '0;
+    if (sends) w_data_o = gather_q[send_q][8 * 32'(beat_address & LastByte) +: 8 * BusBytes];
+  end
+  assign w_valid_o = sends;
+  assign w_first_o = sends && !sending_q;
+  assign w_last_o = last_beat;
+  assign w_address_o = send_begin;
+  assign w_beats_o = 8'(((send_end - 48'd1) >> BeatShift) - (send_begin >> BeatShift));
+  assign w_id_o = 8'(burst_flight_q[send_q]);
+
+  // STORE-start.
+  logic can_take, set_starts, store_starts;
+  move_t started;
+  always_comb begin
+    can_take = (head.wait_mask & ~avail_i[0]) == '0;
+    set_starts = !gathering_q && !empty && can_take && head.is_set && (head.signal_mask & ~room_after_end[0]) == '0;
+    store_starts = !gathering_q && !empty && can_take && !head.is_set && flights_q < 8'(StoreInflight);
+    pop = set_starts || store_starts;
+    started = '0;
+    if (store_starts) started = move_of(head.instruction, head.bits, state_q, head.address);
+  end
+  assign take_o = pop ? head.wait_mask : '0;
+  assign give_o[1] = set_starts ? head.signal_mask : '0;
+
+  // STORE-gather.
+  logic gathering, piece, granted, last_piece, begins, run_ends;
+  move_t move;
+  walk_t walk;
+  logic [7:0] instruction;
+  logic [47:0] position, address, burst_begin, burst_end, run_begin, run_end, first, last;
+  logic [31:0] left;
+  logic [15:0] at;
+  int count;
+  spad_mask_t spad_mask;
+  acc_mask_t acc_mask;
+  logic by_matrix, by_vector;
+  always_comb begin
+    gathering = gathering_q || (store_starts && !started.empty);
+    move = store_starts ? started : move_q;
+    instruction = store_starts ? head.instruction : instruction_q;
+    walk = walk_q;
+    position = position_q;
+    if (store_starts) begin
+      walk = walk_begin(started);
+      position = started.dram;
+    end
+    begins = gathering && (store_starts || !in_burst_q);
+    piece = gathering && (!begins || used_q < 8'(StoreBuffers));
+    address = address_q;
+    left = left_q;
+    at = at_q;
+    burst_begin = begin_q;
+    burst_end = end_q;
+    run_ends = run_ends_q;
+    run_begin = walk.dram[MoveDims-1];
+    run_end = '0;
+    first = '0;
+    last = '0;
+    if (piece && begins) begin
+      run_end = run_begin + 48'(move.elements) * 48'(move.dram_bytes);
+      burst_begin = position;
+      burst_end = (position | LastByte) + 48'd1;
+      run_ends = run_end <= burst_end;
+      if (run_ends) burst_end = run_end;
+      // Its own elements are those whose first byte it holds.
+      first = (position - run_begin + 48'(move.dram_bytes) - 48'd1) >> (move.dram_bytes >> 1);
+      last = (burst_end - run_begin + 48'(move.dram_bytes) - 48'd1) >> (move.dram_bytes >> 1);
+      address = walk.local_address[MoveDims-1] + first * move.run_stride;
+      left = 32'(last - first);
+      at = 16'((position & LastByte) + run_begin + first * 48'(move.dram_bytes) - position);
+    end
+    count = 0;
+    spad_mask = '0;
+    acc_mask = '0;
+    if (piece && left != '0) begin
+      count = piece_elements(move.to_acc, move.run_stride, move.local_bytes);
+      if (32'(count) > left) count = int'(left);
+      if (move.to_acc) acc_mask = acc_banks(address, count * int'(move.local_bytes));
+      else spad_mask = spad_banks(address, count * int'(move.local_bytes));
+    end
+    by_matrix = (acc_mask & acc_by_matrix_i) != '0 || (spad_mask & spad_by_matrix_i) != '0;
+    by_vector = (acc_mask & acc_by_vector_i) != '0 || (spad_mask & spad_by_vector_i) != '0;
+    granted = piece && !by_matrix && !by_vector;
+    last_piece = granted && 32'(count) == left;
+  end
+  assign spad_read_o = granted && count != 0 && !move.to_acc;
+  assign acc_read_o = granted && count != 0 && move.to_acc;
+  assign read_address_o = address;
+
+  always_ff @(posedge clk_i) begin : gather
+    if (!rst_ni) begin
+      state_q <= store_state_reset();
+      gathering_q <= 1'b0;
+      in_burst_q <= 1'b0;
+      fresh_q <= 1'b0;
+      fill_q <= '0;
+      walk_q <= '0;
+      move_q <= '0;
+      instruction_q <= '0;
+      position_q <= '0;
+      address_q <= '0;
+      left_q <= '0;
+      at_q <= '0;
+      begin_q <= '0;
+      end_q <= '0;
+      run_ends_q <= 1'b0;
+      spill_q <= '0;
+    end else begin
+      if (set_starts) state_q <= store_execute_set(state_q, head.instruction, head.bits);
+      if (store_starts) begin
+        move_q <= started;
+        instruction_q <= head.instruction;
+        walk_q <= walk;
+        position_q <= position;
+        gathering_q <= !started.empty;
+        in_burst_q <= 1'b0;
+      end
+      if (piece && begins) begin
+        in_burst_q <= 1'b1;
+        begin_q <= burst_begin;
+        end_q <= burst_end;
+        run_ends_q <= run_ends;
+        address_q <= address;
+        left_q <= left;
+        at_q <= at;
+      end
+      if (piece) fresh_q <= !granted && (begins || fresh_q);
+      if (granted) begin
+        automatic logic [8*BurstBytes-1:0] buffer = gather_q[fill_q];
+        automatic logic [ReadBits-1:0] data = move.to_acc ? ReadBits'(acc_data_i) : ReadBits'(spad_data_i);
+        automatic logic [23:0] spill = spill_q;
+        if (begins || fresh_q) buffer[23:0] = spill_q;
+        for (int i = 0; i < (SpadPort > AccPort ? SpadPort : AccPort); i++) begin
+          if (i < count) begin
+            automatic logic [31:0] raw, value;
+            automatic logic [31:0] to = 32'(at) + 32'(i) * 32'(move.dram_bytes);
+            if (move.local_bytes == 3'd1) raw = {24'h0, data[i * 8 +: 8]};
+            else if (move.local_bytes == 3'd2) raw = {16'h0, data[(i * 16) % ReadBits +: 16]};
+            else raw = data[(i * 32) % ReadBits +: 32];
+            value = moved_value(instruction, raw);
+            for (int b = 0; b < 4; b++) begin
+              if (3'(b) < move.dram_bytes) begin
+                if (to + 32'(b) < BurstBytes) buffer[8 * (to + 32'(b)) +: 8] = value[8 * b +: 8];
+                else spill[8 * (to + 32'(b) - BurstBytes) +: 8] = value[8 * b +: 8];
+              end
+            end
+          end
+        end
+        gather_q[fill_q] <= buffer;
+        spill_q <= spill;
+        address_q <= address + 48'(count) * move.run_stride;
+        left_q <= left - 32'(count);
+        at_q <= at + 16'(count * int'(move.dram_bytes));
+        if (last_piece) begin
+          automatic walk_t next_run = walk_next(walk, move);
+          in_burst_q <= 1'b0;
+          fill_q <= fill_q == BufferWidth'(StoreBuffers - 1) ? '0 : fill_q + 1'b1;
+          position_q <= burst_end;
+          if (run_ends) begin
+            walk_q <= next_run;
+            position_q <= next_run.dram[MoveDims-1];
+            if (next_run.done) gathering_q <= 1'b0;
+          end
+        end
+      end
+    end
+  end
+
+  logic gathered; // the last piece of the store was read
+  always_comb begin
+    automatic walk_t next_run = '0;
+    gathered = 1'b0;
+    if (last_piece && run_ends) begin
+      next_run = walk_next(walk, move);
+      gathered = next_run.done;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin : flights
+    if (!rst_ni) begin
+      oldest_q <= '0;
+      newest_q <= '0;
+      free_q <= '0;
+      flights_q <= '0;
+      flight_gathered_q <= '0;
+      send_q <= '0;
+      used_q <= '0;
+      waiting_q <= '0;
+      unanswered_q <= '0;
+      beat_q <= '0;
+      sending_q <= 1'b0;
+    end else begin
+      automatic logic [FlightWidth-1:0] gatherer = store_starts ? free_q : newest_q;
+      if (store_starts) begin
+        flight_id_q[free_q] <= head.id;
+        flight_signal_q[free_q] <= head.signal_mask;
+        flight_gathered_q[free_q] <= started.empty;
+        newest_q <= free_q;
+        free_q <= free_q == FlightWidth'(StoreInflight - 1) ? '0 : free_q + 1'b1;
+      end
+      if (gathered) flight_gathered_q[gatherer] <= 1'b1;
+      if (piece && begins) begin
+        burst_begin_q[fill_q] <= burst_begin;
+        burst_end_q[fill_q] <= burst_end;
+        burst_flight_q[fill_q] <= gatherer;
+      end
+      if (retires) oldest_q <= oldest_q == FlightWidth'(StoreInflight - 1) ? '0 : oldest_q + 1'b1;
+      flights_q <= flights_q + 8'(store_starts) - 8'(retires);
+      used_q <= used_q + 8'(piece && begins) - 8'(sends && last_beat);
+      waiting_q <= waiting_q + 8'(last_piece) - 8'(sends && last_beat);
+      unanswered_q <= unanswered_q + 8'(sends && last_beat) - 8'(b_valid_i);
+      if (sends) begin
+        sending_q <= !last_beat;
+        beat_q <= last_beat ? '0 : beat_q + 8'd1;
+        if (last_beat) send_q <= send_q == BufferWidth'(StoreBuffers - 1) ? '0 : send_q + 1'b1;
+      end
+    end
+  end
+
+  for (genvar i = 0; i < StoreInflight; i++) begin : gen_bursts
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) flight_bursts_q[i] <= '0;
+      else flight_bursts_q[i] <= flight_bursts_q[i] +
+          16'(piece && begins && (store_starts ? free_q : newest_q) == FlightWidth'(i)) - 16'(b_valid_i && b_id_i == 8'(i));
+    end
+  end
+
+  // Where the cycle goes.
+  always_comb begin
+    activity_o = '{id: flight_id_q[oldest_q], reserved: '0, cause: StallNone, kind: Busy};
+    if (sends || granted) begin
+      activity_o.kind = Busy;
+    end else if (piece) begin
+      activity_o.kind = Stalled;
+      activity_o.cause = move.to_acc ? StallAccPort : StallSpadPort;
+      activity_o.id = store_starts ? head.id : flight_id_q[newest_q];
+    end else if (has_flight) begin
+      activity_o.kind = Stalled;
+      activity_o.cause = cannot_signal ? StallSemaphore : StallDram;
+    end else if (pop) begin
+      activity_o.kind = Busy;
+    end else if (!empty) begin
+      activity_o.kind = Stalled;
+      activity_o.cause = StallSemaphore;
+      activity_o.id = head.id;
+    end else begin
+      activity_o.kind = Idle;
+    end
+  end
+  assign start_o = '{valid: pop, id: head.id};
+  assign end_o[0] = '{valid: retires, id: flight_id_q[oldest_q]};
+  assign end_o[1] = '{valid: set_starts, id: head.id};
+
+  assign conflicts_o[2] = '0;
+  assign conflicts_o[3] = '0;
+  always_ff @(posedge clk_i) begin : conflicts
+    if (!rst_ni) begin
+      conflicts_o[0] <= '0;
+      conflicts_o[1] <= '0;
+    end else if (piece) begin
+      if (by_matrix) conflicts_o[0] <= conflicts_o[0] + 32'd1;
+      else if (by_vector) conflicts_o[1] <= conflicts_o[1] + 32'd1;
+    end
+  end
+
+  answer_is_expected: assert property (@(posedge clk_i) disable iff (!rst_ni) b_valid_i |-> (unanswered_q != '0))
+    else $error("A write response came that no burst waits for.");
+endmodule
+// verilator lint_on UNUSEDSIGNAL

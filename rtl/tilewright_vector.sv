@@ -1,0 +1,512 @@
+// The vector unit: rows VEC-* of docs/microarchitecture.md. It walks the steps of an instruction as their iterators say; what
+// a lane computes is generated from the description. A beat's value is computed in the cycle of its last tap and travels
+// through a pipeline of the instruction's latency, over which synthesis may retime it.
+// verilator lint_off UNUSEDSIGNAL
+// Reason: not every register, field and bit of a lane is used by every instruction.
+module tilewright_vector import tilewright_pkg::*; (
+  input  logic             clk_i,
+  input  logic             rst_ni,
+  input  logic             push_i,
+  input  issued_t          issued_i,
+  output logic             full_o,
+  output logic             idle_o,          // queue empty, no instruction; registered
+  // Semaphores, in the order of priority.
+  input  levels_t          avail_i,
+  output levels_t          avail_o,
+  input  levels_t          room_i,
+  output levels_t          room_o,
+  output mask_t            take_o,
+  output mask_t            give_o,
+  // A read port for each stream; banks that the matrix unit holds, and that this one holds, in this cycle.
+  input  spad_mask_t       spad_read_by_matrix_i,
+  input  acc_mask_t        acc_read_by_matrix_i,
+  input  acc_mask_t        acc_write_by_matrix_i,
+  output spad_mask_t       spad_read_held_o,
+  output acc_mask_t        acc_read_held_o,
+  output spad_mask_t       spad_write_held_o,
+  output acc_mask_t        acc_write_held_o,
+  output logic [VectorStreams-1:0]       spad_read_o,
+  output logic [VectorStreams-1:0]       acc_read_o,
+  output logic [VectorStreams-1:0][47:0] read_address_o, // byte
+  input  logic [VectorStreams-1:0][8*SpadPort-1:0] spad_data_i,
+  input  logic [VectorStreams-1:0][8*AccPort-1:0]  acc_data_i,
+  output logic             spad_write_o,
+  output logic             acc_write_o,
+  output logic [47:0]      write_address_o,
+  output logic [15:0]      write_bytes_o,
+  output logic [32*Lanes-1:0] write_data_o,
+  // Trace.
+  output activity_t        activity_o,
+  output event_t           start_o,
+  output event_t           end_o,
+  output logic [31:0]      conflicts_o [4]  // lost to matrix, vector, load, store
+);
+  // A memory operand of a step: where it begins, bytes from iteration to iteration. From lane to lane it is contiguous, stays
+  // (broadcast), or goes one element a piece.
+  typedef struct packed {
+    logic [VectorDims-1:0][47:0] stride;
+    logic [47:0] address;
+    logic [47:0] lane_stride;
+    logic        valid;
+    logic        once;      // with the first tap only
+    logic        to_acc;    // stands in the accumulators
+    logic        broadcast;
+    logic        contiguous;
+    logic [2:0]  bytes;     // of an element
+  } stream_t;
+  typedef struct packed {
+    stream_t [VectorStreams-1:0] stream;
+    stream_t write;
+    logic [VectorDims-1:0][31:0] extent; // beats, not elements, along the lanes
+    logic [31:0] lane_extent;
+    logic        any_beats;
+    logic        has_taps;
+  } step_t;
+
+  function automatic stream_t normal(stream_t stream);
+    normal = stream;
+    normal.broadcast = stream.lane_stride == '0;
+    normal.contiguous = stream.lane_stride == {45'h0, stream.bytes};
+    normal.stride[VectorSpatial-1] = stream.stride[VectorSpatial-1] * 48'(Lanes);
+  endfunction
+
+  localparam int ElementBits = 32 * Lanes;
+  localparam int PipeDepth = VectorLatencyMax + 1;
+  localparam int PipeWidth = $clog2(PipeDepth);
+
+  typedef enum logic [2:0] {Free, Startup, Taps, Drain, Signal} phase_e;
+  phase_e phase_q;
+  logic [7:0] instruction_q;
+  logic [31:0] id_q;
+  mask_t signal_q;
+  logic [15:0] startup_q, latency_q;
+  step_t [VectorSteps-1:0] steps_q;
+  step_t cur_q;
+  logic [2:0] step_q, count_q;
+  logic any_q; // a step has beats
+  instruction_t bits_q;
+  vector_state_t state_q;
+
+  // The current tap: its place in the nest, and for each stream the address at which each loop stands and what is left.
+  logic [VectorDims-1:0][31:0] index_q;
+  logic [VectorStreams:0][VectorDims-1:0][47:0] place_q; // the last one is the write's
+  logic [VectorStreams-1:0][47:0] address_q;
+  logic [VectorStreams-1:0][15:0] left_q; // bytes, or elements that take a piece each
+  logic [VectorStreams-1:0][15:0] done_q; // bytes of `elements` that are there
+  logic [VectorStreams-1:0][ElementBits-1:0] elements_q, elements;
+  logic [Lanes-1:0][63:0] sum_q, sum_d;
+  logic [Lanes-1:0][31:0] value_d;
+  logic [31:0] array_where [Lanes];
+  logic [7:0] array_target;
+
+  // Beats on their way to their write, oldest first.
+  logic [31:0] now_q; // cycles that were not frozen
+  logic [31:0] pipe_due_q [PipeDepth];
+  logic [ElementBits-1:0] pipe_data_q [PipeDepth];
+  logic [47:0] pipe_address_q [PipeDepth];
+  logic [47:0] pipe_stride_q [PipeDepth];
+  logic [15:0] pipe_left_q [PipeDepth]; // bytes, or elements that take a piece each
+  logic [PipeDepth-1:0] pipe_writes_q, pipe_to_acc_q, pipe_whole_q;
+  logic [2:0] pipe_bytes_q [PipeDepth];
+  logic [PipeWidth-1:0] pipe_head_q, pipe_tail_q;
+  logic [15:0] pipe_count_q;
+  logic writing_q; // the oldest beat is partly written
+  logic [47:0] w_address_q;
+  logic [15:0] w_left_q, w_done_q;
+
+  logic tap_done, beat_done, first_tap, last_tap, last_beat, has_taps;
+  logic [31:0] lanes_now, lane_base;
+
+  `include "tilewright_vector.svh"
+
+  issued_t head;
+  logic empty, pop;
+  tilewright_queue #(.Depth(VectorQueue)) u_queue (.clk_i, .rst_ni, .push_i, .data_i(issued_i), .pop_i(pop), .head_o(head),
+                                                   .empty_o(empty), .full_o);
+
+  // VEC-start.
+  logic can_take, set_starts, starts;
+  always_comb begin
+    can_take = (head.wait_mask & ~avail_i[0]) == '0;
+    set_starts = phase_q == Free && !empty && can_take && head.is_set && (head.signal_mask & ~room_i[0]) == '0;
+    starts = phase_q == Free && !empty && can_take && !head.is_set;
+    pop = set_starts || starts;
+  end
+  assign take_o = pop ? head.wait_mask : '0;
+  assign avail_o = after(avail_i, take_o);
+
+  // VEC-first.
+  logic first_cycle, in_taps, runs;
+  assign first_cycle = phase_q == Startup && startup_q == 16'd1;
+  assign in_taps = phase_q == Taps || (first_cycle && any_q);
+  assign runs = in_taps || phase_q == Drain || first_cycle;
+
+  // VEC-write, VEC-freeze.
+  logic due, wants_write, w_granted, w_last, frozen, pops;
+  logic [47:0] w_address;
+  logic [15:0] w_left, w_done, w_bytes, w_port;
+  acc_mask_t w_acc_mask;
+  logic w_to_acc, w_whole;
+  always_comb begin
+    due = runs && pipe_count_q != '0 && pipe_due_q[pipe_head_q] == now_q + 32'd1;
+    wants_write = due && pipe_writes_q[pipe_head_q];
+    w_to_acc = pipe_to_acc_q[pipe_head_q];
+    w_whole = pipe_whole_q[pipe_head_q];
+    w_address = writing_q ? w_address_q : pipe_address_q[pipe_head_q];
+    w_left = writing_q ? w_left_q : pipe_left_q[pipe_head_q];
+    w_done = writing_q ? w_done_q : '0;
+    w_port = w_to_acc ? 16'(AccPort) : 16'(SpadPort);
+    w_bytes = w_whole ? (w_left < w_port ? w_left : w_port) : 16'(pipe_bytes_q[pipe_head_q]);
+    w_acc_mask = '0;
+    spad_write_held_o = '0;
+    if (wants_write && w_to_acc) w_acc_mask = acc_banks(w_address, int'(w_bytes));
+    if (wants_write && !w_to_acc) spad_write_held_o = spad_banks(w_address, int'(w_bytes));
+    w_granted = wants_write && (w_acc_mask & acc_write_by_matrix_i) == '0;
+    w_last = w_whole ? w_left == w_bytes : w_left == 16'd1;
+    acc_write_held_o = w_granted ? w_acc_mask : '0;
+    frozen = wants_write && !(w_granted && w_last);
+    pops = due && !frozen;
+    write_data_o = '0;
+    if (w_granted) write_data_o = w_done == '0 ? pipe_data_q[pipe_head_q] : pipe_data_q[pipe_head_q] >> (8 * w_done);
+  end
+  assign spad_write_o = w_granted && !w_to_acc;
+  assign acc_write_o = w_granted && w_to_acc;
+  assign write_address_o = w_address;
+  assign write_bytes_o = w_bytes;
+
+  // VEC-beat: a piece for each stream.
+  logic [VectorStreams-1:0] wants, granted;
+  logic [VectorStreams-1:0][15:0] piece, left_d;
+  logic progress;
+  stall_e denied;
+  logic [7:0] lost_to_matrix, lost_to_vector;
+  logic whole, by_matrix, by_vector;
+  logic [15:0] port;
+  spad_mask_t spad_mask;
+  acc_mask_t acc_mask;
+  always_comb begin
+    whole = 1'b0;
+    by_matrix = 1'b0;
+    by_vector = 1'b0;
+    port = '0;
+    spad_mask = '0;
+    acc_mask = '0;
+    spad_read_held_o = '0;
+    acc_read_held_o = '0;
+    progress = 1'b1;
+    denied = StallNone;
+    tap_done = in_taps && !frozen;
+    lost_to_matrix = '0;
+    lost_to_vector = '0;
+    wants = '0;
+    granted = '0;
+    piece = '0;
+    left_d = left_q;
+    if (in_taps && !frozen) begin
+      for (int m = 0; m < VectorStreams; m++) if (cur_q.stream[m].valid) progress = 1'b0;
+      for (int m = 0; m < VectorStreams; m++) begin
+        whole = cur_q.stream[m].contiguous || cur_q.stream[m].broadcast;
+        port = cur_q.stream[m].to_acc ? 16'(AccPort) : 16'(SpadPort);
+        wants[m] = cur_q.stream[m].valid && left_q[m] != '0;
+        piece[m] = whole ? (left_q[m] < port ? left_q[m] : port) : 16'(cur_q.stream[m].bytes);
+        if (wants[m]) begin
+          spad_mask = '0;
+          acc_mask = '0;
+          if (cur_q.stream[m].to_acc) acc_mask = acc_banks(address_q[m], int'(piece[m]));
+          else spad_mask = spad_banks(address_q[m], int'(piece[m]));
+          by_matrix = (spad_mask & spad_read_by_matrix_i) != '0 || (acc_mask & acc_read_by_matrix_i) != '0;
+          by_vector = (spad_mask & spad_read_held_o) != '0 || (acc_mask & acc_read_held_o) != '0;
+          granted[m] = !by_matrix && !by_vector;
+          if (granted[m]) begin
+            spad_read_held_o = spad_read_held_o | spad_mask;
+            acc_read_held_o = acc_read_held_o | acc_mask;
+            progress = 1'b1;
+            left_d[m] = left_q[m] - (whole ? piece[m] : 16'd1);
+          end else begin
+            if (by_matrix) lost_to_matrix = lost_to_matrix + 8'd1;
+            else lost_to_vector = lost_to_vector + 8'd1;
+            if (denied == StallNone) denied = cur_q.stream[m].to_acc ? StallAccPort : StallSpadPort;
+          end
+          if (left_d[m] != '0) tap_done = 1'b0;
+        end
+      end
+    end
+  end
+  for (genvar m = 0; m < VectorStreams; m++) begin : gen_ports
+    assign spad_read_o[m] = granted[m] && !cur_q.stream[m].to_acc;
+    assign acc_read_o[m] = granted[m] && cur_q.stream[m].to_acc;
+    assign read_address_o[m] = address_q[m];
+  end
+
+  // The elements of the tap as far as they are there.
+  logic [ElementBits-1:0] data;
+  always_comb begin
+    data = '0;
+    elements = elements_q;
+    for (int m = 0; m < VectorStreams; m++) begin
+      if (granted[m]) begin
+        data =
+            cur_q.stream[m].to_acc ? ElementBits'(acc_data_i[m]) : ElementBits'(spad_data_i[m]);
+        if (cur_q.stream[m].contiguous || cur_q.stream[m].broadcast) begin
+          if (done_q[m] == '0) elements[m] = data;
+          else elements[m] = elements_q[m] | (data << (8 * done_q[m]));
+        end else if (cur_q.stream[m].bytes == 3'd1) begin
+          elements[m][8 * done_q[m] +: 8] = data[7:0];
+        end else if (cur_q.stream[m].bytes == 3'd2) begin
+          elements[m][8 * done_q[m] +: 16] = data[15:0];
+        end else begin
+          elements[m][8 * done_q[m] +: 32] = data[31:0];
+        end
+      end
+    end
+  end
+
+  always_comb begin
+    has_taps = cur_q.has_taps;
+    lane_base = index_q[VectorSpatial-1] * Lanes;
+    lanes_now = cur_q.lane_extent - lane_base < Lanes ? cur_q.lane_extent - lane_base : Lanes;
+    first_tap = 1'b1;
+    last_tap = 1'b1;
+    for (int d = VectorSpatial; d < VectorDims; d++) begin
+      if (index_q[d] != '0) first_tap = 1'b0;
+      if (index_q[d] + 32'd1 < cur_q.extent[d]) last_tap = 1'b0;
+    end
+    last_beat = 1'b1;
+    for (int d = 0; d < VectorSpatial; d++) if (index_q[d] + 32'd1 < cur_q.extent[d]) last_beat = 1'b0;
+    beat_done = tap_done && last_tap;
+  end
+
+  // VEC-end.
+  logic drained, signals, ends;
+  logic more_steps;
+  logic [2:0] next_step;
+  always_comb begin
+    more_steps = 1'b0;
+    next_step = '0;
+    for (int s = VectorSteps - 1; s >= 0; s--)
+      if (s > int'(step_q) && s < int'(count_q) && steps_q[s].any_beats) begin
+        more_steps = 1'b1;
+        next_step = 3'(s);
+      end
+    drained = !frozen && (phase_q == Drain || (first_cycle && !any_q)) && (pipe_count_q == '0 || (pipe_count_q == 16'd1 && pops));
+    signals = phase_q == Signal || drained;
+    ends = signals && (signal_q & ~room_i[0]) == '0;
+  end
+  assign give_o = set_starts ? head.signal_mask : ends ? signal_q : '0;
+  assign room_o = after(room_i, give_o);
+  assign idle_o = empty && phase_q == Free;
+
+  always_ff @(posedge clk_i) begin : control
+    if (!rst_ni) begin
+      phase_q <= Free;
+      state_q <= vector_state_reset();
+      startup_q <= '0;
+      latency_q <= '0;
+      instruction_q <= '0;
+      bits_q <= '0;
+      id_q <= '0;
+      signal_q <= '0;
+      steps_q <= '0;
+      step_q <= '0;
+      count_q <= '0;
+      any_q <= 1'b0;
+      cur_q <= '0;
+      index_q <= '0;
+      place_q <= '0;
+      address_q <= '0;
+      left_q <= '0;
+      done_q <= '0;
+      now_q <= '0;
+    end else begin
+      automatic logic enters = 1'b0;             // a step begins
+      automatic step_t entered = '0;
+      automatic logic moves = tap_done && !(last_tap && last_beat);
+      automatic logic [VectorDims-1:0][31:0] index = index_q;
+      automatic logic [VectorStreams:0][VectorDims-1:0][47:0] place = place_q;
+      if (set_starts) state_q <= vector_execute_set(state_q, head.instruction, head.bits);
+      if (runs && !frozen) now_q <= now_q + 32'd1;
+      if (starts) begin
+        automatic step_t [VectorSteps-1:0] steps = '0;
+        automatic logic any = 1'b0;
+        automatic logic [2:0] first = '0;
+        for (int s = VectorSteps - 1; s >= 0; s--) begin
+          if (s < int'(step_count(head.instruction)))
+            steps[s] = step_of(head.instruction, 3'(s), head.bits, state_q, head.address);
+          if (steps[s].any_beats) begin
+            any = 1'b1;
+            first = 3'(s);
+          end
+        end
+        phase_q <= Startup;
+        startup_q <= 16'(VectorStart);
+        latency_q <= latency_of(head.instruction);
+        instruction_q <= head.instruction;
+        bits_q <= head.bits;
+        id_q <= head.id;
+        signal_q <= head.signal_mask;
+        steps_q <= steps;
+        count_q <= step_count(head.instruction);
+        any_q <= any;
+        step_q <= first;
+        enters = any;
+        entered = steps[first];
+      end
+      if (phase_q == Startup) begin
+        startup_q <= startup_q - 16'd1;
+        if (first_cycle) phase_q <= any_q ? Taps : Drain;
+      end
+      if (tap_done && last_tap && last_beat) begin
+        if (more_steps) begin
+          enters = 1'b1;
+          entered = steps_q[next_step];
+          step_q <= next_step;
+        end else begin
+          phase_q <= Drain;
+        end
+      end
+      if (signals) phase_q <= ends ? Free : Signal;
+
+      // The next tap, or the first one of a step.
+      if (moves) begin
+        automatic int at = 0;
+        for (int d = 0; d < VectorDims; d++) if (index_q[d] + 32'd1 < cur_q.extent[d]) at = d;
+        for (int d = 0; d < VectorDims; d++) begin
+          if (d == at) index[d] = index_q[d] + 32'd1;
+          if (d > at) index[d] = '0;
+        end
+        for (int m = 0; m <= VectorStreams; m++) begin
+          automatic logic [47:0] to = place_q[m][at] +
+              (m == VectorStreams ? cur_q.write.stride[at] : cur_q.stream[m % VectorStreams].stride[at]);
+          for (int d = 0; d < VectorDims; d++) if (d >= at) place[m][d] = to;
+        end
+      end
+      if (enters) begin
+        index = '0;
+        for (int m = 0; m <= VectorStreams; m++)
+          for (int d = 0; d < VectorDims; d++)
+            place[m][d] = m == VectorStreams ? entered.write.address : entered.stream[m % VectorStreams].address;
+        cur_q <= entered;
+      end
+      if (moves || enters) begin
+        automatic step_t own = enters ? entered : cur_q;
+        automatic logic [31:0] base = index[VectorSpatial-1] * Lanes;
+        automatic logic [31:0] lanes = own.lane_extent - base < Lanes ? own.lane_extent - base : Lanes;
+        automatic logic first = 1'b1;
+        for (int d = VectorSpatial; d < VectorDims; d++) if (index[d] != '0) first = 1'b0;
+        index_q <= index;
+        place_q <= place;
+        for (int m = 0; m < VectorStreams; m++) begin
+          address_q[m] <= place[m][VectorDims-1];
+          done_q[m] <= '0;
+          if (!own.stream[m].valid || (own.stream[m].once && !first)) left_q[m] <= '0;
+          else if (own.stream[m].contiguous) left_q[m] <= 16'(lanes * 32'(own.stream[m].bytes));
+          else if (own.stream[m].broadcast) left_q[m] <= 16'(own.stream[m].bytes);
+          else left_q[m] <= 16'(lanes);
+        end
+      end else begin
+        left_q <= left_d;
+        for (int m = 0; m < VectorStreams; m++) begin
+          if (granted[m]) begin
+            done_q[m] <= done_q[m] + piece[m];
+            address_q[m] <= address_q[m] +
+                (cur_q.stream[m].contiguous || cur_q.stream[m].broadcast ? 48'(piece[m]) : cur_q.stream[m].lane_stride);
+          end
+        end
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin : pipeline
+    if (!rst_ni) begin
+      elements_q <= '0;
+      sum_q <= '0;
+      pipe_head_q <= '0;
+      pipe_tail_q <= '0;
+      pipe_count_q <= '0;
+      pipe_writes_q <= '0;
+      pipe_to_acc_q <= '0;
+      pipe_whole_q <= '0;
+      writing_q <= 1'b0;
+      w_address_q <= '0;
+      w_left_q <= '0;
+      w_done_q <= '0;
+    end else begin
+      if (granted != '0) elements_q <= elements;
+      if (tap_done) sum_q <= sum_d;
+      if (beat_done) begin
+        // The bytes of the beat as they are written: elements side by side, or the last lane's alone.
+        automatic logic [ElementBits-1:0] packed_data = '0;
+        for (int l = 0; l < Lanes; l++) begin
+          if (32'(l) < lanes_now) begin
+            automatic int to = cur_q.write.broadcast ? 0 : l;
+            if (cur_q.write.bytes == 3'd1) packed_data[8 * to +: 8] = value_d[l][7:0];
+            else if (cur_q.write.bytes == 3'd2) packed_data[16 * to +: 16] = value_d[l][15:0];
+            else packed_data[32 * to +: 32] = value_d[l];
+          end
+        end
+        pipe_due_q[pipe_tail_q] <= now_q + 32'd1 + 32'(latency_q);
+        pipe_data_q[pipe_tail_q] <= packed_data;
+        pipe_address_q[pipe_tail_q] <= place_q[VectorStreams][VectorDims-1];
+        pipe_stride_q[pipe_tail_q] <= cur_q.write.lane_stride;
+        pipe_bytes_q[pipe_tail_q] <= cur_q.write.bytes;
+        pipe_writes_q[pipe_tail_q] <= cur_q.write.valid;
+        pipe_to_acc_q[pipe_tail_q] <= cur_q.write.to_acc;
+        pipe_whole_q[pipe_tail_q] <= cur_q.write.contiguous || cur_q.write.broadcast;
+        pipe_left_q[pipe_tail_q] <= cur_q.write.contiguous ? 16'(lanes_now * 32'(cur_q.write.bytes))
+                                    : cur_q.write.broadcast ? 16'(cur_q.write.bytes) : 16'(lanes_now);
+        pipe_tail_q <= pipe_tail_q == PipeWidth'(PipeDepth - 1) ? '0 : pipe_tail_q + 1'b1;
+      end
+      if (pops) pipe_head_q <= pipe_head_q == PipeWidth'(PipeDepth - 1) ? '0 : pipe_head_q + 1'b1;
+      pipe_count_q <= pipe_count_q + 16'(beat_done) - 16'(pops);
+      if (w_granted) begin
+        writing_q <= !w_last;
+        w_address_q <= w_address + (w_whole ? 48'(w_bytes) : pipe_stride_q[pipe_head_q]);
+        w_left_q <= w_left - (w_whole ? w_bytes : 16'd1);
+        w_done_q <= w_done + w_bytes;
+      end
+    end
+  end
+
+  // Where the cycle goes.
+  always_comb begin
+    activity_o = '{id: id_q, reserved: '0, cause: StallNone, kind: Busy};
+    if (phase_q == Free) begin
+      activity_o.id = head.id;
+      if (empty) begin
+        activity_o.kind = Idle;
+      end else if (!pop) begin
+        activity_o.kind = Stalled;
+        activity_o.cause = StallSemaphore;
+      end
+    end else if (frozen) begin
+      if (!w_granted) begin
+        activity_o.kind = Stalled;
+        activity_o.cause = w_to_acc ? StallAccPort : StallSpadPort;
+      end
+    end else if (signals && !ends) begin
+      activity_o.kind = Stalled;
+      activity_o.cause = StallSemaphore;
+    end else if (in_taps && !progress && !tap_done) begin
+      activity_o.kind = Stalled;
+      activity_o.cause = denied;
+    end
+  end
+  assign start_o = '{valid: pop, id: head.id};
+  assign end_o = '{valid: set_starts || ends, id: set_starts ? head.id : id_q};
+
+  assign conflicts_o[2] = '0;
+  assign conflicts_o[3] = '0;
+  always_ff @(posedge clk_i) begin : conflicts
+    if (!rst_ni) begin
+      conflicts_o[0] <= '0;
+      conflicts_o[1] <= '0;
+    end else begin
+      conflicts_o[0] <= conflicts_o[0] + 32'(lost_to_matrix) + 32'(wants_write && !w_granted);
+      conflicts_o[1] <= conflicts_o[1] + 32'(lost_to_vector);
+    end
+  end
+
+  pipeline_has_room: assert property (@(posedge clk_i) disable iff (!rst_ni) beat_done |-> (pipe_count_q < 16'(PipeDepth)))
+    else $error("A beat entered a pipeline that is full.");
+endmodule
+// verilator lint_on UNUSEDSIGNAL

@@ -1,0 +1,40 @@
+// Cycles a second of the rtl engine on programs that keep one unit, or all of them, busy.
+#include "harness.h"
+
+#include "tilewright/simulator/engine.h"
+
+#include <cstdio>
+#include <utility>
+
+using namespace tilewright;
+
+int main(int argc, char **argv) {
+  const isa::Isa &isa = cycle::target(argc > 1 ? argv[1] : "edge16");
+  const std::string set =
+      "matrix.set r0=a_s0, v0=16, r1=w_s0, v1=16\nmatrix.set r0=d_s0, v0=16, r1=a_s1, v1=0\n"
+      "vector.set r0=a_s0, v0=16, r1=d_s0, v1=16\n";
+  const std::string mload = "mload w=0, k=16, n=16\n",
+                    mmul = "mmul a=0x4000, d=0, n1=1, n0=400, k=16, n=16, accumulate=1, swap=1\n";
+  const std::string vector = "vrescale a=0x2000, d=0x20000, n0=400, nc=16\n";
+  const std::string load = "load s=0, d=0x28000, n1=1, n0=16384\n",
+                    store = "store s=0x20000, d=0x80000, n1=1, n0=8192\n";
+  const std::pair<const char *, std::string> programs[] = {
+      {"matrix", set + "loop count=100, length=2\n" + mload + mmul + "halt"},
+      {"vector", set + "loop count=100, length=1\n" + vector + "halt"},
+      {"load", "loop count=50, length=1\n" + load + "halt"},
+      {"store", "loop count=50, length=1\n" + store + "halt"},
+      {"all", set + "loop count=50, length=5\n" + load + mload + mmul + vector + store + "halt"}};
+  const auto engine = makeRtlEngine(isa);
+  for (const auto &[name, text] : programs) {
+    Program program = cycle::assemble(isa, text);
+    program.codeAddress = 0x100000;
+    program.dramBytes = 0x200000;
+    DramImage image(program);
+    RunOptions options;
+    options.trace = false;
+    const RunRecord record = engine->run(program, image, options);
+    std::printf("%-8s %9lld cycles %7.0f k cycles/s\n", name, static_cast<long long>(record.cycles),
+                static_cast<double>(record.cycles) / record.wallSeconds / 1000);
+  }
+  return 0;
+}

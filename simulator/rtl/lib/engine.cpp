@@ -1,0 +1,218 @@
+// The rtl engine: clocks the model, stands for the DRAM behind its AXI4 port, and makes the record
+// of its trace.
+#include "model.h"
+#include "trace.h"
+
+#include "tilewright/simulator/dram_model.h"
+#include "tilewright/simulator/engine.h"
+#include "tilewright/support/error.h"
+
+#include <chrono>
+#include <cstring>
+#include <deque>
+#include <fmt/format.h>
+#include <stdexcept>
+
+namespace tilewright {
+
+namespace {
+
+using rtl::ModelPorts;
+
+// The memory side of the AXI4 port. Data are those of the DramImage; times are DramModel's.
+// Whatever breaks a rule of the bus is our mistake: std::logic_error.
+class Memory {
+public:
+  Memory(const DramConfig &config, int64_t burstBytes, DramImage &image)
+      : model_(config), bus_(static_cast<uint64_t>(config.busBytes)),
+        burst_(static_cast<uint64_t>(burstBytes)), image_(image) {}
+
+  // What is on the read data and write response channels in cycle t; true when the inputs changed.
+  bool drive(int64_t t, ModelPorts &ports) {
+    const bool changed = ports.rValid != 0 || ports.bValid != 0;
+    ports.rValid = ports.rLast = ports.bValid = 0;
+    if (!reads_.empty() && reads_.front().first <= t) {
+      Read &read = reads_.front();
+      ports.rValid = 1;
+      ports.rId = read.id;
+      ports.rLast = t == read.last;
+      load(read.address, ports.rData);
+      read.address += bus_;
+      ++read.first;
+      if (ports.rLast != 0)
+        reads_.pop_front();
+    }
+    if (!responses_.empty() && responses_.front().cycle == t) {
+      ports.bValid = 1;
+      ports.bId = responses_.front().id;
+      responses_.pop_front();
+    }
+    return changed || ports.rValid != 0 || ports.bValid != 0;
+  }
+
+  // Takes what the core sends in cycle t.
+  void accept(int64_t t, const ModelPorts &ports) {
+    if (ports.arValid != 0) {
+      const uint64_t bytes = (uint64_t(ports.arLen) + 1) * bus_ - ports.arAddress % bus_;
+      checkBurst("read", ports.arAddress, bytes);
+      const int64_t last = model_.read(t, ports.arAddress, static_cast<int64_t>(bytes));
+      reads_.push_back({last - ports.arLen, last, ports.arAddress / bus_ * bus_, ports.arId});
+    }
+    if (ports.awValid != 0) {
+      if (beatsLeft_ != 0)
+        throw std::logic_error("a write address comes before the last beat of the burst before it");
+      beatsLeft_ = ports.awLen + 1;
+      writeAddress_ = ports.awAddress;
+      beatAddress_ = writeAddress_ / bus_ * bus_;
+      writeBytes_ = (uint64_t(ports.awLen) + 1) * bus_ - writeAddress_ % bus_;
+      checkBurst("write", writeAddress_, writeBytes_);
+    }
+    if (ports.wValid == 0)
+      return;
+    if (beatsLeft_ == 0)
+      throw std::logic_error("a write beat comes without an address");
+    store(ports);
+    beatAddress_ += bus_;
+    if ((--beatsLeft_ == 0) != (ports.wLast != 0))
+      throw std::logic_error("the last beat of a write burst is not where its length says");
+    if (ports.wLast != 0)
+      responses_.push_back(
+          {model_.write(t, writeAddress_, static_cast<int64_t>(writeBytes_)), ports.awId});
+  }
+
+  bool isQuiet() const { return reads_.empty() && responses_.empty() && beatsLeft_ == 0; }
+  const DramModel &model() const { return model_; }
+
+private:
+  struct Read {
+    int64_t first, last; // cycles of the beats that are left
+    uint64_t address;    // of the next
+    uint8_t id;
+  };
+  struct Response {
+    int64_t cycle;
+    uint8_t id;
+  };
+
+  void checkBurst(const char *kind, uint64_t address, uint64_t bytes) const {
+    if (address / burst_ != (address + bytes - 1) / burst_)
+      throw std::logic_error(fmt::format("a {} burst at 0x{:x} of {} bytes crosses its boundary",
+                                         kind, address, bytes));
+  }
+  void load(uint64_t address, uint8_t *beat) const {
+    std::memset(beat, 0, bus_);
+    if (address < image_.size())
+      std::memcpy(beat, image_.data() + address, std::min(bus_, image_.size() - address));
+  }
+  void store(const ModelPorts &ports) {
+    for (uint64_t i = 0; i < bus_; ++i)
+      if ((ports.wStrobe[i / 8] >> (i % 8) & 1) != 0) {
+        if (beatAddress_ + i >= image_.size())
+          throw std::logic_error("a write beat lies beyond the program's DRAM");
+        image_.data()[beatAddress_ + i] = ports.wData[i];
+      }
+  }
+
+  DramModel model_;
+  uint64_t bus_, burst_;
+  DramImage &image_;
+  std::deque<Read> reads_;
+  std::deque<Response> responses_;
+  int beatsLeft_ = 0;
+  uint64_t writeAddress_ = 0, beatAddress_ = 0, writeBytes_ = 0;
+};
+
+// A model for the time of one run.
+class Instance {
+public:
+  explicit Instance(const rtl::ModelLibrary &library)
+      : library_(library), model_(library.create()) {}
+  Instance(const Instance &) = delete;
+  Instance &operator=(const Instance &) = delete;
+  ~Instance() { library_.destroy(model_); }
+  void settle() { library_.settle(model_, &ports); }
+  void clock() { library_.clock(model_, &ports); }
+  ModelPorts ports;
+
+private:
+  const rtl::ModelLibrary &library_;
+  void *model_;
+};
+
+class RtlEngine : public Engine {
+public:
+  explicit RtlEngine(const isa::Isa &isa) : isa_(isa), dramConfig_(DramConfig::of(isa)) {
+    rtl::checkModel(isa);
+  }
+  const char *name() const override { return "rtl"; }
+
+  RunRecord run(const Program &program, DramImage &dram, const RunOptions &options) override {
+    return rtl::run(isa_, rtl::loadModel(isa_), dramConfig_, program, dram, options);
+  }
+
+private:
+  const isa::Isa &isa_;
+  DramConfig dramConfig_;
+};
+
+} // namespace
+
+namespace rtl {
+
+RunRecord run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig &dramConfig,
+              const Program &program, DramImage &dram, const RunOptions &options) {
+  const auto begin = std::chrono::steady_clock::now();
+  if (program.codeAddress % static_cast<uint64_t>(isa.instructionBytes()) != 0)
+    throw UserError(
+        {program.file, 0, 0, "the rtl engine"},
+        fmt::format("the code stands at 0x{:x}, which is no multiple of an instruction's {} bytes",
+                    program.codeAddress, isa.instructionBytes()),
+        "run it on --engine cycle");
+  Memory memory(dramConfig, isa.param("burst_bytes"), dram);
+  Trace trace(isa, program, dram.size(), options.trace);
+  Instance core(library);
+  ModelPorts &ports = core.ports;
+  ports.codeAddress = program.codeAddress;
+  ports.codeCount =
+      static_cast<uint32_t>(program.code.size() / static_cast<size_t>(isa.instructionBytes()));
+  ports.entry = static_cast<uint32_t>(program.entry);
+  core.settle();
+  core.clock();
+  ports.resetN = 1;
+  int64_t t = 0;
+  bool stopped = false;
+  for (;; ++t) {
+    if (options.maxCycles != 0 && t >= options.maxCycles) {
+      stopped = true;
+      break;
+    }
+    if (memory.drive(t, ports) || t == 0)
+      core.settle();
+    if (ports.errors != 0)
+      throw std::logic_error(fmt::format("an assertion of the RTL failed in cycle {}", t));
+    const bool halted = ports.halted != 0;
+    trace.cycle(t, ports, memory.isQuiet());
+    memory.accept(t, ports);
+    core.clock();
+    if (halted) {
+      ++t;
+      break;
+    }
+  }
+  RunRecord record = trace.finish(t, ports);
+  record.stopped = stopped;
+  record.dramRowHits = memory.model().rowHits();
+  record.dramRowMisses = memory.model().rowMisses();
+  record.dramRefreshes = memory.model().refreshes();
+  record.wallSeconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return record;
+}
+
+} // namespace rtl
+
+std::unique_ptr<Engine> makeRtlEngine(const isa::Isa &isa) {
+  return std::make_unique<RtlEngine>(isa);
+}
+
+} // namespace tilewright

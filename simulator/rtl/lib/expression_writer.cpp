@@ -1,0 +1,178 @@
+#include "expression_writer.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tilewright::rtl {
+
+using isa::Expr;
+using isa::ExprKind;
+using isa::Type;
+
+std::string declaration(const Type &type) {
+  return fmt::format("logic {}[{}:0]", type.isSigned ? "signed " : "", type.bits - 1);
+}
+
+std::string literal(__int128 value, const Type &type) {
+  auto bits = static_cast<unsigned __int128>(value);
+  if (type.bits < 128)
+    bits &= (static_cast<unsigned __int128>(1) << type.bits) - 1;
+  std::string digits;
+  do {
+    digits.insert(digits.begin(), "0123456789abcdef"[static_cast<size_t>(bits & 15)]);
+    bits >>= 4;
+  } while (bits != 0);
+  return fmt::format("{}'{}h{}", type.bits, type.isSigned ? "s" : "", digits);
+}
+
+std::string converted(const std::string &name, const Type &from, const Type &to) {
+  std::string bits = name;
+  if (to.bits > from.bits) {
+    const int more = to.bits - from.bits;
+    bits = from.isSigned ? fmt::format("{{{{{}{{{}[{}]}}}}, {}}}", more, name, from.bits - 1, name)
+                         : fmt::format("{{{}'h0, {}}}", more, name);
+  } else if (to.bits < from.bits) {
+    bits = fmt::format("{}[{}:0]", name, to.bits - 1);
+  } else if (to.isSigned == from.isSigned) {
+    return name;
+  }
+  return fmt::format("${}({})", to.isSigned ? "signed" : "unsigned", bits);
+}
+
+std::string ExpressionWriter::variable(const Type &type, const std::string &value) {
+  const std::string name = fmt::format("{}{}", prefix_, next_++);
+  declarations_ += fmt::format("{}{} {};\n", indent_, declaration(type), name);
+  statements_ += fmt::format("{}{} = {};\n", indent_, name, value);
+  return name;
+}
+
+std::string ExpressionWriter::write(const Expr &expr) {
+  if (expr.kind == ExprKind::Literal)
+    return literal(expr.value, expr.type);
+  if (auto found = known_.find(&expr); found != known_.end())
+    return found->second;
+  const std::string value = operation(expr);
+  return known_[&expr] = variable(expr.type, value);
+}
+
+std::string ExpressionWriter::writeAs(const Expr &expr, const Type &type) {
+  if (expr.kind == ExprKind::Literal)
+    return literal(expr.value, type);
+  if (expr.type == type)
+    return write(expr);
+  return converted(write(expr), expr.type, type);
+}
+
+std::string ExpressionWriter::binary(const Expr &expr, const char *symbol) {
+  const std::string a = writeAs(*expr.args[0], expr.type), b = writeAs(*expr.args[1], expr.type);
+  return fmt::format("{} {} {}", a, symbol, b);
+}
+
+std::string ExpressionWriter::compare(const Expr &expr, const char *symbol) {
+  const Type &x = expr.args[0]->type, &y = expr.args[1]->type;
+  Type common{x.isSigned || y.isSigned, 0};
+  for (const Type *type : {&x, &y})
+    common.bits = std::max(common.bits, type->bits + (common.isSigned && !type->isSigned ? 1 : 0));
+  const std::string a = writeAs(*expr.args[0], common), b = writeAs(*expr.args[1], common);
+  return fmt::format("{} {} {}", a, symbol, b);
+}
+
+// The amount is clamped to [0, bits - 1].
+std::string ExpressionWriter::shift(const Expr &expr) {
+  const int most = expr.type.bits - 1;
+  const std::string value = writeAs(*expr.args[0], expr.type);
+  const char *symbol = expr.kind == ExprKind::ShiftLeft ? "<<" : expr.type.isSigned ? ">>>" : ">>";
+  const Expr &by = *expr.args[1];
+  if (by.kind == ExprKind::Literal)
+    return fmt::format("{} {} {}", value, symbol,
+                       static_cast<int>(std::clamp<__int128>(by.value, 0, most)));
+  // In eight bits: amounts beyond 127 count as 127, which is no less than `most`.
+  const Type &type = by.type;
+  const std::string amount = write(by);
+  std::string clamped = converted(amount, type, {false, 8});
+  if (type.greatest() > most)
+    clamped = fmt::format("{} > {} ? 8'd{} : {}", amount, literal(most, type), most, clamped);
+  if (type.isSigned)
+    clamped = fmt::format("{} < {} ? 8'd0 : {}", amount, literal(0, type), clamped);
+  return fmt::format("{} {} {}", value, symbol, variable({false, 8}, clamped));
+}
+
+std::string ExpressionWriter::saturate(const Expr &expr) {
+  const Expr &arg = *expr.args[0];
+  const Type &from = arg.type, &to = expr.type;
+  const std::string a =
+      arg.kind == ExprKind::Literal ? variable(from, literal(arg.value, from)) : write(arg);
+  std::string result = converted(a, from, to);
+  if (from.greatest() > to.greatest())
+    result = fmt::format("{} > {} ? {} : {}", a, literal(to.greatest(), from),
+                         literal(to.greatest(), to), result);
+  if (from.least() < to.least())
+    result = fmt::format("{} < {} ? {} : {}", a, literal(to.least(), from), literal(to.least(), to),
+                         result);
+  return result;
+}
+
+std::string ExpressionWriter::leadingZeros(const Expr &expr) {
+  const int bits = expr.args[0]->type.bits;
+  const std::string value = write(*expr.args[0]);
+  const std::string count = variable({false, 8}, fmt::format("8'd{}", bits));
+  statements_ += fmt::format("{0}for (int i = 0; i < {1}; i++) if ({2}[i]) {3} = 8'({4} - i);\n",
+                             indent_, bits, value, count, bits - 1);
+  return converted(count, {false, 8}, expr.type);
+}
+
+std::string ExpressionWriter::operation(const Expr &expr) {
+  switch (expr.kind) {
+  case ExprKind::Add:
+    return binary(expr, "+");
+  case ExprKind::Subtract:
+    return binary(expr, "-");
+  case ExprKind::Multiply:
+    return binary(expr, "*");
+  case ExprKind::And:
+    return binary(expr, "&");
+  case ExprKind::Or:
+    return binary(expr, "|");
+  case ExprKind::Xor:
+    return binary(expr, "^");
+  case ExprKind::Minimum:
+  case ExprKind::Maximum: {
+    const std::string a = writeAs(*expr.args[0], expr.type), b = writeAs(*expr.args[1], expr.type);
+    return fmt::format("{0} {2} {1} ? {0} : {1}", a, b, expr.kind == ExprKind::Minimum ? "<" : ">");
+  }
+  case ExprKind::ShiftLeft:
+  case ExprKind::ShiftRight:
+    return shift(expr);
+  case ExprKind::Not:
+    return fmt::format("{} == {}", write(*expr.args[0]), literal(0, expr.args[0]->type));
+  case ExprKind::Negate:
+    return fmt::format("-{}", writeAs(*expr.args[0], expr.type));
+  case ExprKind::Equal:
+    return compare(expr, "==");
+  case ExprKind::NotEqual:
+    return compare(expr, "!=");
+  case ExprKind::Less:
+    return compare(expr, "<");
+  case ExprKind::LessEqual:
+    return compare(expr, "<=");
+  case ExprKind::Greater:
+    return compare(expr, ">");
+  case ExprKind::GreaterEqual:
+    return compare(expr, ">=");
+  case ExprKind::Select: {
+    const std::string condition = write(*expr.args[0]);
+    return fmt::format("{} != {} ? {} : {}", condition, literal(0, expr.args[0]->type),
+                       writeAs(*expr.args[1], expr.type), writeAs(*expr.args[2], expr.type));
+  }
+  case ExprKind::Cast:
+    return writeAs(*expr.args[0], expr.type);
+  case ExprKind::Saturate:
+    return saturate(expr);
+  case ExprKind::CountLeadingZeros:
+    return leadingZeros(expr);
+  default:
+    return leaf_(*this, expr);
+  }
+}
+
+} // namespace tilewright::rtl

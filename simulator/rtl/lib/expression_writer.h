@@ -1,0 +1,53 @@
+// Expressions of the description as SystemVerilog: one variable of the exact width and signedness
+// for each node, every extension and truncation written out, so that no rule of the language about
+// context decides a bit.
+#pragma once
+
+#include "tilewright/isa/isa.h"
+
+#include <functional>
+#include <map>
+#include <string>
+
+namespace tilewright::rtl {
+
+// "logic signed [8:0]".
+std::string declaration(const isa::Type &type);
+// A literal of the type.
+std::string literal(__int128 value, const isa::Type &type);
+// `name`, an expression that may be sliced and has `from`, brought into `to`: extended or
+// truncated.
+std::string converted(const std::string &name, const isa::Type &from, const isa::Type &to);
+
+class ExpressionWriter {
+public:
+  // `leaf` gives the text of a node without an operation (iterator, immediate, register, read): an
+  // expression of exactly the node's width. It may write further nodes first, such as an index.
+  using Leaf = std::function<std::string(ExpressionWriter &, const isa::Expr &)>;
+  ExpressionWriter(Leaf leaf, std::string indent, std::string prefix = "v")
+      : leaf_(std::move(leaf)), indent_(std::move(indent)), prefix_(std::move(prefix)) {}
+
+  // The name of the variable (or the literal) that holds the node; statements are added as needed.
+  std::string write(const isa::Expr &expr);
+  // The same in another type.
+  std::string writeAs(const isa::Expr &expr, const isa::Type &type);
+
+  const std::string &declarations() const { return declarations_; }
+  const std::string &statements() const { return statements_; }
+
+private:
+  std::string variable(const isa::Type &type, const std::string &value);
+  std::string operation(const isa::Expr &expr);
+  std::string binary(const isa::Expr &expr, const char *symbol);
+  std::string compare(const isa::Expr &expr, const char *symbol);
+  std::string shift(const isa::Expr &expr);
+  std::string saturate(const isa::Expr &expr);
+  std::string leadingZeros(const isa::Expr &expr);
+
+  Leaf leaf_;
+  std::string indent_, prefix_, declarations_, statements_;
+  std::map<const isa::Expr *, std::string> known_;
+  int next_ = 0;
+};
+
+} // namespace tilewright::rtl

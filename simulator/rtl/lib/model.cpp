@@ -1,0 +1,235 @@
+#include "model.h"
+
+#include "model_sources.h"
+#include "sha256.h"
+
+#include "tilewright/rtl/generate.h"
+#include "tilewright/support/error.h"
+#include "tilewright/support/files.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <map>
+#include <spawn.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+namespace tilewright::rtl {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+[[noreturn]] void fail(const std::string &message, const std::string &fix) {
+  throw UserError({"", 0, 0, "the rtl engine"}, message, fix);
+}
+
+std::string findProgram(const std::vector<std::string> &names) {
+  const char *path = std::getenv("PATH");
+  std::string rest = path != nullptr ? path : "";
+  std::vector<std::string> directories;
+  while (!rest.empty()) {
+    const size_t colon = rest.find(':');
+    directories.push_back(rest.substr(0, colon));
+    rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
+  }
+  for (const std::string &name : names)
+    for (const std::string &directory : directories)
+      if (const std::string found = directory + "/" + name; ::access(found.c_str(), X_OK) == 0)
+        return found;
+  return "";
+}
+
+fs::path cacheDirectory() {
+  // Relative values are to be ignored (XDG Base Directory Specification).
+  if (const char *cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/')
+    return fs::path(cache) / "tilewright" / "rtl";
+  if (const char *home = std::getenv("HOME"); home != nullptr && *home == '/')
+    return fs::path(home) / ".cache" / "tilewright" / "rtl";
+  fail("there is no directory to keep its models in", "set XDG_CACHE_HOME or HOME");
+}
+
+// One process at a time builds a model; the others wait for it.
+class Lock {
+public:
+  explicit Lock(const fs::path &path)
+      : file_(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
+    if (file_ < 0 || ::flock(file_, LOCK_EX) != 0)
+      fail(fmt::format("cannot lock {}", escape(path.string(), 4096)),
+           "make the cache directory writable");
+  }
+  Lock(const Lock &) = delete;
+  Lock &operator=(const Lock &) = delete;
+  ~Lock() { ::close(file_); }
+
+private:
+  int file_;
+};
+
+// Runs a program, both its outputs appended to the log; true when it succeeded.
+bool run(const std::vector<std::string> &arguments, const fs::path &log) {
+  std::vector<char *> raw;
+  for (const std::string &argument : arguments)
+    raw.push_back(const_cast<char *>(argument.c_str()));
+  raw.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_CREAT | O_WRONLY | O_APPEND, 0666);
+  posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  pid_t child = 0;
+  const int error = ::posix_spawn(&child, raw[0], &actions, nullptr, raw.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0)
+    return false;
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+// Verilator's and the compiler's options; a model is found by them too.
+const std::vector<std::string> &options() {
+  static const std::vector<std::string> all = {"--cc",
+                                               "--exe",
+                                               "--build",
+                                               "-j",
+                                               "2",
+                                               "--top-module",
+                                               "tilewright_top",
+                                               "--prefix",
+                                               "Vtilewright_top",
+                                               "--assert",
+                                               "-O3",
+                                               "--x-assign",
+                                               "fast",
+                                               "--x-initial",
+                                               "fast",
+                                               "--unroll-count",
+                                               "1",
+                                               "--output-split",
+                                               "20000",
+                                               "--output-split-cfuncs",
+                                               "2000",
+                                               "-Wno-fatal",
+                                               "-Wno-lint",
+                                               "-CFLAGS",
+                                               "-fPIC -fno-math-errno",
+                                               "-LDFLAGS",
+                                               "-shared",
+                                               "-MAKEFLAGS",
+                                               "OPT_FAST=-O2 OPT_SLOW=-O1 OPT_GLOBAL=-O2"};
+  return all;
+}
+
+struct Tools {
+  std::string verilator, compiler;
+};
+
+Tools findTools() {
+  Tools tools{findProgram({"verilator"}), findProgram({"clang++-22", "clang++", "g++"})};
+  const char *fix = "{}, or run --engine cycle: it gives the same record";
+  if (tools.verilator.empty())
+    fail("verilator is not here", fmt::format(fmt::runtime(fix), "install the package verilator"));
+  if (tools.compiler.empty())
+    fail("no C++ compiler is here", fmt::format(fmt::runtime(fix), "install the package clang-22"));
+  if (findProgram({"make"}).empty())
+    fail("make is not here", fmt::format(fmt::runtime(fix), "install the package make"));
+  return tools;
+}
+
+void build(const std::vector<SourceFile> &files, const fs::path &library,
+           const std::string &target) {
+  const auto &[verilator, compiler] = findTools();
+  const auto begin = std::chrono::steady_clock::now();
+  std::fprintf(stderr, "rtl: building the model of '%s' (once; about a minute)\n", target.c_str());
+  const fs::path directory = library.string() + "." + std::to_string(::getpid()) + ".build";
+  fs::remove_all(directory);
+  fs::create_directories(directory);
+  const fs::path log = directory / "build.log";
+  std::vector<std::string> arguments = {verilator};
+  arguments.insert(arguments.end(), options().begin(), options().end());
+  for (const auto &more :
+       {std::string("-MAKEFLAGS"), "CXX=" + compiler + " LINK=" + compiler, std::string("--Mdir"),
+        (directory / "model").string(), "-I" + directory.string(), std::string("-o"),
+        (directory / "model.so").string(), (directory / "model_wrapper.cc").string()})
+    arguments.push_back(more);
+  for (const SourceFile &file : files) {
+    writeFile((directory / file.name).string(), file.text);
+    if (file.isCompiled)
+      arguments.push_back((directory / file.name).string());
+  }
+  arguments.emplace_back("-CFLAGS");
+  arguments.push_back("-I" + directory.string());
+  writeFile((directory / "model_interface.h").string(), modelInterfaceText);
+  writeFile((directory / "model_wrapper.cc").string(), modelWrapperText);
+  if (!run(arguments, log))
+    fail("the model cannot be built", fmt::format("read {}", escape(log.string(), 4096)));
+  fs::rename(directory / "model.so", library);
+  fs::remove_all(directory);
+  std::fprintf(stderr, "rtl: built in %.0f s\n",
+               std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+}
+
+ModelLibrary load(const fs::path &path) {
+  void *handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr)
+    fail(fmt::format("the model {} cannot be loaded: {}", escape(path.string(), 4096),
+                     escape(::dlerror())),
+         "delete the file: it is built again");
+  ModelLibrary library;
+  library.create = reinterpret_cast<CreateModel>(::dlsym(handle, createModelName));
+  library.destroy = reinterpret_cast<DestroyModel>(::dlsym(handle, destroyModelName));
+  library.settle = reinterpret_cast<SettleModel>(::dlsym(handle, settleModelName));
+  library.clock = reinterpret_cast<ClockModel>(::dlsym(handle, clockModelName));
+  if (library.create == nullptr || library.destroy == nullptr || library.settle == nullptr ||
+      library.clock == nullptr)
+    fail(fmt::format("the model {} lacks a function", escape(path.string(), 4096)),
+         "delete the file: it is built again");
+  return library;
+}
+
+fs::path libraryOf(const std::vector<SourceFile> &files) {
+  std::string content = std::string(modelInterfaceText) + modelWrapperText;
+  for (const SourceFile &file : files)
+    content += file.name + file.text;
+  for (const std::string &option : options())
+    content += option;
+  return cacheDirectory() / (isa::sha256(content) + ".so");
+}
+
+} // namespace
+
+std::string modelPath(const isa::Isa &isa) { return libraryOf(generate(isa)).string(); }
+
+void checkModel(const isa::Isa &isa) {
+  std::error_code error;
+  if (!fs::exists(libraryOf(generate(isa)), error))
+    findTools();
+}
+
+const ModelLibrary &loadModel(const isa::Isa &isa) {
+  const std::vector<SourceFile> files = generate(isa);
+  const fs::path library = libraryOf(files);
+  static std::map<std::string, ModelLibrary> loaded;
+  if (auto found = loaded.find(library.string()); found != loaded.end())
+    return found->second;
+  std::error_code error;
+  fs::create_directories(library.parent_path(), error);
+  {
+    const Lock lock(library.string() + ".lock");
+    if (!fs::exists(library, error))
+      build(files, library, escape(isa.target()));
+  }
+  return loaded[library.string()] = load(library);
+}
+
+} // namespace tilewright::rtl

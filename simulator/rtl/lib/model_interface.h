@@ -1,0 +1,39 @@
+// What a compiled model and the engine exchange: one C structure, settled once or twice a cycle.
+// The wrapper that is compiled with the model includes this same text.
+#pragma once
+
+#include <cstdint>
+
+namespace tilewright::rtl {
+
+struct ModelPorts {
+  // Into the core. `rData` and `wData` are beats, little-endian.
+  uint64_t codeAddress = 0;
+  uint32_t codeCount = 0, entry = 0;
+  uint8_t resetN = 0;
+  uint8_t rValid = 0, rLast = 0, rId = 0, bValid = 0, bId = 0;
+  uint8_t rData[128] = {};
+  // Out of the core.
+  uint8_t halted = 0, executed = 0, isControl = 0, trap = 0;
+  uint8_t arValid = 0, arLen = 0, arId = 0;
+  uint8_t awValid = 0, awLen = 0, awId = 0, wValid = 0, wLast = 0;
+  uint8_t startValid[4] = {}, endValid[8] = {};
+  uint8_t activityKind[5] = {}, activityCause[5] = {};
+  uint32_t pc = 0, executedId = 0, errors = 0;
+  uint32_t startId[4] = {}, endId[8] = {}, activityId[5] = {}, conflicts[16] = {};
+  uint64_t arAddress = 0, awAddress = 0;
+  uint8_t wData[128] = {}, wStrobe[16] = {};
+};
+
+// Functions of a model's library, by these names.
+using CreateModel = void *(*)();
+using DestroyModel = void (*)(void *);
+using SettleModel = void (*)(void *, ModelPorts *); // inputs in, outputs out, within a cycle
+using ClockModel =
+    void (*)(void *, ModelPorts *); // the clock edge that ends the cycle, outputs of the next
+constexpr char createModelName[] = "tilewright_model_create";
+constexpr char destroyModelName[] = "tilewright_model_destroy";
+constexpr char settleModelName[] = "tilewright_model_settle";
+constexpr char clockModelName[] = "tilewright_model_clock";
+
+} // namespace tilewright::rtl

@@ -1,0 +1,105 @@
+// Compiled with the verilated model into its library: the ports of the top module as one C
+// structure.
+#include "model_interface.h"
+
+#include "Vtilewright_top.h"
+#include "verilated.h"
+
+#include <cstring>
+#include <memory>
+
+namespace {
+
+using tilewright::rtl::ModelPorts;
+
+struct Model {
+  VerilatedContext context;
+  std::unique_ptr<Vtilewright_top> top;
+  Model() {
+    context.fatalOnError(false);
+    top = std::make_unique<Vtilewright_top>(&context);
+    top->clk_i = 0;
+  }
+};
+
+// A port of any width is little-endian words, or one integer.
+template <typename Port> void toPort(Port &port, const uint8_t *bytes) {
+  std::memcpy(&port, bytes, sizeof port);
+}
+template <typename Port> void fromPort(const Port &port, uint8_t *bytes) {
+  std::memcpy(bytes, &port, sizeof port);
+}
+
+void outputs(Model &model, ModelPorts &ports) {
+  const Vtilewright_top &top = *model.top;
+  ports.halted = top.halted_o;
+  ports.executed = static_cast<uint8_t>(top.executed_o >> 32);
+  ports.executedId = static_cast<uint32_t>(top.executed_o);
+  ports.isControl = top.is_control_o;
+  ports.trap = top.trap_o;
+  ports.pc = top.pc_o;
+  ports.arValid = top.ar_valid_o;
+  ports.arLen = top.ar_len_o;
+  ports.arId = top.ar_id_o;
+  ports.arAddress = top.ar_addr_o;
+  ports.awValid = top.aw_valid_o;
+  ports.awLen = top.aw_len_o;
+  ports.awId = top.aw_id_o;
+  ports.awAddress = top.aw_addr_o;
+  ports.wValid = top.w_valid_o;
+  ports.wLast = top.w_last_o;
+  if (ports.wValid) {
+    fromPort(top.w_data_o, ports.wData);
+    fromPort(top.w_strb_o, ports.wStrobe);
+  }
+  for (int i = 0; i < 4; ++i) {
+    ports.startValid[i] = static_cast<uint8_t>(top.start_o[i] >> 32);
+    ports.startId[i] = static_cast<uint32_t>(top.start_o[i]);
+  }
+  for (int i = 0; i < 8; ++i) {
+    ports.endValid[i] = static_cast<uint8_t>(top.end_o[i] >> 32);
+    ports.endId[i] = static_cast<uint32_t>(top.end_o[i]);
+  }
+  for (int i = 0; i < 5; ++i) {
+    ports.activityKind[i] = top.activity_o[i] & 3;
+    ports.activityCause[i] = (top.activity_o[i] >> 2) & 7;
+    ports.activityId[i] = static_cast<uint32_t>(top.activity_o[i] >> 8);
+  }
+  for (int i = 0; i < 16; ++i)
+    ports.conflicts[i] = top.conflicts_o[i];
+  ports.errors = static_cast<uint32_t>(model.context.errorCount());
+}
+
+} // namespace
+
+extern "C" {
+
+void *tilewright_model_create() { return new Model; }
+void tilewright_model_destroy(void *model) { delete static_cast<Model *>(model); }
+
+void tilewright_model_settle(void *opaque, ModelPorts *ports) {
+  Model &model = *static_cast<Model *>(opaque);
+  Vtilewright_top &top = *model.top;
+  top.rst_ni = ports->resetN;
+  top.code_address_i = ports->codeAddress;
+  top.code_count_i = ports->codeCount;
+  top.entry_i = ports->entry;
+  top.r_valid_i = ports->rValid;
+  top.r_last_i = ports->rLast;
+  top.r_id_i = ports->rId;
+  toPort(top.r_data_i, ports->rData);
+  top.b_valid_i = ports->bValid;
+  top.b_id_i = ports->bId;
+  top.eval();
+  outputs(model, *ports);
+}
+
+void tilewright_model_clock(void *opaque, ModelPorts *ports) {
+  Model &model = *static_cast<Model *>(opaque);
+  model.top->clk_i = 1;
+  model.top->eval();
+  model.top->clk_i = 0;
+  model.top->eval();
+  outputs(model, *ports);
+}
+}

@@ -1,0 +1,415 @@
+// The package: sizes, times, types, registers, and the decoder.
+#include "writer.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <stdexcept>
+#include <tuple>
+
+namespace tilewright::rtl {
+
+using isa::UnitTemplate;
+
+namespace {
+
+constexpr UnitTemplate units[] = {UnitTemplate::DmaLoad, UnitTemplate::DmaStore,
+                                  UnitTemplate::Matrix, UnitTemplate::Vector};
+
+void parameter(std::string &text, const char *name, int64_t value, const std::string &comment) {
+  text += fmt::format("  // {}\n  parameter int {} = {};\n", comment, name, value);
+}
+
+void writeParameters(std::string &text, const isa::Isa &isa) {
+  const isa::Memory &spad = isa.memory(isa::Space::Spad), &acc = isa.memory(isa::Space::Acc);
+  auto time = [&](const char *key) { return isa.timing().at(key); };
+  auto own = [&](const char *name, const char *key) {
+    parameter(text, name, time(key), fmt::format("`{}` of timing.yaml.", key));
+  };
+  auto machine = [&](const char *name, const char *key) {
+    parameter(text, name, isa.param(key), isa.paramSummaries().at(key));
+  };
+  machine("Rows", "rows");
+  machine("Cols", "cols");
+  machine("Lanes", "lanes");
+  machine("BusBytes", "bus_bytes");
+  machine("BurstBytes", "burst_bytes");
+  machine("Semaphores", "semaphores");
+  machine("SemaphoreMax", "semaphore_max");
+  machine("InstructionBytes", "instruction_bytes");
+  machine("BaseRegisters", "base_registers");
+  machine("LoopDepth", "loop_depth");
+  parameter(text, "SpadBytes", static_cast<int64_t>(spad.bytes), "Bytes of the scratchpad.");
+  parameter(text, "SpadBanks", spad.banks, "Banks of the scratchpad.");
+  parameter(text, "SpadBankBytes", static_cast<int64_t>(spad.bankBytes()),
+            "Bytes of a scratchpad bank.");
+  parameter(text, "SpadPort", spad.portBytes, "Bytes that a scratchpad port moves a cycle.");
+  parameter(text, "AccBytes", static_cast<int64_t>(acc.bytes), "Bytes of the accumulators.");
+  parameter(text, "AccBanks", acc.banks, "Banks of the accumulators.");
+  parameter(text, "AccBankBytes", static_cast<int64_t>(acc.bankBytes()),
+            "Bytes of an accumulator bank.");
+  parameter(text, "AccPort", acc.portBytes, "Bytes that an accumulator port moves a cycle.");
+  own("FetchBytes", "sequencer.fetch_bytes");
+  own("FetchAhead", "sequencer.ahead");
+  own("FetchOutstanding", "sequencer.outstanding");
+  parameter(text, "FetchSlots",
+            time("sequencer.buffer") * isa.instructionBytes() / time("sequencer.fetch_bytes"),
+            "Lines of the fetch buffer.");
+  own("LoadBuffers", "load.buffers");
+  own("LoadInflight", "load.inflight");
+  own("StoreBuffers", "store.buffers");
+  own("StoreInflight", "store.inflight");
+  own("StoreOutstanding", "store.outstanding");
+  own("MatrixPipeline", "matrix.pipeline");
+  own("MatrixInflight", "matrix.inflight");
+  own("VectorStart", "vector.start");
+  for (UnitTemplate kind : units) {
+    std::string name = prefixOf(kind);
+    name[0] = static_cast<char>(name[0] - 'a' + 'A');
+    parameter(text, (name + "Queue").c_str(), unitOf(isa, kind).queueDepth,
+              fmt::format("Entries of the {} unit's queue.", prefixOf(kind)));
+  }
+  parameter(text, "OpcodeBits", isa.instructions()[0].op.width, "Bits of the opcode.");
+  const Shape shape = shapeOf(isa);
+  parameter(text, "MemoryOperands", shape.memoryOperands,
+            "Memory operands of an instruction, at most.");
+  parameter(text, "MoveDims", shape.move.dimensions, "Iterators of a DMA instruction, at most.");
+  parameter(text, "MatrixDims", std::max(shape.matrix.spatial - 1, 1),
+            "Iterators of a matrix instruction that count rows, at most.");
+  parameter(text, "VectorSpatial", shape.vector.spatial,
+            "Spatial iterators of a vector step, at most.");
+  parameter(text, "VectorDims", shape.vector.dimensions, "Iterators of a vector step, at most.");
+  parameter(text, "VectorSteps", shape.vectorSteps, "Steps of a vector instruction, at most.");
+  parameter(text, "VectorStreams", shape.vectorStreams, "Memory reads of a vector step, at most.");
+  parameter(text, "VectorLatencyMax", shape.vectorLatency,
+            "Longest latency of a vector instruction.");
+}
+
+void writeNumbers(std::string &text, const isa::Isa &isa) {
+  for (const isa::Instruction &instruction : isa.instructions())
+    text += fmt::format("  parameter logic [7:0] {} = 8'd{};\n", constantOf(instruction),
+                        instruction.index);
+}
+
+void writeRegisters(std::string &text, const isa::Isa &isa, UnitTemplate kind) {
+  const isa::Unit &unit = unitOf(isa, kind);
+  const char *prefix = prefixOf(kind);
+  text += fmt::format("\n  // The scalar registers of the {} unit.\n  typedef struct packed {{\n",
+                      prefix);
+  for (const isa::StateRegister &reg : unit.registers)
+    text += fmt::format("    {} {}; // {}\n", declaration(reg.type), reg.name, reg.summary);
+  if (unit.registers.empty())
+    text += "    logic none;\n";
+  text += fmt::format("  }} {}_state_t;\n\n", prefix);
+  text += fmt::format(
+      "  function automatic {0}_state_t {0}_state_reset();\n    {0}_state_reset = '0;\n", prefix);
+  for (const isa::StateRegister &reg : unit.registers)
+    text += fmt::format("    {}_state_reset.{} = {};\n", prefix, reg.name,
+                        literal(reg.reset, reg.type));
+  text += "  endfunction\n\n";
+
+  const isa::Type wide{true, 64};
+  text += fmt::format(
+      "  // The register `number` becomes `value`, wrapped to its type.\n"
+      "  function automatic {0}_state_t {0}_state_write({0}_state_t state, logic [7:0] number,\n"
+      "                                                  logic signed [63:0] value);\n"
+      "    {0}_state_write = state;\n    unique case (number)\n",
+      prefix);
+  for (const isa::StateRegister &reg : unit.registers)
+    text += fmt::format("      8'd{}: {}_state_write.{} = {};\n", reg.index, prefix, reg.name,
+                        converted("value", wide, reg.type));
+  text += "      default: ;\n    endcase\n  endfunction\n\n";
+
+  text += fmt::format(
+      "  // What a set instruction makes of the registers.\n"
+      "  function automatic {0}_state_t {0}_execute_set({0}_state_t state, logic [7:0] "
+      "instruction,\n"
+      "                                                  logic [8*InstructionBytes-1:0] bits);\n"
+      "    {0}_execute_set = state;\n    unique case (instruction)\n",
+      prefix);
+  for (const isa::Instruction &instruction : isa.instructions()) {
+    if (instruction.unit != unit.index || instruction.sets.empty())
+      continue;
+    text += fmt::format("      {}: begin\n", constantOf(instruction));
+    for (const auto &[number, value] : instruction.sets) {
+      const isa::Operand &target = instruction.operands[static_cast<size_t>(number)];
+      const isa::Operand &source = instruction.operands[static_cast<size_t>(value)];
+      std::string slice = fmt::format("bits[{}:{}]", source.low + source.width - 1, source.low);
+      std::string wideValue = source.type.isSigned
+                                  ? fmt::format("{{{{{}{{bits[{}]}}}}, {}}}", 64 - source.width,
+                                                source.low + source.width - 1, slice)
+                                  : fmt::format("{{{}'h0, {}}}", 64 - source.width, slice);
+      text +=
+          fmt::format("        {0}_execute_set = {0}_state_write({0}_execute_set, 8'({1}), {2});\n",
+                      prefix, field(target), wideValue);
+    }
+    text += "      end\n";
+  }
+  text += "      default: ;\n    endcase\n  endfunction\n";
+}
+
+// The fields and the legality of one instruction.
+void writeDecode(std::string &text, const isa::Isa &isa, const isa::Instruction &instruction) {
+  const isa::Unit &unit = isa.units()[static_cast<size_t>(instruction.unit)];
+  ExpressionWriter writer = scalarWriter(instruction, isa, "        ");
+  std::string body;
+  auto add = [&](const std::string &line) { body += "        " + line + "\n"; };
+  add(fmt::format("decode.legal = bits[{}:{}] == '0;", 8 * isa.instructionBytes() - 1,
+                  instruction.usedBits));
+  if (instruction.usedBits == 8 * isa.instructionBytes())
+    body = "        decode.legal = 1'b1;\n";
+  add(fmt::format("decode.instruction = {};", constantOf(instruction)));
+  add(fmt::format("decode.unit = Unit{}{};", static_cast<char>(prefixOf(unit.kind)[0] - 'a' + 'A'),
+                  prefixOf(unit.kind) + 1));
+  add(fmt::format("decode.is_set = 1'b{};",
+                  instruction.control == isa::Control::None && instruction.steps.empty() ? 1 : 0));
+  const char *controls[] = {"None", "Halt", "Fence", "SetBase", "Loop", "Branch"};
+  add(fmt::format("decode.control = Control{};", controls[static_cast<int>(instruction.control)]));
+  add(fmt::format("decode.wait_mask = bits[{}:{}];",
+                  instruction.wait.low + instruction.wait.width - 1, instruction.wait.low));
+  add(fmt::format("decode.signal_mask = bits[{}:{}];",
+                  instruction.signal.low + instruction.signal.width - 1, instruction.signal.low));
+  for (const isa::Operand &operand : instruction.operands) {
+    const std::string value = field(operand);
+    if (operand.kind == isa::Operand::Kind::Memory) {
+      const int slot = addressSlot(instruction, operand.index);
+      add(fmt::format("decode.field[{}] = {{{}'h0, {}}};", slot, 48 - operand.width, value));
+      add(fmt::format("decode.base[{}] = 5'(bits[{}:{}]);", slot,
+                      operand.baseLow + operand.baseWidth - 1, operand.baseLow));
+    }
+    const bool isSigned = operand.type.isSigned && operand.kind == isa::Operand::Kind::Immediate;
+    const isa::Type type{isSigned, operand.width};
+    if (type.greatest() > operand.greatest)
+      add(fmt::format("if ({} > {}) decode.legal = 1'b0;", value, literal(operand.greatest, type)));
+    if (type.least() < operand.least)
+      add(fmt::format("if ({} < {}) decode.legal = 1'b0;", value, literal(operand.least, type)));
+  }
+  std::string checks;
+  for (const isa::Require &require : instruction.requires_)
+    checks += fmt::format("        if ({} == '0) decode.legal = 1'b0; // {}: {}\n",
+                          writer.write(*require.expr), require.label, require.text);
+  text += fmt::format("      OpcodeBits'('h{:x}): begin : decode_{} // {}\n{}{}{}{}      end\n",
+                      instruction.opcode, instruction.index, instruction.name,
+                      writer.declarations(), body, writer.statements(), checks);
+}
+
+const char *const types = R"(
+  // An address: bytes of DRAM or of a memory on chip, or a stride between such.
+  typedef logic signed [47:0] addr_t;
+  typedef logic [Semaphores-1:0] mask_t;
+  typedef logic [SpadBanks-1:0] spad_mask_t;
+  typedef logic [AccBanks-1:0] acc_mask_t;
+  typedef logic [8*InstructionBytes-1:0] instruction_t;
+
+  typedef enum logic [2:0] {UnitSequencer, UnitLoad, UnitStore, UnitMatrix, UnitVector} unit_e;
+  typedef enum logic [2:0] {ControlNone, ControlHalt, ControlFence, ControlSetBase, ControlLoop, ControlBranch} control_e;
+
+  // What a cycle of a unit went to, and why it stalled: docs/microarchitecture.md, "Where a cycle goes".
+  typedef enum logic [1:0] {Busy, Idle, Stalled} activity_e;
+  typedef enum logic [2:0] {StallNone, StallFetch, StallQueueFull, StallSemaphore, StallSpadPort, StallAccPort, StallDram,
+                            StallDependence} stall_e;
+  typedef struct packed {
+    logic [31:0] id;     // of the instruction that is charged
+    logic [2:0]  reserved;
+    stall_e      cause;
+    activity_e   kind;
+  } activity_t;
+
+  // Why the sequencer cannot go on.
+  typedef enum logic [2:0] {TrapNone, TrapPastEnd, TrapIllegal, TrapLoopPastEnd, TrapLoopDepth, TrapBranch} trap_e;
+
+  // An instruction that has begun or ended, for the trace.
+  typedef struct packed {
+    logic        valid;
+    logic [31:0] id;
+  } event_t;
+
+  // A decoded instruction.
+  typedef struct packed {
+    logic                             legal;
+    logic [7:0]                       instruction;
+    unit_e                            unit;
+    logic                             is_set;
+    control_e                         control;
+    mask_t                            wait_mask;
+    mask_t                            signal_mask;
+    logic [MemoryOperands-1:0][47:0]  field;
+    logic [MemoryOperands-1:0][4:0]   base;
+  } decoded_t;
+
+  // A dispatched instruction: what a queue holds.
+  typedef struct packed {
+    instruction_t                    bits;
+    logic [7:0]                      instruction;
+    logic                            is_set;
+    mask_t                           wait_mask;
+    mask_t                           signal_mask;
+    logic [MemoryOperands-1:0][47:0] address; // base register added, in the memory's address unit
+    logic [31:0]                     id;      // number in the order of dispatch
+  } issued_t;
+
+  // How many units can yet take from (give to) each semaphore in this cycle: bit s of level i says that at least i + 1 can.
+  parameter int Levels = 9;
+  typedef logic [Levels-1:0][Semaphores-1:0] levels_t;
+
+  // What is left after one was taken (given) for each semaphore of the mask.
+  function automatic levels_t after(levels_t levels, mask_t mask);
+    after[Levels-1] = levels[Levels-1] & ~mask;
+    for (int i = 0; i < Levels - 1; i++) after[i] = (levels[i] & ~mask) | (levels[i+1] & mask);
+  endfunction
+
+  // The banks that `bytes` from `address` on touch. PORT-cross: a piece needs all of them.
+  function automatic spad_mask_t spad_banks(addr_t address, int bytes);
+    automatic int unsigned first = address[31:0] / SpadBankBytes;
+    automatic int unsigned last = (address[31:0] + bytes - 1) / SpadBankBytes;
+    spad_banks = SpadBanks'(((64'd2 << last) - 64'd1) & ~((64'd1 << first) - 64'd1));
+  endfunction
+  function automatic acc_mask_t acc_banks(addr_t address, int bytes);
+    automatic int unsigned first = address[31:0] / AccBankBytes;
+    automatic int unsigned last = (address[31:0] + bytes - 1) / AccBankBytes;
+    acc_banks = AccBanks'(((64'd2 << last) - 64'd1) & ~((64'd1 << first) - 64'd1));
+  endfunction
+
+  // A move between DRAM and a memory on chip. A run is the innermost iterator where DRAM is contiguous along it.
+  typedef struct packed {
+    logic [MoveDims-1:0][31:0] extent;       // the innermost is 1 when it is the run
+    logic [MoveDims-1:0][47:0] dram_stride;  // bytes
+    logic [MoveDims-1:0][47:0] local_stride;
+    logic [47:0] dram;                       // byte address of the first element
+    logic [47:0] local_address;
+    logic [47:0] run_stride;                 // from element to element of a run, on chip
+    logic [31:0] elements;                   // of a run
+    logic        empty;
+    logic        fill;
+    logic        to_acc;                     // the memory on chip: accumulators, or scratchpad
+    logic [2:0]  dram_bytes;                 // of an element
+    logic [2:0]  local_bytes;
+    logic [31:0] value;                      // of a fill
+  } move_t;
+
+  // Where a move stands: for each iterator its value and the addresses at which its loop stands.
+  typedef struct packed {
+    logic [MoveDims-1:0][31:0] index;
+    logic [MoveDims-1:0][47:0] dram;
+    logic [MoveDims-1:0][47:0] local_address;
+    logic                      done;
+  } walk_t;
+
+  function automatic walk_t walk_begin(move_t move);
+    walk_begin.index = '0;
+    for (int d = 0; d < MoveDims; d++) begin
+      walk_begin.dram[d] = move.dram;
+      walk_begin.local_address[d] = move.local_address;
+    end
+    walk_begin.done = move.empty;
+  endfunction
+
+  // The next run.
+  function automatic walk_t walk_next(walk_t walk, move_t move);
+    automatic int at = -1;
+    for (int d = 0; d < MoveDims; d++) if (walk.index[d] + 32'd1 < move.extent[d]) at = d;
+    walk_next = walk;
+    if (at < 0) begin
+      walk_next.done = 1'b1;
+    end else begin
+      for (int d = 0; d < MoveDims; d++) begin
+        if (d == at) walk_next.index[d] = walk.index[d] + 32'd1;
+        if (d > at) walk_next.index[d] = '0;
+        if (d >= at) begin
+          walk_next.dram[d] = walk.dram[at] + move.dram_stride[at];
+          walk_next.local_address[d] = walk.local_address[at] + move.local_stride[at];
+        end
+      end
+    end
+  endfunction
+
+  // Elements of a run that one piece moves: a port of them when they are contiguous, else one.
+  function automatic int piece_elements(logic to_acc, logic [47:0] stride, logic [2:0] bytes);
+    automatic int port = to_acc ? AccPort : SpadPort;
+    if (stride != {45'h0, bytes}) piece_elements = 1;
+    else if (bytes == 3'd4) piece_elements = port / 4;
+    else if (bytes == 3'd2) piece_elements = port / 2;
+    else piece_elements = port;
+  endfunction
+)";
+
+} // namespace
+
+std::string packageText(const isa::Isa &isa) {
+  std::string text = "package tilewright_pkg;\n";
+  writeParameters(text, isa);
+  text += "\n  // Numbers of the instructions.\n";
+  writeNumbers(text, isa);
+  text += types;
+  for (UnitTemplate kind : units)
+    writeRegisters(text, isa, kind);
+  text += "\n  // Fields and legality of an instruction: a reserved opcode, a reserved bit that is "
+          "set, a value out of range and a\n"
+          "  // constraint that does not hold are illegal.\n"
+          "  function automatic decoded_t decode(instruction_t bits);\n    decode = '0;\n    "
+          "unique case (bits[OpcodeBits-1:0])\n";
+  for (const isa::Instruction &instruction : isa.instructions())
+    writeDecode(text, isa, instruction);
+  text += "      default: ;\n    endcase\n  endfunction\nendpackage\n";
+  return text;
+}
+
+std::string sequencerText(const isa::Isa &isa) {
+  std::string text = "function automatic logic signed [63:0] control_value(logic [7:0] "
+                     "instruction, instruction_t bits);\n"
+                     "  control_value = '0;\n  unique case (instruction)\n";
+  for (const isa::Instruction &instruction : isa.instructions()) {
+    if (!instruction.controlValue)
+      continue;
+    ExpressionWriter writer(
+        [&](ExpressionWriter &own, const isa::Expr &expr) -> std::string {
+          if (expr.kind == isa::ExprKind::BaseRegister)
+            return converted(fmt::format("base_q[{}]", own.write(*expr.args[0])), {true, 64},
+                             expr.type);
+          return scalarLeaf(instruction, isa, expr);
+        },
+        "      ");
+    const std::string value = writer.writeAs(*instruction.controlValue, {true, 64});
+    text += fmt::format("    {}: begin : control_{}\n{}{}      control_value = {};\n    end\n",
+                        constantOf(instruction), instruction.index, writer.declarations(),
+                        writer.statements(), value);
+  }
+  text += "    default: ;\n  endcase\nendfunction\n";
+  const std::tuple<const char *, isa::Control, const char *> operands[] = {
+      {"control_rd", isa::Control::SetBase, "rd"},
+      {"control_length", isa::Control::Loop, "length"},
+      {"control_count", isa::Control::Loop, "count"}};
+  for (const auto &[function, control, name] : operands) {
+    text += fmt::format(
+        "\nfunction automatic logic [31:0] {}(logic [7:0] instruction, instruction_t bits);\n"
+        "  {} = '0;\n  unique case (instruction)\n",
+        function, function);
+    for (const isa::Instruction &instruction : isa.instructions()) {
+      if (instruction.control != control)
+        continue;
+      const int index = instruction.operandIndex(name);
+      if (index < 0)
+        throw std::logic_error("a control instruction lacks its operand"); // the loader checks
+      const isa::Operand &found = instruction.operands[static_cast<size_t>(index)];
+      text += fmt::format("    {}: {} = 32'(bits[{}:{}]);\n", constantOf(instruction), function,
+                          found.low + found.width - 1, found.low);
+    }
+    text += "    default: ;\n  endcase\nendfunction\n";
+  }
+  text += "\nfunction automatic logic signed [31:0] control_offset(logic [7:0] instruction, "
+          "instruction_t bits);\n"
+          "  control_offset = '0;\n  unique case (instruction)\n";
+  for (const isa::Instruction &instruction : isa.instructions()) {
+    if (instruction.control != isa::Control::Branch)
+      continue;
+    const int index = instruction.operandIndex("offset");
+    if (index < 0)
+      throw std::logic_error("a branch without an offset"); // the loader checks
+    const isa::Operand &found = instruction.operands[static_cast<size_t>(index)];
+    text +=
+        fmt::format("    {}: control_offset = 32'({});\n", constantOf(instruction), field(found));
+  }
+  text += "    default: ;\n  endcase\nendfunction\n";
+  return text;
+}
+
+} // namespace tilewright::rtl

@@ -1,0 +1,311 @@
+#include "trace.h"
+
+#include "tilewright/isa/assembler.h"
+#include "tilewright/isa/extent.h"
+#include "tilewright/simulator/fault.h"
+#include "tilewright/support/error.h"
+
+#include <fmt/format.h>
+#include <stdexcept>
+
+namespace tilewright::rtl {
+
+namespace {
+
+enum Kind : uint8_t { Busy, Idle, Stalled }; // activity_e
+constexpr isa::UnitTemplate unitOrder[] = {isa::UnitTemplate::Sequencer, isa::UnitTemplate::Matrix,
+                                           isa::UnitTemplate::Vector, isa::UnitTemplate::DmaLoad,
+                                           isa::UnitTemplate::DmaStore}; // of the trace ports
+
+int unitIndex(const isa::Isa &isa, int port) {
+  for (const isa::Unit &unit : isa.units())
+    if (unit.kind == unitOrder[port])
+      return unit.index;
+  throw std::logic_error("the machine lacks a unit that its RTL has");
+}
+
+} // namespace
+
+Trace::Trace(const isa::Isa &isa, const Program &program, uint64_t dramBytes, bool keep)
+    : isa_(isa), program_(program), dramBytes_(static_cast<int64_t>(dramBytes)), keep_(keep),
+      flow_(isa, program), base_(static_cast<size_t>(isa.param("base_registers"))),
+      words_(flow_.instructions()), semaphores_(static_cast<size_t>(isa.semaphores())) {
+  for (const isa::Unit &unit : isa.units()) {
+    registers_.emplace_back();
+    for (const isa::StateRegister &reg : unit.registers)
+      registers_.back().push_back(reg.reset);
+  }
+  record_.units.resize(isa.units().size());
+}
+
+const isa::Word &Trace::decoded(uint64_t pc) {
+  auto &word = words_[pc];
+  if (!word) {
+    auto made = std::make_unique<isa::Word>();
+    std::string reason;
+    if (!isa_.decode(flow_.bits(), *made, reason))
+      fault(program_, pc, "illegal instruction: " + reason);
+    word = std::move(made);
+  }
+  return *word;
+}
+
+// Entries are made in the order of execution; the next one when it is first spoken of.
+Trace::Entry &Trace::entry(uint32_t id) {
+  if (id == firstId_ + entries_.size() && id == nextId_) {
+    entries_.emplace_back();
+    entries_.back().record.pc = flow_.pc();
+  }
+  const uint32_t at = id - firstId_;
+  if (at >= entries_.size())
+    throw std::logic_error(fmt::format("the RTL speaks of instruction {}, which is not there", id));
+  return entries_[at];
+}
+
+void Trace::execute(int64_t t, const ModelPorts &ports) {
+  Entry &own = entry(ports.executedId);
+  if (ports.executedId != nextId_ || ports.pc != flow_.pc())
+    throw std::logic_error(fmt::format("the RTL executes instruction {} where the program is at {}",
+                                       ports.pc, flow_.pc()));
+  const isa::Word &word = decoded(flow_.pc());
+  const isa::Instruction &instruction = isa_.instructions()[static_cast<size_t>(word.instruction)];
+  own.word = &word;
+  own.unit = instruction.unit;
+  own.record.dispatch = t;
+  ++nextId_;
+  ++record_.instructions;
+  if (ports.isControl != 0) {
+    own.record.start = own.record.end = t;
+    own.started = own.ended = true;
+    for (size_t s = 0; s < semaphores_.size(); ++s)
+      semaphores_[s] +=
+          static_cast<int64_t>(word.signal >> s & 1) - static_cast<int64_t>(word.wait >> s & 1);
+    flow_.execute(word, base_);
+    return;
+  }
+  own.addresses.assign(instruction.operands.size(), 0);
+  for (size_t i = 0; i < instruction.operands.size(); ++i)
+    if (instruction.operands[i].kind == isa::Operand::Kind::Memory)
+      own.addresses[i] = word.values[i] + base_[word.bases[i]];
+  flow_.advance();
+}
+
+// As the engines that have values ask it: isa::trapReason, and the end of the run's DRAM.
+std::string Trace::trapReason(const Entry &entry) const {
+  const isa::Instruction &instruction =
+      isa_.instructions()[static_cast<size_t>(entry.word->instruction)];
+  const int64_t *registers = registers_[static_cast<size_t>(entry.unit)].data();
+  std::string reason =
+      isa::trapReason(instruction, isa_, *entry.word, registers, entry.addresses.data());
+  if (!reason.empty() || instruction.accesses.empty())
+    return reason;
+  const auto ranges =
+      isa::operandRanges(instruction, isa_, *entry.word, registers, entry.addresses.data());
+  for (const isa::Operand &operand : instruction.operands) {
+    const isa::Range &range = ranges[static_cast<size_t>(operand.index)];
+    if (operand.kind == isa::Operand::Kind::Memory && operand.space == isa::Space::Dram &&
+        !range.empty() && range.end > dramBytes_)
+      return fmt::format(
+          "operand '{}' reaches byte 0x{:x} of DRAM, of which the program uses 0x{:x} bytes",
+          operand.name, range.end - 1, dramBytes_);
+  }
+  return "";
+}
+
+void Trace::start(int64_t t, Entry &own) {
+  const isa::Instruction &instruction =
+      isa_.instructions()[static_cast<size_t>(own.word->instruction)];
+  const isa::Unit &unit = isa_.units()[static_cast<size_t>(own.unit)];
+  own.record.start = t;
+  own.started = true;
+  for (size_t s = 0; s < semaphores_.size(); ++s)
+    semaphores_[s] -= static_cast<int64_t>(own.word->wait >> s & 1);
+  const std::string reason = trapReason(own);
+  if (!reason.empty())
+    fault(program_, own.record.pc, instruction.name + ": " + reason);
+  auto &registers = registers_[static_cast<size_t>(own.unit)];
+  for (const auto &[number, value] : instruction.sets) {
+    const auto index = static_cast<size_t>(own.word->values[static_cast<size_t>(number)]);
+    const isa::Type type = unit.registers[index].type;
+    const uint64_t mask = type.bits == 64 ? ~uint64_t(0) : (uint64_t(1) << type.bits) - 1;
+    uint64_t bits = static_cast<uint64_t>(own.word->values[static_cast<size_t>(value)]) & mask;
+    if (type.isSigned && (bits >> (type.bits - 1)) != 0)
+      bits |= ~mask;
+    registers[index] = static_cast<int64_t>(bits);
+  }
+  if (unit.kind != isa::UnitTemplate::DmaLoad && unit.kind != isa::UnitTemplate::DmaStore)
+    return;
+  isa::ScalarContext context;
+  context.immediates = own.word->values.data();
+  context.state = registers.data();
+  for (const isa::MemoryAccess &access : instruction.accesses) {
+    if (instruction.operands[static_cast<size_t>(access.operand)].space != isa::Space::Dram)
+      continue;
+    int64_t bytes = access.elementBytes;
+    for (const isa::Iterator &iterator : instruction.steps[0].iterators)
+      bytes *= std::max<int64_t>(isa::evaluate(*iterator.extent, context), 0);
+    (access.write ? own.record.dramWriteBytes : own.record.dramReadBytes) =
+        static_cast<uint64_t>(bytes);
+    (access.write ? record_.dramWriteBytes : record_.dramReadBytes) += static_cast<uint64_t>(bytes);
+  }
+}
+
+void Trace::charge(int64_t t, const ModelPorts &ports) {
+  for (int port = 0; port < 5; ++port) {
+    UnitRecord &unit = record_.units[static_cast<size_t>(unitIndex(isa_, port))];
+    switch (ports.activityKind[port]) {
+    case Busy:
+      ++unit.busy;
+      break;
+    case Idle:
+      ++unit.idle;
+      break;
+    default:
+      ++unit.stalls[ports.activityCause[port]];
+      ++entry(ports.activityId[port]).record.stalls[ports.activityCause[port]];
+      break;
+    }
+  }
+}
+
+void Trace::cycle(int64_t t, const ModelPorts &ports, bool memoryQuiet) {
+  if (ports.trap != 0)
+    trap(ports);
+  if (ports.activityKind[0] == Stalled)
+    entry(ports.activityId[0]);
+  if (ports.executed != 0)
+    execute(t, ports);
+  for (int i = 0; i < 4; ++i)
+    if (ports.startValid[i] != 0)
+      start(t, entry(ports.startId[i]));
+  for (int i = 0; i < 8; ++i)
+    if (ports.endValid[i] != 0) {
+      Entry &own = entry(ports.endId[i]);
+      own.record.end = t;
+      own.ended = true;
+      for (size_t s = 0; s < semaphores_.size(); ++s)
+        semaphores_[s] += static_cast<int64_t>(own.word->signal >> s & 1);
+    }
+  charge(t, ports);
+  if (ports.arValid != 0 && ports.arId == 0)
+    record_.fetchBytes += static_cast<uint64_t>(isa_.timing().at("sequencer.fetch_bytes"));
+  // Nothing changes in a cycle in which nothing can: the next ones are alike.
+  const bool stuck = memoryQuiet && isStuck(ports);
+  if (stuck && quietBefore_)
+    deadlock(ports);
+  quietBefore_ = stuck;
+  if (!keep_)
+    while (!entries_.empty() && entries_.front().ended) {
+      entries_.pop_front();
+      ++firstId_;
+    }
+}
+
+bool Trace::isStuck(const ModelPorts &ports) const {
+  if (ports.executed != 0 || ports.arValid != 0 || ports.wValid != 0 ||
+      ports.activityKind[0] != Stalled ||
+      ports.activityCause[0] == static_cast<uint8_t>(Stall::Fetch))
+    return false;
+  for (int i = 0; i < 4; ++i)
+    if (ports.startValid[i] != 0)
+      return false;
+  for (int i = 0; i < 8; ++i)
+    if (ports.endValid[i] != 0)
+      return false;
+  for (int port = 1; port < 5; ++port)
+    if (ports.activityKind[port] == Busy ||
+        (ports.activityKind[port] == Stalled &&
+         ports.activityCause[port] != static_cast<uint8_t>(Stall::Semaphore)))
+      return false;
+  return true;
+}
+
+// The sequencer cannot go on: the program says why.
+void Trace::trap(const ModelPorts &ports) {
+  flow_.checkPc();
+  const isa::Word &word = decoded(flow_.pc());
+  flow_.execute(word, base_);
+  throw std::logic_error(
+      fmt::format("the RTL traps ({}) at instruction {}, which is legal", ports.trap, ports.pc));
+}
+
+// Who waits for what, for every unit that waits.
+void Trace::deadlock(const ModelPorts &ports) {
+  std::string message = "deadlock:";
+  uint64_t pc = flow_.pc();
+  bool first = true;
+  auto describe = [&](int unit, const Entry *waiting, bool takes, bool gives) {
+    if (waiting == nullptr)
+      return;
+    std::string reasons;
+    const isa::Word &word = decoded(waiting->record.pc);
+    for (size_t s = 0; s < semaphores_.size(); ++s) {
+      const int64_t count = semaphores_[s];
+      if (takes && (word.wait >> s & 1) != 0 && count < 1)
+        reasons += fmt::format("{} waits for semaphore {} (count {})", reasons.empty() ? "" : ",",
+                               s, count);
+    }
+    for (size_t s = 0; s < semaphores_.size(); ++s) {
+      const int64_t count = semaphores_[s];
+      if (gives && (word.signal >> s & 1) != 0 && count >= isa_.param("semaphore_max"))
+        reasons += fmt::format("{} cannot signal semaphore {} (count {})",
+                               reasons.empty() ? "" : ",", s, count);
+    }
+    if (reasons.empty())
+      reasons = " waits for the units";
+    message += fmt::format("{} {} at instruction {} `{}`{}", first ? "" : ";",
+                           isa_.units()[static_cast<size_t>(unit)].name, waiting->record.pc,
+                           isa::disassemble(isa_, word), reasons);
+    if (first)
+      pc = waiting->record.pc;
+    first = false;
+  };
+  for (int port = 1; port < 5; ++port) {
+    const int unit = unitIndex(isa_, port);
+    const Entry *begun = nullptr, *head = nullptr;
+    for (const Entry &own : entries_) {
+      if (own.word == nullptr || own.unit != unit || own.ended)
+        continue;
+      // Of the matrix unit's two, the one that loads comes first.
+      const bool loads =
+          unitOrder[port] == isa::UnitTemplate::Matrix && own.started &&
+          !isa_.instructions()[static_cast<size_t>(own.word->instruction)].accesses.back().write &&
+          !isa_.instructions()[static_cast<size_t>(own.word->instruction)].accesses.front().write;
+      if (own.started && (begun == nullptr || loads))
+        begun = &own;
+      else if (!own.started && head == nullptr)
+        head = &own;
+    }
+    const bool isSet =
+        head != nullptr &&
+        isa_.instructions()[static_cast<size_t>(head->word->instruction)].steps.empty();
+    if (begun != nullptr)
+      describe(unit, begun, false, true);
+    else
+      describe(unit, head, true, isSet);
+  }
+  if (ports.activityKind[0] == Stalled) {
+    const Entry &current = entry(ports.activityId[0]);
+    const isa::Word &word = decoded(current.record.pc);
+    const bool isControl =
+        isa_.instructions()[static_cast<size_t>(word.instruction)].control != isa::Control::None;
+    describe(unitIndex(isa_, 0), &current, isControl, isControl);
+  }
+  fault(program_, pc, message, "signal the semaphore from the unit that makes what is waited for");
+}
+
+RunRecord Trace::finish(int64_t cycles, const ModelPorts &ports) {
+  record_.cycles = cycles;
+  record_.bankConflicts.assign(isa_.units().size(), std::vector<int64_t>(isa_.units().size(), 0));
+  for (int loser = 0; loser < 4; ++loser)
+    for (int winner = 0; winner < 4; ++winner)
+      record_.bankConflicts[static_cast<size_t>(unitIndex(isa_, 1 + loser))]
+                           [static_cast<size_t>(unitIndex(isa_, 1 + winner))] =
+          ports.conflicts[4 * loser + winner];
+  if (keep_)
+    for (const Entry &own : entries_)
+      record_.trace.push_back(own.record);
+  return std::move(record_);
+}
+
+} // namespace tilewright::rtl

@@ -1,0 +1,66 @@
+// From the trace ports of the core to the record of a run.
+#pragma once
+
+#include "model.h"
+
+#include "tilewright/simulator/control_flow.h"
+#include "tilewright/simulator/dram_model.h"
+#include "tilewright/simulator/engine.h"
+
+#include <deque>
+#include <vector>
+
+namespace tilewright::rtl {
+
+// Follows the program beside the core: what was dispatched, has begun and ended, and why a program
+// cannot go on. The core says when it traps; the words of the message come from here.
+class Trace {
+public:
+  Trace(const isa::Isa &isa, const Program &program, uint64_t dramBytes, bool keep);
+
+  // What the core shows in cycle t. `memoryQuiet`: nothing is on its way in the memory system.
+  // Throws UserError for traps and deadlocks, std::logic_error when the core does what the program
+  // does not.
+  void cycle(int64_t t, const ModelPorts &ports, bool memoryQuiet);
+  // All but the DRAM's counters and the wall time.
+  RunRecord finish(int64_t cycles, const ModelPorts &ports);
+
+private:
+  struct Entry {
+    InstructionRecord record;
+    const isa::Word *word = nullptr;
+    std::vector<int64_t> addresses;
+    int unit = 0;
+    bool started = false, ended = false;
+  };
+
+  Entry &entry(uint32_t id);
+  const isa::Word &decoded(uint64_t pc);
+  void execute(int64_t t, const ModelPorts &ports);
+  void start(int64_t t, Entry &entry);
+  void charge(int64_t t, const ModelPorts &ports);
+  std::string trapReason(const Entry &entry) const;
+  [[noreturn]] void trap(const ModelPorts &ports);
+  bool isStuck(const ModelPorts &ports) const;
+  [[noreturn]] void deadlock(const ModelPorts &ports);
+
+  const isa::Isa &isa_;
+  const Program &program_;
+  int64_t dramBytes_;
+  bool keep_;
+  ControlFlow flow_;
+  std::vector<int64_t> base_;
+  std::vector<std::vector<int64_t>> registers_;   // by unit
+  std::vector<std::unique_ptr<isa::Word>> words_; // by pc
+  std::vector<int64_t> semaphores_;
+  std::deque<Entry> entries_; // from firstId_ on
+  uint32_t firstId_ = 0;
+  uint32_t nextId_ = 0; // of the next instruction to be executed or dispatched
+  RunRecord record_;
+  bool quietBefore_ = false;
+};
+
+RunRecord run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig &dramConfig,
+              const Program &program, DramImage &dram, const RunOptions &options);
+
+} // namespace tilewright::rtl

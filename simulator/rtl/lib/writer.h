@@ -1,0 +1,79 @@
+// What the writers of generated files share: names, fields, leaves of expressions.
+#pragma once
+
+#include "expression_writer.h"
+
+#include "tilewright/isa/isa.h"
+
+#include <string>
+#include <vector>
+
+namespace tilewright::rtl {
+
+// The constant of an instruction's number: "InsVaddI8".
+std::string constantOf(const isa::Instruction &instruction);
+// "load", "store", "matrix", "vector", "sequencer": the prefix of a template's names.
+const char *prefixOf(isa::UnitTemplate kind);
+const isa::Unit &unitOf(const isa::Isa &isa, isa::UnitTemplate kind);
+// Instructions of the unit that have steps.
+std::vector<const isa::Instruction *> workOf(const isa::Isa &isa, isa::UnitTemplate kind);
+
+// The slice of an immediate's field in `bits`.
+std::string field(const isa::Operand &operand);
+// The leaf of scalars: immediates from `bits`, registers from `state`.
+std::string scalarLeaf(const isa::Instruction &instruction, const isa::Isa &isa,
+                       const isa::Expr &expr);
+// A leaf for expressions over scalars alone.
+ExpressionWriter scalarWriter(const isa::Instruction &instruction, const isa::Isa &isa,
+                              std::string indent);
+
+[[noreturn]] void refuse(const isa::Instruction &instruction, const std::string &message,
+                         const std::string &fix = "");
+
+// The memory operands of an instruction in order: address slot i of a dispatched instruction is the
+// i-th of them.
+int addressSlot(const isa::Instruction &instruction, int operand);
+
+inline const isa::Type addressType{true, 48};
+inline const isa::Type countType{false, 32};
+inline const isa::Type elementType{true, 32};
+
+// An affine access in a normal nest: spatial iterators end at position `spatial` - 1, reductions at
+// `dimensions` - 1.
+struct Nest {
+  int spatial, dimensions;
+  // The position of iterator `i` of a step.
+  int position(const isa::Step &step, int i) const {
+    const int own = static_cast<int>(step.iterators.size());
+    return i < own ? spatial - own + i
+                   : dimensions - static_cast<int>(step.reductions.size()) + (i - own);
+  }
+};
+
+// Statements that set `target.address` and `target.stride[...]` of an access, in bytes.
+void writeWalk(ExpressionWriter &writer, std::string &text, const isa::Instruction &instruction,
+               const isa::Isa &isa, const isa::MemoryAccess &access, const Nest &nest,
+               const std::string &addressTarget, const std::string &strideTarget,
+               const std::string &indent);
+// Statements that set `target[...]` to the extents, 1 where there is no iterator.
+void writeExtents(ExpressionWriter &writer, std::string &text, const isa::Step &step,
+                  const Nest &nest, const std::string &target, const std::string &indent);
+
+// The generated parts. Each returns text to be placed in the package or in a file that a template
+// includes.
+std::string packageText(const isa::Isa &isa);
+std::string sequencerText(const isa::Isa &isa);
+std::string moveText(const isa::Isa &isa, isa::UnitTemplate kind);
+std::string matrixText(const isa::Isa &isa);
+std::string vectorText(const isa::Isa &isa);
+
+// Sizes that the package declares and the parts rely on.
+struct Shape {
+  int memoryOperands = 1; // of an instruction
+  Nest move{1, 1}, matrix{1, 1}, vector{1, 1};
+  int vectorSteps = 1, vectorStreams = 1;
+  int64_t vectorLatency = 1; // greatest
+};
+Shape shapeOf(const isa::Isa &isa);
+
+} // namespace tilewright::rtl
