@@ -119,9 +119,10 @@ CalibrationData readCalibration(const std::string &path) {
   if (!std::filesystem::is_directory(path, error))
     return readNpz(path, limit);
   CalibrationData data;
-  for (const auto &entry : std::filesystem::directory_iterator(path, error))
-    if (entry.path().extension() == ".npy")
-      data[entry.path().stem().string()] = readNpy(entry.path().string(), limit);
+  std::filesystem::directory_iterator entry(path, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
+    if (entry->path().extension() == ".npy")
+      data[entry->path().stem().string()] = readNpy(entry->path().string(), limit);
   if (error)
     throw UserError({path, 0, 0, ""},
                     fmt::format("cannot read the directory: {}", error.message()));

@@ -91,6 +91,7 @@ InstructionRecord *Sequencer::current() {
       records_.pop_front();
       records_.back() = {};
     } else {
+      checkTraceLength(shared_.program, flow_.pc(), records_.size());
       records_.emplace_back();
     }
     current_ = &records_.back();

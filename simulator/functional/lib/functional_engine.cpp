@@ -14,10 +14,6 @@ namespace tilewright {
 
 namespace {
 
-// Records of a trace: below 1 GiB of them, so that a program that does not end is told before
-// memory runs out.
-constexpr size_t mostTraced = size_t(1) << 23;
-
 // An instruction on its way from the sequencer through its unit's queue.
 struct Pending {
   uint64_t pc = 0;
@@ -196,12 +192,7 @@ private:
   size_t newRecord() {
     if (!options_.trace)
       return 0;
-    if (record_.trace.size() == mostTraced)
-      fault(program_, flow_.pc(),
-            fmt::format(
-                "the program has executed {} instructions, the most a trace holds, and goes on",
-                mostTraced),
-            "check that its loops end, or stop it with --max-cycles");
+    checkTraceLength(program_, flow_.pc(), record_.trace.size());
     record_.trace.emplace_back();
     record_.trace.back().pc = flow_.pc();
     return record_.trace.size() - 1;

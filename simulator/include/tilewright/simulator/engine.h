@@ -94,7 +94,8 @@ std::unique_ptr<Engine> makeEngine(const std::string &name, const isa::Isa &isa)
 // seed. A program that is synchronized gives the same values under all.
 std::unique_ptr<Engine> makeFunctionalEngine(const isa::Isa &isa, uint64_t interleaving = 0);
 std::unique_ptr<Engine> makeCycleEngine(const isa::Isa &isa);
-// The generated hardware, run by Verilator: its model is built when a machine is first used (docs/rtl.md).
+// The generated hardware, run by Verilator: its model is built when a machine is first used
+// (docs/rtl.md).
 std::unique_ptr<Engine> makeRtlEngine(const isa::Isa &isa);
 
 } // namespace tilewright
