@@ -213,8 +213,10 @@ class Calibration(RejectionTest, metaclass=CaseTable):
                    "holds 5 samples, and 'x' holds 4", model=self.write("m.onnx", encoded(graph)))
 
     def test_not_finite(self):
-        self.check(archive(("x.npy", npy(numpy.full((4, 3, 8, 8), numpy.inf, numpy.float32)))), "calibration data",
-                   "is not finite on a calibration sample", "check the calibration data and the model's own numbers")
+        samples = numpy.zeros((4, 3, 8, 8), numpy.float32)
+        samples[2, 1, 7, 7] = numpy.nan
+        self.check(archive(("x.npy", npy(samples))), "@/c.npz: calibration input 'x'", "sample 2 holds nan, which is no finite number",
+                   "leave that sample out")
 
     def test_empty_directory(self):
         folder = self.scratch / "samples"
