@@ -99,7 +99,7 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::cantFail(builder.parsePassPipeline(
       passes,
       "function(simplifycfg,early-cse,loop-mssa(loop-rotate,licm),indvars,loop-vectorize,early-cse,"
-      "instcombine,loop-mssa(licm),simplifycfg)"));
+      "instcombine<no-verify-fixpoint>,loop-mssa(licm),simplifycfg)"));
   passes.run(module, modules);
 }
 

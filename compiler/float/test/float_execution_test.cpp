@@ -191,6 +191,19 @@ TEST_F(FloatExecution, RunsIntegerRescaleWithTosasRounding) {
   EXPECT_THAT(integers(executable->run({x})[0]), ElementsAre(-3, -2, -4, -67));
 }
 
+// The last window of each row ends beyond the image.
+TEST_F(FloatExecution, PoolsOverTheEdgeInOneDirection) {
+  auto executable = compile(R"(
+func.func @main(%x: tensor<2x4x3x3xf32>) -> tensor<2x3x2x3xf32> {
+  %z = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %r = tosa.avg_pool2d %x, %z, %z {acc_type = f32, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 1>, stride = array<i64: 1, 2>}
+    : (tensor<2x4x3x3xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<2x3x2x3xf32>
+  return %r : tensor<2x3x2x3xf32>
+})");
+  Tensor ones = tensor({2, 4, 3, 3}, std::vector<float>(72, 1));
+  EXPECT_THAT(floats(executable->run({ones})[0]), ::testing::Each(1));
+}
+
 TEST_F(FloatExecution, NamesTheOperatorThatCannotRun) {
   try {
     compile(R"(

@@ -4,6 +4,8 @@
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace tilewright::quantization {
@@ -33,28 +35,54 @@ private:
     if (op->hasTrait<OpTrait::ConstantLike>() || plan_.folded.contains(op))
       return;
     Value result = op->getResult(0);
-    if (plan_.softmaxes.contains(op)) {
-      map_[result] = {1.0 / (1 << 15), 0, 16};
+    if (auto softmax = plan_.softmaxes.find(op); softmax != plan_.softmaxes.end()) {
+      map_[result] =
+          softmax->second.isWide ? Parameters{1.0 / (1 << 15), 0, 16} : asymmetric8(0, 1);
     } else if (auto anchor = plan_.anchors.find(op); anchor != plan_.anchors.end()) {
       map_[anchor->second.result] = anchorParameters(anchor->second.result);
     } else if (auto table = plan_.tables.find(op); table != plan_.tables.end()) {
-      map_[result] =
-          table->second.isClamp ? map_.lookup(table->second.root) : ownParameters(result);
+      map_[result] = table->second.isClamp
+                         ? clampParameters(cast<tosa::ClampOp>(op), map_.lookup(table->second.root))
+                         : ownParameters(result);
     } else if (isa<tosa::ConcatOp>(op)) {
       map_[result] = ownParameters(result);
+    } else if (auto pad = dyn_cast<tosa::PadOp>(op)) {
+      map_[result] = padParameters(pad, map_.lookup(pad.getInput1()));
     } else {
       map_[result] = map_.lookup(op->getOperand(0));
     }
   }
 
+  // A clamp keeps its operand's parameters unless they cannot express a bound that all values meet.
+  static Parameters clampParameters(tosa::ClampOp op, const Parameters &operand) {
+    double low = cast<FloatAttr>(op.getMinVal()).getValueAsDouble(),
+           high = cast<FloatAttr>(op.getMaxVal()).getValueAsDouble();
+    if (low <= operand.highest() && high >= operand.lowest())
+      return operand;
+    double constant = low > operand.highest() ? low : high;
+    return asymmetric8(constant, constant);
+  }
+
+  // The same for a pad's value; what is hardly finite stands for the least or greatest value.
+  static Parameters padParameters(tosa::PadOp op, const Parameters &operand) {
+    constexpr double hardlyFinite = 1e30;
+    double value = constantScalar(op.getPadConst()).value();
+    if (std::fabs(value) > hardlyFinite || operand.bits > 8 ||
+        (value >= operand.lowest() && value <= operand.highest()))
+      return operand;
+    return asymmetric8(std::min(operand.lowest(), value), std::max(operand.highest(), value));
+  }
+
   Parameters anchorParameters(Value result) {
-    if (plan_.logits.contains(result))
+    const Histogram &histogram = statistics_.histograms.find(result)->second;
+    double magnitude = std::max(-histogram.low, histogram.high);
+    constexpr double greatestLogit = 1024; // a quarter of what the 32 bits hold
+    if (plan_.logits.contains(result) && magnitude <= greatestLogit)
       return {logitScale, 0, 32};
     if (plan_.outputs.contains(result)) {
       // Room for what lies beyond the calibration data costs nothing at 16 bits.
       constexpr double headroom = 1.25;
-      const Histogram &histogram = statistics_.histograms.find(result)->second;
-      return symmetric(headroom * std::max(-histogram.low, histogram.high), 16);
+      return symmetric(headroom * magnitude, 16);
     }
     return ownParameters(result);
   }

@@ -65,6 +65,26 @@ int64_t sampleCount(const Tensor &data, ArrayRef<int64_t> shape, const Place &pl
                   "give one sample a row: [samples, ...input shape]");
 }
 
+// Throws UserError when a number of an array, which is read from a file at `path`, is none.
+void requireFinite(const std::string &path, const std::string &name, const Tensor &tensor) {
+  auto check = [&](auto *values) {
+    int64_t count = tensor.elements();
+    auto found = std::find_if_not(values, values + count,
+                                  [](auto value) { return std::isfinite(float(value)); });
+    if (found == values + count)
+      return;
+    int64_t row = tensor.shape.empty() ? count : count / tensor.shape[0];
+    throw UserError({path, 0, 0, fmt::format("calibration input '{}'", escape(name))},
+                    fmt::format("sample {} holds {}, which is no finite number",
+                                (found - values) / row, float(*found)),
+                    "leave that sample out");
+  };
+  if (tensor.dtype == DType::F32)
+    check(tensor.data<float>());
+  else if (tensor.dtype == DType::F64)
+    check(tensor.data<double>());
+}
+
 } // namespace
 
 Samples samplesOf(func::FuncOp main, const CalibrationData &data) {
@@ -116,13 +136,20 @@ CalibrationData readCalibration(const std::string &path) {
   // More samples than this make no better ranges, and a small file can claim to hold far more.
   constexpr uint64_t limit = uint64_t(256) << 20;
   std::error_code error;
-  if (!std::filesystem::is_directory(path, error))
-    return readNpz(path, limit);
   CalibrationData data;
+  if (!std::filesystem::is_directory(path, error)) {
+    data = readNpz(path, limit);
+    for (auto &[name, tensor] : data)
+      requireFinite(path, name, tensor);
+    return data;
+  }
   std::filesystem::directory_iterator entry(path, error);
   for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
-    if (entry->path().extension() == ".npy")
-      data[entry->path().stem().string()] = readNpy(entry->path().string(), limit);
+    if (entry->path().extension() == ".npy") {
+      Tensor &tensor = data[entry->path().stem().string()];
+      tensor = readNpy(entry->path().string(), limit);
+      requireFinite(entry->path().string(), entry->path().stem().string(), tensor);
+    }
   if (error)
     throw UserError({path, 0, 0, ""},
                     fmt::format("cannot read the directory: {}", error.message()));

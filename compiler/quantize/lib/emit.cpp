@@ -8,6 +8,7 @@
 #include "mlir/IR/IRMapping.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace mlir;
 
@@ -24,6 +25,7 @@ struct Quantized {
 struct Accumulator {
   Value value;
   std::vector<double> scales;
+  std::vector<double> magnitudes; // |value| is at most these, one for each scale
 };
 
 class Emitter {
@@ -64,7 +66,8 @@ private:
     IntegerBuilder integer(builder_, op->getLoc());
     if (auto softmax = plan_.softmaxes.find(op); softmax != plan_.softmaxes.end())
       define(op->getResult(0),
-             buildSoftmax(integer, logits(integer, softmax->second.input), softmax->second.axis));
+             buildSoftmax(integer, logits(integer, softmax->second.input), softmax->second.axis,
+                          parameters_.lookup(op->getResult(0))));
     else if (auto anchor = plan_.anchors.find(op); anchor != plan_.anchors.end())
       emitAnchor(integer, op, anchor->second);
     else if (auto table = plan_.tables.find(op); table != plan_.tables.end())
@@ -97,9 +100,12 @@ private:
 
   Value logits(IntegerBuilder &integer, Value input) {
     Quantized logits = operand(integer, input);
-    return logits.parameters.bits == 32 ? logits.value
-                                        : integer.widen(logits.value, logits.parameters,
-                                                        logits.parameters.scale / logitScale);
+    if (logits.parameters.bits == 32)
+      return logits.value;
+    // Logits further apart than this give the same probabilities.
+    constexpr double farthest = 32;
+    return integer.widen(logits.value, logits.parameters,
+                         std::min(logits.parameters.scale, farthest) / logitScale);
   }
 
   // --- Anchors
@@ -107,17 +113,20 @@ private:
 
   void emitAnchor(IntegerBuilder &integer, Operation *op, const Anchor &anchor) {
     Accumulator sum = accumulate(integer, op, anchor);
-    for (Operation *further : anchor.sums)
-      sum.value =
-          integer.reduce<tosa::ReduceSumOp>(sum.value, cast<tosa::ReduceSumOp>(further).getAxis());
+    for (Operation *further : anchor.sums) {
+      uint32_t axis = cast<tosa::ReduceSumOp>(further).getAxis();
+      sum.magnitudes[0] *= double(tensorType(sum.value).getShape()[axis]);
+      sum.value = integer.reduce<tosa::ReduceSumOp>(sum.value, axis);
+    }
     Parameters parameters = parameters_.lookup(anchor.result);
     std::vector<double> factors;
     for (double scale : sum.scales)
-      factors.push_back(std::min(scale * anchor.factor / parameters.scale, maxFactor / 2));
-    bool uniform = llvm::all_equal(factors);
-    if (uniform)
+      factors.push_back(scale * anchor.factor / parameters.scale);
+    if (llvm::all_equal(factors)) {
       factors.resize(1);
-    Value result = integer.rescale(sum.value, 0, factors, parameters);
+      sum.magnitudes = {*std::max_element(sum.magnitudes.begin(), sum.magnitudes.end())};
+    }
+    Value result = integer.rescaleSum(sum.value, sum.magnitudes, factors, parameters);
     define(anchor.result, clamp(integer, result, parameters, anchor.low, anchor.high));
   }
 
@@ -130,7 +139,9 @@ private:
       Quantized a = operand(integer, op->getOperand(0)), b = operand(integer, op->getOperand(1));
       Value product = integer.multiply(integer.widen(a.value, a.parameters),
                                        integer.widen(b.value, b.parameters));
-      return {product, {a.parameters.scale * b.parameters.scale}};
+      return {product,
+              {a.parameters.scale * b.parameters.scale},
+              {a.parameters.magnitude() * b.parameters.magnitude()}};
     }
     if (isa<tosa::AddOp>(op))
       return combine<tosa::AddOp>(integer, op);
@@ -144,8 +155,10 @@ private:
     if (auto pool = dyn_cast<tosa::AvgPool2dOp>(op))
       return averageImage(integer, x);
     Value wide = integer.widen(x.value, x.parameters);
-    return {integer.reduce<tosa::ReduceSumOp>(wide, cast<tosa::ReduceSumOp>(op).getAxis()),
-            {x.parameters.scale}};
+    uint32_t axis = cast<tosa::ReduceSumOp>(op).getAxis();
+    return {integer.reduce<tosa::ReduceSumOp>(wide, axis),
+            {x.parameters.scale},
+            {x.parameters.magnitude() * double(tensorType(wide).getShape()[axis])}};
   }
 
   // The average over an image varies less than its pixels, so it wants a scale of its own, which
@@ -167,7 +180,8 @@ private:
       sum = integer.reduce<tosa::ReduceSumOp>(sum, 1);
     if (columns > 1)
       sum = integer.reduce<tosa::ReduceSumOp>(sum, 2);
-    return {sum, {x.parameters.scale / double(rows * columns)}};
+    double count = double(rows * columns);
+    return {sum, {x.parameters.scale / count}, {x.parameters.magnitude() * count}};
   }
 
   // How many windows an image is averaged in, down and across: at least `enough` of them where its
@@ -221,7 +235,12 @@ private:
     state.addTypes(integer.type(tensorType(op->getResult(0)).getShape(), 32));
     state.addAttributes(op->getAttrs());
     state.attributes.set("acc_type", TypeAttr::get(builder_.getI32Type()));
-    return {builder_.create(state)->getResult(0), weights.scales};
+    std::vector<double> magnitudes(weights.bias.begin(), weights.bias.end());
+    for (double &magnitude : magnitudes)
+      magnitude = std::fabs(magnitude);
+    for (size_t i = 0; i < weights.weights.size(); ++i)
+      magnitudes[channelOf(i)] += std::fabs(double(weights.weights[i])) * x.parameters.magnitude();
+    return {builder_.create(state)->getResult(0), weights.scales, magnitudes};
   }
 
   // The mean of what each weight is multiplied with: of its input channel, or of a pad's zeros.
@@ -264,17 +283,23 @@ private:
         builder_, op.getLoc(), integer.type(tensorType(op.getOutput()).getShape(), 32), a.value,
         b.value, integer.constant({1}, 8, {a.parameters.zeroPoint}),
         integer.constant({1}, 8, {b.parameters.zeroPoint}));
-    return {product, {a.parameters.scale * b.parameters.scale}};
+    double depth = double(tensorType(a.value).getShape().back());
+    return {product,
+            {a.parameters.scale * b.parameters.scale},
+            {a.parameters.magnitude() * b.parameters.magnitude() * depth}};
   }
 
-  // Both operands at one scale, with 20 bits below the coarser operand's.
+  // Both operands at one scale, with as many bits below the coarser operand's as rescales allow.
   template <typename Op> Accumulator combine(IntegerBuilder &integer, Operation *op) {
-    constexpr double headroom = 1 << 20;
     Quantized a = operand(integer, op->getOperand(0)), b = operand(integer, op->getOperand(1));
+    double headroom = std::max(a.parameters.bits, b.parameters.bits) > 8 ? 1 << 13 : 1 << 20;
     double twice = 2 * std::max(a.parameters.scale, b.parameters.scale);
     Value x = integer.widen(a.value, a.parameters, a.parameters.scale / twice * headroom);
     Value y = integer.widen(b.value, b.parameters, b.parameters.scale / twice * headroom);
-    return {integer.binary<Op>(x, y), {twice / headroom}};
+    double magnitude = headroom / twice *
+                       (a.parameters.magnitude() * a.parameters.scale +
+                        b.parameters.magnitude() * b.parameters.scale);
+    return {integer.binary<Op>(x, y), {twice / headroom}, {magnitude}};
   }
 
   // Bounds that the ends of the type do not keep already.
@@ -296,7 +321,7 @@ private:
   void emitTable(IntegerBuilder &integer, Operation *op, const Table &table) {
     Quantized root = operand(integer, table.root);
     Value result = op->getResult(0);
-    if (table.isClamp) {
+    if (table.isClamp && root.parameters == parameters_.lookup(result)) {
       auto clampOp = cast<tosa::ClampOp>(op);
       return define(result, clamp(integer, root.value, root.parameters,
                                   cast<FloatAttr>(clampOp.getMinVal()).getValueAsDouble(),
@@ -332,6 +357,9 @@ private:
   // The same operator on integers: the result has the operand's parameters.
   void emitMove(IntegerBuilder &integer, Operation *op) {
     Quantized x = operand(integer, op->getOperand(0));
+    if (Parameters own = parameters_.lookup(op->getResult(0)); !(x.parameters == own))
+      x = {integer.rescale(x.value, x.parameters.zeroPoint, {x.parameters.scale / own.scale}, own),
+           own};
     OperationState state(op->getLoc(), op->getName());
     state.addAttributes(op->getAttrs());
     state.addOperands(x.value);

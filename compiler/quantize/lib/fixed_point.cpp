@@ -1,5 +1,6 @@
 #include "fixed_point.h"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -7,6 +8,12 @@ namespace tilewright::quantization {
 
 constexpr int leastShift = 2, greatestShift = 62;
 constexpr int multiplierBits = 31;
+
+double maxFactorFor(double magnitude) {
+  int bits = 0; // magnitude < 2^bits
+  std::frexp(std::max(magnitude, 1.0), &bits);
+  return std::min(std::ldexp(1.0, multiplierBits - 1 - bits), maxFactor);
+}
 
 double FixedPoint::factor() const { return std::ldexp(double(multiplier), -shift); }
 

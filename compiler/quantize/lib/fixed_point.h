@@ -16,6 +16,10 @@ struct FixedPoint {
 
 constexpr double maxFactor = 536870912; // 2^29; below it every factor has a legal shift
 
+// Below this factor the shift is so great that TOSA defines the rescale of all values of at most
+// `magnitude`: it demands |value| < 2^(shift - 1).
+double maxFactorFor(double magnitude);
+
 // The nearest representable factor: 31 significant bits, fewer below 2^-31, 0 for what vanishes. 0
 // <= factor < maxFactor.
 FixedPoint fixedPoint(double factor);

@@ -11,7 +11,7 @@
 
 namespace tilewright::quantization {
 
-// @main of one block. Throws UserError when there is none.
+// @main of one block, which every importer gives.
 mlir::func::FuncOp mainOf(mlir::ModuleOp module);
 
 inline mlir::RankedTensorType tensorType(mlir::Value value) {

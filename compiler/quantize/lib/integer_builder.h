@@ -32,6 +32,11 @@ public:
   // one for each index of the last dimension.
   mlir::Value rescale(mlir::Value value, int64_t inputZeroPoint, const std::vector<double> &factors,
                       const Parameters &output);
+  // The same of a 32-bit sum without zero point. |sum| is at most `magnitudes`, one for each
+  // factor: sums that TOSA's rescale is not defined for are bounded first, where the result
+  // saturates anyway.
+  mlir::Value rescaleSum(mlir::Value sum, const std::vector<double> &magnitudes,
+                         std::vector<double> factors, const Parameters &output);
   // 8 or 16 bits to 32, zero point removed, times `factor`.
   mlir::Value widen(mlir::Value value, const Parameters &parameters, double factor = 1);
 

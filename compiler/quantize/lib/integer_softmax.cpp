@@ -37,7 +37,7 @@ int64_t logTwoCeil(int64_t count) {
 
 } // namespace
 
-Value buildSoftmax(IntegerBuilder &builder, Value logits, int64_t axis) {
+Value buildSoftmax(IntegerBuilder &builder, Value logits, int64_t axis, const Parameters &output) {
   const Parameters narrow = {1, 0, 16};
   constexpr double logitSteps =
       deepest / logitScale; // steps of the logits' scale in the table's domain
@@ -82,8 +82,8 @@ Value buildSoftmax(IntegerBuilder &builder, Value logits, int64_t axis) {
   double inverseOne = tableOnes * std::ldexp(1.0, interpolationBits);
   double factor = std::ldexp(1.0, productShift) *
                   std::ldexp(1.0, static_cast<int>(mostHeadroom) - 30) / inverseOne *
-                  std::ldexp(1.0, -static_cast<int>(spare)) * 32768;
-  return builder.rescale(quotient, 0, {factor}, narrow);
+                  std::ldexp(1.0, -static_cast<int>(spare));
+  return builder.rescale(quotient, 0, {factor / output.scale}, output);
 }
 
 } // namespace tilewright::quantization

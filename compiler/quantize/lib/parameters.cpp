@@ -14,8 +14,11 @@ Parameters asymmetric8(double low, double high) {
   low = std::min(low, 0.0);
   high = std::max(high, 0.0);
   Parameters parameters;
-  if (high == low)
-    return parameters; // all zero: any scale will do
+  if (high == low) {
+    // All zero. Whatever is made from it, a bias above all, counts in steps of this scale.
+    parameters.scale = 1.0 / (1 << 12);
+    return parameters;
+  }
   double levels = double(parameters.greatest() - parameters.least());
   // Rounding the zero point moves the range by up to half a step, which costs its ends no more than
   // rounding does anyway. But where zero lies midway between two levels, all data that stands on

@@ -1,6 +1,7 @@
 // How a tensor's integers stand for real numbers.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace tilewright::quantization {
@@ -15,6 +16,8 @@ struct Parameters {
   int64_t greatest() const { return (int64_t(1) << (bits - 1)) - 1; }
   double real(int64_t integer) const { return double(integer - zeroPoint) * scale; }
   int64_t quantize(double real) const; // nearest (ties to even), saturated
+  // The greatest |integer - zeroPoint|.
+  double magnitude() const { return double(std::max(zeroPoint - least(), greatest() - zeroPoint)); }
   double lowest() const { return real(least()); }
   double highest() const { return real(greatest()); }
 

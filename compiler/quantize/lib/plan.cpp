@@ -56,8 +56,10 @@ public:
       visit(&op);
     for (Operation &op : main_.getBody().front().without_terminator())
       planTable(&op);
-    for (auto &[op, softmax] : plan_.softmaxes)
+    for (auto &[op, softmax] : plan_.softmaxes) {
       traceLogits(softmax);
+      softmax.isWide = takesWide(op->getResult(0));
+    }
     for (Value result : main_.getBody().front().getTerminator()->getOperands())
       traceOutput(result);
     return std::move(plan_);
@@ -186,6 +188,20 @@ private:
     }
     if (isAnchorResult(way.back()))
       plan_.logits.insert(way.begin(), way.end());
+  }
+
+  // Whether all that reads `value` can take it with 16 bits.
+  bool takesWide(Value value) {
+    return llvm::all_of(value.getUsers(), [&](Operation *user) {
+      if (isa<tosa::ReshapeOp, tosa::TransposeOp, tosa::SliceOp>(user))
+        return takesWide(user->getResult(0));
+      bool isAnchorOfOperands = plan_.anchors.contains(user) && isBinary(user);
+      bool isOfSoftmax = llvm::any_of(plan_.softmaxes, [&](auto &entry) {
+        return llvm::is_contained(entry.second.members, user);
+      });
+      return isAnchorOfOperands || isOfSoftmax ||
+             isa<tosa::ConcatOp, tosa::ReduceSumOp, func::ReturnOp>(user);
+    });
   }
 
   void traceOutput(Value result) {

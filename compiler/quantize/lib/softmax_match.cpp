@@ -29,7 +29,8 @@ std::optional<Softmax> matchSoftmax(Operation *last) {
     if (isPrivate)
       return Softmax{difference.getInput1(),
                      static_cast<int64_t>(sum.getAxis()),
-                     {maximum, difference, power, sum, inverse}};
+                     {maximum, difference, power, sum, inverse},
+                     true};
   }
   return std::nullopt;
 }

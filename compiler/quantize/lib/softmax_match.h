@@ -14,6 +14,7 @@ struct Softmax {
   mlir::Value input;
   int64_t axis = 0;
   std::vector<mlir::Operation *> members; // all but the last
+  bool isWide = true;                     // all that reads the result takes 16 bits
 };
 
 // The softmax that `last` yields.

@@ -41,6 +41,14 @@ TEST(FixedPoint, HandlesTheEnds) {
   EXPECT_THROW(fixedPoint(std::nan("")), std::logic_error);
 }
 
+TEST(FixedPoint, KeepsTheShiftAboveTheValuesBits) {
+  for (double magnitude : {1.0, 127.0, 128.0, 255.0, 10320.0, 32768.0, 1e9}) {
+    double factor = std::nextafter(maxFactorFor(magnitude), 0.0) * 0.999;
+    EXPECT_LT(magnitude, std::ldexp(1.0, fixedPoint(factor).shift - 1)) << magnitude;
+    EXPECT_GE(magnitude * 4 * factor, 1 << 29) << magnitude; // not far below what is possible
+  }
+}
+
 TEST(Parameters, CoverTheRangeUpToHalfAStepAndHoldZeroExactly) {
   std::mt19937_64 random(2);
   std::uniform_real_distribution<double> end(-100, 100);
@@ -59,7 +67,7 @@ TEST(Parameters, OneSidedRangesUseAllLevels) {
   EXPECT_EQ(relu.zeroPoint, -128);
   EXPECT_DOUBLE_EQ(relu.scale, 6.0 / 255);
   EXPECT_EQ(asymmetric8(-2, -1).zeroPoint, 127);
-  EXPECT_EQ(asymmetric8(0, 0), Parameters());
+  EXPECT_EQ(asymmetric8(0, 0).real(asymmetric8(0, 0).quantize(0)), 0);
 }
 
 TEST(Parameters, PutZeroOnALevelOfSymmetricData) {

@@ -342,6 +342,118 @@ TEST_P(SoftmaxOver, IsExactToTheLogits) {
 }
 INSTANTIATE_TEST_SUITE_P(, SoftmaxOver, ::testing::Values(0, 1, 2));
 
+// A softmax along the last dimension of %NAME, 1x4x6xN, in the importer's form: gives %y.
+std::string softmaxOf(const std::string &name, int n) {
+  std::string t = "tensor<1x4x6x" + std::to_string(n) + "xf32>", r = "tensor<1x4x6x1xf32>";
+  return "%mm = tosa.reduce_max " + name + " {axis = 3 : i32} : (" + t + ") -> " + r +
+         "\n%dd = tosa.sub " + name + ", %mm : (" + t + ", " + r + ") -> " + t +
+         "\n%ee = tosa.exp %dd : (" + t + ") -> " + t +
+         "\n%ss = tosa.reduce_sum %ee {axis = 3 : i32} : (" + t + ") -> " + r +
+         "\n%ii = tosa.reciprocal %ss : (" + r + ") -> " + r +
+         "\n%y = tosa.mul %ee, %ii, %shift : (" + t + ", " + r + ", tensor<1xi8>) -> " + t + "\n";
+}
+
+TEST_F(Quantize, ASoftmaxThatAConvolutionReadsHasEightBits) {
+  std::string convolution = convolve;
+  convolution.replace(convolution.find("%x"), 2, "%y");
+  EXPECT_GT(decibels("(%x: tensor<1x4x6x3xf32>) -> tensor<1x4x6x4xf32>",
+                     softmaxOf("%x", 3) + convolution + "return %c : tensor<1x4x6x4xf32>")[0],
+            34);
+}
+
+TEST_F(Quantize, ASoftmaxThatATableReadsHasEightBits) {
+  EXPECT_GT(decibels("(%x: tensor<1x4x6x3xf32>) -> tensor<1x4x6x3xf32>", softmaxOf("%x", 3) + R"(
+    %t = tosa.tanh %y : (tensor<1x4x6x3xf32>) -> tensor<1x4x6x3xf32>
+    return %t : tensor<1x4x6x3xf32>)")[0],
+            34);
+}
+
+TEST_F(Quantize, ASumKeepsASoftmaxAtSixteenBits) {
+  EXPECT_GT(decibels("(%x: tensor<1x4x6x3xf32>) -> tensor<1x4x6x3xf32>", softmaxOf("%x", 3) + R"(
+    %t = tosa.add %y, %y : (tensor<1x4x6x3xf32>, tensor<1x4x6x3xf32>) -> tensor<1x4x6x3xf32>
+    return %t : tensor<1x4x6x3xf32>)")[0],
+            36);
+  integer_->walk([](mlir::tosa::RescaleOp op) {
+    auto type = llvm::cast<mlir::RankedTensorType>(op.getInput().getType());
+    auto shift = op.getShift().getDefiningOp<mlir::tosa::ConstOp>();
+    if (type.getElementType().isInteger(16))
+      EXPECT_GE(*shift.getValues().getValues<int8_t>().begin(), 16);
+  });
+}
+
+TEST_F(Quantize, RescalesOfEightBitsAreDefinedForAllValues) {
+  // One operand is at a scale that is far coarser than the result's.
+  decibels("(%x: tensor<1x4x6x3xf32>) -> (tensor<1x4x6x6xf32>, tensor<1x4x6x3xf32>)", R"(
+    %tiny = "tosa.const"() {values = dense<1.0e-12> : tensor<1x1x1x1xf32>} : () -> tensor<1x1x1x1xf32>
+    %none = "tosa.const"() {values = dense<0.0> : tensor<1x1x1x1xf32>} : () -> tensor<1x1x1x1xf32>
+    %p = tosa.mul %x, %tiny, %shift : (tensor<1x4x6x3xf32>, tensor<1x1x1x1xf32>, tensor<1xi8>) -> tensor<1x4x6x3xf32>
+    %q = tosa.mul %x, %none, %shift : (tensor<1x4x6x3xf32>, tensor<1x1x1x1xf32>, tensor<1xi8>) -> tensor<1x4x6x3xf32>
+    %d = tosa.add %q, %x : (tensor<1x4x6x3xf32>, tensor<1x4x6x3xf32>) -> tensor<1x4x6x3xf32>
+    %r = tosa.concat %p, %q {axis = 3 : i32} : (tensor<1x4x6x3xf32>, tensor<1x4x6x3xf32>) -> tensor<1x4x6x6xf32>
+    return %r, %d : tensor<1x4x6x6xf32>, tensor<1x4x6x3xf32>)");
+  int seen = 0;
+  integer_->walk([&](mlir::tosa::RescaleOp op) {
+    if (!llvm::cast<mlir::RankedTensorType>(op.getInput().getType()).getElementType().isInteger(8))
+      return;
+    ++seen;
+    auto shift = op.getShift().getDefiningOp<mlir::tosa::ConstOp>();
+    EXPECT_GE(*shift.getValues().getValues<int8_t>().begin(), 9); // |value| <= 255 < 2^(shift - 1)
+  });
+  EXPECT_GT(seen, 0);
+}
+
+TEST_F(Quantize, LogitsOfAnySizeAreTold) {
+  // Logits of up to a million: where the classes differ, one of them is certain.
+  EXPECT_GT(decibels("(%x: tensor<1x4x6x3xf32>) -> tensor<1x4x6x4xf32>",
+                     R"(
+    %wl = "tosa.const"() {values = dense<[[[[500000.0, 0.0, 0.0]]], [[[0.0, 800000.0, 0.0]]], [[[0.0, 0.0, 300000.0]]], [[[-500000.0, 0.0, 1.0]]]]> : tensor<4x1x1x3xf32>} : () -> tensor<4x1x1x3xf32>
+    %c = tosa.conv2d %x, %wl, %b, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<1x4x6x3xf32>, tensor<4x1x1x3xf32>, tensor<4xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x6x4xf32>)" +
+                         softmaxOf("%c", 4) + "return %y : tensor<1x4x6x4xf32>")[0],
+            15);
+}
+
+TEST_F(Quantize, SumsBeyondWhatARescaleIsDefinedForAreBounded) {
+  // The clamp leaves a range that is far below what the weights can give.
+  EXPECT_GT(decibels("(%x: tensor<1x4x6x3xf32>) -> tensor<1x4x6x4xf32>", R"(
+    %wl = "tosa.const"() {values = dense<[[[[5.0e9, 1.0e9, 2.0e9]]], [[[8.0e9, -1.0e9, 3.0e9]]], [[[1.0e9, 2.0e9, 3.0e9]]], [[[-5.0e9, 2.0e9, 1.0]]]]> : tensor<4x1x1x3xf32>} : () -> tensor<4x1x1x3xf32>
+    %c = tosa.conv2d %x, %wl, %b, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<1x4x6x3xf32>, tensor<4x1x1x3xf32>, tensor<4xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x6x4xf32>
+    %r = tosa.clamp %c {min_val = 0.0 : f32, max_val = 1.0 : f32} : (tensor<1x4x6x4xf32>) -> tensor<1x4x6x4xf32>
+    return %r : tensor<1x4x6x4xf32>)")[0],
+            15);
+  EXPECT_EQ(count("tosa.minimum"), 1);
+  EXPECT_EQ(count("tosa.maximum"), 1);
+}
+
+TEST_F(Quantize, AClampOutsideItsOperandsRangeGivesItsBound) {
+  EXPECT_GT(decibels("(%x: tensor<1x4x6x3xf32>) -> tensor<1x4x6x3xf32>", R"(
+    %r = tosa.clamp %x {min_val = 50.0 : f32, max_val = 60.0 : f32} : (tensor<1x4x6x3xf32>) -> tensor<1x4x6x3xf32>
+    return %r : tensor<1x4x6x3xf32>)")[0],
+            60);
+}
+
+TEST_F(Quantize, APadOutsideItsOperandsRangeWidensIt) {
+  EXPECT_GT(decibels("(%x: tensor<1x4x6x3xf32>) -> tensor<1x4x8x3xf32>", R"(
+    %hundred = "tosa.const"() {values = dense<100.0> : tensor<1xf32>} : () -> tensor<1xf32>
+    %ps = tosa.const_shape {values = dense<[0, 0, 0, 0, 1, 1, 0, 0]> : tensor<8xindex>} : () -> !tosa.shape<8>
+    %m = tosa.pad %x, %ps, %hundred : (tensor<1x4x6x3xf32>, !tosa.shape<8>, tensor<1xf32>) -> tensor<1x4x8x3xf32>
+    return %m : tensor<1x4x8x3xf32>)")[0],
+            45);
+}
+
+TEST_F(Quantize, ABiasBesideNothingIsKept) {
+  // The convolution reads what is zero on all samples.
+  std::string convolution = convolve;
+  convolution.replace(convolution.find("%x"), 2, "%n");
+  EXPECT_GT(decibels("(%x: tensor<1x4x6x3xf32>) -> tensor<1x4x6x4xf32>",
+                     R"(
+    %none = "tosa.const"() {values = dense<0.0> : tensor<1x1x1x1xf32>} : () -> tensor<1x1x1x1xf32>
+    %n = tosa.mul %x, %none, %shift : (tensor<1x4x6x3xf32>, tensor<1x1x1x1xf32>, tensor<1xi8>) -> tensor<1x4x6x3xf32>)" +
+                         convolution + "return %c : tensor<1x4x6x4xf32>")[0],
+            60);
+}
+
 TEST_F(Quantize, ResizesByInterpolation) {
   EXPECT_GT(decibels("(%x: tensor<1x3x3x2xf32>) -> tensor<1x5x5x2xf32>", R"(
     %s = tosa.const_shape {values = dense<[4, 2, 4, 2]> : tensor<4xindex>} : () -> !tosa.shape<4>
