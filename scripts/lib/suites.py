@@ -38,6 +38,7 @@ SUITES = [
     Suite("onnx", "the importer against onnxruntime, operator by operator", (PYTHON, "tests/onnx/run")),
     Suite("conformance", "a sample of TOSA's conformance tests, both engines, both targets",
           (PYTHON, "tests/conformance/run", "--sample", "4")),
+    Suite("random", "random networks on random machines, the whole road", (PYTHON, "tests/random/run")),
     Suite("bad-inputs", "every bad input ends in one diagnostic", (PYTHON, "tests/bad_inputs/run")),
     Suite("docs", "what the documents quote", (PYTHON, "tests/docs/run")),
     Suite("estimates", "the compiler's estimates of the classifier against the cycle engine", (PYTHON, "tests/demo/estimates")),
