@@ -53,6 +53,8 @@ const isa::Word &Trace::decoded(uint64_t pc) {
 // Entries are made in the order of execution; the next one when it is first spoken of.
 Trace::Entry &Trace::entry(uint32_t id) {
   if (id == firstId_ + entries_.size() && id == nextId_) {
+    if (keep_)
+      checkTraceLength(program_, flow_.pc(), entries_.size());
     entries_.emplace_back();
     entries_.back().record.pc = flow_.pc();
   }
@@ -189,6 +191,7 @@ void Trace::cycle(int64_t t, const ModelPorts &ports, bool memoryQuiet) {
       Entry &own = entry(ports.endId[i]);
       own.record.end = t;
       own.ended = true;
+      own.addresses = {}; // a long trace holds its records, and little more
       for (size_t s = 0; s < semaphores_.size(); ++s)
         semaphores_[s] += static_cast<int64_t>(own.word->signal >> s & 1);
     }
