@@ -37,6 +37,7 @@ module tilewright_matrix import tilewright_pkg::*; (
   // Trace.
   output activity_t        activity_o,
   output event_t           start_o,
+  output logic             fault_o,         // the instruction that starts may not execute
   output event_t           end_o [3],
   output logic [31:0]      conflicts_o [4]  // lost to matrix, vector, load, store
 );
@@ -418,6 +419,10 @@ module tilewright_matrix import tilewright_pkg::*; (
     end
   end
   assign start_o = '{valid: pop, id: head.id};
+  always_comb begin
+    fault_o = 1'b0;
+    if (mmul_starts || mload_starts) fault_o = matrix_fault(head.instruction, head.bits, state_q, head.address);
+  end
   assign end_o[0] = '{valid: retires, id: flight_id_q[oldest_q]};
   assign end_o[1] = '{valid: set_starts, id: head.id};
   assign end_o[2] = '{valid: l_ends, id: mload_starts ? head.id : l_id_q};

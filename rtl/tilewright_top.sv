@@ -35,6 +35,7 @@ module tilewright_top import tilewright_pkg::*; (
   output logic [31:0] pc_o,
   output logic [2:0]  trap_o,
   output event_t      start_o [4],    // matrix, vector, load, store
+  output logic [3:0]  fault_o,        // the instruction that starts may not execute
   output event_t      end_o [8],      // matrix: three, vector: one, load: two, store: two
   output logic [31:0] conflicts_o [16] // [4 * loser + winner]
 );
@@ -130,7 +131,7 @@ module tilewright_top import tilewright_pkg::*; (
     .acc_write_o(acc_write[0]), .acc_write_address_o(acc_write_address[0]), .acc_write_bytes_o(acc_write_bytes[0]),
     .acc_write_data_o(acc_write_data[0]),
     .spad_read_held_o(spad_read_by_matrix), .acc_read_held_o(acc_read_by_matrix), .acc_write_held_o(acc_write_by_matrix),
-    .activity_o(activity_o[1]), .start_o(start_o[0]), .end_o(matrix_end), .conflicts_o(matrix_conflicts)
+    .activity_o(activity_o[1]), .start_o(start_o[0]), .fault_o(fault_o[0]), .end_o(matrix_end), .conflicts_o(matrix_conflicts)
   );
 
   logic [VectorStreams-1:0][47:0] vector_address;
@@ -156,7 +157,7 @@ module tilewright_top import tilewright_pkg::*; (
     .spad_data_i(spad_read_data[VectorStreams-1:0]), .acc_data_i(acc_read_data[VectorStreams-1:0]),
     .spad_write_o(spad_write[0]), .acc_write_o(acc_write[1]), .write_address_o(vector_write_address),
     .write_bytes_o(vector_write_bytes), .write_data_o(vector_write_data),
-    .activity_o(activity_o[2]), .start_o(start_o[1]), .end_o(end_o[3]), .conflicts_o(vector_conflicts)
+    .activity_o(activity_o[2]), .start_o(start_o[1]), .fault_o(fault_o[1]), .end_o(end_o[3]), .conflicts_o(vector_conflicts)
   );
 
   logic [47:0] load_write_address;
@@ -176,7 +177,7 @@ module tilewright_top import tilewright_pkg::*; (
     .spad_by_vector_i(spad_write_by_vector), .acc_by_matrix_i(acc_write_by_matrix), .acc_by_vector_i(acc_write_by_vector),
     .spad_write_o(spad_write[1]), .acc_write_o(acc_write[2]), .write_address_o(load_write_address),
     .write_bytes_o(load_write_bytes), .write_data_o(load_write_data),
-    .activity_o(activity_o[3]), .start_o(start_o[2]), .end_o(load_end), .conflicts_o(load_conflicts)
+    .activity_o(activity_o[3]), .start_o(start_o[2]), .fault_o(fault_o[2]), .end_o(load_end), .conflicts_o(load_conflicts)
   );
 
   logic [47:0] store_address;
@@ -191,7 +192,7 @@ module tilewright_top import tilewright_pkg::*; (
     .acc_by_matrix_i(acc_read_by_matrix), .acc_by_vector_i(acc_read_by_vector),
     .spad_read_o(spad_read[VectorStreams+2]), .acc_read_o(acc_read[VectorStreams+1]), .read_address_o(store_address),
     .spad_data_i(spad_read_data[VectorStreams+2]), .acc_data_i(acc_read_data[VectorStreams+1]),
-    .activity_o(activity_o[4]), .start_o(start_o[3]), .end_o(store_end), .conflicts_o(store_conflicts)
+    .activity_o(activity_o[4]), .start_o(start_o[3]), .fault_o(fault_o[3]), .end_o(store_end), .conflicts_o(store_conflicts)
   );
 
   // AXI read address: the sequencer's comes first.

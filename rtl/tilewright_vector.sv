@@ -38,6 +38,7 @@ module tilewright_vector import tilewright_pkg::*; (
   // Trace.
   output activity_t        activity_o,
   output event_t           start_o,
+  output logic             fault_o,         // the instruction that starts may not execute
   output event_t           end_o,
   output logic [31:0]      conflicts_o [4]  // lost to matrix, vector, load, store
 );
@@ -492,6 +493,10 @@ module tilewright_vector import tilewright_pkg::*; (
     end
   end
   assign start_o = '{valid: pop, id: head.id};
+  always_comb begin
+    fault_o = 1'b0;
+    if (starts) fault_o = vector_fault(head.instruction, head.bits, state_q, head.address);
+  end
   assign end_o = '{valid: set_starts || ends, id: set_starts ? head.id : id_q};
 
   assign conflicts_o[2] = '0;

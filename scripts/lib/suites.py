@@ -32,7 +32,9 @@ class Suite:
 
 SUITES = [
     Suite("unit", "unit tests and pass tests of the release build",
-          ("ctest", "--test-dir", "build/release", "--output-on-failure", "--no-tests=error", "-j", CORES)),
+          ("ctest", "--test-dir", "build/release", "--output-on-failure", "--no-tests=error", "-LE", "rtl", "-j", CORES)),
+    Suite("rtl", "the RTL against the cycle engine; builds models when it first runs",
+          ("ctest", "--test-dir", "build/release", "--output-on-failure", "--no-tests=error", "-L", "rtl"), always=False),
     Suite("scripts", "the scripts' own parts", (PYTHON, "scripts/lib/self_test.py")),
     Suite("messages", "every message that a user can see stands in a test", (PYTHON, "scripts/lib/check_messages.py")),
     Suite("onnx", "the importer against onnxruntime, operator by operator", (PYTHON, "tests/onnx/run")),

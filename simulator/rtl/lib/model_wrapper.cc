@@ -54,6 +54,7 @@ void outputs(Model &model, ModelPorts &ports) {
   }
   for (int i = 0; i < 4; ++i) {
     ports.startValid[i] = static_cast<uint8_t>(top.start_o[i] >> 32);
+    ports.startFault[i] = top.fault_o >> i & 1;
     ports.startId[i] = static_cast<uint32_t>(top.start_o[i]);
   }
   for (int i = 0; i < 8; ++i) {

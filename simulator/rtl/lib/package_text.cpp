@@ -342,6 +342,7 @@ std::string packageText(const isa::Isa &isa) {
   text += types;
   for (UnitTemplate kind : units)
     writeRegisters(text, isa, kind);
+  text += faultText(isa);
   text += "\n  // Fields and legality of an instruction: a reserved opcode, a reserved bit that is "
           "set, a value out of range and a\n"
           "  // constraint that does not hold are illegal.\n"

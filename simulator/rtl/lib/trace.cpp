@@ -53,6 +53,8 @@ const isa::Word &Trace::decoded(uint64_t pc) {
 // Entries are made in the order of execution; the next one when it is first spoken of.
 Trace::Entry &Trace::entry(uint32_t id) {
   if (id == firstId_ + entries_.size() && id == nextId_) {
+    if (keep_)
+      checkTraceLength(program_, flow_.pc(), entries_.size());
     entries_.emplace_back();
     entries_.back().record.pc = flow_.pc();
   }
@@ -90,15 +92,21 @@ void Trace::execute(int64_t t, const ModelPorts &ports) {
   flow_.advance();
 }
 
-// As the engines that have values ask it: isa::trapReason, and the end of the run's DRAM.
-std::string Trace::trapReason(const Entry &entry) const {
+// Why an instruction may not execute; the RTL must find the same. "" when it may.
+std::string Trace::trapReason(const Entry &entry, bool isFault) const {
   const isa::Instruction &instruction =
       isa_.instructions()[static_cast<size_t>(entry.word->instruction)];
   const int64_t *registers = registers_[static_cast<size_t>(entry.unit)].data();
   std::string reason =
       isa::trapReason(instruction, isa_, *entry.word, registers, entry.addresses.data());
+  if (isFault != !reason.empty())
+    throw std::logic_error(fmt::format("the RTL {} instruction {}: {}",
+                                       isFault ? "traps at" : "lets pass", entry.record.pc,
+                                       isFault ? "it is legal" : reason));
   if (!reason.empty() || instruction.accesses.empty())
     return reason;
+  // The DRAM of a run ends where its program says, before the address space does: the RTL knows
+  // nothing of that.
   const auto ranges =
       isa::operandRanges(instruction, isa_, *entry.word, registers, entry.addresses.data());
   for (const isa::Operand &operand : instruction.operands) {
@@ -112,7 +120,7 @@ std::string Trace::trapReason(const Entry &entry) const {
   return "";
 }
 
-void Trace::start(int64_t t, Entry &own) {
+void Trace::start(int64_t t, Entry &own, bool isFault) {
   const isa::Instruction &instruction =
       isa_.instructions()[static_cast<size_t>(own.word->instruction)];
   const isa::Unit &unit = isa_.units()[static_cast<size_t>(own.unit)];
@@ -120,7 +128,7 @@ void Trace::start(int64_t t, Entry &own) {
   own.started = true;
   for (size_t s = 0; s < semaphores_.size(); ++s)
     semaphores_[s] -= static_cast<int64_t>(own.word->wait >> s & 1);
-  const std::string reason = trapReason(own);
+  const std::string reason = trapReason(own, isFault);
   if (!reason.empty())
     fault(program_, own.record.pc, instruction.name + ": " + reason);
   auto &registers = registers_[static_cast<size_t>(own.unit)];
@@ -177,12 +185,13 @@ void Trace::cycle(int64_t t, const ModelPorts &ports, bool memoryQuiet) {
     execute(t, ports);
   for (int i = 0; i < 4; ++i)
     if (ports.startValid[i] != 0)
-      start(t, entry(ports.startId[i]));
+      start(t, entry(ports.startId[i]), ports.startFault[i] != 0);
   for (int i = 0; i < 8; ++i)
     if (ports.endValid[i] != 0) {
       Entry &own = entry(ports.endId[i]);
       own.record.end = t;
       own.ended = true;
+      own.addresses = {}; // a long trace holds its records, and little more
       for (size_t s = 0; s < semaphores_.size(); ++s)
         semaphores_[s] += static_cast<int64_t>(own.word->signal >> s & 1);
     }

@@ -37,9 +37,9 @@ private:
   Entry &entry(uint32_t id);
   const isa::Word &decoded(uint64_t pc);
   void execute(int64_t t, const ModelPorts &ports);
-  void start(int64_t t, Entry &entry);
+  void start(int64_t t, Entry &entry, bool isFault);
   void charge(int64_t t, const ModelPorts &ports);
-  std::string trapReason(const Entry &entry) const;
+  std::string trapReason(const Entry &entry, bool isFault) const;
   [[noreturn]] void trap(const ModelPorts &ports);
   bool isStuck(const ModelPorts &ports) const;
   [[noreturn]] void deadlock(const ModelPorts &ports);

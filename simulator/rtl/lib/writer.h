@@ -62,6 +62,7 @@ void writeExtents(ExpressionWriter &writer, std::string &text, const isa::Step &
 // The generated parts. Each returns text to be placed in the package or in a file that a template
 // includes.
 std::string packageText(const isa::Isa &isa);
+std::string faultText(const isa::Isa &isa); // of the package
 std::string sequencerText(const isa::Isa &isa);
 std::string moveText(const isa::Isa &isa, isa::UnitTemplate kind);
 std::string matrixText(const isa::Isa &isa);

@@ -3,16 +3,22 @@
 #include "harness.h"
 #include "random_program.h"
 
+#include "random_semantics.h"
 #include "trace.h"
 
 #include "tilewright/isa/assembler.h"
 #include "tilewright/simulator/engine.h"
+#include "tilewright/support/error.h"
+#include "tilewright/support/files.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <random>
+#include <set>
+#include <unistd.h>
 
 namespace tilewright::cycle {
 namespace {
@@ -123,6 +129,87 @@ TEST_P(Lockstep, RowsAccumulateOntoTheRowBefore) {
   const RunRecord wanted = makeCycleEngine(isa)->run(program, expected, {});
   EXPECT_EQ(print(wanted, isa), print(makeRtlEngine(isa)->run(program, values, {}), isa));
   EXPECT_EQ(std::memcmp(values.data(), expected.data(), expected.size()), 0);
+}
+
+// A random program in which operands were moved: to the end of their memory,
+// or near another.
+Program movedProgram(const isa::Isa &isa, uint64_t seed) {
+  std::vector<isa::Word> words = randomProgram(isa, seed, 12, RandomKind::Straight);
+  std::mt19937_64 random(seed);
+  for (isa::Word &word : words) {
+    const isa::Instruction &instruction = isa.instructions()[static_cast<size_t>(word.instruction)];
+    for (const isa::Operand &operand : instruction.operands) {
+      if (operand.kind != isa::Operand::Kind::Memory || operand.space == isa::Space::Dram ||
+          random() % 2 == 0)
+        continue;
+      int64_t &address = word.values[static_cast<size_t>(operand.index)];
+      const isa::Operand &other = instruction.operands[0];
+      if (other.kind == isa::Operand::Kind::Memory && other.space == operand.space &&
+          random() % 3 != 0)
+        address = word.values[0] + static_cast<int64_t>(random() % 40) - 20;
+      else
+        address = static_cast<int64_t>(isa.memory(operand.space).addresses()) -
+                  static_cast<int64_t>(random() % 60);
+      address = std::clamp(address, operand.least, operand.greatest);
+    }
+  }
+  return makeProgram(isa, words);
+}
+
+// Whether the RTL finds what may not execute; the words are the same, since both engines ask the
+// description.
+TEST_P(Lockstep, TrapsOfRandomProgramsAreEqual) {
+  const isa::Isa &isa = target(GetParam());
+  const uint64_t programs = static_cast<uint64_t>(setting("TILEWRIGHT_RANDOM_PROGRAMS", 60));
+  const DramConfig dram = idealDram(isa);
+  auto outcome = [&](auto runs) -> std::string {
+    try {
+      return print(runs(), isa);
+    } catch (const UserError &error) {
+      return error.what();
+    }
+  };
+  uint64_t traps = 0;
+  for (uint64_t seed = 1; seed <= programs; ++seed) {
+    const Program program = movedProgram(isa, seed);
+    RunSetup setup{isa, dram, {}};
+    const std::string wanted = outcome([&] { return run(program, setup); });
+    ASSERT_EQ(wanted, outcome([&] { return runRtl(program, isa, dram); })) << "seed " << seed;
+    traps += wanted.rfind("test.elf: ", 0) == 0;
+  }
+  EXPECT_GT(traps, programs / 5);
+  EXPECT_LT(traps, programs * 9 / 10);
+}
+
+// Instructions that nobody wrote: what the lanes compute comes from the description alone.
+TEST(LockstepOverlay, RandomSemanticsGiveTheSameValues) {
+  const std::string path = testing::TempDir() + std::to_string(getpid()) + ".rtl_overlay.yaml";
+  writeFile(path, randomOverlay(static_cast<uint64_t>(setting("TILEWRIGHT_RANDOM_SEED", 1)), 24));
+  isa::LoadOptions options;
+  options.target = "tiny4";
+  options.directory = TILEWRIGHT_SOURCE_DIR "/isa";
+  options.overlays = {path};
+  const isa::Isa isa = isa::load(options);
+  std::remove(path.c_str());
+  const auto reference = makeCycleEngine(isa), engine = makeRtlEngine(isa);
+  std::set<int> executed;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    const Program program = fencedProgram(isa, seed);
+    DramImage values(program), expected(program);
+    const RunRecord wanted = reference->run(program, expected, {}),
+                    given = engine->run(program, values, {});
+    ASSERT_EQ(print(wanted, isa), print(given, isa)) << "seed " << seed;
+    ASSERT_EQ(std::memcmp(values.data(), expected.data(), expected.size()), 0) << "seed " << seed;
+    for (size_t at = 0; at < program.code.size();
+         at += static_cast<size_t>(isa.instructionBytes())) {
+      isa::Word word;
+      std::string reason;
+      ASSERT_TRUE(
+          isa.decode(reinterpret_cast<const uint8_t *>(program.code.data()) + at, word, reason));
+      executed.insert(word.instruction);
+    }
+  }
+  EXPECT_GT(executed.size(), isa.instructions().size() * 3 / 4);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, Lockstep, testing::Values("tiny4", "odd12x20", "edge16"),
