@@ -208,6 +208,12 @@ class Calibration(RejectionTest, metaclass=CaseTable):
         self.check(archive(("x.npy", npy(weights(4, 4))), ("z.npy", npy(weights(5, 4)))), "@/m.onnx: calibration input 'z'",
                    "holds 5 samples, and 'x' holds 4", model=self.write("m.onnx", encoded(graph)))
 
+    def test_sum_beyond_float(self):
+        graph = graph_of([node("Add", ("x", "z"))], inputs=[value("x", [1, 4]), value("z", [1, 4])])
+        huge = npy(numpy.full((4, 4), 3e38, numpy.float32))
+        self.check(archive(("x.npy", huge), ("z.npy", huge)), "@/m.onnx: node 'it' (Add)", "is not finite on a calibration sample",
+                   "check the calibration data and the model's own numbers", model=self.write("m.onnx", encoded(graph)))
+
     def test_not_finite(self):
         samples = numpy.zeros((4, 3, 8, 8), numpy.float32)
         samples[2, 1, 7, 7] = numpy.nan
