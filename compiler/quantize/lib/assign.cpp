@@ -79,10 +79,12 @@ private:
     constexpr double greatestLogit = 1024; // a quarter of what the 32 bits hold
     if (plan_.logits.contains(result) && magnitude <= greatestLogit)
       return {logitScale, 0, 32};
-    if (plan_.outputs.contains(result)) {
+    bool isRoot = plan_.roots.contains(result);
+    if (plan_.outputs.contains(result) || isRoot) {
       // Room for what lies beyond the calibration data costs nothing at 16 bits.
       constexpr double headroom = 1.25;
-      return symmetric(headroom * magnitude, 16);
+      return symmetric(
+          headroom * (isRoot ? magnitudeFor(histogram, functionsOf(result)) : magnitude), 16);
     }
     return ownParameters(result);
   }

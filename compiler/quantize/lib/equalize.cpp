@@ -32,18 +32,61 @@ Equalization findEqualizable(const Plan &plan) {
         consumer->getOperand(0) == result)
       found[result] = strengthFor(consumer);
   }
+  // The same of tables that are rounded with a scale for each channel.
+  for (auto &[op, table] : plan.tables) {
+    Value result = op->getResult(0);
+    if (!plan.roots.contains(table.root) || !result.hasOneUse())
+      continue;
+    Operation *consumer = *result.user_begin();
+    if (isConvolution(consumer) && plan.anchors.contains(consumer) &&
+        consumer->getOperand(0) == result)
+      found[result] = strengthFor(consumer);
+  }
   return found;
 }
 
-std::vector<double> channelFactors(const std::vector<double> &magnitudes, double strength) {
+// Factors that bring all channels into [-below, above].
+static std::vector<double> factorsInto(const std::vector<ChannelRange> &ranges, double below,
+                                       double above, double strength) {
   constexpr double greatestFactor =
       64; // what is smaller still is noise, or may be larger on other data
-  double whole = *std::max_element(magnitudes.begin(), magnitudes.end());
   std::vector<double> factors;
-  for (double magnitude : magnitudes)
-    factors.push_back(
-        magnitude > 0 ? std::pow(std::min(whole / magnitude, greatestFactor), strength) : 1.0);
+  for (const ChannelRange &range : ranges) {
+    double factor = greatestFactor;
+    if (range.low < 0)
+      factor = std::min(factor, below / -range.low);
+    if (range.high > 0)
+      factor = std::min(factor, above / range.high);
+    factors.push_back(range.low < 0 || range.high > 0 ? std::pow(factor, strength) : 1.0);
+  }
   return factors;
+}
+
+std::vector<double> channelFactors(const std::vector<ChannelRange> &ranges, double strength) {
+  double below = 0, above = 0;
+  for (const ChannelRange &range : ranges) {
+    below = std::max(below, -range.low);
+    above = std::max(above, range.high);
+  }
+  // The shorter side may be widened until both are alike: that lets its channels grow, and makes
+  // the steps of all coarser.
+  constexpr int candidates = 16;
+  std::vector<double> best;
+  double least = HUGE_VAL;
+  for (int i = 0; i <= candidates; ++i) {
+    double share = double(i) / candidates;
+    double b = std::max(below, below + share * (above - below)),
+           a = std::max(above, above + share * (below - above));
+    std::vector<double> factors = factorsInto(ranges, b, a, strength);
+    double noise = 0;
+    for (double factor : factors)
+      noise += (a + b) * (a + b) / (factor * factor);
+    if (noise < least) {
+      least = noise;
+      best = factors;
+    }
+  }
+  return best;
 }
 
 } // namespace tilewright::quantization

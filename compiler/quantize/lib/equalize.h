@@ -15,7 +15,12 @@ using Equalization = llvm::DenseMap<mlir::Value, double>;
 // (those that never reach it saturate at their own greatest value).
 Equalization findEqualizable(const Plan &plan);
 
-// Factors for channels of these greatest magnitudes.
-std::vector<double> channelFactors(const std::vector<double> &magnitudes, double strength);
+struct ChannelRange {
+  double low = 0; // at most 0
+  double high = 0;
+};
+
+// Factors for channels of these ranges, with which one scale for all gives the least noise.
+std::vector<double> channelFactors(const std::vector<ChannelRange> &ranges, double strength);
 
 } // namespace tilewright::quantization

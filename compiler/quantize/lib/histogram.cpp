@@ -163,6 +163,11 @@ double divergence(const Histogram &histogram, const Parameters &parameters) {
 
 } // namespace
 
+double magnitudeFor(const Histogram &histogram, const Functions &functions) {
+  Range range = withoutFlatTails({histogram.low, histogram.high}, functions);
+  return std::max(std::fabs(range.low), std::fabs(range.high));
+}
+
 Parameters chooseParameters(const Histogram &histogram, const QuantizeOptions &options,
                             const Functions &functions) {
   Range whole = {std::min(histogram.low, 0.0), std::max(histogram.high, 0.0)};

@@ -36,4 +36,7 @@ using Functions = std::vector<std::function<double(double)>>;
 Parameters chooseParameters(const Histogram &histogram, const QuantizeOptions &options,
                             const Functions &functions = {});
 
+// The greatest magnitude of the tensor's values, without tails in which all functions are constant.
+double magnitudeFor(const Histogram &histogram, const Functions &functions);
+
 } // namespace tilewright::quantization

@@ -60,6 +60,8 @@ public:
       traceLogits(softmax);
       softmax.isWide = takesWide(op->getResult(0));
     }
+    for (auto &[op, anchor] : plan_.anchors)
+      traceRoot(op, anchor);
     for (Value result : main_.getBody().front().getTerminator()->getOperands())
       traceOutput(result);
     return std::move(plan_);
@@ -188,6 +190,21 @@ private:
     }
     if (isAnchorResult(way.back()))
       plan_.logits.insert(way.begin(), way.end());
+  }
+
+  // What only tables read of a convolution keeps 16 bits: rounding it once more to 8 would cost as
+  // much as rounding the tables' results does.
+  void traceRoot(Operation *op, const Anchor &anchor) {
+    bool isClamped = anchor.low > -HUGE_VAL || anchor.high < HUGE_VAL;
+    bool isRoot =
+        !anchor.result.use_empty() && llvm::all_of(anchor.result.getUsers(), [&](Operation *user) {
+          auto table = plan_.tables.find(user);
+          return user->getNumResults() == 1 &&
+                 plan_.pointwise.root(user->getResult(0)) == anchor.result &&
+                 (table == plan_.tables.end() || !table->second.isClamp);
+        });
+    if (isConvolution(op) && !isClamped && isRoot)
+      plan_.roots.insert(anchor.result);
   }
 
   // Whether all that reads `value` can take it with 16 bits.

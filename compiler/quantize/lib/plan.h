@@ -42,6 +42,7 @@ struct Plan {
   llvm::DenseMap<mlir::Operation *, Table> tables;
   llvm::DenseSet<mlir::Operation *> folded; // has no integer operator of its own
   llvm::DenseSet<mlir::Value> logits;  // stay 32 bits on their way from an anchor into a softmax
+  llvm::DenseSet<mlir::Value> roots;   // 16 bits on their way from an anchor into tables
   llvm::DenseSet<mlir::Value> outputs; // 16 bits on their way from an anchor to the caller
   PointwiseAnalysis pointwise;
 

@@ -176,13 +176,15 @@ Statistics collectStatistics(const FloatExecutable &executable, const Samples &s
   for (size_t i = 0; i < watched.size(); ++i) {
     requireFinite(watched[i], channels[i]);
     size_t count = channels[i].channels();
-    std::vector<double> factors(count, 1.0), magnitudes, &means = statistics.means[watched[i]];
+    std::vector<ChannelRange> ranges;
+    std::vector<double> factors(count, 1.0), &means = statistics.means[watched[i]];
     for (size_t c = 0; c < count; ++c) {
-      magnitudes.push_back(std::max(std::fabs(channels[i].low(c)), std::fabs(channels[i].high(c))));
+      ranges.push_back(
+          {std::min(double(channels[i].low(c)), 0.0), std::max(double(channels[i].high(c)), 0.0)});
       means.push_back(channels[i].mean(c));
     }
     if (equalization.contains(watched[i])) {
-      factors = channelFactors(magnitudes, equalization.lookup(watched[i]));
+      factors = channelFactors(ranges, equalization.lookup(watched[i]));
       histograms[i].factors = statistics.channelFactors[watched[i]] = factors;
     }
     Histogram &histogram = histograms[i].histogram;

@@ -166,8 +166,9 @@ TEST(Weights, ADeadChannelStillHasItsBias) {
 }
 
 TEST(Equalization, BringsChannelsToOneRange) {
-  EXPECT_EQ(channelFactors({8, 2, 0, 8e-9}, 1), (std::vector<double>{1, 4, 1, 64}));
-  EXPECT_EQ(channelFactors({8, 2}, 0.5), (std::vector<double>{1, 2}));
+  EXPECT_EQ(channelFactors({{0, 8}, {0, 2}, {0, 0}, {0, 8e-9}}, 1),
+            (std::vector<double>{1, 4, 1, 64}));
+  EXPECT_EQ(channelFactors({{-8, 8}, {-1, 2}}, 0.5), (std::vector<double>{1, 2}));
 }
 
 } // namespace

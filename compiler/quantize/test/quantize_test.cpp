@@ -180,9 +180,34 @@ TEST_F(Quantize, HardSwishIsOneTable) {
     %m = tosa.mul %c, %k, %shift : (tensor<1x4x6x4xf32>, tensor<1x4x6x4xf32>, tensor<1xi8>) -> tensor<1x4x6x4xf32>
     %s = tosa.mul %m, %sixth, %shift : (tensor<1x4x6x4xf32>, tensor<1x1x1x1xf32>, tensor<1xi8>) -> tensor<1x4x6x4xf32>
     return %s : tensor<1x4x6x4xf32>)")[0],
-            34);
+            37);
   EXPECT_EQ(count("tosa.table"), 1);
   EXPECT_EQ(count("tosa.mul"), 0);
+  integer_->walk([](mlir::tosa::TableOp op) { // only the result is rounded to 8 bits
+    auto type = llvm::cast<mlir::RankedTensorType>(op.getInput1().getType());
+    EXPECT_TRUE(type.getElementType().isInteger(16));
+  });
+}
+
+TEST_F(Quantize, EqualizesChannelsBehindATable) {
+  // The first channel's tanh fills its range, the second one's stays below a tenth, yet its
+  // consumer sees it at full resolution.
+  EXPECT_GT(decibels("(%x: tensor<1x4x6x2xf32>) -> tensor<1x4x6x2xf32>", R"(
+    %w0 = "tosa.const"() {values = dense<[[[[32.0, 1.0]]], [[[0.02, 0.04]]]]> : tensor<2x1x1x2xf32>} : () -> tensor<2x1x1x2xf32>
+    %b0 = "tosa.const"() {values = dense<0.0> : tensor<2xf32>} : () -> tensor<2xf32>
+    %w1 = "tosa.const"() {values = dense<[[[[0.1], [4.0]]]]> : tensor<1x1x2x1xf32>} : () -> tensor<1x1x2x1xf32>
+    %c0 = tosa.conv2d %x, %w0, %b0, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<1x4x6x2xf32>, tensor<2x1x1x2xf32>, tensor<2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x6x2xf32>
+    %t = tosa.tanh %c0 : (tensor<1x4x6x2xf32>) -> tensor<1x4x6x2xf32>
+    %d = tosa.depthwise_conv2d %t, %w1, %b0, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<1x4x6x2xf32>, tensor<1x1x2x1xf32>, tensor<2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x6x2xf32>
+    return %d : tensor<1x4x6x2xf32>)")[0],
+            32);
+  bool isPerChannel = false;
+  integer_->walk([&](mlir::tosa::TableOp op) {
+    isPerChannel = llvm::cast<mlir::tosa::RescaleOp>(*op->user_begin()).getPerChannel();
+  });
+  EXPECT_TRUE(isPerChannel);
 }
 
 TEST_F(Quantize, ScalarsGoIntoTheConvolutionBeforeThem) {
