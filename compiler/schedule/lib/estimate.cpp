@@ -105,7 +105,7 @@ private:
   void act(Actor actor, int64_t t);
   void matrix(int64_t t);
   void vector(int64_t t);
-  void holdVector(int64_t from, int64_t until, const BankUse &by);
+  void holdVector(int64_t from, int64_t until, double share);
   void load(int64_t t);
   void request(int64_t t);
   void gather(int64_t t);
@@ -138,13 +138,14 @@ private:
   int64_t fetchAt_ = -1; // the cycle of the last request
   // Matrix
   int64_t loaderFree_ = 0;
-  int64_t streamEnd_ = -1, loadEnd_ = -1; // last cycles that read activations, weights
-  BankUse streamed_, loaded_;
+  // Last cycles that read activations and weights and write accumulators, and where.
+  int64_t streamEnd_ = -1, loadEnd_ = -1, accumulateEnd_ = -1;
+  BankUse streamed_, loaded_, accumulated_;
   // Vector: the instruction that runs
   bool running_ = false;
   size_t runningIndex_ = 0;
   int64_t readFrom_ = 0, readsLeft_ = 0; // it reads from then on, for so many cycles
-  BankUse read_;
+  BankUse read_, readAccumulators_;      // accumulators: those it writes, too
   // Load
   cycle::Runs loadRuns_;
   uint64_t loadAt_ = 0; // byte address of the next burst
@@ -318,7 +319,11 @@ void Estimator::matrix(int64_t t) {
       state.ends.push_back(state.lastEnd);
       streamEnd_ = state.free - 1;
       streamed_ = use;
-      holdVector(t, streamEnd_, use);
+      holdVector(t, streamEnd_, read_.shareWith(use));
+      accumulated_ = BankUse::of(step, step.write, isa_, scalars, word.values.data());
+      accumulateEnd_ = streamEnd_ + timing("matrix.pipeline");
+      holdVector(t + timing("matrix.pipeline"), accumulateEnd_,
+                 readAccumulators_.shareWith(accumulated_));
     } else {
       // Activations come first where both stand in one bank.
       const int64_t behind = std::max<int64_t>(streamEnd_ - t + 1, 0);
@@ -326,7 +331,7 @@ void Estimator::matrix(int64_t t) {
                     static_cast<int64_t>(static_cast<double>(behind) * use.shareWith(streamed_));
       loadEnd_ = loaderFree_ - 1;
       loaded_ = use;
-      holdVector(t, loadEnd_, use);
+      holdVector(t, loadEnd_, read_.shareWith(use));
       finish(index, loaderFree_ - 1);
     }
   } else if (begin(Matrix, t)) {
@@ -337,11 +342,10 @@ void Estimator::matrix(int64_t t) {
   wake(Matrix, t + 1);
 }
 
-// The matrix unit reads in [from, until]: the vector unit, which comes after it, waits where they
-// meet in a bank.
-void Estimator::holdVector(int64_t from, int64_t until, const BankUse &by) {
-  const double share = running_ ? read_.shareWith(by) : 0;
-  if (share == 0)
+// The matrix unit holds ports in [from, until]: the vector unit, which comes after it, waits for a
+// share of that time.
+void Estimator::holdVector(int64_t from, int64_t until, double share) {
+  if (!running_ || share == 0)
     return;
   const int64_t done = std::clamp<int64_t>(from - readFrom_, 0, readsLeft_);
   if (done == readsLeft_)
@@ -386,15 +390,20 @@ void Estimator::vector(int64_t t) {
     finish(index, readFrom_);
     return wake(Vector, state.free);
   }
-  read_ = BankUse();
-  for (const cycle::StepPlan &step : plan(index).steps)
+  read_ = readAccumulators_ = BankUse();
+  for (const cycle::StepPlan &step : plan(index).steps) {
     for (const cycle::StreamPlan &stream : step.reads)
-      if (stream.space == isa::Space::Spad)
-        read_.add(BankUse::of(step, stream, isa_, scalars, addresses));
+      (stream.space == isa::Space::Spad ? read_ : readAccumulators_)
+          .add(BankUse::of(step, stream, isa_, scalars, addresses));
+    if (step.writesMemory && step.write.space == isa::Space::Acc)
+      readAccumulators_.add(BankUse::of(step, step.write, isa_, scalars, addresses));
+  }
   if (streamEnd_ >= readFrom_)
-    holdVector(readFrom_, streamEnd_, streamed_);
+    holdVector(readFrom_, streamEnd_, read_.shareWith(streamed_));
   if (loadEnd_ >= readFrom_)
-    holdVector(readFrom_, loadEnd_, loaded_);
+    holdVector(readFrom_, loadEnd_, read_.shareWith(loaded_));
+  if (accumulateEnd_ >= readFrom_)
+    holdVector(readFrom_, accumulateEnd_, readAccumulators_.shareWith(accumulated_));
   wake(Vector, readFrom_ + readsLeft_ - 1 + plan(index).latency);
 }
 
