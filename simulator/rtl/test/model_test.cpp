@@ -121,7 +121,8 @@ TEST_F(Model, SaysWhatToDoAboutAFileThatIsNoLibrary) {
 TEST_F(Model, SaysWhatToDoAboutALibraryThatIsNoModel) {
   ::setenv("PATH", path_.c_str(), 1);
   ASSERT_EQ(
-      std::system(("echo 'int nothing;' | cc -shared -x c - -o " + modelPath(machine())).c_str()),
+      std::system(
+          ("echo 'int nothing;' | clang-22 -shared -x c - -o " + modelPath(machine())).c_str()),
       0);
   EXPECT_THAT(errorOfLoad(),
               testing::ContainsRegex(
