@@ -79,6 +79,17 @@ TEST(Matrix, MatLoadStartsInTheCycleAfterTheMmulBeforeIt) {
   EXPECT_EQ(record.trace[first + 1].start, record.trace[first].start + 1);
 }
 
+TEST(Matrix, MatHeadMayWaitWhileThePipelineDrains) {
+  const RunRecord record = runMatrix("mload w=0, k=16, n=16\n"
+                                     "mmul a=0, d=0, n1=1, n0=4, k=16, n=16, accumulate=0, swap=1 "
+                                     "!signal=0\n"
+                                     "mmul a=0, d=0, n1=1, n0=4, k=16, n=16, accumulate=0, swap=0 "
+                                     "!wait=1\n"
+                                     "vchannel a=0, nc=16 !wait=0 !signal=1");
+  EXPECT_EQ(record.trace[first + 3].start, record.trace[first + 1].end + 1);
+  EXPECT_EQ(record.trace[first + 2].start, record.trace[first + 3].end + 1);
+}
+
 TEST(Matrix, MatStartHasRoomForEightInFlight) {
   std::string text;
   for (int i = 0; i < 10; ++i)

@@ -198,11 +198,11 @@ void Trace::cycle(int64_t t, const ModelPorts &ports, bool memoryQuiet) {
   charge(t, ports);
   if (ports.arValid != 0 && ports.arId == 0)
     record_.fetchBytes += static_cast<uint64_t>(isa_.timing().at("sequencer.fetch_bytes"));
-  // Nothing changes in a cycle in which nothing can: the next ones are alike.
-  const bool stuck = memoryQuiet && isStuck(ports);
-  if (stuck && quietBefore_)
+  // Nothing changes in a cycle in which nothing can: the next ones are alike. But the matrix unit's
+  // pipeline may still hold rows while its head waits: it has run empty after so many cycles.
+  stuckCycles_ = memoryQuiet && isStuck(ports) ? stuckCycles_ + 1 : 0;
+  if (stuckCycles_ > isa_.timing().at("matrix.pipeline") + 1)
     deadlock(ports);
-  quietBefore_ = stuck;
   if (!keep_)
     while (!entries_.empty() && entries_.front().ended) {
       entries_.pop_front();

@@ -57,7 +57,7 @@ private:
   uint32_t firstId_ = 0;
   uint32_t nextId_ = 0; // of the next instruction to be executed or dispatched
   RunRecord record_;
-  bool quietBefore_ = false;
+  int64_t stuckCycles_ = 0; // in a row
 };
 
 RunRecord run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig &dramConfig,
