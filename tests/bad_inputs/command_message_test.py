@@ -231,5 +231,7 @@ class Calibration(RejectionTest, metaclass=CaseTable):
         folder.mkdir(mode=0o000)
         self.scratch.chmod(0o755)
         drop = (lambda: os.setuid(65534)) if os.geteuid() == 0 else None  # root may read everything
+        if drop and not all(parent.stat().st_mode & 0o001 for parent in tool.TOOL.parents):
+            self.skipTest("the build stands where only root may go, and root may read everything")
         self.assert_diagnostic(self.compile(model, "--calibration", folder),
                                "@/samples: error: cannot read the directory: Permission denied", before=drop)
