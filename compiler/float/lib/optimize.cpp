@@ -1,7 +1,11 @@
 #include "optimize.h"
 
+#include "tilewright/simulator/object_cache.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -23,6 +27,10 @@ template <typename T> T expect(llvm::Expected<T> value, const char *what) {
     throw std::runtime_error(std::string(what) + ": " + llvm::toString(value.takeError()));
   return std::move(*value);
 }
+
+constexpr const char *pipeline =
+    "function(simplifycfg,early-cse,loop-mssa(loop-rotate,licm),indvars,loop-vectorize,early-cse,"
+    "instcombine<no-verify-fixpoint>,loop-mssa(licm),simplifycfg)";
 
 struct Part {
   // The context outlives the module.
@@ -96,11 +104,19 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   llvm::ModulePassManager passes;
-  llvm::cantFail(builder.parsePassPipeline(
-      passes,
-      "function(simplifycfg,early-cse,loop-mssa(loop-rotate,licm),indvars,loop-vectorize,early-cse,"
-      "instcombine<no-verify-fixpoint>,loop-mssa(licm),simplifycfg)"));
+  llvm::cantFail(builder.parsePassPipeline(passes, pipeline));
   passes.run(module, modules);
+}
+
+// What the object code depends on.
+std::string keyOf(const llvm::Module &module, const llvm::TargetMachine &machine) {
+  std::string content = std::string("1\n") + pipeline + "\n" + LLVM_VERSION_STRING + "\n" +
+                        machine.getTargetCPU().str() + "\n" +
+                        machine.getTargetFeatureString().str() + "\n" +
+                        std::to_string(static_cast<int>(machine.getOptLevel())) + "\n";
+  llvm::raw_string_ostream stream(content);
+  llvm::WriteBitcodeToFile(module, stream);
+  return kernels::contentHash(content);
 }
 
 std::string compile(llvm::Module &module) {
@@ -108,6 +124,10 @@ std::string compile(llvm::Module &module) {
   module.setTargetTriple(machine->getTargetTriple());
   module.setDataLayout(machine->createDataLayout());
   addEntries(module);
+  const auto cache = kernels::ObjectCache::inCacheHome("float");
+  const std::string key = keyOf(module, *machine);
+  if (auto known = cache.load(key))
+    return *known;
   optimize(module, *machine);
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
@@ -116,7 +136,9 @@ std::string compile(llvm::Module &module) {
   if (machine->addPassesToEmitMC(emission, machineCode, stream))
     throw std::runtime_error("this processor's code generator emits no object files");
   emission.run(module);
-  return std::string(object.data(), object.size());
+  std::string made(object.data(), object.size());
+  cache.store(key, made);
+  return made;
 }
 
 } // namespace

@@ -1,8 +1,8 @@
 #include "tilewright/simulator/kernels.h"
+#include "tilewright/simulator/object_cache.h"
 
 #include "compile.h"
 #include "generator_version.h"
-#include "object_cache.h"
 #include "structure.h"
 
 #include "tilewright/isa/extent.h"
@@ -107,7 +107,7 @@ struct Kernels::Impl {
   llvm::orc::JITTargetMachineBuilder machine;
   std::string environment;
   std::unique_ptr<llvm::orc::LLJIT> jit;
-  kernels::ObjectCache cache;
+  kernels::ObjectCache cache = kernels::ObjectCache::inCacheHome("kernels");
   std::vector<Kernel> kernels;
   std::map<std::string, Kernel> loaded;
 };

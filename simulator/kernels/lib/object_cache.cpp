@@ -1,4 +1,4 @@
-#include "object_cache.h"
+#include "tilewright/simulator/object_cache.h"
 
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/SHA256.h>
@@ -18,12 +18,12 @@ namespace {
 
 constexpr size_t hashDigits = 64;
 
-std::string defaultDirectory() {
+std::string directoryOf(const std::string &folder) {
   // Relative values are to be ignored (XDG Base Directory Specification).
   if (const char *cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/')
-    return std::string(cache) + "/tilewright/kernels";
+    return std::string(cache) + "/tilewright/" + folder;
   if (const char *home = std::getenv("HOME"); home && *home == '/')
-    return std::string(home) + "/.cache/tilewright/kernels";
+    return std::string(home) + "/.cache/tilewright/" + folder;
   return "";
 }
 
@@ -35,7 +35,9 @@ std::string contentHash(const std::string &content) {
   return llvm::toHex(hash.final(), /*LowerCase=*/true);
 }
 
-ObjectCache::ObjectCache() : ObjectCache(defaultDirectory()) {}
+ObjectCache ObjectCache::inCacheHome(const char *folder) {
+  return ObjectCache(directoryOf(folder));
+}
 
 ObjectCache::ObjectCache(std::string directory) : directory_(std::move(directory)) {}
 

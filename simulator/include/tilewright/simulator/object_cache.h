@@ -1,7 +1,7 @@
-// Compiled kernels on disk, by content: ${XDG_CACHE_HOME:-~/.cache}/tilewright/kernels/<key>.o.
+// Compiled code on disk, by content: ${XDG_CACHE_HOME:-~/.cache}/tilewright/FOLDER/<key>.o.
 //
 // A file holds a checksum before the object, so that a damaged one is compiled anew. A cache that
-// cannot be read or written is no error: kernels are then compiled every time.
+// cannot be read or written is no error: code is then compiled every time.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@ namespace tilewright::kernels {
 
 class ObjectCache {
 public:
-  ObjectCache();                               // at the place above; none without HOME
-  explicit ObjectCache(std::string directory); // empty: no cache
+  static ObjectCache inCacheHome(const char *folder); // at the place above; none without HOME
+  explicit ObjectCache(std::string directory);        // empty: no cache
 
   std::optional<std::string> load(const std::string &key) const;
   void store(const std::string &key, const std::string &object) const;
