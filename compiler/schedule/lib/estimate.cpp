@@ -463,11 +463,10 @@ void Estimator::request(int64_t t) {
   const uint64_t stop = begin + static_cast<uint64_t>(loadRuns_.elements()) * size;
   const cycle::Cut burst =
       cycle::cut(loadAt_, stop, static_cast<uint64_t>(isa_.param("burst_bytes")));
-  const auto first = static_cast<int64_t>((burst.begin - begin) / size);
   loadAt_ += static_cast<uint64_t>(burst.bytes);
-  const auto last = static_cast<int64_t>((loadAt_ - begin) / size);
   const int64_t arrived = dram_.read(t, burst.begin, burst.bytes);
-  drained_ = std::max(arrived, drained_) + pieces(loadRuns_, last - first);
+  drained_ =
+      std::max(arrived, drained_) + pieces(loadRuns_, cycle::ownedByLoad(loadRuns_, burst).count());
   landing_.push_back(drained_);
   if (loadAt_ == stop) {
     loadRuns_.next();
@@ -531,10 +530,8 @@ void Estimator::gather(int64_t t) {
   const uint64_t stop = begin + static_cast<uint64_t>(storeRuns_.elements()) * size;
   const cycle::Cut burst =
       cycle::cut(storeAt_, stop, static_cast<uint64_t>(isa_.param("burst_bytes")));
-  const auto first = static_cast<int64_t>((burst.begin - begin + size - 1) / size);
   storeAt_ += static_cast<uint64_t>(burst.bytes);
-  const auto last = static_cast<int64_t>((storeAt_ - begin + size - 1) / size);
-  state.free = t + pieces(storeRuns_, last - first);
+  state.free = t + pieces(storeRuns_, cycle::ownedByStore(storeRuns_, burst).count());
   ++buffersUsed_;
   if (storeAt_ == stop) {
     storeRuns_.next();

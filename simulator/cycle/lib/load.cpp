@@ -66,14 +66,12 @@ void Load::request(int64_t t) {
   const uint64_t end = begin + static_cast<uint64_t>(runs_.elements()) * size;
   const Cut burst = cut(position_, end, burstBytes_);
   position_ += static_cast<uint64_t>(burst.bytes);
-  // Its own elements are those whose last byte it holds.
-  const int64_t first = static_cast<int64_t>((burst.begin - begin) / size),
-                last = static_cast<int64_t>((position_ - begin) / size);
+  const Elements own = ownedByLoad(runs_, burst);
   Pieces pieces;
   pieces.stride = runs_.elements() > 1 ? runs_.localStride() : runs_.localBytes();
   pieces.elementBytes = runs_.localBytes();
-  pieces.address = runs_.local() + first * pieces.stride;
-  pieces.elements = last - first;
+  pieces.address = runs_.local() + own.first * pieces.stride;
+  pieces.elements = own.count();
   bursts_.push_back({shared_.bus.read(t, burst.begin, burst.bytes), pieces});
   shared_.readAddressUsed = true;
   ++flights_.back().bursts;

@@ -102,13 +102,11 @@ void Store::beginBurst() {
   const uint64_t begin = runs_.dram(), size = static_cast<uint64_t>(runs_.dramBytes());
   burst_ = cut(position_, begin + static_cast<uint64_t>(runs_.elements()) * size, burstBytes_);
   position_ += static_cast<uint64_t>(burst_.bytes);
-  // Its own elements are those whose first byte it holds.
-  const int64_t first = static_cast<int64_t>((burst_.begin - begin + size - 1) / size);
-  const int64_t last = static_cast<int64_t>((position_ - begin + size - 1) / size);
+  const Elements own = ownedByStore(runs_, burst_);
   pieces_.stride = runs_.elements() > 1 ? runs_.localStride() : runs_.localBytes();
   pieces_.elementBytes = runs_.localBytes();
-  pieces_.address = runs_.local() + first * pieces_.stride;
-  pieces_.elements = last - first;
+  pieces_.address = runs_.local() + own.first * pieces_.stride;
+  pieces_.elements = own.count();
   inBurst_ = true;
   ++buffersUsed_;
   ++flights_.back().bursts;

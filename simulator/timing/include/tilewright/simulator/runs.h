@@ -52,4 +52,21 @@ inline Cut cut(uint64_t begin, uint64_t runEnd, uint64_t burstBytes) {
   return {begin, static_cast<int64_t>(end - begin)};
 }
 
+// Elements [first, last) of the run at hand that a burst of it owns: of a load those whose last
+// byte it holds, of a store those whose first byte it holds.
+struct Elements {
+  int64_t first, last;
+  int64_t count() const { return last - first; }
+};
+inline Elements ownedByLoad(const Runs &runs, const Cut &burst) {
+  const uint64_t at = burst.begin - runs.dram(), size = static_cast<uint64_t>(runs.dramBytes());
+  return {static_cast<int64_t>(at / size),
+          static_cast<int64_t>((at + static_cast<uint64_t>(burst.bytes)) / size)};
+}
+inline Elements ownedByStore(const Runs &runs, const Cut &burst) {
+  const uint64_t at = burst.begin - runs.dram(), size = static_cast<uint64_t>(runs.dramBytes());
+  return {static_cast<int64_t>((at + size - 1) / size),
+          static_cast<int64_t>((at + static_cast<uint64_t>(burst.bytes) + size - 1) / size)};
+}
+
 } // namespace tilewright::cycle
