@@ -100,6 +100,9 @@ static Json parse(const std::string &path, const std::string &section, std::stri
   } catch (const Json::parse_error &error) {
     throw UserError(place, fmt::format("is not JSON: mistake at byte {}", error.byte),
                     "the file is damaged; compile the model again");
+  } catch (const Json::out_of_range &) {
+    throw UserError(place, "holds a number that no double can hold",
+                    "the file is damaged; compile the model again");
   }
 }
 

@@ -56,6 +56,12 @@ TEST(Info, refusesWhatIsNotJson) {
           "is not JSON: mistake at byte 12\n  fix: the file is damaged; compile the model again");
 }
 
+TEST(Info, refusesNumbersBeyondDouble) {
+  EXPECT_EQ(infoDiagnostic("{\"target\": 1e999}"),
+            inInfo + "holds a number that no double can hold\n"
+                     "  fix: the file is damaged; compile the model again");
+}
+
 TEST(Info, refusesInvalidUtf8) {
   EXPECT_THAT(infoDiagnostic("{\"target\": \"\xff\"}"),
               testing::StartsWith(inInfo + "is not JSON"));
