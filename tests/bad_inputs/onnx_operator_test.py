@@ -47,7 +47,7 @@ class Operators(RejectionTest, metaclass=CaseTable):
         "power": (constants("Pow", weights(2), FLOATS), "Pow", "the shapes of base and exponent do not fit each other"),
         "division by zero": (constants("Div", int64(1), int64(0)), "Div", "division by zero"),
         "condition": (encoded(graph_of([node("Where", ("x", "x", "x"))])), "Where", "the condition is not of bool"),
-        "cast of data": (one("Cast", to=6), "Cast", "a cast of data to type 6 is not supported; only float32 is computed with"),
+        "cast of data": (one("Cast", to=6), "Cast", "a cast of data to int32 is not supported; only float32 is computed with"),
         "cast of a constant": (constants("Cast", FLOATS, to=16), "Cast", "a cast to type 16 is not supported"),
         "gelu": (one("Gelu", approximate="roughly"), "Gelu", "attribute 'approximate' is 'roughly'"),
         "leak": (one("LeakyRelu", alpha=float("nan")), "LeakyRelu", "attribute 'alpha' is not a number"),

@@ -1,9 +1,11 @@
 // tilewright run and verify on a program that copies four bytes.
+#include "tilewright/support/files.h"
 #include "tilewright/support/npy.h"
 #include "tool.h"
 
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -46,6 +48,17 @@ TEST_F(Run, givesTheOutputs) {
   Ended ended = functional({"--input", "x=x.npy", "--output-dir", "out"});
   ASSERT_EQ(ended.code, 0) << ended.diagnostics;
   EXPECT_THAT(readOutput(), ElementsAre(1, -2, 3, -4));
+}
+
+TEST_F(Run, findsATargetFileBesideTheProgram) {
+  write("machine.yaml", readFile(TILEWRIGHT_SOURCE_DIR "/isa/targets/tiny4.yaml", 1 << 20));
+  write("halt.s", "halt\n");
+  ASSERT_EQ(run({"asm", "halt.s", "--target", "machine.yaml", "-o", "halt.elf"}).code, 0);
+  std::filesystem::create_directory(directory_ + "/moved");
+  for (const char *name : {"/machine.yaml", "/halt.elf"})
+    std::filesystem::rename(directory_ + name, directory_ + "/moved" + name);
+  Ended ended = run({"run", "moved/halt.elf", "--engine", "functional"});
+  EXPECT_EQ(ended.code, 0) << ended.diagnostics;
 }
 
 TEST_F(Run, givesTheOutputsOfEverySampleStacked) {

@@ -51,6 +51,12 @@ std::optional<DType> castTarget(int64_t type) {
   }
 }
 
+// As a message says it: "int32", or "type 16" for one that no tensor here can have.
+std::string targetName(int64_t type) {
+  std::optional<DType> target = castTarget(type);
+  return target ? name(*target) : fmt::format("type {}", type);
+}
+
 } // namespace
 
 void buildCast(NodeImporter &node) {
@@ -58,7 +64,7 @@ void buildCast(NodeImporter &node) {
   int64_t target = node.integer("to", 0);
   if (target != 1)
     node.fail(fmt::format(
-        "a cast of data to type {} is not supported; only float32 is computed with", target));
+        "a cast of data to {} is not supported; only float32 is computed with", targetName(target)));
   bool isFloat32 = mlir::getElementTypeOrSelf(value).isF32();
   node.setResult(isFloat32 ? value : node.tosa().castToFloat(value));
 }
@@ -67,7 +73,7 @@ void foldCast(NodeImporter &node) {
   int64_t to = node.integer("to", 0);
   std::optional<DType> target = castTarget(to);
   if (!target)
-    node.fail(fmt::format("a cast to type {} is not supported", to));
+    node.fail(fmt::format("a cast to {} is not supported", targetName(to)));
   const Tensor &input = node.known(0, "input");
   node.checkFold(input.shape, *target);
   node.setResult(castTensor(input, *target));
