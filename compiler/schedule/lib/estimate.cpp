@@ -35,11 +35,29 @@ struct UnitState {
   std::deque<int64_t> ends; // of instructions in flight, `never` while unknown
 };
 
+// What timing.yaml says, read once: the estimator asks at each event.
+struct Times {
+  explicit Times(const isa::Isa &isa)
+      : sequencerFetchBytes(isa.timing().at("sequencer.fetch_bytes")),
+        sequencerAhead(isa.timing().at("sequencer.ahead")),
+        sequencerOutstanding(isa.timing().at("sequencer.outstanding")),
+        matrixInflight(isa.timing().at("matrix.inflight")),
+        matrixPipeline(isa.timing().at("matrix.pipeline")),
+        vectorStart(isa.timing().at("vector.start")),
+        loadInflight(isa.timing().at("load.inflight")),
+        loadBuffers(isa.timing().at("load.buffers")),
+        storeInflight(isa.timing().at("store.inflight")),
+        storeBuffers(isa.timing().at("store.buffers")),
+        storeOutstanding(isa.timing().at("store.outstanding")) {}
+  int64_t sequencerFetchBytes, sequencerAhead, sequencerOutstanding, matrixInflight, matrixPipeline,
+      vectorStart, loadInflight, loadBuffers, storeInflight, storeBuffers, storeOutstanding;
+};
+
 class Estimator {
 public:
   Estimator(const std::vector<StreamInstruction> &stream, const isa::Isa &isa, uint64_t codeAddress)
       : stream_(stream), isa_(isa), plans_(cycle::makePlans(isa)), dram_(DramConfig::of(isa)),
-        codeAddress_(codeAddress), vectorTime_(isa) {
+        codeAddress_(codeAddress), times_(isa), vectorTime_(isa) {
     units_.resize(isa.units().size());
     actorOf_.resize(isa.units().size(), Sequencer);
     for (const isa::Unit &unit : isa.units()) {
@@ -81,7 +99,6 @@ private:
     bool last; // of its instruction
   };
 
-  int64_t timing(const char *key) const { return isa_.timing().at(key); }
   void wake(Actor actor, int64_t t) { wake_[actor] = std::min(wake_[actor], t); }
   UnitState &unit(Actor actor) { return units_[static_cast<size_t>(unitOf_[actor])]; }
   const isa::Word &word(size_t index) const { return stream_[index].word; }
@@ -120,6 +137,7 @@ private:
   std::vector<cycle::InstructionPlan> plans_;
   DramModel dram_;
   uint64_t codeAddress_;
+  const Times times_;
   VectorTime vectorTime_;
   std::vector<UnitState> units_;
   std::vector<Actor> actorOf_; // by unit
@@ -225,11 +243,11 @@ void Estimator::finish(size_t index, int64_t t) {
 
 // Requests a line when one is wanted and a slot is free; the cycle in which to try again.
 int64_t Estimator::fetch(int64_t t) {
-  const int64_t lineBytes = timing("sequencer.fetch_bytes"), bytes = isa_.instructionBytes();
+  const int64_t lineBytes = times_.sequencerFetchBytes, bytes = isa_.instructionBytes();
   auto lineOf = [&](size_t pc) {
     return (static_cast<int64_t>(codeAddress_) + static_cast<int64_t>(pc) * bytes) / lineBytes;
   };
-  const auto ahead = static_cast<size_t>(timing("sequencer.ahead"));
+  const auto ahead = static_cast<size_t>(times_.sequencerAhead);
   const int64_t last = lineOf(std::min(pc_ + ahead, stream_.size() - 1));
   if (nextLine_ < 0)
     nextLine_ = firstLine_ = lineOf(0);
@@ -241,7 +259,7 @@ int64_t Estimator::fetch(int64_t t) {
     return never; // until the program counter moves
   auto pending = static_cast<int64_t>(
       std::count_if(arrivals_.begin(), arrivals_.end(), [&](int64_t at) { return at >= t; }));
-  if (pending >= timing("sequencer.outstanding"))
+  if (pending >= times_.sequencerOutstanding)
     return *std::find_if(arrivals_.begin(), arrivals_.end(), [&](int64_t at) { return at >= t; }) +
            1;
   arrivals_.push_back(dram_.read(t, static_cast<uint64_t>(nextLine_ * lineBytes), lineBytes));
@@ -256,7 +274,7 @@ bool Estimator::idle(int64_t t) const { return inFlight_ == 0 && lastEnd_ < t; }
 int64_t Estimator::dispatch(int64_t t) {
   const int64_t line =
       (static_cast<int64_t>(codeAddress_) + static_cast<int64_t>(pc_) * isa_.instructionBytes()) /
-      timing("sequencer.fetch_bytes");
+      times_.sequencerFetchBytes;
   const auto slot = static_cast<size_t>(line - firstLine_);
   if (slot >= arrivals_.size())
     return never;
@@ -301,7 +319,7 @@ void Estimator::matrix(int64_t t) {
     int64_t ready = plan.isContraction ? state.free : loaderFree_;
     if (plan.isContraction && value(plan.swap) != 0)
       ready = std::max(ready, loaderFree_);
-    if (plan.isContraction && static_cast<int64_t>(state.ends.size()) >= timing("matrix.inflight"))
+    if (plan.isContraction && static_cast<int64_t>(state.ends.size()) >= times_.matrixInflight)
       ready = std::max(ready, state.ends.front() + 1);
     if (ready > t)
       return wake(Matrix, ready);
@@ -315,14 +333,14 @@ void Estimator::matrix(int64_t t) {
       for (int i = 0; i + 1 < step.spatial; ++i)
         rows *= std::max<int64_t>(step.extents[static_cast<size_t>(i)](scalars), 0);
       state.free = t + std::max<int64_t>(rows, 1);
-      end(Matrix, index, rows == 0 ? t + 1 : state.free - 1 + timing("matrix.pipeline"));
+      end(Matrix, index, rows == 0 ? t + 1 : state.free - 1 + times_.matrixPipeline);
       state.ends.push_back(state.lastEnd);
       streamEnd_ = state.free - 1;
       streamed_ = use;
       holdVector(t, streamEnd_, read_.shareWith(use));
       accumulated_ = BankUse::of(step, step.write, isa_, scalars, word.values.data());
-      accumulateEnd_ = streamEnd_ + timing("matrix.pipeline");
-      holdVector(t + timing("matrix.pipeline"), accumulateEnd_,
+      accumulateEnd_ = streamEnd_ + times_.matrixPipeline;
+      holdVector(t + times_.matrixPipeline, accumulateEnd_,
                  readAccumulators_.shareWith(accumulated_));
     } else {
       // Activations come first where both stand in one bank.
@@ -382,7 +400,7 @@ void Estimator::vector(int64_t t) {
   const int64_t *addresses = word(index).values.data();
   running_ = true;
   runningIndex_ = index;
-  readFrom_ = t + timing("vector.start");
+  readFrom_ = t + times_.vectorStart;
   readsLeft_ = vectorTime_.reads(plan(index), scalars, addresses);
   if (readsLeft_ == 0) { // without beats it ends with its start-up
     running_ = false;
@@ -425,7 +443,7 @@ void Estimator::load(int64_t t) {
     return;
   const size_t index = state.queue.front().index;
   const bool set = plan(index).steps.empty();
-  if (!set && static_cast<int64_t>(state.ends.size()) >= timing("load.inflight"))
+  if (!set && static_cast<int64_t>(state.ends.size()) >= times_.loadInflight)
     return wake(Load, state.ends.front() + 1);
   if (!begin(Load, t))
     return;
@@ -457,7 +475,7 @@ void Estimator::request(int64_t t) {
     return wake(Load, t + 1);
   while (!landing_.empty() && landing_.front() < t)
     landing_.pop_front();
-  if (static_cast<int64_t>(landing_.size()) >= timing("load.buffers"))
+  if (static_cast<int64_t>(landing_.size()) >= times_.loadBuffers)
     return wake(Load, landing_.front() + 1);
   const uint64_t begin = loadRuns_.dram(), size = static_cast<uint64_t>(loadRuns_.dramBytes());
   const uint64_t stop = begin + static_cast<uint64_t>(loadRuns_.elements()) * size;
@@ -491,7 +509,7 @@ void Estimator::gather(int64_t t) {
       return;
     const size_t index = state.queue.front().index;
     const bool set = plan(index).steps.empty();
-    if (!set && static_cast<int64_t>(state.ends.size()) >= timing("store.inflight")) {
+    if (!set && static_cast<int64_t>(state.ends.size()) >= times_.storeInflight) {
       if (state.ends.front() != never)
         wake(Gather, state.ends.front() + 1);
       return;
@@ -521,7 +539,7 @@ void Estimator::gather(int64_t t) {
     bufferFree_.pop_front();
     --buffersUsed_;
   }
-  if (static_cast<int64_t>(buffersUsed_) >= timing("store.buffers")) {
+  if (static_cast<int64_t>(buffersUsed_) >= times_.storeBuffers) {
     if (!bufferFree_.empty())
       wake(Gather, bufferFree_.front() + 1);
     return;
@@ -553,7 +571,7 @@ void Estimator::send(int64_t t) {
       return wake(Send, waiting_.front().gathered + 1);
     while (!responses_.empty() && responses_.front() < t)
       responses_.pop_front();
-    if (static_cast<int64_t>(responses_.size()) >= timing("store.outstanding"))
+    if (static_cast<int64_t>(responses_.size()) >= times_.storeOutstanding)
       return wake(Send, responses_.front() + 1);
     const cycle::Cut &cut = waiting_.front().cut;
     sending_ = t + dram_.beats(cut.begin, cut.bytes) - 1;

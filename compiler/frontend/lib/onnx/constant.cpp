@@ -63,8 +63,8 @@ void buildCast(NodeImporter &node) {
   mlir::Value value = node.value(0);
   int64_t target = node.integer("to", 0);
   if (target != 1)
-    node.fail(fmt::format(
-        "a cast of data to {} is not supported; only float32 is computed with", targetName(target)));
+    node.fail(fmt::format("a cast of data to {} is not supported; only float32 is computed with",
+                          targetName(target)));
   bool isFloat32 = mlir::getElementTypeOrSelf(value).isF32();
   node.setResult(isFloat32 ? value : node.tosa().castToFloat(value));
 }
