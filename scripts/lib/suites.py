@@ -40,6 +40,8 @@ SUITES = [
     Suite("onnx", "the importer against onnxruntime, operator by operator", (PYTHON, "tests/onnx/run")),
     Suite("conformance", "a sample of TOSA's conformance tests, both engines, both targets",
           (PYTHON, "tests/conformance/run", "--sample", "4")),
+    Suite("rtl-tosa", "a sample of TOSA's conformance tests on the RTL",
+          (PYTHON, "tests/conformance/run", "--sample", "16", "--engines", "rtl", "--targets", "edge16"), always=False),
     Suite("random", "random networks on random machines, the whole road", (PYTHON, "tests/random/run")),
     Suite("bad-inputs", "every bad input ends in one diagnostic", (PYTHON, "tests/bad_inputs/run")),
     Suite("docs", "what the documents quote", (PYTHON, "tests/docs/run")),
@@ -102,10 +104,10 @@ def choose(names, ci):
 
 def main():
     parser = argparse.ArgumentParser(prog="scripts/test", description="Sets up, builds and runs the tests.",
-                                     epilog="\n".join(f"  {suite.name:<12} {suite.about}" for suite in SUITES),
+                                     epilog="\n".join(f"  {suite.name:<12} {suite.about}{'' if suite.always else ' *'}" for suite in SUITES),
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("suites", nargs="*", metavar="SUITE", help="the suites to run (default: all but the last three)")
-    parser.add_argument("--ci", action="store_true", help="also format, sanitizers and fuzz, as .ci/run does")
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help="the suites to run (default: all without *)")
+    parser.add_argument("--ci", action="store_true", help="all suites, as .ci/run does")
     arguments = parser.parse_args()
     for name in arguments.suites:
         if name not in [suite.name for suite in SUITES]:
