@@ -2,7 +2,8 @@
 //
 // An M x K x N product on R rows and C columns takes F = ceil(K / R) * ceil(N / C) folds.
 // SCALE-Sim's weight-stationary form, F * (M + 2R + C - 2) - 1, fills and drains the array for each
-// fold. Ours overlaps them: F * max(M, R + 1) + pipeline. The difference is all overlap.
+// fold. Ours overlaps them: F * max(M, R + 1) + pipeline, and what loads of weights lose at ports.
+// The difference is all overlap.
 #include "tilewright/compiler/driver.h"
 #include "tilewright/program/program.h"
 #include "tilewright/simulator/engine.h"
@@ -83,7 +84,12 @@ func.func @main(%a: {0}, %b: {1}) -> {2} {{
                 scaleSim = folds * (p.m + 2 * rows + cols - 2) - 1,
                 pipeline = isa.timing().at("matrix.pipeline");
   EXPECT_GE(taken, overlapped);
-  EXPECT_LE(taken, overlapped + spells * (pipeline + rows));
+  // Rows of weights that lost their port to rows of activations come later.
+  int64_t lost = 0;
+  const auto matrix = static_cast<size_t>(isa.instructions()[static_cast<size_t>(product)].unit);
+  for (int64_t cycles : record.bankConflicts[matrix])
+    lost += cycles;
+  EXPECT_LE(taken, overlapped + spells * (pipeline + rows) + lost);
   EXPECT_LE(taken, scaleSim);
 }
 

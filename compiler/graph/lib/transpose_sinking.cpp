@@ -48,22 +48,29 @@ mlir::Value before(PatternRewriter &rewriter, mlir::Location location, mlir::Val
   return makeTranspose(rewriter, location, value, inverse(perm));
 }
 
+// A constant, or one whose transpose is about to be folded.
+bool isConstantOrItsTranspose(mlir::Value value) {
+  auto transpose = value.getDefiningOp<tosa::TransposeOp>();
+  return constantOf(transpose ? transpose.getInput1() : value) != nullptr;
+}
+
 // The permutation that moves behind an op on `operands`: one that moves data before one that does
-// not. Operands that it does not transpose must be constants or, for the sake of a permutation that
-// moves data, such that undoing it on them moves none. (For the sake of one that moves none, two
-// such operands would pass it to each other for ever.)
+// not, and never a constant's, which folds. Operands that it does not transpose must be constants
+// or, for the sake of a permutation that moves data, such that undoing it on them moves none. (For
+// the sake of one that moves none, two such operands would pass it to each other for ever.)
 std::optional<Permutation> sinkable(mlir::OperandRange operands) {
   tosa::TransposeOp found;
   for (mlir::Value operand : operands) {
     auto transpose = operand.getDefiningOp<tosa::TransposeOp>();
-    if (transpose && (!found || (movesData(transpose) && !movesData(found))))
+    if (transpose && !isConstantOrItsTranspose(operand) &&
+        (!found || (movesData(transpose) && !movesData(found))))
       found = transpose;
   }
   if (!found)
     return std::nullopt;
   Permutation perm(found.getPerms());
   for (mlir::Value operand : operands)
-    if (!undone(operand, perm) && !constantOf(operand) &&
+    if (!undone(operand, perm) && !isConstantOrItsTranspose(operand) &&
         !(movesData(found) && movesOnlyUnits(dimsOf(operand), inverse(perm))))
       return std::nullopt;
   return perm;

@@ -65,6 +65,21 @@ func.func @axes(%x: tensor<1x8x9x4xf32>) -> tensor<1x4x1x5xf32> {
 
 // -----
 
+// A constant beside a transpose that moves no data is transposed, and does not ask for it back.
+// CHECK-LABEL: @concat_with_a_constant
+// CHECK-SAME: (%[[X:.*]]: tensor<1x4xf32>)
+// CHECK: %[[C:.*]] = "tosa.const"() {{.*}} : tensor<2x4xf32>
+// CHECK: %[[CAT:.*]] = tosa.concat %[[X]], %[[C]] {axis = 0 : i32}
+// CHECK: tosa.transpose %[[CAT]] {perms = array<i32: 1, 0>}
+func.func @concat_with_a_constant(%x: tensor<1x4xf32>) -> tensor<4x3xf32> {
+  %0 = tosa.transpose %x {perms = array<i32: 1, 0>} : (tensor<1x4xf32>) -> tensor<4x1xf32>
+  %c = "tosa.const"() <{values = dense<[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]]> : tensor<4x2xf32>}> : () -> tensor<4x2xf32>
+  %1 = tosa.concat %0, %c {axis = 1 : i32} : (tensor<4x1xf32>, tensor<4x2xf32>) -> tensor<4x3xf32>
+  return %1 : tensor<4x3xf32>
+}
+
+// -----
+
 // One value a channel can be had in any layout: it does not hold the transpose back.
 // CHECK-LABEL: @broadcast_of_a_reshape
 // CHECK-SAME: (%[[X:.*]]: tensor<1x8x8x4xf32>, %[[Y:.*]]: tensor<1x4xf32>)

@@ -5,6 +5,8 @@
 
 namespace tilewright {
 
+// Releases so close that their readers may still be at work.
+static constexpr int64_t recent = 4;
 // Releases that still matter: what is older has long been read.
 static constexpr size_t remembered = 24;
 
@@ -50,23 +52,27 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement
   bytes = std::max<int64_t>(roundUp(bytes), alignment_);
   // Candidates in each free range: its start, the cursor, the ends of recent buffers, and the bank
   // boundaries inside it.
-  std::optional<std::tuple<bool, int64_t, int64_t, bool, int64_t>>
-      best; // straddles or breaks the reserve, neighbors, released at, last bank, address
+  struct Candidate {
+    // Straddles or breaks the reserve, neighbors, released at, last bank, address or its negative.
+    std::tuple<bool, int64_t, int64_t, bool, int64_t> rank;
+    int64_t address;
+  };
+  std::optional<Candidate> best;
   auto consider = [&](const Range &range, int64_t address) {
-    if (address < range.begin || address + bytes > range.end)
+    const int64_t end = address + bytes;
+    if (address < range.begin || end > range.end)
       return;
     int64_t bank = address / bankBytes_;
-    bool straddles = bytes <= bankBytes_ && (address + bytes - 1) / bankBytes_ != bank;
-    std::tuple<bool, int64_t, int64_t, bool, int64_t> candidate;
-    if (placement == Placement::Packed && bytes > bankBytes_)
-      candidate = {false, address, 0, false, address};
-    else if (placement == Placement::Packed)
-      candidate = {largestFreeBeside(address, address + bytes) < reserve,
-                   neighbors(address, address + bytes, traffic), -address, false, address};
-    else
-      candidate = {straddles, neighbors(address, address + bytes, traffic),
-                   releasedAt(address, address + bytes), bank == lastBank_, address};
-    if (!best || candidate < *best)
+    bool straddles = bytes <= bankBytes_ && (end - 1) / bankBytes_ != bank;
+    Candidate candidate{{false, 0, 0, false, address}, address};
+    if (placement == Placement::Packed && bytes <= bankBytes_)
+      candidate.rank = {largestFreeBeside(address, end) < reserve, neighbors(address, end, traffic),
+                        std::max<int64_t>(0, releasedAt(address, end) + recent - clock_), false,
+                        -address};
+    else if (placement == Placement::Spread)
+      candidate.rank = {straddles, neighbors(address, end, traffic), releasedAt(address, end),
+                        bank == lastBank_, address};
+    if (!best || candidate.rank < best->rank)
       best = candidate;
   };
   for (const Range &range : ranges_) {
@@ -84,7 +90,26 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement
   }
   if (!best)
     return std::nullopt;
-  int64_t address = std::get<4>(*best);
+  take(best->address, bytes, traffic);
+  return best->address;
+}
+
+bool Arena::isFree(int64_t address, int64_t bytes) const {
+  bytes = std::max<int64_t>(roundUp(bytes), alignment_);
+  return std::any_of(ranges_.begin(), ranges_.end(), [&](const Range &range) {
+    return !range.live && range.begin <= address && address + bytes <= range.end;
+  });
+}
+
+bool Arena::allocateAt(int64_t address, int64_t bytes, Traffic traffic) {
+  if (!isFree(address, bytes))
+    return false;
+  take(address, std::max<int64_t>(roundUp(bytes), alignment_), traffic);
+  return true;
+}
+
+// Splits the free range that holds [address, address + bytes).
+void Arena::take(int64_t address, int64_t bytes, Traffic traffic) {
   auto at = std::find_if(ranges_.begin(), ranges_.end(), [&](const Range &range) {
     return !range.live && range.begin <= address && address + bytes <= range.end;
   });
@@ -102,7 +127,6 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement
   live_ += bytes;
   peak_ = std::max(peak_, live_);
   highWater_ = std::max(highWater_, address + bytes);
-  return address;
 }
 
 void Arena::release(int64_t address) {

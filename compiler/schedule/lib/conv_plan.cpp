@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <vector>
+#include <map>
+#include <optional>
+#include <tuple>
 
 namespace tilewright {
 
@@ -76,8 +78,8 @@ static void cost(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
   // Buffers of different sizes leave gaps. The largest one must find a free range between the
   // others.
   int64_t largest = std::max({inputTile, weightPart, resultTile});
-  if (largest > m.spadBytes / 8)
-    plan.spadBytes += largest;
+  plan.gapBytes = largest > m.spadBytes / 8 ? largest : 0;
+  plan.spadBytes += plan.gapBytes;
   plan.accBytes = plan.tileHeight * plan.tileWidth * plan.tileChannels * (4 + p.accBytesPerElement);
 
   double pixels = static_cast<double>(p.batch * p.outputHeight * p.outputWidth);
@@ -160,9 +162,31 @@ std::string describe(const ConvProblem &p, const ConvPlan &plan) {
       buffers(plan.weightLoads, plan.weightsDoubled), plan.mergedTaps ? ", taps merged" : "");
 }
 
-std::optional<ConvPlan> planConvolution(const ConvProblem &p, const ConvMachine &m,
-                                        int64_t *smallest) {
-  std::optional<ConvPlan> best;
+// Buffers of different sizes leave gaps: a sixteenth is kept for them.
+bool isSafe(const ConvPlan &plan, const ConvMachine &m) {
+  return plan.spadBytes <= m.spadBytes - m.spadBytes / 16;
+}
+
+// Choices that make no difference are made one way.
+static bool isPlain(const ConvProblem &p, const ConvPlan &plan) {
+  bool isOneChunk = plan.stepChannels >= p.outputChannels;
+  bool isOnePlace =
+      p.batch == 1 && plan.stepHeight >= p.outputHeight && plan.stepWidth >= p.outputWidth;
+  return !((isOneChunk || isOnePlace) && plan.weightsOuter) &&
+         !(plan.inputLoads == 1 && plan.inputDoubled) &&
+         !(plan.weightLoads == 1 && plan.weightsDoubled);
+}
+
+// What makes two plans differ in kind.
+static std::tuple<bool, bool, bool, bool, bool, int64_t> kindOf(const ConvPlan &plan) {
+  return {plan.weightsOuter,    plan.mergedTaps,       plan.weightParts > 1,
+          plan.inputLoads == 1, plan.weightLoads == 1, plan.tileChannels};
+}
+
+std::vector<ConvPlan> planConvolution(const ConvProblem &p, const ConvMachine &m, size_t most,
+                                      int64_t *smallest) {
+  std::optional<ConvPlan> safest;
+  std::map<decltype(kindOf({})), ConvPlan> kinds; // the cheapest of each
   *smallest = INT64_MAX;
   bool mayMerge = p.kernelWidth > 1 && p.dilationX == 1 && !p.weightsAreActivations;
   int64_t accElements = m.accBytes / std::max<int64_t>(m.accBanks, 2) / (4 + p.accBytesPerElement);
@@ -201,16 +225,30 @@ std::optional<ConvPlan> planConvolution(const ConvProblem &p, const ConvMachine 
                   continue;
                 cost(p, m, plan);
                 *smallest = std::min(*smallest, plan.spadBytes);
-                // Buffers of different sizes leave gaps: a sixteenth is kept for them.
-                if (plan.spadBytes > m.spadBytes - m.spadBytes / 16)
+                if (isSafe(plan, m) && (!safest || plan.estimatedCycles < safest->estimatedCycles))
+                  safest = plan;
+                if (most < 2 || !isPlain(p, plan) || plan.spadBytes - plan.gapBytes > m.spadBytes)
                   continue;
-                if (!best || plan.estimatedCycles < best->estimatedCycles)
-                  best = plan;
+                auto [known, isNew] = kinds.emplace(kindOf(plan), plan);
+                if (!isNew && plan.estimatedCycles < known->second.estimatedCycles)
+                  known->second = plan;
               }
             }
       }
   }
-  return best;
+  std::vector<ConvPlan> plans;
+  for (const auto &[kind, plan] : kinds)
+    if (!safest || kind != kindOf(*safest) || plan.estimatedCycles < safest->estimatedCycles)
+      plans.push_back(plan);
+  std::sort(plans.begin(), plans.end(), [](const ConvPlan &a, const ConvPlan &b) {
+    return std::make_pair(a.estimatedCycles, kindOf(a)) <
+           std::make_pair(b.estimatedCycles, kindOf(b));
+  });
+  if (safest && most > 0) {
+    plans.resize(std::min(plans.size(), most - 1));
+    plans.insert(plans.begin(), *safest);
+  }
+  return plans;
 }
 
 } // namespace tilewright

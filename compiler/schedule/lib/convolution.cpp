@@ -12,6 +12,7 @@
 #include "lowering.h"
 
 #include "tilewright/compiler/conv_plan.h"
+#include "tilewright/compiler/estimate.h"
 #include "tilewright/compiler/frontend.h"
 #include "tilewright/support/error.h"
 
@@ -62,7 +63,10 @@ public:
     describe();
   }
 
-  void lower();
+  // The problem that the planner solves, once the operations that follow have been asked.
+  const ConvProblem &problem();
+  // Appends the steps of `plan`. For a trial, weights get an address and are not put into DRAM.
+  void lower(const ConvPlan &plan, bool isTrial);
 
 private:
   void describe();
@@ -91,7 +95,8 @@ private:
   // Only every gatherY_-th row and gatherX_-th column of the tensor is read; p_ speaks of those.
   int64_t gatherY_ = 1, gatherX_ = 1;
   ConvProblem p_;
-  ConvPlan plan_;
+  ConvPlan plan_{};
+  ElementChain::Shapes shapes_;
   std::vector<Fold> folds_;
   int64_t packedWeights_ = 0; // DRAM address
   // What is on chip now.
@@ -403,39 +408,31 @@ void Convolution::storeResult(std::vector<Task> &out, ElementChain &chain, int64
            chain.resultBytes(), value);
 }
 
-void Convolution::lower() {
-  ElementChain::Shapes shapes;
+const ConvProblem &Convolution::problem() {
   for (mlir::Operation &op : group_.getBody().front())
     for (mlir::Value value : op.getOperands()) {
       llvm::SmallVector<int64_t> shape(shapeOf(value).begin(), shapeOf(value).end());
       if (shape.size() == 3) // a matrix product's [N,H,W] is [N,1,H,W] here
         shape.insert(shape.begin() + 1, 1);
-      shapes[value] = shape;
+      shapes_[value] = shape;
     }
-  // A first look at what the operations need, then the plan, then the operations for good.
-  {
-    ElementChain probe(context_, steps_, group_, anchor_, shapes, context_.cols);
-    probe.setBias(bias_);
-    p_.resultBytes = probe.resultBytes();
-    p_.resultInAccumulators = probe.resultInAccumulators();
-    p_.spadBytesPerElement = probe.spadBytesPerElement();
-    p_.accBytesPerElement = probe.accBytesPerElement();
-    p_.residentBytes = probe.residentBytes();
-  }
-  int64_t smallest = 0;
-  std::optional<ConvPlan> plan = planConvolution(p_, context_.machine, &smallest);
-  if (!plan)
-    throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(layerOf(group_.getLoc()).name))},
-                    fmt::format("no tile fits on chip: the smallest needs {} bytes of the "
-                                "scratchpad, target '{}' has {}",
-                                smallest, context_.isa.target(), context_.machine.spadBytes),
-                    fmt::format("a scratchpad of {} bytes works", smallest + smallest / 15 + 1));
-  plan_ = *plan;
+  ElementChain probe(context_, steps_, group_, anchor_, shapes_, context_.cols);
+  probe.setBias(bias_);
+  p_.resultBytes = probe.resultBytes();
+  p_.resultInAccumulators = probe.resultInAccumulators();
+  p_.spadBytesPerElement = probe.spadBytesPerElement();
+  p_.accBytesPerElement = probe.accBytesPerElement();
+  p_.residentBytes = probe.residentBytes();
+  return p_;
+}
+
+void Convolution::lower(const ConvPlan &plan, bool isTrial) {
+  plan_ = plan;
   steps_.plan = tilewright::describe(p_, plan_);
   listFolds();
   if (!p_.weightsAreActivations)
-    packedWeights_ = packWeights();
-  ElementChain chain(context_, steps_, group_, anchor_, shapes,
+    packedWeights_ = isTrial ? context_.constants.end() : packWeights();
+  ElementChain chain(context_, steps_, group_, anchor_, shapes_,
                      std::min(plan_.tileChannels, context_.channels));
   chain.setBias(bias_);
 
@@ -532,8 +529,74 @@ void Convolution::lower() {
 
 } // namespace
 
+// Plans that are tried out, at most.
+static constexpr size_t trials = 4;
+
+// What decides a convolution's plan: groups of which this is equal take the same time.
+static std::string signature(const ConvProblem &p, kernel::GroupOp group) {
+  std::string text = fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", p.batch, p.height,
+                                 p.width, p.inputChannels, p.outputHeight, p.outputWidth,
+                                 p.outputChannels, p.kernelHeight, p.kernelWidth, p.strideY,
+                                 p.strideX, p.dilationY, p.dilationX, p.padTop, p.padLeft);
+  for (mlir::Operation &op : group.getBody().front()) {
+    text += fmt::format(" {}", op.getName().getStringRef().str());
+    for (mlir::Value value : op.getOperands()) {
+      ImageView view = viewOf(value);
+      text += fmt::format(" {}x{} {} {} {} {}", elementsOf(value), bytesOf(value), view.row,
+                          view.column, view.channel, isConstant(value));
+    }
+  }
+  return text;
+}
+
+// Tries plans out: emits each on an empty chip and estimates its time. The best one that fits.
+static std::optional<LoweringContext::Chosen>
+bestOf(LoweringContext &context, kernel::GroupOp group, const std::vector<ConvPlan> &plans) {
+  std::optional<LoweringContext::Chosen> best;
+  int64_t least = 0;
+  const size_t constants = context.constants.bytes().size();
+  for (const ConvPlan &plan : plans) {
+    try {
+      Steps steps;
+      Convolution trial(context, group, steps);
+      trial.problem();
+      trial.lower(plan, true);
+      Emitter emitter(context.isa, context.buffering);
+      emitter.append(std::move(steps), "");
+      const int64_t cycles =
+          estimate(emitter.finish(), context.isa, static_cast<uint64_t>(context.constants.end()))
+              .cycles;
+      if (!best || cycles < least) {
+        best = {plan, emitter.layout()};
+        least = cycles;
+      }
+    } catch (const UserError &) { // it does not fit
+    }
+    context.constants.rollBack(constants);
+  }
+  return best;
+}
+
 void lowerConvolution(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
-  Convolution(context, group, steps).lower();
+  Convolution convolution(context, group, steps);
+  const ConvProblem &problem = convolution.problem();
+  int64_t smallest = 0;
+  const std::string known = signature(problem, group);
+  auto chosen = context.chosen.find(known);
+  if (chosen == context.chosen.end()) {
+    std::vector<ConvPlan> plans = planConvolution(problem, context.machine, trials, &smallest);
+    std::optional<LoweringContext::Chosen> best = bestOf(context, group, plans);
+    if (!best)
+      throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(layerOf(group.getLoc()).name))},
+                      fmt::format("no tile fits on chip: the smallest needs {} bytes of the "
+                                  "scratchpad, target '{}' has {}",
+                                  smallest, context.isa.target(), context.machine.spadBytes),
+                      fmt::format("a scratchpad of {} bytes works", smallest + smallest / 15 + 1));
+    chosen = context.chosen.emplace(known, std::move(*best)).first;
+  }
+  convolution.lower(chosen->second.plan, false);
+  if (!isSafe(chosen->second.plan, context.machine))
+    steps.layout = chosen->second.layout;
 }
 
 } // namespace tilewright

@@ -64,6 +64,8 @@ void Emitter::append(Steps steps, const std::string &layerName) {
       group->largest = std::max(group->largest, buffer.bytes);
   if (group->largest > bankBytes)
     group->placement = Placement::Packed;
+  group->given.assign(group->work.buffers.size(), 0);
+  last_ = group;
   group->uses.assign(group->work.buffers.size(), 0);
   group->address.assign(group->work.buffers.size(), std::nullopt);
   for (const Step &step : group->work.steps)
@@ -95,11 +97,28 @@ std::vector<StreamInstruction> Emitter::finish() {
   return std::move(stream_);
 }
 
-std::optional<int64_t> Emitter::allocate(const Group &group, const Buffer &buffer) {
-  bool isSpad = buffer.space == isa::Space::Spad;
-  return arena(buffer.space)
-      .allocate(buffer.bytes, buffer.traffic, isSpad ? group.placement : Placement::Spread,
-                group.largest);
+// Where the layout, as it stands now, has a buffer.
+int64_t Emitter::planned(const Group &group, int buffer) const {
+  const Buffer &info = group.work.buffers[buffer];
+  const int64_t address = group.work.layout[buffer];
+  if (info.space != isa::Space::Spad)
+    return address;
+  return ((group.isMirrored ? spad_.mirror(address, info.bytes) : address) + group.turnedBy) %
+         spad_.bytes();
+}
+
+std::optional<int64_t> Emitter::allocate(Group &group, int buffer) {
+  const Buffer &info = group.work.buffers[buffer];
+  bool isSpad = info.space == isa::Space::Spad;
+  Arena &arena = this->arena(info.space);
+  if (!group.work.layout.empty() &&
+      arena.allocateAt(planned(group, buffer), info.bytes, info.traffic))
+    return planned(group, buffer);
+  std::optional<int64_t> address = arena.allocate(
+      info.bytes, info.traffic, isSpad ? group.placement : Placement::Spread, group.largest);
+  if (address)
+    group.given[buffer] = *address;
+  return address;
 }
 
 // Gives an address to each of the task's buffers that has none yet. False (and nothing but
@@ -108,14 +127,45 @@ bool Emitter::allocateFor(Group &group, const Task &task, std::vector<int> *allo
   for (int buffer : task.buffers) {
     if (buffer < 0 || group.address[buffer])
       continue;
-    const Buffer &info = group.work.buffers[buffer];
-    group.address[buffer] = allocate(group, info);
+    group.address[buffer] = allocate(group, buffer);
     if (!group.address[buffer])
       return false;
     if (allocated)
       allocated->push_back(buffer);
   }
   return true;
+}
+
+// Whether everything that the layout places stands in one piece, and these tasks' part of it is
+// free.
+bool Emitter::stands(const Group &group, const std::vector<Task> &tasks) const {
+  for (size_t buffer = 0; buffer < group.address.size(); ++buffer) {
+    const Buffer &info = group.work.buffers[buffer];
+    if (info.space == isa::Space::Spad &&
+        planned(group, static_cast<int>(buffer)) + info.bytes > spad_.bytes())
+      return false;
+  }
+  for (const Task &task : tasks)
+    for (int buffer : task.buffers)
+      if (buffer >= 0 && group.work.buffers[buffer].space == isa::Space::Spad &&
+          !spad_.isFree(planned(group, buffer), group.work.buffers[buffer].bytes))
+        return false;
+  return true;
+}
+
+// Turns a layout by whole banks, plain or mirrored, until what these tasks need is free beside the
+// group at hand. False when it never is.
+bool Emitter::turn(Group &group, const std::vector<Task> &tasks) const {
+  const auto bank = static_cast<int64_t>(isa_.memory(isa::Space::Spad).bankBytes());
+  for (group.turnedBy = 0; group.turnedBy < spad_.bytes(); group.turnedBy += bank)
+    for (bool isMirrored : {false, true}) {
+      group.isMirrored = isMirrored;
+      if (stands(group, tasks))
+        return true;
+    }
+  group.isMirrored = false;
+  group.turnedBy = 0;
+  return false;
 }
 
 bool Emitter::tryHoist(Group &group, const std::vector<Task> &tasks) {
@@ -150,12 +200,14 @@ void Emitter::process(Pending *next) {
       for (int buffer : task.buffers)
         if (buffer >= 0 && !group.address[buffer] &&
             group.work.buffers[buffer].space == isa::Space::Spad)
-          group.address[buffer] = allocate(group, group.work.buffers[buffer]);
+          group.address[buffer] = allocate(group, buffer);
   if (next && buffering_ == Buffering::Double) {
     Group &ahead = *next->group;
     const Step &nextStep = ahead.work.steps[next->step];
     layer_ = ahead.work.layer;
-    next->constantsEmitted = tryHoist(ahead, nextStep.constants);
+    next->constantsEmitted = (next->group == now.group || ahead.work.layout.empty() ||
+                              turn(ahead, nextStep.constants)) &&
+                             tryHoist(ahead, nextStep.constants);
     if (next->constantsEmitted && next->group == now.group)
       next->loadsEmitted = tryHoist(ahead, nextStep.loads);
     layer_ = group.work.layer;

@@ -34,6 +34,24 @@ HazardTracker::Marks::iterator HazardTracker::split(Marks &marks, int64_t at) {
   return marks.emplace_hint(next, at, std::move(tail));
 }
 
+// Joins neighbors in [begin, end) that were touched by the same: reads that slide over a tile would
+// leave ever smaller marks.
+void HazardTracker::merge(Marks &marks, int64_t begin, int64_t end) {
+  auto at = marks.lower_bound(begin);
+  while (at != marks.end() && at->first < end) {
+    auto next = std::next(at);
+    if (next == marks.end() || next->first >= end)
+      return;
+    if (at->second.end == next->first && at->second.writers == next->second.writers &&
+        at->second.readers == next->second.readers) {
+      at->second.end = next->second.end;
+      marks.erase(next);
+    } else {
+      at = next;
+    }
+  }
+}
+
 LaneClock HazardTracker::visit(int lane, int64_t sequence,
                                const std::vector<MemoryAccess> &accesses) {
   LaneClock needed(lanes_, 0);
@@ -80,6 +98,7 @@ LaneClock HazardTracker::visit(int lane, int64_t sequence,
     }
     if (covered < access.range.end)
       addReader(covered, access.range.end);
+    merge(marks, access.range.begin, access.range.end);
   }
   return needed;
 }

@@ -23,11 +23,19 @@ int64_t ConstantPool::add(std::string bytes) {
   return address;
 }
 
+void ConstantPool::rollBack(size_t size) {
+  const int64_t end = base_ + static_cast<int64_t>(size);
+  for (auto each = known_.begin(); each != known_.end();)
+    each = each->second >= end ? known_.erase(each) : std::next(each);
+  bytes_.resize(size);
+}
+
 LoweringContext::LoweringContext(const isa::Isa &isa, ConstantPool &constants,
-                                 const llvm::DenseMap<mlir::Value, int64_t> &addresses)
+                                 const llvm::DenseMap<mlir::Value, int64_t> &addresses,
+                                 Buffering buffering)
     : isa(isa), constants(constants), addresses(addresses), rows(isa.param("rows")),
       cols(isa.param("cols")), lanes(isa.param("lanes")), channels(isa.param("channels")),
-      machine(ConvMachine::of(isa)) {}
+      machine(ConvMachine::of(isa)), buffering(buffering) {}
 
 const TaskForm &LoweringContext::form(const std::string &name) {
   auto known = forms_.find(name);

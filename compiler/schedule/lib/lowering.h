@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tilewright/compiler/conv_plan.h"
+#include "tilewright/compiler/emitter.h"
 #include "tilewright/compiler/kernel_dialect.h"
 #include "tilewright/compiler/task.h"
 #include "tilewright/isa/isa.h"
@@ -18,7 +19,10 @@ class ConstantPool {
 public:
   explicit ConstantPool(int64_t base) : base_(base) {}
   int64_t add(std::string bytes);
+  // Forgets what was added when there were only so many bytes.
+  void rollBack(size_t size);
   int64_t base() const { return base_; }
+  int64_t end() const { return base_ + static_cast<int64_t>(bytes_.size()); }
   const std::string &bytes() const { return bytes_; }
 
 private:
@@ -34,6 +38,12 @@ struct LoweringContext {
   const llvm::DenseMap<mlir::Value, int64_t> &addresses; // of every tensor that stands in DRAM
   int64_t rows, cols, lanes, channels;
   const ConvMachine machine;
+  const Buffering buffering;
+  struct Chosen {
+    ConvPlan plan;
+    std::vector<int64_t> layout; // Steps::layout
+  };
+  std::map<std::string, Chosen> chosen; // plans of convolutions, by what decides them
 
   const TaskForm &form(const std::string &name);
   // Largest immediate that an operand of an instruction holds.
@@ -45,7 +55,7 @@ private:
 
 public:
   LoweringContext(const isa::Isa &isa, ConstantPool &constants,
-                  const llvm::DenseMap<mlir::Value, int64_t> &addresses);
+                  const llvm::DenseMap<mlir::Value, int64_t> &addresses, Buffering buffering);
 };
 
 // A tile of a tensor on chip: elements [y][x][c] at `offset` (in elements) of a buffer. Strides in

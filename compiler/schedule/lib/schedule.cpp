@@ -210,7 +210,7 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   splitGroups(function);
   TensorPlanner tensors(function, isa.memory(isa::Space::Dram).bytes);
   ConstantPool constants(tensors.end());
-  LoweringContext context(isa, constants, tensors.addresses);
+  LoweringContext context(isa, constants, tensors.addresses, options.buffering);
   Emitter emitter(isa, options.buffering);
   Schedule result;
   for (kernel::GroupOp group : function.getBody().getOps<kernel::GroupOp>()) {

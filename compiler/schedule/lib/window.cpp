@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 namespace tilewright {
 
@@ -46,6 +47,7 @@ public:
 private:
   void describe();
   WindowPlan plan(ElementChain chain);
+  int64_t averageBytes() const;
   double cycles(const WindowPlan &plan, ElementChain &chain) const;
   struct Input {
     int buffer;
@@ -143,6 +145,34 @@ double Window::cycles(const WindowPlan &plan, ElementChain &chain) const {
          static_cast<double>(m.dramLatency) + tiles * static_cast<double>(m.vectorOverhead);
 }
 
+// How many of a kernel's taps lie inside the tensor, along one axis: every count that occurs.
+static std::set<int64_t> tapCounts(int64_t outputs, int64_t kernel, int64_t stride,
+                                   int64_t dilation, int64_t pad, int64_t size) {
+  std::set<int64_t> counts;
+  for (int64_t output = 0; output < outputs; ++output) {
+    int64_t count = 0;
+    for (int64_t tap = 0; tap < kernel; ++tap) {
+      const int64_t at = output * stride + tap * dilation - pad;
+      count += at >= 0 && at < size;
+    }
+    counts.insert(count);
+  }
+  return counts;
+}
+
+// Bytes of the parameters that average over as many values as a window has inside the tensor.
+int64_t Window::averageBytes() const {
+  if (!llvm::isa<kernel::AvgPoolOp>(anchor_))
+    return 0;
+  std::set<int64_t> products;
+  for (int64_t y :
+       tapCounts(p_.outputHeight, p_.kernelHeight, p_.strideY, p_.dilationY, p_.padTop, p_.height))
+    for (int64_t x :
+         tapCounts(p_.outputWidth, p_.kernelWidth, p_.strideX, p_.dilationX, p_.padLeft, p_.width))
+      products.insert(y * x);
+  return static_cast<int64_t>(products.size()) * std::min<int64_t>(context_.channels, 64) * 12;
+}
+
 // The largest tile that leaves room for a second one: full rows and all channels when they fit,
 // else fewer rows, then fewer channels, then fewer columns.
 WindowPlan Window::plan(ElementChain chain) {
@@ -150,7 +180,7 @@ WindowPlan Window::plan(ElementChain chain) {
                     &acc = context_.isa.memory(isa::Space::Acc);
   int64_t weights =
       llvm::isa<kernel::DepthwiseOp>(anchor_) ? p_.kernelHeight * p_.kernelWidth * p_.channels : 0;
-  int64_t resident = weights + chain.residentBytes();
+  int64_t resident = weights + chain.residentBytes() + averageBytes();
   bool throughAcc = llvm::isa<kernel::AvgPoolOp>(anchor_) ||
                     (llvm::isa<kernel::DepthwiseOp>(anchor_) && !chain.leadingRescale());
   int64_t accElements =

@@ -20,6 +20,27 @@ TEST(Arena, DoesNotReuseWhatWasJustReleased) {
   EXPECT_NE(arena.allocate(64), first);
 }
 
+TEST(Arena, PackedDoesNotReuseWhatWasJustReleased) {
+  Arena arena(512, 512, 8);
+  int64_t first = *arena.allocate(64, Traffic::Streamed, Placement::Packed);
+  arena.release(first);
+  EXPECT_NE(arena.allocate(64, Traffic::Streamed, Placement::Packed), first);
+}
+
+TEST(Arena, GivesAnAddressThatIsFree) {
+  Arena arena(512, 256, 8);
+  EXPECT_TRUE(arena.allocateAt(64, 100));
+  EXPECT_FALSE(arena.allocateAt(160, 8)) << "100 bytes are rounded up to 104";
+  EXPECT_TRUE(arena.allocateAt(168, 8));
+  EXPECT_EQ(arena.liveBytes(), 112);
+}
+
+TEST(Arena, MirrorsOntoWhatItWouldHaveGiven) {
+  Arena arena(512, 256, 8);
+  EXPECT_EQ(arena.mirror(0, 100), 512 - 104);
+  EXPECT_EQ(arena.mirror(arena.mirror(64, 100), 100), 64);
+}
+
 TEST(Arena, AvoidsABankBoundary) {
   Arena arena(512, 256, 8);
   arena.allocate(200);

@@ -41,8 +41,9 @@ TEST(ConvPlan, FitsOnChip) {
   int64_t smallest = 0;
   for (const ConvProblem &p : {problem(56, 64, 64, 3), problem(7, 512, 512, 3),
                                problem(224, 3, 64, 7), problem(1, 2048, 1000, 1)}) {
-    auto plan = planConvolution(p, machine(), &smallest);
-    ASSERT_TRUE(plan);
+    auto plans = planConvolution(p, machine(), 1, &smallest);
+    ASSERT_EQ(plans.size(), 1u);
+    const ConvPlan *plan = &plans.front();
     EXPECT_LE(plan->spadBytes, machine().spadBytes);
     EXPECT_LE(plan->tileHeight * plan->tileWidth * plan->tileChannels * 4, machine().accBytes / 2);
     EXPECT_EQ(plan->stepChannels == p.outputChannels ||
@@ -54,8 +55,9 @@ TEST(ConvPlan, FitsOnChip) {
 TEST(ConvPlan, NeverBeatsTheArray) {
   int64_t smallest = 0;
   ConvProblem p = problem(28, 128, 128, 3);
-  auto plan = planConvolution(p, machine(), &smallest);
-  ASSERT_TRUE(plan);
+  auto plans = planConvolution(p, machine(), 1, &smallest);
+  ASSERT_EQ(plans.size(), 1u);
+  const ConvPlan *plan = &plans.front();
   double macs = 28.0 * 28 * 128 * 128 * 9;
   EXPECT_GE(plan->estimatedCycles, macs / 256);
   EXPECT_LE(plan->estimatedCycles, 1.25 * macs / 256);
@@ -63,8 +65,9 @@ TEST(ConvPlan, NeverBeatsTheArray) {
 
 TEST(ConvPlan, MergesTapsOfFewInputChannels) {
   int64_t smallest = 0;
-  auto plan = planConvolution(problem(224, 3, 64, 3), machine(), &smallest);
-  ASSERT_TRUE(plan);
+  auto plans = planConvolution(problem(224, 3, 64, 3), machine(), 1, &smallest);
+  ASSERT_EQ(plans.size(), 1u);
+  const ConvPlan *plan = &plans.front();
   EXPECT_TRUE(plan->mergedTaps);
   EXPECT_EQ(foldCount(problem(224, 3, 64, 3), machine(), true), 3);
   EXPECT_EQ(foldCount(problem(224, 3, 64, 3), machine(), false), 9);
@@ -75,9 +78,25 @@ TEST(ConvPlan, TellsTheSmallestScratchpadWhenNothingFits) {
   tiny.spadBytes = 1024;
   int64_t smallest = 0;
   ConvProblem p = problem(56, 256, 256, 3);
-  EXPECT_FALSE(planConvolution(p, tiny, &smallest));
+  EXPECT_TRUE(planConvolution(p, tiny, 1, &smallest).empty());
   tiny.spadBytes = smallest + smallest / 15 + 1;
-  EXPECT_TRUE(planConvolution(p, tiny, &smallest));
+  EXPECT_FALSE(planConvolution(p, tiny, 1, &smallest).empty());
+}
+
+TEST(ConvPlan, OffersPlansThatKeepTheInputWhereGapsWouldNotLetIt) {
+  ConvProblem p = problem(28, 256, 256, 3);
+  p.outputHeight = p.outputWidth = 14;
+  p.strideY = p.strideX = 2;
+  int64_t smallest = 0;
+  auto plans = planConvolution(p, machine(), 8, &smallest);
+  ASSERT_GT(plans.size(), 1u);
+  EXPECT_TRUE(isSafe(plans.front(), machine()));
+  bool keeps = false;
+  for (const ConvPlan &plan : plans) {
+    EXPECT_LE(plan.spadBytes - plan.gapBytes, machine().spadBytes);
+    keeps = keeps || (plan.inputLoads == 1 && !isSafe(plan, machine()));
+  }
+  EXPECT_TRUE(keeps);
 }
 
 } // namespace tilewright

@@ -6,6 +6,7 @@
 // tile just finished), and into a bank other than the last buffer's.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -17,7 +18,8 @@ namespace tilewright {
 // (parameters, tables).
 enum class Traffic { Streamed, Rare };
 // Spread over the banks; or packed: those larger than a bank at the bottom, small ones at the top
-// of the quietest bank that leaves `reserve` contiguous bytes, so that large ones find room.
+// of the quietest bank that leaves `reserve` contiguous bytes, so that large ones find room, but not
+// where a tile was just finished.
 enum class Placement { Spread, Packed };
 
 class Arena {
@@ -28,8 +30,16 @@ public:
   // The address of a new buffer, or nothing when no free range is large enough.
   std::optional<int64_t> allocate(int64_t bytes, Traffic traffic = Traffic::Streamed,
                                   Placement placement = Placement::Spread, int64_t reserve = 0);
+  // The same at a given address. False when some of it is taken.
+  bool allocateAt(int64_t address, int64_t bytes, Traffic traffic = Traffic::Streamed);
+  bool isFree(int64_t address, int64_t bytes) const;
+  // Where a buffer stands when the whole memory is turned upside down, bank by bank.
+  int64_t mirror(int64_t address, int64_t bytes) const {
+    return this->bytes() - address - std::max(roundUp(bytes), alignment_);
+  }
   void release(int64_t address);
 
+  int64_t bytes() const { return ranges_.back().end; }
   int64_t liveBytes() const { return live_; }
   int64_t peakBytes() const { return peak_; } // the most that was live at once: no plan needs less
   int64_t highWater() const { return highWater_; } // the greatest end of a buffer
@@ -48,6 +58,7 @@ private:
   int64_t neighbors(int64_t begin, int64_t end, Traffic traffic) const;
   int64_t releasedAt(int64_t begin, int64_t end) const;
   int64_t largestFreeBeside(int64_t begin, int64_t end) const;
+  void take(int64_t address, int64_t bytes, Traffic traffic);
   int64_t roundUp(int64_t bytes) const {
     return (bytes + alignment_ - 1) / alignment_ * alignment_;
   }

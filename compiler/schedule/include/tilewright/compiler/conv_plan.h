@@ -8,8 +8,8 @@
 #include "tilewright/isa/isa.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <vector>
 
 namespace tilewright {
 
@@ -58,7 +58,8 @@ struct ConvPlan {
                    // elements
   bool inputDoubled, weightsDoubled; // room for the next tile's input and the next chunk's weights
   int64_t spadBytes, accBytes;       // needed
-  int64_t inputLoads, weightLoads;   // of tiles and chunks, over the whole layer
+  int64_t gapBytes;                // of spadBytes: room for gaps between buffers of different sizes
+  int64_t inputLoads, weightLoads; // of tiles and chunks, over the whole layer
   double estimatedCycles;
 };
 
@@ -66,10 +67,15 @@ struct ConvPlan {
 // double-buffered, weights loaded once".
 std::string describe(const ConvProblem &problem, const ConvPlan &plan);
 
-// The cheapest plan that fits, by estimate. Nothing when none fits; `smallest` then tells the least
-// scratchpad that would do.
-std::optional<ConvPlan> planConvolution(const ConvProblem &problem, const ConvMachine &machine,
-                                        int64_t *smallest);
+// At most `most` plans to choose from: first the cheapest by estimate that surely fits, then the
+// cheapest ones that differ from each other in kind (loop order, residency, tile channels), among
+// them such as fit only if the allocator leaves no gaps. Empty when none fits; `smallest` then
+// tells the least scratchpad that would do.
+std::vector<ConvPlan> planConvolution(const ConvProblem &problem, const ConvMachine &machine,
+                                      size_t most, int64_t *smallest);
+
+// Whether a plan fits however its buffers come to lie.
+bool isSafe(const ConvPlan &plan, const ConvMachine &machine);
 
 // Folds of one accumulator tile column: mload + mmul pairs.
 int64_t foldCount(const ConvProblem &problem, const ConvMachine &machine, bool mergedTaps);

@@ -6,6 +6,8 @@
 //    before, its constants need not.
 // 2. A buffer gets its address when the first task that names it is emitted, and gives it back
 // after the last (arena.h).
+// Steps that fit only as they were tried out keep the layout that they had then, turned by whole
+// banks to where the group before leaves room.
 // 3. A `set` instruction is emitted when a register of a unit must change.
 // 4. A hazard between two units (hazards.h) that earlier edges do not already order becomes an
 // edge: a signal on the earlier instruction
@@ -47,6 +49,8 @@ public:
   std::vector<StreamInstruction> finish();
 
   MemoryPlan plan(isa::Space space) const;
+  // The addresses that the buffers of the group appended last were given.
+  const std::vector<int64_t> &layout() const { return last_->given; }
 
 private:
   struct Group {
@@ -56,6 +60,9 @@ private:
     int64_t largest = 0;                         // bytes of a buffer in the scratchpad
     std::vector<int> uses;                       // by buffer: tasks not yet emitted
     std::vector<std::optional<int64_t>> address; // by buffer, while it is live
+    std::vector<int64_t> given;                  // by buffer: its address, once it has had one
+    bool isMirrored = false;                     // the layout stands upside down,
+    int64_t turnedBy = 0;                        // and begins so many bytes higher
   };
   struct Pending {
     std::shared_ptr<Group> group;
@@ -76,6 +83,8 @@ private:
 
   void process(Pending *next);
   bool tryHoist(Group &group, const std::vector<Task> &tasks);
+  bool turn(Group &group, const std::vector<Task> &tasks) const;
+  bool stands(const Group &group, const std::vector<Task> &tasks) const;
   bool allocateFor(Group &group, const Task &task, std::vector<int> *allocated);
   void emitAll(Group &group, const std::vector<Task> &tasks);
   void emit(Group &group, const Task &task);
@@ -83,7 +92,8 @@ private:
   bool crowded(int lane, int waiting, size_t from) const;
   void push(isa::Word word, const std::vector<MemoryAccess> &accesses);
   void fence();
-  std::optional<int64_t> allocate(const Group &group, const Buffer &buffer);
+  std::optional<int64_t> allocate(Group &group, int buffer);
+  int64_t planned(const Group &group, int buffer) const;
   Arena &arena(isa::Space space);
 
   const isa::Isa &isa_;
@@ -95,6 +105,7 @@ private:
   std::vector<std::vector<std::vector<Edge>>> edges_; // [signaling lane][waiting unit]
   std::vector<std::vector<int>> semaphore_;
   std::vector<StreamInstruction> stream_;
+  std::shared_ptr<Group> last_; // appended
   std::optional<Pending> pending_;
   int layer_ = -1;
   std::string layerName_; // of the task at hand, for messages

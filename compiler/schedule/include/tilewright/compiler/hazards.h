@@ -3,6 +3,8 @@
 
 #include "tilewright/isa/extent.h"
 
+#include "llvm/ADT/SmallVector.h"
+
 #include <array>
 #include <cstdint>
 #include <map>
@@ -24,7 +26,7 @@ int laneOf(const isa::Isa &isa, const isa::Instruction &instruction);
 int unitOfLane(const isa::Isa &isa, int lane);
 
 // By lane: a sequence number within that lane, counted from 1; 0 is "none".
-using LaneClock = std::vector<int64_t>;
+using LaneClock = llvm::SmallVector<int64_t, 12>;
 
 // Walks one program in program order and remembers, for each byte of each memory, who touched it
 // last.
@@ -47,6 +49,7 @@ private:
   };
   using Marks = std::map<int64_t, Mark>; // by begin; disjoint
   Marks::iterator split(Marks &marks, int64_t at);
+  void merge(Marks &marks, int64_t begin, int64_t end);
 
   int lanes_;
   std::array<Marks, 3> spaces_;
