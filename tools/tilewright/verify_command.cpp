@@ -1,10 +1,11 @@
-// tilewright verify: the same program and inputs on several engines must leave the same memory.
+// tilewright verify: the same program and inputs on several engines must do the same, cycle by
+// cycle.
 #include "check_failed.h"
 #include "commands.h"
-#include "compare_runs.h"
 #include "load_program.h"
 #include "standard_streams.h"
 #include "tensor_files.h"
+#include "tilewright/lockstep/compare.h"
 #include "tilewright/simulator/session.h"
 #include "tilewright/support/error.h"
 #include "whole_number.h"
@@ -47,59 +48,75 @@ static std::string checkEngines(const std::string &list) {
   return "";
 }
 
-static RunOutcome runOn(const std::string &name, const LoadedProgram &loaded,
-                        const Session &session, const Options &options) {
-  RunOutcome outcome;
-  outcome.engine = name;
-  std::unique_ptr<Engine> engine = makeEngine(name, loaded.isa);
-  RunOptions limits;
-  limits.maxCycles = options.maxCycles;
-  limits.checkRaces = true; // equal by luck is not equal
-  for (int64_t sample = 0; sample < session.batch(); ++sample) {
-    DramImage dram = session.image(sample);
-    RunRecord record = engine->run(loaded.program, dram, limits);
-    if (record.stopped)
-      throw UserError(
-          {options.program, 0, 0, ""},
-          fmt::format("did not end within {} cycles on engine {}", options.maxCycles, name),
-          "raise --max-cycles");
-    outcome.memory.push_back(std::move(dram));
-    if (sample == 0)
-      outcome.record = std::move(record);
-    limits.trace = false;
-  }
-  return outcome;
+// The command that shows the difference again.
+static std::string reproduction(const Options &options, const std::string &engines) {
+  std::string command =
+      fmt::format("tilewright verify {} --engines {}", escape(options.program, 4096), engines);
+  for (const std::string &input : options.inputs)
+    command += " --input " + escape(input, 4096);
+  if (options.maxCycles != 0)
+    command += fmt::format(" --max-cycles {}", options.maxCycles);
+  return command + fmt::format(" --seed {}", options.seed);
+}
+
+static std::string summary(const lockstep::Compared &compared, uint64_t dramBytes,
+                           int64_t samples) {
+  std::string text = fmt::format("equal: {} instructions, {} cycles, {} bytes of DRAM",
+                                 compared.instructions, compared.cycles, dramBytes);
+  if (compared.writes != 0)
+    text +=
+        fmt::format(", {} memory writes of {} bytes, {} bursts read, {} stall cycles",
+                    compared.writes, compared.writtenBytes, compared.reads, compared.stallCycles);
+  return text + fmt::format(" compared, {} sample(s)\n", samples);
 }
 
 static void verify(const Options &options) {
-  std::vector<std::string> engines = splitEngines(options.engineList);
   LoadedProgram loaded = loadProgram(options.program);
   Session session(loaded.program);
   bindInputs(session, loaded.program, options.inputs);
   session.fillInputs(options.seed);
-  RunOutcome first = runOn(engines[0], loaded, session, options);
-  uint64_t bytes = 0;
-  int64_t cycles = first.record.cycles;
-  for (size_t i = 1; i < engines.size(); ++i) {
-    RunOutcome other = runOn(engines[i], loaded, session, options);
-    std::string difference = firstDifference(loaded.program, first, other);
-    if (!difference.empty())
-      throw CheckFailed(
-          fmt::format("{}: different: {}", escape(options.program, 4096), difference));
-    for (const DramImage &memory : other.memory)
-      bytes += memory.size();
-    cycles = std::max(cycles, other.record.cycles);
+  std::vector<std::unique_ptr<Engine>> made;
+  std::vector<Engine *> engines;
+  for (const std::string &name : splitEngines(options.engineList)) {
+    made.push_back(makeEngine(name, loaded.isa));
+    engines.push_back(made.back().get());
   }
-  print(fmt::format("equal: {} instructions, {} cycles, {} bytes of DRAM compared, {} sample(s)\n",
-                    first.record.instructions, cycles, bytes, session.batch()));
+  lockstep::CompareOptions limits;
+  limits.maxCycles = options.maxCycles;
+  limits.checkRaces = true; // equal by luck is not equal
+  lockstep::Compared compared;
+  uint64_t dramBytes = 0;
+  for (int64_t sample = 0; sample < session.batch(); ++sample) {
+    const lockstep::Comparison own = lockstep::compare(
+        loaded.isa, loaded.program, [&] { return session.image(sample); }, engines, limits);
+    if (own.difference)
+      throw CheckFailed(fmt::format("{}: different: sample {}: {}\n  reproduce: {}",
+                                    escape(options.program, 4096), sample, own.difference->text,
+                                    reproduction(options, own.engines)));
+    if (!own.compared.stopped.empty())
+      throw UserError({options.program, 0, 0, ""},
+                      fmt::format("did not end within {} cycles on engine {}", options.maxCycles,
+                                  own.compared.stopped),
+                      "raise --max-cycles");
+    if (own.compared.error)
+      throw UserError(*own.compared.error);
+    dramBytes += own.compared.dramBytes;
+    compared = own.compared;
+  }
+  print(summary(compared, dramBytes, session.batch()));
 }
 
 void addVerifyCommand(CLI::App &app) {
   auto options = std::make_shared<Options>();
   CLI::App *command = app.add_subcommand(
-      "verify", "Check that engines agree on a program, byte for byte, and that nothing races");
+      "verify", "Check that engines agree on a program: on values, on what happens in each cycle "
+                "(where two of them have time), and that nothing races");
   command->add_option("PROGRAM", options->program, "Program file (.elf)")->required();
-  command->add_option("--engines", options->engineList, "Engines to compare, separated by commas")
+  command
+      ->add_option(
+          "--engines", options->engineList,
+          "Engines to compare, separated by commas: functional, cycle, rtl. rtl builds its "
+          "model when a machine is first used: about a minute")
       ->check(CLI::Validator(checkEngines, "LIST"))
       ->capture_default_str();
   command

@@ -4,8 +4,8 @@
 
 namespace tilewright::cycle {
 
-Shared::Shared(const isa::Isa &isa, const Program &program, Values &values, Bus &bus)
-    : isa(isa), program(program), values(values), bus(bus),
+Shared::Shared(const isa::Isa &isa, const Program &program, Values &values, Bus &bus, RunSink *sink)
+    : isa(isa), program(program), values(values), bus(bus), sink(sink),
       semaphores(isa.semaphores(), isa.param("semaphore_max")), spad(isa.memory(isa::Space::Spad)),
       acc(isa.memory(isa::Space::Acc)) {}
 
