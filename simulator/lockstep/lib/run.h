@@ -18,10 +18,10 @@ struct Setup {
 
 struct Outcome {
   Engine *engine = nullptr;
-  RunRecord record;    // of a run that came to its end
-  DramImage memory;    // after it
-  DigestSink digest;   // of a run of any end
-  std::string error;   // what ended it; empty: nothing did
+  RunRecord record;                   // of a run that came to its end
+  DramImage memory;                   // after it
+  DigestSink digest;                  // of a run of any end
+  std::string error;                  // what ended it; empty: nothing did
   std::optional<UserError> userError; // the same; none: the engine found itself wrong
 
   bool isOurs() const { return !error.empty() && !userError; }

@@ -216,7 +216,8 @@ std::optional<Difference> timedDifference(const Setup &setup, const Outcome &a, 
           fmt::format("{} and {} differ in {}", a.engine->name(), b.engine->name(), differs);
   if (!total.text.empty())
     return total;
-  return setup.options.values ? memoryDifference(setup, a, b) : std::nullopt;
+  // An instruction that a trap cuts short has left on one engine what it has not on the other.
+  return setup.options.values && a.error.empty() ? memoryDifference(setup, a, b) : std::nullopt;
 }
 
 } // namespace tilewright::lockstep

@@ -4,7 +4,8 @@
 //   1. Each engine runs the program with a sink that keeps one digest for every window of cycles:
 //      of each write to a memory, each burst requested from DRAM, each conflict at a bank, and what
 //      each unit's cycle went to. A digest is a sum over events, so that their order within the run
-//      is of no account. The record keeps, for each instruction, a digest of what it left in memory.
+//      is of no account. The record keeps, for each instruction, a digest of what it left in
+//      memory.
 //   2. When windows or records differ, both engines run again with a sink that keeps the events of
 //      the first differing window, or the bytes of the first differing instruction.
 //   3. Of all differences found, the one that comes first in time is told.
@@ -58,7 +59,8 @@ struct CompareOptions {
   bool checkRaces = false;
 };
 
-// Compares each engine with the first one that has time, else with the first. `image` gives the DRAM before a run.
+// Compares each engine with the first one that has time, else with the first. `image` gives the
+// DRAM before a run.
 Comparison compare(const isa::Isa &isa, const Program &program,
                    const std::function<DramImage()> &image, const std::vector<Engine *> &engines,
                    const CompareOptions &options);

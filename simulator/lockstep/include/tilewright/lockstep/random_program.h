@@ -8,13 +8,20 @@
 #include <cstdint>
 #include <vector>
 
-namespace tilewright::cycle {
+namespace tilewright::lockstep {
 
 enum class RandomKind {
-  Any,      // with loops, branches, fences and semaphores
+  Any,      // with loops, branches, fences, base registers and semaphores
   Straight, // none of them
 };
-std::vector<isa::Word> randomProgram(const isa::Isa &isa, uint64_t seed, int instructions,
-                                     RandomKind kind = RandomKind::Any);
 
-} // namespace tilewright::cycle
+// About `instructions` instructions, `halt` the last. DRAM operands begin below 64 KiB; with
+// `mayBeLong` one in a hundred instructions is as long as its memory allows.
+struct RandomOptions {
+  RandomKind kind = RandomKind::Any;
+  bool mayBeLong = false;
+};
+std::vector<isa::Word> randomProgram(const isa::Isa &isa, uint64_t seed, int instructions,
+                                     const RandomOptions &options = {});
+
+} // namespace tilewright::lockstep
