@@ -2,6 +2,7 @@
 // cycle.
 #include "check_failed.h"
 #include "commands.h"
+#include "engine_list.h"
 #include "load_program.h"
 #include "standard_streams.h"
 #include "tensor_files.h"
@@ -11,7 +12,6 @@
 #include "whole_number.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <fmt/format.h>
 #include <memory>
 
@@ -26,27 +26,6 @@ struct Options {
   uint64_t seed = 0;
 };
 } // namespace
-
-static std::vector<std::string> splitEngines(const std::string &list) {
-  std::vector<std::string> engines(1);
-  for (char each : list)
-    if (each == ',')
-      engines.emplace_back();
-    else
-      engines.back() += each;
-  return engines;
-}
-
-// "" or what is wrong with the list, as CLI11 asks it.
-static std::string checkEngines(const std::string &list) {
-  std::vector<std::string> engines = splitEngines(list);
-  if (engines.size() < 2)
-    return "one engine leaves nothing to compare; give two, as in functional,cycle";
-  for (const std::string &engine : engines)
-    if (engine != "functional" && engine != "cycle" && engine != "rtl")
-      return fmt::format("'{}' is not one of functional, cycle, rtl", escape(engine));
-  return "";
-}
 
 // The command that shows the difference again.
 static std::string reproduction(const Options &options, const std::string &engines) {
@@ -117,7 +96,7 @@ void addVerifyCommand(CLI::App &app) {
           "--engines", options->engineList,
           "Engines to compare, separated by commas: functional, cycle, rtl. rtl builds its "
           "model when a machine is first used: about a minute")
-      ->check(CLI::Validator(checkEngines, "LIST"))
+      ->check(engineList())
       ->capture_default_str();
   command
       ->add_option("--input", options->inputs,
