@@ -204,7 +204,7 @@ private:
         !isa::trapReason(instruction, isa_, word, registers, addresses.data()).empty())
       return false;
     // Long ones would hide the rest.
-    const bool isLong = mayBeLong_ && below(100) == 0;
+    const bool isLong = mayBeLong_ && below(200) == 0;
     for (const isa::Range &range :
          isa::operandRanges(instruction, isa_, word, registers, addresses.data()))
       if (range.end - range.begin > 6000 && !isLong)
@@ -217,7 +217,7 @@ private:
       for (const auto *iterators : {&step.iterators, &step.reductions})
         for (const isa::Iterator &iterator : *iterators)
           elements *= std::max<int64_t>(isa::evaluate(*iterator.extent, context), 1);
-      if (elements > (isLong ? 100000 : 20000))
+      if (elements > (isLong ? 40000 : 4000))
         return false;
     }
     synchronize(word, instruction.unit);

@@ -66,7 +66,8 @@ Difference eventDifference(const Setup &setup, const Outcome &a, const Outcome &
                                   placeText(setup, difference), a.engine->name(), b.engine->name());
     return difference;
   }
-  const bool isA = onlyB.empty() || (!onlyA.empty() && !(onlyB.front() < onlyA.front()));
+  auto when = [](const Event &event) { return std::pair(event.cycle, event.kind); };
+  const bool isA = onlyB.empty() || (!onlyA.empty() && when(onlyA.front()) <= when(onlyB.front()));
   const Event &event = isA ? onlyA.front() : onlyB.front();
   difference.cycle = event.cycle;
   difference.unit = event.unit;

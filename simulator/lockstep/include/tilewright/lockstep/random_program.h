@@ -16,7 +16,7 @@ enum class RandomKind {
 };
 
 // About `instructions` instructions, `halt` the last. DRAM operands begin below 64 KiB; with
-// `mayBeLong` one in a hundred instructions is as long as its memory allows.
+// `mayBeLong` one in two hundred instructions may be as long as its memory allows.
 struct RandomOptions {
   RandomKind kind = RandomKind::Any;
   bool mayBeLong = false;
