@@ -11,31 +11,34 @@
 
 namespace tilewright {
 
-// Loads a description with an overlay that stands in no file of the user's.
-static isa::Isa loadWith(isa::LoadOptions load, const std::string &overlay) {
-  if (overlay.empty())
-    return isa::load(load);
-  const char *directory = std::getenv("TMPDIR");
-  std::string path = std::string(directory != nullptr && *directory != '\0' ? directory : "/tmp") +
-                     "/tilewright-dram-XXXXXX";
-  const int file = ::mkstemp(path.data());
-  if (file < 0)
-    throw UserError({path, 0, 0, ""}, "cannot make a temporary file", "set TMPDIR");
-  ::close(file);
-  try {
-    writeFile(path, overlay);
-    load.overlays.push_back(path);
-    isa::Isa isa = isa::load(load);
-    ::unlink(path.c_str());
-    return isa;
-  } catch (...) {
-    ::unlink(path.c_str());
-    throw;
-  }
-}
+namespace {
 
-FuzzMachine::FuzzMachine(isa::LoadOptions load, const std::string &dramOverlay)
-    : dramOverlay_(dramOverlay), isa_(loadWith(std::move(load), dramOverlay)) {
+// An overlay that stands in no file of the user's.
+class OverlayFile {
+public:
+  explicit OverlayFile(const std::string &text) {
+    const char *directory = std::getenv("TMPDIR");
+    path_ = std::string(directory != nullptr && *directory != '\0' ? directory : "/tmp") +
+            "/tilewright-dram-XXXXXX";
+    const int file = ::mkstemp(path_.data());
+    if (file < 0)
+      throw UserError({path_, 0, 0, ""}, "cannot make a temporary file", "set TMPDIR");
+    ::close(file);
+    writeFile(path_, text);
+  }
+  OverlayFile(const OverlayFile &) = delete;
+  ~OverlayFile() { ::unlink(path_.c_str()); }
+  const std::string &path() const { return path_; }
+
+private:
+  std::string path_;
+};
+
+} // namespace
+
+FuzzMachine::FuzzMachine(const isa::LoadOptions &load, const std::string &dramOverlay,
+                         const EngineMaker &make)
+    : dramOverlay_(dramOverlay), make_(make), isa_(isa::load(load)) {
   DramConfig::of(isa_); // refuses a preset that makes no device for this bus
 }
 
@@ -45,7 +48,7 @@ const lockstep::Fuzzer &FuzzMachine::fuzzer(const std::vector<std::string> &engi
   std::vector<Engine *> compared;
   Engine *reference = nullptr;
   for (const std::string &name : engines) {
-    engines_.push_back(makeEngine(name, isa_));
+    engines_.push_back(make_(name, isa_));
     compared.push_back(engines_.back().get());
     if (name == "functional")
       reference = compared.back();
@@ -59,14 +62,14 @@ const lockstep::Fuzzer &FuzzMachine::fuzzer(const std::vector<std::string> &engi
 }
 
 FuzzMachines::FuzzMachines(const std::vector<std::string> &targets,
-                           const std::vector<std::string> &overlays)
+                           const std::vector<std::string> &overlays, const EngineMaker &make)
     : targets_(targets) {
   for (const std::string &target : targets) {
     isa::LoadOptions load;
     load.target = target;
     load.overlays = overlays;
     std::vector<std::unique_ptr<FuzzMachine>> own;
-    own.push_back(std::make_unique<FuzzMachine>(load, ""));
+    own.push_back(std::make_unique<FuzzMachine>(load, "", make));
     for (const std::string &dram : isa::shippedDrams(load)) {
       if (dram == own[0]->isa().dram())
         continue;
@@ -74,8 +77,11 @@ FuzzMachines::FuzzMachines(const std::vector<std::string> &targets,
           fmt::format("schema: \"tilewright/overlay/1\"\nname: \"{0}\"\nsummary: \"DRAM preset {0} "
                       "instead of the target's.\"\ntarget: {{ dram: \"{0}\" }}\n",
                       dram);
+      const OverlayFile file(overlay);
+      isa::LoadOptions changed = load;
+      changed.overlays.push_back(file.path());
       try {
-        own.push_back(std::make_unique<FuzzMachine>(load, overlay));
+        own.push_back(std::make_unique<FuzzMachine>(changed, overlay, make));
       } catch (const UserError &) {
         // A preset that does not fit the target's bus.
       }
