@@ -40,26 +40,8 @@ private:
   UnitRecord record_;
 };
 
-inline void reportActivity(RunSink &sink, int unit, const Activity &activity, int64_t t,
-                           int64_t cycles) {
-  ActivityEvent event;
-  event.cycle = t;
-  event.cycles = cycles;
-  event.unit = unit;
-  switch (activity.kind) {
-  case Activity::Busy:
-    event.kind = ActivityEvent::Kind::Busy;
-    break;
-  case Activity::Idle:
-    break;
-  case Activity::Stalled:
-    event.kind = ActivityEvent::Kind::Stalled;
-    event.cause = activity.cause;
-    event.pc = activity.charged->pc;
-    break;
-  }
-  sink.activity(event);
-}
+// Tells the sink of `cycles` cycles from t on.
+void reportActivity(RunSink &sink, int unit, const Activity &activity, int64_t t, int64_t cycles);
 
 // A horizon: how many cycles from the next one on nothing happens in a unit but steady work.
 constexpr int64_t forever = int64_t(1) << 62;

@@ -133,20 +133,16 @@ protected:
     record->end = t;
   }
   // Bytes from an address to the end of its last beat.
-  int64_t toLastBeat(uint64_t address, int64_t beats) const {
-    const int64_t bus = shared_.isa.param("bus_bytes");
-    return beats * bus - static_cast<int64_t>(address % static_cast<uint64_t>(bus));
-  }
-  // Cycles [t, t + n) went to the activity.
+  int64_t toLastBeat(uint64_t address, int64_t beats) const;
+  // Cycles [t, t + n) went to the activity. What tells the sink is never inlined: a run without one
+  // pays for a test.
   void charge(const Activity &activity, int64_t t, int64_t n) {
     account_.charge(activity, n);
     if (shared_.sink != nullptr)
       reportActivity(*shared_.sink, unit_.index, activity, t, n);
   }
   void reportAccess(int64_t t, const InstructionRecord *record, isa::Space space, bool isWrite,
-                    uint64_t address, int64_t bytes) {
-    shared_.sink->access({t, unit_.index, record->pc, space, isWrite, address, bytes});
-  }
+                    uint64_t address, int64_t bytes);
   isa::ScalarContext context(const Issued &issued) const {
     isa::ScalarContext result;
     result.immediates = issued.word->values.data();

@@ -4,6 +4,7 @@
 #include "harness.h"
 
 #include "random_semantics.h"
+#include "regressions.h"
 
 #include "tilewright/isa/assembler.h"
 #include "tilewright/lockstep/fuzz.h"
@@ -133,6 +134,22 @@ TEST(LockstepDram, ProgramsOnIdealDramAreEqual) {
   runPrograms(machine, 40, 60);
 }
 
+// Programs that made two engines differ once.
+class Regressions : public testing::TestWithParam<std::string> {};
+
+TEST_P(Regressions, AreEqual) {
+  const lockstep::Regression regression(GetParam());
+  Machine machine(regression.isa);
+  lockstep::CompareOptions options;
+  options.values = false; // they may race
+  const lockstep::Comparison comparison = lockstep::compare(
+      regression.isa, regression.program, [&] { return DramImage(regression.program); },
+      machine.engines(), options);
+  EXPECT_FALSE(comparison.difference) << comparison.difference->text;
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, Regressions, testing::ValuesIn(lockstep::regressionPrograms()),
+                         lockstep::testName);
 INSTANTIATE_TEST_SUITE_P(Targets, Lockstep, testing::Values("tiny4", "odd12x20", "edge16"),
                          [](const auto &info) { return std::string(info.param); });
 
