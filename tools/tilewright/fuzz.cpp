@@ -78,11 +78,14 @@ static std::string save(const FuzzOptions &options, const FuzzMachine &machine,
     throw std::runtime_error(
         fmt::format("the engines differed on the program of seed {}, and now do not", seed));
   const std::string file = save(options, machine, target, seed, fuzzer.program(small));
-  throw CheckFailed(fmt::format(
-      "{}: different: {}\n  the {} instructions that are left of seed {} on {} ({} before it were "
-      "equal)\n  reproduce: tilewright verify {} --engines {}\n  the whole program: {}",
-      escape(file, 4096), comparison.difference->text, small.code.size(), seed,
-      escape(target, 4096), tally.programs, escape(file, 4096), comparison.engines, again));
+  std::string text =
+      fmt::format("{}: different: {}", escape(file, 4096), comparison.difference->text);
+  text += fmt::format(
+      "\n  the {} instructions that are left of seed {} on {} ({} before it were equal)",
+      small.code.size(), seed, escape(target, 4096), tally.programs);
+  text += fmt::format("\n  reproduce: tilewright verify {} --engines {}", escape(file, 4096),
+                      comparison.engines);
+  throw CheckFailed(text + "\n  the whole program: " + again);
 }
 
 void fuzz(FuzzOptions options, const EngineMaker &make) {

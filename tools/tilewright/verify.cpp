@@ -54,9 +54,9 @@ void verify(const VerifyOptions &options, const EngineMaker &make) {
     const lockstep::Comparison own = lockstep::compare(
         loaded.isa, loaded.program, [&] { return session.image(sample); }, engines, limits);
     if (own.difference)
-      throw CheckFailed(fmt::format("{}: different: sample {}: {}\n  reproduce: {}",
-                                    escape(options.program, 4096), sample, own.difference->text,
-                                    reproduction(options, own.engines)));
+      throw CheckFailed(fmt::format("{}: different: sample {}: {}", escape(options.program, 4096),
+                                    sample, own.difference->text) +
+                        "\n  reproduce: " + reproduction(options, own.engines));
     if (!own.compared.stopped.empty())
       throw UserError({options.program, 0, 0, ""},
                       fmt::format("did not end within {} cycles on engine {}", options.maxCycles,
