@@ -4,6 +4,7 @@
 #include "tilewright/support/error.h"
 
 #include <algorithm>
+#include <array>
 #include <random>
 
 namespace tilewright::lockstep {
@@ -185,10 +186,14 @@ private:
       // Often near a bank boundary, or where others are: conflicts are what is looked for.
       const int64_t bank = static_cast<int64_t>(memory.bankBytes()) / memory.addressBytes;
       const int64_t boundary = below(2) == 0 ? bank : bank * (1 + below(memory.banks));
-      addresses[i] = below(3) == 0 && operand.space != isa::Space::Dram
-                         ? std::clamp<int64_t>(boundary - 8 + below(16), 0, size - 1)
-                     : below(2) == 0 ? below(std::min<int64_t>(size, 4096))
-                                     : below(size);
+      int64_t &before = recent_[static_cast<size_t>(operand.space)];
+      const bool onChip = operand.space != isa::Space::Dram;
+      addresses[i] =
+          onChip && below(3) == 0   ? std::clamp<int64_t>(boundary - 8 + below(16), 0, size - 1)
+          : onChip && below(3) == 0 ? std::min(before / bank * bank + below(bank), size - 1)
+          : below(2) == 0           ? below(std::min<int64_t>(size, 4096))
+                                    : below(size);
+      before = addresses[i];
       word.values[i] = addresses[i];
       if (!straight_ && operand.baseWidth > 0 && below(4) == 0) {
         const auto reg = static_cast<uint8_t>(below(static_cast<int64_t>(base_.size())));
@@ -412,6 +417,7 @@ private:
   bool inBody_ = false; // what runs again
   bool lastIsLong_ = false;
   std::vector<int64_t> base_;
+  std::array<int64_t, 3> recent_{}; // the last address, by space
   std::vector<std::vector<int64_t>> registers_;
   std::vector<Channel> channels_;
   std::vector<const isa::Instruction *> work_, sets_;
