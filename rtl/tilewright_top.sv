@@ -37,7 +37,16 @@ module tilewright_top import tilewright_pkg::*; (
   output event_t      start_o [4],    // matrix, vector, load, store
   output logic [3:0]  fault_o,        // the instruction that starts may not execute
   output event_t      end_o [8],      // matrix: three, vector: one, load: two, store: two
-  output logic [31:0] conflicts_o [16] // [4 * loser + winner]
+  output logic [31:0] conflicts_o [16], // [4 * loser + winner]
+  // Trace of the writes on chip: of vector and load; of matrix, vector and load. Addresses in bytes.
+  output logic [1:0]                 spad_write_o,
+  output logic [1:0][47:0]           spad_write_address_o,
+  output logic [1:0][15:0]           spad_write_bytes_o,
+  output logic [1:0][8*SpadPort-1:0] spad_write_data_o,
+  output logic [2:0]                 acc_write_o,
+  output logic [2:0][47:0]           acc_write_address_o,
+  output logic [2:0][15:0]           acc_write_bytes_o,
+  output logic [2:0][8*AccPort-1:0]  acc_write_data_o
 );
   localparam int WidePort = SpadPort > AccPort ? SpadPort : AccPort;
 
@@ -100,6 +109,14 @@ module tilewright_top import tilewright_pkg::*; (
     .clk_i, .read_i(acc_read), .read_address_i(acc_read_address), .read_data_o(acc_read_data),
     .write_i(acc_write), .write_address_i(acc_write_address), .write_bytes_i(acc_write_bytes), .write_data_i(acc_write_data)
   );
+  assign spad_write_o = spad_write;
+  assign spad_write_address_o = spad_write_address;
+  assign spad_write_bytes_o = spad_write_bytes;
+  assign spad_write_data_o = spad_write_data;
+  assign acc_write_o = acc_write;
+  assign acc_write_address_o = acc_write_address;
+  assign acc_write_bytes_o = acc_write_bytes;
+  assign acc_write_data_o = acc_write_data;
 
   spad_mask_t spad_read_by_matrix, spad_read_by_vector, spad_write_by_vector;
   acc_mask_t acc_read_by_matrix, acc_read_by_vector, acc_write_by_matrix, acc_write_by_vector;

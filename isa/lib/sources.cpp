@@ -125,6 +125,10 @@ std::vector<std::string> shippedTargets(const LoadOptions &options) {
   return names;
 }
 
+std::vector<std::string> shippedDrams(const LoadOptions &options) {
+  return namesIn(fs::path(findDirectory(options)) / "dram");
+}
+
 Sources readSources(const LoadOptions &options) {
   fs::path directory = findDirectory(options);
   Sources sources;

@@ -104,3 +104,9 @@ TEST(ShippedTargets, AreNamed) {
   EXPECT_THAT(shippedTargets(options),
               testing::IsSupersetOf({"edge16", "edge32", "odd12x20", "wide32x8"}));
 }
+
+TEST(ShippedDrams, AreNamed) {
+  LoadOptions options;
+  options.directory = root + "/isa";
+  EXPECT_THAT(shippedDrams(options), testing::IsSupersetOf({"ddr4", "ideal", "lpddr4"}));
+}

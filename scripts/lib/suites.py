@@ -42,6 +42,8 @@ SUITES = [
           (PYTHON, "tests/conformance/run", "--sample", "4")),
     Suite("rtl-tosa", "a sample of TOSA's conformance tests on the RTL",
           (PYTHON, "tests/conformance/run", "--sample", "16", "--engines", "rtl"), always=False),
+    Suite("programs", "10 000 random programs on the RTL, the cycle and the functional engine, cycle by cycle",
+          (PYTHON, "tests/programs/run"), always=False),
     Suite("random", "random networks on random machines, the whole road", (PYTHON, "tests/random/run")),
     Suite("bad-inputs", "every bad input ends in one diagnostic", (PYTHON, "tests/bad_inputs/run")),
     Suite("docs", "what the documents quote", (PYTHON, "tests/docs/run")),

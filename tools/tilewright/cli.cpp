@@ -77,6 +77,7 @@ static void addCommands(CLI::App &app) {
 #endif
   addRunCommand(app);
   addVerifyCommand(app);
+  addFuzzCommand(app);
 #ifdef TILEWRIGHT_WITH_ISA_COMMAND
   addIsaCommands(app);
 #endif

@@ -10,6 +10,7 @@ namespace tilewright {
 
 void addRunCommand(CLI::App &app);
 void addVerifyCommand(CLI::App &app);
+void addFuzzCommand(CLI::App &app);
 void addAsmCommand(CLI::App &app);
 void addDisasmCommand(CLI::App &app);
 void addDoctorCommand(CLI::App &app);

@@ -1,7 +1,7 @@
 // Where a unit's cycles go: busy, idle, or stalled for one cause and charged to one instruction.
 #pragma once
 
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/run_sink.h"
 
 namespace tilewright::cycle {
 
@@ -39,6 +39,9 @@ public:
 private:
   UnitRecord record_;
 };
+
+// Tells the sink of `cycles` cycles from t on.
+void reportActivity(RunSink &sink, int unit, const Activity &activity, int64_t t, int64_t cycles);
 
 // A horizon: how many cycles from the next one on nothing happens in a unit but steady work.
 constexpr int64_t forever = int64_t(1) << 62;

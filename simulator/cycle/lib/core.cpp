@@ -28,7 +28,7 @@ void Core::check(const isa::Isa &isa) {
 
 Core::Core(const isa::Isa &isa, const std::vector<InstructionPlan> &plans, const Program &program,
            Values &values, Bus &bus, const CoreOptions &options)
-    : isa_(isa), options_(options), shared_(isa, program, values, bus),
+    : isa_(isa), options_(options), shared_(isa, program, values, bus, options.sink),
       matrix_(shared_, unitOf(isa, isa::UnitTemplate::Matrix)),
       vector_(shared_, unitOf(isa, isa::UnitTemplate::Vector)),
       load_(shared_, unitOf(isa, isa::UnitTemplate::DmaLoad)),
@@ -59,6 +59,8 @@ bool Core::advance(int64_t quantum) {
     vector_.step(t_);
     load_.step(t_);
     store_.step(t_);
+    if (shared_.sink != nullptr)
+      reportConflicts();
     sequencer_.next();
     shared_.semaphores.next();
     ++t_;
@@ -68,6 +70,18 @@ bool Core::advance(int64_t quantum) {
       skipQuiet(options_.maxCycles != 0 ? options_.maxCycles : forever);
   }
   return false;
+}
+
+// Those of the cycle that was stepped last: there are none in skipped cycles.
+void Core::reportConflicts() {
+  const Unit *units[] = {&matrix_, &vector_, &load_, &store_};
+  const Ports::Conflicts &now = shared_.ports.conflicts();
+  for (size_t loser = 0; loser < static_cast<size_t>(clientCount); ++loser)
+    for (size_t winner = 0; winner < static_cast<size_t>(clientCount); ++winner)
+      if (const int64_t pieces = now[loser][winner] - conflicts_[loser][winner]; pieces != 0)
+        shared_.sink->conflict(
+            {t_, units[loser]->unit().index, units[winner]->unit().index, pieces});
+  conflicts_ = now;
 }
 
 // Advances over the cycles in which all units do steady work, if no two of them can meet at a port.

@@ -15,6 +15,7 @@ struct CoreOptions {
   int64_t maxCycles = 0; // 0: no limit
   bool trace = true;
   bool skip = true; // false: every cycle is stepped; the record is the same
+  RunSink *sink = nullptr;
 };
 
 class Core {
@@ -36,6 +37,7 @@ public:
 
 private:
   bool skipQuiet(int64_t limit);
+  void reportConflicts();
   bool unitsIdle() const {
     return matrix_.idle() && vector_.idle() && load_.idle() && store_.idle();
   }
@@ -52,6 +54,7 @@ private:
   int64_t t_ = 0;
   int64_t tryAt_ = 0; // until then stepping is known to be needed
   bool stopped_ = false;
+  Ports::Conflicts conflicts_{}; // that the sink was told of
 };
 
 } // namespace tilewright::cycle

@@ -1,6 +1,6 @@
 #include "system.h"
 
-#include "tilewright/simulator/kernels.h"
+#include "tilewright/simulator/written.h"
 
 #include <chrono>
 #include <cstdlib>
@@ -12,8 +12,8 @@ namespace {
 // Values by generated kernels on a MachineState.
 class KernelValues : public cycle::Values {
 public:
-  KernelValues(const isa::Isa &isa, Kernels &kernels, DramImage &dram)
-      : kernels_(kernels), state_(isa) {
+  KernelValues(const isa::Isa &isa, Kernels &kernels, DramImage &dram, RunSink *sink)
+      : isa_(isa), kernels_(kernels), state_(isa), sink_(sink) {
     state_.dram = dram.data();
     state_.dramBytes = dram.size();
   }
@@ -25,11 +25,18 @@ public:
   }
   void execute(const cycle::Issued &issued) override {
     kernels_.execute(*issued.word, issued.addresses.data(), state_);
+    if (sink_ != nullptr)
+      reportWritten(isa_, *issued.word, issued.addresses.data(), state_, *issued.record, executed_,
+                    *sink_);
+    ++executed_;
   }
 
 private:
+  const isa::Isa &isa_;
   Kernels &kernels_;
   MachineState state_;
+  RunSink *sink_;
+  uint64_t executed_ = 0;
 };
 
 class CycleEngine : public Engine {
@@ -42,11 +49,12 @@ public:
 
   RunRecord run(const Program &program, DramImage &dram, const RunOptions &options) override {
     const auto begin = std::chrono::steady_clock::now();
-    KernelValues values(isa_, kernels_, dram);
+    KernelValues values(isa_, kernels_, dram, options.sink);
     DramModel dramModel(dramConfig_);
     cycle::CoreOptions coreOptions;
     coreOptions.maxCycles = options.maxCycles;
     coreOptions.trace = options.trace;
+    coreOptions.sink = options.sink;
     // For tests and for doubts: every cycle stepped, with the same record.
     coreOptions.skip = std::getenv("TILEWRIGHT_STEP_EVERY_CYCLE") == nullptr;
     RunRecord record = cycle::simulate(isa_, plans_, program, values, dramModel, coreOptions);

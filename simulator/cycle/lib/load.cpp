@@ -28,7 +28,7 @@ void Load::step(int64_t t) {
     else if (!queue_.empty())
       activity = Activity::stalled(Stall::Semaphore, queue_.head().record);
   }
-  account_.charge(activity, 1);
+  charge(activity, t, 1);
 }
 
 bool Load::startHead(int64_t t) {
@@ -72,7 +72,11 @@ void Load::request(int64_t t) {
   pieces.elementBytes = runs_.localBytes();
   pieces.address = runs_.local() + own.first * pieces.stride;
   pieces.elements = own.count();
-  bursts_.push_back({shared_.bus.read(t, burst.begin, burst.bytes), pieces});
+  const Bus::Beats beats = shared_.bus.read(t, burst.begin, burst.bytes);
+  bursts_.push_back({beats, pieces});
+  if (shared_.sink != nullptr)
+    reportAccess(t, flights_.back().record, isa::Space::Dram, false, burst.begin,
+                 toLastBeat(burst.begin, beats.last - beats.first + 1));
   shared_.readAddressUsed = true;
   ++flights_.back().bursts;
   if (position_ == end) {
@@ -110,7 +114,7 @@ Activity Load::drain(int64_t t) {
       return Activity::stalled(flight.space == isa::Space::Spad ? Stall::SpadPort : Stall::AccPort,
                                flight.record);
     moved = true;
-    pieces->advance(banks, 1);
+    movePieces(*pieces, t, 1);
     if (pieces->elements == 0)
       drainDone(t);
   }
@@ -124,6 +128,22 @@ Activity Load::drain(int64_t t) {
       return Activity::stalled(Stall::Semaphore, flight.record);
   }
   return moved ? Activity::busy() : Activity::idle();
+}
+
+// The next pieces of the oldest load, one a cycle from cycle t on.
+void Load::movePieces(Pieces &pieces, int64_t t, int64_t cycles) {
+  const Flight &flight = flights_.front();
+  const Banks &banks = shared_.banks(flight.space);
+  if (shared_.sink == nullptr) {
+    pieces.advance(banks, cycles);
+    return;
+  }
+  for (int64_t i = 0; i < cycles; ++i) {
+    if (pieces.elements != 0)
+      reportAccess(t + i, flight.record, flight.space, true, static_cast<uint64_t>(pieces.address),
+                   std::min(pieces.perCycle(banks), pieces.elements) * pieces.elementBytes);
+    pieces.advance(banks, 1);
+  }
 }
 
 void Load::beginFillRun() {
@@ -196,14 +216,14 @@ int64_t Load::quiet(int64_t t, PortUse &use) {
 }
 
 void Load::skip(int64_t t, int64_t n) {
-  account_.charge(quietActivity_, n);
+  charge(quietActivity_, t + 1, n);
   if (flights_.empty())
     return;
   const Flight &flight = flights_.front();
   if (flight.bursts != 0 && bursts_.front().beats.last <= t)
-    bursts_.front().pieces.advance(shared_.banks(flight.space), n);
+    movePieces(bursts_.front().pieces, t + 1, n);
   else if (flight.bursts == 0 && filling_)
-    fill_.advance(shared_.banks(flight.space), n);
+    movePieces(fill_, t + 1, n);
 }
 
 Unit::Blocked Load::blocked() const {

@@ -42,6 +42,7 @@ private:
   void request(int64_t t);
   bool hasWork(int64_t t) const;
   Activity drain(int64_t t);
+  void movePieces(Pieces &pieces, int64_t t, int64_t cycles);
   void drainDone(int64_t t);
   void beginFillRun();
   bool beatOnBus(int64_t t);

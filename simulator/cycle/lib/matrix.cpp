@@ -71,7 +71,7 @@ void Matrix::step(int64_t t) {
   }
   if (!decided)
     activity = cannotSignal ? Activity::stalled(Stall::Semaphore, flight(0).record) : waiting(t);
-  account_.charge(activity, 1);
+  charge(activity, t, 1);
 }
 
 // Neither streamer nor loader works.
@@ -197,6 +197,14 @@ void Matrix::issueRow(int64_t g) {
   writes_[static_cast<size_t>(accessesUntil_) & mask] = banks;
   if (s.accumulate)
     reads_[static_cast<size_t>(accessesUntil_ - 1) & mask] = banks;
+  if (shared_.sink != nullptr)
+    reportRow(g);
+}
+
+// The write of the row that is read in cycle g: it always gets its port.
+void Matrix::reportRow(int64_t g) {
+  reportAccess(g + pipeline_, streamer_.record, isa::Space::Acc, true,
+               static_cast<uint64_t>(streamer_.accumulator), streamer_.accumulatorBytes);
 }
 
 void Matrix::advanceRow() {
@@ -307,7 +315,11 @@ void Matrix::skip(int64_t t, int64_t n) {
     // Rows whose accesses fall into the skipped time are gone already; only the others are put
     // down.
     const int64_t past = std::max<int64_t>(n - pipeline_, 0);
-    seekRows(past);
+    if (shared_.sink == nullptr)
+      seekRows(past);
+    else
+      for (int64_t c = t + 1; c <= t + past; ++c, advanceRow())
+        reportRow(c);
     for (int64_t c = t + 1 + past; c <= t + n; ++c) {
       issueRow(c);
       if (c - 1 + pipeline_ <= t + n)
@@ -320,7 +332,7 @@ void Matrix::skip(int64_t t, int64_t n) {
     loader_.address += loader_.stride * n;
     loader_.rowsLeft -= n;
   }
-  account_.charge(quietActivity_, n);
+  charge(quietActivity_, t + 1, n);
 }
 
 Unit::Blocked Matrix::blocked() const {

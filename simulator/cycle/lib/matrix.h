@@ -54,6 +54,7 @@ private:
   bool load(int64_t t);
   void accumulateAccesses(int64_t t);
   void issueRow(int64_t g);
+  void reportRow(int64_t g);
   void advanceRow();
   void seekRows(int64_t n);
   Flight &flight(size_t i) { return flights_[(firstFlight_ + i) % flights_.size()]; }

@@ -22,7 +22,13 @@ Sequencer::Sequencer(Shared &shared, const std::vector<InstructionPlan> &plans,
 
 void Sequencer::step(int64_t t) {
   fetch(t);
-  account_.charge(execute(t), 1);
+  charge(execute(t), t, 1);
+}
+
+void Sequencer::charge(const Activity &activity, int64_t t, int64_t n) {
+  account_.charge(activity, n);
+  if (shared_.sink != nullptr)
+    reportActivity(*shared_.sink, 0, activity, t, n);
 }
 
 int64_t Sequencer::lineOf(uint64_t pc) const {
@@ -67,6 +73,8 @@ void Sequencer::fetch(int64_t t) {
   line.last = shared_.bus.read(t, address, lineBytes_).last;
   arriving_.push_back(line.last);
   shared_.readAddressUsed = true;
+  if (shared_.sink != nullptr)
+    shared_.sink->access({t, 0, noInstruction, isa::Space::Dram, false, address, lineBytes_});
   fetchBytes_ += static_cast<uint64_t>(lineBytes_);
   toFetch_ = lineToFetch();
 }

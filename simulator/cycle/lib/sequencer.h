@@ -20,7 +20,7 @@ public:
   void step(int64_t t);
   void next(); // the end of the cycle: what was dispatched enters its queue
   int64_t quiet(int64_t t);
-  void skip(int64_t t, int64_t n) { account_.charge(quietActivity_, n); }
+  void skip(int64_t t, int64_t n) { charge(quietActivity_, t + 1, n); }
   bool halted() const { return halted_; }
 
   const UnitRecord &record() const { return account_.record(); }
@@ -44,6 +44,7 @@ private:
   };
 
   void fetch(int64_t t);
+  void charge(const Activity &activity, int64_t t, int64_t n);
   int64_t lineToFetch() const; // -1: none
   int64_t lineOf(uint64_t pc) const;
   Line &slot(int64_t line) { return lines_[static_cast<size_t>(line) % lines_.size()]; }

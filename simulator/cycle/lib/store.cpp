@@ -35,7 +35,7 @@ void Store::step(int64_t t) {
     else if (!queue_.empty())
       activity = Activity::stalled(Stall::Semaphore, queue_.head().record);
   }
-  account_.charge(activity, 1);
+  charge(activity, t, 1);
 }
 
 bool Store::retire(int64_t t, bool &cannotSignal) {
@@ -115,7 +115,8 @@ void Store::beginBurst() {
 // The burst is complete: it may be sent from the next cycle on.
 void Store::gathered() {
   inBurst_ = false;
-  waiting_.push_back({burst_, shared_.bus.beats(burst_.begin, burst_.bytes)});
+  waiting_.push_back(
+      {burst_, shared_.bus.beats(burst_.begin, burst_.bytes), flights_.back().record});
   if (position_ == runs_.dram() + static_cast<uint64_t>(runs_.elements() * runs_.dramBytes())) {
     runs_.next();
     position_ = runs_.dram();
@@ -141,8 +142,11 @@ bool Store::send(int64_t t) {
       return false;
     sending_ = waiting_.front().cut;
     beatsLeft_ = waiting_.front().beats;
+    sender_ = waiting_.front().record;
     waiting_.pop_front();
   }
+  if (shared_.sink != nullptr)
+    reportBeat(t, beatsLeft_);
   if (--beatsLeft_ == 0) {
     const int64_t response = shared_.bus.write(t, sending_.begin, sending_.bytes);
     responses_.push_back(response);
@@ -155,6 +159,15 @@ bool Store::send(int64_t t) {
     flight.ready = response;
   }
   return true;
+}
+
+// The beat of the burst being sent that has so many left, itself counted.
+void Store::reportBeat(int64_t t, int64_t left) {
+  const auto bus = static_cast<uint64_t>(shared_.isa.param("bus_bytes"));
+  const uint64_t end = sending_.begin + static_cast<uint64_t>(sending_.bytes);
+  const uint64_t beat = ((end - 1) / bus - static_cast<uint64_t>(left - 1)) * bus;
+  const uint64_t from = std::max(beat, sending_.begin), to = std::min(beat + bus, end);
+  reportAccess(t, sender_, isa::Space::Dram, true, from, static_cast<int64_t>(to - from));
 }
 
 int64_t Store::quiet(int64_t t, PortUse &use) {
@@ -205,11 +218,15 @@ int64_t Store::quiet(int64_t t, PortUse &use) {
 }
 
 void Store::skip(int64_t t, int64_t n) {
-  account_.charge(quietActivity_, n);
+  charge(quietActivity_, t + 1, n);
   if (gathering_ && inBurst_)
     pieces_.advance(shared_.banks(runs_.space()), n);
-  if (beatsLeft_ > 0)
+  if (beatsLeft_ > 0) {
+    if (shared_.sink != nullptr)
+      for (int64_t i = 0; i < n; ++i)
+        reportBeat(t + 1 + i, beatsLeft_ - i);
     beatsLeft_ -= n;
+  }
 }
 
 Unit::Blocked Store::blocked() const {

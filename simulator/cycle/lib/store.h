@@ -30,6 +30,7 @@ private:
   struct Burst {
     Cut cut;
     int64_t beats = 0;
+    const InstructionRecord *record = nullptr;
   };
 
   bool headStarts(size_t inFlight) const {
@@ -40,6 +41,7 @@ private:
   void beginBurst();
   void gathered();
   bool send(int64_t t);
+  void reportBeat(int64_t t, int64_t left);
   void forgetAnswered(int64_t t);
   bool retire(int64_t t, bool &cannotSignal);
   Port port() const { return runs_.space() == isa::Space::Spad ? Port::SpadRead : Port::AccRead; }
@@ -58,6 +60,7 @@ private:
   std::deque<Burst> waiting_; // gathered
   int64_t beatsLeft_ = 0;     // of the burst being sent
   Cut sending_;
+  const InstructionRecord *sender_ = nullptr;
   std::deque<int64_t> responses_; // cycles of the responses of sent bursts
   size_t unsent_ = 0; // the flight (from the oldest) that the next sent burst belongs to
 };

@@ -8,6 +8,7 @@
 
 #include "tilewright/program/program.h"
 #include "tilewright/simulator/plan.h"
+#include "tilewright/simulator/run_sink.h"
 
 #include <string>
 #include <vector>
@@ -51,12 +52,13 @@ public:
 };
 
 struct Shared {
-  Shared(const isa::Isa &isa, const Program &program, Values &values, Bus &bus);
+  Shared(const isa::Isa &isa, const Program &program, Values &values, Bus &bus, RunSink *sink);
 
   const isa::Isa &isa;
   const Program &program;
   Values &values;
   Bus &bus;
+  RunSink *sink; // null: nobody asks
   Semaphores semaphores;
   Ports ports;
   Banks spad, acc;
@@ -130,6 +132,17 @@ protected:
     shared_.semaphores.give(signal);
     record->end = t;
   }
+  // Bytes from an address to the end of its last beat.
+  int64_t toLastBeat(uint64_t address, int64_t beats) const;
+  // Cycles [t, t + n) went to the activity. What tells the sink is never inlined: a run without one
+  // pays for a test.
+  void charge(const Activity &activity, int64_t t, int64_t n) {
+    account_.charge(activity, n);
+    if (shared_.sink != nullptr)
+      reportActivity(*shared_.sink, unit_.index, activity, t, n);
+  }
+  void reportAccess(int64_t t, const InstructionRecord *record, isa::Space space, bool isWrite,
+                    uint64_t address, int64_t bytes);
   isa::ScalarContext context(const Issued &issued) const {
     isa::ScalarContext result;
     result.immediates = issued.word->values.data();

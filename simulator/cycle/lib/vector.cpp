@@ -25,7 +25,7 @@ void Vector::step(int64_t t) {
     } else {
       activity = Activity::stalled(Stall::Semaphore, queue_.head().record);
     }
-    account_.charge(activity, 1);
+    charge(activity, t, 1);
     return;
   }
 
@@ -35,14 +35,14 @@ void Vector::step(int64_t t) {
   }
   if (phase_ == Phase::Taps || phase_ == Phase::Drain) {
     ++now_;
-    if (!write()) {
+    if (!write(t)) {
       // Frozen: this cycle did not happen for the beats in the pipeline.
       --now_;
       const Stream &denied = steps_[static_cast<size_t>(pipeline_.front().step)].write;
       if (!writing_)
         activity = Activity::stalled(
             denied.space == isa::Space::Spad ? Stall::SpadPort : Stall::AccPort, record_);
-      account_.charge(activity, 1);
+      charge(activity, t, 1);
       return;
     }
     if (phase_ == Phase::Taps)
@@ -58,7 +58,7 @@ void Vector::step(int64_t t) {
       activity = Activity::stalled(Stall::Semaphore, record_);
     }
   }
-  account_.charge(activity, 1);
+  charge(activity, t, 1);
 }
 
 void Vector::start(int64_t t) {
@@ -201,10 +201,14 @@ void Vector::beginTap() {
   }
 }
 
+int64_t Vector::pieceBytes(const Stream &stream) const {
+  return std::min(stream.piecesLeft > 0 ? stream.elementBytes : stream.bytesLeft,
+                  shared_.banks(stream.space).portBytes());
+}
+
 bool Vector::requestPiece(Stream &stream, Port port) {
   const Banks &banks = shared_.banks(stream.space);
-  const int64_t bytes =
-      std::min(stream.piecesLeft > 0 ? stream.elementBytes : stream.bytesLeft, banks.portBytes());
+  const int64_t bytes = pieceBytes(stream);
   if (!shared_.ports.request(port, Client::Vector, banks.mask(stream.address, bytes)))
     return false;
   if (stream.piecesLeft > 0) {
@@ -218,7 +222,7 @@ bool Vector::requestPiece(Stream &stream, Port port) {
 }
 
 // Writes the beat that is due, if there is one; false freezes the unit for the cycle.
-bool Vector::write() {
+bool Vector::write(int64_t t) {
   if (pipeline_.empty() || pipeline_.front().due != now_)
     return true;
   const Beat &beat = pipeline_.front();
@@ -226,7 +230,11 @@ bool Vector::write() {
   if (step.writes) {
     if (!pending(step.write))
       locate(step.write, step, beat.beat, 0, lanesOf(step, beat.beat));
+    const uint64_t address = static_cast<uint64_t>(step.write.address);
+    const int64_t bytes = pieceBytes(step.write);
     writing_ = requestPiece(step.write, writePort(step.write));
+    if (writing_ && shared_.sink != nullptr)
+      reportAccess(t, record_, step.write.space, true, address, bytes);
     if (!writing_ || pending(step.write))
       return false;
     writing_ = false;
@@ -314,14 +322,19 @@ int64_t Vector::quiet(int64_t t, PortUse &use) {
 }
 
 void Vector::skip(int64_t t, int64_t n) {
-  account_.charge(quietActivity_, n);
+  charge(quietActivity_, t + 1, n);
   if (phase_ == Phase::Startup)
     startupLeft_ -= n;
   if (phase_ != Phase::Taps && phase_ != Phase::Drain)
     return;
   const int64_t until = now_ + n;
-  while (!pipeline_.empty() && pipeline_.front().due <= until)
+  while (!pipeline_.empty() && pipeline_.front().due <= until) {
+    reportSkipped(pipeline_.front(), t);
+    // It may have been located, and denied: the next one is located anew.
+    Stream &write = steps_[static_cast<size_t>(pipeline_.front().step)].write;
+    write.bytesLeft = write.piecesLeft = 0;
     pipeline_.pop_front();
+  }
   if (phase_ == Phase::Taps) {
     const Step &step = steps_[step_];
     const int64_t position = beat_ * step.taps + tap_, next = position + n;
@@ -332,13 +345,29 @@ void Vector::skip(int64_t t, int64_t n) {
     int64_t b = firstBeat;
     const int64_t written = until - latency_ - now_ - 1 +
                             position; // tap positions up to here are written within the time
-    b = std::max(b, (written + 1) / step.taps);
-    for (; b < beat_; ++b)
-      pipeline_.push_back(
-          {now_ + 1 + (b + 1) * step.taps - 1 - position + latency_, static_cast<int>(step_), b});
+    auto beatOf = [&](int64_t b) {
+      return Beat{now_ + 1 + (b + 1) * step.taps - 1 - position + latency_, static_cast<int>(step_),
+                  b};
+    };
+    const int64_t firstLeft = std::max(b, (written + 1) / step.taps);
+    for (; b < firstLeft && shared_.sink != nullptr; ++b)
+      reportSkipped(beatOf(b), t);
+    for (b = firstLeft; b < beat_; ++b)
+      pipeline_.push_back(beatOf(b));
     beginTap();
   }
   now_ = until;
+}
+
+// A beat whose one piece is written in the cycles after t that are skipped.
+void Vector::reportSkipped(const Beat &beat, int64_t t) {
+  const Step &step = steps_[static_cast<size_t>(beat.step)];
+  if (shared_.sink == nullptr || !step.writes)
+    return;
+  Stream stream = step.write;
+  locate(stream, step, beat.beat, 0, lanesOf(step, beat.beat));
+  reportAccess(t + beat.due - now_, record_, stream.space, true,
+               static_cast<uint64_t>(stream.address), pieceBytes(stream));
 }
 
 Unit::Blocked Vector::blocked() const {

@@ -62,7 +62,9 @@ private:
   void locate(Stream &stream, const Step &step, int64_t beat, int64_t tap, int64_t lanes) const;
   void beginTap();
   bool requestPiece(Stream &stream, Port port);
-  bool write();
+  bool write(int64_t t);
+  int64_t pieceBytes(const Stream &stream) const;
+  void reportSkipped(const Beat &beat, int64_t t);
   Activity tap();
   void tapDone();
   static bool pending(const Stream &stream) {

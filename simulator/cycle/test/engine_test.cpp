@@ -1,6 +1,6 @@
 // The whole engine: SystemC, DRAM, values.
 #include "harness.h"
-#include "random_program.h"
+#include "tilewright/lockstep/random_program.h"
 
 #include "functional_engine.h"
 
@@ -73,7 +73,8 @@ TEST(CycleEngine, ComputesWhatTheFunctionalEngineComputesOnRandomPrograms) {
       std::vector<isa::Word> words;
       isa::Word fence;
       fence.instruction = isa.find("fence")->index;
-      for (const isa::Word &word : randomProgram(isa, seed, 40, RandomKind::Straight)) {
+      for (const isa::Word &word :
+           lockstep::randomProgram(isa, seed, 40, {lockstep::RandomKind::Straight})) {
         words.push_back(word);
         words.push_back(fence);
       }

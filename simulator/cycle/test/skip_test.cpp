@@ -2,7 +2,8 @@
 // stall. TILEWRIGHT_RANDOM_PROGRAMS=N runs N programs a target, TILEWRIGHT_RANDOM_SEED=S starts at
 // seed S.
 #include "harness.h"
-#include "random_program.h"
+
+#include "tilewright/lockstep/random_program.h"
 
 #include <cstdlib>
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ TEST_P(Skip, EqualsSteppingEveryCycle) {
   const uint64_t first = static_cast<uint64_t>(setting("TILEWRIGHT_RANDOM_SEED", 1));
   const int64_t programs = setting("TILEWRIGHT_RANDOM_PROGRAMS", 150);
   for (uint64_t seed = first; seed < first + static_cast<uint64_t>(programs); ++seed) {
-    const Program program = makeProgram(isa, randomProgram(isa, seed, 60));
+    const Program program = makeProgram(isa, lockstep::randomProgram(isa, seed, 60));
     RunSetup setup{isa, seed % 3 == 0 ? idealDram(isa) : DramConfig::of(isa), {}};
     const RunRecord skipped = run(program, setup);
     setup.options.skip = false;

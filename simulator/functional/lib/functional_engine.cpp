@@ -5,6 +5,7 @@
 
 #include "tilewright/simulator/fault.h"
 #include "tilewright/simulator/used_instructions.h"
+#include "tilewright/simulator/written.h"
 
 #include <algorithm>
 #include <chrono>
@@ -243,6 +244,9 @@ private:
     }
     countBytes(pending);
     kernels_.execute(pending.word, pending.addresses.data(), state_);
+    if (options_.sink != nullptr && options_.trace)
+      reportWritten(isa_, pending.word, pending.addresses.data(), state_,
+                    record_.trace[pending.trace], pending.trace, *options_.sink);
   }
 
   // Elements that the instruction moves from and to DRAM: what its step's iterators count.

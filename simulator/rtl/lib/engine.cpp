@@ -147,12 +147,15 @@ public:
   const char *name() const override { return "rtl"; }
 
   RunRecord run(const Program &program, DramImage &dram, const RunOptions &options) override {
-    return rtl::run(isa_, rtl::loadModel(isa_), dramConfig_, program, dram, options);
+    if (model_ == nullptr)
+      model_ = &rtl::loadModel(isa_);
+    return rtl::run(isa_, *model_, dramConfig_, program, dram, options);
   }
 
 private:
   const isa::Isa &isa_;
   DramConfig dramConfig_;
+  const rtl::ModelLibrary *model_ = nullptr; // loaded when first needed
 };
 
 } // namespace
@@ -169,13 +172,16 @@ RunRecord run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig
                     program.codeAddress, isa.instructionBytes()),
         "run it on --engine cycle");
   Memory memory(dramConfig, isa.param("burst_bytes"), dram);
-  Trace trace(isa, program, dram.size(), options.trace);
+  Trace trace(isa, program, dram.size(), options);
   Instance core(library);
   ModelPorts &ports = core.ports;
   ports.codeAddress = program.codeAddress;
   ports.codeCount =
       static_cast<uint32_t>(program.code.size() / static_cast<size_t>(isa.instructionBytes()));
   ports.entry = static_cast<uint32_t>(program.entry);
+  ports.watchesWrites = options.sink != nullptr;
+  ports.spadPort = static_cast<uint16_t>(isa.memory(isa::Space::Spad).portBytes);
+  ports.accPort = static_cast<uint16_t>(isa.memory(isa::Space::Acc).portBytes);
   core.settle();
   core.clock();
   ports.resetN = 1;

@@ -13,6 +13,8 @@ struct ModelPorts {
   uint8_t resetN = 0;
   uint8_t rValid = 0, rLast = 0, rId = 0, bValid = 0, bId = 0;
   uint8_t rData[128] = {};
+  uint8_t watchesWrites = 0;          // the writes on chip are asked for
+  uint16_t spadPort = 0, accPort = 0; // bytes
   // Out of the core.
   uint8_t halted = 0, executed = 0, isControl = 0, trap = 0;
   uint8_t arValid = 0, arLen = 0, arId = 0;
@@ -23,6 +25,11 @@ struct ModelPorts {
   uint32_t startId[4] = {}, endId[8] = {}, activityId[5] = {}, conflicts[16] = {};
   uint64_t arAddress = 0, awAddress = 0;
   uint8_t wData[128] = {}, wStrobe[16] = {};
+  // Writes on chip: to the scratchpad by vector, load; to the accumulators by matrix, vector, load.
+  uint8_t writeValid[5] = {};
+  uint16_t writeBytes[5] = {};
+  uint64_t writeAddress[5] = {};
+  uint8_t writeData[5][1024] = {};
 };
 
 // Functions of a model's library, by these names.

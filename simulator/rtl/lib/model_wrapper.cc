@@ -30,6 +30,24 @@ template <typename Port> void fromPort(const Port &port, uint8_t *bytes) {
   std::memcpy(bytes, &port, sizeof port);
 }
 
+// The writers of one memory; the first is number `first` of the interface. A packed array of ports
+// is little-endian bytes, whatever its type.
+template <typename Addresses, typename Bytes, typename Data>
+void writes(ModelPorts &ports, int first, int writers, unsigned valid, const Addresses &addresses,
+            const Bytes &bytes, const Data &data, size_t port) {
+  for (int i = 0; i < writers; ++i) {
+    const int to = first + i;
+    ports.writeValid[to] = valid >> i & 1;
+    if (ports.writeValid[to] == 0)
+      continue;
+    const auto at = static_cast<size_t>(i);
+    ports.writeAddress[to] = 0;
+    std::memcpy(&ports.writeAddress[to], reinterpret_cast<const uint8_t *>(&addresses) + 6 * at, 6);
+    std::memcpy(&ports.writeBytes[to], reinterpret_cast<const uint8_t *>(&bytes) + 2 * at, 2);
+    std::memcpy(ports.writeData[to], reinterpret_cast<const uint8_t *>(&data) + port * at, port);
+  }
+}
+
 void outputs(Model &model, ModelPorts &ports) {
   const Vtilewright_top &top = *model.top;
   ports.halted = top.halted_o;
@@ -68,6 +86,12 @@ void outputs(Model &model, ModelPorts &ports) {
   }
   for (int i = 0; i < 16; ++i)
     ports.conflicts[i] = top.conflicts_o[i];
+  if (ports.watchesWrites) {
+    writes(ports, 0, 2, top.spad_write_o, top.spad_write_address_o, top.spad_write_bytes_o,
+           top.spad_write_data_o, ports.spadPort);
+    writes(ports, 2, 3, top.acc_write_o, top.acc_write_address_o, top.acc_write_bytes_o,
+           top.acc_write_data_o, ports.accPort);
+  }
   ports.errors = static_cast<uint32_t>(model.context.errorCount());
 }
 

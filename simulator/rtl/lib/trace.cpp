@@ -5,6 +5,7 @@
 #include "tilewright/simulator/fault.h"
 #include "tilewright/support/error.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <stdexcept>
 
@@ -26,10 +27,15 @@ int unitIndex(const isa::Isa &isa, int port) {
 
 } // namespace
 
-Trace::Trace(const isa::Isa &isa, const Program &program, uint64_t dramBytes, bool keep)
-    : isa_(isa), program_(program), dramBytes_(static_cast<int64_t>(dramBytes)), keep_(keep),
-      flow_(isa, program), base_(static_cast<size_t>(isa.param("base_registers"))),
-      words_(flow_.instructions()), semaphores_(static_cast<size_t>(isa.semaphores())) {
+Trace::Trace(const isa::Isa &isa, const Program &program, uint64_t dramBytes,
+             const RunOptions &options)
+    : isa_(isa), program_(program), dramBytes_(static_cast<int64_t>(dramBytes)),
+      keep_(options.trace), flow_(isa, program),
+      base_(static_cast<size_t>(isa.param("base_registers"))), words_(flow_.instructions()),
+      semaphores_(static_cast<size_t>(isa.semaphores())), sink_(options.sink),
+      stores_(static_cast<size_t>(isa.timing().at("store.inflight")), none) {
+  if (sink_ != nullptr && !keep_)
+    throw std::logic_error("a sink asks for a trace");
   for (const isa::Unit &unit : isa.units()) {
     registers_.emplace_back();
     for (const isa::StateRegister &reg : unit.registers)
@@ -173,10 +179,25 @@ void Trace::charge(int64_t t, const ModelPorts &ports) {
       ++entry(ports.activityId[port]).record.stalls[ports.activityCause[port]];
       break;
     }
+    if (sink_ == nullptr)
+      continue;
+    ActivityEvent event;
+    event.cycle = t;
+    event.unit = unitIndex(isa_, port);
+    event.kind = ports.activityKind[port] == Busy   ? ActivityEvent::Kind::Busy
+                 : ports.activityKind[port] == Idle ? ActivityEvent::Kind::Idle
+                                                    : ActivityEvent::Kind::Stalled;
+    if (event.kind == ActivityEvent::Kind::Stalled) {
+      event.cause = static_cast<Stall>(ports.activityCause[port]);
+      event.pc = entry(ports.activityId[port]).record.pc;
+    }
+    sink_->activity(event);
   }
 }
 
 void Trace::cycle(int64_t t, const ModelPorts &ports, bool memoryQuiet) {
+  if (sink_ != nullptr)
+    reportConflicts(t, ports);
   if (ports.trap != 0)
     trap(ports);
   if (ports.activityKind[0] == Stalled)
@@ -184,13 +205,20 @@ void Trace::cycle(int64_t t, const ModelPorts &ports, bool memoryQuiet) {
   if (ports.executed != 0)
     execute(t, ports);
   for (int i = 0; i < 4; ++i)
-    if (ports.startValid[i] != 0)
+    if (ports.startValid[i] != 0) {
       start(t, entry(ports.startId[i]), ports.startFault[i] != 0);
+      if (sink_ != nullptr)
+        follow(ports.startId[i]);
+    }
+  if (sink_ != nullptr)
+    reportAccesses(t, ports);
   for (int i = 0; i < 8; ++i)
     if (ports.endValid[i] != 0) {
       Entry &own = entry(ports.endId[i]);
       own.record.end = t;
       own.ended = true;
+      if (!loads_.empty() && loads_.front() == ports.endId[i])
+        loads_.pop_front();
       own.addresses = {}; // a long trace holds its records, and little more
       for (size_t s = 0; s < semaphores_.size(); ++s)
         semaphores_[s] += static_cast<int64_t>(own.word->signal >> s & 1);
@@ -207,6 +235,134 @@ void Trace::cycle(int64_t t, const ModelPorts &ports, bool memoryQuiet) {
     while (!entries_.empty() && entries_.front().ended) {
       entries_.pop_front();
       ++firstId_;
+    }
+}
+
+// An instruction that has begun: the accesses of its unit that come are its own.
+void Trace::follow(uint32_t id) {
+  const Entry &own = entry(id);
+  const isa::Instruction &instruction =
+      isa_.instructions()[static_cast<size_t>(own.word->instruction)];
+  if (instruction.steps.empty())
+    return;
+  switch (isa_.units()[static_cast<size_t>(own.unit)].kind) {
+  case isa::UnitTemplate::Matrix: {
+    const auto write = std::find_if(instruction.accesses.begin(), instruction.accesses.end(),
+                                    [](const isa::MemoryAccess &access) { return access.write; });
+    if (write == instruction.accesses.end())
+      return;
+    isa::ScalarContext context;
+    context.immediates = own.word->values.data();
+    context.state = registers_[static_cast<size_t>(own.unit)].data();
+    const std::vector<isa::Iterator> &iterators =
+        instruction.steps[static_cast<size_t>(write->step)].iterators;
+    int64_t rows = 1;
+    for (size_t i = 0; i < iterators.size(); ++i) {
+      const int64_t extent = isa::evaluate(*iterators[i].extent, context);
+      rows *= i + 1 < iterators.size() ? extent : std::min<int64_t>(extent, 1);
+    }
+    if (rows > 0)
+      rows_.push_back({id, rows});
+    return;
+  }
+  case isa::UnitTemplate::Vector:
+    vector_ = id;
+    return;
+  case isa::UnitTemplate::DmaLoad:
+    loads_.push_back(id);
+    newestLoad_ = id;
+    return;
+  case isa::UnitTemplate::DmaStore:
+    stores_[nextStore_] = id;
+    nextStore_ = (nextStore_ + 1) % stores_.size();
+    return;
+  case isa::UnitTemplate::Sequencer:
+    return;
+  }
+}
+
+void Trace::reportWrite(int64_t t, int port, uint32_t id, isa::Space space, uint64_t address,
+                        const uint8_t *bytes, int64_t count) {
+  AccessEvent event{t, unitIndex(isa_, port), noInstruction, space, true, address, count};
+  if (id == none) {
+    sink_->access(event);
+    return;
+  }
+  InstructionRecord &record = entry(id).record;
+  event.pc = record.pc;
+  sink_->access(event);
+  sink_->written(record, id, space, address, bytes, count);
+}
+
+void Trace::reportAccesses(int64_t t, const ModelPorts &ports) {
+  static constexpr struct {
+    isa::Space space;
+    int port;
+  } writers[5] = {{isa::Space::Spad, 2},
+                  {isa::Space::Spad, 3},
+                  {isa::Space::Acc, 1},
+                  {isa::Space::Acc, 2},
+                  {isa::Space::Acc, 3}};
+  for (int i = 0; i < 5; ++i) {
+    if (ports.writeValid[i] == 0)
+      continue;
+    uint32_t id = none;
+    if (writers[i].port == 1) {
+      if (!rows_.empty()) {
+        id = rows_.front().id;
+        if (--rows_.front().left == 0)
+          rows_.pop_front();
+      }
+    } else if (writers[i].port == 2) {
+      id = vector_;
+    } else if (!loads_.empty()) {
+      id = loads_.front();
+    }
+    reportWrite(t, writers[i].port, id, writers[i].space, ports.writeAddress[i], ports.writeData[i],
+                ports.writeBytes[i]);
+  }
+  const uint64_t bus = static_cast<uint64_t>(isa_.param("bus_bytes"));
+  if (ports.arValid != 0) {
+    const bool fetches = ports.arId == 0;
+    AccessEvent event{
+        t,
+        unitIndex(isa_, fetches ? 0 : 3),
+        noInstruction,
+        isa::Space::Dram,
+        false,
+        ports.arAddress,
+        static_cast<int64_t>((uint64_t(ports.arLen) + 1) * bus - ports.arAddress % bus)};
+    if (!fetches && newestLoad_ != none)
+      event.pc = entry(newestLoad_).record.pc;
+    sink_->access(event);
+  }
+  if (ports.awValid != 0) {
+    sender_ = ports.awId < stores_.size() ? stores_[ports.awId] : none;
+    beatAddress_ = ports.awAddress / bus * bus;
+  }
+  if (ports.wValid != 0) {
+    auto strobe = [&](uint64_t i) { return (ports.wStrobe[i / 8] >> (i % 8) & 1) != 0; };
+    for (uint64_t first = 0; first < bus; ++first) {
+      if (!strobe(first))
+        continue;
+      uint64_t end = first;
+      while (end < bus && strobe(end))
+        ++end;
+      reportWrite(t, 4, sender_, isa::Space::Dram, beatAddress_ + first, ports.wData + first,
+                  static_cast<int64_t>(end - first));
+      first = end;
+    }
+    beatAddress_ += bus;
+  }
+}
+
+// The counters of the core show in a cycle what those before it lost.
+void Trace::reportConflicts(int64_t t, const ModelPorts &ports) {
+  for (int i = 0; i < 16; ++i)
+    if (ports.conflicts[i] != conflicts_[i]) {
+      sink_->conflict({t - 1, unitIndex(isa_, 1 + i / 4), unitIndex(isa_, 1 + i % 4),
+                       static_cast<int64_t>(ports.conflicts[i] - conflicts_[i])});
+      conflicts_[i] = ports.conflicts[i];
     }
 }
 

@@ -6,6 +6,7 @@
 #include "tilewright/simulator/control_flow.h"
 #include "tilewright/simulator/dram_model.h"
 #include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/run_sink.h"
 
 #include <deque>
 #include <vector>
@@ -16,7 +17,7 @@ namespace tilewright::rtl {
 // cannot go on. The core says when it traps; the words of the message come from here.
 class Trace {
 public:
-  Trace(const isa::Isa &isa, const Program &program, uint64_t dramBytes, bool keep);
+  Trace(const isa::Isa &isa, const Program &program, uint64_t dramBytes, const RunOptions &options);
 
   // What the core shows in cycle t. `memoryQuiet`: nothing is on its way in the memory system.
   // Throws UserError for traps and deadlocks, std::logic_error when the core does what the program
@@ -41,6 +42,11 @@ private:
   void charge(int64_t t, const ModelPorts &ports);
   std::string trapReason(const Entry &entry, bool isFault) const;
   [[noreturn]] void trap(const ModelPorts &ports);
+  void follow(uint32_t id);
+  void reportAccesses(int64_t t, const ModelPorts &ports);
+  void reportConflicts(int64_t t, const ModelPorts &ports);
+  void reportWrite(int64_t t, int port, uint32_t id, isa::Space space, uint64_t address,
+                   const uint8_t *bytes, int64_t count);
   bool isStuck(const ModelPorts &ports) const;
   [[noreturn]] void deadlock(const ModelPorts &ports);
 
@@ -58,6 +64,23 @@ private:
   uint32_t nextId_ = 0; // of the next instruction to be executed or dispatched
   RunRecord record_;
   int64_t stuckCycles_ = 0; // in a row
+
+  // For the sink: whose the accesses are. The RTL's units do their instructions in order.
+  RunSink *sink_;
+  static constexpr uint32_t none = UINT32_MAX;
+  struct Rows {
+    uint32_t id;
+    int64_t left;
+  };
+  std::deque<Rows> rows_;      // of mmuls that are still to be written
+  uint32_t vector_ = none;     // begun last
+  std::deque<uint32_t> loads_; // begun and not ended
+  uint32_t newestLoad_ = none;
+  std::vector<uint32_t> stores_; // by place among those in flight
+  size_t nextStore_ = 0;
+  uint32_t sender_ = none;      // of the burst that is written
+  uint64_t beatAddress_ = 0;    // of its next beat
+  uint32_t conflicts_[16] = {}; // that the sink was told of
 };
 
 RunRecord run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig &dramConfig,

@@ -30,5 +30,7 @@ std::string differences(const Isa &from, const Isa &to);
 
 // Names of the targets that are shipped, sorted.
 std::vector<std::string> shippedTargets(const LoadOptions &options);
+// Names of the DRAM presets that are shipped, sorted.
+std::vector<std::string> shippedDrams(const LoadOptions &options);
 
 } // namespace tilewright::isa

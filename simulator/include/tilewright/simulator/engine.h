@@ -27,7 +27,9 @@ struct InstructionRecord {
   uint64_t dramReadBytes = 0; // useful bytes
   uint64_t dramWriteBytes = 0;
   int64_t stalls[static_cast<int>(Stall::Count)] =
-      {}; // cycles between the end of the unit's previous work and `end`, by cause
+      {};               // cycles between the end of the unit's previous work and `end`, by cause
+  uint64_t written = 0; // digest of the bytes that it left in memory: 0 unless RunOptions::sink
+                        // makes one
 };
 
 // Per unit over the whole run: busy + idle + the stalls = cycles.
@@ -68,12 +70,15 @@ private:
   uint64_t size_ = 0;
 };
 
+class RunSink; // run_sink.h
+
 struct RunOptions {
   int64_t maxCycles = 0; // 0: no limit. The functional engine counts instructions instead
   uint64_t maxInstructions = uint64_t(1) << 33;
   bool trace = true;
   bool checkRaces = false; // functional engine: end with an error when two units touch the same
                            // bytes and nothing orders them
+  RunSink *sink = nullptr; // is told what happens in each cycle; asks for `trace`
 };
 
 // A program that cannot go on: a trap (illegal instruction, operand out of range) or a deadlock

@@ -1,0 +1,34 @@
+#include "difference.h"
+
+#include "tilewright/isa/assembler.h"
+#include "tilewright/simulator/fault.h"
+
+#include <fmt/format.h>
+
+namespace tilewright::lockstep {
+
+static std::string instructionText(const Setup &setup, uint64_t pc) {
+  std::string text = describeInstruction(setup.program, pc);
+  const auto bytes = static_cast<size_t>(setup.isa.instructionBytes());
+  isa::Word word;
+  std::string reason;
+  if ((pc + 1) * bytes <= setup.program.code.size() &&
+      setup.isa.decode(reinterpret_cast<const uint8_t *>(setup.program.code.data()) + pc * bytes,
+                       word, reason))
+    text += fmt::format(" `{}`", isa::disassemble(setup.isa, word));
+  return text;
+}
+
+std::string placeText(const Setup &setup, const Difference &difference) {
+  std::string text;
+  auto add = [&](const std::string &part) { text += (text.empty() ? "" : ", ") + part; };
+  if (difference.cycle >= 0)
+    add(fmt::format("cycle {}", difference.cycle));
+  if (difference.unit >= 0)
+    add(setup.isa.units()[static_cast<size_t>(difference.unit)].name);
+  if (difference.instruction != noInstruction)
+    add(instructionText(setup, difference.instruction));
+  return text.empty() ? "" : text + ": ";
+}
+
+} // namespace tilewright::lockstep

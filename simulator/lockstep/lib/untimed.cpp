@@ -1,0 +1,67 @@
+#include "difference.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tilewright::lockstep {
+
+namespace {
+
+// The end of a trap that was reached by another way: which of two deadlocked units is named, and
+// how, is each engine's own.
+bool isDeadlock(const std::string &error) { return error.find("deadlock:") != std::string::npos; }
+
+} // namespace
+
+std::string endDifference(const Outcome &a, const Outcome &b) {
+  if (a.error == b.error && !a.isOurs() && !b.isOurs())
+    return "";
+  auto end = [](const Outcome &run) {
+    return fmt::format("{} {}", run.engine->name(),
+                       run.error.empty() ? "comes to its end"
+                       : run.isOurs()    ? "finds itself wrong: " + run.error
+                                         : "ends with `" + run.error + "`");
+  };
+  return end(a) + "; " + end(b);
+}
+
+std::optional<Difference> untimedDifference(const Setup &setup, const Outcome &a,
+                                            const Outcome &b) {
+  Difference difference;
+  if (isDeadlock(a.error) && isDeadlock(b.error))
+    return std::nullopt;
+  difference.text = endDifference(a, b);
+  if (!difference.text.empty())
+    return difference;
+  const auto &left = a.record.trace, &right = b.record.trace;
+  for (size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
+    difference.instruction = left[i].pc;
+    if (left[i].pc != right[i].pc) {
+      difference.text = fmt::format("{}as number {} {} executes instruction {}, {} instruction {}",
+                                    placeText(setup, difference), i, a.engine->name(), left[i].pc,
+                                    b.engine->name(), right[i].pc);
+      return difference;
+    }
+    const uint64_t leftBytes = left[i].dramReadBytes + left[i].dramWriteBytes,
+                   rightBytes = right[i].dramReadBytes + right[i].dramWriteBytes;
+    if (leftBytes != rightBytes) {
+      difference.text =
+          fmt::format("{}{} moves {} bytes, {} moves {}", placeText(setup, difference),
+                      a.engine->name(), leftBytes, b.engine->name(), rightBytes);
+      return difference;
+    }
+  }
+  difference.instruction = noInstruction;
+  if (left.size() != right.size()) {
+    difference.text = fmt::format("{} executes {} instructions, {} executes {}", a.engine->name(),
+                                  left.size(), b.engine->name(), right.size());
+    return difference;
+  }
+  if (!setup.options.values || !a.error.empty())
+    return std::nullopt;
+  if (auto written = writtenDifference(setup, a, b))
+    return written;
+  return memoryDifference(setup, a, b);
+}
+
+} // namespace tilewright::lockstep
