@@ -29,8 +29,8 @@ module tilewright_store import tilewright_pkg::*; (
   input  spad_mask_t       spad_by_vector_i,
   input  acc_mask_t        acc_by_matrix_i,
   input  acc_mask_t        acc_by_vector_i,
-  output logic             spad_read_o,
-  output logic             acc_read_o,
+  output spad_mask_t       spad_banks_o,    // that this one holds
+  output acc_mask_t        acc_banks_o,
   output logic [47:0]      read_address_o,  // byte
   input  logic [8*SpadPort-1:0] spad_data_i,
   input  logic [8*AccPort-1:0]  acc_data_i,
@@ -201,8 +201,8 @@ module tilewright_store import tilewright_pkg::*; (
     granted = piece && !by_matrix && !by_vector;
     last_piece = granted && 32'(count) == left;
   end
-  assign spad_read_o = granted && count != 0 && !move.to_acc;
-  assign acc_read_o = granted && count != 0 && move.to_acc;
+  assign spad_banks_o = granted ? spad_mask : '0;
+  assign acc_banks_o = granted ? acc_mask : '0;
   assign read_address_o = address;
 
   always_ff @(posedge clk_i) begin : gather

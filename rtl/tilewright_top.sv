@@ -78,31 +78,37 @@ module tilewright_top import tilewright_pkg::*; (
   // Ports of the memories.
   localparam int SpadReaders = VectorStreams + 3; // streams, activations, weights, store
   localparam int AccReaders = VectorStreams + 2;  // streams, matrix, store
-  logic [SpadReaders-1:0] spad_read;
+  spad_mask_t [SpadReaders-1:0] spad_read_banks;
   logic [SpadReaders-1:0][47:0] spad_read_address;
   logic [SpadReaders-1:0][8*SpadPort-1:0] spad_read_data;
-  logic [1:0] spad_write;
+  spad_mask_t [1:0] spad_write_banks;
   logic [1:0][47:0] spad_write_address;
   logic [1:0][15:0] spad_write_bytes;
   logic [1:0][8*SpadPort-1:0] spad_write_data;
-  logic [AccReaders-1:0] acc_read;
+  acc_mask_t [AccReaders-1:0] acc_read_banks;
   logic [AccReaders-1:0][47:0] acc_read_address;
   logic [AccReaders-1:0][8*AccPort-1:0] acc_read_data;
-  logic [2:0] acc_write;
+  acc_mask_t [2:0] acc_write_banks;
   logic [2:0][47:0] acc_write_address;
   logic [2:0][15:0] acc_write_bytes;
   logic [2:0][8*AccPort-1:0] acc_write_data;
-  tilewright_memory #(.Bytes(SpadBytes), .Port(SpadPort), .Readers(SpadReaders), .Writers(2)) u_spad (
-    .clk_i, .read_i(spad_read), .read_address_i(spad_read_address), .read_data_o(spad_read_data),
-    .write_i(spad_write), .write_address_i(spad_write_address), .write_bytes_i(spad_write_bytes), .write_data_i(spad_write_data)
+  tilewright_memory #(.Banks(SpadBanks), .BankBytes(SpadBankBytes), .Port(SpadPort), .Readers(SpadReaders), .Writers(2)) u_spad (
+    .clk_i, .read_banks_i(spad_read_banks), .read_address_i(spad_read_address), .read_data_o(spad_read_data),
+    .write_banks_i(spad_write_banks), .write_address_i(spad_write_address), .write_bytes_i(spad_write_bytes),
+    .write_data_i(spad_write_data)
   );
-  tilewright_memory #(.Bytes(AccBytes), .Port(AccPort), .Readers(AccReaders), .Writers(3)) u_acc (
-    .clk_i, .read_i(acc_read), .read_address_i(acc_read_address), .read_data_o(acc_read_data),
-    .write_i(acc_write), .write_address_i(acc_write_address), .write_bytes_i(acc_write_bytes), .write_data_i(acc_write_data)
+  tilewright_memory #(.Banks(AccBanks), .BankBytes(AccBankBytes), .Port(AccPort), .Readers(AccReaders), .Writers(3)) u_acc (
+    .clk_i, .read_banks_i(acc_read_banks), .read_address_i(acc_read_address), .read_data_o(acc_read_data),
+    .write_banks_i(acc_write_banks), .write_address_i(acc_write_address), .write_bytes_i(acc_write_bytes),
+    .write_data_i(acc_write_data)
   );
 
   spad_mask_t spad_read_by_matrix, spad_read_by_vector, spad_write_by_vector;
   acc_mask_t acc_read_by_matrix, acc_read_by_vector, acc_write_by_matrix, acc_write_by_vector;
+  assign acc_read_banks[VectorStreams] = acc_read_by_matrix;
+  assign acc_write_banks[0] = acc_write_by_matrix;
+  assign acc_write_banks[1] = acc_write_by_vector;
+  assign spad_write_banks[0] = spad_write_by_vector;
   logic [31:0] matrix_conflicts [4], vector_conflicts [4], load_conflicts [4], store_conflicts [4];
   for (genvar i = 0; i < 4; i++) begin : gen_conflicts
     assign conflicts_o[i] = matrix_conflicts[i];
@@ -123,12 +129,12 @@ module tilewright_top import tilewright_pkg::*; (
   tilewright_matrix u_matrix (
     .clk_i, .rst_ni, .push_i(push[UnitMatrix]), .issued_i(issued), .full_o(full[UnitMatrix]), .idle_o(matrix_idle),
     .avail_i(avail_1), .avail_o(avail_2), .room_i(room_1), .room_o(room_2), .take_o(take[1]), .give_o(matrix_give),
-    .a_read_o(spad_read[VectorStreams]), .a_address_o(spad_read_address[VectorStreams]), .a_data_i(spad_read_data[VectorStreams]),
-    .w_read_o(spad_read[VectorStreams+1]), .w_address_o(spad_read_address[VectorStreams+1]),
+    .a_banks_o(spad_read_banks[VectorStreams]), .a_address_o(spad_read_address[VectorStreams]), .a_data_i(spad_read_data[VectorStreams]),
+    .w_banks_o(spad_read_banks[VectorStreams+1]), .w_address_o(spad_read_address[VectorStreams+1]),
     .w_data_i(spad_read_data[VectorStreams+1]),
-    .acc_read_o(acc_read[VectorStreams]), .acc_read_address_o(acc_read_address[VectorStreams]),
+    .acc_read_address_o(acc_read_address[VectorStreams]),
     .acc_data_i(acc_read_data[VectorStreams]),
-    .acc_write_o(acc_write[0]), .acc_write_address_o(acc_write_address[0]), .acc_write_bytes_o(acc_write_bytes[0]),
+    .acc_write_address_o(acc_write_address[0]), .acc_write_bytes_o(acc_write_bytes[0]),
     .acc_write_data_o(acc_write_data[0]),
     .spad_read_held_o(spad_read_by_matrix), .acc_read_held_o(acc_read_by_matrix), .acc_write_held_o(acc_write_by_matrix),
     .activity_o(activity_o[1]), .start_o(start_o[0]), .fault_o(fault_o[0]), .end_o(matrix_end), .conflicts_o(matrix_conflicts)
@@ -153,9 +159,9 @@ module tilewright_top import tilewright_pkg::*; (
     .acc_write_by_matrix_i(acc_write_by_matrix),
     .spad_read_held_o(spad_read_by_vector), .acc_read_held_o(acc_read_by_vector), .spad_write_held_o(spad_write_by_vector),
     .acc_write_held_o(acc_write_by_vector),
-    .spad_read_o(spad_read[VectorStreams-1:0]), .acc_read_o(acc_read[VectorStreams-1:0]), .read_address_o(vector_address),
+    .spad_banks_o(spad_read_banks[VectorStreams-1:0]), .acc_banks_o(acc_read_banks[VectorStreams-1:0]), .read_address_o(vector_address),
     .spad_data_i(spad_read_data[VectorStreams-1:0]), .acc_data_i(acc_read_data[VectorStreams-1:0]),
-    .spad_write_o(spad_write[0]), .acc_write_o(acc_write[1]), .write_address_o(vector_write_address),
+    .write_address_o(vector_write_address),
     .write_bytes_o(vector_write_bytes), .write_data_o(vector_write_data),
     .activity_o(activity_o[2]), .start_o(start_o[1]), .fault_o(fault_o[1]), .end_o(end_o[3]), .conflicts_o(vector_conflicts)
   );
@@ -175,7 +181,7 @@ module tilewright_top import tilewright_pkg::*; (
     .ar_busy_i(fetch_ar), .ar_valid_o(load_ar), .ar_address_o(load_address), .ar_beats_o(load_beats),
     .r_valid_i(r_valid_i && r_id_i), .r_last_i, .r_data_i,
     .spad_by_vector_i(spad_write_by_vector), .acc_by_matrix_i(acc_write_by_matrix), .acc_by_vector_i(acc_write_by_vector),
-    .spad_write_o(spad_write[1]), .acc_write_o(acc_write[2]), .write_address_o(load_write_address),
+    .spad_banks_o(spad_write_banks[1]), .acc_banks_o(acc_write_banks[2]), .write_address_o(load_write_address),
     .write_bytes_o(load_write_bytes), .write_data_o(load_write_data),
     .activity_o(activity_o[3]), .start_o(start_o[2]), .fault_o(fault_o[2]), .end_o(load_end), .conflicts_o(load_conflicts)
   );
@@ -190,7 +196,7 @@ module tilewright_top import tilewright_pkg::*; (
     .w_data_o, .w_strobe_o(w_strb_o), .b_valid_i, .b_id_i,
     .spad_by_matrix_i(spad_read_by_matrix), .spad_by_vector_i(spad_read_by_vector),
     .acc_by_matrix_i(acc_read_by_matrix), .acc_by_vector_i(acc_read_by_vector),
-    .spad_read_o(spad_read[VectorStreams+2]), .acc_read_o(acc_read[VectorStreams+1]), .read_address_o(store_address),
+    .spad_banks_o(spad_read_banks[VectorStreams+2]), .acc_banks_o(acc_read_banks[VectorStreams+1]), .read_address_o(store_address),
     .spad_data_i(spad_read_data[VectorStreams+2]), .acc_data_i(acc_read_data[VectorStreams+1]),
     .activity_o(activity_o[4]), .start_o(start_o[3]), .fault_o(fault_o[3]), .end_o(store_end), .conflicts_o(store_conflicts)
   );
