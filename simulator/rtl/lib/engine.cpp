@@ -6,7 +6,9 @@
 #include "tilewright/simulator/dram_model.h"
 #include "tilewright/simulator/engine.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/files.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <deque>
@@ -132,6 +134,12 @@ public:
   ~Instance() { library_.destroy(model_); }
   void settle() { library_.settle(model_, &ports); }
   void clock() { library_.clock(model_, &ports); }
+  // From now on, all signals go to the file. A cycle takes `period` picoseconds.
+  void writeWaves(const std::string &path, uint64_t period) {
+    writeFile(path, ""); // says why it cannot be written
+    if (library_.waves(model_, path.c_str(), period) == 0)
+      throw std::logic_error("the model writes no waves");
+  }
   ModelPorts ports;
 
 private:
@@ -147,7 +155,10 @@ public:
   const char *name() const override { return "rtl"; }
 
   RunRecord run(const Program &program, DramImage &dram, const RunOptions &options) override {
-    return rtl::run(isa_, rtl::loadModel(isa_), dramConfig_, program, dram, options);
+    return rtl::run(
+        isa_,
+        rtl::loadModel(isa_, options.waves.empty() ? rtl::Signals::Hidden : rtl::Signals::Waves),
+        dramConfig_, program, dram, options);
   }
 
 private:
@@ -176,6 +187,9 @@ RunRecord run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig
   ports.codeCount =
       static_cast<uint32_t>(program.code.size() / static_cast<size_t>(isa.instructionBytes()));
   ports.entry = static_cast<uint32_t>(program.entry);
+  if (!options.waves.empty())
+    core.writeWaves(options.waves,
+                    std::max<uint64_t>(2, 1000000000000 / static_cast<uint64_t>(isa.clockHz())));
   core.settle();
   core.clock();
   ports.resetN = 1;

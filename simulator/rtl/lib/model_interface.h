@@ -31,9 +31,12 @@ using DestroyModel = void (*)(void *);
 using SettleModel = void (*)(void *, ModelPorts *); // inputs in, outputs out, within a cycle
 using ClockModel =
     void (*)(void *, ModelPorts *); // the clock edge that ends the cycle, outputs of the next
+// Writes all signals to an FST file from now on; a cycle takes `period` picoseconds. 0: it cannot.
+using WavesModel = int (*)(void *, const char *path, uint64_t period);
 constexpr char createModelName[] = "tilewright_model_create";
 constexpr char destroyModelName[] = "tilewright_model_destroy";
 constexpr char settleModelName[] = "tilewright_model_settle";
 constexpr char clockModelName[] = "tilewright_model_clock";
+constexpr char wavesModelName[] = "tilewright_model_waves";
 
 } // namespace tilewright::rtl

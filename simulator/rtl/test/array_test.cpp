@@ -87,7 +87,7 @@ instructions:
             iter: [ "i in rows", "j in cols" ]
             out: "weights[i, j]"
             expr: "swap == 1 ? shadow[i, j] : weights[i, j]"
-        - contract:
+        - reduce:
             iter: [ "y in n1", "x in n0", "j in n" ]
             reduce: { iter: [ "i in k" ], op: "add", type: "i32", order: "any" }
             init: "accumulate == 1 ? d[y * d_s1 + x * d_s0 + j] : 0"

@@ -69,6 +69,7 @@ private:
 };
 
 struct RunOptions {
+  std::string waves;     // rtl engine: the FST file that all its signals go to; none when empty
   int64_t maxCycles = 0; // 0: no limit. The functional engine counts instructions instead
   uint64_t maxInstructions = uint64_t(1) << 33;
   bool trace = true;
