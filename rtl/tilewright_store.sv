@@ -14,6 +14,7 @@ module tilewright_store import tilewright_pkg::*; (
   output mask_t            take_o,
   output mask_t            give_o [2],      // of the store that ends, of the set that starts
   // AXI write channels: the address goes with the first beat.
+  input  logic             w_held_i,        // one of the channels is not free; registered
   output logic             w_first_o,
   output logic             w_valid_o,
   output logic             w_last_o,
@@ -110,7 +111,7 @@ module tilewright_store import tilewright_pkg::*; (
   always_comb begin
     send_begin = burst_begin_q[send_q];
     send_end = burst_end_q[send_q];
-    sends = sending_q || (waiting_q != '0 && unanswered_q < 8'(StoreOutstanding));
+    sends = !w_held_i && (sending_q || (waiting_q != '0 && unanswered_q < 8'(StoreOutstanding)));
     beat_address = ((send_begin >> BeatShift) + 48'(beat_q)) << BeatShift;
     last_beat = beat_address + 48'(BusBytes) >= send_end;
     w_strobe_o = '0;

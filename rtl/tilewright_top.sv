@@ -10,19 +10,27 @@ module tilewright_top import tilewright_pkg::*; (
   output logic        halted_o,       // `halt` executes in this cycle
   // AXI4 read address and data. Ids: 0 instruction fetch, 1 loads. The master is always ready for data.
   output logic        ar_valid_o,
+  input  logic        ar_ready_i,
   output logic [47:0] ar_addr_o,
   output logic [7:0]  ar_len_o,
+  output logic [2:0]  ar_size_o,      // whole beats
+  output logic [1:0]  ar_burst_o,     // INCR
   output logic        ar_id_o,
   input  logic        r_valid_i,
   input  logic        r_last_i,
   input  logic        r_id_i,
   input  logic [8*BusBytes-1:0] r_data_i,
-  // AXI4 write address, data and response. The address goes with the first beat. Ids: the store in flight.
+  // AXI4 write address, data and response, for which the master is always ready. The address goes with the first beat. Ids: the
+  // store in flight.
   output logic        aw_valid_o,
+  input  logic        aw_ready_i,
   output logic [47:0] aw_addr_o,
   output logic [7:0]  aw_len_o,
+  output logic [2:0]  aw_size_o,
+  output logic [1:0]  aw_burst_o,
   output logic [7:0]  aw_id_o,
   output logic        w_valid_o,
+  input  logic        w_ready_i,
   output logic        w_last_o,
   output logic [8*BusBytes-1:0] w_data_o,
   output logic [BusBytes-1:0]   w_strb_o,
@@ -47,6 +55,12 @@ module tilewright_top import tilewright_pkg::*; (
   logic fetch_ar, load_ar;
   logic [47:0] fetch_address, load_address;
   logic [7:0] load_beats;
+  logic store_aw, store_w, store_last;
+  logic [47:0] store_burst;
+  logic [7:0] store_beats, store_id;
+  logic [8*BusBytes-1:0] store_data;
+  logic [BusBytes-1:0] store_strobe;
+  logic ar_held, aw_held, w_held;
 
   levels_t avail_0, avail_1, avail_2, avail_3, avail_4;
   levels_t room_0, room_1, room_2, room_3, room_4;
@@ -67,7 +81,7 @@ module tilewright_top import tilewright_pkg::*; (
   assign full[UnitSequencer] = 1'b0;
   tilewright_sequencer u_sequencer (
     .clk_i, .rst_ni, .code_address_i, .code_count_i, .entry_i,
-    .ar_valid_o(fetch_ar), .ar_address_o(fetch_address),
+    .ar_held_i(ar_held), .ar_valid_o(fetch_ar), .ar_address_o(fetch_address),
     .r_valid_i(r_valid_i && !r_id_i), .r_last_i, .r_data_i,
     .avail_i(avail_0), .avail_o(avail_1), .room_i(room_0), .room_o(room_1), .take_o(take[0]), .give_o(give[0]),
     .full_i(full), .push_o(push), .issued_o(issued),
@@ -178,7 +192,7 @@ module tilewright_top import tilewright_pkg::*; (
   tilewright_load u_load (
     .clk_i, .rst_ni, .push_i(push[UnitLoad]), .issued_i(issued), .full_o(full[UnitLoad]), .idle_o(load_idle),
     .avail_i(avail_3), .avail_o(avail_4), .room_i(room_3), .room_o(room_4), .take_o(take[3]), .give_o(load_give),
-    .ar_busy_i(fetch_ar), .ar_valid_o(load_ar), .ar_address_o(load_address), .ar_beats_o(load_beats),
+    .ar_busy_i(fetch_ar || ar_held), .ar_valid_o(load_ar), .ar_address_o(load_address), .ar_beats_o(load_beats),
     .r_valid_i(r_valid_i && r_id_i), .r_last_i, .r_data_i,
     .spad_by_vector_i(spad_write_by_vector), .acc_by_matrix_i(acc_write_by_matrix), .acc_by_vector_i(acc_write_by_vector),
     .spad_banks_o(spad_write_banks[1]), .acc_banks_o(acc_write_banks[2]), .write_address_o(load_write_address),
@@ -192,8 +206,9 @@ module tilewright_top import tilewright_pkg::*; (
   tilewright_store u_store (
     .clk_i, .rst_ni, .push_i(push[UnitStore]), .issued_i(issued), .full_o(full[UnitStore]), .idle_o(store_idle),
     .avail_i(avail_4), .room_i(room_4), .take_o(take[4]), .give_o(store_give),
-    .w_first_o(aw_valid_o), .w_valid_o, .w_last_o, .w_address_o(aw_addr_o), .w_beats_o(aw_len_o), .w_id_o(aw_id_o),
-    .w_data_o, .w_strobe_o(w_strb_o), .b_valid_i, .b_id_i,
+    .w_held_i(aw_held || w_held), .w_first_o(store_aw), .w_valid_o(store_w), .w_last_o(store_last),
+    .w_address_o(store_burst), .w_beats_o(store_beats), .w_id_o(store_id), .w_data_o(store_data),
+    .w_strobe_o(store_strobe), .b_valid_i, .b_id_i,
     .spad_by_matrix_i(spad_read_by_matrix), .spad_by_vector_i(spad_read_by_vector),
     .acc_by_matrix_i(acc_read_by_matrix), .acc_by_vector_i(acc_read_by_vector),
     .spad_banks_o(spad_read_banks[VectorStreams+2]), .acc_banks_o(acc_read_banks[VectorStreams+1]), .read_address_o(store_address),
@@ -202,9 +217,34 @@ module tilewright_top import tilewright_pkg::*; (
   );
 
   // AXI read address: the sequencer's comes first.
-  assign ar_valid_o = fetch_ar || load_ar;
-  assign ar_addr_o = fetch_ar ? fetch_address : load_address;
-  assign ar_len_o = fetch_ar ? 8'(FetchBytes / BusBytes - 1) : load_beats;
-  assign ar_id_o = !fetch_ar;
+  tilewright_axi_hold #(.Width(57)) u_ar (
+    .clk_i, .rst_ni, .valid_i(fetch_ar || load_ar),
+    .data_i(fetch_ar ? {fetch_address, 8'(FetchBytes / BusBytes - 1), 1'b0} : {load_address, load_beats, 1'b1}),
+    .held_o(ar_held), .valid_o(ar_valid_o), .data_o({ar_addr_o, ar_len_o, ar_id_o}), .ready_i(ar_ready_i)
+  );
+  tilewright_axi_hold #(.Width(64)) u_aw (
+    .clk_i, .rst_ni, .valid_i(store_aw), .data_i({store_burst, store_beats, store_id}),
+    .held_o(aw_held), .valid_o(aw_valid_o), .data_o({aw_addr_o, aw_len_o, aw_id_o}), .ready_i(aw_ready_i)
+  );
+  tilewright_axi_hold #(.Width(9*BusBytes+1)) u_w (
+    .clk_i, .rst_ni, .valid_i(store_w), .data_i({store_last, store_strobe, store_data}),
+    .held_o(w_held), .valid_o(w_valid_o), .data_o({w_last_o, w_strb_o, w_data_o}), .ready_i(w_ready_i)
+  );
+  assign ar_size_o = 3'($clog2(BusBytes));
+  assign ar_burst_o = 2'b01;
+  assign aw_size_o = ar_size_o;
+  assign aw_burst_o = ar_burst_o;
+
+`ifndef SYNTHESIS
+  tilewright_axi_checker #(
+    .BusBytes(BusBytes), .BurstBytes(BurstBytes), .Reads(FetchOutstanding > LoadBuffers ? FetchOutstanding : LoadBuffers),
+    .Writes(StoreOutstanding + 1)
+  ) u_checker (
+    .clk_i, .rst_ni, .ar_valid_i(ar_valid_o), .ar_ready_i, .ar_addr_i(ar_addr_o), .ar_len_i(ar_len_o), .ar_size_i(ar_size_o),
+    .ar_burst_i(ar_burst_o), .ar_id_i(ar_id_o), .r_valid_i, .r_last_i, .r_id_i, .aw_valid_i(aw_valid_o), .aw_ready_i,
+    .aw_addr_i(aw_addr_o), .aw_len_i(aw_len_o), .aw_size_i(aw_size_o), .aw_burst_i(aw_burst_o), .aw_id_i(aw_id_o),
+    .w_valid_i(w_valid_o), .w_ready_i, .w_last_i(w_last_o), .w_data_i(w_data_o), .w_strb_i(w_strb_o), .b_valid_i, .b_id_i
+  );
+`endif
 endmodule
 // verilator lint_on UNUSEDSIGNAL

@@ -11,6 +11,7 @@ struct ModelPorts {
   uint64_t codeAddress = 0;
   uint32_t codeCount = 0, entry = 0;
   uint8_t resetN = 0;
+  uint8_t arReady = 1, awReady = 1, wReady = 1;
   uint8_t rValid = 0, rLast = 0, rId = 0, bValid = 0, bId = 0;
   uint8_t rData[128] = {};
   // Out of the core.

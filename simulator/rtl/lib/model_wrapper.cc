@@ -116,6 +116,9 @@ void tilewright_model_settle(void *opaque, ModelPorts *ports) {
   top.code_address_i = ports->codeAddress;
   top.code_count_i = ports->codeCount;
   top.entry_i = ports->entry;
+  top.ar_ready_i = ports->arReady;
+  top.aw_ready_i = ports->awReady;
+  top.w_ready_i = ports->wReady;
   top.r_valid_i = ports->rValid;
   top.r_last_i = ports->rLast;
   top.r_id_i = ports->rId;
