@@ -28,8 +28,8 @@ module tilewright_load import tilewright_pkg::*; (
   input  spad_mask_t       spad_by_vector_i,
   input  acc_mask_t        acc_by_matrix_i,
   input  acc_mask_t        acc_by_vector_i,
-  output logic             spad_write_o,
-  output logic             acc_write_o,
+  output spad_mask_t       spad_banks_o,    // that this one holds
+  output acc_mask_t        acc_banks_o,
   output logic [47:0]      write_address_o, // byte
   output logic [15:0]      write_bytes_o,
   output logic [8*(SpadPort > AccPort ? SpadPort : AccPort)-1:0] write_data_o,
@@ -216,8 +216,8 @@ module tilewright_load import tilewright_pkg::*; (
       end
     end
   end
-  assign spad_write_o = granted && count != 0 && !oldest.to_acc;
-  assign acc_write_o = granted && count != 0 && oldest.to_acc;
+  assign spad_banks_o = granted ? spad_mask : '0;
+  assign acc_banks_o = granted ? acc_mask : '0;
   assign write_address_o = address;
   assign write_bytes_o = 16'(count * int'(oldest.local_bytes));
 

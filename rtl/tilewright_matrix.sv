@@ -1,6 +1,6 @@
 // The matrix unit: rows MAT-* of docs/microarchitecture.md. A streamer of activation rows, a loader of weight rows, and the
-// accumulator accesses that follow a row MatrixPipeline cycles later. The array's products are summed in the cycle of the
-// read and travel through a delay line of the pipeline's depth, over which synthesis may retime them.
+// accumulator accesses that follow a row MatrixPipeline cycles later. The array of cells between them takes Rows + Cols cycles, the
+// register of the row that was read included; what is left of MatrixPipeline, sums wait.
 // verilator lint_off UNUSEDSIGNAL
 // Reason: not every register and field is used by every instruction; of a semaphore level only the first is asked.
 module tilewright_matrix import tilewright_pkg::*; (
@@ -18,16 +18,14 @@ module tilewright_matrix import tilewright_pkg::*; (
   output mask_t            take_o,
   output mask_t            give_o [3],      // of the mmul that ends, of the set that starts, of the mload that ends
   // Read and write ports, always granted but for the loader's; the banks that are held in this cycle.
-  output logic             a_read_o,
+  output spad_mask_t       a_banks_o,
   output logic [47:0]      a_address_o,
   input  logic [8*SpadPort-1:0] a_data_i,
-  output logic             w_read_o,
+  output spad_mask_t       w_banks_o,
   output logic [47:0]      w_address_o,
   input  logic [8*SpadPort-1:0] w_data_i,
-  output logic             acc_read_o,
   output logic [47:0]      acc_read_address_o,
   input  logic [8*AccPort-1:0]  acc_data_i,
-  output logic             acc_write_o,
   output logic [47:0]      acc_write_address_o,
   output logic [15:0]      acc_write_bytes_o,
   output logic [8*AccPort-1:0]  acc_write_data_o,
@@ -73,11 +71,14 @@ module tilewright_matrix import tilewright_pkg::*; (
 
   matrix_state_t state_q;
 
-  // Weights of two tiles: one is active, the other (or the same, before the next load) waits for the swap.
-  localparam int TileBits = 16 * Cols;
-  logic [TileBits-1:0] weight_q [2*Rows];
-  logic [2*Rows-1:0] weight_row_q; // rows that are not all zero
+  // Cells hold weights of two tiles: one is active, the other (or the same, before the next load) waits for the swap.
   logic active_q, shadow_q;
+  element_t [Rows-1:0] elements_q;
+  weight_event_t [Rows-1:0] events;
+  logic [Rows-1:0] clear_q, clear_tile_q, write_q; // by rows
+  logic write_tile_q;
+  weight_t [Cols-1:0] weights_q;
+  logic [Cols-1:0][31:0] sums;
 
   // mmuls begun and not ended, oldest first.
   logic [31:0] flight_id_q [MatrixInflight];
@@ -110,7 +111,6 @@ module tilewright_matrix import tilewright_pkg::*; (
   logic [47:0] line_address_q [Depth];
   logic [15:0] line_n_q [Depth];
   logic [FlightWidth-1:0] line_flight_q [Depth];
-  logic [32*Cols-1:0] line_sum_q [Depth];
   logic [8*AccPort-1:0] old_q;    // accumulators read in the cycle before
   logic wrote_q;                  // what was written in the cycle before, for the row that was read beside it
   logic [47:0] wrote_address_q;
@@ -120,30 +120,30 @@ module tilewright_matrix import tilewright_pkg::*; (
   assign issue_at = now_q == '0 ? Time'(Depth - 1) : now_q - 1'b1; // now + MatrixPipeline
 
   // MAT-accumulate. A row that was read while the row before it was written takes what they share from there.
-  logic near;
+  logic near, acc_read, acc_write;
   assign near = wrote_q && wrote_address_q < acc_write_address_o + 48'(acc_write_bytes_o) &&
       acc_write_address_o < wrote_address_q + {30'h0, wrote_n_q, 2'b00};
   function automatic logic [31:0] near_value(int j);
     automatic logic signed [47:0] at = ($signed(acc_write_address_o - wrote_address_q) >>> 2) + 48'(j);
     return at >= 0 && at < 48'(wrote_n_q) ? wrote_sum_q[32*32'(at) +: 32] : old_q[32*j +: 32];
   endfunction
-  logic [32*Cols-1:0] sum;
-  assign acc_write_o = line_valid_q[now_q];
+  logic [32*Cols-1:0] array_sum, sum; // of the array; with the accumulators
+  assign acc_write = line_valid_q[now_q];
   assign acc_write_address_o = line_address_q[now_q];
   assign acc_write_bytes_o = 16'(line_n_q[now_q] << 2);
-  assign acc_read_o = line_valid_q[next_now] && line_accumulate_q[next_now];
+  assign acc_read = line_valid_q[next_now] && line_accumulate_q[next_now];
   assign acc_read_address_o = line_address_q[next_now];
   always_comb begin
     acc_write_held_o = '0;
-    sum = line_sum_q[now_q];
-    if (acc_write_o) begin
+    sum = array_sum;
+    if (acc_write) begin
       acc_write_held_o = acc_banks(acc_write_address_o, int'(acc_write_bytes_o));
       if (line_accumulate_q[now_q])
         for (int j = 0; j < Cols; j++) sum[32*j +: 32] = sum[32*j +: 32] + (near ? near_value(j) : old_q[32*j +: 32]);
     end
     acc_write_data_o = (8*AccPort)'(sum);
     acc_read_held_o = '0;
-    if (acc_read_o) acc_read_held_o = acc_banks(acc_read_address_o, int'({14'h0, line_n_q[next_now], 2'b00}));
+    if (acc_read) acc_read_held_o = acc_banks(acc_read_address_o, int'({14'h0, line_n_q[next_now], 2'b00}));
   end
 
   // MAT-end.
@@ -211,10 +211,9 @@ module tilewright_matrix import tilewright_pkg::*; (
     end
     last_row = 1'b1;
     for (int d = 0; d < MatrixDims; d++) if (rows.index[d] + 32'd1 < row_matrix.extent[d]) last_row = 1'b0;
-    a_read_o = streams && row_matrix.k != '0;
     a_address_o = rows.a[MatrixDims-1];
     a_mask = '0;
-    if (a_read_o) a_mask = spad_banks(a_address_o, int'(row_matrix.k));
+    if (streams && row_matrix.k != '0) a_mask = spad_banks(a_address_o, int'(row_matrix.k));
   end
 
   // MAT-load-row.
@@ -238,12 +237,64 @@ module tilewright_matrix import tilewright_pkg::*; (
     l_loaded = (loading_q && loaded_q) || (l_granted && l_left == 16'd1);
     l_ends = loads && l_loaded && (l_signal & ~room_after_set[0]) == '0;
   end
-  assign w_read_o = l_wants && l_granted;
+  assign a_banks_o = a_mask;
+  assign w_banks_o = l_granted ? w_mask : '0;
   assign w_address_o = l_address;
   assign load_signal = l_ends ? l_signal : '0;
   assign give_o[2] = load_signal;
   assign room_o = after(room_after_set, load_signal);
-  assign spad_read_held_o = a_mask | (l_granted ? w_mask : '0);
+  assign spad_read_held_o = a_banks_o | w_banks_o;
+
+  // The array: rows of activations and of weights enter it in the cycle after they were read. A load goes to the tile that is not
+  // active; what it does not read is cleared by a wave that comes before, or with, the first row that it writes.
+  logic l_tile;
+  assign l_tile = mload_starts ? !active : shadow_q;
+  always_ff @(posedge clk_i) begin : edges
+    if (!rst_ni) begin
+      elements_q <= '0;
+      clear_q <= '0;
+      clear_tile_q <= '0;
+      write_q <= '0;
+      write_tile_q <= '0;
+      weights_q <= '0;
+    end else begin
+      automatic element_t element = '0;
+      element.tile = active;
+      element.kind = kind_of(row_instruction);
+      for (int i = 0; i < Rows; i++) begin
+        element.valid = streams && i < int'(row_matrix.k);
+        if (element.valid) element.operand = row_operand(row_instruction, row_bits, row_state, $signed(a_data_i[8*i +: 8]));
+        elements_q[i] <= element;
+      end
+      clear_q <= Rows'({clear_q, mload_starts});
+      clear_tile_q <= Rows'({clear_tile_q, l_tile});
+      write_q <= l_wants && l_granted ? Rows'(1) << l_row : '0;
+      write_tile_q <= l_tile;
+      if (l_wants && l_granted) begin
+        for (int j = 0; j < Cols; j++)
+          weights_q[j] <= j >= int'(l_n) ? WeightRest
+                                         : weight_value(mload_starts ? head.instruction : l_instruction_q,
+                                                        mload_starts ? head.bits : l_bits_q, mload_starts ? state_q : l_state_q,
+                                                        $signed(w_data_i[8*j +: 8]));
+      end
+    end
+  end
+  for (genvar i = 0; i < Rows; i++) begin : gen_events
+    assign events[i] = '{write: write_q[i], clear: clear_q[i], tile: write_q[i] ? write_tile_q : clear_tile_q[i]};
+  end
+  tilewright_array u_array (.clk_i, .rst_ni, .elements_i(elements_q), .events_i(events), .weights_i(weights_q), .sums_o(sums));
+
+  // Sums that the array is done with before they are written.
+  if (MatrixPipeline == Rows + Cols) begin : gen_no_wait
+    assign array_sum = sums;
+  end else begin : gen_wait
+    localparam int Wait = MatrixPipeline - Rows - Cols;
+    logic [32*Cols-1:0] wait_q [Wait];
+    assign array_sum = wait_q[Wait-1];
+    for (genvar i = 0; i < Wait; i++) begin : gen_stage
+      always_ff @(posedge clk_i) wait_q[i] <= i == 0 ? sums : wait_q[i == 0 ? 0 : i-1];
+    end
+  end
 
   always_ff @(posedge clk_i) begin : loader
     if (!rst_ni) begin
@@ -260,12 +311,9 @@ module tilewright_matrix import tilewright_pkg::*; (
       l_instruction_q <= '0;
       l_bits_q <= '0;
       l_state_q <= matrix_state_reset();
-      weight_row_q <= '0;
       active_q <= 1'b0;
       shadow_q <= 1'b0;
     end else begin
-      // A load goes to the tile that is not active.
-      automatic logic tile = mload_starts ? !active : shadow_q;
       if (mmul_starts && swap) active_q <= shadow_q;
       if (mload_starts) begin
         l_instruction_q <= head.instruction;
@@ -276,8 +324,7 @@ module tilewright_matrix import tilewright_pkg::*; (
         l_k_q <= started.k;
         l_n_q <= started.n;
         l_stride_q <= started.row_stride;
-        shadow_q <= tile;
-        for (int i = 0; i < Rows; i++) weight_row_q[(tile ? Rows : 0) + i] <= 1'b0;
+        shadow_q <= l_tile;
       end
       if (loads) begin
         loading_q <= !l_ends;
@@ -289,15 +336,6 @@ module tilewright_matrix import tilewright_pkg::*; (
           l_address_q <= l_address + l_stride;
           l_left_q <= l_left - 16'd1;
           l_row_q <= l_row + 16'd1;
-        end
-        if (w_read_o) begin
-          automatic logic [TileBits-1:0] row = '0;
-          for (int j = 0; j < Cols; j++)
-            if (j < int'(l_n))
-              row[16*j +: 16] = weight_value(mload_starts ? head.instruction : l_instruction_q, mload_starts ? head.bits : l_bits_q,
-                                             mload_starts ? state_q : l_state_q, $signed(w_data_i[8*j +: 8]));
-          weight_q[(tile ? Rows : 0) + int'(l_row)] <= row;
-          weight_row_q[(tile ? Rows : 0) + int'(l_row)] <= 1'b1;
         end
       end
     end
@@ -332,7 +370,6 @@ module tilewright_matrix import tilewright_pkg::*; (
       if (streams) begin
         automatic rows_t next = rows;
         automatic int at = -1;
-        automatic logic [32*Cols-1:0] sums = '0;
         for (int d = 0; d < MatrixDims; d++) if (rows.index[d] + 32'd1 < row_matrix.extent[d]) at = d;
         for (int d = 0; d < MatrixDims; d++) begin
           if (d == at) next.index[d] = rows.index[d] + 32'd1;
@@ -344,25 +381,15 @@ module tilewright_matrix import tilewright_pkg::*; (
         end
         s_rows_q <= next;
         streaming_q <= !last_row;
-        for (int j = 0; j < Cols; j++) begin
-          automatic logic signed [31:0] cell_sum = '0;
-          if (j < int'(row_matrix.n))
-            for (int i = 0; i < Rows; i++)
-              if (i < int'(row_matrix.k) && weight_row_q[(active ? Rows : 0) + i])
-                cell_sum = cell_sum + product(row_instruction, row_bits, row_state, $signed(a_data_i[8*i +: 8]),
-                                              $signed(weight_q[(active ? Rows : 0) + i][16*j +: 16]));
-          sums[32*j +: 32] = cell_sum;
-        end
-        line_sum_q[issue_at] <= sums;
         line_address_q[issue_at] <= rows.d[MatrixDims-1];
         line_n_q[issue_at] <= row_matrix.n;
         line_accumulate_q[issue_at] <= row_matrix.accumulate;
         line_last_q[issue_at] <= last_row;
         line_flight_q[issue_at] <= mmul_starts ? free_q : newest_q;
       end
-      if (acc_read_o) old_q <= acc_data_i;
-      wrote_q <= acc_write_o;
-      if (acc_write_o) begin
+      if (acc_read) old_q <= acc_data_i;
+      wrote_q <= acc_write;
+      if (acc_write) begin
         wrote_address_q <= acc_write_address_o;
         wrote_n_q <= line_n_q[now_q];
         wrote_sum_q <= sum;

@@ -1,54 +1,126 @@
-// A memory on chip: words as wide as a port, read and written at any byte. Arbitration is the units' (rows PORT-*): in a cycle
-// at most one reader and one writer touch a bank, so each bank needs one read and one write port.
-// verilator lint_off UNUSEDSIGNAL
-// Reason: addresses are as wide as DRAM's, and few of their bits address a memory on chip.
+// A memory on chip: banks of two RAM macros each, one for even and one for odd words, so that a piece may begin at any byte.
+// Arbitration is the units' (rows PORT-*): in a cycle at most one reader and one writer hold a bank.
 module tilewright_memory #(
-  parameter int Bytes = 1024,  // of the memory
-  parameter int Port = 16,     // bytes that a port moves
+  parameter int Banks = 2,         // contiguous ranges of addresses
+  parameter int BankBytes = 1024,  // of each
+  parameter int Port = 16,         // bytes that a port moves
   parameter int Readers = 2,
   parameter int Writers = 2
 ) (
-  input  logic                              clk_i,
-  input  logic [Readers-1:0]                read_i,          // the reader's piece is granted
-  input  logic [Readers-1:0][47:0]          read_address_i,  // its first byte
-  output logic [Readers-1:0][8*Port-1:0]    read_data_o,     // as of the beginning of the cycle
-  input  logic [Writers-1:0]                write_i,
-  input  logic [Writers-1:0][47:0]          write_address_i,
-  input  logic [Writers-1:0][15:0]          write_bytes_i,   // at most Port
-  input  logic [Writers-1:0][8*Port-1:0]    write_data_i
+  input  logic                           clk_i,
+  input  logic [Readers-1:0][Banks-1:0]  read_banks_i,    // the banks that the reader holds: those of its piece, or none
+  input  logic [Readers-1:0][47:0]       read_address_i,  // first byte of the piece
+  output logic [Readers-1:0][8*Port-1:0] read_data_o,     // as of the beginning of the cycle
+  input  logic [Writers-1:0][Banks-1:0]  write_banks_i,   // the banks that the writer holds
+  input  logic [Writers-1:0][47:0]       write_address_i, // first byte of the piece
+  input  logic [Writers-1:0][15:0]       write_bytes_i,   // of the piece: at most Port
+  input  logic [Writers-1:0][8*Port-1:0] write_data_i
 );
-  localparam int Words = (Bytes + Port - 1) / Port + 1;
-  logic [8*Port-1:0] word_q [Words];
-  initial for (int i = 0; i < Words; i++) word_q[i] = '0;
+  localparam int Shift = Port > 1 ? $clog2(Port) : 1;
+  localparam int Word = 1 << Shift; // bytes: the power of two that holds a port
+  localparam int Depth = (BankBytes + 2 * Word - 1) / (2 * Word) > 1 ? (BankBytes + 2 * Word - 1) / (2 * Word) : 2;
+  localparam int RowWidth = $clog2(Depth);
+  // A byte relative to its bank. A piece that comes from the bank below begins at a negative one, less than a word away.
+  localparam int LocalWidth = RowWidth + Shift + 2;
 
-  for (genvar r = 0; r < Readers; r++) begin : gen_read
-    always_comb begin
-      automatic int unsigned word = read_address_i[r][31:0] / Port;
-      automatic int unsigned offset = read_address_i[r][31:0] % Port;
-      read_data_o[r] = '0;
-      if (read_i[r]) begin
-        if (offset == 0) read_data_o[r] = word_q[word];
-        else read_data_o[r] = (8*Port)'({word_q[word+1], word_q[word]} >> (8 * offset));
+  // The banks that any one holds.
+  logic [Banks-1:0] reads, writes;
+  always_comb begin
+    reads = '0;
+    writes = '0;
+    for (int r = 0; r < Readers; r++) reads = reads | read_banks_i[r];
+    for (int w = 0; w < Writers; w++) writes = writes | write_banks_i[w];
+  end
+
+  logic [8*Port-1:0] bank_data [Banks];
+  for (genvar b = 0; b < Banks; b++) begin : gen_bank
+    localparam int Base = b * BankBytes;
+
+    logic w_swapped;
+    logic signed [LocalWidth-1:0] r_at, r_more, w_at, w_more;
+    logic [RowWidth-1:0] r_even_row, r_odd_row, w_even_row, w_odd_row;
+    logic [8*Word-1:0] r_even, r_odd, w_even, w_odd, w_even_mask, w_odd_mask;
+    logic [8*Port-1:0] w_data, w_ones;
+    logic [16*Word-1:0] w_pair, w_pair_mask;
+    logic [15:0] w_bytes;
+
+    // Word w stands in row w / 2 of the even macro or of the odd one. The words of a piece are w and w + 1.
+    always_comb begin : read_port
+      r_at = '0;
+      if (reads[b])
+        for (int r = 0; r < Readers; r++) if (read_banks_i[r][b]) r_at = LocalWidth'(read_address_i[r] - 48'(Base));
+      r_odd_row = r_at[Shift+1 +: RowWidth];
+      r_even_row = r_odd_row + RowWidth'(r_at[Shift]);
+      r_more = r_at + LocalWidth'(Port) - LocalWidth'(BankBytes); // bytes beyond the bank
+    end
+    always_comb begin : read_data
+      bank_data[b] = '0;
+      if (reads[b]) begin
+        bank_data[b] = (8*Port)'((r_at[Shift] ? {r_even, r_odd} : {r_odd, r_even}) >> {r_at[Shift-1:0], 3'b000});
+        if (r_at < 0) bank_data[b] = bank_data[b] & ({8*Port{1'b1}} << {-r_at, 3'b000});
+        if (r_more > 0) bank_data[b] = bank_data[b] & ({8*Port{1'b1}} >> {r_more, 3'b000});
+      end
+    end
+
+    always_comb begin : write_port
+      w_at = '0;
+      w_bytes = '0;
+      w_data = '0;
+      if (writes[b]) begin
+        for (int w = 0; w < Writers; w++) begin
+          if (write_banks_i[w][b]) begin
+            w_at = LocalWidth'(write_address_i[w] - 48'(Base));
+            w_bytes = write_bytes_i[w];
+            w_data = write_data_i[w];
+          end
+        end
+      end
+      w_odd_row = w_at[Shift+1 +: RowWidth];
+      w_even_row = w_odd_row + RowWidth'(w_at[Shift]);
+      w_swapped = w_at[Shift];
+      w_more = w_at + LocalWidth'(Port) - LocalWidth'(BankBytes);
+      w_ones = '0;
+      w_pair = '0;
+      w_pair_mask = '0;
+      if (writes[b]) begin
+        w_ones = {8*Port{1'b1}} >> {16'(Port) - w_bytes, 3'b000};
+        if (w_at < 0) w_ones = w_ones & ({8*Port{1'b1}} << {-w_at, 3'b000});
+        if (w_more > 0) w_ones = w_ones & ({8*Port{1'b1}} >> {w_more, 3'b000});
+        w_pair = (16*Word)'(w_data) << {w_at[Shift-1:0], 3'b000};
+        w_pair_mask = (16*Word)'(w_ones) << {w_at[Shift-1:0], 3'b000};
+      end
+      {w_odd, w_even} = w_swapped ? {w_pair[8*Word-1:0], w_pair[16*Word-1:8*Word]} : w_pair;
+      {w_odd_mask, w_even_mask} = w_swapped ? {w_pair_mask[8*Word-1:0], w_pair_mask[16*Word-1:8*Word]} : w_pair_mask;
+    end
+
+    tilewright_ram #(.Depth(Depth), .Width(8 * Word)) u_even (
+      .clk_i, .read_row_i(r_even_row), .read_data_o(r_even), .write_i(writes[b] && w_even_mask != '0), .write_row_i(w_even_row),
+      .write_mask_i(w_even_mask), .write_data_i(w_even)
+    );
+    tilewright_ram #(.Depth(Depth), .Width(8 * Word)) u_odd (
+      .clk_i, .read_row_i(r_odd_row), .read_data_o(r_odd), .write_i(writes[b] && w_odd_mask != '0), .write_row_i(w_odd_row),
+      .write_mask_i(w_odd_mask), .write_data_i(w_odd)
+    );
+
+    for (genvar r = 0; r < Readers; r++) begin : gen_alone
+      for (genvar s = 0; s < r; s++) begin : gen_other
+        one_reader_a_bank: assert property (@(posedge clk_i) !(read_banks_i[r][b] && read_banks_i[s][b]))
+          else $error("Two readers hold bank %0d.", b);
+      end
+    end
+    for (genvar w = 0; w < Writers; w++) begin : gen_alone_write
+      for (genvar v = 0; v < w; v++) begin : gen_other
+        one_writer_a_bank: assert property (@(posedge clk_i) !(write_banks_i[w][b] && write_banks_i[v][b]))
+          else $error("Two writers hold bank %0d.", b);
       end
     end
   end
 
-  for (genvar w = 0; w < Writers; w++) begin : gen_write
-    always_ff @(posedge clk_i) begin
-      if (write_i[w]) begin
-        automatic int unsigned word = write_address_i[w][31:0] / Port;
-        automatic int unsigned offset = write_address_i[w][31:0] % Port;
-        if (offset == 0 && write_bytes_i[w] == 16'(Port)) begin
-          word_q[word] <= write_data_i[w];
-        end else begin
-          automatic logic [8*Port-1:0] ones = {8*Port{1'b1}} >> (8 * (Port - 32'(write_bytes_i[w])));
-          automatic logic [16*Port-1:0] mask = {{8*Port{1'b0}}, ones} << (8 * offset);
-          automatic logic [16*Port-1:0] data = ({{8*Port{1'b0}}, write_data_i[w]} << (8 * offset)) & mask;
-          word_q[word] <= (word_q[word] & ~mask[8*Port-1:0]) | data[8*Port-1:0];
-          if (mask[8*Port]) word_q[word+1] <= (word_q[word+1] & ~mask[16*Port-1:8*Port]) | data[16*Port-1:8*Port];
-        end
-      end
+  for (genvar r = 0; r < Readers; r++) begin : gen_reader
+    always_comb begin
+      read_data_o[r] = '0;
+      if (read_banks_i[r] != '0)
+        for (int b = 0; b < Banks; b++) if (read_banks_i[r][b]) read_data_o[r] = read_data_o[r] | bank_data[b];
     end
   end
 endmodule
-// verilator lint_on UNUSEDSIGNAL

@@ -8,6 +8,7 @@ module tilewright_sequencer import tilewright_pkg::*; (
   input  logic [31:0]      code_count_i,    // instructions in the code
   input  logic [31:0]      entry_i,         // the first one to execute
   // AXI read address; it comes before the load unit's.
+  input  logic             ar_held_i,       // the channel is not free; registered
   output logic             ar_valid_o,
   output logic [47:0]      ar_address_o,
   // Beats of lines, in order of request.
@@ -83,7 +84,7 @@ module tilewright_sequencer import tilewright_pkg::*; (
     end
     wanted_slot = slot_of(wanted_line);
   end
-  assign ar_valid_o = rst_ni && wanted && !past_end && on_way_q < 8'(FetchOutstanding) && !pending_q[wanted_slot];
+  assign ar_valid_o = rst_ni && !ar_held_i && wanted && !past_end && on_way_q < 8'(FetchOutstanding) && !pending_q[wanted_slot];
   assign ar_address_o = wanted_line << LineShift;
 
   // SEQ-decode. A line is valid from the cycle after its last beat.

@@ -14,6 +14,7 @@ module tilewright_store import tilewright_pkg::*; (
   output mask_t            take_o,
   output mask_t            give_o [2],      // of the store that ends, of the set that starts
   // AXI write channels: the address goes with the first beat.
+  input  logic             w_held_i,        // one of the channels is not free; registered
   output logic             w_first_o,
   output logic             w_valid_o,
   output logic             w_last_o,
@@ -29,8 +30,8 @@ module tilewright_store import tilewright_pkg::*; (
   input  spad_mask_t       spad_by_vector_i,
   input  acc_mask_t        acc_by_matrix_i,
   input  acc_mask_t        acc_by_vector_i,
-  output logic             spad_read_o,
-  output logic             acc_read_o,
+  output spad_mask_t       spad_banks_o,    // that this one holds
+  output acc_mask_t        acc_banks_o,
   output logic [47:0]      read_address_o,  // byte
   input  logic [8*SpadPort-1:0] spad_data_i,
   input  logic [8*AccPort-1:0]  acc_data_i,
@@ -110,7 +111,7 @@ module tilewright_store import tilewright_pkg::*; (
   always_comb begin
     send_begin = burst_begin_q[send_q];
     send_end = burst_end_q[send_q];
-    sends = sending_q || (waiting_q != '0 && unanswered_q < 8'(StoreOutstanding));
+    sends = !w_held_i && (sending_q || (waiting_q != '0 && unanswered_q < 8'(StoreOutstanding)));
     beat_address = ((send_begin >> BeatShift) + 48'(beat_q)) << BeatShift;
     last_beat = beat_address + 48'(BusBytes) >= send_end;
     w_strobe_o = '0;
@@ -201,8 +202,8 @@ module tilewright_store import tilewright_pkg::*; (
     granted = piece && !by_matrix && !by_vector;
     last_piece = granted && 32'(count) == left;
   end
-  assign spad_read_o = granted && count != 0 && !move.to_acc;
-  assign acc_read_o = granted && count != 0 && move.to_acc;
+  assign spad_banks_o = granted ? spad_mask : '0;
+  assign acc_banks_o = granted ? acc_mask : '0;
   assign read_address_o = address;
 
   always_ff @(posedge clk_i) begin : gather

@@ -10,19 +10,27 @@ module tilewright_top import tilewright_pkg::*; (
   output logic        halted_o,       // `halt` executes in this cycle
   // AXI4 read address and data. Ids: 0 instruction fetch, 1 loads. The master is always ready for data.
   output logic        ar_valid_o,
+  input  logic        ar_ready_i,
   output logic [47:0] ar_addr_o,
   output logic [7:0]  ar_len_o,
+  output logic [2:0]  ar_size_o,      // whole beats
+  output logic [1:0]  ar_burst_o,     // INCR
   output logic        ar_id_o,
   input  logic        r_valid_i,
   input  logic        r_last_i,
   input  logic        r_id_i,
   input  logic [8*BusBytes-1:0] r_data_i,
-  // AXI4 write address, data and response. The address goes with the first beat. Ids: the store in flight.
+  // AXI4 write address, data and response, for which the master is always ready. The address goes with the first beat. Ids: the
+  // store in flight.
   output logic        aw_valid_o,
+  input  logic        aw_ready_i,
   output logic [47:0] aw_addr_o,
   output logic [7:0]  aw_len_o,
+  output logic [2:0]  aw_size_o,
+  output logic [1:0]  aw_burst_o,
   output logic [7:0]  aw_id_o,
   output logic        w_valid_o,
+  input  logic        w_ready_i,
   output logic        w_last_o,
   output logic [8*BusBytes-1:0] w_data_o,
   output logic [BusBytes-1:0]   w_strb_o,
@@ -56,6 +64,12 @@ module tilewright_top import tilewright_pkg::*; (
   logic fetch_ar, load_ar;
   logic [47:0] fetch_address, load_address;
   logic [7:0] load_beats;
+  logic store_aw, store_w, store_last;
+  logic [47:0] store_burst;
+  logic [7:0] store_beats, store_id;
+  logic [8*BusBytes-1:0] store_data;
+  logic [BusBytes-1:0] store_strobe;
+  logic ar_held, aw_held, w_held;
 
   levels_t avail_0, avail_1, avail_2, avail_3, avail_4;
   levels_t room_0, room_1, room_2, room_3, room_4;
@@ -76,7 +90,7 @@ module tilewright_top import tilewright_pkg::*; (
   assign full[UnitSequencer] = 1'b0;
   tilewright_sequencer u_sequencer (
     .clk_i, .rst_ni, .code_address_i, .code_count_i, .entry_i,
-    .ar_valid_o(fetch_ar), .ar_address_o(fetch_address),
+    .ar_held_i(ar_held), .ar_valid_o(fetch_ar), .ar_address_o(fetch_address),
     .r_valid_i(r_valid_i && !r_id_i), .r_last_i, .r_data_i,
     .avail_i(avail_0), .avail_o(avail_1), .room_i(room_0), .room_o(room_1), .take_o(take[0]), .give_o(give[0]),
     .full_i(full), .push_o(push), .issued_o(issued),
@@ -87,27 +101,29 @@ module tilewright_top import tilewright_pkg::*; (
   // Ports of the memories.
   localparam int SpadReaders = VectorStreams + 3; // streams, activations, weights, store
   localparam int AccReaders = VectorStreams + 2;  // streams, matrix, store
-  logic [SpadReaders-1:0] spad_read;
+  spad_mask_t [SpadReaders-1:0] spad_read_banks;
   logic [SpadReaders-1:0][47:0] spad_read_address;
   logic [SpadReaders-1:0][8*SpadPort-1:0] spad_read_data;
-  logic [1:0] spad_write;
+  spad_mask_t [1:0] spad_write_banks;
   logic [1:0][47:0] spad_write_address;
   logic [1:0][15:0] spad_write_bytes;
   logic [1:0][8*SpadPort-1:0] spad_write_data;
-  logic [AccReaders-1:0] acc_read;
+  acc_mask_t [AccReaders-1:0] acc_read_banks;
   logic [AccReaders-1:0][47:0] acc_read_address;
   logic [AccReaders-1:0][8*AccPort-1:0] acc_read_data;
-  logic [2:0] acc_write;
+  acc_mask_t [2:0] acc_write_banks;
   logic [2:0][47:0] acc_write_address;
   logic [2:0][15:0] acc_write_bytes;
   logic [2:0][8*AccPort-1:0] acc_write_data;
-  tilewright_memory #(.Bytes(SpadBytes), .Port(SpadPort), .Readers(SpadReaders), .Writers(2)) u_spad (
-    .clk_i, .read_i(spad_read), .read_address_i(spad_read_address), .read_data_o(spad_read_data),
-    .write_i(spad_write), .write_address_i(spad_write_address), .write_bytes_i(spad_write_bytes), .write_data_i(spad_write_data)
+  tilewright_memory #(.Banks(SpadBanks), .BankBytes(SpadBankBytes), .Port(SpadPort), .Readers(SpadReaders), .Writers(2)) u_spad (
+    .clk_i, .read_banks_i(spad_read_banks), .read_address_i(spad_read_address), .read_data_o(spad_read_data),
+    .write_banks_i(spad_write_banks), .write_address_i(spad_write_address), .write_bytes_i(spad_write_bytes),
+    .write_data_i(spad_write_data)
   );
-  tilewright_memory #(.Bytes(AccBytes), .Port(AccPort), .Readers(AccReaders), .Writers(3)) u_acc (
-    .clk_i, .read_i(acc_read), .read_address_i(acc_read_address), .read_data_o(acc_read_data),
-    .write_i(acc_write), .write_address_i(acc_write_address), .write_bytes_i(acc_write_bytes), .write_data_i(acc_write_data)
+  tilewright_memory #(.Banks(AccBanks), .BankBytes(AccBankBytes), .Port(AccPort), .Readers(AccReaders), .Writers(3)) u_acc (
+    .clk_i, .read_banks_i(acc_read_banks), .read_address_i(acc_read_address), .read_data_o(acc_read_data),
+    .write_banks_i(acc_write_banks), .write_address_i(acc_write_address), .write_bytes_i(acc_write_bytes),
+    .write_data_i(acc_write_data)
   );
   assign spad_write_o = spad_write;
   assign spad_write_address_o = spad_write_address;
@@ -120,6 +136,10 @@ module tilewright_top import tilewright_pkg::*; (
 
   spad_mask_t spad_read_by_matrix, spad_read_by_vector, spad_write_by_vector;
   acc_mask_t acc_read_by_matrix, acc_read_by_vector, acc_write_by_matrix, acc_write_by_vector;
+  assign acc_read_banks[VectorStreams] = acc_read_by_matrix;
+  assign acc_write_banks[0] = acc_write_by_matrix;
+  assign acc_write_banks[1] = acc_write_by_vector;
+  assign spad_write_banks[0] = spad_write_by_vector;
   logic [31:0] matrix_conflicts [4], vector_conflicts [4], load_conflicts [4], store_conflicts [4];
   for (genvar i = 0; i < 4; i++) begin : gen_conflicts
     assign conflicts_o[i] = matrix_conflicts[i];
@@ -140,12 +160,12 @@ module tilewright_top import tilewright_pkg::*; (
   tilewright_matrix u_matrix (
     .clk_i, .rst_ni, .push_i(push[UnitMatrix]), .issued_i(issued), .full_o(full[UnitMatrix]), .idle_o(matrix_idle),
     .avail_i(avail_1), .avail_o(avail_2), .room_i(room_1), .room_o(room_2), .take_o(take[1]), .give_o(matrix_give),
-    .a_read_o(spad_read[VectorStreams]), .a_address_o(spad_read_address[VectorStreams]), .a_data_i(spad_read_data[VectorStreams]),
-    .w_read_o(spad_read[VectorStreams+1]), .w_address_o(spad_read_address[VectorStreams+1]),
+    .a_banks_o(spad_read_banks[VectorStreams]), .a_address_o(spad_read_address[VectorStreams]), .a_data_i(spad_read_data[VectorStreams]),
+    .w_banks_o(spad_read_banks[VectorStreams+1]), .w_address_o(spad_read_address[VectorStreams+1]),
     .w_data_i(spad_read_data[VectorStreams+1]),
-    .acc_read_o(acc_read[VectorStreams]), .acc_read_address_o(acc_read_address[VectorStreams]),
+    .acc_read_address_o(acc_read_address[VectorStreams]),
     .acc_data_i(acc_read_data[VectorStreams]),
-    .acc_write_o(acc_write[0]), .acc_write_address_o(acc_write_address[0]), .acc_write_bytes_o(acc_write_bytes[0]),
+    .acc_write_address_o(acc_write_address[0]), .acc_write_bytes_o(acc_write_bytes[0]),
     .acc_write_data_o(acc_write_data[0]),
     .spad_read_held_o(spad_read_by_matrix), .acc_read_held_o(acc_read_by_matrix), .acc_write_held_o(acc_write_by_matrix),
     .activity_o(activity_o[1]), .start_o(start_o[0]), .fault_o(fault_o[0]), .end_o(matrix_end), .conflicts_o(matrix_conflicts)
@@ -170,9 +190,9 @@ module tilewright_top import tilewright_pkg::*; (
     .acc_write_by_matrix_i(acc_write_by_matrix),
     .spad_read_held_o(spad_read_by_vector), .acc_read_held_o(acc_read_by_vector), .spad_write_held_o(spad_write_by_vector),
     .acc_write_held_o(acc_write_by_vector),
-    .spad_read_o(spad_read[VectorStreams-1:0]), .acc_read_o(acc_read[VectorStreams-1:0]), .read_address_o(vector_address),
+    .spad_banks_o(spad_read_banks[VectorStreams-1:0]), .acc_banks_o(acc_read_banks[VectorStreams-1:0]), .read_address_o(vector_address),
     .spad_data_i(spad_read_data[VectorStreams-1:0]), .acc_data_i(acc_read_data[VectorStreams-1:0]),
-    .spad_write_o(spad_write[0]), .acc_write_o(acc_write[1]), .write_address_o(vector_write_address),
+    .write_address_o(vector_write_address),
     .write_bytes_o(vector_write_bytes), .write_data_o(vector_write_data),
     .activity_o(activity_o[2]), .start_o(start_o[1]), .fault_o(fault_o[1]), .end_o(end_o[3]), .conflicts_o(vector_conflicts)
   );
@@ -189,10 +209,10 @@ module tilewright_top import tilewright_pkg::*; (
   tilewright_load u_load (
     .clk_i, .rst_ni, .push_i(push[UnitLoad]), .issued_i(issued), .full_o(full[UnitLoad]), .idle_o(load_idle),
     .avail_i(avail_3), .avail_o(avail_4), .room_i(room_3), .room_o(room_4), .take_o(take[3]), .give_o(load_give),
-    .ar_busy_i(fetch_ar), .ar_valid_o(load_ar), .ar_address_o(load_address), .ar_beats_o(load_beats),
+    .ar_busy_i(fetch_ar || ar_held), .ar_valid_o(load_ar), .ar_address_o(load_address), .ar_beats_o(load_beats),
     .r_valid_i(r_valid_i && r_id_i), .r_last_i, .r_data_i,
     .spad_by_vector_i(spad_write_by_vector), .acc_by_matrix_i(acc_write_by_matrix), .acc_by_vector_i(acc_write_by_vector),
-    .spad_write_o(spad_write[1]), .acc_write_o(acc_write[2]), .write_address_o(load_write_address),
+    .spad_banks_o(spad_write_banks[1]), .acc_banks_o(acc_write_banks[2]), .write_address_o(load_write_address),
     .write_bytes_o(load_write_bytes), .write_data_o(load_write_data),
     .activity_o(activity_o[3]), .start_o(start_o[2]), .fault_o(fault_o[2]), .end_o(load_end), .conflicts_o(load_conflicts)
   );
@@ -203,19 +223,45 @@ module tilewright_top import tilewright_pkg::*; (
   tilewright_store u_store (
     .clk_i, .rst_ni, .push_i(push[UnitStore]), .issued_i(issued), .full_o(full[UnitStore]), .idle_o(store_idle),
     .avail_i(avail_4), .room_i(room_4), .take_o(take[4]), .give_o(store_give),
-    .w_first_o(aw_valid_o), .w_valid_o, .w_last_o, .w_address_o(aw_addr_o), .w_beats_o(aw_len_o), .w_id_o(aw_id_o),
-    .w_data_o, .w_strobe_o(w_strb_o), .b_valid_i, .b_id_i,
+    .w_held_i(aw_held || w_held), .w_first_o(store_aw), .w_valid_o(store_w), .w_last_o(store_last),
+    .w_address_o(store_burst), .w_beats_o(store_beats), .w_id_o(store_id), .w_data_o(store_data),
+    .w_strobe_o(store_strobe), .b_valid_i, .b_id_i,
     .spad_by_matrix_i(spad_read_by_matrix), .spad_by_vector_i(spad_read_by_vector),
     .acc_by_matrix_i(acc_read_by_matrix), .acc_by_vector_i(acc_read_by_vector),
-    .spad_read_o(spad_read[VectorStreams+2]), .acc_read_o(acc_read[VectorStreams+1]), .read_address_o(store_address),
+    .spad_banks_o(spad_read_banks[VectorStreams+2]), .acc_banks_o(acc_read_banks[VectorStreams+1]), .read_address_o(store_address),
     .spad_data_i(spad_read_data[VectorStreams+2]), .acc_data_i(acc_read_data[VectorStreams+1]),
     .activity_o(activity_o[4]), .start_o(start_o[3]), .fault_o(fault_o[3]), .end_o(store_end), .conflicts_o(store_conflicts)
   );
 
   // AXI read address: the sequencer's comes first.
-  assign ar_valid_o = fetch_ar || load_ar;
-  assign ar_addr_o = fetch_ar ? fetch_address : load_address;
-  assign ar_len_o = fetch_ar ? 8'(FetchBytes / BusBytes - 1) : load_beats;
-  assign ar_id_o = !fetch_ar;
+  tilewright_axi_hold #(.Width(57)) u_ar (
+    .clk_i, .rst_ni, .valid_i(fetch_ar || load_ar),
+    .data_i(fetch_ar ? {fetch_address, 8'(FetchBytes / BusBytes - 1), 1'b0} : {load_address, load_beats, 1'b1}),
+    .held_o(ar_held), .valid_o(ar_valid_o), .data_o({ar_addr_o, ar_len_o, ar_id_o}), .ready_i(ar_ready_i)
+  );
+  tilewright_axi_hold #(.Width(64)) u_aw (
+    .clk_i, .rst_ni, .valid_i(store_aw), .data_i({store_burst, store_beats, store_id}),
+    .held_o(aw_held), .valid_o(aw_valid_o), .data_o({aw_addr_o, aw_len_o, aw_id_o}), .ready_i(aw_ready_i)
+  );
+  tilewright_axi_hold #(.Width(9*BusBytes+1)) u_w (
+    .clk_i, .rst_ni, .valid_i(store_w), .data_i({store_last, store_strobe, store_data}),
+    .held_o(w_held), .valid_o(w_valid_o), .data_o({w_last_o, w_strb_o, w_data_o}), .ready_i(w_ready_i)
+  );
+  assign ar_size_o = 3'($clog2(BusBytes));
+  assign ar_burst_o = 2'b01;
+  assign aw_size_o = ar_size_o;
+  assign aw_burst_o = ar_burst_o;
+
+`ifndef SYNTHESIS
+  tilewright_axi_checker #(
+    .BusBytes(BusBytes), .BurstBytes(BurstBytes), .Reads(FetchOutstanding > LoadBuffers ? FetchOutstanding : LoadBuffers),
+    .Writes(StoreOutstanding + 1)
+  ) u_checker (
+    .clk_i, .rst_ni, .ar_valid_i(ar_valid_o), .ar_ready_i, .ar_addr_i(ar_addr_o), .ar_len_i(ar_len_o), .ar_size_i(ar_size_o),
+    .ar_burst_i(ar_burst_o), .ar_id_i(ar_id_o), .r_valid_i, .r_last_i, .r_id_i, .aw_valid_i(aw_valid_o), .aw_ready_i,
+    .aw_addr_i(aw_addr_o), .aw_len_i(aw_len_o), .aw_size_i(aw_size_o), .aw_burst_i(aw_burst_o), .aw_id_i(aw_id_o),
+    .w_valid_i(w_valid_o), .w_ready_i, .w_last_i(w_last_o), .w_data_i(w_data_o), .w_strb_i(w_strb_o), .b_valid_i, .b_id_i
+  );
+`endif
 endmodule
 // verilator lint_on UNUSEDSIGNAL

@@ -25,13 +25,11 @@ module tilewright_vector import tilewright_pkg::*; (
   output acc_mask_t        acc_read_held_o,
   output spad_mask_t       spad_write_held_o,
   output acc_mask_t        acc_write_held_o,
-  output logic [VectorStreams-1:0]       spad_read_o,
-  output logic [VectorStreams-1:0]       acc_read_o,
+  output spad_mask_t [VectorStreams-1:0] spad_banks_o,   // that the stream holds
+  output acc_mask_t [VectorStreams-1:0]  acc_banks_o,
   output logic [VectorStreams-1:0][47:0] read_address_o, // byte
   input  logic [VectorStreams-1:0][8*SpadPort-1:0] spad_data_i,
   input  logic [VectorStreams-1:0][8*AccPort-1:0]  acc_data_i,
-  output logic             spad_write_o,
-  output logic             acc_write_o,
   output logic [47:0]      write_address_o,
   output logic [15:0]      write_bytes_o,
   output logic [32*Lanes-1:0] write_data_o,
@@ -170,8 +168,6 @@ module tilewright_vector import tilewright_pkg::*; (
     write_data_o = '0;
     if (w_granted) write_data_o = w_done == '0 ? pipe_data_q[pipe_head_q] : pipe_data_q[pipe_head_q] >> (8 * w_done);
   end
-  assign spad_write_o = w_granted && !w_to_acc;
-  assign acc_write_o = w_granted && w_to_acc;
   assign write_address_o = w_address;
   assign write_bytes_o = w_bytes;
 
@@ -194,6 +190,8 @@ module tilewright_vector import tilewright_pkg::*; (
     acc_mask = '0;
     spad_read_held_o = '0;
     acc_read_held_o = '0;
+    spad_banks_o = '0;
+    acc_banks_o = '0;
     progress = 1'b1;
     denied = StallNone;
     tap_done = in_taps && !frozen;
@@ -221,6 +219,8 @@ module tilewright_vector import tilewright_pkg::*; (
           if (granted[m]) begin
             spad_read_held_o = spad_read_held_o | spad_mask;
             acc_read_held_o = acc_read_held_o | acc_mask;
+            spad_banks_o[m] = spad_mask;
+            acc_banks_o[m] = acc_mask;
             progress = 1'b1;
             left_d[m] = left_q[m] - (whole ? piece[m] : 16'd1);
           end else begin
@@ -234,8 +234,6 @@ module tilewright_vector import tilewright_pkg::*; (
     end
   end
   for (genvar m = 0; m < VectorStreams; m++) begin : gen_ports
-    assign spad_read_o[m] = granted[m] && !cur_q.stream[m].to_acc;
-    assign acc_read_o[m] = granted[m] && cur_q.stream[m].to_acc;
     assign read_address_o[m] = address_q[m];
   end
 

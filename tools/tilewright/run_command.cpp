@@ -29,7 +29,7 @@ struct Options {
   std::vector<std::string> inputs;
   std::string outputDirectory;
   bool raw = false;
-  std::string json, csv, trace;
+  std::string json, csv, trace, waves;
   bool noHost = false;
   int64_t maxCycles = 0;
   uint64_t seed = 0;
@@ -99,6 +99,7 @@ static void run(const Options &options) {
 
   RunOptions limits;
   limits.maxCycles = options.maxCycles;
+  limits.waves = options.waves;
   auto start = std::chrono::steady_clock::now();
   Session::Result result = session.run(*engine, limits, options.raw);
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -161,6 +162,10 @@ void addRunCommand(CLI::App &app) {
                    "Write a trace of every instruction; ui.perfetto.dev opens it")
       ->group("Reports");
   command
+      ->add_option("--waves", options->waves,
+                   "rtl engine: write all signals, of the first sample, as FST; GTKWave opens it")
+      ->group("Reports");
+  command
       ->add_flag("--no-host", options->noHost,
                  "Leave out what differs from run to run: host time and memory")
       ->group("Reports");
@@ -171,6 +176,10 @@ void addRunCommand(CLI::App &app) {
     if (onStandardOutput > 1)
       throw CLI::ValidationError("--json, --csv, --trace",
                                  "only one of them can be written to standard output");
+    if (!options->waves.empty() && options->engine != "rtl")
+      throw CLI::ValidationError(
+          "--waves",
+          fmt::format("the {} engine has no signals; add --engine rtl", options->engine));
     run(*options);
   });
 }

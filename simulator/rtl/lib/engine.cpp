@@ -6,11 +6,14 @@
 #include "tilewright/simulator/dram_model.h"
 #include "tilewright/simulator/engine.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/files.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <deque>
 #include <fmt/format.h>
+#include <random>
 #include <stdexcept>
 
 namespace tilewright {
@@ -50,24 +53,32 @@ public:
     return changed || ports.rValid != 0 || ports.bValid != 0;
   }
 
+  // Refuses at random what the core may send; a beat is not taken before its address.
+  void refuse(std::mt19937_64 &random, ModelPorts &ports) const {
+    ports.arReady = random() % 4 == 0;
+    ports.awReady = random() % 4 == 0;
+    ports.wReady = random() % 3 == 0 && (beatsLeft_ != 0 || ports.awReady != 0);
+  }
+
   // Takes what the core sends in cycle t.
   void accept(int64_t t, const ModelPorts &ports) {
-    if (ports.arValid != 0) {
+    if (ports.arValid != 0 && ports.arReady != 0) {
       const uint64_t bytes = (uint64_t(ports.arLen) + 1) * bus_ - ports.arAddress % bus_;
       checkBurst("read", ports.arAddress, bytes);
       const int64_t last = model_.read(t, ports.arAddress, static_cast<int64_t>(bytes));
       reads_.push_back({last - ports.arLen, last, ports.arAddress / bus_ * bus_, ports.arId});
     }
-    if (ports.awValid != 0) {
+    if (ports.awValid != 0 && ports.awReady != 0) {
       if (beatsLeft_ != 0)
         throw std::logic_error("a write address comes before the last beat of the burst before it");
       beatsLeft_ = ports.awLen + 1;
+      writeId_ = ports.awId;
       writeAddress_ = ports.awAddress;
       beatAddress_ = writeAddress_ / bus_ * bus_;
       writeBytes_ = (uint64_t(ports.awLen) + 1) * bus_ - writeAddress_ % bus_;
       checkBurst("write", writeAddress_, writeBytes_);
     }
-    if (ports.wValid == 0)
+    if (ports.wValid == 0 || ports.wReady == 0)
       return;
     if (beatsLeft_ == 0)
       throw std::logic_error("a write beat comes without an address");
@@ -77,7 +88,7 @@ public:
       throw std::logic_error("the last beat of a write burst is not where its length says");
     if (ports.wLast != 0)
       responses_.push_back(
-          {model_.write(t, writeAddress_, static_cast<int64_t>(writeBytes_)), ports.awId});
+          {model_.write(t, writeAddress_, static_cast<int64_t>(writeBytes_)), writeId_});
   }
 
   bool isQuiet() const { return reads_.empty() && responses_.empty() && beatsLeft_ == 0; }
@@ -119,6 +130,7 @@ private:
   std::deque<Read> reads_;
   std::deque<Response> responses_;
   int beatsLeft_ = 0;
+  uint8_t writeId_ = 0;
   uint64_t writeAddress_ = 0, beatAddress_ = 0, writeBytes_ = 0;
 };
 
@@ -132,6 +144,12 @@ public:
   ~Instance() { library_.destroy(model_); }
   void settle() { library_.settle(model_, &ports); }
   void clock() { library_.clock(model_, &ports); }
+  // From now on, all signals go to the file. A cycle takes `period` picoseconds.
+  void writeWaves(const std::string &path, uint64_t period) {
+    writeFile(path, ""); // says why it cannot be written
+    if (library_.waves(model_, path.c_str(), period) == 0)
+      throw std::logic_error("the model writes no waves");
+  }
   ModelPorts ports;
 
 private:
@@ -147,15 +165,17 @@ public:
   const char *name() const override { return "rtl"; }
 
   RunRecord run(const Program &program, DramImage &dram, const RunOptions &options) override {
-    if (model_ == nullptr)
-      model_ = &rtl::loadModel(isa_);
-    return rtl::run(isa_, *model_, dramConfig_, program, dram, options);
+    const bool shows = !options.waves.empty();
+    const rtl::ModelLibrary *&model = models_[shows];
+    if (model == nullptr)
+      model = &rtl::loadModel(isa_, shows ? rtl::Signals::Waves : rtl::Signals::Hidden);
+    return rtl::run(isa_, *model, dramConfig_, program, dram, options);
   }
 
 private:
   const isa::Isa &isa_;
   DramConfig dramConfig_;
-  const rtl::ModelLibrary *model_ = nullptr; // loaded when first needed
+  const rtl::ModelLibrary *models_[2] = {}; // without and with waves; loaded when first needed
 };
 
 } // namespace
@@ -163,7 +183,8 @@ private:
 namespace rtl {
 
 RunRecord run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig &dramConfig,
-              const Program &program, DramImage &dram, const RunOptions &options) {
+              const Program &program, DramImage &dram, const RunOptions &options,
+              uint64_t refusals) {
   const auto begin = std::chrono::steady_clock::now();
   if (program.codeAddress % static_cast<uint64_t>(isa.instructionBytes()) != 0)
     throw UserError(
@@ -182,9 +203,13 @@ RunRecord run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig
   ports.watchesWrites = options.sink != nullptr;
   ports.spadPort = static_cast<uint16_t>(isa.memory(isa::Space::Spad).portBytes);
   ports.accPort = static_cast<uint16_t>(isa.memory(isa::Space::Acc).portBytes);
+  if (!options.waves.empty())
+    core.writeWaves(options.waves,
+                    std::max<uint64_t>(2, 1000000000000 / static_cast<uint64_t>(isa.clockHz())));
   core.settle();
   core.clock();
   ports.resetN = 1;
+  std::mt19937_64 random(refusals);
   int64_t t = 0;
   bool stopped = false;
   for (;; ++t) {
@@ -192,12 +217,14 @@ RunRecord run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig
       stopped = true;
       break;
     }
-    if (memory.drive(t, ports) || t == 0)
+    if (refusals != 0)
+      memory.refuse(random, ports);
+    if (memory.drive(t, ports) || t == 0 || refusals != 0)
       core.settle();
     if (ports.errors != 0)
       throw std::logic_error(fmt::format("an assertion of the RTL failed in cycle {}", t));
     const bool halted = ports.halted != 0;
-    trace.cycle(t, ports, memory.isQuiet());
+    trace.cycle(t, ports, memory.isQuiet() && refusals == 0);
     memory.accept(t, ports);
     core.clock();
     if (halted) {

@@ -31,6 +31,8 @@ public:
   std::string write(const isa::Expr &expr);
   // The same in another type.
   std::string writeAs(const isa::Expr &expr, const isa::Type &type);
+  // `name`, which may be sliced and has the node's type, stands for the node from now on.
+  void define(const isa::Expr &expr, const std::string &name) { known_[&expr] = name; }
 
   const std::string &declarations() const { return declarations_; }
   const std::string &statements() const { return statements_; }

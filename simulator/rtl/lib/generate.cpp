@@ -24,6 +24,13 @@ void check(const isa::Isa &isa) {
   if (line % bus != 0)
     fail(fmt::format("sequencer.fetch_bytes {} is no multiple of bus_bytes {}", line, bus),
          "make the line at least one beat of the bus");
+  const int64_t rows = isa.param("rows"), cols = isa.param("cols"),
+                pipeline = isa.timing().at("matrix.pipeline");
+  if (pipeline < rows + cols)
+    fail(fmt::format("matrix.pipeline is {}, and a row of activations takes {} cycles through an "
+                     "array of {} x {}",
+                     pipeline, rows + cols, rows, cols),
+         fmt::format("make it at least {}, or run --engine cycle", rows + cols));
   if (isa.param("burst_bytes") / bus > 256)
     fail(fmt::format("a burst of {} bytes has more than 256 beats", isa.param("burst_bytes")),
          "AXI4 allows no more");
@@ -60,6 +67,7 @@ std::vector<SourceFile> generate(const isa::Isa &isa) {
       {"tilewright_load.svh", head + moveText(isa, isa::UnitTemplate::DmaLoad), false},
       {"tilewright_store.svh", head + moveText(isa, isa::UnitTemplate::DmaStore), false},
       {"tilewright_matrix.svh", head + matrixText(isa), false},
+      {"tilewright_pe.svh", head + cellText(isa), false},
       {"tilewright_vector.svh", head + vectorText(isa), false}};
   for (const Template &file : templates())
     files.push_back({file.name, file.text, true});

@@ -1,7 +1,8 @@
-// The matrix unit: the nest of an instruction's rows, the value of a weight, the product that a
-// cell adds.
+// The matrix unit: the nest of an instruction's rows, the value of a weight, and what a cell of the
+// array adds.
 #include "writer.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <stdexcept>
 
@@ -59,23 +60,6 @@ std::string accumulates(const isa::Instruction &instruction, const isa::Step &st
                       "operand 'accumulate'");
 }
 
-void check(const isa::Instruction &instruction, const isa::Isa &isa) {
-  const isa::Step &step = instruction.steps[static_cast<size_t>(timedStep(instruction))];
-  if (unitOf(isa, isa::UnitTemplate::Matrix).arrays.size() != 2)
-    refuse(instruction, "the matrix unit has two arrays: shadow weights and active ones");
-  for (const isa::MemoryAccess &access : instruction.accesses)
-    if (!access.write && access.reductions && access.elementBytes != 1)
-      refuse(instruction, "activations are bytes");
-  if (!isContraction(instruction)) {
-    if (step.out.isMemory || step.iterators.size() < 2 || instruction.accesses[0].elementBytes != 1)
-      refuse(instruction, "weights are bytes and become an array");
-    return;
-  }
-  if (step.kind != isa::StepKind::Reduce || step.combiner != isa::Combiner::Add || step.post ||
-      step.accumulator != isa::Type{true, 32})
-    refuse(instruction, "a contraction adds products in 32 bits and writes the sum");
-}
-
 void writeConfiguration(std::string &text, const isa::Instruction &instruction, const isa::Isa &isa,
                         const Nest &nest) {
   const isa::Step &step = instruction.steps[static_cast<size_t>(timedStep(instruction))];
@@ -108,21 +92,146 @@ void writeConfiguration(std::string &text, const isa::Instruction &instruction, 
                       instruction.index, writer.declarations(), writer.statements(), body);
 }
 
-// A function over one element: `expr` with the given names for reads of memory and of arrays.
-void writeValue(std::string &text, const isa::Instruction &instruction, const isa::Isa &isa,
-                const Expr &expr, const char *result, const isa::Type &type) {
+// Where weights take no part in a contraction's expression is computed once for each row of
+// activations, at the edge of the array; only what is left is computed in each cell.
+bool usesWeight(const Expr &expr) {
+  if (expr.kind == ExprKind::ArrayRead)
+    return true;
+  return std::any_of(expr.args.begin(), expr.args.end(),
+                     [](const isa::ExprPtr &arg) { return usesWeight(*arg); });
+}
+
+bool isConstant(const Expr &expr) {
+  return expr.kind == ExprKind::Literal ||
+         (!expr.args.empty() &&
+          std::all_of(expr.args.begin(), expr.args.end(),
+                      [](const isa::ExprPtr &arg) { return isConstant(*arg); }) &&
+          expr.kind != ExprKind::MemoryRead && expr.kind != ExprKind::ArrayRead);
+}
+
+void collectEdges(const Expr &expr, std::vector<const Expr *> &edges) {
+  if (!usesWeight(expr)) {
+    if (!isConstant(expr) && std::find(edges.begin(), edges.end(), &expr) == edges.end())
+      edges.push_back(&expr);
+    return;
+  }
+  if (expr.kind != ExprKind::ArrayRead)
+    for (const isa::ExprPtr &arg : expr.args)
+      collectEdges(*arg, edges);
+}
+
+const Expr &timedExpr(const isa::Instruction &instruction) {
+  return *instruction.steps[static_cast<size_t>(timedStep(instruction))].expr;
+}
+
+// What weights beyond those that a load reads become.
+__int128 restOf(const isa::Instruction &instruction) {
+  const isa::Step &step = instruction.steps[static_cast<size_t>(timedStep(instruction))];
+  return step.otherwise ? step.otherwise->value : 0;
+}
+
+void check(const isa::Instruction &instruction, const isa::Isa &isa) {
+  const isa::Step &step = instruction.steps[static_cast<size_t>(timedStep(instruction))];
+  const auto &arrays = unitOf(isa, isa::UnitTemplate::Matrix).arrays;
+  if (arrays.size() != 2 || arrays[0].type != arrays[1].type || arrays[0].reset != arrays[1].reset)
+    refuse(instruction, "the matrix unit has two arrays, alike: shadow weights and active ones");
+  for (const isa::MemoryAccess &access : instruction.accesses)
+    if (!access.write && access.reductions && access.elementBytes != 1)
+      refuse(instruction, "activations are bytes");
+  if (!isContraction(instruction)) {
+    if (step.out.isMemory || step.iterators.size() < 2 || instruction.accesses[0].elementBytes != 1)
+      refuse(instruction, "weights are bytes and become an array");
+    if ((step.otherwise && step.otherwise->kind != ExprKind::Literal) ||
+        restOf(instruction) != cellShapeOf(isa).weightRest)
+      refuse(instruction, "weights that are not read become one constant");
+    return;
+  }
+  if (step.kind != isa::StepKind::Reduce || step.combiner != isa::Combiner::Add || step.post ||
+      step.accumulator != isa::Type{true, 32})
+    refuse(instruction, "a contraction adds products in 32 bits and writes the sum");
+}
+
+// A contraction: the values that its cells get from the edge, side by side in an operand.
+struct Cell {
+  const isa::Instruction *instruction;
+  std::vector<const Expr *> edges;
+  int bits() const {
+    int all = 0;
+    for (const Expr *edge : edges)
+      all += edge->type.bits;
+    return all;
+  }
+};
+
+std::vector<Cell> cellsOf(const isa::Isa &isa) {
+  std::vector<Cell> cells;
+  for (const isa::Instruction *instruction : workOf(isa, isa::UnitTemplate::Matrix))
+    if (isContraction(*instruction)) {
+      cells.push_back({instruction, {}});
+      collectEdges(timedExpr(*instruction), cells.back().edges);
+    }
+  return cells;
+}
+
+// The operand that a row of activations sends into the array for one of its elements.
+void writeOperand(std::string &text, const Cell &cell, const isa::Isa &isa) {
   ExpressionWriter writer(
       [&](ExpressionWriter &, const Expr &leaf) -> std::string {
         if (leaf.kind == ExprKind::MemoryRead)
           return converted("element", {true, 8}, leaf.type);
-        if (leaf.kind == ExprKind::ArrayRead)
-          return converted("weight", {true, 16}, leaf.type);
+        return scalarLeaf(*cell.instruction, isa, leaf);
+      },
+      "      ");
+  std::string body;
+  int low = 0;
+  for (const Expr *edge : cell.edges) {
+    body += fmt::format("      row_operand[{}:{}] = {};\n", low + edge->type.bits - 1, low,
+                        writer.write(*edge));
+    low += edge->type.bits;
+  }
+  text += fmt::format("    {}: begin : operand_{}\n{}{}{}    end\n", constantOf(*cell.instruction),
+                      cell.instruction->index, writer.declarations(), writer.statements(), body);
+}
+
+// The product of one contraction in a cell, from its operand and its weight.
+void writeProduct(std::string &text, const Cell &cell, size_t kind, const isa::Type &weight) {
+  ExpressionWriter writer(
+      [&](ExpressionWriter &, const Expr &leaf) -> std::string {
+        if (leaf.kind != ExprKind::ArrayRead)
+          throw std::logic_error("a cell reads more than its weight");
+        return converted("weight", weight, leaf.type);
+      },
+      "      ");
+  std::string declarations, slices;
+  int low = 0;
+  for (size_t i = 0; i < cell.edges.size(); ++i) {
+    const isa::Type &type = cell.edges[i]->type;
+    const std::string name = fmt::format("e{}", i);
+    declarations += fmt::format("      {} {};\n", declaration(type), name);
+    slices += fmt::format("      {} = operand[{}:{}];\n", name, low + type.bits - 1, low);
+    writer.define(*cell.edges[i], name);
+    low += type.bits;
+  }
+  const std::string value = writer.writeAs(timedExpr(*cell.instruction), {true, 32});
+  text += fmt::format("    MatrixKindBits'({}): begin : product_{} // {}\n{}{}{}{}      product = "
+                      "{};\n    end\n",
+                      kind, cell.instruction->index, cell.instruction->name, declarations,
+                      writer.declarations(), slices, writer.statements(), value);
+}
+
+// A weight as the array holds it, made from an element that was read.
+void writeWeight(std::string &text, const isa::Instruction &instruction, const isa::Isa &isa,
+                 const isa::Type &weight) {
+  ExpressionWriter writer(
+      [&](ExpressionWriter &, const Expr &leaf) -> std::string {
+        if (leaf.kind == ExprKind::MemoryRead)
+          return converted("element", {true, 8}, leaf.type);
         return scalarLeaf(instruction, isa, leaf);
       },
       "      ");
-  const std::string value = writer.writeAs(expr, type);
-  text += fmt::format("    {0}: begin : {1}_{2}\n{3}{4}      {1} = {5};\n    end\n",
-                      constantOf(instruction), result, instruction.index, writer.declarations(),
+  const std::string value = writer.writeAs(timedExpr(instruction), weight);
+  text += fmt::format("    {}: begin : weight_{}\n{}{}      weight_value = {};\n    end\n",
+                      constantOf(instruction), instruction.index, writer.declarations(),
                       writer.statements(), value);
 }
 
@@ -133,6 +242,8 @@ std::string matrixText(const isa::Isa &isa) {
   const auto instructions = workOf(isa, isa::UnitTemplate::Matrix);
   for (const isa::Instruction *instruction : instructions)
     check(*instruction, isa);
+  const isa::Type weight = weightType(isa);
+  const std::vector<Cell> cells = cellsOf(isa);
 
   std::string text =
       "// The nest of an instruction's rows and its first addresses.\n"
@@ -171,27 +282,62 @@ std::string matrixText(const isa::Isa &isa) {
   }
   text += "    default: swaps = 1'b0;\n  endcase\nendfunction\n\n"
           "// A weight as the array holds it.\n"
-          "function automatic logic signed [15:0] weight_value(logic [7:0] instruction, "
-          "instruction_t bits, matrix_state_t state,\n"
-          "                                                    logic signed [7:0] element);\n"
+          "function automatic weight_t weight_value(logic [7:0] instruction, instruction_t bits, "
+          "matrix_state_t state,\n"
+          "                                         logic signed [7:0] element);\n"
           "  weight_value = '0;\n  unique case (instruction)\n";
   for (const isa::Instruction *instruction : instructions)
     if (!isContraction(*instruction))
-      writeValue(text, *instruction, isa,
-                 *instruction->steps[static_cast<size_t>(timedStep(*instruction))].expr,
-                 "weight_value", {true, 16});
+      writeWeight(text, *instruction, isa, weight);
   text += "    default: ;\n  endcase\nendfunction\n\n"
-          "// What a cell adds.\n"
-          "function automatic logic signed [31:0] product(logic [7:0] instruction, instruction_t "
-          "bits, matrix_state_t state,\n"
-          "                                               logic signed [7:0] element, logic signed "
-          "[15:0] weight);\n"
-          "  product = '0;\n  unique case (instruction)\n";
-  for (const isa::Instruction *instruction : instructions)
-    if (isContraction(*instruction))
-      writeValue(text, *instruction, isa,
-                 *instruction->steps[static_cast<size_t>(timedStep(*instruction))].expr, "product",
-                 {true, 32});
+          "// What a row of activations sends into the array for one element: all that does not "
+          "depend on a weight.\n"
+          "function automatic logic [MatrixOperandBits-1:0] row_operand(logic [7:0] instruction, "
+          "instruction_t bits,\n"
+          "                                                             matrix_state_t state, "
+          "logic signed [7:0] element);\n"
+          "  row_operand = '0;\n  unique case (instruction)\n";
+  for (const Cell &cell : cells)
+    writeOperand(text, cell, isa);
+  text += "    default: ;\n  endcase\nendfunction\n"
+          "// The number of a contraction among those that cells compute.\n"
+          "function automatic logic [MatrixKindBits-1:0] kind_of(logic [7:0] instruction);\n"
+          "  kind_of = '0;\n  unique case (instruction)\n";
+  for (size_t i = 0; i < cells.size(); ++i)
+    text += fmt::format("    {}: kind_of = MatrixKindBits'({});\n",
+                        constantOf(*cells[i].instruction), i);
+  text += "    default: ;\n  endcase\nendfunction\n";
+  return text;
+}
+
+const isa::Type &weightType(const isa::Isa &isa) {
+  return unitOf(isa, isa::UnitTemplate::Matrix).arrays.front().type;
+}
+
+CellShape cellShapeOf(const isa::Isa &isa) {
+  const std::vector<Cell> cells = cellsOf(isa);
+  CellShape shape;
+  for (const Cell &cell : cells)
+    shape.operandBits = std::max(shape.operandBits, cell.bits());
+  for (const isa::Instruction *instruction : workOf(isa, isa::UnitTemplate::Matrix))
+    if (!isContraction(*instruction))
+      shape.weightRest = restOf(*instruction);
+  while ((size_t(1) << shape.kindBits) < cells.size())
+    ++shape.kindBits;
+  return shape;
+}
+
+std::string cellText(const isa::Isa &isa) {
+  const std::vector<Cell> cells = cellsOf(isa);
+  std::string text =
+      "// What a cell adds: of contraction `kind`, from the operand that its row sends and its "
+      "weight.\n"
+      "function automatic logic signed [31:0] product(logic [MatrixKindBits-1:0] kind, logic "
+      "[MatrixOperandBits-1:0] operand,\n"
+      "                                               weight_t weight);\n"
+      "  product = '0;\n  unique case (kind)\n";
+  for (size_t i = 0; i < cells.size(); ++i)
+    writeProduct(text, cells[i], i, weightType(isa));
   text += "    default: ;\n  endcase\nendfunction\n";
   return text;
 }

@@ -97,7 +97,7 @@ bool run(const std::vector<std::string> &arguments, const fs::path &log) {
 }
 
 // Verilator's and the compiler's options; a model is found by them too.
-const std::vector<std::string> &options() {
+std::vector<std::string> options(Signals signals) {
   static const std::vector<std::string> all = {"--cc",
                                                "--exe",
                                                "--build",
@@ -127,7 +127,10 @@ const std::vector<std::string> &options() {
                                                "-shared",
                                                "-MAKEFLAGS",
                                                "OPT_FAST=-O2 OPT_SLOW=-O1 OPT_GLOBAL=-O2"};
-  return all;
+  std::vector<std::string> own = all;
+  if (signals == Signals::Waves)
+    own.insert(own.end(), {"--trace-fst", "--trace-structs"});
+  return own;
 }
 
 struct Tools {
@@ -146,7 +149,7 @@ Tools findTools() {
   return tools;
 }
 
-void build(const std::vector<SourceFile> &files, const fs::path &library,
+void build(const std::vector<SourceFile> &files, Signals signals, const fs::path &library,
            const std::string &target) {
   const auto &[verilator, compiler] = findTools();
   const auto begin = std::chrono::steady_clock::now();
@@ -155,8 +158,8 @@ void build(const std::vector<SourceFile> &files, const fs::path &library,
   fs::remove_all(directory);
   fs::create_directories(directory);
   const fs::path log = directory / "build.log";
-  std::vector<std::string> arguments = {verilator};
-  arguments.insert(arguments.end(), options().begin(), options().end());
+  std::vector<std::string> arguments = options(signals);
+  arguments.insert(arguments.begin(), verilator);
   for (const auto &more :
        {std::string("-MAKEFLAGS"), "CXX=" + compiler + " LINK=" + compiler, std::string("--Mdir"),
         (directory / "model").string(), "-I" + directory.string(), std::string("-o"),
@@ -190,35 +193,38 @@ ModelLibrary load(const fs::path &path) {
   library.destroy = reinterpret_cast<DestroyModel>(::dlsym(handle, destroyModelName));
   library.settle = reinterpret_cast<SettleModel>(::dlsym(handle, settleModelName));
   library.clock = reinterpret_cast<ClockModel>(::dlsym(handle, clockModelName));
+  library.waves = reinterpret_cast<WavesModel>(::dlsym(handle, wavesModelName));
   if (library.create == nullptr || library.destroy == nullptr || library.settle == nullptr ||
-      library.clock == nullptr)
+      library.clock == nullptr || library.waves == nullptr)
     fail(fmt::format("the model {} lacks a function", escape(path.string(), 4096)),
          "delete the file: it is built again");
   return library;
 }
 
-fs::path libraryOf(const std::vector<SourceFile> &files) {
+fs::path libraryOf(const std::vector<SourceFile> &files, Signals signals) {
   std::string content = std::string(modelInterfaceText) + modelWrapperText;
   for (const SourceFile &file : files)
     content += file.name + file.text;
-  for (const std::string &option : options())
+  for (const std::string &option : options(signals))
     content += option;
   return cacheDirectory() / (isa::sha256(content) + ".so");
 }
 
 } // namespace
 
-std::string modelPath(const isa::Isa &isa) { return libraryOf(generate(isa)).string(); }
+std::string modelPath(const isa::Isa &isa) {
+  return libraryOf(generate(isa), Signals::Hidden).string();
+}
 
 void checkModel(const isa::Isa &isa) {
   std::error_code error;
-  if (!fs::exists(libraryOf(generate(isa)), error))
+  if (!fs::exists(libraryOf(generate(isa), Signals::Hidden), error))
     findTools();
 }
 
-const ModelLibrary &loadModel(const isa::Isa &isa) {
+const ModelLibrary &loadModel(const isa::Isa &isa, Signals signals) {
   const std::vector<SourceFile> files = generate(isa);
-  const fs::path library = libraryOf(files);
+  const fs::path library = libraryOf(files, signals);
   static std::map<std::string, ModelLibrary> loaded;
   if (auto found = loaded.find(library.string()); found != loaded.end())
     return found->second;
@@ -227,7 +233,7 @@ const ModelLibrary &loadModel(const isa::Isa &isa) {
   {
     const Lock lock(library.string() + ".lock");
     if (!fs::exists(library, error))
-      build(files, library, escape(isa.target()));
+      build(files, signals, library, escape(isa.target()));
   }
   return loaded[library.string()] = load(library);
 }

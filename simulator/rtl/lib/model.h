@@ -16,12 +16,14 @@ struct ModelLibrary {
   DestroyModel destroy = nullptr;
   SettleModel settle = nullptr;
   ClockModel clock = nullptr;
+  WavesModel waves = nullptr;
 };
 
 // Generates, verilates and compiles what the cache does not hold, with progress on standard error.
 // Throws UserError when verilator or a compiler is missing, or when the build fails (it names the
-// log).
-const ModelLibrary &loadModel(const isa::Isa &isa);
+// log). `Waves` is a model that can write its signals, and slower.
+enum class Signals { Hidden, Waves };
+const ModelLibrary &loadModel(const isa::Isa &isa, Signals signals = Signals::Hidden);
 // Throws what loadModel would throw before it builds: for a machine that the templates do not make,
 // and for missing tools.
 void checkModel(const isa::Isa &isa);

@@ -11,6 +11,7 @@ struct ModelPorts {
   uint64_t codeAddress = 0;
   uint32_t codeCount = 0, entry = 0;
   uint8_t resetN = 0;
+  uint8_t arReady = 1, awReady = 1, wReady = 1;
   uint8_t rValid = 0, rLast = 0, rId = 0, bValid = 0, bId = 0;
   uint8_t rData[128] = {};
   uint8_t watchesWrites = 0;          // the writes on chip are asked for
@@ -38,9 +39,12 @@ using DestroyModel = void (*)(void *);
 using SettleModel = void (*)(void *, ModelPorts *); // inputs in, outputs out, within a cycle
 using ClockModel =
     void (*)(void *, ModelPorts *); // the clock edge that ends the cycle, outputs of the next
+// Writes all signals to an FST file from now on; a cycle takes `period` picoseconds. 0: it cannot.
+using WavesModel = int (*)(void *, const char *path, uint64_t period);
 constexpr char createModelName[] = "tilewright_model_create";
 constexpr char destroyModelName[] = "tilewright_model_destroy";
 constexpr char settleModelName[] = "tilewright_model_settle";
 constexpr char clockModelName[] = "tilewright_model_clock";
+constexpr char wavesModelName[] = "tilewright_model_waves";
 
 } // namespace tilewright::rtl

@@ -4,6 +4,9 @@
 
 #include "Vtilewright_top.h"
 #include "verilated.h"
+#if VM_TRACE
+#include "verilated_fst_c.h"
+#endif
 
 #include <cstring>
 #include <memory>
@@ -20,6 +23,18 @@ struct Model {
     top = std::make_unique<Vtilewright_top>(&context);
     top->clk_i = 0;
   }
+#if VM_TRACE
+  std::unique_ptr<VerilatedFstC> waves;
+  uint64_t period = 0, begin = 0; // of a cycle, in picoseconds
+  ~Model() {
+    if (waves)
+      waves->close();
+  }
+  void dump(uint64_t time) {
+    if (waves)
+      waves->dump(time);
+  }
+#endif
 };
 
 // A port of any width is little-endian words, or one integer.
@@ -102,6 +117,22 @@ extern "C" {
 void *tilewright_model_create() { return new Model; }
 void tilewright_model_destroy(void *model) { delete static_cast<Model *>(model); }
 
+// A cycle begins with the edge; what comes from outside changes in its middle.
+int tilewright_model_waves([[maybe_unused]] void *opaque, [[maybe_unused]] const char *path,
+                           [[maybe_unused]] uint64_t period) {
+#if VM_TRACE
+  Model &model = *static_cast<Model *>(opaque);
+  model.context.traceEverOn(true);
+  model.period = period;
+  model.waves = std::make_unique<VerilatedFstC>();
+  model.top->trace(model.waves.get(), 99);
+  model.waves->open(path);
+  return model.waves->isOpen();
+#else
+  return 0;
+#endif
+}
+
 void tilewright_model_settle(void *opaque, ModelPorts *ports) {
   Model &model = *static_cast<Model *>(opaque);
   Vtilewright_top &top = *model.top;
@@ -109,6 +140,9 @@ void tilewright_model_settle(void *opaque, ModelPorts *ports) {
   top.code_address_i = ports->codeAddress;
   top.code_count_i = ports->codeCount;
   top.entry_i = ports->entry;
+  top.ar_ready_i = ports->arReady;
+  top.aw_ready_i = ports->awReady;
+  top.w_ready_i = ports->wReady;
   top.r_valid_i = ports->rValid;
   top.r_last_i = ports->rLast;
   top.r_id_i = ports->rId;
@@ -121,8 +155,15 @@ void tilewright_model_settle(void *opaque, ModelPorts *ports) {
 
 void tilewright_model_clock(void *opaque, ModelPorts *ports) {
   Model &model = *static_cast<Model *>(opaque);
+#if VM_TRACE
+  model.dump(model.begin + model.period / 2);
+  model.begin += model.period;
+#endif
   model.top->clk_i = 1;
   model.top->eval();
+#if VM_TRACE
+  model.dump(model.begin);
+#endif
   model.top->clk_i = 0;
   model.top->eval();
   outputs(model, *ports);

@@ -38,12 +38,10 @@ void writeParameters(std::string &text, const isa::Isa &isa) {
   machine("InstructionBytes", "instruction_bytes");
   machine("BaseRegisters", "base_registers");
   machine("LoopDepth", "loop_depth");
-  parameter(text, "SpadBytes", static_cast<int64_t>(spad.bytes), "Bytes of the scratchpad.");
   parameter(text, "SpadBanks", spad.banks, "Banks of the scratchpad.");
   parameter(text, "SpadBankBytes", static_cast<int64_t>(spad.bankBytes()),
             "Bytes of a scratchpad bank.");
   parameter(text, "SpadPort", spad.portBytes, "Bytes that a scratchpad port moves a cycle.");
-  parameter(text, "AccBytes", static_cast<int64_t>(acc.bytes), "Bytes of the accumulators.");
   parameter(text, "AccBanks", acc.banks, "Banks of the accumulators.");
   parameter(text, "AccBankBytes", static_cast<int64_t>(acc.bankBytes()),
             "Bytes of an accumulator bank.");
@@ -75,6 +73,10 @@ void writeParameters(std::string &text, const isa::Isa &isa) {
   parameter(text, "MoveDims", shape.move.dimensions, "Iterators of a DMA instruction, at most.");
   parameter(text, "MatrixDims", std::max(shape.matrix.spatial - 1, 1),
             "Iterators of a matrix instruction that count rows, at most.");
+  const CellShape cell = cellShapeOf(isa);
+  parameter(text, "MatrixOperandBits", cell.operandBits,
+            "Bits that a row of activations sends into the array for an element.");
+  parameter(text, "MatrixKindBits", cell.kindBits, "Bits of the number of a contraction.");
   parameter(text, "VectorSpatial", shape.vector.spatial,
             "Spatial iterators of a vector step, at most.");
   parameter(text, "VectorDims", shape.vector.dimensions, "Iterators of a vector step, at most.");
@@ -332,6 +334,21 @@ const char *const types = R"(
   endfunction
 )";
 
+const char *const cellTypes = R"(
+  // What travels along a row of the array, a cell a cycle: an element of a row of activations, and what happens to weights.
+  typedef struct packed {
+    logic                         valid;   // an element; else the cell adds nothing
+    logic                         tile;    // the weights that it meets
+    logic [MatrixKindBits-1:0]    kind;    // of contraction
+    logic [MatrixOperandBits-1:0] operand;
+  } element_t;
+  typedef struct packed {
+    logic write; // the cell takes the weight of its column
+    logic clear; // else it takes WeightRest
+    logic tile;  // the one of its two weights that is replaced
+  } weight_event_t;
+)";
+
 } // namespace
 
 std::string packageText(const isa::Isa &isa) {
@@ -340,6 +357,14 @@ std::string packageText(const isa::Isa &isa) {
   text += "\n  // Numbers of the instructions.\n";
   writeNumbers(text, isa);
   text += types;
+  const CellShape cell = cellShapeOf(isa);
+  const isa::StateArray &weights = unitOf(isa, UnitTemplate::Matrix).arrays.front();
+  text += fmt::format("\n  // A weight in the array: after reset, and where a load has read none.\n"
+                      "  typedef {} weight_t;\n  parameter weight_t WeightReset = {};\n"
+                      "  parameter weight_t WeightRest = {};\n",
+                      declaration(weights.type), literal(weights.reset, weights.type),
+                      literal(cell.weightRest, weights.type));
+  text += cellTypes;
   for (UnitTemplate kind : units)
     writeRegisters(text, isa, kind);
   text += faultText(isa);

@@ -83,7 +83,10 @@ private:
   uint32_t conflicts_[16] = {}; // that the sink was told of
 };
 
+// `refusals`, when not 0, is the seed of a bus that is not always ready: times are no longer the
+// cycle engine's, values are.
 RunRecord run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig &dramConfig,
-              const Program &program, DramImage &dram, const RunOptions &options);
+              const Program &program, DramImage &dram, const RunOptions &options,
+              uint64_t refusals = 0);
 
 } // namespace tilewright::rtl

@@ -66,6 +66,7 @@ std::string faultText(const isa::Isa &isa); // of the package
 std::string sequencerText(const isa::Isa &isa);
 std::string moveText(const isa::Isa &isa, isa::UnitTemplate kind);
 std::string matrixText(const isa::Isa &isa);
+std::string cellText(const isa::Isa &isa);
 std::string vectorText(const isa::Isa &isa);
 
 // Sizes that the package declares and the parts rely on.
@@ -76,5 +77,13 @@ struct Shape {
   int64_t vectorLatency = 1; // greatest
 };
 Shape shapeOf(const isa::Isa &isa);
+
+// What the cells of the array get: bits of an operand, and of the number of a contraction.
+struct CellShape {
+  int operandBits = 1, kindBits = 1;
+  __int128 weightRest = 0; // what a load makes of weights that it does not read
+};
+CellShape cellShapeOf(const isa::Isa &isa);
+const isa::Type &weightType(const isa::Isa &isa);
 
 } // namespace tilewright::rtl

@@ -200,11 +200,26 @@ TEST(Generate, RefusesWeightsOfTwoBytes) {
               HasSubstr("the RTL templates do not make it: weights are bytes and become an array"));
 }
 
+TEST(Generate, RefusesWeightsThatBecomeSomethingElseWhenTheyAreNotRead) {
+  EXPECT_THAT(
+      refusalOf("instructions: { mload: { semantics: { map: { otherwise: \"w_zp\" } } } }"),
+      HasSubstr("instruction 'mload': error: the RTL templates do not make it: weights that are "
+                "not read become one constant"));
+}
+
+TEST(Generate, RefusesAPipelineThatIsShorterThanTheArray) {
+  EXPECT_EQ(
+      refusalOf("timing: { matrix: { pipeline: \"rows + cols - 1\" } }"),
+      "the RTL: error: matrix.pipeline is 31, and a row of activations takes 32 cycles through "
+      "an array of 16 x 16\n  fix: make it at least 32, or run --engine cycle");
+}
+
 TEST(Generate, RefusesAMatrixUnitOfMoreArrays) {
-  EXPECT_THAT(refusalOf("machine: { state: { matrix: { spare: { type: \"i8\", size: [\"cols\"], "
-                        "reset: \"0\", summary: \"A test.\" } } } }"),
-              HasSubstr("the RTL templates do not make it: the matrix unit has two arrays: shadow "
-                        "weights and active ones"));
+  EXPECT_THAT(
+      refusalOf("machine: { state: { matrix: { spare: { type: \"i8\", size: [\"cols\"], "
+                "reset: \"0\", summary: \"A test.\" } } } }"),
+      HasSubstr("the RTL templates do not make it: the matrix unit has two arrays, alike: shadow "
+                "weights and active ones"));
 }
 
 } // namespace

@@ -170,6 +170,7 @@ Session::Result Session::run(Engine &engine, const RunOptions &options, bool raw
   for (int64_t i = 0; i < batch_; ++i) {
     DramImage dram = image(i);
     result.records.push_back(engine.run(program_, dram, each));
+    each.waves.clear(); // of the first sample alone
     if (result.records.back().stopped)
       return result;
     each.trace = false; // of a large batch they would not fit in memory

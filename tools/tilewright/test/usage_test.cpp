@@ -100,6 +100,12 @@ TEST_F(Usage, refusesTwoReportsOnStandardOutput) {
             "  fix: see `tilewright run --help`\n");
 }
 
+TEST_F(Usage, refusesWavesOfAnEngineWithoutSignals) {
+  EXPECT_EQ(diagnosticOf({"run", "p.elf", "--waves", "w.fst"}),
+            "tilewright: error: --waves: the cycle engine has no signals; add --engine rtl\n"
+            "  fix: see `tilewright run --help`\n");
+}
+
 TEST_F(Usage, refusesOneEngineToCompare) {
   EXPECT_EQ(diagnosticOf({"verify", "p.elf", "--engines", "cycle"}),
             "tilewright: error: --engines: one engine leaves nothing to compare; give two, as in "
@@ -132,7 +138,7 @@ TEST_F(Usage, explainsEachCommandWhenAsked) {
   Ended ended = run({"run", "--help"});
   EXPECT_EQ(ended.code, 0);
   for (const char *option : {"--engine", "--input", "--output-dir", "--raw", "--json", "--csv",
-                             "--trace", "--max-cycles", "--seed"})
+                             "--trace", "--waves", "--max-cycles", "--seed"})
     EXPECT_THAT(ended.output, HasSubstr(std::string("\n  ") + option + " "));
 }
 

@@ -73,6 +73,7 @@ private:
 class RunSink; // run_sink.h
 
 struct RunOptions {
+  std::string waves;     // rtl engine: the FST file that all its signals go to; none when empty
   int64_t maxCycles = 0; // 0: no limit. The functional engine counts instructions instead
   uint64_t maxInstructions = uint64_t(1) << 33;
   bool trace = true;

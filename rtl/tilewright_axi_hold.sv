@@ -1,0 +1,33 @@
+// Between the core and a channel of AXI4: what the memory does not take at once waits here, unchanged, until it does. While something
+// waits, the core sends nothing more on the channel. A memory that is always ready makes it a wire.
+module tilewright_axi_hold #(
+  parameter int Width = 8 // bits of the payload
+) (
+  input  logic             clk_i,
+  input  logic             rst_ni,
+  input  logic             valid_i,  // only while not held
+  input  logic [Width-1:0] data_i,
+  output logic             held_o,   // registered
+  output logic             valid_o,
+  output logic [Width-1:0] data_o,
+  input  logic             ready_i
+);
+  logic held_q;
+  logic [Width-1:0] data_q;
+  assign held_o = held_q;
+  assign valid_o = valid_i || held_q;
+  assign data_o = held_q ? data_q : data_i;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      held_q <= 1'b0;
+      data_q <= '0;
+    end else begin
+      held_q <= valid_o && !ready_i;
+      if (valid_i && !ready_i) data_q <= data_i;
+    end
+  end
+
+  sends_only_when_free: assert property (@(posedge clk_i) disable iff (!rst_ni) !(valid_i && held_q))
+    else $error("The core sends while the channel still holds what it sent before.");
+endmodule
