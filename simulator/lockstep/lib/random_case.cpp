@@ -27,9 +27,9 @@ public:
   void makeOne() {
     switch (below(8)) {
     case 0:
-      return flipBits();
+      return keepingTokens([&](isa::Bits &bits) { flipBits(bits); });
     case 1:
-      return scramble();
+      return keepingTokens([&](isa::Bits &bits) { scramble(bits); });
     case 2:
       return moveOperand(true);
     case 3:
@@ -48,15 +48,27 @@ private:
   size_t below(size_t n) { return random_() % n; }
   isa::Bits &any() { return code_[below(code_.size())]; }
 
-  void flipBits() {
+  // Who takes a token of two that wait for it is a matter of time: an instruction that is still one
+  // waits for what it waited for.
+  template <typename Change> void keepingTokens(const Change &change) {
     isa::Bits &bits = any();
+    isa::Word before, after;
+    std::string reason;
+    const bool wasOne = isa_.decode(bits.data(), before, reason);
+    change(bits);
+    if (!isa_.decode(bits.data(), after, reason))
+      return;
+    after.wait = wasOne ? before.wait : 0;
+    after.signal = wasOne ? before.signal : 0;
+    bits = isa_.encode(after);
+  }
+  void flipBits(isa::Bits &bits) {
     for (size_t i = 1 + below(4); i > 0; --i) {
       const size_t bit = below(bits.size() * 8);
       bits[bit / 8] = static_cast<uint8_t>(bits[bit / 8] ^ 1u << (bit % 8));
     }
   }
-  void scramble() {
-    isa::Bits &bits = any();
+  void scramble(isa::Bits &bits) {
     for (uint8_t &byte : bits)
       byte = static_cast<uint8_t>(random_());
     // Of a known opcode half of the time: then it is a field that is wrong.

@@ -95,11 +95,13 @@ private:
 } // namespace
 
 RandomCase Fuzzer::shrink(const RandomCase &test, int tries) const {
-  return Shrinker(isa_, test, tries,
-                  [&](const RandomCase &candidate) {
-                    return check(candidate).comparison.difference.has_value();
-                  })
-      .shrunk();
+  // A program that comes to its end is not shrunk to one that traps.
+  const CaseKind kind = check(test).kind;
+  auto differs = [&](const RandomCase &candidate) {
+    const Checked checked = check(candidate);
+    return checked.kind <= kind && checked.comparison.difference.has_value();
+  };
+  return Shrinker(isa_, test, tries, differs).shrunk();
 }
 
 } // namespace tilewright::lockstep

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <stdexcept>
 
 namespace tilewright::lockstep {
 
@@ -48,9 +49,10 @@ std::string insteadOf(const Event &event, const std::vector<Event> &others, cons
   return "does not";
 }
 
-Difference eventDifference(const Setup &setup, const Outcome &a, const Outcome &b, int64_t begin) {
-  WindowSink sinkA(begin, begin + DigestSink::window, {}),
-      sinkB(begin, begin + DigestSink::window, {});
+// The first event of cycles [begin, end) that only one of the engines has. Runs both.
+std::optional<Difference> eventDifference(const Setup &setup, const Outcome &a, const Outcome &b,
+                                          int64_t begin, int64_t end) {
+  WindowSink sinkA(begin, end, {}), sinkB(begin, end, {});
   rerun(*a.engine, setup, sinkA);
   rerun(*b.engine, setup, sinkB);
   const std::vector<Event> &left = sinkA.events(), &right = sinkB.events();
@@ -60,12 +62,8 @@ Difference eventDifference(const Setup &setup, const Outcome &a, const Outcome &
   std::set_difference(right.begin(), right.end(), left.begin(), left.end(),
                       std::back_inserter(onlyB));
   Difference difference;
-  if (onlyA.empty() && onlyB.empty()) {
-    difference.cycle = begin;
-    difference.text = fmt::format("{}{} or {} does other things when it runs again",
-                                  placeText(setup, difference), a.engine->name(), b.engine->name());
-    return difference;
-  }
+  if (onlyA.empty() && onlyB.empty())
+    return std::nullopt;
   auto when = [](const Event &event) { return std::pair(event.cycle, event.kind); };
   const bool isA = onlyB.empty() || (!onlyA.empty() && when(onlyA.front()) <= when(onlyB.front()));
   const Event &event = isA ? onlyA.front() : onlyB.front();
@@ -195,8 +193,16 @@ std::string totalDifference(const RunRecord &a, const RunRecord &b, const isa::I
 
 std::optional<Difference> timedDifference(const Setup &setup, const Outcome &a, const Outcome &b) {
   std::optional<Difference> first;
-  if (const int64_t begin = differentWindow(a, b); begin >= 0)
-    first = eventDifference(setup, a, b, begin);
+  if (const int64_t begin = differentWindow(a, b); begin >= 0) {
+    first = eventDifference(setup, a, b, begin, begin + DigestSink::window);
+    if (!first)
+      throw std::logic_error(fmt::format("{} or {} does other things when it runs again",
+                                         a.engine->name(), b.engine->name()));
+  } else if (!a.error.empty() || !b.error.empty()) {
+    // The cycles behind the last full window.
+    const int64_t end = commonCycles(a, b);
+    first = eventDifference(setup, a, b, end - end % DigestSink::window, end);
+  }
   auto earlier = [&](std::optional<Difference> other) {
     if (other && (!first || other->cycle < first->cycle))
       first = std::move(other);

@@ -7,9 +7,15 @@ namespace tilewright::lockstep {
 
 namespace {
 
-// The end of a trap that was reached by another way: which of two deadlocked units is named, and
-// how, is each engine's own.
-bool isDeadlock(const std::string &error) { return error.find("deadlock:") != std::string::npos; }
+bool isDeadlock(const Outcome &run) { return run.error.find("deadlock:") != std::string::npos; }
+
+// Which of two instructions that trap comes first is a matter of time, and how the units of a
+// deadlock are told is each engine's own.
+bool endAlike(const Outcome &a, const Outcome &b) {
+  return (isDeadlock(a) && isDeadlock(b)) ||
+         (a.userError && b.userError && isDeadlock(a) == isDeadlock(b) &&
+          a.userError->place().subject != b.userError->place().subject);
+}
 
 } // namespace
 
@@ -28,7 +34,7 @@ std::string endDifference(const Outcome &a, const Outcome &b) {
 std::optional<Difference> untimedDifference(const Setup &setup, const Outcome &a,
                                             const Outcome &b) {
   Difference difference;
-  if (isDeadlock(a.error) && isDeadlock(b.error))
+  if (endAlike(a, b))
     return std::nullopt;
   difference.text = endDifference(a, b);
   if (!difference.text.empty())

@@ -381,6 +381,41 @@ TEST(Compare, TakesTheSameErrorForEqual) {
   EXPECT_THAT(comparison.compared.error->what(), HasSubstr("instruction 0"));
 }
 
+// Which comes first is a matter of time: the load traps when it starts, and by then the sequencer
+// of an engine without time is at the end of the code.
+TEST(Compare, TakesTheFirstOfTwoErrorsForAMatterOfTime) {
+  const Program program = assemble("load s=0, d=0x3ff8, n1=1, n0=64\nxset rd=1, value=1\n");
+  const Comparison comparison = compareWith({&functionalEngine(), &cycleEngine()}, {}, program);
+  EXPECT_FALSE(comparison.difference) << comparison.difference->text;
+  EXPECT_THAT(comparison.compared.error->what(), HasSubstr("instruction 0"));
+}
+
+TEST(Compare, FindsAnotherMessageOfTheSameInstruction) {
+  const Program program = assemble("load s=0, d=0x3ff8, n1=1, n0=64\nhalt\n");
+  class Other : public Engine {
+  public:
+    const char *name() const override { return "other"; }
+    RunRecord run(const Program &, DramImage &, const RunOptions &) override {
+      throw UserError({"test.elf", 0, 0, "instruction 0"}, "something else");
+    }
+  } other;
+  const Comparison comparison = compareWith({&functionalEngine(), &other}, {}, program);
+  ASSERT_TRUE(comparison.difference);
+  EXPECT_THAT(comparison.difference->text,
+              EndsWith("other ends with `test.elf: instruction 0: error: something else`"));
+}
+
+// Less than a window before it.
+TEST(Compare, FindsAWriteThatIsLateBeforeATrap) {
+  const Program program = assemble("load s=0, d=0x40, n1=1, n0=64\nfence\n"
+                                   "load s=0, d=0x3ff8, n1=1, n0=64\nhalt\n");
+  LyingEngine liar(cycleEngine(), onWrite("load", 2, [](AccessEvent &event) { ++event.cycle; }));
+  const Comparison comparison = compareWith({&cycleEngine(), &liar}, {}, program);
+  ASSERT_TRUE(comparison.difference);
+  EXPECT_EQ(comparison.difference->address, 0x48u);
+  EXPECT_THAT(comparison.difference->text, HasSubstr("instruction 0 `load"));
+}
+
 TEST(Compare, FindsAnErrorOfOneEngineAlone) {
   class Failing : public Engine {
   public:

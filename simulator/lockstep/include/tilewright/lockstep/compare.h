@@ -10,9 +10,9 @@
 //      the first differing window, or the bytes of the first differing instruction.
 //   3. Of all differences found, the one that comes first in time is told.
 //
-// Runs that end with an error must end with the same; of those, all full windows are compared. An
-// engine without time is compared in its path, the bytes its instructions move, what each of them
-// leaves in memory, and the DRAM at the end.
+// Runs that end with an error must end with the same; of those, the cycles before it are compared.
+// An engine without time is compared in its path, the bytes its instructions move, what each of
+// them leaves in memory, and the DRAM at the end.
 #pragma once
 
 #include "tilewright/simulator/run_sink.h"
