@@ -26,7 +26,7 @@ public:
     for (int from = 0; from < units; ++from)
       for (int to = 0; to < units; ++to)
         if (from != to)
-          channels_.push_back({from, to, 0});
+          channels_.push_back({from, to, 0, drawSignaler(from)});
     for (size_t i = channels_.size(); i > 1; --i)
       std::swap(channels_[i - 1], channels_[static_cast<size_t>(below(static_cast<int64_t>(i)))]);
     channels_.resize(std::min(channels_.size(), static_cast<size_t>(isa.semaphores())));
@@ -72,10 +72,36 @@ public:
   }
 
 private:
+  // What signals it is of one kind: others of its unit may end before what was begun earlier, and
+  // whose token comes first would be a matter of time.
+  enum class Signaler { Set, Writer, Loader, Any };
   struct Channel {
     int from, to;
     int tokens;
+    Signaler signaler;
   };
+  Signaler signalerOf(const isa::Instruction &instruction) const {
+    if (!instruction.sets.empty())
+      return Signaler::Set;
+    return std::any_of(instruction.accesses.begin(), instruction.accesses.end(),
+                       [](const isa::MemoryAccess &access) { return access.write; })
+               ? Signaler::Writer
+               : Signaler::Loader;
+  }
+  // The sequencer and the vector unit do one thing after the other.
+  Signaler drawSignaler(int unit) {
+    switch (isa_.units()[static_cast<size_t>(unit)].kind) {
+    case isa::UnitTemplate::Sequencer:
+    case isa::UnitTemplate::Vector:
+      return Signaler::Any;
+    case isa::UnitTemplate::Matrix:
+      return static_cast<Signaler>(below(3));
+    case isa::UnitTemplate::DmaLoad:
+    case isa::UnitTemplate::DmaStore:
+      return static_cast<Signaler>(below(2));
+    }
+    return Signaler::Any;
+  }
 
   int64_t below(int64_t n) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(n)); }
   // Small values mostly, any magnitude sometimes, ends of the range now and then.
@@ -125,13 +151,15 @@ private:
   void synchronize(isa::Word &word, int unit) {
     if (straight_)
       return;
+    const Signaler own = signalerOf(isa_.instructions()[static_cast<size_t>(word.instruction)]);
     for (size_t s = 0; s < channels_.size(); ++s) {
       Channel &channel = channels_[s];
       if (channel.to == unit && channel.tokens > 0 && below(2) == 0) {
         word.wait |= uint32_t(1) << s;
         --channel.tokens;
       }
-      if (channel.from == unit && channel.tokens < 3 && below(6) == 0) {
+      if (channel.from == unit && channel.tokens < 3 && below(6) == 0 &&
+          (channel.signaler == Signaler::Any || channel.signaler == own)) {
         word.signal |= uint32_t(1) << s;
         ++channel.tokens;
       }
@@ -385,7 +413,8 @@ private:
       return found == sets_.end() ? nullptr : *found;
     };
     const isa::Instruction *from = setOfUnit(channels_[s].from), *to = setOfUnit(channels_[s].to);
-    if (most > 200 || from == nullptr || to == nullptr)
+    if (most > 200 || from == nullptr || to == nullptr ||
+        (channels_[s].signaler != Signaler::Any && channels_[s].signaler != Signaler::Set))
       return;
     drain(words);
     const int64_t count = most + isa_.units()[static_cast<size_t>(from->unit)].queueDepth / 2;
