@@ -23,13 +23,21 @@ module tilewright_memory #(
   // A byte relative to its bank. A piece that comes from the bank below begins at a negative one, less than a word away.
   localparam int LocalWidth = RowWidth + Shift + 2;
 
-  // The banks that any one holds.
-  logic [Banks-1:0] reads, writes;
+  // The banks that any one holds, and those that two hold.
+  logic [Banks-1:0] reads, writes, reads_twice, writes_twice;
   always_comb begin
     reads = '0;
     writes = '0;
-    for (int r = 0; r < Readers; r++) reads = reads | read_banks_i[r];
-    for (int w = 0; w < Writers; w++) writes = writes | write_banks_i[w];
+    reads_twice = '0;
+    writes_twice = '0;
+    for (int r = 0; r < Readers; r++) begin
+      reads_twice = reads_twice | (reads & read_banks_i[r]);
+      reads = reads | read_banks_i[r];
+    end
+    for (int w = 0; w < Writers; w++) begin
+      writes_twice = writes_twice | (writes & write_banks_i[w]);
+      writes = writes | write_banks_i[w];
+    end
   end
 
   logic [8*Port-1:0] bank_data [Banks];
@@ -101,19 +109,6 @@ module tilewright_memory #(
       .clk_i, .read_row_i(r_odd_row), .read_data_o(r_odd), .write_i(writes[b] && w_odd_mask != '0), .write_row_i(w_odd_row),
       .write_mask_i(w_odd_mask), .write_data_i(w_odd)
     );
-
-    for (genvar r = 0; r < Readers; r++) begin : gen_alone
-      for (genvar s = 0; s < r; s++) begin : gen_other
-        one_reader_a_bank: assert property (@(posedge clk_i) !(read_banks_i[r][b] && read_banks_i[s][b]))
-          else $error("Two readers hold bank %0d.", b);
-      end
-    end
-    for (genvar w = 0; w < Writers; w++) begin : gen_alone_write
-      for (genvar v = 0; v < w; v++) begin : gen_other
-        one_writer_a_bank: assert property (@(posedge clk_i) !(write_banks_i[w][b] && write_banks_i[v][b]))
-          else $error("Two writers hold bank %0d.", b);
-      end
-    end
   end
 
   for (genvar r = 0; r < Readers; r++) begin : gen_reader
@@ -123,4 +118,9 @@ module tilewright_memory #(
         for (int b = 0; b < Banks; b++) if (read_banks_i[r][b]) read_data_o[r] = read_data_o[r] | bank_data[b];
     end
   end
+
+  one_reader_a_bank: assert property (@(posedge clk_i) reads_twice == '0)
+    else $error("Two readers hold the same bank.");
+  one_writer_a_bank: assert property (@(posedge clk_i) writes_twice == '0)
+    else $error("Two writers hold the same bank.");
 endmodule

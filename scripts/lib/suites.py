@@ -35,6 +35,8 @@ SUITES = [
           ("ctest", "--test-dir", "build/release", "--output-on-failure", "--no-tests=error", "-LE", "rtl", "-j", CORES)),
     Suite("rtl", "the RTL against the cycle engine; builds models when it first runs",
           ("ctest", "--test-dir", "build/release", "--output-on-failure", "--no-tests=error", "-L", "rtl"), always=False),
+    Suite("area", "Yosys reads the RTL of the smallest machine: no latches, no combinational loops", (PYTHON, "bench/area", "tiny4"),
+          always=False),
     Suite("scripts", "the scripts' own parts", (PYTHON, "scripts/lib/self_test.py")),
     Suite("messages", "every message that a user can see stands in a test", (PYTHON, "scripts/lib/check_messages.py")),
     Suite("onnx", "the importer against onnxruntime, operator by operator", (PYTHON, "tests/onnx/run")),

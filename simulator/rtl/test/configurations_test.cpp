@@ -1,0 +1,56 @@
+// Machines of other shapes: random programs give the cycle engine's record and DRAM on the RTL.
+// TILEWRIGHT_CONFIGURATIONS=all adds the large ones, whose models take minutes to build;
+// TILEWRIGHT_RANDOM_PROGRAMS=N runs N programs a machine.
+#include "harness.h"
+#include "random_program.h"
+
+#include "tilewright/simulator/engine.h"
+
+#include <cstdlib>
+#include <gtest/gtest.h>
+
+namespace tilewright::cycle {
+namespace {
+
+struct Configuration {
+  const char *name, *params;
+};
+
+void PrintTo(const Configuration &configuration, std::ostream *out) { *out << configuration.name; }
+
+std::vector<Configuration> configurations() {
+  std::vector<Configuration> all = {
+      {"rows3cols6lanes5banks2",
+       R"(rows: "3", cols: "6", lanes: "5", spad_bytes: "12000", spad_banks: "2", acc_bytes: "6000", acc_banks: "5", bus_bytes: "2", burst_bytes: "64")"},
+      {"rows6cols2lanes8banks16",
+       R"(rows: "6", cols: "2", lanes: "8", spad_bytes: "32768", spad_banks: "16", acc_bytes: "8192", acc_banks: "16", bus_bytes: "16", burst_bytes: "128")"}};
+  const char *which = std::getenv("TILEWRIGHT_CONFIGURATIONS");
+  if (which == nullptr || std::string(which) != "all")
+    return all;
+  all.push_back({"rows8cols32", R"(rows: "8", cols: "32", lanes: "16")"});
+  all.push_back({"rows32cols8", R"(rows: "32", cols: "8", lanes: "4", spad_banks: "4")"});
+  all.push_back({"rows32cols32", R"(rows: "32", cols: "32", lanes: "32", spad_banks: "16")"});
+  return all;
+}
+
+class Configurations : public testing::TestWithParam<Configuration> {};
+
+TEST_P(Configurations, RandomProgramsGiveTheSameRecord) {
+  const isa::Isa isa = overlaid(std::string("target: { params: { ") + GetParam().params + " } }");
+  const auto reference = makeCycleEngine(isa), engine = makeRtlEngine(isa);
+  const char *text = std::getenv("TILEWRIGHT_RANDOM_PROGRAMS");
+  const uint64_t programs = text != nullptr ? std::strtoull(text, nullptr, 10) : 60;
+  for (uint64_t seed = 1; seed <= programs; ++seed) {
+    const Program program = makeProgram(isa, randomProgram(isa, seed, 60));
+    DramImage values(program), expected(program);
+    ASSERT_EQ(print(reference->run(program, expected, {}), isa),
+              print(engine->run(program, values, {}), isa))
+        << "seed " << seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, Configurations, testing::ValuesIn(configurations()),
+                         [](const auto &info) { return std::string(info.param.name); });
+
+} // namespace
+} // namespace tilewright::cycle
