@@ -125,11 +125,15 @@ module tilewright_top import tilewright_pkg::*; (
     .write_banks_i(acc_write_banks), .write_address_i(acc_write_address), .write_bytes_i(acc_write_bytes),
     .write_data_i(acc_write_data)
   );
-  assign spad_write_o = spad_write;
+  for (genvar w = 0; w < 2; w++) begin : gen_spad_write
+    assign spad_write_o[w] = spad_write_banks[w] != '0;
+  end
   assign spad_write_address_o = spad_write_address;
   assign spad_write_bytes_o = spad_write_bytes;
   assign spad_write_data_o = spad_write_data;
-  assign acc_write_o = acc_write;
+  for (genvar w = 0; w < 3; w++) begin : gen_acc_write
+    assign acc_write_o[w] = acc_write_banks[w] != '0;
+  end
   assign acc_write_address_o = acc_write_address;
   assign acc_write_bytes_o = acc_write_bytes;
   assign acc_write_data_o = acc_write_data;
