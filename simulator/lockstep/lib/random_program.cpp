@@ -44,7 +44,17 @@ public:
         loop(words, 2);
         break;
       case 1:
-        below(2) == 0 ? skipOver(words) : countDown(words);
+        switch (below(3)) {
+        case 0:
+          skipOver(words);
+          break;
+        case 1:
+          countDown(words);
+          break;
+        default:
+          notTaken(words);
+          break;
+        }
         break;
       case 2:
         if (below(3) == 0)
@@ -54,7 +64,10 @@ public:
         setBase(words);
         break;
       case 4:
-        below(12) == 0 ? fillSemaphore(words) : repeat(words);
+        if (below(12) == 0)
+          fillSemaphore(words);
+        else
+          below(2) == 0 ? repeat(words) : rush(words);
         break;
       case 5:
       case 6:
@@ -66,8 +79,13 @@ public:
         break;
       }
     }
-    drain(words);
-    words.push_back(plain("halt"));
+    isa::Word halt = plain("halt");
+    if (!straight_) {
+      takeTokens(halt);
+      drain(words);
+      giveTokens(halt);
+    }
+    words.push_back(halt);
     return words;
   }
 
@@ -106,6 +124,8 @@ private:
   int64_t below(int64_t n) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(n)); }
   // Small values mostly, any magnitude sometimes, ends of the range now and then.
   int64_t value(int64_t least, int64_t greatest) {
+    if (greatest - least < 16)
+      return least + below(greatest - least + 1);
     switch (below(8)) {
     case 0:
       return greatest;
@@ -117,7 +137,9 @@ private:
       return std::clamp(below(int64_t(1) << bits), least, greatest);
     }
     default:
-      return std::clamp(below(20) - (least < 0 ? 4 : 0), least, greatest);
+      if (spread_ < 20) // what is left after many tries fits only when it is small, but not nothing
+        return std::clamp(1 + below(spread_), least, greatest);
+      return std::clamp(below(spread_) - (least < 0 ? 4 : 0), least, greatest);
     }
   }
 
@@ -166,6 +188,22 @@ private:
     }
   }
 
+  // Of an instruction of the sequencer that runs once.
+  void takeTokens(isa::Word &word) {
+    for (size_t s = 0; s < channels_.size(); ++s)
+      if (channels_[s].to == 0 && channels_[s].tokens > 0 && below(2) == 0) {
+        word.wait |= uint32_t(1) << s;
+        --channels_[s].tokens;
+      }
+  }
+  void giveTokens(isa::Word &word) {
+    for (size_t s = 0; s < channels_.size(); ++s)
+      if (channels_[s].from == 0 && channels_[s].tokens < 3 && below(6) == 0) {
+        word.signal |= uint32_t(1) << s;
+        ++channels_[s].tokens;
+      }
+  }
+
   // Sets two registers of a unit; in a loop they keep their values, since the loop's first
   // instructions meet them again.
   isa::Word anySet(bool keep) {
@@ -191,17 +229,37 @@ private:
   int64_t registerValue(const isa::StateRegister &reg) {
     const int64_t least = static_cast<int64_t>(reg.type.least()),
                   greatest = static_cast<int64_t>(reg.type.greatest());
+    if (below(40) == 0)
+      return below(2) == 0 ? least : greatest;
     if (reg.type.bits >= 16 && !reg.type.isSigned) // an extent
       return std::clamp(below(5), least, greatest);
     static const int64_t strides[] = {0, 1, 1, 2, 3, 16, 16, 17, 20, 64, 256, -1, -16};
     return std::clamp(strides[below(13)], least, greatest);
   }
 
-  bool tryWork(isa::Word &word) {
-    const isa::Instruction &instruction =
-        *work_[static_cast<size_t>(below(static_cast<int64_t>(work_.size())))];
+  bool tryWork(const isa::Instruction &instruction, isa::Word &word, bool mayBeNothing) {
+    draw(instruction, word);
+    if (below(6) == 0)
+      moveToEnd(instruction, word);
+    return (mayBeNothing || touches(instruction, word)) && accept(instruction, word);
+  }
+
+  bool touches(const isa::Instruction &instruction, const isa::Word &word) const {
+    if (!encodes(word))
+      return false;
+    for (const isa::Range &range : isa::operandRanges(
+             instruction, isa_, word, registers_[static_cast<size_t>(instruction.unit)].data(),
+             addresses_.data()))
+      if (!range.empty())
+        return true;
+    return false;
+  }
+
+  // Operands anywhere; addresses_ of the memory ones.
+  void draw(const isa::Instruction &instruction, isa::Word &word) {
     word = blank(instruction);
-    std::vector<int64_t> addresses(instruction.operands.size(), 0);
+    std::vector<int64_t> &addresses = addresses_;
+    addresses.assign(instruction.operands.size(), 0);
     for (const isa::Operand &operand : instruction.operands) {
       const auto i = static_cast<size_t>(operand.index);
       if (operand.kind == isa::Operand::Kind::Immediate) {
@@ -224,7 +282,7 @@ private:
       before = addresses[i];
       word.values[i] = addresses[i];
       if (!straight_ && operand.baseWidth > 0 && below(4) == 0) {
-        const auto reg = static_cast<uint8_t>(below(static_cast<int64_t>(base_.size())));
+        const auto reg = static_cast<uint8_t>(1 + below(static_cast<int64_t>(base_.size()) - 1));
         const int64_t offset = addresses[i] - base_[reg];
         if (offset >= operand.least && offset <= operand.greatest) {
           word.bases[i] = reg;
@@ -232,14 +290,18 @@ private:
         }
       }
     }
+  }
+
+  // Whether it may execute, and soon ends; it gets tokens then.
+  bool accept(const isa::Instruction &instruction, isa::Word &word, bool isMeantLong = false) {
     const int64_t *registers = registers_[static_cast<size_t>(instruction.unit)].data();
     if (!encodes(word) ||
-        !isa::trapReason(instruction, isa_, word, registers, addresses.data()).empty())
+        !isa::trapReason(instruction, isa_, word, registers, addresses_.data()).empty())
       return false;
     // Long ones would hide the rest.
-    const bool isLong = mayBeLong_ && below(200) == 0;
+    const bool isLong = isMeantLong || (mayBeLong_ && below(200) == 0);
     for (const isa::Range &range :
-         isa::operandRanges(instruction, isa_, word, registers, addresses.data()))
+         isa::operandRanges(instruction, isa_, word, registers, addresses_.data()))
       if (range.end - range.begin > 6000 && !isLong)
         return false;
     for (const isa::Step &step : instruction.steps) {
@@ -247,10 +309,11 @@ private:
       context.immediates = word.values.data();
       context.state = registers;
       int64_t elements = 1;
-      for (const auto *iterators : {&step.iterators, &step.reductions})
-        for (const isa::Iterator &iterator : *iterators)
-          elements *= std::max<int64_t>(isa::evaluate(*iterator.extent, context), 1);
-      if (elements > (isLong ? 40000 : 4000))
+      for (const isa::Iterator &iterator : step.iterators)
+        elements *= std::max<int64_t>(isa::evaluate(*iterator.extent, context), 0);
+      for (const isa::Iterator &iterator : step.reductions)
+        elements *= std::max<int64_t>(isa::evaluate(*iterator.extent, context), 1);
+      if (elements > (isMeantLong ? 100000 : isLong ? 40000 : 4000))
         return false;
     }
     synchronize(word, instruction.unit);
@@ -258,23 +321,179 @@ private:
     return true;
   }
 
-  void work(std::vector<isa::Word> &words) {
-    isa::Word word;
-    for (int attempt = 0; attempt < 50; ++attempt) {
-      if (tryWork(word)) {
-        words.push_back(word);
-        return;
+  // Moves one operand so that what it touches begins or ends with its memory, or with a bank.
+  void moveToEnd(const isa::Instruction &instruction, isa::Word &word) {
+    std::vector<size_t> onChip;
+    for (const isa::Operand &operand : instruction.operands)
+      if (operand.kind == isa::Operand::Kind::Memory && operand.space != isa::Space::Dram)
+        onChip.push_back(static_cast<size_t>(operand.index));
+    if (onChip.empty() || !encodes(word))
+      return;
+    const size_t i = onChip[static_cast<size_t>(below(static_cast<int64_t>(onChip.size())))];
+    const isa::Operand &operand = instruction.operands[i];
+    const isa::Memory &memory = isa_.memory(operand.space);
+    const isa::Range range = isa::operandRanges(
+        instruction, isa_, word, registers_[static_cast<size_t>(instruction.unit)].data(),
+        addresses_.data())[i];
+    const int64_t bank = below(memory.banks) * static_cast<int64_t>(memory.bankBytes());
+    const int64_t ends[] = {-range.begin, static_cast<int64_t>(memory.bytes) - range.end,
+                            bank - range.begin, bank - range.end};
+    const int64_t moved = ends[below(4)] / memory.addressBytes;
+    word.values[i] += moved;
+    addresses_[i] += moved;
+  }
+
+  // Sets the registers that are strides of what it writes so that no element is written twice.
+  void nest(const isa::Instruction &instruction, const isa::Word &word,
+            std::vector<isa::Word> &words) {
+    for (const isa::MemoryAccess &access : instruction.accesses) {
+      if (!access.write)
+        continue;
+      const isa::Step &step = instruction.steps[static_cast<size_t>(access.step)];
+      isa::ScalarContext context;
+      context.immediates = word.values.data();
+      context.state = registers_[static_cast<size_t>(instruction.unit)].data();
+      int64_t span = 1;
+      for (size_t i = step.iterators.size(); i-- > 0;) {
+        const int64_t extent =
+            std::clamp<int64_t>(isa::evaluate(*step.iterators[i].extent, context), 1, 100000);
+        for (const isa::AffineTerm &term : access.index.terms) {
+          if (term.iterator != static_cast<int>(i))
+            continue;
+          if (term.coefficient->kind == isa::ExprKind::State)
+            words.push_back(setOne(instruction.unit, term.coefficient->index,
+                                   (below(6) == 0 ? -1 : 1) * (span + below(3))));
+          span = std::abs(isa::evaluate(*term.coefficient, context)) * extent;
+        }
       }
     }
   }
 
+  // Gives one register a value, as far as its type holds it.
+  isa::Word setOne(int unit, int index, int64_t given) {
+    const auto at = static_cast<size_t>(index);
+    const isa::Type &type = isa_.units()[static_cast<size_t>(unit)].registers[at].type;
+    int64_t &current = registers_[static_cast<size_t>(unit)][at];
+    current = std::clamp(given, static_cast<int64_t>(type.least()),
+                         static_cast<int64_t>(type.greatest()));
+    isa::Word word = blank(*setOf(unit));
+    for (const auto &[number, value] : setOf(unit)->sets) {
+      word.values[static_cast<size_t>(number)] = index;
+      word.values[static_cast<size_t>(value)] = current;
+    }
+    return word;
+  }
+
+  // Of any instruction, though some fit seldom.
+  void work(std::vector<isa::Word> &words) {
+    const isa::Instruction *instruction = anyWork();
+    isa::Word word;
+    if (mayBeLong_ && !inBody_ && below(40) == 0 && longestWork(*instruction, words))
+      return;
+    const bool mayBeNothing = below(8) == 0;
+    for (int attempt = 0; attempt < 60; ++attempt) {
+      spread_ = attempt % 20 < 10 ? 20 : attempt % 20 < 16 ? 6 : 2;
+      const bool fits = tryWork(*instruction, word, mayBeNothing);
+      spread_ = 20;
+      if (fits) {
+        words.push_back(word);
+        return;
+      }
+      if ((attempt == 5 || attempt == 30) && !inBody_ && below(2) == 0 &&
+          nestedWork(*instruction, words))
+        return;
+      if (attempt >= 40)
+        instruction = anyWork();
+    }
+  }
+
+  // As many elements as the encoding allows along one iterator, which stands still in the memories
+  // where a register is its stride; along the others as few as may be.
+  bool longestWork(const isa::Instruction &instruction, std::vector<isa::Word> &words) {
+    if (setOf(instruction.unit) == nullptr)
+      return false;
+    isa::Word word;
+    draw(instruction, word);
+    for (const isa::Operand &operand : instruction.operands)
+      if (operand.kind == isa::Operand::Kind::Immediate)
+        word.values[static_cast<size_t>(operand.index)] =
+            std::clamp<int64_t>(1, operand.least, operand.greatest);
+    std::vector<int> immediates;
+    for (const isa::MemoryAccess &access : instruction.accesses) {
+      const isa::Step &step = instruction.steps[static_cast<size_t>(access.step)];
+      for (const isa::AffineTerm &term : access.index.terms) {
+        if (term.iterator >= static_cast<int>(step.iterators.size()))
+          continue;
+        const isa::Expr &extent = *step.iterators[static_cast<size_t>(term.iterator)].extent;
+        if (extent.kind == isa::ExprKind::State)
+          words.push_back(setOne(instruction.unit, extent.index, 1));
+        if (extent.kind != isa::ExprKind::Immediate)
+          continue;
+        immediates.push_back(extent.index);
+        if (term.coefficient->kind == isa::ExprKind::State)
+          words.push_back(setOne(instruction.unit, term.coefficient->index, 0));
+      }
+    }
+    if (immediates.empty())
+      return false;
+    const auto at = static_cast<size_t>(
+        immediates[static_cast<size_t>(below(static_cast<int64_t>(immediates.size())))]);
+    word.values[at] = instruction.operands[at].greatest;
+    if (!accept(instruction, word, true))
+      return false;
+    words.push_back(word);
+    return true;
+  }
+
+  // With the registers that it takes for many elements to fit.
+  bool nestedWork(const isa::Instruction &instruction, std::vector<isa::Word> &words) {
+    if (setOf(instruction.unit) == nullptr)
+      return false;
+    isa::Word word;
+    draw(instruction, word);
+    if (!encodes(word))
+      return false;
+    nest(instruction, word, words);
+    if (!accept(instruction, word))
+      return false;
+    words.push_back(word);
+    return true;
+  }
+
+  // Any instruction, or any of any unit: some units have few.
+  const isa::Instruction *anyWork() {
+    if (below(3) == 0) {
+      const auto unit = static_cast<int>(below(static_cast<int64_t>(isa_.units().size())));
+      std::vector<const isa::Instruction *> own;
+      for (const isa::Instruction *instruction : work_)
+        if (instruction->unit == unit)
+          own.push_back(instruction);
+      if (!own.empty())
+        return own[static_cast<size_t>(below(static_cast<int64_t>(own.size())))];
+    }
+    return work_[static_cast<size_t>(below(static_cast<int64_t>(work_.size())))];
+  }
+  // A unit's set instruction; null when it has none.
+  const isa::Instruction *setOf(int unit) const {
+    for (const isa::Instruction *set : sets_)
+      if (set->unit == unit)
+        return set;
+    return nullptr;
+  }
+
   void loop(std::vector<isa::Word> &words, int depth) {
     // The body starts and ends without tokens, so that it can run any number of times.
-    drain(words);
     bool wasInBody = true;
+    isa::Word first = plain("loop");
+    if (!inBody_)
+      takeTokens(first);
+    drain(words);
     const size_t at = words.size();
-    words.push_back(plain("loop"));
+    words.push_back(first);
     std::swap(inBody_, wasInBody);
+    const bool mayLeave = below(4) == 0;
+    if (mayLeave)
+      words.push_back(plain("branch"));
     const int64_t length = 1 + below(8);
     for (int64_t i = 0; i < length; ++i) {
       if (depth > 1 && below(6) == 0)
@@ -289,11 +508,42 @@ private:
         anySet(true)); // a body is never empty, and loops do not end together by chance alone
     drain(words);
     std::swap(inBody_, wasInBody);
+    const bool leaves = mayLeave && leave(words, at + 1);
     isa::Word &head = words[at];
     const isa::Instruction &instruction = *isa_.find("loop");
-    head.values[static_cast<size_t>(instruction.operandIndex("count"))] = below(4);
-    head.values[static_cast<size_t>(instruction.operandIndex("length"))] =
-        static_cast<int64_t>(words.size() - at - 1);
+    const isa::Operand &count =
+        instruction.operands[static_cast<size_t>(instruction.operandIndex("count"))];
+    operand(head, instruction, "count") = leaves && below(2) == 0 ? count.greatest : below(4);
+    operand(head, instruction, "length") = static_cast<int64_t>(words.size() - at - 1);
+    // What it signals is taken after the loop.
+    if (!inBody_)
+      giveTokens(head);
+  }
+
+  // Makes the branch at `from`, the first instruction of a body that ends here, lead out of it: to
+  // what comes next. There are no tokens at either end, and a body changes no register. True when
+  // it is always taken.
+  bool leave(std::vector<isa::Word> &words, size_t from) {
+    const isa::Instruction &instruction = *isa_.find("branch");
+    isa::Word &branch = words[from];
+    const bool always = below(3) == 0;
+    operand(branch, instruction, "rs") = always ? 0 : below(static_cast<int64_t>(base_.size()));
+    operand(branch, instruction, "negate") = always ? 0 : below(2);
+    operand(branch, instruction, "offset") = static_cast<int64_t>(words.size() - from);
+    return always;
+  }
+
+  // A branch that is never taken may lead anywhere.
+  void notTaken(std::vector<isa::Word> &words) {
+    const isa::Instruction &instruction = *isa_.find("branch");
+    isa::Word branch = blank(instruction);
+    const isa::Operand &offset =
+        instruction.operands[static_cast<size_t>(instruction.operandIndex("offset"))];
+    operand(branch, instruction, "negate") = 1;
+    operand(branch, instruction, "offset") = value(offset.least, offset.greatest);
+    if (!inBody_)
+      synchronize(branch, 0);
+    words.push_back(branch);
   }
 
   // Takes what was given and not taken.
@@ -330,6 +580,10 @@ private:
     isa::Word branch = blank(instruction);
     const int64_t over = 1 + below(30);
     operand(branch, instruction, "offset") = over + 1;
+    if (below(2) == 0) {
+      operand(branch, instruction, "rs") = below(static_cast<int64_t>(base_.size()));
+      operand(branch, instruction, "negate") = below(2);
+    }
     synchronize(branch, 0);
     words.push_back(branch);
     for (int64_t i = 0; i < over; ++i)
@@ -376,17 +630,18 @@ private:
     const bool adds = below(2) == 0;
     const isa::Instruction &instruction = *isa_.find(adds ? "xadd" : "xset");
     isa::Word word = blank(instruction);
-    const int64_t given = value(-2000, 5000);
+    const isa::Operand &field =
+        instruction.operands[static_cast<size_t>(instruction.operandIndex("value"))];
+    const int64_t given = below(8) == 0 ? value(field.least, field.greatest) : value(-2000, 5000);
     operand(word, instruction, "rd") = static_cast<int64_t>(reg);
     operand(word, instruction, "value") = given;
-    int64_t result = given;
-    if (adds) {
-      const auto from = static_cast<size_t>(below(static_cast<int64_t>(base_.size())));
-      operand(word, instruction, "rs") = static_cast<int64_t>(from);
-      result += base_[from];
-    }
+    if (adds)
+      operand(word, instruction, "rs") = below(static_cast<int64_t>(base_.size()));
+    isa::ScalarContext context;
+    context.immediates = word.values.data();
+    context.base = base_.data();
     if (reg != 0)
-      base_[reg] = result;
+      base_[reg] = isa::evaluate(*instruction.controlValue, context);
     synchronize(word, 0);
     words.push_back(word);
   }
@@ -402,32 +657,74 @@ private:
     words.insert(words.end(), static_cast<size_t>(1 + below(24)), word);
   }
 
+  // A short body that runs often: no line has to be fetched, so that instructions come as fast as
+  // they can be dispatched, and units meet that fetching keeps apart.
+  void rush(std::vector<isa::Word> &words) {
+    if (inBody_)
+      return;
+    drain(words);
+    const size_t at = words.size();
+    const isa::Instruction &instruction = *isa_.find("loop");
+    words.push_back(blank(instruction));
+    inBody_ = straight_ = true; // no tokens in the body
+    for (int64_t i = 1 + below(4); i > 0; --i)
+      work(words);
+    inBody_ = straight_ = false;
+    if (words.size() == at + 1 || lastIsLong_) {
+      words.resize(at);
+      return;
+    }
+    operand(words[at], instruction, "count") = 1 + below(24);
+    operand(words[at], instruction, "length") = static_cast<int64_t>(words.size() - at - 1);
+  }
+
   // More signals than a semaphore holds: the unit waits until another takes some.
   void fillSemaphore(std::vector<isa::Word> &words) {
     const int64_t most = isa_.param("semaphore_max");
     const auto s = static_cast<size_t>(below(static_cast<int64_t>(channels_.size())));
-    const auto setOfUnit = [&](int unit) {
-      const auto found = std::find_if(sets_.begin(), sets_.end(), [&](const isa::Instruction *set) {
-        return set->unit == unit;
-      });
-      return found == sets_.end() ? nullptr : *found;
-    };
-    const isa::Instruction *from = setOfUnit(channels_[s].from), *to = setOfUnit(channels_[s].to);
-    if (most > 200 || from == nullptr || to == nullptr ||
-        (channels_[s].signaler != Signaler::Any && channels_[s].signaler != Signaler::Set))
+    const isa::Instruction *from = setOf(channels_[s].from), *to = setOf(channels_[s].to);
+    if (most > 200 || from == nullptr || to == nullptr)
       return;
     drain(words);
-    const int64_t count = most + isa_.units()[static_cast<size_t>(from->unit)].queueDepth / 2;
-    for (const isa::Instruction *set : {from, to}) {
-      const isa::Instruction &instruction = *isa_.find("loop");
-      isa::Word head = blank(instruction);
-      operand(head, instruction, "count") = count;
-      operand(head, instruction, "length") = 1;
-      words.push_back(head);
-      isa::Word word = keeping(*set);
-      (set == from ? word.signal : word.wait) = uint32_t(1) << s;
+    // What signals last is work, or set instructions like those before.
+    std::vector<isa::Word> last;
+    if (below(3) != 0)
+      for (int64_t i = 1 + below(4); i > 0; --i)
+        signalingWork(from->unit, uint32_t(1) << s, last);
+    const int64_t sets =
+        last.empty() ? most + isa_.units()[static_cast<size_t>(from->unit)].queueDepth / 2 : most;
+    loopOver(words, keeping(*from), uint32_t(1) << s, 0, sets);
+    words.insert(words.end(), last.begin(), last.end());
+    if (!last.empty()) // nothing is taken before the work comes to its end
+      loopOver(words, plain("xset"), 0, 0, 100 + below(400));
+    loopOver(words, keeping(*to), 0, uint32_t(1) << s, sets + static_cast<int64_t>(last.size()));
+  }
+
+  void signalingWork(int unit, uint32_t signal, std::vector<isa::Word> &words) {
+    isa::Word word;
+    const bool wasStraight = straight_;
+    straight_ = true; // no other tokens
+    for (int attempt = 0; attempt < 200; ++attempt) {
+      const isa::Instruction *instruction = anyWork();
+      if (instruction->unit != unit || !tryWork(*instruction, word, below(8) == 0))
+        continue;
+      word.signal = signal;
       words.push_back(word);
+      break;
     }
+    straight_ = wasStraight;
+  }
+
+  void loopOver(std::vector<isa::Word> &words, isa::Word word, uint32_t signal, uint32_t wait,
+                int64_t count) {
+    const isa::Instruction &instruction = *isa_.find("loop");
+    isa::Word head = blank(instruction);
+    operand(head, instruction, "count") = count;
+    operand(head, instruction, "length") = 1;
+    words.push_back(head);
+    word.signal = signal;
+    word.wait = wait;
+    words.push_back(word);
   }
 
   // A set instruction that changes nothing.
@@ -445,7 +742,8 @@ private:
   bool straight_, mayBeLong_;
   bool inBody_ = false; // what runs again
   bool lastIsLong_ = false;
-  std::vector<int64_t> base_;
+  int64_t spread_ = 20; // of small values
+  std::vector<int64_t> base_, addresses_;
   std::array<int64_t, 3> recent_{}; // the last address, by space
   std::vector<std::vector<int64_t>> registers_;
   std::vector<Channel> channels_;

@@ -166,7 +166,10 @@ void build(const std::vector<SourceFile> &files, Signals signals, const fs::path
         (directory / "model.so").string(), (directory / "model_wrapper.cc").string()})
     arguments.push_back(more);
   for (const SourceFile &file : files) {
-    writeFile((directory / file.name).string(), file.text);
+    // Messages and generated code name the file alone: a compiler cache then knows what it has
+    // compiled elsewhere.
+    writeFile((directory / file.name).string(),
+              fmt::format("`line 1 \"{}\" 0\n{}", file.name, file.text));
     if (file.isCompiled)
       arguments.push_back((directory / file.name).string());
   }

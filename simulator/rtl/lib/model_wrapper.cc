@@ -7,7 +7,11 @@
 #if VM_TRACE
 #include "verilated_fst_c.h"
 #endif
+#if VM_COVERAGE
+#include "verilated_cov.h"
+#endif
 
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 
@@ -114,8 +118,24 @@ void outputs(Model &model, ModelPorts &ports) {
 
 extern "C" {
 
+#if VM_COVERAGE
+// Built to measure what programs cover (tests/coverage): one model for all runs of a process, whose
+// counts add up and are written at its end. Memories on chip keep what the run before left.
+void *tilewright_model_create() {
+  static struct Covered {
+    Model model;
+    ~Covered() {
+      if (const char *file = std::getenv("TILEWRIGHT_RTL_COVERAGE"))
+        model.context.coveragep()->write(file);
+    }
+  } covered;
+  return &covered.model;
+}
+void tilewright_model_destroy(void *) {}
+#else
 void *tilewright_model_create() { return new Model; }
 void tilewright_model_destroy(void *model) { delete static_cast<Model *>(model); }
+#endif
 
 // A cycle begins with the edge; what comes from outside changes in its middle.
 int tilewright_model_waves([[maybe_unused]] void *opaque, [[maybe_unused]] const char *path,

@@ -52,6 +52,7 @@ isa::Isa overlaid(const std::string &target, const std::string &overlay) {
 
 // Runs random programs; how many of each kind, and which instructions were in them.
 struct Tally {
+  int64_t programs = 0;
   int kinds[lockstep::caseKinds] = {};
   std::set<int> instructions;
 };
@@ -66,6 +67,7 @@ Tally runPrograms(Machine &machine, int64_t programs, int length) {
         << "seed " << seed << ": " << checked.comparison.difference->text;
     if (checked.comparison.difference)
       return tally;
+    ++tally.programs;
     ++tally.kinds[static_cast<int>(checked.kind)];
     for (const isa::Bits &bits : test.code) {
       isa::Word word;
@@ -82,6 +84,8 @@ class Lockstep : public testing::TestWithParam<const char *> {};
 TEST_P(Lockstep, RandomProgramsAreEqual) {
   Machine machine(target(GetParam()));
   const Tally tally = runPrograms(machine, 100, 60);
+  if (tally.programs < 100) // too few were asked for to say what is in them
+    return;
   EXPECT_GT(tally.kinds[static_cast<int>(lockstep::CaseKind::Ordered)], 40);
   EXPECT_GT(tally.kinds[static_cast<int>(lockstep::CaseKind::Racing)], 5);
   EXPECT_GT(tally.kinds[static_cast<int>(lockstep::CaseKind::Ending)], 5);

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Tests of what judges mutants and reads coverage. Run: .venv/bin/python scripts/lib/mutation_test.py"""
+
+import importlib.machinery
+import importlib.util
+import pathlib
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "tests" / "mutation")]
+import killers
+import mutants
+import results
+import unit
+
+
+def script(path):
+    """A script as a module."""
+    loader = importlib.machinery.SourceFileLoader(path.replace("/", "_"), str(ROOT / path))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+def mutant(**fields):
+    return mutants.Mutant(**{"name": "m", "kind": "off-by-one", "file": "f", "old": "a < b", "new": "a <= b", **fields})
+
+
+class Stale(unittest.TestCase):
+    def test_fits(self):
+        self.assertIsNone(mutants.stale(mutant(), "if (a < b)"))
+
+    def test_the_old_text_is_gone(self):
+        self.assertIn("stands 0 times in f, not once", mutants.stale(mutant(), "if (a > b)"))
+
+    def test_the_old_text_stands_twice(self):
+        self.assertIn("stands 2 times in f, not once", mutants.stale(mutant(), "a < b || a < b"))
+
+    def test_the_file_is_gone(self):
+        self.assertIn("there is no file f", mutants.stale(mutant(), None))
+
+    def test_unknown_kind(self):
+        self.assertIn("is no kind of mutant", mutants.stale(mutant(kind="typo"), "a < b"))
+
+    def test_changes_nothing(self):
+        self.assertIn("it changes nothing", mutants.stale(mutant(new="a < b"), "a < b"))
+
+    def test_applies_in_its_place(self):
+        self.assertEqual(mutant().apply("if (a < b)"), "if (a <= b)")
+
+    def test_unknown_field(self):
+        with self.assertRaisesRegex(ValueError, "unknown field odl of mutant m"):
+            mutants.read('[[mutant]]\nname = "m"\nodl = "x"\n')
+
+
+class Fault(unittest.TestCase):
+    killed = killers.Outcome("8 random programs", "seed 1: cycle 5", 1)
+    alive = killers.Outcome("", "", 1)
+
+    def test_killed(self):
+        self.assertIsNone(results.fault(mutant(), self.killed))
+
+    def test_survivor_without_a_reason(self):
+        self.assertIn("it survives", results.fault(mutant(), self.alive))
+
+    def test_survivor_with_a_reason(self):
+        self.assertIsNone(results.fault(mutant(equivalent="b is never a"), self.alive))
+
+    def test_equivalent_one_that_dies(self):
+        self.assertIn("marked as equivalent", results.fault(mutant(equivalent="b is never a"), self.killed))
+
+    def test_one_that_does_not_build_shows_nothing(self):
+        outcome = killers.Outcome(killers.NO_BUILD, "error: unused variable", 1)
+        self.assertIn("it does not build", results.fault(mutant(), outcome))
+
+
+class FirstDifference(unittest.TestCase):
+    def test_of_random_programs(self):
+        self.assertEqual(killers.first_difference("Failure\nValue of: x\nseed 7: cycle 12, load: late\nmore\n"),
+                         "seed 7: cycle 12, load: late")
+
+    def test_of_a_record(self):
+        text = "With diff:\n@@ -1,2 +1,2 @@\n-cycles 95\n+cycles 94\n\n[  FAILED  ] Vector.VecStart (3 ms)\n"
+        self.assertEqual(killers.first_difference(text), "Vector.VecStart: 'cycles 95' against 'cycles 94'")
+
+    def test_of_an_exception(self):
+        text = 'C++ exception with description "p.elf: it\n stops" thrown in the test body.\n[  FAILED  ] A.B (1 ms)\n'
+        self.assertEqual(killers.first_difference(text), "A.B: p.elf: it stops")
+
+
+class Coverage(unittest.TestCase):
+    coverage = script("tests/coverage/run")
+
+    def test_reads_points(self):
+        text = ("# SystemC::Coverage-3\n"
+                "C '\1f\2/x/tilewright_load.sv\1l\x0236\1n\0025\1t\2line\1page\2v_line/m\1o\2if\1h\2TOP.a' 4\n"
+                "C '\1f\2tilewright_load.sv\1l\x0236\1n\0025\1t\2line\1page\2v_line/m\1o\2if\1h\2TOP.b' 0\n")
+        points = list(self.coverage.read_points(text))
+        self.assertEqual(points, [("line", "tilewright_load.sv", 36, "if", 4), ("line", "tilewright_load.sv", 36, "if", 0)])
+        self.assertEqual(self.coverage.unreached_lines(self.coverage.merge(points)), set())
+        self.assertEqual(self.coverage.unreached_lines(self.coverage.merge(points[1:])), {("tilewright_load.sv", 36)})
+
+
+if __name__ == "__main__":
+    unit.main("mutation")
