@@ -11,7 +11,7 @@ using namespace mlir;
 namespace tilewright::quantization {
 
 constexpr int64_t most = 256;           // weights for an output
-constexpr int64_t pixelsOfASample = 48; // neighbors say nearly the same
+constexpr int64_t pixelsOfASample = 12; // neighbors say nearly the same
 
 MomentSums::MomentSums(Operation *convolution)
     : isDepthwise_(isa<tosa::DepthwiseConv2DOp>(convolution)) {
