@@ -64,7 +64,9 @@ public:
       traceRoot(op, anchor);
     for (Value result : main_.getBody().front().getTerminator()->getOperands())
       traceOutput(result);
-    if (precision_ == Precision::Extended || (precision_ == Precision::Auto && isSmall()))
+    plan_.isExtended =
+        precision_ == Precision::Extended || (precision_ == Precision::Auto && isSmall());
+    if (plan_.isExtended)
       traceWide();
     return std::move(plan_);
   }

@@ -47,6 +47,7 @@ struct Plan {
   llvm::DenseSet<mlir::Value> roots;   // 16 bits on their way from an anchor into tables
   llvm::DenseSet<mlir::Value> outputs; // 16 bits on their way from an anchor to the caller
   llvm::DenseSet<mlir::Value> wide;    // 16 bits for the sake of extended precision
+  bool isExtended = false;             // the precision
   PointwiseAnalysis pointwise;
 
   // Values with parameters of their own, which need a range: arguments, results of anchors, tables

@@ -220,8 +220,9 @@ Statistics collectStatistics(const FloatExecutable &executable, const Samples &s
         statistics.channelFactors[pool.getOutput()] = factors;
     }
     statistics.ranges[watched[i]] = std::move(ranges);
-    // Where each channel fills the whole range, other data soon leaves it.
-    double room = equalization.lookup(watched[i]) == 1 ? 1.15 : 1;
+    // Where each channel fills the whole range, other data soon leaves it. Among the errors of 8
+    // bits that hardly counts.
+    double room = plan.isExtended && equalization.lookup(watched[i]) == 1 ? 1.15 : 1;
     Histogram &histogram = histograms[i].histogram;
     for (size_t c = 0; c < count; ++c) {
       histogram.low = std::min(histogram.low, channels.low(c) * factors[c] * room);
