@@ -21,6 +21,7 @@ struct Request {
   CompileOptions compile;
   std::vector<std::string> shapes;
   std::string calibrationMethod = "min-max";
+  std::string precision = "auto";
   std::string buffering = "double";
   std::string from, to, emit = "elf"; // names of stages; empty: not given
   std::string output;
@@ -33,6 +34,9 @@ static const std::map<std::string, Calibration> calibrationMethods = {
     {"percentile", Calibration::Percentile},
     {"mse", Calibration::Mse},
     {"entropy", Calibration::Entropy}};
+static const std::map<std::string, Precision> precisions = {{"auto", Precision::Auto},
+                                                            {"standard", Precision::Standard},
+                                                            {"extended", Precision::Extended}};
 static const std::map<std::string, Buffering> bufferings = {
     {"none", Buffering::None}, {"single", Buffering::Single}, {"double", Buffering::Double}};
 
@@ -63,6 +67,7 @@ static const std::map<const char *, Stage> lastEffect = {{"--shape", Stage::Impo
                                                          {"--calibration", Stage::Import},
                                                          {"--calibration-method", Stage::Import},
                                                          {"--percentile", Stage::Import},
+                                                         {"--precision", Stage::Import},
                                                          {"--quantization-report", Stage::Import},
                                                          {"--buffering", Stage::Kernel},
                                                          {"--target", Stage::Kernel},
@@ -94,6 +99,7 @@ static CompileOptions optionsOf(const Request &request, const CLI::App &command)
       throw CLI::ValidationError("--shape", fmt::format("'{}' is given twice", escape(name)));
   }
   options.quantization.method = calibrationMethods.at(request.calibrationMethod);
+  options.quantization.precision = precisions.at(request.precision);
   options.buffering = bufferings.at(request.buffering);
   setStages(request, command, options);
   if (options.to == Stage::Elf && request.output.empty())
@@ -179,6 +185,12 @@ void addCompileCommand(CLI::App &app) {
                    ? std::string()
                    : fmt::format("'{}' is no number", escape(text));
       })
+      ->capture_default_str()
+      ->group("Quantization");
+  command
+      ->add_option("--precision", request->precision,
+                   "8 bits between operators (standard), 16 (extended), or 16 for small networks")
+      ->check(CLI::IsMember(precisions))
       ->capture_default_str()
       ->group("Quantization");
   command

@@ -1,6 +1,7 @@
 #include "assign.h"
 
 #include "graph_queries.h"
+#include "split.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 
@@ -11,6 +12,9 @@ using namespace mlir;
 namespace tilewright::quantization {
 
 namespace {
+
+// Room for what lies beyond the calibration data costs nothing at 16 bits.
+constexpr double headroom = 1.25;
 
 class Assigner {
 public:
@@ -80,18 +84,17 @@ private:
     if (plan_.logits.contains(result) && magnitude <= greatestLogit)
       return {logitScale, 0, 32};
     bool isRoot = plan_.roots.contains(result);
-    if (plan_.outputs.contains(result) || isRoot) {
-      // Room for what lies beyond the calibration data costs nothing at 16 bits.
-      constexpr double headroom = 1.25;
-      return symmetric(
-          headroom * (isRoot ? magnitudeFor(histogram, functionsOf(result)) : magnitude), 16);
-    }
-    return ownParameters(result);
+    if (isRoot)
+      return symmetric(headroom * magnitudeFor(histogram, functionsOf(result)), 16);
+    return plan_.outputs.contains(result) ? symmetric(headroom * magnitude, 16)
+                                          : ownParameters(result);
   }
 
   Parameters ownParameters(Value value) {
-    return chooseParameters(statistics_.histograms.find(value)->second, options_,
-                            functionsOf(value));
+    const Histogram &histogram = statistics_.histograms.find(value)->second;
+    if (plan_.wide.contains(value))
+      return wideParameters(headroom * histogram.low, headroom * histogram.high);
+    return chooseParameters(histogram, options_, functionsOf(value));
   }
 
   // The tables that alone read `value`, or none when anything else does.

@@ -3,6 +3,7 @@
 #include "graph_queries.h"
 #include "integer_builder.h"
 #include "integer_softmax.h"
+#include "split.h"
 #include "weights.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -122,12 +123,23 @@ private:
     std::vector<double> factors;
     for (double scale : sum.scales)
       factors.push_back(scale * anchor.factor / parameters.scale);
+    std::vector<double> channels = channelFactors_.lookup(anchor.result);
+    if (!channels.empty() && !isConvolution(op)) { // whose weights have them
+      factors.resize(channels.size(), factors[0]);
+      sum.magnitudes.resize(channels.size(), sum.magnitudes[0]);
+      for (size_t c = 0; c < channels.size(); ++c)
+        factors[c] *= channels[c];
+    }
     if (llvm::all_equal(factors)) {
       factors.resize(1);
       sum.magnitudes = {*std::max_element(sum.magnitudes.begin(), sum.magnitudes.end())};
     }
     Value result = integer.rescaleSum(sum.value, sum.magnitudes, factors, parameters);
-    define(anchor.result, clamp(integer, result, parameters, anchor.low, anchor.high));
+    result = clamp(integer, result, parameters, anchor.low, anchor.high);
+    // Tables take any shape, and run together with a convolution that no reshape cuts off.
+    define(anchor.result, plan_.roots.contains(anchor.result)
+                              ? result
+                              : reshape(integer, result, tensorType(anchor.result).getShape()));
   }
 
   Accumulator accumulate(IntegerBuilder &integer, Operation *op, const Anchor &anchor) {
@@ -153,7 +165,7 @@ private:
       return combine<tosa::MinimumOp>(integer, op);
     Quantized x = operand(integer, op->getOperand(0));
     if (auto pool = dyn_cast<tosa::AvgPool2dOp>(op))
-      return averageImage(integer, x);
+      return averageImage(integer, x, pool.getInput());
     Value wide = integer.widen(x.value, x.parameters);
     uint32_t axis = cast<tosa::ReduceSumOp>(op).getAxis();
     return {integer.reduce<tosa::ReduceSumOp>(wide, axis),
@@ -162,32 +174,50 @@ private:
   }
 
   // The average over an image varies less than its pixels, so it wants a scale of its own, which
-  // TOSA's pool cannot give. The pool averages windows, and the exact sum of some of those averages
-  // loses their rounding errors in each other's.
-  Accumulator averageImage(IntegerBuilder &integer, const Quantized &x) {
+  // TOSA's pool cannot give, and more precision than averages of 8 bits have: a depthwise
+  // convolution with weights of 1 sums up windows, and windows are summed up in 32 bits.
+  Accumulator averageImage(IntegerBuilder &integer, Quantized x, Value real) {
+    std::vector<double> channels = channelFactors_.lookup(real);
+    if (x.parameters.bits > 8) {
+      channels = channelFactors(statistics_.ranges.find(real)->second, 1);
+      x = narrowed(integer, real, x, channels);
+    }
     ArrayRef<int64_t> shape = tensorType(x.value).getShape();
     auto [rows, columns] = averageWindows(shape[1], shape[2]);
-    Value averages = x.value;
-    if (rows != shape[1] || columns != shape[2]) {
-      int64_t kernel[] = {shape[1] / rows, shape[2] / columns}, pad[] = {0, 0, 0, 0};
-      Value zeroPoint = integer.constant({1}, 8, {x.parameters.zeroPoint});
-      averages = tosa::AvgPool2dOp::create(
-          builder_, integer.location(), integer.type({shape[0], rows, columns, shape[3]}, 8),
-          x.value, zeroPoint, zeroPoint, kernel, kernel, pad, builder_.getI32Type());
+    Value sum;
+    if (rows == shape[1] && columns == shape[2]) {
+      sum = integer.widen(x.value, x.parameters);
+    } else {
+      int64_t kernel[] = {shape[1] / rows, shape[2] / columns};
+      int64_t count = kernel[0] * kernel[1] * shape[3];
+      sum = tosa::DepthwiseConv2DOp::create(
+          builder_, integer.location(), integer.type({shape[0], rows, columns, shape[3]}, 32),
+          x.value,
+          integer.constant({kernel[0], kernel[1], shape[3], 1}, 8, std::vector<int64_t>(count, 1)),
+          integer.constant({shape[3]}, 32, std::vector<int64_t>(shape[3], 0)),
+          integer.constant({1}, 8, {x.parameters.zeroPoint}), integer.constant({1}, 8, {0}),
+          builder_.getDenseI64ArrayAttr({0, 0, 0, 0}), builder_.getDenseI64ArrayAttr(kernel),
+          builder_.getDenseI64ArrayAttr({1, 1}), TypeAttr::get(builder_.getI32Type()));
     }
-    Value sum = integer.widen(averages, x.parameters);
     if (rows > 1)
       sum = integer.reduce<tosa::ReduceSumOp>(sum, 1);
     if (columns > 1)
       sum = integer.reduce<tosa::ReduceSumOp>(sum, 2);
-    double count = double(rows * columns);
-    return {sum, {x.parameters.scale / count}, {x.parameters.magnitude() * count}};
+    double pixels = double(shape[1] * shape[2]), scale = x.parameters.scale / pixels;
+    Accumulator result{sum, {scale}, {x.parameters.magnitude() * pixels}};
+    if (!channels.empty()) {
+      result.scales.clear();
+      for (double channel : channels)
+        result.scales.push_back(scale / channel);
+      result.magnitudes.resize(channels.size(), result.magnitudes[0]);
+    }
+    return result;
   }
 
   // How many windows an image is averaged in, down and across: at least `enough` of them where its
   // size allows.
   static std::pair<int64_t, int64_t> averageWindows(int64_t height, int64_t width) {
-    constexpr int64_t enough = 12; // 10 dB less noise than one average's
+    constexpr int64_t enough = 12; // for scratchpads to hold a window
     std::pair<int64_t, int64_t> best = {height, width};
     for (int64_t rows = 1; rows <= height; ++rows)
       for (int64_t columns = 1; columns <= width; ++columns)
@@ -197,50 +227,198 @@ private:
     return best;
   }
 
-  Accumulator convolve(IntegerBuilder &integer, Operation *op, Value result) {
-    Quantized x = operand(integer, op->getOperand(0));
-    ArrayRef<int64_t> weightShape = tensorType(op->getOperand(1)).getShape();
-    bool depthwise = isa<tosa::DepthwiseConv2DOp>(op);
-    size_t outputs = tensorType(op->getResult(0)).getShape().back();
-    size_t perOutput = tensorType(op->getOperand(1)).getNumElements() / outputs;
-    // [KH, KW, C, M] or [OC, KH, KW, IC]
-    auto channelOf = [=](size_t i) { return depthwise ? i % outputs : i / perOutput; };
-    std::vector<double> bias = *constantReals(op->getOperand(2));
-    if (bias.size() == 1)
-      bias.assign(outputs, bias[0]);
-    std::vector<double> real = *constantReals(op->getOperand(1));
-    std::vector<double> inputFactors = channelFactors_.lookup(op->getOperand(0)),
-                        outputFactors = channelFactors_.lookup(result);
-    auto inputOf = [&](size_t i) { // [KH, KW, C, M] or [OC, KH, KW, IC]
-      return depthwise ? i % outputs / weightShape[3] : i % weightShape[3];
-    };
-    std::vector<double> inputMeans = meansUnderWeights(op, inputOf);
-    for (size_t i = 0; i < real.size(); ++i) {
+  // A convolution's constants, scaled for what it reads and what it yields.
+  struct Filter {
+    SmallVector<int64_t> shape; // [OC, KH, KW, IC], or [KH, KW, C, M] of a depthwise one
+    bool isDepthwise = false;
+    std::vector<double> weights;
+    std::vector<double> bias;
+    std::vector<double> inputMeans;   // of what each weight is multiplied with
+    std::vector<double> inputMoments; // moments.h
+
+    size_t outputOf(size_t weight) const {
+      return isDepthwise ? weight % bias.size() : weight / (weights.size() / bias.size());
+    }
+    size_t inputOf(size_t weight) const {
+      return isDepthwise ? weight % bias.size() / shape[3] : weight % shape[3];
+    }
+  };
+
+  Filter filterOf(Operation *op, Value result, const std::vector<double> &inputFactors) {
+    Filter filter;
+    filter.shape.assign(tensorType(op->getOperand(1)).getShape());
+    filter.isDepthwise = isa<tosa::DepthwiseConv2DOp>(op);
+    filter.bias = *constantReals(op->getOperand(2));
+    if (filter.bias.size() == 1)
+      filter.bias.assign(tensorType(op->getResult(0)).getShape().back(), filter.bias[0]);
+    filter.weights = *constantReals(op->getOperand(1));
+    filter.inputMeans = meansUnderWeights(op, [&](size_t i) { return filter.inputOf(i); });
+    filter.inputMoments = momentsOf(op, filter, inputFactors);
+    std::vector<double> outputFactors = channelFactors_.lookup(result);
+    for (size_t i = 0; i < filter.weights.size(); ++i) {
       if (!inputFactors.empty()) {
-        real[i] /= inputFactors[inputOf(i)];
-        inputMeans[i] *= inputFactors[inputOf(i)];
+        filter.weights[i] /= inputFactors[filter.inputOf(i)];
+        filter.inputMeans[i] *= inputFactors[filter.inputOf(i)];
       }
       if (!outputFactors.empty())
-        real[i] *= outputFactors[channelOf(i)];
+        filter.weights[i] *= outputFactors[filter.outputOf(i)];
     }
     for (size_t c = 0; c < outputFactors.size(); ++c)
-      bias[c] *= outputFactors[c];
-    QuantizedWeights weights =
-        quantizeWeights(real, bias, channelOf, x.parameters.scale, inputMeans);
+      filter.bias[c] *= outputFactors[c];
+    return filter;
+  }
+
+  // The second moments under the weights, of scaled channels.
+  std::vector<double> momentsOf(Operation *op, const Filter &filter,
+                                const std::vector<double> &inputFactors) {
+    const std::vector<float> &known = statistics_.moments.find(op)->second;
+    std::vector<double> moments(known.begin(), known.end());
+    size_t perOutput = filter.weights.size() / filter.bias.size();
+    for (size_t i = 0; i < moments.size() && !inputFactors.empty(); ++i) {
+      size_t row = i / perOutput, column = i % perOutput;
+      if (filter.isDepthwise)
+        row = column = row / perOutput; // all of one channel
+      else
+        row %= inputFactors.size(), column %= inputFactors.size();
+      moments[i] *= inputFactors[row] * inputFactors[column];
+    }
+    return moments;
+  }
+
+  Accumulator convolve(IntegerBuilder &integer, Operation *op, Value result) {
+    Quantized x = operand(integer, op->getOperand(0));
+    if (x.parameters.bits == 8) {
+      Filter filter = filterOf(op, result, channelFactors_.lookup(op->getOperand(0)));
+      return convolve(integer, op, x, filter.shape, quantizeFilter(filter, x.parameters.scale));
+    }
+    if (isa<tosa::DepthwiseConv2DOp>(op)) {
+      std::vector<double> factors =
+          channelFactors(statistics_.ranges.find(op->getOperand(0))->second, strengthFor(op));
+      Filter filter = filterOf(op, result, factors);
+      Quantized narrow = narrowed(integer, op->getOperand(0), x, factors);
+      return convolve(integer, op, narrow, filter.shape,
+                      quantizeFilter(filter, narrow.parameters.scale));
+    }
+    auto [factors, parameters] = highPartOf(op->getOperand(0), x.parameters, strengthFor(op));
+    Filter filter = filterOf(op, result, factors);
+    constexpr int64_t few = 32; // channels that are worth copying for the sake of one convolution
+    if (isPointwise(op) && filter.shape[3] <= few)
+      return convolveStacked(integer, op, x, factors, parameters, filter);
+    Quantized high{highActivations(integer, x.value, factors, parameters), parameters};
+    QuantizedWeights weights = quantizeFilter(filter, high.parameters.scale);
+    Accumulator sum = convolve(integer, op, high, filter.shape, weights);
+    weights.bias.assign(weights.bias.size(), 0);
+    Quantized low{lowActivations(integer, x.value, factors), {parameters.scale * lowStep, 0, 8}};
+    Accumulator rest = convolve(integer, op, low, filter.shape, weights);
+    sum.value = integer.binary<tosa::AddOp>(integer.rescale(rest.value, 0, {lowStep}, {1, 0, 32}),
+                                            sum.value);
+    for (size_t c = 0; c < sum.magnitudes.size(); ++c)
+      sum.magnitudes[c] += rest.magnitudes[c] * lowStep + 1;
+    return sum;
+  }
+
+  static QuantizedWeights quantizeFilter(const Filter &filter, double inputScale) {
+    return quantizeWeights(
+        filter.weights, filter.bias, [&](size_t i) { return filter.outputOf(i); }, inputScale,
+        filter.inputMeans, filter.inputMoments);
+  }
+
+  Accumulator convolve(IntegerBuilder &integer, Operation *op, const Quantized &x,
+                       ArrayRef<int64_t> weightShape, const QuantizedWeights &weights) {
+    ArrayRef<int64_t> shape = tensorType(op->getResult(0)).getShape();
+    return convolve(integer, op, x, weightShape, weights, shape);
+  }
+
+  Accumulator convolve(IntegerBuilder &integer, Operation *op, const Quantized &x,
+                       ArrayRef<int64_t> weightShape, const QuantizedWeights &weights,
+                       ArrayRef<int64_t> shape) {
+    auto outputs = static_cast<int64_t>(weights.bias.size());
     OperationState state(op->getLoc(), op->getName());
     state.addOperands({x.value, integer.constant(weightShape, 8, weights.weights),
-                       integer.constant({static_cast<int64_t>(outputs)}, 32, weights.bias),
+                       integer.constant({outputs}, 32, weights.bias),
                        integer.constant({1}, 8, {x.parameters.zeroPoint}),
                        integer.constant({1}, 8, {0})});
-    state.addTypes(integer.type(tensorType(op->getResult(0)).getShape(), 32));
+    state.addTypes(integer.type(shape, 32));
     state.addAttributes(op->getAttrs());
     state.attributes.set("acc_type", TypeAttr::get(builder_.getI32Type()));
     std::vector<double> magnitudes(weights.bias.begin(), weights.bias.end());
     for (double &magnitude : magnitudes)
       magnitude = std::fabs(magnitude);
+    size_t perOutput = weights.weights.size() / outputs;
     for (size_t i = 0; i < weights.weights.size(); ++i)
-      magnitudes[channelOf(i)] += std::fabs(double(weights.weights[i])) * x.parameters.magnitude();
+      magnitudes[isa<tosa::DepthwiseConv2DOp>(op) ? i % outputs : i / perOutput] +=
+          std::fabs(double(weights.weights[i])) * x.parameters.magnitude();
     return {builder_.create(state)->getResult(0), weights.scales, magnitudes};
+  }
+
+  // All parts of a pointwise convolution in one: all pixels of a part of its operand are one row,
+  // the rows stand below each other, and the kernel reaches over them. Copying rows costs less than
+  // interleaving channels.
+  Accumulator convolveStacked(IntegerBuilder &integer, Operation *op, const Quantized &x,
+                              const std::vector<double> &factors, const Parameters &high,
+                              Filter &filter) {
+    ArrayRef<int64_t> image = tensorType(x.value).getShape();
+    int64_t pixels = image[1] * image[2];
+    Value row = reshape(integer, x.value, {image[0], 1, pixels, image[3]});
+    // What rounding leaves of a weight is part of the sum too: nothing has to make up for it.
+    filter.inputMeans.assign(filter.weights.size(), 0);
+    filter.inputMoments.clear();
+    QuantizedWeights weights = stackWeights(filter.weights, quantizeFilter(filter, high.scale),
+                                            high.scale, filter.shape[3]);
+    filter.shape[1] = 3;
+    return convolve(integer, op, {stackActivations(integer, row, factors, high), high},
+                    filter.shape, weights, {image[0], 1, pixels, filter.shape[0]});
+  }
+
+  // Whether pixels of the result depend on one pixel each, the same.
+  static bool isPointwise(Operation *op) {
+    auto conv = dyn_cast<tosa::Conv2DOp>(op);
+    auto all = [](ArrayRef<int64_t> numbers, int64_t value) {
+      return llvm::all_of(numbers, [=](int64_t number) { return number == value; });
+    };
+    return conv && all(tensorType(conv.getWeight()).getShape().slice(1, 2), 1) &&
+           all(conv.getStride(), 1) && all(conv.getPad(), 0);
+  }
+
+  // The ends of a tensor whose channels are scaled, with room for other data.
+  static constexpr double room = 1.25;
+  std::pair<double, double> scaledRange(Value value, const std::vector<double> &factors) {
+    double low = 0, high = 0;
+    const std::vector<ChannelRange> &ranges = statistics_.ranges.find(value)->second;
+    for (size_t c = 0; c < factors.size(); ++c) {
+      low = std::min(low, ranges[c].low * factors[c]);
+      high = std::max(high, ranges[c].high * factors[c]);
+    }
+    return {room * low, room * high};
+  }
+
+  // 16 bits as 8.
+  Quantized narrowed(IntegerBuilder &integer, Value real, const Quantized &x,
+                     const std::vector<double> &factors) {
+    auto [low, high] = scaledRange(real, factors);
+    Parameters parameters = asymmetric8(low, high);
+    std::vector<double> rescales;
+    for (double factor : factors)
+      rescales.push_back(factor * x.parameters.scale / parameters.scale);
+    if (llvm::all_equal(rescales))
+      rescales.resize(1);
+    return {integer.rescale(x.value, 0, rescales, parameters), parameters};
+  }
+
+  // The factors of the channels, powers of two, and the high bits of 16.
+  std::pair<std::vector<double>, Parameters> highPartOf(Value real, const Parameters &wide,
+                                                        double strength) {
+    const std::vector<ChannelRange> &ranges = statistics_.ranges.find(real)->second;
+    std::vector<double> factors = channelFactors(ranges, strength);
+    auto [low, high] = scaledRange(real, std::vector<double>(ranges.size(), 1));
+    for (size_t c = 0; c < factors.size(); ++c) {
+      if (ranges[c].low < 0)
+        factors[c] = std::min(factors[c], low / ranges[c].low / room);
+      if (ranges[c].high > 0)
+        factors[c] = std::min(factors[c], high / ranges[c].high / room);
+      factors[c] = std::max(std::exp2(std::floor(std::log2(factors[c]))), 1.0);
+    }
+    return {factors, highParameters(wide, low, high)};
   }
 
   // The mean of what each weight is multiplied with: of its input channel, or of a pad's zeros.
@@ -330,8 +508,10 @@ private:
     auto function = plan_.pointwise.function(result, table.root);
     Parameters parameters = parameters_.lookup(result);
     if (root.parameters.bits > 8)
-      return define(
-          result, interpolate(integer, root, function, parameters, channelFactors_.lookup(result)));
+      return define(result, reshape(integer,
+                                    interpolate(integer, root, function, parameters,
+                                                channelFactors_.lookup(result)),
+                                    tensorType(result).getShape()));
     std::vector<int64_t> entries;
     for (int64_t q = root.parameters.least(); q <= root.parameters.greatest(); ++q) {
       double y = function(root.parameters.real(q));
@@ -369,6 +549,10 @@ private:
       factors.push_back(entry.scale / interpolation * factor / parameters.scale);
     std::vector<double> magnitudes(factors.size(), entry.magnitude() * interpolation);
     return integer.rescaleSum(wide, magnitudes, factors, parameters);
+  }
+
+  Value reshape(IntegerBuilder &integer, Value value, ArrayRef<int64_t> shape) {
+    return quantization::reshape(builder_, integer.location(), value, shape);
   }
 
   void emitConcat(IntegerBuilder &integer, tosa::ConcatOp op) {

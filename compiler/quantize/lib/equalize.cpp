@@ -9,22 +9,26 @@ using namespace mlir;
 
 namespace tilewright::quantization {
 
-namespace {
-
 // A depthwise convolution has a weight scale for each input channel, so nothing is lost. Elsewhere
 // coarser weights set a limit.
 double strengthFor(Operation *consumer) {
   return isa<tosa::DepthwiseConv2DOp>(consumer) ? 1.0 : 0.5;
 }
 
-} // namespace
+static bool hasNoPad(tosa::MaxPool2dOp pool) {
+  return llvm::all_of(pool.getPad(), [](int64_t pad) { return pad == 0; });
+}
+
+static bool isTableOfWide(const Plan &plan, Value root) {
+  return plan.roots.contains(root) || plan.wide.contains(root);
+}
 
 Equalization findEqualizable(const Plan &plan) {
   Equalization found;
   for (auto &[op, anchor] : plan.anchors) {
     Value result = anchor.result;
-    if (!isConvolution(op) || !result.hasOneUse() || plan.logits.contains(result) ||
-        plan.outputs.contains(result))
+    if ((!isConvolution(op) && !isa<tosa::MulOp>(op)) || !result.hasOneUse() ||
+        plan.logits.contains(result) || plan.outputs.contains(result) || plan.wide.contains(result))
       continue;
     Operation *consumer = *result.user_begin();
     bool scales = anchor.low == 0 || (anchor.low == -HUGE_VAL && anchor.high == HUGE_VAL);
@@ -35,12 +39,14 @@ Equalization findEqualizable(const Plan &plan) {
   // The same of tables that are rounded with a scale for each channel.
   for (auto &[op, table] : plan.tables) {
     Value result = op->getResult(0);
-    if (!plan.roots.contains(table.root) || !result.hasOneUse())
+    if (!isTableOfWide(plan, table.root) || !result.hasOneUse() || plan.wide.contains(result))
       continue;
     Operation *consumer = *result.user_begin();
-    if (isConvolution(consumer) && plan.anchors.contains(consumer) &&
-        consumer->getOperand(0) == result)
-      found[result] = strengthFor(consumer);
+    if (auto pool = dyn_cast<tosa::MaxPool2dOp>(consumer);
+        pool && pool.getOutput().hasOneUse() && hasNoPad(pool))
+      consumer = *pool.getOutput().user_begin();
+    if ((isConvolution(consumer) || isGlobalAverage(consumer)) && plan.anchors.contains(consumer))
+      found[result] = isGlobalAverage(consumer) ? 1 : strengthFor(consumer);
   }
   return found;
 }

@@ -15,6 +15,9 @@ using Equalization = llvm::DenseMap<mlir::Value, double>;
 // (those that never reach it saturate at their own greatest value).
 Equalization findEqualizable(const Plan &plan);
 
+// How far those are that `consumer`, a convolution, reads.
+double strengthFor(mlir::Operation *consumer);
+
 struct ChannelRange {
   double low = 0; // at most 0
   double high = 0;

@@ -42,7 +42,7 @@ bool isBinary(Operation *op) {
 
 class Planner {
 public:
-  explicit Planner(func::FuncOp main) : main_(main) {}
+  Planner(func::FuncOp main, Precision precision) : main_(main), precision_(precision) {}
 
   Plan run() {
     for (Operation &op : main_.getBody().front())
@@ -64,6 +64,10 @@ public:
       traceRoot(op, anchor);
     for (Value result : main_.getBody().front().getTerminator()->getOperands())
       traceOutput(result);
+    plan_.isExtended =
+        precision_ == Precision::Extended || (precision_ == Precision::Auto && isSmall());
+    if (plan_.isExtended)
+      traceWide();
     return std::move(plan_);
   }
 
@@ -238,12 +242,63 @@ private:
     plan_.outputs.insert(way.begin(), way.end());
   }
 
+  // Whether the convolutions have few multiply-accumulates.
+  bool isSmall() {
+    constexpr int64_t few = 32'000'000;
+    int64_t sum = 0;
+    for (auto &[op, anchor] : plan_.anchors)
+      if (isConvolution(op)) {
+        RankedTensorType result = tensorType(op->getResult(0));
+        sum += tensorType(op->getOperand(1)).getNumElements() * result.getNumElements() /
+               result.getShape().back();
+      }
+    return sum <= few;
+  }
+
+  // All values with a range of their own, as long as everything that reads them takes 16 bits. A
+  // depthwise convolution takes 8: what no other operator reads is rounded to them at once.
+  void traceWide() {
+    for (Value value : plan_.ranged) {
+      bool isMade = plan_.tables.contains(value.getDefiningOp()) || isAnchorResult(value);
+      bool isNarrow = llvm::all_of(value.getUsers(), [&](Operation *user) {
+        return isa<tosa::DepthwiseConv2DOp>(user) || isGlobalAverage(user);
+      });
+      if (isMade && !isNarrow && !plan_.logits.contains(value) && readersExtend(value))
+        plan_.wide.insert(value);
+    }
+  }
+
+  // Whether all that reads `value` can take it with 16 bits, convolutions among them.
+  bool readersExtend(Value value) {
+    constexpr int64_t longestSum = 1 << 14; // of 16 bits in 32
+    return llvm::all_of(value.getUsers(), [&](Operation *user) {
+      if (isa<tosa::ReshapeOp, tosa::TransposeOp, tosa::SliceOp>(user))
+        return readersExtend(user->getResult(0));
+      if (auto anchor = plan_.anchors.find(user); anchor != plan_.anchors.end()) {
+        int64_t terms = tensorType(value).getNumElements() /
+                        std::max<int64_t>(tensorType(anchor->second.result).getNumElements(), 1);
+        bool isSum = isa<tosa::ReduceSumOp>(user) || isGlobalAverage(user);
+        return isConvolution(user) || isBinary(user) || (isSum && terms <= longestSum);
+      }
+      if (auto table = plan_.tables.find(user);
+          table != plan_.tables.end() && table->second.isClamp)
+        return readersExtend(user->getResult(0));
+      bool isOfTable =
+          user->getNumResults() == 1 && plan_.pointwise.root(user->getResult(0)) == value;
+      bool isOfSoftmax = llvm::any_of(plan_.softmaxes, [&](auto &entry) {
+        return llvm::is_contained(entry.second.members, user);
+      });
+      return isOfTable || isOfSoftmax || isa<tosa::ConcatOp, func::ReturnOp>(user);
+    });
+  }
+
   func::FuncOp main_;
+  Precision precision_;
   Plan plan_;
 };
 
 } // namespace
 
-Plan makePlan(func::FuncOp main) { return Planner(main).run(); }
+Plan makePlan(func::FuncOp main, Precision precision) { return Planner(main, precision).run(); }
 
 } // namespace tilewright::quantization

@@ -13,6 +13,8 @@
 #include "pointwise.h"
 #include "softmax_match.h"
 
+#include "tilewright/compiler/quantize_options.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -44,6 +46,8 @@ struct Plan {
   llvm::DenseSet<mlir::Value> logits;  // stay 32 bits on their way from an anchor into a softmax
   llvm::DenseSet<mlir::Value> roots;   // 16 bits on their way from an anchor into tables
   llvm::DenseSet<mlir::Value> outputs; // 16 bits on their way from an anchor to the caller
+  llvm::DenseSet<mlir::Value> wide;    // 16 bits for the sake of extended precision
+  bool isExtended = false;             // the precision
   PointwiseAnalysis pointwise;
 
   // Values with parameters of their own, which need a range: arguments, results of anchors, tables
@@ -52,7 +56,7 @@ struct Plan {
 };
 
 // Throws UserError naming an operator that has no integer form.
-Plan makePlan(mlir::func::FuncOp main);
+Plan makePlan(mlir::func::FuncOp main, Precision precision);
 
 // One that is not transposed.
 bool isConvolution(mlir::Operation *op);

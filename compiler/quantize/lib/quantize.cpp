@@ -22,13 +22,13 @@ OwningOpRef<ModuleOp> quantize(ModuleOp module, const CalibrationData &data,
   OwningOpRef<ModuleOp> real = module.clone();
   func::FuncOp main = mainOf(*real);
   prepare(main);
-  Plan plan = makePlan(main);
+  Plan plan = makePlan(main, options.precision);
   std::vector<Value> watched = watchedValues(plan);
 
   std::unique_ptr<FloatExecutable> executable =
       FloatExecutable::create(*real, watched, options.threads);
   Statistics statistics =
-      collectStatistics(*executable, samples, watched, findEqualizable(plan),
+      collectStatistics(*executable, samples, plan, watched, findEqualizable(plan),
                         options.method != Calibration::MinMax, workThreads(options.threads));
 
   ParameterMap parameters = assignParameters(main, plan, statistics, options);

@@ -1,7 +1,9 @@
 #include "statistics.h"
 
 #include "graph_queries.h"
+#include "moments.h"
 
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "llvm/ADT/SetVector.h"
 
 #include <algorithm>
@@ -135,6 +137,22 @@ std::vector<Accumulator> accumulate(const FloatExecutable &executable, const Sam
   return std::move(sums[0]);
 }
 
+struct ValueStatistics {
+  ChannelStatistics channels;
+  std::vector<MomentSums> moments; // of the convolutions that read the value
+
+  void add(const Tensor &tensor) {
+    channels.add(tensor);
+    for (MomentSums &sums : moments)
+      sums.add(tensor);
+  }
+  void merge(const ValueStatistics &other) {
+    channels.merge(other.channels);
+    for (size_t i = 0; i < moments.size(); ++i)
+      moments[i].merge(other.moments[i]);
+  }
+};
+
 struct ScaledHistogram {
   Histogram histogram;
   std::vector<double> factors;
@@ -156,41 +174,59 @@ struct ScaledHistogram {
 std::vector<Value> watchedValues(const Plan &plan) {
   llvm::SetVector<Value> values(plan.ranged.begin(), plan.ranged.end());
   for (auto &[op, anchor] : plan.anchors)
-    if (isConvolution(op))
+    if (isConvolution(op) || isGlobalAverage(op))
       values.insert(op->getOperand(0));
   return {values.begin(), values.end()};
 }
 
 Statistics collectStatistics(const FloatExecutable &executable, const Samples &samples,
-                             const std::vector<Value> &watched, const Equalization &equalization,
-                             bool withCounts, unsigned threads) {
-  std::vector<ChannelStatistics> channels;
+                             const Plan &plan, const std::vector<Value> &watched,
+                             const Equalization &equalization, bool withCounts, unsigned threads) {
+  std::vector<ValueStatistics> shown;
+  std::vector<std::vector<Operation *>> convolutions;
   for (Value value : watched) {
     ArrayRef<int64_t> shape = tensorType(value).getShape();
-    channels.emplace_back(shape.empty() ? 1 : shape.back());
+    shown.push_back({ChannelStatistics(shape.empty() ? 1 : shape.back()), {}});
+    convolutions.emplace_back();
+    for (Operation *user : value.getUsers())
+      if (isConvolution(user) && plan.anchors.contains(user)) {
+        shown.back().moments.emplace_back(user);
+        convolutions.back().push_back(user);
+      }
   }
-  channels = accumulate(executable, samples, channels, threads);
+  shown = accumulate(executable, samples, shown, threads);
 
   Statistics statistics;
+  for (size_t i = 0; i < watched.size(); ++i)
+    for (auto [convolution, sums] : llvm::zip(convolutions[i], shown[i].moments))
+      statistics.moments[convolution] = sums.moments();
   std::vector<ScaledHistogram> histograms(watched.size());
   for (size_t i = 0; i < watched.size(); ++i) {
-    requireFinite(watched[i], channels[i]);
-    size_t count = channels[i].channels();
+    const ChannelStatistics &channels = shown[i].channels;
+    requireFinite(watched[i], channels);
+    size_t count = channels.channels();
     std::vector<ChannelRange> ranges;
     std::vector<double> factors(count, 1.0), &means = statistics.means[watched[i]];
     for (size_t c = 0; c < count; ++c) {
       ranges.push_back(
-          {std::min(double(channels[i].low(c)), 0.0), std::max(double(channels[i].high(c)), 0.0)});
-      means.push_back(channels[i].mean(c));
+          {std::min(double(channels.low(c)), 0.0), std::max(double(channels.high(c)), 0.0)});
+      means.push_back(channels.mean(c));
     }
     if (equalization.contains(watched[i])) {
       factors = channelFactors(ranges, equalization.lookup(watched[i]));
       histograms[i].factors = statistics.channelFactors[watched[i]] = factors;
+      // A pool in between takes the greatest of scaled values.
+      if (auto pool = dyn_cast<tosa::MaxPool2dOp>(*watched[i].user_begin()))
+        statistics.channelFactors[pool.getOutput()] = factors;
     }
+    statistics.ranges[watched[i]] = std::move(ranges);
+    // Where each channel fills the whole range, other data soon leaves it. Among the errors of 8
+    // bits that hardly counts.
+    double room = plan.isExtended && equalization.lookup(watched[i]) == 1 ? 1.15 : 1;
     Histogram &histogram = histograms[i].histogram;
     for (size_t c = 0; c < count; ++c) {
-      histogram.low = std::min(histogram.low, channels[i].low(c) * factors[c]);
-      histogram.high = std::max(histogram.high, channels[i].high(c) * factors[c]);
+      histogram.low = std::min(histogram.low, channels.low(c) * factors[c] * room);
+      histogram.high = std::max(histogram.high, channels.high(c) * factors[c] * room);
     }
   }
   if (withCounts)

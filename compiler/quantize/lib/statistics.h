@@ -17,7 +17,11 @@ struct Statistics {
   // Of equalized tensors: what each channel is multiplied with. Their histograms show the scaled
   // values.
   llvm::DenseMap<mlir::Value, std::vector<double>> channelFactors;
-  llvm::DenseMap<mlir::Value, std::vector<double>> means; // of each channel, unscaled
+  // Of each channel, unscaled.
+  llvm::DenseMap<mlir::Value, std::vector<double>> means;
+  llvm::DenseMap<mlir::Value, std::vector<ChannelRange>> ranges;
+  // Second moments of what each convolution reads (moments.h), for those that are worth it.
+  llvm::DenseMap<mlir::Operation *, std::vector<float>> moments;
 };
 
 // What there are statistics of: all values with a range, and what convolutions read.
@@ -26,7 +30,7 @@ std::vector<mlir::Value> watchedValues(const Plan &plan);
 // Runs the model on every sample: once for the ends of the ranges; a second time, `withCounts`, for
 // what lies between. `executable` shows `watched`. Throws UserError when a tensor is not finite.
 Statistics collectStatistics(const FloatExecutable &executable, const Samples &samples,
-                             const std::vector<mlir::Value> &watched,
+                             const Plan &plan, const std::vector<mlir::Value> &watched,
                              const Equalization &equalization, bool withCounts, unsigned threads);
 
 } // namespace tilewright::quantization

@@ -3,6 +3,8 @@
 #include "../lib/fixed_point.h"
 #include "../lib/histogram.h"
 #include "../lib/parameters.h"
+#include "../lib/rounding.h"
+#include "../lib/split.h"
 #include "../lib/weights.h"
 
 #include <cmath>
@@ -169,6 +171,64 @@ TEST(Equalization, BringsChannelsToOneRange) {
   EXPECT_EQ(channelFactors({{0, 8}, {0, 2}, {0, 0}, {0, 8e-9}}, 1),
             (std::vector<double>{1, 4, 1, 64}));
   EXPECT_EQ(channelFactors({{-8, 8}, {-1, 2}}, 0.5), (std::vector<double>{1, 2}));
+}
+
+TEST(Rounding, LetsErrorsMakeUpForEachOther) {
+  // Two inputs that are always alike: only the sum of the weights counts.
+  std::vector<double> weights = {0.4, 0.4, 0.4};
+  Rounding({1, 0, 0, 1, 1, 0, 0, 0, 1}).apply(weights.data(), 127);
+  EXPECT_EQ(weights[0] + weights[1], 1);
+  EXPECT_EQ(weights[2], 0); // which no other input goes with
+}
+
+TEST(Rounding, StaysWithinTheGreatestAndBearsInputsThatAreAlwaysZero) {
+  std::vector<double> weights = {200, -3.6, 0.2};
+  Rounding(std::vector<double>(9, 0)).apply(weights.data(), 127);
+  EXPECT_EQ(weights, (std::vector<double>{127, -4, 0}));
+}
+
+TEST(Rounding, BeatsTheNearestIntegersOnCorrelatedInputs) {
+  constexpr size_t size = 24, samples = 500;
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> normal;
+  std::vector<std::vector<double>> inputs(samples, std::vector<double>(size));
+  std::vector<double> moments(size * size), exact(size);
+  for (auto &input : inputs)
+    for (size_t i = 0; i < size; ++i)
+      input[i] = (i ? 0.9 * input[i - 1] : 0) + normal(random);
+  for (const auto &input : inputs)
+    for (size_t i = 0; i < size; ++i)
+      for (size_t j = 0; j <= i; ++j)
+        moments[i * size + j] += input[i] * input[j];
+  for (double &weight : exact)
+    weight = 10 * normal(random);
+  std::vector<double> nearest(size), together = exact;
+  for (size_t i = 0; i < size; ++i)
+    nearest[i] = std::nearbyint(exact[i]);
+  Rounding(moments).apply(together.data(), 127);
+  auto error = [&](const std::vector<double> &weights) {
+    double sum = 0;
+    for (const auto &input : inputs) {
+      double difference = 0;
+      for (size_t i = 0; i < size; ++i)
+        difference += input[i] * (weights[i] - exact[i]);
+      sum += difference * difference;
+    }
+    return sum;
+  };
+  EXPECT_LT(error(together), 0.5 * error(nearest));
+}
+
+TEST(Split, HighPartsCoverTheirRangeAndKeepTheirDistance) {
+  for (auto [low, high] : {std::pair(-1.0, 3.0), {0.0, 6.0}, {-5.0, 0.0}, {-2.0, 2.0}}) {
+    Parameters wide = wideParameters(low, high), part = highParameters(wide, low, high);
+    EXPECT_EQ(part.scale, 128 * wide.scale);
+    EXPECT_LE(part.lowest(), low + 9 * part.scale);
+    EXPECT_GE(part.highest(), high - 9 * part.scale);
+    EXPECT_LE(wide.lowest(), low);
+    EXPECT_GE(wide.highest(), high);
+    EXPECT_LE(std::abs(part.zeroPoint), 120);
+  }
 }
 
 } // namespace

@@ -42,8 +42,15 @@ protected:
                                Calibration method = Calibration::MinMax) {
     real_ = parse("func.func @main" + signature + " {" + constants + body + "}");
     CalibrationData data = randomCalibration(*real_, 16, 1);
+    if (onLevels_)
+      for (auto &[name, tensor] : data)
+        for (int64_t i = 0; i < tensor.elements(); ++i) {
+          float &x = tensor.data<float>()[i];
+          x = std::nearbyint(std::clamp(x, -1.0f, 1.0f) * 127) / 127;
+        }
     QuantizeOptions options;
     options.method = method;
+    options.precision = precision_;
     integer_ = quantize(*real_, data, options, &report_);
     EXPECT_TRUE(mlir::succeeded(mlir::verify(*integer_)));
     EXPECT_FALSE(holdsFloats());
@@ -79,6 +86,8 @@ protected:
       : (tensor<1x4x6x3xf32>, tensor<4x1x1x3xf32>, tensor<4xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x6x4xf32> loc("body"("Conv"))
   )";
 
+  Precision precision_ = Precision::Standard;
+  bool onLevels_ = false;
   mlir::MLIRContext context_;
   mlir::OwningOpRef<mlir::ModuleOp> real_, integer_;
   QuantizationReport report_;
@@ -267,7 +276,8 @@ TEST_F(Quantize, AnImagesAverageHasItsOwnScale) {
       : (tensor<1x12x24x3xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x1x1x3xf32>
     return %p : tensor<1x1x1x3xf32>)")[0],
             25);
-  integer_->walk([](mlir::tosa::AvgPool2dOp op) {
+  EXPECT_EQ(count("tosa.avg_pool2d"), 0); // which would round the sums of its windows
+  integer_->walk([](mlir::tosa::DepthwiseConv2DOp op) {
     EXPECT_EQ(llvm::cast<mlir::RankedTensorType>(op.getOutput().getType()).getNumElements(),
               12 * 3);
   });
@@ -486,6 +496,120 @@ TEST_F(Quantize, ResizesByInterpolation) {
     %r = tosa.resize %x, %s, %o, %o {mode = BILINEAR} : (tensor<1x3x3x2xf32>, !tosa.shape<4>, !tosa.shape<2>, !tosa.shape<2>) -> tensor<1x5x5x2xf32>
     return %r : tensor<1x5x5x2xf32>)")[0],
             30);
+}
+
+// Extended precision against standard, on inputs that stand on the levels of 8 bits: all noise is
+// made inside.
+class Extended : public Quantize {
+protected:
+  // How many decibels the first result gains when `body` goes on from %c, a convolution's result.
+  double gain(const std::string &result, const std::string &body) {
+    onLevels_ = true;
+    auto with = [&](Precision precision) {
+      precision_ = precision;
+      return decibels("(%x: tensor<1x4x6x3xf32>) -> " + result, convolve + body)[0];
+    };
+    double standard = with(Precision::Standard);
+    return with(Precision::Extended) - standard;
+  }
+
+  // A constant of seeded weights, as an operation.
+  static std::string weights(const std::string &name, const std::vector<int64_t> &shape) {
+    std::mt19937 random(3);
+    std::string type, values;
+    int64_t count = 1;
+    for (int64_t size : shape) {
+      type += std::to_string(size) + "x";
+      count *= size;
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      for (int64_t inner = count, depth = 0; depth < int64_t(shape.size()); ++depth) {
+        values += i % inner == 0 ? "[" : "";
+        inner /= shape[depth];
+      }
+      values += std::to_string(double(random() % 2001) / 1000 - 1);
+      std::string closing;
+      for (int64_t inner = count, depth = 0; depth < int64_t(shape.size()); ++depth) {
+        closing += (i + 1) % inner == 0 ? "]" : "";
+        inner /= shape[depth];
+      }
+      values += closing + (i + 1 < count ? ", " : "");
+    }
+    return "%" + name + " = \"tosa.const\"() {values = dense<" + values + "> : tensor<" + type +
+           "f32>} : () -> tensor<" + type + "f32>\n";
+  }
+};
+
+TEST_F(Extended, PointwiseConvolutionsReadAllPartsAtOnce) {
+  EXPECT_GT(gain("tensor<1x4x6x5xf32>", weights("v", {5, 1, 1, 4}) + R"(
+    %d = tosa.conv2d %c, %v, %z, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<1x4x6x4xf32>, tensor<5x1x1x4xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x6x5xf32>
+    return %d : tensor<1x4x6x5xf32>)"),
+            3);
+  EXPECT_EQ(count("tosa.conv2d"), 2);
+}
+
+TEST_F(Extended, OtherConvolutionsAreSumsOfTwo) {
+  EXPECT_GT(gain("tensor<1x2x3x5xf32>", weights("v", {5, 3, 3, 4}) + R"(
+    %d = tosa.conv2d %c, %v, %z, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 1, 0, 1, 0>, stride = array<i64: 2, 2>}
+      : (tensor<1x4x6x4xf32>, tensor<5x3x3x4xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x2x3x5xf32>
+    return %d : tensor<1x2x3x5xf32>)"),
+            1);
+  EXPECT_EQ(count("tosa.conv2d"), 3);
+}
+
+TEST_F(Extended, SumsAndProductsAndTablesTakeSixteenBits) {
+  for (const char *function : {"%y = tosa.add %c, %t", "%y = tosa.mul %c, %t, %shift"}) {
+    std::string operands = std::string(function).find("shift") == std::string::npos
+                               ? "(tensor<1x4x6x4xf32>, tensor<1x4x6x4xf32>)"
+                               : "(tensor<1x4x6x4xf32>, tensor<1x4x6x4xf32>, tensor<1xi8>)";
+    EXPECT_GT(gain("tensor<1x4x6x4xf32>", R"(
+    %t = tosa.tanh %c : (tensor<1x4x6x4xf32>) -> tensor<1x4x6x4xf32>
+    )" + std::string(function) + " : " + operands +
+                                              R"( -> tensor<1x4x6x4xf32>
+    return %y : tensor<1x4x6x4xf32>)"),
+              3)
+        << function;
+  }
+}
+
+TEST_F(Extended, DepthwiseConvolutionsAndAveragesReadEightBitsOfSixteen) {
+  EXPECT_GT(gain("tensor<1x4x6x4xf32>", weights("v", {3, 3, 4, 1}) + R"(
+    %d = tosa.depthwise_conv2d %c, %v, %z, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>}
+      : (tensor<1x4x6x4xf32>, tensor<3x3x4x1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x6x4xf32>
+    %p = tosa.avg_pool2d %c, %z, %z {acc_type = f32, kernel = array<i64: 4, 6>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<1x4x6x4xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x1x1x4xf32>
+    %y = tosa.add %d, %p : (tensor<1x4x6x4xf32>, tensor<1x1x1x4xf32>) -> tensor<1x4x6x4xf32>
+    %s = tosa.add %y, %c : (tensor<1x4x6x4xf32>, tensor<1x4x6x4xf32>) -> tensor<1x4x6x4xf32>
+    return %s : tensor<1x4x6x4xf32>)"),
+            1);
+}
+
+TEST_F(Extended, IsTheDefaultOfSmallNetworks) {
+  // 24 pixels of 128 x 128 x 81 multiply-accumulates are 32 M, a little more than few.
+  auto bits = [&](Precision precision, int64_t channels) {
+    precision_ = precision;
+    const std::string n = std::to_string(channels), type = "tensor<1x4x6x" + n + "xf32>",
+                      filter = "tensor<" + n + "x9x9x" + n + "xf32>";
+    decibels("(%x: " + type + ") -> " + type, "%v = \"tosa.const\"() {values = dense<0.01> : " +
+                                                  filter + "} : () -> " + filter + R"(
+    %c = tosa.conv2d %x, %v, %z, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 4, 4, 4, 4>, stride = array<i64: 1, 1>}
+      : ()" + type + ", " + filter + ", tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> " +
+                                                  type + R"(
+    %y = tosa.add %c, %x : ()" + type + ", " + type +
+                                                  ") -> " + type + R"(
+    return %y : )" + type);
+    unsigned found = 0;
+    integer_->walk([&](mlir::tosa::Conv2DOp op) {
+      auto rescale = llvm::cast<mlir::tosa::RescaleOp>(*op.getOutput().user_begin());
+      found = llvm::cast<mlir::RankedTensorType>(rescale.getOutput().getType())
+                  .getElementTypeBitWidth();
+    });
+    return found;
+  };
+  EXPECT_EQ(bits(Precision::Auto, 16), 16u);
+  EXPECT_EQ(bits(Precision::Standard, 16), 8u);
+  EXPECT_EQ(bits(Precision::Auto, 136), 8u);
 }
 
 TEST_F(Quantize, EveryCalibrationMethodGivesAUsableGraph) {

@@ -193,7 +193,8 @@ TEST_F(Usage, refusesOptionsWithoutEffectFromALaterStage) {
                                           {"--shape", "x=1"},
                                           {"--quantize", "int8"},
                                           {"--calibration-method", "mse"},
-                                          {"--percentile", "99"}}) {
+                                          {"--percentile", "99"},
+                                          {"--precision", "standard"}}) {
     std::vector<std::string> arguments{"compile", "m.mlir", "--compile-from", "kernel", "-o", "p"};
     arguments.insert(arguments.end(), option.begin(), option.end());
     EXPECT_EQ(diagnosticOf(arguments), "tilewright: error: " + option[0] +

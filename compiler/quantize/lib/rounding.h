@@ -1,0 +1,28 @@
+// Rounds weights so that their errors make up for each other (Frantar et al., GPTQ, 2023).
+//
+//   1. The expected square of what errors e of the weights do to their sum of products is e' * H *
+//   e with the moments H of what they are multiplied with. With H = L * D * L', L of unit diagonal,
+//   that is the sum of D[k] * (e[k] + sum over i > k of L[i][k] * e[i]) ^ 2.
+//   2. From the last weight to the first, each is rounded such that its term is least.
+//   3. The most used weights come last: they are rounded when many others can still make up for it.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace tilewright::quantization {
+
+class Rounding {
+public:
+  // `moments`: [K, K], of which the lower triangle counts.
+  explicit Rounding(std::vector<double> moments);
+
+  // Makes K weights, in units of their scale, integers of at most `greatest`.
+  void apply(double *weights, double greatest) const;
+
+private:
+  std::vector<std::size_t> order_;
+  std::vector<double> factor_; // L, [K, K], in that order
+};
+
+} // namespace tilewright::quantization
