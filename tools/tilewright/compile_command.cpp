@@ -21,7 +21,7 @@ struct Request {
   CompileOptions compile;
   std::vector<std::string> shapes;
   std::string calibrationMethod = "min-max";
-  std::string precision = "auto";
+  std::string precision = "standard";
   std::string buffering = "double";
   std::string from, to, emit = "elf"; // names of stages; empty: not given
   std::string output;
@@ -34,8 +34,7 @@ static const std::map<std::string, Calibration> calibrationMethods = {
     {"percentile", Calibration::Percentile},
     {"mse", Calibration::Mse},
     {"entropy", Calibration::Entropy}};
-static const std::map<std::string, Precision> precisions = {{"auto", Precision::Auto},
-                                                            {"standard", Precision::Standard},
+static const std::map<std::string, Precision> precisions = {{"standard", Precision::Standard},
                                                             {"extended", Precision::Extended}};
 static const std::map<std::string, Buffering> bufferings = {
     {"none", Buffering::None}, {"single", Buffering::Single}, {"double", Buffering::Double}};
@@ -188,8 +187,9 @@ void addCompileCommand(CLI::App &app) {
       ->capture_default_str()
       ->group("Quantization");
   command
-      ->add_option("--precision", request->precision,
-                   "8 bits between operators (standard), 16 (extended), or 16 for small networks")
+      ->add_option(
+          "--precision", request->precision,
+          "8 bits between operators (standard), or 16 (extended): more accurate and slower")
       ->check(CLI::IsMember(precisions))
       ->capture_default_str()
       ->group("Quantization");

@@ -64,8 +64,7 @@ public:
       traceRoot(op, anchor);
     for (Value result : main_.getBody().front().getTerminator()->getOperands())
       traceOutput(result);
-    plan_.isExtended =
-        precision_ == Precision::Extended || (precision_ == Precision::Auto && isSmall());
+    plan_.isExtended = precision_ == Precision::Extended;
     if (plan_.isExtended)
       traceWide();
     return std::move(plan_);
@@ -240,19 +239,6 @@ private:
       if (anchor.result == result && (anchor.low > -HUGE_VAL || anchor.high < HUGE_VAL))
         return; // the ends of an 8-bit range do the clamping
     plan_.outputs.insert(way.begin(), way.end());
-  }
-
-  // Whether the convolutions have few multiply-accumulates.
-  bool isSmall() {
-    constexpr int64_t few = 32'000'000;
-    int64_t sum = 0;
-    for (auto &[op, anchor] : plan_.anchors)
-      if (isConvolution(op)) {
-        RankedTensorType result = tensorType(op->getResult(0));
-        sum += tensorType(op->getOperand(1)).getNumElements() * result.getNumElements() /
-               result.getShape().back();
-      }
-    return sum <= few;
   }
 
   // All values with a range of their own, as long as everything that reads them takes 16 bits. A

@@ -585,33 +585,6 @@ TEST_F(Extended, DepthwiseConvolutionsAndAveragesReadEightBitsOfSixteen) {
             1);
 }
 
-TEST_F(Extended, IsTheDefaultOfSmallNetworks) {
-  // 24 pixels of 128 x 128 x 81 multiply-accumulates are 32 M, a little more than few.
-  auto bits = [&](Precision precision, int64_t channels) {
-    precision_ = precision;
-    const std::string n = std::to_string(channels), type = "tensor<1x4x6x" + n + "xf32>",
-                      filter = "tensor<" + n + "x9x9x" + n + "xf32>";
-    decibels("(%x: " + type + ") -> " + type, "%v = \"tosa.const\"() {values = dense<0.01> : " +
-                                                  filter + "} : () -> " + filter + R"(
-    %c = tosa.conv2d %x, %v, %z, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 4, 4, 4, 4>, stride = array<i64: 1, 1>}
-      : ()" + type + ", " + filter + ", tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> " +
-                                                  type + R"(
-    %y = tosa.add %c, %x : ()" + type + ", " + type +
-                                                  ") -> " + type + R"(
-    return %y : )" + type);
-    unsigned found = 0;
-    integer_->walk([&](mlir::tosa::Conv2DOp op) {
-      auto rescale = llvm::cast<mlir::tosa::RescaleOp>(*op.getOutput().user_begin());
-      found = llvm::cast<mlir::RankedTensorType>(rescale.getOutput().getType())
-                  .getElementTypeBitWidth();
-    });
-    return found;
-  };
-  EXPECT_EQ(bits(Precision::Auto, 16), 16u);
-  EXPECT_EQ(bits(Precision::Standard, 16), 8u);
-  EXPECT_EQ(bits(Precision::Auto, 136), 8u);
-}
-
 TEST_F(Quantize, EveryCalibrationMethodGivesAUsableGraph) {
   for (Calibration method :
        {Calibration::MinMax, Calibration::Percentile, Calibration::Mse, Calibration::Entropy})

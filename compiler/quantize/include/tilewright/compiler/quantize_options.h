@@ -10,14 +10,12 @@ enum class Calibration { MinMax, Percentile, Mse, Entropy };
 
 // Standard: 8 bits between operators, but for what tables read and what leaves the network.
 // Extended: 16 bits, of which convolutions take all and depthwise ones 8; weights in two parts.
-// Auto: extended for small networks, which have few channels for errors to average out over, and
-// are limited by other things than their multiply-accumulates.
-enum class Precision { Auto, Standard, Extended };
+enum class Precision { Standard, Extended };
 
 struct QuantizeOptions {
   Calibration method = Calibration::MinMax;
   double percentile = 99.99; // for Calibration::Percentile
-  Precision precision = Precision::Auto;
+  Precision precision = Precision::Standard;
   unsigned threads = 0; // that share the work, at most 8; 0: one a processor. Results are alike.
 };
 

@@ -18,8 +18,8 @@ namespace tilewright {
 // (parameters, tables).
 enum class Traffic { Streamed, Rare };
 // Spread over the banks; or packed: those larger than a bank at the bottom, small ones at the top
-// of the quietest bank that leaves `reserve` contiguous bytes, so that large ones find room, but not
-// where a tile was just finished.
+// of the quietest bank that leaves `reserve` contiguous bytes, so that large ones find room, but
+// not where a tile was just finished.
 enum class Placement { Spread, Packed };
 
 class Arena {
