@@ -6,7 +6,7 @@ import signal
 import shutil
 import subprocess
 
-PARTS = ("CMakeLists.txt", "CMakePresets.json", "cmake", "support", "isa", "program", "rtl", "simulator")
+PARTS = ("CMakeLists.txt", "CMakePresets.json", "cmake", "support", "isa", "program", "rtl", "simulator", "tests/regressions")
 COMPONENTS = ("isa", "program", "simulator")
 
 
