@@ -540,12 +540,13 @@ static std::string signature(const ConvProblem &p, kernel::GroupOp group) {
                                  p.strideX, p.dilationY, p.dilationX, p.padTop, p.padLeft);
   for (mlir::Operation &op : group.getBody().front()) {
     text += fmt::format(" {}", op.getName().getStringRef().str());
-    for (mlir::Value value : op.getOperands()) {
-      ImageView view = viewOf(value);
-      text += fmt::format(" {}x{} {} {} {} {}", elementsOf(value), bytesOf(value), view.row,
-                          view.column, view.channel, isConstant(value));
-    }
+    for (mlir::Value value : op.getOperands())
+      text += fmt::format(" {}x{} {}", elementsOf(value), bytesOf(value), isConstant(value));
   }
+  mlir::Value input = group.getBody().front().front().getOperand(0);
+  if (auto view = input.getDefiningOp<kernel::StridedViewOp>())
+    for (int64_t stride : view.getStrides())
+      text += fmt::format(" {}", stride);
   return text;
 }
 

@@ -1,5 +1,7 @@
 #include "system.h"
 
+#include "asan_stack.h"
+
 #include <exception>
 #include <systemc>
 #include <tlm>
@@ -159,6 +161,7 @@ RunRecord simulate(const isa::Isa &isa, const std::vector<InstructionPlan> &plan
   system.dram.serve(&job);
   system.core.start(&job);
   sc_core::sc_start();
+  restoreStackBounds();
   if (job.error)
     std::rethrow_exception(job.error);
   return std::move(job.record);
