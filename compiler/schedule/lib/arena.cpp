@@ -49,7 +49,7 @@ int64_t Arena::largestFreeBeside(int64_t begin, int64_t end) const {
 
 std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement placement,
                                        int64_t reserve) {
-  bytes = std::max<int64_t>(roundUp(bytes), alignment_);
+  bytes = occupied(bytes);
   // Candidates in each free range: its start, the cursor, the ends of recent buffers, and the bank
   // boundaries inside it.
   struct Candidate {
@@ -95,7 +95,7 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement
 }
 
 bool Arena::isFree(int64_t address, int64_t bytes) const {
-  bytes = std::max<int64_t>(roundUp(bytes), alignment_);
+  bytes = occupied(bytes);
   return std::any_of(ranges_.begin(), ranges_.end(), [&](const Range &range) {
     return !range.live && range.begin <= address && address + bytes <= range.end;
   });
@@ -104,7 +104,7 @@ bool Arena::isFree(int64_t address, int64_t bytes) const {
 bool Arena::allocateAt(int64_t address, int64_t bytes, Traffic traffic) {
   if (!isFree(address, bytes))
     return false;
-  take(address, std::max<int64_t>(roundUp(bytes), alignment_), traffic);
+  take(address, occupied(bytes), traffic);
   return true;
 }
 

@@ -61,15 +61,16 @@ public:
     while (!llvm::isa<kernel::Conv2DOp, kernel::MatMulOp>(anchor_))
       anchor_ = anchor_->getNextNode();
     describe();
+    probe();
   }
 
-  // The problem that the planner solves, once the operations that follow have been asked.
-  const ConvProblem &problem();
+  const ConvProblem &problem() const { return p_; }
   // Appends the steps of `plan`. For a trial, weights get an address and are not put into DRAM.
   void lower(const ConvPlan &plan, bool isTrial);
 
 private:
   void describe();
+  void probe();
   void skipUnread();
   void listFolds();
   int64_t packWeights();
@@ -408,7 +409,8 @@ void Convolution::storeResult(std::vector<Task> &out, ElementChain &chain, int64
            chain.resultBytes(), value);
 }
 
-const ConvProblem &Convolution::problem() {
+// What the operations that follow need on chip.
+void Convolution::probe() {
   for (mlir::Operation &op : group_.getBody().front())
     for (mlir::Value value : op.getOperands()) {
       llvm::SmallVector<int64_t> shape(shapeOf(value).begin(), shapeOf(value).end());
@@ -416,14 +418,13 @@ const ConvProblem &Convolution::problem() {
         shape.insert(shape.begin() + 1, 1);
       shapes_[value] = shape;
     }
-  ElementChain probe(context_, steps_, group_, anchor_, shapes_, context_.cols);
-  probe.setBias(bias_);
-  p_.resultBytes = probe.resultBytes();
-  p_.resultInAccumulators = probe.resultInAccumulators();
-  p_.spadBytesPerElement = probe.spadBytesPerElement();
-  p_.accBytesPerElement = probe.accBytesPerElement();
-  p_.residentBytes = probe.residentBytes();
-  return p_;
+  ElementChain chain(context_, steps_, group_, anchor_, shapes_, context_.cols);
+  chain.setBias(bias_);
+  p_.resultBytes = chain.resultBytes();
+  p_.resultInAccumulators = chain.resultInAccumulators();
+  p_.spadBytesPerElement = chain.spadBytesPerElement();
+  p_.accBytesPerElement = chain.accBytesPerElement();
+  p_.residentBytes = chain.residentBytes();
 }
 
 void Convolution::lower(const ConvPlan &plan, bool isTrial) {
@@ -559,9 +560,7 @@ bestOf(LoweringContext &context, kernel::GroupOp group, const std::vector<ConvPl
   for (const ConvPlan &plan : plans) {
     try {
       Steps steps;
-      Convolution trial(context, group, steps);
-      trial.problem();
-      trial.lower(plan, true);
+      Convolution(context, group, steps).lower(plan, true);
       Emitter emitter(context.isa, context.buffering);
       emitter.append(std::move(steps), "");
       const int64_t cycles =

@@ -48,6 +48,8 @@ private:
   void describe();
   WindowPlan plan(ElementChain chain);
   int64_t averageBytes() const;
+  // Channels that a block of an average's parameters covers.
+  int64_t averageChannels() const { return std::min<int64_t>(context_.channels, 64); }
   double cycles(const WindowPlan &plan, ElementChain &chain) const;
   struct Input {
     int buffer;
@@ -170,7 +172,7 @@ int64_t Window::averageBytes() const {
     for (int64_t x :
          tapCounts(p_.outputWidth, p_.kernelWidth, p_.strideX, p_.dilationX, p_.padLeft, p_.width))
       products.insert(y * x);
-  return static_cast<int64_t>(products.size()) * std::min<int64_t>(context_.channels, 64) * 12;
+  return static_cast<int64_t>(products.size()) * averageChannels() * 12;
 }
 
 // The largest tile that leaves room for a second one: full rows and all channels when they fit,
@@ -391,9 +393,8 @@ void Window::averagePool(std::vector<Task> &out, const Box &box, const Extent &e
         int64_t multiplier =
             static_cast<int64_t>((((uint64_t(1) << 30) + 1) << k) / static_cast<uint64_t>(count));
         known = averages_
-                    .emplace(count,
-                             ops.channelBlocks(out, {0}, {static_cast<int32_t>(multiplier)},
-                                               {30 + k}, std::min<int64_t>(context_.channels, 64)))
+                    .emplace(count, ops.channelBlocks(out, {0}, {static_cast<int32_t>(multiplier)},
+                                                      {30 + k}, averageChannels()))
                     .first;
       }
       auto part = [&](Tile tile) {

@@ -35,7 +35,7 @@ public:
   bool isFree(int64_t address, int64_t bytes) const;
   // Where a buffer stands when the whole memory is turned upside down, bank by bank.
   int64_t mirror(int64_t address, int64_t bytes) const {
-    return this->bytes() - address - std::max(roundUp(bytes), alignment_);
+    return this->bytes() - address - occupied(bytes);
   }
   void release(int64_t address);
 
@@ -59,6 +59,8 @@ private:
   int64_t releasedAt(int64_t begin, int64_t end) const;
   int64_t largestFreeBeside(int64_t begin, int64_t end) const;
   void take(int64_t address, int64_t bytes, Traffic traffic);
+  // What a buffer of so many bytes takes.
+  int64_t occupied(int64_t bytes) const { return std::max(roundUp(bytes), alignment_); }
   int64_t roundUp(int64_t bytes) const {
     return (bytes + alignment_ - 1) / alignment_ * alignment_;
   }
