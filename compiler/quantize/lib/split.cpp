@@ -26,15 +26,6 @@ Parameters highParameters(const Parameters &wide, double low, double high) {
   return parameters;
 }
 
-// The last `lowBits` bits of 32, with their sign.
-static Value lastBits(IntegerBuilder &integer, Value value) {
-  Value distance = integer.scalarLike(value, 32, 32 - lowBits);
-  Value up = tosa::LogicalLeftShiftOp::create(integer.builder(), integer.location(),
-                                              value.getType(), value, distance);
-  return tosa::ArithmeticRightShiftOp::create(integer.builder(), integer.location(),
-                                              value.getType(), up, distance, /*round=*/false);
-}
-
 static std::vector<double> times(std::vector<double> factors, double factor) {
   for (double &value : factors)
     value *= factor;
@@ -43,20 +34,30 @@ static std::vector<double> times(std::vector<double> factors, double factor) {
   return factors;
 }
 
+// What the high part leaves of `wide`: its last `lowBits` bits, with their sign, in 32.
+static Value restOf(IntegerBuilder &integer, Value wide, const std::vector<double> &factors) {
+  Value value = integer.rescale(wide, 0, times(factors, 1), {1, 0, 32});
+  Value distance = integer.scalarLike(value, 32, 32 - lowBits);
+  Value up = tosa::LogicalLeftShiftOp::create(integer.builder(), integer.location(),
+                                              value.getType(), value, distance);
+  return tosa::ArithmeticRightShiftOp::create(integer.builder(), integer.location(),
+                                              value.getType(), up, distance, /*round=*/false);
+}
+
 Value highActivations(IntegerBuilder &integer, Value wide, const std::vector<double> &factors,
                       const Parameters &high) {
   return integer.rescale(wide, 0, times(factors, 1.0 / (1 << lowBits)), high);
 }
 
 Value lowActivations(IntegerBuilder &integer, Value wide, const std::vector<double> &factors) {
-  Value rest = lastBits(integer, integer.rescale(wide, 0, times(factors, 1), {1, 0, 32}));
+  Value rest = restOf(integer, wide, factors);
   return integer.rescale(rest, 0, {1}, {1, 0, 8});
 }
 
 Value stackActivations(IntegerBuilder &integer, Value wide, const std::vector<double> &factors,
                        const Parameters &high) {
   constexpr double step = 1.0 / (1 << lowBits);
-  Value rest = lastBits(integer, integer.rescale(wide, 0, times(factors, 1), {1, 0, 32}));
+  Value rest = restOf(integer, wide, factors);
   Value parts[] = {highActivations(integer, wide, factors, high),
                    integer.rescale(rest, 0, {part * step}, high),
                    integer.rescale(wide, 0, times(factors, step / part), high)};
