@@ -17,7 +17,8 @@ from rejection import CaseTable, RejectionTest, named_cases
 class Compile(RejectionTest, metaclass=CaseTable):
     def test_unavailable(self):
         self.assert_diagnostic(self.compile(models.write_mlir(self.scratch), "--quantize", "int16"),
-                               "tilewright: error: --quantize int16 is not available in this version")
+                               "tilewright: error: --quantize int16 is not available in this version\n"
+                               "  fix: give --precision extended, which takes 16 bits where they count most")
 
     @named_cases({
         "no size": ("x=", "'x=' is not NAME=SIZExSIZE..., with sizes of at least 1"),

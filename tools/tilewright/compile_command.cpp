@@ -21,7 +21,7 @@ struct Request {
   CompileOptions compile;
   std::vector<std::string> shapes;
   std::string calibrationMethod = "min-max";
-  std::string precision = "standard";
+  std::string precision = "automatic";
   std::string buffering = "double";
   std::string from, to, emit = "elf"; // names of stages; empty: not given
   std::string output;
@@ -34,7 +34,8 @@ static const std::map<std::string, Calibration> calibrationMethods = {
     {"percentile", Calibration::Percentile},
     {"mse", Calibration::Mse},
     {"entropy", Calibration::Entropy}};
-static const std::map<std::string, Precision> precisions = {{"standard", Precision::Standard},
+static const std::map<std::string, Precision> precisions = {{"automatic", Precision::Automatic},
+                                                            {"standard", Precision::Standard},
                                                             {"extended", Precision::Extended}};
 static const std::map<std::string, Buffering> bufferings = {
     {"none", Buffering::None}, {"single", Buffering::Single}, {"double", Buffering::Double}};
@@ -119,6 +120,12 @@ static void checkOutput(const std::string &output, const std::string &model) {
 
 static std::string tableOf(const QuantizationReport &quantization) {
   std::string table;
+  if (const auto &choice = quantization.choice) {
+    bool isExtended = choice->precision == Precision::Extended;
+    table = fmt::format("precision {}: outputs expected at {:.1f} dB with 8 bits between operators",
+                        isExtended ? "extended" : "standard", choice->standard);
+    table += choice->extended ? fmt::format(", at {:.1f} dB with 16\n", *choice->extended) : "\n";
+  }
   for (const LayerSqnr &layer : quantization.layers)
     table += fmt::format("{:>6.1f} dB  {} ({})\n", layer.decibels, escape(layer.layer),
                          escape(layer.op));
@@ -189,12 +196,13 @@ void addCompileCommand(CLI::App &app) {
   command
       ->add_option(
           "--precision", request->precision,
-          "8 bits between operators (standard), or 16 (extended): more accurate and slower")
+          "8 bits between operators (standard), 16 (extended: more accurate and slower), or what "
+          "the outputs on the calibration samples ask for")
       ->check(CLI::IsMember(precisions))
       ->capture_default_str()
       ->group("Quantization");
   command
-      ->add_flag("--quantization-report", options.quantizationReport,
+      ->add_flag("--quantization-report", options.quantization.layerReport,
                  "Print each layer's signal-to-quantization-noise ratio on the calibration samples")
       ->group("Quantization");
 

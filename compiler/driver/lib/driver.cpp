@@ -41,7 +41,8 @@ public:
 
   CompileResult compile() {
     if (options_.quantize != "int8" && options_.quantize != "none")
-      throw UserError({}, "--quantize int16 is not available in this version");
+      throw UserError({}, "--quantize int16 is not available in this version",
+                      "give --precision extended, which takes 16 bits where they count most");
     if (options_.from <= Stage::Kernel)
       return compileModel();
     return compileProgram();
@@ -118,17 +119,18 @@ private:
     if (!isFloat(*module_) || options_.quantize == "none")
       return;
     CalibrationData data;
+    QuantizeOptions quantization = options_.quantization;
     if (options_.calibration.empty()) {
+      if (quantization.precision == Precision::Automatic) // of which random samples tell nothing
+        quantization.precision = Precision::Standard;
       data = randomCalibration(*module_, randomSamples, options_.seed);
       result_.warnings.push_back(
           "no --calibration given: ranges come from seeded random samples, expect poor accuracy");
     } else {
       data = readCalibration(options_.calibration);
     }
-    module_ = ofModel([&] {
-      return quantize(*module_, data, options_.quantization,
-                      options_.quantizationReport ? &result_.quantization : nullptr);
-    });
+    module_ =
+        ofModel([&] { return quantize(*module_, data, quantization, &result_.quantization); });
     phases_.ended("quantize", *module_);
   }
 

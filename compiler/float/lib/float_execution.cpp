@@ -49,7 +49,7 @@ struct Operand {
   size_t index = 0;
 };
 
-struct Shown { // a watched value
+struct Shown { // a watched value; of a call, its place is a buffer
   size_t index = 0;
   Operand place;
 };
@@ -99,16 +99,21 @@ public:
     checkInputs(inputs);
     std::vector<Tensor> &buffers = workspace.buffers;
     buffers.resize(bufferCount_);
+    std::vector<const Tensor *> arguments;
+    for (const Tensor &input : inputs)
+      arguments.push_back(&input);
+    workspace.arguments.resize(arguments.size());
+    for (const Shown &value : shownFirst_) {
+      Tensor &copy = workspace.arguments[value.place.index];
+      copy = *arguments[value.place.index];
+      visit(value.index, copy);
+      arguments[value.place.index] = &copy;
+    }
     auto at = [&](Operand operand) -> const Tensor & {
-      return operand.kind == Operand::Constant   ? constants_[operand.index]
-             : operand.kind == Operand::Argument ? inputs[operand.index]
+      return operand.kind == Operand::Constant   ? *constants_[operand.index]
+             : operand.kind == Operand::Argument ? *arguments[operand.index]
                                                  : buffers[operand.index];
     };
-    auto show = [&](const std::vector<Shown> &shown) {
-      for (const Shown &value : shown)
-        visit(value.index, at(value.place));
-    };
-    show(shownFirst_);
     for (const Call &call : calls_) {
       for (const Result &result : call.results) {
         Tensor &buffer = buffers[result.buffer];
@@ -117,12 +122,27 @@ public:
         buffer.bytes.resize(result.type.bytes); // the same for all that share it
       }
       invoke(call, buffers, at);
-      show(call.shown);
+      for (const Shown &value : call.shown)
+        visit(value.index, buffers[value.place.index]);
     }
     std::vector<Tensor> results;
     for (Operand output : outputs_)
       results.push_back(at(output));
     return results;
+  }
+
+  std::unique_ptr<FloatExecutable>
+  withConstants(std::vector<Replacement> replacements) const override {
+    auto other = std::make_unique<Executable>(*this);
+    for (auto &[value, tensor] : replacements)
+      if (auto place = places_.find(value); place != places_.end()) {
+        std::shared_ptr<const Tensor> &constant = other->constants_[place->second.index];
+        if (place->second.kind != Operand::Constant || constant->shape != tensor.shape ||
+            constant->dtype != tensor.dtype)
+          throw std::logic_error("float execution: not data in place of a constant");
+        constant = std::make_shared<const Tensor>(std::move(tensor));
+      }
+    return other;
   }
 
 private:
@@ -236,7 +256,7 @@ private:
     auto found = places_.find(holder);
     if (found != places_.end())
       return found->second;
-    constants_.push_back(constantTensor(holder.getDefiningOp()));
+    constants_.push_back(std::make_shared<const Tensor>(constantTensor(holder.getDefiningOp())));
     return places_[holder] = {Operand::Constant, constants_.size() - 1};
   }
 
@@ -249,11 +269,11 @@ private:
             fmt::format("float execution: input {} has another type or shape than @main takes", i));
   }
 
-  std::unique_ptr<llvm::orc::LLJIT> jit_;
+  std::shared_ptr<llvm::orc::LLJIT> jit_; // of all copies
   llvm::StringMap<Kernel> kernels_;
   llvm::DenseMap<Value, Value> shared_; // a reshape's result -> the value whose buffer it shares
   llvm::DenseMap<Value, Operand> places_;
-  std::vector<Tensor> constants_;
+  std::vector<std::shared_ptr<const Tensor>> constants_;
   std::vector<TensorType> arguments_;
   size_t bufferCount_ = 0;
   std::vector<Shown> shownFirst_; // watched arguments

@@ -204,6 +204,48 @@ func.func @main(%x: tensor<2x4x3x3xf32>) -> tensor<2x3x2x3xf32> {
   EXPECT_THAT(floats(executable->run({ones})[0]), ::testing::Each(1));
 }
 
+constexpr const char *sums = R"(
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %c = "tosa.const"() {values = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %z = tosa.abs %x : (tensor<2xf32>) -> tensor<2xf32>
+  %y = tosa.add %z, %c : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+})";
+
+TEST_F(FloatExecution, GoesOnWithWhatAVisitChanged) {
+  auto executable = compile(sums, {"tosa.abs"});
+  FloatExecutable::Workspace workspace;
+  auto run = [&](float change) {
+    return floats(executable->run({tensor({2}, {-1, 4})}, workspace, [&](size_t, Tensor &shown) {
+      shown.data<float>()[1] += change;
+    })[0]);
+  };
+  EXPECT_THAT(run(10), ElementsAre(2, 16));
+  EXPECT_THAT(run(0), ElementsAre(2, 6));
+}
+
+TEST_F(FloatExecution, GoesOnWithAChangedCopyOfAnArgument) {
+  compile(sums);
+  auto main = module_->lookupSymbol<mlir::func::FuncOp>("main");
+  auto executable = FloatExecutable::create(*module_, {main.getArgument(0)});
+  FloatExecutable::Workspace workspace;
+  std::vector<Tensor> inputs = {tensor({2}, {-1, 4})};
+  EXPECT_THAT(floats(executable->run(inputs, workspace,
+                                     [](size_t, Tensor &shown) { shown.data<float>()[0] = 7; })[0]),
+              ElementsAre(8, 6));
+  EXPECT_THAT(floats(inputs[0]), ElementsAre(-1, 4));
+}
+
+TEST_F(FloatExecution, RunsWithOtherConstants) {
+  auto executable = compile(sums);
+  auto main = module_->lookupSymbol<mlir::func::FuncOp>("main");
+  mlir::Value constant = *main.getOps<mlir::tosa::ConstOp>().begin();
+  auto other = executable->withConstants({{constant, tensor({2}, {10, 20})}});
+  EXPECT_THAT(floats(other->run({tensor({2}, {-1, 4})})[0]), ElementsAre(11, 24));
+  EXPECT_THAT(floats(executable->run({tensor({2}, {-1, 4})})[0]), ElementsAre(2, 6));
+  EXPECT_THROW(executable->withConstants({{constant, tensor({1}, {10})}}), std::logic_error);
+}
+
 TEST_F(FloatExecution, NamesTheOperatorThatCannotRun) {
   try {
     compile(R"(

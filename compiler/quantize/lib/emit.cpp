@@ -179,7 +179,7 @@ private:
   Accumulator averageImage(IntegerBuilder &integer, Quantized x, Value real) {
     std::vector<double> channels = channelFactors_.lookup(real);
     if (x.parameters.bits > 8) {
-      channels = channelFactors(statistics_.ranges.find(real)->second, 1);
+      channels = channelFactors(statistics_.observed.ranges.find(real)->second, 1);
       x = narrowed(integer, real, x, channels);
     }
     ArrayRef<int64_t> shape = tensorType(x.value).getShape();
@@ -233,8 +233,9 @@ private:
     bool isDepthwise = false;
     std::vector<double> weights;
     std::vector<double> bias;
-    std::vector<double> inputMeans;   // of what each weight is multiplied with
-    std::vector<double> inputMoments; // moments.h
+    std::vector<double> inputFactors, outputFactors; // in the scaled constants; or empty
+    std::vector<double> inputMeans;                  // of what each weight is multiplied with
+    std::vector<double> inputMoments;                // moments.h
 
     size_t outputOf(size_t weight) const {
       return isDepthwise ? weight % bias.size() : weight / (weights.size() / bias.size());
@@ -249,12 +250,11 @@ private:
     filter.shape.assign(tensorType(op->getOperand(1)).getShape());
     filter.isDepthwise = isa<tosa::DepthwiseConv2DOp>(op);
     filter.bias = *constantReals(op->getOperand(2));
-    if (filter.bias.size() == 1)
-      filter.bias.assign(tensorType(op->getResult(0)).getShape().back(), filter.bias[0]);
     filter.weights = *constantReals(op->getOperand(1));
     filter.inputMeans = meansUnderWeights(op, [&](size_t i) { return filter.inputOf(i); });
     filter.inputMoments = momentsOf(op, filter, inputFactors);
-    std::vector<double> outputFactors = channelFactors_.lookup(result);
+    filter.inputFactors = inputFactors;
+    std::vector<double> &outputFactors = filter.outputFactors = channelFactors_.lookup(result);
     for (size_t i = 0; i < filter.weights.size(); ++i) {
       if (!inputFactors.empty()) {
         filter.weights[i] /= inputFactors[filter.inputOf(i)];
@@ -271,7 +271,7 @@ private:
   // The second moments under the weights, of scaled channels.
   std::vector<double> momentsOf(Operation *op, const Filter &filter,
                                 const std::vector<double> &inputFactors) {
-    const std::vector<float> &known = statistics_.moments.find(op)->second;
+    const std::vector<float> &known = statistics_.observed.moments.find(op)->second;
     std::vector<double> moments(known.begin(), known.end());
     size_t perOutput = filter.weights.size() / filter.bias.size();
     for (size_t i = 0; i < moments.size() && !inputFactors.empty(); ++i) {
@@ -289,15 +289,15 @@ private:
     Quantized x = operand(integer, op->getOperand(0));
     if (x.parameters.bits == 8) {
       Filter filter = filterOf(op, result, channelFactors_.lookup(op->getOperand(0)));
-      return convolve(integer, op, x, filter.shape, quantizeFilter(filter, x.parameters.scale));
+      return convolve(integer, op, x, filter.shape, quantizeFilter(op, filter, x.parameters.scale));
     }
     if (isa<tosa::DepthwiseConv2DOp>(op)) {
-      std::vector<double> factors =
-          channelFactors(statistics_.ranges.find(op->getOperand(0))->second, strengthFor(op));
+      std::vector<double> factors = channelFactors(
+          statistics_.observed.ranges.find(op->getOperand(0))->second, strengthFor(op));
       Filter filter = filterOf(op, result, factors);
       Quantized narrow = narrowed(integer, op->getOperand(0), x, factors);
       return convolve(integer, op, narrow, filter.shape,
-                      quantizeFilter(filter, narrow.parameters.scale));
+                      quantizeFilter(op, filter, narrow.parameters.scale));
     }
     auto [factors, parameters] = highPartOf(op->getOperand(0), x.parameters, strengthFor(op));
     Filter filter = filterOf(op, result, factors);
@@ -305,7 +305,7 @@ private:
     if (isPointwise(op) && filter.shape[3] <= few)
       return convolveStacked(integer, op, x, factors, parameters, filter);
     Quantized high{highActivations(integer, x.value, factors, parameters), parameters};
-    QuantizedWeights weights = quantizeFilter(filter, high.parameters.scale);
+    QuantizedWeights weights = quantizeFilter(op, filter, high.parameters.scale);
     Accumulator sum = convolve(integer, op, high, filter.shape, weights);
     weights.bias.assign(weights.bias.size(), 0);
     Quantized low{lowActivations(integer, x.value, factors), {parameters.scale * lowStep, 0, 8}};
@@ -321,6 +321,26 @@ private:
     return quantizeWeights(
         filter.weights, filter.bias, [&](size_t i) { return filter.outputOf(i); }, inputScale,
         filter.inputMeans, filter.inputMoments);
+  }
+
+  // The same, and takes note of what the integers stand for.
+  QuantizedWeights quantizeFilter(Operation *op, const Filter &filter, double inputScale) {
+    QuantizedWeights quantized = quantizeFilter(filter, inputScale);
+    Tensor weights = makeTensor(DType::F32, tensorType(op->getOperand(1)).getShape().vec()),
+           bias = makeTensor(DType::F32, tensorType(op->getOperand(2)).getShape().vec());
+    const std::vector<double> &in = filter.inputFactors, &out = filter.outputFactors;
+    for (size_t i = 0; i < filter.weights.size(); ++i) {
+      size_t c = filter.outputOf(i);
+      weights.data<float>()[i] =
+          static_cast<float>(double(quantized.weights[i]) * quantized.scales[c] / inputScale *
+                             (in.empty() ? 1 : in[filter.inputOf(i)]) / (out.empty() ? 1 : out[c]));
+    }
+    for (size_t c = 0; c < filter.bias.size(); ++c)
+      bias.data<float>()[c] = static_cast<float>(double(quantized.bias[c]) * quantized.scales[c] /
+                                                 (out.empty() ? 1 : out[c]));
+    result_.constants.emplace_back(op->getOperand(1), std::move(weights));
+    result_.constants.emplace_back(op->getOperand(2), std::move(bias));
+    return quantized;
   }
 
   Accumulator convolve(IntegerBuilder &integer, Operation *op, const Quantized &x,
@@ -384,7 +404,7 @@ private:
   static constexpr double room = 1.25;
   std::pair<double, double> scaledRange(Value value, const std::vector<double> &factors) {
     double low = 0, high = 0;
-    const std::vector<ChannelRange> &ranges = statistics_.ranges.find(value)->second;
+    const std::vector<ChannelRange> &ranges = statistics_.observed.ranges.find(value)->second;
     for (size_t c = 0; c < factors.size(); ++c) {
       low = std::min(low, ranges[c].low * factors[c]);
       high = std::max(high, ranges[c].high * factors[c]);
@@ -408,7 +428,7 @@ private:
   // The factors of the channels, powers of two, and the high bits of 16.
   std::pair<std::vector<double>, Parameters> highPartOf(Value real, const Parameters &wide,
                                                         double strength) {
-    const std::vector<ChannelRange> &ranges = statistics_.ranges.find(real)->second;
+    const std::vector<ChannelRange> &ranges = statistics_.observed.ranges.find(real)->second;
     std::vector<double> factors = channelFactors(ranges, strength);
     auto [low, high] = scaledRange(real, std::vector<double>(ranges.size(), 1));
     for (size_t c = 0; c < factors.size(); ++c) {
@@ -424,7 +444,7 @@ private:
   // The mean of what each weight is multiplied with: of its input channel, or of a pad's zeros.
   template <typename InputOf>
   std::vector<double> meansUnderWeights(Operation *op, InputOf inputOf) {
-    const std::vector<double> &means = statistics_.means.find(op->getOperand(0))->second;
+    const std::vector<double> &means = statistics_.observed.means.find(op->getOperand(0))->second;
     auto numbers = [&](const char *name) {
       return cast<DenseI64ArrayAttr>(op->getAttr(name)).asArrayRef();
     };

@@ -20,6 +20,8 @@ struct Correspondence {
 struct IntegerModule {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<Correspondence> values; // in program order, without arguments
+  // What the integer weights and biases of convolutions stand for, in place of the real ones.
+  std::vector<FloatExecutable::Replacement> constants;
 };
 
 IntegerModule emitInteger(mlir::func::FuncOp main, const Plan &plan, const ParameterMap &parameters,

@@ -64,9 +64,6 @@ struct Convolution {
     auto weights = constantReals(op->getOperand(1)), bias = constantReals(op->getOperand(2));
     if (!weights || !bias)
       return std::nullopt;
-    size_t channels = tensorType(value).getShape().back();
-    if (bias->size() == 1)
-      bias->assign(channels, (*bias)[0]);
     return Convolution{op, *weights, *bias};
   }
 
@@ -84,6 +81,8 @@ public:
   void run() {
     for (Operation &op : llvm::make_early_inc_range(main_.getBody().front())) {
       builder_.setInsertionPoint(&op);
+      if (isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp>(op))
+        spreadBias(&op);
       if (auto matmul = dyn_cast<tosa::MatMulOp>(op))
         matmulToConvolution(matmul);
       else if (std::optional<Affine> affine = affineOf(&op))
@@ -96,6 +95,15 @@ public:
   }
 
 private:
+  // TOSA lets one element stand for the bias of all channels.
+  void spreadBias(Operation *op) {
+    std::optional<double> scalar = constantScalar(op->getOperand(2));
+    int64_t channels = tensorType(op->getResult(0)).getShape().back();
+    if (scalar && tensorType(op->getOperand(2)).getNumElements() < channels)
+      op->setOperand(2, floatConstant(builder_, op->getLoc(), {channels},
+                                      std::vector<double>(channels, *scalar)));
+  }
+
   void matmulToConvolution(tosa::MatMulOp matmul) {
     std::optional<std::vector<double>> matrix = constantReals(matmul.getB());
     ArrayRef<int64_t> shape = tensorType(matmul.getB()).getShape();

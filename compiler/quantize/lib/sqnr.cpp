@@ -62,8 +62,8 @@ std::vector<Tensor> valuesOf(const FloatExecutable &executable, const std::vecto
 
 } // namespace
 
-QuantizationReport compareLayers(ModuleOp real, const IntegerModule &integer,
-                                 const ParameterMap &parameters, const Samples &samples) {
+std::vector<LayerSqnr> compareLayers(ModuleOp real, const IntegerModule &integer,
+                                     const ParameterMap &parameters, const Samples &samples) {
   std::vector<Value> realValues, integerValues;
   for (const Correspondence &value : integer.values) {
     realValues.push_back(value.real);
@@ -81,15 +81,15 @@ QuantizationReport compareLayers(ModuleOp real, const IntegerModule &integer,
     for (size_t i = 0; i < energies.size(); ++i)
       compare(expected[i], found[i], integer.values[i], energies[i]);
   }
-  QuantizationReport report;
+  std::vector<LayerSqnr> layers;
   for (auto [value, energy] : llvm::zip(integer.values, energies)) {
     Layer layer = layerOf(value.real.getLoc());
     // An exact layer has no noise; so long a report needs a number all the same.
     constexpr double exact = 200;
     double decibels = energy.noise > 0 ? 10 * std::log10(energy.signal / energy.noise) : exact;
-    report.layers.push_back({layer.name, layer.op, std::min(decibels, exact)});
+    layers.push_back({layer.name, layer.op, std::min(decibels, exact)});
   }
-  return report;
+  return layers;
 }
 
 } // namespace tilewright::quantization

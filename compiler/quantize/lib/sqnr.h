@@ -6,7 +6,7 @@
 namespace tilewright::quantization {
 
 // Runs both graphs on the samples and compares every value that both have.
-QuantizationReport compareLayers(mlir::ModuleOp real, const IntegerModule &integer,
-                                 const ParameterMap &parameters, const Samples &samples);
+std::vector<LayerSqnr> compareLayers(mlir::ModuleOp real, const IntegerModule &integer,
+                                     const ParameterMap &parameters, const Samples &samples);
 
 } // namespace tilewright::quantization

@@ -111,10 +111,13 @@ void addScaled(Histogram &histogram, const Tensor &tensor, const std::vector<dou
 }
 
 // Adds what each sample shows to accumulators, and merges them. Threads share the samples; sums are
-// the same for any number of them, because samples belong to lanes and not to threads.
+// the same for any number of them, because samples belong to lanes and not to threads. What is
+// shown behind the accumulators' values is kept in `further`, for as many samples as it has room
+// for.
 template <typename Accumulator>
 std::vector<Accumulator> accumulate(const FloatExecutable &executable, const Samples &samples,
-                                    const std::vector<Accumulator> &empty, unsigned threads) {
+                                    const std::vector<Accumulator> &empty, unsigned threads,
+                                    std::vector<std::vector<Tensor>> &further) {
   constexpr size_t lanes = 8;
   std::vector<std::vector<Accumulator>> sums(lanes, empty);
   std::vector<std::future<void>> running;
@@ -124,7 +127,10 @@ std::vector<Accumulator> accumulate(const FloatExecutable &executable, const Sam
       for (size_t lane = thread; lane < lanes; lane += threads)
         for (size_t sample = lane; sample < samples.size(); sample += lanes)
           executable.run(samples[sample], workspace, [&](size_t index, const Tensor &tensor) {
-            sums[lane][index].add(tensor);
+            if (index < empty.size())
+              sums[lane][index].add(tensor);
+            else if (sample < further.size())
+              further[sample][index - empty.size()] = tensor;
           });
     }));
   for (std::future<void> &share : running)
@@ -179,9 +185,8 @@ std::vector<Value> watchedValues(const Plan &plan) {
   return {values.begin(), values.end()};
 }
 
-Statistics collectStatistics(const FloatExecutable &executable, const Samples &samples,
-                             const Plan &plan, const std::vector<Value> &watched,
-                             const Equalization &equalization, bool withCounts, unsigned threads) {
+Observations observe(const FloatExecutable &executable, const Samples &samples, const Plan &plan,
+                     const std::vector<Value> &watched, size_t further, unsigned threads) {
   std::vector<ValueStatistics> shown;
   std::vector<std::vector<Operation *>> convolutions;
   for (Value value : watched) {
@@ -194,45 +199,56 @@ Statistics collectStatistics(const FloatExecutable &executable, const Samples &s
         convolutions.back().push_back(user);
       }
   }
-  shown = accumulate(executable, samples, shown, threads);
-
-  Statistics statistics;
-  for (size_t i = 0; i < watched.size(); ++i)
-    for (auto [convolution, sums] : llvm::zip(convolutions[i], shown[i].moments))
-      statistics.moments[convolution] = sums.moments();
-  std::vector<ScaledHistogram> histograms(watched.size());
+  constexpr size_t few = 16; // samples
+  Observations observed;
+  observed.further.assign(std::min(few, samples.size()), std::vector<Tensor>(further));
+  shown = accumulate(executable, samples, shown, threads, observed.further);
+  observed.watched = watched;
   for (size_t i = 0; i < watched.size(); ++i) {
+    for (auto [convolution, sums] : llvm::zip(convolutions[i], shown[i].moments))
+      observed.moments[convolution] = sums.moments();
     const ChannelStatistics &channels = shown[i].channels;
     requireFinite(watched[i], channels);
-    size_t count = channels.channels();
-    std::vector<ChannelRange> ranges;
-    std::vector<double> factors(count, 1.0), &means = statistics.means[watched[i]];
-    for (size_t c = 0; c < count; ++c) {
+    std::vector<double> &means = observed.means[watched[i]];
+    std::vector<ChannelRange> &ranges = observed.ranges[watched[i]];
+    for (size_t c = 0; c < channels.channels(); ++c) {
       ranges.push_back(
           {std::min(double(channels.low(c)), 0.0), std::max(double(channels.high(c)), 0.0)});
       means.push_back(channels.mean(c));
     }
-    if (equalization.contains(watched[i])) {
-      factors = channelFactors(ranges, equalization.lookup(watched[i]));
-      histograms[i].factors = statistics.channelFactors[watched[i]] = factors;
+  }
+  return observed;
+}
+
+Statistics statisticsOf(const Observations &observed, const FloatExecutable &executable,
+                        const Samples &samples, const Plan &plan, const Equalization &equalization,
+                        bool withCounts, unsigned threads) {
+  Statistics statistics(observed);
+  std::vector<ScaledHistogram> histograms;
+  for (Value value : observed.watched) {
+    const std::vector<ChannelRange> &ranges = observed.ranges.find(value)->second;
+    ScaledHistogram &scaled = histograms.emplace_back();
+    if (equalization.contains(value)) {
+      scaled.factors = channelFactors(ranges, equalization.lookup(value));
+      statistics.channelFactors[value] = scaled.factors;
       // A pool in between takes the greatest of scaled values.
-      if (auto pool = dyn_cast<tosa::MaxPool2dOp>(*watched[i].user_begin()))
-        statistics.channelFactors[pool.getOutput()] = factors;
+      if (auto pool = dyn_cast<tosa::MaxPool2dOp>(*value.user_begin()))
+        statistics.channelFactors[pool.getOutput()] = scaled.factors;
     }
-    statistics.ranges[watched[i]] = std::move(ranges);
     // Where each channel fills the whole range, other data soon leaves it. Among the errors of 8
     // bits that hardly counts.
-    double room = plan.isExtended && equalization.lookup(watched[i]) == 1 ? 1.15 : 1;
-    Histogram &histogram = histograms[i].histogram;
-    for (size_t c = 0; c < count; ++c) {
-      histogram.low = std::min(histogram.low, channels.low(c) * factors[c] * room);
-      histogram.high = std::max(histogram.high, channels.high(c) * factors[c] * room);
+    double room = plan.isExtended && equalization.lookup(value) == 1 ? 1.15 : 1;
+    for (size_t c = 0; c < ranges.size(); ++c) {
+      double factor = (scaled.factors.empty() ? 1 : scaled.factors[c]) * room;
+      scaled.histogram.low = std::min(scaled.histogram.low, ranges[c].low * factor);
+      scaled.histogram.high = std::max(scaled.histogram.high, ranges[c].high * factor);
     }
   }
+  std::vector<std::vector<Tensor>> none;
   if (withCounts)
-    histograms = accumulate(executable, samples, histograms, threads);
-  for (size_t i = 0; i < watched.size(); ++i)
-    statistics.histograms[watched[i]] = std::move(histograms[i].histogram);
+    histograms = accumulate(executable, samples, histograms, threads, none);
+  for (auto [value, scaled] : llvm::zip(observed.watched, histograms))
+    statistics.histograms[value] = std::move(scaled.histogram);
   return statistics;
 }
 

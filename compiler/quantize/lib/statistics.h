@@ -12,25 +12,42 @@ namespace tilewright::quantization {
 // The samples as @main's arguments: [sample][argument].
 using Samples = std::vector<std::vector<Tensor>>;
 
-struct Statistics {
-  llvm::DenseMap<mlir::Value, Histogram> histograms;
-  // Of equalized tensors: what each channel is multiplied with. Their histograms show the scaled
-  // values.
-  llvm::DenseMap<mlir::Value, std::vector<double>> channelFactors;
+// What a run on every sample shows.
+struct Observations {
+  std::vector<mlir::Value> watched;
   // Of each channel, unscaled.
   llvm::DenseMap<mlir::Value, std::vector<double>> means;
   llvm::DenseMap<mlir::Value, std::vector<ChannelRange>> ranges;
   // Second moments of what each convolution reads (moments.h), for those that are worth it.
   llvm::DenseMap<mlir::Operation *, std::vector<float>> moments;
+  // What `executable` shows behind `watched`, of each of the first samples.
+  std::vector<std::vector<Tensor>> further;
 };
 
-// What there are statistics of: all values with a range, and what convolutions read.
+// What there are statistics of: all values with a range, and what convolutions read. The same for
+// plans of every precision.
 std::vector<mlir::Value> watchedValues(const Plan &plan);
 
-// Runs the model on every sample: once for the ends of the ranges; a second time, `withCounts`, for
-// what lies between. `executable` shows `watched`. Throws UserError when a tensor is not finite.
-Statistics collectStatistics(const FloatExecutable &executable, const Samples &samples,
-                             const Plan &plan, const std::vector<mlir::Value> &watched,
-                             const Equalization &equalization, bool withCounts, unsigned threads);
+// Runs the model on every sample; `executable` shows `watched`, and `further` values behind them.
+// Throws UserError when a tensor is not finite.
+Observations observe(const FloatExecutable &executable, const Samples &samples, const Plan &plan,
+                     const std::vector<mlir::Value> &watched, size_t further, unsigned threads);
+
+// What one plan makes of observations.
+struct Statistics {
+  explicit Statistics(const Observations &observed) : observed(observed) {}
+
+  const Observations &observed;
+  llvm::DenseMap<mlir::Value, Histogram> histograms;
+  // Of equalized tensors: what each channel is multiplied with. Their histograms show the scaled
+  // values.
+  llvm::DenseMap<mlir::Value, std::vector<double>> channelFactors;
+};
+
+// The ends of the histograms; `withCounts`, a second run on every sample gives what lies between.
+// The result refers to `observed`.
+Statistics statisticsOf(const Observations &observed, const FloatExecutable &executable,
+                        const Samples &samples, const Plan &plan, const Equalization &equalization,
+                        bool withCounts, unsigned threads);
 
 } // namespace tilewright::quantization

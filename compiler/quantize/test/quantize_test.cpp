@@ -51,6 +51,8 @@ protected:
     QuantizeOptions options;
     options.method = method;
     options.precision = precision_;
+    options.layerReport = true;
+    report_ = {};
     integer_ = quantize(*real_, data, options, &report_);
     EXPECT_TRUE(mlir::succeeded(mlir::verify(*integer_)));
     EXPECT_FALSE(holdsFloats());
@@ -612,6 +614,76 @@ TEST_F(Quantize, GivesTheSameAtAnyNumberOfThreads) {
     }
     EXPECT_EQ(texts.size(), 1u) << int(method);
   }
+}
+
+// What precision is chosen, and by what.
+class Automatic : public Extended {
+protected:
+  // Runs it on data that stands on the levels of 8 bits; returns the first result's decibels.
+  double run(const std::string &result, const std::string &body) {
+    onLevels_ = true;
+    precision_ = Precision::Automatic;
+    return decibels("(%x: tensor<1x4x6x3xf32>) -> " + result, convolve + body)[0];
+  }
+  // Convolutions behind one another, of an operator and with weights of a shape.
+  std::string chain(const std::string &op, const std::vector<int64_t> &shape) {
+    std::string body = weights("v", shape), from = "%c", type = "tensor<";
+    for (int64_t size : shape)
+      type += std::to_string(size) + "x";
+    for (int i = 0; i < 8; ++i) {
+      std::string to = std::to_string(i);
+      body +=
+          "%d" + to + " = tosa." + op + " " + from +
+          R"(, %v, %z, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+        : (tensor<1x4x6x4xf32>, )" +
+          type + R"(f32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x6x4xf32>
+        %r)" +
+          to + " = tosa.clamp %d" + to +
+          R"( {min_val = -1.0 : f32, max_val = 1.0 : f32} : (tensor<1x4x6x4xf32>) -> tensor<1x4x6x4xf32>
+        )";
+      from = "%r" + to;
+    }
+    return body + "return " + from + " : tensor<1x4x6x4xf32>";
+  }
+};
+
+TEST_F(Automatic, EightBitsSufficeForOneConvolution) {
+  double found = run("tensor<1x4x6x4xf32>", "return %c : tensor<1x4x6x4xf32>");
+  EXPECT_EQ(report_.choice->precision, Precision::Standard);
+  EXPECT_NEAR(report_.choice->standard, found, 1);
+  EXPECT_FALSE(report_.choice->extended);
+}
+
+TEST_F(Automatic, SixteenBitsWhereManyOperatorsAddTheirNoise) {
+  double found = run("tensor<1x4x6x4xf32>", chain("conv2d", {4, 1, 1, 4}));
+  EXPECT_EQ(report_.choice->precision, Precision::Extended);
+  EXPECT_LT(report_.choice->standard, 40);
+  EXPECT_GT(*report_.choice->extended, report_.choice->standard + 4);
+  EXPECT_GT(found, report_.choice->standard + 4);
+}
+
+// Depthwise convolutions read 8 bits in either precision.
+TEST_F(Automatic, EightBitsWhereSixteenGainNothing) {
+  run("tensor<1x4x6x4xf32>", chain("depthwise_conv2d", {1, 1, 4, 1}));
+  EXPECT_EQ(report_.choice->precision, Precision::Standard);
+  EXPECT_LT(report_.choice->standard, 40);
+  EXPECT_LT(*report_.choice->extended, report_.choice->standard + 4);
+}
+
+// Of probabilities that are all nearly the same nothing could be told.
+TEST_F(Automatic, GoesByWhatSoftmaxReads) {
+  run("tensor<1x4x6x4xf32>", R"(
+    %m = tosa.reduce_max %c {axis = 3 : i32} : (tensor<1x4x6x4xf32>) -> tensor<1x4x6x1xf32>
+    %d = tosa.sub %c, %m : (tensor<1x4x6x4xf32>, tensor<1x4x6x1xf32>) -> tensor<1x4x6x4xf32>
+    %e = tosa.exp %d : (tensor<1x4x6x4xf32>) -> tensor<1x4x6x4xf32>
+    %s = tosa.reduce_sum %e {axis = 3 : i32} : (tensor<1x4x6x4xf32>) -> tensor<1x4x6x1xf32>
+    %i = tosa.reciprocal %s : (tensor<1x4x6x1xf32>) -> tensor<1x4x6x1xf32>
+    %h = "tosa.const"() {values = dense<0> : tensor<1xi8>} : () -> tensor<1xi8>
+    %y = tosa.mul %e, %i, %h : (tensor<1x4x6x4xf32>, tensor<1x4x6x1xf32>, tensor<1xi8>) -> tensor<1x4x6x4xf32>
+    return %y : tensor<1x4x6x4xf32>)");
+  double logits = report_.choice->standard;
+  run("tensor<1x4x6x4xf32>", "return %c : tensor<1x4x6x4xf32>");
+  EXPECT_NEAR(logits, report_.choice->standard, 0.5);
 }
 
 // The error that quantizing this with `data` gives, as place and message.

@@ -20,7 +20,6 @@ struct CompileOptions {
   std::string calibration;       // .npz or directory; empty: seeded random samples
   std::string quantize = "int8"; // int8, none: the module must be integer already
   QuantizeOptions quantization;
-  bool quantizationReport = false; // costs as much again as quantization does
   // What `model` is, a printed module from Stage::Tosa to Npu, or a program; what to write. A
   // program is for the target that it names: `target` and `overlays` are not read then.
   Stage from = Stage::Import, to = Stage::Elf;
@@ -32,7 +31,7 @@ struct CompileOptions {
 struct CompileResult {
   std::string output; // the bytes of the stage asked for
   std::vector<std::string> warnings;
-  QuantizationReport quantization; // empty unless asked for, and for integer models
+  QuantizationReport quantization; // empty for integer models
   std::string summary;             // memory plan, for the terminal
   std::string plan;                // tiles, buffering and estimate of each layer, a line each
 };

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace tilewright {
@@ -35,12 +36,21 @@ public:
   // stands in it.
   struct Workspace {
     std::vector<Tensor> buffers;
+    std::vector<Tensor> arguments; // copies of watched ones
   };
-  // Is given the index of a watched value and the value, which lives until it returns.
-  using Visit = std::function<void(size_t index, const Tensor &tensor)>;
+  // Is given the index of a watched value and the value, which lives until it returns. Elements
+  // that it changes stay changed for what reads the value later in the run.
+  using Visit = std::function<void(size_t index, Tensor &tensor)>;
   // The same; calls `visit` for each watched value as soon as it is known.
   virtual std::vector<Tensor> run(const std::vector<Tensor> &inputs, Workspace &workspace,
                                   const Visit &visit) const = 0;
+
+  // Other data in place of a constant, of the same type and shape.
+  using Replacement = std::pair<mlir::Value, Tensor>;
+  // The same machine code on other constants. A constant that operators do not read from memory (of
+  // a single element, or a shape) stays as it is.
+  virtual std::unique_ptr<FloatExecutable>
+  withConstants(std::vector<Replacement> replacements) const = 0;
 };
 
 } // namespace tilewright

@@ -1,6 +1,7 @@
 // What one asks of the quantizer, and what it tells: without IR types.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,14 @@ enum class Calibration { MinMax, Percentile, Mse, Entropy };
 
 // Standard: 8 bits between operators, but for what tables read and what leaves the network.
 // Extended: 16 bits, of which convolutions take all and depthwise ones 8; weights in two parts.
-enum class Precision { Standard, Extended };
+// Automatic: extended where that makes much more exact what 8 bits leave inexact (rehearsal.h).
+enum class Precision { Automatic, Standard, Extended };
 
 struct QuantizeOptions {
   Calibration method = Calibration::MinMax;
   double percentile = 99.99; // for Calibration::Percentile
-  Precision precision = Precision::Standard;
+  Precision precision = Precision::Automatic;
+  bool layerReport = false; // compare all layers, which costs as much again as quantization does
   unsigned threads = 0; // that share the work, at most 8; 0: one a processor. Results are alike.
 };
 
@@ -27,8 +30,17 @@ struct LayerSqnr {
   double decibels = 0;
 };
 
+// What Precision::Automatic went by: signal-to-quantization-noise ratios of the outputs, or of what
+// softmax reads where it makes them.
+struct PrecisionChoice {
+  Precision precision = Precision::Standard;
+  double standard = 0;            // dB
+  std::optional<double> extended; // dB; not tried where standard precision suffices
+};
+
 struct QuantizationReport {
-  std::vector<LayerSqnr> layers; // in program order
+  std::optional<PrecisionChoice> choice; // of Precision::Automatic
+  std::vector<LayerSqnr> layers;         // in program order; empty unless asked for
 };
 
 } // namespace tilewright
