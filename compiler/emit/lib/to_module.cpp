@@ -74,11 +74,11 @@ static SmallVector<Location> layerLocations(npu::ProgramOp op) {
 // Cycles belong to layers by the same rule as in the report of a simulation.
 static void estimateLayers(npu::ProgramOp op, Program &program,
                            const std::vector<StreamInstruction> &stream, const isa::Isa &isa) {
-  report::Report estimated =
-      report::build(program, estimate(stream, isa, program.codeAddress), isa, {});
+  std::vector<int64_t> cycles =
+      report::cyclesOfLayers(program, estimate(stream, isa, program.codeAddress), isa);
   for (auto [i, layer] : llvm::enumerate(op.getBody().getOps<npu::LayerOp>())) {
-    program.layers[i].estimateCycles = estimated.layers[i].cycles;
-    layer.setEstimateCycles(estimated.layers[i].cycles);
+    program.layers[i].estimateCycles = cycles[i];
+    layer.setEstimateCycles(cycles[i]);
   }
 }
 

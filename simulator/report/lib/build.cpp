@@ -101,6 +101,50 @@ static void addUnits(Report &report, const RunRecord &record, const isa::Isa &is
   }
 }
 
+// Adds a row for each layer of the user's; kernels that follow each other and stem from the same
+// one share it. Returns the row of each of the program's layers.
+static std::vector<size_t> addLayers(Report &report, const Program &program,
+                                     const std::vector<bool> &finished) {
+  std::vector<size_t> rows;
+  int64_t mostMacs = 0; // of a kernel of the last row
+  for (const LayerInfo &layer : program.layers) {
+    bool continues = !report.layers.empty() && report.layers.back().name == layer.name &&
+                     report.layers.back().op == layer.op;
+    if (!continues) {
+      Row &row = report.layers.emplace_back();
+      row.name = layer.name;
+      row.op = layer.op;
+      row.kernels = 0;
+    }
+    Row &row = report.layers.back();
+    if (row.kernels++ == 0 || layer.macs > mostMacs) {
+      row.plan = layer.plan;
+      mostMacs = layer.macs;
+    }
+    row.macs += finished[rows.size()] ? layer.macs : 0;
+    row.inputBytes += layer.inputBytes;
+    row.weightBytes += layer.weightBytes;
+    row.outputBytes += layer.outputBytes;
+    row.estimateCycles += layer.estimateCycles;
+    rows.push_back(report.layers.size() - 1);
+  }
+  for (const Row &row : report.layers) {
+    report.macs += row.macs;
+    report.estimateCycles += row.estimateCycles;
+    report.weightBytes += row.weightBytes;
+  }
+  return rows;
+}
+
+std::vector<int64_t> cyclesOfLayers(const Program &program, const RunRecord &record,
+                                    const isa::Isa &isa) {
+  std::vector<int64_t> cycles(program.layers.size(), 0);
+  for (const Stretch &stretch : attribute(program, record, isa))
+    if (stretch.layer >= 0)
+      cycles[static_cast<size_t>(stretch.layer)] += stretch.end - stretch.begin;
+  return cycles;
+}
+
 Report build(const Program &program, const RunRecord &record, const isa::Isa &isa,
              Options options) {
   Report report;
@@ -124,25 +168,11 @@ Report build(const Program &program, const RunRecord &record, const isa::Isa &is
 
   const std::vector<int> layers = layerOfInstruction(program, isa);
   const std::vector<bool> finished = finishedLayers(program, record, layers);
-  for (const LayerInfo &layer : program.layers) {
-    Row row;
-    row.name = layer.name;
-    row.op = layer.op;
-    row.plan = layer.plan;
-    row.macs = finished[report.layers.size()] ? layer.macs : 0;
-    row.inputBytes = layer.inputBytes;
-    row.weightBytes = layer.weightBytes;
-    row.outputBytes = layer.outputBytes;
-    row.estimateCycles = layer.estimateCycles;
-    report.macs += row.macs;
-    report.layers.push_back(std::move(row));
-    report.estimateCycles += layer.estimateCycles;
-    report.weightBytes += layer.weightBytes;
-  }
+  const std::vector<size_t> rows = addLayers(report, program, finished);
   report.none.name = "(none)";
   report.none.op = "set-up and end";
   auto rowOf = [&](int layer) -> Row & {
-    return layer < 0 ? report.none : report.layers[static_cast<size_t>(layer)];
+    return layer < 0 ? report.none : report.layers[rows[static_cast<size_t>(layer)]];
   };
   for (const Stretch &stretch : attribute(program, record, isa))
     addCycles(rowOf(stretch.layer), stretch);

@@ -18,6 +18,7 @@ static Json rowJson(const Row &row) {
   Json json;
   json["name"] = row.name;
   json["op"] = row.op;
+  json["kernels"] = row.kernels;
   json["cycles"] = row.cycles;
   json["plan"] = row.plan;
   json["macs"] = row.macs;

@@ -12,6 +12,7 @@ using namespace tilewright;
 using namespace tilewright::test;
 using namespace tilewright::report;
 using nlohmann::json;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 namespace {
@@ -38,6 +39,25 @@ TEST(Report, layersAddUpToTheCycles) {
   for (const Row &row : report.layers)
     sum += row.cycles;
   EXPECT_EQ(sum, report.cycles);
+}
+
+TEST(Report, kernelsOfOneLayerShareARow) {
+  Program program = sampleProgram();
+  program.layers[1].name = program.layers[0].name;
+  program.layers[1].op = program.layers[0].op;
+  program.layers[0].plan = "of the product";
+  program.layers[1].plan = "of the rest";
+  Report apart = sampleReport(), report = sampleReport(program);
+  ASSERT_EQ(report.layers.size(), 1u);
+  const Row &row = report.layers[0];
+  EXPECT_EQ(row.kernels, 2);
+  EXPECT_EQ(row.cycles, apart.layers[0].cycles + apart.layers[1].cycles);
+  EXPECT_THAT(cyclesOfLayers(program, sampleRecord(), sampleIsa()),
+              ElementsAre(apart.layers[0].cycles, apart.layers[1].cycles));
+  EXPECT_EQ(row.estimateCycles, 80);
+  EXPECT_EQ(row.inputBytes, 110);
+  EXPECT_EQ(row.plan, "of the product");
+  EXPECT_EQ(report.estimateCycles, apart.estimateCycles);
 }
 
 TEST(Report, unitsAddUpToTheCycles) {

@@ -30,8 +30,9 @@ const char *name(Bound bound); // "compute"; "-" for None
 struct Row {
   std::string name;
   std::string op;
+  int64_t kernels = 1;    // of the program, one behind the other, that make up the layer
   int64_t cycles = 0;     // that belong to the row
-  std::string plan;       // of the compiler, in words
+  std::string plan;       // of the compiler, in words; of the kernel with the most MACs
   int64_t macs = 0;       // real multiply-accumulates, padding taps excluded; 0 when not finished
   double utilization = 0; // macs / (cycles * the array's peak); 0 when cycles is 0
   Bound bound = Bound::None;
@@ -107,6 +108,10 @@ struct Report {
 // The record must hold a trace for the layers to be told apart; without one all cycles belong to no
 // layer.
 Report build(const Program &program, const RunRecord &record, const isa::Isa &isa, Options options);
+
+// The cycles that belong to each of the program's layers, by the same rule.
+std::vector<int64_t> cyclesOfLayers(const Program &program, const RunRecord &record,
+                                    const isa::Isa &isa);
 
 // Relative error of an estimate against the simulation, or nothing when there is nothing to
 // compare.
