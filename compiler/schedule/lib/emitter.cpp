@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 
 namespace tilewright {
 
@@ -107,15 +108,19 @@ int64_t Emitter::planned(const Group &group, int buffer) const {
          spad_.bytes();
 }
 
-std::optional<int64_t> Emitter::allocate(Group &group, int buffer) {
+std::optional<int64_t> Emitter::allocateIn(Arena &arena, const Group &group, int buffer) const {
   const Buffer &info = group.work.buffers[buffer];
-  bool isSpad = info.space == isa::Space::Spad;
-  Arena &arena = this->arena(info.space);
   if (!group.work.layout.empty() &&
       arena.allocateAt(planned(group, buffer), info.bytes, info.traffic))
     return planned(group, buffer);
-  std::optional<int64_t> address = arena.allocate(
-      info.bytes, info.traffic, isSpad ? group.placement : Placement::Spread, group.largest);
+  bool isSpad = info.space == isa::Space::Spad;
+  return arena.allocate(info.bytes, info.traffic, isSpad ? group.placement : Placement::Spread,
+                        group.largest);
+}
+
+std::optional<int64_t> Emitter::allocate(Group &group, int buffer) {
+  std::optional<int64_t> address =
+      allocateIn(arena(group.work.buffers[buffer].space), group, buffer);
   if (address)
     group.given[buffer] = *address;
   return address;
@@ -168,19 +173,51 @@ bool Emitter::turn(Group &group, const std::vector<Task> &tasks) const {
   return false;
 }
 
-bool Emitter::tryHoist(Group &group, const std::vector<Task> &tasks) {
-  std::vector<int> allocated;
-  for (const Task &task : tasks) {
-    if (allocateFor(group, task, &allocated))
-      continue;
-    for (int buffer : allocated) {
-      arena(group.work.buffers[buffer].space).release(*group.address[buffer]);
-      group.address[buffer].reset();
+// Whether what is left of a step would find its accumulators, as they are allocated now.
+bool Emitter::accumulatorsSuffice(const Group &group, const Step &step) const {
+  Arena acc = acc_;
+  struct Use {
+    int64_t address;
+    int left; // tasks
+  };
+  std::map<int, Use> uses;
+  for (const std::vector<Task> *tasks : {&step.compute, &step.stores})
+    for (const Task &task : *tasks) {
+      for (int buffer : task.buffers) {
+        if (buffer < 0 || group.work.buffers[buffer].space != isa::Space::Acc || uses.count(buffer))
+          continue;
+        std::optional<int64_t> address =
+            group.address[buffer] ? group.address[buffer] : allocateIn(acc, group, buffer);
+        if (!address)
+          return false;
+        uses[buffer] = {*address, group.uses[buffer]};
+      }
+      for (int buffer : task.buffers)
+        if (auto use = uses.find(buffer); use != uses.end() && --use->second.left == 0)
+          acc.release(use->second.address);
     }
-    return false;
-  }
-  emitAll(group, tasks);
   return true;
+}
+
+// Emits tasks of the step to come, if its buffers and those of the step at hand find room.
+bool Emitter::tryHoist(Group &group, const std::vector<Task> &tasks, const Pending &now) {
+  std::vector<int> allocated;
+  bool fits = std::all_of(tasks.begin(), tasks.end(),
+                          [&](const Task &task) { return allocateFor(group, task, &allocated); });
+  bool takesAccumulators = std::any_of(allocated.begin(), allocated.end(), [&](int buffer) {
+    return group.work.buffers[buffer].space == isa::Space::Acc;
+  });
+  if (fits && takesAccumulators)
+    fits = accumulatorsSuffice(*now.group, now.group->work.steps[now.step]);
+  if (fits) {
+    emitAll(group, tasks);
+    return true;
+  }
+  for (int buffer : allocated) {
+    arena(group.work.buffers[buffer].space).release(*group.address[buffer]);
+    group.address[buffer].reset();
+  }
+  return false;
 }
 
 // Emits the pending step, with the loads of `next` as far ahead as its buffers and its group's
@@ -207,9 +244,9 @@ void Emitter::process(Pending *next) {
     layer_ = ahead.work.layer;
     next->constantsEmitted = (next->group == now.group || ahead.work.layout.empty() ||
                               turn(ahead, nextStep.constants)) &&
-                             tryHoist(ahead, nextStep.constants);
+                             tryHoist(ahead, nextStep.constants, now);
     if (next->constantsEmitted && next->group == now.group)
-      next->loadsEmitted = tryHoist(ahead, nextStep.loads);
+      next->loadsEmitted = tryHoist(ahead, nextStep.loads, now);
     layer_ = group.work.layer;
   }
   emitAll(group, step.compute);

@@ -1,5 +1,6 @@
 #include "tilewright/compiler/schedule.h"
 
+#include "in_place.h"
 #include "lowering.h"
 
 #include "tilewright/compiler/frontend.h"
@@ -55,18 +56,23 @@ llvm::SmallVector<mlir::Value> inputsOf(kernel::GroupOp group) {
 // Addresses of all tensors: arguments and results for good, the others while they are live.
 class TensorPlanner {
 public:
-  TensorPlanner(mlir::func::FuncOp function, uint64_t limit)
+  TensorPlanner(mlir::func::FuncOp function, const InPlace &inPlace, uint64_t limit)
       : arena_(static_cast<int64_t>(limit), static_cast<int64_t>(limit), tensorAlignment) {
     for (mlir::BlockArgument argument : function.getArguments())
       place(argument);
+    // What is written in place shares the life of the whole.
+    auto storageOf = [&](mlir::Value value) {
+      mlir::Value memory = kernel::memoryOf(value), whole = inPlace.parts.lookup(memory).whole;
+      return whole ? whole : memory;
+    };
     auto terminator = llvm::cast<mlir::func::ReturnOp>(function.getBody().front().getTerminator());
     llvm::DenseMap<mlir::Value, mlir::Operation *> lastUse;
     function.walk([&](kernel::GroupOp group) {
       for (mlir::Value value : inputsOf(group))
-        lastUse[kernel::memoryOf(value)] = group;
+        lastUse[storageOf(value)] = group;
     });
     for (mlir::Value value : terminator.getOperands())
-      lastUse[kernel::memoryOf(value)] = terminator;
+      lastUse[storageOf(value)] = terminator;
     for (mlir::Operation &op : function.getBody().front()) {
       if (llvm::isa<kernel::ViewOp, kernel::StridedViewOp>(op)) {
         auto known = addresses.find(kernel::memoryOf(op.getResult(0)));
@@ -77,17 +83,21 @@ public:
       auto group = llvm::dyn_cast<kernel::GroupOp>(op);
       if (!group)
         continue;
-      place(group.getResult());
+      mlir::Value result = group.getResult(), own = storageOf(result);
+      if (!addresses.count(own))
+        place(own);
+      if (own != result)
+        addresses[result] = addresses[own] + inPlace.parts.lookup(result).offset * bytesOf(result);
       llvm::SmallVector<mlir::Value> ended;
       for (mlir::Value value : inputsOf(group)) {
-        mlir::Value storage = kernel::memoryOf(value);
+        mlir::Value storage = storageOf(value);
         bool mayEnd =
             lastUse[storage] == group.getOperation() && storage.getDefiningOp<kernel::GroupOp>();
         if (mayEnd && !llvm::is_contained(ended, storage))
           ended.push_back(storage);
       }
-      if (!lastUse.count(group.getResult()))
-        ended.push_back(group.getResult());
+      if (!lastUse.count(own))
+        ended.push_back(own);
       for (mlir::Value value : ended)
         arena_.release(addresses[value]);
     }
@@ -208,7 +218,8 @@ TensorInfo describeTensor(mlir::Value value, mlir::DictionaryAttr attributes, st
 Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOptions &options) {
   auto function = *module.getOps<mlir::func::FuncOp>().begin();
   splitGroups(function);
-  TensorPlanner tensors(function, isa.memory(isa::Space::Dram).bytes);
+  InPlace inPlace = findInPlace(function);
+  TensorPlanner tensors(function, inPlace, isa.memory(isa::Space::Dram).bytes);
   ConstantPool constants(tensors.end());
   LoweringContext context(isa, constants, tensors.addresses, options.buffering);
   Emitter emitter(isa, options.buffering);
@@ -217,6 +228,10 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
     Steps steps;
     steps.layer = static_cast<int>(result.layers.size());
     result.layers.push_back(describe(group));
+    if (inPlace.assemblies.contains(group)) {
+      result.layers.back().plan = "written in place";
+      continue;
+    }
     try {
       lower(context, group, steps);
     } catch (const UserError &error) {

@@ -82,7 +82,8 @@ private:
   };
 
   void process(Pending *next);
-  bool tryHoist(Group &group, const std::vector<Task> &tasks);
+  bool tryHoist(Group &group, const std::vector<Task> &tasks, const Pending &now);
+  bool accumulatorsSuffice(const Group &group, const Step &step) const;
   bool turn(Group &group, const std::vector<Task> &tasks) const;
   bool stands(const Group &group, const std::vector<Task> &tasks) const;
   bool allocateFor(Group &group, const Task &task, std::vector<int> *allocated);
@@ -93,6 +94,7 @@ private:
   void push(isa::Word word, const std::vector<MemoryAccess> &accesses);
   void fence();
   std::optional<int64_t> allocate(Group &group, int buffer);
+  std::optional<int64_t> allocateIn(Arena &arena, const Group &group, int buffer) const;
   int64_t planned(const Group &group, int buffer) const;
   Arena &arena(isa::Space space);
 

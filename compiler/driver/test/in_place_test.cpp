@@ -1,0 +1,130 @@
+// Concatenations: whether the tensors are copied, and that the result is right either way.
+#include "tilewright/compiler/driver.h"
+#include "tilewright/program/program.h"
+#include "tilewright/simulator/engine.h"
+
+#include <cstring>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <numeric>
+#include <vector>
+
+namespace tilewright {
+
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr int64_t count = 6000; // elements of the input
+
+// %a = |%x|, %b = -%x, and what is made of them.
+CompileResult compileText(const std::string &body, const std::string &type) {
+  CompileOptions options;
+  options.model = ::testing::TempDir() + "/in_place_test_" +
+                  ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".mlir";
+  std::ofstream(options.model) << "func.func @main(%x: tensor<1x10x600xi32>) -> tensor<" + type +
+                                      R"(xi32> {
+    %zp = "tosa.const"() {values = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+    %a = tosa.abs %x : (tensor<1x10x600xi32>) -> tensor<1x10x600xi32>
+    %b = tosa.negate %x, %zp, %zp : (tensor<1x10x600xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<1x10x600xi32>
+)" + body + "return %y : tensor<" + type +
+                                      "xi32> }";
+  return compile(options);
+}
+
+std::vector<int32_t> run(const std::string &elf) {
+  static const isa::Isa isa = isa::load({});
+  Program program = readProgram("test.elf", elf, isa);
+  DramImage dram(program);
+  std::vector<int32_t> input(count);
+  std::iota(input.begin(), input.end(), -count / 2);
+  std::memcpy(dram.data() + program.inputs[0].address, input.data(), input.size() * 4);
+  makeEngine("functional", isa)->run(program, dram, {});
+  std::vector<int32_t> output(static_cast<size_t>(
+      std::accumulate(program.outputs[0].shape.begin(), program.outputs[0].shape.end(), int64_t(1),
+                      std::multiplies<>())));
+  std::memcpy(output.data(), dram.data() + program.outputs[0].address, output.size() * 4);
+  return output;
+}
+
+int32_t input(int64_t i) { return static_cast<int32_t>(i - count / 2); }
+int32_t a(int64_t i) { return std::abs(input(i)); }
+int32_t b(int64_t i) { return -input(i); }
+
+} // namespace
+
+TEST(InPlace, TensorsBehindEachOtherAreNotCopied) {
+  CompileResult result = compileText(R"(
+    %y = tosa.concat %a, %b {axis = 1 : i32} : (tensor<1x10x600xi32>, tensor<1x10x600xi32>) -> tensor<1x20x600xi32>
+)",
+                                     "1x20x600");
+  EXPECT_THAT(result.plan, HasSubstr("written in place"));
+  std::vector<int32_t> y = run(result.output);
+  for (int64_t i = 0; i < count; ++i)
+    ASSERT_TRUE(y[i] == a(i) && y[count + i] == b(i)) << i;
+}
+
+TEST(InPlace, ReshapesBetweenDoNotMatter) {
+  CompileResult result = compileText(R"(
+    %s = tosa.const_shape {values = dense<[2, 5, 600]> : tensor<3xindex>} : () -> !tosa.shape<3>
+    %c = tosa.reshape %a, %s : (tensor<1x10x600xi32>, !tosa.shape<3>) -> tensor<2x5x600xi32>
+    %d = tosa.reshape %b, %s : (tensor<1x10x600xi32>, !tosa.shape<3>) -> tensor<2x5x600xi32>
+    %e = tosa.concat %c, %d {axis = 0 : i32} : (tensor<2x5x600xi32>, tensor<2x5x600xi32>) -> tensor<4x5x600xi32>
+    %y = tosa.negate %e, %zp, %zp : (tensor<4x5x600xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<4x5x600xi32>
+)",
+                                     "4x5x600");
+  EXPECT_THAT(result.plan, HasSubstr("written in place"));
+  std::vector<int32_t> y = run(result.output);
+  for (int64_t i = 0; i < count; ++i)
+    ASSERT_TRUE(y[i] == -a(i) && y[count + i] == -b(i)) << i;
+}
+
+TEST(InPlace, InterleavedTensorsAreCopied) {
+  CompileResult result = compileText(R"(
+    %y = tosa.concat %a, %b {axis = 2 : i32} : (tensor<1x10x600xi32>, tensor<1x10x600xi32>) -> tensor<1x10x1200xi32>
+)",
+                                     "1x10x1200");
+  EXPECT_THAT(result.plan, Not(HasSubstr("written in place")));
+  std::vector<int32_t> y = run(result.output);
+  for (int64_t i = 0; i < count; ++i)
+    ASSERT_TRUE(y[i / 600 * 1200 + i % 600] == a(i) && y[i / 600 * 1200 + 600 + i % 600] == b(i))
+        << i;
+}
+
+TEST(InPlace, WhatOthersReadTooIsCopied) {
+  CompileResult result = compileText(R"(
+    %e = tosa.concat %a, %b {axis = 0 : i32} : (tensor<1x10x600xi32>, tensor<1x10x600xi32>) -> tensor<2x10x600xi32>
+    %y = tosa.add %e, %a : (tensor<2x10x600xi32>, tensor<1x10x600xi32>) -> tensor<2x10x600xi32>
+)",
+                                     "2x10x600");
+  EXPECT_THAT(result.plan, Not(HasSubstr("written in place")));
+  std::vector<int32_t> y = run(result.output);
+  for (int64_t i = 0; i < count; ++i)
+    ASSERT_TRUE(y[i] == 2 * a(i) && y[count + i] == a(i) + b(i)) << i;
+}
+
+TEST(InPlace, TheSameTensorTwiceIsCopied) {
+  CompileResult result = compileText(R"(
+    %y = tosa.concat %a, %a {axis = 0 : i32} : (tensor<1x10x600xi32>, tensor<1x10x600xi32>) -> tensor<2x10x600xi32>
+)",
+                                     "2x10x600");
+  std::vector<int32_t> y = run(result.output);
+  for (int64_t i = 0; i < count; ++i)
+    ASSERT_TRUE(y[i] == a(i) && y[count + i] == a(i)) << i;
+}
+
+TEST(InPlace, AConcatenationInAConcatenation) {
+  CompileResult result = compileText(R"(
+    %e = tosa.concat %a, %b {axis = 0 : i32} : (tensor<1x10x600xi32>, tensor<1x10x600xi32>) -> tensor<2x10x600xi32>
+    %w = tosa.negate %b, %zp, %zp : (tensor<1x10x600xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<1x10x600xi32>
+    %y = tosa.concat %e, %w {axis = 0 : i32} : (tensor<2x10x600xi32>, tensor<1x10x600xi32>) -> tensor<3x10x600xi32>
+)",
+                                     "3x10x600");
+  std::vector<int32_t> y = run(result.output);
+  for (int64_t i = 0; i < count; ++i)
+    ASSERT_TRUE(y[i] == a(i) && y[count + i] == b(i) && y[2 * count + i] == -b(i)) << i;
+}
+
+} // namespace tilewright
