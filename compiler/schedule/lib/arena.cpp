@@ -53,8 +53,8 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement
   // Candidates in each free range: its start, the cursor, the ends of recent buffers, and the bank
   // boundaries inside it.
   struct Candidate {
-    // Straddles or breaks the reserve, neighbors, released at, last bank, address or its negative.
-    std::tuple<bool, int64_t, int64_t, bool, int64_t> rank;
+    // Breaks the reserve, straddles, neighbors, released at, last bank, address or its negative.
+    std::tuple<bool, bool, int64_t, int64_t, bool, int64_t> rank;
     int64_t address;
   };
   std::optional<Candidate> best;
@@ -64,14 +64,19 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement
       return;
     int64_t bank = address / bankBytes_;
     bool straddles = bytes <= bankBytes_ && (end - 1) / bankBytes_ != bank;
-    Candidate candidate{{false, 0, 0, false, address}, address};
+    bool breaksReserve = largestFreeBeside(address, end) < reserve;
+    Candidate candidate{{false, false, 0, 0, false, address}, address};
     if (placement == Placement::Packed && bytes <= bankBytes_)
-      candidate.rank = {largestFreeBeside(address, end) < reserve, neighbors(address, end, traffic),
-                        std::max<int64_t>(0, releasedAt(address, end) + recent - clock_), false,
+      candidate.rank = {breaksReserve,
+                        false,
+                        neighbors(address, end, traffic),
+                        std::max<int64_t>(0, releasedAt(address, end) + recent - clock_),
+                        false,
                         -address};
     else if (placement == Placement::Spread)
-      candidate.rank = {straddles, neighbors(address, end, traffic), releasedAt(address, end),
-                        bank == lastBank_, address};
+      candidate.rank = {
+          breaksReserve,     straddles, neighbors(address, end, traffic), releasedAt(address, end),
+          bank == lastBank_, address};
     if (!best || candidate.rank < best->rank)
       best = candidate;
   };

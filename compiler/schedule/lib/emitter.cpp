@@ -60,9 +60,10 @@ void Emitter::append(Steps steps, const std::string &layerName) {
   group->work = std::move(steps);
   group->name = layerName;
   auto bankBytes = static_cast<int64_t>(isa_.memory(isa::Space::Spad).bankBytes());
-  for (const Buffer &buffer : group->work.buffers)
-    if (buffer.space == isa::Space::Spad)
-      group->largest = std::max(group->largest, buffer.bytes);
+  for (const Buffer &buffer : group->work.buffers) {
+    int64_t &largest = buffer.space == isa::Space::Spad ? group->largest : group->largestSum;
+    largest = std::max(largest, buffer.bytes);
+  }
   if (group->largest > bankBytes)
     group->placement = Placement::Packed;
   group->given.assign(group->work.buffers.size(), 0);
@@ -114,8 +115,8 @@ std::optional<int64_t> Emitter::allocateIn(Arena &arena, const Group &group, int
       arena.allocateAt(planned(group, buffer), info.bytes, info.traffic))
     return planned(group, buffer);
   bool isSpad = info.space == isa::Space::Spad;
-  return arena.allocate(info.bytes, info.traffic, isSpad ? group.placement : Placement::Spread,
-                        group.largest);
+  return isSpad ? arena.allocate(info.bytes, info.traffic, group.placement, group.largest)
+                : arena.allocate(info.bytes, info.traffic, Placement::Spread, group.largestSum);
 }
 
 std::optional<int64_t> Emitter::allocate(Group &group, int buffer) {

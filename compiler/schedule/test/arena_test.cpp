@@ -20,6 +20,15 @@ TEST(Arena, DoesNotReuseWhatWasJustReleased) {
   EXPECT_NE(arena.allocate(64), first);
 }
 
+TEST(Arena, LeavesRoomForAnotherOfItsKind) {
+  Arena arena(1024, 1024, 8);
+  int64_t first = *arena.allocate(432, Traffic::Streamed, Placement::Spread, 432);
+  arena.release(first);
+  int64_t second = *arena.allocate(432, Traffic::Streamed, Placement::Spread, 432);
+  EXPECT_TRUE(second <= 1024 - 2 * 432 || second >= 432) << second;
+  EXPECT_TRUE(arena.allocate(432, Traffic::Streamed, Placement::Spread, 432));
+}
+
 TEST(Arena, PackedDoesNotReuseWhatWasJustReleased) {
   Arena arena(512, 512, 8);
   int64_t first = *arena.allocate(64, Traffic::Streamed, Placement::Packed);

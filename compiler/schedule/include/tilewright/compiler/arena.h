@@ -1,7 +1,7 @@
 // Addresses on chip: a pure problem, without IR types.
 //
 // Buffers come and go in program order. A new buffer goes, in this order of preference: where it
-// straddles no bank boundary, into the bank with the fewest live streamed buffers (two streams from
+// leaves `reserve` contiguous bytes for another of its kind, where it straddles no bank boundary, into the bank with the fewest live streamed buffers (two streams from
 // one bank take turns), where memory was released longest ago (a new tile does not wait for the
 // tile just finished), and into a bank other than the last buffer's.
 #pragma once
@@ -18,8 +18,7 @@ namespace tilewright {
 // (parameters, tables).
 enum class Traffic { Streamed, Rare };
 // Spread over the banks; or packed: those larger than a bank at the bottom, small ones at the top
-// of the quietest bank that leaves `reserve` contiguous bytes, so that large ones find room, but
-// not where a tile was just finished.
+// of the quietest bank, so that large ones find room, but not where a tile was just finished.
 enum class Placement { Spread, Packed };
 
 class Arena {

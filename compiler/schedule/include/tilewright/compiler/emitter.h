@@ -58,6 +58,7 @@ private:
     std::string name;
     Placement placement = Placement::Spread;     // in the scratchpad
     int64_t largest = 0;                         // bytes of a buffer in the scratchpad
+    int64_t largestSum = 0;                      // and in the accumulators
     std::vector<int> uses;                       // by buffer: tasks not yet emitted
     std::vector<std::optional<int64_t>> address; // by buffer, while it is live
     std::vector<int64_t> given;                  // by buffer: its address, once it has had one
