@@ -51,7 +51,7 @@ const Program &sample() {
   return program;
 }
 
-Comparison compareWith(std::vector<Engine *> engines, const CompareOptions &options = {},
+Comparison compareWith(const std::vector<Engine *> &engines, const CompareOptions &options = {},
                        const Program &program = sample()) {
   return compare(tiny(), program, [&] { return DramImage(program); }, engines, options);
 }
@@ -97,7 +97,8 @@ AccessEvent writeOf(const char *unit, size_t nth) {
   return {};
 }
 // Changes the nth write of a unit.
-std::function<Lie()> onWrite(const char *unit, int nth, std::function<void(AccessEvent &)> change) {
+std::function<Lie()> onWrite(const char *unit, int nth,
+                             const std::function<void(AccessEvent &)> &change) {
   return [=] {
     Lie lie;
     lie.access = [=, left = nth](AccessEvent &event) mutable {
