@@ -27,8 +27,11 @@ def random_programs(count, first, seconds):
 KILLERS = (
     random_programs(8, first=1, seconds=20),
     Killer("rows onto rows", "rtl-test", f"*Lockstep.Rows*/{MACHINE}", 20),
+    Killer("a bus that refuses", "rtl-array-test", "Bus.*", 20),
+    Killer("rows and weights of the array", "rtl-array-test", "Array.Rows*", 20),
     random_programs(100, first=9, seconds=60),
     random_programs(600, first=109, seconds=300),
+    Killer("contractions of an overlay", "rtl-array-test", "Array.Makes*", 60),
     Killer("random programs of random instructions", "rtl-test", "LockstepOverlay.*", 120),
     Killer("the cycle engine's programs", "rtl-programs-test", "*", 120),
 )
