@@ -25,7 +25,6 @@ static Json toJson(const Schema &schema) {
   case Schema::Kind::ListOf:
     return {{"type", "array"}, {"items", toJson(*schema.element)}};
   case Schema::Kind::Tree:
-    return {{"type", "object"}};
   case Schema::Kind::Patch:
     return {{"type", "object"}};
   case Schema::Kind::Object:

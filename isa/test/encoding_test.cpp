@@ -7,7 +7,6 @@
 
 using namespace tilewright;
 using namespace tilewright::isa;
-using testing::HasSubstr;
 
 TEST(Encoding, RandomWordsComeBack) {
   std::mt19937_64 random(1);

@@ -202,7 +202,7 @@ TEST_F(ExpressionTest, AffineFormsAgreeWithTheExpression) {
     for (int i = 0; i < 100; ++i) {
       std::vector<int64_t> iterators(3), immediates(8), state(64);
       for (int64_t &value : iterators)
-        value = random() % 4096;
+        value = static_cast<int64_t>(random() % 4096);
       for (auto *values : {&immediates, &state})
         for (int64_t &value : *values)
           value = static_cast<int32_t>(random()) >> 8;

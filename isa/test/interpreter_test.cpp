@@ -125,9 +125,9 @@ TEST(Interpreter, TableOf16BitsInterpolatesAsTosaDoes) {
   machine.run({0, 4096, 4, 16});
   for (size_t i = 0; i < 64; ++i) {
     auto value = static_cast<int16_t>(before.acc(i));
-    int index = (value + 32768) >> 7, fraction = value & 127;
-    int64_t base = machine.array("table16")[static_cast<size_t>(index)],
-            next = machine.array("table16")[static_cast<size_t>(index + 1)];
+    const auto index = static_cast<size_t>((value + 32768) >> 7);
+    int fraction = value & 127;
+    int64_t base = machine.array("table16")[index], next = machine.array("table16")[index + 1];
     EXPECT_EQ(machine.acc(4096 + i), base * 128 + (next - base) * fraction);
   }
 }

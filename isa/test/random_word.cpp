@@ -23,10 +23,11 @@ Word randomWord(const Isa &isa, const Instruction &instruction, std::mt19937_64 
   for (;;) {
     Word word;
     word.instruction = instruction.index;
-    word.wait = static_cast<uint32_t>(random() & random()) &
-                ((uint32_t(1) << (isa.semaphores() - 1)) * 2 - 1);
-    word.signal = static_cast<uint32_t>(random() & random()) &
-                  ((uint32_t(1) << (isa.semaphores() - 1)) * 2 - 1);
+    const uint32_t semaphores = (uint32_t(1) << (isa.semaphores() - 1)) * 2 - 1;
+    for (uint32_t *mask : {&word.wait, &word.signal}) {
+      *mask = static_cast<uint32_t>(random()) & semaphores;
+      *mask &= static_cast<uint32_t>(random()); // a quarter of them
+    }
     for (const Operand &operand : instruction.operands) {
       word.values.push_back(randomValue(operand.least, operand.greatest, random));
       word.bases.push_back(operand.kind == Operand::Kind::Memory

@@ -12,22 +12,28 @@ class Killer:
     name: str
     program: str  # the target of the build
     tests: str    # a filter of GoogleTest
-    seconds: int  # a run that takes longer does not end
+    seconds: int  # a run that takes longer does not end; the RTL is cut off by its cycles, long before that
     environment: tuple = ()
 
 
-def random_programs(count, first, seconds=600):
+MODEL_SECONDS = 300  # more, for a mutant of which models are built; a run may build several
+
+
+def random_programs(count, first, seconds):
     return Killer(f"{count} random programs", "rtl-test", f"*Lockstep.Random*/{MACHINE}", seconds,
                   (("TILEWRIGHT_RANDOM_PROGRAMS", str(count)), ("TILEWRIGHT_RANDOM_SEED", str(first))))
 
 
 KILLERS = (
-    random_programs(8, first=1, seconds=240),
-    Killer("rows onto rows", "rtl-test", f"*Lockstep.Rows*/{MACHINE}", 300),
-    random_programs(100, first=9),
-    random_programs(600, first=109),
-    Killer("random programs of random instructions", "rtl-test", "LockstepOverlay.*", 900),
-    Killer("the cycle engine's programs", "rtl-programs-test", "*", 1800),
+    random_programs(8, first=1, seconds=20),
+    Killer("rows onto rows", "rtl-test", f"*Lockstep.Rows*/{MACHINE}", 20),
+    Killer("a bus that refuses", "rtl-array-test", "Bus.*", 20),
+    Killer("rows and weights of the array", "rtl-array-test", "Array.Rows*", 20),
+    random_programs(100, first=9, seconds=60),
+    random_programs(600, first=109, seconds=300),
+    Killer("contractions of an overlay", "rtl-array-test", "Array.Makes*", 60),
+    Killer("random programs of random instructions", "rtl-test", "LockstepOverlay.*", 120),
+    Killer("the cycle engine's programs", "rtl-programs-test", "*", 120),
 )
 
 
@@ -73,12 +79,13 @@ def judge(space, mutant, tests=KILLERS):
             code, text = space.make(killer.program)
             if code != 0:
                 return outcome(NO_BUILD, " ".join(text.strip()[-300:].split()))
+            seconds = killer.seconds + (MODEL_SECONDS if mutant is None or mutant.changes_models else 0)
             code, text = space.run([str(space.build / "bin" / killer.program), f"--gtest_filter={killer.tests}", "--gtest_fail_fast"],
-                                   killer.seconds, env=dict(killer.environment))
+                                   seconds, env=dict(killer.environment))
             if "the model cannot be built" in text:
                 return outcome(NO_BUILD, "verilator, or the compiler, refuses the RTL")
             if code is None:
-                return outcome(killer.name, f"it does not end within {killer.seconds} s")
+                return outcome(killer.name, f"it does not end within {seconds} s")
             if code != 0:
                 return outcome(killer.name, first_difference(text))
             if not re.search(r"\[  PASSED  \] [1-9]", text):

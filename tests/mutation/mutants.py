@@ -18,6 +18,15 @@ class Mutant:
     new: str
     equivalent: str = ""  # why no test can see it; it must survive
 
+    @property
+    def is_rtl(self):
+        """A hand-written template: it stands in each model as it is."""
+        return self.file.startswith("rtl/")
+
+    @property
+    def changes_models(self):
+        return self.is_rtl or self.file.startswith("simulator/rtl/")
+
     def apply(self, text):
         return text.replace(self.old, self.new)
 

@@ -20,7 +20,7 @@ class Kept:
         directory.mkdir(parents=True, exist_ok=True)
         self.path = directory / "results.json"
         self.lock = threading.Lock()
-        own = sorted((root / "tests" / "mutation").glob("*.py"))
+        own = sorted([*(root / "tests" / "mutation").glob("*.py"), *(root / "tests" / "mutation" / "bin").iterdir()])
         texts = [(root / name).read_bytes().hex() for name in source_files(root)] + [path.read_text() for path in own]
         self.sources = digest(*texts)
         self.entries = json.loads(self.path.read_text()) if self.path.exists() else {}

@@ -1,13 +1,16 @@
 """A copy of the sources with a build directory of its own, in which one mutant at a time is planted."""
 
 import contextlib
+import json
 import os
+import pathlib
 import signal
 import shutil
 import subprocess
 
 PARTS = ("CMakeLists.txt", "CMakePresets.json", "cmake", "support", "isa", "program", "rtl", "simulator", "tests/regressions")
 COMPONENTS = ("isa", "program", "simulator")
+BIN = pathlib.Path(__file__).resolve().parent / "bin"
 
 
 def source_files(root, more=()):
@@ -25,7 +28,9 @@ class Workspace:
         self.tree = directory / "source"
         self.build = self.tree / "build" / "release"  # as in any clone, so that they share ccache
         self.models = directory / "models"  # of mutants of the RTL: they must not fill the user's cache
-        self.changes_rtl = False
+        self.mutant = None
+        # Not in the models' directory, where ccache would look by XDG_CACHE_HOME.
+        self.ccache = subprocess.run(["ccache", "--get-config", "cache_dir"], stdout=subprocess.PIPE, check=True, text=True).stdout.strip()
         self.synchronize()
         if not (self.build / "build.ninja").exists():
             components = ";".join((*COMPONENTS, *self.more))
@@ -57,21 +62,26 @@ class Workspace:
             return
         file = self.tree / mutant.file
         text = file.read_text()
-        file.write_text(mutant.apply(text))
-        self.changes_rtl = mutant.file.startswith(("rtl/", "simulator/rtl/"))
+        self.mutant = mutant
+        if not mutant.is_rtl:  # that is planted in each model alone
+            file.write_text(mutant.apply(text))
         try:
             yield
         finally:
             file.write_text(text)
-            self.changes_rtl = False
+            self.mutant = None
             shutil.rmtree(self.models, ignore_errors=True)
 
     def environment(self):
-        if not self.changes_rtl:
+        if self.mutant is None or not self.mutant.changes_models:
             return dict(os.environ)
-        # Verilated code of a mutant differs in a few files: ccache finds the others by their content.
-        return {**os.environ, "XDG_CACHE_HOME": str(self.models), "OBJCACHE": "ccache", "CCACHE_BASEDIR": str(self.models),
-                "CCACHE_NOHASHDIR": "1"}
+        # Verilated code of a mutant differs in one file or two: ccache finds the others by their content.
+        own = {**os.environ, "XDG_CACHE_HOME": str(self.models), "OBJCACHE": "ccache", "CCACHE_DIR": self.ccache,
+               "CCACHE_BASEDIR": str(self.models), "CCACHE_NOHASHDIR": "1", "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+        if self.mutant.is_rtl:
+            own["TILEWRIGHT_MUTANT"] = json.dumps({"file": pathlib.Path(self.mutant.file).name, "old": self.mutant.old,
+                                                   "new": self.mutant.new})
+        return own
 
     def run(self, command, seconds, cwd=None, env=None):
         """(exit code, output) of a command; the code is None when it did not end in time."""

@@ -4,6 +4,7 @@
 #include "lowering.h"
 
 #include "tilewright/compiler/frontend.h"
+#include "tilewright/compiler/taps.h"
 #include "tilewright/support/error.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -121,14 +122,10 @@ private:
 };
 
 // Taps inside the tensor, over all output positions of one axis.
-int64_t validTaps(int64_t outputs, int64_t kernel, int64_t stride, int64_t dilation, int64_t pad,
-                  int64_t size) {
+int64_t validTaps(int64_t outputs, const WindowAxis &axis) {
   int64_t count = 0;
-  for (int64_t o = 0; o < outputs; ++o)
-    for (int64_t k = 0; k < kernel; ++k) {
-      int64_t at = o * stride + k * dilation - pad;
-      count += at >= 0 && at < size;
-    }
+  for (int64_t output = 0; output < outputs; ++output)
+    count += tapsInside(axis, output).count;
   return count;
 }
 
@@ -136,19 +133,19 @@ int64_t macsOf(mlir::Operation *op) {
   if (auto conv = llvm::dyn_cast<kernel::Conv2DOp>(op)) {
     llvm::ArrayRef<int64_t> x = shapeOf(conv.getX()), w = shapeOf(conv.getWeight()),
                             y = shapeOf(conv.getResult());
-    return validTaps(y[1], w[1], conv.getStride()[0], conv.getDilation()[0], conv.getPad()[0],
-                     x[1]) *
-           validTaps(y[2], w[2], conv.getStride()[1], conv.getDilation()[1], conv.getPad()[2],
-                     x[2]) *
+    return validTaps(y[1],
+                     {w[1], conv.getStride()[0], conv.getDilation()[0], conv.getPad()[0], x[1]}) *
+           validTaps(y[2],
+                     {w[2], conv.getStride()[1], conv.getDilation()[1], conv.getPad()[2], x[2]}) *
            y[0] * x[3] * y[3];
   }
   if (auto conv = llvm::dyn_cast<kernel::DepthwiseOp>(op)) {
     llvm::ArrayRef<int64_t> x = shapeOf(conv.getX()), w = shapeOf(conv.getWeight()),
                             y = shapeOf(conv.getResult());
-    return validTaps(y[1], w[0], conv.getStride()[0], conv.getDilation()[0], conv.getPad()[0],
-                     x[1]) *
-           validTaps(y[2], w[1], conv.getStride()[1], conv.getDilation()[1], conv.getPad()[2],
-                     x[2]) *
+    return validTaps(y[1],
+                     {w[0], conv.getStride()[0], conv.getDilation()[0], conv.getPad()[0], x[1]}) *
+           validTaps(y[2],
+                     {w[1], conv.getStride()[1], conv.getDilation()[1], conv.getPad()[2], x[2]}) *
            y[0] * y[3];
   }
   if (auto matmul = llvm::dyn_cast<kernel::MatMulOp>(op))

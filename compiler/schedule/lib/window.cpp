@@ -8,6 +8,7 @@
 
 #include "tilewright/compiler/conv_plan.h"
 #include "tilewright/compiler/frontend.h"
+#include "tilewright/compiler/taps.h"
 #include "tilewright/support/error.h"
 
 #include <algorithm>
@@ -27,6 +28,8 @@ struct WindowProblem {
   int64_t kernelHeight, kernelWidth, strideY, strideX, dilationY = 1, dilationX = 1, padTop,
                                                        padLeft;
   int64_t padValue = 0;
+  WindowAxis rows() const { return {kernelHeight, strideY, dilationY, padTop, height}; }
+  WindowAxis columns() const { return {kernelWidth, strideX, dilationX, padLeft, width}; }
 };
 
 struct WindowPlan {
@@ -148,17 +151,10 @@ double Window::cycles(const WindowPlan &plan, ElementChain &chain) const {
 }
 
 // How many of a kernel's taps lie inside the tensor, along one axis: every count that occurs.
-static std::set<int64_t> tapCounts(int64_t outputs, int64_t kernel, int64_t stride,
-                                   int64_t dilation, int64_t pad, int64_t size) {
+static std::set<int64_t> tapCounts(int64_t outputs, const WindowAxis &axis) {
   std::set<int64_t> counts;
-  for (int64_t output = 0; output < outputs; ++output) {
-    int64_t count = 0;
-    for (int64_t tap = 0; tap < kernel; ++tap) {
-      const int64_t at = output * stride + tap * dilation - pad;
-      count += at >= 0 && at < size;
-    }
-    counts.insert(count);
-  }
+  for (int64_t output = 0; output < outputs; ++output)
+    counts.insert(tapsInside(axis, output).count);
   return counts;
 }
 
@@ -167,10 +163,8 @@ int64_t Window::averageBytes() const {
   if (!llvm::isa<kernel::AvgPoolOp>(anchor_))
     return 0;
   std::set<int64_t> products;
-  for (int64_t y :
-       tapCounts(p_.outputHeight, p_.kernelHeight, p_.strideY, p_.dilationY, p_.padTop, p_.height))
-    for (int64_t x :
-         tapCounts(p_.outputWidth, p_.kernelWidth, p_.strideX, p_.dilationX, p_.padLeft, p_.width))
+  for (int64_t y : tapCounts(p_.outputHeight, p_.rows()))
+    for (int64_t x : tapCounts(p_.outputWidth, p_.columns()))
       products.insert(y * x);
   return static_cast<int64_t>(products.size()) * averageChannels() * 12;
 }
@@ -313,18 +307,11 @@ Window::Input Window::loadInput(std::vector<Task> &loads, const Box &box) {
 void Window::reduce(std::vector<Task> &out, const char *instruction, const Box &box,
                     const Extent &extent, const Tile &d, const Input &input, int64_t channel,
                     int64_t weightOffset, kernel::RescaleOp rescale) {
-  auto tapsOf = [&](int64_t row) { // first tap inside, and how many
-    int64_t y = (box.start[1] + row) * p_.strideY - p_.padTop;
-    int64_t first = y < 0 ? ceilDiv(-y, p_.dilationY) : 0;
-    int64_t end =
-        y >= p_.height ? 0 : std::min(p_.kernelHeight, ceilDiv(p_.height - y, p_.dilationY));
-    return std::make_pair(std::min(first, std::max<int64_t>(end, 0)),
-                          std::max<int64_t>(0, end - first));
-  };
+  auto tapsOf = [&](int64_t row) { return tapsInside(p_.rows(), box.start[1] + row); };
   for (int64_t row = 0; row < extent.n1;) {
-    auto [first, taps] = tapsOf(row);
+    const auto [first, taps] = tapsOf(row);
     int64_t rows = 1;
-    while (row + rows < extent.n1 && tapsOf(row + rows) == std::make_pair(first, taps))
+    while (row + rows < extent.n1 && tapsOf(row + rows) == Taps{first, taps})
       ++rows;
     int64_t inputRow = taps == 0 ? 0
                                  : (box.start[1] + row) * p_.strideY - p_.padTop +
@@ -359,19 +346,13 @@ void Window::reduce(std::vector<Task> &out, const char *instruction, const Box &
 void Window::averagePool(std::vector<Task> &out, const Box &box, const Extent &extent,
                          const Tile &sums, const Tile &d, TileOps &ops) {
   auto pool = llvm::cast<kernel::AvgPoolOp>(anchor_);
-  auto taps = [](int64_t o, int64_t stride, int64_t pad, int64_t kernel, int64_t size) {
-    int64_t begin = std::max<int64_t>(0, o * stride - pad),
-            end = std::min(size, o * stride - pad + kernel);
-    return end - begin;
-  };
   struct Run {
     int64_t first, count, taps;
   };
-  auto runs = [&](int64_t start, int64_t size, int64_t stride, int64_t pad, int64_t kernel,
-                  int64_t whole) {
+  auto runs = [](int64_t start, int64_t size, const WindowAxis &axis) {
     std::vector<Run> list;
     for (int64_t o = 0; o < size; ++o) {
-      int64_t count = taps(start + o, stride, pad, kernel, whole);
+      int64_t count = tapsInside(axis, start + o).count;
       if (!list.empty() && list.back().taps == count)
         ++list.back().count;
       else
@@ -379,10 +360,8 @@ void Window::averagePool(std::vector<Task> &out, const Box &box, const Extent &e
     }
     return list;
   };
-  std::vector<Run> rows =
-      runs(box.start[1], extent.n1, p_.strideY, p_.padTop, p_.kernelHeight, p_.height);
-  std::vector<Run> columns =
-      runs(box.start[2], extent.n0, p_.strideX, p_.padLeft, p_.kernelWidth, p_.width);
+  const std::vector<Run> rows = runs(box.start[1], extent.n1, p_.rows()),
+                         columns = runs(box.start[2], extent.n0, p_.columns());
   for (const Run &row : rows)
     for (const Run &column : columns) {
       int64_t count = row.taps * column.taps;

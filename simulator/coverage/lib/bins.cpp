@@ -8,7 +8,6 @@
 
 namespace tilewright::coverage {
 
-using isa::Expr;
 using isa::ExprKind;
 using isa::ExprPtr;
 using isa::Instruction;

@@ -56,7 +56,7 @@ bool Load::startHead(int64_t t) {
     runs_ = runs;
     position_ = runs_.dram();
   }
-  flights_.push_back(std::move(flight));
+  flights_.push_back(flight);
   shared_.values.execute(issued);
   return true;
 }

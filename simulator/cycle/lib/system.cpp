@@ -2,6 +2,7 @@
 
 #include "asan_stack.h"
 
+#include <cmath>
 #include <exception>
 #include <systemc>
 #include <tlm>
@@ -152,9 +153,7 @@ RunRecord simulate(const isa::Isa &isa, const std::vector<InstructionPlan> &plan
           values,
           dram,
           options,
-          sc_core::sc_time(
-              picoseconds < 1 ? 1 : static_cast<double>(static_cast<int64_t>(picoseconds + 0.5)),
-              sc_core::SC_PS),
+          sc_core::sc_time(picoseconds < 1 ? 1 : std::round(picoseconds), sc_core::SC_PS),
           {},
           {},
           nullptr};

@@ -169,7 +169,8 @@ TEST(Matrix, FoldsTakeTheGreaterOfRowsAndWeightLoad) {
       const RunRecord record = run(text + "halt", setup);
       // The first load, the folds, and the last row's way through the array. Fetch keeps up with
       // all but the shortest folds.
-      const int64_t total = record.trace[first + 2 * folds - 1].end - record.trace[first].start + 1;
+      const int64_t total =
+          record.trace[first + 2 * size_t(folds) - 1].end - record.trace[first].start + 1;
       const int64_t fold = std::max(m, k + 1);
       EXPECT_EQ(total, k + (folds - 1) * fold + m + pipeline(isa)) << name << ", M = " << m;
       // SCALE-Sim's form, which overlaps nothing between folds: ceil(K/R) ceil(N/C) (M + 2R + C -

@@ -35,7 +35,7 @@ Program assembled(const std::string &text) {
 
 // DRAM after the program, in which bytes 0 to 255 held their own numbers before.
 std::vector<uint8_t> run(Program program, uint64_t interleaving = 0, RunRecord *record = nullptr,
-                         RunOptions options = {}) {
+                         const RunOptions &options = {}) {
   std::string bytes(256, '\0');
   for (int i = 0; i < 256; ++i)
     bytes[static_cast<size_t>(i)] = static_cast<char>(i);
@@ -48,7 +48,7 @@ std::vector<uint8_t> run(Program program, uint64_t interleaving = 0, RunRecord *
 }
 
 // The diagnostic of a program that cannot go on.
-std::string failure(const Program &program, RunOptions options = {}) {
+std::string failure(const Program &program, const RunOptions &options = {}) {
   try {
     run(program, 0, nullptr, options);
   } catch (const UserError &error) {

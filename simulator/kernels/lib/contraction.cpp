@@ -104,8 +104,8 @@ public:
   Value *small() {
     Value *depth = b_.CreateICmpULE(depthExtent_, kernel_.constant(largestDepth));
     Value *columns = b_.CreateICmpULE(columnExtent_, kernel_.constant(largestPack));
-    Value *elements =
-        b_.CreateMul(b_.CreateMul(pairCount_, columnChunks_), kernel_.constant(2 * columnLanes));
+    Value *elements = b_.CreateMul(b_.CreateMul(pairCount_, columnChunks_),
+                                   kernel_.constant(2 * int64_t(columnLanes)));
     Value *pack = b_.CreateICmpULE(elements, kernel_.constant(largestPack));
     return b_.CreateAnd(b_.CreateAnd(depth, columns), pack);
   }
@@ -115,8 +115,8 @@ public:
                              kernel_.constant(-depthLanes));
     // Buffers of this call, given back at its end.
     Value *saved = b_.CreateStackSave();
-    pack_ = buffer(
-        b_.CreateMul(b_.CreateMul(pairCount_, columnChunks_), kernel_.constant(2 * columnLanes)));
+    pack_ = buffer(b_.CreateMul(b_.CreateMul(pairCount_, columnChunks_),
+                                kernel_.constant(2 * int64_t(columnLanes))));
     rows_ = buffer(b_.CreateMul(rowPitch_, kernel_.constant(blockRows)));
     packColumns();
     // Without columns nothing is computed, and the rows may lie anywhere.

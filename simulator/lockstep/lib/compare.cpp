@@ -14,9 +14,10 @@ Comparison compare(const isa::Isa &isa, const Program &program,
   Compared &compared = result.compared;
   std::vector<Outcome> outcomes;
   for (Engine *engine : engines) {
-    Outcome own = run(*engine, setup);
+    const bool hasEnd = !outcomes.empty() && outcomes.front().hasTime();
+    Outcome own = run(*engine, setup, hasEnd ? outcomes.front().digest.cycles() : -1);
     compared.instructions = std::max(compared.instructions, own.record.instructions);
-    if (own.record.stopped) {
+    if (own.record.stopped && !own.runsOn) {
       compared.stopped = engine->name();
       return result;
     }

@@ -4,18 +4,27 @@
 
 namespace tilewright::lockstep {
 
-static RunOptions runOptions(const Setup &setup, RunSink &sink) {
+// What a run may take beyond the end of the one before it: an engine that waits for its DRAM to be
+// quiet finds a deadlock later than one that knows.
+static constexpr int64_t margin = 16 * DigestSink::window;
+
+static RunOptions runOptions(const Setup &setup, int64_t bound, RunSink &sink) {
   RunOptions options;
-  options.maxCycles = setup.options.maxCycles;
+  options.maxCycles = bound;
   options.checkRaces = setup.options.checkRaces;
   options.sink = &sink;
   return options;
 }
 
-Outcome run(Engine &engine, const Setup &setup) {
-  Outcome outcome{&engine, {}, setup.image(), DigestSink(setup.isa.units().size()), "", {}};
+Outcome run(Engine &engine, const Setup &setup, int64_t end) {
+  const int64_t most = setup.options.maxCycles;
+  const bool isBound = end >= 0 && (most == 0 || end + margin < most);
+  Outcome outcome{&engine,       isBound ? end + margin : most,        false, {},
+                  setup.image(), DigestSink(setup.isa.units().size()), "",    {}};
   try {
-    outcome.record = engine.run(setup.program, outcome.memory, runOptions(setup, outcome.digest));
+    outcome.record =
+        engine.run(setup.program, outcome.memory, runOptions(setup, outcome.bound, outcome.digest));
+    outcome.runsOn = isBound && outcome.record.stopped;
   } catch (const UserError &error) {
     outcome.error = error.what();
     outcome.userError = error;
@@ -26,10 +35,10 @@ Outcome run(Engine &engine, const Setup &setup) {
   return outcome;
 }
 
-void rerun(Engine &engine, const Setup &setup, RunSink &sink) {
+void rerun(const Outcome &outcome, const Setup &setup, RunSink &sink) {
   DramImage memory = setup.image();
   try {
-    engine.run(setup.program, memory, runOptions(setup, sink));
+    outcome.engine->run(setup.program, memory, runOptions(setup, outcome.bound, sink));
   } catch (const UserError &) {
     // It ends as it did before.
   } catch (const std::logic_error &) {

@@ -7,7 +7,7 @@
 
 namespace tilewright::lockstep {
 
-static std::string instructionText(const Setup &setup, uint64_t pc) {
+std::string instructionText(const Setup &setup, uint64_t pc) {
   std::string text = describeInstruction(setup.program, pc);
   const auto bytes = static_cast<size_t>(setup.isa.instructionBytes());
   isa::Word word;

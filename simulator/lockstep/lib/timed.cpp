@@ -10,7 +10,7 @@ namespace {
 
 // Cycles of which both runs told everything.
 int64_t commonCycles(const Outcome &a, const Outcome &b) {
-  const bool bothEnd = a.error.empty() && b.error.empty();
+  const bool bothEnd = a.isDone() && b.isDone();
   return bothEnd ? std::max(a.digest.cycles(), b.digest.cycles())
                  : std::min(a.digest.cycles(), b.digest.cycles());
 }
@@ -21,7 +21,7 @@ uint64_t windowAt(const Outcome &run, size_t at) {
 
 // The first cycle of the first window that differs; -1: none.
 int64_t differentWindow(const Outcome &a, const Outcome &b) {
-  const bool bothEnd = a.error.empty() && b.error.empty();
+  const bool bothEnd = a.isDone() && b.isDone();
   size_t windows = std::max(a.digest.windows().size(), b.digest.windows().size());
   // The window in which a run was aborted is known in part.
   if (!bothEnd)
@@ -53,8 +53,8 @@ std::string insteadOf(const Event &event, const std::vector<Event> &others, cons
 std::optional<Difference> eventDifference(const Setup &setup, const Outcome &a, const Outcome &b,
                                           int64_t begin, int64_t end) {
   WindowSink sinkA(begin, end, {}), sinkB(begin, end, {});
-  rerun(*a.engine, setup, sinkA);
-  rerun(*b.engine, setup, sinkB);
+  rerun(a, setup, sinkA);
+  rerun(b, setup, sinkB);
   const std::vector<Event> &left = sinkA.events(), &right = sinkB.events();
   std::vector<Event> onlyA, onlyB;
   std::set_difference(left.begin(), left.end(), right.begin(), right.end(),
@@ -198,7 +198,7 @@ std::optional<Difference> timedDifference(const Setup &setup, const Outcome &a, 
     if (!first)
       throw std::logic_error(fmt::format("{} or {} does other things when it runs again",
                                          a.engine->name(), b.engine->name()));
-  } else if (!a.error.empty() || !b.error.empty()) {
+  } else if (!a.isDone() || !b.isDone()) {
     // The cycles behind the last full window.
     const int64_t end = commonCycles(a, b);
     first = eventDifference(setup, a, b, end - end % DigestSink::window, end);
@@ -207,15 +207,18 @@ std::optional<Difference> timedDifference(const Setup &setup, const Outcome &a, 
     if (other && (!first || other->cycle < first->cycle))
       first = std::move(other);
   };
-  if (a.error.empty() && b.error.empty()) {
+  if (a.isDone() && b.isDone()) {
     earlier(recordDifference(setup, a, b));
     if (setup.options.values)
       earlier(writtenDifference(setup, a, b));
   }
-  if (first)
+  if (first) {
+    if (b.runsOn)
+      first->text += "; " + endText(setup, b);
     return first;
+  }
   Difference total;
-  total.text = endDifference(a, b);
+  total.text = endDifference(setup, a, b);
   if (total.text.empty() && a.error.empty())
     if (const std::string differs = totalDifference(a.record, b.record, setup.isa);
         !differs.empty())

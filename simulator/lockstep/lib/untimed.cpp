@@ -17,18 +17,34 @@ bool endAlike(const Outcome &a, const Outcome &b) {
           a.userError->place().subject != b.userError->place().subject);
 }
 
+// Where a run that was cut off stands: the oldest instruction that has not ended, else the last
+// one.
+std::string standsText(const Setup &setup, const Outcome &run) {
+  const auto &trace = run.record.trace;
+  if (trace.empty())
+    return ", before its first instruction";
+  auto at = trace.end() - 1;
+  if (run.hasTime())
+    at = std::find_if(trace.begin(), at, [](const auto &entry) { return entry.end == 0; });
+  return ", at " + instructionText(setup, at->pc);
+}
+
 } // namespace
 
-std::string endDifference(const Outcome &a, const Outcome &b) {
-  if (a.error == b.error && !a.isOurs() && !b.isOurs())
+std::string endText(const Setup &setup, const Outcome &run) {
+  if (run.runsOn)
+    return fmt::format("{} is still running after {} {}{}", run.engine->name(), run.bound,
+                       run.hasTime() ? "cycles" : "instructions", standsText(setup, run));
+  return fmt::format("{} {}", run.engine->name(),
+                     run.error.empty() ? "comes to its end"
+                     : run.isOurs()    ? "finds itself wrong: " + run.error
+                                       : "ends with `" + run.error + "`");
+}
+
+std::string endDifference(const Setup &setup, const Outcome &a, const Outcome &b) {
+  if (a.error == b.error && a.isDone() == b.isDone() && !a.isOurs() && !b.isOurs())
     return "";
-  auto end = [](const Outcome &run) {
-    return fmt::format("{} {}", run.engine->name(),
-                       run.error.empty() ? "comes to its end"
-                       : run.isOurs()    ? "finds itself wrong: " + run.error
-                                         : "ends with `" + run.error + "`");
-  };
-  return end(a) + "; " + end(b);
+  return endText(setup, a) + "; " + endText(setup, b);
 }
 
 std::optional<Difference> untimedDifference(const Setup &setup, const Outcome &a,
@@ -36,7 +52,7 @@ std::optional<Difference> untimedDifference(const Setup &setup, const Outcome &a
   Difference difference;
   if (endAlike(a, b))
     return std::nullopt;
-  difference.text = endDifference(a, b);
+  difference.text = endDifference(setup, a, b);
   if (!difference.text.empty())
     return difference;
   const auto &left = a.record.trace, &right = b.record.trace;

@@ -72,8 +72,8 @@ std::optional<Difference> writtenDifference(const Setup &setup, const Outcome &a
   if (at == left.size())
     return std::nullopt;
   WindowSink sinkA(0, 0, executionAt(left, at)), sinkB(0, 0, executionAt(right, at));
-  rerun(*a.engine, setup, sinkA);
-  rerun(*b.engine, setup, sinkB);
+  rerun(a, setup, sinkA);
+  rerun(b, setup, sinkB);
 
   // Of the bytes that differ, the one that was written first.
   std::optional<WindowSink::Address> first;

@@ -51,7 +51,7 @@ const Program &sample() {
   return program;
 }
 
-Comparison compareWith(std::vector<Engine *> engines, const CompareOptions &options = {},
+Comparison compareWith(const std::vector<Engine *> &engines, const CompareOptions &options = {},
                        const Program &program = sample()) {
   return compare(tiny(), program, [&] { return DramImage(program); }, engines, options);
 }
@@ -97,7 +97,8 @@ AccessEvent writeOf(const char *unit, size_t nth) {
   return {};
 }
 // Changes the nth write of a unit.
-std::function<Lie()> onWrite(const char *unit, int nth, std::function<void(AccessEvent &)> change) {
+std::function<Lie()> onWrite(const char *unit, int nth,
+                             const std::function<void(AccessEvent &)> &change) {
   return [=] {
     Lie lie;
     lie.access = [=, left = nth](AccessEvent &event) mutable {
@@ -435,6 +436,66 @@ TEST(Compare, StopsAtTheLimit) {
   options.maxCycles = 10;
   EXPECT_EQ(compareWith({&functionalEngine(), &cycleEngine()}, options).compared.stopped,
             "functional");
+}
+
+// An engine that goes round and round where the program halts.
+class EndlessEngine : public Engine {
+public:
+  explicit EndlessEngine(Engine &truth) : truth_(truth) {}
+  const char *name() const override { return "endless"; }
+  RunRecord run(const Program &program, DramImage &dram, const RunOptions &options) override {
+    Program changed = program;
+    const std::string jump = assemble("branch rs=0, negate=0, offset=0\n").code;
+    changed.code.replace(changed.code.size() - jump.size(), jump.size(), jump);
+    return truth_.run(changed, dram, options);
+  }
+
+private:
+  Engine &truth_;
+};
+
+// It is cut off though there is no limit.
+TEST(Compare, FindsThatAnEngineDoesNotEnd) {
+  EndlessEngine endless(cycleEngine());
+  const Comparison comparison = compareWith({&cycleEngine(), &endless});
+  ASSERT_TRUE(comparison.difference);
+  EXPECT_EQ(comparison.difference->unit, 0);
+  EXPECT_THAT(comparison.difference->text,
+              testing::ContainsRegex("^cycle [0-9]+, .*; endless is still running after [0-9]+ "
+                                     "cycles, at instruction 14 `halt *`$"));
+}
+
+TEST(Compare, FindsThatAnEngineWithoutTimeDoesNotEnd) {
+  EndlessEngine endless(functionalEngine());
+  const Comparison comparison = compareWith({&cycleEngine(), &endless});
+  ASSERT_TRUE(comparison.difference);
+  EXPECT_THAT(comparison.difference->text,
+              testing::ContainsRegex("^cycle comes to its end; endless is still running after "
+                                     "[0-9]+ instructions, at instruction 14 `halt *`$"));
+}
+
+// All is done that there is to do, and yet it goes on: it stands at what has not ended.
+TEST(Compare, FindsThatAnEngineOnlyDoesNotEnd) {
+  EXPECT_THAT(ofRecord([](RunRecord &record) {
+                record.stopped = true;
+                record.trace[8].end = 0;
+              }),
+              testing::ContainsRegex("^cycle comes to its end; liar is still running after [0-9]+ "
+                                     "cycles, at instruction 8 \\(layer 'conv'\\) `mload .*`$"));
+  EXPECT_THAT(ofRecord([](RunRecord &record) {
+                record.stopped = true;
+                record.trace.clear();
+              }),
+              testing::ContainsRegex("is still running after [0-9]+ cycles, before its first "
+                                     "instruction$"));
+}
+
+// A limit that is asked for is no fault.
+TEST(Compare, StopsAtTheLimitBeforeTheEndOfAnother) {
+  CompareOptions options;
+  options.maxCycles = 2000;
+  EndlessEngine endless(cycleEngine());
+  EXPECT_EQ(compareWith({&cycleEngine(), &endless}, options).compared.stopped, "endless");
 }
 
 // Everything but the order of what is told: quiet cycles come at once, or one by one.

@@ -12,13 +12,17 @@ namespace tilewright::cycle {
 namespace {
 
 int runs = 0;
+constexpr int64_t mostCyclesBeforeAnError = 1 << 20;
 
 void runOnRtl(const Program &program, const RunSetup &setup, const RunRecord *record,
               const std::string &error) {
   ++runs;
   DramImage image(program);
   RunOptions options;
-  options.maxCycles = setup.options.maxCycles;
+  // RTL that goes on where the cycle engine has ended differs: no run of it is without a limit.
+  options.maxCycles = setup.options.maxCycles != 0 ? setup.options.maxCycles
+                      : record != nullptr          ? record->cycles + 1
+                                                   : mostCyclesBeforeAnError;
   options.trace = setup.options.trace;
   try {
     const RunRecord own =

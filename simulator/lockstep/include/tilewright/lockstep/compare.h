@@ -11,6 +11,7 @@
 //   3. Of all differences found, the one that comes first in time is told.
 //
 // Runs that end with an error must end with the same; of those, the cycles before it are compared.
+// A run that goes on long after the first one with time has ended is cut off, and differs.
 // An engine without time is compared in its path, the bytes its instructions move, what each of
 // them leaves in memory, and the DRAM at the end.
 #pragma once
