@@ -1,9 +1,10 @@
 // Addresses on chip: a pure problem, without IR types.
 //
 // Buffers come and go in program order. A new buffer goes, in this order of preference: where it
-// leaves `reserve` contiguous bytes for another of its kind, where it straddles no bank boundary, into the bank with the fewest live streamed buffers (two streams from
-// one bank take turns), where memory was released longest ago (a new tile does not wait for the
-// tile just finished), and into a bank other than the last buffer's.
+// leaves `reserve` contiguous bytes for another of its kind, where it straddles no bank boundary,
+// into the bank with the fewest live streamed buffers (two streams from one bank take turns), where
+// memory was released longest ago (a new tile does not wait for the tile just finished), and into a
+// bank other than the last buffer's.
 #pragma once
 
 #include <algorithm>
