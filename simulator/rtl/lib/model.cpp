@@ -114,7 +114,7 @@ std::vector<std::string> options(Signals signals) {
                                                "--x-initial",
                                                "fast",
                                                "--unroll-count",
-                                               "1",
+                                               "4",
                                                "--output-split",
                                                "20000",
                                                "--output-split-cfuncs",
