@@ -73,6 +73,7 @@ module tilewright_matrix import tilewright_pkg::*; (
 
   // Cells hold weights of two tiles: one is active, the other (or the same, before the next load) waits for the swap.
   logic active_q, shadow_q;
+  logic passes_q; // a row of activations was read
   element_t [Rows-1:0] elements_q;
   weight_event_t [Rows-1:0] events;
   logic [Rows-1:0] clear_q, clear_tile_q, write_q; // by rows
@@ -251,6 +252,7 @@ module tilewright_matrix import tilewright_pkg::*; (
   assign l_tile = mload_starts ? !active : shadow_q;
   always_ff @(posedge clk_i) begin : edges
     if (!rst_ni) begin
+      passes_q <= 1'b0;
       elements_q <= '0;
       clear_q <= '0;
       clear_tile_q <= '0;
@@ -258,13 +260,16 @@ module tilewright_matrix import tilewright_pkg::*; (
       write_tile_q <= '0;
       weights_q <= '0;
     end else begin
-      automatic element_t element = '0;
-      element.tile = active;
-      element.kind = kind_of(row_instruction);
-      for (int i = 0; i < Rows; i++) begin
-        element.valid = streams && i < int'(row_matrix.k);
-        if (element.valid) element.operand = row_operand(row_instruction, row_bits, row_state, $signed(a_data_i[8*i +: 8]));
-        elements_q[i] <= element;
+      passes_q <= streams;
+      if (streams) begin
+        automatic element_t element = '0;
+        element.tile = active;
+        element.kind = kind_of(row_instruction);
+        for (int i = 0; i < Rows; i++) begin
+          element.valid = i < int'(row_matrix.k);
+          if (element.valid) element.operand = row_operand(row_instruction, row_bits, row_state, $signed(a_data_i[8*i +: 8]));
+          elements_q[i] <= element;
+        end
       end
       clear_q <= Rows'({clear_q, mload_starts});
       clear_tile_q <= Rows'({clear_tile_q, l_tile});
@@ -282,7 +287,7 @@ module tilewright_matrix import tilewright_pkg::*; (
   for (genvar i = 0; i < Rows; i++) begin : gen_events
     assign events[i] = '{write: write_q[i], clear: clear_q[i], tile: write_q[i] ? write_tile_q : clear_tile_q[i]};
   end
-  tilewright_array u_array (.clk_i, .rst_ni, .elements_i(elements_q), .events_i(events), .weights_i(weights_q), .sums_o(sums));
+  tilewright_array u_array (.clk_i, .rst_ni, .passes_i(passes_q), .elements_i(elements_q), .events_i(events), .weights_i(weights_q), .sums_o(sums));
 
   // Sums that the array is done with before they are written.
   if (MatrixPipeline == Rows + Cols) begin : gen_no_wait

@@ -1,5 +1,5 @@
 // The counting semaphores: rows SEM-* of docs/microarchitecture.md. The units take and give in their order of priority within
-// a cycle; here are the registered counts and their change at the end of the cycle.
+// a cycle; here are the registered counts, what units ask of them, and their change at the end of the cycle.
 module tilewright_semaphores import tilewright_pkg::*; #(
   parameter int Takers = 5, // masks that can be taken in a cycle
   parameter int Givers = 9  // masks that can be given in a cycle
@@ -8,27 +8,45 @@ module tilewright_semaphores import tilewright_pkg::*; #(
   input  logic    rst_ni,
   input  mask_t   take_i [Takers], // one from each semaphore of the mask
   input  mask_t   give_i [Givers],
-  output levels_t avail_o,         // level i: the count is at least i + 1
-  output levels_t room_o           // level i: i + 1 more fit
+  output levels_t avail_o,         // level i: the count is at least i + 1; registered
+  output levels_t room_o           // level i: i + 1 more fit; registered
 );
   localparam int Width = $clog2(SemaphoreMax + 1) + 1;
   logic [Width-1:0] count_q [Semaphores];
+  levels_t avail_q, room_q;
+  assign avail_o = avail_q;
+  assign room_o = room_q;
+
+  mask_t moves; // semaphores that anyone takes or gives
+  always_comb begin
+    moves = '0;
+    for (int i = 0; i < Takers; i++) moves = moves | take_i[i];
+    for (int i = 0; i < Givers; i++) moves = moves | give_i[i];
+  end
 
   for (genvar s = 0; s < Semaphores; s++) begin : gen_semaphore
-    logic [Width-1:0] taken, given;
+    logic [Width-1:0] next;
     always_comb begin
-      taken = '0;
-      given = '0;
-      for (int i = 0; i < Takers; i++) taken = taken + Width'(take_i[i][s]);
-      for (int i = 0; i < Givers; i++) given = given + Width'(give_i[i][s]);
+      next = count_q[s];
+      if (moves[s]) begin
+        for (int i = 0; i < Givers; i++) next = next + Width'(give_i[i][s]);
+        for (int i = 0; i < Takers; i++) next = next - Width'(take_i[i][s]);
+      end
     end
     always_ff @(posedge clk_i) begin
-      if (!rst_ni) count_q[s] <= '0;
-      else count_q[s] <= count_q[s] + given - taken;
-    end
-    for (genvar l = 0; l < Levels; l++) begin : gen_level
-      assign avail_o[l][s] = count_q[s] > Width'(l);
-      assign room_o[l][s] = count_q[s] + Width'(l) < Width'(SemaphoreMax);
+      if (!rst_ni) begin
+        count_q[s] <= '0;
+        for (int l = 0; l < Levels; l++) begin
+          avail_q[l][s] <= 1'b0;
+          room_q[l][s] <= Width'(l) < Width'(SemaphoreMax);
+        end
+      end else if (moves[s]) begin
+        count_q[s] <= next;
+        for (int l = 0; l < Levels; l++) begin
+          avail_q[l][s] <= next > Width'(l);
+          room_q[l][s] <= next + Width'(l) < Width'(SemaphoreMax);
+        end
+      end
     end
     logic in_range;
     assign in_range = count_q[s] <= Width'(SemaphoreMax);

@@ -1,11 +1,13 @@
 // Cycles the rtl engine makes in a second of processor time, on programs that keep one unit, or all
-// of them, busy.
+// of them, busy: `rtl-benchmark [TARGET [PROGRAM [TIMES]]]`.
 #include "harness.h"
 #include "model.h"
 
 #include "tilewright/simulator/engine.h"
 
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <utility>
 
@@ -29,18 +31,24 @@ int main(int argc, char **argv) {
       {"all", set + "loop count=50, length=5\n" + load + mload + mmul + vector + store + "halt"}};
   rtl::loadModel(isa);
   const auto engine = makeRtlEngine(isa);
+  const int times = argc > 3 ? std::atoi(argv[3]) : 1;
   for (const auto &[name, text] : programs) {
+    if (argc > 2 && std::strcmp(argv[2], name) != 0)
+      continue;
     Program program = cycle::assemble(isa, text);
     program.codeAddress = 0x100000;
     program.dramBytes = 0x200000;
-    DramImage image(program);
-    RunOptions options;
-    options.trace = false;
-    const std::clock_t begin = std::clock();
-    const RunRecord record = engine->run(program, image, options);
-    const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-    std::printf("%-8s %9lld cycles %7.0f k cycles/s\n", name, static_cast<long long>(record.cycles),
-                static_cast<double>(record.cycles) / seconds / 1000);
+    for (int i = 0; i < times; ++i) {
+      DramImage image(program);
+      RunOptions options;
+      options.trace = false;
+      const std::clock_t begin = std::clock();
+      const RunRecord record = engine->run(program, image, options);
+      const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+      std::printf("%-8s %9lld cycles %7.0f k cycles/s\n", name,
+                  static_cast<long long>(record.cycles),
+                  static_cast<double>(record.cycles) / seconds / 1000);
+    }
   }
   return 0;
 }

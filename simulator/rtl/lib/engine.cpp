@@ -30,9 +30,8 @@ public:
       : model_(config), bus_(static_cast<uint64_t>(config.busBytes)),
         burst_(static_cast<uint64_t>(burstBytes)), image_(image) {}
 
-  // What is on the read data and write response channels in cycle t; true when the inputs changed.
-  bool drive(int64_t t, ModelPorts &ports) {
-    const bool changed = ports.rValid != 0 || ports.bValid != 0;
+  // What is on the read data and write response channels in cycle t.
+  void drive(int64_t t, ModelPorts &ports) {
     ports.rValid = ports.rLast = ports.bValid = 0;
     if (!reads_.empty() && reads_.front().first <= t) {
       Read &read = reads_.front();
@@ -50,7 +49,6 @@ public:
       ports.bId = responses_.front().id;
       responses_.pop_front();
     }
-    return changed || ports.rValid != 0 || ports.bValid != 0;
   }
 
   // Refuses at random what the core may send; a beat is not taken before its address.
@@ -142,7 +140,6 @@ public:
   Instance(const Instance &) = delete;
   Instance &operator=(const Instance &) = delete;
   ~Instance() { library_.destroy(model_); }
-  void settle() { library_.settle(model_, &ports); }
   void clock() { library_.clock(model_, &ports); }
   // From now on, all signals go to the file. A cycle takes `period` picoseconds.
   void writeWaves(const std::string &path, uint64_t period) {
@@ -206,10 +203,18 @@ RunRecord run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig
   if (!options.waves.empty())
     core.writeWaves(options.waves,
                     std::max<uint64_t>(2, 1000000000000 / static_cast<uint64_t>(isa.clockHz())));
-  core.settle();
-  core.clock();
-  ports.resetN = 1;
   std::mt19937_64 random(refusals);
+  // Begins cycle t. What the memory does in it is known before: it answers no earlier than a cycle
+  // after it was asked.
+  const auto enter = [&](int64_t t) {
+    if (refusals != 0)
+      memory.refuse(random, ports);
+    memory.drive(t, ports);
+    core.clock();
+  };
+  core.clock(); // a cycle of reset
+  ports.resetN = 1;
+  enter(0);
   int64_t t = 0;
   bool stopped = false;
   for (;; ++t) {
@@ -217,16 +222,12 @@ RunRecord run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig
       stopped = true;
       break;
     }
-    if (refusals != 0)
-      memory.refuse(random, ports);
-    if (memory.drive(t, ports) || t == 0 || refusals != 0)
-      core.settle();
     if (ports.errors != 0)
       throw std::logic_error(fmt::format("an assertion of the RTL failed in cycle {}", t));
     const bool halted = ports.halted != 0;
     trace.cycle(t, ports, memory.isQuiet() && refusals == 0);
     memory.accept(t, ports);
-    core.clock();
+    enter(t + 1);
     if (halted) {
       ++t;
       break;

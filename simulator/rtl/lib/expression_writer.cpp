@@ -29,7 +29,7 @@ std::string converted(const std::string &name, const Type &from, const Type &to)
   std::string bits = name;
   if (to.bits > from.bits) {
     const int more = to.bits - from.bits;
-    bits = from.isSigned ? fmt::format("{{{{{}{{{}[{}]}}}}, {}}}", more, name, from.bits - 1, name)
+    bits = from.isSigned ? fmt::format("{}'($signed({}))", to.bits, name)
                          : fmt::format("{{{}'h0, {}}}", more, name);
   } else if (to.bits < from.bits) {
     bits = fmt::format("{}[{}:0]", name, to.bits - 1);
@@ -37,6 +37,15 @@ std::string converted(const std::string &name, const Type &from, const Type &to)
     return name;
   }
   return fmt::format("${}({})", to.isSigned ? "signed" : "unsigned", bits);
+}
+
+// A product that no type wider than its own changes. It is written in the type that is asked for: a
+// simulator then multiplies words, where narrower ones take a sign extension each.
+static bool isExactProduct(const Expr &expr) {
+  if (expr.kind != ExprKind::Multiply)
+    return false;
+  const Type &x = expr.args[0]->type, &y = expr.args[1]->type;
+  return expr.type.isSigned == (x.isSigned || y.isSigned) && expr.type.bits >= x.bits + y.bits;
 }
 
 std::string ExpressionWriter::variable(const Type &type, const std::string &value) {
@@ -60,6 +69,10 @@ std::string ExpressionWriter::writeAs(const Expr &expr, const Type &type) {
     return literal(expr.value, type);
   if (expr.type == type)
     return write(expr);
+  if (known_.count(&expr) == 0 && isExactProduct(expr) && type.isSigned &&
+      type.bits > expr.type.bits && type.bits <= 32)
+    return variable(
+        type, fmt::format("{} * {}", writeAs(*expr.args[0], type), writeAs(*expr.args[1], type)));
   return converted(write(expr), expr.type, type);
 }
 

@@ -104,9 +104,9 @@ std::vector<std::string> options(Signals signals) {
                                                "-j",
                                                "2",
                                                "--top-module",
-                                               "tilewright_top",
+                                               "tilewright_model",
                                                "--prefix",
-                                               "Vtilewright_top",
+                                               "Vtilewright_model",
                                                "--assert",
                                                "-O3",
                                                "--x-assign",
@@ -114,7 +114,7 @@ std::vector<std::string> options(Signals signals) {
                                                "--x-initial",
                                                "fast",
                                                "--unroll-count",
-                                               "1",
+                                               "4",
                                                "--output-split",
                                                "20000",
                                                "--output-split-cfuncs",
@@ -149,7 +149,7 @@ Tools findTools() {
   return tools;
 }
 
-void build(const std::vector<SourceFile> &files, Signals signals, const fs::path &library,
+void build(std::vector<SourceFile> files, Signals signals, const fs::path &library,
            const std::string &target) {
   const auto &[verilator, compiler] = findTools();
   const auto begin = std::chrono::steady_clock::now();
@@ -158,6 +158,7 @@ void build(const std::vector<SourceFile> &files, Signals signals, const fs::path
   fs::remove_all(directory);
   fs::create_directories(directory);
   const fs::path log = directory / "build.log";
+  files.push_back({"tilewright_model.sv", modelTopText});
   std::vector<std::string> arguments = options(signals);
   arguments.insert(arguments.begin(), verilator);
   for (const auto &more :
@@ -194,18 +195,17 @@ ModelLibrary load(const fs::path &path) {
   ModelLibrary library;
   library.create = reinterpret_cast<CreateModel>(::dlsym(handle, createModelName));
   library.destroy = reinterpret_cast<DestroyModel>(::dlsym(handle, destroyModelName));
-  library.settle = reinterpret_cast<SettleModel>(::dlsym(handle, settleModelName));
   library.clock = reinterpret_cast<ClockModel>(::dlsym(handle, clockModelName));
   library.waves = reinterpret_cast<WavesModel>(::dlsym(handle, wavesModelName));
-  if (library.create == nullptr || library.destroy == nullptr || library.settle == nullptr ||
-      library.clock == nullptr || library.waves == nullptr)
+  if (library.create == nullptr || library.destroy == nullptr || library.clock == nullptr ||
+      library.waves == nullptr)
     fail(fmt::format("the model {} lacks a function", escape(path.string(), 4096)),
          "delete the file: it is built again");
   return library;
 }
 
 fs::path libraryOf(const std::vector<SourceFile> &files, Signals signals) {
-  std::string content = std::string(modelInterfaceText) + modelWrapperText;
+  std::string content = std::string(modelInterfaceText) + modelWrapperText + modelTopText;
   for (const SourceFile &file : files)
     content += file.name + file.text;
   for (const std::string &option : options(signals))

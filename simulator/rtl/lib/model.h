@@ -14,7 +14,6 @@ namespace tilewright::rtl {
 struct ModelLibrary {
   CreateModel create = nullptr;
   DestroyModel destroy = nullptr;
-  SettleModel settle = nullptr;
   ClockModel clock = nullptr;
   WavesModel waves = nullptr;
 };

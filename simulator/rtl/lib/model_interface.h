@@ -1,4 +1,4 @@
-// What a compiled model and the engine exchange: one C structure, settled once or twice a cycle.
+// What a compiled model and the engine exchange: one C structure, exchanged at each clock edge.
 // The wrapper that is compiled with the model includes this same text.
 #pragma once
 
@@ -7,7 +7,8 @@
 namespace tilewright::rtl {
 
 struct ModelPorts {
-  // Into the core. `rData` and `wData` are beats, little-endian.
+  // Into the core, in the cycle that the next edge begins. `rData` and `wData` are beats,
+  // little-endian.
   uint64_t codeAddress = 0;
   uint32_t codeCount = 0, entry = 0;
   uint8_t resetN = 0;
@@ -16,7 +17,7 @@ struct ModelPorts {
   uint8_t rData[128] = {};
   uint8_t watchesWrites = 0;          // the writes on chip are asked for
   uint16_t spadPort = 0, accPort = 0; // bytes
-  // Out of the core.
+  // Out of the core, in the cycle that the last edge began.
   uint8_t halted = 0, executed = 0, isControl = 0, trap = 0;
   uint8_t arValid = 0, arLen = 0, arId = 0;
   uint8_t awValid = 0, awLen = 0, awId = 0, wValid = 0, wLast = 0;
@@ -36,14 +37,12 @@ struct ModelPorts {
 // Functions of a model's library, by these names.
 using CreateModel = void *(*)();
 using DestroyModel = void (*)(void *);
-using SettleModel = void (*)(void *, ModelPorts *); // inputs in, outputs out, within a cycle
-using ClockModel =
-    void (*)(void *, ModelPorts *); // the clock edge that ends the cycle, outputs of the next
+// The clock edge between two cycles: inputs of the next one in, its outputs out.
+using ClockModel = void (*)(void *, ModelPorts *);
 // Writes all signals to an FST file from now on; a cycle takes `period` picoseconds. 0: it cannot.
 using WavesModel = int (*)(void *, const char *path, uint64_t period);
 constexpr char createModelName[] = "tilewright_model_create";
 constexpr char destroyModelName[] = "tilewright_model_destroy";
-constexpr char settleModelName[] = "tilewright_model_settle";
 constexpr char clockModelName[] = "tilewright_model_clock";
 constexpr char wavesModelName[] = "tilewright_model_waves";
 

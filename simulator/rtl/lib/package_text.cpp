@@ -255,8 +255,7 @@ const char *const types = R"(
 
   // What is left after one was taken (given) for each semaphore of the mask.
   function automatic levels_t after(levels_t levels, mask_t mask);
-    after[Levels-1] = levels[Levels-1] & ~mask;
-    for (int i = 0; i < Levels - 1; i++) after[i] = (levels[i] & ~mask) | (levels[i+1] & mask);
+    after = (levels & ~{Levels{mask}}) | ((levels >> Semaphores) & {Levels{mask}});
   endfunction
 
   // The banks that `bytes` from `address` on touch. PORT-cross: a piece needs all of them.

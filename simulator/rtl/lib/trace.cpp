@@ -30,10 +30,11 @@ int unitIndex(const isa::Isa &isa, int port) {
 Trace::Trace(const isa::Isa &isa, const Program &program, uint64_t dramBytes,
              const RunOptions &options)
     : isa_(isa), program_(program), dramBytes_(static_cast<int64_t>(dramBytes)),
-      keep_(options.trace), flow_(isa, program),
-      base_(static_cast<size_t>(isa.param("base_registers"))), words_(flow_.instructions()),
-      semaphores_(static_cast<size_t>(isa.semaphores())), sink_(options.sink),
-      stores_(static_cast<size_t>(isa.timing().at("store.inflight")), none) {
+      fetchBytes_(static_cast<uint64_t>(isa.timing().at("sequencer.fetch_bytes"))),
+      matrixPipeline_(isa.timing().at("matrix.pipeline")), keep_(options.trace),
+      flow_(isa, program), base_(static_cast<size_t>(isa.param("base_registers"))),
+      words_(flow_.instructions()), semaphores_(static_cast<size_t>(isa.semaphores())),
+      sink_(options.sink), stores_(static_cast<size_t>(isa.timing().at("store.inflight")), none) {
   if (sink_ != nullptr && !keep_)
     throw std::logic_error("a sink asks for a trace");
   for (const isa::Unit &unit : isa.units()) {
@@ -225,11 +226,11 @@ void Trace::cycle(int64_t t, const ModelPorts &ports, bool memoryQuiet) {
     }
   charge(t, ports);
   if (ports.arValid != 0 && ports.arId == 0)
-    record_.fetchBytes += static_cast<uint64_t>(isa_.timing().at("sequencer.fetch_bytes"));
+    record_.fetchBytes += fetchBytes_;
   // Nothing changes in a cycle in which nothing can: the next ones are alike. But the matrix unit's
   // pipeline may still hold rows while its head waits: it has run empty after so many cycles.
   stuckCycles_ = memoryQuiet && isStuck(ports) ? stuckCycles_ + 1 : 0;
-  if (stuckCycles_ > isa_.timing().at("matrix.pipeline") + 1)
+  if (stuckCycles_ > matrixPipeline_ + 1)
     deadlock(ports);
   if (!keep_)
     while (!entries_.empty() && entries_.front().ended) {

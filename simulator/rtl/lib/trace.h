@@ -53,6 +53,8 @@ private:
   const isa::Isa &isa_;
   const Program &program_;
   int64_t dramBytes_;
+  uint64_t fetchBytes_; // of a line of instructions
+  int64_t matrixPipeline_;
   bool keep_;
   ControlFlow flow_;
   std::vector<int64_t> base_;

@@ -1,0 +1,77 @@
+// What Verilator compiles: the core, and a register at each of its inputs. The engine says what comes from outside in the next cycle,
+// and one edge brings both. No logic hangs on a port of the model then, which Verilator would compute again at each change of the
+// clock: a cycle is computed once.
+module tilewright_model import tilewright_pkg::*; (
+  input  logic        clk_i,
+  // For the cycle that the next edge begins.
+  input  logic        next_rst_ni,
+  input  logic [47:0] next_code_address_i,
+  input  logic [31:0] next_code_count_i,
+  input  logic [31:0] next_entry_i,
+  input  logic        next_ar_ready_i,
+  input  logic        next_r_valid_i,
+  input  logic        next_r_last_i,
+  input  logic        next_r_id_i,
+  input  logic [8*BusBytes-1:0] next_r_data_i,
+  input  logic        next_aw_ready_i,
+  input  logic        next_w_ready_i,
+  input  logic        next_b_valid_i,
+  input  logic [7:0]  next_b_id_i,
+  // Of the cycle that the last edge began.
+  output logic        halted_o,
+  output logic        ar_valid_o,
+  output logic [47:0] ar_addr_o,
+  output logic [7:0]  ar_len_o,
+  output logic        ar_id_o,
+  output logic        aw_valid_o,
+  output logic [47:0] aw_addr_o,
+  output logic [7:0]  aw_len_o,
+  output logic [7:0]  aw_id_o,
+  output logic        w_valid_o,
+  output logic        w_last_o,
+  output logic [8*BusBytes-1:0] w_data_o,
+  output logic [BusBytes-1:0]   w_strb_o,
+  output activity_t   activity_o [5],
+  output event_t      executed_o,
+  output logic        is_control_o,
+  output logic [31:0] pc_o,
+  output logic [2:0]  trap_o,
+  output event_t      start_o [4],
+  output logic [3:0]  fault_o,
+  output event_t      end_o [8],
+  output logic [31:0] conflicts_o [16],
+  output logic [1:0]                 spad_write_o,
+  output logic [1:0][47:0]           spad_write_address_o,
+  output logic [1:0][15:0]           spad_write_bytes_o,
+  output logic [1:0][8*SpadPort-1:0] spad_write_data_o,
+  output logic [2:0]                 acc_write_o,
+  output logic [2:0][47:0]           acc_write_address_o,
+  output logic [2:0][15:0]           acc_write_bytes_o,
+  output logic [2:0][8*AccPort-1:0]  acc_write_data_o
+);
+  logic rst_ni, ar_ready_i, r_valid_i, r_last_i, r_id_i, aw_ready_i, w_ready_i, b_valid_i;
+  logic [47:0] code_address_i;
+  logic [31:0] code_count_i, entry_i;
+  logic [8*BusBytes-1:0] r_data_i;
+  logic [7:0] b_id_i;
+  logic [2:0] ar_size_o, aw_size_o;
+  logic [1:0] ar_burst_o, aw_burst_o;
+
+  always_ff @(posedge clk_i) begin
+    rst_ni <= next_rst_ni;
+    code_address_i <= next_code_address_i;
+    code_count_i <= next_code_count_i;
+    entry_i <= next_entry_i;
+    ar_ready_i <= next_ar_ready_i;
+    r_valid_i <= next_r_valid_i;
+    r_last_i <= next_r_last_i;
+    r_id_i <= next_r_id_i;
+    r_data_i <= next_r_data_i;
+    aw_ready_i <= next_aw_ready_i;
+    w_ready_i <= next_w_ready_i;
+    b_valid_i <= next_b_valid_i;
+    b_id_i <= next_b_id_i;
+  end
+
+  tilewright_top u_top (.*);
+endmodule
