@@ -3,15 +3,15 @@
 // verilator lint_off UNUSEDSIGNAL
 // Reason: what leaves the last column goes nowhere.
 module tilewright_array import tilewright_pkg::*; (
-  input  logic                clk_i,
-  input  logic                rst_ni,
+  input  logic                clk_i,      // all state changes at its rising edge
+  input  logic                rst_ni,     // synchronous reset, active low
   input  logic                passes_i,   // a row of activations enters
   input  element_t [Rows-1:0] elements_i, // its elements
   // Weights: what happens to the rows of cells. The change travels along the elements' diagonal: a row of activations meets the
   // weights that were there when it entered.
   input  weight_event_t [Rows-1:0] events_i, // those of row i stand as the elements of row i would after i cycles
   input  weight_t [Cols-1:0]  weights_i,  // for the row whose event is `write`
-  output logic [Cols-1:0][31:0] sums_o
+  output logic [Cols-1:0][31:0] sums_o    // what leaves at the bottom, a column each
 );
   element_t [Rows-1:0] elements;
   weight_t [Cols-1:0] weights;

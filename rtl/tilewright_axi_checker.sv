@@ -1,37 +1,42 @@
 // The rules of AXI4 as far as the core uses it, for both sides of the bus: always on in the model. Bursts are INCR of whole beats;
 // beats of an id come in the order of its requests; a write's address is sent no later than its first beat.
 module tilewright_axi_checker #(
-  parameter int BusBytes = 8,
+  parameter int BusBytes = 8,     // bytes of a beat
   parameter int BurstBytes = 256, // bursts do not cross a multiple of it
   parameter int Reads = 16,       // bursts on the way, at most, of an id
-  parameter int Writes = 16
+  parameter int Writes = 16       // the same of writes, of all ids together
 ) (
-  input logic                  clk_i,
-  input logic                  rst_ni,
-  input logic                  ar_valid_i,
-  input logic                  ar_ready_i,
-  input logic [47:0]           ar_addr_i,
-  input logic [7:0]            ar_len_i,
-  input logic [2:0]            ar_size_i,
-  input logic [1:0]            ar_burst_i,
-  input logic                  ar_id_i,
-  input logic                  r_valid_i,
-  input logic                  r_last_i,
-  input logic                  r_id_i,
-  input logic                  aw_valid_i,
-  input logic                  aw_ready_i,
-  input logic [47:0]           aw_addr_i,
-  input logic [7:0]            aw_len_i,
-  input logic [2:0]            aw_size_i,
-  input logic [1:0]            aw_burst_i,
-  input logic [7:0]            aw_id_i,
-  input logic                  w_valid_i,
-  input logic                  w_ready_i,
-  input logic                  w_last_i,
-  input logic [8*BusBytes-1:0] w_data_i,
-  input logic [BusBytes-1:0]   w_strb_i,
-  input logic                  b_valid_i,
-  input logic [7:0]            b_id_i
+  input logic                  clk_i,      // all channels move at its rising edge
+  input logic                  rst_ni,     // active low; nothing is checked while it is
+  // Read address: the core asks for a burst.
+  input logic                  ar_valid_i, // there is a request
+  input logic                  ar_ready_i, // the memory takes it
+  input logic [47:0]           ar_addr_i,  // of its first byte
+  input logic [7:0]            ar_len_i,   // beats, less one
+  input logic [2:0]            ar_size_i,  // log2 of a beat's bytes
+  input logic [1:0]            ar_burst_i, // kind of burst
+  input logic                  ar_id_i,    // 0: instructions, 1: data
+  // Read data, for which the core is always ready.
+  input logic                  r_valid_i,  // there is a beat
+  input logic                  r_last_i,   // it is the last of its burst
+  input logic                  r_id_i,     // of the request that it answers
+  // Write address.
+  input logic                  aw_valid_i, // there is a request
+  input logic                  aw_ready_i, // the memory takes it
+  input logic [47:0]           aw_addr_i,  // of its first byte
+  input logic [7:0]            aw_len_i,   // beats, less one
+  input logic [2:0]            aw_size_i,  // log2 of a beat's bytes
+  input logic [1:0]            aw_burst_i, // kind of burst
+  input logic [7:0]            aw_id_i,    // that the response names
+  // Write data.
+  input logic                  w_valid_i,  // there is a beat
+  input logic                  w_ready_i,  // the memory takes it
+  input logic                  w_last_i,   // it is the last of its burst
+  input logic [8*BusBytes-1:0] w_data_i,   // its bytes
+  input logic [BusBytes-1:0]   w_strb_i,   // which of them are written
+  // Write response, for which the core is always ready.
+  input logic                  b_valid_i,  // a burst is in the memory
+  input logic [7:0]            b_id_i      // of its request
 );
   localparam int Shift = $clog2(BusBytes);
   localparam logic [47:0] BeatMask = (48'd1 << Shift) - 48'd1;

@@ -3,14 +3,14 @@
 module tilewright_axi_hold #(
   parameter int Width = 8 // bits of the payload
 ) (
-  input  logic             clk_i,
-  input  logic             rst_ni,
+  input  logic             clk_i,    // all state changes at its rising edge
+  input  logic             rst_ni,   // synchronous reset, active low
   input  logic             valid_i,  // only while not held
-  input  logic [Width-1:0] data_i,
+  input  logic [Width-1:0] data_i,   // payload of `valid_i`
   output logic             held_o,   // registered
-  output logic             valid_o,
-  output logic [Width-1:0] data_o,
-  input  logic             ready_i
+  output logic             valid_o,  // to the channel
+  output logic [Width-1:0] data_o,   // to the channel
+  input  logic             ready_i   // of the channel
 );
   logic held_q;
   logic [Width-1:0] data_q;

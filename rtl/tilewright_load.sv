@@ -3,41 +3,41 @@
 // verilator lint_off UNUSEDSIGNAL
 // Reason: a move has members that only the store unit, or only one stage, reads; of a semaphore level only the first is asked.
 module tilewright_load import tilewright_pkg::*; (
-  input  logic             clk_i,
-  input  logic             rst_ni,
-  input  logic             push_i,
-  input  issued_t          issued_i,
-  output logic             full_o,
+  input  logic             clk_i,           // all state changes at its rising edge
+  input  logic             rst_ni,          // synchronous reset, active low
+  input  logic             push_i,          // the sequencer dispatches `issued_i` to this unit; only while not full
+  input  issued_t          issued_i,        // a decoded instruction with its registers
+  output logic             full_o,          // the queue takes no more; registered
   output logic             idle_o,          // queue empty, nothing in flight; registered
   // Semaphores, in the order of priority.
-  input  levels_t          avail_i,
-  output levels_t          avail_o,
-  input  levels_t          room_i,
-  output levels_t          room_o,
-  output mask_t            take_o,
+  input  levels_t          avail_i,         // tokens that may be taken, after those before this one
+  output levels_t          avail_o,         // the same for the next in the order
+  input  levels_t          room_i,          // tokens that still fit, after those before this one
+  output levels_t          room_o,          // the same for the next in the order
+  output mask_t            take_o,          // semaphores from which the starting instruction takes a token
   output mask_t            give_o [2],      // of the set that starts, of the load that ends
   // AXI read address, when the sequencer does not use it.
-  input  logic             ar_busy_i,
-  output logic             ar_valid_o,
-  output logic [47:0]      ar_address_o,
+  input  logic             ar_busy_i,       // the sequencer uses the channel, or it is not free
+  output logic             ar_valid_o,      // a burst is asked for
+  output logic [47:0]      ar_address_o,    // of its first byte
   output logic [7:0]       ar_beats_o,      // less 1
   input  logic             r_valid_i,       // a beat for this unit
-  input  logic             r_last_i,
-  input  logic [8*BusBytes-1:0] r_data_i,
+  input  logic             r_last_i,        // the last of its burst
+  input  logic [8*BusBytes-1:0] r_data_i,   // its bytes
   // Write ports; banks that others hold in this cycle.
-  input  spad_mask_t       spad_by_vector_i,
-  input  acc_mask_t        acc_by_matrix_i,
-  input  acc_mask_t        acc_by_vector_i,
+  input  spad_mask_t       spad_by_vector_i, // by the vector unit
+  input  acc_mask_t        acc_by_matrix_i, // by the matrix unit
+  input  acc_mask_t        acc_by_vector_i, // by the vector unit
   output spad_mask_t       spad_banks_o,    // that this one holds
-  output acc_mask_t        acc_banks_o,
+  output acc_mask_t        acc_banks_o,     // that this one holds
   output logic [47:0]      write_address_o, // byte
-  output logic [15:0]      write_bytes_o,
-  output logic [8*(SpadPort > AccPort ? SpadPort : AccPort)-1:0] write_data_o,
+  output logic [15:0]      write_bytes_o,   // of the piece
+  output logic [8*(SpadPort > AccPort ? SpadPort : AccPort)-1:0] write_data_o, // the piece, its first byte lowest
   // Trace.
-  output activity_t        activity_o,
-  output event_t           start_o,
+  output activity_t        activity_o,      // what this cycle goes to: work, a cause of stalling, or nothing
+  output event_t           start_o,         // an instruction starts
   output logic             fault_o,         // the instruction that starts may not execute
-  output event_t           end_o [2],
+  output event_t           end_o [2],       // of a set, of a load
   output logic [31:0]      conflicts_o [4]  // lost to matrix, vector, load, store
 );
   localparam int FlightWidth = LoadInflight > 1 ? $clog2(LoadInflight) : 1;

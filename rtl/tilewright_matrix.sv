@@ -4,39 +4,39 @@
 // verilator lint_off UNUSEDSIGNAL
 // Reason: not every register and field is used by every instruction; of a semaphore level only the first is asked.
 module tilewright_matrix import tilewright_pkg::*; (
-  input  logic             clk_i,
-  input  logic             rst_ni,
-  input  logic             push_i,
-  input  issued_t          issued_i,
-  output logic             full_o,
+  input  logic             clk_i,           // all state changes at its rising edge
+  input  logic             rst_ni,          // synchronous reset, active low
+  input  logic             push_i,          // the sequencer dispatches `issued_i` to this unit; only while not full
+  input  issued_t          issued_i,        // a decoded instruction with its registers
+  output logic             full_o,          // the queue takes no more; registered
   output logic             idle_o,          // queue empty, nothing in flight; registered
   // Semaphores, in the order of priority.
-  input  levels_t          avail_i,
-  output levels_t          avail_o,
-  input  levels_t          room_i,
-  output levels_t          room_o,
-  output mask_t            take_o,
+  input  levels_t          avail_i,         // tokens that may be taken, after those before this one
+  output levels_t          avail_o,         // the same for the next in the order
+  input  levels_t          room_i,          // tokens that still fit, after those before this one
+  output levels_t          room_o,          // the same for the next in the order
+  output mask_t            take_o,          // semaphores from which the starting instruction takes a token
   output mask_t            give_o [3],      // of the mmul that ends, of the set that starts, of the mload that ends
   // Read and write ports, always granted but for the loader's; the banks that are held in this cycle.
-  output spad_mask_t       a_banks_o,
-  output logic [47:0]      a_address_o,
-  input  logic [8*SpadPort-1:0] a_data_i,
-  output spad_mask_t       w_banks_o,
-  output logic [47:0]      w_address_o,
-  input  logic [8*SpadPort-1:0] w_data_i,
-  output logic [47:0]      acc_read_address_o,
-  input  logic [8*AccPort-1:0]  acc_data_i,
-  output logic [47:0]      acc_write_address_o,
-  output logic [15:0]      acc_write_bytes_o,
-  output logic [8*AccPort-1:0]  acc_write_data_o,
-  output spad_mask_t       spad_read_held_o,
-  output acc_mask_t        acc_read_held_o,
-  output acc_mask_t        acc_write_held_o,
+  output spad_mask_t       a_banks_o,       // that reading activations holds
+  output logic [47:0]      a_address_o,     // byte
+  input  logic [8*SpadPort-1:0] a_data_i,   // a row of activations
+  output spad_mask_t       w_banks_o,       // that reading weights holds
+  output logic [47:0]      w_address_o,     // byte
+  input  logic [8*SpadPort-1:0] w_data_i, // a row of weights
+  output logic [47:0]      acc_read_address_o, // byte, of the sums to add to
+  input  logic [8*AccPort-1:0]  acc_data_i, // those sums
+  output logic [47:0]      acc_write_address_o, // byte, of the new sums
+  output logic [15:0]      acc_write_bytes_o, // of them
+  output logic [8*AccPort-1:0]  acc_write_data_o, // the new sums
+  output spad_mask_t       spad_read_held_o, // for both reads
+  output acc_mask_t        acc_read_held_o, // for reading sums
+  output acc_mask_t        acc_write_held_o, // for writing sums
   // Trace.
-  output activity_t        activity_o,
-  output event_t           start_o,
+  output activity_t        activity_o,      // what this cycle goes to: work, a cause of stalling, or nothing
+  output event_t           start_o,         // an instruction starts
   output logic             fault_o,         // the instruction that starts may not execute
-  output event_t           end_o [3],
+  output event_t           end_o [3],       // of an mmul, a set, an mload
   output logic [31:0]      conflicts_o [4]  // lost to matrix, vector, load, store
 );
   // What an instruction walks.

@@ -4,17 +4,17 @@ module tilewright_memory #(
   parameter int Banks = 2,         // contiguous ranges of addresses
   parameter int BankBytes = 1024,  // of each
   parameter int Port = 16,         // bytes that a port moves
-  parameter int Readers = 2,
-  parameter int Writers = 2
+  parameter int Readers = 2,                              // read ports
+  parameter int Writers = 2                               // write ports; two never hold one bank
 ) (
-  input  logic                           clk_i,
+  input  logic                           clk_i,           // all state changes at its rising edge
   input  logic [Readers-1:0][Banks-1:0]  read_banks_i,    // the banks that the reader holds: those of its piece, or none
   input  logic [Readers-1:0][47:0]       read_address_i,  // first byte of the piece
   output logic [Readers-1:0][8*Port-1:0] read_data_o,     // as of the beginning of the cycle
   input  logic [Writers-1:0][Banks-1:0]  write_banks_i,   // the banks that the writer holds
   input  logic [Writers-1:0][47:0]       write_address_i, // first byte of the piece
   input  logic [Writers-1:0][15:0]       write_bytes_i,   // of the piece: at most Port
-  input  logic [Writers-1:0][8*Port-1:0] write_data_i
+  input  logic [Writers-1:0][8*Port-1:0] write_data_i     // the piece, its first byte lowest
 );
   localparam int Shift = Port > 1 ? $clog2(Port) : 1;
   localparam int Word = 1 << Shift; // bytes: the power of two that holds a port

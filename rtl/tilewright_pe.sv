@@ -1,17 +1,17 @@
 // A cell of the array: two weights, of which each element that passes names one, and a multiply-accumulate. Elements go on to the right,
 // sums go down, a cell a cycle.
 module tilewright_pe import tilewright_pkg::*; (
-  input  logic               clk_i,
-  input  logic               rst_ni,
+  input  logic               clk_i,          // all state changes at its rising edge
+  input  logic               rst_ni,         // synchronous reset, active low
   input  logic               row_is_busy_i,  // some cell of the row has an element
   input  logic               passes_i,       // this one has: else it stands still
   input  element_t           element_i,      // from the left
-  output element_t           element_o,
+  output element_t           element_o,      // to the right
   input  logic               row_is_event_i, // some cell of the row has an event
-  input  weight_event_t      event_i,
+  input  weight_event_t      event_i,        // what happens to this cell's weights
   input  weight_t            weight_i,       // of the column, for `write`
   input  logic signed [31:0] sum_i,          // from above
-  output logic signed [31:0] sum_o
+  output logic signed [31:0] sum_o           // to below
 );
   `include "tilewright_pe.svh"
 

@@ -2,10 +2,10 @@
 module tilewright_queue import tilewright_pkg::*; #(
   parameter int Depth = 16 // entries
 ) (
-  input  logic    clk_i,
-  input  logic    rst_ni,
+  input  logic    clk_i,   // all state changes at its rising edge
+  input  logic    rst_ni,  // synchronous reset, active low
   input  logic    push_i,  // the sequencer dispatches an instruction to this unit; only while not full
-  input  issued_t data_i,
+  input  issued_t data_i,  // that instruction
   input  logic    pop_i,   // the unit takes the head
   output issued_t head_o,  // valid while not empty
   output logic    empty_o, // registered

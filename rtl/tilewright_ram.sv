@@ -4,13 +4,13 @@ module tilewright_ram #(
   parameter int Depth = 64, // rows
   parameter int Width = 128 // bits of a row
 ) (
-  input  logic                     clk_i,
-  input  logic [$clog2(Depth)-1:0] read_row_i,
+  input  logic                     clk_i,        // all state changes at its rising edge
+  input  logic [$clog2(Depth)-1:0] read_row_i,   // read in this cycle
   output logic [Width-1:0]         read_data_o,  // as of the beginning of the cycle
-  input  logic                     write_i,
-  input  logic [$clog2(Depth)-1:0] write_row_i,
+  input  logic                     write_i,      // a row is written at the end of the cycle
+  input  logic [$clog2(Depth)-1:0] write_row_i,  // which one
   input  logic [Width-1:0]         write_mask_i, // bits that are written: whole bytes
-  input  logic [Width-1:0]         write_data_i
+  input  logic [Width-1:0]         write_data_i  // its bits
 );
   logic [Width-1:0] row_q [Depth];
   initial for (int i = 0; i < Depth; i++) row_q[i] = '0;

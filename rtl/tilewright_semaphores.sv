@@ -4,10 +4,10 @@ module tilewright_semaphores import tilewright_pkg::*; #(
   parameter int Takers = 5, // masks that can be taken in a cycle
   parameter int Givers = 9  // masks that can be given in a cycle
 ) (
-  input  logic    clk_i,
-  input  logic    rst_ni,
+  input  logic    clk_i,           // all state changes at its rising edge
+  input  logic    rst_ni,          // synchronous reset, active low
   input  mask_t   take_i [Takers], // one from each semaphore of the mask
-  input  mask_t   give_i [Givers],
+  input  mask_t   give_i [Givers], // one to each semaphore of the mask
   output levels_t avail_o,         // level i: the count is at least i + 1; registered
   output levels_t room_o           // level i: i + 1 more fit; registered
 );

@@ -2,37 +2,37 @@
 // verilator lint_off UNUSEDSIGNAL
 // Reason: a decoded instruction has fields that only units read, and addresses are as wide as DRAM's.
 module tilewright_sequencer import tilewright_pkg::*; (
-  input  logic             clk_i,
-  input  logic             rst_ni,
+  input  logic             clk_i,           // all state changes at its rising edge
+  input  logic             rst_ni,          // synchronous reset, active low
   input  logic [47:0]      code_address_i,  // DRAM byte address of instruction 0: a multiple of InstructionBytes
   input  logic [31:0]      code_count_i,    // instructions in the code
   input  logic [31:0]      entry_i,         // the first one to execute
   // AXI read address; it comes before the load unit's.
   input  logic             ar_held_i,       // the channel is not free; registered
-  output logic             ar_valid_o,
-  output logic [47:0]      ar_address_o,
+  output logic             ar_valid_o,      // a line of code is asked for
+  output logic [47:0]      ar_address_o,    // of its first byte
   // Beats of lines, in order of request.
-  input  logic             r_valid_i,
-  input  logic             r_last_i,
-  input  logic [8*BusBytes-1:0] r_data_i,
+  input  logic             r_valid_i,       // there is one
+  input  logic             r_last_i,        // the last of its line
+  input  logic [8*BusBytes-1:0] r_data_i,   // its bytes
   // Semaphores: first in the order of priority.
-  input  levels_t          avail_i,
-  output levels_t          avail_o,
-  input  levels_t          room_i,
-  output levels_t          room_o,
-  output mask_t            take_o,
-  output mask_t            give_o,
+  input  levels_t          avail_i, // tokens that may be taken, after those before this one
+  output levels_t          avail_o,         // the same for the next in the order
+  input  levels_t          room_i,          // tokens that still fit, after those before this one
+  output levels_t          room_o,          // the same for the next in the order
+  output mask_t            take_o,          // semaphores from which the starting instruction takes a token
+  output mask_t            give_o,          // semaphores to which a control instruction gives a token
   // Dispatch to the unit's queue.
   input  logic [4:0]       full_i,          // by unit_e, registered
-  output logic [4:0]       push_o,
-  output issued_t          issued_o,
+  output logic [4:0]       push_o,          // by unit_e
+  output issued_t          issued_o,        // the instruction, decoded, with its registers
   input  logic             units_idle_i,    // all queues empty and all units idle, registered
   // Trace.
-  output activity_t        activity_o,
+  output activity_t        activity_o,      // what this cycle goes to: work, a cause of stalling, or nothing
   output event_t           executed_o,      // dispatched, or executed here
   output logic             is_control_o,    // executed_o is a control instruction
-  output logic [31:0]      pc_o,
-  output trap_e            trap_o,
+  output logic [31:0]      pc_o,            // of what executes, or traps
+  output trap_e            trap_o,          // why execution cannot go on
   output logic             halted_o         // `halt` executes in this cycle
 );
   localparam int LineBits = 8 * FetchBytes;

@@ -2,44 +2,44 @@
 // verilator lint_off UNUSEDSIGNAL
 // Reason: a move has members that only the load unit, or only one stage, reads; of a semaphore level only the first is asked.
 module tilewright_store import tilewright_pkg::*; (
-  input  logic             clk_i,
-  input  logic             rst_ni,
-  input  logic             push_i,
-  input  issued_t          issued_i,
-  output logic             full_o,
+  input  logic             clk_i,           // all state changes at its rising edge
+  input  logic             rst_ni,          // synchronous reset, active low
+  input  logic             push_i,          // the sequencer dispatches `issued_i` to this unit; only while not full
+  input  issued_t          issued_i,        // a decoded instruction with its registers
+  output logic             full_o,          // the queue takes no more; registered
   output logic             idle_o,          // queue empty, nothing in flight; registered
   // Semaphores: last in the order of priority.
-  input  levels_t          avail_i,
-  input  levels_t          room_i,
-  output mask_t            take_o,
+  input  levels_t          avail_i,         // tokens that may be taken, after all others
+  input  levels_t          room_i,          // tokens that still fit, after all others
+  output mask_t            take_o,          // semaphores from which the starting instruction takes a token
   output mask_t            give_o [2],      // of the store that ends, of the set that starts
   // AXI write channels: the address goes with the first beat.
   input  logic             w_held_i,        // one of the channels is not free; registered
-  output logic             w_first_o,
-  output logic             w_valid_o,
-  output logic             w_last_o,
+  output logic             w_first_o,       // this beat is the first of its burst
+  output logic             w_valid_o,       // there is a beat
+  output logic             w_last_o,        // the last of its burst
   output logic [47:0]      w_address_o,     // of the burst
   output logic [7:0]       w_beats_o,       // less 1
   output logic [7:0]       w_id_o,          // the store in flight that it belongs to
-  output logic [8*BusBytes-1:0] w_data_o,
-  output logic [BusBytes-1:0]   w_strobe_o,
-  input  logic             b_valid_i,
-  input  logic [7:0]       b_id_i,
+  output logic [8*BusBytes-1:0] w_data_o,   // its bytes
+  output logic [BusBytes-1:0]   w_strobe_o, // which of them are written
+  input  logic             b_valid_i,       // a burst is in the memory
+  input  logic [7:0]       b_id_i,          // the store in flight that it belonged to
   // Read ports; banks that others hold in this cycle.
-  input  spad_mask_t       spad_by_matrix_i,
-  input  spad_mask_t       spad_by_vector_i,
-  input  acc_mask_t        acc_by_matrix_i,
-  input  acc_mask_t        acc_by_vector_i,
+  input  spad_mask_t       spad_by_matrix_i, // by the matrix unit
+  input  spad_mask_t       spad_by_vector_i, // by the vector unit
+  input  acc_mask_t        acc_by_matrix_i, // by the matrix unit
+  input  acc_mask_t        acc_by_vector_i, // by the vector unit
   output spad_mask_t       spad_banks_o,    // that this one holds
-  output acc_mask_t        acc_banks_o,
+  output acc_mask_t        acc_banks_o,     // that this one holds
   output logic [47:0]      read_address_o,  // byte
-  input  logic [8*SpadPort-1:0] spad_data_i,
-  input  logic [8*AccPort-1:0]  acc_data_i,
+  input  logic [8*SpadPort-1:0] spad_data_i, // a piece of the scratchpad
+  input  logic [8*AccPort-1:0]  acc_data_i, // a piece of the accumulators
   // Trace.
-  output activity_t        activity_o,
-  output event_t           start_o,
+  output activity_t        activity_o,      // what this cycle goes to: work, a cause of stalling, or nothing
+  output event_t           start_o,         // an instruction starts
   output logic             fault_o,         // the instruction that starts may not execute
-  output event_t           end_o [2],
+  output event_t           end_o [2],       // of a store, of a set
   output logic [31:0]      conflicts_o [4]  // lost to matrix, vector, load, store
 );
   localparam int FlightWidth = StoreInflight > 1 ? $clog2(StoreInflight) : 1;

@@ -2,59 +2,59 @@
 // verilator lint_off UNUSEDSIGNAL
 // Reason: the sequencer itself has no queue.
 module tilewright_top import tilewright_pkg::*; (
-  input  logic        clk_i,
+  input  logic        clk_i,          // all state changes at its rising edge
   input  logic        rst_ni,         // synchronous, active low; cycle 0 is the first after it
   input  logic [47:0] code_address_i, // DRAM byte address of the program's instruction 0
   input  logic [31:0] code_count_i,   // its instructions
   input  logic [31:0] entry_i,        // the first to execute
   output logic        halted_o,       // `halt` executes in this cycle
   // AXI4 read address and data. Ids: 0 instruction fetch, 1 loads. The master is always ready for data.
-  output logic        ar_valid_o,
-  input  logic        ar_ready_i,
-  output logic [47:0] ar_addr_o,
-  output logic [7:0]  ar_len_o,
+  output logic        ar_valid_o,     // a burst is asked for
+  input  logic        ar_ready_i,     // the memory takes it
+  output logic [47:0] ar_addr_o,      // of its first byte
+  output logic [7:0]  ar_len_o,       // beats, less 1
   output logic [2:0]  ar_size_o,      // whole beats
   output logic [1:0]  ar_burst_o,     // INCR
-  output logic        ar_id_o,
-  input  logic        r_valid_i,
-  input  logic        r_last_i,
-  input  logic        r_id_i,
-  input  logic [8*BusBytes-1:0] r_data_i,
+  output logic        ar_id_o,        // who asks
+  input  logic        r_valid_i,      // there is a beat
+  input  logic        r_last_i,       // the last of its burst
+  input  logic        r_id_i,         // of the request that it answers
+  input  logic [8*BusBytes-1:0] r_data_i, // its bytes
   // AXI4 write address, data and response, for which the master is always ready. The address goes with the first beat. Ids: the
   // store in flight.
-  output logic        aw_valid_o,
-  input  logic        aw_ready_i,
-  output logic [47:0] aw_addr_o,
-  output logic [7:0]  aw_len_o,
-  output logic [2:0]  aw_size_o,
-  output logic [1:0]  aw_burst_o,
-  output logic [7:0]  aw_id_o,
-  output logic        w_valid_o,
-  input  logic        w_ready_i,
-  output logic        w_last_o,
-  output logic [8*BusBytes-1:0] w_data_o,
-  output logic [BusBytes-1:0]   w_strb_o,
-  input  logic        b_valid_i,
-  input  logic [7:0]  b_id_i,
+  output logic        aw_valid_o, // a burst begins
+  input  logic        aw_ready_i, // the memory takes the address
+  output logic [47:0] aw_addr_o, // of its first byte
+  output logic [7:0]  aw_len_o, // beats, less 1
+  output logic [2:0]  aw_size_o, // whole beats
+  output logic [1:0]  aw_burst_o, // INCR
+  output logic [7:0]  aw_id_o, // that the response names
+  output logic        w_valid_o, // there is a beat
+  input  logic        w_ready_i, // the memory takes it
+  output logic        w_last_o, // the last of its burst
+  output logic [8*BusBytes-1:0] w_data_o, // its bytes
+  output logic [BusBytes-1:0]   w_strb_o, // which of them are written
+  input  logic        b_valid_i,      // a burst is in the memory
+  input  logic [7:0]  b_id_i,         // of its request
   // Trace, for verification. Units in the order sequencer, matrix, vector, load, store.
-  output activity_t   activity_o [5],
+  output activity_t   activity_o [5], // what this cycle goes to in each unit
   output event_t      executed_o,     // the sequencer dispatched an instruction or executed it
-  output logic        is_control_o,
-  output logic [31:0] pc_o,
-  output logic [2:0]  trap_o,
+  output logic        is_control_o,   // and it was a control instruction
+  output logic [31:0] pc_o,           // its number, or that of what traps
+  output logic [2:0]  trap_o,         // why execution cannot go on
   output event_t      start_o [4],    // matrix, vector, load, store
   output logic [3:0]  fault_o,        // the instruction that starts may not execute
   output event_t      end_o [8],      // matrix: three, vector: one, load: two, store: two
   output logic [31:0] conflicts_o [16], // [4 * loser + winner]
   // Trace of the writes on chip: of vector and load; of matrix, vector and load. Addresses in bytes.
-  output logic [1:0]                 spad_write_o,
-  output logic [1:0][47:0]           spad_write_address_o,
-  output logic [1:0][15:0]           spad_write_bytes_o,
-  output logic [1:0][8*SpadPort-1:0] spad_write_data_o,
-  output logic [2:0]                 acc_write_o,
-  output logic [2:0][47:0]           acc_write_address_o,
-  output logic [2:0][15:0]           acc_write_bytes_o,
-  output logic [2:0][8*AccPort-1:0]  acc_write_data_o
+  output logic [1:0]                 spad_write_o, // something is written
+  output logic [1:0][47:0]           spad_write_address_o, // where
+  output logic [1:0][15:0]           spad_write_bytes_o, // how much
+  output logic [1:0][8*SpadPort-1:0] spad_write_data_o, // what
+  output logic [2:0]                 acc_write_o, // something is written
+  output logic [2:0][47:0]           acc_write_address_o, // where
+  output logic [2:0][15:0]           acc_write_bytes_o, // how much
+  output logic [2:0][8*AccPort-1:0]  acc_write_data_o // what
 );
   localparam int WidePort = SpadPort > AccPort ? SpadPort : AccPort;
 

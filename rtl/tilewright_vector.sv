@@ -4,40 +4,40 @@
 // verilator lint_off UNUSEDSIGNAL
 // Reason: not every register, field and bit of a lane is used by every instruction.
 module tilewright_vector import tilewright_pkg::*; (
-  input  logic             clk_i,
-  input  logic             rst_ni,
-  input  logic             push_i,
-  input  issued_t          issued_i,
-  output logic             full_o,
+  input  logic             clk_i,           // all state changes at its rising edge
+  input  logic             rst_ni,          // synchronous reset, active low
+  input  logic             push_i,          // the sequencer dispatches `issued_i` to this unit; only while not full
+  input  issued_t          issued_i,        // a decoded instruction with its registers
+  output logic             full_o,          // the queue takes no more; registered
   output logic             idle_o,          // queue empty, no instruction; registered
   // Semaphores, in the order of priority.
-  input  levels_t          avail_i,
-  output levels_t          avail_o,
-  input  levels_t          room_i,
-  output levels_t          room_o,
-  output mask_t            take_o,
-  output mask_t            give_o,
+  input  levels_t          avail_i,         // tokens that may be taken, after those before this one
+  output levels_t          avail_o,         // the same for the next in the order
+  input  levels_t          room_i,          // tokens that still fit, after those before this one
+  output levels_t          room_o,          // the same for the next in the order
+  output mask_t            take_o,          // semaphores from which the starting instruction takes a token
+  output mask_t            give_o, // semaphores to which the instruction that ends gives a token
   // A read port for each stream; banks that the matrix unit holds, and that this one holds, in this cycle.
-  input  spad_mask_t       spad_read_by_matrix_i,
-  input  acc_mask_t        acc_read_by_matrix_i,
-  input  acc_mask_t        acc_write_by_matrix_i,
-  output spad_mask_t       spad_read_held_o,
-  output acc_mask_t        acc_read_held_o,
-  output spad_mask_t       spad_write_held_o,
-  output acc_mask_t        acc_write_held_o,
+  input  spad_mask_t       spad_read_by_matrix_i, // read by the matrix unit
+  input  acc_mask_t        acc_read_by_matrix_i,         // read by the matrix unit
+  input  acc_mask_t        acc_write_by_matrix_i,        // written by the matrix unit
+  output spad_mask_t       spad_read_held_o,             // read by this unit
+  output acc_mask_t        acc_read_held_o,              // read by this unit
+  output spad_mask_t       spad_write_held_o,            // written by this unit
+  output acc_mask_t        acc_write_held_o,             // written by this unit
   output spad_mask_t [VectorStreams-1:0] spad_banks_o,   // that the stream holds
-  output acc_mask_t [VectorStreams-1:0]  acc_banks_o,
+  output acc_mask_t [VectorStreams-1:0]  acc_banks_o,    // that the stream holds
   output logic [VectorStreams-1:0][47:0] read_address_o, // byte
-  input  logic [VectorStreams-1:0][8*SpadPort-1:0] spad_data_i,
-  input  logic [VectorStreams-1:0][8*AccPort-1:0]  acc_data_i,
-  output logic [47:0]      write_address_o,
-  output logic [15:0]      write_bytes_o,
-  output logic [32*Lanes-1:0] write_data_o,
+  input  logic [VectorStreams-1:0][8*SpadPort-1:0] spad_data_i, // a piece of the scratchpad each
+  input  logic [VectorStreams-1:0][8*AccPort-1:0]  acc_data_i, // a piece of the accumulators each
+  output logic [47:0]      write_address_o,              // byte
+  output logic [15:0]      write_bytes_o,                // of the piece
+  output logic [32*Lanes-1:0] write_data_o, // the piece, its first byte lowest
   // Trace.
-  output activity_t        activity_o,
-  output event_t           start_o,
+  output activity_t        activity_o,      // what this cycle goes to: work, a cause of stalling, or nothing
+  output event_t           start_o,         // an instruction starts
   output logic             fault_o,         // the instruction that starts may not execute
-  output event_t           end_o,
+  output event_t           end_o,           // an instruction ends
   output logic [31:0]      conflicts_o [4]  // lost to matrix, vector, load, store
 );
   // A memory operand of a step: where it begins, bytes from iteration to iteration. From lane to lane it is contiguous, stays
