@@ -16,7 +16,7 @@ class Killer:
     environment: tuple = ()
 
 
-MODEL_SECONDS = 300  # more, for a mutant of which models are built; a run may build several
+MODEL_SECONDS = 1800  # more, for a mutant of which models are built: a run may build several, and that it is slow is no kill
 
 
 def random_programs(count, first, seconds):
