@@ -3,8 +3,12 @@
 
 import importlib.machinery
 import importlib.util
+import json
+import os
 import pathlib
+import subprocess
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -52,6 +56,34 @@ class Stale(unittest.TestCase):
     def test_unknown_field(self):
         with self.assertRaisesRegex(ValueError, "unknown field odl of mutant m"):
             mutants.read('[[mutant]]\nname = "m"\nodl = "x"\n')
+
+
+class Planting(unittest.TestCase):
+    """The Verilator that stands in front of the real one."""
+
+    def run_on(self, text):
+        """(exit code, arguments that the real one gets, the text then, what it says)"""
+        with tempfile.TemporaryDirectory() as name:
+            directory = pathlib.Path(name)
+            real, source = directory / "verilator", directory / "tilewright_pe.sv"
+            real.write_text('#!/bin/sh\necho "$@"\n')
+            real.chmod(0o755)
+            source.write_text(text)
+            own = ROOT / "tests" / "mutation" / "bin"
+            planted = json.dumps({"file": source.name, "old": "a < b", "new": "a <= b"})
+            done = subprocess.run(["verilator", "--cc", str(source)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                  env={"PATH": os.pathsep.join([str(own), name, os.environ["PATH"]]), "TILEWRIGHT_MUTANT": planted})
+            return done.returncode, done.stdout.replace(name, "D").split(), source.read_text(), done.stderr
+
+    def test_changes_the_source_and_runs_the_real_one(self):
+        code, arguments, text, _ = self.run_on("x = a < b;")
+        self.assertEqual((code, text), (0, "x = a <= b;"))
+        self.assertEqual(arguments[:2], ["--cc", "D/tilewright_pe.sv"])
+
+    def test_refuses_a_source_without_the_text(self):
+        code, arguments, _, said = self.run_on("x = a > b;")
+        self.assertEqual((code, arguments), (1, []))
+        self.assertIn("the old text stands 0 times", said)
 
 
 class Fault(unittest.TestCase):

@@ -16,7 +16,7 @@ class Killer:
     environment: tuple = ()
 
 
-MODEL_SECONDS = 300  # more, for a mutant of which models are built; a run may build several
+MODEL_SECONDS = 1800  # more, for a mutant of which models are built: a run may build several, and that it is slow is no kill
 
 
 def random_programs(count, first, seconds):
@@ -31,6 +31,7 @@ KILLERS = (
     Killer("rows and weights of the array", "rtl-array-test", "Array.Rows*", 20),
     random_programs(100, first=9, seconds=60),
     random_programs(600, first=109, seconds=300),
+    Killer("skipped cycles against stepped ones", "cycle-core-test", "*Skip*", 60),
     Killer("contractions of an overlay", "rtl-array-test", "Array.Makes*", 60),
     Killer("random programs of random instructions", "rtl-test", "LockstepOverlay.*", 120),
     Killer("the cycle engine's programs", "rtl-programs-test", "*", 120),

@@ -23,9 +23,9 @@
 
 namespace tilewright {
 
-static const CLI::App &selected(const CLI::App &app) {
-  auto subcommands = app.get_subcommands();
-  return subcommands.empty() ? app : selected(*subcommands.front());
+static const CLI::App *selected(const CLI::App *app) {
+  auto subcommands = app->get_subcommands();
+  return subcommands.empty() ? app : selected(subcommands.front());
 }
 
 // Every `--flag` and subcommand that could have been meant.
@@ -44,7 +44,7 @@ static std::string pathOf(const CLI::App &app) {
 }
 
 static UserError usageError(const CLI::App &app, const CLI::ParseError &error) {
-  const CLI::App &at = selected(app);
+  const CLI::App &at = *selected(&app);
   std::string fix = fmt::format("see `{} --help`", pathOf(at));
   std::vector<std::string> extra = app.remaining(true);
   bool wantsCommand = !at.get_subcommands({}).empty();

@@ -52,8 +52,8 @@ isa::Word randomWord(const isa::Instruction &instruction, std::mt19937_64 &rando
     isa::Word word;
     word.instruction = instruction.index;
     auto mask = [&] {
-      return static_cast<uint32_t>(random() & random() &
-                                   ((uint64_t(1) << theIsa().semaphores()) - 1));
+      const uint64_t half = random(); // a quarter of them
+      return static_cast<uint32_t>(half & random() & ((uint64_t(1) << theIsa().semaphores()) - 1));
     };
     word.wait = mask();
     word.signal = mask();

@@ -15,7 +15,7 @@ static bool endsWith(const std::string &text, const std::string &end) {
 // A protobuf message of a model has control characters among its first bytes: field tags and
 // lengths.
 static bool looksLikeText(const std::string &bytes) {
-  size_t count = std::min<size_t>(bytes.size(), 4096);
+  const auto count = std::min<ptrdiff_t>(static_cast<ptrdiff_t>(bytes.size()), 4096);
   return std::none_of(bytes.begin(), bytes.begin() + count, [](char byte) {
     auto code = static_cast<unsigned char>(byte);
     return code < 0x20 && code != '\n' && code != '\r' && code != '\t' && code != '\f';

@@ -79,7 +79,7 @@ TEST(Bins, OnlyWhatGoesThroughDramWaitsForIt) {
 }
 
 TEST(Bins, AnInstructionOfAnOverlayHasRows) {
-  const isa::Isa isa = cycle::overlaid(R"yaml(
+  const isa::Isa isa = overlaid(R"yaml(
 instructions:
   vtwice:
     name: "vtwice"

@@ -4,13 +4,10 @@
 #include "tilewright/isa/extent.h"
 #include "tilewright/support/error.h"
 
-#include <cstdio>
 #include <fmt/format.h>
-#include <fstream>
 #include <gtest/gtest.h>
 #include <map>
 #include <memory>
-#include <unistd.h>
 
 namespace tilewright::cycle {
 
@@ -78,19 +75,6 @@ const isa::Isa &target(const std::string &name) {
     isa = std::make_unique<isa::Isa>(isa::load(options));
   }
   return *isa;
-}
-
-isa::Isa overlaid(const std::string &overlay) {
-  const std::string path =
-      testing::TempDir() + std::to_string(getpid()) + ".cycle_test_overlay.yaml";
-  std::ofstream(path) << "schema: \"tilewright/overlay/1\"\nname: \"test\"\nsummary: \"A test.\"\n"
-                      << overlay << "\n";
-  isa::LoadOptions options;
-  options.directory = TILEWRIGHT_SOURCE_DIR "/isa";
-  options.overlays = {path};
-  isa::Isa isa = isa::load(options);
-  std::remove(path.c_str());
-  return isa;
 }
 
 DramConfig idealDram(const isa::Isa &isa) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core.h"
+#include "overlaid.h"
 
 #include "tilewright/isa/isa.h"
 #include "tilewright/simulator/dram_model.h"
@@ -13,9 +14,6 @@ namespace tilewright::cycle {
 
 // A shipped target, loaded once.
 const isa::Isa &target(const std::string &name);
-
-// edge16 with an overlay: the text after its schema, name and summary.
-isa::Isa overlaid(const std::string &overlay);
 
 // A bus without banks, refresh or latency: isa/dram/ideal.yaml.
 DramConfig idealDram(const isa::Isa &isa);

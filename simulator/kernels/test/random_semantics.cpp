@@ -222,8 +222,7 @@ private:
 
 std::string randomOverlay(uint64_t seed, int count) {
   Generator generator(seed);
-  std::string text = "schema: \"tilewright/overlay/1\"\nname: \"random\"\nsummary: \"Random "
-                     "semantics.\"\ninstructions:\n";
+  std::string text = "instructions:\n";
   for (int i = 0; i < count; ++i)
     text += generator.instruction(i);
   return text;

@@ -6,7 +6,8 @@
 
 namespace tilewright {
 
-// The text of an overlay with `count` vector instructions named random0, random1, ...
+// The text of an overlay, after its schema, name and summary, with `count` vector instructions
+// named random0, random1, ...
 std::string randomOverlay(uint64_t seed, int count);
 
 } // namespace tilewright

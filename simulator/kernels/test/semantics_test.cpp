@@ -3,11 +3,9 @@
 // added to the description is tested without a line here; random semantics test what a user may
 // add.
 #include "compare.h"
+#include "overlaid.h"
 #include "random_semantics.h"
 
-#include "tilewright/support/files.h"
-
-#include <cstdio>
 #include <cstdlib>
 #include <map>
 
@@ -114,13 +112,7 @@ class RandomSemantics : public testing::TestWithParam<uint64_t> {};
 
 TEST_P(RandomSemantics, KernelsAgreeWithPlainEvaluation) {
   constexpr int instructions = 10;
-  const std::string path =
-      testing::TempDir() + "random-semantics-" + std::to_string(GetParam()) + ".yaml";
-  writeFile(path, randomOverlay(GetParam(), instructions));
-  isa::LoadOptions options;
-  options.overlays = {path};
-  isa::Isa isa = isa::load(options);
-  std::remove(path.c_str());
+  const isa::Isa isa = overlaid(randomOverlay(GetParam(), instructions));
   Kernels kernels(isa);
   std::vector<int> all;
   for (int i = 0; i < instructions; ++i)

@@ -2,15 +2,14 @@
 // that can be added in the head.
 #include "tilewright/simulator/dram_model.h"
 
+#include "overlaid.h"
+
 #include "tilewright/support/error.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <string>
-#include <unistd.h>
 
 namespace tilewright {
 namespace {
@@ -216,16 +215,7 @@ TEST(Dram, BankBitsArePermutedByTheRow) {
 
 // edge16 with patches on its target and its DRAM preset.
 isa::Isa load(const std::string &target = "{}", const std::string &dram = "{}") {
-  const std::string path = testing::TempDir() + std::to_string(getpid()) + ".dram_model_test.yaml";
-  std::ofstream(path)
-      << "schema: \"tilewright/overlay/1\"\nname: \"test\"\nsummary: \"A test.\"\ntarget: "
-      << target << "\ndram: " << dram << "\n";
-  isa::LoadOptions options;
-  options.directory = TILEWRIGHT_SOURCE_DIR "/isa";
-  options.overlays = {path};
-  isa::Isa isa = isa::load(options);
-  std::remove(path.c_str());
-  return isa;
+  return overlaid("target: " + target + "\ndram: " + dram);
 }
 
 // Bytes a cycle of a stream of bursts of `bytes`, `outstanding` on the way, as a share of the bus.

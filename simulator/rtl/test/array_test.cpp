@@ -58,7 +58,8 @@ TEST(Array, RowsMeetTheWeightsThatWereActiveWhenTheyWereRead) {
   expectEqual(isa, streams(isa, {"mmul"}));
 }
 
-// Sums leave the array in the cycle in which they are written; weights that are not read become 5;
+// The first rows meet the weights of the reset. Sums leave the array in the cycle in which they are
+// written; weights that are not read become 5;
 // one contraction's products are not 0 where the weight is, the other has no weight alone.
 TEST(Array, MakesContractionsOfAnOverlay) {
   const isa::Isa isa = overlaid(R"Y(
@@ -94,7 +95,8 @@ instructions:
             out: "d[y * d_s1 + x * d_s0 + j]"
             expr: "max(a[y * a_s1 + x * a_s0 + i] * 2 - weights[i, j], weights[i, j] - a[y * a_s1 + x * a_s0 + i] * 2) + a_zp * n0 + 3"
 )Y");
-  expectEqual(isa, streams(isa, {"mmul", "mdistance"}));
+  expectEqual(isa, "mdistance a=3, d=0, n1=1, n0=4, k=5, n=3, accumulate=0, swap=0\n" +
+                       streams(isa, {"mmul", "mdistance"}));
 }
 
 } // namespace

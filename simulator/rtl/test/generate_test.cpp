@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 std::string refusalOf(const std::string &overlay) {
   try {
-    generate(cycle::overlaid(overlay));
+    generate(overlaid(overlay));
   } catch (const UserError &error) {
     return error.what();
   }
@@ -41,7 +41,7 @@ TEST(Generate, NamesItsSourceInEachGeneratedFile) {
 }
 
 TEST(Generate, DecodesAnInstructionOfAnOverlay) {
-  const auto files = generate(cycle::overlaid(R"Y(
+  const auto files = generate(overlaid(R"Y(
 instructions:
   vnegate:
     name: "vnegate"

@@ -9,14 +9,12 @@
 #include "tilewright/isa/assembler.h"
 #include "tilewright/lockstep/fuzz.h"
 #include "tilewright/simulator/engine.h"
-#include "tilewright/support/files.h"
 
 #include <cstdlib>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <random>
 #include <set>
-#include <unistd.h>
 
 namespace tilewright::cycle {
 namespace {
@@ -37,18 +35,6 @@ struct Machine {
   std::unique_ptr<Engine> functional, cycle, rtl;
   lockstep::Fuzzer fuzzer;
 };
-
-isa::Isa overlaid(const std::string &target, const std::string &overlay) {
-  const std::string path = testing::TempDir() + std::to_string(getpid()) + ".rtl_overlay.yaml";
-  writeFile(path, overlay);
-  isa::LoadOptions options;
-  options.target = target;
-  options.directory = TILEWRIGHT_SOURCE_DIR "/isa";
-  options.overlays = {path};
-  isa::Isa isa = isa::load(options);
-  std::remove(path.c_str());
-  return isa;
-}
 
 // Runs random programs; how many of each kind, and which instructions were in them.
 struct Tally {
@@ -123,7 +109,7 @@ TEST_P(Lockstep, RowsAccumulateOntoTheRowBefore) {
 // Instructions that nobody wrote: what the lanes compute comes from the description alone.
 TEST(LockstepOverlay, RandomSemanticsAreEqual) {
   const isa::Isa isa = overlaid(
-      "tiny4", randomOverlay(static_cast<uint64_t>(setting("TILEWRIGHT_RANDOM_SEED", 1)), 24));
+      randomOverlay(static_cast<uint64_t>(setting("TILEWRIGHT_RANDOM_SEED", 1)), 24), "tiny4");
   Machine machine(isa);
   const Tally tally = runPrograms(machine, 80, 60);
   EXPECT_GT(tally.instructions.size(), isa.instructions().size() * 3 / 4);
@@ -131,9 +117,7 @@ TEST(LockstepOverlay, RandomSemanticsAreEqual) {
 
 // A DRAM that answers at once makes other units wait.
 TEST(LockstepDram, ProgramsOnIdealDramAreEqual) {
-  const isa::Isa isa = overlaid(
-      "tiny4", "schema: \"tilewright/overlay/1\"\nname: \"ideal\"\nsummary: \"Ideal DRAM.\"\n"
-               "target: { dram: \"ideal\" }\n");
+  const isa::Isa isa = overlaid("target: { dram: \"ideal\" }", "tiny4");
   Machine machine(isa);
   runPrograms(machine, 40, 60);
 }

@@ -31,7 +31,7 @@ protected:
     return run(arguments, before);
   }
 
-  void writeInput(const std::vector<int8_t> &values, std::vector<int64_t> shape) const {
+  void writeInput(const std::vector<int8_t> &values, const std::vector<int64_t> &shape) const {
     Tensor tensor = makeTensor(DType::I8, shape);
     std::memcpy(tensor.bytes.data(), values.data(), values.size());
     writeNpy(directory_ + "/x.npy", tensor);
