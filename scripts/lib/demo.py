@@ -73,7 +73,7 @@ def prepare(target):
     stems = [lines / "line-0", lines / "line-1"]
     step("render two text lines, one upright and one upside down", [stem.with_suffix(".npy") for stem in stems], [RENDERER],
          [sys.executable, RENDERER, "--count", 2, "--seed", DEMO_SEED, "--directory", lines])
-    step(f"calibrate, quantize to int8 and compile for {target}", [program], [TOOL, model, calibration],
+    step(f"calibrate, quantize and compile for {target}", [program], [TOOL, model, calibration],
          [TOOL, "compile", model, "-o", program, "--target", target, "--shape", "x=1x3x48x192",
           "--calibration", calibration])
     disassembly = OUT / "text_direction.s"

@@ -199,9 +199,10 @@ Observations observe(const FloatExecutable &executable, const Samples &samples, 
         convolutions.back().push_back(user);
       }
   }
-  constexpr size_t few = 16; // samples
   Observations observed;
-  observed.further.assign(std::min(few, samples.size()), std::vector<Tensor>(further));
+  constexpr size_t least = 4, most = 16; // a quarter of the samples, but so many
+  size_t quarter = std::clamp(samples.size() / 4, least, most);
+  observed.further.assign(std::min(quarter, samples.size()), std::vector<Tensor>(further));
   shown = accumulate(executable, samples, shown, threads, observed.further);
   observed.watched = watched;
   for (size_t i = 0; i < watched.size(); ++i) {

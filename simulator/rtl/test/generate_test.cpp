@@ -59,6 +59,19 @@ instructions:
   EXPECT_THAT(textOf(files, "tilewright_vector.svh"), HasSubstr("// vnegate\n"));
 }
 
+// A model is kept by what stands in its files: it need not be made anew for another DRAM.
+TEST(Generate, IsTheSameForAnotherDramAndClock) {
+  const isa::Isa usual = overlaid(""), other = overlaid(R"Y(
+dram: { parameters: { tCL_ps: "40000" } }
+target: { clock_hz: "2000000000" }
+)Y");
+  ASSERT_NE(usual.timingHash(), other.timingHash());
+  const auto files = generate(usual), others = generate(other);
+  ASSERT_EQ(files.size(), others.size());
+  for (size_t i = 0; i < files.size(); ++i)
+    EXPECT_EQ(files[i].text, others[i].text) << files[i].name;
+}
+
 TEST(Generate, RefusesALineOfLessThanABeat) {
   EXPECT_THAT(refusalOf("machine: { params: { bus_bytes: { default: \"128\" }, burst_bytes: { "
                         "default: \"1024\" } } }\n"
