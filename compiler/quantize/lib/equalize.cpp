@@ -19,10 +19,6 @@ static bool hasNoPad(tosa::MaxPool2dOp pool) {
   return llvm::all_of(pool.getPad(), [](int64_t pad) { return pad == 0; });
 }
 
-static bool isTableOfWide(const Plan &plan, Value root) {
-  return plan.roots.contains(root) || plan.wide.contains(root);
-}
-
 Equalization findEqualizable(const Plan &plan) {
   Equalization found;
   for (auto &[op, anchor] : plan.anchors) {
@@ -39,7 +35,7 @@ Equalization findEqualizable(const Plan &plan) {
   // The same of tables that are rounded with a scale for each channel.
   for (auto &[op, table] : plan.tables) {
     Value result = op->getResult(0);
-    if (!isTableOfWide(plan, table.root) || !result.hasOneUse() || plan.wide.contains(result))
+    if (!plan.hasWideTables(table.root) || !result.hasOneUse() || plan.wide.contains(result))
       continue;
     Operation *consumer = *result.user_begin();
     if (auto pool = dyn_cast<tosa::MaxPool2dOp>(consumer);

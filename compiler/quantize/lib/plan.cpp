@@ -245,7 +245,10 @@ private:
   // depthwise convolution takes 8: what no other operator reads is rounded to them at once.
   void traceWide() {
     for (Value value : plan_.ranged) {
-      bool isMade = plan_.tables.contains(value.getDefiningOp()) || isAnchorResult(value);
+      // A table of 8 bits yields 8 bits.
+      auto table = plan_.tables.find(value.getDefiningOp());
+      bool isWideTable = table != plan_.tables.end() && plan_.hasWideTables(table->second.root);
+      bool isMade = isWideTable || isAnchorResult(value);
       bool isNarrow = llvm::all_of(value.getUsers(), [&](Operation *user) {
         return isa<tosa::DepthwiseConv2DOp>(user) || isGlobalAverage(user);
       });

@@ -50,6 +50,9 @@ struct Plan {
   bool isExtended = false;             // the precision
   PointwiseAnalysis pointwise;
 
+  // Whether tables read `root` with 16 bits; those of 8 bits yield 8.
+  bool hasWideTables(mlir::Value root) const { return roots.contains(root) || wide.contains(root); }
+
   // Values with parameters of their own, which need a range: arguments, results of anchors, tables
   // and concatenations.
   std::vector<mlir::Value> ranged;

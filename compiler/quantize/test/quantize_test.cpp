@@ -575,6 +575,15 @@ TEST_F(Extended, SumsAndProductsAndTablesTakeSixteenBits) {
   }
 }
 
+TEST_F(Extended, ATableOfEightBitsYieldsEight) {
+  precision_ = Precision::Extended;
+  EXPECT_GT(decibels("(%x: tensor<1x4x6x3xf32>) -> tensor<1x4x6x3xf32>", R"(
+    %s = tosa.sigmoid %x : (tensor<1x4x6x3xf32>) -> tensor<1x4x6x3xf32>
+    %y = tosa.add %s, %x : (tensor<1x4x6x3xf32>, tensor<1x4x6x3xf32>) -> tensor<1x4x6x3xf32>
+    return %y : tensor<1x4x6x3xf32>)")[0],
+            35);
+}
+
 TEST_F(Extended, DepthwiseConvolutionsAndAveragesReadEightBitsOfSixteen) {
   EXPECT_GT(gain("tensor<1x4x6x4xf32>", weights("v", {3, 3, 4, 1}) + R"(
     %d = tosa.depthwise_conv2d %c, %v, %z, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>}
