@@ -16,7 +16,7 @@ class Killer:
     environment: tuple = ()
 
 
-MODEL_SECONDS = 1800  # more, for a mutant of which models are built: a run may build several, and that it is slow is no kill
+MODEL_SECONDS = 1800  # more, for a run that may build models, even several: that it is slow is no kill
 
 
 def random_programs(count, first, seconds):
@@ -80,9 +80,12 @@ def judge(space, mutant, tests=KILLERS):
             code, text = space.make(killer.program)
             if code != 0:
                 return outcome(NO_BUILD, " ".join(text.strip()[-300:].split()))
+            command = [str(space.build / "bin" / killer.program), f"--gtest_filter={killer.tests}", "--gtest_fail_fast"]
             seconds = killer.seconds + (MODEL_SECONDS if mutant is None or mutant.changes_models else 0)
-            code, text = space.run([str(space.build / "bin" / killer.program), f"--gtest_filter={killer.tests}", "--gtest_fail_fast"],
-                                   seconds, env=dict(killer.environment))
+            code, text = space.run(command, seconds, env=dict(killer.environment))
+            if code is None and "building the model" in text:  # on another occasion: it is kept then
+                seconds += MODEL_SECONDS
+                code, text = space.run(command, seconds, env=dict(killer.environment))
             if "the model cannot be built" in text:
                 return outcome(NO_BUILD, "verilator, or the compiler, refuses the RTL")
             if code is None:

@@ -92,7 +92,8 @@ class Workspace:
             text, _ = process.communicate(timeout=seconds)
             return process.returncode, text
         except subprocess.TimeoutExpired:
-            return None, ""
+            os.killpg(process.pid, signal.SIGKILL)
+            return None, process.communicate()[0]
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)

@@ -94,8 +94,12 @@ private:
     auto [least, greatest] = std::minmax_element(elements.begin(), elements.end());
     Parameters parameters = asymmetric8(*least, *greatest);
     std::vector<int64_t> integers;
-    for (double element : elements)
-      integers.push_back(parameters.quantize(element));
+    Tensor rounded = makeTensor(DType::F32, tensorType(value).getShape().vec());
+    for (size_t i = 0; i < elements.size(); ++i) {
+      integers.push_back(parameters.quantize(elements[i]));
+      rounded.data<float>()[i] = static_cast<float>(parameters.real(integers[i]));
+    }
+    result_.constants.emplace_back(value, std::move(rounded));
     return {integer.constant(tensorType(value).getShape(), 8, integers), parameters};
   }
 

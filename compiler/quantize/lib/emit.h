@@ -20,7 +20,7 @@ struct Correspondence {
 struct IntegerModule {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<Correspondence> values; // in program order, without arguments
-  // What the integer weights and biases of convolutions stand for, in place of the real ones.
+  // What integer constants stand for, in place of the real ones: weights, biases, operands.
   std::vector<FloatExecutable::Replacement> constants;
 };
 

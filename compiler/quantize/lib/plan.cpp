@@ -21,6 +21,12 @@ bool isGlobalAverage(Operation *op) {
          llvm::all_of(pool.getPad(), [](int64_t pad) { return pad == 0; });
 }
 
+bool Plan::hasWideTables(Value root) const {
+  while (isa_and_nonnull<tosa::ReshapeOp, tosa::TransposeOp, tosa::SliceOp>(root.getDefiningOp()))
+    root = root.getDefiningOp()->getOperand(0); // has the same parameters
+  return roots.contains(root) || wide.contains(root);
+}
+
 namespace {
 
 // Operators that only move data, or choose among it: the result has the operand's parameters.

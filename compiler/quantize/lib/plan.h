@@ -51,7 +51,7 @@ struct Plan {
   PointwiseAnalysis pointwise;
 
   // Whether tables read `root` with 16 bits; those of 8 bits yield 8.
-  bool hasWideTables(mlir::Value root) const { return roots.contains(root) || wide.contains(root); }
+  bool hasWideTables(mlir::Value root) const;
 
   // Values with parameters of their own, which need a range: arguments, results of anchors, tables
   // and concatenations.

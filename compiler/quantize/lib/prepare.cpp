@@ -89,6 +89,9 @@ public:
         if (!foldIntoConvolution(&op, *affine) && affine->perChannel)
           affineToDepthwise(&op, *affine);
     }
+    for (Operation &op : main_.getBody().front())
+      if (isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp>(op))
+        ownConstants(&op);
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(main_.getBody().front())))
       if (op.use_empty() && !op.hasTrait<OpTrait::IsTerminator>())
         op.erase();
@@ -102,6 +105,17 @@ private:
     if (scalar && tensorType(op->getOperand(2)).getNumElements() < channels)
       op->setOperand(2, floatConstant(builder_, op->getLoc(), {channels},
                                       std::vector<double>(channels, *scalar)));
+  }
+
+  // Integers of shared weights stand for other reals in each convolution.
+  void ownConstants(Operation *op) {
+    for (unsigned i : {1u, 2u}) {
+      Operation *constant = op->getOperand(i).getDefiningOp();
+      if (!constant || !constant->hasTrait<OpTrait::ConstantLike>() || constant->hasOneUse())
+        continue;
+      builder_.setInsertionPoint(op);
+      op->setOperand(i, builder_.clone(*constant)->getResult(0));
+    }
   }
 
   void matmulToConvolution(tosa::MatMulOp matmul) {

@@ -53,18 +53,21 @@ public:
 
   // 16 bits cost about twice the cycles. They are worth it where 8 bits leave the outputs inexact,
   // and where they lessen the noise a good deal: docs/decisions/2026-11-21-quantization.md.
-  Form chooseForm(PrecisionChoice &choice) const {
+  Form chooseForm(std::optional<PrecisionChoice> &choice) const {
     constexpr double exact = 40, worthwhile = 4; // dB
     Rehearsal rehearsal(*executable_, observed_, samples_, threads_);
     Form standard = formOf(Precision::Standard);
-    choice.standard = rehearsal.decibelsOf(standard.integer, standard.parameters);
-    if (choice.standard >= exact)
+    std::optional<double> with8 = rehearsal.decibelsOf(standard.integer, standard.parameters);
+    if (!with8)
+      return standard;
+    choice = PrecisionChoice{Precision::Standard, *with8, std::nullopt};
+    if (*with8 >= exact)
       return standard;
     Form extended = formOf(Precision::Extended);
-    choice.extended = rehearsal.decibelsOf(extended.integer, extended.parameters);
-    if (!(*choice.extended >= choice.standard + worthwhile))
+    choice->extended = rehearsal.decibelsOf(extended.integer, extended.parameters);
+    if (!choice->extended || *choice->extended < *with8 + worthwhile)
       return standard;
-    choice.precision = Precision::Extended;
+    choice->precision = Precision::Extended;
     return extended;
   }
 
@@ -88,11 +91,11 @@ private:
 OwningOpRef<ModuleOp> quantize(ModuleOp module, const CalibrationData &data,
                                const QuantizeOptions &options, QuantizationReport *report) {
   Quantizer quantizer(module, data, options);
-  PrecisionChoice choice;
-  bool isChosen = options.precision == Precision::Automatic;
-  Quantizer::Form form =
-      isChosen ? quantizer.chooseForm(choice) : quantizer.formOf(options.precision);
-  if (report && isChosen)
+  std::optional<PrecisionChoice> choice;
+  Quantizer::Form form = options.precision == Precision::Automatic
+                             ? quantizer.chooseForm(choice)
+                             : quantizer.formOf(options.precision);
+  if (report)
     report->choice = choice;
   if (report && options.layerReport)
     report->layers = quantizer.layersOf(form);

@@ -44,6 +44,7 @@ private:
     const float *__restrict step = step_.data(), *__restrict inverse = inverse_.data();
     for (size_t i = 0; i < count; ++i) {
       float scaled = row[i] * inverse[i];
+      scaled = scaled == scaled ? scaled : 0; // as tables have it
       scaled = scaled < least_ ? least_ : scaled;
       scaled = scaled > greatest_ ? greatest_ : scaled;
       row[i] = (scaled + whole - whole) * step[i];
@@ -93,7 +94,8 @@ std::vector<std::vector<Tensor>> Rehearsal::run(const FloatExecutable &executabl
   return found;
 }
 
-double Rehearsal::decibelsOf(const IntegerModule &integer, const ParameterMap &parameters) const {
+std::optional<double> Rehearsal::decibelsOf(const IntegerModule &integer,
+                                            const ParameterMap &parameters) const {
   llvm::DenseMap<Value, const std::vector<double> *> factors;
   for (const Correspondence &value : integer.values)
     factors[value.real] = &value.channelFactors;
@@ -120,7 +122,10 @@ double Rehearsal::decibelsOf(const IntegerModule &integer, const ParameterMap &p
         signal += x * x;
         noise += error * error;
       }
-  return noise > 0 ? 10 * std::log10(signal / noise) : HUGE_VAL;
+  if (!(signal > 0) || !std::isfinite(noise))
+    return std::nullopt;
+  constexpr double exact = 200;
+  return noise > 0 ? std::min(10 * std::log10(signal / noise), exact) : exact;
 }
 
 } // namespace tilewright::quantization

@@ -7,6 +7,8 @@
 
 #include "emit.h"
 
+#include <optional>
+
 namespace tilewright::quantization {
 
 // What decides a network's answer: its results, or where softmax makes them what softmax reads, to
@@ -21,8 +23,11 @@ public:
             unsigned threads)
       : executable_(executable), observed_(observed), samples_(samples), threads_(threads) {}
 
-  // The signal-to-quantization-noise ratio of all deciding values together, in dB.
-  double decibelsOf(const IntegerModule &integer, const ParameterMap &parameters) const;
+  // The signal-to-quantization-noise ratio of all deciding values together, in dB, 200 at most;
+  // nothing when there is no signal, or what the float network makes of rounded tensors is not
+  // finite.
+  std::optional<double> decibelsOf(const IntegerModule &integer,
+                                   const ParameterMap &parameters) const;
 
 private:
   // The deciding values of each sample that `observed` has them of.

@@ -227,6 +227,7 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
     result.layers.push_back(describe(group));
     if (inPlace.assemblies.contains(group)) {
       result.layers.back().plan = "written in place";
+      result.layers.back().inputBytes = result.layers.back().outputBytes = 0;
       continue;
     }
     try {

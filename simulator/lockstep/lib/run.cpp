@@ -4,9 +4,12 @@
 
 namespace tilewright::lockstep {
 
-// What a run may take beyond the end of the one before it: an engine that waits for its DRAM to be
-// quiet finds a deadlock later than one that knows.
-static constexpr int64_t margin = 16 * DigestSink::window;
+// What a run may take when the one before it ended at `end`: an engine that waits for its DRAM to
+// be quiet finds a deadlock later than one that knows.
+static int64_t boundFor(int64_t end) {
+  constexpr int64_t least = 16 * DigestSink::window;
+  return end + std::max(end, least);
+}
 
 static RunOptions runOptions(const Setup &setup, int64_t bound, RunSink &sink) {
   RunOptions options;
@@ -18,8 +21,8 @@ static RunOptions runOptions(const Setup &setup, int64_t bound, RunSink &sink) {
 
 Outcome run(Engine &engine, const Setup &setup, int64_t end) {
   const int64_t most = setup.options.maxCycles;
-  const bool isBound = end >= 0 && (most == 0 || end + margin < most);
-  Outcome outcome{&engine,       isBound ? end + margin : most,        false, {},
+  const bool isBound = end >= 0 && (most == 0 || boundFor(end) < most);
+  Outcome outcome{&engine,       isBound ? boundFor(end) : most,       false, {},
                   setup.image(), DigestSink(setup.isa.units().size()), "",    {}};
   try {
     outcome.record =

@@ -35,11 +35,11 @@ struct LayerSqnr {
 struct PrecisionChoice {
   Precision precision = Precision::Standard;
   double standard = 0;            // dB
-  std::optional<double> extended; // dB; not tried where standard precision suffices
+  std::optional<double> extended; // dB; of none where standard precision suffices
 };
 
 struct QuantizationReport {
-  std::optional<PrecisionChoice> choice; // of Precision::Automatic
+  std::optional<PrecisionChoice> choice; // of Precision::Automatic, if there was something to go by
   std::vector<LayerSqnr> layers;         // in program order; empty unless asked for
 };
 
