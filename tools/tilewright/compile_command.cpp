@@ -121,9 +121,9 @@ static void checkOutput(const std::string &output, const std::string &model) {
 static std::string tableOf(const QuantizationReport &quantization) {
   std::string table;
   if (const auto &choice = quantization.choice) {
-    bool isExtended = choice->precision == Precision::Extended;
-    table = fmt::format("precision {}: outputs expected at {:.1f} dB with 8 bits between operators",
-                        isExtended ? "extended" : "standard", choice->standard);
+    table = fmt::format("precision {}: rehearsed at {:.1f} dB with 8 bits between operators",
+                        choice->precision == Precision::Extended ? "extended" : "standard",
+                        choice->standard);
     table += choice->extended ? fmt::format(", at {:.1f} dB with 16\n", *choice->extended) : "\n";
   }
   for (const LayerSqnr &layer : quantization.layers)

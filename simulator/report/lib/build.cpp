@@ -150,6 +150,7 @@ Report build(const Program &program, const RunRecord &record, const isa::Isa &is
   Report report;
   report.options = std::move(options);
   describeTarget(report, isa);
+  report.overlays = program.overlays;
   report.stopped = record.stopped;
   report.cycles = record.cycles;
   report.instructions = record.instructions;

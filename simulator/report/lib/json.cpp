@@ -75,6 +75,7 @@ std::string toJson(const Report &report) {
   json["schema"] = "tilewright/report/1";
   json["program"] = report.options.program;
   json["target"] = report.target;
+  json["overlays"] = report.overlays;
   json["isa"] = report.isaName;
   json["isa_hash"] = report.isaHash;
   json["timing_hash"] = report.timingHash;

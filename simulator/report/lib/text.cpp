@@ -36,9 +36,12 @@ static std::string mainStall(const Stalls &stalls) {
 }
 
 static std::string heading(const Report &report) {
-  return fmt::format("{} on {} ({}, hash {}), engine {}\n", escape(report.options.program),
-                     escape(report.target), escape(report.isaName),
-                     escape(report.isaHash.substr(0, 12)), report.options.engine);
+  std::string machine = escape(report.target);
+  for (const std::string &overlay : report.overlays)
+    machine += " + " + escape(overlay);
+  return fmt::format("{} on {} ({}, hash {}), engine {}\n", escape(report.options.program), machine,
+                     escape(report.isaName), escape(report.isaHash.substr(0, 12)),
+                     report.options.engine);
 }
 
 static std::string notes(const Report &report) {

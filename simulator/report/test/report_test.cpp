@@ -60,6 +60,14 @@ TEST(Report, kernelsOfOneLayerShareARow) {
   EXPECT_EQ(report.estimateCycles, apart.estimateCycles);
 }
 
+TEST(Report, namesTheOverlaysOnTheTarget) {
+  Program program = sampleProgram();
+  program.overlays = {"wide.yaml", "odd\n.yaml"};
+  Report report = sampleReport(program);
+  EXPECT_THAT(toText(report), HasSubstr("p.elf on edge16 + wide.yaml + odd\\x0a.yaml ("));
+  EXPECT_EQ(json::parse(toJson(report))["overlays"], json({"wide.yaml", "odd\n.yaml"}));
+}
+
 TEST(Report, unitsAddUpToTheCycles) {
   for (const UnitRow &unit : sampleReport().units) {
     int64_t sum = unit.busy + unit.idle;

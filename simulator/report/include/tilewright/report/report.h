@@ -77,6 +77,7 @@ struct Report {
   Options options;
   std::string target;
   std::string isaName;
+  std::vector<std::string> overlays; // on the target, as the program names them
   std::string isaHash;
   std::string timingHash;
   std::string dram;
