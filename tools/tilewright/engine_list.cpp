@@ -19,11 +19,11 @@ std::vector<std::string> splitEngines(const std::string &list) {
 // "" or what is wrong with the list, as CLI11 asks it.
 static std::string checkEngines(const std::string &list) {
   std::vector<std::string> engines = splitEngines(list);
-  if (engines.size() < 2)
-    return "one engine leaves nothing to compare; give two, as in functional,cycle";
   for (const std::string &engine : engines)
     if (engine != "functional" && engine != "cycle" && engine != "rtl")
       return fmt::format("'{}' is not one of functional, cycle, rtl", escape(engine));
+  if (engines.size() < 2)
+    return "one engine leaves nothing to compare; give two, as in functional,cycle";
   return "";
 }
 

@@ -124,10 +124,11 @@ void fuzz(FuzzOptions options, const EngineMaker &make) {
   for (int kind = 0; kind < lockstep::caseKinds; ++kind)
     kinds += fmt::format("{}{} {}", kind == 0 ? "" : ", ", tally.kinds[kind],
                          lockstep::name(static_cast<lockstep::CaseKind>(kind)));
-  print(fmt::format(
-      "equal: {} programs ({}), {} instructions, {} cycles, {} memory writes, {} stall "
-      "cycles\n",
-      tally.programs, kinds, tally.instructions, tally.cycles, tally.writes, tally.stallCycles));
+  std::string text = fmt::format("equal: {} programs ({}), {} instructions, {} cycles",
+                                 tally.programs, kinds, tally.instructions, tally.cycles);
+  if (tally.writes != 0) // engines without times are compared by values
+    text += fmt::format(", {} memory writes, {} stall cycles", tally.writes, tally.stallCycles);
+  print(text + "\n");
 }
 
 } // namespace tilewright
