@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <future>
 #include <optional>
 
 using namespace mlir;
@@ -75,22 +74,16 @@ template <typename Change>
 std::vector<std::vector<Tensor>> Rehearsal::run(const FloatExecutable &executable,
                                                 const Change &change) const {
   std::vector<std::vector<Tensor>> found = observed_.further;
-  std::vector<std::future<void>> running;
-  for (unsigned thread = 0; thread < threads_; ++thread)
-    running.push_back(std::async(std::launch::async, [&, thread] {
-      FloatExecutable::Workspace workspace;
-      for (size_t sample = thread; sample < found.size(); sample += threads_)
-        executable.run(samples_[sample], workspace, [&](size_t index, Tensor &tensor) {
-          if (index < observed_.watched.size())
-            change(index, tensor);
-          else
-            found[sample][index - observed_.watched.size()] = tensor;
-        });
-    }));
-  for (std::future<void> &share : running)
-    share.wait(); // all of them, before one that failed destroys what the others write to
-  for (std::future<void> &share : running)
-    share.get();
+  shareWork(threads_, [&](unsigned thread) {
+    FloatExecutable::Workspace workspace;
+    for (size_t sample = thread; sample < found.size(); sample += threads_)
+      executable.run(samples_[sample], workspace, [&](size_t index, Tensor &tensor) {
+        if (index < observed_.watched.size())
+          change(index, tensor);
+        else
+          found[sample][index - observed_.watched.size()] = tensor;
+      });
+  });
   return found;
 }
 

@@ -120,23 +120,17 @@ std::vector<Accumulator> accumulate(const FloatExecutable &executable, const Sam
                                     std::vector<std::vector<Tensor>> &further) {
   constexpr size_t lanes = 8;
   std::vector<std::vector<Accumulator>> sums(lanes, empty);
-  std::vector<std::future<void>> running;
-  for (unsigned thread = 0; thread < threads; ++thread)
-    running.push_back(std::async(std::launch::async, [&, thread] {
-      FloatExecutable::Workspace workspace;
-      for (size_t lane = thread; lane < lanes; lane += threads)
-        for (size_t sample = lane; sample < samples.size(); sample += lanes)
-          executable.run(samples[sample], workspace, [&](size_t index, const Tensor &tensor) {
-            if (index < empty.size())
-              sums[lane][index].add(tensor);
-            else if (sample < further.size())
-              further[sample][index - empty.size()] = tensor;
-          });
-    }));
-  for (std::future<void> &share : running)
-    share.wait(); // all of them, before one that failed destroys the sums
-  for (std::future<void> &share : running)
-    share.get();
+  shareWork(threads, [&](unsigned thread) {
+    FloatExecutable::Workspace workspace;
+    for (size_t lane = thread; lane < lanes; lane += threads)
+      for (size_t sample = lane; sample < samples.size(); sample += lanes)
+        executable.run(samples[sample], workspace, [&](size_t index, const Tensor &tensor) {
+          if (index < empty.size())
+            sums[lane][index].add(tensor);
+          else if (sample < further.size())
+            further[sample][index - empty.size()] = tensor;
+        });
+  });
   for (size_t lane = 1; lane < lanes; ++lane)
     for (size_t i = 0; i < empty.size(); ++i)
       sums[0][i].merge(sums[lane][i]);
@@ -176,6 +170,16 @@ struct ScaledHistogram {
 };
 
 } // namespace
+
+void shareWork(unsigned threads, const std::function<void(unsigned thread)> &work) {
+  std::vector<std::future<void>> running;
+  for (unsigned thread = 0; thread < threads; ++thread)
+    running.push_back(std::async(std::launch::async, [&work, thread] { work(thread); }));
+  for (std::future<void> &share : running)
+    share.wait(); // all of them, before one that failed destroys what the others write to
+  for (std::future<void> &share : running)
+    share.get();
+}
 
 std::vector<Value> watchedValues(const Plan &plan) {
   llvm::SetVector<Value> values(plan.ranged.begin(), plan.ranged.end());

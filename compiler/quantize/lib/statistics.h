@@ -7,10 +7,16 @@
 #include "tilewright/compiler/float_execution.h"
 #include "llvm/ADT/DenseMap.h"
 
+#include <functional>
+
 namespace tilewright::quantization {
 
 // The samples as @main's arguments: [sample][argument].
 using Samples = std::vector<std::vector<Tensor>>;
+
+// Calls `work` with the number of each of so many threads, on it; returns or throws when all are
+// done.
+void shareWork(unsigned threads, const std::function<void(unsigned thread)> &work);
 
 // What a run on every sample shows.
 struct Observations {
