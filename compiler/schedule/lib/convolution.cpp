@@ -9,7 +9,7 @@
 //    first.
 // 4. The group's element-wise operations run on the tile; the result tile is stored when all its
 // channels are there.
-#include "lowering.h"
+#include "conv_stage.h"
 
 #include "tilewright/compiler/conv_plan.h"
 #include "tilewright/compiler/estimate.h"
@@ -24,43 +24,20 @@ namespace tilewright {
 
 namespace {
 
-int64_t ceilDiv(int64_t a, int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
+int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// One reduction slice: a tap (or, merged, a row of taps) and a range of its contiguous elements.
-struct Fold {
-  int64_t ky, kx;       // kx is 0 when taps are merged
-  int64_t first, count; // elements of the reduction row
-  int64_t weightRow;    // rows of weights before this fold
-};
-
-struct Span {
-  int64_t begin, end;
-  bool empty() const { return begin >= end; }
-  int64_t size() const { return end - begin; }
-};
-
-// Output positions in [from, to) whose tap k falls inside [0, extent).
-Span validOutputs(int64_t from, int64_t to, int64_t k, int64_t stride, int64_t dilation,
-                  int64_t pad, int64_t extent) {
-  int64_t shift = k * dilation - pad;
-  int64_t begin = std::max(from, ceilDiv(-shift, stride));
-  int64_t end = std::min(to, ceilDiv(extent - shift, stride));
-  return {begin, end};
-}
-
-void append(std::vector<Task> &to, std::vector<Task> &from) {
-  std::move(from.begin(), from.end(), std::back_inserter(to));
-  from.clear();
+mlir::Operation *anchorOf(kernel::GroupOp group) {
+  mlir::Operation *anchor = &group.getBody().front().front();
+  while (!llvm::isa<kernel::Conv2DOp, kernel::MatMulOp>(anchor))
+    anchor = anchor->getNextNode();
+  return anchor;
 }
 
 class Convolution {
 public:
   Convolution(LoweringContext &context, kernel::GroupOp group, Steps &steps)
-      : context_(context), group_(group), steps_(steps) {
-    anchor_ = &group.getBody().front().front();
-    while (!llvm::isa<kernel::Conv2DOp, kernel::MatMulOp>(anchor_))
-      anchor_ = anchor_->getNextNode();
-    describe();
+      : context_(context), group_(group), steps_(steps), anchor_(anchorOf(group)),
+        stage_(context, anchor_, steps, ConvStage::InputFrom::Dram), p_(stage_.problem()) {
     probe();
   }
 
@@ -69,309 +46,26 @@ public:
   void lower(const ConvPlan &plan, bool isTrial);
 
 private:
-  void describe();
   void probe();
-  void skipUnread();
-  void listFolds();
-  int64_t packWeights();
-  void loadInput(Step &step, int64_t n, Span y, Span x);
-  void loadWeights(Step &step, int64_t n, Span channels, Span folds);
   void computeTile(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y, Span x,
                    Span channels, Tile result);
-  void fillTile(std::vector<Task> &out, Span y, Span x, Span channels, const Tile &acc, bool onto);
   void finishTile(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y, Span x, Span part,
                   int64_t firstChannel, const Tile &acc, const Tile &result);
   void storeResult(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y, Span x,
                    Span channels, const Tile &value);
-  int64_t weightRows(Span folds) const;
 
   LoweringContext &context_;
   kernel::GroupOp group_;
   Steps &steps_;
   mlir::Operation *anchor_;
-  mlir::Value input_, weights_;
-  ImageView view_; // of the input
-  int64_t inputZeroPoint_ = 0, weightZeroPoint_ = 0;
-  std::vector<int32_t> bias_;
-  // Only every gatherY_-th row and gatherX_-th column of the tensor is read; p_ speaks of those.
-  int64_t gatherY_ = 1, gatherX_ = 1;
+  ConvStage stage_;
   ConvProblem p_;
   ConvPlan plan_{};
   ElementChain::Shapes shapes_;
-  std::vector<Fold> folds_;
-  int64_t packedWeights_ = 0; // DRAM address
   // What is on chip now.
-  int inputBuffer_ = -1, weightBuffer_ = -1;
-  Span inputY_{0, 0}, inputX_{0, 0}; // input rows and columns of the input tile; columns may lie
-                                     // outside the tensor (padding)
-  Span weightChannels_{0, 0};
-  Span weightFolds_{0, 0};
+  ConvStage::Input input_;
+  ConvStage::Weights weights_;
 };
-
-void Convolution::describe() {
-  p_ = {};
-  p_.dilationY = p_.dilationX = p_.strideY = p_.strideX = p_.kernelHeight = p_.kernelWidth = 1;
-  if (auto conv = llvm::dyn_cast<kernel::Conv2DOp>(anchor_)) {
-    input_ = conv.getX();
-    weights_ = conv.getWeight();
-    view_ = viewOf(input_);
-    p_.inputScattered = view_.channel != 1 && shapeOf(input_)[3] > 1;
-    llvm::ArrayRef<int64_t> x = shapeOf(input_), w = shapeOf(weights_),
-                            y = shapeOf(conv.getResult());
-    p_.batch = x[0], p_.height = x[1], p_.width = x[2], p_.inputChannels = x[3];
-    p_.outputHeight = y[1], p_.outputWidth = y[2], p_.outputChannels = y[3];
-    p_.kernelHeight = w[1], p_.kernelWidth = w[2];
-    p_.strideY = conv.getStride()[0], p_.strideX = conv.getStride()[1];
-    p_.dilationY = conv.getDilation()[0], p_.dilationX = conv.getDilation()[1];
-    p_.padTop = conv.getPad()[0], p_.padLeft = conv.getPad()[2];
-    inputZeroPoint_ = static_cast<int64_t>(conv.getInputZp());
-    weightZeroPoint_ = static_cast<int64_t>(conv.getWeightZp());
-    for (int64_t value : integersOf(conv.getBias()))
-      bias_.push_back(static_cast<int32_t>(value));
-    if (llvm::all_of(bias_, [](int32_t value) { return value == 0; }))
-      bias_.clear();
-    skipUnread();
-    return;
-  }
-  // a [N,H,C] is an image of one row of H pixels; b [N,C,W] are weights of W output channels.
-  auto matmul = llvm::cast<kernel::MatMulOp>(anchor_);
-  input_ = matmul.getA();
-  weights_ = matmul.getB();
-  view_ = {input_, 0, shapeOf(input_)[1] * shapeOf(input_)[2], 0, shapeOf(input_)[2], 1};
-  llvm::ArrayRef<int64_t> a = shapeOf(input_), b = shapeOf(weights_);
-  p_.batch = a[0], p_.height = 1, p_.width = a[1], p_.inputChannels = a[2];
-  p_.outputHeight = 1, p_.outputWidth = a[1], p_.outputChannels = b[2];
-  p_.weightsAreActivations = true;
-  inputZeroPoint_ = static_cast<int64_t>(matmul.getAZp());
-  weightZeroPoint_ = static_cast<int64_t>(matmul.getBZp());
-}
-
-// Pixels between the strides of a one-tap kernel need not come on chip, where a pixel is long
-// enough for a DRAM access.
-void Convolution::skipUnread() {
-  if (static_cast<double>(p_.inputChannels) < context_.machine.accessBytes)
-    return;
-  auto skip = [](int64_t kernel, int64_t pad, int64_t outputs, int64_t &stride, int64_t &size,
-                 int64_t &gather) {
-    if (kernel != 1 || pad != 0 || stride == 1)
-      return;
-    gather = std::exchange(stride, 1);
-    size = outputs;
-  };
-  skip(p_.kernelHeight, p_.padTop, p_.outputHeight, p_.strideY, p_.height, gatherY_);
-  skip(p_.kernelWidth, p_.padLeft, p_.outputWidth, p_.strideX, p_.width, gatherX_);
-}
-
-void Convolution::listFolds() {
-  int64_t rowLength = plan_.mergedTaps ? p_.kernelWidth * p_.inputChannels : p_.inputChannels;
-  int64_t weightRow = 0;
-  for (int64_t ky = 0; ky < p_.kernelHeight; ++ky)
-    for (int64_t kx = 0; kx < (plan_.mergedTaps ? 1 : p_.kernelWidth); ++kx)
-      for (int64_t first = 0; first < rowLength; first += context_.rows) {
-        int64_t count = std::min(context_.rows, rowLength - first);
-        folds_.push_back({ky, kx, first, count, weightRow});
-        weightRow += count;
-      }
-}
-
-// Weights in the order in which the array loads them: for each column tile, each fold's rows of up
-// to `cols` output channels.
-int64_t Convolution::packWeights() {
-  std::string source = constantBytes(weights_), packed;
-  packed.reserve(source.size());
-  int64_t depth = p_.kernelHeight * p_.kernelWidth * p_.inputChannels;
-  for (int64_t channel = 0; channel < p_.outputChannels; channel += context_.cols) {
-    int64_t columns = std::min(context_.cols, p_.outputChannels - channel);
-    for (const Fold &fold : folds_)
-      for (int64_t row = 0; row < fold.count; ++row)
-        for (int64_t column = 0; column < columns; ++column) {
-          int64_t inRow =
-              (fold.ky * p_.kernelWidth + fold.kx) * p_.inputChannels + fold.first + row;
-          packed.push_back(source[static_cast<size_t>((channel + column) * depth + inRow)]);
-        }
-  }
-  return context_.constants.add(std::move(packed));
-}
-
-void Convolution::loadInput(Step &step, int64_t n, Span y, Span x) {
-  Span rows{std::max<int64_t>(0, y.begin * p_.strideY - p_.padTop),
-            std::min(p_.height, (y.end - 1) * p_.strideY - p_.padTop +
-                                    (p_.kernelHeight - 1) * p_.dilationY + 1)};
-  Span columns{x.begin * p_.strideX - p_.padLeft,
-               (x.end - 1) * p_.strideX - p_.padLeft + (p_.kernelWidth - 1) * p_.dilationX + 1};
-  Span inside{std::max<int64_t>(0, columns.begin), std::min(p_.width, columns.end)};
-  if (!plan_.mergedTaps)
-    columns = inside;
-  inputY_ = rows;
-  inputX_ = columns;
-  if (rows.empty() || columns.empty()) { // nothing but padding
-    inputBuffer_ = -1;
-    return;
-  }
-  int64_t pitch = columns.size() * p_.inputChannels;
-  inputBuffer_ = steps_.add(isa::Space::Spad, rows.size() * pitch, "input tile");
-  Tile tile{isa::Space::Spad, inputBuffer_, 0, pitch, p_.inputChannels, 1};
-  auto pad = [&](Span part) {
-    if (part.empty())
-      return;
-    for (int64_t row = 0; row < rows.size(); row += context_.limit("fill", "n1"))
-      step.loads.push_back(
-          context_.form("fill")
-              .build()
-              .buffer("d", inputBuffer_,
-                      row * pitch + (part.begin - columns.begin) * p_.inputChannels)
-              .imm("value", inputZeroPoint_)
-              .imm("n1", std::min(context_.limit("fill", "n1"), rows.size() - row))
-              .imm("n0", part.size() * p_.inputChannels)
-              .reg("n2", 1)
-              .reg("d_s0", 1)
-              .reg("d_s1", pitch));
-  };
-  pad({columns.begin, std::min(columns.end, inside.begin)});
-  pad({std::max(columns.begin, inside.end), columns.end});
-  if (inside.empty())
-    return;
-  tile.offset = (inside.begin - columns.begin) * p_.inputChannels;
-  int64_t first = view_.offset + n * view_.batch + rows.begin * gatherY_ * view_.row +
-                  inside.begin * gatherX_ * view_.column;
-  copyStrided(context_, step.loads, Direction::Load, context_.address(view_.storage) + first, 1,
-              Signedness::Signed, tile,
-              {{rows.size(), gatherY_ * view_.row, pitch},
-               {inside.size(), gatherX_ * view_.column, p_.inputChannels},
-               {p_.inputChannels, view_.channel, 1}});
-}
-
-int64_t Convolution::weightRows(Span folds) const {
-  int64_t rows = 0;
-  for (int64_t i = folds.begin; i < folds.end; ++i)
-    rows += folds_[static_cast<size_t>(i)].count;
-  return rows;
-}
-
-// On chip: for each column tile of the chunk, the rows of these folds.
-void Convolution::loadWeights(Step &step, int64_t n, Span channels, Span folds) {
-  weightChannels_ = channels;
-  weightFolds_ = folds;
-  int64_t depth = p_.kernelHeight * p_.kernelWidth * p_.inputChannels;
-  if (p_.weightsAreActivations) {
-    weightBuffer_ = steps_.add(isa::Space::Spad, depth * channels.size(), "weights");
-    int64_t shape[] = {1, p_.batch, depth, p_.outputChannels};
-    loadBox(context_, step.loads, context_.address(weights_), shape,
-            {{0, n, 0, channels.begin}, {1, 1, depth, channels.size()}}, 1, Signedness::Signed,
-            denseTile(isa::Space::Spad, weightBuffer_, {1, depth, channels.size()}));
-    return;
-  }
-  int64_t rows = weightRows(folds), cols = context_.cols,
-          firstRow = folds_[static_cast<size_t>(folds.begin)].weightRow;
-  weightBuffer_ = steps_.add(isa::Space::Spad, rows * channels.size(), "weights");
-  auto copy = [&](int64_t channel, int64_t tiles, int64_t columns) {
-    if (tiles * columns == 0)
-      return;
-    copyStrided(context_, step.constants, Direction::Load,
-                packedWeights_ + channel * depth + firstRow * columns, 1, Signedness::Signed,
-                {isa::Space::Spad, weightBuffer_, (channel - channels.begin) * rows, 0, 0, 1},
-                {{tiles, depth * columns, rows * columns}, {rows * columns, 1, 1}});
-  };
-  int64_t whole = channels.size() / cols;
-  copy(channels.begin, whole, cols);
-  copy(channels.begin + whole * cols, 1, channels.size() % cols);
-}
-
-// Adds the products of the folds whose weights are on chip; `onto` what earlier ones left.
-void Convolution::fillTile(std::vector<Task> &out, Span y, Span x, Span channels, const Tile &acc,
-                           bool onto) {
-  Span columnSpan = x;
-  auto covers = [&](const Fold &fold) {
-    Span ySpan =
-        validOutputs(y.begin, y.end, fold.ky, p_.strideY, p_.dilationY, p_.padTop, p_.height);
-    Span xSpan = plan_.mergedTaps ? columnSpan
-                                  : validOutputs(x.begin, x.end, fold.kx, p_.strideX, p_.dilationX,
-                                                 p_.padLeft, p_.width);
-    return ySpan.size() == y.size() && xSpan.size() == x.size();
-  };
-  // The fold that comes first overwrites: one that covers the tile; without one, zeros do.
-  int64_t start = weightFolds_.begin;
-  bool accumulate = onto;
-  if (!onto) {
-    while (start < weightFolds_.end &&
-           (inputBuffer_ < 0 || !covers(folds_[static_cast<size_t>(start)])))
-      ++start;
-    accumulate = start == weightFolds_.end;
-  }
-  if (accumulate)
-    start = weightFolds_.begin;
-  if (accumulate && !onto) {
-    for (int64_t row = 0; row < y.size() * x.size(); row += context_.limit("fill.acc", "n1"))
-      out.push_back(
-          context_.form("fill.acc")
-              .build()
-              .buffer("d", acc.buffer, acc.offset + row * acc.s0)
-              .imm("value", 0)
-              .imm("n1", std::min(context_.limit("fill.acc", "n1"), y.size() * x.size() - row))
-              .imm("n0", channels.size())
-              .reg("n2", 1)
-              .reg("d_s0", 1)
-              .reg("d_s1", acc.s0));
-  }
-  if (inputBuffer_ < 0)
-    return;
-  int64_t pitch = inputX_.size() * p_.inputChannels;
-  int64_t rows = weightRows(weightFolds_),
-          firstRow = folds_[static_cast<size_t>(weightFolds_.begin)].weightRow;
-  for (int64_t column = channels.begin; column < channels.end; column += context_.cols) {
-    int64_t count = std::min(context_.cols, channels.end - column);
-    bool adds = accumulate;
-    for (int64_t i = 0; i < weightFolds_.size(); ++i) {
-      const Fold &fold = folds_[static_cast<size_t>(
-          weightFolds_.begin + (start - weightFolds_.begin + i) % weightFolds_.size())];
-      Span ySpan =
-          validOutputs(y.begin, y.end, fold.ky, p_.strideY, p_.dilationY, p_.padTop, p_.height);
-      Span xSpan = plan_.mergedTaps ? x
-                                    : validOutputs(x.begin, x.end, fold.kx, p_.strideX,
-                                                   p_.dilationX, p_.padLeft, p_.width);
-      if (ySpan.empty() || xSpan.empty())
-        continue;
-      int64_t weightAddress, weightStride;
-      if (p_.weightsAreActivations) {
-        weightAddress = fold.first * weightChannels_.size() + (column - weightChannels_.begin);
-        weightStride = weightChannels_.size();
-      } else {
-        weightAddress =
-            (column - weightChannels_.begin) * rows + (fold.weightRow - firstRow) * count;
-        weightStride = count;
-      }
-      out.push_back(context_.form("mload")
-                        .build()
-                        .buffer("w", weightBuffer_, weightAddress)
-                        .imm("k", fold.count)
-                        .imm("n", count)
-                        .reg("w_s0", weightStride)
-                        .reg("w_zp", weightZeroPoint_));
-      int64_t inputRow =
-          ySpan.begin * p_.strideY + fold.ky * p_.dilationY - p_.padTop - inputY_.begin;
-      int64_t inputColumn =
-          xSpan.begin * p_.strideX + fold.kx * p_.dilationX - p_.padLeft - inputX_.begin;
-      TaskForm::Builder task = context_.form("mmul").build();
-      task.buffer("a", inputBuffer_, inputRow * pitch + inputColumn * p_.inputChannels + fold.first)
-          .buffer("d", acc.buffer,
-                  acc.offset + (ySpan.begin - y.begin) * acc.s1 + (xSpan.begin - x.begin) * acc.s0 +
-                      (column - channels.begin))
-          .imm("n1", ySpan.size())
-          .imm("n0", xSpan.size())
-          .imm("k", fold.count)
-          .imm("n", count)
-          .imm("accumulate", adds)
-          .imm("swap", 1)
-          .reg("a_zp", inputZeroPoint_)
-          .reg("a_s0", p_.strideX * p_.inputChannels)
-          .reg("d_s0", acc.s0);
-      if (ySpan.size() > 1)
-        task.reg("a_s1", p_.strideY * pitch).reg("d_s1", acc.s1);
-      out.push_back(task);
-      adds = true;
-    }
-  }
-}
 
 // The result tile [y][x][channels] of a step, in accumulator tiles of at most tileChannels
 // channels.
@@ -383,7 +77,7 @@ void Convolution::computeTile(std::vector<Task> &out, ElementChain &chain, int64
     Tile acc =
         denseTile(isa::Space::Acc,
                   steps_.add(isa::Space::Acc, extent.elements() * 4, "accumulator tile"), extent);
-    fillTile(out, y, x, part, acc, false);
+    stage_.fill(out, input_, weights_, y, x, part, acc, false);
     finishTile(out, chain, n, y, x, part, channels.begin, acc, result);
   }
   if (!chain.resultInAccumulators())
@@ -419,7 +113,7 @@ void Convolution::probe() {
       shapes_[value] = shape;
     }
   ElementChain chain(context_, steps_, group_, anchor_, shapes_, context_.cols);
-  chain.setBias(bias_);
+  chain.setBias(stage_.bias());
   p_.resultBytes = chain.resultBytes();
   p_.resultInAccumulators = chain.resultInAccumulators();
   p_.spadBytesPerElement = chain.spadBytesPerElement();
@@ -430,12 +124,11 @@ void Convolution::probe() {
 void Convolution::lower(const ConvPlan &plan, bool isTrial) {
   plan_ = plan;
   steps_.plan = tilewright::describe(p_, plan_);
-  listFolds();
-  if (!p_.weightsAreActivations)
-    packedWeights_ = isTrial ? context_.constants.end() : packWeights();
+  stage_.listFolds(plan_.mergedTaps, p_.inputChannels);
+  stage_.placeWeights(isTrial);
   ElementChain chain(context_, steps_, group_, anchor_, shapes_,
                      std::min(plan_.tileChannels, context_.channels));
-  chain.setBias(bias_);
+  chain.setBias(stage_.bias());
 
   struct Place {
     int64_t n;
@@ -461,18 +154,18 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
     Tile acc =
         denseTile(isa::Space::Acc,
                   steps_.add(isa::Space::Acc, extent.elements() * 4, "accumulator tile"), extent);
-    auto folds = static_cast<int64_t>(folds_.size());
+    const int64_t folds = stage_.allFolds().size();
     int64_t each = ceilDiv(folds, plan_.weightParts);
     for (int64_t first = 0; first < folds; first += each) {
       steps_.steps.emplace_back();
       Step &step = steps_.steps.back();
       if (steps_.steps.size() == 1)
         chain.prepare(step.constants);
-      loadWeights(step, place.n, chunk, {first, std::min(folds, first + each)});
+      weights_ = stage_.loadWeights(step, place.n, chunk, {first, std::min(folds, first + each)});
       if (loadedPlace != &place)
-        loadInput(step, place.n, place.y, place.x);
+        input_ = stage_.loadInput(step.loads, place.n, place.y, place.x);
       loadedPlace = &place;
-      fillTile(step.compute, place.y, place.x, chunk, acc, first > 0);
+      stage_.fill(step.compute, input_, weights_, place.y, place.x, chunk, acc, first > 0);
       if (first + each < folds)
         continue;
       Tile result = denseTile(isa::Space::Spad, -1, extent);
@@ -493,9 +186,9 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
     if (steps_.steps.size() == 1)
       chain.prepare(step.constants);
     if (loadedChunk != &chunk || (p_.weightsAreActivations && loadedBatch != place.n))
-      loadWeights(step, place.n, chunk, {0, static_cast<int64_t>(folds_.size())});
+      weights_ = stage_.loadWeights(step, place.n, chunk, stage_.allFolds());
     if (loadedPlace != &place)
-      loadInput(step, place.n, place.y, place.x);
+      input_ = stage_.loadInput(step.loads, place.n, place.y, place.x);
     loadedPlace = &place;
     loadedChunk = &chunk;
     loadedBatch = place.n;

@@ -154,4 +154,20 @@ void storeBox(LoweringContext &context, std::vector<Task> &out, int64_t address,
           tile);
 }
 
+void fillSpad(LoweringContext &context, std::vector<Task> &out, int buffer, int64_t offset,
+              int64_t rows, int64_t pitch, int64_t bytes, int64_t value) {
+  const int64_t most = context.limit("fill", "n1"), longest = context.limit("fill", "n0");
+  for (int64_t row = 0; row < rows; row += most)
+    for (int64_t begin = 0; begin < bytes; begin += longest)
+      out.push_back(context.form("fill")
+                        .build()
+                        .buffer("d", buffer, offset + row * pitch + begin)
+                        .imm("value", value)
+                        .imm("n1", std::min(most, rows - row))
+                        .imm("n0", std::min(longest, bytes - begin))
+                        .reg("n2", 1)
+                        .reg("d_s0", 1)
+                        .reg("d_s1", pitch));
+}
+
 } // namespace tilewright

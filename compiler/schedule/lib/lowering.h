@@ -97,6 +97,10 @@ void copyStrided(LoweringContext &context, std::vector<Task> &out, Direction dir
                  int64_t address, int elementBytes, Signedness sign, const Tile &tile,
                  llvm::SmallVector<CopyDim> dims);
 
+// Sets `rows` runs of `bytes` to `value`, each `pitch` after the one before, on the load unit.
+void fillSpad(LoweringContext &context, std::vector<Task> &out, int buffer, int64_t offset,
+              int64_t rows, int64_t pitch, int64_t bytes, int64_t value);
+
 // Per-channel parameters of a rescale, resident on chip for the whole group: blocks of biases,
 // multipliers and shifts.
 struct ChannelBlocks {

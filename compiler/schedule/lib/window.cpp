@@ -4,7 +4,7 @@
 // A step loads a tile of the input for some channels, its columns padded (with the zero point, or
 // the least value for a maximum); the vector unit reduces the taps of each output pixel; the
 // group's element-wise operations follow; the result tile is stored.
-#include "lowering.h"
+#include "window_stage.h"
 
 #include "tilewright/compiler/conv_plan.h"
 #include "tilewright/compiler/frontend.h"
@@ -21,48 +21,30 @@ namespace {
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-struct WindowProblem {
-  int64_t batch, height, width, channels; // channels of the result
-  int64_t inputChannels, multiplier; // depthwise: result channel = input channel * multiplier + m
-  int64_t outputHeight, outputWidth;
-  int64_t kernelHeight, kernelWidth, strideY, strideX, dilationY = 1, dilationX = 1, padTop,
-                                                       padLeft;
-  int64_t padValue = 0;
-  WindowAxis rows() const { return {kernelHeight, strideY, dilationY, padTop, height}; }
-  WindowAxis columns() const { return {kernelWidth, strideX, dilationX, padLeft, width}; }
-};
-
 struct WindowPlan {
   int64_t tileHeight, tileWidth, tileChannels;
 };
 
+mlir::Operation *windowOf(kernel::GroupOp group) {
+  mlir::Operation *anchor = &group.getBody().front().front();
+  while (!llvm::isa<kernel::DepthwiseOp, kernel::MaxPoolOp, kernel::AvgPoolOp>(anchor))
+    anchor = anchor->getNextNode();
+  return anchor;
+}
+
 class Window {
 public:
   Window(LoweringContext &context, kernel::GroupOp group, Steps &steps)
-      : context_(context), group_(group), steps_(steps) {
-    anchor_ = &group.getBody().front().front();
-    while (!llvm::isa<kernel::DepthwiseOp, kernel::MaxPoolOp, kernel::AvgPoolOp>(anchor_))
-      anchor_ = anchor_->getNextNode();
-    describe();
-  }
+      : context_(context), group_(group), steps_(steps), anchor_(windowOf(group)),
+        stage_(context, anchor_, steps), p_(stage_.problem()) {}
   void lower();
 
 private:
-  void describe();
   WindowPlan plan(ElementChain chain);
   int64_t averageBytes() const;
   // Channels that a block of an average's parameters covers.
   int64_t averageChannels() const { return std::min<int64_t>(context_.channels, 64); }
   double cycles(const WindowPlan &plan, ElementChain &chain) const;
-  struct Input {
-    int buffer;
-    int64_t firstRow;              // of the tensor
-    int64_t rowPitch, columnPitch; // bytes
-  };
-  Input loadInput(std::vector<Task> &loads, const Box &box);
-  void reduce(std::vector<Task> &out, const char *instruction, const Box &box, const Extent &extent,
-              const Tile &d, const Input &input, int64_t channel, int64_t weightOffset,
-              kernel::RescaleOp rescale = nullptr);
   void averagePool(std::vector<Task> &out, const Box &box, const Extent &extent, const Tile &sums,
                    const Tile &d, TileOps &ops);
 
@@ -70,45 +52,10 @@ private:
   kernel::GroupOp group_;
   Steps &steps_;
   mlir::Operation *anchor_;
-  WindowProblem p_;
-  mlir::Value input_;
-  std::vector<int32_t> bias_;
-  int64_t inputZeroPoint_ = 0, weightZeroPoint_ = 0;
-  int weightBuffer_ = -1;
+  WindowStage stage_;
+  const WindowProblem &p_;
   std::map<int64_t, ChannelBlocks> averages_; // by number of valid taps
 };
-
-void Window::describe() {
-  input_ = anchor_->getOperand(0);
-  llvm::ArrayRef<int64_t> x = shapeOf(input_), y = shapeOf(anchor_->getResult(0));
-  p_.batch = x[0], p_.height = x[1], p_.width = x[2], p_.inputChannels = x[3];
-  p_.outputHeight = y[1], p_.outputWidth = y[2], p_.channels = y[3];
-  p_.multiplier = p_.channels / p_.inputChannels;
-  auto geometry = [&](llvm::ArrayRef<int64_t> kernel, llvm::ArrayRef<int64_t> stride,
-                      llvm::ArrayRef<int64_t> pad) {
-    p_.kernelHeight = kernel[0], p_.kernelWidth = kernel[1];
-    p_.strideY = stride[0], p_.strideX = stride[1];
-    p_.padTop = pad[0], p_.padLeft = pad[2];
-  };
-  if (auto depthwise = llvm::dyn_cast<kernel::DepthwiseOp>(anchor_)) {
-    geometry(shapeOf(depthwise.getWeight()).take_front(2), depthwise.getStride(),
-             depthwise.getPad());
-    p_.dilationY = depthwise.getDilation()[0], p_.dilationX = depthwise.getDilation()[1];
-    inputZeroPoint_ = p_.padValue = static_cast<int64_t>(depthwise.getInputZp());
-    weightZeroPoint_ = static_cast<int64_t>(depthwise.getWeightZp());
-    for (int64_t value : integersOf(depthwise.getBias()))
-      bias_.push_back(static_cast<int32_t>(value));
-    if (llvm::all_of(bias_, [](int32_t value) { return value == 0; }))
-      bias_.clear();
-  } else if (auto pool = llvm::dyn_cast<kernel::AvgPoolOp>(anchor_)) {
-    geometry(pool.getKernel(), pool.getStride(), pool.getPad());
-    inputZeroPoint_ = p_.padValue = static_cast<int64_t>(pool.getInputZp());
-  } else {
-    auto max = llvm::cast<kernel::MaxPoolOp>(anchor_);
-    geometry(max.getKernel(), max.getStride(), max.getPad());
-    p_.padValue = -128;
-  }
-}
 
 // Time of a plan when DRAM and the vector unit each run at their own pace, with the first load and
 // the last store in the open.
@@ -174,9 +121,7 @@ int64_t Window::averageBytes() const {
 WindowPlan Window::plan(ElementChain chain) {
   const isa::Memory &spad = context_.isa.memory(isa::Space::Spad),
                     &acc = context_.isa.memory(isa::Space::Acc);
-  int64_t weights =
-      llvm::isa<kernel::DepthwiseOp>(anchor_) ? p_.kernelHeight * p_.kernelWidth * p_.channels : 0;
-  int64_t resident = weights + chain.residentBytes() + averageBytes();
+  int64_t resident = stage_.weightBytes() + chain.residentBytes() + averageBytes();
   bool throughAcc = llvm::isa<kernel::AvgPoolOp>(anchor_) ||
                     (llvm::isa<kernel::DepthwiseOp>(anchor_) && !chain.leadingRescale());
   int64_t accElements =
@@ -254,92 +199,6 @@ WindowPlan Window::plan(ElementChain chain) {
   return best;
 }
 
-// Rows are clipped to the tensor (the taps outside are left out of the reduction), columns are
-// padded.
-Window::Input Window::loadInput(std::vector<Task> &loads, const Box &box) {
-  int64_t y0 = box.start[1] * p_.strideY - p_.padTop, x0 = box.start[2] * p_.strideX - p_.padLeft;
-  int64_t width = inputExtent(box.size[2], p_.strideX, p_.kernelWidth, p_.dilationX);
-  int64_t channels = box.size[3];
-  int64_t yBegin = std::max<int64_t>(0, y0);
-  int64_t yEnd =
-      std::min(p_.height, y0 + inputExtent(box.size[1], p_.strideY, p_.kernelHeight, p_.dilationY));
-  int64_t xBegin = std::max<int64_t>(0, x0), xEnd = std::min(p_.width, x0 + width);
-  int64_t height = std::max<int64_t>(1, yEnd - yBegin);
-  Input input{-1, yBegin, width * channels, channels};
-  input.buffer = steps_.add(isa::Space::Spad, height * input.rowPitch, "input tile");
-  auto fill = [&](int64_t column, int64_t columns) {
-    int64_t most = context_.limit("fill", "n1"), longest = context_.limit("fill", "n0");
-    int64_t run = columns * channels;
-    for (int64_t r = 0; r < height; r += most)
-      for (int64_t c = 0; c < run; c += longest)
-        loads.push_back(context_.form("fill")
-                            .build()
-                            .buffer("d", input.buffer, r * input.rowPitch + column * channels + c)
-                            .imm("value", p_.padValue)
-                            .imm("n1", std::min(most, height - r))
-                            .imm("n0", std::min(longest, run - c))
-                            .reg("n2", 1)
-                            .reg("d_s0", 1)
-                            .reg("d_s1", input.rowPitch));
-  };
-  if (yBegin >= yEnd || xBegin >= xEnd) {
-    fill(0, width);
-    return input;
-  }
-  fill(0, xBegin - x0);
-  fill(xEnd - x0, x0 + width - xEnd);
-  int64_t inputChannel = box.start[3] / p_.multiplier, inputChannels = channels / p_.multiplier;
-  ImageView view = viewOf(input_);
-  int64_t address = context_.address(view.storage);
-  int64_t offset = view.offset + box.start[0] * view.batch + yBegin * view.row +
-                   xBegin * view.column + inputChannel;
-  for (int64_t m = 0; m < p_.multiplier; ++m) {
-    Tile tile{isa::Space::Spad, input.buffer, (xBegin - x0) * channels + m, 0, 0, 1};
-    copyStrided(context_, loads, Direction::Load, address + offset, 1, Signedness::Signed, tile,
-                {{yEnd - yBegin, view.row, input.rowPitch},
-                 {xEnd - xBegin, view.column, channels},
-                 {inputChannels, 1, p_.multiplier}});
-  }
-  return input;
-}
-
-// One instruction for each run of output rows whose taps inside the tensor are the same ones.
-void Window::reduce(std::vector<Task> &out, const char *instruction, const Box &box,
-                    const Extent &extent, const Tile &d, const Input &input, int64_t channel,
-                    int64_t weightOffset, kernel::RescaleOp rescale) {
-  auto tapsOf = [&](int64_t row) { return tapsInside(p_.rows(), box.start[1] + row); };
-  for (int64_t row = 0; row < extent.n1;) {
-    const auto [first, taps] = tapsOf(row);
-    int64_t rows = 1;
-    while (row + rows < extent.n1 && tapsOf(row + rows) == Taps{first, taps})
-      ++rows;
-    int64_t inputRow = taps == 0 ? 0
-                                 : (box.start[1] + row) * p_.strideY - p_.padTop +
-                                       first * p_.dilationY - input.firstRow;
-    TaskForm::Builder task = context_.form(instruction).build();
-    task.buffer("a", input.buffer, inputRow * input.rowPitch + channel)
-        .buffer("d", d.buffer, d.offset + row * d.s1);
-    task.imm("n0", extent.n0).imm("nc", extent.nc).reg("n1", rows);
-    task.reg("k1", taps).reg("k0", p_.kernelWidth);
-    task.reg("a_k1", p_.dilationY * input.rowPitch).reg("a_k0", p_.dilationX * input.columnPitch);
-    task.reg("a_s1", p_.strideY * input.rowPitch).reg("a_s0", p_.strideX * input.columnPitch);
-    task.reg("d_s1", d.s1).reg("d_s0", d.s0);
-    if (rescale)
-      task.reg("d_zp", static_cast<int64_t>(rescale.getOutputZp()))
-          .reg("lo", static_cast<int64_t>(rescale.getLo()))
-          .reg("hi", static_cast<int64_t>(rescale.getHi()));
-    if (weightOffset >= 0) {
-      int64_t weightRow = p_.kernelWidth * p_.channels;
-      task.buffer("b", weightBuffer_, weightOffset + first * weightRow);
-      task.reg("b_k1", weightRow).reg("b_k0", p_.channels).reg("b_zp", weightZeroPoint_);
-    }
-    if (!llvm::isa<kernel::MaxPoolOp>(anchor_))
-      task.reg("a_zp", inputZeroPoint_);
-    out.push_back(task);
-    row += rows;
-  }
-}
-
 // TOSA 1.0, AVG_POOL2D: the sum is divided by the number of taps inside the tensor, as a
 // multiplication by reciprocal_scale of that number. Pixels with the same number of taps form
 // rectangles (interior, edges, corners); each is one rescale.
@@ -400,7 +259,7 @@ void Window::lower() {
                                 ceilDiv(p_.channels, plan.tileChannels),
                             plan.tileHeight, plan.tileWidth, plan.tileChannels);
   ElementChain chain(context_, steps_, group_, anchor_, shapes, block);
-  chain.setBias(bias_);
+  chain.setBias(stage_.bias());
   kernel::RescaleOp leading =
       llvm::isa<kernel::DepthwiseOp>(anchor_) ? chain.leadingRescale() : nullptr;
   bool isDepthwise = llvm::isa<kernel::DepthwiseOp>(anchor_),
@@ -414,15 +273,7 @@ void Window::lower() {
           steps_.steps.emplace_back();
           Step &step = steps_.steps.back();
           if (steps_.steps.size() == 1) {
-            if (isDepthwise) {
-              std::string weights =
-                  constantBytes(anchor_->getOperand(1)); // [KH,KW,C,M]: result channels in order
-              int64_t size = static_cast<int64_t>(weights.size());
-              weightBuffer_ = steps_.add(isa::Space::Spad, size, "weights");
-              copyStrided(context_, step.constants, Direction::Load,
-                          context_.constants.add(std::move(weights)), 1, Signedness::Signed,
-                          {isa::Space::Spad, weightBuffer_, 0, 0, 0, 1}, {{size, 1, 1}});
-            }
+            stage_.loadWeights(step.constants);
             chain.prepare(step.constants);
           }
           Box box{{n, y, x, c},
@@ -430,7 +281,7 @@ void Window::lower() {
                    std::min(plan.tileWidth, p_.outputWidth - x),
                    std::min(plan.tileChannels, p_.channels - c)}};
           Extent whole{box.size[1], box.size[2], box.size[3]};
-          Input input = loadInput(step.loads, box);
+          WindowStage::Input input = stage_.loadInput(step.loads, box);
           chain.loadOperands(step.loads, box);
           Tile result = denseTile(isa::Space::Spad, -1, whole);
           if (!chain.resultInAccumulators())
@@ -455,7 +306,8 @@ void Window::lower() {
                                   steps_.add(isa::Space::Spad, extent.elements(), "depthwise tile"),
                                   extent);
               chain.ops().selectBlock(step.compute, chain.blocksOf(leading), c + part);
-              reduce(step.compute, "vdw.i8", box, extent, value, input, part, c + part, leading);
+              stage_.reduce(step.compute, "vdw.i8", box, extent, value, input, part, c + part,
+                            leading);
               value = chain.run(step.compute, value, extent, part, slice, true);
               if (chain.resultInAccumulators())
                 storePart(value, part, extent);
@@ -465,8 +317,8 @@ void Window::lower() {
               value = denseTile(
                   isa::Space::Acc,
                   steps_.add(isa::Space::Acc, extent.elements() * 4, "accumulator tile"), extent);
-              reduce(step.compute, isDepthwise ? "vdw" : "vsumpool", box, extent, value, input,
-                     part, isDepthwise ? c + part : -1);
+              stage_.reduce(step.compute, isDepthwise ? "vdw" : "vsumpool", box, extent, value,
+                            input, part, c + part);
             }
             if (!isDepthwise) {
               // 8-bit anchors: the window's own result, then the operations that follow.
@@ -479,7 +331,7 @@ void Window::lower() {
               if (isAverage)
                 averagePool(step.compute, box, extent, value, pooled, chain.ops());
               else
-                reduce(step.compute, "vmaxpool", box, extent, pooled, input, part, -1);
+                stage_.reduce(step.compute, "vmaxpool", box, extent, pooled, input, part, c + part);
               value = pooled;
             }
             value = chain.run(step.compute, value, extent, part, slice);

@@ -1,0 +1,302 @@
+#include "conv_stage.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tilewright {
+
+static int64_t ceilDiv(int64_t a, int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
+
+// Output positions in [from, to) whose tap k falls inside [0, extent).
+static Span validOutputs(Span outputs, int64_t k, int64_t stride, int64_t dilation, int64_t pad,
+                         int64_t extent) {
+  int64_t shift = k * dilation - pad;
+  return {std::max(outputs.begin, ceilDiv(-shift, stride)),
+          std::min(outputs.end, ceilDiv(extent - shift, stride))};
+}
+
+void append(std::vector<Task> &to, std::vector<Task> &from) {
+  std::move(from.begin(), from.end(), std::back_inserter(to));
+  from.clear();
+}
+
+ConvStage::ConvStage(LoweringContext &context, mlir::Operation *anchor, Steps &steps,
+                     InputFrom from)
+    : context_(context), anchor_(anchor), steps_(steps) {
+  describe(from);
+}
+
+void ConvStage::describe(InputFrom from) {
+  p_.dilationY = p_.dilationX = p_.strideY = p_.strideX = p_.kernelHeight = p_.kernelWidth = 1;
+  if (auto conv = llvm::dyn_cast<kernel::Conv2DOp>(anchor_)) {
+    input_ = conv.getX();
+    weights_ = conv.getWeight();
+    view_ = viewOf(input_);
+    p_.inputScattered = view_.channel != 1 && shapeOf(input_)[3] > 1;
+    llvm::ArrayRef<int64_t> x = shapeOf(input_), w = shapeOf(weights_),
+                            y = shapeOf(conv.getResult());
+    p_.batch = x[0], p_.height = x[1], p_.width = x[2], p_.inputChannels = x[3];
+    p_.outputHeight = y[1], p_.outputWidth = y[2], p_.outputChannels = y[3];
+    p_.kernelHeight = w[1], p_.kernelWidth = w[2];
+    p_.strideY = conv.getStride()[0], p_.strideX = conv.getStride()[1];
+    p_.dilationY = conv.getDilation()[0], p_.dilationX = conv.getDilation()[1];
+    p_.padTop = conv.getPad()[0], p_.padLeft = conv.getPad()[2];
+    inputZeroPoint_ = static_cast<int64_t>(conv.getInputZp());
+    weightZeroPoint_ = static_cast<int64_t>(conv.getWeightZp());
+    for (int64_t value : integersOf(conv.getBias()))
+      bias_.push_back(static_cast<int32_t>(value));
+    if (llvm::all_of(bias_, [](int32_t value) { return value == 0; }))
+      bias_.clear();
+    if (from == InputFrom::Dram)
+      skipUnread();
+    return;
+  }
+  // a [N,H,C] is an image of one row of H pixels; b [N,C,W] are weights of W output channels.
+  auto matmul = llvm::cast<kernel::MatMulOp>(anchor_);
+  input_ = matmul.getA();
+  weights_ = matmul.getB();
+  view_ = {input_, 0, shapeOf(input_)[1] * shapeOf(input_)[2], 0, shapeOf(input_)[2], 1};
+  llvm::ArrayRef<int64_t> a = shapeOf(input_), b = shapeOf(weights_);
+  p_.batch = a[0], p_.height = 1, p_.width = a[1], p_.inputChannels = a[2];
+  p_.outputHeight = 1, p_.outputWidth = a[1], p_.outputChannels = b[2];
+  p_.weightsAreActivations = true;
+  inputZeroPoint_ = static_cast<int64_t>(matmul.getAZp());
+  weightZeroPoint_ = static_cast<int64_t>(matmul.getBZp());
+}
+
+// Pixels between the strides of a one-tap kernel need not come on chip, where a pixel is long
+// enough for a DRAM access.
+void ConvStage::skipUnread() {
+  if (static_cast<double>(p_.inputChannels) < context_.machine.accessBytes)
+    return;
+  auto skip = [](int64_t kernel, int64_t pad, int64_t outputs, int64_t &stride, int64_t &size,
+                 int64_t &gather) {
+    if (kernel != 1 || pad != 0 || stride == 1)
+      return;
+    gather = std::exchange(stride, 1);
+    size = outputs;
+  };
+  skip(p_.kernelHeight, p_.padTop, p_.outputHeight, p_.strideY, p_.height, gatherY_);
+  skip(p_.kernelWidth, p_.padLeft, p_.outputWidth, p_.strideX, p_.width, gatherX_);
+}
+
+void ConvStage::listFolds(bool mergedTaps, int64_t channelChunk) {
+  mergedTaps_ = mergedTaps;
+  channelChunk_ = channelChunk;
+  folds_.clear();
+  int64_t rowLength = mergedTaps ? p_.kernelWidth * p_.inputChannels : p_.inputChannels;
+  int64_t chunk = mergedTaps ? rowLength : channelChunk;
+  int64_t weightRow = 0;
+  for (int64_t begin = 0; begin < rowLength; begin += chunk)
+    for (int64_t ky = 0; ky < p_.kernelHeight; ++ky)
+      for (int64_t kx = 0; kx < (mergedTaps ? 1 : p_.kernelWidth); ++kx)
+        for (int64_t first = begin; first < std::min(rowLength, begin + chunk);
+             first += context_.rows) {
+          int64_t count = std::min(context_.rows, std::min(rowLength, begin + chunk) - first);
+          folds_.push_back({ky, kx, first, count, weightRow});
+          weightRow += count;
+        }
+}
+
+Span ConvStage::foldsOfChunk(int64_t chunk) const {
+  auto belongs = [&](const Fold &fold) { return fold.first / channelChunk_ == chunk; };
+  auto begin = std::find_if(folds_.begin(), folds_.end(), belongs);
+  return {begin - folds_.begin(), std::find_if_not(begin, folds_.end(), belongs) - folds_.begin()};
+}
+
+void ConvStage::placeWeights(bool isTrial) {
+  if (!p_.weightsAreActivations)
+    weightAddress_ = isTrial ? context_.constants.end() : context_.constants.add(packedWeights());
+}
+
+// In the order in which the array loads them: for each column tile, each fold's rows of up to
+// `cols` output channels.
+std::string ConvStage::packedWeights() const {
+  std::string source = constantBytes(weights_), packed;
+  packed.reserve(source.size());
+  int64_t depth = p_.kernelHeight * p_.kernelWidth * p_.inputChannels;
+  for (int64_t channel = 0; channel < p_.outputChannels; channel += context_.cols) {
+    int64_t columns = std::min(context_.cols, p_.outputChannels - channel);
+    for (const Fold &fold : folds_)
+      for (int64_t row = 0; row < fold.count; ++row)
+        for (int64_t column = 0; column < columns; ++column) {
+          int64_t inRow =
+              (fold.ky * p_.kernelWidth + fold.kx) * p_.inputChannels + fold.first + row;
+          packed.push_back(source[static_cast<size_t>((channel + column) * depth + inRow)]);
+        }
+  }
+  return packed;
+}
+
+Span ConvStage::inputRows(Span y) const {
+  return {std::max<int64_t>(0, y.begin * p_.strideY - p_.padTop),
+          std::min(p_.height, (y.end - 1) * p_.strideY - p_.padTop +
+                                  (p_.kernelHeight - 1) * p_.dilationY + 1)};
+}
+
+ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span y, Span x) {
+  Span rows = inputRows(y);
+  Span columns{x.begin * p_.strideX - p_.padLeft,
+               (x.end - 1) * p_.strideX - p_.padLeft + (p_.kernelWidth - 1) * p_.dilationX + 1};
+  Span inside{std::max<int64_t>(0, columns.begin), std::min(p_.width, columns.end)};
+  if (!mergedTaps_)
+    columns = inside;
+  const int64_t pixel = p_.inputChannels, pitch = columns.size() * pixel;
+  Input input{-1, rows, columns, pitch, pixel, 0};
+  if (rows.empty() || columns.empty())
+    return input;
+  input.buffer = steps_.add(isa::Space::Spad, rows.size() * pitch, "input tile");
+  Tile tile{isa::Space::Spad, input.buffer, 0, pitch, pixel, 1};
+  auto pad = [&](Span part) {
+    if (!part.empty())
+      fillSpad(context_, loads, input.buffer, (part.begin - columns.begin) * pixel, rows.size(),
+               pitch, part.size() * pixel, inputZeroPoint_);
+  };
+  pad({columns.begin, std::min(columns.end, inside.begin)});
+  pad({std::max(columns.begin, inside.end), columns.end});
+  if (inside.empty())
+    return input;
+  tile.offset = (inside.begin - columns.begin) * pixel;
+  int64_t first = view_.offset + n * view_.batch + rows.begin * gatherY_ * view_.row +
+                  inside.begin * gatherX_ * view_.column;
+  copyStrided(context_, loads, Direction::Load, context_.address(view_.storage) + first, 1,
+              Signedness::Signed, tile,
+              {{rows.size(), gatherY_ * view_.row, pitch},
+               {inside.size(), gatherX_ * view_.column, pixel},
+               {pixel, view_.channel, 1}});
+  return input;
+}
+
+int64_t ConvStage::weightRows(Span folds) const {
+  int64_t rows = 0;
+  for (int64_t i = folds.begin; i < folds.end; ++i)
+    rows += folds_[static_cast<size_t>(i)].count;
+  return rows;
+}
+
+ConvStage::Weights ConvStage::loadWeights(Step &step, int64_t n, Span channels, Span folds) {
+  Weights weights{-1, channels, folds};
+  int64_t depth = p_.kernelHeight * p_.kernelWidth * p_.inputChannels;
+  if (p_.weightsAreActivations) {
+    weights.buffer = steps_.add(isa::Space::Spad, depth * channels.size(), "weights");
+    int64_t shape[] = {1, p_.batch, depth, p_.outputChannels};
+    loadBox(context_, step.loads, context_.address(weights_), shape,
+            {{0, n, 0, channels.begin}, {1, 1, depth, channels.size()}}, 1, Signedness::Signed,
+            denseTile(isa::Space::Spad, weights.buffer, {1, depth, channels.size()}));
+    return weights;
+  }
+  int64_t rows = weightRows(folds), cols = context_.cols,
+          firstRow = folds_[static_cast<size_t>(folds.begin)].weightRow;
+  weights.buffer = steps_.add(isa::Space::Spad, rows * channels.size(), "weights");
+  auto copy = [&](int64_t channel, int64_t tiles, int64_t columns) {
+    if (tiles * columns == 0)
+      return;
+    copyStrided(context_, step.constants, Direction::Load,
+                weightAddress_ + channel * depth + firstRow * columns, 1, Signedness::Signed,
+                {isa::Space::Spad, weights.buffer, (channel - channels.begin) * rows, 0, 0, 1},
+                {{tiles, depth * columns, rows * columns}, {rows * columns, 1, 1}});
+  };
+  int64_t whole = channels.size() / cols;
+  copy(channels.begin, whole, cols);
+  copy(channels.begin + whole * cols, 1, channels.size() % cols);
+  return weights;
+}
+
+Span ConvStage::outputRows(Span y, const Fold &fold) const {
+  return validOutputs(y, fold.ky, p_.strideY, p_.dilationY, p_.padTop, p_.height);
+}
+
+// Merged taps have padding on chip.
+Span ConvStage::outputColumns(Span x, const Fold &fold) const {
+  return mergedTaps_ ? x : validOutputs(x, fold.kx, p_.strideX, p_.dilationX, p_.padLeft, p_.width);
+}
+
+void ConvStage::clear(std::vector<Task> &out, int64_t pixels, int64_t channels, const Tile &acc) {
+  const int64_t most = context_.limit("fill.acc", "n1");
+  for (int64_t row = 0; row < pixels; row += most)
+    out.push_back(context_.form("fill.acc")
+                      .build()
+                      .buffer("d", acc.buffer, acc.offset + row * acc.s0)
+                      .imm("value", 0)
+                      .imm("n1", std::min(most, pixels - row))
+                      .imm("n0", channels)
+                      .reg("n2", 1)
+                      .reg("d_s0", 1)
+                      .reg("d_s1", acc.s0));
+}
+
+void ConvStage::fill(std::vector<Task> &out, const Input &input, const Weights &weights, Span y,
+                     Span x, Span channels, const Tile &acc, bool onto) {
+  auto foldAt = [&](int64_t i) -> const Fold & { return folds_[static_cast<size_t>(i)]; };
+  const Span folds = weights.folds;
+  // The fold that comes first overwrites: one that covers the tile; without one, zeros do.
+  int64_t start = folds.begin;
+  bool accumulate = onto;
+  if (!onto) {
+    auto covers = [&](const Fold &fold) {
+      return outputRows(y, fold).size() == y.size() && outputColumns(x, fold).size() == x.size();
+    };
+    while (start < folds.end && (input.buffer < 0 || !covers(foldAt(start))))
+      ++start;
+    accumulate = start == folds.end;
+  }
+  if (accumulate)
+    start = folds.begin;
+  if (accumulate && !onto)
+    clear(out, y.size() * x.size(), channels.size(), acc);
+  if (input.buffer < 0)
+    return;
+  const int64_t rows = weightRows(folds), firstRow = foldAt(folds.begin).weightRow;
+  for (int64_t column = channels.begin; column < channels.end; column += context_.cols) {
+    int64_t count = std::min(context_.cols, channels.end - column);
+    bool adds = accumulate;
+    for (int64_t i = 0; i < folds.size(); ++i) {
+      const Fold &fold = foldAt(folds.begin + (start - folds.begin + i) % folds.size());
+      Span ySpan = outputRows(y, fold), xSpan = outputColumns(x, fold);
+      if (ySpan.empty() || xSpan.empty())
+        continue;
+      int64_t weightAddress, weightStride;
+      if (p_.weightsAreActivations) {
+        weightAddress = fold.first * weights.channels.size() + (column - weights.channels.begin);
+        weightStride = weights.channels.size();
+      } else {
+        weightAddress =
+            (column - weights.channels.begin) * rows + (fold.weightRow - firstRow) * count;
+        weightStride = count;
+      }
+      out.push_back(context_.form("mload")
+                        .build()
+                        .buffer("w", weights.buffer, weightAddress)
+                        .imm("k", fold.count)
+                        .imm("n", count)
+                        .reg("w_s0", weightStride)
+                        .reg("w_zp", weightZeroPoint_));
+      int64_t inputRow =
+          ySpan.begin * p_.strideY + fold.ky * p_.dilationY - p_.padTop - input.y.begin;
+      int64_t inputColumn =
+          xSpan.begin * p_.strideX + fold.kx * p_.dilationX - p_.padLeft - input.x.begin;
+      TaskForm::Builder task = context_.form("mmul").build();
+      task.buffer("a", input.buffer,
+                  inputRow * input.rowPitch + inputColumn * input.columnPitch + fold.first -
+                      input.firstChannel)
+          .buffer("d", acc.buffer,
+                  acc.offset + (ySpan.begin - y.begin) * acc.s1 + (xSpan.begin - x.begin) * acc.s0 +
+                      (column - channels.begin))
+          .imm("n1", ySpan.size())
+          .imm("n0", xSpan.size())
+          .imm("k", fold.count)
+          .imm("n", count)
+          .imm("accumulate", adds)
+          .imm("swap", 1)
+          .reg("a_zp", inputZeroPoint_)
+          .reg("a_s0", p_.strideX * input.columnPitch)
+          .reg("d_s0", acc.s0);
+      if (ySpan.size() > 1)
+        task.reg("a_s1", p_.strideY * input.rowPitch).reg("d_s1", acc.s1);
+      out.push_back(task);
+      adds = true;
+    }
+  }
+}
+
+} // namespace tilewright

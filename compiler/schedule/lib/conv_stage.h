@@ -1,0 +1,93 @@
+// A convolution or matrix product as work of the matrix unit: its folds, its weights in the order
+// of the folds, and the instructions that fill a tile of accumulators from an input tile on chip.
+// Which tiles there are and in which order they are made is up to the caller.
+#pragma once
+
+#include "lowering.h"
+
+#include "tilewright/compiler/conv_plan.h"
+
+#include <vector>
+
+namespace tilewright {
+
+struct Span {
+  int64_t begin, end;
+  bool empty() const { return begin >= end; }
+  int64_t size() const { return end - begin; }
+};
+
+// Moves the tasks of `from` behind those of `to`.
+void append(std::vector<Task> &to, std::vector<Task> &from);
+
+class ConvStage {
+public:
+  // `anchor`: kernel.conv2d or kernel.matmul. An input that is made on chip has all its pixels;
+  // of one in DRAM, those that a stride passes over may be left there.
+  enum class InputFrom { Dram, Chip };
+  ConvStage(LoweringContext &context, mlir::Operation *anchor, Steps &steps, InputFrom from);
+
+  const ConvProblem &problem() const { return p_; }
+  const std::vector<int32_t> &bias() const { return bias_; } // empty: zeros
+
+  // Cuts the reduction into folds of at most `rows` elements: taps one by one, or merged along x.
+  // The folds of the first `channelChunk` input channels come first, then those of the next.
+  void listFolds(bool mergedTaps, int64_t channelChunk);
+  Span allFolds() const { return {0, static_cast<int64_t>(folds_.size())}; }
+  Span foldsOfChunk(int64_t chunk) const;
+  // Gives the weights their place in DRAM. In a trial they get an address and no bytes.
+  void placeWeights(bool isTrial);
+
+  // Input rows and columns [y][x][channel] on chip. Columns may lie outside the tensor (padding).
+  struct Input {
+    int buffer = -1; // -1: nothing but padding
+    Span y{0, 0}, x{0, 0};
+    int64_t rowPitch = 0, columnPitch = 0; // bytes
+    int64_t firstChannel = 0;
+  };
+  // For each column tile of the channels, the rows of these folds.
+  struct Weights {
+    int buffer = -1;
+    Span channels{0, 0}, folds{0, 0};
+  };
+  // Input rows inside the tensor that output rows `y` need.
+  Span inputRows(Span y) const;
+  Input loadInput(std::vector<Task> &loads, int64_t n, Span y, Span x);
+  Weights loadWeights(Step &step, int64_t n, Span channels, Span folds);
+  // Adds the products of the folds whose weights are on chip; `onto` what earlier ones left. `acc`
+  // begins at the first of y, x and channels.
+  void fill(std::vector<Task> &out, const Input &input, const Weights &weights, Span y, Span x,
+            Span channels, const Tile &acc, bool onto);
+
+private:
+  // One reduction slice: a tap (or, merged, a row of taps) and a range of its contiguous elements.
+  struct Fold {
+    int64_t ky, kx;       // kx is 0 when taps are merged
+    int64_t first, count; // elements of the reduction row
+    int64_t weightRow;    // rows of weights before this fold
+  };
+  void describe(InputFrom from);
+  void skipUnread();
+  std::string packedWeights() const;
+  int64_t weightRows(Span folds) const;
+  Span outputRows(Span y, const Fold &fold) const;
+  Span outputColumns(Span x, const Fold &fold) const;
+  void clear(std::vector<Task> &out, int64_t pixels, int64_t channels, const Tile &acc);
+
+  LoweringContext &context_;
+  mlir::Operation *anchor_;
+  Steps &steps_;
+  mlir::Value input_, weights_;
+  ImageView view_; // of the input
+  int64_t inputZeroPoint_ = 0, weightZeroPoint_ = 0;
+  std::vector<int32_t> bias_;
+  // Only every gatherY_-th row and gatherX_-th column of the tensor is read; p_ speaks of those.
+  int64_t gatherY_ = 1, gatherX_ = 1;
+  ConvProblem p_{};
+  bool mergedTaps_ = false;
+  int64_t channelChunk_ = 0;
+  std::vector<Fold> folds_;
+  int64_t weightAddress_ = 0; // DRAM
+};
+
+} // namespace tilewright

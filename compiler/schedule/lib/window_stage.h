@@ -1,0 +1,66 @@
+// A depthwise convolution or a pool as work of the vector unit: what an input tile holds and the
+// instructions that reduce its taps. Which tiles there are and in which order they are made is up
+// to the caller.
+#pragma once
+
+#include "lowering.h"
+
+#include "tilewright/compiler/taps.h"
+
+#include <vector>
+
+namespace tilewright {
+
+struct WindowProblem {
+  int64_t batch, height, width, channels; // channels of the result
+  int64_t inputChannels, multiplier; // depthwise: result channel = input channel * multiplier + m
+  int64_t outputHeight, outputWidth;
+  int64_t kernelHeight, kernelWidth, strideY, strideX, dilationY = 1, dilationX = 1, padTop,
+                                                       padLeft;
+  int64_t padValue = 0;
+  WindowAxis rows() const { return {kernelHeight, strideY, dilationY, padTop, height}; }
+  WindowAxis columns() const { return {kernelWidth, strideX, dilationX, padLeft, width}; }
+};
+
+class WindowStage {
+public:
+  // `anchor`: kernel.depthwise, kernel.max_pool or kernel.avg_pool.
+  WindowStage(LoweringContext &context, mlir::Operation *anchor, Steps &steps);
+
+  const WindowProblem &problem() const { return p_; }
+  const std::vector<int32_t> &bias() const { return bias_; } // empty: zeros
+  bool isDepthwise() const { return llvm::isa<kernel::DepthwiseOp>(anchor_); }
+  int64_t weightBytes() const; // on chip for the whole layer
+
+  void loadWeights(std::vector<Task> &constants);
+
+  // Input rows [y][x][channel] on chip: rows are clipped to the tensor (the taps outside are left
+  // out of the reduction), columns are padded.
+  struct Input {
+    int buffer = -1;
+    int64_t firstRow = 0;                  // of the tensor
+    int64_t rowPitch = 0, columnPitch = 0; // bytes
+  };
+  // Columns of an input tile for so many output columns, padding included.
+  int64_t inputColumns(int64_t outputs) const;
+  Input loadInput(std::vector<Task> &loads, const Box &box);
+  // Sets columns [column, column + columns) of `rows` rows to what padding counts as.
+  void padColumns(std::vector<Task> &loads, const Input &input, int64_t rows, int64_t column,
+                  int64_t columns);
+  // Reduces the taps of the output pixels of `box` for extent.nc channels, which are at `channel`
+  // of the input tile and, of a depthwise convolution, at `weightChannel` of the weights.
+  void reduce(std::vector<Task> &out, const char *instruction, const Box &box, const Extent &extent,
+              const Tile &d, const Input &input, int64_t channel, int64_t weightChannel,
+              kernel::RescaleOp rescale = nullptr);
+
+private:
+  LoweringContext &context_;
+  mlir::Operation *anchor_;
+  Steps &steps_;
+  WindowProblem p_{};
+  std::vector<int32_t> bias_;
+  int64_t inputZeroPoint_ = 0, weightZeroPoint_ = 0;
+  int weightBuffer_ = -1;
+};
+
+} // namespace tilewright
