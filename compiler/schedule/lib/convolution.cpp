@@ -10,9 +10,9 @@
 // 4. The group's element-wise operations run on the tile; the result tile is stored when all its
 // channels are there.
 #include "conv_stage.h"
+#include "trial.h"
 
 #include "tilewright/compiler/conv_plan.h"
-#include "tilewright/compiler/estimate.h"
 #include "tilewright/compiler/frontend.h"
 #include "tilewright/support/error.h"
 
@@ -226,70 +226,48 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
 // Plans that are tried out, at most.
 static constexpr size_t trials = 4;
 
-// What decides a convolution's plan: groups of which this is equal take the same time.
-static std::string signature(const ConvProblem &p, kernel::GroupOp group) {
-  std::string text = fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", p.batch, p.height,
-                                 p.width, p.inputChannels, p.outputHeight, p.outputWidth,
-                                 p.outputChannels, p.kernelHeight, p.kernelWidth, p.strideY,
-                                 p.strideX, p.dilationY, p.dilationX, p.padTop, p.padLeft);
-  for (mlir::Operation &op : group.getBody().front()) {
-    text += fmt::format(" {}", op.getName().getStringRef().str());
-    for (mlir::Value value : op.getOperands())
-      text += fmt::format(" {}x{} {}", elementsOf(value), bytesOf(value), isConstant(value));
-  }
-  mlir::Value input = group.getBody().front().front().getOperand(0);
-  if (auto view = input.getDefiningOp<kernel::StridedViewOp>())
-    for (int64_t stride : view.getStrides())
-      text += fmt::format(" {}", stride);
-  return text;
-}
-
-// Tries plans out: emits each on an empty chip and estimates its time. The best one that fits.
+// Tries plans out. The best one that fits.
 static std::optional<LoweringContext::Chosen>
 bestOf(LoweringContext &context, kernel::GroupOp group, const std::vector<ConvPlan> &plans) {
   std::optional<LoweringContext::Chosen> best;
-  int64_t least = 0;
-  const size_t constants = context.constants.bytes().size();
   for (const ConvPlan &plan : plans) {
-    try {
-      Steps steps;
-      Convolution(context, group, steps).lower(plan, true);
-      Emitter emitter(context.isa, context.buffering);
-      emitter.append(std::move(steps), "");
-      const int64_t cycles =
-          estimate(emitter.finish(), context.isa, static_cast<uint64_t>(context.constants.end()))
-              .cycles;
-      if (!best || cycles < least) {
-        best = {plan, emitter.layout()};
-        least = cycles;
-      }
-    } catch (const UserError &) { // it does not fit
-    }
-    context.constants.rollBack(constants);
+    std::optional<Trial> trial = tryOut(
+        context, [&](Steps &steps) { Convolution(context, group, steps).lower(plan, true); });
+    if (trial && (!best || trial->cycles < best->cycles))
+      best = {plan, std::move(trial->layout), trial->cycles};
   }
   return best;
 }
 
+static const LoweringContext::Chosen &chosenFor(LoweringContext &context, kernel::GroupOp group,
+                                                const ConvProblem &problem) {
+  const std::string known = signatureOf(group);
+  auto chosen = context.chosen.find(known);
+  if (chosen != context.chosen.end())
+    return chosen->second;
+  int64_t smallest = 0;
+  std::vector<ConvPlan> plans = planConvolution(problem, context.machine, trials, &smallest);
+  std::optional<LoweringContext::Chosen> best = bestOf(context, group, plans);
+  if (!best)
+    throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(layerOf(group.getLoc()).name))},
+                    fmt::format("no tile fits on chip: the smallest needs {} bytes of the "
+                                "scratchpad, target '{}' has {}",
+                                smallest, context.isa.target(), context.machine.spadBytes),
+                    fmt::format("a scratchpad of {} bytes works", smallest + smallest / 15 + 1));
+  return context.chosen.emplace(known, std::move(*best)).first->second;
+}
+
+int64_t convolutionCycles(LoweringContext &context, kernel::GroupOp group) {
+  Steps steps;
+  return chosenFor(context, group, Convolution(context, group, steps).problem()).cycles;
+}
+
 void lowerConvolution(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
   Convolution convolution(context, group, steps);
-  const ConvProblem &problem = convolution.problem();
-  int64_t smallest = 0;
-  const std::string known = signature(problem, group);
-  auto chosen = context.chosen.find(known);
-  if (chosen == context.chosen.end()) {
-    std::vector<ConvPlan> plans = planConvolution(problem, context.machine, trials, &smallest);
-    std::optional<LoweringContext::Chosen> best = bestOf(context, group, plans);
-    if (!best)
-      throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(layerOf(group.getLoc()).name))},
-                      fmt::format("no tile fits on chip: the smallest needs {} bytes of the "
-                                  "scratchpad, target '{}' has {}",
-                                  smallest, context.isa.target(), context.machine.spadBytes),
-                      fmt::format("a scratchpad of {} bytes works", smallest + smallest / 15 + 1));
-    chosen = context.chosen.emplace(known, std::move(*best)).first;
-  }
-  convolution.lower(chosen->second.plan, false);
-  if (!isSafe(chosen->second.plan, context.machine))
-    steps.layout = chosen->second.layout;
+  const LoweringContext::Chosen &chosen = chosenFor(context, group, convolution.problem());
+  convolution.lower(chosen.plan, false);
+  if (!isSafe(chosen.plan, context.machine))
+    steps.layout = chosen.layout;
 }
 
 } // namespace tilewright

@@ -227,7 +227,6 @@ void Emitter::process(Pending *next) {
   Pending now = std::move(*pending_);
   Group &group = *now.group;
   const Step &step = group.work.steps[now.step];
-  layer_ = group.work.layer;
   if (!now.constantsEmitted)
     emitAll(group, step.constants);
   if (!now.loadsEmitted)
@@ -242,13 +241,11 @@ void Emitter::process(Pending *next) {
   if (next && buffering_ == Buffering::Double) {
     Group &ahead = *next->group;
     const Step &nextStep = ahead.work.steps[next->step];
-    layer_ = ahead.work.layer;
     next->constantsEmitted = (next->group == now.group || ahead.work.layout.empty() ||
                               turn(ahead, nextStep.constants)) &&
                              tryHoist(ahead, nextStep.constants, now);
     if (next->constantsEmitted && next->group == now.group)
       next->loadsEmitted = tryHoist(ahead, nextStep.loads, now);
-    layer_ = group.work.layer;
   }
   emitAll(group, step.compute);
   emitAll(group, step.stores);
@@ -262,6 +259,7 @@ void Emitter::emitAll(Group &group, const std::vector<Task> &tasks) {
 }
 
 void Emitter::emit(Group &group, const Task &task) {
+  layer_ = task.layer >= 0 ? task.layer : group.work.layer;
   if (!allocateFor(group, task, nullptr)) {
     for (int buffer : task.buffers) {
       if (buffer < 0 || group.address[buffer])

@@ -2,6 +2,7 @@
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
 #include <cstring>
@@ -108,6 +109,26 @@ std::string constantBytes(mlir::Value value) {
     std::memcpy(&result[i * static_cast<size_t>(bytes)], &values[i],
                 static_cast<size_t>(bytes)); // little-endian host, as the file
   return result;
+}
+
+std::string signatureOf(kernel::GroupOp group) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  for (mlir::Operation &op : group.getBody().front()) {
+    stream << op.getName() << '(';
+    for (mlir::Value value : op.getOperands()) {
+      stream << value.getType() << (isConstant(value) ? "c" : "");
+      if (auto view = value.getDefiningOp<kernel::StridedViewOp>())
+        for (int64_t stride : view.getStrides())
+          stream << '/' << stride;
+    }
+    stream << ')';
+    for (const char *name : {"stride", "pad", "dilation", "kernel"})
+      if (auto values = op.getAttrOfType<mlir::DenseI64ArrayAttr>(name))
+        for (int64_t value : values.asArrayRef())
+          stream << ' ' << value;
+  }
+  return text;
 }
 
 } // namespace tilewright

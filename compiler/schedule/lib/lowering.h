@@ -42,6 +42,7 @@ struct LoweringContext {
   struct Chosen {
     ConvPlan plan;
     std::vector<int64_t> layout; // Steps::layout
+    int64_t cycles;              // by the estimator, on an empty chip
   };
   std::map<std::string, Chosen> chosen; // plans of convolutions, by what decides them
 
@@ -132,6 +133,8 @@ public:
   void loadTable(std::vector<Task> &out, int buffer, bool wide);
   // Makes the block that covers `channel` current in the channel registers, unless it is.
   void selectBlock(std::vector<Task> &out, const ChannelBlocks &blocks, int64_t channel);
+  // Other work comes before what follows: nothing is known to be selected.
+  void forget() { channelState_ = {-1, -1}, tableState_ = -1; }
 
 private:
   void emit(std::vector<Task> &out, const std::string &instruction, Extent extent, Tile d, Tile a,
@@ -229,10 +232,15 @@ private:
   llvm::DenseMap<mlir::Value, Tile> inside_;
 };
 
+// What decides how a group is tiled: groups of which this is equal take the same time.
+std::string signatureOf(kernel::GroupOp group);
+
 // The lowerings, one an anchor: they append the group's steps. All throw UserError when no tile
 // fits on chip.
 void lowerConvolution(LoweringContext &context, kernel::GroupOp group,
                       Steps &steps); // conv2d, matmul
+// Cycles of a convolution's best plan by the estimator, on an empty chip.
+int64_t convolutionCycles(LoweringContext &context, kernel::GroupOp group);
 void lowerWindow(LoweringContext &context, kernel::GroupOp group,
                  Steps &steps); // depthwise, max_pool, avg_pool
 void lowerReduce(LoweringContext &context, kernel::GroupOp group, Steps &steps);

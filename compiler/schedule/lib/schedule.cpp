@@ -1,5 +1,6 @@
 #include "tilewright/compiler/schedule.h"
 
+#include "find_chains.h"
 #include "in_place.h"
 #include "lowering.h"
 
@@ -57,7 +58,9 @@ llvm::SmallVector<mlir::Value> inputsOf(kernel::GroupOp group) {
 // Addresses of all tensors: arguments and results for good, the others while they are live.
 class TensorPlanner {
 public:
-  TensorPlanner(mlir::func::FuncOp function, const InPlace &inPlace, uint64_t limit)
+  // `onChip`: tensors that never come to DRAM.
+  TensorPlanner(mlir::func::FuncOp function, const InPlace &inPlace,
+                const llvm::DenseSet<mlir::Value> &onChip, uint64_t limit)
       : arena_(static_cast<int64_t>(limit), static_cast<int64_t>(limit), tensorAlignment) {
     for (mlir::BlockArgument argument : function.getArguments())
       place(argument);
@@ -85,7 +88,7 @@ public:
       if (!group)
         continue;
       mlir::Value result = group.getResult(), own = storageOf(result);
-      if (!addresses.count(own))
+      if (!addresses.count(own) && !onChip.contains(own))
         place(own);
       if (own != result)
         addresses[result] = addresses[own] + inPlace.parts.lookup(result).offset * bytesOf(result);
@@ -94,7 +97,7 @@ public:
         mlir::Value storage = storageOf(value);
         bool mayEnd =
             lastUse[storage] == group.getOperation() && storage.getDefiningOp<kernel::GroupOp>();
-        if (mayEnd && !llvm::is_contained(ended, storage))
+        if (mayEnd && !onChip.contains(storage) && !llvm::is_contained(ended, storage))
           ended.push_back(storage);
       }
       if (!lastUse.count(own))
@@ -216,32 +219,56 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   auto function = *module.getOps<mlir::func::FuncOp>().begin();
   splitGroups(function);
   InPlace inPlace = findInPlace(function);
-  TensorPlanner tensors(function, inPlace, isa.memory(isa::Space::Dram).bytes);
-  ConstantPool constants(tensors.end());
-  LoweringContext context(isa, constants, tensors.addresses, options.buffering);
+  std::vector<kernel::GroupOp> groups(function.getBody().getOps<kernel::GroupOp>().begin(),
+                                      function.getBody().getOps<kernel::GroupOp>().end());
+  const uint64_t dram = isa.memory(isa::Space::Dram).bytes;
+  // Chains are looked for where every tensor has a place; then those within chains need none.
+  std::optional<TensorPlanner> tensors(std::in_place, function, inPlace,
+                                       llvm::DenseSet<mlir::Value>(), dram);
+  Chains chains;
+  std::map<std::string, LoweringContext::Chosen> chosen;
+  if (options.chains && options.buffering == Buffering::Double) {
+    ConstantPool constants(tensors->end());
+    LoweringContext context(isa, constants, tensors->addresses, options.buffering);
+    chains = findChains(context, groups);
+    chosen = std::move(context.chosen);
+    tensors.emplace(function, inPlace, chains.onChip, dram);
+  }
+  ConstantPool constants(tensors->end());
+  LoweringContext context(isa, constants, tensors->addresses, options.buffering);
+  context.chosen = std::move(chosen);
   Emitter emitter(isa, options.buffering);
   Schedule result;
-  for (kernel::GroupOp group : function.getBody().getOps<kernel::GroupOp>()) {
-    Steps steps;
-    steps.layer = static_cast<int>(result.layers.size());
+  for (kernel::GroupOp group : groups)
     result.layers.push_back(describe(group));
-    if (inPlace.assemblies.contains(group)) {
-      result.layers.back().plan = "written in place";
-      result.layers.back().inputBytes = result.layers.back().outputBytes = 0;
+  for (size_t place = 0; place < groups.size();) {
+    LayerInfo &layer = result.layers[place];
+    if (inPlace.assemblies.contains(groups[place])) {
+      layer.plan = "written in place";
+      layer.inputBytes = layer.outputBytes = 0;
+      ++place;
       continue;
     }
+    Steps steps;
+    steps.layer = static_cast<int>(place);
+    auto chain = chains.byFirst.find(place);
+    const size_t count = chain == chains.byFirst.end() ? 1 : chain->second.chained.groups.size();
     try {
-      lower(context, group, steps);
+      if (count == 1)
+        lower(context, groups[place], steps);
+      else
+        lowerChain(context, chain->second.chained, chain->second.chosen, steps);
     } catch (const UserError &error) {
-      Place place = error.place();
-      if (place.subject.empty())
-        place.subject = fmt::format("layer '{}' ({})", escape(result.layers.back().name),
-                                    escape(result.layers.back().op));
-      throw UserError(place, error.message(), error.fix());
+      Place where = error.place();
+      if (where.subject.empty())
+        where.subject = fmt::format("layer '{}' ({})", escape(layer.name), escape(layer.op));
+      throw UserError(where, error.message(), error.fix());
     }
-    result.layers.back().plan =
-        steps.plan.empty() ? fmt::format("{} steps", steps.steps.size()) : steps.plan;
-    emitter.append(std::move(steps), result.layers.back().name);
+    for (size_t i = place; i < place + count; ++i)
+      result.layers[i].plan =
+          steps.plan.empty() ? fmt::format("{} steps", steps.steps.size()) : steps.plan;
+    emitter.append(std::move(steps), layer.name);
+    place += count;
   }
   result.stream = emitter.finish();
   result.scratchpad = emitter.plan(isa::Space::Spad);
@@ -252,12 +279,12 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   for (mlir::BlockArgument argument : function.getArguments())
     result.inputs.push_back(describeTensor(
         argument, function.getArgAttrDict(argument.getArgNumber()),
-        fmt::format("input_{}", argument.getArgNumber()), tensors.addresses[argument]));
+        fmt::format("input_{}", argument.getArgNumber()), tensors->addresses[argument]));
   auto terminator = llvm::cast<mlir::func::ReturnOp>(function.getBody().front().getTerminator());
   for (auto [index, value] : llvm::enumerate(terminator.getOperands()))
     result.outputs.push_back(
         describeTensor(value, function.getResultAttrDict(static_cast<unsigned>(index)),
-                       fmt::format("output_{}", index), tensors.addresses[value]));
+                       fmt::format("output_{}", index), tensors->addresses[value]));
   return result;
 }
 

@@ -5,22 +5,11 @@
 
 #include "lowering.h"
 
-#include "tilewright/compiler/taps.h"
+#include "tilewright/compiler/window_problem.h"
 
 #include <vector>
 
 namespace tilewright {
-
-struct WindowProblem {
-  int64_t batch, height, width, channels; // channels of the result
-  int64_t inputChannels, multiplier; // depthwise: result channel = input channel * multiplier + m
-  int64_t outputHeight, outputWidth;
-  int64_t kernelHeight, kernelWidth, strideY, strideX, dilationY = 1, dilationX = 1, padTop,
-                                                       padLeft;
-  int64_t padValue = 0;
-  WindowAxis rows() const { return {kernelHeight, strideY, dilationY, padTop, height}; }
-  WindowAxis columns() const { return {kernelWidth, strideX, dilationX, padLeft, width}; }
-};
 
 class WindowStage {
 public:

@@ -13,6 +13,7 @@ namespace tilewright {
 
 struct ScheduleOptions {
   Buffering buffering = Buffering::Double;
+  bool chains = true; // layers may hand tensors on without DRAM
 };
 
 struct Schedule {

@@ -25,6 +25,7 @@ struct Task {
                                // buffer, else the DRAM address
   std::vector<int> buffers;    // by operand: index in Steps::buffers, or -1
   std::vector<std::pair<int, int64_t>> registers; // register of the unit -> value it needs
+  int layer = -1; // of the model, where steps serve several; -1: Steps::layer
 };
 
 // One tile: what it loads, computes and stores. `constants` read nothing that a previous group

@@ -1,0 +1,58 @@
+// Tiles of a chain: two or three layers of which each is the only reader of the one before, so that
+// what lies between them never leaves the chip. A pure problem, without IR types.
+//
+// A chain is a convolution (head), a depthwise convolution or a pool (window) and another
+// convolution (tail), in this order; one of them may be absent. The result is cut into stripes of
+// whole rows. A stripe's tensors between the layers are made channels by channels: the head makes a
+// chunk of them, the window reduces it, the tail adds its products to the accumulators of the
+// stripe. Rows that two stripes share are made twice.
+#pragma once
+
+#include "tilewright/compiler/conv_plan.h"
+#include "tilewright/compiler/window_problem.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tilewright {
+
+struct ChainProblem {
+  std::optional<ConvProblem> head, tail;
+  std::optional<WindowProblem> window;
+  bool windowIsDepthwise = false;
+  int64_t windowOperations = 0; // element-wise operations on the window's result
+  int64_t windowResidentBytes = 0, windowSpadBytesPerElement = 0;
+};
+
+struct ChainPlan {
+  int64_t stripeRows;             // rows of the chain's result
+  int64_t chunkChannels;          // channels between the layers that are made at once
+  int64_t headRows;               // rows of an accumulator tile of the head
+  int64_t tailRows, tailChannels; // of an accumulator tile of the tail
+  bool keepsWeights;              // loaded once, not for each stripe
+  int64_t spadBytes, accBytes;    // needed
+  double estimatedCycles;
+};
+
+// The channels between the layers.
+int64_t chunkedChannels(const ChainProblem &problem);
+// Rows of the chain's result, rows of the tail's input and rows of the window's input, given those
+// of the result: each clipped to its tensor.
+struct Rows {
+  int64_t begin, end;
+  int64_t size() const { return end - begin; }
+};
+struct StripeRows {
+  Rows result, window, head; // rows that the last layer, the window and the head make
+};
+StripeRows stripeRows(const ChainProblem &problem, Rows result);
+
+// In words: "chain of 3 layers in 8 stripes of 7 rows, 32 channels at a time".
+std::string describe(const ChainProblem &problem, const ChainPlan &plan);
+
+// At most `most` plans to try out, the cheapest by estimate first. Empty when none can fit.
+std::vector<ChainPlan> planChain(const ChainProblem &problem, const ConvMachine &machine,
+                                 size_t most);
+
+} // namespace tilewright

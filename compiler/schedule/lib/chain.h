@@ -1,0 +1,41 @@
+// Chains of layers that hand their tensors on without DRAM (chain_plan.h).
+#pragma once
+
+#include "lowering.h"
+
+#include "tilewright/compiler/chain_plan.h"
+
+#include <optional>
+
+namespace tilewright {
+
+struct ChainedGroups {
+  std::vector<kernel::GroupOp> groups; // in program order
+  std::vector<int> layers;             // of each, for the instructions' records
+};
+
+// The convolution or window of a group that a chain may have; null without one.
+mlir::Operation *chainAnchorOf(kernel::GroupOp group);
+
+// Whether `next` may follow `group` in a chain: it is the only reader of its 8-bit result, as the
+// input of its convolution or window, and the two are of kinds that a chain has in this order.
+bool mayFollow(kernel::GroupOp group, kernel::GroupOp next);
+
+struct ChosenChain {
+  ChainPlan plan;
+  std::vector<int64_t> layout; // Steps::layout; empty when the plan fits anyhow
+  int64_t cycles;              // by the estimator, on an empty chip
+};
+// Whether groups, each of which may follow the one before, are a head, a window and a tail, or two of
+// them.
+bool isChain(const ChainedGroups &chained);
+
+// Tries plans out and gives the best; nothing when none takes less than `apart` cycles, none fits,
+// or the groups have something that a chain has no place for.
+std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGroups &chained,
+                                       int64_t apart);
+
+void lowerChain(LoweringContext &context, const ChainedGroups &chained, const ChosenChain &chosen,
+                Steps &steps);
+
+} // namespace tilewright

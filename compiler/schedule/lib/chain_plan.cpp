@@ -1,0 +1,250 @@
+#include "tilewright/compiler/chain_plan.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <numeric>
+#include <tuple>
+
+namespace tilewright {
+
+// What a cycle of a unit that is not the slowest costs, on the average.
+static constexpr double contention = 0.1;
+
+static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+int64_t chunkedChannels(const ChainProblem &p) {
+  return p.window ? p.window->inputChannels : p.tail->inputChannels;
+}
+
+// Input rows inside the tensor that output rows need.
+static Rows inputRows(Rows outputs, int64_t stride, int64_t kernel, int64_t dilation, int64_t pad,
+                      int64_t height) {
+  return {std::max<int64_t>(0, outputs.begin * stride - pad),
+          std::min(height, (outputs.end - 1) * stride - pad + (kernel - 1) * dilation + 1)};
+}
+
+StripeRows stripeRows(const ChainProblem &p, Rows result) {
+  StripeRows rows{result, result, result};
+  if (p.tail)
+    rows.window = rows.head = inputRows(result, p.tail->strideY, p.tail->kernelHeight,
+                                        p.tail->dilationY, p.tail->padTop, p.tail->height);
+  if (p.window)
+    rows.head = inputRows(rows.window, p.window->strideY, p.window->kernelHeight,
+                          p.window->dilationY, p.window->padTop, p.window->height);
+  return rows;
+}
+
+namespace {
+
+// What stripes of a plan take: the highest one's bytes, all stripes' work.
+class Costs {
+public:
+  Costs(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan)
+      : p_(p), m_(m), plan_(plan), chunks_(ceilDiv(chunkedChannels(p), plan.chunkChannels)) {}
+
+  void add(Rows result) {
+    const StripeRows rows = stripeRows(p_, result);
+    if (p_.head)
+      addHead(rows.head.size());
+    if (p_.window)
+      addWindow(rows);
+    if (p_.tail)
+      addTail(result.size());
+    ++stripes_;
+  }
+
+  void finish() {
+    double weights = 0;
+    auto kept = [&](const ConvProblem &conv) {
+      const int64_t bytes =
+          conv.kernelHeight * conv.kernelWidth * conv.inputChannels * conv.outputChannels;
+      weights +=
+          static_cast<double>(bytes) * static_cast<double>(plan_.keepsWeights ? 1 : stripes_);
+      spad_ += plan_.keepsWeights || chunks_ == 1 ? bytes : 2 * ceilDiv(bytes, chunks_);
+      spad_ += conv.residentBytes;
+    };
+    if (p_.head)
+      kept(*p_.head);
+    if (p_.tail)
+      kept(*p_.tail);
+    if (p_.window)
+      spad_ += p_.windowResidentBytes;
+    dram_ += weights / m_.dramBytesPerCycle;
+    const double longest = std::max({matrix_, vector_, dram_});
+    plan_.estimatedCycles = longest + contention * (matrix_ + vector_ + dram_ - longest) + first_;
+    plan_.spadBytes = spad_ + stripeSpad_;
+    plan_.accBytes = accBytes_;
+  }
+
+private:
+  // Cycles of the array for tiles of `rows` rows, `tileRows` at a time.
+  double products(const ConvProblem &conv, int64_t rows, int64_t tileRows, int64_t folds,
+                  int64_t channels) const {
+    const int64_t pixels = tileRows * conv.outputWidth, least = m_.rows + m_.matrixOverhead;
+    const double tiles = static_cast<double>(rows) / static_cast<double>(tileRows);
+    return tiles * static_cast<double>(folds * ceilDiv(channels, m_.cols) *
+                                       (std::max(pixels, least) + m_.matrixOverhead));
+  }
+  static int64_t foldsOf(const ConvProblem &conv, int64_t inputChannels, int64_t arrayRows) {
+    return conv.kernelHeight * conv.kernelWidth * ceilDiv(inputChannels, arrayRows);
+  }
+  double beats(int64_t pixels, int64_t channels) const {
+    return static_cast<double>(pixels * ceilDiv(channels, m_.lanes));
+  }
+  double moved(int64_t bytes) const { return static_cast<double>(bytes) / m_.dramBytesPerCycle; }
+
+  void addHead(int64_t rows) {
+    const ConvProblem &h = *p_.head;
+    const int64_t folds = foldsOf(h, h.inputChannels, m_.rows), pixels = rows * h.outputWidth;
+    const int64_t merged = h.kernelWidth > 1 ? foldCount(h, m_, true) : folds;
+    const int64_t chunk = plan_.chunkChannels;
+    const int64_t input =
+        inputExtent(rows, h.strideY, h.kernelHeight, h.dilationY) * h.width * h.inputChannels;
+    matrix_ += static_cast<double>(chunks_) *
+               products(h, rows, std::min(rows, plan_.headRows), std::min(folds, merged), chunk);
+    vector_ += beats(pixels, h.outputChannels) * static_cast<double>(1 + h.spadBytesPerElement);
+    dram_ += moved(input + pixels * h.outputChannels * h.spadBytesPerElement);
+    if (stripes_ == 0)
+      first_ += moved(input);
+    const int64_t between =
+        rows * (p_.window ? p_.window->width + 2 * p_.window->padLeft : h.outputWidth) * chunk;
+    note(0, 2 * input + 2 * between,
+         2 * std::min(rows, plan_.headRows) * h.outputWidth * std::min(chunk, m_.channels) *
+             (4 + h.accBytesPerElement));
+  }
+
+  void addWindow(const StripeRows &rows) {
+    const WindowProblem &w = *p_.window;
+    const int64_t pixels = rows.window.size() * w.outputWidth;
+    vector_ += beats(pixels, w.channels) *
+               static_cast<double>(w.kernelHeight * w.kernelWidth + p_.windowOperations);
+    int64_t bytes = pixels * (p_.tail ? 2 * plan_.chunkChannels : 2 * w.channels);
+    bytes += pixels * plan_.chunkChannels * p_.windowSpadBytesPerElement;
+    if (!p_.head) {
+      const int64_t input = rows.head.size() * (w.width + 2 * w.padLeft) * w.channels;
+      dram_ += moved(input);
+      if (stripes_ == 0)
+        first_ += moved(input);
+      bytes += 2 * input;
+    }
+    if (!p_.tail)
+      dram_ += moved(pixels * w.channels);
+    note(1, bytes, 0);
+  }
+
+  void addTail(int64_t rows) {
+    const ConvProblem &t = *p_.tail;
+    const int64_t pixels = rows * t.outputWidth, tile = std::min(rows, plan_.tailRows);
+    matrix_ += static_cast<double>(chunks_) *
+               products(t, rows, tile, foldsOf(t, plan_.chunkChannels, m_.rows), t.outputChannels);
+    vector_ += beats(pixels, t.outputChannels) * static_cast<double>(1 + t.spadBytesPerElement);
+    const int64_t result = pixels * t.outputChannels;
+    dram_ += moved(result * (t.resultBytes + t.spadBytesPerElement));
+    const int64_t tilePixels = tile * t.outputWidth;
+    note(2, 2 * tilePixels * t.outputChannels * (1 + t.spadBytesPerElement),
+         chunks_ > 1 ? result * 4 + tilePixels * plan_.tailChannels * t.accBytesPerElement
+                     : 2 * tilePixels * plan_.tailChannels * (4 + t.accBytesPerElement));
+  }
+
+  void note(int stage, int64_t spad, int64_t acc) {
+    stageSpad_[stage] = std::max(stageSpad_[stage], spad);
+    stageAcc_[stage] = std::max(stageAcc_[stage], acc);
+    stripeSpad_ = stageSpad_[0] + stageSpad_[1] + stageSpad_[2];
+    accBytes_ = stageAcc_[0] + stageAcc_[1] + stageAcc_[2];
+  }
+
+  const ChainProblem &p_;
+  const ConvMachine &m_;
+  ChainPlan &plan_;
+  const int64_t chunks_;
+  int64_t stripes_ = 0, spad_ = 0, stripeSpad_ = 0, accBytes_ = 0;
+  int64_t stageSpad_[3] = {0, 0, 0}, stageAcc_[3] = {0, 0, 0};
+  double matrix_ = 0, vector_ = 0, dram_ = 0, first_ = 0;
+};
+
+// Rows of the result in stripes to try: all, a half, a third, ...
+std::vector<int64_t> stripeSizes(int64_t height) {
+  std::vector<int64_t> sizes;
+  for (int64_t parts = 1; parts <= height; ++parts)
+    if (const int64_t rows = ceilDiv(height, parts); sizes.empty() || rows < sizes.back())
+      sizes.push_back(rows);
+  return sizes;
+}
+
+} // namespace
+
+static int64_t resultHeight(const ChainProblem &p) {
+  return p.tail ? p.tail->outputHeight : p.window->outputHeight;
+}
+
+std::string describe(const ChainProblem &p, const ChainPlan &plan) {
+  return fmt::format(
+      "chain of {} layers: {} stripes of {} rows, {} of {} channels at a time; weights {}",
+      (p.head ? 1 : 0) + (p.window ? 1 : 0) + (p.tail ? 1 : 0),
+      ceilDiv(resultHeight(p), plan.stripeRows), plan.stripeRows, plan.chunkChannels,
+      chunkedChannels(p), plan.keepsWeights ? "loaded once" : "loaded for each stripe");
+}
+
+std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, size_t most) {
+  std::vector<ChainPlan> plans;
+  const int64_t channels = chunkedChannels(p), height = resultHeight(p);
+  std::vector<int64_t> chunks;
+  // Parts of the channels begin at a column tile of the head and at a fold of the tail.
+  for (int64_t chunk = std::lcm(m.rows, m.cols); chunk < channels && chunk <= m.channels;
+       chunk *= 2)
+    chunks.push_back(chunk);
+  chunks.push_back(channels);
+  for (int64_t stripe : stripeSizes(height))
+    for (int64_t chunk : chunks) {
+      const StripeRows rows = stripeRows(p, {0, stripe});
+      std::vector<int64_t> headRows{0}, tailRows{0}, tailChannels{0};
+      auto rowsOf = [&](const ConvProblem &conv, int64_t whole) {
+        std::vector<int64_t> sizes;
+        for (int64_t pixels : {32, 64, 128, 256}) {
+          const int64_t tile = std::min(whole, std::max<int64_t>(1, pixels / conv.outputWidth));
+          if (sizes.empty() || sizes.back() != tile)
+            sizes.push_back(tile);
+        }
+        return sizes;
+      };
+      if (p.head)
+        headRows = rowsOf(*p.head, rows.head.size());
+      if (p.tail) {
+        tailRows = rowsOf(*p.tail, stripe);
+        tailChannels.clear();
+        for (int64_t part = m.cols; part < 2 * p.tail->outputChannels && part <= m.channels;
+             part *= 2)
+          tailChannels.push_back(std::min(part, p.tail->outputChannels));
+      }
+      for (int64_t head : headRows)
+        for (int64_t tail : tailRows)
+          for (int64_t tailPart : tailChannels)
+            for (bool keeps : {true, false}) {
+              if (!keeps && stripe >= height)
+                continue;
+              ChainPlan plan{stripe, chunk, head, tail, tailPart, keeps, 0, 0, 0};
+              Costs costs(p, m, plan);
+              for (int64_t y = 0; y < height; y += stripe)
+                costs.add({y, std::min(height, y + stripe)});
+              costs.finish();
+              if (plan.spadBytes <= m.spadBytes && plan.accBytes <= m.accBytes)
+                plans.push_back(plan);
+            }
+    }
+  auto key = [](const ChainPlan &plan) {
+    return std::make_tuple(plan.estimatedCycles, plan.spadBytes, plan.chunkChannels, plan.headRows,
+                           plan.tailRows, plan.tailChannels);
+  };
+  std::sort(plans.begin(), plans.end(),
+            [&](const ChainPlan &a, const ChainPlan &b) { return key(a) < key(b); });
+  // Of plans with the same stripes and chunks, the best one alone.
+  std::vector<ChainPlan> chosen;
+  for (const ChainPlan &plan : plans)
+    if (chosen.size() < most && std::none_of(chosen.begin(), chosen.end(), [&](const ChainPlan &c) {
+          return c.stripeRows == plan.stripeRows && c.chunkChannels == plan.chunkChannels;
+        }))
+      chosen.push_back(plan);
+  return chosen;
+}
+
+} // namespace tilewright

@@ -1,0 +1,30 @@
+#include "trial.h"
+
+#include "tilewright/compiler/estimate.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright {
+
+std::optional<Trial> tryOut(LoweringContext &context, const std::function<void(Steps &)> &lower) {
+  const size_t constants = context.constants.bytes().size();
+  std::optional<Trial> trial;
+  try {
+    Steps steps;
+    lower(steps);
+    Emitter emitter(context.isa, context.buffering);
+    emitter.append(std::move(steps), "");
+    const int64_t cycles =
+        estimate(emitter.finish(), context.isa, static_cast<uint64_t>(context.constants.end()))
+            .cycles;
+    auto isTight = [&](isa::Space space) {
+      const auto bytes = static_cast<int64_t>(context.isa.memory(space).bytes);
+      return emitter.plan(space).peakBytes > bytes - bytes / 16;
+    };
+    trial = {cycles, emitter.layout(), isTight(isa::Space::Spad) || isTight(isa::Space::Acc)};
+  } catch (const UserError &) { // it does not fit
+  }
+  context.constants.rollBack(constants);
+  return trial;
+}
+
+} // namespace tilewright
