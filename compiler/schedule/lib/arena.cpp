@@ -14,16 +14,27 @@ Arena::Arena(int64_t bytes, int64_t bankBytes, int64_t alignment)
     : ranges_{{0, bytes / alignment * alignment, false, Traffic::Streamed}}, bankBytes_(bankBytes),
       alignment_(alignment) {}
 
-// How little a buffer wants to be in the banks that [begin, end) touches. A streamed one counts the
-// streamed ones that live there; one that is read now and then stays out of the way: with others of
-// its kind, apart from streamed ones.
+// What two buffers in one bank cost each other.
+static int64_t disturbance(Traffic one, Traffic other) {
+  if ((one == Traffic::Matrix) != (other == Traffic::Matrix))
+    return 4; // the matrix unit comes first at a bank
+  if (one == Traffic::Rare && other == Traffic::Rare)
+    return 0;
+  return one == Traffic::Rare ? 2 : 1;
+}
+
+// How little a buffer wants to be in the banks that [begin, end) touches. One that is read now and
+// then would rather be with others of its kind.
 int64_t Arena::neighbors(int64_t begin, int64_t end, Traffic traffic) const {
   int64_t first = begin / bankBytes_ * bankBytes_, last = ((end - 1) / bankBytes_ + 1) * bankBytes_;
-  int64_t streamed = 0, rare = 0;
+  int64_t cost = 0;
+  bool isWithItsKind = false;
   for (const Range &range : ranges_)
-    if (range.live && range.begin < last && range.end > first)
-      ++(range.traffic == Traffic::Streamed ? streamed : rare);
-  return traffic == Traffic::Streamed ? streamed : streamed * 2 - (rare > 0);
+    if (range.live && range.begin < last && range.end > first) {
+      cost += disturbance(traffic, range.traffic);
+      isWithItsKind |= range.traffic == traffic;
+    }
+  return cost - (traffic == Traffic::Rare && isWithItsKind ? 1 : 0);
 }
 
 // When a part of [begin, end) was released last, as far back as is remembered; 0: long ago.

@@ -212,8 +212,8 @@ void Chain::head(Step &step, std::vector<Piece> &pieces, const Unit &unit) {
     append(step.loads, fills);
   } else {
     between.rowPitch = columns.size() * chunk;
-    between.buffer =
-        steps_.add(isa::Space::Spad, rows.size() * between.rowPitch, "rows between layers");
+    between.buffer = steps_.add(isa::Space::Spad, rows.size() * between.rowPitch,
+                                "rows between layers", Traffic::Matrix);
   }
   headResult_ = between;
   const int64_t tiles = ceilDiv(rows.size(), plan_.headRows) * ceilDiv(chunk, block_);
@@ -269,9 +269,10 @@ void Chain::window(Step &step, std::vector<Piece> &pieces, const Unit &unit) {
   Tile result;
   if (p_.tail) {
     const Extent extent{rows.size(), w.outputWidth, chunk};
-    result =
-        denseTile(isa::Space::Spad,
-                  steps_.add(isa::Space::Spad, extent.elements(), "rows between layers"), extent);
+    result = denseTile(
+        isa::Space::Spad,
+        steps_.add(isa::Space::Spad, extent.elements(), "rows between layers", Traffic::Matrix),
+        extent);
     windowResult_ = {result.buffer, result.s1, chunk};
   } else {
     if (unit.isFirst) {

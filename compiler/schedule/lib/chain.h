@@ -26,8 +26,8 @@ struct ChosenChain {
   std::vector<int64_t> layout; // Steps::layout; empty when the plan fits anyhow
   int64_t cycles;              // by the estimator, on an empty chip
 };
-// Whether groups, each of which may follow the one before, are a head, a window and a tail, or two of
-// them.
+// Whether groups, each of which may follow the one before, are a head, a window and a tail, or two
+// of them.
 bool isChain(const ChainedGroups &chained);
 
 // Tries plans out and gives the best; nothing when none takes less than `apart` cycles, none fits,

@@ -145,7 +145,7 @@ ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span 
   Input input{-1, rows, columns, pitch, pixel, 0};
   if (rows.empty() || columns.empty())
     return input;
-  input.buffer = steps_.add(isa::Space::Spad, rows.size() * pitch, "input tile");
+  input.buffer = steps_.add(isa::Space::Spad, rows.size() * pitch, "input tile", Traffic::Matrix);
   Tile tile{isa::Space::Spad, input.buffer, 0, pitch, pixel, 1};
   auto pad = [&](Span part) {
     if (!part.empty())

@@ -2,7 +2,7 @@
 //
 // Buffers come and go in program order. A new buffer goes, in this order of preference: where it
 // leaves `reserve` contiguous bytes for another of its kind, where it straddles no bank boundary,
-// into the bank with the fewest live streamed buffers (two streams from one bank take turns), where
+// into the bank with the fewest live buffers that would wait for it or it for them, where
 // memory was released longest ago (a new tile does not wait for the tile just finished), and into a
 // bank other than the last buffer's.
 #pragma once
@@ -15,9 +15,10 @@
 
 namespace tilewright {
 
-// How often a buffer is accessed while it lives: every cycle of some instruction, or now and then
-// (parameters, tables).
-enum class Traffic { Streamed, Rare };
+// Who reads a buffer while it lives: the matrix unit, an element a row in every cycle of a product,
+// so that others who read from the bank go without; others, every cycle of some instruction; or now
+// and then (parameters, tables).
+enum class Traffic { Matrix, Streamed, Rare };
 // Spread over the banks; or packed: those larger than a bank at the bottom, small ones at the top
 // of the quietest bank, so that large ones find room, but not where a tile was just finished.
 enum class Placement { Spread, Packed };
