@@ -134,7 +134,8 @@ Span ConvStage::inputRows(Span y) const {
                                   (p_.kernelHeight - 1) * p_.dilationY + 1)};
 }
 
-ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span y, Span x) {
+ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span y, Span x,
+                                      int64_t parts) {
   Span rows = inputRows(y);
   Span columns{x.begin * p_.strideX - p_.padLeft,
                (x.end - 1) * p_.strideX - p_.padLeft + (p_.kernelWidth - 1) * p_.dilationX + 1};
@@ -159,11 +160,16 @@ ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span 
   tile.offset = (inside.begin - columns.begin) * pixel;
   int64_t first = view_.offset + n * view_.batch + rows.begin * gatherY_ * view_.row +
                   inside.begin * gatherX_ * view_.column;
-  copyStrided(context_, loads, Direction::Load, context_.address(view_.storage) + first, 1,
-              Signedness::Signed, tile,
-              {{rows.size(), gatherY_ * view_.row, pitch},
-               {inside.size(), gatherX_ * view_.column, pixel},
-               {pixel, view_.channel, 1}});
+  const int64_t part = ceilDiv(pixel, parts);
+  for (int64_t channel = 0; channel < pixel; channel += part) {
+    copyStrided(context_, loads, Direction::Load,
+                context_.address(view_.storage) + first + channel * view_.channel, 1,
+                Signedness::Signed, tile,
+                {{rows.size(), gatherY_ * view_.row, pitch},
+                 {inside.size(), gatherX_ * view_.column, pixel},
+                 {std::min(part, pixel - channel), view_.channel, 1}});
+    tile.offset += part;
+  }
   return input;
 }
 

@@ -52,7 +52,9 @@ public:
   };
   // Input rows inside the tensor that output rows `y` need.
   Span inputRows(Span y) const;
-  Input loadInput(std::vector<Task> &loads, int64_t n, Span y, Span x);
+  // `parts`: the channels come in so many loads, so that the first folds need not wait for the last
+  // channels.
+  Input loadInput(std::vector<Task> &loads, int64_t n, Span y, Span x, int64_t parts = 1);
   Weights loadWeights(Step &step, int64_t n, Span channels, Span folds);
   // Adds the products of the folds whose weights are on chip; `onto` what earlier ones left. `acc`
   // begins at the first of y, x and channels.

@@ -47,6 +47,7 @@ public:
 
 private:
   void probe();
+  int64_t firstParts() const;
   void computeTile(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y, Span x,
                    Span channels, Tile result);
   void finishTile(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y, Span x, Span part,
@@ -121,10 +122,23 @@ void Convolution::probe() {
   p_.residentBytes = chain.residentBytes();
 }
 
+// Into how many parts the first input tile is cut, by channels: nothing else hides its way on chip.
+// Parts are whole folds and long enough for DRAM.
+int64_t Convolution::firstParts() const {
+  constexpr int64_t most = 4, least = 128; // parts; bytes of a run
+  if (p_.weightsAreActivations || p_.inputScattered || plan_.mergedTaps)
+    return 1;
+  for (int64_t parts = most; parts > 1; --parts)
+    if (p_.inputChannels % (parts * context_.rows) == 0 && p_.inputChannels / parts >= least)
+      return parts;
+  return 1;
+}
+
 void Convolution::lower(const ConvPlan &plan, bool isTrial) {
   plan_ = plan;
   steps_.plan = tilewright::describe(p_, plan_);
-  stage_.listFolds(plan_.mergedTaps, p_.inputChannels);
+  const int64_t parts = firstParts();
+  stage_.listFolds(plan_.mergedTaps, ceilDiv(p_.inputChannels, parts));
   stage_.placeWeights(isTrial);
   ElementChain chain(context_, steps_, group_, anchor_, shapes_,
                      std::min(plan_.tileChannels, context_.channels));
@@ -163,7 +177,8 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
         chain.prepare(step.constants);
       weights_ = stage_.loadWeights(step, place.n, chunk, {first, std::min(folds, first + each)});
       if (loadedPlace != &place)
-        input_ = stage_.loadInput(step.loads, place.n, place.y, place.x);
+        input_ = stage_.loadInput(step.loads, place.n, place.y, place.x,
+                                  steps_.steps.size() == 1 ? parts : 1);
       loadedPlace = &place;
       stage_.fill(step.compute, input_, weights_, place.y, place.x, chunk, acc, first > 0);
       if (first + each < folds)
@@ -188,7 +203,8 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
     if (loadedChunk != &chunk || (p_.weightsAreActivations && loadedBatch != place.n))
       weights_ = stage_.loadWeights(step, place.n, chunk, stage_.allFolds());
     if (loadedPlace != &place)
-      input_ = stage_.loadInput(step.loads, place.n, place.y, place.x);
+      input_ = stage_.loadInput(step.loads, place.n, place.y, place.x,
+                                steps_.steps.size() == 1 ? parts : 1);
     loadedPlace = &place;
     loadedChunk = &chunk;
     loadedBatch = place.n;
