@@ -88,6 +88,9 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement
       candidate.rank = {
           breaksReserve,     straddles, neighbors(address, end, traffic), releasedAt(address, end),
           bank == lastBank_, address};
+    else if (placement == Placement::Alternate)
+      candidate.rank = {breaksReserve, straddles, bank == lastBank_, releasedAt(address, end),
+                        false,         address};
     if (!best || candidate.rank < best->rank)
       best = candidate;
   };

@@ -116,7 +116,7 @@ std::optional<int64_t> Emitter::allocateIn(Arena &arena, const Group &group, int
     return planned(group, buffer);
   bool isSpad = info.space == isa::Space::Spad;
   return isSpad ? arena.allocate(info.bytes, info.traffic, group.placement, group.largest)
-                : arena.allocate(info.bytes, info.traffic, Placement::Spread, group.largestSum);
+                : arena.allocate(info.bytes, info.traffic, Placement::Alternate, group.largestSum);
 }
 
 std::optional<int64_t> Emitter::allocate(Group &group, int buffer) {

@@ -20,8 +20,9 @@ namespace tilewright {
 // and then (parameters, tables).
 enum class Traffic { Matrix, Streamed, Rare };
 // Spread over the banks; or packed: those larger than a bank at the bottom, small ones at the top
-// of the quietest bank, so that large ones find room, but not where a tile was just finished.
-enum class Placement { Spread, Packed };
+// of the quietest bank, so that large ones find room, but not where a tile was just finished; or by
+// turns in one bank and another, since one unit empties what the other filled just before.
+enum class Placement { Spread, Packed, Alternate };
 
 class Arena {
 public:
