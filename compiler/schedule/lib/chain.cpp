@@ -231,8 +231,8 @@ void Chain::head(Step &step, std::vector<Piece> &pieces, const Unit &unit) {
                     steps_.add(isa::Space::Acc, extent.elements() * 4, "accumulator tile"), extent);
       // A column tile at a time: the tail's products come between them.
       for (int64_t column = part.begin; column < part.end; column += context_.cols) {
-        const double at = static_cast<double>(tile) +
-                          static_cast<double>(column - part.begin) / static_cast<double>(part.size());
+        const double at = static_cast<double>(tile) + static_cast<double>(column - part.begin) /
+                                                          static_cast<double>(part.size());
         Piece products{at / static_cast<double>(tiles), std::move(loads)};
         loads.clear();
         Tile sums = acc;
@@ -529,8 +529,13 @@ std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGr
       break;
     std::optional<Trial> trial =
         tryOut(context, [&](Steps &steps) { Chain(context, chained, steps).lower(plan, true); });
-    if (getenv("TWDBG")) fprintf(stderr, "%s est %.0f trial %ld apart %ld spad %ld acc %ld head %ld tail %ldx%ld\n", describe(chain.problem(), plan).c_str(), plan.estimatedCycles, trial ? trial->cycles : -1, apart, plan.spadBytes, plan.accBytes, plan.headRows, plan.tailRows, plan.tailChannels);
-    if (trial && getenv("TWFORCE")) trial->cycles = trial->cycles * 8 / 10;
+    if (getenv("TWDBG"))
+      fprintf(stderr, "%s est %.0f trial %ld apart %ld spad %ld acc %ld head %ld tail %ldx%ld\n",
+              describe(chain.problem(), plan).c_str(), plan.estimatedCycles,
+              trial ? trial->cycles : -1, apart, plan.spadBytes, plan.accBytes, plan.headRows,
+              plan.tailRows, plan.tailChannels);
+    if (trial && getenv("TWFORCE"))
+      trial->cycles = trial->cycles * 8 / 10;
     if (trial && trial->cycles < (best ? best->cycles : apart))
       best = {plan, trial->isTight ? std::move(trial->layout) : std::vector<int64_t>(),
               trial->cycles};

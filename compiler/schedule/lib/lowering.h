@@ -242,7 +242,7 @@ void lowerConvolution(LoweringContext &context, kernel::GroupOp group,
 // Cycles of a convolution's best plan by the estimator, on an empty chip.
 int64_t convolutionCycles(LoweringContext &context, kernel::GroupOp group);
 void lowerWindow(LoweringContext &context, kernel::GroupOp group,
-                 Steps &steps); // depthwise, max_pool, avg_pool
+                 Steps &steps); // depthwise, max_pool, avg_pool, sum_pool
 void lowerReduce(LoweringContext &context, kernel::GroupOp group, Steps &steps);
 void lowerElementwise(LoweringContext &context, kernel::GroupOp group, Steps &steps);
 void lowerAssemble(LoweringContext &context, kernel::GroupOp group, Steps &steps);

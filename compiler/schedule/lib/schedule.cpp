@@ -172,7 +172,8 @@ void lower(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
   mlir::Operation *anchor = anchorOf(group);
   if (llvm::isa<kernel::Conv2DOp, kernel::MatMulOp>(anchor))
     return lowerConvolution(context, group, steps);
-  if (llvm::isa<kernel::DepthwiseOp, kernel::MaxPoolOp, kernel::AvgPoolOp>(anchor))
+  if (llvm::isa<kernel::DepthwiseOp, kernel::MaxPoolOp, kernel::AvgPoolOp, kernel::SumPoolOp>(
+          anchor))
     return lowerWindow(context, group, steps);
   if (llvm::isa<kernel::ReduceOp>(anchor))
     return lowerReduce(context, group, steps);

@@ -27,7 +27,8 @@ struct WindowPlan {
 
 mlir::Operation *windowOf(kernel::GroupOp group) {
   mlir::Operation *anchor = &group.getBody().front().front();
-  while (!llvm::isa<kernel::DepthwiseOp, kernel::MaxPoolOp, kernel::AvgPoolOp>(anchor))
+  while (!llvm::isa<kernel::DepthwiseOp, kernel::MaxPoolOp, kernel::AvgPoolOp, kernel::SumPoolOp>(
+      anchor))
     anchor = anchor->getNextNode();
   return anchor;
 }
@@ -122,7 +123,7 @@ WindowPlan Window::plan(ElementChain chain) {
   const isa::Memory &spad = context_.isa.memory(isa::Space::Spad),
                     &acc = context_.isa.memory(isa::Space::Acc);
   int64_t resident = stage_.weightBytes() + chain.residentBytes() + averageBytes();
-  bool throughAcc = llvm::isa<kernel::AvgPoolOp>(anchor_) ||
+  bool throughAcc = llvm::isa<kernel::AvgPoolOp, kernel::SumPoolOp>(anchor_) ||
                     (llvm::isa<kernel::DepthwiseOp>(anchor_) && !chain.leadingRescale());
   int64_t accElements =
       static_cast<int64_t>(acc.bytes) / std::max(acc.banks, 2) / (4 + chain.accBytesPerElement());
@@ -263,7 +264,8 @@ void Window::lower() {
   kernel::RescaleOp leading =
       llvm::isa<kernel::DepthwiseOp>(anchor_) ? chain.leadingRescale() : nullptr;
   bool isDepthwise = llvm::isa<kernel::DepthwiseOp>(anchor_),
-       isAverage = llvm::isa<kernel::AvgPoolOp>(anchor_);
+       isAverage = llvm::isa<kernel::AvgPoolOp>(anchor_),
+       isSum = llvm::isa<kernel::SumPoolOp>(anchor_);
   int64_t address = context_.address(group_.getResult());
   llvm::ArrayRef<int64_t> shape = shapeOf(anchor_->getResult(0));
   for (int64_t n = 0; n < p_.batch; ++n)
@@ -313,14 +315,14 @@ void Window::lower() {
                 storePart(value, part, extent);
               continue;
             }
-            if (isDepthwise || isAverage) {
+            if (isDepthwise || isAverage || isSum) {
               value = denseTile(
                   isa::Space::Acc,
                   steps_.add(isa::Space::Acc, extent.elements() * 4, "accumulator tile"), extent);
               stage_.reduce(step.compute, isDepthwise ? "vdw" : "vsumpool", box, extent, value,
                             input, part, c + part);
             }
-            if (!isDepthwise) {
+            if (!isDepthwise && !isSum) {
               // 8-bit anchors: the window's own result, then the operations that follow.
               Tile pooled =
                   chain.isEmpty()

@@ -31,6 +31,9 @@ WindowStage::WindowStage(LoweringContext &context, mlir::Operation *anchor, Step
   } else if (auto pool = llvm::dyn_cast<kernel::AvgPoolOp>(anchor_)) {
     geometry(pool.getKernel(), pool.getStride(), pool.getPad());
     inputZeroPoint_ = p_.padValue = static_cast<int64_t>(pool.getInputZp());
+  } else if (auto sum = llvm::dyn_cast<kernel::SumPoolOp>(anchor_)) {
+    geometry(sum.getKernel(), sum.getStride(), sum.getPad());
+    inputZeroPoint_ = p_.padValue = static_cast<int64_t>(sum.getInputZp());
   } else {
     auto max = llvm::cast<kernel::MaxPoolOp>(anchor_);
     geometry(max.getKernel(), max.getStride(), max.getPad());

@@ -13,7 +13,7 @@ namespace tilewright {
 
 class WindowStage {
 public:
-  // `anchor`: kernel.depthwise, kernel.max_pool or kernel.avg_pool.
+  // `anchor`: kernel.depthwise, kernel.max_pool, kernel.avg_pool or kernel.sum_pool.
   WindowStage(LoweringContext &context, mlir::Operation *anchor, Steps &steps);
 
   const WindowProblem &problem() const { return p_; }

@@ -12,6 +12,9 @@ void foldClamps(mlir::Block &body);
 // Rescales around a 32-bit addition or multiplication of 8-bit tensors become one add_i8 or mul_i8.
 void fuseArithmetic(mlir::Block &body);
 
+// Sums of 8-bit images over both spatial axes become one sum_pool, which reads the 8 bits.
+void fuseSums(mlir::Block &body);
+
 // A slice or transpose of an image that only convolutions or pools read becomes a strided view:
 // their loads do the moving.
 void viewStrided(mlir::Block &body);

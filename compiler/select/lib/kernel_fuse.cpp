@@ -28,6 +28,7 @@ public:
           return signalPassFailure();
         foldClamps(body);
         fuseArithmetic(body);
+        fuseSums(body);
         removeUnused(body);
         viewStrided(body);
         formGroups(body);

@@ -207,6 +207,12 @@ LogicalResult AvgPoolOp::verify() {
   return verifyPool(*this);
 }
 
+LogicalResult SumPoolOp::verify() {
+  if (failed(verifyInt8(*this, "input_zp", getInputZp())))
+    return failure();
+  return verifyPool(*this);
+}
+
 LogicalResult RescaleOp::verify() {
   if (failed(verifyStaticShapes(*this)) ||
       failed(verifyRank(*this, getMultiplier(), "multiplier", 1)) ||
@@ -336,7 +342,7 @@ LogicalResult StridedViewOp::verify() {
   if (least < 0 || greatest >= from.getNumElements())
     return emitOpError() << "leaves its source of " << from.getNumElements() << " elements";
   for (OpOperand &use : getResult().getUses())
-    if (!isa<Conv2DOp, DepthwiseOp, MaxPoolOp, AvgPoolOp>(use.getOwner()) ||
+    if (!isa<Conv2DOp, DepthwiseOp, MaxPoolOp, AvgPoolOp, SumPoolOp>(use.getOwner()) ||
         use.getOperandNumber() != 0)
       return emitOpError() << "is read by '" << use.getOwner()->getName()
                            << "', which takes no strided image";

@@ -68,6 +68,13 @@ def Kernel_AvgPoolOp : Kernel_PureOp<"avg_pool"> {
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
 }
 
+def Kernel_SumPoolOp : Kernel_PureOp<"sum_pool"> {
+  let summary = "Sum of x - input_zp over the valid part of windows, NHWC, 32-bit result";
+  let arguments = (ins Kernel_Int8:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$pad, Kernel_I64:$input_zp);
+  let results = (outs Kernel_Int32:$result);
+  let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
+}
+
 def Kernel_RescaleOp : Kernel_PureOp<"rescale"> {
   let summary = "clamp(apply_scale(x - input_zp) + output_zp, lo, hi)";
   let description = [{
