@@ -529,13 +529,6 @@ std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGr
       break;
     std::optional<Trial> trial =
         tryOut(context, [&](Steps &steps) { Chain(context, chained, steps).lower(plan, true); });
-    if (getenv("TWDBG"))
-      fprintf(stderr, "%s est %.0f trial %ld apart %ld spad %ld acc %ld head %ld tail %ldx%ld\n",
-              describe(chain.problem(), plan).c_str(), plan.estimatedCycles,
-              trial ? trial->cycles : -1, apart, plan.spadBytes, plan.accBytes, plan.headRows,
-              plan.tailRows, plan.tailChannels);
-    if (trial && getenv("TWFORCE"))
-      trial->cycles = trial->cycles * 8 / 10;
     if (trial && trial->cycles < (best ? best->cycles : apart))
       best = {plan, trial->isTight ? std::move(trial->layout) : std::vector<int64_t>(),
               trial->cycles};
