@@ -34,14 +34,26 @@ StripeRows stripeRows(const ChainProblem &p, Rows result) {
   return rows;
 }
 
+static int64_t resultHeight(const ChainProblem &p) {
+  return p.tail ? p.tail->outputHeight : p.window->outputHeight;
+}
+
+static int64_t batchOf(const ChainProblem &p) { return p.tail ? p.tail->batch : p.window->batch; }
+
 namespace {
 
-// What stripes of a plan take: the highest one's bytes, all stripes' work.
+// Fills in what a plan takes: the bytes of its highest stripe, the time of all stripes.
 class Costs {
 public:
   Costs(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan)
-      : p_(p), m_(m), plan_(plan), chunks_(ceilDiv(chunkedChannels(p), plan.chunkChannels)) {}
+      : p_(p), m_(m), plan_(plan), chunks_(ceilDiv(chunkedChannels(p), plan.chunkChannels)),
+        stripes_(batchOf(p) * ceilDiv(resultHeight(p), plan.stripeRows)) {
+    for (int64_t y = 0; y < resultHeight(p); y += plan.stripeRows)
+      add({y, std::min(resultHeight(p), y + plan.stripeRows)});
+    finish();
+  }
 
+private:
   void add(Rows result) {
     const StripeRows rows = stripeRows(p_, result);
     if (p_.head)
@@ -50,7 +62,7 @@ public:
       addWindow(rows);
     if (p_.tail)
       addTail(result.size());
-    ++stripes_;
+    isFirst_ = false;
   }
 
   void finish() {
@@ -60,7 +72,9 @@ public:
           conv.kernelHeight * conv.kernelWidth * conv.inputChannels * conv.outputChannels;
       weights +=
           static_cast<double>(bytes) * static_cast<double>(plan_.keepsWeights ? 1 : stripes_);
-      spad_ += plan_.keepsWeights || chunks_ == 1 ? bytes : 2 * ceilDiv(bytes, chunks_);
+      // In a single stripe a chunk's weights are done with after the chunk.
+      const bool isWhole = (plan_.keepsWeights && stripes_ > 1) || chunks_ == 1;
+      spad_ += isWhole ? bytes : 2 * ceilDiv(bytes, chunks_);
       spad_ += conv.residentBytes;
     };
     if (p_.head)
@@ -69,6 +83,8 @@ public:
       kept(*p_.tail);
     if (p_.window)
       spad_ += p_.windowResidentBytes;
+    for (double *time : {&matrix_, &vector_, &dram_})
+      *time *= static_cast<double>(batchOf(p_));
     dram_ += weights / m_.dramBytesPerCycle;
     const double longest = std::max({matrix_, vector_, dram_});
     plan_.estimatedCycles = longest + contention * (matrix_ + vector_ + dram_ - longest) + first_;
@@ -76,7 +92,11 @@ public:
     plan_.accBytes = accBytes_;
   }
 
-private:
+  // Copies of what lives for a stripe, and of what lives for a chunk of it: the next one is on its
+  // way, if there is one.
+  int64_t stripeCopies() const { return stripes_ > 1 ? 2 : 1; }
+  int64_t chunkCopies() const { return stripes_ * chunks_ > 1 ? 2 : 1; }
+
   // Cycles of the array for tiles of `rows` rows, `tileRows` at a time.
   double products(const ConvProblem &conv, int64_t rows, int64_t tileRows, int64_t folds,
                   int64_t channels) const {
@@ -99,16 +119,17 @@ private:
     const int64_t merged = h.kernelWidth > 1 ? foldCount(h, m_, true) : folds;
     const int64_t chunk = plan_.chunkChannels;
     const int64_t input =
-        inputExtent(rows, h.strideY, h.kernelHeight, h.dilationY) * h.width * h.inputChannels;
+        std::min(h.height, inputExtent(rows, h.strideY, h.kernelHeight, h.dilationY)) * h.width *
+        h.inputChannels;
     matrix_ += static_cast<double>(chunks_) *
                products(h, rows, std::min(rows, plan_.headRows), std::min(folds, merged), chunk);
     vector_ += beats(pixels, h.outputChannels) * static_cast<double>(1 + h.spadBytesPerElement);
     dram_ += moved(input + pixels * h.outputChannels * h.spadBytesPerElement);
-    if (stripes_ == 0)
+    if (isFirst_)
       first_ += moved(input);
     const int64_t between =
         rows * (p_.window ? p_.window->width + 2 * p_.window->padLeft : h.outputWidth) * chunk;
-    note(0, 2 * input + 2 * between,
+    note(0, stripeCopies() * input + chunkCopies() * between,
          2 * std::min(rows, plan_.headRows) * h.outputWidth * std::min(chunk, m_.channels) *
              (4 + h.accBytesPerElement));
   }
@@ -118,14 +139,15 @@ private:
     const int64_t pixels = rows.window.size() * w.outputWidth;
     vector_ += beats(pixels, w.channels) *
                static_cast<double>(w.kernelHeight * w.kernelWidth + p_.windowOperations);
-    int64_t bytes = pixels * (p_.tail ? 2 * plan_.chunkChannels : 2 * w.channels);
+    int64_t bytes =
+        pixels * (p_.tail ? chunkCopies() * plan_.chunkChannels : stripeCopies() * w.channels);
     bytes += pixels * plan_.chunkChannels * p_.windowSpadBytesPerElement;
     if (!p_.head) {
       const int64_t input = rows.head.size() * (w.width + 2 * w.padLeft) * w.channels;
       dram_ += moved(input);
-      if (stripes_ == 0)
+      if (isFirst_)
         first_ += moved(input);
-      bytes += 2 * input;
+      bytes += stripeCopies() * input;
     }
     if (!p_.tail)
       dram_ += moved(pixels * w.channels);
@@ -156,8 +178,9 @@ private:
   const ChainProblem &p_;
   const ConvMachine &m_;
   ChainPlan &plan_;
-  const int64_t chunks_;
-  int64_t stripes_ = 0, spad_ = 0, stripeSpad_ = 0, accBytes_ = 0;
+  const int64_t chunks_, stripes_;
+  bool isFirst_ = true;
+  int64_t spad_ = 0, stripeSpad_ = 0, accBytes_ = 0;
   int64_t stageSpad_[3] = {0, 0, 0}, stageAcc_[3] = {0, 0, 0};
   double matrix_ = 0, vector_ = 0, dram_ = 0, first_ = 0;
 };
@@ -172,10 +195,6 @@ std::vector<int64_t> stripeSizes(int64_t height) {
 }
 
 } // namespace
-
-static int64_t resultHeight(const ChainProblem &p) {
-  return p.tail ? p.tail->outputHeight : p.window->outputHeight;
-}
 
 std::string describe(const ChainProblem &p, const ChainPlan &plan) {
   return fmt::format(
@@ -223,10 +242,7 @@ std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, si
               if (!keeps && stripe >= height)
                 continue;
               ChainPlan plan{stripe, chunk, head, tail, tailPart, keeps, 0, 0, 0};
-              Costs costs(p, m, plan);
-              for (int64_t y = 0; y < height; y += stripe)
-                costs.add({y, std::min(height, y + stripe)});
-              costs.finish();
+              Costs(p, m, plan);
               if (plan.spadBytes <= m.spadBytes && plan.accBytes <= m.accBytes)
                 plans.push_back(plan);
             }
