@@ -70,6 +70,7 @@ static const std::map<const char *, Stage> lastEffect = {{"--shape", Stage::Impo
                                                          {"--precision", Stage::Import},
                                                          {"--quantization-report", Stage::Import},
                                                          {"--buffering", Stage::Kernel},
+                                                         {"--no-chains", Stage::Kernel},
                                                          {"--target", Stage::Kernel},
                                                          {"--what-if", Stage::Kernel}};
 
@@ -211,6 +212,10 @@ void addCompileCommand(CLI::App &app) {
                    "How far loads run ahead of the steps that need them")
       ->check(CLI::IsMember(bufferings))
       ->capture_default_str()
+      ->group("Schedule");
+  command
+      ->add_flag("!--no-chains", options.chains,
+                 "Run every layer by itself, its tensors in DRAM (as --buffering single and none do)")
       ->group("Schedule");
   command
       ->add_flag("--plan", request->plan,

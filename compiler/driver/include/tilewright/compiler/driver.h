@@ -25,6 +25,7 @@ struct CompileOptions {
   Stage from = Stage::Import, to = Stage::Elf;
   std::string dumpPhases; // directory for every phase on the way; empty: none
   Buffering buffering = Buffering::Double;
+  bool chains = true; // layers may hand tensors on without DRAM; with double buffering alone
   uint64_t seed = 0;
 };
 

@@ -1,0 +1,98 @@
+#include "tilewright/compiler/chain_plan.h"
+
+#include <gtest/gtest.h>
+
+namespace tilewright {
+
+namespace {
+
+constexpr int64_t size = 23, inner = 96; // pixels a side; channels between the layers
+
+ConvMachine machine() {
+  isa::LoadOptions options;
+  return ConvMachine::of(isa::load(options));
+}
+
+ConvProblem pointwise(int64_t side, int64_t from, int64_t to) {
+  ConvProblem p{};
+  p.batch = 1, p.height = p.width = p.outputHeight = p.outputWidth = side;
+  p.inputChannels = from, p.outputChannels = to;
+  p.kernelHeight = p.kernelWidth = p.strideY = p.strideX = p.dilationY = p.dilationX = 1;
+  return p;
+}
+
+WindowProblem depthwise(int64_t kernel, int64_t stride) {
+  WindowProblem w{};
+  w.batch = 1, w.height = w.width = size, w.channels = w.inputChannels = inner, w.multiplier = 1;
+  w.kernelHeight = w.kernelWidth = kernel, w.strideY = w.strideX = stride;
+  w.padTop = w.padLeft = kernel / 2;
+  w.outputHeight = w.outputWidth = (size - 1) / stride + 1;
+  return w;
+}
+
+ChainProblem block(int64_t kernel, int64_t stride) {
+  ChainProblem p;
+  p.head = pointwise(size, 24, inner);
+  p.window = depthwise(kernel, stride);
+  p.windowIsDepthwise = true;
+  p.tail = pointwise(p.window->outputHeight, inner, 40);
+  return p;
+}
+
+class Blocks : public ::testing::TestWithParam<std::pair<int64_t, int64_t>> {};
+
+} // namespace
+
+// Each row of the window's input that a stripe's taps touch is made, and no row outside the tensor.
+TEST_P(Blocks, StripesHaveTheRowsThatTheirTapsTouch) {
+  const auto [kernel, stride] = GetParam();
+  const ChainProblem p = block(kernel, stride);
+  for (int64_t begin = 0; begin < p.tail->outputHeight; ++begin)
+    for (int64_t end = begin + 1; end <= p.tail->outputHeight; ++end) {
+      const StripeRows rows = stripeRows(p, {begin, end});
+      EXPECT_EQ(rows.window.begin, begin);
+      EXPECT_EQ(rows.window.end, end);
+      int64_t first = size, last = -1;
+      for (int64_t y = begin; y < end; ++y)
+        for (int64_t k = 0; k < kernel; ++k)
+          if (const int64_t row = y * stride + k - kernel / 2; row >= 0 && row < size)
+            first = std::min(first, row), last = std::max(last, row);
+      EXPECT_EQ(rows.head.begin, first);
+      EXPECT_EQ(rows.head.end, last + 1);
+    }
+}
+
+TEST_P(Blocks, PlansFitOnChipAndBeginAtFoldsAndColumnTiles) {
+  const auto [kernel, stride] = GetParam();
+  const ChainProblem p = block(kernel, stride);
+  const ConvMachine m = machine();
+  const std::vector<ChainPlan> plans = planChain(p, m, 100);
+  ASSERT_FALSE(plans.empty());
+  for (const ChainPlan &plan : plans) {
+    EXPECT_LE(plan.spadBytes, m.spadBytes);
+    EXPECT_LE(plan.accBytes, m.accBytes);
+    if (plan.chunkChannels != inner) {
+      EXPECT_EQ(plan.chunkChannels % m.rows, 0);
+      EXPECT_EQ(plan.chunkChannels % m.cols, 0);
+    }
+  }
+}
+
+TEST_P(Blocks, CheaperPlansComeFirst) {
+  const auto [kernel, stride] = GetParam();
+  const std::vector<ChainPlan> plans = planChain(block(kernel, stride), machine(), 100);
+  for (size_t i = 1; i < plans.size(); ++i)
+    EXPECT_LE(plans[i - 1].estimatedCycles, plans[i].estimatedCycles);
+}
+
+INSTANTIATE_TEST_SUITE_P(ChainPlan, Blocks,
+                         ::testing::Values(std::pair(3, 1), std::pair(3, 2), std::pair(5, 1),
+                                           std::pair(5, 2), std::pair(7, 3)));
+
+TEST(ChainPlan, NothingFitsIntoAMemoryOfAFewRows) {
+  ConvMachine m = machine();
+  m.spadBytes = 2048;
+  EXPECT_TRUE(planChain(block(3, 1), m, 10).empty());
+}
+
+} // namespace tilewright
