@@ -36,6 +36,23 @@ TEST(Arena, PackedDoesNotReuseWhatWasJustReleased) {
   EXPECT_NE(arena.allocate(64, Traffic::Streamed, Placement::Packed), first);
 }
 
+TEST(Arena, WhatOthersReadStaysOutOfTheBanksThatTheMatrixUnitReads) {
+  Arena arena(1024, 256, 8);
+  const int64_t bank = *arena.allocate(64, Traffic::Matrix) / 256;
+  for (Traffic traffic : {Traffic::Streamed, Traffic::Rare, Traffic::Streamed})
+    EXPECT_NE(*arena.allocate(64, traffic) / 256, bank);
+}
+
+TEST(Arena, AlternateTakesBanksByTurns) {
+  Arena arena(512, 256, 8);
+  int64_t last = *arena.allocate(64, Traffic::Streamed, Placement::Alternate) / 256;
+  for (int i = 0; i < 5; ++i) {
+    const int64_t bank = *arena.allocate(64, Traffic::Streamed, Placement::Alternate) / 256;
+    EXPECT_NE(bank, last);
+    last = bank;
+  }
+}
+
 TEST(Arena, GivesAnAddressThatIsFree) {
   Arena arena(512, 256, 8);
   EXPECT_TRUE(arena.allocateAt(64, 100));
