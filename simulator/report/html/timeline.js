@@ -41,8 +41,13 @@ function drawPiece(lane, piece, top, withNames) {
     lane.append(svg("text", {class: "inside", x: piece.left + 4, y: top + 16}, shortened(layers[piece.layer].name, Math.floor(width / 7))));
 }
 
+// The sequencer's instructions take no time of their own: its lane is empty.
+function shownLanes() {
+  return report.timeline.lanes.filter(lane => lane.segments.length > 0);
+}
+
 function drawTimeline() {
-  const container = byId("timeline"), {lanes} = report.timeline;
+  const container = byId("timeline"), lanes = shownLanes();
   const width = widthOf(container), height = lanes.length * (laneHeight + laneGap);
   const scale = timeScale(width);
   const drawing = svg("svg", {
@@ -66,7 +71,7 @@ function drawTimeline() {
 }
 
 function findInTimeline(x, y) {
-  const lane = report.timeline.lanes[Math.floor(y / (laneHeight + laneGap))];
+  const lane = shownLanes()[Math.floor(y / (laneHeight + laneGap))];
   if (!lane) return null;
   const scale = timeScale(widthOf(byId("timeline")));
   const cycle = scale.cycle(x), slack = 1 / scale.pixels;

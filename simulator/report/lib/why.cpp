@@ -123,27 +123,30 @@ private:
     }
   }
 
+  std::string unitText(int unit) const {
+    constexpr int sequencer = 0;
+    if (unit < 0)
+      return "another unit";
+    const std::string name = "the " + escape(report_.units[static_cast<size_t>(unit)].name);
+    return unit == sequencer ? name : name + " unit";
+  }
+
   std::string waitText(const Wait &wait) const {
-    const std::string unit = "the " + escape(report_.units[static_cast<size_t>(wait.unit)].name);
-    auto on = [&] {
-      return wait.on < 0 ? std::string("another unit")
-                         : "the " + escape(report_.units[static_cast<size_t>(wait.on)].name);
-    };
+    const std::string unit = unitText(wait.unit);
     switch (wait.cause) {
     case Stall::Fetch:
-      return "the sequencer waits for instructions";
-    case Stall::QueueFull:
-      return unit + " waits for room in a queue";
+      return unit + " waits for instructions";
     case Stall::Semaphore:
-      return unit + " unit waits for " + on() + " unit";
+      return unit + " waits for " + unitText(wait.on);
     case Stall::SpadPort:
-      return unit + " unit loses a scratchpad port to another unit";
+      return unit + " loses a scratchpad port to another unit";
     case Stall::AccPort:
-      return unit + " unit loses an accumulator port to another unit";
+      return unit + " loses an accumulator port to another unit";
     case Stall::Dram:
-      return unit + " unit waits for the DRAM";
+      return unit + " waits for the DRAM";
     case Stall::Dependence:
-      return unit + " unit waits for its own earlier work";
+      return unit + " waits for its own earlier work";
+    case Stall::QueueFull:
     case Stall::None:
     case Stall::Count:
       break;
