@@ -7,6 +7,13 @@ function mainWait(row) {
   return `${what} ${count(wait.cycles)}`;
 }
 
+// The chain of layers that a row runs interleaved with, if there is one.
+const chains = new Map(report.chains.flatMap(chain => chain.layers.map(layer => [rows[layer], chain])));
+
+function chainText(chain) {
+  return chain ? `${ratio(chain.roofline.times_bound, 2)} (${chain.layers.length} layers)` : "-";
+}
+
 // Title, value to sort by, text (default: the value), whether it is a number.
 const columns = [
   {title: "#", key: (row, i) => i + 1, isNumber: true},
@@ -17,6 +24,7 @@ const columns = [
   {title: "utilization", key: row => row.utilization, text: row => row.macs > 0 && row.cycles > 0 ? percent(row.utilization) : "-", isNumber: true},
   {title: "limited by", key: row => row.bound},
   {title: "times bound", key: row => row.roofline.times_bound ?? 0, text: row => ratio(row.roofline.times_bound, 2), isNumber: true},
+  {title: "in its chain", key: row => chains.get(row)?.roofline.times_bound ?? 0, text: row => chainText(chains.get(row)), isNumber: true},
   {title: "bound by", key: row => row.roofline.bound_by},
   {title: "bound", key: row => row.roofline.bound_cycles, text: row => count(row.roofline.bound_cycles), isNumber: true},
   {title: "MACs/byte", key: row => row.roofline.macs_per_dram_byte ?? 0, text: row => ratio(row.roofline.macs_per_dram_byte, 1), isNumber: true},

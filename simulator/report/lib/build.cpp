@@ -1,4 +1,5 @@
 #include "attribution.h"
+#include "chains.h"
 #include "drawings.h"
 #include "tilewright/report/report.h"
 #include "waits.h"
@@ -279,6 +280,11 @@ Report build(const Program &program, const RunRecord &record, const isa::Isa &is
     return layer < 0 ? report.layers.size() : rows[static_cast<size_t>(layer)];
   });
   addRooflines(report, program, layersOnArray(program, isa, layers), finished, rows);
+  std::vector<int> rowOfInstruction;
+  for (int layer : layers)
+    rowOfInstruction.push_back(layer < 0 ? -1 : static_cast<int>(rows[static_cast<size_t>(layer)]));
+  report.chains = findChains(program, isa, rowOfInstruction);
+  addUpChains(report);
 
   report.utilization = utilization(report.macs, report.cycles, report.macsPerCycle);
   for (Row &row : report.layers) {

@@ -188,6 +188,12 @@ std::string toJson(const Report &report) {
   // With it the layers add up to the cycles.
   if (report.none.cycles > 0 || report.none.instructions > 0)
     json["layers"].push_back(rowJson(report, report.none));
+  json["chains"] = Json::array();
+  for (const Chain &chain : report.chains)
+    json["chains"].push_back(
+        {{"layers", chain.rows},
+         {"cycles", chain.cycles},
+         {"roofline", rooflineJson(chain.roofline, chain.macs, chain.cycles, chain.dramBytes)}});
   json["units"] = unitsJson(report);
   json["bank_conflicts"] = conflictsJson(report);
   json["memory"] = {{"scratchpad_peak_bytes", report.scratchpadPeakBytes},

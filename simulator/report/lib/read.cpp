@@ -1,4 +1,5 @@
 // The report that a JSON file holds. What follows from other figures is computed anew, not read.
+#include "chains.h"
 #include "json_reader.h"
 #include "tilewright/report/report.h"
 
@@ -34,6 +35,7 @@ public:
     readUnits();
     readConflicts();
     readLayers();
+    readChains();
     if (json_.has("timeline"))
       report_.timeline = readTimeline(json_.at("timeline"));
     if (json_.has("memory_map"))
@@ -47,6 +49,7 @@ private:
   void readUnits();
   void readConflicts();
   void readLayers();
+  void readChains();
   Row readRow(const JsonReader &json);
   std::vector<Wait> readWaits(const JsonReader &json);
   Roofline readRoofline(const JsonReader &json);
@@ -223,6 +226,21 @@ void Reader::readLayers() {
     report_.none = std::move(report_.layers.back());
     report_.layers.pop_back();
   }
+}
+
+void Reader::readChains() {
+  const JsonReader chains = json_.at("chains");
+  const auto last = static_cast<int64_t>(report_.layers.size()) - 1;
+  for (size_t i = 0; i < chains.size(); ++i) {
+    Chain chain;
+    const JsonReader layers = chains.at(i).at("layers");
+    for (size_t k = 0; k < layers.size(); ++k)
+      chain.rows.push_back(static_cast<size_t>(layers.at(k).integer(0, last)));
+    if (chain.rows.size() < 2)
+      layers.fail("does not have two layers");
+    report_.chains.push_back(std::move(chain));
+  }
+  addUpChains(report_);
 }
 
 Timeline Reader::readTimeline(const JsonReader &json) {

@@ -181,6 +181,30 @@ static std::string layerTable(const Report &report, int width) {
   return table.str();
 }
 
+// Layers that run interleaved hide under one another: only together do they have a distance from
+// their bound.
+static std::string chainTable(const Report &report, int width) {
+  if (report.chains.empty() || report.cycles == 0)
+    return "";
+  const auto nameWidth = static_cast<size_t>(std::clamp((width - 60) / 2, 16, 60));
+  Table table;
+  table.column("interleaved layers", Table::Align::Left);
+  table.column("", Table::Align::Left);
+  for (const char *title : {"layers", "cycles", "share", "util", "macs/B"})
+    table.column(title, Table::Align::Right);
+  table.column("times bound", Table::Align::Left);
+  for (const Chain &chain : report.chains) {
+    const int64_t peak = chain.cycles * report.macsPerCycle;
+    table.row({fit(report.layers[chain.rows.front()].name, nameWidth),
+               "to " + fit(report.layers[chain.rows.back()].name, nameWidth),
+               std::to_string(chain.rows.size()), groupThousands(chain.cycles),
+               share(static_cast<uint64_t>(chain.cycles), static_cast<uint64_t>(report.cycles)),
+               share(static_cast<uint64_t>(chain.macs), static_cast<uint64_t>(peak)),
+               intensity(chain.macs, chain.dramBytes), timesText(chain.roofline, chain.cycles)});
+  }
+  return "\n" + table.str();
+}
+
 static std::string unitTable(const Report &report) {
   // Causes that cost nothing anywhere get no column.
   std::vector<size_t> causes;
@@ -232,7 +256,7 @@ static std::string waitTable(const Report &report) {
 }
 
 std::string toText(const Report &report, int width) {
-  std::string out = summary(report) + "\n" + layerTable(report, width);
+  std::string out = summary(report) + "\n" + layerTable(report, width) + chainTable(report, width);
   if (report.cycles > 0 && !report.units.empty())
     out += "\n" + unitTable(report) + waitTable(report);
   return out;

@@ -26,6 +26,14 @@ std::string shareOf(int64_t part, int64_t whole) {
 
 double ratio(int64_t a, int64_t b) { return static_cast<double>(a) / static_cast<double>(b); }
 
+// Of the bound.
+const char *setter(const Roofline &roofline) {
+  const std::string by = roofline.boundBy();
+  if (by == "compute")
+    return "the array";
+  return by == "vector" ? "the vector unit" : "the DRAM";
+}
+
 class Explanation {
 public:
   Explanation(const Report &report, const Row &row) : report_(report), row_(row) {}
@@ -36,6 +44,7 @@ public:
     sayBound();
     if (row_.cycles > 0)
       sayDistance();
+    sayChain();
     sayTraffic();
     if (row_.cycles > 0)
       sayWork();
@@ -70,12 +79,8 @@ private:
       add(fmt::format("the {} that it has to move fill the DRAM's bus for {} ({} bytes a cycle)",
                       bytes(roofline.neededBytes), cyclesText(roofline.dramCycles),
                       report_.dramBytesPerCycle));
-    const std::string by = roofline.boundBy();
     say("At the machine's peaks {}: its bound is {}, set by {}.", reasons,
-        cyclesText(roofline.boundCycles()),
-        by == "compute"  ? "the array"
-        : by == "vector" ? "the vector unit"
-                         : "the DRAM");
+        cyclesText(roofline.boundCycles()), setter(roofline));
   }
 
   void sayDistance() {
@@ -86,6 +91,22 @@ private:
       say("It takes {:.2f} times its bound: less than all of it, because some of its work is done "
           "while other layers own the cycles.",
           times);
+  }
+
+  void sayChain() {
+    const auto own = static_cast<size_t>(&row_ - report_.layers.data());
+    for (const Chain &chain : report_.chains) {
+      if (std::find(chain.rows.begin(), chain.rows.end(), own) == chain.rows.end())
+        continue;
+      std::string others;
+      for (size_t number : chain.rows)
+        if (number != own)
+          others += (others.empty() ? "" : ", ") + escape(report_.layers[number].name);
+      say("It runs interleaved with {}: together they take {}, {:.2f} times their bound of {}, set "
+          "by {}.",
+          others, cyclesText(chain.cycles), timesBound(chain.roofline, chain.cycles),
+          cyclesText(chain.roofline.boundCycles()), setter(chain.roofline));
+    }
   }
 
   void sayTraffic() {

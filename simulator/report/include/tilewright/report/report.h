@@ -64,6 +64,15 @@ struct Row {
   std::optional<RunnerUp> runnerUp; // to `plan`, where the program file tells it
 };
 
+// Layers that run interleaved, and their figures together.
+struct Chain {
+  std::vector<size_t> rows; // Report::layers indices, ascending; at least two
+  int64_t cycles = 0;
+  int64_t macs = 0;
+  uint64_t dramBytes = 0; // moved
+  Roofline roofline;
+};
+
 // cycles = busy + idle + the stalls.
 struct UnitRow {
   std::string name;
@@ -119,7 +128,8 @@ struct Report {
   int64_t scratchpadBytes = 0; // the target's
   int64_t accumulatorBytes = 0;
   std::vector<Row> layers; // as in the program
-  Row none;                // what belongs to no layer
+  std::vector<Chain> chains;
+  Row none; // what belongs to no layer
   std::vector<UnitRow> units;
   std::vector<std::vector<int64_t>> bankConflicts; // [loser][winner], by unit
   std::optional<Timeline> timeline;
