@@ -41,9 +41,15 @@ function ratio(value, digits) {
   return value === null || value === undefined ? "-" : value.toFixed(digits);
 }
 
-// A name's end tells more than its begin.
-function shortened(text, most) {
-  const letters = Array.from(text.slice(-4 * most));
+// Characters that nobody sees, or that turn the text around them, as their codes.
+function visible(text) {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
+    each => "\\u" + each.charCodeAt(0).toString(16).padStart(4, "0"));
+}
+
+// A name as it is shown. Its end tells more than its begin.
+function shortened(name, most) {
+  const text = visible(name), letters = Array.from(text.slice(-4 * most));
   return letters.length <= most && text.length <= 4 * most ? text : "\u2026" + letters.slice(-(most - 1)).join("");
 }
 

@@ -51,7 +51,7 @@ function sortBy(column) {
 }
 
 function layerCell(row, layer) {
-  const button = html("button", {type: "button", title: row.name.slice(0, 2000)}, shortened(row.name, 90));
+  const button = html("button", {type: "button", title: visible(row.name.slice(0, 2000))}, shortened(row.name, 90));
   button.onclick = () => {
     chooseLayer(layer === state.layer ? noLayer : layer);
     byId("layers").querySelector(`tr[data-layer="${layer}"] button`)?.focus();
@@ -82,7 +82,7 @@ function drawLayers() {
 }
 
 function tellWhy() {
-  byId("why").textContent = state.layer !== noLayer ? why[state.layer] : "Choose a layer, here or in any of the drawings, to see why it takes its time.";
+  byId("why").textContent = state.layer !== noLayer ? visible(why[state.layer]) : "Choose a layer, here or in any of the drawings, to see why it takes its time.";
   byId("layer-choice").value = String(state.layer);
 }
 

@@ -10,6 +10,9 @@
 
 namespace tilewright::report {
 
+// Figures beyond it are no machine's, and their sums would overflow.
+constexpr int64_t mostOfAnything = int64_t(1) << 50;
+
 class JsonReader {
 public:
   using Json = nlohmann::json;
@@ -63,7 +66,7 @@ public:
       fail("is not a whole number");
     return json_.get<uint64_t>();
   }
-  int64_t integer(int64_t least = 0, int64_t most = INT64_MAX) const {
+  int64_t integer(int64_t least = 0, int64_t most = mostOfAnything) const {
     const bool fits =
         json_.is_number_integer() &&
         (!json_.is_number_unsigned() || json_.get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX));

@@ -8,9 +8,8 @@
 //    another layer, or when what is put there comes from elsewhere.
 // 3. Neighbors that begin and end nearly together are one resident.
 // 4. Constants and inputs stand in DRAM from the beginning; outputs stay until the end.
-// 5. Too many residents are thinned out: those of one layer that follow each other in the same
-// place are
-//    joined over gaps that grow, then addresses are widened to granules that grow.
+// 5. Too many residents are thinned out: by turns, those of one layer that follow each other in the
+// same place are joined over longer gaps, and addresses are widened to larger granules.
 #include "attribution.h"
 #include "drawings.h"
 #include "touches.h"
@@ -41,7 +40,7 @@ namespace {
 constexpr int64_t blocksOfAMemory = 4096;
 constexpr int64_t leastBlock = 64;
 constexpr int64_t momentsOfARun = 2000; // births and ends less than one apart are the same
-constexpr size_t mostResidents = 6000;  // of one memory
+constexpr size_t mostResidents = 10000; // of one memory
 
 class Occupancy {
 public:
@@ -158,21 +157,17 @@ void join(std::vector<Resident> &residents, int64_t gap) {
 } // namespace
 
 void thinOut(MemorySpace &space, int64_t cycles, size_t most) {
-  const int64_t coarsest = std::max<int64_t>(1, cycles / 100);
-  while (space.residents.size() > most) {
-    if (space.resolution < coarsest)
-      space.resolution = std::max<int64_t>(1, space.resolution * 2);
-    else if (space.granule < space.bytes)
-      space.granule = std::max<int64_t>(1, space.granule * 2);
-    else
-      space.resolution = cycles;
+  for (bool isGapsTurn = true; space.residents.size() > most; isGapsTurn = !isGapsTurn) {
+    int64_t &coarser = isGapsTurn ? space.resolution : space.granule;
+    coarser = std::min(std::max<int64_t>(1, coarser * 2),
+                       std::max<int64_t>(1, isGapsTurn ? cycles : space.bytes));
     for (Resident &each : space.residents) {
       each.begin = each.begin / space.granule * space.granule;
       each.end =
           std::min(space.bytes, (each.end + space.granule - 1) / space.granule * space.granule);
     }
     join(space.residents, space.resolution);
-    if (space.resolution == cycles && space.granule >= space.bytes)
+    if (space.resolution >= cycles && space.granule >= space.bytes)
       break; // one a layer and kind is left
   }
   std::sort(space.residents.begin(), space.residents.end(),

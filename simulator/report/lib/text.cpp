@@ -194,12 +194,13 @@ static std::string chainTable(const Report &report, int width) {
     table.column(title, Table::Align::Right);
   table.column("times bound", Table::Align::Left);
   for (const Chain &chain : report.chains) {
-    const int64_t peak = chain.cycles * report.macsPerCycle;
+    const double peak =
+        static_cast<double>(chain.cycles) * static_cast<double>(report.macsPerCycle);
     table.row({fit(report.layers[chain.rows.front()].name, nameWidth),
                "to " + fit(report.layers[chain.rows.back()].name, nameWidth),
                std::to_string(chain.rows.size()), groupThousands(chain.cycles),
                share(static_cast<uint64_t>(chain.cycles), static_cast<uint64_t>(report.cycles)),
-               share(static_cast<uint64_t>(chain.macs), static_cast<uint64_t>(peak)),
+               peak > 0 ? percentText(static_cast<double>(chain.macs) / peak) : "-",
                intensity(chain.macs, chain.dramBytes), timesText(chain.roofline, chain.cycles)});
   }
   return "\n" + table.str();

@@ -219,7 +219,7 @@ TEST_F(Memory, followsRegistersAndBases) {
   EXPECT_THAT(map(isa::Space::Spad).residents, ElementsAre(Field(&Resident::begin, 256)));
 }
 
-TEST(ThinOut, joinsOverTimeBeforeItWidens) {
+TEST(ThinOut, joinsOverTimeAndWidensByTurns) {
   MemorySpace space{"spad", 4096, 1, 64, {}};
   for (int64_t i = 0; i < 100; ++i)
     space.residents.push_back({64, 128, 100 * i, 100 * i + 50, 0, Content::Loaded});
@@ -227,7 +227,8 @@ TEST(ThinOut, joinsOverTimeBeforeItWidens) {
   ASSERT_THAT(space.residents, SizeIs(1));
   EXPECT_EQ(space.residents[0].start, 0);
   EXPECT_EQ(space.residents[0].stop, 9950);
-  EXPECT_EQ(space.granule, 64);
+  EXPECT_EQ(space.resolution, 64); // the gaps are 50
+  EXPECT_EQ(space.granule, 64 << 5);
 }
 
 TEST(ThinOut, alwaysEnds) {

@@ -105,13 +105,19 @@ TEST(Read, refusesOtherTypes) {
 }
 TEST(Read, refusesNumbersOutOfRange) {
   EXPECT_EQ(messageWith("/layers/1/cycles", -1),
-            "r.json: error: 'layers[1].cycles' is -1, which is not from 0 to 9223372036854775807" +
+            "r.json: error: 'layers[1].cycles' is -1, which is not from 0 to 1125899906842624" +
                 fix);
   EXPECT_EQ(messageWith("/timeline/lanes/0/segments/0/2", 2),
             "r.json: error: 'timeline.lanes[0].segments[0][2]' is 2, which is not from -1 to 1" +
                 fix);
   EXPECT_EQ(messageWith("/timeline/lanes/0/segments/0/1", 101),
             "r.json: error: 'timeline.lanes[0].segments[0][1]' is 101, which is not from 0 to 100" +
+                fix);
+}
+TEST(Read, refusesNumbersWhoseSumsWouldOverflow) {
+  EXPECT_EQ(messageWith("/layers/0/macs", INT64_MAX),
+            "r.json: error: 'layers[0].macs' is 9223372036854775807, which is not from 0 to "
+            "1125899906842624" +
                 fix);
 }
 TEST(Read, refusesOtherCounts) {
