@@ -71,6 +71,7 @@ public:
       failKey(key, "is not an array");
     return value;
   }
+  Object member(const char *key) const { return Object(path_, section_, get(key), keyPath(key)); }
   Object element(const char *key, const Json &array, size_t index) const {
     return Object(path_, section_, array[index], fmt::format("{}[{}]", keyPath(key), index));
   }
@@ -216,6 +217,10 @@ std::string writeDebug(const Program &program) {
     each["weight_bytes"] = layer.weightBytes;
     each["output_bytes"] = layer.outputBytes;
     each["plan"] = layer.plan;
+    if (layer.runnerUp)
+      each["runner_up"] = {{"plan", layer.runnerUp->plan},
+                           {"cycles", layer.runnerUp->cycles},
+                           {"chosen_cycles", layer.runnerUp->chosenCycles}};
     json["layers"].push_back(std::move(each));
   }
   // [first instruction, layer]
@@ -240,6 +245,11 @@ void readDebug(const std::string &path, std::string_view text, Program &program)
     layer.weightBytes = each.integer("weight_bytes", 0);
     layer.outputBytes = each.integer("output_bytes", 0);
     layer.plan = each.text("plan");
+    if (each.find("runner_up")) {
+      Object other = each.member("runner_up");
+      layer.runnerUp = RunnerUp{other.text("plan"), other.integer("cycles", 0),
+                                other.integer("chosen_cycles", 0)};
+    }
     program.layers.push_back(std::move(layer));
   }
   const auto layerCount = static_cast<int64_t>(layers.size());

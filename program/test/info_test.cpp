@@ -168,6 +168,23 @@ TEST(Debug, refusesNegativeMacs) {
             inDebug + "'layers[0].macs' is -1, less than 0");
 }
 
+TEST(Debug, keepsTheRunnerUp) {
+  Program program = sampleProgram();
+  program.layers[0].runnerUp = RunnerUp{"another plan", 12, 10};
+  Program back;
+  readDebug("p.elf", writeDebug(program), back);
+  ASSERT_TRUE(back.layers[0].runnerUp.has_value());
+  EXPECT_EQ(back.layers[0].runnerUp->plan, "another plan");
+  EXPECT_EQ(back.layers[0].runnerUp->cycles, 12);
+  EXPECT_EQ(back.layers[0].runnerUp->chosenCycles, 10);
+  EXPECT_FALSE(back.layers[1].runnerUp.has_value());
+}
+
+TEST(Debug, refusesARunnerUpWithoutCost) {
+  EXPECT_EQ(debugDiagnostic(debugWith("/layers/0/runner_up", {{"plan", "p"}})),
+            inDebug + "'layers[0].runner_up.cycles' is missing");
+}
+
 TEST(Debug, keepsNamesOfAnyBytes) {
   Program program = sampleProgram();
   program.layers[0].name = "a\"<script>\n\xff";

@@ -76,6 +76,7 @@ static void addCommands(CLI::App &app) {
   addCompileCommand(app);
 #endif
   addRunCommand(app);
+  addReportCommand(app);
   addVerifyCommand(app);
   addFuzzCommand(app);
 #ifdef TILEWRIGHT_WITH_ISA_COMMAND

@@ -9,6 +9,7 @@ class App;
 namespace tilewright {
 
 void addRunCommand(CLI::App &app);
+void addReportCommand(CLI::App &app);
 void addVerifyCommand(CLI::App &app);
 void addFuzzCommand(CLI::App &app);
 void addAsmCommand(CLI::App &app);

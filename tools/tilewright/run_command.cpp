@@ -3,6 +3,7 @@
 #include "load_program.h"
 #include "standard_streams.h"
 #include "tensor_files.h"
+#include "terminal.h"
 #include "tilewright/report/report.h"
 #include "tilewright/simulator/session.h"
 #include "tilewright/support/error.h"
@@ -15,10 +16,8 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <memory>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 namespace tilewright {
 
@@ -29,7 +28,7 @@ struct Options {
   std::vector<std::string> inputs;
   std::string outputDirectory;
   bool raw = false;
-  std::string json, csv, trace, waves;
+  std::string json, csv, html, trace, waves;
   bool noHost = false;
   int64_t maxCycles = 0;
   uint64_t seed = 0;
@@ -61,23 +60,19 @@ static uint64_t peakRssBytes() {
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-static int terminalWidth() {
-  struct winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    return size.ws_col;
-  return 160; // a file or a pipe
-}
-
 static void writeReports(const LoadedProgram &loaded, const RunRecord &record,
                          const report::Report &report, const Options &options) {
   if (!options.json.empty())
     writeFile(options.json, report::toJson(report));
   if (!options.csv.empty())
     writeFile(options.csv, report::toCsv(report));
+  if (!options.html.empty())
+    writeFile(options.html, report::toHtml(report));
   if (!options.trace.empty())
     writeFile(options.trace, report::toTrace(loaded.program, record, loaded.isa));
   // Whoever reads a report from standard output wants nothing else there.
-  bool taken = options.json == "-" || options.csv == "-" || options.trace == "-";
+  bool taken =
+      options.json == "-" || options.csv == "-" || options.html == "-" || options.trace == "-";
   if (!taken)
     print(report::toText(report, terminalWidth()));
 }
@@ -108,6 +103,8 @@ static void run(const Options &options) {
   if (!options.outputDirectory.empty() && !stopped)
     writeOutputs(loaded.program, result, options.outputDirectory);
   report::Report report = report::build(loaded.program, result.records.front(), loaded.isa, about);
+  if (!options.json.empty() || !options.html.empty())
+    report::addDrawings(report, loaded.program, result.records.front(), loaded.isa);
   if (!options.noHost)
     report.host = report::Host{seconds, peakRssBytes()};
   writeReports(loaded, result.records.front(), report, options);
@@ -158,6 +155,10 @@ void addRunCommand(CLI::App &app) {
   command->add_option("--csv", options->csv, "Write a table of the layers as CSV")
       ->group("Reports");
   command
+      ->add_option("--html", options->html,
+                   "Write one self-contained page: timeline, roofline, memory map, stalls")
+      ->group("Reports");
+  command
       ->add_option("--trace", options->trace,
                    "Write a trace of every instruction; ui.perfetto.dev opens it")
       ->group("Reports");
@@ -171,10 +172,10 @@ void addRunCommand(CLI::App &app) {
       ->group("Reports");
   command->callback([options] {
     int onStandardOutput = 0;
-    for (const std::string *path : {&options->json, &options->csv, &options->trace})
+    for (const std::string *path : {&options->json, &options->csv, &options->html, &options->trace})
       onStandardOutput += *path == "-";
     if (onStandardOutput > 1)
-      throw CLI::ValidationError("--json, --csv, --trace",
+      throw CLI::ValidationError("--json, --csv, --html, --trace",
                                  "only one of them can be written to standard output");
     if (!options->waves.empty() && options->engine != "rtl")
       throw CLI::ValidationError(

@@ -1,5 +1,8 @@
 #include "attribution.h"
+#include "chains.h"
+#include "drawings.h"
 #include "tilewright/report/report.h"
+#include "waits.h"
 
 #include <algorithm>
 
@@ -32,6 +35,13 @@ std::optional<double> estimateError(int64_t estimate, int64_t cycles) {
   return static_cast<double>(estimate - cycles) / static_cast<double>(cycles);
 }
 
+int64_t bytesOf(const TensorInfo &tensor) {
+  int64_t bytes = byteSize(tensor.dtype);
+  for (int64_t size : tensor.shape)
+    bytes *= size;
+  return bytes;
+}
+
 // Ties go to the unit whose time is dearer: compute, then vector, then DRAM.
 static Bound boundOf(const Row &row) {
   if (row.cycles == 0)
@@ -61,6 +71,27 @@ static void addInstruction(Row &row, const InstructionRecord &instruction) {
     row.stalls[static_cast<size_t>(cause)] += instruction.stalls[cause];
 }
 
+// `rowOf` gives the row of an instruction: its number in report.layers, or their count for none.
+template <typename RowOf>
+static void addInstructions(Report &report, const RunRecord &record, const isa::Isa &isa,
+                            const Program &program, const RowOf &rowOf) {
+  const std::vector<int> units = unitOfInstruction(program, isa);
+  const std::vector<int> givers = semaphoreGivers(program, record, isa);
+  std::vector<WaitTable> waits(report.layers.size() + 1, WaitTable(isa.units().size()));
+  auto at = [&](size_t row) -> Row & {
+    return row < report.layers.size() ? report.layers[row] : report.none;
+  };
+  for (size_t i = 0; i < record.trace.size(); ++i) {
+    const InstructionRecord &instruction = record.trace[i];
+    const size_t row = rowOf(instruction.pc);
+    addInstruction(at(row), instruction);
+    addWaits(waits[row], instruction, instruction.pc < units.size() ? units[instruction.pc] : 0,
+             givers[i]);
+  }
+  for (size_t row = 0; row < waits.size(); ++row)
+    at(row).waits = waits[row].list();
+}
+
 static void describeTarget(Report &report, const isa::Isa &isa) {
   report.target = isa.target();
   report.isaName = isa.name() + " " + isa.version();
@@ -69,6 +100,8 @@ static void describeTarget(Report &report, const isa::Isa &isa) {
   report.dram = isa.dram();
   report.clockHz = isa.clockHz();
   report.macsPerCycle = isa.param("rows") * isa.param("cols");
+  report.vectorMacsPerCycle = isa.param("lanes");
+  report.dramBytesPerCycle = isa.param("bus_bytes");
   report.scratchpadBytes = static_cast<int64_t>(isa.memory(isa::Space::Spad).bytes);
   report.accumulatorBytes = static_cast<int64_t>(isa.memory(isa::Space::Acc).bytes);
 }
@@ -101,39 +134,103 @@ static void addUnits(Report &report, const RunRecord &record, const isa::Isa &is
   }
 }
 
-// Adds a row for each layer of the user's; kernels that follow each other and stem from the same
-// one share it. Returns the row of each of the program's layers.
-static std::vector<size_t> addLayers(Report &report, const Program &program,
-                                     const std::vector<bool> &finished) {
+// The row of each of the program's layers: kernels that follow each other and stem from the same
+// operator of the user's share one.
+static std::vector<size_t> rowsOfLayers(const Program &program) {
   std::vector<size_t> rows;
-  int64_t mostMacs = 0; // of a kernel of the last row
   for (const LayerInfo &layer : program.layers) {
-    bool continues = !report.layers.empty() && report.layers.back().name == layer.name &&
-                     report.layers.back().op == layer.op;
-    if (!continues) {
-      Row &row = report.layers.emplace_back();
-      row.name = layer.name;
-      row.op = layer.op;
-      row.kernels = 0;
-    }
-    Row &row = report.layers.back();
+    const LayerInfo *last = rows.empty() ? nullptr : &layer - 1;
+    const bool continues = last && last->name == layer.name && last->op == layer.op;
+    rows.push_back(!last ? 0 : rows.back() + (continues ? 0 : 1));
+  }
+  return rows;
+}
+
+static void addLayers(Report &report, const Program &program, const std::vector<bool> &finished,
+                      const std::vector<size_t> &rows) {
+  report.layers.resize(rows.empty() ? 0 : rows.back() + 1);
+  for (Row &row : report.layers)
+    row.kernels = 0;
+  int64_t mostMacs = 0; // of a kernel of the row
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const LayerInfo &layer = program.layers[i];
+    Row &row = report.layers[rows[i]];
+    row.name = layer.name;
+    row.op = layer.op;
     if (row.kernels++ == 0 || layer.macs > mostMacs) {
       row.plan = layer.plan;
+      row.runnerUp = layer.runnerUp;
       mostMacs = layer.macs;
     }
-    row.macs += finished[rows.size()] ? layer.macs : 0;
+    row.macs += finished[i] ? layer.macs : 0;
     row.inputBytes += layer.inputBytes;
     row.weightBytes += layer.weightBytes;
     row.outputBytes += layer.outputBytes;
     row.estimateCycles += layer.estimateCycles;
-    rows.push_back(report.layers.size() - 1);
   }
   for (const Row &row : report.layers) {
     report.macs += row.macs;
     report.estimateCycles += row.estimateCycles;
     report.weightBytes += row.weightBytes;
   }
-  return rows;
+}
+
+// Whether the matrix unit computes products for a layer: else its multiply-accumulates are the
+// vector unit's.
+static std::vector<bool> layersOnArray(const Program &program, const isa::Isa &isa,
+                                       const std::vector<int> &layerOf) {
+  std::vector<bool> onArray(program.layers.size(), false);
+  const auto size = static_cast<size_t>(isa.instructionBytes());
+  const auto *code = reinterpret_cast<const uint8_t *>(program.code.data());
+  isa::Word word;
+  std::string reason;
+  for (size_t pc = 0; pc < layerOf.size(); ++pc) {
+    if (layerOf[pc] < 0 || onArray[static_cast<size_t>(layerOf[pc])] ||
+        !isa.decode(code + pc * size, word, reason))
+      continue;
+    const isa::Instruction &instruction = isa.instructions()[static_cast<size_t>(word.instruction)];
+    const isa::Unit &unit = isa.units()[static_cast<size_t>(instruction.unit)];
+    const bool writes = std::any_of(instruction.accesses.begin(), instruction.accesses.end(),
+                                    [](const isa::MemoryAccess &access) { return access.write; });
+    if (unit.kind == isa::UnitTemplate::Matrix && writes)
+      onArray[static_cast<size_t>(layerOf[pc])] = true;
+  }
+  return onArray;
+}
+
+static int64_t divideUp(int64_t value, int64_t by) {
+  return by > 0 ? value / by + (value % by != 0) : 0;
+}
+
+// The bounds of each row, and of the whole: whose tensors between layers need not move.
+static void addRooflines(Report &report, const Program &program, const std::vector<bool> &onArray,
+                         const std::vector<bool> &finished, const std::vector<size_t> &rows) {
+  std::vector<int64_t> arrayMacs(report.layers.size(), 0);
+  int64_t allArrayMacs = 0;
+  for (size_t i = 0; i < program.layers.size(); ++i)
+    if (onArray[i] && finished[i]) {
+      arrayMacs[rows[i]] += program.layers[i].macs;
+      allArrayMacs += program.layers[i].macs;
+    }
+  auto bound = [&](int64_t onArray, int64_t macs, int64_t tensors, int64_t moved) {
+    Roofline roofline;
+    roofline.arrayCycles = divideUp(onArray, report.macsPerCycle);
+    roofline.vectorCycles = divideUp(macs - onArray, report.vectorMacsPerCycle);
+    roofline.neededBytes = std::min(tensors, moved);
+    roofline.dramCycles = divideUp(roofline.neededBytes, report.dramBytesPerCycle);
+    return roofline;
+  };
+  for (size_t i = 0; i < report.layers.size(); ++i) {
+    Row &row = report.layers[i];
+    row.roofline = bound(arrayMacs[i], row.macs, row.inputBytes + row.weightBytes + row.outputBytes,
+                         static_cast<int64_t>(row.dramReadBytes + row.dramWriteBytes));
+  }
+  int64_t border = 0;
+  for (const auto *tensors : {&program.inputs, &program.outputs})
+    for (const TensorInfo &tensor : *tensors)
+      border += bytesOf(tensor);
+  report.roofline = bound(allArrayMacs, report.macs, border + report.weightBytes,
+                          static_cast<int64_t>(report.dramReadBytes + report.dramWriteBytes));
 }
 
 std::vector<int64_t> cyclesOfLayers(const Program &program, const RunRecord &record,
@@ -169,17 +266,25 @@ Report build(const Program &program, const RunRecord &record, const isa::Isa &is
 
   const std::vector<int> layers = layerOfInstruction(program, isa);
   const std::vector<bool> finished = finishedLayers(program, record, layers);
-  const std::vector<size_t> rows = addLayers(report, program, finished);
-  report.none.name = "(none)";
-  report.none.op = "set-up and end";
+  const std::vector<size_t> rows = rowsOfLayers(program);
+  addLayers(report, program, finished, rows);
+  report.none.name = noLayerName;
+  report.none.op = noLayerOp;
   auto rowOf = [&](int layer) -> Row & {
     return layer < 0 ? report.none : report.layers[rows[static_cast<size_t>(layer)]];
   };
   for (const Stretch &stretch : attribute(program, record, isa))
     addCycles(rowOf(stretch.layer), stretch);
-  for (const InstructionRecord &instruction : record.trace)
-    addInstruction(rowOf(instruction.pc < layers.size() ? layers[instruction.pc] : -1),
-                   instruction);
+  addInstructions(report, record, isa, program, [&](uint64_t pc) -> size_t {
+    int layer = pc < layers.size() ? layers[pc] : -1;
+    return layer < 0 ? report.layers.size() : rows[static_cast<size_t>(layer)];
+  });
+  addRooflines(report, program, layersOnArray(program, isa, layers), finished, rows);
+  std::vector<int> rowOfInstruction;
+  for (int layer : layers)
+    rowOfInstruction.push_back(layer < 0 ? -1 : static_cast<int>(rows[static_cast<size_t>(layer)]));
+  report.chains = findChains(program, isa, rowOfInstruction);
+  addUpChains(report);
 
   report.utilization = utilization(report.macs, report.cycles, report.macsPerCycle);
   for (Row &row : report.layers) {
@@ -188,6 +293,15 @@ Report build(const Program &program, const RunRecord &record, const isa::Isa &is
   }
   report.none.bound = boundOf(report.none);
   return report;
+}
+
+void addDrawings(Report &report, const Program &program, const RunRecord &record,
+                 const isa::Isa &isa) {
+  std::vector<int> rows;
+  for (size_t row : rowsOfLayers(program))
+    rows.push_back(static_cast<int>(row));
+  report.timeline = makeTimeline(program, record, isa, rows);
+  report.memoryMap = makeMemoryMap(program, record, isa, rows);
 }
 
 } // namespace tilewright::report

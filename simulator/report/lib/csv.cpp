@@ -16,6 +16,24 @@ static std::string quoted(const std::string &text) {
   return out + "\"";
 }
 
+// "matrix:semaphore:load=20 vector:acc_port=3"
+static std::string waitsText(const Report &report, const std::vector<Wait> &waits) {
+  std::string out;
+  for (const Wait &wait : waits) {
+    out += out.empty() ? "" : " ";
+    out += report.units[static_cast<size_t>(wait.unit)].name + ":" + tilewright::name(wait.cause);
+    if (wait.on >= 0)
+      out += ":" + report.units[static_cast<size_t>(wait.on)].name;
+    out += fmt::format("={}", wait.cycles);
+  }
+  return out;
+}
+
+// Empty where there is nothing to divide by.
+static std::string ratio(int64_t value, uint64_t by) {
+  return by > 0 ? fmt::format("{:.6f}", static_cast<double>(value) / static_cast<double>(by)) : "";
+}
+
 static std::string line(const Report &report, const Row &row) {
   auto error = estimateError(row.estimateCycles, row.cycles);
   std::string out = fmt::format(
@@ -27,6 +45,13 @@ static std::string line(const Report &report, const Row &row) {
   out += fmt::format(",{},{},{},{}", row.matrixBusy, row.vectorBusy, row.dramBusy, row.nothingBusy);
   for (size_t cause = 1; cause < row.stalls.size(); ++cause)
     out += fmt::format(",{}", row.stalls[cause]);
+  const Roofline &roofline = row.roofline;
+  out += fmt::format(
+      ",{},{},{},{},{},{},{},{},{}", ratio(row.macs, row.dramReadBytes + row.dramWriteBytes),
+      ratio(row.macs, static_cast<uint64_t>(row.cycles)), roofline.arrayCycles,
+      roofline.vectorCycles, roofline.dramCycles, roofline.boundCycles(), roofline.boundBy(),
+      ratio(row.cycles, static_cast<uint64_t>(roofline.boundCycles())),
+      quoted(waitsText(report, row.waits)));
   return out + "\n";
 }
 
@@ -38,7 +63,8 @@ std::string toCsv(const Report &report) {
                     "nothing_busy";
   for (int cause = 1; cause < stallCount; ++cause)
     out += fmt::format(",stall_{}", tilewright::name(static_cast<Stall>(cause)));
-  out += "\n";
+  out += ",macs_per_dram_byte,macs_per_cycle,array_cycles,vector_cycles,dram_cycles,bound_cycles,"
+         "bound_by,times_bound,waits\n";
   for (const Row &row : report.layers)
     out += line(report, row);
   if (report.none.cycles > 0 || report.none.instructions > 0)

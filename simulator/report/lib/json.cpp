@@ -1,10 +1,7 @@
+#include "pretty.h"
 #include "tilewright/report/report.h"
 
-#include <nlohmann/json.hpp>
-
 namespace tilewright::report {
-
-using Json = nlohmann::ordered_json;
 
 static Json stallsJson(const Stalls &stalls) {
   Json json = Json::object();
@@ -14,13 +11,48 @@ static Json stallsJson(const Stalls &stalls) {
   return json;
 }
 
-static Json rowJson(const Row &row) {
+static Json waitsJson(const Report &report, const std::vector<Wait> &waits) {
+  Json json = Json::array();
+  for (const Wait &wait : waits) {
+    Json each;
+    each["unit"] = report.units[static_cast<size_t>(wait.unit)].name;
+    each["cause"] = tilewright::name(wait.cause);
+    each["on"] =
+        wait.on < 0 ? Json(nullptr) : Json(report.units[static_cast<size_t>(wait.on)].name);
+    each["cycles"] = wait.cycles;
+    json.push_back(std::move(each));
+  }
+  return json;
+}
+
+static Json rooflineJson(const Roofline &roofline, int64_t macs, int64_t cycles, uint64_t moved) {
+  auto ratio = [](int64_t a, uint64_t b) {
+    return b > 0 ? Json(static_cast<double>(a) / static_cast<double>(b)) : Json(nullptr);
+  };
+  Json json;
+  json["macs_per_dram_byte"] = ratio(macs, moved);
+  json["macs_per_cycle"] = ratio(macs, static_cast<uint64_t>(cycles));
+  json["array_cycles"] = roofline.arrayCycles;
+  json["vector_cycles"] = roofline.vectorCycles;
+  json["dram_cycles"] = roofline.dramCycles;
+  json["needed_bytes"] = roofline.neededBytes;
+  json["bound_cycles"] = roofline.boundCycles();
+  json["bound_by"] = roofline.boundBy();
+  json["times_bound"] = ratio(cycles, static_cast<uint64_t>(roofline.boundCycles()));
+  return json;
+}
+
+static Json rowJson(const Report &report, const Row &row) {
   Json json;
   json["name"] = row.name;
   json["op"] = row.op;
   json["kernels"] = row.kernels;
   json["cycles"] = row.cycles;
   json["plan"] = row.plan;
+  if (row.runnerUp)
+    json["runner_up"] = {{"plan", row.runnerUp->plan},
+                         {"cycles", row.runnerUp->cycles},
+                         {"chosen_cycles", row.runnerUp->chosenCycles}};
   json["macs"] = row.macs;
   json["utilization"] = row.utilization;
   json["bound"] = name(row.bound);
@@ -38,6 +70,9 @@ static Json rowJson(const Row &row) {
                   {"dram", row.dramBusy},
                   {"nothing", row.nothingBusy}};
   json["stalls"] = stallsJson(row.stalls);
+  json["waits"] = waitsJson(report, row.waits);
+  json["roofline"] =
+      rooflineJson(row.roofline, row.macs, row.cycles, row.dramReadBytes + row.dramWriteBytes);
   return json;
 }
 
@@ -70,6 +105,44 @@ static Json conflictsJson(const Report &report) {
   return conflicts;
 }
 
+static Json timelineJson(const Timeline &timeline) {
+  Json json;
+  json["resolution_cycles"] = timeline.resolution;
+  json["lanes"] = Json::array();
+  for (const Lane &lane : timeline.lanes) {
+    Json segments = Json::array();
+    for (const Span &each : lane.segments)
+      segments.push_back(Json::array({each.begin, each.end, each.layer, each.busy}));
+    json["lanes"].push_back({{"name", lane.name}, {"segments", std::move(segments)}});
+  }
+  return json;
+}
+
+static Json memoryMapJson(const MemoryMap &map) {
+  Json json;
+  json["spaces"] = Json::array();
+  for (const MemorySpace &space : map.spaces) {
+    Json each;
+    each["name"] = space.name;
+    each["bytes"] = space.bytes;
+    each["resolution_cycles"] = space.resolution;
+    each["granule_bytes"] = space.granule;
+    each["residents"] = Json::array();
+    for (const Resident &one : space.residents)
+      each["residents"].push_back(Json::array(
+          {one.begin, one.end, one.start, one.stop, one.layer, static_cast<int>(one.content)}));
+    json["spaces"].push_back(std::move(each));
+  }
+  json["contents"] = Json::array();
+  for (int content = 0; content < static_cast<int>(Content::Count); ++content)
+    json["contents"].push_back(name(static_cast<Content>(content)));
+  json["tensors"] = Json::array();
+  for (const PlacedTensor &tensor : map.tensors)
+    json["tensors"].push_back(
+        {{"name", tensor.name}, {"begin", tensor.begin}, {"end", tensor.end}});
+  return json;
+}
+
 std::string toJson(const Report &report) {
   Json json;
   json["schema"] = "tilewright/report/1";
@@ -92,7 +165,11 @@ std::string toJson(const Report &report) {
   json["instructions"] = report.instructions;
   json["macs"] = report.macs;
   json["macs_per_cycle"] = report.macsPerCycle;
+  json["vector_macs_per_cycle"] = report.vectorMacsPerCycle;
+  json["dram_bytes_per_cycle"] = report.dramBytesPerCycle;
   json["utilization"] = report.utilization;
+  json["roofline"] = rooflineJson(report.roofline, report.macs, report.cycles,
+                                  report.dramReadBytes + report.dramWriteBytes);
   json["estimate_cycles"] = report.estimateCycles;
   auto error = estimateError(report.estimateCycles, report.cycles);
   json["estimate_error"] = error ? Json(*error) : Json(nullptr);
@@ -107,16 +184,26 @@ std::string toJson(const Report &report) {
   json["dram_refreshes"] = report.dramRefreshes;
   json["layers"] = Json::array();
   for (const Row &row : report.layers)
-    json["layers"].push_back(rowJson(row));
+    json["layers"].push_back(rowJson(report, row));
   // With it the layers add up to the cycles.
   if (report.none.cycles > 0 || report.none.instructions > 0)
-    json["layers"].push_back(rowJson(report.none));
+    json["layers"].push_back(rowJson(report, report.none));
+  json["chains"] = Json::array();
+  for (const Chain &chain : report.chains)
+    json["chains"].push_back(
+        {{"layers", chain.rows},
+         {"cycles", chain.cycles},
+         {"roofline", rooflineJson(chain.roofline, chain.macs, chain.cycles, chain.dramBytes)}});
   json["units"] = unitsJson(report);
   json["bank_conflicts"] = conflictsJson(report);
   json["memory"] = {{"scratchpad_peak_bytes", report.scratchpadPeakBytes},
                     {"accumulator_peak_bytes", report.accumulatorPeakBytes},
                     {"scratchpad_bytes", report.scratchpadBytes},
                     {"accumulator_bytes", report.accumulatorBytes}};
+  if (report.timeline)
+    json["timeline"] = timelineJson(*report.timeline);
+  if (report.memoryMap)
+    json["memory_map"] = memoryMapJson(*report.memoryMap);
   if (report.host) {
     double seconds = report.host->wallSeconds;
     json["wall_seconds"] = seconds;
@@ -125,7 +212,7 @@ std::string toJson(const Report &report) {
                                                   static_cast<double>(report.options.runs) / seconds
                                             : 0;
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return pretty(json) + "\n";
 }
 
 } // namespace tilewright::report

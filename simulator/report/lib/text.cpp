@@ -1,6 +1,7 @@
 #include "table.h"
 #include "tilewright/report/report.h"
 #include "tilewright/support/error.h"
+#include "waits.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -26,13 +27,32 @@ static std::string timeText(int64_t cycles, int64_t clockHz) {
                          : fmt::format("{:.3f} us", seconds * 1e6);
 }
 
-// The largest cause, since one word a layer must do; --json has them all.
-static std::string mainStall(const Stalls &stalls) {
-  auto most = std::max_element(stalls.begin(), stalls.end());
-  if (*most == 0)
-    return "-";
-  return fmt::format("{} {}", tilewright::name(static_cast<Stall>(most - stalls.begin())),
-                     groupThousands(*most));
+// "matrix awaits load" or "vector acc_port"
+static std::string waitText(const Report &report, const Wait &wait) {
+  const std::string &unit = report.units[static_cast<size_t>(wait.unit)].name;
+  if (wait.cause == Stall::Semaphore && wait.on >= 0)
+    return unit + " awaits " + report.units[static_cast<size_t>(wait.on)].name;
+  return unit + " " + tilewright::name(wait.cause);
+}
+
+// The largest one, since one a layer must do; --json has them all. A full queue only says that the
+// instructions are early.
+static std::string mainWait(const Report &report, const std::vector<Wait> &waits) {
+  for (const Wait &wait : waits)
+    if (wait.cause != Stall::QueueFull)
+      return waitText(report, wait) + " " + groupThousands(wait.cycles);
+  return "-";
+}
+
+static std::string timesText(const Roofline &roofline, int64_t cycles) {
+  const double times = timesBound(roofline, cycles);
+  return times > 0 ? fmt::format("{:.2f}x {}", times, roofline.boundBy()) : "-";
+}
+
+static std::string intensity(int64_t macs, uint64_t bytes) {
+  return macs > 0 && bytes > 0
+             ? fmt::format("{:.1f}", static_cast<double>(macs) / static_cast<double>(bytes))
+             : "-";
 }
 
 static std::string heading(const Report &report) {
@@ -116,22 +136,26 @@ static std::vector<std::string> cells(const Report &report, const Row &row, size
           share(static_cast<uint64_t>(row.cycles), static_cast<uint64_t>(report.cycles)),
           row.cycles > 0 && row.macs > 0 ? percentText(row.utilization) : "-",
           name(row.bound),
+          intensity(row.macs, row.dramReadBytes + row.dramWriteBytes),
+          timesText(row.roofline, row.cycles),
           bytesText(row.dramReadBytes),
           bytesText(row.dramWriteBytes),
           orDash(row.estimateCycles),
           errorText(row.estimateCycles, row.cycles),
-          mainStall(row.stalls)};
+          mainWait(report, row.waits)};
 }
 
 static std::string layerTable(const Report &report, int width) {
-  // All columns but the first take about 104 characters at their usual widths.
-  size_t nameWidth = static_cast<size_t>(std::clamp(width - 104, 16, 60));
+  // All columns but the first take about 130 characters at their usual widths.
+  size_t nameWidth = static_cast<size_t>(std::clamp(width - 130, 16, 60));
   Table table;
   table.column("layer", Table::Align::Left);
   table.column("op", Table::Align::Left);
   for (const char *title : {"cycles", "share", "util"})
     table.column(title, Table::Align::Right);
   table.column("bound", Table::Align::Left);
+  table.column("macs/B", Table::Align::Right);
+  table.column("times bound", Table::Align::Left);
   for (const char *title : {"read", "write", "estimate", "error"})
     table.column(title, Table::Align::Right);
   table.column("stalls (most)", Table::Align::Left);
@@ -141,9 +165,8 @@ static std::string layerTable(const Report &report, int width) {
     total.cycles += row.cycles;
     total.dramReadBytes += row.dramReadBytes;
     total.dramWriteBytes += row.dramWriteBytes;
-    for (size_t cause = 0; cause < total.stalls.size(); ++cause)
-      total.stalls[cause] += row.stalls[cause];
   }
+  total.waits = allWaits(report);
   if (report.none.cycles > 0 || report.none.instructions > 0)
     table.row(cells(report, report.none, nameWidth));
   total.name = "total";
@@ -152,9 +175,35 @@ static std::string layerTable(const Report &report, int width) {
   total.utilization = report.utilization;
   total.estimateCycles = report.estimateCycles;
   total.bound = Bound::None;
+  total.roofline = report.roofline;
   table.rule();
   table.row(cells(report, total, nameWidth));
   return table.str();
+}
+
+// Layers that run interleaved hide under one another: only together do they have a distance from
+// their bound.
+static std::string chainTable(const Report &report, int width) {
+  if (report.chains.empty() || report.cycles == 0)
+    return "";
+  const auto nameWidth = static_cast<size_t>(std::clamp((width - 60) / 2, 16, 60));
+  Table table;
+  table.column("interleaved layers", Table::Align::Left);
+  table.column("", Table::Align::Left);
+  for (const char *title : {"layers", "cycles", "share", "util", "macs/B"})
+    table.column(title, Table::Align::Right);
+  table.column("times bound", Table::Align::Left);
+  for (const Chain &chain : report.chains) {
+    const double peak =
+        static_cast<double>(chain.cycles) * static_cast<double>(report.macsPerCycle);
+    table.row({fit(report.layers[chain.rows.front()].name, nameWidth),
+               "to " + fit(report.layers[chain.rows.back()].name, nameWidth),
+               std::to_string(chain.rows.size()), groupThousands(chain.cycles),
+               share(static_cast<uint64_t>(chain.cycles), static_cast<uint64_t>(report.cycles)),
+               peak > 0 ? percentText(static_cast<double>(chain.macs) / peak) : "-",
+               intensity(chain.macs, chain.dramBytes), timesText(chain.roofline, chain.cycles)});
+  }
+  return "\n" + table.str();
 }
 
 static std::string unitTable(const Report &report) {
@@ -181,10 +230,36 @@ static std::string unitTable(const Report &report) {
   return table.str();
 }
 
+// Of the whole run: who waited for whom, and who took whose memory port. What takes less than a
+// thousandth of the cycles is left out.
+static std::string waitTable(const Report &report) {
+  Table table;
+  for (const char *title : {"unit", "waits for", "cause"})
+    table.column(title, Table::Align::Left);
+  table.column("cycles", Table::Align::Right);
+  table.column("share", Table::Align::Right);
+  bool isEmpty = true;
+  auto add = [&](size_t unit, const std::string &on, const char *cause, int64_t cycles) {
+    if (cycles == 0 || cycles < report.cycles / 1000)
+      return;
+    isEmpty = false;
+    table.row({report.units[unit].name, on, cause, groupThousands(cycles),
+               share(static_cast<uint64_t>(cycles), static_cast<uint64_t>(report.cycles))});
+  };
+  for (const Wait &wait : allWaits(report))
+    add(static_cast<size_t>(wait.unit),
+        wait.on < 0 ? "-" : report.units[static_cast<size_t>(wait.on)].name,
+        tilewright::name(wait.cause), wait.cycles);
+  for (size_t loser = 0; loser < report.bankConflicts.size(); ++loser)
+    for (size_t winner = 0; winner < report.bankConflicts[loser].size(); ++winner)
+      add(loser, report.units[winner].name, "bank conflict", report.bankConflicts[loser][winner]);
+  return isEmpty ? "" : "\n" + table.str();
+}
+
 std::string toText(const Report &report, int width) {
-  std::string out = summary(report) + "\n" + layerTable(report, width);
+  std::string out = summary(report) + "\n" + layerTable(report, width) + chainTable(report, width);
   if (report.cycles > 0 && !report.units.empty())
-    out += "\n" + unitTable(report);
+    out += "\n" + unitTable(report) + waitTable(report);
   return out;
 }
 

@@ -145,13 +145,13 @@ TEST(ReportText, isThis) {
                lpddr4: 90.0 % row hits, 0 refreshes
   memory       scratchpad 2.00 KiB of 256 KiB, accumulators 1.00 KiB of 64.0 KiB (planned peak)
 
-layer   op              cycles    share    util  bound     read  write  estimate    error  stalls (most)
-------  --------------  ------  -------  ------  -------  -----  -----  --------  -------  -------------
-conv    Conv                70   70.0 %  57.1 %  dram     160 B  128 B        80  +14.3 %  semaphore 20
-relu    Relu                20   20.0 %       -  compute   96 B    0 B         -        -  -
-(none)  set-up and end      10   10.0 %       -  sync       0 B    0 B         -        -  -
-------  --------------  ------  -------  ------  -------  -----  -----  --------  -------  -------------
-total                      100  100.0 %  40.0 %  -        256 B  128 B        80  -20.0 %  semaphore 20
+layer   op              cycles    share    util  bound    macs/B  times bound     read  write  estimate    error  stalls (most)
+------  --------------  ------  -------  ------  -------  ------  -------------  -----  -----  --------  -------  -------------------
+conv    Conv                70   70.0 %  57.1 %  dram       35.6  1.75x compute  160 B  128 B        80  +14.3 %  matrix semaphore 20
+relu    Relu                20   20.0 %       -  compute       -  2.50x dram      96 B    0 B         -        -  -
+(none)  set-up and end      10   10.0 %       -  sync          -  -                0 B    0 B         -        -  -
+------  --------------  ------  -------  ------  -------  ------  -------------  -----  -----  --------  -------  -------------------
+total                      100  100.0 %  40.0 %  -          26.7  2.50x compute  256 B  128 B        80  -20.0 %  matrix semaphore 20
 
 unit         busy     idle  semaphore
 ---------  ------  -------  ---------
@@ -160,6 +160,10 @@ load       50.0 %   50.0 %      0.0 %
 store       0.0 %  100.0 %      0.0 %
 matrix     60.0 %   20.0 %     20.0 %
 vector      0.0 %  100.0 %      0.0 %
+
+unit    waits for  cause      cycles   share
+------  ---------  ---------  ------  ------
+matrix  -          semaphore      20  20.0 %
 )");
 }
 
@@ -291,7 +295,8 @@ TEST(ReportCsv, namesItsColumns) {
             "dram_write_bytes,weight_bytes,estimate_cycles,estimate_error,matrix_busy,vector_busy,"
             "dram_busy,nothing_busy,"
             "stall_fetch,stall_queue_full,stall_semaphore,stall_spad_port,stall_acc_port,stall_"
-            "dram,stall_dependence");
+            "dram,stall_dependence,macs_per_dram_byte,macs_per_cycle,array_cycles,vector_cycles,"
+            "dram_cycles,bound_cycles,bound_by,times_bound,waits");
 }
 
 TEST(ReportCsv, givesALineForEachLayer) {
@@ -300,7 +305,8 @@ TEST(ReportCsv, givesALineForEachLayer) {
   EXPECT_EQ(text[1],
             "tilewright/layers/"
             "1,\"p.elf\",\"edge16\",\"cycle\",\"conv\",\"Conv\",70,10240,0.571429,dram,4,160,"
-            "128,200,80,0.142857,40,0,60,0,0,0,20,0,0,0,0");
+            "128,200,80,0.142857,40,0,60,0,0,0,20,0,0,0,0,35.555556,146.285714,40,0,36,40,"
+            "compute,1.750000,\"matrix:semaphore=20\"");
 }
 
 TEST(ReportCsv, disarmsFormulas) {

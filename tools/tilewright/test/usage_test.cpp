@@ -95,7 +95,7 @@ TEST_F(Usage, refusesAPercentileThatIsNoNumber) {
 
 TEST_F(Usage, refusesTwoReportsOnStandardOutput) {
   EXPECT_EQ(diagnosticOf({"run", "p.elf", "--json", "-", "--csv", "-"}),
-            "tilewright: error: --json, --csv, --trace: only one of them can be written to "
+            "tilewright: error: --json, --csv, --html, --trace: only one of them can be written to "
             "standard output\n"
             "  fix: see `tilewright run --help`\n");
 }

@@ -27,6 +27,14 @@ struct TensorInfo {
   int64_t zeroPoint = 0;
 };
 
+// The plan that the compiler would have taken next. Both costs are predictions for the layer alone,
+// so that they compare; in its place among the others a layer may take another time.
+struct RunnerUp {
+  std::string plan;         // in words
+  int64_t cycles = 0;       // predicted for it
+  int64_t chosenCycles = 0; // predicted in the same way for the plan that was taken
+};
+
 // What the compiler knows of one of the user's operators (or a fusion of them), for reports only.
 struct LayerInfo {
   std::string name;
@@ -37,6 +45,7 @@ struct LayerInfo {
   int64_t weightBytes = 0;    // of weights and tables
   int64_t outputBytes = 0;
   std::string plan = {}; // tiles and buffers, in words
+  std::optional<RunnerUp> runnerUp = {};
 };
 
 // Instructions [firstInstruction, the next run's first) belong to `layer`; -1: none (set-up, the

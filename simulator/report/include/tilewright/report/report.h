@@ -8,6 +8,8 @@
 
 #include "tilewright/isa/isa.h"
 #include "tilewright/program/program.h"
+#include "tilewright/report/drawing.h"
+#include "tilewright/report/roofline.h"
 #include "tilewright/simulator/engine.h"
 
 #include <array>
@@ -25,6 +27,14 @@ using Stalls = std::array<int64_t, stallCount>; // cycles by cause
 // (Sync) where none did.
 enum class Bound { None, Compute, Vector, Dram, Sync };
 const char *name(Bound bound); // "compute"; "-" for None
+
+// Cycles in which a unit could not work, and for whom it waited.
+struct Wait {
+  int unit = 0; // Report::units index
+  Stall cause = Stall::None;
+  int on = -1; // the unit it waited for; -1: none (its own work, the DRAM)
+  int64_t cycles = 0;
+};
 
 // One of the user's operators, or what belongs to none (set-up, the end of the program).
 struct Row {
@@ -49,6 +59,18 @@ struct Row {
   int64_t outputBytes = 0;
   int64_t estimateCycles = 0; // the compiler's
   Stalls stalls{};            // of the row's own instructions, over all units
+  std::vector<Wait> waits;    // the same stalls by unit, cause and the unit waited for
+  Roofline roofline;
+  std::optional<RunnerUp> runnerUp; // to `plan`, where the program file tells it
+};
+
+// Layers that run interleaved, and their figures together.
+struct Chain {
+  std::vector<size_t> rows; // Report::layers indices, ascending; at least two
+  int64_t cycles = 0;
+  int64_t macs = 0;
+  uint64_t dramBytes = 0; // moved
+  Roofline roofline;
 };
 
 // cycles = busy + idle + the stalls.
@@ -58,6 +80,9 @@ struct UnitRow {
   int64_t idle = 0;
   Stalls stalls{};
 };
+
+// Of Report::none.
+constexpr const char *noLayerName = "(none)", *noLayerOp = "set-up and end";
 
 struct Options {
   std::string program; // as the user named it
@@ -86,7 +111,10 @@ struct Report {
   int64_t cycles = 0;
   uint64_t instructions = 0;
   int64_t macs = 0;
-  int64_t macsPerCycle = 0; // the array's peak
+  int64_t macsPerCycle = 0;       // the array's peak
+  int64_t vectorMacsPerCycle = 0; // of depthwise operators, on the vector unit
+  int64_t dramBytesPerCycle = 0;  // the bus's peak
+  Roofline roofline;              // of the whole program
   double utilization = 0;
   int64_t estimateCycles = 0;
   bool estimateOfOtherTiming = false; // the program was compiled for another timing, clock or DRAM
@@ -100,15 +128,23 @@ struct Report {
   int64_t scratchpadBytes = 0; // the target's
   int64_t accumulatorBytes = 0;
   std::vector<Row> layers; // as in the program
-  Row none;                // what belongs to no layer
+  std::vector<Chain> chains;
+  Row none; // what belongs to no layer
   std::vector<UnitRow> units;
   std::vector<std::vector<int64_t>> bankConflicts; // [loser][winner], by unit
+  std::optional<Timeline> timeline;
+  std::optional<MemoryMap> memoryMap;
   std::optional<Host> host;
 };
 
 // The record must hold a trace for the layers to be told apart; without one all cycles belong to no
 // layer.
 Report build(const Program &program, const RunRecord &record, const isa::Isa &isa, Options options);
+
+// Adds what a page draws: the timeline and the memory map. Takes time and room that the figures
+// alone do not need.
+void addDrawings(Report &report, const Program &program, const RunRecord &record,
+                 const isa::Isa &isa);
 
 // The cycles that belong to each of the program's layers, by the same rule.
 std::vector<int64_t> cyclesOfLayers(const Program &program, const RunRecord &record,
@@ -122,6 +158,20 @@ std::optional<double> estimateError(int64_t estimate, int64_t cycles);
 std::string toText(const Report &report, int width = 120);
 // One JSON object; schema "tilewright/report/1".
 std::string toJson(const Report &report);
+// The report that toJson gave `json`. Throws UserError whose place is `path` for anything else.
+Report fromJson(const std::string &path, const std::string &json);
+
+// Why the layer of a row takes the cycles it takes, in a paragraph of plain words. The report's
+// cycles are not 0.
+std::string explain(const Report &report, const Row &row);
+
+// The same for the layer of that name, a paragraph for each row of the name. A part
+// of a name will do where it is part of one name only. Throws UserError whose place is `path` for a
+// name that no layer or more than one has.
+std::string explain(const std::string &path, const Report &report, const std::string &layer);
+
+// One self-contained page.
+std::string toHtml(const Report &report);
 // A header line and one line a layer; schema "tilewright/layers/1" in the first column.
 std::string toCsv(const Report &report);
 
