@@ -43,8 +43,10 @@ def run_quantized(model, calibration, samples):
     """
     with tempfile.TemporaryDirectory(prefix="tilewright-peer-") as scratch:
         scratch = pathlib.Path(scratch)
-        # Per-channel QDQ needs the axis attribute of opset 13.
-        loaded = onnx.version_converter.convert_version(onnx.load(model), 13)
+        loaded = onnx.load(model)
+        if loaded.opset_import[0].version < 13:
+            # Per-channel QDQ needs the axis attribute of opset 13.
+            loaded = onnx.version_converter.convert_version(loaded, 13)
         for dimension, size in zip(loaded.graph.input[0].type.tensor_type.shape.dim, (1, *samples.shape[1:])):
             dimension.Clear()
             dimension.dim_value = size
