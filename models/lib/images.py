@@ -8,8 +8,8 @@ LEAVES = 1500
 
 def dead_leaves(rng, size):
     """[size, size, 3], pixels 0 to 255. Pictures differ in palette, contrast and fineness."""
-    palette, contrast = rng.integers(32, 224, 3), rng.integers(16, 128)
-    smallest = rng.integers(4, 33)
+    palette, contrast = rng.integers(64, 192, 3), rng.integers(64, 128)
+    smallest = rng.integers(8, 33)
     picture = numpy.zeros((size, size, 3), numpy.int64) + palette
     for _ in range(LEAVES):
         # Radii of density r^-3, up to half the picture: the square of size/r is uniform.
