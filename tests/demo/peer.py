@@ -36,25 +36,31 @@ class Calibration(quantization.CalibrationDataReader):
         return None if sample is None else {"x": sample[None]}
 
 
-def run_quantized(model, calibration, samples):
-    """Outputs of `quantize_static` (per-channel int8 QDQ, min-max: the best of its methods on this model).
+def quantize(model, calibration, directory):
+    """The path of `quantize_static`'s model (per-channel int8 QDQ, min-max: the best of its methods), written to `directory`.
 
-    The QDQ model runs unfused: onnxruntime's fused int8 kernels saturate on CPUs without VNNI, which would cost it accuracy.
+    To be run unfused: onnxruntime's fused int8 kernels saturate on CPUs without VNNI, which would cost it accuracy.
     """
-    with tempfile.TemporaryDirectory(prefix="tilewright-peer-") as scratch:
-        scratch = pathlib.Path(scratch)
+    loaded = onnx.load(model)
+    if loaded.opset_import[0].version < 13:
         # Per-channel QDQ needs the axis attribute of opset 13.
-        loaded = onnx.version_converter.convert_version(onnx.load(model), 13)
-        for dimension, size in zip(loaded.graph.input[0].type.tensor_type.shape.dim, (1, *samples.shape[1:])):
-            dimension.Clear()
-            dimension.dim_value = size
-        onnx.save(loaded, scratch / "fixed.onnx")
-        quant_pre_process(str(scratch / "fixed.onnx"), str(scratch / "prepared.onnx"), skip_symbolic_shape=True)
-        quantization.quantize_static(
-            str(scratch / "prepared.onnx"), str(scratch / "int8.onnx"), Calibration(calibration),
-            quant_format=quantization.QuantFormat.QDQ, per_channel=True, activation_type=quantization.QuantType.QInt8,
-            weight_type=quantization.QuantType.QInt8, calibrate_method=quantization.CalibrationMethod.MinMax)
+        loaded = onnx.version_converter.convert_version(loaded, 13)
+    for dimension, size in zip(loaded.graph.input[0].type.tensor_type.shape.dim, (1, *calibration.shape[1:])):
+        dimension.Clear()
+        dimension.dim_value = size
+    onnx.save(loaded, directory / "fixed.onnx")
+    quant_pre_process(str(directory / "fixed.onnx"), str(directory / "prepared.onnx"), skip_symbolic_shape=True)
+    quantization.quantize_static(
+        str(directory / "prepared.onnx"), str(directory / "int8.onnx"), Calibration(calibration),
+        quant_format=quantization.QuantFormat.QDQ, per_channel=True, activation_type=quantization.QuantType.QInt8,
+        weight_type=quantization.QuantType.QInt8, calibrate_method=quantization.CalibrationMethod.MinMax)
+    return directory / "int8.onnx"
+
+
+def run_quantized(model, calibration, samples):
+    """Outputs of `quantize`'s model."""
+    with tempfile.TemporaryDirectory(prefix="tilewright-peer-") as scratch:
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-        session = onnxruntime.InferenceSession(str(scratch / "int8.onnx"), options)
+        session = onnxruntime.InferenceSession(str(quantize(model, calibration, pathlib.Path(scratch))), options)
         return numpy.concatenate([session.run(None, {"x": sample[None]})[0] for sample in samples])

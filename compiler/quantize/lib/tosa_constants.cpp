@@ -14,13 +14,37 @@ Value floatConstant(OpBuilder &builder, Location location, ArrayRef<int64_t> sha
                                DenseElementsAttr::get(type, ArrayRef<float>(floats)));
 }
 
+// Weights are many: they take no more than their bytes on the way.
+template <typename Integer>
+static DenseElementsAttr narrowElements(RankedTensorType type, const std::vector<int64_t> &values) {
+  std::vector<Integer> integers(values.begin(), values.end());
+  return DenseElementsAttr::get(type, ArrayRef<Integer>(integers));
+}
+
+static DenseElementsAttr wideElements(RankedTensorType type, const std::vector<int64_t> &values) {
+  SmallVector<APInt> integers;
+  for (int64_t value : values)
+    integers.push_back(APInt(type.getElementTypeBitWidth(), static_cast<uint64_t>(value),
+                             /*isSigned=*/true));
+  return DenseElementsAttr::get(type, integers);
+}
+
 Value integerConstant(OpBuilder &builder, Location location, ArrayRef<int64_t> shape, int bits,
                       const std::vector<int64_t> &values) {
   auto type = RankedTensorType::get(shape, builder.getIntegerType(bits));
-  SmallVector<APInt> integers;
-  for (int64_t value : values)
-    integers.push_back(APInt(bits, static_cast<uint64_t>(value), /*isSigned=*/true));
-  return tosa::ConstOp::create(builder, location, type, DenseElementsAttr::get(type, integers));
+  auto attribute = [&]() -> DenseElementsAttr {
+    switch (bits) {
+    case 8:
+      return narrowElements<int8_t>(type, values);
+    case 16:
+      return narrowElements<int16_t>(type, values);
+    case 32:
+      return narrowElements<int32_t>(type, values);
+    default:
+      return wideElements(type, values);
+    }
+  };
+  return tosa::ConstOp::create(builder, location, type, attribute());
 }
 
 Value shapeConstant(OpBuilder &builder, Location location, ArrayRef<int64_t> shape) {

@@ -63,6 +63,7 @@ QuantizedWeights quantizeWeights(const std::vector<double> &weights,
     integers[i] = weights[i] / weightScale[channelOf(i)];
   round(integers, channels, channelOf, inputMoments, greatestWeight);
   std::vector<double> whole = bias;
+  result.weights.reserve(weights.size());
   for (size_t i = 0; i < weights.size(); ++i) {
     size_t c = channelOf(i);
     result.weights.push_back(static_cast<int64_t>(integers[i]));
