@@ -71,12 +71,26 @@ Trace::Entry &Trace::entry(uint32_t id) {
   return entries_[at];
 }
 
+// `step` of an instruction that the RTL executes: where the program traps there, the RTL must have
+// done so.
+template <typename Step> static auto withoutTrap(const ModelPorts &ports, const Step &step) {
+  try {
+    return step();
+  } catch (const UserError &error) {
+    throw std::logic_error(
+        fmt::format("the RTL executes instruction {}: {}", ports.pc, error.message()));
+  }
+}
+
 void Trace::execute(int64_t t, const ModelPorts &ports) {
   Entry &own = entry(ports.executedId);
   if (ports.executedId != nextId_ || ports.pc != flow_.pc())
     throw std::logic_error(fmt::format("the RTL executes instruction {} where the program is at {}",
                                        ports.pc, flow_.pc()));
-  const isa::Word &word = decoded(flow_.pc());
+  const isa::Word &word = *withoutTrap(ports, [&] {
+    flow_.checkPc();
+    return &decoded(flow_.pc());
+  });
   const isa::Instruction &instruction = isa_.instructions()[static_cast<size_t>(word.instruction)];
   own.word = &word;
   own.unit = instruction.unit;
@@ -89,7 +103,7 @@ void Trace::execute(int64_t t, const ModelPorts &ports) {
     for (size_t s = 0; s < semaphores_.size(); ++s)
       semaphores_[s] +=
           static_cast<int64_t>(word.signal >> s & 1) - static_cast<int64_t>(word.wait >> s & 1);
-    flow_.execute(word, base_);
+    withoutTrap(ports, [&] { flow_.execute(word, base_); });
     return;
   }
   own.addresses.assign(instruction.operands.size(), 0);
