@@ -138,6 +138,33 @@ TEST_P(Lockstep, PiecesAcrossBanksOfTwoHoldersAreDeniedByTheFirst) {
   }
 }
 
+// Elements that the end of a burst cuts, while the vector unit takes the port now and then: the
+// bytes that are left wait for a piece that is denied.
+TEST_P(Lockstep, PiecesAfterACutElementMayBeDenied) {
+  const isa::Isa &isa = target(GetParam());
+  const isa::Memory &accumulators = isa.memory(isa::Space::Acc);
+  const int64_t bank = static_cast<int64_t>(accumulators.bankBytes()) / accumulators.addressBytes;
+  Machine machine(isa);
+  std::mt19937_64 random(1);
+  for (int offset = 1; offset < 4; ++offset) {
+    std::string text = "load.i32 s=0, d=0, n1=1, n0=256\nvector.set r0=a_s0, v0=1, r1=d_s0, v1=1\n"
+                       "fence\n";
+    text += fmt::format("store.i32 s=0, d={}, n1=1, n0=256\n", 0x4000 + offset);
+    for (int i = 0; i < 60; ++i)
+      text += fmt::format("vabs a={}, d={}, n0={}, nc=1\n", random() % 64, bank, 1 + random() % 9);
+    Program program = assemble(isa, text + "halt\n");
+    program.codeAddress = 0x8000;
+    program.dramBytes = 0x10000;
+    Segment data;
+    for (int i = 0; i < 0x400; ++i)
+      data.bytes.push_back(static_cast<char>(random()));
+    program.data.push_back(data);
+    const lockstep::Comparison comparison =
+        lockstep::compare(isa, program, [&] { return DramImage(program); }, machine.engines(), {});
+    EXPECT_FALSE(comparison.difference) << comparison.difference->text;
+  }
+}
+
 // A field holds more than the range of its operand: no engine takes what is beyond.
 TEST_P(Lockstep, ValuesBeyondTheirRangeAreNoInstructions) {
   const isa::Isa &isa = target(GetParam());
