@@ -71,14 +71,13 @@ Trace::Entry &Trace::entry(uint32_t id) {
   return entries_[at];
 }
 
-// `step` of an instruction that the RTL executes: where the program traps there, the RTL must have
-// done so.
+// `step` of an instruction at which the RTL does not trap: the program must not trap there either.
 template <typename Step> static auto withoutTrap(const ModelPorts &ports, const Step &step) {
   try {
     return step();
   } catch (const UserError &error) {
     throw std::logic_error(
-        fmt::format("the RTL executes instruction {}: {}", ports.pc, error.message()));
+        fmt::format("the RTL does not trap at instruction {}: {}", ports.pc, error.message()));
   }
 }
 
@@ -466,7 +465,7 @@ void Trace::deadlock(const ModelPorts &ports) {
   }
   if (ports.activityKind[0] == Stalled) {
     const Entry &current = entry(ports.activityId[0]);
-    const isa::Word &word = decoded(current.record.pc);
+    const isa::Word &word = *withoutTrap(ports, [&] { return &decoded(current.record.pc); });
     const bool isControl =
         isa_.instructions()[static_cast<size_t>(word.instruction)].control != isa::Control::None;
     describe(unitIndex(isa_, 0), &current, isControl, isControl);
