@@ -68,6 +68,25 @@ TEST(Core, TrapsBeyondTheLastInstruction) {
               HasSubstr("error: the program runs past its 2 instructions"));
 }
 
+TEST(Core, TrapsOnControlThatLeavesTheCode) {
+  const std::string first = "instruction 0: error: ";
+  EXPECT_THAT(errorOf([] { run("branch rs=0, negate=0, offset=-1\nhalt"); }),
+              HasSubstr(first + "a branch to instruction -1 leaves the code of 2 instructions"));
+  EXPECT_THAT(errorOf([] { run("branch rs=0, negate=0, offset=2\nhalt"); }),
+              HasSubstr(first + "a branch to instruction 2 leaves the code of 2 instructions"));
+  EXPECT_THAT(errorOf([] { run("loop count=1, length=2\nhalt"); }),
+              HasSubstr(first + "a loop of 2 instructions reaches past the end of the code"));
+  EXPECT_EQ(errorOf([] { run("loop count=1, length=1\nhalt"); }), "no error");
+}
+
+TEST(Core, TrapsOnLoopsThatAreNestedTooDeep) {
+  const std::string four = "loop count=2, length=5\nloop count=2, length=4\n"
+                           "loop count=2, length=3\nloop count=2, length=2\n";
+  EXPECT_EQ(errorOf([&] { run(four + "loop count=0, length=1\nfence\nhalt"); }), "no error");
+  EXPECT_THAT(errorOf([&] { run(four + "loop count=1, length=1\nfence\nhalt"); }),
+              HasSubstr("instruction 4: error: loops are nested deeper than 4"));
+}
+
 TEST(Core, MaxCyclesStopsWithAPartialRecord) {
   for (bool skip : {true, false}) {
     RunSetup setup;

@@ -161,5 +161,19 @@ TEST(Semaphores, SemGiveBeyondTheGreatestCountWaits) {
   EXPECT_GT(record.trace[64].start, record.trace[64].dispatch + 1);
 }
 
+TEST(Semaphores, SemGiveOfTheSequencerBeyondTheGreatestCountIsAStallOfTheSemaphore) {
+  const RunRecord record = run(R"(
+    vabs a=0, d=0x1000, n0=400, nc=16
+    vector.set r0=lo, v0=0, r1=hi, v1=0 !wait=0
+    loop count=64, length=1
+    xset rd=1, value=0 !signal=0
+    halt)");
+  const InstructionRecord &last = record.trace[66];
+  EXPECT_EQ(last.dispatch, record.trace[1].start + 1) << "63 fit";
+  EXPECT_EQ(last.stalls[static_cast<int>(Stall::Semaphore)],
+            last.dispatch - record.trace[65].dispatch - 1);
+  EXPECT_GT(last.stalls[static_cast<int>(Stall::Semaphore)], 100);
+}
+
 } // namespace
 } // namespace tilewright::cycle

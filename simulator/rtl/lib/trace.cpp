@@ -71,12 +71,25 @@ Trace::Entry &Trace::entry(uint32_t id) {
   return entries_[at];
 }
 
+// `step` of an instruction at which the RTL does not trap: the program must not trap there either.
+template <typename Step> static auto withoutTrap(const ModelPorts &ports, const Step &step) {
+  try {
+    return step();
+  } catch (const UserError &error) {
+    throw std::logic_error(
+        fmt::format("the RTL does not trap at instruction {}: {}", ports.pc, error.message()));
+  }
+}
+
 void Trace::execute(int64_t t, const ModelPorts &ports) {
   Entry &own = entry(ports.executedId);
   if (ports.executedId != nextId_ || ports.pc != flow_.pc())
     throw std::logic_error(fmt::format("the RTL executes instruction {} where the program is at {}",
                                        ports.pc, flow_.pc()));
-  const isa::Word &word = decoded(flow_.pc());
+  const isa::Word &word = *withoutTrap(ports, [&] {
+    flow_.checkPc();
+    return &decoded(flow_.pc());
+  });
   const isa::Instruction &instruction = isa_.instructions()[static_cast<size_t>(word.instruction)];
   own.word = &word;
   own.unit = instruction.unit;
@@ -89,7 +102,7 @@ void Trace::execute(int64_t t, const ModelPorts &ports) {
     for (size_t s = 0; s < semaphores_.size(); ++s)
       semaphores_[s] +=
           static_cast<int64_t>(word.signal >> s & 1) - static_cast<int64_t>(word.wait >> s & 1);
-    flow_.execute(word, base_);
+    withoutTrap(ports, [&] { flow_.execute(word, base_); });
     return;
   }
   own.addresses.assign(instruction.operands.size(), 0);
@@ -452,7 +465,7 @@ void Trace::deadlock(const ModelPorts &ports) {
   }
   if (ports.activityKind[0] == Stalled) {
     const Entry &current = entry(ports.activityId[0]);
-    const isa::Word &word = decoded(current.record.pc);
+    const isa::Word &word = *withoutTrap(ports, [&] { return &decoded(current.record.pc); });
     const bool isControl =
         isa_.instructions()[static_cast<size_t>(word.instruction)].control != isa::Control::None;
     describe(unitIndex(isa_, 0), &current, isControl, isControl);

@@ -106,6 +106,102 @@ TEST_P(Lockstep, RowsAccumulateOntoTheRowBefore) {
   EXPECT_GT(comparison.compared.writes, 80u);
 }
 
+// A piece that crosses two banks, of which the matrix unit holds one and the vector unit the other,
+// is denied by the first of them in the order of priority, whichever bank that holds.
+TEST_P(Lockstep, PiecesAcrossBanksOfTwoHoldersAreDeniedByTheFirst) {
+  const isa::Isa &isa = target(GetParam());
+  const isa::Memory &accumulators = isa.memory(isa::Space::Acc);
+  const int64_t bank = static_cast<int64_t>(accumulators.bankBytes()) / accumulators.addressBytes;
+  Machine machine(isa);
+  for (const auto &[matrix, vector] : {std::pair<int64_t, int64_t>(4, bank + 20), {bank + 4, 20}}) {
+    Program program =
+        assemble(isa, fmt::format("load s=0, d=0, n1=1, n0=1024\nload.i32 s=0, d=0, n1=1, n0=256\n"
+                                  "matrix.set r0=d_s0, v0=1, r1=d_s1, v1=0\nfence\n"
+                                  "mmul a=0, d={}, n1=1, n0=480, k=4, n=1, accumulate=0, swap=0\n"
+                                  "vabs a={}, d={}, n0=1000, nc=1\n"
+                                  "load.i32 s=0x400, d={}, n1=1, n0=2\nhalt\n",
+                                  matrix, vector + 1, vector, bank - 1));
+    program.codeAddress = 0x8000;
+    program.dramBytes = 0x10000;
+    const auto image = [&] { return DramImage(program); };
+    const lockstep::Comparison comparison =
+        lockstep::compare(isa, program, image, machine.engines(), {});
+    EXPECT_FALSE(comparison.difference) << comparison.difference->text;
+    DramImage memory = image();
+    const RunRecord record = machine.rtl->run(program, memory, {});
+    const auto loader = static_cast<size_t>(isa.find("load")->unit);
+    const auto conflicts = [&](const char *winner) {
+      return record.bankConflicts[loader][static_cast<size_t>(isa.find(winner)->unit)];
+    };
+    EXPECT_GT(conflicts("mmul"), 200);
+    EXPECT_GT(conflicts("vabs"), 200);
+  }
+}
+
+// Elements that the end of a burst cuts, while the vector unit takes the port now and then: the
+// bytes that are left wait for a piece that is denied.
+TEST_P(Lockstep, PiecesAfterACutElementMayBeDenied) {
+  const isa::Isa &isa = target(GetParam());
+  const isa::Memory &accumulators = isa.memory(isa::Space::Acc);
+  const int64_t bank = static_cast<int64_t>(accumulators.bankBytes()) / accumulators.addressBytes;
+  Machine machine(isa);
+  std::mt19937_64 random(1);
+  for (int offset = 1; offset < 4; ++offset) {
+    std::string text = "load.i32 s=0, d=0, n1=1, n0=256\nvector.set r0=a_s0, v0=1, r1=d_s0, v1=1\n"
+                       "fence\n";
+    text += fmt::format("store.i32 s=0, d={}, n1=1, n0=256\n", 0x4000 + offset);
+    for (int i = 0; i < 60; ++i)
+      text += fmt::format("vabs a={}, d={}, n0={}, nc=1\n", random() % 64, bank, 1 + random() % 9);
+    Program program = assemble(isa, text + "halt\n");
+    program.codeAddress = 0x8000;
+    program.dramBytes = 0x10000;
+    Segment data;
+    for (int i = 0; i < 0x400; ++i)
+      data.bytes.push_back(static_cast<char>(random()));
+    program.data.push_back(data);
+    const lockstep::Comparison comparison =
+        lockstep::compare(isa, program, [&] { return DramImage(program); }, machine.engines(), {});
+    EXPECT_FALSE(comparison.difference) << comparison.difference->text;
+  }
+}
+
+// A field holds more than the range of its operand: no engine takes what is beyond.
+TEST_P(Lockstep, ValuesBeyondTheirRangeAreNoInstructions) {
+  const isa::Isa &isa = target(GetParam());
+  Machine machine(isa);
+  int registers = 0, values = 0;
+  for (const isa::Instruction &instruction : isa.instructions())
+    for (const isa::Operand &operand : instruction.operands) {
+      const int64_t most = (int64_t(1) << operand.width) - 1;
+      if (operand.type.isSigned || operand.greatest >= most)
+        continue;
+      for (const int64_t value : {operand.greatest + 1, most}) {
+        registers += operand.isRegister;
+        ++values;
+        Program program = assemble(isa, "xset rd=1, value=3\nhalt\n");
+        isa::Bits bits(static_cast<size_t>(isa.instructionBytes()));
+        bits[0] = static_cast<uint8_t>(instruction.opcode);
+        for (int bit = 0; bit < operand.width; ++bit)
+          if ((value >> bit & 1) != 0)
+            bits[static_cast<size_t>(operand.low + bit) / 8] |=
+                static_cast<uint8_t>(1 << ((operand.low + bit) % 8));
+        program.code.replace(bits.size(), bits.size(), std::string(bits.begin(), bits.end()));
+        program.codeAddress = 0x8000;
+        program.dramBytes = 0x10000;
+        const lockstep::Comparison comparison = lockstep::compare(
+            isa, program, [&] { return DramImage(program); }, machine.engines(), {});
+        EXPECT_FALSE(comparison.difference) << comparison.difference->text;
+        ASSERT_TRUE(comparison.compared.error) << instruction.name << " takes " << value;
+        EXPECT_NE(comparison.compared.error->message().find(
+                      fmt::format("'{}' of '{}' is {}", operand.name, instruction.name, value)),
+                  std::string::npos)
+            << comparison.compared.error->message();
+      }
+    }
+  EXPECT_GE(registers, 8);
+  EXPECT_GT(values, registers);
+}
+
 // Instructions that nobody wrote: what the lanes compute comes from the description alone.
 TEST(LockstepOverlay, RandomSemanticsAreEqual) {
   const isa::Isa isa = overlaid(
