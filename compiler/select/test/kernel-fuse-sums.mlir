@@ -3,8 +3,7 @@
 // stays what it is.
 
 // CHECK-LABEL: func.func @main
-// CHECK: kernel.group {
-// CHECK-NEXT: %[[SUM:.*]] = kernel.sum_pool %arg0 {input_zp = 3 : i64, kernel = array<i64: 5, 6>
+// CHECK: %[[SUM:.*]] = kernel.sum_pool %arg0 {input_zp = 3 : i64, kernel = array<i64: 5, 6>
 // CHECK-NEXT: kernel.rescale %[[SUM]]
 // CHECK-NOT: kernel.sum_pool
 // CHECK: kernel.reduce "sum"
