@@ -214,8 +214,9 @@ void addCompileCommand(CLI::App &app) {
       ->capture_default_str()
       ->group("Schedule");
   command
-      ->add_flag("!--no-chains", options.chains,
-                 "Run every layer by itself, its tensors in DRAM (as --buffering single and none do)")
+      ->add_flag(
+          "!--no-chains", options.chains,
+          "Run every layer by itself, its tensors in DRAM (as --buffering single and none do)")
       ->group("Schedule");
   command
       ->add_flag("--plan", request->plan,

@@ -149,8 +149,8 @@ private:
   }
 
   NpuProgram schedule(const isa::Isa &isa, const isa::LoadOptions &target) {
-    NpuProgram made =
-        ofModel([&] { return kernelToNpu(*module_, isa, target, {options_.buffering, options_.chains}); });
+    NpuProgram made = ofModel(
+        [&] { return kernelToNpu(*module_, isa, target, {options_.buffering, options_.chains}); });
     phases_.ended("npu", *module_, false);
     return made;
   }
