@@ -530,8 +530,7 @@ std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGr
     std::optional<Trial> trial =
         tryOut(context, [&](Steps &steps) { Chain(context, chained, steps).lower(plan, true); });
     if (trial && trial->cycles < (best ? best->cycles : apart))
-      best = {plan, trial->isTight ? std::move(trial->layout) : std::vector<int64_t>(),
-              trial->cycles};
+      best = {plan, std::move(trial->layout), trial->cycles};
   }
   return best;
 }

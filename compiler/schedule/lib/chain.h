@@ -23,7 +23,7 @@ bool mayFollow(kernel::GroupOp group, kernel::GroupOp next);
 
 struct ChosenChain {
   ChainPlan plan;
-  std::vector<int64_t> layout; // Steps::layout; empty when the plan fits anyhow
+  std::vector<int64_t> layout; // Steps::layout: many buffers of many sizes may not fit otherwise
   int64_t cycles;              // by the estimator, on an empty chip
 };
 // Whether groups, each of which may follow the one before, are a head, a window and a tail, or two

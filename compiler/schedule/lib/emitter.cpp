@@ -232,13 +232,17 @@ void Emitter::process(Pending *next) {
   if (!now.loadsEmitted)
     emitAll(group, step.loads);
   // What this step still needs in the scratchpad comes before what the next one would like to have.
+  bool hasAll = true;
   for (const std::vector<Task> *tasks : {&step.compute, &step.stores})
     for (const Task &task : *tasks)
       for (int buffer : task.buffers)
         if (buffer >= 0 && !group.address[buffer] &&
-            group.work.buffers[buffer].space == isa::Space::Spad)
+            group.work.buffers[buffer].space == isa::Space::Spad) {
           group.address[buffer] = allocate(group, buffer);
-  if (next && buffering_ == Buffering::Double) {
+          hasAll &= group.address[buffer].has_value();
+        }
+  // Another group may not take what this step finds only while it goes on.
+  if (next && buffering_ == Buffering::Double && (hasAll || next->group == now.group)) {
     Group &ahead = *next->group;
     const Step &nextStep = ahead.work.steps[next->step];
     next->constantsEmitted = (next->group == now.group || ahead.work.layout.empty() ||

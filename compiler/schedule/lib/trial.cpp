@@ -16,11 +16,7 @@ std::optional<Trial> tryOut(LoweringContext &context, const std::function<void(S
     const int64_t cycles =
         estimate(emitter.finish(), context.isa, static_cast<uint64_t>(context.constants.end()))
             .cycles;
-    auto isTight = [&](isa::Space space) {
-      const auto bytes = static_cast<int64_t>(context.isa.memory(space).bytes);
-      return emitter.plan(space).peakBytes > bytes - bytes / 16;
-    };
-    trial = {cycles, emitter.layout(), isTight(isa::Space::Spad) || isTight(isa::Space::Acc)};
+    trial = {cycles, emitter.layout()};
   } catch (const UserError &) { // it does not fit
   }
   context.constants.rollBack(constants);

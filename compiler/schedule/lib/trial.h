@@ -11,7 +11,6 @@ namespace tilewright {
 struct Trial {
   int64_t cycles;
   std::vector<int64_t> layout; // Steps::layout
-  bool isTight;                // it may not fit when buffers come to lie otherwise
 };
 
 // Nothing when the steps do not fit on chip. Constants that `lower` adds are forgotten again.
