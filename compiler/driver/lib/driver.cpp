@@ -176,9 +176,14 @@ private:
         "scratchpad {}, accumulators {}\n",
         use(program.scratchpadPeakBytes, isa::Space::Spad, plan ? &plan->scratchpad : nullptr),
         use(program.accumulatorPeakBytes, isa::Space::Acc, plan ? &plan->accumulators : nullptr));
-    for (const LayerInfo &layer : program.layers)
+    for (const LayerInfo &layer : program.layers) {
       result_.plan += fmt::format("{} ({}): {}; estimate {} cycles\n", escape(layer.name),
                                   escape(layer.op), escape(layer.plan, 400), layer.estimateCycles);
+      if (layer.runnerUp)
+        result_.plan +=
+            fmt::format("  alone {} cycles; next best {}: {}\n", layer.runnerUp->chosenCycles,
+                        layer.runnerUp->cycles, escape(layer.runnerUp->plan, 400));
+    }
   }
 
   CompileResult write(npu::ProgramOp op, const Program &program, const isa::Isa &isa) {

@@ -153,6 +153,19 @@ TEST(Driver, AnIntegerNetGoesOnFromEveryStage) { expectSameFromEveryStage(convol
 
 TEST(Driver, AFloatNetGoesOnFromEveryStage) { expectSameFromEveryStage(floatNet); }
 
+TEST(Driver, ThePlanNamesTheRunnerUp) {
+  CompileOptions options = optionsFor(convolution);
+  const isa::Isa isa = isa::load({});
+  Program program = readProgram("p.elf", compile(options).output, isa);
+  program.layers.at(0).runnerUp = RunnerUp{"another plan", 12, 10};
+  CompileOptions again = optionsFor(writeProgram(program, isa));
+  again.from = Stage::Elf;
+  const CompileResult result = compile(again);
+  EXPECT_NE(result.plan.find("\n  alone 10 cycles; next best 12: another plan\n"),
+            std::string::npos);
+  EXPECT_EQ(readProgram("p.elf", result.output, isa).layers.at(0).runnerUp->plan, "another plan");
+}
+
 TEST(Driver, DumpsEveryPhaseInOrder) {
   CompileOptions options = optionsFor(floatNet);
   options.dumpPhases = options.model + ".phases/deep";

@@ -41,6 +41,13 @@ LogicalResult DataOp::verify() {
   return success();
 }
 
+LogicalResult LayerOp::verify() {
+  const bool hasPlan = getRunnerUp().has_value();
+  if (hasPlan != getRunnerUpCycles().has_value() || hasPlan != getChosenCycles().has_value())
+    return emitOpError("must have the plan and both costs of its runner-up, or none of them");
+  return success();
+}
+
 LogicalResult ProgramOp::verifyRegions() {
   int64_t layers = 0;
   for (LayerOp layer : getBody().getOps<LayerOp>())

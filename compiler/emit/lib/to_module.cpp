@@ -56,10 +56,18 @@ static npu::ProgramOp createProgram(OpBuilder &builder, Location location, Progr
     npu::DataOp::create(builder, location,
                         resourceOf(std::move(segment.bytes), builder.getContext()),
                         number(segment.address));
-  for (auto [i, layer] : llvm::enumerate(program.layers))
-    npu::LayerOp::create(builder, layerLocation(*builder.getContext(), layer.name, layer.op),
-                         number(i), layer.name, layer.op, layer.macs, layer.estimateCycles,
-                         layer.inputBytes, layer.weightBytes, layer.outputBytes, layer.plan);
+  auto count = [&](int64_t value) { return builder.getI64IntegerAttr(value); };
+  for (auto [i, layer] : llvm::enumerate(program.layers)) {
+    auto op = npu::LayerOp::create(
+        builder, layerLocation(*builder.getContext(), layer.name, layer.op), number(i), layer.name,
+        layer.op, layer.macs, layer.estimateCycles, layer.inputBytes, layer.weightBytes,
+        layer.outputBytes, layer.plan, StringAttr(), IntegerAttr(), IntegerAttr());
+    if (layer.runnerUp) {
+      op.setRunnerUp(layer.runnerUp->plan);
+      op.setRunnerUpCyclesAttr(count(layer.runnerUp->cycles));
+      op.setChosenCyclesAttr(count(layer.runnerUp->chosenCycles));
+    }
+  }
   return op;
 }
 

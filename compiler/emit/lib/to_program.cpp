@@ -34,8 +34,14 @@ Segment readData(npu::DataOp op) {
 }
 
 LayerInfo readLayer(npu::LayerOp op) {
-  return {op.getName().str(), op.getOp().str(),    op.getMacs(),        op.getEstimateCycles(),
-          op.getInputBytes(), op.getWeightBytes(), op.getOutputBytes(), op.getPlan().str()};
+  LayerInfo layer{op.getName().str(),     op.getOp().str(),   op.getMacs(),
+                  op.getEstimateCycles(), op.getInputBytes(), op.getWeightBytes(),
+                  op.getOutputBytes(),    op.getPlan().str(), {}};
+  if (op.getRunnerUp())
+    layer.runnerUp =
+        RunnerUp{op.getRunnerUp()->str(), static_cast<int64_t>(*op.getRunnerUpCycles()),
+                 static_cast<int64_t>(*op.getChosenCycles())};
+  return layer;
 }
 
 class Reader {

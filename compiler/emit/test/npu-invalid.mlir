@@ -98,6 +98,13 @@ npu.program attributes {accumulator_peak_bytes = 0 : i64, code_address = 0 : i64
 // -----
 
 npu.program attributes {accumulator_peak_bytes = 0 : i64, code_address = 0 : i64, dram_bytes = 0 : i64, entry = 0 : i64, isa_hash = "", overlays = [], scratchpad_peak_bytes = 0 : i64, target = "edge16", timing_hash = ""} {
+  // expected-error @+1 {{'npu.layer' op must have the plan and both costs of its runner-up, or none of them}}
+  npu.layer 0 "a" op "A" macs 0 estimate_cycles 0 input_bytes 0 weight_bytes 0 output_bytes 0 {runner_up_cycles = 3 : i64}
+}
+
+// -----
+
+npu.program attributes {accumulator_peak_bytes = 0 : i64, code_address = 0 : i64, dram_bytes = 0 : i64, entry = 0 : i64, isa_hash = "", overlays = [], scratchpad_peak_bytes = 0 : i64, target = "edge16", timing_hash = ""} {
   // expected-error @+1 {{'npu.input' op must have a name}}
   npu.input "" : tensor<4xi8> at 0
 }

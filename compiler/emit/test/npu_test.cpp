@@ -88,6 +88,8 @@ Program sampleProgram() {
   program.outputs = {{"y\n\"\\", DType::Bool, {7}, 256, {}, 0},
                      {"z", DType::F64, {2}, 512, 1e-300, 77}};
   program.layers = {{"conv\t1", "Conv", 123456789012, 77, 3, 2, 1}, {"conv\t1", "", 0, 0, 0, 0, 0}};
+  program.layers[0].plan = "2 steps";
+  program.layers[0].runnerUp = RunnerUp{"\"3 steps\"", 9, 8};
   program.scratchpadPeakBytes = 262144;
   program.accumulatorPeakBytes = 65536;
   return program;
