@@ -3,9 +3,15 @@
 const roofHeight = 380;
 let current = noLayer; // under the keys
 
+// Layers, or what is told of chains of them, in program order.
 function drawableLayers() {
-  return layers.map((row, layer) => ({row, layer})).filter(({row}) =>
-    row.cycles > 0 && row.roofline.macs_per_dram_byte > 0 && row.roofline.macs_per_cycle > 0);
+  let found = layers.map((row, layer) => ({row, layer, members: [layer]}));
+  if (byId("together").checked) {
+    const chained = new Set(report.chains.flatMap(chain => chain.layers));
+    const together = report.chains.map(chain => ({row: {...chain, name: chain.layers.map(nameOf).join(", ")}, layer: chain.layers[0], members: chain.layers}));
+    found = [...found.filter(({layer}) => !chained.has(layer)), ...together].sort((a, b) => a.layer - b.layer);
+  }
+  return found.filter(({row}) => row.cycles > 0 && row.roofline.macs_per_dram_byte > 0 && row.roofline.macs_per_cycle > 0);
 }
 
 const marks = {
@@ -15,9 +21,9 @@ const marks = {
 };
 const markColors = {compute: "c0", vector: "c2", dram: "c5"};
 
-function pointText({row, layer}) {
+function pointText({row}) {
   const {roofline} = row;
-  return `${nameOf(layer)}\n${ratio(roofline.macs_per_dram_byte, 1)} MACs a byte, ${ratio(roofline.macs_per_cycle, 1)} MACs a cycle\n` +
+  return `${shortened(row.name, 240)}\n${ratio(roofline.macs_per_dram_byte, 1)} MACs a byte, ${ratio(roofline.macs_per_cycle, 1)} MACs a cycle\n` +
     `${count(row.cycles)} cycles, ${ratio(roofline.times_bound, 2)} times its bound (${roofline.bound_by})`;
 }
 
@@ -71,11 +77,11 @@ function drawRoofline() {
   axes(drawing, x, y, range, heights, width);
   roofs(drawing, x, y, range);
   for (const point of [...points].sort((a, b) => b.row.cycles - a.row.cycles)) {
-    const {row, layer} = point, by = row.roofline.bound_by;
+    const {row, layer, members} = point, by = row.roofline.bound_by;
     const size = 4 + 22 * Math.sqrt(row.cycles / report.cycles);
-    const isDim = state.layer !== noLayer && layer !== state.layer;
+    const isChosen = members.includes(state.layer), isDim = state.layer !== noLayer && !isChosen;
     const mark = svg("path", {
-      class: `point ${markColors[by]}${layer === state.layer ? " chosen" : ""}${layer === current ? " current" : ""}${isDim ? " dim" : ""}`,
+      class: `point ${markColors[by]}${isChosen ? " chosen" : ""}${layer === current ? " current" : ""}${isDim ? " dim" : ""}`,
       d: marks[by](size), transform: `translate(${x(row.roofline.macs_per_dram_byte).toFixed(1)} ${y(row.roofline.macs_per_cycle).toFixed(1)})`,
       "data-layer": layer, "data-intensity": row.roofline.macs_per_dram_byte, "data-speed": row.roofline.macs_per_cycle,
     });
@@ -107,6 +113,8 @@ function startRoofline() {
   byId("roofline").addEventListener("keydown", walkRoofline);
   byId("roofline").addEventListener("focusout", event => showTip("", event));
   onLayer.push(drawRoofline);
+  byId("together").onchange = drawRoofline;
+  byId("together").disabled = report.chains.length === 0;
   const left = layers.length - drawableLayers().length;
   const legend = "Circles are bound by the array, triangles by the vector unit, squares by the DRAM.";
   byId("roofline-note").textContent = legend + (left > 0 ? ` ${left} of ${layers.length} layers are left out: they multiply nothing, move nothing, or have no cycles of their own.` : "");
