@@ -86,16 +86,21 @@ void ConvStage::listFolds(bool mergedTaps, int64_t channelChunk) {
   folds_.clear();
   int64_t rowLength = mergedTaps ? p_.kernelWidth * p_.inputChannels : p_.inputChannels;
   int64_t chunk = mergedTaps ? rowLength : channelChunk;
+  // The tap that lies inside the tensor at every output comes first: it overwrites what the tile
+  // held.
+  const int64_t width = mergedTaps ? 1 : p_.kernelWidth, taps = p_.kernelHeight * width,
+                inside = std::min(p_.kernelHeight - 1, ceilDiv(p_.padTop, p_.dilationY)) * width +
+                         std::min(width - 1, ceilDiv(p_.padLeft, p_.dilationX));
   int64_t weightRow = 0;
   for (int64_t begin = 0; begin < rowLength; begin += chunk)
-    for (int64_t ky = 0; ky < p_.kernelHeight; ++ky)
-      for (int64_t kx = 0; kx < (mergedTaps ? 1 : p_.kernelWidth); ++kx)
-        for (int64_t first = begin; first < std::min(rowLength, begin + chunk);
-             first += context_.rows) {
-          int64_t count = std::min(context_.rows, std::min(rowLength, begin + chunk) - first);
-          folds_.push_back({ky, kx, first, count, weightRow});
-          weightRow += count;
-        }
+    for (int64_t i = 0; i < taps; ++i) {
+      const int64_t tap = (inside + i) % taps, end = std::min(rowLength, begin + chunk);
+      for (int64_t first = begin; first < end; first += context_.rows) {
+        int64_t count = std::min(context_.rows, end - first);
+        folds_.push_back({tap / width, tap % width, first, count, weightRow});
+        weightRow += count;
+      }
+    }
 }
 
 Span ConvStage::foldsOfChunk(int64_t chunk) const {

@@ -178,7 +178,7 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
       weights_ = stage_.loadWeights(step, place.n, chunk, {first, std::min(folds, first + each)});
       if (loadedPlace != &place)
         input_ = stage_.loadInput(step.loads, place.n, place.y, place.x,
-                                  steps_.steps.size() == 1 ? parts : 1);
+                                  parts);
       loadedPlace = &place;
       stage_.fill(step.compute, input_, weights_, place.y, place.x, chunk, acc, first > 0);
       if (first + each < folds)
@@ -204,7 +204,7 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
       weights_ = stage_.loadWeights(step, place.n, chunk, stage_.allFolds());
     if (loadedPlace != &place)
       input_ = stage_.loadInput(step.loads, place.n, place.y, place.x,
-                                steps_.steps.size() == 1 ? parts : 1);
+                                parts);
     loadedPlace = &place;
     loadedChunk = &chunk;
     loadedBatch = place.n;
