@@ -122,13 +122,13 @@ std::string ConvStage::packedWeights() const {
   int64_t depth = p_.kernelHeight * p_.kernelWidth * p_.inputChannels;
   for (int64_t channel = 0; channel < p_.outputChannels; channel += context_.cols) {
     int64_t columns = std::min(context_.cols, p_.outputChannels - channel);
-    for (const Fold &fold : folds_)
-      for (int64_t row = 0; row < fold.count; ++row)
-        for (int64_t column = 0; column < columns; ++column) {
-          int64_t inRow =
-              (fold.ky * p_.kernelWidth + fold.kx) * p_.inputChannels + fold.first + row;
-          packed.push_back(source[static_cast<size_t>((channel + column) * depth + inRow)]);
-        }
+    for (const Fold &fold : folds_) {
+      const char *row = source.data() + channel * depth +
+                        (fold.ky * p_.kernelWidth + fold.kx) * p_.inputChannels + fold.first;
+      for (int64_t i = 0; i < fold.count; ++i, ++row)
+        for (int64_t column = 0; column < columns; ++column)
+          packed.push_back(row[column * depth]);
+    }
   }
   return packed;
 }

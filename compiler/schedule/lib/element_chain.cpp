@@ -116,7 +116,7 @@ void ElementChain::prepare(std::vector<Task> &constants) {
       std::string bytes = constantBytes(table.getTable());
       int64_t size = static_cast<int64_t>(bytes.size());
       int buffer = tables_[op] = steps_.add(isa::Space::Spad, size, "lookup table", Traffic::Rare);
-      copyStrided(context_, constants, Direction::Load, context_.constants.add(std::move(bytes)), 1,
+      copyStrided(context_, constants, Direction::Load, context_.constants.add(bytes), 1,
                   Signedness::Signed, {isa::Space::Spad, buffer, 0, 0, 0, 1}, {{size, 1, 1}});
     }
     auto rescale = llvm::dyn_cast<kernel::RescaleOp>(op);

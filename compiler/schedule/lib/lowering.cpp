@@ -12,22 +12,23 @@ namespace tilewright {
 
 static constexpr int64_t constantAlignment = 64;
 
-int64_t ConstantPool::add(std::string bytes) {
-  auto known = known_.find(bytes);
-  if (known != known_.end())
-    return known->second;
+int64_t ConstantPool::add(std::string_view bytes) {
+  const size_t hash = std::hash<std::string_view>()(bytes);
+  const auto [first, last] = known_.equal_range(hash);
+  for (auto each = first; each != last; ++each)
+    if (std::string_view(bytes_).substr(each->second.offset, each->second.size) == bytes)
+      return base_ + static_cast<int64_t>(each->second.offset);
   bytes_.resize((bytes_.size() + constantAlignment - 1) / constantAlignment * constantAlignment,
                 '\0');
-  int64_t address = base_ + static_cast<int64_t>(bytes_.size());
+  const Block block{bytes_.size(), bytes.size()};
   bytes_ += bytes;
-  known_.emplace(std::move(bytes), address);
-  return address;
+  known_.emplace(hash, block);
+  return base_ + static_cast<int64_t>(block.offset);
 }
 
 void ConstantPool::rollBack(size_t size) {
-  const int64_t end = base_ + static_cast<int64_t>(size);
   for (auto each = known_.begin(); each != known_.end();)
-    each = each->second >= end ? known_.erase(each) : std::next(each);
+    each = each->second.offset >= size ? known_.erase(each) : std::next(each);
   bytes_.resize(size);
 }
 
@@ -102,12 +103,24 @@ std::vector<int64_t> integersOf(mlir::Value value) {
 }
 
 std::string constantBytes(mlir::Value value) {
+  const auto bytes = static_cast<size_t>(bytesOf(value));
+  // Elements of whole bytes stand in the attribute as they do in DRAM (little-endian host, as the
+  // file).
+  auto op = value.getDefiningOp<mlir::tosa::ConstOp>();
+  auto attr = op ? llvm::dyn_cast<mlir::DenseIntElementsAttr>(op.getValues()) : nullptr;
+  if (attr && !attr.getElementType().isInteger(1)) {
+    const std::string raw(attr.getRawData().data(), attr.getRawData().size());
+    if (!attr.isSplat())
+      return raw;
+    std::string result;
+    for (int64_t i = 0; i < attr.getNumElements(); ++i)
+      result += raw;
+    return result;
+  }
   std::vector<int64_t> values = integersOf(value);
-  int bytes = bytesOf(value);
-  std::string result(values.size() * static_cast<size_t>(bytes), '\0');
+  std::string result(values.size() * bytes, '\0');
   for (size_t i = 0; i < values.size(); ++i)
-    std::memcpy(&result[i * static_cast<size_t>(bytes)], &values[i],
-                static_cast<size_t>(bytes)); // little-endian host, as the file
+    std::memcpy(&result[i * bytes], &values[i], bytes);
   return result;
 }
 

@@ -10,6 +10,7 @@
 
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace tilewright {
@@ -18,7 +19,7 @@ namespace tilewright {
 class ConstantPool {
 public:
   explicit ConstantPool(int64_t base) : base_(base) {}
-  int64_t add(std::string bytes);
+  int64_t add(std::string_view bytes);
   // Forgets what was added when there were only so many bytes.
   void rollBack(size_t size);
   int64_t base() const { return base_; }
@@ -26,9 +27,12 @@ public:
   const std::string &bytes() const { return bytes_; }
 
 private:
+  struct Block {
+    size_t offset, size;
+  };
   int64_t base_;
   std::string bytes_;
-  std::map<std::string, int64_t> known_;
+  std::unordered_multimap<size_t, Block> known_; // by the hash of the bytes
 };
 
 // What a lowering may ask.

@@ -25,7 +25,7 @@ ChannelBlocks TileOps::channelBlocks(std::vector<Task> &constants, llvm::ArrayRe
   }
   int64_t size = static_cast<int64_t>(bytes.size());
   blocks.buffer = steps_.add(isa::Space::Spad, size, "rescale parameters", Traffic::Rare);
-  copyStrided(context_, constants, Direction::Load, context_.constants.add(std::move(bytes)), 1,
+  copyStrided(context_, constants, Direction::Load, context_.constants.add(bytes), 1,
               Signedness::Signed, {isa::Space::Spad, blocks.buffer, 0, 0, 0, 1}, {{size, 1, 1}});
   return blocks;
 }

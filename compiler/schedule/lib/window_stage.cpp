@@ -52,7 +52,7 @@ void WindowStage::loadWeights(std::vector<Task> &constants) {
       constantBytes(anchor_->getOperand(1)); // [KH,KW,C,M]: result channels in order
   int64_t size = static_cast<int64_t>(weights.size());
   weightBuffer_ = steps_.add(isa::Space::Spad, size, "weights");
-  copyStrided(context_, constants, Direction::Load, context_.constants.add(std::move(weights)), 1,
+  copyStrided(context_, constants, Direction::Load, context_.constants.add(weights), 1,
               Signedness::Signed, {isa::Space::Spad, weightBuffer_, 0, 0, 0, 1}, {{size, 1, 1}});
 }
 
