@@ -53,7 +53,7 @@ def cost(layer):
             loma_show_progress_bar=False)
     except AssertionError:
         return None
-    return {"cycles": float(cycles), "macs": float(found[0][0].layer.total_mac_count) if hasattr(found[0][0], "layer") else None}
+    return {"cycles": float(cycles), "macs": float(found[0][1][0][0].layer.total_mac_count)}
 
 
 logging.disable(logging.WARNING)

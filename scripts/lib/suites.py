@@ -40,6 +40,7 @@ SUITES = [
     Suite("scripts", "the scripts' own parts", (PYTHON, "scripts/lib/self_test.py")),
     Suite("messages", "every message that a user can see stands in a test", (PYTHON, "scripts/lib/check_messages.py")),
     Suite("onnx", "the importer against onnxruntime, operator by operator", (PYTHON, "tests/onnx/run")),
+    Suite("models", "networks of synthetic weights: published MACs, the same bytes from a seed; bounds", (PYTHON, "tests/models/run")),
     Suite("conformance", "a sample of TOSA's conformance tests, both engines, both targets",
           (PYTHON, "tests/conformance/run", "--sample", "4")),
     Suite("rtl-tosa", "a sample of TOSA's conformance tests on the RTL",
