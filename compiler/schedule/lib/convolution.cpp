@@ -177,8 +177,7 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
         chain.prepare(step.constants);
       weights_ = stage_.loadWeights(step, place.n, chunk, {first, std::min(folds, first + each)});
       if (loadedPlace != &place)
-        input_ = stage_.loadInput(step.loads, place.n, place.y, place.x,
-                                  parts);
+        input_ = stage_.loadInput(step.loads, place.n, place.y, place.x, parts);
       loadedPlace = &place;
       stage_.fill(step.compute, input_, weights_, place.y, place.x, chunk, acc, first > 0);
       if (first + each < folds)
@@ -203,8 +202,7 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
     if (loadedChunk != &chunk || (p_.weightsAreActivations && loadedBatch != place.n))
       weights_ = stage_.loadWeights(step, place.n, chunk, stage_.allFolds());
     if (loadedPlace != &place)
-      input_ = stage_.loadInput(step.loads, place.n, place.y, place.x,
-                                parts);
+      input_ = stage_.loadInput(step.loads, place.n, place.y, place.x, parts);
     loadedPlace = &place;
     loadedChunk = &chunk;
     loadedBatch = place.n;
@@ -262,8 +260,16 @@ static const LoweringContext::Chosen &chosenFor(LoweringContext &context, kernel
   if (chosen != context.chosen.end())
     return chosen->second;
   int64_t smallest = 0;
-  std::vector<ConvPlan> plans = planConvolution(problem, context.machine, trials, &smallest);
-  std::optional<LoweringContext::Chosen> best = bestOf(context, group, plans);
+  std::optional<LoweringContext::Chosen> best =
+      bestOf(context, group, planConvolution(problem, context.machine, trials, &smallest));
+  // Buffers leave gaps: where no plan finds room, plans for smaller memories do.
+  for (int64_t part = 2; !best && part <= 16; part *= 2) {
+    ConvMachine smaller = context.machine;
+    smaller.accBytes /= part;
+    smaller.spadBytes -= smaller.spadBytes / 4 * (part > 2);
+    int64_t ofSmaller = 0;
+    best = bestOf(context, group, planConvolution(problem, smaller, trials, &ofSmaller));
+  }
   if (!best)
     throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(layerOf(group.getLoc()).name))},
                     fmt::format("no tile fits on chip: the smallest needs {} bytes of the "
@@ -282,8 +288,12 @@ void lowerConvolution(LoweringContext &context, kernel::GroupOp group, Steps &st
   Convolution convolution(context, group, steps);
   const LoweringContext::Chosen &chosen = chosenFor(context, group, convolution.problem());
   convolution.lower(chosen.plan, false);
-  if (!isSafe(chosen.plan, context.machine))
-    steps.layout = chosen.layout;
+  // The accumulators are empty whenever a group begins: what fitted in the trial fits there again.
+  steps.layout = chosen.layout;
+  if (isSafe(chosen.plan, context.machine))
+    for (size_t i = 0; i < steps.buffers.size(); ++i)
+      if (steps.buffers[i].space == isa::Space::Spad)
+        steps.layout[i] = -1;
 }
 
 } // namespace tilewright

@@ -99,6 +99,10 @@ std::vector<StreamInstruction> Emitter::finish() {
   return std::move(stream_);
 }
 
+bool Emitter::isPlanned(const Group &group, int buffer) {
+  return !group.work.layout.empty() && group.work.layout[buffer] >= 0;
+}
+
 // Where the layout, as it stands now, has a buffer.
 int64_t Emitter::planned(const Group &group, int buffer) const {
   const Buffer &info = group.work.buffers[buffer];
@@ -111,7 +115,7 @@ int64_t Emitter::planned(const Group &group, int buffer) const {
 
 std::optional<int64_t> Emitter::allocateIn(Arena &arena, const Group &group, int buffer) const {
   const Buffer &info = group.work.buffers[buffer];
-  if (!group.work.layout.empty() &&
+  if (isPlanned(group, buffer) &&
       arena.allocateAt(planned(group, buffer), info.bytes, info.traffic))
     return planned(group, buffer);
   bool isSpad = info.space == isa::Space::Spad;
@@ -147,13 +151,14 @@ bool Emitter::allocateFor(Group &group, const Task &task, std::vector<int> *allo
 bool Emitter::stands(const Group &group, const std::vector<Task> &tasks) const {
   for (size_t buffer = 0; buffer < group.address.size(); ++buffer) {
     const Buffer &info = group.work.buffers[buffer];
-    if (info.space == isa::Space::Spad &&
+    if (info.space == isa::Space::Spad && isPlanned(group, static_cast<int>(buffer)) &&
         planned(group, static_cast<int>(buffer)) + info.bytes > spad_.bytes())
       return false;
   }
   for (const Task &task : tasks)
     for (int buffer : task.buffers)
       if (buffer >= 0 && group.work.buffers[buffer].space == isa::Space::Spad &&
+          isPlanned(group, buffer) &&
           !spad_.isFree(planned(group, buffer), group.work.buffers[buffer].bytes))
         return false;
   return true;

@@ -96,6 +96,7 @@ private:
   void fence();
   std::optional<int64_t> allocate(Group &group, int buffer);
   std::optional<int64_t> allocateIn(Arena &arena, const Group &group, int buffer) const;
+  static bool isPlanned(const Group &group, int buffer);
   int64_t planned(const Group &group, int buffer) const;
   Arena &arena(isa::Space space);
 

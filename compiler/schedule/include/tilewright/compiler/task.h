@@ -44,7 +44,7 @@ struct Steps {
   std::vector<Buffer> buffers;
   std::vector<Step> steps;
   // By buffer: the address that it had when these steps were tried out on an empty chip
-  // (emitter.h); empty when they were not.
+  // (emitter.h), or -1 where any will do; empty when they were not.
   std::vector<int64_t> layout;
 
   int add(isa::Space space, int64_t bytes, std::string purpose,
