@@ -529,9 +529,14 @@ std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGr
       break;
     std::optional<Trial> trial =
         tryOut(context, [&](Steps &steps) { Chain(context, chained, steps).lower(plan, true); });
-    if (trial && trial->cycles < (best ? best->cycles : apart))
-      best = {plan, std::move(trial->layout), trial->cycles};
+    if (trial)
+      keepBest(best, {plan, std::move(trial->layout), trial->cycles, std::nullopt},
+               [&](const ChainPlan &each) { return describe(chain.problem(), each); });
   }
+  if (!best || best->cycles >= apart)
+    return std::nullopt;
+  if (!best->runnerUp || best->runnerUp->cycles > apart)
+    best->runnerUp = RunnerUp{"each layer by itself", apart, best->cycles};
   return best;
 }
 
@@ -539,6 +544,7 @@ void lowerChain(LoweringContext &context, const ChainedGroups &chained, const Ch
                 Steps &steps) {
   Chain(context, chained, steps).lower(chosen.plan, false);
   steps.layout = chosen.layout;
+  steps.runnerUp = chosen.runnerUp;
 }
 
 } // namespace tilewright

@@ -25,6 +25,7 @@ struct ChosenChain {
   ChainPlan plan;
   std::vector<int64_t> layout; // Steps::layout: many buffers of many sizes may not fit otherwise
   int64_t cycles;              // by the estimator, on an empty chip
+  std::optional<RunnerUp> runnerUp;
 };
 // Whether groups, each of which may follow the one before, are a head, a window and a tail, or two
 // of them.

@@ -241,14 +241,17 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
 static constexpr size_t trials = 4;
 
 // Tries plans out. The best one that fits.
-static std::optional<LoweringContext::Chosen>
-bestOf(LoweringContext &context, kernel::GroupOp group, const std::vector<ConvPlan> &plans) {
+static std::optional<LoweringContext::Chosen> bestOf(LoweringContext &context,
+                                                     kernel::GroupOp group,
+                                                     const ConvProblem &problem,
+                                                     const std::vector<ConvPlan> &plans) {
   std::optional<LoweringContext::Chosen> best;
   for (const ConvPlan &plan : plans) {
     std::optional<Trial> trial = tryOut(
         context, [&](Steps &steps) { Convolution(context, group, steps).lower(plan, true); });
-    if (trial && (!best || trial->cycles < best->cycles))
-      best = {plan, std::move(trial->layout), trial->cycles};
+    if (trial)
+      keepBest(best, {plan, std::move(trial->layout), trial->cycles, std::nullopt},
+               [&](const ConvPlan &each) { return describe(problem, each); });
   }
   return best;
 }
@@ -261,14 +264,14 @@ static const LoweringContext::Chosen &chosenFor(LoweringContext &context, kernel
     return chosen->second;
   int64_t smallest = 0;
   std::optional<LoweringContext::Chosen> best =
-      bestOf(context, group, planConvolution(problem, context.machine, trials, &smallest));
+      bestOf(context, group, problem, planConvolution(problem, context.machine, trials, &smallest));
   // Buffers leave gaps: where no plan finds room, plans for smaller memories do.
   for (int64_t part = 2; !best && part <= 16; part *= 2) {
     ConvMachine smaller = context.machine;
     smaller.accBytes /= part;
     smaller.spadBytes -= smaller.spadBytes / 4 * (part > 2);
     int64_t ofSmaller = 0;
-    best = bestOf(context, group, planConvolution(problem, smaller, trials, &ofSmaller));
+    best = bestOf(context, group, problem, planConvolution(problem, smaller, trials, &ofSmaller));
   }
   if (!best)
     throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(layerOf(group.getLoc()).name))},
@@ -288,6 +291,7 @@ void lowerConvolution(LoweringContext &context, kernel::GroupOp group, Steps &st
   Convolution convolution(context, group, steps);
   const LoweringContext::Chosen &chosen = chosenFor(context, group, convolution.problem());
   convolution.lower(chosen.plan, false);
+  steps.runnerUp = chosen.runnerUp;
   // The accumulators are empty whenever a group begins: what fitted in the trial fits there again.
   steps.layout = chosen.layout;
   if (isSafe(chosen.plan, context.machine))

@@ -47,6 +47,7 @@ struct LoweringContext {
     ConvPlan plan;
     std::vector<int64_t> layout; // Steps::layout
     int64_t cycles;              // by the estimator, on an empty chip
+    std::optional<RunnerUp> runnerUp;
   };
   std::map<std::string, Chosen> chosen; // plans of convolutions, by what decides them
 

@@ -265,9 +265,11 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
         where.subject = fmt::format("layer '{}' ({})", escape(layer.name), escape(layer.op));
       throw UserError(where, error.message(), error.fix());
     }
-    for (size_t i = place; i < place + count; ++i)
+    for (size_t i = place; i < place + count; ++i) {
       result.layers[i].plan =
           steps.plan.empty() ? fmt::format("{} steps", steps.steps.size()) : steps.plan;
+      result.layers[i].runnerUp = steps.runnerUp;
+    }
     emitter.append(std::move(steps), layer.name);
     place += count;
   }

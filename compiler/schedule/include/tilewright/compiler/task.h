@@ -3,8 +3,10 @@
 
 #include "tilewright/compiler/arena.h"
 #include "tilewright/isa/isa.h"
+#include "tilewright/program/program.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +43,7 @@ struct Step {
 struct Steps {
   int layer = -1;
   std::string plan; // in words
+  std::optional<RunnerUp> runnerUp;
   std::vector<Buffer> buffers;
   std::vector<Step> steps;
   // By buffer: the address that it had when these steps were tried out on an empty chip
