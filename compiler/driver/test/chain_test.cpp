@@ -16,17 +16,22 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+struct Padding {
+  int64_t rows = 0, columns = 0;
+};
+
 // A network of convolutions, written layer by layer. Weights repeat a short pattern.
 class Network {
 public:
   Network(int64_t height, int64_t width, int64_t channels)
       : height_(height), width_(width), channels_(channels), argument_(tensor(channels, "i8")) {}
 
-  Network &conv(int64_t channels, int64_t kernel, int64_t stride) {
+  // `after`: rows and columns of padding behind the image, beyond those that keep its size.
+  Network &conv(int64_t channels, int64_t kernel, int64_t stride, Padding after = {}) {
     const std::string weights = fmt::format("{}x{}x{}x{}xi8", channels, kernel, kernel, channels_);
     constant("w", weights, channels * kernel * kernel * channels_);
     constant("b", fmt::format("{}xi32", channels), channels);
-    anchor("conv2d", weights, channels, kernel, stride);
+    anchor("conv2d", weights, channels, kernel, stride, after);
     return *this;
   }
   Network &depthwise(int64_t kernel, int64_t stride) {
@@ -38,11 +43,11 @@ public:
   }
   Network &maxPool(int64_t kernel, int64_t stride) {
     const std::string before = tensor(channels_, "i8");
-    shrink(kernel, stride);
+    shrink(kernel, stride, {});
     body_ += fmt::format("%v{} = tosa.max_pool2d %v{} {{kernel = array<i64: {}, {}>, pad = "
                          "array<i64: {}>, stride = array<i64: {}, {}>}} : ({}) -> {}\n",
-                         value_ + 1, value_, kernel, kernel, pads(kernel), stride, stride, before,
-                         tensor(channels_, "i8"));
+                         value_ + 1, value_, kernel, kernel, pads(kernel, {}), stride, stride,
+                         before, tensor(channels_, "i8"));
     ++value_;
     return *this;
   }
@@ -78,13 +83,14 @@ private:
   std::string tensor(int64_t channels, const char *element) const {
     return fmt::format("tensor<1x{}x{}x{}x{}>", height_, width_, channels, element);
   }
-  static std::string pads(int64_t kernel) {
-    const int64_t before = kernel / 2, after = (kernel - 1) / 2;
-    return fmt::format("{}, {}, {}, {}", before, after, before, after);
+  static std::string pads(int64_t kernel, Padding after) {
+    const int64_t before = kernel / 2, behind = (kernel - 1) / 2;
+    return fmt::format("{}, {}, {}, {}", before, behind + after.rows, before,
+                       behind + after.columns);
   }
-  void shrink(int64_t kernel, int64_t stride) {
+  void shrink(int64_t kernel, int64_t stride, Padding after) {
     auto outputs = [&](int64_t inputs) { return (inputs - 1) / stride + 1; };
-    height_ = outputs(height_), width_ = outputs(width_);
+    height_ = outputs(height_ + after.rows), width_ = outputs(width_ + after.columns);
   }
   void constant(const char *name, const std::string &type, int64_t count) {
     std::string bytes;
@@ -100,17 +106,18 @@ private:
         name, value_, bytes, type, type);
   }
   void anchor(const char *op, const std::string &weights, int64_t channels, int64_t kernel,
-              int64_t stride) {
+              int64_t stride, Padding after = {}) {
     const std::string before = tensor(channels_, "i8");
-    shrink(kernel, stride);
+    shrink(kernel, stride, after);
     channels_ = channels;
     // TOSA wants the last tap of the last output on the last element: what is over is left off.
-    body_ += fmt::format(
-        "%a{0} = tosa.{1} %v{0}, %w{0}, %b{0}, %z, %z {{acc_type = i32, pad = "
-        "array<i64: {2}>, stride = array<i64: {3}, {3}>, dilation = array<i64: 1, "
-        "1>}} : ({4}, tensor<{5}>, tensor<{6}xi32>, tensor<1xi8>, tensor<1xi8>) -> "
-        "{7}\n",
-        value_, op, pads(kernel), stride, before, weights, channels, tensor(channels_, "i32"));
+    body_ +=
+        fmt::format("%a{0} = tosa.{1} %v{0}, %w{0}, %b{0}, %z, %z {{acc_type = i32, pad = "
+                    "array<i64: {2}>, stride = array<i64: {3}, {3}>, dilation = array<i64: 1, "
+                    "1>}} : ({4}, tensor<{5}>, tensor<{6}xi32>, tensor<1xi8>, tensor<1xi8>) -> "
+                    "{7}\n",
+                    value_, op, pads(kernel, after), stride, before, weights, channels,
+                    tensor(channels_, "i32"));
     narrow(fmt::format("%a{}", value_), "%s36");
   }
   void narrow(const std::string &wide, const char *shift) {
@@ -193,6 +200,7 @@ std::vector<Case> cases() {
 void PrintTo(const Case &each, std::ostream *stream) { *stream << each.name; }
 
 class OnMachines : public ::testing::TestWithParam<std::tuple<Case, const char *>> {};
+class OnEach : public ::testing::TestWithParam<const char *> {};
 class OnEdge16 : public ::testing::TestWithParam<Case> {};
 
 } // namespace
@@ -205,6 +213,32 @@ TEST_P(OnMachines, GivesWhatItsLayersGive) {
   EXPECT_THAT(apart.plan, Not(HasSubstr("chain of")));
   EXPECT_EQ(together.output, apart.output);
   EXPECT_EQ(timed.output, apart.output);
+}
+
+// Shapes that a chain has no place for, or only just.
+TEST_P(OnEach, GivesWhatItsLayersGiveAtTheEdges) {
+  const Network networks[] = {
+      // A row of the result that sees nothing but padding.
+      Network(14, 14, 8).conv(48, 1, 1).depthwise(3, 1).conv(16, 1, 1, {1, 0}),
+      Network(6, 6, 8).conv(48, 1, 1).conv(16, 1, 1, {3, 2}),
+      // A last part of the head's channels that is less than a block of parameters.
+      Network(14, 5, 8).conv(70, 1, 1).maxPool(3, 1).conv(70, 1, 1),
+  };
+  for (const Network &network : networks)
+    EXPECT_EQ(outcomeOf(network, GetParam(), true, "functional").output,
+              outcomeOf(network, GetParam(), false, "functional").output)
+        << network.text().substr(0, 80);
+}
+
+// Of a kernel of one tap the loads leave out what a stride passes over, but nothing beyond the
+// image.
+TEST(Strides, ColumnsOfPaddingAloneAreAlike) {
+  constexpr size_t channels = 4, columns = 3;
+  const std::string output =
+      outcomeOf(Network(4, 4, 64).conv(channels, 1, 3, {0, 3}), "edge16", false, "functional")
+          .output;
+  ASSERT_EQ(output.size(), 2 * columns * channels);
+  EXPECT_EQ(output.substr(2 * channels, channels), output.substr(5 * channels, channels));
 }
 
 // Whether a chain pays depends on the machine; on this one these do.
@@ -224,6 +258,7 @@ INSTANTIATE_TEST_SUITE_P(Chain, OnMachines,
                            return std::string(std::get<0>(info.param).name) + "On" +
                                   std::get<1>(info.param);
                          });
+INSTANTIATE_TEST_SUITE_P(Chain, OnEach, ::testing::Values("edge16", "odd12x20", "tiny4"));
 INSTANTIATE_TEST_SUITE_P(Chain, OnEdge16, ::testing::ValuesIn(cases()),
                          [](const auto &info) { return std::string(info.param.name); });
 

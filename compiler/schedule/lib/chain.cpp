@@ -72,8 +72,9 @@ private:
   void probe(ConvProblem &problem, LayerWork &work, const std::vector<int32_t> &bias);
   ElementChain operationsOf(LayerWork &work, const std::vector<int32_t> &bias, int64_t block);
   std::vector<Unit> unitsOf() const;
-  ConvStage::Weights weightsOf(ConvStage &stage, Step &step, const Unit &unit, Span channels,
-                               Span folds, std::map<int64_t, ConvStage::Weights> &kept);
+  ConvStage::Weights weightsOf(ConvStage &stage, const LayerWork &work, Step &step,
+                               const Unit &unit, Span channels, Span folds,
+                               std::map<int64_t, ConvStage::Weights> &kept);
   void head(Step &step, std::vector<Piece> &pieces, const Unit &unit);
   void window(Step &step, std::vector<Piece> &pieces, const Unit &unit);
   void tail(Step &step, std::vector<Piece> &pieces, const Unit &unit);
@@ -93,6 +94,10 @@ private:
   std::optional<ConvStage> headStage_, tailStage_;
   std::optional<WindowStage> windowStage_;
   int64_t block_ = 0; // channels of a block of per-channel parameters
+  // The head's: weights are packed by column tiles.
+  int64_t headBlock() const {
+    return std::max(context_.cols, block_ / context_.cols * context_.cols);
+  }
 
   // What is on chip, by unit or stripe.
   ConvStage::Input headInput_;
@@ -118,11 +123,13 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Steps &step
     work.anchor = anchor;
   }
   using From = ConvStage::InputFrom;
+  auto fitsRows = [&](int64_t width) { return width <= context.machine.rowLimit; };
   if (head_.anchor) {
     headStage_.emplace(context, head_.anchor, steps, From::Dram);
     p_.head = headStage_->problem();
     probe(*p_.head, head_, headStage_->bias());
-    isServed_ &= !p_.head->resultInAccumulators;
+    isServed_ &= !p_.head->resultInAccumulators && fitsRows(p_.head->outputWidth) &&
+                 context.channels >= context.cols;
   }
   if (window_.anchor) {
     windowStage_.emplace(context, window_.anchor, steps);
@@ -133,13 +140,16 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Steps &step
         operations.operationCount() - (p_.windowIsDepthwise && operations.leadingRescale() ? 1 : 0);
     p_.windowResidentBytes = windowStage_->weightBytes() + operations.residentBytes();
     p_.windowSpadBytesPerElement = operations.spadBytesPerElement();
-    isServed_ &= p_.window->multiplier == 1 && !operations.resultInAccumulators() &&
+    isServed_ &= p_.window->outputWidth <=
+                     context.limit(p_.windowIsDepthwise ? "vdw.i8" : "vmaxpool", "n0") &&
+                 p_.window->multiplier == 1 && !operations.resultInAccumulators() &&
                  (!p_.windowIsDepthwise || operations.leadingRescale());
   }
   if (tail_.anchor) {
     tailStage_.emplace(context, tail_.anchor, steps, From::Chip);
     p_.tail = tailStage_->problem();
     probe(*p_.tail, tail_, tailStage_->bias());
+    isServed_ &= fitsRows(p_.tail->outputWidth);
   }
 }
 
@@ -180,20 +190,25 @@ std::vector<Unit> Chain::unitsOf() const {
 }
 
 // Weights that stay on chip are loaded in the first stripe.
-ConvStage::Weights Chain::weightsOf(ConvStage &stage, Step &step, const Unit &unit, Span channels,
-                                    Span folds, std::map<int64_t, ConvStage::Weights> &kept) {
+ConvStage::Weights Chain::weightsOf(ConvStage &stage, const LayerWork &work, Step &step,
+                                    const Unit &unit, Span channels, Span folds,
+                                    std::map<int64_t, ConvStage::Weights> &kept) {
   auto known = kept.find(unit.chunk);
   if (known != kept.end() && plan_.keepsWeights)
     return known->second;
-  return kept[unit.chunk] = stage.loadWeights(step, unit.n, channels, folds);
+  Step loads;
+  kept[unit.chunk] = stage.loadWeights(loads, unit.n, channels, folds);
+  mark(loads.constants, work);
+  append(step.constants, loads.constants);
+  return kept[unit.chunk];
 }
 
 void Chain::head(Step &step, std::vector<Piece> &pieces, const Unit &unit) {
   const Span rows = spanOf(unit.rows.head), columns{0, p_.head->outputWidth};
   if (unit.isFirst)
     headInput_ = headStage_->loadInput(step.loads, unit.n, rows, columns);
-  const ConvStage::Weights weights =
-      weightsOf(*headStage_, step, unit, unit.channels, headStage_->allFolds(), headWeights_);
+  const ConvStage::Weights weights = weightsOf(*headStage_, head_, step, unit, unit.channels,
+                                               headStage_->allFolds(), headWeights_);
   const int64_t chunk = unit.channels.size();
   Between between{-1, 0, chunk};
   int64_t left = 0;
@@ -216,15 +231,16 @@ void Chain::head(Step &step, std::vector<Piece> &pieces, const Unit &unit) {
                                 "rows between layers", Traffic::Matrix);
   }
   headResult_ = between;
-  const int64_t tiles = ceilDiv(rows.size(), plan_.headRows) * ceilDiv(chunk, block_);
+  const int64_t channels = headBlock();
+  const int64_t tiles = ceilDiv(rows.size(), plan_.headRows) * ceilDiv(chunk, channels);
   int64_t tile = 0;
   for (int64_t y = rows.begin; y < rows.end; y += plan_.headRows) {
     const Span ySpan{y, std::min(rows.end, y + plan_.headRows)};
     std::vector<Task> loads;
     head_.operations->loadOperands(
         loads, {{unit.n, y, 0, unit.channels.begin}, {1, ySpan.size(), columns.size(), chunk}});
-    for (int64_t c = unit.channels.begin; c < unit.channels.end; c += block_, ++tile) {
-      const Span part{c, std::min(unit.channels.end, c + block_)};
+    for (int64_t c = unit.channels.begin; c < unit.channels.end; c += channels, ++tile) {
+      const Span part{c, std::min(unit.channels.end, c + channels)};
       const Extent extent{ySpan.size(), columns.size(), part.size()};
       const Tile acc =
           denseTile(isa::Space::Acc,
@@ -337,8 +353,8 @@ void Chain::tail(Step &step, std::vector<Piece> &pieces, const Unit &unit) {
   const ConvStage::Input input{between.buffer,   spanOf(unit.rows.window), {0, t.width},
                                between.rowPitch, between.columnPitch,      unit.channels.begin};
   const Span every{0, t.outputChannels};
-  const ConvStage::Weights weights =
-      weightsOf(*tailStage_, step, unit, every, tailStage_->foldsOfChunk(unit.chunk), tailWeights_);
+  const ConvStage::Weights weights = weightsOf(*tailStage_, tail_, step, unit, every,
+                                               tailStage_->foldsOfChunk(unit.chunk), tailWeights_);
   const int64_t tiles =
       ceilDiv(rows.size(), plan_.tailRows) * ceilDiv(t.outputChannels, plan_.tailChannels);
   auto at = [&](int64_t tile) { return static_cast<double>(tile) / static_cast<double>(tiles); };
@@ -437,7 +453,7 @@ void Chain::lower(const ChainPlan &plan, bool isTrial) {
                               foldCount(*p_.head, m, true) < foldCount(*p_.head, m, false),
                           p_.head->inputChannels);
     headStage_->placeWeights(isTrial);
-    head_.operations.emplace(operationsOf(head_, headStage_->bias(), block_));
+    head_.operations.emplace(operationsOf(head_, headStage_->bias(), headBlock()));
   }
   if (window_.anchor)
     window_.operations.emplace(operationsOf(window_, windowStage_->bias(), block_));
@@ -463,7 +479,10 @@ void Chain::lower(const ChainPlan &plan, bool isTrial) {
       if (head_.anchor)
         prepare(head_);
       if (window_.anchor) {
-        windowStage_->loadWeights(step.constants);
+        std::vector<Task> loads;
+        windowStage_->loadWeights(loads);
+        mark(loads, window_);
+        append(step.constants, loads);
         prepare(window_);
       }
       if (tail_.anchor)
@@ -543,7 +562,8 @@ std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGr
 void lowerChain(LoweringContext &context, const ChainedGroups &chained, const ChosenChain &chosen,
                 Steps &steps) {
   Chain(context, chained, steps).lower(chosen.plan, false);
-  steps.layout = chosen.layout;
+  if (chosen.layout.size() == steps.buffers.size())
+    steps.layout = chosen.layout;
   steps.runnerUp = chosen.runnerUp;
 }
 

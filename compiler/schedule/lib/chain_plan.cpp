@@ -204,8 +204,23 @@ std::string describe(const ChainProblem &p, const ChainPlan &plan) {
       chunkedChannels(p), plan.keepsWeights ? "loaded once" : "loaded for each stripe");
 }
 
+// Whether each row of the result needs rows of every layer: none comes from padding alone.
+static bool hasRowsThroughout(const ChainProblem &p) {
+  for (int64_t y = 0; y < resultHeight(p); ++y) {
+    const StripeRows rows = stripeRows(p, {y, y + 1});
+    if (rows.window.size() < 1 || rows.head.size() < 1)
+      return false;
+  }
+  return true;
+}
+
+// Units of work of a plan, at most: a program of more would be long in the making.
+static constexpr int64_t mostUnits = 4096;
+
 std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, size_t most) {
   std::vector<ChainPlan> plans;
+  if (!hasRowsThroughout(p))
+    return plans;
   const int64_t channels = chunkedChannels(p), height = resultHeight(p);
   std::vector<int64_t> chunks;
   // Parts of the channels begin at a column tile of the head and at a fold of the tail.
@@ -215,6 +230,8 @@ std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, si
   chunks.push_back(channels);
   for (int64_t stripe : stripeSizes(height))
     for (int64_t chunk : chunks) {
+      if (batchOf(p) * ceilDiv(height, stripe) * ceilDiv(channels, chunk) > mostUnits)
+        continue;
       const StripeRows rows = stripeRows(p, {0, stripe});
       std::vector<int64_t> headRows{0}, tailRows{0}, tailChannels{0};
       auto rowsOf = [&](const ConvProblem &conv, int64_t whole) {

@@ -71,7 +71,8 @@ void ConvStage::skipUnread() {
     return;
   auto skip = [](int64_t kernel, int64_t pad, int64_t outputs, int64_t &stride, int64_t &size,
                  int64_t &gather) {
-    if (kernel != 1 || pad != 0 || stride == 1)
+    const bool isInside = pad == 0 && (outputs - 1) * stride < size;
+    if (kernel != 1 || stride == 1 || !isInside)
       return;
     gather = std::exchange(stride, 1);
     size = outputs;

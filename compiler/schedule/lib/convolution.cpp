@@ -293,6 +293,8 @@ void lowerConvolution(LoweringContext &context, kernel::GroupOp group, Steps &st
   convolution.lower(chosen.plan, false);
   steps.runnerUp = chosen.runnerUp;
   // The accumulators are empty whenever a group begins: what fitted in the trial fits there again.
+  if (chosen.layout.size() != steps.buffers.size())
+    return;
   steps.layout = chosen.layout;
   if (isSafe(chosen.plan, context.machine))
     for (size_t i = 0; i < steps.buffers.size(); ++i)

@@ -9,6 +9,8 @@ namespace tilewright {
 namespace {
 
 constexpr size_t longest = 3; // layers of a chain
+constexpr int64_t never = int64_t(1)
+                          << 40; // cycles of what does not fit: who needs it will be told
 
 class Search {
 public:
@@ -27,7 +29,8 @@ public:
       Best found{INT64_MAX, 1};
       for (size_t length = 1; length <= std::min(longest, last - begin + 1); ++length) {
         const size_t first = last + 1 - length;
-        const std::optional<int64_t> cycles = length == 1 ? alone(last) : together(first, length);
+        const std::optional<int64_t> cycles =
+            length == 1 ? alone(last).value_or(never) : together(first, length);
         if (cycles && best[first - begin].cycles + *cycles < found.cycles)
           found = {best[first - begin].cycles + *cycles, length};
       }
@@ -38,8 +41,10 @@ public:
       if (length == 1)
         continue;
       chains.byFirst[at - length] = {chainOf(at - length, length), *chosen_[{at - length, length}]};
-      for (size_t i = at - length; i + 1 < at; ++i)
+      for (size_t i = at - length; i + 1 < at; ++i) {
         chains.onChip.insert(kernel::GroupOp(groups_[i]).getResult());
+        chains.lasts[groups_[i]] = groups_[at - 1];
+      }
     }
   }
 
@@ -75,7 +80,7 @@ private:
     int64_t apart = 0;
     for (size_t i = first; i < first + length; ++i) {
       signature += signatureOf(groups_[i]) + ";";
-      apart += alone(i).value_or(INT32_MAX);
+      apart += alone(i).value_or(never);
     }
     auto [known, isNew] = together_.emplace(signature, std::nullopt);
     if (isNew)

@@ -3,6 +3,7 @@
 
 #include "chain.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
 #include <map>
@@ -16,6 +17,12 @@ struct Chains {
   };
   std::map<size_t, Chain> byFirst;    // by the place of its first group in the program
   llvm::DenseSet<mlir::Value> onChip; // results that never come to DRAM
+  // The last group of a group's chain; without a chain, the group.
+  mlir::Operation *lastOf(kernel::GroupOp group) const {
+    mlir::Operation *last = lasts.lookup(group);
+    return last ? last : group.getOperation();
+  }
+  llvm::DenseMap<mlir::Operation *, mlir::Operation *> lasts;
 };
 
 // `groups`: those of the program, in its order; a group's place is its layer.

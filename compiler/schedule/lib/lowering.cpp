@@ -127,10 +127,12 @@ std::string constantBytes(mlir::Value value) {
 std::string signatureOf(kernel::GroupOp group) {
   std::string text;
   llvm::raw_string_ostream stream(text);
+  llvm::DenseMap<mlir::Value, size_t> numbers; // what is read twice is loaded once
   for (mlir::Operation &op : group.getBody().front()) {
     stream << op.getName() << '(';
     for (mlir::Value value : op.getOperands()) {
-      stream << value.getType() << (isConstant(value) ? "c" : "");
+      stream << numbers.try_emplace(value, numbers.size()).first->second << value.getType()
+             << (isConstant(value) ? "c" : "");
       if (auto view = value.getDefiningOp<kernel::StridedViewOp>())
         for (int64_t stride : view.getStrides())
           stream << '/' << stride;
@@ -140,6 +142,13 @@ std::string signatureOf(kernel::GroupOp group) {
       if (auto values = op.getAttrOfType<mlir::DenseI64ArrayAttr>(name))
         for (int64_t value : values.asArrayRef())
           stream << ' ' << value;
+    // Where a result stands, and whether a bias is added.
+    if (auto rescale = llvm::dyn_cast<kernel::RescaleOp>(op))
+      stream << (static_cast<int64_t>(rescale.getLo()) < -128 ||
+                 static_cast<int64_t>(rescale.getHi()) > 127)
+             << rescale.getInputUnsigned();
+    if (llvm::isa<kernel::Conv2DOp, kernel::DepthwiseOp>(op))
+      stream << llvm::all_of(integersOf(op.getOperand(2)), [](int64_t each) { return each == 0; });
   }
   return text;
 }

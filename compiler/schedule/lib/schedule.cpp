@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/MapVector.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -58,9 +59,8 @@ llvm::SmallVector<mlir::Value> inputsOf(kernel::GroupOp group) {
 // Addresses of all tensors: arguments and results for good, the others while they are live.
 class TensorPlanner {
 public:
-  // `onChip`: tensors that never come to DRAM.
-  TensorPlanner(mlir::func::FuncOp function, const InPlace &inPlace,
-                const llvm::DenseSet<mlir::Value> &onChip, uint64_t limit)
+  TensorPlanner(mlir::func::FuncOp function, const InPlace &inPlace, const Chains &chains,
+                uint64_t limit)
       : arena_(static_cast<int64_t>(limit), static_cast<int64_t>(limit), tensorAlignment) {
     for (mlir::BlockArgument argument : function.getArguments())
       place(argument);
@@ -70,13 +70,18 @@ public:
       return whole ? whole : memory;
     };
     auto terminator = llvm::cast<mlir::func::ReturnOp>(function.getBody().front().getTerminator());
-    llvm::DenseMap<mlir::Value, mlir::Operation *> lastUse;
+    // A chain reads and writes by turns until its last group ends.
+    llvm::MapVector<mlir::Value, mlir::Operation *> lastUse;
     function.walk([&](kernel::GroupOp group) {
       for (mlir::Value value : inputsOf(group))
-        lastUse[storageOf(value)] = group;
+        lastUse[storageOf(value)] = chains.lastOf(group);
     });
     for (mlir::Value value : terminator.getOperands())
       lastUse[storageOf(value)] = terminator;
+    llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> ended;
+    for (const auto &[storage, last] : lastUse)
+      if (storage.getDefiningOp<kernel::GroupOp>() && !chains.onChip.contains(storage))
+        ended[last].push_back(storage);
     for (mlir::Operation &op : function.getBody().front()) {
       if (llvm::isa<kernel::ViewOp, kernel::StridedViewOp>(op)) {
         auto known = addresses.find(kernel::memoryOf(op.getResult(0)));
@@ -88,22 +93,14 @@ public:
       if (!group)
         continue;
       mlir::Value result = group.getResult(), own = storageOf(result);
-      if (!addresses.count(own) && !onChip.contains(own))
+      if (!addresses.count(own) && !chains.onChip.contains(own))
         place(own);
       if (own != result)
         addresses[result] = addresses[own] + inPlace.parts.lookup(result).offset * bytesOf(result);
-      llvm::SmallVector<mlir::Value> ended;
-      for (mlir::Value value : inputsOf(group)) {
-        mlir::Value storage = storageOf(value);
-        bool mayEnd =
-            lastUse[storage] == group.getOperation() && storage.getDefiningOp<kernel::GroupOp>();
-        if (mayEnd && !onChip.contains(storage) && !llvm::is_contained(ended, storage))
-          ended.push_back(storage);
-      }
-      if (!lastUse.count(own))
-        ended.push_back(own);
-      for (mlir::Value value : ended)
+      for (mlir::Value value : ended.lookup(group.getOperation()))
         arena_.release(addresses[value]);
+      if (!lastUse.count(own))
+        arena_.release(addresses[own]);
     }
   }
 
@@ -224,16 +221,20 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
                                       function.getBody().getOps<kernel::GroupOp>().end());
   const uint64_t dram = isa.memory(isa::Space::Dram).bytes;
   // Chains are looked for where every tensor has a place; then those within chains need none.
-  std::optional<TensorPlanner> tensors(std::in_place, function, inPlace,
-                                       llvm::DenseSet<mlir::Value>(), dram);
   Chains chains;
+  std::optional<TensorPlanner> tensors(std::in_place, function, inPlace, chains, dram);
   std::map<std::string, LoweringContext::Chosen> chosen;
   if (options.chains && options.buffering == Buffering::Double) {
     ConstantPool constants(tensors->end());
     LoweringContext context(isa, constants, tensors->addresses, options.buffering);
     chains = findChains(context, groups);
     chosen = std::move(context.chosen);
-    tensors.emplace(function, inPlace, chains.onChip, dram);
+    try {
+      tensors.emplace(function, inPlace, chains, dram);
+    } catch (const UserError &) { // a chain's input and result live longer
+      chains = Chains();
+      tensors.emplace(function, inPlace, chains, dram);
+    }
   }
   ConstantPool constants(tensors->end());
   LoweringContext context(isa, constants, tensors->addresses, options.buffering);

@@ -21,6 +21,9 @@ static kernel::RescaleOp widening(Value value) {
   return scale && scale->isIdentity() ? rescale : nullptr;
 }
 
+// Elements of a channel, at most: they come on chip at once.
+static constexpr int64_t mostElements = 1024;
+
 void fuseSums(Block &body) {
   for (Operation &op : llvm::make_early_inc_range(body)) {
     auto outer = dyn_cast<kernel::ReduceOp>(op);
@@ -31,7 +34,8 @@ void fuseSums(Block &body) {
     auto shape = cast<RankedTensorType>(inner.getX().getType()).getShape();
     const auto [first, second] = std::minmax(outer.getAxis(), inner.getAxis());
     kernel::RescaleOp wide = widening(inner.getX());
-    if (!wide || shape.size() != 4 || first != 1 || second != 2)
+    if (!wide || shape.size() != 4 || first != 1 || second != 2 ||
+        shape[1] * shape[2] > mostElements)
       continue;
     OpBuilder builder(outer);
     Location location =
