@@ -175,5 +175,24 @@ TEST(Semaphores, SemGiveOfTheSequencerBeyondTheGreatestCountIsAStallOfTheSemapho
   EXPECT_GT(last.stalls[static_cast<int>(Stall::Semaphore)], 100);
 }
 
+TEST(Semaphores, SemGiveOfTheMatrixUnitBeyondTheGreatestCountIsAStallOfTheSemaphore) {
+  const RunRecord record = run(R"(
+    loop count=63, length=1
+    load.set r0=s_s1, v0=0, r1=d_s1, v1=0 !signal=0
+    vabs a=0, d=0x1000, n0=400, nc=16
+    vector.set r0=lo, v0=0, r1=hi, v1=0 !wait=0
+    vabs a=0, d=0x1000, n0=400, nc=16
+    vector.set r0=lo, v0=0, r1=hi, v1=0 !wait=0
+    mmul a=0, d=0x2000, n1=1, n0=1, k=16, n=16, accumulate=0, swap=0 !signal=0
+    mmul a=0, d=0x2010, n1=1, n0=1, k=16, n=16, accumulate=0, swap=0 !signal=0
+    halt)");
+  const InstructionRecord &first = record.trace[68], &second = record.trace[69];
+  EXPECT_EQ(first.end, record.trace[65].start + 1);
+  EXPECT_EQ(second.end, record.trace[67].start + 1);
+  EXPECT_GT(first.stalls[static_cast<int>(Stall::Semaphore)], 100);
+  // From the cycle in which the first has ended on.
+  EXPECT_EQ(second.stalls[static_cast<int>(Stall::Semaphore)], second.end - first.end);
+}
+
 } // namespace
 } // namespace tilewright::cycle
