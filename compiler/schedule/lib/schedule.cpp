@@ -220,6 +220,7 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   std::vector<kernel::GroupOp> groups(function.getBody().getOps<kernel::GroupOp>().begin(),
                                       function.getBody().getOps<kernel::GroupOp>().end());
   const uint64_t dram = isa.memory(isa::Space::Dram).bytes;
+  Emitter emitter(isa, options.buffering); // refuses machines that no program can be made for
   // Chains are looked for where every tensor has a place; then those within chains need none.
   Chains chains;
   std::optional<TensorPlanner> tensors(std::in_place, function, inPlace, chains, dram);
@@ -239,7 +240,6 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   ConstantPool constants(tensors->end());
   LoweringContext context(isa, constants, tensors->addresses, options.buffering);
   context.chosen = std::move(chosen);
-  Emitter emitter(isa, options.buffering);
   Schedule result;
   for (kernel::GroupOp group : groups)
     result.layers.push_back(describe(group));
