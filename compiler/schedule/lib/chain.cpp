@@ -25,8 +25,6 @@ namespace {
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-enum class Kind { Head, Window, Tail, None };
-
 ElementChain::Shapes shapesOf(kernel::GroupOp group) {
   ElementChain::Shapes shapes;
   for (mlir::Operation &op : group.getBody().front())
@@ -56,7 +54,6 @@ struct Unit {
   Span channels;
   int64_t chunk;
   bool isFirst, isLast; // of the stripe
-  size_t stripe;
 };
 
 Span spanOf(const Rows &rows) { return {rows.begin, rows.end}; }
@@ -161,11 +158,7 @@ ElementChain Chain::operationsOf(LayerWork &work, const std::vector<int32_t> &bi
 
 void Chain::probe(ConvProblem &problem, LayerWork &work, const std::vector<int32_t> &bias) {
   ElementChain operations = operationsOf(work, bias, context_.cols);
-  problem.resultBytes = operations.resultBytes();
-  problem.resultInAccumulators = operations.resultInAccumulators();
-  problem.spadBytesPerElement = operations.spadBytesPerElement();
-  problem.accBytesPerElement = operations.accBytesPerElement();
-  problem.residentBytes = operations.residentBytes();
+  takeOperations(problem, operations);
 }
 
 std::vector<Unit> Chain::unitsOf() const {
@@ -173,9 +166,8 @@ std::vector<Unit> Chain::unitsOf() const {
   const int64_t batch = p_.tail ? p_.tail->batch : p_.window->batch,
                 height = p_.tail ? p_.tail->outputHeight : p_.window->outputHeight,
                 channels = chunkedChannels(p_), chunks = ceilDiv(channels, plan_.chunkChannels);
-  size_t stripe = 0;
   for (int64_t n = 0; n < batch; ++n)
-    for (int64_t y = 0; y < height; y += plan_.stripeRows, ++stripe)
+    for (int64_t y = 0; y < height; y += plan_.stripeRows)
       for (int64_t chunk = 0; chunk < chunks; ++chunk) {
         const int64_t first = chunk * plan_.chunkChannels;
         units.push_back({n,
@@ -183,8 +175,7 @@ std::vector<Unit> Chain::unitsOf() const {
                          {first, std::min(channels, first + plan_.chunkChannels)},
                          chunk,
                          chunk == 0,
-                         chunk + 1 == chunks,
-                         stripe});
+                         chunk + 1 == chunks});
       }
   return units;
 }

@@ -20,6 +20,14 @@ void append(std::vector<Task> &to, std::vector<Task> &from) {
   from.clear();
 }
 
+void takeOperations(ConvProblem &problem, ElementChain &operations) {
+  problem.resultBytes = operations.resultBytes();
+  problem.resultInAccumulators = operations.resultInAccumulators();
+  problem.spadBytesPerElement = operations.spadBytesPerElement();
+  problem.accBytesPerElement = operations.accBytesPerElement();
+  problem.residentBytes = operations.residentBytes();
+}
+
 ConvStage::ConvStage(LoweringContext &context, mlir::Operation *anchor, Steps &steps,
                      InputFrom from)
     : context_(context), anchor_(anchor), steps_(steps) {

@@ -20,6 +20,9 @@ struct Span {
 // Moves the tasks of `from` behind those of `to`.
 void append(std::vector<Task> &to, std::vector<Task> &from);
 
+// Enters what the operations that follow a convolution need on chip.
+void takeOperations(ConvProblem &problem, ElementChain &operations);
+
 class ConvStage {
 public:
   // `anchor`: kernel.conv2d or kernel.matmul. An input that is made on chip has all its pixels;

@@ -115,11 +115,7 @@ void Convolution::probe() {
     }
   ElementChain chain(context_, steps_, group_, anchor_, shapes_, context_.cols);
   chain.setBias(stage_.bias());
-  p_.resultBytes = chain.resultBytes();
-  p_.resultInAccumulators = chain.resultInAccumulators();
-  p_.spadBytesPerElement = chain.spadBytesPerElement();
-  p_.accBytesPerElement = chain.accBytesPerElement();
-  p_.residentBytes = chain.residentBytes();
+  takeOperations(p_, chain);
 }
 
 // Into how many parts the first input tile is cut, by channels: nothing else hides its way on chip.
