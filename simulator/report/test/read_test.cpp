@@ -13,7 +13,7 @@ using nlohmann::json;
 
 namespace {
 
-Report sampleReport() {
+Report fullReport() {
   Options options;
   options.program = "p.elf";
   options.engine = "cycle";
@@ -34,16 +34,16 @@ Report sampleReport() {
 }
 
 TEST(Read, givesBackTheWholeReport) {
-  const std::string written = toJson(sampleReport());
+  const std::string written = toJson(fullReport());
   const Report report = fromJson("r.json", written);
   EXPECT_EQ(toJson(report), written);
-  EXPECT_EQ(toText(report), toText(sampleReport()));
-  EXPECT_EQ(toCsv(report), toCsv(sampleReport()));
-  EXPECT_EQ(toHtml(report), toHtml(sampleReport()));
+  EXPECT_EQ(toText(report), toText(fullReport()));
+  EXPECT_EQ(toCsv(report), toCsv(fullReport()));
+  EXPECT_EQ(toHtml(report), toHtml(fullReport()));
 }
 
 TEST(Read, needsNoDrawingsNorHost) {
-  Report report = sampleReport();
+  Report report = fullReport();
   report.timeline.reset();
   report.memoryMap.reset();
   report.host.reset();
@@ -61,7 +61,7 @@ std::string messageOf(const std::string &text) {
 
 // Of the sample with the value at a JSON pointer replaced.
 std::string messageWith(const std::string &where, const json &value) {
-  json report = json::parse(toJson(sampleReport()));
+  json report = json::parse(toJson(fullReport()));
   report[json::json_pointer(where)] = value;
   return messageOf(report.dump());
 }

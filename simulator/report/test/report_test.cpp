@@ -17,14 +17,6 @@ using ::testing::HasSubstr;
 
 namespace {
 
-Report sampleReport(const Program &program = sampleProgram(),
-                    const RunRecord &run = sampleRecord()) {
-  Options options;
-  options.program = "p.elf";
-  options.engine = "cycle";
-  return build(program, run, sampleIsa(), options);
-}
-
 std::vector<std::string> lines(const std::string &text) {
   std::vector<std::string> result;
   std::istringstream stream(text);

@@ -74,4 +74,11 @@ RunRecord sampleRecord() {
   return run;
 }
 
+report::Report sampleReport(const Program &program, const RunRecord &run) {
+  report::Options options;
+  options.program = "p.elf";
+  options.engine = "cycle";
+  return report::build(program, run, sampleIsa(), options);
+}
+
 } // namespace tilewright::test

@@ -3,6 +3,7 @@
 
 #include "tilewright/isa/isa.h"
 #include "tilewright/program/program.h"
+#include "tilewright/report/report.h"
 #include "tilewright/simulator/engine.h"
 
 #include <string>
@@ -27,5 +28,9 @@ Program sampleProgram();
 //   vector                  [60,70)
 //   store                     [70,90)
 RunRecord sampleRecord();
+
+// The report of a run of the cycle engine.
+report::Report sampleReport(const Program &program = sampleProgram(),
+                            const RunRecord &run = sampleRecord());
 
 } // namespace tilewright::test

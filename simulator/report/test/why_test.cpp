@@ -14,14 +14,6 @@ using ::testing::StartsWith;
 
 namespace {
 
-Report sampleReport(const Program &program = sampleProgram(),
-                    const RunRecord &run = sampleRecord()) {
-  Options options;
-  options.program = "p.elf";
-  options.engine = "cycle";
-  return build(program, run, sampleIsa(), options);
-}
-
 std::string whyConv(const Report &report) { return explain(report, report.layers[0]); }
 
 std::string messageOf(const Report &report, const std::string &layer) {
