@@ -32,7 +32,7 @@ void fuseSums(Block &body) {
         !inner->hasOneUse())
       continue;
     auto shape = cast<RankedTensorType>(inner.getX().getType()).getShape();
-    const auto [first, second] = std::minmax(outer.getAxis(), inner.getAxis());
+    const auto [first, second] = std::minmax({outer.getAxis(), inner.getAxis()});
     kernel::RescaleOp wide = widening(inner.getX());
     if (!wide || shape.size() != 4 || first != 1 || second != 2 ||
         shape[1] * shape[2] > mostElements)
