@@ -439,17 +439,14 @@ void Chain::lower(const ChainPlan &plan, bool isTrial) {
   steps_.plan = describe(p_, plan);
   block_ = std::min(plan.chunkChannels, context_.channels);
   if (head_.anchor) {
-    const ConvMachine &m = context_.machine;
-    headStage_->listFolds(p_.head->kernelWidth > 1 && p_.head->dilationX == 1 &&
-                              foldCount(*p_.head, m, true) < foldCount(*p_.head, m, false),
-                          p_.head->inputChannels);
+    headStage_->listFolds(plan.headMerge, p_.head->inputChannels);
     headStage_->placeWeights(isTrial);
     head_.operations.emplace(operationsOf(head_, headStage_->bias(), headBlock()));
   }
   if (window_.anchor)
     window_.operations.emplace(operationsOf(window_, windowStage_->bias(), block_));
   if (tail_.anchor) {
-    tailStage_->listFolds(false, plan.chunkChannels);
+    tailStage_->listFolds(TapMerge::None, plan.chunkChannels);
     tailStage_->placeWeights(isTrial);
     tail_.operations.emplace(
         operationsOf(tail_, tailStage_->bias(), std::min(plan.tailChannels, context_.channels)));

@@ -115,18 +115,15 @@ private:
 
   void addHead(int64_t rows) {
     const ConvProblem &h = *p_.head;
-    const int64_t folds = foldsOf(h, h.inputChannels, m_.rows), pixels = rows * h.outputWidth;
-    const int64_t merged = h.kernelWidth > 1 ? foldCount(h, m_, true) : folds;
-    const int64_t chunk = plan_.chunkChannels;
-    const int64_t input =
-        std::min(h.height, inputExtent(rows, h.strideY, h.kernelHeight, h.dilationY)) * h.width *
-        h.inputChannels;
-    matrix_ += static_cast<double>(chunks_) *
-               products(h, rows, std::min(rows, plan_.headRows), std::min(folds, merged), chunk);
+    const int64_t pixels = rows * h.outputWidth, chunk = plan_.chunkChannels;
+    const int64_t input = inputElements(h, plan_.headMerge, rows, h.outputWidth);
+    const double inputTime = inputCycles(h, m_, plan_.headMerge, input);
+    matrix_ += static_cast<double>(chunks_) * products(h, rows, std::min(rows, plan_.headRows),
+                                                       foldCount(h, m_, plan_.headMerge), chunk);
     vector_ += beats(pixels, h.outputChannels) * static_cast<double>(1 + h.spadBytesPerElement);
-    dram_ += moved(input + pixels * h.outputChannels * h.spadBytesPerElement);
+    dram_ += inputTime + moved(pixels * h.outputChannels * h.spadBytesPerElement);
     if (isFirst_)
-      first_ += moved(input);
+      first_ += inputTime;
     const int64_t between =
         rows * (p_.window ? p_.window->width + 2 * p_.window->padLeft : h.outputWidth) * chunk;
     note(0, stripeCopies() * input + chunkCopies() * between,
@@ -198,10 +195,11 @@ std::vector<int64_t> stripeSizes(int64_t height) {
 
 std::string describe(const ChainProblem &p, const ChainPlan &plan) {
   return fmt::format(
-      "chain of {} layers: {} stripes of {} rows, {} of {} channels at a time; weights {}",
+      "chain of {} layers: {} stripes of {} rows, {} of {} channels at a time; weights {}{}",
       (p.head ? 1 : 0) + (p.window ? 1 : 0) + (p.tail ? 1 : 0),
       ceilDiv(resultHeight(p), plan.stripeRows), plan.stripeRows, plan.chunkChannels,
-      chunkedChannels(p), plan.keepsWeights ? "loaded once" : "loaded for each stripe");
+      chunkedChannels(p), plan.keepsWeights ? "loaded once" : "loaded for each stripe",
+      describe(plan.headMerge));
 }
 
 // Whether each row of the result needs rows of every layer: none comes from padding alone.
@@ -234,6 +232,7 @@ std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, si
         continue;
       const StripeRows rows = stripeRows(p, {0, stripe});
       std::vector<int64_t> headRows{0}, tailRows{0}, tailChannels{0};
+      std::vector<TapMerge> headMerges{TapMerge::None};
       auto rowsOf = [&](const ConvProblem &conv, int64_t whole) {
         std::vector<int64_t> sizes;
         for (int64_t pixels : {32, 64, 128, 256}) {
@@ -244,7 +243,7 @@ std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, si
         return sizes;
       };
       if (p.head)
-        headRows = rowsOf(*p.head, rows.head.size());
+        headRows = rowsOf(*p.head, rows.head.size()), headMerges = mergesOf(*p.head, m);
       if (p.tail) {
         tailRows = rowsOf(*p.tail, stripe);
         tailChannels.clear();
@@ -252,29 +251,31 @@ std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, si
              part *= 2)
           tailChannels.push_back(std::min(part, p.tail->outputChannels));
       }
-      for (int64_t head : headRows)
-        for (int64_t tail : tailRows)
-          for (int64_t tailPart : tailChannels)
-            for (bool keeps : {true, false}) {
-              if (!keeps && stripe >= height)
-                continue;
-              ChainPlan plan{stripe, chunk, head, tail, tailPart, keeps, 0, 0, 0};
-              Costs(p, m, plan);
-              if (plan.spadBytes <= m.spadBytes && plan.accBytes <= m.accBytes)
-                plans.push_back(plan);
-            }
+      for (TapMerge merge : headMerges)
+        for (int64_t head : headRows)
+          for (int64_t tail : tailRows)
+            for (int64_t tailPart : tailChannels)
+              for (bool keeps : {true, false}) {
+                if (!keeps && stripe >= height)
+                  continue;
+                ChainPlan plan{stripe, chunk, merge, head, tail, tailPart, keeps, 0, 0, 0};
+                Costs(p, m, plan);
+                if (plan.spadBytes <= m.spadBytes && plan.accBytes <= m.accBytes)
+                  plans.push_back(plan);
+              }
     }
   auto key = [](const ChainPlan &plan) {
-    return std::make_tuple(plan.estimatedCycles, plan.spadBytes, plan.chunkChannels, plan.headRows,
-                           plan.tailRows, plan.tailChannels);
+    return std::make_tuple(plan.estimatedCycles, plan.spadBytes, plan.chunkChannels, plan.headMerge,
+                           plan.headRows, plan.tailRows, plan.tailChannels);
   };
   std::sort(plans.begin(), plans.end(),
             [&](const ChainPlan &a, const ChainPlan &b) { return key(a) < key(b); });
-  // Of plans with the same stripes and chunks, the best one alone.
+  // Of plans with the same stripes, chunks and merges, the best one alone.
   std::vector<ChainPlan> chosen;
   for (const ChainPlan &plan : plans)
     if (chosen.size() < most && std::none_of(chosen.begin(), chosen.end(), [&](const ChainPlan &c) {
-          return c.stripeRows == plan.stripeRows && c.chunkChannels == plan.chunkChannels;
+          return c.stripeRows == plan.stripeRows && c.chunkChannels == plan.chunkChannels &&
+                 c.headMerge == plan.headMerge;
         }))
       chosen.push_back(plan);
   return chosen;

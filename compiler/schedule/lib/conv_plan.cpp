@@ -19,9 +19,37 @@ int64_t inputExtent(int64_t outputs, int64_t stride, int64_t kernel, int64_t dil
   return (outputs - 1) * stride + (kernel - 1) * dilation + 1;
 }
 
-int64_t foldCount(const ConvProblem &p, const ConvMachine &m, bool mergedTaps) {
-  return mergedTaps ? p.kernelHeight * ceilDiv(p.kernelWidth * p.inputChannels, m.rows)
-                    : p.kernelHeight * p.kernelWidth * ceilDiv(p.inputChannels, m.rows);
+int64_t foldCount(const ConvProblem &p, const ConvMachine &m, TapMerge merge) {
+  const int64_t merged =
+      (merge == TapMerge::All ? p.kernelHeight : 1) * (merge != TapMerge::None ? p.kernelWidth : 1);
+  return p.kernelHeight * p.kernelWidth / merged * ceilDiv(merged * p.inputChannels, m.rows);
+}
+
+std::vector<TapMerge> mergesOf(const ConvProblem &p, const ConvMachine &m) {
+  std::vector<TapMerge> merges{TapMerge::None};
+  if (p.kernelWidth > 1 && p.dilationX == 1 && !p.weightsAreActivations)
+    for (TapMerge merge : {TapMerge::Columns, TapMerge::All})
+      if (foldCount(p, m, merge) < foldCount(p, m, merges.back()))
+        merges.push_back(merge);
+  return merges;
+}
+
+int64_t inputElements(const ConvProblem &p, TapMerge merge, int64_t outputRows,
+                      int64_t outputColumns) {
+  const int64_t rows = merge == TapMerge::All
+                           ? outputRows * p.kernelHeight
+                           : inputExtent(outputRows, p.strideY, p.kernelHeight, p.dilationY);
+  return rows * inputExtent(outputColumns, p.strideX, p.kernelWidth, p.dilationX) * p.inputChannels;
+}
+
+// A channel apart from the next in DRAM or on chip goes by itself; runs of a few channels, each at
+// another place on chip, are a DRAM access each.
+double inputCycles(const ConvProblem &p, const ConvMachine &m, TapMerge merge, int64_t elements) {
+  const double run = static_cast<double>(p.inputChannels);
+  const double rate = p.inputScattered         ? 1
+                      : merge == TapMerge::All ? run / std::max(1.0, m.accessBytes / m.busBytes)
+                                               : m.dramBytesPerCycle;
+  return static_cast<double>(elements) / rate;
 }
 
 // Parts of nearly equal size, none above `most`.
@@ -50,16 +78,13 @@ static void cost(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
           tilesX = ceilDiv(p.outputWidth, plan.stepWidth);
   int64_t pixelTiles = p.batch * tilesY * tilesX;
   int64_t chunks = ceilDiv(p.outputChannels, plan.stepChannels);
-  int64_t inputTile =
-      inputExtent(std::min(plan.stepHeight, p.outputHeight), p.strideY, p.kernelHeight,
-                  p.dilationY) *
-      inputExtent(std::min(plan.stepWidth, p.outputWidth), p.strideX, p.kernelWidth, p.dilationX) *
-      p.inputChannels;
+  int64_t inputTile = inputElements(p, plan.merge, std::min(plan.stepHeight, p.outputHeight),
+                                    std::min(plan.stepWidth, p.outputWidth));
   int64_t depth = p.kernelHeight * p.kernelWidth * p.inputChannels;
   int64_t weightChunk = depth * plan.stepChannels;
   int64_t weightSets = p.weightsAreActivations ? p.batch : 1;
   int64_t inputLoads = pixelTiles * (plan.weightsOuter && pixelTiles > 1 ? chunks : 1);
-  int64_t folds = foldCount(p, m, plan.mergedTaps);
+  int64_t folds = foldCount(p, m, plan.merge);
   int64_t weightPart =
       std::min(weightChunk, ceilDiv(folds, plan.weightParts) * m.rows * plan.stepChannels);
   int64_t weightLoads = plan.weightParts > 1 ? pixelTiles * chunks * plan.weightParts
@@ -106,8 +131,7 @@ static void cost(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
   double accesses = (resultRun - 1) / m.accessBytes + 1,
          bursts = std::max(1.0, resultRun / m.burstBytes);
   double runCycles = accesses * m.accessBytes / m.busBytes + bursts * m.writeOverhead;
-  double inputRate = p.inputScattered ? 1 : m.dramBytesPerCycle;
-  double input = static_cast<double>(inputLoads * inputTile) / inputRate;
+  double input = inputCycles(p, m, plan.merge, inputLoads * inputTile);
   double weights =
       static_cast<double>(weightLoads * weightChunk / plan.weightParts) / m.dramBytesPerCycle;
   double result =
@@ -118,7 +142,7 @@ static void cost(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
                 static_cast<double>(2 * m.instructionBytes) / m.dramBytesPerCycle;
 
   // Weights come in under the layer before; the input must wait for its end.
-  double first = static_cast<double>(inputTile) / inputRate + static_cast<double>(m.dramLatency);
+  double first = inputCycles(p, m, plan.merge, inputTile) + static_cast<double>(m.dramLatency);
   double last = static_cast<double>(resultTile) / m.dramBytesPerCycle;
   double overlapped = input * (plan.inputDoubled || inputLoads == 1) +
                       weights * (plan.weightsDoubled || weightLoads == 1) + result + operands +
@@ -137,12 +161,18 @@ static std::vector<int64_t> partsOf(const ConvProblem &p, const ConvMachine &m,
   std::vector<int64_t> parts{1};
   bool isOneTile = plan.stepHeight == plan.tileHeight && plan.stepWidth == plan.tileWidth &&
                    plan.stepChannels == plan.tileChannels;
-  int64_t folds = foldCount(p, m, plan.mergedTaps);
+  int64_t folds = foldCount(p, m, plan.merge);
   if (isOneTile && plan.weightsDoubled && !p.weightsAreActivations)
     for (int64_t count : {2, 4, 9, 18, 36})
       if (count * 4 <= folds)
         parts.push_back(count);
   return parts;
+}
+
+const char *describe(TapMerge merge) {
+  return merge == TapMerge::None      ? ""
+         : merge == TapMerge::Columns ? ", taps merged along x"
+                                      : ", all taps merged";
 }
 
 std::string describe(const ConvProblem &p, const ConvPlan &plan) {
@@ -159,7 +189,7 @@ std::string describe(const ConvProblem &p, const ConvPlan &plan) {
       plan.weightsOuter ? "channels, then pixels" : "pixels, then channels",
       std::min(plan.tileHeight, plan.stepHeight), plan.tileWidth,
       std::min(plan.tileChannels, plan.stepChannels), buffers(plan.inputLoads, plan.inputDoubled),
-      buffers(plan.weightLoads, plan.weightsDoubled), plan.mergedTaps ? ", taps merged" : "");
+      buffers(plan.weightLoads, plan.weightsDoubled), describe(plan.merge));
 }
 
 // Buffers of different sizes leave gaps: a sixteenth is kept for them.
@@ -178,9 +208,9 @@ static bool isPlain(const ConvProblem &p, const ConvPlan &plan) {
 }
 
 // What makes two plans differ in kind.
-static std::tuple<bool, bool, bool, bool, bool, int64_t> kindOf(const ConvPlan &plan) {
-  return {plan.weightsOuter,    plan.mergedTaps,       plan.weightParts > 1,
-          plan.inputLoads == 1, plan.weightLoads == 1, plan.tileChannels};
+static std::tuple<bool, TapMerge, bool, bool, bool, int64_t> kindOf(const ConvPlan &plan) {
+  return {plan.weightsOuter,     plan.merge,       plan.weightParts > 1, plan.inputLoads == 1,
+          plan.weightLoads == 1, plan.tileChannels};
 }
 
 std::vector<ConvPlan> planConvolution(const ConvProblem &p, const ConvMachine &m, size_t most,
@@ -188,7 +218,8 @@ std::vector<ConvPlan> planConvolution(const ConvProblem &p, const ConvMachine &m
   std::optional<ConvPlan> safest;
   std::map<decltype(kindOf({})), ConvPlan> kinds; // the cheapest of each
   *smallest = INT64_MAX;
-  bool mayMerge = p.kernelWidth > 1 && p.dilationX == 1 && !p.weightsAreActivations;
+  const std::vector<TapMerge> merge = mergesOf(p, m);
+  const int merges = static_cast<int>(merge.size());
   int64_t accElements = m.accBytes / std::max<int64_t>(m.accBanks, 2) / (4 + p.accBytesPerElement);
   for (int64_t columns = 1;
        columns == 1 || columns * m.cols <= std::min(m.channels, roundUp(p.outputChannels, m.cols));
@@ -207,7 +238,7 @@ std::vector<ConvPlan> planConvolution(const ConvProblem &p, const ConvMachine &m
         int64_t width = ceilDiv(tileWidth, narrower), height = ceilDiv(tileHeight, shorter);
         for (int64_t stepHeight : divisions(p.outputHeight, height))
           for (int64_t stepChannels : divisions(p.outputChannels, tileChannels))
-            for (int mode = 0; mode < 16; ++mode) {
+            for (int mode = 0; mode < 8 * merges; ++mode) {
               ConvPlan plan{};
               plan.stepHeight = stepHeight;
               plan.stepWidth = plan.tileWidth = width;
@@ -215,14 +246,11 @@ std::vector<ConvPlan> planConvolution(const ConvProblem &p, const ConvMachine &m
               plan.stepChannels = stepChannels;
               plan.tileChannels = tileChannels;
               plan.weightsOuter = (mode & 1) != 0;
-              plan.mergedTaps = (mode & 2) != 0;
-              plan.inputDoubled = (mode & 4) != 0;
-              plan.weightsDoubled = (mode & 8) != 0;
+              plan.inputDoubled = (mode & 2) != 0;
+              plan.weightsDoubled = (mode & 4) != 0;
+              plan.merge = merge[static_cast<size_t>(mode / 8)];
               for (int64_t parts : partsOf(p, m, plan)) {
                 plan.weightParts = parts;
-                if (plan.mergedTaps &&
-                    (!mayMerge || foldCount(p, m, true) >= foldCount(p, m, false)))
-                  continue;
                 cost(p, m, plan);
                 *smallest = std::min(*smallest, plan.spadBytes);
                 if (isSafe(plan, m) && (!safest || plan.estimatedCycles < safest->estimatedCycles))

@@ -89,16 +89,17 @@ void ConvStage::skipUnread() {
   skip(p_.kernelWidth, p_.padLeft, p_.outputWidth, p_.strideX, p_.width, gatherX_);
 }
 
-void ConvStage::listFolds(bool mergedTaps, int64_t channelChunk) {
-  mergedTaps_ = mergedTaps;
+void ConvStage::listFolds(TapMerge merge, int64_t channelChunk) {
+  merge_ = merge;
   channelChunk_ = channelChunk;
   folds_.clear();
-  int64_t rowLength = mergedTaps ? p_.kernelWidth * p_.inputChannels : p_.inputChannels;
-  int64_t chunk = mergedTaps ? rowLength : channelChunk;
+  const int64_t height = merge == TapMerge::All ? 1 : p_.kernelHeight, // of folds' taps
+      width = merge == TapMerge::None ? p_.kernelWidth : 1, taps = height * width,
+                rowLength = p_.kernelHeight * p_.kernelWidth / taps * p_.inputChannels,
+                chunk = merge == TapMerge::None ? channelChunk : rowLength;
   // The tap that lies inside the tensor at every output comes first: it overwrites what the tile
   // held.
-  const int64_t width = mergedTaps ? 1 : p_.kernelWidth, taps = p_.kernelHeight * width,
-                inside = std::min(p_.kernelHeight - 1, ceilDiv(p_.padTop, p_.dilationY)) * width +
+  const int64_t inside = std::min(height - 1, ceilDiv(p_.padTop, p_.dilationY)) * width +
                          std::min(width - 1, ceilDiv(p_.padLeft, p_.dilationX));
   int64_t weightRow = 0;
   for (int64_t begin = 0; begin < rowLength; begin += chunk)
@@ -123,6 +124,15 @@ void ConvStage::placeWeights(bool isTrial) {
     weightAddress_ = isTrial ? context_.constants.end() : context_.constants.add(packedWeights());
 }
 
+// Where element i of a fold stands in an output channel's weights, [ky][kx][channel].
+int64_t ConvStage::weightOffset(const Fold &fold, int64_t i) const {
+  const int64_t element = fold.first + i, channels = p_.inputChannels;
+  if (merge_ != TapMerge::All)
+    return (fold.ky * p_.kernelWidth + fold.kx) * channels + element;
+  const int64_t tap = element / channels, ky = tap % p_.kernelHeight, kx = tap / p_.kernelHeight;
+  return (ky * p_.kernelWidth + kx) * channels + element % channels;
+}
+
 // In the order in which the array loads them: for each column tile, each fold's rows of up to
 // `cols` output channels.
 std::string ConvStage::packedWeights() const {
@@ -132,11 +142,11 @@ std::string ConvStage::packedWeights() const {
   for (int64_t channel = 0; channel < p_.outputChannels; channel += context_.cols) {
     int64_t columns = std::min(context_.cols, p_.outputChannels - channel);
     for (const Fold &fold : folds_) {
-      const char *row = source.data() + channel * depth +
-                        (fold.ky * p_.kernelWidth + fold.kx) * p_.inputChannels + fold.first;
-      for (int64_t i = 0; i < fold.count; ++i, ++row)
+      for (int64_t i = 0; i < fold.count; ++i) {
+        const char *row = source.data() + channel * depth + weightOffset(fold, i);
         for (int64_t column = 0; column < columns; ++column)
           packed.push_back(row[column * depth]);
+      }
     }
   }
   return packed;
@@ -148,15 +158,20 @@ Span ConvStage::inputRows(Span y) const {
                                   (p_.kernelHeight - 1) * p_.dilationY + 1)};
 }
 
+// Elements of the input tile from one pixel along x to the next.
+int64_t ConvStage::pixelElements() const {
+  return p_.inputChannels * (merge_ == TapMerge::All ? p_.kernelHeight : 1);
+}
+
 ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span y, Span x,
                                       int64_t parts) {
-  Span rows = inputRows(y);
+  const Span rows = merge_ == TapMerge::All ? y : inputRows(y);
   Span columns{x.begin * p_.strideX - p_.padLeft,
                (x.end - 1) * p_.strideX - p_.padLeft + (p_.kernelWidth - 1) * p_.dilationX + 1};
   Span inside{std::max<int64_t>(0, columns.begin), std::min(p_.width, columns.end)};
-  if (!mergedTaps_)
+  if (merge_ == TapMerge::None)
     columns = inside;
-  const int64_t pixel = p_.inputChannels, pitch = columns.size() * pixel;
+  const int64_t pixel = pixelElements(), pitch = columns.size() * pixel;
   Input input{-1, rows, columns, pitch, pixel, 0};
   if (rows.empty() || columns.empty())
     return input;
@@ -172,19 +187,41 @@ ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span 
   if (inside.empty())
     return input;
   tile.offset = (inside.begin - columns.begin) * pixel;
-  int64_t first = view_.offset + n * view_.batch + rows.begin * gatherY_ * view_.row +
-                  inside.begin * gatherX_ * view_.column;
-  const int64_t part = ceilDiv(pixel, parts);
-  for (int64_t channel = 0; channel < pixel; channel += part) {
+  if (merge_ != TapMerge::All) {
+    loadRows(loads, n, {rows.begin * gatherY_, rows.size(), gatherY_}, inside, parts, tile);
+    return input;
+  }
+  for (int64_t ky = 0; ky < p_.kernelHeight; ++ky, tile.offset += p_.inputChannels) {
+    const Span valid = validOutputs(y, ky, p_.strideY, p_.dilationY, p_.padTop, p_.height);
+    auto offsetOf = [&](int64_t row) { return tile.offset + (row - y.begin) * pitch; };
+    for (int64_t row = y.begin; row < y.end; ++row)
+      if (row < valid.begin || row >= valid.end)
+        fillSpad(context_, loads, input.buffer, offsetOf(row), inside.size(), pixel,
+                 p_.inputChannels, inputZeroPoint_);
+    if (valid.empty())
+      continue;
+    Tile part = tile;
+    part.offset = offsetOf(valid.begin);
+    loadRows(loads, n,
+             {valid.begin * p_.strideY + ky * p_.dilationY - p_.padTop, valid.size(), p_.strideY},
+             inside, 1, part);
+  }
+  return input;
+}
+
+// Rows of the tensor to a tile that begins at the first pixel inside.
+void ConvStage::loadRows(std::vector<Task> &loads, int64_t n, const RowsOfTensor &rows, Span inside,
+                         int64_t parts, Tile tile) {
+  const int64_t first = view_.offset + n * view_.batch + rows.first * view_.row +
+                        inside.begin * gatherX_ * view_.column,
+                part = ceilDiv(p_.inputChannels, parts);
+  for (int64_t channel = 0; channel < p_.inputChannels; channel += part, tile.offset += part)
     copyStrided(context_, loads, Direction::Load,
                 context_.address(view_.storage) + first + channel * view_.channel, 1,
                 Signedness::Signed, tile,
-                {{rows.size(), gatherY_ * view_.row, pitch},
-                 {inside.size(), gatherX_ * view_.column, pixel},
-                 {std::min(part, pixel - channel), view_.channel, 1}});
-    tile.offset += part;
-  }
-  return input;
+                {{rows.count, rows.step * view_.row, tile.s1},
+                 {inside.size(), gatherX_ * view_.column, tile.s0},
+                 {std::min(part, p_.inputChannels - channel), view_.channel, 1}});
 }
 
 int64_t ConvStage::weightRows(Span folds) const {
@@ -222,13 +259,17 @@ ConvStage::Weights ConvStage::loadWeights(Step &step, int64_t n, Span channels, 
   return weights;
 }
 
+// Merged taps have padding on chip.
 Span ConvStage::outputRows(Span y, const Fold &fold) const {
-  return validOutputs(y, fold.ky, p_.strideY, p_.dilationY, p_.padTop, p_.height);
+  return merge_ == TapMerge::All
+             ? y
+             : validOutputs(y, fold.ky, p_.strideY, p_.dilationY, p_.padTop, p_.height);
 }
 
-// Merged taps have padding on chip.
 Span ConvStage::outputColumns(Span x, const Fold &fold) const {
-  return mergedTaps_ ? x : validOutputs(x, fold.kx, p_.strideX, p_.dilationX, p_.padLeft, p_.width);
+  return merge_ != TapMerge::None
+             ? x
+             : validOutputs(x, fold.kx, p_.strideX, p_.dilationX, p_.padLeft, p_.width);
 }
 
 void ConvStage::clear(std::vector<Task> &out, int64_t pixels, int64_t channels, const Tile &acc) {
@@ -291,8 +332,10 @@ void ConvStage::fill(std::vector<Task> &out, const Input &input, const Weights &
                         .imm("n", count)
                         .reg("w_s0", weightStride)
                         .reg("w_zp", weightZeroPoint_));
-      int64_t inputRow =
-          ySpan.begin * p_.strideY + fold.ky * p_.dilationY - p_.padTop - input.y.begin;
+      const int64_t inputRow =
+          merge_ == TapMerge::All
+              ? ySpan.begin - input.y.begin
+              : ySpan.begin * p_.strideY + fold.ky * p_.dilationY - p_.padTop - input.y.begin;
       int64_t inputColumn =
           xSpan.begin * p_.strideX + fold.kx * p_.dilationX - p_.padLeft - input.x.begin;
       TaskForm::Builder task = context_.form("mmul").build();
@@ -312,7 +355,8 @@ void ConvStage::fill(std::vector<Task> &out, const Input &input, const Weights &
           .reg("a_s0", p_.strideX * input.columnPitch)
           .reg("d_s0", acc.s0);
       if (ySpan.size() > 1)
-        task.reg("a_s1", p_.strideY * input.rowPitch).reg("d_s1", acc.s1);
+        task.reg("a_s1", (merge_ == TapMerge::All ? 1 : p_.strideY) * input.rowPitch)
+            .reg("d_s1", acc.s1);
       out.push_back(task);
       adds = true;
     }

@@ -33,15 +33,16 @@ public:
   const ConvProblem &problem() const { return p_; }
   const std::vector<int32_t> &bias() const { return bias_; } // empty: zeros
 
-  // Cuts the reduction into folds of at most `rows` elements: taps one by one, or merged along x.
-  // The folds of the first `channelChunk` input channels come first, then those of the next.
-  void listFolds(bool mergedTaps, int64_t channelChunk);
+  // Cuts the reduction into folds of at most `rows` elements. The folds of the first `channelChunk`
+  // input channels come first, then those of the next (unless taps are merged).
+  void listFolds(TapMerge merge, int64_t channelChunk);
   Span allFolds() const { return {0, static_cast<int64_t>(folds_.size())}; }
   Span foldsOfChunk(int64_t chunk) const;
   // Gives the weights their place in DRAM. In a trial they get an address and no bytes.
   void placeWeights(bool isTrial);
 
   // Input rows and columns [y][x][channel] on chip. Columns may lie outside the tensor (padding).
+  // With all taps merged [output row][x][ky][channel], rows of padding among them.
   struct Input {
     int buffer = -1; // -1: nothing but padding
     Span y{0, 0}, x{0, 0};
@@ -65,9 +66,10 @@ public:
             Span channels, const Tile &acc, bool onto);
 
 private:
-  // One reduction slice: a tap (or, merged, a row of taps) and a range of its contiguous elements.
+  // One reduction slice: a tap (or a row of taps, or all of them) and a range of its contiguous
+  // elements.
   struct Fold {
-    int64_t ky, kx;       // kx is 0 when taps are merged
+    int64_t ky, kx;       // 0 where taps are merged
     int64_t first, count; // elements of the reduction row
     int64_t weightRow;    // rows of weights before this fold
   };
@@ -75,6 +77,13 @@ private:
   void skipUnread();
   std::string packedWeights() const;
   int64_t weightRows(Span folds) const;
+  int64_t weightOffset(const Fold &fold, int64_t i) const;
+  int64_t pixelElements() const;
+  struct RowsOfTensor {
+    int64_t first, count, step;
+  };
+  void loadRows(std::vector<Task> &loads, int64_t n, const RowsOfTensor &rows, Span inside,
+                int64_t parts, Tile tile);
   Span outputRows(Span y, const Fold &fold) const;
   Span outputColumns(Span x, const Fold &fold) const;
   void clear(std::vector<Task> &out, int64_t pixels, int64_t channels, const Tile &acc);
@@ -89,7 +98,7 @@ private:
   // Only every gatherY_-th row and gatherX_-th column of the tensor is read; p_ speaks of those.
   int64_t gatherY_ = 1, gatherX_ = 1;
   ConvProblem p_{};
-  bool mergedTaps_ = false;
+  TapMerge merge_ = TapMerge::None;
   int64_t channelChunk_ = 0;
   std::vector<Fold> folds_;
   int64_t weightAddress_ = 0; // DRAM

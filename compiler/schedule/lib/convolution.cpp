@@ -122,7 +122,7 @@ void Convolution::probe() {
 // Parts are whole folds and long enough for DRAM.
 int64_t Convolution::firstParts() const {
   constexpr int64_t most = 4, least = 128; // parts; bytes of a run
-  if (p_.weightsAreActivations || p_.inputScattered || plan_.mergedTaps)
+  if (p_.weightsAreActivations || p_.inputScattered || plan_.merge != TapMerge::None)
     return 1;
   for (int64_t parts = most; parts > 1; --parts)
     if (p_.inputChannels % (parts * context_.rows) == 0 && p_.inputChannels / parts >= least)
@@ -134,7 +134,7 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
   plan_ = plan;
   steps_.plan = tilewright::describe(p_, plan_);
   const int64_t parts = firstParts();
-  stage_.listFolds(plan_.mergedTaps, ceilDiv(p_.inputChannels, parts));
+  stage_.listFolds(plan_.merge, ceilDiv(p_.inputChannels, parts));
   stage_.placeWeights(isTrial);
   ElementChain chain(context_, steps_, group_, anchor_, shapes_,
                      std::min(plan_.tileChannels, context_.channels));

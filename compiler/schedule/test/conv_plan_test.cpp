@@ -68,9 +68,10 @@ TEST(ConvPlan, MergesTapsOfFewInputChannels) {
   auto plans = planConvolution(problem(224, 3, 64, 3), machine(), 1, &smallest);
   ASSERT_EQ(plans.size(), 1u);
   const ConvPlan *plan = &plans.front();
-  EXPECT_TRUE(plan->mergedTaps);
-  EXPECT_EQ(foldCount(problem(224, 3, 64, 3), machine(), true), 3);
-  EXPECT_EQ(foldCount(problem(224, 3, 64, 3), machine(), false), 9);
+  EXPECT_EQ(plan->merge, TapMerge::Columns);
+  EXPECT_EQ(foldCount(problem(224, 3, 64, 3), machine(), TapMerge::None), 9);
+  EXPECT_EQ(foldCount(problem(224, 3, 64, 3), machine(), TapMerge::Columns), 3);
+  EXPECT_EQ(foldCount(problem(224, 3, 64, 3), machine(), TapMerge::All), 2);
 }
 
 TEST(ConvPlan, TellsTheSmallestScratchpadWhenNothingFits) {

@@ -28,6 +28,7 @@ struct ChainProblem {
 struct ChainPlan {
   int64_t stripeRows;             // rows of the chain's result
   int64_t chunkChannels;          // channels between the layers that are made at once
+  TapMerge headMerge;             // of the head's taps
   int64_t headRows;               // rows of an accumulator tile of the head
   int64_t tailRows, tailChannels; // of an accumulator tile of the tail
   bool keepsWeights;              // loaded once, not for each stripe

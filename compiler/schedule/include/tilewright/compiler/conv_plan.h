@@ -13,6 +13,12 @@
 
 namespace tilewright {
 
+// Which taps of the kernel one row of the reduction spans. Merged, few input channels fill the
+// array all the same. `Columns`: the taps along x, which lie one behind the other in an image
+// [y][x][c]. `All`: the input tile is [output y][x][ky][c], in which a window is contiguous and
+// neighbors along x overlap; each input row comes on chip once for every output row that needs it.
+enum class TapMerge { None, Columns, All };
+
 struct ConvProblem {
   int64_t batch, height, width, inputChannels;
   int64_t outputHeight, outputWidth, outputChannels;
@@ -54,8 +60,7 @@ struct ConvPlan {
   int64_t weightParts; // a chunk of weights comes in so many parts, by folds; more than one
                        // only where a step is one accumulator tile
   bool weightsOuter;   // loop over channels outside the loop over pixels
-  bool mergedTaps; // a reduction row spans the taps along x: kernelWidth * inputChannels contiguous
-                   // elements
+  TapMerge merge;
   bool inputDoubled, weightsDoubled; // room for the next tile's input and the next chunk's weights
   int64_t spadBytes, accBytes;       // needed
   int64_t gapBytes;                // of spadBytes: room for gaps between buffers of different sizes
@@ -63,6 +68,8 @@ struct ConvPlan {
   double estimatedCycles;
 };
 
+// ", all taps merged", or nothing.
+const char *describe(TapMerge merge);
 // In words: "2x1 steps of 28x56x64 (y, x, channels), accumulator tiles of 4x56x16; input
 // double-buffered, weights loaded once".
 std::string describe(const ConvProblem &problem, const ConvPlan &plan);
@@ -77,8 +84,16 @@ std::vector<ConvPlan> planConvolution(const ConvProblem &problem, const ConvMach
 // Whether a plan fits however its buffers come to lie.
 bool isSafe(const ConvPlan &plan, const ConvMachine &machine);
 
+// The merges that a problem allows, each with fewer folds than the one before; the first is None.
+std::vector<TapMerge> mergesOf(const ConvProblem &problem, const ConvMachine &machine);
 // Folds of one accumulator tile column: mload + mmul pairs.
-int64_t foldCount(const ConvProblem &problem, const ConvMachine &machine, bool mergedTaps);
+int64_t foldCount(const ConvProblem &problem, const ConvMachine &machine, TapMerge merge);
+// Elements of the input tile of so many output pixels, and the cycles that the load unit takes for
+// so many elements from DRAM.
+int64_t inputElements(const ConvProblem &problem, TapMerge merge, int64_t outputRows,
+                      int64_t outputColumns);
+double inputCycles(const ConvProblem &problem, const ConvMachine &machine, TapMerge merge,
+                   int64_t elements);
 // Input pixels along one axis that `outputs` output pixels need, padding included.
 int64_t inputExtent(int64_t outputs, int64_t stride, int64_t kernel, int64_t dilation);
 
