@@ -227,6 +227,14 @@ void Chain::head(Step &step, std::vector<Piece> &pieces, const Unit &unit) {
   int64_t tile = 0;
   for (int64_t y = rows.begin; y < rows.end; y += plan_.headRows) {
     const Span ySpan{y, std::min(rows.end, y + plan_.headRows)};
+    // Windows are gathered while the tile before is made.
+    Piece gathers{
+        static_cast<double>(tile - ceilDiv(chunk, channels)) / static_cast<double>(tiles) - 1e-6,
+        {}};
+    const ConvStage::Input windows = headStage_->gather(gathers.tasks, headInput_, ySpan, columns);
+    mark(gathers.tasks, head_);
+    if (!gathers.tasks.empty())
+      pieces.push_back(std::move(gathers));
     std::vector<Task> loads;
     head_.operations->loadOperands(
         loads, {{unit.n, y, 0, unit.channels.begin}, {1, ySpan.size(), columns.size(), chunk}});
@@ -244,7 +252,7 @@ void Chain::head(Step &step, std::vector<Piece> &pieces, const Unit &unit) {
         loads.clear();
         Tile sums = acc;
         sums.offset += column - part.begin;
-        headStage_->fill(products.tasks, headInput_, weights, ySpan, columns,
+        headStage_->fill(products.tasks, windows, weights, ySpan, columns,
                          {column, std::min(part.end, column + context_.cols)}, sums, false);
         mark(products.tasks, head_);
         pieces.push_back(std::move(products));

@@ -116,19 +116,23 @@ private:
   void addHead(int64_t rows) {
     const ConvProblem &h = *p_.head;
     const int64_t pixels = rows * h.outputWidth, chunk = plan_.chunkChannels;
-    const int64_t input = inputElements(h, plan_.headMerge, rows, h.outputWidth);
-    const double inputTime = inputCycles(h, m_, plan_.headMerge, input);
-    matrix_ += static_cast<double>(chunks_) * products(h, rows, std::min(rows, plan_.headRows),
-                                                       foldCount(h, m_, plan_.headMerge), chunk);
+    const int64_t tileRows = std::min(rows, plan_.headRows);
+    const int64_t input =
+        std::min(h.height, inputExtent(rows, h.strideY, h.kernelHeight, h.dilationY)) * h.width *
+        h.inputChannels;
+    const double inputTime = inputCycles(h, m_, input);
+    const Gathered windows = gathered(h, m_, plan_.headMerge, tileRows, h.outputWidth);
+    vector_ += static_cast<double>(chunks_ * windows.beats * rows) / static_cast<double>(tileRows);
+    matrix_ += static_cast<double>(chunks_) *
+               products(h, rows, tileRows, foldCount(h, m_, plan_.headMerge), chunk);
     vector_ += beats(pixels, h.outputChannels) * static_cast<double>(1 + h.spadBytesPerElement);
     dram_ += inputTime + moved(pixels * h.outputChannels * h.spadBytesPerElement);
     if (isFirst_)
       first_ += inputTime;
     const int64_t between =
         rows * (p_.window ? p_.window->width + 2 * p_.window->padLeft : h.outputWidth) * chunk;
-    note(0, stripeCopies() * input + chunkCopies() * between,
-         2 * std::min(rows, plan_.headRows) * h.outputWidth * std::min(chunk, m_.channels) *
-             (4 + h.accBytesPerElement));
+    note(0, stripeCopies() * input + chunkCopies() * between + 2 * windows.elements,
+         2 * tileRows * h.outputWidth * std::min(chunk, m_.channels) * (4 + h.accBytesPerElement));
   }
 
   void addWindow(const StripeRows &rows) {

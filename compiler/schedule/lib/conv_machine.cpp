@@ -82,6 +82,7 @@ ConvMachine ConvMachine::of(const isa::Isa &isa) {
   int64_t latency = 0;
   const double reads = readCycles(isa, config, &latency), mixed = mixedCycles(isa, config);
   m.dramLatency = latency;
+  m.mayGather = isa.find("vmaxpool") != nullptr; // of one tap: a copy
   m.dramBytesPerCycle = static_cast<double>(probeBursts - 1) * m.burstBytes / reads;
   m.writeOverhead = std::max(0.0, mixed - 2 * reads) / static_cast<double>(probeBursts);
   return m;

@@ -29,27 +29,27 @@ std::vector<TapMerge> mergesOf(const ConvProblem &p, const ConvMachine &m) {
   std::vector<TapMerge> merges{TapMerge::None};
   if (p.kernelWidth > 1 && p.dilationX == 1 && !p.weightsAreActivations)
     for (TapMerge merge : {TapMerge::Columns, TapMerge::All})
-      if (foldCount(p, m, merge) < foldCount(p, m, merges.back()))
+      if (foldCount(p, m, merge) < foldCount(p, m, merges.back()) &&
+          (merge == TapMerge::Columns || m.mayGather))
         merges.push_back(merge);
   return merges;
 }
 
-int64_t inputElements(const ConvProblem &p, TapMerge merge, int64_t outputRows,
-                      int64_t outputColumns) {
-  const int64_t rows = merge == TapMerge::All
-                           ? outputRows * p.kernelHeight
-                           : inputExtent(outputRows, p.strideY, p.kernelHeight, p.dilationY);
-  return rows * inputExtent(outputColumns, p.strideX, p.kernelWidth, p.dilationX) * p.inputChannels;
+double inputCycles(const ConvProblem &p, const ConvMachine &m, int64_t elements) {
+  return static_cast<double>(elements) / (p.inputScattered ? 1 : m.dramBytesPerCycle);
 }
 
-// A channel apart from the next in DRAM or on chip goes by itself; runs of a few channels, each at
-// another place on chip, are a DRAM access each.
-double inputCycles(const ConvProblem &p, const ConvMachine &m, TapMerge merge, int64_t elements) {
-  const double run = static_cast<double>(p.inputChannels);
-  const double rate = p.inputScattered         ? 1
-                      : merge == TapMerge::All ? run / std::max(1.0, m.accessBytes / m.busBytes)
-                                               : m.dramBytesPerCycle;
-  return static_cast<double>(elements) / rate;
+bool hasColumnsOfTaps(const ConvProblem &p) { return p.inputScattered && p.dilationY == 1; }
+
+Gathered gathered(const ConvProblem &p, const ConvMachine &m, TapMerge merge, int64_t outputRows,
+                  int64_t outputColumns) {
+  if (merge != TapMerge::All)
+    return {0, 0};
+  const int64_t pixels =
+      outputRows * inputExtent(outputColumns, p.strideX, p.kernelWidth, p.dilationX);
+  const int64_t beats = hasColumnsOfTaps(p) ? ceilDiv(p.kernelHeight * p.inputChannels, m.lanes)
+                                            : p.kernelHeight * ceilDiv(p.inputChannels, m.lanes);
+  return {pixels * p.kernelHeight * p.inputChannels, pixels * beats};
 }
 
 // Parts of nearly equal size, none above `most`.
@@ -78,8 +78,12 @@ static void cost(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
           tilesX = ceilDiv(p.outputWidth, plan.stepWidth);
   int64_t pixelTiles = p.batch * tilesY * tilesX;
   int64_t chunks = ceilDiv(p.outputChannels, plan.stepChannels);
-  int64_t inputTile = inputElements(p, plan.merge, std::min(plan.stepHeight, p.outputHeight),
-                                    std::min(plan.stepWidth, p.outputWidth));
+  int64_t inputTile =
+      inputExtent(std::min(plan.stepHeight, p.outputHeight), p.strideY, p.kernelHeight,
+                  p.dilationY) *
+      inputExtent(std::min(plan.stepWidth, p.outputWidth), p.strideX, p.kernelWidth, p.dilationX) *
+      p.inputChannels;
+  const Gathered windows = gathered(p, m, plan.merge, plan.tileHeight, plan.tileWidth);
   int64_t depth = p.kernelHeight * p.kernelWidth * p.inputChannels;
   int64_t weightChunk = depth * plan.stepChannels;
   int64_t weightSets = p.weightsAreActivations ? p.batch : 1;
@@ -99,7 +103,7 @@ static void cost(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
 
   plan.spadBytes = inputTile * (plan.inputDoubled && inputLoads > 1 ? 2 : 1) +
                    weightPart * (plan.weightsDoubled && weightLoads > 1 ? 2 : 1) + 2 * resultTile +
-                   2 * operandTile + p.residentBytes;
+                   2 * operandTile + 2 * windows.elements + p.residentBytes;
   // Buffers of different sizes leave gaps. The largest one must find a free range between the
   // others.
   int64_t largest = std::max({inputTile, weightPart, resultTile});
@@ -123,6 +127,7 @@ static void cost(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
   double vector =
       vectorTiles *
       (beats + parameters + static_cast<double>((2 + p.spadBytesPerElement) * m.vectorOverhead));
+  vector += static_cast<double>(chunks * windows.beats) * pixels / static_cast<double>(tilePixels);
   // A run of the result that does not start at a DRAM access takes one more of them; every burst
   // costs its turnaround.
   double resultRun =
@@ -131,7 +136,7 @@ static void cost(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
   double accesses = (resultRun - 1) / m.accessBytes + 1,
          bursts = std::max(1.0, resultRun / m.burstBytes);
   double runCycles = accesses * m.accessBytes / m.busBytes + bursts * m.writeOverhead;
-  double input = inputCycles(p, m, plan.merge, inputLoads * inputTile);
+  double input = inputCycles(p, m, inputLoads * inputTile);
   double weights =
       static_cast<double>(weightLoads * weightChunk / plan.weightParts) / m.dramBytesPerCycle;
   double result =
@@ -142,7 +147,7 @@ static void cost(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
                 static_cast<double>(2 * m.instructionBytes) / m.dramBytesPerCycle;
 
   // Weights come in under the layer before; the input must wait for its end.
-  double first = inputCycles(p, m, plan.merge, inputTile) + static_cast<double>(m.dramLatency);
+  double first = inputCycles(p, m, inputTile) + static_cast<double>(m.dramLatency);
   double last = static_cast<double>(resultTile) / m.dramBytesPerCycle;
   double overlapped = input * (plan.inputDoubled || inputLoads == 1) +
                       weights * (plan.weightsDoubled || weightLoads == 1) + result + operands +

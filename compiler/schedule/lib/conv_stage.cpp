@@ -158,70 +158,112 @@ Span ConvStage::inputRows(Span y) const {
                                   (p_.kernelHeight - 1) * p_.dilationY + 1)};
 }
 
-// Elements of the input tile from one pixel along x to the next.
-int64_t ConvStage::pixelElements() const {
-  return p_.inputChannels * (merge_ == TapMerge::All ? p_.kernelHeight : 1);
+// Input columns that output columns `x` need, padding among them.
+Span ConvStage::inputColumns(Span x) const {
+  const int64_t begin = x.begin * p_.strideX - p_.padLeft;
+  return {begin, begin + inputExtent(x.size(), p_.strideX, p_.kernelWidth, p_.dilationX)};
 }
 
+// 1. What the tile holds of the tensor: padding is on chip along x where taps are merged, along y
+// where all are.
+// 2. Padding is filled in.
+// 3. What is inside is loaded, by parts of the channels.
 ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span y, Span x,
                                       int64_t parts) {
-  const Span rows = merge_ == TapMerge::All ? y : inputRows(y);
-  Span columns{x.begin * p_.strideX - p_.padLeft,
-               (x.end - 1) * p_.strideX - p_.padLeft + (p_.kernelWidth - 1) * p_.dilationX + 1};
-  Span inside{std::max<int64_t>(0, columns.begin), std::min(p_.width, columns.end)};
-  if (merge_ == TapMerge::None)
-    columns = inside;
-  const int64_t pixel = pixelElements(), pitch = columns.size() * pixel;
-  Input input{-1, rows, columns, pitch, pixel, 0};
+  const Span insideRows = inputRows(y), every = inputColumns(x),
+             inside{std::max<int64_t>(0, every.begin), std::min(p_.width, every.end)};
+  const Span columns = merge_ == TapMerge::None ? inside : every;
+  Span rows = insideRows;
+  if (merge_ == TapMerge::All) {
+    rows.begin = y.begin * p_.strideY - p_.padTop;
+    rows.end = rows.begin + inputExtent(y.size(), p_.strideY, p_.kernelHeight, p_.dilationY);
+  }
+  const int64_t pixel = p_.inputChannels;
+  const bool isColumns = merge_ == TapMerge::All && hasColumnsOfTaps(p_);
+  Input input{-1,
+              rows,
+              columns,
+              isColumns ? pixel : columns.size() * pixel,
+              isColumns ? rows.size() * pixel : pixel,
+              0};
   if (rows.empty() || columns.empty())
     return input;
-  input.buffer = steps_.add(isa::Space::Spad, rows.size() * pitch, "input tile", Traffic::Matrix);
-  Tile tile{isa::Space::Spad, input.buffer, 0, pitch, pixel, 1};
-  auto pad = [&](Span part) {
-    if (!part.empty())
-      fillSpad(context_, loads, input.buffer, (part.begin - columns.begin) * pixel, rows.size(),
-               pitch, part.size() * pixel, inputZeroPoint_);
+  input.buffer = steps_.add(isa::Space::Spad, rows.size() * columns.size() * pixel, "input tile",
+                            merge_ == TapMerge::All ? Traffic::Streamed : Traffic::Matrix);
+  auto pad = [&](Span y, Span x) {
+    if (y.empty() || x.empty())
+      return;
+    const int64_t offset =
+        (y.begin - rows.begin) * input.rowPitch + (x.begin - columns.begin) * input.columnPitch;
+    if (isColumns)
+      fillSpad(context_, loads, input.buffer, offset, x.size(), input.columnPitch, y.size() * pixel,
+               inputZeroPoint_);
+    else
+      fillSpad(context_, loads, input.buffer, offset, y.size(), input.rowPitch, x.size() * pixel,
+               inputZeroPoint_);
   };
-  pad({columns.begin, std::min(columns.end, inside.begin)});
-  pad({std::max(columns.begin, inside.end), columns.end});
-  if (inside.empty())
+  pad(rows, {columns.begin, std::min(columns.end, inside.begin)});
+  pad(rows, {std::max(columns.begin, inside.end), columns.end});
+  pad({rows.begin, std::min(rows.end, insideRows.begin)}, inside);
+  pad({std::max(rows.begin, insideRows.end), rows.end}, inside);
+  if (inside.empty() || insideRows.empty())
     return input;
-  tile.offset = (inside.begin - columns.begin) * pixel;
-  if (merge_ != TapMerge::All) {
-    loadRows(loads, n, {rows.begin * gatherY_, rows.size(), gatherY_}, inside, parts, tile);
-    return input;
-  }
-  for (int64_t ky = 0; ky < p_.kernelHeight; ++ky, tile.offset += p_.inputChannels) {
-    const Span valid = validOutputs(y, ky, p_.strideY, p_.dilationY, p_.padTop, p_.height);
-    auto offsetOf = [&](int64_t row) { return tile.offset + (row - y.begin) * pitch; };
-    for (int64_t row = y.begin; row < y.end; ++row)
-      if (row < valid.begin || row >= valid.end)
-        fillSpad(context_, loads, input.buffer, offsetOf(row), inside.size(), pixel,
-                 p_.inputChannels, inputZeroPoint_);
-    if (valid.empty())
-      continue;
-    Tile part = tile;
-    part.offset = offsetOf(valid.begin);
-    loadRows(loads, n,
-             {valid.begin * p_.strideY + ky * p_.dilationY - p_.padTop, valid.size(), p_.strideY},
-             inside, 1, part);
+  Tile tile{isa::Space::Spad,
+            input.buffer,
+            (insideRows.begin - rows.begin) * input.rowPitch +
+                (inside.begin - columns.begin) * input.columnPitch,
+            input.rowPitch,
+            input.columnPitch,
+            1};
+  int64_t first = view_.offset + n * view_.batch + insideRows.begin * gatherY_ * view_.row +
+                  inside.begin * gatherX_ * view_.column;
+  const int64_t part = ceilDiv(pixel, parts);
+  for (int64_t channel = 0; channel < pixel; channel += part) {
+    copyStrided(context_, loads, Direction::Load,
+                context_.address(view_.storage) + first + channel * view_.channel, 1,
+                Signedness::Signed, tile,
+                {{insideRows.size(), gatherY_ * view_.row, tile.s1},
+                 {inside.size(), gatherX_ * view_.column, tile.s0},
+                 {std::min(part, pixel - channel), view_.channel, 1}});
+    tile.offset += part;
   }
   return input;
 }
 
-// Rows of the tensor to a tile that begins at the first pixel inside.
-void ConvStage::loadRows(std::vector<Task> &loads, int64_t n, const RowsOfTensor &rows, Span inside,
-                         int64_t parts, Tile tile) {
-  const int64_t first = view_.offset + n * view_.batch + rows.first * view_.row +
-                        inside.begin * gatherX_ * view_.column,
-                part = ceilDiv(p_.inputChannels, parts);
-  for (int64_t channel = 0; channel < p_.inputChannels; channel += part, tile.offset += part)
-    copyStrided(context_, loads, Direction::Load,
-                context_.address(view_.storage) + first + channel * view_.channel, 1,
-                Signedness::Signed, tile,
-                {{rows.count, rows.step * view_.row, tile.s1},
-                 {inside.size(), gatherX_ * view_.column, tile.s0},
-                 {std::min(part, p_.inputChannels - channel), view_.channel, 1}});
+// A greatest element of one tap is a copy. The taps of a column go at once where they lie one
+// behind the other.
+ConvStage::Input ConvStage::gather(std::vector<Task> &out, const Input &input, Span y, Span x) {
+  if (merge_ != TapMerge::All || input.buffer < 0)
+    return input;
+  const Span columns = inputColumns(x);
+  const int64_t window = p_.kernelHeight * p_.inputChannels;
+  const bool isColumns = hasColumnsOfTaps(p_) && window <= context_.limit("vmaxpool", "nc");
+  Input windows{-1, y, columns, columns.size() * window, window, 0};
+  windows.buffer = steps_.add(isa::Space::Spad, y.size() * windows.rowPitch, "gathered windows",
+                              Traffic::Matrix);
+  const int64_t most = context_.limit("vmaxpool", "n0"), runs = isColumns ? 1 : p_.kernelHeight;
+  for (int64_t column = 0; column < columns.size(); column += most)
+    for (int64_t ky = 0; ky < runs; ++ky) {
+      const int64_t row = y.begin * p_.strideY - p_.padTop + ky * p_.dilationY - input.y.begin;
+      out.push_back(context_.form("vmaxpool")
+                        .build()
+                        .buffer("a", input.buffer,
+                                row * input.rowPitch +
+                                    (columns.begin + column - input.x.begin) * input.columnPitch)
+                        .buffer("d", windows.buffer, column * window + ky * p_.inputChannels)
+                        .imm("n0", std::min(most, columns.size() - column))
+                        .imm("nc", window / runs)
+                        .reg("n1", y.size())
+                        .reg("k1", 1)
+                        .reg("k0", 1)
+                        .reg("a_k1", 0)
+                        .reg("a_k0", 0)
+                        .reg("a_s1", p_.strideY * input.rowPitch)
+                        .reg("a_s0", input.columnPitch)
+                        .reg("d_s1", windows.rowPitch)
+                        .reg("d_s0", window));
+    }
+  return windows;
 }
 
 int64_t ConvStage::weightRows(Span folds) const {

@@ -42,7 +42,8 @@ public:
   void placeWeights(bool isTrial);
 
   // Input rows and columns [y][x][channel] on chip. Columns may lie outside the tensor (padding).
-  // With all taps merged [output row][x][ky][channel], rows of padding among them.
+  // With all taps merged, rows may lie outside as well, and the tile is [x][y][channel] where
+  // hasColumnsOfTaps says so.
   struct Input {
     int buffer = -1; // -1: nothing but padding
     Span y{0, 0}, x{0, 0};
@@ -59,9 +60,13 @@ public:
   // `parts`: the channels come in so many loads, so that the first folds need not wait for the last
   // channels.
   Input loadInput(std::vector<Task> &loads, int64_t n, Span y, Span x, int64_t parts = 1);
+  // The windows of an output tile, [output row][x][ky][channel]: what `fill` takes for it. Without
+  // merged rows of taps that is the input itself.
+  Input gather(std::vector<Task> &out, const Input &input, Span y, Span x);
   Weights loadWeights(Step &step, int64_t n, Span channels, Span folds);
-  // Adds the products of the folds whose weights are on chip; `onto` what earlier ones left. `acc`
-  // begins at the first of y, x and channels.
+  // Adds the products of the folds whose weights are on chip; `onto` what earlier ones left.
+  // `input` is what `gather` gave for a tile around these pixels. `acc` begins at the first of y, x
+  // and channels.
   void fill(std::vector<Task> &out, const Input &input, const Weights &weights, Span y, Span x,
             Span channels, const Tile &acc, bool onto);
 
@@ -78,12 +83,7 @@ private:
   std::string packedWeights() const;
   int64_t weightRows(Span folds) const;
   int64_t weightOffset(const Fold &fold, int64_t i) const;
-  int64_t pixelElements() const;
-  struct RowsOfTensor {
-    int64_t first, count, step;
-  };
-  void loadRows(std::vector<Task> &loads, int64_t n, const RowsOfTensor &rows, Span inside,
-                int64_t parts, Tile tile);
+  Span inputColumns(Span x) const;
   Span outputRows(Span y, const Fold &fold) const;
   Span outputColumns(Span x, const Fold &fold) const;
   void clear(std::vector<Task> &out, int64_t pixels, int64_t channels, const Tile &acc);

@@ -48,8 +48,8 @@ public:
 private:
   void probe();
   int64_t firstParts() const;
-  void computeTile(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y, Span x,
-                   Span channels, Tile result);
+  void computeTile(std::vector<Task> &out, ElementChain &chain, const ConvStage::Input &input,
+                   int64_t n, Span y, Span x, Span channels, Tile result);
   void finishTile(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y, Span x, Span part,
                   int64_t firstChannel, const Tile &acc, const Tile &result);
   void storeResult(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y, Span x,
@@ -70,15 +70,16 @@ private:
 
 // The result tile [y][x][channels] of a step, in accumulator tiles of at most tileChannels
 // channels.
-void Convolution::computeTile(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y,
-                              Span x, Span channels, Tile result) {
+void Convolution::computeTile(std::vector<Task> &out, ElementChain &chain,
+                              const ConvStage::Input &input, int64_t n, Span y, Span x,
+                              Span channels, Tile result) {
   for (int64_t c = channels.begin; c < channels.end; c += plan_.tileChannels) {
     Span part{c, std::min(channels.end, c + plan_.tileChannels)};
     Extent extent{y.size(), x.size(), part.size()};
     Tile acc =
         denseTile(isa::Space::Acc,
                   steps_.add(isa::Space::Acc, extent.elements() * 4, "accumulator tile"), extent);
-    stage_.fill(out, input_, weights_, y, x, part, acc, false);
+    stage_.fill(out, input, weights_, y, x, part, acc, false);
     finishTile(out, chain, n, y, x, part, channels.begin, acc, result);
   }
   if (!chain.resultInAccumulators())
@@ -166,6 +167,7 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
                   steps_.add(isa::Space::Acc, extent.elements() * 4, "accumulator tile"), extent);
     const int64_t folds = stage_.allFolds().size();
     int64_t each = ceilDiv(folds, plan_.weightParts);
+    ConvStage::Input windows;
     for (int64_t first = 0; first < folds; first += each) {
       steps_.steps.emplace_back();
       Step &step = steps_.steps.back();
@@ -175,7 +177,9 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
       if (loadedPlace != &place)
         input_ = stage_.loadInput(step.loads, place.n, place.y, place.x, parts);
       loadedPlace = &place;
-      stage_.fill(step.compute, input_, weights_, place.y, place.x, chunk, acc, first > 0);
+      if (first == 0)
+        windows = stage_.gather(step.compute, input_, place.y, place.x);
+      stage_.fill(step.compute, windows, weights_, place.y, place.x, chunk, acc, first > 0);
       if (first + each < folds)
         continue;
       Tile result = denseTile(isa::Space::Spad, -1, extent);
@@ -188,6 +192,7 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
         storeResult(step.compute, chain, place.n, place.y, place.x, chunk, result);
     }
   };
+  std::vector<Task> computed;
   auto addStep = [&](const Place &place, const Span &chunk) {
     if (plan_.weightParts > 1)
       return addParts(place, chunk);
@@ -202,8 +207,7 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
     loadedPlace = &place;
     loadedChunk = &chunk;
     loadedBatch = place.n;
-    // Operands of the next accumulator tile come in under this one.
-    std::vector<Task> computed;
+    // Operands of the next accumulator tile come in under this one, and so do its windows.
     for (int64_t y = place.y.begin; y < place.y.end; y += plan_.tileHeight)
       for (int64_t x = place.x.begin; x < place.x.end; x += plan_.tileWidth) {
         Span ySpan{y, std::min(place.y.end, y + plan_.tileHeight)},
@@ -216,10 +220,13 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
         chain.loadOperands(
             isFirst ? step.loads : step.compute,
             {{place.n, y, x, chunk.begin}, {1, ySpan.size(), xSpan.size(), chunk.size()}});
+        const ConvStage::Input windows = stage_.gather(step.compute, input_, ySpan, xSpan);
         append(step.compute, computed);
-        computeTile(computed, chain, place.n, ySpan, xSpan, chunk, result);
+        computeTile(computed, chain, windows, place.n, ySpan, xSpan, chunk, result);
       }
-    append(step.compute, computed);
+    // Those of the next step's first tile go before what is still to be done here.
+    if (plan_.merge != TapMerge::All)
+      append(step.compute, computed);
   };
   if (plan_.weightsOuter)
     for (const Span &chunk : chunks)
@@ -229,6 +236,7 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
     for (const Place &place : places)
       for (const Span &chunk : chunks)
         addStep(place, chunk);
+  append(steps_.steps.back().compute, computed);
 }
 
 } // namespace

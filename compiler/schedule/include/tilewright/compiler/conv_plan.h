@@ -15,8 +15,8 @@ namespace tilewright {
 
 // Which taps of the kernel one row of the reduction spans. Merged, few input channels fill the
 // array all the same. `Columns`: the taps along x, which lie one behind the other in an image
-// [y][x][c]. `All`: the input tile is [output y][x][ky][c], in which a window is contiguous and
-// neighbors along x overlap; each input row comes on chip once for every output row that needs it.
+// [y][x][c]. `All`: the vector unit gathers [output y][x][ky][c] from the input tile, in which a
+// window is contiguous and neighbors along x overlap.
 enum class TapMerge { None, Columns, All };
 
 struct ConvProblem {
@@ -50,6 +50,7 @@ struct ConvMachine {
   double writeOverhead;                     // cycles a write burst costs beyond its data
   int64_t instructionBytes;
   int64_t dramLatency; // cycles from a load's start to its first byte on chip
+  bool mayGather;      // the vector unit can copy
 };
 
 struct ConvPlan {
@@ -88,12 +89,17 @@ bool isSafe(const ConvPlan &plan, const ConvMachine &machine);
 std::vector<TapMerge> mergesOf(const ConvProblem &problem, const ConvMachine &machine);
 // Folds of one accumulator tile column: mload + mmul pairs.
 int64_t foldCount(const ConvProblem &problem, const ConvMachine &machine, TapMerge merge);
-// Elements of the input tile of so many output pixels, and the cycles that the load unit takes for
-// so many elements from DRAM.
-int64_t inputElements(const ConvProblem &problem, TapMerge merge, int64_t outputRows,
-                      int64_t outputColumns);
-double inputCycles(const ConvProblem &problem, const ConvMachine &machine, TapMerge merge,
-                   int64_t elements);
+// Whether the input tile is [x][y][c], so that the taps of a column lie one behind the other:
+// elements that come one by one may as well go there.
+bool hasColumnsOfTaps(const ConvProblem &problem);
+// Cycles that the load unit takes for so many elements of the input.
+double inputCycles(const ConvProblem &problem, const ConvMachine &machine, int64_t elements);
+// What is gathered for so many output pixels: elements, and the vector unit's beats.
+struct Gathered {
+  int64_t elements, beats;
+};
+Gathered gathered(const ConvProblem &problem, const ConvMachine &machine, TapMerge merge,
+                  int64_t outputRows, int64_t outputColumns);
 // Input pixels along one axis that `outputs` output pixels need, padding included.
 int64_t inputExtent(int64_t outputs, int64_t stride, int64_t kernel, int64_t dilation);
 
