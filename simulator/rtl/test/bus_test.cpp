@@ -64,15 +64,16 @@ TEST(Bus, MayRefuseWhatTheCoreSends) {
   }
 }
 
-// A load whose store waits for it, at a memory that lacks `bytes` bytes from `begin` on: what the
-// run says, and whether the store has written.
+// A store, then a load whose store waits for it, at a memory that lacks `bytes` bytes from `begin`
+// on: what the run says, and which of the stores have written.
 struct Answer {
   std::string message;
-  bool written;
+  bool firstWritten, lastWritten;
 };
 Answer runWithout(uint64_t begin, uint64_t bytes, uint8_t response) {
   const isa::Isa &isa = target("tiny4");
-  Program program = assemble(isa, "load s=0x100, d=0, n1=1, n0=300 !signal=1\n"
+  Program program = assemble(isa, "store s=0x800, d=0x1800, n1=1, n0=4\n"
+                                  "load s=0x100, d=0, n1=1, n0=300 !signal=1\n"
                                   "store s=0, d=0x1000, n1=1, n0=300 !wait=1\n"
                                   "fence\nhalt\n");
   program.file = "lacking.elf";
@@ -80,6 +81,7 @@ Answer runWithout(uint64_t begin, uint64_t bytes, uint8_t response) {
   program.dramBytes = 0x10000;
   Segment data;
   data.bytes.assign(0x1000, 'x');
+  data.bytes.resize(0x2000, 'y');
   program.data.push_back(data);
   DramImage values(program);
   rtl::BusFaults faults;
@@ -92,7 +94,8 @@ Answer runWithout(uint64_t begin, uint64_t bytes, uint8_t response) {
   } catch (const UserError &error) {
     answer.message = error.what();
   }
-  answer.written = values.data()[0x1000] == 'x';
+  answer.firstWritten = values.data()[0x1800] != 'y';
+  answer.lastWritten = values.data()[0x1000] != 'y';
   return answer;
 }
 
@@ -102,24 +105,27 @@ TEST(BusError, OfALoadStopsTheCore) {
               MatchesRegex("lacking.elf: the rtl engine: error: unit 'load', cycle "
                            "[0-9]+: the memory answers SLVERR to the read of 0x200\n"
                            "  fix: use addresses that the memory behind the AXI4 port has"));
-  EXPECT_FALSE(answer.written); // it would write what was not read
+  EXPECT_TRUE(answer.firstWritten);
+  EXPECT_FALSE(answer.lastWritten); // it would write what was not read
 }
 TEST(BusError, OfAnInstructionFetchStopsTheCore) {
   const Answer answer = runWithout(0x8000, 1, 3);
   EXPECT_THAT(answer.message, HasSubstr("unit 'sequencer', cycle "));
   EXPECT_THAT(answer.message, HasSubstr("the memory answers DECERR to the read of 0x8000"));
-  EXPECT_FALSE(answer.written);
+  EXPECT_FALSE(answer.firstWritten);
+  EXPECT_FALSE(answer.lastWritten);
 }
 TEST(BusError, OfTheLastWriteStopsTheCoreBeforeItHalts) {
   const Answer answer = runWithout(0x112b, 1, 2);
   EXPECT_THAT(answer.message, HasSubstr("unit 'store', cycle "));
   EXPECT_THAT(answer.message, HasSubstr("the memory answers SLVERR to the write of 0x1100"));
-  EXPECT_TRUE(answer.written);
+  EXPECT_TRUE(answer.lastWritten);
 }
 TEST(BusError, IsNotSeenWhereNothingIsAsked) {
   const Answer answer = runWithout(0x9000, 0x1000, 2);
   EXPECT_EQ(answer.message, "");
-  EXPECT_TRUE(answer.written);
+  EXPECT_TRUE(answer.firstWritten);
+  EXPECT_TRUE(answer.lastWritten);
 }
 
 // The checker alone, with a bus of 4 bytes and bursts of 32: its signals come from a text, a line a
