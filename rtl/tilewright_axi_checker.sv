@@ -20,6 +20,7 @@ module tilewright_axi_checker #(
   input logic                  r_valid_i,  // there is a beat
   input logic                  r_last_i,   // it is the last of its burst
   input logic                  r_id_i,     // of the request that it answers
+  input logic [1:0]            r_resp_i,   // whether the memory has it
   // Write address.
   input logic                  aw_valid_i, // there is a request
   input logic                  aw_ready_i, // the memory takes it
@@ -36,11 +37,13 @@ module tilewright_axi_checker #(
   input logic [BusBytes-1:0]   w_strb_i,   // which of them are written
   // Write response, for which the core is always ready.
   input logic                  b_valid_i,  // a burst is in the memory
-  input logic [7:0]            b_id_i      // of its request
+  input logic [7:0]            b_id_i,     // of its request
+  input logic [1:0]            b_resp_i    // whether the memory took it
 );
   localparam int Shift = $clog2(BusBytes);
   localparam logic [47:0] BeatMask = (48'd1 << Shift) - 48'd1;
   localparam logic [1:0] Incr = 2'b01;
+  localparam logic [1:0] ExOkay = 2'b01; // answers an exclusive access
   localparam int Count = $clog2((Reads > Writes ? Reads : Writes) + 2);
 
   function automatic logic crosses(logic [47:0] address, logic [7:0] len, logic [47:0] limit);
@@ -198,6 +201,10 @@ module tilewright_axi_checker #(
     else $error("AXI4: strobes lie below the write's address, or a beat writes nothing.");
   b_is_expected: assert property (@(posedge clk_i) disable iff (!rst_ni) b_valid_i |-> answers)
     else $error("AXI4: a write response came for an id that waits for none.");
+  r_is_not_exclusive: assert property (@(posedge clk_i) disable iff (!rst_ni) r_valid_i |-> r_resp_i != ExOkay)
+    else $error("AXI4: a read beat answers EXOKAY, and nothing asked for exclusive access.");
+  b_is_not_exclusive: assert property (@(posedge clk_i) disable iff (!rst_ni) b_valid_i |-> b_resp_i != ExOkay)
+    else $error("AXI4: a write response is EXOKAY, and nothing asked for exclusive access.");
   writes_are_few: assert property (@(posedge clk_i) disable iff (!rst_ni)
       aw_begins |-> (lens_left_q + writes_left_q < Count'(Writes)))
     else $error("AXI4: more writes are on the way than the core allows itself.");

@@ -80,19 +80,15 @@ module tilewright_load import tilewright_pkg::*; (
   logic [7:0] used_q, landed_q, beat_q;
   logic [23:0] carry_q; // the last three bytes of the burst that was drained last
 
-  // The issue stage.
-  logic issuing_q;
-  walk_t walk_q;
-  logic [47:0] position_q; // next byte of the current run
-
   // LOAD-start.
+  logic issuing; // the issue stage is not free
   logic can_take, set_starts, load_starts;
   move_t started;
   levels_t room_after_set;
   always_comb begin
     can_take = (head.wait_mask & ~avail_i[0]) == '0;
-    set_starts = !issuing_q && !empty && can_take && head.is_set && (head.signal_mask & ~room_i[0]) == '0;
-    load_starts = !issuing_q && !empty && can_take && !head.is_set && flights_q < 8'(LoadInflight);
+    set_starts = !issuing && !empty && can_take && head.is_set && (head.signal_mask & ~room_i[0]) == '0;
+    load_starts = !issuing && !empty && can_take && !head.is_set && flights_q < 8'(LoadInflight);
     pop = set_starts || load_starts;
     started = '0;
     if (load_starts) started = move_of(head.instruction, head.bits, state_q, head.address);
@@ -105,36 +101,17 @@ module tilewright_load import tilewright_pkg::*; (
   assign room_after_set = after(room_i, set_signal);
 
   // LOAD-burst: the burst that is requested in this cycle.
-  logic issuing, request, run_ends;
+  logic has_burst, request, last_burst;
   move_t move;
-  walk_t walk;
-  logic [47:0] position, run_begin, run_end, burst_end, first, last;
-  always_comb begin
-    issuing = issuing_q || (load_starts && !started.fill && !started.empty);
-    move = load_starts ? started : flight_move_q[newest_q];
-    request = issuing && !ar_busy_i && used_q < 8'(LoadBuffers);
-    walk = walk_q;
-    position = position_q;
-    if (load_starts) begin
-      walk = walk_begin(started);
-      position = started.dram;
-    end
-    run_begin = walk.dram[MoveDims-1];
-    run_end = '0;
-    burst_end = '0;
-    run_ends = 1'b0;
-    first = '0;
-    last = '0;
-    if (request) begin
-      run_end = run_begin + 48'(move.elements) * 48'(move.dram_bytes);
-      burst_end = (position | LastByte) + 48'd1;
-      run_ends = run_end <= burst_end;
-      if (run_ends) burst_end = run_end;
-      // Its own elements are those whose last byte it holds.
-      first = (position - run_begin) >> (move.dram_bytes >> 1);
-      last = (burst_end - run_begin) >> (move.dram_bytes >> 1);
-    end
-  end
+  logic [47:0] position, burst_end, burst_address;
+  logic [15:0] burst_elements;
+  logic signed [15:0] burst_at;
+  assign move = load_starts ? started : flight_move_q[newest_q];
+  tilewright_walker u_walker (
+    .clk_i, .rst_ni, .begin_i(load_starts && !started.fill), .move_i(move), .next_i(request), .active_o(issuing), .burst_o(has_burst),
+    .begin_o(position), .end_o(burst_end), .elements_o(burst_elements), .address_o(burst_address), .at_o(burst_at), .last_o(last_burst)
+  );
+  assign request = has_burst && !ar_busy_i && used_q < 8'(LoadBuffers);
   assign ar_valid_o = request;
   assign ar_address_o = position;
   assign ar_beats_o = 8'(((burst_end - 48'd1) >> BeatShift) - (position >> BeatShift));
@@ -230,18 +207,14 @@ module tilewright_load import tilewright_pkg::*; (
       flights_q <= '0;
       flight_issued_q <= '0;
       flight_bursts_q <= '{default: '0};
-      issuing_q <= 1'b0;
       drain_q <= '0;
       request_q <= '0;
       receive_q <= '0;
       used_q <= '0;
       landed_q <= '0;
       beat_q <= '0;
-      walk_q <= '0;
-      position_q <= '0;
     end else begin
       automatic logic [FlightWidth-1:0] issuer = load_starts ? free_q : newest_q;
-      automatic walk_t next_run = '0;
       if (set_starts) state_q <= load_execute_set(state_q, head.instruction, head.bits);
       if (load_starts) begin
         flight_id_q[free_q] <= head.id;
@@ -255,28 +228,15 @@ module tilewright_load import tilewright_pkg::*; (
         flight_bursts_q[free_q] <= '0;
         newest_q <= free_q;
         free_q <= free_q == FlightWidth'(LoadInflight - 1) ? '0 : free_q + 1'b1;
-        issuing_q <= !started.fill && !started.empty;
-        walk_q <= walk;
-        position_q <= position;
       end
       if (request) begin
-        burst_address_q[request_q] <= walk.local_address[MoveDims-1] + first * move.run_stride;
+        burst_address_q[request_q] <= burst_address;
         burst_stride_q[request_q] <= move.run_stride;
-        burst_left_q[request_q] <= 16'(last - first);
-        burst_at_q[request_q] <= 16'((position & LastByte) + run_begin + first * 48'(move.dram_bytes) - position);
+        burst_left_q[request_q] <= burst_elements;
+        burst_at_q[request_q] <= burst_at;
         burst_beat_q[request_q] <= 8'((position & LastByte) >> BeatShift);
         request_q <= request_q == BufferWidth'(LoadBuffers - 1) ? '0 : request_q + 1'b1;
-        if (run_ends) begin
-          next_run = walk_next(walk, move);
-          walk_q <= next_run;
-          position_q <= next_run.dram[MoveDims-1];
-          if (next_run.done) begin
-            issuing_q <= 1'b0;
-            flight_issued_q[issuer] <= 1'b1;
-          end
-        end else begin
-          position_q <= burst_end;
-        end
+        if (last_burst) flight_issued_q[issuer] <= 1'b1;
       end
       // Bursts of the newest and of the oldest load, which may be one.
       if (request && last_piece && from_burst && issuer == oldest_q) begin

@@ -6,15 +6,16 @@ module tilewright_semaphores import tilewright_pkg::*; #(
 ) (
   input  logic    clk_i,           // all state changes at its rising edge
   input  logic    rst_ni,          // synchronous reset, active low
+  input  logic    stop_i,          // no token can be taken any more
   input  mask_t   take_i [Takers], // one from each semaphore of the mask
   input  mask_t   give_i [Givers], // one to each semaphore of the mask
-  output levels_t avail_o,         // level i: the count is at least i + 1; registered
+  output levels_t avail_o,         // level i: the count is at least i + 1; registered, as is `stop_i`
   output levels_t room_o           // level i: i + 1 more fit; registered
 );
   localparam int Width = $clog2(SemaphoreMax + 1) + 1;
   logic [Width-1:0] count_q [Semaphores];
   levels_t avail_q, room_q;
-  assign avail_o = avail_q;
+  assign avail_o = stop_i ? '0 : avail_q;
   assign room_o = room_q;
 
   mask_t moves; // semaphores that anyone takes or gives

@@ -15,6 +15,7 @@ module tilewright_sequencer import tilewright_pkg::*; (
   input  logic             r_valid_i,       // there is one
   input  logic             r_last_i,        // the last of its line
   input  logic [8*BusBytes-1:0] r_data_i,   // its bytes
+  input  logic             bus_error_i,     // the memory has refused something; registered
   // Semaphores: first in the order of priority.
   input  levels_t          avail_i, // tokens that may be taken, after those before this one
   output levels_t          avail_o,         // the same for the next in the order
@@ -65,10 +66,11 @@ module tilewright_sequencer import tilewright_pkg::*; (
   // SEQ-fetch.
   logic [47:0] first_line, last_line, wanted_line;
   logic [31:0] last_pc;
-  logic wanted, past_end;
+  logic wanted, past_end, runs;
   logic [SlotWidth-1:0] first_slot, wanted_slot;
   always_comb begin
     past_end = pc_q >= code_count_i;
+    runs = rst_ni && !bus_error_i && !past_end;
     last_pc = pc_q + FetchAhead < code_count_i ? pc_q + FetchAhead : code_count_i - 32'd1;
     first_line = (code_address_i + 48'(pc_q) * InstructionBytes) >> LineShift;
     last_line = (code_address_i + 48'(last_pc) * InstructionBytes) >> LineShift;
@@ -84,7 +86,7 @@ module tilewright_sequencer import tilewright_pkg::*; (
     end
     wanted_slot = slot_of(wanted_line);
   end
-  assign ar_valid_o = rst_ni && !ar_held_i && wanted && !past_end && on_way_q < 8'(FetchOutstanding) && !pending_q[wanted_slot];
+  assign ar_valid_o = runs && !ar_held_i && wanted && on_way_q < 8'(FetchOutstanding) && !pending_q[wanted_slot];
   assign ar_address_o = wanted_line << LineShift;
 
   // SEQ-decode. A line is valid from the cycle after its last beat.
@@ -110,8 +112,8 @@ module tilewright_sequencer import tilewright_pkg::*; (
     can_take = (decoded.wait_mask & ~avail_i[0]) == '0;
     can_give = (decoded.signal_mask & ~room_i[0]) == '0;
     must_wait = (decoded.control == ControlHalt || decoded.control == ControlFence) && !units_idle_i;
-    dispatch = rst_ni && !past_end && line_ready && decoded.legal && decoded.control == ControlNone && !full_i[decoded.unit];
-    control = rst_ni && !past_end && line_ready && decoded.legal && decoded.control != ControlNone && can_take && can_give && !must_wait;
+    dispatch = runs && line_ready && decoded.legal && decoded.control == ControlNone && !full_i[decoded.unit];
+    control = runs && line_ready && decoded.legal && decoded.control != ControlNone && can_take && can_give && !must_wait;
     value = '0;
     length = '0;
     count = '0;
@@ -128,6 +130,7 @@ module tilewright_sequencer import tilewright_pkg::*; (
 
     trap_o = TrapNone;
     if (!rst_ni) trap_o = TrapNone;
+    else if (bus_error_i) trap_o = TrapBus;
     else if (past_end) trap_o = TrapPastEnd;
     else if (line_ready && !decoded.legal) trap_o = TrapIllegal;
     else if (control && decoded.control == ControlLoop && loop_end > code_count_i) trap_o = TrapLoopPastEnd;

@@ -73,17 +73,13 @@ module tilewright_store import tilewright_pkg::*; (
   logic [7:0] used_q, waiting_q, unanswered_q;
 
   // The gather stage.
-  logic gathering_q, in_burst_q;
+  logic in_burst_q;
   logic fresh_q;            // nothing of the burst was read yet
   logic [7:0] instruction_q;
   move_t move_q;
-  walk_t walk_q;
-  logic [47:0] position_q;  // next byte of the current run
   logic [47:0] address_q;   // on chip, of the next element
   logic [31:0] left_q;      // elements of the burst
   logic [15:0] at_q;        // byte of the buffer at which the next element begins
-  logic [47:0] begin_q, end_q;
-  logic run_ends_q;
   logic [23:0] spill_q;     // bytes of an element beyond the burst that holds its first
 
   // STORE-end.
@@ -128,12 +124,13 @@ module tilewright_store import tilewright_pkg::*; (
   assign w_id_o = 8'(burst_flight_q[send_q]);
 
   // STORE-start.
+  logic gathering; // the gather stage is not free
   logic can_take, set_starts, store_starts;
   move_t started;
   always_comb begin
     can_take = (head.wait_mask & ~avail_i[0]) == '0;
-    set_starts = !gathering_q && !empty && can_take && head.is_set && (head.signal_mask & ~room_after_end[0]) == '0;
-    store_starts = !gathering_q && !empty && can_take && !head.is_set && flights_q < 8'(StoreInflight);
+    set_starts = !gathering && !empty && can_take && head.is_set && (head.signal_mask & ~room_after_end[0]) == '0;
+    store_starts = !gathering && !empty && can_take && !head.is_set && flights_q < 8'(StoreInflight);
     pop = set_starts || store_starts;
     started = '0;
     if (store_starts) started = move_of(head.instruction, head.bits, state_q, head.address);
@@ -142,52 +139,30 @@ module tilewright_store import tilewright_pkg::*; (
   assign give_o[1] = set_starts ? head.signal_mask : '0;
 
   // STORE-gather.
-  logic gathering, piece, granted, last_piece, begins, run_ends;
+  logic has_burst, piece, granted, last_piece, begins, gathered;
   move_t move;
-  walk_t walk;
   logic [7:0] instruction;
-  logic [47:0] position, address, burst_begin, burst_end, run_begin, run_end, first, last;
+  logic [47:0] address, burst_begin, burst_end, burst_address;
+  logic [15:0] burst_elements;
+  logic signed [15:0] burst_at;
   logic [31:0] left;
   logic [15:0] at;
   int count;
   spad_mask_t spad_mask;
   acc_mask_t acc_mask;
   logic by_matrix, by_vector;
+  assign move = store_starts ? started : move_q;
+  tilewright_walker #(.ByFirstByte(1'b1)) u_walker (
+    .clk_i, .rst_ni, .begin_i(store_starts), .move_i(move), .next_i(last_piece), .active_o(gathering), .burst_o(has_burst),
+    .begin_o(burst_begin), .end_o(burst_end), .elements_o(burst_elements), .address_o(burst_address), .at_o(burst_at), .last_o(gathered)
+  );
   always_comb begin
-    gathering = gathering_q || (store_starts && !started.empty);
-    move = store_starts ? started : move_q;
     instruction = store_starts ? head.instruction : instruction_q;
-    walk = walk_q;
-    position = position_q;
-    if (store_starts) begin
-      walk = walk_begin(started);
-      position = started.dram;
-    end
-    begins = gathering && (store_starts || !in_burst_q);
-    piece = gathering && (!begins || used_q < 8'(StoreBuffers));
-    address = address_q;
-    left = left_q;
-    at = at_q;
-    burst_begin = begin_q;
-    burst_end = end_q;
-    run_ends = run_ends_q;
-    run_begin = walk.dram[MoveDims-1];
-    run_end = '0;
-    first = '0;
-    last = '0;
-    if (piece && begins) begin
-      run_end = run_begin + 48'(move.elements) * 48'(move.dram_bytes);
-      burst_begin = position;
-      burst_end = (position | LastByte) + 48'd1;
-      run_ends = run_end <= burst_end;
-      if (run_ends) burst_end = run_end;
-      // Its own elements are those whose first byte it holds.
-      first = (position - run_begin + 48'(move.dram_bytes) - 48'd1) >> (move.dram_bytes >> 1);
-      last = (burst_end - run_begin + 48'(move.dram_bytes) - 48'd1) >> (move.dram_bytes >> 1);
-      address = walk.local_address[MoveDims-1] + first * move.run_stride;
-      left = 32'(last - first);
-      at = 16'((position & LastByte) + run_begin + first * 48'(move.dram_bytes) - position);
-    end
+    begins = has_burst && (store_starts || !in_burst_q);
+    piece = has_burst && (!begins || used_q < 8'(StoreBuffers));
+    address = begins ? burst_address : address_q;
+    left = begins ? 32'(burst_elements) : left_q;
+    at = begins ? burst_at : at_q;
     count = 0;
     spad_mask = '0;
     acc_mask = '0;
@@ -209,36 +184,24 @@ module tilewright_store import tilewright_pkg::*; (
   always_ff @(posedge clk_i) begin : gather
     if (!rst_ni) begin
       state_q <= store_state_reset();
-      gathering_q <= 1'b0;
       in_burst_q <= 1'b0;
       fresh_q <= 1'b0;
       fill_q <= '0;
-      walk_q <= '0;
       move_q <= '0;
       instruction_q <= '0;
-      position_q <= '0;
       address_q <= '0;
       left_q <= '0;
       at_q <= '0;
-      begin_q <= '0;
-      end_q <= '0;
-      run_ends_q <= 1'b0;
       spill_q <= '0;
     end else begin
       if (set_starts) state_q <= store_execute_set(state_q, head.instruction, head.bits);
       if (store_starts) begin
         move_q <= started;
         instruction_q <= head.instruction;
-        walk_q <= walk;
-        position_q <= position;
-        gathering_q <= !started.empty;
         in_burst_q <= 1'b0;
       end
       if (piece && begins) begin
         in_burst_q <= 1'b1;
-        begin_q <= burst_begin;
-        end_q <= burst_end;
-        run_ends_q <= run_ends;
         address_q <= address;
         left_q <= left;
         at_q <= at;
@@ -271,27 +234,10 @@ module tilewright_store import tilewright_pkg::*; (
         left_q <= left - 32'(count);
         at_q <= at + 16'(count * int'(move.dram_bytes));
         if (last_piece) begin
-          automatic walk_t next_run = walk_next(walk, move);
           in_burst_q <= 1'b0;
           fill_q <= fill_q == BufferWidth'(StoreBuffers - 1) ? '0 : fill_q + 1'b1;
-          position_q <= burst_end;
-          if (run_ends) begin
-            walk_q <= next_run;
-            position_q <= next_run.dram[MoveDims-1];
-            if (next_run.done) gathering_q <= 1'b0;
-          end
         end
       end
-    end
-  end
-
-  logic gathered; // the last piece of the store was read
-  always_comb begin
-    automatic walk_t next_run = '0;
-    gathered = 1'b0;
-    if (last_piece && run_ends) begin
-      next_run = walk_next(walk, move);
-      gathered = next_run.done;
     end
   end
 

@@ -19,6 +19,7 @@ module tilewright_top import tilewright_pkg::*; (
   input  logic        r_valid_i,      // there is a beat
   input  logic        r_last_i,       // the last of its burst
   input  logic        r_id_i,         // of the request that it answers
+  input  logic [1:0]  r_resp_i,       // whether the memory has it
   input  logic [8*BusBytes-1:0] r_data_i, // its bytes
   // AXI4 write address, data and response, for which the master is always ready. The address goes with the first beat. Ids: the
   // store in flight.
@@ -36,6 +37,8 @@ module tilewright_top import tilewright_pkg::*; (
   output logic [BusBytes-1:0]   w_strb_o, // which of them are written
   input  logic        b_valid_i,      // a burst is in the memory
   input  logic [7:0]  b_id_i,         // of its request
+  input  logic [1:0]  b_resp_i,       // whether the memory took it
+  output logic [2:0]  bus_error_o,    // the memory has refused an instruction fetch [0], a load [1], a store [2]; until reset
   // Trace, for verification. Units in the order sequencer, matrix, vector, load, store.
   output activity_t   activity_o [5], // what this cycle goes to in each unit
   output event_t      executed_o,     // the sequencer dispatched an instruction or executed it
@@ -71,12 +74,25 @@ module tilewright_top import tilewright_pkg::*; (
   logic [BusBytes-1:0] store_strobe;
   logic ar_held, aw_held, w_held;
 
+  // AXI-error: whatever is not OKAY stops the core for good.
+  localparam logic [1:0] Okay = 2'b00;
+  logic [2:0] bus_error_q;
+  logic bus_error, read_refused, write_refused;
+  assign read_refused = r_valid_i && r_resp_i != Okay;
+  assign write_refused = b_valid_i && b_resp_i != Okay;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) bus_error_q <= '0;
+    else bus_error_q <= bus_error_q | {write_refused, read_refused && r_id_i, read_refused && !r_id_i};
+  end
+  assign bus_error_o = bus_error_q;
+  assign bus_error = bus_error_q != '0;
+
   levels_t avail_0, avail_1, avail_2, avail_3, avail_4;
   levels_t room_0, room_1, room_2, room_3, room_4;
   mask_t take [5];
   mask_t give [9];
   mask_t matrix_give [3], load_give [2], store_give [2];
-  tilewright_semaphores u_semaphores (.clk_i, .rst_ni, .take_i(take), .give_i(give), .avail_o(avail_0), .room_o(room_0));
+  tilewright_semaphores u_semaphores (.clk_i, .rst_ni, .stop_i(bus_error), .take_i(take), .give_i(give), .avail_o(avail_0), .room_o(room_0));
   assign give[1] = matrix_give[0];
   assign give[2] = matrix_give[1];
   assign give[3] = matrix_give[2];
@@ -91,7 +107,7 @@ module tilewright_top import tilewright_pkg::*; (
   tilewright_sequencer u_sequencer (
     .clk_i, .rst_ni, .code_address_i, .code_count_i, .entry_i,
     .ar_held_i(ar_held), .ar_valid_o(fetch_ar), .ar_address_o(fetch_address),
-    .r_valid_i(r_valid_i && !r_id_i), .r_last_i, .r_data_i,
+    .r_valid_i(r_valid_i && !r_id_i), .r_last_i, .r_data_i, .bus_error_i(bus_error),
     .avail_i(avail_0), .avail_o(avail_1), .room_i(room_0), .room_o(room_1), .take_o(take[0]), .give_o(give[0]),
     .full_i(full), .push_o(push), .issued_o(issued),
     .units_idle_i(matrix_idle && vector_idle && load_idle && store_idle),
@@ -262,9 +278,9 @@ module tilewright_top import tilewright_pkg::*; (
     .Writes(StoreOutstanding + 1)
   ) u_checker (
     .clk_i, .rst_ni, .ar_valid_i(ar_valid_o), .ar_ready_i, .ar_addr_i(ar_addr_o), .ar_len_i(ar_len_o), .ar_size_i(ar_size_o),
-    .ar_burst_i(ar_burst_o), .ar_id_i(ar_id_o), .r_valid_i, .r_last_i, .r_id_i, .aw_valid_i(aw_valid_o), .aw_ready_i,
+    .ar_burst_i(ar_burst_o), .ar_id_i(ar_id_o), .r_valid_i, .r_last_i, .r_id_i, .r_resp_i, .aw_valid_i(aw_valid_o), .aw_ready_i,
     .aw_addr_i(aw_addr_o), .aw_len_i(aw_len_o), .aw_size_i(aw_size_o), .aw_burst_i(aw_burst_o), .aw_id_i(aw_id_o),
-    .w_valid_i(w_valid_o), .w_ready_i, .w_last_i(w_last_o), .w_data_i(w_data_o), .w_strb_i(w_strb_o), .b_valid_i, .b_id_i
+    .w_valid_i(w_valid_o), .w_ready_i, .w_last_i(w_last_o), .w_data_i(w_data_o), .w_strb_i(w_strb_o), .b_valid_i, .b_id_i, .b_resp_i
   );
 `endif
 endmodule

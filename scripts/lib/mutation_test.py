@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests of what judges mutants and reads coverage. Run: .venv/bin/python scripts/lib/mutation_test.py"""
 
+import argparse
 import importlib.machinery
 import importlib.util
 import json
@@ -56,6 +57,25 @@ class Stale(unittest.TestCase):
     def test_unknown_field(self):
         with self.assertRaisesRegex(ValueError, "unknown field odl of mutant m"):
             mutants.read('[[mutant]]\nname = "m"\nodl = "x"\n')
+
+
+class Choose(unittest.TestCase):
+    mutation = script("tests/mutation/run")
+    every = [mutant(name="load-a"), mutant(name="load-b", equivalent="b is never a"), mutant(name="store-c")]
+
+    def names(self, only=(), sample=None):
+        arguments = argparse.Namespace(only=list(only), sample=sample, seed=1)
+        return [chosen.name for chosen in self.mutation.choose(self.every, arguments)]
+
+    def test_all(self):
+        self.assertEqual(self.names(), ["load-a", "load-b", "store-c"])
+
+    def test_by_name(self):
+        self.assertEqual(self.names(only=["load"]), ["load-a", "load-b"])
+
+    def test_a_sample_has_none_that_must_survive(self):
+        self.assertEqual(sorted(self.names(sample=3)), ["load-a", "store-c"])
+        self.assertEqual(self.names(only=["load"], sample=1), ["load-a"])
 
 
 class Planting(unittest.TestCase):

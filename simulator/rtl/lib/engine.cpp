@@ -13,6 +13,7 @@
 #include <cstring>
 #include <deque>
 #include <fmt/format.h>
+#include <optional>
 #include <random>
 #include <stdexcept>
 
@@ -20,33 +21,41 @@ namespace tilewright {
 
 namespace {
 
+using rtl::BusFaults;
+using rtl::ErrorResponse;
 using rtl::ModelPorts;
 
 // The memory side of the AXI4 port. Data are those of the DramImage; times are DramModel's.
 // Whatever breaks a rule of the bus is our mistake: std::logic_error.
 class Memory {
 public:
-  Memory(const DramConfig &config, int64_t burstBytes, DramImage &image)
+  Memory(const DramConfig &config, int64_t burstBytes, DramImage &image, const BusFaults &faults)
       : model_(config), bus_(static_cast<uint64_t>(config.busBytes)),
-        burst_(static_cast<uint64_t>(burstBytes)), image_(image) {}
+        burst_(static_cast<uint64_t>(burstBytes)), image_(image), faults_(faults) {}
 
   // What is on the read data and write response channels in cycle t.
   void drive(int64_t t, ModelPorts &ports) {
     ports.rValid = ports.rLast = ports.bValid = 0;
+    ports.rResponse = ports.bResponse = okay;
     if (!reads_.empty() && reads_.front().first <= t) {
       Read &read = reads_.front();
       ports.rValid = 1;
       ports.rId = read.id;
       ports.rLast = t == read.last;
       load(read.address, ports.rData);
+      if (lacks(read.address, bus_))
+        ports.rResponse = deny(t, read.id, read.address);
       read.address += bus_;
       ++read.first;
       if (ports.rLast != 0)
         reads_.pop_front();
     }
     if (!responses_.empty() && responses_.front().cycle == t) {
+      const Response &response = responses_.front();
       ports.bValid = 1;
-      ports.bId = responses_.front().id;
+      ports.bId = response.id;
+      if (lacks(response.address, response.bytes))
+        ports.bResponse = deny(t, 2, response.address);
       responses_.pop_front();
     }
   }
@@ -85,14 +94,17 @@ public:
     if ((--beatsLeft_ == 0) != (ports.wLast != 0))
       throw std::logic_error("the last beat of a write burst is not where its length says");
     if (ports.wLast != 0)
-      responses_.push_back(
-          {model_.write(t, writeAddress_, static_cast<int64_t>(writeBytes_)), writeId_});
+      responses_.push_back({model_.write(t, writeAddress_, static_cast<int64_t>(writeBytes_)),
+                            writeId_, writeAddress_, writeBytes_});
   }
 
   bool isQuiet() const { return reads_.empty() && responses_.empty() && beatsLeft_ == 0; }
+  // The first error response so far.
+  const std::optional<ErrorResponse> &error() const { return error_; }
   const DramModel &model() const { return model_; }
 
 private:
+  static constexpr uint8_t okay = 0;
   struct Read {
     int64_t first, last; // cycles of the beats that are left
     uint64_t address;    // of the next
@@ -101,12 +113,21 @@ private:
   struct Response {
     int64_t cycle;
     uint8_t id;
+    uint64_t address, bytes; // of the burst
   };
 
   void checkBurst(const char *kind, uint64_t address, uint64_t bytes) const {
     if (address / burst_ != (address + bytes - 1) / burst_)
       throw std::logic_error(fmt::format("a {} burst at 0x{:x} of {} bytes crosses its boundary",
                                          kind, address, bytes));
+  }
+  bool lacks(uint64_t address, uint64_t bytes) const {
+    return address < faults_.errorEnd && address + bytes > faults_.errorBegin;
+  }
+  uint8_t deny(int64_t t, int requester, uint64_t address) {
+    if (!error_)
+      error_ = {t, requester, address, faults_.response};
+    return faults_.response;
   }
   void load(uint64_t address, uint8_t *beat) const {
     std::memset(beat, 0, bus_);
@@ -118,7 +139,8 @@ private:
       if ((ports.wStrobe[i / 8] >> (i % 8) & 1) != 0) {
         if (beatAddress_ + i >= image_.size())
           throw std::logic_error("a write beat lies beyond the program's DRAM");
-        image_.data()[beatAddress_ + i] = ports.wData[i];
+        if (!lacks(writeAddress_, writeBytes_))
+          image_.data()[beatAddress_ + i] = ports.wData[i];
       }
   }
 
@@ -130,6 +152,8 @@ private:
   int beatsLeft_ = 0;
   uint8_t writeId_ = 0;
   uint64_t writeAddress_ = 0, beatAddress_ = 0, writeBytes_ = 0;
+  const BusFaults &faults_;
+  std::optional<ErrorResponse> error_;
 };
 
 // A model for the time of one run.
@@ -179,9 +203,11 @@ private:
 
 namespace rtl {
 
+static constexpr int64_t restCycles = 1000; // after an error: time to end what has begun
+
 RunRecord run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig &dramConfig,
               const Program &program, DramImage &dram, const RunOptions &options,
-              uint64_t refusals) {
+              const BusFaults &faults) {
   const auto begin = std::chrono::steady_clock::now();
   if (program.codeAddress % static_cast<uint64_t>(isa.instructionBytes()) != 0)
     throw UserError(
@@ -189,7 +215,7 @@ RunRecord run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig
         fmt::format("the code stands at 0x{:x}, which is no multiple of an instruction's {} bytes",
                     program.codeAddress, isa.instructionBytes()),
         "run it on --engine cycle");
-  Memory memory(dramConfig, isa.param("burst_bytes"), dram);
+  Memory memory(dramConfig, isa.param("burst_bytes"), dram, faults);
   Trace trace(isa, program, dram.size(), options);
   Instance core(library);
   ModelPorts &ports = core.ports;
@@ -203,14 +229,18 @@ RunRecord run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig
   if (!options.waves.empty())
     core.writeWaves(options.waves,
                     std::max<uint64_t>(2, 1000000000000 / static_cast<uint64_t>(isa.clockHz())));
-  std::mt19937_64 random(refusals);
+  std::mt19937_64 random(faults.refusals);
   // Begins cycle t. What the memory does in it is known before: it answers no earlier than a cycle
   // after it was asked.
   const auto enter = [&](int64_t t) {
-    if (refusals != 0)
+    if (faults.refusals != 0)
       memory.refuse(random, ports);
     memory.drive(t, ports);
     core.clock();
+  };
+  const auto checkAssertions = [&](int64_t t) {
+    if (ports.errors != 0)
+      throw std::logic_error(fmt::format("an assertion of the RTL failed in cycle {}", t));
   };
   core.clock(); // a cycle of reset
   ports.resetN = 1;
@@ -222,10 +252,23 @@ RunRecord run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig
       stopped = true;
       break;
     }
-    if (ports.errors != 0)
-      throw std::logic_error(fmt::format("an assertion of the RTL failed in cycle {}", t));
+    checkAssertions(t);
+    if (memory.error() && memory.error()->cycle < t) {
+      if ((ports.busError >> memory.error()->requester & 1) == 0)
+        throw std::logic_error(
+            fmt::format("the RTL takes no notice of the error of cycle {}", memory.error()->cycle));
+      // What it still does comes to rest.
+      for (const int64_t end = t + restCycles; t < end; ++t) {
+        if (ports.trap == 0 || ports.executed != 0)
+          throw std::logic_error("the RTL goes on after an error response");
+        memory.accept(t, ports);
+        enter(t + 1);
+        checkAssertions(t + 1);
+      }
+      trace.busError(*memory.error());
+    }
     const bool halted = ports.halted != 0;
-    trace.cycle(t, ports, memory.isQuiet() && refusals == 0);
+    trace.cycle(t, ports, memory.isQuiet() && faults.refusals == 0);
     memory.accept(t, ports);
     enter(t + 1);
     if (halted) {

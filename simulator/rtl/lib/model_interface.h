@@ -13,12 +13,12 @@ struct ModelPorts {
   uint32_t codeCount = 0, entry = 0;
   uint8_t resetN = 0;
   uint8_t arReady = 1, awReady = 1, wReady = 1;
-  uint8_t rValid = 0, rLast = 0, rId = 0, bValid = 0, bId = 0;
+  uint8_t rValid = 0, rLast = 0, rId = 0, rResponse = 0, bValid = 0, bId = 0, bResponse = 0;
   uint8_t rData[128] = {};
   uint8_t watchesWrites = 0;          // the writes on chip are asked for
   uint16_t spadPort = 0, accPort = 0; // bytes
   // Out of the core, in the cycle that the last edge began.
-  uint8_t halted = 0, executed = 0, isControl = 0, trap = 0;
+  uint8_t halted = 0, executed = 0, isControl = 0, trap = 0, busError = 0;
   uint8_t arValid = 0, arLen = 0, arId = 0;
   uint8_t awValid = 0, awLen = 0, awId = 0, wValid = 0, wLast = 0;
   uint8_t startValid[4] = {}, startFault[4] = {}, endValid[8] = {};

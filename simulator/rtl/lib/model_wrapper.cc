@@ -74,6 +74,7 @@ void outputs(Model &model, ModelPorts &ports) {
   ports.executedId = static_cast<uint32_t>(top.executed_o);
   ports.isControl = top.is_control_o;
   ports.trap = top.trap_o;
+  ports.busError = top.bus_error_o;
   ports.pc = top.pc_o;
   ports.arValid = top.ar_valid_o;
   ports.arLen = top.ar_len_o;
@@ -168,9 +169,11 @@ void tilewright_model_clock(void *opaque, ModelPorts *ports) {
   top.next_r_valid_i = ports->rValid;
   top.next_r_last_i = ports->rLast;
   top.next_r_id_i = ports->rId;
+  top.next_r_resp_i = ports->rResponse;
   toPort(top.next_r_data_i, ports->rData);
   top.next_b_valid_i = ports->bValid;
   top.next_b_id_i = ports->bId;
+  top.next_b_resp_i = ports->bResponse;
 #if VM_TRACE
   model.dump(model.begin + model.period / 2);
   model.begin += model.period;

@@ -217,7 +217,7 @@ const char *const types = R"(
   } activity_t;
 
   // Why the sequencer cannot go on.
-  typedef enum logic [2:0] {TrapNone, TrapPastEnd, TrapIllegal, TrapLoopPastEnd, TrapLoopDepth, TrapBranch} trap_e;
+  typedef enum logic [2:0] {TrapNone, TrapPastEnd, TrapIllegal, TrapLoopPastEnd, TrapLoopDepth, TrapBranch, TrapBus} trap_e;
 
   // An instruction that has begun or ended, for the trace.
   typedef struct packed {

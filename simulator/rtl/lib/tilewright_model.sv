@@ -12,13 +12,16 @@ module tilewright_model import tilewright_pkg::*; (
   input  logic        next_r_valid_i,
   input  logic        next_r_last_i,
   input  logic        next_r_id_i,
+  input  logic [1:0]  next_r_resp_i,
   input  logic [8*BusBytes-1:0] next_r_data_i,
   input  logic        next_aw_ready_i,
   input  logic        next_w_ready_i,
   input  logic        next_b_valid_i,
   input  logic [7:0]  next_b_id_i,
+  input  logic [1:0]  next_b_resp_i,
   // Of the cycle that the last edge began.
   output logic        halted_o,
+  output logic [2:0]  bus_error_o,
   output logic        ar_valid_o,
   output logic [47:0] ar_addr_o,
   output logic [7:0]  ar_len_o,
@@ -54,6 +57,7 @@ module tilewright_model import tilewright_pkg::*; (
   logic [31:0] code_count_i, entry_i;
   logic [8*BusBytes-1:0] r_data_i;
   logic [7:0] b_id_i;
+  logic [1:0] r_resp_i, b_resp_i;
   logic [2:0] ar_size_o, aw_size_o;
   logic [1:0] ar_burst_o, aw_burst_o;
 
@@ -66,11 +70,13 @@ module tilewright_model import tilewright_pkg::*; (
     r_valid_i <= next_r_valid_i;
     r_last_i <= next_r_last_i;
     r_id_i <= next_r_id_i;
+    r_resp_i <= next_r_resp_i;
     r_data_i <= next_r_data_i;
     aw_ready_i <= next_aw_ready_i;
     w_ready_i <= next_w_ready_i;
     b_valid_i <= next_b_valid_i;
     b_id_i <= next_b_id_i;
+    b_resp_i <= next_b_resp_i;
   end
 
   tilewright_top u_top (.*);

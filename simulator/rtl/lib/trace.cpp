@@ -408,6 +408,17 @@ void Trace::trap(const ModelPorts &ports) {
       fmt::format("the RTL traps ({}) at instruction {}, which is legal", ports.trap, ports.pc));
 }
 
+void Trace::busError(const ErrorResponse &error) const {
+  static constexpr int ports[] = {0, 3, 4}; // of the requesters
+  const int unit = unitIndex(isa_, ports[error.requester]);
+  throw UserError({program_.file, 0, 0, "the rtl engine"},
+                  fmt::format("unit '{}', cycle {}: the memory answers {} to the {} of 0x{:x}",
+                              isa_.units()[static_cast<size_t>(unit)].name, error.cycle,
+                              error.response == 2 ? "SLVERR" : "DECERR",
+                              error.requester == 2 ? "write" : "read", error.address),
+                  "use addresses that the memory behind the AXI4 port has");
+}
+
 // Who waits for what, for every unit that waits.
 void Trace::deadlock(const ModelPorts &ports) {
   std::string message = "deadlock:";

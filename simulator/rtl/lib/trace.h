@@ -13,6 +13,24 @@
 
 namespace tilewright::rtl {
 
+// How the memory behind the AXI4 port departs from the timing contract, for tests.
+struct BusFaults {
+  // When not 0, the seed of a bus that is not always ready: times are no longer the cycle engine's,
+  // values are.
+  uint64_t refusals = 0;
+  // Bytes that it does not have: it answers reads and writes that touch them with `response`, and
+  // writes nothing.
+  uint64_t errorBegin = 0, errorEnd = 0;
+  uint8_t response = 2; // RRESP and BRESP: SLVERR, or 3: DECERR
+};
+
+struct ErrorResponse {
+  int64_t cycle;
+  int requester;    // bit of ModelPorts::busError: instruction fetch, load, store
+  uint64_t address; // of the read's beat, of the write's burst
+  uint8_t response;
+};
+
 // Follows the program beside the core: what was dispatched, has begun and ended, and why a program
 // cannot go on. The core says when it traps; the words of the message come from here.
 class Trace {
@@ -23,6 +41,8 @@ public:
   // Throws UserError for traps and deadlocks, std::logic_error when the core does what the program
   // does not.
   void cycle(int64_t t, const ModelPorts &ports, bool memoryQuiet);
+  // The core has stopped at what the memory answered: throws UserError.
+  [[noreturn]] void busError(const ErrorResponse &error) const;
   // All but the DRAM's counters and the wall time.
   RunRecord finish(int64_t cycles, const ModelPorts &ports);
 
@@ -85,10 +105,8 @@ private:
   uint32_t conflicts_[16] = {}; // that the sink was told of
 };
 
-// `refusals`, when not 0, is the seed of a bus that is not always ready: times are no longer the
-// cycle engine's, values are.
 RunRecord run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig &dramConfig,
               const Program &program, DramImage &dram, const RunOptions &options,
-              uint64_t refusals = 0);
+              const BusFaults &faults = {});
 
 } // namespace tilewright::rtl

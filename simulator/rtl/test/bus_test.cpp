@@ -5,6 +5,7 @@
 
 #include "tilewright/rtl/generate.h"
 #include "tilewright/simulator/engine.h"
+#include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 
 #include <cstdlib>
@@ -21,6 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 
 // Moves at odd addresses, more than the fetch buffer holds. Each waits for the one before: what is
 // read and written depends on no time.
@@ -56,10 +58,74 @@ TEST(Bus, MayRefuseWhatTheCoreSends) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     DramImage values(program);
     const RunRecord record =
-        rtl::run(isa, rtl::loadModel(isa), DramConfig::of(isa), program, values, {}, seed);
+        rtl::run(isa, rtl::loadModel(isa), DramConfig::of(isa), program, values, {}, {seed});
     EXPECT_GT(record.cycles, ready.cycles);
     EXPECT_EQ(std::memcmp(values.data(), expected.data(), expected.size()), 0) << "seed " << seed;
   }
+}
+
+// A store, then a load whose store waits for it, at a memory that lacks `bytes` bytes from `begin`
+// on: what the run says, and which of the stores have written.
+struct Answer {
+  std::string message;
+  bool firstWritten, lastWritten;
+};
+Answer runWithout(uint64_t begin, uint64_t bytes, uint8_t response) {
+  const isa::Isa &isa = target("tiny4");
+  Program program = assemble(isa, "store s=0x800, d=0x1800, n1=1, n0=4\n"
+                                  "load s=0x100, d=0, n1=1, n0=300 !signal=1\n"
+                                  "store s=0, d=0x1000, n1=1, n0=300 !wait=1\n"
+                                  "fence\nhalt\n");
+  program.file = "lacking.elf";
+  program.codeAddress = 0x8000;
+  program.dramBytes = 0x10000;
+  Segment data;
+  data.bytes.assign(0x1000, 'x');
+  data.bytes.resize(0x2000, 'y');
+  program.data.push_back(data);
+  DramImage values(program);
+  rtl::BusFaults faults;
+  faults.errorBegin = begin;
+  faults.errorEnd = begin + bytes;
+  faults.response = response;
+  Answer answer;
+  try {
+    rtl::run(isa, rtl::loadModel(isa), DramConfig::of(isa), program, values, {}, faults);
+  } catch (const UserError &error) {
+    answer.message = error.what();
+  }
+  answer.firstWritten = values.data()[0x1800] != 'y';
+  answer.lastWritten = values.data()[0x1000] != 'y';
+  return answer;
+}
+
+TEST(BusError, OfALoadStopsTheCore) {
+  const Answer answer = runWithout(0x200, 1, 2);
+  EXPECT_THAT(answer.message,
+              MatchesRegex("lacking.elf: the rtl engine: error: unit 'load', cycle "
+                           "[0-9]+: the memory answers SLVERR to the read of 0x200\n"
+                           "  fix: use addresses that the memory behind the AXI4 port has"));
+  EXPECT_TRUE(answer.firstWritten);
+  EXPECT_FALSE(answer.lastWritten); // it would write what was not read
+}
+TEST(BusError, OfAnInstructionFetchStopsTheCore) {
+  const Answer answer = runWithout(0x8000, 1, 3);
+  EXPECT_THAT(answer.message, HasSubstr("unit 'sequencer', cycle "));
+  EXPECT_THAT(answer.message, HasSubstr("the memory answers DECERR to the read of 0x8000"));
+  EXPECT_FALSE(answer.firstWritten);
+  EXPECT_FALSE(answer.lastWritten);
+}
+TEST(BusError, OfTheLastWriteStopsTheCoreBeforeItHalts) {
+  const Answer answer = runWithout(0x112b, 1, 2);
+  EXPECT_THAT(answer.message, HasSubstr("unit 'store', cycle "));
+  EXPECT_THAT(answer.message, HasSubstr("the memory answers SLVERR to the write of 0x1100"));
+  EXPECT_TRUE(answer.lastWritten);
+}
+TEST(BusError, IsNotSeenWhereNothingIsAsked) {
+  const Answer answer = runWithout(0x9000, 0x1000, 2);
+  EXPECT_EQ(answer.message, "");
+  EXPECT_TRUE(answer.firstWritten);
+  EXPECT_TRUE(answer.lastWritten);
 }
 
 // The checker alone, with a bus of 4 bytes and bursts of 32: its signals come from a text, a line a
@@ -76,10 +142,11 @@ protected:
       if (file.name == "tilewright_axi_checker.sv")
         write(file.name, file.text);
     std::string ports;
-    for (const char *name : {"ar_valid", "ar_ready", "ar_addr", "ar_len",   "ar_size",  "ar_burst",
-                             "ar_id",    "r_valid",  "r_last",  "r_id",     "aw_valid", "aw_ready",
-                             "aw_addr",  "aw_len",   "aw_size", "aw_burst", "aw_id",    "w_valid",
-                             "w_ready",  "w_last",   "w_data",  "w_strb",   "b_valid",  "b_id"})
+    for (const char *name :
+         {"ar_valid", "ar_ready", "ar_addr",  "ar_len", "ar_size",  "ar_burst", "ar_id",
+          "r_valid",  "r_last",   "r_id",     "r_resp", "aw_valid", "aw_ready", "aw_addr",
+          "aw_len",   "aw_size",  "aw_burst", "aw_id",  "w_valid",  "w_ready",  "w_last",
+          "w_data",   "w_strb",   "b_valid",  "b_id",   "b_resp"})
       ports += fmt::format("    top.{0}_i = values[\"{0}\"];\n", name);
     write("main.cpp",
           "#include \"Vchecker.h\"\n#include <iostream>\n#include <map>\n#include <sstream>\n"
@@ -192,6 +259,19 @@ TEST_F(Checker, FindsBeatsAndResponsesThatNobodyWaitsFor) {
               HasSubstr("AXI4: a read beat came for id 1, which waits for none."));
   EXPECT_THAT(said(write + beat + "w_last 1\nb_valid 1 b_id 1\n"),
               HasSubstr("AXI4: a write response came for an id that waits for none."));
+}
+TEST_F(Checker, FindsAnswersToExclusiveAccess) {
+  EXPECT_THAT(
+      said(read + "\nr_valid 1 r_last 1 r_resp 1\n"),
+      HasSubstr("AXI4: a read beat answers EXOKAY, and nothing asked for exclusive access."));
+  EXPECT_THAT(
+      said(write + beat + "w_last 1\nb_valid 1 b_resp 1\n"),
+      HasSubstr("AXI4: a write response is EXOKAY, and nothing asked for exclusive access."));
+}
+TEST_F(Checker, SaysNothingOfErrors) {
+  EXPECT_EQ(said(read + "\nr_valid 1 r_last 1 r_resp 2\n" + write + beat +
+                 "w_last 1\nb_valid 1 b_resp 3\n"),
+            "");
 }
 TEST_F(Checker, FindsTooManyBursts) {
   EXPECT_THAT(said(read + "\n" + read + "\n" + read + "\n"),
