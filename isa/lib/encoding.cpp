@@ -28,9 +28,9 @@ static uint64_t getBits(const uint8_t *bits, int low, int width) {
 }
 
 // The first `require` that does not hold, or null.
-static const Require *violated(const Instruction &instruction, const std::vector<int64_t> &values) {
+static const Require *violated(const Instruction &instruction, const Word &word) {
   ScalarContext context;
-  context.immediates = values.data();
+  context.immediates = word.values.data();
   for (const Require &require : instruction.requires_)
     if (evaluate(*require.expr, context) == 0)
       return &require;
@@ -71,7 +71,7 @@ Bits Isa::encode(const Word &word) const {
                        operand.name, 1 << operand.baseWidth));
     putBits(bits, operand.baseLow, operand.baseWidth, base);
   }
-  if (const Require *require = violated(instruction, word.values))
+  if (const Require *require = violated(instruction, word))
     fail(fmt::format("{} does not hold: {}", require->label, require->text));
   return bits;
 }
@@ -112,7 +112,7 @@ bool Isa::decode(const uint8_t *bits, Word &word, std::string &reason) const {
                            end - 1, instruction.name);
       return false;
     }
-  if (const Require *require = violated(instruction, word.values)) {
+  if (const Require *require = violated(instruction, word)) {
     reason = fmt::format("{} of '{}' does not hold: {}", require->label, instruction.name,
                          require->text);
     return false;

@@ -305,8 +305,8 @@ void Emitter::emit(Group &group, const Task &task) {
   }
 }
 
-void Emitter::setRegisters(int unit, const std::vector<std::pair<int, int64_t>> &wanted) {
-  std::vector<std::pair<int, int64_t>> changes;
+void Emitter::setRegisters(int unit, llvm::ArrayRef<std::pair<int, int64_t>> wanted) {
+  llvm::SmallVector<std::pair<int, int64_t>, 8> changes;
   for (auto [index, value] : wanted) {
     if (units_[unit].registers[index] == value)
       continue;
@@ -349,11 +349,11 @@ bool Emitter::crowded(int lane, int waiting, size_t from) const {
   return edges.end() - firstBeyond >= isa_.param("semaphore_max");
 }
 
-void Emitter::push(isa::Word word, const std::vector<MemoryAccess> &accesses) {
+void Emitter::push(isa::Word word, const MemoryAccesses &accesses) {
   const isa::Instruction &instruction = isa_.instructions()[word.instruction];
   int unit = instruction.unit, lane = laneOf(isa_, instruction);
   UnitState &state = units_[unit];
-  auto sequence = static_cast<int64_t>(lanes_[lane].stream.size()) + 1;
+  auto sequence = static_cast<int32_t>(lanes_[lane].stream.size()) + 1;
   LaneClock needed = hazards_.visit(lane, sequence, accesses);
   auto isMissing = [&](size_t other) { // a unit keeps its own order
     return unitOfLane(isa_, static_cast<int>(other)) != unit &&
@@ -403,7 +403,7 @@ void Emitter::fence() {
   hazards_.clear();
   LaneClock ended;
   for (const LaneState &lane : lanes_)
-    ended.push_back(static_cast<int64_t>(lane.stream.size()));
+    ended.push_back(static_cast<int32_t>(lane.stream.size()));
   for (UnitState &unit : units_)
     unit.current = ended;
 }

@@ -210,7 +210,7 @@ bool Estimator::begin(Actor actor, int64_t t) {
       semaphores_[i].pop_front();
   state.queue.pop_front();
   for (auto [reg, value] : plan(head.index).instruction->sets) {
-    const std::vector<int64_t> &values = word(head.index).values;
+    const auto &values = word(head.index).values;
     state.registers[static_cast<size_t>(values[static_cast<size_t>(reg)])] =
         values[static_cast<size_t>(value)];
   }
