@@ -417,8 +417,12 @@ void Chain::store(std::vector<Task> &out, LayerWork &work, const Box &box, const
 // not selected again: pieces were made without knowing what comes before them.
 void Chain::interleave(std::vector<Piece> &pieces, std::vector<Task> &out) {
   std::vector<std::pair<double, size_t>> order;
-  for (const Piece &piece : pieces)
+  size_t count = 0;
+  for (const Piece &piece : pieces) {
     order.emplace_back(piece.at, order.size());
+    count += piece.tasks.size();
+  }
+  out.reserve(count);
   std::sort(order.begin(), order.end());
   auto indexOf = [&](const char *name) {
     const isa::Instruction *instruction = context_.isa.find(name);

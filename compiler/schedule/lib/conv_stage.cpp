@@ -16,7 +16,9 @@ static Span validOutputs(Span outputs, int64_t k, int64_t stride, int64_t dilati
 }
 
 void append(std::vector<Task> &to, std::vector<Task> &from) {
-  std::move(from.begin(), from.end(), std::back_inserter(to));
+  if (to.empty())
+    return to.swap(from);
+  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
   from.clear();
 }
 

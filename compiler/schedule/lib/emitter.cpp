@@ -17,7 +17,8 @@ static Arena arenaOf(const isa::Memory &memory, int64_t alignment) {
 Emitter::Emitter(const isa::Isa &isa, Buffering buffering)
     : isa_(isa), buffering_(buffering),
       spad_(arenaOf(isa.memory(isa::Space::Spad), isa.param("bus_bytes"))),
-      acc_(arenaOf(isa.memory(isa::Space::Acc), 4)), hazards_(laneCount(isa)) {
+      acc_(arenaOf(isa.memory(isa::Space::Acc), 4)), hazards_(laneCount(isa)),
+      semaphoreMax_(isa.param("semaphore_max")) {
   size_t count = isa.units().size();
   auto lanes = static_cast<size_t>(laneCount(isa));
   lanes_.resize(lanes);
@@ -70,13 +71,19 @@ void Emitter::append(Steps steps, const std::string &layerName) {
   last_ = group;
   group->uses.assign(group->work.buffers.size(), 0);
   group->address.assign(group->work.buffers.size(), std::nullopt);
+  size_t count = 0;
   for (const Step &step : group->work.steps)
     for (const std::vector<Task> *tasks :
-         {&step.constants, &step.loads, &step.compute, &step.stores})
+         {&step.constants, &step.loads, &step.compute, &step.stores}) {
+      count += tasks->size();
       for (const Task &task : *tasks)
         for (int buffer : task.buffers)
           if (buffer >= 0)
             ++group->uses[buffer];
+    }
+  // With a set for every second task, as a rule.
+  if (const size_t size = stream_.size() + count + count / 2; size > stream_.capacity())
+    stream_.reserve(std::max(size, 2 * stream_.capacity()));
   for (size_t i = 0; i < group->work.steps.size(); ++i) {
     Pending next{group, i};
     if (pending_)
@@ -346,7 +353,7 @@ bool Emitter::crowded(int lane, int waiting, size_t from) const {
   const std::vector<Edge> &edges = edges_[lane][waiting];
   auto firstBeyond = std::upper_bound(edges.begin(), edges.end(), from,
                                       [](size_t at, const Edge &edge) { return at < edge.to; });
-  return edges.end() - firstBeyond >= isa_.param("semaphore_max");
+  return edges.end() - firstBeyond >= semaphoreMax_;
 }
 
 void Emitter::push(isa::Word word, const MemoryAccesses &accesses) {
@@ -355,9 +362,10 @@ void Emitter::push(isa::Word word, const MemoryAccesses &accesses) {
   UnitState &state = units_[unit];
   auto sequence = static_cast<int32_t>(lanes_[lane].stream.size()) + 1;
   LaneClock needed = hazards_.visit(lane, sequence, accesses);
-  auto isMissing = [&](size_t other) { // a unit keeps its own order
-    return unitOfLane(isa_, static_cast<int>(other)) != unit &&
-           needed[other] > state.current[other];
+  const size_t both = lanes_.size() / 2; // a unit keeps its own order: both of its lanes
+  auto isMissing = [&](size_t other) {
+    return needed[other] > state.current[other] &&
+           (other < both ? other : other - both) != static_cast<size_t>(unit);
   };
   auto producerOf = [&](size_t other) {
     return lanes_[other].stream[static_cast<size_t>(needed[other]) - 1];

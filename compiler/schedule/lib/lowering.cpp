@@ -37,7 +37,7 @@ LoweringContext::LoweringContext(const isa::Isa &isa, ConstantPool &constants,
                                  Buffering buffering)
     : isa(isa), constants(constants), addresses(addresses), rows(isa.param("rows")),
       cols(isa.param("cols")), lanes(isa.param("lanes")), channels(isa.param("channels")),
-      machine(ConvMachine::of(isa)), buffering(buffering) {}
+      machine(ConvMachine::of(isa)), buffering(buffering), plans(cycle::makePlans(isa)) {}
 
 const TaskForm &LoweringContext::form(llvm::StringRef name) {
   auto known = forms_.find(name);

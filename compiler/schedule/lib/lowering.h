@@ -7,6 +7,7 @@
 #include "tilewright/compiler/kernel_dialect.h"
 #include "tilewright/compiler/task.h"
 #include "tilewright/isa/isa.h"
+#include "tilewright/simulator/plan.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -45,6 +46,7 @@ struct LoweringContext {
   int64_t rows, cols, lanes, channels;
   const ConvMachine machine;
   const Buffering buffering;
+  const std::vector<cycle::InstructionPlan> plans; // by instruction, for estimates
   struct Chosen {
     ConvPlan plan;
     std::vector<int64_t> layout; // Steps::layout

@@ -106,6 +106,7 @@ private:
   Buffering buffering_;
   Arena spad_, acc_;
   HazardTracker hazards_;
+  int64_t semaphoreMax_;
   std::vector<UnitState> units_;
   std::vector<LaneState> lanes_;
   std::vector<std::vector<std::vector<Edge>>> edges_; // [signaling lane][waiting unit]

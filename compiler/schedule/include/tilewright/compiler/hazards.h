@@ -69,7 +69,7 @@ private:
 };
 
 // The accesses of an instruction. `registers` by StateRegister::index; `addresses` by operand.
-MemoryAccesses memoryAccesses(const isa::Isa &isa, const isa::Word &word,
-                              const int64_t *registers, const int64_t *addresses);
+MemoryAccesses memoryAccesses(const isa::Isa &isa, const isa::Word &word, const int64_t *registers,
+                              const int64_t *addresses);
 
 } // namespace tilewright
