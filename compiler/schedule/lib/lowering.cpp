@@ -109,7 +109,7 @@ std::string constantBytes(mlir::Value value) {
   auto op = value.getDefiningOp<mlir::tosa::ConstOp>();
   auto attr = op ? llvm::dyn_cast<mlir::DenseIntElementsAttr>(op.getValues()) : nullptr;
   if (attr && !attr.getElementType().isInteger(1)) {
-    const std::string raw(attr.getRawData().data(), attr.getRawData().size());
+    std::string raw(attr.getRawData().data(), attr.getRawData().size());
     if (!attr.isSplat())
       return raw;
     std::string result;

@@ -28,6 +28,7 @@ public:
   int64_t base() const { return base_; }
   int64_t end() const { return base_ + static_cast<int64_t>(bytes_.size()); }
   const std::string &bytes() const { return bytes_; }
+  std::string take() { return std::move(bytes_); } // at the end
 
 private:
   struct Block {
