@@ -3,34 +3,51 @@
 #include "tilewright/support/error.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <fmt/format.h>
 
 namespace tilewright::isa {
 
-static void putBits(Bits &bits, int low, int width, uint64_t value) {
-  for (int i = 0; i < width;) {
-    int bit = low + i, within = bit % 8, count = std::min(8 - within, width - i);
-    uint64_t part = (value >> i) & ((uint64_t(1) << count) - 1);
-    bits[static_cast<size_t>(bit / 8)] |= static_cast<uint8_t>(part << within);
-    i += count;
+// The bits of an instruction, with room behind them: fields are read and written eight bytes at a
+// time (little-endian host).
+namespace {
+class Field {
+public:
+  Field(int low, int width)
+      : byte_(static_cast<size_t>(low / 8)), shift_(low % 8),
+        mask_(width >= 64 ? ~uint64_t(0) : (uint64_t(1) << width) - 1) {}
+  uint64_t get(const uint8_t *bits) const {
+    const unsigned __int128 both = load(bits);
+    return static_cast<uint64_t>(both >> shift_) & mask_;
   }
-}
+  // The field is zero before.
+  void put(uint8_t *bits, uint64_t value) const {
+    const unsigned __int128 both = load(bits) | static_cast<unsigned __int128>(value & mask_)
+                                                    << shift_;
+    std::memcpy(bits + byte_, &both, reach);
+  }
 
-static uint64_t getBits(const uint8_t *bits, int low, int width) {
-  uint64_t value = 0;
-  for (int i = 0; i < width;) {
-    int bit = low + i, within = bit % 8, count = std::min(8 - within, width - i);
-    uint64_t part = (static_cast<uint64_t>(bits[bit / 8]) >> within) & ((uint64_t(1) << count) - 1);
-    value |= part << i;
-    i += count;
+private:
+  static constexpr size_t reach = 9; // bytes that 64 bits may stand in
+  unsigned __int128 load(const uint8_t *bits) const {
+    unsigned __int128 both = 0;
+    std::memcpy(&both, bits + byte_, reach);
+    return both;
   }
-  return value;
-}
+  size_t byte_;
+  int shift_;
+  uint64_t mask_;
+};
+} // namespace
+
+static constexpr size_t room = 16;                    // behind the bits
+static constexpr size_t maximumInstructionBytes = 64; // by the description's range
 
 // The first `require` that does not hold, or null.
-static const Require *violated(const Instruction &instruction, const std::vector<int64_t> &values) {
+static const Require *violated(const Instruction &instruction, const Word &word) {
   ScalarContext context;
-  context.immediates = values.data();
+  context.immediates = word.values.data();
   for (const Require &require : instruction.requires_)
     if (evaluate(*require.expr, context) == 0)
       return &require;
@@ -44,9 +61,9 @@ Bits Isa::encode(const Word &word) const {
   };
   if (word.values.size() != instruction.operands.size())
     throw std::logic_error("a word needs a value for each operand of its instruction");
-  Bits bits(static_cast<size_t>(instructionBytes()), 0);
-  putBits(bits, instruction.op.low, instruction.op.width,
-          static_cast<uint64_t>(instruction.opcode));
+  Bits bits(static_cast<size_t>(instructionBytes()) + room, 0);
+  auto put = [&](int low, int width, uint64_t value) { Field(low, width).put(bits.data(), value); };
+  put(instruction.op.low, instruction.op.width, static_cast<uint64_t>(instruction.opcode));
   const std::pair<const char *, std::pair<HeaderField, uint32_t>> masks[] = {
       {"wait", {instruction.wait, word.wait}}, {"signal", {instruction.signal, word.signal}}};
   for (const auto &[name, mask] : masks) {
@@ -54,7 +71,7 @@ Bits Isa::encode(const Word &word) const {
     if (field.width < 32 && value >> field.width != 0)
       fail(fmt::format("the {} mask {:#x} names a semaphore beyond {}", name, value,
                        field.width - 1));
-    putBits(bits, field.low, field.width, value);
+    put(field.low, field.width, value);
   }
   for (const Operand &operand : instruction.operands) {
     auto index = static_cast<size_t>(operand.index);
@@ -62,22 +79,28 @@ Bits Isa::encode(const Word &word) const {
     if (value < operand.least || value > operand.greatest)
       fail(fmt::format("'{}' is {}, not within {}..{}", operand.name, value, operand.least,
                        operand.greatest));
-    putBits(bits, operand.low, operand.width, static_cast<uint64_t>(value));
+    put(operand.low, operand.width, static_cast<uint64_t>(value));
     if (operand.kind != Operand::Kind::Memory)
       continue;
     unsigned base = index < word.bases.size() ? word.bases[index] : 0;
     if (base >> operand.baseWidth != 0)
       fail(fmt::format("the base register x{} of '{}' does not exist: there are {}", base,
                        operand.name, 1 << operand.baseWidth));
-    putBits(bits, operand.baseLow, operand.baseWidth, base);
+    put(operand.baseLow, operand.baseWidth, base);
   }
-  if (const Require *require = violated(instruction, word.values))
+  if (const Require *require = violated(instruction, word))
     fail(fmt::format("{} does not hold: {}", require->label, require->text));
+  bits.resize(static_cast<size_t>(instructionBytes()));
   return bits;
 }
 
 bool Isa::decode(const uint8_t *bits, Word &word, std::string &reason) const {
-  uint64_t opcode = getBits(bits, 0, opcodeBits_);
+  std::array<uint8_t, maximumInstructionBytes + room> own;
+  const auto size = static_cast<size_t>(instructionBytes_);
+  std::memcpy(own.data(), bits, size);
+  std::memset(own.data() + size, 0, room);
+  auto get = [&](int low, int width) { return Field(low, width).get(own.data()); };
+  const uint64_t opcode = get(0, opcodeBits_);
   int index = byOpcode_[opcode];
   if (index < 0) {
     reason = fmt::format("reserved opcode {:#04x}", opcode);
@@ -85,13 +108,12 @@ bool Isa::decode(const uint8_t *bits, Word &word, std::string &reason) const {
   }
   const Instruction &instruction = instructions_[static_cast<size_t>(index)];
   word.instruction = index;
-  word.wait = static_cast<uint32_t>(getBits(bits, instruction.wait.low, instruction.wait.width));
-  word.signal =
-      static_cast<uint32_t>(getBits(bits, instruction.signal.low, instruction.signal.width));
+  word.wait = static_cast<uint32_t>(get(instruction.wait.low, instruction.wait.width));
+  word.signal = static_cast<uint32_t>(get(instruction.signal.low, instruction.signal.width));
   word.values.assign(instruction.operands.size(), 0);
   word.bases.assign(instruction.operands.size(), 0);
   for (const Operand &operand : instruction.operands) {
-    uint64_t field = getBits(bits, operand.low, operand.width);
+    uint64_t field = get(operand.low, operand.width);
     bool negative = operand.kind == Operand::Kind::Immediate && operand.type.isSigned &&
                     field >> (operand.width - 1) != 0;
     auto value = static_cast<int64_t>(negative ? field | ~uint64_t(0) << operand.width : field);
@@ -103,16 +125,16 @@ bool Isa::decode(const uint8_t *bits, Word &word, std::string &reason) const {
     word.values[static_cast<size_t>(operand.index)] = value;
     if (operand.kind == Operand::Kind::Memory)
       word.bases[static_cast<size_t>(operand.index)] =
-          static_cast<uint8_t>(getBits(bits, operand.baseLow, operand.baseWidth));
+          static_cast<uint8_t>(get(operand.baseLow, operand.baseWidth));
   }
   int end = 8 * instructionBytes();
   for (int at = instruction.usedBits; at < end; at += 32)
-    if (getBits(bits, at, std::min(32, end - at)) != 0) {
+    if (get(at, std::min(32, end - at)) != 0) {
       reason = fmt::format("bits {} to {} of '{}' are reserved and not zero", instruction.usedBits,
                            end - 1, instruction.name);
       return false;
     }
-  if (const Require *require = violated(instruction, word.values)) {
+  if (const Require *require = violated(instruction, word)) {
     reason = fmt::format("{} of '{}' does not hold: {}", require->label, instruction.name,
                          require->text);
     return false;

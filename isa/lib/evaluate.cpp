@@ -96,7 +96,7 @@ static __int128 evaluateWide(const Expr &expr, const ScalarContext &context) {
   return applyOperation(expr, values);
 }
 
-int64_t evaluate(const Expr &expr, const ScalarContext &context) {
+int64_t evaluateTree(const Expr &expr, const ScalarContext &context) {
   return static_cast<int64_t>(evaluateWide(expr, context));
 }
 

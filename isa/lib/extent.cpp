@@ -140,12 +140,57 @@ ScalarContext contextOf(const Word &word, const int64_t *state) {
 
 } // namespace
 
+// As forEachTouch, with nothing but the ends: for each instruction that is scheduled or run.
 void operandRanges(const Instruction &instruction, const Isa &isa, const Word &word,
                    const int64_t *state, const int64_t *addresses, Range *ranges) {
   std::fill(ranges, ranges + instruction.operands.size(), Range{});
-  Evaluator evaluator{instruction, isa, contextOf(word, state)};
-  forEachTouch(evaluator, addresses,
-               [&](const Touch &touch) { addRange(ranges[touch.access->operand], touch.range); });
+  const ScalarContext context = contextOf(word, state);
+  int current = -1;
+  std::array<int64_t, maximumIterators> extents;
+  bool isEmpty = false, isEmptyOnce = false; // an extent is zero: some one, a spatial one
+  for (const MemoryAccess &access : instruction.accesses) {
+    const Step &step = instruction.steps[static_cast<size_t>(access.step)];
+    const size_t spatial = step.iterators.size();
+    if (access.step != current) {
+      isEmpty = isEmptyOnce = false;
+      for (size_t i = 0; i < spatial; ++i) {
+        extents[i] = evaluate(*step.iterators[i].extent, context);
+        isEmpty = isEmptyOnce |= extents[i] <= 0;
+      }
+      for (size_t i = 0; i < step.reductions.size(); ++i) {
+        extents[spatial + i] = evaluate(*step.reductions[i].extent, context);
+        isEmpty |= extents[spatial + i] <= 0;
+      }
+      current = access.step;
+    }
+    if (access.reductions ? isEmpty : isEmptyOnce)
+      continue;
+    bool isGuardEmpty = false;
+    auto guarded = [&](size_t i) {
+      return access.guarded && i < step.guards.size() && step.guards[i]
+                 ? std::min(extents[i], evaluate(*step.guards[i], context))
+                 : extents[i];
+    };
+    if (access.guarded)
+      for (size_t i = 0; i < (access.reductions ? spatial + step.reductions.size() : spatial); ++i)
+        isGuardEmpty |= guarded(i) <= 0;
+    if (isGuardEmpty)
+      continue;
+    int64_t least = evaluate(*access.index.constant, context), greatest = least;
+    for (const AffineTerm &term : access.index.terms) {
+      const auto iterator = static_cast<size_t>(term.iterator);
+      const int64_t last = (iterator < spatial || access.reductions ? guarded(iterator) : 1) - 1;
+      if (last == 0)
+        continue;
+      const int64_t end = evaluate(*term.coefficient, context) * last;
+      (end < 0 ? least : greatest) += end;
+    }
+    const auto operand = static_cast<size_t>(access.operand);
+    const int64_t base =
+        addresses[operand] * isa.memory(instruction.operands[operand].space).addressBytes;
+    addRange(ranges[operand],
+             {base + least * access.elementBytes, base + (greatest + 1) * access.elementBytes});
+  }
 }
 
 std::vector<Range> operandRanges(const Instruction &instruction, const Isa &isa, const Word &word,

@@ -1,12 +1,11 @@
-// Limits of an instruction, checked at load so that what runs for each executed instruction needs
-// no allocation.
+// Limits of an instruction beside maximumOperands, checked at load so that what runs for each
+// executed instruction needs no allocation.
 #pragma once
 
 #include <cstddef>
 
 namespace tilewright::isa {
 
-inline constexpr size_t maximumOperands = 12;
 inline constexpr size_t maximumIterators = 6; // of a step, reductions included
 inline constexpr size_t maximumAccesses = 12; // memory accesses of an instruction
 

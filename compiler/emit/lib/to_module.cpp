@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <fmt/format.h>
+#include <future>
 
 using namespace mlir;
 
@@ -80,10 +81,9 @@ static SmallVector<Location> layerLocations(npu::ProgramOp op) {
 }
 
 // Cycles belong to layers by the same rule as in the report of a simulation.
-static void estimateLayers(npu::ProgramOp op, Program &program,
-                           const std::vector<StreamInstruction> &stream, const isa::Isa &isa) {
-  std::vector<int64_t> cycles =
-      report::cyclesOfLayers(program, estimate(stream, isa, program.codeAddress), isa);
+static void estimateLayers(npu::ProgramOp op, Program &program, const RunRecord &estimated,
+                           const isa::Isa &isa) {
+  std::vector<int64_t> cycles = report::cyclesOfLayers(program, estimated, isa);
   for (auto [i, layer] : llvm::enumerate(op.getBody().getOps<npu::LayerOp>())) {
     program.layers[i].estimateCycles = cycles[i];
     layer.setEstimateCycles(cycles[i]);
@@ -108,6 +108,9 @@ NpuProgram kernelToNpu(ModuleOp module, const isa::Isa &isa, const isa::LoadOpti
   header.scratchpadPeakBytes = plan.scratchpad.peakBytes;
   header.accumulatorPeakBytes = plan.accumulators.peakBytes;
 
+  // Beside the checks of the module.
+  std::future<RunRecord> estimated =
+      std::async([&, address = header.codeAddress] { return estimate(plan.stream, isa, address); });
   Location location = module.getLoc();
   module.getBody()->clear();
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
@@ -121,7 +124,7 @@ NpuProgram kernelToNpu(ModuleOp module, const isa::Isa &isa, const isa::LoadOpti
   FailureOr<Program> program = toProgram(op, isa);
   if (failed(program))
     throw std::logic_error("the schedule is not sound");
-  estimateLayers(op, *program, plan.stream, isa);
+  estimateLayers(op, *program, estimated.get(), isa);
   return {op, std::move(*program), plan.scratchpad, plan.accumulators};
 }
 

@@ -1,7 +1,7 @@
 #include "tilewright/compiler/arena.h"
 
 #include <algorithm>
-#include <tuple>
+#include <array>
 
 namespace tilewright {
 
@@ -9,6 +9,8 @@ namespace tilewright {
 static constexpr int64_t recent = 4;
 // Releases that still matter: what is older has long been read.
 static constexpr size_t remembered = 24;
+// The last place of a candidate's rank.
+static constexpr size_t last = 5;
 
 Arena::Arena(int64_t bytes, int64_t bankBytes, int64_t alignment)
     : ranges_{{0, bytes / alignment * alignment, false, Traffic::Streamed}}, bankBytes_(bankBytes),
@@ -45,54 +47,63 @@ int64_t Arena::releasedAt(int64_t begin, int64_t end) const {
   return 0;
 }
 
-// The largest free range when [begin, end), free today, is taken.
-int64_t Arena::largestFreeBeside(int64_t begin, int64_t end) const {
-  int64_t largest = 0;
-  for (const Range &range : ranges_) {
-    if (range.live)
-      continue;
-    bool split = range.begin <= begin && end <= range.end;
-    largest = std::max(largest, split ? std::max(begin - range.begin, range.end - end)
-                                      : range.end - range.begin);
-  }
-  return largest;
-}
-
 std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement placement,
                                        int64_t reserve) {
   bytes = occupied(bytes);
+  // The two largest free ranges: what stays free beside a candidate.
+  const Range *largest = nullptr;
+  int64_t sizes[2] = {0, 0};
+  for (const Range &range : ranges_) {
+    const int64_t size = range.end - range.begin;
+    if (range.live || size <= sizes[1])
+      continue;
+    sizes[1] = size;
+    if (size <= sizes[0])
+      continue;
+    std::swap(sizes[0], sizes[1]);
+    largest = &range;
+  }
   // Candidates in each free range: its start, the cursor, the ends of recent buffers, and the bank
-  // boundaries inside it.
-  struct Candidate {
-    // Breaks the reserve, straddles, neighbors, released at, last bank, address or its negative.
-    std::tuple<bool, bool, int64_t, int64_t, bool, int64_t> rank;
-    int64_t address;
+  // boundaries inside it. Their ranks are compared number by number, as far as it takes.
+  const bool isSmall = bytes <= bankBytes_;
+  auto rankOf = [&](const Range &range, int64_t address, size_t place) -> int64_t {
+    const int64_t end = address + bytes, bank = address / bankBytes_;
+    if (placement == Placement::Packed && !isSmall)
+      return place == last ? address : 0;
+    switch (place) {
+    case 0: { // breaks the reserve
+      const int64_t beside = std::max(address - range.begin, range.end - end);
+      return std::max(beside, sizes[&range == largest ? 1 : 0]) < reserve;
+    }
+    case 1: // straddles
+      return placement != Placement::Packed && isSmall && (end - 1) / bankBytes_ != bank;
+    case 2:
+      return placement == Placement::Alternate ? bank == lastBank_
+                                               : neighbors(address, end, traffic);
+    case 3:
+      return placement == Placement::Packed
+                 ? std::max<int64_t>(0, releasedAt(address, end) + recent - clock_)
+                 : releasedAt(address, end);
+    case 4:
+      return placement == Placement::Spread && bank == lastBank_;
+    default:
+      return placement == Placement::Packed ? -address : address;
+    }
   };
-  std::optional<Candidate> best;
+  std::array<int64_t, last + 1> best{};
+  std::optional<int64_t> found;
   auto consider = [&](const Range &range, int64_t address) {
-    const int64_t end = address + bytes;
-    if (address < range.begin || end > range.end)
+    if (address < range.begin || address + bytes > range.end || found == address)
       return;
-    int64_t bank = address / bankBytes_;
-    bool straddles = bytes <= bankBytes_ && (end - 1) / bankBytes_ != bank;
-    bool breaksReserve = largestFreeBeside(address, end) < reserve;
-    Candidate candidate{{false, false, 0, 0, false, address}, address};
-    if (placement == Placement::Packed && bytes <= bankBytes_)
-      candidate.rank = {breaksReserve,
-                        false,
-                        neighbors(address, end, traffic),
-                        std::max<int64_t>(0, releasedAt(address, end) + recent - clock_),
-                        false,
-                        -address};
-    else if (placement == Placement::Spread)
-      candidate.rank = {
-          breaksReserve,     straddles, neighbors(address, end, traffic), releasedAt(address, end),
-          bank == lastBank_, address};
-    else if (placement == Placement::Alternate)
-      candidate.rank = {breaksReserve, straddles, bank == lastBank_, releasedAt(address, end),
-                        false,         address};
-    if (!best || candidate.rank < best->rank)
-      best = candidate;
+    bool isBetter = !found;
+    for (size_t place = 0; place <= last; ++place) {
+      const int64_t rank = rankOf(range, address, place);
+      if (!isBetter && rank > best[place])
+        return;
+      isBetter |= rank < best[place];
+      best[place] = rank;
+    }
+    found = address;
   };
   for (const Range &range : ranges_) {
     if (range.live)
@@ -107,10 +118,9 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement
            {roundUp(bank * bankBytes_), (bank * bankBytes_ - bytes) / alignment_ * alignment_})
         consider(range, address);
   }
-  if (!best)
-    return std::nullopt;
-  take(best->address, bytes, traffic);
-  return best->address;
+  if (found)
+    take(*found, bytes, traffic);
+  return found;
 }
 
 bool Arena::isFree(int64_t address, int64_t bytes) const {

@@ -10,11 +10,10 @@ namespace tilewright {
 
 class BankUse {
 public:
-  // All that a stream of a step may touch.
+  // All that a stream of a step may touch of its memory, in banks of `bank` bytes.
   static BankUse of(const cycle::StepPlan &step, const cycle::StreamPlan &stream,
-                    const isa::Isa &isa, const isa::ScalarContext &context,
+                    const isa::Memory &memory, int64_t bank, const isa::ScalarContext &context,
                     const int64_t *addresses) {
-    const isa::Memory &memory = isa.memory(stream.space);
     const cycle::Walk walk = cycle::walk(stream, memory, context, addresses);
     int64_t low = walk.address, high = walk.address + stream.elementBytes;
     for (size_t i = 0; i < step.extents.size(); ++i) {
@@ -22,8 +21,8 @@ public:
       (reach < 0 ? low : high) += reach;
     }
     BankUse use;
-    const auto bank = static_cast<int64_t>(memory.bankBytes());
-    for (int64_t i = std::max<int64_t>(low, 0) / bank; i <= (high - 1) / bank && i < 64; ++i)
+    const int64_t last = (high - 1) / bank;
+    for (int64_t i = std::max<int64_t>(low, 0) / bank; i <= last && i < 64; ++i)
       use.mask_ |= uint64_t(1) << i;
     return use;
   }

@@ -417,15 +417,19 @@ void Chain::store(std::vector<Task> &out, LayerWork &work, const Box &box, const
 // not selected again: pieces were made without knowing what comes before them.
 void Chain::interleave(std::vector<Piece> &pieces, std::vector<Task> &out) {
   std::vector<std::pair<double, size_t>> order;
-  for (const Piece &piece : pieces)
+  size_t count = 0;
+  for (const Piece &piece : pieces) {
     order.emplace_back(piece.at, order.size());
+    count += piece.tasks.size();
+  }
+  out.reserve(count);
   std::sort(order.begin(), order.end());
-  auto isOneOf = [&](const Task &task, std::initializer_list<const char *> names) {
-    return std::any_of(names.begin(), names.end(), [&](const char *name) {
-      const isa::Instruction *instruction = context_.isa.find(name);
-      return instruction && instruction->index == task.instruction;
-    });
+  auto indexOf = [&](const char *name) {
+    const isa::Instruction *instruction = context_.isa.find(name);
+    return instruction ? instruction->index : -1;
   };
+  const int block = indexOf("vchannel"),
+            tables[] = {indexOf("vtable.load"), indexOf("vtable16.load")};
   auto repeats = [](std::optional<Task> &selected, const Task &task) {
     if (selected && selected->instruction == task.instruction && selected->values == task.values &&
         selected->buffers == task.buffers)
@@ -435,8 +439,9 @@ void Chain::interleave(std::vector<Piece> &pieces, std::vector<Task> &out) {
   };
   for (const auto &[at, index] : order)
     for (Task &task : pieces[index].tasks) {
-      if ((isOneOf(task, {"vchannel"}) && repeats(selectedBlock_, task)) ||
-          (isOneOf(task, {"vtable.load", "vtable16.load"}) && repeats(selectedTable_, task)))
+      const bool isTable = task.instruction == tables[0] || task.instruction == tables[1];
+      if ((task.instruction == block && repeats(selectedBlock_, task)) ||
+          (isTable && repeats(selectedTable_, task)))
         continue;
       out.push_back(std::move(task));
     }

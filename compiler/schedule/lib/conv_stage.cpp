@@ -16,7 +16,9 @@ static Span validOutputs(Span outputs, int64_t k, int64_t stride, int64_t dilati
 }
 
 void append(std::vector<Task> &to, std::vector<Task> &from) {
-  std::move(from.begin(), from.end(), std::back_inserter(to));
+  if (to.empty())
+    return to.swap(from);
+  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
   from.clear();
 }
 
@@ -136,8 +138,9 @@ int64_t ConvStage::weightOffset(const Fold &fold, int64_t i) const {
 // In the order in which the array loads them: for each column tile, each fold's rows of up to
 // `cols` output channels.
 std::string ConvStage::packedWeights() const {
-  std::string source = constantBytes(weights_), packed;
-  packed.reserve(source.size());
+  const std::string source = constantBytes(weights_);
+  std::string packed(source.size(), '\0');
+  char *next = packed.data();
   int64_t depth = p_.kernelHeight * p_.kernelWidth * p_.inputChannels;
   for (int64_t channel = 0; channel < p_.outputChannels; channel += context_.cols) {
     int64_t columns = std::min(context_.cols, p_.outputChannels - channel);
@@ -145,7 +148,7 @@ std::string ConvStage::packedWeights() const {
       for (int64_t i = 0; i < fold.count; ++i) {
         const char *row = source.data() + channel * depth + weightOffset(fold, i);
         for (int64_t column = 0; column < columns; ++column)
-          packed.push_back(row[column * depth]);
+          *next++ = row[column * depth];
       }
     }
   }

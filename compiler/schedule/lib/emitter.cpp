@@ -17,7 +17,8 @@ static Arena arenaOf(const isa::Memory &memory, int64_t alignment) {
 Emitter::Emitter(const isa::Isa &isa, Buffering buffering)
     : isa_(isa), buffering_(buffering),
       spad_(arenaOf(isa.memory(isa::Space::Spad), isa.param("bus_bytes"))),
-      acc_(arenaOf(isa.memory(isa::Space::Acc), 4)), hazards_(laneCount(isa)) {
+      acc_(arenaOf(isa.memory(isa::Space::Acc), 4)), hazards_(laneCount(isa)),
+      semaphoreMax_(isa.param("semaphore_max")) {
   size_t count = isa.units().size();
   auto lanes = static_cast<size_t>(laneCount(isa));
   lanes_.resize(lanes);
@@ -70,13 +71,19 @@ void Emitter::append(Steps steps, const std::string &layerName) {
   last_ = group;
   group->uses.assign(group->work.buffers.size(), 0);
   group->address.assign(group->work.buffers.size(), std::nullopt);
+  size_t count = 0;
   for (const Step &step : group->work.steps)
     for (const std::vector<Task> *tasks :
-         {&step.constants, &step.loads, &step.compute, &step.stores})
+         {&step.constants, &step.loads, &step.compute, &step.stores}) {
+      count += tasks->size();
       for (const Task &task : *tasks)
         for (int buffer : task.buffers)
           if (buffer >= 0)
             ++group->uses[buffer];
+    }
+  // With a set for every second task, as a rule.
+  if (const size_t size = stream_.size() + count + count / 2; size > stream_.capacity())
+    stream_.reserve(std::max(size, 2 * stream_.capacity()));
   for (size_t i = 0; i < group->work.steps.size(); ++i) {
     Pending next{group, i};
     if (pending_)
@@ -305,8 +312,8 @@ void Emitter::emit(Group &group, const Task &task) {
   }
 }
 
-void Emitter::setRegisters(int unit, const std::vector<std::pair<int, int64_t>> &wanted) {
-  std::vector<std::pair<int, int64_t>> changes;
+void Emitter::setRegisters(int unit, llvm::ArrayRef<std::pair<int, int64_t>> wanted) {
+  llvm::SmallVector<std::pair<int, int64_t>, 8> changes;
   for (auto [index, value] : wanted) {
     if (units_[unit].registers[index] == value)
       continue;
@@ -346,18 +353,19 @@ bool Emitter::crowded(int lane, int waiting, size_t from) const {
   const std::vector<Edge> &edges = edges_[lane][waiting];
   auto firstBeyond = std::upper_bound(edges.begin(), edges.end(), from,
                                       [](size_t at, const Edge &edge) { return at < edge.to; });
-  return edges.end() - firstBeyond >= isa_.param("semaphore_max");
+  return edges.end() - firstBeyond >= semaphoreMax_;
 }
 
-void Emitter::push(isa::Word word, const std::vector<MemoryAccess> &accesses) {
+void Emitter::push(isa::Word word, const MemoryAccesses &accesses) {
   const isa::Instruction &instruction = isa_.instructions()[word.instruction];
   int unit = instruction.unit, lane = laneOf(isa_, instruction);
   UnitState &state = units_[unit];
-  auto sequence = static_cast<int64_t>(lanes_[lane].stream.size()) + 1;
+  auto sequence = static_cast<int32_t>(lanes_[lane].stream.size()) + 1;
   LaneClock needed = hazards_.visit(lane, sequence, accesses);
-  auto isMissing = [&](size_t other) { // a unit keeps its own order
-    return unitOfLane(isa_, static_cast<int>(other)) != unit &&
-           needed[other] > state.current[other];
+  const size_t both = lanes_.size() / 2; // a unit keeps its own order: both of its lanes
+  auto isMissing = [&](size_t other) {
+    return needed[other] > state.current[other] &&
+           (other < both ? other : other - both) != static_cast<size_t>(unit);
   };
   auto producerOf = [&](size_t other) {
     return lanes_[other].stream[static_cast<size_t>(needed[other]) - 1];
@@ -403,7 +411,7 @@ void Emitter::fence() {
   hazards_.clear();
   LaneClock ended;
   for (const LaneState &lane : lanes_)
-    ended.push_back(static_cast<int64_t>(lane.stream.size()));
+    ended.push_back(static_cast<int32_t>(lane.stream.size()));
   for (UnitState &unit : units_)
     unit.current = ended;
 }

@@ -8,6 +8,7 @@
 #include "tilewright/simulator/runs.h"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <limits>
 #include <stdexcept>
@@ -16,11 +17,12 @@ namespace tilewright {
 
 namespace {
 
-constexpr int64_t never = std::numeric_limits<int64_t>::max();
+constexpr int64_t never = int64_t(1) << 59; // of cycles: there is room for an actor beside it
 
 // In the order in which they act within a cycle. The store DMA is two: what gathers, and what sends
 // bursts.
 enum Actor { Sequencer, Matrix, Vector, Load, Send, Gather, ActorCount };
+constexpr int actorBits = 3;
 
 struct Entry { // of a queue
   size_t index;
@@ -48,16 +50,20 @@ struct Times {
         loadBuffers(isa.timing().at("load.buffers")),
         storeInflight(isa.timing().at("store.inflight")),
         storeBuffers(isa.timing().at("store.buffers")),
-        storeOutstanding(isa.timing().at("store.outstanding")) {}
+        storeOutstanding(isa.timing().at("store.outstanding")),
+        burstBytes(static_cast<uint64_t>(isa.param("burst_bytes"))) {}
   int64_t sequencerFetchBytes, sequencerAhead, sequencerOutstanding, matrixInflight, matrixPipeline,
       vectorStart, loadInflight, loadBuffers, storeInflight, storeBuffers, storeOutstanding;
+  uint64_t burstBytes;
 };
 
 class Estimator {
 public:
-  Estimator(const std::vector<StreamInstruction> &stream, const isa::Isa &isa, uint64_t codeAddress)
-      : stream_(stream), isa_(isa), plans_(cycle::makePlans(isa)), dram_(DramConfig::of(isa)),
-        codeAddress_(codeAddress), times_(isa), vectorTime_(isa) {
+  enum class Keep { Trace, Cycles };
+  Estimator(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
+            const std::vector<cycle::InstructionPlan> &plans, uint64_t codeAddress, Keep keep)
+      : stream_(stream), isa_(isa), plans_(plans), dram_(DramConfig::of(isa)), times_(isa),
+        vectorTime_(isa) {
     units_.resize(isa.units().size());
     actorOf_.resize(isa.units().size(), Sequencer);
     for (const isa::Unit &unit : isa.units()) {
@@ -68,7 +74,16 @@ public:
       unitOf_[actor(unit.kind)] = unit.index;
     }
     unitOf_[Send] = unitOf_[Gather];
+    for (isa::Space space : {isa::Space::Spad, isa::Space::Acc})
+      bankBytes_[static_cast<size_t>(space)] = static_cast<int64_t>(isa.memory(space).bankBytes());
     semaphores_.resize(static_cast<size_t>(isa.semaphores()));
+    const auto lineBytes = static_cast<uint64_t>(times_.sequencerFetchBytes);
+    line_ = farLine_ = firstLine_ = nextLine_ = static_cast<int64_t>(codeAddress / lineBytes);
+    lineOffset_ = farOffset_ = static_cast<int64_t>(codeAddress % lineBytes);
+    for (int64_t i = 0; i < times_.sequencerAhead; ++i)
+      moveFar();
+    if (keep == Keep::Cycles)
+      return;
     result_.trace.resize(stream.size());
     for (size_t i = 0; i < stream.size(); ++i)
       result_.trace[i].pc = i;
@@ -101,6 +116,14 @@ private:
 
   void wake(Actor actor, int64_t t) { wake_[actor] = std::min(wake_[actor], t); }
   UnitState &unit(Actor actor) { return units_[static_cast<size_t>(unitOf_[actor])]; }
+  InstructionRecord &record(size_t index) {
+    return result_.trace.empty() ? unkept_ : result_.trace[index];
+  }
+  BankUse banksOf(const cycle::StepPlan &step, const cycle::StreamPlan &stream,
+                  const isa::ScalarContext &scalars, const int64_t *addresses) const {
+    return BankUse::of(step, stream, isa_.memory(stream.space),
+                       bankBytes_[static_cast<size_t>(stream.space)], scalars, addresses);
+  }
   const isa::Word &word(size_t index) const { return stream_[index].word; }
   const cycle::InstructionPlan &plan(size_t index) const {
     return plans_[static_cast<size_t>(word(index).instruction)];
@@ -112,6 +135,21 @@ private:
     return result;
   }
 
+  // One instruction on, of the program counter and of what is fetched ahead of it.
+  void advance() {
+    ++pc_;
+    move(line_, lineOffset_);
+    moveFar();
+  }
+  void moveFar() {
+    if (++farPc_ < stream_.size())
+      move(farLine_, farOffset_);
+  }
+  void move(int64_t &line, int64_t &offset) const {
+    offset += isa_.instructionBytes();
+    for (; offset >= times_.sequencerFetchBytes; offset -= times_.sequencerFetchBytes)
+      ++line;
+  }
   int64_t fetch(int64_t t);
   int64_t dispatch(int64_t t);
   bool idle(int64_t t) const;
@@ -134,10 +172,10 @@ private:
 
   const std::vector<StreamInstruction> &stream_;
   const isa::Isa &isa_;
-  std::vector<cycle::InstructionPlan> plans_;
+  const std::vector<cycle::InstructionPlan> &plans_;
   DramModel dram_;
-  uint64_t codeAddress_;
   const Times times_;
+  std::array<int64_t, 3> bankBytes_{}; // by memory
   VectorTime vectorTime_;
   std::vector<UnitState> units_;
   std::vector<Actor> actorOf_; // by unit
@@ -145,14 +183,17 @@ private:
   int64_t wake_[ActorCount] = {0, never, never, never, never, never};
   std::vector<std::deque<int64_t>> semaphores_; // cycles of the signals that nobody took yet
   RunRecord result_;
-  size_t inFlight_ = 0; // dispatched, end not known
+  InstructionRecord unkept_; // where no trace is kept
+  size_t inFlight_ = 0;      // dispatched, end not known
   int64_t lastEnd_ = -1;
 
   // Sequencer
-  size_t pc_ = 0;
-  int64_t nextLine_ = -1;        // to be requested
+  size_t pc_ = 0, farPc_ = 0;    // farPc_: the last one that is fetched ahead
+  int64_t line_, lineOffset_;    // of pc_: its line, and where it stands in it
+  int64_t farLine_, farOffset_;  // of farPc_, or the last instruction
+  int64_t nextLine_;             // to be requested
   std::deque<int64_t> arrivals_; // of the lines from firstLine_ on
-  int64_t firstLine_ = 0;
+  int64_t firstLine_;
   int64_t fetchAt_ = -1; // the cycle of the last request
   // Matrix
   int64_t loaderFree_ = 0;
@@ -210,11 +251,11 @@ bool Estimator::begin(Actor actor, int64_t t) {
       semaphores_[i].pop_front();
   state.queue.pop_front();
   for (auto [reg, value] : plan(head.index).instruction->sets) {
-    const std::vector<int64_t> &values = word(head.index).values;
+    const auto &values = word(head.index).values;
     state.registers[static_cast<size_t>(values[static_cast<size_t>(reg)])] =
         values[static_cast<size_t>(value)];
   }
-  result_.trace[head.index].start = t;
+  record(head.index).start = t;
   wake(Sequencer, t + 1);
   return true;
 }
@@ -227,60 +268,51 @@ void Estimator::end(Actor actor, size_t index, int64_t t) {
 }
 
 void Estimator::finish(size_t index, int64_t t) {
-  result_.trace[index].end = t;
+  record(index).end = t;
   lastEnd_ = std::max(lastEnd_, t);
-  --inFlight_;
+  if (--inFlight_ == 0) // a fence may wait for that
+    wake(Sequencer, t + 1);
   uint32_t mask = word(index).signal;
+  if (mask == 0)
+    return;
   for (size_t i = 0; mask != 0; ++i, mask >>= 1)
     if (mask & 1) {
       auto at = std::upper_bound(semaphores_[i].begin(), semaphores_[i].end(), t);
       semaphores_[i].insert(at, t);
     }
-  for (int other = Matrix; other < ActorCount; ++other)
-    wake(static_cast<Actor>(other), t + 1);
-  wake(Sequencer, t + 1);
+  for (Actor other : {Matrix, Vector, Load, Gather})
+    wake(other, t + 1);
 }
 
 // Requests a line when one is wanted and a slot is free; the cycle in which to try again.
 int64_t Estimator::fetch(int64_t t) {
-  const int64_t lineBytes = times_.sequencerFetchBytes, bytes = isa_.instructionBytes();
-  auto lineOf = [&](size_t pc) {
-    return (static_cast<int64_t>(codeAddress_) + static_cast<int64_t>(pc) * bytes) / lineBytes;
-  };
-  const auto ahead = static_cast<size_t>(times_.sequencerAhead);
-  const int64_t last = lineOf(std::min(pc_ + ahead, stream_.size() - 1));
-  if (nextLine_ < 0)
-    nextLine_ = firstLine_ = lineOf(0);
-  while (firstLine_ < lineOf(pc_) && !arrivals_.empty() && arrivals_.front() < t) {
+  while (firstLine_ < line_ && !arrivals_.empty() && arrivals_.front() < t) {
     arrivals_.pop_front();
     ++firstLine_;
   }
-  if (nextLine_ > last)
+  if (nextLine_ > farLine_)
     return never; // until the program counter moves
-  auto pending = static_cast<int64_t>(
-      std::count_if(arrivals_.begin(), arrivals_.end(), [&](int64_t at) { return at >= t; }));
-  if (pending >= times_.sequencerOutstanding)
-    return *std::find_if(arrivals_.begin(), arrivals_.end(), [&](int64_t at) { return at >= t; }) +
-           1;
+  // Lines arrive in order.
+  const auto pending = std::lower_bound(arrivals_.begin(), arrivals_.end(), t);
+  if (arrivals_.end() - pending >= times_.sequencerOutstanding)
+    return *pending + 1;
+  const int64_t lineBytes = times_.sequencerFetchBytes;
   arrivals_.push_back(dram_.read(t, static_cast<uint64_t>(nextLine_ * lineBytes), lineBytes));
   fetchAt_ = t;
   result_.fetchBytes += static_cast<uint64_t>(lineBytes);
-  return ++nextLine_ > last ? never : t + 1;
+  return ++nextLine_ > farLine_ ? never : t + 1;
 }
 
 bool Estimator::idle(int64_t t) const { return inFlight_ == 0 && lastEnd_ < t; }
 
 // Executes or dispatches the instruction at the program counter; the cycle in which to try again.
 int64_t Estimator::dispatch(int64_t t) {
-  const int64_t line =
-      (static_cast<int64_t>(codeAddress_) + static_cast<int64_t>(pc_) * isa_.instructionBytes()) /
-      times_.sequencerFetchBytes;
-  const auto slot = static_cast<size_t>(line - firstLine_);
+  const auto slot = static_cast<size_t>(line_ - firstLine_);
   if (slot >= arrivals_.size())
     return never;
   if (arrivals_[slot] >= t)
     return arrivals_[slot] + 1;
-  InstructionRecord &record = result_.trace[pc_];
+  InstructionRecord &record = this->record(pc_);
   const isa::Instruction &instruction = *plan(pc_).instruction;
   if (instruction.control != isa::Control::None) {
     const bool waits =
@@ -288,7 +320,7 @@ int64_t Estimator::dispatch(int64_t t) {
     if (waits && !idle(t))
       return inFlight_ == 0 ? lastEnd_ + 1 : never;
     record.dispatch = record.start = record.end = t;
-    ++pc_;
+    advance();
     return t + 1;
   }
   const int index = plan(pc_).unit->index;
@@ -298,7 +330,7 @@ int64_t Estimator::dispatch(int64_t t) {
   state.queue.push_back({pc_, t});
   ++inFlight_;
   record.dispatch = t;
-  ++pc_;
+  advance();
   wake(actorOf_[static_cast<size_t>(index)], t + 1);
   return t + 1;
 }
@@ -327,7 +359,7 @@ void Estimator::matrix(int64_t t) {
       return;
     const cycle::StepPlan &step = plan.steps[0];
     const isa::ScalarContext scalars = context(state, index);
-    const BankUse use = BankUse::of(step, step.reads[0], isa_, scalars, word.values.data());
+    const BankUse use = banksOf(step, step.reads[0], scalars, word.values.data());
     if (plan.isContraction) {
       int64_t rows = value(plan.columns) > 0 ? 1 : 0;
       for (int i = 0; i + 1 < step.spatial; ++i)
@@ -338,7 +370,7 @@ void Estimator::matrix(int64_t t) {
       streamEnd_ = state.free - 1;
       streamed_ = use;
       holdVector(t, streamEnd_, read_.shareWith(use));
-      accumulated_ = BankUse::of(step, step.write, isa_, scalars, word.values.data());
+      accumulated_ = banksOf(step, step.write, scalars, word.values.data());
       accumulateEnd_ = streamEnd_ + times_.matrixPipeline;
       holdVector(t + times_.matrixPipeline, accumulateEnd_,
                  readAccumulators_.shareWith(accumulated_));
@@ -370,7 +402,8 @@ void Estimator::holdVector(int64_t from, int64_t until, double share) {
     return;
   readsLeft_ -= done;
   readFrom_ += done;
-  readFrom_ += static_cast<int64_t>(share * static_cast<double>(until + 1 - readFrom_));
+  const int64_t held = std::max<int64_t>(until + 1 - readFrom_, 0);
+  readFrom_ += static_cast<int64_t>(share * static_cast<double>(held));
 }
 
 void Estimator::vector(int64_t t) {
@@ -412,9 +445,9 @@ void Estimator::vector(int64_t t) {
   for (const cycle::StepPlan &step : plan(index).steps) {
     for (const cycle::StreamPlan &stream : step.reads)
       (stream.space == isa::Space::Spad ? read_ : readAccumulators_)
-          .add(BankUse::of(step, stream, isa_, scalars, addresses));
+          .add(banksOf(step, stream, scalars, addresses));
     if (step.writesMemory && step.write.space == isa::Space::Acc)
-      readAccumulators_.add(BankUse::of(step, step.write, isa_, scalars, addresses));
+      readAccumulators_.add(banksOf(step, step.write, scalars, addresses));
   }
   if (streamEnd_ >= readFrom_)
     holdVector(readFrom_, streamEnd_, read_.shareWith(streamed_));
@@ -461,7 +494,7 @@ void Estimator::load(int64_t t) {
     state.ends.push_back(state.lastEnd);
     return wake(Load, t + 1);
   }
-  result_.trace[index].dramReadBytes =
+  record(index).dramReadBytes =
       static_cast<uint64_t>(loadRuns_.totalElements() * loadRuns_.dramBytes());
   issuing_ = true;
   issuingIndex_ = index;
@@ -479,8 +512,7 @@ void Estimator::request(int64_t t) {
     return wake(Load, landing_.front() + 1);
   const uint64_t begin = loadRuns_.dram(), size = static_cast<uint64_t>(loadRuns_.dramBytes());
   const uint64_t stop = begin + static_cast<uint64_t>(loadRuns_.elements()) * size;
-  const cycle::Cut burst =
-      cycle::cut(loadAt_, stop, static_cast<uint64_t>(isa_.param("burst_bytes")));
+  const cycle::Cut burst = cycle::cut(loadAt_, stop, times_.burstBytes);
   loadAt_ += static_cast<uint64_t>(burst.bytes);
   const int64_t arrived = dram_.read(t, burst.begin, burst.bytes);
   drained_ =
@@ -526,7 +558,7 @@ void Estimator::gather(int64_t t) {
       state.ends.push_back(state.lastEnd);
       return wake(Gather, t + 1);
     }
-    result_.trace[index].dramWriteBytes =
+    record(index).dramWriteBytes =
         static_cast<uint64_t>(storeRuns_.totalElements() * storeRuns_.dramBytes());
     state.ends.push_back(never);
     gathering_ = true;
@@ -546,8 +578,7 @@ void Estimator::gather(int64_t t) {
   }
   const uint64_t begin = storeRuns_.dram(), size = static_cast<uint64_t>(storeRuns_.dramBytes());
   const uint64_t stop = begin + static_cast<uint64_t>(storeRuns_.elements()) * size;
-  const cycle::Cut burst =
-      cycle::cut(storeAt_, stop, static_cast<uint64_t>(isa_.param("burst_bytes")));
+  const cycle::Cut burst = cycle::cut(storeAt_, stop, times_.burstBytes);
   storeAt_ += static_cast<uint64_t>(burst.bytes);
   state.free = t + pieces(storeRuns_, cycle::ownedByStore(storeRuns_, burst).count());
   ++buffersUsed_;
@@ -623,17 +654,18 @@ void Estimator::act(Actor actor, int64_t t) {
 
 RunRecord Estimator::run() {
   while (pc_ < stream_.size()) {
-    int next = Sequencer;
-    for (int actor = Matrix; actor < ActorCount; ++actor)
-      if (wake_[actor] < wake_[next])
-        next = actor;
-    const int64_t t = wake_[next];
-    wake_[next] = never;
+    // Time and actor in one number: the least is found without a branch.
+    int64_t next = std::numeric_limits<int64_t>::max();
+    for (int actor = Sequencer; actor < ActorCount; ++actor)
+      next = std::min(next, wake_[actor] << actorBits | actor);
+    const int64_t t = next >> actorBits;
     if (t == never)
       throw std::logic_error("the estimate waits for a signal that nobody gives");
-    act(static_cast<Actor>(next), t);
+    const auto actor = static_cast<Actor>(next & ((1 << actorBits) - 1));
+    wake_[actor] = never;
+    act(actor, t);
   }
-  result_.cycles = result_.trace.empty() ? 0 : result_.trace.back().end + 1;
+  result_.cycles = stream_.empty() ? 0 : record(stream_.size() - 1).end + 1; // the halt's
   result_.instructions = stream_.size();
   return std::move(result_);
 }
@@ -642,7 +674,13 @@ RunRecord Estimator::run() {
 
 RunRecord estimate(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
                    uint64_t codeAddress) {
-  return Estimator(stream, isa, codeAddress).run();
+  const std::vector<cycle::InstructionPlan> plans = cycle::makePlans(isa);
+  return Estimator(stream, isa, plans, codeAddress, Estimator::Keep::Trace).run();
+}
+
+int64_t estimateCycles(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
+                       const std::vector<cycle::InstructionPlan> &plans, uint64_t codeAddress) {
+  return Estimator(stream, isa, plans, codeAddress, Estimator::Keep::Cycles).run().cycles;
 }
 
 } // namespace tilewright

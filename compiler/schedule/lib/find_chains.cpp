@@ -3,6 +3,11 @@
 #include "trial.h"
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <system_error>
+#include <thread>
 
 namespace tilewright {
 
@@ -12,14 +17,103 @@ constexpr size_t longest = 3; // layers of a chain
 constexpr int64_t never = int64_t(1)
                           << 40; // cycles of what does not fit: who needs it will be told
 
+// All cores, each with a context of its own: what a trial finds does not depend on those before it.
+class Workers {
+public:
+  explicit Workers(const LoweringContext &like) {
+    for (unsigned i = 0; i < std::clamp(std::thread::hardware_concurrency(), 1u, 8u); ++i)
+      workers_.push_back(std::make_unique<Worker>(like));
+  }
+
+  // Calls job(context, i) for each i below `count`. When some throw, the first one's error is
+  // thrown.
+  template <typename Job> void run(size_t count, Job job) {
+    std::atomic<size_t> next = 0;
+    std::vector<std::exception_ptr> errors(count);
+    auto work = [&](LoweringContext &context) {
+      for (size_t i = next++; i < count; i = next++)
+        try {
+          context.constants.rollBack(0);
+          job(context, i);
+        } catch (...) {
+          errors[i] = std::current_exception();
+        }
+    };
+    std::vector<std::thread> threads;
+    try {
+      for (size_t i = 1; i < std::min(workers_.size(), count); ++i)
+        threads.emplace_back(work, std::ref(workers_[i]->context));
+    } catch (const std::system_error &) { // no more threads: those that there are do the work
+    }
+    work(workers_[0]->context);
+    for (std::thread &thread : threads)
+      thread.join();
+    for (const std::exception_ptr &error : errors)
+      if (error)
+        std::rethrow_exception(error);
+  }
+
+  // Plans that were chosen for convolutions on the way.
+  void collect(LoweringContext &into) {
+    for (const std::unique_ptr<Worker> &worker : workers_)
+      into.chosen.merge(worker->context.chosen);
+  }
+
+private:
+  struct Worker {
+    explicit Worker(const LoweringContext &like)
+        : constants(like.constants.base()),
+          context(like.isa, constants, like.addresses, like.buffering) {}
+    ConstantPool constants;
+    LoweringContext context;
+  };
+  std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+// Groups [begin, end) of the program, each of which may follow the one before.
+struct Stretch {
+  size_t begin, end;
+};
+
 class Search {
 public:
   Search(LoweringContext &context, const std::vector<kernel::GroupOp> &groups)
-      : context_(context), groups_(groups) {}
+      : groups_(groups), workers_(context) {
+    for (kernel::GroupOp group : groups)
+      signatures_.push_back(signatureOf(group));
+  }
 
-  // Of groups [begin, end), each of which may follow the one before: the cuts into chains and
-  // single groups that take the least time together.
-  void divide(size_t begin, size_t end, Chains &chains) {
+  // Tries out everything that the stretches may be cut into, each kind once.
+  void tryOut(const std::vector<Stretch> &stretches) {
+    std::vector<std::pair<size_t, std::optional<int64_t> *>> alone;
+    for (const Stretch &stretch : stretches)
+      for (size_t place = stretch.begin; place < stretch.end; ++place)
+        if (auto [known, isNew] = alone_.emplace(signatures_[place], std::nullopt); isNew)
+          alone.emplace_back(place, &known->second);
+    workers_.run(alone.size(), [&](LoweringContext &context, size_t i) {
+      *alone[i].second = cyclesAlone(context, groups_[alone[i].first]);
+    });
+    std::vector<std::pair<Stretch, std::optional<ChosenChain> *>> together;
+    for (const Stretch &stretch : stretches)
+      for (size_t last = stretch.begin; last < stretch.end; ++last)
+        for (size_t length = 2; length <= std::min(longest, last - stretch.begin + 1); ++length) {
+          const Stretch part{last + 1 - length, last + 1};
+          if (!isChain(chainOf(part)))
+            continue;
+          if (auto [known, isNew] = together_.emplace(signatureOfAll(part), std::nullopt); isNew)
+            together.emplace_back(part, &known->second);
+        }
+    workers_.run(together.size(), [&](LoweringContext &context, size_t i) {
+      const auto &[part, found] = together[i];
+      *found = chooseChain(context, chainOf(part), apart(part));
+    });
+  }
+
+  void collect(LoweringContext &into) { workers_.collect(into); }
+
+  // The cuts of a stretch into chains and single groups that take the least time together.
+  void divide(const Stretch &stretch, Chains &chains) const {
+    const auto [begin, end] = stretch;
     struct Best {
       int64_t cycles;
       size_t length; // of the last part
@@ -29,8 +123,9 @@ public:
       Best found{INT64_MAX, 1};
       for (size_t length = 1; length <= std::min(longest, last - begin + 1); ++length) {
         const size_t first = last + 1 - length;
-        const std::optional<int64_t> cycles =
-            length == 1 ? alone(last).value_or(never) : together(first, length);
+        const std::optional<int64_t> cycles = length == 1
+                                                  ? alone_.at(signatures_[last]).value_or(never)
+                                                  : together({first, last + 1});
         if (cycles && best[first - begin].cycles + *cycles < found.cycles)
           found = {best[first - begin].cycles + *cycles, length};
       }
@@ -40,8 +135,9 @@ public:
       const size_t length = best[at - begin].length;
       if (length == 1)
         continue;
-      chains.byFirst[at - length] = {chainOf(at - length, length), *chosen_[{at - length, length}]};
-      for (size_t i = at - length; i + 1 < at; ++i) {
+      const Stretch part{at - length, at};
+      chains.byFirst[part.begin] = {chainOf(part), *together_.at(signatureOfAll(part))};
+      for (size_t i = part.begin; i + 1 < at; ++i) {
         chains.onChip.insert(kernel::GroupOp(groups_[i]).getResult());
         chains.lasts[groups_[i]] = groups_[at - 1];
       }
@@ -49,66 +145,69 @@ public:
   }
 
 private:
-  std::optional<int64_t> alone(size_t place) {
-    auto [known, isNew] = alone_.emplace(signatureOf(groups_[place]), std::nullopt);
-    if (isNew)
-      known->second = cyclesAlone(groups_[place]);
-    return known->second;
-  }
-
-  std::optional<int64_t> cyclesAlone(kernel::GroupOp group) {
+  static std::optional<int64_t> cyclesAlone(LoweringContext &context, kernel::GroupOp group) {
     if (llvm::isa<kernel::Conv2DOp>(chainAnchorOf(group)))
-      return convolutionCycles(context_, group);
+      return convolutionCycles(context, group);
     std::optional<Trial> trial =
-        tryOut(context_, [&](Steps &steps) { lowerWindow(context_, group, steps); });
+        tilewright::tryOut(context, [&](Steps &steps) { lowerWindow(context, group, steps); });
     return trial ? std::optional<int64_t>(trial->cycles) : std::nullopt;
   }
 
-  ChainedGroups chainOf(size_t first, size_t length) const {
+  ChainedGroups chainOf(const Stretch &part) const {
     ChainedGroups chained;
-    for (size_t i = first; i < first + length; ++i) {
+    for (size_t i = part.begin; i < part.end; ++i) {
       chained.groups.push_back(groups_[i]);
       chained.layers.push_back(static_cast<int>(i));
     }
     return chained;
   }
 
-  std::optional<int64_t> together(size_t first, size_t length) {
-    if (!isChain(chainOf(first, length)))
-      return std::nullopt;
+  std::string signatureOfAll(const Stretch &part) const {
     std::string signature;
-    int64_t apart = 0;
-    for (size_t i = first; i < first + length; ++i) {
-      signature += signatureOf(groups_[i]) + ";";
-      apart += alone(i).value_or(never);
-    }
-    auto [known, isNew] = together_.emplace(signature, std::nullopt);
-    if (isNew)
-      known->second = chooseChain(context_, chainOf(first, length), apart);
-    chosen_[{first, length}] = known->second;
-    return known->second ? std::optional<int64_t>(known->second->cycles) : std::nullopt;
+    for (size_t i = part.begin; i < part.end; ++i)
+      signature += signatures_[i] + ";";
+    return signature;
   }
 
-  LoweringContext &context_;
+  int64_t apart(const Stretch &part) const {
+    int64_t cycles = 0;
+    for (size_t i = part.begin; i < part.end; ++i)
+      cycles += alone_.at(signatures_[i]).value_or(never);
+    return cycles;
+  }
+
+  std::optional<int64_t> together(const Stretch &part) const {
+    auto known = together_.find(signatureOfAll(part));
+    return known != together_.end() && known->second ? std::optional(known->second->cycles)
+                                                     : std::nullopt;
+  }
+
   const std::vector<kernel::GroupOp> &groups_;
+  Workers workers_;
+  std::vector<std::string> signatures_; // by place
+  // By signature: cycles, nothing when it does not fit or is not worth it.
   std::map<std::string, std::optional<int64_t>> alone_;
   std::map<std::string, std::optional<ChosenChain>> together_;
-  std::map<std::pair<size_t, size_t>, std::optional<ChosenChain>> chosen_;
 };
 
 } // namespace
 
 Chains findChains(LoweringContext &context, const std::vector<kernel::GroupOp> &groups) {
-  Chains chains;
-  Search search(context, groups);
+  std::vector<Stretch> stretches;
   for (size_t begin = 0; begin < groups.size();) {
     size_t end = begin + 1;
     while (end < groups.size() && mayFollow(groups[end - 1], groups[end]))
       ++end;
     if (end - begin > 1)
-      search.divide(begin, end, chains);
+      stretches.push_back({begin, end});
     begin = end;
   }
+  Search search(context, groups);
+  search.tryOut(stretches);
+  search.collect(context);
+  Chains chains;
+  for (const Stretch &stretch : stretches)
+    search.divide(stretch, chains);
   return chains;
 }
 

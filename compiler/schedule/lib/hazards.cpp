@@ -1,8 +1,12 @@
 #include "tilewright/compiler/hazards.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace tilewright {
+
+static constexpr int64_t least = std::numeric_limits<int64_t>::min(),
+                         greatest = std::numeric_limits<int64_t>::max();
 
 static bool isWeightLoad(const isa::Isa &isa, const isa::Instruction &instruction) {
   return isa.units()[static_cast<size_t>(instruction.unit)].kind == isa::UnitTemplate::Matrix &&
@@ -21,103 +25,116 @@ int unitOfLane(const isa::Isa &isa, int lane) {
   return lane % static_cast<int>(isa.units().size());
 }
 
-// Makes `at` a boundary; returns the first mark that begins at or after it.
-HazardTracker::Marks::iterator HazardTracker::split(Marks &marks, int64_t at) {
-  auto next = marks.lower_bound(at);
-  if (next == marks.begin() || (next != marks.end() && next->first == at))
-    return next;
-  auto before = std::prev(next);
-  if (before->second.end <= at)
-    return next;
-  Mark tail = before->second;
-  before->second.end = at;
-  return marks.emplace_hint(next, at, std::move(tail));
-}
+// Pages of 8 KiB on chip and of 256 KiB in DRAM hold a few tiles each.
+static constexpr int pageBits(isa::Space space) { return space == isa::Space::Dram ? 18 : 13; }
+// What lies beyond so many pages belongs to the last of them, what lies before the memory to the
+// first: programs that were not made here may reach anywhere.
+static constexpr int64_t maximumPages = 1024;
 
-// Joins neighbors in [begin, end) that were touched by the same: reads that slide over a tile would
-// leave ever smaller marks.
-void HazardTracker::merge(Marks &marks, int64_t begin, int64_t end) {
-  auto at = marks.lower_bound(begin);
-  while (at != marks.end() && at->first < end) {
-    auto next = std::next(at);
-    if (next == marks.end() || next->first >= end)
-      return;
-    if (at->second.end == next->first && at->second.writers == next->second.writers &&
-        at->second.readers == next->second.readers) {
-      at->second.end = next->second.end;
-      marks.erase(next);
-    } else {
-      at = next;
-    }
-  }
-}
-
-LaneClock HazardTracker::visit(int lane, int64_t sequence,
-                               const std::vector<MemoryAccess> &accesses) {
-  LaneClock needed(lanes_, 0);
-  auto join = [&](const LaneClock &clock) {
-    for (int i = 0; i < lanes_; ++i)
-      needed[i] = std::max(needed[i], clock[i]);
+// Calls work(page, begin, end) for each page that an access touches. A page's own ends stand as
+// `least` and `greatest`.
+template <typename Work> void HazardTracker::forEachPage(const MemoryAccess &access, Work work) {
+  if (access.range.empty())
+    return;
+  std::vector<Page> &pages = spaces_[static_cast<size_t>(access.space)];
+  auto pageOf = [&](int64_t at) {
+    return std::clamp<int64_t>(at >> pageBits(access.space), 0, maximumPages - 1);
   };
-  for (const MemoryAccess &access : accesses) {
-    if (access.range.empty())
+  const auto [begin, end] = access.range;
+  const int64_t first = pageOf(begin), last = pageOf(end - 1);
+  const bool fromStart = pageOf(begin - 1) != first, toEnd = pageOf(end) != last;
+  if (static_cast<int64_t>(pages.size()) <= last)
+    pages.resize(static_cast<size_t>(last) + 1);
+  for (int64_t i = first; i <= last; ++i)
+    work(pages[static_cast<size_t>(i)], i == first && !fromStart ? begin : least,
+         i == last && !toEnd ? end : greatest);
+}
+
+// Makes `at` a boundary; returns the first segment that begins there.
+size_t HazardTracker::split(Page &page, int64_t at) {
+  if (at == greatest)
+    return page.size();
+  const auto next =
+      std::lower_bound(page.begin(), page.end(), at, [](const Segment &segment, int64_t address) {
+        return segment.begin < address;
+      });
+  const auto index = static_cast<size_t>(next - page.begin());
+  if (next != page.end() && next->begin == at)
+    return index;
+  Segment tail = *(next - 1);
+  tail.begin = at;
+  page.insert(next, tail);
+  return index;
+}
+
+void HazardTracker::write(Page &page, int64_t begin, int64_t end, int lane, int32_t sequence) {
+  const size_t first = split(page, begin), last = split(page, end);
+  // Later conflicts with what this write replaces follow from the edge to this write.
+  page[first] = {page[first].begin, sequence, lane, {}};
+  page.erase(page.begin() + static_cast<std::ptrdiff_t>(first) + 1,
+             page.begin() + static_cast<std::ptrdiff_t>(last));
+}
+
+void HazardTracker::read(Page &page, int64_t begin, int64_t end, int lane, int32_t sequence) {
+  const size_t first = split(page, begin), last = split(page, end);
+  // Joins neighbors that were touched by the same: reads that slide over a tile would leave ever
+  // smaller segments.
+  size_t kept = first;
+  for (size_t i = first; i < last; ++i) {
+    page[i].readers[static_cast<size_t>(lane)] = sequence;
+    if (i == first || page[i].isTouchedAs(page[kept]))
       continue;
-    Marks &marks = spaces_[static_cast<int>(access.space)];
-    for (auto at = split(marks, access.range.begin);
-         at != marks.end() && at->first < access.range.end; ++at) {
-      join(at->second.writers);
-      if (access.write)
-        join(at->second.readers);
-    }
+    if (++kept != i)
+      page[kept] = page[i];
   }
-  for (const MemoryAccess &access : accesses) {
-    if (access.range.empty())
-      continue;
-    Marks &marks = spaces_[static_cast<int>(access.space)];
-    auto at = split(marks, access.range.begin);
-    auto last = split(marks, access.range.end);
-    if (access.write) {
-      // Later conflicts with what this write replaces follow from the edge to this write.
-      marks.erase(at, last);
-      Mark mark{access.range.end, LaneClock(lanes_, 0), LaneClock(lanes_, 0)};
-      mark.writers[lane] = sequence;
-      marks.emplace(access.range.begin, std::move(mark));
-      continue;
-    }
-    int64_t covered = access.range.begin;
-    auto addReader = [&](int64_t begin, int64_t end) {
-      Mark mark{end, LaneClock(lanes_, 0), LaneClock(lanes_, 0)};
-      mark.readers[lane] = sequence;
-      marks.emplace(begin, std::move(mark));
-    };
-    for (; at != last; ++at) {
-      if (covered < at->first)
-        addReader(covered, at->first);
-      at->second.readers[lane] = sequence;
-      covered = at->second.end;
-    }
-    if (covered < access.range.end)
-      addReader(covered, access.range.end);
-    merge(marks, access.range.begin, access.range.end);
-  }
-  return needed;
+  page.erase(page.begin() + static_cast<std::ptrdiff_t>(kept) + 1,
+             page.begin() + static_cast<std::ptrdiff_t>(last));
+}
+
+LaneClock HazardTracker::visit(int lane, int32_t sequence, const MemoryAccesses &accesses) {
+  std::array<int32_t, maximumLanes> needed{};
+  for (const MemoryAccess &access : accesses)
+    forEachPage(access, [&](const Page &page, int64_t begin, int64_t end) {
+      auto segment = std::upper_bound(
+          page.begin(), page.end(), begin,
+          [](int64_t address, const Segment &each) { return address < each.begin; });
+      if (segment != page.begin())
+        --segment;
+      for (; segment != page.end() && segment->begin < end; ++segment) {
+        int32_t &writer = needed[static_cast<size_t>(segment->writer)];
+        writer = std::max(writer, segment->written);
+        if (access.write)
+          for (size_t i = 0; i < maximumLanes; ++i)
+            needed[i] = std::max(needed[i], segment->readers[i]);
+      }
+    });
+  for (const MemoryAccess &access : accesses)
+    forEachPage(access, [&](Page &page, int64_t begin, int64_t end) {
+      if (page.empty())
+        page.push_back({least, 0, 0, {}});
+      (access.write ? write : read)(page, begin, end, lane, sequence);
+    });
+  LaneClock result;
+  result.assign(needed.begin(), needed.begin() + static_cast<std::ptrdiff_t>(lanes_));
+  return result;
 }
 
 void HazardTracker::clear() {
-  for (Marks &marks : spaces_)
-    marks.clear();
+  for (std::vector<Page> &pages : spaces_)
+    for (Page &page : pages)
+      page.clear();
 }
 
-std::vector<MemoryAccess> memoryAccesses(const isa::Isa &isa, const isa::Word &word,
-                                         const int64_t *registers, const int64_t *addresses) {
-  const isa::Instruction &instruction = isa.instructions()[word.instruction];
-  std::vector<isa::Range> ranges = isa::operandRanges(instruction, isa, word, registers, addresses);
-  std::vector<MemoryAccess> accesses;
-  for (const isa::Operand &operand : instruction.operands) {
-    if (operand.kind != isa::Operand::Kind::Memory)
-      continue;
-    accesses.push_back({operand.space, ranges[operand.index], operand.access != isa::Access::Read});
-  }
+MemoryAccesses memoryAccesses(const isa::Isa &isa, const isa::Word &word, const int64_t *registers,
+                              const int64_t *addresses) {
+  const isa::Instruction &instruction = isa.instructions()[static_cast<size_t>(word.instruction)];
+  std::array<isa::Range, isa::maximumOperands> ranges;
+  isa::operandRanges(instruction, isa, word, registers, addresses, ranges.data());
+  MemoryAccesses accesses;
+  for (const isa::Operand &operand : instruction.operands)
+    if (operand.kind == isa::Operand::Kind::Memory)
+      accesses.push_back({operand.space, ranges[static_cast<size_t>(operand.index)],
+                          operand.access != isa::Access::Read});
   return accesses;
 }
 

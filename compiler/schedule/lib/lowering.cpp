@@ -37,18 +37,18 @@ LoweringContext::LoweringContext(const isa::Isa &isa, ConstantPool &constants,
                                  Buffering buffering)
     : isa(isa), constants(constants), addresses(addresses), rows(isa.param("rows")),
       cols(isa.param("cols")), lanes(isa.param("lanes")), channels(isa.param("channels")),
-      machine(ConvMachine::of(isa)), buffering(buffering) {}
+      machine(ConvMachine::of(isa)), buffering(buffering), plans(cycle::makePlans(isa)) {}
 
-const TaskForm &LoweringContext::form(const std::string &name) {
+const TaskForm &LoweringContext::form(llvm::StringRef name) {
   auto known = forms_.find(name);
   if (known == forms_.end())
-    known = forms_.emplace(name, TaskForm(isa, name)).first;
+    known = forms_.try_emplace(name, isa, name.str()).first;
   return known->second;
 }
 
-int64_t LoweringContext::limit(const std::string &instruction, const char *operand) {
-  const isa::Instruction &form = this->form(instruction).instruction();
-  return (int64_t(1) << form.operands[operandNamed(form, operand)].width) - 1;
+int64_t LoweringContext::limit(llvm::StringRef instruction, Name operand) {
+  const TaskForm &form = this->form(instruction);
+  return (int64_t(1) << form.instruction().operands[form.operand(operand)].width) - 1;
 }
 
 int64_t LoweringContext::address(mlir::Value value) const {
@@ -109,7 +109,7 @@ std::string constantBytes(mlir::Value value) {
   auto op = value.getDefiningOp<mlir::tosa::ConstOp>();
   auto attr = op ? llvm::dyn_cast<mlir::DenseIntElementsAttr>(op.getValues()) : nullptr;
   if (attr && !attr.getElementType().isInteger(1)) {
-    const std::string raw(attr.getRawData().data(), attr.getRawData().size());
+    std::string raw(attr.getRawData().data(), attr.getRawData().size());
     if (!attr.isSplat())
       return raw;
     std::string result;

@@ -7,6 +7,9 @@
 #include "tilewright/compiler/kernel_dialect.h"
 #include "tilewright/compiler/task.h"
 #include "tilewright/isa/isa.h"
+#include "tilewright/simulator/plan.h"
+
+#include "llvm/ADT/StringMap.h"
 
 #include <map>
 #include <string>
@@ -25,6 +28,7 @@ public:
   int64_t base() const { return base_; }
   int64_t end() const { return base_ + static_cast<int64_t>(bytes_.size()); }
   const std::string &bytes() const { return bytes_; }
+  std::string take() { return std::move(bytes_); } // at the end
 
 private:
   struct Block {
@@ -43,6 +47,7 @@ struct LoweringContext {
   int64_t rows, cols, lanes, channels;
   const ConvMachine machine;
   const Buffering buffering;
+  const std::vector<cycle::InstructionPlan> plans; // by instruction, for estimates
   struct Chosen {
     ConvPlan plan;
     std::vector<int64_t> layout; // Steps::layout
@@ -51,13 +56,13 @@ struct LoweringContext {
   };
   std::map<std::string, Chosen> chosen; // plans of convolutions, by what decides them
 
-  const TaskForm &form(const std::string &name);
+  const TaskForm &form(llvm::StringRef name);
   // Largest immediate that an operand of an instruction holds.
-  int64_t limit(const std::string &instruction, const char *operand);
+  int64_t limit(llvm::StringRef instruction, Name operand);
   int64_t address(mlir::Value value) const; // constants are added to the pool by the caller first
 
 private:
-  std::map<std::string, TaskForm> forms_;
+  llvm::StringMap<TaskForm> forms_;
 
 public:
   LoweringContext(const isa::Isa &isa, ConstantPool &constants,
@@ -132,9 +137,9 @@ public:
                int64_t hi);
   // Any element-wise instruction without per-channel registers. `registers` beyond strides and
   // extents.
-  using Registers = std::vector<std::pair<const char *, int64_t>>;
-  void map(std::vector<Task> &out, const std::string &instruction, const Extent &extent,
-           const Tile &d, const Tile &a, const Tile *b, const Registers &registers);
+  using Registers = llvm::SmallVector<std::pair<Name, int64_t>, 4>;
+  void map(std::vector<Task> &out, llvm::StringRef instruction, const Extent &extent, const Tile &d,
+           const Tile &a, const Tile *b, const Registers &registers);
   void loadTable(std::vector<Task> &out, int buffer, bool wide);
   // Makes the block that covers `channel` current in the channel registers, unless it is.
   void selectBlock(std::vector<Task> &out, const ChannelBlocks &blocks, int64_t channel);
@@ -142,7 +147,7 @@ public:
   void forget() { channelState_ = {-1, -1}, tableState_ = -1; }
 
 private:
-  void emit(std::vector<Task> &out, const std::string &instruction, Extent extent, Tile d, Tile a,
+  void emit(std::vector<Task> &out, llvm::StringRef instruction, Extent extent, Tile d, Tile a,
             const Tile *b, const Registers &registers, int64_t innerLimit, bool mayFlatten);
 
   LoweringContext &context_;

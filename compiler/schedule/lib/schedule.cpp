@@ -277,9 +277,9 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   result.stream = emitter.finish();
   result.scratchpad = emitter.plan(isa::Space::Spad);
   result.accumulators = emitter.plan(isa::Space::Acc);
+  result.dramBytes = static_cast<uint64_t>(constants.end());
   if (!constants.bytes().empty())
-    result.data.push_back({static_cast<uint64_t>(constants.base()), constants.bytes()});
-  result.dramBytes = static_cast<uint64_t>(constants.base()) + constants.bytes().size();
+    result.data.push_back({static_cast<uint64_t>(constants.base()), constants.take()});
   for (mlir::BlockArgument argument : function.getArguments())
     result.inputs.push_back(describeTensor(
         argument, function.getArgAttrDict(argument.getArgNumber()),

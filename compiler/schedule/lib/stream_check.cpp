@@ -36,7 +36,7 @@ std::string StreamChecker::visit(const isa::Word &word) {
   if (instruction.control != isa::Control::None)
     return "control flow cannot be checked";
   auto lane = static_cast<size_t>(laneOf(isa_, instruction));
-  int64_t sequence = ++sequence_[lane];
+  const int32_t sequence = ++sequence_[lane];
   for (size_t semaphore = 0; semaphore < signals_.size(); ++semaphore) {
     if ((word.wait >> semaphore & 1) == 0)
       continue;

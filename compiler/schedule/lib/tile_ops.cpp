@@ -67,7 +67,7 @@ void TileOps::rescale(std::vector<Task> &out, const ChannelBlocks &blocks, int64
   }
 }
 
-void TileOps::map(std::vector<Task> &out, const std::string &instruction, const Extent &extent,
+void TileOps::map(std::vector<Task> &out, llvm::StringRef instruction, const Extent &extent,
                   const Tile &d, const Tile &a, const Tile *b, const Registers &registers) {
   // Whole beats, where the operand holds one.
   int64_t limit = context_.limit(instruction, "nc");
@@ -99,7 +99,7 @@ static void flatten(Extent &extent, std::vector<Tile *> tiles) {
   }
 }
 
-void TileOps::emit(std::vector<Task> &out, const std::string &instruction, Extent extent, Tile d,
+void TileOps::emit(std::vector<Task> &out, llvm::StringRef instruction, Extent extent, Tile d,
                    Tile a, const Tile *b, const Registers &registers, int64_t innerLimit,
                    bool mayFlatten) {
   if (extent.elements() == 0)

@@ -13,9 +13,8 @@ std::optional<Trial> tryOut(LoweringContext &context, const std::function<void(S
     lower(steps);
     Emitter emitter(context.isa, context.buffering);
     emitter.append(std::move(steps), "");
-    const int64_t cycles =
-        estimate(emitter.finish(), context.isa, static_cast<uint64_t>(context.constants.end()))
-            .cycles;
+    const int64_t cycles = estimateCycles(emitter.finish(), context.isa, context.plans,
+                                          static_cast<uint64_t>(context.constants.end()));
     trial = {cycles, emitter.layout()};
   } catch (const UserError &) { // it does not fit
   }

@@ -51,6 +51,7 @@ TEST(Hazards, SpacesAreApart) {
 // Byte for byte, with each lane's latest reader and the latest writer of every byte.
 TEST(Hazards, AgreesWithATrackerOfBytes) {
   constexpr int lanes = 3, bytes = 40;
+  constexpr int64_t base = 3 * 8192 - 20; // a page of the tracker ends among the bytes
   struct Byte {
     LaneClock writers = LaneClock(lanes, 0), readers = LaneClock(lanes, 0);
   };
@@ -58,21 +59,21 @@ TEST(Hazards, AgreesWithATrackerOfBytes) {
     std::mt19937 random(seed);
     HazardTracker tracker(lanes);
     std::vector<Byte> memory(bytes);
-    for (int64_t sequence = 1; sequence < 60; ++sequence) {
+    for (int32_t sequence = 1; sequence < 60; ++sequence) {
       const int lane = static_cast<int>(random() % lanes);
-      std::vector<MemoryAccess> accesses;
+      MemoryAccesses accesses;
       LaneClock expected(lanes, 0);
       for (unsigned i = 0; i < 1 + random() % 2; ++i) {
         const int64_t begin = random() % bytes, end = begin + 1 + random() % (bytes - begin);
-        accesses.push_back(access(begin, end, random() % 3 == 0));
+        accesses.push_back(access(base + begin, base + end, random() % 3 == 0));
       }
       for (const MemoryAccess &each : accesses)
-        for (int64_t at = each.range.begin; at < each.range.end; ++at)
+        for (int64_t at = each.range.begin - base; at < each.range.end - base; ++at)
           for (int i = 0; i < lanes; ++i)
             expected[i] = std::max(
                 {expected[i], memory[at].writers[i], each.write ? memory[at].readers[i] : 0});
       for (const MemoryAccess &each : accesses)
-        for (int64_t at = each.range.begin; at < each.range.end; ++at) {
+        for (int64_t at = each.range.begin - base; at < each.range.end - base; ++at) {
           if (each.write)
             memory[at] = {};
           (each.write ? memory[at].writers : memory[at].readers)[lane] = sequence;
@@ -80,6 +81,17 @@ TEST(Hazards, AgreesWithATrackerOfBytes) {
       ASSERT_EQ(tracker.visit(lane, sequence, accesses), expected) << seed << " " << sequence;
     }
   }
+}
+
+// Programs that were not made here may reach beyond their memories.
+TEST(Hazards, AnyRangeIsTracked) {
+  constexpr int64_t far = int64_t(1) << 60;
+  HazardTracker tracker(3);
+  tracker.visit(1, 1, {access(-far, -far + 1, true)});
+  tracker.visit(1, 2, {access(far, far + 1, true)});
+  EXPECT_EQ(tracker.visit(2, 1, {access(-far + 1, far, false)}), (LaneClock{0, 0, 0}));
+  EXPECT_EQ(tracker.visit(2, 2, {access(-far, 0, false)}), (LaneClock{0, 1, 0}));
+  EXPECT_EQ(tracker.visit(2, 3, {access(0, far + 1, false)}), (LaneClock{0, 2, 0}));
 }
 
 TEST(Hazards, AFenceForgetsEverything) {

@@ -20,12 +20,6 @@ const isa::Unit &unitOf(const isa::Isa &isa, isa::UnitTemplate kind) {
 
 } // namespace
 
-void Core::check(const isa::Isa &isa) {
-  for (const isa::Instruction &instruction : isa.instructions())
-    if (instruction.operands.size() > static_cast<size_t>(maxOperands))
-      throw std::logic_error("an instruction of more operands than an ISA can have");
-}
-
 Core::Core(const isa::Isa &isa, const std::vector<InstructionPlan> &plans, const Program &program,
            Values &values, Bus &bus, const CoreOptions &options)
     : isa_(isa), options_(options), shared_(isa, program, values, bus, options.sink),
@@ -148,13 +142,8 @@ RunRecord Core::record() {
                           [static_cast<size_t>(units[winner]->unit().index)] =
           shared_.ports.conflicts()[static_cast<size_t>(loser)][static_cast<size_t>(winner)];
   record.stopped = stopped_;
-  if (options_.trace) {
-    // Handed over piece by piece: a long trace is not held twice.
-    std::deque<InstructionRecord> &entries = sequencer_.records();
-    record.trace.reserve(entries.size());
-    for (; !entries.empty(); entries.pop_front())
-      record.trace.push_back(entries.front());
-  }
+  if (options_.trace)
+    record.trace = sequencer_.takeTrace();
   return record;
 }
 

@@ -20,10 +20,6 @@ struct CoreOptions {
 
 class Core {
 public:
-  // Throws UserError for a machine that this microarchitecture does not make: names the parameter
-  // or the unit.
-  static void check(const isa::Isa &isa);
-
   Core(const isa::Isa &isa, const std::vector<InstructionPlan> &plans, const Program &program,
        Values &values, Bus &bus, const CoreOptions &options);
   Core(const Core &) = delete;

@@ -39,7 +39,7 @@ bool Load::startHead(int64_t t) {
   const Issued issued = begin(t);
   Flight flight;
   flight.record = issued.record;
-  flight.signal = issued.word->signal;
+  flight.signal = issued.word.signal;
   flight.start = t;
   Runs runs(*issued.plan, shared_.isa, context(issued), issued.addresses.data());
   flight.banks = banksOf(runs, shared_);

@@ -25,7 +25,7 @@ bool Matrix::headStarts(size_t inFlight, bool loaderFree, bool streamerFree) con
   if (!head.plan->isContraction)
     return loaderFree;
   const bool swaps =
-      head.plan->swap >= 0 && head.word->values[static_cast<size_t>(head.plan->swap)] != 0;
+      head.plan->swap >= 0 && head.word.values[static_cast<size_t>(head.plan->swap)] != 0;
   return streamerFree && inFlight < flights_.size() && (!swaps || loaderFree);
 }
 
@@ -78,7 +78,7 @@ void Matrix::step(int64_t t) {
 Activity Matrix::waiting(int64_t t) const {
   if (!queue_.empty()) {
     const Issued &head = queue_.head();
-    const bool semaphore = !canTake() || (head.isSet() && !canGive(head.word->signal));
+    const bool semaphore = !canTake() || (head.isSet() && !canGive(head.word.signal));
     return Activity::stalled(semaphore ? Stall::Semaphore : Stall::Dependence, head.record);
   }
   if (flightCount_ == 0)
@@ -111,12 +111,12 @@ bool Matrix::startStreamer(const Issued &issued, int64_t t) {
       walk(step.reads[0], shared_.isa.memory(isa::Space::Spad), scalars, issued.addresses.data());
   const Walk d =
       walk(step.write, shared_.isa.memory(isa::Space::Acc), scalars, issued.addresses.data());
-  const int64_t k = issued.word->values[static_cast<size_t>(issued.plan->rows)];
-  const int64_t n = issued.word->values[static_cast<size_t>(issued.plan->columns)];
+  const int64_t k = issued.word.values[static_cast<size_t>(issued.plan->rows)];
+  const int64_t n = issued.word.values[static_cast<size_t>(issued.plan->columns)];
 
   Streamer &s = streamer_;
   s.record = issued.record;
-  s.signal = issued.word->signal;
+  s.signal = issued.word.signal;
   s.dimensions = step.spatial - 1; // the last spatial iterator is the columns
   s.rowsLeft = n > 0 ? 1 : 0;
   int64_t aLow = a.address, aHigh = a.address, dLow = d.address, dHigh = d.address;
@@ -137,11 +137,11 @@ bool Matrix::startStreamer(const Issued &issued, int64_t t) {
   s.accumulatorBytes = n * step.write.elementBytes;
   const int accumulate = issued.plan->instruction->operandIndex("accumulate");
   s.accumulate = step.reads.size() > 1 &&
-                 (accumulate < 0 || issued.word->values[static_cast<size_t>(accumulate)] != 0);
+                 (accumulate < 0 || issued.word.values[static_cast<size_t>(accumulate)] != 0);
   s.active = s.rowsLeft > 0;
 
   Flight &entry = flight(flightCount_++);
-  entry = {issued.record, issued.word->signal, s.active ? forever : t + 1, 0};
+  entry = {issued.record, issued.word.signal, s.active ? forever : t + 1, 0};
   if (s.active) {
     s.activationBanks =
         s.activationBytes > 0 ? shared_.spad.mask(aLow, aHigh - aLow + s.activationBytes) : 0;
@@ -154,12 +154,12 @@ void Matrix::startLoader(const Issued &issued) {
   const StepPlan &step = issued.plan->steps[0];
   const Walk w = walk(step.reads[0], shared_.isa.memory(isa::Space::Spad), context(issued),
                       issued.addresses.data());
-  const int64_t k = issued.word->values[static_cast<size_t>(issued.plan->rows)];
-  const int64_t n = issued.word->values[static_cast<size_t>(issued.plan->columns)];
+  const int64_t k = issued.word.values[static_cast<size_t>(issued.plan->rows)];
+  const int64_t n = issued.word.values[static_cast<size_t>(issued.plan->columns)];
   loader_ = {};
   loader_.active = true;
   loader_.record = issued.record;
-  loader_.signal = issued.word->signal;
+  loader_.signal = issued.word.signal;
   loader_.bytes = k > 0 ? n * step.reads[0].elementBytes : 0;
   loader_.rowsLeft = std::max<int64_t>(k, 1);
   loader_.address = w.address;

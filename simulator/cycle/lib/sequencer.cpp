@@ -6,6 +6,10 @@
 
 namespace tilewright::cycle {
 
+// Without a trace a record lives until its instruction ends: no more are alive than queues and
+// units hold.
+static constexpr uint64_t liveRecords = 4096;
+
 Sequencer::Sequencer(Shared &shared, const std::vector<InstructionPlan> &plans,
                      std::vector<Queue *> queues, std::function<bool()> unitsIdle, bool trace)
     : shared_(shared), plans_(plans), queues_(std::move(queues)), unitsIdle_(std::move(unitsIdle)),
@@ -14,10 +18,10 @@ Sequencer::Sequencer(Shared &shared, const std::vector<InstructionPlan> &plans,
       instructionBytes_(shared.isa.instructionBytes()),
       ahead_(shared.isa.timing().at("sequencer.ahead")),
       outstanding_(static_cast<size_t>(shared.isa.timing().at("sequencer.outstanding"))),
-      base_(static_cast<size_t>(shared.isa.param("base_registers"))) {
+      decoded_(shared.isa), base_(static_cast<size_t>(shared.isa.param("base_registers"))) {
   lines_.resize(static_cast<size_t>(shared.isa.timing().at("sequencer.buffer") * instructionBytes_ /
                                     lineBytes_));
-  decoded_.resize(flow_.instructions());
+  records_.reserve(trace ? std::min<uint64_t>(flow_.instructions(), 1 << 23) : liveRecords);
 }
 
 void Sequencer::step(int64_t t) {
@@ -79,43 +83,38 @@ void Sequencer::fetch(int64_t t) {
   toFetch_ = lineToFetch();
 }
 
-const Sequencer::Decoded &Sequencer::decode() {
-  Decoded &decoded = decoded_[flow_.pc()];
-  if (!decoded.word) {
-    decoded.word = std::make_unique<isa::Word>();
-    std::string reason;
-    if (!shared_.isa.decode(flow_.bits(), *decoded.word, reason))
-      decoded.reason = "illegal instruction: " + reason;
+InstructionRecord *Sequencer::current() {
+  if (current_ != nullptr)
+    return current_;
+  if (records_.size() < records_.capacity()) {
+    current_ = &records_.emplace_back();
+  } else if (!trace_) {
+    current_ = &records_[oldest_];
+    oldest_ = (oldest_ + 1) % records_.size();
+    *current_ = {};
+  } else {
+    checkTraceLength(shared_.program, flow_.pc(), records_.size() + more_.size());
+    current_ = &more_.emplace_back();
   }
-  return decoded;
+  current_->pc = flow_.pc();
+  return current_;
 }
 
-InstructionRecord *Sequencer::current() {
-  if (current_ == nullptr) {
-    // Without a trace a record lives until its instruction ends: no more are alive than queues and
-    // units hold.
-    if (!trace_ && records_.size() >= 4096) {
-      records_.push_back(records_.front());
-      records_.pop_front();
-      records_.back() = {};
-    } else {
-      checkTraceLength(shared_.program, flow_.pc(), records_.size());
-      records_.emplace_back();
-    }
-    current_ = &records_.back();
-    current_->pc = flow_.pc();
-  }
-  return current_;
+std::vector<InstructionRecord> Sequencer::takeTrace() {
+  records_.reserve(records_.size() + more_.size());
+  for (; !more_.empty(); more_.pop_front()) // piece by piece: a long trace is not held twice
+    records_.push_back(more_.front());
+  return std::move(records_);
 }
 
 Activity Sequencer::execute(int64_t t) {
   const Line &line = slot(firstWanted_);
   if (line.number != firstWanted_ || line.last >= t)
     return Activity::stalled(Stall::Fetch, current());
-  const Decoded &decoded = decode();
+  const DecodeCache::Entry &decoded = decoded_.at(flow_);
   if (!decoded.reason.empty())
     fault(shared_.program, flow_.pc(), decoded.reason);
-  const isa::Word &word = *decoded.word;
+  const isa::Word &word = decoded.word;
   const InstructionPlan &plan = plans_[static_cast<size_t>(word.instruction)];
   if (plan.instruction->control == isa::Control::None) {
     if (queues_[static_cast<size_t>(plan.unit->index)]->full())
@@ -130,7 +129,7 @@ Activity Sequencer::execute(int64_t t) {
 }
 
 void Sequencer::dispatch(const isa::Word &word, const InstructionPlan &plan, int64_t t) {
-  staged_.word = &word;
+  staged_.word = word;
   staged_.plan = &plan;
   staged_.record = current();
   for (size_t i = 0; i < plan.instruction->operands.size(); ++i)
@@ -197,10 +196,10 @@ int64_t Sequencer::quiet(int64_t t) {
     quietActivity_ = Activity::stalled(Stall::Fetch, current());
     return line.number == firstWanted_ ? std::min(n, line.last - t) : n;
   }
-  const Decoded &decoded = decode();
+  const DecodeCache::Entry &decoded = decoded_.at(flow_);
   if (!decoded.reason.empty())
     return 0;
-  const isa::Word &word = *decoded.word;
+  const isa::Word &word = decoded.word;
   const InstructionPlan &plan = plans_[static_cast<size_t>(word.instruction)];
   if (plan.instruction->control == isa::Control::None) {
     if (!queues_[static_cast<size_t>(plan.unit->index)]->full())
@@ -220,16 +219,25 @@ int64_t Sequencer::quiet(int64_t t) {
   return n;
 }
 
-Unit::Blocked Sequencer::blocked() const {
+isa::Word Sequencer::word(uint64_t pc) const {
+  isa::Word word;
+  std::string reason;
+  const auto *code = reinterpret_cast<const uint8_t *>(shared_.program.code.data());
+  shared_.isa.decode(code + pc * static_cast<uint64_t>(instructionBytes_), word, reason);
+  return word;
+}
+
+Unit::Blocked Sequencer::blocked() {
   Unit::Blocked result;
   if (current_ == nullptr)
     return result;
   result.record = current_;
-  const Decoded &decoded = decoded_[flow_.pc()];
-  if (decoded.word && plans_[static_cast<size_t>(decoded.word->instruction)].instruction->control !=
-                          isa::Control::None) {
-    result.wait = decoded.word->wait;
-    result.signal = decoded.word->signal;
+  const DecodeCache::Entry &decoded = decoded_.at(flow_);
+  if (decoded.reason.empty() &&
+      plans_[static_cast<size_t>(decoded.word.instruction)].instruction->control !=
+          isa::Control::None) {
+    result.wait = decoded.word.wait;
+    result.signal = decoded.word.signal;
   }
   return result;
 }

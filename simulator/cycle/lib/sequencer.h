@@ -4,11 +4,11 @@
 
 #include "unit.h"
 
-#include "tilewright/simulator/control_flow.h"
+#include "tilewright/simulator/decode_cache.h"
 
 #include <deque>
 #include <functional>
-#include <memory>
+#include <vector>
 
 namespace tilewright::cycle {
 
@@ -26,21 +26,15 @@ public:
   const UnitRecord &record() const { return account_.record(); }
   uint64_t instructions() const { return instructions_; }
   uint64_t fetchBytes() const { return fetchBytes_; }
-  std::deque<InstructionRecord> &records() { return records_; }
-  Unit::Blocked blocked() const;
+  std::vector<InstructionRecord> takeTrace(); // once, at the end
+  Unit::Blocked blocked();
   uint64_t pc() const { return flow_.pc(); }
-  const isa::Word &word(uint64_t pc) {
-    return *decoded_[pc].word;
-  } // of an instruction that was reached
+  isa::Word word(uint64_t pc) const; // of an instruction that was reached
 
 private:
   struct Line {
     int64_t number = -1; // line of DRAM; -1: empty
     int64_t last = -1;   // cycle of its last beat
-  };
-  struct Decoded {
-    std::unique_ptr<isa::Word> word; // null: not decoded yet
-    std::string reason;              // why it is no instruction
   };
 
   void fetch(int64_t t);
@@ -50,7 +44,6 @@ private:
   Line &slot(int64_t line) { return lines_[static_cast<size_t>(line) % lines_.size()]; }
   const Line &slot(int64_t line) const { return lines_[static_cast<size_t>(line) % lines_.size()]; }
   void forgetArrived(int64_t t);
-  const Decoded &decode(); // at pc
   int64_t lastWanted() const;
   Activity execute(int64_t t);
   void dispatch(const isa::Word &word, const InstructionPlan &plan, int64_t t);
@@ -70,7 +63,7 @@ private:
   std::deque<int64_t> arriving_; // cycles of the last beats on the way
   int64_t firstWanted_ = -1, lastWanted_ = -1;
   int64_t toFetch_ = -1;
-  std::vector<Decoded> decoded_;
+  DecodeCache decoded_;
   std::vector<int64_t> base_;
 
   bool halted_ = false;
@@ -78,7 +71,11 @@ private:
   Issued staged_;
   int stagedUnit_ = 0;
   InstructionRecord *current_ = nullptr;
-  std::deque<InstructionRecord> records_;
+  // Records stay where they are while their instructions run: those of a program without loops in
+  // the trace itself, the others behind it.
+  std::vector<InstructionRecord> records_;
+  std::deque<InstructionRecord> more_;
+  size_t oldest_ = 0; // without a trace: the record that is used again next
   uint64_t instructions_ = 0, fetchBytes_ = 0;
   Account account_;
   Activity quietActivity_;

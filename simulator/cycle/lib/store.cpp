@@ -68,7 +68,7 @@ void Store::startHead(int64_t t) {
   shared_.dramWriteBytes += bytes;
   Flight flight;
   flight.record = issued.record;
-  flight.signal = issued.word->signal;
+  flight.signal = issued.word.signal;
   flight.gathered = runs_.done();
   flight.ready = t + 1;
   flights_.push_back(flight);

@@ -41,7 +41,7 @@ int64_t Unit::toLastBeat(uint64_t address, int64_t beats) const {
 
 Issued Unit::begin(int64_t t) {
   const Issued issued = queue_.head();
-  shared_.semaphores.take(issued.word->wait);
+  shared_.semaphores.take(issued.word.wait);
   queue_.pop();
   issued.record->start = t;
   const std::string reason = shared_.values.trapReason(issued);
@@ -53,7 +53,7 @@ Issued Unit::begin(int64_t t) {
 void Unit::set(int64_t t) {
   const Issued issued = begin(t);
   shared_.values.execute(issued);
-  end(issued.record, issued.word->signal, t);
+  end(issued.record, issued.word.signal, t);
 }
 
 } // namespace tilewright::cycle

@@ -15,14 +15,12 @@
 
 namespace tilewright::cycle {
 
-constexpr int maxOperands = 16;
-
 // A dispatched instruction: what a queue entry holds.
 struct Issued {
-  const isa::Word *word = nullptr;
+  isa::Word word;
   const InstructionPlan *plan = nullptr;
   InstructionRecord *record = nullptr;
-  std::array<int64_t, maxOperands> addresses{}; // by operand, base register added
+  std::array<int64_t, isa::maximumOperands> addresses{}; // by operand, base register added
 
   bool isSet() const { return plan->steps.empty(); }
 };
@@ -114,15 +112,15 @@ public:
   Blocked blockedHead() const {
     if (queue_.empty())
       return {};
-    return {queue_.head().record, queue_.head().word->wait,
-            queue_.head().isSet() ? queue_.head().word->signal : 0};
+    return {queue_.head().record, queue_.head().word.wait,
+            queue_.head().isSet() ? queue_.head().word.signal : 0};
   }
 
 protected:
-  bool canTake() const { return shared_.semaphores.canTake(queue_.head().word->wait); }
+  bool canTake() const { return shared_.semaphores.canTake(queue_.head().word.wait); }
   bool canGive(uint32_t signal) const { return shared_.semaphores.canGive(signal); }
   // A set takes, executes and gives in one cycle.
-  bool canSet() const { return canTake() && canGive(queue_.head().word->signal); }
+  bool canSet() const { return canTake() && canGive(queue_.head().word.signal); }
 
   // Takes the head and its semaphores; traps, or executes its values.
   Issued begin(int64_t t);
@@ -145,7 +143,7 @@ protected:
                     uint64_t address, int64_t bytes);
   isa::ScalarContext context(const Issued &issued) const {
     isa::ScalarContext result;
-    result.immediates = issued.word->values.data();
+    result.immediates = issued.word.values.data();
     result.state = shared_.values.registers(unit_.index);
     return result;
   }

@@ -64,7 +64,7 @@ void Vector::step(int64_t t) {
 void Vector::start(int64_t t) {
   const Issued issued = begin(t);
   record_ = issued.record;
-  signal_ = issued.word->signal;
+  signal_ = issued.word.signal;
   latency_ = issued.plan->latency;
   steps_.clear();
   for (const StepPlan &plan : issued.plan->steps)

@@ -27,15 +27,15 @@ public:
     return registers_[static_cast<size_t>(unit)].data();
   }
   std::string trapReason(const Issued &issued) override {
-    return isa::trapReason(*issued.plan->instruction, isa_, *issued.word,
+    return isa::trapReason(*issued.plan->instruction, isa_, issued.word,
                            registers(issued.plan->unit->index), issued.addresses.data());
   }
   void execute(const Issued &issued) override {
     for (const auto &[number, value] : issued.plan->instruction->sets) {
-      const auto index = static_cast<size_t>(issued.word->values[static_cast<size_t>(number)]);
+      const auto index = static_cast<size_t>(issued.word.values[static_cast<size_t>(number)]);
       const isa::Type type = issued.plan->unit->registers[index].type;
       const uint64_t mask = (uint64_t(1) << type.bits) - 1;
-      uint64_t bits = static_cast<uint64_t>(issued.word->values[static_cast<size_t>(value)]) & mask;
+      uint64_t bits = static_cast<uint64_t>(issued.word.values[static_cast<size_t>(value)]) & mask;
       if (type.isSigned && (bits >> (type.bits - 1)) != 0)
         bits |= ~mask;
       registers_[static_cast<size_t>(issued.plan->unit->index)][index] = static_cast<int64_t>(bits);
@@ -105,7 +105,6 @@ Observer observer = nullptr;
 
 RunRecord runCore(const Program &program, const RunSetup &setup) {
   const std::vector<InstructionPlan> plans = makePlans(setup.isa);
-  Core::check(setup.isa);
   RegisterValues values(setup.isa);
   DirectBus bus(setup.dram);
   Core core(setup.isa, plans, program, values, bus, setup.options);

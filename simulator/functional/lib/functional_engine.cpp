@@ -3,6 +3,7 @@
 #include "race_checker.h"
 #include "semaphores.h"
 
+#include "tilewright/simulator/decode_cache.h"
 #include "tilewright/simulator/fault.h"
 #include "tilewright/simulator/used_instructions.h"
 #include "tilewright/simulator/written.h"
@@ -20,8 +21,8 @@ struct Pending {
   uint64_t pc = 0;
   size_t trace = 0; // its record
   isa::Word word;
-  std::vector<int64_t> addresses; // by operand, base added
-  RaceChecker::Clock sequencer{}; // what the sequencer knew
+  InlineVector<int64_t, isa::maximumOperands> addresses; // by operand, base added
+  RaceChecker::Clock sequencer{};                        // what the sequencer knew
 };
 
 // A unit's queue: a ring of entries that keep their storage.
@@ -48,40 +49,12 @@ struct UnitState {
   bool executed = false; // the head has run and waits to signal
 };
 
-// Decoded instructions by pc: loops decode their bodies once.
-class DecodeCache {
-public:
-  DecodeCache(const isa::Isa &isa, const Program &program)
-      : isa_(isa), program_(program), lines_(lines) {}
-
-  const isa::Word &at(const ControlFlow &flow) {
-    Line &line = lines_[flow.pc() % lines];
-    if (line.pc != flow.pc()) {
-      std::string reason;
-      if (!isa_.decode(flow.bits(), line.word, reason))
-        fault(program_, flow.pc(), "illegal instruction: " + reason);
-      line.pc = flow.pc();
-    }
-    return line.word;
-  }
-
-private:
-  static constexpr size_t lines = 4096;
-  struct Line {
-    uint64_t pc = ~uint64_t(0);
-    isa::Word word;
-  };
-  const isa::Isa &isa_;
-  const Program &program_;
-  std::vector<Line> lines_;
-};
-
 class Run {
 public:
   Run(const isa::Isa &isa, Kernels &kernels, const Program &program, DramImage &dram,
       const RunOptions &options)
       : isa_(isa), kernels_(kernels), program_(program), options_(options), state_(isa),
-        semaphores_(isa), flow_(isa, program), decoded_(isa, program) {
+        semaphores_(isa), flow_(isa, program), decoded_(isa) {
     state_.dram = dram.data();
     state_.dramBytes = dram.size();
     for (const auto &unit : isa.units())
@@ -89,6 +62,8 @@ public:
     record_.units.resize(isa.units().size());
     if (options.checkRaces)
       races_.emplace(isa);
+    if (options.trace) // without loops, that is all
+      record_.trace.reserve(flow_.instructions());
   }
 
   RunRecord inTurn() {
@@ -130,12 +105,20 @@ private:
     return isa_.instructions()[static_cast<size_t>(word.instruction)];
   }
 
+  // At the program counter.
+  const isa::Word &decode() {
+    const DecodeCache::Entry &entry = decoded_.at(flow_);
+    if (!entry.reason.empty())
+      fault(program_, flow_.pc(), entry.reason);
+    return entry.word;
+  }
+
   // One instruction of the sequencer; false when it must wait.
   bool sequence() {
     if (done_)
       return false;
     flow_.checkPc();
-    const isa::Word &word = decoded_.at(flow_);
+    const isa::Word &word = decode();
     const auto &what = instruction(word);
     if (what.control == isa::Control::None ? !dispatch(word, what) : !control(word, what))
       return false;
@@ -321,7 +304,7 @@ private:
   }
 
   std::string sequencerWaits() {
-    const isa::Word &word = decoded_.at(flow_);
+    const isa::Word &word = decode();
     const auto &what = instruction(word);
     if (what.control == isa::Control::None)
       return fmt::format("for room in the queue of {}",

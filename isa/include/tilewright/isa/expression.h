@@ -82,7 +82,19 @@ struct ScalarContext {
 // The value of an expression without memory and array reads, in its own type. The one evaluator of
 // scalars outside generated code: extents, strides, requires, control flow. (Elements are computed
 // by the generated kernels.)
-int64_t evaluate(const Expr &expr, const ScalarContext &context);
+int64_t evaluateTree(const Expr &expr, const ScalarContext &context);
+inline int64_t evaluate(const Expr &expr, const ScalarContext &context) {
+  switch (expr.kind) { // most are leaves
+  case ExprKind::Literal:
+    return static_cast<int64_t>(expr.value);
+  case ExprKind::Immediate:
+    return context.immediates ? context.immediates[expr.index] : 0;
+  case ExprKind::State:
+    return context.state ? context.state[expr.index] : 0;
+  default:
+    return evaluateTree(expr, context);
+  }
+}
 
 // An expression as text, with names from the instruction, as the manual prints it. `step` names the
 // iterators; it may be left out where there are none or the instruction has one step.

@@ -59,7 +59,6 @@ private:
   };
   int64_t neighbors(int64_t begin, int64_t end, Traffic traffic) const;
   int64_t releasedAt(int64_t begin, int64_t end) const;
-  int64_t largestFreeBeside(int64_t begin, int64_t end) const;
   void take(int64_t address, int64_t bytes, Traffic traffic);
   // What a buffer of so many bytes takes.
   int64_t occupied(int64_t bytes) const { return std::max(roundUp(bytes), alignment_); }

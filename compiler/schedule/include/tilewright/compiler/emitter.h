@@ -19,6 +19,8 @@
 #include "tilewright/compiler/task.h"
 #include "tilewright/isa/isa.h"
 
+#include "llvm/ADT/ArrayRef.h"
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -90,9 +92,9 @@ private:
   bool allocateFor(Group &group, const Task &task, std::vector<int> *allocated);
   void emitAll(Group &group, const std::vector<Task> &tasks);
   void emit(Group &group, const Task &task);
-  void setRegisters(int unit, const std::vector<std::pair<int, int64_t>> &wanted);
+  void setRegisters(int unit, llvm::ArrayRef<std::pair<int, int64_t>> wanted);
   bool crowded(int lane, int waiting, size_t from) const;
-  void push(isa::Word word, const std::vector<MemoryAccess> &accesses);
+  void push(isa::Word word, const MemoryAccesses &accesses);
   void fence();
   std::optional<int64_t> allocate(Group &group, int buffer);
   std::optional<int64_t> allocateIn(Arena &arena, const Group &group, int buffer) const;
@@ -104,6 +106,7 @@ private:
   Buffering buffering_;
   Arena spad_, acc_;
   HazardTracker hazards_;
+  int64_t semaphoreMax_;
   std::vector<UnitState> units_;
   std::vector<LaneState> lanes_;
   std::vector<std::vector<std::vector<Edge>>> edges_; // [signaling lane][waiting unit]

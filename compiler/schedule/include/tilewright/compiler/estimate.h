@@ -11,11 +11,16 @@
 
 #include "tilewright/compiler/emitter.h"
 #include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/plan.h"
 
 namespace tilewright {
 
 // A record as the cycle engine would give it, with dispatch, start and end of every instruction.
 RunRecord estimate(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
                    uint64_t codeAddress);
+
+// The cycles alone. `plans` are cycle::makePlans(isa)'s, made once for many programs.
+int64_t estimateCycles(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
+                       const std::vector<cycle::InstructionPlan> &plans, uint64_t codeAddress);
 
 } // namespace tilewright

@@ -5,9 +5,12 @@
 #include "tilewright/isa/isa.h"
 #include "tilewright/program/program.h"
 
+#include "llvm/ADT/SmallVector.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tilewright {
@@ -22,11 +25,11 @@ struct Buffer {
 
 // One instruction whose on-chip addresses are still buffer-relative.
 struct Task {
-  int instruction = 0;         // Isa::instructions() index
-  std::vector<int64_t> values; // by operand; for a memory operand on chip: the address within the
-                               // buffer, else the DRAM address
-  std::vector<int> buffers;    // by operand: index in Steps::buffers, or -1
-  std::vector<std::pair<int, int64_t>> registers; // register of the unit -> value it needs
+  int instruction = 0; // Isa::instructions() index
+  // By operand; for a memory operand on chip: the address within the buffer, else the DRAM address.
+  InlineVector<int64_t, isa::maximumOperands> values;
+  InlineVector<int, isa::maximumOperands> buffers; // by operand: index in Steps::buffers, or -1
+  llvm::SmallVector<std::pair<int, int64_t>, 8> registers; // of the unit -> value it needs
   int layer = -1; // of the model, where steps serve several; -1: Steps::layer
 };
 
@@ -57,23 +60,56 @@ struct Steps {
   }
 };
 
-// The operand of that name; throws UserError when the description does not have it.
-int operandNamed(const isa::Instruction &instruction, const char *name);
+// The name of an operand or a register, compared word by word: tasks are built by the hundred
+// thousand.
+class Name {
+public:
+  Name(const char *text) : Name(std::string_view(text)) {}
+  Name(std::string_view text) : length_(text.size()) {
+    if (length_ <= sizeof words_)
+      text.copy(reinterpret_cast<char *>(words_), length_);
+  }
+  // Longer ones are nobody's: lowerings ask for short names.
+  friend bool operator==(const Name &a, const Name &b) {
+    return a.words_[0] == b.words_[0] && a.words_[1] == b.words_[1] && a.length_ == b.length_ &&
+           a.length_ <= sizeof words_;
+  }
+  std::string str() const { return {reinterpret_cast<const char *>(words_), length_}; }
 
-// Builds tasks of one instruction, by the names of its operands and registers.
+private:
+  uint64_t words_[2] = {0, 0};
+  size_t length_;
+};
+
+// Builds tasks of one instruction, by the names of its operands and registers. Each throws
+// UserError where the description has none of that name.
 class TaskForm {
 public:
-  // Throws UserError when the ISA has no such instruction: `needs` is the user's operator that
-  // needs it.
+  // Throws UserError when the ISA has no such instruction.
   TaskForm(const isa::Isa &isa, const std::string &name);
 
   class Builder {
   public:
-    Builder(const TaskForm &form);
-    Builder &buffer(const char *operand, int buffer, int64_t address);
-    Builder &dram(const char *operand, int64_t address);
-    Builder &imm(const char *operand, int64_t value);
-    Builder &reg(const char *name, int64_t value);
+    Builder(const TaskForm &form) : form_(form) {
+      task_.instruction = form.instruction_->index;
+      task_.values.assign(form.operands_.size(), 0);
+      task_.buffers.assign(form.operands_.size(), -1);
+    }
+    Builder &buffer(Name operand, int buffer, int64_t address) {
+      const size_t index = form_.operand(operand);
+      task_.buffers[index] = buffer;
+      task_.values[index] = address;
+      return *this;
+    }
+    Builder &dram(Name operand, int64_t address) { return imm(operand, address); }
+    Builder &imm(Name operand, int64_t value) {
+      task_.values[form_.operand(operand)] = value;
+      return *this;
+    }
+    Builder &reg(Name name, int64_t value) {
+      task_.registers.emplace_back(form_.reg(name), value);
+      return *this;
+    }
     operator Task() { return std::move(task_); }
 
   private:
@@ -82,10 +118,26 @@ public:
   };
   Builder build() const { return Builder(*this); }
   const isa::Instruction &instruction() const { return *instruction_; }
+  size_t operand(Name name) const { // Operand::index
+    for (size_t i = 0; i < operands_.size(); ++i)
+      if (operands_[i] == name)
+        return i;
+    hasNoOperand(name);
+  }
+  int reg(Name name) const { // StateRegister::index
+    for (size_t i = 0; i < registers_.size(); ++i)
+      if (registers_[i] == name)
+        return static_cast<int>(i);
+    hasNoRegister(name);
+  }
 
 private:
+  [[noreturn]] void hasNoOperand(Name name) const;
+  [[noreturn]] void hasNoRegister(Name name) const;
+
   const isa::Instruction *instruction_;
   const isa::Unit *unit_;
+  std::vector<Name> operands_, registers_; // by index
 };
 
 } // namespace tilewright
