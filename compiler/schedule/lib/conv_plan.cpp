@@ -73,7 +73,7 @@ static std::vector<int64_t> divisions(int64_t whole, int64_t multiple) {
 // Time of a plan if every unit runs at its own pace, and on-chip bytes. 1. Count loads of input and
 // weights by loop order. 2. The array takes folds x pixels, the vector unit a pass per result
 // element, DRAM its bytes. 3. What is not double-buffered adds up instead of overlapping.
-static void cost(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
+void assess(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
   int64_t tilesY = ceilDiv(p.outputHeight, plan.stepHeight),
           tilesX = ceilDiv(p.outputWidth, plan.stepWidth);
   int64_t pixelTiles = p.batch * tilesY * tilesX;
@@ -256,7 +256,7 @@ std::vector<ConvPlan> planConvolution(const ConvProblem &p, const ConvMachine &m
               plan.merge = merge[static_cast<size_t>(mode / 8)];
               for (int64_t parts : partsOf(p, m, plan)) {
                 plan.weightParts = parts;
-                cost(p, m, plan);
+                assess(p, m, plan);
                 *smallest = std::min(*smallest, plan.spadBytes);
                 if (isSafe(plan, m) && (!safest || plan.estimatedCycles < safest->estimatedCycles))
                   safest = plan;

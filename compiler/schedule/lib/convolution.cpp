@@ -9,10 +9,11 @@
 //    first.
 // 4. The group's element-wise operations run on the tile; the result tile is stored when all its
 // channels are there.
+#include "alone.h"
 #include "conv_stage.h"
 #include "trial.h"
 
-#include "tilewright/compiler/conv_plan.h"
+#include "tilewright/compiler/conv_space.h"
 #include "tilewright/compiler/frontend.h"
 #include "tilewright/support/error.h"
 
@@ -291,9 +292,54 @@ int64_t convolutionCycles(LoweringContext &context, kernel::GroupOp group) {
   return chosenFor(context, group, Convolution(context, group, steps).problem()).cycles;
 }
 
+// For the tuner: the same plan is another program under each.
+static const char *bufferingName(Buffering buffering) {
+  return buffering == Buffering::Double   ? " double"
+         : buffering == Buffering::Single ? " single"
+                                          : " none";
+}
+
+// The tuner's plan; where it has none, the planner's.
+static const LoweringContext::Chosen &tunedFor(LoweringContext &context, kernel::GroupOp group,
+                                               const ConvProblem &problem) {
+  const LoweringContext::Chosen &planned = chosenFor(context, group, problem);
+  if (!context.tuner)
+    return planned;
+  const std::string signature = signatureOf(group);
+  const ConvSpace space(problem, context.machine);
+  std::vector<PlanPoint> others;
+  int64_t smallest = 0;
+  for (const ConvPlan &plan : planConvolution(problem, context.machine, trials, &smallest))
+    others.push_back(space.point(plan));
+  Alone alone(context, group);
+  auto emit = [&](const PlanPoint &point) {
+    return alone.emit([&](Steps &steps) {
+      Convolution(alone.context(), group, steps).lower(space.plan(point), true);
+    });
+  };
+  const std::optional<PlanPoint> point = context.tuner->choose(
+      {signature + bufferingName(context.buffering), layerOf(group.getLoc()).name, space,
+       space.point(planned.plan), std::move(others), emit});
+  if (!point || *point == space.point(planned.plan))
+    return planned;
+  auto known = context.tuned.find(signature);
+  if (known != context.tuned.end())
+    return known->second;
+  const ConvPlan plan = space.plan(*point);
+  std::optional<Trial> trial =
+      tryOut(context, [&](Steps &steps) { Convolution(context, group, steps).lower(plan, true); });
+  if (!trial) // gaps come to lie otherwise
+    return planned;
+  const RunnerUp untuned{describe(problem, planned.plan), planned.cycles, trial->cycles};
+  return context.tuned
+      .emplace(signature,
+               LoweringContext::Chosen{plan, std::move(trial->layout), trial->cycles, untuned})
+      .first->second;
+}
+
 void lowerConvolution(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
   Convolution convolution(context, group, steps);
-  const LoweringContext::Chosen &chosen = chosenFor(context, group, convolution.problem());
+  const LoweringContext::Chosen &chosen = tunedFor(context, group, convolution.problem());
   convolution.lower(chosen.plan, false);
   steps.runnerUp = chosen.runnerUp;
   // The accumulators are empty whenever a group begins: what fitted in the trial fits there again.

@@ -240,6 +240,7 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   ConstantPool constants(tensors->end());
   LoweringContext context(isa, constants, tensors->addresses, options.buffering);
   context.chosen = std::move(chosen);
+  context.tuner = options.tuner;
   Schedule result;
   for (kernel::GroupOp group : groups)
     result.layers.push_back(describe(group));

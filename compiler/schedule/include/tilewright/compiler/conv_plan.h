@@ -85,6 +85,9 @@ std::vector<ConvPlan> planConvolution(const ConvProblem &problem, const ConvMach
 // Whether a plan fits however its buffers come to lie.
 bool isSafe(const ConvPlan &plan, const ConvMachine &machine);
 
+// Fills in what a plan needs and takes: bytes, loads, estimated cycles.
+void assess(const ConvProblem &problem, const ConvMachine &machine, ConvPlan &plan);
+
 // The merges that a problem allows, each with fewer folds than the one before; the first is None.
 std::vector<TapMerge> mergesOf(const ConvProblem &problem, const ConvMachine &machine);
 // Folds of one accumulator tile column: mload + mmul pairs.
