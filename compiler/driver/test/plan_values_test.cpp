@@ -1,4 +1,6 @@
 // Whatever plan a tuner chooses, the program computes the same integers and passes its checks.
+#include "network.h"
+
 #include "tilewright/compiler/driver.h"
 #include "tilewright/compiler/kernel_dialect.h"
 #include "tilewright/compiler/npu.h"
@@ -39,12 +41,11 @@ private:
   Random random_;
 };
 
-struct Case {
-  const char *name;
+struct Layer {
   int64_t height, width, channels, filters, kernel, stride, pad, dilation;
 };
 
-std::string textOf(const Case &c) {
+std::string textOf(const Layer &c) {
   auto outputs = [&](int64_t size) {
     return (size + 2 * c.pad - (c.kernel - 1) * c.dilation - 1) / c.stride + 1;
   };
@@ -76,6 +77,14 @@ std::string textOf(const Case &c) {
              c.pad, c.stride, c.dilation, x, w, b, shape);
 }
 
+struct Case {
+  const char *name;
+  std::string text;
+  uint64_t plans; // to draw, on each target
+};
+
+void PrintTo(const Case &each, std::ostream *stream) { *stream << each.name; }
+
 class PlanValues : public ::testing::TestWithParam<Case> {};
 
 } // namespace
@@ -85,7 +94,7 @@ TEST_P(PlanValues, AreTheSameUnderAllPlans) {
   options.model = ::testing::TempDir() + "/plan_values_" + GetParam().name + ".mlir";
   options.quantize = "none";
   options.to = Stage::Kernel;
-  std::ofstream(options.model) << textOf(GetParam());
+  std::ofstream(options.model) << GetParam().text;
   const std::string kernels = compile(options).output;
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context.loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect, kernel::KernelDialect,
@@ -93,33 +102,48 @@ TEST_P(PlanValues, AreTheSameUnderAllPlans) {
   for (const char *target : {"edge16", "odd12x20"}) {
     const isa::LoadOptions load{target, {}, ""};
     const isa::Isa isa = isa::load(load);
-    auto outputsUnder = [&](Tuner *tuner) {
+    auto outputsUnder = [&](bool chains, Tuner *tuner) {
       auto module = parseModule("kernels.mlir", kernels, context, checkKernels);
       const NpuProgram made =
-          kernelToNpu(*module, isa, load, {Buffering::Double, true, tuner}); // checks the stream
+          kernelToNpu(*module, isa, load, {Buffering::Double, chains, tuner}); // checks the stream
       Session session(made.program);
       session.fillInputs(1);
       return session.run(*makeEngine("functional", isa), {}, true).outputs.begin()->second.bytes;
     };
-    const auto expected = outputsUnder(nullptr);
+    const auto expected = outputsUnder(false, nullptr);
     std::set<PlanPoint> drawn;
-    for (uint64_t seed = 1; seed <= 25; ++seed) {
+    for (uint64_t seed = 1; seed <= GetParam().plans; ++seed) {
       Chance chance(seed);
-      EXPECT_EQ(outputsUnder(&chance), expected)
+      EXPECT_EQ(outputsUnder(true, &chance), expected)
           << "seed " << seed << ": " << (chance.drawn.empty() ? "no plan" : "a plan");
       drawn.merge(chance.drawn);
     }
-    EXPECT_GT(drawn.size(), 15u);
+    EXPECT_GT(2 * drawn.size(), GetParam().plans);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Layers, PlanValues,
-                         ::testing::Values(Case{"plain", 12, 10, 32, 48, 1, 1, 0, 1},
-                                           Case{"padded", 13, 17, 24, 40, 3, 1, 1, 1},
-                                           Case{"strided", 15, 15, 40, 33, 3, 2, 1, 1},
-                                           Case{"few_channels", 19, 19, 3, 24, 5, 2, 2, 1},
-                                           Case{"dilated", 14, 14, 16, 16, 3, 1, 2, 2},
-                                           Case{"pixel", 1, 1, 300, 100, 1, 1, 0, 1}),
-                         [](const auto &info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Layers, PlanValues,
+    ::testing::Values(Case{"plain", textOf({12, 10, 32, 48, 1, 1, 0, 1}), 25},
+                      Case{"padded", textOf({13, 17, 24, 40, 3, 1, 1, 1}), 25},
+                      Case{"strided", textOf({15, 15, 40, 33, 3, 2, 1, 1}), 25},
+                      Case{"few_channels", textOf({19, 19, 3, 24, 5, 2, 2, 1}), 25},
+                      Case{"dilated", textOf({14, 14, 16, 16, 3, 1, 2, 2}), 25},
+                      Case{"pixel", textOf({1, 1, 300, 100, 1, 1, 0, 1}), 25}),
+    [](const auto &info) { return std::string(info.param.name); });
+
+INSTANTIATE_TEST_SUITE_P(
+    Chains, PlanValues,
+    ::testing::Values(
+        Case{
+            "block",
+            Network(28, 30, 32).conv(192, 1, 1).depthwise(3, 1).conv(32, 1, 1).addArgument().text(),
+            4},
+        Case{"stride_2", Network(57, 41, 16).conv(72, 1, 1).depthwise(5, 2).conv(40, 1, 1).text(),
+             4},
+        Case{"first_layer_and_pool", Network(97, 97, 3).conv(64, 7, 2).maxPool(3, 2).text(), 4},
+        Case{"depthwise_first", Network(56, 56, 64).depthwise(3, 1).conv(128, 1, 1).text(), 4},
+        Case{"two_convolutions", Network(56, 56, 16).conv(16, 3, 1).conv(128, 1, 1).text(), 4}),
+    [](const auto &info) { return std::string(info.param.name); });
 
 } // namespace tilewright

@@ -10,10 +10,13 @@
 // 3. The tail's accumulators of a stripe stay until the last chunk has been added.
 #include "chain.h"
 
+#include "alone.h"
 #include "conv_stage.h"
 #include "trial.h"
 #include "window_stage.h"
 
+#include "tilewright/compiler/chain_space.h"
+#include "tilewright/compiler/frontend.h"
 #include "tilewright/support/error.h"
 
 #include <algorithm>
@@ -555,8 +558,45 @@ std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGr
   return best;
 }
 
-void lowerChain(LoweringContext &context, const ChainedGroups &chained, const ChosenChain &chosen,
+// The tuner's plan; where it has none, the one that was chosen.
+static ChosenChain tunedFor(LoweringContext &context, const ChainedGroups &chained,
+                            const ChosenChain &chosen) {
+  if (!context.tuner)
+    return chosen;
+  std::string signature;
+  for (kernel::GroupOp group : chained.groups)
+    signature += signatureOf(group) + ";";
+  Steps probe;
+  const ChainProblem problem = Chain(context, chained, probe).problem();
+  const ChainSpace space(problem, context.machine);
+  std::vector<PlanPoint> others;
+  for (const ChainPlan &plan : planChain(problem, context.machine, trials))
+    others.push_back(ChainSpace::point(plan));
+  Alone alone(context, chained.groups);
+  auto emit = [&](const PlanPoint &point) {
+    return alone.emit([&](Steps &steps) {
+      Chain(alone.context(), chained, steps).lower(space.plan(point), true);
+    });
+  };
+  const std::string layers = layerOf(chained.groups.front()->getLoc()).name + " to " +
+                             layerOf(chained.groups.back()->getLoc()).name;
+  const PlanPoint planned = ChainSpace::point(chosen.plan);
+  const std::optional<PlanPoint> point = context.tuner->choose(
+      {std::move(signature), layers, space, planned, std::move(others), emit});
+  if (!point || *point == planned)
+    return chosen;
+  const ChainPlan plan = space.plan(*point);
+  std::optional<Trial> trial =
+      tryOut(context, [&](Steps &steps) { Chain(context, chained, steps).lower(plan, true); });
+  if (!trial) // gaps come to lie otherwise
+    return chosen;
+  return {plan, std::move(trial->layout), trial->cycles,
+          RunnerUp{describe(problem, chosen.plan), chosen.cycles, trial->cycles}};
+}
+
+void lowerChain(LoweringContext &context, const ChainedGroups &chained, const ChosenChain &planned,
                 Steps &steps) {
+  const ChosenChain chosen = tunedFor(context, chained, planned);
   Chain(context, chained, steps).lower(chosen.plan, false);
   if (chosen.layout.size() == steps.buffers.size())
     steps.layout = chosen.layout;

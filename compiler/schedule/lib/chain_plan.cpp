@@ -34,7 +34,7 @@ StripeRows stripeRows(const ChainProblem &p, Rows result) {
   return rows;
 }
 
-static int64_t resultHeight(const ChainProblem &p) {
+int64_t resultHeight(const ChainProblem &p) {
   return p.tail ? p.tail->outputHeight : p.window->outputHeight;
 }
 
@@ -186,7 +186,10 @@ private:
   double matrix_ = 0, vector_ = 0, dram_ = 0, first_ = 0;
 };
 
-// Rows of the result in stripes to try: all, a half, a third, ...
+} // namespace
+
+void assess(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan) { Costs(p, m, plan); }
+
 std::vector<int64_t> stripeSizes(int64_t height) {
   std::vector<int64_t> sizes;
   for (int64_t parts = 1; parts <= height; ++parts)
@@ -194,8 +197,6 @@ std::vector<int64_t> stripeSizes(int64_t height) {
       sizes.push_back(rows);
   return sizes;
 }
-
-} // namespace
 
 std::string describe(const ChainProblem &p, const ChainPlan &plan) {
   return fmt::format(
@@ -216,8 +217,12 @@ static bool hasRowsThroughout(const ChainProblem &p) {
   return true;
 }
 
-// Units of work of a plan, at most: a program of more would be long in the making.
-static constexpr int64_t mostUnits = 4096;
+bool isBearable(const ChainProblem &p, const ChainPlan &plan) {
+  constexpr int64_t mostUnits = 4096; // of work: a program of more would be long in the making
+  return batchOf(p) * ceilDiv(resultHeight(p), plan.stripeRows) *
+             ceilDiv(chunkedChannels(p), plan.chunkChannels) <=
+         mostUnits;
+}
 
 std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, size_t most) {
   std::vector<ChainPlan> plans;
@@ -232,8 +237,6 @@ std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, si
   chunks.push_back(channels);
   for (int64_t stripe : stripeSizes(height))
     for (int64_t chunk : chunks) {
-      if (batchOf(p) * ceilDiv(height, stripe) * ceilDiv(channels, chunk) > mostUnits)
-        continue;
       const StripeRows rows = stripeRows(p, {0, stripe});
       std::vector<int64_t> headRows{0}, tailRows{0}, tailChannels{0};
       std::vector<TapMerge> headMerges{TapMerge::None};
@@ -263,7 +266,9 @@ std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, si
                 if (!keeps && stripe >= height)
                   continue;
                 ChainPlan plan{stripe, chunk, merge, head, tail, tailPart, keeps, 0, 0, 0};
-                Costs(p, m, plan);
+                if (!isBearable(p, plan))
+                  continue;
+                assess(p, m, plan);
                 if (plan.spadBytes <= m.spadBytes && plan.accBytes <= m.accBytes)
                   plans.push_back(plan);
               }

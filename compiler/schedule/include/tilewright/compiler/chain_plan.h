@@ -49,6 +49,15 @@ struct StripeRows {
 };
 StripeRows stripeRows(const ChainProblem &problem, Rows result);
 
+// Rows of the chain's result; those of a stripe to try, the most first: all, a half, a third, ...
+int64_t resultHeight(const ChainProblem &problem);
+std::vector<int64_t> stripeSizes(int64_t height);
+
+// Fills in what a plan needs and takes: bytes, estimated cycles.
+void assess(const ChainProblem &problem, const ConvMachine &machine, ChainPlan &plan);
+// Whether its program is of bearable length.
+bool isBearable(const ChainProblem &problem, const ChainPlan &plan);
+
 // In words: "chain of 3 layers in 8 stripes of 7 rows, 32 channels at a time".
 std::string describe(const ChainProblem &problem, const ChainPlan &plan);
 
