@@ -166,15 +166,14 @@ void Chain::probe(ConvProblem &problem, LayerWork &work, const std::vector<int32
 
 std::vector<Unit> Chain::unitsOf() const {
   std::vector<Unit> units;
-  const int64_t batch = p_.tail ? p_.tail->batch : p_.window->batch,
-                height = p_.tail ? p_.tail->outputHeight : p_.window->outputHeight,
-                channels = chunkedChannels(p_), chunks = ceilDiv(channels, plan_.chunkChannels);
+  const int64_t batch = p_.tail ? p_.tail->batch : p_.window->batch, channels = chunkedChannels(p_),
+                chunks = ceilDiv(channels, plan_.chunkChannels);
   for (int64_t n = 0; n < batch; ++n)
-    for (int64_t y = 0; y < height; y += plan_.stripeRows)
+    for (const Rows &rows : stripesOf(p_, plan_))
       for (int64_t chunk = 0; chunk < chunks; ++chunk) {
         const int64_t first = chunk * plan_.chunkChannels;
         units.push_back({n,
-                         stripeRows(p_, {y, std::min(height, y + plan_.stripeRows)}),
+                         stripeRows(p_, rows),
                          {first, std::min(channels, first + plan_.chunkChannels)},
                          chunk,
                          chunk == 0,

@@ -38,6 +38,16 @@ int64_t resultHeight(const ChainProblem &p) {
   return p.tail ? p.tail->outputHeight : p.window->outputHeight;
 }
 
+std::vector<Rows> stripesOf(const ChainProblem &p, const ChainPlan &plan) {
+  std::vector<Rows> stripes;
+  for (int64_t y = 0, end = 0; y < resultHeight(p); y = end) {
+    end = y + (y == 0 && plan.firstRows > 0 ? plan.firstRows : plan.stripeRows);
+    end = std::min(end, resultHeight(p));
+    stripes.push_back({y, end});
+  }
+  return stripes;
+}
+
 static int64_t batchOf(const ChainProblem &p) { return p.tail ? p.tail->batch : p.window->batch; }
 
 namespace {
@@ -47,9 +57,9 @@ class Costs {
 public:
   Costs(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan)
       : p_(p), m_(m), plan_(plan), chunks_(ceilDiv(chunkedChannels(p), plan.chunkChannels)),
-        stripes_(batchOf(p) * ceilDiv(resultHeight(p), plan.stripeRows)) {
-    for (int64_t y = 0; y < resultHeight(p); y += plan.stripeRows)
-      add({y, std::min(resultHeight(p), y + plan.stripeRows)});
+        stripes_(batchOf(p) * static_cast<int64_t>(stripesOf(p, plan).size())) {
+    for (const Rows &rows : stripesOf(p, plan))
+      add(rows);
     finish();
   }
 
@@ -199,12 +209,13 @@ std::vector<int64_t> stripeSizes(int64_t height) {
 }
 
 std::string describe(const ChainProblem &p, const ChainPlan &plan) {
+  const bool isShort = plan.firstRows > 0 && plan.firstRows < plan.stripeRows;
   return fmt::format(
-      "chain of {} layers: {} stripes of {} rows, {} of {} channels at a time; weights {}{}",
-      (p.head ? 1 : 0) + (p.window ? 1 : 0) + (p.tail ? 1 : 0),
-      ceilDiv(resultHeight(p), plan.stripeRows), plan.stripeRows, plan.chunkChannels,
-      chunkedChannels(p), plan.keepsWeights ? "loaded once" : "loaded for each stripe",
-      describe(plan.headMerge));
+      "chain of {} layers: {} stripes of {} rows{}, {} of {} channels at a time; weights {}{}",
+      (p.head ? 1 : 0) + (p.window ? 1 : 0) + (p.tail ? 1 : 0), stripesOf(p, plan).size(),
+      plan.stripeRows, isShort ? fmt::format(", the first of {}", plan.firstRows) : "",
+      plan.chunkChannels, chunkedChannels(p),
+      plan.keepsWeights ? "loaded once" : "loaded for each stripe", describe(plan.headMerge));
 }
 
 // Whether each row of the result needs rows of every layer: none comes from padding alone.
@@ -219,7 +230,7 @@ static bool hasRowsThroughout(const ChainProblem &p) {
 
 bool isBearable(const ChainProblem &p, const ChainPlan &plan) {
   constexpr int64_t mostUnits = 4096; // of work: a program of more would be long in the making
-  return batchOf(p) * ceilDiv(resultHeight(p), plan.stripeRows) *
+  return batchOf(p) * static_cast<int64_t>(stripesOf(p, plan).size()) *
              ceilDiv(chunkedChannels(p), plan.chunkChannels) <=
          mostUnits;
 }

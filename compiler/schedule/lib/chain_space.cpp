@@ -28,6 +28,14 @@ std::vector<int64_t> ChainSpace::choices(const PlanPoint &point, size_t d) const
     std::reverse(sizes.begin(), sizes.end());
     return sizes;
   }
+  case FirstRows: {
+    std::vector<int64_t> sizes;
+    for (int64_t parts : {4, 2, 1})
+      if (const int64_t size = ceilDiv(point[StripeRows], parts);
+          sizes.empty() || sizes.back() < size)
+        sizes.push_back(size);
+    return sizes;
+  }
   case ChunkChannels: {
     // Parts of the channels begin at a column tile of the head and at a fold of the tail; they have
     // their per-channel parameters in one block.
@@ -60,7 +68,7 @@ std::vector<int64_t> ChainSpace::choices(const PlanPoint &point, size_t d) const
     return p.tail ? sizes : std::vector<int64_t>{0};
   }
   case KeepsWeights:
-    if (point[StripeRows] < resultHeight(p))
+    if (point[FirstRows] < resultHeight(p))
       return {0, 1};
     return {1};
   default:
@@ -75,24 +83,27 @@ bool ChainSpace::fits(const PlanPoint &point) const {
 }
 
 ChainPlan ChainSpace::plan(const PlanPoint &point) const {
-  ChainPlan plan{point[StripeRows],
-                 point[ChunkChannels],
-                 static_cast<TapMerge>(point[HeadMerge]),
-                 point[HeadRows],
-                 point[TailRows],
-                 point[TailChannels],
-                 point[KeepsWeights] != 0,
-                 0,
-                 0,
-                 0};
+  ChainPlan plan{};
+  plan.stripeRows = point[StripeRows], plan.firstRows = point[FirstRows];
+  plan.chunkChannels = point[ChunkChannels];
+  plan.headMerge = static_cast<TapMerge>(point[HeadMerge]);
+  plan.headRows = point[HeadRows];
+  plan.tailRows = point[TailRows], plan.tailChannels = point[TailChannels];
+  plan.keepsWeights = point[KeepsWeights] != 0;
   assess(problem_, machine_, plan);
   return plan;
 }
 
 PlanPoint ChainSpace::point(const ChainPlan &plan) {
-  return {plan.stripeRows,  plan.chunkChannels, static_cast<int64_t>(plan.headMerge),
-          plan.headRows,    plan.tailRows,      plan.tailChannels,
-          plan.keepsWeights};
+  PlanPoint point(DimensionCount);
+  point[StripeRows] = plan.stripeRows;
+  point[FirstRows] = plan.firstRows > 0 ? plan.firstRows : plan.stripeRows;
+  point[ChunkChannels] = plan.chunkChannels;
+  point[HeadMerge] = static_cast<int64_t>(plan.headMerge);
+  point[HeadRows] = plan.headRows;
+  point[TailRows] = plan.tailRows, point[TailChannels] = plan.tailChannels;
+  point[KeepsWeights] = plan.keepsWeights;
+  return point;
 }
 
 double ChainSpace::analyticCycles(const PlanPoint &point) const {
@@ -108,7 +119,7 @@ std::vector<float> ChainSpace::features(const PlanPoint &point) const {
   auto size = [&](int64_t value) {
     add(std::log2(static_cast<double>(std::max<int64_t>(1, value))));
   };
-  for (size_t d : {StripeRows, ChunkChannels, HeadRows, TailRows, TailChannels})
+  for (size_t d : {StripeRows, FirstRows, ChunkChannels, HeadRows, TailRows, TailChannels})
     size(point[d]);
   add(static_cast<double>(point[HeadMerge]));
   add(static_cast<double>(point[KeepsWeights]));

@@ -62,9 +62,22 @@ std::vector<int64_t> ConvSpace::choices(const PlanPoint &point, size_t d) const 
     return multiples(point[TileWidth], p.outputWidth);
   case StepChannels:
     return multiples(point[TileChannels], p.outputChannels);
-  case WeightsOuter: {
+  case FirstHeight: {
+    std::vector<int64_t> sizes;
+    for (int64_t parts : {4, 2}) {
+      const int64_t tiles = ceilDiv(ceilDiv(point[StepHeight], parts), point[TileHeight]);
+      if (const int64_t size = tiles * point[TileHeight];
+          size < point[StepHeight] && (sizes.empty() || sizes.back() < size))
+        sizes.push_back(size);
+    }
+    sizes.push_back(point[StepHeight]);
+    return sizes;
+  }
+  case WeightsOuter:
+  case Turns: {
+    // An order of one is no order.
     const bool isOneChunk = point[StepChannels] == p.outputChannels,
-               isOnePlace = p.batch == 1 && point[StepHeight] == p.outputHeight &&
+               isOnePlace = p.batch == 1 && point[FirstHeight] == p.outputHeight &&
                             point[StepWidth] == p.outputWidth;
     if (isOneChunk || isOnePlace)
       return {0};
@@ -75,6 +88,14 @@ std::vector<int64_t> ConvSpace::choices(const PlanPoint &point, size_t d) const 
     for (TapMerge merge : mergesOf(p, machine_))
       merges.push_back(static_cast<int64_t>(merge));
     return merges;
+  }
+  case InputParts: {
+    std::vector<int64_t> parts{1};
+    if (!p.weightsAreActivations && !p.inputScattered && mergeOf(point) == TapMerge::None)
+      for (int64_t count = 2; count <= 8; ++count)
+        if (p.inputChannels % (count * machine_.rows) == 0)
+          parts.push_back(count);
+    return parts;
   }
   case WeightParts: {
     const bool isOneTile = point[StepHeight] == point[TileHeight] &&
@@ -125,6 +146,9 @@ ConvPlan ConvSpace::plan(const PlanPoint &point) const {
   plan.stepChannels = point[StepChannels], plan.tileChannels = point[TileChannels];
   plan.weightParts = point[WeightParts];
   plan.weightsOuter = point[WeightsOuter] != 0;
+  plan.firstHeight = point[FirstHeight];
+  plan.inputParts = point[InputParts];
+  plan.turns = point[Turns] != 0;
   plan.merge = mergeOf(point);
   for (bool input : {true, false})
     for (bool weights : {true, false}) {
@@ -149,7 +173,11 @@ PlanPoint ConvSpace::point(const ConvPlan &plan) const {
   point[Merge] = static_cast<int64_t>(plan.merge);
   const int64_t folds = foldCount(p, machine_, plan.merge);
   point[WeightParts] = ceilDiv(folds, ceilDiv(folds, plan.weightParts));
-  // An order of one is no order.
+  point[FirstHeight] =
+      plan.firstHeight > 0 ? std::min(plan.firstHeight, point[StepHeight]) : point[StepHeight];
+  point[InputParts] =
+      plan.inputParts > 0 ? plan.inputParts : usualInputParts(p, machine_, plan.merge);
+  point[Turns] = plan.turns;
   point[WeightsOuter] = plan.weightsOuter && choices(point, WeightsOuter).size() > 1;
   return point;
 }
@@ -168,7 +196,9 @@ std::vector<float> ConvSpace::features(const PlanPoint &point) const {
   for (size_t d = 0; d < WeightsOuter; ++d)
     size(point[d]);
   add(static_cast<double>(point[WeightsOuter]));
+  add(static_cast<double>(point[Turns]));
   add(static_cast<double>(point[Merge]));
+  size(point[InputParts]);
   size(point[WeightParts]);
   const int64_t pixels = point[TileHeight] * point[TileWidth],
                 places = p.batch * ceilDiv(p.outputHeight, point[StepHeight]) *

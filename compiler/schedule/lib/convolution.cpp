@@ -48,7 +48,6 @@ public:
 
 private:
   void probe();
-  int64_t firstParts() const;
   void computeTile(std::vector<Task> &out, ElementChain &chain, const ConvStage::Input &input,
                    int64_t n, Span y, Span x, Span channels, Tile result);
   void finishTile(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y, Span x, Span part,
@@ -120,22 +119,11 @@ void Convolution::probe() {
   takeOperations(p_, chain);
 }
 
-// Into how many parts the first input tile is cut, by channels: nothing else hides its way on chip.
-// Parts are whole folds and long enough for DRAM.
-int64_t Convolution::firstParts() const {
-  constexpr int64_t most = 4, least = 128; // parts; bytes of a run
-  if (p_.weightsAreActivations || p_.inputScattered || plan_.merge != TapMerge::None)
-    return 1;
-  for (int64_t parts = most; parts > 1; --parts)
-    if (p_.inputChannels % (parts * context_.rows) == 0 && p_.inputChannels / parts >= least)
-      return parts;
-  return 1;
-}
-
 void Convolution::lower(const ConvPlan &plan, bool isTrial) {
   plan_ = plan;
   steps_.plan = tilewright::describe(p_, plan_);
-  const int64_t parts = firstParts();
+  const int64_t parts =
+      plan_.inputParts > 0 ? plan_.inputParts : usualInputParts(p_, context_.machine, plan_.merge);
   stage_.listFolds(plan_.merge, ceilDiv(p_.inputChannels, parts));
   stage_.placeWeights(isTrial);
   ElementChain chain(context_, steps_, group_, anchor_, shapes_,
@@ -148,11 +136,12 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
   };
   std::vector<Place> places;
   for (int64_t n = 0; n < p_.batch; ++n)
-    for (int64_t y = 0; y < p_.outputHeight; y += plan_.stepHeight)
+    for (int64_t y = 0, end = 0; y < p_.outputHeight; y = end) {
+      end = y + (y == 0 && plan_.firstHeight > 0 ? plan_.firstHeight : plan_.stepHeight);
+      end = std::min(p_.outputHeight, end);
       for (int64_t x = 0; x < p_.outputWidth; x += plan_.stepWidth)
-        places.push_back({n,
-                          {y, std::min(p_.outputHeight, y + plan_.stepHeight)},
-                          {x, std::min(p_.outputWidth, x + plan_.stepWidth)}});
+        places.push_back({n, {y, end}, {x, std::min(p_.outputWidth, x + plan_.stepWidth)}});
+    }
   std::vector<Span> chunks;
   for (int64_t c = 0; c < p_.outputChannels; c += plan_.stepChannels)
     chunks.push_back({c, std::min(p_.outputChannels, c + plan_.stepChannels)});
@@ -229,14 +218,13 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
     if (plan_.merge != TapMerge::All)
       append(step.compute, computed);
   };
-  if (plan_.weightsOuter)
-    for (const Span &chunk : chunks)
-      for (const Place &place : places)
-        addStep(place, chunk);
-  else
-    for (const Place &place : places)
-      for (const Span &chunk : chunks)
-        addStep(place, chunk);
+  const size_t outer = plan_.weightsOuter ? chunks.size() : places.size(),
+               inner = plan_.weightsOuter ? places.size() : chunks.size();
+  for (size_t i = 0; i < outer; ++i)
+    for (size_t each = 0; each < inner; ++each) {
+      const size_t j = plan_.turns && i % 2 == 1 ? inner - 1 - each : each;
+      addStep(places[plan_.weightsOuter ? j : i], chunks[plan_.weightsOuter ? i : j]);
+    }
   append(steps_.steps.back().compute, computed);
 }
 

@@ -163,18 +163,21 @@ TEST(ConvSpace, IsWhatTheRulesSay) {
         for (int64_t sh = th; sh <= 5; ++sh)
           for (int64_t sw = tw; sw <= 3; ++sw)
             for (int64_t sc = tc; sc <= 40; ++sc)
-              for (int64_t outer : {0, 1})
-                for (int64_t merged : {0, 1, 2})
+              for (int64_t first = 1; first <= sh; ++first)
+                for (int64_t flags = 0; flags < 12; ++flags)
                   for (int64_t parts = 1; parts <= 18; ++parts) {
+                    const int64_t outer = flags % 2, turns = flags / 2 % 2, merged = flags / 4;
                     // 9 x 24 / 16, 3 x 72 / 16, 216 / 16
                     const int64_t folds = merged == 0 ? 18 : merged == 1 ? 15 : 14;
                     const bool oneTile = th == sh && tw == sw && tc == sc;
-                    const bool oneChunk = sc == 40, onePlace = sh == 5 && sw == 3;
+                    const bool oneChunk = sc == 40, onePlace = first == 5 && sw == 3;
+                    const bool isQuarter = first == ceilDiv(ceilDiv(sh, 4), th) * th,
+                               isHalf = first == ceilDiv(ceilDiv(sh, 2), th) * th;
                     if (!isEven(th, 5) || !isEven(tw, 3) || !isMultiple(sh, th, 5) ||
                         !isMultiple(sw, tw, 3) || !isMultiple(sc, tc, 40) ||
-                        th * tw * tc * 4 > m.accBytes || (outer && (oneChunk || onePlace)) ||
-                        (parts > 1 && !oneTile) || parts > folds ||
-                        parts != ceilDiv(folds, ceilDiv(folds, parts)))
+                        (first != sh && !isQuarter && !isHalf) || th * tw * tc * 4 > m.accBytes ||
+                        ((outer || turns) && (oneChunk || onePlace)) || (parts > 1 && !oneTile) ||
+                        parts > folds || parts != ceilDiv(folds, ceilDiv(folds, parts)))
                       continue;
                     // One copy of each buffer, two of the result's and of gathered windows.
                     const int64_t input = (sh + 2) * (sw + 2) * 24,
@@ -182,7 +185,8 @@ TEST(ConvSpace, IsWhatTheRulesSay) {
                                   windows = merged == 2 ? th * (tw + 2) * 3 * 24 : 0;
                     if (input + weights + 2 * (th * tw * sc + windows) + p.residentBytes <=
                         m.spadBytes)
-                      expected.insert({th, tw, tc, sh, sw, sc, outer, merged, parts});
+                      expected.insert(
+                          {th, tw, tc, sh, sw, sc, first, outer, turns, merged, 1, parts});
                   }
   const std::set<PlanPoint> all = allOf(space);
   EXPECT_GT(all.size(), 100u);
@@ -192,14 +196,14 @@ TEST(ConvSpace, IsWhatTheRulesSay) {
   // Chance reaches every one of them, and nothing else.
   Random random(3);
   std::set<PlanPoint> drawn;
-  for (int i = 0; i < 100'000 && drawn.size() < all.size(); ++i)
+  for (int i = 0; i < 2'000'000 && drawn.size() < all.size(); ++i)
     drawn.insert(*randomPoint(space, random));
   EXPECT_EQ(drawn, all);
 }
 
 TEST(ConvSpace, RefusesWhatIsNoPlan) {
   const ConvSpace space(problem(56, 56, 64, 64, 3), machine());
-  const PlanPoint good = {28, 28, 16, 56, 28, 64, 0, 0, 1};
+  const PlanPoint good = {28, 28, 16, 56, 28, 64, 28, 0, 0, 0, 2, 1};
   EXPECT_TRUE(isLegal(space, good));
   EXPECT_FALSE(isLegal(space, {}));
   for (size_t d = 0; d < good.size(); ++d)

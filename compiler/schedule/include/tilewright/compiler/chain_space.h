@@ -11,6 +11,7 @@ public:
   // Of a layer that the chain does not have, the one choice is 0.
   enum Dimension : size_t {
     StripeRows,
+    FirstRows, // about as many as the other stripes have, a half or a quarter
     ChunkChannels,
     HeadMerge, // TapMerge
     HeadRows,

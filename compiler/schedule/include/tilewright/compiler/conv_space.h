@@ -2,7 +2,8 @@
 // points.
 //
 // An axis is cut into accumulator tiles of even size: for each number of tiles, the least size that
-// makes so few. A step has whole accumulator tiles; channels are cut at column tiles of the array.
+// makes so few. A step has whole accumulator tiles, the first one about as many rows as the others,
+// a half or a quarter of them; channels are cut at column tiles of the array.
 #pragma once
 
 #include "tilewright/compiler/conv_plan.h"
@@ -19,8 +20,11 @@ public:
     StepHeight,
     StepWidth,
     StepChannels,
+    FirstHeight,
     WeightsOuter, // 0, 1
+    Turns,        // 0, 1
     Merge,        // TapMerge
+    InputParts,
     WeightParts,
     DimensionCount
   };
