@@ -568,9 +568,12 @@ static ChosenChain tunedFor(LoweringContext &context, const ChainedGroups &chain
   Steps probe;
   const ChainProblem problem = Chain(context, chained, probe).problem();
   const ChainSpace space(problem, context.machine);
-  std::vector<PlanPoint> others;
-  for (const ChainPlan &plan : planChain(problem, context.machine, trials))
-    others.push_back(ChainSpace::point(plan));
+  auto others = [&] {
+    std::vector<PlanPoint> points;
+    for (const ChainPlan &plan : planChain(problem, context.machine, trials))
+      points.push_back(ChainSpace::point(plan));
+    return points;
+  };
   Alone alone(context, chained.groups);
   auto emit = [&](const PlanPoint &point) {
     return alone.emit([&](Steps &steps) {
@@ -580,8 +583,8 @@ static ChosenChain tunedFor(LoweringContext &context, const ChainedGroups &chain
   const std::string layers = layerOf(chained.groups.front()->getLoc()).name + " to " +
                              layerOf(chained.groups.back()->getLoc()).name;
   const PlanPoint planned = ChainSpace::point(chosen.plan);
-  const std::optional<PlanPoint> point = context.tuner->choose(
-      {std::move(signature), layers, space, planned, std::move(others), emit});
+  const std::optional<PlanPoint> point =
+      context.tuner->choose({std::move(signature), layers, space, planned, others, emit});
   if (!point || *point == planned)
     return chosen;
   const ChainPlan plan = space.plan(*point);

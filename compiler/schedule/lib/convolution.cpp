@@ -295,10 +295,13 @@ static const LoweringContext::Chosen &tunedFor(LoweringContext &context, kernel:
     return planned;
   const std::string signature = signatureOf(group);
   const ConvSpace space(problem, context.machine);
-  std::vector<PlanPoint> others;
-  int64_t smallest = 0;
-  for (const ConvPlan &plan : planConvolution(problem, context.machine, trials, &smallest))
-    others.push_back(space.point(plan));
+  auto others = [&] {
+    std::vector<PlanPoint> points;
+    int64_t smallest = 0;
+    for (const ConvPlan &plan : planConvolution(problem, context.machine, trials, &smallest))
+      points.push_back(space.point(plan));
+    return points;
+  };
   Alone alone(context, group);
   auto emit = [&](const PlanPoint &point) {
     return alone.emit([&](Steps &steps) {
@@ -307,7 +310,7 @@ static const LoweringContext::Chosen &tunedFor(LoweringContext &context, kernel:
   };
   const std::optional<PlanPoint> point = context.tuner->choose(
       {signature + bufferingName(context.buffering), layerOf(group.getLoc()).name, space,
-       space.point(planned.plan), std::move(others), emit});
+       space.point(planned.plan), others, emit});
   if (!point || *point == space.point(planned.plan))
     return planned;
   auto known = context.tuned.find(signature);

@@ -263,7 +263,7 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
         lowerChain(context, chain->second.chained, chain->second.chosen, steps);
     } catch (const UserError &error) {
       Place where = error.place();
-      if (where.subject.empty())
+      if (where.str().empty()) // a tuner's database has a place of its own
         where.subject = fmt::format("layer '{}' ({})", escape(layer.name), escape(layer.op));
       throw UserError(where, error.message(), error.fix());
     }

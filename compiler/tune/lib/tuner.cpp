@@ -60,7 +60,7 @@ std::vector<PlanPoint> KernelTuner::State::fromOthers(const TunableKernel &kerne
 
 std::optional<TuneDatabase::Ended> KernelTuner::State::search(const TunableKernel &kernel,
                                                               const TuneKey &key) {
-  SearchTask task{kernel.space,   kernel.planned, kernel.others,
+  SearchTask task{kernel.space,   kernel.planned, kernel.others(),
                   options.trials, options.seed,   options.search};
   for (PlanPoint &point : fromOthers(kernel, key))
     task.others.push_back(std::move(point));

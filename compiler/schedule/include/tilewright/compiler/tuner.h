@@ -22,8 +22,8 @@ struct TunableKernel {
   std::string signature; // kernels of the same one take the same time under the same plan
   std::string layer;     // the user's name of the layer at hand
   const PlanSpace &space;
-  PlanPoint planned;             // the planner's choice
-  std::vector<PlanPoint> others; // that it would try next
+  PlanPoint planned;                              // the planner's choice
+  std::function<std::vector<PlanPoint>()> others; // that it would try next
   // Nothing when the plan does not fit on chip.
   std::function<std::optional<PlanAlone>(const PlanPoint &)> emit;
 };
