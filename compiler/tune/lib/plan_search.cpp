@@ -12,7 +12,7 @@ namespace {
 constexpr size_t batchSize = 8;
 constexpr size_t parents = 24, population = 160, generations = 6;
 constexpr size_t byModel = 5, neighbors = 2; // of a batch; the rest is drawn at random
-constexpr int mostRepeats = 200;              // draws in a row that give nothing new
+constexpr int mostRepeats = 200;             // draws in a row that give nothing new
 
 class Search {
 public:
