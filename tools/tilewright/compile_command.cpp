@@ -4,6 +4,7 @@
 #include "tilewright/compiler/driver.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
+#include "tune_text.h"
 #include "whole_number.h"
 
 #include <CLI/CLI.hpp>
@@ -24,6 +25,7 @@ struct Request {
   std::string calibrationMethod = "min-max";
   std::string precision = "automatic";
   std::string buffering = "double";
+  std::string search = "model";
   std::string from, to, emit = "elf"; // names of stages; empty: not given
   std::string output;
   bool plan = false;
@@ -40,6 +42,9 @@ static const std::map<std::string, Precision> precisions = {{"automatic", Precis
                                                             {"extended", Precision::Extended}};
 static const std::map<std::string, Buffering> bufferings = {
     {"none", Buffering::None}, {"single", Buffering::Single}, {"double", Buffering::Double}};
+
+static const std::map<std::string, SearchKind> searches = {{"model", SearchKind::Model},
+                                                           {"random", SearchKind::Random}};
 
 // NAME=1x3x48x192; the name may hold equals signs, the sizes cannot.
 static std::pair<std::string, std::vector<int64_t>> parseShape(const std::string &text) {
@@ -72,6 +77,9 @@ static const std::map<const char *, Stage> lastEffect = {{"--shape", Stage::Impo
                                                          {"--quantization-report", Stage::Import},
                                                          {"--buffering", Stage::Kernel},
                                                          {"--no-chains", Stage::Kernel},
+                                                         {"--tune", Stage::Kernel},
+                                                         {"--tune-search", Stage::Kernel},
+                                                         {"--tune-database", Stage::Kernel},
                                                          {"--target", Stage::Kernel},
                                                          {"--what-if", Stage::Kernel}};
 
@@ -87,8 +95,12 @@ static void setStages(const Request &request, const CLI::App &command, CompileOp
     throw CLI::ValidationError(
         "--compile-from",
         fmt::format("'{}' is behind the stage to write, {}", name(options.from), name(options.to)));
+  auto hasEffect = [&](const std::string &option, Stage last) {
+    return options.from <= last ||
+           (option == "--seed" && options.tune.trials > 0 && options.from <= Stage::Kernel);
+  };
   for (auto [option, last] : lastEffect)
-    if (options.from > last && command.count(option) > 0)
+    if (!hasEffect(option, last) && command.count(option) > 0)
       throw CLI::ValidationError(
           option, fmt::format("has no effect with --compile-from {}", name(options.from)));
 }
@@ -103,7 +115,12 @@ static CompileOptions optionsOf(const Request &request, const CLI::App &command)
   options.quantization.method = calibrationMethods.at(request.calibrationMethod);
   options.quantization.precision = precisions.at(request.precision);
   options.buffering = bufferings.at(request.buffering);
+  options.tune.search = searches.at(request.search);
+  options.tune.seed = options.seed;
   setStages(request, command, options);
+  for (const char *option : {"--tune-search", "--tune-database"})
+    if (command.count(option) > 0 && options.tune.trials == 0)
+      throw CLI::ValidationError(option, "has no effect without --tune");
   if (options.to == Stage::Elf && request.output.empty())
     throw CLI::RequiredError("-o");
   return options;
@@ -144,12 +161,16 @@ static void run(const Request &request, const CLI::App &command) {
   keepMemory();
   CompileOptions options = optionsOf(request, command);
   checkOutput(request.output, options.model);
+  TuneProgressLine progress;
+  options.tune.progress = [&](const TuneProgress &at) { progress.show(at); };
   CompileResult result = compile(options);
+  progress.clear();
   for (const std::string &warning : result.warnings)
     printError(fmt::format("{}: warning: {}\n", escape(options.model, 4096), warning));
   writeFile(request.output.empty() ? "-" : request.output, result.output);
   if (!request.output.empty() && request.output != "-")
-    print((request.plan ? result.plan : "") + result.summary + tableOf(result.quantization));
+    print((request.plan ? result.plan : "") + (result.tuning ? tableOf(*result.tuning) : "") +
+          result.summary + tableOf(result.quantization));
 }
 
 void addCompileCommand(CLI::App &app) {
@@ -170,7 +191,9 @@ void addCompileCommand(CLI::App &app) {
       ->capture_default_str();
   list("--what-if", options.overlays, "Overlay file on the description; may be repeated");
   list("--shape", request->shapes, "NAME=1x3x48x192: shape of an input; may be repeated");
-  command->add_option("--seed", options.seed, "Seed of random calibration data")
+  command
+      ->add_option("--seed", options.seed,
+                   "Seed of random calibration data, and of the tuner's search")
       ->check(wholeNumber(0, UINT64_MAX))
       ->capture_default_str();
 
@@ -230,6 +253,24 @@ void addCompileCommand(CLI::App &app) {
       ->add_flag("--plan", request->plan,
                  "Print the tiles, the buffering and the estimate of every layer")
       ->group("Schedule");
+
+  command
+      ->add_option("--tune", options.tune.trials,
+                   "Measure so many plans of each kernel on the cycle engine, and take the best")
+      ->check(wholeNumber(1, 1'000'000))
+      ->type_name("TRIALS")
+      ->group("Tuning");
+  command
+      ->add_option("--tune-search", request->search,
+                   "model: plans that a model of what was measured ranks first; random: any, to "
+                   "compare with")
+      ->check(CLI::IsMember(searches))
+      ->capture_default_str()
+      ->group("Tuning");
+  command
+      ->add_option("--tune-database", options.tune.database,
+                   "File of what was measured, made if need be; the default is in the cache folder")
+      ->group("Tuning");
 
   command->add_option("--emit", request->emit, "Stage to write")
       ->check(CLI::IsMember(stages))

@@ -149,19 +149,47 @@ private:
   }
 
   NpuProgram schedule(const isa::Isa &isa, const isa::LoadOptions &target) {
-    NpuProgram made = ofModel(
-        [&] { return kernelToNpu(*module_, isa, target, {options_.buffering, options_.chains}); });
+    NpuProgram made = ofModel([&] {
+      return options_.tune.trials > 0 ? tune(isa, target)
+                                      : scheduled(*module_, isa, target, nullptr);
+    });
     phases_.ended("npu", *module_, false);
     return made;
   }
 
-  // What `work` finds wrong is in the model's file.
+  NpuProgram scheduled(mlir::ModuleOp module, const isa::Isa &isa, const isa::LoadOptions &target,
+                       Tuner *tuner) {
+    return kernelToNpu(module, isa, target, {options_.buffering, options_.chains, tuner});
+  }
+
+  // Makes the program without and with tuned plans, and keeps the faster one: what a plan saves
+  // alone it may cost the layers beside it.
+  NpuProgram tune(const isa::Isa &isa, const isa::LoadOptions &target) {
+    mlir::OwningOpRef<mlir::ModuleOp> copy = module_->clone();
+    KernelCount count;
+    NpuProgram untuned = scheduled(*copy, isa, target, &count);
+    KernelTuner tuner(isa, options_.tune, count.count());
+    NpuProgram tuned = scheduled(*module_, isa, target, &tuner);
+    TuneResult &result = result_.tuning.emplace();
+    result.kernels = tuner.kernels();
+    result.untunedCycles = tuner.cycles(untuned.program);
+    result.tunedCycles = tuner.cycles(tuned.program);
+    for (const std::string &warning : tuner.warnings())
+      result_.warnings.push_back(warning);
+    if (result.tunedCycles < result.untunedCycles)
+      return tuned;
+    module_ = std::move(copy);
+    return untuned;
+  }
+
+  // What `work` finds wrong is in the model's file, unless it names another.
   template <typename Work> auto ofModel(Work work) -> decltype(work()) {
     try {
       return work();
     } catch (const UserError &error) {
       Place place = error.place();
-      place.file = options_.model;
+      if (place.file.empty())
+        place.file = options_.model;
       throw UserError(place, error.message(), error.fix());
     }
   }

@@ -1,10 +1,11 @@
 // Chains of layers: the same integers as layer by layer, and what lies between stays on chip.
+#include "network.h"
+
 #include "tilewright/compiler/driver.h"
 #include "tilewright/program/program.h"
 #include "tilewright/simulator/engine.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,126 +16,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-struct Padding {
-  int64_t rows = 0, columns = 0;
-};
-
-// A network of convolutions, written layer by layer. Weights repeat a short pattern.
-class Network {
-public:
-  Network(int64_t height, int64_t width, int64_t channels)
-      : height_(height), width_(width), channels_(channels), argument_(tensor(channels, "i8")) {}
-
-  // `after`: rows and columns of padding behind the image, beyond those that keep its size.
-  Network &conv(int64_t channels, int64_t kernel, int64_t stride, Padding after = {}) {
-    const std::string weights = fmt::format("{}x{}x{}x{}xi8", channels, kernel, kernel, channels_);
-    constant("w", weights, channels * kernel * kernel * channels_);
-    constant("b", fmt::format("{}xi32", channels), channels);
-    anchor("conv2d", weights, channels, kernel, stride, after);
-    return *this;
-  }
-  Network &depthwise(int64_t kernel, int64_t stride) {
-    const std::string weights = fmt::format("{}x{}x{}x1xi8", kernel, kernel, channels_);
-    constant("w", weights, channels_ * kernel * kernel);
-    constant("b", fmt::format("{}xi32", channels_), channels_);
-    anchor("depthwise_conv2d", weights, channels_, kernel, stride);
-    return *this;
-  }
-  Network &maxPool(int64_t kernel, int64_t stride) {
-    const std::string before = tensor(channels_, "i8");
-    shrink(kernel, stride, {});
-    body_ += fmt::format("%v{} = tosa.max_pool2d %v{} {{kernel = array<i64: {}, {}>, pad = "
-                         "array<i64: {}>, stride = array<i64: {}, {}>}} : ({}) -> {}\n",
-                         value_ + 1, value_, kernel, kernel, pads(kernel, {}), stride, stride,
-                         before, tensor(channels_, "i8"));
-    ++value_;
-    return *this;
-  }
-  // Adds the argument, whose shape the value must have.
-  Network &addArgument() {
-    const std::string type = tensor(channels_, "i8"), wide = tensor(channels_, "i32");
-    for (const char *name : {"v", "x"})
-      body_ += fmt::format(
-          "%{0}w{1} = tosa.rescale %{2}, %one, %s30, %z, %z32 {{scale32 = true, rounding_mode = "
-          "SINGLE_ROUND, per_channel = false, input_unsigned = false, output_unsigned = false}} : "
-          "({3}, tensor<1xi32>, tensor<1xi8>, tensor<1xi8>, tensor<1xi32>) -> {4}\n",
-          name, value_, *name == 'v' ? fmt::format("v{}", value_) : "v0", type, wide);
-    body_ += fmt::format("%sum{0} = tosa.add %vw{0}, %xw{0} : ({1}, {1}) -> {1}\n", value_, wide);
-    narrow(fmt::format("%sum{}", value_), "%s31");
-    return *this;
-  }
-
-  std::string text() const {
-    return fmt::format(R"(func.func @main(%v0: {0}) -> {1} {{
-  %z = "tosa.const"() {{values = dense<0> : tensor<1xi8>}} : () -> tensor<1xi8>
-  %z32 = "tosa.const"() {{values = dense<0> : tensor<1xi32>}} : () -> tensor<1xi32>
-  %one = "tosa.const"() {{values = dense<1073741824> : tensor<1xi32>}} : () -> tensor<1xi32>
-  %s30 = "tosa.const"() {{values = dense<30> : tensor<1xi8>}} : () -> tensor<1xi8>
-  %s31 = "tosa.const"() {{values = dense<31> : tensor<1xi8>}} : () -> tensor<1xi8>
-  %s36 = "tosa.const"() {{values = dense<36> : tensor<1xi8>}} : () -> tensor<1xi8>
-{2}return %v{3} : {1}
-}}
-)",
-                       argument_, tensor(channels_, "i8"), body_, value_);
-  }
-
-private:
-  std::string tensor(int64_t channels, const char *element) const {
-    return fmt::format("tensor<1x{}x{}x{}x{}>", height_, width_, channels, element);
-  }
-  static std::string pads(int64_t kernel, Padding after) {
-    const int64_t before = kernel / 2, behind = (kernel - 1) / 2;
-    return fmt::format("{}, {}, {}, {}", before, behind + after.rows, before,
-                       behind + after.columns);
-  }
-  void shrink(int64_t kernel, int64_t stride, Padding after) {
-    auto outputs = [&](int64_t inputs) { return (inputs - 1) / stride + 1; };
-    height_ = outputs(height_ + after.rows), width_ = outputs(width_ + after.columns);
-  }
-  void constant(const char *name, const std::string &type, int64_t count) {
-    std::string bytes;
-    const bool wide = type.find("i32") != std::string::npos;
-    for (int64_t i = 0; i < count; ++i, seed_ = seed_ * 1103515245 + 12345) {
-      const auto value = static_cast<int8_t>(seed_ >> 16);
-      bytes += fmt::format("{:02X}", static_cast<uint8_t>(value));
-      for (int more = 0; wide && more < 3; ++more)
-        bytes += value < 0 ? "FF" : "00";
-    }
-    body_ += fmt::format(
-        "%{}{} = \"tosa.const\"() {{values = dense<\"0x{}\"> : tensor<{}>}} : () -> tensor<{}>\n",
-        name, value_, bytes, type, type);
-  }
-  void anchor(const char *op, const std::string &weights, int64_t channels, int64_t kernel,
-              int64_t stride, Padding after = {}) {
-    const std::string before = tensor(channels_, "i8");
-    shrink(kernel, stride, after);
-    channels_ = channels;
-    // TOSA wants the last tap of the last output on the last element: what is over is left off.
-    body_ +=
-        fmt::format("%a{0} = tosa.{1} %v{0}, %w{0}, %b{0}, %z, %z {{acc_type = i32, pad = "
-                    "array<i64: {2}>, stride = array<i64: {3}, {3}>, dilation = array<i64: 1, "
-                    "1>}} : ({4}, tensor<{5}>, tensor<{6}xi32>, tensor<1xi8>, tensor<1xi8>) -> "
-                    "{7}\n",
-                    value_, op, pads(kernel, after), stride, before, weights, channels,
-                    tensor(channels_, "i32"));
-    narrow(fmt::format("%a{}", value_), "%s36");
-  }
-  void narrow(const std::string &wide, const char *shift) {
-    body_ +=
-        fmt::format("%v{} = tosa.rescale {}, %one, {}, %z32, %z {{scale32 = true, rounding_mode = "
-                    "SINGLE_ROUND, "
-                    "per_channel = false, input_unsigned = false, output_unsigned = false}} : ({}, "
-                    "tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi8>) -> {}\n",
-                    value_ + 1, wide, shift, tensor(channels_, "i32"), tensor(channels_, "i8"));
-    ++value_;
-  }
-
-  int64_t height_, width_, channels_;
-  std::string argument_, body_;
-  int value_ = 0;
-  uint32_t seed_ = 1;
-};
 
 struct Outcome {
   std::string output;

@@ -10,10 +10,13 @@
 // 3. The tail's accumulators of a stripe stay until the last chunk has been added.
 #include "chain.h"
 
+#include "alone.h"
 #include "conv_stage.h"
 #include "trial.h"
 #include "window_stage.h"
 
+#include "tilewright/compiler/chain_space.h"
+#include "tilewright/compiler/frontend.h"
 #include "tilewright/support/error.h"
 
 #include <algorithm>
@@ -163,15 +166,14 @@ void Chain::probe(ConvProblem &problem, LayerWork &work, const std::vector<int32
 
 std::vector<Unit> Chain::unitsOf() const {
   std::vector<Unit> units;
-  const int64_t batch = p_.tail ? p_.tail->batch : p_.window->batch,
-                height = p_.tail ? p_.tail->outputHeight : p_.window->outputHeight,
-                channels = chunkedChannels(p_), chunks = ceilDiv(channels, plan_.chunkChannels);
+  const int64_t batch = p_.tail ? p_.tail->batch : p_.window->batch, channels = chunkedChannels(p_),
+                chunks = ceilDiv(channels, plan_.chunkChannels);
   for (int64_t n = 0; n < batch; ++n)
-    for (int64_t y = 0; y < height; y += plan_.stripeRows)
+    for (const Rows &rows : stripesOf(p_, plan_))
       for (int64_t chunk = 0; chunk < chunks; ++chunk) {
         const int64_t first = chunk * plan_.chunkChannels;
         units.push_back({n,
-                         stripeRows(p_, {y, std::min(height, y + plan_.stripeRows)}),
+                         stripeRows(p_, rows),
                          {first, std::min(channels, first + plan_.chunkChannels)},
                          chunk,
                          chunk == 0,
@@ -560,8 +562,48 @@ std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGr
   return best;
 }
 
-void lowerChain(LoweringContext &context, const ChainedGroups &chained, const ChosenChain &chosen,
+// The tuner's plan; where it has none, the one that was chosen.
+static ChosenChain tunedFor(LoweringContext &context, const ChainedGroups &chained,
+                            const ChosenChain &chosen) {
+  if (!context.tuner)
+    return chosen;
+  std::string signature;
+  for (kernel::GroupOp group : chained.groups)
+    signature += signatureOf(group) + ";";
+  Steps probe;
+  const ChainProblem problem = Chain(context, chained, probe).problem();
+  const ChainSpace space(problem, context.machine);
+  auto others = [&] {
+    std::vector<PlanPoint> points;
+    for (const ChainPlan &plan : planChain(problem, context.machine, trials))
+      points.push_back(ChainSpace::point(plan));
+    return points;
+  };
+  Alone alone(context, chained.groups);
+  auto emit = [&](const PlanPoint &point) {
+    return alone.emit([&](Steps &steps) {
+      Chain(alone.context(), chained, steps).lower(space.plan(point), true);
+    });
+  };
+  const std::string layers = layerOf(chained.groups.front()->getLoc()).name + " to " +
+                             layerOf(chained.groups.back()->getLoc()).name;
+  const PlanPoint planned = ChainSpace::point(chosen.plan);
+  const std::optional<PlanPoint> point =
+      context.tuner->choose({std::move(signature), layers, space, planned, others, emit});
+  if (!point || *point == planned)
+    return chosen;
+  const ChainPlan plan = space.plan(*point);
+  std::optional<Trial> trial =
+      tryOut(context, [&](Steps &steps) { Chain(context, chained, steps).lower(plan, true); });
+  if (!trial) // gaps come to lie otherwise
+    return chosen;
+  return {plan, std::move(trial->layout), trial->cycles,
+          RunnerUp{describe(problem, chosen.plan), chosen.cycles, trial->cycles}};
+}
+
+void lowerChain(LoweringContext &context, const ChainedGroups &chained, const ChosenChain &planned,
                 Steps &steps) {
+  const ChosenChain chosen = tunedFor(context, chained, planned);
   Chain(context, chained, steps).lower(chosen.plan, false);
   if (chosen.layout.size() == steps.buffers.size())
     steps.layout = chosen.layout;

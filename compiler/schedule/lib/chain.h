@@ -36,7 +36,7 @@ bool isChain(const ChainedGroups &chained);
 std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGroups &chained,
                                        int64_t apart);
 
-void lowerChain(LoweringContext &context, const ChainedGroups &chained, const ChosenChain &chosen,
+void lowerChain(LoweringContext &context, const ChainedGroups &chained, const ChosenChain &planned,
                 Steps &steps);
 
 } // namespace tilewright

@@ -34,8 +34,18 @@ StripeRows stripeRows(const ChainProblem &p, Rows result) {
   return rows;
 }
 
-static int64_t resultHeight(const ChainProblem &p) {
+int64_t resultHeight(const ChainProblem &p) {
   return p.tail ? p.tail->outputHeight : p.window->outputHeight;
+}
+
+std::vector<Rows> stripesOf(const ChainProblem &p, const ChainPlan &plan) {
+  std::vector<Rows> stripes;
+  for (int64_t y = 0, end = 0; y < resultHeight(p); y = end) {
+    end = y + (y == 0 && plan.firstRows > 0 ? plan.firstRows : plan.stripeRows);
+    end = std::min(end, resultHeight(p));
+    stripes.push_back({y, end});
+  }
+  return stripes;
 }
 
 static int64_t batchOf(const ChainProblem &p) { return p.tail ? p.tail->batch : p.window->batch; }
@@ -47,9 +57,9 @@ class Costs {
 public:
   Costs(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan)
       : p_(p), m_(m), plan_(plan), chunks_(ceilDiv(chunkedChannels(p), plan.chunkChannels)),
-        stripes_(batchOf(p) * ceilDiv(resultHeight(p), plan.stripeRows)) {
-    for (int64_t y = 0; y < resultHeight(p); y += plan.stripeRows)
-      add({y, std::min(resultHeight(p), y + plan.stripeRows)});
+        stripes_(batchOf(p) * static_cast<int64_t>(stripesOf(p, plan).size())) {
+    for (const Rows &rows : stripesOf(p, plan))
+      add(rows);
     finish();
   }
 
@@ -186,7 +196,10 @@ private:
   double matrix_ = 0, vector_ = 0, dram_ = 0, first_ = 0;
 };
 
-// Rows of the result in stripes to try: all, a half, a third, ...
+} // namespace
+
+void assess(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan) { Costs(p, m, plan); }
+
 std::vector<int64_t> stripeSizes(int64_t height) {
   std::vector<int64_t> sizes;
   for (int64_t parts = 1; parts <= height; ++parts)
@@ -195,15 +208,14 @@ std::vector<int64_t> stripeSizes(int64_t height) {
   return sizes;
 }
 
-} // namespace
-
 std::string describe(const ChainProblem &p, const ChainPlan &plan) {
+  const bool isShort = plan.firstRows > 0 && plan.firstRows < plan.stripeRows;
   return fmt::format(
-      "chain of {} layers: {} stripes of {} rows, {} of {} channels at a time; weights {}{}",
-      (p.head ? 1 : 0) + (p.window ? 1 : 0) + (p.tail ? 1 : 0),
-      ceilDiv(resultHeight(p), plan.stripeRows), plan.stripeRows, plan.chunkChannels,
-      chunkedChannels(p), plan.keepsWeights ? "loaded once" : "loaded for each stripe",
-      describe(plan.headMerge));
+      "chain of {} layers: {} stripes of {} rows{}, {} of {} channels at a time; weights {}{}",
+      (p.head ? 1 : 0) + (p.window ? 1 : 0) + (p.tail ? 1 : 0), stripesOf(p, plan).size(),
+      plan.stripeRows, isShort ? fmt::format(", the first of {}", plan.firstRows) : "",
+      plan.chunkChannels, chunkedChannels(p),
+      plan.keepsWeights ? "loaded once" : "loaded for each stripe", describe(plan.headMerge));
 }
 
 // Whether each row of the result needs rows of every layer: none comes from padding alone.
@@ -216,8 +228,12 @@ static bool hasRowsThroughout(const ChainProblem &p) {
   return true;
 }
 
-// Units of work of a plan, at most: a program of more would be long in the making.
-static constexpr int64_t mostUnits = 4096;
+bool isBearable(const ChainProblem &p, const ChainPlan &plan) {
+  constexpr int64_t mostUnits = 4096; // of work: a program of more would be long in the making
+  return batchOf(p) * static_cast<int64_t>(stripesOf(p, plan).size()) *
+             ceilDiv(chunkedChannels(p), plan.chunkChannels) <=
+         mostUnits;
+}
 
 std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, size_t most) {
   std::vector<ChainPlan> plans;
@@ -232,8 +248,6 @@ std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, si
   chunks.push_back(channels);
   for (int64_t stripe : stripeSizes(height))
     for (int64_t chunk : chunks) {
-      if (batchOf(p) * ceilDiv(height, stripe) * ceilDiv(channels, chunk) > mostUnits)
-        continue;
       const StripeRows rows = stripeRows(p, {0, stripe});
       std::vector<int64_t> headRows{0}, tailRows{0}, tailChannels{0};
       std::vector<TapMerge> headMerges{TapMerge::None};
@@ -263,7 +277,9 @@ std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, si
                 if (!keeps && stripe >= height)
                   continue;
                 ChainPlan plan{stripe, chunk, merge, head, tail, tailPart, keeps, 0, 0, 0};
-                Costs(p, m, plan);
+                if (!isBearable(p, plan))
+                  continue;
+                assess(p, m, plan);
                 if (plan.spadBytes <= m.spadBytes && plan.accBytes <= m.accBytes)
                   plans.push_back(plan);
               }

@@ -35,6 +35,16 @@ std::vector<TapMerge> mergesOf(const ConvProblem &p, const ConvMachine &m) {
   return merges;
 }
 
+int64_t usualInputParts(const ConvProblem &p, const ConvMachine &m, TapMerge merge) {
+  constexpr int64_t most = 4, least = 128; // parts; bytes of a run
+  if (p.weightsAreActivations || p.inputScattered || merge != TapMerge::None)
+    return 1;
+  for (int64_t parts = most; parts > 1; --parts)
+    if (p.inputChannels % (parts * m.rows) == 0 && p.inputChannels / parts >= least)
+      return parts;
+  return 1;
+}
+
 double inputCycles(const ConvProblem &p, const ConvMachine &m, int64_t elements) {
   return static_cast<double>(elements) / (p.inputScattered ? 1 : m.dramBytesPerCycle);
 }
@@ -73,8 +83,9 @@ static std::vector<int64_t> divisions(int64_t whole, int64_t multiple) {
 // Time of a plan if every unit runs at its own pace, and on-chip bytes. 1. Count loads of input and
 // weights by loop order. 2. The array takes folds x pixels, the vector unit a pass per result
 // element, DRAM its bytes. 3. What is not double-buffered adds up instead of overlapping.
-static void cost(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
-  int64_t tilesY = ceilDiv(p.outputHeight, plan.stepHeight),
+void assess(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
+  const int64_t firstHeight = plan.firstHeight > 0 ? plan.firstHeight : plan.stepHeight;
+  int64_t tilesY = 1 + ceilDiv(std::max<int64_t>(0, p.outputHeight - firstHeight), plan.stepHeight),
           tilesX = ceilDiv(p.outputWidth, plan.stepWidth);
   int64_t pixelTiles = p.batch * tilesY * tilesX;
   int64_t chunks = ceilDiv(p.outputChannels, plan.stepChannels);
@@ -94,6 +105,12 @@ static void cost(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
   int64_t weightLoads = plan.weightParts > 1 ? pixelTiles * chunks * plan.weightParts
                         : plan.weightsOuter  ? chunks * weightSets
                                              : chunks * (chunks > 1 ? pixelTiles : weightSets);
+  if (plan.turns) {
+    if (plan.weightsOuter)
+      inputLoads -= chunks - 1;
+    else if (plan.weightParts == 1)
+      weightLoads -= pixelTiles - 1;
+  }
   plan.inputLoads = inputLoads;
   plan.weightLoads = weightLoads;
   int64_t resultTile =
@@ -147,7 +164,12 @@ static void cost(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
                 static_cast<double>(2 * m.instructionBytes) / m.dramBytesPerCycle;
 
   // Weights come in under the layer before; the input must wait for its end.
-  double first = inputCycles(p, m, inputTile) + static_cast<double>(m.dramLatency);
+  const int64_t firstRows = inputExtent(std::min(firstHeight, p.outputHeight), p.strideY,
+                                        p.kernelHeight, p.dilationY),
+                allRows = inputExtent(std::min(plan.stepHeight, p.outputHeight), p.strideY,
+                                      p.kernelHeight, p.dilationY);
+  double first = inputCycles(p, m, inputTile / allRows * std::min(firstRows, allRows)) +
+                 static_cast<double>(m.dramLatency);
   double last = static_cast<double>(resultTile) / m.dramBytesPerCycle;
   double overlapped = input * (plan.inputDoubled || inputLoads == 1) +
                       weights * (plan.weightsDoubled || weightLoads == 1) + result + operands +
@@ -184,14 +206,19 @@ std::string describe(const ConvProblem &p, const ConvPlan &plan) {
   auto buffers = [](int64_t loads, bool doubled) {
     return loads == 1 ? "loaded once" : doubled ? "double-buffered" : "single-buffered";
   };
+  const bool isShort = plan.firstHeight > 0 && plan.firstHeight < plan.stepHeight;
   return fmt::format(
-      "{} steps of {}x{}x{} (y, x, channels) by {}, accumulator tiles of {}x{}x{}; input {}, "
+      "{} steps of {}x{}x{} (y, x, channels) by {}{}{}, accumulator tiles of {}x{}x{}; input {}, "
       "weights {}{}",
-      p.batch * ceilDiv(p.outputHeight, plan.stepHeight) * ceilDiv(p.outputWidth, plan.stepWidth) *
-          ceilDiv(p.outputChannels, plan.stepChannels),
+      p.batch *
+          (1 + ceilDiv(p.outputHeight - (isShort ? plan.firstHeight : plan.stepHeight),
+                       plan.stepHeight)) *
+          ceilDiv(p.outputWidth, plan.stepWidth) * ceilDiv(p.outputChannels, plan.stepChannels),
       std::min(plan.stepHeight, p.outputHeight), std::min(plan.stepWidth, p.outputWidth),
       std::min(plan.stepChannels, p.outputChannels),
       plan.weightsOuter ? "channels, then pixels" : "pixels, then channels",
+      plan.turns ? ", forth and back" : "",
+      isShort ? fmt::format(", the first of {} rows", plan.firstHeight) : "",
       std::min(plan.tileHeight, plan.stepHeight), plan.tileWidth,
       std::min(plan.tileChannels, plan.stepChannels), buffers(plan.inputLoads, plan.inputDoubled),
       buffers(plan.weightLoads, plan.weightsDoubled), describe(plan.merge));
@@ -256,7 +283,7 @@ std::vector<ConvPlan> planConvolution(const ConvProblem &p, const ConvMachine &m
               plan.merge = merge[static_cast<size_t>(mode / 8)];
               for (int64_t parts : partsOf(p, m, plan)) {
                 plan.weightParts = parts;
-                cost(p, m, plan);
+                assess(p, m, plan);
                 *smallest = std::min(*smallest, plan.spadBytes);
                 if (isSafe(plan, m) && (!safest || plan.estimatedCycles < safest->estimatedCycles))
                   safest = plan;

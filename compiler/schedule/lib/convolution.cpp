@@ -9,10 +9,11 @@
 //    first.
 // 4. The group's element-wise operations run on the tile; the result tile is stored when all its
 // channels are there.
+#include "alone.h"
 #include "conv_stage.h"
 #include "trial.h"
 
-#include "tilewright/compiler/conv_plan.h"
+#include "tilewright/compiler/conv_space.h"
 #include "tilewright/compiler/frontend.h"
 #include "tilewright/support/error.h"
 
@@ -47,7 +48,6 @@ public:
 
 private:
   void probe();
-  int64_t firstParts() const;
   void computeTile(std::vector<Task> &out, ElementChain &chain, const ConvStage::Input &input,
                    int64_t n, Span y, Span x, Span channels, Tile result);
   void finishTile(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y, Span x, Span part,
@@ -119,22 +119,11 @@ void Convolution::probe() {
   takeOperations(p_, chain);
 }
 
-// Into how many parts the first input tile is cut, by channels: nothing else hides its way on chip.
-// Parts are whole folds and long enough for DRAM.
-int64_t Convolution::firstParts() const {
-  constexpr int64_t most = 4, least = 128; // parts; bytes of a run
-  if (p_.weightsAreActivations || p_.inputScattered || plan_.merge != TapMerge::None)
-    return 1;
-  for (int64_t parts = most; parts > 1; --parts)
-    if (p_.inputChannels % (parts * context_.rows) == 0 && p_.inputChannels / parts >= least)
-      return parts;
-  return 1;
-}
-
 void Convolution::lower(const ConvPlan &plan, bool isTrial) {
   plan_ = plan;
   steps_.plan = tilewright::describe(p_, plan_);
-  const int64_t parts = firstParts();
+  const int64_t parts =
+      plan_.inputParts > 0 ? plan_.inputParts : usualInputParts(p_, context_.machine, plan_.merge);
   stage_.listFolds(plan_.merge, ceilDiv(p_.inputChannels, parts));
   stage_.placeWeights(isTrial);
   ElementChain chain(context_, steps_, group_, anchor_, shapes_,
@@ -147,11 +136,12 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
   };
   std::vector<Place> places;
   for (int64_t n = 0; n < p_.batch; ++n)
-    for (int64_t y = 0; y < p_.outputHeight; y += plan_.stepHeight)
+    for (int64_t y = 0, end = 0; y < p_.outputHeight; y = end) {
+      end = y + (y == 0 && plan_.firstHeight > 0 ? plan_.firstHeight : plan_.stepHeight);
+      end = std::min(p_.outputHeight, end);
       for (int64_t x = 0; x < p_.outputWidth; x += plan_.stepWidth)
-        places.push_back({n,
-                          {y, std::min(p_.outputHeight, y + plan_.stepHeight)},
-                          {x, std::min(p_.outputWidth, x + plan_.stepWidth)}});
+        places.push_back({n, {y, end}, {x, std::min(p_.outputWidth, x + plan_.stepWidth)}});
+    }
   std::vector<Span> chunks;
   for (int64_t c = 0; c < p_.outputChannels; c += plan_.stepChannels)
     chunks.push_back({c, std::min(p_.outputChannels, c + plan_.stepChannels)});
@@ -228,21 +218,20 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
     if (plan_.merge != TapMerge::All)
       append(step.compute, computed);
   };
-  if (plan_.weightsOuter)
-    for (const Span &chunk : chunks)
-      for (const Place &place : places)
-        addStep(place, chunk);
-  else
-    for (const Place &place : places)
-      for (const Span &chunk : chunks)
-        addStep(place, chunk);
+  const size_t outer = plan_.weightsOuter ? chunks.size() : places.size(),
+               inner = plan_.weightsOuter ? places.size() : chunks.size();
+  for (size_t i = 0; i < outer; ++i)
+    for (size_t each = 0; each < inner; ++each) {
+      const size_t j = plan_.turns && i % 2 == 1 ? inner - 1 - each : each;
+      addStep(places[plan_.weightsOuter ? j : i], chunks[plan_.weightsOuter ? i : j]);
+    }
   append(steps_.steps.back().compute, computed);
 }
 
 } // namespace
 
 // Plans that are tried out, at most.
-static constexpr size_t trials = 4;
+static constexpr size_t trials = 8;
 
 // Tries plans out. The best one that fits.
 static std::optional<LoweringContext::Chosen> bestOf(LoweringContext &context,
@@ -291,9 +280,57 @@ int64_t convolutionCycles(LoweringContext &context, kernel::GroupOp group) {
   return chosenFor(context, group, Convolution(context, group, steps).problem()).cycles;
 }
 
+// For the tuner: the same plan is another program under each.
+static const char *bufferingName(Buffering buffering) {
+  return buffering == Buffering::Double   ? " double"
+         : buffering == Buffering::Single ? " single"
+                                          : " none";
+}
+
+// The tuner's plan; where it has none, the planner's.
+static const LoweringContext::Chosen &tunedFor(LoweringContext &context, kernel::GroupOp group,
+                                               const ConvProblem &problem) {
+  const LoweringContext::Chosen &planned = chosenFor(context, group, problem);
+  if (!context.tuner)
+    return planned;
+  const std::string signature = signatureOf(group);
+  const ConvSpace space(problem, context.machine);
+  auto others = [&] {
+    std::vector<PlanPoint> points;
+    int64_t smallest = 0;
+    for (const ConvPlan &plan : planConvolution(problem, context.machine, trials, &smallest))
+      points.push_back(space.point(plan));
+    return points;
+  };
+  Alone alone(context, group);
+  auto emit = [&](const PlanPoint &point) {
+    return alone.emit([&](Steps &steps) {
+      Convolution(alone.context(), group, steps).lower(space.plan(point), true);
+    });
+  };
+  const std::optional<PlanPoint> point = context.tuner->choose(
+      {signature + bufferingName(context.buffering), layerOf(group.getLoc()).name, space,
+       space.point(planned.plan), others, emit});
+  if (!point || *point == space.point(planned.plan))
+    return planned;
+  auto known = context.tuned.find(signature);
+  if (known != context.tuned.end())
+    return known->second;
+  const ConvPlan plan = space.plan(*point);
+  std::optional<Trial> trial =
+      tryOut(context, [&](Steps &steps) { Convolution(context, group, steps).lower(plan, true); });
+  if (!trial) // gaps come to lie otherwise
+    return planned;
+  const RunnerUp untuned{describe(problem, planned.plan), planned.cycles, trial->cycles};
+  return context.tuned
+      .emplace(signature,
+               LoweringContext::Chosen{plan, std::move(trial->layout), trial->cycles, untuned})
+      .first->second;
+}
+
 void lowerConvolution(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
   Convolution convolution(context, group, steps);
-  const LoweringContext::Chosen &chosen = chosenFor(context, group, convolution.problem());
+  const LoweringContext::Chosen &chosen = tunedFor(context, group, convolution.problem());
   convolution.lower(chosen.plan, false);
   steps.runnerUp = chosen.runnerUp;
   // The accumulators are empty whenever a group begins: what fitted in the trial fits there again.

@@ -6,6 +6,7 @@
 #include "tilewright/compiler/emitter.h"
 #include "tilewright/compiler/kernel_dialect.h"
 #include "tilewright/compiler/task.h"
+#include "tilewright/compiler/tuner.h"
 #include "tilewright/isa/isa.h"
 #include "tilewright/simulator/plan.h"
 
@@ -55,6 +56,8 @@ struct LoweringContext {
     std::optional<RunnerUp> runnerUp;
   };
   std::map<std::string, Chosen> chosen; // plans of convolutions, by what decides them
+  Tuner *tuner = nullptr;               // null: the planner's plans are final
+  std::map<std::string, Chosen> tuned;  // plans of convolutions that the tuner gave
 
   const TaskForm &form(llvm::StringRef name);
   // Largest immediate that an operand of an instruction holds.

@@ -240,6 +240,7 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   ConstantPool constants(tensors->end());
   LoweringContext context(isa, constants, tensors->addresses, options.buffering);
   context.chosen = std::move(chosen);
+  context.tuner = options.tuner;
   Schedule result;
   for (kernel::GroupOp group : groups)
     result.layers.push_back(describe(group));
@@ -262,7 +263,7 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
         lowerChain(context, chain->second.chained, chain->second.chosen, steps);
     } catch (const UserError &error) {
       Place where = error.place();
-      if (where.subject.empty())
+      if (where.str().empty()) // a tuner's database has a place of its own
         where.subject = fmt::format("layer '{}' ({})", escape(layer.name), escape(layer.op));
       throw UserError(where, error.message(), error.fix());
     }

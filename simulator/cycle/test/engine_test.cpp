@@ -1,13 +1,16 @@
 // The whole engine: SystemC, DRAM, values.
 #include "harness.h"
 #include "tilewright/lockstep/random_program.h"
+#include "tilewright/simulator/timing_engine.h"
 
 #include "functional_engine.h"
 
 #include <cstdlib>
 #include <cstring>
+#include <future>
 #include <gtest/gtest.h>
 #include <random>
+#include <set>
 
 namespace tilewright::cycle {
 namespace {
@@ -118,6 +121,43 @@ TEST(CycleEngine, TwoMachinesShareOneSystemCKernel) {
   EXPECT_EQ(small->run(near, one, {}).instructions, 1u);
   EXPECT_EQ(large->run(far, two, {}).instructions, 1u);
   EXPECT_EQ(small->run(near, one, {}).instructions, 1u);
+}
+
+// Time without values is the same time.
+TEST(TimingEngine, TakesTheCyclesOfTheCycleEngine) {
+  for (const char *name : {"edge16", "odd12x20"}) {
+    const isa::Isa &isa = target(name);
+    const auto engine = makeCycleEngine(isa);
+    const TimingEngine timing(isa);
+    std::vector<Program> programs;
+    if (isa.param("rows") == 16)
+      for (uint64_t seed = 0; seed < 3; ++seed) // other values
+        programs.push_back(tileProgram(isa, seed));
+    for (uint64_t seed = 1; seed <= 40; ++seed)
+      programs.push_back(makeProgram(isa, lockstep::randomProgram(isa, seed, 60)));
+    std::set<int64_t> lengths;
+    for (const Program &program : programs) {
+      DramImage dram(program);
+      const int64_t cycles = engine->run(program, dram, {}).cycles;
+      EXPECT_EQ(timing.cycles(program), cycles);
+      EXPECT_EQ(timing.cycles(program, cycles), cycles);
+      EXPECT_EQ(timing.cycles(program, cycles - 1), std::nullopt);
+      lengths.insert(cycles);
+    }
+    EXPECT_GT(lengths.size(), 30u);
+  }
+}
+
+TEST(TimingEngine, RunsInSeveralThreads) {
+  const isa::Isa &isa = target("edge16");
+  const TimingEngine timing(isa);
+  const Program program = tileProgram(isa, 1);
+  const std::optional<int64_t> cycles = timing.cycles(program);
+  std::vector<std::future<std::optional<int64_t>>> runs;
+  for (int i = 0; i < 8; ++i)
+    runs.push_back(std::async(std::launch::async, [&] { return timing.cycles(program); }));
+  for (auto &run : runs)
+    EXPECT_EQ(run.get(), cycles);
 }
 
 } // namespace

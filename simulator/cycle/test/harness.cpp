@@ -1,5 +1,8 @@
 #include "harness.h"
 
+#include "direct_bus.h"
+#include "register_values.h"
+
 #include "tilewright/isa/assembler.h"
 #include "tilewright/isa/extent.h"
 #include "tilewright/support/error.h"
@@ -10,60 +13,6 @@
 #include <memory>
 
 namespace tilewright::cycle {
-
-namespace {
-
-// The registers of `set` instructions; no element is computed.
-class RegisterValues : public Values {
-public:
-  explicit RegisterValues(const isa::Isa &isa) : isa_(isa) {
-    for (const isa::Unit &unit : isa.units()) {
-      registers_.emplace_back();
-      for (const isa::StateRegister &reg : unit.registers)
-        registers_.back().push_back(reg.reset);
-    }
-  }
-  const int64_t *registers(int unit) const override {
-    return registers_[static_cast<size_t>(unit)].data();
-  }
-  std::string trapReason(const Issued &issued) override {
-    return isa::trapReason(*issued.plan->instruction, isa_, issued.word,
-                           registers(issued.plan->unit->index), issued.addresses.data());
-  }
-  void execute(const Issued &issued) override {
-    for (const auto &[number, value] : issued.plan->instruction->sets) {
-      const auto index = static_cast<size_t>(issued.word.values[static_cast<size_t>(number)]);
-      const isa::Type type = issued.plan->unit->registers[index].type;
-      const uint64_t mask = (uint64_t(1) << type.bits) - 1;
-      uint64_t bits = static_cast<uint64_t>(issued.word.values[static_cast<size_t>(value)]) & mask;
-      if (type.isSigned && (bits >> (type.bits - 1)) != 0)
-        bits |= ~mask;
-      registers_[static_cast<size_t>(issued.plan->unit->index)][index] = static_cast<int64_t>(bits);
-    }
-  }
-
-private:
-  const isa::Isa &isa_;
-  std::vector<std::vector<int64_t>> registers_;
-};
-
-class DirectBus : public Bus {
-public:
-  explicit DirectBus(const DramConfig &config) : dram(config) {}
-  Beats read(int64_t t, uint64_t address, int64_t bytes) override {
-    const int64_t last = dram.read(t, address, bytes);
-    return {last - beats(address, bytes) + 1, last};
-  }
-  int64_t write(int64_t t, uint64_t address, int64_t bytes) override {
-    return dram.write(t, address, bytes);
-  }
-  int64_t beats(uint64_t address, int64_t bytes) const override {
-    return dram.beats(address, bytes);
-  }
-  DramModel dram;
-};
-
-} // namespace
 
 const isa::Isa &target(const std::string &name) {
   static std::map<std::string, std::unique_ptr<isa::Isa>> loaded;

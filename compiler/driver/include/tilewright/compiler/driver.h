@@ -4,9 +4,11 @@
 #include "tilewright/compiler/emitter.h"
 #include "tilewright/compiler/quantize_options.h"
 #include "tilewright/compiler/stage.h"
+#include "tilewright/compiler/tune.h"
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +28,14 @@ struct CompileOptions {
   std::string dumpPhases; // directory for every phase on the way; empty: none
   Buffering buffering = Buffering::Double;
   bool chains = true; // layers may hand tensors on without DRAM; with double buffering alone
+  TuneOptions tune;
   uint64_t seed = 0;
+};
+
+// What tuning did. The program that was written takes the lesser cycles of the two.
+struct TuneResult {
+  std::vector<TunedKernel> kernels;
+  int64_t untunedCycles = 0, tunedCycles = 0; // of the whole program, on the cycle engine
 };
 
 struct CompileResult {
@@ -34,7 +43,8 @@ struct CompileResult {
   std::vector<std::string> warnings;
   QuantizationReport quantization; // empty for integer models
   std::string summary;             // memory plan, for the terminal
-  std::string plan;                // tiles, buffering and estimate of each layer, a line each
+  std::optional<TuneResult> tuning;
+  std::string plan; // tiles, buffering and estimate of each layer, a line each
 };
 
 // Throws UserError.

@@ -25,6 +25,11 @@ struct ChainProblem {
   int64_t windowResidentBytes = 0, windowSpadBytesPerElement = 0;
 };
 
+struct Rows {
+  int64_t begin, end;
+  int64_t size() const { return end - begin; }
+};
+
 struct ChainPlan {
   int64_t stripeRows;             // rows of the chain's result
   int64_t chunkChannels;          // channels between the layers that are made at once
@@ -34,20 +39,29 @@ struct ChainPlan {
   bool keepsWeights;              // loaded once, not for each stripe
   int64_t spadBytes, accBytes;    // needed
   double estimatedCycles;
+  int64_t firstRows = 0; // of the result in an image's first stripe; 0: as in the others
 };
+
+// The stripes of an image of the result, from the top.
+std::vector<Rows> stripesOf(const ChainProblem &problem, const ChainPlan &plan);
 
 // The channels between the layers.
 int64_t chunkedChannels(const ChainProblem &problem);
 // Rows of the chain's result, rows of the tail's input and rows of the window's input, given those
 // of the result: each clipped to its tensor.
-struct Rows {
-  int64_t begin, end;
-  int64_t size() const { return end - begin; }
-};
 struct StripeRows {
   Rows result, window, head; // rows that the last layer, the window and the head make
 };
 StripeRows stripeRows(const ChainProblem &problem, Rows result);
+
+// Rows of the chain's result; those of a stripe to try, the most first: all, a half, a third, ...
+int64_t resultHeight(const ChainProblem &problem);
+std::vector<int64_t> stripeSizes(int64_t height);
+
+// Fills in what a plan needs and takes: bytes, estimated cycles.
+void assess(const ChainProblem &problem, const ConvMachine &machine, ChainPlan &plan);
+// Whether its program is of bearable length.
+bool isBearable(const ChainProblem &problem, const ChainPlan &plan);
 
 // In words: "chain of 3 layers in 8 stripes of 7 rows, 32 channels at a time".
 std::string describe(const ChainProblem &problem, const ChainPlan &plan);

@@ -62,6 +62,11 @@ struct ConvPlan {
                        // only where a step is one accumulator tile
   bool weightsOuter;   // loop over channels outside the loop over pixels
   TapMerge merge;
+  int64_t firstHeight; // output rows of an image's first step, so that its input comes sooner; 0:
+                       // as of the others
+  int64_t inputParts;  // an input tile comes in so many parts, by channels, so that the first folds
+                       // need not wait for the last ones; 0: as many as usualInputParts
+  bool turns; // the inner loop runs forth and back by turns: what its end has on chip stays there
   bool inputDoubled, weightsDoubled; // room for the next tile's input and the next chunk's weights
   int64_t spadBytes, accBytes;       // needed
   int64_t gapBytes;                // of spadBytes: room for gaps between buffers of different sizes
@@ -85,8 +90,13 @@ std::vector<ConvPlan> planConvolution(const ConvProblem &problem, const ConvMach
 // Whether a plan fits however its buffers come to lie.
 bool isSafe(const ConvPlan &plan, const ConvMachine &machine);
 
+// Fills in what a plan needs and takes: bytes, loads, estimated cycles.
+void assess(const ConvProblem &problem, const ConvMachine &machine, ConvPlan &plan);
+
 // The merges that a problem allows, each with fewer folds than the one before; the first is None.
 std::vector<TapMerge> mergesOf(const ConvProblem &problem, const ConvMachine &machine);
+// Parts are whole folds, and long enough for DRAM.
+int64_t usualInputParts(const ConvProblem &problem, const ConvMachine &machine, TapMerge merge);
 // Folds of one accumulator tile column: mload + mmul pairs.
 int64_t foldCount(const ConvProblem &problem, const ConvMachine &machine, TapMerge merge);
 // Whether the input tile is [x][y][c], so that the taps of a column lie one behind the other:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tilewright/compiler/emitter.h"
+#include "tilewright/compiler/tuner.h"
 #include "tilewright/program/program.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -13,7 +14,8 @@ namespace tilewright {
 
 struct ScheduleOptions {
   Buffering buffering = Buffering::Double;
-  bool chains = true; // layers may hand tensors on without DRAM
+  bool chains = true;     // layers may hand tensors on without DRAM
+  Tuner *tuner = nullptr; // is asked for the plan of each convolution, matrix product and chain
 };
 
 struct Schedule {

@@ -1,0 +1,149 @@
+// Whatever plan a tuner chooses, the program computes the same integers and passes its checks.
+#include "network.h"
+
+#include "tilewright/compiler/driver.h"
+#include "tilewright/compiler/kernel_dialect.h"
+#include "tilewright/compiler/npu.h"
+#include "tilewright/compiler/parse_module.h"
+#include "tilewright/compiler/select.h"
+#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/session.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+
+#include <fmt/format.h>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <set>
+
+namespace tilewright {
+
+namespace {
+
+// A plan drawn at random for every kernel.
+class Chance : public Tuner {
+public:
+  explicit Chance(uint64_t seed) : random_(seed) {}
+  std::optional<PlanPoint> choose(const TunableKernel &kernel) override {
+    for (int draw = 0; draw < 20; ++draw) {
+      const std::optional<PlanPoint> point = randomPoint(kernel.space, random_);
+      if (point && kernel.emit(*point)) {
+        drawn.insert(*point);
+        return point;
+      }
+    }
+    return std::nullopt;
+  }
+  std::set<PlanPoint> drawn;
+
+private:
+  Random random_;
+};
+
+struct Layer {
+  int64_t height, width, channels, filters, kernel, stride, pad, dilation;
+};
+
+std::string textOf(const Layer &c) {
+  auto outputs = [&](int64_t size) {
+    return (size + 2 * c.pad - (c.kernel - 1) * c.dilation - 1) / c.stride + 1;
+  };
+  const std::string x = fmt::format("tensor<1x{}x{}x{}xi8>", c.height, c.width, c.channels),
+                    w = fmt::format("tensor<{0}x{1}x{1}x{2}xi8>", c.filters, c.kernel, c.channels),
+                    b = fmt::format("tensor<{}xi32>", c.filters);
+  const std::string shape =
+      fmt::format("1x{}x{}x{}", outputs(c.height), outputs(c.width), c.filters);
+  std::string weights;
+  for (int64_t i = 0; i < c.filters * c.kernel * c.kernel * c.channels; ++i)
+    weights += fmt::format("{:02X}", i * 37 % 251);
+  auto constant = [](const char *name, const std::string &values, const std::string &type) {
+    return fmt::format("  %{0} = \"tosa.const\"() {{values = dense<{1}> : {2}}} : () -> {2}\n",
+                       name, values, type);
+  };
+  return fmt::format("func.func @main(%x: {}) -> tensor<{}xi8> {{\n", x, shape) +
+         constant("w", fmt::format("\"0x{}\"", weights), w) + constant("b", "5", b) +
+         constant("z", "0", "tensor<1xi8>") + constant("xz", "3", "tensor<1xi8>") +
+         constant("z32", "0", "tensor<1xi32>") + constant("m", "1073741824", "tensor<1xi32>") +
+         constant("s", "40", "tensor<1xi8>") +
+         fmt::format(
+             "  %y = tosa.conv2d %x, %w, %b, %xz, %z {{acc_type = i32, pad = array<i64: {0}, {0}, "
+             "{0}, {0}>, stride = array<i64: {1}, {1}>, dilation = array<i64: {2}, {2}>}} : ({3}, "
+             "{4}, {5}, tensor<1xi8>, tensor<1xi8>) -> tensor<{6}xi32>\n"
+             "  %r = tosa.rescale %y, %m, %s, %z32, %z {{scale32 = true, rounding_mode = "
+             "SINGLE_ROUND, per_channel = false, input_unsigned = false, output_unsigned = false}} "
+             ": (tensor<{6}xi32>, tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi8>) -> "
+             "tensor<{6}xi8>\n  return %r : tensor<{6}xi8>\n}}\n",
+             c.pad, c.stride, c.dilation, x, w, b, shape);
+}
+
+struct Case {
+  const char *name;
+  std::string text;
+  uint64_t plans; // to draw, on each target
+};
+
+void PrintTo(const Case &each, std::ostream *stream) { *stream << each.name; }
+
+class PlanValues : public ::testing::TestWithParam<Case> {};
+
+} // namespace
+
+TEST_P(PlanValues, AreTheSameUnderAllPlans) {
+  CompileOptions options;
+  options.model = ::testing::TempDir() + "/plan_values_" + GetParam().name + ".mlir";
+  options.quantize = "none";
+  options.to = Stage::Kernel;
+  std::ofstream(options.model) << GetParam().text;
+  const std::string kernels = compile(options).output;
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  context.loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect, kernel::KernelDialect,
+                      npu::NpuDialect>();
+  for (const char *target : {"edge16", "odd12x20"}) {
+    const isa::LoadOptions load{target, {}, ""};
+    const isa::Isa isa = isa::load(load);
+    auto outputsUnder = [&](bool chains, Tuner *tuner) {
+      auto module = parseModule("kernels.mlir", kernels, context, checkKernels);
+      const NpuProgram made =
+          kernelToNpu(*module, isa, load, {Buffering::Double, chains, tuner}); // checks the stream
+      Session session(made.program);
+      session.fillInputs(1);
+      return session.run(*makeEngine("functional", isa), {}, true).outputs.begin()->second.bytes;
+    };
+    const auto expected = outputsUnder(false, nullptr);
+    std::set<PlanPoint> drawn;
+    for (uint64_t seed = 1; seed <= GetParam().plans; ++seed) {
+      Chance chance(seed);
+      EXPECT_EQ(outputsUnder(true, &chance), expected)
+          << "seed " << seed << ": " << (chance.drawn.empty() ? "no plan" : "a plan");
+      drawn.merge(chance.drawn);
+    }
+    EXPECT_GT(2 * drawn.size(), GetParam().plans);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Layers, PlanValues,
+    ::testing::Values(Case{"plain", textOf({12, 10, 32, 48, 1, 1, 0, 1}), 25},
+                      Case{"padded", textOf({13, 17, 24, 40, 3, 1, 1, 1}), 25},
+                      Case{"strided", textOf({15, 15, 40, 33, 3, 2, 1, 1}), 25},
+                      Case{"few_channels", textOf({19, 19, 3, 24, 5, 2, 2, 1}), 25},
+                      Case{"dilated", textOf({14, 14, 16, 16, 3, 1, 2, 2}), 25},
+                      Case{"pixel", textOf({1, 1, 300, 100, 1, 1, 0, 1}), 25}),
+    [](const auto &info) { return std::string(info.param.name); });
+
+INSTANTIATE_TEST_SUITE_P(
+    Chains, PlanValues,
+    ::testing::Values(
+        Case{
+            "block",
+            Network(28, 30, 32).conv(192, 1, 1).depthwise(3, 1).conv(32, 1, 1).addArgument().text(),
+            4},
+        Case{"stride_2", Network(57, 41, 16).conv(72, 1, 1).depthwise(5, 2).conv(40, 1, 1).text(),
+             4},
+        Case{"first_layer_and_pool", Network(97, 97, 3).conv(64, 7, 2).maxPool(3, 2).text(), 4},
+        Case{"depthwise_first", Network(56, 56, 64).depthwise(3, 1).conv(128, 1, 1).text(), 4},
+        Case{"two_convolutions", Network(56, 56, 16).conv(16, 3, 1).conv(128, 1, 1).text(), 4}),
+    [](const auto &info) { return std::string(info.param.name); });
+
+} // namespace tilewright

@@ -1,0 +1,108 @@
+// The space of a chain's plans: what the planner gives is in it, what is drawn is legal.
+#include "tilewright/compiler/chain_space.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+namespace tilewright {
+
+namespace {
+
+ConvMachine machine(const char *target) {
+  isa::LoadOptions options;
+  options.target = target;
+  return ConvMachine::of(isa::load(options));
+}
+
+ConvProblem convolution(int64_t side, int64_t from, int64_t to, int64_t kernel, int64_t stride) {
+  ConvProblem p{};
+  p.batch = 1, p.height = p.width = side * stride, p.outputHeight = p.outputWidth = side;
+  p.inputChannels = from, p.outputChannels = to;
+  p.kernelHeight = p.kernelWidth = kernel, p.strideY = p.strideX = stride;
+  p.dilationY = p.dilationX = 1;
+  p.padTop = p.padLeft = kernel / 2;
+  p.residentBytes = 12 * to;
+  return p;
+}
+
+WindowProblem window(int64_t side, int64_t channels, int64_t stride) {
+  WindowProblem w{};
+  w.batch = 1, w.height = w.width = side * stride, w.outputHeight = w.outputWidth = side;
+  w.channels = w.inputChannels = channels, w.multiplier = 1;
+  w.kernelHeight = w.kernelWidth = 3, w.strideY = w.strideX = stride;
+  w.padTop = w.padLeft = 1;
+  return w;
+}
+
+std::vector<ChainProblem> problems() {
+  std::vector<ChainProblem> all(4);
+  all[0].head = convolution(28, 32, 192, 1, 1);
+  all[0].window = window(14, 192, 2);
+  all[0].tail = convolution(14, 192, 64, 1, 1);
+  all[1].window = window(56, 64, 1);
+  all[1].tail = convolution(56, 64, 128, 1, 1);
+  all[2].head = convolution(96, 3, 64, 7, 2);
+  all[2].window = window(48, 64, 2);
+  all[3].head = convolution(56, 16, 16, 3, 1);
+  all[3].tail = convolution(56, 16, 128, 1, 1);
+  for (ChainProblem &p : all)
+    p.windowIsDepthwise = p.window && p.tail;
+  return all;
+}
+
+} // namespace
+
+TEST(ChainSpace, HoldsThePlannersPlans) {
+  size_t count = 0;
+  for (const char *target : {"edge16", "odd12x20"})
+    for (const ChainProblem &p : problems()) {
+      const ConvMachine m = machine(target);
+      const ChainSpace space(p, m);
+      for (const ChainPlan &plan : planChain(p, m, 8)) {
+        const PlanPoint point = ChainSpace::point(plan);
+        EXPECT_TRUE(isLegal(space, point)) << describe(p, plan);
+        EXPECT_EQ(ChainSpace::point(space.plan(point)), point);
+        EXPECT_EQ(space.analyticCycles(point), plan.estimatedCycles);
+        ++count;
+      }
+    }
+  EXPECT_GT(count, 40u);
+}
+
+TEST(ChainSpace, WhatIsDrawnIsLegal) {
+  for (const ChainProblem &p : problems()) {
+    const ConvMachine m = machine("edge16");
+    const ChainSpace space(p, m);
+    Random random(1);
+    std::optional<PlanPoint> before = randomPoint(space, random);
+    ASSERT_TRUE(before);
+    for (int i = 0; i < 100; ++i) {
+      const std::optional<PlanPoint> drawn = randomPoint(space, random);
+      ASSERT_TRUE(drawn);
+      EXPECT_TRUE(isLegal(space, *drawn));
+      const ChainPlan plan = space.plan(*drawn);
+      EXPECT_LE(plan.spadBytes, m.spadBytes);
+      EXPECT_LE(plan.accBytes, m.accBytes);
+      for (float feature : space.features(*drawn))
+        EXPECT_TRUE(std::isfinite(feature));
+      if (const auto child = crossed(space, *drawn, *before, random))
+        EXPECT_TRUE(isLegal(space, *child));
+      if (const auto child = mutated(space, *drawn, random))
+        EXPECT_TRUE(isLegal(space, *child));
+      before = drawn;
+    }
+  }
+}
+
+TEST(ChainSpace, LayersThatAreNotThereHaveOneChoice) {
+  const ChainSpace space(problems()[2], machine("edge16"));
+  Random random(2);
+  for (int i = 0; i < 50; ++i) {
+    const PlanPoint point = *randomPoint(space, random);
+    EXPECT_EQ(point[ChainSpace::TailRows], 0);
+    EXPECT_EQ(point[ChainSpace::TailChannels], 0);
+    EXPECT_GT(point[ChainSpace::HeadRows], 0);
+  }
+}
+
+} // namespace tilewright

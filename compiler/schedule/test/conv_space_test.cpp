@@ -1,0 +1,230 @@
+// The space of a convolution's plans: what the planner gives is in it, what is drawn is legal, and
+// a small space is what the rules say, point by point.
+#include "tilewright/compiler/conv_space.h"
+
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <set>
+
+namespace tilewright {
+
+namespace {
+
+ConvMachine machine(int64_t spadBytes = 262144, int64_t accBytes = 65536) {
+  ConvMachine machine{};
+  machine.rows = machine.cols = machine.lanes = 16;
+  machine.channels = 64;
+  machine.spadBytes = spadBytes;
+  machine.accBytes = accBytes;
+  machine.accBanks = 2;
+  machine.spadPort = 16;
+  machine.rowLimit = 4095;
+  machine.dramBytesPerCycle = 6.8;
+  machine.matrixOverhead = 2;
+  machine.vectorOverhead = 12;
+  machine.accessBytes = 64;
+  machine.burstBytes = 256;
+  machine.busBytes = 8;
+  machine.writeOverhead = 4;
+  machine.dramLatency = 100;
+  machine.mayGather = true;
+  return machine;
+}
+
+ConvProblem problem(int64_t height, int64_t width, int64_t inputs, int64_t outputs, int64_t kernel,
+                    int64_t stride = 1) {
+  ConvProblem p{};
+  p.batch = 1;
+  p.outputHeight = height, p.outputWidth = width;
+  p.height = height * stride, p.width = width * stride;
+  p.inputChannels = inputs;
+  p.outputChannels = outputs;
+  p.kernelHeight = p.kernelWidth = kernel;
+  p.strideY = p.strideX = stride;
+  p.dilationY = p.dilationX = 1;
+  p.padTop = p.padLeft = kernel / 2;
+  p.residentBytes = 12 * outputs;
+  return p;
+}
+
+std::vector<ConvProblem> problems() {
+  std::vector<ConvProblem> all = {problem(56, 56, 64, 64, 3),    problem(112, 112, 3, 64, 7, 2),
+                                  problem(7, 7, 512, 2048, 1),   problem(28, 28, 256, 512, 1, 2),
+                                  problem(1, 1, 2048, 1000, 1),  problem(1, 197, 64, 197, 1),
+                                  problem(13, 31, 40, 24, 5),    problem(224, 224, 64, 64, 3),
+                                  problem(1, 1, 25088, 4096, 1), problem(5, 1, 7, 3, 1)};
+  all[5].weightsAreActivations = true, all[5].batch = 12;
+  all[3].spadBytesPerElement = 2;
+  all[6].resultInAccumulators = true, all[6].accBytesPerElement = 4, all[6].resultBytes = 4;
+  return all;
+}
+
+// All points, one dimension after the other.
+void enumerate(const ConvSpace &space, PlanPoint &point, size_t d, std::set<PlanPoint> &all) {
+  if (d == space.dimensions()) {
+    if (space.fits(point))
+      all.insert(point);
+    return;
+  }
+  for (int64_t value : space.choices(point, d)) {
+    point[d] = value;
+    enumerate(space, point, d + 1, all);
+  }
+}
+
+std::set<PlanPoint> allOf(const ConvSpace &space) {
+  std::set<PlanPoint> all;
+  PlanPoint point(space.dimensions(), 0);
+  enumerate(space, point, 0, all);
+  return all;
+}
+
+} // namespace
+
+TEST(ConvSpace, HoldsThePlannersPlans) {
+  size_t count = 0;
+  for (const ConvMachine &m : {machine(), machine(65536, 16384)})
+    for (const ConvProblem &p : problems()) {
+      const ConvSpace space(p, m);
+      int64_t smallest = 0;
+      const std::vector<ConvPlan> plans = planConvolution(p, m, 8, &smallest);
+      count += plans.size();
+      for (const ConvPlan &plan : plans) {
+        const PlanPoint point = space.point(plan);
+        EXPECT_TRUE(isLegal(space, point)) << describe(p, plan);
+        EXPECT_EQ(space.point(space.plan(point)), point);
+      }
+    }
+  EXPECT_GT(count, 100u);
+}
+
+TEST(ConvSpace, GivesBuffersTheRoomThatThereIs) {
+  const ConvSpace space(problem(56, 56, 64, 64, 3), machine());
+  Random random(5);
+  for (int i = 0; i < 200; ++i) {
+    const ConvPlan plan = space.plan(*randomPoint(space, random));
+    EXPECT_LE(plan.spadBytes - plan.gapBytes, machine().spadBytes);
+    EXPECT_LE(plan.accBytes, machine().accBytes);
+  }
+}
+
+TEST(ConvSpace, WhatIsDrawnIsLegal) {
+  for (const ConvProblem &p : problems()) {
+    const ConvSpace space(p, machine());
+    Random random(1);
+    std::optional<PlanPoint> before = randomPoint(space, random);
+    ASSERT_TRUE(before);
+    for (int i = 0; i < 100; ++i) {
+      const std::optional<PlanPoint> drawn = randomPoint(space, random);
+      ASSERT_TRUE(drawn);
+      EXPECT_TRUE(isLegal(space, *drawn));
+      if (const auto child = crossed(space, *drawn, *before, random))
+        EXPECT_TRUE(isLegal(space, *child));
+      if (const auto child = mutated(space, *drawn, random)) {
+        EXPECT_TRUE(isLegal(space, *child));
+        EXPECT_NE(*child, *drawn);
+      }
+      before = drawn;
+    }
+  }
+}
+
+TEST(ConvSpace, APlanOfAnotherShapeIsTakenOver) {
+  const ConvSpace from(problem(56, 56, 64, 256, 3), machine()),
+      to(problem(28, 28, 128, 96, 1), machine());
+  Random random(2);
+  int taken = 0;
+  for (int i = 0; i < 100; ++i)
+    if (const auto point = snapped(to, *randomPoint(from, random))) {
+      EXPECT_TRUE(isLegal(to, *point));
+      ++taken;
+    }
+  EXPECT_GT(taken, 50);
+  EXPECT_FALSE(snapped(to, {1, 2, 3})); // of another kind
+}
+
+// The rules once more, tuple by tuple.
+TEST(ConvSpace, IsWhatTheRulesSay) {
+  const ConvProblem p = problem(5, 3, 24, 40, 3);
+  const ConvMachine m = machine(8192, 1024);
+  const ConvSpace space(p, m);
+  auto ceilDiv = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+  auto isEven = [&](int64_t size, int64_t whole) {
+    return size == ceilDiv(whole, ceilDiv(whole, size));
+  };
+  auto isMultiple = [](int64_t size, int64_t part, int64_t whole) {
+    return size == whole || (size < whole && size % part == 0);
+  };
+  std::set<PlanPoint> expected;
+  for (int64_t th = 1; th <= 5; ++th)
+    for (int64_t tw = 1; tw <= 3; ++tw)
+      for (int64_t tc : {16, 32, 40})
+        for (int64_t sh = th; sh <= 5; ++sh)
+          for (int64_t sw = tw; sw <= 3; ++sw)
+            for (int64_t sc = tc; sc <= 40; ++sc)
+              for (int64_t first = 1; first <= sh; ++first)
+                for (int64_t flags = 0; flags < 12; ++flags)
+                  for (int64_t parts = 1; parts <= 18; ++parts) {
+                    const int64_t outer = flags % 2, turns = flags / 2 % 2, merged = flags / 4;
+                    // 9 x 24 / 16, 3 x 72 / 16, 216 / 16
+                    const int64_t folds = merged == 0 ? 18 : merged == 1 ? 15 : 14;
+                    const bool oneTile = th == sh && tw == sw && tc == sc;
+                    const bool oneChunk = sc == 40, onePlace = first == 5 && sw == 3;
+                    const bool isQuarter = first == ceilDiv(ceilDiv(sh, 4), th) * th,
+                               isHalf = first == ceilDiv(ceilDiv(sh, 2), th) * th;
+                    if (!isEven(th, 5) || !isEven(tw, 3) || !isMultiple(sh, th, 5) ||
+                        !isMultiple(sw, tw, 3) || !isMultiple(sc, tc, 40) ||
+                        (first != sh && !isQuarter && !isHalf) || th * tw * tc * 4 > m.accBytes ||
+                        ((outer || turns) && (oneChunk || onePlace)) || (parts > 1 && !oneTile) ||
+                        parts > folds || parts != ceilDiv(folds, ceilDiv(folds, parts)))
+                      continue;
+                    // One copy of each buffer, two of the result's and of gathered windows.
+                    const int64_t input = (sh + 2) * (sw + 2) * 24,
+                                  weights = std::min(216 * sc, ceilDiv(folds, parts) * 16 * sc),
+                                  windows = merged == 2 ? th * (tw + 2) * 3 * 24 : 0;
+                    if (input + weights + 2 * (th * tw * sc + windows) + p.residentBytes <=
+                        m.spadBytes)
+                      expected.insert(
+                          {th, tw, tc, sh, sw, sc, first, outer, turns, merged, 1, parts});
+                  }
+  const std::set<PlanPoint> all = allOf(space);
+  EXPECT_GT(all.size(), 100u);
+  EXPECT_EQ(all, expected);
+  for (const PlanPoint &point : all)
+    EXPECT_TRUE(isLegal(space, point));
+  // Chance reaches every one of them, and nothing else.
+  Random random(3);
+  std::set<PlanPoint> drawn;
+  for (int i = 0; i < 2'000'000 && drawn.size() < all.size(); ++i)
+    drawn.insert(*randomPoint(space, random));
+  EXPECT_EQ(drawn, all);
+}
+
+TEST(ConvSpace, RefusesWhatIsNoPlan) {
+  const ConvSpace space(problem(56, 56, 64, 64, 3), machine());
+  const PlanPoint good = {28, 28, 16, 56, 28, 64, 28, 0, 0, 0, 2, 1};
+  EXPECT_TRUE(isLegal(space, good));
+  EXPECT_FALSE(isLegal(space, {}));
+  for (size_t d = 0; d < good.size(); ++d)
+    for (int64_t value : {int64_t(-1), int64_t(17), int64_t(1) << 60}) {
+      PlanPoint bad = good;
+      bad[d] = value;
+      EXPECT_FALSE(isLegal(space, bad)) << d << ' ' << value;
+    }
+}
+
+TEST(ConvSpace, TellsPlansOfAllShapesByTheSameFeatures) {
+  std::set<size_t> counts;
+  for (const ConvProblem &p : problems()) {
+    const ConvSpace space(p, machine());
+    Random random(4);
+    const std::vector<float> features = space.features(*randomPoint(space, random));
+    EXPECT_TRUE(std::all_of(features.begin(), features.end(),
+                            [](float value) { return std::isfinite(value); }));
+    counts.insert(features.size());
+  }
+  EXPECT_EQ(counts.size(), 1u);
+}
+
+} // namespace tilewright

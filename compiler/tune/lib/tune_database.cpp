@@ -1,0 +1,287 @@
+#include "tune_database.h"
+
+#include "tilewright/support/error.h"
+
+#include <sqlite3.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+namespace tilewright {
+
+namespace {
+
+// In the header of an SQLite file: whose it is ("TwTn"), and the version of its tables.
+constexpr int64_t application = 0x5477546e, tables = 1;
+constexpr int patience = 30'000; // milliseconds that another process may hold the file
+
+const char *const schema = R"(
+  CREATE TABLE plans (kernel TEXT, machine TEXT, version TEXT, plan TEXT, cycles INTEGER,
+                      PRIMARY KEY (kernel, machine, version, plan)) WITHOUT ROWID;
+  CREATE TABLE searches (kernel TEXT, machine TEXT, version TEXT, search TEXT, seed TEXT,
+                         trials INTEGER, plan TEXT, cycles INTEGER, default_cycles INTEGER,
+                         PRIMARY KEY (kernel, machine, version, search, seed)) WITHOUT ROWID;
+  CREATE TABLE programs (program TEXT, machine TEXT, version TEXT, cycles INTEGER,
+                         PRIMARY KEY (program, machine, version)) WITHOUT ROWID;
+)";
+
+// ${XDG_CACHE_HOME:-~/.cache}/tilewright/tuner; "" without a home.
+std::string cacheFolder() {
+  if (const char *cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/')
+    return std::string(cache) + "/tilewright/tuner";
+  if (const char *home = std::getenv("HOME"); home && *home == '/')
+    return std::string(home) + "/.cache/tilewright/tuner";
+  return "";
+}
+
+const char *nameOf(SearchKind kind) { return kind == SearchKind::Model ? "model" : "random"; }
+
+std::string textOf(const PlanPoint &point) { return fmt::format("{}", fmt::join(point, " ")); }
+
+// Of a text that anyone may have written: empty when it is none of ours.
+PlanPoint pointOf(const std::string &text) {
+  PlanPoint point;
+  const char *at = text.c_str();
+  while (*at != '\0') {
+    char *end = nullptr;
+    point.push_back(std::strtoll(at, &end, 10));
+    if (end == at)
+      return {};
+    at = end;
+  }
+  return point;
+}
+
+} // namespace
+
+// A statement with its values; the handle gives rows.
+class TuneDatabase::Statement {
+public:
+  Statement(const TuneDatabase &database, const char *sql) : database_(database) {
+    const int status = sqlite3_prepare_v2(database.handle_, sql, -1, &handle_, nullptr);
+    if (status != SQLITE_OK)
+      database.refuse(status);
+  }
+  Statement(const Statement &) = delete;
+  ~Statement() { sqlite3_finalize(handle_); }
+
+  Statement &bind(const std::string &text) {
+    sqlite3_bind_text(handle_, ++bound_, text.data(), static_cast<int>(text.size()),
+                      SQLITE_TRANSIENT);
+    return *this;
+  }
+  Statement &bind(int64_t value) {
+    sqlite3_bind_int64(handle_, ++bound_, value);
+    return *this;
+  }
+  Statement &bind(const TuneKey &key) {
+    return bind(key.kernel).bind(key.machine).bind(key.version);
+  }
+
+  // Whether there is a row more.
+  bool next() {
+    const int status = sqlite3_step(handle_);
+    if (status != SQLITE_ROW && status != SQLITE_DONE)
+      database_.refuse(status);
+    return status == SQLITE_ROW;
+  }
+  int run() { return sqlite3_step(handle_); }
+  int64_t integer(int column) const { return sqlite3_column_int64(handle_, column); }
+  std::string text(int column) const {
+    const auto *text = reinterpret_cast<const char *>(sqlite3_column_text(handle_, column));
+    return text != nullptr ? text : "";
+  }
+
+private:
+  const TuneDatabase &database_;
+  sqlite3_stmt *handle_ = nullptr;
+  int bound_ = 0;
+};
+
+TuneDatabase::TuneDatabase(const std::string &path) : path_(path) {
+  if (!path.empty()) {
+    open(path);
+    return;
+  }
+  const std::string folder = cacheFolder();
+  std::error_code error;
+  if (!folder.empty())
+    std::filesystem::create_directories(folder, error);
+  if (folder.empty() || error) {
+    warning_ =
+        "there is no cache folder: what the tuner measures is not kept; give --tune-database";
+    open(":memory:");
+    return;
+  }
+  path_ = folder + "/tuner.db";
+  open(path_);
+}
+
+TuneDatabase::~TuneDatabase() { sqlite3_close(handle_); }
+
+void TuneDatabase::refuse(int status) const {
+  std::string cause = sqlite3_errstr(status);
+  switch (status & 0xff) {
+  case SQLITE_NOTADB:
+    throw UserError({path_, 0, 0, ""}, "is not a database of tuning results",
+                    "give another --tune-database");
+  case SQLITE_CORRUPT:
+    throw UserError({path_, 0, 0, ""}, "the database of tuning results is damaged",
+                    "remove it; it is made anew");
+  default:
+    throw UserError({path_, 0, 0, ""},
+                    fmt::format("cannot use the database of tuning results: {}", escape(cause)),
+                    "give another --tune-database");
+  }
+}
+
+void TuneDatabase::open(const std::string &file) {
+  struct stat info{};
+  // Never wait for a FIFO or device that stands where the file should.
+  if (::stat(file.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
+    throw UserError({file, 0, 0, ""}, "is not a regular file", "give another --tune-database");
+  const int status =
+      sqlite3_open_v2(file.c_str(), &handle_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  try {
+    if (status != SQLITE_OK)
+      refuse(status);
+    sqlite3_extended_result_codes(handle_, 0);
+    sqlite3_busy_timeout(handle_, patience);
+    prepareFile();
+  } catch (...) { // no destructor follows
+    sqlite3_close(handle_);
+    throw;
+  }
+  if (sqlite3_db_readonly(handle_, "main") == 1)
+    warning_ = fmt::format("{}: cannot be written: what the tuner measures is not kept",
+                           escape(file, 4096));
+}
+
+void TuneDatabase::execute(const char *sql) const {
+  const int status = sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr);
+  if (status != SQLITE_OK)
+    refuse(status);
+}
+
+// Makes the tables of a new file; refuses one of somebody else's.
+void TuneDatabase::prepareFile() {
+  auto number = [&](const char *sql) {
+    Statement statement(*this, sql);
+    return statement.next() ? statement.integer(0) : 0;
+  };
+  auto isNew = [&] {
+    return number("PRAGMA application_id") == 0 &&
+           number("SELECT count(*) FROM sqlite_master") == 0;
+  };
+  if (isNew() && sqlite3_db_readonly(handle_, "main") == 0) {
+    execute("BEGIN IMMEDIATE");
+    if (isNew()) // another process may have been first
+      execute(fmt::format("{} PRAGMA application_id = {}; PRAGMA user_version = {};", schema,
+                          application, tables)
+                  .c_str());
+    execute("COMMIT");
+  }
+  if (number("PRAGMA application_id") != application)
+    refuse(SQLITE_NOTADB);
+  const int64_t version = number("PRAGMA user_version");
+  if (version != tables)
+    throw UserError(
+        {path_, 0, 0, ""},
+        fmt::format("has tuning results in form {}, this version writes form {}", version, tables),
+        "give another --tune-database");
+}
+
+// One transaction, or none of it. What cannot be written is no reason to stop.
+void TuneDatabase::write(const std::function<int()> &work) {
+  if (!warning_.empty() && sqlite3_db_readonly(handle_, "main") == 1)
+    return;
+  int status = sqlite3_exec(handle_, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr);
+  if (status == SQLITE_OK) {
+    status = work();
+    if (status == SQLITE_OK || status == SQLITE_DONE)
+      status = sqlite3_exec(handle_, "COMMIT", nullptr, nullptr, nullptr);
+    if (status != SQLITE_OK)
+      sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr);
+  }
+  if (status != SQLITE_OK)
+    warning_ = fmt::format("{}: what the tuner measures is not kept: {}", escape(path_, 4096),
+                           sqlite3_errstr(status));
+}
+
+std::optional<int64_t> TuneDatabase::cycles(const TuneKey &key, const PlanPoint &point) const {
+  Statement statement(*this, "SELECT cycles FROM plans WHERE kernel = ? AND machine = ? AND "
+                             "version = ? AND plan = ?");
+  statement.bind(key).bind(textOf(point));
+  return statement.next() ? std::optional<int64_t>(statement.integer(0)) : std::nullopt;
+}
+
+void TuneDatabase::keep(const TuneKey &key, const std::vector<MeasuredPlan> &measured) {
+  write([&] {
+    int status = SQLITE_DONE;
+    for (size_t i = 0; i < measured.size() && status == SQLITE_DONE; ++i)
+      status = Statement(*this, "INSERT OR REPLACE INTO plans VALUES (?, ?, ?, ?, ?)")
+                   .bind(key)
+                   .bind(textOf(measured[i].point))
+                   .bind(measured[i].cycles)
+                   .run();
+    return status;
+  });
+}
+
+std::optional<TuneDatabase::Ended> TuneDatabase::ended(const TuneKey &key, SearchKind kind,
+                                                       uint64_t seed, int64_t trials) const {
+  Statement statement(*this, "SELECT plan, default_cycles, cycles, trials FROM searches WHERE "
+                             "kernel = ? AND machine = ? AND version = ? AND search = ? AND "
+                             "seed = ? AND trials >= ?");
+  statement.bind(key).bind(std::string(nameOf(kind))).bind(std::to_string(seed)).bind(trials);
+  if (!statement.next())
+    return std::nullopt;
+  return Ended{pointOf(statement.text(0)), statement.integer(1), statement.integer(2),
+               statement.integer(3)};
+}
+
+void TuneDatabase::keepEnded(const TuneKey &key, SearchKind kind, uint64_t seed,
+                             const Ended &ended) {
+  write([&] {
+    return Statement(*this, "INSERT OR REPLACE INTO searches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        .bind(key)
+        .bind(std::string(nameOf(kind)))
+        .bind(std::to_string(seed))
+        .bind(ended.trials)
+        .bind(textOf(ended.best))
+        .bind(ended.bestCycles)
+        .bind(ended.defaultCycles)
+        .run();
+  });
+}
+
+std::vector<PlanPoint> TuneDatabase::bestOfOthers(const TuneKey &key) const {
+  // Of a bare column beside min(), SQLite gives the row of the minimum.
+  Statement statement(*this, "SELECT plan, min(cycles) FROM searches WHERE kernel <> ? AND "
+                             "machine = ? AND version = ? GROUP BY kernel ORDER BY kernel");
+  statement.bind(key);
+  std::vector<PlanPoint> points;
+  while (statement.next())
+    points.push_back(pointOf(statement.text(0)));
+  return points;
+}
+
+std::optional<int64_t> TuneDatabase::programCycles(const TuneKey &key) const {
+  Statement statement(
+      *this, "SELECT cycles FROM programs WHERE program = ? AND machine = ? AND version = ?");
+  statement.bind(key);
+  return statement.next() ? std::optional<int64_t>(statement.integer(0)) : std::nullopt;
+}
+
+void TuneDatabase::keepProgramCycles(const TuneKey &key, int64_t cycles) {
+  write([&] {
+    return Statement(*this, "INSERT OR REPLACE INTO programs VALUES (?, ?, ?, ?)")
+        .bind(key)
+        .bind(cycles)
+        .run();
+  });
+}
+
+} // namespace tilewright
