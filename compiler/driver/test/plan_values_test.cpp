@@ -43,6 +43,7 @@ private:
 
 struct Layer {
   int64_t height, width, channels, filters, kernel, stride, pad, dilation;
+  bool isPlanar = false; // the argument is NCHW
 };
 
 std::string textOf(const Layer &c) {
@@ -61,7 +62,11 @@ std::string textOf(const Layer &c) {
     return fmt::format("  %{0} = \"tosa.const\"() {{values = dense<{1}> : {2}}} : () -> {2}\n",
                        name, values, type);
   };
-  return fmt::format("func.func @main(%x: {}) -> tensor<{}xi8> {{\n", x, shape) +
+  const std::string planes = fmt::format("tensor<1x{}x{}x{}xi8>", c.channels, c.height, c.width);
+  const std::string transpose = fmt::format(
+      "  %x = tosa.transpose %p {{perms = array<i32: 0, 2, 3, 1>}} : ({}) -> {}\n", planes, x);
+  return fmt::format("func.func @main({}: {}) -> tensor<{}xi8> {{\n{}", c.isPlanar ? "%p" : "%x",
+                     c.isPlanar ? planes : x, shape, c.isPlanar ? transpose : "") +
          constant("w", fmt::format("\"0x{}\"", weights), w) + constant("b", "5", b) +
          constant("z", "0", "tensor<1xi8>") + constant("xz", "3", "tensor<1xi8>") +
          constant("z32", "0", "tensor<1xi32>") + constant("m", "1073741824", "tensor<1xi32>") +
@@ -128,6 +133,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"padded", textOf({13, 17, 24, 40, 3, 1, 1, 1}), 25},
                       Case{"strided", textOf({15, 15, 40, 33, 3, 2, 1, 1}), 25},
                       Case{"few_channels", textOf({19, 19, 3, 24, 5, 2, 2, 1}), 25},
+                      Case{"few_planes", textOf({19, 23, 3, 24, 5, 2, 2, 1, true}), 25},
+                      Case{"planes_of_wide_padding", textOf({9, 6, 2, 20, 4, 1, 5, 1, true}), 25},
                       Case{"dilated", textOf({14, 14, 16, 16, 3, 1, 2, 2}), 25},
                       Case{"pixel", textOf({1, 1, 300, 100, 1, 1, 0, 1}), 25}),
     [](const auto &info) { return std::string(info.param.name); });

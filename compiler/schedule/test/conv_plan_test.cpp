@@ -74,6 +74,29 @@ TEST(ConvPlan, MergesTapsOfFewInputChannels) {
   EXPECT_EQ(foldCount(problem(224, 3, 64, 3), machine(), TapMerge::All), 2);
 }
 
+TEST(ConvPlan, GathersWindowsWhereTheVectorUnitHasTime) {
+  ConvProblem p = problem(224, 3, 64, 7);
+  p.outputHeight = p.outputWidth = 112;
+  p.strideY = p.strideX = 2;
+  p.inputScattered = true;
+  int64_t smallest = 0;
+  ConvMachine copies = machine();
+  copies.mayGather = true;
+  auto plans = planConvolution(p, copies, 1, &smallest);
+  ASSERT_EQ(plans.size(), 1u);
+  EXPECT_EQ(plans.front().merge, TapMerge::All);
+  // 147 elements of a window: ten folds of 16 instead of seven times two.
+  EXPECT_EQ(foldCount(p, copies, TapMerge::All), 10);
+  EXPECT_EQ(foldCount(p, copies, TapMerge::Columns), 14);
+  // A pixel's column of 7 taps of 3 channels: two beats of 16 lanes, at 229 columns.
+  EXPECT_EQ(gathered(p, copies, TapMerge::All, 1, 112).elements, 229 * 21);
+  EXPECT_EQ(gathered(p, copies, TapMerge::All, 1, 112).beats, 229 * 2);
+  copies.mayGather = false;
+  plans = planConvolution(p, copies, 1, &smallest);
+  ASSERT_EQ(plans.size(), 1u);
+  EXPECT_EQ(plans.front().merge, TapMerge::Columns);
+}
+
 TEST(ConvPlan, TellsTheSmallestScratchpadWhenNothingFits) {
   ConvMachine tiny = machine();
   tiny.spadBytes = 1024;
