@@ -1,6 +1,6 @@
 #include "alone.h"
 
-#include "tilewright/support/error.h"
+#include "trial.h"
 
 namespace tilewright {
 
@@ -41,20 +41,11 @@ Alone::Alone(const LoweringContext &like, llvm::ArrayRef<kernel::GroupOp> groups
       context_(like.isa, constants_, places_.addresses, like.buffering) {}
 
 std::optional<PlanAlone> Alone::emit(const std::function<void(Steps &)> &lower) {
-  const size_t before = constants_.bytes().size();
-  std::optional<PlanAlone> alone;
-  try {
-    Steps steps;
-    lower(steps);
-    Emitter emitter(context_.isa, context_.buffering);
-    emitter.append(std::move(steps), "");
+  return emitAlone(context_, lower, [&](Emitter &emitter) {
     // Weights, which a trial leaves out of the pool, stand before the code.
-    alone = {emitter.finish(),
-             static_cast<uint64_t>(aligned(constants_.end() + places_.constantBytes))};
-  } catch (const UserError &) { // it does not fit
-  }
-  constants_.rollBack(before);
-  return alone;
+    return PlanAlone{emitter.finish(),
+                     static_cast<uint64_t>(aligned(constants_.end() + places_.constantBytes))};
+  });
 }
 
 } // namespace tilewright

@@ -3,10 +3,31 @@
 
 #include "lowering.h"
 
+#include "tilewright/support/error.h"
+
 #include <functional>
 #include <optional>
 
 namespace tilewright {
+
+// What `finish` makes of the emitter after steps on an empty chip; nothing when they do not fit.
+// Constants that `lower` adds are forgotten again, after `finish`.
+template <typename Finish>
+auto emitAlone(LoweringContext &context, const std::function<void(Steps &)> &lower,
+               const Finish &finish) {
+  const size_t constants = context.constants.bytes().size();
+  std::optional<decltype(finish(std::declval<Emitter &>()))> result;
+  try {
+    Steps steps;
+    lower(steps);
+    Emitter emitter(context.isa, context.buffering);
+    emitter.append(std::move(steps), "");
+    result = finish(emitter);
+  } catch (const UserError &) { // it does not fit
+  }
+  context.constants.rollBack(constants);
+  return result;
+}
 
 struct Trial {
   int64_t cycles;
@@ -30,7 +51,7 @@ void keepBest(std::optional<Chosen> &best, Chosen candidate, const Describe &des
   best->runnerUp = RunnerUp{describe(candidate.plan), candidate.cycles, best->cycles};
 }
 
-// Nothing when the steps do not fit on chip. Constants that `lower` adds are forgotten again.
+// Nothing when the steps do not fit on chip.
 std::optional<Trial> tryOut(LoweringContext &context, const std::function<void(Steps &)> &lower);
 
 } // namespace tilewright

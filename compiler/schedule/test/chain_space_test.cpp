@@ -1,6 +1,8 @@
 // The space of a chain's plans: what the planner gives is in it, what is drawn is legal.
 #include "tilewright/compiler/chain_space.h"
 
+#include "plan_cases.h"
+
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -73,24 +75,13 @@ TEST(ChainSpace, WhatIsDrawnIsLegal) {
   for (const ChainProblem &p : problems()) {
     const ConvMachine m = machine("edge16");
     const ChainSpace space(p, m);
-    Random random(1);
-    std::optional<PlanPoint> before = randomPoint(space, random);
-    ASSERT_TRUE(before);
-    for (int i = 0; i < 100; ++i) {
-      const std::optional<PlanPoint> drawn = randomPoint(space, random);
-      ASSERT_TRUE(drawn);
-      EXPECT_TRUE(isLegal(space, *drawn));
-      const ChainPlan plan = space.plan(*drawn);
+    drawLegalPoints(space, [&](const PlanPoint &point) {
+      const ChainPlan plan = space.plan(point);
       EXPECT_LE(plan.spadBytes, m.spadBytes);
       EXPECT_LE(plan.accBytes, m.accBytes);
-      for (float feature : space.features(*drawn))
+      for (float feature : space.features(point))
         EXPECT_TRUE(std::isfinite(feature));
-      if (const auto child = crossed(space, *drawn, *before, random))
-        EXPECT_TRUE(isLegal(space, *child));
-      if (const auto child = mutated(space, *drawn, random))
-        EXPECT_TRUE(isLegal(space, *child));
-      before = drawn;
-    }
+    });
   }
 }
 

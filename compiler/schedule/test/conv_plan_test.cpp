@@ -1,28 +1,10 @@
 #include "tilewright/compiler/conv_plan.h"
 
+#include "plan_cases.h"
+
 #include <gtest/gtest.h>
 
 namespace tilewright {
-
-static ConvMachine machine() {
-  ConvMachine machine{};
-  machine.rows = machine.cols = machine.lanes = 16;
-  machine.channels = 64;
-  machine.spadBytes = 262144;
-  machine.accBytes = 65536;
-  machine.accBanks = 2;
-  machine.spadPort = 16;
-  machine.rowLimit = 4095;
-  machine.dramBytesPerCycle = 6.8;
-  machine.matrixOverhead = 2;
-  machine.vectorOverhead = 12;
-  machine.accessBytes = 64;
-  machine.burstBytes = 256;
-  machine.busBytes = 8;
-  machine.writeOverhead = 4;
-  machine.dramLatency = 100;
-  return machine;
-}
 
 static ConvProblem problem(int64_t size, int64_t inputs, int64_t outputs, int64_t kernel) {
   ConvProblem p{};
@@ -65,13 +47,15 @@ TEST(ConvPlan, NeverBeatsTheArray) {
 
 TEST(ConvPlan, MergesTapsOfFewInputChannels) {
   int64_t smallest = 0;
-  auto plans = planConvolution(problem(224, 3, 64, 3), machine(), 1, &smallest);
+  ConvMachine machine = tilewright::machine();
+  machine.mayGather = false;
+  auto plans = planConvolution(problem(224, 3, 64, 3), machine, 1, &smallest);
   ASSERT_EQ(plans.size(), 1u);
   const ConvPlan *plan = &plans.front();
   EXPECT_EQ(plan->merge, TapMerge::Columns);
-  EXPECT_EQ(foldCount(problem(224, 3, 64, 3), machine(), TapMerge::None), 9);
-  EXPECT_EQ(foldCount(problem(224, 3, 64, 3), machine(), TapMerge::Columns), 3);
-  EXPECT_EQ(foldCount(problem(224, 3, 64, 3), machine(), TapMerge::All), 2);
+  EXPECT_EQ(foldCount(problem(224, 3, 64, 3), machine, TapMerge::None), 9);
+  EXPECT_EQ(foldCount(problem(224, 3, 64, 3), machine, TapMerge::Columns), 3);
+  EXPECT_EQ(foldCount(problem(224, 3, 64, 3), machine, TapMerge::All), 2);
 }
 
 TEST(ConvPlan, GathersWindowsWhereTheVectorUnitHasTime) {
@@ -81,7 +65,6 @@ TEST(ConvPlan, GathersWindowsWhereTheVectorUnitHasTime) {
   p.inputScattered = true;
   int64_t smallest = 0;
   ConvMachine copies = machine();
-  copies.mayGather = true;
   auto plans = planConvolution(p, copies, 1, &smallest);
   ASSERT_EQ(plans.size(), 1u);
   EXPECT_EQ(plans.front().merge, TapMerge::All);

@@ -2,6 +2,8 @@
 // a small space is what the rules say, point by point.
 #include "tilewright/compiler/conv_space.h"
 
+#include "plan_cases.h"
+
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -10,27 +12,6 @@
 namespace tilewright {
 
 namespace {
-
-ConvMachine machine(int64_t spadBytes = 262144, int64_t accBytes = 65536) {
-  ConvMachine machine{};
-  machine.rows = machine.cols = machine.lanes = 16;
-  machine.channels = 64;
-  machine.spadBytes = spadBytes;
-  machine.accBytes = accBytes;
-  machine.accBanks = 2;
-  machine.spadPort = 16;
-  machine.rowLimit = 4095;
-  machine.dramBytesPerCycle = 6.8;
-  machine.matrixOverhead = 2;
-  machine.vectorOverhead = 12;
-  machine.accessBytes = 64;
-  machine.burstBytes = 256;
-  machine.busBytes = 8;
-  machine.writeOverhead = 4;
-  machine.dramLatency = 100;
-  machine.mayGather = true;
-  return machine;
-}
 
 ConvProblem problem(int64_t height, int64_t width, int64_t inputs, int64_t outputs, int64_t kernel,
                     int64_t stride = 1) {
@@ -112,21 +93,7 @@ TEST(ConvSpace, GivesBuffersTheRoomThatThereIs) {
 TEST(ConvSpace, WhatIsDrawnIsLegal) {
   for (const ConvProblem &p : problems()) {
     const ConvSpace space(p, machine());
-    Random random(1);
-    std::optional<PlanPoint> before = randomPoint(space, random);
-    ASSERT_TRUE(before);
-    for (int i = 0; i < 100; ++i) {
-      const std::optional<PlanPoint> drawn = randomPoint(space, random);
-      ASSERT_TRUE(drawn);
-      EXPECT_TRUE(isLegal(space, *drawn));
-      if (const auto child = crossed(space, *drawn, *before, random))
-        EXPECT_TRUE(isLegal(space, *child));
-      if (const auto child = mutated(space, *drawn, random)) {
-        EXPECT_TRUE(isLegal(space, *child));
-        EXPECT_NE(*child, *drawn);
-      }
-      before = drawn;
-    }
+    drawLegalPoints(space, [](const PlanPoint &) {});
   }
 }
 
