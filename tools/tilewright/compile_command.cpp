@@ -10,11 +10,11 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <fmt/format.h>
 #include <malloc.h>
 #include <map>
 #include <memory>
-#include <sys/stat.h>
 
 namespace tilewright {
 
@@ -121,19 +121,32 @@ static CompileOptions optionsOf(const Request &request, const CLI::App &command)
   for (const char *option : {"--tune-search", "--tune-database"})
     if (command.count(option) > 0 && options.tune.trials == 0)
       throw CLI::ValidationError(option, "has no effect without --tune");
+  if (options.tune.trials > 0 && options.to <= Stage::Kernel)
+    throw CLI::ValidationError("--tune",
+                               fmt::format("has no effect with --compile-to {}", name(options.to)));
+  if (command.count("--tune-database") > 0 && options.tune.database.empty())
+    throw CLI::ValidationError("--tune-database", "names no file");
   if (options.to == Stage::Elf && request.output.empty())
     throw CLI::RequiredError("-o");
   return options;
 }
 
 // Before the work: a place that cannot be written should not cost a compilation.
-static void checkOutput(const std::string &output, const std::string &model) {
-  struct stat out{}, in{};
-  if (output.empty() || output == "-" || ::stat(output.c_str(), &out) != 0)
+static void checkOutput(const std::string &output, const CompileOptions &options) {
+  if (output.empty() || output == "-")
     return;
-  bool same = ::stat(model.c_str(), &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
-  if (same)
+  std::error_code none; // a file that is not there is no other one's
+  auto placeOf = [&](const std::string &file) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(file, none), none);
+  };
+  auto isOutput = [&](const std::string &file) {
+    return std::filesystem::equivalent(output, file, none) || placeOf(output) == placeOf(file);
+  };
+  if (isOutput(options.model))
     throw UserError({output, 0, 0, ""}, "is the model itself, which the output would replace",
+                    "give another -o");
+  if (!options.tune.database.empty() && isOutput(options.tune.database))
+    throw UserError({output, 0, 0, ""}, "is the tuner's database, which the output would replace",
                     "give another -o");
 }
 
@@ -160,7 +173,7 @@ static void keepMemory() {
 static void run(const Request &request, const CLI::App &command) {
   keepMemory();
   CompileOptions options = optionsOf(request, command);
-  checkOutput(request.output, options.model);
+  checkOutput(request.output, options);
   TuneProgressLine progress;
   options.tune.progress = [&](const TuneProgress &at) { progress.show(at); };
   CompileResult result = compile(options);

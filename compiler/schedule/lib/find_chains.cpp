@@ -40,6 +40,7 @@ public:
         }
     };
     std::vector<std::thread> threads;
+    threads.reserve(workers_.size()); // nothing but a thread's making may fail below
     try {
       for (size_t i = 1; i < std::min(workers_.size(), count); ++i)
         threads.emplace_back(work, std::ref(workers_[i]->context));

@@ -54,6 +54,12 @@ PlanPoint pointOf(const std::string &text) {
   return point;
 }
 
+// Cycles that anyone may have written, if a run can have taken them.
+std::optional<int64_t> believable(int64_t cycles) {
+  constexpr int64_t most = int64_t(1) << 53;
+  return cycles >= 1 && cycles <= most ? std::optional<int64_t>(cycles) : std::nullopt;
+}
+
 } // namespace
 
 // A statement with its values; the handle gives rows.
@@ -102,7 +108,7 @@ private:
 
 TuneDatabase::TuneDatabase(const std::string &path) : path_(path) {
   if (!path.empty()) {
-    open(path);
+    open(path == ":memory:" ? "./:memory:" : path); // a file by that name is meant
     return;
   }
   const std::string folder = cacheFolder();
@@ -128,6 +134,7 @@ void TuneDatabase::refuse(int status) const {
     throw UserError({path_, 0, 0, ""}, "is not a database of tuning results",
                     "give another --tune-database");
   case SQLITE_CORRUPT:
+  case SQLITE_ERROR: // a table of ours is missing
     throw UserError({path_, 0, 0, ""}, "the database of tuning results is damaged",
                     "remove it; it is made anew");
   default:
@@ -214,7 +221,7 @@ std::optional<int64_t> TuneDatabase::cycles(const TuneKey &key, const PlanPoint 
   Statement statement(*this, "SELECT cycles FROM plans WHERE kernel = ? AND machine = ? AND "
                              "version = ? AND plan = ?");
   statement.bind(key).bind(textOf(point));
-  return statement.next() ? std::optional<int64_t>(statement.integer(0)) : std::nullopt;
+  return statement.next() ? believable(statement.integer(0)) : std::nullopt;
 }
 
 void TuneDatabase::keep(const TuneKey &key, const std::vector<MeasuredPlan> &measured) {
@@ -236,7 +243,7 @@ std::optional<TuneDatabase::Ended> TuneDatabase::ended(const TuneKey &key, Searc
                              "kernel = ? AND machine = ? AND version = ? AND search = ? AND "
                              "seed = ? AND trials >= ?");
   statement.bind(key).bind(std::string(nameOf(kind))).bind(std::to_string(seed)).bind(trials);
-  if (!statement.next())
+  if (!statement.next() || !believable(statement.integer(1)) || !believable(statement.integer(2)))
     return std::nullopt;
   return Ended{pointOf(statement.text(0)), statement.integer(1), statement.integer(2),
                statement.integer(3)};
@@ -272,7 +279,7 @@ std::optional<int64_t> TuneDatabase::programCycles(const TuneKey &key) const {
   Statement statement(
       *this, "SELECT cycles FROM programs WHERE program = ? AND machine = ? AND version = ?");
   statement.bind(key);
-  return statement.next() ? std::optional<int64_t>(statement.integer(0)) : std::nullopt;
+  return statement.next() ? believable(statement.integer(0)) : std::nullopt;
 }
 
 void TuneDatabase::keepProgramCycles(const TuneKey &key, int64_t cycles) {

@@ -218,13 +218,41 @@ TEST_F(TuneDatabaseTest, StandsInTheCacheFolder) {
   ::unsetenv("XDG_CACHE_HOME");
 }
 
+TEST_F(TuneDatabaseTest, TakesNoCyclesThatNoRunTakes) {
+  TuneDatabase database(path());
+  for (int64_t cycles : {INT64_MIN, int64_t(-1), int64_t(0), INT64_MAX}) {
+    database.keep(key, {{{1}, cycles}});
+    EXPECT_EQ(database.cycles(key, {1}), std::nullopt);
+    database.keepProgramCycles(key, cycles);
+    EXPECT_EQ(database.programCycles(key), std::nullopt);
+    database.keepEnded(key, SearchKind::Model, 1, {{1}, 900, cycles, 10});
+    EXPECT_FALSE(database.ended(key, SearchKind::Model, 1, 10));
+    database.keepEnded(key, SearchKind::Model, 1, {{1}, cycles, 700, 10});
+    EXPECT_FALSE(database.ended(key, SearchKind::Model, 1, 10));
+  }
+}
+
+TEST_F(TuneDatabaseTest, RefusesOneThatLacksATable) {
+  {
+    TuneDatabase database(path());
+  }
+  run(path(), "DROP TABLE plans");
+  TuneDatabase database(path());
+  try {
+    database.cycles(key, {1});
+    FAIL();
+  } catch (const UserError &error) {
+    EXPECT_EQ(error.message(), "the database of tuning results is damaged");
+  }
+}
+
 TEST_F(TuneDatabaseTest, SeveralProcessesWriteAtOnce) {
   constexpr int processes = 4, rows = 50;
   for (int process = 0; process < processes; ++process)
     if (::fork() == 0) {
       TuneDatabase database(path());
       for (int64_t i = 0; i < rows; ++i)
-        database.keep(key, {{{process, i}, 100 * process + i}});
+        database.keep(key, {{{process, i}, 100 * process + i + 1}});
       ::_exit(database.warning().empty() ? 0 : 1);
     }
   for (int process = 0; process < processes; ++process) {
@@ -235,7 +263,7 @@ TEST_F(TuneDatabaseTest, SeveralProcessesWriteAtOnce) {
   const TuneDatabase database(path());
   for (int64_t process = 0; process < processes; ++process)
     for (int64_t i = 0; i < rows; ++i)
-      EXPECT_EQ(database.cycles(key, {process, i}), 100 * process + i);
+      EXPECT_EQ(database.cycles(key, {process, i}), 100 * process + i + 1);
 }
 
 } // namespace tilewright

@@ -66,6 +66,12 @@ TEST_F(Tune, refusesWhatHasNoEffect) {
                                      ": has no effect without --tune\n"
                                      "  fix: see `tilewright compile --help`\n");
   }
+  EXPECT_EQ(tune({"--tune", "4", "--compile-to", "kernel"}).diagnostics,
+            "tilewright: error: --tune: has no effect with --compile-to kernel\n"
+            "  fix: see `tilewright compile --help`\n");
+  EXPECT_EQ(tune({"--tune", "4", "--tune-database", ""}).diagnostics,
+            "tilewright: error: --tune-database: names no file\n"
+            "  fix: see `tilewright compile --help`\n");
   EXPECT_EQ(tune({"--tune", "0"}).code, 2);
   EXPECT_EQ(tune({"--tune", "-5"}).code, 2);
   EXPECT_EQ(tune({"--tune", "many"}).code, 2);
@@ -86,6 +92,19 @@ TEST_F(Tune, refusesADatabaseThatIsNone) {
   EXPECT_EQ(ended.diagnostics, "t.db: error: is not a database of tuning results\n"
                                "  fix: give another --tune-database\n");
   EXPECT_EQ(files(), (std::vector<std::string>{"m.mlir", "t.db"}));
+}
+
+TEST_F(Tune, doesNotWriteOverItsDatabase) {
+  for (const bool isThere : {false, true}) {
+    if (isThere)
+      EXPECT_EQ(tune({"--tune", "4", "--tune-database", "t.db"}).code, 0);
+    const test::Ended ended = run({"compile", "m.mlir", "--quantize", "none", "-o", "./t.db",
+                                   "--tune", "4", "--tune-database", "t.db"});
+    EXPECT_EQ(ended.code, 1);
+    EXPECT_EQ(ended.diagnostics,
+              "./t.db: error: is the tuner's database, which the output would replace\n"
+              "  fix: give another -o\n");
+  }
 }
 
 TEST(TuneText, TellsHowFarItIs) {
