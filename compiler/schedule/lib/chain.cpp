@@ -137,7 +137,7 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Steps &step
     p_.windowIsDepthwise = windowStage_->isDepthwise();
     ElementChain operations = operationsOf(window_, windowStage_->bias(), context.cols);
     p_.windowOperations =
-        operations.operationCount() - (p_.windowIsDepthwise && operations.leadingRescale() ? 1 : 0);
+        operations.instructionCount() - (p_.windowIsDepthwise && operations.leadingRescale() ? 1 : 0);
     p_.windowResidentBytes = windowStage_->weightBytes() + operations.residentBytes();
     p_.windowSpadBytesPerElement = operations.spadBytesPerElement();
     isServed_ &= p_.window->outputWidth <=
@@ -332,7 +332,7 @@ void Chain::window(Step &step, std::vector<Piece> &pieces, const Unit &unit) {
               : denseTile(isa::Space::Spad,
                           steps_.add(isa::Space::Spad, extent.elements(), "window tile"), extent);
       if (leading)
-        window_.operations->ops().selectBlock(piece.tasks, window_.operations->blocksOf(leading),
+        window_.operations->ops().selectBlock(piece.tasks, window_.operations->leadingBlocks(),
                                               box.start[3]);
       windowStage_->reduce(piece.tasks, leading ? "vdw.i8" : "vmaxpool", box, extent, value, input,
                            inputChannel + c, box.start[3], leading);

@@ -221,13 +221,14 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
                                       function.getBody().getOps<kernel::GroupOp>().end());
   const uint64_t dram = isa.memory(isa::Space::Dram).bytes;
   Emitter emitter(isa, options.buffering); // refuses machines that no program can be made for
+  const auto selection = std::make_shared<Selection>(isa);
   // Chains are looked for where every tensor has a place; then those within chains need none.
   Chains chains;
   std::optional<TensorPlanner> tensors(std::in_place, function, inPlace, chains, dram);
   std::map<std::string, LoweringContext::Chosen> chosen;
   if (options.chains && options.buffering == Buffering::Double) {
     ConstantPool constants(tensors->end());
-    LoweringContext context(isa, constants, tensors->addresses, options.buffering);
+    LoweringContext context(isa, constants, tensors->addresses, options.buffering, selection);
     chains = findChains(context, groups);
     chosen = std::move(context.chosen);
     try {
@@ -238,7 +239,7 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
     }
   }
   ConstantPool constants(tensors->end());
-  LoweringContext context(isa, constants, tensors->addresses, options.buffering);
+  LoweringContext context(isa, constants, tensors->addresses, options.buffering, selection);
   context.chosen = std::move(chosen);
   context.tuner = options.tuner;
   Schedule result;
