@@ -8,21 +8,6 @@ namespace tilewright {
 static constexpr int32_t identityMultiplier = 1 << 30;
 static constexpr int32_t identityShift = 30;
 
-// What the anchor's own bias adds to its result; empty: zeros, or none.
-static std::vector<int32_t> biasOf(mlir::Operation *anchor) {
-  mlir::Value bias;
-  if (auto conv = llvm::dyn_cast_or_null<kernel::Conv2DOp>(anchor))
-    bias = conv.getBias();
-  else if (auto depthwise = llvm::dyn_cast_or_null<kernel::DepthwiseOp>(anchor))
-    bias = depthwise.getBias();
-  if (!bias)
-    return {};
-  std::vector<int64_t> values = integersOf(bias);
-  if (llvm::all_of(values, [](int64_t value) { return value == 0; }))
-    return {};
-  return {values.begin(), values.end()};
-}
-
 ElementChain::ElementChain(LoweringContext &context, Steps &steps, kernel::GroupOp group,
                            mlir::Operation *anchor, Shapes shapes, int64_t blockChannels)
     : context_(context), steps_(steps), ops_(context, steps), group_(group), anchor_(anchor),
@@ -188,6 +173,8 @@ kernel::RescaleOp ElementChain::leadingRescale() const {
   if (operations_.empty() || !anchor_)
     return nullptr;
   auto rescale = llvm::dyn_cast<kernel::RescaleOp>(operations_.front());
+  if (llvm::isa<kernel::DepthwiseOp>(anchor_) && !context_.isa.find("vdw.i8"))
+    return nullptr;
   bool leads = rescale && rescale.getX() == anchor_->getResult(0) && rescale.getX().hasOneUse() &&
                !rescale.getInputUnsigned() && covers_->front().count == 1 &&
                covers_->front().resultSpace() == isa::Space::Spad;

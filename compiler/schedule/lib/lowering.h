@@ -2,11 +2,10 @@
 // vector work on a tile.
 #pragma once
 
-#include "selection.h"
-
 #include "tilewright/compiler/conv_plan.h"
 #include "tilewright/compiler/emitter.h"
 #include "tilewright/compiler/kernel_dialect.h"
+#include "tilewright/compiler/selection.h"
 #include "tilewright/compiler/task.h"
 #include "tilewright/compiler/tuner.h"
 #include "tilewright/isa/isa.h"
@@ -202,7 +201,6 @@ public:
   ElementChain(LoweringContext &context, Steps &steps, kernel::GroupOp group,
                mlir::Operation *anchor, Shapes shapes, int64_t blockChannels);
 
-  // Added to the channel's value by the first rescale (a convolution's bias). Before `prepare`.
   // Loads what stays on chip for the whole group: parameters and tables.
   void prepare(std::vector<Task> &constants);
   // Loads the outside operands for the result tile at `box`; the last three dimensions of a box are

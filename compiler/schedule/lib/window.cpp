@@ -260,7 +260,6 @@ void Window::lower() {
                                 ceilDiv(p_.channels, plan.tileChannels),
                             plan.tileHeight, plan.tileWidth, plan.tileChannels);
   ElementChain chain(context_, steps_, group_, anchor_, shapes, block);
-  chain.setBias(stage_.bias());
   kernel::RescaleOp leading =
       llvm::isa<kernel::DepthwiseOp>(anchor_) ? chain.leadingRescale() : nullptr;
   bool isDepthwise = llvm::isa<kernel::DepthwiseOp>(anchor_),

@@ -1,12 +1,11 @@
-#include "selection.h"
+#include "tilewright/compiler/selection.h"
 
-#include "lowering.h"
-
-#include "tilewright/compiler/frontend.h"
+#include "constants.h"
 #include "tilewright/support/error.h"
 
+#include <algorithm>
+#include <array>
 #include <fmt/format.h>
-#include <limits>
 
 namespace tilewright {
 
@@ -16,7 +15,14 @@ constexpr size_t longestRun = 6; // operations that one instruction is tried for
 constexpr int64_t passCost = 64; // an instruction's, against a value in 32 bits instead of 8
 constexpr int64_t impossible = int64_t(1) << 40;
 
-bool isByte(mlir::Value value) { return bitsOf(value) == 8; }
+constexpr const char *howToSeeMore =
+    "compile with --explain-selection to see what each instruction lacks";
+
+unsigned bitsOf(mlir::Value value) {
+  return llvm::cast<mlir::ShapedType>(value.getType()).getElementTypeBitWidth();
+}
+
+bool isByte(mlir::Value value) { return bitsOf(value) <= 8; }
 
 // Registers by name that the scheduler knows how to fill: vchannel's, and the tables.
 bool hasLoader(const std::string &array) {
@@ -24,11 +30,20 @@ bool hasLoader(const std::string &array) {
          array == "table16";
 }
 
-std::string describeOperation(mlir::Operation *op) {
-  std::string name = op->getName().stripDialect().str();
-  if (auto function = op->getAttrOfType<mlir::StringAttr>("function"))
-    name = function.getValue().str();
-  return fmt::format("{} of {} bits", name, bitsOf(op->getResult(0)));
+// The operations as a user knows them: "sub + abs of 32 bits".
+std::string describeRun(llvm::ArrayRef<mlir::Operation *> run, mlir::Operation *last = nullptr) {
+  std::string names;
+  llvm::SmallVector<mlir::Operation *> all(run);
+  if (last)
+    all.push_back(last);
+  for (mlir::Operation *op : all) {
+    auto function = op->getAttrOfType<mlir::StringAttr>("function");
+    std::string name = function ? function.getValue().str() : op->getName().stripDialect().str();
+    if (llvm::isa<kernel::ReduceOp>(op))
+      name = "reduce_" + name;
+    names += (names.empty() ? "" : " + ") + name;
+  }
+  return fmt::format("{} of {} bits", names, bitsOf(all.back()->getResult(0)));
 }
 
 // The cheapest way to reach each place between operations, by where the value stands then.
@@ -181,26 +196,121 @@ std::optional<Covers> Selection::choose(mlir::Operation *anchor,
   return covers;
 }
 
-std::string Selection::explain(mlir::Operation *anchor,
-                               llvm::ArrayRef<mlir::Operation *> operations,
-                               llvm::ArrayRef<int32_t> bias) {
+bool Selection::computes(mlir::Operation *op) {
+  if (auto reduce = llvm::dyn_cast<kernel::ReduceOp>(op))
+    return choose({}, reduce).has_value();
+  return choose(nullptr, op, {}).has_value();
+}
+
+// What a reduction takes in and from where it begins; the run's functions, or the elements
+// themselves.
+static std::vector<RunFunction> takenIn(llvm::ArrayRef<mlir::Operation *> run,
+                                        kernel::ReduceOp reduce) {
+  if (!run.empty())
+    return functionsOf(run, {});
+  const isa::Type type{true, static_cast<int>(bitsOf(reduce.getX()))};
+  RunFunction plain;
+  plain.operands = {reduce.getX()};
+  plain.function = {
+      "x0[c]", {{"x0", type, type.bits == 8, true, false}}, {},
+      {},      static_cast<int64_t>(type.least()),          static_cast<int64_t>(type.greatest())};
+  return {plain};
+}
+
+static patterns::Reduction combinerOf(kernel::ReduceOp reduce) {
+  if (reduce.getFunction() == "sum")
+    return {isa::Combiner::Add, 0};
+  return reduce.getFunction() == "max" ? patterns::Reduction{isa::Combiner::Maximum, INT32_MIN}
+                                       : patterns::Reduction{isa::Combiner::Minimum, INT32_MAX};
+}
+
+// Reductions load whole rows of their operands: none may be repeated.
+static bool readsAlike(const RunFunction &function, kernel::ReduceOp reduce) {
+  auto shape = [](mlir::Value value) {
+    return llvm::cast<mlir::ShapedType>(value.getType()).getShape();
+  };
+  return llvm::all_of(function.operands,
+                      [&](mlir::Value value) { return shape(value) == shape(reduce.getX()); });
+}
+
+std::optional<ReductionCover> Selection::choose(llvm::ArrayRef<mlir::Operation *> run,
+                                                kernel::ReduceOp reduce) {
+  std::optional<ReductionCover> best;
+  int64_t bestBytes = 0;
+  for (RunFunction &function : takenIn(run, reduce)) {
+    if (!readsAlike(function, reduce))
+      continue;
+    const patterns::Candidate candidate(function.function, &terms_);
+    for (const patterns::Pattern &pattern : patterns_.reductions()) {
+      auto match = patterns::match(isa_, pattern, candidate, combinerOf(reduce));
+      if (!match || !match->channels.empty() || !match->tables.empty())
+        continue;
+      int64_t bytes = 0; // of an element's operands on chip
+      for (const patterns::OperandForm &read : pattern.reads)
+        bytes += read.space == isa::Space::Acc ? 4 : 1;
+      if (best && bytes >= bestBytes)
+        continue;
+      best = ReductionCover{std::move(*match), function.operands};
+      bestBytes = bytes;
+    }
+  }
+  return best;
+}
+
+std::string Selection::explainReduction(llvm::ArrayRef<mlir::Operation *> run,
+                                        kernel::ReduceOp reduce) {
   std::string text;
+  for (const patterns::Pattern &pattern : patterns_.reductions()) {
+    std::string reason;
+    bool isMatch = false;
+    for (RunFunction &function : takenIn(run, reduce)) {
+      std::string why = readsAlike(function, reduce) ? "" : "an operand is repeated";
+      isMatch |= why.empty() &&
+                 patterns::match(isa_, pattern, patterns::Candidate(function.function, &terms_),
+                                 combinerOf(reduce), &why)
+                     .has_value();
+      if (reason.empty())
+        reason = why;
+    }
+    text += fmt::format("  {}: {} {}\n", describeRun(run, reduce), pattern.instruction->name,
+                        isMatch ? "computes it" : "does not: " + reason);
+  }
+  return text;
+}
+
+std::string Selection::explain(kernel::GroupOp group) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  llvm::SmallVector<mlir::Operation *> operations;
+  mlir::Operation *anchor = nullptr;
+  for (mlir::Operation &op : group.getBody().front().without_terminator())
+    if (hasScalarFunction(&op))
+      operations.push_back(&op);
+    else if (!constantElements(op.getResult(0)))
+      anchor = &op;
+  if (kernel::ReduceOp reduce = reductionOf(group))
+    return explainReduction(operations, reduce);
+  std::string text;
+  if (anchor)
+    for (llvm::StringRef name : templateOf(anchor))
+      text += fmt::format("  {}: {} {}\n", anchor->getName().stripDialect().str(), name.str(),
+                          isa_.find(name.str()) ? "is part of its template"
+                                                : "is missing from its template");
+  const std::vector<int32_t> bias = biasOf(anchor);
   for (size_t place = 0; place < operations.size(); ++place) {
     mlir::Value entering = place > 0 ? operations[place - 1]->getResult(0)
                            : anchor  ? anchor->getResult(0)
                                      : mlir::Value();
     for (size_t length = 1; length <= std::min(longestRun, operations.size() - place); ++length) {
-      llvm::ArrayRef<mlir::Operation *> run = operations.slice(place, length);
-      std::string names;
-      for (mlir::Operation *op : run)
-        names += (names.empty() ? "" : " + ") + describeOperation(op);
+      const auto run = llvm::ArrayRef<mlir::Operation *>(operations).slice(place, length);
       for (const patterns::Pattern &pattern : patterns_.maps()) {
         std::string reason;
         bool isMatch = false;
         for (bool isNarrow : {true, false}) {
           if (!entering && !isNarrow)
             break;
-          RunContext context{entering, isNarrow, place == 0 ? bias : llvm::ArrayRef<int32_t>()};
+          const RunContext context{entering, isNarrow,
+                                   place == 0 ? llvm::ArrayRef<int32_t>(bias)
+                                              : llvm::ArrayRef<int32_t>()};
           for (RunFunction &function : functionsOf(run, context)) {
             std::string why;
             auto match = patterns::match(isa_, pattern,
@@ -214,11 +324,18 @@ std::string Selection::explain(mlir::Operation *anchor,
         }
         // Of several operations only what does match is worth a line.
         if (isMatch || length == 1)
-          text += fmt::format("  {}: {} {}\n", names, pattern.instruction->name,
+          text += fmt::format("  {}: {} {}\n", describeRun(run), pattern.instruction->name,
                               isMatch ? "computes it" : "does not: " + reason);
       }
     }
   }
+  if (std::optional<Covers> covers = choose(anchor, operations, bias))
+    for (const Cover &cover : *covers)
+      text += fmt::format(
+          "  {}: {} is taken\n",
+          describeRun(
+              llvm::ArrayRef<mlir::Operation *>(operations).slice(cover.first, cover.count)),
+          cover.match.pattern->instruction->name);
   return text;
 }
 
@@ -234,19 +351,66 @@ const Covers &Selection::coversOf(kernel::GroupOp group, mlir::Operation *anchor
     known_.erase(known);
     for (mlir::Operation *op : operations)
       if (!choose(nullptr, op, {}))
-        throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(layerOf(op->getLoc()).name))},
+        throw UserError({},
                         fmt::format("no instruction of target '{}' computes {}", isa_.target(),
-                                    describeOperation(op)),
-                        "compile with --explain-selection to see what each instruction lacks");
-    throw UserError(
-        {"", 0, 0, fmt::format("layer '{}'", escape(layerOf(group.getLoc()).name))},
-        fmt::format("no instructions of target '{}' compute its operations one after the "
-                    "other",
-                    isa_.target()),
-        "compile with --explain-selection to see what each instruction lacks");
+                                    describeRun(op)),
+                        howToSeeMore);
+    throw UserError({},
+                    fmt::format("no instructions of target '{}' compute {} one after the other",
+                                isa_.target(), describeRun(operations)),
+                    howToSeeMore);
   }
   known->second = std::move(*chosen);
   return known->second;
+}
+
+const ReductionCover &Selection::coverOf(kernel::GroupOp group,
+                                         llvm::ArrayRef<mlir::Operation *> run,
+                                         kernel::ReduceOp reduce) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto known = knownReductions_.find(group);
+  if (known != knownReductions_.end())
+    return known->second;
+  std::optional<ReductionCover> chosen = choose(run, reduce);
+  if (!chosen)
+    throw UserError({},
+                    fmt::format("no instruction of target '{}' computes {}", isa_.target(),
+                                describeRun(run, reduce)),
+                    howToSeeMore);
+  return knownReductions_.emplace(group, std::move(*chosen)).first->second;
+}
+
+std::vector<int32_t> biasOf(mlir::Operation *anchor) {
+  mlir::Value bias;
+  if (auto conv = llvm::dyn_cast_or_null<kernel::Conv2DOp>(anchor))
+    bias = conv.getBias();
+  else if (auto depthwise = llvm::dyn_cast_or_null<kernel::DepthwiseOp>(anchor))
+    bias = depthwise.getBias();
+  if (!bias)
+    return {};
+  auto values = *constantIntegers(bias);
+  if (llvm::all_of(values, [](int64_t value) { return value == 0; }))
+    return {};
+  return {values.begin(), values.end()};
+}
+
+llvm::SmallVector<llvm::StringRef> templateOf(mlir::Operation *anchor) {
+  if (llvm::isa<kernel::Conv2DOp, kernel::MatMulOp>(anchor))
+    return {"mload", "mmul"};
+  if (llvm::isa<kernel::DepthwiseOp>(anchor))
+    return {"vdw"};
+  if (llvm::isa<kernel::MaxPoolOp>(anchor))
+    return {"vmaxpool"};
+  if (llvm::isa<kernel::AvgPoolOp>(anchor))
+    return {"vsumpool", "vrescale"};
+  if (llvm::isa<kernel::SumPoolOp>(anchor))
+    return {"vsumpool"};
+  return {};
+}
+
+kernel::ReduceOp reductionOf(kernel::GroupOp group) {
+  auto end = llvm::cast<kernel::YieldOp>(group.getBody().front().getTerminator());
+  return end.getValue().getDefiningOp<kernel::ReduceOp>();
 }
 
 } // namespace tilewright
