@@ -7,7 +7,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <set>
+#include <stdexcept>
+#include <utility>
 
 namespace tilewright::patterns {
 
@@ -95,7 +96,7 @@ private:
 
   template <typename... Args>
   bool fail(int depth, fmt::format_string<Args...> reason, Args &&...args) {
-    if (explains_ && depth > furthest_) {
+    if (explains_ && !isGuess_ && depth > furthest_) {
       furthest_ = depth;
       reason_ = fmt::format(reason, std::forward<Args>(args)...);
     }
@@ -104,7 +105,7 @@ private:
 
   bool solve(Goals goals, Match match, int depth) {
     if (++steps_ > mostSteps)
-      return fail(depth, "it has too many orders of arguments to try");
+      return false; // too many orders of arguments to try
     if (goals.empty())
       return complete(std::move(match), depth);
     const auto [p, t] = goals.back();
@@ -316,20 +317,18 @@ private:
       Goals next = goals;
       next.push_back({p.args[1 - i], t});
       next.push_back({parameter, nothing});
-      if (solve(std::move(next), match, depth + 1))
+      const bool outer = std::exchange(isGuess_, true);
+      const bool isSolved = solve(std::move(next), match, depth + 1);
+      isGuess_ = outer;
+      if (isSolved)
         return true;
     }
     return false;
   }
 
   bool complete(Match match, int depth) {
-    for (size_t i = 0; i < match.operands.size(); ++i)
-      if (match.operands[i] < 0)
-        return fail(depth, "operand '{}' would be nothing",
-                    instruction_.operands[static_cast<size_t>(pattern_.reads[i].operand)].name);
-    const std::set<int> given(match.operands.begin(), match.operands.end());
-    if (given.size() != function_.operands.size())
-      return fail(depth, "the operator reads more tensors than the instruction");
+    if (std::count(match.operands.begin(), match.operands.end(), -1) > 0)
+      throw std::logic_error("an operand that no comparison met");
     std::vector<int64_t> immediates(instruction_.operands.size(), 1), state(unit_.registers.size());
     for (size_t i = 0; i < state.size(); ++i)
       state[i] = unit_.registers[i].reset;
@@ -354,6 +353,7 @@ private:
   Match found_;
   int steps_ = 0;
   const bool explains_;
+  bool isGuess_ = false; // what differs then is no reason
   int furthest_ = -1;
   std::string reason_;
 };

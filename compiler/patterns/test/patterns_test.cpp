@@ -20,14 +20,16 @@ const isa::Isa &shipped() {
 
 // The shipped machine with one more vector instruction of two wide operands.
 isa::Isa with(const std::string &expr, const std::string &more = "") {
+  const bool hasTwo = expr.find("b[y") != std::string::npos;
   const std::string path = testing::TempDir() + "/patterns_test_overlay.yaml";
   std::ofstream(path)
       << "schema: \"tilewright/overlay/1\"\nname: \"t\"\nsummary: \"t\"\n"
          "instructions:\n  vnew:\n    name: \"vnew\"\n    summary: \"t\"\n"
          "    unit: \"vector\"\n    encode: { op: \"0xc0\" }\n    operands:\n"
          "      a: { kind: \"mem\", space: \"acc\", type: \"i32\", access: \"read\" }\n"
-         "      b: { kind: \"mem\", space: \"acc\", type: \"i32\", access: \"read\" }\n"
-         "      d: { kind: \"mem\", space: \"acc\", type: \"i32\", access: \"write\" }\n"
+      << (hasTwo ? "      b: { kind: \"mem\", space: \"acc\", type: \"i32\", access: \"read\" }\n"
+                 : "")
+      << "      d: { kind: \"mem\", space: \"acc\", type: \"i32\", access: \"write\" }\n"
          "      n0: { kind: \"imm\", type: \"u12\" }\n"
          "      nc: { kind: \"imm\", type: \"u12\" }\n"
       << more
@@ -185,7 +187,7 @@ TEST(Patterns, ReasonsNameWhatDiffers) {
               HasSubstr("the instruction has a sum where the operator has min"));
   EXPECT_THAT(
       reasonOf(shipped(), "vadd", function("cast<i32>(a[c] + b[c])", {wide("a"), narrow("b")})),
-      HasSubstr("is read from the accumulators"));
+      HasSubstr("operand 'b' is read from the accumulators, where a value of i8 does not stand"));
   const isa::Isa isa =
       with(spell("cast<i32>(($a + $b) * s)"), "      s: { kind: \"imm\", type: \"u4\" }\n"
                                               "    require:\n      C1: \"s < 8\"\n");
@@ -195,6 +197,61 @@ TEST(Patterns, ReasonsNameWhatDiffers) {
   EXPECT_THAT(reasonOf(isa, "vnew", times(9)), HasSubstr("require C1 does not hold: s < 8"));
   EXPECT_THAT(reasonOf(isa, "vnew", times(16)), HasSubstr("field 's' does not hold 16"));
   EXPECT_THAT(matching(isa, times(7)), Contains("vnew"));
+}
+
+TEST(Patterns, EachDifferenceHasItsWords) {
+  struct Case {
+    const char *instruction, *more, *function, *reason;
+  };
+  const char *const byChannel = "    require:\n      C1: \"nc <= channels\"\n";
+  const char *const field = "      s: { kind: \"imm\", type: \"u4\" }\n";
+  const Case cases[] = {
+      {"cast<i32>($a * d_mult)", "", "cast<i32>(a[c] * b[c])",
+       "register 'd_mult' would have to be an operand"},
+      {"cast<i32>($a * d_mult)", "", "cast<i32>(a[c] * p)",
+       "register 'd_mult' would have to be a value a channel"},
+      {"cast<i32>($a * a_zp)", "", "cast<i32>(a[c] * q)", "register 'a_zp' (i9) does not hold 300"},
+      {"cast<i32>(max($a * d_zp, $b - d_zp))", "", "cast<i32>(max(a[c] * q, b[c] - 7))",
+       "register 'd_zp' would be "},
+      {"cast<i32>($a * $b)", "", "cast<i32>(a[c] * q)",
+       "the instruction has operand 'b' where the operator has a parameter"},
+      {"cast<i32>($a * s)", field, "cast<i32>(a[c] * b[c])",
+       "field 's' would have to be an operand"},
+      {"cast<i32>($a * nc)", "", "cast<i32>(a[c] * q)", "field 'nc' has another use"},
+      {"cast<i32>($a * bias[c])", byChannel, "cast<i32>(a[c] * b[c])",
+       "register 'bias' would have to be an operand"},
+      {"cast<i32>($a * shift[c])", byChannel, "cast<i32>(a[c] * p)",
+       "register 'shift' (u6) does not hold -1"},
+      {"cast<i32>(max($a * bias[c], $b - bias[c]))", byChannel,
+       "cast<i32>(max(a[c] * q, b[c] - 7))", "register 'bias' would have two values"},
+      {"table[sat<i8>($a) + 128]", "", "cast<i32>(a[c] * b[c])",
+       "the instruction reads 'table' where the operator has cast<i32>"},
+      {"table[sat<i8>($a) + 128] - table[sat<i8>($b) + 128]", "",
+       "t[sat<i8>(a[c]) + 128] - u[sat<i8>(b[c]) + 128]", "'table' would be two tables"},
+      {"cast<i32>(cast<i64>($a) << 3)", "", "cast<i32>(cast<i40>(a[c]) << 3)",
+       "the instruction has << of i64 where the operator has i40"},
+      {"cast<i32>($a + $b + $a * $b)", "", "cast<i32>(a[c] + b[c])",
+       "a sum of 3 in the instruction, of 2 in the operator"},
+      {"cast<i32>($a + $a * $b)", "", "cast<i32>(a[c] + b[c] * b[c])",
+       "operand 'a' would be two tensors"},
+  };
+  for (const Case &each : cases) {
+    Function of{each.function, {}, {}, {{"t", {true, 8}}, {"u", {true, 8}}}, INT32_MIN, INT32_MAX};
+    for (const char *name : {"a", "b"})
+      if (of.text.find(std::string(name) + "[c]") != std::string::npos)
+        of.operands.push_back(wide(name));
+    of.parameters = {{"p", {true, 32}, {-1, 3}}, {"q", {true, 32}, {300}}};
+    EXPECT_THAT(reasonOf(with(spell(each.instruction), each.more), "vnew", of),
+                HasSubstr(each.reason))
+        << each.instruction;
+  }
+  Function repeated = function("cast<i32>(a[c] * b[c])", {wide("a"), wide("b")});
+  repeated.operands[1].isBroadcast = true;
+  std::string text = spell("cast<i32>($a * $b)");
+  for (const char *stride : {" + c * a_sc", " + c * b_sc"})
+    text.replace(text.find(stride), std::string(stride).size(), " + c");
+  EXPECT_THAT(reasonOf(with(text), "vnew", repeated),
+              HasSubstr("operand 'b' cannot be repeated along c"));
 }
 
 TEST(Patterns, RequiresLimitExtents) {
