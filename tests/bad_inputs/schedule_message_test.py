@@ -26,6 +26,8 @@ BROADCAST = one("%x: tensor<64x64xi32>, %y: tensor<1x64xi32>", "64x64xi32",
                 "tosa.add %x, %y : (tensor<64x64xi32>, tensor<1x64xi32>)")
 SUM = one("%x: tensor<1x2000xi32>", "1x1xi32", "tosa.reduce_sum %x {axis = 1 : i32} : (tensor<1x2000xi32>)")
 TABLE = one("%x: tensor<4xi16>", "4xi32", f"%t = {constant(1, '513xi16')}", "tosa.table %x, %t : (tensor<4xi16>, tensor<513xi16>)")
+SMALL_POOL = one("%x: tensor<1x8x8x8xi8>", "1x4x4x8xi8", "tosa.max_pool2d %x {kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, "
+                 "stride = array<i64: 2, 2>} : (tensor<1x8x8x8xi8>)")
 CLZ = one("%x: tensor<4xi32>", "4xi32", "tosa.clz %x : (tensor<4xi32>)")
 TABLE_MUL = one("%x: tensor<4xi8>, %y: tensor<4xi8>", "4xi32", f"%t = {constant(1, '256xi8')}", f"%z = {constant(0, '1xi8')}",
                 "%u = tosa.table %x, %t : (tensor<4xi8>, tensor<256xi8>) -> tensor<4xi8>",
@@ -101,11 +103,13 @@ instructions:
     operands: { n0: null, m0: { kind: "imm", type: "u12" } }
     semantics: { move: { iter: [ "z in n2", "y in n1", "x in m0" ] } }
 """, [], "layer 'add_0' (add)", "instruction 'load.i32' has no operand 'n0', which this model needs", "keep the operand in the description"),
-        "removed register": (BROADCAST, "machine: { state: { vector: { a_s0: null } } }\ninstructions:\n" + "".join(
-            f"  {name}: null\n" for name in VECTOR if name not in ("vadd", "vector.set")) + """\
-  vadd: { semantics: { map: { expr: "cast<i32>(a[y * a_s1 + c * a_sc] + b[y * b_s1 + x * b_s0 + c * b_sc])" } } }
-""", [], "layer 'add_0' (add)", "no instruction of target 'edge16' computes add of 32 bits",
-                             "compile with --explain-selection to see what each instruction lacks"),
+        "removed register": (SMALL_POOL, "machine: { state: { vector: { a_s1: null } } }\ninstructions:\n" + "".join(
+            f'  "{name}": null\n' for name in VECTOR if name not in ("vmaxpool", "vector.set")) + """\
+  vmaxpool: { semantics: { reduce: { expr: "a[x * a_s0 + v * a_k1 + u * a_k0 + c]" } } }
+""", [], "layer 'max_pool2d_0' (max_pool2d)", "unit 'vector' has no register 'a_s1', which this model needs", "keep the register in the description"),
+        "removed loader": (TABLE, 'instructions: { "vtable16.load": null }\n', [], "layer 'table_0' (table)",
+                           "target 'edge16' has no instruction 'vtable16.load', which this model needs",
+                           "keep the instruction in the description, or leave out the overlay that removes it"),
         "narrow register": (BROADCAST, 'machine: { state: { vector: { a_s0: { type: "i4" } } } }\n', [], "layer 'add_0'",
                             "register vector.a_s0 of type i4 cannot hold 64", "widen the register in the description"),
         "removed fence": (ADD, "instructions: { fence: null }\n", ["--buffering", "none"], None,

@@ -212,7 +212,7 @@ TEST(Patterns, EachDifferenceHasItsWords) {
        "register 'd_mult' would have to be a value a channel"},
       {"cast<i32>($a * a_zp)", "", "cast<i32>(a[c] * q)", "register 'a_zp' (i9) does not hold 300"},
       {"cast<i32>(max($a * d_zp, $b - d_zp))", "", "cast<i32>(max(a[c] * q, b[c] - 7))",
-       "register 'd_zp' would be "},
+       "register 'd_zp' would be 7 and 300"},
       {"cast<i32>($a * $b)", "", "cast<i32>(a[c] * q)",
        "the instruction has operand 'b' where the operator has a parameter"},
       {"cast<i32>($a * s)", field, "cast<i32>(a[c] * b[c])",

@@ -242,8 +242,8 @@ private:
 } // namespace
 
 bool hasScalarFunction(Operation *op) {
-  return llvm::isa<kernel::RescaleOp, kernel::TableOp, kernel::BinaryOp, kernel::UnaryOp, kernel::AddI8Op,
-             kernel::MulI8Op>(op);
+  return llvm::isa<kernel::RescaleOp, kernel::TableOp, kernel::BinaryOp, kernel::UnaryOp,
+                   kernel::AddI8Op, kernel::MulI8Op>(op);
 }
 
 std::vector<RunFunction> functionsOf(ArrayRef<Operation *> run, const RunContext &context) {

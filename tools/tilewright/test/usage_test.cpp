@@ -174,9 +174,10 @@ TEST_F(Usage, refusesAnExplanationWithoutItsOwnOutput) {
   EXPECT_EQ(diagnosticOf({"compile", "m.mlir", "--explain-selection", "--emit", "npu"}),
             "tilewright: error: --explain-selection: prints to standard output: give -o FILE\n"
             "  fix: see `tilewright compile --help`\n");
-  EXPECT_EQ(diagnosticOf({"compile", "m.mlir", "--explain-selection", "--emit", "tosa", "-o", "t.mlir"}),
-            "tilewright: error: --explain-selection: has no effect with --compile-to tosa\n"
-            "  fix: see `tilewright compile --help`\n");
+  EXPECT_EQ(
+      diagnosticOf({"compile", "m.mlir", "--explain-selection", "--emit", "tosa", "-o", "t.mlir"}),
+      "tilewright: error: --explain-selection: has no effect with --compile-to tosa\n"
+      "  fix: see `tilewright compile --help`\n");
 }
 
 TEST_F(Usage, refusesTwoStagesToWrite) {

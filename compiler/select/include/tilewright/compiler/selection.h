@@ -44,7 +44,7 @@ public:
                          llvm::ArrayRef<int32_t> bias);
 
   const ReductionCover &coverOf(kernel::GroupOp group, llvm::ArrayRef<mlir::Operation *> run,
-                                    kernel::ReduceOp reduce);
+                                kernel::ReduceOp reduce);
 
   // Of the whole set: fewest instructions, then most values in 8 bits, then larger covers first.
   // Nothing where some operation has none.
