@@ -100,7 +100,7 @@ void Convolution::finishTile(std::vector<Task> &out, ElementChain &chain, int64_
 void Convolution::storeResult(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y,
                               Span x, Span channels, const Tile &value) {
   int64_t shape[] = {p_.batch, p_.outputHeight, p_.outputWidth, p_.outputChannels};
-  storeBox(context_, out, context_.address(group_.getResult()), shape,
+  storeBox(context_, out, context_.tensor(group_.getResult()), shape,
            {{n, y.begin, x.begin, channels.begin}, {1, y.size(), x.size(), channels.size()}},
            chain.resultBytes(), value);
 }
@@ -117,6 +117,7 @@ void Convolution::probe() {
   ElementChain chain(context_, steps_, group_, anchor_, shapes_, context_.cols);
   chain.setBias(stage_.bias());
   takeOperations(p_, chain);
+  p_.resultIsApart = context_.tensors.lookup(group_.getResult()).pitch > 0;
 }
 
 void Convolution::lower(const ConvPlan &plan, bool isTrial) {
@@ -251,7 +252,7 @@ static std::optional<LoweringContext::Chosen> bestOf(LoweringContext &context,
 
 static const LoweringContext::Chosen &chosenFor(LoweringContext &context, kernel::GroupOp group,
                                                 const ConvProblem &problem) {
-  const std::string known = signatureOf(group);
+  const std::string known = signatureOf(context, group);
   auto chosen = context.chosen.find(known);
   if (chosen != context.chosen.end())
     return chosen->second;
@@ -293,7 +294,7 @@ static const LoweringContext::Chosen &tunedFor(LoweringContext &context, kernel:
   const LoweringContext::Chosen &planned = chosenFor(context, group, problem);
   if (!context.tuner)
     return planned;
-  const std::string signature = signatureOf(group);
+  const std::string signature = signatureOf(context, group);
   const ConvSpace space(problem, context.machine);
   auto others = [&] {
     std::vector<PlanPoint> points;

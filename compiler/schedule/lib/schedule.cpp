@@ -84,27 +84,32 @@ public:
         ended[last].push_back(storage);
     for (mlir::Operation &op : function.getBody().front()) {
       if (llvm::isa<kernel::ViewOp, kernel::StridedViewOp>(op)) {
-        auto known = addresses.find(kernel::memoryOf(op.getResult(0)));
-        if (known != addresses.end())
-          addresses[op.getResult(0)] = known->second;
+        auto known = tensors.find(kernel::memoryOf(op.getResult(0)));
+        if (known != tensors.end()) {
+          const DramTensor tensor = known->second;
+          tensors[op.getResult(0)] = tensor;
+        }
         continue;
       }
       auto group = llvm::dyn_cast<kernel::GroupOp>(op);
       if (!group)
         continue;
       mlir::Value result = group.getResult(), own = storageOf(result);
-      if (!addresses.count(own) && !chains.onChip.contains(own))
+      if (!tensors.count(own) && !chains.onChip.contains(own))
         place(own);
-      if (own != result)
-        addresses[result] = addresses[own] + inPlace.parts.lookup(result).offset * bytesOf(result);
+      if (own != result) {
+        const InPlace::Part part = inPlace.parts.lookup(result);
+        const int64_t first = tensors[own].address + part.offset * bytesOf(result);
+        tensors[result] = {first, part.pitch};
+      }
       for (mlir::Value value : ended.lookup(group.getOperation()))
-        arena_.release(addresses[value]);
+        arena_.release(tensors[value].address);
       if (!lastUse.count(own))
-        arena_.release(addresses[own]);
+        arena_.release(tensors[own].address);
     }
   }
 
-  llvm::DenseMap<mlir::Value, int64_t> addresses;
+  DramTensors tensors;
   int64_t end() const {
     return (arena_.highWater() + tensorAlignment - 1) / tensorAlignment * tensorAlignment;
   }
@@ -116,7 +121,7 @@ private:
     if (!address)
       throw UserError({}, "the tensors do not fit into DRAM",
                       "make dram_bytes of the target larger");
-    addresses[value] = *address;
+    tensors[value] = {*address};
   }
   Arena arena_;
 };
@@ -223,22 +228,22 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   Emitter emitter(isa, options.buffering); // refuses machines that no program can be made for
   // Chains are looked for where every tensor has a place; then those within chains need none.
   Chains chains;
-  std::optional<TensorPlanner> tensors(std::in_place, function, inPlace, chains, dram);
+  std::optional<TensorPlanner> planner(std::in_place, function, inPlace, chains, dram);
   std::map<std::string, LoweringContext::Chosen> chosen;
   if (options.chains && options.buffering == Buffering::Double) {
-    ConstantPool constants(tensors->end());
-    LoweringContext context(isa, constants, tensors->addresses, options.buffering);
+    ConstantPool constants(planner->end());
+    LoweringContext context(isa, constants, planner->tensors, options.buffering);
     chains = findChains(context, groups);
     chosen = std::move(context.chosen);
     try {
-      tensors.emplace(function, inPlace, chains, dram);
+      planner.emplace(function, inPlace, chains, dram);
     } catch (const UserError &) { // a chain's input and result live longer
       chains = Chains();
-      tensors.emplace(function, inPlace, chains, dram);
+      planner.emplace(function, inPlace, chains, dram);
     }
   }
-  ConstantPool constants(tensors->end());
-  LoweringContext context(isa, constants, tensors->addresses, options.buffering);
+  ConstantPool constants(planner->end());
+  LoweringContext context(isa, constants, planner->tensors, options.buffering);
   context.chosen = std::move(chosen);
   context.tuner = options.tuner;
   Schedule result;
@@ -284,12 +289,12 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   for (mlir::BlockArgument argument : function.getArguments())
     result.inputs.push_back(describeTensor(
         argument, function.getArgAttrDict(argument.getArgNumber()),
-        fmt::format("input_{}", argument.getArgNumber()), tensors->addresses[argument]));
+        fmt::format("input_{}", argument.getArgNumber()), planner->tensors[argument].address));
   auto terminator = llvm::cast<mlir::func::ReturnOp>(function.getBody().front().getTerminator());
   for (auto [index, value] : llvm::enumerate(terminator.getOperands()))
     result.outputs.push_back(
         describeTensor(value, function.getResultAttrDict(static_cast<unsigned>(index)),
-                       fmt::format("output_{}", index), tensors->addresses[value]));
+                       fmt::format("output_{}", index), planner->tensors[value].address));
   return result;
 }
 

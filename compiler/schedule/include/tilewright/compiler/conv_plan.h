@@ -27,6 +27,7 @@ struct ConvProblem {
       false; // a matrix product: weights come anew for each batch, in rows as they stand
   bool inputScattered = false; // its channels stand apart in DRAM: an element a cycle
   int64_t resultBytes = 1;     // of an element in DRAM
+  bool resultIsApart = false;  // a pixel of it does not lie right behind the one before in DRAM
   bool resultInAccumulators =
       false; // stored from the accumulators: no tile of the result in the scratchpad
   int64_t spadBytesPerElement =
