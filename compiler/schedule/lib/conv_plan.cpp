@@ -206,6 +206,11 @@ std::string describe(const ConvProblem &p, const ConvPlan &plan) {
   auto buffers = [](int64_t loads, bool doubled) {
     return loads == 1 ? "loaded once" : doubled ? "double-buffered" : "single-buffered";
   };
+  if (plan.streamFolds > 0)
+    return fmt::format(
+        "{} steps of {} channels by {} folds; input loaded once, weights stream through "
+        "the array",
+        plan.weightLoads, plan.tileChannels, plan.streamFolds);
   const bool isShort = plan.firstHeight > 0 && plan.firstHeight < plan.stepHeight;
   return fmt::format(
       "{} steps of {}x{}x{} (y, x, channels) by {}{}{}, accumulator tiles of {}x{}x{}; input {}, "

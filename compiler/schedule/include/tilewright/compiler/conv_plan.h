@@ -73,6 +73,8 @@ struct ConvPlan {
   int64_t gapBytes;                // of spadBytes: room for gaps between buffers of different sizes
   int64_t inputLoads, weightLoads; // of tiles and chunks, over the whole layer
   double estimatedCycles;
+  int64_t streamFolds = 0; // a product of one pixel whose weights stream through the array: folds
+                           // of a step; 0: the weights stand in the array
 };
 
 // ", all taps merged", or nothing.
