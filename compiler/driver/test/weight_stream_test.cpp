@@ -32,14 +32,14 @@ TEST_P(StreamOnMachines, GiveWhatTheyGiveBesideOthers) {
                 wanted = outcomeOf(beside, target, false, "functional");
   EXPECT_THAT(streamed.plan, HasSubstr(streams));
   EXPECT_THAT(wanted.plan, Not(HasSubstr(streams)));
-  EXPECT_EQ(streamed.output, wanted.output.substr(0, static_cast<size_t>(each.outputs)));
-  EXPECT_EQ(timed.output, streamed.output);
+  EXPECT_TRUE(streamed.output == wanted.output.substr(0, static_cast<size_t>(each.outputs)));
+  EXPECT_TRUE(timed.output == streamed.output);
 }
 
 INSTANTIATE_TEST_SUITE_P(WeightStream, StreamOnMachines,
                          ::testing::Combine(::testing::Values(Case{"Classifier", 1280, 1000},
                                                               Case{"UnevenSlices", 1003, 517},
-                                                              Case{"SeveralTiles", 64, 9000}),
+                                                              Case{"SeveralTiles", 64, 5000}),
                                             ::testing::Values("edge16", "odd12x20")),
                          [](const auto &info) {
                            return std::string(std::get<0>(info.param).name) + "On" +

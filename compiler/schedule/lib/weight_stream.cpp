@@ -25,15 +25,18 @@ std::vector<ConvPlan> planWeightStream(const LoweringContext &context, const Con
   const ConvMachine &m = context.machine;
   std::vector<ConvPlan> plans;
   const int64_t folds = ceilDiv(p.inputChannels, m.rows),
-                mostSums =
-                    m.accBytes / std::max<int64_t>(m.accBanks, 2) / (4 + p.accBytesPerElement),
-                fewest =
-                    ceilDiv(p.outputChannels, std::max<int64_t>(1, std::min(mostRows, mostSums)));
+                most = std::max<int64_t>(
+                    1, std::min(mostRows, m.accBytes / std::max<int64_t>(m.accBanks, 2) /
+                                              (4 + p.accBytesPerElement)));
+  // A tile of several blocks of parameters begins at a block.
+  const int64_t block = most < m.channels ? 1 : m.channels,
+                fewest = ceilDiv(p.outputChannels, most / block * block);
   for (int64_t tiles : {fewest, 2 * fewest, 4 * fewest})
     for (int64_t part : {4, 8, 16}) { // of the scratchpad, a step's weights
       ConvPlan plan{};
       plan.stepHeight = plan.stepWidth = plan.tileHeight = plan.tileWidth = 1;
-      plan.tileChannels = plan.stepChannels = ceilDiv(p.outputChannels, tiles);
+      plan.tileChannels = plan.stepChannels =
+          std::min(p.outputChannels, ceilDiv(ceilDiv(p.outputChannels, tiles), block) * block);
       const int64_t slice = plan.tileChannels * m.rows;
       plan.streamFolds = std::clamp<int64_t>(m.spadBytes / part / slice, 1, folds);
       plan.weightParts = ceilDiv(folds, plan.streamFolds);
