@@ -3,6 +3,7 @@
 #include "find_chains.h"
 #include "in_place.h"
 #include "lowering.h"
+#include "side_by_side.h"
 
 #include "tilewright/compiler/frontend.h"
 #include "tilewright/compiler/taps.h"
@@ -229,16 +230,23 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   // Chains are looked for where every tensor has a place; then those within chains need none.
   Chains chains;
   std::optional<TensorPlanner> planner(std::in_place, function, inPlace, chains, dram);
+  std::map<size_t, ChosenSideBySide> sideBySide;
   std::map<std::string, LoweringContext::Chosen> chosen;
   if (options.chains && options.buffering == Buffering::Double) {
     ConstantPool constants(planner->end());
     LoweringContext context(isa, constants, planner->tensors, options.buffering);
     chains = findChains(context, groups);
+    sideBySide = findSideBySide(context, groups, chains);
     chosen = std::move(context.chosen);
+    // They read and write by turns, as a chain's do.
+    for (const auto &[place, members] : sideBySide)
+      for (kernel::GroupOp group : members.groups)
+        chains.lasts[group] = members.groups.back();
     try {
       planner.emplace(function, inPlace, chains, dram);
     } catch (const UserError &) { // a chain's input and result live longer
       chains = Chains();
+      sideBySide.clear();
       planner.emplace(function, inPlace, chains, dram);
     }
   }
@@ -260,12 +268,18 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
     Steps steps;
     steps.layer = static_cast<int>(place);
     auto chain = chains.byFirst.find(place);
-    const size_t count = chain == chains.byFirst.end() ? 1 : chain->second.chained.groups.size();
+    auto beside = sideBySide.find(place);
+    size_t count = 1;
     try {
-      if (count == 1)
-        lower(context, groups[place], steps);
-      else
+      if (chain != chains.byFirst.end()) {
+        count = chain->second.chained.groups.size();
         lowerChain(context, chain->second.chained, chain->second.chosen, steps);
+      } else if (beside != sideBySide.end()) {
+        count = beside->second.groups.size();
+        lowerSideBySide(context, beside->second, steps);
+      } else {
+        lower(context, groups[place], steps);
+      }
     } catch (const UserError &error) {
       Place where = error.place();
       if (where.str().empty()) // a tuner's database has a place of its own
