@@ -17,7 +17,7 @@ namespace tilewright {
 struct Outcome {
   std::string output;
   int64_t cycles = 0, dramBytes = 0;
-  std::string plan;
+  std::string plan, summary;
 };
 
 inline Outcome outcomeOf(const Network &network, const std::string &target, bool chains,
@@ -51,6 +51,7 @@ inline Outcome outcomeOf(const Network &network, const std::string &target, bool
   for (const InstructionRecord &each : record.trace)
     result.dramBytes += each.dramReadBytes + each.dramWriteBytes;
   result.plan = compiled.plan;
+  result.summary = compiled.summary;
   return result;
 }
 

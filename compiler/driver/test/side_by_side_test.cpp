@@ -40,8 +40,11 @@ std::vector<Case> cases() {
            .conv(64, 1, 1)
            .add(1)
            .from(2)
-           .conv(64, 3, 1)
-           .concat({4, 5, 5}),
+           .conv(128, 3, 1)
+           .conv(64, 1, 1)
+           .from(5)
+           .conv(64, 1, 1)
+           .concat({4, 6, 7}),
        2},
       {"OneReadsTheOther", Network(28, 28, 32).conv(64, 1, 1).from(0).conv(64, 3, 1).add(1), 0},
       {"OfTwoStrides", Network(29, 29, 32).conv(64, 1, 2).from(0).conv(64, 3, 2).concat({1, 2}), 0},

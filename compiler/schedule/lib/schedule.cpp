@@ -5,6 +5,7 @@
 #include "lowering.h"
 #include "side_by_side.h"
 
+#include "tilewright/compiler/dram_plan.h"
 #include "tilewright/compiler/frontend.h"
 #include "tilewright/compiler/taps.h"
 #include "tilewright/support/error.h"
@@ -57,74 +58,116 @@ llvm::SmallVector<mlir::Value> inputsOf(kernel::GroupOp group) {
   return inputs;
 }
 
+// Whether `group` may store its result where `operand` stands, a tensor of its own shape: nobody
+// reads it afterwards, and the group does element by element, each before its result is there.
+bool mayReplace(kernel::GroupOp group, mlir::Operation *firstOfChain, mlir::Value operand,
+                const Chains &chains) {
+  mlir::Value result = group.getResult();
+  if (!operand.getDefiningOp<kernel::GroupOp>() || shapeOf(operand) != shapeOf(result) ||
+      bitsOf(operand) != bitsOf(result))
+    return false;
+  return llvm::all_of(operand.getUsers(), [&](mlir::Operation *user) {
+    if (user->getParentOp() == group.getOperation())
+      return !llvm::isa<kernel::Conv2DOp, kernel::MatMulOp, kernel::DepthwiseOp, kernel::MaxPoolOp,
+                        kernel::AvgPoolOp, kernel::SumPoolOp, kernel::ReduceOp, kernel::AssembleOp>(
+          user);
+    auto reader = llvm::dyn_cast<kernel::GroupOp>(user->getParentOp());
+    return reader && chains.lastOf(reader)->isBeforeInBlock(firstOfChain);
+  });
+}
+
 // Addresses of all tensors: arguments and results for good, the others while they are live.
 class TensorPlanner {
 public:
   TensorPlanner(mlir::func::FuncOp function, const InPlace &inPlace, const Chains &chains,
                 uint64_t limit)
-      : arena_(static_cast<int64_t>(limit), static_cast<int64_t>(limit), tensorAlignment) {
+      : inPlace_(inPlace), chains_(chains) {
     for (mlir::BlockArgument argument : function.getArguments())
-      place(argument);
-    // What is written in place shares the life of the whole.
-    auto storageOf = [&](mlir::Value value) {
-      mlir::Value memory = kernel::memoryOf(value), whole = inPlace.parts.lookup(memory).whole;
-      return whole ? whole : memory;
+      live_[argument] = {bytesFor(argument), 0, 0};
+    int64_t step = 0;
+    llvm::DenseMap<mlir::Operation *, int64_t> steps;
+    for (mlir::Operation &op : function.getBody().front())
+      steps[&op] = ++step;
+    auto reads = [&](mlir::Value value, int64_t at) {
+      if (auto known = live_.find(storageOf(value)); known != live_.end())
+        known->second.last = std::max(known->second.last, at);
     };
-    auto terminator = llvm::cast<mlir::func::ReturnOp>(function.getBody().front().getTerminator());
-    // A chain reads and writes by turns until its last group ends.
-    llvm::MapVector<mlir::Value, mlir::Operation *> lastUse;
+    // In program order: the first group of a chain meets its last one first.
+    function.walk([&](kernel::GroupOp group) { firsts_.try_emplace(chains.lastOf(group), group); });
     function.walk([&](kernel::GroupOp group) {
+      replace(group);
+      mlir::Value own = storageOf(group.getResult());
+      const int64_t now = steps[group], end = steps[chains.lastOf(group)];
+      if (!chains.onChip.contains(own))
+        live_.insert({own, {bytesFor(own), now, end}});
+      reads(own, end);
+      // A chain reads and writes by turns until its last group ends.
       for (mlir::Value value : inputsOf(group))
-        lastUse[storageOf(value)] = chains.lastOf(group);
+        reads(value, end);
     });
-    for (mlir::Value value : terminator.getOperands())
-      lastUse[storageOf(value)] = terminator;
-    llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> ended;
-    for (const auto &[storage, last] : lastUse)
-      if (storage.getDefiningOp<kernel::GroupOp>() && !chains.onChip.contains(storage))
-        ended[last].push_back(storage);
-    for (mlir::Operation &op : function.getBody().front()) {
-      if (llvm::isa<kernel::ViewOp, kernel::StridedViewOp>(op)) {
-        auto known = tensors.find(kernel::memoryOf(op.getResult(0)));
-        if (known != tensors.end()) {
-          const DramTensor tensor = known->second;
-          tensors[op.getResult(0)] = tensor;
-        }
-        continue;
-      }
-      auto group = llvm::dyn_cast<kernel::GroupOp>(op);
-      if (!group)
-        continue;
-      mlir::Value result = group.getResult(), own = storageOf(result);
-      if (!tensors.count(own) && !chains.onChip.contains(own))
-        place(own);
-      if (own != result) {
-        const InPlace::Part part = inPlace.parts.lookup(result);
-        const int64_t first = tensors[own].address + part.offset * bytesOf(result);
-        tensors[result] = {first, part.pitch};
-      }
-      for (mlir::Value value : ended.lookup(group.getOperation()))
-        arena_.release(tensors[value].address);
-      if (!lastUse.count(own))
-        arena_.release(tensors[own].address);
-    }
+    for (mlir::BlockArgument argument : function.getArguments())
+      reads(argument, step);
+    for (mlir::Value value : function.getBody().front().getTerminator()->getOperands())
+      reads(value, step);
+    std::vector<LiveTensor> problem;
+    for (const auto &[value, tensor] : live_)
+      problem.push_back(tensor);
+    const DramPlan plan = planDram(problem, tensorAlignment);
+    if (plan.bytes > static_cast<int64_t>(limit))
+      throw UserError({}, "the tensors do not fit into DRAM",
+                      "make dram_bytes of the target larger");
+    plan_ = {plan.bytes, plan.lowerBound};
+    for (const auto &[index, entry] : llvm::enumerate(live_))
+      tensors[entry.first] = {plan.addresses[index]};
+    for (mlir::Operation &op : function.getBody().front())
+      if (llvm::isa<kernel::GroupOp, kernel::ViewOp, kernel::StridedViewOp>(op))
+        shareOf(op.getResult(0));
   }
 
   DramTensors tensors;
-  int64_t end() const {
-    return (arena_.highWater() + tensorAlignment - 1) / tensorAlignment * tensorAlignment;
-  }
+  int64_t end() const { return plan_.peakBytes; }
+  MemoryPlan plan() const { return plan_; }
 
 private:
-  void place(mlir::Value value) {
-    std::optional<int64_t> address =
-        arena_.allocate(std::max<int64_t>(1, elementsOf(value) * bytesOf(value)));
-    if (!address)
-      throw UserError({}, "the tensors do not fit into DRAM",
-                      "make dram_bytes of the target larger");
-    tensors[value] = {*address};
+  static int64_t bytesFor(mlir::Value value) {
+    return std::max<int64_t>(1, elementsOf(value) * bytesOf(value));
   }
-  Arena arena_;
+  // What is written in place shares the life of the whole.
+  mlir::Value storageOf(mlir::Value value) const {
+    mlir::Value memory = kernel::memoryOf(value), whole = inPlace_.parts.lookup(memory).whole;
+    mlir::Value first = replaced_.lookup(whole ? whole : memory);
+    return first ? first : whole ? whole : memory;
+  }
+  void replace(kernel::GroupOp group) {
+    mlir::Value result = group.getResult();
+    if (inPlace_.parts.contains(result) || chains_.onChip.contains(result) ||
+        llvm::isa<kernel::AssembleOp, kernel::ReduceOp>(group.getBody().front().front()))
+      return;
+    for (mlir::Value operand : inputsOf(group))
+      if (!inPlace_.parts.contains(operand) &&
+          !inPlace_.assemblies.contains(operand.getDefiningOp()) &&
+          !chains_.onChip.contains(operand) &&
+          mayReplace(group, firsts_.lookup(chains_.lastOf(group)), operand, chains_)) {
+        replaced_[result] = storageOf(operand);
+        return;
+      }
+  }
+  // A part, a view, or what replaces another tensor stands in memory that has its address.
+  void shareOf(mlir::Value value) {
+    auto storage = tensors.find(storageOf(value));
+    if (storage == tensors.end())
+      return;
+    const InPlace::Part part = inPlace_.parts.lookup(kernel::memoryOf(value));
+    const DramTensor tensor{storage->second.address + part.offset * bytesOf(value), part.pitch};
+    tensors[value] = tensor;
+  }
+
+  const InPlace &inPlace_;
+  const Chains &chains_;
+  llvm::MapVector<mlir::Value, LiveTensor> live_;               // by storage
+  llvm::DenseMap<mlir::Value, mlir::Value> replaced_;           // storage, by result
+  llvm::DenseMap<mlir::Operation *, mlir::Operation *> firsts_; // of a chain, by its last group
+  MemoryPlan plan_;
 };
 
 // Taps inside the tensor, over all output positions of one axis.
@@ -297,6 +340,7 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   result.stream = emitter.finish();
   result.scratchpad = emitter.plan(isa::Space::Spad);
   result.accumulators = emitter.plan(isa::Space::Acc);
+  result.tensors = planner->plan();
   result.dramBytes = static_cast<uint64_t>(constants.end());
   if (!constants.bytes().empty())
     result.data.push_back({static_cast<uint64_t>(constants.base()), constants.take()});
