@@ -124,15 +124,31 @@ def run_float(model, outputs, arrays):
     return dict(zip(outputs, session.run(outputs, arrays)))
 
 
+# Ones, and products with them whose columns are added up: the compiler takes those for sums of an image over both axes.
+ONES = re.compile(r'(%\w+) = "tosa.const"\(\) <\{values = dense<1> : tensor<(\d+)x1x\d+x1xi8>')
+COLUMNS = re.compile(r"(%\w+) = tosa.depthwise_conv2d %\w+, (%\w+),.* : \(tensor<\d+x(\d+)x(\d+)x")
+SUM = re.compile(r"tosa.reduce_sum (%\w+) \{axis = 2")
+MOST_ELEMENTS = 1024  # of a channel of such an image: compiler/select/lib/fuse_sums.cpp
+
+
+def sums(text):
+    """The lines of products that are sums of an image."""
+    ones, reduced = dict(ONES.findall(text)), SUM.findall(text)
+    return {match.start() for match in COLUMNS.finditer(text)
+            if ones.get(match[2]) == match[3] and match[1] in reduced and int(match[3]) * int(match[4]) <= MOST_ELEMENTS}
+
+
 CONVOLUTION = re.compile(
     r"tosa\.(conv2d|depthwise_conv2d) .*dilation = array<i64: (\d+), (\d+)>.*pad = array<i64: (\d+), (\d+), (\d+), (\d+)>.*"
     r"stride = array<i64: (\d+), (\d+)>.* : \(tensor<([\dx]+)xi\d+>, tensor<([\dx]+)xi\d+>.* -> tensor<([\dx]+)xi32>")
 
 
 def macs_of_convolutions(text):
-    """Multiply-accumulates of the convolutions; taps that fall on padding are not counted."""
-    total = 0
+    """Multiply-accumulates of the convolutions; taps that fall on padding are not counted, nor are sums."""
+    total, added = 0, sums(text)
     for match in CONVOLUTION.finditer(text):
+        if text.rindex("%", 0, text.rindex(" = ", 0, match.start())) in added:
+            continue
         kind, *numbers = match.groups()
         dilation, pads, stride = [int(n) for n in numbers[:2]], [int(n) for n in numbers[2:6]], [int(n) for n in numbers[6:8]]
         image, weight, result = ([int(size) for size in text_.split("x")] for text_ in numbers[8:11])

@@ -217,10 +217,15 @@ private:
       std::string bound = plan ? fmt::format(" (lower bound {})", plan->lowerBoundBytes) : "";
       return fmt::format("{} of {} bytes{}", peak, isa.memory(space).bytes, bound);
     };
+    const std::string tensors =
+        plan ? fmt::format(", tensors in DRAM {} bytes (lower bound {})", plan->tensors.peakBytes,
+                           plan->tensors.lowerBoundBytes)
+             : "";
     result_.summary = fmt::format(
-        "scratchpad {}, accumulators {}\n",
+        "scratchpad {}, accumulators {}{}\n",
         use(program.scratchpadPeakBytes, isa::Space::Spad, plan ? &plan->scratchpad : nullptr),
-        use(program.accumulatorPeakBytes, isa::Space::Acc, plan ? &plan->accumulators : nullptr));
+        use(program.accumulatorPeakBytes, isa::Space::Acc, plan ? &plan->accumulators : nullptr),
+        tensors);
     for (const LayerInfo &layer : program.layers) {
       result_.plan += fmt::format("{} ({}): {}; estimate {} cycles\n", escape(layer.name),
                                   escape(layer.op), escape(layer.plan, 400), layer.estimateCycles);

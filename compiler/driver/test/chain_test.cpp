@@ -1,12 +1,6 @@
 // Chains of layers: the same integers as layer by layer, and what lies between stays on chip.
-#include "network.h"
+#include "outcome.h"
 
-#include "tilewright/compiler/driver.h"
-#include "tilewright/program/program.h"
-#include "tilewright/simulator/engine.h"
-
-#include <algorithm>
-#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,46 +10,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-struct Outcome {
-  std::string output;
-  int64_t cycles = 0, dramBytes = 0;
-  std::string plan;
-};
-
-Outcome outcomeOf(const Network &network, const std::string &target, bool chains,
-                  const char *engine) {
-  CompileOptions options;
-  options.target = target;
-  options.chains = chains;
-  std::string test = ::testing::UnitTest::GetInstance()->current_test_info()->name();
-  std::replace(test.begin(), test.end(), '/', '_');
-  options.model = ::testing::TempDir() + "/chain_test_" + test + ".mlir";
-  std::ofstream(options.model) << network.text();
-  const CompileResult compiled = compile(options);
-  const isa::Isa isa = isa::load({target, {}, ""});
-  const Program program = readProgram("test.elf", compiled.output, isa);
-  DramImage dram(program);
-  const TensorInfo &input = program.inputs[0], &output = program.outputs[0];
-  auto bytesOf = [](const TensorInfo &tensor) {
-    size_t bytes = 1;
-    for (int64_t extent : tensor.shape)
-      bytes *= static_cast<size_t>(extent);
-    return bytes;
-  };
-  uint32_t seed = 7;
-  for (size_t i = 0; i < bytesOf(input); ++i, seed = seed * 1103515245 + 12345)
-    dram.data()[input.address + i] = static_cast<uint8_t>(seed >> 16);
-  const RunRecord record = makeEngine(engine, isa)->run(program, dram, {});
-  Outcome result;
-  result.output.assign(reinterpret_cast<const char *>(dram.data()) + output.address,
-                       bytesOf(output));
-  result.cycles = record.cycles;
-  for (const InstructionRecord &each : record.trace)
-    result.dramBytes += each.dramReadBytes + each.dramWriteBytes;
-  result.plan = compiled.plan;
-  return result;
-}
 
 struct Case {
   const char *name;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <fmt/format.h>
 #include <string>
+#include <vector>
 
 namespace tilewright {
 
@@ -15,7 +16,9 @@ struct Padding {
 class Network {
 public:
   Network(int64_t height, int64_t width, int64_t channels)
-      : height_(height), width_(width), channels_(channels), argument_(tensor(channels, "i8")) {}
+      : height_(height), width_(width), channels_(channels), argument_(tensor(channels, "i8")) {
+    made();
+  }
 
   // `after`: rows and columns of padding behind the image, beyond those that keep its size.
   Network &conv(int64_t channels, int64_t kernel, int64_t stride, Padding after = {}) {
@@ -37,20 +40,46 @@ public:
     shrink(kernel, stride, {});
     body_ += fmt::format("%v{} = tosa.max_pool2d %v{} {{kernel = array<i64: {}, {}>, pad = "
                          "array<i64: {}>, stride = array<i64: {}, {}>}} : ({}) -> {}\n",
-                         value_ + 1, value_, kernel, kernel, pads(kernel, {}), stride, stride,
+                         value_ + 1, source_, kernel, kernel, pads(kernel, {}), stride, stride,
                          before, tensor(channels_, "i8"));
     ++value_;
+    made();
+    return *this;
+  }
+  // What follows reads an earlier value: 0 is the argument, each layer makes the next one.
+  Network &from(int value) {
+    source_ = value;
+    const Shape &shape = shapes_[static_cast<size_t>(value)];
+    height_ = shape.height, width_ = shape.width, channels_ = shape.channels;
+    return *this;
+  }
+  // Channels of values of one height and width, side by side.
+  Network &concat(const std::vector<int> &values) {
+    std::string names, types;
+    channels_ = 0;
+    for (int value : values) {
+      const int64_t channels = shapes_[static_cast<size_t>(value)].channels;
+      names += fmt::format("{}%v{}", names.empty() ? "" : ", ", value);
+      types += fmt::format("{}{}", types.empty() ? "" : ", ", tensor(channels, "i8"));
+      channels_ += channels;
+    }
+    ++value_;
+    body_ += fmt::format("%v{} = tosa.concat {} {{axis = 3 : i32}} : ({}) -> {}\n", value_, names,
+                         types, tensor(channels_, "i8"));
+    made();
     return *this;
   }
   // Adds the argument, whose shape the value must have.
-  Network &addArgument() {
+  Network &addArgument() { return add(0); }
+  // The same with any earlier value.
+  Network &add(int other) {
     const std::string type = tensor(channels_, "i8"), wide = tensor(channels_, "i32");
     for (const char *name : {"v", "x"})
       body_ += fmt::format(
           "%{0}w{1} = tosa.rescale %{2}, %one, %s30, %z, %z32 {{scale32 = true, rounding_mode = "
           "SINGLE_ROUND, per_channel = false, input_unsigned = false, output_unsigned = false}} : "
           "({3}, tensor<1xi32>, tensor<1xi8>, tensor<1xi8>, tensor<1xi32>) -> {4}\n",
-          name, value_, *name == 'v' ? fmt::format("v{}", value_) : "v0", type, wide);
+          name, value_, fmt::format("v{}", *name == 'v' ? source_ : other), type, wide);
     body_ += fmt::format("%sum{0} = tosa.add %vw{0}, %xw{0} : ({1}, {1}) -> {1}\n", value_, wide);
     narrow(fmt::format("%sum{}", value_), "%s31");
     return *this;
@@ -103,12 +132,12 @@ private:
     channels_ = channels;
     // TOSA wants the last tap of the last output on the last element: what is over is left off.
     body_ +=
-        fmt::format("%a{0} = tosa.{1} %v{0}, %w{0}, %b{0}, %z, %z {{acc_type = i32, pad = "
+        fmt::format("%a{0} = tosa.{1} %v{8}, %w{0}, %b{0}, %z, %z {{acc_type = i32, pad = "
                     "array<i64: {2}>, stride = array<i64: {3}, {3}>, dilation = array<i64: 1, "
                     "1>}} : ({4}, tensor<{5}>, tensor<{6}xi32>, tensor<1xi8>, tensor<1xi8>) -> "
                     "{7}\n",
                     value_, op, pads(kernel, after), stride, before, weights, channels,
-                    tensor(channels_, "i32"));
+                    tensor(channels_, "i32"), source_);
     narrow(fmt::format("%a{}", value_), "%s36");
   }
   void narrow(const std::string &wide, const char *shift) {
@@ -119,11 +148,21 @@ private:
                     "tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi8>) -> {}\n",
                     value_ + 1, wide, shift, tensor(channels_, "i32"), tensor(channels_, "i8"));
     ++value_;
+    made();
+  }
+  // What follows reads `value_`, of the shape at hand.
+  void made() {
+    shapes_.push_back({height_, width_, channels_});
+    source_ = value_;
   }
 
   int64_t height_, width_, channels_;
   std::string argument_, body_;
-  int value_ = 0;
+  struct Shape {
+    int64_t height, width, channels;
+  };
+  std::vector<Shape> shapes_; // by value
+  int value_ = 0, source_ = 0;
   uint32_t seed_ = 1;
 };
 

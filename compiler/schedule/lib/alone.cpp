@@ -10,13 +10,13 @@ static int64_t aligned(int64_t bytes) { return (bytes + alignment - 1) / alignme
 
 void Alone::Places::place(mlir::Value value) {
   mlir::Value memory = kernel::memoryOf(value);
-  const auto [known, isNew] = addresses.try_emplace(memory, end);
-  const int64_t address = known->second;
+  const auto [known, isNew] = tensors.try_emplace(memory, DramTensor{end});
+  const DramTensor tensor = known->second;
   if (isNew)
     end = aligned(end + elementsOf(memory) * bytesOf(memory));
   // What reads a view may ask for the view's own address.
   for (; value != memory; value = value.getDefiningOp()->getOperand(0))
-    addresses[value] = address;
+    tensors[value] = tensor;
 }
 
 Alone::Places::Places(llvm::ArrayRef<kernel::GroupOp> groups) {
@@ -38,7 +38,7 @@ Alone::Places::Places(llvm::ArrayRef<kernel::GroupOp> groups) {
 
 Alone::Alone(const LoweringContext &like, llvm::ArrayRef<kernel::GroupOp> groups)
     : places_(groups), constants_(places_.end),
-      context_(like.isa, constants_, places_.addresses, like.buffering, like.selection) {}
+      context_(like.isa, constants_, places_.tensors, like.buffering, like.selection) {}
 
 std::optional<PlanAlone> Alone::emit(const std::function<void(Steps &)> &lower) {
   return emitAlone(context_, lower, [&](Emitter &emitter) {

@@ -21,7 +21,7 @@ public:
 
 private:
   struct Places {
-    llvm::DenseMap<mlir::Value, int64_t> addresses;
+    DramTensors tensors;
     int64_t end = 0, constantBytes = 0;
     explicit Places(llvm::ArrayRef<kernel::GroupOp> groups);
     void place(mlir::Value value);

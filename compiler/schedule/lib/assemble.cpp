@@ -85,7 +85,7 @@ void Assembler::fill(int64_t value) {
 }
 
 void Assembler::copy(Region region) {
-  int64_t from = context_.address(region.source) + region.sourceOffset * bytes_;
+  int64_t from = context_.tensor(region.source).address + region.sourceOffset * bytes_;
   int64_t to = to_ + region.resultOffset * bytes_;
   int element = bytes_;
   auto &dims = region.dims;
@@ -155,7 +155,7 @@ void Assembler::copy(Region region) {
 
 void lowerAssemble(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
   auto op = llvm::cast<kernel::AssembleOp>(group.getBody().front().front());
-  Assembler assembler(context, op, context.address(group.getResult()), steps);
+  Assembler assembler(context, op, context.tensor(group.getResult()).address, steps);
   if (std::optional<uint64_t> value = op.getFill())
     assembler.fill(static_cast<int64_t>(*value));
   for (mlir::Attribute attr : op.getRegions())

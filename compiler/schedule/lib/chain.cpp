@@ -409,7 +409,7 @@ void Chain::tail(Step &step, std::vector<Piece> &pieces, const Unit &unit) {
 }
 
 void Chain::store(std::vector<Task> &out, LayerWork &work, const Box &box, const Tile &value) {
-  storeBox(context_, out, context_.address(work.group.getResult()),
+  storeBox(context_, out, context_.tensor(work.group.getResult()),
            shapeOf(work.anchor->getResult(0)), box, work.operations->resultBytes(), value);
 }
 
@@ -566,7 +566,7 @@ static ChosenChain tunedFor(LoweringContext &context, const ChainedGroups &chain
     return chosen;
   std::string signature;
   for (kernel::GroupOp group : chained.groups)
-    signature += signatureOf(group) + ";";
+    signature += signatureOf(context, group) + ";";
   Steps probe;
   const ChainProblem problem = Chain(context, chained, probe).problem();
   const ChainSpace space(problem, context.machine);

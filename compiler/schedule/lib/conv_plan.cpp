@@ -147,9 +147,9 @@ void assess(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
   vector += static_cast<double>(chunks * windows.beats) * pixels / static_cast<double>(tilePixels);
   // A run of the result that does not start at a DRAM access takes one more of them; every burst
   // costs its turnaround.
+  const bool joinsPixels = plan.stepChannels == p.outputChannels && !p.resultIsApart;
   double resultRun =
-      static_cast<double>((plan.stepChannels == p.outputChannels ? plan.tileWidth : 1) *
-                          plan.stepChannels * p.resultBytes);
+      static_cast<double>((joinsPixels ? plan.tileWidth : 1) * plan.stepChannels * p.resultBytes);
   double accesses = (resultRun - 1) / m.accessBytes + 1,
          bursts = std::max(1.0, resultRun / m.burstBytes);
   double runCycles = accesses * m.accessBytes / m.busBytes + bursts * m.writeOverhead;
@@ -206,6 +206,11 @@ std::string describe(const ConvProblem &p, const ConvPlan &plan) {
   auto buffers = [](int64_t loads, bool doubled) {
     return loads == 1 ? "loaded once" : doubled ? "double-buffered" : "single-buffered";
   };
+  if (plan.streamFolds > 0)
+    return fmt::format(
+        "{} steps of {} channels by {} folds; input loaded once, weights stream through "
+        "the array",
+        plan.weightLoads, plan.tileChannels, plan.streamFolds);
   const bool isShort = plan.firstHeight > 0 && plan.firstHeight < plan.stepHeight;
   return fmt::format(
       "{} steps of {}x{}x{} (y, x, channels) by {}{}{}, accumulator tiles of {}x{}x{}; input {}, "

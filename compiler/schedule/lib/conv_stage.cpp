@@ -41,7 +41,7 @@ void ConvStage::describe(InputFrom from) {
   if (auto conv = llvm::dyn_cast<kernel::Conv2DOp>(anchor_)) {
     input_ = conv.getX();
     weights_ = conv.getWeight();
-    view_ = viewOf(input_);
+    view_ = viewOf(context_, input_);
     p_.inputScattered = view_.channel != 1 && shapeOf(input_)[3] > 1;
     llvm::ArrayRef<int64_t> x = shapeOf(input_), w = shapeOf(weights_),
                             y = shapeOf(conv.getResult());
@@ -219,7 +219,7 @@ ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span 
   const int64_t part = ceilDiv(pixel, parts);
   for (int64_t channel = 0; channel < pixel; channel += part) {
     copyStrided(context_, loads, Direction::Load,
-                context_.address(view_.storage) + first + channel * view_.channel, 1,
+                context_.tensor(view_.storage).address + first + channel * view_.channel, 1,
                 Signedness::Signed, tile,
                 {{insideRows.size(), gatherY_ * view_.row, tile.s1},
                  {inside.size(), gatherX_ * view_.column, tile.s0},
@@ -278,7 +278,7 @@ ConvStage::Weights ConvStage::loadWeights(Step &step, int64_t n, Span channels, 
   if (p_.weightsAreActivations) {
     weights.buffer = steps_.add(isa::Space::Spad, depth * channels.size(), "weights");
     int64_t shape[] = {1, p_.batch, depth, p_.outputChannels};
-    loadBox(context_, step.loads, context_.address(weights_), shape,
+    loadBox(context_, step.loads, context_.tensor(weights_), shape,
             {{0, n, 0, channels.begin}, {1, 1, depth, channels.size()}}, 1, Signedness::Signed,
             denseTile(isa::Space::Spad, weights.buffer, {1, depth, channels.size()}));
     return weights;

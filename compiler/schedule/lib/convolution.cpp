@@ -12,6 +12,7 @@
 #include "alone.h"
 #include "conv_stage.h"
 #include "trial.h"
+#include "weight_stream.h"
 
 #include "tilewright/compiler/conv_space.h"
 #include "tilewright/compiler/frontend.h"
@@ -100,7 +101,7 @@ void Convolution::finishTile(std::vector<Task> &out, ElementChain &chain, int64_
 void Convolution::storeResult(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y,
                               Span x, Span channels, const Tile &value) {
   int64_t shape[] = {p_.batch, p_.outputHeight, p_.outputWidth, p_.outputChannels};
-  storeBox(context_, out, context_.address(group_.getResult()), shape,
+  storeBox(context_, out, context_.tensor(group_.getResult()), shape,
            {{n, y.begin, x.begin, channels.begin}, {1, y.size(), x.size(), channels.size()}},
            chain.resultBytes(), value);
 }
@@ -116,11 +117,18 @@ void Convolution::probe() {
     }
   ElementChain chain(context_, steps_, group_, anchor_, shapes_, context_.cols);
   takeOperations(p_, chain);
+  p_.resultIsApart = context_.tensors.lookup(group_.getResult()).pitch > 0;
 }
 
 void Convolution::lower(const ConvPlan &plan, bool isTrial) {
   plan_ = plan;
   steps_.plan = tilewright::describe(p_, plan_);
+  if (plan.streamFolds > 0) {
+    ElementChain chain(context_, steps_, group_, anchor_, shapes_,
+                       std::min(plan.tileChannels, context_.channels));
+    return lowerWeightStream(context_, {group_, llvm::cast<kernel::Conv2DOp>(anchor_), p_}, plan,
+                             chain, isTrial, steps_);
+  }
   const int64_t parts =
       plan_.inputParts > 0 ? plan_.inputParts : usualInputParts(p_, context_.machine, plan_.merge);
   stage_.listFolds(plan_.merge, ceilDiv(p_.inputChannels, parts));
@@ -249,13 +257,16 @@ static std::optional<LoweringContext::Chosen> bestOf(LoweringContext &context,
 
 static const LoweringContext::Chosen &chosenFor(LoweringContext &context, kernel::GroupOp group,
                                                 const ConvProblem &problem) {
-  const std::string known = signatureOf(group);
+  const std::string known = signatureOf(context, group);
   auto chosen = context.chosen.find(known);
   if (chosen != context.chosen.end())
     return chosen->second;
   int64_t smallest = 0;
-  std::optional<LoweringContext::Chosen> best =
-      bestOf(context, group, problem, planConvolution(problem, context.machine, trials, &smallest));
+  std::vector<ConvPlan> plans = planConvolution(problem, context.machine, trials, &smallest);
+  if (isOnePixel(problem))
+    for (const ConvPlan &plan : planWeightStream(context, problem, context.limit("mmul", "n0")))
+      plans.push_back(plan);
+  std::optional<LoweringContext::Chosen> best = bestOf(context, group, problem, plans);
   // Buffers leave gaps: where no plan finds room, plans for smaller memories do.
   for (int64_t part = 2; !best && part <= 16; part *= 2) {
     ConvMachine smaller = context.machine;
@@ -289,9 +300,9 @@ static const char *bufferingName(Buffering buffering) {
 static const LoweringContext::Chosen &tunedFor(LoweringContext &context, kernel::GroupOp group,
                                                const ConvProblem &problem) {
   const LoweringContext::Chosen &planned = chosenFor(context, group, problem);
-  if (!context.tuner)
+  if (!context.tuner || planned.plan.streamFolds > 0) // no point of the space that is searched
     return planned;
-  const std::string signature = signatureOf(group);
+  const std::string signature = signatureOf(context, group);
   const ConvSpace space(problem, context.machine);
   auto others = [&] {
     std::vector<PlanPoint> points;

@@ -125,7 +125,7 @@ void copyStrided(LoweringContext &context, std::vector<Task> &out, Direction dir
 }
 
 static void copyBox(LoweringContext &context, std::vector<Task> &out, Direction direction,
-                    int64_t address, llvm::ArrayRef<int64_t> shape, const Box &box,
+                    const DramTensor &tensor, llvm::ArrayRef<int64_t> shape, const Box &box,
                     int elementBytes, Signedness sign, const Tile &tile) {
   llvm::SmallVector<CopyDim> dims;
   int64_t stride = 1, offset = 0;
@@ -136,21 +136,21 @@ static void copyBox(LoweringContext &context, std::vector<Task> &out, Direction 
     int64_t chip = fromEnd == 0 ? 1 : fromEnd == 1 ? tile.s0 : fromEnd == 2 ? tile.s1 : 0;
     offset += box.start[i] * stride;
     dims.insert(dims.begin(), {box.size[i], stride, chip});
-    stride *= shape[i];
+    stride = fromEnd == 0 && tensor.pitch > 0 ? tensor.pitch : stride * shape[i];
   }
-  copyStrided(context, out, direction, address + offset * elementBytes, elementBytes, sign, tile,
-              dims);
+  copyStrided(context, out, direction, tensor.address + offset * elementBytes, elementBytes, sign,
+              tile, dims);
 }
 
-void loadBox(LoweringContext &context, std::vector<Task> &out, int64_t address,
+void loadBox(LoweringContext &context, std::vector<Task> &out, const DramTensor &tensor,
              llvm::ArrayRef<int64_t> shape, const Box &box, int elementBytes, Signedness sign,
              const Tile &tile) {
-  copyBox(context, out, Direction::Load, address, shape, box, elementBytes, sign, tile);
+  copyBox(context, out, Direction::Load, tensor, shape, box, elementBytes, sign, tile);
 }
 
-void storeBox(LoweringContext &context, std::vector<Task> &out, int64_t address,
+void storeBox(LoweringContext &context, std::vector<Task> &out, const DramTensor &tensor,
               llvm::ArrayRef<int64_t> shape, const Box &box, int elementBytes, const Tile &tile) {
-  copyBox(context, out, Direction::Store, address, shape, box, elementBytes, Signedness::Signed,
+  copyBox(context, out, Direction::Store, tensor, shape, box, elementBytes, Signedness::Signed,
           tile);
 }
 

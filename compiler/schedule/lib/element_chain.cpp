@@ -156,7 +156,7 @@ void ElementChain::loadOperands(std::vector<Task> &loads, const Box &box) {
       Tile tile = denseTile(space, -1, extent);
       tile.buffer = steps_.add(space, extent.elements() * tile.elementBytes(),
                                "operand of an element-wise operator");
-      loadBox(context_, loads, context_.address(value), shape, part, bytesOf(value), sign, tile);
+      loadBox(context_, loads, context_.tensor(value), shape, part, bytesOf(value), sign, tile);
       // Broadcast dimensions repeat.
       if (shape[rank - 3] == 1)
         tile.s1 = 0;

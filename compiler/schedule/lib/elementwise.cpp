@@ -25,7 +25,7 @@ using Shape = llvm::SmallVector<int64_t>;
 
 // Merges neighboring dimensions that every operand either has in full or repeats, so that few are
 // left; at least three. `keepLast`: the last dimension stays by itself (per-channel parameters run
-// along it).
+// along it, or its rows stand apart in DRAM).
 void collapse(Shape &result, std::vector<Shape *> operands, bool keepLast) {
   auto repeats = [&](const Shape &shape, size_t dim) {
     return shape[dim] == 1 && result[dim] != 1;
@@ -79,10 +79,13 @@ void lowerElementwise(LoweringContext &context, kernel::GroupOp group, Steps &st
         shapes[value] = Shape(shapeOf(value).begin(), shapeOf(value).end());
   bool perChannel =
       ElementChain(context, steps, group, nullptr, ElementChain::Shapes(), 1).isPerChannel();
+  bool keepsRows = perChannel || context.tensors.lookup(group.getResult()).pitch > 0;
   std::vector<Shape *> operands;
-  for (auto &entry : shapes)
+  for (auto &entry : shapes) {
     operands.push_back(&entry.second);
-  collapse(shape, operands, perChannel);
+    keepsRows |= context.tensors.lookup(entry.first).pitch > 0;
+  }
+  collapse(shape, operands, keepsRows);
 
   int64_t block = perChannel ? std::min(shape.back(), context.channels) : context.channels;
   ElementChain chain(context, steps, group, nullptr, shapes, block);
@@ -108,7 +111,7 @@ void lowerElementwise(LoweringContext &context, kernel::GroupOp group, Steps &st
       size[dim] = std::max(block, size[dim] / block * block);
     room = std::max<int64_t>(1, room / size[dim]);
   }
-  int64_t address = context.address(group.getResult());
+  const DramTensor to = context.tensor(group.getResult());
   forEachBox(shape, size, [&](const Box &box) {
     steps.steps.emplace_back();
     Step &step = steps.steps.back();
@@ -121,7 +124,7 @@ void lowerElementwise(LoweringContext &context, kernel::GroupOp group, Steps &st
     if (!chain.resultInAccumulators())
       result.buffer = steps.add(isa::Space::Spad, extent.elements(), "result tile");
     Tile value = chain.run(step.compute, {}, extent, 0, result);
-    storeBox(context, step.compute, address, shape, box, chain.resultBytes(), value);
+    storeBox(context, step.compute, to, shape, box, chain.resultBytes(), value);
   });
 }
 
@@ -154,7 +157,7 @@ void lowerReduce(LoweringContext &context, kernel::GroupOp group, Steps &steps) 
   }
   int64_t innerSize = std::min({inner, most, pattern.ncLimit});
   int64_t outerSize = std::min({outer, most / innerSize, pattern.n0Limit});
-  int64_t to = context.address(group.getResult());
+  const DramTensor to = context.tensor(group.getResult());
   const TaskForm &form = context.form(pattern.instruction->name);
   for (int64_t o = 0; o < outer; o += outerSize)
     for (int64_t i = 0; i < inner; i += innerSize) {
@@ -173,7 +176,7 @@ void lowerReduce(LoweringContext &context, kernel::GroupOp group, Steps &steps) 
                                               rows * length * columns * elementBytes(operand.space),
                                               "input tile"),
                                     {rows, length, columns});
-          loadBox(context, step.loads, context.address(value), {outer, length, inner},
+          loadBox(context, step.loads, context.tensor(value), {outer, length, inner},
                   {{o, 0, i}, {rows, length, columns}}, bytesOf(value), Signedness::Signed,
                   known->second);
         }

@@ -64,7 +64,7 @@ private:
   struct Worker {
     explicit Worker(const LoweringContext &like)
         : constants(like.constants.base()),
-          context(like.isa, constants, like.addresses, like.buffering, like.selection) {}
+          context(like.isa, constants, like.tensors, like.buffering, like.selection) {}
     ConstantPool constants;
     LoweringContext context;
   };
@@ -81,7 +81,7 @@ public:
   Search(LoweringContext &context, const std::vector<kernel::GroupOp> &groups)
       : groups_(groups), workers_(context) {
     for (kernel::GroupOp group : groups)
-      signatures_.push_back(signatureOf(group));
+      signatures_.push_back(signatureOf(context, group));
   }
 
   // Tries out everything that the stretches may be cut into, each kind once.

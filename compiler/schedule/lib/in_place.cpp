@@ -13,29 +13,55 @@ static kernel::AssembleOp assemblyOf(kernel::GroupOp group) {
   return llvm::dyn_cast<kernel::AssembleOp>(&group.getBody().front().front());
 }
 
-// Whether nothing reads `value`, under any shape, but operators inside `group`.
-static bool isReadBy(mlir::Value value, kernel::GroupOp group) {
+// Whether a group may read `value` through `user` when its rows stand apart.
+static bool readsRows(mlir::Operation *user) {
+  return !llvm::isa<kernel::AssembleOp, kernel::ReduceOp, kernel::MatMulOp>(user);
+}
+
+// Whether all who read `value`, under any shape, find it in the place that `assembly` has for it.
+static bool isFound(mlir::Value value, const InPlace::Part &part, kernel::GroupOp assembly) {
+  const bool isApart = part.pitch > 0;
   for (mlir::Operation *user : value.getUsers()) {
-    bool holds = llvm::isa<kernel::ViewOp>(user) ? isReadBy(user->getResult(0), group)
-                                                 : user->getParentOp() == group.getOperation();
-    if (!holds)
+    if (llvm::isa<kernel::ViewOp, kernel::StridedViewOp>(user)) {
+      mlir::Value view = user->getResult(0);
+      const bool keepsRows =
+          llvm::isa<kernel::ViewOp>(user) && shapeOf(view).back() == shapeOf(value).back();
+      if ((isApart && !keepsRows) || !isFound(view, part, assembly))
+        return false;
+    } else if (user->getParentOp() != assembly.getOperation() &&
+               (!llvm::isa<kernel::GroupOp>(user->getParentOp()) ||
+                (isApart && !readsRows(user)))) {
       return false;
+    }
   }
   return true;
 }
 
-// Where the source of a region lies in the result, in elements, if it is all of a group's result
-// and one run in the assembly's.
-static std::optional<int64_t> offsetOf(kernel::GroupOp group, mlir::Value source,
-                                       const kernel::Region &region) {
+// Whether a group can store its result in rows that stand apart.
+static bool writesRows(kernel::GroupOp group) {
+  return !llvm::isa<kernel::AssembleOp, kernel::ReduceOp>(group.getBody().front().front());
+}
+
+// The place of a region's source in the result, if the region is all of a group's result and lies
+// there as one run or row by row.
+static std::optional<InPlace::Part> partOf(kernel::GroupOp assembly, mlir::Value source,
+                                           const kernel::Region &region) {
   mlir::Value memory = kernel::memoryOf(source);
   auto maker = memory.getDefiningOp<kernel::GroupOp>();
-  bool isRun = region.sizes.size() == 1 && region.sourceStrides[0] == 1 &&
-               region.resultStrides[0] == 1 && region.sourceOffset == 0 &&
-               region.sizes[0] == elementsOf(memory);
-  if (!maker || !isRun || !isReadBy(memory, group))
+  const llvm::ArrayRef<int64_t> sizes = region.sizes, from = region.sourceStrides,
+                                to = region.resultStrides;
+  if (!maker || region.sourceOffset != 0 || from.back() != 1 || to.back() != 1)
     return std::nullopt;
-  return region.resultOffset;
+  InPlace::Part part{assembly.getResult(), region.resultOffset, 0};
+  if (sizes.size() == 2) {
+    const int64_t row = shapeOf(memory).back();
+    if (sizes[1] != row || from[0] != row || to[0] < row || !writesRows(maker))
+      return std::nullopt;
+    part.pitch = to[0];
+  }
+  const bool isWhole = sizes.size() <= 2 &&
+                       sizes.front() * (sizes.size() == 2 ? sizes.back() : 1) == elementsOf(memory);
+  return isWhole && isFound(memory, part, assembly) ? std::optional(part) : std::nullopt;
 }
 
 InPlace findInPlace(mlir::func::FuncOp function) {
@@ -49,12 +75,11 @@ InPlace findInPlace(mlir::func::FuncOp function) {
     for (mlir::Attribute attribute : assembly.getRegions()) {
       kernel::Region region = kernel::coalesce(*kernel::decode(attribute));
       mlir::Value source = assembly.getSources()[static_cast<unsigned>(region.source)];
-      std::optional<int64_t> offset = offsetOf(group, source, region);
+      std::optional<InPlace::Part> part = partOf(group, source, region);
       mlir::Value memory = kernel::memoryOf(source);
-      // What is assembled itself is written by others.
-      holds &=
-          offset && !found.assemblies.contains(memory.getDefiningOp()) &&
-          parts.try_emplace(memory, InPlace::Part{group.getResult(), offset.value_or(0)}).second;
+      // What is assembled itself is written by others, and what has its place keeps it.
+      holds &= part && !found.assemblies.contains(memory.getDefiningOp()) &&
+               !found.parts.contains(memory) && parts.try_emplace(memory, *part).second;
     }
     if (!holds)
       continue;

@@ -1,5 +1,6 @@
-// Tensors that are written where an assembly would put them: a concatenation that lays whole
-// tensors one behind the other needs no copies when their groups write them in place.
+// Tensors that are written where an assembly would put them: a concatenation of whole tensors
+// needs no copies when their groups write them in place, one behind the other or, of channels,
+// their rows side by side.
 #pragma once
 
 #include "tilewright/compiler/kernel_dialect.h"
@@ -14,13 +15,14 @@ struct InPlace {
   struct Part {
     mlir::Value whole;  // the assembled tensor
     int64_t offset = 0; // in it, in elements
+    int64_t pitch = 0;  // DramTensor::pitch
   };
   llvm::DenseMap<mlir::Value, Part> parts;      // by the result of the group that makes it
   llvm::DenseSet<mlir::Operation *> assemblies; // groups that are left nothing to do
 };
 
-// What nothing but one assembly reads, whole and as one run. Groups of assemblies hold nothing
-// else.
+// Groups of assemblies hold nothing else. A tensor goes into one assembly, whole; who reads it
+// otherwise finds it there, and must be able to read rows that stand apart if they do.
 InPlace findInPlace(mlir::func::FuncOp function);
 
 } // namespace tilewright

@@ -33,9 +33,9 @@ void ConstantPool::rollBack(size_t size) {
 }
 
 LoweringContext::LoweringContext(const isa::Isa &isa, ConstantPool &constants,
-                                 const llvm::DenseMap<mlir::Value, int64_t> &addresses,
-                                 Buffering buffering, std::shared_ptr<Selection> selection)
-    : isa(isa), constants(constants), addresses(addresses), rows(isa.param("rows")),
+                                 const DramTensors &tensors, Buffering buffering,
+                                 std::shared_ptr<Selection> selection)
+    : isa(isa), constants(constants), tensors(tensors), rows(isa.param("rows")),
       cols(isa.param("cols")), lanes(isa.param("lanes")), channels(isa.param("channels")),
       machine(ConvMachine::of(isa)), buffering(buffering), plans(cycle::makePlans(isa)),
       selection(std::move(selection)) {}
@@ -52,12 +52,12 @@ int64_t LoweringContext::limit(llvm::StringRef instruction, Name operand) {
   return (int64_t(1) << form.instruction().operands[form.operand(operand)].width) - 1;
 }
 
-int64_t LoweringContext::address(mlir::Value value) const {
-  auto known = addresses.find(value);
-  if (known != addresses.end())
+DramTensor LoweringContext::tensor(mlir::Value value) const {
+  auto known = tensors.find(value);
+  if (known != tensors.end())
     return known->second;
   if (isConstant(value))
-    return constants.add(constantBytes(value));
+    return {constants.add(constantBytes(value))};
   throw std::logic_error("a tensor has no place in DRAM");
 }
 
@@ -67,14 +67,15 @@ Tile denseTile(isa::Space space, int buffer, const Extent &extent, int64_t offse
 
 bool isConstant(mlir::Value value) { return value.getDefiningOp<mlir::tosa::ConstOp>() != nullptr; }
 
-ImageView viewOf(mlir::Value image) {
+ImageView viewOf(const LoweringContext &context, mlir::Value image) {
   if (auto view = image.getDefiningOp<kernel::StridedViewOp>()) {
     llvm::ArrayRef<int64_t> strides = view.getStrides();
     return {view.getX(), static_cast<int64_t>(view.getOffset()), strides[0], strides[1], strides[2],
             strides[3]};
   }
   llvm::ArrayRef<int64_t> shape = shapeOf(image);
-  return {image, 0, shape[1] * shape[2] * shape[3], shape[2] * shape[3], shape[3], 1};
+  const int64_t given = context.tensors.lookup(image).pitch, pitch = given > 0 ? given : shape[3];
+  return {image, 0, shape[1] * shape[2] * pitch, shape[2] * pitch, pitch, 1};
 }
 
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
@@ -125,7 +126,7 @@ std::string constantBytes(mlir::Value value) {
   return result;
 }
 
-std::string signatureOf(kernel::GroupOp group) {
+std::string signatureOf(const LoweringContext &context, kernel::GroupOp group) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   llvm::DenseMap<mlir::Value, size_t> numbers; // what is read twice is loaded once
@@ -137,6 +138,8 @@ std::string signatureOf(kernel::GroupOp group) {
       if (auto view = value.getDefiningOp<kernel::StridedViewOp>())
         for (int64_t stride : view.getStrides())
           stream << '/' << stride;
+      if (const int64_t pitch = context.tensors.lookup(value).pitch)
+        stream << '/' << pitch;
     }
     stream << ')';
     for (const char *name : {"stride", "pad", "dilation", "kernel"})
@@ -151,6 +154,8 @@ std::string signatureOf(kernel::GroupOp group) {
     if (llvm::isa<kernel::Conv2DOp, kernel::DepthwiseOp>(op))
       stream << llvm::all_of(integersOf(op.getOperand(2)), [](int64_t each) { return each == 0; });
   }
+  if (const int64_t pitch = context.tensors.lookup(group.getResult()).pitch)
+    stream << "to " << pitch;
   return text;
 }
 

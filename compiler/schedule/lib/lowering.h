@@ -41,11 +41,20 @@ private:
   std::unordered_multimap<size_t, Block> known_; // by the hash of the bytes
 };
 
+// Where a tensor stands in DRAM.
+struct DramTensor {
+  int64_t address = 0;
+  // Elements from a row of the last dimension to the next, where rows stand apart: the tensor is
+  // some channels of another one. 0: dense.
+  int64_t pitch = 0;
+};
+using DramTensors = llvm::DenseMap<mlir::Value, DramTensor>;
+
 // What a lowering may ask.
 struct LoweringContext {
   const isa::Isa &isa;
   ConstantPool &constants;
-  const llvm::DenseMap<mlir::Value, int64_t> &addresses; // of every tensor that stands in DRAM
+  const DramTensors &tensors; // all that stand in DRAM
   int64_t rows, cols, lanes, channels;
   const ConvMachine machine;
   const Buffering buffering;
@@ -64,15 +73,14 @@ struct LoweringContext {
   const TaskForm &form(llvm::StringRef name);
   // Largest immediate that an operand of an instruction holds.
   int64_t limit(llvm::StringRef instruction, Name operand);
-  int64_t address(mlir::Value value) const; // constants are added to the pool by the caller first
+  DramTensor tensor(mlir::Value value) const; // constants are added to the pool by the caller first
 
 private:
   llvm::StringMap<TaskForm> forms_;
 
 public:
-  LoweringContext(const isa::Isa &isa, ConstantPool &constants,
-                  const llvm::DenseMap<mlir::Value, int64_t> &addresses, Buffering buffering,
-                  std::shared_ptr<Selection> selection);
+  LoweringContext(const isa::Isa &isa, ConstantPool &constants, const DramTensors &tensors,
+                  Buffering buffering, std::shared_ptr<Selection> selection);
 };
 
 // A tile of a tensor on chip: elements [y][x][c] at `offset` (in elements) of a buffer. Strides in
@@ -95,13 +103,13 @@ struct Box {
   llvm::SmallVector<int64_t> start, size;
 };
 
-// Moves between a box of a dense DRAM tensor and a dense tile, cut into as many DMA instructions as
-// its rank needs. `elementBytes` is the tensor's element in DRAM; accumulators hold it widened.
+// Moves between a box of a DRAM tensor and a dense tile, cut into as many DMA instructions as its
+// rank needs. `elementBytes` is the tensor's element in DRAM; accumulators hold it widened.
 enum class Signedness { Signed, Unsigned };
-void loadBox(LoweringContext &context, std::vector<Task> &out, int64_t address,
+void loadBox(LoweringContext &context, std::vector<Task> &out, const DramTensor &tensor,
              llvm::ArrayRef<int64_t> shape, const Box &box, int elementBytes, Signedness sign,
              const Tile &tile);
-void storeBox(LoweringContext &context, std::vector<Task> &out, int64_t address,
+void storeBox(LoweringContext &context, std::vector<Task> &out, const DramTensor &tensor,
               llvm::ArrayRef<int64_t> shape, const Box &box, int elementBytes, const Tile &tile);
 
 // One strided copy of elements between DRAM and a tile buffer: index i maps to DRAM address + sum(i
@@ -176,7 +184,7 @@ struct ImageView {
   mlir::Value storage;
   int64_t offset = 0, batch = 0, row = 0, column = 0, channel = 1;
 };
-ImageView viewOf(mlir::Value image);
+ImageView viewOf(const LoweringContext &context, mlir::Value image);
 
 // Elements of a constant, splats expanded.
 std::vector<int64_t> integersOf(mlir::Value value);
@@ -267,7 +275,7 @@ private:
 };
 
 // What decides how a group is tiled: groups of which this is equal take the same time.
-std::string signatureOf(kernel::GroupOp group);
+std::string signatureOf(const LoweringContext &context, kernel::GroupOp group);
 
 // The lowerings, one an anchor: they append the group's steps. All throw UserError when no tile
 // fits on chip.

@@ -3,7 +3,9 @@
 #include "find_chains.h"
 #include "in_place.h"
 #include "lowering.h"
+#include "side_by_side.h"
 
+#include "tilewright/compiler/dram_plan.h"
 #include "tilewright/compiler/frontend.h"
 #include "tilewright/compiler/taps.h"
 #include "tilewright/support/error.h"
@@ -56,69 +58,116 @@ llvm::SmallVector<mlir::Value> inputsOf(kernel::GroupOp group) {
   return inputs;
 }
 
+// Whether `group` may store its result where `operand` stands, a tensor of its own shape: nobody
+// reads it afterwards, and the group does element by element, each before its result is there.
+bool mayReplace(kernel::GroupOp group, mlir::Operation *firstOfChain, mlir::Value operand,
+                const Chains &chains) {
+  mlir::Value result = group.getResult();
+  if (!operand.getDefiningOp<kernel::GroupOp>() || shapeOf(operand) != shapeOf(result) ||
+      bitsOf(operand) != bitsOf(result))
+    return false;
+  return llvm::all_of(operand.getUsers(), [&](mlir::Operation *user) {
+    if (user->getParentOp() == group.getOperation())
+      return !llvm::isa<kernel::Conv2DOp, kernel::MatMulOp, kernel::DepthwiseOp, kernel::MaxPoolOp,
+                        kernel::AvgPoolOp, kernel::SumPoolOp, kernel::ReduceOp, kernel::AssembleOp>(
+          user);
+    auto reader = llvm::dyn_cast<kernel::GroupOp>(user->getParentOp());
+    return reader && chains.lastOf(reader)->isBeforeInBlock(firstOfChain);
+  });
+}
+
 // Addresses of all tensors: arguments and results for good, the others while they are live.
 class TensorPlanner {
 public:
   TensorPlanner(mlir::func::FuncOp function, const InPlace &inPlace, const Chains &chains,
                 uint64_t limit)
-      : arena_(static_cast<int64_t>(limit), static_cast<int64_t>(limit), tensorAlignment) {
+      : inPlace_(inPlace), chains_(chains) {
     for (mlir::BlockArgument argument : function.getArguments())
-      place(argument);
-    // What is written in place shares the life of the whole.
-    auto storageOf = [&](mlir::Value value) {
-      mlir::Value memory = kernel::memoryOf(value), whole = inPlace.parts.lookup(memory).whole;
-      return whole ? whole : memory;
+      live_[argument] = {bytesFor(argument), 0, 0};
+    int64_t step = 0;
+    llvm::DenseMap<mlir::Operation *, int64_t> steps;
+    for (mlir::Operation &op : function.getBody().front())
+      steps[&op] = ++step;
+    auto reads = [&](mlir::Value value, int64_t at) {
+      if (auto known = live_.find(storageOf(value)); known != live_.end())
+        known->second.last = std::max(known->second.last, at);
     };
-    auto terminator = llvm::cast<mlir::func::ReturnOp>(function.getBody().front().getTerminator());
-    // A chain reads and writes by turns until its last group ends.
-    llvm::MapVector<mlir::Value, mlir::Operation *> lastUse;
+    // In program order: the first group of a chain meets its last one first.
+    function.walk([&](kernel::GroupOp group) { firsts_.try_emplace(chains.lastOf(group), group); });
     function.walk([&](kernel::GroupOp group) {
+      replace(group);
+      mlir::Value own = storageOf(group.getResult());
+      const int64_t now = steps[group], end = steps[chains.lastOf(group)];
+      if (!chains.onChip.contains(own))
+        live_.insert({own, {bytesFor(own), now, end}});
+      reads(own, end);
+      // A chain reads and writes by turns until its last group ends.
       for (mlir::Value value : inputsOf(group))
-        lastUse[storageOf(value)] = chains.lastOf(group);
+        reads(value, end);
     });
-    for (mlir::Value value : terminator.getOperands())
-      lastUse[storageOf(value)] = terminator;
-    llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> ended;
-    for (const auto &[storage, last] : lastUse)
-      if (storage.getDefiningOp<kernel::GroupOp>() && !chains.onChip.contains(storage))
-        ended[last].push_back(storage);
-    for (mlir::Operation &op : function.getBody().front()) {
-      if (llvm::isa<kernel::ViewOp, kernel::StridedViewOp>(op)) {
-        auto known = addresses.find(kernel::memoryOf(op.getResult(0)));
-        if (known != addresses.end())
-          addresses[op.getResult(0)] = known->second;
-        continue;
-      }
-      auto group = llvm::dyn_cast<kernel::GroupOp>(op);
-      if (!group)
-        continue;
-      mlir::Value result = group.getResult(), own = storageOf(result);
-      if (!addresses.count(own) && !chains.onChip.contains(own))
-        place(own);
-      if (own != result)
-        addresses[result] = addresses[own] + inPlace.parts.lookup(result).offset * bytesOf(result);
-      for (mlir::Value value : ended.lookup(group.getOperation()))
-        arena_.release(addresses[value]);
-      if (!lastUse.count(own))
-        arena_.release(addresses[own]);
-    }
-  }
-
-  llvm::DenseMap<mlir::Value, int64_t> addresses;
-  int64_t end() const {
-    return (arena_.highWater() + tensorAlignment - 1) / tensorAlignment * tensorAlignment;
-  }
-
-private:
-  void place(mlir::Value value) {
-    std::optional<int64_t> address =
-        arena_.allocate(std::max<int64_t>(1, elementsOf(value) * bytesOf(value)));
-    if (!address)
+    for (mlir::BlockArgument argument : function.getArguments())
+      reads(argument, step);
+    for (mlir::Value value : function.getBody().front().getTerminator()->getOperands())
+      reads(value, step);
+    std::vector<LiveTensor> problem;
+    for (const auto &[value, tensor] : live_)
+      problem.push_back(tensor);
+    const DramPlan plan = planDram(problem, tensorAlignment);
+    if (plan.bytes > static_cast<int64_t>(limit))
       throw UserError({}, "the tensors do not fit into DRAM",
                       "make dram_bytes of the target larger");
-    addresses[value] = *address;
+    plan_ = {plan.bytes, plan.lowerBound};
+    for (const auto &[index, entry] : llvm::enumerate(live_))
+      tensors[entry.first] = {plan.addresses[index]};
+    for (mlir::Operation &op : function.getBody().front())
+      if (llvm::isa<kernel::GroupOp, kernel::ViewOp, kernel::StridedViewOp>(op))
+        shareOf(op.getResult(0));
   }
-  Arena arena_;
+
+  DramTensors tensors;
+  int64_t end() const { return plan_.peakBytes; }
+  MemoryPlan plan() const { return plan_; }
+
+private:
+  static int64_t bytesFor(mlir::Value value) {
+    return std::max<int64_t>(1, elementsOf(value) * bytesOf(value));
+  }
+  // What is written in place shares the life of the whole.
+  mlir::Value storageOf(mlir::Value value) const {
+    mlir::Value memory = kernel::memoryOf(value), whole = inPlace_.parts.lookup(memory).whole;
+    mlir::Value first = replaced_.lookup(whole ? whole : memory);
+    return first ? first : whole ? whole : memory;
+  }
+  void replace(kernel::GroupOp group) {
+    mlir::Value result = group.getResult();
+    if (inPlace_.parts.contains(result) || chains_.onChip.contains(result) ||
+        llvm::isa<kernel::AssembleOp, kernel::ReduceOp>(group.getBody().front().front()))
+      return;
+    for (mlir::Value operand : inputsOf(group))
+      if (!inPlace_.parts.contains(operand) &&
+          !inPlace_.assemblies.contains(operand.getDefiningOp()) &&
+          !chains_.onChip.contains(operand) &&
+          mayReplace(group, firsts_.lookup(chains_.lastOf(group)), operand, chains_)) {
+        replaced_[result] = storageOf(operand);
+        return;
+      }
+  }
+  // A part, a view, or what replaces another tensor stands in memory that has its address.
+  void shareOf(mlir::Value value) {
+    auto storage = tensors.find(storageOf(value));
+    if (storage == tensors.end())
+      return;
+    const InPlace::Part part = inPlace_.parts.lookup(kernel::memoryOf(value));
+    const DramTensor tensor{storage->second.address + part.offset * bytesOf(value), part.pitch};
+    tensors[value] = tensor;
+  }
+
+  const InPlace &inPlace_;
+  const Chains &chains_;
+  llvm::MapVector<mlir::Value, LiveTensor> live_;               // by storage
+  llvm::DenseMap<mlir::Value, mlir::Value> replaced_;           // storage, by result
+  llvm::DenseMap<mlir::Operation *, mlir::Operation *> firsts_; // of a chain, by its last group
+  MemoryPlan plan_;
 };
 
 // Taps inside the tensor, over all output positions of one axis.
@@ -261,22 +310,29 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   }
   // Chains are looked for where every tensor has a place; then those within chains need none.
   Chains chains;
-  std::optional<TensorPlanner> tensors(std::in_place, function, inPlace, chains, dram);
+  std::optional<TensorPlanner> planner(std::in_place, function, inPlace, chains, dram);
+  std::map<size_t, ChosenSideBySide> sideBySide;
   std::map<std::string, LoweringContext::Chosen> chosen;
   if (options.chains && options.buffering == Buffering::Double) {
-    ConstantPool constants(tensors->end());
-    LoweringContext context(isa, constants, tensors->addresses, options.buffering, selection);
+    ConstantPool constants(planner->end());
+    LoweringContext context(isa, constants, planner->tensors, options.buffering, selection);
     chains = findChains(context, groups);
+    sideBySide = findSideBySide(context, groups, chains);
     chosen = std::move(context.chosen);
+    // They read and write by turns, as a chain's do.
+    for (const auto &[place, members] : sideBySide)
+      for (kernel::GroupOp group : members.groups)
+        chains.lasts[group] = members.groups.back();
     try {
-      tensors.emplace(function, inPlace, chains, dram);
+      planner.emplace(function, inPlace, chains, dram);
     } catch (const UserError &) { // a chain's input and result live longer
       chains = Chains();
-      tensors.emplace(function, inPlace, chains, dram);
+      sideBySide.clear();
+      planner.emplace(function, inPlace, chains, dram);
     }
   }
-  ConstantPool constants(tensors->end());
-  LoweringContext context(isa, constants, tensors->addresses, options.buffering, selection);
+  ConstantPool constants(planner->end());
+  LoweringContext context(isa, constants, planner->tensors, options.buffering, selection);
   context.chosen = std::move(chosen);
   context.tuner = options.tuner;
   for (size_t place = 0; place < groups.size();) {
@@ -290,12 +346,18 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
     Steps steps;
     steps.layer = static_cast<int>(place);
     auto chain = chains.byFirst.find(place);
-    const size_t count = chain == chains.byFirst.end() ? 1 : chain->second.chained.groups.size();
+    auto beside = sideBySide.find(place);
+    size_t count = 1;
     try {
-      if (count == 1)
-        lower(context, groups[place], steps);
-      else
+      if (chain != chains.byFirst.end()) {
+        count = chain->second.chained.groups.size();
         lowerChain(context, chain->second.chained, chain->second.chosen, steps);
+      } else if (beside != sideBySide.end()) {
+        count = beside->second.groups.size();
+        lowerSideBySide(context, beside->second, steps);
+      } else {
+        lower(context, groups[place], steps);
+      }
     } catch (const UserError &error) {
       throw ofLayer(error, layer);
     }
@@ -310,18 +372,19 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   result.stream = emitter.finish();
   result.scratchpad = emitter.plan(isa::Space::Spad);
   result.accumulators = emitter.plan(isa::Space::Acc);
+  result.tensors = planner->plan();
   result.dramBytes = static_cast<uint64_t>(constants.end());
   if (!constants.bytes().empty())
     result.data.push_back({static_cast<uint64_t>(constants.base()), constants.take()});
   for (mlir::BlockArgument argument : function.getArguments())
     result.inputs.push_back(describeTensor(
         argument, function.getArgAttrDict(argument.getArgNumber()),
-        fmt::format("input_{}", argument.getArgNumber()), tensors->addresses[argument]));
+        fmt::format("input_{}", argument.getArgNumber()), planner->tensors[argument].address));
   auto terminator = llvm::cast<mlir::func::ReturnOp>(function.getBody().front().getTerminator());
   for (auto [index, value] : llvm::enumerate(terminator.getOperands()))
     result.outputs.push_back(
         describeTensor(value, function.getResultAttrDict(static_cast<unsigned>(index)),
-                       fmt::format("output_{}", index), tensors->addresses[value]));
+                       fmt::format("output_{}", index), planner->tensors[value].address));
   return result;
 }
 

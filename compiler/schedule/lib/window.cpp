@@ -265,7 +265,7 @@ void Window::lower() {
   bool isDepthwise = llvm::isa<kernel::DepthwiseOp>(anchor_),
        isAverage = llvm::isa<kernel::AvgPoolOp>(anchor_),
        isSum = llvm::isa<kernel::SumPoolOp>(anchor_);
-  int64_t address = context_.address(group_.getResult());
+  const DramTensor to = context_.tensor(group_.getResult());
   llvm::ArrayRef<int64_t> shape = shapeOf(anchor_->getResult(0));
   for (int64_t n = 0; n < p_.batch; ++n)
     for (int64_t c = 0; c < p_.channels; c += plan.tileChannels)
@@ -291,7 +291,7 @@ void Window::lower() {
             Box partBox = box;
             partBox.start[3] += part;
             partBox.size[3] = extent.nc;
-            storeBox(context_, step.compute, address, shape, partBox, chain.resultBytes(), value);
+            storeBox(context_, step.compute, to, shape, partBox, chain.resultBytes(), value);
           };
           for (int64_t part = 0; part < whole.nc; part += block) {
             Extent extent{whole.n1, whole.n0, std::min(block, whole.nc - part)};
@@ -340,7 +340,7 @@ void Window::lower() {
               storePart(value, part, extent);
           }
           if (!chain.resultInAccumulators())
-            storeBox(context_, step.compute, address, shape, box, chain.resultBytes(), result);
+            storeBox(context_, step.compute, to, shape, box, chain.resultBytes(), result);
         }
 }
 

@@ -80,8 +80,8 @@ WindowStage::Input WindowStage::loadInput(std::vector<Task> &loads, const Box &b
   padColumns(loads, input, height, 0, xBegin - x0);
   padColumns(loads, input, height, xEnd - x0, x0 + width - xEnd);
   int64_t inputChannel = box.start[3] / p_.multiplier, inputChannels = channels / p_.multiplier;
-  ImageView view = viewOf(anchor_->getOperand(0));
-  int64_t address = context_.address(view.storage);
+  ImageView view = viewOf(context_, anchor_->getOperand(0));
+  int64_t address = context_.tensor(view.storage).address;
   int64_t offset = view.offset + box.start[0] * view.batch + yBegin * view.row +
                    xBegin * view.column + inputChannel;
   for (int64_t m = 0; m < p_.multiplier; ++m) {

@@ -2,6 +2,7 @@
 #include "scale.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -21,32 +22,68 @@ static kernel::RescaleOp widening(Value value) {
   return scale && scale->isIdentity() ? rescale : nullptr;
 }
 
+static bool holdsOnly(Value constant, int64_t value) {
+  SplatElementsAttr splat;
+  return matchPattern(constant, m_Constant(&splat)) &&
+         splat.getSplatValue<APInt>().getSExtValue() == value;
+}
+
+// An 8-bit image whose rows, or columns, are added up.
+struct Added {
+  Value image;
+  int64_t zeroPoint;
+  int64_t axis;
+  Location location; // of the first operation that has a part in it
+};
+
+// As a reduction of the widened image, or a product with ones of whole columns.
+static std::optional<Added> addedBy(Operation *inner) {
+  if (auto reduce = dyn_cast_if_present<kernel::ReduceOp>(inner)) {
+    kernel::RescaleOp wide = widening(reduce.getX());
+    if (!wide || reduce.getFunction() != "sum")
+      return std::nullopt;
+    return Added{wide.getX(), static_cast<int64_t>(wide.getInputZp()),
+                 static_cast<int64_t>(reduce.getAxis()), wide.getLoc()};
+  }
+  auto product = dyn_cast_if_present<kernel::DepthwiseOp>(inner);
+  if (!product)
+    return std::nullopt;
+  auto x = cast<RankedTensorType>(product.getX().getType()).getShape(),
+       y = cast<RankedTensorType>(product.getResult().getType()).getShape();
+  auto kernel = cast<RankedTensorType>(product.getWeight().getType()).getShape();
+  const bool isSum = holdsOnly(product.getWeight(), 1) && holdsOnly(product.getBias(), 0) &&
+                     product.getWeightZp() == 0 && kernel[0] == x[1] && kernel[1] == 1 &&
+                     kernel[3] == 1 && y[1] == 1 && y[2] == x[2] &&
+                     llvm::all_of(product.getPad(), [](int64_t pad) { return pad == 0; });
+  return isSum ? std::optional(Added{product.getX(), static_cast<int64_t>(product.getInputZp()), 1,
+                                     product.getLoc()})
+               : std::nullopt;
+}
+
 // Elements of a channel, at most: they come on chip at once.
 static constexpr int64_t mostElements = 1024;
 
 void fuseSums(Block &body) {
   for (Operation &op : llvm::make_early_inc_range(body)) {
     auto outer = dyn_cast<kernel::ReduceOp>(op);
-    auto inner = outer ? outer.getX().getDefiningOp<kernel::ReduceOp>() : nullptr;
-    if (!inner || outer.getFunction() != "sum" || inner.getFunction() != "sum" ||
-        !inner->hasOneUse())
+    Operation *inner = outer ? outer.getX().getDefiningOp() : nullptr;
+    std::optional<Added> added = addedBy(inner);
+    if (!added || outer.getFunction() != "sum" || !inner->hasOneUse())
       continue;
-    auto shape = cast<RankedTensorType>(inner.getX().getType()).getShape();
-    const auto [first, second] = std::minmax({outer.getAxis(), inner.getAxis()});
-    kernel::RescaleOp wide = widening(inner.getX());
-    if (!wide || shape.size() != 4 || first != 1 || second != 2 ||
-        shape[1] * shape[2] > mostElements)
+    auto shape = cast<RankedTensorType>(added->image.getType()).getShape();
+    const auto [first, second] = std::minmax(static_cast<int64_t>(outer.getAxis()), added->axis);
+    if (shape.size() != 4 || first != 1 || second != 2 || shape[1] * shape[2] > mostElements)
       continue;
     OpBuilder builder(outer);
     Location location =
-        FusedLoc::get(op.getContext(), {wide.getLoc(), inner.getLoc(), outer.getLoc()});
+        FusedLoc::get(op.getContext(), {added->location, inner->getLoc(), outer.getLoc()});
     Value sum = kernel::SumPoolOp::create(
-        builder, location, outer.getType(), wide.getX(),
+        builder, location, outer.getType(), added->image,
         builder.getDenseI64ArrayAttr({shape[1], shape[2]}), builder.getDenseI64ArrayAttr({1, 1}),
-        builder.getDenseI64ArrayAttr({0, 0, 0, 0}), wide.getInputZp());
+        builder.getDenseI64ArrayAttr({0, 0, 0, 0}), added->zeroPoint);
     outer.replaceAllUsesWith(sum);
     outer.erase();
-    inner.erase();
+    inner->erase();
   }
 }
 

@@ -19,7 +19,7 @@ namespace tilewright {
 struct NpuProgram {
   npu::ProgramOp op;
   Program program;
-  MemoryPlan scratchpad, accumulators; // the schedule's
+  MemoryPlan scratchpad, accumulators, tensors; // the schedule's
 };
 
 // Schedules a module of kernel.groups (kernel-fuse's output) and puts the program, with the

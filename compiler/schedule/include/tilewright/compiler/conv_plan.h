@@ -27,6 +27,7 @@ struct ConvProblem {
       false; // a matrix product: weights come anew for each batch, in rows as they stand
   bool inputScattered = false; // its channels stand apart in DRAM: an element a cycle
   int64_t resultBytes = 1;     // of an element in DRAM
+  bool resultIsApart = false;  // a pixel of it does not lie right behind the one before in DRAM
   bool resultInAccumulators =
       false; // stored from the accumulators: no tile of the result in the scratchpad
   int64_t spadBytesPerElement =
@@ -72,6 +73,8 @@ struct ConvPlan {
   int64_t gapBytes;                // of spadBytes: room for gaps between buffers of different sizes
   int64_t inputLoads, weightLoads; // of tiles and chunks, over the whole layer
   double estimatedCycles;
+  int64_t streamFolds = 0; // a product of one pixel whose weights stream through the array: folds
+                           // of a step; 0: the weights stand in the array
 };
 
 // ", all taps merged", or nothing.

@@ -24,7 +24,7 @@ struct Schedule {
   std::vector<Segment> data;     // constants
   std::vector<TensorInfo> inputs, outputs;
   uint64_t dramBytes = 0; // tensors and constants: [0, dramBytes)
-  MemoryPlan scratchpad, accumulators;
+  MemoryPlan scratchpad, accumulators, tensors; // `tensors`: those in DRAM
 };
 
 // Schedules a module of kernel.groups (kernel-fuse's output). Throws UserError naming the layer: a
