@@ -226,9 +226,14 @@ private:
         use(program.scratchpadPeakBytes, isa::Space::Spad, plan ? &plan->scratchpad : nullptr),
         use(program.accumulatorPeakBytes, isa::Space::Acc, plan ? &plan->accumulators : nullptr),
         tensors);
-    for (const LayerInfo &layer : program.layers) {
-      result_.plan += fmt::format("{} ({}): {}; estimate {} cycles\n", escape(layer.name),
-                                  escape(layer.op), escape(layer.plan, 400), layer.estimateCycles);
+    for (const auto &[index, layer] : llvm::enumerate(program.layers)) {
+      const std::string traffic =
+          plan ? fmt::format("; moves {} bytes of at least {}", plan->traffic[index].bytes,
+                             plan->traffic[index].leastBytes)
+               : "";
+      result_.plan +=
+          fmt::format("{} ({}): {}; estimate {} cycles{}\n", escape(layer.name), escape(layer.op),
+                      escape(layer.plan, 400), layer.estimateCycles, traffic);
       if (layer.runnerUp)
         result_.plan +=
             fmt::format("  alone {} cycles; next best {}: {}\n", layer.runnerUp->chosenCycles,

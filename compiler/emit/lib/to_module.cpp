@@ -125,7 +125,8 @@ NpuProgram kernelToNpu(ModuleOp module, const isa::Isa &isa, const isa::LoadOpti
   if (failed(program))
     throw std::logic_error("the schedule is not sound");
   estimateLayers(op, *program, estimated.get(), isa);
-  return {op, std::move(*program), plan.scratchpad, plan.accumulators, plan.tensors};
+  return {op,           std::move(*program),    plan.scratchpad, plan.accumulators,
+          plan.tensors, std::move(plan.traffic)};
 }
 
 OwningOpRef<ModuleOp> toModule(const Program &program, const isa::Isa &isa, MLIRContext &context) {

@@ -4,10 +4,10 @@
 #include "in_place.h"
 #include "lowering.h"
 #include "side_by_side.h"
+#include "traffic.h"
 
 #include "tilewright/compiler/dram_plan.h"
 #include "tilewright/compiler/frontend.h"
-#include "tilewright/compiler/taps.h"
 #include "tilewright/support/error.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -170,38 +170,6 @@ private:
   MemoryPlan plan_;
 };
 
-// Taps inside the tensor, over all output positions of one axis.
-int64_t validTaps(int64_t outputs, const WindowAxis &axis) {
-  int64_t count = 0;
-  for (int64_t output = 0; output < outputs; ++output)
-    count += tapsInside(axis, output).count;
-  return count;
-}
-
-int64_t macsOf(mlir::Operation *op) {
-  if (auto conv = llvm::dyn_cast<kernel::Conv2DOp>(op)) {
-    llvm::ArrayRef<int64_t> x = shapeOf(conv.getX()), w = shapeOf(conv.getWeight()),
-                            y = shapeOf(conv.getResult());
-    return validTaps(y[1],
-                     {w[1], conv.getStride()[0], conv.getDilation()[0], conv.getPad()[0], x[1]}) *
-           validTaps(y[2],
-                     {w[2], conv.getStride()[1], conv.getDilation()[1], conv.getPad()[2], x[2]}) *
-           y[0] * x[3] * y[3];
-  }
-  if (auto conv = llvm::dyn_cast<kernel::DepthwiseOp>(op)) {
-    llvm::ArrayRef<int64_t> x = shapeOf(conv.getX()), w = shapeOf(conv.getWeight()),
-                            y = shapeOf(conv.getResult());
-    return validTaps(y[1],
-                     {w[0], conv.getStride()[0], conv.getDilation()[0], conv.getPad()[0], x[1]}) *
-           validTaps(y[2],
-                     {w[1], conv.getStride()[1], conv.getDilation()[1], conv.getPad()[2], x[2]}) *
-           y[0] * y[3];
-  }
-  if (auto matmul = llvm::dyn_cast<kernel::MatMulOp>(op))
-    return elementsOf(matmul.getResult()) * shapeOf(matmul.getA())[2];
-  return 0;
-}
-
 LayerInfo describe(kernel::GroupOp group) {
   Layer layer = layerOf(group.getLoc());
   LayerInfo info;
@@ -335,6 +303,7 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   LoweringContext context(isa, constants, planner->tensors, options.buffering, selection);
   context.chosen = std::move(chosen);
   context.tuner = options.tuner;
+  result.traffic.resize(groups.size());
   for (size_t place = 0; place < groups.size();) {
     LayerInfo &layer = result.layers[place];
     if (inPlace.assemblies.contains(groups[place])) {
@@ -366,6 +335,11 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
           steps.plan.empty() ? fmt::format("{} steps", steps.steps.size()) : steps.plan;
       result.layers[i].runnerUp = steps.runnerUp;
     }
+    addTraffic(isa, steps, result.traffic);
+    const std::vector<int64_t> least =
+        leastTraffic(isa, llvm::ArrayRef(groups).slice(place, count), chains.onChip);
+    for (size_t i = 0; i < count; ++i)
+      result.traffic[place + i].leastBytes = least[i];
     emitter.append(std::move(steps), layer.name);
     place += count;
   }

@@ -265,7 +265,7 @@ void SideBySide::lower(const Plan &plan, bool isTrial) {
         if (i == 0) {
           input =
               members_[widest_].stage->loadInput(step.loads, n, rows, {0, problem().outputWidth});
-          mark(step.loads, members_[widest_]);
+          mark(step.loads, member); // the first one's
         }
         compute(step, member, input, weights[i], n, rows, chunks[i].channels, plan);
       }

@@ -20,6 +20,7 @@ struct NpuProgram {
   npu::ProgramOp op;
   Program program;
   MemoryPlan scratchpad, accumulators, tensors; // the schedule's
+  std::vector<LayerTraffic> traffic;            // and this too
 };
 
 // Schedules a module of kernel.groups (kernel-fuse's output) and puts the program, with the

@@ -18,12 +18,19 @@ struct ScheduleOptions {
   Tuner *tuner = nullptr; // is asked for the plan of each convolution, matrix product and chain
 };
 
+// Of a layer, from and to DRAM.
+struct LayerTraffic {
+  int64_t bytes = 0;
+  int64_t leastBytes = 0; // no schedule of the layer moves less, with what stays on chip beside it
+};
+
 struct Schedule {
   std::vector<StreamInstruction> stream;
-  std::vector<LayerInfo> layers; // estimates are not filled in yet (estimate.h)
-  std::vector<Segment> data;     // constants
+  std::vector<LayerInfo> layers;     // estimates are not filled in yet (estimate.h)
+  std::vector<LayerTraffic> traffic; // by layer
+  std::vector<Segment> data;         // constants
   std::vector<TensorInfo> inputs, outputs;
-  uint64_t dramBytes = 0; // tensors and constants: [0, dramBytes)
+  uint64_t dramBytes = 0;                       // tensors and constants: [0, dramBytes)
   MemoryPlan scratchpad, accumulators, tensors; // `tensors`: those in DRAM
 };
 
