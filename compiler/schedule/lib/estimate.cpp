@@ -1,7 +1,6 @@
 #include "tilewright/compiler/estimate.h"
 
-#include "bank_use.h"
-#include "vector_time.h"
+#include "vector_run.h"
 
 #include "tilewright/simulator/dram_model.h"
 #include "tilewright/simulator/plan.h"
@@ -63,7 +62,7 @@ public:
   Estimator(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
             const std::vector<cycle::InstructionPlan> &plans, uint64_t codeAddress, Keep keep)
       : stream_(stream), isa_(isa), plans_(plans), dram_(DramConfig::of(isa)), times_(isa),
-        vectorTime_(isa) {
+        run_(isa) {
     units_.resize(isa.units().size());
     actorOf_.resize(isa.units().size(), Sequencer);
     for (const isa::Unit &unit : isa.units()) {
@@ -75,7 +74,8 @@ public:
     }
     unitOf_[Send] = unitOf_[Gather];
     for (isa::Space space : {isa::Space::Spad, isa::Space::Acc})
-      bankBytes_[static_cast<size_t>(space)] = static_cast<int64_t>(isa.memory(space).bankBytes());
+      banks_[static_cast<size_t>(space)] =
+          BankSize(static_cast<int64_t>(isa.memory(space).bankBytes()));
     semaphores_.resize(static_cast<size_t>(isa.semaphores()));
     const auto lineBytes = static_cast<uint64_t>(times_.sequencerFetchBytes);
     line_ = farLine_ = firstLine_ = nextLine_ = static_cast<int64_t>(codeAddress / lineBytes);
@@ -119,11 +119,6 @@ private:
   InstructionRecord &record(size_t index) {
     return result_.trace.empty() ? unkept_ : result_.trace[index];
   }
-  BankUse banksOf(const cycle::StepPlan &step, const cycle::StreamPlan &stream,
-                  const isa::ScalarContext &scalars, const int64_t *addresses) const {
-    return BankUse::of(step, stream, isa_.memory(stream.space),
-                       bankBytes_[static_cast<size_t>(stream.space)], scalars, addresses);
-  }
   const isa::Word &word(size_t index) const { return stream_[index].word; }
   const cycle::InstructionPlan &plan(size_t index) const {
     return plans_[static_cast<size_t>(word(index).instruction)];
@@ -160,7 +155,10 @@ private:
   void act(Actor actor, int64_t t);
   void matrix(int64_t t);
   void vector(int64_t t);
-  void holdVector(int64_t from, int64_t until, double share);
+  int64_t stream(const cycle::StepPlan &step, const isa::ScalarContext &scalars, size_t index,
+                 int64_t t);
+  int64_t loadWeights(const cycle::StepPlan &step, const isa::ScalarContext &scalars, size_t index,
+                      int64_t t);
   void load(int64_t t);
   void request(int64_t t);
   void gather(int64_t t);
@@ -169,14 +167,22 @@ private:
     return cycle::Runs(plan(index), isa_, context(state, index), word(index).values.data());
   }
   int64_t pieces(const cycle::Runs &runs, int64_t elements) const;
+  BankMask banksOf(const cycle::Runs &runs, const cycle::Elements &elements) const;
+  std::array<const Holds *, 2> matrixReads(isa::Space space) const {
+    if (space == isa::Space::Acc)
+      return {&holds_.accumulatorReads, &holds_.accumulatorReads};
+    return {&holds_.activations, &holds_.weights};
+  }
+  int64_t portFree(isa::Space space, BankMask banks, int64_t t) const;
+  int64_t portTaken(isa::Space space, BankMask banks, int64_t t) const;
+  bool beginBurst(int64_t t);
 
   const std::vector<StreamInstruction> &stream_;
   const isa::Isa &isa_;
   const std::vector<cycle::InstructionPlan> &plans_;
   DramModel dram_;
   const Times times_;
-  std::array<int64_t, 3> bankBytes_{}; // by memory
-  VectorTime vectorTime_;
+  std::array<BankSize, 3> banks_; // by memory
   std::vector<UnitState> units_;
   std::vector<Actor> actorOf_; // by unit
   int unitOf_[ActorCount] = {};
@@ -197,14 +203,11 @@ private:
   int64_t fetchAt_ = -1; // the cycle of the last request
   // Matrix
   int64_t loaderFree_ = 0;
-  // Last cycles that read activations and weights and write accumulators, and where.
-  int64_t streamEnd_ = -1, loadEnd_ = -1, accumulateEnd_ = -1;
-  BankUse streamed_, loaded_, accumulated_;
+  MatrixHolds holds_;
   // Vector: the instruction that runs
   bool running_ = false;
   size_t runningIndex_ = 0;
-  int64_t readFrom_ = 0, readsLeft_ = 0; // it reads from then on, for so many cycles
-  BankUse read_, readAccumulators_;      // accumulators: those it writes, too
+  VectorRun run_;
   // Load
   cycle::Runs loadRuns_;
   uint64_t loadAt_ = 0; // byte address of the next burst
@@ -216,6 +219,8 @@ private:
   cycle::Runs storeRuns_;
   uint64_t storeAt_ = 0;
   bool gathering_ = false;
+  int64_t piecesLeft_ = 0; // of the burst that is gathered
+  BankMask gathered_ = 0;  // and where they stand
   size_t gatheringIndex_ = 0;
   std::deque<Burst> waiting_;
   std::deque<int64_t> bufferFree_; // of gather buffers in use: `never` until sent
@@ -359,29 +364,16 @@ void Estimator::matrix(int64_t t) {
       return;
     const cycle::StepPlan &step = plan.steps[0];
     const isa::ScalarContext scalars = context(state, index);
-    const BankUse use = banksOf(step, step.reads[0], scalars, word.values.data());
+    if (running_)
+      run_.advance(t, holds_);
+    holds_.forget(t);
     if (plan.isContraction) {
-      int64_t rows = value(plan.columns) > 0 ? 1 : 0;
-      for (int i = 0; i + 1 < step.spatial; ++i)
-        rows *= std::max<int64_t>(step.extents[static_cast<size_t>(i)](scalars), 0);
+      const int64_t rows = stream(step, scalars, index, t);
       state.free = t + std::max<int64_t>(rows, 1);
       end(Matrix, index, rows == 0 ? t + 1 : state.free - 1 + times_.matrixPipeline);
       state.ends.push_back(state.lastEnd);
-      streamEnd_ = state.free - 1;
-      streamed_ = use;
-      holdVector(t, streamEnd_, read_.shareWith(use));
-      accumulated_ = banksOf(step, step.write, scalars, word.values.data());
-      accumulateEnd_ = streamEnd_ + times_.matrixPipeline;
-      holdVector(t + times_.matrixPipeline, accumulateEnd_,
-                 readAccumulators_.shareWith(accumulated_));
     } else {
-      // Activations come first where both stand in one bank.
-      const int64_t behind = std::max<int64_t>(streamEnd_ - t + 1, 0);
-      loaderFree_ = t + std::max<int64_t>(value(plan.rows), 1) +
-                    static_cast<int64_t>(static_cast<double>(behind) * use.shareWith(streamed_));
-      loadEnd_ = loaderFree_ - 1;
-      loaded_ = use;
-      holdVector(t, loadEnd_, read_.shareWith(use));
+      loaderFree_ = loadWeights(step, scalars, index, t);
       finish(index, loaderFree_ - 1);
     }
   } else if (begin(Matrix, t)) {
@@ -392,24 +384,80 @@ void Estimator::matrix(int64_t t) {
   wake(Matrix, t + 1);
 }
 
-// The matrix unit holds ports in [from, until]: the vector unit, which comes after it, waits for a
-// share of that time.
-void Estimator::holdVector(int64_t from, int64_t until, double share) {
-  if (!running_ || share == 0)
-    return;
-  const int64_t done = std::clamp<int64_t>(from - readFrom_, 0, readsLeft_);
-  if (done == readsLeft_)
-    return;
-  readsLeft_ -= done;
-  readFrom_ += done;
-  const int64_t held = std::max<int64_t>(until + 1 - readFrom_, 0);
-  readFrom_ += static_cast<int64_t>(share * static_cast<double>(held));
+// Holds the ports that an `mmul` takes from cycle t on: nobody comes before it. Its rows.
+int64_t Estimator::stream(const cycle::StepPlan &step, const isa::ScalarContext &scalars,
+                          size_t index, int64_t t) {
+  const cycle::InstructionPlan &plan = this->plan(index);
+  const auto &values = word(index).values;
+  const int levels = step.spatial - 1; // the last spatial iterator is the columns
+  const int64_t columns = values[static_cast<size_t>(plan.columns)];
+  BankWalk::PerLevel extents{};
+  int64_t rows = columns > 0 ? 1 : 0;
+  for (int i = 0; i < levels; ++i) {
+    const auto at = static_cast<size_t>(i);
+    extents[at] = std::max<int64_t>(step.extents[at](scalars), 0);
+    rows *= extents[at];
+  }
+  if (rows == 0)
+    return 0;
+  auto hold = [&](const cycle::StreamPlan &stream, int64_t elements, int64_t from,
+                  std::initializer_list<Holds *> holds) {
+    if (elements == 0)
+      return;
+    const cycle::Walk walk = cycle::walk(stream, isa_.memory(stream.space), scalars, values.data());
+    BankWalk banks(levels, extents);
+    banks.add(walk.address, 0, elements * stream.elementBytes, walk.stride,
+              banks_[static_cast<size_t>(stream.space)]);
+    banks.forEachStretch([&](int level, int64_t, int64_t count, const BankWalk::Masks &masks) {
+      for (int i = level + 1; i < levels; ++i)
+        count *= extents[static_cast<size_t>(i)];
+      for (Holds *each : holds)
+        each->add({from, from + count - 1, masks[0]});
+      from += count;
+    });
+  };
+  hold(step.reads[0], values[static_cast<size_t>(plan.rows)], t, {&holds_.activations});
+  hold(step.write, columns, t + times_.matrixPipeline, {&holds_.accumulatorWrites});
+  const int accumulate = plan.instruction->operandIndex("accumulate");
+  if (step.reads.size() > 1 && (accumulate < 0 || values[static_cast<size_t>(accumulate)] != 0))
+    hold(step.reads[1], columns, t + times_.matrixPipeline - 1, {&holds_.accumulatorReads});
+  return rows;
+}
+
+// Reads the rows of an `mload` from cycle t on, behind the activations where both stand in one
+// bank. The cycle in which the loader is free.
+int64_t Estimator::loadWeights(const cycle::StepPlan &step, const isa::ScalarContext &scalars,
+                               size_t index, int64_t t) {
+  const auto &values = word(index).values;
+  const int64_t rows = values[static_cast<size_t>(plan(index).rows)];
+  const int64_t columns = values[static_cast<size_t>(plan(index).columns)];
+  if (rows <= 0 || columns == 0)
+    return t + std::max<int64_t>(rows, 1);
+  const cycle::StreamPlan &stream = step.reads[0];
+  const cycle::Walk walk = cycle::walk(stream, isa_.memory(stream.space), scalars, values.data());
+  BankWalk banks(1, {rows});
+  banks.add(walk.address, 0, columns * stream.elementBytes, walk.stride,
+            banks_[static_cast<size_t>(stream.space)]);
+  banks.forEachStretch([&](int level, int64_t, int64_t count, const BankWalk::Masks &masks) {
+    for (int64_t left = level < 0 ? rows : count; left > 0;) {
+      const Hold *before = holds_.activations.find(masks[0], t);
+      if (before != nullptr && before->from <= t) {
+        t = before->until + 1;
+        continue;
+      }
+      const int64_t run = before == nullptr ? left : std::min(left, before->from - t);
+      holds_.weights.add({t, t + run - 1, masks[0]});
+      t += run;
+      left -= run;
+    }
+  });
+  return t;
 }
 
 void Estimator::vector(int64_t t) {
   UnitState &state = unit(Vector);
   if (running_) {
-    const int64_t last = readFrom_ + readsLeft_ - 1 + plan(runningIndex_).latency;
+    const int64_t last = run_.end(holds_) - 1 + plan(runningIndex_).latency;
     if (t < last)
       return wake(Vector, last);
     running_ = false;
@@ -433,29 +481,15 @@ void Estimator::vector(int64_t t) {
   const int64_t *addresses = word(index).values.data();
   running_ = true;
   runningIndex_ = index;
-  readFrom_ = t + times_.vectorStart;
-  readsLeft_ = vectorTime_.reads(plan(index), scalars, addresses);
-  if (readsLeft_ == 0) { // without beats it ends with its start-up
+  const int64_t from = t + times_.vectorStart;
+  run_.begin(plan(index), scalars, addresses, from);
+  if (run_.isDone()) { // without beats it ends with its start-up
     running_ = false;
-    state.free = readFrom_ + 1;
-    finish(index, readFrom_);
+    state.free = from + 1;
+    finish(index, from);
     return wake(Vector, state.free);
   }
-  read_ = readAccumulators_ = BankUse();
-  for (const cycle::StepPlan &step : plan(index).steps) {
-    for (const cycle::StreamPlan &stream : step.reads)
-      (stream.space == isa::Space::Spad ? read_ : readAccumulators_)
-          .add(banksOf(step, stream, scalars, addresses));
-    if (step.writesMemory && step.write.space == isa::Space::Acc)
-      readAccumulators_.add(banksOf(step, step.write, scalars, addresses));
-  }
-  if (streamEnd_ >= readFrom_)
-    holdVector(readFrom_, streamEnd_, read_.shareWith(streamed_));
-  if (loadEnd_ >= readFrom_)
-    holdVector(readFrom_, loadEnd_, read_.shareWith(loaded_));
-  if (accumulateEnd_ >= readFrom_)
-    holdVector(readFrom_, accumulateEnd_, readAccumulators_.shareWith(accumulated_));
-  wake(Vector, readFrom_ + readsLeft_ - 1 + plan(index).latency);
+  wake(Vector, run_.end(holds_) - 1 + plan(index).latency);
 }
 
 // Cycles that elements of a run take through their port.
@@ -464,6 +498,35 @@ int64_t Estimator::pieces(const cycle::Runs &runs, int64_t elements) const {
   const bool dense = runs.elements() == 1 || runs.localStride() == runs.localBytes();
   const int64_t each = dense ? std::max<int64_t>(port / runs.localBytes(), 1) : 1;
   return std::max<int64_t>((elements + each - 1) / each, 1);
+}
+
+// The banks in which elements of a run stand; none: no port is needed.
+BankMask Estimator::banksOf(const cycle::Runs &runs, const cycle::Elements &elements) const {
+  if (elements.count() <= 0)
+    return 0;
+  const int64_t first = runs.local() + elements.first * runs.localStride(),
+                last = first + (elements.count() - 1) * runs.localStride();
+  return banks_[static_cast<size_t>(runs.space())].mask(std::min(first, last),
+                                                        std::max(first, last) + runs.localBytes());
+}
+
+// The first cycle from t on in which no other unit reads these banks, as far as is known.
+int64_t Estimator::portFree(isa::Space space, BankMask banks, int64_t t) const {
+  for (const Holds *holds : matrixReads(space)) {
+    const Hold *hold = holds->find(banks, t);
+    if (hold != nullptr && hold->from <= t)
+      return hold->until + 1;
+  }
+  return running_ && run_.mayRead(space, banks) ? run_.leaves(space, banks, t, holds_) : t;
+}
+
+// The first cycle from t on in which the matrix unit reads these banks.
+int64_t Estimator::portTaken(isa::Space space, BankMask banks, int64_t t) const {
+  int64_t taken = never;
+  for (const Holds *holds : matrixReads(space))
+    if (const Hold *hold = holds->find(banks, t))
+      taken = std::min(taken, hold->from);
+  return taken;
 }
 
 void Estimator::load(int64_t t) {
@@ -532,9 +595,9 @@ void Estimator::request(int64_t t) {
 
 void Estimator::gather(int64_t t) {
   UnitState &state = unit(Gather);
-  if (!gathering_) {
-    if (state.free > t)
-      return wake(Gather, state.free);
+  if (state.free > t)
+    return wake(Gather, state.free);
+  if (!gathering_ && piecesLeft_ == 0) {
     while (!state.ends.empty() && state.ends.front() < t)
       state.ends.pop_front();
     if (state.queue.empty())
@@ -565,8 +628,23 @@ void Estimator::gather(int64_t t) {
     gatheringIndex_ = index;
     storeAt_ = storeRuns_.dram();
   }
-  if (state.free > t)
-    return wake(Gather, state.free);
+  if (piecesLeft_ == 0 && !beginBurst(t))
+    return;
+  const int64_t free = portFree(storeRuns_.space(), gathered_, t);
+  if (free > t)
+    return wake(Gather, free);
+  const int64_t until = std::min(t + piecesLeft_, portTaken(storeRuns_.space(), gathered_, t));
+  piecesLeft_ -= until - t;
+  state.free = until;
+  wake(Gather, until);
+  if (piecesLeft_ != 0)
+    return;
+  waiting_.back().gathered = until - 1;
+  wake(Send, until);
+}
+
+// Begins to gather the next burst of the store at hand, if there is a buffer.
+bool Estimator::beginBurst(int64_t t) {
   while (!bufferFree_.empty() && bufferFree_.front() < t) {
     bufferFree_.pop_front();
     --buffersUsed_;
@@ -574,22 +652,23 @@ void Estimator::gather(int64_t t) {
   if (static_cast<int64_t>(buffersUsed_) >= times_.storeBuffers) {
     if (!bufferFree_.empty())
       wake(Gather, bufferFree_.front() + 1);
-    return;
+    return false;
   }
   const uint64_t begin = storeRuns_.dram(), size = static_cast<uint64_t>(storeRuns_.dramBytes());
   const uint64_t stop = begin + static_cast<uint64_t>(storeRuns_.elements()) * size;
   const cycle::Cut burst = cycle::cut(storeAt_, stop, times_.burstBytes);
   storeAt_ += static_cast<uint64_t>(burst.bytes);
-  state.free = t + pieces(storeRuns_, cycle::ownedByStore(storeRuns_, burst).count());
+  const cycle::Elements own = cycle::ownedByStore(storeRuns_, burst);
+  gathered_ = banksOf(storeRuns_, own);
+  piecesLeft_ = pieces(storeRuns_, own.count());
   ++buffersUsed_;
   if (storeAt_ == stop) {
     storeRuns_.next();
     storeAt_ = storeRuns_.dram();
     gathering_ = !storeRuns_.done();
   }
-  waiting_.push_back({burst, state.free - 1, gatheringIndex_, !gathering_});
-  wake(Send, state.free);
-  wake(Gather, state.free);
+  waiting_.push_back({burst, never, gatheringIndex_, !gathering_});
+  return true;
 }
 
 void Estimator::send(int64_t t) {
@@ -598,8 +677,11 @@ void Estimator::send(int64_t t) {
   if (sending_ < 0) {
     if (waiting_.empty())
       return;
-    if (waiting_.front().gathered >= t)
-      return wake(Send, waiting_.front().gathered + 1);
+    if (const int64_t gathered = waiting_.front().gathered; gathered >= t) {
+      if (gathered != never)
+        wake(Send, gathered + 1);
+      return;
+    }
     while (!responses_.empty() && responses_.front() < t)
       responses_.pop_front();
     if (static_cast<int64_t>(responses_.size()) >= times_.storeOutstanding)

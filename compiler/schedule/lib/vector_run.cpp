@@ -1,0 +1,224 @@
+#include "vector_run.h"
+
+#include <limits>
+
+namespace tilewright {
+
+namespace {
+
+// A stream of a step: what one beat asks of a memory.
+struct Stream {
+  const cycle::StreamPlan *plan;
+  cycle::Walk walk;
+  int64_t laneStride, portBytes;
+
+  // Pieces of a beat: cycles that it holds the port.
+  int64_t pieces(int64_t lanes) const {
+    if (laneStride == plan->elementBytes)
+      return (lanes * plan->elementBytes + portBytes - 1) / portBytes;
+    return laneStride == 0 ? 1 : lanes;
+  }
+};
+
+// The nest of a step: outer iterators, beats, taps.
+struct Nest {
+  BankWalk::PerLevel extents{};
+  int beatDimension;
+  int64_t outer = 1, inner = 1, taps = 1, lanes;
+
+  int64_t fullBeats() const { return inner / lanes; }
+  int64_t rest() const { return inner % lanes; }
+  int64_t beats() const { return fullBeats() + (rest() > 0 ? 1 : 0); }
+};
+
+using Streams = std::array<Stream, BankWalk::maximumStreams>;
+
+// Cycles of a tap: streams that meet in a bank take turns, different banks serve in parallel. One
+// that stands in several banks meets others in some of its taps.
+double tapCycles(const Streams &streams, size_t reads, const BankWalk::Masks &banks, int64_t lanes,
+                 bool isFirst) {
+  double longest = 1;
+  for (size_t i = 0; i < reads; ++i) {
+    double sum = 0;
+    for (size_t j = 0; j < reads; ++j) {
+      const BankMask common = banks[i] & banks[j];
+      if (common == 0 || streams[i].plan->space != streams[j].plan->space ||
+          (streams[j].plan->once && !isFirst))
+        continue;
+      const double pieces = static_cast<double>(streams[j].pieces(lanes));
+      sum += i == j ? pieces
+                    : pieces * __builtin_popcountll(common) /
+                          __builtin_popcountll(banks[i] | banks[j]);
+    }
+    longest = std::max(longest, sum);
+  }
+  return longest;
+}
+
+} // namespace
+
+VectorRun::VectorRun(const isa::Isa &isa) : isa_(isa), lanes_(isa.param("lanes")) {
+  for (isa::Space space : {isa::Space::Spad, isa::Space::Acc})
+    banks_[static_cast<size_t>(space)] =
+        BankSize(static_cast<int64_t>(isa.memory(space).bankBytes()));
+}
+
+void VectorRun::begin(const cycle::InstructionPlan &plan, const isa::ScalarContext &context,
+                      const int64_t *addresses, int64_t t) {
+  stretches_.clear();
+  all_ = Banks();
+  latency_ = plan.latency;
+  for (const cycle::StepPlan &step : plan.steps)
+    addStep(step, context, addresses);
+  now_ = {t, 0, 0};
+}
+
+void VectorRun::addStep(const cycle::StepPlan &step, const isa::ScalarContext &context,
+                        const int64_t *addresses) {
+  Nest nest;
+  nest.lanes = lanes_;
+  nest.beatDimension = step.spatial - 1;
+  std::array<int64_t, cycle::maxDimensions> extents{};
+  for (int i = 0; i < static_cast<int>(step.extents.size()); ++i) {
+    const auto at = static_cast<size_t>(i);
+    extents[at] = std::max<int64_t>(step.extents[at](context), 0);
+    (i == nest.beatDimension  ? nest.inner
+     : i < nest.beatDimension ? nest.outer
+                              : nest.taps) *= extents[at];
+  }
+  if (nest.outer * nest.inner == 0)
+    return;
+  nest.extents = extents;
+  const auto beat = static_cast<size_t>(std::max(nest.beatDimension, 0));
+  if (nest.beatDimension >= 0)
+    nest.extents[beat] = nest.beats();
+
+  // Reads, then the write.
+  Streams streams;
+  size_t reads = 0, count = 0;
+  BankWalk walk(nest.beatDimension + 1, nest.extents);
+  auto add = [&](const cycle::StreamPlan &plan) {
+    const isa::Memory &memory = isa_.memory(plan.space);
+    Stream &stream = streams[count++];
+    stream = {&plan, cycle::walk(plan, memory, context, addresses), 0, memory.portBytes};
+    if (nest.beatDimension >= 0)
+      stream.laneStride = stream.walk.stride[beat];
+    int64_t low = 0, high = plan.elementBytes;
+    auto reach = [&](int64_t stride, int64_t steps) {
+      (stride < 0 ? low : high) += stride * std::max<int64_t>(steps - 1, 0);
+    };
+    reach(stream.laneStride, std::min(lanes_, nest.inner));
+    for (size_t i = static_cast<size_t>(step.spatial); i < step.extents.size(); ++i)
+      reach(stream.walk.stride[i], extents[i]);
+    BankWalk::PerLevel strides = stream.walk.stride;
+    if (nest.beatDimension >= 0)
+      strides[beat] *= lanes_;
+    walk.add(stream.walk.address, low, high, strides, banks_[static_cast<size_t>(plan.space)]);
+  };
+  for (const cycle::StreamPlan &plan : step.reads)
+    if (nest.taps > 0 || plan.once)
+      add(plan);
+  reads = count;
+  if (step.writesMemory)
+    add(step.write);
+
+  walk.forEachStretch([&](int level, int64_t first, int64_t positions,
+                          const BankWalk::Masks &banks) {
+    auto beatCycles = [&](int64_t lanes) {
+      double sum = tapCycles(streams, reads, banks, lanes, true);
+      if (nest.taps > 1)
+        sum += static_cast<double>(nest.taps - 1) * tapCycles(streams, reads, banks, lanes, false);
+      if (step.writesMemory)
+        sum += static_cast<double>(streams[reads].pieces(lanes) - 1);
+      return sum;
+    };
+    int64_t full = nest.fullBeats(), rest = nest.rest(), rows = 1;
+    if (level >= 0 && level == nest.beatDimension) { // beats of one row
+      rest = first + positions == nest.beats() ? rest : 0;
+      full = positions - (rest > 0 ? 1 : 0);
+    } else {
+      for (int i = level + 1; i < nest.beatDimension; ++i)
+        rows *= nest.extents[static_cast<size_t>(i)];
+      rows *= positions;
+    }
+    double cycles = 0;
+    if (full > 0)
+      cycles += static_cast<double>(full) * beatCycles(lanes_);
+    if (rest > 0)
+      cycles += beatCycles(rest);
+    Banks used;
+    for (size_t i = 0; i < reads; ++i)
+      (streams[i].plan->space == isa::Space::Spad ? used.spadReads : used.accumulatorReads) |=
+          banks[i];
+    if (step.writesMemory && step.write.space == isa::Space::Acc)
+      used.accumulatorWrites = banks[reads];
+    addStretch(static_cast<int64_t>(static_cast<double>(rows) * cycles), used);
+  });
+}
+
+void VectorRun::addStretch(int64_t cycles, const Banks &banks) {
+  all_ |= banks;
+  if (!stretches_.empty() && stretches_.back().banks == banks)
+    stretches_.back().cycles += cycles;
+  else if (cycles > 0)
+    stretches_.push_back({cycles, banks});
+}
+
+void VectorRun::advance(Progress &progress, int64_t t, const MatrixHolds &holds) const {
+  while (progress.stretch < stretches_.size() && progress.at < t) {
+    const Stretch &stretch = stretches_[progress.stretch];
+    const int64_t left = stretch.cycles - progress.done;
+    int64_t next = std::min(t, progress.at + left);
+    int64_t held = 0;
+    // What is read now is written `latency_` cycles later, if nothing holds it up.
+    auto look = [&](const Holds &each, BankMask banks, int64_t later) {
+      if (banks == 0 || held != 0)
+        return;
+      const Hold *hold = each.find(banks, progress.at + later);
+      if (hold == nullptr)
+        return;
+      if (hold->from <= progress.at + later)
+        held = hold->until - later + 1;
+      else
+        next = std::min(next, hold->from - later);
+    };
+    look(holds.activations, stretch.banks.spadReads, 0);
+    look(holds.weights, stretch.banks.spadReads, 0);
+    look(holds.accumulatorReads, stretch.banks.accumulatorReads, 0);
+    look(holds.accumulatorWrites, stretch.banks.accumulatorWrites, latency_);
+    if (held != 0) {
+      progress.at = held;
+      continue;
+    }
+    progress.done += next - progress.at;
+    progress.at = next;
+    if (progress.done == stretch.cycles) {
+      ++progress.stretch;
+      progress.done = 0;
+    }
+  }
+}
+
+int64_t VectorRun::end(const MatrixHolds &holds) const {
+  Progress progress = now_;
+  advance(progress, std::numeric_limits<int64_t>::max() / 2, holds);
+  return progress.at;
+}
+
+int64_t VectorRun::leaves(isa::Space space, BankMask banks, int64_t t,
+                          const MatrixHolds &holds) const {
+  Progress progress = now_;
+  advance(progress, t, holds);
+  if (progress.at > t) // held up: it reads nothing
+    return t;
+  for (; progress.stretch < stretches_.size(); ++progress.stretch, progress.done = 0) {
+    const Stretch &stretch = stretches_[progress.stretch];
+    if (((space == isa::Space::Spad ? stretch.banks.spadReads : stretch.banks.accumulatorReads) &
+         banks) == 0)
+      break;
+    progress.at += stretch.cycles - progress.done;
+  }
+  return std::max(progress.at, t);
+}
+
+} // namespace tilewright
