@@ -60,9 +60,10 @@ public:
 
   BankWalk(int levels, const PerLevel &extents) : levels_(levels), extents_(extents) {}
 
-  // A stream that touches bytes [address + low, address + high) at the first position.
+  // A stream that touches bytes [address + low, address + high) at the first position; at the last
+  // one of the innermost level `beyond` fewer.
   void add(int64_t address, int64_t low, int64_t high, const PerLevel &strides,
-           const BankSize &bank) {
+           const BankSize &bank, int64_t beyond = 0) {
     Stream &stream = streams_[count_++];
     stream = {address, bank, strides, {}, {}};
     for (int level = levels_;; --level) {
@@ -72,11 +73,16 @@ public:
         return;
       const auto at = static_cast<size_t>(level - 1);
       (strides[at] < 0 ? low : high) += strides[at] * (extents_[at] - 1);
+      if (level == levels_)
+        high -= beyond;
     }
   }
 
   // What a stream touches in all.
-  BankMask all(size_t stream) const { return maskAt(streams_[stream], 0); }
+  BankMask all(size_t stream) const {
+    const Stream &of = streams_[stream];
+    return of.bank.mask(of.address + of.low[0], of.address + of.high[0]);
+  }
 
   // Calls work(level, first, count, masks) for stretches of positions of a level that stand in the
   // same banks, in the order of the walk. `first` counts within the level; a walk of no level is
@@ -102,24 +108,22 @@ private:
     // What it touches from a position of the level above on.
     std::array<int64_t, cycle::maxDimensions + 1> low, high;
   };
-  static BankMask maskAt(const Stream &stream, size_t level) {
-    return stream.bank.mask(stream.address + stream.low[level],
-                            stream.address + stream.high[level]);
-  }
-
   template <typename Work> void walk(int level, const Work &work) {
     const auto at = static_cast<size_t>(level);
+    std::array<int64_t, maximumStreams> limits;
+    for (size_t s = 0; s < count_; ++s)
+      limits[s] = streams_[s].address + streams_[s].high[at];
     for (int64_t i = 0; i < extents_[at];) {
       int64_t count = extents_[at] - i;
       bool straddles = false;
       Masks banks{};
       for (size_t s = 0; s < count_; ++s) {
         const Stream &stream = streams_[s];
-        banks[s] = maskAt(stream, at + 1);
+        const int64_t low = stream.address + stream.low[at + 1],
+                      high = stream.address + stream.high[at + 1];
+        banks[s] = stream.bank.mask(low, std::min(high, limits[s]));
         straddles |= isSeveral(banks[s]);
-        count = std::min(count, stream.bank.stay(stream.address + stream.low[at + 1],
-                                                 stream.address + stream.high[at + 1],
-                                                 stream.strides[at]));
+        count = std::min(count, stream.bank.stay(low, high, stream.strides[at]));
       }
       if (straddles && level + 1 < levels_) {
         count = 1;

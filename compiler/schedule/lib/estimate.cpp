@@ -20,8 +20,10 @@ constexpr int64_t never = int64_t(1) << 59; // of cycles: there is room for an a
 
 // In the order in which they act within a cycle. The store DMA is two: what gathers, and what sends
 // bursts.
-enum Actor { Sequencer, Matrix, Vector, Load, Send, Gather, ActorCount };
+enum Actor { Sequencer, Matrix, Vector, Drain, Load, Send, Gather, ActorCount };
 constexpr int actorBits = 3;
+
+constexpr int64_t drainStep = 16; // pieces of a load that are looked at together
 
 struct Entry { // of a queue
   size_t index;
@@ -72,6 +74,7 @@ public:
       actorOf_[static_cast<size_t>(unit.index)] = actor(unit.kind);
       unitOf_[actor(unit.kind)] = unit.index;
     }
+    unitOf_[Drain] = unitOf_[Load];
     unitOf_[Send] = unitOf_[Gather];
     for (isa::Space space : {isa::Space::Spad, isa::Space::Acc})
       banks_[static_cast<size_t>(space)] =
@@ -112,6 +115,14 @@ private:
     int64_t gathered;
     size_t index;
     bool last; // of its instruction
+  };
+
+  struct Arrival { // a burst that was requested, or a fill; not drained
+    size_t index = 0;
+    int64_t arrived = 0, pieces = 0;
+    isa::Space space = isa::Space::Spad;
+    BankMask banks = 0;
+    bool isBurst = false, isLast = false; // of its instruction
   };
 
   void wake(Actor actor, int64_t t) { wake_[actor] = std::min(wake_[actor], t); }
@@ -161,6 +172,9 @@ private:
                       int64_t t);
   void load(int64_t t);
   void request(int64_t t);
+  void arrive(const Arrival &arrival);
+  void drain(int64_t t);
+  void drained();
   void gather(int64_t t);
   void send(int64_t t);
   cycle::Runs runs(UnitState &state, size_t index) const {
@@ -173,9 +187,14 @@ private:
       return {&holds_.accumulatorReads, &holds_.accumulatorReads};
     return {&holds_.activations, &holds_.weights};
   }
+  int64_t vectorWrites(const Arrival &arrival, int64_t t) const {
+    return running_ ? run_.leaves(arrival.space, VectorRun::Access::Write, arrival.banks, t, holds_)
+                    : t;
+  }
   int64_t portFree(isa::Space space, BankMask banks, int64_t t) const;
   int64_t portTaken(isa::Space space, BankMask banks, int64_t t) const;
   bool beginBurst(int64_t t);
+  void interrupt(isa::Space space, BankMask banks, int64_t t);
 
   const std::vector<StreamInstruction> &stream_;
   const isa::Isa &isa_;
@@ -186,7 +205,7 @@ private:
   std::vector<UnitState> units_;
   std::vector<Actor> actorOf_; // by unit
   int unitOf_[ActorCount] = {};
-  int64_t wake_[ActorCount] = {0, never, never, never, never, never};
+  int64_t wake_[ActorCount] = {0, never, never, never, never, never, never};
   std::vector<std::deque<int64_t>> semaphores_; // cycles of the signals that nobody took yet
   RunRecord result_;
   InstructionRecord unkept_; // where no trace is kept
@@ -214,7 +233,9 @@ private:
   bool issuing_ = false;
   size_t issuingIndex_ = 0;
   int64_t drained_ = -1; // the cycle of the last piece of the burst before
-  std::deque<int64_t> landing_;
+  std::deque<Arrival> undrained_;
+  int64_t undrainedBursts_ = 0;
+  std::deque<int64_t> landing_; // last cycles of landing buffers in use: of those known in advance
   // Store
   cycle::Runs storeRuns_;
   uint64_t storeAt_ = 0;
@@ -400,8 +421,7 @@ int64_t Estimator::stream(const cycle::StepPlan &step, const isa::ScalarContext 
   }
   if (rows == 0)
     return 0;
-  auto hold = [&](const cycle::StreamPlan &stream, int64_t elements, int64_t from,
-                  std::initializer_list<Holds *> holds) {
+  auto hold = [&](const cycle::StreamPlan &stream, int64_t elements, int64_t from, Holds &holds) {
     if (elements == 0)
       return;
     const cycle::Walk walk = cycle::walk(stream, isa_.memory(stream.space), scalars, values.data());
@@ -411,16 +431,17 @@ int64_t Estimator::stream(const cycle::StepPlan &step, const isa::ScalarContext 
     banks.forEachStretch([&](int level, int64_t, int64_t count, const BankWalk::Masks &masks) {
       for (int i = level + 1; i < levels; ++i)
         count *= extents[static_cast<size_t>(i)];
-      for (Holds *each : holds)
-        each->add({from, from + count - 1, masks[0]});
+      holds.add({from, from + count - 1, masks[0]});
+      if (&holds != &holds_.accumulatorWrites)
+        interrupt(stream.space, masks[0], from);
       from += count;
     });
   };
-  hold(step.reads[0], values[static_cast<size_t>(plan.rows)], t, {&holds_.activations});
-  hold(step.write, columns, t + times_.matrixPipeline, {&holds_.accumulatorWrites});
+  hold(step.reads[0], values[static_cast<size_t>(plan.rows)], t, holds_.activations);
+  hold(step.write, columns, t + times_.matrixPipeline, holds_.accumulatorWrites);
   const int accumulate = plan.instruction->operandIndex("accumulate");
   if (step.reads.size() > 1 && (accumulate < 0 || values[static_cast<size_t>(accumulate)] != 0))
-    hold(step.reads[1], columns, t + times_.matrixPipeline - 1, {&holds_.accumulatorReads});
+    hold(step.reads[1], columns, t + times_.matrixPipeline - 1, holds_.accumulatorReads);
   return rows;
 }
 
@@ -447,6 +468,7 @@ int64_t Estimator::loadWeights(const cycle::StepPlan &step, const isa::ScalarCon
       }
       const int64_t run = before == nullptr ? left : std::min(left, before->from - t);
       holds_.weights.add({t, t + run - 1, masks[0]});
+      interrupt(stream.space, masks[0], t);
       t += run;
       left -= run;
     }
@@ -489,6 +511,9 @@ void Estimator::vector(int64_t t) {
     finish(index, from);
     return wake(Vector, state.free);
   }
+  if (unit(Gather).free > from)
+    interrupt(storeRuns_.space(), gathered_,
+              run_.comes(storeRuns_.space(), gathered_, from, holds_));
   wake(Vector, run_.end(holds_) - 1 + plan(index).latency);
 }
 
@@ -517,12 +542,12 @@ int64_t Estimator::portFree(isa::Space space, BankMask banks, int64_t t) const {
     if (hold != nullptr && hold->from <= t)
       return hold->until + 1;
   }
-  return running_ && run_.mayRead(space, banks) ? run_.leaves(space, banks, t, holds_) : t;
+  return running_ ? run_.leaves(space, VectorRun::Access::Read, banks, t, holds_) : t;
 }
 
-// The first cycle from t on in which the matrix unit reads these banks.
+// The first cycle from t on in which another unit reads these banks, as far as is known.
 int64_t Estimator::portTaken(isa::Space space, BankMask banks, int64_t t) const {
-  int64_t taken = never;
+  int64_t taken = running_ ? run_.comes(space, banks, t, holds_) : never;
   for (const Holds *holds : matrixReads(space))
     if (const Hold *hold = holds->find(banks, t))
       taken = std::min(taken, hold->from);
@@ -539,8 +564,11 @@ void Estimator::load(int64_t t) {
     return;
   const size_t index = state.queue.front().index;
   const bool set = plan(index).steps.empty();
-  if (!set && static_cast<int64_t>(state.ends.size()) >= times_.loadInflight)
-    return wake(Load, state.ends.front() + 1);
+  if (!set && static_cast<int64_t>(state.ends.size()) >= times_.loadInflight) {
+    if (state.ends.front() != never) // else its end wakes
+      wake(Load, state.ends.front() + 1);
+    return;
+  }
   if (!begin(Load, t))
     return;
   if (set) {
@@ -548,13 +576,16 @@ void Estimator::load(int64_t t) {
     return wake(Load, t + 1);
   }
   loadRuns_ = runs(state, index);
-  drained_ = std::max(drained_, t); // it drains from the cycle after its start
   if (loadRuns_.isFill() || loadRuns_.done()) {
+    int64_t cycles = 0;
     for (; !loadRuns_.done(); loadRuns_.next())
-      drained_ += pieces(loadRuns_, loadRuns_.elements());
-    end(Load, index, std::max(drained_, t + 1));
-    drained_ = state.lastEnd;
-    state.ends.push_back(state.lastEnd);
+      cycles += pieces(loadRuns_, loadRuns_.elements());
+    Arrival fill;
+    fill.index = index;
+    fill.arrived = t; // it drains from the cycle after its start
+    fill.pieces = std::max<int64_t>(cycles, 1);
+    fill.isLast = true;
+    arrive(fill);
     return wake(Load, t + 1);
   }
   record(index).dramReadBytes =
@@ -571,26 +602,81 @@ void Estimator::request(int64_t t) {
     return wake(Load, t + 1);
   while (!landing_.empty() && landing_.front() < t)
     landing_.pop_front();
-  if (static_cast<int64_t>(landing_.size()) >= times_.loadBuffers)
-    return wake(Load, landing_.front() + 1);
+  if (static_cast<int64_t>(landing_.size()) + undrainedBursts_ >= times_.loadBuffers) {
+    if (!landing_.empty()) // else a drained one wakes
+      wake(Load, landing_.front() + 1);
+    return;
+  }
   const uint64_t begin = loadRuns_.dram(), size = static_cast<uint64_t>(loadRuns_.dramBytes());
   const uint64_t stop = begin + static_cast<uint64_t>(loadRuns_.elements()) * size;
   const cycle::Cut burst = cycle::cut(loadAt_, stop, times_.burstBytes);
   loadAt_ += static_cast<uint64_t>(burst.bytes);
   const int64_t arrived = dram_.read(t, burst.begin, burst.bytes);
-  drained_ =
-      std::max(arrived, drained_) + pieces(loadRuns_, cycle::ownedByLoad(loadRuns_, burst).count());
-  landing_.push_back(drained_);
+  const cycle::Elements own = cycle::ownedByLoad(loadRuns_, burst);
+  Arrival arrival;
+  arrival.index = issuingIndex_;
+  arrival.arrived = arrived;
+  arrival.pieces = pieces(loadRuns_, own.count());
+  arrival.space = loadRuns_.space();
+  arrival.banks = banksOf(loadRuns_, own);
+  arrival.isBurst = true;
   if (loadAt_ == stop) {
     loadRuns_.next();
     loadAt_ = loadRuns_.dram();
-    if (loadRuns_.done()) {
-      issuing_ = false;
-      end(Load, issuingIndex_, drained_);
-      unit(Load).ends.push_back(unit(Load).lastEnd);
-    }
+    arrival.isLast = loadRuns_.done();
+    issuing_ = !arrival.isLast;
   }
+  arrive(arrival);
   wake(Load, t + 1);
+}
+
+// What takes so few cycles that hardly anything begins meanwhile drains in advance.
+void Estimator::arrive(const Arrival &arrival) {
+  if (arrival.isLast)
+    unit(Load).ends.push_back(never);
+  undrainedBursts_ += arrival.isBurst ? 1 : 0;
+  undrained_.push_back(arrival);
+  if (undrained_.size() == 1 && arrival.pieces <= drainStep) {
+    drained_ = vectorWrites(arrival, std::max(arrival.arrived, drained_) + 1) + arrival.pieces - 1;
+    drained();
+  } else {
+    wake(Drain, std::max(undrained_.front().arrived, drained_) + 1);
+  }
+}
+
+void Estimator::drain(int64_t t) {
+  if (undrained_.empty())
+    return;
+  Arrival &arrival = undrained_.front();
+  if (const int64_t first = std::max(arrival.arrived, drained_) + 1; first > t)
+    return wake(Drain, first);
+  if (const int64_t free = vectorWrites(arrival, t); free > t)
+    return wake(Drain, free);
+  const int64_t step = arrival.banks == 0 ? arrival.pieces : std::min(arrival.pieces, drainStep);
+  arrival.pieces -= step;
+  drained_ =
+      (running_ ? run_.writeBetween(arrival.space, arrival.banks, t, step, holds_) : t + step) - 1;
+  if (arrival.pieces == 0)
+    drained();
+  if (!undrained_.empty())
+    wake(Drain, std::max(undrained_.front().arrived, drained_) + 1);
+}
+
+// The oldest burst, or fill, has its last piece in cycle drained_.
+void Estimator::drained() {
+  const Arrival arrival = undrained_.front();
+  undrained_.pop_front();
+  if (arrival.isBurst) {
+    --undrainedBursts_;
+    landing_.push_back(drained_);
+  }
+  if (arrival.isLast) {
+    end(Load, arrival.index, drained_);
+    drained_ = unit(Load).lastEnd;
+    std::deque<int64_t> &ends = unit(Load).ends;
+    *std::find(ends.begin(), ends.end(), never) = drained_;
+  }
+  wake(Load, drained_ + 1);
 }
 
 void Estimator::gather(int64_t t) {
@@ -641,6 +727,18 @@ void Estimator::gather(int64_t t) {
     return;
   waiting_.back().gathered = until - 1;
   wake(Send, until);
+}
+
+// From cycle t on another unit reads these banks: what was to be gathered there has to wait.
+void Estimator::interrupt(isa::Space space, BankMask banks, int64_t t) {
+  UnitState &state = unit(Gather);
+  if (state.free <= t || (gathered_ & banks) == 0 || space != storeRuns_.space())
+    return;
+  if (piecesLeft_ == 0)
+    waiting_.back().gathered = never;
+  piecesLeft_ += state.free - t;
+  state.free = t;
+  wake(Gather, t);
 }
 
 // Begins to gather the next burst of the store at hand, if there is a buffer.
@@ -723,6 +821,8 @@ void Estimator::act(Actor actor, int64_t t) {
     return matrix(t);
   case Vector:
     return vector(t);
+  case Drain:
+    return drain(t);
   case Load:
     return load(t);
   case Send:

@@ -1,10 +1,14 @@
 #include "vector_run.h"
 
-#include <limits>
+#include <cstring>
 
 namespace tilewright {
 
 namespace {
+
+constexpr int64_t forever = int64_t(1) << 59; // of cycles
+constexpr size_t spad = 0, acc = 1;
+size_t memory(isa::Space space) { return space == isa::Space::Spad ? spad : acc; }
 
 // A stream of a step: what one beat asks of a memory.
 struct Stream {
@@ -113,7 +117,9 @@ void VectorRun::addStep(const cycle::StepPlan &step, const isa::ScalarContext &c
     BankWalk::PerLevel strides = stream.walk.stride;
     if (nest.beatDimension >= 0)
       strides[beat] *= lanes_;
-    walk.add(stream.walk.address, low, high, strides, banks_[static_cast<size_t>(plan.space)]);
+    const int64_t idle = nest.rest() == 0 || nest.fullBeats() == 0 ? 0 : lanes_ - nest.rest();
+    walk.add(stream.walk.address, low, high, strides, banks_[static_cast<size_t>(plan.space)],
+             std::max<int64_t>(idle * stream.laneStride, 0));
   };
   for (const cycle::StreamPlan &plan : step.reads)
     if (nest.taps > 0 || plan.once)
@@ -148,20 +154,26 @@ void VectorRun::addStep(const cycle::StepPlan &step, const isa::ScalarContext &c
       cycles += beatCycles(rest);
     Banks used;
     for (size_t i = 0; i < reads; ++i)
-      (streams[i].plan->space == isa::Space::Spad ? used.spadReads : used.accumulatorReads) |=
-          banks[i];
-    if (step.writesMemory && step.write.space == isa::Space::Acc)
-      used.accumulatorWrites = banks[reads];
-    addStretch(static_cast<int64_t>(static_cast<double>(rows) * cycles), used);
+      used.reads[memory(streams[i].plan->space)] |= banks[i];
+    if (step.writesMemory)
+      used.writes[memory(step.write.space)] = banks[reads];
+    const int64_t beats = rows * (full + (rest > 0 ? 1 : 0));
+    addStretch({static_cast<int64_t>(static_cast<double>(rows) * cycles), beats, used});
   });
 }
 
-void VectorRun::addStretch(int64_t cycles, const Banks &banks) {
-  all_ |= banks;
-  if (!stretches_.empty() && stretches_.back().banks == banks)
-    stretches_.back().cycles += cycles;
-  else if (cycles > 0)
-    stretches_.push_back({cycles, banks});
+void VectorRun::addStretch(const Stretch &stretch) {
+  for (size_t i : {spad, acc}) {
+    all_.reads[i] |= stretch.banks.reads[i];
+    all_.writes[i] |= stretch.banks.writes[i];
+  }
+  if (!stretches_.empty() &&
+      std::memcmp(&stretches_.back().banks, &stretch.banks, sizeof stretch.banks) == 0) {
+    stretches_.back().cycles += stretch.cycles;
+    stretches_.back().beats += stretch.beats;
+  } else if (stretch.cycles > 0) {
+    stretches_.push_back(stretch);
+  }
 }
 
 void VectorRun::advance(Progress &progress, int64_t t, const MatrixHolds &holds) const {
@@ -182,10 +194,10 @@ void VectorRun::advance(Progress &progress, int64_t t, const MatrixHolds &holds)
       else
         next = std::min(next, hold->from - later);
     };
-    look(holds.activations, stretch.banks.spadReads, 0);
-    look(holds.weights, stretch.banks.spadReads, 0);
-    look(holds.accumulatorReads, stretch.banks.accumulatorReads, 0);
-    look(holds.accumulatorWrites, stretch.banks.accumulatorWrites, latency_);
+    look(holds.activations, stretch.banks.reads[spad], 0);
+    look(holds.weights, stretch.banks.reads[spad], 0);
+    look(holds.accumulatorReads, stretch.banks.reads[acc], 0);
+    look(holds.accumulatorWrites, stretch.banks.writes[acc], latency_);
     if (held != 0) {
       progress.at = held;
       continue;
@@ -201,24 +213,86 @@ void VectorRun::advance(Progress &progress, int64_t t, const MatrixHolds &holds)
 
 int64_t VectorRun::end(const MatrixHolds &holds) const {
   Progress progress = now_;
-  advance(progress, std::numeric_limits<int64_t>::max() / 2, holds);
+  advance(progress, forever, holds);
   return progress.at;
 }
 
-int64_t VectorRun::leaves(isa::Space space, BankMask banks, int64_t t,
+int64_t VectorRun::leaves(isa::Space space, Access access, BankMask banks, int64_t t,
                           const MatrixHolds &holds) const {
+  const size_t in = memory(space);
+  if (((access == Access::Read ? all_.reads : all_.writes)[in] & banks) == 0)
+    return t;
+  auto takes = [&](const Stretch &stretch) {
+    return access == Access::Read
+               ? (stretch.banks.reads[in] & banks) != 0
+               : (stretch.banks.writes[in] & banks) != 0 && stretch.writesAlways();
+  };
+  const int64_t later = access == Access::Read ? 0 : latency_;
   Progress progress = now_;
-  advance(progress, t, holds);
-  if (progress.at > t) // held up: it reads nothing
+  advance(progress, t - later, holds);
+  if (progress.at > t - later) // it has not come so far, or is held up
     return t;
   for (; progress.stretch < stretches_.size(); ++progress.stretch, progress.done = 0) {
     const Stretch &stretch = stretches_[progress.stretch];
-    if (((space == isa::Space::Spad ? stretch.banks.spadReads : stretch.banks.accumulatorReads) &
-         banks) == 0)
+    if (!takes(stretch))
       break;
     progress.at += stretch.cycles - progress.done;
   }
-  return std::max(progress.at, t);
+  return std::max(progress.at + later, t);
+}
+
+int64_t VectorRun::comes(isa::Space space, BankMask banks, int64_t t,
+                         const MatrixHolds &holds) const {
+  const size_t in = memory(space);
+  if ((all_.reads[in] & banks) == 0)
+    return forever;
+  Progress progress = now_;
+  advance(progress, t, holds);
+  for (; progress.stretch < stretches_.size(); ++progress.stretch, progress.done = 0) {
+    const Stretch &stretch = stretches_[progress.stretch];
+    if ((stretch.banks.reads[in] & banks) != 0)
+      return std::max(progress.at, t);
+    progress.at += stretch.cycles - progress.done;
+  }
+  return forever;
+}
+
+int64_t VectorRun::writeBetween(isa::Space space, BankMask banks, int64_t t, int64_t pieces,
+                                const MatrixHolds &holds) const {
+  const size_t in = memory(space);
+  if ((all_.writes[in] & banks) == 0)
+    return t + pieces;
+  Progress progress = now_;
+  advance(progress, t - latency_, holds);
+  for (; progress.stretch < stretches_.size(); ++progress.stretch, progress.done = 0) {
+    const Stretch &stretch = stretches_[progress.stretch];
+    const int64_t left = stretch.cycles - progress.done,
+                  gap = std::max<int64_t>(progress.at + latency_ - t, 0);
+    if (pieces <= gap)
+      break;
+    pieces -= gap;
+    t += gap;
+    const int64_t beat = stretch.cycles / stretch.beats;
+    if ((stretch.banks.writes[in] & banks) == 0 || beat <= 1) {
+      const int64_t moved = std::min(pieces, left);
+      pieces -= moved;
+      t += moved;
+    } else {
+      for (int64_t at = progress.done; at < stretch.cycles && pieces > 0;) {
+        const int64_t before = std::min(beat - 1 - at % beat, stretch.cycles - at);
+        const int64_t moved = std::min(pieces, before);
+        pieces -= moved;
+        t += moved;
+        at += moved + 1;
+        if (pieces > 0) // the beat's write
+          ++t;
+      }
+    }
+    progress.at += left;
+    if (pieces == 0)
+      return t;
+  }
+  return t + pieces;
 }
 
 } // namespace tilewright

@@ -32,30 +32,27 @@ public:
   void advance(int64_t t, const MatrixHolds &holds) { advance(now_, t, holds); }
   // The cycle after its last read, as far as is known.
   int64_t end(const MatrixHolds &holds) const;
-  // Whether a hold of these banks may concern it.
-  bool mayRead(isa::Space space, BankMask banks) const {
-    return ((space == isa::Space::Spad ? all_.spadReads : all_.accumulatorReads) & banks) != 0;
-  }
-  bool mayWriteAccumulators(BankMask banks) const { return (all_.accumulatorWrites & banks) != 0; }
-  // The first cycle from t on in which it does not read these banks, as far as is known.
-  int64_t leaves(isa::Space space, BankMask banks, int64_t t, const MatrixHolds &holds) const;
+  // The first cycle from t on in which it does not read these banks, or does not write them in
+  // every cycle, as far as is known.
+  enum class Access { Read, Write };
+  int64_t leaves(isa::Space space, Access access, BankMask banks, int64_t t,
+                 const MatrixHolds &holds) const;
+
+  // The first cycle from t on in which it reads these banks, if nothing holds it up from then on.
+  int64_t comes(isa::Space space, BankMask banks, int64_t t, const MatrixHolds &holds) const;
+  // The cycle after so many pieces of another unit in these banks, one a cycle from t on, which
+  // wait for each beat that this one writes there.
+  int64_t writeBetween(isa::Space space, BankMask banks, int64_t t, int64_t pieces,
+                       const MatrixHolds &holds) const;
 
 private:
-  struct Banks {
-    BankMask spadReads = 0, accumulatorReads = 0, accumulatorWrites = 0;
-    friend bool operator==(const Banks &a, const Banks &b) {
-      return a.spadReads == b.spadReads && a.accumulatorReads == b.accumulatorReads &&
-             a.accumulatorWrites == b.accumulatorWrites;
-    }
-    void operator|=(const Banks &other) {
-      spadReads |= other.spadReads;
-      accumulatorReads |= other.accumulatorReads;
-      accumulatorWrites |= other.accumulatorWrites;
-    }
+  struct Banks { // by memory
+    BankMask reads[2] = {0, 0}, writes[2] = {0, 0};
   };
   struct Stretch { // of work in the same banks
-    int64_t cycles;
+    int64_t cycles, beats;
     Banks banks;
+    bool writesAlways() const { return beats >= cycles; }
   };
   struct Progress {
     int64_t at = 0; // the next cycle
@@ -65,7 +62,7 @@ private:
 
   void addStep(const cycle::StepPlan &step, const isa::ScalarContext &context,
                const int64_t *addresses);
-  void addStretch(int64_t cycles, const Banks &banks);
+  void addStretch(const Stretch &stretch);
   void advance(Progress &progress, int64_t t, const MatrixHolds &holds) const;
 
   const isa::Isa &isa_;
