@@ -50,12 +50,12 @@ private:
 
 inline bool isSeveral(BankMask banks) { return (banks & (banks - 1)) != 0; }
 
+using PerLevel = std::array<int64_t, cycle::maxDimensions>;
+
 // Streams that walk the same nest of levels side by side. What a stream touches within the levels
 // below counts as one piece; a level is entered only where some piece stands in several banks.
-class BankWalk {
+template <size_t maximumStreams> class BankWalk {
 public:
-  static constexpr size_t maximumStreams = 8;
-  using PerLevel = std::array<int64_t, cycle::maxDimensions>;
   using Masks = std::array<BankMask, maximumStreams>;
 
   BankWalk(int levels, const PerLevel &extents) : levels_(levels), extents_(extents) {}
@@ -65,7 +65,9 @@ public:
   void add(int64_t address, int64_t low, int64_t high, const PerLevel &strides,
            const BankSize &bank, int64_t beyond = 0) {
     Stream &stream = streams_[count_++];
-    stream = {address, bank, strides, {}, {}};
+    stream.address = address;
+    stream.bank = bank;
+    stream.strides = strides;
     for (int level = levels_;; --level) {
       stream.low[static_cast<size_t>(level)] = low;
       stream.high[static_cast<size_t>(level)] = high;
@@ -82,6 +84,14 @@ public:
   BankMask all(size_t stream) const {
     const Stream &of = streams_[stream];
     return of.bank.mask(of.address + of.low[0], of.address + of.high[0]);
+  }
+
+  // Positions of the levels below this one.
+  int64_t positionsWithin(int level) const {
+    int64_t count = 1;
+    for (int i = level + 1; i < levels_; ++i)
+      count *= extents_[static_cast<size_t>(i)];
+    return count;
   }
 
   // Calls work(level, first, count, masks) for stretches of positions of a level that stand in the

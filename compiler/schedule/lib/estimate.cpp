@@ -1,5 +1,6 @@
 #include "tilewright/compiler/estimate.h"
 
+#include "ring.h"
 #include "vector_run.h"
 
 #include "tilewright/simulator/dram_model.h"
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
 #include <limits>
 #include <stdexcept>
 
@@ -31,11 +31,11 @@ struct Entry { // of a queue
 };
 
 struct UnitState {
-  std::deque<Entry> queue;
+  Ring<Entry> queue;
   std::vector<int64_t> registers;
-  int64_t free = 0;         // the earliest start of its next instruction
-  int64_t lastEnd = -1;     // ends are in order
-  std::deque<int64_t> ends; // of instructions in flight, `never` while unknown
+  int64_t free = 0;     // the earliest start of its next instruction
+  int64_t lastEnd = -1; // ends are in order
+  Ring<int64_t> ends;   // of instructions in flight, `never` while unknown
 };
 
 // What timing.yaml says, read once: the estimator asks at each event.
@@ -66,12 +66,10 @@ public:
       : stream_(stream), isa_(isa), plans_(plans), dram_(DramConfig::of(isa)), times_(isa),
         run_(isa) {
     units_.resize(isa.units().size());
-    actorOf_.resize(isa.units().size(), Sequencer);
     for (const isa::Unit &unit : isa.units()) {
       UnitState &state = units_[static_cast<size_t>(unit.index)];
       for (const isa::StateRegister &reg : unit.registers)
         state.registers.push_back(reg.reset);
-      actorOf_[static_cast<size_t>(unit.index)] = actor(unit.kind);
       unitOf_[actor(unit.kind)] = unit.index;
     }
     unitOf_[Drain] = unitOf_[Load];
@@ -79,6 +77,9 @@ public:
     for (isa::Space space : {isa::Space::Spad, isa::Space::Acc})
       banks_[static_cast<size_t>(space)] =
           BankSize(static_cast<int64_t>(isa.memory(space).bankBytes()));
+    for (const cycle::InstructionPlan &plan : plans)
+      facts_.push_back({actor(plan.unit->kind), plan.instruction->control, plan.unit->queueDepth,
+                        plan.instruction->operandIndex("accumulate")});
     semaphores_.resize(static_cast<size_t>(isa.semaphores()));
     const auto lineBytes = static_cast<uint64_t>(times_.sequencerFetchBytes);
     line_ = farLine_ = firstLine_ = nextLine_ = static_cast<int64_t>(codeAddress / lineBytes);
@@ -110,6 +111,11 @@ private:
     }
     return Sequencer;
   }
+  struct Facts { // of an instruction of the description
+    Actor actor;
+    isa::Control control;
+    int queueDepth, accumulate; // operand, -1: it always accumulates
+  };
   struct Burst { // gathered, not sent
     cycle::Cut cut;
     int64_t gathered;
@@ -177,47 +183,50 @@ private:
   void drained();
   void gather(int64_t t);
   void send(int64_t t);
+  void prepareSending();
   cycle::Runs runs(UnitState &state, size_t index) const {
     return cycle::Runs(plan(index), isa_, context(state, index), word(index).values.data());
   }
   int64_t pieces(const cycle::Runs &runs, int64_t elements) const;
   BankMask banksOf(const cycle::Runs &runs, const cycle::Elements &elements) const;
-  std::array<const Holds *, 2> matrixReads(isa::Space space) const {
+  std::array<Holds *, 2> matrixReads(isa::Space space) {
     if (space == isa::Space::Acc)
       return {&holds_.accumulatorReads, &holds_.accumulatorReads};
     return {&holds_.activations, &holds_.weights};
   }
-  int64_t vectorWrites(const Arrival &arrival, int64_t t) const {
+  int64_t vectorWrites(const Arrival &arrival, int64_t t) {
     return running_ ? run_.leaves(arrival.space, VectorRun::Access::Write, arrival.banks, t, holds_)
                     : t;
   }
-  int64_t portFree(isa::Space space, BankMask banks, int64_t t) const;
-  int64_t portTaken(isa::Space space, BankMask banks, int64_t t) const;
+  int64_t portFree(isa::Space space, BankMask banks, int64_t t);
+  int64_t portTaken(isa::Space space, BankMask banks, int64_t t);
   bool beginBurst(int64_t t);
-  void interrupt(isa::Space space, BankMask banks, int64_t t);
+  void interrupt(int64_t t);
+  void interrupt(isa::Space space, Holds &holds);
 
   const std::vector<StreamInstruction> &stream_;
   const isa::Isa &isa_;
   const std::vector<cycle::InstructionPlan> &plans_;
+  std::vector<Facts> facts_; // by index
   DramModel dram_;
   const Times times_;
   std::array<BankSize, 3> banks_; // by memory
   std::vector<UnitState> units_;
-  std::vector<Actor> actorOf_; // by unit
   int unitOf_[ActorCount] = {};
   int64_t wake_[ActorCount] = {0, never, never, never, never, never, never};
-  std::vector<std::deque<int64_t>> semaphores_; // cycles of the signals that nobody took yet
+  std::vector<Ring<int64_t>> semaphores_; // cycles of the signals that nobody took yet
   RunRecord result_;
   InstructionRecord unkept_; // where no trace is kept
   size_t inFlight_ = 0;      // dispatched, end not known
   int64_t lastEnd_ = -1;
+  int64_t now_ = 0;
 
   // Sequencer
-  size_t pc_ = 0, farPc_ = 0;    // farPc_: the last one that is fetched ahead
-  int64_t line_, lineOffset_;    // of pc_: its line, and where it stands in it
-  int64_t farLine_, farOffset_;  // of farPc_, or the last instruction
-  int64_t nextLine_;             // to be requested
-  std::deque<int64_t> arrivals_; // of the lines from firstLine_ on
+  size_t pc_ = 0, farPc_ = 0;   // farPc_: the last one that is fetched ahead
+  int64_t line_, lineOffset_;   // of pc_: its line, and where it stands in it
+  int64_t farLine_, farOffset_; // of farPc_, or the last instruction
+  int64_t nextLine_;            // to be requested
+  Ring<int64_t> arrivals_;      // of the lines from firstLine_ on
   int64_t firstLine_;
   int64_t fetchAt_ = -1; // the cycle of the last request
   // Matrix
@@ -233,9 +242,9 @@ private:
   bool issuing_ = false;
   size_t issuingIndex_ = 0;
   int64_t drained_ = -1; // the cycle of the last piece of the burst before
-  std::deque<Arrival> undrained_;
+  Ring<Arrival> undrained_;
   int64_t undrainedBursts_ = 0;
-  std::deque<int64_t> landing_; // last cycles of landing buffers in use: of those known in advance
+  Ring<int64_t> landing_; // last cycles of landing buffers in use: of those known in advance
   // Store
   cycle::Runs storeRuns_;
   uint64_t storeAt_ = 0;
@@ -243,11 +252,12 @@ private:
   int64_t piecesLeft_ = 0; // of the burst that is gathered
   BankMask gathered_ = 0;  // and where they stand
   size_t gatheringIndex_ = 0;
-  std::deque<Burst> waiting_;
-  std::deque<int64_t> bufferFree_; // of gather buffers in use: `never` until sent
+  Ring<Burst> waiting_;
+  Ring<int64_t> bufferFree_; // of gather buffers in use: `never` until sent
   size_t buffersUsed_ = 0;
-  int64_t sending_ = -1; // the cycle of the last beat of the burst that is on its way
-  std::deque<int64_t> responses_;
+  // The cycle of the last beat of the burst that comes next, -1: not known yet; of the one before.
+  int64_t sending_ = -1, sent_ = -1;
+  Ring<int64_t> responses_;
 };
 
 // The earliest cycle in which all semaphores of the mask can be taken; `never` when a signal is not
@@ -303,11 +313,12 @@ void Estimator::finish(size_t index, int64_t t) {
     return;
   for (size_t i = 0; mask != 0; ++i, mask >>= 1)
     if (mask & 1) {
-      auto at = std::upper_bound(semaphores_[i].begin(), semaphores_[i].end(), t);
-      semaphores_[i].insert(at, t);
+      semaphores_[i].insert(t);
     }
   for (Actor other : {Matrix, Vector, Load, Gather})
-    wake(other, t + 1);
+    if (const auto &queue = unit(other).queue;
+        !queue.empty() && (word(queue.front().index).wait & word(index).signal) != 0)
+      wake(other, t + 1);
 }
 
 // Requests a line when one is wanted and a slot is free; the cycle in which to try again.
@@ -319,9 +330,11 @@ int64_t Estimator::fetch(int64_t t) {
   if (nextLine_ > farLine_)
     return never; // until the program counter moves
   // Lines arrive in order.
-  const auto pending = std::lower_bound(arrivals_.begin(), arrivals_.end(), t);
-  if (arrivals_.end() - pending >= times_.sequencerOutstanding)
-    return *pending + 1;
+  size_t pending = arrivals_.size();
+  while (pending > 0 && arrivals_[pending - 1] >= t)
+    --pending;
+  if (static_cast<int64_t>(arrivals_.size() - pending) >= times_.sequencerOutstanding)
+    return arrivals_[pending] + 1;
   const int64_t lineBytes = times_.sequencerFetchBytes;
   arrivals_.push_back(dram_.read(t, static_cast<uint64_t>(nextLine_ * lineBytes), lineBytes));
   fetchAt_ = t;
@@ -339,32 +352,29 @@ int64_t Estimator::dispatch(int64_t t) {
   if (arrivals_[slot] >= t)
     return arrivals_[slot] + 1;
   InstructionRecord &record = this->record(pc_);
-  const isa::Instruction &instruction = *plan(pc_).instruction;
-  if (instruction.control != isa::Control::None) {
-    const bool waits =
-        instruction.control == isa::Control::Fence || instruction.control == isa::Control::Halt;
+  const Facts &facts = facts_[static_cast<size_t>(word(pc_).instruction)];
+  if (facts.control != isa::Control::None) {
+    const bool waits = facts.control == isa::Control::Fence || facts.control == isa::Control::Halt;
     if (waits && !idle(t))
       return inFlight_ == 0 ? lastEnd_ + 1 : never;
     record.dispatch = record.start = record.end = t;
     advance();
     return t + 1;
   }
-  const int index = plan(pc_).unit->index;
-  UnitState &state = units_[static_cast<size_t>(index)];
-  if (static_cast<int>(state.queue.size()) >= plan(pc_).unit->queueDepth)
+  UnitState &state = unit(facts.actor);
+  if (static_cast<int>(state.queue.size()) >= facts.queueDepth)
     return never; // a pop wakes it
   state.queue.push_back({pc_, t});
   ++inFlight_;
   record.dispatch = t;
   advance();
-  wake(actorOf_[static_cast<size_t>(index)], t + 1);
+  wake(facts.actor, t + 1);
   return t + 1;
 }
 
 void Estimator::matrix(int64_t t) {
   UnitState &state = unit(Matrix);
-  while (!state.ends.empty() && state.ends.front() < t)
-    state.ends.pop_front();
+  state.ends.popBelow(t);
   if (state.queue.empty())
     return;
   const size_t index = state.queue.front().index;
@@ -387,7 +397,6 @@ void Estimator::matrix(int64_t t) {
     const isa::ScalarContext scalars = context(state, index);
     if (running_)
       run_.advance(t, holds_);
-    holds_.forget(t);
     if (plan.isContraction) {
       const int64_t rows = stream(step, scalars, index, t);
       state.free = t + std::max<int64_t>(rows, 1);
@@ -412,7 +421,7 @@ int64_t Estimator::stream(const cycle::StepPlan &step, const isa::ScalarContext 
   const auto &values = word(index).values;
   const int levels = step.spatial - 1; // the last spatial iterator is the columns
   const int64_t columns = values[static_cast<size_t>(plan.columns)];
-  BankWalk::PerLevel extents{};
+  PerLevel extents{};
   int64_t rows = columns > 0 ? 1 : 0;
   for (int i = 0; i < levels; ++i) {
     const auto at = static_cast<size_t>(i);
@@ -425,21 +434,24 @@ int64_t Estimator::stream(const cycle::StepPlan &step, const isa::ScalarContext 
     if (elements == 0)
       return;
     const cycle::Walk walk = cycle::walk(stream, isa_.memory(stream.space), scalars, values.data());
-    BankWalk banks(levels, extents);
-    banks.add(walk.address, 0, elements * stream.elementBytes, walk.stride,
-              banks_[static_cast<size_t>(stream.space)]);
-    banks.forEachStretch([&](int level, int64_t, int64_t count, const BankWalk::Masks &masks) {
-      for (int i = level + 1; i < levels; ++i)
-        count *= extents[static_cast<size_t>(i)];
-      holds.add({from, from + count - 1, masks[0]});
-      if (&holds != &holds_.accumulatorWrites)
-        interrupt(stream.space, masks[0], from);
-      from += count;
-    });
+    const BankSize &bank = banks_[static_cast<size_t>(stream.space)];
+    const int64_t bytes = elements * stream.elementBytes;
+    int64_t low = walk.address, high = walk.address + bytes;
+    for (size_t i = 0; i < static_cast<size_t>(levels); ++i)
+      (walk.stride[i] < 0 ? low : high) += walk.stride[i] * (extents[i] - 1);
+    holds.forget(t);
+    if (const BankMask all = bank.mask(low, high); !isSeveral(all)) {
+      holds.add({from, from + rows - 1, all});
+    } else {
+      Holds::Path path(levels, extents);
+      path.add(walk.address, 0, bytes, walk.stride, bank);
+      holds.add(from, rows, path);
+    }
+    interrupt(stream.space, holds);
   };
   hold(step.reads[0], values[static_cast<size_t>(plan.rows)], t, holds_.activations);
   hold(step.write, columns, t + times_.matrixPipeline, holds_.accumulatorWrites);
-  const int accumulate = plan.instruction->operandIndex("accumulate");
+  const int accumulate = facts_[static_cast<size_t>(word(index).instruction)].accumulate;
   if (step.reads.size() > 1 && (accumulate < 0 || values[static_cast<size_t>(accumulate)] != 0))
     hold(step.reads[1], columns, t + times_.matrixPipeline - 1, holds_.accumulatorReads);
   return rows;
@@ -456,10 +468,11 @@ int64_t Estimator::loadWeights(const cycle::StepPlan &step, const isa::ScalarCon
     return t + std::max<int64_t>(rows, 1);
   const cycle::StreamPlan &stream = step.reads[0];
   const cycle::Walk walk = cycle::walk(stream, isa_.memory(stream.space), scalars, values.data());
-  BankWalk banks(1, {rows});
+  holds_.weights.forget(t);
+  Holds::Path banks(1, {rows});
   banks.add(walk.address, 0, columns * stream.elementBytes, walk.stride,
             banks_[static_cast<size_t>(stream.space)]);
-  banks.forEachStretch([&](int level, int64_t, int64_t count, const BankWalk::Masks &masks) {
+  banks.forEachStretch([&](int level, int64_t, int64_t count, const Holds::Path::Masks &masks) {
     for (int64_t left = level < 0 ? rows : count; left > 0;) {
       const Hold *before = holds_.activations.find(masks[0], t);
       if (before != nullptr && before->from <= t) {
@@ -468,11 +481,11 @@ int64_t Estimator::loadWeights(const cycle::StepPlan &step, const isa::ScalarCon
       }
       const int64_t run = before == nullptr ? left : std::min(left, before->from - t);
       holds_.weights.add({t, t + run - 1, masks[0]});
-      interrupt(stream.space, masks[0], t);
       t += run;
       left -= run;
     }
   });
+  interrupt(stream.space, holds_.weights);
   return t;
 }
 
@@ -512,8 +525,7 @@ void Estimator::vector(int64_t t) {
     return wake(Vector, state.free);
   }
   if (unit(Gather).free > from)
-    interrupt(storeRuns_.space(), gathered_,
-              run_.comes(storeRuns_.space(), gathered_, from, holds_));
+    interrupt(run_.comes(storeRuns_.space(), gathered_, from, holds_));
   wake(Vector, run_.end(holds_) - 1 + plan(index).latency);
 }
 
@@ -536,8 +548,8 @@ BankMask Estimator::banksOf(const cycle::Runs &runs, const cycle::Elements &elem
 }
 
 // The first cycle from t on in which no other unit reads these banks, as far as is known.
-int64_t Estimator::portFree(isa::Space space, BankMask banks, int64_t t) const {
-  for (const Holds *holds : matrixReads(space)) {
+int64_t Estimator::portFree(isa::Space space, BankMask banks, int64_t t) {
+  for (Holds *holds : matrixReads(space)) {
     const Hold *hold = holds->find(banks, t);
     if (hold != nullptr && hold->from <= t)
       return hold->until + 1;
@@ -546,9 +558,9 @@ int64_t Estimator::portFree(isa::Space space, BankMask banks, int64_t t) const {
 }
 
 // The first cycle from t on in which another unit reads these banks, as far as is known.
-int64_t Estimator::portTaken(isa::Space space, BankMask banks, int64_t t) const {
+int64_t Estimator::portTaken(isa::Space space, BankMask banks, int64_t t) {
   int64_t taken = running_ ? run_.comes(space, banks, t, holds_) : never;
-  for (const Holds *holds : matrixReads(space))
+  for (Holds *holds : matrixReads(space))
     if (const Hold *hold = holds->find(banks, t))
       taken = std::min(taken, hold->from);
   return taken;
@@ -558,8 +570,7 @@ void Estimator::load(int64_t t) {
   if (issuing_)
     return request(t);
   UnitState &state = unit(Load);
-  while (!state.ends.empty() && state.ends.front() < t)
-    state.ends.pop_front();
+  state.ends.popBelow(t);
   if (state.queue.empty())
     return;
   const size_t index = state.queue.front().index;
@@ -600,8 +611,7 @@ void Estimator::load(int64_t t) {
 void Estimator::request(int64_t t) {
   if (fetchAt_ == t)
     return wake(Load, t + 1);
-  while (!landing_.empty() && landing_.front() < t)
-    landing_.pop_front();
+  landing_.popBelow(t);
   if (static_cast<int64_t>(landing_.size()) + undrainedBursts_ >= times_.loadBuffers) {
     if (!landing_.empty()) // else a drained one wakes
       wake(Load, landing_.front() + 1);
@@ -656,8 +666,10 @@ void Estimator::drain(int64_t t) {
   arrival.pieces -= step;
   drained_ =
       (running_ ? run_.writeBetween(arrival.space, arrival.banks, t, step, holds_) : t + step) - 1;
-  if (arrival.pieces == 0)
+  if (arrival.pieces == 0) {
     drained();
+    wake(Load, drained_ + 1);
+  }
   if (!undrained_.empty())
     wake(Drain, std::max(undrained_.front().arrived, drained_) + 1);
 }
@@ -673,10 +685,8 @@ void Estimator::drained() {
   if (arrival.isLast) {
     end(Load, arrival.index, drained_);
     drained_ = unit(Load).lastEnd;
-    std::deque<int64_t> &ends = unit(Load).ends;
-    *std::find(ends.begin(), ends.end(), never) = drained_;
+    unit(Load).ends.replace(never, drained_);
   }
-  wake(Load, drained_ + 1);
 }
 
 void Estimator::gather(int64_t t) {
@@ -684,8 +694,7 @@ void Estimator::gather(int64_t t) {
   if (state.free > t)
     return wake(Gather, state.free);
   if (!gathering_ && piecesLeft_ == 0) {
-    while (!state.ends.empty() && state.ends.front() < t)
-      state.ends.pop_front();
+    state.ends.popBelow(t);
     if (state.queue.empty())
       return;
     const size_t index = state.queue.front().index;
@@ -726,19 +735,31 @@ void Estimator::gather(int64_t t) {
   if (piecesLeft_ != 0)
     return;
   waiting_.back().gathered = until - 1;
-  wake(Send, until);
+  if (sending_ < 0)
+    prepareSending();
 }
 
-// From cycle t on another unit reads these banks: what was to be gathered there has to wait.
-void Estimator::interrupt(isa::Space space, BankMask banks, int64_t t) {
+// What was to be gathered from cycle t on has to wait: another unit takes the port.
+void Estimator::interrupt(int64_t t) {
   UnitState &state = unit(Gather);
-  if (state.free <= t || (gathered_ & banks) == 0 || space != storeRuns_.space())
+  if (state.free <= t)
     return;
-  if (piecesLeft_ == 0)
+  if (piecesLeft_ == 0) {
     waiting_.back().gathered = never;
+    if (waiting_.size() == 1)
+      sending_ = -1;
+  }
   piecesLeft_ += state.free - t;
   state.free = t;
   wake(Gather, t);
+}
+
+// The same, where one of these holds is new.
+void Estimator::interrupt(isa::Space space, Holds &holds) {
+  if (unit(Gather).free <= now_ || space != storeRuns_.space())
+    return;
+  if (const Hold *hold = holds.find(gathered_, now_))
+    interrupt(std::max(hold->from, now_));
 }
 
 // Begins to gather the next burst of the store at hand, if there is a buffer.
@@ -770,38 +791,37 @@ bool Estimator::beginBurst(int64_t t) {
 }
 
 void Estimator::send(int64_t t) {
+  if (sending_ < 0)
+    return prepareSending();
   if (sending_ > t)
     return wake(Send, sending_);
-  if (sending_ < 0) {
-    if (waiting_.empty())
-      return;
-    if (const int64_t gathered = waiting_.front().gathered; gathered >= t) {
-      if (gathered != never)
-        wake(Send, gathered + 1);
-      return;
-    }
-    while (!responses_.empty() && responses_.front() < t)
-      responses_.pop_front();
-    if (static_cast<int64_t>(responses_.size()) >= times_.storeOutstanding)
-      return wake(Send, responses_.front() + 1);
-    const cycle::Cut &cut = waiting_.front().cut;
-    sending_ = t + dram_.beats(cut.begin, cut.bytes) - 1;
-    if (sending_ > t)
-      return wake(Send, sending_);
-  }
   const Burst burst = waiting_.front();
   waiting_.pop_front();
-  sending_ = -1;
   const int64_t response = dram_.write(t, burst.cut.begin, burst.cut.bytes);
   responses_.push_back(response);
   bufferFree_.push_back(t);
   if (burst.last) {
     end(Gather, burst.index, response);
-    std::deque<int64_t> &ends = unit(Gather).ends;
-    *std::find(ends.begin(), ends.end(), never) = unit(Gather).lastEnd;
+    unit(Gather).ends.replace(never, unit(Gather).lastEnd);
   }
   wake(Gather, t + 1);
-  wake(Send, t + 1);
+  sent_ = t;
+  sending_ = -1;
+  prepareSending();
+}
+
+// Decides when the next burst is on its way, if it is gathered: nothing else can come between.
+void Estimator::prepareSending() {
+  if (waiting_.empty() || waiting_.front().gathered == never)
+    return;
+  int64_t first = std::max(waiting_.front().gathered, sent_) + 1;
+  while (static_cast<int64_t>(responses_.size()) >= times_.storeOutstanding) {
+    first = std::max(first, responses_.front() + 1);
+    responses_.pop_front();
+  }
+  const cycle::Cut &cut = waiting_.front().cut;
+  sending_ = first + dram_.beats(cut.begin, cut.bytes) - 1;
+  wake(Send, sending_);
 }
 
 void Estimator::act(Actor actor, int64_t t) {
@@ -845,6 +865,7 @@ RunRecord Estimator::run() {
       throw std::logic_error("the estimate waits for a signal that nobody gives");
     const auto actor = static_cast<Actor>(next & ((1 << actorBits) - 1));
     wake_[actor] = never;
+    now_ = t;
     act(actor, t);
   }
   result_.cycles = stream_.empty() ? 0 : record(stream_.size() - 1).end + 1; // the halt's

@@ -26,7 +26,7 @@ struct Stream {
 
 // The nest of a step: outer iterators, beats, taps.
 struct Nest {
-  BankWalk::PerLevel extents{};
+  PerLevel extents{};
   int beatDimension;
   int64_t outer = 1, inner = 1, taps = 1, lanes;
 
@@ -35,11 +35,13 @@ struct Nest {
   int64_t beats() const { return fullBeats() + (rest() > 0 ? 1 : 0); }
 };
 
-using Streams = std::array<Stream, BankWalk::maximumStreams>;
+constexpr size_t maximumStreams = 8; // of a step
+using Walk = BankWalk<maximumStreams>;
+using Streams = std::array<Stream, maximumStreams>;
 
 // Cycles of a tap: streams that meet in a bank take turns, different banks serve in parallel. One
 // that stands in several banks meets others in some of its taps.
-double tapCycles(const Streams &streams, size_t reads, const BankWalk::Masks &banks, int64_t lanes,
+double tapCycles(const Streams &streams, size_t reads, const Walk::Masks &banks, int64_t lanes,
                  bool isFirst) {
   double longest = 1;
   for (size_t i = 0; i < reads; ++i) {
@@ -100,7 +102,7 @@ void VectorRun::addStep(const cycle::StepPlan &step, const isa::ScalarContext &c
   // Reads, then the write.
   Streams streams;
   size_t reads = 0, count = 0;
-  BankWalk walk(nest.beatDimension + 1, nest.extents);
+  Walk walk(nest.beatDimension + 1, nest.extents);
   auto add = [&](const cycle::StreamPlan &plan) {
     const isa::Memory &memory = isa_.memory(plan.space);
     Stream &stream = streams[count++];
@@ -114,7 +116,7 @@ void VectorRun::addStep(const cycle::StepPlan &step, const isa::ScalarContext &c
     reach(stream.laneStride, std::min(lanes_, nest.inner));
     for (size_t i = static_cast<size_t>(step.spatial); i < step.extents.size(); ++i)
       reach(stream.walk.stride[i], extents[i]);
-    BankWalk::PerLevel strides = stream.walk.stride;
+    PerLevel strides = stream.walk.stride;
     if (nest.beatDimension >= 0)
       strides[beat] *= lanes_;
     const int64_t idle = nest.rest() == 0 || nest.fullBeats() == 0 ? 0 : lanes_ - nest.rest();
@@ -128,8 +130,7 @@ void VectorRun::addStep(const cycle::StepPlan &step, const isa::ScalarContext &c
   if (step.writesMemory)
     add(step.write);
 
-  walk.forEachStretch([&](int level, int64_t first, int64_t positions,
-                          const BankWalk::Masks &banks) {
+  walk.forEachStretch([&](int level, int64_t first, int64_t positions, const Walk::Masks &banks) {
     auto beatCycles = [&](int64_t lanes) {
       double sum = tapCycles(streams, reads, banks, lanes, true);
       if (nest.taps > 1)
@@ -176,14 +177,14 @@ void VectorRun::addStretch(const Stretch &stretch) {
   }
 }
 
-void VectorRun::advance(Progress &progress, int64_t t, const MatrixHolds &holds) const {
+void VectorRun::advance(Progress &progress, int64_t t, MatrixHolds &holds) const {
   while (progress.stretch < stretches_.size() && progress.at < t) {
     const Stretch &stretch = stretches_[progress.stretch];
     const int64_t left = stretch.cycles - progress.done;
     int64_t next = std::min(t, progress.at + left);
     int64_t held = 0;
     // What is read now is written `latency_` cycles later, if nothing holds it up.
-    auto look = [&](const Holds &each, BankMask banks, int64_t later) {
+    auto look = [&](Holds &each, BankMask banks, int64_t later) {
       if (banks == 0 || held != 0)
         return;
       const Hold *hold = each.find(banks, progress.at + later);
@@ -211,14 +212,14 @@ void VectorRun::advance(Progress &progress, int64_t t, const MatrixHolds &holds)
   }
 }
 
-int64_t VectorRun::end(const MatrixHolds &holds) const {
+int64_t VectorRun::end(MatrixHolds &holds) const {
   Progress progress = now_;
   advance(progress, forever, holds);
   return progress.at;
 }
 
 int64_t VectorRun::leaves(isa::Space space, Access access, BankMask banks, int64_t t,
-                          const MatrixHolds &holds) const {
+                          MatrixHolds &holds) const {
   const size_t in = memory(space);
   if (((access == Access::Read ? all_.reads : all_.writes)[in] & banks) == 0)
     return t;
@@ -241,8 +242,7 @@ int64_t VectorRun::leaves(isa::Space space, Access access, BankMask banks, int64
   return std::max(progress.at + later, t);
 }
 
-int64_t VectorRun::comes(isa::Space space, BankMask banks, int64_t t,
-                         const MatrixHolds &holds) const {
+int64_t VectorRun::comes(isa::Space space, BankMask banks, int64_t t, MatrixHolds &holds) const {
   const size_t in = memory(space);
   if ((all_.reads[in] & banks) == 0)
     return forever;
@@ -258,7 +258,7 @@ int64_t VectorRun::comes(isa::Space space, BankMask banks, int64_t t,
 }
 
 int64_t VectorRun::writeBetween(isa::Space space, BankMask banks, int64_t t, int64_t pieces,
-                                const MatrixHolds &holds) const {
+                                MatrixHolds &holds) const {
   const size_t in = memory(space);
   if ((all_.writes[in] & banks) == 0)
     return t + pieces;

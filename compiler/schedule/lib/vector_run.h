@@ -13,10 +13,6 @@ namespace tilewright {
 struct MatrixHolds {
   Holds activations, weights; // read ports of the scratchpad
   Holds accumulatorReads, accumulatorWrites;
-  void forget(int64_t t) {
-    for (Holds *holds : {&activations, &weights, &accumulatorReads, &accumulatorWrites})
-      holds->forget(t);
-  }
 };
 
 class VectorRun {
@@ -29,21 +25,21 @@ public:
   // Nothing left to read, as of where `advance` came.
   bool isDone() const { return now_.stretch == stretches_.size(); }
   // Goes on until cycle t; nothing will come to hold before it.
-  void advance(int64_t t, const MatrixHolds &holds) { advance(now_, t, holds); }
+  void advance(int64_t t, MatrixHolds &holds) { advance(now_, t, holds); }
   // The cycle after its last read, as far as is known.
-  int64_t end(const MatrixHolds &holds) const;
+  int64_t end(MatrixHolds &holds) const;
   // The first cycle from t on in which it does not read these banks, or does not write them in
   // every cycle, as far as is known.
   enum class Access { Read, Write };
   int64_t leaves(isa::Space space, Access access, BankMask banks, int64_t t,
-                 const MatrixHolds &holds) const;
+                 MatrixHolds &holds) const;
 
   // The first cycle from t on in which it reads these banks, if nothing holds it up from then on.
-  int64_t comes(isa::Space space, BankMask banks, int64_t t, const MatrixHolds &holds) const;
+  int64_t comes(isa::Space space, BankMask banks, int64_t t, MatrixHolds &holds) const;
   // The cycle after so many pieces of another unit in these banks, one a cycle from t on, which
   // wait for each beat that this one writes there.
   int64_t writeBetween(isa::Space space, BankMask banks, int64_t t, int64_t pieces,
-                       const MatrixHolds &holds) const;
+                       MatrixHolds &holds) const;
 
 private:
   struct Banks { // by memory
@@ -63,7 +59,7 @@ private:
   void addStep(const cycle::StepPlan &step, const isa::ScalarContext &context,
                const int64_t *addresses);
   void addStretch(const Stretch &stretch);
-  void advance(Progress &progress, int64_t t, const MatrixHolds &holds) const;
+  void advance(Progress &progress, int64_t t, MatrixHolds &holds) const;
 
   const isa::Isa &isa_;
   int64_t lanes_;
