@@ -430,7 +430,9 @@ int64_t Estimator::stream(const cycle::StepPlan &step, const isa::ScalarContext 
   }
   if (rows == 0)
     return 0;
-  auto hold = [&](const cycle::StreamPlan &stream, int64_t elements, int64_t from, Holds &holds) {
+  // `before`: the same a cycle earlier.
+  auto hold = [&](const cycle::StreamPlan &stream, int64_t elements, int64_t from, Holds &holds,
+                  Holds *before) {
     if (elements == 0)
       return;
     const cycle::Walk walk = cycle::walk(stream, isa_.memory(stream.space), scalars, values.data());
@@ -439,21 +441,29 @@ int64_t Estimator::stream(const cycle::StepPlan &step, const isa::ScalarContext 
     int64_t low = walk.address, high = walk.address + bytes;
     for (size_t i = 0; i < static_cast<size_t>(levels); ++i)
       (walk.stride[i] < 0 ? low : high) += walk.stride[i] * (extents[i] - 1);
-    holds.forget(t);
-    if (const BankMask all = bank.mask(low, high); !isSeveral(all)) {
-      holds.add({from, from + rows - 1, all});
-    } else {
-      Holds::Path path(levels, extents);
+    const BankMask all = bank.mask(low, high);
+    Holds::Path path(levels, extents);
+    if (isSeveral(all))
       path.add(walk.address, 0, bytes, walk.stride, bank);
-      holds.add(from, rows, path);
-    }
-    interrupt(stream.space, holds);
+    auto add = [&](Holds &to, int64_t first) {
+      to.forget(t);
+      if (isSeveral(all))
+        to.add(first, rows, path);
+      else
+        to.add({first, first + rows - 1, all});
+      if (&to != &holds_.accumulatorWrites) // a store only reads
+        interrupt(stream.space, to);
+    };
+    add(holds, from);
+    if (before != nullptr)
+      add(*before, from - 1);
   };
-  hold(step.reads[0], values[static_cast<size_t>(plan.rows)], t, holds_.activations);
-  hold(step.write, columns, t + times_.matrixPipeline, holds_.accumulatorWrites);
-  const int accumulate = facts_[static_cast<size_t>(word(index).instruction)].accumulate;
-  if (step.reads.size() > 1 && (accumulate < 0 || values[static_cast<size_t>(accumulate)] != 0))
-    hold(step.reads[1], columns, t + times_.matrixPipeline - 1, holds_.accumulatorReads);
+  hold(step.reads[0], values[static_cast<size_t>(plan.rows)], t, holds_.activations, nullptr);
+  const int operand = facts_[static_cast<size_t>(word(index).instruction)].accumulate;
+  const bool accumulates =
+      step.reads.size() > 1 && (operand < 0 || values[static_cast<size_t>(operand)] != 0);
+  hold(step.write, columns, t + times_.matrixPipeline, holds_.accumulatorWrites,
+       accumulates ? &holds_.accumulatorReads : nullptr);
   return rows;
 }
 
