@@ -599,12 +599,17 @@ void Estimator::load(int64_t t) {
   loadRuns_ = runs(state, index);
   if (loadRuns_.isFill() || loadRuns_.done()) {
     int64_t cycles = 0;
+    const BankMask banks = loadRuns_.done() ? 0
+                                            : banks_[static_cast<size_t>(loadRuns_.space())].mask(
+                                                  loadRuns_.localLow(), loadRuns_.localHigh());
     for (; !loadRuns_.done(); loadRuns_.next())
       cycles += pieces(loadRuns_, loadRuns_.elements());
     Arrival fill;
     fill.index = index;
     fill.arrived = t; // it drains from the cycle after its start
     fill.pieces = std::max<int64_t>(cycles, 1);
+    fill.space = loadRuns_.space();
+    fill.banks = banks;
     fill.isLast = true;
     arrive(fill);
     return wake(Load, t + 1);
@@ -650,14 +655,15 @@ void Estimator::request(int64_t t) {
   wake(Load, t + 1);
 }
 
-// What takes so few cycles that hardly anything begins meanwhile drains in advance.
+// Drains in advance while the vector unit has nothing to do.
 void Estimator::arrive(const Arrival &arrival) {
   if (arrival.isLast)
     unit(Load).ends.push_back(never);
   undrainedBursts_ += arrival.isBurst ? 1 : 0;
   undrained_.push_back(arrival);
-  if (undrained_.size() == 1 && arrival.pieces <= drainStep) {
-    drained_ = vectorWrites(arrival, std::max(arrival.arrived, drained_) + 1) + arrival.pieces - 1;
+  const bool isAlone = !running_ && unit(Vector).queue.empty();
+  if (undrained_.size() == 1 && isAlone) {
+    drained_ = std::max(arrival.arrived, drained_) + arrival.pieces;
     drained();
   } else {
     wake(Drain, std::max(undrained_.front().arrived, drained_) + 1);

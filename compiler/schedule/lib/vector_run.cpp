@@ -183,22 +183,28 @@ void VectorRun::advance(Progress &progress, int64_t t, MatrixHolds &holds) const
     const int64_t left = stretch.cycles - progress.done;
     int64_t next = std::min(t, progress.at + left);
     int64_t held = 0;
-    // What is read now is written `latency_` cycles later, if nothing holds it up.
-    auto look = [&](Holds &each, BankMask banks, int64_t later) {
+    // `ahead`: work until it next asks for the port; it does so `later` cycles after the work.
+    auto look = [&](Holds &each, BankMask banks, int64_t ahead, int64_t later) {
       if (banks == 0 || held != 0)
         return;
-      const Hold *hold = each.find(banks, progress.at + later);
+      const Hold *hold = each.find(banks, progress.at + ahead + later);
       if (hold == nullptr)
         return;
-      if (hold->from <= progress.at + later)
-        held = hold->until - later + 1;
-      else
+      if (hold->from > progress.at + ahead + later)
         next = std::min(next, hold->from - later);
+      else if (ahead > 0)
+        next = std::min(next, progress.at + ahead);
+      else
+        held = hold->until - later + 1;
     };
-    look(holds.activations, stretch.banks.reads[spad], 0);
-    look(holds.weights, stretch.banks.reads[spad], 0);
-    look(holds.accumulatorReads, stretch.banks.reads[acc], 0);
-    look(holds.accumulatorWrites, stretch.banks.writes[acc], latency_);
+    look(holds.activations, stretch.banks.reads[spad], 0, 0);
+    look(holds.weights, stretch.banks.reads[spad], 0, 0);
+    look(holds.accumulatorReads, stretch.banks.reads[acc], 0, 0);
+    if (stretch.banks.writes[acc] != 0) { // the last cycle of a beat is written
+      const int64_t beat = std::max<int64_t>(stretch.cycles / stretch.beats, 1);
+      look(holds.accumulatorWrites, stretch.banks.writes[acc], beat - 1 - progress.done % beat,
+           latency_);
+    }
     if (held != 0) {
       progress.at = held;
       continue;
