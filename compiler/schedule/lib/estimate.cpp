@@ -1,7 +1,7 @@
 #include "tilewright/compiler/estimate.h"
 
-#include "bank_use.h"
-#include "vector_time.h"
+#include "ring.h"
+#include "vector_run.h"
 
 #include "tilewright/simulator/dram_model.h"
 #include "tilewright/simulator/plan.h"
@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
 #include <limits>
 #include <stdexcept>
 
@@ -21,8 +20,10 @@ constexpr int64_t never = int64_t(1) << 59; // of cycles: there is room for an a
 
 // In the order in which they act within a cycle. The store DMA is two: what gathers, and what sends
 // bursts.
-enum Actor { Sequencer, Matrix, Vector, Load, Send, Gather, ActorCount };
+enum Actor { Sequencer, Matrix, Vector, Drain, Load, Send, Gather, ActorCount };
 constexpr int actorBits = 3;
+
+constexpr int64_t drainStep = 16; // pieces of a load that are looked at together
 
 struct Entry { // of a queue
   size_t index;
@@ -30,11 +31,11 @@ struct Entry { // of a queue
 };
 
 struct UnitState {
-  std::deque<Entry> queue;
+  Ring<Entry> queue;
   std::vector<int64_t> registers;
-  int64_t free = 0;         // the earliest start of its next instruction
-  int64_t lastEnd = -1;     // ends are in order
-  std::deque<int64_t> ends; // of instructions in flight, `never` while unknown
+  int64_t free = 0;     // the earliest start of its next instruction
+  int64_t lastEnd = -1; // ends are in order
+  Ring<int64_t> ends;   // of instructions in flight, `never` while unknown
 };
 
 // What timing.yaml says, read once: the estimator asks at each event.
@@ -63,19 +64,22 @@ public:
   Estimator(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
             const std::vector<cycle::InstructionPlan> &plans, uint64_t codeAddress, Keep keep)
       : stream_(stream), isa_(isa), plans_(plans), dram_(DramConfig::of(isa)), times_(isa),
-        vectorTime_(isa) {
+        run_(isa) {
     units_.resize(isa.units().size());
-    actorOf_.resize(isa.units().size(), Sequencer);
     for (const isa::Unit &unit : isa.units()) {
       UnitState &state = units_[static_cast<size_t>(unit.index)];
       for (const isa::StateRegister &reg : unit.registers)
         state.registers.push_back(reg.reset);
-      actorOf_[static_cast<size_t>(unit.index)] = actor(unit.kind);
       unitOf_[actor(unit.kind)] = unit.index;
     }
+    unitOf_[Drain] = unitOf_[Load];
     unitOf_[Send] = unitOf_[Gather];
     for (isa::Space space : {isa::Space::Spad, isa::Space::Acc})
-      bankBytes_[static_cast<size_t>(space)] = static_cast<int64_t>(isa.memory(space).bankBytes());
+      banks_[static_cast<size_t>(space)] =
+          BankSize(static_cast<int64_t>(isa.memory(space).bankBytes()));
+    for (const cycle::InstructionPlan &plan : plans)
+      facts_.push_back({actor(plan.unit->kind), plan.instruction->control, plan.unit->queueDepth,
+                        plan.instruction->operandIndex("accumulate")});
     semaphores_.resize(static_cast<size_t>(isa.semaphores()));
     const auto lineBytes = static_cast<uint64_t>(times_.sequencerFetchBytes);
     line_ = farLine_ = firstLine_ = nextLine_ = static_cast<int64_t>(codeAddress / lineBytes);
@@ -107,6 +111,11 @@ private:
     }
     return Sequencer;
   }
+  struct Facts { // of an instruction of the description
+    Actor actor;
+    isa::Control control;
+    int queueDepth, accumulate; // operand, -1: it always accumulates
+  };
   struct Burst { // gathered, not sent
     cycle::Cut cut;
     int64_t gathered;
@@ -114,15 +123,18 @@ private:
     bool last; // of its instruction
   };
 
+  struct Arrival { // a burst that was requested, or a fill; not drained
+    size_t index = 0;
+    int64_t arrived = 0, pieces = 0;
+    isa::Space space = isa::Space::Spad;
+    BankMask banks = 0;
+    bool isBurst = false, isLast = false; // of its instruction
+  };
+
   void wake(Actor actor, int64_t t) { wake_[actor] = std::min(wake_[actor], t); }
   UnitState &unit(Actor actor) { return units_[static_cast<size_t>(unitOf_[actor])]; }
   InstructionRecord &record(size_t index) {
     return result_.trace.empty() ? unkept_ : result_.trace[index];
-  }
-  BankUse banksOf(const cycle::StepPlan &step, const cycle::StreamPlan &stream,
-                  const isa::ScalarContext &scalars, const int64_t *addresses) const {
-    return BankUse::of(step, stream, isa_.memory(stream.space),
-                       bankBytes_[static_cast<size_t>(stream.space)], scalars, addresses);
   }
   const isa::Word &word(size_t index) const { return stream_[index].word; }
   const cycle::InstructionPlan &plan(size_t index) const {
@@ -160,68 +172,92 @@ private:
   void act(Actor actor, int64_t t);
   void matrix(int64_t t);
   void vector(int64_t t);
-  void holdVector(int64_t from, int64_t until, double share);
+  int64_t stream(const cycle::StepPlan &step, const isa::ScalarContext &scalars, size_t index,
+                 int64_t t);
+  int64_t loadWeights(const cycle::StepPlan &step, const isa::ScalarContext &scalars, size_t index,
+                      int64_t t);
   void load(int64_t t);
   void request(int64_t t);
+  void arrive(const Arrival &arrival);
+  void drain(int64_t t);
+  void drained();
   void gather(int64_t t);
   void send(int64_t t);
+  void prepareSending();
   cycle::Runs runs(UnitState &state, size_t index) const {
     return cycle::Runs(plan(index), isa_, context(state, index), word(index).values.data());
   }
   int64_t pieces(const cycle::Runs &runs, int64_t elements) const;
+  BankMask banksOf(const cycle::Runs &runs, const cycle::Elements &elements) const;
+  std::array<Holds *, 2> matrixReads(isa::Space space) {
+    if (space == isa::Space::Acc)
+      return {&holds_.accumulatorReads, &holds_.accumulatorReads};
+    return {&holds_.activations, &holds_.weights};
+  }
+  int64_t vectorWrites(const Arrival &arrival, int64_t t) {
+    return running_ ? run_.leaves(arrival.space, VectorRun::Access::Write, arrival.banks, t, holds_)
+                    : t;
+  }
+  int64_t portFree(isa::Space space, BankMask banks, int64_t t);
+  int64_t portTaken(isa::Space space, BankMask banks, int64_t t);
+  bool beginBurst(int64_t t);
+  void interrupt(int64_t t);
+  void interrupt(isa::Space space, Holds &holds);
 
   const std::vector<StreamInstruction> &stream_;
   const isa::Isa &isa_;
   const std::vector<cycle::InstructionPlan> &plans_;
+  std::vector<Facts> facts_; // by index
   DramModel dram_;
   const Times times_;
-  std::array<int64_t, 3> bankBytes_{}; // by memory
-  VectorTime vectorTime_;
+  std::array<BankSize, 3> banks_; // by memory
   std::vector<UnitState> units_;
-  std::vector<Actor> actorOf_; // by unit
   int unitOf_[ActorCount] = {};
-  int64_t wake_[ActorCount] = {0, never, never, never, never, never};
-  std::vector<std::deque<int64_t>> semaphores_; // cycles of the signals that nobody took yet
+  int64_t wake_[ActorCount] = {0, never, never, never, never, never, never};
+  std::vector<Ring<int64_t>> semaphores_; // cycles of the signals that nobody took yet
   RunRecord result_;
   InstructionRecord unkept_; // where no trace is kept
   size_t inFlight_ = 0;      // dispatched, end not known
   int64_t lastEnd_ = -1;
+  int64_t now_ = 0;
 
   // Sequencer
-  size_t pc_ = 0, farPc_ = 0;    // farPc_: the last one that is fetched ahead
-  int64_t line_, lineOffset_;    // of pc_: its line, and where it stands in it
-  int64_t farLine_, farOffset_;  // of farPc_, or the last instruction
-  int64_t nextLine_;             // to be requested
-  std::deque<int64_t> arrivals_; // of the lines from firstLine_ on
+  size_t pc_ = 0, farPc_ = 0;   // farPc_: the last one that is fetched ahead
+  int64_t line_, lineOffset_;   // of pc_: its line, and where it stands in it
+  int64_t farLine_, farOffset_; // of farPc_, or the last instruction
+  int64_t nextLine_;            // to be requested
+  Ring<int64_t> arrivals_;      // of the lines from firstLine_ on
   int64_t firstLine_;
   int64_t fetchAt_ = -1; // the cycle of the last request
   // Matrix
   int64_t loaderFree_ = 0;
-  // Last cycles that read activations and weights and write accumulators, and where.
-  int64_t streamEnd_ = -1, loadEnd_ = -1, accumulateEnd_ = -1;
-  BankUse streamed_, loaded_, accumulated_;
+  MatrixHolds holds_;
   // Vector: the instruction that runs
   bool running_ = false;
   size_t runningIndex_ = 0;
-  int64_t readFrom_ = 0, readsLeft_ = 0; // it reads from then on, for so many cycles
-  BankUse read_, readAccumulators_;      // accumulators: those it writes, too
+  VectorRun run_;
   // Load
   cycle::Runs loadRuns_;
   uint64_t loadAt_ = 0; // byte address of the next burst
   bool issuing_ = false;
   size_t issuingIndex_ = 0;
   int64_t drained_ = -1; // the cycle of the last piece of the burst before
-  std::deque<int64_t> landing_;
+  Ring<Arrival> undrained_;
+  int64_t undrainedBursts_ = 0;
+  Ring<int64_t> landing_; // last cycles of landing buffers in use: of those known in advance
   // Store
   cycle::Runs storeRuns_;
   uint64_t storeAt_ = 0;
   bool gathering_ = false;
+  int64_t piecesLeft_ = 0; // of the burst that is gathered
+  BankMask gathered_ = 0;  // and where they stand
   size_t gatheringIndex_ = 0;
-  std::deque<Burst> waiting_;
-  std::deque<int64_t> bufferFree_; // of gather buffers in use: `never` until sent
+  Ring<Burst> waiting_;
+  Ring<int64_t> bufferFree_; // of gather buffers in use: `never` until sent
   size_t buffersUsed_ = 0;
-  int64_t sending_ = -1; // the cycle of the last beat of the burst that is on its way
-  std::deque<int64_t> responses_;
+  // The cycle of the last beat of the burst that comes next, -1: not known yet; of the one before.
+  int64_t sending_ = -1, sent_ = -1;
+  Ring<int64_t> responses_;
 };
 
 // The earliest cycle in which all semaphores of the mask can be taken; `never` when a signal is not
@@ -277,11 +313,12 @@ void Estimator::finish(size_t index, int64_t t) {
     return;
   for (size_t i = 0; mask != 0; ++i, mask >>= 1)
     if (mask & 1) {
-      auto at = std::upper_bound(semaphores_[i].begin(), semaphores_[i].end(), t);
-      semaphores_[i].insert(at, t);
+      semaphores_[i].insert(t);
     }
   for (Actor other : {Matrix, Vector, Load, Gather})
-    wake(other, t + 1);
+    if (const auto &queue = unit(other).queue;
+        !queue.empty() && (word(queue.front().index).wait & word(index).signal) != 0)
+      wake(other, t + 1);
 }
 
 // Requests a line when one is wanted and a slot is free; the cycle in which to try again.
@@ -293,9 +330,11 @@ int64_t Estimator::fetch(int64_t t) {
   if (nextLine_ > farLine_)
     return never; // until the program counter moves
   // Lines arrive in order.
-  const auto pending = std::lower_bound(arrivals_.begin(), arrivals_.end(), t);
-  if (arrivals_.end() - pending >= times_.sequencerOutstanding)
-    return *pending + 1;
+  size_t pending = arrivals_.size();
+  while (pending > 0 && arrivals_[pending - 1] >= t)
+    --pending;
+  if (static_cast<int64_t>(arrivals_.size() - pending) >= times_.sequencerOutstanding)
+    return arrivals_[pending] + 1;
   const int64_t lineBytes = times_.sequencerFetchBytes;
   arrivals_.push_back(dram_.read(t, static_cast<uint64_t>(nextLine_ * lineBytes), lineBytes));
   fetchAt_ = t;
@@ -313,32 +352,29 @@ int64_t Estimator::dispatch(int64_t t) {
   if (arrivals_[slot] >= t)
     return arrivals_[slot] + 1;
   InstructionRecord &record = this->record(pc_);
-  const isa::Instruction &instruction = *plan(pc_).instruction;
-  if (instruction.control != isa::Control::None) {
-    const bool waits =
-        instruction.control == isa::Control::Fence || instruction.control == isa::Control::Halt;
+  const Facts &facts = facts_[static_cast<size_t>(word(pc_).instruction)];
+  if (facts.control != isa::Control::None) {
+    const bool waits = facts.control == isa::Control::Fence || facts.control == isa::Control::Halt;
     if (waits && !idle(t))
       return inFlight_ == 0 ? lastEnd_ + 1 : never;
     record.dispatch = record.start = record.end = t;
     advance();
     return t + 1;
   }
-  const int index = plan(pc_).unit->index;
-  UnitState &state = units_[static_cast<size_t>(index)];
-  if (static_cast<int>(state.queue.size()) >= plan(pc_).unit->queueDepth)
+  UnitState &state = unit(facts.actor);
+  if (static_cast<int>(state.queue.size()) >= facts.queueDepth)
     return never; // a pop wakes it
   state.queue.push_back({pc_, t});
   ++inFlight_;
   record.dispatch = t;
   advance();
-  wake(actorOf_[static_cast<size_t>(index)], t + 1);
+  wake(facts.actor, t + 1);
   return t + 1;
 }
 
 void Estimator::matrix(int64_t t) {
   UnitState &state = unit(Matrix);
-  while (!state.ends.empty() && state.ends.front() < t)
-    state.ends.pop_front();
+  state.ends.popBelow(t);
   if (state.queue.empty())
     return;
   const size_t index = state.queue.front().index;
@@ -359,29 +395,15 @@ void Estimator::matrix(int64_t t) {
       return;
     const cycle::StepPlan &step = plan.steps[0];
     const isa::ScalarContext scalars = context(state, index);
-    const BankUse use = banksOf(step, step.reads[0], scalars, word.values.data());
+    if (running_)
+      run_.advance(t, holds_);
     if (plan.isContraction) {
-      int64_t rows = value(plan.columns) > 0 ? 1 : 0;
-      for (int i = 0; i + 1 < step.spatial; ++i)
-        rows *= std::max<int64_t>(step.extents[static_cast<size_t>(i)](scalars), 0);
+      const int64_t rows = stream(step, scalars, index, t);
       state.free = t + std::max<int64_t>(rows, 1);
       end(Matrix, index, rows == 0 ? t + 1 : state.free - 1 + times_.matrixPipeline);
       state.ends.push_back(state.lastEnd);
-      streamEnd_ = state.free - 1;
-      streamed_ = use;
-      holdVector(t, streamEnd_, read_.shareWith(use));
-      accumulated_ = banksOf(step, step.write, scalars, word.values.data());
-      accumulateEnd_ = streamEnd_ + times_.matrixPipeline;
-      holdVector(t + times_.matrixPipeline, accumulateEnd_,
-                 readAccumulators_.shareWith(accumulated_));
     } else {
-      // Activations come first where both stand in one bank.
-      const int64_t behind = std::max<int64_t>(streamEnd_ - t + 1, 0);
-      loaderFree_ = t + std::max<int64_t>(value(plan.rows), 1) +
-                    static_cast<int64_t>(static_cast<double>(behind) * use.shareWith(streamed_));
-      loadEnd_ = loaderFree_ - 1;
-      loaded_ = use;
-      holdVector(t, loadEnd_, read_.shareWith(use));
+      loaderFree_ = loadWeights(step, scalars, index, t);
       finish(index, loaderFree_ - 1);
     }
   } else if (begin(Matrix, t)) {
@@ -392,24 +414,95 @@ void Estimator::matrix(int64_t t) {
   wake(Matrix, t + 1);
 }
 
-// The matrix unit holds ports in [from, until]: the vector unit, which comes after it, waits for a
-// share of that time.
-void Estimator::holdVector(int64_t from, int64_t until, double share) {
-  if (!running_ || share == 0)
-    return;
-  const int64_t done = std::clamp<int64_t>(from - readFrom_, 0, readsLeft_);
-  if (done == readsLeft_)
-    return;
-  readsLeft_ -= done;
-  readFrom_ += done;
-  const int64_t held = std::max<int64_t>(until + 1 - readFrom_, 0);
-  readFrom_ += static_cast<int64_t>(share * static_cast<double>(held));
+// Holds the ports that an `mmul` takes from cycle t on: nobody comes before it. Its rows.
+int64_t Estimator::stream(const cycle::StepPlan &step, const isa::ScalarContext &scalars,
+                          size_t index, int64_t t) {
+  const cycle::InstructionPlan &plan = this->plan(index);
+  const auto &values = word(index).values;
+  const int levels = step.spatial - 1; // the last spatial iterator is the columns
+  const int64_t columns = values[static_cast<size_t>(plan.columns)];
+  PerLevel extents{};
+  int64_t rows = columns > 0 ? 1 : 0;
+  for (int i = 0; i < levels; ++i) {
+    const auto at = static_cast<size_t>(i);
+    extents[at] = std::max<int64_t>(step.extents[at](scalars), 0);
+    rows *= extents[at];
+  }
+  if (rows == 0)
+    return 0;
+  // `before`: the same a cycle earlier.
+  auto hold = [&](const cycle::StreamPlan &stream, int64_t elements, int64_t from, Holds &holds,
+                  Holds *before) {
+    if (elements == 0)
+      return;
+    const cycle::Walk walk = cycle::walk(stream, isa_.memory(stream.space), scalars, values.data());
+    const BankSize &bank = banks_[static_cast<size_t>(stream.space)];
+    const int64_t bytes = elements * stream.elementBytes;
+    int64_t low = walk.address, high = walk.address + bytes;
+    for (size_t i = 0; i < static_cast<size_t>(levels); ++i)
+      (walk.stride[i] < 0 ? low : high) += walk.stride[i] * (extents[i] - 1);
+    const BankMask all = bank.mask(low, high);
+    Holds::Path path(levels, extents);
+    if (isSeveral(all))
+      path.add(walk.address, 0, bytes, walk.stride, bank);
+    auto add = [&](Holds &to, int64_t first) {
+      to.forget(t);
+      if (isSeveral(all))
+        to.add(first, rows, path);
+      else
+        to.add({first, first + rows - 1, all});
+      if (&to != &holds_.accumulatorWrites) // a store only reads
+        interrupt(stream.space, to);
+    };
+    add(holds, from);
+    if (before != nullptr)
+      add(*before, from - 1);
+  };
+  hold(step.reads[0], values[static_cast<size_t>(plan.rows)], t, holds_.activations, nullptr);
+  const int operand = facts_[static_cast<size_t>(word(index).instruction)].accumulate;
+  const bool accumulates =
+      step.reads.size() > 1 && (operand < 0 || values[static_cast<size_t>(operand)] != 0);
+  hold(step.write, columns, t + times_.matrixPipeline, holds_.accumulatorWrites,
+       accumulates ? &holds_.accumulatorReads : nullptr);
+  return rows;
+}
+
+// Reads the rows of an `mload` from cycle t on, behind the activations where both stand in one
+// bank. The cycle in which the loader is free.
+int64_t Estimator::loadWeights(const cycle::StepPlan &step, const isa::ScalarContext &scalars,
+                               size_t index, int64_t t) {
+  const auto &values = word(index).values;
+  const int64_t rows = values[static_cast<size_t>(plan(index).rows)];
+  const int64_t columns = values[static_cast<size_t>(plan(index).columns)];
+  if (rows <= 0 || columns == 0)
+    return t + std::max<int64_t>(rows, 1);
+  const cycle::StreamPlan &stream = step.reads[0];
+  const cycle::Walk walk = cycle::walk(stream, isa_.memory(stream.space), scalars, values.data());
+  holds_.weights.forget(t);
+  Holds::Path banks(1, {rows});
+  banks.add(walk.address, 0, columns * stream.elementBytes, walk.stride,
+            banks_[static_cast<size_t>(stream.space)]);
+  banks.forEachStretch([&](int level, int64_t, int64_t count, const Holds::Path::Masks &masks) {
+    for (int64_t left = level < 0 ? rows : count; left > 0;) {
+      const Hold *before = holds_.activations.find(masks[0], t);
+      if (before != nullptr && before->from <= t) {
+        t = before->until + 1;
+        continue;
+      }
+      const int64_t run = before == nullptr ? left : std::min(left, before->from - t);
+      holds_.weights.add({t, t + run - 1, masks[0]});
+      t += run;
+      left -= run;
+    }
+  });
+  interrupt(stream.space, holds_.weights);
+  return t;
 }
 
 void Estimator::vector(int64_t t) {
   UnitState &state = unit(Vector);
   if (running_) {
-    const int64_t last = readFrom_ + readsLeft_ - 1 + plan(runningIndex_).latency;
+    const int64_t last = run_.end(holds_) - 1 + plan(runningIndex_).latency;
     if (t < last)
       return wake(Vector, last);
     running_ = false;
@@ -433,29 +526,17 @@ void Estimator::vector(int64_t t) {
   const int64_t *addresses = word(index).values.data();
   running_ = true;
   runningIndex_ = index;
-  readFrom_ = t + times_.vectorStart;
-  readsLeft_ = vectorTime_.reads(plan(index), scalars, addresses);
-  if (readsLeft_ == 0) { // without beats it ends with its start-up
+  const int64_t from = t + times_.vectorStart;
+  run_.begin(plan(index), scalars, addresses, from);
+  if (run_.isDone()) { // without beats it ends with its start-up
     running_ = false;
-    state.free = readFrom_ + 1;
-    finish(index, readFrom_);
+    state.free = from + 1;
+    finish(index, from);
     return wake(Vector, state.free);
   }
-  read_ = readAccumulators_ = BankUse();
-  for (const cycle::StepPlan &step : plan(index).steps) {
-    for (const cycle::StreamPlan &stream : step.reads)
-      (stream.space == isa::Space::Spad ? read_ : readAccumulators_)
-          .add(banksOf(step, stream, scalars, addresses));
-    if (step.writesMemory && step.write.space == isa::Space::Acc)
-      readAccumulators_.add(banksOf(step, step.write, scalars, addresses));
-  }
-  if (streamEnd_ >= readFrom_)
-    holdVector(readFrom_, streamEnd_, read_.shareWith(streamed_));
-  if (loadEnd_ >= readFrom_)
-    holdVector(readFrom_, loadEnd_, read_.shareWith(loaded_));
-  if (accumulateEnd_ >= readFrom_)
-    holdVector(readFrom_, accumulateEnd_, readAccumulators_.shareWith(accumulated_));
-  wake(Vector, readFrom_ + readsLeft_ - 1 + plan(index).latency);
+  if (unit(Gather).free > from)
+    interrupt(run_.comes(storeRuns_.space(), gathered_, from, holds_));
+  wake(Vector, run_.end(holds_) - 1 + plan(index).latency);
 }
 
 // Cycles that elements of a run take through their port.
@@ -466,18 +547,49 @@ int64_t Estimator::pieces(const cycle::Runs &runs, int64_t elements) const {
   return std::max<int64_t>((elements + each - 1) / each, 1);
 }
 
+// The banks in which elements of a run stand; none: no port is needed.
+BankMask Estimator::banksOf(const cycle::Runs &runs, const cycle::Elements &elements) const {
+  if (elements.count() <= 0)
+    return 0;
+  const int64_t first = runs.local() + elements.first * runs.localStride(),
+                last = first + (elements.count() - 1) * runs.localStride();
+  return banks_[static_cast<size_t>(runs.space())].mask(std::min(first, last),
+                                                        std::max(first, last) + runs.localBytes());
+}
+
+// The first cycle from t on in which no other unit reads these banks, as far as is known.
+int64_t Estimator::portFree(isa::Space space, BankMask banks, int64_t t) {
+  for (Holds *holds : matrixReads(space)) {
+    const Hold *hold = holds->find(banks, t);
+    if (hold != nullptr && hold->from <= t)
+      return hold->until + 1;
+  }
+  return running_ ? run_.leaves(space, VectorRun::Access::Read, banks, t, holds_) : t;
+}
+
+// The first cycle from t on in which another unit reads these banks, as far as is known.
+int64_t Estimator::portTaken(isa::Space space, BankMask banks, int64_t t) {
+  int64_t taken = running_ ? run_.comes(space, banks, t, holds_) : never;
+  for (Holds *holds : matrixReads(space))
+    if (const Hold *hold = holds->find(banks, t))
+      taken = std::min(taken, hold->from);
+  return taken;
+}
+
 void Estimator::load(int64_t t) {
   if (issuing_)
     return request(t);
   UnitState &state = unit(Load);
-  while (!state.ends.empty() && state.ends.front() < t)
-    state.ends.pop_front();
+  state.ends.popBelow(t);
   if (state.queue.empty())
     return;
   const size_t index = state.queue.front().index;
   const bool set = plan(index).steps.empty();
-  if (!set && static_cast<int64_t>(state.ends.size()) >= times_.loadInflight)
-    return wake(Load, state.ends.front() + 1);
+  if (!set && static_cast<int64_t>(state.ends.size()) >= times_.loadInflight) {
+    if (state.ends.front() != never) // else its end wakes
+      wake(Load, state.ends.front() + 1);
+    return;
+  }
   if (!begin(Load, t))
     return;
   if (set) {
@@ -485,13 +597,21 @@ void Estimator::load(int64_t t) {
     return wake(Load, t + 1);
   }
   loadRuns_ = runs(state, index);
-  drained_ = std::max(drained_, t); // it drains from the cycle after its start
   if (loadRuns_.isFill() || loadRuns_.done()) {
+    int64_t cycles = 0;
+    const BankMask banks = loadRuns_.done() ? 0
+                                            : banks_[static_cast<size_t>(loadRuns_.space())].mask(
+                                                  loadRuns_.localLow(), loadRuns_.localHigh());
     for (; !loadRuns_.done(); loadRuns_.next())
-      drained_ += pieces(loadRuns_, loadRuns_.elements());
-    end(Load, index, std::max(drained_, t + 1));
-    drained_ = state.lastEnd;
-    state.ends.push_back(state.lastEnd);
+      cycles += pieces(loadRuns_, loadRuns_.elements());
+    Arrival fill;
+    fill.index = index;
+    fill.arrived = t; // it drains from the cycle after its start
+    fill.pieces = std::max<int64_t>(cycles, 1);
+    fill.space = loadRuns_.space();
+    fill.banks = banks;
+    fill.isLast = true;
+    arrive(fill);
     return wake(Load, t + 1);
   }
   record(index).dramReadBytes =
@@ -506,37 +626,91 @@ void Estimator::load(int64_t t) {
 void Estimator::request(int64_t t) {
   if (fetchAt_ == t)
     return wake(Load, t + 1);
-  while (!landing_.empty() && landing_.front() < t)
-    landing_.pop_front();
-  if (static_cast<int64_t>(landing_.size()) >= times_.loadBuffers)
-    return wake(Load, landing_.front() + 1);
+  landing_.popBelow(t);
+  if (static_cast<int64_t>(landing_.size()) + undrainedBursts_ >= times_.loadBuffers) {
+    if (!landing_.empty()) // else a drained one wakes
+      wake(Load, landing_.front() + 1);
+    return;
+  }
   const uint64_t begin = loadRuns_.dram(), size = static_cast<uint64_t>(loadRuns_.dramBytes());
   const uint64_t stop = begin + static_cast<uint64_t>(loadRuns_.elements()) * size;
   const cycle::Cut burst = cycle::cut(loadAt_, stop, times_.burstBytes);
   loadAt_ += static_cast<uint64_t>(burst.bytes);
   const int64_t arrived = dram_.read(t, burst.begin, burst.bytes);
-  drained_ =
-      std::max(arrived, drained_) + pieces(loadRuns_, cycle::ownedByLoad(loadRuns_, burst).count());
-  landing_.push_back(drained_);
+  const cycle::Elements own = cycle::ownedByLoad(loadRuns_, burst);
+  Arrival arrival;
+  arrival.index = issuingIndex_;
+  arrival.arrived = arrived;
+  arrival.pieces = pieces(loadRuns_, own.count());
+  arrival.space = loadRuns_.space();
+  arrival.banks = banksOf(loadRuns_, own);
+  arrival.isBurst = true;
   if (loadAt_ == stop) {
     loadRuns_.next();
     loadAt_ = loadRuns_.dram();
-    if (loadRuns_.done()) {
-      issuing_ = false;
-      end(Load, issuingIndex_, drained_);
-      unit(Load).ends.push_back(unit(Load).lastEnd);
-    }
+    arrival.isLast = loadRuns_.done();
+    issuing_ = !arrival.isLast;
   }
+  arrive(arrival);
   wake(Load, t + 1);
+}
+
+// Drains in advance while the vector unit has nothing to do.
+void Estimator::arrive(const Arrival &arrival) {
+  if (arrival.isLast)
+    unit(Load).ends.push_back(never);
+  undrainedBursts_ += arrival.isBurst ? 1 : 0;
+  undrained_.push_back(arrival);
+  const bool isAlone = !running_ && unit(Vector).queue.empty();
+  if (undrained_.size() == 1 && isAlone) {
+    drained_ = std::max(arrival.arrived, drained_) + arrival.pieces;
+    drained();
+  } else {
+    wake(Drain, std::max(undrained_.front().arrived, drained_) + 1);
+  }
+}
+
+void Estimator::drain(int64_t t) {
+  if (undrained_.empty())
+    return;
+  Arrival &arrival = undrained_.front();
+  if (const int64_t first = std::max(arrival.arrived, drained_) + 1; first > t)
+    return wake(Drain, first);
+  if (const int64_t free = vectorWrites(arrival, t); free > t)
+    return wake(Drain, free);
+  const int64_t step = arrival.banks == 0 ? arrival.pieces : std::min(arrival.pieces, drainStep);
+  arrival.pieces -= step;
+  drained_ =
+      (running_ ? run_.writeBetween(arrival.space, arrival.banks, t, step, holds_) : t + step) - 1;
+  if (arrival.pieces == 0) {
+    drained();
+    wake(Load, drained_ + 1);
+  }
+  if (!undrained_.empty())
+    wake(Drain, std::max(undrained_.front().arrived, drained_) + 1);
+}
+
+// The oldest burst, or fill, has its last piece in cycle drained_.
+void Estimator::drained() {
+  const Arrival arrival = undrained_.front();
+  undrained_.pop_front();
+  if (arrival.isBurst) {
+    --undrainedBursts_;
+    landing_.push_back(drained_);
+  }
+  if (arrival.isLast) {
+    end(Load, arrival.index, drained_);
+    drained_ = unit(Load).lastEnd;
+    unit(Load).ends.replace(never, drained_);
+  }
 }
 
 void Estimator::gather(int64_t t) {
   UnitState &state = unit(Gather);
-  if (!gathering_) {
-    if (state.free > t)
-      return wake(Gather, state.free);
-    while (!state.ends.empty() && state.ends.front() < t)
-      state.ends.pop_front();
+  if (state.free > t)
+    return wake(Gather, state.free);
+  if (!gathering_ && piecesLeft_ == 0) {
+    state.ends.popBelow(t);
     if (state.queue.empty())
       return;
     const size_t index = state.queue.front().index;
@@ -565,8 +739,47 @@ void Estimator::gather(int64_t t) {
     gatheringIndex_ = index;
     storeAt_ = storeRuns_.dram();
   }
-  if (state.free > t)
-    return wake(Gather, state.free);
+  if (piecesLeft_ == 0 && !beginBurst(t))
+    return;
+  const int64_t free = portFree(storeRuns_.space(), gathered_, t);
+  if (free > t)
+    return wake(Gather, free);
+  const int64_t until = std::min(t + piecesLeft_, portTaken(storeRuns_.space(), gathered_, t));
+  piecesLeft_ -= until - t;
+  state.free = until;
+  wake(Gather, until);
+  if (piecesLeft_ != 0)
+    return;
+  waiting_.back().gathered = until - 1;
+  if (sending_ < 0)
+    prepareSending();
+}
+
+// What was to be gathered from cycle t on has to wait: another unit takes the port.
+void Estimator::interrupt(int64_t t) {
+  UnitState &state = unit(Gather);
+  if (state.free <= t)
+    return;
+  if (piecesLeft_ == 0) {
+    waiting_.back().gathered = never;
+    if (waiting_.size() == 1)
+      sending_ = -1;
+  }
+  piecesLeft_ += state.free - t;
+  state.free = t;
+  wake(Gather, t);
+}
+
+// The same, where one of these holds is new.
+void Estimator::interrupt(isa::Space space, Holds &holds) {
+  if (unit(Gather).free <= now_ || space != storeRuns_.space())
+    return;
+  if (const Hold *hold = holds.find(gathered_, now_))
+    interrupt(std::max(hold->from, now_));
+}
+
+// Begins to gather the next burst of the store at hand, if there is a buffer.
+bool Estimator::beginBurst(int64_t t) {
   while (!bufferFree_.empty() && bufferFree_.front() < t) {
     bufferFree_.pop_front();
     --buffersUsed_;
@@ -574,54 +787,57 @@ void Estimator::gather(int64_t t) {
   if (static_cast<int64_t>(buffersUsed_) >= times_.storeBuffers) {
     if (!bufferFree_.empty())
       wake(Gather, bufferFree_.front() + 1);
-    return;
+    return false;
   }
   const uint64_t begin = storeRuns_.dram(), size = static_cast<uint64_t>(storeRuns_.dramBytes());
   const uint64_t stop = begin + static_cast<uint64_t>(storeRuns_.elements()) * size;
   const cycle::Cut burst = cycle::cut(storeAt_, stop, times_.burstBytes);
   storeAt_ += static_cast<uint64_t>(burst.bytes);
-  state.free = t + pieces(storeRuns_, cycle::ownedByStore(storeRuns_, burst).count());
+  const cycle::Elements own = cycle::ownedByStore(storeRuns_, burst);
+  gathered_ = banksOf(storeRuns_, own);
+  piecesLeft_ = pieces(storeRuns_, own.count());
   ++buffersUsed_;
   if (storeAt_ == stop) {
     storeRuns_.next();
     storeAt_ = storeRuns_.dram();
     gathering_ = !storeRuns_.done();
   }
-  waiting_.push_back({burst, state.free - 1, gatheringIndex_, !gathering_});
-  wake(Send, state.free);
-  wake(Gather, state.free);
+  waiting_.push_back({burst, never, gatheringIndex_, !gathering_});
+  return true;
 }
 
 void Estimator::send(int64_t t) {
+  if (sending_ < 0)
+    return prepareSending();
   if (sending_ > t)
     return wake(Send, sending_);
-  if (sending_ < 0) {
-    if (waiting_.empty())
-      return;
-    if (waiting_.front().gathered >= t)
-      return wake(Send, waiting_.front().gathered + 1);
-    while (!responses_.empty() && responses_.front() < t)
-      responses_.pop_front();
-    if (static_cast<int64_t>(responses_.size()) >= times_.storeOutstanding)
-      return wake(Send, responses_.front() + 1);
-    const cycle::Cut &cut = waiting_.front().cut;
-    sending_ = t + dram_.beats(cut.begin, cut.bytes) - 1;
-    if (sending_ > t)
-      return wake(Send, sending_);
-  }
   const Burst burst = waiting_.front();
   waiting_.pop_front();
-  sending_ = -1;
   const int64_t response = dram_.write(t, burst.cut.begin, burst.cut.bytes);
   responses_.push_back(response);
   bufferFree_.push_back(t);
   if (burst.last) {
     end(Gather, burst.index, response);
-    std::deque<int64_t> &ends = unit(Gather).ends;
-    *std::find(ends.begin(), ends.end(), never) = unit(Gather).lastEnd;
+    unit(Gather).ends.replace(never, unit(Gather).lastEnd);
   }
   wake(Gather, t + 1);
-  wake(Send, t + 1);
+  sent_ = t;
+  sending_ = -1;
+  prepareSending();
+}
+
+// Decides when the next burst is on its way, if it is gathered: nothing else can come between.
+void Estimator::prepareSending() {
+  if (waiting_.empty() || waiting_.front().gathered == never)
+    return;
+  int64_t first = std::max(waiting_.front().gathered, sent_) + 1;
+  while (static_cast<int64_t>(responses_.size()) >= times_.storeOutstanding) {
+    first = std::max(first, responses_.front() + 1);
+    responses_.pop_front();
+  }
+  const cycle::Cut &cut = waiting_.front().cut;
+  sending_ = first + dram_.beats(cut.begin, cut.bytes) - 1;
+  wake(Send, sending_);
 }
 
 void Estimator::act(Actor actor, int64_t t) {
@@ -641,6 +857,8 @@ void Estimator::act(Actor actor, int64_t t) {
     return matrix(t);
   case Vector:
     return vector(t);
+  case Drain:
+    return drain(t);
   case Load:
     return load(t);
   case Send:
@@ -663,6 +881,7 @@ RunRecord Estimator::run() {
       throw std::logic_error("the estimate waits for a signal that nobody gives");
     const auto actor = static_cast<Actor>(next & ((1 << actorBits) - 1));
     wake_[actor] = never;
+    now_ = t;
     act(actor, t);
   }
   result_.cycles = stream_.empty() ? 0 : record(stream_.size() - 1).end + 1; // the halt's

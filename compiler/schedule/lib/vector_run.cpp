@@ -1,0 +1,304 @@
+#include "vector_run.h"
+
+#include <cstring>
+
+namespace tilewright {
+
+namespace {
+
+constexpr int64_t forever = int64_t(1) << 59; // of cycles
+constexpr size_t spad = 0, acc = 1;
+size_t memory(isa::Space space) { return space == isa::Space::Spad ? spad : acc; }
+
+// A stream of a step: what one beat asks of a memory.
+struct Stream {
+  const cycle::StreamPlan *plan;
+  cycle::Walk walk;
+  int64_t laneStride, portBytes;
+
+  // Pieces of a beat: cycles that it holds the port.
+  int64_t pieces(int64_t lanes) const {
+    if (laneStride == plan->elementBytes)
+      return (lanes * plan->elementBytes + portBytes - 1) / portBytes;
+    return laneStride == 0 ? 1 : lanes;
+  }
+};
+
+// The nest of a step: outer iterators, beats, taps.
+struct Nest {
+  PerLevel extents{};
+  int beatDimension;
+  int64_t outer = 1, inner = 1, taps = 1, lanes;
+
+  int64_t fullBeats() const { return inner / lanes; }
+  int64_t rest() const { return inner % lanes; }
+  int64_t beats() const { return fullBeats() + (rest() > 0 ? 1 : 0); }
+};
+
+constexpr size_t maximumStreams = 8; // of a step
+using Walk = BankWalk<maximumStreams>;
+using Streams = std::array<Stream, maximumStreams>;
+
+// Cycles of a tap: streams that meet in a bank take turns, different banks serve in parallel. One
+// that stands in several banks meets others in some of its taps.
+double tapCycles(const Streams &streams, size_t reads, const Walk::Masks &banks, int64_t lanes,
+                 bool isFirst) {
+  double longest = 1;
+  for (size_t i = 0; i < reads; ++i) {
+    double sum = 0;
+    for (size_t j = 0; j < reads; ++j) {
+      const BankMask common = banks[i] & banks[j];
+      if (common == 0 || streams[i].plan->space != streams[j].plan->space ||
+          (streams[j].plan->once && !isFirst))
+        continue;
+      const double pieces = static_cast<double>(streams[j].pieces(lanes));
+      sum += i == j ? pieces
+                    : pieces * __builtin_popcountll(common) /
+                          __builtin_popcountll(banks[i] | banks[j]);
+    }
+    longest = std::max(longest, sum);
+  }
+  return longest;
+}
+
+} // namespace
+
+VectorRun::VectorRun(const isa::Isa &isa) : isa_(isa), lanes_(isa.param("lanes")) {
+  for (isa::Space space : {isa::Space::Spad, isa::Space::Acc})
+    banks_[static_cast<size_t>(space)] =
+        BankSize(static_cast<int64_t>(isa.memory(space).bankBytes()));
+}
+
+void VectorRun::begin(const cycle::InstructionPlan &plan, const isa::ScalarContext &context,
+                      const int64_t *addresses, int64_t t) {
+  stretches_.clear();
+  all_ = Banks();
+  latency_ = plan.latency;
+  for (const cycle::StepPlan &step : plan.steps)
+    addStep(step, context, addresses);
+  now_ = {t, 0, 0};
+}
+
+void VectorRun::addStep(const cycle::StepPlan &step, const isa::ScalarContext &context,
+                        const int64_t *addresses) {
+  Nest nest;
+  nest.lanes = lanes_;
+  nest.beatDimension = step.spatial - 1;
+  std::array<int64_t, cycle::maxDimensions> extents{};
+  for (int i = 0; i < static_cast<int>(step.extents.size()); ++i) {
+    const auto at = static_cast<size_t>(i);
+    extents[at] = std::max<int64_t>(step.extents[at](context), 0);
+    (i == nest.beatDimension  ? nest.inner
+     : i < nest.beatDimension ? nest.outer
+                              : nest.taps) *= extents[at];
+  }
+  if (nest.outer * nest.inner == 0)
+    return;
+  nest.extents = extents;
+  const auto beat = static_cast<size_t>(std::max(nest.beatDimension, 0));
+  if (nest.beatDimension >= 0)
+    nest.extents[beat] = nest.beats();
+
+  // Reads, then the write.
+  Streams streams;
+  size_t reads = 0, count = 0;
+  Walk walk(nest.beatDimension + 1, nest.extents);
+  auto add = [&](const cycle::StreamPlan &plan) {
+    const isa::Memory &memory = isa_.memory(plan.space);
+    Stream &stream = streams[count++];
+    stream = {&plan, cycle::walk(plan, memory, context, addresses), 0, memory.portBytes};
+    if (nest.beatDimension >= 0)
+      stream.laneStride = stream.walk.stride[beat];
+    int64_t low = 0, high = plan.elementBytes;
+    auto reach = [&](int64_t stride, int64_t steps) {
+      (stride < 0 ? low : high) += stride * std::max<int64_t>(steps - 1, 0);
+    };
+    reach(stream.laneStride, std::min(lanes_, nest.inner));
+    for (size_t i = static_cast<size_t>(step.spatial); i < step.extents.size(); ++i)
+      reach(stream.walk.stride[i], extents[i]);
+    PerLevel strides = stream.walk.stride;
+    if (nest.beatDimension >= 0)
+      strides[beat] *= lanes_;
+    const int64_t idle = nest.rest() == 0 || nest.fullBeats() == 0 ? 0 : lanes_ - nest.rest();
+    walk.add(stream.walk.address, low, high, strides, banks_[static_cast<size_t>(plan.space)],
+             std::max<int64_t>(idle * stream.laneStride, 0));
+  };
+  for (const cycle::StreamPlan &plan : step.reads)
+    if (nest.taps > 0 || plan.once)
+      add(plan);
+  reads = count;
+  if (step.writesMemory)
+    add(step.write);
+
+  walk.forEachStretch([&](int level, int64_t first, int64_t positions, const Walk::Masks &banks) {
+    auto beatCycles = [&](int64_t lanes) {
+      double sum = tapCycles(streams, reads, banks, lanes, true);
+      if (nest.taps > 1)
+        sum += static_cast<double>(nest.taps - 1) * tapCycles(streams, reads, banks, lanes, false);
+      if (step.writesMemory)
+        sum += static_cast<double>(streams[reads].pieces(lanes) - 1);
+      return sum;
+    };
+    int64_t full = nest.fullBeats(), rest = nest.rest(), rows = 1;
+    if (level >= 0 && level == nest.beatDimension) { // beats of one row
+      rest = first + positions == nest.beats() ? rest : 0;
+      full = positions - (rest > 0 ? 1 : 0);
+    } else {
+      for (int i = level + 1; i < nest.beatDimension; ++i)
+        rows *= nest.extents[static_cast<size_t>(i)];
+      rows *= positions;
+    }
+    double cycles = 0;
+    if (full > 0)
+      cycles += static_cast<double>(full) * beatCycles(lanes_);
+    if (rest > 0)
+      cycles += beatCycles(rest);
+    Banks used;
+    for (size_t i = 0; i < reads; ++i)
+      used.reads[memory(streams[i].plan->space)] |= banks[i];
+    if (step.writesMemory)
+      used.writes[memory(step.write.space)] = banks[reads];
+    const int64_t beats = rows * (full + (rest > 0 ? 1 : 0));
+    addStretch({static_cast<int64_t>(static_cast<double>(rows) * cycles), beats, used});
+  });
+}
+
+void VectorRun::addStretch(const Stretch &stretch) {
+  for (size_t i : {spad, acc}) {
+    all_.reads[i] |= stretch.banks.reads[i];
+    all_.writes[i] |= stretch.banks.writes[i];
+  }
+  if (!stretches_.empty() &&
+      std::memcmp(&stretches_.back().banks, &stretch.banks, sizeof stretch.banks) == 0) {
+    stretches_.back().cycles += stretch.cycles;
+    stretches_.back().beats += stretch.beats;
+  } else if (stretch.cycles > 0) {
+    stretches_.push_back(stretch);
+  }
+}
+
+void VectorRun::advance(Progress &progress, int64_t t, MatrixHolds &holds) const {
+  while (progress.stretch < stretches_.size() && progress.at < t) {
+    const Stretch &stretch = stretches_[progress.stretch];
+    const int64_t left = stretch.cycles - progress.done;
+    int64_t next = std::min(t, progress.at + left);
+    int64_t held = 0;
+    // `ahead`: work until it next asks for the port; it does so `later` cycles after the work.
+    auto look = [&](Holds &each, BankMask banks, int64_t ahead, int64_t later) {
+      if (banks == 0 || held != 0)
+        return;
+      const Hold *hold = each.find(banks, progress.at + ahead + later);
+      if (hold == nullptr)
+        return;
+      if (hold->from > progress.at + ahead + later)
+        next = std::min(next, hold->from - later);
+      else if (ahead > 0)
+        next = std::min(next, progress.at + ahead);
+      else
+        held = hold->until - later + 1;
+    };
+    look(holds.activations, stretch.banks.reads[spad], 0, 0);
+    look(holds.weights, stretch.banks.reads[spad], 0, 0);
+    look(holds.accumulatorReads, stretch.banks.reads[acc], 0, 0);
+    if (stretch.banks.writes[acc] != 0) { // the last cycle of a beat is written
+      const int64_t beat = std::max<int64_t>(stretch.cycles / stretch.beats, 1);
+      look(holds.accumulatorWrites, stretch.banks.writes[acc], beat - 1 - progress.done % beat,
+           latency_);
+    }
+    if (held != 0) {
+      progress.at = held;
+      continue;
+    }
+    progress.done += next - progress.at;
+    progress.at = next;
+    if (progress.done == stretch.cycles) {
+      ++progress.stretch;
+      progress.done = 0;
+    }
+  }
+}
+
+int64_t VectorRun::end(MatrixHolds &holds) const {
+  Progress progress = now_;
+  advance(progress, forever, holds);
+  return progress.at;
+}
+
+int64_t VectorRun::leaves(isa::Space space, Access access, BankMask banks, int64_t t,
+                          MatrixHolds &holds) const {
+  const size_t in = memory(space);
+  if (((access == Access::Read ? all_.reads : all_.writes)[in] & banks) == 0)
+    return t;
+  auto takes = [&](const Stretch &stretch) {
+    return access == Access::Read
+               ? (stretch.banks.reads[in] & banks) != 0
+               : (stretch.banks.writes[in] & banks) != 0 && stretch.writesAlways();
+  };
+  const int64_t later = access == Access::Read ? 0 : latency_;
+  Progress progress = now_;
+  advance(progress, t - later, holds);
+  if (progress.at > t - later) // it has not come so far, or is held up
+    return t;
+  for (; progress.stretch < stretches_.size(); ++progress.stretch, progress.done = 0) {
+    const Stretch &stretch = stretches_[progress.stretch];
+    if (!takes(stretch))
+      break;
+    progress.at += stretch.cycles - progress.done;
+  }
+  return std::max(progress.at + later, t);
+}
+
+int64_t VectorRun::comes(isa::Space space, BankMask banks, int64_t t, MatrixHolds &holds) const {
+  const size_t in = memory(space);
+  if ((all_.reads[in] & banks) == 0)
+    return forever;
+  Progress progress = now_;
+  advance(progress, t, holds);
+  for (; progress.stretch < stretches_.size(); ++progress.stretch, progress.done = 0) {
+    const Stretch &stretch = stretches_[progress.stretch];
+    if ((stretch.banks.reads[in] & banks) != 0)
+      return std::max(progress.at, t);
+    progress.at += stretch.cycles - progress.done;
+  }
+  return forever;
+}
+
+int64_t VectorRun::writeBetween(isa::Space space, BankMask banks, int64_t t, int64_t pieces,
+                                MatrixHolds &holds) const {
+  const size_t in = memory(space);
+  if ((all_.writes[in] & banks) == 0)
+    return t + pieces;
+  Progress progress = now_;
+  advance(progress, t - latency_, holds);
+  for (; progress.stretch < stretches_.size(); ++progress.stretch, progress.done = 0) {
+    const Stretch &stretch = stretches_[progress.stretch];
+    const int64_t left = stretch.cycles - progress.done,
+                  gap = std::max<int64_t>(progress.at + latency_ - t, 0);
+    if (pieces <= gap)
+      break;
+    pieces -= gap;
+    t += gap;
+    const int64_t beat = stretch.cycles / stretch.beats;
+    if ((stretch.banks.writes[in] & banks) == 0 || beat <= 1) {
+      const int64_t moved = std::min(pieces, left);
+      pieces -= moved;
+      t += moved;
+    } else {
+      for (int64_t at = progress.done; at < stretch.cycles && pieces > 0;) {
+        const int64_t before = std::min(beat - 1 - at % beat, stretch.cycles - at);
+        const int64_t moved = std::min(pieces, before);
+        pieces -= moved;
+        t += moved;
+        at += moved + 1;
+        if (pieces > 0) // the beat's write
+          ++t;
+      }
+    }
+    progress.at += left;
+    if (pieces == 0)
+      return t;
+  }
+  return t + pieces;
+}
+
+} // namespace tilewright

@@ -1,0 +1,135 @@
+// The estimator against the cycle engine's core, on programs in which units meet at a port: each
+// beside one in which they do not.
+#include "tilewright/compiler/estimate.h"
+
+#include "tilewright/isa/assembler.h"
+#include "tilewright/simulator/timing_engine.h"
+
+#include <cstdlib>
+#include <gtest/gtest.h>
+
+namespace tilewright {
+
+namespace {
+
+struct Times {
+  int64_t simulated, estimated;
+};
+
+isa::Isa edge16() {
+  isa::LoadOptions options;
+  options.target = "edge16";
+  return isa::load(options);
+}
+
+Times timesOf(const std::string &text) {
+  static const isa::Isa isa = edge16();
+  static const std::vector<cycle::InstructionPlan> plans = cycle::makePlans(isa);
+  Program program;
+  program.file = "test.elf";
+  program.codeAddress = uint64_t(1) << 30;
+  std::vector<StreamInstruction> stream;
+  for (const isa::Word &word : isa::assemble(isa, text + "\nhalt", "test.s")) {
+    const isa::Bits bits = isa.encode(word);
+    program.code.append(bits.begin(), bits.end());
+    stream.push_back({word, 0});
+  }
+  program.dramBytes = program.codeAddress + program.code.size();
+  return {*TimingEngine(isa).cycles(program),
+          estimateCycles(stream, isa, plans, program.codeAddress)};
+}
+
+// Banks of the scratchpad have 0x8000 bytes, those of the accumulators 0x2000 elements.
+const std::string dense = R"(
+    matrix.set r0=a_s0, v0=16, r1=w_s0, v1=16
+    matrix.set r0=d_s0, v0=16, r1=a_s1, v1=0
+    vector.set r0=a_s0, v0=16, r1=d_s0, v1=16
+    vector.set r0=k0, v0=3, r1=k1, v1=3
+    vector.set r0=a_k0, v0=16, r1=a_k1, v1=160
+    vector.set r0=b_k0, v0=16, r1=b_k1, v1=48
+    fence
+)";
+
+// Meeting takes longer than not meeting, and both are estimated to the cycle.
+void expectExact(const std::string &meeting, const std::string &apart) {
+  const Times one = timesOf(dense + meeting), other = timesOf(dense + apart);
+  EXPECT_EQ(other.estimated, other.simulated) << apart;
+  EXPECT_EQ(one.estimated, one.simulated) << meeting;
+  EXPECT_GT(one.simulated, other.simulated) << meeting;
+}
+
+std::string replaced(std::string text, const std::string &what, const std::string &by) {
+  return text.replace(text.find(what), what.size(), by);
+}
+
+TEST(Estimate, WeightsWaitForActivations) {
+  const std::string text = "mmul a=0, d=0, n1=1, n0=100, k=16, n=16, accumulate=0, swap=0\n"
+                           "mload w=0x4000, k=16, n=16\n"
+                           "mmul a=0, d=0, n1=1, n0=10, k=16, n=16, accumulate=0, swap=1";
+  expectExact(text, replaced(text, "w=0x4000", "w=0x8000"));
+}
+
+TEST(Estimate, WeightsWaitOnlyWhileActivationsAreInTheirBank) {
+  // 20 rows of the first bank, then 80 of the second.
+  const std::string text = "mmul a=0x7ec0, d=0, n1=1, n0=100, k=16, n=16, accumulate=0, swap=0\n"
+                           "mload w=0, k=16, n=16 !signal=0\n"
+                           "vdw a=0x10000, b=0x18000, d=0x2000, n0=30, nc=16 !wait=0";
+  expectExact(text, replaced(text, "w=0,", "w=0x10000,"));
+}
+
+TEST(Estimate, TheVectorUnitStopsAtTheFirstTapInABankThatIsTaken) {
+  const std::string text = "mmul a=0, d=0x2000, n1=1, n0=400, k=16, n=16, accumulate=0, swap=0\n"
+                           "vdw a=0x7f00, b=0x18000, d=0, n0=20, nc=16";
+  const Times one = timesOf(dense + text);
+  const Times other = timesOf(dense + replaced(text, "a=0x7f00", "a=0x8000"));
+  EXPECT_EQ(other.estimated, other.simulated);
+  EXPECT_GT(one.simulated, other.simulated + 100);
+  EXPECT_LE(std::abs(one.estimated - one.simulated), 9); // a beat has nine taps
+}
+
+TEST(Estimate, StreamsOfOneBankTakeTurns) {
+  const std::string text = "vdw a=0, b=0x4000, d=0, n0=40, nc=16";
+  expectExact(text, replaced(text, "b=0x4000", "b=0x8000"));
+}
+
+TEST(Estimate, AccumulatorsThatTheArrayReadsOrWritesAreNotToBeHad) {
+  const std::string reads = "mmul a=0, d=0, n1=1, n0=300, k=16, n=16, accumulate=1, swap=0\n"
+                            "load s=0, d=0x10000, n1=1, n0=512 !signal=0\n"
+                            "vrescale a=0x1000, d=0x8000, n0=60, nc=16 !wait=0";
+  expectExact(reads, replaced(reads, "accumulate=1", "accumulate=0"));
+  const std::string writes = "mmul a=0, d=0, n1=1, n0=300, k=16, n=16, accumulate=0, swap=0\n"
+                             "load s=0, d=0x10000, n1=1, n0=512 !signal=0\n"
+                             "vdw a=0x8000, b=0x18000, d=0x800, n0=30, nc=16 !wait=0";
+  expectExact(writes, replaced(writes, "d=0x800,", "d=0x2000,"));
+}
+
+TEST(Estimate, AStoreWaitsForTheVectorUnitAndTheArray) {
+  const std::string vector = "vdw a=0x8000, b=0x18000, d=0, n0=100, nc=16\n"
+                             "store s=0x8800, d=0, n1=1, n0=1024";
+  expectExact(vector, replaced(vector, "s=0x8800", "s=0"));
+  const std::string matrix = "mmul a=0x8000, d=0, n1=1, n0=300, k=16, n=16, accumulate=0, swap=0\n"
+                             "mmul a=0x8000, d=0, n1=1, n0=300, k=16, n=16, accumulate=0, swap=0\n"
+                             "store s=0x8800, d=0, n1=1, n0=1024";
+  expectExact(matrix, replaced(matrix, "s=0x8800", "s=0"));
+}
+
+TEST(Estimate, AStoreIsInterrupted) {
+  const std::string text = "store s=0x8800, d=0, n1=1, n0=256\n"
+                           "mmul a=0x8000, d=0, n1=1, n0=300, k=16, n=16, accumulate=0, swap=0";
+  expectExact(text, replaced(text, "a=0x8000", "a=0"));
+}
+
+TEST(Estimate, ALoadOfSingleElementsWaitsForWritesOfTheVectorUnit) {
+  const std::string text = "load.set r0=d_s0, v0=3, r1=d_s0, v1=3\n"
+                           "load s=0, d=0x8000, n1=1, n0=1024\n"
+                           "vdw.i8 a=0, b=0x18000, d=0xf000, n0=100, nc=16";
+  expectExact(text, replaced(text, "d=0xf000", "d=0x10000"));
+  const std::string always = "load.set r0=d_s0, v0=3, r1=d_s0, v1=3\n"
+                             "load s=0, d=0x8000, n1=1, n0=1024\n"
+                             "vrescale a=0, d=0xf000, n0=1000, nc=16";
+  expectExact(always, replaced(always, "d=0xf000", "d=0x10000"));
+}
+
+} // namespace
+
+} // namespace tilewright
