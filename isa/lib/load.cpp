@@ -1,6 +1,6 @@
 // From files to an Isa.
 #include "resolver.h"
-#include "schema.h"
+#include "tilewright/isa/schema.h"
 #include "sha256.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // One step of the tensor level.
 #include "instruction_limits.h"
-#include "schema.h"
+#include "tilewright/isa/schema.h"
 #include "semantics_context.h"
 #include "type.h"
 
