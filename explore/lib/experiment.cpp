@@ -183,6 +183,15 @@ void readLimits(const yaml::Node &limits, Experiment &experiment) {
     experiment.limits.mebibytes = wholeNumber(*mebibytes, 1, int64_t(1) << 24);
 }
 
+// timing.matrix beside timing.matrix.inflight: one of the two would be lost.
+void checkNesting(const yaml::Node &parameters) {
+  for (const yaml::Node &outer : parameters.keys)
+    for (const yaml::Node &inner : parameters.keys)
+      if (inner.text.rfind(outer.text + ".", 0) == 0)
+        throw UserError(inner.place(), fmt::format("the parameter '{}' is a part of '{}'",
+                                                   escape(inner.text), escape(outer.text)));
+}
+
 void readMachines(const yaml::Node &root, Experiment &experiment) {
   const yaml::Node &base = *root.find("base");
   const std::string &target = base.find("target")->text;
@@ -197,9 +206,11 @@ void readMachines(const yaml::Node &root, Experiment &experiment) {
           {lists->keys[i].text, filesOf(experiment.file, lists->items[i])});
   if (experiment.overlayLists.empty())
     experiment.overlayLists.push_back({"none", {}});
-  if (const yaml::Node *parameters = root.find("parameters"))
+  if (const yaml::Node *parameters = root.find("parameters")) {
+    checkNesting(*parameters);
     for (size_t i = 0; i < parameters->keys.size(); ++i)
       addParameter(parameters->keys[i], parameters->items[i], experiment);
+  }
   if (const yaml::Node *conditions = root.find("conditions"))
     for (size_t i = 0; i < conditions->keys.size(); ++i)
       experiment.conditions.push_back({conditions->keys[i].text, conditions->items[i]});

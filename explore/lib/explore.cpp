@@ -72,7 +72,7 @@ private:
   }
 
   void searchGuided() {
-    Guide guide(experiment_, settings_);
+    Guide guide(settings_, experiment_.seed);
     const auto wanted = static_cast<size_t>(experiment_.points);
     for (size_t done = 0; done < wanted;) {
       const std::vector<uint64_t> next = guide.next(std::min(batch, wanted - done));

@@ -17,8 +17,8 @@ namespace tilewright::explore {
 
 class Guide {
 public:
-  Guide(const Experiment &experiment, const Settings &settings)
-      : settings_(settings), chance_(experiment.seed) {}
+  // `settings` must outlive it.
+  Guide(const Settings &settings, uint64_t seed) : settings_(settings), chance_(seed) {}
 
   // Settings that were not given before; fewer than `count` where there are no more to be found.
   std::vector<uint64_t> next(size_t count);

@@ -2,6 +2,7 @@
 // itself.
 #include "explore_command.h"
 
+#include "keep_memory.h"
 #include "standard_streams.h"
 #include "status_line.h"
 #include "terminal.h"
@@ -73,7 +74,10 @@ static void addInnerCommands(CLI::App &explore, const std::shared_ptr<Request> &
   CLI::App *point = explore.add_subcommand("point", "Run one point of a folder")->group("");
   point->add_option("DIR", request->folder)->required();
   point->add_option("KEY", request->key)->required();
-  point->callback([request] { explore::runPoint(request->folder, request->key); });
+  point->callback([request] {
+    keepMemory();
+    explore::runPoint(request->folder, request->key);
+  });
 
   CLI::App *task = explore.add_subcommand("task", "Run a slice of a list of points")->group("");
   task->add_option("DIR", request->task.folder)->required();

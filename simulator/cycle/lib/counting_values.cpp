@@ -30,21 +30,28 @@ void CountingValues::execute(const Issued &issued) {
   isa::ScalarContext context;
   context.immediates = issued.word.values.data();
   context.state = registers(plan.unit->index);
-  for (const StepPlan &step : plan.steps) {
-    Extents extents{};
+  for (size_t number = 0; number < plan.steps.size(); ++number) {
+    const StepPlan &step = plan.steps[number];
+    const std::vector<isa::ExprPtr> &guards = plan.instruction->steps[number].guards;
+    Extents extents{}, guarded{};
     uint64_t turns = 1;
     for (size_t i = 0; i < step.extents.size(); ++i) {
-      extents[i] = static_cast<uint64_t>(std::max<int64_t>(0, step.extents[i](context)));
+      extents[i] = guarded[i] =
+          static_cast<uint64_t>(std::max<int64_t>(0, step.extents[i](context)));
       turns *= extents[i];
+      if (i < guards.size() && guards[i])
+        guarded[i] = std::min(extents[i], static_cast<uint64_t>(std::max<int64_t>(
+                                              0, isa::evaluate(*guards[i], context))));
     }
-    auto bytes = [&](const StreamPlan &stream) {
-      return moves(stream, step, extents, plan.isContraction) *
+    auto bytes = [&](const StreamPlan &stream, const Extents &of) {
+      return moves(stream, step, of, plan.isContraction) *
              static_cast<uint64_t>(stream.elementBytes);
     };
+    // Reads happen where a `when` may hold.
     for (const StreamPlan &read : step.reads)
-      work_.memories[static_cast<size_t>(read.space)].read += bytes(read);
+      work_.memories[static_cast<size_t>(read.space)].read += bytes(read, guarded);
     if (step.writesMemory)
-      work_.memories[static_cast<size_t>(step.write.space)].written += bytes(step.write);
+      work_.memories[static_cast<size_t>(step.write.space)].written += bytes(step.write, extents);
     if (plan.isContraction && step.writesMemory)
       work_.products += turns;
     if (plan.unit->kind == isa::UnitTemplate::Vector)

@@ -12,8 +12,8 @@
 
 namespace tilewright {
 
-// What the instructions of a run moved and computed, counted from their semantics. Elements that a
-// `when` leaves out count; a row of activations counts once for all columns of the array.
+// What the instructions of a run moved and computed, counted from their semantics. A row of
+// activations counts once for all columns of the array.
 struct RunWork {
   struct Bytes {
     uint64_t read = 0, written = 0;
