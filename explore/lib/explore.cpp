@@ -111,8 +111,14 @@ private:
     database_.keep(key, record, experiment_.limits);
     ::unlink(file.c_str());
     ::unlink(specFile(folder_.path(), key).c_str());
-    if (progress != nullptr)
-      progress->ended(Json::parse(record).at("status") != "done");
+    if (progress == nullptr)
+      return;
+    const Json json = Json::parse(record);
+    progress->ended(json.at("status") != "done");
+    if (const PlannedPoint *point = planner_->find(key);
+        point != nullptr && json.contains("cycles"))
+      progress->took(point->workload,
+                     json["cycles"].get<double>() / static_cast<double>(point->machine.clockHz));
   }
 
   // Runs the points from `first` on that have not run.

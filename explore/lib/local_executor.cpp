@@ -91,7 +91,7 @@ public:
         start(keys[next++]);
       if (!collect(ended)) {
         waiting();
-        std::this_thread::sleep_for(std::chrono::milliseconds(3));
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
       }
     }
   }

@@ -3,6 +3,7 @@
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <set>
 
@@ -104,6 +105,12 @@ void Planner::addPoints(const PlannedPoint &like, const std::vector<std::string>
     }
     plan_.points.push_back(point);
   }
+}
+
+const PlannedPoint *Planner::find(const std::string &key) const {
+  const auto found = std::find_if(plan_.points.begin(), plan_.points.end(),
+                                  [&](const PlannedPoint &point) { return point.key == key; });
+  return found == plan_.points.end() ? nullptr : &*found;
 }
 
 std::vector<PointSpec> Planner::specs(size_t first) const {

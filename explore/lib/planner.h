@@ -25,11 +25,12 @@ public:
   const Plan &plan() const { return plan_; }
   // The points of a setting, one a workload, behind those of the plan.
   void add(uint64_t setting);
+  // The first point of that key; null when there is none.
+  const PlannedPoint *find(const std::string &key) const;
   // Of the points from `first` on that are machines: each key once.
   std::vector<PointSpec> specs(size_t first) const;
 
 private:
-  struct Loaded;
   void addPoints(const PlannedPoint &like, const std::vector<std::string> &overlays);
   std::vector<std::string> copied(const std::vector<std::string> &files) const;
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <map>
 #include <string>
 
 namespace tilewright::explore {
@@ -16,7 +17,8 @@ public:
     ++ended_;
     failed_ += failed ? 1 : 0;
   }
-  bool isDone() const { return known_ + ended_ == all_; }
+  // Of a point that has figures.
+  void took(const std::string &workload, double seconds);
   std::string line() const {
     return line(std::chrono::duration<double>(Clock::now() - begin_).count());
   }
@@ -26,6 +28,7 @@ private:
   using Clock = std::chrono::steady_clock;
   size_t all_, known_, ended_ = 0, failed_ = 0;
   Clock::time_point begin_;
+  std::map<std::string, double> fastest_; // seconds by workload
 };
 
 } // namespace tilewright::explore

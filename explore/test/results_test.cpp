@@ -220,7 +220,13 @@ TEST(Progress, SaysWhatIsLeft) {
   progress.ended(false);
   progress.ended(true);
   EXPECT_EQ(progress.line(5), "4 of 10 points (2 from before), 1 failed, about 15 s left");
-  EXPECT_EQ(progress.line(500), "4 of 10 points (2 from before), 1 failed, about 25 min left");
+  progress.took("net", 2e-3);
+  progress.took("net", 1e-3);
+  progress.took("net", 3e-3);
+  EXPECT_EQ(progress.line(5),
+            "4 of 10 points (2 from before), 1 failed, net in 1.000 ms at best, about 15 s left");
+  EXPECT_EQ(progress.line(500),
+            "4 of 10 points (2 from before), 1 failed, net in 1.000 ms at best, about 25 min left");
 }
 
 class GuideTest : public test::FolderTest {
