@@ -161,6 +161,11 @@ void readSearch(const yaml::Node &search, Experiment &experiment) {
     throw UserError(points->place(), "'points' has no effect on a grid, which has all");
   if (points != nullptr)
     experiment.points = wholeNumber(*points, 1, 1'000'000);
+  if (const yaml::Node *screen = search.find("screen")) {
+    if (experiment.sampling != Sampling::Random)
+      throw UserError(screen->place(), "'screen' has an effect on a random search alone");
+    experiment.screened = wholeNumber(*screen, experiment.points, 1'000'000);
+  }
   if (const yaml::Node *seed = search.find("seed"))
     experiment.seed =
         static_cast<uint64_t>(wholeNumber(*seed, 0, std::numeric_limits<int64_t>::max()));

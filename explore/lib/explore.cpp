@@ -6,6 +6,7 @@
 #include "point_database.h"
 #include "progress.h"
 #include "results.h"
+#include "screen.h"
 
 #include "tilewright/explore/executor.h"
 #include "tilewright/simulator/object_cache.h"
@@ -53,7 +54,7 @@ public:
     if (experiment_.sampling == Sampling::Guided) {
       searchGuided();
     } else {
-      const std::vector<uint64_t> chosen = chosenSettings(experiment_, settings_);
+      const std::vector<uint64_t> chosen = chosenNumbers();
       for (size_t i = 0; i < chosen.size(); ++i) {
         planner_->add(chosen[i]);
         say(fmt::format("{} of {} settings loaded", i + 1, chosen.size()));
@@ -69,6 +70,14 @@ private:
   void writePlan() {
     writeFile(planFile(folder_.path()),
               toJson(planner_->plan()).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  }
+
+  std::vector<uint64_t> chosenNumbers() const {
+    if (experiment_.screened == 0)
+      return chosenSettings(experiment_, settings_);
+    const Plan &plan = planner_->plan();
+    return screenedSettings(experiment_, settings_, plan.points.front().machine, plan.figures,
+                            planner_->analytical());
   }
 
   void searchGuided() {

@@ -36,10 +36,13 @@ struct Child {
   if (::getppid() != parent) // which was gone before
     ::_exit(1);
   ::setpgid(0, 0);
-  const rlim_t bytes = static_cast<rlim_t>(options.limits.mebibytes) << 20;
-  const struct rlimit memory{bytes, bytes}, core{0, 0};
-  ::setrlimit(RLIMIT_AS, &memory);
+  const struct rlimit core{0, 0};
   ::setrlimit(RLIMIT_CORE, &core);
+#if !__has_feature(address_sanitizer) // which maps more than any limit allows
+  const rlim_t bytes = static_cast<rlim_t>(options.limits.mebibytes) << 20;
+  const struct rlimit memory{bytes, bytes};
+  ::setrlimit(RLIMIT_AS, &memory);
+#endif
   const int log = ::open(logFile(options.folder, key).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
   const int nothing = ::open("/dev/null", O_RDONLY);
   ::dup2(nothing, STDIN_FILENO);

@@ -1,5 +1,6 @@
 #include "tilewright/explore/machine.h"
 
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 namespace tilewright::explore {
@@ -47,6 +48,15 @@ Machine machineOf(const isa::Isa &isa) {
   machine.dram = isa.dram();
   machine.hash = isa.hash() + isa.timingHash();
   return machine;
+}
+
+void setFigure(Machine &machine, const std::string &param, const std::string &value) {
+  if (param == "dram")
+    machine.dram = value;
+  visitNumbers(machine, [&](const char *name, int64_t &number) {
+    if (param == name)
+      std::from_chars(value.data(), value.data() + value.size(), number);
+  });
 }
 
 nlohmann::ordered_json toJson(const Machine &machine) {

@@ -3,7 +3,6 @@
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <set>
 
@@ -100,6 +99,7 @@ void Planner::addPoints(const PlannedPoint &like, const std::vector<std::string>
           energyOf(analytical_[i].work(point.machine), point.machine, plan_.figures);
       point.key =
           pointKey(point.machine.hash, workloads_[i].network.hash, experiment_.check, toolHash_);
+      firstOf_.emplace(point.key, plan_.points.size());
       specs_[point.key] = {point.key, models_[i],         target_,
                            overlays,  point.machine.hash, experiment_.check};
     }
@@ -108,9 +108,8 @@ void Planner::addPoints(const PlannedPoint &like, const std::vector<std::string>
 }
 
 const PlannedPoint *Planner::find(const std::string &key) const {
-  const auto found = std::find_if(plan_.points.begin(), plan_.points.end(),
-                                  [&](const PlannedPoint &point) { return point.key == key; });
-  return found == plan_.points.end() ? nullptr : &*found;
+  const auto found = firstOf_.find(key);
+  return found == firstOf_.end() ? nullptr : &plan_.points[found->second];
 }
 
 std::vector<PointSpec> Planner::specs(size_t first) const {

@@ -21,8 +21,8 @@ public:
   Planner(const Experiment &experiment, const Settings &settings, const Folder &folder,
           const std::vector<Prepared> &workloads, std::string toolHash);
 
-  Plan &plan() { return plan_; }
   const Plan &plan() const { return plan_; }
+  const std::vector<Analytical> &analytical() const { return analytical_; } // by workload
   // The points of a setting, one a workload, behind those of the plan.
   void add(uint64_t setting);
   // The first point of that key; null when there is none.
@@ -43,6 +43,7 @@ private:
   std::vector<Analytical> analytical_;
   std::vector<std::string> models_;                            // in the folder, by workload
   std::map<std::string, std::vector<std::string>> overlaysOf_; // in the folder, by list
+  std::map<std::string, size_t> firstOf_;                      // point by key
   std::map<std::string, PointSpec> specs_;                     // by key
   Plan plan_;
 };

@@ -42,6 +42,8 @@ const Schema search{
     Kind::Object,
     {{"kind", &searchKind, required, "All settings, some by chance, or some by a learned model."},
      {"points", &text, optional, "Settings to draw."},
+     {"screen", &text, optional,
+      "Of a random search: so many settings are drawn, and the best by the analytical tier run."},
      {"seed", &text, optional, "Of what is drawn; 0 unless given."}}};
 const Schema tier{Kind::Word, {}, nullptr, {"analytical", "simulated"}};
 const Schema check{Kind::Word, {}, nullptr, {"none", "functional", "rtl"}};

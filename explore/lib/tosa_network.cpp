@@ -76,7 +76,8 @@ void addWork(NetworkLayer &layer, mlir::Operation &op) {
   const int64_t elements = op.getNumResults() == 1 ? elementsOf(op.getResult(0)) : 0;
   if (auto conv = llvm::dyn_cast<tosa::Conv2DOp>(op)) {
     const auto weight = typeOf(conv.getWeight()).getShape(); // OHWI
-    addProduct(layer, elements / weight[0], weight[1], weight[2], weight[3], weight[0]);
+    addProduct(layer, elements / std::max<int64_t>(1, weight[0]), weight[1], weight[2], weight[3],
+               weight[0]);
   } else if (auto depthwise = llvm::dyn_cast<tosa::DepthwiseConv2DOp>(op)) {
     const auto weight = typeOf(depthwise.getWeight()).getShape(); // HWCM
     layer.kind = NetworkLayer::Kind::Depthwise;

@@ -71,10 +71,12 @@ TEST_F(ExecutorTest, WritesWhatBecameOfAProcess) {
   EXPECT_FALSE(std::filesystem::exists(logFile(folder_, "broken")));
 }
 
+#if !__has_feature(address_sanitizer)
 TEST_F(ExecutorTest, LimitsMemory) {
   run({"limit"});
   EXPECT_EQ(readFile(folder_ + "/limit"), "4194304\n");
 }
+#endif
 
 TEST_F(ExecutorTest, NoToolIsACrash) {
   options_.tool = folder_ + "/none";

@@ -110,6 +110,10 @@ TEST_F(ExperimentFile, RefusesMistakesAtTheirPlace) {
       {"search: { kind: \"random\" }", "6:9: a random search needs the number of its points"},
       {"search: { kind: \"grid\", points: \"5\" }",
        "6:33: 'points' has no effect on a grid, which has all"},
+      {"search: { kind: \"guided\", points: \"5\", screen: \"50\" }",
+       "6:48: 'screen' has an effect on a random search alone"},
+      {"search: { kind: \"random\", points: \"5\", screen: \"4\" }",
+       "6:48: '4' is not a whole number within 5..1000000"},
       {"objectives: []", "6:13: there is no objective"},
   };
   for (const auto &[sections, expected] : mistakes)

@@ -65,12 +65,14 @@ TEST_F(Explore, analyticalTierRunsNothing) {
   EXPECT_THAT(read("out/results.csv"), HasSubstr(",done,analytical,"));
 }
 
+#if !__has_feature(address_sanitizer)
 TEST_F(Explore, aPointThatNeedsTooMuchMemoryIsThatPointsResult) {
   writeExperiment("limits: { mebibytes: \"150\" }\n");
   const test::Ended ended = run({"explore", "e.yaml", "-o", "out"});
   EXPECT_EQ(ended.code, 0) << ended.diagnostics;
   EXPECT_THAT(read("out/results.csv"), Not(HasSubstr(",done,")));
 }
+#endif
 
 TEST_F(Explore, whatNoMachineCanRunIsInfeasible) {
   writeExperiment("overlays: { gone: [\"gone.yaml\"] }\n");

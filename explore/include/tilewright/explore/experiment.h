@@ -65,7 +65,8 @@ struct Experiment {
   std::vector<Derived> derived;
   std::vector<Condition> conditions;
   Sampling sampling = Sampling::Grid;
-  int64_t points = 0; // settings to draw; Grid: all
+  int64_t points = 0;   // settings to draw; Grid: all
+  int64_t screened = 0; // Random: settings that the analytical tier sees; 0: it does not choose
   uint64_t seed = 0;
   bool isSimulated = true; // else the analytical tier alone
   Check check = Check::Functional;

@@ -20,6 +20,8 @@ struct Machine {
 };
 
 Machine machineOf(const isa::Isa &isa);
+// Gives the figure that a param is the name of another value; other names change nothing.
+void setFigure(Machine &machine, const std::string &param, const std::string &value);
 
 nlohmann::ordered_json toJson(const Machine &machine);
 Machine machineFrom(const nlohmann::ordered_json &json);
