@@ -5,6 +5,7 @@
 #include "tilewright/explore/executor.h"
 #include "tilewright/explore/point.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
@@ -141,8 +142,9 @@ TEST_F(SlurmExecutorTest, JobsThatEndWithoutResultsLoseNothing) {
   script("sbatch", "[ \"$1\" = --version ] && exit 0\necho 17\n");
   script("squeue", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1\n");
   EXPECT_EQ(mistake({"a", "b"}),
-            "Slurm job 17 has ended, and 2 of its points have no result | see " + folder_ +
-                "/jobs/17_*.log; the same command runs these points again");
+            fmt::format("Slurm job 17 has ended, and 2 of its points have no result | "
+                        "see {}/jobs/17_*.log; the same command runs these points again",
+                        folder_));
   EXPECT_FALSE(std::filesystem::exists(recordFile(folder_, "a")));
 }
 

@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -122,9 +123,10 @@ TEST_F(Explore, saysWhichNetworksThereAre) {
   const test::Ended nowhere =
       run({"explore", "e.yaml"}, [&] { ::setenv("TILEWRIGHT_MODELS", directory_.c_str(), 1); });
   EXPECT_EQ(nowhere.diagnostics,
-            "tilewright: error: the network 'vgg99' cannot be made: " + directory_ +
-                "/synthetic is not there\n  fix: set TILEWRIGHT_MODELS to the folder with "
-                "models/synthetic\n");
+            fmt::format(
+                "tilewright: error: the network 'vgg99' cannot be made: {}/synthetic is not there\n"
+                "  fix: set TILEWRIGHT_MODELS to the folder with models/synthetic\n",
+                directory_));
 }
 
 } // namespace tilewright
