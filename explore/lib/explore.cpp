@@ -118,8 +118,9 @@ private:
   void keep(const std::string &key, Progress *progress) {
     const std::string file = recordFile(folder_.path(), key), record = readFile(file);
     database_.keep(key, record, experiment_.limits);
-    ::unlink(file.c_str());
+    // The spec first: who finds no record, but the spec, knows that the process wrote none.
     ::unlink(specFile(folder_.path(), key).c_str());
+    ::unlink(file.c_str());
     if (progress == nullptr)
       return;
     const Json json = Json::parse(record);

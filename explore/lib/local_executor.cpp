@@ -117,7 +117,9 @@ private:
       if (::waitpid(child->process, &status, WNOHANG) == child->process) {
         const Child done = *child;
         children_.erase(child);
-        if (!exists(recordFile(options_.folder, done.key)))
+        // Without a spec, the record has been taken already.
+        if (!exists(recordFile(options_.folder, done.key)) &&
+            exists(specFile(options_.folder, done.key)))
           writeFile(recordFile(options_.folder, done.key), recordOf(options_, done, status));
         ::unlink(logFile(options_.folder, done.key).c_str());
         ended(done.key);

@@ -25,6 +25,7 @@ case "$4" in
   late) sleep 100 ;;
   memory) echo 'tilewright: error: not enough memory' >&2; exit 1 ;;
   broken) echo 'tilewright: internal error: here' >&2; echo more >&2; exit 70 ;;
+  taken) rm "$3/points/$4.spec" ;;
   limit) ulimit -v > "$3/limit"; echo '{"status":"done","reason":""}' > "$record" ;;
 esac
 )";
@@ -44,6 +45,8 @@ protected:
   }
 
   std::vector<std::string> run(const std::vector<std::string> &keys) {
+    for (const std::string &key : keys)
+      write("points/" + key + ".spec", "{}");
     std::vector<std::string> ended;
     makeLocalExecutor(options_)->run(
         keys, [&](const std::string &key) { ended.push_back(key); }, [] {});
@@ -78,6 +81,12 @@ TEST_F(ExecutorTest, LimitsMemory) {
   EXPECT_EQ(readFile(folder_ + "/limit"), "4194304\n");
 }
 #endif
+
+// Somebody else has taken the record, and the spec before it.
+TEST_F(ExecutorTest, ARecordThatWasTakenIsNoCrash) {
+  run({"taken"});
+  EXPECT_FALSE(std::filesystem::exists(recordFile(folder_, "taken")));
+}
 
 TEST_F(ExecutorTest, NoToolIsACrash) {
   options_.tool = folder_ + "/none";
