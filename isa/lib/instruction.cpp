@@ -1,7 +1,7 @@
 // One instruction: its fields and constraints. What it does is in semantics.cpp.
 #include "instruction_limits.h"
 #include "resolver.h"
-#include "schema.h"
+#include "tilewright/isa/schema.h"
 #include "type.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Memories, units, formats and functions of machine.yaml.
 #include "resolver.h"
-#include "schema.h"
+#include "tilewright/isa/schema.h"
 #include "type.h"
 
 #include <algorithm>

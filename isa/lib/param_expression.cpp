@@ -1,4 +1,5 @@
 #include "param_expression.h"
+#include "tilewright/isa/numbers.h"
 #include "type.h"
 
 #include <algorithm>
@@ -127,6 +128,10 @@ int64_t evaluateParams(const yaml::Node &scalar, const Syntax &syntax, const Par
 
 int64_t evaluateParams(const yaml::Node &scalar, const ParamLookup &lookup) {
   return evaluateParams(scalar, parseExpression(scalar), lookup);
+}
+
+int64_t evaluateNumbers(const yaml::Node &scalar, const Numbers &numbers) {
+  return evaluateParams(scalar, lookupIn(numbers));
 }
 
 ParamLookup lookupIn(const Params &params) {

@@ -1,6 +1,6 @@
 // Params: defaults that refer to each other, overridden by the target.
 #include "resolver.h"
-#include "schema.h"
+#include "tilewright/isa/schema.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "schema.h"
+#include "tilewright/isa/schema.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -342,23 +342,20 @@ bool isIdentifier(std::string_view word, bool dotted) {
 
 const std::vector<FileSchema> &fileSchemas() {
   static const std::vector<FileSchema> schemas = {
-      {FileKind::Machine, "machine", "The machine: params, memories, units, registers, functions.",
-       &machineFile},
-      {FileKind::Instruction, "instruction",
-       "One instruction: encoding, operands, exact semantics.", &instructionFile},
-      {FileKind::Timing, "timing", "Times of the units, in cycles: expressions over params.",
-       &timingFile},
-      {FileKind::Dram, "dram", "A DRAM preset: names to expressions.", &dramFile},
-      {FileKind::Target, "target", "A named machine: params, clock, DRAM.", &targetFile},
-      {FileKind::Overlay, "overlay", "A what-if: merge patches (RFC 7386) on the description.",
-       &overlayFile}};
+      {"machine", "The machine: params, memories, units, registers, functions.", &machineFile},
+      {"instruction", "One instruction: encoding, operands, exact semantics.", &instructionFile},
+      {"timing", "Times of the units, in cycles: expressions over params.", &timingFile},
+      {"dram", "A DRAM preset: names to expressions.", &dramFile},
+      {"target", "A named machine: params, clock, DRAM.", &targetFile},
+      {"overlay", "A what-if: merge patches (RFC 7386) on the description.", &overlayFile}};
   return schemas;
 }
 
 const FileSchema &schemaOf(FileKind kind) { return fileSchemas()[static_cast<size_t>(kind)]; }
 
-void conform(const yaml::Node &file, FileKind kind) {
-  const FileSchema &schema = schemaOf(kind);
+void conform(const yaml::Node &file, FileKind kind) { conform(file, schemaOf(kind)); }
+
+void conform(const yaml::Node &file, const FileSchema &schema) {
   if (file.kind != yaml::Node::Kind::Map)
     wrongType(file, "the file", "a map");
   check(file, *schema.schema, fmt::format("the {} file", schema.name));

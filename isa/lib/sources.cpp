@@ -1,7 +1,7 @@
 // Where the files are, which are read, and how overlays change them.
 #include "resolver.h"
-#include "schema.h"
 #include "tilewright/isa/documents.h"
+#include "tilewright/isa/schema.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // One step of the tensor level.
 #include "instruction_limits.h"
-#include "schema.h"
 #include "semantics_context.h"
+#include "tilewright/isa/schema.h"
 #include "type.h"
 
 #include <algorithm>

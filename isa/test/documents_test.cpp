@@ -1,7 +1,7 @@
 // ctest -R Documents: generated texts are fresh, complete, and say what they should.
 #include "description.h"
-#include "schema.h"
 #include "tilewright/isa/documents.h"
+#include "tilewright/isa/schema.h"
 #include "tilewright/support/files.h"
 
 #include <filesystem>

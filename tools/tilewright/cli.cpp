@@ -10,6 +10,7 @@
 #include "version.h"
 #ifdef TILEWRIGHT_WITH_COMPILER
 #include "compile_command.h"
+#include "explore_command.h"
 #endif
 #ifdef TILEWRIGHT_WITH_ISA_COMMAND
 #include "isa_command.h"
@@ -79,6 +80,9 @@ static void addCommands(CLI::App &app) {
   addReportCommand(app);
   addVerifyCommand(app);
   addFuzzCommand(app);
+#ifdef TILEWRIGHT_WITH_COMPILER
+  addExploreCommand(app);
+#endif
 #ifdef TILEWRIGHT_WITH_ISA_COMMAND
   addIsaCommands(app);
 #endif

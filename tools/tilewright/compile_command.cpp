@@ -1,5 +1,6 @@
 // tilewright compile: from a model to a program, or to a stage before it.
 #include "compile_command.h"
+#include "keep_memory.h"
 #include "standard_streams.h"
 #include "tilewright/compiler/driver.h"
 #include "tilewright/support/error.h"
@@ -12,7 +13,6 @@
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
-#include <malloc.h>
 #include <map>
 #include <memory>
 
@@ -170,12 +170,6 @@ static std::string tableOf(const QuantizationReport &quantization) {
     table += fmt::format("{:>6.1f} dB  {} ({})\n", layer.decibels, escape(layer.layer),
                          escape(layer.op));
   return table;
-}
-
-// Memory that one trial gives back is the next one's: the system need not clear it again.
-static void keepMemory() {
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);
-  mallopt(M_TRIM_THRESHOLD, 1 << 30);
 }
 
 static void run(const Request &request, const CLI::App &command) {

@@ -24,11 +24,10 @@ struct Tool {
 };
 } // namespace
 
-static constexpr std::array<Tool, 7> tools = {{
+static constexpr std::array<Tool, 6> tools = {{
     {"verilator", "verilator", "run --engine rtl", 5},
     {"clang++-22", "clang-22", "run --engine rtl, scripts/build", 22},
     {"make", "make", "run --engine rtl", 0},
-    {"yosys", "yosys", "explore: area", 0},
     {"python3", "python3", "the Python package, the oracles of tests", 3},
     {"ninja", "ninja-build", "scripts/build", 0},
     {"sbatch", "slurm-client", "explore --executor slurm", 0},

@@ -1,8 +1,8 @@
 #include "tilewright/simulator/timing_engine.h"
 
 #include "core.h"
+#include "counting_values.h"
 #include "direct_bus.h"
-#include "register_values.h"
 
 namespace tilewright {
 
@@ -18,18 +18,40 @@ TimingEngine::TimingEngine(const isa::Isa &isa)
 
 TimingEngine::~TimingEngine() = default;
 
+namespace {
+
+constexpr int64_t quantum = 1 << 20;
+
+RunRecord advanceToEnd(cycle::Core &core) {
+  while (!core.advance(quantum)) {
+  }
+  return core.record();
+}
+
+} // namespace
+
 std::optional<int64_t> TimingEngine::cycles(const Program &program, int64_t maxCycles) const {
-  constexpr int64_t quantum = 1 << 20;
   cycle::RegisterValues values(machine_->isa);
   cycle::DirectBus bus(machine_->dram);
   cycle::CoreOptions options;
   options.maxCycles = maxCycles;
   options.trace = false;
   cycle::Core core(machine_->isa, machine_->plans, program, values, bus, options);
-  while (!core.advance(quantum)) {
-  }
-  const RunRecord record = core.record();
+  const RunRecord record = advanceToEnd(core);
   return record.stopped ? std::nullopt : std::optional<int64_t>(record.cycles);
+}
+
+TimedRun TimingEngine::run(const Program &program, int64_t maxCycles) const {
+  cycle::CountingValues values(machine_->isa);
+  cycle::DirectBus bus(machine_->dram);
+  cycle::CoreOptions options;
+  options.maxCycles = maxCycles;
+  cycle::Core core(machine_->isa, machine_->plans, program, values, bus, options);
+  TimedRun run{advanceToEnd(core), values.work()};
+  run.record.dramRowHits = bus.dram.rowHits();
+  run.record.dramRowMisses = bus.dram.rowMisses();
+  run.record.dramRefreshes = bus.dram.refreshes();
+  return run;
 }
 
 } // namespace tilewright

@@ -148,6 +148,44 @@ TEST(TimingEngine, TakesTheCyclesOfTheCycleEngine) {
   }
 }
 
+// The whole record of a run without values is that of one with values.
+TEST(TimingEngine, GivesTheRecordOfTheCycleEngine) {
+  const isa::Isa &isa = target("odd12x20");
+  const auto engine = makeCycleEngine(isa);
+  const TimingEngine timing(isa);
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const Program program = makeProgram(isa, lockstep::randomProgram(isa, seed, 60));
+    DramImage dram(program);
+    RunRecord record = engine->run(program, dram, {});
+    record.wallSeconds = 0;
+    EXPECT_EQ(print(timing.run(program).record, isa), print(record, isa));
+    EXPECT_EQ(timing.run(program).record.dramRowMisses, record.dramRowMisses);
+  }
+}
+
+TEST(TimingEngine, CountsWhatInstructionsMove) {
+  const isa::Isa &isa = target("edge16");
+  Program program = assemble(isa, R"(
+    matrix.set r0=d_s0, v0=8, r1=d_s1, v1=40
+    load s=0, d=0, n1=2, n0=64
+    mload w=0, k=4, n=8
+    mmul a=0, d=0, n1=3, n0=5, k=4, n=8, accumulate=1, swap=1
+    store s=0, d=0x100, n1=1, n0=32
+    halt)");
+  program.codeAddress = 4096;
+  program.dramBytes = 8192;
+  const RunWork work = TimingEngine(isa).run(program).work;
+  auto bytes = [&](isa::Space space) { return work.memories[static_cast<size_t>(space)]; };
+  EXPECT_EQ(bytes(isa::Space::Dram).read, 128u);
+  EXPECT_EQ(bytes(isa::Space::Dram).written, 32u);
+  EXPECT_EQ(work.products, 3u * 5 * 4 * 8);
+  // Weights, a row of 4 activations for each of 15 pixels, what is stored.
+  EXPECT_EQ(bytes(isa::Space::Spad).read, 32u + 60 + 32);
+  EXPECT_EQ(bytes(isa::Space::Spad).written, 128u);
+  EXPECT_EQ(bytes(isa::Space::Acc).read, 15u * 8 * 4);
+  EXPECT_EQ(bytes(isa::Space::Acc).written, 15u * 8 * 4);
+}
+
 TEST(TimingEngine, RunsInSeveralThreads) {
   const isa::Isa &isa = target("edge16");
   const TimingEngine timing(isa);

@@ -130,7 +130,7 @@ TEST_F(Usage, escapesControlCharacters) {
 TEST_F(Usage, explainsItselfWhenAsked) {
   Ended ended = run({"--help"});
   EXPECT_EQ(ended.code, 0);
-  for (const char *command : {"run", "verify", "fuzz", "asm", "disasm", "doctor"})
+  for (const char *command : {"run", "verify", "fuzz", "explore", "asm", "disasm", "doctor"})
     EXPECT_THAT(ended.output, HasSubstr(std::string("\n  ") + command + " "));
 }
 

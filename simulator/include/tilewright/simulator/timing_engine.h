@@ -3,12 +3,30 @@
 
 #include "tilewright/isa/isa.h"
 #include "tilewright/program/program.h"
+#include "tilewright/simulator/engine.h"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 
 namespace tilewright {
+
+// What the instructions of a run moved and computed, counted from their semantics. A row of
+// activations counts once for all columns of the array.
+struct RunWork {
+  struct Bytes {
+    uint64_t read = 0, written = 0;
+  };
+  std::array<Bytes, 3> memories; // by isa::Space
+  uint64_t products = 0;         // of the array
+  uint64_t vectorElements = 0;   // that the lanes computed, taps of a reduction each
+};
+
+struct TimedRun {
+  RunRecord record; // as the cycle engine's, with its trace
+  RunWork work;
+};
 
 // The same core and DRAM as the cycle engine, to the cycle: no value decides a time. Runs may go on
 // in several threads at once.
@@ -21,6 +39,8 @@ public:
   // Cycles of the program; nothing when it has not ended after `maxCycles` (0: no limit). Throws
   // UserError for traps and deadlocks.
   std::optional<int64_t> cycles(const Program &program, int64_t maxCycles = 0) const;
+  // The whole record of a run. Throws as `cycles` does.
+  TimedRun run(const Program &program, int64_t maxCycles = 0) const;
 
 private:
   struct Machine;

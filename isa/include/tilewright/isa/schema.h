@@ -1,6 +1,6 @@
-// The shape of every YAML file of the ISA: which keys, which are required, what each holds. The
-// loader checks files against these tables, and isa/schema/*.json (for editors) are written from
-// them.
+// The shape of a YAML file: which keys, which are required, what each holds. Files are checked
+// against these tables, and JSON schemas (for editors) are written from them: isa/schema/*.json
+// from those of the ISA, which stand here.
 #pragma once
 
 #include "tilewright/isa/yaml.h"
@@ -41,16 +41,17 @@ struct Schema {
 
 enum class FileKind { Machine, Instruction, Timing, Dram, Target, Overlay };
 struct FileSchema {
-  FileKind kind;
   const char *name; // "machine"; the file says schema: "tilewright/machine/1"
   const char *summary;
   const Schema *schema;
+  const char *origin = "`tilewright isa doc` from isa/lib/schema.cpp"; // of its JSON schema
 };
-const std::vector<FileSchema> &fileSchemas();
+const std::vector<FileSchema> &fileSchemas(); // by FileKind
 const FileSchema &schemaOf(FileKind kind);
 
 // Throws UserError at the first node that has not the declared shape: unknown key (names the
 // nearest), missing key, wrong type.
+void conform(const yaml::Node &file, const FileSchema &schema);
 void conform(const yaml::Node &file, FileKind kind);
 
 // The same table as a JSON schema (draft 2020-12), with a banner.

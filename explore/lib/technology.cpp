@@ -1,0 +1,137 @@
+#include "tilewright/explore/technology.h"
+
+#include "schemas.h"
+
+#include "tilewright/isa/yaml.h"
+#include "tilewright/support/error.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <fmt/format.h>
+
+namespace tilewright::explore {
+
+namespace {
+
+class Reader {
+public:
+  Reader(const yaml::Node &section, const char *prefix, Technology &technology)
+      : section_(section), prefix_(prefix), technology_(technology) {}
+
+  double number(const char *name) {
+    return number(*section_.find(name), prefix_ + std::string(name));
+  }
+
+  double number(const yaml::Node &figure, const std::string &name) {
+    const yaml::Node &value = *figure.find("value");
+    char *end = nullptr;
+    const double number = std::strtod(value.text.c_str(), &end);
+    if (value.text.empty() || *end != '\0' || !std::isfinite(number) || number < 0)
+      throw UserError(value.place(),
+                      fmt::format("'{}' is not a number of at least 0", escape(value.text)));
+    technology_.sources[name] = figure.find("source")->text;
+    return number;
+  }
+
+private:
+  const yaml::Node &section_;
+  std::string prefix_;
+  Technology &technology_;
+};
+
+void readEnergy(const yaml::Node &section, Technology &technology) {
+  Reader reader(section, "energy.", technology);
+  technology.macFj = reader.number("mac_fj");
+  technology.vectorFj = reader.number("vector_fj");
+  technology.sramFj = reader.number("sram_fj");
+  technology.sramBankBytes = reader.number("sram_bank_bytes");
+  technology.leakageUw = reader.number("leakage_uw");
+  const yaml::Node &dram = *section.find("dram_fj");
+  for (size_t i = 0; i < dram.keys.size(); ++i)
+    technology.dramFj[dram.keys[i].text] =
+        reader.number(dram.items[i], "energy.dram_fj." + dram.keys[i].text);
+  if (technology.dramFj.count("default") == 0)
+    throw UserError(dram.place(), "'dram_fj' has no figure for \"default\"");
+  if (technology.sramBankBytes < 1)
+    throw UserError(section.find("sram_bank_bytes")->place(), "a bank has at least a byte");
+}
+
+void readArea(const yaml::Node &section, Technology &technology) {
+  Reader reader(section, "area.", technology);
+  technology.multiplier8Um2 = reader.number("multiplier8_um2");
+  technology.multiplier32Um2 = reader.number("multiplier32_um2");
+  technology.adder32Um2 = reader.number("adder32_um2");
+  technology.flipFlopUm2 = reader.number("flip_flop_um2");
+  technology.sramBitUm2 = reader.number("sram_bit_um2");
+}
+
+// Of the blocks in docs/area.md. Load, store and vector unit and the semaphores: exact on all three
+// machines there. Matrix unit with its array: three figures that fit the three machines.
+double flipFlopsOf(const Machine &machine) {
+  const double bursts = 8.0 * static_cast<double>(machine.burstBytes);
+  const auto rows = static_cast<double>(machine.rows), cols = static_cast<double>(machine.cols);
+  const double sequencer = 18'200, semaphores = 25.0 * static_cast<double>(machine.semaphores);
+  const double load = 16'417 + bursts * static_cast<double>(machine.loadBuffers);
+  const double store = 7'908 + bursts * static_cast<double>(machine.storeBuffers);
+  const double matrix = 6'484 + 72.7 * rows * cols + 753 * cols;
+  const double vector = 24'580 + 544.0 * static_cast<double>(machine.lanes) +
+                        70.0 * static_cast<double>(machine.channels);
+  const double top = 128 + 9.0 * static_cast<double>(machine.busBytes);
+  return sequencer + semaphores + load + store + matrix + vector + top;
+}
+
+// A byte of a bank: energy goes with the length of its lines.
+double byteEnergy(double bankBytes, const Technology &technology) {
+  return technology.sramFj * std::sqrt(bankBytes / technology.sramBankBytes);
+}
+
+} // namespace
+
+Technology readTechnology(const std::string &path) {
+  const std::string file =
+      path.empty() ? std::string(TILEWRIGHT_TECHNOLOGIES) + "/45nm.yaml" : path;
+  const yaml::Node root = yaml::read(file);
+  isa::conform(root, technologyFile);
+  Technology technology;
+  technology.name = root.find("name")->text;
+  technology.summary = root.find("summary")->text;
+  readEnergy(*root.find("energy"), technology);
+  readArea(*root.find("area"), technology);
+  return technology;
+}
+
+Area areaOf(const Machine &machine, const Technology &technology) {
+  Area area;
+  area.flipFlops = std::llround(flipFlopsOf(machine));
+  area.sramBits = 8 * (machine.spadBytes + machine.accBytes);
+  const auto cells = static_cast<double>(machine.rows * machine.cols),
+             lanes = static_cast<double>(machine.lanes);
+  const double um2 = cells * (technology.multiplier8Um2 + technology.adder32Um2) +
+                     lanes * (technology.multiplier32Um2 + 2 * technology.adder32Um2) +
+                     static_cast<double>(area.flipFlops) * technology.flipFlopUm2 +
+                     static_cast<double>(area.sramBits) * technology.sramBitUm2;
+  area.mm2 = um2 / 1e6;
+  return area;
+}
+
+Energy energyOf(const Work &work, const Machine &machine, const Technology &technology) {
+  constexpr double femto = 1e-15, micro = 1e-6;
+  const auto preset = technology.dramFj.find(machine.dram);
+  const double dramFj =
+      preset != technology.dramFj.end() ? preset->second : technology.dramFj.at("default");
+  auto bank = [](int64_t bytes, int64_t banks) {
+    return static_cast<double>(bytes) / static_cast<double>(banks);
+  };
+  Energy energy;
+  energy.macs = femto * technology.macFj * work.macs;
+  energy.vector = femto * technology.vectorFj * work.vectorSteps;
+  energy.spad =
+      femto * byteEnergy(bank(machine.spadBytes, machine.spadBanks), technology) * work.spadBytes;
+  energy.acc =
+      femto * byteEnergy(bank(machine.accBytes, machine.accBanks), technology) * work.accBytes;
+  energy.dram = femto * dramFj * work.dramBytes;
+  energy.leakage = micro * technology.leakageUw * areaOf(machine, technology).mm2 * work.seconds;
+  return energy;
+}
+
+} // namespace tilewright::explore

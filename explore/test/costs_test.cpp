@@ -1,0 +1,212 @@
+// ctest -R 'Analytical|Technology|Machine': the figures of the analytical tier by hand, areas
+// against what Yosys counted, energies.
+#include "files.h"
+
+#include "tilewright/explore/analytical.h"
+#include "tilewright/explore/technology.h"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+namespace tilewright::explore {
+
+namespace {
+
+Machine machineNamed(const char *target) { return machineOf(isa::load({target, {}, ""})); }
+
+Machine square() {
+  Machine machine;
+  machine.rows = machine.cols = machine.lanes = 16;
+  machine.spadBytes = 262144;
+  machine.spadBanks = 8;
+  machine.accBytes = 65536;
+  machine.accBanks = 2;
+  machine.busBytes = 8;
+  machine.clockHz = 1'000'000'000;
+  return machine;
+}
+
+NetworkLayer product(int64_t pixels, int64_t taps, int64_t in, int64_t out) {
+  NetworkLayer layer;
+  layer.kind = NetworkLayer::Kind::Product;
+  layer.pixels = pixels;
+  layer.tapsY = layer.tapsX = taps;
+  layer.inChannels = in;
+  layer.outChannels = out;
+  layer.macs = pixels * taps * taps * in * out;
+  return layer;
+}
+
+int64_t cyclesOf(const std::vector<NetworkLayer> &layers, const Machine &machine) {
+  return Analytical({"", layers}).estimate(machine).cycles;
+}
+
+constexpr int64_t begin = 100 + 16 + 16;
+
+TEST(Analytical, FoldsTimesPixels) {
+  // 9 taps x 4 x 8 folds of 196 pixels.
+  EXPECT_EQ(cyclesOf({product(196, 3, 64, 128)}, square()), 9 * 4 * 8 * 196 + begin);
+  // 9 x 3 taps: along x 9 channels fit in 16 rows.
+  EXPECT_EQ(cyclesOf({product(196, 3, 3, 16)}, square()), 3 * 196 + begin);
+}
+
+TEST(Analytical, AFoldTakesAtLeastItsWeights) {
+  EXPECT_EQ(cyclesOf({product(1, 1, 16, 32)}, square()), 2 * 16 + begin);
+}
+
+TEST(Analytical, SmallAccumulatorsReloadWeights) {
+  Machine machine = square();
+  machine.accBytes = 8 * 16 * 4; // 4 pixels at once
+  EXPECT_EQ(cyclesOf({product(40, 1, 16, 16)}, machine), 10 * 16 + begin);
+}
+
+TEST(Analytical, OddSizesRoundUp) {
+  Machine machine = square();
+  machine.rows = 12;
+  machine.cols = 20;
+  EXPECT_EQ(cyclesOf({product(50, 1, 25, 41)}, machine), 3 * 3 * 50 + begin);
+}
+
+TEST(Analytical, TheLongestPartCounts) {
+  NetworkLayer layer = product(10, 1, 16, 16);
+  layer.vectorElements = 16 * 50;
+  EXPECT_EQ(cyclesOf({layer}, square()), 50 + begin);
+  layer.inputBytes = 8 * 70;
+  EXPECT_EQ(cyclesOf({layer}, square()), 70 + begin);
+}
+
+TEST(Analytical, WhatDoesNotFitComesAgain) {
+  NetworkLayer layer = product(10, 1, 16, 16);
+  layer.inputBytes = 300'000;  // three parts of half the scratchpad
+  layer.weightBytes = 200'000; // two
+  const Analytical::Estimate estimate = Analytical({"", {layer}}).estimate(square());
+  EXPECT_EQ(estimate.dramBytes, 500'000 + 300'000);
+  layer.weightBytes = 1000; // stay on chip
+  EXPECT_EQ(Analytical({"", {layer}}).estimate(square()).dramBytes, 301'000);
+}
+
+TEST(Analytical, EqualLayersAddUp) {
+  const NetworkLayer one = product(10, 1, 16, 16), other = product(20, 1, 16, 16);
+  EXPECT_EQ(cyclesOf({one, other, one}, square()),
+            2 * cyclesOf({one}, square()) + cyclesOf({other}, square()));
+}
+
+TEST(Analytical, CountsWork) {
+  NetworkLayer layer = product(100, 1, 32, 32);
+  layer.vectorElements = 3200;
+  layer.outputBytes = 3200;
+  const Work work = Analytical({"", {layer}}).work(square());
+  EXPECT_EQ(work.macs, 100 * 32 * 32);
+  EXPECT_EQ(work.vectorSteps, 3200);
+  EXPECT_EQ(work.dramBytes, 3200);
+  EXPECT_EQ(work.spadBytes, 3200 + 3200 + 100 * 32 * 2); // a row of activations for each 16 columns
+  EXPECT_EQ(work.accBytes, 4 * 3200 + 8 * 100 * 32 * 2); // read and written for each 16 rows
+  EXPECT_DOUBLE_EQ(work.seconds, (2 * 2 * 100 + begin) * 1e-9);
+}
+
+// {target: {block: flip-flops}} of docs/area.md.
+std::map<std::string, int64_t> documentedFlipFlops() {
+  std::map<std::string, int64_t> all;
+  std::string target;
+  const std::string text = readFile(TILEWRIGHT_SOURCE_DIR "/docs/area.md");
+  const std::regex heading("### `(\\w+)`"), row("\\| all \\| [\\d,]+ \\| ([\\d,]+) \\|");
+  std::smatch match;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (std::regex_search(line, match, heading))
+      target = match[1];
+    if (std::regex_search(line, match, row)) {
+      std::string digits = match[1];
+      digits.erase(std::remove(digits.begin(), digits.end(), ','), digits.end());
+      all[target] = std::stoll(digits);
+    }
+  }
+  return all;
+}
+
+TEST(Technology, FlipFlopsAreYosyss) {
+  const auto documented = documentedFlipFlops();
+  ASSERT_EQ(documented.size(), 3u);
+  for (const auto &[target, flipFlops] : documented) {
+    const Area area = areaOf(machineNamed(target.c_str()), readTechnology(""));
+    EXPECT_NEAR(static_cast<double>(area.flipFlops), static_cast<double>(flipFlops),
+                0.005 * static_cast<double>(flipFlops))
+        << target;
+  }
+}
+
+TEST(Technology, AreaIsTheSumOfItsParts) {
+  const Technology technology = readTechnology("");
+  const Machine machine = machineNamed("edge16");
+  const Area area = areaOf(machine, technology);
+  EXPECT_EQ(area.sramBits, 8 * (262144 + 65536));
+  EXPECT_NEAR(area.mm2,
+              (256 * (282 + 137) + 16 * (3495 + 2 * 137) +
+               4.522 * static_cast<double>(area.flipFlops) + 0.346 * 2621440) /
+                  1e6,
+              1e-9);
+}
+
+TEST(Technology, EnergiesAreCountsTimesFigures) {
+  const Technology technology = readTechnology("");
+  Machine machine = square();
+  machine.dram = "lpddr4";
+  const Work work{1e6, 2e6, 3e6, 4e6, 5e6, 1e-3};
+  const Energy energy = energyOf(work, machine, technology);
+  EXPECT_DOUBLE_EQ(energy.macs, 1e6 * 300e-15);
+  EXPECT_DOUBLE_EQ(energy.vector, 2e6 * 3200e-15);
+  EXPECT_DOUBLE_EQ(energy.spad, 3e6 * 2500e-15); // banks of 32 KiB
+  EXPECT_DOUBLE_EQ(energy.dram, 5e6 * 162500e-15);
+  machine.dram = "hbm2";
+  EXPECT_DOUBLE_EQ(energyOf(work, machine, technology).dram, 5e6 * 31360e-15);
+  machine.spadBanks = 2; // of four times the size: twice the energy
+  EXPECT_DOUBLE_EQ(energyOf(work, machine, technology).spad, 3e6 * 5000e-15);
+  EXPECT_DOUBLE_EQ(energy.joules(), energy.macs + energy.vector + energy.spad + energy.acc +
+                                        energy.dram + energy.leakage);
+}
+
+TEST(Technology, LeakageGoesWithAreaAndTime) {
+  Technology technology = readTechnology("");
+  technology.leakageUw = 1000;
+  const Energy energy = energyOf({0, 0, 0, 0, 0, 2}, square(), technology);
+  EXPECT_DOUBLE_EQ(energy.leakage, 1e-3 * areaOf(square(), technology).mm2 * 2);
+}
+
+class TechnologyFile : public test::FolderTest {
+protected:
+  // The shipped one with `from` replaced.
+  std::string mistake(const std::string &from, const std::string &to) const {
+    std::string text = readFile(TILEWRIGHT_SOURCE_DIR "/explore/technology/45nm.yaml");
+    const size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos);
+    text.replace(at, from.size(), to);
+    const std::string path = write("t.yaml", text);
+    return test::mistakeOf([&] { readTechnology(path); });
+  }
+};
+
+TEST_F(TechnologyFile, RefusesMistakesAtTheirPlace) {
+  EXPECT_EQ(mistake("\"300\"", "\"some\""), "7:20: 'some' is not a number of at least 0");
+  EXPECT_EQ(mistake("\"300\"", "\"-1\""), "7:20: '-1' is not a number of at least 0");
+  EXPECT_EQ(mistake("    default:", "    ddr4:"), "12:5: 'dram_fj' has no figure for \"default\"");
+  EXPECT_EQ(mistake("\"32768\"", "\"0\""), "10:20: a bank has at least a byte");
+}
+
+TEST_F(TechnologyFile, AllShippedAreRead) {
+  for (const auto &entry :
+       std::filesystem::directory_iterator(TILEWRIGHT_SOURCE_DIR "/explore/technology"))
+    EXPECT_EQ(readTechnology(entry.path().string()).name, entry.path().stem().string());
+}
+
+TEST(Machine, SurvivesJson) {
+  const Machine machine = machineNamed("odd12x20");
+  EXPECT_EQ(toJson(machineFrom(toJson(machine))), toJson(machine));
+  EXPECT_EQ(machine.rows, 12);
+  EXPECT_EQ(machine.spadBanks, 5);
+  EXPECT_EQ(machine.dram, "lpddr4");
+}
+
+} // namespace
+
+} // namespace tilewright::explore

@@ -1,0 +1,63 @@
+#include "counting_values.h"
+
+namespace tilewright::cycle {
+
+namespace {
+
+using Extents = std::array<uint64_t, maxDimensions>;
+
+// Of one step: how often a stream's element is moved. The array reads a row of activations, and
+// updates a row of accumulators, once: only the iterators that move the stream count. Elsewhere
+// each turn of the step moves an element.
+uint64_t moves(const StreamPlan &stream, const StepPlan &step, const Extents &extents,
+               bool isContraction) {
+  uint64_t count = 1;
+  if (isContraction) {
+    for (const auto &[iterator, coefficient] : stream.terms)
+      count *= extents[static_cast<size_t>(iterator)];
+    return count;
+  }
+  const size_t turning = stream.once ? static_cast<size_t>(step.spatial) : step.extents.size();
+  for (size_t i = 0; i < turning; ++i)
+    count *= extents[i];
+  return count;
+}
+
+} // namespace
+
+void CountingValues::execute(const Issued &issued) {
+  const InstructionPlan &plan = *issued.plan;
+  isa::ScalarContext context;
+  context.immediates = issued.word.values.data();
+  context.state = registers(plan.unit->index);
+  for (size_t number = 0; number < plan.steps.size(); ++number) {
+    const StepPlan &step = plan.steps[number];
+    const std::vector<isa::ExprPtr> &guards = plan.instruction->steps[number].guards;
+    Extents extents{}, guarded{};
+    uint64_t turns = 1;
+    for (size_t i = 0; i < step.extents.size(); ++i) {
+      extents[i] = guarded[i] =
+          static_cast<uint64_t>(std::max<int64_t>(0, step.extents[i](context)));
+      turns *= extents[i];
+      if (i < guards.size() && guards[i])
+        guarded[i] = std::min(extents[i], static_cast<uint64_t>(std::max<int64_t>(
+                                              0, isa::evaluate(*guards[i], context))));
+    }
+    auto bytes = [&](const StreamPlan &stream, const Extents &of) {
+      return moves(stream, step, of, plan.isContraction) *
+             static_cast<uint64_t>(stream.elementBytes);
+    };
+    // Reads happen where a `when` may hold.
+    for (const StreamPlan &read : step.reads)
+      work_.memories[static_cast<size_t>(read.space)].read += bytes(read, guarded);
+    if (step.writesMemory)
+      work_.memories[static_cast<size_t>(step.write.space)].written += bytes(step.write, extents);
+    if (plan.isContraction && step.writesMemory)
+      work_.products += turns;
+    if (plan.unit->kind == isa::UnitTemplate::Vector)
+      work_.vectorElements += turns;
+  }
+  RegisterValues::execute(issued);
+}
+
+} // namespace tilewright::cycle
