@@ -1,13 +1,13 @@
 // Chains: units of work (a stripe's chunk of channels) pass through head, window and tail one after
-// the other, each a step behind the one before, so that the matrix unit works on one unit while the
-// vector unit works on another.
+// the other.
 //
-// 1. A step holds the head's work on one unit, the window's on the unit before and the tail's on
-// the unit before that, interleaved piece by piece: both units of the machine find work all the
-// time.
-// 2. An accumulator tile's products are listed one piece ahead of the element-wise operations on
-// it.
-// 3. The tail's accumulators of a stripe stay until the last chunk has been added.
+// 1. The work of a unit is cut into pieces, each for one unit of the machine: the products of a tile
+// of accumulators, the element-wise operations on it, the windows of some rows, a load.
+// 2. What stays on chip stands in a few buffers that serve by turns. A piece comes after those whose
+// results it reads, and after those that read what it replaces.
+// 3. From the pieces' times follows an order in which every unit of the machine finds work
+// (piece_order.h). Their tasks are listed in the order of their times.
+// 4. The tail's accumulators of a stripe stay until the last chunk has been added.
 #include "chain.h"
 
 #include "alone.h"
@@ -17,6 +17,7 @@
 
 #include "tilewright/compiler/chain_space.h"
 #include "tilewright/compiler/frontend.h"
+#include "tilewright/compiler/piece_order.h"
 #include "tilewright/support/error.h"
 
 #include <algorithm>
@@ -36,9 +37,33 @@ ElementChain::Shapes shapesOf(kernel::GroupOp group) {
   return shapes;
 }
 
-// A part of a unit's work, and when in its step it is listed.
+// Pieces of a stream are done one after the other. Where two may start at once, the one that gives
+// memory back comes first.
+enum class Stream {
+  TailProducts,
+  WindowProducts,
+  HeadProducts,
+  TailFinish,
+  WindowFinish,
+  HeadFinish,
+  Gather,
+  Lanes,
+  Inputs,
+  HeadWeights,
+  WindowWeights,
+  TailWeights,
+  HeadOperands,
+  TailOperands,
+  Stores
+};
+
+constexpr int matrix = 0, vector = 1, load = 2, none = -1;
+const std::vector<int> actors{matrix, matrix, matrix, vector, vector, vector, vector, vector,
+                              load,   load,   load,   load,   none,   none,   none};
+
+constexpr size_t nothing = SIZE_MAX; // no piece
+
 struct Piece {
-  double at;
   std::vector<Task> tasks;
 };
 
@@ -52,14 +77,46 @@ struct LayerWork {
 
 // One chunk of channels of one stripe.
 struct Unit {
+  size_t index;
   int64_t n;
   StripeRows rows;
   Span channels;
-  int64_t chunk;
-  bool isFirst, isLast; // of the stripe
+  int64_t chunk, stripe; // stripes of all images count
+  bool isFirst, isLast;  // of the stripe
+  bool onArray;          // its windows
 };
 
 Span spanOf(const Rows &rows) { return {rows.begin, rows.end}; }
+
+// A piece that makes rows from `row` on.
+struct MadeRows {
+  int64_t row;
+  size_t piece;
+};
+
+// What other pieces come after, of a unit.
+struct UnitPieces {
+  std::vector<MadeRows> head, window; // results, in the order of their stream
+  size_t firstProducts = nothing;
+};
+
+using After = llvm::SmallVector<size_t, 6>;
+
+// A buffer that serves again and again, and the pieces that read what it holds.
+struct Turn {
+  int buffer = -1;
+  After readers;
+};
+
+// The pieces that a new content comes after.
+After replaced(Turn &turn) { return std::exchange(turn.readers, {}); }
+
+// Buffers that serve by turns.
+struct Turns {
+  size_t count = 2, next = 0;
+  Turn turns[3];
+  Turn &take() { return turns[next++ % count]; }
+};
 
 class Chain {
 public:
@@ -69,20 +126,33 @@ public:
   void lower(const ChainPlan &plan, bool isTrial);
 
 private:
+  struct Weights {
+    ConvStage::Weights weights;
+    size_t piece = nothing; // that loads them
+    Turn *turn = nullptr;   // null: they stay
+  };
   void probe(ConvProblem &problem, LayerWork &work, const std::vector<int32_t> &bias);
   ElementChain operationsOf(LayerWork &work, const std::vector<int32_t> &bias, int64_t block);
   std::vector<Unit> unitsOf() const;
-  ConvStage::Weights weightsOf(ConvStage &stage, const LayerWork &work, Step &step,
-                               const Unit &unit, Span channels, Span folds,
-                               std::map<int64_t, ConvStage::Weights> &kept);
-  void head(Step &step, std::vector<Piece> &pieces, const Unit &unit);
-  void window(Step &step, std::vector<Piece> &pieces, const Unit &unit);
-  void tail(Step &step, std::vector<Piece> &pieces, const Unit &unit);
+  int64_t cyclesOf(const Task &task);
+  size_t add(Stream stream, const LayerWork &work, std::vector<Task> tasks, const After &after);
+  template <typename Load>
+  Weights &weightsOf(Stream stream, const LayerWork &work, const Unit &unit, const Load &load);
+  void padBetween(const Unit &unit, Turn &between);
+  void head(const Unit &unit);
+  void window(const Unit &unit);
+  void reduceOnArray(const Unit &unit, const WindowStage::Input &input, int64_t inputChannel,
+                     const Tile &result, const After &after);
+  void reduceOnLanes(const Unit &unit, const WindowStage::Input &input, int64_t inputChannel,
+                     const Tile &result, const After &after);
+  void tail(const Unit &unit);
   static void mark(std::vector<Task> &tasks, const LayerWork &work) {
     for (Task &task : tasks)
       task.layer = work.layer;
   }
-  void interleave(std::vector<Piece> &pieces, std::vector<Task> &out);
+  std::vector<Task> prepare(bool isTrial);
+  void list(std::vector<Task> constants);
+  bool isRepeated(const Task &task);
   void store(std::vector<Task> &out, LayerWork &work, const Box &box, const Tile &value);
 
   LoweringContext &context_;
@@ -92,29 +162,61 @@ private:
   bool isServed_ = true;
   LayerWork head_, window_, tail_;
   std::optional<ConvStage> headStage_, tailStage_;
+  std::optional<ConvStage> diagonals_; // of the window, for units of the array
   std::optional<WindowStage> windowStage_;
   int64_t block_ = 0; // channels of a block of per-channel parameters
   // The head's: weights are packed by column tiles.
   int64_t headBlock() const {
     return std::max(context_.cols, block_ / context_.cols * context_.cols);
   }
+  // Rows of a layer's input before which all lie that output rows before `end` need.
+  int64_t inputEnd(int64_t end) const {
+    return p_.window->strideY * (end - 1) - p_.window->padTop +
+           (p_.window->kernelHeight - 1) * p_.window->dilationY + 1;
+  }
+  int64_t tailInputEnd(int64_t end) const {
+    return p_.tail->strideY * (end - 1) - p_.tail->padTop +
+           (p_.tail->kernelHeight - 1) * p_.tail->dilationY + 1;
+  }
+  bool weightsStay_ = false;
+  int64_t mostHeadRows_ = 0; // of a stripe
 
-  // What is on chip, by unit or stripe.
-  ConvStage::Input headInput_;
-  std::map<int64_t, ConvStage::Weights> headWeights_, tailWeights_; // by chunk
-  struct Between {
-    int buffer = -1;
-    int64_t rowPitch = 0, columnPitch = 0;
-  };
-  Between headResult_, windowResult_; // of the unit made last
-  WindowStage::Input windowInput_;    // of a stripe, where the window comes first
-  Tile stripeResult_;                 // of a window that comes last
-  std::vector<Tile> tailSums_;        // of a stripe
+  std::vector<Piece> pieces_;
+  std::vector<PieceToOrder> order_;
+  std::vector<UnitPieces> made_;    // by unit
+  std::vector<size_t> firstPieces_; // of each unit
+
+  // What is on chip.
+  Turns inputs_, headSums_, windowSums_, tailSums_, results_, windows_, between_, windowResults_,
+      stripeResults_;
+  std::map<int64_t, Turn> stripeSums_; // of the tail, by tile, where chunks add up
+  std::map<std::pair<Stream, int64_t>, Weights> weights_; // by chunk
+  std::map<Stream, Turns> weightTurns_;
+  ConvStage::Input headInput_;     // of a stripe
+  WindowStage::Input windowInput_; // of a stripe, where the window comes first
+  Turn *input_ = nullptr;
+  size_t inputPiece_ = nothing; // that loads it
+  Tile headResult_;             // of the unit made last, beginning in the first column of padding
+  Turn *headTurn_ = nullptr, *windowTurn_ = nullptr;
+  Tile windowResult_;
+  Tile stripeResult_; // of a window that comes last
+  Turn *stripeTurn_ = nullptr;
+  After stripeWriters_;
+  // Of the tail: the finish before the last one, the last one.
+  After tailFinishes_;
+  size_t lastTailFinish_ = nothing;
+  int blockInstruction_ = -1, tableInstructions_[2] = {-1, -1};
   std::optional<Task> selectedBlock_, selectedTable_;
 };
 
 Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Steps &steps)
     : context_(context), steps_(steps) {
+  auto indexOf = [&](const char *name) {
+    const isa::Instruction *instruction = context_.isa.find(name);
+    return instruction ? instruction->index : -1;
+  };
+  blockInstruction_ = indexOf("vchannel");
+  tableInstructions_[0] = indexOf("vtable.load"), tableInstructions_[1] = indexOf("vtable16.load");
   for (size_t i = 0; i < chained.groups.size(); ++i) {
     mlir::Operation *anchor = chainAnchorOf(chained.groups[i]);
     LayerWork &work = !llvm::isa<kernel::Conv2DOp>(anchor) ? window_ : i == 0 ? head_ : tail_;
@@ -135,6 +237,7 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Steps &step
     windowStage_.emplace(context, window_.anchor, steps);
     p_.window = windowStage_->problem();
     p_.windowIsDepthwise = windowStage_->isDepthwise();
+    p_.mayReduceOnArray = p_.windowIsDepthwise && fitsRows(p_.window->outputWidth);
     ElementChain operations = operationsOf(window_, windowStage_->bias(), context.cols);
     p_.windowOperations =
         operations.operationCount() - (p_.windowIsDepthwise && operations.leadingRescale() ? 1 : 0);
@@ -168,161 +271,353 @@ std::vector<Unit> Chain::unitsOf() const {
   std::vector<Unit> units;
   const int64_t batch = p_.tail ? p_.tail->batch : p_.window->batch, channels = chunkedChannels(p_),
                 chunks = ceilDiv(channels, plan_.chunkChannels);
+  int64_t stripe = 0;
   for (int64_t n = 0; n < batch; ++n)
-    for (const Rows &rows : stripesOf(p_, plan_))
+    for (const Rows &rows : stripesOf(p_, plan_)) {
       for (int64_t chunk = 0; chunk < chunks; ++chunk) {
         const int64_t first = chunk * plan_.chunkChannels;
-        units.push_back({n,
+        const size_t index = units.size();
+        units.push_back({index,
+                         n,
                          stripeRows(p_, rows),
                          {first, std::min(channels, first + plan_.chunkChannels)},
                          chunk,
+                         stripe,
                          chunk == 0,
-                         chunk + 1 == chunks});
+                         chunk + 1 == chunks,
+                         isOnArray(plan_, static_cast<int64_t>(index))});
       }
+      ++stripe;
+    }
   return units;
 }
 
-// Weights that stay on chip are loaded in the first stripe.
-ConvStage::Weights Chain::weightsOf(ConvStage &stage, const LayerWork &work, Step &step,
-                                    const Unit &unit, Span channels, Span folds,
-                                    std::map<int64_t, ConvStage::Weights> &kept) {
-  auto known = kept.find(unit.chunk);
-  if (known != kept.end() && plan_.keepsWeights)
-    return known->second;
-  Step loads;
-  kept[unit.chunk] = stage.loadWeights(loads, unit.n, channels, folds);
-  mark(loads.constants, work);
-  append(step.constants, loads.constants);
-  return kept[unit.chunk];
+// Cycles of a task that has its ports for itself, roughly.
+int64_t Chain::cyclesOf(const Task &task) {
+  const isa::Instruction &instruction =
+      context_.isa.instructions()[static_cast<size_t>(task.instruction)];
+  auto operand = [&](const char *name) {
+    const int index = instruction.operandIndex(name);
+    return index < 0 ? 1 : task.values[static_cast<size_t>(index)];
+  };
+  auto registerOf = [&](const char *name) {
+    const isa::Unit &unit = context_.isa.units()[static_cast<size_t>(instruction.unit)];
+    for (auto [index, value] : task.registers)
+      if (unit.registers[static_cast<size_t>(index)].name == name)
+        return value;
+    return int64_t(1);
+  };
+  switch (context_.isa.units()[static_cast<size_t>(instruction.unit)].kind) {
+  case isa::UnitTemplate::Matrix:
+    return instruction.operandIndex("swap") < 0
+               ? 0
+               : std::max(operand("n1") * operand("n0"), operand("k") + 1);
+  case isa::UnitTemplate::Vector:
+    return registerOf("n1") * operand("n0") * ceilDiv(operand("nc"), context_.lanes) *
+               registerOf("k1") * registerOf("k0") +
+           context_.machine.vectorOverhead;
+  case isa::UnitTemplate::DmaLoad:
+    return static_cast<int64_t>(static_cast<double>(operand("n1") * operand("n0") *
+                                                    registerOf("n2")) /
+                                context_.machine.dramBytesPerCycle);
+  default:
+    return 0;
+  }
 }
 
-void Chain::head(Step &step, std::vector<Piece> &pieces, const Unit &unit) {
-  const Span rows = spanOf(unit.rows.head), columns{0, p_.head->outputWidth};
-  if (unit.isFirst)
-    headInput_ = headStage_->loadInput(step.loads, unit.n, rows, columns);
-  const ConvStage::Weights weights = weightsOf(*headStage_, head_, step, unit, unit.channels,
-                                               headStage_->allFolds(), headWeights_);
-  const int64_t chunk = unit.channels.size();
-  Between between{-1, 0, chunk};
-  int64_t left = 0;
+size_t Chain::add(Stream stream, const LayerWork &work, std::vector<Task> tasks,
+                  const After &after) {
+  mark(tasks, work);
+  PieceToOrder order{static_cast<int>(stream), 0, {}};
+  if (actors[static_cast<size_t>(stream)] != none)
+    for (const Task &task : tasks)
+      order.cycles += cyclesOf(task);
+  for (size_t piece : after)
+    if (piece != nothing)
+      order.after.push_back(piece);
+  order_.push_back(std::move(order));
+  pieces_.push_back({std::move(tasks)});
+  return pieces_.size() - 1;
+}
+
+// The last of the pieces that make rows before `end`.
+void comeAfter(After &after, const std::vector<MadeRows> &pieces, int64_t end) {
+  for (auto made = pieces.rbegin(); made != pieces.rend(); ++made)
+    if (made->row < end) {
+      after.push_back(made->piece);
+      return;
+    }
+}
+
+// Weights that stay on chip are loaded in the first stripe; others have two buffers by turns. They
+// come in while the products of the unit before are made. `load` takes a buffer.
+template <typename Load>
+Chain::Weights &Chain::weightsOf(Stream stream, const LayerWork &work, const Unit &unit,
+                                 const Load &load) {
+  Weights &weights = weights_[{stream, unit.chunk}];
+  if (weightsStay_ && weights.piece != nothing)
+    return weights;
+  After after;
+  weights.turn = weightsStay_ ? nullptr : &weightTurns_[stream].take();
+  if (weights.turn)
+    after = replaced(*weights.turn);
+  else if (unit.index >= 2)
+    after.push_back(made_[unit.index - 2].firstProducts);
+  std::vector<Task> tasks;
+  weights.weights = load(tasks, weights.turn ? weights.turn->buffer : -1);
+  if (weights.turn)
+    weights.turn->buffer = weights.weights.buffer;
+  weights.piece = add(stream, work, std::move(tasks), after);
+  return weights;
+}
+
+// What lies between head and window has padded columns: they are filled in once.
+void Chain::padBetween(const Unit &unit, Turn &between) {
+  const int64_t pitch = plan_.chunkChannels;
+  int64_t left = 0, width = p_.head->outputWidth;
+  const bool isNew = between.buffer < 0;
   if (p_.window) {
     left = p_.window->padLeft;
-    const int64_t end = left + p_.window->width,
-                  width = std::max(end, windowStage_->inputColumns(p_.window->outputWidth));
-    between.rowPitch = width * chunk;
-    between.buffer =
-        steps_.add(isa::Space::Spad, rows.size() * between.rowPitch, "rows between layers");
-    const WindowStage::Input padded{between.buffer, rows.begin, between.rowPitch, chunk};
-    std::vector<Task> fills;
-    windowStage_->padColumns(fills, padded, rows.size(), 0, left);
-    windowStage_->padColumns(fills, padded, rows.size(), end, width - end);
-    mark(fills, window_);
-    append(step.loads, fills);
-  } else {
-    between.rowPitch = columns.size() * chunk;
-    between.buffer = steps_.add(isa::Space::Spad, rows.size() * between.rowPitch,
-                                "rows between layers", Traffic::Matrix);
+    width = std::max(left + width, windowStage_->inputColumns(p_.window->outputWidth));
   }
-  headResult_ = between;
-  const int64_t channels = headBlock();
-  const int64_t tiles = ceilDiv(rows.size(), plan_.headRows) * ceilDiv(chunk, channels);
-  int64_t tile = 0;
+  const bool isStreamed = p_.window && plan_.arrayUnits < arrayShares;
+  between.buffer =
+      reuse(steps_, between.buffer, isa::Space::Spad, mostHeadRows_ * width * pitch,
+            "rows between layers", isStreamed ? Traffic::Streamed : Traffic::Matrix);
+  headResult_ = {isa::Space::Spad, between.buffer, 0, width * pitch, pitch, 1};
+  if (!p_.window || !isNew)
+    return;
+  const int64_t end = left + p_.window->width;
+  const WindowStage::Input padded{between.buffer, unit.rows.head.begin, width * pitch, pitch};
+  std::vector<Task> fills;
+  windowStage_->padColumns(fills, padded, mostHeadRows_, 0, left);
+  windowStage_->padColumns(fills, padded, mostHeadRows_, end, width - end);
+  between.readers.push_back(add(Stream::WindowWeights, window_, std::move(fills), {}));
+}
+
+void Chain::head(const Unit &unit) {
+  UnitPieces &made = made_[unit.index];
+  const Span rows = spanOf(unit.rows.head), columns{0, p_.head->outputWidth};
+  if (unit.isFirst) {
+    input_ = &inputs_.take();
+    const After after = replaced(*input_);
+    std::vector<Task> loads;
+    headInput_ = headStage_->loadInput(loads, unit.n, rows, columns, 1, input_->buffer);
+    input_->buffer = headInput_.buffer;
+    inputPiece_ = add(Stream::Inputs, head_, std::move(loads), after);
+  }
+  Weights &weights = weightsOf(Stream::HeadWeights, head_, unit, [&](auto &tasks, int buffer) {
+    Step loads;
+    auto loaded = headStage_->loadWeights(loads, unit.n, unit.channels, headStage_->allFolds(),
+                                          buffer);
+    tasks = std::move(loads.constants);
+    return loaded;
+  });
+  headTurn_ = &between_.take();
+  padBetween(unit, *headTurn_);
+  After beforeResult = replaced(*headTurn_);
+  const int64_t chunk = unit.channels.size(), channels = headBlock(),
+                left = p_.window ? p_.window->padLeft : 0;
   for (int64_t y = rows.begin; y < rows.end; y += plan_.headRows) {
     const Span ySpan{y, std::min(rows.end, y + plan_.headRows)};
-    // Windows are gathered while the tile before is made.
-    Piece gathers{
-        static_cast<double>(tile - ceilDiv(chunk, channels)) / static_cast<double>(tiles) - 1e-6,
-        {}};
-    const ConvStage::Input windows = headStage_->gather(gathers.tasks, headInput_, ySpan, columns);
-    mark(gathers.tasks, head_);
-    if (!gathers.tasks.empty())
-      pieces.push_back(std::move(gathers));
-    std::vector<Task> loads;
+    After before{inputPiece_, weights.piece};
+    std::vector<Task> gathers, loads;
+    Turn &windowTurn = windows_.take();
+    const ConvStage::Input windows =
+        headStage_->gather(gathers, headInput_, ySpan, columns, windowTurn.buffer);
+    const bool isGathered = !gathers.empty();
+    if (isGathered) {
+      After after = replaced(windowTurn);
+      after.push_back(inputPiece_);
+      windowTurn.buffer = windows.buffer;
+      before.push_back(add(Stream::Gather, head_, std::move(gathers), after));
+      input_->readers = {before.back()};
+    }
     head_.operations->loadOperands(
         loads, {{unit.n, y, 0, unit.channels.begin}, {1, ySpan.size(), columns.size(), chunk}});
-    for (int64_t c = unit.channels.begin; c < unit.channels.end; c += channels, ++tile) {
+    size_t operands = nothing;
+    if (!loads.empty())
+      operands = add(Stream::HeadOperands, head_, std::move(loads),
+                     headSums_.turns[headSums_.next % headSums_.count].readers);
+    for (int64_t c = unit.channels.begin; c < unit.channels.end; c += channels) {
       const Span part{c, std::min(unit.channels.end, c + channels)};
       const Extent extent{ySpan.size(), columns.size(), part.size()};
-      const Tile acc =
-          denseTile(isa::Space::Acc,
-                    steps_.add(isa::Space::Acc, extent.elements() * 4, "accumulator tile"), extent);
+      Turn &sums = headSums_.take();
+      sums.buffer =
+          reuse(steps_, sums.buffer, isa::Space::Acc, extent.elements() * 4, "accumulator tile");
+      before.append(replaced(sums));
+      const Tile acc = denseTile(isa::Space::Acc, sums.buffer, extent);
+      size_t products = nothing;
       // A column tile at a time: the tail's products come between them.
       for (int64_t column = part.begin; column < part.end; column += context_.cols) {
-        const double at = static_cast<double>(tile) + static_cast<double>(column - part.begin) /
-                                                          static_cast<double>(part.size());
-        Piece products{at / static_cast<double>(tiles), std::move(loads)};
-        loads.clear();
-        Tile sums = acc;
-        sums.offset += column - part.begin;
-        headStage_->fill(products.tasks, windows, weights, ySpan, columns,
-                         {column, std::min(part.end, column + context_.cols)}, sums, false);
-        mark(products.tasks, head_);
-        pieces.push_back(std::move(products));
+        Tile place = acc;
+        place.offset += column - part.begin;
+        std::vector<Task> tasks;
+        headStage_->fill(tasks, windows, weights.weights, ySpan, columns,
+                         {column, std::min(part.end, column + context_.cols)}, place, false);
+        products = add(Stream::HeadProducts, head_, std::move(tasks), before);
+        before.clear();
+        if (made.firstProducts == nothing)
+          made.firstProducts = products;
       }
-      Piece finish{static_cast<double>(tile + 1) / static_cast<double>(tiles), {}};
-      const Tile result{isa::Space::Spad,
-                        between.buffer,
-                        (y - rows.begin) * between.rowPitch + left * chunk +
-                            (c - unit.channels.begin),
-                        between.rowPitch,
-                        chunk,
-                        1};
+      (isGathered ? windowTurn : *input_).readers = {products};
+      if (weights.turn)
+        weights.turn->readers = {products};
+      Tile result = headResult_;
+      result.offset += (y - rows.begin) * result.s1 + left * result.s0 + c - unit.channels.begin;
       head_.operations->ops().forget();
-      head_.operations->run(finish.tasks, acc, extent, c - unit.channels.begin, result);
-      mark(finish.tasks, head_);
-      pieces.push_back(std::move(finish));
+      std::vector<Task> finish;
+      head_.operations->run(finish, acc, extent, c - unit.channels.begin, result);
+      beforeResult.push_back(products);
+      beforeResult.push_back(operands);
+      const size_t finished = add(Stream::HeadFinish, head_, std::move(finish), beforeResult);
+      beforeResult.clear();
+      sums.readers = {finished};
+      made.head.push_back({y, finished});
     }
   }
 }
 
-void Chain::window(Step &step, std::vector<Piece> &pieces, const Unit &unit) {
+void Chain::window(const Unit &unit) {
   const WindowProblem &w = *p_.window;
   const Span rows = spanOf(unit.rows.window);
   const int64_t chunk = unit.channels.size();
+  After after;
+  if (p_.tail) {
+    windowTurn_ = &windowResults_.take();
+    const Extent extent{rows.size(), w.outputWidth, chunk};
+    windowTurn_->buffer = reuse(steps_, windowTurn_->buffer, isa::Space::Spad, extent.elements(),
+                                "rows between layers", Traffic::Matrix);
+    windowResult_ = denseTile(isa::Space::Spad, windowTurn_->buffer, extent);
+    after = replaced(*windowTurn_);
+  } else {
+    if (unit.isFirst) {
+      stripeTurn_ = &stripeResults_.take();
+      const Extent extent{rows.size(), w.outputWidth, w.channels};
+      stripeTurn_->buffer = reuse(steps_, stripeTurn_->buffer, isa::Space::Spad,
+                                  extent.elements(), "result tile");
+      stripeResult_ = denseTile(isa::Space::Spad, stripeTurn_->buffer, extent);
+    }
+    windowResult_ = stripeResult_;
+    windowResult_.offset += unit.channels.begin;
+    after = stripeTurn_->readers;
+  }
   WindowStage::Input input;
   int64_t inputChannel = 0; // of the unit's first channel, in the input tile
   if (p_.head) {
-    const Between &between = headResult_;
-    input = {between.buffer, unit.rows.head.begin, between.rowPitch, between.columnPitch};
-  } else {
-    if (unit.isFirst)
-      windowInput_ = windowStage_->loadInput(
-          step.loads, {{unit.n, rows.begin, 0, 0}, {1, rows.size(), w.outputWidth, w.channels}});
-    input = windowInput_;
-    inputChannel = unit.channels.begin;
-  }
-  Tile result;
-  if (p_.tail) {
-    const Extent extent{rows.size(), w.outputWidth, chunk};
-    result = denseTile(
-        isa::Space::Spad,
-        steps_.add(isa::Space::Spad, extent.elements(), "rows between layers", Traffic::Matrix),
-        extent);
-    windowResult_ = {result.buffer, result.s1, chunk};
+    input = {headResult_.buffer, unit.rows.head.begin, headResult_.s1, headResult_.s0};
   } else {
     if (unit.isFirst) {
-      const Extent extent{rows.size(), w.outputWidth, w.channels};
-      stripeResult_ = denseTile(
-          isa::Space::Spad, steps_.add(isa::Space::Spad, extent.elements(), "result tile"), extent);
+      input_ = &inputs_.take();
+      const After before = replaced(*input_);
+      std::vector<Task> loads;
+      windowInput_ = windowStage_->loadInput(
+          loads, {{unit.n, rows.begin, 0, 0}, {1, rows.size(), w.outputWidth, w.channels}},
+          input_->buffer);
+      input_->buffer = windowInput_.buffer;
+      inputPiece_ = add(Stream::Inputs, window_, std::move(loads), before);
     }
-    result = stripeResult_;
-    result.offset += unit.channels.begin;
+    input = windowInput_;
+    inputChannel = unit.channels.begin;
+    after.push_back(inputPiece_);
   }
+  if (unit.onArray)
+    reduceOnArray(unit, input, inputChannel, windowResult_, after);
+  else
+    reduceOnLanes(unit, input, inputChannel, windowResult_, after);
+  if (p_.tail)
+    return;
+  for (const MadeRows &made : made_[unit.index].window)
+    stripeWriters_.push_back(made.piece);
+  if (!unit.isLast)
+    return;
+  std::vector<Task> stores;
+  store(stores, window_,
+        {{unit.n, rows.begin, 0, 0}, {1, rows.size(), w.outputWidth, w.channels}}, stripeResult_);
+  stripeTurn_->readers = {add(Stream::Stores, window_, std::move(stores), stripeWriters_)};
+  stripeWriters_.clear();
+}
+
+void Chain::reduceOnArray(const Unit &unit, const WindowStage::Input &from, int64_t inputChannel,
+                          const Tile &result, const After &after) {
+  const WindowProblem &w = *p_.window;
+  UnitPieces &made = made_[unit.index];
+  const Span rows = spanOf(unit.rows.window), columns{0, w.outputWidth};
+  Weights &weights =
+      weightsOf(Stream::WindowWeights, window_, unit, [&](auto &tasks, int squares) {
+        if (squares < 0)
+          squares = diagonals_->addSquares(
+              tasks, weightsStay_ ? unit.channels.size() : plan_.chunkChannels);
+        return diagonals_->loadDiagonals(tasks, squares, unit.channels);
+      });
+  const ConvStage::Input input{from.buffer,     {from.firstRow, w.height},
+                               {-w.padLeft, w.width}, from.rowPitch,
+                               from.columnPitch,      unit.channels.begin - inputChannel};
+  const int64_t height = std::min(rows.size(), arrayTileRows(p_, std::min(block_, plan_.chunkChannels)));
+  for (int64_t y = rows.begin; y < rows.end; y += height) {
+    const Span ySpan{y, std::min(rows.end, y + height)};
+    for (int64_t c = unit.channels.begin; c < unit.channels.end; c += block_) {
+      const Span part{c, std::min(unit.channels.end, c + block_)};
+      const Extent extent{ySpan.size(), w.outputWidth, part.size()};
+      After before = after;
+      before.push_back(weights.piece);
+      if (p_.head)
+        comeAfter(before, made_[unit.index].head, inputEnd(ySpan.end));
+      Turn &sums = windowSums_.take();
+      sums.buffer =
+          reuse(steps_, sums.buffer, isa::Space::Acc, extent.elements() * 4, "accumulator tile");
+      before.append(replaced(sums));
+      const Tile acc = denseTile(isa::Space::Acc, sums.buffer, extent);
+      size_t products = nothing;
+      for (int64_t column = part.begin; column < part.end;
+           column += groupChannels(context_.machine)) {
+        Tile place = acc;
+        place.offset += column - part.begin;
+        std::vector<Task> tasks;
+        diagonals_->fill(tasks, input, weights.weights, ySpan, columns,
+                         {column, std::min(part.end, column + groupChannels(context_.machine))},
+                         place, false);
+        products = add(Stream::WindowProducts, window_, std::move(tasks), before);
+        before.clear();
+        if (made.firstProducts == nothing)
+          made.firstProducts = products;
+      }
+      (p_.head ? headTurn_ : input_)->readers.push_back(products);
+      if (weights.turn)
+        weights.turn->readers = {products};
+      std::vector<Task> finish;
+      window_.operations->loadOperands(
+          finish, {{unit.n, y, 0, c}, {1, ySpan.size(), w.outputWidth, part.size()}});
+      window_.operations->ops().forget();
+      Tile slice = result;
+      slice.offset += (y - rows.begin) * result.s1 + c - unit.channels.begin;
+      window_.operations->run(finish, acc, extent, 0, slice);
+      const size_t finished = add(Stream::WindowFinish, window_, std::move(finish), {products});
+      sums.readers = {finished};
+      made.window.push_back({y, finished});
+    }
+  }
+}
+
+void Chain::reduceOnLanes(const Unit &unit, const WindowStage::Input &input, int64_t inputChannel,
+                          const Tile &result, const After &after) {
+  const WindowProblem &w = *p_.window;
+  UnitPieces &made = made_[unit.index];
+  const Span rows = spanOf(unit.rows.window);
+  const int64_t chunk = unit.channels.size();
   kernel::RescaleOp leading =
       windowStage_->isDepthwise() ? window_.operations->leadingRescale() : nullptr;
   const bool isWhole =
       leading ? window_.operations->isLeadingLast() : window_.operations->isEmpty();
   // A few pieces: the head's element-wise work comes between them.
   const int64_t parts = std::min<int64_t>(rows.size(), 4), height = ceilDiv(rows.size(), parts);
-  const int64_t count = ceilDiv(rows.size(), height) * ceilDiv(chunk, block_);
-  int64_t index = 0;
   for (int64_t y = rows.begin; y < rows.end; y += height) {
     const int64_t size = std::min(height, rows.end - y);
-    for (int64_t c = 0; c < chunk; c += block_, ++index) {
-      Piece piece{(static_cast<double>(index) + 0.25) / static_cast<double>(count), {}};
+    for (int64_t c = 0; c < chunk; c += block_) {
+      std::vector<Task> tasks;
       const Extent extent{size, w.outputWidth, std::min(block_, chunk - c)};
       const Box box{{unit.n, y, 0, unit.channels.begin + c}, {1, size, w.outputWidth, extent.nc}};
-      window_.operations->loadOperands(piece.tasks, box);
+      window_.operations->loadOperands(tasks, box);
       window_.operations->ops().forget();
       Tile slice = result;
       slice.offset += (y - rows.begin) * result.s1 + c;
@@ -332,81 +627,105 @@ void Chain::window(Step &step, std::vector<Piece> &pieces, const Unit &unit) {
               : denseTile(isa::Space::Spad,
                           steps_.add(isa::Space::Spad, extent.elements(), "window tile"), extent);
       if (leading)
-        window_.operations->ops().selectBlock(piece.tasks, window_.operations->blocksOf(leading),
+        window_.operations->ops().selectBlock(tasks, window_.operations->blocksOf(leading),
                                               box.start[3]);
-      windowStage_->reduce(piece.tasks, leading ? "vdw.i8" : "vmaxpool", box, extent, value, input,
+      windowStage_->reduce(tasks, leading ? "vdw.i8" : "vmaxpool", box, extent, value, input,
                            inputChannel + c, box.start[3], leading);
-      window_.operations->run(piece.tasks, value, extent, 0, slice, static_cast<bool>(leading));
-      if (!p_.tail && unit.isLast && y + height >= rows.end && c + block_ >= chunk)
-        store(piece.tasks, window_,
-              {{unit.n, rows.begin, 0, 0}, {1, rows.size(), w.outputWidth, w.channels}},
-              stripeResult_);
-      mark(piece.tasks, window_);
-      pieces.push_back(std::move(piece));
+      window_.operations->run(tasks, value, extent, 0, slice, static_cast<bool>(leading));
+      After before = after;
+      if (p_.head)
+        comeAfter(before, made.head, inputEnd(y + size));
+      made.window.push_back({y, add(Stream::Lanes, window_, std::move(tasks), before)});
     }
   }
+  (p_.head ? headTurn_ : input_)->readers.push_back(made.window.back().piece);
 }
 
-void Chain::tail(Step &step, std::vector<Piece> &pieces, const Unit &unit) {
+void Chain::tail(const Unit &unit) {
   const ConvProblem &t = *p_.tail;
+  UnitPieces &made = made_[unit.index];
   const Span rows = spanOf(unit.rows.result), columns{0, t.outputWidth};
-  const Between &between = p_.window ? windowResult_ : headResult_;
-  const ConvStage::Input input{between.buffer,   spanOf(unit.rows.window), {0, t.width},
-                               between.rowPitch, between.columnPitch,      unit.channels.begin};
+  const Tile &between = p_.window ? windowResult_ : headResult_;
+  Turn &betweenTurn = p_.window ? *windowTurn_ : *headTurn_;
+  const ConvStage::Input input{between.buffer, spanOf(unit.rows.window), {0, t.width},
+                               between.s1,     between.s0,               unit.channels.begin};
   const Span every{0, t.outputChannels};
-  const ConvStage::Weights weights = weightsOf(*tailStage_, tail_, step, unit, every,
-                                               tailStage_->foldsOfChunk(unit.chunk), tailWeights_);
-  const int64_t tiles =
-      ceilDiv(rows.size(), plan_.tailRows) * ceilDiv(t.outputChannels, plan_.tailChannels);
-  auto at = [&](int64_t tile) { return static_cast<double>(tile) / static_cast<double>(tiles); };
-  if (unit.isFirst)
-    tailSums_.clear();
+  Weights &weights = weightsOf(Stream::TailWeights, tail_, unit, [&](auto &tasks, int buffer) {
+    Step loads;
+    auto loaded = tailStage_->loadWeights(loads, unit.n, every,
+                                          tailStage_->foldsOfChunk(unit.chunk), buffer);
+    tasks = std::move(loads.constants);
+    return loaded;
+  });
+  const bool addsUp = plan_.chunkChannels < chunkedChannels(p_);
   int64_t tile = 0;
   for (int64_t y = rows.begin; y < rows.end; y += plan_.tailRows) {
     const Span ySpan{y, std::min(rows.end, y + plan_.tailRows)};
     const Box box{{unit.n, y, 0, 0}, {1, ySpan.size(), t.outputWidth, t.outputChannels}};
     const Extent whole{ySpan.size(), t.outputWidth, t.outputChannels};
     Tile result = denseTile(isa::Space::Spad, -1, whole);
+    Turn *resultTurn = nullptr;
     const bool inAccumulators = t.resultInAccumulators;
+    size_t operands = nothing;
+    After beforeResult;
     if (unit.isLast) {
-      // Operands come in while the tile before is made.
+      if (!inAccumulators) {
+        resultTurn = &results_.take();
+        result.buffer = resultTurn->buffer = reuse(steps_, resultTurn->buffer, isa::Space::Spad,
+                                                   whole.elements(), "result tile");
+        beforeResult = replaced(*resultTurn);
+      }
       std::vector<Task> loads;
       tail_.operations->loadOperands(loads, box);
-      mark(loads, tail_);
-      if (tile == 0)
-        append(step.loads, loads);
-      else
-        pieces.push_back({at(tile - 1) - 1e-6, std::move(loads)});
-      if (!inAccumulators)
-        result.buffer = steps_.add(isa::Space::Spad, whole.elements(), "result tile");
+      if (!loads.empty()) {
+        operands = add(Stream::TailOperands, tail_, std::move(loads), tailFinishes_);
+        if (unit.index > 0 && made_[unit.index - 1].firstProducts != nothing)
+          order_[operands].after.push_back(made_[unit.index - 1].firstProducts);
+      }
     }
+    size_t finished = nothing;
     for (int64_t c = 0; c < t.outputChannels; c += plan_.tailChannels, ++tile) {
       const Span part{c, std::min(t.outputChannels, c + plan_.tailChannels)};
       const Extent extent{ySpan.size(), t.outputWidth, part.size()};
-      if (unit.isFirst)
-        tailSums_.push_back(denseTile(
-            isa::Space::Acc, steps_.add(isa::Space::Acc, extent.elements() * 4, "accumulator tile"),
-            extent));
-      const Tile acc = tailSums_[static_cast<size_t>(tile)];
-      Piece products{at(tile), {}};
-      tailStage_->fill(products.tasks, input, weights, ySpan, columns, part, acc, !unit.isFirst);
-      mark(products.tasks, tail_);
-      pieces.push_back(std::move(products));
+      Turn &sums = !addsUp ? tailSums_.take() : stripeSums_[tile];
+      After before{weights.piece};
+      if (unit.isFirst) {
+        sums.buffer =
+            reuse(steps_, sums.buffer, isa::Space::Acc, extent.elements() * 4, "accumulator tile");
+        before.append(replaced(sums));
+      }
+      const Tile acc = denseTile(isa::Space::Acc, sums.buffer, extent);
+      comeAfter(before, p_.window ? made.window : made.head, tailInputEnd(ySpan.end));
+      std::vector<Task> tasks;
+      tailStage_->fill(tasks, input, weights.weights, ySpan, columns, part, acc, !unit.isFirst);
+      const size_t products = add(Stream::TailProducts, tail_, std::move(tasks), before);
+      if (made.firstProducts == nothing)
+        made.firstProducts = products;
+      betweenTurn.readers = {products};
+      if (weights.turn)
+        weights.turn->readers = {products};
       if (!unit.isLast)
         continue;
-      Piece finish{at(tile + 1), {}};
       tail_.operations->ops().forget();
       Tile slice = result;
       slice.offset += c;
-      const Tile value = tail_.operations->run(finish.tasks, acc, extent, c, slice);
+      std::vector<Task> finish;
+      const Tile value = tail_.operations->run(finish, acc, extent, c, slice);
       if (inAccumulators)
-        store(finish.tasks, tail_,
-              {{unit.n, y, 0, c}, {1, ySpan.size(), t.outputWidth, part.size()}}, value);
+        store(finish, tail_, {{unit.n, y, 0, c}, {1, ySpan.size(), t.outputWidth, part.size()}},
+              value);
       else if (part.end == t.outputChannels)
-        store(finish.tasks, tail_, box, result);
-      mark(finish.tasks, tail_);
-      pieces.push_back(std::move(finish));
+        store(finish, tail_, box, result);
+      beforeResult.push_back(products);
+      beforeResult.push_back(operands);
+      finished = add(Stream::TailFinish, tail_, std::move(finish), beforeResult);
+      beforeResult.clear();
+      sums.readers = {finished};
     }
+    if (resultTurn)
+      resultTurn->readers = {finished};
+    if (unit.isLast)
+      tailFinishes_ = {std::exchange(lastTailFinish_, finished)};
   }
 }
 
@@ -415,98 +734,122 @@ void Chain::store(std::vector<Task> &out, LayerWork &work, const Box &box, const
            shapeOf(work.anchor->getResult(0)), box, work.operations->resultBytes(), value);
 }
 
-// Pieces in the order of their times. What is selected already (a block of parameters, a table) is
-// not selected again: pieces were made without knowing what comes before them.
-void Chain::interleave(std::vector<Piece> &pieces, std::vector<Task> &out) {
-  std::vector<std::pair<double, size_t>> order;
-  size_t count = 0;
-  for (const Piece &piece : pieces) {
-    order.emplace_back(piece.at, order.size());
-    count += piece.tasks.size();
-  }
-  out.reserve(count);
-  std::sort(order.begin(), order.end());
-  auto indexOf = [&](const char *name) {
-    const isa::Instruction *instruction = context_.isa.find(name);
-    return instruction ? instruction->index : -1;
-  };
-  const int block = indexOf("vchannel"),
-            tables[] = {indexOf("vtable.load"), indexOf("vtable16.load")};
-  auto repeats = [](std::optional<Task> &selected, const Task &task) {
+// What is selected already (a block of parameters, a table) is not selected again: pieces were made
+// without knowing what comes before them.
+bool Chain::isRepeated(const Task &task) {
+  auto repeats = [&](std::optional<Task> &selected) {
     if (selected && selected->instruction == task.instruction && selected->values == task.values &&
         selected->buffers == task.buffers)
       return true;
     selected = task;
     return false;
   };
-  for (const auto &[at, index] : order)
-    for (Task &task : pieces[index].tasks) {
-      const bool isTable = task.instruction == tables[0] || task.instruction == tables[1];
-      if ((task.instruction == block && repeats(selectedBlock_, task)) ||
-          (isTable && repeats(selectedTable_, task)))
-        continue;
-      out.push_back(std::move(task));
+  if (task.instruction == blockInstruction_)
+    return repeats(selectedBlock_);
+  if (task.instruction == tableInstructions_[0] || task.instruction == tableInstructions_[1])
+    return repeats(selectedTable_);
+  return false;
+}
+
+// What the first unit loads comes before all else, so that it may come in under the layers before.
+// The first pieces of units begin steps.
+void Chain::list(std::vector<Task> constants) {
+  const std::vector<int64_t> starts = startTimes(order_, actors);
+  steps_.steps.emplace_back();
+  steps_.steps.back().constants = std::move(constants);
+  struct Place {
+    int64_t time;
+    size_t piece, task;
+    bool operator<(const Place &other) const {
+      return std::tie(time, piece, task) < std::tie(other.time, other.piece, other.task);
     }
+  };
+  const size_t ofFirst = firstPieces_.size() > 1 ? firstPieces_[1] : pieces_.size();
+  std::vector<Place> places;
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    std::vector<Task> &tasks = pieces_[i].tasks;
+    const auto stream = static_cast<Stream>(order_[i].stream);
+    const bool isInput = stream == Stream::Inputs,
+               isLoad = isInput || stream == Stream::HeadWeights ||
+                        stream == Stream::WindowWeights || stream == Stream::TailWeights;
+    if (i < ofFirst && isLoad && order_[i].after.empty()) {
+      append(isInput ? steps_.steps[0].loads : steps_.steps[0].constants, tasks);
+      continue;
+    }
+    constexpr int64_t fine = 1024;
+    const auto count = static_cast<int64_t>(tasks.size());
+    for (int64_t task = 0; task < count; ++task)
+      places.push_back({starts[i] * fine + order_[i].cycles * task * fine / count, i,
+                        static_cast<size_t>(task)});
+  }
+  std::sort(places.begin(), places.end());
+  size_t unit = 1;
+  for (const Place &place : places) {
+    while (unit < firstPieces_.size() && place.piece >= firstPieces_[unit]) {
+      steps_.steps.emplace_back();
+      ++unit;
+    }
+    Task &task = pieces_[place.piece].tasks[place.task];
+    if (!isRepeated(task))
+      steps_.steps.back().compute.push_back(std::move(task));
+  }
+}
+
+// Parameters and weights that stay for the whole chain.
+std::vector<Task> Chain::prepare(bool isTrial) {
+  std::vector<Task> all;
+  auto enter = [&](LayerWork &work, ConvStage *stage, int64_t block, const std::vector<int32_t> &bias) {
+    std::vector<Task> tasks;
+    if (stage)
+      stage->placeWeights(isTrial);
+    work.operations.emplace(operationsOf(work, bias, block));
+    work.operations->prepare(tasks);
+    if (work.anchor == window_.anchor)
+      windowStage_->loadWeights(tasks);
+    mark(tasks, work);
+    append(all, tasks);
+  };
+  if (head_.anchor) {
+    headStage_->listFolds(plan_.headMerge, p_.head->inputChannels);
+    enter(head_, &*headStage_, headBlock(), headStage_->bias());
+  }
+  if (window_.anchor)
+    enter(window_, nullptr, block_, windowStage_->bias());
+  if (tail_.anchor) {
+    tailStage_->listFolds(TapMerge::None, plan_.chunkChannels);
+    enter(tail_, &*tailStage_, std::min(plan_.tailChannels, context_.channels), tailStage_->bias());
+  }
+  if (plan_.arrayUnits > 0) {
+    diagonals_.emplace(context_, window_.anchor, steps_, ConvStage::InputFrom::Chip);
+    diagonals_->listFolds(TapMerge::None, 0);
+    diagonals_->placeWeights(isTrial);
+  }
+  return all;
 }
 
 void Chain::lower(const ChainPlan &plan, bool isTrial) {
   plan_ = plan;
   steps_.plan = describe(p_, plan);
   block_ = std::min(plan.chunkChannels, context_.channels);
-  if (head_.anchor) {
-    headStage_->listFolds(plan.headMerge, p_.head->inputChannels);
-    headStage_->placeWeights(isTrial);
-    head_.operations.emplace(operationsOf(head_, headStage_->bias(), headBlock()));
-  }
-  if (window_.anchor)
-    window_.operations.emplace(operationsOf(window_, windowStage_->bias(), block_));
-  if (tail_.anchor) {
-    tailStage_->listFolds(TapMerge::None, plan.chunkChannels);
-    tailStage_->placeWeights(isTrial);
-    tail_.operations.emplace(
-        operationsOf(tail_, tailStage_->bias(), std::min(plan.tailChannels, context_.channels)));
-  }
+  const std::vector<Rows> stripes = stripesOf(p_, plan);
+  for (const Rows &rows : stripes)
+    mostHeadRows_ = std::max(mostHeadRows_, stripeRows(p_, rows).head.size());
   const std::vector<Unit> units = unitsOf();
-  const size_t windowLag = head_.anchor ? 1 : 0, tailLag = windowLag + (window_.anchor ? 1 : 0);
-  const size_t lag = tail_.anchor ? tailLag : windowLag;
-  for (size_t slot = 0; slot < units.size() + lag; ++slot) {
-    steps_.steps.emplace_back();
-    Step &step = steps_.steps.back();
-    auto prepare = [&](LayerWork &work) {
-      std::vector<Task> constants;
-      work.operations->prepare(constants);
-      mark(constants, work);
-      append(step.constants, constants);
-    };
-    if (slot == 0) {
-      if (head_.anchor)
-        prepare(head_);
-      if (window_.anchor) {
-        std::vector<Task> loads;
-        windowStage_->loadWeights(loads);
-        mark(loads, window_);
-        append(step.constants, loads);
-        prepare(window_);
-      }
-      if (tail_.anchor)
-        prepare(tail_);
-    }
-    auto unitAt = [&](size_t behind) -> const Unit * {
-      return slot >= behind && slot - behind < units.size() ? &units[slot - behind] : nullptr;
-    };
-    std::vector<Piece> pieces;
-    // What came before is read before it is replaced.
-    if (tail_.anchor)
-      if (const Unit *unit = unitAt(tailLag))
-        tail(step, pieces, *unit);
-    if (window_.anchor)
-      if (const Unit *unit = unitAt(windowLag))
-        window(step, pieces, *unit);
+  weightsStay_ = plan.keepsWeights && units.back().stripe > 0;
+  between_.count = windowResults_.count = unitsOnTheWay(plan);
+  inputs_.count = p_.head ? 2 : unitsOnTheWay(plan);
+  std::vector<Task> constants = prepare(isTrial);
+  made_.resize(units.size());
+  for (const Unit &unit : units) {
+    firstPieces_.push_back(pieces_.size());
     if (head_.anchor)
-      if (const Unit *unit = unitAt(0))
-        head(step, pieces, *unit);
-    interleave(pieces, step.compute);
+      head(unit);
+    if (window_.anchor)
+      window(unit);
+    if (tail_.anchor)
+      tail(unit);
   }
+  list(std::move(constants));
 }
 
 } // namespace
@@ -537,7 +880,7 @@ bool isChain(const ChainedGroups &chained) {
 }
 
 // Plans that are tried out, at most.
-static constexpr size_t trials = 4;
+static constexpr size_t trials = 8;
 
 std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGroups &chained,
                                        int64_t apart) {
