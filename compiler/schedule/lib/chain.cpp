@@ -22,6 +22,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
+#include <utility>
 
 namespace tilewright {
 
@@ -152,6 +155,7 @@ private:
   }
   std::vector<Task> prepare(bool isTrial);
   void list(std::vector<Task> constants);
+  void layOut(const std::vector<Task> &constants);
   bool isRepeated(const Task &task);
   void store(std::vector<Task> &out, LayerWork &work, const Box &box, const Tile &value);
 
@@ -751,6 +755,51 @@ bool Chain::isRepeated(const Task &task) {
   return false;
 }
 
+// Buffers that serve the whole chain get their places here, the largest first: spread over the
+// banks, or, where that leaves gaps, one behind the other.
+void Chain::layOut(const std::vector<Task> &constants) {
+  std::set<int> lasting;
+  for (const Task &task : constants)
+    lasting.insert(task.buffers.begin(), task.buffers.end());
+  auto enter = [&](const Turns &turns) {
+    for (const Turn &turn : turns.turns)
+      lasting.insert(turn.buffer);
+  };
+  for (const Turns *turns : {&inputs_, &results_, &windows_, &between_, &windowResults_, &stripeResults_})
+    enter(*turns);
+  for (const auto &[stream, turns] : weightTurns_)
+    enter(turns);
+  for (const auto &[key, weights] : weights_)
+    lasting.insert(weights.weights.buffer);
+  lasting.erase(-1);
+  for (const auto &[key, weights] : weights_) // the array's
+    steps_.buffers[static_cast<size_t>(weights.weights.buffer)].traffic = Traffic::Matrix;
+  auto bufferAt = [&](int buffer) -> const Buffer & {
+    return steps_.buffers[static_cast<size_t>(buffer)];
+  };
+  std::vector<int> order(lasting.begin(), lasting.end());
+  std::sort(order.begin(), order.end(), [&](int a, int b) {
+    return std::make_pair(-bufferAt(a).bytes, a) < std::make_pair(-bufferAt(b).bytes, b);
+  });
+  const isa::Memory &spad = context_.isa.memory(isa::Space::Spad);
+  const int64_t alignment =
+      std::max<int64_t>(spad.addressBytes, context_.isa.param("bus_bytes"));
+  steps_.layout.assign(steps_.buffers.size(), -1);
+  Arena arena(static_cast<int64_t>(spad.bytes), static_cast<int64_t>(spad.bankBytes()), alignment);
+  for (int buffer : order) {
+    const std::optional<int64_t> address = arena.allocate(bufferAt(buffer).bytes, bufferAt(buffer).traffic);
+    steps_.layout[static_cast<size_t>(buffer)] = address.value_or(-1);
+    if (address)
+      continue;
+    int64_t end = 0;
+    for (int each : order) {
+      steps_.layout[static_cast<size_t>(each)] = end;
+      end += (bufferAt(each).bytes + alignment - 1) / alignment * alignment;
+    }
+    return;
+  }
+}
+
 // What the first unit loads comes before all else, so that it may come in under the layers before.
 // The first pieces of units begin steps.
 void Chain::list(std::vector<Task> constants) {
@@ -849,6 +898,7 @@ void Chain::lower(const ChainPlan &plan, bool isTrial) {
     if (tail_.anchor)
       tail(unit);
   }
+  layOut(constants);
   list(std::move(constants));
 }
 
@@ -894,6 +944,8 @@ std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGr
       break;
     std::optional<Trial> trial =
         tryOut(context, [&](Steps &steps) { Chain(context, chained, steps).lower(plan, true); });
+    if (getenv("TWDBG")) // DEBUG
+      fprintf(stderr, "DBG %s..%s apart %ld | %s head %ld tail %ldx%ld est %.0f spad %ld acc %ld -> %ld\n", layerOf(chained.groups.front()->getLoc()).name.c_str(), layerOf(chained.groups.back()->getLoc()).name.c_str(), apart, describe(chain.problem(), plan).c_str(), plan.headRows, plan.tailRows, plan.tailChannels, plan.estimatedCycles, plan.spadBytes, plan.accBytes, trial ? trial->cycles : -1L); // DEBUG
     if (trial)
       keepBest(best, {plan, std::move(trial->layout), trial->cycles, std::nullopt},
                [&](const ChainPlan &each) { return describe(chain.problem(), each); });
