@@ -758,9 +758,10 @@ bool Chain::isRepeated(const Task &task) {
 // Buffers that serve the whole chain get their places here, the largest first: spread over the
 // banks, or, where that leaves gaps, one behind the other.
 void Chain::layOut(const std::vector<Task> &constants) {
-  std::set<int> lasting;
+  std::set<int> lasting, parameters;
   for (const Task &task : constants)
-    lasting.insert(task.buffers.begin(), task.buffers.end());
+    parameters.insert(task.buffers.begin(), task.buffers.end());
+  parameters.erase(-1);
   auto enter = [&](const Turns &turns) {
     for (const Turn &turn : turns.turns)
       lasting.insert(turn.buffer);
@@ -786,6 +787,14 @@ void Chain::layOut(const std::vector<Task> &constants) {
       std::max<int64_t>(spad.addressBytes, context_.isa.param("bus_bytes"));
   steps_.layout.assign(steps_.buffers.size(), -1);
   Arena arena(static_cast<int64_t>(spad.bytes), static_cast<int64_t>(spad.bankBytes()), alignment);
+  // Parameters, which are read beside all else, have the last banks.
+  int64_t top = static_cast<int64_t>(spad.bytes) / alignment * alignment;
+  for (int buffer : parameters) {
+    top -= std::max(alignment, (bufferAt(buffer).bytes + alignment - 1) / alignment * alignment);
+    steps_.layout[static_cast<size_t>(buffer)] = top;
+    if (!arena.allocateAt(top, bufferAt(buffer).bytes, Traffic::Rare))
+      return;
+  }
   for (int buffer : order) {
     const std::optional<int64_t> address = arena.allocate(bufferAt(buffer).bytes, bufferAt(buffer).traffic);
     steps_.layout[static_cast<size_t>(buffer)] = address.value_or(-1);
@@ -808,11 +817,12 @@ void Chain::list(std::vector<Task> constants) {
   steps_.steps.back().constants = std::move(constants);
   struct Place {
     int64_t time;
-    size_t piece, task;
+    size_t rank, task; // of a piece in `listed`
     bool operator<(const Place &other) const {
-      return std::tie(time, piece, task) < std::tie(other.time, other.piece, other.task);
+      return std::tie(time, rank, task) < std::tie(other.time, other.rank, other.task);
     }
   };
+  std::vector<size_t> listed; // pieces, by their times
   const size_t ofFirst = firstPieces_.size() > 1 ? firstPieces_[1] : pieces_.size();
   std::vector<Place> places;
   for (size_t i = 0; i < pieces_.size(); ++i) {
@@ -825,20 +835,39 @@ void Chain::list(std::vector<Task> constants) {
       append(isInput ? steps_.steps[0].loads : steps_.steps[0].constants, tasks);
       continue;
     }
+    listed.push_back(i);
+  }
+  std::sort(listed.begin(), listed.end(), [&](size_t a, size_t b) {
+    return std::make_pair(starts[a], a) < std::make_pair(starts[b], b);
+  });
+  int64_t ahead[] = {0, static_cast<int64_t>(getenv("LEAD") ? atoi(getenv("LEAD")) : 600), 0}, latest[] = {0, 0, 0};
+  for (size_t rank = 0; rank < listed.size(); ++rank) {
+    const size_t i = listed[rank];
+    const int actor = actors[static_cast<size_t>(order_[i].stream)];
+    int64_t begin = starts[i];
+    if (actor != none && ahead[actor] > 0) {
+      begin -= ahead[actor];
+      for (size_t before : order_[i].after)
+        begin = std::max(begin, starts[before] + order_[before].cycles);
+    }
     constexpr int64_t fine = 1024;
-    const auto count = static_cast<int64_t>(tasks.size());
-    for (int64_t task = 0; task < count; ++task)
-      places.push_back({starts[i] * fine + order_[i].cycles * task * fine / count, i,
-                        static_cast<size_t>(task)});
+    const auto count = static_cast<int64_t>(pieces_[i].tasks.size());
+    for (int64_t task = 0; task < count; ++task) {
+      int64_t time = begin * fine + order_[i].cycles * task * fine / count;
+      if (actor != none)
+        time = latest[actor] = std::max(latest[actor], time);
+      places.push_back({time, rank, static_cast<size_t>(task)});
+    }
   }
   std::sort(places.begin(), places.end());
   size_t unit = 1;
   for (const Place &place : places) {
-    while (unit < firstPieces_.size() && place.piece >= firstPieces_[unit]) {
+    const size_t piece = listed[place.rank];
+    while (unit < firstPieces_.size() && piece >= firstPieces_[unit]) {
       steps_.steps.emplace_back();
       ++unit;
     }
-    Task &task = pieces_[place.piece].tasks[place.task];
+    Task &task = pieces_[piece].tasks[place.task];
     if (!isRepeated(task))
       steps_.steps.back().compute.push_back(std::move(task));
   }
