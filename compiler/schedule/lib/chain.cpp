@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -55,6 +56,7 @@ enum class Stream {
   HeadWeights,
   WindowWeights,
   TailWeights,
+  Parameters,
   HeadOperands,
   TailOperands,
   Stores
@@ -62,7 +64,7 @@ enum class Stream {
 
 constexpr int matrix = 0, vector = 1, load = 2, none = -1;
 const std::vector<int> actors{matrix, matrix, matrix, vector, vector, vector, vector, vector,
-                              load,   load,   load,   load,   none,   none,   none};
+                              load,   load,   load,   load,   load,   none,   none,   none};
 
 constexpr size_t nothing = SIZE_MAX; // no piece
 
@@ -121,12 +123,41 @@ struct Turns {
   Turn &take() { return turns[next++ % count]; }
 };
 
+// What the chains of a run share: their pieces, and what is on chip.
+struct Run {
+  explicit Run(Steps &steps) : steps(steps) {}
+  void list(const isa::Isa &isa);
+  void layOut(const isa::Isa &isa, const std::set<int> &placed);
+
+  Steps &steps;
+  std::vector<Task> constants; // that come first
+  std::vector<Piece> pieces;
+  std::vector<PieceToOrder> order;
+  std::vector<size_t> firstPieces; // of each unit
+  Turns inputs, headSums, windowSums, tailSums, results, windows, between, windowResults,
+      stripeResults;
+  Turns images; // that one chain hands to the next
+  std::map<int64_t, Turn> stripeSums; // of the tail, by tile, where chunks add up
+  std::map<Stream, Turns> weightTurns;
+  std::set<int> weights; // buffers
+};
+
+// A tensor that the chain before leaves on chip.
+struct Handed {
+  Tile tile;
+  Turn *turn = nullptr;
+  After writers;
+};
+
 class Chain {
 public:
-  Chain(LoweringContext &context, const ChainedGroups &chained, Steps &steps);
+  Chain(LoweringContext &context, const ChainedGroups &chained, Run &run);
   const ChainProblem &problem() const { return p_; }
   bool isServed() const { return isServed_; }
-  void lower(const ChainPlan &plan, bool isTrial);
+  // Adds its pieces to the run's. Its input is what was handed to it, if something was; with
+  // `handsOn`, its result stays on chip and is returned.
+  Handed lower(const ChainPlan &plan, bool isTrial, const Handed &handed, bool handsOn);
+  bool mayTake(const ChainPlan &plan) const;
 
 private:
   struct Weights {
@@ -142,6 +173,7 @@ private:
   template <typename Load>
   Weights &weightsOf(Stream stream, const LayerWork &work, const Unit &unit, const Load &load);
   void padBetween(const Unit &unit, Turn &between);
+  void takeInput(const Unit &unit);
   void head(const Unit &unit);
   void window(const Unit &unit);
   void reduceOnArray(const Unit &unit, const WindowStage::Input &input, int64_t inputChannel,
@@ -154,12 +186,10 @@ private:
       task.layer = work.layer;
   }
   std::vector<Task> prepare(bool isTrial);
-  void list(std::vector<Task> constants);
-  void layOut(const std::vector<Task> &constants);
-  bool isRepeated(const Task &task);
   void store(std::vector<Task> &out, LayerWork &work, const Box &box, const Tile &value);
 
   LoweringContext &context_;
+  Run &run_;
   Steps &steps_;
   ChainProblem p_;
   ChainPlan plan_{};
@@ -185,21 +215,16 @@ private:
   bool weightsStay_ = false;
   int64_t mostHeadRows_ = 0; // of a stripe
 
-  std::vector<Piece> pieces_;
-  std::vector<PieceToOrder> order_;
-  std::vector<UnitPieces> made_;    // by unit
-  std::vector<size_t> firstPieces_; // of each unit
-
-  // What is on chip.
-  Turns inputs_, headSums_, windowSums_, tailSums_, results_, windows_, between_, windowResults_,
-      stripeResults_;
-  std::map<int64_t, Turn> stripeSums_; // of the tail, by tile, where chunks add up
+  std::vector<UnitPieces> made_; // by unit
   std::map<std::pair<Stream, int64_t>, Weights> weights_; // by chunk
-  std::map<Stream, Turns> weightTurns_;
+  std::set<int> padded_;                                  // buffers between head and window
+  size_t parametersPiece_ = nothing; // that loads parameters, where they do not come first
+  bool handsOn_ = false;
+  Handed handed_, handing_;
   ConvStage::Input headInput_;     // of a stripe
   WindowStage::Input windowInput_; // of a stripe, where the window comes first
   Turn *input_ = nullptr;
-  size_t inputPiece_ = nothing; // that loads it
+  After inputPieces_; // that make it
   Tile headResult_;             // of the unit made last, beginning in the first column of padding
   Turn *headTurn_ = nullptr, *windowTurn_ = nullptr;
   Tile windowResult_;
@@ -209,18 +234,10 @@ private:
   // Of the tail: the finish before the last one, the last one.
   After tailFinishes_;
   size_t lastTailFinish_ = nothing;
-  int blockInstruction_ = -1, tableInstructions_[2] = {-1, -1};
-  std::optional<Task> selectedBlock_, selectedTable_;
 };
 
-Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Steps &steps)
-    : context_(context), steps_(steps) {
-  auto indexOf = [&](const char *name) {
-    const isa::Instruction *instruction = context_.isa.find(name);
-    return instruction ? instruction->index : -1;
-  };
-  blockInstruction_ = indexOf("vchannel");
-  tableInstructions_[0] = indexOf("vtable.load"), tableInstructions_[1] = indexOf("vtable16.load");
+Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Run &run)
+    : context_(context), run_(run), steps_(run.steps) {
   for (size_t i = 0; i < chained.groups.size(); ++i) {
     mlir::Operation *anchor = chainAnchorOf(chained.groups[i]);
     LayerWork &work = !llvm::isa<kernel::Conv2DOp>(anchor) ? window_ : i == 0 ? head_ : tail_;
@@ -231,14 +248,14 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Steps &step
   using From = ConvStage::InputFrom;
   auto fitsRows = [&](int64_t width) { return width <= context.machine.rowLimit; };
   if (head_.anchor) {
-    headStage_.emplace(context, head_.anchor, steps, From::Dram);
+    headStage_.emplace(context, head_.anchor, steps_, From::Dram);
     p_.head = headStage_->problem();
     probe(*p_.head, head_, headStage_->bias());
     isServed_ &= !p_.head->resultInAccumulators && fitsRows(p_.head->outputWidth) &&
                  context.channels >= context.cols;
   }
   if (window_.anchor) {
-    windowStage_.emplace(context, window_.anchor, steps);
+    windowStage_.emplace(context, window_.anchor, steps_);
     p_.window = windowStage_->problem();
     p_.windowIsDepthwise = windowStage_->isDepthwise();
     p_.mayReduceOnArray = p_.windowIsDepthwise && fitsRows(p_.window->outputWidth);
@@ -253,7 +270,7 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Steps &step
                  (!p_.windowIsDepthwise || operations.leadingRescale());
   }
   if (tail_.anchor) {
-    tailStage_.emplace(context, tail_.anchor, steps, From::Chip);
+    tailStage_.emplace(context, tail_.anchor, steps_, From::Chip);
     p_.tail = tailStage_->problem();
     probe(*p_.tail, tail_, tailStage_->bias());
     isServed_ &= fitsRows(p_.tail->outputWidth);
@@ -331,7 +348,8 @@ int64_t Chain::cyclesOf(const Task &task) {
 
 size_t Chain::add(Stream stream, const LayerWork &work, std::vector<Task> tasks,
                   const After &after) {
-  mark(tasks, work);
+  if (work.layer >= 0)
+    mark(tasks, work);
   PieceToOrder order{static_cast<int>(stream), 0, {}};
   if (actors[static_cast<size_t>(stream)] != none)
     for (const Task &task : tasks)
@@ -339,9 +357,9 @@ size_t Chain::add(Stream stream, const LayerWork &work, std::vector<Task> tasks,
   for (size_t piece : after)
     if (piece != nothing)
       order.after.push_back(piece);
-  order_.push_back(std::move(order));
-  pieces_.push_back({std::move(tasks)});
-  return pieces_.size() - 1;
+  run_.order.push_back(std::move(order));
+  run_.pieces.push_back({std::move(tasks)});
+  return run_.pieces.size() - 1;
 }
 
 // The last of the pieces that make rows before `end`.
@@ -362,7 +380,7 @@ Chain::Weights &Chain::weightsOf(Stream stream, const LayerWork &work, const Uni
   if (weightsStay_ && weights.piece != nothing)
     return weights;
   After after;
-  weights.turn = weightsStay_ ? nullptr : &weightTurns_[stream].take();
+  weights.turn = weightsStay_ ? nullptr : &run_.weightTurns[stream].take();
   if (weights.turn)
     after = replaced(*weights.turn);
   else if (unit.index >= 2)
@@ -371,6 +389,7 @@ Chain::Weights &Chain::weightsOf(Stream stream, const LayerWork &work, const Uni
   weights.weights = load(tasks, weights.turn ? weights.turn->buffer : -1);
   if (weights.turn)
     weights.turn->buffer = weights.weights.buffer;
+  run_.weights.insert(weights.weights.buffer);
   weights.piece = add(stream, work, std::move(tasks), after);
   return weights;
 }
@@ -379,7 +398,6 @@ Chain::Weights &Chain::weightsOf(Stream stream, const LayerWork &work, const Uni
 void Chain::padBetween(const Unit &unit, Turn &between) {
   const int64_t pitch = plan_.chunkChannels;
   int64_t left = 0, width = p_.head->outputWidth;
-  const bool isNew = between.buffer < 0;
   if (p_.window) {
     left = p_.window->padLeft;
     width = std::max(left + width, windowStage_->inputColumns(p_.window->outputWidth));
@@ -389,27 +407,40 @@ void Chain::padBetween(const Unit &unit, Turn &between) {
       reuse(steps_, between.buffer, isa::Space::Spad, mostHeadRows_ * width * pitch,
             "rows between layers", isStreamed ? Traffic::Streamed : Traffic::Matrix);
   headResult_ = {isa::Space::Spad, between.buffer, 0, width * pitch, pitch, 1};
-  if (!p_.window || !isNew)
+  if (!p_.window || !padded_.insert(between.buffer).second)
     return;
   const int64_t end = left + p_.window->width;
   const WindowStage::Input padded{between.buffer, unit.rows.head.begin, width * pitch, pitch};
   std::vector<Task> fills;
   windowStage_->padColumns(fills, padded, mostHeadRows_, 0, left);
   windowStage_->padColumns(fills, padded, mostHeadRows_, end, width - end);
-  between.readers.push_back(add(Stream::WindowWeights, window_, std::move(fills), {}));
+  const After after = replaced(between);
+  between.readers = {add(Stream::WindowWeights, window_, std::move(fills), after)};
+}
+
+// Of a stripe: what was handed over, or a load.
+void Chain::takeInput(const Unit &unit) {
+  if (handed_.turn) {
+    const Tile &tile = handed_.tile;
+    headInput_ = {tile.buffer, {0, p_.head->height}, {0, p_.head->width}, tile.s1, tile.s0, 0};
+    input_ = handed_.turn;
+    inputPieces_ = handed_.writers;
+    return;
+  }
+  input_ = handsOn_ ? &run_.images.take() : &run_.inputs.take();
+  const After after = replaced(*input_);
+  std::vector<Task> loads;
+  headInput_ = headStage_->loadInput(loads, unit.n, spanOf(unit.rows.head),
+                                     {0, p_.head->outputWidth}, 1, input_->buffer);
+  input_->buffer = headInput_.buffer;
+  inputPieces_ = {add(Stream::Inputs, head_, std::move(loads), after)};
 }
 
 void Chain::head(const Unit &unit) {
   UnitPieces &made = made_[unit.index];
   const Span rows = spanOf(unit.rows.head), columns{0, p_.head->outputWidth};
-  if (unit.isFirst) {
-    input_ = &inputs_.take();
-    const After after = replaced(*input_);
-    std::vector<Task> loads;
-    headInput_ = headStage_->loadInput(loads, unit.n, rows, columns, 1, input_->buffer);
-    input_->buffer = headInput_.buffer;
-    inputPiece_ = add(Stream::Inputs, head_, std::move(loads), after);
-  }
+  if (unit.isFirst)
+    takeInput(unit);
   Weights &weights = weightsOf(Stream::HeadWeights, head_, unit, [&](auto &tasks, int buffer) {
     Step loads;
     auto loaded = headStage_->loadWeights(loads, unit.n, unit.channels, headStage_->allFolds(),
@@ -417,22 +448,23 @@ void Chain::head(const Unit &unit) {
     tasks = std::move(loads.constants);
     return loaded;
   });
-  headTurn_ = &between_.take();
+  headTurn_ = &run_.between.take();
   padBetween(unit, *headTurn_);
   After beforeResult = replaced(*headTurn_);
   const int64_t chunk = unit.channels.size(), channels = headBlock(),
                 left = p_.window ? p_.window->padLeft : 0;
   for (int64_t y = rows.begin; y < rows.end; y += plan_.headRows) {
     const Span ySpan{y, std::min(rows.end, y + plan_.headRows)};
-    After before{inputPiece_, weights.piece};
+    After before = inputPieces_;
+    before.push_back(weights.piece);
     std::vector<Task> gathers, loads;
-    Turn &windowTurn = windows_.take();
+    Turn &windowTurn = run_.windows.take();
     const ConvStage::Input windows =
         headStage_->gather(gathers, headInput_, ySpan, columns, windowTurn.buffer);
     const bool isGathered = !gathers.empty();
     if (isGathered) {
       After after = replaced(windowTurn);
-      after.push_back(inputPiece_);
+      after.append(inputPieces_);
       windowTurn.buffer = windows.buffer;
       before.push_back(add(Stream::Gather, head_, std::move(gathers), after));
       input_->readers = {before.back()};
@@ -442,11 +474,11 @@ void Chain::head(const Unit &unit) {
     size_t operands = nothing;
     if (!loads.empty())
       operands = add(Stream::HeadOperands, head_, std::move(loads),
-                     headSums_.turns[headSums_.next % headSums_.count].readers);
+                     run_.headSums.turns[run_.headSums.next % run_.headSums.count].readers);
     for (int64_t c = unit.channels.begin; c < unit.channels.end; c += channels) {
       const Span part{c, std::min(unit.channels.end, c + channels)};
       const Extent extent{ySpan.size(), columns.size(), part.size()};
-      Turn &sums = headSums_.take();
+      Turn &sums = run_.headSums.take();
       sums.buffer =
           reuse(steps_, sums.buffer, isa::Space::Acc, extent.elements() * 4, "accumulator tile");
       before.append(replaced(sums));
@@ -472,8 +504,7 @@ void Chain::head(const Unit &unit) {
       head_.operations->ops().forget();
       std::vector<Task> finish;
       head_.operations->run(finish, acc, extent, c - unit.channels.begin, result);
-      beforeResult.push_back(products);
-      beforeResult.push_back(operands);
+      beforeResult.append({products, operands, parametersPiece_});
       const size_t finished = add(Stream::HeadFinish, head_, std::move(finish), beforeResult);
       beforeResult.clear();
       sums.readers = {finished};
@@ -488,7 +519,7 @@ void Chain::window(const Unit &unit) {
   const int64_t chunk = unit.channels.size();
   After after;
   if (p_.tail) {
-    windowTurn_ = &windowResults_.take();
+    windowTurn_ = &run_.windowResults.take();
     const Extent extent{rows.size(), w.outputWidth, chunk};
     windowTurn_->buffer = reuse(steps_, windowTurn_->buffer, isa::Space::Spad, extent.elements(),
                                 "rows between layers", Traffic::Matrix);
@@ -496,7 +527,7 @@ void Chain::window(const Unit &unit) {
     after = replaced(*windowTurn_);
   } else {
     if (unit.isFirst) {
-      stripeTurn_ = &stripeResults_.take();
+      stripeTurn_ = handsOn_ || handed_.turn ? &run_.images.take() : &run_.stripeResults.take();
       const Extent extent{rows.size(), w.outputWidth, w.channels};
       stripeTurn_->buffer = reuse(steps_, stripeTurn_->buffer, isa::Space::Spad,
                                   extent.elements(), "result tile");
@@ -512,18 +543,18 @@ void Chain::window(const Unit &unit) {
     input = {headResult_.buffer, unit.rows.head.begin, headResult_.s1, headResult_.s0};
   } else {
     if (unit.isFirst) {
-      input_ = &inputs_.take();
+      input_ = &run_.inputs.take();
       const After before = replaced(*input_);
       std::vector<Task> loads;
       windowInput_ = windowStage_->loadInput(
           loads, {{unit.n, rows.begin, 0, 0}, {1, rows.size(), w.outputWidth, w.channels}},
           input_->buffer);
       input_->buffer = windowInput_.buffer;
-      inputPiece_ = add(Stream::Inputs, window_, std::move(loads), before);
+      inputPieces_ = {add(Stream::Inputs, window_, std::move(loads), before)};
     }
     input = windowInput_;
     inputChannel = unit.channels.begin;
-    after.push_back(inputPiece_);
+    after.append(inputPieces_);
   }
   if (unit.onArray)
     reduceOnArray(unit, input, inputChannel, windowResult_, after);
@@ -535,6 +566,11 @@ void Chain::window(const Unit &unit) {
     stripeWriters_.push_back(made.piece);
   if (!unit.isLast)
     return;
+  if (handsOn_) {
+    handing_ = {stripeResult_, stripeTurn_, std::exchange(stripeWriters_, {})};
+    stripeTurn_->readers.clear();
+    return;
+  }
   std::vector<Task> stores;
   store(stores, window_,
         {{unit.n, rows.begin, 0, 0}, {1, rows.size(), w.outputWidth, w.channels}}, stripeResult_);
@@ -567,7 +603,7 @@ void Chain::reduceOnArray(const Unit &unit, const WindowStage::Input &from, int6
       before.push_back(weights.piece);
       if (p_.head)
         comeAfter(before, made_[unit.index].head, inputEnd(ySpan.end));
-      Turn &sums = windowSums_.take();
+      Turn &sums = run_.windowSums.take();
       sums.buffer =
           reuse(steps_, sums.buffer, isa::Space::Acc, extent.elements() * 4, "accumulator tile");
       before.append(replaced(sums));
@@ -596,7 +632,7 @@ void Chain::reduceOnArray(const Unit &unit, const WindowStage::Input &from, int6
       Tile slice = result;
       slice.offset += (y - rows.begin) * result.s1 + c - unit.channels.begin;
       window_.operations->run(finish, acc, extent, 0, slice);
-      const size_t finished = add(Stream::WindowFinish, window_, std::move(finish), {products});
+      const size_t finished = add(Stream::WindowFinish, window_, std::move(finish), {products, parametersPiece_});
       sums.readers = {finished};
       made.window.push_back({y, finished});
     }
@@ -637,6 +673,7 @@ void Chain::reduceOnLanes(const Unit &unit, const WindowStage::Input &input, int
                            inputChannel + c, box.start[3], leading);
       window_.operations->run(tasks, value, extent, 0, slice, static_cast<bool>(leading));
       After before = after;
+      before.push_back(parametersPiece_);
       if (p_.head)
         comeAfter(before, made.head, inputEnd(y + size));
       made.window.push_back({y, add(Stream::Lanes, window_, std::move(tasks), before)});
@@ -674,7 +711,7 @@ void Chain::tail(const Unit &unit) {
     After beforeResult;
     if (unit.isLast) {
       if (!inAccumulators) {
-        resultTurn = &results_.take();
+        resultTurn = &run_.results.take();
         result.buffer = resultTurn->buffer = reuse(steps_, resultTurn->buffer, isa::Space::Spad,
                                                    whole.elements(), "result tile");
         beforeResult = replaced(*resultTurn);
@@ -684,14 +721,14 @@ void Chain::tail(const Unit &unit) {
       if (!loads.empty()) {
         operands = add(Stream::TailOperands, tail_, std::move(loads), tailFinishes_);
         if (unit.index > 0 && made_[unit.index - 1].firstProducts != nothing)
-          order_[operands].after.push_back(made_[unit.index - 1].firstProducts);
+          run_.order[operands].after.push_back(made_[unit.index - 1].firstProducts);
       }
     }
     size_t finished = nothing;
     for (int64_t c = 0; c < t.outputChannels; c += plan_.tailChannels, ++tile) {
       const Span part{c, std::min(t.outputChannels, c + plan_.tailChannels)};
       const Extent extent{ySpan.size(), t.outputWidth, part.size()};
-      Turn &sums = !addsUp ? tailSums_.take() : stripeSums_[tile];
+      Turn &sums = !addsUp ? run_.tailSums.take() : run_.stripeSums[tile];
       After before{weights.piece};
       if (unit.isFirst) {
         sums.buffer =
@@ -720,8 +757,7 @@ void Chain::tail(const Unit &unit) {
               value);
       else if (part.end == t.outputChannels)
         store(finish, tail_, box, result);
-      beforeResult.push_back(products);
-      beforeResult.push_back(operands);
+      beforeResult.append({products, operands, parametersPiece_});
       finished = add(Stream::TailFinish, tail_, std::move(finish), beforeResult);
       beforeResult.clear();
       sums.readers = {finished};
@@ -740,81 +776,104 @@ void Chain::store(std::vector<Task> &out, LayerWork &work, const Box &box, const
 
 // What is selected already (a block of parameters, a table) is not selected again: pieces were made
 // without knowing what comes before them.
-bool Chain::isRepeated(const Task &task) {
-  auto repeats = [&](std::optional<Task> &selected) {
+class Selections {
+public:
+  explicit Selections(const isa::Isa &isa) {
+    auto indexOf = [&](const char *name) {
+      const isa::Instruction *instruction = isa.find(name);
+      return instruction ? instruction->index : -1;
+    };
+    block_ = indexOf("vchannel");
+    tables_[0] = indexOf("vtable.load"), tables_[1] = indexOf("vtable16.load");
+  }
+  bool isRepeated(const Task &task) {
+    if (task.instruction == block_)
+      return repeats(selectedBlock_, task);
+    if (task.instruction == tables_[0] || task.instruction == tables_[1])
+      return repeats(selectedTable_, task);
+    return false;
+  }
+
+private:
+  static bool repeats(std::optional<Task> &selected, const Task &task) {
     if (selected && selected->instruction == task.instruction && selected->values == task.values &&
         selected->buffers == task.buffers)
       return true;
     selected = task;
     return false;
-  };
-  if (task.instruction == blockInstruction_)
-    return repeats(selectedBlock_);
-  if (task.instruction == tableInstructions_[0] || task.instruction == tableInstructions_[1])
-    return repeats(selectedTable_);
-  return false;
-}
+  }
+  int block_, tables_[2];
+  std::optional<Task> selectedBlock_, selectedTable_;
+};
 
-// Buffers that serve the whole chain get their places here, the largest first: spread over the
-// banks, or, where that leaves gaps, one behind the other.
-void Chain::layOut(const std::vector<Task> &constants) {
-  std::set<int> lasting, parameters;
-  for (const Task &task : constants)
-    parameters.insert(task.buffers.begin(), task.buffers.end());
-  parameters.erase(-1);
-  auto enter = [&](const Turns &turns) {
-    for (const Turn &turn : turns.turns)
+// Buffers that serve the whole run get their places here, the largest first: spread over the banks,
+// or, where that leaves gaps, one behind the other. `placed`: read beside all else; they have the
+// last banks.
+void Run::layOut(const isa::Isa &isa, const std::set<int> &placed) {
+  std::set<int> lasting = weights;
+  for (const Turns *ring : {&inputs, &results, &windows, &between, &windowResults, &stripeResults, &images})
+    for (const Turn &turn : ring->turns)
       lasting.insert(turn.buffer);
-  };
-  for (const Turns *turns : {&inputs_, &results_, &windows_, &between_, &windowResults_, &stripeResults_})
-    enter(*turns);
-  for (const auto &[stream, turns] : weightTurns_)
-    enter(turns);
-  for (const auto &[key, weights] : weights_)
-    lasting.insert(weights.weights.buffer);
   lasting.erase(-1);
-  for (const auto &[key, weights] : weights_) // the array's
-    steps_.buffers[static_cast<size_t>(weights.weights.buffer)].traffic = Traffic::Matrix;
-  auto bufferAt = [&](int buffer) -> const Buffer & {
-    return steps_.buffers[static_cast<size_t>(buffer)];
+  auto bufferAt = [&](int buffer) -> Buffer & {
+    return steps.buffers[static_cast<size_t>(buffer)];
   };
-  std::vector<int> order(lasting.begin(), lasting.end());
-  std::sort(order.begin(), order.end(), [&](int a, int b) {
+  for (int buffer : weights) // the array's
+    bufferAt(buffer).traffic = Traffic::Matrix;
+  std::vector<int> largestFirst(lasting.begin(), lasting.end());
+  std::sort(largestFirst.begin(), largestFirst.end(), [&](int a, int b) {
     return std::make_pair(-bufferAt(a).bytes, a) < std::make_pair(-bufferAt(b).bytes, b);
   });
-  const isa::Memory &spad = context_.isa.memory(isa::Space::Spad);
-  const int64_t alignment =
-      std::max<int64_t>(spad.addressBytes, context_.isa.param("bus_bytes"));
-  steps_.layout.assign(steps_.buffers.size(), -1);
+  const isa::Memory &spad = isa.memory(isa::Space::Spad);
+  const int64_t alignment = std::max<int64_t>(spad.addressBytes, isa.param("bus_bytes"));
+  auto rounded = [&](int64_t bytes) {
+    return std::max<int64_t>(1, (bytes + alignment - 1) / alignment) * alignment;
+  };
+  steps.layout.assign(steps.buffers.size(), -1);
   Arena arena(static_cast<int64_t>(spad.bytes), static_cast<int64_t>(spad.bankBytes()), alignment);
-  // Parameters, which are read beside all else, have the last banks.
   int64_t top = static_cast<int64_t>(spad.bytes) / alignment * alignment;
-  for (int buffer : parameters) {
-    top -= std::max(alignment, (bufferAt(buffer).bytes + alignment - 1) / alignment * alignment);
-    steps_.layout[static_cast<size_t>(buffer)] = top;
+  for (int buffer : placed) {
+    top -= rounded(bufferAt(buffer).bytes);
+    steps.layout[static_cast<size_t>(buffer)] = top;
     if (!arena.allocateAt(top, bufferAt(buffer).bytes, Traffic::Rare))
       return;
   }
-  for (int buffer : order) {
-    const std::optional<int64_t> address = arena.allocate(bufferAt(buffer).bytes, bufferAt(buffer).traffic);
-    steps_.layout[static_cast<size_t>(buffer)] = address.value_or(-1);
-    if (address)
-      continue;
-    int64_t end = 0;
-    for (int each : order) {
-      steps_.layout[static_cast<size_t>(each)] = end;
-      end += (bufferAt(each).bytes + alignment - 1) / alignment * alignment;
-    }
-    return;
+  bool isSpread = true;
+  for (int buffer : largestFirst) {
+    const std::optional<int64_t> address =
+        arena.allocate(bufferAt(buffer).bytes, bufferAt(buffer).traffic);
+    isSpread &= address.has_value();
+    steps.layout[static_cast<size_t>(buffer)] = address.value_or(-1);
   }
+  int64_t end = 0;
+  if (!isSpread)
+    for (int buffer : largestFirst) {
+      steps.layout[static_cast<size_t>(buffer)] = end;
+      end += rounded(bufferAt(buffer).bytes);
+    }
 }
 
 // What the first unit loads comes before all else, so that it may come in under the layers before.
 // The first pieces of units begin steps.
-void Chain::list(std::vector<Task> constants) {
-  const std::vector<int64_t> starts = startTimes(order_, actors);
-  steps_.steps.emplace_back();
-  steps_.steps.back().constants = std::move(constants);
+void Run::list(const isa::Isa &isa) {
+  const std::vector<int64_t> starts = startTimes(order, actors);
+  steps.steps.emplace_back();
+  steps.steps.back().constants = std::move(constants);
+  const size_t ofFirst = firstPieces.size() > 1 ? firstPieces[1] : pieces.size();
+  std::vector<size_t> listed; // pieces, by their times
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const auto stream = static_cast<Stream>(order[i].stream);
+    const bool isInput = stream == Stream::Inputs,
+               isLoad = isInput || stream == Stream::HeadWeights ||
+                        stream == Stream::WindowWeights || stream == Stream::TailWeights;
+    if (i < ofFirst && isLoad && order[i].after.empty())
+      append(isInput ? steps.steps[0].loads : steps.steps[0].constants, pieces[i].tasks);
+    else
+      listed.push_back(i);
+  }
+  std::sort(listed.begin(), listed.end(), [&](size_t a, size_t b) {
+    return std::make_pair(starts[a], a) < std::make_pair(starts[b], b);
+  });
   struct Place {
     int64_t time;
     size_t rank, task; // of a piece in `listed`
@@ -822,54 +881,27 @@ void Chain::list(std::vector<Task> constants) {
       return std::tie(time, rank, task) < std::tie(other.time, other.rank, other.task);
     }
   };
-  std::vector<size_t> listed; // pieces, by their times
-  const size_t ofFirst = firstPieces_.size() > 1 ? firstPieces_[1] : pieces_.size();
   std::vector<Place> places;
-  for (size_t i = 0; i < pieces_.size(); ++i) {
-    std::vector<Task> &tasks = pieces_[i].tasks;
-    const auto stream = static_cast<Stream>(order_[i].stream);
-    const bool isInput = stream == Stream::Inputs,
-               isLoad = isInput || stream == Stream::HeadWeights ||
-                        stream == Stream::WindowWeights || stream == Stream::TailWeights;
-    if (i < ofFirst && isLoad && order_[i].after.empty()) {
-      append(isInput ? steps_.steps[0].loads : steps_.steps[0].constants, tasks);
-      continue;
-    }
-    listed.push_back(i);
-  }
-  std::sort(listed.begin(), listed.end(), [&](size_t a, size_t b) {
-    return std::make_pair(starts[a], a) < std::make_pair(starts[b], b);
-  });
-  int64_t ahead[] = {0, static_cast<int64_t>(getenv("LEAD") ? atoi(getenv("LEAD")) : 600), 0}, latest[] = {0, 0, 0};
   for (size_t rank = 0; rank < listed.size(); ++rank) {
     const size_t i = listed[rank];
-    const int actor = actors[static_cast<size_t>(order_[i].stream)];
-    int64_t begin = starts[i];
-    if (actor != none && ahead[actor] > 0) {
-      begin -= ahead[actor];
-      for (size_t before : order_[i].after)
-        begin = std::max(begin, starts[before] + order_[before].cycles);
-    }
-    constexpr int64_t fine = 1024;
-    const auto count = static_cast<int64_t>(pieces_[i].tasks.size());
-    for (int64_t task = 0; task < count; ++task) {
-      int64_t time = begin * fine + order_[i].cycles * task * fine / count;
-      if (actor != none)
-        time = latest[actor] = std::max(latest[actor], time);
-      places.push_back({time, rank, static_cast<size_t>(task)});
-    }
+    constexpr int64_t fine = 1024; // parts of a cycle
+    const auto count = static_cast<int64_t>(pieces[i].tasks.size());
+    for (int64_t task = 0; task < count; ++task)
+      places.push_back({starts[i] * fine + order[i].cycles * task * fine / count, rank,
+                        static_cast<size_t>(task)});
   }
   std::sort(places.begin(), places.end());
+  Selections selections(isa);
   size_t unit = 1;
   for (const Place &place : places) {
     const size_t piece = listed[place.rank];
-    while (unit < firstPieces_.size() && piece >= firstPieces_[unit]) {
-      steps_.steps.emplace_back();
+    while (unit < firstPieces.size() && piece >= firstPieces[unit]) {
+      steps.steps.emplace_back();
       ++unit;
     }
-    Task &task = pieces_[piece].tasks[place.task];
-    if (!isRepeated(task))
-      steps_.steps.back().compute.push_back(std::move(task));
+    Task &task = pieces[piece].tasks[place.task];
+    if (!selections.isRepeated(task))
+      steps.steps.back().compute.push_back(std::move(task));
   }
 }
 
@@ -905,21 +937,33 @@ std::vector<Task> Chain::prepare(bool isTrial) {
   return all;
 }
 
-void Chain::lower(const ChainPlan &plan, bool isTrial) {
+// Whether its head can read an image that another chain leaves on chip.
+bool Chain::mayTake(const ChainPlan &plan) const {
+  return p_.head && plan.headMerge == TapMerge::None && headStage_->readsAll() && isWhole(p_, plan);
+}
+
+Handed Chain::lower(const ChainPlan &plan, bool isTrial, const Handed &handed, bool handsOn) {
   plan_ = plan;
-  steps_.plan = describe(p_, plan);
+  handed_ = handed, handsOn_ = handsOn;
   block_ = std::min(plan.chunkChannels, context_.channels);
-  const std::vector<Rows> stripes = stripesOf(p_, plan);
-  for (const Rows &rows : stripes)
+  for (const Rows &rows : stripesOf(p_, plan))
     mostHeadRows_ = std::max(mostHeadRows_, stripeRows(p_, rows).head.size());
   const std::vector<Unit> units = unitsOf();
   weightsStay_ = plan.keepsWeights && units.back().stripe > 0;
-  between_.count = windowResults_.count = unitsOnTheWay(plan);
-  inputs_.count = p_.head ? 2 : unitsOnTheWay(plan);
-  std::vector<Task> constants = prepare(isTrial);
+  run_.between.count = run_.windowResults.count = static_cast<size_t>(unitsOnTheWay(plan));
+  run_.inputs.count = p_.head ? 2 : static_cast<size_t>(unitsOnTheWay(plan));
+  std::vector<Task> parameters = prepare(isTrial);
+  if (!handed.turn) {
+    run_.constants = std::move(parameters);
+  } else {
+    // While the chain before is at its last units.
+    const size_t unit = run_.firstPieces.size() < 4 ? 0 : run_.firstPieces.size() - 4;
+    parametersPiece_ = add(Stream::Parameters, LayerWork(), std::move(parameters),
+                           {run_.firstPieces[unit]});
+  }
   made_.resize(units.size());
   for (const Unit &unit : units) {
-    firstPieces_.push_back(pieces_.size());
+    run_.firstPieces.push_back(run_.pieces.size());
     if (head_.anchor)
       head(unit);
     if (window_.anchor)
@@ -927,9 +971,33 @@ void Chain::lower(const ChainPlan &plan, bool isTrial) {
     if (tail_.anchor)
       tail(unit);
   }
-  layOut(constants);
-  list(std::move(constants));
+  return handing_;
 }
+
+void lowerAll(LoweringContext &context, const ChainRun &chains, bool isTrial, Steps &steps) {
+  Run run(steps);
+  std::vector<std::unique_ptr<Chain>> all;
+  Handed handed;
+  for (size_t i = 0; i < chains.size(); ++i) {
+    all.push_back(std::make_unique<Chain>(context, chains[i].chained, run));
+    handed = all.back()->lower(chains[i].plan, isTrial, handed, i + 1 < chains.size());
+  }
+  std::set<int> parameters;
+  for (const Task &task : run.constants)
+    parameters.insert(task.buffers.begin(), task.buffers.end());
+  parameters.erase(-1);
+  run.layOut(context.isa, parameters);
+  run.list(context.isa);
+}
+
+// What a plan needs to know of a chain.
+struct Probe {
+  Probe(LoweringContext &context, const ChainedGroups &chained)
+      : run(steps), chain(context, chained, run) {}
+  Steps steps;
+  Run run;
+  Chain chain;
+};
 
 } // namespace
 
@@ -963,39 +1031,36 @@ static constexpr size_t trials = 8;
 
 std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGroups &chained,
                                        int64_t apart) {
-  Steps probe;
-  Chain chain(context, chained, probe);
-  if (!chain.isServed())
+  const Probe probe(context, chained);
+  const ChainProblem &problem = probe.chain.problem();
+  if (!probe.chain.isServed())
     return std::nullopt;
   std::optional<ChosenChain> best;
-  for (const ChainPlan &plan : planChain(chain.problem(), context.machine, trials)) {
+  for (const ChainPlan &plan : planChain(problem, context.machine, trials)) {
     if (plan.estimatedCycles > 1.1 * static_cast<double>(apart)) // the plan's idea is a rough one
       break;
-    std::optional<Trial> trial =
-        tryOut(context, [&](Steps &steps) { Chain(context, chained, steps).lower(plan, true); });
-    if (getenv("TWDBG")) // DEBUG
-      fprintf(stderr, "DBG %s..%s apart %ld | %s head %ld tail %ldx%ld est %.0f spad %ld acc %ld -> %ld\n", layerOf(chained.groups.front()->getLoc()).name.c_str(), layerOf(chained.groups.back()->getLoc()).name.c_str(), apart, describe(chain.problem(), plan).c_str(), plan.headRows, plan.tailRows, plan.tailChannels, plan.estimatedCycles, plan.spadBytes, plan.accBytes, trial ? trial->cycles : -1L); // DEBUG
+    std::optional<Trial> trial = tryRun(context, {{chained, plan}});
     if (trial)
       keepBest(best, {plan, std::move(trial->layout), trial->cycles, std::nullopt},
-               [&](const ChainPlan &each) { return describe(chain.problem(), each); });
+               [&](const ChainPlan &each) { return describe(problem, each); });
   }
   if (!best || best->cycles >= apart)
     return std::nullopt;
   if (!best->runnerUp || best->runnerUp->cycles > apart)
     best->runnerUp = RunnerUp{"each layer by itself", apart, best->cycles};
+  best->words = describe(problem, best->plan);
   return best;
 }
 
-// The tuner's plan; where it has none, the one that was chosen.
-static ChosenChain tunedFor(LoweringContext &context, const ChainedGroups &chained,
-                            const ChosenChain &chosen) {
+ChosenChain tunedChain(LoweringContext &context, const ChainedGroups &chained,
+                       const ChosenChain &chosen) {
   if (!context.tuner)
     return chosen;
   std::string signature;
   for (kernel::GroupOp group : chained.groups)
     signature += signatureOf(group) + ";";
-  Steps probe;
-  const ChainProblem problem = Chain(context, chained, probe).problem();
+  const Probe probe(context, chained);
+  const ChainProblem &problem = probe.chain.problem();
   const ChainSpace space(problem, context.machine);
   auto others = [&] {
     std::vector<PlanPoint> points;
@@ -1006,7 +1071,7 @@ static ChosenChain tunedFor(LoweringContext &context, const ChainedGroups &chain
   Alone alone(context, chained.groups);
   auto emit = [&](const PlanPoint &point) {
     return alone.emit([&](Steps &steps) {
-      Chain(alone.context(), chained, steps).lower(space.plan(point), true);
+      lowerAll(alone.context(), {{chained, space.plan(point)}}, true, steps);
     });
   };
   const std::string layers = layerOf(chained.groups.front()->getLoc()).name + " to " +
@@ -1017,21 +1082,29 @@ static ChosenChain tunedFor(LoweringContext &context, const ChainedGroups &chain
   if (!point || *point == planned)
     return chosen;
   const ChainPlan plan = space.plan(*point);
-  std::optional<Trial> trial =
-      tryOut(context, [&](Steps &steps) { Chain(context, chained, steps).lower(plan, true); });
+  std::optional<Trial> trial = tryRun(context, {{chained, plan}});
   if (!trial) // gaps come to lie otherwise
     return chosen;
   return {plan, std::move(trial->layout), trial->cycles,
-          RunnerUp{describe(problem, chosen.plan), chosen.cycles, trial->cycles}};
+          RunnerUp{describe(problem, chosen.plan), chosen.cycles, trial->cycles},
+          describe(problem, plan)};
 }
 
-void lowerChain(LoweringContext &context, const ChainedGroups &chained, const ChosenChain &planned,
-                Steps &steps) {
-  const ChosenChain chosen = tunedFor(context, chained, planned);
-  Chain(context, chained, steps).lower(chosen.plan, false);
-  if (chosen.layout.size() == steps.buffers.size())
-    steps.layout = chosen.layout;
-  steps.runnerUp = chosen.runnerUp;
+bool mayHandOn(LoweringContext &context, const PlannedChain &chain, const PlannedChain &next) {
+  const ChainProblem problem = Probe(context, chain.chained).chain.problem();
+  return problem.head && !problem.tail && isWhole(problem, chain.plan) &&
+         Probe(context, next.chained).chain.mayTake(next.plan);
+}
+
+std::optional<Trial> tryRun(LoweringContext &context, const ChainRun &run) {
+  return tryOut(context, [&](Steps &steps) { lowerAll(context, run, true, steps); });
+}
+
+void lowerRun(LoweringContext &context, const ChainRun &run, const std::vector<int64_t> &layout,
+              Steps &steps) {
+  lowerAll(context, run, false, steps);
+  if (layout.size() == steps.buffers.size())
+    steps.layout = layout;
 }
 
 } // namespace tilewright

@@ -241,6 +241,10 @@ bool isOnArray(const ChainPlan &plan, int64_t unit) {
   return (unit + 1) * plan.arrayUnits / arrayShares > unit * plan.arrayUnits / arrayShares;
 }
 
+bool isWhole(const ChainProblem &p, const ChainPlan &plan) {
+  return batchOf(p) == 1 && stripesOf(p, plan).size() == 1;
+}
+
 int64_t unitsOnTheWay(const ChainPlan &plan) { return plan.arrayUnits > 0 ? 3 : 2; }
 
 std::vector<int64_t> stripeSizes(int64_t height) {

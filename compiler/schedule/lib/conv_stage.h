@@ -40,6 +40,7 @@ public:
 
   const ConvProblem &problem() const { return p_; }
   const std::vector<int32_t> &bias() const { return bias_; } // empty: zeros
+  bool readsAll() const { return gatherY_ == 1 && gatherX_ == 1; } // of the tensor's pixels
 
   // Cuts the reduction into folds of at most `rows` elements. The folds of the first `channelChunk`
   // input channels come first, then those of the next (unless taps are merged).

@@ -179,6 +179,25 @@ void lower(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
   lowerElementwise(context, group, steps);
 }
 
+// Returns for each layer what was chosen for its chain.
+std::vector<ChosenChain> lower(LoweringContext &context, const Chains::Run &run, Steps &steps) {
+  std::vector<ChosenChain> ofLayers;
+  ChainRun planned;
+  std::vector<int64_t> layout = run.layout;
+  for (const Chains::Chain &chain : run.chains) {
+    ChosenChain chosen = tunedChain(context, chain.chained, chain.chosen);
+    if (run.chains.size() == 1)
+      layout = chosen.layout;
+    planned.push_back({chain.chained, chosen.plan});
+    const bool handsOn = &chain != &run.chains.back();
+    if (handsOn)
+      chosen.words += "; result stays on chip";
+    ofLayers.insert(ofLayers.end(), chain.chained.groups.size(), chosen);
+  }
+  lowerRun(context, planned, layout, steps);
+  return ofLayers;
+}
+
 DType dtypeOf(mlir::Value value) {
   mlir::Type type = llvm::cast<mlir::RankedTensorType>(value.getType()).getElementType();
   switch (type.getIntOrFloatBitWidth()) {
@@ -228,7 +247,7 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   if (options.chains && options.buffering == Buffering::Double) {
     ConstantPool constants(tensors->end());
     LoweringContext context(isa, constants, tensors->addresses, options.buffering);
-    chains = findChains(context, groups);
+    chains = findChains(context, groups, options.tuner == nullptr);
     chosen = std::move(context.chosen);
     try {
       tensors.emplace(function, inPlace, chains, dram);
@@ -255,22 +274,26 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
     Steps steps;
     steps.layer = static_cast<int>(place);
     auto chain = chains.byFirst.find(place);
-    const size_t count = chain == chains.byFirst.end() ? 1 : chain->second.chained.groups.size();
+    std::vector<ChosenChain> chosenChains; // of each layer
     try {
-      if (count == 1)
+      if (chain == chains.byFirst.end())
         lower(context, groups[place], steps);
       else
-        lowerChain(context, chain->second.chained, chain->second.chosen, steps);
+        chosenChains = lower(context, chain->second, steps);
     } catch (const UserError &error) {
       Place where = error.place();
       if (where.str().empty()) // a tuner's database has a place of its own
         where.subject = fmt::format("layer '{}' ({})", escape(layer.name), escape(layer.op));
       throw UserError(where, error.message(), error.fix());
     }
-    for (size_t i = place; i < place + count; ++i) {
-      result.layers[i].plan =
-          steps.plan.empty() ? fmt::format("{} steps", steps.steps.size()) : steps.plan;
-      result.layers[i].runnerUp = steps.runnerUp;
+    const size_t count = std::max<size_t>(1, chosenChains.size());
+    for (size_t i = 0; i < count; ++i) {
+      LayerInfo &info = result.layers[place + i];
+      const bool isChained = !chosenChains.empty();
+      info.plan = isChained            ? chosenChains[i].words
+                  : steps.plan.empty() ? fmt::format("{} steps", steps.steps.size())
+                                       : steps.plan;
+      info.runnerUp = isChained ? chosenChains[i].runnerUp : steps.runnerUp;
     }
     emitter.append(std::move(steps), layer.name);
     place += count;

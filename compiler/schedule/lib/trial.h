@@ -23,8 +23,7 @@ auto emitAlone(LoweringContext &context, const std::function<void(Steps &)> &low
     Emitter emitter(context.isa, context.buffering);
     emitter.append(std::move(steps), "");
     result = finish(emitter);
-  } catch (const UserError &e) { // it does not fit
-    if (getenv("TWDBG")) fprintf(stderr, "DBGFAIL %s\n", e.message().c_str()); // DEBUG
+  } catch (const UserError &) { // it does not fit
   }
   context.constants.rollBack(constants);
   return result;

@@ -63,6 +63,8 @@ struct StripeRows {
 };
 StripeRows stripeRows(const ChainProblem &problem, Rows result);
 
+// Whether a chain has one image, in one stripe.
+bool isWhole(const ChainProblem &problem, const ChainPlan &plan);
 // Rows of the window's result in one of its accumulator tiles.
 int64_t arrayTileRows(const ChainProblem &problem, int64_t channels);
 
