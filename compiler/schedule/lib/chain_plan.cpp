@@ -9,7 +9,7 @@
 namespace tilewright {
 
 // What a cycle of a unit that is not the slowest costs, on the average.
-static constexpr double contention = 0.1;
+static constexpr double contention = 0.05;
 
 static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -96,11 +96,12 @@ private:
       spad_ += p_.windowResidentBytes;
     if (plan_.arrayUnits > 0)
       addDiagonals();
-    for (double *time : {&matrix_, &vector_, &dram_})
+    for (double *time : {&matrix_, &vector_, &dram_, &load_})
       *time *= static_cast<double>(batchOf(p_));
     dram_ += weights / m_.dramBytesPerCycle;
-    const double longest = std::max({matrix_, vector_, dram_});
-    plan_.estimatedCycles = longest + contention * (matrix_ + vector_ + dram_ - longest) + first_;
+    const double longest = std::max({matrix_, vector_, dram_, load_});
+    plan_.estimatedCycles =
+        longest + contention * (matrix_ + vector_ + std::max(dram_, load_) - longest) + first_;
     plan_.spadBytes = spad_ + stripeSpad_;
     plan_.accBytes = accBytes_;
   }
@@ -142,7 +143,8 @@ private:
     matrix_ += static_cast<double>(chunks_) *
                products(h, rows, tileRows, foldCount(h, m_, plan_.headMerge), chunk);
     vector_ += beats(pixels, h.outputChannels) * static_cast<double>(1 + h.spadBytesPerElement);
-    dram_ += inputTime + moved(pixels * h.outputChannels * h.spadBytesPerElement);
+    load_ += inputTime;
+    dram_ += moved(input + pixels * h.outputChannels * h.spadBytesPerElement);
     if (isFirst_)
       first_ += inputTime;
     const int64_t between =
@@ -156,14 +158,19 @@ private:
     const WindowProblem &w = *p_.window;
     const int64_t group = groupChannels(m_), block = std::min(plan_.chunkChannels, m_.channels),
                   last = w.channels - (chunks_ - 1) * plan_.chunkChannels,
-                  groups = (chunks_ - 1) * ceilDiv(plan_.chunkChannels, group) +
-                           ceilDiv(last, group),
+                  groups =
+                      (chunks_ - 1) * ceilDiv(plan_.chunkChannels, group) + ceilDiv(last, group),
                   tile = std::min(rows, arrayTileRows(p_, block));
     const int64_t least = m_.rows + m_.matrixOverhead;
     matrix_ += share * static_cast<double>(rows) / static_cast<double>(tile) *
                static_cast<double>(w.kernelHeight * w.kernelWidth * groups *
                                    (std::max(tile * w.outputWidth, least) + m_.matrixOverhead));
-    return 2 * tile * w.outputWidth * block * 4;
+    return tileBytes(tile, block);
+  }
+
+  // Of two tiles of accumulators of windows.
+  int64_t tileBytes(int64_t rows, int64_t channels) const {
+    return 2 * rows * p_.window->outputWidth * channels * (4 + p_.windowAccBytesPerElement);
   }
 
   void addWindow(const StripeRows &rows) {
@@ -172,7 +179,11 @@ private:
     const double share = arrayShare(),
                  perBeat = (1 - share) * static_cast<double>(w.kernelHeight * w.kernelWidth) +
                            share + static_cast<double>(p_.windowOperations);
-    const int64_t arrayAcc = share > 0 ? addArrayWindows(rows.window.size(), share) : 0;
+    int64_t acc = share > 0 ? addArrayWindows(rows.window.size(), share) : 0;
+    const int64_t block = std::min(plan_.chunkChannels, m_.channels),
+                  tile = lanesTileRows(p_, rows.window.size(), block);
+    if (p_.windowHasSums)
+      acc = std::max(acc, tileBytes(tile, block));
     vector_ += beats(pixels, w.channels) * perBeat;
     int64_t bytes =
         pixels * (p_.tail ? unitCopies() * plan_.chunkChannels : stripeCopies(2) * w.channels);
@@ -186,7 +197,7 @@ private:
     }
     if (!p_.tail)
       dram_ += moved(pixels * w.channels);
-    note(1, bytes, arrayAcc);
+    note(1, bytes, acc);
   }
 
   // Weights on diagonals come an element a cycle, onto squares that were cleared.
@@ -194,7 +205,10 @@ private:
     const int64_t taps = p_.window->kernelHeight * p_.window->kernelWidth;
     const bool stay = plan_.keepsWeights && stripes_ > 1;
     spad_ += squareBytes(m_, taps, stay ? p_.window->channels : 2 * plan_.chunkChannels);
-    dram_ += arrayShare() * static_cast<double>(taps * p_.window->channels * (stay ? 2 : stripes_));
+    const double elements =
+        arrayShare() * static_cast<double>(taps * p_.window->channels * (stay ? 1 : stripes_));
+    load_ += elements;
+    dram_ += elements / m_.dramBytesPerCycle;
   }
 
   void addTail(int64_t rows) {
@@ -226,6 +240,7 @@ private:
   int64_t spad_ = 0, stripeSpad_ = 0, accBytes_ = 0;
   int64_t stageSpad_[3] = {0, 0, 0}, stageAcc_[3] = {0, 0, 0};
   double matrix_ = 0, vector_ = 0, dram_ = 0, first_ = 0;
+  double load_ = 0; // of the load unit, which moves scattered elements one by one
 };
 
 } // namespace
@@ -235,6 +250,11 @@ void assess(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan) { Cost
 int64_t arrayTileRows(const ChainProblem &p, int64_t channels) {
   constexpr int64_t sums = 2048; // of a tile: the array's rows are hidden, others find room
   return std::max<int64_t>(1, sums / (channels * p.window->outputWidth));
+}
+
+int64_t lanesTileRows(const ChainProblem &p, int64_t rows, int64_t channels) {
+  const int64_t tile = ceilDiv(rows, std::min<int64_t>(rows, 4));
+  return p.windowHasSums ? std::min(tile, arrayTileRows(p, channels)) : tile;
 }
 
 bool isOnArray(const ChainPlan &plan, int64_t unit) {

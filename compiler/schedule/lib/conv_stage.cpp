@@ -239,8 +239,7 @@ ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span 
   if (rows.empty() || columns.empty())
     return input;
   input.buffer = reuse(steps_, buffer, isa::Space::Spad, rows.size() * columns.size() * pixel,
-                       "input tile",
-                       merge_ == TapMerge::All ? Traffic::Streamed : Traffic::Matrix);
+                       "input tile", merge_ == TapMerge::All ? Traffic::Streamed : Traffic::Matrix);
   auto pad = [&](Span y, Span x) {
     if (y.empty() || x.empty())
       return;
@@ -339,8 +338,7 @@ ConvStage::Weights ConvStage::loadWeights(Step &step, int64_t n, Span channels, 
   }
   int64_t rows = weightRows(folds), cols = context_.cols,
           firstRow = folds_[static_cast<size_t>(folds.begin)].weightRow;
-  weights.buffer =
-      reuse(steps_, buffer, isa::Space::Spad, rows * channels.size(), "weights");
+  weights.buffer = reuse(steps_, buffer, isa::Space::Spad, rows * channels.size(), "weights");
   auto copy = [&](int64_t channel, int64_t tiles, int64_t columns) {
     if (tiles * columns == 0)
       return;

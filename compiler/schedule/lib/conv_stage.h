@@ -33,13 +33,13 @@ void takeOperations(ConvProblem &problem, ElementChain &operations);
 class ConvStage {
 public:
   // `anchor`: kernel.conv2d, kernel.matmul or kernel.depthwise (of as many result channels as input
-  // channels; its input is made on chip, with its columns padded). An input that is made on chip has all its pixels;
-  // of one in DRAM, those that a stride passes over may be left there.
+  // channels; its input is made on chip, with its columns padded). An input that is made on chip
+  // has all its pixels; of one in DRAM, those that a stride passes over may be left there.
   enum class InputFrom { Dram, Chip };
   ConvStage(LoweringContext &context, mlir::Operation *anchor, Steps &steps, InputFrom from);
 
   const ConvProblem &problem() const { return p_; }
-  const std::vector<int32_t> &bias() const { return bias_; } // empty: zeros
+  const std::vector<int32_t> &bias() const { return bias_; }       // empty: zeros
   bool readsAll() const { return gatherY_ == 1 && gatherX_ == 1; } // of the tensor's pixels
 
   // Cuts the reduction into folds of at most `rows` elements. The folds of the first `channelChunk`

@@ -231,8 +231,7 @@ private:
 
 } // namespace
 
-Chains findChains(LoweringContext &context, const std::vector<kernel::GroupOp> &groups,
-                  bool runs) {
+Chains findChains(LoweringContext &context, const std::vector<kernel::GroupOp> &groups, bool runs) {
   std::vector<Stretch> stretches;
   for (size_t begin = 0; begin < groups.size();) {
     size_t end = begin + 1;

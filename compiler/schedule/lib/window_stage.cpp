@@ -78,8 +78,7 @@ WindowStage::Input WindowStage::loadInput(std::vector<Task> &loads, const Box &b
   int64_t xBegin = std::max<int64_t>(0, x0), xEnd = std::min(p_.width, x0 + width);
   int64_t height = std::max<int64_t>(1, yEnd - yBegin);
   Input input{-1, yBegin, width * channels, channels};
-  input.buffer =
-      reuse(steps_, buffer, isa::Space::Spad, height * input.rowPitch, "input tile");
+  input.buffer = reuse(steps_, buffer, isa::Space::Spad, height * input.rowPitch, "input tile");
   if (yBegin >= yEnd || xBegin >= xEnd) {
     padColumns(loads, input, height, 0, width);
     return input;

@@ -24,8 +24,9 @@ struct ChainProblem {
   std::optional<ConvProblem> head, tail;
   std::optional<WindowProblem> window;
   bool windowIsDepthwise = false, mayReduceOnArray = false;
+  bool windowHasSums = false;   // the vector unit's windows are sums in accumulators
   int64_t windowOperations = 0; // element-wise operations on the window's result
-  int64_t windowResidentBytes = 0, windowSpadBytesPerElement = 0;
+  int64_t windowResidentBytes = 0, windowSpadBytesPerElement = 0, windowAccBytesPerElement = 0;
 };
 
 struct Rows {
@@ -42,7 +43,7 @@ struct ChainPlan {
   bool keepsWeights;              // loaded once, not for each stripe
   int64_t spadBytes, accBytes;    // needed
   double estimatedCycles;
-  int64_t firstRows = 0; // of the result in an image's first stripe; 0: as in the others
+  int64_t firstRows = 0;  // of the result in an image's first stripe; 0: as in the others
   int64_t arrayUnits = 0; // of `arrayShares` units so many have their windows on the array
 };
 
@@ -67,6 +68,8 @@ StripeRows stripeRows(const ChainProblem &problem, Rows result);
 bool isWhole(const ChainProblem &problem, const ChainPlan &plan);
 // Rows of the window's result in one of its accumulator tiles.
 int64_t arrayTileRows(const ChainProblem &problem, int64_t channels);
+// Rows that the vector unit reduces at once, of a stripe's.
+int64_t lanesTileRows(const ChainProblem &problem, int64_t rows, int64_t channels);
 
 // Rows of the chain's result; those of a stripe to try, the most first: all, a half, a third, ...
 int64_t resultHeight(const ChainProblem &problem);
