@@ -28,6 +28,9 @@ std::vector<Case> cases() {
        3},
       {"FirstLayerAndPool", Network(97, 97, 3).conv(64, 7, 2).maxPool(3, 2), 2},
       {"DepthwisePointwise", Network(56, 56, 64).depthwise(3, 1).conv(128, 1, 1), 2},
+      {"PixelsOfManyWindows", Network(56, 56, 24).conv(96, 1, 1).depthwise(5, 1).conv(24, 1, 1), 2},
+      {"WindowsThatStayWide",
+       Network(28, 28, 24).conv(96, 1, 1).depthwise(3, 1, true).conv(24, 1, 1), 3},
       {"TwoConvolutions", Network(56, 56, 16).conv(16, 3, 1).conv(128, 1, 1), 2},
   };
 }
@@ -63,6 +66,39 @@ TEST_P(OnEach, GivesWhatItsLayersGiveAtTheEdges) {
     EXPECT_EQ(outcomeOf(network, GetParam(), true, "functional").output,
               outcomeOf(network, GetParam(), false, "functional").output)
         << network.text().substr(0, 80);
+}
+
+// Chains of which each reads what the one before leaves on chip.
+TEST_P(OnEach, GivesWhatItsLayersGiveInRuns) {
+  const Network network = Network(15, 15, 64)
+                              .conv(128, 1, 1)
+                              .depthwise(3, 1)
+                              .conv(144, 3, 1)
+                              .depthwise(5, 2)
+                              .conv(96, 1, 1)
+                              .depthwise(3, 1)
+                              .conv(40, 1, 1);
+  const Outcome apart = outcomeOf(network, GetParam(), false, "functional"),
+                together = outcomeOf(network, GetParam(), true, "functional");
+  EXPECT_EQ(together.output, apart.output);
+}
+
+TEST(Runs, LeaveTheirTensorsOnChip) {
+  const Network network =
+      Network(14, 14, 256).conv(256, 1, 1).depthwise(3, 1).conv(256, 1, 1).depthwise(3, 1);
+  const Outcome apart = outcomeOf(network, "edge16", false, "cycle"),
+                together = outcomeOf(network, "edge16", true, "cycle");
+  EXPECT_THAT(together.plan, HasSubstr("; result stays on chip"));
+  EXPECT_EQ(together.output, apart.output);
+  EXPECT_LT(together.cycles, apart.cycles);
+  // Two of three tensors between the layers stayed within chains, the third one between them.
+  const int64_t tensor = 14 * 14 * 256;
+  EXPECT_LE(together.dramBytes, apart.dramBytes - 6 * tensor);
+}
+
+TEST(WindowsOnTheArray, TakeLessTime) {
+  const Network network = Network(56, 56, 24).conv(96, 1, 1).depthwise(5, 1).conv(24, 1, 1);
+  EXPECT_THAT(outcomeOf(network, "edge16", true, "cycle").plan, HasSubstr("in 8 on the array"));
 }
 
 // Of a kernel of one tap the loads leave out what a stride passes over, but nothing beyond the

@@ -28,11 +28,12 @@ public:
     anchor("conv2d", weights, channels, kernel, stride, after);
     return *this;
   }
-  Network &depthwise(int64_t kernel, int64_t stride) {
+  // `absolute`: of its 32-bit result the absolute value is taken, before it becomes 8 bits wide.
+  Network &depthwise(int64_t kernel, int64_t stride, bool absolute = false) {
     const std::string weights = fmt::format("{}x{}x{}x1xi8", kernel, kernel, channels_);
     constant("w", weights, channels_ * kernel * kernel);
     constant("b", fmt::format("{}xi32", channels_), channels_);
-    anchor("depthwise_conv2d", weights, channels_, kernel, stride);
+    anchor("depthwise_conv2d", weights, channels_, kernel, stride, {}, absolute);
     return *this;
   }
   Network &maxPool(int64_t kernel, int64_t stride) {
@@ -126,7 +127,7 @@ private:
         name, value_, bytes, type, type);
   }
   void anchor(const char *op, const std::string &weights, int64_t channels, int64_t kernel,
-              int64_t stride, Padding after = {}) {
+              int64_t stride, Padding after = {}, bool absolute = false) {
     const std::string before = tensor(channels_, "i8");
     shrink(kernel, stride, after);
     channels_ = channels;
@@ -138,7 +139,10 @@ private:
                     "{7}\n",
                     value_, op, pads(kernel, after), stride, before, weights, channels,
                     tensor(channels_, "i32"), source_);
-    narrow(fmt::format("%a{}", value_), "%s36");
+    if (absolute)
+      body_ += fmt::format("%abs{0} = tosa.abs %a{0} : ({1}) -> {1}\n", value_,
+                           tensor(channels_, "i32"));
+    narrow(fmt::format("%{}{}", absolute ? "abs" : "a", value_), "%s36");
   }
   void narrow(const std::string &wide, const char *shift) {
     body_ +=

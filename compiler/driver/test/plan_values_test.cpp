@@ -149,6 +149,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"stride_2", Network(57, 41, 16).conv(72, 1, 1).depthwise(5, 2).conv(40, 1, 1).text(),
              4},
         Case{"first_layer_and_pool", Network(97, 97, 3).conv(64, 7, 2).maxPool(3, 2).text(), 4},
+        Case{"wide_windows",
+             Network(28, 28, 24).conv(96, 1, 1).depthwise(3, 1, true).conv(24, 1, 1).text(), 6},
         Case{"depthwise_first", Network(56, 56, 64).depthwise(3, 1).conv(128, 1, 1).text(), 4},
         Case{"two_convolutions", Network(56, 56, 16).conv(16, 3, 1).conv(128, 1, 1).text(), 4}),
     [](const auto &info) { return std::string(info.param.name); });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lowering.h"
+#include "trial.h"
 
 #include "tilewright/compiler/chain_plan.h"
 
@@ -26,6 +27,7 @@ struct ChosenChain {
   std::vector<int64_t> layout; // Steps::layout: many buffers of many sizes may not fit otherwise
   int64_t cycles;              // by the estimator, on an empty chip
   std::optional<RunnerUp> runnerUp;
+  std::string words = {}; // the plan's
 };
 // Whether groups, each of which may follow the one before, are a head, a window and a tail, or two
 // of them.
@@ -36,7 +38,22 @@ bool isChain(const ChainedGroups &chained);
 std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGroups &chained,
                                        int64_t apart);
 
-void lowerChain(LoweringContext &context, const ChainedGroups &chained, const ChosenChain &planned,
-                Steps &steps);
+// The tuner's plan; where it has none, the one that was chosen.
+ChosenChain tunedChain(LoweringContext &context, const ChainedGroups &chained,
+                       const ChosenChain &chosen);
+
+// Chains that follow each other. All but the last leave their results on chip.
+struct PlannedChain {
+  ChainedGroups chained;
+  ChainPlan plan;
+};
+using ChainRun = std::vector<PlannedChain>;
+// Whether a chain may hand its result to the next one.
+bool mayHandOn(LoweringContext &context, const PlannedChain &chain, const PlannedChain &next);
+// On an empty chip; nothing when it does not fit.
+std::optional<Trial> tryRun(LoweringContext &context, const ChainRun &run);
+// `layout`: of the trial; may be empty.
+void lowerRun(LoweringContext &context, const ChainRun &run, const std::vector<int64_t> &layout,
+              Steps &steps);
 
 } // namespace tilewright

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <limits>
 #include <numeric>
 #include <tuple>
 
 namespace tilewright {
 
 // What a cycle of a unit that is not the slowest costs, on the average.
-static constexpr double contention = 0.1;
+static constexpr double contention = 0.05;
 
 static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -93,19 +94,25 @@ private:
       kept(*p_.tail);
     if (p_.window)
       spad_ += p_.windowResidentBytes;
-    for (double *time : {&matrix_, &vector_, &dram_})
+    if (plan_.arrayUnits > 0)
+      addDiagonals();
+    for (double *time : {&matrix_, &vector_, &dram_, &load_})
       *time *= static_cast<double>(batchOf(p_));
     dram_ += weights / m_.dramBytesPerCycle;
-    const double longest = std::max({matrix_, vector_, dram_});
-    plan_.estimatedCycles = longest + contention * (matrix_ + vector_ + dram_ - longest) + first_;
+    const double longest = std::max({matrix_, vector_, dram_, load_});
+    plan_.estimatedCycles =
+        longest + contention * (matrix_ + vector_ + std::max(dram_, load_) - longest) + first_;
     plan_.spadBytes = spad_ + stripeSpad_;
     plan_.accBytes = accBytes_;
   }
 
-  // Copies of what lives for a stripe, and of what lives for a chunk of it: the next one is on its
-  // way, if there is one.
-  int64_t stripeCopies() const { return stripes_ > 1 ? 2 : 1; }
-  int64_t chunkCopies() const { return stripes_ * chunks_ > 1 ? 2 : 1; }
+  // Copies of what lives for a stripe, and of what lives for a unit: the next one is on its way, if
+  // there is one.
+  int64_t stripeCopies(int64_t most) const { return std::min(stripes_, most); }
+  int64_t unitCopies() const { return std::min(stripes_ * chunks_, unitsOnTheWay(plan_)); }
+  double arrayShare() const {
+    return static_cast<double>(plan_.arrayUnits) / static_cast<double>(arrayShares);
+  }
 
   // Cycles of the array for tiles of `rows` rows, `tileRows` at a time.
   double products(const ConvProblem &conv, int64_t rows, int64_t tileRows, int64_t folds,
@@ -136,33 +143,72 @@ private:
     matrix_ += static_cast<double>(chunks_) *
                products(h, rows, tileRows, foldCount(h, m_, plan_.headMerge), chunk);
     vector_ += beats(pixels, h.outputChannels) * static_cast<double>(1 + h.spadBytesPerElement);
-    dram_ += inputTime + moved(pixels * h.outputChannels * h.spadBytesPerElement);
+    load_ += inputTime;
+    dram_ += moved(input + pixels * h.outputChannels * h.spadBytesPerElement);
     if (isFirst_)
       first_ += inputTime;
     const int64_t between =
         rows * (p_.window ? p_.window->width + 2 * p_.window->padLeft : h.outputWidth) * chunk;
-    note(0, stripeCopies() * input + chunkCopies() * between + 2 * windows.elements,
+    note(0, stripeCopies(2) * input + unitCopies() * between + 2 * windows.elements,
          2 * tileRows * h.outputWidth * std::min(chunk, m_.channels) * (4 + h.accBytesPerElement));
+  }
+
+  // Returns the accumulators that windows on the array take.
+  int64_t addArrayWindows(int64_t rows, double share) {
+    const WindowProblem &w = *p_.window;
+    const int64_t group = groupChannels(m_), block = std::min(plan_.chunkChannels, m_.channels),
+                  last = w.channels - (chunks_ - 1) * plan_.chunkChannels,
+                  groups =
+                      (chunks_ - 1) * ceilDiv(plan_.chunkChannels, group) + ceilDiv(last, group),
+                  tile = std::min(rows, arrayTileRows(p_, block));
+    const int64_t least = m_.rows + m_.matrixOverhead;
+    matrix_ += share * static_cast<double>(rows) / static_cast<double>(tile) *
+               static_cast<double>(w.kernelHeight * w.kernelWidth * groups *
+                                   (std::max(tile * w.outputWidth, least) + m_.matrixOverhead));
+    return tileBytes(tile, block);
+  }
+
+  // Of two tiles of accumulators of windows.
+  int64_t tileBytes(int64_t rows, int64_t channels) const {
+    return 2 * rows * p_.window->outputWidth * channels * (4 + p_.windowAccBytesPerElement);
   }
 
   void addWindow(const StripeRows &rows) {
     const WindowProblem &w = *p_.window;
     const int64_t pixels = rows.window.size() * w.outputWidth;
-    vector_ += beats(pixels, w.channels) *
-               static_cast<double>(w.kernelHeight * w.kernelWidth + p_.windowOperations);
+    const double share = arrayShare(),
+                 perBeat = (1 - share) * static_cast<double>(w.kernelHeight * w.kernelWidth) +
+                           share + static_cast<double>(p_.windowOperations);
+    int64_t acc = share > 0 ? addArrayWindows(rows.window.size(), share) : 0;
+    const int64_t block = std::min(plan_.chunkChannels, m_.channels),
+                  tile = lanesTileRows(p_, rows.window.size(), block);
+    if (p_.windowHasSums)
+      acc = std::max(acc, tileBytes(tile, block));
+    vector_ += beats(pixels, w.channels) * perBeat;
     int64_t bytes =
-        pixels * (p_.tail ? chunkCopies() * plan_.chunkChannels : stripeCopies() * w.channels);
+        pixels * (p_.tail ? unitCopies() * plan_.chunkChannels : stripeCopies(2) * w.channels);
     bytes += pixels * plan_.chunkChannels * p_.windowSpadBytesPerElement;
     if (!p_.head) {
       const int64_t input = rows.head.size() * (w.width + 2 * w.padLeft) * w.channels;
       dram_ += moved(input);
       if (isFirst_)
         first_ += moved(input);
-      bytes += stripeCopies() * input;
+      bytes += stripeCopies(unitsOnTheWay(plan_)) * input;
     }
     if (!p_.tail)
       dram_ += moved(pixels * w.channels);
-    note(1, bytes, 0);
+    note(1, bytes, acc);
+  }
+
+  // Weights on diagonals come an element a cycle, onto squares that were cleared.
+  void addDiagonals() {
+    const int64_t taps = p_.window->kernelHeight * p_.window->kernelWidth;
+    const bool stay = plan_.keepsWeights && stripes_ > 1;
+    spad_ += squareBytes(m_, taps, stay ? p_.window->channels : 2 * plan_.chunkChannels);
+    const double elements =
+        arrayShare() * static_cast<double>(taps * p_.window->channels * (stay ? 1 : stripes_));
+    load_ += elements;
+    dram_ += elements / m_.dramBytesPerCycle;
   }
 
   void addTail(int64_t rows) {
@@ -194,11 +240,32 @@ private:
   int64_t spad_ = 0, stripeSpad_ = 0, accBytes_ = 0;
   int64_t stageSpad_[3] = {0, 0, 0}, stageAcc_[3] = {0, 0, 0};
   double matrix_ = 0, vector_ = 0, dram_ = 0, first_ = 0;
+  double load_ = 0; // of the load unit, which moves scattered elements one by one
 };
 
 } // namespace
 
 void assess(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan) { Costs(p, m, plan); }
+
+int64_t arrayTileRows(const ChainProblem &p, int64_t channels) {
+  constexpr int64_t sums = 2048; // of a tile: the array's rows are hidden, others find room
+  return std::max<int64_t>(1, sums / (channels * p.window->outputWidth));
+}
+
+int64_t lanesTileRows(const ChainProblem &p, int64_t rows, int64_t channels) {
+  const int64_t tile = ceilDiv(rows, std::min<int64_t>(rows, 4));
+  return p.windowHasSums ? std::min(tile, arrayTileRows(p, channels)) : tile;
+}
+
+bool isOnArray(const ChainPlan &plan, int64_t unit) {
+  return (unit + 1) * plan.arrayUnits / arrayShares > unit * plan.arrayUnits / arrayShares;
+}
+
+bool isWhole(const ChainProblem &p, const ChainPlan &plan) {
+  return batchOf(p) == 1 && stripesOf(p, plan).size() == 1;
+}
+
+int64_t unitsOnTheWay(const ChainPlan &plan) { return plan.arrayUnits > 0 ? 3 : 2; }
 
 std::vector<int64_t> stripeSizes(int64_t height) {
   std::vector<int64_t> sizes;
@@ -211,10 +278,13 @@ std::vector<int64_t> stripeSizes(int64_t height) {
 std::string describe(const ChainProblem &p, const ChainPlan &plan) {
   const bool isShort = plan.firstRows > 0 && plan.firstRows < plan.stripeRows;
   return fmt::format(
-      "chain of {} layers: {} stripes of {} rows{}, {} of {} channels at a time; weights {}{}",
+      "chain of {} layers: {} stripes of {} rows{}, {} of {} channels at a time{}; weights {}{}",
       (p.head ? 1 : 0) + (p.window ? 1 : 0) + (p.tail ? 1 : 0), stripesOf(p, plan).size(),
       plan.stripeRows, isShort ? fmt::format(", the first of {}", plan.firstRows) : "",
       plan.chunkChannels, chunkedChannels(p),
+      plan.arrayUnits > 0
+          ? fmt::format(", windows of {} in {} on the array", plan.arrayUnits, arrayShares)
+          : "",
       plan.keepsWeights ? "loaded once" : "loaded for each stripe", describe(plan.headMerge));
 }
 
@@ -233,6 +303,23 @@ bool isBearable(const ChainProblem &p, const ChainPlan &plan) {
   return batchOf(p) * static_cast<int64_t>(stripesOf(p, plan).size()) *
              ceilDiv(chunkedChannels(p), plan.chunkChannels) <=
          mostUnits;
+}
+
+// Adds a plan with each part of the windows on the array that may be the best one: the first that
+// costs more than the one before is the last.
+static void balance(const ChainProblem &p, const ConvMachine &m, ChainPlan plan,
+                    std::vector<ChainPlan> &plans) {
+  double before = std::numeric_limits<double>::infinity();
+  for (plan.arrayUnits = 0; plan.arrayUnits <= (p.mayReduceOnArray ? arrayShares : 0);
+       ++plan.arrayUnits) {
+    assess(p, m, plan);
+    if (plan.spadBytes > m.spadBytes || plan.accBytes > m.accBytes)
+      continue;
+    plans.push_back(plan);
+    if (plan.estimatedCycles > before)
+      return;
+    before = plan.estimatedCycles;
+  }
 }
 
 std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, size_t most) {
@@ -277,16 +364,13 @@ std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, si
                 if (!keeps && stripe >= height)
                   continue;
                 ChainPlan plan{stripe, chunk, merge, head, tail, tailPart, keeps, 0, 0, 0};
-                if (!isBearable(p, plan))
-                  continue;
-                assess(p, m, plan);
-                if (plan.spadBytes <= m.spadBytes && plan.accBytes <= m.accBytes)
-                  plans.push_back(plan);
+                if (isBearable(p, plan))
+                  balance(p, m, plan, plans);
               }
     }
   auto key = [](const ChainPlan &plan) {
     return std::make_tuple(plan.estimatedCycles, plan.spadBytes, plan.chunkChannels, plan.headMerge,
-                           plan.headRows, plan.tailRows, plan.tailChannels);
+                           plan.headRows, plan.tailRows, plan.tailChannels, plan.arrayUnits);
   };
   std::sort(plans.begin(), plans.end(),
             [&](const ChainPlan &a, const ChainPlan &b) { return key(a) < key(b); });
@@ -295,7 +379,7 @@ std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, si
   for (const ChainPlan &plan : plans)
     if (chosen.size() < most && std::none_of(chosen.begin(), chosen.end(), [&](const ChainPlan &c) {
           return c.stripeRows == plan.stripeRows && c.chunkChannels == plan.chunkChannels &&
-                 c.headMerge == plan.headMerge;
+                 c.arrayUnits == plan.arrayUnits && c.headMerge == plan.headMerge;
         }))
       chosen.push_back(plan);
   return chosen;

@@ -19,6 +19,12 @@ static std::vector<int64_t> tileRows(const ConvProblem &conv, const ConvMachine 
   return rows;
 }
 
+static std::vector<int64_t> numbers(int64_t count) {
+  std::vector<int64_t> all(static_cast<size_t>(count));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
 std::vector<int64_t> ChainSpace::choices(const PlanPoint &point, size_t d) const {
   const ChainProblem &p = problem_;
   const ConvMachine &m = machine_;
@@ -71,6 +77,10 @@ std::vector<int64_t> ChainSpace::choices(const PlanPoint &point, size_t d) const
     if (point[FirstRows] < resultHeight(p))
       return {0, 1};
     return {1};
+  case ArrayUnits:
+    if (!p.mayReduceOnArray)
+      return {0};
+    return numbers(arrayShares + 1);
   default:
     return {};
   }
@@ -90,6 +100,7 @@ ChainPlan ChainSpace::plan(const PlanPoint &point) const {
   plan.headRows = point[HeadRows];
   plan.tailRows = point[TailRows], plan.tailChannels = point[TailChannels];
   plan.keepsWeights = point[KeepsWeights] != 0;
+  plan.arrayUnits = point[ArrayUnits];
   assess(problem_, machine_, plan);
   return plan;
 }
@@ -103,6 +114,7 @@ PlanPoint ChainSpace::point(const ChainPlan &plan) {
   point[HeadRows] = plan.headRows;
   point[TailRows] = plan.tailRows, point[TailChannels] = plan.tailChannels;
   point[KeepsWeights] = plan.keepsWeights;
+  point[ArrayUnits] = plan.arrayUnits;
   return point;
 }
 
@@ -123,6 +135,7 @@ std::vector<float> ChainSpace::features(const PlanPoint &point) const {
     size(point[d]);
   add(static_cast<double>(point[HeadMerge]));
   add(static_cast<double>(point[KeepsWeights]));
+  add(static_cast<double>(point[ArrayUnits]));
   const int64_t height = resultHeight(p), stripes = ceilDiv(height, plan.stripeRows),
                 chunks = ceilDiv(chunkedChannels(p), plan.chunkChannels);
   size(stripes);

@@ -15,6 +15,13 @@ static constexpr double contention = 0.1;
 static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int64_t roundUp(int64_t a, int64_t b) { return ceilDiv(a, b) * b; }
 
+int64_t groupChannels(const ConvMachine &m) { return std::min(m.rows, m.cols); }
+
+int64_t squareBytes(const ConvMachine &m, int64_t taps, int64_t channels) {
+  const int64_t group = groupChannels(m);
+  return ceilDiv(channels, group) * taps * group * (group + 1);
+}
+
 int64_t inputExtent(int64_t outputs, int64_t stride, int64_t kernel, int64_t dilation) {
   return (outputs - 1) * stride + (kernel - 1) * dilation + 1;
 }

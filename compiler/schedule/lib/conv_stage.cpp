@@ -15,6 +15,15 @@ static Span validOutputs(Span outputs, int64_t k, int64_t stride, int64_t dilati
           std::min(outputs.end, ceilDiv(extent - shift, stride))};
 }
 
+int reuse(Steps &steps, int buffer, isa::Space space, int64_t bytes, const char *purpose,
+          Traffic traffic) {
+  if (buffer < 0)
+    return steps.add(space, bytes, purpose, traffic);
+  int64_t &known = steps.buffers[static_cast<size_t>(buffer)].bytes;
+  known = std::max(known, bytes);
+  return buffer;
+}
+
 void append(std::vector<Task> &to, std::vector<Task> &from) {
   if (to.empty())
     return to.swap(from);
@@ -32,8 +41,27 @@ void takeOperations(ConvProblem &problem, ElementChain &operations) {
 
 ConvStage::ConvStage(LoweringContext &context, mlir::Operation *anchor, Steps &steps,
                      InputFrom from)
-    : context_(context), anchor_(anchor), steps_(steps) {
-  describe(from);
+    : context_(context), anchor_(anchor), steps_(steps), columnTile_(context.cols) {
+  if (auto depthwise = llvm::dyn_cast<kernel::DepthwiseOp>(anchor))
+    describe(depthwise);
+  else
+    describe(from);
+}
+
+void ConvStage::describe(kernel::DepthwiseOp depthwise) {
+  isDepthwise_ = true;
+  columnTile_ = groupChannels(context_.machine);
+  weights_ = depthwise.getWeight();
+  llvm::ArrayRef<int64_t> x = shapeOf(depthwise.getX()), w = shapeOf(weights_),
+                          y = shapeOf(depthwise.getResult());
+  p_.batch = x[0], p_.height = x[1], p_.width = x[2], p_.inputChannels = x[3];
+  p_.outputHeight = y[1], p_.outputWidth = y[2], p_.outputChannels = y[3];
+  p_.kernelHeight = w[0], p_.kernelWidth = w[1];
+  p_.strideY = depthwise.getStride()[0], p_.strideX = depthwise.getStride()[1];
+  p_.dilationY = depthwise.getDilation()[0], p_.dilationX = depthwise.getDilation()[1];
+  p_.padTop = depthwise.getPad()[0], p_.padLeft = depthwise.getPad()[2];
+  inputZeroPoint_ = static_cast<int64_t>(depthwise.getInputZp());
+  weightZeroPoint_ = static_cast<int64_t>(depthwise.getWeightZp());
 }
 
 void ConvStage::describe(InputFrom from) {
@@ -93,8 +121,10 @@ void ConvStage::listFolds(TapMerge merge, int64_t channelChunk) {
   folds_.clear();
   const int64_t height = merge == TapMerge::All ? 1 : p_.kernelHeight, // of folds' taps
       width = merge == TapMerge::None ? p_.kernelWidth : 1, taps = height * width,
-                rowLength = p_.kernelHeight * p_.kernelWidth / taps * p_.inputChannels,
-                chunk = merge == TapMerge::None ? channelChunk : rowLength;
+                rowLength = isDepthwise_
+                                ? columnTile_
+                                : p_.kernelHeight * p_.kernelWidth / taps * p_.inputChannels,
+                chunk = merge == TapMerge::None && !isDepthwise_ ? channelChunk : rowLength;
   // The tap that lies inside the tensor at every output comes first: it overwrites what the tile
   // held.
   const int64_t inside = std::min(height - 1, ceilDiv(p_.padTop, p_.dilationY)) * width +
@@ -119,7 +149,24 @@ Span ConvStage::foldsOfChunk(int64_t chunk) const {
 
 void ConvStage::placeWeights(bool isTrial) {
   if (!p_.weightsAreActivations)
-    weightAddress_ = isTrial ? context_.constants.end() : context_.constants.add(packedWeights());
+    weightAddress_ =
+        isTrial ? context_.constants.end()
+                : context_.constants.add(isDepthwise_ ? packedDiagonals() : packedWeights());
+}
+
+// Group by group, tap by tap in the order of the folds: what lies one behind the other goes onto
+// diagonals that do, too. The last group is filled up.
+std::string ConvStage::packedDiagonals() const {
+  const std::string source = constantBytes(weights_); // [ky][kx][channel]
+  std::string packed;
+  for (int64_t first = 0; first < p_.outputChannels; first += columnTile_)
+    for (const Fold &fold : folds_)
+      for (int64_t channel = first; channel < first + columnTile_; ++channel)
+        packed += channel < p_.outputChannels
+                      ? source[static_cast<size_t>(
+                            (fold.ky * p_.kernelWidth + fold.kx) * p_.outputChannels + channel)]
+                      : '\0';
+  return packed;
 }
 
 // Where element i of a fold stands in an output channel's weights, [ky][kx][channel].
@@ -168,7 +215,7 @@ Span ConvStage::inputColumns(Span x) const {
 // 2. Padding is filled in.
 // 3. What is inside is loaded, by parts of the channels.
 ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span y, Span x,
-                                      int64_t parts) {
+                                      int64_t parts, int buffer) {
   const Span insideRows = inputRows(y), every = inputColumns(x),
              inside{std::max<int64_t>(0, every.begin), std::min(p_.width, every.end)};
   const Span columns = merge_ == TapMerge::None ? inside : every;
@@ -187,8 +234,8 @@ ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span 
               0};
   if (rows.empty() || columns.empty())
     return input;
-  input.buffer = steps_.add(isa::Space::Spad, rows.size() * columns.size() * pixel, "input tile",
-                            merge_ == TapMerge::All ? Traffic::Streamed : Traffic::Matrix);
+  input.buffer = reuse(steps_, buffer, isa::Space::Spad, rows.size() * columns.size() * pixel,
+                       "input tile", merge_ == TapMerge::All ? Traffic::Streamed : Traffic::Matrix);
   auto pad = [&](Span y, Span x) {
     if (y.empty() || x.empty())
       return;
@@ -231,15 +278,16 @@ ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span 
 
 // A greatest element of one tap is a copy. The taps of a column go at once where they lie one
 // behind the other.
-ConvStage::Input ConvStage::gather(std::vector<Task> &out, const Input &input, Span y, Span x) {
+ConvStage::Input ConvStage::gather(std::vector<Task> &out, const Input &input, Span y, Span x,
+                                   int buffer) {
   if (merge_ != TapMerge::All || input.buffer < 0)
     return input;
   const Span columns = inputColumns(x);
   const int64_t window = p_.kernelHeight * p_.inputChannels;
   const bool isColumns = hasColumnsOfTaps(p_) && window <= context_.limit("vmaxpool", "nc");
   Input windows{-1, y, columns, columns.size() * window, window, 0};
-  windows.buffer = steps_.add(isa::Space::Spad, y.size() * windows.rowPitch, "gathered windows",
-                              Traffic::Matrix);
+  windows.buffer = reuse(steps_, buffer, isa::Space::Spad, y.size() * windows.rowPitch,
+                         "gathered windows", Traffic::Matrix);
   const int64_t most = context_.limit("vmaxpool", "n0"), runs = isColumns ? 1 : p_.kernelHeight;
   for (int64_t column = 0; column < columns.size(); column += most)
     for (int64_t ky = 0; ky < runs; ++ky) {
@@ -272,7 +320,8 @@ int64_t ConvStage::weightRows(Span folds) const {
   return rows;
 }
 
-ConvStage::Weights ConvStage::loadWeights(Step &step, int64_t n, Span channels, Span folds) {
+ConvStage::Weights ConvStage::loadWeights(Step &step, int64_t n, Span channels, Span folds,
+                                          int buffer) {
   Weights weights{-1, channels, folds};
   int64_t depth = p_.kernelHeight * p_.kernelWidth * p_.inputChannels;
   if (p_.weightsAreActivations) {
@@ -285,7 +334,7 @@ ConvStage::Weights ConvStage::loadWeights(Step &step, int64_t n, Span channels, 
   }
   int64_t rows = weightRows(folds), cols = context_.cols,
           firstRow = folds_[static_cast<size_t>(folds.begin)].weightRow;
-  weights.buffer = steps_.add(isa::Space::Spad, rows * channels.size(), "weights");
+  weights.buffer = reuse(steps_, buffer, isa::Space::Spad, rows * channels.size(), "weights");
   auto copy = [&](int64_t channel, int64_t tiles, int64_t columns) {
     if (tiles * columns == 0)
       return;
@@ -300,6 +349,23 @@ ConvStage::Weights ConvStage::loadWeights(Step &step, int64_t n, Span channels, 
   return weights;
 }
 
+int ConvStage::addSquares(std::vector<Task> &loads, int64_t channels) {
+  const int64_t bytes =
+      squareBytes(context_.machine, static_cast<int64_t>(folds_.size()), channels);
+  const int squares = steps_.add(isa::Space::Spad, bytes, "weights");
+  fillSpad(context_, loads, squares, 0, 1, bytes, bytes, weightZeroPoint_);
+  return squares;
+}
+
+ConvStage::Weights ConvStage::loadDiagonals(std::vector<Task> &loads, int squares, Span channels) {
+  const auto taps = static_cast<int64_t>(folds_.size());
+  const int64_t count = ceilDiv(channels.size(), columnTile_) * columnTile_ * taps;
+  copyStrided(context_, loads, Direction::Load, weightAddress_ + channels.begin * taps, 1,
+              Signedness::Signed, {isa::Space::Spad, squares, 0, 0, 0, 1},
+              {{count, 1, columnTile_ + 1}});
+  return {squares, channels, allFolds()};
+}
+
 // Merged taps have padding on chip.
 Span ConvStage::outputRows(Span y, const Fold &fold) const {
   return merge_ == TapMerge::All
@@ -308,7 +374,7 @@ Span ConvStage::outputRows(Span y, const Fold &fold) const {
 }
 
 Span ConvStage::outputColumns(Span x, const Fold &fold) const {
-  return merge_ != TapMerge::None
+  return merge_ != TapMerge::None || isDepthwise_ // columns are padded
              ? x
              : validOutputs(x, fold.kx, p_.strideX, p_.dilationX, p_.padLeft, p_.width);
 }
@@ -349,8 +415,9 @@ void ConvStage::fill(std::vector<Task> &out, const Input &input, const Weights &
   if (input.buffer < 0)
     return;
   const int64_t rows = weightRows(folds), firstRow = foldAt(folds.begin).weightRow;
-  for (int64_t column = channels.begin; column < channels.end; column += context_.cols) {
-    int64_t count = std::min(context_.cols, channels.end - column);
+  for (int64_t column = channels.begin; column < channels.end; column += columnTile_) {
+    const int64_t count = std::min(columnTile_, channels.end - column),
+                  weightColumn = column - weights.channels.begin;
     bool adds = accumulate;
     for (int64_t i = 0; i < folds.size(); ++i) {
       const Fold &fold = foldAt(folds.begin + (start - folds.begin + i) % folds.size());
@@ -359,17 +426,21 @@ void ConvStage::fill(std::vector<Task> &out, const Input &input, const Weights &
         continue;
       int64_t weightAddress, weightStride;
       if (p_.weightsAreActivations) {
-        weightAddress = fold.first * weights.channels.size() + (column - weights.channels.begin);
+        weightAddress = fold.first * weights.channels.size() + weightColumn;
         weightStride = weights.channels.size();
+      } else if (isDepthwise_) {
+        weightAddress = (weightColumn * folds.size() + fold.weightRow) * (columnTile_ + 1);
+        weightStride = columnTile_;
       } else {
-        weightAddress =
-            (column - weights.channels.begin) * rows + (fold.weightRow - firstRow) * count;
+        weightAddress = weightColumn * rows + (fold.weightRow - firstRow) * count;
         weightStride = count;
       }
+      const int64_t depth = isDepthwise_ ? count : fold.count,
+                    inputChannel = fold.first + (isDepthwise_ ? column : 0) - input.firstChannel;
       out.push_back(context_.form("mload")
                         .build()
                         .buffer("w", weights.buffer, weightAddress)
-                        .imm("k", fold.count)
+                        .imm("k", depth)
                         .imm("n", count)
                         .reg("w_s0", weightStride)
                         .reg("w_zp", weightZeroPoint_));
@@ -381,14 +452,13 @@ void ConvStage::fill(std::vector<Task> &out, const Input &input, const Weights &
           xSpan.begin * p_.strideX + fold.kx * p_.dilationX - p_.padLeft - input.x.begin;
       TaskForm::Builder task = context_.form("mmul").build();
       task.buffer("a", input.buffer,
-                  inputRow * input.rowPitch + inputColumn * input.columnPitch + fold.first -
-                      input.firstChannel)
+                  inputRow * input.rowPitch + inputColumn * input.columnPitch + inputChannel)
           .buffer("d", acc.buffer,
                   acc.offset + (ySpan.begin - y.begin) * acc.s1 + (xSpan.begin - x.begin) * acc.s0 +
                       (column - channels.begin))
           .imm("n1", ySpan.size())
           .imm("n0", xSpan.size())
-          .imm("k", fold.count)
+          .imm("k", depth)
           .imm("n", count)
           .imm("accumulate", adds)
           .imm("swap", 1)

@@ -1,6 +1,9 @@
 // A convolution or matrix product as work of the matrix unit: its folds, its weights in the order
 // of the folds, and the instructions that fill a tile of accumulators from an input tile on chip.
 // Which tiles there are and in which order they are made is up to the caller.
+//
+// A depthwise convolution has a fold a tap: a group of channels has its weights on the diagonal of
+// a square, so that the array adds each channel's products to its own accumulator.
 #pragma once
 
 #include "lowering.h"
@@ -17,6 +20,10 @@ struct Span {
   int64_t size() const { return end - begin; }
 };
 
+// A buffer of at least so many bytes: `buffer`, whose contents are done with, or (-1) a new one.
+int reuse(Steps &steps, int buffer, isa::Space space, int64_t bytes, const char *purpose,
+          Traffic traffic = Traffic::Streamed);
+
 // Moves the tasks of `from` behind those of `to`.
 void append(std::vector<Task> &to, std::vector<Task> &from);
 
@@ -25,12 +32,14 @@ void takeOperations(ConvProblem &problem, ElementChain &operations);
 
 class ConvStage {
 public:
-  // `anchor`: kernel.conv2d or kernel.matmul. An input that is made on chip has all its pixels;
-  // of one in DRAM, those that a stride passes over may be left there.
+  // `anchor`: kernel.conv2d, kernel.matmul or kernel.depthwise (of as many result channels as input
+  // channels; its input is made on chip, with its columns padded). An input that is made on chip
+  // has all its pixels; of one in DRAM, those that a stride passes over may be left there.
   enum class InputFrom { Dram, Chip };
   ConvStage(LoweringContext &context, mlir::Operation *anchor, Steps &steps, InputFrom from);
 
   const ConvProblem &problem() const { return p_; }
+  bool readsAll() const { return gatherY_ == 1 && gatherX_ == 1; } // of the tensor's pixels
 
   // Cuts the reduction into folds of at most `rows` elements. The folds of the first `channelChunk`
   // input channels come first, then those of the next (unless taps are merged).
@@ -57,12 +66,17 @@ public:
   // Input rows inside the tensor that output rows `y` need.
   Span inputRows(Span y) const;
   // `parts`: the channels come in so many loads, so that the first folds need not wait for the last
-  // channels.
-  Input loadInput(std::vector<Task> &loads, int64_t n, Span y, Span x, int64_t parts = 1);
+  // channels. `buffer`, here and below, as of `reuse`.
+  Input loadInput(std::vector<Task> &loads, int64_t n, Span y, Span x, int64_t parts = 1,
+                  int buffer = -1);
   // The windows of an output tile, [output row][x][ky][channel]: what `fill` takes for it. Without
   // merged rows of taps that is the input itself.
-  Input gather(std::vector<Task> &out, const Input &input, Span y, Span x);
-  Weights loadWeights(Step &step, int64_t n, Span channels, Span folds);
+  Input gather(std::vector<Task> &out, const Input &input, Span y, Span x, int buffer = -1);
+  Weights loadWeights(Step &step, int64_t n, Span channels, Span folds, int buffer = -1);
+  // Of a depthwise convolution, on so many channels: a buffer of squares with nothing on them, and
+  // the weights of channels from a group's first on that come onto the diagonals.
+  int addSquares(std::vector<Task> &loads, int64_t channels);
+  Weights loadDiagonals(std::vector<Task> &loads, int squares, Span channels);
   // Adds the products of the folds whose weights are on chip; `onto` what earlier ones left.
   // `input` is what `gather` gave for a tile around these pixels. `acc` begins at the first of y, x
   // and channels.
@@ -78,8 +92,10 @@ private:
     int64_t weightRow;    // rows of weights before this fold
   };
   void describe(InputFrom from);
+  void describe(kernel::DepthwiseOp depthwise);
   void skipUnread();
   std::string packedWeights() const;
+  std::string packedDiagonals() const;
   int64_t weightRows(Span folds) const;
   int64_t weightOffset(const Fold &fold, int64_t i) const;
   Span inputColumns(Span x) const;
@@ -100,6 +116,8 @@ private:
   int64_t channelChunk_ = 0;
   std::vector<Fold> folds_;
   int64_t weightAddress_ = 0; // DRAM
+  bool isDepthwise_ = false;
+  int64_t columnTile_; // output channels that the array makes at once
 };
 
 } // namespace tilewright

@@ -74,6 +74,7 @@ private:
 // Groups [begin, end) of the program, each of which may follow the one before.
 struct Stretch {
   size_t begin, end;
+  size_t size() const { return end - begin; }
 };
 
 class Search {
@@ -113,7 +114,7 @@ public:
   void collect(LoweringContext &into) { workers_.collect(into); }
 
   // The cuts of a stretch into chains and single groups that take the least time together.
-  void divide(const Stretch &stretch, Chains &chains) const {
+  std::vector<Stretch> divide(const Stretch &stretch) const {
     const auto [begin, end] = stretch;
     struct Best {
       int64_t cycles;
@@ -132,15 +133,40 @@ public:
       }
       best.push_back(found);
     }
-    for (size_t at = end; at > begin; at -= best[at - begin].length) {
-      const size_t length = best[at - begin].length;
-      if (length == 1)
+    std::vector<Stretch> parts;
+    for (size_t at = end; at > begin; at -= best[at - begin].length)
+      parts.push_back({at - best[at - begin].length, at});
+    std::reverse(parts.begin(), parts.end());
+    return parts;
+  }
+
+  // Enters the chains of a divided stretch. Those that may hand their results on to each other do,
+  // where that is faster.
+  void enter(LoweringContext &context, const std::vector<Stretch> &parts, bool runs,
+             Chains &chains) const {
+    for (size_t first = 0, end; first < parts.size(); first = end) {
+      end = first + 1;
+      if (parts[first].size() == 1)
         continue;
-      const Stretch part{at - length, at};
-      chains.byFirst[part.begin] = {chainOf(part), *together_.at(signatureOfAll(part))};
-      for (size_t i = part.begin; i + 1 < at; ++i) {
+      ChainRun run{plannedOf(parts[first])};
+      while (runs && end < parts.size() && parts[end].size() > 1 &&
+             mayHandOn(context, run.back(), plannedOf(parts[end])))
+        run.push_back(plannedOf(parts[end++]));
+      std::vector<int64_t> layout = together_.at(signatureOfAll(parts[first]))->layout;
+      for (; run.size() > 1; run.pop_back(), --end)
+        if (std::optional<Trial> trial = tryRun(context, run);
+            trial && trial->cycles < cyclesOf(parts, first, end)) {
+          layout = std::move(trial->layout);
+          break;
+        }
+      Chains::Run &entered = chains.byFirst[parts[first].begin];
+      entered.layout = std::move(layout);
+      for (size_t i = first; i < end; ++i)
+        entered.chains.push_back({chainOf(parts[i]), *together_.at(signatureOfAll(parts[i]))});
+      const size_t last = parts[end - 1].end - 1;
+      for (size_t i = parts[first].begin; i < last; ++i) {
         chains.onChip.insert(kernel::GroupOp(groups_[i]).getResult());
-        chains.lasts[groups_[i]] = groups_[at - 1];
+        chains.lasts[groups_[i]] = groups_[last];
       }
     }
   }
@@ -170,6 +196,18 @@ private:
     return signature;
   }
 
+  PlannedChain plannedOf(const Stretch &part) const {
+    return {chainOf(part), together_.at(signatureOfAll(part))->plan};
+  }
+
+  // Of chains, each by itself.
+  int64_t cyclesOf(const std::vector<Stretch> &parts, size_t first, size_t end) const {
+    int64_t cycles = 0;
+    for (size_t i = first; i < end; ++i)
+      cycles += *together(parts[i]);
+    return cycles;
+  }
+
   int64_t apart(const Stretch &part) const {
     int64_t cycles = 0;
     for (size_t i = part.begin; i < part.end; ++i)
@@ -193,7 +231,7 @@ private:
 
 } // namespace
 
-Chains findChains(LoweringContext &context, const std::vector<kernel::GroupOp> &groups) {
+Chains findChains(LoweringContext &context, const std::vector<kernel::GroupOp> &groups, bool runs) {
   std::vector<Stretch> stretches;
   for (size_t begin = 0; begin < groups.size();) {
     size_t end = begin + 1;
@@ -208,7 +246,7 @@ Chains findChains(LoweringContext &context, const std::vector<kernel::GroupOp> &
   search.collect(context);
   Chains chains;
   for (const Stretch &stretch : stretches)
-    search.divide(stretch, chains);
+    search.enter(context, search.divide(stretch), runs, chains);
   return chains;
 }
 

@@ -15,9 +15,14 @@ struct Chains {
     ChainedGroups chained;
     ChosenChain chosen;
   };
-  std::map<size_t, Chain> byFirst;    // by the place of its first group in the program
+  // Chains that hand their tensors on to each other, or one.
+  struct Run {
+    std::vector<Chain> chains;
+    std::vector<int64_t> layout; // Steps::layout
+  };
+  std::map<size_t, Run> byFirst;      // by the place of its first group in the program
   llvm::DenseSet<mlir::Value> onChip; // results that never come to DRAM
-  // The last group of a group's chain; without a chain, the group.
+  // The last group of a group's run; without a chain, the group.
   mlir::Operation *lastOf(kernel::GroupOp group) const {
     mlir::Operation *last = lasts.lookup(group);
     return last ? last : group.getOperation();
@@ -25,7 +30,8 @@ struct Chains {
   llvm::DenseMap<mlir::Operation *, mlir::Operation *> lasts;
 };
 
-// `groups`: those of the program, in its order; a group's place is its layer.
-Chains findChains(LoweringContext &context, const std::vector<kernel::GroupOp> &groups);
+// `groups`: those of the program, in its order; a group's place is its layer. Without `runs`, no
+// chain hands its result to another on chip.
+Chains findChains(LoweringContext &context, const std::vector<kernel::GroupOp> &groups, bool runs);
 
 } // namespace tilewright

@@ -224,6 +224,25 @@ void lower(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
   lowerElementwise(context, group, steps);
 }
 
+// Returns for each layer what was chosen for its chain.
+std::vector<ChosenChain> lower(LoweringContext &context, const Chains::Run &run, Steps &steps) {
+  std::vector<ChosenChain> ofLayers;
+  ChainRun planned;
+  std::vector<int64_t> layout = run.layout;
+  for (const Chains::Chain &chain : run.chains) {
+    ChosenChain chosen = tunedChain(context, chain.chained, chain.chosen);
+    if (run.chains.size() == 1)
+      layout = chosen.layout;
+    planned.push_back({chain.chained, chosen.plan});
+    const bool handsOn = &chain != &run.chains.back();
+    if (handsOn)
+      chosen.words += "; result stays on chip";
+    ofLayers.insert(ofLayers.end(), chain.chained.groups.size(), chosen);
+  }
+  lowerRun(context, planned, layout, steps);
+  return ofLayers;
+}
+
 DType dtypeOf(mlir::Value value) {
   mlir::Type type = llvm::cast<mlir::RankedTensorType>(value.getType()).getElementType();
   switch (type.getIntOrFloatBitWidth()) {
@@ -284,7 +303,7 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   if (options.chains && options.buffering == Buffering::Double) {
     ConstantPool constants(planner->end());
     LoweringContext context(isa, constants, planner->tensors, options.buffering, selection);
-    chains = findChains(context, groups);
+    chains = findChains(context, groups, options.tuner == nullptr);
     sideBySide = findSideBySide(context, groups, chains);
     chosen = std::move(context.chosen);
     // They read and write by turns, as a chain's do.
@@ -316,11 +335,12 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
     steps.layer = static_cast<int>(place);
     auto chain = chains.byFirst.find(place);
     auto beside = sideBySide.find(place);
+    std::vector<ChosenChain> chosenChains; // of each layer
     size_t count = 1;
     try {
       if (chain != chains.byFirst.end()) {
-        count = chain->second.chained.groups.size();
-        lowerChain(context, chain->second.chained, chain->second.chosen, steps);
+        chosenChains = lower(context, chain->second, steps);
+        count = chosenChains.size();
       } else if (beside != sideBySide.end()) {
         count = beside->second.groups.size();
         lowerSideBySide(context, beside->second, steps);
@@ -330,10 +350,13 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
     } catch (const UserError &error) {
       throw ofLayer(error, layer);
     }
-    for (size_t i = place; i < place + count; ++i) {
-      result.layers[i].plan =
-          steps.plan.empty() ? fmt::format("{} steps", steps.steps.size()) : steps.plan;
-      result.layers[i].runnerUp = steps.runnerUp;
+    for (size_t i = 0; i < count; ++i) {
+      LayerInfo &info = result.layers[place + i];
+      const bool isChained = !chosenChains.empty();
+      info.plan = isChained            ? chosenChains[i].words
+                  : steps.plan.empty() ? fmt::format("{} steps", steps.steps.size())
+                                       : steps.plan;
+      info.runnerUp = isChained ? chosenChains[i].runnerUp : steps.runnerUp;
     }
     addTraffic(isa, steps, result.traffic);
     const std::vector<int64_t> least =

@@ -321,8 +321,9 @@ std::map<size_t, ChosenSideBySide> findSideBySide(LoweringContext &context,
                                                   const std::vector<kernel::GroupOp> &groups,
                                                   const Chains &chains) {
   llvm::DenseSet<mlir::Operation *> chained;
-  for (const auto &[place, chain] : chains.byFirst)
-    chained.insert(chain.chained.groups.begin(), chain.chained.groups.end());
+  for (const auto &[place, run] : chains.byFirst)
+    for (const Chains::Chain &chain : run.chains)
+      chained.insert(chain.chained.groups.begin(), chain.chained.groups.end());
   auto isFree = [&](size_t place) {
     kernel::GroupOp group = groups[place];
     return convolutionOf(group) && !chained.contains(group);

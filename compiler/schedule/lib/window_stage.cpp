@@ -1,5 +1,7 @@
 #include "window_stage.h"
 
+#include "conv_stage.h"
+
 #include "tilewright/compiler/conv_plan.h"
 
 #include <algorithm>
@@ -62,7 +64,7 @@ void WindowStage::padColumns(std::vector<Task> &loads, const Input &input, int64
            columns * input.columnPitch, p_.padValue);
 }
 
-WindowStage::Input WindowStage::loadInput(std::vector<Task> &loads, const Box &box) {
+WindowStage::Input WindowStage::loadInput(std::vector<Task> &loads, const Box &box, int buffer) {
   int64_t y0 = box.start[1] * p_.strideY - p_.padTop, x0 = box.start[2] * p_.strideX - p_.padLeft;
   int64_t width = inputColumns(box.size[2]);
   int64_t channels = box.size[3];
@@ -72,7 +74,7 @@ WindowStage::Input WindowStage::loadInput(std::vector<Task> &loads, const Box &b
   int64_t xBegin = std::max<int64_t>(0, x0), xEnd = std::min(p_.width, x0 + width);
   int64_t height = std::max<int64_t>(1, yEnd - yBegin);
   Input input{-1, yBegin, width * channels, channels};
-  input.buffer = steps_.add(isa::Space::Spad, height * input.rowPitch, "input tile");
+  input.buffer = reuse(steps_, buffer, isa::Space::Spad, height * input.rowPitch, "input tile");
   if (yBegin >= yEnd || xBegin >= xEnd) {
     padColumns(loads, input, height, 0, width);
     return input;

@@ -31,7 +31,8 @@ public:
   };
   // Columns of an input tile for so many output columns, padding included.
   int64_t inputColumns(int64_t outputs) const;
-  Input loadInput(std::vector<Task> &loads, const Box &box);
+  // `buffer` as of `reuse` (conv_stage.h).
+  Input loadInput(std::vector<Task> &loads, const Box &box, int buffer = -1);
   // Sets columns [column, column + columns) of `rows` rows to what padding counts as.
   void padColumns(std::vector<Task> &loads, const Input &input, int64_t rows, int64_t column,
                   int64_t columns);

@@ -34,7 +34,7 @@ ChainProblem block(int64_t kernel, int64_t stride) {
   ChainProblem p;
   p.head = pointwise(size, 24, inner);
   p.window = depthwise(kernel, stride);
-  p.windowIsDepthwise = true;
+  p.windowIsDepthwise = p.mayReduceOnArray = true;
   p.tail = pointwise(p.window->outputHeight, inner, 40);
   return p;
 }
@@ -88,6 +88,40 @@ TEST_P(Blocks, CheaperPlansComeFirst) {
 INSTANTIATE_TEST_SUITE_P(ChainPlan, Blocks,
                          ::testing::Values(std::pair(3, 1), std::pair(3, 2), std::pair(5, 1),
                                            std::pair(5, 2), std::pair(7, 3)));
+
+TEST(ChainPlan, SoManyUnitsHaveTheirWindowsOnTheArray) {
+  ChainPlan plan{};
+  for (plan.arrayUnits = 0; plan.arrayUnits <= arrayShares; ++plan.arrayUnits)
+    for (int64_t first : {0, 3, 40}) {
+      int64_t count = 0;
+      for (int64_t unit = first; unit < first + arrayShares; ++unit)
+        count += isOnArray(plan, unit);
+      EXPECT_EQ(count, plan.arrayUnits);
+    }
+}
+
+// A part of them: all would leave the vector unit, none the array with little to do.
+TEST(ChainPlan, WindowsAreSharedWhereTheVectorUnitHasMostToDo) {
+  const ChainProblem shared = block(5, 1);
+  ChainProblem apart = shared;
+  apart.mayReduceOnArray = false;
+  const ChainPlan best = planChain(shared, machine(), 1).at(0);
+  EXPECT_GT(best.arrayUnits, 0);
+  EXPECT_LT(best.arrayUnits, arrayShares);
+  EXPECT_LT(best.estimatedCycles, planChain(apart, machine(), 1).at(0).estimatedCycles);
+}
+
+TEST(ChainPlan, OnlyOneStripeOfOneImageIsWhole) {
+  ChainProblem p = block(3, 1);
+  ChainPlan plan{};
+  plan.stripeRows = size;
+  EXPECT_TRUE(isWhole(p, plan));
+  plan.stripeRows = size - 1;
+  EXPECT_FALSE(isWhole(p, plan));
+  plan.stripeRows = size;
+  p.tail->batch = 2;
+  EXPECT_FALSE(isWhole(p, plan));
+}
 
 TEST(ChainPlan, NothingFitsIntoAMemoryOfAFewRows) {
   ConvMachine m = machine();

@@ -48,7 +48,7 @@ std::vector<ChainProblem> problems() {
   all[3].head = convolution(56, 16, 16, 3, 1);
   all[3].tail = convolution(56, 16, 128, 1, 1);
   for (ChainProblem &p : all)
-    p.windowIsDepthwise = p.window && p.tail;
+    p.windowIsDepthwise = p.mayReduceOnArray = p.window && p.tail;
   return all;
 }
 
@@ -82,6 +82,17 @@ TEST(ChainSpace, WhatIsDrawnIsLegal) {
       for (float feature : space.features(point))
         EXPECT_TRUE(std::isfinite(feature));
     });
+  }
+}
+
+TEST(ChainSpace, ArraysHaveAPartOfTheWindowsOfDepthwiseConvolutionsAlone) {
+  for (const ChainProblem &p : problems()) {
+    const ChainSpace space(p, machine("edge16"));
+    Random random(3);
+    int64_t most = 0;
+    for (int i = 0; i < 50; ++i)
+      most = std::max(most, (*randomPoint(space, random))[ChainSpace::ArrayUnits]);
+    EXPECT_EQ(most > 0, p.mayReduceOnArray);
   }
 }
 

@@ -6,6 +6,9 @@
 // whole rows. A stripe's tensors between the layers are made channels by channels: the head makes a
 // chunk of them, the window reduces it, the tail adds its products to the accumulators of the
 // stripe. Rows that two stripes share are made twice.
+//
+// Windows of a depthwise convolution are the vector unit's work, or the array's with weights on the
+// diagonal (conv_stage.h): of the units of work (a stripe's chunk each) some go to the array.
 #pragma once
 
 #include "tilewright/compiler/conv_plan.h"
@@ -20,9 +23,10 @@ namespace tilewright {
 struct ChainProblem {
   std::optional<ConvProblem> head, tail;
   std::optional<WindowProblem> window;
-  bool windowIsDepthwise = false;
+  bool windowIsDepthwise = false, mayReduceOnArray = false;
+  bool windowHasSums = false;   // the vector unit's windows are sums in accumulators
   int64_t windowOperations = 0; // element-wise operations on the window's result
-  int64_t windowResidentBytes = 0, windowSpadBytesPerElement = 0;
+  int64_t windowResidentBytes = 0, windowSpadBytesPerElement = 0, windowAccBytesPerElement = 0;
 };
 
 struct Rows {
@@ -39,8 +43,14 @@ struct ChainPlan {
   bool keepsWeights;              // loaded once, not for each stripe
   int64_t spadBytes, accBytes;    // needed
   double estimatedCycles;
-  int64_t firstRows = 0; // of the result in an image's first stripe; 0: as in the others
+  int64_t firstRows = 0;  // of the result in an image's first stripe; 0: as in the others
+  int64_t arrayUnits = 0; // of `arrayShares` units so many have their windows on the array
 };
+
+constexpr int64_t arrayShares = 8;
+bool isOnArray(const ChainPlan &plan, int64_t unit);
+// Units whose channels between two layers are on chip at once.
+int64_t unitsOnTheWay(const ChainPlan &plan);
 
 // The stripes of an image of the result, from the top.
 std::vector<Rows> stripesOf(const ChainProblem &problem, const ChainPlan &plan);
@@ -53,6 +63,13 @@ struct StripeRows {
   Rows result, window, head; // rows that the last layer, the window and the head make
 };
 StripeRows stripeRows(const ChainProblem &problem, Rows result);
+
+// Whether a chain has one image, in one stripe.
+bool isWhole(const ChainProblem &problem, const ChainPlan &plan);
+// Rows of the window's result in one of its accumulator tiles.
+int64_t arrayTileRows(const ChainProblem &problem, int64_t channels);
+// Rows that the vector unit reduces at once, of a stripe's.
+int64_t lanesTileRows(const ChainProblem &problem, int64_t rows, int64_t channels);
 
 // Rows of the chain's result; those of a stripe to try, the most first: all, a half, a third, ...
 int64_t resultHeight(const ChainProblem &problem);

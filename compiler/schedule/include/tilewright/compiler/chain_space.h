@@ -18,6 +18,7 @@ public:
     TailRows,
     TailChannels,
     KeepsWeights, // 0, 1
+    ArrayUnits,
     DimensionCount
   };
   // `problem` is one that planChain has plans for.

@@ -98,6 +98,10 @@ void assess(const ConvProblem &problem, const ConvMachine &machine, ConvPlan &pl
 
 // The merges that a problem allows, each with fewer folds than the one before; the first is None.
 std::vector<TapMerge> mergesOf(const ConvProblem &problem, const ConvMachine &machine);
+// Channels whose weights of a tap fill a square of the array's diagonal.
+int64_t groupChannels(const ConvMachine &machine);
+// Squares of `group` rows lie group * (group + 1) bytes apart: all their diagonals are one run.
+int64_t squareBytes(const ConvMachine &machine, int64_t taps, int64_t channels);
 // Parts are whole folds, and long enough for DRAM.
 int64_t usualInputParts(const ConvProblem &problem, const ConvMachine &machine, TapMerge merge);
 // Folds of one accumulator tile column: mload + mmul pairs.

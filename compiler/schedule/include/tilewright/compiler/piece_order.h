@@ -1,0 +1,30 @@
+// When the pieces of a chain's work are done: a pure problem, without IR types.
+//
+// 1. Pieces of a stream are done in the order in which they stand; a piece waits for those that it
+// comes after.
+// 2. An actor does one piece at a time; what has none takes no one's time.
+// 3. Of the pieces that stand first in their streams, the one that can start first is next; of
+// several, that of the stream that stands first.
+// 4. Two actors in one bank get in each other's way: the later actor's piece waits until the earlier
+// actor's has ended, and the earlier actor rather does another piece.
+#pragma once
+
+#include "llvm/ADT/SmallVector.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace tilewright {
+
+struct PieceToOrder {
+  int stream = 0;
+  int64_t cycles = 0;
+  llvm::SmallVector<size_t, 6> after; // pieces that stand before this one
+  int bank = -1;                      // that the piece works in; -1: none
+};
+
+// When each piece starts. `actors`: of each stream; -1: none.
+std::vector<int64_t> startTimes(const std::vector<PieceToOrder> &pieces,
+                                const std::vector<int> &actors);
+
+} // namespace tilewright

@@ -1,0 +1,651 @@
+#include "chain_lowering.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace tilewright::chains {
+
+static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+static ElementChain::Shapes shapesOf(kernel::GroupOp group) {
+  ElementChain::Shapes shapes;
+  for (mlir::Operation &op : group.getBody().front())
+    for (mlir::Value value : op.getOperands())
+      shapes[value] = llvm::SmallVector<int64_t>(shapeOf(value).begin(), shapeOf(value).end());
+  return shapes;
+}
+
+Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Run &run)
+    : context_(context), run_(run), steps_(run.steps) {
+  for (size_t i = 0; i < chained.groups.size(); ++i) {
+    mlir::Operation *anchor = chainAnchorOf(chained.groups[i]);
+    LayerWork &work = !llvm::isa<kernel::Conv2DOp>(anchor) ? window_ : i == 0 ? head_ : tail_;
+    work.group = chained.groups[i];
+    work.layer = chained.layers[i];
+    work.anchor = anchor;
+  }
+  using From = ConvStage::InputFrom;
+  auto fitsRows = [&](int64_t width) { return width <= context.machine.rowLimit; };
+  if (head_.anchor) {
+    headStage_.emplace(context, head_.anchor, steps_, From::Dram);
+    p_.head = headStage_->problem();
+    probe(*p_.head, head_);
+    isServed_ &= !p_.head->resultInAccumulators && fitsRows(p_.head->outputWidth) &&
+                 context.channels >= context.cols;
+  }
+  if (window_.anchor) {
+    windowStage_.emplace(context, window_.anchor, steps_);
+    p_.window = windowStage_->problem();
+    p_.windowIsDepthwise = windowStage_->isDepthwise();
+    // Blocks of parameters are whole groups of channels.
+    p_.mayReduceOnArray = p_.windowIsDepthwise && fitsRows(p_.window->outputWidth) &&
+                          context.channels % groupChannels(context.machine) == 0;
+    ElementChain operations = operationsOf(window_, context.cols);
+    p_.windowHasSums = p_.windowIsDepthwise && !operations.leadingRescale();
+    p_.windowOperations =
+        operations.instructionCount() - (p_.windowIsDepthwise && !p_.windowHasSums ? 1 : 0);
+    p_.windowAccBytesPerElement = operations.accBytesPerElement();
+    p_.windowResidentBytes = windowStage_->weightBytes() + operations.residentBytes();
+    p_.windowSpadBytesPerElement = operations.spadBytesPerElement();
+    isServed_ &= p_.window->outputWidth <= context.limit(windowInstruction(), "n0") &&
+                 p_.window->multiplier == 1 && !operations.resultInAccumulators();
+  }
+  if (tail_.anchor) {
+    tailStage_.emplace(context, tail_.anchor, steps_, From::Chip);
+    p_.tail = tailStage_->problem();
+    probe(*p_.tail, tail_);
+    isServed_ &= fitsRows(p_.tail->outputWidth);
+  }
+}
+
+ElementChain Chain::operationsOf(LayerWork &work, int64_t block) {
+  ElementChain operations(context_, steps_, work.group, work.anchor, shapesOf(work.group), block);
+  return operations;
+}
+
+void Chain::probe(ConvProblem &problem, LayerWork &work) {
+  ElementChain operations = operationsOf(work, context_.cols);
+  takeOperations(problem, operations);
+}
+
+std::vector<Unit> Chain::unitsOf() const {
+  std::vector<Unit> units;
+  const int64_t batch = p_.tail ? p_.tail->batch : p_.window->batch, channels = chunkedChannels(p_),
+                chunks = ceilDiv(channels, plan_.chunkChannels);
+  int64_t stripe = 0;
+  for (int64_t n = 0; n < batch; ++n)
+    for (const Rows &rows : stripesOf(p_, plan_)) {
+      for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+        const int64_t first = chunk * plan_.chunkChannels;
+        const size_t index = units.size();
+        units.push_back({index,
+                         n,
+                         stripeRows(p_, rows),
+                         {first, std::min(channels, first + plan_.chunkChannels)},
+                         chunk,
+                         stripe,
+                         chunk == 0,
+                         chunk + 1 == chunks,
+                         isOnArray(plan_, static_cast<int64_t>(index))});
+      }
+      ++stripe;
+    }
+  return units;
+}
+
+// Cycles of a task that has its ports for itself, roughly.
+int64_t Chain::cyclesOf(const Task &task) {
+  const isa::Instruction &instruction =
+      context_.isa.instructions()[static_cast<size_t>(task.instruction)];
+  auto operand = [&](const char *name) {
+    const int index = instruction.operandIndex(name);
+    return index < 0 ? 1 : task.values[static_cast<size_t>(index)];
+  };
+  auto registerOf = [&](const char *name) {
+    const isa::Unit &unit = context_.isa.units()[static_cast<size_t>(instruction.unit)];
+    for (auto [index, value] : task.registers)
+      if (unit.registers[static_cast<size_t>(index)].name == name)
+        return value;
+    return int64_t(1);
+  };
+  switch (context_.isa.units()[static_cast<size_t>(instruction.unit)].kind) {
+  case isa::UnitTemplate::Matrix:
+    return instruction.operandIndex("swap") < 0
+               ? 0
+               : std::max(operand("n1") * operand("n0"), operand("k") + 1);
+  case isa::UnitTemplate::Vector:
+    return registerOf("n1") * operand("n0") * ceilDiv(operand("nc"), context_.lanes) *
+               registerOf("k1") * registerOf("k0") +
+           context_.machine.vectorOverhead;
+  case isa::UnitTemplate::DmaLoad:
+    return static_cast<int64_t>(
+        static_cast<double>(operand("n1") * operand("n0") * registerOf("n2")) /
+        context_.machine.dramBytesPerCycle);
+  default:
+    return 0;
+  }
+}
+
+size_t Chain::add(Stream stream, const LayerWork &work, std::vector<Task> tasks,
+                  const After &after) {
+  if (work.layer >= 0)
+    mark(tasks, work);
+  PieceToOrder order{static_cast<int>(stream), 0, {}};
+  if (actors[static_cast<size_t>(stream)] != none)
+    for (const Task &task : tasks)
+      order.cycles += cyclesOf(task);
+  for (size_t piece : after)
+    if (piece != nothing)
+      order.after.push_back(piece);
+  run_.order.push_back(std::move(order));
+  run_.pieces.push_back({std::move(tasks)});
+  return run_.pieces.size() - 1;
+}
+
+// The last of the pieces that make rows before `end`.
+static void comeAfter(After &after, const std::vector<MadeRows> &pieces, int64_t end) {
+  for (auto made = pieces.rbegin(); made != pieces.rend(); ++made)
+    if (made->row < end) {
+      after.push_back(made->piece);
+      return;
+    }
+}
+
+// Weights that stay on chip are loaded in the first stripe; others have two buffers by turns. They
+// come in while the products of the unit before are made. `load` takes a buffer.
+template <typename Load>
+Chain::Weights &Chain::weightsOf(Stream stream, const LayerWork &work, const Unit &unit,
+                                 const Load &load) {
+  Weights &weights = weights_[{stream, unit.chunk}];
+  if (weightsStay_ && weights.piece != nothing)
+    return weights;
+  After after;
+  weights.turn = weightsStay_ ? nullptr : &run_.weightTurns[stream].take();
+  if (weights.turn)
+    after = replaced(*weights.turn);
+  else if (unit.index >= 2)
+    after.push_back(made_[unit.index - 2].firstProducts);
+  std::vector<Task> tasks;
+  weights.weights = load(tasks, weights.turn ? weights.turn->buffer : -1);
+  if (weights.turn)
+    weights.turn->buffer = weights.weights.buffer;
+  run_.weights.insert(weights.weights.buffer);
+  weights.piece = add(stream, work, std::move(tasks), after);
+  return weights;
+}
+
+// What lies between head and window has padded columns: they are filled in once.
+void Chain::padBetween(const Unit &unit, Turn &between) {
+  const int64_t pitch = plan_.chunkChannels;
+  int64_t left = 0, width = p_.head->outputWidth;
+  if (p_.window) {
+    left = p_.window->padLeft;
+    width = std::max(left + width, windowStage_->inputColumns(p_.window->outputWidth));
+  }
+  const bool isStreamed = p_.window && plan_.arrayUnits < arrayShares;
+  between.buffer = reuse(steps_, between.buffer, isa::Space::Spad, mostHeadRows_ * width * pitch,
+                         "rows between layers", isStreamed ? Traffic::Streamed : Traffic::Matrix);
+  headResult_ = {isa::Space::Spad, between.buffer, 0, width * pitch, pitch, 1};
+  if (!p_.window || !padded_.insert(between.buffer).second)
+    return;
+  const int64_t end = left + p_.window->width;
+  const WindowStage::Input padded{between.buffer, unit.rows.head.begin, width * pitch, pitch};
+  std::vector<Task> fills;
+  windowStage_->padColumns(fills, padded, mostHeadRows_, 0, left);
+  windowStage_->padColumns(fills, padded, mostHeadRows_, end, width - end);
+  const After after = replaced(between);
+  between.readers = {add(Stream::WindowWeights, window_, std::move(fills), after)};
+}
+
+// Of a stripe: what was handed over, or a load.
+void Chain::takeInput(const Unit &unit) {
+  if (handed_.turn) {
+    const Tile &tile = handed_.tile;
+    headInput_ = {tile.buffer, {0, p_.head->height}, {0, p_.head->width}, tile.s1, tile.s0, 0};
+    input_ = handed_.turn;
+    inputPieces_ = handed_.writers;
+    return;
+  }
+  input_ = handsOn_ ? &run_.images.take() : &run_.inputs.take();
+  const After after = replaced(*input_);
+  std::vector<Task> loads;
+  headInput_ = headStage_->loadInput(loads, unit.n, spanOf(unit.rows.head),
+                                     {0, p_.head->outputWidth}, 1, input_->buffer);
+  input_->buffer = headInput_.buffer;
+  inputPieces_ = {add(Stream::Inputs, head_, std::move(loads), after)};
+}
+
+void Chain::head(const Unit &unit) {
+  UnitPieces &made = made_[unit.index];
+  const Span rows = spanOf(unit.rows.head), columns{0, p_.head->outputWidth};
+  if (unit.isFirst)
+    takeInput(unit);
+  Weights &weights = weightsOf(Stream::HeadWeights, head_, unit, [&](auto &tasks, int buffer) {
+    Step loads;
+    auto loaded =
+        headStage_->loadWeights(loads, unit.n, unit.channels, headStage_->allFolds(), buffer);
+    tasks = std::move(loads.constants);
+    return loaded;
+  });
+  headTurn_ = &run_.between.take();
+  padBetween(unit, *headTurn_);
+  After beforeResult = replaced(*headTurn_);
+  const int64_t chunk = unit.channels.size(), channels = headBlock(),
+                left = p_.window ? p_.window->padLeft : 0;
+  for (int64_t y = rows.begin; y < rows.end; y += plan_.headRows) {
+    const Span ySpan{y, std::min(rows.end, y + plan_.headRows)};
+    After before = inputPieces_;
+    before.push_back(weights.piece);
+    std::vector<Task> gathers, loads;
+    Turn &windowTurn = run_.windows.take();
+    const ConvStage::Input windows =
+        headStage_->gather(gathers, headInput_, ySpan, columns, windowTurn.buffer);
+    const bool isGathered = !gathers.empty();
+    if (isGathered) {
+      After after = replaced(windowTurn);
+      after.append(inputPieces_);
+      windowTurn.buffer = windows.buffer;
+      before.push_back(add(Stream::Gather, head_, std::move(gathers), after));
+      input_->readers = {before.back()};
+    }
+    head_.operations->loadOperands(
+        loads, {{unit.n, y, 0, unit.channels.begin}, {1, ySpan.size(), columns.size(), chunk}});
+    size_t operands = nothing;
+    if (!loads.empty())
+      operands = add(Stream::HeadOperands, head_, std::move(loads),
+                     run_.headSums.turns[run_.headSums.next % run_.headSums.count].readers);
+    for (int64_t c = unit.channels.begin; c < unit.channels.end; c += channels) {
+      const Span part{c, std::min(unit.channels.end, c + channels)};
+      const Extent extent{ySpan.size(), columns.size(), part.size()};
+      Turn &sums = run_.headSums.take();
+      sums.buffer =
+          reuse(steps_, sums.buffer, isa::Space::Acc, extent.elements() * 4, "accumulator tile");
+      before.append(replaced(sums));
+      const Tile acc = denseTile(isa::Space::Acc, sums.buffer, extent);
+      size_t products = nothing;
+      // A column tile at a time: the tail's products come between them.
+      for (int64_t column = part.begin; column < part.end; column += context_.cols) {
+        Tile place = acc;
+        place.offset += column - part.begin;
+        std::vector<Task> tasks;
+        headStage_->fill(tasks, windows, weights.weights, ySpan, columns,
+                         {column, std::min(part.end, column + context_.cols)}, place, false);
+        products = add(Stream::HeadProducts, head_, std::move(tasks), before);
+        before.clear();
+        if (made.firstProducts == nothing)
+          made.firstProducts = products;
+      }
+      (isGathered ? windowTurn : *input_).readers = {products};
+      if (weights.turn)
+        weights.turn->readers = {products};
+      Tile result = headResult_;
+      result.offset += (y - rows.begin) * result.s1 + left * result.s0 + c - unit.channels.begin;
+      head_.operations->ops().forget();
+      std::vector<Task> finish;
+      head_.operations->run(finish, acc, extent, c - unit.channels.begin, result);
+      beforeResult.append({products, operands, parametersPiece_});
+      const size_t finished = add(Stream::HeadFinish, head_, std::move(finish), beforeResult);
+      beforeResult.clear();
+      sums.readers = {finished};
+      made.head.push_back({y, finished});
+    }
+  }
+}
+
+void Chain::window(const Unit &unit) {
+  const WindowProblem &w = *p_.window;
+  const Span rows = spanOf(unit.rows.window);
+  const int64_t chunk = unit.channels.size();
+  After after;
+  if (p_.tail) {
+    windowTurn_ = &run_.windowResults.take();
+    const Extent extent{rows.size(), w.outputWidth, chunk};
+    windowTurn_->buffer = reuse(steps_, windowTurn_->buffer, isa::Space::Spad, extent.elements(),
+                                "rows between layers", Traffic::Matrix);
+    windowResult_ = denseTile(isa::Space::Spad, windowTurn_->buffer, extent);
+    after = replaced(*windowTurn_);
+  } else {
+    if (unit.isFirst) {
+      stripeTurn_ = handsOn_ || handed_.turn ? &run_.images.take() : &run_.stripeResults.take();
+      const Extent extent{rows.size(), w.outputWidth, w.channels};
+      stripeTurn_->buffer =
+          reuse(steps_, stripeTurn_->buffer, isa::Space::Spad, extent.elements(), "result tile");
+      stripeResult_ = denseTile(isa::Space::Spad, stripeTurn_->buffer, extent);
+    }
+    windowResult_ = stripeResult_;
+    windowResult_.offset += unit.channels.begin;
+    after = stripeTurn_->readers;
+  }
+  WindowStage::Input input;
+  int64_t inputChannel = 0; // of the unit's first channel, in the input tile
+  if (p_.head) {
+    input = {headResult_.buffer, unit.rows.head.begin, headResult_.s1, headResult_.s0};
+  } else {
+    if (unit.isFirst) {
+      input_ = &run_.inputs.take();
+      const After before = replaced(*input_);
+      std::vector<Task> loads;
+      windowInput_ = windowStage_->loadInput(
+          loads, {{unit.n, rows.begin, 0, 0}, {1, rows.size(), w.outputWidth, w.channels}},
+          input_->buffer);
+      input_->buffer = windowInput_.buffer;
+      inputPieces_ = {add(Stream::Inputs, window_, std::move(loads), before)};
+    }
+    input = windowInput_;
+    inputChannel = unit.channels.begin;
+    after.append(inputPieces_);
+  }
+  if (unit.onArray)
+    reduceOnArray(unit, input, inputChannel, windowResult_, after);
+  else
+    reduceOnLanes(unit, input, inputChannel, windowResult_, after);
+  if (p_.tail)
+    return;
+  for (const MadeRows &made : made_[unit.index].window)
+    stripeWriters_.push_back(made.piece);
+  if (!unit.isLast)
+    return;
+  if (handsOn_) {
+    handing_ = {stripeResult_, stripeTurn_, std::exchange(stripeWriters_, {})};
+    stripeTurn_->readers.clear();
+    return;
+  }
+  std::vector<Task> stores;
+  store(stores, window_, {{unit.n, rows.begin, 0, 0}, {1, rows.size(), w.outputWidth, w.channels}},
+        stripeResult_);
+  stripeTurn_->readers = {add(Stream::Stores, window_, std::move(stores), stripeWriters_)};
+  stripeWriters_.clear();
+}
+
+void Chain::reduceOnArray(const Unit &unit, const WindowStage::Input &from, int64_t inputChannel,
+                          const Tile &result, const After &after) {
+  const WindowProblem &w = *p_.window;
+  UnitPieces &made = made_[unit.index];
+  const Span rows = spanOf(unit.rows.window), columns{0, w.outputWidth};
+  Weights &weights = weightsOf(Stream::WindowWeights, window_, unit, [&](auto &tasks, int squares) {
+    if (squares < 0)
+      squares =
+          diagonals_->addSquares(tasks, weightsStay_ ? unit.channels.size() : plan_.chunkChannels);
+    return diagonals_->loadDiagonals(tasks, squares, unit.channels);
+  });
+  const ConvStage::Input input{from.buffer,           {from.firstRow, w.height},
+                               {-w.padLeft, w.width}, from.rowPitch,
+                               from.columnPitch,      unit.channels.begin - inputChannel};
+  const int64_t height =
+      std::min(rows.size(), arrayTileRows(p_, std::min(block_, plan_.chunkChannels)));
+  for (int64_t y = rows.begin; y < rows.end; y += height) {
+    const Span ySpan{y, std::min(rows.end, y + height)};
+    for (int64_t c = unit.channels.begin; c < unit.channels.end; c += block_) {
+      const Span part{c, std::min(unit.channels.end, c + block_)};
+      const Extent extent{ySpan.size(), w.outputWidth, part.size()};
+      After before = after;
+      before.push_back(weights.piece);
+      if (p_.head)
+        comeAfter(before, made_[unit.index].head, inputEnd(ySpan.end));
+      Turn &sums = run_.windowSums.take();
+      sums.buffer =
+          reuse(steps_, sums.buffer, isa::Space::Acc, extent.elements() * 4, "accumulator tile");
+      before.append(replaced(sums));
+      const Tile acc = denseTile(isa::Space::Acc, sums.buffer, extent);
+      size_t products = nothing;
+      for (int64_t column = part.begin; column < part.end;
+           column += groupChannels(context_.machine)) {
+        Tile place = acc;
+        place.offset += column - part.begin;
+        std::vector<Task> tasks;
+        diagonals_->fill(tasks, input, weights.weights, ySpan, columns,
+                         {column, std::min(part.end, column + groupChannels(context_.machine))},
+                         place, false);
+        products = add(Stream::WindowProducts, window_, std::move(tasks), before);
+        before.clear();
+        if (made.firstProducts == nothing)
+          made.firstProducts = products;
+      }
+      (p_.head ? headTurn_ : input_)->readers.push_back(products);
+      if (weights.turn)
+        weights.turn->readers = {products};
+      std::vector<Task> finish;
+      window_.operations->loadOperands(
+          finish, {{unit.n, y, 0, c}, {1, ySpan.size(), w.outputWidth, part.size()}});
+      window_.operations->ops().forget();
+      Tile slice = result;
+      slice.offset += (y - rows.begin) * result.s1 + c - unit.channels.begin;
+      window_.operations->run(finish, acc, extent, 0, slice);
+      const size_t finished =
+          add(Stream::WindowFinish, window_, std::move(finish), {products, parametersPiece_});
+      sums.readers = {finished};
+      made.window.push_back({y, finished});
+    }
+  }
+}
+
+void Chain::reduceOnLanes(const Unit &unit, const WindowStage::Input &input, int64_t inputChannel,
+                          const Tile &result, const After &after) {
+  const WindowProblem &w = *p_.window;
+  UnitPieces &made = made_[unit.index];
+  const Span rows = spanOf(unit.rows.window);
+  const int64_t chunk = unit.channels.size();
+  kernel::RescaleOp leading =
+      windowStage_->isDepthwise() ? window_.operations->leadingRescale() : nullptr;
+  const bool isWhole =
+      leading ? window_.operations->isLeadingLast() : window_.operations->isEmpty();
+  // A few pieces: the head's element-wise work comes between them.
+  const int64_t height = lanesTileRows(p_, rows.size(), block_);
+  for (int64_t y = rows.begin; y < rows.end; y += height) {
+    const int64_t size = std::min(height, rows.end - y);
+    for (int64_t c = 0; c < chunk; c += block_) {
+      std::vector<Task> tasks;
+      const Extent extent{size, w.outputWidth, std::min(block_, chunk - c)};
+      const Box box{{unit.n, y, 0, unit.channels.begin + c}, {1, size, w.outputWidth, extent.nc}};
+      window_.operations->loadOperands(tasks, box);
+      window_.operations->ops().forget();
+      Tile slice = result;
+      slice.offset += (y - rows.begin) * result.s1 + c;
+      After before = after;
+      before.push_back(parametersPiece_);
+      if (p_.head)
+        comeAfter(before, made.head, inputEnd(y + size));
+      Tile value = slice;
+      Turn *sums = p_.windowHasSums ? &run_.windowSums.take() : nullptr;
+      if (sums) {
+        before.append(replaced(*sums));
+        sums->buffer =
+            reuse(steps_, sums->buffer, isa::Space::Acc, extent.elements() * 4, "accumulator tile");
+        value = denseTile(isa::Space::Acc, sums->buffer, extent);
+      } else if (!isWhole) {
+        value = denseTile(isa::Space::Spad,
+                          steps_.add(isa::Space::Spad, extent.elements(), "window tile"), extent);
+      }
+      if (leading)
+        window_.operations->ops().selectBlock(tasks, window_.operations->leadingBlocks(),
+                                              box.start[3]);
+      windowStage_->reduce(tasks, windowInstruction(), box, extent, value, input, inputChannel + c,
+                           box.start[3], leading);
+      window_.operations->run(tasks, value, extent, 0, slice, static_cast<bool>(leading));
+      made.window.push_back({y, add(Stream::Lanes, window_, std::move(tasks), before)});
+      if (sums)
+        sums->readers = {made.window.back().piece};
+    }
+  }
+  (p_.head ? headTurn_ : input_)->readers.push_back(made.window.back().piece);
+}
+
+void Chain::tail(const Unit &unit) {
+  const ConvProblem &t = *p_.tail;
+  UnitPieces &made = made_[unit.index];
+  const Span rows = spanOf(unit.rows.result), columns{0, t.outputWidth};
+  const Tile &between = p_.window ? windowResult_ : headResult_;
+  Turn &betweenTurn = p_.window ? *windowTurn_ : *headTurn_;
+  const ConvStage::Input input{between.buffer, spanOf(unit.rows.window), {0, t.width}, between.s1,
+                               between.s0,     unit.channels.begin};
+  const Span every{0, t.outputChannels};
+  Weights &weights = weightsOf(Stream::TailWeights, tail_, unit, [&](auto &tasks, int buffer) {
+    Step loads;
+    auto loaded =
+        tailStage_->loadWeights(loads, unit.n, every, tailStage_->foldsOfChunk(unit.chunk), buffer);
+    tasks = std::move(loads.constants);
+    return loaded;
+  });
+  const bool addsUp = plan_.chunkChannels < chunkedChannels(p_);
+  int64_t tile = 0;
+  for (int64_t y = rows.begin; y < rows.end; y += plan_.tailRows) {
+    const Span ySpan{y, std::min(rows.end, y + plan_.tailRows)};
+    const Box box{{unit.n, y, 0, 0}, {1, ySpan.size(), t.outputWidth, t.outputChannels}};
+    const Extent whole{ySpan.size(), t.outputWidth, t.outputChannels};
+    Tile result = denseTile(isa::Space::Spad, -1, whole);
+    Turn *resultTurn = nullptr;
+    const bool inAccumulators = t.resultInAccumulators;
+    size_t operands = nothing;
+    After beforeResult;
+    if (unit.isLast) {
+      if (!inAccumulators) {
+        resultTurn = &run_.results.take();
+        result.buffer = resultTurn->buffer =
+            reuse(steps_, resultTurn->buffer, isa::Space::Spad, whole.elements(), "result tile");
+        beforeResult = replaced(*resultTurn);
+      }
+      std::vector<Task> loads;
+      tail_.operations->loadOperands(loads, box);
+      if (!loads.empty()) {
+        operands = add(Stream::TailOperands, tail_, std::move(loads), tailFinishes_);
+        if (unit.index > 0 && made_[unit.index - 1].firstProducts != nothing)
+          run_.order[operands].after.push_back(made_[unit.index - 1].firstProducts);
+      }
+    }
+    size_t finished = nothing;
+    for (int64_t c = 0; c < t.outputChannels; c += plan_.tailChannels, ++tile) {
+      const Span part{c, std::min(t.outputChannels, c + plan_.tailChannels)};
+      const Extent extent{ySpan.size(), t.outputWidth, part.size()};
+      Turn &sums = !addsUp ? run_.tailSums.take() : run_.stripeSums[tile];
+      After before{weights.piece};
+      if (unit.isFirst) {
+        sums.buffer =
+            reuse(steps_, sums.buffer, isa::Space::Acc, extent.elements() * 4, "accumulator tile");
+        before.append(replaced(sums));
+      }
+      const Tile acc = denseTile(isa::Space::Acc, sums.buffer, extent);
+      comeAfter(before, p_.window ? made.window : made.head, tailInputEnd(ySpan.end));
+      std::vector<Task> tasks;
+      tailStage_->fill(tasks, input, weights.weights, ySpan, columns, part, acc, !unit.isFirst);
+      const size_t products = add(Stream::TailProducts, tail_, std::move(tasks), before);
+      if (made.firstProducts == nothing)
+        made.firstProducts = products;
+      betweenTurn.readers = {products};
+      if (weights.turn)
+        weights.turn->readers = {products};
+      if (!unit.isLast)
+        continue;
+      tail_.operations->ops().forget();
+      Tile slice = result;
+      slice.offset += c;
+      std::vector<Task> finish;
+      const Tile value = tail_.operations->run(finish, acc, extent, c, slice);
+      if (inAccumulators)
+        store(finish, tail_, {{unit.n, y, 0, c}, {1, ySpan.size(), t.outputWidth, part.size()}},
+              value);
+      else if (part.end == t.outputChannels)
+        store(finish, tail_, box, result);
+      beforeResult.append({products, operands, parametersPiece_});
+      finished = add(Stream::TailFinish, tail_, std::move(finish), beforeResult);
+      beforeResult.clear();
+      sums.readers = {finished};
+    }
+    if (resultTurn)
+      resultTurn->readers = {finished};
+    if (unit.isLast)
+      tailFinishes_ = {std::exchange(lastTailFinish_, finished)};
+  }
+}
+
+void Chain::store(std::vector<Task> &out, LayerWork &work, const Box &box, const Tile &value) {
+  storeBox(context_, out, context_.tensor(work.group.getResult()),
+           shapeOf(work.anchor->getResult(0)), box, work.operations->resultBytes(), value);
+}
+
+// Parameters and weights that stay for the whole chain.
+std::vector<Task> Chain::prepare(bool isTrial) {
+  std::vector<Task> all;
+  auto enter = [&](LayerWork &work, ConvStage *stage, int64_t block) {
+    std::vector<Task> tasks;
+    if (stage)
+      stage->placeWeights(isTrial);
+    work.operations.emplace(operationsOf(work, block));
+    work.operations->prepare(tasks);
+    if (work.anchor == window_.anchor)
+      windowStage_->loadWeights(tasks);
+    mark(tasks, work);
+    append(all, tasks);
+  };
+  if (head_.anchor) {
+    headStage_->listFolds(plan_.headMerge, p_.head->inputChannels);
+    enter(head_, &*headStage_, headBlock());
+  }
+  if (window_.anchor)
+    enter(window_, nullptr, block_);
+  if (tail_.anchor) {
+    tailStage_->listFolds(TapMerge::None, plan_.chunkChannels);
+    enter(tail_, &*tailStage_, std::min(plan_.tailChannels, context_.channels));
+  }
+  if (plan_.arrayUnits > 0) {
+    diagonals_.emplace(context_, window_.anchor, steps_, ConvStage::InputFrom::Chip);
+    diagonals_->listFolds(TapMerge::None, 0);
+    diagonals_->placeWeights(isTrial);
+  }
+  return all;
+}
+
+// Whether its head can read an image that another chain leaves on chip.
+bool Chain::mayTake(const ChainPlan &plan) const {
+  return p_.head && plan.headMerge == TapMerge::None && headStage_->readsAll() && isWhole(p_, plan);
+}
+
+Handed Chain::lower(const ChainPlan &plan, bool isTrial, const Handed &handed, bool handsOn) {
+  plan_ = plan;
+  handed_ = handed, handsOn_ = handsOn;
+  block_ = std::min(plan.chunkChannels, context_.channels);
+  for (const Rows &rows : stripesOf(p_, plan))
+    mostHeadRows_ = std::max(mostHeadRows_, stripeRows(p_, rows).head.size());
+  const std::vector<Unit> units = unitsOf();
+  weightsStay_ = plan.keepsWeights && units.back().stripe > 0;
+  run_.between.count = run_.windowResults.count = static_cast<size_t>(unitsOnTheWay(plan));
+  run_.inputs.count = p_.head ? 2 : static_cast<size_t>(unitsOnTheWay(plan));
+  std::vector<Task> parameters = prepare(isTrial);
+  if (!handed.turn) {
+    run_.constants = std::move(parameters);
+  } else {
+    // While the chain before is at its last units.
+    const size_t unit = run_.firstPieces.size() < 4 ? 0 : run_.firstPieces.size() - 4;
+    parametersPiece_ =
+        add(Stream::Parameters, LayerWork(), std::move(parameters), {run_.firstPieces[unit]});
+  }
+  made_.resize(units.size());
+  for (const Unit &unit : units) {
+    run_.firstPieces.push_back(run_.pieces.size());
+    if (head_.anchor)
+      head(unit);
+    if (window_.anchor)
+      window(unit);
+    if (tail_.anchor)
+      tail(unit);
+  }
+  return handing_;
+}
+
+void lowerAll(LoweringContext &context, const ChainRun &chains, bool isTrial, Steps &steps) {
+  Run run(steps);
+  std::vector<std::unique_ptr<Chain>> all;
+  Handed handed;
+  for (size_t i = 0; i < chains.size(); ++i) {
+    all.push_back(std::make_unique<Chain>(context, chains[i].chained, run));
+    handed = all.back()->lower(chains[i].plan, isTrial, handed, i + 1 < chains.size());
+  }
+  std::set<int> parameters;
+  for (const Task &task : run.constants)
+    parameters.insert(task.buffers.begin(), task.buffers.end());
+  parameters.erase(-1);
+  run.layOut(context.isa, parameters);
+  run.layOutSums(context.isa);
+  run.list(context.isa);
+}
+
+} // namespace tilewright::chains

@@ -1,0 +1,142 @@
+// A chain's work: units (a stripe's chunk of channels) pass through head, window and tail one after
+// the other. The work of a unit is cut into pieces, each for one unit of the machine: the products
+// of a tile of accumulators, the element-wise operations on it, the windows of some rows, a load.
+// The tail's accumulators of a stripe stay until the last chunk has been added.
+#pragma once
+
+#include "chain.h"
+#include "chain_run.h"
+#include "conv_stage.h"
+#include "window_stage.h"
+
+#include <optional>
+
+namespace tilewright::chains {
+
+// Work of one layer.
+struct LayerWork {
+  kernel::GroupOp group;
+  int layer = -1;
+  mlir::Operation *anchor = nullptr;
+  std::optional<ElementChain> operations;
+};
+
+// One chunk of channels of one stripe.
+struct Unit {
+  size_t index;
+  int64_t n;
+  StripeRows rows;
+  Span channels;
+  int64_t chunk, stripe; // stripes of all images count
+  bool isFirst, isLast;  // of the stripe
+  bool onArray;          // its windows
+};
+
+inline Span spanOf(const Rows &rows) { return {rows.begin, rows.end}; }
+
+// A piece that makes rows from `row` on.
+struct MadeRows {
+  int64_t row;
+  size_t piece;
+};
+
+// What other pieces come after, of a unit.
+struct UnitPieces {
+  std::vector<MadeRows> head, window; // results, in the order of their stream
+  size_t firstProducts = nothing;
+};
+
+class Chain {
+public:
+  Chain(LoweringContext &context, const ChainedGroups &chained, Run &run);
+  const ChainProblem &problem() const { return p_; }
+  bool isServed() const { return isServed_; }
+  // Adds its pieces to the run's. Its input is what was handed to it, if something was; with
+  // `handsOn`, its result stays on chip and is returned.
+  Handed lower(const ChainPlan &plan, bool isTrial, const Handed &handed, bool handsOn);
+  bool mayTake(const ChainPlan &plan) const;
+
+private:
+  struct Weights {
+    ConvStage::Weights weights;
+    size_t piece = nothing; // that loads them
+    Turn *turn = nullptr;   // null: they stay
+  };
+  void probe(ConvProblem &problem, LayerWork &work);
+  ElementChain operationsOf(LayerWork &work, int64_t block);
+  std::vector<Unit> unitsOf() const;
+  int64_t cyclesOf(const Task &task);
+  size_t add(Stream stream, const LayerWork &work, std::vector<Task> tasks, const After &after);
+  template <typename Load>
+  Weights &weightsOf(Stream stream, const LayerWork &work, const Unit &unit, const Load &load);
+  void padBetween(const Unit &unit, Turn &between);
+  void takeInput(const Unit &unit);
+  void head(const Unit &unit);
+  void window(const Unit &unit);
+  void reduceOnArray(const Unit &unit, const WindowStage::Input &input, int64_t inputChannel,
+                     const Tile &result, const After &after);
+  void reduceOnLanes(const Unit &unit, const WindowStage::Input &input, int64_t inputChannel,
+                     const Tile &result, const After &after);
+  void tail(const Unit &unit);
+  static void mark(std::vector<Task> &tasks, const LayerWork &work) {
+    for (Task &task : tasks)
+      task.layer = work.layer;
+  }
+  std::vector<Task> prepare(bool isTrial);
+  void store(std::vector<Task> &out, LayerWork &work, const Box &box, const Tile &value);
+
+  LoweringContext &context_;
+  Run &run_;
+  Steps &steps_;
+  ChainProblem p_;
+  ChainPlan plan_{};
+  bool isServed_ = true;
+  LayerWork head_, window_, tail_;
+  std::optional<ConvStage> headStage_, tailStage_;
+  std::optional<ConvStage> diagonals_; // of the window, for units of the array
+  std::optional<WindowStage> windowStage_;
+  int64_t block_ = 0; // channels of a block of per-channel parameters
+  // The head's: weights are packed by column tiles.
+  int64_t headBlock() const {
+    return std::max(context_.cols, block_ / context_.cols * context_.cols);
+  }
+  // Rows of a layer's input before which all lie that output rows before `end` need.
+  int64_t inputEnd(int64_t end) const {
+    return p_.window->strideY * (end - 1) - p_.window->padTop +
+           (p_.window->kernelHeight - 1) * p_.window->dilationY + 1;
+  }
+  int64_t tailInputEnd(int64_t end) const {
+    return p_.tail->strideY * (end - 1) - p_.tail->padTop +
+           (p_.tail->kernelHeight - 1) * p_.tail->dilationY + 1;
+  }
+  const char *windowInstruction() const {
+    return !p_.windowIsDepthwise ? "vmaxpool" : p_.windowHasSums ? "vdw" : "vdw.i8";
+  }
+  bool weightsStay_ = false;
+  int64_t mostHeadRows_ = 0; // of a stripe
+
+  std::vector<UnitPieces> made_;                          // by unit
+  std::map<std::pair<Stream, int64_t>, Weights> weights_; // by chunk
+  std::set<int> padded_;                                  // buffers between head and window
+  size_t parametersPiece_ = nothing; // that loads parameters, where they do not come first
+  bool handsOn_ = false;
+  Handed handed_, handing_;
+  ConvStage::Input headInput_;     // of a stripe
+  WindowStage::Input windowInput_; // of a stripe, where the window comes first
+  Turn *input_ = nullptr;
+  After inputPieces_; // that make it
+  Tile headResult_;   // of the unit made last, beginning in the first column of padding
+  Turn *headTurn_ = nullptr, *windowTurn_ = nullptr;
+  Tile windowResult_;
+  Tile stripeResult_; // of a window that comes last
+  Turn *stripeTurn_ = nullptr;
+  After stripeWriters_;
+  // Of the tail: the finish before the last one, the last one.
+  After tailFinishes_;
+  size_t lastTailFinish_ = nothing;
+};
+
+// All steps of chains that follow each other.
+void lowerAll(LoweringContext &context, const ChainRun &run, bool isTrial, Steps &steps);
+
+} // namespace tilewright::chains

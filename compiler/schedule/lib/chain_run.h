@@ -1,0 +1,97 @@
+// The pieces of chains that follow each other, what they share on chip, and their order.
+//
+// 1. What stays on chip stands in a few buffers that serve by turns. A piece comes after those
+// whose results it reads, and after those that read what it replaces.
+// 2. From the pieces' times follows an order in which every unit of the machine finds work
+// (piece_order.h). Their tasks are listed in the order of their times.
+#pragma once
+
+#include "lowering.h"
+
+#include "tilewright/compiler/piece_order.h"
+
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace tilewright::chains {
+
+// Pieces of a stream are done one after the other. Where two may start at once, the one that gives
+// memory back comes first.
+enum class Stream {
+  TailProducts,
+  WindowProducts,
+  HeadProducts,
+  TailFinish,
+  WindowFinish,
+  HeadFinish,
+  Gather,
+  Lanes,
+  Inputs,
+  HeadWeights,
+  WindowWeights,
+  TailWeights,
+  Parameters,
+  HeadOperands,
+  TailOperands,
+  Stores
+};
+
+constexpr int matrix = 0, vector = 1, load = 2, none = -1;
+inline const std::vector<int> actors{matrix, matrix, matrix, vector, vector, vector, vector, vector,
+                                     load,   load,   load,   load,   load,   none,   none,   none};
+
+constexpr size_t nothing = SIZE_MAX; // no piece
+
+struct Piece {
+  std::vector<Task> tasks;
+};
+
+using After = llvm::SmallVector<size_t, 6>;
+
+// A buffer that serves again and again, and the pieces that read what it holds.
+struct Turn {
+  int buffer = -1;
+  After readers;
+};
+
+// The pieces that a new content comes after.
+inline After replaced(Turn &turn) { return std::exchange(turn.readers, {}); }
+
+// Buffers that serve by turns.
+struct Turns {
+  size_t count = 2, next = 0;
+  Turn turns[3];
+  Turn &take() { return turns[next++ % count]; }
+};
+
+// What the chains of a run share: their pieces, and what is on chip.
+struct Run {
+  explicit Run(Steps &steps) : steps(steps) {}
+  void list(const isa::Isa &isa);
+  void layOut(const isa::Isa &isa, const std::set<int> &placed);
+  void layOutSums(const isa::Isa &isa);
+  int bankOf(const isa::Isa &isa, const Piece &piece) const;
+
+  Steps &steps;
+  std::vector<Task> constants; // that come first
+  std::vector<Piece> pieces;
+  std::vector<PieceToOrder> order;
+  std::vector<size_t> firstPieces; // of each unit
+  Turns inputs, headSums, windowSums, tailSums, results, windows, between, windowResults,
+      stripeResults;
+  Turns images;                       // that one chain hands to the next
+  std::map<int64_t, Turn> stripeSums; // of the tail, by tile, where chunks add up
+  std::map<Stream, Turns> weightTurns;
+  std::set<int> weights; // buffers
+};
+
+// A tensor that the chain before leaves on chip.
+struct Handed {
+  Tile tile;
+  Turn *turn = nullptr;
+  After writers;
+};
+
+} // namespace tilewright::chains

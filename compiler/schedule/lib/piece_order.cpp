@@ -1,0 +1,65 @@
+#include "tilewright/compiler/piece_order.h"
+
+#include <algorithm>
+
+namespace tilewright {
+
+std::vector<int64_t> startTimes(const std::vector<PieceToOrder> &pieces,
+                                const std::vector<int> &actors) {
+  constexpr int64_t unknown = -1;
+  std::vector<std::vector<size_t>> streams(actors.size());
+  for (size_t i = 0; i < pieces.size(); ++i)
+    streams[static_cast<size_t>(pieces[i].stream)].push_back(i);
+  std::vector<int64_t> starts(pieces.size(), unknown), ends(pieces.size(), unknown);
+  std::vector<size_t> next(actors.size(), 0);
+  struct Actor {
+    int64_t end = 0; // of its latest piece
+    int bank = -1;
+  };
+  std::vector<Actor> latest(
+      static_cast<size_t>(*std::max_element(actors.begin(), actors.end()) + 1));
+  struct Start {
+    int64_t at, preferred; // `preferred`: when no one is in the way
+  };
+  // Of a stream's next piece, as far as what it comes after is known.
+  auto earliest = [&](size_t stream) {
+    const int actor = actors[stream];
+    const PieceToOrder &piece = pieces[streams[stream][next[stream]]];
+    int64_t start = actor < 0 ? 0 : latest[static_cast<size_t>(actor)].end;
+    if (next[stream] > 0)
+      start = std::max(start, starts[streams[stream][next[stream] - 1]]);
+    for (size_t before : piece.after) {
+      if (ends[before] == unknown)
+        return Start{unknown, unknown};
+      start = std::max(start, ends[before]);
+    }
+    int64_t preferred = start;
+    for (int other = 0; piece.bank >= 0 && other < static_cast<int>(latest.size()); ++other) {
+      const Actor &busy = latest[static_cast<size_t>(other)];
+      if (other == actor || busy.bank != piece.bank)
+        continue;
+      preferred = std::max(preferred, busy.end);
+      if (other < actor)
+        start = std::max(start, busy.end);
+    }
+    return Start{start, preferred};
+  };
+  for (size_t done = 0; done < pieces.size(); ++done) {
+    size_t chosen = 0;
+    Start start{unknown, unknown};
+    for (size_t stream = 0; stream < streams.size(); ++stream) {
+      if (next[stream] == streams[stream].size())
+        continue;
+      const Start own = earliest(stream);
+      if (own.at != unknown && (start.at == unknown || own.preferred < start.preferred))
+        chosen = stream, start = own;
+    }
+    const size_t piece = streams[chosen][next[chosen]++];
+    starts[piece] = start.at, ends[piece] = start.at + pieces[piece].cycles;
+    if (actors[chosen] >= 0)
+      latest[static_cast<size_t>(actors[chosen])] = {ends[piece], pieces[piece].bank};
+  }
+  return starts;
+}
+
+} // namespace tilewright

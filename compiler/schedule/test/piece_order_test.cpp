@@ -1,0 +1,91 @@
+#include "tilewright/compiler/piece_order.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <random>
+
+namespace tilewright {
+
+namespace {
+
+using Starts = std::vector<int64_t>;
+
+constexpr int array = 0, lanes = 1, none = -1;
+
+} // namespace
+
+TEST(PieceOrder, ActorsWorkSideBySide) {
+  EXPECT_EQ(startTimes({{0, 10, {}}, {1, 7, {}}, {0, 5, {}}, {1, 5, {}}}, {array, lanes}),
+            (Starts{0, 0, 10, 7}));
+}
+
+TEST(PieceOrder, APieceWaitsForThoseBeforeIt) {
+  EXPECT_EQ(startTimes({{0, 10, {}}, {1, 7, {0}}, {0, 5, {1}}}, {array, lanes}),
+            (Starts{0, 10, 17}));
+}
+
+TEST(PieceOrder, WhatCanStartFirstGoesFirst) {
+  // The second stream's piece could start while the first one's waits for the lanes.
+  EXPECT_EQ(startTimes({{2, 20, {}}, {0, 5, {0}}, {1, 5, {}}}, {array, array, lanes}),
+            (Starts{0, 20, 0}));
+}
+
+TEST(PieceOrder, OfTwoThatCanStartAtOnceTheFirstStreamsGoesFirst) {
+  EXPECT_EQ(startTimes({{1, 5, {}}, {0, 5, {}}}, {array, array}), (Starts{5, 0}));
+}
+
+TEST(PieceOrder, AStreamKeepsItsOrder) {
+  EXPECT_EQ(startTimes({{1, 30, {}}, {0, 5, {0}}, {0, 5, {}}}, {array, lanes}),
+            (Starts{0, 30, 35}));
+}
+
+TEST(PieceOrder, WhatHasNoActorTakesNoOnesTime) {
+  EXPECT_EQ(startTimes({{1, 30, {}}, {1, 30, {}}, {0, 5, {}}}, {array, none}), (Starts{0, 0, 0}));
+}
+
+TEST(PieceOrder, TheLaterActorWaitsForABank) {
+  EXPECT_EQ(startTimes({{0, 10, {}, 1}, {1, 7, {}, 1}}, {array, lanes}), (Starts{0, 10}));
+  EXPECT_EQ(startTimes({{0, 10, {}, 1}, {1, 7, {}, 0}}, {array, lanes}), (Starts{0, 0}));
+}
+
+TEST(PieceOrder, TheEarlierActorPrefersAnotherBank) {
+  // Third and fourth piece are the array's: while the lanes are in bank 0, the fourth goes first.
+  EXPECT_EQ(startTimes({{0, 5, {}, -1}, {2, 10, {}, 0}, {0, 5, {}, 0}, {1, 5, {0}, 1}},
+                       {array, array, lanes}),
+            (Starts{0, 0, 10, 5}));
+  // Alone, it does not wait.
+  EXPECT_EQ(startTimes({{0, 5, {}, -1}, {1, 10, {}, 0}, {0, 5, {}, 0}}, {array, lanes}),
+            (Starts{0, 0, 5}));
+}
+
+// Whatever the pieces: none starts before those it comes after have ended, no actor does two at a
+// time, and streams keep their order.
+TEST(PieceOrder, KeepsItsPromises) {
+  std::mt19937 random(1);
+  const std::vector<int> actors{array, array, lanes, lanes, none};
+  for (int round = 0; round < 50; ++round) {
+    std::vector<PieceToOrder> pieces(60);
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      pieces[i].stream = static_cast<int>(random() % actors.size());
+      pieces[i].cycles = random() % 50;
+      for (unsigned count = random() % 3; count > 0 && i > 0; --count)
+        pieces[i].after.push_back(random() % i);
+    }
+    const Starts starts = startTimes(pieces, actors);
+    auto endOf = [&](size_t i) { return starts[i] + pieces[i].cycles; };
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      for (size_t before : pieces[i].after)
+        EXPECT_LE(endOf(before), starts[i]);
+      for (size_t other = 0; other < i; ++other) {
+        const int one = pieces[i].stream, two = pieces[other].stream;
+        if (one == two)
+          EXPECT_LE(starts[other], starts[i]);
+        if (actors[static_cast<size_t>(one)] != none &&
+            actors[static_cast<size_t>(one)] == actors[static_cast<size_t>(two)])
+          EXPECT_TRUE(endOf(other) <= starts[i] || endOf(i) <= starts[other]);
+      }
+    }
+  }
+}
+
+} // namespace tilewright
