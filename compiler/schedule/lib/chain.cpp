@@ -80,7 +80,7 @@ ChosenChain tunedChain(LoweringContext &context, const ChainedGroups &chained,
     return chosen;
   std::string signature;
   for (kernel::GroupOp group : chained.groups)
-    signature += signatureOf(group) + ";";
+    signature += signatureOf(context, group) + ";";
   const Probe probe(context, chained);
   const ChainProblem &problem = probe.chain.problem();
   const ChainSpace space(problem, context.machine);
