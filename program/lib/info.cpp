@@ -212,6 +212,8 @@ std::string writeDebug(const Program &program) {
     each["name"] = layer.name;
     each["op"] = layer.op;
     each["macs"] = layer.macs;
+    if (layer.depthwiseMacs > 0)
+      each["depthwise_macs"] = layer.depthwiseMacs;
     each["estimate_cycles"] = layer.estimateCycles;
     each["input_bytes"] = layer.inputBytes;
     each["weight_bytes"] = layer.weightBytes;
@@ -240,6 +242,8 @@ void readDebug(const std::string &path, std::string_view text, Program &program)
     layer.name = each.text("name");
     layer.op = each.text("op");
     layer.macs = each.integer("macs", 0);
+    if (each.find("depthwise_macs"))
+      layer.depthwiseMacs = each.integer("depthwise_macs", 0);
     layer.estimateCycles = each.integer("estimate_cycles", 0);
     layer.inputBytes = each.integer("input_bytes", 0);
     layer.weightBytes = each.integer("weight_bytes", 0);

@@ -66,6 +66,8 @@ TEST(Program, keepsItsLayers) {
   EXPECT_EQ(read.layers[0].name, "conv");
   EXPECT_EQ(read.layers[0].op, "Conv");
   EXPECT_EQ(read.layers[0].macs, 1000);
+  EXPECT_EQ(read.layers[0].depthwiseMacs, 9);
+  EXPECT_EQ(read.layers[1].depthwiseMacs, 0);
   EXPECT_EQ(read.layers[0].estimateCycles, 20);
   EXPECT_EQ(read.layers[0].inputBytes, 30);
   EXPECT_EQ(read.layers[0].weightBytes, 40);

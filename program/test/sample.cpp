@@ -35,6 +35,7 @@ Program sampleProgram() {
   output.address = 0x400;
   program.outputs = {output};
   program.layers = {{"conv", "Conv", 1000, 20, 30, 40, 50}, {"relu", "Relu", 0, 5, 6, 7, 8}};
+  program.layers[0].depthwiseMacs = 9;
   program.runs = {{0, 0}, {1, -1}};
   program.scratchpadPeakBytes = 512;
   program.accumulatorPeakBytes = 256;

@@ -62,7 +62,8 @@ static npu::ProgramOp createProgram(OpBuilder &builder, Location location, Progr
     auto op = npu::LayerOp::create(
         builder, layerLocation(*builder.getContext(), layer.name, layer.op), number(i), layer.name,
         layer.op, layer.macs, layer.estimateCycles, layer.inputBytes, layer.weightBytes,
-        layer.outputBytes, layer.plan, StringAttr(), IntegerAttr(), IntegerAttr());
+        layer.outputBytes, layer.plan, StringAttr(), IntegerAttr(), IntegerAttr(),
+        layer.depthwiseMacs > 0 ? count(layer.depthwiseMacs) : IntegerAttr());
     if (layer.runnerUp) {
       op.setRunnerUp(layer.runnerUp->plan);
       op.setRunnerUpCyclesAttr(count(layer.runnerUp->cycles));

@@ -41,6 +41,7 @@ LayerInfo readLayer(npu::LayerOp op) {
     layer.runnerUp =
         RunnerUp{op.getRunnerUp()->str(), static_cast<int64_t>(*op.getRunnerUpCycles()),
                  static_cast<int64_t>(*op.getChosenCycles())};
+  layer.depthwiseMacs = static_cast<int64_t>(op.getDepthwiseMacs().value_or(0));
   return layer;
 }
 

@@ -9,7 +9,7 @@
 // CHECK-NEXT: npu.input "scalar" : tensor<ui16> at 16
 // CHECK-NEXT: npu.output "y\22\FF" : tensor<4xi1> at 64
 // CHECK-NEXT: npu.data dense_resource<weights> : tensor<4xi8> at 32
-// CHECK-NEXT: npu.layer 0 "conv" op "Conv" macs 100 estimate_cycles 20 input_bytes 4 weight_bytes 3 output_bytes 2
+// CHECK-NEXT: npu.layer 0 "conv" op "Conv" macs 100 depthwise_macs 36 estimate_cycles 20 input_bytes 4 weight_bytes 3 output_bytes 2
 // CHECK-SAME: plan "2 steps" runner_up "3 steps" cycles 9 chosen_cycles 8
 // CHECK-NEXT: npu.inst @load(s = 64 + x1, d = 0, n1 = 4, n0 = 64) wait [3, 31] signal [0] layer 0
 // CHECK-NEXT: npu.inst @vector.set(r0 = 1, v0 = -128)
@@ -19,7 +19,7 @@ npu.program attributes {accumulator_peak_bytes = 256 : i64, code_address = 128 :
   npu.input "scalar" : tensor<ui16> at 16
   npu.output "y\22\FF" : tensor<4xi1> at 64
   npu.data dense_resource<weights> : tensor<4xi8> at 32
-  npu.layer 0 "conv" op "Conv" macs 100 estimate_cycles 20 input_bytes 4 weight_bytes 3 output_bytes 2 plan "2 steps" runner_up "3 steps" cycles 9 chosen_cycles 8
+  npu.layer 0 "conv" op "Conv" macs 100 depthwise_macs 36 estimate_cycles 20 input_bytes 4 weight_bytes 3 output_bytes 2 plan "2 steps" runner_up "3 steps" cycles 9 chosen_cycles 8
   npu.inst @load(s = 64 + x1, d = 0, n1 = 4, n0 = 64) wait [3, 31] signal [0] layer 0
   npu.inst @vector.set(r0 = 1, v0 = -128)
   npu.inst @halt

@@ -175,7 +175,11 @@ LayerInfo describe(kernel::GroupOp group) {
   LayerInfo info;
   info.name = layer.name.empty() ? anchorOf(group)->getName().stripDialect().str() : layer.name;
   info.op = layer.op.empty() ? anchorOf(group)->getName().stripDialect().str() : layer.op;
-  group->walk([&](mlir::Operation *op) { info.macs += macsOf(op); });
+  group->walk([&](mlir::Operation *op) {
+    const int64_t macs = macsOf(op);
+    info.macs += macs;
+    info.depthwiseMacs += llvm::isa<kernel::DepthwiseOp>(op) ? macs : 0;
+  });
   for (mlir::Value value : inputsOf(group))
     (isConstant(value) ? info.weightBytes : info.inputBytes) += elementsOf(value) * bytesOf(value);
   info.outputBytes = elementsOf(group.getResult()) * bytesOf(group.getResult());

@@ -176,7 +176,7 @@ static void addLayers(Report &report, const Program &program, const std::vector<
 }
 
 // Whether the matrix unit computes products for a layer: else its multiply-accumulates are the
-// vector unit's.
+// vector unit's, as those of depthwise convolutions are whoever computes them.
 static std::vector<bool> layersOnArray(const Program &program, const isa::Isa &isa,
                                        const std::vector<int> &layerOf) {
   std::vector<bool> onArray(program.layers.size(), false);
@@ -209,8 +209,10 @@ static void addRooflines(Report &report, const Program &program, const std::vect
   int64_t allArrayMacs = 0;
   for (size_t i = 0; i < program.layers.size(); ++i)
     if (onArray[i] && finished[i]) {
-      arrayMacs[rows[i]] += program.layers[i].macs;
-      allArrayMacs += program.layers[i].macs;
+      const LayerInfo &layer = program.layers[i];
+      const int64_t macs = std::max<int64_t>(0, layer.macs - layer.depthwiseMacs);
+      arrayMacs[rows[i]] += macs;
+      allArrayMacs += macs;
     }
   auto bound = [&](int64_t onArray, int64_t macs, int64_t tensors, int64_t moved) {
     Roofline roofline;

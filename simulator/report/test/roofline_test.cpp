@@ -29,6 +29,15 @@ TEST(Roofline, macsOfALayerWithoutProductsAreTheVectorUnits) {
   EXPECT_EQ(roofline.vectorCycles, 10240 / sampleIsa().param("lanes"));
 }
 
+// A diagonal of weights in the array makes no more products than the vector unit does.
+TEST(Roofline, depthwiseMacsAreTheVectorUnitsWhereverTheyAreMade) {
+  Program program = sampleProgram();
+  program.layers[0].depthwiseMacs = 2560;
+  const Roofline roofline = reportOf(program).layers[0].roofline;
+  EXPECT_EQ(roofline.arrayCycles, (10240 - 2560) / 256);
+  EXPECT_EQ(roofline.vectorCycles, 2560 / sampleIsa().param("lanes"));
+}
+
 TEST(Roofline, neededBytesAreTheTensorsOnce) {
   Program program = sampleProgram();
   program.layers[0].inputBytes = 10;

@@ -46,6 +46,7 @@ struct LayerInfo {
   int64_t outputBytes = 0;
   std::string plan = {}; // tiles and buffers, in words
   std::optional<RunnerUp> runnerUp = {};
+  int64_t depthwiseMacs = 0; // those of `macs` that are depthwise convolutions'
 };
 
 // Instructions [firstInstruction, the next run's first) belong to `layer`; -1: none (set-up, the

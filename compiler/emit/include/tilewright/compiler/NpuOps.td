@@ -71,14 +71,15 @@ def Npu_DataOp : Npu_InnerOp<"data"> {
 def Npu_LayerOp : Npu_InnerOp<"layer"> {
   let summary = "One of the user's operators, or a fusion of them, for reports";
   let description = [{
-    macs are the real multiply-accumulates, bytes what the graph needs once; the estimate is the compiler's own. runner_up is the plan that it
+    macs are the real multiply-accumulates, depthwise_macs those of depthwise convolutions among them, bytes what the graph needs once; the estimate is the compiler's own. runner_up is the plan that it
     would have taken next, with what it predicted for that one and, in the same way, for the plan that it took.
   }];
   let arguments = (ins Npu_Count:$number, StrAttr:$name, StrAttr:$op, Npu_Count:$macs, Npu_Count:$estimate_cycles, Npu_Count:$input_bytes,
                        Npu_Count:$weight_bytes, Npu_Count:$output_bytes, DefaultValuedStrAttr<StrAttr, "">:$plan,
-                       OptionalAttr<StrAttr>:$runner_up, OptionalAttr<Npu_Count>:$runner_up_cycles, OptionalAttr<Npu_Count>:$chosen_cycles);
+                       OptionalAttr<StrAttr>:$runner_up, OptionalAttr<Npu_Count>:$runner_up_cycles, OptionalAttr<Npu_Count>:$chosen_cycles,
+                       OptionalAttr<Npu_Count>:$depthwise_macs);
   let assemblyFormat = [{
-    $number $name `op` $op `macs` $macs `estimate_cycles` $estimate_cycles `input_bytes` $input_bytes `weight_bytes` $weight_bytes
+    $number $name `op` $op `macs` $macs (`depthwise_macs` $depthwise_macs^)? `estimate_cycles` $estimate_cycles `input_bytes` $input_bytes `weight_bytes` $weight_bytes
     `output_bytes` $output_bytes (`plan` $plan^)?
     (`runner_up` $runner_up^ `cycles` $runner_up_cycles `chosen_cycles` $chosen_cycles)? attr-dict
   }];

@@ -5,8 +5,8 @@
 // 2. An actor does one piece at a time; what has none takes no one's time.
 // 3. Of the pieces that stand first in their streams, the one that can start first is next; of
 // several, that of the stream that stands first.
-// 4. Two actors in one bank get in each other's way: the later actor's piece waits until the earlier
-// actor's has ended, and the earlier actor rather does another piece.
+// 4. Two actors in one bank get in each other's way: the later actor's piece waits until the
+// earlier actor's has ended, and the earlier actor rather does another piece.
 #pragma once
 
 #include "llvm/ADT/SmallVector.h"
