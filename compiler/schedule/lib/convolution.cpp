@@ -116,7 +116,6 @@ void Convolution::probe() {
       shapes_[value] = shape;
     }
   ElementChain chain(context_, steps_, group_, anchor_, shapes_, context_.cols);
-  chain.setBias(stage_.bias());
   takeOperations(p_, chain);
   p_.resultIsApart = context_.tensors.lookup(group_.getResult()).pitch > 0;
 }
@@ -127,7 +126,6 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
   if (plan.streamFolds > 0) {
     ElementChain chain(context_, steps_, group_, anchor_, shapes_,
                        std::min(plan.tileChannels, context_.channels));
-    chain.setBias(stage_.bias());
     return lowerWeightStream(context_, {group_, llvm::cast<kernel::Conv2DOp>(anchor_), p_}, plan,
                              chain, isTrial, steps_);
   }
@@ -137,7 +135,6 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
   stage_.placeWeights(isTrial);
   ElementChain chain(context_, steps_, group_, anchor_, shapes_,
                      std::min(plan_.tileChannels, context_.channels));
-  chain.setBias(stage_.bias());
 
   struct Place {
     int64_t n;

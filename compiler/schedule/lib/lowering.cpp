@@ -33,10 +33,12 @@ void ConstantPool::rollBack(size_t size) {
 }
 
 LoweringContext::LoweringContext(const isa::Isa &isa, ConstantPool &constants,
-                                 const DramTensors &tensors, Buffering buffering)
+                                 const DramTensors &tensors, Buffering buffering,
+                                 std::shared_ptr<Selection> selection)
     : isa(isa), constants(constants), tensors(tensors), rows(isa.param("rows")),
       cols(isa.param("cols")), lanes(isa.param("lanes")), channels(isa.param("channels")),
-      machine(ConvMachine::of(isa)), buffering(buffering), plans(cycle::makePlans(isa)) {}
+      machine(ConvMachine::of(isa)), buffering(buffering), plans(cycle::makePlans(isa)),
+      selection(std::move(selection)) {}
 
 const TaskForm &LoweringContext::form(llvm::StringRef name) {
   auto known = forms_.find(name);
