@@ -1,5 +1,7 @@
 // Tuning on the whole road: never worse, the same integers, the same answer again, at once from the
 // database.
+#include "network.h"
+
 #include "tilewright/compiler/driver.h"
 #include "tilewright/program/program.h"
 #include "tilewright/simulator/engine.h"
@@ -154,6 +156,16 @@ TEST_F(TuneTest, RefusesADatabaseThatIsNone) {
     EXPECT_EQ(error.place().file, (folder_ / "tuner.db").string());
     EXPECT_EQ(error.message(), "is not a database of tuning results");
   }
+}
+
+// It is no point of the space that is searched.
+TEST_F(TuneTest, AStreamOfWeightsStaysWhereItIsFaster) {
+  std::ofstream(folder_ / "m.mlir") << Network(1, 1, 1024).conv(512, 1, 1).text();
+  const CompileResult tuned = compile(options(8));
+  ASSERT_TRUE(tuned.tuning);
+  EXPECT_EQ(tuned.tuning->kernels.size(), 1u);
+  EXPECT_EQ(tuned.tuning->tunedCycles, tuned.tuning->untunedCycles);
+  EXPECT_NE(tuned.plan.find("weights stream through the array"), std::string::npos);
 }
 
 } // namespace tilewright

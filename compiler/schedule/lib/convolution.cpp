@@ -300,7 +300,7 @@ static const char *bufferingName(Buffering buffering) {
 static const LoweringContext::Chosen &tunedFor(LoweringContext &context, kernel::GroupOp group,
                                                const ConvProblem &problem) {
   const LoweringContext::Chosen &planned = chosenFor(context, group, problem);
-  if (!context.tuner || planned.plan.streamFolds > 0) // no point of the space that is searched
+  if (!context.tuner)
     return planned;
   const std::string signature = signatureOf(context, group);
   const ConvSpace space(problem, context.machine);
@@ -311,16 +311,22 @@ static const LoweringContext::Chosen &tunedFor(LoweringContext &context, kernel:
       points.push_back(space.point(plan));
     return points;
   };
+  // A stream is no point of the space: what is found there must be faster.
+  const bool isStream = planned.plan.streamFolds > 0;
+  const std::vector<PlanPoint> starts =
+      isStream ? others() : std::vector<PlanPoint>{space.point(planned.plan)};
+  if (starts.empty())
+    return planned;
   Alone alone(context, group);
   auto emit = [&](const PlanPoint &point) {
     return alone.emit([&](Steps &steps) {
       Convolution(alone.context(), group, steps).lower(space.plan(point), true);
     });
   };
-  const std::optional<PlanPoint> point = context.tuner->choose(
-      {signature + bufferingName(context.buffering), layerOf(group.getLoc()).name, space,
-       space.point(planned.plan), others, emit});
-  if (!point || *point == space.point(planned.plan))
+  const std::optional<PlanPoint> point =
+      context.tuner->choose({signature + bufferingName(context.buffering),
+                             layerOf(group.getLoc()).name, space, starts.front(), others, emit});
+  if (!point || *point == starts.front())
     return planned;
   auto known = context.tuned.find(signature);
   if (known != context.tuned.end())
@@ -328,7 +334,7 @@ static const LoweringContext::Chosen &tunedFor(LoweringContext &context, kernel:
   const ConvPlan plan = space.plan(*point);
   std::optional<Trial> trial =
       tryOut(context, [&](Steps &steps) { Convolution(context, group, steps).lower(plan, true); });
-  if (!trial) // gaps come to lie otherwise
+  if (!trial || (isStream && trial->cycles >= planned.cycles)) // gaps come to lie otherwise
     return planned;
   const RunnerUp untuned{describe(problem, planned.plan), planned.cycles, trial->cycles};
   return context.tuned

@@ -13,9 +13,16 @@ static kernel::AssembleOp assemblyOf(kernel::GroupOp group) {
   return llvm::dyn_cast<kernel::AssembleOp>(&group.getBody().front().front());
 }
 
-// Whether a group may read `value` through `user` when its rows stand apart.
+bool goesByRows(kernel::GroupOp group) {
+  return llvm::none_of(group.getBody().front(), [](mlir::Operation &op) {
+    return llvm::isa<kernel::AssembleOp, kernel::ReduceOp>(op);
+  });
+}
+
+// Whether `user` may read a tensor whose rows stand apart.
 static bool readsRows(mlir::Operation *user) {
-  return !llvm::isa<kernel::AssembleOp, kernel::ReduceOp, kernel::MatMulOp>(user);
+  auto group = llvm::dyn_cast<kernel::GroupOp>(user->getParentOp());
+  return group && goesByRows(group) && !llvm::isa<kernel::MatMulOp>(user);
 }
 
 // Whether all who read `value`, under any shape, find it in the place that `assembly` has for it.
@@ -37,11 +44,6 @@ static bool isFound(mlir::Value value, const InPlace::Part &part, kernel::GroupO
   return true;
 }
 
-// Whether a group can store its result in rows that stand apart.
-static bool writesRows(kernel::GroupOp group) {
-  return !llvm::isa<kernel::AssembleOp, kernel::ReduceOp>(group.getBody().front().front());
-}
-
 // The place of a region's source in the result, if the region is all of a group's result and lies
 // there as one run or row by row.
 static std::optional<InPlace::Part> partOf(kernel::GroupOp assembly, mlir::Value source,
@@ -55,7 +57,7 @@ static std::optional<InPlace::Part> partOf(kernel::GroupOp assembly, mlir::Value
   InPlace::Part part{assembly.getResult(), region.resultOffset, 0};
   if (sizes.size() == 2) {
     const int64_t row = shapeOf(memory).back();
-    if (sizes[1] != row || from[0] != row || to[0] < row || !writesRows(maker))
+    if (sizes[1] != row || from[0] != row || to[0] < row || !goesByRows(maker))
       return std::nullopt;
     part.pitch = to[0];
   }

@@ -25,4 +25,7 @@ struct InPlace {
 // otherwise finds it there, and must be able to read rows that stand apart if they do.
 InPlace findInPlace(mlir::func::FuncOp function);
 
+// Whether a group reads and writes its tensors row by row: it holds no reduction and no assembly.
+bool goesByRows(kernel::GroupOp group);
+
 } // namespace tilewright

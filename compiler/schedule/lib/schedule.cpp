@@ -140,8 +140,7 @@ private:
   }
   void replace(kernel::GroupOp group) {
     mlir::Value result = group.getResult();
-    if (inPlace_.parts.contains(result) || chains_.onChip.contains(result) ||
-        llvm::isa<kernel::AssembleOp, kernel::ReduceOp>(group.getBody().front().front()))
+    if (inPlace_.parts.contains(result) || chains_.onChip.contains(result) || !goesByRows(group))
       return;
     for (mlir::Value operand : inputsOf(group))
       if (!inPlace_.parts.contains(operand) &&

@@ -106,8 +106,7 @@ ElementChain SideBySide::operationsOf(const Member &member, int64_t block) {
   for (mlir::Operation &op : group.getBody().front())
     for (mlir::Value value : op.getOperands())
       shapes[value] = llvm::SmallVector<int64_t>(shapeOf(value).begin(), shapeOf(value).end());
-  ElementChain operations(context_, steps_, group, convolutionOf(group), std::move(shapes), block);
-  return operations;
+  return {context_, steps_, group, convolutionOf(group), std::move(shapes), block};
 }
 
 // One geometry, whose rows the widest member needs all.
