@@ -31,9 +31,10 @@ static bool isFound(mlir::Value value, const InPlace::Part &part, kernel::GroupO
   for (mlir::Operation *user : value.getUsers()) {
     if (llvm::isa<kernel::ViewOp, kernel::StridedViewOp>(user)) {
       mlir::Value view = user->getResult(0);
-      const bool keepsRows =
-          llvm::isa<kernel::ViewOp>(user) && shapeOf(view).back() == shapeOf(value).back();
-      if ((isApart && !keepsRows) || !isFound(view, part, assembly))
+      if (isApart &&
+          (!llvm::isa<kernel::ViewOp>(user) || shapeOf(view).back() != shapeOf(value).back()))
+        return false;
+      if (!isFound(view, part, assembly))
         return false;
     } else if (user->getParentOp() != assembly.getOperation() &&
                (!llvm::isa<kernel::GroupOp>(user->getParentOp()) ||

@@ -124,16 +124,23 @@ void addTraffic(const isa::Isa &isa, const Steps &steps, std::vector<LayerTraffi
     int planes;            // a register
     int64_t bytes;         // of an element in DRAM; 0: moves none
   };
-  std::vector<Moves> moves(isa.instructions().size(), Moves{0, 0, 0, 0});
-  for (const isa::Instruction &each : isa.instructions())
-    for (const isa::Operand &operand : each.operands)
+  std::vector<std::optional<Moves>> moves(isa.instructions().size());
+  auto movesOf = [&](const Task &task) -> const Moves & {
+    std::optional<Moves> &known = moves[static_cast<size_t>(task.instruction)];
+    if (known)
+      return *known;
+    known = Moves{0, 0, 0, 0};
+    const isa::Instruction &instruction = isa.instructions()[static_cast<size_t>(task.instruction)];
+    for (const isa::Operand &operand : instruction.operands)
       if (operand.kind == isa::Operand::Kind::Memory && operand.space == isa::Space::Dram) {
-        const TaskForm form(isa, each.name);
-        moves[static_cast<size_t>(each.index)] = {form.operand("n1"), form.operand("n0"),
-                                                  form.reg("n2"), operand.type.bits / 8};
+        const TaskForm form(isa, instruction.name);
+        known =
+            Moves{form.operand("n1"), form.operand("n0"), form.reg("n2"), operand.type.bits / 8};
       }
+    return *known;
+  };
   auto add = [&](const Task &task) {
-    const Moves &each = moves[static_cast<size_t>(task.instruction)];
+    const Moves &each = movesOf(task);
     if (each.bytes == 0)
       return;
     int64_t planes = 1;
