@@ -48,6 +48,7 @@ SUITES = [
     Suite("programs", "10 000 random programs on the RTL, the cycle and the functional engine, cycle by cycle",
           (PYTHON, "tests/programs/run"), always=False),
     Suite("random", "random networks on random machines, the whole road", (PYTHON, "tests/random/run")),
+    Suite("what-if", "instructions added and removed by overlays, on all engines", (PYTHON, "tests/what_if/run", "--rtl"), always=False),
     Suite("bad-inputs", "every bad input ends in one diagnostic", (PYTHON, "tests/bad_inputs/run")),
     Suite("docs", "what the documents quote", (PYTHON, "tests/docs/run")),
     Suite("html", "the report's page in a browser", (PYTHON, "tests/html/run")),

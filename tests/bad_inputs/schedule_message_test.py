@@ -26,6 +26,15 @@ BROADCAST = one("%x: tensor<64x64xi32>, %y: tensor<1x64xi32>", "64x64xi32",
                 "tosa.add %x, %y : (tensor<64x64xi32>, tensor<1x64xi32>)")
 SUM = one("%x: tensor<1x2000xi32>", "1x1xi32", "tosa.reduce_sum %x {axis = 1 : i32} : (tensor<1x2000xi32>)")
 TABLE = one("%x: tensor<4xi16>", "4xi32", f"%t = {constant(1, '513xi16')}", "tosa.table %x, %t : (tensor<4xi16>, tensor<513xi16>)")
+SMALL_POOL = one("%x: tensor<1x8x8x8xi8>", "1x4x4x8xi8", "tosa.max_pool2d %x {kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, "
+                 "stride = array<i64: 2, 2>} : (tensor<1x8x8x8xi8>)")
+CLZ = one("%x: tensor<4xi32>", "4xi32", "tosa.clz %x : (tensor<4xi32>)")
+TABLE_MUL = one("%x: tensor<4xi8>, %y: tensor<4xi8>", "4xi32", f"%t = {constant(1, '256xi8')}", f"%z = {constant(0, '1xi8')}",
+                "%u = tosa.table %x, %t : (tensor<4xi8>, tensor<256xi8>) -> tensor<4xi8>",
+                "tosa.mul %u, %y, %z : (tensor<4xi8>, tensor<4xi8>, tensor<1xi8>)")
+AVERAGE = one("%x: tensor<1x4x4x8xi8>", "1x4x4x8xi8", f"%z = {constant(0, '1xi8')}",
+              "tosa.avg_pool2d %x, %z, %z {acc_type = i32, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, "
+              "stride = array<i64: 1, 1>} : (tensor<1x4x4x8xi8>, tensor<1xi8>, tensor<1xi8>)")
 LARGE = one("%x: tensor<70000xi8>", "70000x1xi8", f"%s = {shape(70000, 1)}",
             "tosa.reshape %x, %s : (tensor<70000xi8>, !tosa.shape<2>)")
 
@@ -70,25 +79,37 @@ class Schedule(RejectionTest, metaclass=CaseTable):
                  "make dram_bytes of the target larger"),
         "semaphores": (ADD, 'target: { params: { semaphores: "2" } }\n', [], None, "target 'edge16' has 2 semaphores; 4 units need 15",
                        'set params: { semaphores: "15" }'),
-        "removed instruction": (ADD, "instructions: { vadd: null }\n", [], "layer 'add_0' (add)",
-                                "target 'edge16' has no instruction 'vadd', which this model needs",
-                                "keep the instruction in the description, or leave out the overlay that removes it"),
-        "removed operand": (ADD, """\
+        "removed instruction": (CLZ, "instructions: { vclz: null }\n", [], "layer 'clz_0' (clz)",
+                                "no instruction of target 'edge16' computes clz of 32 bits",
+                                "compile with --explain-selection to see what each instruction lacks"),
+        "removed reduction": (SUM, "instructions: { vsum: null }\n", [], "layer 'reduce_sum_0' (reduce_sum)",
+                              "no instruction of target 'edge16' computes reduce_sum of 32 bits",
+                              "compile with --explain-selection to see what each instruction lacks"),
+        "removed widening": (TABLE_MUL, 'instructions: { "vrescale.widen": null }\n', [], "layer 'table_0' (table)",
+                             "no instructions of target 'edge16' compute table + mul of 32 bits one after the other",
+                             "compile with --explain-selection to see what each instruction lacks"),
+        "removed template": (CONV, "instructions: { mmul: null }\n", [], "layer 'conv2d_0' (conv2d)",
+                             "needs instruction 'mmul', which target 'edge16' does not have",
+                             "leave out the overlay that removes it"),
+        "other semantics": (AVERAGE, """\
 instructions:
-  vadd:
-    operands: { n0: null, m0: { kind: "imm", type: "u12" } }
-    semantics: { map: { iter: [ "y in n1", "x in m0", "c in nc" ] } }
-""", [], "layer 'add_0' (add)", "instruction 'vadd' has no operand 'n0', which this model needs", "keep the operand in the description"),
+  vrescale.i8: null
+  vrescale:
+    semantics: { map: { expr: "sat<i8>(requantize(cast<i32>(a[y * a_s1 + x * a_s0 + c * a_sc] + a[y * a_s1 + x * a_s0] + bias[c]), mult[c], shift[c], d_zp, lo, hi))" } }
+""", [], "layer 'avg_pool2d_0' (avg_pool2d)", "'vrescale' of target 'edge16' is not element-wise", ""),
         "removed operand of a load": (ADD, """\
 instructions:
   load.i32:
     operands: { n0: null, m0: { kind: "imm", type: "u12" } }
     semantics: { move: { iter: [ "z in n2", "y in n1", "x in m0" ] } }
 """, [], "layer 'add_0' (add)", "instruction 'load.i32' has no operand 'n0', which this model needs", "keep the operand in the description"),
-        "removed register": (BROADCAST, "machine: { state: { vector: { a_s0: null } } }\ninstructions:\n" + "".join(
-            f"  {name}: null\n" for name in VECTOR if name not in ("vadd", "vector.set")) + """\
-  vadd: { semantics: { map: { expr: "cast<i32>(a[y * a_s1 + c * a_sc] + b[y * b_s1 + x * b_s0 + c * b_sc])" } } }
-""", [], "layer 'add_0' (add)", "unit 'vector' has no register 'a_s0', which this model needs", "keep the register in the description"),
+        "removed register": (SMALL_POOL, "machine: { state: { vector: { a_s1: null } } }\ninstructions:\n" + "".join(
+            f'  "{name}": null\n' for name in VECTOR if name not in ("vmaxpool", "vector.set")) + """\
+  vmaxpool: { semantics: { reduce: { expr: "a[x * a_s0 + v * a_k1 + u * a_k0 + c]" } } }
+""", [], "layer 'max_pool2d_0' (max_pool2d)", "unit 'vector' has no register 'a_s1', which this model needs", "keep the register in the description"),
+        "removed loader": (TABLE, 'instructions: { "vtable16.load": null }\n', [], "layer 'table_0' (table)",
+                           "target 'edge16' has no instruction 'vtable16.load', which this model needs",
+                           "keep the instruction in the description, or leave out the overlay that removes it"),
         "narrow register": (BROADCAST, 'machine: { state: { vector: { a_s0: { type: "i4" } } } }\n', [], "layer 'add_0'",
                             "register vector.a_s0 of type i4 cannot hold 64", "widen the register in the description"),
         "removed fence": (ADD, "instructions: { fence: null }\n", ["--buffering", "none"], None,

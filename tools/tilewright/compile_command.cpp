@@ -29,6 +29,7 @@ struct Request {
   std::string from, to, emit = "elf"; // names of stages; empty: not given
   std::string output;
   bool plan = false;
+  bool explainSelection = false;
 };
 } // namespace
 
@@ -77,6 +78,7 @@ static const std::map<const char *, Stage> lastEffect = {{"--shape", Stage::Impo
                                                          {"--quantization-report", Stage::Import},
                                                          {"--buffering", Stage::Kernel},
                                                          {"--no-chains", Stage::Kernel},
+                                                         {"--explain-selection", Stage::Kernel},
                                                          {"--tune", Stage::Kernel},
                                                          {"--tune-search", Stage::Kernel},
                                                          {"--tune-database", Stage::Kernel},
@@ -128,6 +130,12 @@ static CompileOptions optionsOf(const Request &request, const CLI::App &command)
     throw CLI::ValidationError("--tune-database", "names no file");
   if (options.to == Stage::Elf && request.output.empty())
     throw CLI::RequiredError("-o");
+  const bool toOutput = request.output.empty() || request.output == "-";
+  if (request.explainSelection && (toOutput || options.to < Stage::Kernel))
+    throw CLI::ValidationError(
+        "--explain-selection",
+        toOutput ? "prints to standard output: give -o FILE"
+                 : fmt::format("has no effect with --compile-to {}", name(options.to)));
   return options;
 }
 
@@ -170,6 +178,8 @@ static void run(const Request &request, const CLI::App &command) {
   checkOutput(request.output, options);
   TuneProgressLine progress;
   options.tune.progress = [&](const TuneProgress &at) { progress.show(at); };
+  if (request.explainSelection)
+    options.explainSelection = [](const std::string &text) { print(text); };
   CompileResult result = compile(options);
   progress.clear();
   for (const std::string &warning : result.warnings)
@@ -259,6 +269,10 @@ void addCompileCommand(CLI::App &app) {
   command
       ->add_flag("--plan", request->plan,
                  "Print the tiles, the buffering and the estimate of every layer")
+      ->group("Schedule");
+  command
+      ->add_flag("--explain-selection", request->explainSelection,
+                 "Print, for every layer, which instructions compute it and what the others lack")
       ->group("Schedule");
 
   command

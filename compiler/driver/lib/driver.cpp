@@ -8,6 +8,7 @@
 #include "tilewright/compiler/parse_module.h"
 #include "tilewright/compiler/quantize.h"
 #include "tilewright/compiler/select.h"
+#include "tilewright/compiler/selection.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 
@@ -66,7 +67,9 @@ private:
     if (options_.to <= Stage::Tosa)
       return ended(printed(*module_));
     if (options_.from < Stage::Kernel)
-      select();
+      select(isa);
+    if (options_.explainSelection)
+      explain(isa);
     if (options_.to == Stage::Kernel)
       return ended(printed(*module_));
     NpuProgram made = schedule(isa, target);
@@ -134,7 +137,7 @@ private:
     phases_.ended("quantize", *module_);
   }
 
-  void select() {
+  void select(const isa::Isa &isa) {
     if (isFloat(*module_) && options_.from == Stage::Tosa)
       throw UserError({options_.model, 0, 0, ""},
                       "the module is float; --compile-from tosa goes on behind the quantizer",
@@ -145,7 +148,21 @@ private:
           "the model is float and --quantize none leaves it so; the target computes on integers",
           "leave --quantize at int8, or stop at --emit tosa");
     phases_.run(*module_, createTosaToKernelPass());
-    phases_.run(*module_, createKernelFusePass());
+    phases_.run(*module_, createKernelFusePass(std::make_shared<Selection>(isa)));
+  }
+
+  void explain(const isa::Isa &isa) {
+    Selection selection(isa);
+    std::string text;
+    module_->walk([&](kernel::GroupOp group) {
+      const Layer layer = layerOf(group.getLoc());
+      text += fmt::format("{} ({}):\n{}", escape(layer.name), escape(layer.op),
+                          selection.explain(group));
+    });
+    for (const patterns::NoPattern &other : selection.patterns().others())
+      text += fmt::format("{} serves no element-wise operator or reduction: {}\n",
+                          other.instruction->name, other.reason);
+    options_.explainSelection(text);
   }
 
   NpuProgram schedule(const isa::Isa &isa, const isa::LoadOptions &target) {

@@ -38,7 +38,7 @@ Alone::Places::Places(llvm::ArrayRef<kernel::GroupOp> groups) {
 
 Alone::Alone(const LoweringContext &like, llvm::ArrayRef<kernel::GroupOp> groups)
     : places_(groups), constants_(places_.end),
-      context_(like.isa, constants_, places_.addresses, like.buffering) {}
+      context_(like.isa, constants_, places_.addresses, like.buffering, like.selection) {}
 
 std::optional<PlanAlone> Alone::emit(const std::function<void(Steps &)> &lower) {
   return emitAlone(context_, lower, [&](Emitter &emitter) {

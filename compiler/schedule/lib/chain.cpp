@@ -69,8 +69,8 @@ public:
   void lower(const ChainPlan &plan, bool isTrial);
 
 private:
-  void probe(ConvProblem &problem, LayerWork &work, const std::vector<int32_t> &bias);
-  ElementChain operationsOf(LayerWork &work, const std::vector<int32_t> &bias, int64_t block);
+  void probe(ConvProblem &problem, LayerWork &work);
+  ElementChain operationsOf(LayerWork &work, int64_t block);
   std::vector<Unit> unitsOf() const;
   ConvStage::Weights weightsOf(ConvStage &stage, const LayerWork &work, Step &step,
                                const Unit &unit, Span channels, Span folds,
@@ -127,7 +127,7 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Steps &step
   if (head_.anchor) {
     headStage_.emplace(context, head_.anchor, steps, From::Dram);
     p_.head = headStage_->problem();
-    probe(*p_.head, head_, headStage_->bias());
+    probe(*p_.head, head_);
     isServed_ &= !p_.head->resultInAccumulators && fitsRows(p_.head->outputWidth) &&
                  context.channels >= context.cols;
   }
@@ -135,9 +135,9 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Steps &step
     windowStage_.emplace(context, window_.anchor, steps);
     p_.window = windowStage_->problem();
     p_.windowIsDepthwise = windowStage_->isDepthwise();
-    ElementChain operations = operationsOf(window_, windowStage_->bias(), context.cols);
-    p_.windowOperations =
-        operations.operationCount() - (p_.windowIsDepthwise && operations.leadingRescale() ? 1 : 0);
+    ElementChain operations = operationsOf(window_, context.cols);
+    p_.windowOperations = operations.instructionCount() -
+                          (p_.windowIsDepthwise && operations.leadingRescale() ? 1 : 0);
     p_.windowResidentBytes = windowStage_->weightBytes() + operations.residentBytes();
     p_.windowSpadBytesPerElement = operations.spadBytesPerElement();
     isServed_ &= p_.window->outputWidth <=
@@ -148,19 +148,17 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Steps &step
   if (tail_.anchor) {
     tailStage_.emplace(context, tail_.anchor, steps, From::Chip);
     p_.tail = tailStage_->problem();
-    probe(*p_.tail, tail_, tailStage_->bias());
+    probe(*p_.tail, tail_);
     isServed_ &= fitsRows(p_.tail->outputWidth);
   }
 }
 
-ElementChain Chain::operationsOf(LayerWork &work, const std::vector<int32_t> &bias, int64_t block) {
-  ElementChain operations(context_, steps_, work.group, work.anchor, shapesOf(work.group), block);
-  operations.setBias(bias);
-  return operations;
+ElementChain Chain::operationsOf(LayerWork &work, int64_t block) {
+  return {context_, steps_, work.group, work.anchor, shapesOf(work.group), block};
 }
 
-void Chain::probe(ConvProblem &problem, LayerWork &work, const std::vector<int32_t> &bias) {
-  ElementChain operations = operationsOf(work, bias, context_.cols);
+void Chain::probe(ConvProblem &problem, LayerWork &work) {
+  ElementChain operations = operationsOf(work, context_.cols);
   takeOperations(problem, operations);
 }
 
@@ -332,7 +330,7 @@ void Chain::window(Step &step, std::vector<Piece> &pieces, const Unit &unit) {
               : denseTile(isa::Space::Spad,
                           steps_.add(isa::Space::Spad, extent.elements(), "window tile"), extent);
       if (leading)
-        window_.operations->ops().selectBlock(piece.tasks, window_.operations->blocksOf(leading),
+        window_.operations->ops().selectBlock(piece.tasks, window_.operations->leadingBlocks(),
                                               box.start[3]);
       windowStage_->reduce(piece.tasks, leading ? "vdw.i8" : "vmaxpool", box, extent, value, input,
                            inputChannel + c, box.start[3], leading);
@@ -456,15 +454,14 @@ void Chain::lower(const ChainPlan &plan, bool isTrial) {
   if (head_.anchor) {
     headStage_->listFolds(plan.headMerge, p_.head->inputChannels);
     headStage_->placeWeights(isTrial);
-    head_.operations.emplace(operationsOf(head_, headStage_->bias(), headBlock()));
+    head_.operations.emplace(operationsOf(head_, headBlock()));
   }
   if (window_.anchor)
-    window_.operations.emplace(operationsOf(window_, windowStage_->bias(), block_));
+    window_.operations.emplace(operationsOf(window_, block_));
   if (tail_.anchor) {
     tailStage_->listFolds(TapMerge::None, plan.chunkChannels);
     tailStage_->placeWeights(isTrial);
-    tail_.operations.emplace(
-        operationsOf(tail_, tailStage_->bias(), std::min(plan.tailChannels, context_.channels)));
+    tail_.operations.emplace(operationsOf(tail_, std::min(plan.tailChannels, context_.channels)));
   }
   const std::vector<Unit> units = unitsOf();
   const size_t windowLag = head_.anchor ? 1 : 0, tailLag = windowLag + (window_.anchor ? 1 : 0);

@@ -53,10 +53,6 @@ void ConvStage::describe(InputFrom from) {
     p_.padTop = conv.getPad()[0], p_.padLeft = conv.getPad()[2];
     inputZeroPoint_ = static_cast<int64_t>(conv.getInputZp());
     weightZeroPoint_ = static_cast<int64_t>(conv.getWeightZp());
-    for (int64_t value : integersOf(conv.getBias()))
-      bias_.push_back(static_cast<int32_t>(value));
-    if (llvm::all_of(bias_, [](int32_t value) { return value == 0; }))
-      bias_.clear();
     if (from == InputFrom::Dram)
       skipUnread();
     return;

@@ -31,7 +31,6 @@ public:
   ConvStage(LoweringContext &context, mlir::Operation *anchor, Steps &steps, InputFrom from);
 
   const ConvProblem &problem() const { return p_; }
-  const std::vector<int32_t> &bias() const { return bias_; } // empty: zeros
 
   // Cuts the reduction into folds of at most `rows` elements. The folds of the first `channelChunk`
   // input channels come first, then those of the next (unless taps are merged).
@@ -94,7 +93,6 @@ private:
   mlir::Value input_, weights_;
   ImageView view_; // of the input
   int64_t inputZeroPoint_ = 0, weightZeroPoint_ = 0;
-  std::vector<int32_t> bias_;
   // Only every gatherY_-th row and gatherX_-th column of the tensor is read; p_ speaks of those.
   int64_t gatherY_ = 1, gatherX_ = 1;
   ConvProblem p_{};

@@ -115,7 +115,6 @@ void Convolution::probe() {
       shapes_[value] = shape;
     }
   ElementChain chain(context_, steps_, group_, anchor_, shapes_, context_.cols);
-  chain.setBias(stage_.bias());
   takeOperations(p_, chain);
 }
 
@@ -128,7 +127,6 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
   stage_.placeWeights(isTrial);
   ElementChain chain(context_, steps_, group_, anchor_, shapes_,
                      std::min(plan_.tileChannels, context_.channels));
-  chain.setBias(stage_.bias());
 
   struct Place {
     int64_t n;

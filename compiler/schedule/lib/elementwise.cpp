@@ -126,48 +126,80 @@ void lowerElementwise(LoweringContext &context, kernel::GroupOp group, Steps &st
 }
 
 void lowerReduce(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
-  auto reduce = llvm::cast<kernel::ReduceOp>(group.getBody().front().front());
+  kernel::ReduceOp reduce = reductionOf(group);
+  llvm::SmallVector<mlir::Operation *> run;
+  for (mlir::Operation &op : group.getBody().front().without_terminator())
+    if (&op != reduce && !isConstant(op.getResult(0)))
+      run.push_back(&op);
+  const ReductionCover &cover = context.selection->coverOf(group, run, reduce);
+  const patterns::Pattern &pattern = *cover.match.pattern;
   llvm::ArrayRef<int64_t> x = shapeOf(reduce.getX());
   size_t axis = static_cast<size_t>(reduce.getAxis());
   int64_t outer = 1, inner = 1, length = x[axis];
   for (size_t i = 0; i < x.size(); ++i)
     (i < axis ? outer : inner) *= i == axis ? 1 : x[i];
-  int bytes = bytesOf(reduce.getX());
-  bool isMax = reduce.getFunction() == "max";
-  isa::Space space = bytes == 1 && isMax ? isa::Space::Spad : isa::Space::Acc;
-  const char *name = !isMax ? "vsum" : space == isa::Space::Spad ? "vmaxpool" : "vmaximum";
-  const isa::Memory &memory = context.isa.memory(space);
-  int64_t elementBytes = space == isa::Space::Acc ? 4 : 1;
-  int64_t most = static_cast<int64_t>(memory.bytes) / elementBytes / 2 / (length + 1);
-  if (most < 1)
-    nothingFits(context, group, memory, (length + 1) * elementBytes * 2);
-  int64_t innerSize = std::min({inner, most, context.limit(name, "nc")});
-  int64_t outerSize = std::min({outer, most / innerSize, context.limit(name, "n0")});
-  int64_t from = context.address(reduce.getX()), to = context.address(group.getResult());
+  auto elementBytes = [](isa::Space space) { return space == isa::Space::Acc ? 4 : 1; };
+  int64_t most = INT64_MAX; // elements of the result at a time
+  for (isa::Space space : {isa::Space::Spad, isa::Space::Acc}) {
+    int64_t elements = pattern.result.space == space ? 1 : 0;
+    for (const patterns::OperandForm &read : pattern.reads)
+      elements += read.space == space ? length : 0;
+    if (elements == 0)
+      continue;
+    const isa::Memory &memory = context.isa.memory(space);
+    const int64_t needed = elements * elementBytes(space) * 2;
+    most = std::min(most, static_cast<int64_t>(memory.bytes) / needed);
+    if (most < 1)
+      nothingFits(context, group, memory, needed);
+  }
+  int64_t innerSize = std::min({inner, most, pattern.ncLimit});
+  int64_t outerSize = std::min({outer, most / innerSize, pattern.n0Limit});
+  int64_t to = context.address(group.getResult());
+  const TaskForm &form = context.form(pattern.instruction->name);
   for (int64_t o = 0; o < outer; o += outerSize)
     for (int64_t i = 0; i < inner; i += innerSize) {
       steps.steps.emplace_back();
       Step &step = steps.steps.back();
       int64_t rows = std::min(outerSize, outer - o), columns = std::min(innerSize, inner - i);
-      Tile input =
-          denseTile(space, steps.add(space, rows * length * columns * elementBytes, "input tile"),
-                    {rows, length, columns});
-      Tile result = denseTile(space, steps.add(space, rows * columns * elementBytes, "result tile"),
-                              {1, rows, columns});
-      loadBox(context, step.loads, from, {outer, length, inner},
-              {{o, 0, i}, {rows, length, columns}}, bytes, Signedness::Signed, input);
-      step.compute.push_back(context.form(name)
-                                 .build()
-                                 .buffer("a", input.buffer, 0)
-                                 .buffer("d", result.buffer, 0)
-                                 .imm("n0", rows)
-                                 .imm("nc", columns)
-                                 .reg("n1", 1)
-                                 .reg("k1", 1)
-                                 .reg("k0", length)
-                                 .reg("a_k0", columns)
-                                 .reg("a_s0", length * columns)
-                                 .reg("d_s0", columns));
+      TaskForm::Builder task = form.build();
+      std::map<int, Tile> tiles; // by operand of the function
+      for (size_t read = 0; read < pattern.reads.size(); ++read) {
+        const patterns::OperandForm &operand = pattern.reads[read];
+        auto [known, isNew] = tiles.try_emplace(cover.match.operands[read]);
+        if (isNew || known->second.space != operand.space) {
+          mlir::Value value = cover.operands[static_cast<size_t>(known->first)];
+          known->second = denseTile(operand.space,
+                                    steps.add(operand.space,
+                                              rows * length * columns * elementBytes(operand.space),
+                                              "input tile"),
+                                    {rows, length, columns});
+          loadBox(context, step.loads, context.address(value), {outer, length, inner},
+                  {{o, 0, i}, {rows, length, columns}}, bytesOf(value), Signedness::Signed,
+                  known->second);
+        }
+        task.bufferAt(static_cast<size_t>(operand.operand), known->second.buffer, 0)
+            .regAt(operand.k0, columns)
+            .regAt(operand.s0, length * columns);
+        if (operand.sc >= 0)
+          task.regAt(operand.sc, 1);
+      }
+      Tile result =
+          denseTile(pattern.result.space,
+                    steps.add(pattern.result.space,
+                              rows * columns * elementBytes(pattern.result.space), "result tile"),
+                    {1, rows, columns});
+      task.bufferAt(static_cast<size_t>(pattern.result.operand), result.buffer, 0)
+          .immAt(static_cast<size_t>(pattern.n0), rows)
+          .immAt(static_cast<size_t>(pattern.nc), columns)
+          .regAt(pattern.n1, 1)
+          .regAt(pattern.k1, 1)
+          .regAt(pattern.k0, length)
+          .regAt(pattern.result.s0, columns);
+      for (auto [operand, value] : cover.match.immediates)
+        task.immAt(static_cast<size_t>(operand), value);
+      for (auto [reg, value] : cover.match.registers)
+        task.regAt(reg, value);
+      step.compute.push_back(task);
       storeBox(context, step.compute, to, {1, outer, inner}, {{0, o, i}, {1, rows, columns}},
                bytesOf(group.getResult()), result);
     }

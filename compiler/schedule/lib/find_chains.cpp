@@ -64,7 +64,7 @@ private:
   struct Worker {
     explicit Worker(const LoweringContext &like)
         : constants(like.constants.base()),
-          context(like.isa, constants, like.addresses, like.buffering) {}
+          context(like.isa, constants, like.addresses, like.buffering, like.selection) {}
     ConstantPool constants;
     LoweringContext context;
   };

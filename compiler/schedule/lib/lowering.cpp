@@ -34,10 +34,11 @@ void ConstantPool::rollBack(size_t size) {
 
 LoweringContext::LoweringContext(const isa::Isa &isa, ConstantPool &constants,
                                  const llvm::DenseMap<mlir::Value, int64_t> &addresses,
-                                 Buffering buffering)
+                                 Buffering buffering, std::shared_ptr<Selection> selection)
     : isa(isa), constants(constants), addresses(addresses), rows(isa.param("rows")),
       cols(isa.param("cols")), lanes(isa.param("lanes")), channels(isa.param("channels")),
-      machine(ConvMachine::of(isa)), buffering(buffering), plans(cycle::makePlans(isa)) {}
+      machine(ConvMachine::of(isa)), buffering(buffering), plans(cycle::makePlans(isa)),
+      selection(std::move(selection)) {}
 
 const TaskForm &LoweringContext::form(llvm::StringRef name) {
   auto known = forms_.find(name);

@@ -5,6 +5,7 @@
 #include "tilewright/compiler/conv_plan.h"
 #include "tilewright/compiler/emitter.h"
 #include "tilewright/compiler/kernel_dialect.h"
+#include "tilewright/compiler/selection.h"
 #include "tilewright/compiler/task.h"
 #include "tilewright/compiler/tuner.h"
 #include "tilewright/isa/isa.h"
@@ -56,6 +57,7 @@ struct LoweringContext {
     std::optional<RunnerUp> runnerUp;
   };
   std::map<std::string, Chosen> chosen; // plans of convolutions, by what decides them
+  std::shared_ptr<Selection> selection; // shared by all contexts of a schedule
   Tuner *tuner = nullptr;               // null: the planner's plans are final
   std::map<std::string, Chosen> tuned;  // plans of convolutions that the tuner gave
 
@@ -69,7 +71,8 @@ private:
 
 public:
   LoweringContext(const isa::Isa &isa, ConstantPool &constants,
-                  const llvm::DenseMap<mlir::Value, int64_t> &addresses, Buffering buffering);
+                  const llvm::DenseMap<mlir::Value, int64_t> &addresses, Buffering buffering,
+                  std::shared_ptr<Selection> selection);
 };
 
 // A tile of a tensor on chip: elements [y][x][c] at `offset` (in elements) of a buffer. Strides in
@@ -138,11 +141,10 @@ public:
   void rescale(std::vector<Task> &out, const ChannelBlocks &blocks, int64_t channel0,
                const Extent &extent, const Tile &d, const Tile &a, int64_t zeroPoint, int64_t lo,
                int64_t hi);
-  // Any element-wise instruction without per-channel registers. `registers` beyond strides and
-  // extents.
-  using Registers = llvm::SmallVector<std::pair<Name, int64_t>, 4>;
-  void map(std::vector<Task> &out, llvm::StringRef instruction, const Extent &extent, const Tile &d,
-           const Tile &a, const Tile *b, const Registers &registers);
+  // The channels [channel0, channel0 + nc) by any element-wise instruction; `operands` by
+  // Pattern::reads. `blocks` null: the instruction has no parameters a channel.
+  void apply(std::vector<Task> &out, const patterns::Match &match, const ChannelBlocks *blocks,
+             int64_t channel0, const Extent &extent, const Tile &d, llvm::ArrayRef<Tile> operands);
   void loadTable(std::vector<Task> &out, int buffer, bool wide);
   // Makes the block that covers `channel` current in the channel registers, unless it is.
   void selectBlock(std::vector<Task> &out, const ChannelBlocks &blocks, int64_t channel);
@@ -150,8 +152,17 @@ public:
   void forget() { channelState_ = {-1, -1}, tableState_ = -1; }
 
 private:
-  void emit(std::vector<Task> &out, llvm::StringRef instruction, Extent extent, Tile d, Tile a,
-            const Tile *b, const Registers &registers, int64_t innerLimit, bool mayFlatten);
+  // Registers and fields of an instruction beyond strides and extents.
+  struct Settings {
+    llvm::SmallVector<std::pair<int, int64_t>, 12> registers;
+    llvm::SmallVector<std::pair<int, int64_t>, 2> immediates;
+  };
+  void byChannels(std::vector<Task> &out, const patterns::Pattern &pattern,
+                  const ChannelBlocks &blocks, int64_t channel0, const Extent &extent,
+                  const Tile &d, llvm::ArrayRef<Tile> operands, const Settings &settings);
+  void emit(std::vector<Task> &out, const patterns::Pattern &pattern, Extent extent, Tile d,
+            llvm::ArrayRef<Tile> operands, const Settings &settings, int64_t innerLimit,
+            bool mayFlatten);
 
   LoweringContext &context_;
   Steps &steps_;
@@ -190,8 +201,6 @@ public:
   ElementChain(LoweringContext &context, Steps &steps, kernel::GroupOp group,
                mlir::Operation *anchor, Shapes shapes, int64_t blockChannels);
 
-  // Added to the channel's value by the first rescale (a convolution's bias). Before `prepare`.
-  void setBias(std::vector<int32_t> bias) { bias_ = std::move(bias); }
   // Loads what stays on chip for the whole group: parameters and tables.
   void prepare(std::vector<Task> &constants);
   // Loads the outside operands for the result tile at `box`; the last three dimensions of a box are
@@ -205,13 +214,13 @@ public:
            const Tile &result, bool leadingDone = false);
 
   bool isEmpty() const { return operations_.empty(); }
-  int64_t operationCount() const { return static_cast<int64_t>(operations_.size()); }
+  int64_t instructionCount() const { return static_cast<int64_t>(covers_->size()); }
   TileOps &ops() { return ops_; }
   bool isLeadingLast() const { return operations_.size() == 1; }
   // The rescale to 8 bits that comes first, if one does: an anchor's instruction that rescales by
   // itself (vdw.i8) may stand for it too.
   kernel::RescaleOp leadingRescale() const;
-  const ChannelBlocks &blocksOf(mlir::Operation *op) const { return blocks_.find(op)->second; }
+  const ChannelBlocks &leadingBlocks() const { return blocks_.find(0)->second; }
   bool resultInAccumulators() const;
   int resultBytes(); // of an element of the group's result in DRAM
   // Bytes that outside operands and intermediate values take, for each element of a result tile.
@@ -221,11 +230,23 @@ public:
   bool isPerChannel() const; // some rescale has parameters along the last dimension
 
 private:
-  bool isInside(mlir::Value value);
-  isa::Space spaceOfResult(mlir::Operation *op) const;
-  isa::Space spaceOfOperand(mlir::Operation *op) const;
-  Tile operand(std::vector<Task> &out, mlir::Operation *op, mlir::Value value, const Extent &extent,
-               int64_t channel);
+  // What the cover reads of the operation, or the anchor, before it; null: nothing.
+  mlir::Value enteringOf(const Cover &cover) const;
+  static mlir::Value valueOf(const Cover &cover, size_t read) {
+    return cover.operands[static_cast<size_t>(cover.match.operands[read])];
+  }
+  // An outside operand and how it stands on chip: two covers may want it in two ways.
+  using Key = std::pair<mlir::Value, int>;
+  Key keyOf(const Cover &cover, size_t read) const {
+    mlir::Value value = valueOf(cover, read);
+    const int space = static_cast<int>(cover.match.pattern->reads[read].space);
+    return {value, space * 2 + readsUnsigned(cover, value)};
+  }
+  // Whether the value that enters stands narrow and the cover reads it wide.
+  bool widens(const Cover &cover) const;
+  bool readsUnsigned(const Cover &cover, mlir::Value value) const;
+  ChannelBlocks blocksOf(std::vector<Task> &constants, const patterns::Match &match);
+  llvm::SmallVector<Tile, 4> operands(const Cover &cover, const Tile &entering, int64_t channel);
 
   LoweringContext &context_;
   Steps &steps_;
@@ -237,12 +258,12 @@ private:
   std::vector<mlir::Operation *> operations_;
   std::vector<int32_t> bias_;
   Box box_;
-  llvm::DenseMap<mlir::Operation *, ChannelBlocks> blocks_;
-  llvm::DenseMap<mlir::Operation *, int> tables_;
+  const Covers *covers_;
+  std::map<size_t, ChannelBlocks> blocks_; // by Cover::first, as are the tables
+  std::map<size_t, int> tables_;
   ChannelBlocks identity_;   // widens 8-bit values
   ChannelBlocks biasBlocks_; // adds the bias where no rescale takes it
-  llvm::DenseMap<std::pair<mlir::Value, int>, Tile> outside_; // value, space
-  llvm::DenseMap<mlir::Value, Tile> inside_;
+  llvm::DenseMap<Key, Tile> outside_;
 };
 
 // What decides how a group is tiled: groups of which this is equal take the same time.

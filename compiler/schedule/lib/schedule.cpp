@@ -165,6 +165,34 @@ LayerInfo describe(kernel::GroupOp group) {
   return info;
 }
 
+// What any machine must have for the group, whatever its sizes: checked before plans are tried out.
+void checkInstructions(const isa::Isa &isa, Selection &selection, kernel::GroupOp group) {
+  mlir::Operation *anchor = anchorOf(group);
+  for (llvm::StringRef name : templateOf(anchor))
+    if (!isa.find(name.str()))
+      throw UserError({},
+                      fmt::format("needs instruction '{}', which target '{}' does not have",
+                                  name.str(), isa.target()),
+                      "leave out the overlay that removes it");
+  llvm::SmallVector<mlir::Operation *> operations;
+  for (mlir::Operation &op : group.getBody().front().without_terminator())
+    if (hasScalarFunction(&op))
+      operations.push_back(&op);
+  if (kernel::ReduceOp reduce = reductionOf(group))
+    selection.coverOf(group, operations, reduce);
+  else
+    selection.coversOf(group, hasScalarFunction(anchor) ? nullptr : anchor, operations,
+                       hasScalarFunction(anchor) ? std::vector<int32_t>() : biasOf(anchor));
+}
+
+// What the user's layer is called, for what is wrong with it.
+UserError ofLayer(const UserError &error, const LayerInfo &layer) {
+  Place where = error.place();
+  if (where.str().empty()) // a tuner's database has a place of its own
+    where.subject = fmt::format("layer '{}' ({})", escape(layer.name), escape(layer.op));
+  return UserError(where, error.message(), error.fix());
+}
+
 void lower(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
   mlir::Operation *anchor = anchorOf(group);
   if (llvm::isa<kernel::Conv2DOp, kernel::MatMulOp>(anchor))
@@ -172,7 +200,7 @@ void lower(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
   if (llvm::isa<kernel::DepthwiseOp, kernel::MaxPoolOp, kernel::AvgPoolOp, kernel::SumPoolOp>(
           anchor))
     return lowerWindow(context, group, steps);
-  if (llvm::isa<kernel::ReduceOp>(anchor))
+  if (reductionOf(group))
     return lowerReduce(context, group, steps);
   if (llvm::isa<kernel::AssembleOp>(anchor))
     return lowerAssemble(context, group, steps);
@@ -221,13 +249,23 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
                                       function.getBody().getOps<kernel::GroupOp>().end());
   const uint64_t dram = isa.memory(isa::Space::Dram).bytes;
   Emitter emitter(isa, options.buffering); // refuses machines that no program can be made for
+  const auto selection = std::make_shared<Selection>(isa);
+  Schedule result;
+  for (kernel::GroupOp group : groups) {
+    result.layers.push_back(describe(group));
+    try {
+      checkInstructions(isa, *selection, group);
+    } catch (const UserError &error) {
+      throw ofLayer(error, result.layers.back());
+    }
+  }
   // Chains are looked for where every tensor has a place; then those within chains need none.
   Chains chains;
   std::optional<TensorPlanner> tensors(std::in_place, function, inPlace, chains, dram);
   std::map<std::string, LoweringContext::Chosen> chosen;
   if (options.chains && options.buffering == Buffering::Double) {
     ConstantPool constants(tensors->end());
-    LoweringContext context(isa, constants, tensors->addresses, options.buffering);
+    LoweringContext context(isa, constants, tensors->addresses, options.buffering, selection);
     chains = findChains(context, groups);
     chosen = std::move(context.chosen);
     try {
@@ -238,12 +276,9 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
     }
   }
   ConstantPool constants(tensors->end());
-  LoweringContext context(isa, constants, tensors->addresses, options.buffering);
+  LoweringContext context(isa, constants, tensors->addresses, options.buffering, selection);
   context.chosen = std::move(chosen);
   context.tuner = options.tuner;
-  Schedule result;
-  for (kernel::GroupOp group : groups)
-    result.layers.push_back(describe(group));
   for (size_t place = 0; place < groups.size();) {
     LayerInfo &layer = result.layers[place];
     if (inPlace.assemblies.contains(groups[place])) {
@@ -262,10 +297,7 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
       else
         lowerChain(context, chain->second.chained, chain->second.chosen, steps);
     } catch (const UserError &error) {
-      Place where = error.place();
-      if (where.str().empty()) // a tuner's database has a place of its own
-        where.subject = fmt::format("layer '{}' ({})", escape(layer.name), escape(layer.op));
-      throw UserError(where, error.message(), error.fix());
+      throw ofLayer(error, layer);
     }
     for (size_t i = place; i < place + count; ++i) {
       result.layers[i].plan =

@@ -1,8 +1,11 @@
 // Work of the vector unit on tiles.
 #include "lowering.h"
 
+#include "tilewright/support/error.h"
+
 #include <algorithm>
 #include <cstring>
+#include <fmt/format.h>
 
 namespace tilewright {
 
@@ -48,10 +51,23 @@ void TileOps::rescale(std::vector<Task> &out, const ChannelBlocks &blocks, int64
   bool fromAcc = a.space == isa::Space::Acc, toAcc = d.space == isa::Space::Acc;
   const char *name =
       fromAcc ? (toAcc ? "vrescale.acc" : "vrescale") : (toAcc ? "vrescale.widen" : "vrescale.i8");
-  Registers registers{{"d_zp", zeroPoint}, {"lo", lo}, {"hi", hi}};
+  const TaskForm &form = context_.form(name);
+  const patterns::Pattern *pattern = context_.selection->find(name);
+  if (!pattern)
+    throw UserError(
+        {}, fmt::format("'{}' of target '{}' is not element-wise", name, context_.isa.target()));
+  Settings settings;
+  settings.registers = {{form.reg("d_zp"), zeroPoint}, {form.reg("lo"), lo}, {form.reg("hi"), hi}};
+  byChannels(out, *pattern, blocks, channel0, extent, d, a, settings);
+}
+
+void TileOps::byChannels(std::vector<Task> &out, const patterns::Pattern &pattern,
+                         const ChannelBlocks &blocks, int64_t channel0, const Extent &extent,
+                         const Tile &d, llvm::ArrayRef<Tile> operands, const Settings &settings) {
   if (blocks.channels == 1) {
     selectBlock(out, blocks, 0);
-    emit(out, name, extent, d, a, nullptr, registers, blocks.blockChannels, true);
+    emit(out, pattern, extent, d, operands, settings,
+         std::min(blocks.blockChannels, pattern.ncLimit), true);
     return;
   }
   for (int64_t c = 0; c < extent.nc;) {
@@ -59,26 +75,36 @@ void TileOps::rescale(std::vector<Task> &out, const ChannelBlocks &blocks, int64
     int64_t blockEnd = std::min(blocks.channels, (block + 1) * blocks.blockChannels);
     int64_t count = std::min(extent.nc - c, blockEnd - (channel0 + c));
     selectBlock(out, blocks, channel0 + c);
-    Tile part = a, result = d;
-    part.offset += c * part.sc;
+    Tile result = d;
     result.offset += c;
-    emit(out, name, {extent.n1, extent.n0, count}, result, part, nullptr, registers, count, false);
+    llvm::SmallVector<Tile, 4> parts(operands);
+    for (Tile &part : parts)
+      part.offset += c * part.sc;
+    emit(out, pattern, {extent.n1, extent.n0, count}, result, parts, settings,
+         std::min(count, pattern.ncLimit), false);
     c += count;
   }
 }
 
-void TileOps::map(std::vector<Task> &out, llvm::StringRef instruction, const Extent &extent,
-                  const Tile &d, const Tile &a, const Tile *b, const Registers &registers) {
+void TileOps::apply(std::vector<Task> &out, const patterns::Match &match,
+                    const ChannelBlocks *blocks, int64_t channel0, const Extent &extent,
+                    const Tile &d, llvm::ArrayRef<Tile> operands) {
+  Settings settings;
+  settings.registers.assign(match.registers.begin(), match.registers.end());
+  settings.immediates.assign(match.immediates.begin(), match.immediates.end());
+  const patterns::Pattern &pattern = *match.pattern;
+  if (blocks)
+    return byChannels(out, pattern, *blocks, channel0, extent, d, operands, settings);
   // Whole beats, where the operand holds one.
-  int64_t limit = context_.limit(instruction, "nc");
+  int64_t limit = pattern.ncLimit;
   if (limit > context_.lanes)
     limit = limit / context_.lanes * context_.lanes;
-  emit(out, instruction, extent, d, a, b, registers, limit, true);
+  emit(out, pattern, extent, d, operands, settings, limit, true);
 }
 
 // Rows that follow each other without a gap in every operand are one row: longer rows fill the
 // lanes better.
-static void flatten(Extent &extent, std::vector<Tile *> tiles) {
+static void flatten(Extent &extent, const std::vector<Tile *> &tiles) {
   auto allDense = [&](int64_t Tile::*stride, int64_t span) {
     return std::all_of(tiles.begin(), tiles.end(), [&](Tile *tile) {
       return (tile->sc == 1 && tile->*stride == span) || (tile->sc == 0 && tile->*stride == 0);
@@ -99,76 +125,79 @@ static void flatten(Extent &extent, std::vector<Tile *> tiles) {
   }
 }
 
-void TileOps::emit(std::vector<Task> &out, llvm::StringRef instruction, Extent extent, Tile d,
-                   Tile a, const Tile *b, const Registers &registers, int64_t innerLimit,
+void TileOps::emit(std::vector<Task> &out, const patterns::Pattern &pattern, Extent extent, Tile d,
+                   llvm::ArrayRef<Tile> operands, const Settings &settings, int64_t innerLimit,
                    bool mayFlatten) {
   if (extent.elements() == 0)
     return;
-  const TaskForm &form = context_.form(instruction);
-  Tile second = b ? *b : Tile{};
+  const TaskForm &form = context_.form(pattern.instruction->name);
+  // The result, then the operands.
+  using Tiles = llvm::SmallVector<Tile, 4>;
+  Tiles tiles{d};
+  tiles.append(operands.begin(), operands.end());
   if (mayFlatten) {
-    std::vector<Tile *> tiles{&d, &a};
-    if (b)
-      tiles.push_back(&second);
-    flatten(extent, tiles);
+    std::vector<Tile *> all;
+    for (Tile &tile : tiles)
+      all.push_back(&tile);
+    flatten(extent, all);
   }
-  int64_t rowLimit = context_.limit(instruction, "n0");
-  auto one = [&](Extent part, Tile dp, Tile ap, Tile bp) {
+  auto one = [&](const Extent &part, const Tiles &at) {
     TaskForm::Builder task = form.build();
-    task.buffer("a", ap.buffer, ap.offset).buffer("d", dp.buffer, dp.offset);
-    task.imm("n0", part.n0)
-        .imm("nc", part.nc)
-        .reg("n1", part.n1)
-        .reg("a_sc", part.nc > 1 ? ap.sc : 1);
-    auto strides = [&](const char *s1, const char *s0, const Tile &tile) {
-      if (part.n1 > 1)
-        task.reg(s1, tile.s1);
-      if (part.n0 > 1)
-        task.reg(s0, tile.s0);
+    auto place = [&](const patterns::OperandForm &operand, const Tile &tile) {
+      task.bufferAt(static_cast<size_t>(operand.operand), tile.buffer, tile.offset);
     };
-    strides("a_s1", "a_s0", ap);
-    strides("d_s1", "d_s0", dp);
-    if (b) {
-      task.buffer("b", bp.buffer, bp.offset).reg("b_sc", part.nc > 1 ? bp.sc : 1);
-      strides("b_s1", "b_s0", bp);
+    auto strides = [&](const patterns::OperandForm &operand, const Tile &tile) {
+      if (part.n1 > 1)
+        task.regAt(operand.s1, tile.s1);
+      if (part.n0 > 1)
+        task.regAt(operand.s0, tile.s0);
+    };
+    task.immAt(static_cast<size_t>(pattern.n0), part.n0)
+        .immAt(static_cast<size_t>(pattern.nc), part.nc)
+        .regAt(pattern.n1, part.n1);
+    for (size_t i = 0; i < pattern.reads.size(); ++i) {
+      const patterns::OperandForm &read = pattern.reads[i];
+      place(read, at[i + 1]);
+      if (read.sc >= 0)
+        task.regAt(read.sc, part.nc > 1 ? at[i + 1].sc : 1);
+      strides(read, at[i + 1]);
+      if (i == 0) {
+        place(pattern.result, at[0]);
+        if (pattern.result.sc >= 0)
+          task.regAt(pattern.result.sc, 1);
+        strides(pattern.result, at[0]);
+      }
     }
-    for (auto [name, value] : registers)
-      task.reg(name, value);
+    for (auto [operand, value] : settings.immediates)
+      task.immAt(static_cast<size_t>(operand), value);
+    for (auto [reg, value] : settings.registers)
+      task.regAt(reg, value);
     out.push_back(task);
   };
-  auto rows = [&](Extent part, Tile dp, Tile ap, Tile bp) {
-    for (int64_t x = 0; x < part.n0; x += rowLimit) {
-      Tile dx = dp, ax = ap, bx = bp;
-      dx.offset += x * dp.s0;
-      ax.offset += x * ap.s0;
-      bx.offset += x * bp.s0;
-      one({part.n1, std::min(rowLimit, part.n0 - x), part.nc}, dx, ax, bx);
-    }
+  auto moved = [](Tiles at, auto by) {
+    for (Tile &tile : at)
+      tile.offset += by(tile);
+    return at;
   };
-  if (extent.nc <= innerLimit) {
-    rows(extent, d, a, second);
-    return;
-  }
+  auto rows = [&](const Extent &part, const Tiles &at) {
+    for (int64_t x = 0; x < part.n0; x += pattern.n0Limit)
+      one({part.n1, std::min(pattern.n0Limit, part.n0 - x), part.nc},
+          moved(at, [&](const Tile &tile) { return x * tile.s0; }));
+  };
+  if (extent.nc <= innerLimit)
+    return rows(extent, tiles);
   // Long rows: whole pieces of innerLimit as rows of their own, then the rest.
   int64_t whole = extent.nc / innerLimit;
-  auto advance = [](Tile tile, int64_t elements) {
-    tile.offset += elements * tile.sc;
-    return tile;
-  };
-  auto asRows = [&](Tile tile) {
-    tile.s0 = innerLimit * tile.sc;
-    return tile;
-  };
   for (int64_t y = 0; y < extent.n1; ++y) {
     for (int64_t x = 0; x < extent.n0; ++x) {
-      auto at = [&](Tile tile) {
-        tile.offset += y * tile.s1 + x * tile.s0;
-        return tile;
-      };
-      rows({1, whole, innerLimit}, asRows(at(d)), asRows(at(a)), asRows(at(second)));
+      const Tiles row = moved(tiles, [&](const Tile &tile) { return y * tile.s1 + x * tile.s0; });
+      Tiles pieces = row;
+      for (Tile &tile : pieces)
+        tile.s0 = innerLimit * tile.sc;
+      rows({1, whole, innerLimit}, pieces);
       if (extent.nc % innerLimit)
-        rows({1, 1, extent.nc % innerLimit}, advance(at(d), whole * innerLimit),
-             advance(at(a), whole * innerLimit), advance(at(second), whole * innerLimit));
+        rows({1, 1, extent.nc % innerLimit},
+             moved(row, [&](const Tile &tile) { return whole * innerLimit * tile.sc; }));
     }
   }
 }

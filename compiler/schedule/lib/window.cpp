@@ -89,11 +89,11 @@ double Window::cycles(const WindowPlan &plan, ElementChain &chain) const {
   double operands = result * static_cast<double>(chain.spadBytesPerElement());
   int64_t block = std::min(plan.tileChannels, context_.channels);
   double blocks = tilesOf(plan.tileChannels, block);
-  double passes = static_cast<double>(p_.kernelHeight * p_.kernelWidth + chain.operationCount());
+  double passes = static_cast<double>(p_.kernelHeight * p_.kernelWidth + chain.instructionCount());
   // Top, middle and bottom rows have instructions of their own.
   double vector = blocks * (static_cast<double>(plan.tileHeight * plan.tileWidth) * passes *
                                 tilesOf(block, m.lanes) +
-                            static_cast<double>((2 + chain.operationCount()) * m.vectorOverhead));
+                            static_cast<double>((2 + chain.instructionCount()) * m.vectorOverhead));
   return std::max(tiles * (input + operands + result), tiles * vector) + input + result +
          static_cast<double>(m.dramLatency) + tiles * static_cast<double>(m.vectorOverhead);
 }
@@ -260,7 +260,6 @@ void Window::lower() {
                                 ceilDiv(p_.channels, plan.tileChannels),
                             plan.tileHeight, plan.tileWidth, plan.tileChannels);
   ElementChain chain(context_, steps_, group_, anchor_, shapes, block);
-  chain.setBias(stage_.bias());
   kernel::RescaleOp leading =
       llvm::isa<kernel::DepthwiseOp>(anchor_) ? chain.leadingRescale() : nullptr;
   bool isDepthwise = llvm::isa<kernel::DepthwiseOp>(anchor_),
@@ -307,7 +306,7 @@ void Window::lower() {
                       : denseTile(isa::Space::Spad,
                                   steps_.add(isa::Space::Spad, extent.elements(), "depthwise tile"),
                                   extent);
-              chain.ops().selectBlock(step.compute, chain.blocksOf(leading), c + part);
+              chain.ops().selectBlock(step.compute, chain.leadingBlocks(), c + part);
               stage_.reduce(step.compute, "vdw.i8", box, extent, value, input, part, c + part,
                             leading);
               value = chain.run(step.compute, value, extent, part, slice, true);

@@ -24,10 +24,6 @@ WindowStage::WindowStage(LoweringContext &context, mlir::Operation *anchor, Step
     p_.dilationY = depthwise.getDilation()[0], p_.dilationX = depthwise.getDilation()[1];
     inputZeroPoint_ = p_.padValue = static_cast<int64_t>(depthwise.getInputZp());
     weightZeroPoint_ = static_cast<int64_t>(depthwise.getWeightZp());
-    for (int64_t value : integersOf(depthwise.getBias()))
-      bias_.push_back(static_cast<int32_t>(value));
-    if (llvm::all_of(bias_, [](int32_t value) { return value == 0; }))
-      bias_.clear();
   } else if (auto pool = llvm::dyn_cast<kernel::AvgPoolOp>(anchor_)) {
     geometry(pool.getKernel(), pool.getStride(), pool.getPad());
     inputZeroPoint_ = p_.padValue = static_cast<int64_t>(pool.getInputZp());

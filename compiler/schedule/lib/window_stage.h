@@ -17,7 +17,6 @@ public:
   WindowStage(LoweringContext &context, mlir::Operation *anchor, Steps &steps);
 
   const WindowProblem &problem() const { return p_; }
-  const std::vector<int32_t> &bias() const { return bias_; } // empty: zeros
   bool isDepthwise() const { return llvm::isa<kernel::DepthwiseOp>(anchor_); }
   int64_t weightBytes() const; // on chip for the whole layer
 
@@ -47,7 +46,6 @@ private:
   mlir::Operation *anchor_;
   Steps &steps_;
   WindowProblem p_{};
-  std::vector<int32_t> bias_;
   int64_t inputZeroPoint_ = 0, weightZeroPoint_ = 0;
   int weightBuffer_ = -1;
 };

@@ -6,11 +6,21 @@
 
 namespace tilewright {
 
+class Selection;
+
+// Element-wise operations and reductions that no instruction computes are written by others.
+void legalize(mlir::Block &body, Selection &selection);
+
 // A rescale that only clamps joins the rescale before it.
 void foldClamps(mlir::Block &body);
 
 // Rescales around a 32-bit addition or multiplication of 8-bit tensors become one add_i8 or mul_i8.
-void fuseArithmetic(mlir::Block &body);
+// Only what an instruction computes, where `selection` is given.
+void fuseArithmetic(mlir::Block &body, Selection *selection);
+
+// A reduction and the element-wise operations before it that one instruction computes together
+// become one group.
+void fuseReductions(mlir::Block &body, Selection &selection);
 
 // Sums of 8-bit images over both spatial axes become one sum_pool, which reads the 8 bits.
 void fuseSums(mlir::Block &body);

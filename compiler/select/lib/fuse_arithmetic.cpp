@@ -1,6 +1,8 @@
 #include "fuse.h"
 #include "scale.h"
 
+#include "tilewright/compiler/selection.h"
+
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -51,7 +53,11 @@ Location locationOf(ArrayRef<Operation *> ops) {
 }
 
 void replace(kernel::RescaleOp rescale, kernel::BinaryOp binary, Value fused,
-             ArrayRef<kernel::RescaleOp> inputs) {
+             ArrayRef<kernel::RescaleOp> inputs, Selection *selection) {
+  if (selection && !selection->computes(fused.getDefiningOp())) {
+    fused.getDefiningOp()->erase();
+    return;
+  }
   rescale.replaceAllUsesWith(fused);
   rescale.erase();
   binary.erase();
@@ -60,7 +66,8 @@ void replace(kernel::RescaleOp rescale, kernel::BinaryOp binary, Value fused,
       input.erase();
 }
 
-void fuseAddition(kernel::RescaleOp rescale, kernel::BinaryOp binary, Scale scale) {
+void fuseAddition(kernel::RescaleOp rescale, kernel::BinaryOp binary, Scale scale,
+                  Selection *selection) {
   std::optional<Widened> a = widened(binary.getA()), b = widened(binary.getB());
   if (!a || !b)
     return;
@@ -70,10 +77,11 @@ void fuseAddition(kernel::RescaleOp rescale, kernel::BinaryOp binary, Scale scal
       a->zeroPoint, a->scale.multiplier, a->scale.shift, b->zeroPoint, b->scale.multiplier,
       b->scale.shift, scale.multiplier, scale.shift, rescale.getOutputZp(), rescale.getLo(),
       rescale.getHi());
-  replace(rescale, binary, fused, {a->op, a->op == b->op ? kernel::RescaleOp() : b->op});
+  replace(rescale, binary, fused, {a->op, a->op == b->op ? kernel::RescaleOp() : b->op}, selection);
 }
 
-void fuseMultiplication(kernel::RescaleOp rescale, kernel::BinaryOp binary, Scale scale) {
+void fuseMultiplication(kernel::RescaleOp rescale, kernel::BinaryOp binary, Scale scale,
+                        Selection *selection) {
   // A factor is an 8-bit tensor itself or with its zero point taken off.
   auto factor = [](Value value) -> std::optional<Widened> {
     if (hasElement(value, 8))
@@ -89,12 +97,12 @@ void fuseMultiplication(kernel::RescaleOp rescale, kernel::BinaryOp binary, Scal
                                         rescale.getType(), a->source, b->source, a->zeroPoint,
                                         b->zeroPoint, scale.multiplier, scale.shift,
                                         rescale.getOutputZp(), rescale.getLo(), rescale.getHi());
-  replace(rescale, binary, fused, {a->op, a->op == b->op ? kernel::RescaleOp() : b->op});
+  replace(rescale, binary, fused, {a->op, a->op == b->op ? kernel::RescaleOp() : b->op}, selection);
 }
 
 } // namespace
 
-void fuseArithmetic(Block &body) {
+void fuseArithmetic(Block &body, Selection *selection) {
   // A fusion erases its candidate, the binary operation and widening rescales: no other candidate.
   SmallVector<kernel::RescaleOp> candidates;
   for (auto rescale : body.getOps<kernel::RescaleOp>())
@@ -106,9 +114,9 @@ void fuseArithmetic(Block &body) {
       continue;
     Scale scale = *narrowing(rescale);
     if (binary.getFunction() == "add")
-      fuseAddition(rescale, binary, scale);
+      fuseAddition(rescale, binary, scale, selection);
     else if (binary.getFunction() == "mul")
-      fuseMultiplication(rescale, binary, scale);
+      fuseMultiplication(rescale, binary, scale, selection);
   }
 }
 

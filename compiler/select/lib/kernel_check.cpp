@@ -5,7 +5,8 @@
 //  2. What is shown or returned stands in memory: a view is of an argument or a group, a result of
 //  a group, each result of its own.
 //  3. A group is an anchor and then element-wise operations, each the only reader of the one before
-//  it and of its shape. Values within it are signed.
+//  it and of its shape; or element-wise operations and then a reduction. Values within it are
+//  signed.
 //  4. Windows are within TOSA's level 8K, zero points within 16 bits.
 #include "check.h"
 #include "fuse.h"
@@ -65,6 +66,13 @@ static LogicalResult checkGroup(kernel::GroupOp group) {
       return before->emitOpError("must have one reader within its group");
     if (isa<kernel::YieldOp>(op))
       continue;
+    // A reduction may end a group of nothing but element-wise operations.
+    if (isa<kernel::ReduceOp>(op) && isElementwise(*before) &&
+        isElementwise(group.getBody().front().front()) && isa<kernel::YieldOp>(op.getNextNode()) &&
+        op.getOperand(0) == value) {
+      before = &op;
+      continue;
+    }
     if (!isElementwise(op))
       return op.emitOpError("is not element-wise and must begin a group");
     if (shapeOf(value) != shapeOf(op.getResult(0)))

@@ -1,6 +1,7 @@
 #include "fuse.h"
 #include "tilewright/compiler/kernel_dialect.h"
 #include "tilewright/compiler/select.h"
+#include "tilewright/compiler/selection.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
@@ -13,6 +14,7 @@ namespace {
 class KernelFuse : public PassWrapper<KernelFuse, OperationPass<ModuleOp>> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KernelFuse)
+  explicit KernelFuse(std::shared_ptr<Selection> selection) : selection_(std::move(selection)) {}
   StringRef getArgument() const override { return "kernel-fuse"; }
   StringRef getDescription() const override {
     return "Fuse kernel operations and group those that share a loop over tiles";
@@ -27,9 +29,14 @@ public:
         if (failed(verifySelected(body)))
           return signalPassFailure();
         foldClamps(body);
-        fuseArithmetic(body);
+        fuseArithmetic(body, selection_.get());
         fuseSums(body);
         removeUnused(body);
+        if (selection_) {
+          legalize(body, *selection_);
+          fuseReductions(body, *selection_);
+          removeUnused(body);
+        }
         viewStrided(body);
         formGroups(body);
       }
@@ -40,7 +47,8 @@ private:
   // The pass reads what `tosa-to-kernel` writes.
   static LogicalResult verifySelected(Block &body) {
     for (Operation &op : body)
-      if (!isa<kernel::KernelDialect>(op.getDialect()) && !isa<tosa::ConstOp, func::ReturnOp>(op))
+      if (!llvm::isa<kernel::KernelDialect>(op.getDialect()) &&
+          !llvm::isa<tosa::ConstOp, func::ReturnOp>(op))
         return op.emitOpError("is no kernel operation: run tosa-to-kernel first");
     return success();
   }
@@ -51,10 +59,14 @@ private:
       if (isMemoryEffectFree(&op) && !op.hasTrait<OpTrait::IsTerminator>() && op.use_empty())
         op.erase();
   }
+
+  std::shared_ptr<Selection> selection_; // null: every instruction is there
 };
 
 } // namespace
 
-std::unique_ptr<Pass> createKernelFusePass() { return std::make_unique<KernelFuse>(); }
+std::unique_ptr<Pass> createKernelFusePass(std::shared_ptr<Selection> selection) {
+  return std::make_unique<KernelFuse>(std::move(selection));
+}
 
 } // namespace tilewright

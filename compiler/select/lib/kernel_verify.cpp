@@ -296,11 +296,12 @@ LogicalResult ReduceOp::verify() {
   if (failed(verifyStaticShapes(*this)))
     return failure();
   bool sum = getFunction() == "sum";
-  if (!sum && getFunction() != "max")
-    return emitOpError() << "function must be sum or max, not '" << getFunction() << "'";
+  const bool max = getFunction() == "max";
+  if (!sum && !max && getFunction() != "min")
+    return emitOpError() << "function must be sum, max or min, not '" << getFunction() << "'";
   Type element = elementOf(getX());
   if (element != elementOf(getResult()) ||
-      !(element.isInteger(32) || (!sum && element.isInteger(8))))
+      !(element.isInteger(32) || (max && element.isInteger(8))))
     return emitOpError("elements must have 32 bits (or 8 for max) in x and in the result alike");
   SmallVector<int64_t> shape(shapeOf(getX()));
   if (getAxis() < 0 || getAxis() >= static_cast<int64_t>(shape.size()))

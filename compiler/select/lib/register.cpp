@@ -7,7 +7,7 @@ namespace tilewright {
 void registerSelectPasses() {
   mlir::registerPass(createTosaCheckPass);
   mlir::registerPass(createTosaToKernelPass);
-  mlir::registerPass(createKernelFusePass);
+  mlir::registerPass([] { return createKernelFusePass(); });
 }
 
 } // namespace tilewright

@@ -44,6 +44,7 @@ Selected select(Operation *op, OpBuilder &builder) {
       .Case<MatMulOp>([&](auto o) { return selectMatMul(o, builder); })
       .Case<MaxPool2dOp, AvgPool2dOp>([&](auto o) { return selectPool(o, builder); })
       .Case<ReduceMaxOp>([&](auto o) { return selectReduction(o, "max", o.getAxis(), builder); })
+      .Case<ReduceMinOp>([&](auto o) { return selectReduction(o, "min", o.getAxis(), builder); })
       .Case<ReduceSumOp>([&](auto o) { return selectReduction(o, "sum", o.getAxis(), builder); })
       .Case<RescaleOp>([&](auto o) { return selectRescale(o, builder); })
       .Case<ClampOp>([&](auto o) { return selectClamp(o, builder); })

@@ -197,8 +197,8 @@ INSTANTIATE_TEST_SUITE_P(
                "6: 'kernel.mul_i8' op result needs a non-negative 32-bit multiplier and a shift "
                "from 2 to 62, not -1 and 2"},
         Broken{"reduceFunction", "%a: tensor<2xi32>",
-               "%0 = kernel.reduce \"min\" %a {axis = 0 : i64} : (tensor<2xi32>) -> tensor<1xi32>",
-               "6: 'kernel.reduce' op function must be sum or max, not 'min'"},
+               "%0 = kernel.reduce \"mean\" %a {axis = 0 : i64} : (tensor<2xi32>) -> tensor<1xi32>",
+               "6: 'kernel.reduce' op function must be sum, max or min, not 'mean'"},
         Broken{"reduceAxis", "%a: tensor<2xi32>",
                "%0 = kernel.reduce \"sum\" %a {axis = 1 : i64} : (tensor<2xi32>) -> tensor<1xi32>",
                "6: 'kernel.reduce' op axis 1 is not an axis of x, which has rank 1"},

@@ -170,6 +170,16 @@ TEST_F(Usage, doctorSaysWhereADescriptionCanBe) {
   EXPECT_THAT(ended.output, HasSubstr("; set TILEWRIGHT_ISA to the isa directory\n"));
 }
 
+TEST_F(Usage, refusesAnExplanationWithoutItsOwnOutput) {
+  EXPECT_EQ(diagnosticOf({"compile", "m.mlir", "--explain-selection", "--emit", "npu"}),
+            "tilewright: error: --explain-selection: prints to standard output: give -o FILE\n"
+            "  fix: see `tilewright compile --help`\n");
+  EXPECT_EQ(
+      diagnosticOf({"compile", "m.mlir", "--explain-selection", "--emit", "tosa", "-o", "t.mlir"}),
+      "tilewright: error: --explain-selection: has no effect with --compile-to tosa\n"
+      "  fix: see `tilewright compile --help`\n");
+}
+
 TEST_F(Usage, refusesTwoStagesToWrite) {
   EXPECT_EQ(diagnosticOf({"compile", "m.mlir", "--emit", "tosa", "--compile-to", "npu"}),
             "tilewright: error: --compile-to: 'npu' contradicts --emit tosa\n"

@@ -7,6 +7,7 @@
 #include "tilewright/compiler/tune.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -27,6 +28,8 @@ struct CompileOptions {
   Stage from = Stage::Import, to = Stage::Elf;
   std::string dumpPhases; // directory for every phase on the way; empty: none
   Buffering buffering = Buffering::Double;
+  // Takes, for each layer, which instructions match and what the others lack; empty: nobody asks.
+  std::function<void(const std::string &)> explainSelection;
   bool chains = true; // layers may hand tensors on without DRAM; with double buffering alone
   TuneOptions tune;
   uint64_t seed = 0;

@@ -96,18 +96,23 @@ public:
       task_.buffers.assign(form.operands_.size(), -1);
     }
     Builder &buffer(Name operand, int buffer, int64_t address) {
-      const size_t index = form_.operand(operand);
-      task_.buffers[index] = buffer;
-      task_.values[index] = address;
-      return *this;
+      return bufferAt(form_.operand(operand), buffer, address);
     }
     Builder &dram(Name operand, int64_t address) { return imm(operand, address); }
-    Builder &imm(Name operand, int64_t value) {
-      task_.values[form_.operand(operand)] = value;
+    Builder &imm(Name operand, int64_t value) { return immAt(form_.operand(operand), value); }
+    Builder &reg(Name name, int64_t value) { return regAt(form_.reg(name), value); }
+    // By number: Operand::index, StateRegister::index.
+    Builder &bufferAt(size_t operand, int buffer, int64_t address) {
+      task_.buffers[operand] = buffer;
+      task_.values[operand] = address;
       return *this;
     }
-    Builder &reg(Name name, int64_t value) {
-      task_.registers.emplace_back(form_.reg(name), value);
+    Builder &immAt(size_t operand, int64_t value) {
+      task_.values[operand] = value;
+      return *this;
+    }
+    Builder &regAt(int reg, int64_t value) {
+      task_.registers.emplace_back(reg, value);
       return *this;
     }
     operator Task() { return std::move(task_); }

@@ -128,7 +128,7 @@ def Kernel_MulI8Op : Kernel_PureOp<"mul_i8"> {
 }
 
 def Kernel_ReduceOp : Kernel_PureOp<"reduce"> {
-  let summary = "Reduction of 32-bit (max: also 8-bit) elements along one axis, which stays with size 1: sum max";
+  let summary = "Reduction of 32-bit (max: also 8-bit) elements along one axis, which stays with size 1: sum max min";
   let arguments = (ins Kernel_Int:$x, StrAttr:$function, Kernel_I64:$axis);
   let results = (outs Kernel_Int:$result);
   let assemblyFormat = "$function $x attr-dict `:` functional-type(operands, results)";

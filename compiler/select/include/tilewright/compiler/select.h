@@ -8,6 +8,8 @@
 
 namespace tilewright {
 
+class Selection;
+
 // Whether selection can rely on the module: one function @main of TOSA operators on static integer
 // tensors, each within the rules of TOSA 1.0 that MLIR's verifier does not check. One diagnostic
 // otherwise.
@@ -22,9 +24,10 @@ std::unique_ptr<mlir::Pass> createTosaCheckPass();
 std::unique_ptr<mlir::Pass> createTosaToKernelPass();
 
 // `kernel-fuse`: rescales folded into quantized adds and multiplications (add_i8, mul_i8), clamps
-// into rescales, then groups: an anchor with the element-wise operations that follow it on the tile
-// while each value has one use.
-std::unique_ptr<mlir::Pass> createKernelFusePass();
+// into rescales; then, where the instructions are known (`selection`), what none computes is
+// written by other operations; then groups: an anchor with the element-wise operations that follow
+// it on the tile while each value has one use.
+std::unique_ptr<mlir::Pass> createKernelFusePass(std::shared_ptr<Selection> selection = nullptr);
 
 // Whether the scheduler can rely on the module, whoever wrote it: what kernel-fuse leaves. One
 // diagnostic otherwise.

@@ -1,0 +1,219 @@
+// From semantics to patterns.
+#include "tilewright/compiler/patterns.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+namespace tilewright::patterns {
+
+namespace {
+
+using isa::ExprKind;
+
+struct Unfit {
+  std::string reason;
+};
+
+bool isLiteral(const isa::ExprPtr &expr, int64_t value) {
+  return expr->kind == ExprKind::Literal && expr->value == value;
+}
+
+class Deriver {
+public:
+  explicit Deriver(const isa::Instruction &instruction) : instruction_(instruction) {}
+
+  Pattern derive() {
+    if (instruction_.steps.size() != 1)
+      throw Unfit{instruction_.steps.empty() ? "it sets registers"
+                                             : "its semantics have several steps"};
+    const isa::Step &step = instruction_.steps[0];
+    if (!step.out.isMemory)
+      throw Unfit{"it writes registers, not memory"};
+    if (step.when)
+      throw Unfit{"it writes under a condition"};
+    if (step.iterators.size() != 3)
+      throw Unfit{fmt::format("it has {} iterators, not y, x and c", step.iterators.size())};
+    pattern_.instruction = &instruction_;
+    pattern_.isReduction = step.kind == isa::StepKind::Reduce;
+    pattern_.n1 = extent(step.iterators[0], ExprKind::State);
+    pattern_.n0 = extent(step.iterators[1], ExprKind::Immediate);
+    pattern_.nc = extent(step.iterators[2], ExprKind::Immediate);
+    if (pattern_.isReduction)
+      reduction(step);
+    operands();
+    pattern_.expr = isa::normalize(step.expr);
+    const isa::Type &type = pattern_.result.type;
+    const bool converts =
+        !pattern_.isReduction && step.expr->type == type &&
+        (step.expr->kind == ExprKind::Cast || step.expr->kind == ExprKind::Saturate);
+    pattern_.unconverted = converts ? isa::normalize(step.expr->args[0]) : pattern_.expr;
+    limits();
+    return pattern_;
+  }
+
+private:
+  int extent(const isa::Iterator &iterator, ExprKind kind) {
+    if (iterator.extent->kind != kind)
+      throw Unfit{fmt::format("the extent of '{}' is no {}", iterator.name,
+                              kind == ExprKind::State ? "register" : "immediate")};
+    return iterator.extent->index;
+  }
+
+  void reduction(const isa::Step &step) {
+    if (step.reductions.size() != 2)
+      throw Unfit{fmt::format("it reduces along {} iterators, not two", step.reductions.size())};
+    pattern_.k1 = extent(step.reductions[0], ExprKind::State);
+    pattern_.k0 = extent(step.reductions[1], ExprKind::State);
+    if (step.post && step.post->kind != ExprKind::Result)
+      throw Unfit{"its post is more than the result"};
+    pattern_.combiner = step.combiner;
+    pattern_.accumulator = step.accumulator;
+    pattern_.init = isa::normalize(step.init);
+  }
+
+  static int stateOf(const isa::AffineForm &index, int iterator) {
+    for (const isa::AffineTerm &term : index.terms)
+      if (term.iterator == iterator)
+        return term.coefficient->kind == ExprKind::State ? term.coefficient->index : -1;
+    return -1;
+  }
+
+  OperandForm formOf(const isa::MemoryAccess &access) {
+    const isa::Operand &operand = instruction_.operands[static_cast<size_t>(access.operand)];
+    OperandForm form;
+    form.operand = access.operand;
+    form.space = operand.space;
+    form.type = operand.type;
+    auto unfit = [&] {
+      throw Unfit{fmt::format("the index of '{}' is not y, x and c times registers (c: or 1)",
+                              operand.name)};
+    };
+    const size_t expected = pattern_.isReduction && !access.write ? 5 : 3;
+    if (!isLiteral(access.index.constant, 0) || access.index.terms.size() != expected)
+      unfit();
+    form.s1 = stateOf(access.index, 0);
+    form.s0 = stateOf(access.index, 1);
+    form.sc = stateOf(access.index, 2);
+    if (form.s1 < 0 || form.s0 < 0)
+      unfit();
+    for (const isa::AffineTerm &term : access.index.terms)
+      if (term.iterator == 2 && form.sc < 0 && !isLiteral(term.coefficient, 1))
+        unfit();
+    if (expected == 5) {
+      form.k1 = stateOf(access.index, 3);
+      form.k0 = stateOf(access.index, 4);
+      if (form.k1 < 0 || form.k0 < 0)
+        unfit();
+    }
+    return form;
+  }
+
+  static std::array<int, 5> registersOf(const OperandForm &form) {
+    return {form.s1, form.s0, form.sc, form.k1, form.k0};
+  }
+
+  void operands() {
+    for (const isa::MemoryAccess &access : instruction_.accesses) {
+      OperandForm form = formOf(access);
+      const isa::Operand &operand = instruction_.operands[static_cast<size_t>(access.operand)];
+      if (access.write) {
+        if (operand.access != isa::Access::Write)
+          throw Unfit{fmt::format("it updates '{}'", operand.name)};
+        pattern_.result = form;
+        continue;
+      }
+      auto known =
+          std::find_if(pattern_.reads.begin(), pattern_.reads.end(),
+                       [&](const OperandForm &read) { return read.operand == form.operand; });
+      if (known == pattern_.reads.end())
+        pattern_.reads.push_back(form);
+      else if (registersOf(*known) != registersOf(form))
+        throw Unfit{fmt::format("it reads two elements of '{}'", operand.name)};
+    }
+    for (size_t i = 0; i < pattern_.reads.size(); ++i) {
+      const OperandForm &read = pattern_.reads[i];
+      const bool isNarrow = read.space == isa::Space::Spad && read.type == isa::Type{true, 8};
+      const bool isWide = read.space == isa::Space::Acc;
+      if (!isNarrow && !isWide)
+        throw Unfit{fmt::format("'{}' is of {} in the scratchpad", nameOf(read), read.type.str())};
+      for (size_t j = 0; j < i; ++j)
+        if (read.s1 == pattern_.reads[j].s1 || read.s0 == pattern_.reads[j].s0 ||
+            (read.sc >= 0 && read.sc == pattern_.reads[j].sc))
+          throw Unfit{fmt::format("'{}' and '{}' share a register of strides",
+                                  nameOf(pattern_.reads[j]), nameOf(read))};
+    }
+    if (pattern_.reads.empty())
+      throw Unfit{"it reads no memory"};
+  }
+
+  const std::string &nameOf(const OperandForm &form) const {
+    return instruction_.operands[static_cast<size_t>(form.operand)].name;
+  }
+
+  // The greatest extents under the requires that name them alone; others are checked at a match.
+  void limits() {
+    auto greatest = [&](int operand) {
+      const isa::Operand &field = instruction_.operands[static_cast<size_t>(operand)];
+      std::vector<int64_t> values(instruction_.operands.size(), 0);
+      auto holds = [&](int64_t value) {
+        values[static_cast<size_t>(operand)] = value;
+        isa::ScalarContext context;
+        context.immediates = values.data();
+        return std::all_of(instruction_.requires_.begin(), instruction_.requires_.end(),
+                           [&](const isa::Require &require) {
+                             return !namesOnly(*require.expr, operand) ||
+                                    isa::evaluate(*require.expr, context) != 0;
+                           });
+      };
+      int64_t low = 0, high = field.greatest; // low holds
+      while (low < high) {
+        const int64_t middle = low + (high - low + 1) / 2;
+        (holds(middle) ? low : high) = holds(middle) ? middle : middle - 1;
+      }
+      if (low < 1)
+        throw Unfit{fmt::format("its requires allow no extent '{}'", field.name)};
+      return low;
+    };
+    for (const isa::Require &require : instruction_.requires_)
+      if ((names(*require.expr, pattern_.n0) && !namesOnly(*require.expr, pattern_.n0)) ||
+          (names(*require.expr, pattern_.nc) && !namesOnly(*require.expr, pattern_.nc)))
+        throw Unfit{fmt::format("require {} ({}) ties an extent to something else", require.label,
+                                require.text)};
+    pattern_.n0Limit = greatest(pattern_.n0);
+    pattern_.ncLimit = greatest(pattern_.nc);
+  }
+
+  static bool names(const isa::Expr &expr, int operand) {
+    return (expr.kind == ExprKind::Immediate && expr.index == operand) ||
+           std::any_of(expr.args.begin(), expr.args.end(),
+                       [&](const isa::ExprPtr &arg) { return names(*arg, operand); });
+  }
+
+  static bool namesOnly(const isa::Expr &expr, int operand) {
+    if (expr.kind == ExprKind::State || (expr.kind == ExprKind::Immediate && expr.index != operand))
+      return false;
+    return std::all_of(expr.args.begin(), expr.args.end(),
+                       [&](const isa::ExprPtr &arg) { return namesOnly(*arg, operand); });
+  }
+
+  const isa::Instruction &instruction_;
+  Pattern pattern_;
+};
+
+} // namespace
+
+PatternSet::PatternSet(const isa::Isa &isa) {
+  for (const isa::Instruction &instruction : isa.instructions()) {
+    if (isa.units()[static_cast<size_t>(instruction.unit)].kind != isa::UnitTemplate::Vector)
+      continue;
+    try {
+      Pattern pattern = Deriver(instruction).derive();
+      (pattern.isReduction ? reductions_ : maps_).push_back(std::move(pattern));
+    } catch (const Unfit &unfit) {
+      others_.push_back({&instruction, unfit.reason});
+    }
+  }
+}
+
+} // namespace tilewright::patterns

@@ -1,0 +1,35 @@
+// What kernel operations compute of each element, in the language of the ISA's semantics: what
+// selection compares with instructions. The one place that says it.
+#pragma once
+
+#include "tilewright/compiler/kernel_dialect.h"
+#include "tilewright/compiler/patterns.h"
+
+namespace tilewright {
+
+// A run of element-wise operations, each the only reader of the one before.
+struct RunFunction {
+  patterns::Function function;
+  llvm::SmallVector<mlir::Value> operands, tables; // by Function::operands, Function::tables
+};
+
+struct RunContext {
+  // What the first operation reads of the operation before the run; null: nothing. It stands in the
+  // scratchpad or, else, in the accumulators.
+  mlir::Value entering;
+  bool enteringIsNarrow = false;
+  // Added to what the first operation reads, when that is a rescale; one value, or one a channel.
+  llvm::ArrayRef<int32_t> bias;
+};
+
+// All ways in which the run's function is written, the most general first: a scale of one, an
+// offset of zero or a constant operand is also written out, so that instructions without such
+// parameters match. Operands from outside may stand in either memory where they are 8 bits wide and
+// signed.
+std::vector<RunFunction> functionsOf(llvm::ArrayRef<mlir::Operation *> run,
+                                     const RunContext &context);
+
+// Whether functionsOf can write an operation.
+bool hasScalarFunction(mlir::Operation *op);
+
+} // namespace tilewright

@@ -1,0 +1,271 @@
+#include "tilewright/compiler/scalar_function.h"
+#include "constants.h"
+#include "scale.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+using namespace mlir;
+
+namespace tilewright {
+
+namespace {
+
+using patterns::Function;
+
+constexpr size_t mostWays = 16; // of writing one run
+
+unsigned bitsOf(Value value) { return cast<ShapedType>(value.getType()).getElementTypeBitWidth(); }
+
+ArrayRef<int64_t> shapeOf(Value value) { return cast<ShapedType>(value.getType()).getShape(); }
+
+bool readsUnsigned(Operation *op) {
+  auto rescale = dyn_cast<kernel::RescaleOp>(op);
+  return rescale && rescale.getInputUnsigned();
+}
+
+std::vector<int64_t> valuesOf(Value constant) {
+  auto values = *constantIntegers(constant);
+  return {values.begin(), values.end()};
+}
+
+// The one value of a constant whose elements are all equal.
+std::optional<int64_t> splatOf(Value value) {
+  DenseElementsAttr elements = constantElements(value);
+  if (!elements || !elements.isSplat())
+    return std::nullopt;
+  const APInt element = elements.getSplatValue<APInt>();
+  return element.getBitWidth() == 1 ? static_cast<int64_t>(element.getZExtValue())
+                                    : element.getSExtValue();
+}
+
+bool isScaledByOne(kernel::RescaleOp op) {
+  std::optional<Scale> scale = scalarScale(op);
+  return scale && scale->isIdentity();
+}
+
+// In how many ways an operation is written.
+unsigned waysOf(Operation *op) {
+  if (auto rescale = dyn_cast<kernel::RescaleOp>(op))
+    return isScaledByOne(rescale) ? 3 : 2;
+  auto binary = dyn_cast<kernel::BinaryOp>(op);
+  return binary && binary.getFunction() == "mul" && binary.getShift() == 0 ? 2 : 1;
+}
+
+// Writes one way: `ways` by operation of the run, and whether constants are written as numbers.
+class Writer {
+public:
+  Writer(ArrayRef<Operation *> run, const RunContext &context, ArrayRef<unsigned> ways,
+         bool constantsAsNumbers)
+      : run_(run), context_(context), ways_(ways), constantsAsNumbers_(constantsAsNumbers) {}
+
+  RunFunction write() {
+    out_.function.text = textOf(run_.size() - 1);
+    Operation *last = run_.back();
+    Value result = last->getResult(0);
+    if (auto rescale = dyn_cast<kernel::RescaleOp>(last)) {
+      out_.function.least = static_cast<int64_t>(rescale.getLo());
+      out_.function.greatest = static_cast<int64_t>(rescale.getHi());
+    } else {
+      const isa::Type type{true, static_cast<int>(bitsOf(result))};
+      out_.function.least = static_cast<int64_t>(type.least());
+      out_.function.greatest = static_cast<int64_t>(type.greatest());
+    }
+    return std::move(out_);
+  }
+
+private:
+  std::string parameter(isa::Type type, std::vector<int64_t> values) {
+    out_.function.parameters.push_back(
+        {fmt::format("p{}", out_.function.parameters.size()), type, std::move(values)});
+    return out_.function.parameters.back().name;
+  }
+  std::string parameter(isa::Type type, uint64_t value) {
+    return parameter(type, std::vector<int64_t>{static_cast<int64_t>(value)});
+  }
+
+  // What the i-th operation reads.
+  std::string operand(size_t i, Value value) {
+    if (i > 0 && value == run_[i - 1]->getResult(0))
+      return "(" + textOf(i - 1) + ")";
+    if (std::optional<int64_t> splat = constantsAsNumbers_ ? splatOf(value) : std::nullopt)
+      return fmt::format("({})", *splat);
+    const auto *known = std::find(out_.operands.begin(), out_.operands.end(), value);
+    const size_t number = static_cast<size_t>(known - out_.operands.begin());
+    const std::string name = fmt::format("x{}", number);
+    if (known == out_.operands.end()) {
+      out_.operands.push_back(value);
+      const int bits = static_cast<int>(bitsOf(value));
+      const bool isUnsigned = bits == 1 || readsUnsigned(run_[i]);
+      patterns::Operand made{name,
+                             {!isUnsigned, bits},
+                             bits <= 8 && !readsUnsigned(run_[i]),
+                             true,
+                             shapeOf(value) != shapeOf(run_.back()->getResult(0))};
+      if (value == context_.entering) {
+        made.mayBeNarrow = context_.enteringIsNarrow;
+        made.mayBeWide = !context_.enteringIsNarrow;
+      }
+      out_.function.operands.push_back(std::move(made));
+    }
+    return name + "[c]";
+  }
+
+  // TOSA 1.0, apply_scale_32 with SINGLE_ROUND.
+  static std::string scaled(const std::string &value, const std::string &multiplier,
+                            const std::string &shift) {
+    return fmt::format("cast<i32>((cast<i64>({0} * {1}) + (cast<i64>(1) << ({2} - 1))) >> {2})",
+                       value, multiplier, shift);
+  }
+
+  template <typename Op> std::string clamped(const std::string &value, Op op) {
+    return fmt::format("cast<i32>(min(max({} + {}, {}), {}))", value,
+                       parameter({true, 32}, op.getOutputZp()), parameter({true, 32}, op.getLo()),
+                       parameter({true, 32}, op.getHi()));
+  }
+
+  std::string rescale(size_t i, kernel::RescaleOp op) {
+    std::string x = operand(i, op.getX());
+    std::vector<int64_t> bias{-static_cast<int64_t>(op.getInputZp())};
+    if (i == 0 && op.getX() == context_.entering && !context_.bias.empty()) {
+      bias.assign(context_.bias.begin(), context_.bias.end());
+      for (int64_t &value : bias)
+        value = static_cast<int32_t>(static_cast<uint32_t>(value) -
+                                     static_cast<uint32_t>(op.getInputZp()));
+    }
+    const bool isBiased = bias != std::vector<int64_t>{0};
+    if (ways_[i] == 2 && bias.size() == 1) {
+      std::string moved = isBiased ? fmt::format("cast<i32>({} + ({}))", x, bias[0]) : x;
+      return fmt::format("cast<i32>(min(max({} + ({}), {}), {}))", moved,
+                         static_cast<int64_t>(op.getOutputZp()), static_cast<int64_t>(op.getLo()),
+                         static_cast<int64_t>(op.getHi()));
+    }
+    if (ways_[i] == 0 || isBiased)
+      x = fmt::format("cast<i32>({} + {})", x, parameter({true, 32}, std::move(bias)));
+    const std::string multiplier = parameter({true, 32}, valuesOf(op.getMultiplier()));
+    return clamped(scaled(x, multiplier, parameter({false, 6}, valuesOf(op.getShift()))), op);
+  }
+
+  std::string table(size_t i, kernel::TableOp op) {
+    const std::string x = operand(i, op.getX());
+    const std::string t = fmt::format("t{}", out_.tables.size());
+    out_.tables.push_back(op.getTable());
+    if (bitsOf(op.getX()) == 8) {
+      out_.function.tables.emplace_back(t, isa::Type{true, 8});
+      return fmt::format("{}[{} + 128]", t, x);
+    }
+    // TOSA 1.0, TABLE of 16-bit elements.
+    out_.function.tables.emplace_back(t, isa::Type{true, 16});
+    const std::string place = fmt::format("((cast<i16>({}) + 32768) >> 7)", x);
+    return fmt::format("cast<i32>((cast<i32>({0}[{1}]) << 7) + ({0}[{1} + 1] - {0}[{1}]) * "
+                       "(cast<i16>({2}) & 127))",
+                       t, place, x);
+  }
+
+  std::string binary(size_t i, kernel::BinaryOp op) {
+    const std::string a = operand(i, op.getA()), b = operand(i, op.getB());
+    const StringRef function = op.getFunction();
+    if (function == "add" || function == "sub")
+      return fmt::format("cast<i32>({} {} {})", a, function == "add" ? '+' : '-', b);
+    if (function == "max" || function == "min")
+      return fmt::format("cast<i32>({}({}, {}))", function.str(), a, b);
+    if (function == "shl")
+      return fmt::format("cast<i32>({}) << {}", a, b);
+    if (function == "asr")
+      return fmt::format("cast<i32>({}) >> {}", a, b);
+    if (function == "lsr")
+      return fmt::format("cast<i32>(cast<u32>({}) >> {})", a, b);
+    if (function == "asr.round")
+      return fmt::format(
+          "cast<i32>((cast<i32>({0}) >> {1}) + ({1} > 0 ? (cast<i32>({0}) >> ({1} - 1)) & 1 : 0))",
+          a, b);
+    if (ways_[i] == 1)
+      return fmt::format("cast<i32>({} * {})", a, b);
+    return fmt::format("cast<i32>({2} == 0 ? cast<i64>({0} * {1}) : (cast<i64>({0} * {1}) + "
+                       "(cast<i64>(1) << ({2} - 1))) >> {2})",
+                       a, b, parameter({false, 6}, op.getShift()));
+  }
+
+  std::string unary(size_t i, kernel::UnaryOp op) {
+    const std::string x = operand(i, op.getX());
+    return op.getFunction() == "abs" ? fmt::format("cast<i32>({0} < 0 ? 0 - {0} : {0})", x)
+                                     : fmt::format("clz(cast<i32>({}))", x);
+  }
+
+  std::string offset(size_t i, Value value, uint64_t zeroPoint) {
+    std::string x = operand(i, value);
+    return fmt::format("({} - {})", x, parameter({true, 9}, zeroPoint));
+  }
+
+  std::string addI8(size_t i, kernel::AddI8Op op) {
+    auto term = [&](Value value, uint64_t zeroPoint, uint64_t multiplier, uint64_t shift) {
+      const std::string x = offset(i, value, zeroPoint), m = parameter({true, 32}, multiplier);
+      return scaled(x, m, parameter({false, 6}, shift));
+    };
+    const std::string a = term(op.getA(), op.getAZp(), op.getAMultiplier(), op.getAShift());
+    const std::string b = term(op.getB(), op.getBZp(), op.getBMultiplier(), op.getBShift());
+    const std::string m = parameter({true, 32}, op.getMultiplier());
+    return clamped(
+        scaled(fmt::format("cast<i32>({} + {})", a, b), m, parameter({false, 6}, op.getShift())),
+        op);
+  }
+
+  std::string mulI8(size_t i, kernel::MulI8Op op) {
+    const std::string a = offset(i, op.getA(), op.getAZp()), b = offset(i, op.getB(), op.getBZp());
+    const std::string m = parameter({true, 32}, op.getMultiplier());
+    return clamped(scaled(fmt::format("({} * {})", a, b), m, parameter({false, 6}, op.getShift())),
+                   op);
+  }
+
+  std::string textOf(size_t i) {
+    Operation *op = run_[i];
+    if (auto rescale = dyn_cast<kernel::RescaleOp>(op))
+      return this->rescale(i, rescale);
+    if (auto table = dyn_cast<kernel::TableOp>(op))
+      return this->table(i, table);
+    if (auto binary = dyn_cast<kernel::BinaryOp>(op))
+      return this->binary(i, binary);
+    if (auto unary = dyn_cast<kernel::UnaryOp>(op))
+      return this->unary(i, unary);
+    if (auto add = dyn_cast<kernel::AddI8Op>(op))
+      return addI8(i, add);
+    return mulI8(i, cast<kernel::MulI8Op>(op));
+  }
+
+  ArrayRef<Operation *> run_;
+  const RunContext &context_;
+  ArrayRef<unsigned> ways_;
+  bool constantsAsNumbers_;
+  RunFunction out_;
+};
+
+} // namespace
+
+bool hasScalarFunction(Operation *op) {
+  return llvm::isa<kernel::RescaleOp, kernel::TableOp, kernel::BinaryOp, kernel::UnaryOp,
+                   kernel::AddI8Op, kernel::MulI8Op>(op);
+}
+
+std::vector<RunFunction> functionsOf(ArrayRef<Operation *> run, const RunContext &context) {
+  const bool hasConstant = llvm::any_of(run, [](Operation *op) {
+    return llvm::isa<kernel::BinaryOp>(op) &&
+           llvm::any_of(op->getOperands(), [](Value value) { return splatOf(value).has_value(); });
+  });
+  std::vector<RunFunction> functions;
+  for (bool constantsAsNumbers : {false, true}) {
+    if (constantsAsNumbers && !hasConstant)
+      break;
+    SmallVector<unsigned> ways(run.size(), 0);
+    for (size_t i = 0; i < run.size() && functions.size() < mostWays;) {
+      functions.push_back(Writer(run, context, ways, constantsAsNumbers).write());
+      // The next combination of ways, as one counts.
+      for (i = 0; i < run.size() && ++ways[i] == waysOf(run[i]); ++i)
+        ways[i] = 0;
+    }
+  }
+  // With all operands written as numbers there is nothing left to compute.
+  llvm::erase_if(functions, [](const RunFunction &each) { return each.operands.empty(); });
+  return functions;
+}
+
+} // namespace tilewright

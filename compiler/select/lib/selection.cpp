@@ -1,0 +1,416 @@
+#include "tilewright/compiler/selection.h"
+
+#include "constants.h"
+#include "tilewright/support/error.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+namespace tilewright {
+
+namespace {
+
+constexpr size_t longestRun = 6; // operations that one instruction is tried for
+constexpr int64_t passCost = 64; // an instruction's, against a value in 32 bits instead of 8
+constexpr int64_t impossible = int64_t(1) << 40;
+
+constexpr const char *howToSeeMore =
+    "compile with --explain-selection to see what each instruction lacks";
+
+unsigned bitsOf(mlir::Value value) {
+  return llvm::cast<mlir::ShapedType>(value.getType()).getElementTypeBitWidth();
+}
+
+bool isByte(mlir::Value value) { return bitsOf(value) <= 8; }
+
+// Registers by name that the scheduler knows how to fill: vchannel's, and the tables.
+bool hasLoader(const std::string &array) {
+  return array == "bias" || array == "mult" || array == "shift" || array == "table" ||
+         array == "table16";
+}
+
+// The operations as a user knows them: "sub + abs of 32 bits".
+std::string describeRun(llvm::ArrayRef<mlir::Operation *> run, mlir::Operation *last = nullptr) {
+  std::string names;
+  llvm::SmallVector<mlir::Operation *> all(run);
+  if (last)
+    all.push_back(last);
+  for (mlir::Operation *op : all) {
+    auto function = op->getAttrOfType<mlir::StringAttr>("function");
+    std::string name = function ? function.getValue().str() : op->getName().stripDialect().str();
+    if (llvm::isa<kernel::ReduceOp>(op))
+      name = "reduce_" + name;
+    names += (names.empty() ? "" : " + ") + name;
+  }
+  return fmt::format("{} of {} bits", names, bitsOf(all.back()->getResult(0)));
+}
+
+// The cheapest way to reach each place between operations, by where the value stands then.
+struct Reached {
+  int64_t cost = impossible;
+  int from = -1; // place
+  bool fromNarrow = false;
+  bool widens = false;
+  std::optional<Cover> cover; // none: widened
+};
+
+} // namespace
+
+Selection::Selection(const isa::Isa &isa) : isa_(isa), patterns_(isa) {}
+
+const patterns::Pattern *Selection::find(llvm::StringRef instruction) const {
+  for (const patterns::Pattern &pattern : patterns_.maps())
+    if (pattern.instruction->name == instruction)
+      return &pattern;
+  return nullptr;
+}
+
+std::string Selection::unserved(const patterns::Match &match) const {
+  const isa::Unit &unit = isa_.units()[static_cast<size_t>(match.pattern->instruction->unit)];
+  auto check = [&](const auto &arrays) -> std::string {
+    for (const auto &[index, value] : arrays)
+      if (const std::string &name = unit.arrays[static_cast<size_t>(index)].name; !hasLoader(name))
+        return fmt::format("nothing is known to load the registers '{}'", name);
+    return "";
+  };
+  if (match.tables.size() > 1)
+    return "it takes several tables";
+  const patterns::Pattern &pattern = *match.pattern;
+  const isa::Operand &nc = pattern.instruction->operands[static_cast<size_t>(pattern.nc)];
+  if (!match.channels.empty() && pattern.ncLimit < std::min(isa_.param("channels"), nc.greatest))
+    return "it takes fewer channels at once than there are parameters";
+  std::string reason = check(match.channels);
+  return reason.empty() ? check(match.tables) : reason;
+}
+
+std::vector<Selection::Found> Selection::matches(llvm::ArrayRef<mlir::Operation *> run,
+                                                 const RunContext &context) {
+  std::vector<Found> found;
+  for (RunFunction &function : functionsOf(run, context)) {
+    const patterns::Candidate candidate(function.function, &terms_);
+    for (const patterns::Pattern &pattern : patterns_.maps()) {
+      const bool known =
+          llvm::any_of(found, [&](const Found &other) { return other.match.pattern == &pattern; });
+      if (known)
+        continue;
+      auto match = patterns::match(isa_, pattern, candidate);
+      if (match && unserved(*match).empty())
+        found.push_back({std::move(*match), function});
+    }
+  }
+  return found;
+}
+
+const patterns::Match *Selection::widening() {
+  if (!widening_) {
+    widening_.emplace();
+    const patterns::Function identity{"cast<i32>(min(max(cast<i32>((cast<i64>(cast<i32>(x0[c] + "
+                                      "p0) * p1) + (cast<i64>(1) << (p2 - "
+                                      "1))) >> p2) + p3, p4), p5))",
+                                      {{"x0", {true, 8}, true, false, false}},
+                                      {{"p0", {true, 32}, {0}},
+                                       {"p1", {true, 32}, {int64_t(1) << 30}},
+                                       {"p2", {false, 6}, {30}},
+                                       {"p3", {true, 32}, {0}},
+                                       {"p4", {true, 32}, {INT32_MIN}},
+                                       {"p5", {true, 32}, {INT32_MAX}}},
+                                      {},
+                                      -128,
+                                      127};
+    patterns::Function plain = identity;
+    plain.text = "x0[c]";
+    plain.parameters.clear();
+    for (const patterns::Function &function : {plain, identity})
+      for (const patterns::Pattern &pattern : patterns_.maps())
+        if (!*widening_ && pattern.result.space == isa::Space::Acc) {
+          auto match = patterns::match(isa_, pattern, patterns::Candidate(function, &terms_));
+          if (match && unserved(*match).empty())
+            *widening_ = std::move(match);
+        }
+  }
+  return *widening_ ? &**widening_ : nullptr;
+}
+
+std::optional<Covers> Selection::choose(mlir::Operation *anchor,
+                                        llvm::ArrayRef<mlir::Operation *> operations,
+                                        llvm::ArrayRef<int32_t> bias) {
+  const size_t count = operations.size();
+  // By place between operations: [0] wide, [1] narrow. A group without an anchor begins with
+  // neither.
+  std::vector<std::array<Reached, 2>> reached(count + 1);
+  const bool beginsNarrow = anchor && isByte(anchor->getResult(0));
+  reached[0][beginsNarrow].cost = 0;
+  for (size_t place = 0; place < count; ++place) {
+    mlir::Value entering = place > 0 ? operations[place - 1]->getResult(0)
+                           : anchor  ? anchor->getResult(0)
+                                     : mlir::Value();
+    Reached &narrow = reached[place][1], &wide = reached[place][0];
+    if (entering && narrow.cost + passCost < wide.cost && widening()) {
+      wide = Reached{narrow.cost + passCost, static_cast<int>(place), true, true, std::nullopt};
+    }
+    for (bool isNarrow : {true, false}) {
+      const Reached &before = reached[place][isNarrow];
+      if (before.cost >= impossible)
+        continue;
+      RunContext context{entering, isNarrow, place == 0 ? bias : llvm::ArrayRef<int32_t>()};
+      for (size_t length = 1; length <= std::min(longestRun, count - place); ++length) {
+        for (Found &found : matches(operations.slice(place, length), context)) {
+          const bool resultIsNarrow = found.match.pattern->result.space == isa::Space::Spad;
+          int64_t cost = before.cost + passCost;
+          // Bytes that stand in 32 bits: loaded and kept at four times their size.
+          cost += isByte(operations[place + length - 1]->getResult(0)) && !resultIsNarrow;
+          for (size_t i = 0; i < found.match.operands.size(); ++i)
+            cost += isByte(found.function.operands[static_cast<size_t>(found.match.operands[i])]) &&
+                    found.match.pattern->reads[i].space == isa::Space::Acc;
+          Reached &after = reached[place + length][resultIsNarrow];
+          // At equal cost the cover that came first stays: it begins earlier, so it is larger.
+          if (cost >= after.cost)
+            continue;
+          Cover cover;
+          cover.first = place;
+          cover.count = length;
+          cover.entersNarrow = isNarrow;
+          cover.operands = found.function.operands;
+          if (!found.match.tables.empty())
+            cover.table =
+                found.function.tables[static_cast<size_t>(found.match.tables.begin()->second)];
+          cover.match = std::move(found.match);
+          after = Reached{cost, static_cast<int>(place), isNarrow, false, std::move(cover)};
+        }
+      }
+    }
+  }
+  bool isNarrow = reached[count][1].cost <= reached[count][0].cost;
+  if (reached[count][isNarrow].cost >= impossible)
+    return std::nullopt;
+  Covers covers;
+  for (size_t place = count; place > 0 || reached[place][isNarrow].widens;) {
+    Reached &here = reached[place][isNarrow];
+    if (here.cover)
+      covers.push_back(std::move(*here.cover));
+    place = static_cast<size_t>(here.from);
+    isNarrow = here.fromNarrow;
+  }
+  std::reverse(covers.begin(), covers.end());
+  return covers;
+}
+
+bool Selection::computes(mlir::Operation *op) {
+  if (auto reduce = llvm::dyn_cast<kernel::ReduceOp>(op))
+    return choose({}, reduce).has_value();
+  return choose(nullptr, op, {}).has_value();
+}
+
+// What a reduction takes in and from where it begins; the run's functions, or the elements
+// themselves.
+static std::vector<RunFunction> takenIn(llvm::ArrayRef<mlir::Operation *> run,
+                                        kernel::ReduceOp reduce) {
+  if (!run.empty())
+    return functionsOf(run, {});
+  const isa::Type type{true, static_cast<int>(bitsOf(reduce.getX()))};
+  RunFunction plain;
+  plain.operands = {reduce.getX()};
+  plain.function = {
+      "x0[c]", {{"x0", type, type.bits == 8, true, false}}, {},
+      {},      static_cast<int64_t>(type.least()),          static_cast<int64_t>(type.greatest())};
+  return {plain};
+}
+
+static patterns::Reduction combinerOf(kernel::ReduceOp reduce) {
+  if (reduce.getFunction() == "sum")
+    return {isa::Combiner::Add, 0};
+  return reduce.getFunction() == "max" ? patterns::Reduction{isa::Combiner::Maximum, INT32_MIN}
+                                       : patterns::Reduction{isa::Combiner::Minimum, INT32_MAX};
+}
+
+// Reductions load whole rows of their operands: none may be repeated.
+static bool readsAlike(const RunFunction &function, kernel::ReduceOp reduce) {
+  auto shape = [](mlir::Value value) {
+    return llvm::cast<mlir::ShapedType>(value.getType()).getShape();
+  };
+  return llvm::all_of(function.operands,
+                      [&](mlir::Value value) { return shape(value) == shape(reduce.getX()); });
+}
+
+std::optional<ReductionCover> Selection::choose(llvm::ArrayRef<mlir::Operation *> run,
+                                                kernel::ReduceOp reduce) {
+  std::optional<ReductionCover> best;
+  int64_t bestBytes = 0;
+  for (RunFunction &function : takenIn(run, reduce)) {
+    if (!readsAlike(function, reduce))
+      continue;
+    const patterns::Candidate candidate(function.function, &terms_);
+    for (const patterns::Pattern &pattern : patterns_.reductions()) {
+      auto match = patterns::match(isa_, pattern, candidate, combinerOf(reduce));
+      if (!match || !match->channels.empty() || !match->tables.empty())
+        continue;
+      int64_t bytes = 0; // of an element's operands on chip
+      for (const patterns::OperandForm &read : pattern.reads)
+        bytes += read.space == isa::Space::Acc ? 4 : 1;
+      if (best && bytes >= bestBytes)
+        continue;
+      best = ReductionCover{std::move(*match), function.operands};
+      bestBytes = bytes;
+    }
+  }
+  return best;
+}
+
+std::string Selection::explainReduction(llvm::ArrayRef<mlir::Operation *> run,
+                                        kernel::ReduceOp reduce) {
+  std::string text;
+  for (const patterns::Pattern &pattern : patterns_.reductions()) {
+    std::string reason;
+    bool isMatch = false;
+    for (RunFunction &function : takenIn(run, reduce)) {
+      std::string why = readsAlike(function, reduce) ? "" : "an operand is repeated";
+      isMatch |= why.empty() &&
+                 patterns::match(isa_, pattern, patterns::Candidate(function.function, &terms_),
+                                 combinerOf(reduce), &why)
+                     .has_value();
+      if (reason.empty())
+        reason = why;
+    }
+    text += fmt::format("  {}: {} {}\n", describeRun(run, reduce), pattern.instruction->name,
+                        isMatch ? "computes it" : "does not: " + reason);
+  }
+  return text;
+}
+
+std::string Selection::explain(kernel::GroupOp group) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  llvm::SmallVector<mlir::Operation *> operations;
+  mlir::Operation *anchor = nullptr;
+  for (mlir::Operation &op : group.getBody().front().without_terminator())
+    if (hasScalarFunction(&op))
+      operations.push_back(&op);
+    else if (!constantElements(op.getResult(0)))
+      anchor = &op;
+  if (kernel::ReduceOp reduce = reductionOf(group))
+    return explainReduction(operations, reduce);
+  std::string text;
+  if (anchor)
+    for (llvm::StringRef name : templateOf(anchor))
+      text += fmt::format("  {}: {} {}\n", anchor->getName().stripDialect().str(), name.str(),
+                          isa_.find(name.str()) ? "is part of its template"
+                                                : "is missing from its template");
+  const std::vector<int32_t> bias = biasOf(anchor);
+  for (size_t place = 0; place < operations.size(); ++place) {
+    mlir::Value entering = place > 0 ? operations[place - 1]->getResult(0)
+                           : anchor  ? anchor->getResult(0)
+                                     : mlir::Value();
+    for (size_t length = 1; length <= std::min(longestRun, operations.size() - place); ++length) {
+      const auto run = llvm::ArrayRef<mlir::Operation *>(operations).slice(place, length);
+      for (const patterns::Pattern &pattern : patterns_.maps()) {
+        std::string reason;
+        bool isMatch = false;
+        for (bool isNarrow : {true, false}) {
+          if (!entering && !isNarrow)
+            break;
+          const RunContext context{entering, isNarrow,
+                                   place == 0 ? llvm::ArrayRef<int32_t>(bias)
+                                              : llvm::ArrayRef<int32_t>()};
+          for (RunFunction &function : functionsOf(run, context)) {
+            std::string why;
+            auto match = patterns::match(isa_, pattern,
+                                         patterns::Candidate(function.function, &terms_), &why);
+            if (match)
+              why = unserved(*match);
+            isMatch |= match && why.empty();
+            if (reason.empty())
+              reason = why;
+          }
+        }
+        // Of several operations only what does match is worth a line.
+        if (isMatch || length == 1)
+          text += fmt::format("  {}: {} {}\n", describeRun(run), pattern.instruction->name,
+                              isMatch ? "computes it" : "does not: " + reason);
+      }
+    }
+  }
+  if (std::optional<Covers> covers = choose(anchor, operations, bias))
+    for (const Cover &cover : *covers)
+      text += fmt::format(
+          "  {}: {} is taken\n",
+          describeRun(
+              llvm::ArrayRef<mlir::Operation *>(operations).slice(cover.first, cover.count)),
+          cover.match.pattern->instruction->name);
+  return text;
+}
+
+const Covers &Selection::coversOf(kernel::GroupOp group, mlir::Operation *anchor,
+                                  llvm::ArrayRef<mlir::Operation *> operations,
+                                  llvm::ArrayRef<int32_t> bias) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto [known, isNew] = known_.try_emplace({group.getOperation(), anchor});
+  if (!isNew)
+    return known->second;
+  std::optional<Covers> chosen = choose(anchor, operations, bias);
+  if (!chosen) {
+    known_.erase(known);
+    for (mlir::Operation *op : operations)
+      if (!choose(nullptr, op, {}))
+        throw UserError({},
+                        fmt::format("no instruction of target '{}' computes {}", isa_.target(),
+                                    describeRun(op)),
+                        howToSeeMore);
+    throw UserError({},
+                    fmt::format("no instructions of target '{}' compute {} one after the other",
+                                isa_.target(), describeRun(operations)),
+                    howToSeeMore);
+  }
+  known->second = std::move(*chosen);
+  return known->second;
+}
+
+const ReductionCover &Selection::coverOf(kernel::GroupOp group,
+                                         llvm::ArrayRef<mlir::Operation *> run,
+                                         kernel::ReduceOp reduce) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto known = knownReductions_.find(group);
+  if (known != knownReductions_.end())
+    return known->second;
+  std::optional<ReductionCover> chosen = choose(run, reduce);
+  if (!chosen)
+    throw UserError({},
+                    fmt::format("no instruction of target '{}' computes {}", isa_.target(),
+                                describeRun(run, reduce)),
+                    howToSeeMore);
+  return knownReductions_.emplace(group, std::move(*chosen)).first->second;
+}
+
+std::vector<int32_t> biasOf(mlir::Operation *anchor) {
+  mlir::Value bias;
+  if (auto conv = llvm::dyn_cast_or_null<kernel::Conv2DOp>(anchor))
+    bias = conv.getBias();
+  else if (auto depthwise = llvm::dyn_cast_or_null<kernel::DepthwiseOp>(anchor))
+    bias = depthwise.getBias();
+  if (!bias)
+    return {};
+  auto values = *constantIntegers(bias);
+  if (llvm::all_of(values, [](int64_t value) { return value == 0; }))
+    return {};
+  return {values.begin(), values.end()};
+}
+
+llvm::SmallVector<llvm::StringRef> templateOf(mlir::Operation *anchor) {
+  if (llvm::isa<kernel::Conv2DOp, kernel::MatMulOp>(anchor))
+    return {"mload", "mmul"};
+  if (llvm::isa<kernel::DepthwiseOp>(anchor))
+    return {"vdw"};
+  if (llvm::isa<kernel::MaxPoolOp>(anchor))
+    return {"vmaxpool"};
+  if (llvm::isa<kernel::AvgPoolOp>(anchor))
+    return {"vsumpool", "vrescale"};
+  if (llvm::isa<kernel::SumPoolOp>(anchor))
+    return {"vsumpool"};
+  return {};
+}
+
+kernel::ReduceOp reductionOf(kernel::GroupOp group) {
+  auto end = llvm::cast<kernel::YieldOp>(group.getBody().front().getTerminator());
+  return end.getValue().getDefiningOp<kernel::ReduceOp>();
+}
+
+} // namespace tilewright

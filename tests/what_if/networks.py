@@ -1,0 +1,135 @@
+"""Small integer networks, each of which needs other instructions, and what they compute where numpy can tell."""
+
+import dataclasses
+import typing
+
+import numpy as np
+
+
+@dataclasses.dataclass(frozen=True)
+class Network:
+    name: str
+    text: str
+    inputs: tuple = ()  # (shape, numpy type)
+    oracle: typing.Callable = None  # from inputs to outputs; None: the base machine's outputs are what counts
+
+
+def wrap(values):
+    return values.astype(np.int64).astype(np.uint32).astype(np.int32)
+
+
+def wide(name, operands, lines, result, oracle, shape="4x33"):
+    """A network of 32-bit tensors of one shape."""
+    kind = f"tensor<{shape}xi32>"
+    arguments = ", ".join(f"%{operand}: {kind}" for operand in operands)
+    body = "\n".join("  " + line.replace("T", kind) for line in lines)
+    text = (f"func.func @main({arguments}) -> {result} {{\n  %zero = \"tosa.const\"() {{values = dense<0> : tensor<1xi8>}} : () -> tensor<1xi8>\n"
+            f"{body}\n}}\n")
+    return Network(name, text, tuple((tuple(map(int, shape.split("x"))), np.int32) for _ in operands), oracle)
+
+
+def binary(operator, oracle):
+    return wide(operator.split()[0], "ab", [f"%r = tosa.{operator.split()[0]} %a, %b{' ' + operator.split(' ', 1)[1] if ' ' in operator else ''} : (T, T) -> T",
+                                            "return %r : T"], "tensor<4x33xi32>", oracle)
+
+
+def shift_amounts(b):
+    return np.clip(b, 0, 31)
+
+
+I32 = "tensor<4x33xi32>"
+
+ELEMENTWISE = [
+    binary("add", lambda a, b: [wrap(a.astype(np.int64) + b)]),
+    binary("sub", lambda a, b: [wrap(a.astype(np.int64) - b)]),
+    binary("maximum", lambda a, b: [np.maximum(a, b)]),
+    binary("minimum", lambda a, b: [np.minimum(a, b)]),
+    wide("mul", "ab", ["%r = tosa.mul %a, %b, %zero : (T, T, tensor<1xi8>) -> T", "return %r : T"], I32,
+         lambda a, b: [wrap(a.astype(np.int64) * b)]),
+    wide("mul_shift", "ab", ['%s = "tosa.const"() {values = dense<7> : tensor<1xi8>} : () -> tensor<1xi8>',
+                             "%r = tosa.mul %a, %b, %s : (T, T, tensor<1xi8>) -> T", "return %r : T"], I32,
+         lambda a, b: [wrap((a.astype(np.int64) * b + 64) >> 7)]),
+    wide("abs", "a", ["%r = tosa.abs %a : (T) -> T", "return %r : T"], I32, lambda a: [wrap(np.abs(a.astype(np.int64)))]),
+    wide("clz", "a", ["%r = tosa.clz %a : (T) -> T", "return %r : T"], I32,
+         lambda a: [np.array([32 - int(x).bit_length() for x in a.view(np.uint32).ravel()], np.int32).reshape(a.shape)]),
+    wide("shift_left", "a", ['%s = "tosa.const"() {values = dense<5> : tensor<1x1xi32>} : () -> tensor<1x1xi32>',
+                             "%r = tosa.logical_left_shift %a, %s : (T, tensor<1x1xi32>) -> T", "return %r : T"], I32,
+         lambda a: [wrap(a.astype(np.int64) << 5)]),
+    wide("shift_right", "a", ['%s = "tosa.const"() {values = dense<5> : tensor<1x1xi32>} : () -> tensor<1x1xi32>',
+                              "%r = tosa.arithmetic_right_shift %a, %s {round = true} : (T, tensor<1x1xi32>) -> T", "return %r : T"], I32,
+         lambda a: [(a >> 5) + ((a >> 4) & 1)]),
+    wide("logical_right", "a", ['%s = "tosa.const"() {values = dense<5> : tensor<1x1xi32>} : () -> tensor<1x1xi32>',
+                                "%r = tosa.logical_right_shift %a, %s : (T, tensor<1x1xi32>) -> T", "return %r : T"], I32,
+         lambda a: [(a.view(np.uint32) >> 5).view(np.int32)]),
+]
+
+REDUCTIONS = [
+    wide("reduce_sum", "a", ["%r = tosa.reduce_sum %a {axis = 0 : i32} : (T) -> tensor<1x33xi32>", "return %r : tensor<1x33xi32>"],
+         "tensor<1x33xi32>", lambda a: [wrap(a.astype(np.int64).sum(0, keepdims=True))]),
+    wide("reduce_max", "a", ["%r = tosa.reduce_max %a {axis = 1 : i32} : (T) -> tensor<4x1xi32>", "return %r : tensor<4x1xi32>"],
+         "tensor<4x1xi32>", lambda a: [a.max(1, keepdims=True)]),
+    wide("reduce_min", "a", ["%r = tosa.reduce_min %a {axis = 0 : i32} : (T) -> tensor<1x33xi32>", "return %r : tensor<1x33xi32>"],
+         "tensor<1x33xi32>", lambda a: [a.min(0, keepdims=True)]),
+]
+
+ABSOLUTE_DIFFERENCE = wide(
+    "absolute_difference", "ab", ["%d = tosa.sub %a, %b : (T, T) -> T", "%r = tosa.abs %d : (T) -> T", "return %r : T"], I32,
+    lambda a, b: [wrap(np.abs(wrap(a.astype(np.int64) - b).astype(np.int64)))])
+MULTIPLY_ADD = wide(
+    "multiply_add", "abc", ["%p = tosa.mul %a, %b, %zero : (T, T, tensor<1xi8>) -> T", "%r = tosa.add %c, %p : (T, T) -> T", "return %r : T"],
+    I32, lambda a, b, c: [wrap(wrap(a.astype(np.int64) * b).astype(np.int64) + c)])
+SUM_OF_DIFFERENCES = wide(
+    "sum_of_differences", "ab", ["%d = tosa.sub %a, %b : (T, T) -> T", "%e = tosa.abs %d : (T) -> T",
+                                 "%r = tosa.reduce_sum %e {axis = 1 : i32} : (T) -> tensor<4x1xi32>", "return %r : tensor<4x1xi32>"],
+    "tensor<4x1xi32>",
+    lambda a, b: [wrap(np.abs(wrap(a.astype(np.int64) - b).astype(np.int64)).astype(np.int32).astype(np.int64).sum(1, keepdims=True))])
+
+CONSTANTS = """  %z = "tosa.const"() {values = dense<0> : tensor<1xi8>} : () -> tensor<1xi8>
+  %z32 = "tosa.const"() {values = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %m = "tosa.const"() {values = dense<1518500250> : tensor<1xi32>} : () -> tensor<1xi32>
+  %s = "tosa.const"() {values = dense<37> : tensor<1xi8>} : () -> tensor<1xi8>
+  %t = "tosa.const"() {values = dense<30> : tensor<1xi8>} : () -> tensor<1xi8>
+"""
+RESCALE = ("{scale32 = true, rounding_mode = SINGLE_ROUND, per_channel = false, input_unsigned = false, output_unsigned = false}")
+IMAGE = "tensor<1x6x6x8xi8>"
+SUMS = "tensor<1x6x6x8xi32>"
+WINDOW = "pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>"
+
+
+def narrow(name, lines, result=IMAGE, operands="x"):
+    arguments = ", ".join(f"%{operand}: {IMAGE}" for operand in operands)
+    body = "\n".join("  " + line for line in lines)
+    return Network(name, f"func.func @main({arguments}) -> {result} {{\n{CONSTANTS}{body}\n  return %r : {result}\n}}\n",
+                   tuple(((1, 6, 6, 8), np.int8) for _ in operands))
+
+
+def rescale(to, source, source_type, result_type, shift="s", zero="z32", out_zero="z"):
+    types = f"({source_type}, tensor<1xi32>, tensor<1xi8>, tensor<1xi{'32' if zero == 'z32' else '8'}>, tensor<1xi{'32' if out_zero == 'z32' else '8'}>) -> {result_type}"
+    return f"%{to} = tosa.rescale %{source}, %m, %{shift}, %{zero}, %{out_zero} {RESCALE} : {types}"
+
+
+QUANTIZED = [
+    narrow("convolution", ['%w = "tosa.const"() {values = dense<3> : tensor<8x3x3x8xi8>} : () -> tensor<8x3x3x8xi8>',
+                           '%b = "tosa.const"() {values = dense<[1, -2, 3, -4, 5, -6, 7, 80]> : tensor<8xi32>} : () -> tensor<8xi32>',
+                           f"%c = tosa.conv2d %x, %w, %b, %z, %z {{acc_type = i32, {WINDOW}, dilation = array<i64: 1, 1>}} : ({IMAGE}, tensor<8x3x3x8xi8>, tensor<8xi32>, tensor<1xi8>, tensor<1xi8>) -> {SUMS}",
+                           rescale("r", "c", SUMS, IMAGE)]),
+    narrow("depthwise", ['%w = "tosa.const"() {values = dense<5> : tensor<3x3x8x1xi8>} : () -> tensor<3x3x8x1xi8>',
+                         '%b = "tosa.const"() {values = dense<[1, -2, 3, -4, 5, -6, 7, 80]> : tensor<8xi32>} : () -> tensor<8xi32>',
+                         f"%c = tosa.depthwise_conv2d %x, %w, %b, %z, %z {{acc_type = i32, {WINDOW}, dilation = array<i64: 1, 1>}} : ({IMAGE}, tensor<3x3x8x1xi8>, tensor<8xi32>, tensor<1xi8>, tensor<1xi8>) -> {SUMS}",
+                         rescale("r", "c", SUMS, IMAGE)]),
+    narrow("max_pool", [f"%r = tosa.max_pool2d %x {{kernel = array<i64: 3, 3>, {WINDOW}}} : ({IMAGE}) -> {IMAGE}"]),
+    narrow("average_pool", [f"%r = tosa.avg_pool2d %x, %z, %z {{acc_type = i32, kernel = array<i64: 3, 3>, {WINDOW}}} : ({IMAGE}, tensor<1xi8>, tensor<1xi8>) -> {IMAGE}"]),
+    narrow("quantized_add", [rescale("p", "x", IMAGE, SUMS, "t", "z", "z32"), rescale("q", "y", IMAGE, SUMS, "t", "z", "z32"),
+                             f"%c = tosa.add %p, %q : ({SUMS}, {SUMS}) -> {SUMS}", rescale("r", "c", SUMS, IMAGE, "t")], operands="xy"),
+    narrow("quantized_mul", [f"%c = tosa.mul %x, %y, %z : ({IMAGE}, {IMAGE}, tensor<1xi8>) -> {SUMS}", rescale("r", "c", SUMS, IMAGE)], operands="xy"),
+    narrow("clamp", [f"%r = tosa.clamp %x {{max_val = 50 : i8, min_val = -3 : i8}} : ({IMAGE}) -> {IMAGE}"]),
+    narrow("table", ['%u = "tosa.const"() {values = dense<7> : tensor<256xi8>} : () -> tensor<256xi8>',
+                     f"%r = tosa.table %x, %u : ({IMAGE}, tensor<256xi8>) -> {IMAGE}"]),
+    narrow("widen", [rescale("r", "x", IMAGE, SUMS, "t", "z", "z32")], SUMS),
+    narrow("rescale_wide", [rescale("p", "x", IMAGE, SUMS, "t", "z", "z32"), f"%q = tosa.abs %p : ({SUMS}) -> {SUMS}",
+                            rescale("v", "q", SUMS, SUMS, "t", "z32", "z32"), f"%r = tosa.clz %v : ({SUMS}) -> {SUMS}"], SUMS),
+    narrow("concat", [f"%r = tosa.concat %x, %y {{axis = 3 : i32}} : ({IMAGE}, {IMAGE}) -> tensor<1x6x6x16xi8>"], "tensor<1x6x6x16xi8>", "xy"),
+    narrow("transpose", [f"%r = tosa.transpose %x {{perms = array<i32: 0, 3, 1, 2>}} : ({IMAGE}) -> tensor<1x8x6x6xi8>"], "tensor<1x8x6x6xi8>"),
+]
+
+ALL = ELEMENTWISE + REDUCTIONS + [ABSOLUTE_DIFFERENCE, MULTIPLY_ADD, SUM_OF_DIFFERENCES] + QUANTIZED
