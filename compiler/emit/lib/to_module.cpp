@@ -108,8 +108,8 @@ NpuProgram kernelToNpu(ModuleOp module, const isa::Isa &isa, const isa::LoadOpti
   header.scratchpadPeakBytes = plan.scratchpad.peakBytes;
   header.accumulatorPeakBytes = plan.accumulators.peakBytes;
 
-  // Beside the making of the module.
-  std::future<RunRecord> estimating =
+  // Beside the checks of the module.
+  std::future<RunRecord> estimated =
       std::async([&, address = header.codeAddress] { return estimate(plan.stream, isa, address); });
   Location location = module.getLoc();
   module.getBody()->clear();
@@ -121,12 +121,10 @@ NpuProgram kernelToNpu(ModuleOp module, const isa::Isa &isa, const isa::LoadOpti
     npu::appendInst(op.getBody().front(),
                     each.layer < 0 ? location : locations[static_cast<size_t>(each.layer)], names,
                     each.word, each.layer);
-  const RunRecord estimated = estimating.get();
-  plan.stream = {}; // as large as the module: what comes needs the room
   FailureOr<Program> program = toProgram(op, isa);
   if (failed(program))
     throw std::logic_error("the schedule is not sound");
-  estimateLayers(op, *program, estimated, isa);
+  estimateLayers(op, *program, estimated.get(), isa);
   return {op, std::move(*program), plan.scratchpad, plan.accumulators};
 }
 
