@@ -53,7 +53,7 @@ SUITES = [
     Suite("docs", "what the documents quote", (PYTHON, "tests/docs/run")),
     Suite("html", "the report's page in a browser", (PYTHON, "tests/html/run")),
     Suite("explore", "sweeps: local, on Slurm, after SIGKILL; their page in a browser", (PYTHON, "tests/explore/run")),
-    Suite("estimates", "the compiler's estimates of the classifier against the cycle engine", (PYTHON, "tests/demo/estimates")),
+    Suite("estimates", "the compiler's estimates of the classifier and of two networks against the cycle engine", (PYTHON, "tests/demo/estimates")),
     Suite("accuracy", "the quantized classifier against float", (PYTHON, "tests/demo/accuracy")),
     Suite("mutation", "five planted faults, drawn from a seed, are found", (PYTHON, "tests/mutation/run", "--sample", "5"),
           always=False),

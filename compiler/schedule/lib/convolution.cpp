@@ -247,7 +247,8 @@ static std::optional<LoweringContext::Chosen> bestOf(LoweringContext &context,
   std::optional<LoweringContext::Chosen> best;
   for (const ConvPlan &plan : plans) {
     std::optional<Trial> trial = tryOut(
-        context, [&](Steps &steps) { Convolution(context, group, steps).lower(plan, true); });
+        context, [&](Steps &steps) { Convolution(context, group, steps).lower(plan, true); },
+        enoughToLose(best));
     if (trial)
       keepBest(best, {plan, std::move(trial->layout), trial->cycles, std::nullopt},
                [&](const ConvPlan &each) { return describe(problem, each); });

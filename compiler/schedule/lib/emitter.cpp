@@ -356,10 +356,11 @@ bool Emitter::crowded(int lane, int waiting, size_t from) const {
   return edges.end() - firstBeyond >= semaphoreMax_;
 }
 
-void Emitter::push(isa::Word word, const MemoryAccesses &accesses) {
+void Emitter::push(const isa::Word &word, const MemoryAccesses &accesses) {
   const isa::Instruction &instruction = isa_.instructions()[word.instruction];
   int unit = instruction.unit, lane = laneOf(isa_, instruction);
   UnitState &state = units_[unit];
+  uint32_t wait = 0;
   auto sequence = static_cast<int32_t>(lanes_[lane].stream.size()) + 1;
   LaneClock needed = hazards_.visit(lane, sequence, accesses);
   const size_t both = lanes_.size() / 2; // a unit keeps its own order: both of its lanes
@@ -382,7 +383,7 @@ void Emitter::push(isa::Word word, const MemoryAccesses &accesses) {
       continue;
     uint32_t semaphore = uint32_t(1) << semaphore_[other][unit];
     stream_[producerOf(other)].word.signal |= semaphore;
-    word.wait |= semaphore;
+    wait |= semaphore;
     edges_[other][unit].push_back({producerOf(other), stream_.size()});
     const LaneClock &inherited = lanes_[other].known[static_cast<size_t>(needed[other]) - 1];
     for (size_t i = 0; i < inherited.size(); ++i)
@@ -393,7 +394,10 @@ void Emitter::push(isa::Word word, const MemoryAccesses &accesses) {
   lanes_[lane].known.push_back(state.current);
   lanes_[lane].known.back()[lane] = sequence - 1;
   lanes_[lane].stream.push_back(stream_.size());
-  stream_.push_back({std::move(word), layer_});
+  StreamInstruction &pushed = stream_.emplace_back();
+  pushed.word = word;
+  pushed.word.wait |= wait;
+  pushed.layer = layer_;
 }
 
 // Waits until all units are idle: orders everything before against everything after.

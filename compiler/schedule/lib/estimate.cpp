@@ -93,7 +93,8 @@ public:
       result_.trace[i].pc = i;
   }
 
-  RunRecord run();
+  // Ends early in cycle `enough`.
+  RunRecord run(int64_t enough = never);
 
 private:
   static Actor actor(isa::UnitTemplate kind) {
@@ -870,7 +871,7 @@ void Estimator::act(Actor actor, int64_t t) {
   }
 }
 
-RunRecord Estimator::run() {
+RunRecord Estimator::run(int64_t enough) {
   while (pc_ < stream_.size()) {
     // Time and actor in one number: the least is found without a branch.
     int64_t next = std::numeric_limits<int64_t>::max();
@@ -879,6 +880,10 @@ RunRecord Estimator::run() {
     const int64_t t = next >> actorBits;
     if (t == never)
       throw std::logic_error("the estimate waits for a signal that nobody gives");
+    if (t >= enough) {
+      result_.cycles = t;
+      return std::move(result_);
+    }
     const auto actor = static_cast<Actor>(next & ((1 << actorBits) - 1));
     wake_[actor] = never;
     now_ = t;
@@ -898,8 +903,9 @@ RunRecord estimate(const std::vector<StreamInstruction> &stream, const isa::Isa 
 }
 
 int64_t estimateCycles(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
-                       const std::vector<cycle::InstructionPlan> &plans, uint64_t codeAddress) {
-  return Estimator(stream, isa, plans, codeAddress, Estimator::Keep::Cycles).run().cycles;
+                       const std::vector<cycle::InstructionPlan> &plans, uint64_t codeAddress,
+                       int64_t enough) {
+  return Estimator(stream, isa, plans, codeAddress, Estimator::Keep::Cycles).run(enough).cycles;
 }
 
 } // namespace tilewright

@@ -4,10 +4,11 @@
 
 namespace tilewright {
 
-std::optional<Trial> tryOut(LoweringContext &context, const std::function<void(Steps &)> &lower) {
+std::optional<Trial> tryOut(LoweringContext &context, const std::function<void(Steps &)> &lower,
+                            int64_t enough) {
   return emitAlone(context, lower, [&](Emitter &emitter) {
     const int64_t cycles = estimateCycles(emitter.finish(), context.isa, context.plans,
-                                          static_cast<uint64_t>(context.constants.end()));
+                                          static_cast<uint64_t>(context.constants.end()), enough);
     return Trial{cycles, emitter.layout()};
   });
 }

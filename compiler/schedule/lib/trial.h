@@ -51,7 +51,14 @@ void keepBest(std::optional<Chosen> &best, Chosen candidate, const Describe &des
   best->runnerUp = RunnerUp{describe(candidate.plan), candidate.cycles, best->cycles};
 }
 
-// Nothing when the steps do not fit on chip.
-std::optional<Trial> tryOut(LoweringContext &context, const std::function<void(Steps &)> &lower);
+// The cycles from which on keepBest would drop a candidate.
+template <typename Chosen> int64_t enoughToLose(const std::optional<Chosen> &best) {
+  return best && best->runnerUp ? best->runnerUp->cycles : INT64_MAX;
+}
+
+// Nothing when the steps do not fit on chip. Of steps that take `enough` cycles or more it is known
+// that they do.
+std::optional<Trial> tryOut(LoweringContext &context, const std::function<void(Steps &)> &lower,
+                            int64_t enough = INT64_MAX);
 
 } // namespace tilewright

@@ -94,7 +94,7 @@ private:
   void emit(Group &group, const Task &task);
   void setRegisters(int unit, llvm::ArrayRef<std::pair<int, int64_t>> wanted);
   bool crowded(int lane, int waiting, size_t from) const;
-  void push(isa::Word word, const MemoryAccesses &accesses);
+  void push(const isa::Word &word, const MemoryAccesses &accesses);
   void fence();
   std::optional<int64_t> allocate(Group &group, int buffer);
   std::optional<int64_t> allocateIn(Arena &arena, const Group &group, int buffer) const;
