@@ -35,7 +35,7 @@ struct Nest {
   int64_t beats() const { return fullBeats() + (rest() > 0 ? 1 : 0); }
 };
 
-constexpr size_t maximumStreams = 8; // of a step
+constexpr size_t maximumStreams = 16; // of a step; reads beyond are left out of the estimate
 using Walk = BankWalk<maximumStreams>;
 using Streams = std::array<Stream, maximumStreams>;
 
@@ -124,7 +124,7 @@ void VectorRun::addStep(const cycle::StepPlan &step, const isa::ScalarContext &c
              std::max<int64_t>(idle * stream.laneStride, 0));
   };
   for (const cycle::StreamPlan &plan : step.reads)
-    if (nest.taps > 0 || plan.once)
+    if ((nest.taps > 0 || plan.once) && count + 1 < maximumStreams)
       add(plan);
   reads = count;
   if (step.writesMemory)

@@ -22,7 +22,7 @@ isa::Isa edge16() {
   return isa::load(options);
 }
 
-Times timesOf(const std::string &text) {
+Times timesOf(const std::string &text, int64_t enough = INT64_MAX) {
   static const isa::Isa isa = edge16();
   static const std::vector<cycle::InstructionPlan> plans = cycle::makePlans(isa);
   Program program;
@@ -36,7 +36,7 @@ Times timesOf(const std::string &text) {
   }
   program.dramBytes = program.codeAddress + program.code.size();
   return {*TimingEngine(isa).cycles(program),
-          estimateCycles(stream, isa, plans, program.codeAddress)};
+          estimateCycles(stream, isa, plans, program.codeAddress, enough)};
 }
 
 // Banks of the scratchpad have 0x8000 bytes, those of the accumulators 0x2000 elements.
@@ -60,6 +60,15 @@ void expectExact(const std::string &meeting, const std::string &apart) {
 
 std::string replaced(std::string text, const std::string &what, const std::string &by) {
   return text.replace(text.find(what), what.size(), by);
+}
+
+TEST(Estimate, EndsEarlyWhereTheTimeIsEnoughToLose) {
+  const std::string text = dense + "vdw a=0, b=0x8000, d=0, n0=1000, nc=16";
+  const int64_t whole = timesOf(text).estimated;
+  EXPECT_EQ(timesOf(text, whole + 1).estimated, whole);
+  const int64_t part = timesOf(text, 500).estimated;
+  EXPECT_GE(part, 500);
+  EXPECT_LT(part, whole);
 }
 
 TEST(Estimate, WeightsWaitForActivations) {
