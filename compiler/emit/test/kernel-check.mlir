@@ -109,7 +109,8 @@ func.func @main(%x: tensor<4xi32>) -> (tensor<1xi32>) {
     %y = kernel.unary "abs" %x : (tensor<4xi32>) -> tensor<4xi32>
     // expected-error @below {{'kernel.reduce' op is not element-wise and must begin a group}}
     %z = kernel.reduce "max" %y {axis = 0 : i64} : (tensor<4xi32>) -> tensor<1xi32>
-    kernel.yield %z : tensor<1xi32>
+    %u = kernel.unary "abs" %z : (tensor<1xi32>) -> tensor<1xi32>
+    kernel.yield %u : tensor<1xi32>
   } : tensor<1xi32>
   return %g : tensor<1xi32>
 }

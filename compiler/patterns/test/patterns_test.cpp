@@ -2,8 +2,10 @@
 #include "tilewright/compiler/patterns.h"
 #include "tilewright/support/error.h"
 
+#include <fmt/format.h>
 #include <fstream>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 using namespace tilewright;
 using namespace tilewright::patterns;
@@ -21,7 +23,8 @@ const isa::Isa &shipped() {
 // The shipped machine with one more vector instruction of two wide operands.
 isa::Isa with(const std::string &expr, const std::string &more = "") {
   const bool hasTwo = expr.find("b[y") != std::string::npos;
-  const std::string path = testing::TempDir() + "/patterns_test_overlay.yaml";
+  // ctest runs tests side by side, each in a process of its own.
+  const std::string path = fmt::format("{}/patterns_test_{}.yaml", testing::TempDir(), ::getpid());
   std::ofstream(path)
       << "schema: \"tilewright/overlay/1\"\nname: \"t\"\nsummary: \"t\"\n"
          "instructions:\n  vnew:\n    name: \"vnew\"\n    summary: \"t\"\n"
