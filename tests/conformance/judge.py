@@ -39,7 +39,7 @@ def judge(case, runner, targets, keep):
         return [judge_negative(case, runner, targets[0])]
     directory = pathlib.Path(tempfile.mkdtemp(prefix="tilewright-conformance-"))
     try:
-        return [verdict for target in targets for verdict in judge_target(case, runner, target, directory / target)]
+        return [verdict for target in targets for verdict in judge_target(case, runner, target, directory / pathlib.Path(target).stem)]
     finally:
         if keep:
             shutil.copytree(directory, keep / case.name, dirs_exist_ok=True)
