@@ -61,7 +61,7 @@ std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGr
   for (const ChainPlan &plan : planChain(problem, context.machine, trials)) {
     if (plan.estimatedCycles > 1.1 * static_cast<double>(apart)) // the plan's idea is a rough one
       break;
-    std::optional<Trial> trial = tryRun(context, {{chained, plan}});
+    std::optional<Trial> trial = tryRun(context, {{chained, plan}}, enoughToLose(best));
     if (trial)
       keepBest(best, {plan, std::move(trial->layout), trial->cycles, std::nullopt},
                [&](const ChainPlan &each) { return describe(problem, each); });
@@ -118,8 +118,8 @@ bool mayHandOn(LoweringContext &context, const PlannedChain &chain, const Planne
          Probe(context, next.chained).chain.mayTake(next.plan);
 }
 
-std::optional<Trial> tryRun(LoweringContext &context, const ChainRun &run) {
-  return tryOut(context, [&](Steps &steps) { lowerAll(context, run, true, steps); });
+std::optional<Trial> tryRun(LoweringContext &context, const ChainRun &run, int64_t enough) {
+  return tryOut(context, [&](Steps &steps) { lowerAll(context, run, true, steps); }, enough);
 }
 
 void lowerRun(LoweringContext &context, const ChainRun &run, const std::vector<int64_t> &layout,

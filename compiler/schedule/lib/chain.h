@@ -51,7 +51,8 @@ using ChainRun = std::vector<PlannedChain>;
 // Whether a chain may hand its result to the next one.
 bool mayHandOn(LoweringContext &context, const PlannedChain &chain, const PlannedChain &next);
 // On an empty chip; nothing when it does not fit.
-std::optional<Trial> tryRun(LoweringContext &context, const ChainRun &run);
+std::optional<Trial> tryRun(LoweringContext &context, const ChainRun &run,
+                            int64_t enough = INT64_MAX);
 // `layout`: of the trial; may be empty.
 void lowerRun(LoweringContext &context, const ChainRun &run, const std::vector<int64_t> &layout,
               Steps &steps);
