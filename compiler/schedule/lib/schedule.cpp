@@ -202,7 +202,7 @@ void checkInstructions(const isa::Isa &isa, Selection &selection, kernel::GroupO
     selection.coverOf(group, operations, reduce);
   else
     selection.coversOf(group, hasScalarFunction(anchor) ? nullptr : anchor, operations,
-                       hasScalarFunction(anchor) ? std::vector<int32_t>() : biasOf(anchor));
+                       biasOf(anchor)); // nothing of an element-wise operation
 }
 
 // What the user's layer is called, for what is wrong with it.

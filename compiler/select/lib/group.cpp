@@ -9,6 +9,7 @@
 #include "fuse.h"
 #include "scale.h"
 #include "tilewright/compiler/kernel_dialect.h"
+#include "tilewright/compiler/scalar_function.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
@@ -96,16 +97,13 @@ void formGroup(const Chain &chain) {
 
 } // namespace
 
-bool isElementwise(Operation &op) {
-  return isa<kernel::RescaleOp, kernel::TableOp, kernel::BinaryOp, kernel::UnaryOp, kernel::AddI8Op,
-             kernel::MulI8Op>(op);
-}
+bool isElementwise(Operation &op) { return hasScalarFunction(&op); }
 
 void formGroups(Block &body) {
   Chains chains;
   for (Operation &op : body)
-    if (!isa<kernel::ViewOp, kernel::StridedViewOp, kernel::GroupOp, tosa::ConstOp, func::ReturnOp>(
-            op))
+    if (!llvm::isa<kernel::ViewOp, kernel::StridedViewOp, kernel::GroupOp, tosa::ConstOp,
+                   func::ReturnOp>(op))
       chains.add(op);
   for (const Chain &chain : chains.all())
     formGroup(chain);
