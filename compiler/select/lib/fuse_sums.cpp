@@ -71,7 +71,7 @@ void fuseSums(Block &body) {
     if (!added || outer.getFunction() != "sum" || !inner->hasOneUse())
       continue;
     auto shape = cast<RankedTensorType>(added->image.getType()).getShape();
-    const auto [first, second] = std::minmax(static_cast<int64_t>(outer.getAxis()), added->axis);
+    const auto [first, second] = std::minmax({static_cast<int64_t>(outer.getAxis()), added->axis});
     if (shape.size() != 4 || first != 1 || second != 2 || shape[1] * shape[2] > mostElements)
       continue;
     OpBuilder builder(outer);
