@@ -10,6 +10,7 @@ namespace tilewright {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class Tune : public test::ToolTest {
 protected:
@@ -29,7 +30,7 @@ protected:
 TEST_F(Tune, printsWhatItFoundAndWhereFrom) {
   const test::Ended first = tune({"--tune", "12", "--tune-database", "t.db"});
   EXPECT_EQ(first.code, 0) << first.diagnostics;
-  EXPECT_EQ(first.diagnostics, "");
+  EXPECT_THAT(first.diagnostics, Not(HasSubstr("tilewright:"))); // how far it is, on a slow machine
   EXPECT_THAT(first.output,
               HasSubstr("layer                                            default       tuned   "
                         "change  trials  from\nmy layer  "));
