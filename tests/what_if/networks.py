@@ -132,4 +132,27 @@ QUANTIZED = [
     narrow("transpose", [f"%r = tosa.transpose %x {{perms = array<i32: 0, 3, 1, 2>}} : ({IMAGE}) -> tensor<1x8x6x6xi8>"], "tensor<1x8x6x6xi8>"),
 ]
 
+CONVOLUTION = [
+    '%w = "tosa.const"() {values = dense<3> : tensor<8x3x3x8xi8>} : () -> tensor<8x3x3x8xi8>',
+    '%b = "tosa.const"() {values = dense<[1, -2, 3, -4, 5, -6, 7, 80]> : tensor<8xi32>} : () -> tensor<8xi32>',
+    f"%c = tosa.conv2d %x, %w, %b, %z, %z {{acc_type = i32, {WINDOW}, dilation = array<i64: 1, 1>}} : ({IMAGE}, tensor<8x3x3x8xi8>, tensor<8xi32>, tensor<1xi8>, tensor<1xi8>) -> {SUMS}"]
+RESIDUAL = narrow("residual", [*CONVOLUTION, rescale("e", "c", SUMS, IMAGE), rescale("p", "e", IMAGE, SUMS, "t", "z", "z32"),
+                               rescale("q", "y", IMAGE, SUMS, "t", "z", "z32"), f"%a = tosa.add %p, %q : ({SUMS}, {SUMS}) -> {SUMS}",
+                               rescale("r", "a", SUMS, IMAGE, "t")], operands="xy")
+SHORT = "tensor<1x6x6x8xi16>"
+ACTIVATION = narrow("activation", [
+    *CONVOLUTION, '%z16 = "tosa.const"() {values = dense<0> : tensor<1xi16>} : () -> tensor<1xi16>',
+    f'%u = "tosa.const"() {{values = dense<"0x{(np.arange(513) * 127 - 32000).astype("<i2").tobytes().hex()}"> : tensor<513xi16>}} : () -> tensor<513xi16>',
+    f"%e = tosa.rescale %c, %m, %t, %z32, %z16 {RESCALE} : ({SUMS}, tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi16>) -> {SHORT}",
+    f"%v = tosa.table %e, %u : ({SHORT}, tensor<513xi16>) -> {SUMS}", rescale("r", "v", SUMS, IMAGE, "s")])
+GATED = Network("gated", f"""func.func @main(%x: {IMAGE}, %g: tensor<1x1x1x8xi32>) -> {IMAGE} {{
+{CONSTANTS}  %o = "tosa.const"() {{values = dense<1073741824> : tensor<1xi32>}} : () -> tensor<1xi32>
+  %n = "tosa.const"() {{values = dense<-7> : tensor<1xi8>}} : () -> tensor<1xi8>
+  %p = tosa.rescale %x, %o, %t, %n, %z32 {RESCALE} : ({IMAGE}, tensor<1xi32>, tensor<1xi8>, tensor<1xi8>, tensor<1xi32>) -> {SUMS}
+  %c = tosa.mul %p, %g, %z : ({SUMS}, tensor<1x1x1x8xi32>, tensor<1xi8>) -> {SUMS}
+  {rescale("r", "c", SUMS, IMAGE)}
+  return %r : {IMAGE}
+}}
+""", (((1, 6, 6, 8), np.int8), ((1, 1, 1, 8), np.int32)))
+
 ALL = ELEMENTWISE + REDUCTIONS + [ABSOLUTE_DIFFERENCE, MULTIPLY_ADD, SUM_OF_DIFFERENCES] + QUANTIZED

@@ -1,0 +1,61 @@
+"""The shipped overlays that ask a question of the machine, and the networks on which it is asked. bench/what-if answers them."""
+
+import dataclasses
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+OVERLAYS = ROOT / "isa" / "what-if"
+PAGES = ROOT / "docs" / "what-if"
+
+# Overlays that the guide (docs/what-if.md) shows how to write: no network of the bench has what they compute.
+PATTERNS = {"absolute-difference", "minimum-reduction", "multiply-add", "slow-rescale", "sum-of-absolute-differences"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Question:
+    networks: tuple = ("mobilenet_v2", "resnet18", "squeezenet_1_1")
+
+
+ON_OTHER_NETWORKS = {
+    "fused-rescale": Question(("mobilenet_v2", "mobilenet_v3_large", "resnet18")),
+}
+
+
+def questions():
+    """{overlay's name: Question} of all that are shipped."""
+    names = sorted(path.stem for path in OVERLAYS.glob("*.yaml"))
+    return {name: ON_OTHER_NETWORKS.get(name, Question()) for name in names if name not in PATTERNS}
+
+
+def words(name):
+    """What the overlay's first lines ask: (question, what follows it)."""
+    lines = []
+    for line in (OVERLAYS / f"{name}.yaml").read_text().splitlines():
+        if not line.startswith("#"):
+            break
+        lines.append(line.lstrip("# "))
+    question, mark, rest = " ".join(lines).partition("?")
+    return question + mark, rest.strip()
+
+
+def problems():
+    """What is wrong with the shipped overlays and their pages, a sentence each."""
+    asked, found = questions(), []
+    readme = (OVERLAYS / "README.md").read_text()
+    for name in sorted(asked):
+        question, _ = words(name)
+        if not (question.startswith("What if ") and question.endswith("?")):
+            found.append(f"isa/what-if/{name}.yaml does not begin with its question")
+        page = PAGES / f"{name}.md"
+        if not page.exists():
+            found.append(f"isa/what-if/{name}.yaml has no page: run bench/what-if {name}")
+        elif not page.read_text().startswith(f"# {question}\n"):
+            found.append(f"docs/what-if/{name}.md asks another question than its overlay: run bench/what-if {name}")
+        if f"(../../docs/what-if/{name}.md)" not in readme:
+            found.append(f"isa/what-if/README.md does not link docs/what-if/{name}.md")
+    for page in sorted(PAGES.glob("*.md")):
+        if page.stem not in asked:
+            found.append(f"docs/what-if/{page.name} is of no overlay")
+    for name in sorted((set(ON_OTHER_NETWORKS) | PATTERNS) - {path.stem for path in OVERLAYS.glob("*.yaml")}):
+        found.append(f"bench/questions.py names the overlay '{name}', which does not exist")
+    return found
