@@ -7,17 +7,22 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 OVERLAYS = ROOT / "isa" / "what-if"
 PAGES = ROOT / "docs" / "what-if"
 
-# Overlays that the guide (docs/what-if.md) shows how to write: no network of the bench has what they compute.
-PATTERNS = {"absolute-difference", "minimum-reduction", "multiply-add", "slow-rescale", "sum-of-absolute-differences"}
+# Overlays that the guide (docs/what-if.md) begins with: examples of how one is written.
+PATTERNS = {"absolute-difference", "minimum-reduction", "multiply-add", "slow-rescale", "sum-of-absolute-differences", "wide-array"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Question:
     networks: tuple = ("mobilenet_v2", "resnet18", "squeezenet_1_1")
+    weights: str = ""  # of bench/fewer_bits.py; "": as they are
 
 
 ON_OTHER_NETWORKS = {
     "fused-rescale": Question(("mobilenet_v2", "mobilenet_v3_large", "resnet18")),
+    # The other two have no such function: they show what the instruction costs where it is not used.
+    "fused-table": Question(("mobilenet_v3_large", "mobilenet_v2", "resnet18")),
+    "int4-weights": Question(weights="int4"),
+    "sparse-weights": Question(weights="sparse"),
 }
 
 
