@@ -156,13 +156,15 @@ std::optional<std::string> Expansion::packed(const std::string &bytes) const {
 
 void markExpansions(const isa::Isa &isa, llvm::ArrayRef<kernel::GroupOp> groups) {
   const std::vector<std::unique_ptr<Expansion>> &expansions = expansionsOf(isa);
-  if (expansions.empty())
-    return;
   const int64_t rows = isa.param("rows"), cols = isa.param("cols");
   for (kernel::GroupOp group : groups)
     for (mlir::Operation &op : group.getBody().front()) {
       auto conv = llvm::dyn_cast<kernel::Conv2DOp>(op);
       if (!conv)
+        continue;
+      for (const char *name : {markByOutputs, markByInputs}) // of another description
+        op.removeAttr(name);
+      if (expansions.empty())
         continue;
       const std::string weights = constantBytes(conv.getWeight());
       llvm::ArrayRef<int64_t> shape = shapeOf(conv.getWeight());
