@@ -156,6 +156,29 @@ GATED = Network("gated", f"""func.func @main(%x: {IMAGE}, %g: tensor<1x1x1x8xi32
 """, (((1, 6, 6, 8), np.int8), ((1, 1, 1, 8), np.int32)))
 
 
+ROWS, ROW = "tensor<1x3x5x9xi32>", "tensor<1x3x5x1xi32>"
+HALF = "tensor<1x3x5x9xi16>"
+TABLE16 = f'%u = "tosa.const"() {{values = dense<"0x{(np.arange(513) * 113 - 29000).astype("<i2").tobytes().hex()}"> : tensor<513xi16>}} : () -> tensor<513xi16>'
+TO_HALF = f'%z16 = "tosa.const"() {{values = dense<0> : tensor<1xi16>}} : () -> tensor<1xi16>\n  %e = tosa.rescale %v, %m, %s, %z32, %z16 {RESCALE} : ({ROWS}, tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi16>) -> {HALF}'
+EXPONENTIAL = Network("exponential", f"""func.func @main(%x: {ROWS}, %g: {ROW}) -> {ROWS} {{
+{CONSTANTS}  {TABLE16}
+  %k = "tosa.const"() {{values = dense<1000> : tensor<1x1x1x1xi32>}} : () -> tensor<1x1x1x1xi32>
+  %a = tosa.sub %x, %g : ({ROWS}, {ROW}) -> {ROWS}
+  %v = tosa.add %a, %k : ({ROWS}, tensor<1x1x1x1xi32>) -> {ROWS}
+  {TO_HALF}
+  %r = tosa.table %e, %u : ({HALF}, tensor<513xi16>) -> {ROWS}
+  return %r : {ROWS}
+}}
+""", (((1, 3, 5, 9), np.int32), ((1, 3, 5, 1), np.int32)))
+QUOTIENT = Network("quotient", f"""func.func @main(%x: {ROWS}, %g: {ROW}, %h: {ROW}) -> {HALF} {{
+{CONSTANTS}  %k = "tosa.const"() {{values = dense<14> : tensor<1xi8>}} : () -> tensor<1xi8>
+  %a = tosa.mul %x, %g, %k : ({ROWS}, {ROW}, tensor<1xi8>) -> {ROWS}
+  %v = tosa.arithmetic_right_shift %a, %h {{round = true}} : ({ROWS}, {ROW}) -> {ROWS}
+  {TO_HALF}
+  return %e : {HALF}
+}}
+""", (((1, 3, 5, 9), np.int32), ((1, 3, 5, 1), np.int32), ((1, 3, 5, 1), np.int32)))
+
 
 def weighted(name, shape, weights, height=6):
     """A convolution whose weights are given, of an image of height x height, to 32 bits."""
