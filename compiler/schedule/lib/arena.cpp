@@ -18,6 +18,9 @@ Arena::Arena(int64_t bytes, int64_t bankBytes, int64_t alignment)
 
 // What two buffers in one bank cost each other.
 static int64_t disturbance(Traffic one, Traffic other) {
+  if ((one == Traffic::Beside && other == Traffic::Streamed) ||
+      (one == Traffic::Streamed && other == Traffic::Beside))
+    return 8; // always at the same time
   if ((one == Traffic::Matrix) != (other == Traffic::Matrix))
     return 4; // the matrix unit comes first at a bank
   if (one == Traffic::Rare && other == Traffic::Rare)

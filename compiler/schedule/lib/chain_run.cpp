@@ -43,6 +43,25 @@ private:
 
 } // namespace
 
+void KeptRows::read(Stream stream, int64_t begin, int64_t end, size_t piece) {
+  std::vector<size_t> &rows = readers[stream];
+  if (static_cast<int64_t>(rows.size()) < end)
+    rows.resize(static_cast<size_t>(end), nothing);
+  std::fill(rows.begin() + begin, rows.begin() + end, piece);
+}
+
+After KeptRows::replaced(int64_t begin, int64_t end) const {
+  After after;
+  for (const auto &[stream, rows] : readers) {
+    size_t last = nothing;
+    for (int64_t row = begin; row < std::min(end, static_cast<int64_t>(rows.size())); ++row)
+      if (const size_t piece = rows[static_cast<size_t>(row)]; piece != nothing)
+        last = last == nothing ? piece : std::max(last, piece);
+    after.push_back(last);
+  }
+  return after;
+}
+
 // Buffers that serve the whole run get their places here, the largest first: spread over the banks,
 // or, where that leaves gaps, one behind the other. `placed`: read beside all else; they have the
 // last banks.
@@ -52,6 +71,8 @@ void Run::layOut(const isa::Isa &isa, const std::set<int> &placed) {
        {&inputs, &results, &windows, &between, &windowResults, &stripeResults, &images})
     for (const Turn &turn : ring->turns)
       lasting.insert(turn.buffer);
+  for (const auto &[chunk, rows] : kept)
+    lasting.insert(rows.turn.buffer);
   lasting.erase(-1);
   auto bufferAt = [&](int buffer) -> Buffer & {
     return steps.buffers[static_cast<size_t>(buffer)];
@@ -73,7 +94,7 @@ void Run::layOut(const isa::Isa &isa, const std::set<int> &placed) {
   for (int buffer : placed) {
     top -= rounded(bufferAt(buffer).bytes);
     steps.layout[static_cast<size_t>(buffer)] = top;
-    if (!arena.allocateAt(top, bufferAt(buffer).bytes, Traffic::Rare))
+    if (!arena.allocateAt(top, bufferAt(buffer).bytes, bufferAt(buffer).traffic))
       return;
   }
   bool isSpread = true;

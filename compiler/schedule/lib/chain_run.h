@@ -59,6 +59,16 @@ struct Turn {
 // The pieces that a new content comes after.
 inline After replaced(Turn &turn) { return std::exchange(turn.readers, {}); }
 
+// A buffer of rows that stay for a segment's stripes. Of each row the last pieces of each stream
+// that read it.
+struct KeptRows {
+  Turn turn;
+  std::map<Stream, std::vector<size_t>> readers; // by row of the buffer
+  void read(Stream stream, int64_t begin, int64_t end, size_t piece);
+  // The pieces that new rows come after.
+  After replaced(int64_t begin, int64_t end) const;
+};
+
 // Buffers that serve by turns.
 struct Turns {
   size_t count = 2, next = 0;
@@ -82,6 +92,7 @@ struct Run {
   Turns inputs, headSums, windowSums, tailSums, results, windows, between, windowResults,
       stripeResults;
   Turns images;                       // that one chain hands to the next
+  std::map<int64_t, KeptRows> kept;   // by chunk
   std::map<int64_t, Turn> stripeSums; // of the tail, by tile, where chunks add up
   std::map<Stream, Turns> weightTurns;
   std::set<int> weights; // buffers
