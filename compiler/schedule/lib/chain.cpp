@@ -119,7 +119,17 @@ bool mayHandOn(LoweringContext &context, const PlannedChain &chain, const Planne
 }
 
 std::optional<Trial> tryRun(LoweringContext &context, const ChainRun &run, int64_t enough) {
-  return tryOut(context, [&](Steps &steps) { lowerAll(context, run, true, steps); }, enough);
+  bool loses = false; // is not emitted
+  std::optional<Trial> trial = tryOut(
+      context,
+      [&](Steps &steps) {
+        const int64_t cycles = lowerAll(context, run, true, steps);
+        loses = cycles - cycles / 16 > enough;
+        if (loses)
+          steps = Steps();
+      },
+      enough);
+  return loses ? std::nullopt : trial;
 }
 
 void lowerRun(LoweringContext &context, const ChainRun &run, const std::vector<int64_t> &layout,

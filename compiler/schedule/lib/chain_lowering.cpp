@@ -658,7 +658,7 @@ Handed Chain::lower(const ChainPlan &plan, bool isTrial, const Handed &handed, b
   return handing_;
 }
 
-void lowerAll(LoweringContext &context, const ChainRun &chains, bool isTrial, Steps &steps) {
+int64_t lowerAll(LoweringContext &context, const ChainRun &chains, bool isTrial, Steps &steps) {
   Run run(steps);
   std::vector<std::unique_ptr<Chain>> all;
   Handed handed;
@@ -672,7 +672,7 @@ void lowerAll(LoweringContext &context, const ChainRun &chains, bool isTrial, St
   parameters.erase(-1);
   run.layOut(context.isa, parameters);
   run.layOutSums(context.isa);
-  run.list(context.isa);
+  return run.list(context.isa);
 }
 
 } // namespace tilewright::chains

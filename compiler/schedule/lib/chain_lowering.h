@@ -151,7 +151,7 @@ private:
   size_t lastTailFinish_ = nothing;
 };
 
-// All steps of chains that follow each other.
-void lowerAll(LoweringContext &context, const ChainRun &run, bool isTrial, Steps &steps);
+// All steps of chains that follow each other. Returns the cycles that they take at least, roughly.
+int64_t lowerAll(LoweringContext &context, const ChainRun &run, bool isTrial, Steps &steps);
 
 } // namespace tilewright::chains

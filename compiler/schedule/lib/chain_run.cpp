@@ -154,12 +154,32 @@ int Run::bankOf(const isa::Isa &isa, const Piece &piece) const {
   return -1;
 }
 
+// Of the scratchpad: where the products or windows of a piece begin to read.
+int Run::sourceOf(const isa::Isa &isa, const Piece &piece) const {
+  const int64_t bankBytes = static_cast<int64_t>(isa.memory(isa::Space::Spad).bankBytes());
+  for (const Task &task : piece.tasks) {
+    const isa::Instruction &instruction = isa.instructions()[static_cast<size_t>(task.instruction)];
+    const int operand = instruction.operandIndex("a");
+    const int buffer = operand < 0 ? -1 : task.buffers[static_cast<size_t>(operand)];
+    if (buffer < 0 || steps.buffers[static_cast<size_t>(buffer)].space != isa::Space::Spad)
+      continue;
+    const int64_t address = steps.layout[static_cast<size_t>(buffer)];
+    return address < 0 ? -1
+                       : static_cast<int>((address + task.values[static_cast<size_t>(operand)]) /
+                                          bankBytes);
+  }
+  return -1;
+}
+
 // What the first unit loads comes before all else, so that it may come in under the layers before.
 // The first pieces of units begin steps.
-void Run::list(const isa::Isa &isa) {
-  for (size_t i = 0; i < pieces.size(); ++i)
+int64_t Run::list(const isa::Isa &isa) {
+  for (size_t i = 0; i < pieces.size(); ++i) {
     order[i].bank = bankOf(isa, pieces[i]);
+    order[i].source = sourceOf(isa, pieces[i]);
+  }
   const std::vector<int64_t> starts = startTimes(order, actors);
+  const int64_t end = lastEnd(order, starts);
   steps.steps.emplace_back();
   steps.steps.back().constants = std::move(constants);
   const size_t ofFirst = firstPieces.size() > 1 ? firstPieces[1] : pieces.size();
@@ -206,6 +226,7 @@ void Run::list(const isa::Isa &isa) {
     if (!selections.isRepeated(task))
       steps.steps.back().compute.push_back(std::move(task));
   }
+  return end;
 }
 
 } // namespace tilewright::chains

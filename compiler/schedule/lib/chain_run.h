@@ -79,10 +79,11 @@ struct Turns {
 // What the chains of a run share: their pieces, and what is on chip.
 struct Run {
   explicit Run(Steps &steps) : steps(steps) {}
-  void list(const isa::Isa &isa);
+  int64_t list(const isa::Isa &isa); // when its last piece ends, as far as can be said beforehand
   void layOut(const isa::Isa &isa, const std::set<int> &placed);
   void layOutSums(const isa::Isa &isa);
   int bankOf(const isa::Isa &isa, const Piece &piece) const;
+  int sourceOf(const isa::Isa &isa, const Piece &piece) const;
 
   Steps &steps;
   std::vector<Task> constants; // that come first

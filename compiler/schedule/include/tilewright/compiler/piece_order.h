@@ -20,11 +20,14 @@ struct PieceToOrder {
   int stream = 0;
   int64_t cycles = 0;
   llvm::SmallVector<size_t, 6> after; // pieces that stand before this one
-  int bank = -1;                      // that the piece works in; -1: none
+  // That the piece works in, and that its activations come from; -1: none.
+  int bank = -1, source = -1;
 };
 
 // When each piece starts. `actors`: of each stream; -1: none.
 std::vector<int64_t> startTimes(const std::vector<PieceToOrder> &pieces,
                                 const std::vector<int> &actors);
+// When the last piece ends.
+int64_t lastEnd(const std::vector<PieceToOrder> &pieces, const std::vector<int64_t> &starts);
 
 } // namespace tilewright
