@@ -181,9 +181,11 @@ void Chain::padBetween(const Unit &unit, Turn &between) {
     left = p_.window->padLeft;
     width = std::max(left + width, windowStage_->inputColumns(p_.window->outputWidth));
   }
-  const bool isStreamed = p_.window && plan_.arrayUnits < arrayShares;
+  const Traffic traffic = !p_.window || plan_.arrayUnits == arrayShares ? Traffic::Matrix
+                          : plan_.arrayUnits > 0                        ? Traffic::Shared
+                                                                        : Traffic::Streamed;
   between.buffer = reuse(steps_, between.buffer, isa::Space::Spad, keptRows_ * width * pitch,
-                         "rows between layers", isStreamed ? Traffic::Streamed : Traffic::Matrix);
+                         "rows between layers", traffic);
   headResult_ = {isa::Space::Spad, between.buffer, 0, width * pitch, pitch, 1};
   if (!p_.window || !padded_.insert(between.buffer).second)
     return;

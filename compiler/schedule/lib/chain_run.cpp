@@ -78,7 +78,7 @@ void Run::layOut(const isa::Isa &isa, const std::set<int> &placed) {
     return steps.buffers[static_cast<size_t>(buffer)];
   };
   for (int buffer : weights) // the array's
-    bufferAt(buffer).traffic = Traffic::Matrix;
+    bufferAt(buffer).traffic = Traffic::Weights;
   std::vector<int> largestFirst(lasting.begin(), lasting.end());
   std::sort(largestFirst.begin(), largestFirst.end(), [&](int a, int b) {
     return std::make_pair(-bufferAt(a).bytes, a) < std::make_pair(-bufferAt(b).bytes, b);
