@@ -26,11 +26,10 @@ static int64_t disturbance(Traffic one, Traffic other) {
     return 8; // always at the same time
   if (first == Traffic::Rare)
     return 0;
-  if ((isOf(first, Traffic::Matrix) && second >= Traffic::Streamed) ||
-      (first == Traffic::Streamed && second == Traffic::Shared))
+  if (first < Traffic::Streamed ? second >= Traffic::Streamed
+                                : isOf(second, Traffic::Shared) && first >= Traffic::Streamed)
     return 4; // the matrix unit comes first at a bank
-  return second == Traffic::Rare || (first == Traffic::Weights && second >= Traffic::Streamed) ? 2
-                                                                                               : 1;
+  return second == Traffic::Rare ? 2 : 1;
 }
 
 // How little a buffer wants to be in the banks that [begin, end) touches. One that is read now and

@@ -6,6 +6,8 @@
 #include "tilewright/compiler/chain_space.h"
 #include "tilewright/compiler/frontend.h"
 
+#include <set>
+
 namespace tilewright {
 
 using chains::lowerAll;
@@ -50,6 +52,8 @@ bool isChain(const ChainedGroups &chained) {
 
 // Plans that are tried out, at most.
 static constexpr size_t trials = 8;
+// Of the chains that are chosen.
+static constexpr size_t refinements = 12;
 
 std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGroups &chained,
                                        int64_t apart) {
@@ -72,6 +76,34 @@ std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGr
     best->runnerUp = RunnerUp{"each layer by itself", apart, best->cycles};
   best->words = describe(problem, best->plan);
   return best;
+}
+
+void refineChain(LoweringContext &context, const ChainedGroups &chained, ChosenChain &chosen) {
+  const Probe probe(context, chained);
+  const ChainProblem &problem = probe.chain.problem();
+  std::set<PlanPoint> known{ChainSpace::point(chosen.plan)};
+  std::optional<ChosenChain> best = std::move(chosen);
+  size_t left = refinements;
+  for (bool isBetter = true; isBetter;) {
+    isBetter = false;
+    for (const ChainPlan &plan : neighborsOf(problem, context.machine, best->plan)) {
+      if (plan.estimatedCycles > 1.2 * static_cast<double>(best->cycles) ||
+          !known.insert(ChainSpace::point(plan)).second)
+        continue;
+      if (left == 0)
+        break;
+      --left;
+      std::optional<Trial> trial = tryRun(context, {{chained, plan}}, best->cycles);
+      if (!trial || trial->cycles >= best->cycles)
+        continue;
+      keepBest(best, {plan, std::move(trial->layout), trial->cycles, std::nullopt},
+               [&](const ChainPlan &each) { return describe(problem, each); });
+      isBetter = true;
+      break;
+    }
+  }
+  best->words = describe(problem, best->plan);
+  chosen = std::move(*best);
 }
 
 ChosenChain tunedChain(LoweringContext &context, const ChainedGroups &chained,

@@ -38,6 +38,10 @@ bool isChain(const ChainedGroups &chained);
 std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGroups &chained,
                                        int64_t apart);
 
+// Goes from plan to plan, each differing from the best one so far in one choice, as long as that
+// helps.
+void refineChain(LoweringContext &context, const ChainedGroups &chained, ChosenChain &chosen);
+
 // The tuner's plan; where it has none, the one that was chosen.
 ChosenChain tunedChain(LoweringContext &context, const ChainedGroups &chained,
                        const ChosenChain &chosen);

@@ -437,4 +437,77 @@ std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, si
   return chosen;
 }
 
+// The same segments as near as can be, where a stripe has other rows: as even as can be.
+static void evenSegments(const ChainProblem &p, ChainPlan &plan, int64_t rows) {
+  const auto count = static_cast<int64_t>(stripesOf(p, plan).size());
+  const int64_t stripes = std::clamp<int64_t>(rows / plan.stripeRows, 1, count);
+  plan.segmentStripes = ceilDiv(count, ceilDiv(count, stripes));
+}
+
+std::vector<ChainPlan> neighborsOf(const ChainProblem &p, const ConvMachine &m,
+                                   const ChainPlan &plan) {
+  std::vector<ChainPlan> neighbors;
+  const int64_t height = resultHeight(p), channels = chunkedChannels(p),
+                part = std::lcm(m.rows, m.cols);
+  auto consider = [&](ChainPlan other) {
+    if (!isBearable(p, other))
+      return;
+    assess(p, m, other);
+    if (other.spadBytes <= m.spadBytes && other.accBytes <= m.accBytes)
+      neighbors.push_back(other);
+  };
+  for (int64_t units : {plan.arrayUnits + 1, plan.arrayUnits - 1})
+    if (p.mayReduceOnArray && units >= 0 && units <= arrayShares) {
+      ChainPlan other = plan;
+      other.arrayUnits = units;
+      consider(other);
+    }
+  const std::vector<int64_t> sizes = stripeSizes(height);
+  const int64_t size = std::find(sizes.begin(), sizes.end(), plan.stripeRows) - sizes.begin(),
+                count = static_cast<int64_t>(sizes.size());
+  for (int64_t next : {size - 1, size + 1})
+    if (next >= 0 && next < count) {
+      ChainPlan other = plan;
+      other.stripeRows = sizes[static_cast<size_t>(next)];
+      other.tailRows = std::min(other.tailRows, other.stripeRows);
+      other.keepsWeights |= other.stripeRows >= height;
+      evenSegments(p, other, plan.segmentStripes > 1 ? plan.segmentStripes * plan.stripeRows : 1);
+      consider(other);
+    }
+  if (sharesRows(p) && plan.stripeRows < height)
+    for (int64_t stripes : {plan.segmentStripes / 2, 2 * plan.segmentStripes})
+      if (stripes >= 1) {
+        ChainPlan other = plan;
+        evenSegments(p, other, stripes * plan.stripeRows);
+        if (other.segmentStripes != plan.segmentStripes)
+          consider(other);
+      }
+  for (int64_t chunk : {plan.chunkChannels / 2 / part * part, 2 * plan.chunkChannels, channels})
+    if (chunk >= part && chunk != plan.chunkChannels &&
+        (chunk <= m.channels || chunk == channels) && chunk <= channels) {
+      ChainPlan other = plan;
+      other.chunkChannels = chunk;
+      consider(other);
+    }
+  if (plan.stripeRows < height) {
+    ChainPlan other = plan;
+    other.keepsWeights = !plan.keepsWeights;
+    consider(other);
+  }
+  auto tiles = [&](const std::optional<ConvProblem> &conv, int64_t ChainPlan::*rows) {
+    if (!conv)
+      return;
+    const int64_t most = std::min(plan.stripeRows, m.rowLimit / conv->outputWidth);
+    for (int64_t tile : {plan.*rows / 2, 2 * plan.*rows})
+      if (tile >= 1 && tile <= most) {
+        ChainPlan other = plan;
+        other.*rows = tile;
+        consider(other);
+      }
+  };
+  tiles(p.head, &ChainPlan::headRows);
+  tiles(p.tail, &ChainPlan::tailRows);
+  return neighbors;
+}
+
 } // namespace tilewright

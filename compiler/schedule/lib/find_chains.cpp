@@ -111,6 +111,19 @@ public:
     });
   }
 
+  // Refines the chains into which stretches are divided.
+  void refine(const std::vector<Stretch> &stretches) {
+    std::map<std::string, Stretch> chosen;
+    for (const Stretch &stretch : stretches)
+      for (const Stretch &part : divide(stretch))
+        if (part.size() > 1)
+          chosen.emplace(signatureOfAll(part), part);
+    const std::vector<std::pair<std::string, Stretch>> parts(chosen.begin(), chosen.end());
+    workers_.run(parts.size(), [&](LoweringContext &context, size_t i) {
+      refineChain(context, chainOf(parts[i].second), *together_.at(parts[i].first));
+    });
+  }
+
   void collect(LoweringContext &into) { workers_.collect(into); }
 
   // The cuts of a stretch into chains and single groups that take the least time together.
@@ -243,6 +256,7 @@ Chains findChains(LoweringContext &context, const std::vector<kernel::GroupOp> &
   }
   Search search(context, groups);
   search.tryOut(stretches);
+  search.refine(stretches);
   search.collect(context);
   Chains chains;
   for (const Stretch &stretch : stretches)

@@ -99,4 +99,8 @@ std::string describe(const ChainProblem &problem, const ChainPlan &plan);
 std::vector<ChainPlan> planChain(const ChainProblem &problem, const ConvMachine &machine,
                                  size_t most);
 
+// Plans that differ from a plan in one choice by one step, and fit.
+std::vector<ChainPlan> neighborsOf(const ChainProblem &problem, const ConvMachine &machine,
+                                   const ChainPlan &plan);
+
 } // namespace tilewright
