@@ -104,12 +104,23 @@ void Run::layOut(const isa::Isa &isa, const std::set<int> &placed) {
     isSpread &= address.has_value();
     steps.layout[static_cast<size_t>(buffer)] = address.value_or(-1);
   }
+  if (isSpread)
+    return;
+  // Chunks that follow each other are at work at the same time: their rows lie apart.
+  constexpr size_t apart = 3;
+  std::vector<int> rows;
+  for (size_t first = 0; first < apart; ++first)
+    for (size_t chunk = first; chunk < kept.size(); chunk += apart)
+      rows.push_back(kept.at(static_cast<int64_t>(chunk)).turn.buffer);
+  auto next = rows.begin();
+  for (int &buffer : largestFirst)
+    if (std::find(rows.begin(), rows.end(), buffer) != rows.end())
+      buffer = *next++;
   int64_t end = 0;
-  if (!isSpread)
-    for (int buffer : largestFirst) {
-      steps.layout[static_cast<size_t>(buffer)] = end;
-      end += rounded(bufferAt(buffer).bytes);
-    }
+  for (int buffer : largestFirst) {
+    steps.layout[static_cast<size_t>(buffer)] = end;
+    end += rounded(bufferAt(buffer).bytes);
+  }
 }
 
 // Accumulators: tiles that serve by turns stand in banks by turns, as far as there is room.
