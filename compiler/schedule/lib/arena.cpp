@@ -23,7 +23,7 @@ static int64_t disturbance(Traffic one, Traffic other) {
     return traffic == kind || traffic == Traffic::Shared;
   };
   if (second == Traffic::Beside && isOf(first, Traffic::Streamed))
-    return 8; // always at the same time
+    return 64; // always at the same time, whatever else is in the banks
   if (first == Traffic::Rare)
     return 0;
   if (first < Traffic::Streamed ? second >= Traffic::Streamed
