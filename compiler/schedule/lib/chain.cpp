@@ -51,9 +51,9 @@ bool isChain(const ChainedGroups &chained) {
 }
 
 // Plans that are tried out, at most.
-static constexpr size_t trials = 8;
+static constexpr size_t trials = 6;
 // Of the chains that are chosen.
-static constexpr size_t refinements = 12;
+static constexpr size_t refinements = 8;
 
 std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGroups &chained,
                                        int64_t apart) {

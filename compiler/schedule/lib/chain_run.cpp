@@ -3,6 +3,8 @@
 #include "conv_stage.h"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 #include <tuple>
 
 namespace tilewright::chains {
@@ -182,6 +184,29 @@ int Run::sourceOf(const isa::Isa &isa, const Piece &piece) const {
   return -1;
 }
 
+struct Order {
+  std::vector<int64_t> starts;
+  int64_t end; // of the last piece
+};
+// What ends first of a few orders in which products are preferred where several may come.
+static Order bestOrder(const std::vector<PieceToOrder> &pieces) {
+  Order best{{}, INT64_MAX};
+  std::vector<size_t> preference(actors.size());
+  std::iota(preference.begin(), preference.end(), 0);
+  using Products = std::array<Stream, 3>;
+  for (const Products &products :
+       {Products{Stream::TailProducts, Stream::WindowProducts, Stream::HeadProducts},
+        Products{Stream::TailProducts, Stream::HeadProducts, Stream::WindowProducts},
+        Products{Stream::WindowProducts, Stream::TailProducts, Stream::HeadProducts}}) {
+    for (size_t i = 0; i < products.size(); ++i)
+      preference[i] = static_cast<size_t>(products[i]);
+    std::vector<int64_t> starts = startTimes(pieces, actors, preference);
+    if (const int64_t end = lastEnd(pieces, starts); end < best.end)
+      best = {std::move(starts), end};
+  }
+  return best;
+}
+
 // What the first unit loads comes before all else, so that it may come in under the layers before.
 // The first pieces of units begin steps.
 int64_t Run::list(const isa::Isa &isa) {
@@ -189,8 +214,8 @@ int64_t Run::list(const isa::Isa &isa) {
     order[i].bank = bankOf(isa, pieces[i]);
     order[i].source = sourceOf(isa, pieces[i]);
   }
-  const std::vector<int64_t> starts = startTimes(order, actors);
-  const int64_t end = lastEnd(order, starts);
+  const Order best = bestOrder(order);
+  const std::vector<int64_t> &starts = best.starts;
   steps.steps.emplace_back();
   steps.steps.back().constants = std::move(constants);
   const size_t ofFirst = firstPieces.size() > 1 ? firstPieces[1] : pieces.size();
@@ -237,7 +262,7 @@ int64_t Run::list(const isa::Isa &isa) {
     if (!selections.isRepeated(task))
       steps.steps.back().compute.push_back(std::move(task));
   }
-  return end;
+  return best.end;
 }
 
 } // namespace tilewright::chains

@@ -1,11 +1,16 @@
 #include "tilewright/compiler/piece_order.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace tilewright {
 
 std::vector<int64_t> startTimes(const std::vector<PieceToOrder> &pieces,
-                                const std::vector<int> &actors) {
+                                const std::vector<int> &actors, std::vector<size_t> preference) {
+  if (preference.empty()) {
+    preference.resize(actors.size());
+    std::iota(preference.begin(), preference.end(), 0);
+  }
   constexpr int64_t unknown = -1;
   std::vector<std::vector<size_t>> streams(actors.size());
   for (size_t i = 0; i < pieces.size(); ++i)
@@ -51,7 +56,7 @@ std::vector<int64_t> startTimes(const std::vector<PieceToOrder> &pieces,
   for (size_t done = 0; done < pieces.size(); ++done) {
     size_t chosen = 0;
     Start start{unknown, unknown};
-    for (size_t stream = 0; stream < streams.size(); ++stream) {
+    for (size_t stream : preference) {
       if (next[stream] == streams[stream].size())
         continue;
       const Start own = earliest(stream);
@@ -62,7 +67,7 @@ std::vector<int64_t> startTimes(const std::vector<PieceToOrder> &pieces,
     starts[piece] = start.at, ends[piece] = start.at + pieces[piece].cycles;
     if (actors[chosen] >= 0)
       latest[static_cast<size_t>(actors[chosen])] = {ends[piece], pieces[piece].bank,
-                                                      pieces[piece].source};
+                                                     pieces[piece].source};
   }
   return starts;
 }
