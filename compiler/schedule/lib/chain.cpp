@@ -6,6 +6,7 @@
 #include "tilewright/compiler/chain_space.h"
 #include "tilewright/compiler/frontend.h"
 
+#include <algorithm>
 #include <set>
 
 namespace tilewright {
@@ -62,7 +63,9 @@ std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGr
   if (!probe.chain.isServed())
     return std::nullopt;
   std::optional<ChosenChain> best;
-  for (const ChainPlan &plan : planChain(problem, context.machine, trials)) {
+  const std::vector<ChainPlan> plans = planChain(problem, context.machine, 4 * trials);
+  for (size_t i = 0; i < std::min(plans.size(), trials); ++i) {
+    const ChainPlan &plan = plans[i];
     if (plan.estimatedCycles > 1.1 * static_cast<double>(apart)) // the plan's idea is a rough one
       break;
     std::optional<Trial> trial = tryRun(context, {{chained, plan}}, enoughToLose(best));
@@ -75,6 +78,10 @@ std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGr
   if (!best->runnerUp || best->runnerUp->cycles > apart)
     best->runnerUp = RunnerUp{"each layer by itself", apart, best->cycles};
   best->words = describe(problem, best->plan);
+  const auto whole = std::find_if(plans.begin(), plans.end(),
+                                  [&](const ChainPlan &plan) { return isWhole(problem, plan); });
+  if (whole != plans.end())
+    best->whole = *whole, best->wholeWords = describe(problem, *whole);
   return best;
 }
 

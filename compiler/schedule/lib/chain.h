@@ -28,6 +28,10 @@ struct ChosenChain {
   int64_t cycles;              // by the estimator, on an empty chip
   std::optional<RunnerUp> runnerUp;
   std::string words = {}; // the plan's
+  // The cheapest plan by its own estimate that makes the result in one stripe: chains that follow
+  // each other may hand it on.
+  std::optional<ChainPlan> whole = {};
+  std::string wholeWords = {};
 };
 // Whether groups, each of which may follow the one before, are a head, a window and a tail, or two
 // of them.

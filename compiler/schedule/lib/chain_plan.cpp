@@ -469,6 +469,7 @@ std::vector<ChainPlan> neighborsOf(const ChainProblem &p, const ConvMachine &m,
     if (next >= 0 && next < count) {
       ChainPlan other = plan;
       other.stripeRows = sizes[static_cast<size_t>(next)];
+      other.headRows = std::min(other.headRows, stripeRows(p, {0, other.stripeRows}).head.size());
       other.tailRows = std::min(other.tailRows, other.stripeRows);
       other.keepsWeights |= other.stripeRows >= height;
       evenSegments(p, other, plan.segmentStripes > 1 ? plan.segmentStripes * plan.stripeRows : 1);
@@ -494,10 +495,10 @@ std::vector<ChainPlan> neighborsOf(const ChainProblem &p, const ConvMachine &m,
     other.keepsWeights = !plan.keepsWeights;
     consider(other);
   }
-  auto tiles = [&](const std::optional<ConvProblem> &conv, int64_t ChainPlan::*rows) {
+  auto tiles = [&](const std::optional<ConvProblem> &conv, int64_t ChainPlan::*rows, int64_t most) {
     if (!conv)
       return;
-    const int64_t most = std::min(plan.stripeRows, m.rowLimit / conv->outputWidth);
+    most = std::min(most, m.rowLimit / conv->outputWidth);
     for (int64_t tile : {plan.*rows / 2, 2 * plan.*rows})
       if (tile >= 1 && tile <= most) {
         ChainPlan other = plan;
@@ -505,8 +506,8 @@ std::vector<ChainPlan> neighborsOf(const ChainProblem &p, const ConvMachine &m,
         consider(other);
       }
   };
-  tiles(p.head, &ChainPlan::headRows);
-  tiles(p.tail, &ChainPlan::tailRows);
+  tiles(p.head, &ChainPlan::headRows, stripeRows(p, {0, plan.stripeRows}).head.size());
+  tiles(p.tail, &ChainPlan::tailRows, plan.stripeRows);
   return neighbors;
 }
 
