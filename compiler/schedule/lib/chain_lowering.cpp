@@ -70,22 +70,21 @@ void Chain::probe(ConvProblem &problem, LayerWork &work) {
 
 std::vector<Unit> Chain::unitsOf() const {
   std::vector<Unit> units;
-  const int64_t batch = p_.tail ? p_.tail->batch : p_.window->batch, channels = chunkedChannels(p_),
-                chunks = ceilDiv(channels, plan_.chunkChannels);
+  const int64_t batch = p_.tail ? p_.tail->batch : p_.window->batch, channels = chunkedChannels(p_);
   int64_t stripe = 0;
   for (int64_t n = 0; n < batch; ++n)
-    for (const Rows &rows : stripesOf(p_, plan_)) {
-      for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+    for (const Stripe &rows : stripesOf(p_, plan_)) {
+      for (int64_t chunk = 0; chunk < chunks(); ++chunk) {
         const int64_t first = chunk * plan_.chunkChannels;
         const size_t index = units.size();
         units.push_back({index,
                          n,
-                         stripeRows(p_, rows),
+                         rows,
                          {first, std::min(channels, first + plan_.chunkChannels)},
                          chunk,
                          stripe,
                          chunk == 0,
-                         chunk + 1 == chunks,
+                         chunk + 1 == chunks(),
                          isOnArray(plan_, static_cast<int64_t>(index))});
       }
       ++stripe;
@@ -182,19 +181,29 @@ void Chain::padBetween(const Unit &unit, Turn &between) {
     left = p_.window->padLeft;
     width = std::max(left + width, windowStage_->inputColumns(p_.window->outputWidth));
   }
-  const bool isStreamed = p_.window && plan_.arrayUnits < arrayShares;
-  between.buffer = reuse(steps_, between.buffer, isa::Space::Spad, mostHeadRows_ * width * pitch,
-                         "rows between layers", isStreamed ? Traffic::Streamed : Traffic::Matrix);
+  const Traffic traffic = !p_.window || plan_.arrayUnits == arrayShares ? Traffic::Matrix
+                          : plan_.arrayUnits > 0                        ? Traffic::Shared
+                                                                        : Traffic::Streamed;
+  between.buffer = reuse(steps_, between.buffer, isa::Space::Spad, keptRows_ * width * pitch,
+                         "rows between layers", traffic);
   headResult_ = {isa::Space::Spad, between.buffer, 0, width * pitch, pitch, 1};
   if (!p_.window || !padded_.insert(between.buffer).second)
     return;
   const int64_t end = left + p_.window->width;
-  const WindowStage::Input padded{between.buffer, unit.rows.head.begin, width * pitch, pitch};
+  const WindowStage::Input padded{between.buffer, unit.rows.first, width * pitch, pitch};
   std::vector<Task> fills;
-  windowStage_->padColumns(fills, padded, mostHeadRows_, 0, left);
-  windowStage_->padColumns(fills, padded, mostHeadRows_, end, width - end);
+  windowStage_->padColumns(fills, padded, keptRows_, 0, left);
+  windowStage_->padColumns(fills, padded, keptRows_, end, width - end);
   const After after = replaced(between);
   between.readers = {add(Stream::WindowWeights, window_, std::move(fills), after)};
+}
+
+// A piece that reads rows of the head.
+void Chain::readHead(Stream stream, Rows rows, size_t piece, const Unit &unit) {
+  if (kept_)
+    kept_->read(stream, rows.begin - unit.rows.first, rows.end - unit.rows.first, piece);
+  else
+    headTurn_->readers.push_back(piece);
 }
 
 // Of a stripe: what was handed over, or a load.
@@ -209,7 +218,7 @@ void Chain::takeInput(const Unit &unit) {
   input_ = handsOn_ ? &run_.images.take() : &run_.inputs.take();
   const After after = replaced(*input_);
   std::vector<Task> loads;
-  headInput_ = headStage_->loadInput(loads, unit.n, spanOf(unit.rows.head),
+  headInput_ = headStage_->loadInput(loads, unit.n, spanOf(unit.rows.made),
                                      {0, p_.head->outputWidth}, 1, input_->buffer);
   input_->buffer = headInput_.buffer;
   inputPieces_ = {add(Stream::Inputs, head_, std::move(loads), after)};
@@ -217,7 +226,14 @@ void Chain::takeInput(const Unit &unit) {
 
 void Chain::head(const Unit &unit) {
   UnitPieces &made = made_[unit.index];
-  const Span rows = spanOf(unit.rows.head), columns{0, p_.head->outputWidth};
+  const Span rows = spanOf(unit.rows.made), columns{0, p_.head->outputWidth};
+  kept_ = keeps() ? &run_.kept[unit.chunk] : nullptr;
+  headTurn_ = kept_ ? &kept_->turn : &run_.between.take();
+  padBetween(unit, *headTurn_);
+  if (rows.begin > unit.rows.first)
+    made.head = made_[unit.index - static_cast<size_t>(chunks())].head;
+  if (rows.empty())
+    return;
   if (unit.isFirst)
     takeInput(unit);
   Weights &weights = weightsOf(Stream::HeadWeights, head_, unit, [&](auto &tasks, int buffer) {
@@ -227,8 +243,6 @@ void Chain::head(const Unit &unit) {
     tasks = std::move(loads.constants);
     return loaded;
   });
-  headTurn_ = &run_.between.take();
-  padBetween(unit, *headTurn_);
   After beforeResult = replaced(*headTurn_);
   const int64_t chunk = unit.channels.size(), channels = headBlock(),
                 left = p_.window ? p_.window->padLeft : 0;
@@ -279,11 +293,15 @@ void Chain::head(const Unit &unit) {
       if (weights.turn)
         weights.turn->readers = {products};
       Tile result = headResult_;
-      result.offset += (y - rows.begin) * result.s1 + left * result.s0 + c - unit.channels.begin;
+      result.offset +=
+          (y - unit.rows.first) * result.s1 + left * result.s0 + c - unit.channels.begin;
       head_.operations->ops().forget();
       std::vector<Task> finish;
       head_.operations->run(finish, acc, extent, c - unit.channels.begin, result);
       beforeResult.append({products, operands, parametersPiece_});
+      if (kept_)
+        beforeResult.append(
+            kept_->replaced(ySpan.begin - unit.rows.first, ySpan.end - unit.rows.first));
       const size_t finished = add(Stream::HeadFinish, head_, std::move(finish), beforeResult);
       beforeResult.clear();
       sums.readers = {finished};
@@ -294,7 +312,7 @@ void Chain::head(const Unit &unit) {
 
 void Chain::window(const Unit &unit) {
   const WindowProblem &w = *p_.window;
-  const Span rows = spanOf(unit.rows.window);
+  const Span rows = spanOf(unit.rows.needed.window);
   const int64_t chunk = unit.channels.size();
   After after;
   if (p_.tail) {
@@ -319,7 +337,7 @@ void Chain::window(const Unit &unit) {
   WindowStage::Input input;
   int64_t inputChannel = 0; // of the unit's first channel, in the input tile
   if (p_.head) {
-    input = {headResult_.buffer, unit.rows.head.begin, headResult_.s1, headResult_.s0};
+    input = {headResult_.buffer, unit.rows.first, headResult_.s1, headResult_.s0};
   } else {
     if (unit.isFirst) {
       input_ = &run_.inputs.take();
@@ -361,7 +379,7 @@ void Chain::reduceOnArray(const Unit &unit, const WindowStage::Input &from, int6
                           const Tile &result, const After &after) {
   const WindowProblem &w = *p_.window;
   UnitPieces &made = made_[unit.index];
-  const Span rows = spanOf(unit.rows.window), columns{0, w.outputWidth};
+  const Span rows = spanOf(unit.rows.needed.window), columns{0, w.outputWidth};
   Weights &weights = weightsOf(Stream::WindowWeights, window_, unit, [&](auto &tasks, int squares) {
     if (squares < 0)
       squares =
@@ -401,7 +419,10 @@ void Chain::reduceOnArray(const Unit &unit, const WindowStage::Input &from, int6
         if (made.firstProducts == nothing)
           made.firstProducts = products;
       }
-      (p_.head ? headTurn_ : input_)->readers.push_back(products);
+      if (p_.head)
+        readHead(Stream::WindowProducts, inputRows(ySpan), products, unit);
+      else
+        input_->readers.push_back(products);
       if (weights.turn)
         weights.turn->readers = {products};
       std::vector<Task> finish;
@@ -423,7 +444,7 @@ void Chain::reduceOnLanes(const Unit &unit, const WindowStage::Input &input, int
                           const Tile &result, const After &after) {
   const WindowProblem &w = *p_.window;
   UnitPieces &made = made_[unit.index];
-  const Span rows = spanOf(unit.rows.window);
+  const Span rows = spanOf(unit.rows.needed.window);
   const int64_t chunk = unit.channels.size();
   kernel::RescaleOp leading =
       windowStage_->isDepthwise() ? window_.operations->leadingRescale() : nullptr;
@@ -463,21 +484,25 @@ void Chain::reduceOnLanes(const Unit &unit, const WindowStage::Input &input, int
                            box.start[3], leading);
       window_.operations->run(tasks, value, extent, 0, slice, static_cast<bool>(leading));
       made.window.push_back({y, add(Stream::Lanes, window_, std::move(tasks), before)});
+      if (kept_)
+        readHead(Stream::Lanes, inputRows({y, y + size}), made.window.back().piece, unit);
       if (sums)
         sums->readers = {made.window.back().piece};
     }
   }
-  (p_.head ? headTurn_ : input_)->readers.push_back(made.window.back().piece);
+  if (!kept_)
+    (p_.head ? headTurn_ : input_)->readers.push_back(made.window.back().piece);
 }
 
 void Chain::tail(const Unit &unit) {
   const ConvProblem &t = *p_.tail;
   UnitPieces &made = made_[unit.index];
-  const Span rows = spanOf(unit.rows.result), columns{0, t.outputWidth};
+  const Span rows = spanOf(unit.rows.needed.result), columns{0, t.outputWidth};
   const Tile &between = p_.window ? windowResult_ : headResult_;
-  Turn &betweenTurn = p_.window ? *windowTurn_ : *headTurn_;
-  const ConvStage::Input input{between.buffer, spanOf(unit.rows.window), {0, t.width}, between.s1,
-                               between.s0,     unit.channels.begin};
+  const Span onChip = p_.window ? spanOf(unit.rows.needed.window)
+                                : Span{unit.rows.first, unit.rows.needed.window.end};
+  const ConvStage::Input input{between.buffer, onChip,     {0, t.width},
+                               between.s1,     between.s0, unit.channels.begin};
   const Span every{0, t.outputChannels};
   Weights &weights = weightsOf(Stream::TailWeights, tail_, unit, [&](auto &tasks, int buffer) {
     Step loads;
@@ -530,7 +555,12 @@ void Chain::tail(const Unit &unit) {
       const size_t products = add(Stream::TailProducts, tail_, std::move(tasks), before);
       if (made.firstProducts == nothing)
         made.firstProducts = products;
-      betweenTurn.readers = {products};
+      if (p_.window)
+        windowTurn_->readers = {products};
+      else if (kept_)
+        readHead(Stream::TailProducts, tailInputRows(ySpan), products, unit);
+      else
+        headTurn_->readers = {products};
       if (weights.turn)
         weights.turn->readers = {products};
       if (!unit.isLast)
@@ -603,8 +633,7 @@ Handed Chain::lower(const ChainPlan &plan, bool isTrial, const Handed &handed, b
   plan_ = plan;
   handed_ = handed, handsOn_ = handsOn;
   block_ = std::min(plan.chunkChannels, context_.channels);
-  for (const Rows &rows : stripesOf(p_, plan))
-    mostHeadRows_ = std::max(mostHeadRows_, stripeRows(p_, rows).head.size());
+  keptRows_ = keptRows(stripesOf(p_, plan));
   const std::vector<Unit> units = unitsOf();
   weightsStay_ = plan.keepsWeights && units.back().stripe > 0;
   run_.between.count = run_.windowResults.count = static_cast<size_t>(unitsOnTheWay(plan));
@@ -631,7 +660,7 @@ Handed Chain::lower(const ChainPlan &plan, bool isTrial, const Handed &handed, b
   return handing_;
 }
 
-void lowerAll(LoweringContext &context, const ChainRun &chains, bool isTrial, Steps &steps) {
+int64_t lowerAll(LoweringContext &context, const ChainRun &chains, bool isTrial, Steps &steps) {
   Run run(steps);
   std::vector<std::unique_ptr<Chain>> all;
   Handed handed;
@@ -645,7 +674,7 @@ void lowerAll(LoweringContext &context, const ChainRun &chains, bool isTrial, St
   parameters.erase(-1);
   run.layOut(context.isa, parameters);
   run.layOutSums(context.isa);
-  run.list(context.isa);
+  return run.list(context.isa);
 }
 
 } // namespace tilewright::chains

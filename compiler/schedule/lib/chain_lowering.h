@@ -25,7 +25,7 @@ struct LayerWork {
 struct Unit {
   size_t index;
   int64_t n;
-  StripeRows rows;
+  Stripe rows;
   Span channels;
   int64_t chunk, stripe; // stripes of all images count
   bool isFirst, isLast;  // of the stripe
@@ -70,6 +70,7 @@ private:
   template <typename Load>
   Weights &weightsOf(Stream stream, const LayerWork &work, const Unit &unit, const Load &load);
   void padBetween(const Unit &unit, Turn &between);
+  void readHead(Stream stream, Rows rows, size_t piece, const Unit &unit);
   void takeInput(const Unit &unit);
   void head(const Unit &unit);
   void window(const Unit &unit);
@@ -109,11 +110,24 @@ private:
     return p_.tail->strideY * (end - 1) - p_.tail->padTop +
            (p_.tail->kernelHeight - 1) * p_.tail->dilationY + 1;
   }
+  // Of the head, as far as they are inside the tensor.
+  Rows inputRows(Span windows) const {
+    return {std::max<int64_t>(0, p_.window->strideY * windows.begin - p_.window->padTop),
+            std::min(p_.window->height, inputEnd(windows.end))};
+  }
+  Rows tailInputRows(Span results) const {
+    return {std::max<int64_t>(0, p_.tail->strideY * results.begin - p_.tail->padTop),
+            std::min(p_.tail->height, tailInputEnd(results.end))};
+  }
+  int64_t chunks() const {
+    return (chunkedChannels(p_) + plan_.chunkChannels - 1) / plan_.chunkChannels;
+  }
   const char *windowInstruction() const {
     return !p_.windowIsDepthwise ? "vmaxpool" : p_.windowHasSums ? "vdw" : "vdw.i8";
   }
   bool weightsStay_ = false;
-  int64_t mostHeadRows_ = 0; // of a stripe
+  int64_t keptRows_ = 0; // of the head, that are on chip at once
+  bool keeps() const { return plan_.segmentStripes > 1; }
 
   std::vector<UnitPieces> made_;                          // by unit
   std::map<std::pair<Stream, int64_t>, Weights> weights_; // by chunk
@@ -127,6 +141,7 @@ private:
   After inputPieces_; // that make it
   Tile headResult_;   // of the unit made last, beginning in the first column of padding
   Turn *headTurn_ = nullptr, *windowTurn_ = nullptr;
+  KeptRows *kept_ = nullptr; // of the unit made last, where stripes keep rows
   Tile windowResult_;
   Tile stripeResult_; // of a window that comes last
   Turn *stripeTurn_ = nullptr;
@@ -136,7 +151,7 @@ private:
   size_t lastTailFinish_ = nothing;
 };
 
-// All steps of chains that follow each other.
-void lowerAll(LoweringContext &context, const ChainRun &run, bool isTrial, Steps &steps);
+// All steps of chains that follow each other. Returns the cycles that they take at least, roughly.
+int64_t lowerAll(LoweringContext &context, const ChainRun &run, bool isTrial, Steps &steps);
 
 } // namespace tilewright::chains

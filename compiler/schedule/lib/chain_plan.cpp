@@ -39,14 +39,34 @@ int64_t resultHeight(const ChainProblem &p) {
   return p.tail ? p.tail->outputHeight : p.window->outputHeight;
 }
 
-std::vector<Rows> stripesOf(const ChainProblem &p, const ChainPlan &plan) {
-  std::vector<Rows> stripes;
+std::vector<Stripe> stripesOf(const ChainProblem &p, const ChainPlan &plan) {
+  std::vector<Stripe> stripes;
+  int64_t first = 0, made = 0;
   for (int64_t y = 0, end = 0; y < resultHeight(p); y = end) {
     end = y + (y == 0 && plan.firstRows > 0 ? plan.firstRows : plan.stripeRows);
     end = std::min(end, resultHeight(p));
-    stripes.push_back({y, end});
+    const StripeRows needed = stripeRows(p, {y, end});
+    if (static_cast<int64_t>(stripes.size()) % plan.segmentStripes == 0)
+      first = made = needed.head.begin;
+    stripes.push_back({needed, {made, std::max(made, needed.head.end)}, first});
+    made = stripes.back().made.end;
   }
   return stripes;
+}
+
+int64_t keptRows(const std::vector<Stripe> &stripes) {
+  int64_t most = 0;
+  for (const Stripe &stripe : stripes)
+    most = std::max(most, stripe.made.end - stripe.first);
+  return most;
+}
+
+bool sharesRows(const ChainProblem &p) {
+  if (!p.head)
+    return false;
+  return p.window
+             ? inputExtent(1, 1, p.window->kernelHeight, p.window->dilationY) > p.window->strideY
+             : inputExtent(1, 1, p.tail->kernelHeight, p.tail->dilationY) > p.tail->strideY;
 }
 
 static int64_t batchOf(const ChainProblem &p) { return p.tail ? p.tail->batch : p.window->batch; }
@@ -58,21 +78,23 @@ class Costs {
 public:
   Costs(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan)
       : p_(p), m_(m), plan_(plan), chunks_(ceilDiv(chunkedChannels(p), plan.chunkChannels)),
-        stripes_(batchOf(p) * static_cast<int64_t>(stripesOf(p, plan).size())) {
-    for (const Rows &rows : stripesOf(p, plan))
-      add(rows);
+        stripes_(0) {
+    const std::vector<Stripe> stripes = stripesOf(p, plan);
+    stripes_ = batchOf(p) * static_cast<int64_t>(stripes.size());
+    keptRows_ = keptRows(stripes);
+    for (const Stripe &stripe : stripes)
+      add(stripe);
     finish();
   }
 
 private:
-  void add(Rows result) {
-    const StripeRows rows = stripeRows(p_, result);
-    if (p_.head)
-      addHead(rows.head.size());
+  void add(const Stripe &stripe) {
+    if (p_.head && stripe.made.size() > 0)
+      addHead(stripe.made.size());
     if (p_.window)
-      addWindow(rows);
+      addWindow(stripe.needed);
     if (p_.tail)
-      addTail(result.size());
+      addTail(stripe.needed.result.size());
     isFirst_ = false;
   }
 
@@ -147,9 +169,10 @@ private:
     dram_ += moved(input + pixels * h.outputChannels * h.spadBytesPerElement);
     if (isFirst_)
       first_ += inputTime;
-    const int64_t between =
-        rows * (p_.window ? p_.window->width + 2 * p_.window->padLeft : h.outputWidth) * chunk;
-    note(0, stripeCopies(2) * input + unitCopies() * between + 2 * windows.elements,
+    const int64_t row = p_.window ? p_.window->width + 2 * p_.window->padLeft : h.outputWidth,
+                  between = plan_.segmentStripes > 1 ? keptRows_ * row * chunks_ * chunk
+                                                     : unitCopies() * rows * row * chunk;
+    note(0, stripeCopies(2) * input + between + 2 * windows.elements,
          2 * tileRows * h.outputWidth * std::min(chunk, m_.channels) * (4 + h.accBytesPerElement));
   }
 
@@ -235,7 +258,8 @@ private:
   const ChainProblem &p_;
   const ConvMachine &m_;
   ChainPlan &plan_;
-  const int64_t chunks_, stripes_;
+  const int64_t chunks_;
+  int64_t stripes_, keptRows_ = 0; // `stripes_`: of all images
   bool isFirst_ = true;
   int64_t spad_ = 0, stripeSpad_ = 0, accBytes_ = 0;
   int64_t stageSpad_[3] = {0, 0, 0}, stageAcc_[3] = {0, 0, 0};
@@ -280,7 +304,11 @@ std::string describe(const ChainProblem &p, const ChainPlan &plan) {
   return fmt::format(
       "chain of {} layers: {} stripes of {} rows{}, {} of {} channels at a time{}; weights {}{}",
       (p.head ? 1 : 0) + (p.window ? 1 : 0) + (p.tail ? 1 : 0), stripesOf(p, plan).size(),
-      plan.stripeRows, isShort ? fmt::format(", the first of {}", plan.firstRows) : "",
+      plan.stripeRows,
+      (isShort ? fmt::format(", the first of {}", plan.firstRows) : "") +
+          (plan.segmentStripes > 1
+               ? fmt::format(", {} of which keep what they share", plan.segmentStripes)
+               : ""),
       plan.chunkChannels, chunkedChannels(p),
       plan.arrayUnits > 0
           ? fmt::format(", windows of {} in {} on the array", plan.arrayUnits, arrayShares)
@@ -305,6 +333,21 @@ bool isBearable(const ChainProblem &p, const ChainPlan &plan) {
          mostUnits;
 }
 
+// Stripes of a segment for which there is room beside what the plan takes with segments of one;
+// segments are as even as can be.
+static int64_t segmentStripes(const ChainProblem &p, const ConvMachine &m, ChainPlan plan) {
+  if (!sharesRows(p))
+    return 1;
+  const auto count = static_cast<int64_t>(stripesOf(p, plan).size());
+  for (int64_t segments = 1; segments < count; ++segments) {
+    plan.segmentStripes = ceilDiv(count, segments);
+    assess(p, m, plan);
+    if (plan.spadBytes <= m.spadBytes - m.spadBytes / 32) // rounded up, buffers take more
+      return plan.segmentStripes;
+  }
+  return 1;
+}
+
 // Adds a plan with each part of the windows on the array that may be the best one: the first that
 // costs more than the one before is the last.
 static void balance(const ChainProblem &p, const ConvMachine &m, ChainPlan plan,
@@ -316,9 +359,16 @@ static void balance(const ChainProblem &p, const ConvMachine &m, ChainPlan plan,
     if (plan.spadBytes > m.spadBytes || plan.accBytes > m.accBytes)
       continue;
     plans.push_back(plan);
-    if (plan.estimatedCycles > before)
+    double cycles = plan.estimatedCycles;
+    if (const int64_t stripes = segmentStripes(p, m, plan); stripes > 1) {
+      plans.push_back(plan);
+      plans.back().segmentStripes = stripes;
+      assess(p, m, plans.back());
+      cycles = std::min(cycles, plans.back().estimatedCycles);
+    }
+    if (cycles > before)
       return;
-    before = plan.estimatedCycles;
+    before = cycles;
   }
 }
 
@@ -370,7 +420,8 @@ std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, si
     }
   auto key = [](const ChainPlan &plan) {
     return std::make_tuple(plan.estimatedCycles, plan.spadBytes, plan.chunkChannels, plan.headMerge,
-                           plan.headRows, plan.tailRows, plan.tailChannels, plan.arrayUnits);
+                           plan.headRows, plan.tailRows, plan.tailChannels, plan.arrayUnits,
+                           plan.segmentStripes);
   };
   std::sort(plans.begin(), plans.end(),
             [&](const ChainPlan &a, const ChainPlan &b) { return key(a) < key(b); });
@@ -379,10 +430,85 @@ std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, si
   for (const ChainPlan &plan : plans)
     if (chosen.size() < most && std::none_of(chosen.begin(), chosen.end(), [&](const ChainPlan &c) {
           return c.stripeRows == plan.stripeRows && c.chunkChannels == plan.chunkChannels &&
-                 c.arrayUnits == plan.arrayUnits && c.headMerge == plan.headMerge;
+                 c.arrayUnits == plan.arrayUnits && c.headMerge == plan.headMerge &&
+                 (c.segmentStripes > 1) == (plan.segmentStripes > 1);
         }))
       chosen.push_back(plan);
   return chosen;
+}
+
+// The same segments as near as can be, where a stripe has other rows: as even as can be.
+static void evenSegments(const ChainProblem &p, ChainPlan &plan, int64_t rows) {
+  const auto count = static_cast<int64_t>(stripesOf(p, plan).size());
+  const int64_t stripes = std::clamp<int64_t>(rows / plan.stripeRows, 1, count);
+  plan.segmentStripes = ceilDiv(count, ceilDiv(count, stripes));
+}
+
+std::vector<ChainPlan> neighborsOf(const ChainProblem &p, const ConvMachine &m,
+                                   const ChainPlan &plan) {
+  std::vector<ChainPlan> neighbors;
+  const int64_t height = resultHeight(p), channels = chunkedChannels(p),
+                part = std::lcm(m.rows, m.cols);
+  auto consider = [&](ChainPlan other) {
+    if (!isBearable(p, other))
+      return;
+    assess(p, m, other);
+    if (other.spadBytes <= m.spadBytes && other.accBytes <= m.accBytes)
+      neighbors.push_back(other);
+  };
+  for (int64_t units : {plan.arrayUnits + 1, plan.arrayUnits - 1})
+    if (p.mayReduceOnArray && units >= 0 && units <= arrayShares) {
+      ChainPlan other = plan;
+      other.arrayUnits = units;
+      consider(other);
+    }
+  const std::vector<int64_t> sizes = stripeSizes(height);
+  const int64_t size = std::find(sizes.begin(), sizes.end(), plan.stripeRows) - sizes.begin(),
+                count = static_cast<int64_t>(sizes.size());
+  for (int64_t next : {size - 1, size + 1})
+    if (next >= 0 && next < count) {
+      ChainPlan other = plan;
+      other.stripeRows = sizes[static_cast<size_t>(next)];
+      other.headRows = std::min(other.headRows, stripeRows(p, {0, other.stripeRows}).head.size());
+      other.tailRows = std::min(other.tailRows, other.stripeRows);
+      other.keepsWeights |= other.stripeRows >= height;
+      evenSegments(p, other, plan.segmentStripes > 1 ? plan.segmentStripes * plan.stripeRows : 1);
+      consider(other);
+    }
+  if (sharesRows(p) && plan.stripeRows < height)
+    for (int64_t stripes : {plan.segmentStripes / 2, 2 * plan.segmentStripes})
+      if (stripes >= 1) {
+        ChainPlan other = plan;
+        evenSegments(p, other, stripes * plan.stripeRows);
+        if (other.segmentStripes != plan.segmentStripes)
+          consider(other);
+      }
+  for (int64_t chunk : {plan.chunkChannels / 2 / part * part, 2 * plan.chunkChannels, channels})
+    if (chunk >= part && chunk != plan.chunkChannels &&
+        (chunk <= m.channels || chunk == channels) && chunk <= channels) {
+      ChainPlan other = plan;
+      other.chunkChannels = chunk;
+      consider(other);
+    }
+  if (plan.stripeRows < height) {
+    ChainPlan other = plan;
+    other.keepsWeights = !plan.keepsWeights;
+    consider(other);
+  }
+  auto tiles = [&](const std::optional<ConvProblem> &conv, int64_t ChainPlan::*rows, int64_t most) {
+    if (!conv)
+      return;
+    most = std::min(most, m.rowLimit / conv->outputWidth);
+    for (int64_t tile : {plan.*rows / 2, 2 * plan.*rows})
+      if (tile >= 1 && tile <= most) {
+        ChainPlan other = plan;
+        other.*rows = tile;
+        consider(other);
+      }
+  };
+  tiles(p.head, &ChainPlan::headRows, stripeRows(p, {0, plan.stripeRows}).head.size());
+  tiles(p.tail, &ChainPlan::tailRows, plan.stripeRows);
+  return neighbors;
 }
 
 } // namespace tilewright

@@ -3,6 +3,8 @@
 #include "conv_stage.h"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 #include <tuple>
 
 namespace tilewright::chains {
@@ -43,6 +45,25 @@ private:
 
 } // namespace
 
+void KeptRows::read(Stream stream, int64_t begin, int64_t end, size_t piece) {
+  std::vector<size_t> &rows = readers[stream];
+  if (static_cast<int64_t>(rows.size()) < end)
+    rows.resize(static_cast<size_t>(end), nothing);
+  std::fill(rows.begin() + begin, rows.begin() + end, piece);
+}
+
+After KeptRows::replaced(int64_t begin, int64_t end) const {
+  After after;
+  for (const auto &[stream, rows] : readers) {
+    size_t last = nothing;
+    for (int64_t row = begin; row < std::min(end, static_cast<int64_t>(rows.size())); ++row)
+      if (const size_t piece = rows[static_cast<size_t>(row)]; piece != nothing)
+        last = last == nothing ? piece : std::max(last, piece);
+    after.push_back(last);
+  }
+  return after;
+}
+
 // Buffers that serve the whole run get their places here, the largest first: spread over the banks,
 // or, where that leaves gaps, one behind the other. `placed`: read beside all else; they have the
 // last banks.
@@ -52,12 +73,14 @@ void Run::layOut(const isa::Isa &isa, const std::set<int> &placed) {
        {&inputs, &results, &windows, &between, &windowResults, &stripeResults, &images})
     for (const Turn &turn : ring->turns)
       lasting.insert(turn.buffer);
+  for (const auto &[chunk, rows] : kept)
+    lasting.insert(rows.turn.buffer);
   lasting.erase(-1);
   auto bufferAt = [&](int buffer) -> Buffer & {
     return steps.buffers[static_cast<size_t>(buffer)];
   };
   for (int buffer : weights) // the array's
-    bufferAt(buffer).traffic = Traffic::Matrix;
+    bufferAt(buffer).traffic = Traffic::Weights;
   std::vector<int> largestFirst(lasting.begin(), lasting.end());
   std::sort(largestFirst.begin(), largestFirst.end(), [&](int a, int b) {
     return std::make_pair(-bufferAt(a).bytes, a) < std::make_pair(-bufferAt(b).bytes, b);
@@ -73,7 +96,7 @@ void Run::layOut(const isa::Isa &isa, const std::set<int> &placed) {
   for (int buffer : placed) {
     top -= rounded(bufferAt(buffer).bytes);
     steps.layout[static_cast<size_t>(buffer)] = top;
-    if (!arena.allocateAt(top, bufferAt(buffer).bytes, Traffic::Rare))
+    if (!arena.allocateAt(top, bufferAt(buffer).bytes, bufferAt(buffer).traffic))
       return;
   }
   bool isSpread = true;
@@ -83,12 +106,23 @@ void Run::layOut(const isa::Isa &isa, const std::set<int> &placed) {
     isSpread &= address.has_value();
     steps.layout[static_cast<size_t>(buffer)] = address.value_or(-1);
   }
+  if (isSpread)
+    return;
+  // Chunks that follow each other are at work at the same time: their rows lie apart.
+  constexpr size_t apart = 3;
+  std::vector<int> rows;
+  for (size_t first = 0; first < apart; ++first)
+    for (size_t chunk = first; chunk < kept.size(); chunk += apart)
+      rows.push_back(kept.at(static_cast<int64_t>(chunk)).turn.buffer);
+  auto next = rows.begin();
+  for (int &buffer : largestFirst)
+    if (std::find(rows.begin(), rows.end(), buffer) != rows.end())
+      buffer = *next++;
   int64_t end = 0;
-  if (!isSpread)
-    for (int buffer : largestFirst) {
-      steps.layout[static_cast<size_t>(buffer)] = end;
-      end += rounded(bufferAt(buffer).bytes);
-    }
+  for (int buffer : largestFirst) {
+    steps.layout[static_cast<size_t>(buffer)] = end;
+    end += rounded(bufferAt(buffer).bytes);
+  }
 }
 
 // Accumulators: tiles that serve by turns stand in banks by turns, as far as there is room.
@@ -133,12 +167,55 @@ int Run::bankOf(const isa::Isa &isa, const Piece &piece) const {
   return -1;
 }
 
+// Of the scratchpad: where the products or windows of a piece begin to read.
+int Run::sourceOf(const isa::Isa &isa, const Piece &piece) const {
+  const int64_t bankBytes = static_cast<int64_t>(isa.memory(isa::Space::Spad).bankBytes());
+  for (const Task &task : piece.tasks) {
+    const isa::Instruction &instruction = isa.instructions()[static_cast<size_t>(task.instruction)];
+    const int operand = instruction.operandIndex("a");
+    const int buffer = operand < 0 ? -1 : task.buffers[static_cast<size_t>(operand)];
+    if (buffer < 0 || steps.buffers[static_cast<size_t>(buffer)].space != isa::Space::Spad)
+      continue;
+    const int64_t address = steps.layout[static_cast<size_t>(buffer)];
+    return address < 0 ? -1
+                       : static_cast<int>((address + task.values[static_cast<size_t>(operand)]) /
+                                          bankBytes);
+  }
+  return -1;
+}
+
+struct Order {
+  std::vector<int64_t> starts;
+  int64_t end; // of the last piece
+};
+// What ends first of a few orders in which products are preferred where several may come.
+static Order bestOrder(const std::vector<PieceToOrder> &pieces) {
+  Order best{{}, INT64_MAX};
+  std::vector<size_t> preference(actors.size());
+  std::iota(preference.begin(), preference.end(), 0);
+  using Products = std::array<Stream, 3>;
+  for (const Products &products :
+       {Products{Stream::TailProducts, Stream::WindowProducts, Stream::HeadProducts},
+        Products{Stream::TailProducts, Stream::HeadProducts, Stream::WindowProducts},
+        Products{Stream::WindowProducts, Stream::TailProducts, Stream::HeadProducts}}) {
+    for (size_t i = 0; i < products.size(); ++i)
+      preference[i] = static_cast<size_t>(products[i]);
+    std::vector<int64_t> starts = startTimes(pieces, actors, preference);
+    if (const int64_t end = lastEnd(pieces, starts); end < best.end)
+      best = {std::move(starts), end};
+  }
+  return best;
+}
+
 // What the first unit loads comes before all else, so that it may come in under the layers before.
 // The first pieces of units begin steps.
-void Run::list(const isa::Isa &isa) {
-  for (size_t i = 0; i < pieces.size(); ++i)
+int64_t Run::list(const isa::Isa &isa) {
+  for (size_t i = 0; i < pieces.size(); ++i) {
     order[i].bank = bankOf(isa, pieces[i]);
-  const std::vector<int64_t> starts = startTimes(order, actors);
+    order[i].source = sourceOf(isa, pieces[i]);
+  }
+  const Order best = bestOrder(order);
+  const std::vector<int64_t> &starts = best.starts;
   steps.steps.emplace_back();
   steps.steps.back().constants = std::move(constants);
   const size_t ofFirst = firstPieces.size() > 1 ? firstPieces[1] : pieces.size();
@@ -185,6 +262,7 @@ void Run::list(const isa::Isa &isa) {
     if (!selections.isRepeated(task))
       steps.steps.back().compute.push_back(std::move(task));
   }
+  return best.end;
 }
 
 } // namespace tilewright::chains

@@ -81,6 +81,16 @@ std::vector<int64_t> ChainSpace::choices(const PlanPoint &point, size_t d) const
     if (!p.mayReduceOnArray)
       return {0};
     return numbers(arrayShares + 1);
+  case SegmentStripes: {
+    const int64_t stripes =
+        1 + ceilDiv(std::max<int64_t>(0, resultHeight(p) - point[FirstRows]), point[StripeRows]);
+    std::vector<int64_t> sizes;
+    for (int64_t segments = sharesRows(p) ? stripes : 1; segments >= 1; --segments)
+      if (const int64_t size = sharesRows(p) ? ceilDiv(stripes, segments) : 1;
+          sizes.empty() || sizes.back() < size)
+        sizes.push_back(size);
+    return sizes;
+  }
   default:
     return {};
   }
@@ -101,6 +111,7 @@ ChainPlan ChainSpace::plan(const PlanPoint &point) const {
   plan.tailRows = point[TailRows], plan.tailChannels = point[TailChannels];
   plan.keepsWeights = point[KeepsWeights] != 0;
   plan.arrayUnits = point[ArrayUnits];
+  plan.segmentStripes = point[SegmentStripes];
   assess(problem_, machine_, plan);
   return plan;
 }
@@ -115,6 +126,7 @@ PlanPoint ChainSpace::point(const ChainPlan &plan) {
   point[TailRows] = plan.tailRows, point[TailChannels] = plan.tailChannels;
   point[KeepsWeights] = plan.keepsWeights;
   point[ArrayUnits] = plan.arrayUnits;
+  point[SegmentStripes] = plan.segmentStripes;
   return point;
 }
 
@@ -131,7 +143,8 @@ std::vector<float> ChainSpace::features(const PlanPoint &point) const {
   auto size = [&](int64_t value) {
     add(std::log2(static_cast<double>(std::max<int64_t>(1, value))));
   };
-  for (size_t d : {StripeRows, FirstRows, ChunkChannels, HeadRows, TailRows, TailChannels})
+  for (size_t d :
+       {StripeRows, FirstRows, ChunkChannels, HeadRows, TailRows, TailChannels, SegmentStripes})
     size(point[d]);
   add(static_cast<double>(point[HeadMerge]));
   add(static_cast<double>(point[KeepsWeights]));
@@ -148,7 +161,7 @@ std::vector<float> ChainSpace::features(const PlanPoint &point) const {
   share(chunkedChannels(p), chunks * plan.chunkChannels);
   share(plan.spadBytes, m.spadBytes);
   share(plan.accBytes, m.accBytes);
-  // Rows that are made: stripes share some of them.
+  // Rows that are made: segments share some of them.
   auto layer = [&](const std::optional<ConvProblem> &conv, int64_t rows, int64_t tile) {
     const int64_t pixels = conv ? tile * conv->outputWidth : 1;
     size(pixels);
@@ -158,11 +171,14 @@ std::vector<float> ChainSpace::features(const PlanPoint &point) const {
     share(rows, conv ? ceilDiv(rows, tile) * tile : 1);
   };
   const int64_t headRows = stripeRows(p, {0, plan.stripeRows}).head.size();
+  int64_t rowsMade = 0;
+  for (const Stripe &stripe : stripesOf(p, plan))
+    rowsMade += stripe.made.size();
   layer(p.head, p.head ? headRows : 1, plan.headRows);
   layer(p.tail, p.tail ? plan.stripeRows : 1, plan.tailRows);
-  share(headRows * stripes, std::max<int64_t>(1, p.head     ? p.head->outputHeight
-                                                 : p.window ? p.window->height
-                                                            : height));
+  share(rowsMade, std::max<int64_t>(1, p.head     ? p.head->outputHeight
+                                       : p.window ? p.window->height
+                                                  : height));
   add(std::log2(std::max(1.0, plan.estimatedCycles)));
   return features;
 }

@@ -111,6 +111,19 @@ public:
     });
   }
 
+  // Refines the chains into which stretches are divided.
+  void refine(const std::vector<Stretch> &stretches) {
+    std::map<std::string, Stretch> chosen;
+    for (const Stretch &stretch : stretches)
+      for (const Stretch &part : divide(stretch))
+        if (part.size() > 1)
+          chosen.emplace(signatureOfAll(part), part);
+    const std::vector<std::pair<std::string, Stretch>> parts(chosen.begin(), chosen.end());
+    workers_.run(parts.size(), [&](LoweringContext &context, size_t i) {
+      refineChain(context, chainOf(parts[i].second), *together_.at(parts[i].first));
+    });
+  }
+
   void collect(LoweringContext &into) { workers_.collect(into); }
 
   // The cuts of a stretch into chains and single groups that take the least time together.
@@ -148,10 +161,10 @@ public:
       end = first + 1;
       if (parts[first].size() == 1)
         continue;
-      ChainRun run{plannedOf(parts[first])};
+      ChainRun run{wholeOf(parts[first])};
       while (runs && end < parts.size() && parts[end].size() > 1 &&
-             mayHandOn(context, run.back(), plannedOf(parts[end])))
-        run.push_back(plannedOf(parts[end++]));
+             mayHandOn(context, run.back(), wholeOf(parts[end])))
+        run.push_back(wholeOf(parts[end++]));
       std::vector<int64_t> layout = together_.at(signatureOfAll(parts[first]))->layout;
       for (; run.size() > 1; run.pop_back(), --end)
         if (std::optional<Trial> trial = tryRun(context, run);
@@ -161,8 +174,12 @@ public:
         }
       Chains::Run &entered = chains.byFirst[parts[first].begin];
       entered.layout = std::move(layout);
-      for (size_t i = first; i < end; ++i)
-        entered.chains.push_back({chainOf(parts[i]), *together_.at(signatureOfAll(parts[i]))});
+      for (size_t i = first; i < end; ++i) {
+        ChosenChain chosen = *together_.at(signatureOfAll(parts[i]));
+        if (end - first > 1 && chosen.whole)
+          chosen.plan = *chosen.whole, chosen.words = chosen.wholeWords;
+        entered.chains.push_back({chainOf(parts[i]), std::move(chosen)});
+      }
       const size_t last = parts[end - 1].end - 1;
       for (size_t i = parts[first].begin; i < last; ++i) {
         chains.onChip.insert(kernel::GroupOp(groups_[i]).getResult());
@@ -196,8 +213,10 @@ private:
     return signature;
   }
 
-  PlannedChain plannedOf(const Stretch &part) const {
-    return {chainOf(part), together_.at(signatureOfAll(part))->plan};
+  // As part of a run.
+  PlannedChain wholeOf(const Stretch &part) const {
+    const ChosenChain &chosen = *together_.at(signatureOfAll(part));
+    return {chainOf(part), chosen.whole.value_or(chosen.plan)};
   }
 
   // Of chains, each by itself.
@@ -243,6 +262,7 @@ Chains findChains(LoweringContext &context, const std::vector<kernel::GroupOp> &
   }
   Search search(context, groups);
   search.tryOut(stretches);
+  search.refine(stretches);
   search.collect(context);
   Chains chains;
   for (const Stretch &stretch : stretches)

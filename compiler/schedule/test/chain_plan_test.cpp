@@ -62,6 +62,75 @@ TEST_P(Blocks, StripesHaveTheRowsThatTheirTapsTouch) {
     }
 }
 
+// Segments of any number of stripes: what a stripe reads is on chip, and a segment makes each row
+// of the head once.
+TEST_P(Blocks, SegmentsMakeTheirRowsOnce) {
+  const auto [kernel, stride] = GetParam();
+  const ChainProblem p = block(kernel, stride);
+  ChainPlan plan{};
+  for (plan.stripeRows = 1; plan.stripeRows <= p.tail->outputHeight; ++plan.stripeRows)
+    for (plan.segmentStripes = 1; plan.segmentStripes <= 6; ++plan.segmentStripes) {
+      const std::vector<Stripe> stripes = stripesOf(p, plan);
+      int64_t most = 0;
+      for (size_t i = 0; i < stripes.size(); ++i) {
+        const auto &[needed, made, first] = stripes[i];
+        const bool begins = i % static_cast<size_t>(plan.segmentStripes) == 0;
+        EXPECT_EQ(made.begin, begins ? needed.head.begin : stripes[i - 1].made.end);
+        EXPECT_EQ(first, begins ? needed.head.begin : stripes[i - 1].first);
+        EXPECT_LE(first, needed.head.begin);
+        EXPECT_GE(made.end, needed.head.end);
+        EXPECT_LE(made.end, size);
+        most = std::max(most, made.end - first);
+      }
+      EXPECT_EQ(keptRows(stripes), most);
+    }
+}
+
+// Nothing is made twice where one segment has room for all rows.
+TEST_P(Blocks, KeptRowsAreNotMadeAgain) {
+  const auto [kernel, stride] = GetParam();
+  const ChainProblem p = block(kernel, stride);
+  EXPECT_EQ(sharesRows(p), kernel > stride);
+  const ConvMachine m = machine();
+  size_t kept = 0;
+  for (ChainPlan plan : planChain(p, m, 100)) {
+    kept += plan.segmentStripes > 1;
+    const double before = plan.estimatedCycles;
+    if (plan.segmentStripes == 1)
+      continue;
+    plan.segmentStripes = 1;
+    assess(p, m, plan);
+    EXPECT_LE(before, plan.estimatedCycles);
+  }
+  EXPECT_GT(kept, 0u);
+}
+
+TEST_P(Blocks, NeighborsDifferInOneStepAndFit) {
+  const auto [kernel, stride] = GetParam();
+  const ChainProblem p = block(kernel, stride);
+  const ConvMachine m = machine();
+  for (const ChainPlan &plan : planChain(p, m, 8)) {
+    const std::vector<ChainPlan> neighbors = neighborsOf(p, m, plan);
+    EXPECT_GE(neighbors.size(), 4u) << describe(p, plan);
+    for (const ChainPlan &other : neighbors) {
+      EXPECT_LE(other.spadBytes, m.spadBytes);
+      EXPECT_LE(other.accBytes, m.accBytes);
+      EXPECT_LE(other.tailRows, other.stripeRows);
+      const int64_t count = static_cast<int64_t>(stripesOf(p, other).size());
+      EXPECT_LE(other.segmentStripes, count);
+      // A step of the stripes takes tiles and segments with it.
+      const bool hasSameStripes = other.stripeRows == plan.stripeRows;
+      int differences = other.arrayUnits != plan.arrayUnits;
+      differences += other.chunkChannels != plan.chunkChannels;
+      differences += !hasSameStripes || other.segmentStripes != plan.segmentStripes;
+      differences += hasSameStripes && other.headRows != plan.headRows;
+      differences += hasSameStripes && other.tailRows != plan.tailRows;
+      differences += hasSameStripes && other.keepsWeights != plan.keepsWeights;
+      EXPECT_EQ(differences, 1) << describe(p, plan) << "; " << describe(p, other);
+    }
+  }
+}
+
 TEST_P(Blocks, PlansFitOnChipAndBeginAtFoldsAndColumnTiles) {
   const auto [kernel, stride] = GetParam();
   const ChainProblem p = block(kernel, stride);

@@ -65,6 +65,8 @@ TEST(ChainSpace, HoldsThePlannersPlans) {
         EXPECT_TRUE(isLegal(space, point)) << describe(p, plan);
         EXPECT_EQ(ChainSpace::point(space.plan(point)), point);
         EXPECT_EQ(space.analyticCycles(point), plan.estimatedCycles);
+        for (const ChainPlan &neighbor : neighborsOf(p, m, plan))
+          EXPECT_TRUE(isLegal(space, ChainSpace::point(neighbor))) << describe(p, neighbor);
         ++count;
       }
     }

@@ -5,7 +5,9 @@
 // convolution (tail), in this order; one of them may be absent. The result is cut into stripes of
 // whole rows. A stripe's tensors between the layers are made channels by channels: the head makes a
 // chunk of them, the window reduces it, the tail adds its products to the accumulators of the
-// stripe. Rows that two stripes share are made twice.
+// stripe. Rows that two stripes share are made twice, or kept: the stripes of a segment go on with
+// the rows between the first two layers that those before them have made, as long as the segment
+// has room for more rows.
 //
 // Windows of a depthwise convolution are the vector unit's work, or the array's with weights on the
 // diagonal (conv_stage.h): of the units of work (a stripe's chunk each) some go to the array.
@@ -43,17 +45,15 @@ struct ChainPlan {
   bool keepsWeights;              // loaded once, not for each stripe
   int64_t spadBytes, accBytes;    // needed
   double estimatedCycles;
-  int64_t firstRows = 0;  // of the result in an image's first stripe; 0: as in the others
-  int64_t arrayUnits = 0; // of `arrayShares` units so many have their windows on the array
+  int64_t firstRows = 0;      // of the result in an image's first stripe; 0: as in the others
+  int64_t arrayUnits = 0;     // of `arrayShares` units so many have their windows on the array
+  int64_t segmentStripes = 1; // of a segment
 };
 
 constexpr int64_t arrayShares = 8;
 bool isOnArray(const ChainPlan &plan, int64_t unit);
 // Units whose channels between two layers are on chip at once.
 int64_t unitsOnTheWay(const ChainPlan &plan);
-
-// The stripes of an image of the result, from the top.
-std::vector<Rows> stripesOf(const ChainProblem &problem, const ChainPlan &plan);
 
 // The channels between the layers.
 int64_t chunkedChannels(const ChainProblem &problem);
@@ -63,6 +63,18 @@ struct StripeRows {
   Rows result, window, head; // rows that the last layer, the window and the head make
 };
 StripeRows stripeRows(const ChainProblem &problem, Rows result);
+
+struct Stripe {
+  StripeRows needed;
+  Rows made;     // rows of the head that no stripe of the segment has made
+  int64_t first; // row of the head that is on chip
+};
+// The stripes of an image of the result, from the top.
+std::vector<Stripe> stripesOf(const ChainProblem &problem, const ChainPlan &plan);
+// Rows of the head that are on chip at once, at most.
+int64_t keptRows(const std::vector<Stripe> &stripes);
+// Whether stripes share rows between the first two layers.
+bool sharesRows(const ChainProblem &problem);
 
 // Whether a chain has one image, in one stripe.
 bool isWhole(const ChainProblem &problem, const ChainPlan &plan);
@@ -86,5 +98,9 @@ std::string describe(const ChainProblem &problem, const ChainPlan &plan);
 // At most `most` plans to try out, the cheapest by estimate first. Empty when none can fit.
 std::vector<ChainPlan> planChain(const ChainProblem &problem, const ConvMachine &machine,
                                  size_t most);
+
+// Plans that differ from a plan in one choice by one step, and fit.
+std::vector<ChainPlan> neighborsOf(const ChainProblem &problem, const ConvMachine &machine,
+                                   const ChainPlan &plan);
 
 } // namespace tilewright

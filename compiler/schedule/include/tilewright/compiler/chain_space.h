@@ -19,6 +19,7 @@ public:
     TailChannels,
     KeepsWeights, // 0, 1
     ArrayUnits,
+    SegmentStripes,
     DimensionCount
   };
   // `problem` is one that planChain has plans for.
