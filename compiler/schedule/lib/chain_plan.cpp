@@ -57,14 +57,18 @@ namespace {
 class Costs {
 public:
   Costs(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan)
+      : Costs(p, m, plan, stripesOf(p, plan)) {}
+
+private:
+  Costs(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan,
+        const std::vector<Rows> &stripes)
       : p_(p), m_(m), plan_(plan), chunks_(ceilDiv(chunkedChannels(p), plan.chunkChannels)),
-        stripes_(batchOf(p) * static_cast<int64_t>(stripesOf(p, plan).size())) {
-    for (const Rows &rows : stripesOf(p, plan))
+        stripes_(batchOf(p) * static_cast<int64_t>(stripes.size())) {
+    for (const Rows &rows : stripes)
       add(rows);
     finish();
   }
 
-private:
   void add(Rows result) {
     const StripeRows rows = stripeRows(p_, result);
     if (p_.head)
