@@ -102,8 +102,9 @@ const Chain::TimeForm &Chain::timeFormOf(int index) {
   const isa::Instruction &instruction = context_.isa.instructions()[static_cast<size_t>(index)];
   const isa::Unit &unit = context_.isa.units()[static_cast<size_t>(instruction.unit)];
   auto registerOf = [&](const char *name) {
-    const auto found = std::find_if(unit.registers.begin(), unit.registers.end(),
-                                    [&](const isa::StateRegister &reg) { return reg.name == name; });
+    const auto found =
+        std::find_if(unit.registers.begin(), unit.registers.end(),
+                     [&](const isa::StateRegister &reg) { return reg.name == name; });
     return found == unit.registers.end() ? -1 : static_cast<int>(found - unit.registers.begin());
   };
   known = {unit.kind, instruction.operandIndex("swap") >= 0, {}, {}};

@@ -102,7 +102,7 @@ private:
   std::optional<ConvStage> diagonals_; // of the window, for units of the array
   std::optional<WindowStage> windowStage_;
   std::vector<std::optional<TimeForm>> timeForms_; // by instruction, once they were asked for
-  int64_t block_ = 0; // channels of a block of per-channel parameters
+  int64_t block_ = 0;                              // channels of a block of per-channel parameters
   // The head's: weights are packed by column tiles.
   int64_t headBlock() const {
     return std::max(context_.cols, block_ / context_.cols * context_.cols);

@@ -399,8 +399,8 @@ const ConvStage::Forms &ConvStage::forms() {
   const TaskForm &load = context_.form("mload"), &product = context_.form("mmul");
   forms_.emplace();
   forms_->ofLoad = {load.operand("w"), load.operand("k"), load.operand("n")};
-  forms_->ofProduct = {product.operand("a"), product.operand("d"),         product.operand("n1"),
-                       product.operand("n0"), product.operand("k"),        product.operand("n"),
+  forms_->ofProduct = {product.operand("a"),         product.operand("d"), product.operand("n1"),
+                       product.operand("n0"),        product.operand("k"), product.operand("n"),
                        product.operand("accumulate")};
   forms_->inputRow = product.reg("a_s1"), forms_->inputColumn = product.reg("a_s0");
   forms_->sumRow = product.reg("d_s1"), forms_->sumColumn = product.reg("d_s0");

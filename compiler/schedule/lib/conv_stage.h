@@ -130,7 +130,7 @@ private:
   std::vector<Fold> folds_;
   int64_t weightAddress_ = 0; // DRAM
   bool isDepthwise_ = false;
-  int64_t columnTile_; // output channels that the array makes at once
+  int64_t columnTile_;         // output channels that the array makes at once
   std::optional<Forms> forms_; // once they were asked for
 };
 

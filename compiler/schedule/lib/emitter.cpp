@@ -35,6 +35,10 @@ Emitter::Emitter(const isa::Isa &isa, Buffering buffering)
   std::vector<bool> isUsed(lanes, false);
   for (const isa::Instruction &instruction : isa.instructions()) {
     laneOf_.push_back(laneOf(isa, instruction));
+    onChip_.emplace_back();
+    for (const isa::Operand &operand : instruction.operands)
+      if (operand.kind == isa::Operand::Kind::Memory && operand.space != isa::Space::Dram)
+        onChip_.back().push_back(static_cast<uint8_t>(operand.index));
     if (instruction.control == isa::Control::None && !instruction.steps.empty())
       isUsed[static_cast<size_t>(laneOf_.back())] = true;
     if (!instruction.sets.empty())
@@ -81,8 +85,8 @@ void Emitter::append(Steps steps, const std::string &layerName) {
          {&step.constants, &step.loads, &step.compute, &step.stores}) {
       count += tasks->size();
       for (const Task &task : *tasks)
-        for (int buffer : task.buffers)
-          if (buffer >= 0)
+        for (size_t operand : onChip_[task.instruction])
+          if (const int buffer = task.buffers[operand]; buffer >= 0)
             ++group->uses[buffer];
     }
   // With a set for every second task, as a rule.
@@ -145,7 +149,8 @@ std::optional<int64_t> Emitter::allocate(Group &group, int buffer) {
 // Gives an address to each of the task's buffers that has none yet. False (and nothing but
 // `allocated` to undo) when one does not fit.
 bool Emitter::allocateFor(Group &group, const Task &task, std::vector<int> *allocated) {
-  for (int buffer : task.buffers) {
+  for (size_t operand : onChip_[task.instruction]) {
+    const int buffer = task.buffers[operand];
     if (buffer < 0 || group.address[buffer])
       continue;
     group.address[buffer] = allocate(group, buffer);
@@ -251,8 +256,9 @@ void Emitter::process(Pending *next) {
   bool hasAll = true;
   for (const std::vector<Task> *tasks : {&step.compute, &step.stores})
     for (const Task &task : *tasks)
-      for (int buffer : task.buffers)
-        if (buffer >= 0 && !group.address[buffer] &&
+      for (size_t operand : onChip_[task.instruction])
+        if (const int buffer = task.buffers[operand];
+            buffer >= 0 && !group.address[buffer] &&
             group.work.buffers[buffer].space == isa::Space::Spad) {
           group.address[buffer] = allocate(group, buffer);
           hasAll &= group.address[buffer].has_value();
@@ -301,14 +307,15 @@ void Emitter::emit(Group &group, const Task &task) {
   word.instruction = task.instruction;
   word.values = task.values;
   word.bases.assign(task.values.size(), 0);
-  for (size_t i = 0; i < task.buffers.size(); ++i) {
+  for (size_t i : onChip_[task.instruction]) {
     if (task.buffers[i] < 0)
       continue;
     int64_t bytes = *group.address[task.buffers[i]];
     word.values[i] += bytes / isa_.memory(instruction.operands[i].space).addressBytes;
   }
   synchronize(accesses_.of(word, units_[instruction.unit].registers));
-  for (int buffer : task.buffers) {
+  for (size_t operand : onChip_[task.instruction]) {
+    const int buffer = task.buffers[operand];
     if (buffer < 0 || --group.uses[buffer] > 0)
       continue;
     arena(group.work.buffers[buffer].space).release(*group.address[buffer]);

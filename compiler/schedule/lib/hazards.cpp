@@ -52,9 +52,10 @@ template <typename Work> void HazardTracker::forEachPage(const MemoryAccess &acc
 
 // The segment that holds a byte.
 size_t HazardTracker::segmentAt(const Page &page, int64_t at) {
-  const auto next = std::upper_bound(
-      page.begin(), page.end(), at,
-      [](int64_t address, const Segment &segment) { return address < segment.begin; });
+  const auto next =
+      std::upper_bound(page.begin(), page.end(), at, [](int64_t address, const Segment &segment) {
+        return address < segment.begin;
+      });
   return static_cast<size_t>(next - page.begin()) - 1;
 }
 
@@ -169,18 +170,25 @@ void HazardTracker::clear() {
       page.clear();
 }
 
-AccessFinder::AccessFinder(const isa::Isa &isa) : isa_(isa), forms_(isa.instructions().size()) {
-  for (const isa::Instruction &instruction : isa.instructions()) {
-    Form &form = forms_[static_cast<size_t>(instruction.index)];
-    for (const isa::Operand &operand : instruction.operands) {
-      const bool isMemory = operand.kind == isa::Operand::Kind::Memory;
-      form.decides.push_back(isMemory ? 0 : -1);
-      if (isMemory)
-        form.memories.push_back({static_cast<size_t>(operand.index),
-                                 isa.memory(operand.space).addressBytes, operand.space,
-                                 operand.access != isa::Access::Read});
-    }
+AccessFinder::AccessFinder(const isa::Isa &isa) : isa_(isa), forms_(isa.instructions().size()) {}
+
+AccessFinder::Form &AccessFinder::formOf(int instruction) {
+  Form &form = forms_[static_cast<size_t>(instruction)];
+  if (form.isKnown)
+    return form;
+  form.isKnown = true;
+  for (const isa::Operand &operand :
+       isa_.instructions()[static_cast<size_t>(instruction)].operands) {
+    const bool isMemory = operand.kind == isa::Operand::Kind::Memory;
+    form.decides.push_back(isMemory ? 0 : -1);
+    if (isMemory)
+      form.memories.push_back({static_cast<size_t>(operand.index),
+                               isa_.memory(operand.space).addressBytes, operand.space,
+                               operand.access != isa::Access::Read});
   }
+  if (!form.memories.empty())
+    form.found.resize(size_t(1) << foundBits);
+  return form;
 }
 
 // What was found for these values and registers, or is found now, with all addresses 0.
@@ -194,8 +202,6 @@ const AccessFinder::Found &AccessFinder::find(Form &form, const isa::Word &word,
     values[i] = word.values[i] & form.decides[i];
     hash = (hash ^ static_cast<uint64_t>(values[i])) * odd;
   }
-  if (form.found.empty())
-    form.found.resize(size_t(1) << foundBits);
   Found &found = form.found[hash >> (64 - foundBits)];
   if (found.isKnown && found.values == values && found.registers == registers)
     return found;
@@ -215,7 +221,7 @@ const AccessFinder::Found &AccessFinder::find(Form &form, const isa::Word &word,
 
 MemoryAccesses AccessFinder::of(const isa::Word &word, const std::vector<int64_t> &registers) {
   MemoryAccesses accesses;
-  Form &form = forms_[static_cast<size_t>(word.instruction)];
+  Form &form = formOf(word.instruction);
   if (form.memories.empty())
     return accesses;
   const Found &found = find(form, word, registers);

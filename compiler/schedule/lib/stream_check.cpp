@@ -46,8 +46,8 @@ std::string StreamChecker::visit(const isa::Word &word) {
     join(known_[unit], signals_[semaphore].front());
     signals_[semaphore].pop_front();
   }
-  const LaneClock needed = hazards_.visit(static_cast<int>(lane), sequence,
-                                          accesses_.of(word, registers_[unit]));
+  const LaneClock needed =
+      hazards_.visit(static_cast<int>(lane), sequence, accesses_.of(word, registers_[unit]));
   for (size_t other = 0; other < needed.size(); ++other)
     if (unitOfLane(isa_, static_cast<int>(other)) != instruction.unit &&
         needed[other] > known_[unit][other])

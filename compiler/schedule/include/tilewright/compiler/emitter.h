@@ -110,7 +110,9 @@ private:
   HazardTracker hazards_;
   int64_t semaphoreMax_;
   std::vector<const isa::Instruction *> sets_; // by unit: what sets its registers
-  std::vector<int> laneOf_;                    // by instruction of the description
+  // By instruction of the description: its lane, and its operands that may stand in buffers.
+  std::vector<int> laneOf_;
+  std::vector<InlineVector<uint8_t, isa::maximumOperands>> onChip_;
   std::vector<UnitState> units_;
   std::vector<LaneState> lanes_;
   std::vector<std::vector<std::vector<Edge>>> edges_; // [signaling lane][waiting unit]

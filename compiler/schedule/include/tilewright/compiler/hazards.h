@@ -98,10 +98,12 @@ private:
     std::vector<isa::Range> ranges; // by Form::memories
   };
   struct Form { // of an instruction of the description
+    bool isKnown = false;
     std::vector<int64_t> decides; // by operand: 0 for an address, else all bits
     std::vector<Memory> memories;
     std::vector<Found> found;
   };
+  Form &formOf(int instruction);
   const Found &find(Form &form, const isa::Word &word, const std::vector<int64_t> &registers);
 
   const isa::Isa &isa_;
