@@ -92,34 +92,66 @@ std::vector<Unit> Chain::unitsOf() const {
   return units;
 }
 
+// Where a task's extents stand that its time depends on.
+const Chain::TimeForm &Chain::timeFormOf(int index) {
+  timeForms_.resize(context_.isa.instructions().size());
+  std::optional<TimeForm> &known = timeForms_[static_cast<size_t>(index)];
+  if (known)
+    return *known;
+  const isa::Instruction &instruction = context_.isa.instructions()[static_cast<size_t>(index)];
+  const isa::Unit &unit = context_.isa.units()[static_cast<size_t>(instruction.unit)];
+  auto registerOf = [&](const char *name) {
+    const auto found =
+        std::find_if(unit.registers.begin(), unit.registers.end(),
+                     [&](const isa::StateRegister &reg) { return reg.name == name; });
+    return found == unit.registers.end() ? -1 : static_cast<int>(found - unit.registers.begin());
+  };
+  known = {unit.kind, instruction.operandIndex("swap") >= 0, {}, {}};
+  switch (unit.kind) {
+  case isa::UnitTemplate::Matrix:
+    known->operands = {instruction.operandIndex("n1"), instruction.operandIndex("n0"),
+                       instruction.operandIndex("k")};
+    break;
+  case isa::UnitTemplate::Vector:
+    known->operands = {instruction.operandIndex("n0"), instruction.operandIndex("nc")};
+    known->registers = {registerOf("n1"), registerOf("k1"), registerOf("k0")};
+    break;
+  case isa::UnitTemplate::DmaLoad:
+    known->operands = {instruction.operandIndex("n1"), instruction.operandIndex("n0")};
+    known->registers = {registerOf("n2")};
+    break;
+  default:
+    break;
+  }
+  return *known;
+}
+
 // Cycles of a task that has its ports for itself, roughly.
 int64_t Chain::cyclesOf(const Task &task) {
-  const isa::Instruction &instruction =
-      context_.isa.instructions()[static_cast<size_t>(task.instruction)];
-  auto operand = [&](const char *name) {
-    const int index = instruction.operandIndex(name);
+  const TimeForm &form = timeFormOf(task.instruction);
+  auto operand = [&](size_t i) {
+    const int index = form.operands[i];
     return index < 0 ? 1 : task.values[static_cast<size_t>(index)];
   };
-  auto registerOf = [&](const char *name) {
-    const isa::Unit &unit = context_.isa.units()[static_cast<size_t>(instruction.unit)];
-    for (auto [index, value] : task.registers)
-      if (unit.registers[static_cast<size_t>(index)].name == name)
-        return value;
-    return int64_t(1);
+  auto registers = [&] { // all of them multiplied
+    int64_t product = 1;
+    for (int wanted : form.registers) {
+      const auto *set =
+          std::find_if(task.registers.begin(), task.registers.end(),
+                       [&](const std::pair<int, int64_t> &each) { return each.first == wanted; });
+      product *= set == task.registers.end() ? 1 : set->second;
+    }
+    return product;
   };
-  switch (context_.isa.units()[static_cast<size_t>(instruction.unit)].kind) {
+  switch (form.kind) {
   case isa::UnitTemplate::Matrix:
-    return instruction.operandIndex("swap") < 0
-               ? 0
-               : std::max(operand("n1") * operand("n0"), operand("k") + 1);
+    return form.isProduct ? std::max(operand(0) * operand(1), operand(2) + 1) : 0;
   case isa::UnitTemplate::Vector:
-    return registerOf("n1") * operand("n0") * ceilDiv(operand("nc"), context_.lanes) *
-               registerOf("k1") * registerOf("k0") +
+    return operand(0) * ceilDiv(operand(1), context_.lanes) * registers() +
            context_.machine.vectorOverhead;
   case isa::UnitTemplate::DmaLoad:
-    return static_cast<int64_t>(
-        static_cast<double>(operand("n1") * operand("n0") * registerOf("n2")) /
-        context_.machine.dramBytesPerCycle);
+    return static_cast<int64_t>(static_cast<double>(operand(0) * operand(1) * registers()) /
+                                context_.machine.dramBytesPerCycle);
   default:
     return 0;
   }

@@ -65,6 +65,12 @@ private:
   void probe(ConvProblem &problem, LayerWork &work);
   ElementChain operationsOf(LayerWork &work, int64_t block);
   std::vector<Unit> unitsOf() const;
+  struct TimeForm {
+    isa::UnitTemplate kind;
+    bool isProduct;
+    llvm::SmallVector<int, 3> operands, registers;
+  };
+  const TimeForm &timeFormOf(int instruction);
   int64_t cyclesOf(const Task &task);
   size_t add(Stream stream, const LayerWork &work, std::vector<Task> tasks, const After &after);
   template <typename Load>
@@ -96,7 +102,8 @@ private:
   std::optional<ConvStage> headStage_, tailStage_;
   std::optional<ConvStage> diagonals_; // of the window, for units of the array
   std::optional<WindowStage> windowStage_;
-  int64_t block_ = 0; // channels of a block of per-channel parameters
+  std::vector<std::optional<TimeForm>> timeForms_; // by instruction, once they were asked for
+  int64_t block_ = 0;                              // channels of a block of per-channel parameters
   // The head's: weights are packed by column tiles.
   int64_t headBlock() const {
     return std::max(context_.cols, block_ / context_.cols * context_.cols);

@@ -77,17 +77,18 @@ namespace {
 class Costs {
 public:
   Costs(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan)
+      : Costs(p, m, plan, stripesOf(p, plan)) {}
+
+private:
+  Costs(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan,
+        const std::vector<Stripe> &stripes)
       : p_(p), m_(m), plan_(plan), chunks_(ceilDiv(chunkedChannels(p), plan.chunkChannels)),
-        stripes_(0) {
-    const std::vector<Stripe> stripes = stripesOf(p, plan);
-    stripes_ = batchOf(p) * static_cast<int64_t>(stripes.size());
-    keptRows_ = keptRows(stripes);
+        stripes_(batchOf(p) * static_cast<int64_t>(stripes.size())), keptRows_(keptRows(stripes)) {
     for (const Stripe &stripe : stripes)
       add(stripe);
     finish();
   }
 
-private:
   void add(const Stripe &stripe) {
     if (p_.head && stripe.made.size() > 0)
       addHead(stripe.made.size());

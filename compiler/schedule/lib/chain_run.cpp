@@ -241,6 +241,10 @@ int64_t Run::list(const isa::Isa &isa) {
     }
   };
   std::vector<Place> places;
+  size_t count = 0;
+  for (size_t i : listed)
+    count += pieces[i].tasks.size();
+  places.reserve(count);
   for (size_t rank = 0; rank < listed.size(); ++rank) {
     const size_t i = listed[rank];
     constexpr int64_t fine = 1024; // parts of a cycle

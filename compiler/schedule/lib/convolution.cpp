@@ -14,6 +14,7 @@
 #include "trial.h"
 #include "weight_stream.h"
 
+#include "tilewright/compiler/conv_bound.h"
 #include "tilewright/compiler/conv_space.h"
 #include "tilewright/compiler/frontend.h"
 #include "tilewright/support/error.h"
@@ -246,9 +247,12 @@ static std::optional<LoweringContext::Chosen> bestOf(LoweringContext &context,
                                                      const std::vector<ConvPlan> &plans) {
   std::optional<LoweringContext::Chosen> best;
   for (const ConvPlan &plan : plans) {
+    const int64_t enough = enoughToLose(best);
+    if (leastCycles(problem, context.machine, plan) >= enough)
+      continue;
     std::optional<Trial> trial = tryOut(
         context, [&](Steps &steps) { Convolution(context, group, steps).lower(plan, true); },
-        enoughToLose(best));
+        enough);
     if (trial)
       keepBest(best, {plan, std::move(trial->layout), trial->cycles, std::nullopt},
                [&](const ConvPlan &each) { return describe(problem, each); });

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <stdexcept>
 
 namespace tilewright {
@@ -132,7 +131,9 @@ private:
     bool isBurst = false, isLast = false; // of its instruction
   };
 
-  void wake(Actor actor, int64_t t) { wake_[actor] = std::min(wake_[actor], t); }
+  // Time and actor in one number: the least of them is next.
+  static constexpr int64_t event(Actor actor, int64_t t) { return t << actorBits | actor; }
+  void wake(Actor actor, int64_t t) { wake_[actor] = std::min(wake_[actor], event(actor, t)); }
   UnitState &unit(Actor actor) { return units_[static_cast<size_t>(unitOf_[actor])]; }
   InstructionRecord &record(size_t index) {
     return result_.trace.empty() ? unkept_ : result_.trace[index];
@@ -214,7 +215,9 @@ private:
   std::array<BankSize, 3> banks_; // by memory
   std::vector<UnitState> units_;
   int unitOf_[ActorCount] = {};
-  int64_t wake_[ActorCount] = {0, never, never, never, never, never, never};
+  int64_t wake_[ActorCount] = {event(Sequencer, 0), event(Matrix, never), event(Vector, never),
+                               event(Drain, never), event(Load, never),   event(Send, never),
+                               event(Gather, never)};
   std::vector<Ring<int64_t>> semaphores_; // cycles of the signals that nobody took yet
   RunRecord result_;
   InstructionRecord unkept_; // where no trace is kept
@@ -873,10 +876,9 @@ void Estimator::act(Actor actor, int64_t t) {
 
 RunRecord Estimator::run(int64_t enough) {
   while (pc_ < stream_.size()) {
-    // Time and actor in one number: the least is found without a branch.
-    int64_t next = std::numeric_limits<int64_t>::max();
-    for (int actor = Sequencer; actor < ActorCount; ++actor)
-      next = std::min(next, wake_[actor] << actorBits | actor);
+    int64_t next = wake_[Sequencer];
+    for (int64_t other : wake_) // without a branch
+      next = std::min(next, other);
     const int64_t t = next >> actorBits;
     if (t == never)
       throw std::logic_error("the estimate waits for a signal that nobody gives");
@@ -885,7 +887,7 @@ RunRecord Estimator::run(int64_t enough) {
       return std::move(result_);
     }
     const auto actor = static_cast<Actor>(next & ((1 << actorBits) - 1));
-    wake_[actor] = never;
+    wake_[actor] = event(actor, never);
     now_ = t;
     act(actor, t);
   }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <exception>
 #include <memory>
+#include <set>
 #include <system_error>
 #include <thread>
 
@@ -13,7 +14,8 @@ namespace tilewright {
 
 namespace {
 
-constexpr size_t longest = 3; // layers of a chain
+constexpr size_t longest = 3;            // layers of a chain
+constexpr size_t constantsBefore = 8192; // bytes that stand for constants of other layers
 constexpr int64_t never = int64_t(1)
                           << 40; // cycles of what does not fit: who needs it will be told
 
@@ -85,15 +87,20 @@ public:
       signatures_.push_back(signatureOf(context, group));
   }
 
-  // Tries out everything that the stretches may be cut into, each kind once.
+  // Tries out everything that the stretches may be cut into, each kind once. Convolutions that are
+  // in none are planned on the way: they would be one after the other later.
   void tryOut(const std::vector<Stretch> &stretches) {
     std::vector<std::pair<size_t, std::optional<int64_t> *>> alone;
     for (const Stretch &stretch : stretches)
       for (size_t place = stretch.begin; place < stretch.end; ++place)
         if (auto [known, isNew] = alone_.emplace(signatures_[place], std::nullopt); isNew)
           alone.emplace_back(place, &known->second);
-    workers_.run(alone.size(), [&](LoweringContext &context, size_t i) {
-      *alone[i].second = cyclesAlone(context, groups_[alone[i].first]);
+    const std::vector<size_t> others = convolutionsBeside(stretches);
+    workers_.run(alone.size() + others.size(), [&](LoweringContext &context, size_t i) {
+      if (i < alone.size())
+        *alone[i].second = cyclesAlone(context, groups_[alone[i].first]);
+      else
+        plan(context, groups_[others[i - alone.size()]]);
     });
     std::vector<std::pair<Stretch, std::optional<ChosenChain> *>> together;
     for (const Stretch &stretch : stretches)
@@ -189,6 +196,32 @@ public:
   }
 
 private:
+  // Places of convolutions and matrix products that no stretch holds, each kind once.
+  std::vector<size_t> convolutionsBeside(const std::vector<Stretch> &stretches) const {
+    std::vector<size_t> places;
+    std::set<std::string> known;
+    for (size_t place = 0; place < groups_.size(); ++place) {
+      kernel::GroupOp group = groups_[place];
+      const bool isHeld = std::any_of(stretches.begin(), stretches.end(), [&](const Stretch &each) {
+        return each.begin <= place && place < each.end;
+      });
+      if (!isHeld && alone_.count(signatures_[place]) == 0 &&
+          llvm::isa<kernel::Conv2DOp, kernel::MatMulOp>(&group.getBody().front().front()) &&
+          known.insert(signatures_[place]).second)
+        places.push_back(place);
+    }
+    return places;
+  }
+
+  static void plan(LoweringContext &context, kernel::GroupOp group) {
+    // In the program, other layers' constants stand between the tensors and this layer's.
+    context.constants.add(std::string(constantsBefore, '\0'));
+    try {
+      convolutionCycles(context, group);
+    } catch (const UserError &) { // the layer's lowering will say so
+    }
+  }
+
   static std::optional<int64_t> cyclesAlone(LoweringContext &context, kernel::GroupOp group) {
     if (llvm::isa<kernel::Conv2DOp>(chainAnchorOf(group)))
       return convolutionCycles(context, group);
