@@ -7,8 +7,9 @@
 // chunk of them, the window reduces it, the tail adds its products to the accumulators of the
 // stripe. Rows that two stripes share are made twice.
 //
-// Windows of a depthwise convolution are the vector unit's work, or the array's with weights on the
-// diagonal (conv_stage.h): of the units of work (a stripe's chunk each) some go to the array.
+// Windows of a depthwise convolution are the vector unit's work, or the array's: by an instruction
+// that slides them over activations (window_passes.h), else with weights on the diagonal
+// (conv_stage.h). Of the units of work (a stripe's chunk each) some go to the array.
 #pragma once
 
 #include "tilewright/compiler/conv_plan.h"
@@ -24,8 +25,9 @@ struct ChainProblem {
   std::optional<ConvProblem> head, tail;
   std::optional<WindowProblem> window;
   bool windowIsDepthwise = false, mayReduceOnArray = false;
-  bool windowHasSums = false;   // the vector unit's windows are sums in accumulators
-  int64_t windowOperations = 0; // element-wise operations on the window's result
+  std::optional<WindowPasses> sliding; // on the array, by an instruction; else by diagonals
+  bool windowHasSums = false;          // the vector unit's windows are sums in accumulators
+  int64_t windowOperations = 0;        // element-wise operations on the window's result
   int64_t windowResidentBytes = 0, windowSpadBytesPerElement = 0, windowAccBytesPerElement = 0;
 };
 
@@ -43,8 +45,9 @@ struct ChainPlan {
   bool keepsWeights;              // loaded once, not for each stripe
   int64_t spadBytes, accBytes;    // needed
   double estimatedCycles;
-  int64_t firstRows = 0;  // of the result in an image's first stripe; 0: as in the others
-  int64_t arrayUnits = 0; // of `arrayShares` units so many have their windows on the array
+  int64_t firstRows = 0;    // of the result in an image's first stripe; 0: as in the others
+  int64_t arrayUnits = 0;   // of `arrayShares` units so many have their windows on the array
+  int64_t slidingParts = 0; // a tile of sliding windows has one in so many of the accumulators
 };
 
 constexpr int64_t arrayShares = 8;
@@ -68,6 +71,14 @@ StripeRows stripeRows(const ChainProblem &problem, Rows result);
 bool isWhole(const ChainProblem &problem, const ChainPlan &plan);
 // Rows of the window's result in one of its accumulator tiles.
 int64_t arrayTileRows(const ChainProblem &problem, int64_t channels);
+// The same, and columns, where an instruction slides the windows of a column tile over activations.
+struct SlidingTile {
+  int64_t rows, columns;
+};
+SlidingTile slidingTile(const ChainProblem &problem, const ConvMachine &machine,
+                        const ChainPlan &plan, int64_t rows);
+// How it does; nothing where the machine has no such instruction, or it cannot.
+std::optional<WindowPasses> slidingPasses(const WindowProblem &window, const ConvMachine &machine);
 // Rows that the vector unit reduces at once, of a stripe's.
 int64_t lanesTileRows(const ChainProblem &problem, int64_t rows, int64_t channels);
 
