@@ -620,7 +620,7 @@ std::vector<Task> Chain::prepare(bool isTrial) {
     enter(tail_, &*tailStage_, std::min(plan_.tailChannels, context_.channels));
   }
   if (plan_.arrayUnits > 0) {
-    if (p_.sliding) {
+    if (plan_.slidingParts > 0) {
       sliding_.emplace(context_, llvm::cast<kernel::DepthwiseOp>(window_.anchor), *p_.window,
                        *p_.sliding);
       sliding_->placeWeights(isTrial);

@@ -412,7 +412,7 @@ static void balance(const ChainProblem &p, const ConvMachine &m, ChainPlan plan,
   }
 }
 
-std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, size_t most) {
+static std::vector<ChainPlan> planOneWay(const ChainProblem &p, const ConvMachine &m, size_t most) {
   std::vector<ChainPlan> plans;
   if (!hasRowsThroughout(p))
     return plans;
@@ -473,6 +473,30 @@ std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, si
         }))
       chosen.push_back(plan);
   return chosen;
+}
+
+// Where an instruction slides windows, what would be done without it is tried, too.
+std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, size_t most) {
+  std::vector<ChainPlan> plans = planOneWay(p, m, most);
+  if (!p.sliding)
+    return plans;
+  ChainProblem without = p;
+  without.sliding.reset();
+  without.mayReduceOnArray = p.mayReduceOnArray && m.channels % groupChannels(m) == 0;
+  for (const ChainPlan &plan : planOneWay(without, m, most))
+    if (plan.arrayUnits > 0 ||
+        std::none_of(plans.begin(), plans.end(), [&](const ChainPlan &other) {
+          return other.arrayUnits == 0 && other.stripeRows == plan.stripeRows &&
+                 other.chunkChannels == plan.chunkChannels && other.headMerge == plan.headMerge;
+        }))
+      plans.push_back(plan);
+  auto key = [](const ChainPlan &plan) {
+    return std::make_tuple(plan.estimatedCycles, plan.stripeRows, plan.chunkChannels,
+                           plan.headMerge, plan.arrayUnits, plan.slidingParts);
+  };
+  std::sort(plans.begin(), plans.end(),
+            [&](const ChainPlan &a, const ChainPlan &b) { return key(a) < key(b); });
+  return plans;
 }
 
 } // namespace tilewright
