@@ -38,8 +38,10 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Run &run)
     p_.window = windowStage_->problem();
     p_.windowIsDepthwise = windowStage_->isDepthwise();
     // Blocks of parameters are whole groups of channels.
+    if (p_.windowIsDepthwise)
+      p_.sliding = slidingPasses(*p_.window, context.machine);
     p_.mayReduceOnArray = p_.windowIsDepthwise && fitsRows(p_.window->outputWidth) &&
-                          context.channels % groupChannels(context.machine) == 0;
+                          (p_.sliding || context.channels % groupChannels(context.machine) == 0);
     ElementChain operations = operationsOf(window_, context.cols);
     p_.windowHasSums = p_.windowIsDepthwise && !operations.leadingRescale();
     p_.windowOperations =
@@ -145,6 +147,11 @@ int64_t Chain::cyclesOf(const Task &task) {
   };
   switch (form.kind) {
   case isa::UnitTemplate::Matrix:
+    if (const auto &window = context_.plans[static_cast<size_t>(task.instruction)].window) {
+      isa::ScalarContext scalars;
+      scalars.immediates = task.values.data();
+      return cycle::WindowWalk(*window, scalars).cycles();
+    }
     return form.isProduct ? std::max(operand(0) * operand(1), operand(2) + 1) : 0;
   case isa::UnitTemplate::Vector:
     return operand(0) * ceilDiv(operand(1), context_.lanes) * registers() +
@@ -407,68 +414,96 @@ void Chain::window(const Unit &unit) {
   stripeWriters_.clear();
 }
 
+Chain::Weights &Chain::arrayWeights(const Unit &unit) {
+  const int64_t most = weightsStay_ ? unit.channels.size() : plan_.chunkChannels;
+  return weightsOf(Stream::WindowWeights, window_, unit, [&](auto &tasks, int buffer) {
+    if (sliding_)
+      return sliding_->loadWeights(
+          tasks, reuse(steps_, buffer, isa::Space::Spad, sliding_->weightBytes(most), "weights"),
+          unit.channels);
+    if (buffer < 0)
+      buffer = diagonals_->addSquares(tasks, most);
+    return diagonals_->loadDiagonals(tasks, buffer, unit.channels);
+  });
+}
+
+// Of the accumulators of windows: row by row of tiles.
+struct ArrayTile {
+  Span y, x, channels;
+};
+
+static std::vector<ArrayTile> arrayTiles(Span rows, int64_t width, Span channels,
+                                         const SlidingTile &tile, int64_t block) {
+  std::vector<ArrayTile> tiles;
+  for (int64_t y = rows.begin; y < rows.end; y += tile.rows)
+    for (int64_t x = 0; x < width; x += tile.columns)
+      for (int64_t c = channels.begin; c < channels.end; c += block)
+        tiles.push_back({{y, std::min(rows.end, y + tile.rows)},
+                         {x, std::min(width, x + tile.columns)},
+                         {c, std::min(channels.end, c + block)}});
+  return tiles;
+}
+
 void Chain::reduceOnArray(const Unit &unit, const WindowStage::Input &from, int64_t inputChannel,
                           const Tile &result, const After &after) {
   const WindowProblem &w = *p_.window;
   UnitPieces &made = made_[unit.index];
-  const Span rows = spanOf(unit.rows.needed.window), columns{0, w.outputWidth};
-  Weights &weights = weightsOf(Stream::WindowWeights, window_, unit, [&](auto &tasks, int squares) {
-    if (squares < 0)
-      squares =
-          diagonals_->addSquares(tasks, weightsStay_ ? unit.channels.size() : plan_.chunkChannels);
-    return diagonals_->loadDiagonals(tasks, squares, unit.channels);
-  });
+  const Span rows = spanOf(unit.rows.needed.window);
+  Weights &weights = arrayWeights(unit);
   const ConvStage::Input input{from.buffer,           {from.firstRow, w.height},
                                {-w.padLeft, w.width}, from.rowPitch,
                                from.columnPitch,      unit.channels.begin - inputChannel};
-  const int64_t height =
-      std::min(rows.size(), arrayTileRows(p_, std::min(block_, plan_.chunkChannels)));
-  for (int64_t y = rows.begin; y < rows.end; y += height) {
-    const Span ySpan{y, std::min(rows.end, y + height)};
-    for (int64_t c = unit.channels.begin; c < unit.channels.end; c += block_) {
-      const Span part{c, std::min(unit.channels.end, c + block_)};
-      const Extent extent{ySpan.size(), w.outputWidth, part.size()};
-      After before = after;
-      before.push_back(weights.piece);
-      if (p_.head)
-        comeAfter(before, made_[unit.index].head, inputEnd(ySpan.end));
-      Turn &sums = run_.windowSums.take();
-      sums.buffer =
-          reuse(steps_, sums.buffer, isa::Space::Acc, extent.elements() * 4, "accumulator tile");
-      before.append(replaced(sums));
-      const Tile acc = denseTile(isa::Space::Acc, sums.buffer, extent);
-      size_t products = nothing;
-      for (int64_t column = part.begin; column < part.end;
-           column += groupChannels(context_.machine)) {
-        Tile place = acc;
-        place.offset += column - part.begin;
-        std::vector<Task> tasks;
-        diagonals_->fill(tasks, input, weights.weights, ySpan, columns,
-                         {column, std::min(part.end, column + groupChannels(context_.machine))},
-                         place, false);
-        products = add(Stream::WindowProducts, window_, std::move(tasks), before);
-        before.clear();
-        if (made.firstProducts == nothing)
-          made.firstProducts = products;
-      }
-      if (p_.head)
-        readHead(Stream::WindowProducts, inputRows(ySpan), products, unit);
+  ElementChain &operations = sliding_ ? *slidingOperations_ : *window_.operations;
+  const SlidingTile size =
+      sliding_
+          ? slidingTile(p_, context_.machine, plan_, rows.size())
+          : SlidingTile{arrayTileRows(p_, std::min(block_, plan_.chunkChannels)), w.outputWidth};
+  const int64_t block = sliding_ ? context_.cols : block_,
+                group = sliding_ ? context_.cols : groupChannels(context_.machine);
+  for (const ArrayTile &tile : arrayTiles(rows, w.outputWidth, unit.channels, size, block)) {
+    const Extent extent{tile.y.size(), tile.x.size(), tile.channels.size()};
+    After before = after;
+    before.push_back(weights.piece);
+    if (p_.head)
+      comeAfter(before, made_[unit.index].head, inputEnd(tile.y.end));
+    Turn &sums = run_.windowSums.take();
+    sums.buffer =
+        reuse(steps_, sums.buffer, isa::Space::Acc, extent.elements() * 4, "accumulator tile");
+    before.append(replaced(sums));
+    const Tile acc = denseTile(isa::Space::Acc, sums.buffer, extent);
+    size_t products = nothing;
+    for (int64_t column = tile.channels.begin; column < tile.channels.end; column += group) {
+      const Span channels{column, std::min(tile.channels.end, column + group)};
+      Tile place = acc;
+      place.offset += column - tile.channels.begin;
+      std::vector<Task> tasks;
+      if (sliding_)
+        sliding_->fill(tasks, input, weights.weights, tile.y, tile.x, channels, place);
       else
-        input_->readers.push_back(products);
-      if (weights.turn)
-        weights.turn->readers = {products};
-      std::vector<Task> finish;
-      window_.operations->loadOperands(
-          finish, {{unit.n, y, 0, c}, {1, ySpan.size(), w.outputWidth, part.size()}});
-      window_.operations->ops().forget();
-      Tile slice = result;
-      slice.offset += (y - rows.begin) * result.s1 + c - unit.channels.begin;
-      window_.operations->run(finish, acc, extent, 0, slice);
-      const size_t finished =
-          add(Stream::WindowFinish, window_, std::move(finish), {products, parametersPiece_});
-      sums.readers = {finished};
-      made.window.push_back({y, finished});
+        diagonals_->fill(tasks, input, weights.weights, tile.y, tile.x, channels, place, false);
+      products = add(Stream::WindowProducts, window_, std::move(tasks), before);
+      before.clear();
+      if (made.firstProducts == nothing)
+        made.firstProducts = products;
     }
+    if (p_.head)
+      readHead(Stream::WindowProducts, inputRows(tile.y), products, unit);
+    else
+      input_->readers.push_back(products);
+    if (weights.turn)
+      weights.turn->readers = {products};
+    std::vector<Task> finish;
+    operations.loadOperands(finish, {{unit.n, tile.y.begin, tile.x.begin, tile.channels.begin},
+                                     {1, extent.n1, extent.n0, extent.nc}});
+    operations.ops().forget();
+    Tile slice = result;
+    slice.offset += (tile.y.begin - rows.begin) * result.s1 + tile.x.begin * result.s0 +
+                    tile.channels.begin - unit.channels.begin;
+    operations.run(finish, acc, extent, 0, slice);
+    const size_t finished =
+        add(Stream::WindowFinish, window_, std::move(finish), {products, parametersPiece_});
+    sums.readers = {finished};
+    made.window.push_back({tile.y.begin, finished});
   }
 }
 
@@ -649,6 +684,17 @@ std::vector<Task> Chain::prepare(bool isTrial) {
     enter(tail_, &*tailStage_, std::min(plan_.tailChannels, context_.channels));
   }
   if (plan_.arrayUnits > 0) {
+    if (plan_.slidingParts > 0) {
+      sliding_.emplace(context_, llvm::cast<kernel::DepthwiseOp>(window_.anchor), *p_.window,
+                       *p_.sliding);
+      sliding_->placeWeights(isTrial);
+      std::vector<Task> tasks;
+      slidingOperations_.emplace(operationsOf(window_, context_.cols));
+      slidingOperations_->prepare(tasks);
+      mark(tasks, window_);
+      append(all, tasks);
+      return all;
+    }
     diagonals_.emplace(context_, window_.anchor, steps_, ConvStage::InputFrom::Chip);
     diagonals_->listFolds(TapMerge::None, 0);
     diagonals_->placeWeights(isTrial);

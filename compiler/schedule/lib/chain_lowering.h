@@ -4,6 +4,7 @@
 // The tail's accumulators of a stripe stay until the last chunk has been added.
 #pragma once
 
+#include "array_windows.h"
 #include "chain.h"
 #include "chain_run.h"
 #include "conv_stage.h"
@@ -82,6 +83,7 @@ private:
   void window(const Unit &unit);
   void reduceOnArray(const Unit &unit, const WindowStage::Input &input, int64_t inputChannel,
                      const Tile &result, const After &after);
+  Weights &arrayWeights(const Unit &unit);
   void reduceOnLanes(const Unit &unit, const WindowStage::Input &input, int64_t inputChannel,
                      const Tile &result, const After &after);
   void tail(const Unit &unit);
@@ -100,7 +102,10 @@ private:
   bool isServed_ = true;
   LayerWork head_, window_, tail_;
   std::optional<ConvStage> headStage_, tailStage_;
-  std::optional<ConvStage> diagonals_; // of the window, for units of the array
+  // Of the window, for units of the array: one of these, with its operations.
+  std::optional<ConvStage> diagonals_;
+  std::optional<ArrayWindows> sliding_;
+  std::optional<ElementChain> slidingOperations_;
   std::optional<WindowStage> windowStage_;
   std::vector<std::optional<TimeForm>> timeForms_; // by instruction, once they were asked for
   int64_t block_ = 0;                              // channels of a block of per-channel parameters

@@ -73,6 +73,30 @@ static int64_t batchOf(const ChainProblem &p) { return p.tail ? p.tail->batch : 
 
 namespace {
 
+// Of the windows of a column tile: cycles of the array, and tiles.
+struct SlidingCost {
+  int64_t matrix = 0, tiles = 0;
+};
+
+SlidingCost slidingCost(const ChainProblem &p, const ConvMachine &m, const SlidingTile &tile,
+                        int64_t rows) {
+  const int64_t width = p.window->outputWidth;
+  SlidingCost cost;
+  WindowProblem part = *p.window;
+  // Whole tiles and what is left, along both axes.
+  for (auto [count, height] : {std::pair(rows / tile.rows, tile.rows), {1, rows % tile.rows}})
+    for (auto [across, columns] :
+         {std::pair(width / tile.columns, tile.columns), {1, width % tile.columns}}) {
+      if (height == 0 || columns == 0)
+        continue;
+      part.outputWidth = columns;
+      cost.tiles += count * across;
+      cost.matrix += count * across *
+                     (p.sliding->cycles(part, height) + p.sliding->count(part) * m.matrixOverhead);
+    }
+  return cost;
+}
+
 // Fills in what a plan takes: the bytes of its highest stripe, the time of all stripes.
 class Costs {
 public:
@@ -178,7 +202,19 @@ private:
   }
 
   // Returns the accumulators that windows on the array take.
+  int64_t addSlidingWindows(int64_t rows, double share) {
+    const WindowProblem &w = *p_.window;
+    const SlidingTile tile = slidingTile(p_, m_, plan_, rows);
+    const double groups = share * static_cast<double>(ceilDiv(w.channels, m_.cols));
+    const SlidingCost cost = slidingCost(p_, m_, tile, rows);
+    matrix_ += groups * static_cast<double>(cost.matrix);
+    vector_ += groups * static_cast<double>(cost.tiles * 2 * m_.vectorOverhead);
+    return 2 * tile.rows * tile.columns * m_.cols * (4 + p_.windowAccBytesPerElement);
+  }
+
   int64_t addArrayWindows(int64_t rows, double share) {
+    if (p_.sliding)
+      return addSlidingWindows(rows, share);
     const WindowProblem &w = *p_.window;
     const int64_t group = groupChannels(m_), block = std::min(plan_.chunkChannels, m_.channels),
                   last = w.channels - (chunks_ - 1) * plan_.chunkChannels,
@@ -228,6 +264,14 @@ private:
   void addDiagonals() {
     const int64_t taps = p_.window->kernelHeight * p_.window->kernelWidth;
     const bool stay = plan_.keepsWeights && stripes_ > 1;
+    if (p_.sliding) {
+      const int64_t each = m_.cols * p_.sliding->cells(*p_.window), // of a column tile
+          whole = ceilDiv(p_.window->channels, m_.cols) * each;
+      spad_ += p_.windowResidentBytes +
+               (stay ? whole : 2 * ceilDiv(plan_.chunkChannels, m_.cols) * each);
+      dram_ += arrayShare() * moved(whole * (stay ? 1 : stripes_));
+      return;
+    }
     spad_ += squareBytes(m_, taps, stay ? p_.window->channels : 2 * plan_.chunkChannels);
     const double elements =
         arrayShare() * static_cast<double>(taps * p_.window->channels * (stay ? 1 : stripes_));
@@ -270,11 +314,54 @@ private:
 
 } // namespace
 
-void assess(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan) { Costs(p, m, plan); }
+// Tiles of sliding windows are as large as the other layers' accumulators leave room.
+void assess(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan) {
+  plan.slidingParts = 0;
+  if (!p.sliding || plan.arrayUnits == 0) {
+    Costs(p, m, plan);
+    return;
+  }
+  for (int64_t parts : {5, 8, 16, 32}) {
+    plan.slidingParts = parts;
+    Costs(p, m, plan);
+    if (plan.accBytes <= m.accBytes)
+      return;
+  }
+}
 
 int64_t arrayTileRows(const ChainProblem &p, int64_t channels) {
   constexpr int64_t sums = 2048; // of a tile: the array's rows are hidden, others find room
   return std::max<int64_t>(1, sums / (channels * p.window->outputWidth));
+}
+
+// High tiles share the rows of taps, whole blocks of outputs the columns.
+SlidingTile slidingTile(const ChainProblem &p, const ConvMachine &m, const ChainPlan &plan,
+                        int64_t rows) {
+  const int64_t width = p.window->outputWidth, block = p.sliding->outputs,
+                pixels = std::max<int64_t>(block, m.accBytes / 4 / plan.slidingParts / m.cols);
+  SlidingTile best{1, std::min(width, block)};
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (int64_t parts = 1; parts <= rows; ++parts) {
+    const int64_t height = ceilDiv(rows, parts),
+                  most = std::max(block, pixels / height / block * block);
+    if (height * std::min(width, block) > pixels)
+      continue;
+    const SlidingTile tile{height, ceilDiv(ceilDiv(width, ceilDiv(width, most)), block) * block};
+    const SlidingCost cost = slidingCost(p, m, tile, rows);
+    const int64_t cycles = cost.matrix + cost.tiles * m.vectorOverhead;
+    if (cycles >= least)
+      continue;
+    least = cycles;
+    best = {height, std::min(width, tile.columns)};
+  }
+  return best;
+}
+
+std::optional<WindowPasses> slidingPasses(const WindowProblem &window, const ConvMachine &m) {
+  constexpr int64_t usualRows = 8; // of a tile
+  if (!m.window || m.channels < m.cols)
+    return std::nullopt;
+  return windowPasses(window, *m.window, std::min(window.outputHeight, usualRows));
 }
 
 int64_t lanesTileRows(const ChainProblem &p, int64_t rows, int64_t channels) {
@@ -290,7 +377,10 @@ bool isWhole(const ChainProblem &p, const ChainPlan &plan) {
   return batchOf(p) == 1 && stripesOf(p, plan).size() == 1;
 }
 
-int64_t unitsOnTheWay(const ChainPlan &plan) { return plan.arrayUnits > 0 ? 3 : 2; }
+int64_t unitsOnTheWay(const ChainPlan &plan) {
+  const bool slideAll = plan.slidingParts > 0 && plan.arrayUnits == arrayShares;
+  return plan.arrayUnits > 0 && !slideAll ? 3 : 2;
+}
 
 std::vector<int64_t> stripeSizes(int64_t height) {
   std::vector<int64_t> sizes;
@@ -373,7 +463,7 @@ static void balance(const ChainProblem &p, const ConvMachine &m, ChainPlan plan,
   }
 }
 
-std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, size_t most) {
+static std::vector<ChainPlan> planOneWay(const ChainProblem &p, const ConvMachine &m, size_t most) {
   std::vector<ChainPlan> plans;
   if (!hasRowsThroughout(p))
     return plans;
@@ -510,6 +600,30 @@ std::vector<ChainPlan> neighborsOf(const ChainProblem &p, const ConvMachine &m,
   tiles(p.head, &ChainPlan::headRows, stripeRows(p, {0, plan.stripeRows}).head.size());
   tiles(p.tail, &ChainPlan::tailRows, plan.stripeRows);
   return neighbors;
+}
+
+// Where an instruction slides windows, what would be done without it is tried, too.
+std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, size_t most) {
+  std::vector<ChainPlan> plans = planOneWay(p, m, most);
+  if (!p.sliding)
+    return plans;
+  ChainProblem without = p;
+  without.sliding.reset();
+  without.mayReduceOnArray = p.mayReduceOnArray && m.channels % groupChannels(m) == 0;
+  for (const ChainPlan &plan : planOneWay(without, m, most))
+    if (plan.arrayUnits > 0 ||
+        std::none_of(plans.begin(), plans.end(), [&](const ChainPlan &other) {
+          return other.arrayUnits == 0 && other.stripeRows == plan.stripeRows &&
+                 other.chunkChannels == plan.chunkChannels && other.headMerge == plan.headMerge;
+        }))
+      plans.push_back(plan);
+  auto key = [](const ChainPlan &plan) {
+    return std::make_tuple(plan.estimatedCycles, plan.stripeRows, plan.chunkChannels,
+                           plan.headMerge, plan.arrayUnits, plan.slidingParts);
+  };
+  std::sort(plans.begin(), plans.end(),
+            [&](const ChainPlan &a, const ChainPlan &b) { return key(a) < key(b); });
+  return plans;
 }
 
 } // namespace tilewright

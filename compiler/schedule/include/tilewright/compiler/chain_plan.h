@@ -9,8 +9,9 @@
 // the rows between the first two layers that those before them have made, as long as the segment
 // has room for more rows.
 //
-// Windows of a depthwise convolution are the vector unit's work, or the array's with weights on the
-// diagonal (conv_stage.h): of the units of work (a stripe's chunk each) some go to the array.
+// Windows of a depthwise convolution are the vector unit's work, or the array's: by an instruction
+// that slides them over activations (window_passes.h), else with weights on the diagonal
+// (conv_stage.h). Of the units of work (a stripe's chunk each) some go to the array.
 #pragma once
 
 #include "tilewright/compiler/conv_plan.h"
@@ -26,8 +27,9 @@ struct ChainProblem {
   std::optional<ConvProblem> head, tail;
   std::optional<WindowProblem> window;
   bool windowIsDepthwise = false, mayReduceOnArray = false;
-  bool windowHasSums = false;   // the vector unit's windows are sums in accumulators
-  int64_t windowOperations = 0; // element-wise operations on the window's result
+  std::optional<WindowPasses> sliding; // on the array, by an instruction; else by diagonals
+  bool windowHasSums = false;          // the vector unit's windows are sums in accumulators
+  int64_t windowOperations = 0;        // element-wise operations on the window's result
   int64_t windowResidentBytes = 0, windowSpadBytesPerElement = 0, windowAccBytesPerElement = 0;
 };
 
@@ -48,6 +50,7 @@ struct ChainPlan {
   int64_t firstRows = 0;      // of the result in an image's first stripe; 0: as in the others
   int64_t arrayUnits = 0;     // of `arrayShares` units so many have their windows on the array
   int64_t segmentStripes = 1; // of a segment
+  int64_t slidingParts = 0;   // a tile of sliding windows has one in so many of the accumulators
 };
 
 constexpr int64_t arrayShares = 8;
@@ -80,6 +83,14 @@ bool sharesRows(const ChainProblem &problem);
 bool isWhole(const ChainProblem &problem, const ChainPlan &plan);
 // Rows of the window's result in one of its accumulator tiles.
 int64_t arrayTileRows(const ChainProblem &problem, int64_t channels);
+// The same, and columns, where an instruction slides the windows of a column tile over activations.
+struct SlidingTile {
+  int64_t rows, columns;
+};
+SlidingTile slidingTile(const ChainProblem &problem, const ConvMachine &machine,
+                        const ChainPlan &plan, int64_t rows);
+// How it does; nothing where the machine has no such instruction, or it cannot.
+std::optional<WindowPasses> slidingPasses(const WindowProblem &window, const ConvMachine &machine);
 // Rows that the vector unit reduces at once, of a stripe's.
 int64_t lanesTileRows(const ChainProblem &problem, int64_t rows, int64_t channels);
 
