@@ -11,6 +11,7 @@
 // channels are there.
 #include "alone.h"
 #include "conv_stage.h"
+#include "expansion.h"
 #include "trial.h"
 #include "weight_stream.h"
 
@@ -245,10 +246,12 @@ static std::optional<LoweringContext::Chosen> bestOf(LoweringContext &context,
                                                      kernel::GroupOp group,
                                                      const ConvProblem &problem,
                                                      const std::vector<ConvPlan> &plans) {
+  // The bound counts weights as they are on chip.
+  const bool isPacked = expansionOf(context.isa, anchorOf(group), GroupedBy::Outputs) != nullptr;
   std::optional<LoweringContext::Chosen> best;
   for (const ConvPlan &plan : plans) {
     const int64_t enough = enoughToLose(best);
-    if (leastCycles(problem, context.machine, plan) >= enough)
+    if (!isPacked && leastCycles(problem, context.machine, plan) >= enough)
       continue;
     std::optional<Trial> trial = tryOut(
         context, [&](Steps &steps) { Convolution(context, group, steps).lower(plan, true); },

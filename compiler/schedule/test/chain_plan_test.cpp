@@ -180,6 +180,54 @@ TEST(ChainPlan, WindowsAreSharedWhereTheVectorUnitHasMostToDo) {
   EXPECT_LT(best.estimatedCycles, planChain(apart, machine(), 1).at(0).estimatedCycles);
 }
 
+namespace {
+
+ConvMachine slidingMachine() {
+  ConvMachine m = machine();
+  m.window = WindowLimits{{1023, 255}, {15, 15}, {7, 7}, 255, m.rows};
+  return m;
+}
+
+ChainProblem slidingBlock(const ConvMachine &m) {
+  ChainProblem p = block(3, 1);
+  p.window->multiplier = 1;
+  p.sliding = slidingPasses(*p.window, m);
+  return p;
+}
+
+} // namespace
+
+TEST(ChainPlan, SlidingWindowsAreCheaperAndOthersAreTriedToo) {
+  const ConvMachine m = slidingMachine();
+  ChainProblem p = slidingBlock(m);
+  ASSERT_TRUE(p.sliding);
+  const std::vector<ChainPlan> plans = planChain(p, m, 8);
+  p.sliding.reset();
+  const ChainPlan without = planChain(p, m, 1).at(0);
+  EXPECT_LT(plans.at(0).estimatedCycles, without.estimatedCycles);
+  EXPECT_GT(plans.at(0).slidingParts, 0);
+  auto is = [&](const ChainPlan &plan) {
+    return plan.slidingParts == 0 && plan.stripeRows == without.stripeRows &&
+           plan.arrayUnits == without.arrayUnits && plan.chunkChannels == without.chunkChannels;
+  };
+  EXPECT_TRUE(std::any_of(plans.begin(), plans.end(), is));
+}
+
+TEST(ChainPlan, TilesOfSlidingWindowsFitTheirPartOfTheAccumulators) {
+  const ConvMachine m = slidingMachine();
+  const ChainProblem p = slidingBlock(m);
+  ASSERT_TRUE(p.sliding);
+  ChainPlan plan{};
+  for (int64_t rows : {1, 3, 8, 14, 28})
+    for (plan.slidingParts = 5; plan.slidingParts <= 40; plan.slidingParts += 5) {
+      const SlidingTile tile = slidingTile(p, m, plan, rows);
+      EXPECT_GE(tile.rows, 1);
+      EXPECT_LE(tile.rows, rows);
+      EXPECT_TRUE(tile.columns == p.window->outputWidth || tile.columns % p.sliding->outputs == 0);
+      EXPECT_LE(tile.rows * tile.columns * m.cols * 4 * plan.slidingParts, m.accBytes);
+    }
+}
+
 TEST(ChainPlan, OnlyOneStripeOfOneImageIsWhole) {
   ChainProblem p = block(3, 1);
   ChainPlan plan{};
