@@ -263,6 +263,14 @@ void Chain::takeInput(const Unit &unit) {
   inputPieces_ = {add(Stream::Inputs, head_, std::move(loads), after)};
 }
 
+// An accumulator tile, made when `before` and those that read the turn have ended.
+Tile Chain::sumsIn(Turn &turn, const Extent &extent, After &before) {
+  turn.buffer =
+      reuse(steps_, turn.buffer, isa::Space::Acc, extent.elements() * 4, "accumulator tile");
+  before.append(replaced(turn));
+  return denseTile(isa::Space::Acc, turn.buffer, extent);
+}
+
 void Chain::head(const Unit &unit) {
   UnitPieces &made = made_[unit.index];
   const Span rows = spanOf(unit.rows.made), columns{0, p_.head->outputWidth};
@@ -311,10 +319,7 @@ void Chain::head(const Unit &unit) {
       const Span part{c, std::min(unit.channels.end, c + channels)};
       const Extent extent{ySpan.size(), columns.size(), part.size()};
       Turn &sums = run_.headSums.take();
-      sums.buffer =
-          reuse(steps_, sums.buffer, isa::Space::Acc, extent.elements() * 4, "accumulator tile");
-      before.append(replaced(sums));
-      const Tile acc = denseTile(isa::Space::Acc, sums.buffer, extent);
+      const Tile acc = sumsIn(sums, extent, before);
       size_t products = nothing;
       // A column tile at a time: the tail's products come between them.
       for (int64_t column = part.begin; column < part.end; column += context_.cols) {
@@ -467,10 +472,7 @@ void Chain::reduceOnArray(const Unit &unit, const WindowStage::Input &from, int6
     if (p_.head)
       comeAfter(before, made_[unit.index].head, inputEnd(tile.y.end));
     Turn &sums = run_.windowSums.take();
-    sums.buffer =
-        reuse(steps_, sums.buffer, isa::Space::Acc, extent.elements() * 4, "accumulator tile");
-    before.append(replaced(sums));
-    const Tile acc = denseTile(isa::Space::Acc, sums.buffer, extent);
+    const Tile acc = sumsIn(sums, extent, before);
     size_t products = nothing;
     for (int64_t column = tile.channels.begin; column < tile.channels.end; column += group) {
       const Span channels{column, std::min(tile.channels.end, column + group)};

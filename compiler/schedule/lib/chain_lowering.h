@@ -79,6 +79,7 @@ private:
   void padBetween(const Unit &unit, Turn &between);
   void readHead(Stream stream, Rows rows, size_t piece, const Unit &unit);
   void takeInput(const Unit &unit);
+  Tile sumsIn(Turn &turn, const Extent &extent, After &before);
   void head(const Unit &unit);
   void window(const Unit &unit);
   void reduceOnArray(const Unit &unit, const WindowStage::Input &input, int64_t inputChannel,

@@ -303,8 +303,7 @@ private:
   const ChainProblem &p_;
   const ConvMachine &m_;
   ChainPlan &plan_;
-  const int64_t chunks_;
-  int64_t stripes_, keptRows_ = 0; // `stripes_`: of all images
+  const int64_t chunks_, stripes_, keptRows_; // `stripes_`: of all images
   bool isFirst_ = true;
   int64_t spad_ = 0, stripeSpad_ = 0, accBytes_ = 0;
   int64_t stageSpad_[3] = {0, 0, 0}, stageAcc_[3] = {0, 0, 0};
