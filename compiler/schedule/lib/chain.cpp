@@ -87,7 +87,7 @@ ChosenChain tunedChain(LoweringContext &context, const ChainedGroups &chained,
   auto others = [&] {
     std::vector<PlanPoint> points;
     for (const ChainPlan &plan : planChain(problem, context.machine, trials))
-      points.push_back(ChainSpace::point(plan));
+      points.push_back(space.point(plan));
     return points;
   };
   Alone alone(context, chained.groups);
@@ -98,7 +98,7 @@ ChosenChain tunedChain(LoweringContext &context, const ChainedGroups &chained,
   };
   const std::string layers = layerOf(chained.groups.front()->getLoc()).name + " to " +
                              layerOf(chained.groups.back()->getLoc()).name;
-  const PlanPoint planned = ChainSpace::point(chosen.plan);
+  const PlanPoint planned = space.point(chosen.plan);
   const std::optional<PlanPoint> point =
       context.tuner->choose({std::move(signature), layers, space, planned, others, emit});
   if (!point || *point == planned)

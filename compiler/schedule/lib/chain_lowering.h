@@ -29,7 +29,7 @@ struct Unit {
   Span channels;
   int64_t chunk, stripe; // stripes of all images count
   bool isFirst, isLast;  // of the stripe
-  bool onArray;          // its windows
+  Rows onArray;          // of its windows
 };
 
 inline Span spanOf(const Rows &rows) { return {rows.begin, rows.end}; }
@@ -42,7 +42,8 @@ struct MadeRows {
 
 // What other pieces come after, of a unit.
 struct UnitPieces {
-  std::vector<MadeRows> head, window; // results, in the order of their stream
+  std::vector<MadeRows> head, lanes, array; // results, in the order of their stream; of windows, by
+                                            // the unit of the machine that made them
   size_t firstProducts = nothing;
 };
 
@@ -75,8 +76,8 @@ private:
   void window(const Unit &unit);
   void reduceOnArray(const Unit &unit, const WindowStage::Input &input, int64_t inputChannel,
                      const Tile &result, const After &after);
-  void reduceOnLanes(const Unit &unit, const WindowStage::Input &input, int64_t inputChannel,
-                     const Tile &result, const After &after);
+  void reduceOnLanes(const Unit &unit, Span rows, const WindowStage::Input &input,
+                     int64_t inputChannel, const Tile &result, const After &after);
   void tail(const Unit &unit);
   static void mark(std::vector<Task> &tasks, const LayerWork &work) {
     for (Task &task : tasks)
@@ -96,10 +97,8 @@ private:
   std::optional<ConvStage> diagonals_; // of the window, for units of the array
   std::optional<WindowStage> windowStage_;
   int64_t block_ = 0; // channels of a block of per-channel parameters
-  // The head's: weights are packed by column tiles.
-  int64_t headBlock() const {
-    return std::max(context_.cols, block_ / context_.cols * context_.cols);
-  }
+  int64_t headBlock() const { return headTileChannels(context_.machine, plan_); }
+  size_t copies(Copies which) const { return static_cast<size_t>(copiesOf(p_, plan_, which)); }
   // Rows of a layer's input before which all lie that output rows before `end` need.
   int64_t inputEnd(int64_t end) const {
     return p_.window->strideY * (end - 1) - p_.window->padTop +

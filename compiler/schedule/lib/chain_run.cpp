@@ -3,6 +3,7 @@
 #include "conv_stage.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 namespace tilewright::chains {
@@ -133,12 +134,30 @@ int Run::bankOf(const isa::Isa &isa, const Piece &piece) const {
   return -1;
 }
 
+std::vector<int64_t> Run::startsOfPieces() const {
+  if (matrixOrder == 0 && vectorOrder == 0)
+    return startTimes(order, actors);
+  std::vector<int> ranks(actors.size()); // by stream
+  std::iota(ranks.begin(), ranks.end(), 0);
+  auto reorder = [&](size_t first, size_t count, int64_t number) {
+    const std::vector<size_t> streams = permutation(number, count);
+    for (size_t i = 0; i < count; ++i)
+      ranks[first + streams[i]] = static_cast<int>(first + i);
+  };
+  reorder(0, matrixStreams, matrixOrder);
+  reorder(matrixStreams, vectorStreams, vectorOrder);
+  std::vector<PieceToOrder> ranked = order; // streams of a unit of the machine change among them
+  for (PieceToOrder &piece : ranked)
+    piece.stream = ranks[static_cast<size_t>(piece.stream)];
+  return startTimes(ranked, actors);
+}
+
 // What the first unit loads comes before all else, so that it may come in under the layers before.
 // The first pieces of units begin steps.
 void Run::list(const isa::Isa &isa) {
   for (size_t i = 0; i < pieces.size(); ++i)
     order[i].bank = bankOf(isa, pieces[i]);
-  const std::vector<int64_t> starts = startTimes(order, actors);
+  const std::vector<int64_t> starts = startsOfPieces();
   steps.steps.emplace_back();
   steps.steps.back().constants = std::move(constants);
   const size_t ofFirst = firstPieces.size() > 1 ? firstPieces[1] : pieces.size();

@@ -61,9 +61,9 @@ TEST(ChainSpace, HoldsThePlannersPlans) {
       const ConvMachine m = machine(target);
       const ChainSpace space(p, m);
       for (const ChainPlan &plan : planChain(p, m, 8)) {
-        const PlanPoint point = ChainSpace::point(plan);
+        const PlanPoint point = space.point(plan);
         EXPECT_TRUE(isLegal(space, point)) << describe(p, plan);
-        EXPECT_EQ(ChainSpace::point(space.plan(point)), point);
+        EXPECT_EQ(space.point(space.plan(point)), point);
         EXPECT_EQ(space.analyticCycles(point), plan.estimatedCycles);
         ++count;
       }

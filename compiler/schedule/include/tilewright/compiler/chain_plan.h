@@ -8,12 +8,14 @@
 // stripe. Rows that two stripes share are made twice.
 //
 // Windows of a depthwise convolution are the vector unit's work, or the array's with weights on the
-// diagonal (conv_stage.h): of the units of work (a stripe's chunk each) some go to the array.
+// diagonal (conv_stage.h): of the units of work (a stripe's chunk each) some go to the array, or of
+// each unit some rows.
 #pragma once
 
 #include "tilewright/compiler/conv_plan.h"
 #include "tilewright/compiler/window_problem.h"
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +36,24 @@ struct Rows {
   int64_t size() const { return end - begin; }
 };
 
+// Buffers of a chain that serve by turns, by what they hold.
+enum class Copies : size_t {
+  Inputs,
+  Windows, // that were gathered for merged taps
+  Between, // head and window
+  WindowResults,
+  HeadSums,
+  WindowSums,
+  TailSums,
+  Results,
+  Weights, // that do not stay
+  Count
+};
+constexpr int64_t mostCopies = 4;
+
+// Which windows the array has, where it has some.
+enum class ArrayPart { Units, FirstRows, LastRows };
+
 struct ChainPlan {
   int64_t stripeRows;             // rows of the chain's result
   int64_t chunkChannels;          // channels between the layers that are made at once
@@ -45,12 +65,23 @@ struct ChainPlan {
   double estimatedCycles;
   int64_t firstRows = 0;  // of the result in an image's first stripe; 0: as in the others
   int64_t arrayUnits = 0; // of `arrayShares` units so many have their windows on the array
+  // What planChain does not choose; 0: as usual.
+  ArrayPart arrayPart = ArrayPart::Units; // or so many parts of each unit's rows
+  int64_t headChannels = 0;               // of an accumulator tile of the head
+  int64_t windowRows = 0;                 // of an accumulator tile of windows on the array
+  int64_t laneRows = 0;                   // whose windows the vector unit makes at once
+  std::array<int64_t, static_cast<size_t>(Copies::Count)> copies{};
+  // Which streams of pieces (chain_run.h) come first where several may: a permutation's number.
+  int64_t matrixOrder = 0, vectorOrder = 0;
 };
 
 constexpr int64_t arrayShares = 8;
 bool isOnArray(const ChainPlan &plan, int64_t unit);
-// Units whose channels between two layers are on chip at once.
-int64_t unitsOnTheWay(const ChainPlan &plan);
+// Rows of a unit's windows that are made on the array.
+Rows arrayRows(const ChainPlan &plan, int64_t unit, Rows window);
+int64_t copiesOf(const ChainProblem &problem, const ChainPlan &plan, Copies which);
+// The `number`-th order of `count` things; 0 leaves them as they are.
+std::vector<size_t> permutation(int64_t number, size_t count);
 
 // The stripes of an image of the result, from the top.
 std::vector<Rows> stripesOf(const ChainProblem &problem, const ChainPlan &plan);
@@ -70,6 +101,12 @@ bool isWhole(const ChainProblem &problem, const ChainPlan &plan);
 int64_t arrayTileRows(const ChainProblem &problem, int64_t channels);
 // Rows that the vector unit reduces at once, of a stripe's.
 int64_t lanesTileRows(const ChainProblem &problem, int64_t rows, int64_t channels);
+// The same under a plan that may say otherwise; `channels` of a block.
+int64_t arrayTileRows(const ChainProblem &problem, const ChainPlan &plan, int64_t channels);
+int64_t lanesTileRows(const ChainProblem &problem, const ChainPlan &plan, int64_t rows,
+                      int64_t channels);
+// Channels of an accumulator tile of the head.
+int64_t headTileChannels(const ConvMachine &machine, const ChainPlan &plan);
 
 // Rows of the chain's result; those of a stripe to try, the most first: all, a half, a third, ...
 int64_t resultHeight(const ChainProblem &problem);
