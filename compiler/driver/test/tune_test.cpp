@@ -158,13 +158,12 @@ TEST_F(TuneTest, RefusesADatabaseThatIsNone) {
   }
 }
 
-// It is no point of the space that is searched.
-TEST_F(TuneTest, AStreamOfWeightsStaysWhereItIsFaster) {
+TEST_F(TuneTest, AStreamOfWeightsIsAPlanAmongOthers) {
   std::ofstream(folder_ / "m.mlir") << Network(1, 1, 1024).conv(512, 1, 1).text();
   const CompileResult tuned = compile(options(8));
   ASSERT_TRUE(tuned.tuning);
   EXPECT_EQ(tuned.tuning->kernels.size(), 1u);
-  EXPECT_EQ(tuned.tuning->tunedCycles, tuned.tuning->untunedCycles);
+  EXPECT_LE(tuned.tuning->kernels[0].tunedCycles, tuned.tuning->kernels[0].defaultCycles);
   EXPECT_NE(tuned.plan.find("weights stream through the array"), std::string::npos);
 }
 

@@ -191,9 +191,8 @@ private:
     if (p_.windowHasSums)
       acc = std::max(acc, tileBytes(tile, block));
     vector_ += beats(pixels, w.channels) * perBeat;
-    int64_t bytes =
-        pixels * (p_.tail ? unitCopies(Copies::WindowResults) * plan_.chunkChannels
-                          : stripeCopies(2) * w.channels);
+    int64_t bytes = pixels * (p_.tail ? unitCopies(Copies::WindowResults) * plan_.chunkChannels
+                                      : stripeCopies(2) * w.channels);
     bytes += pixels * plan_.chunkChannels * p_.windowSpadBytesPerElement;
     if (!p_.head) {
       const int64_t input = rows.head.size() * (w.width + 2 * w.padLeft) * w.channels;
@@ -211,9 +210,8 @@ private:
   void addDiagonals() {
     const int64_t taps = p_.window->kernelHeight * p_.window->kernelWidth;
     const bool stay = plan_.keepsWeights && stripes_ > 1;
-    spad_ += squareBytes(m_, taps,
-                         stay ? p_.window->channels
-                              : copies(Copies::Weights) * plan_.chunkChannels);
+    spad_ += squareBytes(
+        m_, taps, stay ? p_.window->channels : copies(Copies::Weights) * plan_.chunkChannels);
     const double elements =
         arrayShare() * static_cast<double>(taps * p_.window->channels * (stay ? 1 : stripes_));
     load_ += elements;
@@ -229,8 +227,7 @@ private:
     const int64_t result = pixels * t.outputChannels;
     dram_ += moved(result * (t.resultBytes + t.spadBytesPerElement));
     const int64_t tilePixels = tile * t.outputWidth;
-    note(2,
-         tilePixels * t.outputChannels * (copies(Copies::Results) + 2 * t.spadBytesPerElement),
+    note(2, tilePixels * t.outputChannels * (copies(Copies::Results) + 2 * t.spadBytesPerElement),
          chunks_ > 1 ? result * 4 + tilePixels * plan_.tailChannels * t.accBytesPerElement
                      : copies(Copies::TailSums) * tilePixels * plan_.tailChannels *
                            (4 + t.accBytesPerElement));

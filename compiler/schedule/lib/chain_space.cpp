@@ -37,10 +37,8 @@ static bool hasSums(const ChainProblem &p, const PlanPoint &point) {
 // Buffers that a plan has at all may be several.
 std::vector<int64_t> ChainSpace::copies(const PlanPoint &point, Copies which) const {
   const ChainProblem &p = problem_;
-  const bool isOneStripe = isWhole(point),
-             isOneChunk = point[ChunkChannels] == chunkedChannels(p),
-             isOneUnit = isOneStripe && isOneChunk,
-             stay = point[KeepsWeights] != 0 && !isOneStripe;
+  const bool isOneStripe = isWhole(point), isOneChunk = point[ChunkChannels] == chunkedChannels(p),
+             isOneUnit = isOneStripe && isOneChunk, stay = point[KeepsWeights] != 0 && !isOneStripe;
   auto isThere = [&] {
     switch (which) {
     case Copies::Inputs:
@@ -255,8 +253,7 @@ std::vector<float> ChainSpace::features(const PlanPoint &point) const {
   add(static_cast<double>(point[KeepsWeights]));
   for (size_t d = ArrayUnits; d < DimensionCount; ++d)
     add(static_cast<double>(point[d]));
-  for (auto [order, first, count] :
-       {std::tuple(point[MatrixOrder], 0, 3), std::tuple(point[VectorOrder], 3, 5)}) {
+  for (auto [order, count] : {std::pair(point[MatrixOrder], 3), std::pair(point[VectorOrder], 5)}) {
     const std::vector<size_t> streams = permutation(order, static_cast<size_t>(count));
     std::vector<size_t> ranks(streams.size());
     for (size_t i = 0; i < streams.size(); ++i)

@@ -132,8 +132,7 @@ std::vector<int64_t> ConvSpace::choices(const PlanPoint &point, size_t d) const 
 int64_t ConvSpace::products(const PlanPoint &point) const {
   const ConvProblem &p = problem_;
   if (point[StreamFolds] > 0)
-    return ceilDiv(p.outputChannels, point[TileChannels]) *
-           ceilDiv(p.inputChannels, machine_.rows);
+    return ceilDiv(p.outputChannels, point[TileChannels]) * ceilDiv(p.inputChannels, machine_.rows);
   return p.batch * ceilDiv(p.outputHeight, point[TileHeight]) *
          ceilDiv(p.outputWidth, point[TileWidth]) * ceilDiv(p.outputChannels, machine_.cols) *
          foldCount(p, machine_, mergeOf(point));
@@ -194,14 +193,12 @@ PlanPoint ConvSpace::point(const ConvPlan &plan) const {
   point[TileChannels] = std::min(plan.tileChannels, point[StepChannels]);
   point[Merge] = static_cast<int64_t>(plan.merge);
   const int64_t folds = foldCount(p, machine_, plan.merge);
-  point[WeightParts] =
-      plan.streamFolds > 0 ? 1 : ceilDiv(folds, ceilDiv(folds, plan.weightParts));
+  point[WeightParts] = plan.streamFolds > 0 ? 1 : ceilDiv(folds, ceilDiv(folds, plan.weightParts));
   point[FirstHeight] =
       plan.firstHeight > 0 ? std::min(plan.firstHeight, point[StepHeight]) : point[StepHeight];
-  point[InputParts] =
-      plan.streamFolds > 0  ? 1
-      : plan.inputParts > 0 ? plan.inputParts
-                            : usualInputParts(p, machine_, plan.merge);
+  point[InputParts] = plan.streamFolds > 0  ? 1
+                      : plan.inputParts > 0 ? plan.inputParts
+                                            : usualInputParts(p, machine_, plan.merge);
   point[Turns] = plan.turns;
   point[WeightsOuter] = plan.weightsOuter && choices(point, WeightsOuter).size() > 1;
   return point;

@@ -41,8 +41,8 @@ ConvPlan streamPlan(const ConvProblem &p, const ConvMachine &m, int64_t tileChan
   plan.spadBytes = p.inputChannels + 3 * plan.gapBytes + p.residentBytes +
                    2 * tileChannels * (1 + p.spadBytesPerElement);
   plan.accBytes = tileChannels * (4 + p.accBytesPerElement);
-  plan.estimatedCycles = static_cast<double>(p.inputChannels * p.outputChannels + plan.gapBytes) /
-                         m.dramBytesPerCycle;
+  plan.estimatedCycles =
+      static_cast<double>(p.inputChannels * p.outputChannels + plan.gapBytes) / m.dramBytesPerCycle;
   return plan;
 }
 
@@ -53,11 +53,10 @@ std::vector<ConvPlan> planWeightStream(const ConvProblem &p, const ConvMachine &
                 fewest = ceilDiv(p.outputChannels, most / block * block);
   for (int64_t tiles : {fewest, 2 * fewest, 4 * fewest})
     for (int64_t part : {4, 8, 16}) { // of the scratchpad, a step's weights
-      const int64_t channels = std::min(
-          p.outputChannels, ceilDiv(ceilDiv(p.outputChannels, tiles), block) * block);
-      const ConvPlan plan =
-          streamPlan(p, m, channels,
-                     std::clamp<int64_t>(m.spadBytes / part / (channels * m.rows), 1, folds));
+      const int64_t channels =
+          std::min(p.outputChannels, ceilDiv(ceilDiv(p.outputChannels, tiles), block) * block);
+      const ConvPlan plan = streamPlan(
+          p, m, channels, std::clamp<int64_t>(m.spadBytes / part / (channels * m.rows), 1, folds));
       const bool isKnown = std::any_of(plans.begin(), plans.end(), [&](const ConvPlan &each) {
         return each.tileChannels == plan.tileChannels && each.streamFolds == plan.streamFolds;
       });

@@ -96,6 +96,53 @@ TEST(ChainSpace, ArraysHaveAPartOfTheWindowsOfDepthwiseConvolutionsAlone) {
   }
 }
 
+// Stripes of any height, the first of any that is no higher.
+TEST(ChainSpace, EverySizeIsAChoice) {
+  const ChainSpace space(problems()[0], machine("edge16"));
+  PlanPoint point(ChainSpace::DimensionCount, 0);
+  EXPECT_EQ(space.choices(point, ChainSpace::StripeRows).size(), 14u);
+  point[ChainSpace::StripeRows] = 9;
+  EXPECT_EQ(space.choices(point, ChainSpace::FirstRows).size(), 9u);
+  EXPECT_EQ(space.choices(point, ChainSpace::ChunkChannels),
+            (std::vector<int64_t>{16, 32, 48, 64, 128, 192}));
+  point[ChainSpace::ChunkChannels] = 48; // of which a tile begins where a chunk may
+  EXPECT_EQ(space.choices(point, ChainSpace::HeadChannels), (std::vector<int64_t>{16, 48}));
+}
+
+// One stripe of one chunk has nothing that would be replaced.
+TEST(ChainSpace, BuffersThatAPlanDoesNotHaveAreAsManyAsUsual) {
+  const ChainSpace space(problems()[0], machine("edge16"));
+  PlanPoint point(ChainSpace::DimensionCount, 0);
+  point[ChainSpace::StripeRows] = point[ChainSpace::FirstRows] = 14;
+  point[ChainSpace::ChunkChannels] = 192;
+  auto choices = [&](Copies which) {
+    return space.choices(point, ChainSpace::FirstCopies + static_cast<size_t>(which)).size();
+  };
+  for (Copies which : {Copies::Inputs, Copies::Windows, Copies::Between, Copies::WindowResults,
+                       Copies::WindowSums, Copies::Weights})
+    EXPECT_EQ(choices(which), 1u);
+  for (Copies which : {Copies::HeadSums, Copies::TailSums, Copies::Results})
+    EXPECT_EQ(choices(which), 4u);
+  point[ChainSpace::ChunkChannels] = 64;
+  for (Copies which : {Copies::Between, Copies::WindowResults, Copies::Weights})
+    EXPECT_EQ(choices(which), 4u);
+  EXPECT_EQ(choices(Copies::TailSums), 1u); // they stay until the last chunk
+  point[ChainSpace::ArrayUnits] = 2;
+  EXPECT_EQ(choices(Copies::WindowSums), 4u);
+}
+
+// Of three streams of the array two change places, or all; of the vector unit's five as many as
+// there are.
+TEST(ChainSpace, OrdersAreThoseOfTheStreamsThatThereAre) {
+  const ChainSpace space(problems()[0], machine("edge16"));
+  PlanPoint point(ChainSpace::DimensionCount, 0);
+  EXPECT_EQ(space.choices(point, ChainSpace::MatrixOrder).size(), 2u);
+  EXPECT_EQ(space.choices(point, ChainSpace::VectorOrder).size(), 6u);
+  point[ChainSpace::ArrayUnits] = 2;
+  EXPECT_EQ(space.choices(point, ChainSpace::MatrixOrder).size(), 6u);
+  EXPECT_EQ(space.choices(point, ChainSpace::VectorOrder).size(), 24u);
+}
+
 TEST(ChainSpace, LayersThatAreNotThereHaveOneChoice) {
   const ChainSpace space(problems()[2], machine("edge16"));
   Random random(2);

@@ -1,4 +1,5 @@
-// All tilings of a convolution or matrix product: the space in which the planner's plans are points.
+// All tilings of a convolution or matrix product: the space in which the planner's plans are
+// points.
 //
 // Every size that is legal is a choice. Rows and columns of accumulator tiles, of steps, and of an
 // image's first step are any; channels are cut at column tiles of the array, those of a step at
