@@ -5,11 +5,10 @@
 #pragma once
 
 #include "tilewright/explore/experiment.h"
+#include "tilewright/support/sqlite_file.h"
 
 #include <optional>
 #include <string>
-
-struct sqlite3;
 
 namespace tilewright::explore {
 
@@ -18,7 +17,6 @@ public:
   // Made when it is not there. Throws UserError for what is no such file, is damaged, or cannot be
   // used.
   explicit PointDatabase(const std::string &path);
-  ~PointDatabase();
   PointDatabase(const PointDatabase &) = delete;
 
   // JSON text; nothing for a point that is not finished.
@@ -27,14 +25,10 @@ public:
   void keep(const std::string &key, const std::string &record, const Limits &limits);
 
 private:
-  class Statement;
-  void execute(const std::string &sql) const;
-  int64_t number(const char *sql) const;
-  void prepareFile();
   [[noreturn]] void refuse(int status) const;
 
   std::string path_;
-  sqlite3 *handle_ = nullptr;
+  SqliteFile file_;
 };
 
 } // namespace tilewright::explore

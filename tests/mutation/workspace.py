@@ -8,7 +8,7 @@ import signal
 import shutil
 import subprocess
 
-PARTS = ("CMakeLists.txt", "CMakePresets.json", "cmake", "support", "isa", "program", "rtl", "simulator", "tests/regressions")
+PARTS = ("CMakeLists.txt", "CMakePresets.json", "cmake", "support", "isa", "program", "rtl", "simulator", "explore", "tests/regressions")
 COMPONENTS = ("isa", "program", "simulator")
 BIN = pathlib.Path(__file__).resolve().parent / "bin"
 

@@ -15,7 +15,6 @@ namespace {
 
 // In the header of an SQLite file: whose it is ("TwTn"), and the version of its tables.
 constexpr int64_t application = 0x5477546e, tables = 1;
-constexpr int patience = 30'000; // milliseconds that another process may hold the file
 
 const char *const schema = R"(
   CREATE TABLE plans (kernel TEXT, machine TEXT, version TEXT, plan TEXT, cycles INTEGER,
@@ -62,48 +61,13 @@ std::optional<int64_t> believable(int64_t cycles) {
 
 } // namespace
 
-// A statement with its values; the handle gives rows.
-class TuneDatabase::Statement {
+// A statement whose first values are the key.
+class TuneDatabase::Statement : public SqliteStatement {
 public:
-  Statement(const TuneDatabase &database, const char *sql) : database_(database) {
-    const int status = sqlite3_prepare_v2(database.handle_, sql, -1, &handle_, nullptr);
-    if (status != SQLITE_OK)
-      database.refuse(status);
+  Statement(const TuneDatabase &database, const char *sql, const TuneKey &key)
+      : SqliteStatement(*database.file_, sql) {
+    bind(key.kernel).bind(key.machine).bind(key.version);
   }
-  Statement(const Statement &) = delete;
-  ~Statement() { sqlite3_finalize(handle_); }
-
-  Statement &bind(const std::string &text) {
-    sqlite3_bind_text(handle_, ++bound_, text.data(), static_cast<int>(text.size()),
-                      SQLITE_TRANSIENT);
-    return *this;
-  }
-  Statement &bind(int64_t value) {
-    sqlite3_bind_int64(handle_, ++bound_, value);
-    return *this;
-  }
-  Statement &bind(const TuneKey &key) {
-    return bind(key.kernel).bind(key.machine).bind(key.version);
-  }
-
-  // Whether there is a row more.
-  bool next() {
-    const int status = sqlite3_step(handle_);
-    if (status != SQLITE_ROW && status != SQLITE_DONE)
-      database_.refuse(status);
-    return status == SQLITE_ROW;
-  }
-  int run() { return sqlite3_step(handle_); }
-  int64_t integer(int column) const { return sqlite3_column_int64(handle_, column); }
-  std::string text(int column) const {
-    const auto *text = reinterpret_cast<const char *>(sqlite3_column_text(handle_, column));
-    return text != nullptr ? text : "";
-  }
-
-private:
-  const TuneDatabase &database_;
-  sqlite3_stmt *handle_ = nullptr;
-  int bound_ = 0;
 };
 
 TuneDatabase::TuneDatabase(const std::string &path) : path_(path) {
@@ -124,8 +88,6 @@ TuneDatabase::TuneDatabase(const std::string &path) : path_(path) {
   path_ = folder + "/tuner.db";
   open(path_);
 }
-
-TuneDatabase::~TuneDatabase() { sqlite3_close(handle_); }
 
 void TuneDatabase::refuse(int status) const {
   std::string cause = sqlite3_errstr(status);
@@ -149,68 +111,29 @@ void TuneDatabase::open(const std::string &file) {
   // Never wait for a FIFO or device that stands where the file should.
   if (::stat(file.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
     throw UserError({file, 0, 0, ""}, "is not a regular file", "give another --tune-database");
-  const int status =
-      sqlite3_open_v2(file.c_str(), &handle_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
-  try {
-    if (status != SQLITE_OK)
-      refuse(status);
-    sqlite3_extended_result_codes(handle_, 0);
-    sqlite3_busy_timeout(handle_, patience);
-    prepareFile();
-  } catch (...) { // no destructor follows
-    sqlite3_close(handle_);
-    throw;
-  }
-  if (sqlite3_db_readonly(handle_, "main") == 1)
-    warning_ = fmt::format("{}: cannot be written: what the tuner measures is not kept",
-                           escape(file, 4096));
-}
-
-void TuneDatabase::execute(const char *sql) const {
-  const int status = sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr);
-  if (status != SQLITE_OK)
-    refuse(status);
-}
-
-// Makes the tables of a new file; refuses one of somebody else's.
-void TuneDatabase::prepareFile() {
-  auto number = [&](const char *sql) {
-    Statement statement(*this, sql);
-    return statement.next() ? statement.integer(0) : 0;
-  };
-  auto isNew = [&] {
-    return number("PRAGMA application_id") == 0 &&
-           number("SELECT count(*) FROM sqlite_master") == 0;
-  };
-  if (isNew() && sqlite3_db_readonly(handle_, "main") == 0) {
-    execute("BEGIN IMMEDIATE");
-    if (isNew()) // another process may have been first
-      execute(fmt::format("{} PRAGMA application_id = {}; PRAGMA user_version = {};", schema,
-                          application, tables)
-                  .c_str());
-    execute("COMMIT");
-  }
-  if (number("PRAGMA application_id") != application)
-    refuse(SQLITE_NOTADB);
-  const int64_t version = number("PRAGMA user_version");
-  if (version != tables)
+  file_.emplace(file, SqliteFile::Form{application, tables, schema},
+                [this](int status) { refuse(status); });
+  if (const int64_t version = file_->version(); version != tables)
     throw UserError(
         {path_, 0, 0, ""},
         fmt::format("has tuning results in form {}, this version writes form {}", version, tables),
         "give another --tune-database");
+  if (file_->isReadOnly())
+    warning_ = fmt::format("{}: cannot be written: what the tuner measures is not kept",
+                           escape(file, 4096));
 }
 
 // One transaction, or none of it. What cannot be written is no reason to stop.
 void TuneDatabase::write(const std::function<int()> &work) {
-  if (!warning_.empty() && sqlite3_db_readonly(handle_, "main") == 1)
+  if (!warning_.empty() && file_->isReadOnly())
     return;
-  int status = sqlite3_exec(handle_, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr);
+  int status = file_->tried("BEGIN IMMEDIATE");
   if (status == SQLITE_OK) {
     status = work();
     if (status == SQLITE_OK || status == SQLITE_DONE)
-      status = sqlite3_exec(handle_, "COMMIT", nullptr, nullptr, nullptr);
+      status = file_->tried("COMMIT");
     if (status != SQLITE_OK)
-      sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr);
+      file_->tried("ROLLBACK");
   }
   if (status != SQLITE_OK)
     warning_ = fmt::format("{}: what the tuner measures is not kept: {}", escape(path_, 4096),
@@ -218,9 +141,11 @@ void TuneDatabase::write(const std::function<int()> &work) {
 }
 
 std::optional<int64_t> TuneDatabase::cycles(const TuneKey &key, const PlanPoint &point) const {
-  Statement statement(*this, "SELECT cycles FROM plans WHERE kernel = ? AND machine = ? AND "
-                             "version = ? AND plan = ?");
-  statement.bind(key).bind(textOf(point));
+  Statement statement(*this,
+                      "SELECT cycles FROM plans WHERE kernel = ? AND machine = ? AND "
+                      "version = ? AND plan = ?",
+                      key);
+  statement.bind(textOf(point));
   return statement.next() ? believable(statement.integer(0)) : std::nullopt;
 }
 
@@ -228,8 +153,7 @@ void TuneDatabase::keep(const TuneKey &key, const std::vector<MeasuredPlan> &mea
   write([&] {
     int status = SQLITE_DONE;
     for (size_t i = 0; i < measured.size() && status == SQLITE_DONE; ++i)
-      status = Statement(*this, "INSERT OR REPLACE INTO plans VALUES (?, ?, ?, ?, ?)")
-                   .bind(key)
+      status = Statement(*this, "INSERT OR REPLACE INTO plans VALUES (?, ?, ?, ?, ?)", key)
                    .bind(textOf(measured[i].point))
                    .bind(measured[i].cycles)
                    .run();
@@ -239,10 +163,12 @@ void TuneDatabase::keep(const TuneKey &key, const std::vector<MeasuredPlan> &mea
 
 std::optional<TuneDatabase::Ended> TuneDatabase::ended(const TuneKey &key, SearchKind kind,
                                                        uint64_t seed, int64_t trials) const {
-  Statement statement(*this, "SELECT plan, default_cycles, cycles, trials FROM searches WHERE "
-                             "kernel = ? AND machine = ? AND version = ? AND search = ? AND "
-                             "seed = ? AND trials >= ?");
-  statement.bind(key).bind(std::string(nameOf(kind))).bind(std::to_string(seed)).bind(trials);
+  Statement statement(*this,
+                      "SELECT plan, default_cycles, cycles, trials FROM searches WHERE "
+                      "kernel = ? AND machine = ? AND version = ? AND search = ? AND "
+                      "seed = ? AND trials >= ?",
+                      key);
+  statement.bind(std::string(nameOf(kind))).bind(std::to_string(seed)).bind(trials);
   if (!statement.next() || !believable(statement.integer(1)) || !believable(statement.integer(2)))
     return std::nullopt;
   return Ended{pointOf(statement.text(0)), statement.integer(1), statement.integer(2),
@@ -252,8 +178,8 @@ std::optional<TuneDatabase::Ended> TuneDatabase::ended(const TuneKey &key, Searc
 void TuneDatabase::keepEnded(const TuneKey &key, SearchKind kind, uint64_t seed,
                              const Ended &ended) {
   write([&] {
-    return Statement(*this, "INSERT OR REPLACE INTO searches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
-        .bind(key)
+    return Statement(*this, "INSERT OR REPLACE INTO searches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                     key)
         .bind(std::string(nameOf(kind)))
         .bind(std::to_string(seed))
         .bind(ended.trials)
@@ -266,9 +192,10 @@ void TuneDatabase::keepEnded(const TuneKey &key, SearchKind kind, uint64_t seed,
 
 std::vector<PlanPoint> TuneDatabase::bestOfOthers(const TuneKey &key) const {
   // Of a bare column beside min(), SQLite gives the row of the minimum.
-  Statement statement(*this, "SELECT plan, min(cycles) FROM searches WHERE kernel <> ? AND "
-                             "machine = ? AND version = ? GROUP BY kernel ORDER BY kernel");
-  statement.bind(key);
+  Statement statement(*this,
+                      "SELECT plan, min(cycles) FROM searches WHERE kernel <> ? AND "
+                      "machine = ? AND version = ? GROUP BY kernel ORDER BY kernel",
+                      key);
   std::vector<PlanPoint> points;
   while (statement.next())
     points.push_back(pointOf(statement.text(0)));
@@ -277,15 +204,13 @@ std::vector<PlanPoint> TuneDatabase::bestOfOthers(const TuneKey &key) const {
 
 std::optional<int64_t> TuneDatabase::programCycles(const TuneKey &key) const {
   Statement statement(
-      *this, "SELECT cycles FROM programs WHERE program = ? AND machine = ? AND version = ?");
-  statement.bind(key);
+      *this, "SELECT cycles FROM programs WHERE program = ? AND machine = ? AND version = ?", key);
   return statement.next() ? believable(statement.integer(0)) : std::nullopt;
 }
 
 void TuneDatabase::keepProgramCycles(const TuneKey &key, int64_t cycles) {
   write([&] {
-    return Statement(*this, "INSERT OR REPLACE INTO programs VALUES (?, ?, ?, ?)")
-        .bind(key)
+    return Statement(*this, "INSERT OR REPLACE INTO programs VALUES (?, ?, ?, ?)", key)
         .bind(cycles)
         .run();
   });

@@ -7,12 +7,12 @@
 
 #include "plan_search.h"
 
+#include "tilewright/support/sqlite_file.h"
+
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
-
-struct sqlite3;
 
 namespace tilewright {
 
@@ -28,7 +28,6 @@ public:
   // folder, or in memory alone where that cannot be written. Throws UserError for what is no such
   // file, is damaged, or cannot be opened.
   explicit TuneDatabase(const std::string &path);
-  ~TuneDatabase();
   TuneDatabase(const TuneDatabase &) = delete;
 
   std::optional<int64_t> cycles(const TuneKey &key, const PlanPoint &point) const;
@@ -57,13 +56,11 @@ public:
 private:
   class Statement;
   void open(const std::string &file);
-  void prepareFile();
   void write(const std::function<int()> &work);
-  void execute(const char *sql) const;
   [[noreturn]] void refuse(int status) const;
 
   std::string path_; // for messages
-  sqlite3 *handle_ = nullptr;
+  std::optional<SqliteFile> file_;
   std::string warning_;
 };
 

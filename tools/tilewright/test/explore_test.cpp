@@ -18,16 +18,7 @@ class Explore : public test::ToolTest {
 protected:
   void SetUp() override {
     ToolTest::SetUp();
-    write("m.mlir", R"(
-func.func @main(%x: tensor<1x12x12x32xi8>) -> tensor<1x12x12x40xi32> {
-  %w = "tosa.const"() {values = dense<3> : tensor<40x1x1x32xi8>} : () -> tensor<40x1x1x32xi8>
-  %b = "tosa.const"() {values = dense<7> : tensor<40xi32>} : () -> tensor<40xi32>
-  %z = "tosa.const"() {values = dense<0> : tensor<1xi8>} : () -> tensor<1xi8>
-  %y = tosa.conv2d %x, %w, %b, %z, %z {acc_type = i32, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>, dilation = array<i64: 1, 1>}
-     : (tensor<1x12x12x32xi8>, tensor<40x1x1x32xi8>, tensor<40xi32>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x12x12x40xi32> loc("my layer"("Conv"))
-  return %y : tensor<1x12x12x40xi32>
-}
-)");
+    writeConvolution();
   }
   void writeExperiment(const std::string &more) const {
     write("e.yaml", "schema: \"tilewright/experiment/1\"\nname: \"sweep\"\nsummary: \"Shapes.\"\n"
@@ -48,7 +39,7 @@ TEST_F(Explore, printsATableAndWritesTheRest) {
   EXPECT_THAT(ended.output, HasSubstr("infeasible: the param 'rows' is 999, not within 1..256\n"));
   EXPECT_THAT(ended.output,
               HasSubstr("\nresults.csv, results.json and report.html are in e.results\n"));
-  EXPECT_EQ(ended.diagnostics, "");
+  EXPECT_THAT(ended.diagnostics, Not(HasSubstr("tilewright:"))); // how far it is, on a slow machine
   const std::string csv = read("e.results/results.csv");
   EXPECT_THAT(csv, HasSubstr("\ntilewright/points/1,3,\"m\",0,\"999\",infeasible,,,,,,,,0,,,\"the "
                              "param 'rows' is 999, not within 1..256\""));

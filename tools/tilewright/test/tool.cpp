@@ -73,6 +73,19 @@ std::vector<std::string> ToolTest::files() const {
   return names;
 }
 
+void ToolTest::writeConvolution() const {
+  write("m.mlir", R"(
+func.func @main(%x: tensor<1x12x12x32xi8>) -> tensor<1x12x12x40xi32> {
+  %w = "tosa.const"() {values = dense<3> : tensor<40x1x1x32xi8>} : () -> tensor<40x1x1x32xi8>
+  %b = "tosa.const"() {values = dense<7> : tensor<40xi32>} : () -> tensor<40xi32>
+  %z = "tosa.const"() {values = dense<0> : tensor<1xi8>} : () -> tensor<1xi8>
+  %y = tosa.conv2d %x, %w, %b, %z, %z {acc_type = i32, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>, dilation = array<i64: 1, 1>}
+     : (tensor<1x12x12x32xi8>, tensor<40x1x1x32xi8>, tensor<40xi32>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x12x12x40xi32> loc("my layer"("Conv"))
+  return %y : tensor<1x12x12x40xi32>
+}
+)");
+}
+
 void ToolTest::makeCopyProgram() const {
   write("copy.s", "load  s=0, d=0, n1=1, n0=4 !signal=0\n"
                   "store s=0, d=0x100, n1=1, n0=4 !wait=0 !signal=1\n"

@@ -29,6 +29,8 @@ protected:
 
   // copy.elf: reads int8[4] "x", writes int8[4] "y" the same.
   void makeCopyProgram() const;
+  // m.mlir: an integer convolution of one pixel, a layer named "my layer".
+  void writeConvolution() const;
 
   std::string directory_;
 };

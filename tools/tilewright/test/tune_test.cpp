@@ -10,21 +10,13 @@ namespace tilewright {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class Tune : public test::ToolTest {
 protected:
   void SetUp() override {
     ToolTest::SetUp();
-    write("m.mlir", R"(
-func.func @main(%x: tensor<1x12x12x32xi8>) -> tensor<1x12x12x40xi32> {
-  %w = "tosa.const"() {values = dense<3> : tensor<40x1x1x32xi8>} : () -> tensor<40x1x1x32xi8>
-  %b = "tosa.const"() {values = dense<7> : tensor<40xi32>} : () -> tensor<40xi32>
-  %z = "tosa.const"() {values = dense<0> : tensor<1xi8>} : () -> tensor<1xi8>
-  %y = tosa.conv2d %x, %w, %b, %z, %z {acc_type = i32, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>, dilation = array<i64: 1, 1>}
-     : (tensor<1x12x12x32xi8>, tensor<40x1x1x32xi8>, tensor<40xi32>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x12x12x40xi32> loc("my layer"("Conv"))
-  return %y : tensor<1x12x12x40xi32>
-}
-)");
+    writeConvolution();
   }
   test::Ended tune(const std::vector<std::string> &more) const {
     std::vector<std::string> arguments{"compile", "m.mlir", "--quantize", "none", "-o", "p.elf"};
@@ -38,7 +30,7 @@ func.func @main(%x: tensor<1x12x12x32xi8>) -> tensor<1x12x12x40xi32> {
 TEST_F(Tune, printsWhatItFoundAndWhereFrom) {
   const test::Ended first = tune({"--tune", "12", "--tune-database", "t.db"});
   EXPECT_EQ(first.code, 0) << first.diagnostics;
-  EXPECT_EQ(first.diagnostics, "");
+  EXPECT_THAT(first.diagnostics, Not(HasSubstr("tilewright:"))); // how far it is, on a slow machine
   EXPECT_THAT(first.output,
               HasSubstr("layer                                            default       tuned   "
                         "change  trials  from\nmy layer  "));
