@@ -153,7 +153,15 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"wide_windows",
              Network(28, 28, 24).conv(96, 1, 1).depthwise(3, 1, true).conv(24, 1, 1).text(), 25},
         Case{"depthwise_first", Network(56, 56, 64).depthwise(3, 1).conv(128, 1, 1).text(), 25},
-        Case{"two_convolutions", Network(56, 56, 16).conv(16, 3, 1).conv(128, 1, 1).text(), 25}),
+        Case{"two_convolutions", Network(56, 56, 16).conv(16, 3, 1).conv(128, 1, 1).text(), 25},
+        Case{"run_of_chains",
+             Network(14, 14, 256)
+                 .conv(256, 1, 1)
+                 .depthwise(3, 1)
+                 .conv(256, 1, 1)
+                 .depthwise(3, 1)
+                 .text(),
+             25}),
     [](const auto &info) { return std::string(info.param.name); });
 
 } // namespace tilewright

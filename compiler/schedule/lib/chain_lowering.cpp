@@ -369,9 +369,11 @@ void Chain::reduceOnArray(const Unit &unit, const WindowStage::Input &from, int6
   const Span rows = spanOf(unit.onArray), columns{0, w.outputWidth};
   const int64_t firstRow = unit.rows.window.begin; // of the result
   Weights &weights = weightsOf(Stream::WindowWeights, window_, unit, [&](auto &tasks, int squares) {
-    if (squares < 0)
-      squares =
-          diagonals_->addSquares(tasks, weightsStay_ ? unit.channels.size() : plan_.chunkChannels);
+    // Those of the chain before have its weights where this one's have nothing.
+    if (cleared_.count(squares) == 0)
+      squares = diagonals_->addSquares(
+          tasks, weightsStay_ ? unit.channels.size() : plan_.chunkChannels, squares);
+    cleared_.insert(squares);
     return diagonals_->loadDiagonals(tasks, squares, unit.channels);
   });
   const ConvStage::Input input{from.buffer,           {from.firstRow, w.height},
@@ -602,10 +604,7 @@ std::vector<Task> Chain::prepare(bool isTrial) {
   return all;
 }
 
-// Whether its head can read an image that another chain leaves on chip.
-bool Chain::mayTake(const ChainPlan &plan) const {
-  return p_.head && plan.headMerge == TapMerge::None && headStage_->readsAll() && isWhole(p_, plan);
-}
+bool Chain::mayTake() const { return p_.head && headStage_->readsAll() && p_.head->batch == 1; }
 
 Handed Chain::lower(const ChainPlan &plan, bool isTrial, const Handed &handed, bool handsOn) {
   plan_ = plan;

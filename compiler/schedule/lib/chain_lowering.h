@@ -55,7 +55,9 @@ public:
   // Adds its pieces to the run's. Its input is what was handed to it, if something was; with
   // `handsOn`, its result stays on chip and is returned.
   Handed lower(const ChainPlan &plan, bool isTrial, const Handed &handed, bool handsOn);
-  bool mayTake(const ChainPlan &plan) const;
+  // Whether its head can read an image that another chain leaves on chip, under a plan that leaves
+  // it whole and merges no taps.
+  bool mayTake() const;
 
 private:
   struct Weights {
@@ -117,6 +119,7 @@ private:
   std::vector<UnitPieces> made_;                          // by unit
   std::map<std::pair<Stream, int64_t>, Weights> weights_; // by chunk
   std::set<int> padded_;                                  // buffers between head and window
+  std::set<int> cleared_;                                 // squares with nothing but diagonals
   size_t parametersPiece_ = nothing; // that loads parameters, where they do not come first
   bool handsOn_ = false;
   Handed handed_, handing_;

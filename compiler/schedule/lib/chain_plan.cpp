@@ -284,6 +284,8 @@ bool isOnArray(const ChainPlan &plan, int64_t unit) {
   return (unit + 1) * plan.arrayUnits / arrayShares > unit * plan.arrayUnits / arrayShares;
 }
 
+bool mayHandOn(const ChainProblem &p) { return p.head && !p.tail && batchOf(p) == 1; }
+
 bool isWhole(const ChainProblem &p, const ChainPlan &plan) {
   return batchOf(p) == 1 && stripesOf(p, plan).size() == 1;
 }

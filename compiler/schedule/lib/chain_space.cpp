@@ -75,21 +75,34 @@ std::vector<int64_t> ChainSpace::copies(const PlanPoint &point, Copies which) co
   return {copiesOf(p, usual, which)};
 }
 
-// Numbers of the permutations in which the streams that a plan does not have keep their places.
-std::vector<int64_t> ChainSpace::orders(const std::vector<bool> &streams) const {
-  int64_t count = 1;
-  for (size_t i = 2; i <= streams.size(); ++i)
-    count *= static_cast<int64_t>(i);
-  std::vector<int64_t> orders;
-  for (int64_t number = 0; number < count; ++number) {
-    const std::vector<size_t> order = permutation(number, streams.size());
-    bool isOne = true;
-    for (size_t i = 0; i < streams.size(); ++i)
-      isOne &= streams[i] || order[i] == i;
-    if (isOne)
-      orders.push_back(number);
+// Numbers of the permutations of `count` streams in which those that a plan does not have keep
+// their places, by the set of those that it has.
+static std::vector<std::vector<int64_t>> ordersOfSets(size_t count) {
+  std::vector<std::vector<int64_t>> orders(size_t(1) << count);
+  int64_t numbers = 1;
+  for (size_t i = 2; i <= count; ++i)
+    numbers *= static_cast<int64_t>(i);
+  for (int64_t number = 0; number < numbers; ++number) {
+    size_t moved = 0;
+    const std::vector<size_t> order = permutation(number, count);
+    for (size_t i = 0; i < count; ++i)
+      moved |= size_t(order[i] != i) << i;
+    for (size_t set = 0; set < orders.size(); ++set)
+      if ((moved & ~set) == 0)
+        orders[set].push_back(number);
   }
   return orders;
+}
+
+static const std::vector<int64_t> &orders(std::initializer_list<bool> streams) {
+  static const std::vector<std::vector<int64_t>> ofMatrix = ordersOfSets(3),
+                                                 ofVector = ordersOfSets(5);
+  size_t set = 0, bit = 1;
+  for (bool isThere : streams) {
+    set += isThere ? bit : 0;
+    bit *= 2;
+  }
+  return (streams.size() == 3 ? ofMatrix : ofVector)[set];
 }
 
 std::vector<int64_t> ChainSpace::choices(const PlanPoint &point, size_t d) const {

@@ -318,9 +318,10 @@ static const LoweringContext::Chosen &tunedFor(LoweringContext &context, kernel:
   const PlanPoint start = space.point(planned.plan);
   Alone alone(context, group);
   auto emit = [&](const PlanPoint &point) {
-    return alone.emit([&](Steps &steps) {
+    const Lower lower = [&](Steps &steps) {
       Convolution(alone.context(), group, steps).lower(space.plan(point), true);
-    });
+    };
+    return alone.emit(lower);
   };
   const std::optional<PlanPoint> point =
       context.tuner->choose({signature + bufferingName(context.buffering),

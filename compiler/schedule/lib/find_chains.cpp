@@ -142,14 +142,14 @@ public:
 
   // Enters the chains of a divided stretch. Those that may hand their results on to each other do,
   // where that is faster.
-  void enter(LoweringContext &context, const std::vector<Stretch> &parts, bool runs,
+  void enter(LoweringContext &context, const std::vector<Stretch> &parts, Tuner *tuner,
              Chains &chains) const {
     for (size_t first = 0, end; first < parts.size(); first = end) {
       end = first + 1;
       if (parts[first].size() == 1)
         continue;
       ChainRun run{plannedOf(parts[first])};
-      while (runs && end < parts.size() && parts[end].size() > 1 &&
+      while (end < parts.size() && parts[end].size() > 1 &&
              mayHandOn(context, run.back(), plannedOf(parts[end])))
         run.push_back(plannedOf(parts[end++]));
       std::vector<int64_t> layout = together_.at(signatureOfAll(parts[first]))->layout;
@@ -159,19 +159,41 @@ public:
           layout = std::move(trial->layout);
           break;
         }
-      Chains::Run &entered = chains.byFirst[parts[first].begin];
-      entered.layout = std::move(layout);
+      std::vector<TunedRun> tuned;
+      if (tuner && run.size() > 1)
+        tuned = tunedRun(context, *tuner, run);
+      std::vector<Chains::Chain> untuned;
       for (size_t i = first; i < end; ++i)
-        entered.chains.push_back({chainOf(parts[i]), *together_.at(signatureOfAll(parts[i]))});
-      const size_t last = parts[end - 1].end - 1;
-      for (size_t i = parts[first].begin; i < last; ++i) {
-        chains.onChip.insert(kernel::GroupOp(groups_[i]).getResult());
-        chains.lasts[groups_[i]] = groups_[last];
+        untuned.push_back(
+            {chainOf(parts[i]), *together_.at(signatureOfAll(parts[i])), tuner && run.size() > 1});
+      if (tuned.empty())
+        enter({std::move(untuned), std::move(layout)}, chains);
+      auto chain = untuned.begin();
+      for (TunedRun &each : tuned) {
+        Chains::Run entered{{}, std::move(each.layout)};
+        for (size_t i = 0; i < each.chains.size(); ++i, ++chain) {
+          chain->chosen.plan = each.chains[i].plan;
+          chain->chosen.words = each.words[i];
+          chain->chosen.runnerUp.reset();
+          chain->chosen.layout = entered.layout;
+          entered.chains.push_back(std::move(*chain));
+        }
+        enter(std::move(entered), chains);
       }
     }
   }
 
 private:
+  void enter(Chains::Run run, Chains &chains) const {
+    const auto first = static_cast<size_t>(run.chains.front().chained.layers.front()),
+               last = static_cast<size_t>(run.chains.back().chained.layers.back());
+    chains.byFirst[first] = std::move(run);
+    for (size_t i = first; i < last; ++i) {
+      chains.onChip.insert(kernel::GroupOp(groups_[i]).getResult());
+      chains.lasts[groups_[i]] = groups_[last];
+    }
+  }
+
   static std::optional<int64_t> cyclesAlone(LoweringContext &context, kernel::GroupOp group) {
     if (llvm::isa<kernel::Conv2DOp>(chainAnchorOf(group)))
       return convolutionCycles(context, group);
@@ -231,7 +253,8 @@ private:
 
 } // namespace
 
-Chains findChains(LoweringContext &context, const std::vector<kernel::GroupOp> &groups, bool runs) {
+Chains findChains(LoweringContext &context, const std::vector<kernel::GroupOp> &groups,
+                  Tuner *tuner) {
   std::vector<Stretch> stretches;
   for (size_t begin = 0; begin < groups.size();) {
     size_t end = begin + 1;
@@ -246,7 +269,7 @@ Chains findChains(LoweringContext &context, const std::vector<kernel::GroupOp> &
   search.collect(context);
   Chains chains;
   for (const Stretch &stretch : stretches)
-    search.enter(context, search.divide(stretch), runs, chains);
+    search.enter(context, search.divide(stretch), tuner, chains);
   return chains;
 }
 

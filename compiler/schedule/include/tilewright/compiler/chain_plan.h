@@ -95,6 +95,8 @@ struct StripeRows {
 };
 StripeRows stripeRows(const ChainProblem &problem, Rows result);
 
+// Whether it may leave its result on chip for the next chain, under a plan that makes it whole.
+bool mayHandOn(const ChainProblem &problem);
 // Whether a chain has one image, in one stripe.
 bool isWhole(const ChainProblem &problem, const ChainPlan &plan);
 // Rows of the window's result in one of its accumulator tiles.

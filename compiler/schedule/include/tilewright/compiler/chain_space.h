@@ -48,7 +48,6 @@ public:
 private:
   bool isWhole(const PlanPoint &point) const; // one stripe
   std::vector<int64_t> copies(const PlanPoint &point, Copies which) const;
-  std::vector<int64_t> orders(const std::vector<bool> &streams) const;
 
   ChainProblem problem_;
   ConvMachine machine_;
