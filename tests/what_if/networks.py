@@ -132,4 +132,94 @@ QUANTIZED = [
     narrow("transpose", [f"%r = tosa.transpose %x {{perms = array<i32: 0, 3, 1, 2>}} : ({IMAGE}) -> tensor<1x8x6x6xi8>"], "tensor<1x8x6x6xi8>"),
 ]
 
+CONVOLUTION = [
+    '%w = "tosa.const"() {values = dense<3> : tensor<8x3x3x8xi8>} : () -> tensor<8x3x3x8xi8>',
+    '%b = "tosa.const"() {values = dense<[1, -2, 3, -4, 5, -6, 7, 80]> : tensor<8xi32>} : () -> tensor<8xi32>',
+    f"%c = tosa.conv2d %x, %w, %b, %z, %z {{acc_type = i32, {WINDOW}, dilation = array<i64: 1, 1>}} : ({IMAGE}, tensor<8x3x3x8xi8>, tensor<8xi32>, tensor<1xi8>, tensor<1xi8>) -> {SUMS}"]
+RESIDUAL = narrow("residual", [*CONVOLUTION, rescale("e", "c", SUMS, IMAGE), rescale("p", "e", IMAGE, SUMS, "t", "z", "z32"),
+                               rescale("q", "y", IMAGE, SUMS, "t", "z", "z32"), f"%a = tosa.add %p, %q : ({SUMS}, {SUMS}) -> {SUMS}",
+                               rescale("r", "a", SUMS, IMAGE, "t")], operands="xy")
+SHORT = "tensor<1x6x6x8xi16>"
+ACTIVATION = narrow("activation", [
+    *CONVOLUTION, '%z16 = "tosa.const"() {values = dense<0> : tensor<1xi16>} : () -> tensor<1xi16>',
+    f'%u = "tosa.const"() {{values = dense<"0x{(np.arange(513) * 127 - 32000).astype("<i2").tobytes().hex()}"> : tensor<513xi16>}} : () -> tensor<513xi16>',
+    f"%e = tosa.rescale %c, %m, %t, %z32, %z16 {RESCALE} : ({SUMS}, tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi16>) -> {SHORT}",
+    f"%v = tosa.table %e, %u : ({SHORT}, tensor<513xi16>) -> {SUMS}", rescale("r", "v", SUMS, IMAGE, "s")])
+GATED = Network("gated", f"""func.func @main(%x: {IMAGE}, %g: tensor<1x1x1x8xi32>) -> {IMAGE} {{
+{CONSTANTS}  %o = "tosa.const"() {{values = dense<1073741824> : tensor<1xi32>}} : () -> tensor<1xi32>
+  %n = "tosa.const"() {{values = dense<-7> : tensor<1xi8>}} : () -> tensor<1xi8>
+  %p = tosa.rescale %x, %o, %t, %n, %z32 {RESCALE} : ({IMAGE}, tensor<1xi32>, tensor<1xi8>, tensor<1xi8>, tensor<1xi32>) -> {SUMS}
+  %c = tosa.mul %p, %g, %z : ({SUMS}, tensor<1x1x1x8xi32>, tensor<1xi8>) -> {SUMS}
+  {rescale("r", "c", SUMS, IMAGE)}
+  return %r : {IMAGE}
+}}
+""", (((1, 6, 6, 8), np.int8), ((1, 1, 1, 8), np.int32)))
+
+
+ROWS, ROW = "tensor<1x3x5x9xi32>", "tensor<1x3x5x1xi32>"
+HALF = "tensor<1x3x5x9xi16>"
+TABLE16 = f'%u = "tosa.const"() {{values = dense<"0x{(np.arange(513) * 113 - 29000).astype("<i2").tobytes().hex()}"> : tensor<513xi16>}} : () -> tensor<513xi16>'
+TO_HALF = f'%z16 = "tosa.const"() {{values = dense<0> : tensor<1xi16>}} : () -> tensor<1xi16>\n  %e = tosa.rescale %v, %m, %s, %z32, %z16 {RESCALE} : ({ROWS}, tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi16>) -> {HALF}'
+EXPONENTIAL = Network("exponential", f"""func.func @main(%x: {ROWS}, %g: {ROW}) -> {ROWS} {{
+{CONSTANTS}  {TABLE16}
+  %k = "tosa.const"() {{values = dense<1000> : tensor<1x1x1x1xi32>}} : () -> tensor<1x1x1x1xi32>
+  %a = tosa.sub %x, %g : ({ROWS}, {ROW}) -> {ROWS}
+  %v = tosa.add %a, %k : ({ROWS}, tensor<1x1x1x1xi32>) -> {ROWS}
+  {TO_HALF}
+  %r = tosa.table %e, %u : ({HALF}, tensor<513xi16>) -> {ROWS}
+  return %r : {ROWS}
+}}
+""", (((1, 3, 5, 9), np.int32), ((1, 3, 5, 1), np.int32)))
+QUOTIENT = Network("quotient", f"""func.func @main(%x: {ROWS}, %g: {ROW}, %h: {ROW}) -> {HALF} {{
+{CONSTANTS}  %k = "tosa.const"() {{values = dense<14> : tensor<1xi8>}} : () -> tensor<1xi8>
+  %a = tosa.mul %x, %g, %k : ({ROWS}, {ROW}, tensor<1xi8>) -> {ROWS}
+  %v = tosa.arithmetic_right_shift %a, %h {{round = true}} : ({ROWS}, {ROW}) -> {ROWS}
+  {TO_HALF}
+  return %e : {HALF}
+}}
+""", (((1, 3, 5, 9), np.int32), ((1, 3, 5, 1), np.int32), ((1, 3, 5, 1), np.int32)))
+
+
+def weighted(name, shape, weights, height=6):
+    """A convolution whose weights are given, of an image of height x height, to 32 bits."""
+    outputs, rows, columns, inputs = shape
+    image, sums = f"tensor<1x{height}x{height}x{inputs}xi8>", f"tensor<1x{height - rows + 1}x{height - columns + 1}x{outputs}xi32>"
+    values = np.ascontiguousarray(weights.reshape(shape), np.int8).tobytes().hex()
+    kind = "x".join(map(str, shape))
+    text = f"""func.func @main(%x: {image}) -> {sums} {{
+{CONSTANTS}  %w = "tosa.const"() {{values = dense<"0x{values}"> : tensor<{kind}xi8>}} : () -> tensor<{kind}xi8>
+  %b = "tosa.const"() {{values = dense<7> : tensor<{outputs}xi32>}} : () -> tensor<{outputs}xi32>
+  %r = tosa.conv2d %x, %w, %b, %z, %z {{acc_type = i32, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>, dilation = array<i64: 1, 1>}} : ({image}, tensor<{kind}xi8>, tensor<{outputs}xi32>, tensor<1xi8>, tensor<1xi8>) -> {sums}
+  return %r : {sums}
+}}
+"""
+
+    def oracle(x):
+        w = weights.reshape(shape).astype(np.int64)
+        result = np.full((1, height - rows + 1, height - columns + 1, outputs), 7, np.int64)
+        for v in range(rows):
+            for u in range(columns):
+                result += x[:, v:height - rows + 1 + v, u:height - columns + 1 + u].astype(np.int64) @ w[:, v, u].T
+        return [wrap(result)]
+
+    return Network(name, text, (((1, height, height, inputs), np.int8),), oracle)
+
+
+def drawn(shape, least, greatest, axis=None):
+    """Weights from a seed; with an axis, of each four along it two are zero."""
+    random = np.random.default_rng(4)
+    weights = random.integers(least, greatest, shape, np.int8, endpoint=True)
+    if axis is not None:
+        keep = np.argsort(random.random((*np.moveaxis(weights, axis, -1).shape[:-1], shape[axis] // 4, 4)), axis=-1) < 2
+        weights = weights * np.moveaxis(keep.reshape(np.moveaxis(weights, axis, -1).shape), -1, axis)
+    return weights
+
+
+WINDOWED, DENSE = (12, 3, 3, 5), (36, 1, 1, 64)  # the latter of one pixel: its weights stream, grouped by inputs
+FOUR_BITS = [weighted("four_bits", WINDOWED, drawn(WINDOWED, -8, 7)), weighted("four_bits_dense", DENSE, drawn(DENSE, -8, 7), 1)]
+HALF_ZERO = [weighted("half_zero", WINDOWED, drawn(WINDOWED, -32, 31, 0)), weighted("half_zero_dense", DENSE, drawn(DENSE, -32, 31, 3), 1)]
+# One weight too great; outputs that make no pairs.
+NOT_FOUR_BITS = [weighted("nearly_four_bits", WINDOWED, np.where(np.arange(540) == 400, 8, drawn(WINDOWED, -8, 7).ravel())),
+                 weighted("odd_outputs", (5, 3, 3, 5), drawn((5, 3, 3, 5), -8, 7))]
+
 ALL = ELEMENTWISE + REDUCTIONS + [ABSOLUTE_DIFFERENCE, MULTIPLY_ADD, SUM_OF_DIFFERENCES] + QUANTIZED

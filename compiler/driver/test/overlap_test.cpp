@@ -28,17 +28,25 @@ func.func @main(%x: tensor<1x96x96x64xi8>) -> tensor<1x96x96x64xi8> {
 }
 )";
 
+// Input and result fit on chip at once.
+const char *absolutes = R"(
+func.func @main(%x: tensor<48x80xi32>) -> tensor<48x80xi32> {
+  %y = tosa.abs %x : (tensor<48x80xi32>) -> tensor<48x80xi32>
+  return %y : tensor<48x80xi32>
+}
+)";
+
 struct Overlap {
   int64_t loading = 0; // cycles in which a load from DRAM is in flight
-  int64_t under = 0;   // of these: cycles in which a product is, too
+  int64_t under = 0;   // of these: cycles in which a computation is, too
 };
 
-Overlap overlapOf(Buffering buffering) {
+Overlap overlapOf(const char *model, const char *computation, Buffering buffering) {
   CompileOptions options;
   options.model = ::testing::TempDir() + "/overlap_test_" +
-                  std::to_string(static_cast<int>(buffering)) + ".mlir";
+                  ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".mlir";
   options.buffering = buffering;
-  std::ofstream(options.model) << convolution;
+  std::ofstream(options.model) << model;
   const isa::Isa isa = isa::load({});
   const Program program = readProgram("test.elf", compile(options).output, isa);
   DramImage dram(program);
@@ -49,9 +57,9 @@ Overlap overlapOf(Buffering buffering) {
     isa::Word word;
     std::string reason;
     isa.decode(bits + each.pc * static_cast<uint64_t>(isa.instructionBytes()), word, reason);
-    std::vector<bool> *busy = each.dramReadBytes > 0                        ? &loading
-                              : word.instruction == isa.find("mmul")->index ? &computing
-                                                                            : nullptr;
+    std::vector<bool> *busy = each.dramReadBytes > 0                             ? &loading
+                              : word.instruction == isa.find(computation)->index ? &computing
+                                                                                 : nullptr;
     for (int64_t t = each.start; busy != nullptr && t <= each.end; ++t)
       (*busy)[static_cast<size_t>(t)] = true;
   }
@@ -66,12 +74,16 @@ Overlap overlapOf(Buffering buffering) {
 } // namespace
 
 TEST(Overlap, DoubleBufferingLoadsTheNextTileUnderThisOne) {
-  const Overlap overlap = overlapOf(Buffering::Double);
+  const Overlap overlap = overlapOf(convolution, "mmul", Buffering::Double);
   EXPECT_GT(overlap.under, overlap.loading * 3 / 4);
 }
 
 TEST(Overlap, WithoutBufferingLoadsAndProductsTakeTurns) {
-  EXPECT_EQ(overlapOf(Buffering::None).under, 0);
+  EXPECT_EQ(overlapOf(convolution, "mmul", Buffering::None).under, 0);
+}
+
+TEST(Overlap, AnElementwiseLayerThatFitsIsCutAllTheSame) {
+  EXPECT_GT(overlapOf(absolutes, "vabs", Buffering::Double).under, 0);
 }
 
 } // namespace tilewright

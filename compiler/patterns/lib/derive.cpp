@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <map>
 
 namespace tilewright::patterns {
 
@@ -21,7 +22,8 @@ bool isLiteral(const isa::ExprPtr &expr, int64_t value) {
 
 class Deriver {
 public:
-  explicit Deriver(const isa::Instruction &instruction) : instruction_(instruction) {}
+  Deriver(const isa::Instruction &instruction, const isa::Unit &unit)
+      : instruction_(instruction), unit_(unit) {}
 
   Pattern derive() {
     if (instruction_.steps.size() != 1)
@@ -48,6 +50,7 @@ public:
         !pattern_.isReduction && step.expr->type == type &&
         (step.expr->kind == ExprKind::Cast || step.expr->kind == ExprKind::Saturate);
     pattern_.unconverted = converts ? isa::normalize(step.expr->args[0]) : pattern_.expr;
+    layoutRegisters();
     limits();
     return pattern_;
   }
@@ -137,11 +140,6 @@ private:
       const bool isWide = read.space == isa::Space::Acc;
       if (!isNarrow && !isWide)
         throw Unfit{fmt::format("'{}' is of {} in the scratchpad", nameOf(read), read.type.str())};
-      for (size_t j = 0; j < i; ++j)
-        if (read.s1 == pattern_.reads[j].s1 || read.s0 == pattern_.reads[j].s0 ||
-            (read.sc >= 0 && read.sc == pattern_.reads[j].sc))
-          throw Unfit{fmt::format("'{}' and '{}' share a register of strides",
-                                  nameOf(pattern_.reads[j]), nameOf(read))};
     }
     if (pattern_.reads.empty())
       throw Unfit{"it reads no memory"};
@@ -149,6 +147,39 @@ private:
 
   const std::string &nameOf(const OperandForm &form) const {
     return instruction_.operands[static_cast<size_t>(form.operand)].name;
+  }
+
+  // Registers that say how tensors lie get their values from the layer at hand, each for one
+  // purpose: none may serve two, or be part of a value.
+  void layoutRegisters() {
+    std::map<int, std::string> purposes;
+    auto take = [&](int reg, const std::string &purpose) {
+      if (reg < 0)
+        return;
+      const auto [known, isNew] = purposes.emplace(reg, purpose);
+      if (!isNew)
+        throw Unfit{
+            fmt::format("register '{}' is {} and {}", registerName(reg), known->second, purpose)};
+    };
+    take(pattern_.n1, "the extent of y");
+    take(pattern_.k1, "the outer extent of the reduction");
+    take(pattern_.k0, "the inner extent of the reduction");
+    auto takeAll = [&](const OperandForm &form) {
+      for (int reg : registersOf(form))
+        take(reg, fmt::format("a stride of '{}'", nameOf(form)));
+    };
+    std::for_each(pattern_.reads.begin(), pattern_.reads.end(), takeAll);
+    takeAll(pattern_.result);
+    for (const auto &[reg, purpose] : purposes) {
+      if (names(*pattern_.expr, ExprKind::State, reg) ||
+          (pattern_.init && names(*pattern_.init, ExprKind::State, reg)))
+        throw Unfit{
+            fmt::format("register '{}' is {} and part of the value", registerName(reg), purpose)};
+    }
+  }
+
+  const std::string &registerName(int reg) const {
+    return unit_.registers[static_cast<size_t>(reg)].name;
   }
 
   // The greatest extents under the requires that name them alone; others are checked at a match.
@@ -175,19 +206,23 @@ private:
         throw Unfit{fmt::format("its requires allow no extent '{}'", field.name)};
       return low;
     };
+    const std::array<int, 2> extents = {pattern_.n0, pattern_.nc};
     for (const isa::Require &require : instruction_.requires_)
-      if ((names(*require.expr, pattern_.n0) && !namesOnly(*require.expr, pattern_.n0)) ||
-          (names(*require.expr, pattern_.nc) && !namesOnly(*require.expr, pattern_.nc)))
+      if (std::any_of(extents.begin(), extents.end(), [&](int operand) {
+            return names(*require.expr, ExprKind::Immediate, operand) &&
+                   !namesOnly(*require.expr, operand);
+          }))
         throw Unfit{fmt::format("require {} ({}) ties an extent to something else", require.label,
                                 require.text)};
     pattern_.n0Limit = greatest(pattern_.n0);
     pattern_.ncLimit = greatest(pattern_.nc);
   }
 
-  static bool names(const isa::Expr &expr, int operand) {
-    return (expr.kind == ExprKind::Immediate && expr.index == operand) ||
-           std::any_of(expr.args.begin(), expr.args.end(),
-                       [&](const isa::ExprPtr &arg) { return names(*arg, operand); });
+  // Of an expression or a term.
+  template <typename Node> static bool names(const Node &node, ExprKind kind, int index) {
+    return (node.kind == kind && node.index == index) ||
+           std::any_of(node.args.begin(), node.args.end(),
+                       [&](const auto &arg) { return names(*arg, kind, index); });
   }
 
   static bool namesOnly(const isa::Expr &expr, int operand) {
@@ -198,6 +233,7 @@ private:
   }
 
   const isa::Instruction &instruction_;
+  const isa::Unit &unit_;
   Pattern pattern_;
 };
 
@@ -205,10 +241,11 @@ private:
 
 PatternSet::PatternSet(const isa::Isa &isa) {
   for (const isa::Instruction &instruction : isa.instructions()) {
-    if (isa.units()[static_cast<size_t>(instruction.unit)].kind != isa::UnitTemplate::Vector)
+    const isa::Unit &unit = isa.units()[static_cast<size_t>(instruction.unit)];
+    if (unit.kind != isa::UnitTemplate::Vector)
       continue;
     try {
-      Pattern pattern = Deriver(instruction).derive();
+      Pattern pattern = Deriver(instruction, unit).derive();
       (pattern.isReduction ? reductions_ : maps_).push_back(std::move(pattern));
     } catch (const Unfit &unfit) {
       others_.push_back({&instruction, unfit.reason});

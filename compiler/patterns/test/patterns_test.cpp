@@ -21,7 +21,8 @@ const isa::Isa &shipped() {
 }
 
 // The shipped machine with one more vector instruction of two wide operands.
-isa::Isa with(const std::string &expr, const std::string &more = "") {
+isa::Isa with(const std::string &expr, const std::string &more = "",
+              const std::string &out = "d[y * d_s1 + x * d_s0 + c]") {
   const bool hasTwo = expr.find("b[y") != std::string::npos;
   // ctest runs tests side by side, each in a process of its own.
   const std::string path = fmt::format("{}/patterns_test_{}.yaml", testing::TempDir(), ::getpid());
@@ -38,8 +39,8 @@ isa::Isa with(const std::string &expr, const std::string &more = "") {
       << more
       << "    semantics:\n      map:\n"
          "        iter: [ \"y in n1\", \"x in n0\", \"c in nc\" ]\n"
-         "        out: \"d[y * d_s1 + x * d_s0 + c]\"\n        expr: \""
-      << expr << "\"\n";
+         "        out: \""
+      << out << "\"\n        expr: \"" << expr << "\"\n";
   isa::LoadOptions options;
   options.overlays = {path};
   return isa::load(options);
@@ -167,6 +168,30 @@ TEST(Patterns, AnOverlaysInstructionMatchesHoweverItIsWritten) {
   EXPECT_THAT(matching(with(spell("cast<i32>(1 - cast<i32>($a * $b))")), negated),
               testing::ElementsAre("vnew"));
   EXPECT_THAT(matching(with(spell("sat<i32>(1 - $a * $b)")), negated), testing::IsEmpty());
+}
+
+// A register that the layout sets cannot stand for anything else: values would be wrong.
+TEST(Patterns, LayoutRegistersServeOnePurpose) {
+  auto reason = [](const std::string &expr, const std::string &out = "d[y * d_s1 + x * d_s0 + c]") {
+    const isa::Isa isa = with(spell(expr), "", out);
+    const PatternSet patterns(isa);
+    for (const NoPattern &other : patterns.others())
+      if (other.instruction->name == "vnew")
+        return other.reason;
+    return std::string("[a pattern]");
+  };
+  const std::string sum = "cast<i32>($a + $b)";
+  EXPECT_EQ(reason(sum), "[a pattern]");
+  EXPECT_EQ(reason(sum, "d[y * d_s1 + x * d_s0 + c * a_sc]"),
+            "register 'a_sc' is a stride of 'a' and a stride of 'd'");
+  EXPECT_EQ(reason(sum, "d[y * d_s1 + x * b_s0 + c]"),
+            "register 'b_s0' is a stride of 'b' and a stride of 'd'");
+  EXPECT_EQ(reason(sum, "d[y * n1 + x * d_s0 + c]"),
+            "register 'n1' is the extent of y and a stride of 'd'");
+  EXPECT_EQ(reason("cast<i32>($a + $b + n1)"),
+            "register 'n1' is the extent of y and part of the value");
+  EXPECT_EQ(reason("cast<i32>($a + $b - a_s0)"),
+            "register 'a_s0' is a stride of 'a' and part of the value");
 }
 
 TEST(Patterns, ARegisterStandsForAnyKnownValue) {

@@ -1,5 +1,7 @@
 #include "conv_stage.h"
 
+#include "expansion.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -148,10 +150,16 @@ Span ConvStage::foldsOfChunk(int64_t chunk) const {
 }
 
 void ConvStage::placeWeights(bool isTrial) {
-  if (!p_.weightsAreActivations)
-    weightAddress_ =
-        isTrial ? context_.constants.end()
-                : context_.constants.add(isDepthwise_ ? packedDiagonals() : packedWeights());
+  if (p_.weightsAreActivations)
+    return;
+  if (isTrial) {
+    weightAddress_ = context_.constants.end();
+    return;
+  }
+  std::string weights = isDepthwise_ ? packedDiagonals() : packedWeights();
+  if (const Expansion *expansion = expansionOf(context_.isa, anchor_, GroupedBy::Outputs))
+    weights = *expansion->packed(weights);
+  weightAddress_ = context_.constants.add(weights);
 }
 
 // Group by group, tap by tap in the order of the folds: what lies one behind the other goes onto
@@ -335,13 +343,20 @@ ConvStage::Weights ConvStage::loadWeights(Step &step, int64_t n, Span channels, 
   int64_t rows = weightRows(folds), cols = context_.cols,
           firstRow = folds_[static_cast<size_t>(folds.begin)].weightRow;
   weights.buffer = reuse(steps_, buffer, isa::Space::Spad, rows * channels.size(), "weights");
+  const Expansion *expansion = expansionOf(context_.isa, anchor_, GroupedBy::Outputs);
   auto copy = [&](int64_t channel, int64_t tiles, int64_t columns) {
     if (tiles * columns == 0)
       return;
-    copyStrided(context_, step.constants, Direction::Load,
-                weightAddress_ + channel * depth + firstRow * columns, 1, Signedness::Signed,
-                {isa::Space::Spad, weights.buffer, (channel - channels.begin) * rows, 0, 0, 1},
-                {{tiles, depth * columns, rows * columns}, {rows * columns, 1, 1}});
+    const int64_t first = channel * depth + firstRow * columns;
+    const Tile tile{isa::Space::Spad, weights.buffer, (channel - channels.begin) * rows, 0, 0, 1};
+    if (!expansion)
+      return copyStrided(context_, step.constants, Direction::Load, weightAddress_ + first, 1,
+                         Signedness::Signed, tile,
+                         {{tiles, depth * columns, rows * columns}, {rows * columns, 1, 1}});
+    const int64_t group = expansion->chipBytes(), run = rows * columns / group;
+    copyExpanded(context_, step.constants, *expansion,
+                 weightAddress_ + first / group * expansion->dramBytes(), tile,
+                 {{tiles, depth * columns / group, run}, {run, 1, 1}});
   };
   int64_t whole = channels.size() / cols;
   copy(channels.begin, whole, cols);

@@ -1,5 +1,5 @@
 // Data movement between DRAM and tiles, cut into DMA instructions.
-#include "lowering.h"
+#include "expansion.h"
 
 #include <algorithm>
 
@@ -17,14 +17,24 @@ static const char *instructionFor(Direction direction, isa::Space space, int ele
                              : "load.i32";
 }
 
+namespace {
+
+// What moves elements: an instruction, and an element's size in DRAM and in addresses on chip.
+struct Mover {
+  llvm::StringRef instruction;
+  Direction direction;
+  int dramBytes, chipUnits;
+};
+
+} // namespace
+
 // 1. Drop dimensions of size 1; merge neighbors that are contiguous on both sides.
 // 2. The innermost dimension of the instruction must be contiguous in DRAM: the dimension with DRAM
 // stride 1 goes last (one of size 1 is
 //    added when there is none). The chip's stride of it is free.
 // 3. Split sizes that exceed the instruction's fields; dimensions beyond three become loops.
-void copyStrided(LoweringContext &context, std::vector<Task> &out, Direction direction,
-                 int64_t address, int elementBytes, Signedness sign, const Tile &tile,
-                 llvm::SmallVector<CopyDim> dims) {
+static void copyBy(const Mover &mover, LoweringContext &context, std::vector<Task> &out,
+                   int64_t address, const Tile &tile, llvm::SmallVector<CopyDim> dims) {
   for (const CopyDim &dim : dims)
     if (dim.size == 0)
       return;
@@ -45,10 +55,10 @@ void copyStrided(LoweringContext &context, std::vector<Task> &out, Direction dir
     inner = *contiguous;
     dims.erase(std::next(contiguous).base());
   }
-  const char *name = instructionFor(direction, tile.space, elementBytes, sign);
-  const TaskForm &form = context.form(name);
-  bool isLoad = direction == Direction::Load;
-  int64_t limits[3] = {context.limit(name, "n0"), context.limit(name, "n1"), 65535}; // x, y, z
+  const TaskForm &form = context.form(mover.instruction);
+  const bool isLoad = mover.direction == Direction::Load;
+  int64_t limits[3] = {context.limit(mover.instruction, "n0"),
+                       context.limit(mover.instruction, "n1"), 65535}; // x, y, z
   // A dimension larger than its field becomes two.
   auto split = [](llvm::SmallVector<CopyDim> &list, size_t at, int64_t limit) {
     CopyDim dim = list[at];
@@ -71,9 +81,8 @@ void copyStrided(LoweringContext &context, std::vector<Task> &out, Direction dir
         llvm::SmallVector<CopyDim> part = dims;
         part.push_back({size, inner.dram, inner.chip});
         Tile moved = tile;
-        moved.offset += start * inner.chip;
-        copyStrided(context, out, direction, address + start * inner.dram * elementBytes,
-                    elementBytes, sign, moved, part);
+        moved.offset += start * inner.chip * mover.chipUnits;
+        copyBy(mover, context, out, address + start * inner.dram * mover.dramBytes, moved, part);
       };
       copyPart(0, whole);
       copyPart(whole, inner.size - whole);
@@ -85,8 +94,8 @@ void copyStrided(LoweringContext &context, std::vector<Task> &out, Direction dir
   auto emit = [&](const CopyDim &z, const CopyDim &y, int64_t dramOffset, int64_t chipOffset) {
     TaskForm::Builder task = form.build();
     const char *chip = isLoad ? "d" : "s", *dram = isLoad ? "s" : "d";
-    task.buffer(chip, tile.buffer, tile.offset + chipOffset);
-    task.dram(dram, address + dramOffset * elementBytes);
+    task.buffer(chip, tile.buffer, tile.offset + chipOffset * mover.chipUnits);
+    task.dram(dram, address + dramOffset * mover.dramBytes);
     task.imm("n0", inner.size).imm("n1", y.size).reg("n2", z.size);
     auto stride = [&](const char *load, const char *store, int64_t value) {
       task.reg(isLoad ? load : store, value);
@@ -122,6 +131,19 @@ void copyStrided(LoweringContext &context, std::vector<Task> &out, Direction dir
              dramOffset + z0 * z.dram + y0 * y.dram, chipOffset + z0 * z.chip + y0 * y.chip);
   };
   loop(0, 0, 0);
+}
+
+void copyStrided(LoweringContext &context, std::vector<Task> &out, Direction direction,
+                 int64_t address, int elementBytes, Signedness sign, const Tile &tile,
+                 llvm::SmallVector<CopyDim> dims) {
+  const char *name = instructionFor(direction, tile.space, elementBytes, sign);
+  copyBy({name, direction, elementBytes, 1}, context, out, address, tile, std::move(dims));
+}
+
+void copyExpanded(LoweringContext &context, std::vector<Task> &out, const Expansion &expansion,
+                  int64_t address, const Tile &tile, llvm::SmallVector<CopyDim> dims) {
+  copyBy({expansion.instruction(), Direction::Load, expansion.dramBytes(), expansion.chipBytes()},
+         context, out, address, tile, std::move(dims));
 }
 
 static void copyBox(LoweringContext &context, std::vector<Task> &out, Direction direction,

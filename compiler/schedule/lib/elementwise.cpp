@@ -1,6 +1,7 @@
 // Groups of element-wise operations alone, and reductions along an axis: tiles of the result,
 // whatever its rank.
 #include "lowering.h"
+#include "trial.h"
 
 #include "tilewright/compiler/frontend.h"
 #include "tilewright/support/error.h"
@@ -13,6 +14,10 @@ namespace tilewright {
 namespace {
 
 using Shape = llvm::SmallVector<int64_t>;
+
+constexpr int64_t mostTileFactor = 16;
+// A layer overlaps with its neighbors as well: more tiles must spare a part of so many of its time.
+constexpr int64_t leastGain = 32;
 
 [[noreturn]] void nothingFits(LoweringContext &context, mlir::Operation *op,
                               const isa::Memory &memory, int64_t needed) {
@@ -68,144 +73,237 @@ template <typename Visit> void forEachBox(const Shape &shape, const Shape &size,
   loop(0);
 }
 
+class Elementwise {
+public:
+  Elementwise(LoweringContext &context, kernel::GroupOp group)
+      : context_(context), group_(group),
+        shape_(shapeOf(group.getResult()).begin(), shapeOf(group.getResult()).end()) {
+    for (mlir::Operation &op : group.getBody().front())
+      for (mlir::Value value : op.getOperands())
+        if (shapeOf(value).size() == shape_.size())
+          shapes_[value] = Shape(shapeOf(value).begin(), shapeOf(value).end());
+    Steps steps;
+    perChannel_ =
+        ElementChain(context, steps, group, nullptr, ElementChain::Shapes(), 1).isPerChannel();
+    bool keepsRows = perChannel_ || context.tensors.lookup(group.getResult()).pitch > 0;
+    std::vector<Shape *> operands;
+    for (auto &entry : shapes_) {
+      operands.push_back(&entry.second);
+      keepsRows |= context.tensors.lookup(entry.first).pitch > 0;
+    }
+    collapse(shape_, operands, keepsRows);
+    block_ = perChannel_ ? std::min(shape_.back(), context.channels) : context.channels;
+  }
+
+  int64_t elements() const {
+    int64_t product = 1;
+    for (int64_t size : shape_)
+      product *= size;
+    return product;
+  }
+
+  // Of a tile, so that two are on chip.
+  int64_t mostElements() const {
+    Steps steps;
+    ElementChain chain(context_, steps, group_, nullptr, shapes_, block_);
+    const isa::Memory &spad = context_.isa.memory(isa::Space::Spad),
+                      &acc = context_.isa.memory(isa::Space::Acc);
+    int64_t spadBudget = (static_cast<int64_t>(spad.bytes) * 15 / 16 - chain.residentBytes()) / 2;
+    const int64_t needed = 2 * (chain.spadBytesPerElement() + 1) + chain.residentBytes();
+    int64_t most = spadBudget / (chain.spadBytesPerElement() + 1);
+    if (most < 1 && needed <= static_cast<int64_t>(spad.bytes))
+      most = 1; // no room to spare
+    if (most < 1)
+      nothingFits(context_, group_, spad, needed);
+    if (chain.accBytesPerElement() > 0)
+      most = std::min(most, static_cast<int64_t>(acc.bytes) / 2 / chain.accBytesPerElement());
+    most = std::min<int64_t>(most, 16384);
+    if (most < 1)
+      nothingFits(context_, group_, acc, 2 * chain.accBytesPerElement());
+    return most;
+  }
+
+  void lower(Steps &steps, int64_t most) {
+    ElementChain chain(context_, steps, group_, nullptr, shapes_, block_);
+    const DramTensor to = context_.tensor(group_.getResult());
+    forEachBox(shape_, tileOf(most), [&](const Box &box) {
+      steps.steps.emplace_back();
+      Step &step = steps.steps.back();
+      if (steps.steps.size() == 1)
+        chain.prepare(step.constants);
+      chain.loadOperands(step.loads, box);
+      size_t rank = shape_.size();
+      Extent extent{box.size[rank - 3], box.size[rank - 2], box.size[rank - 1]};
+      Tile result = denseTile(isa::Space::Spad, -1, extent);
+      if (!chain.resultInAccumulators())
+        result.buffer = steps.add(isa::Space::Spad, extent.elements(), "result tile");
+      Tile value = chain.run(step.compute, {}, extent, 0, result);
+      storeBox(context_, step.compute, to, shape_, box, chain.resultBytes(), value);
+    });
+  }
+
+private:
+  Shape tileOf(int64_t most) const {
+    Shape size(shape_.size(), 1);
+    int64_t room = most;
+    for (size_t dim = shape_.size(), taken = 0; dim-- > 0 && taken < 3; ++taken) {
+      size[dim] = std::min(shape_[dim], room);
+      if (perChannel_ && taken == 0 && size[dim] < shape_[dim])
+        size[dim] = std::max(block_, size[dim] / block_ * block_);
+      room = std::max<int64_t>(1, room / size[dim]);
+    }
+    return size;
+  }
+
+  LoweringContext &context_;
+  kernel::GroupOp group_;
+  Shape shape_;
+  ElementChain::Shapes shapes_;
+  bool perChannel_;
+  int64_t block_; // channels whose parameters are loaded at once
+};
+
+class Reduction {
+public:
+  Reduction(LoweringContext &context, kernel::GroupOp group)
+      : context_(context), group_(group), cover_(coverOf(context, group)),
+        pattern_(*cover_.match.pattern) {
+    kernel::ReduceOp reduce = reductionOf(group);
+    llvm::ArrayRef<int64_t> x = shapeOf(reduce.getX());
+    size_t axis = static_cast<size_t>(reduce.getAxis());
+    length_ = x[axis];
+    for (size_t i = 0; i < x.size(); ++i)
+      (i < axis ? outer_ : inner_) *= i == axis ? 1 : x[i];
+  }
+
+  int64_t elements() const { return outer_ * inner_; }
+
+  // Of the result at a time, so that what two of such tiles take is on chip.
+  int64_t mostElements() const {
+    int64_t most = elements();
+    for (isa::Space space : {isa::Space::Spad, isa::Space::Acc}) {
+      int64_t held = pattern_.result.space == space ? 1 : 0;
+      for (const patterns::OperandForm &read : pattern_.reads)
+        held += read.space == space ? length_ : 0;
+      if (held == 0)
+        continue;
+      const isa::Memory &memory = context_.isa.memory(space);
+      const int64_t needed = held * elementBytes(space) * 2;
+      most = std::min(most, static_cast<int64_t>(memory.bytes) / needed);
+      if (most < 1)
+        nothingFits(context_, group_, memory, needed);
+    }
+    return most;
+  }
+
+  void lower(Steps &steps, int64_t most) {
+    const int64_t columns = std::min({inner_, most, pattern_.ncLimit}),
+                  rows = std::min({outer_, most / columns, pattern_.n0Limit});
+    for (int64_t o = 0; o < outer_; o += rows)
+      for (int64_t i = 0; i < inner_; i += columns)
+        step(steps,
+             {{o, 0, i}, {std::min(rows, outer_ - o), length_, std::min(columns, inner_ - i)}});
+  }
+
+private:
+  static const ReductionCover &coverOf(LoweringContext &context, kernel::GroupOp group) {
+    kernel::ReduceOp reduce = reductionOf(group);
+    llvm::SmallVector<mlir::Operation *> run;
+    for (mlir::Operation &op : group.getBody().front().without_terminator())
+      if (&op != reduce && !isConstant(op.getResult(0)))
+        run.push_back(&op);
+    return context.selection->coverOf(group, run, reduce);
+  }
+
+  static int64_t elementBytes(isa::Space space) { return space == isa::Space::Acc ? 4 : 1; }
+
+  // `box`: of the operands.
+  void step(Steps &steps, const Box &box) {
+    const int64_t rows = box.size[0], columns = box.size[2];
+    steps.steps.emplace_back();
+    Step &step = steps.steps.back();
+    TaskForm::Builder task = context_.form(pattern_.instruction->name).build();
+    std::map<int, Tile> tiles; // by operand of the function
+    for (size_t read = 0; read < pattern_.reads.size(); ++read) {
+      const patterns::OperandForm &operand = pattern_.reads[read];
+      auto [known, isNew] = tiles.try_emplace(cover_.match.operands[read]);
+      if (isNew || known->second.space != operand.space) {
+        mlir::Value value = cover_.operands[static_cast<size_t>(known->first)];
+        const int64_t bytes = rows * length_ * columns * elementBytes(operand.space);
+        known->second = denseTile(operand.space, steps.add(operand.space, bytes, "input tile"),
+                                  {rows, length_, columns});
+        loadBox(context_, step.loads, context_.tensor(value), {outer_, length_, inner_}, box,
+                bytesOf(value), Signedness::Signed, known->second);
+      }
+      task.bufferAt(static_cast<size_t>(operand.operand), known->second.buffer, 0)
+          .regAt(operand.k0, columns)
+          .regAt(operand.s0, length_ * columns);
+      if (operand.sc >= 0)
+        task.regAt(operand.sc, 1);
+    }
+    const patterns::OperandForm &form = pattern_.result;
+    Tile result = denseTile(
+        form.space, steps.add(form.space, rows * columns * elementBytes(form.space), "result tile"),
+        {1, rows, columns});
+    task.bufferAt(static_cast<size_t>(form.operand), result.buffer, 0)
+        .immAt(static_cast<size_t>(pattern_.n0), rows)
+        .immAt(static_cast<size_t>(pattern_.nc), columns)
+        .regAt(pattern_.n1, 1)
+        .regAt(pattern_.k1, 1)
+        .regAt(pattern_.k0, length_)
+        .regAt(form.s0, columns);
+    for (auto [operand, value] : cover_.match.immediates)
+      task.immAt(static_cast<size_t>(operand), value);
+    for (auto [reg, value] : cover_.match.registers)
+      task.regAt(reg, value);
+    step.compute.push_back(task);
+    storeBox(context_, step.compute, context_.tensor(group_.getResult()), {1, outer_, inner_},
+             {{0, box.start[0], box.start[2]}, {1, rows, columns}}, bytesOf(group_.getResult()),
+             result);
+  }
+
+  LoweringContext &context_;
+  kernel::GroupOp group_;
+  const ReductionCover &cover_;
+  const patterns::Pattern &pattern_;
+  int64_t outer_ = 1, length_ = 1, inner_ = 1;
+};
+
+// Few tiles take few instructions, many overlap with their transfers: of so few tiles as fit, as
+// large as fit or all alike, twice as many and so on, those with which the layer ends first.
+template <typename Layer>
+void lowerInTiles(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
+  Layer layer(context, group);
+  const int64_t elements = layer.elements(), most = layer.mostElements(),
+                fewest = llvm::divideCeil(elements, most);
+  const auto known = context.tileElements.try_emplace(signatureOf(context, group), most);
+  int64_t &chosen = known.first->second;
+  if (known.second) {
+    int64_t best = INT64_MAX;
+    auto consider = [&](int64_t size, bool isMore) {
+      const int64_t enough = isMore ? best - best / leastGain : best;
+      const std::optional<Trial> trial =
+          tryOut(context, [&](Steps &tried) { layer.lower(tried, size); }, enough);
+      if (!trial || trial->cycles >= enough)
+        return;
+      best = trial->cycles;
+      chosen = size;
+    };
+    consider(most, false);
+    for (int64_t factor = 1; factor <= mostTileFactor && fewest * factor <= elements; factor *= 2)
+      consider(llvm::divideCeil(elements, fewest * factor), factor > 1);
+  }
+  layer.lower(steps, chosen);
+}
+
 } // namespace
 
 void lowerElementwise(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
-  Shape shape(shapeOf(group.getResult()).begin(), shapeOf(group.getResult()).end());
-  ElementChain::Shapes shapes;
-  for (mlir::Operation &op : group.getBody().front())
-    for (mlir::Value value : op.getOperands())
-      if (shapeOf(value).size() == shape.size())
-        shapes[value] = Shape(shapeOf(value).begin(), shapeOf(value).end());
-  bool perChannel =
-      ElementChain(context, steps, group, nullptr, ElementChain::Shapes(), 1).isPerChannel();
-  bool keepsRows = perChannel || context.tensors.lookup(group.getResult()).pitch > 0;
-  std::vector<Shape *> operands;
-  for (auto &entry : shapes) {
-    operands.push_back(&entry.second);
-    keepsRows |= context.tensors.lookup(entry.first).pitch > 0;
-  }
-  collapse(shape, operands, keepsRows);
-
-  int64_t block = perChannel ? std::min(shape.back(), context.channels) : context.channels;
-  ElementChain chain(context, steps, group, nullptr, shapes, block);
-  const isa::Memory &spad = context.isa.memory(isa::Space::Spad),
-                    &acc = context.isa.memory(isa::Space::Acc);
-  int64_t spadBudget = (static_cast<int64_t>(spad.bytes) * 15 / 16 - chain.residentBytes()) / 2;
-  const int64_t needed = 2 * (chain.spadBytesPerElement() + 1) + chain.residentBytes();
-  int64_t most = spadBudget / (chain.spadBytesPerElement() + 1);
-  if (most < 1 && needed <= static_cast<int64_t>(spad.bytes))
-    most = 1; // no room to spare
-  if (most < 1)
-    nothingFits(context, group, spad, needed);
-  if (chain.accBytesPerElement() > 0)
-    most = std::min(most, static_cast<int64_t>(acc.bytes) / 2 / chain.accBytesPerElement());
-  most = std::min<int64_t>(most, 16384);
-  if (most < 1)
-    nothingFits(context, group, acc, 2 * chain.accBytesPerElement());
-  Shape size(shape.size(), 1);
-  int64_t room = most;
-  for (size_t dim = shape.size(), taken = 0; dim-- > 0 && taken < 3; ++taken) {
-    size[dim] = std::min(shape[dim], room);
-    if (perChannel && taken == 0 && size[dim] < shape[dim])
-      size[dim] = std::max(block, size[dim] / block * block);
-    room = std::max<int64_t>(1, room / size[dim]);
-  }
-  const DramTensor to = context.tensor(group.getResult());
-  forEachBox(shape, size, [&](const Box &box) {
-    steps.steps.emplace_back();
-    Step &step = steps.steps.back();
-    if (steps.steps.size() == 1)
-      chain.prepare(step.constants);
-    chain.loadOperands(step.loads, box);
-    size_t rank = shape.size();
-    Extent extent{box.size[rank - 3], box.size[rank - 2], box.size[rank - 1]};
-    Tile result = denseTile(isa::Space::Spad, -1, extent);
-    if (!chain.resultInAccumulators())
-      result.buffer = steps.add(isa::Space::Spad, extent.elements(), "result tile");
-    Tile value = chain.run(step.compute, {}, extent, 0, result);
-    storeBox(context, step.compute, to, shape, box, chain.resultBytes(), value);
-  });
+  lowerInTiles<Elementwise>(context, group, steps);
 }
 
 void lowerReduce(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
-  kernel::ReduceOp reduce = reductionOf(group);
-  llvm::SmallVector<mlir::Operation *> run;
-  for (mlir::Operation &op : group.getBody().front().without_terminator())
-    if (&op != reduce && !isConstant(op.getResult(0)))
-      run.push_back(&op);
-  const ReductionCover &cover = context.selection->coverOf(group, run, reduce);
-  const patterns::Pattern &pattern = *cover.match.pattern;
-  llvm::ArrayRef<int64_t> x = shapeOf(reduce.getX());
-  size_t axis = static_cast<size_t>(reduce.getAxis());
-  int64_t outer = 1, inner = 1, length = x[axis];
-  for (size_t i = 0; i < x.size(); ++i)
-    (i < axis ? outer : inner) *= i == axis ? 1 : x[i];
-  auto elementBytes = [](isa::Space space) { return space == isa::Space::Acc ? 4 : 1; };
-  int64_t most = INT64_MAX; // elements of the result at a time
-  for (isa::Space space : {isa::Space::Spad, isa::Space::Acc}) {
-    int64_t elements = pattern.result.space == space ? 1 : 0;
-    for (const patterns::OperandForm &read : pattern.reads)
-      elements += read.space == space ? length : 0;
-    if (elements == 0)
-      continue;
-    const isa::Memory &memory = context.isa.memory(space);
-    const int64_t needed = elements * elementBytes(space) * 2;
-    most = std::min(most, static_cast<int64_t>(memory.bytes) / needed);
-    if (most < 1)
-      nothingFits(context, group, memory, needed);
-  }
-  int64_t innerSize = std::min({inner, most, pattern.ncLimit});
-  int64_t outerSize = std::min({outer, most / innerSize, pattern.n0Limit});
-  const DramTensor to = context.tensor(group.getResult());
-  const TaskForm &form = context.form(pattern.instruction->name);
-  for (int64_t o = 0; o < outer; o += outerSize)
-    for (int64_t i = 0; i < inner; i += innerSize) {
-      steps.steps.emplace_back();
-      Step &step = steps.steps.back();
-      int64_t rows = std::min(outerSize, outer - o), columns = std::min(innerSize, inner - i);
-      TaskForm::Builder task = form.build();
-      std::map<int, Tile> tiles; // by operand of the function
-      for (size_t read = 0; read < pattern.reads.size(); ++read) {
-        const patterns::OperandForm &operand = pattern.reads[read];
-        auto [known, isNew] = tiles.try_emplace(cover.match.operands[read]);
-        if (isNew || known->second.space != operand.space) {
-          mlir::Value value = cover.operands[static_cast<size_t>(known->first)];
-          known->second = denseTile(operand.space,
-                                    steps.add(operand.space,
-                                              rows * length * columns * elementBytes(operand.space),
-                                              "input tile"),
-                                    {rows, length, columns});
-          loadBox(context, step.loads, context.tensor(value), {outer, length, inner},
-                  {{o, 0, i}, {rows, length, columns}}, bytesOf(value), Signedness::Signed,
-                  known->second);
-        }
-        task.bufferAt(static_cast<size_t>(operand.operand), known->second.buffer, 0)
-            .regAt(operand.k0, columns)
-            .regAt(operand.s0, length * columns);
-        if (operand.sc >= 0)
-          task.regAt(operand.sc, 1);
-      }
-      Tile result =
-          denseTile(pattern.result.space,
-                    steps.add(pattern.result.space,
-                              rows * columns * elementBytes(pattern.result.space), "result tile"),
-                    {1, rows, columns});
-      task.bufferAt(static_cast<size_t>(pattern.result.operand), result.buffer, 0)
-          .immAt(static_cast<size_t>(pattern.n0), rows)
-          .immAt(static_cast<size_t>(pattern.nc), columns)
-          .regAt(pattern.n1, 1)
-          .regAt(pattern.k1, 1)
-          .regAt(pattern.k0, length)
-          .regAt(pattern.result.s0, columns);
-      for (auto [operand, value] : cover.match.immediates)
-        task.immAt(static_cast<size_t>(operand), value);
-      for (auto [reg, value] : cover.match.registers)
-        task.regAt(reg, value);
-      step.compute.push_back(task);
-      storeBox(context, step.compute, to, {1, outer, inner}, {{0, o, i}, {1, rows, columns}},
-               bytesOf(group.getResult()), result);
-    }
+  lowerInTiles<Reduction>(context, group, steps);
 }
 
 } // namespace tilewright

@@ -1,5 +1,7 @@
 #include "lowering.h"
 
+#include "expansion.h"
+
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/Support/raw_ostream.h"
@@ -146,6 +148,7 @@ std::string signatureOf(const LoweringContext &context, kernel::GroupOp group) {
       if (auto values = op.getAttrOfType<mlir::DenseI64ArrayAttr>(name))
         for (int64_t value : values.asArrayRef())
           stream << ' ' << value;
+    stream << expansionMarks(&op);
     // Where a result stands, and whether a bias is added.
     if (auto rescale = llvm::dyn_cast<kernel::RescaleOp>(op))
       stream << (static_cast<int64_t>(rescale.getLo()) < -128 ||

@@ -65,10 +65,11 @@ struct LoweringContext {
     int64_t cycles;              // by the estimator, on an empty chip
     std::optional<RunnerUp> runnerUp;
   };
-  std::map<std::string, Chosen> chosen; // plans of convolutions, by what decides them
-  std::shared_ptr<Selection> selection; // shared by all contexts of a schedule
-  Tuner *tuner = nullptr;               // null: the planner's plans are final
-  std::map<std::string, Chosen> tuned;  // plans of convolutions that the tuner gave
+  std::map<std::string, Chosen> chosen;        // plans of convolutions, by what decides them
+  std::map<std::string, int64_t> tileElements; // of element-wise layers and reductions
+  std::shared_ptr<Selection> selection;        // shared by all contexts of a schedule
+  Tuner *tuner = nullptr;                      // null: the planner's plans are final
+  std::map<std::string, Chosen> tuned;         // plans of convolutions that the tuner gave
 
   const TaskForm &form(llvm::StringRef name);
   // Largest immediate that an operand of an instruction holds.

@@ -1,5 +1,6 @@
 #include "tilewright/compiler/schedule.h"
 
+#include "expansion.h"
 #include "find_chains.h"
 #include "in_place.h"
 #include "lowering.h"
@@ -299,6 +300,7 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
       throw ofLayer(error, result.layers.back());
     }
   }
+  markExpansions(isa, groups);
   // Chains are looked for where every tensor has a place; then those within chains need none.
   Chains chains;
   std::optional<TensorPlanner> planner(std::in_place, function, inPlace, chains, dram);

@@ -8,6 +8,8 @@
 // weights stream.
 #include "weight_stream.h"
 
+#include "expansion.h"
+
 #include <algorithm>
 
 namespace tilewright {
@@ -30,10 +32,13 @@ void lowerWeightStream(LoweringContext &context, const StreamedProduct &product,
   const ConvProblem &p = product.problem;
   kernel::Conv2DOp conv = product.conv;
   const int64_t inputs = p.inputChannels, rows = context.rows;
-  const int64_t weights =
-      isTrial ? context.constants.end()
-              : context.constants.add(streamedWeights(constantBytes(conv.getWeight()), inputs,
-                                                      plan.tileChannels, rows));
+  const Expansion *expansion = expansionOf(context.isa, conv, GroupedBy::Inputs);
+  auto inDram = [&] {
+    std::string bytes =
+        streamedWeights(constantBytes(conv.getWeight()), inputs, plan.tileChannels, rows);
+    return expansion ? *expansion->packed(bytes) : bytes;
+  };
+  const int64_t weights = isTrial ? context.constants.end() : context.constants.add(inDram());
   const ImageView view = viewOf(context, conv.getX());
   const int pixel = steps.add(isa::Space::Spad, inputs, "input tile");
   kernel::GroupOp group = product.group;
@@ -56,9 +61,15 @@ void lowerWeightStream(LoweringContext &context, const StreamedProduct &product,
                     {isa::Space::Spad, pixel, 0, 0, 0, 1}, {{inputs, 1, 1}});
       }
       const int slice = steps.add(isa::Space::Spad, bytes, "weights", Traffic::Matrix);
-      copyStrided(context, step.constants, Direction::Load,
-                  weights + channel * inputs + begin * channels, 1, Signedness::Signed,
-                  {isa::Space::Spad, slice, 0, 0, 0, 1}, {{bytes, 1, 1}});
+      const int64_t place = channel * inputs + begin * channels;
+      const Tile onChip{isa::Space::Spad, slice, 0, 0, 0, 1};
+      if (expansion)
+        copyExpanded(context, step.constants, *expansion,
+                     weights + place / expansion->chipBytes() * expansion->dramBytes(), onChip,
+                     {{bytes / expansion->chipBytes(), 1, 1}});
+      else
+        copyStrided(context, step.constants, Direction::Load, weights + place, 1,
+                    Signedness::Signed, onChip, {{bytes, 1, 1}});
       for (int64_t first = begin; first < end; first += rows) {
         const int64_t count = std::min(rows, end - first);
         step.compute.push_back(context.form("mload")

@@ -44,6 +44,14 @@ bool isScaledByOne(kernel::RescaleOp op) {
   return scale && scale->isIdentity();
 }
 
+// Whether the result is 8 bits wide and signed: a cast to that changes nothing, and says so.
+bool isSignedByte(Operation *op) {
+  auto rescale = dyn_cast<kernel::RescaleOp>(op);
+  return bitsOf(op->getResult(0)) == 8 &&
+         (!rescale || (static_cast<int64_t>(rescale.getLo()) >= INT8_MIN &&
+                       static_cast<int64_t>(rescale.getHi()) <= INT8_MAX));
+}
+
 // In how many ways an operation is written.
 unsigned waysOf(Operation *op) {
   if (auto rescale = dyn_cast<kernel::RescaleOp>(op))
@@ -87,7 +95,7 @@ private:
   // What the i-th operation reads.
   std::string operand(size_t i, Value value) {
     if (i > 0 && value == run_[i - 1]->getResult(0))
-      return "(" + textOf(i - 1) + ")";
+      return fmt::format(isSignedByte(run_[i - 1]) ? "cast<i8>({})" : "({})", textOf(i - 1));
     if (std::optional<int64_t> splat = constantsAsNumbers_ ? splatOf(value) : std::nullopt)
       return fmt::format("({})", *splat);
     const auto *known = std::find(out_.operands.begin(), out_.operands.end(), value);

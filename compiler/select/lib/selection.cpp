@@ -275,6 +275,9 @@ std::string Selection::explainReduction(llvm::ArrayRef<mlir::Operation *> run,
     text += fmt::format("  {}: {} {}\n", describeRun(run, reduce), pattern.instruction->name,
                         isMatch ? "computes it" : "does not: " + reason);
   }
+  if (std::optional<ReductionCover> cover = choose(run, reduce))
+    text += fmt::format("  {}: {} is taken\n", describeRun(run, reduce),
+                        cover->match.pattern->instruction->name);
   return text;
 }
 

@@ -1,0 +1,114 @@
+"""Yosys on the RTL of a machine: what each block is made of, kept by a hash of the RTL in .cache/area."""
+
+import collections
+import hashlib
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+TOOL = ROOT / "build" / "release" / "bin" / "tilewright"
+CACHE = ROOT / ".cache" / "area"
+BLOCKS = {"u_sequencer": "sequencer", "u_semaphores": "semaphores", "u_load": "load DMA", "u_store": "store DMA",
+          "u_matrix": "matrix unit, without its array", "u_matrix.u_array": "array of cells", "u_vector": "vector unit",
+          "u_spad": "scratchpad", "u_acc": "accumulators", "": "top: AXI4 and wires"}
+
+SCRIPT = """\
+read_slang -j 1 -D SYNTHESIS --ignore-assertions --no-implicit-memories --unroll-limit 1000000 --best-effort-hierarchy \
+--blackboxed-module tilewright_ram -f tilewright.f --top tilewright_top
+tee -q -o rams.txt dump t:tilewright_ram
+proc -norom -noopt
+opt_expr
+opt_clean
+memory_collect
+memory_map -rom-only
+opt_merge
+wreduce
+opt_expr
+opt_clean
+select -assert-none t:$dlatch t:$adlatch t:$dlatchsr t:$mem*
+tee -q -o cells.json stat -width -json
+setattr -mod -set gate_cost_equivalent 0 =tilewright_ram
+tee -q -o gates.txt keep_hierarchy -min_cost 1
+setattr -mod -unset keep_hierarchy
+flatten
+opt_clean
+scc -expect 0
+"""
+
+
+def block_of(module):
+    """The block that a module of the netlist (`tilewright_pe$tilewright_top.u_matrix.u_array...`) is a part of."""
+    path = module.lstrip("\\").partition("$")[2].split(".")[1:]
+    for depth in (2, 1):
+        if ".".join(path[:depth]) in BLOCKS:
+            return BLOCKS[".".join(path[:depth])]
+    return BLOCKS[""]
+
+
+def read_rams(text):
+    """{block: Counter of (rows, bits)} of a dump of the RAM instances."""
+    rams, block = collections.defaultdict(collections.Counter), None
+    for line in text.splitlines():
+        if match := re.match(r"module (\S+)", line):
+            block = block_of(match[1])
+        elif match := re.match(r"\s+parameter \\Depth (\d+)", line):
+            depth = int(match[1])
+        elif match := re.match(r"\s+parameter \\Width (\d+)", line):
+            rams[block][depth, int(match[1])] += 1
+    return rams
+
+
+def synthesized(directory, reproduce):
+    """Rows of the table: (block, cells, flip-flops, gates, RAMs as text), and the RAMs' bits; None after a latch or a loop."""
+    (directory / "area.ys").write_text(SCRIPT)
+    done = subprocess.run([sys.executable, ROOT / "bench" / "deep_yosys.py", "-q", "area.ys"], cwd=directory,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        print(f"FAILED:\n{done.stdout[-4000:]}\nreproduce: {reproduce}", flush=True)
+        return None
+    cells, flops, gates = collections.Counter(), collections.Counter(), collections.Counter()
+    for module, found in json.loads((directory / "cells.json").read_text())["modules"].items():
+        for kind, count in found["num_cells_by_type"].items():
+            if kind.startswith("tilewright_"):
+                continue
+            cells[block_of(module)] += count
+            if match := re.fullmatch(r"\$(?:a|s)?dffe?_(\d+)", kind):
+                flops[block_of(module)] += count * int(match[1])
+    for module, size in re.findall(r"Keeping (\S+) \(estimated size above threshold: (\d+)", (directory / "gates.txt").read_text()):
+        gates[block_of(module)] += int(size)
+    rams = read_rams((directory / "rams.txt").read_text())
+    rows = [(block, cells[block], flops[block], gates[block],
+             ", ".join(f"{count} of {depth} x {width}" for (depth, width), count in sorted(rams[block].items())))
+            for block in BLOCKS.values()]
+    return rows, sum(count * depth * width for kinds in rams.values() for (depth, width), count in kinds.items())
+
+
+def key_of(directory):
+    """A hash of the files in `directory` and of how they are read."""
+    key = hashlib.sha256(SCRIPT.encode())
+    for file in sorted(directory.iterdir()):
+        key.update(f"{file.name} {file.stat().st_size}\n".encode() + file.read_bytes())
+    return key.hexdigest()
+
+
+def measure(target, overlays=(), again=False):
+    """As `synthesized`, of a target under overlays. What was measured before is not measured `again` unless that is asked for."""
+    with tempfile.TemporaryDirectory() as name:
+        directory = pathlib.Path(name)
+        what_if = [word for overlay in overlays for word in ("--what-if", str(overlay))]
+        subprocess.run([TOOL, "isa", "rtl", "--target", target, *what_if, "-o", directory], check=True, stdout=subprocess.DEVNULL)
+        kept = CACHE / f"{key_of(directory)}.json"
+        if kept.exists() and not again:
+            rows, bits = json.loads(kept.read_text())
+            return [tuple(row) for row in rows], bits
+        found = synthesized(directory, f"bench/area {target}" if not overlays else f"bench/what-if {' '.join(map(str, overlays))}")
+        if found:
+            CACHE.mkdir(parents=True, exist_ok=True)
+            part = kept.with_suffix(".part")
+            part.write_text(json.dumps(found))
+            part.rename(kept)
+        return found
