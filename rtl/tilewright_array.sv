@@ -7,6 +7,8 @@ module tilewright_array import tilewright_pkg::*; (
   input  logic                rst_ni,     // synchronous reset, active low
   input  logic                passes_i,   // a row of activations enters
   input  element_t [Rows-1:0] elements_i, // its elements
+  // Of windows: the operand of each column, for the sums that are in the column's cells when it gets there.
+  input  logic [Cols-1:0][MatrixOperandBits-1:0] columns_i,
   // Weights: what happens to the rows of cells. The change travels along the elements' diagonal: a row of activations meets the
   // weights that were there when it entered.
   input  weight_event_t [Rows-1:0] events_i, // those of row i stand as the elements of row i would after i cycles
@@ -19,6 +21,14 @@ module tilewright_array import tilewright_pkg::*; (
   tilewright_skew #(.Lanes(Rows), .Width($bits(element_t))) u_elements (.clk_i, .rst_ni, .data_i(elements_i), .data_o(elements));
   tilewright_skew #(.Lanes(Cols), .Width($bits(weight_t))) u_weights (.clk_i, .rst_ni, .data_i(weights_i), .data_o(weights));
   tilewright_skew #(.Lanes(Cols), .Width(32), .Reversed(1'b1)) u_sums (.clk_i, .rst_ni, .data_i(sums), .data_o(sums_o));
+
+  // A column's operand comes to its first cell with the row of activations that entered beside it, and to all others at once.
+  logic [Cols-1:0][MatrixOperandBits-1:0] columns;
+  if (MatrixWindows != 0) begin : gen_columns
+    tilewright_skew #(.Lanes(Cols), .Width(MatrixOperandBits)) u_columns (.clk_i, .rst_ni, .data_i(columns_i), .data_o(columns));
+  end else begin : gen_no_columns
+    assign columns = '0;
+  end
 
   logic [Rows-1:0] enters; // the row of activations, those of its elements that go to row i of cells
   if (Rows == 1) begin : gen_one_row
@@ -80,7 +90,7 @@ module tilewright_array import tilewright_pkg::*; (
         assign sum = gen_row[i-1].gen_column[j].sum_next;
       end
       tilewright_pe u_pe (
-        .clk_i, .rst_ni, .row_is_busy_i(is_busy), .passes_i(passes[j]), .element_i(element), .element_o(element_next),
+        .clk_i, .rst_ni, .row_is_busy_i(is_busy), .passes_i(passes[j]), .element_i(element), .element_o(element_next), .column_i(columns[j]),
         .row_is_event_i(is_event), .event_i('{write: write[j], clear: clear[j], tile: tile[j]}), .weight_i(weights[j]), .sum_i(sum), .sum_o(sum_next)
       );
     end

@@ -51,11 +51,19 @@ module tilewright_matrix import tilewright_pkg::*; (
     logic [15:0] n;
     logic        accumulate;
     logic        empty;      // no rows
+    // Of a window: a sweep (first iterator) of the window's period (second one) reads `span` rows of k = n activations.
+    logic        window;
+    logic [31:0] span;
+    logic [MatrixDims-1:0][31:0] stride; // positions from one output to the next
+    logic [MatrixDims-1:0][31:0] outputs;
+    logic [Rows-1:0] taps;   // cells of a column that add
   } matrix_t;
   typedef struct packed {
     logic [MatrixDims-1:0][31:0] index;
     logic [MatrixDims-1:0][47:0] a;
     logic [MatrixDims-1:0][47:0] d;
+    logic [MatrixDims-1:0][31:0] phase;   // of a window: positions since that of an output
+    logic [MatrixDims-1:0][31:0] outputs; // before this one
   } rows_t;
 
   localparam int FlightWidth = MatrixInflight > 1 ? $clog2(MatrixInflight) : 1;
@@ -75,6 +83,7 @@ module tilewright_matrix import tilewright_pkg::*; (
   logic active_q, shadow_q;
   logic passes_q; // a row of activations was read
   element_t [Rows-1:0] elements_q;
+  logic [Cols-1:0][MatrixOperandBits-1:0] columns_q;
   weight_event_t [Rows-1:0] events;
   logic [Rows-1:0] clear_q, clear_tile_q, write_q; // by rows
   logic write_tile_q;
@@ -188,7 +197,9 @@ module tilewright_matrix import tilewright_pkg::*; (
   assign room_after_set = after(room_after_end, set_signal);
 
   // MAT-row.
-  logic streams, last_row, active;
+  logic streams, row_reads, last_row, active;
+  logic begins, last_sum;           // the row is the first one of sums, of which there may be fewer than rows; of the last ones
+  logic [MatrixDims-1:0] to_output; // the next position along the iterator is that of an output
   matrix_t row_matrix;
   rows_t rows;
   logic [7:0] row_instruction;
@@ -204,7 +215,7 @@ module tilewright_matrix import tilewright_pkg::*; (
     row_state = mmul_starts ? state_q : s_state_q;
     rows = s_rows_q;
     if (mmul_starts) begin
-      rows.index = '0;
+      rows = '0;
       for (int d = 0; d < MatrixDims; d++) begin
         rows.a[d] = started.a;
         rows.d[d] = started.d;
@@ -212,9 +223,24 @@ module tilewright_matrix import tilewright_pkg::*; (
     end
     last_row = 1'b1;
     for (int d = 0; d < MatrixDims; d++) if (rows.index[d] + 32'd1 < row_matrix.extent[d]) last_row = 1'b0;
+    begins = streams;
+    last_sum = last_row;
+    to_output = '1;
+    row_reads = streams && row_matrix.k != '0;
+    if (MatrixWindows != 0 && row_matrix.window) begin
+      last_row = rows.index[MatrixDims-1] + 32'd1 == row_matrix.span;
+      for (int d = 0; d < MatrixDims - 1; d++) if (rows.index[d] + 32'd1 < row_matrix.extent[d]) last_row = 1'b0;
+      if (rows.index[MatrixDims-1] >= row_matrix.span) row_reads = 1'b0;
+      for (int d = 0; d < MatrixDims; d++) begin
+        if (rows.phase[d] != '0 || rows.outputs[d] >= row_matrix.outputs[d]) begins = 1'b0;
+        to_output[d] = rows.phase[d] + 32'd1 == row_matrix.stride[d];
+      end
+      last_sum = 1'b1;
+      for (int d = 0; d < MatrixDims; d++) if (rows.outputs[d] + 32'd1 != row_matrix.outputs[d]) last_sum = 1'b0;
+    end
     a_address_o = rows.a[MatrixDims-1];
     a_mask = '0;
-    if (streams && row_matrix.k != '0) a_mask = spad_banks(a_address_o, int'(row_matrix.k));
+    if (row_reads) a_mask = spad_banks(a_address_o, int'(row_matrix.k));
   end
 
   // MAT-load-row.
@@ -254,19 +280,22 @@ module tilewright_matrix import tilewright_pkg::*; (
     if (!rst_ni) begin
       passes_q <= 1'b0;
       elements_q <= '0;
+      columns_q <= '0;
       clear_q <= '0;
       clear_tile_q <= '0;
       write_q <= '0;
       write_tile_q <= '0;
       weights_q <= '0;
     end else begin
-      passes_q <= streams;
-      if (streams) begin
+      passes_q <= begins;
+      if (MatrixWindows != 0 && streams && row_matrix.window)
+        for (int j = 0; j < Cols; j++) columns_q[j] <= row_operand(row_instruction, row_bits, row_state, $signed(a_data_i[8*j +: 8]));
+      if (begins) begin
         automatic element_t element = '0;
         element.tile = active;
         element.kind = kind_of(row_instruction);
         for (int i = 0; i < Rows; i++) begin
-          element.valid = i < int'(row_matrix.k);
+          element.valid = MatrixWindows != 0 && row_matrix.window ? row_matrix.taps[i] : i < int'(row_matrix.k);
           if (element.valid) element.operand = row_operand(row_instruction, row_bits, row_state, $signed(a_data_i[8*i +: 8]));
           elements_q[i] <= element;
         end
@@ -287,7 +316,7 @@ module tilewright_matrix import tilewright_pkg::*; (
   for (genvar i = 0; i < Rows; i++) begin : gen_events
     assign events[i] = '{write: write_q[i], clear: clear_q[i], tile: write_q[i] ? write_tile_q : clear_tile_q[i]};
   end
-  tilewright_array u_array (.clk_i, .rst_ni, .passes_i(passes_q), .elements_i(elements_q), .events_i(events), .weights_i(weights_q), .sums_o(sums));
+  tilewright_array u_array (.clk_i, .rst_ni, .passes_i(passes_q), .elements_i(elements_q), .columns_i(columns_q), .events_i(events), .weights_i(weights_q), .sums_o(sums));
 
   // Sums that the array is done with before they are written.
   if (MatrixPipeline == Rows + Cols) begin : gen_no_wait
@@ -371,7 +400,7 @@ module tilewright_matrix import tilewright_pkg::*; (
         s_state_q <= state_q;
         s_matrix_q <= started;
       end
-      line_valid_q[issue_at] <= streams;
+      line_valid_q[issue_at] <= begins;
       if (streams) begin
         automatic rows_t next = rows;
         automatic int at = -1;
@@ -379,9 +408,15 @@ module tilewright_matrix import tilewright_pkg::*; (
         for (int d = 0; d < MatrixDims; d++) begin
           if (d == at) next.index[d] = rows.index[d] + 32'd1;
           if (d > at) next.index[d] = '0;
+          if (MatrixWindows != 0) begin
+            if (d == at) next.phase[d] = to_output[d] ? '0 : rows.phase[d] + 32'd1;
+            if (d == at && to_output[d]) next.outputs[d] = rows.outputs[d] + 32'd1;
+            if (d > at) next.phase[d] = '0;
+            if (d > at) next.outputs[d] = '0;
+          end
           if (at >= 0 && d >= at) begin
             next.a[d] = rows.a[at] + row_matrix.a_stride[at];
-            next.d[d] = rows.d[at] + row_matrix.d_stride[at];
+            next.d[d] = to_output[at] ? rows.d[at] + row_matrix.d_stride[at] : rows.d[at];
           end
         end
         s_rows_q <= next;
@@ -389,7 +424,7 @@ module tilewright_matrix import tilewright_pkg::*; (
         line_address_q[issue_at] <= rows.d[MatrixDims-1];
         line_n_q[issue_at] <= row_matrix.n;
         line_accumulate_q[issue_at] <= row_matrix.accumulate;
-        line_last_q[issue_at] <= last_row;
+        line_last_q[issue_at] <= last_sum;
         line_flight_q[issue_at] <= mmul_starts ? free_q : newest_q;
       end
       if (acc_read) old_q <= acc_data_i;

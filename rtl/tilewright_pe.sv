@@ -1,5 +1,7 @@
 // A cell of the array: two weights, of which each element that passes names one, and a multiply-accumulate. Elements go on to the right,
 // sums go down, a cell a cycle.
+// verilator lint_off UNUSEDSIGNAL
+// Reason: no column has an operand where the description has no windows.
 module tilewright_pe import tilewright_pkg::*; (
   input  logic               clk_i,          // all state changes at its rising edge
   input  logic               rst_ni,         // synchronous reset, active low
@@ -7,6 +9,7 @@ module tilewright_pe import tilewright_pkg::*; (
   input  logic               passes_i,       // this one has: else it stands still
   input  element_t           element_i,      // from the left
   output element_t           element_o,      // to the right
+  input  logic [MatrixOperandBits-1:0] column_i, // the operand that all cells of the column get: of windows
   input  logic               row_is_event_i, // some cell of the row has an event
   input  weight_event_t      event_i,        // what happens to this cell's weights
   input  weight_t            weight_i,       // of the column, for `write`
@@ -14,6 +17,13 @@ module tilewright_pe import tilewright_pkg::*; (
   output logic signed [31:0] sum_o           // to below
 );
   `include "tilewright_pe.svh"
+
+  logic [MatrixOperandBits-1:0] operand;
+  if (MatrixWindows != 0) begin : gen_column
+    assign operand = takes_column(element_i.kind) ? column_i : element_i.operand;
+  end else begin : gen_row
+    assign operand = element_i.operand;
+  end
 
   weight_t weight_0_q, weight_1_q;
   element_t element_q;
@@ -28,7 +38,7 @@ module tilewright_pe import tilewright_pkg::*; (
     end else if (row_is_busy_i && passes_i) begin
       element_q <= element_i;
       sum_q <= sum_i;
-      if (element_i.valid) sum_q <= sum_i + product(element_i.kind, element_i.operand, element_i.tile ? weight_1_q : weight_0_q);
+      if (element_i.valid) sum_q <= sum_i + product(element_i.kind, operand, element_i.tile ? weight_1_q : weight_0_q);
     end
   end
 
@@ -42,3 +52,4 @@ module tilewright_pe import tilewright_pkg::*; (
     end
   end
 endmodule
+// verilator lint_on UNUSEDSIGNAL

@@ -222,4 +222,43 @@ HALF_ZERO = [weighted("half_zero", WINDOWED, drawn(WINDOWED, -32, 31, 0)), weigh
 NOT_FOUR_BITS = [weighted("nearly_four_bits", WINDOWED, np.where(np.arange(540) == 400, 8, drawn(WINDOWED, -8, 7).ravel())),
                  weighted("odd_outputs", (5, 3, 3, 5), drawn((5, 3, 3, 5), -8, 7))]
 
+
+
+def separable(size, channels, kernel, stride=1, dilation=1):
+    """Pointwise, depthwise, pointwise: what the machine can keep on chip."""
+    random = np.random.default_rng(size * 1000 + channels * 10 + kernel)
+
+    def constant(name, *shape, kind="i8"):
+        values = random.integers(-30, 30, shape, np.int8) if kind == "i8" else random.integers(-3000, 3000, shape, np.int32)
+        return (f'  %{name} = "tosa.const"() {{values = dense<"0x{values.tobytes().hex()}"> : tensor<{"x".join(map(str, shape))}x{kind}>}} : '
+                f'() -> tensor<{"x".join(map(str, shape))}x{kind}>\n')
+
+    inner, pad = 3 * channels, kernel // 2 * dilation
+    small = (size + 2 * pad - dilation * (kernel - 1) - 1) // stride + 1
+
+    def image(extent, depth, kind="i8"):
+        return f"tensor<1x{extent}x{extent}x{depth}x{kind}>"
+
+    def pointwise(to, source, extent, before, after):
+        return (f"  %{to} = tosa.conv2d %{source}, %w{to}, %b{to}, %p, %z {{acc_type = i32, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>, "
+                f"dilation = array<i64: 1, 1>}} : ({image(extent, before)}, tensor<{after}x1x1x{before}xi8>, tensor<{after}xi32>, tensor<1xi8>, "
+                f"tensor<1xi8>) -> {image(extent, after, 'i32')}\n")
+
+    def narrowed(to, source, extent, depth):
+        return "  " + rescale(to, source, image(extent, depth, "i32"), image(extent, depth), out_zero="p") + "\n"
+
+    text = (f"func.func @main(%x: {image(size, channels)}) -> {image(small, channels)} {{\n{CONSTANTS}"
+            '  %p = "tosa.const"() {values = dense<-7> : tensor<1xi8>} : () -> tensor<1xi8>\n'
+            + constant("wc", inner, 1, 1, channels) + constant("bc", inner, kind="i32")
+            + constant("wd", kernel, kernel, inner, 1) + constant("bd", inner, kind="i32")
+            + constant("we", channels, 1, 1, inner) + constant("be", channels, kind="i32")
+            + pointwise("c", "x", size, channels, inner) + narrowed("h", "c", size, inner)
+            + f"  %d = tosa.depthwise_conv2d %h, %wd, %bd, %p, %z {{acc_type = i32, pad = array<i64: {pad}, {pad}, {pad}, {pad}>, "
+            f"stride = array<i64: {stride}, {stride}>, dilation = array<i64: {dilation}, {dilation}>}} : ({image(size, inner)}, "
+            f"tensor<{kernel}x{kernel}x{inner}x1xi8>, tensor<{inner}xi32>, tensor<1xi8>, tensor<1xi8>) -> {image(small, inner, 'i32')}\n"
+            + narrowed("i", "d", small, inner) + pointwise("e", "i", small, inner, channels) + narrowed("r", "e", small, channels)
+            + f"  return %r : {image(small, channels)}\n}}\n")
+    return Network(f"separable_{size}x{channels}_{kernel}_{stride}_{dilation}", text, (((1, size, size, channels), np.int8),))
+
+
 ALL = ELEMENTWISE + REDUCTIONS + [ABSOLUTE_DIFFERENCE, MULTIPLY_ADD, SUM_OF_DIFFERENCES] + QUANTIZED

@@ -28,9 +28,11 @@ std::vector<Case> cases() {
        3},
       {"FirstLayerAndPool", Network(97, 97, 3).conv(64, 7, 2).maxPool(3, 2), 2},
       {"DepthwisePointwise", Network(56, 56, 64).depthwise(3, 1).conv(128, 1, 1), 2},
-      {"PixelsOfManyWindows", Network(56, 56, 24).conv(96, 1, 1).depthwise(5, 1).conv(24, 1, 1), 2},
+      {"PixelsOfManyWindows", Network(56, 56, 24).conv(96, 1, 1).depthwise(5, 1).conv(24, 1, 1), 3},
       {"WindowsThatStayWide",
        Network(28, 28, 24).conv(96, 1, 1).depthwise(3, 1, true).conv(24, 1, 1), 3},
+      {"RowsThatAreKept", Network(56, 56, 24).conv(144, 1, 1).depthwise(3, 1).conv(24, 1, 1), 3},
+      {"RowsThatTheNextConvolutionKeeps", Network(112, 56, 32).conv(64, 1, 1).conv(24, 5, 1), 2},
       {"TwoConvolutions", Network(56, 56, 16).conv(16, 3, 1).conv(128, 1, 1), 2},
   };
 }
@@ -94,6 +96,13 @@ TEST(Runs, LeaveTheirTensorsOnChip) {
   // Two of three tensors between the layers stayed within chains, the third one between them.
   const int64_t tensor = 14 * 14 * 256;
   EXPECT_LE(together.dramBytes, apart.dramBytes - 6 * tensor);
+}
+
+TEST(SharedRows, AreKept) {
+  for (const Network &network : {Network(56, 56, 24).conv(144, 1, 1).depthwise(3, 1).conv(24, 1, 1),
+                                 Network(112, 56, 32).conv(64, 1, 1).conv(24, 5, 1)})
+    EXPECT_THAT(outcomeOf(network, "edge16", true, "functional").plan,
+                HasSubstr("of which keep what they share"));
 }
 
 TEST(WindowsOnTheArray, TakeLessTime) {

@@ -1,7 +1,11 @@
 // Whatever plan a tuner chooses, the program computes the same integers and passes its checks.
 #include "network.h"
 
+#include "tilewright/compiler/chain_space.h"
+#include "tilewright/compiler/conv_bound.h"
+#include "tilewright/compiler/conv_space.h"
 #include "tilewright/compiler/driver.h"
+#include "tilewright/compiler/estimate.h"
 #include "tilewright/compiler/kernel_dialect.h"
 #include "tilewright/compiler/npu.h"
 #include "tilewright/compiler/parse_module.h"
@@ -24,11 +28,13 @@ namespace {
 // A plan drawn at random for every kernel.
 class Chance : public Tuner {
 public:
-  explicit Chance(uint64_t seed) : random_(seed) {}
+  Chance(uint64_t seed, const isa::Isa &isa) : random_(seed), isa_(isa) {}
   std::optional<PlanPoint> choose(const TunableKernel &kernel) override {
     for (int draw = 0; draw < 20; ++draw) {
       const std::optional<PlanPoint> point = randomPoint(kernel.space, random_);
-      if (point && kernel.emit(*point)) {
+      const std::optional<PlanAlone> alone = point ? kernel.emit(*point) : std::nullopt;
+      if (alone) {
+        checkBound(kernel.space, *point, *alone);
         drawn.insert(*point);
         return point;
       }
@@ -38,7 +44,20 @@ public:
   std::set<PlanPoint> drawn;
 
 private:
+  // A plan takes no fewer cycles than its bound says.
+  void checkBound(const PlanSpace &space, const PlanPoint &point, const PlanAlone &alone) const {
+    static_assert(size_t(ConvSpace::DimensionCount) != size_t(ChainSpace::DimensionCount));
+    if (space.dimensions() != ConvSpace::DimensionCount)
+      return;
+    const auto &convolution = static_cast<const ConvSpace &>(space);
+    const ConvPlan plan = convolution.plan(point);
+    const int64_t least = leastCycles(convolution.problem(), ConvMachine::of(isa_), plan);
+    EXPECT_LE(least, estimate(alone.stream, isa_, alone.codeAddress).cycles);
+    EXPECT_EQ(least > 0, plan.streamFolds == 0); // streams have no bound
+  }
+
   Random random_;
+  const isa::Isa &isa_;
 };
 
 struct Layer {
@@ -118,7 +137,7 @@ TEST_P(PlanValues, AreTheSameUnderAllPlans) {
     const auto expected = outputsUnder(false, nullptr);
     std::set<PlanPoint> drawn;
     for (uint64_t seed = 1; seed <= GetParam().plans; ++seed) {
-      Chance chance(seed);
+      Chance chance(seed, isa);
       EXPECT_TRUE(outputsUnder(true, &chance) == expected)
           << target << ", seed " << seed << ": "
           << ::testing::PrintToString(chance.drawn); // by dimension

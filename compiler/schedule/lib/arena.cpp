@@ -18,11 +18,18 @@ Arena::Arena(int64_t bytes, int64_t bankBytes, int64_t alignment)
 
 // What two buffers in one bank cost each other.
 static int64_t disturbance(Traffic one, Traffic other) {
-  if ((one == Traffic::Matrix) != (other == Traffic::Matrix))
-    return 4; // the matrix unit comes first at a bank
-  if (one == Traffic::Rare && other == Traffic::Rare)
+  const auto [first, second] = std::minmax(one, other);
+  auto isOf = [](Traffic traffic, Traffic kind) {
+    return traffic == kind || traffic == Traffic::Shared;
+  };
+  if (second == Traffic::Beside && isOf(first, Traffic::Streamed))
+    return 64; // always at the same time, whatever else is in the banks
+  if (first == Traffic::Rare)
     return 0;
-  return one == Traffic::Rare ? 2 : 1;
+  if (first < Traffic::Streamed ? second >= Traffic::Streamed
+                                : isOf(second, Traffic::Shared) && first >= Traffic::Streamed)
+    return 4; // the matrix unit comes first at a bank
+  return second == Traffic::Rare ? 2 : 1;
 }
 
 // How little a buffer wants to be in the banks that [begin, end) touches. One that is read now and

@@ -7,6 +7,9 @@
 #include "tilewright/compiler/frontend.h"
 #include "tilewright/compiler/run_space.h"
 
+#include <algorithm>
+#include <set>
+
 namespace tilewright {
 
 using chains::lowerAll;
@@ -55,7 +58,9 @@ bool isChain(const ChainedGroups &chained) {
 }
 
 // Plans that are tried out, at most.
-static constexpr size_t trials = 8;
+static constexpr size_t trials = 6;
+// Of the chains that are chosen.
+static constexpr size_t refinements = 8;
 
 std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGroups &chained,
                                        int64_t apart) {
@@ -64,7 +69,9 @@ std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGr
   if (!probe.chain.isServed())
     return std::nullopt;
   std::optional<ChosenChain> best;
-  for (const ChainPlan &plan : planChain(problem, context.machine, trials)) {
+  const std::vector<ChainPlan> plans = planChain(problem, context.machine, 4 * trials);
+  for (size_t i = 0; i < std::min(plans.size(), trials); ++i) {
+    const ChainPlan &plan = plans[i];
     if (plan.estimatedCycles > 1.1 * static_cast<double>(apart)) // the plan's idea is a rough one
       break;
     std::optional<Trial> trial = tryRun(context, {{chained, plan}}, enoughToLose(best));
@@ -77,7 +84,40 @@ std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGr
   if (!best->runnerUp || best->runnerUp->cycles > apart)
     best->runnerUp = RunnerUp{"each layer by itself", apart, best->cycles};
   best->words = describe(problem, best->plan);
+  const auto whole = std::find_if(plans.begin(), plans.end(),
+                                  [&](const ChainPlan &plan) { return isWhole(problem, plan); });
+  if (whole != plans.end())
+    best->whole = *whole, best->wholeWords = describe(problem, *whole);
   return best;
+}
+
+void refineChain(LoweringContext &context, const ChainedGroups &chained, ChosenChain &chosen) {
+  const Probe probe(context, chained);
+  const ChainProblem &problem = probe.chain.problem();
+  const ChainSpace space(problem, context.machine);
+  std::set<PlanPoint> known{space.point(chosen.plan)};
+  std::optional<ChosenChain> best = std::move(chosen);
+  size_t left = refinements;
+  for (bool isBetter = true; isBetter;) {
+    isBetter = false;
+    for (const ChainPlan &plan : neighborsOf(problem, context.machine, best->plan)) {
+      if (plan.estimatedCycles > 1.2 * static_cast<double>(best->cycles) ||
+          !known.insert(space.point(plan)).second)
+        continue;
+      if (left == 0)
+        break;
+      --left;
+      std::optional<Trial> trial = tryRun(context, {{chained, plan}}, best->cycles);
+      if (!trial || trial->cycles >= best->cycles)
+        continue;
+      keepBest(best, {plan, std::move(trial->layout), trial->cycles, std::nullopt},
+               [&](const ChainPlan &each) { return describe(problem, each); });
+      isBetter = true;
+      break;
+    }
+  }
+  best->words = describe(problem, best->plan);
+  chosen = std::move(*best);
 }
 
 static std::string signatureOf(const LoweringContext &context, const ChainedGroups &chained) {
@@ -183,7 +223,17 @@ bool mayHandOn(LoweringContext &context, const PlannedChain &chain, const Planne
 }
 
 std::optional<Trial> tryRun(LoweringContext &context, const ChainRun &run, int64_t enough) {
-  return tryOut(context, [&](Steps &steps) { lowerAll(context, run, true, steps); }, enough);
+  bool loses = false; // is not emitted
+  std::optional<Trial> trial = tryOut(
+      context,
+      [&](Steps &steps) {
+        const int64_t cycles = lowerAll(context, run, true, steps);
+        loses = cycles - cycles / 16 > enough;
+        if (loses)
+          steps = Steps();
+      },
+      enough);
+  return loses ? std::nullopt : trial;
 }
 
 void lowerRun(LoweringContext &context, const ChainRun &run, const std::vector<int64_t> &layout,

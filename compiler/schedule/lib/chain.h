@@ -28,6 +28,10 @@ struct ChosenChain {
   int64_t cycles;              // by the estimator, on an empty chip
   std::optional<RunnerUp> runnerUp;
   std::string words = {}; // the plan's
+  // The cheapest plan by its own estimate that makes the result in one stripe: chains that follow
+  // each other may hand it on.
+  std::optional<ChainPlan> whole = {};
+  std::string wholeWords = {};
 };
 // Whether groups, each of which may follow the one before, are a head, a window and a tail, or two
 // of them.
@@ -37,6 +41,10 @@ bool isChain(const ChainedGroups &chained);
 // or the groups have something that a chain has no place for.
 std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGroups &chained,
                                        int64_t apart);
+
+// Goes from plan to plan, each differing from the best one so far in one choice, as long as that
+// helps.
+void refineChain(LoweringContext &context, const ChainedGroups &chained, ChosenChain &chosen);
 
 // The tuner's plan; where it has none, the one that was chosen.
 ChosenChain tunedChain(LoweringContext &context, const ChainedGroups &chained,

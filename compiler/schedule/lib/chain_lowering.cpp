@@ -38,8 +38,10 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Run &run)
     p_.window = windowStage_->problem();
     p_.windowIsDepthwise = windowStage_->isDepthwise();
     // Blocks of parameters are whole groups of channels.
+    if (p_.windowIsDepthwise)
+      p_.sliding = slidingPasses(*p_.window, context.machine);
     p_.mayReduceOnArray = p_.windowIsDepthwise && fitsRows(p_.window->outputWidth) &&
-                          context.channels % groupChannels(context.machine) == 0;
+                          (p_.sliding || context.channels % groupChannels(context.machine) == 0);
     ElementChain operations = operationsOf(window_, context.cols);
     p_.windowHasSums = p_.windowIsDepthwise && !operations.leadingRescale();
     p_.windowOperations =
@@ -70,60 +72,95 @@ void Chain::probe(ConvProblem &problem, LayerWork &work) {
 
 std::vector<Unit> Chain::unitsOf() const {
   std::vector<Unit> units;
-  const int64_t batch = p_.tail ? p_.tail->batch : p_.window->batch, channels = chunkedChannels(p_),
-                chunks = ceilDiv(channels, plan_.chunkChannels);
+  const int64_t batch = p_.tail ? p_.tail->batch : p_.window->batch, channels = chunkedChannels(p_);
   int64_t stripe = 0;
   for (int64_t n = 0; n < batch; ++n)
-    for (const Rows &rows : stripesOf(p_, plan_)) {
-      for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+    for (const Stripe &rows : stripesOf(p_, plan_)) {
+      for (int64_t chunk = 0; chunk < chunks(); ++chunk) {
         const int64_t first = chunk * plan_.chunkChannels;
         const size_t index = units.size();
         units.push_back({index,
                          n,
-                         stripeRows(p_, rows),
+                         rows,
                          {first, std::min(channels, first + plan_.chunkChannels)},
                          chunk,
                          stripe,
                          chunk == 0,
-                         chunk + 1 == chunks,
+                         chunk + 1 == chunks(),
                          {0, 0}});
         if (p_.window)
-          units.back().onArray =
-              arrayRows(plan_, static_cast<int64_t>(index), units.back().rows.window);
+          units.back().onArray = arrayRows(plan_, static_cast<int64_t>(index), rows.needed.window);
       }
       ++stripe;
     }
   return units;
 }
 
+// Where a task's extents stand that its time depends on.
+const Chain::TimeForm &Chain::timeFormOf(int index) {
+  timeForms_.resize(context_.isa.instructions().size());
+  std::optional<TimeForm> &known = timeForms_[static_cast<size_t>(index)];
+  if (known)
+    return *known;
+  const isa::Instruction &instruction = context_.isa.instructions()[static_cast<size_t>(index)];
+  const isa::Unit &unit = context_.isa.units()[static_cast<size_t>(instruction.unit)];
+  auto registerOf = [&](const char *name) {
+    const auto found =
+        std::find_if(unit.registers.begin(), unit.registers.end(),
+                     [&](const isa::StateRegister &reg) { return reg.name == name; });
+    return found == unit.registers.end() ? -1 : static_cast<int>(found - unit.registers.begin());
+  };
+  known = {unit.kind, instruction.operandIndex("swap") >= 0, {}, {}};
+  switch (unit.kind) {
+  case isa::UnitTemplate::Matrix:
+    known->operands = {instruction.operandIndex("n1"), instruction.operandIndex("n0"),
+                       instruction.operandIndex("k")};
+    break;
+  case isa::UnitTemplate::Vector:
+    known->operands = {instruction.operandIndex("n0"), instruction.operandIndex("nc")};
+    known->registers = {registerOf("n1"), registerOf("k1"), registerOf("k0")};
+    break;
+  case isa::UnitTemplate::DmaLoad:
+    known->operands = {instruction.operandIndex("n1"), instruction.operandIndex("n0")};
+    known->registers = {registerOf("n2")};
+    break;
+  default:
+    break;
+  }
+  return *known;
+}
+
 // Cycles of a task that has its ports for itself, roughly.
 int64_t Chain::cyclesOf(const Task &task) {
-  const isa::Instruction &instruction =
-      context_.isa.instructions()[static_cast<size_t>(task.instruction)];
-  auto operand = [&](const char *name) {
-    const int index = instruction.operandIndex(name);
+  const TimeForm &form = timeFormOf(task.instruction);
+  auto operand = [&](size_t i) {
+    const int index = form.operands[i];
     return index < 0 ? 1 : task.values[static_cast<size_t>(index)];
   };
-  auto registerOf = [&](const char *name) {
-    const isa::Unit &unit = context_.isa.units()[static_cast<size_t>(instruction.unit)];
-    for (auto [index, value] : task.registers)
-      if (unit.registers[static_cast<size_t>(index)].name == name)
-        return value;
-    return int64_t(1);
+  auto registers = [&] { // all of them multiplied
+    int64_t product = 1;
+    for (int wanted : form.registers) {
+      const auto *set =
+          std::find_if(task.registers.begin(), task.registers.end(),
+                       [&](const std::pair<int, int64_t> &each) { return each.first == wanted; });
+      product *= set == task.registers.end() ? 1 : set->second;
+    }
+    return product;
   };
-  switch (context_.isa.units()[static_cast<size_t>(instruction.unit)].kind) {
+  switch (form.kind) {
   case isa::UnitTemplate::Matrix:
-    return instruction.operandIndex("swap") < 0
-               ? 0
-               : std::max(operand("n1") * operand("n0"), operand("k") + 1);
+    if (const auto &window = context_.plans[static_cast<size_t>(task.instruction)].window) {
+      isa::ScalarContext scalars;
+      scalars.immediates = task.values.data();
+      return cycle::WindowWalk(*window, scalars).cycles();
+    }
+    return form.isProduct ? std::max(operand(0) * operand(1), operand(2) + 1) : 0;
   case isa::UnitTemplate::Vector:
-    return registerOf("n1") * operand("n0") * ceilDiv(operand("nc"), context_.lanes) *
-               registerOf("k1") * registerOf("k0") +
+    return operand(0) * ceilDiv(operand(1), context_.lanes) * registers() +
            context_.machine.vectorOverhead;
   case isa::UnitTemplate::DmaLoad:
-    return static_cast<int64_t>(
-        static_cast<double>(operand("n1") * operand("n0") * registerOf("n2")) /
-        context_.machine.dramBytesPerCycle);
+    return static_cast<int64_t>(static_cast<double>(operand(0) * operand(1) * registers()) /
+                                context_.machine.dramBytesPerCycle);
   default:
     return 0;
   }
@@ -185,19 +222,29 @@ void Chain::padBetween(const Unit &unit, Turn &between) {
     left = p_.window->padLeft;
     width = std::max(left + width, windowStage_->inputColumns(p_.window->outputWidth));
   }
-  const bool isStreamed = p_.window && plan_.arrayUnits < arrayShares;
-  between.buffer = reuse(steps_, between.buffer, isa::Space::Spad, mostHeadRows_ * width * pitch,
-                         "rows between layers", isStreamed ? Traffic::Streamed : Traffic::Matrix);
+  const Traffic traffic = !p_.window || plan_.arrayUnits == arrayShares ? Traffic::Matrix
+                          : plan_.arrayUnits > 0                        ? Traffic::Shared
+                                                                        : Traffic::Streamed;
+  between.buffer = reuse(steps_, between.buffer, isa::Space::Spad, keptRows_ * width * pitch,
+                         "rows between layers", traffic);
   headResult_ = {isa::Space::Spad, between.buffer, 0, width * pitch, pitch, 1};
   if (!p_.window || !padded_.insert(between.buffer).second)
     return;
   const int64_t end = left + p_.window->width;
-  const WindowStage::Input padded{between.buffer, unit.rows.head.begin, width * pitch, pitch};
+  const WindowStage::Input padded{between.buffer, unit.rows.first, width * pitch, pitch};
   std::vector<Task> fills;
-  windowStage_->padColumns(fills, padded, mostHeadRows_, 0, left);
-  windowStage_->padColumns(fills, padded, mostHeadRows_, end, width - end);
+  windowStage_->padColumns(fills, padded, keptRows_, 0, left);
+  windowStage_->padColumns(fills, padded, keptRows_, end, width - end);
   const After after = replaced(between);
   between.readers = {add(Stream::WindowWeights, window_, std::move(fills), after)};
+}
+
+// A piece that reads rows of the head.
+void Chain::readHead(Stream stream, Rows rows, size_t piece, const Unit &unit) {
+  if (kept_)
+    kept_->read(stream, rows.begin - unit.rows.first, rows.end - unit.rows.first, piece);
+  else
+    headTurn_->readers.push_back(piece);
 }
 
 // Of a stripe: what was handed over, or a load.
@@ -212,7 +259,7 @@ void Chain::takeInput(const Unit &unit) {
   input_ = handsOn_ ? &run_.images.take() : &run_.inputs.take();
   const After after = replaced(*input_);
   std::vector<Task> loads;
-  headInput_ = headStage_->loadInput(loads, unit.n, spanOf(unit.rows.head),
+  headInput_ = headStage_->loadInput(loads, unit.n, spanOf(unit.rows.made),
                                      {0, p_.head->outputWidth}, 1, input_->buffer);
   input_->buffer = headInput_.buffer;
   inputPieces_ = {add(Stream::Inputs, head_, std::move(loads), after)};
@@ -220,7 +267,14 @@ void Chain::takeInput(const Unit &unit) {
 
 void Chain::head(const Unit &unit) {
   UnitPieces &made = made_[unit.index];
-  const Span rows = spanOf(unit.rows.head), columns{0, p_.head->outputWidth};
+  const Span rows = spanOf(unit.rows.made), columns{0, p_.head->outputWidth};
+  kept_ = keeps() ? &run_.kept[unit.chunk] : nullptr;
+  headTurn_ = kept_ ? &kept_->turn : &run_.between.take();
+  padBetween(unit, *headTurn_);
+  if (rows.begin > unit.rows.first)
+    made.head = made_[unit.index - static_cast<size_t>(chunks())].head;
+  if (rows.empty())
+    return;
   if (unit.isFirst)
     takeInput(unit);
   Weights &weights = weightsOf(Stream::HeadWeights, head_, unit, [&](auto &tasks, int buffer) {
@@ -230,8 +284,6 @@ void Chain::head(const Unit &unit) {
     tasks = std::move(loads.constants);
     return loaded;
   });
-  headTurn_ = &run_.between.take();
-  padBetween(unit, *headTurn_);
   After beforeResult = replaced(*headTurn_);
   const int64_t chunk = unit.channels.size(), channels = headBlock(),
                 left = p_.window ? p_.window->padLeft : 0;
@@ -282,11 +334,15 @@ void Chain::head(const Unit &unit) {
       if (weights.turn)
         weights.turn->readers = {products};
       Tile result = headResult_;
-      result.offset += (y - rows.begin) * result.s1 + left * result.s0 + c - unit.channels.begin;
+      result.offset +=
+          (y - unit.rows.first) * result.s1 + left * result.s0 + c - unit.channels.begin;
       head_.operations->ops().forget();
       std::vector<Task> finish;
       head_.operations->run(finish, acc, extent, c - unit.channels.begin, result);
       beforeResult.append({products, operands, parametersPiece_});
+      if (kept_)
+        beforeResult.append(
+            kept_->replaced(ySpan.begin - unit.rows.first, ySpan.end - unit.rows.first));
       const size_t finished = add(Stream::HeadFinish, head_, std::move(finish), beforeResult);
       beforeResult.clear();
       sums.readers = {finished};
@@ -297,7 +353,7 @@ void Chain::head(const Unit &unit) {
 
 void Chain::window(const Unit &unit) {
   const WindowProblem &w = *p_.window;
-  const Span rows = spanOf(unit.rows.window);
+  const Span rows = spanOf(unit.rows.needed.window);
   const int64_t chunk = unit.channels.size();
   After after;
   if (p_.tail) {
@@ -322,7 +378,7 @@ void Chain::window(const Unit &unit) {
   WindowStage::Input input;
   int64_t inputChannel = 0; // of the unit's first channel, in the input tile
   if (p_.head) {
-    input = {headResult_.buffer, unit.rows.head.begin, headResult_.s1, headResult_.s0};
+    input = {headResult_.buffer, unit.rows.first, headResult_.s1, headResult_.s0};
   } else {
     if (unit.isFirst) {
       input_ = &run_.inputs.take();
@@ -362,68 +418,99 @@ void Chain::window(const Unit &unit) {
   stripeWriters_.clear();
 }
 
+Chain::Weights &Chain::arrayWeights(const Unit &unit) {
+  const int64_t most = weightsStay_ ? unit.channels.size() : plan_.chunkChannels;
+  return weightsOf(Stream::WindowWeights, window_, unit, [&](auto &tasks, int buffer) {
+    if (sliding_)
+      return sliding_->loadWeights(
+          tasks, reuse(steps_, buffer, isa::Space::Spad, sliding_->weightBytes(most), "weights"),
+          unit.channels);
+    // Those of the chain before have its weights where this one's have nothing.
+    if (cleared_.count(buffer) == 0)
+      buffer = diagonals_->addSquares(tasks, most, buffer);
+    cleared_.insert(buffer);
+    return diagonals_->loadDiagonals(tasks, buffer, unit.channels);
+  });
+}
+
+// Of the accumulators of windows: row by row of tiles.
+struct ArrayTile {
+  Span y, x, channels;
+};
+
+static std::vector<ArrayTile> arrayTiles(Span rows, int64_t width, Span channels,
+                                         const SlidingTile &tile, int64_t block) {
+  std::vector<ArrayTile> tiles;
+  for (int64_t y = rows.begin; y < rows.end; y += tile.rows)
+    for (int64_t x = 0; x < width; x += tile.columns)
+      for (int64_t c = channels.begin; c < channels.end; c += block)
+        tiles.push_back({{y, std::min(rows.end, y + tile.rows)},
+                         {x, std::min(width, x + tile.columns)},
+                         {c, std::min(channels.end, c + block)}});
+  return tiles;
+}
+
 void Chain::reduceOnArray(const Unit &unit, const WindowStage::Input &from, int64_t inputChannel,
                           const Tile &result, const After &after) {
   const WindowProblem &w = *p_.window;
   UnitPieces &made = made_[unit.index];
-  const Span rows = spanOf(unit.onArray), columns{0, w.outputWidth};
-  const int64_t firstRow = unit.rows.window.begin; // of the result
-  Weights &weights = weightsOf(Stream::WindowWeights, window_, unit, [&](auto &tasks, int squares) {
-    // Those of the chain before have its weights where this one's have nothing.
-    if (cleared_.count(squares) == 0)
-      squares = diagonals_->addSquares(
-          tasks, weightsStay_ ? unit.channels.size() : plan_.chunkChannels, squares);
-    cleared_.insert(squares);
-    return diagonals_->loadDiagonals(tasks, squares, unit.channels);
-  });
+  const Span rows = spanOf(unit.onArray);
+  const int64_t firstRow = unit.rows.needed.window.begin; // of the result
+  Weights &weights = arrayWeights(unit);
   const ConvStage::Input input{from.buffer,           {from.firstRow, w.height},
                                {-w.padLeft, w.width}, from.rowPitch,
                                from.columnPitch,      unit.channels.begin - inputChannel};
-  const int64_t height =
-      std::min(rows.size(), arrayTileRows(p_, plan_, std::min(block_, plan_.chunkChannels)));
-  for (int64_t y = rows.begin; y < rows.end; y += height) {
-    const Span ySpan{y, std::min(rows.end, y + height)};
-    for (int64_t c = unit.channels.begin; c < unit.channels.end; c += block_) {
-      const Span part{c, std::min(unit.channels.end, c + block_)};
-      const Extent extent{ySpan.size(), w.outputWidth, part.size()};
-      After before = after;
-      before.push_back(weights.piece);
-      if (p_.head)
-        comeAfter(before, made_[unit.index].head, inputEnd(ySpan.end));
-      Turn &sums = run_.windowSums.take();
-      sums.buffer =
-          reuse(steps_, sums.buffer, isa::Space::Acc, extent.elements() * 4, "accumulator tile");
-      before.append(replaced(sums));
-      const Tile acc = denseTile(isa::Space::Acc, sums.buffer, extent);
-      size_t products = nothing;
-      for (int64_t column = part.begin; column < part.end;
-           column += groupChannels(context_.machine)) {
-        Tile place = acc;
-        place.offset += column - part.begin;
-        std::vector<Task> tasks;
-        diagonals_->fill(tasks, input, weights.weights, ySpan, columns,
-                         {column, std::min(part.end, column + groupChannels(context_.machine))},
-                         place, false);
-        products = add(Stream::WindowProducts, window_, std::move(tasks), before);
-        before.clear();
-        if (made.firstProducts == nothing)
-          made.firstProducts = products;
-      }
-      (p_.head ? headTurn_ : input_)->readers.push_back(products);
-      if (weights.turn)
-        weights.turn->readers = {products};
-      std::vector<Task> finish;
-      window_.operations->loadOperands(
-          finish, {{unit.n, y, 0, c}, {1, ySpan.size(), w.outputWidth, part.size()}});
-      window_.operations->ops().forget();
-      Tile slice = result;
-      slice.offset += (y - firstRow) * result.s1 + c - unit.channels.begin;
-      window_.operations->run(finish, acc, extent, 0, slice);
-      const size_t finished =
-          add(Stream::WindowFinish, window_, std::move(finish), {products, parametersPiece_});
-      sums.readers = {finished};
-      made.array.push_back({y, finished});
+  ElementChain &operations = sliding_ ? *slidingOperations_ : *window_.operations;
+  const SlidingTile size =
+      sliding_ ? slidingTile(p_, context_.machine, plan_, rows.size())
+               : SlidingTile{arrayTileRows(p_, plan_, std::min(block_, plan_.chunkChannels)),
+                             w.outputWidth};
+  const int64_t block = sliding_ ? context_.cols : block_,
+                group = sliding_ ? context_.cols : groupChannels(context_.machine);
+  for (const ArrayTile &tile : arrayTiles(rows, w.outputWidth, unit.channels, size, block)) {
+    const Extent extent{tile.y.size(), tile.x.size(), tile.channels.size()};
+    After before = after;
+    before.push_back(weights.piece);
+    if (p_.head)
+      comeAfter(before, made_[unit.index].head, inputEnd(tile.y.end));
+    Turn &sums = run_.windowSums.take();
+    sums.buffer =
+        reuse(steps_, sums.buffer, isa::Space::Acc, extent.elements() * 4, "accumulator tile");
+    before.append(replaced(sums));
+    const Tile acc = denseTile(isa::Space::Acc, sums.buffer, extent);
+    size_t products = nothing;
+    for (int64_t column = tile.channels.begin; column < tile.channels.end; column += group) {
+      const Span channels{column, std::min(tile.channels.end, column + group)};
+      Tile place = acc;
+      place.offset += column - tile.channels.begin;
+      std::vector<Task> tasks;
+      if (sliding_)
+        sliding_->fill(tasks, input, weights.weights, tile.y, tile.x, channels, place);
+      else
+        diagonals_->fill(tasks, input, weights.weights, tile.y, tile.x, channels, place, false);
+      products = add(Stream::WindowProducts, window_, std::move(tasks), before);
+      before.clear();
+      if (made.firstProducts == nothing)
+        made.firstProducts = products;
     }
+    if (p_.head)
+      readHead(Stream::WindowProducts, inputRows(tile.y), products, unit);
+    else
+      input_->readers.push_back(products);
+    if (weights.turn)
+      weights.turn->readers = {products};
+    std::vector<Task> finish;
+    operations.loadOperands(finish, {{unit.n, tile.y.begin, tile.x.begin, tile.channels.begin},
+                                     {1, extent.n1, extent.n0, extent.nc}});
+    operations.ops().forget();
+    Tile slice = result;
+    slice.offset += (tile.y.begin - firstRow) * result.s1 + tile.x.begin * result.s0 +
+                    tile.channels.begin - unit.channels.begin;
+    operations.run(finish, acc, extent, 0, slice);
+    const size_t finished =
+        add(Stream::WindowFinish, window_, std::move(finish), {products, parametersPiece_});
+    sums.readers = {finished};
+    made.array.push_back({tile.y.begin, finished});
   }
 }
 
@@ -447,7 +534,7 @@ void Chain::reduceOnLanes(const Unit &unit, Span rows, const WindowStage::Input 
       window_.operations->loadOperands(tasks, box);
       window_.operations->ops().forget();
       Tile slice = result;
-      slice.offset += (y - unit.rows.window.begin) * result.s1 + c;
+      slice.offset += (y - unit.rows.needed.window.begin) * result.s1 + c;
       After before = after;
       before.push_back(parametersPiece_);
       if (p_.head)
@@ -470,21 +557,25 @@ void Chain::reduceOnLanes(const Unit &unit, Span rows, const WindowStage::Input 
                            box.start[3], leading);
       window_.operations->run(tasks, value, extent, 0, slice, static_cast<bool>(leading));
       made.lanes.push_back({y, add(Stream::Lanes, window_, std::move(tasks), before)});
+      if (kept_)
+        readHead(Stream::Lanes, inputRows({y, y + size}), made.lanes.back().piece, unit);
       if (sums)
         sums->readers = {made.lanes.back().piece};
     }
   }
-  (p_.head ? headTurn_ : input_)->readers.push_back(made.lanes.back().piece);
+  if (!kept_)
+    (p_.head ? headTurn_ : input_)->readers.push_back(made.lanes.back().piece);
 }
 
 void Chain::tail(const Unit &unit) {
   const ConvProblem &t = *p_.tail;
   UnitPieces &made = made_[unit.index];
-  const Span rows = spanOf(unit.rows.result), columns{0, t.outputWidth};
+  const Span rows = spanOf(unit.rows.needed.result), columns{0, t.outputWidth};
   const Tile &between = p_.window ? windowResult_ : headResult_;
-  Turn &betweenTurn = p_.window ? *windowTurn_ : *headTurn_;
-  const ConvStage::Input input{between.buffer, spanOf(unit.rows.window), {0, t.width}, between.s1,
-                               between.s0,     unit.channels.begin};
+  const Span onChip = p_.window ? spanOf(unit.rows.needed.window)
+                                : Span{unit.rows.first, unit.rows.needed.window.end};
+  const ConvStage::Input input{between.buffer, onChip,     {0, t.width},
+                               between.s1,     between.s0, unit.channels.begin};
   const Span every{0, t.outputChannels};
   Weights &weights = weightsOf(Stream::TailWeights, tail_, unit, [&](auto &tasks, int buffer) {
     Step loads;
@@ -540,7 +631,12 @@ void Chain::tail(const Unit &unit) {
       const size_t products = add(Stream::TailProducts, tail_, std::move(tasks), before);
       if (made.firstProducts == nothing)
         made.firstProducts = products;
-      betweenTurn.readers = {products};
+      if (p_.window)
+        windowTurn_->readers = {products};
+      else if (kept_)
+        readHead(Stream::TailProducts, tailInputRows(ySpan), products, unit);
+      else
+        headTurn_->readers = {products};
       if (weights.turn)
         weights.turn->readers = {products};
       if (!unit.isLast)
@@ -597,6 +693,17 @@ std::vector<Task> Chain::prepare(bool isTrial) {
     enter(tail_, &*tailStage_, std::min(plan_.tailChannels, context_.channels));
   }
   if (plan_.arrayUnits > 0) {
+    if (plan_.slidingParts > 0) {
+      sliding_.emplace(context_, llvm::cast<kernel::DepthwiseOp>(window_.anchor), *p_.window,
+                       *p_.sliding);
+      sliding_->placeWeights(isTrial);
+      std::vector<Task> tasks;
+      slidingOperations_.emplace(operationsOf(window_, context_.cols));
+      slidingOperations_->prepare(tasks);
+      mark(tasks, window_);
+      append(all, tasks);
+      return all;
+    }
     diagonals_.emplace(context_, window_.anchor, steps_, ConvStage::InputFrom::Chip);
     diagonals_->listFolds(TapMerge::None, 0);
     diagonals_->placeWeights(isTrial);
@@ -610,8 +717,7 @@ Handed Chain::lower(const ChainPlan &plan, bool isTrial, const Handed &handed, b
   plan_ = plan;
   handed_ = handed, handsOn_ = handsOn;
   block_ = std::min(plan.chunkChannels, context_.channels);
-  for (const Rows &rows : stripesOf(p_, plan))
-    mostHeadRows_ = std::max(mostHeadRows_, stripeRows(p_, rows).head.size());
+  keptRows_ = keptRows(stripesOf(p_, plan));
   const std::vector<Unit> units = unitsOf();
   weightsStay_ = plan.keepsWeights && units.back().stripe > 0;
   using Ring = std::pair<Turns *, Copies>;
@@ -647,7 +753,7 @@ Handed Chain::lower(const ChainPlan &plan, bool isTrial, const Handed &handed, b
   return handing_;
 }
 
-void lowerAll(LoweringContext &context, const ChainRun &chains, bool isTrial, Steps &steps) {
+int64_t lowerAll(LoweringContext &context, const ChainRun &chains, bool isTrial, Steps &steps) {
   Run run(steps);
   std::vector<std::unique_ptr<Chain>> all;
   Handed handed;
@@ -661,7 +767,7 @@ void lowerAll(LoweringContext &context, const ChainRun &chains, bool isTrial, St
   parameters.erase(-1);
   run.layOut(context.isa, parameters);
   run.layOutSums(context.isa);
-  run.list(context.isa);
+  return run.list(context.isa);
 }
 
 } // namespace tilewright::chains

@@ -4,6 +4,7 @@
 // The tail's accumulators of a stripe stay until the last chunk has been added.
 #pragma once
 
+#include "array_windows.h"
 #include "chain.h"
 #include "chain_run.h"
 #include "conv_stage.h"
@@ -25,7 +26,7 @@ struct LayerWork {
 struct Unit {
   size_t index;
   int64_t n;
-  StripeRows rows;
+  Stripe rows;
   Span channels;
   int64_t chunk, stripe; // stripes of all images count
   bool isFirst, isLast;  // of the stripe
@@ -68,16 +69,24 @@ private:
   void probe(ConvProblem &problem, LayerWork &work);
   ElementChain operationsOf(LayerWork &work, int64_t block);
   std::vector<Unit> unitsOf() const;
+  struct TimeForm {
+    isa::UnitTemplate kind;
+    bool isProduct;
+    llvm::SmallVector<int, 3> operands, registers;
+  };
+  const TimeForm &timeFormOf(int instruction);
   int64_t cyclesOf(const Task &task);
   size_t add(Stream stream, const LayerWork &work, std::vector<Task> tasks, const After &after);
   template <typename Load>
   Weights &weightsOf(Stream stream, const LayerWork &work, const Unit &unit, const Load &load);
   void padBetween(const Unit &unit, Turn &between);
+  void readHead(Stream stream, Rows rows, size_t piece, const Unit &unit);
   void takeInput(const Unit &unit);
   void head(const Unit &unit);
   void window(const Unit &unit);
   void reduceOnArray(const Unit &unit, const WindowStage::Input &input, int64_t inputChannel,
                      const Tile &result, const After &after);
+  Weights &arrayWeights(const Unit &unit);
   void reduceOnLanes(const Unit &unit, Span rows, const WindowStage::Input &input,
                      int64_t inputChannel, const Tile &result, const After &after);
   void tail(const Unit &unit);
@@ -96,9 +105,13 @@ private:
   bool isServed_ = true;
   LayerWork head_, window_, tail_;
   std::optional<ConvStage> headStage_, tailStage_;
-  std::optional<ConvStage> diagonals_; // of the window, for units of the array
+  // Of the window, for units of the array: one of these, with its operations.
+  std::optional<ConvStage> diagonals_;
+  std::optional<ArrayWindows> sliding_;
+  std::optional<ElementChain> slidingOperations_;
   std::optional<WindowStage> windowStage_;
-  int64_t block_ = 0; // channels of a block of per-channel parameters
+  std::vector<std::optional<TimeForm>> timeForms_; // by instruction, once they were asked for
+  int64_t block_ = 0;                              // channels of a block of per-channel parameters
   int64_t headBlock() const { return headTileChannels(context_.machine, plan_); }
   size_t copies(Copies which) const { return static_cast<size_t>(copiesOf(p_, plan_, which)); }
   // Rows of a layer's input before which all lie that output rows before `end` need.
@@ -110,11 +123,24 @@ private:
     return p_.tail->strideY * (end - 1) - p_.tail->padTop +
            (p_.tail->kernelHeight - 1) * p_.tail->dilationY + 1;
   }
+  // Of the head, as far as they are inside the tensor.
+  Rows inputRows(Span windows) const {
+    return {std::max<int64_t>(0, p_.window->strideY * windows.begin - p_.window->padTop),
+            std::min(p_.window->height, inputEnd(windows.end))};
+  }
+  Rows tailInputRows(Span results) const {
+    return {std::max<int64_t>(0, p_.tail->strideY * results.begin - p_.tail->padTop),
+            std::min(p_.tail->height, tailInputEnd(results.end))};
+  }
+  int64_t chunks() const {
+    return (chunkedChannels(p_) + plan_.chunkChannels - 1) / plan_.chunkChannels;
+  }
   const char *windowInstruction() const {
     return !p_.windowIsDepthwise ? "vmaxpool" : p_.windowHasSums ? "vdw" : "vdw.i8";
   }
   bool weightsStay_ = false;
-  int64_t mostHeadRows_ = 0; // of a stripe
+  int64_t keptRows_ = 0; // of the head, that are on chip at once
+  bool keeps() const { return plan_.segmentStripes > 1; }
 
   std::vector<UnitPieces> made_;                          // by unit
   std::map<std::pair<Stream, int64_t>, Weights> weights_; // by chunk
@@ -129,6 +155,7 @@ private:
   After inputPieces_; // that make it
   Tile headResult_;   // of the unit made last, beginning in the first column of padding
   Turn *headTurn_ = nullptr, *windowTurn_ = nullptr;
+  KeptRows *kept_ = nullptr; // of the unit made last, where stripes keep rows
   Tile windowResult_;
   Tile stripeResult_; // of a window that comes last
   Turn *stripeTurn_ = nullptr;
@@ -138,7 +165,7 @@ private:
   size_t lastTailFinish_ = nothing;
 };
 
-// All steps of chains that follow each other.
-void lowerAll(LoweringContext &context, const ChainRun &run, bool isTrial, Steps &steps);
+// All steps of chains that follow each other. Returns the cycles that they take at least, roughly.
+int64_t lowerAll(LoweringContext &context, const ChainRun &run, bool isTrial, Steps &steps);
 
 } // namespace tilewright::chains

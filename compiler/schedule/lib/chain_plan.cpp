@@ -39,40 +39,87 @@ int64_t resultHeight(const ChainProblem &p) {
   return p.tail ? p.tail->outputHeight : p.window->outputHeight;
 }
 
-std::vector<Rows> stripesOf(const ChainProblem &p, const ChainPlan &plan) {
-  std::vector<Rows> stripes;
+std::vector<Stripe> stripesOf(const ChainProblem &p, const ChainPlan &plan) {
+  std::vector<Stripe> stripes;
+  int64_t first = 0, made = 0;
   for (int64_t y = 0, end = 0; y < resultHeight(p); y = end) {
     end = y + (y == 0 && plan.firstRows > 0 ? plan.firstRows : plan.stripeRows);
     end = std::min(end, resultHeight(p));
-    stripes.push_back({y, end});
+    const StripeRows needed = stripeRows(p, {y, end});
+    if (static_cast<int64_t>(stripes.size()) % plan.segmentStripes == 0)
+      first = made = needed.head.begin;
+    stripes.push_back({needed, {made, std::max(made, needed.head.end)}, first});
+    made = stripes.back().made.end;
   }
   return stripes;
+}
+
+int64_t keptRows(const std::vector<Stripe> &stripes) {
+  int64_t most = 0;
+  for (const Stripe &stripe : stripes)
+    most = std::max(most, stripe.made.end - stripe.first);
+  return most;
+}
+
+bool sharesRows(const ChainProblem &p) {
+  if (!p.head)
+    return false;
+  return p.window
+             ? inputExtent(1, 1, p.window->kernelHeight, p.window->dilationY) > p.window->strideY
+             : inputExtent(1, 1, p.tail->kernelHeight, p.tail->dilationY) > p.tail->strideY;
 }
 
 static int64_t batchOf(const ChainProblem &p) { return p.tail ? p.tail->batch : p.window->batch; }
 
 namespace {
 
+// Of the windows of a column tile: cycles of the array, and tiles.
+struct SlidingCost {
+  int64_t matrix = 0, tiles = 0;
+};
+
+SlidingCost slidingCost(const ChainProblem &p, const ConvMachine &m, const SlidingTile &tile,
+                        int64_t rows) {
+  const int64_t width = p.window->outputWidth;
+  SlidingCost cost;
+  WindowProblem part = *p.window;
+  // Whole tiles and what is left, along both axes.
+  for (auto [count, height] : {std::pair(rows / tile.rows, tile.rows), {1, rows % tile.rows}})
+    for (auto [across, columns] :
+         {std::pair(width / tile.columns, tile.columns), {1, width % tile.columns}}) {
+      if (height == 0 || columns == 0)
+        continue;
+      part.outputWidth = columns;
+      cost.tiles += count * across;
+      cost.matrix += count * across *
+                     (p.sliding->cycles(part, height) + p.sliding->count(part) * m.matrixOverhead);
+    }
+  return cost;
+}
+
 // Fills in what a plan takes: the bytes of its highest stripe, the time of all stripes.
 class Costs {
 public:
   Costs(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan)
+      : Costs(p, m, plan, stripesOf(p, plan)) {}
+
+private:
+  Costs(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan,
+        const std::vector<Stripe> &stripes)
       : p_(p), m_(m), plan_(plan), chunks_(ceilDiv(chunkedChannels(p), plan.chunkChannels)),
-        stripes_(batchOf(p) * static_cast<int64_t>(stripesOf(p, plan).size())) {
-    for (const Rows &rows : stripesOf(p, plan))
-      add(rows);
+        stripes_(batchOf(p) * static_cast<int64_t>(stripes.size())), keptRows_(keptRows(stripes)) {
+    for (const Stripe &stripe : stripes)
+      add(stripe);
     finish();
   }
 
-private:
-  void add(Rows result) {
-    const StripeRows rows = stripeRows(p_, result);
-    if (p_.head)
-      addHead(rows.head.size());
+  void add(const Stripe &stripe) {
+    if (p_.head && stripe.made.size() > 0)
+      addHead(stripe.made.size());
     if (p_.window)
-      addWindow(rows);
+      addWindow(stripe.needed);
     if (p_.tail)
-      addTail(result.size());
+      addTail(stripe.needed.result.size());
     isFirst_ = false;
   }
 
@@ -148,10 +195,12 @@ private:
     dram_ += moved(input + pixels * h.outputChannels * h.spadBytesPerElement);
     if (isFirst_)
       first_ += inputTime;
-    const int64_t between =
-        rows * (p_.window ? p_.window->width + 2 * p_.window->padLeft : h.outputWidth) * chunk;
+    const int64_t row = p_.window ? p_.window->width + 2 * p_.window->padLeft : h.outputWidth,
+                  between = plan_.segmentStripes > 1
+                                ? keptRows_ * row * chunks_ * chunk
+                                : unitCopies(Copies::Between) * rows * row * chunk;
     note(0,
-         stripeCopies(copies(Copies::Inputs)) * input + unitCopies(Copies::Between) * between +
+         stripeCopies(copies(Copies::Inputs)) * input + between +
              copies(Copies::Windows) * windows.elements,
          copies(Copies::HeadSums) * tileRows * h.outputWidth *
              std::min(chunk, plan_.headChannels > 0 ? plan_.headChannels : m_.channels) *
@@ -159,7 +208,20 @@ private:
   }
 
   // Returns the accumulators that windows on the array take.
+  int64_t addSlidingWindows(int64_t rows, double share) {
+    const WindowProblem &w = *p_.window;
+    const SlidingTile tile = slidingTile(p_, m_, plan_, rows);
+    const double groups = share * static_cast<double>(ceilDiv(w.channels, m_.cols));
+    const SlidingCost cost = slidingCost(p_, m_, tile, rows);
+    matrix_ += groups * static_cast<double>(cost.matrix);
+    vector_ += groups * static_cast<double>(cost.tiles * 2 * m_.vectorOverhead);
+    return copies(Copies::WindowSums) * tile.rows * tile.columns * m_.cols *
+           (4 + p_.windowAccBytesPerElement);
+  }
+
   int64_t addArrayWindows(int64_t rows, double share) {
+    if (p_.sliding)
+      return addSlidingWindows(rows, share);
     const WindowProblem &w = *p_.window;
     const int64_t group = groupChannels(m_), block = std::min(plan_.chunkChannels, m_.channels),
                   last = w.channels - (chunks_ - 1) * plan_.chunkChannels,
@@ -210,6 +272,15 @@ private:
   void addDiagonals() {
     const int64_t taps = p_.window->kernelHeight * p_.window->kernelWidth;
     const bool stay = plan_.keepsWeights && stripes_ > 1;
+    if (p_.sliding) {
+      const int64_t each = m_.cols * p_.sliding->cells(*p_.window), // of a column tile
+          whole = ceilDiv(p_.window->channels, m_.cols) * each;
+      spad_ +=
+          p_.windowResidentBytes +
+          (stay ? whole : copies(Copies::Weights) * ceilDiv(plan_.chunkChannels, m_.cols) * each);
+      dram_ += arrayShare() * moved(whole * (stay ? 1 : stripes_));
+      return;
+    }
     spad_ += squareBytes(
         m_, taps, stay ? p_.window->channels : copies(Copies::Weights) * plan_.chunkChannels);
     const double elements =
@@ -243,7 +314,8 @@ private:
   const ChainProblem &p_;
   const ConvMachine &m_;
   ChainPlan &plan_;
-  const int64_t chunks_, stripes_;
+  const int64_t chunks_;
+  int64_t stripes_, keptRows_ = 0; // `stripes_`: of all images
   bool isFirst_ = true;
   int64_t spad_ = 0, stripeSpad_ = 0, accBytes_ = 0;
   int64_t stageSpad_[3] = {0, 0, 0}, stageAcc_[3] = {0, 0, 0};
@@ -253,11 +325,54 @@ private:
 
 } // namespace
 
-void assess(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan) { Costs(p, m, plan); }
+// Tiles of sliding windows are as large as the other layers' accumulators leave room.
+void assess(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan) {
+  plan.slidingParts = 0;
+  if (!p.sliding || plan.arrayUnits == 0) {
+    Costs(p, m, plan);
+    return;
+  }
+  for (int64_t parts : {5, 8, 16, 32}) {
+    plan.slidingParts = parts;
+    Costs(p, m, plan);
+    if (plan.accBytes <= m.accBytes)
+      return;
+  }
+}
 
 int64_t arrayTileRows(const ChainProblem &p, int64_t channels) {
   constexpr int64_t sums = 2048; // of a tile: the array's rows are hidden, others find room
   return std::max<int64_t>(1, sums / (channels * p.window->outputWidth));
+}
+
+// High tiles share the rows of taps, whole blocks of outputs the columns.
+SlidingTile slidingTile(const ChainProblem &p, const ConvMachine &m, const ChainPlan &plan,
+                        int64_t rows) {
+  const int64_t width = p.window->outputWidth, block = p.sliding->outputs,
+                pixels = std::max<int64_t>(block, m.accBytes / 4 / plan.slidingParts / m.cols);
+  SlidingTile best{1, std::min(width, block)};
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (int64_t parts = 1; parts <= rows; ++parts) {
+    const int64_t height = ceilDiv(rows, parts),
+                  most = std::max(block, pixels / height / block * block);
+    if (height * std::min(width, block) > pixels)
+      continue;
+    const SlidingTile tile{height, ceilDiv(ceilDiv(width, ceilDiv(width, most)), block) * block};
+    const SlidingCost cost = slidingCost(p, m, tile, rows);
+    const int64_t cycles = cost.matrix + cost.tiles * m.vectorOverhead;
+    if (cycles >= least)
+      continue;
+    least = cycles;
+    best = {height, std::min(width, tile.columns)};
+  }
+  return best;
+}
+
+std::optional<WindowPasses> slidingPasses(const WindowProblem &window, const ConvMachine &m) {
+  constexpr int64_t usualRows = 8; // of a tile
+  if (!m.window || m.channels < m.cols)
+    return std::nullopt;
+  return windowPasses(window, *m.window, std::min(window.outputHeight, usualRows));
 }
 
 int64_t lanesTileRows(const ChainProblem &p, int64_t rows, int64_t channels) {
@@ -304,13 +419,14 @@ Rows arrayRows(const ChainPlan &plan, int64_t unit, Rows window) {
 }
 
 // Units whose channels between two layers are on chip at once are three where the array makes
-// windows.
+// windows, but does not slide all of them.
 int64_t copiesOf(const ChainProblem &p, const ChainPlan &plan, Copies which) {
   if (const int64_t given = plan.copies[static_cast<size_t>(which)]; given > 0)
     return given;
   const bool isBetween = which == Copies::Between || which == Copies::WindowResults ||
                          (which == Copies::Inputs && !p.head);
-  return isBetween && plan.arrayUnits > 0 ? 3 : 2;
+  const bool slideAll = plan.slidingParts > 0 && plan.arrayUnits == arrayShares;
+  return isBetween && plan.arrayUnits > 0 && !slideAll ? 3 : 2;
 }
 
 std::vector<size_t> permutation(int64_t number, size_t count) {
@@ -341,7 +457,11 @@ std::string describe(const ChainProblem &p, const ChainPlan &plan) {
   return fmt::format(
       "chain of {} layers: {} stripes of {} rows{}, {} of {} channels at a time{}; weights {}{}",
       (p.head ? 1 : 0) + (p.window ? 1 : 0) + (p.tail ? 1 : 0), stripesOf(p, plan).size(),
-      plan.stripeRows, isShort ? fmt::format(", the first of {}", plan.firstRows) : "",
+      plan.stripeRows,
+      (isShort ? fmt::format(", the first of {}", plan.firstRows) : "") +
+          (plan.segmentStripes > 1
+               ? fmt::format(", {} of which keep what they share", plan.segmentStripes)
+               : ""),
       plan.chunkChannels, chunkedChannels(p),
       plan.arrayUnits > 0
           ? fmt::format(", windows of {} in {} on the array", plan.arrayUnits, arrayShares)
@@ -366,6 +486,21 @@ bool isBearable(const ChainProblem &p, const ChainPlan &plan) {
          mostUnits;
 }
 
+// Stripes of a segment for which there is room beside what the plan takes with segments of one;
+// segments are as even as can be.
+static int64_t segmentStripes(const ChainProblem &p, const ConvMachine &m, ChainPlan plan) {
+  if (!sharesRows(p))
+    return 1;
+  const auto count = static_cast<int64_t>(stripesOf(p, plan).size());
+  for (int64_t segments = 1; segments < count; ++segments) {
+    plan.segmentStripes = ceilDiv(count, segments);
+    assess(p, m, plan);
+    if (plan.spadBytes <= m.spadBytes - m.spadBytes / 32) // rounded up, buffers take more
+      return plan.segmentStripes;
+  }
+  return 1;
+}
+
 // Adds a plan with each part of the windows on the array that may be the best one: the first that
 // costs more than the one before is the last.
 static void balance(const ChainProblem &p, const ConvMachine &m, ChainPlan plan,
@@ -377,13 +512,20 @@ static void balance(const ChainProblem &p, const ConvMachine &m, ChainPlan plan,
     if (plan.spadBytes > m.spadBytes || plan.accBytes > m.accBytes)
       continue;
     plans.push_back(plan);
-    if (plan.estimatedCycles > before)
+    double cycles = plan.estimatedCycles;
+    if (const int64_t stripes = segmentStripes(p, m, plan); stripes > 1) {
+      plans.push_back(plan);
+      plans.back().segmentStripes = stripes;
+      assess(p, m, plans.back());
+      cycles = std::min(cycles, plans.back().estimatedCycles);
+    }
+    if (cycles > before)
       return;
-    before = plan.estimatedCycles;
+    before = cycles;
   }
 }
 
-std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, size_t most) {
+static std::vector<ChainPlan> planOneWay(const ChainProblem &p, const ConvMachine &m, size_t most) {
   std::vector<ChainPlan> plans;
   if (!hasRowsThroughout(p))
     return plans;
@@ -435,7 +577,8 @@ std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, si
     }
   auto key = [](const ChainPlan &plan) {
     return std::make_tuple(plan.estimatedCycles, plan.spadBytes, plan.chunkChannels, plan.headMerge,
-                           plan.headRows, plan.tailRows, plan.tailChannels, plan.arrayUnits);
+                           plan.headRows, plan.tailRows, plan.tailChannels, plan.arrayUnits,
+                           plan.segmentStripes);
   };
   std::sort(plans.begin(), plans.end(),
             [&](const ChainPlan &a, const ChainPlan &b) { return key(a) < key(b); });
@@ -444,10 +587,109 @@ std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, si
   for (const ChainPlan &plan : plans)
     if (chosen.size() < most && std::none_of(chosen.begin(), chosen.end(), [&](const ChainPlan &c) {
           return c.stripeRows == plan.stripeRows && c.chunkChannels == plan.chunkChannels &&
-                 c.arrayUnits == plan.arrayUnits && c.headMerge == plan.headMerge;
+                 c.arrayUnits == plan.arrayUnits && c.headMerge == plan.headMerge &&
+                 (c.segmentStripes > 1) == (plan.segmentStripes > 1);
         }))
       chosen.push_back(plan);
   return chosen;
+}
+
+// The same segments as near as can be, where a stripe has other rows: as even as can be.
+static void evenSegments(const ChainProblem &p, ChainPlan &plan, int64_t rows) {
+  const auto count = static_cast<int64_t>(stripesOf(p, plan).size());
+  const int64_t stripes = std::clamp<int64_t>(rows / plan.stripeRows, 1, count);
+  plan.segmentStripes = ceilDiv(count, ceilDiv(count, stripes));
+}
+
+std::vector<ChainPlan> neighborsOf(const ChainProblem &p, const ConvMachine &m,
+                                   const ChainPlan &plan) {
+  std::vector<ChainPlan> neighbors;
+  const int64_t height = resultHeight(p), channels = chunkedChannels(p),
+                part = std::lcm(m.rows, m.cols);
+  auto consider = [&](ChainPlan other) {
+    if (!isBearable(p, other))
+      return;
+    assess(p, m, other);
+    if (other.spadBytes <= m.spadBytes && other.accBytes <= m.accBytes)
+      neighbors.push_back(other);
+  };
+  for (int64_t units : {plan.arrayUnits + 1, plan.arrayUnits - 1})
+    if (p.mayReduceOnArray && units >= 0 && units <= arrayShares) {
+      ChainPlan other = plan;
+      other.arrayUnits = units;
+      consider(other);
+    }
+  const std::vector<int64_t> sizes = stripeSizes(height);
+  const int64_t size = std::find(sizes.begin(), sizes.end(), plan.stripeRows) - sizes.begin(),
+                count = static_cast<int64_t>(sizes.size());
+  for (int64_t next : {size - 1, size + 1})
+    if (next >= 0 && next < count) {
+      ChainPlan other = plan;
+      other.stripeRows = sizes[static_cast<size_t>(next)];
+      other.headRows = std::min(other.headRows, stripeRows(p, {0, other.stripeRows}).head.size());
+      other.tailRows = std::min(other.tailRows, other.stripeRows);
+      other.keepsWeights |= other.stripeRows >= height;
+      evenSegments(p, other, plan.segmentStripes > 1 ? plan.segmentStripes * plan.stripeRows : 1);
+      consider(other);
+    }
+  if (sharesRows(p) && plan.stripeRows < height)
+    for (int64_t stripes : {plan.segmentStripes / 2, 2 * plan.segmentStripes})
+      if (stripes >= 1) {
+        ChainPlan other = plan;
+        evenSegments(p, other, stripes * plan.stripeRows);
+        if (other.segmentStripes != plan.segmentStripes)
+          consider(other);
+      }
+  for (int64_t chunk : {plan.chunkChannels / 2 / part * part, 2 * plan.chunkChannels, channels})
+    if (chunk >= part && chunk != plan.chunkChannels &&
+        (chunk <= m.channels || chunk == channels) && chunk <= channels) {
+      ChainPlan other = plan;
+      other.chunkChannels = chunk;
+      consider(other);
+    }
+  if (plan.stripeRows < height) {
+    ChainPlan other = plan;
+    other.keepsWeights = !plan.keepsWeights;
+    consider(other);
+  }
+  auto tiles = [&](const std::optional<ConvProblem> &conv, int64_t ChainPlan::*rows, int64_t most) {
+    if (!conv)
+      return;
+    most = std::min(most, m.rowLimit / conv->outputWidth);
+    for (int64_t tile : {plan.*rows / 2, 2 * plan.*rows})
+      if (tile >= 1 && tile <= most) {
+        ChainPlan other = plan;
+        other.*rows = tile;
+        consider(other);
+      }
+  };
+  tiles(p.head, &ChainPlan::headRows, stripeRows(p, {0, plan.stripeRows}).head.size());
+  tiles(p.tail, &ChainPlan::tailRows, plan.stripeRows);
+  return neighbors;
+}
+
+// Where an instruction slides windows, what would be done without it is tried, too.
+std::vector<ChainPlan> planChain(const ChainProblem &p, const ConvMachine &m, size_t most) {
+  std::vector<ChainPlan> plans = planOneWay(p, m, most);
+  if (!p.sliding)
+    return plans;
+  ChainProblem without = p;
+  without.sliding.reset();
+  without.mayReduceOnArray = p.mayReduceOnArray && m.channels % groupChannels(m) == 0;
+  for (const ChainPlan &plan : planOneWay(without, m, most))
+    if (plan.arrayUnits > 0 ||
+        std::none_of(plans.begin(), plans.end(), [&](const ChainPlan &other) {
+          return other.arrayUnits == 0 && other.stripeRows == plan.stripeRows &&
+                 other.chunkChannels == plan.chunkChannels && other.headMerge == plan.headMerge;
+        }))
+      plans.push_back(plan);
+  auto key = [](const ChainPlan &plan) {
+    return std::make_tuple(plan.estimatedCycles, plan.stripeRows, plan.chunkChannels,
+                           plan.headMerge, plan.arrayUnits, plan.slidingParts);
+  };
+  std::sort(plans.begin(), plans.end(),
+            [&](const ChainPlan &a, const ChainPlan &b) { return key(a) < key(b); });
+  return plans;
 }
 
 } // namespace tilewright

@@ -44,6 +44,25 @@ private:
 
 } // namespace
 
+void KeptRows::read(Stream stream, int64_t begin, int64_t end, size_t piece) {
+  std::vector<size_t> &rows = readers[stream];
+  if (static_cast<int64_t>(rows.size()) < end)
+    rows.resize(static_cast<size_t>(end), nothing);
+  std::fill(rows.begin() + begin, rows.begin() + end, piece);
+}
+
+After KeptRows::replaced(int64_t begin, int64_t end) const {
+  After after;
+  for (const auto &[stream, rows] : readers) {
+    size_t last = nothing;
+    for (int64_t row = begin; row < std::min(end, static_cast<int64_t>(rows.size())); ++row)
+      if (const size_t piece = rows[static_cast<size_t>(row)]; piece != nothing)
+        last = last == nothing ? piece : std::max(last, piece);
+    after.push_back(last);
+  }
+  return after;
+}
+
 // Buffers that serve the whole run get their places here, the largest first: spread over the banks,
 // or, where that leaves gaps, one behind the other. `placed`: read beside all else; they have the
 // last banks.
@@ -53,12 +72,14 @@ void Run::layOut(const isa::Isa &isa, const std::set<int> &placed) {
        {&inputs, &results, &windows, &between, &windowResults, &stripeResults, &images})
     for (const Turn &turn : ring->turns)
       lasting.insert(turn.buffer);
+  for (const auto &[chunk, rows] : kept)
+    lasting.insert(rows.turn.buffer);
   lasting.erase(-1);
   auto bufferAt = [&](int buffer) -> Buffer & {
     return steps.buffers[static_cast<size_t>(buffer)];
   };
   for (int buffer : weights) // the array's
-    bufferAt(buffer).traffic = Traffic::Matrix;
+    bufferAt(buffer).traffic = Traffic::Weights;
   std::vector<int> largestFirst(lasting.begin(), lasting.end());
   std::sort(largestFirst.begin(), largestFirst.end(), [&](int a, int b) {
     return std::make_pair(-bufferAt(a).bytes, a) < std::make_pair(-bufferAt(b).bytes, b);
@@ -74,7 +95,7 @@ void Run::layOut(const isa::Isa &isa, const std::set<int> &placed) {
   for (int buffer : placed) {
     top -= rounded(bufferAt(buffer).bytes);
     steps.layout[static_cast<size_t>(buffer)] = top;
-    if (!arena.allocateAt(top, bufferAt(buffer).bytes, Traffic::Rare))
+    if (!arena.allocateAt(top, bufferAt(buffer).bytes, bufferAt(buffer).traffic))
       return;
   }
   bool isSpread = true;
@@ -84,12 +105,23 @@ void Run::layOut(const isa::Isa &isa, const std::set<int> &placed) {
     isSpread &= address.has_value();
     steps.layout[static_cast<size_t>(buffer)] = address.value_or(-1);
   }
+  if (isSpread)
+    return;
+  // Chunks that follow each other are at work at the same time: their rows lie apart.
+  constexpr size_t apart = 3;
+  std::vector<int> rows;
+  for (size_t first = 0; first < apart; ++first)
+    for (size_t chunk = first; chunk < kept.size(); chunk += apart)
+      rows.push_back(kept.at(static_cast<int64_t>(chunk)).turn.buffer);
+  auto next = rows.begin();
+  for (int &buffer : largestFirst)
+    if (std::find(rows.begin(), rows.end(), buffer) != rows.end())
+      buffer = *next++;
   int64_t end = 0;
-  if (!isSpread)
-    for (int buffer : largestFirst) {
-      steps.layout[static_cast<size_t>(buffer)] = end;
-      end += rounded(bufferAt(buffer).bytes);
-    }
+  for (int buffer : largestFirst) {
+    steps.layout[static_cast<size_t>(buffer)] = end;
+    end += rounded(bufferAt(buffer).bytes);
+  }
 }
 
 // Accumulators: tiles that serve by turns stand in banks by turns, as far as there is room.
@@ -134,30 +166,62 @@ int Run::bankOf(const isa::Isa &isa, const Piece &piece) const {
   return -1;
 }
 
-std::vector<int64_t> Run::startsOfPieces() const {
-  if (matrixOrder == 0 && vectorOrder == 0)
-    return startTimes(order, actors);
-  std::vector<int> ranks(actors.size()); // by stream
-  std::iota(ranks.begin(), ranks.end(), 0);
-  auto reorder = [&](size_t first, size_t count, int64_t number) {
-    const std::vector<size_t> streams = permutation(number, count);
-    for (size_t i = 0; i < count; ++i)
-      ranks[first + streams[i]] = static_cast<int>(first + i);
-  };
-  reorder(0, matrixStreams, matrixOrder);
-  reorder(matrixStreams, vectorStreams, vectorOrder);
-  std::vector<PieceToOrder> ranked = order; // streams of a unit of the machine change among them
-  for (PieceToOrder &piece : ranked)
-    piece.stream = ranks[static_cast<size_t>(piece.stream)];
-  return startTimes(ranked, actors);
+// Of the scratchpad: where the products or windows of a piece begin to read.
+int Run::sourceOf(const isa::Isa &isa, const Piece &piece) const {
+  const int64_t bankBytes = static_cast<int64_t>(isa.memory(isa::Space::Spad).bankBytes());
+  for (const Task &task : piece.tasks) {
+    const isa::Instruction &instruction = isa.instructions()[static_cast<size_t>(task.instruction)];
+    const int operand = instruction.operandIndex("a");
+    const int buffer = operand < 0 ? -1 : task.buffers[static_cast<size_t>(operand)];
+    if (buffer < 0 || steps.buffers[static_cast<size_t>(buffer)].space != isa::Space::Spad)
+      continue;
+    const int64_t address = steps.layout[static_cast<size_t>(buffer)];
+    return address < 0 ? -1
+                       : static_cast<int>((address + task.values[static_cast<size_t>(operand)]) /
+                                          bankBytes);
+  }
+  return -1;
+}
+
+struct Order {
+  std::vector<int64_t> starts;
+  int64_t end; // of the last piece
+};
+// What ends first of a few orders in which products are preferred where several may come. Orders
+// that are given: permutations' numbers, or 0.
+static Order bestOrder(const std::vector<PieceToOrder> &pieces, int64_t matrixOrder,
+                       int64_t vectorOrder) {
+  Order best{{}, INT64_MAX};
+  std::vector<size_t> preference(actors.size());
+  std::iota(preference.begin(), preference.end(), 0);
+  const std::vector<size_t> ofVector = permutation(vectorOrder, vectorStreams);
+  for (size_t i = 0; i < vectorStreams; ++i)
+    preference[matrixStreams + i] = matrixStreams + ofVector[i];
+  constexpr auto tail = static_cast<size_t>(Stream::TailProducts),
+                 window = static_cast<size_t>(Stream::WindowProducts),
+                 head = static_cast<size_t>(Stream::HeadProducts);
+  std::vector<std::vector<size_t>> orders{
+      {tail, window, head}, {tail, head, window}, {window, tail, head}};
+  if (matrixOrder > 0)
+    orders = {permutation(matrixOrder, matrixStreams)};
+  for (const std::vector<size_t> &products : orders) {
+    std::copy(products.begin(), products.end(), preference.begin());
+    std::vector<int64_t> starts = startTimes(pieces, actors, preference);
+    if (const int64_t end = lastEnd(pieces, starts); end < best.end)
+      best = {std::move(starts), end};
+  }
+  return best;
 }
 
 // What the first unit loads comes before all else, so that it may come in under the layers before.
 // The first pieces of units begin steps.
-void Run::list(const isa::Isa &isa) {
-  for (size_t i = 0; i < pieces.size(); ++i)
+int64_t Run::list(const isa::Isa &isa) {
+  for (size_t i = 0; i < pieces.size(); ++i) {
     order[i].bank = bankOf(isa, pieces[i]);
-  const std::vector<int64_t> starts = startsOfPieces();
+    order[i].source = sourceOf(isa, pieces[i]);
+  }
+  const Order best = bestOrder(order, matrixOrder, vectorOrder);
+  const std::vector<int64_t> &starts = best.starts;
   steps.steps.emplace_back();
   steps.steps.back().constants = std::move(constants);
   const size_t ofFirst = firstPieces.size() > 1 ? firstPieces[1] : pieces.size();
@@ -183,6 +247,10 @@ void Run::list(const isa::Isa &isa) {
     }
   };
   std::vector<Place> places;
+  size_t count = 0;
+  for (size_t i : listed)
+    count += pieces[i].tasks.size();
+  places.reserve(count);
   for (size_t rank = 0; rank < listed.size(); ++rank) {
     const size_t i = listed[rank];
     constexpr int64_t fine = 1024; // parts of a cycle
@@ -204,6 +272,7 @@ void Run::list(const isa::Isa &isa) {
     if (!selections.isRepeated(task))
       steps.steps.back().compute.push_back(std::move(task));
   }
+  return best.end;
 }
 
 } // namespace tilewright::chains

@@ -63,6 +63,16 @@ struct Turn {
 // The pieces that a new content comes after.
 inline After replaced(Turn &turn) { return std::exchange(turn.readers, {}); }
 
+// A buffer of rows that stay for a segment's stripes. Of each row the last pieces of each stream
+// that read it.
+struct KeptRows {
+  Turn turn;
+  std::map<Stream, std::vector<size_t>> readers; // by row of the buffer
+  void read(Stream stream, int64_t begin, int64_t end, size_t piece);
+  // The pieces that new rows come after.
+  After replaced(int64_t begin, int64_t end) const;
+};
+
 // Buffers that serve by turns.
 struct Turns {
   size_t count = 2, next = 0;
@@ -73,11 +83,11 @@ struct Turns {
 // What the chains of a run share: their pieces, and what is on chip.
 struct Run {
   explicit Run(Steps &steps) : steps(steps) {}
-  void list(const isa::Isa &isa);
+  int64_t list(const isa::Isa &isa); // when its last piece ends, as far as can be said beforehand
   void layOut(const isa::Isa &isa, const std::set<int> &placed);
   void layOutSums(const isa::Isa &isa);
   int bankOf(const isa::Isa &isa, const Piece &piece) const;
-  std::vector<int64_t> startsOfPieces() const;
+  int sourceOf(const isa::Isa &isa, const Piece &piece) const;
 
   Steps &steps;
   int64_t matrixOrder = 0, vectorOrder = 0; // which of their streams come first
@@ -88,6 +98,7 @@ struct Run {
   Turns inputs, headSums, windowSums, tailSums, results, windows, between, windowResults,
       stripeResults;
   Turns images;                       // that one chain hands to the next
+  std::map<int64_t, KeptRows> kept;   // by chunk
   std::map<int64_t, Turn> stripeSums; // of the tail, by tile, where chunks add up
   std::map<Stream, Turns> weightTurns;
   std::set<int> weights; // buffers

@@ -34,6 +34,12 @@ static bool hasSums(const ChainProblem &p, const PlanPoint &point) {
   return p.window && (p.windowHasSums || point[ChainSpace::ArrayUnits] > 0);
 }
 
+// As `assess` has it: windows slide where they can.
+static ChainPlan assessed(const ChainProblem &p, ChainPlan plan) {
+  plan.slidingParts = p.sliding && plan.arrayUnits > 0 ? 1 : 0;
+  return plan;
+}
+
 // Buffers that a plan has at all may be several.
 std::vector<int64_t> ChainSpace::copies(const PlanPoint &point, Copies which) const {
   const ChainProblem &p = problem_;
@@ -46,7 +52,7 @@ std::vector<int64_t> ChainSpace::copies(const PlanPoint &point, Copies which) co
     case Copies::Windows:
       return point[HeadMerge] == static_cast<int64_t>(TapMerge::All);
     case Copies::Between:
-      return p.head && !isOneUnit;
+      return p.head && !isOneUnit && point[SegmentStripes] <= 1;
     case Copies::WindowResults:
       return p.window && p.tail && !isOneUnit;
     case Copies::HeadSums:
@@ -72,7 +78,7 @@ std::vector<int64_t> ChainSpace::copies(const PlanPoint &point, Copies which) co
   }
   ChainPlan usual{};
   usual.arrayUnits = point[ArrayUnits];
-  return {copiesOf(p, usual, which)};
+  return {copiesOf(p, assessed(p, usual), which)};
 }
 
 // Numbers of the permutations of `count` streams in which those that a plan does not have keep
@@ -164,6 +170,16 @@ std::vector<int64_t> ChainSpace::choices(const PlanPoint &point, size_t d) const
     if (!p.mayReduceOnArray)
       return {0};
     return numbers(arrayShares + 1);
+  case SegmentStripes: {
+    const int64_t stripes =
+        1 + ceilDiv(std::max<int64_t>(0, resultHeight(p) - point[FirstRows]), point[StripeRows]);
+    std::vector<int64_t> sizes;
+    for (int64_t segments = sharesRows(p) ? stripes : 1; segments >= 1; --segments)
+      if (const int64_t size = sharesRows(p) ? ceilDiv(stripes, segments) : 1;
+          sizes.empty() || sizes.back() < size)
+        sizes.push_back(size);
+    return sizes;
+  }
   case ArrayPartOf:
     if (point[ArrayUnits] > 0 && point[ArrayUnits] < arrayShares)
       return {static_cast<int64_t>(ArrayPart::Units), static_cast<int64_t>(ArrayPart::FirstRows),
@@ -183,7 +199,7 @@ std::vector<int64_t> ChainSpace::choices(const PlanPoint &point, size_t d) const
     return sizes;
   }
   case WindowRows:
-    return point[ArrayUnits] > 0 ? upTo(windowRows()) : std::vector<int64_t>{0};
+    return point[ArrayUnits] > 0 && !p.sliding ? upTo(windowRows()) : std::vector<int64_t>{0};
   case LaneRows:
     return p.window && point[ArrayUnits] < arrayShares ? numbers(windowRows() + 1)
                                                        : std::vector<int64_t>{0};
@@ -213,6 +229,7 @@ ChainPlan ChainSpace::plan(const PlanPoint &point) const {
   plan.tailRows = point[TailRows], plan.tailChannels = point[TailChannels];
   plan.keepsWeights = point[KeepsWeights] != 0;
   plan.arrayUnits = point[ArrayUnits];
+  plan.segmentStripes = point[SegmentStripes];
   plan.arrayPart = static_cast<ArrayPart>(point[ArrayPartOf]);
   plan.headChannels = point[HeadChannels];
   plan.windowRows = point[WindowRows], plan.laneRows = point[LaneRows];
@@ -234,15 +251,16 @@ PlanPoint ChainSpace::point(const ChainPlan &plan) const {
   point[TailRows] = plan.tailRows, point[TailChannels] = plan.tailChannels;
   point[KeepsWeights] = plan.keepsWeights;
   point[ArrayUnits] = plan.arrayUnits;
+  point[SegmentStripes] = plan.segmentStripes;
   point[ArrayPartOf] = static_cast<int64_t>(plan.arrayPart);
   point[HeadChannels] = p.head ? headTileChannels(machine_, plan) : 0;
-  if (plan.arrayUnits > 0)
+  if (plan.arrayUnits > 0 && !p.sliding)
     point[WindowRows] =
         std::min(stripeRows(p, {0, plan.stripeRows}).window.size(),
                  arrayTileRows(p, plan, std::min(plan.chunkChannels, machine_.channels)));
   point[LaneRows] = plan.laneRows;
   for (size_t i = 0; i < plan.copies.size(); ++i)
-    point[FirstCopies + i] = copiesOf(p, plan, static_cast<Copies>(i));
+    point[FirstCopies + i] = copiesOf(p, assessed(p, plan), static_cast<Copies>(i));
   point[MatrixOrder] = plan.matrixOrder, point[VectorOrder] = plan.vectorOrder;
   return point;
 }
@@ -260,12 +278,14 @@ std::vector<float> ChainSpace::features(const PlanPoint &point) const {
   auto size = [&](int64_t value) {
     add(std::log2(static_cast<double>(std::max<int64_t>(1, value))));
   };
-  for (size_t d : {StripeRows, FirstRows, ChunkChannels, HeadRows, TailRows, TailChannels})
+  for (size_t d :
+       {StripeRows, FirstRows, ChunkChannels, HeadRows, TailRows, TailChannels, SegmentStripes})
     size(point[d]);
   add(static_cast<double>(point[HeadMerge]));
   add(static_cast<double>(point[KeepsWeights]));
   for (size_t d = ArrayUnits; d < DimensionCount; ++d)
-    add(static_cast<double>(point[d]));
+    if (d != SegmentStripes)
+      add(static_cast<double>(point[d]));
   for (auto [order, count] : {std::pair(point[MatrixOrder], 3), std::pair(point[VectorOrder], 5)}) {
     const std::vector<size_t> streams = permutation(order, static_cast<size_t>(count));
     std::vector<size_t> ranks(streams.size());
@@ -286,7 +306,7 @@ std::vector<float> ChainSpace::features(const PlanPoint &point) const {
   share(chunkedChannels(p), chunks * plan.chunkChannels);
   share(plan.spadBytes, m.spadBytes);
   share(plan.accBytes, m.accBytes);
-  // Rows that are made: stripes share some of them.
+  // Rows that are made: segments share some of them.
   auto layer = [&](const std::optional<ConvProblem> &conv, int64_t rows, int64_t tile) {
     const int64_t pixels = conv ? tile * conv->outputWidth : 1;
     size(pixels);
@@ -296,11 +316,14 @@ std::vector<float> ChainSpace::features(const PlanPoint &point) const {
     share(rows, conv ? ceilDiv(rows, tile) * tile : 1);
   };
   const int64_t headRows = stripeRows(p, {0, plan.stripeRows}).head.size();
+  int64_t rowsMade = 0;
+  for (const Stripe &stripe : stripesOf(p, plan))
+    rowsMade += stripe.made.size();
   layer(p.head, p.head ? headRows : 1, plan.headRows);
   layer(p.tail, p.tail ? plan.stripeRows : 1, plan.tailRows);
-  share(headRows * stripes, std::max<int64_t>(1, p.head     ? p.head->outputHeight
-                                                 : p.window ? p.window->height
-                                                            : height));
+  share(rowsMade, std::max<int64_t>(1, p.head     ? p.head->outputHeight
+                                       : p.window ? p.window->height
+                                                  : height));
   add(std::log2(std::max(1.0, plan.estimatedCycles)));
   return features;
 }

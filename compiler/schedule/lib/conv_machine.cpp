@@ -48,6 +48,19 @@ double mixedCycles(const isa::Isa &isa, const DramConfig &config) {
   return static_cast<double>(std::max(ends.back(), answered));
 }
 
+WindowLimits limitsOf(const patterns::WindowPattern &pattern, int64_t cells) {
+  auto greatest = [&](int operand) {
+    return pattern.instruction->operands[static_cast<size_t>(operand)].greatest;
+  };
+  WindowLimits limits{{}, {}, {}, greatest(pattern.period), cells};
+  for (size_t i : {size_t(0), size_t(1)}) {
+    limits.outputs[i] = greatest(pattern.outputs[i]);
+    limits.taps[i] = greatest(pattern.taps[i]);
+    limits.strides[i] = greatest(pattern.strides[i]);
+  }
+  return limits;
+}
+
 } // namespace
 
 ConvMachine ConvMachine::of(const isa::Isa &isa) {
@@ -82,6 +95,9 @@ ConvMachine ConvMachine::of(const isa::Isa &isa) {
   int64_t latency = 0;
   const double reads = readCycles(isa, config, &latency), mixed = mixedCycles(isa, config);
   m.dramLatency = latency;
+  m.windowPattern = patterns::findWindow(isa);
+  if (m.windowPattern)
+    m.window = limitsOf(*m.windowPattern, m.rows);
   m.mayGather = isa.find("vmaxpool") != nullptr; // of one tap: a copy
   m.dramBytesPerCycle = static_cast<double>(probeBursts - 1) * m.burstBytes / reads;
   m.writeOverhead = std::max(0.0, mixed - 2 * reads) / static_cast<double>(probeBursts);

@@ -408,6 +408,22 @@ void ConvStage::clear(std::vector<Task> &out, int64_t pixels, int64_t channels, 
                       .reg("d_s1", acc.s0));
 }
 
+const ConvStage::Forms &ConvStage::forms() {
+  if (forms_)
+    return *forms_;
+  const TaskForm &load = context_.form("mload"), &product = context_.form("mmul");
+  forms_.emplace();
+  forms_->ofLoad = {load.operand("w"), load.operand("k"), load.operand("n")};
+  forms_->ofProduct = {product.operand("a"),         product.operand("d"), product.operand("n1"),
+                       product.operand("n0"),        product.operand("k"), product.operand("n"),
+                       product.operand("accumulate")};
+  forms_->inputRow = product.reg("a_s1"), forms_->inputColumn = product.reg("a_s0");
+  forms_->sumRow = product.reg("d_s1"), forms_->sumColumn = product.reg("d_s0");
+  forms_->load = load.build().reg("w_s0", 0).reg("w_zp", weightZeroPoint_);
+  forms_->product = product.build().imm("swap", 1).reg("a_zp", inputZeroPoint_);
+  return *forms_;
+}
+
 void ConvStage::fill(std::vector<Task> &out, const Input &input, const Weights &weights, Span y,
                      Span x, Span channels, const Tile &acc, bool onto) {
   auto foldAt = [&](int64_t i) -> const Fold & { return folds_[static_cast<size_t>(i)]; };
@@ -429,7 +445,11 @@ void ConvStage::fill(std::vector<Task> &out, const Input &input, const Weights &
     clear(out, y.size() * x.size(), channels.size(), acc);
   if (input.buffer < 0)
     return;
+  const Forms &forms = this->forms();
   const int64_t rows = weightRows(folds), firstRow = foldAt(folds.begin).weightRow;
+  Task product = forms.product;
+  product.registers.emplace_back(forms.inputColumn, p_.strideX * input.columnPitch);
+  product.registers.emplace_back(forms.sumColumn, acc.s0);
   for (int64_t column = channels.begin; column < channels.end; column += columnTile_) {
     const int64_t count = std::min(columnTile_, channels.end - column),
                   weightColumn = column - weights.channels.begin;
@@ -452,38 +472,35 @@ void ConvStage::fill(std::vector<Task> &out, const Input &input, const Weights &
       }
       const int64_t depth = isDepthwise_ ? count : fold.count,
                     inputChannel = fold.first + (isDepthwise_ ? column : 0) - input.firstChannel;
-      out.push_back(context_.form("mload")
-                        .build()
-                        .buffer("w", weights.buffer, weightAddress)
-                        .imm("k", depth)
-                        .imm("n", count)
-                        .reg("w_s0", weightStride)
-                        .reg("w_zp", weightZeroPoint_));
+      Task &load = out.emplace_back(forms.load);
+      load.buffers[forms.ofLoad.w] = weights.buffer;
+      load.values[forms.ofLoad.w] = weightAddress;
+      load.values[forms.ofLoad.k] = depth;
+      load.values[forms.ofLoad.n] = count;
+      load.registers[0].second = weightStride;
       const int64_t inputRow =
           merge_ == TapMerge::All
               ? ySpan.begin - input.y.begin
               : ySpan.begin * p_.strideY + fold.ky * p_.dilationY - p_.padTop - input.y.begin;
       int64_t inputColumn =
           xSpan.begin * p_.strideX + fold.kx * p_.dilationX - p_.padLeft - input.x.begin;
-      TaskForm::Builder task = context_.form("mmul").build();
-      task.buffer("a", input.buffer,
-                  inputRow * input.rowPitch + inputColumn * input.columnPitch + inputChannel)
-          .buffer("d", acc.buffer,
-                  acc.offset + (ySpan.begin - y.begin) * acc.s1 + (xSpan.begin - x.begin) * acc.s0 +
-                      (column - channels.begin))
-          .imm("n1", ySpan.size())
-          .imm("n0", xSpan.size())
-          .imm("k", depth)
-          .imm("n", count)
-          .imm("accumulate", adds)
-          .imm("swap", 1)
-          .reg("a_zp", inputZeroPoint_)
-          .reg("a_s0", p_.strideX * input.columnPitch)
-          .reg("d_s0", acc.s0);
-      if (ySpan.size() > 1)
-        task.reg("a_s1", (merge_ == TapMerge::All ? 1 : p_.strideY) * input.rowPitch)
-            .reg("d_s1", acc.s1);
-      out.push_back(task);
+      Task &task = out.emplace_back(product);
+      task.buffers[forms.ofProduct.a] = input.buffer;
+      task.values[forms.ofProduct.a] =
+          inputRow * input.rowPitch + inputColumn * input.columnPitch + inputChannel;
+      task.buffers[forms.ofProduct.d] = acc.buffer;
+      task.values[forms.ofProduct.d] = acc.offset + (ySpan.begin - y.begin) * acc.s1 +
+                                       (xSpan.begin - x.begin) * acc.s0 + column - channels.begin;
+      task.values[forms.ofProduct.n1] = ySpan.size();
+      task.values[forms.ofProduct.n0] = xSpan.size();
+      task.values[forms.ofProduct.k] = depth;
+      task.values[forms.ofProduct.n] = count;
+      task.values[forms.ofProduct.accumulate] = adds;
+      if (ySpan.size() > 1) {
+        task.registers.emplace_back(forms.inputRow,
+                                    (merge_ == TapMerge::All ? 1 : p_.strideY) * input.rowPitch);
+        task.registers.emplace_back(forms.sumRow, acc.s1);
+      }
       adds = true;
     }
   }

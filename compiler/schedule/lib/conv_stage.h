@@ -10,6 +10,7 @@
 
 #include "tilewright/compiler/conv_plan.h"
 
+#include <optional>
 #include <vector>
 
 namespace tilewright {
@@ -91,9 +92,21 @@ private:
     int64_t first, count; // elements of the reduction row
     int64_t weightRow;    // rows of weights before this fold
   };
+  // A load of weights and a product, with what all of them have in common, and where the rest goes.
+  struct Forms {
+    Task load, product;
+    struct { // operands
+      size_t w, k, n;
+    } ofLoad;
+    struct {
+      size_t a, d, n1, n0, k, n, accumulate;
+    } ofProduct;
+    int inputRow, inputColumn, sumRow, sumColumn; // registers; the first of a load is its stride
+  };
   void describe(InputFrom from);
   void describe(kernel::DepthwiseOp depthwise);
   void skipUnread();
+  const Forms &forms();
   std::string packedWeights() const;
   std::string packedDiagonals() const;
   int64_t weightRows(Span folds) const;
@@ -117,7 +130,8 @@ private:
   std::vector<Fold> folds_;
   int64_t weightAddress_ = 0; // DRAM
   bool isDepthwise_ = false;
-  int64_t columnTile_; // output channels that the array makes at once
+  int64_t columnTile_;         // output channels that the array makes at once
+  std::optional<Forms> forms_; // once they were asked for
 };
 
 } // namespace tilewright

@@ -11,9 +11,11 @@
 // channels are there.
 #include "alone.h"
 #include "conv_stage.h"
+#include "expansion.h"
 #include "trial.h"
 #include "weight_stream.h"
 
+#include "tilewright/compiler/conv_bound.h"
 #include "tilewright/compiler/conv_space.h"
 #include "tilewright/compiler/frontend.h"
 #include "tilewright/support/error.h"
@@ -244,11 +246,16 @@ static std::optional<LoweringContext::Chosen> bestOf(LoweringContext &context,
                                                      kernel::GroupOp group,
                                                      const ConvProblem &problem,
                                                      const std::vector<ConvPlan> &plans) {
+  // The bound counts weights as they are on chip.
+  const bool isPacked = expansionOf(context.isa, anchorOf(group), GroupedBy::Outputs) != nullptr;
   std::optional<LoweringContext::Chosen> best;
   for (const ConvPlan &plan : plans) {
+    const int64_t enough = enoughToLose(best);
+    if (!isPacked && leastCycles(problem, context.machine, plan) >= enough)
+      continue;
     std::optional<Trial> trial = tryOut(
         context, [&](Steps &steps) { Convolution(context, group, steps).lower(plan, true); },
-        enoughToLose(best));
+        enough);
     if (trial)
       keepBest(best, {plan, std::move(trial->layout), trial->cycles, std::nullopt},
                [&](const ConvPlan &each) { return describe(problem, each); });

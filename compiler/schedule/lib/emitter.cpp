@@ -17,8 +17,8 @@ static Arena arenaOf(const isa::Memory &memory, int64_t alignment) {
 Emitter::Emitter(const isa::Isa &isa, Buffering buffering)
     : isa_(isa), buffering_(buffering),
       spad_(arenaOf(isa.memory(isa::Space::Spad), isa.param("bus_bytes"))),
-      acc_(arenaOf(isa.memory(isa::Space::Acc), 4)), hazards_(laneCount(isa)),
-      semaphoreMax_(isa.param("semaphore_max")) {
+      acc_(arenaOf(isa.memory(isa::Space::Acc), 4)), accesses_(isa), hazards_(laneCount(isa)),
+      semaphoreMax_(isa.param("semaphore_max")), sets_(isa.units().size(), nullptr) {
   size_t count = isa.units().size();
   auto lanes = static_cast<size_t>(laneCount(isa));
   lanes_.resize(lanes);
@@ -33,9 +33,17 @@ Emitter::Emitter(const isa::Isa &isa, Buffering buffering)
   }
   // A semaphore for each lane that can signal and each other unit that can wait.
   std::vector<bool> isUsed(lanes, false);
-  for (const isa::Instruction &instruction : isa.instructions())
+  for (const isa::Instruction &instruction : isa.instructions()) {
+    laneOf_.push_back(laneOf(isa, instruction));
+    onChip_.emplace_back();
+    for (const isa::Operand &operand : instruction.operands)
+      if (operand.kind == isa::Operand::Kind::Memory && operand.space != isa::Space::Dram)
+        onChip_.back().push_back(static_cast<uint8_t>(operand.index));
     if (instruction.control == isa::Control::None && !instruction.steps.empty())
-      isUsed[static_cast<size_t>(laneOf(isa, instruction))] = true;
+      isUsed[static_cast<size_t>(laneOf_.back())] = true;
+    if (!instruction.sets.empty())
+      sets_[static_cast<size_t>(instruction.unit)] = &instruction;
+  }
   int next = 0;
   for (size_t lane = 0; lane < lanes; ++lane)
     for (const isa::Unit &unit : isa.units())
@@ -77,8 +85,8 @@ void Emitter::append(Steps steps, const std::string &layerName) {
          {&step.constants, &step.loads, &step.compute, &step.stores}) {
       count += tasks->size();
       for (const Task &task : *tasks)
-        for (int buffer : task.buffers)
-          if (buffer >= 0)
+        for (size_t operand : onChip_[task.instruction])
+          if (const int buffer = task.buffers[operand]; buffer >= 0)
             ++group->uses[buffer];
     }
   // With a set for every second task, as a rule.
@@ -141,7 +149,8 @@ std::optional<int64_t> Emitter::allocate(Group &group, int buffer) {
 // Gives an address to each of the task's buffers that has none yet. False (and nothing but
 // `allocated` to undo) when one does not fit.
 bool Emitter::allocateFor(Group &group, const Task &task, std::vector<int> *allocated) {
-  for (int buffer : task.buffers) {
+  for (size_t operand : onChip_[task.instruction]) {
+    const int buffer = task.buffers[operand];
     if (buffer < 0 || group.address[buffer])
       continue;
     group.address[buffer] = allocate(group, buffer);
@@ -247,8 +256,9 @@ void Emitter::process(Pending *next) {
   bool hasAll = true;
   for (const std::vector<Task> *tasks : {&step.compute, &step.stores})
     for (const Task &task : *tasks)
-      for (int buffer : task.buffers)
-        if (buffer >= 0 && !group.address[buffer] &&
+      for (size_t operand : onChip_[task.instruction])
+        if (const int buffer = task.buffers[operand];
+            buffer >= 0 && !group.address[buffer] &&
             group.work.buffers[buffer].space == isa::Space::Spad) {
           group.address[buffer] = allocate(group, buffer);
           hasAll &= group.address[buffer].has_value();
@@ -293,19 +303,19 @@ void Emitter::emit(Group &group, const Task &task) {
   const isa::Instruction &instruction = isa_.instructions()[task.instruction];
   layerName_ = group.name;
   setRegisters(instruction.unit, task.registers);
-  isa::Word word;
+  isa::Word &word = stream_.emplace_back().word;
   word.instruction = task.instruction;
   word.values = task.values;
   word.bases.assign(task.values.size(), 0);
-  for (size_t i = 0; i < task.buffers.size(); ++i) {
+  for (size_t i : onChip_[task.instruction]) {
     if (task.buffers[i] < 0)
       continue;
     int64_t bytes = *group.address[task.buffers[i]];
     word.values[i] += bytes / isa_.memory(instruction.operands[i].space).addressBytes;
   }
-  push(word,
-       memoryAccesses(isa_, word, units_[instruction.unit].registers.data(), word.values.data()));
-  for (int buffer : task.buffers) {
+  synchronize(accesses_.of(word, units_[instruction.unit].registers));
+  for (size_t operand : onChip_[task.instruction]) {
+    const int buffer = task.buffers[operand];
     if (buffer < 0 || --group.uses[buffer] > 0)
       continue;
     arena(group.work.buffers[buffer].space).release(*group.address[buffer]);
@@ -328,12 +338,9 @@ void Emitter::setRegisters(int unit, llvm::ArrayRef<std::pair<int, int64_t>> wan
   }
   if (changes.empty())
     return;
-  const isa::Instruction *set = nullptr; // the loader sees to it that there is one
-  for (const isa::Instruction &candidate : isa_.instructions())
-    if (candidate.unit == unit && !candidate.sets.empty())
-      set = &candidate;
+  const isa::Instruction *set = sets_[unit]; // the loader sees to it that there is one
   for (size_t i = 0; i < changes.size(); i += set->sets.size()) {
-    isa::Word word;
+    isa::Word &word = stream_.emplace_back().word;
     word.instruction = set->index;
     word.values.assign(set->operands.size(), 0);
     word.bases.assign(set->operands.size(), 0);
@@ -343,7 +350,7 @@ void Emitter::setRegisters(int unit, llvm::ArrayRef<std::pair<int, int64_t>> wan
       word.values[set->sets[j].second] = value;
       units_[unit].registers[index] = value;
     }
-    push(word, {});
+    synchronize({});
   }
 }
 
@@ -356,13 +363,24 @@ bool Emitter::crowded(int lane, int waiting, size_t from) const {
   return edges.end() - firstBeyond >= semaphoreMax_;
 }
 
-void Emitter::push(const isa::Word &word, const MemoryAccesses &accesses) {
-  const isa::Instruction &instruction = isa_.instructions()[word.instruction];
-  int unit = instruction.unit, lane = laneOf(isa_, instruction);
+// Enters the last instruction of the stream in its lane, behind those that it conflicts with.
+void Emitter::synchronize(const MemoryAccesses &accesses) {
+  const int instruction = stream_.back().word.instruction, lane = laneOf_[instruction],
+            unit = isa_.instructions()[instruction].unit;
   UnitState &state = units_[unit];
-  uint32_t wait = 0;
-  auto sequence = static_cast<int32_t>(lanes_[lane].stream.size()) + 1;
-  LaneClock needed = hazards_.visit(lane, sequence, accesses);
+  const auto sequence = static_cast<int32_t>(lanes_[lane].stream.size()) + 1;
+  if (!accesses.empty())
+    waitFor(accesses, lane, unit, sequence);
+  // Who waits for this one to end knows that its lane has ended up to it.
+  lanes_[lane].known.push_back(state.current);
+  lanes_[lane].known.back()[lane] = sequence - 1;
+  lanes_[lane].stream.push_back(stream_.size() - 1);
+  stream_.back().layer = layer_;
+}
+
+void Emitter::waitFor(const MemoryAccesses &accesses, int lane, int unit, int32_t sequence) {
+  UnitState &state = units_[unit];
+  const LaneClock needed = hazards_.visit(lane, sequence, accesses);
   const size_t both = lanes_.size() / 2; // a unit keeps its own order: both of its lanes
   auto isMissing = [&](size_t other) {
     return needed[other] > state.current[other] &&
@@ -374,30 +392,27 @@ void Emitter::push(const isa::Word &word, const MemoryAccesses &accesses) {
   for (size_t other = 0; other < needed.size(); ++other) {
     if (!isMissing(other) || !crowded(static_cast<int>(other), unit, producerOf(other)))
       continue;
+    const StreamInstruction last = stream_.back();
+    stream_.pop_back();
     fence();
+    stream_.push_back(last);
     hazards_.visit(lane, sequence, accesses);
     break;
   }
+  uint32_t wait = 0;
   for (size_t other = 0; other < needed.size(); ++other) {
     if (!isMissing(other))
       continue;
     uint32_t semaphore = uint32_t(1) << semaphore_[other][unit];
     stream_[producerOf(other)].word.signal |= semaphore;
     wait |= semaphore;
-    edges_[other][unit].push_back({producerOf(other), stream_.size()});
+    edges_[other][unit].push_back({producerOf(other), stream_.size() - 1});
     const LaneClock &inherited = lanes_[other].known[static_cast<size_t>(needed[other]) - 1];
     for (size_t i = 0; i < inherited.size(); ++i)
       state.current[i] = std::max(state.current[i], inherited[i]);
     state.current[other] = std::max(state.current[other], needed[other]);
   }
-  // Who waits for this one to end knows that its lane has ended up to it.
-  lanes_[lane].known.push_back(state.current);
-  lanes_[lane].known.back()[lane] = sequence - 1;
-  lanes_[lane].stream.push_back(stream_.size());
-  StreamInstruction &pushed = stream_.emplace_back();
-  pushed.word = word;
-  pushed.word.wait |= wait;
-  pushed.layer = layer_;
+  stream_.back().word.wait |= wait;
 }
 
 // Waits until all units are idle: orders everything before against everything after.

@@ -3,13 +3,13 @@
 #include "ring.h"
 #include "vector_run.h"
 
+#include "tilewright/isa/window.h"
 #include "tilewright/simulator/dram_model.h"
 #include "tilewright/simulator/plan.h"
 #include "tilewright/simulator/runs.h"
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <stdexcept>
 
 namespace tilewright {
@@ -132,7 +132,9 @@ private:
     bool isBurst = false, isLast = false; // of its instruction
   };
 
-  void wake(Actor actor, int64_t t) { wake_[actor] = std::min(wake_[actor], t); }
+  // Time and actor in one number: the least of them is next.
+  static constexpr int64_t event(Actor actor, int64_t t) { return t << actorBits | actor; }
+  void wake(Actor actor, int64_t t) { wake_[actor] = std::min(wake_[actor], event(actor, t)); }
   UnitState &unit(Actor actor) { return units_[static_cast<size_t>(unitOf_[actor])]; }
   InstructionRecord &record(size_t index) {
     return result_.trace.empty() ? unkept_ : result_.trace[index];
@@ -173,8 +175,22 @@ private:
   void act(Actor actor, int64_t t);
   void matrix(int64_t t);
   void vector(int64_t t);
-  int64_t stream(const cycle::StepPlan &step, const isa::ScalarContext &scalars, size_t index,
-                 int64_t t);
+  // Pieces of so many elements along levels.
+  struct Nest {
+    cycle::Walk walk;
+    int64_t elements;
+    int levels;
+    PerLevel extents;
+  };
+  struct Streamed {
+    Nest activations, sums;
+    int64_t rows;     // cycles of the streamer
+    int64_t trailing; // of them, those after the one in which the last sum begins
+  };
+  Streamed streamed(const cycle::StepPlan &step, const isa::ScalarContext &scalars,
+                    size_t index) const;
+  Streamed stream(const cycle::StepPlan &step, const isa::ScalarContext &scalars, size_t index,
+                  int64_t t);
   int64_t loadWeights(const cycle::StepPlan &step, const isa::ScalarContext &scalars, size_t index,
                       int64_t t);
   void load(int64_t t);
@@ -214,7 +230,9 @@ private:
   std::array<BankSize, 3> banks_; // by memory
   std::vector<UnitState> units_;
   int unitOf_[ActorCount] = {};
-  int64_t wake_[ActorCount] = {0, never, never, never, never, never, never};
+  int64_t wake_[ActorCount] = {event(Sequencer, 0), event(Matrix, never), event(Vector, never),
+                               event(Drain, never), event(Load, never),   event(Send, never),
+                               event(Gather, never)};
   std::vector<Ring<int64_t>> semaphores_; // cycles of the signals that nobody took yet
   RunRecord result_;
   InstructionRecord unkept_; // where no trace is kept
@@ -399,9 +417,10 @@ void Estimator::matrix(int64_t t) {
     if (running_)
       run_.advance(t, holds_);
     if (plan.isContraction) {
-      const int64_t rows = stream(step, scalars, index, t);
-      state.free = t + std::max<int64_t>(rows, 1);
-      end(Matrix, index, rows == 0 ? t + 1 : state.free - 1 + times_.matrixPipeline);
+      const Streamed streamed = stream(step, scalars, index, t);
+      state.free = t + std::max<int64_t>(streamed.rows, 1);
+      end(Matrix, index,
+          streamed.rows == 0 ? t + 1 : state.free - 1 - streamed.trailing + times_.matrixPipeline);
       state.ends.push_back(state.lastEnd);
     } else {
       loaderFree_ = loadWeights(step, scalars, index, t);
@@ -415,35 +434,62 @@ void Estimator::matrix(int64_t t) {
   wake(Matrix, t + 1);
 }
 
-// Holds the ports that an `mmul` takes from cycle t on: nobody comes before it. Its rows.
-int64_t Estimator::stream(const cycle::StepPlan &step, const isa::ScalarContext &scalars,
-                          size_t index, int64_t t) {
+// What an `mmul` moves. Of a window, a row of outputs counts as one piece of accumulators.
+Estimator::Streamed Estimator::streamed(const cycle::StepPlan &step,
+                                        const isa::ScalarContext &scalars, size_t index) const {
   const cycle::InstructionPlan &plan = this->plan(index);
   const auto &values = word(index).values;
-  const int levels = step.spatial - 1; // the last spatial iterator is the columns
+  auto nestOf = [&](const cycle::StreamPlan &stream, int64_t elements) {
+    return Nest{cycle::walk(stream, isa_.memory(stream.space), scalars, values.data()), elements,
+                step.spatial - 1, PerLevel{}}; // the last spatial iterator is the columns
+  };
   const int64_t columns = values[static_cast<size_t>(plan.columns)];
-  PerLevel extents{};
-  int64_t rows = columns > 0 ? 1 : 0;
-  for (int i = 0; i < levels; ++i) {
-    const auto at = static_cast<size_t>(i);
-    extents[at] = std::max<int64_t>(step.extents[at](scalars), 0);
-    rows *= extents[at];
+  Streamed made{nestOf(step.reads[0], columns), nestOf(step.write, columns), columns > 0 ? 1 : 0,
+                0};
+  Nest &activations = made.activations, &sums = made.sums;
+  if (!plan.window) {
+    activations.elements = values[static_cast<size_t>(plan.rows)];
+    for (size_t i = 0; i < static_cast<size_t>(activations.levels); ++i) {
+      activations.extents[i] = sums.extents[i] = std::max<int64_t>(step.extents[i](scalars), 0);
+      made.rows *= activations.extents[i];
+    }
+    return made;
   }
+  const cycle::WindowWalk window(*plan.window, scalars);
+  made.rows *= window.cycles();
+  made.trailing = window.trailing;
+  activations.extents = {window.sweeps, window.period};
+  activations.walk.stride = {activations.walk.stride[isa::WindowV],
+                             activations.walk.stride[isa::WindowU]};
+  const int64_t along = (window.outputs[1] - 1) * sums.walk.stride[isa::WindowX];
+  sums.walk.address += std::min<int64_t>(0, along);
+  sums.elements += std::abs(along) / step.write.elementBytes;
+  sums.extents = {window.outputs[0], window.strides[0] * window.period};
+  sums.walk.stride[isa::WindowX] = 0;
+  return made;
+}
+
+// Holds the ports that an `mmul` takes from cycle t on: nobody comes before it.
+Estimator::Streamed Estimator::stream(const cycle::StepPlan &step,
+                                      const isa::ScalarContext &scalars, size_t index, int64_t t) {
+  const auto &values = word(index).values;
+  const Streamed moved = streamed(step, scalars, index);
+  const int64_t rows = moved.rows;
   if (rows == 0)
-    return 0;
+    return moved;
   // `before`: the same a cycle earlier.
-  auto hold = [&](const cycle::StreamPlan &stream, int64_t elements, int64_t from, Holds &holds,
+  auto hold = [&](const cycle::StreamPlan &stream, const Nest &nest, int64_t from, Holds &holds,
                   Holds *before) {
-    if (elements == 0)
+    if (nest.elements == 0)
       return;
-    const cycle::Walk walk = cycle::walk(stream, isa_.memory(stream.space), scalars, values.data());
+    const cycle::Walk &walk = nest.walk;
     const BankSize &bank = banks_[static_cast<size_t>(stream.space)];
-    const int64_t bytes = elements * stream.elementBytes;
+    const int64_t bytes = nest.elements * stream.elementBytes;
     int64_t low = walk.address, high = walk.address + bytes;
-    for (size_t i = 0; i < static_cast<size_t>(levels); ++i)
-      (walk.stride[i] < 0 ? low : high) += walk.stride[i] * (extents[i] - 1);
+    for (size_t i = 0; i < static_cast<size_t>(nest.levels); ++i)
+      (walk.stride[i] < 0 ? low : high) += walk.stride[i] * (nest.extents[i] - 1);
     const BankMask all = bank.mask(low, high);
-    Holds::Path path(levels, extents);
+    Holds::Path path(nest.levels, nest.extents);
     if (isSeveral(all))
       path.add(walk.address, 0, bytes, walk.stride, bank);
     auto add = [&](Holds &to, int64_t first) {
@@ -459,13 +505,13 @@ int64_t Estimator::stream(const cycle::StepPlan &step, const isa::ScalarContext 
     if (before != nullptr)
       add(*before, from - 1);
   };
-  hold(step.reads[0], values[static_cast<size_t>(plan.rows)], t, holds_.activations, nullptr);
+  hold(step.reads[0], moved.activations, t, holds_.activations, nullptr);
   const int operand = facts_[static_cast<size_t>(word(index).instruction)].accumulate;
   const bool accumulates =
       step.reads.size() > 1 && (operand < 0 || values[static_cast<size_t>(operand)] != 0);
-  hold(step.write, columns, t + times_.matrixPipeline, holds_.accumulatorWrites,
+  hold(step.write, moved.sums, t + times_.matrixPipeline, holds_.accumulatorWrites,
        accumulates ? &holds_.accumulatorReads : nullptr);
-  return rows;
+  return moved;
 }
 
 // Reads the rows of an `mload` from cycle t on, behind the activations where both stand in one
@@ -873,10 +919,9 @@ void Estimator::act(Actor actor, int64_t t) {
 
 RunRecord Estimator::run(int64_t enough) {
   while (pc_ < stream_.size()) {
-    // Time and actor in one number: the least is found without a branch.
-    int64_t next = std::numeric_limits<int64_t>::max();
-    for (int actor = Sequencer; actor < ActorCount; ++actor)
-      next = std::min(next, wake_[actor] << actorBits | actor);
+    int64_t next = wake_[Sequencer];
+    for (int64_t other : wake_) // without a branch
+      next = std::min(next, other);
     const int64_t t = next >> actorBits;
     if (t == never)
       throw std::logic_error("the estimate waits for a signal that nobody gives");
@@ -885,7 +930,7 @@ RunRecord Estimator::run(int64_t enough) {
       return std::move(result_);
     }
     const auto actor = static_cast<Actor>(next & ((1 << actorBits) - 1));
-    wake_[actor] = never;
+    wake_[actor] = event(actor, never);
     now_ = t;
     act(actor, t);
   }

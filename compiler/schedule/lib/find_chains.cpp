@@ -6,6 +6,7 @@
 #include <atomic>
 #include <exception>
 #include <memory>
+#include <set>
 #include <system_error>
 #include <thread>
 
@@ -13,7 +14,8 @@ namespace tilewright {
 
 namespace {
 
-constexpr size_t longest = 3; // layers of a chain
+constexpr size_t longest = 3;            // layers of a chain
+constexpr size_t constantsBefore = 8192; // bytes that stand for constants of other layers
 constexpr int64_t never = int64_t(1)
                           << 40; // cycles of what does not fit: who needs it will be told
 
@@ -85,15 +87,20 @@ public:
       signatures_.push_back(signatureOf(context, group));
   }
 
-  // Tries out everything that the stretches may be cut into, each kind once.
+  // Tries out everything that the stretches may be cut into, each kind once. Convolutions that are
+  // in none are planned on the way: they would be one after the other later.
   void tryOut(const std::vector<Stretch> &stretches) {
     std::vector<std::pair<size_t, std::optional<int64_t> *>> alone;
     for (const Stretch &stretch : stretches)
       for (size_t place = stretch.begin; place < stretch.end; ++place)
         if (auto [known, isNew] = alone_.emplace(signatures_[place], std::nullopt); isNew)
           alone.emplace_back(place, &known->second);
-    workers_.run(alone.size(), [&](LoweringContext &context, size_t i) {
-      *alone[i].second = cyclesAlone(context, groups_[alone[i].first]);
+    const std::vector<size_t> others = convolutionsBeside(stretches);
+    workers_.run(alone.size() + others.size(), [&](LoweringContext &context, size_t i) {
+      if (i < alone.size())
+        *alone[i].second = cyclesAlone(context, groups_[alone[i].first]);
+      else
+        plan(context, groups_[others[i - alone.size()]]);
     });
     std::vector<std::pair<Stretch, std::optional<ChosenChain> *>> together;
     for (const Stretch &stretch : stretches)
@@ -108,6 +115,19 @@ public:
     workers_.run(together.size(), [&](LoweringContext &context, size_t i) {
       const auto &[part, found] = together[i];
       *found = chooseChain(context, chainOf(part), apart(part));
+    });
+  }
+
+  // Refines the chains into which stretches are divided.
+  void refine(const std::vector<Stretch> &stretches) {
+    std::map<std::string, Stretch> chosen;
+    for (const Stretch &stretch : stretches)
+      for (const Stretch &part : divide(stretch))
+        if (part.size() > 1)
+          chosen.emplace(signatureOfAll(part), part);
+    const std::vector<std::pair<std::string, Stretch>> parts(chosen.begin(), chosen.end());
+    workers_.run(parts.size(), [&](LoweringContext &context, size_t i) {
+      refineChain(context, chainOf(parts[i].second), *together_.at(parts[i].first));
     });
   }
 
@@ -148,10 +168,10 @@ public:
       end = first + 1;
       if (parts[first].size() == 1)
         continue;
-      ChainRun run{plannedOf(parts[first])};
+      ChainRun run{wholeOf(parts[first])};
       while (end < parts.size() && parts[end].size() > 1 &&
-             mayHandOn(context, run.back(), plannedOf(parts[end])))
-        run.push_back(plannedOf(parts[end++]));
+             mayHandOn(context, run.back(), wholeOf(parts[end])))
+        run.push_back(wholeOf(parts[end++]));
       std::vector<int64_t> layout = together_.at(signatureOfAll(parts[first]))->layout;
       for (; run.size() > 1; run.pop_back(), --end)
         if (std::optional<Trial> trial = tryRun(context, run);
@@ -163,9 +183,12 @@ public:
       if (tuner && run.size() > 1)
         tuned = tunedRun(context, *tuner, run);
       std::vector<Chains::Chain> untuned;
-      for (size_t i = first; i < end; ++i)
-        untuned.push_back(
-            {chainOf(parts[i]), *together_.at(signatureOfAll(parts[i])), tuner && run.size() > 1});
+      for (size_t i = first; i < end; ++i) {
+        ChosenChain chosen = *together_.at(signatureOfAll(parts[i]));
+        if (run.size() > 1 && chosen.whole)
+          chosen.plan = *chosen.whole, chosen.words = chosen.wholeWords;
+        untuned.push_back({chainOf(parts[i]), std::move(chosen), tuner && run.size() > 1});
+      }
       if (tuned.empty())
         enter({std::move(untuned), std::move(layout)}, chains);
       auto chain = untuned.begin();
@@ -194,6 +217,32 @@ private:
     }
   }
 
+  // Places of convolutions and matrix products that no stretch holds, each kind once.
+  std::vector<size_t> convolutionsBeside(const std::vector<Stretch> &stretches) const {
+    std::vector<size_t> places;
+    std::set<std::string> known;
+    for (size_t place = 0; place < groups_.size(); ++place) {
+      kernel::GroupOp group = groups_[place];
+      const bool isHeld = std::any_of(stretches.begin(), stretches.end(), [&](const Stretch &each) {
+        return each.begin <= place && place < each.end;
+      });
+      if (!isHeld && alone_.count(signatures_[place]) == 0 &&
+          llvm::isa<kernel::Conv2DOp, kernel::MatMulOp>(&group.getBody().front().front()) &&
+          known.insert(signatures_[place]).second)
+        places.push_back(place);
+    }
+    return places;
+  }
+
+  static void plan(LoweringContext &context, kernel::GroupOp group) {
+    // In the program, other layers' constants stand between the tensors and this layer's.
+    context.constants.add(std::string(constantsBefore, '\0'));
+    try {
+      convolutionCycles(context, group);
+    } catch (const UserError &) { // the layer's lowering will say so
+    }
+  }
+
   static std::optional<int64_t> cyclesAlone(LoweringContext &context, kernel::GroupOp group) {
     if (llvm::isa<kernel::Conv2DOp>(chainAnchorOf(group)))
       return convolutionCycles(context, group);
@@ -218,8 +267,10 @@ private:
     return signature;
   }
 
-  PlannedChain plannedOf(const Stretch &part) const {
-    return {chainOf(part), together_.at(signatureOfAll(part))->plan};
+  // As part of a run.
+  PlannedChain wholeOf(const Stretch &part) const {
+    const ChosenChain &chosen = *together_.at(signatureOfAll(part));
+    return {chainOf(part), chosen.whole.value_or(chosen.plan)};
   }
 
   // Of chains, each by itself.
@@ -266,6 +317,7 @@ Chains findChains(LoweringContext &context, const std::vector<kernel::GroupOp> &
   }
   Search search(context, groups);
   search.tryOut(stretches);
+  search.refine(stretches);
   search.collect(context);
   Chains chains;
   for (const Stretch &stretch : stretches)

@@ -50,33 +50,66 @@ template <typename Work> void HazardTracker::forEachPage(const MemoryAccess &acc
          i == last && !toEnd ? end : greatest);
 }
 
-// Makes `at` a boundary; returns the first segment that begins there.
-size_t HazardTracker::split(Page &page, int64_t at) {
-  if (at == greatest)
-    return page.size();
+// The segment that holds a byte.
+size_t HazardTracker::segmentAt(const Page &page, int64_t at) {
   const auto next =
-      std::lower_bound(page.begin(), page.end(), at, [](const Segment &segment, int64_t address) {
-        return segment.begin < address;
+      std::upper_bound(page.begin(), page.end(), at, [](int64_t address, const Segment &segment) {
+        return address < segment.begin;
       });
-  const auto index = static_cast<size_t>(next - page.begin());
-  if (next != page.end() && next->begin == at)
-    return index;
-  Segment tail = *(next - 1);
-  tail.begin = at;
-  page.insert(next, tail);
-  return index;
+  return static_cast<size_t>(next - page.begin()) - 1;
 }
 
-void HazardTracker::write(Page &page, int64_t begin, int64_t end, int lane, int32_t sequence) {
-  const size_t first = split(page, begin), last = split(page, end);
+// Enters whom an access of the bytes from those of segment `first` up to `end` waits for; the first
+// segment beyond them.
+size_t HazardTracker::collect(const Page &page, size_t first, int64_t end, bool isWrite,
+                              Sequences &needed) {
+  size_t i = first;
+  for (; i < page.size() && page[i].begin < end; ++i) {
+    const Segment &segment = page[i];
+    int32_t &writer = needed[static_cast<size_t>(segment.writer)];
+    writer = std::max(writer, segment.written);
+    if (isWrite)
+      for (size_t lane = 0; lane < maximumLanes; ++lane)
+        needed[lane] = std::max(needed[lane], segment.readers[lane]);
+  }
+  return i;
+}
+
+// Makes room for `wanted` segments where there are `count`.
+static void resizeAt(std::vector<HazardTracker::Segment> &page, size_t at, size_t count,
+                     size_t wanted) {
+  const auto place = page.begin() + static_cast<std::ptrdiff_t>(at);
+  if (count < wanted)
+    page.insert(place, wanted - count, {});
+  else
+    page.erase(place, place + static_cast<std::ptrdiff_t>(count - wanted));
+}
+
+// Segments [first, last) are those that [begin, end) touches.
+void HazardTracker::write(Page &page, size_t first, size_t last, int64_t begin, int64_t end,
+                          const Segment &written) {
+  first += page[first].begin < begin ? 1 : 0;
+  const bool hasTail = end < (last < page.size() ? page[last].begin : greatest);
+  Segment tail = page[last - 1];
+  tail.begin = end;
+  resizeAt(page, first, last - first, hasTail ? 2 : 1);
   // Later conflicts with what this write replaces follow from the edge to this write.
-  page[first] = {page[first].begin, sequence, lane, {}};
-  page.erase(page.begin() + static_cast<std::ptrdiff_t>(first) + 1,
-             page.begin() + static_cast<std::ptrdiff_t>(last));
+  page[first] = written;
+  page[first].begin = begin;
+  if (hasTail)
+    page[first + 1] = tail;
 }
 
-void HazardTracker::read(Page &page, int64_t begin, int64_t end, int lane, int32_t sequence) {
-  const size_t first = split(page, begin), last = split(page, end);
+void HazardTracker::read(Page &page, size_t first, size_t last, int64_t begin, int64_t end,
+                         int lane, int32_t sequence) {
+  const bool hasTail = end < (last < page.size() ? page[last].begin : greatest);
+  Segment tail = page[last - 1];
+  tail.begin = end;
+  if (page[first].begin < begin) {
+    page.insert(page.begin() + static_cast<std::ptrdiff_t>(first), page[first]);
+    page[++first].begin = begin;
+    ++last;
+  }
   // Joins neighbors that were touched by the same: reads that slide over a tile would leave ever
   // smaller segments.
   size_t kept = first;
@@ -87,33 +120,45 @@ void HazardTracker::read(Page &page, int64_t begin, int64_t end, int lane, int32
     if (++kept != i)
       page[kept] = page[i];
   }
-  page.erase(page.begin() + static_cast<std::ptrdiff_t>(kept) + 1,
-             page.begin() + static_cast<std::ptrdiff_t>(last));
+  if (const size_t next = kept + 1; hasTail || next != last)
+    resizeAt(page, next, last - next, hasTail ? 1 : 0);
+  if (hasTail)
+    page[kept + 1] = tail;
+}
+
+// Whether no access touches what another one does: each may then be entered before the next is
+// looked at.
+static bool areApart(const MemoryAccesses &accesses) {
+  for (size_t i = 1; i < accesses.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (const MemoryAccess &a = accesses[i], &b = accesses[j];
+          a.space == b.space && a.range.begin < b.range.end && b.range.begin < a.range.end)
+        return false;
+  return true;
 }
 
 LaneClock HazardTracker::visit(int lane, int32_t sequence, const MemoryAccesses &accesses) {
-  std::array<int32_t, maximumLanes> needed{};
-  for (const MemoryAccess &access : accesses)
-    forEachPage(access, [&](const Page &page, int64_t begin, int64_t end) {
-      auto segment = std::upper_bound(
-          page.begin(), page.end(), begin,
-          [](int64_t address, const Segment &each) { return address < each.begin; });
-      if (segment != page.begin())
-        --segment;
-      for (; segment != page.end() && segment->begin < end; ++segment) {
-        int32_t &writer = needed[static_cast<size_t>(segment->writer)];
-        writer = std::max(writer, segment->written);
-        if (access.write)
-          for (size_t i = 0; i < maximumLanes; ++i)
-            needed[i] = std::max(needed[i], segment->readers[i]);
-      }
-    });
-  for (const MemoryAccess &access : accesses)
+  Sequences needed{};
+  const bool isOnce = areApart(accesses);
+  auto visitPages = [&](const MemoryAccess &access, bool collects, bool enters) {
     forEachPage(access, [&](Page &page, int64_t begin, int64_t end) {
       if (page.empty())
         page.push_back({least, 0, 0, {}});
-      (access.write ? write : read)(page, begin, end, lane, sequence);
+      const size_t first = segmentAt(page, begin);
+      Sequences unused{};
+      const size_t last =
+          collect(page, first, end, collects && access.write, collects ? needed : unused);
+      if (enters && access.write)
+        write(page, first, last, begin, end, {begin, sequence, lane, {}});
+      else if (enters)
+        read(page, first, last, begin, end, lane, sequence);
     });
+  };
+  for (const MemoryAccess &access : accesses)
+    visitPages(access, true, isOnce);
+  if (!isOnce)
+    for (const MemoryAccess &access : accesses)
+      visitPages(access, false, true);
   LaneClock result;
   result.assign(needed.begin(), needed.begin() + static_cast<std::ptrdiff_t>(lanes_));
   return result;
@@ -125,16 +170,69 @@ void HazardTracker::clear() {
       page.clear();
 }
 
-MemoryAccesses memoryAccesses(const isa::Isa &isa, const isa::Word &word, const int64_t *registers,
-                              const int64_t *addresses) {
-  const isa::Instruction &instruction = isa.instructions()[static_cast<size_t>(word.instruction)];
-  std::array<isa::Range, isa::maximumOperands> ranges;
-  isa::operandRanges(instruction, isa, word, registers, addresses, ranges.data());
+AccessFinder::AccessFinder(const isa::Isa &isa) : isa_(isa), forms_(isa.instructions().size()) {}
+
+AccessFinder::Form &AccessFinder::formOf(int instruction) {
+  Form &form = forms_[static_cast<size_t>(instruction)];
+  if (form.isKnown)
+    return form;
+  form.isKnown = true;
+  for (const isa::Operand &operand :
+       isa_.instructions()[static_cast<size_t>(instruction)].operands) {
+    const bool isMemory = operand.kind == isa::Operand::Kind::Memory;
+    form.decides.push_back(isMemory ? 0 : -1);
+    if (isMemory)
+      form.memories.push_back({static_cast<size_t>(operand.index),
+                               isa_.memory(operand.space).addressBytes, operand.space,
+                               operand.access != isa::Access::Read});
+  }
+  if (!form.memories.empty())
+    form.found.resize(size_t(1) << foundBits);
+  return form;
+}
+
+// What was found for these values and registers, or is found now, with all addresses 0.
+const AccessFinder::Found &AccessFinder::find(Form &form, const isa::Word &word,
+                                              const std::vector<int64_t> &registers) {
+  constexpr uint64_t odd = 0x9E3779B97F4A7C15;
+  uint64_t hash = 0;
+  Values values;
+  values.resize(word.values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = word.values[i] & form.decides[i];
+    hash = (hash ^ static_cast<uint64_t>(values[i])) * odd;
+  }
+  Found &found = form.found[hash >> (64 - foundBits)];
+  if (found.isKnown && found.values == values && found.registers == registers)
+    return found;
+  found.isKnown = true;
+  found.values = values;
+  found.registers = registers;
+  isa::Word still = word;
+  still.values = values;
+  const std::vector<isa::Range> ranges =
+      isa::operandRanges(isa_.instructions()[static_cast<size_t>(word.instruction)], isa_, still,
+                         registers.data(), values.data());
+  found.ranges.clear();
+  for (const Memory &memory : form.memories)
+    found.ranges.push_back(ranges[memory.operand]);
+  return found;
+}
+
+MemoryAccesses AccessFinder::of(const isa::Word &word, const std::vector<int64_t> &registers) {
   MemoryAccesses accesses;
-  for (const isa::Operand &operand : instruction.operands)
-    if (operand.kind == isa::Operand::Kind::Memory)
-      accesses.push_back({operand.space, ranges[static_cast<size_t>(operand.index)],
-                          operand.access != isa::Access::Read});
+  Form &form = formOf(word.instruction);
+  if (form.memories.empty())
+    return accesses;
+  const Found &found = find(form, word, registers);
+  for (size_t i = 0; i < form.memories.size(); ++i) {
+    const Memory &memory = form.memories[i];
+    const int64_t address = word.values[memory.operand] * memory.addressBytes;
+    isa::Range range = found.ranges[i];
+    if (!range.empty())
+      range = {range.begin + address, range.end + address};
+    accesses.push_back({memory.space, range, memory.write});
+  }
   return accesses;
 }
 

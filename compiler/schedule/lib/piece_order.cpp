@@ -1,11 +1,16 @@
 #include "tilewright/compiler/piece_order.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace tilewright {
 
 std::vector<int64_t> startTimes(const std::vector<PieceToOrder> &pieces,
-                                const std::vector<int> &actors) {
+                                const std::vector<int> &actors, std::vector<size_t> preference) {
+  if (preference.empty()) {
+    preference.resize(actors.size());
+    std::iota(preference.begin(), preference.end(), 0);
+  }
   constexpr int64_t unknown = -1;
   std::vector<std::vector<size_t>> streams(actors.size());
   for (size_t i = 0; i < pieces.size(); ++i)
@@ -14,7 +19,11 @@ std::vector<int64_t> startTimes(const std::vector<PieceToOrder> &pieces,
   std::vector<size_t> next(actors.size(), 0);
   struct Actor {
     int64_t end = 0; // of its latest piece
-    int bank = -1;
+    int bank = -1, source = -1;
+    bool isIn(const PieceToOrder &piece) const {
+      return (piece.bank >= 0 && bank == piece.bank) ||
+             (piece.source >= 0 && source == piece.source);
+    }
   };
   std::vector<Actor> latest(
       static_cast<size_t>(*std::max_element(actors.begin(), actors.end()) + 1));
@@ -34,9 +43,9 @@ std::vector<int64_t> startTimes(const std::vector<PieceToOrder> &pieces,
       start = std::max(start, ends[before]);
     }
     int64_t preferred = start;
-    for (int other = 0; piece.bank >= 0 && other < static_cast<int>(latest.size()); ++other) {
+    for (int other = 0; other < static_cast<int>(latest.size()); ++other) {
       const Actor &busy = latest[static_cast<size_t>(other)];
-      if (other == actor || busy.bank != piece.bank)
+      if (other == actor || !busy.isIn(piece))
         continue;
       preferred = std::max(preferred, busy.end);
       if (other < actor)
@@ -47,7 +56,7 @@ std::vector<int64_t> startTimes(const std::vector<PieceToOrder> &pieces,
   for (size_t done = 0; done < pieces.size(); ++done) {
     size_t chosen = 0;
     Start start{unknown, unknown};
-    for (size_t stream = 0; stream < streams.size(); ++stream) {
+    for (size_t stream : preference) {
       if (next[stream] == streams[stream].size())
         continue;
       const Start own = earliest(stream);
@@ -57,9 +66,17 @@ std::vector<int64_t> startTimes(const std::vector<PieceToOrder> &pieces,
     const size_t piece = streams[chosen][next[chosen]++];
     starts[piece] = start.at, ends[piece] = start.at + pieces[piece].cycles;
     if (actors[chosen] >= 0)
-      latest[static_cast<size_t>(actors[chosen])] = {ends[piece], pieces[piece].bank};
+      latest[static_cast<size_t>(actors[chosen])] = {ends[piece], pieces[piece].bank,
+                                                     pieces[piece].source};
   }
   return starts;
+}
+
+int64_t lastEnd(const std::vector<PieceToOrder> &pieces, const std::vector<int64_t> &starts) {
+  int64_t end = 0;
+  for (size_t i = 0; i < pieces.size(); ++i)
+    end = std::max(end, starts[i] + pieces[i].cycles);
+  return end;
 }
 
 } // namespace tilewright

@@ -14,7 +14,8 @@ static void join(LaneClock &into, const LaneClock &other) {
 }
 
 StreamChecker::StreamChecker(const isa::Isa &isa)
-    : isa_(isa), hazards_(laneCount(isa)), sequence_(static_cast<size_t>(laneCount(isa)), 0),
+    : isa_(isa), accesses_(isa), hazards_(laneCount(isa)),
+      semaphoreMax_(isa.param("semaphore_max")), sequence_(static_cast<size_t>(laneCount(isa)), 0),
       known_(isa.units().size(), LaneClock(static_cast<size_t>(laneCount(isa)), 0)),
       signals_(static_cast<size_t>(isa.semaphores())) {
   for (const isa::Unit &unit : isa.units()) {
@@ -45,9 +46,8 @@ std::string StreamChecker::visit(const isa::Word &word) {
     join(known_[unit], signals_[semaphore].front());
     signals_[semaphore].pop_front();
   }
-  LaneClock needed =
-      hazards_.visit(static_cast<int>(lane), sequence,
-                     memoryAccesses(isa_, word, registers_[unit].data(), word.values.data()));
+  const LaneClock needed =
+      hazards_.visit(static_cast<int>(lane), sequence, accesses_.of(word, registers_[unit]));
   for (size_t other = 0; other < needed.size(); ++other)
     if (unitOfLane(isa_, static_cast<int>(other)) != instruction.unit &&
         needed[other] > known_[unit][other])
@@ -64,8 +64,8 @@ std::string StreamChecker::visit(const isa::Word &word) {
     if ((word.signal >> semaphore & 1) == 0)
       continue;
     signals_[semaphore].push_back(ended);
-    if (static_cast<int64_t>(signals_[semaphore].size()) > isa_.param("semaphore_max"))
-      return fmt::format("may fill semaphore {} beyond {}", semaphore, isa_.param("semaphore_max"));
+    if (static_cast<int64_t>(signals_[semaphore].size()) > semaphoreMax_)
+      return fmt::format("may fill semaphore {} beyond {}", semaphore, semaphoreMax_);
   }
   return "";
 }

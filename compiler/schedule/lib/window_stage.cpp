@@ -49,7 +49,7 @@ void WindowStage::loadWeights(std::vector<Task> &constants) {
   std::string weights =
       constantBytes(anchor_->getOperand(1)); // [KH,KW,C,M]: result channels in order
   int64_t size = static_cast<int64_t>(weights.size());
-  weightBuffer_ = steps_.add(isa::Space::Spad, size, "weights");
+  weightBuffer_ = steps_.add(isa::Space::Spad, size, "weights", Traffic::Beside);
   copyStrided(context_, constants, Direction::Load, context_.constants.add(weights), 1,
               Signedness::Signed, {isa::Space::Spad, weightBuffer_, 0, 0, 0, 1}, {{size, 1, 1}});
 }

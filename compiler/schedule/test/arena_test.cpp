@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <map>
 #include <random>
+#include <set>
 
 namespace tilewright {
 
@@ -41,6 +42,27 @@ TEST(Arena, WhatOthersReadStaysOutOfTheBanksThatTheMatrixUnitReads) {
   const int64_t bank = *arena.allocate(64, Traffic::Matrix) / 256;
   for (Traffic traffic : {Traffic::Streamed, Traffic::Rare, Traffic::Streamed})
     EXPECT_NE(*arena.allocate(64, traffic) / 256, bank);
+}
+
+TEST(Arena, WeightsOfWindowsStayOutOfTheBanksOfWhatTheyAreMultipliedBy) {
+  Arena arena(1024, 256, 8);
+  const int64_t bank = *arena.allocate(64, Traffic::Beside) / 256;
+  // However many others there are: both are always read at the same time.
+  for (int i = 0; i < 6; ++i)
+    EXPECT_NE(*arena.allocate(64, i % 2 == 0 ? Traffic::Streamed : Traffic::Shared) / 256, bank);
+}
+
+TEST(Arena, WhatTheMatrixUnitReadsByTurnsIsSpread) {
+  Arena arena(768, 256, 8);
+  std::set<int64_t> banks;
+  for (int i = 0; i < 3; ++i)
+    banks.insert(*arena.allocate(64, Traffic::Shared) / 256);
+  EXPECT_EQ(banks.size(), 3u);
+  // Two that others read disturb each other less.
+  Arena streamed(512, 256, 8);
+  const int64_t shared = *streamed.allocate(64, Traffic::Shared) / 256;
+  for (int i = 0; i < 3; ++i)
+    EXPECT_NE(*streamed.allocate(64, Traffic::Streamed) / 256, shared);
 }
 
 TEST(Arena, AlternateTakesBanksByTurns) {

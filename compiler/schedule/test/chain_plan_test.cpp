@@ -63,6 +63,75 @@ TEST_P(Blocks, StripesHaveTheRowsThatTheirTapsTouch) {
     }
 }
 
+// Segments of any number of stripes: what a stripe reads is on chip, and a segment makes each row
+// of the head once.
+TEST_P(Blocks, SegmentsMakeTheirRowsOnce) {
+  const auto [kernel, stride] = GetParam();
+  const ChainProblem p = block(kernel, stride);
+  ChainPlan plan{};
+  for (plan.stripeRows = 1; plan.stripeRows <= p.tail->outputHeight; ++plan.stripeRows)
+    for (plan.segmentStripes = 1; plan.segmentStripes <= 6; ++plan.segmentStripes) {
+      const std::vector<Stripe> stripes = stripesOf(p, plan);
+      int64_t most = 0;
+      for (size_t i = 0; i < stripes.size(); ++i) {
+        const auto &[needed, made, first] = stripes[i];
+        const bool begins = i % static_cast<size_t>(plan.segmentStripes) == 0;
+        EXPECT_EQ(made.begin, begins ? needed.head.begin : stripes[i - 1].made.end);
+        EXPECT_EQ(first, begins ? needed.head.begin : stripes[i - 1].first);
+        EXPECT_LE(first, needed.head.begin);
+        EXPECT_GE(made.end, needed.head.end);
+        EXPECT_LE(made.end, size);
+        most = std::max(most, made.end - first);
+      }
+      EXPECT_EQ(keptRows(stripes), most);
+    }
+}
+
+// Nothing is made twice where one segment has room for all rows.
+TEST_P(Blocks, KeptRowsAreNotMadeAgain) {
+  const auto [kernel, stride] = GetParam();
+  const ChainProblem p = block(kernel, stride);
+  EXPECT_EQ(sharesRows(p), kernel > stride);
+  const ConvMachine m = machine();
+  size_t kept = 0;
+  for (ChainPlan plan : planChain(p, m, 100)) {
+    kept += plan.segmentStripes > 1;
+    const double before = plan.estimatedCycles;
+    if (plan.segmentStripes == 1)
+      continue;
+    plan.segmentStripes = 1;
+    assess(p, m, plan);
+    EXPECT_LE(before, plan.estimatedCycles);
+  }
+  EXPECT_GT(kept, 0u);
+}
+
+TEST_P(Blocks, NeighborsDifferInOneStepAndFit) {
+  const auto [kernel, stride] = GetParam();
+  const ChainProblem p = block(kernel, stride);
+  const ConvMachine m = machine();
+  for (const ChainPlan &plan : planChain(p, m, 8)) {
+    const std::vector<ChainPlan> neighbors = neighborsOf(p, m, plan);
+    EXPECT_GE(neighbors.size(), 4u) << describe(p, plan);
+    for (const ChainPlan &other : neighbors) {
+      EXPECT_LE(other.spadBytes, m.spadBytes);
+      EXPECT_LE(other.accBytes, m.accBytes);
+      EXPECT_LE(other.tailRows, other.stripeRows);
+      const int64_t count = static_cast<int64_t>(stripesOf(p, other).size());
+      EXPECT_LE(other.segmentStripes, count);
+      // A step of the stripes takes tiles and segments with it.
+      const bool hasSameStripes = other.stripeRows == plan.stripeRows;
+      int differences = other.arrayUnits != plan.arrayUnits;
+      differences += other.chunkChannels != plan.chunkChannels;
+      differences += !hasSameStripes || other.segmentStripes != plan.segmentStripes;
+      differences += hasSameStripes && other.headRows != plan.headRows;
+      differences += hasSameStripes && other.tailRows != plan.tailRows;
+      differences += hasSameStripes && other.keepsWeights != plan.keepsWeights;
+      EXPECT_EQ(differences, 1) << describe(p, plan) << "; " << describe(p, other);
+    }
+  }
+}
+
 TEST_P(Blocks, PlansFitOnChipAndBeginAtFoldsAndColumnTiles) {
   const auto [kernel, stride] = GetParam();
   const ChainProblem p = block(kernel, stride);
@@ -131,7 +200,7 @@ TEST(ChainPlan, BuffersTakeMemory) {
   const ChainProblem p = block(3, 1);
   ChainPlan plan = planChain(p, machine(), 1).at(0);
   plan.chunkChannels = 16, plan.stripeRows = 5, plan.arrayUnits = 3, plan.keepsWeights = false;
-  plan.headMerge = TapMerge::None;
+  plan.headMerge = TapMerge::None, plan.segmentStripes = 1;
   for (Copies which : {Copies::Inputs, Copies::Between, Copies::WindowResults, Copies::HeadSums,
                        Copies::WindowSums, Copies::Results, Copies::Weights}) {
     int64_t before = 0;
@@ -160,6 +229,54 @@ TEST(ChainPlan, WindowsAreSharedWhereTheVectorUnitHasMostToDo) {
   EXPECT_GT(best.arrayUnits, 0);
   EXPECT_LT(best.arrayUnits, arrayShares);
   EXPECT_LT(best.estimatedCycles, planChain(apart, machine(), 1).at(0).estimatedCycles);
+}
+
+namespace {
+
+ConvMachine slidingMachine() {
+  ConvMachine m = machine();
+  m.window = WindowLimits{{1023, 255}, {15, 15}, {7, 7}, 255, m.rows};
+  return m;
+}
+
+ChainProblem slidingBlock(const ConvMachine &m) {
+  ChainProblem p = block(3, 1);
+  p.window->multiplier = 1;
+  p.sliding = slidingPasses(*p.window, m);
+  return p;
+}
+
+} // namespace
+
+TEST(ChainPlan, SlidingWindowsAreCheaperAndOthersAreTriedToo) {
+  const ConvMachine m = slidingMachine();
+  ChainProblem p = slidingBlock(m);
+  ASSERT_TRUE(p.sliding);
+  const std::vector<ChainPlan> plans = planChain(p, m, 8);
+  p.sliding.reset();
+  const ChainPlan without = planChain(p, m, 1).at(0);
+  EXPECT_LT(plans.at(0).estimatedCycles, without.estimatedCycles);
+  EXPECT_GT(plans.at(0).slidingParts, 0);
+  auto is = [&](const ChainPlan &plan) {
+    return plan.slidingParts == 0 && plan.stripeRows == without.stripeRows &&
+           plan.arrayUnits == without.arrayUnits && plan.chunkChannels == without.chunkChannels;
+  };
+  EXPECT_TRUE(std::any_of(plans.begin(), plans.end(), is));
+}
+
+TEST(ChainPlan, TilesOfSlidingWindowsFitTheirPartOfTheAccumulators) {
+  const ConvMachine m = slidingMachine();
+  const ChainProblem p = slidingBlock(m);
+  ASSERT_TRUE(p.sliding);
+  ChainPlan plan{};
+  for (int64_t rows : {1, 3, 8, 14, 28})
+    for (plan.slidingParts = 5; plan.slidingParts <= 40; plan.slidingParts += 5) {
+      const SlidingTile tile = slidingTile(p, m, plan, rows);
+      EXPECT_GE(tile.rows, 1);
+      EXPECT_LE(tile.rows, rows);
+      EXPECT_TRUE(tile.columns == p.window->outputWidth || tile.columns % p.sliding->outputs == 0);
+      EXPECT_LE(tile.rows * tile.columns * m.cols * 4 * plan.slidingParts, m.accBytes);
+    }
 }
 
 TEST(ChainPlan, OnlyOneStripeOfOneImageIsWhole) {

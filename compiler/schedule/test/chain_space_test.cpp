@@ -65,6 +65,8 @@ TEST(ChainSpace, HoldsThePlannersPlans) {
         EXPECT_TRUE(isLegal(space, point)) << describe(p, plan);
         EXPECT_EQ(space.point(space.plan(point)), point);
         EXPECT_EQ(space.analyticCycles(point), plan.estimatedCycles);
+        for (const ChainPlan &neighbor : neighborsOf(p, m, plan))
+          EXPECT_TRUE(isLegal(space, space.point(neighbor))) << describe(p, neighbor);
         ++count;
       }
     }
@@ -109,6 +111,35 @@ TEST(ChainSpace, EverySizeIsAChoice) {
   EXPECT_EQ(space.choices(point, ChainSpace::HeadChannels), (std::vector<int64_t>{16, 48}));
 }
 
+// Where an instruction slides windows, accumulators say how high its tiles are, and diagonals are
+// no point.
+TEST(ChainSpace, TilesOfSlidingWindowsAreNoChoice) {
+  ConvMachine m = machine("edge16");
+  m.window = WindowLimits{{1023, 255}, {15, 15}, {7, 7}, 255, m.rows};
+  ChainProblem p = problems()[0];
+  p.sliding = slidingPasses(*p.window, m);
+  ASSERT_TRUE(p.sliding);
+  const ChainSpace space(p, m);
+  size_t count = 0;
+  for (ChainPlan plan : planChain(p, m, 8)) {
+    const PlanPoint point = space.point(plan);
+    EXPECT_EQ(point[ChainSpace::WindowRows], 0);
+    count += plan.slidingParts > 0;
+    if (plan.slidingParts > 0 || plan.arrayUnits == 0) {
+      EXPECT_TRUE(isLegal(space, point)) << describe(p, plan);
+      EXPECT_EQ(space.analyticCycles(point), plan.estimatedCycles);
+    }
+    EXPECT_EQ(space.point(space.plan(point)), point);
+    plan.slidingParts = 0;
+    EXPECT_EQ(space.point(plan), point);
+  }
+  EXPECT_GT(count, 0u);
+  drawLegalPoints(space, [&](const PlanPoint &point) {
+    EXPECT_EQ(space.plan(point).slidingParts > 0, point[ChainSpace::ArrayUnits] > 0);
+    EXPECT_EQ(space.plan(point).windowRows, 0);
+  });
+}
+
 // One stripe of one chunk has nothing that would be replaced.
 TEST(ChainSpace, BuffersThatAPlanDoesNotHaveAreAsManyAsUsual) {
   const ChainSpace space(problems()[0], machine("edge16"));
@@ -127,6 +158,8 @@ TEST(ChainSpace, BuffersThatAPlanDoesNotHaveAreAsManyAsUsual) {
   for (Copies which : {Copies::Between, Copies::WindowResults, Copies::Weights})
     EXPECT_EQ(choices(which), 4u);
   EXPECT_EQ(choices(Copies::TailSums), 1u); // they stay until the last chunk
+  point[ChainSpace::SegmentStripes] = 2;    // keep their rows
+  EXPECT_EQ(choices(Copies::Between), 1u);
   point[ChainSpace::ArrayUnits] = 2;
   EXPECT_EQ(choices(Copies::WindowSums), 4u);
 }

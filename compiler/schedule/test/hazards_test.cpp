@@ -1,6 +1,7 @@
 #include "tilewright/compiler/hazards.h"
 
 #include <algorithm>
+#include <array>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -99,6 +100,48 @@ TEST(Hazards, AFenceForgetsEverything) {
   tracker.visit(1, 1, {access(0, 64, true)});
   tracker.clear();
   EXPECT_EQ(tracker.visit(2, 1, {access(0, 64, false)}), (LaneClock{0, 0, 0}));
+}
+
+// Few values, so that many instructions differ in their addresses alone and others in one register.
+TEST(Accesses, AreTheRangesOfOperands) {
+  isa::LoadOptions options;
+  options.directory = TILEWRIGHT_SOURCE_DIR "/isa";
+  const isa::Isa isa = isa::load(options);
+  std::mt19937 random(1);
+  AccessFinder finder(isa);
+  int compared = 0;
+  for (const isa::Instruction &instruction : isa.instructions()) {
+    std::vector<int64_t> registers(
+        isa.units()[static_cast<size_t>(instruction.unit)].registers.size(), 1);
+    for (int i = 0; i < 400; ++i) {
+      isa::Word word;
+      word.instruction = instruction.index;
+      for (const isa::Operand &operand : instruction.operands)
+        word.values.push_back(operand.kind == isa::Operand::Kind::Memory ? random() % 1000
+                                                                         : random() % 3);
+      if (!registers.empty() && random() % 4 == 0)
+        registers[random() % registers.size()] = random() % 3;
+      std::array<isa::Range, isa::maximumOperands> ranges;
+      isa::operandRanges(instruction, isa, word, registers.data(), word.values.data(),
+                         ranges.data());
+      const MemoryAccesses found = finder.of(word, registers);
+      size_t next = 0;
+      for (const isa::Operand &operand : instruction.operands) {
+        if (operand.kind != isa::Operand::Kind::Memory)
+          continue;
+        ASSERT_LT(next, found.size());
+        const MemoryAccess &access = found[next++];
+        const isa::Range &range = ranges[static_cast<size_t>(operand.index)];
+        EXPECT_EQ(access.space, operand.space);
+        EXPECT_EQ(access.write, operand.access != isa::Access::Read);
+        ASSERT_EQ(access.range.begin, range.begin) << instruction.name << " " << i;
+        ASSERT_EQ(access.range.end, range.end) << instruction.name << " " << i;
+        ++compared;
+      }
+      EXPECT_EQ(next, found.size());
+    }
+  }
+  EXPECT_GT(compared, 1000);
 }
 
 } // namespace tilewright

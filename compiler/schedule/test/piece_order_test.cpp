@@ -48,6 +48,20 @@ TEST(PieceOrder, TheLaterActorWaitsForABank) {
   EXPECT_EQ(startTimes({{0, 10, {}, 1}, {1, 7, {}, 0}}, {array, lanes}), (Starts{0, 0}));
 }
 
+TEST(PieceOrder, ActivationsHaveBanksOfTheirOwn) {
+  EXPECT_EQ(startTimes({{0, 10, {}, -1, 3}, {1, 7, {}, -1, 3}}, {array, lanes}), (Starts{0, 10}));
+  EXPECT_EQ(startTimes({{0, 10, {}, -1, 3}, {1, 7, {}, 3, -1}}, {array, lanes}), (Starts{0, 0}));
+  EXPECT_EQ(startTimes({{0, 10, {}, -1, 3}, {1, 7, {}, -1, 2}}, {array, lanes}), (Starts{0, 0}));
+}
+
+TEST(PieceOrder, OfTwoThatCanStartAtOnceThePreferredStreamsGoesFirst) {
+  const std::vector<PieceToOrder> pieces{{0, 5, {}}, {1, 7, {}}};
+  EXPECT_EQ(startTimes(pieces, {array, array}, {0, 1}), (Starts{0, 5}));
+  EXPECT_EQ(startTimes(pieces, {array, array}, {1, 0}), (Starts{7, 0}));
+  EXPECT_EQ(lastEnd(pieces, {7, 0}), 12);
+  EXPECT_EQ(lastEnd(pieces, {0, 20}), 27);
+}
+
 TEST(PieceOrder, TheEarlierActorPrefersAnotherBank) {
   // Third and fourth piece are the array's: while the lanes are in bank 0, the fourth goes first.
   EXPECT_EQ(startTimes({{0, 5, {}, -1}, {2, 10, {}, 0}, {0, 5, {}, 0}, {1, 5, {0}, 1}},

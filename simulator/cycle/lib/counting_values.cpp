@@ -1,5 +1,7 @@
 #include "counting_values.h"
 
+#include "tilewright/isa/window.h"
+
 namespace tilewright::cycle {
 
 namespace {
@@ -7,8 +9,8 @@ namespace {
 using Extents = std::array<uint64_t, maxDimensions>;
 
 // Of one step: how often a stream's element is moved. The array reads a row of activations, and
-// updates a row of accumulators, once: only the iterators that move the stream count. Elsewhere
-// each turn of the step moves an element.
+// updates a row of accumulators, once: only the iterators that move the stream count (a window
+// reads what its outputs share once, too). Elsewhere each turn of the step moves an element.
 uint64_t moves(const StreamPlan &stream, const StepPlan &step, const Extents &extents,
                bool isContraction) {
   uint64_t count = 1;
@@ -44,6 +46,9 @@ void CountingValues::execute(const Issued &issued) {
                                               0, isa::evaluate(*guards[i], context))));
     }
     auto bytes = [&](const StreamPlan &stream, const Extents &of) {
+      if (plan.window && !stream.once && stream.space == isa::Space::Spad)
+        return static_cast<uint64_t>(WindowWalk(*plan.window, context).reads()) *
+               extents[isa::WindowColumn] * static_cast<uint64_t>(stream.elementBytes);
       return moves(stream, step, of, plan.isContraction) *
              static_cast<uint64_t>(stream.elementBytes);
     };

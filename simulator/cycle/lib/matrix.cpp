@@ -1,5 +1,7 @@
 #include "matrix.h"
 
+#include "tilewright/isa/window.h"
+
 #include <algorithm>
 
 namespace tilewright::cycle {
@@ -104,6 +106,22 @@ bool Matrix::start(int64_t t) {
   return isShort;
 }
 
+namespace {
+
+// The least and the greatest address of a nest.
+struct Reach {
+  int64_t low, high;
+};
+template <typename Numbers, typename Strides>
+Reach reachOf(int64_t start, const Numbers &extents, const Strides &strides, int dimensions) {
+  Reach reach{start, start};
+  for (size_t i = 0; i < static_cast<size_t>(dimensions); ++i)
+    (strides[i] < 0 ? reach.low : reach.high) += strides[i] * (extents[i] - 1);
+  return reach;
+}
+
+} // namespace
+
 bool Matrix::startStreamer(const Issued &issued, int64_t t) {
   const StepPlan &step = issued.plan->steps[0];
   const isa::ScalarContext scalars = context(issued);
@@ -111,29 +129,25 @@ bool Matrix::startStreamer(const Issued &issued, int64_t t) {
       walk(step.reads[0], shared_.isa.memory(isa::Space::Spad), scalars, issued.addresses.data());
   const Walk d =
       walk(step.write, shared_.isa.memory(isa::Space::Acc), scalars, issued.addresses.data());
-  const int64_t k = issued.word.values[static_cast<size_t>(issued.plan->rows)];
   const int64_t n = issued.word.values[static_cast<size_t>(issued.plan->columns)];
 
   Streamer &s = streamer_;
   s.record = issued.record;
   s.signal = issued.word.signal;
-  s.dimensions = step.spatial - 1; // the last spatial iterator is the columns
-  s.rowsLeft = n > 0 ? 1 : 0;
-  int64_t aLow = a.address, aHigh = a.address, dLow = d.address, dHigh = d.address;
-  for (int i = 0; i < s.dimensions; ++i) {
-    const size_t at = static_cast<size_t>(i);
-    s.extents[at] = step.extents[at](scalars);
-    s.index[at] = 0;
-    s.activationStride[at] = a.stride[at];
-    s.accumulatorStride[at] = d.stride[at];
-    s.rowsLeft *= s.extents[at];
-    const int64_t steps = std::max<int64_t>(s.extents[at] - 1, 0);
-    (a.stride[at] < 0 ? aLow : aHigh) += a.stride[at] * steps;
-    (d.stride[at] < 0 ? dLow : dHigh) += d.stride[at] * steps;
-  }
+  s.window.reset();
+  s.index = {};
   s.activation = a.address;
   s.accumulator = d.address;
-  s.activationBytes = k * step.reads[0].elementBytes;
+  int64_t elements = n; // of a row of activations
+  if (issued.plan->window) {
+    walkWindow(WindowWalk(*issued.plan->window, scalars), a, d);
+  } else {
+    walkRows(step, a, d, scalars);
+    elements = issued.word.values[static_cast<size_t>(issued.plan->rows)];
+  }
+  if (n == 0)
+    s.rowsLeft = 0;
+  s.activationBytes = elements * step.reads[0].elementBytes;
   s.accumulatorBytes = n * step.write.elementBytes;
   const int accumulate = issued.plan->instruction->operandIndex("accumulate");
   s.accumulate = step.reads.size() > 1 &&
@@ -143,11 +157,46 @@ bool Matrix::startStreamer(const Issued &issued, int64_t t) {
   Flight &entry = flight(flightCount_++);
   entry = {issued.record, issued.word.signal, s.active ? forever : t + 1, 0};
   if (s.active) {
-    s.activationBanks =
-        s.activationBytes > 0 ? shared_.spad.mask(aLow, aHigh - aLow + s.activationBytes) : 0;
-    entry.accumulatorBanks = shared_.acc.mask(dLow, dHigh - dLow + s.accumulatorBytes);
+    const Reach rows = s.window
+                           ? reachOf(s.activation, std::array{s.window->sweeps, s.window->span},
+                                     s.activationStride, s.dimensions)
+                           : reachOf(s.activation, s.extents, s.activationStride, s.dimensions),
+                sums = s.window
+                           ? reachOf(s.accumulator, s.window->outputs, s.outputStride, 2)
+                           : reachOf(s.accumulator, s.extents, s.accumulatorStride, s.dimensions);
+    s.activationBanks = s.activationBytes > 0
+                            ? shared_.spad.mask(rows.low, rows.high - rows.low + s.activationBytes)
+                            : 0;
+    entry.accumulatorBanks = shared_.acc.mask(sums.low, sums.high - sums.low + s.accumulatorBytes);
   }
   return s.active;
+}
+
+void Matrix::walkRows(const StepPlan &step, const Walk &a, const Walk &d,
+                      const isa::ScalarContext &scalars) {
+  Streamer &s = streamer_;
+  s.dimensions = step.spatial - 1; // the last spatial iterator is the columns
+  s.rowsLeft = 1;
+  for (int i = 0; i < s.dimensions; ++i) {
+    const size_t at = static_cast<size_t>(i);
+    s.extents[at] = step.extents[at](scalars);
+    s.activationStride[at] = a.stride[at];
+    s.accumulatorStride[at] = d.stride[at];
+    s.rowsLeft *= s.extents[at];
+  }
+}
+
+void Matrix::walkWindow(const WindowWalk &window, const Walk &a, const Walk &d) {
+  Streamer &s = streamer_;
+  s.window = window;
+  s.dimensions = 2;
+  s.rowsLeft = window.cycles();
+  s.extents[0] = window.sweeps;
+  s.extents[1] = window.period;
+  s.activationStride[0] = a.stride[isa::WindowV];
+  s.activationStride[1] = a.stride[isa::WindowU];
+  s.accumulatorStride[0] = s.accumulatorStride[1] = 0;
+  s.outputStride = {d.stride[isa::WindowY], d.stride[isa::WindowX]};
 }
 
 void Matrix::startLoader(const Issued &issued) {
@@ -174,25 +223,36 @@ void Matrix::startLoader(const Issued &issued) {
 
 bool Matrix::stream(int64_t t) {
   Streamer &s = streamer_;
-  if (s.activationBytes > 0 &&
-      !shared_.ports.request(Port::SpadRead, Client::Matrix,
-                             shared_.spad.mask(s.activation, s.activationBytes)))
+  const bool reads = s.activationBytes > 0 && (!s.window || s.index[1] < s.window->span);
+  if (reads && !shared_.ports.request(Port::SpadRead, Client::Matrix,
+                                      shared_.spad.mask(s.activation, s.activationBytes)))
     return false;
   issueRow(t);
   if (--s.rowsLeft == 0) {
     s.active = false;
-    flight(flightCount_ - 1).ready = accessesUntil_;
+    flight(flightCount_ - 1).ready = t + pipeline_ - (s.window ? s.window->trailing : 0);
   } else {
     advanceRow();
   }
   return true;
 }
 
-// Puts down the accumulator accesses of the row that was read in cycle g.
+int64_t Matrix::sumAddress() const {
+  const Streamer &s = streamer_;
+  int64_t address = s.accumulator;
+  if (s.window)
+    for (size_t i : {size_t(0), size_t(1)})
+      address += s.index[i] / s.window->strides[i] * s.outputStride[i];
+  return address;
+}
+
+// Puts down the accumulator accesses of the sum that begins with the row that was read in cycle g.
 void Matrix::issueRow(int64_t g) {
+  if (!beginsSum())
+    return;
   const Streamer &s = streamer_;
   const size_t mask = writes_.size() - 1;
-  const BankMask banks = shared_.acc.mask(s.accumulator, s.accumulatorBytes);
+  const BankMask banks = shared_.acc.mask(sumAddress(), s.accumulatorBytes);
   accessesUntil_ = g + pipeline_;
   writes_[static_cast<size_t>(accessesUntil_) & mask] = banks;
   if (s.accumulate)
@@ -203,8 +263,9 @@ void Matrix::issueRow(int64_t g) {
 
 // The write of the row that is read in cycle g: it always gets its port.
 void Matrix::reportRow(int64_t g) {
-  reportAccess(g + pipeline_, streamer_.record, isa::Space::Acc, true,
-               static_cast<uint64_t>(streamer_.accumulator), streamer_.accumulatorBytes);
+  if (beginsSum())
+    reportAccess(g + pipeline_, streamer_.record, isa::Space::Acc, true,
+                 static_cast<uint64_t>(sumAddress()), streamer_.accumulatorBytes);
 }
 
 void Matrix::advanceRow() {

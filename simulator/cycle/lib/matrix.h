@@ -16,7 +16,8 @@ public:
   Blocked blocked() const;
 
 private:
-  // The nest of rows of an mmul: activations and accumulators of row (y, x).
+  // The nest of rows of an mmul: activations and accumulators of row (y, x). Of a window: its
+  // sweeps and what they read; the accumulators are those of the first output.
   struct Streamer {
     bool active = false;
     InstructionRecord *record = nullptr;
@@ -28,6 +29,8 @@ private:
     int64_t activationBytes = 0, accumulatorBytes = 0;
     bool accumulate = false;
     BankMask activationBanks = 0;
+    std::optional<WindowWalk> window;
+    std::array<int64_t, 2> outputStride{}; // of a window
   };
   struct Loader {
     bool active = false;
@@ -49,10 +52,18 @@ private:
   bool headStarts(size_t inFlight, bool loaderFree, bool streamerFree) const;
   bool start(int64_t t);
   bool startStreamer(const Issued &issued, int64_t t); // false: no rows
+  void walkRows(const StepPlan &step, const Walk &a, const Walk &d,
+                const isa::ScalarContext &scalars);
+  void walkWindow(const WindowWalk &window, const Walk &a, const Walk &d);
   void startLoader(const Issued &issued);
   bool stream(int64_t t);
   bool load(int64_t t);
   void accumulateAccesses(int64_t t);
+  // Whether the row that is read now begins a sum, and where that is written.
+  bool beginsSum() const {
+    return !streamer_.window || streamer_.window->begins(streamer_.index[0], streamer_.index[1]);
+  }
+  int64_t sumAddress() const;
   void issueRow(int64_t g);
   void reportRow(int64_t g);
   void advanceRow();

@@ -186,6 +186,23 @@ TEST(TimingEngine, CountsWhatInstructionsMove) {
   EXPECT_EQ(bytes(isa::Space::Acc).written, 15u * 8 * 4);
 }
 
+// What windows side by side share is read once.
+TEST(TimingEngine, CountsWhatWindowsMove) {
+  const isa::Isa &isa = target("edge16+depthwise");
+  Program program = assemble(isa, R"(
+    matrix.set r0=d_s0, v0=8, r1=d_s1, v1=40
+    mdw a=0, d=0, n1=3, n0=4, n=8, k1=3, k0=3, t1=1, t0=1, p=6, accumulate=1, swap=0
+    halt)");
+  program.codeAddress = 4096;
+  program.dramBytes = 8192;
+  const RunWork work = TimingEngine(isa).run(program).work;
+  auto bytes = [&](isa::Space space) { return work.memories[static_cast<size_t>(space)]; };
+  EXPECT_EQ(work.products, 3u * 4 * 9 * 8);
+  EXPECT_EQ(bytes(isa::Space::Spad).read, (3u + 2) * 6 * 8);
+  EXPECT_EQ(bytes(isa::Space::Acc).read, 12u * 8 * 4);
+  EXPECT_EQ(bytes(isa::Space::Acc).written, 12u * 8 * 4);
+}
+
 TEST(TimingEngine, RunsInSeveralThreads) {
   const isa::Isa &isa = target("edge16");
   const TimingEngine timing(isa);

@@ -19,8 +19,11 @@ const isa::Isa &target(const std::string &name) {
   auto &isa = loaded[name];
   if (!isa) {
     isa::LoadOptions options;
-    options.target = name;
+    const size_t plus = name.find('+');
+    options.target = name.substr(0, plus);
     options.directory = TILEWRIGHT_SOURCE_DIR "/isa";
+    if (plus != std::string::npos)
+      options.overlays = {options.directory + "/what-if/" + name.substr(plus + 1) + ".yaml"};
     isa = std::make_unique<isa::Isa>(isa::load(options));
   }
   return *isa;

@@ -12,7 +12,7 @@
 
 namespace tilewright::cycle {
 
-// A shipped target, loaded once.
+// A shipped target, loaded once; "edge16+depthwise": with that overlay.
 const isa::Isa &target(const std::string &name);
 
 // A bus without banks, refresh or latency: isa/dram/ideal.yaml.

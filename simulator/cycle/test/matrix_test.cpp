@@ -107,6 +107,53 @@ TEST(Matrix, MatWithoutRowsIsReadyInTheNextCycle) {
   }
 }
 
+// Of a machine whose columns get activations of their own.
+RunRecord runWindow(const std::string &text) {
+  const isa::Isa &isa = target("edge16+depthwise");
+  return runMatrix("matrix.set r0=d_s1, v0=1024, r1=a_s1, v1=0\n" + text,
+                   {isa, idealDram(isa), {}});
+}
+constexpr size_t window = first + 1; // the first instruction after that
+
+TEST(Matrix, MatSweepReadsItsRows) {
+  // 5 + 2 sweeps of 6 cycles; (5 - 1) * 2 + 2 of 8 cycles, the last one of which ends with its
+  // fourth row.
+  const RunRecord record = runWindow(
+      "mdw a=0x8000, d=0, n1=5, n0=4, n=16, k1=3, k0=3, t1=1, t0=1, p=6, accumulate=0, swap=0\n"
+      "mdw a=0x8000, d=0, n1=5, n0=2, n=16, k1=2, k0=3, t1=2, t0=1, p=8, accumulate=0, swap=0\n"
+      "mmul a=0x8000, d=0, n1=1, n0=1, k=16, n=16, accumulate=0, swap=0");
+  EXPECT_EQ(record.trace[window + 1].start, record.trace[window].start + 7 * 6);
+  EXPECT_EQ(record.trace[window + 2].start, record.trace[window + 1].start + 9 * 8 + 4);
+}
+
+TEST(Matrix, MatSumEndsThePipelineAfterTheLastOneBegan) {
+  const RunRecord record = runWindow(
+      "mdw a=0x8000, d=0, n1=5, n0=4, n=16, k1=3, k0=3, t1=1, t0=1, p=6, accumulate=0, swap=0\n"
+      "mdw a=0x8000, d=0, n1=2, n0=3, n=16, k1=1, k0=3, t1=3, t0=2, p=9, accumulate=0, swap=0");
+  EXPECT_EQ(record.trace[window].end, record.trace[window].start + 4 * 6 + 3 + pipeline());
+  EXPECT_EQ(record.trace[window + 1].end, record.trace[window + 1].start + 3 * 9 + 4 + pipeline());
+}
+
+TEST(Matrix, MatSweepOfNoOutputsIsReadyInTheNextCycle) {
+  for (const char *counts : {"n1=0, n0=4, n=16", "n1=4, n0=0, n=16", "n1=4, n0=4, n=0"}) {
+    const RunRecord record = runWindow(fmt::format(
+        "mdw a=0x8000, d=0, {}, k1=3, k0=3, t1=1, t0=1, p=6, accumulate=0, swap=0", counts));
+    EXPECT_EQ(record.trace[window].end, record.trace[window].start + 1) << counts;
+  }
+}
+
+TEST(Matrix, MatSweepLeavesThePortWhereItReadsNothing) {
+  // Weights in the bank of the activations: they come in while a sweep of 3 + 7 cycles reads
+  // nothing.
+  const RunRecord record = runWindow(
+      "mdw a=0x4000, d=0, n1=4, n0=1, n=16, k1=1, k0=3, t1=1, t0=1, p=10, accumulate=0, swap=0\n"
+      "mload w=0, k=16, n=16");
+  EXPECT_EQ(record.trace[window + 1].start, record.trace[window].start + 1);
+  // Two reads of the first sweep left, 7 rows, 3 reads, 7 rows, 3 reads, 2 rows.
+  EXPECT_EQ(record.trace[window + 1].end,
+            record.trace[window + 1].start + 2 + 7 + 3 + 7 + 3 + 2 - 1);
+}
+
 TEST(Matrix, MatActivationsComeBeforeWeightsOfTheSameBank) {
   const std::string mmul = "mmul a=0x4000, d=0, n1=1, n0=40, k=16, n=16, accumulate=0, swap=0\n";
   const RunRecord apart = runMatrix(mmul + "mload w=0x8000, k=16, n=16");

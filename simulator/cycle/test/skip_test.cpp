@@ -109,7 +109,41 @@ TEST(SkipDirected, KnowsWhereTheRowsBehindSkippedOnesLie) {
   EXPECT_GT(conflicts, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, Skip, testing::Values("edge16", "odd12x20", "wide32x8"));
+// The same of windows: sweeps with and without reads at their ends, sums that begin now and then,
+// long after each other or in every cycle.
+TEST(SkipDirected, KnowsWhereTheSumsOfWindowsBegin) {
+  const isa::Isa &isa = target("edge16+depthwise");
+  int64_t conflicts = 0;
+  const std::pair<const char *, int> windows[] = {
+      {"n1=40, n0=4, k1=3, k0=3, t1=1, t0=1, p=6", 64},
+      {"n1=9, n0=2, k1=3, k0=3, t1=2, t0=2, p=6", 64},
+      {"n1=3, n0=60, k1=1, k0=15, t1=7, t0=1, p=250", 1024}};
+  for (const auto &[window, stride] : windows)
+    for (int rows = 20; rows <= 180; rows += 16) {
+      const Program program =
+          assemble(isa, fmt::format("matrix.set r0=a_s0, v0=16, r1=d_s0, v1=16\n"
+                                    "matrix.set r0=a_s1, v0=1024, r1=d_s1, v1={}\n"
+                                    "vector.set r0=a_s0, v0=16, r1=d_s0, v1=16\nfence\n"
+                                    "mdw a=0x7740, d=0x1740, n=16, {}, accumulate=1, swap=0\n"
+                                    "vrescale a=0x1700, d=0x28000, n0={}, nc=16\n"
+                                    "mload w=0x7000, k=16, n=16\n"
+                                    "vrescale a=0x2000, d=0x28000, n0=30, nc=16\nhalt\n",
+                                    stride, window, rows));
+      RunSetup setup{isa, idealDram(isa), {}};
+      const RunRecord skipped = run(program, setup);
+      setup.options.skip = false;
+      const RunRecord stepped = run(program, setup);
+      ASSERT_EQ(print(skipped, isa), print(stepped, isa)) << window << rows;
+      for (const auto &losers : stepped.bankConflicts)
+        for (const int64_t lost : losers)
+          conflicts += lost;
+    }
+  EXPECT_GT(conflicts, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, Skip,
+                         testing::Values("edge16", "odd12x20", "wide32x8", "edge16+depthwise",
+                                         "tiny4+depthwise"));
 
 } // namespace
 } // namespace tilewright::cycle

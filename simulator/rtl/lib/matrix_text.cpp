@@ -2,6 +2,8 @@
 // array adds.
 #include "writer.h"
 
+#include "tilewright/isa/window.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <stdexcept>
@@ -60,6 +62,39 @@ std::string accumulates(const isa::Instruction &instruction, const isa::Step &st
                       "operand 'accumulate'");
 }
 
+// The window's part of the configuration: of each sweep (y) and within it (x), how many positions
+// are passed, and at which of them an output begins.
+std::string windowText(const isa::SlidingWindow &window, ExpressionWriter &writer, const Nest &nest,
+                       const isa::Step &step, const std::string &indent) {
+  std::string text;
+  auto put = [&](const std::string &target, const std::string &value) {
+    text += fmt::format("{}{} = {};\n", indent, target, value);
+  };
+  auto count = [&](const isa::ExprPtr &expr) { return writer.writeAs(*expr, countType); };
+  put("matrix.window", "1'b1");
+  put("matrix.k", "matrix.n");
+  for (int i : {0, 1}) {
+    const auto at = static_cast<size_t>(i);
+    const int y = nest.position(step, i), v = nest.position(step, isa::WindowV + i);
+    put(fmt::format("matrix.outputs[{}]", y), count(window.outputs[at]));
+    put(fmt::format("matrix.stride[{}]", y), count(window.strides[at]));
+    put(fmt::format("taps[{}]", i), count(window.taps[at]));
+    put(i == 0 ? fmt::format("matrix.extent[{}]", y) : std::string("matrix.span"),
+        fmt::format("(matrix.outputs[{0}] - 32'd1) * matrix.stride[{0}] + taps[{1}]", y, i));
+    put(fmt::format("a_stride[{}]", y), fmt::format("a_stride[{}]", v));
+  }
+  put("period", count(window.period));
+  put(fmt::format("matrix.extent[{}]", nest.position(step, 1)), "period");
+  put("matrix.empty", fmt::format("matrix.outputs[{}] == '0 || matrix.outputs[{}] == '0",
+                                  nest.position(step, 0), nest.position(step, 1)));
+  text += indent + "for (int i = 0; i < Rows; i++) begin\n" + indent +
+          "  matrix.taps[i] = tap[0] < taps[0] && tap[1] < taps[1];\n" + indent +
+          "  tap[1] = tap[1] + 32'd1;\n" + indent + "  if (tap[1] == period) begin\n" + indent +
+          "    tap[0] = tap[0] + 32'd1;\n" + indent + "    tap[1] = '0;\n" + indent + "  end\n" +
+          indent + "end\n";
+  return text;
+}
+
 void writeConfiguration(std::string &text, const isa::Instruction &instruction, const isa::Isa &isa,
                         const Nest &nest) {
   const isa::Step &step = instruction.steps[static_cast<size_t>(timedStep(instruction))];
@@ -69,11 +104,12 @@ void writeConfiguration(std::string &text, const isa::Instruction &instruction, 
   auto set = [&](const char *name, const std::string &value) {
     body += fmt::format("{}matrix.{} = {};\n", indent, name, value);
   };
+  const std::optional<isa::SlidingWindow> window = isa::slidingWindow(instruction, isa);
   set("k", immediate(instruction, "k", "'0"));
   set("n", immediate(instruction, "n", "'0"));
   if (isContraction(instruction)) {
     set("accumulate", accumulates(instruction, step));
-    for (size_t i = 0; i + 1 < step.iterators.size(); ++i)
+    for (size_t i = 0; !window && i + 1 < step.iterators.size(); ++i)
       set(fmt::format("extent[{}]", nest.position(step, static_cast<int>(i))).c_str(),
           writer.writeAs(*step.iterators[i].extent, countType));
   }
@@ -86,6 +122,8 @@ void writeConfiguration(std::string &text, const isa::Instruction &instruction, 
     writeWalk(writer, body, instruction, isa, access, nest, fmt::format("matrix.{}", name),
               fmt::format("{}_stride", name), indent);
   }
+  if (window)
+    body += windowText(*window, writer, nest, step, indent);
   if (!isContraction(instruction))
     body += fmt::format("{}matrix.row_stride = a_stride[{}];\n", indent, nest.position(step, 0));
   text += fmt::format("    {}: begin : matrix_{}\n{}{}{}    end\n", constantOf(instruction),
@@ -155,6 +193,7 @@ void check(const isa::Instruction &instruction, const isa::Isa &isa) {
 struct Cell {
   const isa::Instruction *instruction;
   std::vector<const Expr *> edges;
+  bool isWindow;
   int bits() const {
     int all = 0;
     for (const Expr *edge : edges)
@@ -167,7 +206,7 @@ std::vector<Cell> cellsOf(const isa::Isa &isa) {
   std::vector<Cell> cells;
   for (const isa::Instruction *instruction : workOf(isa, isa::UnitTemplate::Matrix))
     if (isContraction(*instruction)) {
-      cells.push_back({instruction, {}});
+      cells.push_back({instruction, {}, isa::slidingWindow(*instruction, isa).has_value()});
       collectEdges(timedExpr(*instruction), cells.back().edges);
     }
   return cells;
@@ -193,8 +232,8 @@ void writeOperand(std::string &text, const Cell &cell, const isa::Isa &isa) {
                       cell.instruction->index, writer.declarations(), writer.statements(), body);
 }
 
-// The product of one contraction in a cell, from its operand and its weight.
-void writeProduct(std::string &text, const Cell &cell, size_t kind, const isa::Type &weight) {
+// The product of a contraction in a cell, from its operand and its weight.
+std::string productOf(const Cell &cell, const isa::Type &weight) {
   ExpressionWriter writer(
       [&](ExpressionWriter &, const Expr &leaf) -> std::string {
         if (leaf.kind != ExprKind::ArrayRead)
@@ -213,10 +252,8 @@ void writeProduct(std::string &text, const Cell &cell, size_t kind, const isa::T
     low += type.bits;
   }
   const std::string value = writer.writeAs(timedExpr(*cell.instruction), {true, 32});
-  text += fmt::format("    MatrixKindBits'({}): begin : product_{} // {}\n{}{}{}{}      product = "
-                      "{};\n    end\n",
-                      kind, cell.instruction->index, cell.instruction->name, declarations,
-                      writer.declarations(), slices, writer.statements(), value);
+  return fmt::format("{}{}{}{}      product = {};\n", declarations, writer.declarations(), slices,
+                     writer.statements(), value);
 }
 
 // A weight as the array holds it, made from an element that was read.
@@ -254,12 +291,17 @@ std::string matrixText(const isa::Isa &isa) {
   text +=
       fmt::format("  logic [{0}:0][47:0] a_stride, d_stride;\n  a_stride = '0;\n  d_stride = '0;\n",
                   nest.dimensions - 1);
-  text += "  matrix = '0;\n  for (int d = 0; d < MatrixDims; d++) matrix.extent[d] = 32'd1;\n  "
-          "unique case (instruction)\n";
+  if (cellShapeOf(isa).hasWindows) // taps along y and x, and those of the cell
+    text.insert(text.rfind("  a_stride = '0;"),
+                "  logic [1:0][31:0] taps, tap;\n  logic [31:0] period;\n  taps = '0;\n  tap = "
+                "'0;\n  period = '0;\n");
+  text += "  matrix = '0;\n  for (int d = 0; d < MatrixDims; d++) begin\n"
+          "    matrix.extent[d] = 32'd1;\n    matrix.stride[d] = 32'd1;\n"
+          "    matrix.outputs[d] = 32'd1;\n  end\n  unique case (instruction)\n";
   for (const isa::Instruction *instruction : instructions)
     writeConfiguration(text, *instruction, isa, nest);
   text += "    default: ;\n  endcase\n"
-          "  matrix.empty = matrix.n == '0;\n"
+          "  if (matrix.n == '0) matrix.empty = 1'b1;\n"
           "  for (int d = 0; d < MatrixDims; d++) begin\n"
           "    if (matrix.extent[d] == '0) matrix.empty = 1'b1;\n"
           "    matrix.a_stride[d] = a_stride[d];\n    matrix.d_stride[d] = d_stride[d];\n  end\n"
@@ -317,8 +359,10 @@ const isa::Type &weightType(const isa::Isa &isa) {
 CellShape cellShapeOf(const isa::Isa &isa) {
   const std::vector<Cell> cells = cellsOf(isa);
   CellShape shape;
-  for (const Cell &cell : cells)
+  for (const Cell &cell : cells) {
     shape.operandBits = std::max(shape.operandBits, cell.bits());
+    shape.hasWindows = shape.hasWindows || cell.isWindow;
+  }
   for (const isa::Instruction *instruction : workOf(isa, isa::UnitTemplate::Matrix))
     if (!isContraction(*instruction))
       shape.weightRest = restOf(*instruction);
@@ -336,9 +380,29 @@ std::string cellText(const isa::Isa &isa) {
       "[MatrixOperandBits-1:0] operand,\n"
       "                                               weight_t weight);\n"
       "  product = '0;\n  unique case (kind)\n";
-  for (size_t i = 0; i < cells.size(); ++i)
-    writeProduct(text, cells[i], i, weightType(isa));
-  text += "    default: ;\n  endcase\nendfunction\n";
+  // One multiplier serves all contractions of the same product.
+  std::vector<std::pair<std::string, std::string>> products; // and the kinds
+  std::string columns;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const std::string product = productOf(cells[i], weightType(isa)),
+                      kind = fmt::format("MatrixKindBits'({})", i);
+    auto known = std::find_if(products.begin(), products.end(),
+                              [&](const auto &other) { return other.first == product; });
+    if (known == products.end())
+      products.emplace_back(product, kind);
+    else
+      known->second += ", " + kind;
+    if (cells[i].isWindow)
+      columns += fmt::format("{}kind == {}", columns.empty() ? "" : " || ", kind);
+  }
+  for (size_t i = 0; i < products.size(); ++i)
+    text += fmt::format("    {}: begin : product_{}\n{}    end\n", products[i].second, i,
+                        products[i].first);
+  text += "    default: ;\n  endcase\nendfunction\n"
+          "// Whether its operand is the column's.\n"
+          "function automatic logic takes_column(logic [MatrixKindBits-1:0] kind);\n"
+          "  takes_column = " +
+          (columns.empty() ? "1'b0" : columns) + ";\nendfunction\n";
   return text;
 }
 

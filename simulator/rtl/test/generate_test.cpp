@@ -6,6 +6,7 @@
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <gmock/gmock.h>
@@ -115,8 +116,23 @@ TEST_P(Lint, IsClean) {
   std::filesystem::remove_all(directory);
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, Lint, testing::Values("tiny4", "odd12x20", "wide32x8", "edge32"),
-                         [](const auto &info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Targets, Lint,
+                         testing::Values("tiny4", "odd12x20", "wide32x8", "edge32",
+                                         "odd12x20+depthwise"),
+                         [](const auto &info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '+', '_');
+                           return name;
+                         });
+
+TEST(Generate, WindowsTakeTheMultiplierThatIsThere) {
+  const std::string cell = textOf(generate(cycle::target("tiny4+depthwise")), "tilewright_pe.svh");
+  EXPECT_THAT(cell, HasSubstr("MatrixKindBits'(0), MatrixKindBits'(1): begin : product_0"));
+  EXPECT_THAT(cell, testing::Not(HasSubstr("product_1")));
+  EXPECT_THAT(cell, HasSubstr("takes_column = kind == MatrixKindBits'("));
+  const std::string base = textOf(generate(cycle::target("tiny4")), "tilewright_pe.svh");
+  EXPECT_THAT(base, HasSubstr("takes_column = 1'b0;"));
+}
 
 // An instruction with this unit, operands and semantics.
 std::string instruction(const std::string &unit, const std::string &operands,

@@ -211,6 +211,14 @@ TEST(LockstepOverlay, RandomSemanticsAreEqual) {
   EXPECT_GT(tally.instructions.size(), isa.instructions().size() * 3 / 4);
 }
 
+// Columns with activations of their own, among rows that all columns share.
+TEST(LockstepOverlay, WindowsAreEqual) {
+  const isa::Isa &isa = target("tiny4+depthwise");
+  Machine machine(isa);
+  const Tally tally = runPrograms(machine, 150, 60);
+  EXPECT_TRUE(tally.instructions.count(isa.find("mdw")->index));
+}
+
 // A DRAM that answers at once makes other units wait.
 TEST(LockstepDram, ProgramsOnIdealDramAreEqual) {
   const isa::Isa isa = overlaid("target: { dram: \"ideal\" }", "tiny4");

@@ -1,5 +1,6 @@
 #include "tilewright/simulator/plan.h"
 
+#include "tilewright/isa/window.h"
 #include "tilewright/support/error.h"
 
 #include <fmt/format.h>
@@ -24,6 +25,22 @@ Scalar::Scalar(const isa::ExprPtr &expr) : expr_(expr) {
     kind_ = Kind::Tree;
     break;
   }
+}
+
+WindowWalk::WindowWalk(const WindowPlan &plan, const isa::ScalarContext &context)
+    : sweeps(0), period(plan.period(context)), span(0), trailing(0) {
+  std::array<int64_t, 2> taps, reach;
+  for (size_t i : {size_t(0), size_t(1)}) {
+    outputs[i] = plan.outputs[i](context);
+    strides[i] = plan.strides[i](context);
+    taps[i] = plan.taps[i](context);
+    reach[i] = (outputs[i] - 1) * strides[i] + taps[i];
+  }
+  if (outputs[0] == 0 || outputs[1] == 0)
+    return;
+  sweeps = reach[0];
+  span = reach[1];
+  trailing = (taps[0] - 1) * period + taps[1] - 1;
 }
 
 namespace {
@@ -94,7 +111,21 @@ void checkMove(const InstructionPlan &plan) {
          "");
 }
 
-void checkMatrix(InstructionPlan &plan) {
+std::optional<WindowPlan> windowOf(const isa::Instruction &instruction, const isa::Isa &isa) {
+  const std::optional<isa::SlidingWindow> window = isa::slidingWindow(instruction, isa);
+  if (!window)
+    return std::nullopt;
+  WindowPlan plan;
+  for (size_t i : {size_t(0), size_t(1)}) {
+    plan.outputs[i] = Scalar(window->outputs[i]);
+    plan.taps[i] = Scalar(window->taps[i]);
+    plan.strides[i] = Scalar(window->strides[i]);
+  }
+  plan.period = Scalar(window->period);
+  return plan;
+}
+
+void checkMatrix(InstructionPlan &plan, const isa::Isa &isa) {
   const isa::Instruction &instruction = *plan.instruction;
   plan.rows = instruction.operandIndex("k");
   plan.columns = instruction.operandIndex("n");
@@ -105,7 +136,9 @@ void checkMatrix(InstructionPlan &plan) {
     if (step.writesMemory || !step.reads.empty())
       timed.push_back(std::move(step));
   plan.steps = std::move(timed);
-  if (plan.steps.size() != 1 || plan.rows < 0 || plan.columns < 0)
+  if (plan.steps.size() == 1 && plan.steps[0].writesMemory)
+    plan.window = windowOf(instruction, isa);
+  if (plan.steps.size() != 1 || (plan.rows < 0 && !plan.window) || plan.columns < 0)
     fail(instruction,
          "a matrix instruction has the operands k and n and one step that reads memory", "");
   StepPlan &step = plan.steps[0];
@@ -138,7 +171,7 @@ std::vector<InstructionPlan> makePlans(const isa::Isa &isa) {
         checkMove(plan);
         break;
       case isa::UnitTemplate::Matrix:
-        checkMatrix(plan);
+        checkMatrix(plan, isa);
         break;
       case isa::UnitTemplate::Vector: {
         const auto own = isa.timing().find("instructions." + instruction.name + ".latency");

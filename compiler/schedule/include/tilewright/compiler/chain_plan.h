@@ -5,11 +5,14 @@
 // convolution (tail), in this order; one of them may be absent. The result is cut into stripes of
 // whole rows. A stripe's tensors between the layers are made channels by channels: the head makes a
 // chunk of them, the window reduces it, the tail adds its products to the accumulators of the
-// stripe. Rows that two stripes share are made twice.
+// stripe. Rows that two stripes share are made twice, or kept: the stripes of a segment go on with
+// the rows between the first two layers that those before them have made, as long as the segment
+// has room for more rows.
 //
-// Windows of a depthwise convolution are the vector unit's work, or the array's with weights on the
-// diagonal (conv_stage.h): of the units of work (a stripe's chunk each) some go to the array, or of
-// each unit some rows.
+// Windows of a depthwise convolution are the vector unit's work, or the array's: by an instruction
+// that slides them over activations (window_passes.h), else with weights on the diagonal
+// (conv_stage.h). Of the units of work (a stripe's chunk each) some go to the array, or of each
+// unit some rows.
 #pragma once
 
 #include "tilewright/compiler/conv_plan.h"
@@ -26,8 +29,9 @@ struct ChainProblem {
   std::optional<ConvProblem> head, tail;
   std::optional<WindowProblem> window;
   bool windowIsDepthwise = false, mayReduceOnArray = false;
-  bool windowHasSums = false;   // the vector unit's windows are sums in accumulators
-  int64_t windowOperations = 0; // element-wise operations on the window's result
+  std::optional<WindowPasses> sliding; // on the array, by an instruction; else by diagonals
+  bool windowHasSums = false;          // the vector unit's windows are sums in accumulators
+  int64_t windowOperations = 0;        // element-wise operations on the window's result
   int64_t windowResidentBytes = 0, windowSpadBytesPerElement = 0, windowAccBytesPerElement = 0;
 };
 
@@ -63,12 +67,14 @@ struct ChainPlan {
   bool keepsWeights;              // loaded once, not for each stripe
   int64_t spadBytes, accBytes;    // needed
   double estimatedCycles;
-  int64_t firstRows = 0;  // of the result in an image's first stripe; 0: as in the others
-  int64_t arrayUnits = 0; // of `arrayShares` units so many have their windows on the array
+  int64_t firstRows = 0;      // of the result in an image's first stripe; 0: as in the others
+  int64_t arrayUnits = 0;     // of `arrayShares` units so many have their windows on the array
+  int64_t segmentStripes = 1; // of a segment
+  int64_t slidingParts = 0;   // a tile of sliding windows has one in so many of the accumulators
   // What planChain does not choose; 0: as usual.
   ArrayPart arrayPart = ArrayPart::Units; // or so many parts of each unit's rows
   int64_t headChannels = 0;               // of an accumulator tile of the head
-  int64_t windowRows = 0;                 // of an accumulator tile of windows on the array
+  int64_t windowRows = 0;                 // of one of windows on the array, by diagonals
   int64_t laneRows = 0;                   // whose windows the vector unit makes at once
   std::array<int64_t, static_cast<size_t>(Copies::Count)> copies{};
   // Which streams of pieces (chain_run.h) come first where several may: a permutation's number.
@@ -83,9 +89,6 @@ int64_t copiesOf(const ChainProblem &problem, const ChainPlan &plan, Copies whic
 // The `number`-th order of `count` things; 0 leaves them as they are.
 std::vector<size_t> permutation(int64_t number, size_t count);
 
-// The stripes of an image of the result, from the top.
-std::vector<Rows> stripesOf(const ChainProblem &problem, const ChainPlan &plan);
-
 // The channels between the layers.
 int64_t chunkedChannels(const ChainProblem &problem);
 // Rows of the chain's result, rows of the tail's input and rows of the window's input, given those
@@ -95,12 +98,32 @@ struct StripeRows {
 };
 StripeRows stripeRows(const ChainProblem &problem, Rows result);
 
+struct Stripe {
+  StripeRows needed;
+  Rows made;     // rows of the head that no stripe of the segment has made
+  int64_t first; // row of the head that is on chip
+};
+// The stripes of an image of the result, from the top.
+std::vector<Stripe> stripesOf(const ChainProblem &problem, const ChainPlan &plan);
+// Rows of the head that are on chip at once, at most.
+int64_t keptRows(const std::vector<Stripe> &stripes);
+// Whether stripes share rows between the first two layers.
+bool sharesRows(const ChainProblem &problem);
+
 // Whether it may leave its result on chip for the next chain, under a plan that makes it whole.
 bool mayHandOn(const ChainProblem &problem);
 // Whether a chain has one image, in one stripe.
 bool isWhole(const ChainProblem &problem, const ChainPlan &plan);
 // Rows of the window's result in one of its accumulator tiles.
 int64_t arrayTileRows(const ChainProblem &problem, int64_t channels);
+// The same, and columns, where an instruction slides the windows of a column tile over activations.
+struct SlidingTile {
+  int64_t rows, columns;
+};
+SlidingTile slidingTile(const ChainProblem &problem, const ConvMachine &machine,
+                        const ChainPlan &plan, int64_t rows);
+// How it does; nothing where the machine has no such instruction, or it cannot.
+std::optional<WindowPasses> slidingPasses(const WindowProblem &window, const ConvMachine &machine);
 // Rows that the vector unit reduces at once, of a stripe's.
 int64_t lanesTileRows(const ChainProblem &problem, int64_t rows, int64_t channels);
 // The same under a plan that may say otherwise; `channels` of a block.
@@ -125,5 +148,9 @@ std::string describe(const ChainProblem &problem, const ChainPlan &plan);
 // At most `most` plans to try out, the cheapest by estimate first. Empty when none can fit.
 std::vector<ChainPlan> planChain(const ChainProblem &problem, const ConvMachine &machine,
                                  size_t most);
+
+// Plans that differ from a plan in one choice by one step, and fit.
+std::vector<ChainPlan> neighborsOf(const ChainProblem &problem, const ConvMachine &machine,
+                                   const ChainPlan &plan);
 
 } // namespace tilewright

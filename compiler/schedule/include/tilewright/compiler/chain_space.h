@@ -23,9 +23,10 @@ public:
     TailChannels,
     KeepsWeights, // 0, 1
     ArrayUnits,
+    SegmentStripes,
     ArrayPartOf,  // ArrayPart
     HeadChannels, // of an accumulator tile
-    WindowRows,   // of an accumulator tile
+    WindowRows,   // of an accumulator tile; 0 where an instruction slides windows
     LaneRows,     // 0: a quarter of the stripe's, or what accumulators hold
     FirstCopies,  // Copies, each a dimension
     MatrixOrder = FirstCopies + static_cast<size_t>(Copies::Count),

@@ -5,9 +5,12 @@
 // after the other, so that the vector unit empties one while the array fills the next.
 #pragma once
 
+#include "tilewright/compiler/window_passes.h"
+#include "tilewright/compiler/window_pattern.h"
 #include "tilewright/isa/isa.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +55,9 @@ struct ConvMachine {
   int64_t instructionBytes;
   int64_t dramLatency; // cycles from a load's start to its first byte on chip
   bool mayGather;      // the vector unit can copy
+  // Of an instruction that slides windows over activations; neither where there is none.
+  std::optional<WindowLimits> window;
+  std::optional<patterns::WindowPattern> windowPattern;
 };
 
 struct ConvPlan {

@@ -40,6 +40,7 @@ public:
 
   // Buffers are doubled as far as there is room: the emitter does so too.
   ConvPlan plan(const PlanPoint &point) const;
+  const ConvProblem &problem() const { return problem_; }
   PlanPoint point(const ConvPlan &plan) const;
 
 private:

@@ -94,7 +94,8 @@ private:
   void emit(Group &group, const Task &task);
   void setRegisters(int unit, llvm::ArrayRef<std::pair<int, int64_t>> wanted);
   bool crowded(int lane, int waiting, size_t from) const;
-  void push(const isa::Word &word, const MemoryAccesses &accesses);
+  void synchronize(const MemoryAccesses &accesses);
+  void waitFor(const MemoryAccesses &accesses, int lane, int unit, int32_t sequence);
   void fence();
   std::optional<int64_t> allocate(Group &group, int buffer);
   std::optional<int64_t> allocateIn(Arena &arena, const Group &group, int buffer) const;
@@ -105,8 +106,13 @@ private:
   const isa::Isa &isa_;
   Buffering buffering_;
   Arena spad_, acc_;
+  AccessFinder accesses_;
   HazardTracker hazards_;
   int64_t semaphoreMax_;
+  std::vector<const isa::Instruction *> sets_; // by unit: what sets its registers
+  // By instruction of the description: its lane, and its operands that may stand in buffers.
+  std::vector<int> laneOf_;
+  std::vector<InlineVector<uint8_t, isa::maximumOperands>> onChip_;
   std::vector<UnitState> units_;
   std::vector<LaneState> lanes_;
   std::vector<std::vector<std::vector<Edge>>> edges_; // [signaling lane][waiting unit]

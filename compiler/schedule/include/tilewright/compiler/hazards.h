@@ -47,7 +47,6 @@ public:
   // Forgets everything: all units are idle.
   void clear();
 
-private:
   // Who touched the bytes from `begin` on, up to the next segment or the page's end.
   struct Segment {
     int64_t begin = 0;
@@ -58,18 +57,57 @@ private:
       return written == other.written && writer == other.writer && readers == other.readers;
     }
   };
+
+private:
   using Page = std::vector<Segment>; // sorted, covering the page; empty: nobody touched it
+  using Sequences = std::array<int32_t, maximumLanes>;
   template <typename Work> void forEachPage(const MemoryAccess &access, Work work);
-  static size_t split(Page &page, int64_t at);
-  static void write(Page &page, int64_t begin, int64_t end, int lane, int32_t sequence);
-  static void read(Page &page, int64_t begin, int64_t end, int lane, int32_t sequence);
+  static size_t segmentAt(const Page &page, int64_t at);
+  static size_t collect(const Page &page, size_t first, int64_t end, bool isWrite,
+                        Sequences &needed);
+  static void write(Page &page, size_t first, size_t last, int64_t begin, int64_t end,
+                    const Segment &written);
+  static void read(Page &page, size_t first, size_t last, int64_t begin, int64_t end, int lane,
+                   int32_t sequence);
 
   size_t lanes_;
   std::array<std::vector<Page>, 3> spaces_; // by page
 };
 
-// The accesses of an instruction. `registers` by StateRegister::index; `addresses` by operand.
-MemoryAccesses memoryAccesses(const isa::Isa &isa, const isa::Word &word, const int64_t *registers,
-                              const int64_t *addresses);
+// The accesses of instructions, by isa::operandRanges. Most instructions of a program differ from
+// others in their addresses alone, and these only move what is touched: the rest is looked up.
+class AccessFinder {
+public:
+  explicit AccessFinder(const isa::Isa &isa);
+  // `word` has addresses without base registers; `registers` by StateRegister::index.
+  MemoryAccesses of(const isa::Word &word, const std::vector<int64_t> &registers);
+
+private:
+  static constexpr int foundBits = 5; // of the places where an instruction's are looked up
+  using Values = InlineVector<int64_t, isa::maximumOperands>;
+  struct Memory { // an operand
+    size_t operand;
+    int64_t addressBytes;
+    isa::Space space;
+    bool write;
+  };
+  struct Found {
+    bool isKnown = false;
+    Values values;
+    std::vector<int64_t> registers;
+    std::vector<isa::Range> ranges; // by Form::memories
+  };
+  struct Form { // of an instruction of the description
+    bool isKnown = false;
+    std::vector<int64_t> decides; // by operand: 0 for an address, else all bits
+    std::vector<Memory> memories;
+    std::vector<Found> found;
+  };
+  Form &formOf(int instruction);
+  const Found &find(Form &form, const isa::Word &word, const std::vector<int64_t> &registers);
+
+  const isa::Isa &isa_;
+  std::vector<Form> forms_; // by instruction
+};
 
 } // namespace tilewright

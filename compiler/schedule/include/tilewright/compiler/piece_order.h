@@ -4,7 +4,7 @@
 // comes after.
 // 2. An actor does one piece at a time; what has none takes no one's time.
 // 3. Of the pieces that stand first in their streams, the one that can start first is next; of
-// several, that of the stream that stands first.
+// several, that of the stream that is preferred.
 // 4. Two actors in one bank get in each other's way: the later actor's piece waits until the
 // earlier actor's has ended, and the earlier actor rather does another piece.
 #pragma once
@@ -20,11 +20,16 @@ struct PieceToOrder {
   int stream = 0;
   int64_t cycles = 0;
   llvm::SmallVector<size_t, 6> after; // pieces that stand before this one
-  int bank = -1;                      // that the piece works in; -1: none
+  // That the piece works in, and that its activations come from; -1: none.
+  int bank = -1, source = -1;
 };
 
-// When each piece starts. `actors`: of each stream; -1: none.
+// When each piece starts. `actors`: of each stream; -1: none. `preference`: streams, the most
+// preferred one first; empty: as they stand.
 std::vector<int64_t> startTimes(const std::vector<PieceToOrder> &pieces,
-                                const std::vector<int> &actors);
+                                const std::vector<int> &actors,
+                                std::vector<size_t> preference = {});
+// When the last piece ends.
+int64_t lastEnd(const std::vector<PieceToOrder> &pieces, const std::vector<int64_t> &starts);
 
 } // namespace tilewright

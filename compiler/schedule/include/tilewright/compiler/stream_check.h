@@ -28,7 +28,9 @@ public:
 
 private:
   const isa::Isa &isa_;
+  AccessFinder accesses_;
   HazardTracker hazards_;
+  int64_t semaphoreMax_;
   LaneClock sequence_;
   std::vector<LaneClock> known_;
   std::vector<std::deque<LaneClock>>

@@ -31,6 +31,14 @@ struct Task {
   InlineVector<int, isa::maximumOperands> buffers; // by operand: index in Steps::buffers, or -1
   llvm::SmallVector<std::pair<int, int64_t>, 8> registers; // of the unit -> value it needs
   int layer = -1; // of the model, where steps serve several; -1: Steps::layer
+
+  Task() = default;
+  Task(const Task &) = default;
+  Task &operator=(const Task &) = default;
+  // Lists of tasks that grow move them: SmallVector does not say that its moves never throw.
+  Task(Task &&) noexcept = default;
+  Task &operator=(Task &&) noexcept = default;
+  ~Task() = default;
 };
 
 // One tile: what it loads, computes and stores. `constants` read nothing that a previous group

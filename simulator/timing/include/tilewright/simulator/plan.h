@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace tilewright::cycle {
@@ -63,14 +64,40 @@ struct Walk {
   std::array<int64_t, maxDimensions> stride{};
 };
 
+// A window that slides over activations (tilewright/isa/window.h); each pair along y, along x.
+struct WindowPlan {
+  std::array<Scalar, 2> outputs, taps, strides;
+  Scalar period;
+};
+
+// One execution of it: sweeps of `period` cycles, of which the first `span` read a row of
+// activations. No cycles where there is no output.
+struct WindowWalk {
+  WindowWalk(const WindowPlan &plan, const isa::ScalarContext &context);
+  int64_t cycles() const { return sweeps == 0 ? 0 : (sweeps - 1) * period + span; }
+  int64_t reads() const { return sweeps * span; }
+  // Whether the sum of an output begins in cycle `at` of sweep `sweep`.
+  bool begins(int64_t sweep, int64_t at) const { return isOutput(0, sweep) && isOutput(1, at); }
+
+  std::array<int64_t, 2> outputs, strides;
+  int64_t sweeps, period, span;
+  int64_t trailing; // cycles from the beginning of the last sum to the last cycle
+
+private:
+  bool isOutput(size_t axis, int64_t position) const {
+    return position % strides[axis] == 0 && position / strides[axis] < outputs[axis];
+  }
+};
+
 struct InstructionPlan {
   const isa::Instruction *instruction = nullptr;
   const isa::Unit *unit = nullptr;
   std::vector<StepPlan> steps;
   int64_t latency = 0; // vector unit: from the last read of a beat to its write
-  // Operands that the matrix template reads by name, -1: none.
+  // Operands that the matrix template reads by name, -1: none. A window has no rows.
   int rows = -1, columns = -1, swap = -1;
-  bool isContraction = false; // mmul: streams activations; else mload
+  bool isContraction = false;       // mmul: streams activations; else mload
+  std::optional<WindowPlan> window; // of a contraction whose columns have activations of their own
 };
 
 // Throws UserError naming the instruction whose time cannot be derived, and why.
