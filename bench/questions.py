@@ -18,6 +18,7 @@ class Question:
 
 
 ON_OTHER_NETWORKS = {
+    "depthwise": Question(("mobilenet_v1", "mobilenet_v2", "efficientnet_lite0")),
     "fused-rescale": Question(("mobilenet_v2", "mobilenet_v3_large", "resnet18")),
     # The other two have no such function: they show what the instruction costs where it is not used.
     "fused-table": Question(("mobilenet_v3_large", "mobilenet_v2", "resnet18")),
