@@ -109,4 +109,6 @@ TEST(Window, OthersAreRefused) {
   EXPECT_NE(taps.find("it has 3 iterators and 3 of the reduction, not three and two"),
             std::string::npos)
       << taps;
+  EXPECT_NE(taps.find("fix: docs/microarchitecture.md says which it makes"), std::string::npos)
+      << taps;
 }
