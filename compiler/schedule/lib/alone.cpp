@@ -40,8 +40,8 @@ Alone::Alone(const LoweringContext &like, llvm::ArrayRef<kernel::GroupOp> groups
     : places_(groups), constants_(places_.end),
       context_(like.isa, constants_, places_.tensors, like.buffering, like.selection) {}
 
-std::optional<PlanAlone> Alone::emit(const std::function<void(Steps &)> &lower) {
-  return emitAlone(context_, lower, [&](Emitter &emitter) {
+std::optional<PlanAlone> Alone::emit(llvm::ArrayRef<std::function<void(Steps &)>> lowers) {
+  return emitAlone(context_, lowers, [&](Emitter &emitter) {
     // Weights, which a trial leaves out of the pool, stand before the code.
     return PlanAlone{emitter.finish(),
                      static_cast<uint64_t>(aligned(constants_.end() + places_.constantBytes))};

@@ -16,8 +16,9 @@ public:
   Alone(const LoweringContext &like, llvm::ArrayRef<kernel::GroupOp> groups);
 
   LoweringContext &context() { return context_; }
-  // `lower` appends the steps of a trial, in this context. Nothing when they do not fit on chip.
-  std::optional<PlanAlone> emit(const std::function<void(Steps &)> &lower);
+  // Each of `lowers` appends the steps of a trial, in this context. Nothing when they do not fit on
+  // chip.
+  std::optional<PlanAlone> emit(llvm::ArrayRef<std::function<void(Steps &)>> lowers);
 
 private:
   struct Places {

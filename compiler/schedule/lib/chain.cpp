@@ -5,6 +5,7 @@
 
 #include "tilewright/compiler/chain_space.h"
 #include "tilewright/compiler/frontend.h"
+#include "tilewright/compiler/run_space.h"
 
 #include <algorithm>
 #include <set>
@@ -25,6 +26,11 @@ struct Probe {
 };
 
 } // namespace
+
+static std::string layersOf(const std::vector<kernel::GroupOp> &groups) {
+  auto name = [](kernel::GroupOp group) { return layerOf(group->getLoc()).name; };
+  return name(groups.front()) + " to " + name(groups.back());
+}
 
 mlir::Operation *chainAnchorOf(kernel::GroupOp group) {
   for (mlir::Operation &op : group.getBody().front())
@@ -88,14 +94,15 @@ std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGr
 void refineChain(LoweringContext &context, const ChainedGroups &chained, ChosenChain &chosen) {
   const Probe probe(context, chained);
   const ChainProblem &problem = probe.chain.problem();
-  std::set<PlanPoint> known{ChainSpace::point(chosen.plan)};
+  const ChainSpace space(problem, context.machine);
+  std::set<PlanPoint> known{space.point(chosen.plan)};
   std::optional<ChosenChain> best = std::move(chosen);
   size_t left = refinements;
   for (bool isBetter = true; isBetter;) {
     isBetter = false;
     for (const ChainPlan &plan : neighborsOf(problem, context.machine, best->plan)) {
       if (plan.estimatedCycles > 1.2 * static_cast<double>(best->cycles) ||
-          !known.insert(ChainSpace::point(plan)).second)
+          !known.insert(space.point(plan)).second)
         continue;
       if (left == 0)
         break;
@@ -113,33 +120,88 @@ void refineChain(LoweringContext &context, const ChainedGroups &chained, ChosenC
   chosen = std::move(*best);
 }
 
+static std::string signatureOf(const LoweringContext &context, const ChainedGroups &chained) {
+  std::string signature;
+  for (kernel::GroupOp group : chained.groups)
+    signature += tilewright::signatureOf(context, group) + ";";
+  return signature;
+}
+
+// Chains that hand on to each other, cut where a plan says that one does not.
+static std::vector<ChainRun> cut(const ChainRun &run, const std::vector<RunSpace::Plan> &plans) {
+  std::vector<ChainRun> parts(1);
+  for (size_t i = 0; i < run.size(); ++i) {
+    parts.back().push_back({run[i].chained, plans[i].chain});
+    if (!plans[i].handsOn && i + 1 < run.size())
+      parts.emplace_back();
+  }
+  return parts;
+}
+
+std::vector<TunedRun> tunedRun(LoweringContext &context, Tuner &tuner, const ChainRun &run) {
+  std::vector<RunMember> members;
+  std::vector<RunSpace::Plan> chosen;
+  std::vector<kernel::GroupOp> groups;
+  std::string signature = "run ";
+  for (const PlannedChain &each : run) {
+    const Probe probe(context, each.chained);
+    members.push_back({probe.chain.problem(), probe.chain.mayTake()});
+    chosen.push_back({each.plan, &each != &run.back()});
+    groups.insert(groups.end(), each.chained.groups.begin(), each.chained.groups.end());
+    signature += signatureOf(context, each.chained) + "|";
+  }
+  const RunSpace space(members, context.machine);
+  Alone alone(context, groups);
+  auto emit = [&](const PlanPoint &point) {
+    std::vector<Lower> lowers;
+    for (const ChainRun &part : cut(run, space.plan(point)))
+      lowers.push_back(
+          [&alone, part](Steps &steps) { lowerAll(alone.context(), part, true, steps); });
+    return alone.emit(lowers);
+  };
+  const PlanPoint planned = space.point(chosen);
+  auto others = [] { return std::vector<PlanPoint>(); };
+  const std::optional<PlanPoint> point =
+      tuner.choose({signature, layersOf(groups), space, planned, others, emit});
+  if (!point || *point == planned)
+    return {};
+  std::vector<TunedRun> tuned;
+  for (ChainRun &part : cut(run, space.plan(*point))) {
+    std::optional<Trial> trial = tryRun(context, part);
+    if (!trial) // gaps come to lie otherwise
+      return {};
+    TunedRun &made = tuned.emplace_back();
+    made.layout = std::move(trial->layout);
+    for (const PlannedChain &each : part)
+      made.words.push_back(describe(Probe(context, each.chained).chain.problem(), each.plan));
+    made.chains = std::move(part);
+  }
+  return tuned;
+}
+
 ChosenChain tunedChain(LoweringContext &context, const ChainedGroups &chained,
                        const ChosenChain &chosen) {
   if (!context.tuner)
     return chosen;
-  std::string signature;
-  for (kernel::GroupOp group : chained.groups)
-    signature += signatureOf(context, group) + ";";
   const Probe probe(context, chained);
   const ChainProblem &problem = probe.chain.problem();
   const ChainSpace space(problem, context.machine);
   auto others = [&] {
     std::vector<PlanPoint> points;
     for (const ChainPlan &plan : planChain(problem, context.machine, trials))
-      points.push_back(ChainSpace::point(plan));
+      points.push_back(space.point(plan));
     return points;
   };
   Alone alone(context, chained.groups);
   auto emit = [&](const PlanPoint &point) {
-    return alone.emit([&](Steps &steps) {
+    const Lower lower = [&](Steps &steps) {
       lowerAll(alone.context(), {{chained, space.plan(point)}}, true, steps);
-    });
+    };
+    return alone.emit(lower);
   };
-  const std::string layers = layerOf(chained.groups.front()->getLoc()).name + " to " +
-                             layerOf(chained.groups.back()->getLoc()).name;
-  const PlanPoint planned = ChainSpace::point(chosen.plan);
-  const std::optional<PlanPoint> point =
-      context.tuner->choose({std::move(signature), layers, space, planned, others, emit});
+  const PlanPoint planned = space.point(chosen.plan);
+  const std::optional<PlanPoint> point = context.tuner->choose(
+      {signatureOf(context, chained), layersOf(chained.groups), space, planned, others, emit});
   if (!point || *point == planned)
     return chosen;
   const ChainPlan plan = space.plan(*point);
@@ -153,8 +215,11 @@ ChosenChain tunedChain(LoweringContext &context, const ChainedGroups &chained,
 
 bool mayHandOn(LoweringContext &context, const PlannedChain &chain, const PlannedChain &next) {
   const ChainProblem problem = Probe(context, chain.chained).chain.problem();
-  return problem.head && !problem.tail && isWhole(problem, chain.plan) &&
-         Probe(context, next.chained).chain.mayTake(next.plan);
+  if (!mayHandOn(problem) || !isWhole(problem, chain.plan))
+    return false;
+  const Probe reader(context, next.chained);
+  return reader.chain.mayTake() && next.plan.headMerge == TapMerge::None &&
+         isWhole(reader.chain.problem(), next.plan);
 }
 
 std::optional<Trial> tryRun(LoweringContext &context, const ChainRun &run, int64_t enough) {

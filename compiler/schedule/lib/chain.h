@@ -61,6 +61,14 @@ bool mayHandOn(LoweringContext &context, const PlannedChain &chain, const Planne
 // On an empty chip; nothing when it does not fit.
 std::optional<Trial> tryRun(LoweringContext &context, const ChainRun &run,
                             int64_t enough = INT64_MAX);
+// What the tuner makes of a run whose chains all hand on: runs that follow each other, chains among
+// them that do not. Empty: it stays as it is.
+struct TunedRun {
+  ChainRun chains;
+  std::vector<int64_t> layout;
+  std::vector<std::string> words; // of each chain's plan
+};
+std::vector<TunedRun> tunedRun(LoweringContext &context, Tuner &tuner, const ChainRun &run);
 // `layout`: of the trial; may be empty.
 void lowerRun(LoweringContext &context, const ChainRun &run, const std::vector<int64_t> &layout,
               Steps &steps);

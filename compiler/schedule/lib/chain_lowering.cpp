@@ -87,7 +87,9 @@ std::vector<Unit> Chain::unitsOf() const {
                          stripe,
                          chunk == 0,
                          chunk + 1 == chunks(),
-                         isOnArray(plan_, static_cast<int64_t>(index))});
+                         {0, 0}});
+        if (p_.window)
+          units.back().onArray = arrayRows(plan_, static_cast<int64_t>(index), rows.needed.window);
       }
       ++stripe;
     }
@@ -397,14 +399,16 @@ void Chain::window(const Unit &unit) {
     inputChannel = unit.channels.begin;
     after.append(inputPieces_);
   }
-  if (unit.onArray)
+  if (unit.onArray.size() > 0)
     reduceOnArray(unit, input, inputChannel, windowResult_, after);
-  else
-    reduceOnLanes(unit, input, inputChannel, windowResult_, after);
+  for (Span part : {Span{rows.begin, unit.onArray.begin}, Span{unit.onArray.end, rows.end}})
+    if (!part.empty())
+      reduceOnLanes(unit, part, input, inputChannel, windowResult_, after);
   if (p_.tail)
     return;
-  for (const MadeRows &made : made_[unit.index].window)
-    stripeWriters_.push_back(made.piece);
+  for (const auto &made : {made_[unit.index].lanes, made_[unit.index].array})
+    for (const MadeRows &rowsMade : made)
+      stripeWriters_.push_back(rowsMade.piece);
   if (!unit.isLast)
     return;
   if (handsOn_) {
@@ -426,8 +430,10 @@ Chain::Weights &Chain::arrayWeights(const Unit &unit) {
       return sliding_->loadWeights(
           tasks, reuse(steps_, buffer, isa::Space::Spad, sliding_->weightBytes(most), "weights"),
           unit.channels);
-    if (buffer < 0)
-      buffer = diagonals_->addSquares(tasks, most);
+    // Those of the chain before have its weights where this one's have nothing.
+    if (cleared_.count(buffer) == 0)
+      buffer = diagonals_->addSquares(tasks, most, buffer);
+    cleared_.insert(buffer);
     return diagonals_->loadDiagonals(tasks, buffer, unit.channels);
   });
 }
@@ -453,16 +459,17 @@ void Chain::reduceOnArray(const Unit &unit, const WindowStage::Input &from, int6
                           const Tile &result, const After &after) {
   const WindowProblem &w = *p_.window;
   UnitPieces &made = made_[unit.index];
-  const Span rows = spanOf(unit.rows.needed.window);
+  const Span rows = spanOf(unit.onArray);
+  const int64_t firstRow = unit.rows.needed.window.begin; // of the result
   Weights &weights = arrayWeights(unit);
   const ConvStage::Input input{from.buffer,           {from.firstRow, w.height},
                                {-w.padLeft, w.width}, from.rowPitch,
                                from.columnPitch,      unit.channels.begin - inputChannel};
   ElementChain &operations = sliding_ ? *slidingOperations_ : *window_.operations;
   const SlidingTile size =
-      sliding_
-          ? slidingTile(p_, context_.machine, plan_, rows.size())
-          : SlidingTile{arrayTileRows(p_, std::min(block_, plan_.chunkChannels)), w.outputWidth};
+      sliding_ ? slidingTile(p_, context_.machine, plan_, rows.size())
+               : SlidingTile{arrayTileRows(p_, plan_, std::min(block_, plan_.chunkChannels)),
+                             w.outputWidth};
   const int64_t block = sliding_ ? context_.cols : block_,
                 group = sliding_ ? context_.cols : groupChannels(context_.machine);
   for (const ArrayTile &tile : arrayTiles(rows, w.outputWidth, unit.channels, size, block)) {
@@ -499,28 +506,27 @@ void Chain::reduceOnArray(const Unit &unit, const WindowStage::Input &from, int6
                                      {1, extent.n1, extent.n0, extent.nc}});
     operations.ops().forget();
     Tile slice = result;
-    slice.offset += (tile.y.begin - rows.begin) * result.s1 + tile.x.begin * result.s0 +
+    slice.offset += (tile.y.begin - firstRow) * result.s1 + tile.x.begin * result.s0 +
                     tile.channels.begin - unit.channels.begin;
     operations.run(finish, acc, extent, 0, slice);
     const size_t finished =
         add(Stream::WindowFinish, window_, std::move(finish), {products, parametersPiece_});
     sums.readers = {finished};
-    made.window.push_back({tile.y.begin, finished});
+    made.array.push_back({tile.y.begin, finished});
   }
 }
 
-void Chain::reduceOnLanes(const Unit &unit, const WindowStage::Input &input, int64_t inputChannel,
-                          const Tile &result, const After &after) {
+void Chain::reduceOnLanes(const Unit &unit, Span rows, const WindowStage::Input &input,
+                          int64_t inputChannel, const Tile &result, const After &after) {
   const WindowProblem &w = *p_.window;
   UnitPieces &made = made_[unit.index];
-  const Span rows = spanOf(unit.rows.needed.window);
   const int64_t chunk = unit.channels.size();
   kernel::RescaleOp leading =
       windowStage_->isDepthwise() ? window_.operations->leadingRescale() : nullptr;
   const bool isWhole =
       leading ? window_.operations->isLeadingLast() : window_.operations->isEmpty();
   // A few pieces: the head's element-wise work comes between them.
-  const int64_t height = lanesTileRows(p_, rows.size(), block_);
+  const int64_t height = lanesTileRows(p_, plan_, rows.size(), block_);
   for (int64_t y = rows.begin; y < rows.end; y += height) {
     const int64_t size = std::min(height, rows.end - y);
     for (int64_t c = 0; c < chunk; c += block_) {
@@ -530,7 +536,7 @@ void Chain::reduceOnLanes(const Unit &unit, const WindowStage::Input &input, int
       window_.operations->loadOperands(tasks, box);
       window_.operations->ops().forget();
       Tile slice = result;
-      slice.offset += (y - rows.begin) * result.s1 + c;
+      slice.offset += (y - unit.rows.needed.window.begin) * result.s1 + c;
       After before = after;
       before.push_back(parametersPiece_);
       if (p_.head)
@@ -552,15 +558,15 @@ void Chain::reduceOnLanes(const Unit &unit, const WindowStage::Input &input, int
       windowStage_->reduce(tasks, windowInstruction(), box, extent, value, input, inputChannel + c,
                            box.start[3], leading);
       window_.operations->run(tasks, value, extent, 0, slice, static_cast<bool>(leading));
-      made.window.push_back({y, add(Stream::Lanes, window_, std::move(tasks), before)});
+      made.lanes.push_back({y, add(Stream::Lanes, window_, std::move(tasks), before)});
       if (kept_)
-        readHead(Stream::Lanes, inputRows({y, y + size}), made.window.back().piece, unit);
+        readHead(Stream::Lanes, inputRows({y, y + size}), made.lanes.back().piece, unit);
       if (sums)
-        sums->readers = {made.window.back().piece};
+        sums->readers = {made.lanes.back().piece};
     }
   }
   if (!kept_)
-    (p_.head ? headTurn_ : input_)->readers.push_back(made.window.back().piece);
+    (p_.head ? headTurn_ : input_)->readers.push_back(made.lanes.back().piece);
 }
 
 void Chain::tail(const Unit &unit) {
@@ -618,7 +624,10 @@ void Chain::tail(const Unit &unit) {
         before.append(replaced(sums));
       }
       const Tile acc = denseTile(isa::Space::Acc, sums.buffer, extent);
-      comeAfter(before, p_.window ? made.window : made.head, tailInputEnd(ySpan.end));
+      if (!p_.window)
+        comeAfter(before, made.head, tailInputEnd(ySpan.end));
+      comeAfter(before, made.lanes, tailInputEnd(ySpan.end));
+      comeAfter(before, made.array, tailInputEnd(ySpan.end));
       std::vector<Task> tasks;
       tailStage_->fill(tasks, input, weights.weights, ySpan, columns, part, acc, !unit.isFirst);
       const size_t products = add(Stream::TailProducts, tail_, std::move(tasks), before);
@@ -704,10 +713,7 @@ std::vector<Task> Chain::prepare(bool isTrial) {
   return all;
 }
 
-// Whether its head can read an image that another chain leaves on chip.
-bool Chain::mayTake(const ChainPlan &plan) const {
-  return p_.head && plan.headMerge == TapMerge::None && headStage_->readsAll() && isWhole(p_, plan);
-}
+bool Chain::mayTake() const { return p_.head && headStage_->readsAll() && p_.head->batch == 1; }
 
 Handed Chain::lower(const ChainPlan &plan, bool isTrial, const Handed &handed, bool handsOn) {
   plan_ = plan;
@@ -716,8 +722,17 @@ Handed Chain::lower(const ChainPlan &plan, bool isTrial, const Handed &handed, b
   keptRows_ = keptRows(stripesOf(p_, plan));
   const std::vector<Unit> units = unitsOf();
   weightsStay_ = plan.keepsWeights && units.back().stripe > 0;
-  run_.between.count = run_.windowResults.count = static_cast<size_t>(unitsOnTheWay(plan));
-  run_.inputs.count = p_.head ? 2 : static_cast<size_t>(unitsOnTheWay(plan));
+  using Ring = std::pair<Turns *, Copies>;
+  for (auto [ring, which] :
+       {Ring(&run_.inputs, Copies::Inputs), Ring(&run_.windows, Copies::Windows),
+        Ring(&run_.between, Copies::Between), Ring(&run_.windowResults, Copies::WindowResults),
+        Ring(&run_.headSums, Copies::HeadSums), Ring(&run_.windowSums, Copies::WindowSums),
+        Ring(&run_.tailSums, Copies::TailSums), Ring(&run_.results, Copies::Results),
+        Ring(&run_.weightTurns[Stream::HeadWeights], Copies::Weights),
+        Ring(&run_.weightTurns[Stream::WindowWeights], Copies::Weights),
+        Ring(&run_.weightTurns[Stream::TailWeights], Copies::Weights)})
+    ring->count = copies(which);
+  run_.matrixOrder = plan.matrixOrder, run_.vectorOrder = plan.vectorOrder;
   std::vector<Task> parameters = prepare(isTrial);
   if (!handed.turn) {
     run_.constants = std::move(parameters);

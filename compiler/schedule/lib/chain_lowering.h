@@ -30,7 +30,7 @@ struct Unit {
   Span channels;
   int64_t chunk, stripe; // stripes of all images count
   bool isFirst, isLast;  // of the stripe
-  bool onArray;          // its windows
+  Rows onArray;          // of its windows
 };
 
 inline Span spanOf(const Rows &rows) { return {rows.begin, rows.end}; }
@@ -43,7 +43,8 @@ struct MadeRows {
 
 // What other pieces come after, of a unit.
 struct UnitPieces {
-  std::vector<MadeRows> head, window; // results, in the order of their stream
+  std::vector<MadeRows> head, lanes, array; // results, in the order of their stream; of windows, by
+                                            // the unit of the machine that made them
   size_t firstProducts = nothing;
 };
 
@@ -55,7 +56,9 @@ public:
   // Adds its pieces to the run's. Its input is what was handed to it, if something was; with
   // `handsOn`, its result stays on chip and is returned.
   Handed lower(const ChainPlan &plan, bool isTrial, const Handed &handed, bool handsOn);
-  bool mayTake(const ChainPlan &plan) const;
+  // Whether its head can read an image that another chain leaves on chip, under a plan that leaves
+  // it whole and merges no taps.
+  bool mayTake() const;
 
 private:
   struct Weights {
@@ -85,8 +88,8 @@ private:
   void reduceOnArray(const Unit &unit, const WindowStage::Input &input, int64_t inputChannel,
                      const Tile &result, const After &after);
   Weights &arrayWeights(const Unit &unit);
-  void reduceOnLanes(const Unit &unit, const WindowStage::Input &input, int64_t inputChannel,
-                     const Tile &result, const After &after);
+  void reduceOnLanes(const Unit &unit, Span rows, const WindowStage::Input &input,
+                     int64_t inputChannel, const Tile &result, const After &after);
   void tail(const Unit &unit);
   static void mark(std::vector<Task> &tasks, const LayerWork &work) {
     for (Task &task : tasks)
@@ -110,10 +113,8 @@ private:
   std::optional<WindowStage> windowStage_;
   std::vector<std::optional<TimeForm>> timeForms_; // by instruction, once they were asked for
   int64_t block_ = 0;                              // channels of a block of per-channel parameters
-  // The head's: weights are packed by column tiles.
-  int64_t headBlock() const {
-    return std::max(context_.cols, block_ / context_.cols * context_.cols);
-  }
+  int64_t headBlock() const { return headTileChannels(context_.machine, plan_); }
+  size_t copies(Copies which) const { return static_cast<size_t>(copiesOf(p_, plan_, which)); }
   // Rows of a layer's input before which all lie that output rows before `end` need.
   int64_t inputEnd(int64_t end) const {
     return p_.window->strideY * (end - 1) - p_.window->padTop +
@@ -145,6 +146,7 @@ private:
   std::vector<UnitPieces> made_;                          // by unit
   std::map<std::pair<Stream, int64_t>, Weights> weights_; // by chunk
   std::set<int> padded_;                                  // buffers between head and window
+  std::set<int> cleared_;                                 // squares with nothing but diagonals
   size_t parametersPiece_ = nothing; // that loads parameters, where they do not come first
   bool handsOn_ = false;
   Handed handed_, handing_;

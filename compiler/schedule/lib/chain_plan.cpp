@@ -132,7 +132,7 @@ private:
           static_cast<double>(bytes) * static_cast<double>(plan_.keepsWeights ? 1 : stripes_);
       // In a single stripe a chunk's weights are done with after the chunk.
       const bool isWhole = (plan_.keepsWeights && stripes_ > 1) || chunks_ == 1;
-      spad_ += isWhole ? bytes : 2 * ceilDiv(bytes, chunks_);
+      spad_ += isWhole ? bytes : copies(Copies::Weights) * ceilDiv(bytes, chunks_);
       spad_ += conv.residentBytes;
     };
     if (p_.head)
@@ -155,8 +155,9 @@ private:
 
   // Copies of what lives for a stripe, and of what lives for a unit: the next one is on its way, if
   // there is one.
+  int64_t copies(Copies which) const { return copiesOf(p_, plan_, which); }
   int64_t stripeCopies(int64_t most) const { return std::min(stripes_, most); }
-  int64_t unitCopies() const { return std::min(stripes_ * chunks_, unitsOnTheWay(plan_)); }
+  int64_t unitCopies(Copies which) const { return std::min(stripes_ * chunks_, copies(which)); }
   double arrayShare() const {
     return static_cast<double>(plan_.arrayUnits) / static_cast<double>(arrayShares);
   }
@@ -195,10 +196,15 @@ private:
     if (isFirst_)
       first_ += inputTime;
     const int64_t row = p_.window ? p_.window->width + 2 * p_.window->padLeft : h.outputWidth,
-                  between = plan_.segmentStripes > 1 ? keptRows_ * row * chunks_ * chunk
-                                                     : unitCopies() * rows * row * chunk;
-    note(0, stripeCopies(2) * input + between + 2 * windows.elements,
-         2 * tileRows * h.outputWidth * std::min(chunk, m_.channels) * (4 + h.accBytesPerElement));
+                  between = plan_.segmentStripes > 1
+                                ? keptRows_ * row * chunks_ * chunk
+                                : unitCopies(Copies::Between) * rows * row * chunk;
+    note(0,
+         stripeCopies(copies(Copies::Inputs)) * input + between +
+             copies(Copies::Windows) * windows.elements,
+         copies(Copies::HeadSums) * tileRows * h.outputWidth *
+             std::min(chunk, plan_.headChannels > 0 ? plan_.headChannels : m_.channels) *
+             (4 + h.accBytesPerElement));
   }
 
   // Returns the accumulators that windows on the array take.
@@ -209,7 +215,8 @@ private:
     const SlidingCost cost = slidingCost(p_, m_, tile, rows);
     matrix_ += groups * static_cast<double>(cost.matrix);
     vector_ += groups * static_cast<double>(cost.tiles * 2 * m_.vectorOverhead);
-    return 2 * tile.rows * tile.columns * m_.cols * (4 + p_.windowAccBytesPerElement);
+    return copies(Copies::WindowSums) * tile.rows * tile.columns * m_.cols *
+           (4 + p_.windowAccBytesPerElement);
   }
 
   int64_t addArrayWindows(int64_t rows, double share) {
@@ -220,7 +227,7 @@ private:
                   last = w.channels - (chunks_ - 1) * plan_.chunkChannels,
                   groups =
                       (chunks_ - 1) * ceilDiv(plan_.chunkChannels, group) + ceilDiv(last, group),
-                  tile = std::min(rows, arrayTileRows(p_, block));
+                  tile = std::min(rows, arrayTileRows(p_, plan_, block));
     const int64_t least = m_.rows + m_.matrixOverhead;
     matrix_ += share * static_cast<double>(rows) / static_cast<double>(tile) *
                static_cast<double>(w.kernelHeight * w.kernelWidth * groups *
@@ -228,9 +235,10 @@ private:
     return tileBytes(tile, block);
   }
 
-  // Of two tiles of accumulators of windows.
+  // Of tiles of accumulators of windows.
   int64_t tileBytes(int64_t rows, int64_t channels) const {
-    return 2 * rows * p_.window->outputWidth * channels * (4 + p_.windowAccBytesPerElement);
+    return copies(Copies::WindowSums) * rows * p_.window->outputWidth * channels *
+           (4 + p_.windowAccBytesPerElement);
   }
 
   void addWindow(const StripeRows &rows) {
@@ -241,19 +249,19 @@ private:
                            share + static_cast<double>(p_.windowOperations);
     int64_t acc = share > 0 ? addArrayWindows(rows.window.size(), share) : 0;
     const int64_t block = std::min(plan_.chunkChannels, m_.channels),
-                  tile = lanesTileRows(p_, rows.window.size(), block);
+                  tile = lanesTileRows(p_, plan_, rows.window.size(), block);
     if (p_.windowHasSums)
       acc = std::max(acc, tileBytes(tile, block));
     vector_ += beats(pixels, w.channels) * perBeat;
-    int64_t bytes =
-        pixels * (p_.tail ? unitCopies() * plan_.chunkChannels : stripeCopies(2) * w.channels);
+    int64_t bytes = pixels * (p_.tail ? unitCopies(Copies::WindowResults) * plan_.chunkChannels
+                                      : stripeCopies(2) * w.channels);
     bytes += pixels * plan_.chunkChannels * p_.windowSpadBytesPerElement;
     if (!p_.head) {
       const int64_t input = rows.head.size() * (w.width + 2 * w.padLeft) * w.channels;
       dram_ += moved(input);
       if (isFirst_)
         first_ += moved(input);
-      bytes += stripeCopies(unitsOnTheWay(plan_)) * input;
+      bytes += stripeCopies(copies(Copies::Inputs)) * input;
     }
     if (!p_.tail)
       dram_ += moved(pixels * w.channels);
@@ -267,12 +275,14 @@ private:
     if (p_.sliding) {
       const int64_t each = m_.cols * p_.sliding->cells(*p_.window), // of a column tile
           whole = ceilDiv(p_.window->channels, m_.cols) * each;
-      spad_ += p_.windowResidentBytes +
-               (stay ? whole : 2 * ceilDiv(plan_.chunkChannels, m_.cols) * each);
+      spad_ +=
+          p_.windowResidentBytes +
+          (stay ? whole : copies(Copies::Weights) * ceilDiv(plan_.chunkChannels, m_.cols) * each);
       dram_ += arrayShare() * moved(whole * (stay ? 1 : stripes_));
       return;
     }
-    spad_ += squareBytes(m_, taps, stay ? p_.window->channels : 2 * plan_.chunkChannels);
+    spad_ += squareBytes(
+        m_, taps, stay ? p_.window->channels : copies(Copies::Weights) * plan_.chunkChannels);
     const double elements =
         arrayShare() * static_cast<double>(taps * p_.window->channels * (stay ? 1 : stripes_));
     load_ += elements;
@@ -288,9 +298,10 @@ private:
     const int64_t result = pixels * t.outputChannels;
     dram_ += moved(result * (t.resultBytes + t.spadBytesPerElement));
     const int64_t tilePixels = tile * t.outputWidth;
-    note(2, 2 * tilePixels * t.outputChannels * (1 + t.spadBytesPerElement),
+    note(2, tilePixels * t.outputChannels * (copies(Copies::Results) + 2 * t.spadBytesPerElement),
          chunks_ > 1 ? result * 4 + tilePixels * plan_.tailChannels * t.accBytesPerElement
-                     : 2 * tilePixels * plan_.tailChannels * (4 + t.accBytesPerElement));
+                     : copies(Copies::TailSums) * tilePixels * plan_.tailChannels *
+                           (4 + t.accBytesPerElement));
   }
 
   void note(int stage, int64_t spad, int64_t acc) {
@@ -368,17 +379,68 @@ int64_t lanesTileRows(const ChainProblem &p, int64_t rows, int64_t channels) {
   return p.windowHasSums ? std::min(tile, arrayTileRows(p, channels)) : tile;
 }
 
+int64_t arrayTileRows(const ChainProblem &p, const ChainPlan &plan, int64_t channels) {
+  return plan.windowRows > 0 ? plan.windowRows : arrayTileRows(p, channels);
+}
+
+int64_t lanesTileRows(const ChainProblem &p, const ChainPlan &plan, int64_t rows,
+                      int64_t channels) {
+  return plan.laneRows > 0 ? std::min(rows, plan.laneRows) : lanesTileRows(p, rows, channels);
+}
+
+// Weights are packed by column tiles.
+int64_t headTileChannels(const ConvMachine &m, const ChainPlan &plan) {
+  const int64_t block = std::min(plan.chunkChannels, m.channels);
+  return plan.headChannels > 0 ? plan.headChannels : std::max(m.cols, block / m.cols * m.cols);
+}
+
 bool isOnArray(const ChainPlan &plan, int64_t unit) {
   return (unit + 1) * plan.arrayUnits / arrayShares > unit * plan.arrayUnits / arrayShares;
 }
+
+bool mayHandOn(const ChainProblem &p) { return p.head && !p.tail && batchOf(p) == 1; }
 
 bool isWhole(const ChainProblem &p, const ChainPlan &plan) {
   return batchOf(p) == 1 && stripesOf(p, plan).size() == 1;
 }
 
-int64_t unitsOnTheWay(const ChainPlan &plan) {
+Rows arrayRows(const ChainPlan &plan, int64_t unit, Rows window) {
+  const int64_t part = window.size() * plan.arrayUnits / arrayShares;
+  switch (plan.arrayPart) {
+  case ArrayPart::FirstRows:
+    return {window.begin, window.begin + part};
+  case ArrayPart::LastRows:
+    return {window.end - part, window.end};
+  case ArrayPart::Units:
+    break;
+  }
+  return {window.begin, isOnArray(plan, unit) ? window.end : window.begin};
+}
+
+// Units whose channels between two layers are on chip at once are three where the array makes
+// windows, but does not slide all of them.
+int64_t copiesOf(const ChainProblem &p, const ChainPlan &plan, Copies which) {
+  if (const int64_t given = plan.copies[static_cast<size_t>(which)]; given > 0)
+    return given;
+  const bool isBetween = which == Copies::Between || which == Copies::WindowResults ||
+                         (which == Copies::Inputs && !p.head);
   const bool slideAll = plan.slidingParts > 0 && plan.arrayUnits == arrayShares;
-  return plan.arrayUnits > 0 && !slideAll ? 3 : 2;
+  return isBetween && plan.arrayUnits > 0 && !slideAll ? 3 : 2;
+}
+
+std::vector<size_t> permutation(int64_t number, size_t count) {
+  std::vector<size_t> rest(count), order;
+  std::iota(rest.begin(), rest.end(), 0);
+  int64_t orders = 1; // of what is left
+  for (size_t i = 2; i <= count; ++i)
+    orders *= static_cast<int64_t>(i);
+  while (!rest.empty()) {
+    orders /= static_cast<int64_t>(rest.size());
+    const auto at = rest.begin() + number / orders % static_cast<int64_t>(rest.size());
+    order.push_back(*at);
+    rest.erase(at);
+  }
+  return order;
 }
 
 std::vector<int64_t> stripeSizes(int64_t height) {
@@ -503,7 +565,11 @@ static std::vector<ChainPlan> planOneWay(const ChainProblem &p, const ConvMachin
               for (bool keeps : {true, false}) {
                 if (!keeps && stripe >= height)
                   continue;
-                ChainPlan plan{stripe, chunk, merge, head, tail, tailPart, keeps, 0, 0, 0};
+                ChainPlan plan{};
+                plan.stripeRows = stripe, plan.chunkChannels = chunk;
+                plan.headMerge = merge, plan.headRows = head;
+                plan.tailRows = tail, plan.tailChannels = tailPart;
+                plan.keepsWeights = keeps;
                 if (isBearable(p, plan))
                   balance(p, m, plan, plans);
               }

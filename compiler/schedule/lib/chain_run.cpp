@@ -3,7 +3,6 @@
 #include "conv_stage.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <tuple>
 
@@ -188,18 +187,25 @@ struct Order {
   std::vector<int64_t> starts;
   int64_t end; // of the last piece
 };
-// What ends first of a few orders in which products are preferred where several may come.
-static Order bestOrder(const std::vector<PieceToOrder> &pieces) {
+// What ends first of a few orders in which products are preferred where several may come. Orders
+// that are given: permutations' numbers, or 0.
+static Order bestOrder(const std::vector<PieceToOrder> &pieces, int64_t matrixOrder,
+                       int64_t vectorOrder) {
   Order best{{}, INT64_MAX};
   std::vector<size_t> preference(actors.size());
   std::iota(preference.begin(), preference.end(), 0);
-  using Products = std::array<Stream, 3>;
-  for (const Products &products :
-       {Products{Stream::TailProducts, Stream::WindowProducts, Stream::HeadProducts},
-        Products{Stream::TailProducts, Stream::HeadProducts, Stream::WindowProducts},
-        Products{Stream::WindowProducts, Stream::TailProducts, Stream::HeadProducts}}) {
-    for (size_t i = 0; i < products.size(); ++i)
-      preference[i] = static_cast<size_t>(products[i]);
+  const std::vector<size_t> ofVector = permutation(vectorOrder, vectorStreams);
+  for (size_t i = 0; i < vectorStreams; ++i)
+    preference[matrixStreams + i] = matrixStreams + ofVector[i];
+  constexpr auto tail = static_cast<size_t>(Stream::TailProducts),
+                 window = static_cast<size_t>(Stream::WindowProducts),
+                 head = static_cast<size_t>(Stream::HeadProducts);
+  std::vector<std::vector<size_t>> orders{
+      {tail, window, head}, {tail, head, window}, {window, tail, head}};
+  if (matrixOrder > 0)
+    orders = {permutation(matrixOrder, matrixStreams)};
+  for (const std::vector<size_t> &products : orders) {
+    std::copy(products.begin(), products.end(), preference.begin());
     std::vector<int64_t> starts = startTimes(pieces, actors, preference);
     if (const int64_t end = lastEnd(pieces, starts); end < best.end)
       best = {std::move(starts), end};
@@ -214,7 +220,7 @@ int64_t Run::list(const isa::Isa &isa) {
     order[i].bank = bankOf(isa, pieces[i]);
     order[i].source = sourceOf(isa, pieces[i]);
   }
-  const Order best = bestOrder(order);
+  const Order best = bestOrder(order, matrixOrder, vectorOrder);
   const std::vector<int64_t> &starts = best.starts;
   steps.steps.emplace_back();
   steps.steps.back().constants = std::move(constants);

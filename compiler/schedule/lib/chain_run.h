@@ -8,6 +8,7 @@
 
 #include "lowering.h"
 
+#include "tilewright/compiler/chain_plan.h"
 #include "tilewright/compiler/piece_order.h"
 
 #include <map>
@@ -38,6 +39,9 @@ enum class Stream {
   Stores
 };
 
+// The array's streams, and those of the vector unit, in the order in which they come first as a
+// rule.
+constexpr size_t matrixStreams = 3, vectorStreams = 5;
 constexpr int matrix = 0, vector = 1, load = 2, none = -1;
 inline const std::vector<int> actors{matrix, matrix, matrix, vector, vector, vector, vector, vector,
                                      load,   load,   load,   load,   load,   none,   none,   none};
@@ -72,7 +76,7 @@ struct KeptRows {
 // Buffers that serve by turns.
 struct Turns {
   size_t count = 2, next = 0;
-  Turn turns[3];
+  Turn turns[mostCopies];
   Turn &take() { return turns[next++ % count]; }
 };
 
@@ -86,7 +90,8 @@ struct Run {
   int sourceOf(const isa::Isa &isa, const Piece &piece) const;
 
   Steps &steps;
-  std::vector<Task> constants; // that come first
+  int64_t matrixOrder = 0, vectorOrder = 0; // which of their streams come first
+  std::vector<Task> constants;              // that come first
   std::vector<Piece> pieces;
   std::vector<PieceToOrder> order;
   std::vector<size_t> firstPieces; // of each unit

@@ -25,30 +25,119 @@ static std::vector<int64_t> numbers(int64_t count) {
   return all;
 }
 
+bool ChainSpace::isWhole(const PlanPoint &point) const {
+  return point[FirstRows] == resultHeight(problem_) &&
+         (problem_.tail ? problem_.tail->batch : problem_.window->batch) == 1;
+}
+
+static bool hasSums(const ChainProblem &p, const PlanPoint &point) {
+  return p.window && (p.windowHasSums || point[ChainSpace::ArrayUnits] > 0);
+}
+
+// As `assess` has it: windows slide where they can.
+static ChainPlan assessed(const ChainProblem &p, ChainPlan plan) {
+  plan.slidingParts = p.sliding && plan.arrayUnits > 0 ? 1 : 0;
+  return plan;
+}
+
+// Buffers that a plan has at all may be several.
+std::vector<int64_t> ChainSpace::copies(const PlanPoint &point, Copies which) const {
+  const ChainProblem &p = problem_;
+  const bool isOneStripe = isWhole(point), isOneChunk = point[ChunkChannels] == chunkedChannels(p),
+             isOneUnit = isOneStripe && isOneChunk, stay = point[KeepsWeights] != 0 && !isOneStripe;
+  auto isThere = [&] {
+    switch (which) {
+    case Copies::Inputs:
+      return !isOneStripe;
+    case Copies::Windows:
+      return point[HeadMerge] == static_cast<int64_t>(TapMerge::All);
+    case Copies::Between:
+      return p.head && !isOneUnit && point[SegmentStripes] <= 1;
+    case Copies::WindowResults:
+      return p.window && p.tail && !isOneUnit;
+    case Copies::HeadSums:
+      return p.head.has_value();
+    case Copies::WindowSums:
+      return hasSums(p, point);
+    case Copies::TailSums:
+      return p.tail && isOneChunk;
+    case Copies::Results:
+      return p.tail && !p.tail->resultInAccumulators;
+    case Copies::Weights:
+      return !stay && !isOneUnit;
+    case Copies::Count:
+      break;
+    }
+    return false;
+  };
+  if (isThere()) {
+    std::vector<int64_t> all = numbers(mostCopies);
+    for (int64_t &count : all)
+      ++count;
+    return all;
+  }
+  ChainPlan usual{};
+  usual.arrayUnits = point[ArrayUnits];
+  return {copiesOf(p, assessed(p, usual), which)};
+}
+
+// Numbers of the permutations of `count` streams in which those that a plan does not have keep
+// their places, by the set of those that it has.
+static std::vector<std::vector<int64_t>> ordersOfSets(size_t count) {
+  std::vector<std::vector<int64_t>> orders(size_t(1) << count);
+  int64_t numbers = 1;
+  for (size_t i = 2; i <= count; ++i)
+    numbers *= static_cast<int64_t>(i);
+  for (int64_t number = 0; number < numbers; ++number) {
+    size_t moved = 0;
+    const std::vector<size_t> order = permutation(number, count);
+    for (size_t i = 0; i < count; ++i)
+      moved |= size_t(order[i] != i) << i;
+    for (size_t set = 0; set < orders.size(); ++set)
+      if ((moved & ~set) == 0)
+        orders[set].push_back(number);
+  }
+  return orders;
+}
+
+static const std::vector<int64_t> &orders(std::initializer_list<bool> streams) {
+  static const std::vector<std::vector<int64_t>> ofMatrix = ordersOfSets(3),
+                                                 ofVector = ordersOfSets(5);
+  size_t set = 0, bit = 1;
+  for (bool isThere : streams) {
+    set += isThere ? bit : 0;
+    bit *= 2;
+  }
+  return (streams.size() == 3 ? ofMatrix : ofVector)[set];
+}
+
 std::vector<int64_t> ChainSpace::choices(const PlanPoint &point, size_t d) const {
   const ChainProblem &p = problem_;
   const ConvMachine &m = machine_;
+  auto upTo = [](int64_t most) {
+    std::vector<int64_t> all = numbers(std::max<int64_t>(1, most) + 1);
+    all.erase(all.begin());
+    return all;
+  };
+  auto windowRows = [&] { return stripeRows(p, {0, point[StripeRows]}).window.size(); };
+  if (d >= FirstCopies && d < MatrixOrder)
+    return copies(point, static_cast<Copies>(d - FirstCopies));
   switch (d) {
-  case StripeRows: {
-    std::vector<int64_t> sizes = stripeSizes(resultHeight(p));
-    std::reverse(sizes.begin(), sizes.end());
-    return sizes;
-  }
-  case FirstRows: {
-    std::vector<int64_t> sizes;
-    for (int64_t parts : {4, 2, 1})
-      if (const int64_t size = ceilDiv(point[StripeRows], parts);
-          sizes.empty() || sizes.back() < size)
-        sizes.push_back(size);
-    return sizes;
-  }
+  case StripeRows:
+    return upTo(resultHeight(p));
+  case FirstRows:
+    return upTo(point[StripeRows]);
   case ChunkChannels: {
     // Parts of the channels begin at a column tile of the head and at a fold of the tail; they have
-    // their per-channel parameters in one block.
+    // their per-channel parameters in one block, or in whole blocks.
     const int64_t channels = chunkedChannels(p), part = std::lcm(m.rows, m.cols);
     std::vector<int64_t> sizes;
     for (int64_t size = part; size < channels && size <= m.channels; size += part)
       sizes.push_back(size);
+    const int64_t blocks = std::lcm(part, m.channels);
+    for (int64_t size = blocks; size < channels; size += blocks)
+      if (size > m.channels)
+        sizes.push_back(size);
     sizes.push_back(channels);
     return sizes;
   }
@@ -91,6 +180,35 @@ std::vector<int64_t> ChainSpace::choices(const PlanPoint &point, size_t d) const
         sizes.push_back(size);
     return sizes;
   }
+  case ArrayPartOf:
+    if (point[ArrayUnits] > 0 && point[ArrayUnits] < arrayShares)
+      return {static_cast<int64_t>(ArrayPart::Units), static_cast<int64_t>(ArrayPart::FirstRows),
+              static_cast<int64_t>(ArrayPart::LastRows)};
+    return {static_cast<int64_t>(ArrayPart::Units)};
+  case HeadChannels: {
+    if (!p.head)
+      return {0};
+    ChainPlan usual{};
+    usual.chunkChannels = point[ChunkChannels];
+    std::vector<int64_t> sizes;
+    // A chunk begins where a tile's parameters do.
+    for (int64_t size = m.cols; size <= headTileChannels(m, usual); size += m.cols)
+      if (point[ChunkChannels] % size == 0 || point[ChunkChannels] == chunkedChannels(p) ||
+          size == headTileChannels(m, usual))
+        sizes.push_back(size);
+    return sizes;
+  }
+  case WindowRows:
+    return point[ArrayUnits] > 0 && !p.sliding ? upTo(windowRows()) : std::vector<int64_t>{0};
+  case LaneRows:
+    return p.window && point[ArrayUnits] < arrayShares ? numbers(windowRows() + 1)
+                                                       : std::vector<int64_t>{0};
+  case MatrixOrder:
+    return orders({p.tail.has_value(), point[ArrayUnits] > 0, p.head.has_value()});
+  case VectorOrder:
+    return orders({p.tail.has_value(), point[ArrayUnits] > 0, p.head.has_value(),
+                   point[HeadMerge] == static_cast<int64_t>(TapMerge::All),
+                   p.window && point[ArrayUnits] < arrayShares});
   default:
     return {};
   }
@@ -112,11 +230,18 @@ ChainPlan ChainSpace::plan(const PlanPoint &point) const {
   plan.keepsWeights = point[KeepsWeights] != 0;
   plan.arrayUnits = point[ArrayUnits];
   plan.segmentStripes = point[SegmentStripes];
+  plan.arrayPart = static_cast<ArrayPart>(point[ArrayPartOf]);
+  plan.headChannels = point[HeadChannels];
+  plan.windowRows = point[WindowRows], plan.laneRows = point[LaneRows];
+  for (size_t i = 0; i < plan.copies.size(); ++i)
+    plan.copies[i] = point[FirstCopies + i];
+  plan.matrixOrder = point[MatrixOrder], plan.vectorOrder = point[VectorOrder];
   assess(problem_, machine_, plan);
   return plan;
 }
 
-PlanPoint ChainSpace::point(const ChainPlan &plan) {
+PlanPoint ChainSpace::point(const ChainPlan &plan) const {
+  const ChainProblem &p = problem_;
   PlanPoint point(DimensionCount);
   point[StripeRows] = plan.stripeRows;
   point[FirstRows] = plan.firstRows > 0 ? plan.firstRows : plan.stripeRows;
@@ -127,6 +252,16 @@ PlanPoint ChainSpace::point(const ChainPlan &plan) {
   point[KeepsWeights] = plan.keepsWeights;
   point[ArrayUnits] = plan.arrayUnits;
   point[SegmentStripes] = plan.segmentStripes;
+  point[ArrayPartOf] = static_cast<int64_t>(plan.arrayPart);
+  point[HeadChannels] = p.head ? headTileChannels(machine_, plan) : 0;
+  if (plan.arrayUnits > 0 && !p.sliding)
+    point[WindowRows] =
+        std::min(stripeRows(p, {0, plan.stripeRows}).window.size(),
+                 arrayTileRows(p, plan, std::min(plan.chunkChannels, machine_.channels)));
+  point[LaneRows] = plan.laneRows;
+  for (size_t i = 0; i < plan.copies.size(); ++i)
+    point[FirstCopies + i] = copiesOf(p, assessed(p, plan), static_cast<Copies>(i));
+  point[MatrixOrder] = plan.matrixOrder, point[VectorOrder] = plan.vectorOrder;
   return point;
 }
 
@@ -148,7 +283,17 @@ std::vector<float> ChainSpace::features(const PlanPoint &point) const {
     size(point[d]);
   add(static_cast<double>(point[HeadMerge]));
   add(static_cast<double>(point[KeepsWeights]));
-  add(static_cast<double>(point[ArrayUnits]));
+  for (size_t d = ArrayUnits; d < DimensionCount; ++d)
+    if (d != SegmentStripes)
+      add(static_cast<double>(point[d]));
+  for (auto [order, count] : {std::pair(point[MatrixOrder], 3), std::pair(point[VectorOrder], 5)}) {
+    const std::vector<size_t> streams = permutation(order, static_cast<size_t>(count));
+    std::vector<size_t> ranks(streams.size());
+    for (size_t i = 0; i < streams.size(); ++i)
+      ranks[streams[i]] = i;
+    for (size_t rank : ranks)
+      add(static_cast<double>(rank));
+  }
   const int64_t height = resultHeight(p), stripes = ceilDiv(height, plan.stripeRows),
                 chunks = ceilDiv(chunkedChannels(p), plan.chunkChannels);
   size(stripes);

@@ -1,5 +1,7 @@
 #include "tilewright/compiler/conv_space.h"
 
+#include "tilewright/compiler/weight_stream_plan.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -27,6 +29,14 @@ static std::vector<int64_t> multiples(int64_t tile, int64_t whole) {
   return sizes;
 }
 
+// Every number from `least` to `most`.
+static std::vector<int64_t> every(int64_t least, int64_t most) {
+  std::vector<int64_t> sizes;
+  for (int64_t size = least; size <= most; ++size)
+    sizes.push_back(size);
+  return sizes;
+}
+
 static TapMerge mergeOf(const PlanPoint &point) {
   return static_cast<TapMerge>(point[ConvSpace::Merge]);
 }
@@ -36,43 +46,44 @@ int64_t ConvSpace::mostPixels(int64_t channels) const {
                   machine_.rowLimit);
 }
 
+std::vector<int64_t> ConvSpace::tileChannels(const PlanPoint &point) const {
+  const ConvProblem &p = problem_;
+  if (point[StreamFolds] > 0)
+    return streamTiles(p, machine_);
+  const int64_t least = std::min(p.outputChannels, machine_.cols);
+  std::vector<int64_t> sizes;
+  for (int64_t size = least; size <= std::max(least, machine_.channels); size += machine_.cols) {
+    const int64_t channels = std::min(size, p.outputChannels);
+    if (mostPixels(channels) < point[TileHeight] * point[TileWidth])
+      break;
+    sizes.push_back(channels);
+    if (channels == p.outputChannels)
+      break;
+  }
+  return sizes;
+}
+
 std::vector<int64_t> ConvSpace::choices(const PlanPoint &point, size_t d) const {
   const ConvProblem &p = problem_;
-  const int64_t least = std::min(p.outputChannels, machine_.cols); // channels of a tile
+  const int64_t most = mostPixels(std::min(p.outputChannels, machine_.cols)); // of a tile
   switch (d) {
+  case StreamFolds:
+    return every(0, isOnePixel(p) ? ceilDiv(p.inputChannels, machine_.rows) : 0);
   case TileHeight:
-    return evenSizes(p.outputHeight, mostPixels(least));
+    return every(1, std::min(p.outputHeight, most));
   case TileWidth:
-    return evenSizes(p.outputWidth, mostPixels(least) / point[TileHeight]);
-  case TileChannels: {
-    std::vector<int64_t> sizes;
-    for (int64_t size = least; size <= std::max(least, machine_.channels); size += machine_.cols) {
-      const int64_t channels = std::min(size, p.outputChannels);
-      if (mostPixels(channels) < point[TileHeight] * point[TileWidth])
-        break;
-      sizes.push_back(channels);
-      if (channels == p.outputChannels)
-        break;
-    }
-    return sizes;
-  }
+    return every(1, std::min(p.outputWidth, most / point[TileHeight]));
+  case TileChannels:
+    return tileChannels(point);
   case StepHeight:
-    return multiples(point[TileHeight], p.outputHeight);
+    return every(point[TileHeight], p.outputHeight);
   case StepWidth:
-    return multiples(point[TileWidth], p.outputWidth);
+    return every(point[TileWidth], p.outputWidth);
   case StepChannels:
-    return multiples(point[TileChannels], p.outputChannels);
-  case FirstHeight: {
-    std::vector<int64_t> sizes;
-    for (int64_t parts : {4, 2}) {
-      const int64_t tiles = ceilDiv(ceilDiv(point[StepHeight], parts), point[TileHeight]);
-      if (const int64_t size = tiles * point[TileHeight];
-          size < point[StepHeight] && (sizes.empty() || sizes.back() < size))
-        sizes.push_back(size);
-    }
-    sizes.push_back(point[StepHeight]);
-    return sizes;
-  }
+    return point[StreamFolds] > 0 ? every(point[TileChannels], point[TileChannels])
+                                  : multiples(point[TileChannels], p.outputChannels);
+  case FirstHeight:
+    return every(1, point[StepHeight]);
   case WeightsOuter:
   case Turns: {
     // An order of one is no order.
@@ -84,6 +95,8 @@ std::vector<int64_t> ConvSpace::choices(const PlanPoint &point, size_t d) const 
     return {0, 1};
   }
   case Merge: {
+    if (point[StreamFolds] > 0)
+      return {static_cast<int64_t>(TapMerge::None)};
     std::vector<int64_t> merges;
     for (TapMerge merge : mergesOf(p, machine_))
       merges.push_back(static_cast<int64_t>(merge));
@@ -91,7 +104,8 @@ std::vector<int64_t> ConvSpace::choices(const PlanPoint &point, size_t d) const 
   }
   case InputParts: {
     std::vector<int64_t> parts{1};
-    if (!p.weightsAreActivations && !p.inputScattered && mergeOf(point) == TapMerge::None)
+    if (!p.weightsAreActivations && !p.inputScattered && mergeOf(point) == TapMerge::None &&
+        point[StreamFolds] == 0)
       for (int64_t count = 2; count <= 8; ++count)
         if (p.inputChannels % (count * machine_.rows) == 0)
           parts.push_back(count);
@@ -101,7 +115,7 @@ std::vector<int64_t> ConvSpace::choices(const PlanPoint &point, size_t d) const 
     const bool isOneTile = point[StepHeight] == point[TileHeight] &&
                            point[StepWidth] == point[TileWidth] &&
                            point[StepChannels] == point[TileChannels];
-    if (!isOneTile || p.weightsAreActivations)
+    if (!isOneTile || p.weightsAreActivations || point[StreamFolds] > 0)
       return {1};
     const int64_t folds = foldCount(p, machine_, mergeOf(point));
     std::vector<int64_t> parts;
@@ -117,6 +131,8 @@ std::vector<int64_t> ConvSpace::choices(const PlanPoint &point, size_t d) const 
 // mload and mmul pairs.
 int64_t ConvSpace::products(const PlanPoint &point) const {
   const ConvProblem &p = problem_;
+  if (point[StreamFolds] > 0)
+    return ceilDiv(p.outputChannels, point[TileChannels]) * ceilDiv(p.inputChannels, machine_.rows);
   return p.batch * ceilDiv(p.outputHeight, point[TileHeight]) *
          ceilDiv(p.outputWidth, point[TileWidth]) * ceilDiv(p.outputChannels, machine_.cols) *
          foldCount(p, machine_, mergeOf(point));
@@ -134,12 +150,16 @@ bool ConvSpace::fits(const PlanPoint &point) const {
   if (products(point) > always && static_cast<double>(products(point)) > factor * fewest)
     return false;
   ConvPlan single = plan(point);
+  if (point[StreamFolds] > 0)
+    return single.spadBytes - single.gapBytes <= machine_.spadBytes;
   single.inputDoubled = single.weightsDoubled = false;
   assess(p, machine_, single);
   return single.spadBytes - single.gapBytes <= machine_.spadBytes;
 }
 
 ConvPlan ConvSpace::plan(const PlanPoint &point) const {
+  if (point[StreamFolds] > 0)
+    return streamPlan(problem_, machine_, point[TileChannels], point[StreamFolds]);
   ConvPlan plan{};
   plan.stepHeight = point[StepHeight], plan.stepWidth = point[StepWidth];
   plan.tileHeight = point[TileHeight], plan.tileWidth = point[TileWidth];
@@ -163,6 +183,7 @@ ConvPlan ConvSpace::plan(const PlanPoint &point) const {
 PlanPoint ConvSpace::point(const ConvPlan &plan) const {
   PlanPoint point(DimensionCount);
   const ConvProblem &p = problem_;
+  point[StreamFolds] = plan.streamFolds;
   // A step of more than the tensor is the tensor.
   point[StepHeight] = std::min(plan.stepHeight, p.outputHeight);
   point[StepWidth] = std::min(plan.stepWidth, p.outputWidth);
@@ -172,11 +193,12 @@ PlanPoint ConvSpace::point(const ConvPlan &plan) const {
   point[TileChannels] = std::min(plan.tileChannels, point[StepChannels]);
   point[Merge] = static_cast<int64_t>(plan.merge);
   const int64_t folds = foldCount(p, machine_, plan.merge);
-  point[WeightParts] = ceilDiv(folds, ceilDiv(folds, plan.weightParts));
+  point[WeightParts] = plan.streamFolds > 0 ? 1 : ceilDiv(folds, ceilDiv(folds, plan.weightParts));
   point[FirstHeight] =
       plan.firstHeight > 0 ? std::min(plan.firstHeight, point[StepHeight]) : point[StepHeight];
-  point[InputParts] =
-      plan.inputParts > 0 ? plan.inputParts : usualInputParts(p, machine_, plan.merge);
+  point[InputParts] = plan.streamFolds > 0  ? 1
+                      : plan.inputParts > 0 ? plan.inputParts
+                                            : usualInputParts(p, machine_, plan.merge);
   point[Turns] = plan.turns;
   point[WeightsOuter] = plan.weightsOuter && choices(point, WeightsOuter).size() > 1;
   return point;
@@ -193,7 +215,8 @@ std::vector<float> ConvSpace::features(const PlanPoint &point) const {
   std::vector<float> features;
   auto add = [&](double value) { features.push_back(static_cast<float>(value)); };
   auto size = [&](int64_t value) { add(std::log2(static_cast<double>(value))); };
-  for (size_t d = 0; d < WeightsOuter; ++d)
+  add(std::log2(static_cast<double>(1 + point[StreamFolds])));
+  for (size_t d = TileHeight; d < WeightsOuter; ++d)
     size(point[d]);
   add(static_cast<double>(point[WeightsOuter]));
   add(static_cast<double>(point[Turns]));

@@ -364,10 +364,10 @@ ConvStage::Weights ConvStage::loadWeights(Step &step, int64_t n, Span channels, 
   return weights;
 }
 
-int ConvStage::addSquares(std::vector<Task> &loads, int64_t channels) {
+int ConvStage::addSquares(std::vector<Task> &loads, int64_t channels, int buffer) {
   const int64_t bytes =
       squareBytes(context_.machine, static_cast<int64_t>(folds_.size()), channels);
-  const int squares = steps_.add(isa::Space::Spad, bytes, "weights");
+  const int squares = reuse(steps_, buffer, isa::Space::Spad, bytes, "weights");
   fillSpad(context_, loads, squares, 0, 1, bytes, bytes, weightZeroPoint_);
   return squares;
 }

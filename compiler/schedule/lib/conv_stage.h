@@ -76,7 +76,7 @@ public:
   Weights loadWeights(Step &step, int64_t n, Span channels, Span folds, int buffer = -1);
   // Of a depthwise convolution, on so many channels: a buffer of squares with nothing on them, and
   // the weights of channels from a group's first on that come onto the diagonals.
-  int addSquares(std::vector<Task> &loads, int64_t channels);
+  int addSquares(std::vector<Task> &loads, int64_t channels, int buffer = -1);
   Weights loadDiagonals(std::vector<Task> &loads, int squares, Span channels);
   // Adds the products of the folds whose weights are on chip; `onto` what earlier ones left.
   // `input` is what `gather` gave for a tile around these pixels. `acc` begins at the first of y, x

@@ -272,7 +272,7 @@ static const LoweringContext::Chosen &chosenFor(LoweringContext &context, kernel
   int64_t smallest = 0;
   std::vector<ConvPlan> plans = planConvolution(problem, context.machine, trials, &smallest);
   if (isOnePixel(problem))
-    for (const ConvPlan &plan : planWeightStream(context, problem, context.limit("mmul", "n0")))
+    for (const ConvPlan &plan : planWeightStream(problem, context.machine))
       plans.push_back(plan);
   std::optional<LoweringContext::Chosen> best = bestOf(context, group, problem, plans);
   // Buffers leave gaps: where no plan finds room, plans for smaller memories do.
@@ -317,24 +317,23 @@ static const LoweringContext::Chosen &tunedFor(LoweringContext &context, kernel:
     int64_t smallest = 0;
     for (const ConvPlan &plan : planConvolution(problem, context.machine, trials, &smallest))
       points.push_back(space.point(plan));
+    if (isOnePixel(problem))
+      for (const ConvPlan &plan : planWeightStream(problem, context.machine))
+        points.push_back(space.point(plan));
     return points;
   };
-  // A stream is no point of the space: what is found there must be faster.
-  const bool isStream = planned.plan.streamFolds > 0;
-  const std::vector<PlanPoint> starts =
-      isStream ? others() : std::vector<PlanPoint>{space.point(planned.plan)};
-  if (starts.empty())
-    return planned;
+  const PlanPoint start = space.point(planned.plan);
   Alone alone(context, group);
   auto emit = [&](const PlanPoint &point) {
-    return alone.emit([&](Steps &steps) {
+    const Lower lower = [&](Steps &steps) {
       Convolution(alone.context(), group, steps).lower(space.plan(point), true);
-    });
+    };
+    return alone.emit(lower);
   };
   const std::optional<PlanPoint> point =
       context.tuner->choose({signature + bufferingName(context.buffering),
-                             layerOf(group.getLoc()).name, space, starts.front(), others, emit});
-  if (!point || *point == starts.front())
+                             layerOf(group.getLoc()).name, space, start, others, emit});
+  if (!point || *point == start)
     return planned;
   auto known = context.tuned.find(signature);
   if (known != context.tuned.end())
@@ -342,7 +341,7 @@ static const LoweringContext::Chosen &tunedFor(LoweringContext &context, kernel:
   const ConvPlan plan = space.plan(*point);
   std::optional<Trial> trial =
       tryOut(context, [&](Steps &steps) { Convolution(context, group, steps).lower(plan, true); });
-  if (!trial || (isStream && trial->cycles >= planned.cycles)) // gaps come to lie otherwise
+  if (!trial) // gaps come to lie otherwise
     return planned;
   const RunnerUp untuned{describe(problem, planned.plan), planned.cycles, trial->cycles};
   return context.tuned

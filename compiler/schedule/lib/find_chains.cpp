@@ -162,14 +162,14 @@ public:
 
   // Enters the chains of a divided stretch. Those that may hand their results on to each other do,
   // where that is faster.
-  void enter(LoweringContext &context, const std::vector<Stretch> &parts, bool runs,
+  void enter(LoweringContext &context, const std::vector<Stretch> &parts, Tuner *tuner,
              Chains &chains) const {
     for (size_t first = 0, end; first < parts.size(); first = end) {
       end = first + 1;
       if (parts[first].size() == 1)
         continue;
       ChainRun run{wholeOf(parts[first])};
-      while (runs && end < parts.size() && parts[end].size() > 1 &&
+      while (end < parts.size() && parts[end].size() > 1 &&
              mayHandOn(context, run.back(), wholeOf(parts[end])))
         run.push_back(wholeOf(parts[end++]));
       std::vector<int64_t> layout = together_.at(signatureOfAll(parts[first]))->layout;
@@ -179,23 +179,44 @@ public:
           layout = std::move(trial->layout);
           break;
         }
-      Chains::Run &entered = chains.byFirst[parts[first].begin];
-      entered.layout = std::move(layout);
+      std::vector<TunedRun> tuned;
+      if (tuner && run.size() > 1)
+        tuned = tunedRun(context, *tuner, run);
+      std::vector<Chains::Chain> untuned;
       for (size_t i = first; i < end; ++i) {
         ChosenChain chosen = *together_.at(signatureOfAll(parts[i]));
-        if (end - first > 1 && chosen.whole)
+        if (run.size() > 1 && chosen.whole)
           chosen.plan = *chosen.whole, chosen.words = chosen.wholeWords;
-        entered.chains.push_back({chainOf(parts[i]), std::move(chosen)});
+        untuned.push_back({chainOf(parts[i]), std::move(chosen), tuner && run.size() > 1});
       }
-      const size_t last = parts[end - 1].end - 1;
-      for (size_t i = parts[first].begin; i < last; ++i) {
-        chains.onChip.insert(kernel::GroupOp(groups_[i]).getResult());
-        chains.lasts[groups_[i]] = groups_[last];
+      if (tuned.empty())
+        enter({std::move(untuned), std::move(layout)}, chains);
+      auto chain = untuned.begin();
+      for (TunedRun &each : tuned) {
+        Chains::Run entered{{}, std::move(each.layout)};
+        for (size_t i = 0; i < each.chains.size(); ++i, ++chain) {
+          chain->chosen.plan = each.chains[i].plan;
+          chain->chosen.words = each.words[i];
+          chain->chosen.runnerUp.reset();
+          chain->chosen.layout = entered.layout;
+          entered.chains.push_back(std::move(*chain));
+        }
+        enter(std::move(entered), chains);
       }
     }
   }
 
 private:
+  void enter(Chains::Run run, Chains &chains) const {
+    const auto first = static_cast<size_t>(run.chains.front().chained.layers.front()),
+               last = static_cast<size_t>(run.chains.back().chained.layers.back());
+    chains.byFirst[first] = std::move(run);
+    for (size_t i = first; i < last; ++i) {
+      chains.onChip.insert(kernel::GroupOp(groups_[i]).getResult());
+      chains.lasts[groups_[i]] = groups_[last];
+    }
+  }
+
   // Places of convolutions and matrix products that no stretch holds, each kind once.
   std::vector<size_t> convolutionsBeside(const std::vector<Stretch> &stretches) const {
     std::vector<size_t> places;
@@ -283,7 +304,8 @@ private:
 
 } // namespace
 
-Chains findChains(LoweringContext &context, const std::vector<kernel::GroupOp> &groups, bool runs) {
+Chains findChains(LoweringContext &context, const std::vector<kernel::GroupOp> &groups,
+                  Tuner *tuner) {
   std::vector<Stretch> stretches;
   for (size_t begin = 0; begin < groups.size();) {
     size_t end = begin + 1;
@@ -299,7 +321,7 @@ Chains findChains(LoweringContext &context, const std::vector<kernel::GroupOp> &
   search.collect(context);
   Chains chains;
   for (const Stretch &stretch : stretches)
-    search.enter(context, search.divide(stretch), runs, chains);
+    search.enter(context, search.divide(stretch), tuner, chains);
   return chains;
 }
 

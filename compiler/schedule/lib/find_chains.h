@@ -14,6 +14,7 @@ struct Chains {
   struct Chain {
     ChainedGroups chained;
     ChosenChain chosen;
+    bool isFinal = false; // the tuner has chosen it
   };
   // Chains that hand their tensors on to each other, or one.
   struct Run {
@@ -30,8 +31,9 @@ struct Chains {
   llvm::DenseMap<mlir::Operation *, mlir::Operation *> lasts;
 };
 
-// `groups`: those of the program, in its order; a group's place is its layer. Without `runs`, no
-// chain hands its result to another on chip.
-Chains findChains(LoweringContext &context, const std::vector<kernel::GroupOp> &groups, bool runs);
+// `groups`: those of the program, in its order; a group's place is its layer. `tuner`, if there is
+// one, is asked for the plans of chains that hand their results on.
+Chains findChains(LoweringContext &context, const std::vector<kernel::GroupOp> &groups,
+                  Tuner *tuner);
 
 } // namespace tilewright

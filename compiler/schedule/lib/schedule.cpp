@@ -234,7 +234,8 @@ std::vector<ChosenChain> lower(LoweringContext &context, const Chains::Run &run,
   ChainRun planned;
   std::vector<int64_t> layout = run.layout;
   for (const Chains::Chain &chain : run.chains) {
-    ChosenChain chosen = tunedChain(context, chain.chained, chain.chosen);
+    ChosenChain chosen =
+        chain.isFinal ? chain.chosen : tunedChain(context, chain.chained, chain.chosen);
     if (run.chains.size() == 1)
       layout = chosen.layout;
     planned.push_back({chain.chained, chosen.plan});
@@ -308,7 +309,7 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   if (options.chains && options.buffering == Buffering::Double) {
     ConstantPool constants(planner->end());
     LoweringContext context(isa, constants, planner->tensors, options.buffering, selection);
-    chains = findChains(context, groups, options.tuner == nullptr);
+    chains = findChains(context, groups, options.tuner);
     sideBySide = findSideBySide(context, groups, chains);
     chosen = std::move(context.chosen);
     // They read and write by turns, as a chain's do.

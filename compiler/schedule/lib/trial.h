@@ -10,18 +10,21 @@
 
 namespace tilewright {
 
-// What `finish` makes of the emitter after steps on an empty chip; nothing when they do not fit.
-// Constants that `lower` adds are forgotten again, after `finish`.
+using Lower = std::function<void(Steps &)>;
+
+// What `finish` makes of the emitter after steps on an empty chip, one group after the other;
+// nothing when they do not fit. Constants that a `lower` adds are forgotten again, after `finish`.
 template <typename Finish>
-auto emitAlone(LoweringContext &context, const std::function<void(Steps &)> &lower,
-               const Finish &finish) {
+auto emitAlone(LoweringContext &context, llvm::ArrayRef<Lower> lowers, const Finish &finish) {
   const size_t constants = context.constants.bytes().size();
   std::optional<decltype(finish(std::declval<Emitter &>()))> result;
   try {
-    Steps steps;
-    lower(steps);
     Emitter emitter(context.isa, context.buffering);
-    emitter.append(std::move(steps), "");
+    for (const Lower &lower : lowers) {
+      Steps steps;
+      lower(steps);
+      emitter.append(std::move(steps), "");
+    }
     result = finish(emitter);
   } catch (const UserError &) { // it does not fit
   }

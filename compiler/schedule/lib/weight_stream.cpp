@@ -14,49 +14,6 @@
 
 namespace tilewright {
 
-static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-bool isOnePixel(const ConvProblem &p) {
-  return p.batch * p.height * p.width * p.outputHeight * p.outputWidth == 1 &&
-         p.kernelHeight * p.kernelWidth == 1 && p.padTop == 0 && p.padLeft == 0 &&
-         !p.weightsAreActivations && !p.inputScattered;
-}
-
-std::vector<ConvPlan> planWeightStream(const LoweringContext &context, const ConvProblem &p,
-                                       int64_t mostRows) {
-  const ConvMachine &m = context.machine;
-  std::vector<ConvPlan> plans;
-  const int64_t folds = ceilDiv(p.inputChannels, m.rows),
-                most = std::max<int64_t>(
-                    1, std::min(mostRows, m.accBytes / std::max<int64_t>(m.accBanks, 2) /
-                                              (4 + p.accBytesPerElement)));
-  // A tile of several blocks of parameters begins at a block.
-  const int64_t block = most < m.channels ? 1 : m.channels,
-                fewest = ceilDiv(p.outputChannels, most / block * block);
-  for (int64_t tiles : {fewest, 2 * fewest, 4 * fewest})
-    for (int64_t part : {4, 8, 16}) { // of the scratchpad, a step's weights
-      ConvPlan plan{};
-      plan.stepHeight = plan.stepWidth = plan.tileHeight = plan.tileWidth = 1;
-      plan.tileChannels = plan.stepChannels =
-          std::min(p.outputChannels, ceilDiv(ceilDiv(p.outputChannels, tiles), block) * block);
-      const int64_t slice = plan.tileChannels * m.rows;
-      plan.streamFolds = std::clamp<int64_t>(m.spadBytes / part / slice, 1, folds);
-      plan.weightParts = ceilDiv(folds, plan.streamFolds);
-      plan.inputLoads = 1;
-      plan.weightLoads = ceilDiv(p.outputChannels, plan.tileChannels) * plan.weightParts;
-      plan.weightsDoubled = true;
-      plan.gapBytes = plan.streamFolds * slice;
-      plan.spadBytes = p.inputChannels + 3 * plan.gapBytes + p.residentBytes +
-                       2 * plan.tileChannels * (1 + p.spadBytesPerElement);
-      const bool isKnown = std::any_of(plans.begin(), plans.end(), [&](const ConvPlan &each) {
-        return each.tileChannels == plan.tileChannels && each.streamFolds == plan.streamFolds;
-      });
-      if (!isKnown)
-        plans.push_back(plan);
-    }
-  return plans;
-}
-
 std::string streamedWeights(const std::string &weights, int64_t inputs, int64_t tileChannels,
                             int64_t rows) {
   std::string packed;

@@ -6,18 +6,9 @@
 
 #include "lowering.h"
 
-#include "tilewright/compiler/conv_plan.h"
-
-#include <vector>
+#include "tilewright/compiler/weight_stream_plan.h"
 
 namespace tilewright {
-
-// Whether a convolution is one, and its pixel lies in DRAM as one run.
-bool isOnePixel(const ConvProblem &problem);
-
-// Plans to try out, with ConvPlan::streamFolds; they may not fit.
-std::vector<ConvPlan> planWeightStream(const LoweringContext &context, const ConvProblem &problem,
-                                       int64_t mostRows);
 
 // What a stream needs to know of its convolution, beside the element-wise operations on its result.
 struct StreamedProduct {

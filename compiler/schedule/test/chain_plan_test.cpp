@@ -1,6 +1,7 @@
 #include "tilewright/compiler/chain_plan.h"
 
 #include <gtest/gtest.h>
+#include <set>
 
 namespace tilewright {
 
@@ -167,6 +168,56 @@ TEST(ChainPlan, SoManyUnitsHaveTheirWindowsOnTheArray) {
         count += isOnArray(plan, unit);
       EXPECT_EQ(count, plan.arrayUnits);
     }
+}
+
+TEST(ChainPlan, APartOfTheRowsIsOnTheArray) {
+  ChainPlan plan{};
+  plan.arrayUnits = 3;
+  auto rows = [&](ArrayPart part, int64_t unit) {
+    plan.arrayPart = part;
+    const Rows found = arrayRows(plan, unit, {10, 26});
+    return std::make_pair(found.begin, found.end);
+  };
+  EXPECT_EQ(rows(ArrayPart::FirstRows, 0), std::make_pair(int64_t(10), int64_t(16)));
+  EXPECT_EQ(rows(ArrayPart::LastRows, 0), std::make_pair(int64_t(20), int64_t(26)));
+  for (int64_t unit = 0; unit < arrayShares; ++unit)
+    EXPECT_EQ(rows(ArrayPart::Units, unit),
+              std::make_pair(int64_t(10), int64_t(isOnArray(plan, unit) ? 26 : 10)));
+}
+
+TEST(ChainPlan, ThereAreSoManyOrders) {
+  std::set<std::vector<size_t>> orders;
+  for (int64_t number = 0; number < 24; ++number)
+    orders.insert(permutation(number, 4));
+  EXPECT_EQ(orders.size(), 24u);
+  EXPECT_EQ(permutation(0, 4), (std::vector<size_t>{0, 1, 2, 3}));
+  for (const std::vector<size_t> &order : orders)
+    EXPECT_EQ(std::set<size_t>(order.begin(), order.end()).size(), 4u);
+}
+
+// More buffers of a kind take more memory, unless they would never be used.
+TEST(ChainPlan, BuffersTakeMemory) {
+  const ChainProblem p = block(3, 1);
+  ChainPlan plan = planChain(p, machine(), 1).at(0);
+  plan.chunkChannels = 16, plan.stripeRows = 5, plan.arrayUnits = 3, plan.keepsWeights = false;
+  plan.headMerge = TapMerge::None, plan.segmentStripes = 1;
+  for (Copies which : {Copies::Inputs, Copies::Between, Copies::WindowResults, Copies::HeadSums,
+                       Copies::WindowSums, Copies::Results, Copies::Weights}) {
+    int64_t before = 0;
+    for (int64_t count = 1; count <= mostCopies; ++count) {
+      ChainPlan many = plan;
+      many.copies[static_cast<size_t>(which)] = count;
+      assess(p, machine(), many);
+      EXPECT_GT(many.spadBytes + many.accBytes, before);
+      before = many.spadBytes + many.accBytes;
+    }
+  }
+  plan.stripeRows = size, plan.copies[static_cast<size_t>(Copies::Inputs)] = 1;
+  assess(p, machine(), plan);
+  const int64_t one = plan.spadBytes;
+  plan.copies[static_cast<size_t>(Copies::Inputs)] = 4;
+  assess(p, machine(), plan);
+  EXPECT_EQ(plan.spadBytes, one);
 }
 
 // A part of them: all would leave the vector unit, none the array with little to do.

@@ -61,12 +61,12 @@ TEST(ChainSpace, HoldsThePlannersPlans) {
       const ConvMachine m = machine(target);
       const ChainSpace space(p, m);
       for (const ChainPlan &plan : planChain(p, m, 8)) {
-        const PlanPoint point = ChainSpace::point(plan);
+        const PlanPoint point = space.point(plan);
         EXPECT_TRUE(isLegal(space, point)) << describe(p, plan);
-        EXPECT_EQ(ChainSpace::point(space.plan(point)), point);
+        EXPECT_EQ(space.point(space.plan(point)), point);
         EXPECT_EQ(space.analyticCycles(point), plan.estimatedCycles);
         for (const ChainPlan &neighbor : neighborsOf(p, m, plan))
-          EXPECT_TRUE(isLegal(space, ChainSpace::point(neighbor))) << describe(p, neighbor);
+          EXPECT_TRUE(isLegal(space, space.point(neighbor))) << describe(p, neighbor);
         ++count;
       }
     }
@@ -96,6 +96,84 @@ TEST(ChainSpace, ArraysHaveAPartOfTheWindowsOfDepthwiseConvolutionsAlone) {
       most = std::max(most, (*randomPoint(space, random))[ChainSpace::ArrayUnits]);
     EXPECT_EQ(most > 0, p.mayReduceOnArray);
   }
+}
+
+// Stripes of any height, the first of any that is no higher.
+TEST(ChainSpace, EverySizeIsAChoice) {
+  const ChainSpace space(problems()[0], machine("edge16"));
+  PlanPoint point(ChainSpace::DimensionCount, 0);
+  EXPECT_EQ(space.choices(point, ChainSpace::StripeRows).size(), 14u);
+  point[ChainSpace::StripeRows] = 9;
+  EXPECT_EQ(space.choices(point, ChainSpace::FirstRows).size(), 9u);
+  EXPECT_EQ(space.choices(point, ChainSpace::ChunkChannels),
+            (std::vector<int64_t>{16, 32, 48, 64, 128, 192}));
+  point[ChainSpace::ChunkChannels] = 48; // of which a tile begins where a chunk may
+  EXPECT_EQ(space.choices(point, ChainSpace::HeadChannels), (std::vector<int64_t>{16, 48}));
+}
+
+// Where an instruction slides windows, accumulators say how high its tiles are, and diagonals are
+// no point.
+TEST(ChainSpace, TilesOfSlidingWindowsAreNoChoice) {
+  ConvMachine m = machine("edge16");
+  m.window = WindowLimits{{1023, 255}, {15, 15}, {7, 7}, 255, m.rows};
+  ChainProblem p = problems()[0];
+  p.sliding = slidingPasses(*p.window, m);
+  ASSERT_TRUE(p.sliding);
+  const ChainSpace space(p, m);
+  size_t count = 0;
+  for (ChainPlan plan : planChain(p, m, 8)) {
+    const PlanPoint point = space.point(plan);
+    EXPECT_EQ(point[ChainSpace::WindowRows], 0);
+    count += plan.slidingParts > 0;
+    if (plan.slidingParts > 0 || plan.arrayUnits == 0) {
+      EXPECT_TRUE(isLegal(space, point)) << describe(p, plan);
+      EXPECT_EQ(space.analyticCycles(point), plan.estimatedCycles);
+    }
+    EXPECT_EQ(space.point(space.plan(point)), point);
+    plan.slidingParts = 0;
+    EXPECT_EQ(space.point(plan), point);
+  }
+  EXPECT_GT(count, 0u);
+  drawLegalPoints(space, [&](const PlanPoint &point) {
+    EXPECT_EQ(space.plan(point).slidingParts > 0, point[ChainSpace::ArrayUnits] > 0);
+    EXPECT_EQ(space.plan(point).windowRows, 0);
+  });
+}
+
+// One stripe of one chunk has nothing that would be replaced.
+TEST(ChainSpace, BuffersThatAPlanDoesNotHaveAreAsManyAsUsual) {
+  const ChainSpace space(problems()[0], machine("edge16"));
+  PlanPoint point(ChainSpace::DimensionCount, 0);
+  point[ChainSpace::StripeRows] = point[ChainSpace::FirstRows] = 14;
+  point[ChainSpace::ChunkChannels] = 192;
+  auto choices = [&](Copies which) {
+    return space.choices(point, ChainSpace::FirstCopies + static_cast<size_t>(which)).size();
+  };
+  for (Copies which : {Copies::Inputs, Copies::Windows, Copies::Between, Copies::WindowResults,
+                       Copies::WindowSums, Copies::Weights})
+    EXPECT_EQ(choices(which), 1u);
+  for (Copies which : {Copies::HeadSums, Copies::TailSums, Copies::Results})
+    EXPECT_EQ(choices(which), 4u);
+  point[ChainSpace::ChunkChannels] = 64;
+  for (Copies which : {Copies::Between, Copies::WindowResults, Copies::Weights})
+    EXPECT_EQ(choices(which), 4u);
+  EXPECT_EQ(choices(Copies::TailSums), 1u); // they stay until the last chunk
+  point[ChainSpace::SegmentStripes] = 2;    // keep their rows
+  EXPECT_EQ(choices(Copies::Between), 1u);
+  point[ChainSpace::ArrayUnits] = 2;
+  EXPECT_EQ(choices(Copies::WindowSums), 4u);
+}
+
+// Of three streams of the array two change places, or all; of the vector unit's five as many as
+// there are.
+TEST(ChainSpace, OrdersAreThoseOfTheStreamsThatThereAre) {
+  const ChainSpace space(problems()[0], machine("edge16"));
+  PlanPoint point(ChainSpace::DimensionCount, 0);
+  EXPECT_EQ(space.choices(point, ChainSpace::MatrixOrder).size(), 2u);
+  EXPECT_EQ(space.choices(point, ChainSpace::VectorOrder).size(), 6u);
+  point[ChainSpace::ArrayUnits] = 2;
+  EXPECT_EQ(space.choices(point, ChainSpace::MatrixOrder).size(), 6u);
+  EXPECT_EQ(space.choices(point, ChainSpace::VectorOrder).size(), 24u);
 }
 
 TEST(ChainSpace, LayersThatAreNotThereHaveOneChoice) {

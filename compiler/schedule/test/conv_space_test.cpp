@@ -2,6 +2,8 @@
 // a small space is what the rules say, point by point.
 #include "tilewright/compiler/conv_space.h"
 
+#include "tilewright/compiler/weight_stream_plan.h"
+
 #include "plan_cases.h"
 
 #include <algorithm>
@@ -113,22 +115,19 @@ TEST(ConvSpace, APlanOfAnotherShapeIsTakenOver) {
 
 // The rules once more, tuple by tuple.
 TEST(ConvSpace, IsWhatTheRulesSay) {
-  const ConvProblem p = problem(5, 3, 24, 40, 3);
+  const ConvProblem p = problem(3, 2, 24, 40, 3);
   const ConvMachine m = machine(8192, 1024);
   const ConvSpace space(p, m);
   auto ceilDiv = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
-  auto isEven = [&](int64_t size, int64_t whole) {
-    return size == ceilDiv(whole, ceilDiv(whole, size));
-  };
   auto isMultiple = [](int64_t size, int64_t part, int64_t whole) {
     return size == whole || (size < whole && size % part == 0);
   };
   std::set<PlanPoint> expected;
-  for (int64_t th = 1; th <= 5; ++th)
-    for (int64_t tw = 1; tw <= 3; ++tw)
+  for (int64_t th = 1; th <= 3; ++th)
+    for (int64_t tw = 1; tw <= 2; ++tw)
       for (int64_t tc : {16, 32, 40})
-        for (int64_t sh = th; sh <= 5; ++sh)
-          for (int64_t sw = tw; sw <= 3; ++sw)
+        for (int64_t sh = th; sh <= 3; ++sh)
+          for (int64_t sw = tw; sw <= 2; ++sw)
             for (int64_t sc = tc; sc <= 40; ++sc)
               for (int64_t first = 1; first <= sh; ++first)
                 for (int64_t flags = 0; flags < 12; ++flags)
@@ -137,12 +136,8 @@ TEST(ConvSpace, IsWhatTheRulesSay) {
                     // 9 x 24 / 16, 3 x 72 / 16, 216 / 16
                     const int64_t folds = merged == 0 ? 18 : merged == 1 ? 15 : 14;
                     const bool oneTile = th == sh && tw == sw && tc == sc;
-                    const bool oneChunk = sc == 40, onePlace = first == 5 && sw == 3;
-                    const bool isQuarter = first == ceilDiv(ceilDiv(sh, 4), th) * th,
-                               isHalf = first == ceilDiv(ceilDiv(sh, 2), th) * th;
-                    if (!isEven(th, 5) || !isEven(tw, 3) || !isMultiple(sh, th, 5) ||
-                        !isMultiple(sw, tw, 3) || !isMultiple(sc, tc, 40) ||
-                        (first != sh && !isQuarter && !isHalf) || th * tw * tc * 4 > m.accBytes ||
+                    const bool oneChunk = sc == 40, onePlace = first == 3 && sw == 2;
+                    if (!isMultiple(sc, tc, 40) || th * tw * tc * 4 > m.accBytes ||
                         ((outer || turns) && (oneChunk || onePlace)) || (parts > 1 && !oneTile) ||
                         parts > folds || parts != ceilDiv(folds, ceilDiv(folds, parts)))
                       continue;
@@ -153,7 +148,7 @@ TEST(ConvSpace, IsWhatTheRulesSay) {
                     if (input + weights + 2 * (th * tw * sc + windows) + p.residentBytes <=
                         m.spadBytes)
                       expected.insert(
-                          {th, tw, tc, sh, sw, sc, first, outer, turns, merged, 1, parts});
+                          {0, th, tw, tc, sh, sw, sc, first, outer, turns, merged, 1, parts});
                   }
   const std::set<PlanPoint> all = allOf(space);
   EXPECT_GT(all.size(), 100u);
@@ -168,13 +163,37 @@ TEST(ConvSpace, IsWhatTheRulesSay) {
   EXPECT_EQ(drawn, all);
 }
 
+// Tiles of a stream begin where blocks of parameters do.
+TEST(ConvSpace, AProductOfOnePixelMayStreamItsWeights) {
+  const ConvProblem p = problem(1, 1, 100, 200, 1);
+  const ConvMachine m = machine(8192, 1024); // 128 sums in a bank
+  const ConvSpace space(p, m);
+  std::set<std::pair<int64_t, int64_t>> streams, expected;
+  for (const PlanPoint &point : allOf(space))
+    if (point[ConvSpace::StreamFolds] > 0) {
+      const ConvPlan plan = space.plan(point);
+      EXPECT_EQ(space.point(plan), point);
+      EXPECT_LE(plan.spadBytes - plan.gapBytes, m.spadBytes);
+      streams.insert({plan.streamFolds, plan.tileChannels});
+    }
+  for (int64_t folds = 1; folds <= 7; ++folds)
+    for (int64_t channels = 1; channels <= 128; ++channels)
+      if ((channels <= 64 || channels == 128) &&
+          100 + 2 * folds * 16 * channels + p.residentBytes + 2 * channels <= m.spadBytes)
+        expected.insert({folds, channels});
+  EXPECT_EQ(streams, expected);
+  for (const ConvPlan &plan : planWeightStream(p, machine()))
+    EXPECT_TRUE(isLegal(ConvSpace(p, machine()), ConvSpace(p, machine()).point(plan)));
+  EXPECT_EQ(ConvSpace(problem(1, 2, 100, 200, 1), m).choices(PlanPoint(13, 0), 0).size(), 1u);
+}
+
 TEST(ConvSpace, RefusesWhatIsNoPlan) {
   const ConvSpace space(problem(56, 56, 64, 64, 3), machine());
-  const PlanPoint good = {28, 28, 16, 56, 28, 64, 28, 0, 0, 0, 2, 1};
+  const PlanPoint good = {0, 28, 28, 16, 56, 28, 64, 28, 0, 0, 0, 2, 1};
   EXPECT_TRUE(isLegal(space, good));
   EXPECT_FALSE(isLegal(space, {}));
   for (size_t d = 0; d < good.size(); ++d)
-    for (int64_t value : {int64_t(-1), int64_t(17), int64_t(1) << 60}) {
+    for (int64_t value : {int64_t(-1), int64_t(57), int64_t(1) << 60}) {
       PlanPoint bad = good;
       bad[d] = value;
       EXPECT_FALSE(isLegal(space, bad)) << d << ' ' << value;

@@ -11,7 +11,8 @@ namespace {
 
 constexpr size_t batchSize = 8;
 constexpr size_t parents = 24, population = 160, generations = 6;
-constexpr size_t byModel = 5, neighbors = 2; // of a batch; the rest is drawn at random
+constexpr size_t byModel = 5, neighbors = 3; // of a batch
+constexpr size_t tops = 6;                   // plans whose neighbors are tried
 constexpr int mostRepeats = 200;             // draws in a row that give nothing new
 
 class Search {
@@ -134,11 +135,11 @@ private:
     for (const Scored &each : ranked)
       if (batch_.size() < std::min(most, byModel))
         take(each.point);
-    const std::vector<PlanPoint> tops = best(neighbors);
+    const std::vector<PlanPoint> fastest = best(tops);
     for (int repeats = 0;
          batch_.size() < std::min(most, byModel + neighbors) && repeats < mostRepeats; ++repeats)
       if (const std::optional<PlanPoint> next =
-              mutated(task_.space, tops[random_.below(tops.size())], random_))
+              mutated(task_.space, fastest[random_.below(fastest.size())], random_))
         take(*next);
   }
 

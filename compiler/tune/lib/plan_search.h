@@ -4,7 +4,7 @@
 // random, to fill a batch.
 // 2. Batch after batch, a model learns the order of what was measured; plans evolve under its
 // score from the best ones, by mutation and crossover, and the best of them are measured, together
-// with neighbors of the best plans and some random ones.
+// with neighbors of the fastest plans.
 // A batch is drawn before any of it is measured: results do not depend on how many are measured at
 // once.
 #pragma once

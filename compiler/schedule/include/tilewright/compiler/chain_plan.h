@@ -11,12 +11,14 @@
 //
 // Windows of a depthwise convolution are the vector unit's work, or the array's: by an instruction
 // that slides them over activations (window_passes.h), else with weights on the diagonal
-// (conv_stage.h). Of the units of work (a stripe's chunk each) some go to the array.
+// (conv_stage.h). Of the units of work (a stripe's chunk each) some go to the array, or of each
+// unit some rows.
 #pragma once
 
 #include "tilewright/compiler/conv_plan.h"
 #include "tilewright/compiler/window_problem.h"
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +40,24 @@ struct Rows {
   int64_t size() const { return end - begin; }
 };
 
+// Buffers of a chain that serve by turns, by what they hold.
+enum class Copies : size_t {
+  Inputs,
+  Windows, // that were gathered for merged taps
+  Between, // head and window
+  WindowResults,
+  HeadSums,
+  WindowSums,
+  TailSums,
+  Results,
+  Weights, // that do not stay
+  Count
+};
+constexpr int64_t mostCopies = 4;
+
+// Which windows the array has, where it has some.
+enum class ArrayPart { Units, FirstRows, LastRows };
+
 struct ChainPlan {
   int64_t stripeRows;             // rows of the chain's result
   int64_t chunkChannels;          // channels between the layers that are made at once
@@ -51,12 +71,23 @@ struct ChainPlan {
   int64_t arrayUnits = 0;     // of `arrayShares` units so many have their windows on the array
   int64_t segmentStripes = 1; // of a segment
   int64_t slidingParts = 0;   // a tile of sliding windows has one in so many of the accumulators
+  // What planChain does not choose; 0: as usual.
+  ArrayPart arrayPart = ArrayPart::Units; // or so many parts of each unit's rows
+  int64_t headChannels = 0;               // of an accumulator tile of the head
+  int64_t windowRows = 0;                 // of one of windows on the array, by diagonals
+  int64_t laneRows = 0;                   // whose windows the vector unit makes at once
+  std::array<int64_t, static_cast<size_t>(Copies::Count)> copies{};
+  // Which streams of pieces (chain_run.h) come first where several may: a permutation's number.
+  int64_t matrixOrder = 0, vectorOrder = 0;
 };
 
 constexpr int64_t arrayShares = 8;
 bool isOnArray(const ChainPlan &plan, int64_t unit);
-// Units whose channels between two layers are on chip at once.
-int64_t unitsOnTheWay(const ChainPlan &plan);
+// Rows of a unit's windows that are made on the array.
+Rows arrayRows(const ChainPlan &plan, int64_t unit, Rows window);
+int64_t copiesOf(const ChainProblem &problem, const ChainPlan &plan, Copies which);
+// The `number`-th order of `count` things; 0 leaves them as they are.
+std::vector<size_t> permutation(int64_t number, size_t count);
 
 // The channels between the layers.
 int64_t chunkedChannels(const ChainProblem &problem);
@@ -79,6 +110,8 @@ int64_t keptRows(const std::vector<Stripe> &stripes);
 // Whether stripes share rows between the first two layers.
 bool sharesRows(const ChainProblem &problem);
 
+// Whether it may leave its result on chip for the next chain, under a plan that makes it whole.
+bool mayHandOn(const ChainProblem &problem);
 // Whether a chain has one image, in one stripe.
 bool isWhole(const ChainProblem &problem, const ChainPlan &plan);
 // Rows of the window's result in one of its accumulator tiles.
@@ -93,6 +126,12 @@ SlidingTile slidingTile(const ChainProblem &problem, const ConvMachine &machine,
 std::optional<WindowPasses> slidingPasses(const WindowProblem &window, const ConvMachine &machine);
 // Rows that the vector unit reduces at once, of a stripe's.
 int64_t lanesTileRows(const ChainProblem &problem, int64_t rows, int64_t channels);
+// The same under a plan that may say otherwise; `channels` of a block.
+int64_t arrayTileRows(const ChainProblem &problem, const ChainPlan &plan, int64_t channels);
+int64_t lanesTileRows(const ChainProblem &problem, const ChainPlan &plan, int64_t rows,
+                      int64_t channels);
+// Channels of an accumulator tile of the head.
+int64_t headTileChannels(const ConvMachine &machine, const ChainPlan &plan);
 
 // Rows of the chain's result; those of a stripe to try, the most first: all, a half, a third, ...
 int64_t resultHeight(const ChainProblem &problem);

@@ -1,4 +1,8 @@
-// All tilings of a chain of layers: the space in which planChain's plans are points.
+// All schedules of a chain of layers: the space in which planChain's plans are points.
+//
+// Every size that is legal is a choice: any rows of a stripe, of the first one and of tiles, all
+// parts of the channels that begin where their parameters do; so many buffers of each kind as
+// serve by turns; where windows are made; which work comes first where several may.
 #pragma once
 
 #include "tilewright/compiler/chain_plan.h"
@@ -11,7 +15,7 @@ public:
   // Of a layer that the chain does not have, the one choice is 0.
   enum Dimension : size_t {
     StripeRows,
-    FirstRows, // about as many as the other stripes have, a half or a quarter
+    FirstRows,
     ChunkChannels,
     HeadMerge, // TapMerge
     HeadRows,
@@ -20,6 +24,13 @@ public:
     KeepsWeights, // 0, 1
     ArrayUnits,
     SegmentStripes,
+    ArrayPartOf,  // ArrayPart
+    HeadChannels, // of an accumulator tile
+    WindowRows,   // of an accumulator tile; 0 where an instruction slides windows
+    LaneRows,     // 0: a quarter of the stripe's, or what accumulators hold
+    FirstCopies,  // Copies, each a dimension
+    MatrixOrder = FirstCopies + static_cast<size_t>(Copies::Count),
+    VectorOrder,
     DimensionCount
   };
   // `problem` is one that planChain has plans for.
@@ -33,9 +44,12 @@ public:
   double analyticCycles(const PlanPoint &point) const override;
 
   ChainPlan plan(const PlanPoint &point) const;
-  static PlanPoint point(const ChainPlan &plan);
+  PlanPoint point(const ChainPlan &plan) const;
 
 private:
+  bool isWhole(const PlanPoint &point) const; // one stripe
+  std::vector<int64_t> copies(const PlanPoint &point, Copies which) const;
+
   ChainProblem problem_;
   ConvMachine machine_;
 };

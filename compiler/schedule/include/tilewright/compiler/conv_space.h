@@ -1,9 +1,9 @@
-// All tilings of a convolution or matrix product: the space in which planConvolution's plans are
+// All tilings of a convolution or matrix product: the space in which the planner's plans are
 // points.
 //
-// An axis is cut into accumulator tiles of even size: for each number of tiles, the least size that
-// makes so few. A step has whole accumulator tiles, the first one about as many rows as the others,
-// a half or a quarter of them; channels are cut at column tiles of the array.
+// Every size that is legal is a choice. Rows and columns of accumulator tiles, of steps, and of an
+// image's first step are any; channels are cut at column tiles of the array, those of a step at
+// tiles. The weights of a product of one pixel stand in the array or stream through it.
 #pragma once
 
 #include "tilewright/compiler/conv_plan.h"
@@ -14,6 +14,7 @@ namespace tilewright {
 class ConvSpace : public PlanSpace {
 public:
   enum Dimension : size_t {
+    StreamFolds, // of a step; 0: the weights stand in the array
     TileHeight,
     TileWidth,
     TileChannels,
@@ -44,6 +45,7 @@ public:
 
 private:
   int64_t mostPixels(int64_t channels) const; // of an accumulator tile
+  std::vector<int64_t> tileChannels(const PlanPoint &point) const;
   int64_t products(const PlanPoint &point) const;
 
   ConvProblem problem_;
