@@ -58,6 +58,9 @@ class Stale(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "unknown field odl of mutant m"):
             mutants.read('[[mutant]]\nname = "m"\nodl = "x"\n')
 
+    def test_no_mutant_of_the_tree_is(self):
+        self.assertEqual(mutants.read_all(ROOT)[1], [])
+
 
 class Choose(unittest.TestCase):
     mutation = script("tests/mutation/run")
