@@ -11,6 +11,13 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+// An image and a factor for each of its channels, made from one of its pixels.
+Network excited(int64_t size, int64_t channels) {
+  Network network(size, size, 16);
+  network.conv(channels, 1, 1).pixel().conv(channels, 1, 1).scale(1, 3);
+  return network;
+}
+
 struct Case {
   const char *name;
   Network network;
@@ -33,6 +40,7 @@ std::vector<Case> cases() {
        Network(28, 28, 24).conv(96, 1, 1).depthwise(3, 1, true).conv(24, 1, 1), 3},
       {"RowsThatAreKept", Network(56, 56, 24).conv(144, 1, 1).depthwise(3, 1).conv(24, 1, 1), 3},
       {"RowsThatTheNextConvolutionKeeps", Network(112, 56, 32).conv(64, 1, 1).conv(24, 5, 1), 2},
+      {"FactorsOfChannels", excited(28, 120).conv(40, 1, 1), 2},
       {"TwoConvolutions", Network(56, 56, 16).conv(16, 3, 1).conv(128, 1, 1), 2},
   };
 }
@@ -85,6 +93,24 @@ TEST_P(OnEach, GivesWhatItsLayersGiveInRuns) {
   EXPECT_EQ(together.output, apart.output);
 }
 
+// Against the formula, on the values that the network has on the way.
+TEST_P(OnEach, ScalesChannelsByComputedFactors) {
+  constexpr size_t size = 9, channels = 24;
+  const Network squeezed = Network(size, size, 16).conv(channels, 1, 1).pixel();
+  auto outputOf = [&](const Network &network) {
+    return outcomeOf(network, GetParam(), true, "functional").output;
+  };
+  const std::string image = outputOf(Network(size, size, 16).conv(channels, 1, 1)),
+                    factors = outputOf(Network(squeezed).conv(channels, 1, 1));
+  std::string expected;
+  for (size_t i = 0; i < size * size * channels; ++i) {
+    const int64_t product = (static_cast<int8_t>(image[i]) - Network::imageZero) *
+                            (static_cast<int8_t>(factors[i % channels]) - Network::factorZero);
+    expected += static_cast<char>(std::clamp<int64_t>((product + 32) >> 6, -128, 127));
+  }
+  EXPECT_EQ(outputOf(excited(size, channels)), expected);
+}
+
 TEST(Runs, LeaveTheirTensorsOnChip) {
   const Network network =
       Network(14, 14, 256).conv(256, 1, 1).depthwise(3, 1).conv(256, 1, 1).depthwise(3, 1);
@@ -96,6 +122,17 @@ TEST(Runs, LeaveTheirTensorsOnChip) {
   // Two of three tensors between the layers stayed within chains, the third one between them.
   const int64_t tensor = 14 * 14 * 256;
   EXPECT_LE(together.dramBytes, apart.dramBytes - 6 * tensor);
+}
+
+// A chain that is handed its image, and reads factors that another layer has made.
+TEST(Runs, LoadFactorsOfChannels) {
+  Network network(7, 7, 256);
+  network.pixel().conv(256, 1, 1).from(0).conv(256, 1, 1).depthwise(3, 1);
+  network.conv(256, 1, 1).scale(5, 2).conv(256, 1, 1);
+  const Outcome apart = outcomeOf(network, "edge16", false, "functional"),
+                together = outcomeOf(network, "edge16", true, "functional");
+  EXPECT_THAT(together.plan, HasSubstr("; result stays on chip"));
+  EXPECT_EQ(together.output, apart.output);
 }
 
 TEST(SharedRows, AreKept) {

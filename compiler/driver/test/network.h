@@ -75,14 +75,45 @@ public:
   // The same with any earlier value.
   Network &add(int other) {
     const std::string type = tensor(channels_, "i8"), wide = tensor(channels_, "i32");
-    for (const char *name : {"v", "x"})
-      body_ += fmt::format(
-          "%{0}w{1} = tosa.rescale %{2}, %one, %s30, %z, %z32 {{scale32 = true, rounding_mode = "
-          "SINGLE_ROUND, per_channel = false, input_unsigned = false, output_unsigned = false}} : "
-          "({3}, tensor<1xi32>, tensor<1xi8>, tensor<1xi8>, tensor<1xi32>) -> {4}\n",
-          name, value_, fmt::format("v{}", *name == 'v' ? source_ : other), type, wide);
+    widen(fmt::format("%vw{}", value_), source_, "%z", type, wide);
+    widen(fmt::format("%xw{}", value_), other, "%z", type, wide);
     body_ += fmt::format("%sum{0} = tosa.add %vw{0}, %xw{0} : ({1}, {1}) -> {1}\n", value_, wide);
     narrow(fmt::format("%sum{}", value_), "%s31");
+    return *this;
+  }
+
+  // The first pixel.
+  Network &pixel() {
+    const std::string before = tensor(channels_, "i8");
+    height_ = width_ = 1;
+    body_ += fmt::format("%from{0} = tosa.const_shape {{values = dense<0> : tensor<4xindex>}} : () "
+                         "-> !tosa.shape<4>\n"
+                         "%size{0} = tosa.const_shape {{values = dense<[1, 1, 1, {1}]> : "
+                         "tensor<4xindex>}} : () -> !tosa.shape<4>\n"
+                         "%v{2} = tosa.slice %v{3}, %from{0}, %size{0} : ({4}, !tosa.shape<4>, "
+                         "!tosa.shape<4>) -> {5}\n",
+                         value_, channels_, value_ + 1, source_, before, tensor(channels_, "i8"));
+    ++value_;
+    made();
+    return *this;
+  }
+  // Of an image, each channel times its element of another value, which has one pixel; `imageZero`
+  // and `factorZero` are taken off before.
+  static constexpr int64_t imageZero = 5, factorZero = -3;
+  Network &scale(int image, int factor) {
+    const std::string one =
+        fmt::format("tensor<1x1x1x{}x", shapes_[static_cast<size_t>(factor)].channels);
+    from(image);
+    zero("zi", imageZero);
+    zero("zf", factorZero);
+    widen(fmt::format("%i{}", value_), image, fmt::format("%zi{}", value_), tensor(channels_, "i8"),
+          tensor(channels_, "i32"));
+    widen(fmt::format("%f{}", value_), factor, fmt::format("%zf{}", value_), one + "i8>",
+          one + "i32>");
+    body_ +=
+        fmt::format("%p{0} = tosa.mul %i{0}, %f{0}, %z : ({1}, {2}i32>, tensor<1xi8>) -> {1}\n",
+                    value_, tensor(channels_, "i32"), one);
+    narrow(fmt::format("%p{}", value_), "%s36");
     return *this;
   }
 
@@ -112,6 +143,20 @@ private:
   void shrink(int64_t kernel, int64_t stride, Padding after) {
     auto outputs = [&](int64_t inputs) { return (inputs - 1) / stride + 1; };
     height_ = outputs(height_ + after.rows), width_ = outputs(width_ + after.columns);
+  }
+  // `name`: elements of an 8-bit value less a zero point, in 32 bits.
+  void widen(const std::string &name, int value, const std::string &zero, const std::string &from,
+             const std::string &to) {
+    body_ += fmt::format(
+        "{} = tosa.rescale %v{}, %one, %s30, {}, %z32 {{scale32 = true, rounding_mode = "
+        "SINGLE_ROUND, per_channel = false, input_unsigned = false, output_unsigned = false}} : "
+        "({}, tensor<1xi32>, tensor<1xi8>, tensor<1xi8>, tensor<1xi32>) -> {}\n",
+        name, value, zero, from, to);
+  }
+  void zero(const char *name, int64_t value) {
+    body_ += fmt::format(
+        "%{}{} = \"tosa.const\"() {{values = dense<{}> : tensor<1xi8>}} : () -> tensor<1xi8>\n",
+        name, value_, value);
   }
   void constant(const char *name, const std::string &type, int64_t count) {
     std::string bytes;

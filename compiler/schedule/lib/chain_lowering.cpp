@@ -38,9 +38,10 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Run &run)
     p_.window = windowStage_->problem();
     p_.windowIsDepthwise = windowStage_->isDepthwise();
     // Blocks of parameters are whole groups of channels.
-    if (p_.windowIsDepthwise)
+    const bool isKnown = p_.windowIsDepthwise && !windowStage_->computesWeights();
+    if (isKnown)
       p_.sliding = slidingPasses(*p_.window, context.machine);
-    p_.mayReduceOnArray = p_.windowIsDepthwise && fitsRows(p_.window->outputWidth) &&
+    p_.mayReduceOnArray = isKnown && fitsRows(p_.window->outputWidth) &&
                           (p_.sliding || context.channels % groupChannels(context.machine) == 0);
     ElementChain operations = operationsOf(window_, context.cols);
     p_.windowHasSums = p_.windowIsDepthwise && !operations.leadingRescale();
@@ -679,7 +680,7 @@ std::vector<Task> Chain::prepare(bool isTrial) {
       stage->placeWeights(isTrial);
     work.operations.emplace(operationsOf(work, block));
     work.operations->prepare(tasks);
-    if (work.anchor == window_.anchor)
+    if (work.anchor == window_.anchor && !windowStage_->computesWeights())
       windowStage_->loadWeights(tasks);
     mark(tasks, work);
     append(all, tasks);
@@ -713,6 +714,15 @@ std::vector<Task> Chain::prepare(bool isTrial) {
   return all;
 }
 
+// Those of windows that another layer made: none of the chain's, which have one reader each.
+std::vector<Task> Chain::computedWeights() {
+  std::vector<Task> tasks;
+  if (windowStage_ && windowStage_->computesWeights())
+    windowStage_->loadWeights(tasks);
+  mark(tasks, window_);
+  return tasks;
+}
+
 bool Chain::mayTake() const { return p_.head && headStage_->readsAll() && p_.head->batch == 1; }
 
 Handed Chain::lower(const ChainPlan &plan, bool isTrial, const Handed &handed, bool handsOn) {
@@ -733,10 +743,12 @@ Handed Chain::lower(const ChainPlan &plan, bool isTrial, const Handed &handed, b
         Ring(&run_.weightTurns[Stream::TailWeights], Copies::Weights)})
     ring->count = copies(which);
   run_.matrixOrder = plan.matrixOrder, run_.vectorOrder = plan.vectorOrder;
-  std::vector<Task> parameters = prepare(isTrial);
+  std::vector<Task> parameters = prepare(isTrial), computed = computedWeights();
   if (!handed.turn) {
     run_.constants = std::move(parameters);
+    run_.computed = std::move(computed);
   } else {
+    append(parameters, computed);
     // While the chain before is at its last units.
     const size_t unit = run_.firstPieces.size() < 4 ? 0 : run_.firstPieces.size() - 4;
     parametersPiece_ =
@@ -764,8 +776,9 @@ int64_t lowerAll(LoweringContext &context, const ChainRun &chains, bool isTrial,
     handed = all.back()->lower(chains[i].plan, isTrial, handed, i + 1 < chains.size());
   }
   std::set<int> parameters;
-  for (const Task &task : run.constants)
-    parameters.insert(task.buffers.begin(), task.buffers.end());
+  for (const std::vector<Task> *tasks : {&run.constants, &run.computed})
+    for (const Task &task : *tasks)
+      parameters.insert(task.buffers.begin(), task.buffers.end());
   parameters.erase(-1);
   run.layOut(context.isa, parameters);
   run.layOutSums(context.isa);

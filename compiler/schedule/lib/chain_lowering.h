@@ -96,6 +96,7 @@ private:
       task.layer = work.layer;
   }
   std::vector<Task> prepare(bool isTrial);
+  std::vector<Task> computedWeights();
   void store(std::vector<Task> &out, LayerWork &work, const Box &box, const Tile &value);
 
   LoweringContext &context_;

@@ -224,6 +224,7 @@ int64_t Run::list(const isa::Isa &isa) {
   const std::vector<int64_t> &starts = best.starts;
   steps.steps.emplace_back();
   steps.steps.back().constants = std::move(constants);
+  steps.steps.back().loads = std::move(computed);
   const size_t ofFirst = firstPieces.size() > 1 ? firstPieces[1] : pieces.size();
   std::vector<size_t> listed; // pieces, by their times
   for (size_t i = 0; i < pieces.size(); ++i) {

@@ -92,6 +92,7 @@ struct Run {
   Steps &steps;
   int64_t matrixOrder = 0, vectorOrder = 0; // which of their streams come first
   std::vector<Task> constants;              // that come first
+  std::vector<Task> computed;               // that come with the first input
   std::vector<Piece> pieces;
   std::vector<PieceToOrder> order;
   std::vector<size_t> firstPieces; // of each unit

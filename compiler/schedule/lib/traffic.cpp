@@ -110,7 +110,8 @@ int64_t productsNeed(const isa::Isa &isa, mlir::Operation *op) {
 int64_t macsOf(mlir::Operation *op) {
   if (auto matmul = llvm::dyn_cast<kernel::MatMulOp>(op))
     return elementsOf(matmul.getResult()) * shapeOf(matmul.getA())[2];
-  if (!llvm::isa<kernel::Conv2DOp, kernel::DepthwiseOp>(op))
+  // A factor a channel is an element-wise product, however it is computed.
+  if (!llvm::isa<kernel::Conv2DOp, kernel::DepthwiseOp>(op) || !isConstant(op->getOperand(1)))
     return 0;
   llvm::ArrayRef<int64_t> image = shapeOf(op->getOperand(0)), result = shapeOf(op->getResult(0));
   const auto [rows, columns] = *axesOf(op);

@@ -274,7 +274,7 @@ void Window::lower() {
           steps_.steps.emplace_back();
           Step &step = steps_.steps.back();
           if (steps_.steps.size() == 1) {
-            stage_.loadWeights(step.constants);
+            stage_.loadWeights(stage_.computesWeights() ? step.loads : step.constants);
             chain.prepare(step.constants);
           }
           Box box{{n, y, x, c},

@@ -43,15 +43,21 @@ int64_t WindowStage::weightBytes() const {
   return isDepthwise() ? p_.kernelHeight * p_.kernelWidth * p_.channels : 0;
 }
 
-void WindowStage::loadWeights(std::vector<Task> &constants) {
+// [KH,KW,C,M]: result channels in order.
+void WindowStage::loadWeights(std::vector<Task> &tasks) {
   if (!isDepthwise())
     return;
-  std::string weights =
-      constantBytes(anchor_->getOperand(1)); // [KH,KW,C,M]: result channels in order
-  int64_t size = static_cast<int64_t>(weights.size());
+  const DramTensor weights = context_.tensor(anchor_->getOperand(1));
+  const int64_t size = weightBytes();
   weightBuffer_ = steps_.add(isa::Space::Spad, size, "weights", Traffic::Beside);
-  copyStrided(context_, constants, Direction::Load, context_.constants.add(weights), 1,
-              Signedness::Signed, {isa::Space::Spad, weightBuffer_, 0, 0, 0, 1}, {{size, 1, 1}});
+  const int64_t row = shapeOf(anchor_->getOperand(1)).back();
+  const Tile tile{isa::Space::Spad, weightBuffer_, 0, 0, 0, 1};
+  if (weights.pitch > 0)
+    copyStrided(context_, tasks, Direction::Load, weights.address, 1, Signedness::Signed, tile,
+                {{size / row, weights.pitch, row}, {row, 1, 1}});
+  else
+    copyStrided(context_, tasks, Direction::Load, weights.address, 1, Signedness::Signed, tile,
+                {{size, 1, 1}});
 }
 
 int64_t WindowStage::inputColumns(int64_t outputs) const {

@@ -20,7 +20,9 @@ public:
   bool isDepthwise() const { return llvm::isa<kernel::DepthwiseOp>(anchor_); }
   int64_t weightBytes() const; // on chip for the whole layer
 
-  void loadWeights(std::vector<Task> &constants);
+  // Whether another layer computes the weights: they come with the input, not before it.
+  bool computesWeights() const { return isDepthwise() && !isConstant(anchor_->getOperand(1)); }
+  void loadWeights(std::vector<Task> &tasks);
 
   // Input rows [y][x][channel] on chip: rows are clipped to the tensor (the taps outside are left
   // out of the reduction), columns are padded.

@@ -14,6 +14,11 @@ void legalize(mlir::Block &body, Selection &selection);
 // A rescale that only clamps joins the rescale before it.
 void foldClamps(mlir::Block &body);
 
+// An image times one factor a channel, narrowed to 8 bits, becomes a depthwise convolution of one
+// tap whose weights are computed: it may stand in chains. Only what an instruction computes in one
+// pass, where `selection` is given.
+void fuseChannelProducts(mlir::Block &body, Selection *selection);
+
 // Rescales around a 32-bit addition or multiplication of 8-bit tensors become one add_i8 or mul_i8.
 // Only what an instruction computes, where `selection` is given.
 void fuseArithmetic(mlir::Block &body, Selection *selection);

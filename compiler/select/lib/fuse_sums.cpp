@@ -8,20 +8,6 @@ using namespace mlir;
 
 namespace tilewright {
 
-static unsigned bitsOf(Value value) {
-  return cast<ShapedType>(value.getType()).getElementTypeBitWidth();
-}
-
-// The rescale that gives x - input_zp of 8-bit elements in 32 bits, if the value is one.
-static kernel::RescaleOp widening(Value value) {
-  auto rescale = value.getDefiningOp<kernel::RescaleOp>();
-  if (!rescale || bitsOf(rescale.getX()) != 8 || bitsOf(rescale.getResult()) != 32 ||
-      rescale.getInputUnsigned() || rescale.getOutputZp() != 0 || !keepsRange(rescale))
-    return nullptr;
-  std::optional<Scale> scale = scalarScale(rescale);
-  return scale && scale->isIdentity() ? rescale : nullptr;
-}
-
 static bool holdsOnly(Value constant, int64_t value) {
   SplatElementsAttr splat;
   return matchPattern(constant, m_Constant(&splat)) &&
@@ -39,7 +25,7 @@ struct Added {
 // As a reduction of the widened image, or a product with ones of whole columns.
 static std::optional<Added> addedBy(Operation *inner) {
   if (auto reduce = dyn_cast_if_present<kernel::ReduceOp>(inner)) {
-    kernel::RescaleOp wide = widening(reduce.getX());
+    kernel::RescaleOp wide = wideningOf(reduce.getX());
     if (!wide || reduce.getFunction() != "sum")
       return std::nullopt;
     return Added{wide.getX(), static_cast<int64_t>(wide.getInputZp()),

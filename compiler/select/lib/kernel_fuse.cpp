@@ -29,6 +29,7 @@ public:
         if (failed(verifySelected(body)))
           return signalPassFailure();
         foldClamps(body);
+        fuseChannelProducts(body, selection_.get());
         fuseArithmetic(body, selection_.get());
         fuseSums(body);
         removeUnused(body);

@@ -20,6 +20,19 @@ bool keepsRange(kernel::RescaleOp op) {
   return op.getLo() == -signedEnd(op) && op.getHi() == signedEnd(op) - 1;
 }
 
+static unsigned bitsOf(mlir::Value value) {
+  return llvm::cast<mlir::ShapedType>(value.getType()).getElementTypeBitWidth();
+}
+
+kernel::RescaleOp wideningOf(mlir::Value value) {
+  auto rescale = value.getDefiningOp<kernel::RescaleOp>();
+  if (!rescale || bitsOf(rescale.getX()) != 8 || bitsOf(rescale.getResult()) != 32 ||
+      rescale.getInputUnsigned() || rescale.getOutputZp() != 0 || !keepsRange(rescale))
+    return nullptr;
+  std::optional<Scale> scale = scalarScale(rescale);
+  return scale && scale->isIdentity() ? rescale : nullptr;
+}
+
 bool givesSigned(kernel::RescaleOp op) {
   return op.getLo() >= -signedEnd(op) && op.getHi() < signedEnd(op);
 }

@@ -38,7 +38,7 @@ def Kernel_Conv2DOp : Kernel_PureOp<"conv2d"> {
 
 def Kernel_DepthwiseOp : Kernel_PureOp<"depthwise"> {
   let summary = "Depthwise convolution, NHWC, 32-bit result";
-  let description = "x [N,H,W,C], weight [KH,KW,C,M] (constant), bias [C*M] or [1]; result channel c*M+m.";
+  let description = "x [N,H,W,C], weight [KH,KW,C,M] (constant, or computed), bias [C*M] or [1]; result channel c*M+m.";
   let arguments = (ins Kernel_Int8:$x, Kernel_Int8:$weight, Kernel_Int32:$bias, DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$pad,
                        DenseI64ArrayAttr:$dilation, Kernel_I64:$input_zp, Kernel_I64:$weight_zp);
   let results = (outs Kernel_Int32:$result);

@@ -58,6 +58,9 @@ public:
   // Whether some instruction computes an element-wise operation, or reduction, by itself.
   bool computes(mlir::Operation *op);
 
+  // Whether the target has an instruction of this name: templates know theirs by name.
+  bool has(llvm::StringRef instruction) const { return isa_.find(instruction.str()) != nullptr; }
+
   // For each operation, what every element-wise instruction has to say: a line each. Then a line
   // for each that computes no run of operations: of the one that it comes closest to.
   std::string explain(kernel::GroupOp group);
