@@ -95,7 +95,15 @@ private:
     for (Task &task : tasks)
       task.layer = work.layer;
   }
-  std::vector<Task> prepare(bool isTrial);
+  // Those that no other layer has.
+  static void mark(ChannelParts &parts, const LayerWork &work) {
+    for (std::vector<Task> &tasks : parts.loads)
+      for (Task &task : tasks)
+        task.layer = task.layer < 0 ? work.layer : task.layer;
+  }
+  ChannelParts prepare(bool isTrial);
+  void takeParameters(ChannelParts parts);
+  size_t parametersOf(const Unit &unit) const;
   void store(std::vector<Task> &out, LayerWork &work, const Box &box, const Tile &value);
 
   LoweringContext &context_;
@@ -147,7 +155,8 @@ private:
   std::map<std::pair<Stream, int64_t>, Weights> weights_; // by chunk
   std::set<int> padded_;                                  // buffers between head and window
   std::set<int> cleared_;                                 // squares with nothing but diagonals
-  size_t parametersPiece_ = nothing; // that loads parameters, where they do not come first
+  std::vector<int64_t> partEnds_;    // of parameters: ChannelParts::ends
+  std::vector<size_t> parameters_;   // pieces that load them; `nothing`: they come first
   bool handsOn_ = false;
   Handed handed_, handing_;
   ConvStage::Input headInput_;     // of a stripe

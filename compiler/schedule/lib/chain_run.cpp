@@ -64,9 +64,9 @@ After KeptRows::replaced(int64_t begin, int64_t end) const {
 }
 
 // Buffers that serve the whole run get their places here, the largest first: spread over the banks,
-// or, where that leaves gaps, one behind the other. `placed`: read beside all else; they have the
-// last banks.
-void Run::layOut(const isa::Isa &isa, const std::set<int> &placed) {
+// or, where that leaves gaps, one behind the other. Parameters, which are read beside all else, have
+// the last banks.
+void Run::layOut(const isa::Isa &isa) {
   std::set<int> lasting = weights;
   for (const Turns *ring :
        {&inputs, &results, &windows, &between, &windowResults, &stripeResults, &images})
@@ -92,7 +92,7 @@ void Run::layOut(const isa::Isa &isa, const std::set<int> &placed) {
   steps.layout.assign(steps.buffers.size(), -1);
   Arena arena(static_cast<int64_t>(spad.bytes), static_cast<int64_t>(spad.bankBytes()), alignment);
   int64_t top = static_cast<int64_t>(spad.bytes) / alignment * alignment;
-  for (int buffer : placed) {
+  for (int buffer : parameters) {
     top -= rounded(bufferAt(buffer).bytes);
     steps.layout[static_cast<size_t>(buffer)] = top;
     if (!arena.allocateAt(top, bufferAt(buffer).bytes, bufferAt(buffer).traffic))

@@ -84,7 +84,7 @@ struct Turns {
 struct Run {
   explicit Run(Steps &steps) : steps(steps) {}
   int64_t list(const isa::Isa &isa); // when its last piece ends, as far as can be said beforehand
-  void layOut(const isa::Isa &isa, const std::set<int> &placed);
+  void layOut(const isa::Isa &isa);
   void layOutSums(const isa::Isa &isa);
   int bankOf(const isa::Isa &isa, const Piece &piece) const;
   int sourceOf(const isa::Isa &isa, const Piece &piece) const;
@@ -101,7 +101,8 @@ struct Run {
   std::map<int64_t, KeptRows> kept;   // by chunk
   std::map<int64_t, Turn> stripeSums; // of the tail, by tile, where chunks add up
   std::map<Stream, Turns> weightTurns;
-  std::set<int> weights; // buffers
+  std::set<int> weights;    // buffers
+  std::set<int> parameters; // buffers, of the first chain
 };
 
 // A tensor that the chain before leaves on chip.

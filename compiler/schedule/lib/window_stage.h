@@ -21,6 +21,8 @@ public:
   int64_t weightBytes() const; // on chip for the whole layer
 
   void loadWeights(std::vector<Task> &constants);
+  // By parts, each some chunks of so many channels: of a reduction all are in one chunk.
+  void loadWeights(ChannelParts &parts, int64_t chunkChannels);
 
   // Input rows [y][x][channel] on chip: rows are clipped to the tensor (the taps outside are left
   // out of the reduction), columns are padded.
@@ -49,6 +51,7 @@ private:
   WindowProblem p_{};
   int64_t inputZeroPoint_ = 0, weightZeroPoint_ = 0;
   int weightBuffer_ = -1;
+  int64_t chunkChannels_ = 0; // that stand together among the weights: [chunk][ky][kx][channel]
 };
 
 } // namespace tilewright
