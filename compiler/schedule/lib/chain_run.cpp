@@ -213,6 +213,27 @@ static Order bestOrder(const std::vector<PieceToOrder> &pieces, int64_t matrixOr
   return best;
 }
 
+// When each piece is listed: at its start, or, a load, as soon as what it replaces has been read:
+// the load unit's queue holds it until its turn comes. Loads keep their order.
+static std::vector<int64_t> listingTimes(const std::vector<PieceToOrder> &pieces,
+                                         const std::vector<int64_t> &starts) {
+  std::vector<int64_t> times = starts;
+  std::vector<size_t> loads;
+  for (size_t i = 0; i < pieces.size(); ++i)
+    if (actors[static_cast<size_t>(pieces[i].stream)] == load)
+      loads.push_back(i);
+  std::sort(loads.begin(), loads.end(), [&](size_t a, size_t b) {
+    return std::make_pair(starts[a], a) < std::make_pair(starts[b], b);
+  });
+  int64_t before = 0;
+  for (size_t i : loads) {
+    for (size_t each : pieces[i].after)
+      before = std::max(before, starts[each] + pieces[each].cycles);
+    times[i] = before;
+  }
+  return times;
+}
+
 // What the first unit loads comes before all else, so that it may come in under the layers before.
 // The first pieces of units begin steps.
 int64_t Run::list(const isa::Isa &isa) {
@@ -221,7 +242,7 @@ int64_t Run::list(const isa::Isa &isa) {
     order[i].source = sourceOf(isa, pieces[i]);
   }
   const Order best = bestOrder(order, matrixOrder, vectorOrder);
-  const std::vector<int64_t> &starts = best.starts;
+  const std::vector<int64_t> starts = listingTimes(order, best.starts);
   steps.steps.emplace_back();
   steps.steps.back().constants = std::move(constants);
   const size_t ofFirst = firstPieces.size() > 1 ? firstPieces[1] : pieces.size();
