@@ -43,7 +43,8 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Run &run)
     p_.mayReduceOnArray = p_.windowIsDepthwise && fitsRows(p_.window->outputWidth) &&
                           (p_.sliding || context.channels % groupChannels(context.machine) == 0);
     ElementChain operations = operationsOf(window_, context.cols);
-    p_.windowHasSums = p_.windowIsDepthwise && !operations.leadingRescale();
+    p_.windowHasSums =
+        windowStage_->isSum() || (p_.windowIsDepthwise && !operations.leadingRescale());
     p_.windowOperations =
         operations.instructionCount() - (p_.windowIsDepthwise && !p_.windowHasSums ? 1 : 0);
     p_.windowAccBytesPerElement = operations.accBytesPerElement();
@@ -719,30 +720,39 @@ ChannelParts Chain::prepare(bool isTrial) {
   return all;
 }
 
+// With parameters of the first chain, what comes before all else. Those of a chain to which the one
+// before hands its result come while that one is at its last units.
 void Chain::takeParameters(ChannelParts parts) {
-  partEnds_ = parts.ends;
+  parts_ = std::move(parts);
   if (handed_.turn) {
-    // While the chain before is at its last units.
     const size_t unit = run_.firstPieces.size() < 4 ? 0 : run_.firstPieces.size() - 4;
-    for (std::vector<Task> &loads : parts.loads)
+    for (std::vector<Task> &loads : parts_.loads)
       parameters_.push_back(
           add(Stream::Parameters, LayerWork(), std::move(loads), {run_.firstPieces[unit]}));
     return;
   }
-  for (const std::vector<Task> &loads : parts.loads)
+  for (const std::vector<Task> &loads : parts_.loads)
     for (const Task &task : loads)
       run_.parameters.insert(task.buffers.begin(), task.buffers.end());
   run_.parameters.erase(-1);
-  run_.constants = std::move(parts.loads.front());
+  run_.constants = std::move(parts_.loads.front());
   parameters_.push_back(nothing);
-  for (size_t i = 1; i < parts.loads.size(); ++i)
-    parameters_.push_back(add(Stream::Parameters, LayerWork(), std::move(parts.loads[i]), {}));
+}
+
+// The next part comes in when units come to the part before it.
+void Chain::loadParameters(const Unit &unit) {
+  const size_t next = parameters_.size();
+  if (next == parts_.ends.size() || (next > 1 && unit.channels.begin < parts_.ends[next - 2]))
+    return;
+  const size_t before = unit.index > 0 ? made_[unit.index - 1].firstProducts : nothing;
+  parameters_.push_back(
+      add(Stream::Parameters, LayerWork(), std::move(parts_.loads[next]), {before}));
 }
 
 // The piece that loads a unit's parameters; of its stripe's last unit, the tail's as well.
 size_t Chain::parametersOf(const Unit &unit) const {
-  const auto part = std::upper_bound(partEnds_.begin(), partEnds_.end(), unit.channels.begin);
-  return parameters_[static_cast<size_t>(part - partEnds_.begin())];
+  const auto part = std::upper_bound(parts_.ends.begin(), parts_.ends.end(), unit.channels.begin);
+  return parameters_[static_cast<size_t>(part - parts_.ends.begin())];
 }
 
 bool Chain::mayTake() const { return p_.head && headStage_->readsAll() && p_.head->batch == 1; }
@@ -769,6 +779,7 @@ Handed Chain::lower(const ChainPlan &plan, bool isTrial, const Handed &handed, b
   made_.resize(units.size());
   for (const Unit &unit : units) {
     run_.firstPieces.push_back(run_.pieces.size());
+    loadParameters(unit);
     if (head_.anchor)
       head(unit);
     if (window_.anchor)

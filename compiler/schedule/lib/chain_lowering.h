@@ -103,6 +103,7 @@ private:
   }
   ChannelParts prepare(bool isTrial);
   void takeParameters(ChannelParts parts);
+  void loadParameters(const Unit &unit);
   size_t parametersOf(const Unit &unit) const;
   void store(std::vector<Task> &out, LayerWork &work, const Box &box, const Tile &value);
 
@@ -145,7 +146,9 @@ private:
     return (chunkedChannels(p_) + plan_.chunkChannels - 1) / plan_.chunkChannels;
   }
   const char *windowInstruction() const {
-    return !p_.windowIsDepthwise ? "vmaxpool" : p_.windowHasSums ? "vdw" : "vdw.i8";
+    if (!p_.windowIsDepthwise)
+      return windowStage_->isSum() ? "vsumpool" : "vmaxpool";
+    return p_.windowHasSums ? "vdw" : "vdw.i8";
   }
   bool weightsStay_ = false;
   int64_t keptRows_ = 0; // of the head, that are on chip at once
@@ -155,7 +158,7 @@ private:
   std::map<std::pair<Stream, int64_t>, Weights> weights_; // by chunk
   std::set<int> padded_;                                  // buffers between head and window
   std::set<int> cleared_;                                 // squares with nothing but diagonals
-  std::vector<int64_t> partEnds_;    // of parameters: ChannelParts::ends
+  ChannelParts parts_;               // of parameters
   std::vector<size_t> parameters_;   // pieces that load them; `nothing`: they come first
   bool handsOn_ = false;
   Handed handed_, handing_;

@@ -18,6 +18,7 @@ public:
 
   const WindowProblem &problem() const { return p_; }
   bool isDepthwise() const { return llvm::isa<kernel::DepthwiseOp>(anchor_); }
+  bool isSum() const { return llvm::isa<kernel::SumPoolOp>(anchor_); }
   int64_t weightBytes() const; // on chip for the whole layer
 
   void loadWeights(std::vector<Task> &constants);
