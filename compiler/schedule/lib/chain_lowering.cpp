@@ -799,7 +799,6 @@ int64_t lowerAll(LoweringContext &context, const ChainRun &chains, bool isTrial,
     handed = all.back()->lower(chains[i].plan, isTrial, handed, i + 1 < chains.size());
   }
   run.layOut(context.isa);
-  run.layOutSums(context.isa);
   return run.list(context.isa);
 }
 

@@ -124,32 +124,44 @@ void Run::layOut(const isa::Isa &isa) {
   }
 }
 
-// Accumulators: tiles that serve by turns stand in banks by turns, as far as there is room.
-void Run::layOutSums(const isa::Isa &isa) {
+// Accumulators: tiles that serve by turns stand in banks by turns, as far as there is room. Or else
+// the head's have the first banks, and the others the last. False where those have no room.
+bool Run::layOutSums(const isa::Isa &isa, bool isApart) {
   const isa::Memory &memory = isa.memory(isa::Space::Acc);
   const auto bankBytes = static_cast<int64_t>(memory.bankBytes());
-  std::vector<int64_t> used(static_cast<size_t>(memory.banks), 0);
-  size_t next = 0;
-  auto place = [&](const Turn &turn) {
+  const auto banks = static_cast<size_t>(memory.banks), half = isApart ? banks / 2 : 0;
+  std::vector<int64_t> used(banks, 0);
+  struct Banks {
+    size_t first, count, next = 0;
+  };
+  Banks ofHead{0, isApart ? half : banks}, others{half, banks - half};
+  bool isPlaced = ofHead.count > 0;
+  auto place = [&](const Turn &turn, Banks &among) {
     if (turn.buffer < 0)
       return;
     const int64_t bytes = steps.buffers[static_cast<size_t>(turn.buffer)].bytes;
-    for (size_t i = 0; i < used.size(); ++i) {
-      const size_t bank = (next + i) % used.size();
+    for (size_t i = 0; i < among.count; ++i) {
+      const size_t bank = among.first + (among.next + i) % among.count;
       if (used[bank] + bytes > bankBytes)
         continue;
       steps.layout[static_cast<size_t>(turn.buffer)] =
           static_cast<int64_t>(bank) * bankBytes + used[bank];
       used[bank] += bytes;
-      next = bank + 1;
+      among.next = bank - among.first + 1;
       return;
     }
+    steps.layout[static_cast<size_t>(turn.buffer)] = -1;
+    isPlaced = false;
   };
-  for (const Turns *ring : {&headSums, &windowSums, &tailSums})
+  Banks &rest = isApart ? others : ofHead;
+  for (const Turn &turn : headSums.turns)
+    place(turn, ofHead);
+  for (const Turns *ring : {&windowSums, &tailSums})
     for (const Turn &turn : ring->turns)
-      place(turn);
+      place(turn, rest);
   for (const auto &[tile, turn] : stripeSums)
-    place(turn);
+    place(turn, rest);
+  return isPlaced;
 }
 
 // Of the accumulators that a piece fills or empties.
@@ -237,11 +249,20 @@ static std::vector<int64_t> listingTimes(const std::vector<PieceToOrder> &pieces
 // What the first unit loads comes before all else, so that it may come in under the layers before.
 // The first pieces of units begin steps.
 int64_t Run::list(const isa::Isa &isa) {
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    order[i].bank = bankOf(isa, pieces[i]);
-    order[i].source = sourceOf(isa, pieces[i]);
+  Order best{{}, INT64_MAX};
+  for (bool isApart : {true, false}) {
+    if (!layOutSums(isa, isApart) && isApart)
+      continue;
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      order[i].bank = bankOf(isa, pieces[i]);
+      order[i].source = sourceOf(isa, pieces[i]);
+    }
+    Order found = bestOrder(order, matrixOrder, vectorOrder);
+    if (found.end < best.end)
+      best = std::move(found);
+    else if (!isApart)
+      layOutSums(isa, true);
   }
-  const Order best = bestOrder(order, matrixOrder, vectorOrder);
   const std::vector<int64_t> starts = listingTimes(order, best.starts);
   steps.steps.emplace_back();
   steps.steps.back().constants = std::move(constants);

@@ -85,7 +85,7 @@ struct Run {
   explicit Run(Steps &steps) : steps(steps) {}
   int64_t list(const isa::Isa &isa); // when its last piece ends, as far as can be said beforehand
   void layOut(const isa::Isa &isa);
-  void layOutSums(const isa::Isa &isa);
+  bool layOutSums(const isa::Isa &isa, bool isApart);
   int bankOf(const isa::Isa &isa, const Piece &piece) const;
   int sourceOf(const isa::Isa &isa, const Piece &piece) const;
 

@@ -6,7 +6,8 @@
 // 3. Of the pieces that stand first in their streams, the one that can start first is next; of
 // several, that of the stream that is preferred.
 // 4. Two actors in one bank get in each other's way: the later actor's piece waits until the
-// earlier actor's has ended, and the earlier actor rather does another piece.
+// earlier actor's has ended, and the earlier actor rather does another piece. Where it does not, it
+// holds up the later actor's piece.
 #pragma once
 
 #include "llvm/ADT/SmallVector.h"
