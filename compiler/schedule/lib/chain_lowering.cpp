@@ -178,6 +178,8 @@ size_t Chain::add(Stream stream, const LayerWork &work, std::vector<Task> tasks,
   for (size_t piece : after)
     if (piece != nothing)
       order.after.push_back(piece);
+  if (actors[static_cast<size_t>(stream)] == matrix)
+    order.latency = context_.isa.timing().at("matrix.pipeline");
   run_.order.push_back(std::move(order));
   run_.pieces.push_back({std::move(tasks)});
   return run_.pieces.size() - 1;

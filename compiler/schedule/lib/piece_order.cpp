@@ -41,7 +41,8 @@ std::vector<int64_t> startTimes(const std::vector<PieceToOrder> &pieces,
     for (size_t before : piece.after) {
       if (ends[before] == unknown)
         return Start{unknown, unknown};
-      start = std::max(start, ends[before]);
+      const int own = actors[static_cast<size_t>(pieces[before].stream)];
+      start = std::max(start, ends[before] + (own == actor ? 0 : pieces[before].latency));
     }
     int64_t preferred = start;
     for (int other = 0; other < static_cast<int>(latest.size()); ++other) {

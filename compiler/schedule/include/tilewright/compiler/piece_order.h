@@ -23,6 +23,7 @@ struct PieceToOrder {
   llvm::SmallVector<size_t, 6> after; // pieces that stand before this one
   // That the piece works in, and that its activations come from; -1: none.
   int bank = -1, source = -1;
+  int64_t latency = 0; // from its end until pieces of other actors find its result
 };
 
 // When each piece starts. `actors`: of each stream; -1: none. `preference`: streams, the most
