@@ -34,7 +34,7 @@ static std::string layersOf(const std::vector<kernel::GroupOp> &groups) {
 
 mlir::Operation *chainAnchorOf(kernel::GroupOp group) {
   for (mlir::Operation &op : group.getBody().front())
-    if (llvm::isa<kernel::Conv2DOp, kernel::DepthwiseOp, kernel::MaxPoolOp>(op))
+    if (llvm::isa<kernel::Conv2DOp, kernel::DepthwiseOp, kernel::MaxPoolOp, kernel::SumPoolOp>(op))
       return &op;
   return nullptr;
 }

@@ -44,7 +44,8 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Run &run)
     p_.mayReduceOnArray = isKnown && fitsRows(p_.window->outputWidth) &&
                           (p_.sliding || context.channels % groupChannels(context.machine) == 0);
     ElementChain operations = operationsOf(window_, context.cols);
-    p_.windowHasSums = p_.windowIsDepthwise && !operations.leadingRescale();
+    p_.windowHasSums =
+        windowStage_->isSum() || (p_.windowIsDepthwise && !operations.leadingRescale());
     p_.windowOperations =
         operations.instructionCount() - (p_.windowIsDepthwise && !p_.windowHasSums ? 1 : 0);
     p_.windowAccBytesPerElement = operations.accBytesPerElement();
@@ -178,6 +179,8 @@ size_t Chain::add(Stream stream, const LayerWork &work, std::vector<Task> tasks,
   for (size_t piece : after)
     if (piece != nothing)
       order.after.push_back(piece);
+  if (actors[static_cast<size_t>(stream)] == matrix)
+    order.latency = context_.isa.timing().at("matrix.pipeline");
   run_.order.push_back(std::move(order));
   run_.pieces.push_back({std::move(tasks)});
   return run_.pieces.size() - 1;
@@ -345,7 +348,7 @@ void Chain::head(const Unit &unit) {
       head_.operations->ops().forget();
       std::vector<Task> finish;
       head_.operations->run(finish, acc, extent, c - unit.channels.begin, result);
-      beforeResult.append({products, operands, parametersPiece_});
+      beforeResult.append({products, operands, parametersOf(unit)});
       if (kept_)
         beforeResult.append(
             kept_->replaced(ySpan.begin - unit.rows.first, ySpan.end - unit.rows.first));
@@ -511,7 +514,7 @@ void Chain::reduceOnArray(const Unit &unit, const WindowStage::Input &from, int6
                     tile.channels.begin - unit.channels.begin;
     operations.run(finish, acc, extent, 0, slice);
     const size_t finished =
-        add(Stream::WindowFinish, window_, std::move(finish), {products, parametersPiece_});
+        add(Stream::WindowFinish, window_, std::move(finish), {products, parametersOf(unit)});
     sums.readers = {finished};
     made.array.push_back({tile.y.begin, finished});
   }
@@ -539,7 +542,7 @@ void Chain::reduceOnLanes(const Unit &unit, Span rows, const WindowStage::Input 
       Tile slice = result;
       slice.offset += (y - unit.rows.needed.window.begin) * result.s1 + c;
       After before = after;
-      before.push_back(parametersPiece_);
+      before.push_back(parametersOf(unit));
       if (p_.head)
         comeAfter(before, made.head, inputEnd(y + size));
       Tile value = slice;
@@ -654,7 +657,7 @@ void Chain::tail(const Unit &unit) {
               value);
       else if (part.end == t.outputChannels)
         store(finish, tail_, box, result);
-      beforeResult.append({products, operands, parametersPiece_});
+      beforeResult.append({products, operands, parametersOf(unit)});
       finished = add(Stream::TailFinish, tail_, std::move(finish), beforeResult);
       beforeResult.clear();
       sums.readers = {finished};
@@ -671,19 +674,27 @@ void Chain::store(std::vector<Task> &out, LayerWork &work, const Box &box, const
            shapeOf(work.anchor->getResult(0)), box, work.operations->resultBytes(), value);
 }
 
-// Parameters and weights that stay for the whole chain.
-std::vector<Task> Chain::prepare(bool isTrial) {
-  std::vector<Task> all;
+// Parameters and weights that stay for the whole chain. Those of the first chunk come first, then
+// ever more chunks at once; those of the tail are needed when all of them have passed.
+ChannelParts Chain::prepare(bool isTrial) {
+  ChannelParts all;
+  const int64_t channels = chunkedChannels(p_);
+  for (int64_t end = plan_.chunkChannels; end < channels; end *= 2)
+    all.ends.push_back(end);
+  all.ends.push_back(channels);
+  all.loads.resize(all.ends.size());
+  std::vector<Task> &ofTail = all.loads[std::min<size_t>(1, all.loads.size() - 1)];
   auto enter = [&](LayerWork &work, ConvStage *stage, int64_t block) {
-    std::vector<Task> tasks;
     if (stage)
       stage->placeWeights(isTrial);
     work.operations.emplace(operationsOf(work, block));
-    work.operations->prepare(tasks);
+    if (work.anchor == tail_.anchor)
+      work.operations->prepare(ofTail);
+    else
+      work.operations->prepare(all.loads.front(), &all);
     if (work.anchor == window_.anchor && !windowStage_->computesWeights())
-      windowStage_->loadWeights(tasks);
-    mark(tasks, work);
-    append(all, tasks);
+      windowStage_->loadWeights(all, plan_.chunkChannels);
+    mark(all, work);
   };
   if (head_.anchor) {
     headStage_->listFolds(plan_.headMerge, p_.head->inputChannels);
@@ -700,11 +711,9 @@ std::vector<Task> Chain::prepare(bool isTrial) {
       sliding_.emplace(context_, llvm::cast<kernel::DepthwiseOp>(window_.anchor), *p_.window,
                        *p_.sliding);
       sliding_->placeWeights(isTrial);
-      std::vector<Task> tasks;
       slidingOperations_.emplace(operationsOf(window_, context_.cols));
-      slidingOperations_->prepare(tasks);
-      mark(tasks, window_);
-      append(all, tasks);
+      slidingOperations_->prepare(all.loads.front(), &all);
+      mark(all, window_);
       return all;
     }
     diagonals_.emplace(context_, window_.anchor, steps_, ConvStage::InputFrom::Chip);
@@ -721,6 +730,43 @@ std::vector<Task> Chain::computedWeights() {
     windowStage_->loadWeights(tasks);
   mark(tasks, window_);
   return tasks;
+}
+
+// With parameters of the first chain, what comes before all else. Those of a chain to which the one
+// before hands its result come while that one is at its last units.
+void Chain::takeParameters(ChannelParts parts) {
+  parts_ = std::move(parts);
+  std::vector<Task> computed = computedWeights();
+  if (handed_.turn) {
+    append(parts_.loads.front(), computed);
+    const size_t unit = run_.firstPieces.size() < 4 ? 0 : run_.firstPieces.size() - 4;
+    for (std::vector<Task> &loads : parts_.loads)
+      parameters_.push_back(
+          add(Stream::Parameters, LayerWork(), std::move(loads), {run_.firstPieces[unit]}));
+    return;
+  }
+  for (const std::vector<Task> &loads : parts_.loads)
+    run_.holdParameters(loads);
+  run_.holdParameters(computed);
+  run_.constants = std::move(parts_.loads.front());
+  run_.computed = std::move(computed);
+  parameters_.push_back(nothing);
+}
+
+// The next part comes in when units come to the part before it.
+void Chain::loadParameters(const Unit &unit) {
+  const size_t next = parameters_.size();
+  if (next == parts_.ends.size() || (next > 1 && unit.channels.begin < parts_.ends[next - 2]))
+    return;
+  const size_t before = unit.index > 0 ? made_[unit.index - 1].firstProducts : nothing;
+  parameters_.push_back(
+      add(Stream::Parameters, LayerWork(), std::move(parts_.loads[next]), {before}));
+}
+
+// The piece that loads a unit's parameters; of its stripe's last unit, the tail's as well.
+size_t Chain::parametersOf(const Unit &unit) const {
+  const auto part = std::upper_bound(parts_.ends.begin(), parts_.ends.end(), unit.channels.begin);
+  return parameters_[static_cast<size_t>(part - parts_.ends.begin())];
 }
 
 bool Chain::mayTake() const { return p_.head && headStage_->readsAll() && p_.head->batch == 1; }
@@ -743,20 +789,11 @@ Handed Chain::lower(const ChainPlan &plan, bool isTrial, const Handed &handed, b
         Ring(&run_.weightTurns[Stream::TailWeights], Copies::Weights)})
     ring->count = copies(which);
   run_.matrixOrder = plan.matrixOrder, run_.vectorOrder = plan.vectorOrder;
-  std::vector<Task> parameters = prepare(isTrial), computed = computedWeights();
-  if (!handed.turn) {
-    run_.constants = std::move(parameters);
-    run_.computed = std::move(computed);
-  } else {
-    append(parameters, computed);
-    // While the chain before is at its last units.
-    const size_t unit = run_.firstPieces.size() < 4 ? 0 : run_.firstPieces.size() - 4;
-    parametersPiece_ =
-        add(Stream::Parameters, LayerWork(), std::move(parameters), {run_.firstPieces[unit]});
-  }
+  takeParameters(prepare(isTrial));
   made_.resize(units.size());
   for (const Unit &unit : units) {
     run_.firstPieces.push_back(run_.pieces.size());
+    loadParameters(unit);
     if (head_.anchor)
       head(unit);
     if (window_.anchor)
@@ -775,13 +812,7 @@ int64_t lowerAll(LoweringContext &context, const ChainRun &chains, bool isTrial,
     all.push_back(std::make_unique<Chain>(context, chains[i].chained, run));
     handed = all.back()->lower(chains[i].plan, isTrial, handed, i + 1 < chains.size());
   }
-  std::set<int> parameters;
-  for (const std::vector<Task> *tasks : {&run.constants, &run.computed})
-    for (const Task &task : *tasks)
-      parameters.insert(task.buffers.begin(), task.buffers.end());
-  parameters.erase(-1);
-  run.layOut(context.isa, parameters);
-  run.layOutSums(context.isa);
+  run.layOut(context.isa);
   return run.list(context.isa);
 }
 

@@ -95,8 +95,17 @@ private:
     for (Task &task : tasks)
       task.layer = work.layer;
   }
-  std::vector<Task> prepare(bool isTrial);
+  // Those that no other layer has.
+  static void mark(ChannelParts &parts, const LayerWork &work) {
+    for (std::vector<Task> &tasks : parts.loads)
+      for (Task &task : tasks)
+        task.layer = task.layer < 0 ? work.layer : task.layer;
+  }
+  ChannelParts prepare(bool isTrial);
   std::vector<Task> computedWeights();
+  void takeParameters(ChannelParts parts);
+  void loadParameters(const Unit &unit);
+  size_t parametersOf(const Unit &unit) const;
   void store(std::vector<Task> &out, LayerWork &work, const Box &box, const Tile &value);
 
   LoweringContext &context_;
@@ -138,7 +147,9 @@ private:
     return (chunkedChannels(p_) + plan_.chunkChannels - 1) / plan_.chunkChannels;
   }
   const char *windowInstruction() const {
-    return !p_.windowIsDepthwise ? "vmaxpool" : p_.windowHasSums ? "vdw" : "vdw.i8";
+    if (!p_.windowIsDepthwise)
+      return windowStage_->isSum() ? "vsumpool" : "vmaxpool";
+    return p_.windowHasSums ? "vdw" : "vdw.i8";
   }
   bool weightsStay_ = false;
   int64_t keptRows_ = 0; // of the head, that are on chip at once
@@ -148,7 +159,8 @@ private:
   std::map<std::pair<Stream, int64_t>, Weights> weights_; // by chunk
   std::set<int> padded_;                                  // buffers between head and window
   std::set<int> cleared_;                                 // squares with nothing but diagonals
-  size_t parametersPiece_ = nothing; // that loads parameters, where they do not come first
+  ChannelParts parts_;                                    // of parameters
+  std::vector<size_t> parameters_; // pieces that load them; `nothing`: they come first
   bool handsOn_ = false;
   Handed handed_, handing_;
   ConvStage::Input headInput_;     // of a stripe

@@ -506,7 +506,7 @@ static void balance(const ChainProblem &p, const ConvMachine &m, ChainPlan plan,
                     std::vector<ChainPlan> &plans) {
   double before = std::numeric_limits<double>::infinity();
   for (plan.arrayUnits = 0; plan.arrayUnits <= (p.mayReduceOnArray ? arrayShares : 0);
-       ++plan.arrayUnits) {
+       plan.arrayUnits += 2) {
     assess(p, m, plan);
     if (plan.spadBytes > m.spadBytes || plan.accBytes > m.accBytes)
       continue;

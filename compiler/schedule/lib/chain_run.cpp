@@ -63,10 +63,16 @@ After KeptRows::replaced(int64_t begin, int64_t end) const {
   return after;
 }
 
+void Run::holdParameters(const std::vector<Task> &loads) {
+  for (const Task &task : loads)
+    parameters.insert(task.buffers.begin(), task.buffers.end());
+  parameters.erase(-1);
+}
+
 // Buffers that serve the whole run get their places here, the largest first: spread over the banks,
-// or, where that leaves gaps, one behind the other. `placed`: read beside all else; they have the
-// last banks.
-void Run::layOut(const isa::Isa &isa, const std::set<int> &placed) {
+// or, where that leaves gaps, one behind the other. Parameters, which are read beside all else,
+// have the last banks.
+void Run::layOut(const isa::Isa &isa) {
   std::set<int> lasting = weights;
   for (const Turns *ring :
        {&inputs, &results, &windows, &between, &windowResults, &stripeResults, &images})
@@ -92,7 +98,7 @@ void Run::layOut(const isa::Isa &isa, const std::set<int> &placed) {
   steps.layout.assign(steps.buffers.size(), -1);
   Arena arena(static_cast<int64_t>(spad.bytes), static_cast<int64_t>(spad.bankBytes()), alignment);
   int64_t top = static_cast<int64_t>(spad.bytes) / alignment * alignment;
-  for (int buffer : placed) {
+  for (int buffer : parameters) {
     top -= rounded(bufferAt(buffer).bytes);
     steps.layout[static_cast<size_t>(buffer)] = top;
     if (!arena.allocateAt(top, bufferAt(buffer).bytes, bufferAt(buffer).traffic))
@@ -124,32 +130,44 @@ void Run::layOut(const isa::Isa &isa, const std::set<int> &placed) {
   }
 }
 
-// Accumulators: tiles that serve by turns stand in banks by turns, as far as there is room.
-void Run::layOutSums(const isa::Isa &isa) {
+// Accumulators: tiles that serve by turns stand in banks by turns, as far as there is room. Or else
+// the head's have the first banks, and the others the last. False where those have no room.
+bool Run::layOutSums(const isa::Isa &isa, bool isApart) {
   const isa::Memory &memory = isa.memory(isa::Space::Acc);
   const auto bankBytes = static_cast<int64_t>(memory.bankBytes());
-  std::vector<int64_t> used(static_cast<size_t>(memory.banks), 0);
-  size_t next = 0;
-  auto place = [&](const Turn &turn) {
+  const auto banks = static_cast<size_t>(memory.banks), half = isApart ? banks / 2 : 0;
+  std::vector<int64_t> used(banks, 0);
+  struct Banks {
+    size_t first, count, next = 0;
+  };
+  Banks ofHead{0, isApart ? half : banks}, others{half, banks - half};
+  bool isPlaced = ofHead.count > 0;
+  auto place = [&](const Turn &turn, Banks &among) {
     if (turn.buffer < 0)
       return;
     const int64_t bytes = steps.buffers[static_cast<size_t>(turn.buffer)].bytes;
-    for (size_t i = 0; i < used.size(); ++i) {
-      const size_t bank = (next + i) % used.size();
+    for (size_t i = 0; i < among.count; ++i) {
+      const size_t bank = among.first + (among.next + i) % among.count;
       if (used[bank] + bytes > bankBytes)
         continue;
       steps.layout[static_cast<size_t>(turn.buffer)] =
           static_cast<int64_t>(bank) * bankBytes + used[bank];
       used[bank] += bytes;
-      next = bank + 1;
+      among.next = bank - among.first + 1;
       return;
     }
+    steps.layout[static_cast<size_t>(turn.buffer)] = -1;
+    isPlaced = false;
   };
-  for (const Turns *ring : {&headSums, &windowSums, &tailSums})
+  Banks &rest = isApart ? others : ofHead;
+  for (const Turn &turn : headSums.turns)
+    place(turn, ofHead);
+  for (const Turns *ring : {&windowSums, &tailSums})
     for (const Turn &turn : ring->turns)
-      place(turn);
+      place(turn, rest);
   for (const auto &[tile, turn] : stripeSums)
-    place(turn);
+    place(turn, rest);
+  return isPlaced;
 }
 
 // Of the accumulators that a piece fills or empties.
@@ -213,15 +231,45 @@ static Order bestOrder(const std::vector<PieceToOrder> &pieces, int64_t matrixOr
   return best;
 }
 
+// When each piece is listed: at its start, or, a load, as soon as what it replaces has been read:
+// the load unit's queue holds it until its turn comes. Loads keep their order.
+static std::vector<int64_t> listingTimes(const std::vector<PieceToOrder> &pieces,
+                                         const std::vector<int64_t> &starts) {
+  std::vector<int64_t> times = starts;
+  std::vector<size_t> loads;
+  for (size_t i = 0; i < pieces.size(); ++i)
+    if (actors[static_cast<size_t>(pieces[i].stream)] == load)
+      loads.push_back(i);
+  std::sort(loads.begin(), loads.end(), [&](size_t a, size_t b) {
+    return std::make_pair(starts[a], a) < std::make_pair(starts[b], b);
+  });
+  int64_t before = 0;
+  for (size_t i : loads) {
+    for (size_t each : pieces[i].after)
+      before = std::max(before, starts[each] + pieces[each].cycles);
+    times[i] = before;
+  }
+  return times;
+}
+
 // What the first unit loads comes before all else, so that it may come in under the layers before.
 // The first pieces of units begin steps.
 int64_t Run::list(const isa::Isa &isa) {
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    order[i].bank = bankOf(isa, pieces[i]);
-    order[i].source = sourceOf(isa, pieces[i]);
+  Order best{{}, INT64_MAX};
+  for (bool isApart : {true, false}) {
+    if (!layOutSums(isa, isApart) && isApart)
+      continue;
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      order[i].bank = bankOf(isa, pieces[i]);
+      order[i].source = sourceOf(isa, pieces[i]);
+    }
+    Order found = bestOrder(order, matrixOrder, vectorOrder);
+    if (found.end < best.end)
+      best = std::move(found);
+    else if (!isApart)
+      layOutSums(isa, true);
   }
-  const Order best = bestOrder(order, matrixOrder, vectorOrder);
-  const std::vector<int64_t> &starts = best.starts;
+  const std::vector<int64_t> starts = listingTimes(order, best.starts);
   steps.steps.emplace_back();
   steps.steps.back().constants = std::move(constants);
   steps.steps.back().loads = std::move(computed);

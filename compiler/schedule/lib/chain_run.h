@@ -84,10 +84,11 @@ struct Turns {
 struct Run {
   explicit Run(Steps &steps) : steps(steps) {}
   int64_t list(const isa::Isa &isa); // when its last piece ends, as far as can be said beforehand
-  void layOut(const isa::Isa &isa, const std::set<int> &placed);
-  void layOutSums(const isa::Isa &isa);
+  void layOut(const isa::Isa &isa);
+  bool layOutSums(const isa::Isa &isa, bool isApart);
   int bankOf(const isa::Isa &isa, const Piece &piece) const;
   int sourceOf(const isa::Isa &isa, const Piece &piece) const;
+  void holdParameters(const std::vector<Task> &loads);
 
   Steps &steps;
   int64_t matrixOrder = 0, vectorOrder = 0; // which of their streams come first
@@ -102,7 +103,8 @@ struct Run {
   std::map<int64_t, KeptRows> kept;   // by chunk
   std::map<int64_t, Turn> stripeSums; // of the tail, by tile, where chunks add up
   std::map<Stream, Turns> weightTurns;
-  std::set<int> weights; // buffers
+  std::set<int> weights;    // buffers
+  std::set<int> parameters; // buffers, of the first chain
 };
 
 // A tensor that the chain before leaves on chip.

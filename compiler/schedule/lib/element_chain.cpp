@@ -95,7 +95,8 @@ int64_t ElementChain::residentBytes() {
   return bytes;
 }
 
-ChannelBlocks ElementChain::blocksOf(std::vector<Task> &constants, const patterns::Match &match) {
+ChannelBlocks ElementChain::blocksOf(std::vector<Task> &constants, const patterns::Match &match,
+                                     ChannelParts *parts) {
   const isa::Unit &unit =
       context_.isa.units()[static_cast<size_t>(match.pattern->instruction->unit)];
   auto valuesOf = [&](const char *name, int32_t otherwise) {
@@ -105,10 +106,10 @@ ChannelBlocks ElementChain::blocksOf(std::vector<Task> &constants, const pattern
     return std::vector<int32_t>{otherwise};
   };
   return ops_.channelBlocks(constants, valuesOf("bias", 0), valuesOf("mult", identityMultiplier),
-                            valuesOf("shift", identityShift), blockChannels_);
+                            valuesOf("shift", identityShift), blockChannels_, parts);
 }
 
-void ElementChain::prepare(std::vector<Task> &constants) {
+void ElementChain::prepare(std::vector<Task> &constants, ChannelParts *parts) {
   bool needsIdentity = false;
   for (const Cover &cover : *covers_) {
     needsIdentity |= widens(cover);
@@ -121,16 +122,16 @@ void ElementChain::prepare(std::vector<Task> &constants) {
                   Signedness::Signed, {isa::Space::Spad, buffer, 0, 0, 0, 1}, {{size, 1, 1}});
     }
     if (!cover.match.channels.empty())
-      blocks_[cover.first] = blocksOf(constants, cover.match);
+      blocks_[cover.first] = blocksOf(constants, cover.match, parts);
   }
   auto first = operations_.empty() ? kernel::RescaleOp()
                                    : llvm::dyn_cast<kernel::RescaleOp>(operations_.front());
   const bool takesBias = first && anchor_ && first.getX() == anchor_->getResult(0);
   if (!bias_.empty() && !takesBias)
-    biasBlocks_ =
-        ops_.channelBlocks(constants, bias_, {identityMultiplier}, {identityShift}, blockChannels_);
+    biasBlocks_ = ops_.channelBlocks(constants, bias_, {identityMultiplier}, {identityShift},
+                                     blockChannels_, parts);
   if (needsIdentity && !context_.selection->widening()->channels.empty())
-    identity_ = blocksOf(constants, *context_.selection->widening());
+    identity_ = blocksOf(constants, *context_.selection->widening(), parts);
 }
 
 void ElementChain::loadOperands(std::vector<Task> &loads, const Box &box) {

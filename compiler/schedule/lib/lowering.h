@@ -135,6 +135,13 @@ struct ChannelBlocks {
   int64_t channels = 0;      // 1: the same parameters for every channel
 };
 
+// Loads of what stands on chip by channel, in parts: those of the first channels come in before
+// the others.
+struct ChannelParts {
+  std::vector<int64_t> ends;            // of each part, the channel at which it ends
+  std::vector<std::vector<Task>> loads; // of each part
+};
+
 // Work of the vector unit on tiles of one group, appended to a task list in program order.
 class TileOps {
 public:
@@ -142,9 +149,10 @@ public:
 
   // Writes the parameter blocks into the constant pool and loads them with the first step's
   // constants. bias, multiplier, shift have `channels` elements each (1 or the last dimension).
+  // With `parts`, blocks come in by those.
   ChannelBlocks channelBlocks(std::vector<Task> &constants, llvm::ArrayRef<int32_t> bias,
                               llvm::ArrayRef<int32_t> multiplier, llvm::ArrayRef<int32_t> shift,
-                              int64_t blockChannels);
+                              int64_t blockChannels, ChannelParts *parts = nullptr);
 
   // d = rescale(a) for channels [channel0, channel0 + nc); a and d each in either memory.
   void rescale(std::vector<Task> &out, const ChannelBlocks &blocks, int64_t channel0,
@@ -210,8 +218,9 @@ public:
   ElementChain(LoweringContext &context, Steps &steps, kernel::GroupOp group,
                mlir::Operation *anchor, Shapes shapes, int64_t blockChannels);
 
-  // Loads what stays on chip for the whole group: parameters and tables.
-  void prepare(std::vector<Task> &constants);
+  // Loads what stays on chip for the whole group: parameters (by parts, if there are some) and
+  // tables.
+  void prepare(std::vector<Task> &constants, ChannelParts *parts = nullptr);
   // Loads the outside operands for the result tile at `box`; the last three dimensions of a box are
   // the tile's.
   void loadOperands(std::vector<Task> &loads, const Box &box);
@@ -254,7 +263,8 @@ private:
   // Whether the value that enters stands narrow and the cover reads it wide.
   bool widens(const Cover &cover) const;
   bool readsUnsigned(const Cover &cover, mlir::Value value) const;
-  ChannelBlocks blocksOf(std::vector<Task> &constants, const patterns::Match &match);
+  ChannelBlocks blocksOf(std::vector<Task> &constants, const patterns::Match &match,
+                         ChannelParts *parts);
   llvm::SmallVector<Tile, 4> operands(const Cover &cover, const Tile &entering, int64_t channel);
 
   LoweringContext &context_;

@@ -18,7 +18,8 @@ std::vector<int64_t> startTimes(const std::vector<PieceToOrder> &pieces,
   std::vector<int64_t> starts(pieces.size(), unknown), ends(pieces.size(), unknown);
   std::vector<size_t> next(actors.size(), 0);
   struct Actor {
-    int64_t end = 0; // of its latest piece
+    int64_t end = 0;  // of its latest piece
+    size_t piece = 0; // that one
     int bank = -1, source = -1;
     bool isIn(const PieceToOrder &piece) const {
       return (piece.bank >= 0 && bank == piece.bank) ||
@@ -40,7 +41,8 @@ std::vector<int64_t> startTimes(const std::vector<PieceToOrder> &pieces,
     for (size_t before : piece.after) {
       if (ends[before] == unknown)
         return Start{unknown, unknown};
-      start = std::max(start, ends[before]);
+      const int own = actors[static_cast<size_t>(pieces[before].stream)];
+      start = std::max(start, ends[before] + (own == actor ? 0 : pieces[before].latency));
     }
     int64_t preferred = start;
     for (int other = 0; other < static_cast<int>(latest.size()); ++other) {
@@ -65,9 +67,15 @@ std::vector<int64_t> startTimes(const std::vector<PieceToOrder> &pieces,
     }
     const size_t piece = streams[chosen][next[chosen]++];
     starts[piece] = start.at, ends[piece] = start.at + pieces[piece].cycles;
-    if (actors[chosen] >= 0)
-      latest[static_cast<size_t>(actors[chosen])] = {ends[piece], pieces[piece].bank,
-                                                     pieces[piece].source};
+    if (actors[chosen] < 0)
+      continue;
+    const auto actor = static_cast<size_t>(actors[chosen]);
+    latest[actor] = {ends[piece], piece, pieces[piece].bank, pieces[piece].source};
+    for (size_t later = actor + 1; later < latest.size(); ++later)
+      if (Actor &held = latest[later]; held.end > start.at && held.isIn(pieces[piece])) {
+        held.end += std::min(pieces[piece].cycles, held.end - start.at);
+        ends[held.piece] = held.end;
+      }
   }
   return starts;
 }

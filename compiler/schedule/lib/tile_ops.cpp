@@ -9,9 +9,12 @@
 
 namespace tilewright {
 
+static constexpr int64_t bytesPerChannel = 12; // of parameters: three 32-bit numbers
+
 ChannelBlocks TileOps::channelBlocks(std::vector<Task> &constants, llvm::ArrayRef<int32_t> bias,
                                      llvm::ArrayRef<int32_t> multiplier,
-                                     llvm::ArrayRef<int32_t> shift, int64_t blockChannels) {
+                                     llvm::ArrayRef<int32_t> shift, int64_t blockChannels,
+                                     ChannelParts *parts) {
   int64_t channels = static_cast<int64_t>(std::max({bias.size(), multiplier.size(), shift.size()}));
   ChannelBlocks blocks{-1, blockChannels, channels};
   std::string bytes;
@@ -28,8 +31,23 @@ ChannelBlocks TileOps::channelBlocks(std::vector<Task> &constants, llvm::ArrayRe
   }
   int64_t size = static_cast<int64_t>(bytes.size());
   blocks.buffer = steps_.add(isa::Space::Spad, size, "rescale parameters", Traffic::Rare);
-  copyStrided(context_, constants, Direction::Load, context_.constants.add(bytes), 1,
-              Signedness::Signed, {isa::Space::Spad, blocks.buffer, 0, 0, 0, 1}, {{size, 1, 1}});
+  const int64_t address = context_.constants.add(bytes);
+  auto copy = [&](std::vector<Task> &out, int64_t from, int64_t to) {
+    if (from < to)
+      copyStrided(context_, out, Direction::Load, address + from, 1, Signedness::Signed,
+                  {isa::Space::Spad, blocks.buffer, from, 0, 0, 1}, {{to - from, 1, 1}});
+  };
+  if (!parts || channels == 1) {
+    copy(constants, 0, size);
+    return blocks;
+  }
+  int64_t from = 0; // parts are whole blocks
+  for (size_t i = 0; i < parts->ends.size(); ++i) {
+    const int64_t end = (parts->ends[i] + blockChannels - 1) / blockChannels * blockChannels,
+                  to = i + 1 == parts->ends.size() ? size : std::min(size, end * bytesPerChannel);
+    copy(parts->loads[i], from, to);
+    from = to;
+  }
   return blocks;
 }
 
@@ -37,7 +55,7 @@ void TileOps::selectBlock(std::vector<Task> &out, const ChannelBlocks &blocks, i
   int64_t first = blocks.channels == 1 ? 0 : channel / blocks.blockChannels * blocks.blockChannels;
   int64_t count = blocks.channels == 1 ? blocks.blockChannels
                                        : std::min(blocks.blockChannels, blocks.channels - first);
-  int64_t offset = first * 12; // three 32-bit numbers a channel
+  int64_t offset = first * bytesPerChannel;
   if (channelState_ == std::make_pair(blocks.buffer, offset))
     return;
   channelState_ = {blocks.buffer, offset};

@@ -43,12 +43,21 @@ int64_t WindowStage::weightBytes() const {
   return isDepthwise() ? p_.kernelHeight * p_.kernelWidth * p_.channels : 0;
 }
 
-// [KH,KW,C,M]: result channels in order.
 void WindowStage::loadWeights(std::vector<Task> &tasks) {
-  if (!isDepthwise())
+  if (computesWeights()) {
+    loadComputedWeights(tasks);
     return;
+  }
+  ChannelParts whole{{p_.channels}, {{}}};
+  loadWeights(whole, p_.channels);
+  append(tasks, whole.loads.front());
+}
+
+// [KH,KW,C,M]: result channels in order.
+void WindowStage::loadComputedWeights(std::vector<Task> &tasks) {
   const DramTensor weights = context_.tensor(anchor_->getOperand(1));
   const int64_t size = weightBytes();
+  chunkChannels_ = p_.channels;
   weightBuffer_ = steps_.add(isa::Space::Spad, size, "weights", Traffic::Beside);
   const int64_t row = shapeOf(anchor_->getOperand(1)).back();
   const Tile tile{isa::Space::Spad, weightBuffer_, 0, 0, 0, 1};
@@ -58,6 +67,29 @@ void WindowStage::loadWeights(std::vector<Task> &tasks) {
   else
     copyStrided(context_, tasks, Direction::Load, weights.address, 1, Signedness::Signed, tile,
                 {{size, 1, 1}});
+}
+
+void WindowStage::loadWeights(ChannelParts &parts, int64_t chunkChannels) {
+  if (!isDepthwise())
+    return;
+  chunkChannels_ = chunkChannels;
+  const int64_t taps = p_.kernelHeight * p_.kernelWidth;
+  const std::string weights =
+      constantBytes(anchor_->getOperand(1)); // [KH,KW,C,M]: result channels in order
+  std::string packed;
+  for (int64_t first = 0; first < p_.channels; first += chunkChannels)
+    for (int64_t tap = 0; tap < taps; ++tap)
+      packed.append(weights, static_cast<size_t>(tap * p_.channels + first),
+                    static_cast<size_t>(std::min(chunkChannels, p_.channels - first)));
+  weightBuffer_ = steps_.add(isa::Space::Spad, weightBytes(), "weights", Traffic::Beside);
+  const int64_t address = context_.constants.add(packed);
+  int64_t from = 0;
+  for (size_t i = 0; i < parts.ends.size(); ++i) {
+    const int64_t to = parts.ends[i] * taps;
+    copyStrided(context_, parts.loads[i], Direction::Load, address + from, 1, Signedness::Signed,
+                {isa::Space::Spad, weightBuffer_, from, 0, 0, 1}, {{to - from, 1, 1}});
+    from = to;
+  }
 }
 
 int64_t WindowStage::inputColumns(int64_t outputs) const {
@@ -128,9 +160,12 @@ void WindowStage::reduce(std::vector<Task> &out, const char *instruction, const 
           .reg("lo", static_cast<int64_t>(rescale.getLo()))
           .reg("hi", static_cast<int64_t>(rescale.getHi()));
     if (isDepthwise()) {
-      int64_t weightRow = p_.kernelWidth * p_.channels;
-      task.buffer("b", weightBuffer_, weightChannel + first * weightRow);
-      task.reg("b_k1", weightRow).reg("b_k0", p_.channels).reg("b_zp", weightZeroPoint_);
+      const int64_t inChunk = weightChannel % chunkChannels_, begin = weightChannel - inChunk,
+                    chunk = std::min(chunkChannels_, p_.channels - begin),
+                    weightRow = p_.kernelWidth * chunk;
+      task.buffer("b", weightBuffer_,
+                  begin * p_.kernelHeight * p_.kernelWidth + inChunk + first * weightRow);
+      task.reg("b_k1", weightRow).reg("b_k0", chunk).reg("b_zp", weightZeroPoint_);
     }
     if (!llvm::isa<kernel::MaxPoolOp>(anchor_))
       task.reg("a_zp", inputZeroPoint_);

@@ -18,11 +18,15 @@ public:
 
   const WindowProblem &problem() const { return p_; }
   bool isDepthwise() const { return llvm::isa<kernel::DepthwiseOp>(anchor_); }
+  bool isSum() const { return llvm::isa<kernel::SumPoolOp>(anchor_); }
   int64_t weightBytes() const; // on chip for the whole layer
 
   // Whether another layer computes the weights: they come with the input, not before it.
   bool computesWeights() const { return isDepthwise() && !isConstant(anchor_->getOperand(1)); }
   void loadWeights(std::vector<Task> &tasks);
+  // By parts, each some chunks of so many channels: of a reduction all are in one chunk. Weights
+  // are constants.
+  void loadWeights(ChannelParts &parts, int64_t chunkChannels);
 
   // Input rows [y][x][channel] on chip: rows are clipped to the tensor (the taps outside are left
   // out of the reduction), columns are padded.
@@ -45,12 +49,15 @@ public:
               kernel::RescaleOp rescale = nullptr);
 
 private:
+  void loadComputedWeights(std::vector<Task> &tasks);
+
   LoweringContext &context_;
   mlir::Operation *anchor_;
   Steps &steps_;
   WindowProblem p_{};
   int64_t inputZeroPoint_ = 0, weightZeroPoint_ = 0;
   int weightBuffer_ = -1;
+  int64_t chunkChannels_ = 0; // that stand together among the weights: [chunk][ky][kx][channel]
 };
 
 } // namespace tilewright

@@ -81,7 +81,7 @@ struct ChainPlan {
   int64_t matrixOrder = 0, vectorOrder = 0;
 };
 
-constexpr int64_t arrayShares = 8;
+constexpr int64_t arrayShares = 16;
 bool isOnArray(const ChainPlan &plan, int64_t unit);
 // Rows of a unit's windows that are made on the array.
 Rows arrayRows(const ChainPlan &plan, int64_t unit, Rows window);

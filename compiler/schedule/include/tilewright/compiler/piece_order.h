@@ -6,7 +6,8 @@
 // 3. Of the pieces that stand first in their streams, the one that can start first is next; of
 // several, that of the stream that is preferred.
 // 4. Two actors in one bank get in each other's way: the later actor's piece waits until the
-// earlier actor's has ended, and the earlier actor rather does another piece.
+// earlier actor's has ended, and the earlier actor rather does another piece. Where it does not, it
+// holds up the later actor's piece.
 #pragma once
 
 #include "llvm/ADT/SmallVector.h"
@@ -22,6 +23,7 @@ struct PieceToOrder {
   llvm::SmallVector<size_t, 6> after; // pieces that stand before this one
   // That the piece works in, and that its activations come from; -1: none.
   int bank = -1, source = -1;
+  int64_t latency = 0; // from its end until pieces of other actors find its result
 };
 
 // When each piece starts. `actors`: of each stream; -1: none. `preference`: streams, the most
