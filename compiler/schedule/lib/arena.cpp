@@ -183,6 +183,12 @@ void Arena::release(int64_t address) {
   }
 }
 
+void Arena::forget() {
+  released_.clear();
+  cursor_ = clock_ = 0;
+  lastBank_ = -1;
+}
+
 int64_t Arena::largestFree() const {
   int64_t largest = 0;
   for (const Range &range : ranges_)

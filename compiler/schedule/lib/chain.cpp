@@ -62,14 +62,17 @@ static constexpr size_t trials = 6;
 // Of the chains that are chosen.
 static constexpr size_t refinements = 8;
 
+std::vector<ChainPlan> plansOf(LoweringContext &context, const ChainedGroups &chained) {
+  const Probe probe(context, chained);
+  return probe.chain.isServed() ? planChain(probe.chain.problem(), context.machine, 4 * trials)
+                                : std::vector<ChainPlan>();
+}
+
 std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGroups &chained,
-                                       int64_t apart) {
+                                       const std::vector<ChainPlan> &plans, int64_t apart) {
   const Probe probe(context, chained);
   const ChainProblem &problem = probe.chain.problem();
-  if (!probe.chain.isServed())
-    return std::nullopt;
   std::optional<ChosenChain> best;
-  const std::vector<ChainPlan> plans = planChain(problem, context.machine, 4 * trials);
   for (size_t i = 0; i < std::min(plans.size(), trials); ++i) {
     const ChainPlan &plan = plans[i];
     if (plan.estimatedCycles > 1.1 * static_cast<double>(apart)) // the plan's idea is a rough one

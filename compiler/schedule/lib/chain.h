@@ -37,10 +37,14 @@ struct ChosenChain {
 // of them.
 bool isChain(const ChainedGroups &chained);
 
-// Tries plans out and gives the best; nothing when none takes less than `apart` cycles, none fits,
-// or the groups have something that a chain has no place for.
+// The best plans by their own estimate; none when the groups have something that a chain has no
+// place for.
+std::vector<ChainPlan> plansOf(LoweringContext &context, const ChainedGroups &chained);
+
+// Tries plans out and gives the best; nothing when none takes less than `apart` cycles, or none
+// fits.
 std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGroups &chained,
-                                       int64_t apart);
+                                       const std::vector<ChainPlan> &plans, int64_t apart);
 
 // Goes from plan to plan, each differing from the best one so far in one choice, as long as that
 // helps.

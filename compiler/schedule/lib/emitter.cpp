@@ -1,7 +1,5 @@
 #include "tilewright/compiler/emitter.h"
 
-#include "tilewright/support/error.h"
-
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
@@ -14,8 +12,8 @@ static Arena arenaOf(const isa::Memory &memory, int64_t alignment) {
                std::max(step, alignment));
 }
 
-Emitter::Emitter(const isa::Isa &isa, Buffering buffering)
-    : isa_(isa), buffering_(buffering),
+Emitter::Emitter(const isa::Isa &isa, Buffering buffering, std::set<size_t> alone)
+    : isa_(isa), buffering_(buffering), alone_(std::move(alone)),
       spad_(arenaOf(isa.memory(isa::Space::Spad), isa.param("bus_bytes"))),
       acc_(arenaOf(isa.memory(isa::Space::Acc), 4)), accesses_(isa), hazards_(laneCount(isa)),
       semaphoreMax_(isa.param("semaphore_max")), sets_(isa.units().size(), nullptr) {
@@ -68,6 +66,7 @@ void Emitter::append(Steps steps, const std::string &layerName) {
   auto group = std::make_shared<Group>();
   group->work = std::move(steps);
   group->name = layerName;
+  group->index = groups_++;
   auto bankBytes = static_cast<int64_t>(isa_.memory(isa::Space::Spad).bankBytes());
   for (const Buffer &buffer : group->work.buffers) {
     int64_t &largest = buffer.space == isa::Space::Spad ? group->largest : group->largestSum;
@@ -248,6 +247,9 @@ void Emitter::process(Pending *next) {
   Pending now = std::move(*pending_);
   Group &group = *now.group;
   const Step &step = group.work.steps[now.step];
+  if (now.step == 0 && isAlone(group)) // all that was there before has been released
+    for (isa::Space space : {isa::Space::Spad, isa::Space::Acc})
+      arena(space).forget();
   if (!now.constantsEmitted)
     emitAll(group, step.constants);
   if (!now.loadsEmitted)
@@ -267,9 +269,10 @@ void Emitter::process(Pending *next) {
   if (next && buffering_ == Buffering::Double && (hasAll || next->group == now.group)) {
     Group &ahead = *next->group;
     const Step &nextStep = ahead.work.steps[next->step];
-    next->constantsEmitted = (next->group == now.group || ahead.work.layout.empty() ||
-                              turn(ahead, nextStep.constants)) &&
-                             tryHoist(ahead, nextStep.constants, now);
+    const bool hasPlace =
+        next->group == now.group ||
+        (!isAlone(ahead) && (ahead.work.layout.empty() || turn(ahead, nextStep.constants)));
+    next->constantsEmitted = hasPlace && tryHoist(ahead, nextStep.constants, now);
     if (next->constantsEmitted && next->group == now.group)
       next->loadsEmitted = tryHoist(ahead, nextStep.loads, now);
   }
@@ -292,12 +295,13 @@ void Emitter::emit(Group &group, const Task &task) {
         continue;
       const Buffer &info = group.work.buffers[buffer];
       const isa::Memory &memory = isa_.memory(info.space);
-      throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(group.name))},
-                      fmt::format("{} bytes for {} do not fit into {}: {} of {} are in use",
-                                  info.bytes, info.purpose, memory.name,
-                                  arena(info.space).liveBytes(), memory.bytes),
-                      fmt::format("give {} at least {} bytes", memory.name,
-                                  arena(info.space).liveBytes() + info.bytes));
+      throw NoRoom(
+          {{"", 0, 0, fmt::format("layer '{}'", escape(group.name))},
+           fmt::format("{} bytes for {} do not fit into {}: {} of {} are in use", info.bytes,
+                       info.purpose, memory.name, arena(info.space).liveBytes(), memory.bytes),
+           fmt::format("give {} at least {} bytes", memory.name,
+                       arena(info.space).liveBytes() + info.bytes)},
+          group.index);
     }
   }
   const isa::Instruction &instruction = isa_.instructions()[task.instruction];

@@ -2,6 +2,8 @@
 
 #include "trial.h"
 
+#include "tilewright/compiler/division.h"
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -9,6 +11,7 @@
 #include <set>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 namespace tilewright {
 
@@ -16,6 +19,7 @@ namespace {
 
 constexpr size_t longest = 3;            // layers of a chain
 constexpr size_t constantsBefore = 8192; // bytes that stand for constants of other layers
+constexpr double promised = 0.85; // of its best plan's estimate: no chain took less when tried out
 constexpr int64_t never = int64_t(1)
                           << 40; // cycles of what does not fit: who needs it will be told
 
@@ -73,12 +77,7 @@ private:
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 
-// Groups [begin, end) of the program, each of which may follow the one before.
-struct Stretch {
-  size_t begin, end;
-  size_t size() const { return end - begin; }
-};
-
+// Of groups of the program, each of which may follow the one before.
 class Search {
 public:
   Search(LoweringContext &context, const std::vector<kernel::GroupOp> &groups)
@@ -87,8 +86,9 @@ public:
       signatures_.push_back(signatureOf(context, group));
   }
 
-  // Tries out everything that the stretches may be cut into, each kind once. Convolutions that are
-  // in none are planned on the way: they would be one after the other later.
+  // Tries out what the stretches may be cut into, each kind once, but for chains that lose in any
+  // case. Convolutions that are in no stretch are planned on the way: they would be one after the
+  // other later.
   void tryOut(const std::vector<Stretch> &stretches) {
     std::vector<std::pair<size_t, std::optional<int64_t> *>> alone;
     for (const Stretch &stretch : stretches)
@@ -102,62 +102,33 @@ public:
       else
         plan(context, groups_[others[i - alone.size()]]);
     });
-    std::vector<std::pair<Stretch, std::optional<ChosenChain> *>> together;
-    for (const Stretch &stretch : stretches)
-      for (size_t last = stretch.begin; last < stretch.end; ++last)
-        for (size_t length = 2; length <= std::min(longest, last - stretch.begin + 1); ++length) {
-          const Stretch part{last + 1 - length, last + 1};
-          if (!isChain(chainOf(part)))
-            continue;
-          if (auto [known, isNew] = together_.emplace(signatureOfAll(part), std::nullopt); isNew)
-            together.emplace_back(part, &known->second);
-        }
-    workers_.run(together.size(), [&](LoweringContext &context, size_t i) {
-      const auto &[part, found] = together[i];
-      *found = chooseChain(context, chainOf(part), apart(part));
-    });
+    planChains(stretches);
+    settle(
+        stretches, longest, [&](const Stretch &part) { return cycles(part); },
+        [&](const Stretch &part) {
+          return part.size() == 1 || together_.at(signatureOfAll(part)).isTried;
+        },
+        [&](const std::vector<Stretch> &parts) { choose(parts); });
   }
 
   // Refines the chains into which stretches are divided.
   void refine(const std::vector<Stretch> &stretches) {
     std::map<std::string, Stretch> chosen;
     for (const Stretch &stretch : stretches)
-      for (const Stretch &part : divide(stretch))
+      for (const Stretch &part : divided(stretch))
         if (part.size() > 1)
           chosen.emplace(signatureOfAll(part), part);
     const std::vector<std::pair<std::string, Stretch>> parts(chosen.begin(), chosen.end());
     workers_.run(parts.size(), [&](LoweringContext &context, size_t i) {
-      refineChain(context, chainOf(parts[i].second), *together_.at(parts[i].first));
+      refineChain(context, chainOf(parts[i].second), *together_.at(parts[i].first).chosen);
     });
   }
 
   void collect(LoweringContext &into) { workers_.collect(into); }
 
   // The cuts of a stretch into chains and single groups that take the least time together.
-  std::vector<Stretch> divide(const Stretch &stretch) const {
-    const auto [begin, end] = stretch;
-    struct Best {
-      int64_t cycles;
-      size_t length; // of the last part
-    };
-    std::vector<Best> best{{0, 0}}; // of the first so many groups
-    for (size_t last = begin; last < end; ++last) {
-      Best found{INT64_MAX, 1};
-      for (size_t length = 1; length <= std::min(longest, last - begin + 1); ++length) {
-        const size_t first = last + 1 - length;
-        const std::optional<int64_t> cycles = length == 1
-                                                  ? alone_.at(signatures_[last]).value_or(never)
-                                                  : together({first, last + 1});
-        if (cycles && best[first - begin].cycles + *cycles < found.cycles)
-          found = {best[first - begin].cycles + *cycles, length};
-      }
-      best.push_back(found);
-    }
-    std::vector<Stretch> parts;
-    for (size_t at = end; at > begin; at -= best[at - begin].length)
-      parts.push_back({at - best[at - begin].length, at});
-    std::reverse(parts.begin(), parts.end());
-    return parts;
+  std::vector<Stretch> divided(const Stretch &stretch) const {
+    return divide(stretch, longest, [&](const Stretch &part) { return cycles(part); });
   }
 
   // Enters the chains of a divided stretch. Those that may hand their results on to each other do,
@@ -172,7 +143,7 @@ public:
       while (end < parts.size() && parts[end].size() > 1 &&
              mayHandOn(context, run.back(), wholeOf(parts[end])))
         run.push_back(wholeOf(parts[end++]));
-      std::vector<int64_t> layout = together_.at(signatureOfAll(parts[first]))->layout;
+      std::vector<int64_t> layout = chosen(parts[first]).layout;
       for (; run.size() > 1; run.pop_back(), --end)
         if (std::optional<Trial> trial = tryRun(context, run);
             trial && trial->cycles < cyclesOf(parts, first, end)) {
@@ -184,10 +155,10 @@ public:
         tuned = tunedRun(context, *tuner, run);
       std::vector<Chains::Chain> untuned;
       for (size_t i = first; i < end; ++i) {
-        ChosenChain chosen = *together_.at(signatureOfAll(parts[i]));
-        if (run.size() > 1 && chosen.whole)
-          chosen.plan = *chosen.whole, chosen.words = chosen.wholeWords;
-        untuned.push_back({chainOf(parts[i]), std::move(chosen), tuner && run.size() > 1});
+        ChosenChain chain = chosen(parts[i]);
+        if (run.size() > 1 && chain.whole)
+          chain.plan = *chain.whole, chain.words = chain.wholeWords;
+        untuned.push_back({chainOf(parts[i]), std::move(chain), tuner && run.size() > 1});
       }
       if (tuned.empty())
         enter({std::move(untuned), std::move(layout)}, chains);
@@ -207,6 +178,41 @@ public:
   }
 
 private:
+  struct Together {
+    std::vector<ChainPlan> plans; // the best ones by their own estimate; empty: no chain
+    bool isTried = false;
+    std::optional<ChosenChain> chosen; // nothing when none fits or is worth it
+  };
+
+  // Plans each kind of part that may be a chain.
+  void planChains(const std::vector<Stretch> &stretches) {
+    std::vector<std::pair<Stretch, Together *>> kinds;
+    for (const Stretch &stretch : stretches)
+      for (size_t last = stretch.begin; last < stretch.end; ++last)
+        for (size_t length = 2; length <= std::min(longest, last - stretch.begin + 1); ++length) {
+          const Stretch part{last + 1 - length, last + 1};
+          if (!isChain(chainOf(part)))
+            continue;
+          if (auto [known, isNew] = together_.try_emplace(signatureOfAll(part)); isNew)
+            kinds.emplace_back(part, &known->second);
+        }
+    workers_.run(kinds.size(), [&](LoweringContext &context, size_t i) {
+      kinds[i].second->plans = plansOf(context, chainOf(kinds[i].first));
+    });
+  }
+
+  // Tries out plans of parts, each kind once.
+  void choose(const std::vector<Stretch> &parts) {
+    std::vector<std::pair<Stretch, Together *>> kinds;
+    for (const Stretch &part : parts)
+      if (Together &kind = together_.at(signatureOfAll(part)); !std::exchange(kind.isTried, true))
+        kinds.emplace_back(part, &kind);
+    workers_.run(kinds.size(), [&](LoweringContext &context, size_t i) {
+      auto &[part, kind] = kinds[i];
+      kind->chosen = chooseChain(context, chainOf(part), kind->plans, apart(part));
+    });
+  }
+
   void enter(Chains::Run run, Chains &chains) const {
     const auto first = static_cast<size_t>(run.chains.front().chained.layers.front()),
                last = static_cast<size_t>(run.chains.back().chained.layers.back());
@@ -269,15 +275,14 @@ private:
 
   // As part of a run.
   PlannedChain wholeOf(const Stretch &part) const {
-    const ChosenChain &chosen = *together_.at(signatureOfAll(part));
-    return {chainOf(part), chosen.whole.value_or(chosen.plan)};
+    return {chainOf(part), chosen(part).whole.value_or(chosen(part).plan)};
   }
 
   // Of chains, each by itself.
   int64_t cyclesOf(const std::vector<Stretch> &parts, size_t first, size_t end) const {
     int64_t cycles = 0;
     for (size_t i = first; i < end; ++i)
-      cycles += *together(parts[i]);
+      cycles += chosen(parts[i]).cycles;
     return cycles;
   }
 
@@ -288,18 +293,30 @@ private:
     return cycles;
   }
 
-  std::optional<int64_t> together(const Stretch &part) const {
+  // Of a part that is in its stretch's division.
+  const ChosenChain &chosen(const Stretch &part) const {
+    return *together_.at(signatureOfAll(part)).chosen;
+  }
+
+  // Of a chain that was not tried out: what it takes at least, as a rule.
+  std::optional<int64_t> cycles(const Stretch &part) const {
+    if (part.size() == 1)
+      return alone_.at(signatures_[part.begin]).value_or(never);
     auto known = together_.find(signatureOfAll(part));
-    return known != together_.end() && known->second ? std::optional(known->second->cycles)
-                                                     : std::nullopt;
+    if (known == together_.end() || known->second.plans.empty())
+      return std::nullopt;
+    const Together &kind = known->second;
+    if (kind.isTried)
+      return kind.chosen ? std::optional(kind.chosen->cycles) : std::nullopt;
+    return static_cast<int64_t>(promised * kind.plans.front().estimatedCycles);
   }
 
   const std::vector<kernel::GroupOp> &groups_;
   Workers workers_;
   std::vector<std::string> signatures_; // by place
-  // By signature: cycles, nothing when it does not fit or is not worth it.
+  // By signature: cycles, nothing when it does not fit.
   std::map<std::string, std::optional<int64_t>> alone_;
-  std::map<std::string, std::optional<ChosenChain>> together_;
+  std::map<std::string, Together> together_;
 };
 
 } // namespace
@@ -321,7 +338,7 @@ Chains findChains(LoweringContext &context, const std::vector<kernel::GroupOp> &
   search.collect(context);
   Chains chains;
   for (const Stretch &stretch : stretches)
-    search.enter(context, search.divide(stretch), tuner, chains);
+    search.enter(context, search.divided(stretch), tuner, chains);
   return chains;
 }
 

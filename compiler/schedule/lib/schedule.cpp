@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 namespace tilewright {
 
@@ -280,6 +281,56 @@ TensorInfo describeTensor(mlir::Value value, mlir::DictionaryAttr attributes, st
   return info;
 }
 
+// Lowers and emits the groups, one after the other; says in `result` what their layers do.
+void lowerAll(LoweringContext &context, const std::vector<kernel::GroupOp> &groups,
+              const InPlace &inPlace, const Chains &chains,
+              const std::map<size_t, ChosenSideBySide> &sideBySide, Emitter &emitter,
+              Schedule &result) {
+  for (size_t place = 0; place < groups.size();) {
+    LayerInfo &layer = result.layers[place];
+    if (inPlace.assemblies.contains(groups[place])) {
+      layer.plan = "written in place";
+      layer.inputBytes = layer.outputBytes = 0;
+      ++place;
+      continue;
+    }
+    Steps steps;
+    steps.layer = static_cast<int>(place);
+    auto chain = chains.byFirst.find(place);
+    auto beside = sideBySide.find(place);
+    std::vector<ChosenChain> chosenChains; // of each layer
+    size_t count = 1;
+    try {
+      if (chain != chains.byFirst.end()) {
+        chosenChains = lower(context, chain->second, steps);
+        count = chosenChains.size();
+      } else if (beside != sideBySide.end()) {
+        count = beside->second.groups.size();
+        lowerSideBySide(context, beside->second, steps);
+      } else {
+        lower(context, groups[place], steps);
+      }
+    } catch (const UserError &error) {
+      throw ofLayer(error, layer);
+    }
+    for (size_t i = 0; i < count; ++i) {
+      LayerInfo &info = result.layers[place + i];
+      const bool isChained = !chosenChains.empty();
+      info.plan = isChained            ? chosenChains[i].words
+                  : steps.plan.empty() ? fmt::format("{} steps", steps.steps.size())
+                                       : steps.plan;
+      info.runnerUp = isChained ? chosenChains[i].runnerUp : steps.runnerUp;
+    }
+    addTraffic(context.isa, steps, result.traffic);
+    const std::vector<int64_t> least =
+        leastTraffic(context.isa, llvm::ArrayRef(groups).slice(place, count), chains.onChip);
+    for (size_t i = 0; i < count; ++i)
+      result.traffic[place + i].leastBytes = least[i];
+    emitter.append(std::move(steps), layer.name);
+    place += count;
+  }
+}
+
 } // namespace
 
 Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOptions &options) {
@@ -289,7 +340,7 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   std::vector<kernel::GroupOp> groups(function.getBody().getOps<kernel::GroupOp>().begin(),
                                       function.getBody().getOps<kernel::GroupOp>().end());
   const uint64_t dram = isa.memory(isa::Space::Dram).bytes;
-  Emitter emitter(isa, options.buffering); // refuses machines that no program can be made for
+  Emitter(isa, options.buffering); // refuses machines that no program can be made for
   const auto selection = std::make_shared<Selection>(isa);
   Schedule result;
   for (kernel::GroupOp group : groups) {
@@ -328,53 +379,24 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   LoweringContext context(isa, constants, planner->tensors, options.buffering, selection);
   context.chosen = std::move(chosen);
   context.tuner = options.tuner;
-  result.traffic.resize(groups.size());
-  for (size_t place = 0; place < groups.size();) {
-    LayerInfo &layer = result.layers[place];
-    if (inPlace.assemblies.contains(groups[place])) {
-      layer.plan = "written in place";
-      layer.inputBytes = layer.outputBytes = 0;
-      ++place;
-      continue;
-    }
-    Steps steps;
-    steps.layer = static_cast<int>(place);
-    auto chain = chains.byFirst.find(place);
-    auto beside = sideBySide.find(place);
-    std::vector<ChosenChain> chosenChains; // of each layer
-    size_t count = 1;
+  // Constants that come in early, and what the chip held before, may leave a group without room.
+  // Such a group begins on an empty chip, as its trial did.
+  std::set<size_t> alone;
+  for (bool isEmitted = false; !isEmitted;) {
+    Emitter emitter(isa, options.buffering, alone);
+    constants.rollBack(0);
+    result.traffic.assign(groups.size(), {});
     try {
-      if (chain != chains.byFirst.end()) {
-        chosenChains = lower(context, chain->second, steps);
-        count = chosenChains.size();
-      } else if (beside != sideBySide.end()) {
-        count = beside->second.groups.size();
-        lowerSideBySide(context, beside->second, steps);
-      } else {
-        lower(context, groups[place], steps);
-      }
-    } catch (const UserError &error) {
-      throw ofLayer(error, layer);
+      lowerAll(context, groups, inPlace, chains, sideBySide, emitter, result);
+      result.stream = emitter.finish();
+      isEmitted = true;
+    } catch (const NoRoom &error) {
+      if (!alone.insert(error.group()).second)
+        throw;
     }
-    for (size_t i = 0; i < count; ++i) {
-      LayerInfo &info = result.layers[place + i];
-      const bool isChained = !chosenChains.empty();
-      info.plan = isChained            ? chosenChains[i].words
-                  : steps.plan.empty() ? fmt::format("{} steps", steps.steps.size())
-                                       : steps.plan;
-      info.runnerUp = isChained ? chosenChains[i].runnerUp : steps.runnerUp;
-    }
-    addTraffic(isa, steps, result.traffic);
-    const std::vector<int64_t> least =
-        leastTraffic(isa, llvm::ArrayRef(groups).slice(place, count), chains.onChip);
-    for (size_t i = 0; i < count; ++i)
-      result.traffic[place + i].leastBytes = least[i];
-    emitter.append(std::move(steps), layer.name);
-    place += count;
+    result.scratchpad = emitter.plan(isa::Space::Spad);
+    result.accumulators = emitter.plan(isa::Space::Acc);
   }
-  result.stream = emitter.finish();
-  result.scratchpad = emitter.plan(isa::Space::Spad);
-  result.accumulators = emitter.plan(isa::Space::Acc);
   result.tensors = planner->plan();
   result.dramBytes = static_cast<uint64_t>(constants.end());
   if (!constants.bytes().empty())

@@ -21,6 +21,14 @@ TEST(Arena, DoesNotReuseWhatWasJustReleased) {
   EXPECT_NE(arena.allocate(64), first);
 }
 
+TEST(Arena, ForgetsWhatItHeld) {
+  Arena arena(1024, 256, 8);
+  arena.release(*arena.allocate(64));
+  arena.release(*arena.allocate(64));
+  arena.forget();
+  EXPECT_EQ(arena.allocate(64), 0);
+}
+
 TEST(Arena, LeavesRoomForAnotherOfItsKind) {
   Arena arena(1024, 1024, 8);
   int64_t first = *arena.allocate(432, Traffic::Streamed, Placement::Spread, 432);

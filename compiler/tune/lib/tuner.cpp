@@ -126,7 +126,9 @@ std::optional<PlanPoint> KernelTuner::choose(const TunableKernel &kernel) {
     known = state_->known.emplace(kernel.signature, state_->tune(kernel)).first;
   if (!known->second)
     return std::nullopt;
-  state_->kernels[known->second->kernel].layers.push_back(kernel.layer);
+  std::vector<std::string> &layers = state_->kernels[known->second->kernel].layers;
+  if (std::find(layers.begin(), layers.end(), kernel.layer) == layers.end()) // asked once more
+    layers.push_back(kernel.layer);
   return known->second->plan;
 }
 

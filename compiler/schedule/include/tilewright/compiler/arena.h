@@ -42,6 +42,8 @@ public:
     return this->bytes() - address - occupied(bytes);
   }
   void release(int64_t address);
+  // Of an empty memory: places are chosen as if it had never been used.
+  void forget();
 
   int64_t bytes() const { return ranges_.back().end; }
   int64_t liveBytes() const { return live_; }

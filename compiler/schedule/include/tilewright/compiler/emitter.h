@@ -18,11 +18,13 @@
 #include "tilewright/compiler/hazards.h"
 #include "tilewright/compiler/task.h"
 #include "tilewright/isa/isa.h"
+#include "tilewright/support/error.h"
 
 #include "llvm/ADT/ArrayRef.h"
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,11 +43,22 @@ struct MemoryPlan {
       0; // the most bytes that are live at once: no plan of this order needs less
 };
 
+// A group whose steps do not fit on chip.
+class NoRoom : public UserError {
+public:
+  NoRoom(const UserError &error, size_t group) : UserError(error), group_(group) {}
+  size_t group() const { return group_; } // counted from 0, as they were appended
+
+private:
+  size_t group_;
+};
+
 class Emitter {
 public:
-  Emitter(const isa::Isa &isa, Buffering buffering);
+  // `alone`: groups that begin on an empty chip, without constants that came in early.
+  Emitter(const isa::Isa &isa, Buffering buffering, std::set<size_t> alone = {});
 
-  // Adds a group. `layerName` is for messages. Throws UserError when a step does not fit on chip.
+  // Adds a group. `layerName` is for messages. Throws NoRoom when a step does not fit on chip.
   void append(Steps steps, const std::string &layerName);
   // Ends the program: emits what is pending and a halt.
   std::vector<StreamInstruction> finish();
@@ -58,6 +71,7 @@ private:
   struct Group {
     Steps work;
     std::string name;
+    size_t index = 0;                            // as they were appended
     Placement placement = Placement::Spread;     // in the scratchpad
     int64_t largest = 0;                         // bytes of a buffer in the scratchpad
     int64_t largestSum = 0;                      // and in the accumulators
@@ -85,6 +99,7 @@ private:
   };
 
   void process(Pending *next);
+  bool isAlone(const Group &group) const { return alone_.count(group.index) != 0; }
   bool tryHoist(Group &group, const std::vector<Task> &tasks, const Pending &now);
   bool accumulatorsSuffice(const Group &group, const Step &step) const;
   bool turn(Group &group, const std::vector<Task> &tasks) const;
@@ -105,6 +120,7 @@ private:
 
   const isa::Isa &isa_;
   Buffering buffering_;
+  std::set<size_t> alone_; // groups
   Arena spad_, acc_;
   AccessFinder accesses_;
   HazardTracker hazards_;
@@ -118,7 +134,8 @@ private:
   std::vector<std::vector<std::vector<Edge>>> edges_; // [signaling lane][waiting unit]
   std::vector<std::vector<int>> semaphore_;
   std::vector<StreamInstruction> stream_;
-  std::shared_ptr<Group> last_; // appended
+  size_t groups_ = 0;           // appended
+  std::shared_ptr<Group> last_; // of them
   std::optional<Pending> pending_;
   int layer_ = -1;
   std::string layerName_; // of the task at hand, for messages
