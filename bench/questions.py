@@ -15,6 +15,8 @@ PATTERNS = {"absolute-difference", "minimum-reduction", "multiply-add", "slow-re
 class Question:
     networks: tuple = ("mobilenet_v2", "resnet18", "squeezenet_1_1")
     weights: str = ""  # of bench/fewer_bits.py; "": as they are
+    more_weights: tuple = ()  # that are tried as well
+    rtl_gap: str = ""  # why the rtl engine refuses the overlay; "": it does not
 
 
 ON_OTHER_NETWORKS = {
@@ -25,6 +27,8 @@ ON_OTHER_NETWORKS = {
     "int4-weights": Question(weights="int4"),
     "softmax-help": Question(("softmax_64", "softmax_128", "softmax_197")),
     "sparse-weights": Question(weights="sparse"),
+    "zero-skipping": Question(weights="block4", more_weights=("block2", "block6", "loose5", "loose25"),
+                              rtl_gap="its DMA units move elements of 1, 2 and 4 bytes"),
 }
 
 

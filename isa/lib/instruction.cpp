@@ -104,6 +104,12 @@ private:
     made_.operands.push_back(std::move(operand));
   }
 
+  static bool isElement(const Type &type, bool isMoved) {
+    if (isMoved)
+      return type.bits % 8 == 0 && type.bits <= 64;
+    return type.bits == 8 || type.bits == 16 || type == Type{true, 32};
+  }
+
   void memoryOperand(const yaml::Node &node, Operand &operand) {
     const yaml::Node &space = *node.find("space");
     auto memory = std::find_if(machine_.memories.begin(), machine_.memories.end(),
@@ -119,14 +125,14 @@ private:
                      : access == "write" ? Access::Write
                                          : Access::Update;
     const yaml::Node &type = *node.find("type");
-    bool whole =
-        parseType(type.text, operand.type) &&
-        (operand.type.bits == 8 || operand.type.bits == 16 || operand.type == Type{true, 32});
-    if (!whole)
+    const UnitTemplate kind = machine_.units[static_cast<size_t>(made_.unit)].kind;
+    const bool isMoved = kind == UnitTemplate::DmaLoad || kind == UnitTemplate::DmaStore;
+    if (!parseType(type.text, operand.type) || !isElement(operand.type, isMoved))
       throw UserError(type.place(),
                       fmt::format("'{}' is not a type of memory elements", escape(type.text)),
-                      "they are i8, u8, i16, u16 and i32");
-    if (operand.type.bits < 8 * memory->addressBytes)
+                      isMoved ? "DMA units move whole bytes, up to 64 bits"
+                              : "they are i8, u8, i16, u16 and i32");
+    if (memory->addressBytes > 1 && operand.type != Type{true, 8 * memory->addressBytes})
       throw UserError(type.place(), fmt::format("elements of {} are i32, not {}", memory->name,
                                                 operand.type.str()));
     operand.baseLow = bit_;

@@ -135,9 +135,9 @@ private:
 
   __int128 load(const Operand &operand, int64_t index) {
     const uint8_t *bytes = bytesOf(operand, index);
-    uint32_t bits = 0;
+    uint64_t bits = 0;
     for (int i = 0; i < operand.type.bits / 8; ++i)
-      bits |= static_cast<uint32_t>(bytes[i]) << (8 * i);
+      bits |= static_cast<uint64_t>(bytes[i]) << (8 * i);
     return wrap(bits, operand.type);
   }
 

@@ -25,7 +25,9 @@ constexpr int maximumDraws = 100000;
 using Random = std::mt19937_64;
 
 int64_t between(int64_t least, int64_t greatest, Random &random) {
-  return least + static_cast<int64_t>(random() % (static_cast<uint64_t>(greatest - least) + 1));
+  const uint64_t span = static_cast<uint64_t>(greatest) - static_cast<uint64_t>(least);
+  const uint64_t offset = span == UINT64_MAX ? random() : random() % (span + 1);
+  return static_cast<int64_t>(static_cast<uint64_t>(least) + offset);
 }
 
 // A value of a range: its ends, around zero, small, or anything.

@@ -365,6 +365,14 @@ INSTANTIATE_TEST_SUITE_P(
         ChangeCase{
             "ElementType", instruction("mload"), "type: \"i8\"", "type: \"i12\"", "type: ^\"i12\"",
             "'i12' is not a type of memory elements\n  fix: they are i8, u8, i16, u16 and i32"},
+        ChangeCase{"ElementTypeThatIsMoved", instruction("load"), "space: \"dram\", type: \"i8\"",
+                   "space: \"dram\", type: \"u20\"", "type: ^\"u20\"",
+                   "'u20' is not a type of memory elements\n  fix: DMA units move whole bytes, up "
+                   "to 64 bits"},
+        ChangeCase{"ElementTooWide", instruction("load"), "space: \"dram\", type: \"i8\"",
+                   "space: \"dram\", type: \"u72\"", "type: ^\"u72\"",
+                   "'u72' is not a type of memory elements\n  fix: DMA units move whole bytes, up "
+                   "to 64 bits"},
         ChangeCase{"ImmediateType", instruction("mload"), "type: \"count<cols>\"",
                    "type: \"counts<cols>\"", "type: ^\"counts",
                    "'counts<cols>' is not a type of immediates"},

@@ -293,6 +293,23 @@ instructions:
 {steps.replace("RESULT", result)}"""
         self.check(overlay, "@/overlay.yaml: instruction 'new'", message, fix)
 
+    def test_port(self):
+        self.check("""\
+target: { params: { rows: "4", cols: "4", lanes: "4" } }
+instructions:
+  new:
+    name: "new"
+    summary: "s"
+    unit: "load"
+    encode: { op: "0xf0" }
+    operands:
+      s: { kind: "mem", space: "dram", type: "i64", access: "read" }
+      d: { kind: "mem", space: "spad", type: "i64", access: "write" }
+      n0: { kind: "imm", type: "u12" }
+    semantics:
+      move: { iter: [ "x in n0" ], out: "d[x]", expr: "s[x]" }
+""", "@/overlay.yaml: instruction 'new'", "its elements have 8 bytes on chip, of which a port moves 4", "a wider port, or smaller elements")
+
     def check(self, overlay, place, message, fix):
         overlay = self.write("overlay.yaml", HEADER + overlay)
         self.assert_done(["asm", self.write("p.s", "halt\n"), "-o", self.output, "--what-if", overlay])

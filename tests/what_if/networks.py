@@ -205,18 +205,27 @@ def weighted(name, shape, weights, height=6):
     return Network(name, text, (((1, height, height, inputs), np.int8),), oracle)
 
 
-def drawn(shape, least, greatest, axis=None):
-    """Weights from a seed; with an axis, of each four along it two are zero."""
+def drawn(shape, least, greatest, axis=None, kept=2, of=4):
+    """Weights from a seed; with an axis, of each `of` along it all but `kept` are zero."""
     random = np.random.default_rng(4)
     weights = random.integers(least, greatest, shape, np.int8, endpoint=True)
     if axis is not None:
-        keep = np.argsort(random.random((*np.moveaxis(weights, axis, -1).shape[:-1], shape[axis] // 4, 4)), axis=-1) < 2
+        keep = np.argsort(random.random((*np.moveaxis(weights, axis, -1).shape[:-1], shape[axis] // of, of)), axis=-1) < kept
         weights = weights * np.moveaxis(keep.reshape(np.moveaxis(weights, axis, -1).shape), -1, axis)
     return weights
 
 
 WINDOWED, DENSE = (12, 3, 3, 5), (36, 1, 1, 64)  # the latter of one pixel: its weights stream, grouped by inputs
 FOUR_BITS = [weighted("four_bits", WINDOWED, drawn(WINDOWED, -8, 7)), weighted("four_bits_dense", DENSE, drawn(DENSE, -8, 7), 1)]
+BLOCKS = (24, 3, 3, 5)  # of eight outputs
+
+
+def pruned(kept, is_dense=False):
+    """Of each eight weights so many stay: along the outputs, or (dense) along the inputs."""
+    shape, axis, height = (DENSE, 3, 1) if is_dense else (BLOCKS, 0, 6)
+    return weighted(f"{kept}_of_8{'_dense' * is_dense}", shape, drawn(shape, -128, 127, axis, kept, 8), height)
+
+
 HALF_ZERO = [weighted("half_zero", WINDOWED, drawn(WINDOWED, -32, 31, 0)), weighted("half_zero_dense", DENSE, drawn(DENSE, -32, 31, 3), 1)]
 # One weight too great; outputs that make no pairs.
 NOT_FOUR_BITS = [weighted("nearly_four_bits", WINDOWED, np.where(np.arange(540) == 400, 8, drawn(WINDOWED, -8, 7).ravel())),

@@ -2,6 +2,8 @@
 
 #include "tilewright/isa/normal_form.h"
 
+#include "llvm/ADT/bit.h"
+
 #include <algorithm>
 #include <mutex>
 
@@ -9,7 +11,7 @@ namespace tilewright {
 
 namespace {
 
-constexpr int mostDramBytes = 2; // elements are tried one by one
+constexpr int mostTriedBytes = 2; // of elements that are tried one by one
 constexpr const char *markByOutputs = "tilewright.weights_by_outputs";
 constexpr const char *markByInputs = "tilewright.weights_by_inputs";
 
@@ -47,6 +49,16 @@ bool movesAlike(const isa::Instruction &a, const isa::Instruction &b) {
          equal(a.accesses, b.accesses, [](const isa::MemoryAccess &x, const isa::MemoryAccess &y) {
            return x.operand == y.operand && x.write == y.write && isSame(x.index, y.index);
          });
+}
+
+uint64_t lowBits(int count) { return count == 64 ? ~uint64_t(0) : (uint64_t(1) << count) - 1; }
+
+// A bit for each byte that is zero.
+uint64_t zeroBytesOf(uint64_t value, int bytes) {
+  uint64_t zeros = 0;
+  for (int i = 0; i < bytes; ++i)
+    zeros |= static_cast<uint64_t>((value >> (8 * i) & 0xff) == 0) << i;
+  return zeros;
 }
 
 bool dependsOnElementAlone(const isa::Term &term) {
@@ -111,8 +123,7 @@ std::unique_ptr<Expansion> Expansion::of(const isa::Isa &isa, const isa::Instruc
   const isa::MemoryAccess *read = nullptr, *write = nullptr;
   for (const isa::MemoryAccess &access : instruction.accesses)
     (access.write ? write : read) = &access;
-  if (!read || !write || read->elementBytes > mostDramBytes || write->elementBytes > 4 ||
-      write->elementBytes <= read->elementBytes)
+  if (!read || !write || write->elementBytes <= read->elementBytes)
     return nullptr;
   const isa::TermPtr term = isa::normalize(step.expr);
   if (!dependsOnElementAlone(*term))
@@ -122,19 +133,91 @@ std::unique_ptr<Expansion> Expansion::of(const isa::Isa &isa, const isa::Instruc
   expansion->dramBytes_ = read->elementBytes;
   expansion->chipBytes_ = write->elementBytes;
   const isa::Type type = instruction.operands[static_cast<size_t>(read->operand)].type;
-  const uint32_t bits = static_cast<uint32_t>(write->elementBytes) * 8;
-  for (uint32_t element = 0; element < uint32_t(1) << (8 * read->elementBytes); ++element) {
+  if (read->elementBytes <= mostTriedBytes) {
+    expansion->makeTable(*term, type);
+    return expansion;
+  }
+  for (int byte = 0; byte < read->elementBytes; ++byte)
+    if (expansion->makePatterns(*term, byte))
+      return expansion;
+  return nullptr;
+}
+
+void Expansion::makeTable(const isa::Term &term, const isa::Type &type) {
+  for (uint64_t element = 0; element < uint64_t(1) << (8 * dramBytes_); ++element) {
     const __int128 value =
-        isa::evaluate(*term, [&](const isa::Term &, const std::vector<__int128> &) -> __int128 {
-          return type.isSigned && element >> (8 * read->elementBytes - 1)
-                     ? static_cast<__int128>(element) - (__int128(1) << (8 * read->elementBytes))
+        isa::evaluate(term, [&](const isa::Term &, const std::vector<__int128> &) -> __int128 {
+          return type.isSigned && element >> (8 * dramBytes_ - 1)
+                     ? static_cast<__int128>(element) - (__int128(1) << (8 * dramBytes_))
                      : static_cast<__int128>(element);
         });
-    const auto onChip =
-        static_cast<uint32_t>(static_cast<unsigned __int128>(value) & ((uint64_t(1) << bits) - 1));
-    expansion->elements_.emplace(onChip, element);
+    elements_.emplace(static_cast<uint64_t>(value) & lowBits(8 * chipBytes_), element);
   }
-  return expansion;
+}
+
+bool Expansion::makePatterns(const isa::Term &term, int selectingByte) {
+  BitSources element = constantBits(0);
+  for (int i = 0; i < 8 * dramBytes_; ++i)
+    element[static_cast<size_t>(i)].number = static_cast<int16_t>(i);
+  std::vector<uint64_t> zeroBytes; // of each pattern
+  for (uint64_t selector = 0; selector < 256; ++selector) {
+    const uint64_t selecting = selector << (8 * selectingByte);
+    const BitSources given = constantBits(static_cast<__int128>(selecting));
+    std::copy_n(given.begin() + 8 * selectingByte, 8, element.begin() + 8 * selectingByte);
+    const std::optional<BitSources> bits = bitsOf(term, element);
+    if (!bits) {
+      patterns_.clear();
+      return false;
+    }
+    Pattern pattern{selecting, 0, 0, {}};
+    for (int i = 0; i < 8 * chipBytes_; ++i) {
+      const BitSource &bit = (*bits)[static_cast<size_t>(i)];
+      if (!bit.isConstant())
+        pattern.copies.emplace_back(i, bit.number);
+      pattern.constants |= static_cast<uint64_t>(bit.isConstant()) << i;
+      pattern.values |= static_cast<uint64_t>(bit.number == BitSource::constant1) << i;
+    }
+    zeroBytes.push_back(zeroBytesOf(pattern.values | ~pattern.constants, chipBytes_));
+    patterns_.push_back(std::move(pattern));
+  }
+  // Patterns that make most zeros leave least open.
+  patternsFor_.assign(size_t(1) << chipBytes_, {});
+  for (uint64_t zeros = 0; zeros < patternsFor_.size(); ++zeros) {
+    std::vector<size_t> &serve = patternsFor_[zeros];
+    for (size_t i = 0; i < patterns_.size(); ++i)
+      if ((zeroBytes[i] & ~zeros) == 0)
+        serve.push_back(i);
+    std::sort(serve.begin(), serve.end(), [&](size_t a, size_t b) {
+      const int ofA = llvm::popcount(zeroBytes[a]), ofB = llvm::popcount(zeroBytes[b]);
+      return ofA != ofB ? ofA > ofB : a < b;
+    });
+  }
+  return true;
+}
+
+std::optional<uint64_t> Expansion::Pattern::elementOf(uint64_t onChip) const {
+  if ((onChip & constants) != values)
+    return std::nullopt;
+  uint64_t element = selecting, copied = 0;
+  for (const auto &[to, from] : copies) {
+    const uint64_t bit = onChip >> to & 1;
+    if ((copied >> from & 1) != 0 && (element >> from & 1) != bit)
+      return std::nullopt;
+    copied |= uint64_t(1) << from;
+    element |= bit << from;
+  }
+  return element;
+}
+
+std::optional<uint64_t> Expansion::elementOf(uint64_t onChip) const {
+  if (patterns_.empty()) {
+    auto found = elements_.find(onChip);
+    return found == elements_.end() ? std::nullopt : std::optional<uint64_t>(found->second);
+  }
+  for (size_t i : patternsFor_[static_cast<size_t>(zeroBytesOf(onChip, chipBytes_))])
+    if (auto element = patterns_[i].elementOf(onChip))
+      return element;
+  return std::nullopt;
 }
 
 std::optional<std::string> Expansion::packed(const std::string &bytes) const {
@@ -142,14 +225,14 @@ std::optional<std::string> Expansion::packed(const std::string &bytes) const {
   const auto group = static_cast<size_t>(chipBytes_);
   packed.reserve(bytes.size() / group * static_cast<size_t>(dramBytes_));
   for (size_t first = 0; first < bytes.size(); first += group) {
-    uint32_t onChip = 0;
+    uint64_t onChip = 0;
     for (size_t i = 0; i < group && first + i < bytes.size(); ++i)
-      onChip |= static_cast<uint32_t>(static_cast<uint8_t>(bytes[first + i])) << (8 * i);
-    auto found = elements_.find(onChip);
-    if (found == elements_.end())
+      onChip |= static_cast<uint64_t>(static_cast<uint8_t>(bytes[first + i])) << (8 * i);
+    const std::optional<uint64_t> element = elementOf(onChip);
+    if (!element)
       return std::nullopt;
     for (int i = 0; i < dramBytes_; ++i)
-      packed += static_cast<char>(found->second >> (8 * i));
+      packed += static_cast<char>(*element >> (8 * i));
   }
   return packed;
 }

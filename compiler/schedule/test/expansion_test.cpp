@@ -67,6 +67,87 @@ TEST(Expansion, OfSignedElementsAndFourBytes) {
   EXPECT_FALSE(expansion->packed({-4, -1, -1, -1}));
 }
 
+// Four weights of a mask in the low byte and two bytes.
+const char *const twoOfFour =
+    "cast<i32>(((({0}) & 1) == 1 ? ({0} >> 8) & 255 : 0) | "
+    "(((({0}) >> 1) & 1) == 1 ? (({0} >> (8 + 8 * ({0} & 1))) & 255) << 8 : 0) | "
+    "(((({0}) >> 2) & 1) == 1 ? (({0} >> (8 + 8 * (({0} & 1) + (({0} >> 1) & 1)))) & 255) << 16 : "
+    "0))";
+
+TEST(Expansion, OfElementsThatAreTooManyToTry) {
+  const isa::Isa isa = with("u24", "i32", twoOfFour);
+  const auto expansion = made(isa);
+  ASSERT_TRUE(expansion);
+  EXPECT_EQ(expansion->dramBytes(), 3);
+  EXPECT_EQ(expansion->chipBytes(), 4);
+  EXPECT_EQ(expansion->packed({-128, 0, 7, 0}), std::string({5, -128, 7}));
+  EXPECT_EQ(expansion->packed({0, 9, 0, 0, 0, 0, 0, 0}), std::string({2, 9, 0, 0, 0, 0}));
+  EXPECT_FALSE(expansion->packed({1, 1, 2, 0})) << "three weights";
+  EXPECT_FALSE(expansion->packed({0, 0, 0, 1})) << "no mask names the last one";
+}
+
+TEST(Expansion, OfElementsWhoseFirstByteIsNotTheMask) {
+  const isa::Isa isa =
+      with("u24", "i32", "cast<i32>({0} >> 23 == 1 ? {0} & 65535 : cast<u32>({0} & 65535) << 16)");
+  const auto expansion = made(isa);
+  ASSERT_TRUE(expansion);
+  EXPECT_EQ(expansion->packed({5, 6, 0, 0, 0, 0, 7, 8}), std::string({5, 6, -128, 7, 8, 0}));
+}
+
+TEST(Expansion, BitsThatAreCopiedTwiceAgree) {
+  const isa::Isa isa = with("u24", "i32", "cast<i32>({0} | (cast<u32>({0} & 255) << 24))");
+  const auto expansion = made(isa);
+  ASSERT_TRUE(expansion);
+  EXPECT_EQ(expansion->packed({3, 4, 5, 3}), std::string({3, 4, 5}));
+  EXPECT_FALSE(expansion->packed({3, 4, 5, 4}));
+}
+
+TEST(Expansion, LongElementsThatAreComputedWithAreNotServed) {
+  EXPECT_FALSE(made(with("u24", "i32", "cast<i32>({0} * 3)")));
+  EXPECT_FALSE(made(with("u24", "i32", "cast<i32>({0} + ({0} >> 4))")));
+}
+
+TEST(BitCopies, OfEveryOperation) {
+  BitSources element = constantBits(0);
+  for (int16_t i = 0; i < 16; ++i)
+    element[static_cast<size_t>(i)].number = i;
+  isa::ScalarNames names;
+  names.operands = {{"s", {true, 16}}};
+  auto bits = [&](const char *text) {
+    const std::optional<BitSources> found =
+        bitsOf(*isa::normalize(isa::parseScalar(text, names)), element);
+    std::vector<int> numbers;
+    for (size_t i = 0; found && i < 20; ++i)
+      numbers.push_back((*found)[i].number);
+    return numbers;
+  };
+  const std::vector<int> none;
+  const int z = BitSource::constant0, o = BitSource::constant1;
+  const std::vector<int> whole{0,  1,  2,  3,  4,  5,  6,  7,  8,  9,
+                               10, 11, 12, 13, 14, 15, 15, 15, 15, 15};
+  EXPECT_EQ(bits("s[c]"), whole) << "its sign goes on";
+  EXPECT_EQ(bits("cast<u4>(s[c])"),
+            (std::vector<int>{0, 1, 2, 3, z, z, z, z, z, z, z, z, z, z, z, z, z, z, z, z}));
+  EXPECT_EQ(bits("cast<i32>(cast<i4>(s[c])) << 2"),
+            (std::vector<int>{z, z, 0, 1, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3}));
+  EXPECT_EQ(bits("s[c] >> 12"), (std::vector<int>{12, 13, 14, 15, 15, 15, 15, 15, 15, 15,
+                                                  15, 15, 15, 15, 15, 15, 15, 15, 15, 15}));
+  EXPECT_EQ(bits("cast<u16>(s[c]) >> 14 | 4"),
+            (std::vector<int>{14, 15, o, z, z, z, z, z, z, z, z, z, z, z, z, z, z, z, z, z}));
+  EXPECT_EQ(bits("cast<u2>(s[c]) * 4 + 1"),
+            (std::vector<int>{o, z, 0, 1, z, z, z, z, z, z, z, z, z, z, z, z, z, z, z, z}));
+  EXPECT_EQ(bits("cast<u3>(s[c]) ^ 0"),
+            (std::vector<int>{0, 1, 2, z, z, z, z, z, z, z, z, z, z, z, z, z, z, z, z, z}));
+  EXPECT_EQ(bits("(s[c] & 0) == 0 ? cast<u1>(s[c]) : s[c]"),
+            (std::vector<int>{0, z, z, z, z, z, z, z, z, z, z, z, z, z, z, z, z, z, z, z}));
+  EXPECT_EQ(bits("s[c] + 1"), none);
+  EXPECT_EQ(bits("s[c] ^ 1"), none);
+  EXPECT_EQ(bits("s[c] & (s[c] >> 1)"), none);
+  EXPECT_EQ(bits("s[c] * 3"), none);
+  EXPECT_EQ(bits("1 << cast<u2>(s[c])"), none);
+  EXPECT_EQ(bits("s[c] == 0 ? 1 : 2"), none);
+}
+
 TEST(Expansion, OtherLoadsAreNone) {
   const isa::Isa plain = with("u8", "u8", "{0}");
   EXPECT_FALSE(made(plain)) << "it makes no more bytes than it reads";

@@ -1,5 +1,7 @@
 #include "access.h"
 
+#include "kernel_function.h"
+
 #include <algorithm>
 
 namespace tilewright::kernels {
@@ -57,6 +59,8 @@ Access make(bool isMemory, int index, const std::vector<ExprPtr> &where,
 }
 
 } // namespace
+
+int Access::storageBits() const { return isMemory ? type.bits : kernels::storageBits(type); }
 
 Access accessOf(const Expr &read, const isa::Instruction &instruction, const isa::Isa &isa) {
   return make(read.kind == ExprKind::MemoryRead, read.index, read.args, instruction, isa);

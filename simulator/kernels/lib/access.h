@@ -11,6 +11,7 @@ struct Access {
   bool isMemory = true;
   int index = 0; // operand or array
   isa::Type type;
+  int storageBits() const;         // that an element takes
   bool affine = true;              // false only for arrays: the loader refuses other memory indices
   isa::AffineForm form;            // in elements; of an array: of its row-major elements
   std::vector<isa::ExprPtr> where; // as written

@@ -339,7 +339,7 @@ Value *ExpressionEmitter::pointerTo(const Access &access) {
     Value *index = position.iterators[static_cast<size_t>(term.iterator)];
     element = builder_.CreateAdd(element, builder_.CreateMul(emit(*term.coefficient, 64), index));
   }
-  Value *offset = builder_.CreateMul(element, kernel_.constant(storageBits(access.type) / 8));
+  Value *offset = builder_.CreateMul(element, kernel_.constant(access.storageBits() / 8));
   return builder_.CreateGEP(builder_.getInt8Ty(), base, offset);
 }
 
@@ -351,12 +351,12 @@ Value *ExpressionEmitter::lookUp(const Access &access) {
   for (size_t i = 0; i < access.where.size(); ++i)
     element = builder_.CreateAdd(builder_.CreateMul(element, kernel_.constant(array.sizes[i])),
                                  emit(*access.where[i], 64));
-  Value *offset = builder_.CreateMul(element, kernel_.constant(storageBits(access.type) / 8));
+  Value *offset = builder_.CreateMul(element, kernel_.constant(access.storageBits() / 8));
   return builder_.CreateGEP(builder_.getInt8Ty(), kernel_.arrayPointer(access.index), offset);
 }
 
 Value *ExpressionEmitter::load(const Access &access, Value *pointer) {
-  auto *element = builder_.getIntNTy(static_cast<unsigned>(storageBits(access.type)));
+  auto *element = builder_.getIntNTy(static_cast<unsigned>(access.storageBits()));
   if (position.lanes == 1 || position.vectorIterator < 0)
     return builder_.CreateAlignedLoad(element, pointer, llvm::Align(1));
   Stride stride = strideOf(access, position.vectorIterator);
@@ -396,7 +396,7 @@ Value *ExpressionEmitter::load(const Access &access, Value *pointer) {
 Value *ExpressionEmitter::read(const Expr &expr, int bits) {
   const Access &from = access(expr);
   Value *pointer = from.affine ? pointerTo(from) : lookUp(from);
-  return resize(load(from, pointer), storageBits(from.type), bits, from.type.isSigned);
+  return resize(load(from, pointer), from.storageBits(), bits, from.type.isSigned);
 }
 
 } // namespace tilewright::kernels

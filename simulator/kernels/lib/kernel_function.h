@@ -20,7 +20,7 @@
 
 namespace tilewright::kernels {
 
-// Bytes that an element of `type` takes in a memory or a state array.
+// Bits of the integer that holds a value of `type`, and of an element of a state array.
 int storageBits(const isa::Type &type);
 
 class KernelFunction {

@@ -58,8 +58,9 @@ void StepFrame::chunks(int iterator, int lanes, const std::function<void()> &bod
 
 void StepFrame::store(Value *value) {
   const auto &position = emitter.position;
-  Value *pointer = emitter.pointerTo(emitter.access(step.out));
-  value = emitter.splat(value);
+  const Access &out = emitter.access(step.out);
+  Value *pointer = emitter.pointerTo(out);
+  value = emitter.splat(emitter.resize(value, storageBits(out.type), out.storageBits(), false));
   if (position.mask)
     kernel.builder.CreateMaskedStore(value, pointer, llvm::Align(1), position.mask);
   else
@@ -134,12 +135,17 @@ Vectorization vectorize(StepFrame &frame) {
     Value *one = b.CreateICmpEQ(emitter.emit(*coefficient, 64), frame.kernel.constant(1));
     allowed = allowed ? b.CreateAnd(allowed, one) : one;
   };
-  bool possible = true;
+  // Lanes are powers of two wide, elements of a memory need not be.
+  auto isWhole = [](const Access &access) {
+    return access.storageBits() == storageBits(access.type);
+  };
+  bool possible = isWhole(emitter.access(step.out));
   int bits = 8;
   for (const Expr *expr : expressionsOf(step)) {
     bits = std::max(bits, widest(*expr, iterator, emitter.ranges()));
     forEachRead(*expr, [&](const Expr &read) {
       const Access &access = emitter.access(read);
+      possible = possible && isWhole(access);
       if (!access.affine) {
         possible = possible && !dependsOn(read, iterator) && !step.when;
         return;

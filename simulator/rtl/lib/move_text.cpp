@@ -38,6 +38,10 @@ Move moveOf(const isa::Instruction &instruction) {
   }
   if (move.local == nullptr)
     throw std::logic_error("a move without a memory on chip"); // makePlans refuses
+  for (const isa::MemoryAccess *access : {move.dram, move.local})
+    if (access != nullptr && access->elementBytes != 1 && access->elementBytes != 2 &&
+        access->elementBytes != 4)
+      refuse(instruction, fmt::format("elements of {} bytes", access->elementBytes));
   if (move.dram != nullptr && usesState(*instruction.steps[0].expr))
     refuse(instruction, "the value that is moved depends on more than the element");
   return move;

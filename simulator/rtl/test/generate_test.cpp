@@ -156,6 +156,19 @@ TEST(Generate, RefusesAMoveThatComputes) {
                         "that is moved depends on more than the element"));
 }
 
+TEST(Generate, RefusesAMoveOfLongElements) {
+  EXPECT_THAT(refusalOf(instruction(
+                  "load", R"Y(      s: { kind: "mem", space: "dram", type: "u24", access: "read" }
+      d: { kind: "mem", space: "spad", type: "i8", access: "write" }
+      n0: { kind: "imm", type: "u8" }
+)Y",
+                  R"Y(
+      map: { iter: [ "x in n0" ], out: "d[x]", expr: "cast<i8>(s[x])" }
+)Y")),
+              HasSubstr("instruction 'another': error: the RTL templates do not make it: elements "
+                        "of 3 bytes"));
+}
+
 TEST(Generate, RefusesAConditionalMove) {
   EXPECT_THAT(
       refusalOf(instruction("load", move, R"Y(

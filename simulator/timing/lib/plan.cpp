@@ -94,7 +94,7 @@ std::vector<StepPlan> makeSteps(const isa::Instruction &instruction) {
 
 // A DMA instruction is one step that moves: between DRAM and an on-chip memory, or a constant into
 // one.
-void checkMove(const InstructionPlan &plan) {
+void checkMove(const InstructionPlan &plan, const isa::Isa &isa) {
   const bool load = plan.unit->kind == isa::UnitTemplate::DmaLoad;
   if (plan.steps.size() != 1 || !plan.steps[0].writesMemory || plan.steps[0].reads.size() > 1 ||
       plan.steps[0].extents.size() != static_cast<size_t>(plan.steps[0].spatial))
@@ -109,6 +109,14 @@ void checkMove(const InstructionPlan &plan) {
          load ? "a load unit moves from DRAM, or a constant, into an on-chip memory"
               : "a store unit moves from an on-chip memory to DRAM",
          "");
+  const StreamPlan &local = load ? step.write : step.reads[0];
+  const int64_t port =
+      local.space == isa::Space::Spad ? isa.param("spad_port") : 4 * isa.param("acc_port");
+  if (local.elementBytes > port)
+    fail(*plan.instruction,
+         fmt::format("its elements have {} bytes on chip, of which a port moves {}",
+                     local.elementBytes, port),
+         "a wider port, or smaller elements");
 }
 
 std::optional<WindowPlan> windowOf(const isa::Instruction &instruction, const isa::Isa &isa) {
@@ -168,7 +176,7 @@ std::vector<InstructionPlan> makePlans(const isa::Isa &isa) {
       switch (plan.unit->kind) {
       case isa::UnitTemplate::DmaLoad:
       case isa::UnitTemplate::DmaStore:
-        checkMove(plan);
+        checkMove(plan, isa);
         break;
       case isa::UnitTemplate::Matrix:
         checkMatrix(plan, isa);
