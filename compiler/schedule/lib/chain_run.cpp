@@ -113,12 +113,14 @@ void Run::layOut(const isa::Isa &isa) {
   for (size_t first = 0; first < apart; ++first)
     for (size_t chunk = first; chunk < kept.size(); chunk += apart)
       rows.push_back(kept.at(static_cast<int64_t>(chunk)).turn.buffer);
-  auto next = rows.begin();
-  for (int &buffer : largestFirst)
-    if (std::find(rows.begin(), rows.end(), buffer) != rows.end())
-      buffer = *next++;
+  // What the array reads all the time stands apart from them.
+  std::vector<int> inOrder;
+  std::copy_if(largestFirst.begin(), largestFirst.end(), std::back_inserter(inOrder), [&](int each) {
+    return std::find(rows.begin(), rows.end(), each) == rows.end();
+  });
+  inOrder.insert(inOrder.end(), rows.begin(), rows.end());
   int64_t end = 0;
-  for (int buffer : largestFirst) {
+  for (int buffer : inOrder) {
     steps.layout[static_cast<size_t>(buffer)] = end;
     end += rounded(bufferAt(buffer).bytes);
   }
