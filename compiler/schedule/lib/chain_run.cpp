@@ -86,11 +86,17 @@ void Run::layOut(const isa::Isa &isa) {
   };
   for (int buffer : weights) // the array's
     bufferAt(buffer).traffic = Traffic::Weights;
+  const isa::Memory &spad = isa.memory(isa::Space::Spad);
+  // Rows of more chunks than there are banks find what the array reads all the time in its place.
+  std::set<int> rows;
+  if (kept.size() > static_cast<size_t>(spad.banks))
+    for (const auto &[chunk, each] : kept)
+      rows.insert(each.turn.buffer);
   std::vector<int> largestFirst(lasting.begin(), lasting.end());
   std::sort(largestFirst.begin(), largestFirst.end(), [&](int a, int b) {
-    return std::make_pair(-bufferAt(a).bytes, a) < std::make_pair(-bufferAt(b).bytes, b);
+    return std::make_tuple(rows.count(a), -bufferAt(a).bytes, a) <
+           std::make_tuple(rows.count(b), -bufferAt(b).bytes, b);
   });
-  const isa::Memory &spad = isa.memory(isa::Space::Spad);
   const int64_t alignment = std::max<int64_t>(spad.addressBytes, isa.param("bus_bytes"));
   auto rounded = [&](int64_t bytes) {
     return std::max<int64_t>(1, (bytes + alignment - 1) / alignment) * alignment;
@@ -115,13 +121,13 @@ void Run::layOut(const isa::Isa &isa) {
     return;
   // Chunks that follow each other are at work at the same time: their rows lie apart.
   constexpr size_t apart = 3;
-  std::vector<int> rows;
+  std::vector<int> byTurns;
   for (size_t first = 0; first < apart; ++first)
     for (size_t chunk = first; chunk < kept.size(); chunk += apart)
-      rows.push_back(kept.at(static_cast<int64_t>(chunk)).turn.buffer);
-  auto next = rows.begin();
+      byTurns.push_back(kept.at(static_cast<int64_t>(chunk)).turn.buffer);
+  auto next = byTurns.begin();
   for (int &buffer : largestFirst)
-    if (std::find(rows.begin(), rows.end(), buffer) != rows.end())
+    if (std::find(byTurns.begin(), byTurns.end(), buffer) != byTurns.end())
       buffer = *next++;
   int64_t end = 0;
   for (int buffer : largestFirst) {
