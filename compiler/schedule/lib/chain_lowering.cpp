@@ -1,5 +1,7 @@
 #include "chain_lowering.h"
 
+#include "selection_cycles.h"
+
 #include <algorithm>
 #include <memory>
 
@@ -131,23 +133,6 @@ const Chain::TimeForm &Chain::timeFormOf(int index) {
   return *known;
 }
 
-// Cycles of a task that loads registers of the vector unit: parameters of channels, a table.
-static int64_t selectionCycles(const LoweringContext &context, const Task &task) {
-  isa::ScalarContext scalars;
-  scalars.immediates = task.values.data();
-  int64_t cycles = context.machine.vectorOverhead;
-  for (const cycle::StepPlan &step : context.plans[static_cast<size_t>(task.instruction)].steps) {
-    int64_t elements = 1, pieces = 1; // pieces: of a beat
-    for (const cycle::Scalar &extent : step.extents)
-      elements *= extent(scalars);
-    for (const cycle::StreamPlan &read : step.reads)
-      pieces = std::max(pieces, ceilDiv(context.lanes * read.elementBytes,
-                                        context.isa.memory(read.space).portBytes));
-    cycles += ceilDiv(elements, context.lanes) * pieces;
-  }
-  return cycles;
-}
-
 // Cycles of a task that has its ports for itself, roughly.
 int64_t Chain::cyclesOf(const Task &task) {
   const TimeForm &form = timeFormOf(task.instruction);
@@ -175,7 +160,9 @@ int64_t Chain::cyclesOf(const Task &task) {
     return form.isProduct ? std::max(operand(0) * operand(1), operand(2) + 1) : 0;
   case isa::UnitTemplate::Vector:
     if (form.operands[0] < 0)
-      return selectionCycles(context_, task);
+      return context_.machine.vectorOverhead +
+             selectionCycles(context_.isa, context_.plans[static_cast<size_t>(task.instruction)],
+                             task.values.data());
     return operand(0) * ceilDiv(operand(1), context_.lanes) * registers() +
            context_.machine.vectorOverhead;
   case isa::UnitTemplate::DmaLoad:
