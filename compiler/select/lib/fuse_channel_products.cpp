@@ -4,6 +4,7 @@
 
 #include "tilewright/compiler/selection.h"
 
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -28,6 +29,10 @@ std::optional<Factor> factorOf(Value value) {
 
 ArrayRef<int64_t> shapeOf(const Factor &factor) {
   return cast<RankedTensorType>(factor.source.getType()).getShape();
+}
+
+bool isComputed(const Factor &factor) {
+  return !kernel::memoryOf(factor.source).getDefiningOp<tosa::ConstOp>();
 }
 
 // Whether `factor` has one element for each channel of `image`, which has several pixels.
@@ -77,7 +82,8 @@ void fuseChannelProducts(Block &body, Selection *selection) {
         !narrowingOf(product))
       continue;
     std::optional<Factor> a = factorOf(product.getA()), b = factorOf(product.getB());
-    if (!a || !b)
+    // A constant has no place in DRAM before it is read.
+    if (!a || !b || !isComputed(*a) || !isComputed(*b))
       continue;
     if (isByChannel(*a, *b))
       fuse(product, *a, *b);

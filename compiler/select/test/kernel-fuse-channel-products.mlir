@@ -1,13 +1,13 @@
 // RUN: tilewright-opt --tosa-to-kernel --kernel-fuse %s | FileCheck %s
 // An image times one factor a channel, in either order, becomes a depthwise convolution of one tap; one with a shift, one whose
-// product stays wide and one by a single factor do not.
+// product stays wide, one by a single factor and one by constants do not.
 
 // CHECK-LABEL: func.func @main
 // CHECK-COUNT-2: kernel.depthwise {{.*}}input_zp = 3 : i64, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>, weight_zp = -7 : i64{{.*}}tensor<1x1x4x1xi8>
 // CHECK-NOT: kernel.depthwise
 // CHECK-COUNT-2: kernel.binary "mul"
-// CHECK: kernel.mul_i8
-func.func @main(%x: tensor<1x5x6x4xi8>, %f: tensor<1x1x1x4xi8>, %one_factor: tensor<1x1x1x1xi8>) -> (tensor<1x5x6x4xi8>, tensor<1x5x6x4xi8>, tensor<1x5x6x4xi8>, tensor<1x5x6x4xi32>, tensor<1x5x6x4xi8>) {
+// CHECK-COUNT-2: kernel.mul_i8
+func.func @main(%x: tensor<1x5x6x4xi8>, %f: tensor<1x1x1x4xi8>, %one_factor: tensor<1x1x1x1xi8>) -> (tensor<1x5x6x4xi8>, tensor<1x5x6x4xi8>, tensor<1x5x6x4xi8>, tensor<1x5x6x4xi32>, tensor<1x5x6x4xi8>, tensor<1x5x6x4xi8>) {
   %x_zp = "tosa.const"() {values = dense<3> : tensor<1xi8>} : () -> tensor<1xi8>
   %f_zp = "tosa.const"() {values = dense<-7> : tensor<1xi8>} : () -> tensor<1xi8>
   %zp = "tosa.const"() {values = dense<0> : tensor<1xi8>} : () -> tensor<1xi8>
@@ -29,5 +29,9 @@ func.func @main(%x: tensor<1x5x6x4xi8>, %f: tensor<1x1x1x4xi8>, %one_factor: ten
   %d = tosa.mul %xw, %fw, %no_shift : (tensor<1x5x6x4xi32>, tensor<1x1x1x4xi32>, tensor<1xi8>) -> tensor<1x5x6x4xi32>
   %e = tosa.mul %xw, %ow, %no_shift : (tensor<1x5x6x4xi32>, tensor<1x1x1x1xi32>, tensor<1xi8>) -> tensor<1x5x6x4xi32>
   %e8 = tosa.rescale %e, %one, %s36, %zp32, %zp {scale32 = true, rounding_mode = SINGLE_ROUND, per_channel = false, input_unsigned = false, output_unsigned = false} : (tensor<1x5x6x4xi32>, tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi8>) -> tensor<1x5x6x4xi8>
-  return %a8, %b8, %c8, %d, %e8 : tensor<1x5x6x4xi8>, tensor<1x5x6x4xi8>, tensor<1x5x6x4xi8>, tensor<1x5x6x4xi32>, tensor<1x5x6x4xi8>
+  %constants = "tosa.const"() {values = dense<[[[[1, 2, 3, 4]]]]> : tensor<1x1x1x4xi8>} : () -> tensor<1x1x1x4xi8>
+  %cw = tosa.rescale %constants, %one, %s30, %f_zp, %zp32 {scale32 = true, rounding_mode = SINGLE_ROUND, per_channel = false, input_unsigned = false, output_unsigned = false} : (tensor<1x1x1x4xi8>, tensor<1xi32>, tensor<1xi8>, tensor<1xi8>, tensor<1xi32>) -> tensor<1x1x1x4xi32>
+  %g = tosa.mul %xw, %cw, %no_shift : (tensor<1x5x6x4xi32>, tensor<1x1x1x4xi32>, tensor<1xi8>) -> tensor<1x5x6x4xi32>
+  %g8 = tosa.rescale %g, %one, %s36, %zp32, %zp {scale32 = true, rounding_mode = SINGLE_ROUND, per_channel = false, input_unsigned = false, output_unsigned = false} : (tensor<1x5x6x4xi32>, tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi8>) -> tensor<1x5x6x4xi8>
+  return %a8, %b8, %c8, %d, %e8, %g8 : tensor<1x5x6x4xi8>, tensor<1x5x6x4xi8>, tensor<1x5x6x4xi8>, tensor<1x5x6x4xi32>, tensor<1x5x6x4xi8>, tensor<1x5x6x4xi8>
 }
