@@ -158,8 +158,8 @@ private:
   std::map<std::pair<Stream, int64_t>, Weights> weights_; // by chunk
   std::set<int> padded_;                                  // buffers between head and window
   std::set<int> cleared_;                                 // squares with nothing but diagonals
-  ChannelParts parts_;               // of parameters
-  std::vector<size_t> parameters_;   // pieces that load them; `nothing`: they come first
+  ChannelParts parts_;                                    // of parameters
+  std::vector<size_t> parameters_; // pieces that load them; `nothing`: they come first
   bool handsOn_ = false;
   Handed handed_, handing_;
   ConvStage::Input headInput_;     // of a stripe

@@ -64,8 +64,8 @@ After KeptRows::replaced(int64_t begin, int64_t end) const {
 }
 
 // Buffers that serve the whole run get their places here, the largest first: spread over the banks,
-// or, where that leaves gaps, one behind the other. Parameters, which are read beside all else, have
-// the last banks.
+// or, where that leaves gaps, one behind the other. Parameters, which are read beside all else,
+// have the last banks.
 void Run::layOut(const isa::Isa &isa) {
   std::set<int> lasting = weights;
   for (const Turns *ring :
