@@ -1,5 +1,6 @@
 // The whole road on small TOSA graphs: what buffering buys, how near the estimate is, how often the
 // same bytes come out.
+#include "network.h"
 #include "tilewright/compiler/driver.h"
 #include "tilewright/program/program.h"
 #include "tilewright/simulator/engine.h"
@@ -8,11 +9,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace tilewright {
 
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 // A 3x3 convolution, 56x56, 32 to 32 channels: several tiles.
 const char *convolution = R"(
@@ -164,6 +169,66 @@ TEST(Driver, ThePlanNamesTheRunnerUp) {
   EXPECT_NE(result.plan.find("\n  alone 10 cycles; next best 12: another plan\n"),
             std::string::npos);
   EXPECT_EQ(readProgram("p.elf", result.output, isa).layers.at(0).runnerUp->plan, "another plan");
+}
+
+std::string explanationOf(CompileOptions options) {
+  std::string explained;
+  options.explainSelection = [&](const std::string &text) { explained = text; };
+  options.to = Stage::Kernel;
+  compile(options);
+  return explained;
+}
+
+TEST(Driver, ExplainsByWhichRunAnInstructionComesClosest) {
+  CompileOptions options = optionsFor(R"(
+func.func @main(%a: tensor<4x8xi32>, %b: tensor<4x8xi32>) -> tensor<4x8xi32> {
+  %d = tosa.sub %a, %b : (tensor<4x8xi32>, tensor<4x8xi32>) -> tensor<4x8xi32>
+  %e = tosa.abs %d : (tensor<4x8xi32>) -> tensor<4x8xi32>
+  return %e : tensor<4x8xi32>
+}
+)");
+  options.overlays = {options.model + ".yaml"};
+  std::ofstream(options.overlays[0]) << R"yaml(
+schema: "tilewright/overlay/1"
+name: "narrow"
+summary: "An absolute difference whose second operand has 8 bits."
+instructions:
+  vnear:
+    name: "vnear"
+    summary: "|a - b|"
+    unit: "vector"
+    encode: { op: "0xc0" }
+    operands:
+      a: { kind: "mem", space: "acc", type: "i32", access: "read" }
+      b: { kind: "mem", space: "spad", type: "i8", access: "read" }
+      d: { kind: "mem", space: "acc", type: "i32", access: "write" }
+      n0: { kind: "imm", type: "u12" }
+      nc: { kind: "imm", type: "u12" }
+    semantics:
+      map:
+        iter: [ "y in n1", "x in n0", "c in nc" ]
+        out: "d[y * d_s1 + x * d_s0 + c]"
+        expr: "cast<i32>(max(cast<i32>(a[y * a_s1 + x * a_s0 + c] - b[y * b_s1 + x * b_s0 + c]), -cast<i32>(a[y * a_s1 + x * a_s0 + c] - b[y * b_s1 + x * b_s0 + c])))"
+timing:
+  instructions:
+    vnear: { latency: "5" }
+)yaml";
+  const std::string explained = explanationOf(options);
+  EXPECT_THAT(explained,
+              HasSubstr("  sub + abs of 32 bits: vnear does not: operand 'b' is read from the "
+                        "scratchpad, where a value of i32 does not stand\n"));
+  // What computes some run has no such line.
+  EXPECT_THAT(explained, HasSubstr("  abs of 32 bits: vabs computes it\n"));
+  EXPECT_THAT(explained, Not(HasSubstr("  sub + abs of 32 bits: vabs ")));
+}
+
+TEST(Driver, ExplainsWhatSlidesWindows) {
+  CompileOptions options =
+      optionsFor(Network(8, 8, 16).conv(16, 1, 1).depthwise(3, 1).conv(16, 1, 1).text());
+  const char *line = "  depthwise: mdw computes it, where the plan has windows on the array\n";
+  EXPECT_THAT(explanationOf(options), Not(HasSubstr(line)));
+  options.overlays = {TILEWRIGHT_SOURCE_DIR "/isa/what-if/depthwise.yaml"};
+  EXPECT_THAT(explanationOf(options), HasSubstr(line));
 }
 
 TEST(Driver, DumpsEveryPhaseInOrder) {

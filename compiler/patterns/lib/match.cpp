@@ -88,7 +88,7 @@ public:
       return std::nullopt;
     return found_;
   }
-  const std::string &reason() const { return reason_; }
+  const Mismatch &mismatch() const { return mismatch_; }
 
 private:
   using Goal = std::pair<TermPtr, TermPtr>; // of the pattern, of the function
@@ -96,10 +96,8 @@ private:
 
   template <typename... Args>
   bool fail(int depth, fmt::format_string<Args...> reason, Args &&...args) {
-    if (explains_ && !isGuess_ && depth > furthest_) {
-      furthest_ = depth;
-      reason_ = fmt::format(reason, std::forward<Args>(args)...);
-    }
+    if (explains_ && !isGuess_ && depth > mismatch_.depth)
+      mismatch_ = {fmt::format(reason, std::forward<Args>(args)...), depth};
     return false;
   }
 
@@ -354,13 +352,12 @@ private:
   int steps_ = 0;
   const bool explains_;
   bool isGuess_ = false; // what differs then is no reason
-  int furthest_ = -1;
-  std::string reason_;
+  Mismatch mismatch_;
 };
 
-std::optional<Match> refused(std::string *reason, std::string why) {
-  if (reason)
-    *reason = std::move(why);
+std::optional<Match> refused(Mismatch *mismatch, Mismatch why) {
+  if (mismatch)
+    *mismatch = std::move(why);
   return std::nullopt;
 }
 
@@ -393,34 +390,34 @@ Candidate::Candidate(Function function, Terms *known) : function_(std::move(func
 }
 
 std::optional<Match> match(const isa::Isa &isa, const Pattern &pattern, const Candidate &candidate,
-                           std::string *reason) {
+                           Mismatch *mismatch) {
   const isa::Type &type = pattern.result.type;
   const TermPtr &term = candidate.term();
   const bool fits = holds(type, candidate.function()) ||
                     (term->least >= type.least() && term->greatest <= type.greatest());
   if (!fits)
-    return refused(reason,
-                   fmt::format("the result is {}, too narrow for the operator's", type.str()));
-  Unifier unifier(isa, pattern, candidate.function(), reason != nullptr);
+    return refused(mismatch,
+                   {fmt::format("the result is {}, too narrow for the operator's", type.str())});
+  Unifier unifier(isa, pattern, candidate.function(), mismatch != nullptr);
   if (auto found = unifier.unify(pattern.unconverted, term))
     return found;
-  Unifier whole(isa, pattern, candidate.function(), reason != nullptr);
+  Unifier whole(isa, pattern, candidate.function(), mismatch != nullptr);
   if (auto found = whole.unify(pattern.expr, term))
     return found;
-  return refused(reason, whole.reason());
+  return refused(mismatch, whole.mismatch());
 }
 
 std::optional<Match> match(const isa::Isa &isa, const Pattern &pattern, const Candidate &candidate,
-                           const Reduction &reduction, std::string *reason) {
+                           const Reduction &reduction, Mismatch *mismatch) {
   if (pattern.combiner != reduction.combiner)
-    return refused(reason, "it takes values together in another way");
+    return refused(mismatch, {"it takes values together in another way"});
   if (!holds(pattern.accumulator, candidate.function()) ||
       !holds(pattern.result.type, candidate.function()))
-    return refused(reason, fmt::format("it reduces in {}, too narrow for the operator's values",
-                                       pattern.accumulator.str()));
+    return refused(mismatch, {fmt::format("it reduces in {}, too narrow for the operator's values",
+                                          pattern.accumulator.str())});
   // Sums wrap at 32 bits: in no other type do they come out alike.
   if (reduction.combiner == isa::Combiner::Add && pattern.accumulator != isa::Type{true, 32})
-    return refused(reason, "its sums do not wrap at 32 bits");
+    return refused(mismatch, {"its sums do not wrap at 32 bits"});
   // The least value of a narrower type is as good a beginning of a maximum, and so on.
   const __int128 init = reduction.combiner == isa::Combiner::Maximum
                             ? std::max<__int128>(reduction.init, pattern.accumulator.least())
@@ -428,11 +425,11 @@ std::optional<Match> match(const isa::Isa &isa, const Pattern &pattern, const Ca
                             ? std::min<__int128>(reduction.init, pattern.accumulator.greatest())
                             : reduction.init;
   if (pattern.init->kind != ExprKind::Literal || pattern.init->value != init)
-    return refused(reason, "it begins with another value");
-  Unifier unifier(isa, pattern, candidate.function(), reason != nullptr);
+    return refused(mismatch, {"it begins with another value"});
+  Unifier unifier(isa, pattern, candidate.function(), mismatch != nullptr);
   if (auto found = unifier.unify(pattern.expr, candidate.term()))
     return found;
-  return refused(reason, unifier.reason());
+  return refused(mismatch, unifier.mismatch());
 }
 
 } // namespace tilewright::patterns

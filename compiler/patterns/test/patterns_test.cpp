@@ -84,9 +84,9 @@ const Pattern &patternOf(const PatternSet &patterns, const std::string &name) {
 
 std::string reasonOf(const isa::Isa &isa, const std::string &name, const Function &function) {
   const PatternSet patterns(isa);
-  std::string reason;
-  EXPECT_FALSE(match(isa, patternOf(patterns, name), Candidate(function), &reason));
-  return reason;
+  Mismatch mismatch;
+  EXPECT_FALSE(match(isa, patternOf(patterns, name), Candidate(function), &mismatch));
+  return mismatch.reason;
 }
 
 const char *const rescaled = "cast<i32>(min(max(cast<i32>((cast<i64>(cast<i32>(a[c] + bias) * m) + "

@@ -1,11 +1,14 @@
 #include "tilewright/compiler/selection.h"
 
 #include "constants.h"
+#include "tilewright/compiler/window_pattern.h"
 #include "tilewright/support/error.h"
 
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <limits>
 
 namespace tilewright {
 
@@ -53,6 +56,13 @@ struct Reached {
   bool fromNarrow = false;
   bool widens = false;
   std::optional<Cover> cover; // none: widened
+};
+
+// Of an instruction and all runs of a group's operations: how far the best comparison came.
+struct Closest {
+  bool isMatched = false;
+  int depth = -1;
+  std::string line; // of that run; empty for a run of one operation, which has its line anyway
 };
 
 } // namespace
@@ -264,13 +274,13 @@ std::string Selection::explainReduction(llvm::ArrayRef<mlir::Operation *> run,
     std::string reason;
     bool isMatch = false;
     for (RunFunction &function : takenIn(run, reduce)) {
-      std::string why = readsAlike(function, reduce) ? "" : "an operand is repeated";
-      isMatch |= why.empty() &&
+      patterns::Mismatch mismatch{"an operand is repeated"};
+      isMatch |= readsAlike(function, reduce) &&
                  patterns::match(isa_, pattern, patterns::Candidate(function.function, &terms_),
-                                 combinerOf(reduce), &why)
+                                 combinerOf(reduce), &mismatch)
                      .has_value();
       if (reason.empty())
-        reason = why;
+        reason = mismatch.reason;
     }
     text += fmt::format("  {}: {} {}\n", describeRun(run, reduce), pattern.instruction->name,
                         isMatch ? "computes it" : "does not: " + reason);
@@ -278,6 +288,59 @@ std::string Selection::explainReduction(llvm::ArrayRef<mlir::Operation *> run,
   if (std::optional<ReductionCover> cover = choose(run, reduce))
     text += fmt::format("  {}: {} is taken\n", describeRun(run, reduce),
                         cover->match.pattern->instruction->name);
+  return text;
+}
+
+Selection::Attempt Selection::attempt(llvm::ArrayRef<mlir::Operation *> run, mlir::Value entering,
+                                      llvm::ArrayRef<int32_t> bias,
+                                      const patterns::Pattern &pattern) {
+  Attempt attempt;
+  for (bool isNarrow : {true, false}) {
+    if (!entering && !isNarrow)
+      break;
+    for (RunFunction &function : functionsOf(run, {entering, isNarrow, bias})) {
+      patterns::Mismatch mismatch;
+      auto match = patterns::match(isa_, pattern, patterns::Candidate(function.function, &terms_),
+                                   &mismatch);
+      if (match)
+        mismatch = {unserved(*match), std::numeric_limits<int>::max()};
+      if (match && mismatch.reason.empty())
+        return {true, {}};
+      if (attempt.mismatch.reason.empty() || mismatch.depth > attempt.mismatch.depth)
+        attempt.mismatch = std::move(mismatch);
+    }
+  }
+  return attempt;
+}
+
+std::string Selection::explainRuns(llvm::ArrayRef<mlir::Operation *> operations,
+                                   mlir::Operation *anchor, llvm::ArrayRef<int32_t> bias) {
+  std::string text;
+  std::vector<Closest> closest(patterns_.maps().size());
+  for (size_t place = 0; place < operations.size(); ++place) {
+    mlir::Value entering = place > 0 ? operations[place - 1]->getResult(0)
+                           : anchor  ? anchor->getResult(0)
+                                     : mlir::Value();
+    for (size_t length = 1; length <= std::min(longestRun, operations.size() - place); ++length) {
+      const auto run = operations.slice(place, length);
+      for (size_t i = 0; i < closest.size(); ++i) {
+        const patterns::Pattern &pattern = patterns_.maps()[i];
+        const Attempt made =
+            attempt(run, entering, place == 0 ? bias : llvm::ArrayRef<int32_t>(), pattern);
+        const std::string line =
+            fmt::format("  {}: {} {}\n", describeRun(run), pattern.instruction->name,
+                        made.isMatch ? "computes it" : "does not: " + made.mismatch.reason);
+        if (length == 1 || made.isMatch)
+          text += line;
+        closest[i].isMatched |= made.isMatch;
+        if (made.mismatch.depth > closest[i].depth)
+          closest[i] = {closest[i].isMatched, made.mismatch.depth, length == 1 ? "" : line};
+      }
+    }
+  }
+  for (const Closest &each : closest)
+    if (!each.isMatched)
+      text += each.line;
   return text;
 }
 
@@ -298,40 +361,12 @@ std::string Selection::explain(kernel::GroupOp group) {
       text += fmt::format("  {}: {} {}\n", anchor->getName().stripDialect().str(), name.str(),
                           isa_.find(name.str()) ? "is part of its template"
                                                 : "is missing from its template");
+  if (anchor && llvm::isa<kernel::DepthwiseOp>(anchor))
+    if (auto window = patterns::findWindow(isa_))
+      text += fmt::format("  depthwise: {} computes it, where the plan has windows on the array\n",
+                          window->instruction->name);
   const std::vector<int32_t> bias = biasOf(anchor);
-  for (size_t place = 0; place < operations.size(); ++place) {
-    mlir::Value entering = place > 0 ? operations[place - 1]->getResult(0)
-                           : anchor  ? anchor->getResult(0)
-                                     : mlir::Value();
-    for (size_t length = 1; length <= std::min(longestRun, operations.size() - place); ++length) {
-      const auto run = llvm::ArrayRef<mlir::Operation *>(operations).slice(place, length);
-      for (const patterns::Pattern &pattern : patterns_.maps()) {
-        std::string reason;
-        bool isMatch = false;
-        for (bool isNarrow : {true, false}) {
-          if (!entering && !isNarrow)
-            break;
-          const RunContext context{entering, isNarrow,
-                                   place == 0 ? llvm::ArrayRef<int32_t>(bias)
-                                              : llvm::ArrayRef<int32_t>()};
-          for (RunFunction &function : functionsOf(run, context)) {
-            std::string why;
-            auto match = patterns::match(isa_, pattern,
-                                         patterns::Candidate(function.function, &terms_), &why);
-            if (match)
-              why = unserved(*match);
-            isMatch |= match && why.empty();
-            if (reason.empty())
-              reason = why;
-          }
-        }
-        // Of several operations only what does match is worth a line.
-        if (isMatch || length == 1)
-          text += fmt::format("  {}: {} {}\n", describeRun(run), pattern.instruction->name,
-                              isMatch ? "computes it" : "does not: " + reason);
-      }
-    }
-  }
+  text += explainRuns(operations, anchor, bias);
   if (std::optional<Covers> covers = choose(anchor, operations, bias))
     for (const Cover &cover : *covers)
       text += fmt::format(

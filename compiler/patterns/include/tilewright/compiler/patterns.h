@@ -116,12 +116,18 @@ struct Reduction {
   int64_t init = 0;
 };
 
-// Nothing where the function is not the pattern's; `reason` then says what differs, at the place
-// where the comparison came furthest.
+// What differs, at the place where the comparison came furthest: the greater `depth`, the more
+// agreed before.
+struct Mismatch {
+  std::string reason;
+  int depth = -1;
+};
+
+// Nothing where the function is not the pattern's; `mismatch` then says why.
 std::optional<Match> match(const isa::Isa &isa, const Pattern &pattern, const Candidate &candidate,
-                           std::string *reason = nullptr);
+                           Mismatch *mismatch = nullptr);
 // The same for a reduction of the candidate's values.
 std::optional<Match> match(const isa::Isa &isa, const Pattern &pattern, const Candidate &candidate,
-                           const Reduction &reduction, std::string *reason = nullptr);
+                           const Reduction &reduction, Mismatch *mismatch = nullptr);
 
 } // namespace tilewright::patterns

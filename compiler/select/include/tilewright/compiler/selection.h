@@ -58,7 +58,8 @@ public:
   // Whether some instruction computes an element-wise operation, or reduction, by itself.
   bool computes(mlir::Operation *op);
 
-  // For each operation, what every element-wise instruction has to say: a line each.
+  // For each operation, what every element-wise instruction has to say: a line each. Then a line
+  // for each that computes no run of operations: of the one that it comes closest to.
   std::string explain(kernel::GroupOp group);
 
   // The instruction that copies narrow values into the accumulators; null: none does.
@@ -73,6 +74,14 @@ private:
     RunFunction function;
   };
   std::vector<Found> matches(llvm::ArrayRef<mlir::Operation *> run, const RunContext &context);
+  struct Attempt {
+    bool isMatch = false;
+    patterns::Mismatch mismatch; // else
+  };
+  Attempt attempt(llvm::ArrayRef<mlir::Operation *> run, mlir::Value entering,
+                  llvm::ArrayRef<int32_t> bias, const patterns::Pattern &pattern);
+  std::string explainRuns(llvm::ArrayRef<mlir::Operation *> operations, mlir::Operation *anchor,
+                          llvm::ArrayRef<int32_t> bias);
   std::string explainReduction(llvm::ArrayRef<mlir::Operation *> run, kernel::ReduceOp reduce);
   std::string unserved(const patterns::Match &match) const;
 
