@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
+
 namespace tilewright {
 
 namespace {
@@ -42,6 +45,7 @@ std::vector<Case> cases() {
       {"RowsThatTheNextConvolutionKeeps", Network(112, 56, 32).conv(64, 1, 1).conv(24, 5, 1), 2},
       {"FactorsOfChannels", excited(28, 120).conv(40, 1, 1), 2},
       {"TwoConvolutions", Network(56, 56, 16).conv(16, 3, 1).conv(128, 1, 1), 2},
+      {"SumOfAnImage", Network(7, 7, 160).conv(640, 1, 1).sumOfImage(), 2},
   };
 }
 
@@ -144,7 +148,27 @@ TEST(SharedRows, AreKept) {
 
 TEST(WindowsOnTheArray, TakeLessTime) {
   const Network network = Network(56, 56, 24).conv(96, 1, 1).depthwise(5, 1).conv(24, 1, 1);
-  EXPECT_THAT(outcomeOf(network, "edge16", true, "cycle").plan, HasSubstr("in 8 on the array"));
+  EXPECT_THAT(outcomeOf(network, "edge16", true, "cycle").plan, HasSubstr("in 16 on the array"));
+}
+
+// Parameters of later chunks do not come before the first products.
+TEST(Parameters, OfTheFirstChunkComeFirst) {
+  constexpr int64_t channels = 1152, hidden = 192;
+  const Network network =
+      Network(7, 7, hidden).conv(channels, 1, 1).depthwise(5, 1).conv(hidden, 1, 1);
+  CompileOptions options;
+  options.to = Stage::Asm;
+  options.model = ::testing::TempDir() + "/parameters.mlir";
+  std::ofstream(options.model) << network.text();
+  std::istringstream lines(compile(options).output);
+  int64_t bytes = 0;
+  std::string line;
+  while (std::getline(lines, line) && line.rfind("mmul", 0) != 0)
+    if (const size_t n0 = line.find("n0="); line.rfind("load ", 0) == 0)
+      bytes += std::stoll(line.substr(n0 + 3));
+  EXPECT_GT(bytes, 7 * 7 * hidden); // the input
+  // All that stands by channel, of the depthwise layer alone.
+  EXPECT_LT(bytes, channels * (5 * 5 + 12));
 }
 
 // Of a kernel of one tap the loads leave out what a stride passes over, but nothing beyond the

@@ -54,6 +54,25 @@ public:
     height_ = shape.height, width_ = shape.width, channels_ = shape.channels;
     return *this;
   }
+  // The sum of each channel's pixels.
+  Network &sumOfImage() {
+    std::string before = tensor(channels_, "i32"), sum = fmt::format("wide{}", value_);
+    body_ += fmt::format(
+        "%{0} = tosa.rescale %v{1}, %one, %s30, %z, %z32 {{scale32 = true, rounding_mode = "
+        "SINGLE_ROUND, per_channel = false, input_unsigned = false, output_unsigned = false}} : "
+        "({2}, tensor<1xi32>, tensor<1xi8>, tensor<1xi8>, tensor<1xi32>) -> {3}\n",
+        sum, source_, tensor(channels_, "i8"), before);
+    for (int axis : {1, 2}) {
+      (axis == 1 ? height_ : width_) = 1;
+      const std::string next = fmt::format("sum{}_{}", axis, value_),
+                        after = tensor(channels_, "i32");
+      body_ += fmt::format("%{} = tosa.reduce_sum %{} {{axis = {} : i32}} : ({}) -> {}\n", next,
+                           sum, axis, before, after);
+      sum = next, before = after;
+    }
+    narrow("%" + sum, "%s36");
+    return *this;
+  }
   // Channels of values of one height and width, side by side.
   Network &concat(const std::vector<int> &values) {
     std::string names, types;

@@ -166,7 +166,7 @@ TEST_F(TuneTest, ARunOfChainsIsTunedAsAWhole) {
                                            .conv(256, 1, 1)
                                            .depthwise(3, 1)
                                            .text();
-  CompileOptions plain = options(0), searched = options(24);
+  CompileOptions plain = options(0), searched = options(72);
   plain.chains = searched.chains = true;
   const CompileResult untuned = compile(plain), tuned = compile(searched);
   EXPECT_NE(untuned.plan.find("; result stays on chip"), std::string::npos);

@@ -172,7 +172,7 @@ TEST(ChainPlan, SoManyUnitsHaveTheirWindowsOnTheArray) {
 
 TEST(ChainPlan, APartOfTheRowsIsOnTheArray) {
   ChainPlan plan{};
-  plan.arrayUnits = 3;
+  plan.arrayUnits = 3 * arrayShares / 8;
   auto rows = [&](ArrayPart part, int64_t unit) {
     plan.arrayPart = part;
     const Rows found = arrayRows(plan, unit, {10, 26});

@@ -72,6 +72,22 @@ TEST(PieceOrder, TheEarlierActorPrefersAnotherBank) {
             (Starts{0, 0, 5}));
 }
 
+TEST(PieceOrder, TheEarlierActorHoldsUpTheLaterOnesPiece) {
+  // The array's second piece begins in the bank in which the lanes still work.
+  EXPECT_EQ(
+      startTimes({{0, 5, {}, -1}, {1, 10, {}, 0}, {0, 20, {}, 0}, {1, 5, {}, -1}}, {array, lanes}),
+      (Starts{0, 0, 5, 15}));
+  // It holds up no longer than it works itself, and whoever waits for the result waits longer.
+  EXPECT_EQ(
+      startTimes({{0, 5, {}, -1}, {1, 10, {}, 0}, {0, 2, {}, 0}, {0, 5, {1}, -1}}, {array, lanes}),
+      (Starts{0, 0, 5, 12}));
+}
+
+TEST(PieceOrder, OtherActorsFindAResultLater) {
+  const PieceToOrder products{0, 10, {}, -1, -1, 4};
+  EXPECT_EQ(startTimes({products, {0, 5, {0}}, {1, 5, {0}}}, {array, lanes}), (Starts{0, 10, 14}));
+}
+
 // Whatever the pieces: none starts before those it comes after have ended, no actor does two at a
 // time, and streams keep their order.
 TEST(PieceOrder, KeepsItsPromises) {
