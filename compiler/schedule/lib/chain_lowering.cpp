@@ -1,6 +1,5 @@
 #include "chain_lowering.h"
 
-#include "selection_cycles.h"
 
 #include <algorithm>
 #include <memory>
@@ -160,10 +159,6 @@ int64_t Chain::cyclesOf(const Task &task) {
     }
     return form.isProduct ? std::max(operand(0) * operand(1), operand(2) + 1) : 0;
   case isa::UnitTemplate::Vector:
-    if (form.operands[0] < 0)
-      return context_.machine.vectorOverhead +
-             selectionCycles(context_.isa, context_.plans[static_cast<size_t>(task.instruction)],
-                             task.values.data());
     return operand(0) * ceilDiv(operand(1), context_.lanes) * registers() +
            context_.machine.vectorOverhead;
   case isa::UnitTemplate::DmaLoad:
