@@ -11,6 +11,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <string>
+#include <vector>
 
 namespace tilewright {
 
@@ -21,16 +22,17 @@ struct Outcome {
 };
 
 inline Outcome outcomeOf(const Network &network, const std::string &target, bool chains,
-                         const char *engine) {
+                         const char *engine, const std::vector<std::string> &overlays = {}) {
   CompileOptions options;
   options.target = target;
+  options.overlays = overlays;
   options.chains = chains;
   std::string test = ::testing::UnitTest::GetInstance()->current_test_info()->name();
   std::replace(test.begin(), test.end(), '/', '_');
   options.model = ::testing::TempDir() + "/outcome_" + test + ".mlir";
   std::ofstream(options.model) << network.text();
   const CompileResult compiled = compile(options);
-  const isa::Isa isa = isa::load({target, {}, ""});
+  const isa::Isa isa = isa::load({target, overlays, ""});
   const Program program = readProgram("test.elf", compiled.output, isa);
   DramImage dram(program);
   const TensorInfo &input = program.inputs[0], &output = program.outputs[0];

@@ -317,15 +317,18 @@ int64_t Run::list(const isa::Isa &isa) {
   std::sort(places.begin(), places.end());
   Selections selections(isa);
   size_t unit = 1;
-  for (const Place &place : places) {
-    const size_t piece = listed[place.rank];
-    while (unit < firstPieces.size() && piece >= firstPieces[unit]) {
+  auto beginsUnit = [&](const Place &place) {
+    return unit < firstPieces.size() && listed[place.rank] >= firstPieces[unit];
+  };
+  for (auto place = places.begin(); place != places.end();) {
+    for (; beginsUnit(*place); ++unit)
       steps.steps.emplace_back();
-      ++unit;
-    }
-    Task &task = pieces[piece].tasks[place.task];
-    if (!selections.isRepeated(task))
-      steps.steps.back().compute.push_back(std::move(task));
+    const auto end = std::find_if(place, places.end(), beginsUnit);
+    std::vector<Task> &compute = steps.steps.back().compute;
+    compute.reserve(static_cast<size_t>(end - place));
+    for (; place != end; ++place)
+      if (Task &task = pieces[listed[place->rank]].tasks[place->task]; !selections.isRepeated(task))
+        compute.push_back(std::move(task));
   }
   return best.end;
 }

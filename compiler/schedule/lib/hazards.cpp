@@ -103,6 +103,10 @@ void HazardTracker::write(Page &page, size_t first, size_t last, int64_t begin, 
 void HazardTracker::read(Page &page, size_t first, size_t last, int64_t begin, int64_t end,
                          int lane, int32_t sequence) {
   const bool hasTail = end < (last < page.size() ? page[last].begin : greatest);
+  if (last - first == 1 && page[first].begin == begin && !hasTail) { // as it was before
+    page[first].readers[static_cast<size_t>(lane)] = sequence;
+    return;
+  }
   Segment tail = page[last - 1];
   tail.begin = end;
   if (page[first].begin < begin) {
