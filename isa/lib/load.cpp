@@ -138,7 +138,7 @@ private:
       const UnitTemplate wanted = kind;
       auto count = std::count_if(isa_.units_.begin(), isa_.units_.end(),
                                  [&](const Unit &unit) { return unit.kind == wanted; });
-      if (count != 1)
+      if (count == 0 || (count > 1 && kind != UnitTemplate::DmaLoad))
         throw UserError(units.place(),
                         fmt::format("the machine has {} units of template {}", count, name),
                         "give it exactly one");

@@ -104,6 +104,8 @@ static void resolveState(const yaml::Node &node, const std::string &name, Unit &
   unit.arrays.push_back(std::move(array));
 }
 
+constexpr int mostLoadUnits = 2; // of other templates there is one unit
+
 std::vector<Unit> resolveUnits(const yaml::Node &machine, const Params &params) {
   static const std::map<std::string_view, UnitTemplate> templates = {
       {"sequencer", UnitTemplate::Sequencer},
@@ -113,6 +115,7 @@ std::vector<Unit> resolveUnits(const yaml::Node &machine, const Params &params) 
       {"vector", UnitTemplate::Vector}};
   const yaml::Node &nodes = *machine.find("units");
   std::vector<Unit> units;
+  int loads = 1; // when another one comes
   for (size_t i = 0; i < nodes.keys.size(); ++i) {
     const yaml::Node &node = nodes.items[i];
     Unit unit;
@@ -120,12 +123,17 @@ std::vector<Unit> resolveUnits(const yaml::Node &machine, const Params &params) 
     unit.summary = node.find("summary")->text;
     unit.kind = templates.at(node.find("template")->text);
     unit.index = static_cast<int>(i);
-    for (const Unit &other : units)
-      if (other.kind == unit.kind)
-        throw UserError(
-            node.place(),
-            fmt::format("units '{}' and '{}' have the same template: there is one unit of each",
-                        other.name, unit.name));
+    const bool isLoad = unit.kind == UnitTemplate::DmaLoad;
+    const auto same = std::find_if(units.rbegin(), units.rend(),
+                                   [&](const Unit &other) { return other.kind == unit.kind; });
+    if (same != units.rend() && (!isLoad || ++loads > mostLoadUnits))
+      throw UserError(
+          node.place(),
+          isLoad
+              ? fmt::format("unit '{}' is load DMA number {}: there are at most {}", unit.name,
+                            loads, mostLoadUnits)
+              : fmt::format("units '{}' and '{}' have the same template: there is one unit of each",
+                            same->name, unit.name));
     bool first = i == 0, sequencer = unit.kind == UnitTemplate::Sequencer;
     if (first != sequencer)
       throw UserError(nodes.keys[i].place(), "the first unit, and no other, is the sequencer");

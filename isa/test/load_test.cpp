@@ -294,6 +294,11 @@ INSTANTIATE_TEST_SUITE_P(
         ChangeCase{"TwoUnitsOfAKind", machine, "template: \"matrix\", ", "template: \"vector\", ",
                    "vector:    ^{ template: \"vector\", ",
                    "units 'matrix' and 'vector' have the same template: there is one unit of each"},
+        ChangeCase{"ThreeLoads", machine, "  store:     { template: \"dma_store\"",
+                   "  second: { template: \"dma_load\", queue: \"1\", summary: \"s\" }\n"
+                   "  third: { template: \"dma_load\", queue: \"1\", summary: \"s\" }\n"
+                   "  store:     { template: \"dma_store\"",
+                   "third: ^{ template", "unit 'third' is load DMA number 3: there are at most 2"},
         ChangeCase{"SequencerLater", machine, "  sequencer: { template: \"sequencer\",",
                    "  sequencer: { template: \"matrix\", queue: \"1\",", "^sequencer: { template",
                    "the first unit, and no other, is the sequencer"},

@@ -350,8 +350,7 @@ ConvStage::Weights ConvStage::loadWeights(Step &step, int64_t n, Span channels, 
     const int64_t first = channel * depth + firstRow * columns;
     const Tile tile{isa::Space::Spad, weights.buffer, (channel - channels.begin) * rows, 0, 0, 1};
     if (!expansion)
-      return copyStrided(context_, step.constants, Direction::Load, weightAddress_ + first, 1,
-                         Signedness::Signed, tile,
+      return copyWeights(context_, step.constants, weightAddress_ + first, tile,
                          {{tiles, depth * columns, rows * columns}, {rows * columns, 1, 1}});
     const int64_t group = expansion->chipBytes(), run = rows * columns / group;
     copyExpanded(context_, step.constants, *expansion,

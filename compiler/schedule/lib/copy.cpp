@@ -140,6 +140,11 @@ void copyStrided(LoweringContext &context, std::vector<Task> &out, Direction dir
   copyBy({name, direction, elementBytes, 1}, context, out, address, tile, std::move(dims));
 }
 
+void copyWeights(LoweringContext &context, std::vector<Task> &out, int64_t address,
+                 const Tile &tile, llvm::SmallVector<CopyDim> dims) {
+  copyBy({context.weightLoad, Direction::Load, 1, 1}, context, out, address, tile, std::move(dims));
+}
+
 void copyExpanded(LoweringContext &context, std::vector<Task> &out, const Expansion &expansion,
                   int64_t address, const Tile &tile, llvm::SmallVector<CopyDim> dims) {
   copyBy({expansion.instruction(), Direction::Load, expansion.dramBytes(), expansion.chipBytes()},

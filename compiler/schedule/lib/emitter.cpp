@@ -12,6 +12,13 @@ static Arena arenaOf(const isa::Memory &memory, int64_t alignment) {
                std::max(step, alignment));
 }
 
+// Of two load DMAs, most pairs of units never meet.
+static bool hasTwoLoads(const isa::Isa &isa) {
+  return std::count_if(isa.units().begin(), isa.units().end(), [](const isa::Unit &unit) {
+           return unit.kind == isa::UnitTemplate::DmaLoad;
+         }) > 1;
+}
+
 Emitter::Emitter(const isa::Isa &isa, Buffering buffering, std::set<size_t> alone)
     : isa_(isa), buffering_(buffering), alone_(std::move(alone)),
       spad_(arenaOf(isa.memory(isa::Space::Spad), isa.param("bus_bytes"))),
@@ -42,17 +49,28 @@ Emitter::Emitter(const isa::Isa &isa, Buffering buffering, std::set<size_t> alon
     if (!instruction.sets.empty())
       sets_[static_cast<size_t>(instruction.unit)] = &instruction;
   }
-  int next = 0;
+  int needed = 0;
   for (size_t lane = 0; lane < lanes; ++lane)
     for (const isa::Unit &unit : isa.units())
       if (isUsed[lane] && unit.index != unitOfLane(isa, static_cast<int>(lane)) &&
           unit.kind != isa::UnitTemplate::Sequencer)
-        semaphore_[lane][static_cast<size_t>(unit.index)] = next++;
-  if (next > isa.semaphores())
+        semaphore_[lane][static_cast<size_t>(unit.index)] = needed++;
+  if (needed <= isa.semaphores())
+    return;
+  if (!hasTwoLoads(isa))
     throw UserError({},
                     fmt::format("target '{}' has {} semaphores; {} units need {}", isa.target(),
-                                isa.semaphores(), count - 1, next),
-                    fmt::format("set params: {{ semaphores: \"{}\" }}", next));
+                                isa.semaphores(), count - 1, needed),
+                    fmt::format("set params: {{ semaphores: \"{}\" }}", needed));
+  semaphore_.assign(lanes, std::vector<int>(count, -1));
+}
+
+// The semaphore by which a lane tells a unit that it has ended; -1: all are given to other pairs.
+int Emitter::semaphoreOf(size_t lane, int unit) {
+  int &semaphore = semaphore_[lane][static_cast<size_t>(unit)];
+  if (semaphore < 0 && nextSemaphore_ < isa_.semaphores())
+    semaphore = nextSemaphore_++;
+  return semaphore;
 }
 
 Arena &Emitter::arena(isa::Space space) { return space == isa::Space::Spad ? spad_ : acc_; }
@@ -394,7 +412,8 @@ void Emitter::waitFor(const MemoryAccesses &accesses, int lane, int unit, int32_
     return lanes_[other].stream[static_cast<size_t>(needed[other]) - 1];
   };
   for (size_t other = 0; other < needed.size(); ++other) {
-    if (!isMissing(other) || !crowded(static_cast<int>(other), unit, producerOf(other)))
+    if (!isMissing(other) || (semaphoreOf(other, unit) >= 0 &&
+                              !crowded(static_cast<int>(other), unit, producerOf(other))))
       continue;
     const StreamInstruction last = stream_.back();
     stream_.pop_back();
@@ -407,7 +426,7 @@ void Emitter::waitFor(const MemoryAccesses &accesses, int lane, int unit, int32_
   for (size_t other = 0; other < needed.size(); ++other) {
     if (!isMissing(other))
       continue;
-    uint32_t semaphore = uint32_t(1) << semaphore_[other][unit];
+    const uint32_t semaphore = uint32_t(1) << semaphoreOf(other, unit);
     stream_[producerOf(other)].word.signal |= semaphore;
     wait |= semaphore;
     edges_[other][unit].push_back({producerOf(other), stream_.size() - 1});

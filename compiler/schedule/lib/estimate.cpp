@@ -16,12 +16,23 @@ namespace tilewright {
 
 namespace {
 
-constexpr int64_t never = int64_t(1) << 59; // of cycles: there is room for an actor beside it
+constexpr int64_t never = int64_t(1) << 58; // of cycles: there is room for an actor beside it
 
-// In the order in which they act within a cycle. The store DMA is two: what gathers, and what sends
-// bursts.
-enum Actor { Sequencer, Matrix, Vector, Drain, Load, Send, Gather, ActorCount };
-constexpr int actorBits = 3;
+// In the order in which they act within a cycle. A DMA is two: what requests bursts and what drains
+// them, what gathers them and what sends them.
+enum Actor {
+  Sequencer,
+  Matrix,
+  Vector,
+  Drain,
+  Load,
+  SecondDrain,
+  SecondLoad,
+  Send,
+  Gather,
+  ActorCount
+};
+constexpr int actorBits = 4;
 
 constexpr int64_t drainStep = 16; // pieces of a load that are looked at together
 
@@ -70,15 +81,16 @@ public:
       UnitState &state = units_[static_cast<size_t>(unit.index)];
       for (const isa::StateRegister &reg : unit.registers)
         state.registers.push_back(reg.reset);
-      unitOf_[actor(unit.kind)] = unit.index;
+      unitOf_[actor(unit)] = unit.index;
     }
     unitOf_[Drain] = unitOf_[Load];
+    unitOf_[SecondDrain] = unitOf_[SecondLoad];
     unitOf_[Send] = unitOf_[Gather];
     for (isa::Space space : {isa::Space::Spad, isa::Space::Acc})
       banks_[static_cast<size_t>(space)] =
           BankSize(static_cast<int64_t>(isa.memory(space).bankBytes()));
     for (const cycle::InstructionPlan &plan : plans)
-      facts_.push_back({actor(plan.unit->kind), plan.instruction->control, plan.unit->queueDepth,
+      facts_.push_back({actor(*plan.unit), plan.instruction->control, plan.unit->queueDepth,
                         plan.instruction->operandIndex("accumulate")});
     semaphores_.resize(static_cast<size_t>(isa.semaphores()));
     const auto lineBytes = static_cast<uint64_t>(times_.sequencerFetchBytes);
@@ -97,14 +109,17 @@ public:
   RunRecord run(int64_t enough = never);
 
 private:
-  static Actor actor(isa::UnitTemplate kind) {
-    switch (kind) {
+  Actor actor(const isa::Unit &unit) const {
+    switch (unit.kind) {
     case isa::UnitTemplate::Matrix:
       return Matrix;
     case isa::UnitTemplate::Vector:
       return Vector;
     case isa::UnitTemplate::DmaLoad:
-      return Load;
+      return std::any_of(isa_.units().begin(), isa_.units().begin() + unit.index,
+                         [&](const isa::Unit &other) { return other.kind == unit.kind; })
+                 ? SecondLoad
+                 : Load;
     case isa::UnitTemplate::DmaStore:
       return Gather;
     case isa::UnitTemplate::Sequencer:
@@ -130,6 +145,18 @@ private:
     isa::Space space = isa::Space::Spad;
     BankMask banks = 0;
     bool isBurst = false, isLast = false; // of its instruction
+  };
+
+  struct Loader {
+    Actor issuer, drainer;
+    cycle::Runs runs{};
+    uint64_t at = 0; // byte address of the next burst
+    bool issuing = false;
+    size_t issuingIndex = 0;
+    int64_t drained = -1; // the cycle of the last piece of the burst before
+    Ring<Arrival> undrained{};
+    int64_t undrainedBursts = 0;
+    Ring<int64_t> landing{}; // last cycles of landing buffers in use: of those known in advance
   };
 
   // Time and actor in one number: the least of them is next.
@@ -193,11 +220,11 @@ private:
                   int64_t t);
   int64_t loadWeights(const cycle::StepPlan &step, const isa::ScalarContext &scalars, size_t index,
                       int64_t t);
-  void load(int64_t t);
-  void request(int64_t t);
-  void arrive(const Arrival &arrival);
-  void drain(int64_t t);
-  void drained();
+  void load(Loader &loader, int64_t t);
+  void request(Loader &loader, int64_t t);
+  void arrive(Loader &loader, const Arrival &arrival);
+  void drain(Loader &loader, int64_t t);
+  void drained(Loader &loader);
   void gather(int64_t t);
   void send(int64_t t);
   void prepareSending();
@@ -230,9 +257,10 @@ private:
   std::array<BankSize, 3> banks_; // by memory
   std::vector<UnitState> units_;
   int unitOf_[ActorCount] = {};
-  int64_t wake_[ActorCount] = {event(Sequencer, 0), event(Matrix, never), event(Vector, never),
-                               event(Drain, never), event(Load, never),   event(Send, never),
-                               event(Gather, never)};
+  int64_t wake_[ActorCount] = {
+      event(Sequencer, 0),      event(Matrix, never), event(Vector, never),
+      event(Drain, never),      event(Load, never),   event(SecondDrain, never),
+      event(SecondLoad, never), event(Send, never),   event(Gather, never)};
   std::vector<Ring<int64_t>> semaphores_; // cycles of the signals that nobody took yet
   RunRecord result_;
   InstructionRecord unkept_; // where no trace is kept
@@ -247,7 +275,7 @@ private:
   int64_t nextLine_;            // to be requested
   Ring<int64_t> arrivals_;      // of the lines from firstLine_ on
   int64_t firstLine_;
-  int64_t fetchAt_ = -1; // the cycle of the last request
+  int64_t addressAt_ = -1; // the cycle in which the read-address channel was used last
   // Matrix
   int64_t loaderFree_ = 0;
   MatrixHolds holds_;
@@ -255,15 +283,7 @@ private:
   bool running_ = false;
   size_t runningIndex_ = 0;
   VectorRun run_;
-  // Load
-  cycle::Runs loadRuns_;
-  uint64_t loadAt_ = 0; // byte address of the next burst
-  bool issuing_ = false;
-  size_t issuingIndex_ = 0;
-  int64_t drained_ = -1; // the cycle of the last piece of the burst before
-  Ring<Arrival> undrained_;
-  int64_t undrainedBursts_ = 0;
-  Ring<int64_t> landing_; // last cycles of landing buffers in use: of those known in advance
+  Loader load_{Load, Drain}, secondLoad_{SecondLoad, SecondDrain};
   // Store
   cycle::Runs storeRuns_;
   uint64_t storeAt_ = 0;
@@ -334,7 +354,7 @@ void Estimator::finish(size_t index, int64_t t) {
     if (mask & 1) {
       semaphores_[i].insert(t);
     }
-  for (Actor other : {Matrix, Vector, Load, Gather})
+  for (Actor other : {Matrix, Vector, Load, SecondLoad, Gather})
     if (const auto &queue = unit(other).queue;
         !queue.empty() && (word(queue.front().index).wait & word(index).signal) != 0)
       wake(other, t + 1);
@@ -356,7 +376,7 @@ int64_t Estimator::fetch(int64_t t) {
     return arrivals_[pending] + 1;
   const int64_t lineBytes = times_.sequencerFetchBytes;
   arrivals_.push_back(dram_.read(t, static_cast<uint64_t>(nextLine_ * lineBytes), lineBytes));
-  fetchAt_ = t;
+  addressAt_ = t;
   result_.fetchBytes += static_cast<uint64_t>(lineBytes);
   return ++nextLine_ > farLine_ ? never : t + 1;
 }
@@ -623,10 +643,10 @@ int64_t Estimator::portTaken(isa::Space space, BankMask banks, int64_t t) {
   return taken;
 }
 
-void Estimator::load(int64_t t) {
-  if (issuing_)
-    return request(t);
-  UnitState &state = unit(Load);
+void Estimator::load(Loader &loader, int64_t t) {
+  if (loader.issuing)
+    return request(loader, t);
+  UnitState &state = unit(loader.issuer);
   state.ends.popBelow(t);
   if (state.queue.empty())
     return;
@@ -634,121 +654,123 @@ void Estimator::load(int64_t t) {
   const bool set = plan(index).steps.empty();
   if (!set && static_cast<int64_t>(state.ends.size()) >= times_.loadInflight) {
     if (state.ends.front() != never) // else its end wakes
-      wake(Load, state.ends.front() + 1);
+      wake(loader.issuer, state.ends.front() + 1);
     return;
   }
-  if (!begin(Load, t))
+  if (!begin(loader.issuer, t))
     return;
   if (set) {
     finish(index, t);
-    return wake(Load, t + 1);
+    return wake(loader.issuer, t + 1);
   }
-  loadRuns_ = runs(state, index);
-  if (loadRuns_.isFill() || loadRuns_.done()) {
+  loader.runs = runs(state, index);
+  if (loader.runs.isFill() || loader.runs.done()) {
     int64_t cycles = 0;
-    const BankMask banks = loadRuns_.done() ? 0
-                                            : banks_[static_cast<size_t>(loadRuns_.space())].mask(
-                                                  loadRuns_.localLow(), loadRuns_.localHigh());
-    for (; !loadRuns_.done(); loadRuns_.next())
-      cycles += pieces(loadRuns_, loadRuns_.elements());
+    const BankMask banks = loader.runs.done()
+                               ? 0
+                               : banks_[static_cast<size_t>(loader.runs.space())].mask(
+                                     loader.runs.localLow(), loader.runs.localHigh());
+    for (; !loader.runs.done(); loader.runs.next())
+      cycles += pieces(loader.runs, loader.runs.elements());
     Arrival fill;
     fill.index = index;
     fill.arrived = t; // it drains from the cycle after its start
     fill.pieces = std::max<int64_t>(cycles, 1);
-    fill.space = loadRuns_.space();
+    fill.space = loader.runs.space();
     fill.banks = banks;
     fill.isLast = true;
-    arrive(fill);
-    return wake(Load, t + 1);
+    arrive(loader, fill);
+    return wake(loader.issuer, t + 1);
   }
   record(index).dramReadBytes =
-      static_cast<uint64_t>(loadRuns_.totalElements() * loadRuns_.dramBytes());
-  issuing_ = true;
-  issuingIndex_ = index;
-  loadAt_ = loadRuns_.dram();
-  request(t);
+      static_cast<uint64_t>(loader.runs.totalElements() * loader.runs.dramBytes());
+  loader.issuing = true;
+  loader.issuingIndex = index;
+  loader.at = loader.runs.dram();
+  request(loader, t);
 }
 
 // Requests one burst of the load at hand, and drains it in advance.
-void Estimator::request(int64_t t) {
-  if (fetchAt_ == t)
-    return wake(Load, t + 1);
-  landing_.popBelow(t);
-  if (static_cast<int64_t>(landing_.size()) + undrainedBursts_ >= times_.loadBuffers) {
-    if (!landing_.empty()) // else a drained one wakes
-      wake(Load, landing_.front() + 1);
+void Estimator::request(Loader &loader, int64_t t) {
+  if (addressAt_ == t)
+    return wake(loader.issuer, t + 1);
+  loader.landing.popBelow(t);
+  if (static_cast<int64_t>(loader.landing.size()) + loader.undrainedBursts >= times_.loadBuffers) {
+    if (!loader.landing.empty()) // else a drained one wakes
+      wake(loader.issuer, loader.landing.front() + 1);
     return;
   }
-  const uint64_t begin = loadRuns_.dram(), size = static_cast<uint64_t>(loadRuns_.dramBytes());
-  const uint64_t stop = begin + static_cast<uint64_t>(loadRuns_.elements()) * size;
-  const cycle::Cut burst = cycle::cut(loadAt_, stop, times_.burstBytes);
-  loadAt_ += static_cast<uint64_t>(burst.bytes);
+  const uint64_t begin = loader.runs.dram(), size = static_cast<uint64_t>(loader.runs.dramBytes());
+  const uint64_t stop = begin + static_cast<uint64_t>(loader.runs.elements()) * size;
+  const cycle::Cut burst = cycle::cut(loader.at, stop, times_.burstBytes);
+  loader.at += static_cast<uint64_t>(burst.bytes);
+  addressAt_ = t;
   const int64_t arrived = dram_.read(t, burst.begin, burst.bytes);
-  const cycle::Elements own = cycle::ownedByLoad(loadRuns_, burst);
+  const cycle::Elements own = cycle::ownedByLoad(loader.runs, burst);
   Arrival arrival;
-  arrival.index = issuingIndex_;
+  arrival.index = loader.issuingIndex;
   arrival.arrived = arrived;
-  arrival.pieces = pieces(loadRuns_, own.count());
-  arrival.space = loadRuns_.space();
-  arrival.banks = banksOf(loadRuns_, own);
+  arrival.pieces = pieces(loader.runs, own.count());
+  arrival.space = loader.runs.space();
+  arrival.banks = banksOf(loader.runs, own);
   arrival.isBurst = true;
-  if (loadAt_ == stop) {
-    loadRuns_.next();
-    loadAt_ = loadRuns_.dram();
-    arrival.isLast = loadRuns_.done();
-    issuing_ = !arrival.isLast;
+  if (loader.at == stop) {
+    loader.runs.next();
+    loader.at = loader.runs.dram();
+    arrival.isLast = loader.runs.done();
+    loader.issuing = !arrival.isLast;
   }
-  arrive(arrival);
-  wake(Load, t + 1);
+  arrive(loader, arrival);
+  wake(loader.issuer, t + 1);
 }
 
 // Drains in advance while the vector unit has nothing to do.
-void Estimator::arrive(const Arrival &arrival) {
+void Estimator::arrive(Loader &loader, const Arrival &arrival) {
   if (arrival.isLast)
-    unit(Load).ends.push_back(never);
-  undrainedBursts_ += arrival.isBurst ? 1 : 0;
-  undrained_.push_back(arrival);
+    unit(loader.issuer).ends.push_back(never);
+  loader.undrainedBursts += arrival.isBurst ? 1 : 0;
+  loader.undrained.push_back(arrival);
   const bool isAlone = !running_ && unit(Vector).queue.empty();
-  if (undrained_.size() == 1 && isAlone) {
-    drained_ = std::max(arrival.arrived, drained_) + arrival.pieces;
-    drained();
+  if (loader.undrained.size() == 1 && isAlone) {
+    loader.drained = std::max(arrival.arrived, loader.drained) + arrival.pieces;
+    drained(loader);
   } else {
-    wake(Drain, std::max(undrained_.front().arrived, drained_) + 1);
+    wake(loader.drainer, std::max(loader.undrained.front().arrived, loader.drained) + 1);
   }
 }
 
-void Estimator::drain(int64_t t) {
-  if (undrained_.empty())
+void Estimator::drain(Loader &loader, int64_t t) {
+  if (loader.undrained.empty())
     return;
-  Arrival &arrival = undrained_.front();
-  if (const int64_t first = std::max(arrival.arrived, drained_) + 1; first > t)
-    return wake(Drain, first);
+  Arrival &arrival = loader.undrained.front();
+  if (const int64_t first = std::max(arrival.arrived, loader.drained) + 1; first > t)
+    return wake(loader.drainer, first);
   if (const int64_t free = vectorWrites(arrival, t); free > t)
-    return wake(Drain, free);
+    return wake(loader.drainer, free);
   const int64_t step = arrival.banks == 0 ? arrival.pieces : std::min(arrival.pieces, drainStep);
   arrival.pieces -= step;
-  drained_ =
+  loader.drained =
       (running_ ? run_.writeBetween(arrival.space, arrival.banks, t, step, holds_) : t + step) - 1;
   if (arrival.pieces == 0) {
-    drained();
-    wake(Load, drained_ + 1);
+    drained(loader);
+    wake(loader.issuer, loader.drained + 1);
   }
-  if (!undrained_.empty())
-    wake(Drain, std::max(undrained_.front().arrived, drained_) + 1);
+  if (!loader.undrained.empty())
+    wake(loader.drainer, std::max(loader.undrained.front().arrived, loader.drained) + 1);
 }
 
-// The oldest burst, or fill, has its last piece in cycle drained_.
-void Estimator::drained() {
-  const Arrival arrival = undrained_.front();
-  undrained_.pop_front();
+// The oldest burst, or fill, has its last piece in cycle loader.drained.
+void Estimator::drained(Loader &loader) {
+  const Arrival arrival = loader.undrained.front();
+  loader.undrained.pop_front();
   if (arrival.isBurst) {
-    --undrainedBursts_;
-    landing_.push_back(drained_);
+    --loader.undrainedBursts;
+    loader.landing.push_back(loader.drained);
   }
   if (arrival.isLast) {
-    end(Load, arrival.index, drained_);
-    drained_ = unit(Load).lastEnd;
-    unit(Load).ends.replace(never, drained_);
+    end(loader.issuer, arrival.index, loader.drained);
+    loader.drained = unit(loader.issuer).lastEnd;
+    unit(loader.issuer).ends.replace(never, loader.drained);
   }
 }
 
@@ -905,9 +927,13 @@ void Estimator::act(Actor actor, int64_t t) {
   case Vector:
     return vector(t);
   case Drain:
-    return drain(t);
+    return drain(load_, t);
   case Load:
-    return load(t);
+    return load(load_, t);
+  case SecondDrain:
+    return drain(secondLoad_, t);
+  case SecondLoad:
+    return load(secondLoad_, t);
   case Send:
     return send(t);
   case Gather:

@@ -34,13 +34,44 @@ void ConstantPool::rollBack(size_t size) {
   bytes_.resize(size);
 }
 
+// Whether two instructions say the same of registers and operands of the same names.
+static bool saysTheSame(const isa::Isa &isa, const isa::Instruction &a, const isa::Instruction &b) {
+  if (a.steps.size() != 1 || b.steps.size() != 1 || !a.requires_.empty() || !b.requires_.empty() ||
+      a.operands.size() != b.operands.size())
+    return false;
+  for (size_t i = 0; i < a.operands.size(); ++i) {
+    const isa::Operand &left = a.operands[i], &right = b.operands[i];
+    if (left.name != right.name || left.kind != right.kind || left.space != right.space ||
+        left.type != right.type || left.width != right.width)
+      return false;
+  }
+  auto textOf = [&](const isa::Instruction &instruction) {
+    const isa::Step &step = instruction.steps[0];
+    std::string text = isa::print(*step.expr, instruction, isa, &step);
+    for (const isa::Iterator &iterator : step.iterators)
+      text += " in " + isa::print(*iterator.extent, instruction, isa, &step);
+    for (const isa::ExprPtr &where : step.out.where)
+      text += " to " + isa::print(*where, instruction, isa, &step);
+    return text + (step.when ? " when" : "");
+  };
+  return textOf(a) == textOf(b);
+}
+
+static std::string weightLoadOf(const isa::Isa &isa) {
+  const isa::Instruction *load = isa.find("load");
+  for (const isa::Instruction &other : isa.instructions())
+    if (load && other.unit != load->unit && saysTheSame(isa, *load, other))
+      return other.name;
+  return "load";
+}
+
 LoweringContext::LoweringContext(const isa::Isa &isa, ConstantPool &constants,
                                  const DramTensors &tensors, Buffering buffering,
                                  std::shared_ptr<Selection> selection)
     : isa(isa), constants(constants), tensors(tensors), rows(isa.param("rows")),
       cols(isa.param("cols")), lanes(isa.param("lanes")), channels(isa.param("channels")),
       machine(ConvMachine::of(isa)), buffering(buffering), plans(cycle::makePlans(isa)),
-      selection(std::move(selection)) {}
+      weightLoad(weightLoadOf(isa)), selection(std::move(selection)) {}
 
 const TaskForm &LoweringContext::form(llvm::StringRef name) {
   auto known = forms_.find(name);

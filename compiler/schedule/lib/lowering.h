@@ -59,6 +59,7 @@ struct LoweringContext {
   const ConvMachine machine;
   const Buffering buffering;
   const std::vector<cycle::InstructionPlan> plans; // by instruction, for estimates
+  const std::string weightLoad; // `load`, or what does the same on another load DMA
   struct Chosen {
     ConvPlan plan;
     std::vector<int64_t> layout; // Steps::layout
@@ -122,6 +123,9 @@ enum class Direction { Load, Store };
 void copyStrided(LoweringContext &context, std::vector<Task> &out, Direction direction,
                  int64_t address, int elementBytes, Signedness sign, const Tile &tile,
                  llvm::SmallVector<CopyDim> dims);
+// Bytes of weights, by a load DMA of their own where the machine has one.
+void copyWeights(LoweringContext &context, std::vector<Task> &out, int64_t address,
+                 const Tile &tile, llvm::SmallVector<CopyDim> dims);
 
 // Sets `rows` runs of `bytes` to `value`, each `pitch` after the one before, on the load unit.
 void fillSpad(LoweringContext &context, std::vector<Task> &out, int buffer, int64_t offset,

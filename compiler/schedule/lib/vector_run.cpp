@@ -6,7 +6,7 @@ namespace tilewright {
 
 namespace {
 
-constexpr int64_t forever = int64_t(1) << 59; // of cycles
+constexpr int64_t forever = int64_t(1) << 58; // of cycles
 constexpr size_t spad = 0, acc = 1;
 size_t memory(isa::Space space) { return space == isa::Space::Spad ? spad : acc; }
 

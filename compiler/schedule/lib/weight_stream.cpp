@@ -68,8 +68,7 @@ void lowerWeightStream(LoweringContext &context, const StreamedProduct &product,
                      weights + place / expansion->chipBytes() * expansion->dramBytes(), onChip,
                      {{bytes / expansion->chipBytes(), 1, 1}});
       else
-        copyStrided(context, step.constants, Direction::Load, weights + place, 1,
-                    Signedness::Signed, onChip, {{bytes, 1, 1}});
+        copyWeights(context, step.constants, weights + place, onChip, {{bytes, 1, 1}});
       for (int64_t first = begin; first < end; first += rows) {
         const int64_t count = std::min(rows, end - first);
         step.compute.push_back(context.form("mload")

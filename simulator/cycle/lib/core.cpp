@@ -11,11 +11,18 @@ namespace tilewright::cycle {
 
 namespace {
 
-const isa::Unit &unitOf(const isa::Isa &isa, isa::UnitTemplate kind) {
+// The unit of a template, or the one after so many of them; null: there is none.
+const isa::Unit *findUnit(const isa::Isa &isa, isa::UnitTemplate kind, int after) {
   for (const isa::Unit &unit : isa.units())
-    if (unit.kind == kind)
-      return unit;
-  throw std::logic_error("the loader gives one unit of each template");
+    if (unit.kind == kind && after-- == 0)
+      return &unit;
+  return nullptr;
+}
+
+const isa::Unit &unitOf(const isa::Isa &isa, isa::UnitTemplate kind) {
+  if (const isa::Unit *unit = findUnit(isa, kind, 0))
+    return *unit;
+  throw std::logic_error("the loader gives a unit of each template");
 }
 
 } // namespace
@@ -25,16 +32,18 @@ Core::Core(const isa::Isa &isa, const std::vector<InstructionPlan> &plans, const
     : isa_(isa), options_(options), shared_(isa, program, values, bus, options.sink),
       matrix_(shared_, unitOf(isa, isa::UnitTemplate::Matrix)),
       vector_(shared_, unitOf(isa, isa::UnitTemplate::Vector)),
-      load_(shared_, unitOf(isa, isa::UnitTemplate::DmaLoad)),
+      load_(shared_, unitOf(isa, isa::UnitTemplate::DmaLoad), Client::Load),
       store_(shared_, unitOf(isa, isa::UnitTemplate::DmaStore)),
       sequencer_(
           shared_, plans,
           [&] {
             std::vector<Queue *> queues(isa.units().size(), nullptr);
-            queues[static_cast<size_t>(matrix_.unit().index)] = &matrix_.queue();
-            queues[static_cast<size_t>(vector_.unit().index)] = &vector_.queue();
-            queues[static_cast<size_t>(load_.unit().index)] = &load_.queue();
-            queues[static_cast<size_t>(store_.unit().index)] = &store_.queue();
+            if (const isa::Unit *second = findUnit(isa, isa::UnitTemplate::DmaLoad, 1))
+              secondLoad_.emplace(shared_, *second, Client::SecondLoad);
+            units_ = {&matrix_, &vector_, &load_, secondLoad_ ? &*secondLoad_ : nullptr, &store_};
+            for (Unit *unit : units_)
+              if (unit != nullptr)
+                queues[static_cast<size_t>(unit->unit().index)] = &unit->queue();
             return queues;
           }(),
           [this] { return unitsIdle(); }, options.trace) {}
@@ -52,6 +61,8 @@ bool Core::advance(int64_t quantum) {
     matrix_.step(t_);
     vector_.step(t_);
     load_.step(t_);
+    if (secondLoad_)
+      secondLoad_->step(t_);
     store_.step(t_);
     if (shared_.sink != nullptr)
       reportConflicts();
@@ -68,13 +79,12 @@ bool Core::advance(int64_t quantum) {
 
 // Those of the cycle that was stepped last: there are none in skipped cycles.
 void Core::reportConflicts() {
-  const Unit *units[] = {&matrix_, &vector_, &load_, &store_};
   const Ports::Conflicts &now = shared_.ports.conflicts();
   for (size_t loser = 0; loser < static_cast<size_t>(clientCount); ++loser)
     for (size_t winner = 0; winner < static_cast<size_t>(clientCount); ++winner)
       if (const int64_t pieces = now[loser][winner] - conflicts_[loser][winner]; pieces != 0)
         shared_.sink->conflict(
-            {t_, units[loser]->unit().index, units[winner]->unit().index, pieces});
+            {t_, units_[loser]->unit().index, units_[winner]->unit().index, pieces});
   conflicts_ = now;
 }
 
@@ -84,7 +94,7 @@ bool Core::skipQuiet(int64_t limit) {
   int64_t n = sequencer_.quiet(t);
   if (n == 0)
     return false;
-  PortUse matrixUse, vectorUse, loadUse, storeUse;
+  PortUse matrixUse, vectorUse, loadUse, secondLoadUse, storeUse;
   n = std::min(n, matrix_.quiet(t, matrixUse));
   if (n == 0)
     return false;
@@ -92,6 +102,10 @@ bool Core::skipQuiet(int64_t limit) {
   if (n == 0)
     return false;
   n = std::min(n, load_.quiet(t, loadUse));
+  if (n == 0)
+    return false;
+  if (secondLoad_)
+    n = std::min(n, secondLoad_->quiet(t, secondLoadUse));
   if (n == 0)
     return false;
   n = std::min(n, store_.quiet(t, storeUse));
@@ -103,7 +117,7 @@ bool Core::skipQuiet(int64_t limit) {
     return false;
   for (size_t port = 0; port < static_cast<size_t>(portCount); ++port) {
     BankMask used = matrixUse.banks[port];
-    for (const PortUse *use : {&vectorUse, &loadUse, &storeUse}) {
+    for (const PortUse *use : {&vectorUse, &loadUse, &secondLoadUse, &storeUse}) {
       if (used & use->banks[port]) {
         tryAt_ = t_ + n;
         return false;
@@ -118,6 +132,8 @@ bool Core::skipQuiet(int64_t limit) {
   matrix_.skip(t, n);
   vector_.skip(t, n);
   load_.skip(t, n);
+  if (secondLoad_)
+    secondLoad_->skip(t, n);
   store_.skip(t, n);
   t_ += n;
   return true;
@@ -128,19 +144,21 @@ RunRecord Core::record() {
   record.cycles = t_;
   record.instructions = sequencer_.instructions();
   record.units.resize(isa_.units().size());
-  const Unit *units[] = {&matrix_, &vector_, &load_, &store_};
   record.units[0] = sequencer_.record();
-  for (const Unit *unit : units)
-    record.units[static_cast<size_t>(unit->unit().index)] = unit->record();
+  for (const Unit *unit : units_)
+    if (unit != nullptr)
+      record.units[static_cast<size_t>(unit->unit().index)] = unit->record();
   record.dramReadBytes = shared_.dramReadBytes;
   record.dramWriteBytes = shared_.dramWriteBytes;
   record.fetchBytes = sequencer_.fetchBytes();
   record.bankConflicts.assign(isa_.units().size(), std::vector<int64_t>(isa_.units().size(), 0));
-  for (int loser = 0; loser < clientCount; ++loser)
-    for (int winner = 0; winner < clientCount; ++winner)
-      record.bankConflicts[static_cast<size_t>(units[loser]->unit().index)]
-                          [static_cast<size_t>(units[winner]->unit().index)] =
-          shared_.ports.conflicts()[static_cast<size_t>(loser)][static_cast<size_t>(winner)];
+  const Ports::Conflicts &conflicts = shared_.ports.conflicts();
+  for (size_t loser = 0; loser < units_.size(); ++loser)
+    for (size_t winner = 0; winner < units_.size(); ++winner)
+      if (units_[loser] != nullptr && units_[winner] != nullptr)
+        record.bankConflicts[static_cast<size_t>(units_[loser]->unit().index)]
+                            [static_cast<size_t>(units_[winner]->unit().index)] =
+            conflicts[loser][winner];
   record.stopped = stopped_;
   if (options_.trace)
     record.trace = sequencer_.takeTrace();
@@ -179,6 +197,8 @@ void Core::deadlock() {
   describe(matrix_.unit().name, matrix_.blocked());
   describe(vector_.unit().name, vector_.blocked());
   describe(load_.unit().name, load_.blocked());
+  if (secondLoad_)
+    describe(secondLoad_->unit().name, secondLoad_->blocked());
   describe(store_.unit().name, store_.blocked());
   describe(isa_.units()[0].name, sequencer_.blocked());
   fault(shared_.program, pc, message,

@@ -7,7 +7,9 @@
 #include "store.h"
 #include "vector.h"
 
+#include <array>
 #include <functional>
+#include <optional>
 
 namespace tilewright::cycle {
 
@@ -35,7 +37,8 @@ private:
   bool skipQuiet(int64_t limit);
   void reportConflicts();
   bool unitsIdle() const {
-    return matrix_.idle() && vector_.idle() && load_.idle() && store_.idle();
+    return matrix_.idle() && vector_.idle() && load_.idle() &&
+           (!secondLoad_ || secondLoad_->idle()) && store_.idle();
   }
   [[noreturn]] void deadlock();
 
@@ -45,7 +48,9 @@ private:
   Matrix matrix_;
   Vector vector_;
   Load load_;
+  std::optional<Load> secondLoad_;
   Store store_;
+  std::array<Unit *, clientCount> units_{}; // by client; null: the machine has none
   Sequencer sequencer_;
   int64_t t_ = 0;
   int64_t tryAt_ = 0; // until then stepping is known to be needed

@@ -4,8 +4,9 @@
 
 namespace tilewright::cycle {
 
-Load::Load(Shared &shared, const isa::Unit &unit)
-    : Unit(shared, unit), inFlight_(static_cast<size_t>(shared.isa.timing().at("load.inflight"))),
+Load::Load(Shared &shared, const isa::Unit &unit, Client client)
+    : Unit(shared, unit), client_(client),
+      inFlight_(static_cast<size_t>(shared.isa.timing().at("load.inflight"))),
       buffers_(static_cast<size_t>(shared.isa.timing().at("load.buffers"))),
       burstBytes_(static_cast<uint64_t>(shared.isa.param("burst_bytes"))) {}
 
@@ -110,7 +111,7 @@ Activity Load::drain(int64_t t) {
   }
   if (pieces != nullptr) {
     const BankMask mask = pieces->mask(banks);
-    if (mask != 0 && !shared_.ports.request(port(flight), Client::Load, mask))
+    if (mask != 0 && !shared_.ports.request(port(flight), client_, mask))
       return Activity::stalled(flight.space == isa::Space::Spad ? Stall::SpadPort : Stall::AccPort,
                                flight.record);
     moved = true;

@@ -10,7 +10,7 @@ namespace tilewright::cycle {
 
 class Load : public Unit {
 public:
-  Load(Shared &shared, const isa::Unit &unit);
+  Load(Shared &shared, const isa::Unit &unit, Client client);
   void step(int64_t t);
   int64_t quiet(int64_t t, PortUse &use);
   void skip(int64_t t, int64_t n);
@@ -50,6 +50,7 @@ private:
     return flight.space == isa::Space::Spad ? Port::SpadWrite : Port::AccWrite;
   }
 
+  Client client_;
   size_t inFlight_, buffers_;
   uint64_t burstBytes_;
   std::deque<Flight> flights_;

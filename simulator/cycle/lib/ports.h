@@ -13,8 +13,8 @@ namespace tilewright::cycle {
 using BankMask = uint64_t; // at most 64 banks
 enum class Port { SpadRead, SpadWrite, AccRead, AccWrite };
 constexpr int portCount = 4;
-enum class Client { Matrix, Vector, Load, Store }; // in order of priority
-constexpr int clientCount = 4;
+enum class Client { Matrix, Vector, Load, SecondLoad, Store }; // in order of priority
+constexpr int clientCount = 5;
 
 // The banks of one memory. Addresses in bytes.
 class Banks {

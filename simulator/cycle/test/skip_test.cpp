@@ -143,6 +143,7 @@ TEST(SkipDirected, KnowsWhereTheSumsOfWindowsBegin) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, Skip,
                          testing::Values("edge16", "odd12x20", "wide32x8", "edge16+depthwise",
+                                         "edge16+second-load", "edge16+zero-skipping",
                                          "tiny4+depthwise"));
 
 } // namespace

@@ -67,7 +67,7 @@ public:
       const InstructionRecord &instruction = record.trace[i];
       if (instruction.pc >= units.size())
         continue;
-      Lane *lane = laneOf(isa.units()[static_cast<size_t>(units[instruction.pc])].kind);
+      Lane *lane = laneOf(isa, units[instruction.pc]);
       if (lane)
         lane->add(instruction, i);
     }
@@ -77,32 +77,38 @@ public:
     std::vector<Stretch> stretches;
     for (int64_t now = 0; now < record_.cycles;) {
       const Lane::Piece *matrix = matrix_.find(now), *vector = vector_.find(now);
-      const Lane::Piece *load = load_.find(now), *store = store_.find(now);
+      const Lane::Piece *load = load_.find(now), *second = secondLoad_.find(now),
+                        *store = store_.find(now);
       int64_t next = record_.cycles;
-      for (const Lane *lane : {&matrix_, &vector_, &load_, &store_})
+      for (const Lane *lane : {&matrix_, &vector_, &load_, &secondLoad_, &store_})
         next = std::min(next, lane->nextChange(now, next));
       size_t owner =
           matrix   ? matrix->record
           : vector ? vector->record
-                   : std::min(load ? load->record : noRecord, store ? store->record : noRecord);
+                   : std::min({load ? load->record : noRecord, second ? second->record : noRecord,
+                               store ? store->record : noRecord});
       if (owner == noRecord)
         owner = oldestIncomplete(now, next);
-      append(stretches,
-             {now, next, layerOf(owner), matrix != nullptr, vector != nullptr, load || store});
+      append(stretches, {now, next, layerOf(owner), matrix != nullptr, vector != nullptr,
+                         load || second || store});
       now = next;
     }
     return stretches;
   }
 
 private:
-  Lane *laneOf(isa::UnitTemplate kind) {
+  Lane *laneOf(const isa::Isa &isa, int unit) {
+    const isa::UnitTemplate kind = isa.units()[static_cast<size_t>(unit)].kind;
     switch (kind) {
     case isa::UnitTemplate::Matrix:
       return &matrix_;
     case isa::UnitTemplate::Vector:
       return &vector_;
     case isa::UnitTemplate::DmaLoad:
-      return &load_;
+      return std::any_of(isa.units().begin(), isa.units().begin() + unit,
+                         [&](const isa::Unit &other) { return other.kind == kind; })
+                 ? &secondLoad_
+                 : &load_;
     case isa::UnitTemplate::DmaStore:
       return &store_;
     case isa::UnitTemplate::Sequencer:
@@ -143,7 +149,7 @@ private:
 
   const RunRecord &record_;
   std::vector<int> layers_;
-  Lane matrix_, vector_, load_, store_;
+  Lane matrix_, vector_, load_, secondLoad_, store_;
   size_t oldest_ = 0;
 };
 } // namespace

@@ -39,6 +39,12 @@ void check(const isa::Isa &isa) {
     if (isa.timing().at(key) > 128)
       fail(fmt::format("{} is {}, and the templates count to 128", key, isa.timing().at(key)),
            "make it smaller");
+  for (const isa::Unit &unit : isa.units())
+    for (const isa::Unit &other : isa.units())
+      if (other.index < unit.index && other.kind == unit.kind)
+        fail(fmt::format("units '{}' and '{}' have the same template, of which the RTL has one",
+                         other.name, unit.name),
+             "run --engine cycle");
   for (const isa::Instruction &instruction : isa.instructions())
     if (instruction.index > 255 || instruction.op.low != 0)
       throw std::logic_error(

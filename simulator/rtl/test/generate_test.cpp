@@ -87,6 +87,14 @@ TEST(Generate, RefusesABurstOfTooManyBeats) {
                         "  fix: AXI4 allows no more"));
 }
 
+TEST(Generate, RefusesASecondLoad) {
+  EXPECT_THAT(
+      refusalOf("machine: { units: { second: { template: \"dma_load\", queue: \"1\", summary: "
+                "\"s\" } } }"),
+      HasSubstr("the RTL: error: units 'load' and 'second' have the same template, of which "
+                "the RTL has one\n  fix: run --engine cycle"));
+}
+
 TEST(Generate, RefusesMoreBuffersThanItCounts) {
   EXPECT_THAT(refusalOf("timing: { load: { buffers: \"200\" } }"),
               HasSubstr("the RTL: error: load.buffers is 200, and the templates count to 128\n"

@@ -109,6 +109,7 @@ private:
   void emit(Group &group, const Task &task);
   void setRegisters(int unit, llvm::ArrayRef<std::pair<int, int64_t>> wanted);
   bool crowded(int lane, int waiting, size_t from) const;
+  int semaphoreOf(size_t lane, int unit);
   void synchronize(const MemoryAccesses &accesses);
   void waitFor(const MemoryAccesses &accesses, int lane, int unit, int32_t sequence);
   void fence();
@@ -133,6 +134,7 @@ private:
   std::vector<LaneState> lanes_;
   std::vector<std::vector<std::vector<Edge>>> edges_; // [signaling lane][waiting unit]
   std::vector<std::vector<int>> semaphore_;
+  int nextSemaphore_ = 0; // to be given, where they are given as pairs meet
   std::vector<StreamInstruction> stream_;
   size_t groups_ = 0;           // appended
   std::shared_ptr<Group> last_; // of them

@@ -24,8 +24,8 @@ int laneCount(const isa::Isa &isa);
 int laneOf(const isa::Isa &isa, const isa::Instruction &instruction);
 int unitOfLane(const isa::Isa &isa, int lane);
 
-// There is at most one unit of each template.
-inline constexpr size_t maximumLanes = 10;
+// Two for each unit: there is one of each template, and at most one load DMA more.
+inline constexpr size_t maximumLanes = 12;
 
 // By lane: a sequence number within that lane, counted from 1; 0 is "none".
 using LaneClock = InlineVector<int32_t, maximumLanes>;
