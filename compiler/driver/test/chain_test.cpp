@@ -130,9 +130,9 @@ TEST(Runs, LeaveTheirTensorsOnChip) {
 
 // A chain that is handed its image, and reads factors that another layer has made.
 TEST(Runs, LoadFactorsOfChannels) {
-  Network network(7, 7, 256);
+  Network network(7, 7, 192);
   network.pixel().conv(256, 1, 1).from(0).conv(256, 1, 1).depthwise(3, 1);
-  network.conv(256, 1, 1).scale(5, 2).conv(256, 1, 1);
+  network.conv(256, 1, 1).scale(5, 2).conv(192, 1, 1);
   const Outcome apart = outcomeOf(network, "edge16", false, "functional"),
                 together = outcomeOf(network, "edge16", true, "functional");
   EXPECT_THAT(together.plan, HasSubstr("; result stays on chip"));
