@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <sstream>
@@ -113,6 +114,17 @@ TEST_P(OnEach, ScalesChannelsByComputedFactors) {
     expected += static_cast<char>(std::clamp<int64_t>((product + 32) >> 6, -128, 127));
   }
   EXPECT_EQ(outputOf(excited(size, channels)), expected);
+}
+
+// As windows of the convolution that follows, where the machine has them, and as products.
+TEST_P(OnEach, FactorsOfChannelsAreWindows) {
+  const std::string overlay =
+      fmt::format("{}/no_narrow_windows.{}.yaml", ::testing::TempDir(), getpid());
+  std::ofstream(overlay) << "schema: \"tilewright/overlay/1\"\nname: \"none\"\nsummary: \"No "
+                            "vdw.i8.\"\ninstructions: { vdw.i8: null }\n";
+  const Network network = excited(9, 24).conv(16, 1, 1);
+  EXPECT_EQ(outcomeOf(network, GetParam(), true, "functional").output,
+            outcomeOf(network, GetParam(), true, "functional", {overlay}).output);
 }
 
 TEST(Runs, LeaveTheirTensorsOnChip) {

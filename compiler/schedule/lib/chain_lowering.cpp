@@ -1,6 +1,5 @@
 #include "chain_lowering.h"
 
-
 #include <algorithm>
 #include <memory>
 

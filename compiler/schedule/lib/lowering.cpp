@@ -52,15 +52,25 @@ static bool saysTheSame(const isa::Isa &isa, const isa::Instruction &a, const is
       text += " in " + isa::print(*iterator.extent, instruction, isa, &step);
     for (const isa::ExprPtr &where : step.out.where)
       text += " to " + isa::print(*where, instruction, isa, &step);
-    return text + (step.when ? " when" : "");
+    return text + (step.when ? " when " + isa::print(*step.when, instruction, isa, &step) : "");
   };
   return textOf(a) == textOf(b);
+}
+
+// Registers are told by their names: what one unit's hold, the other's do.
+static bool haveSameRegisters(const isa::Unit &a, const isa::Unit &b) {
+  return std::equal(a.registers.begin(), a.registers.end(), b.registers.begin(), b.registers.end(),
+                    [](const isa::StateRegister &left, const isa::StateRegister &right) {
+                      return left.name == right.name && left.type == right.type;
+                    });
 }
 
 static std::string weightLoadOf(const isa::Isa &isa) {
   const isa::Instruction *load = isa.find("load");
   for (const isa::Instruction &other : isa.instructions())
-    if (load && other.unit != load->unit && saysTheSame(isa, *load, other))
+    if (load && other.unit != load->unit && saysTheSame(isa, *load, other) &&
+        haveSameRegisters(isa.units()[static_cast<size_t>(load->unit)],
+                          isa.units()[static_cast<size_t>(other.unit)]))
       return other.name;
   return "load";
 }

@@ -53,6 +53,12 @@ kernel::RescaleOp narrowingOf(kernel::BinaryOp product) {
   return isNarrow ? rescale : nullptr;
 }
 
+// Whether a convolution alone reads the result: then the product is made in a chain with it. By
+// itself it is no faster so, and takes more memory.
+bool feedsConvolution(kernel::RescaleOp narrowed) {
+  return narrowed->hasOneUse() && llvm::isa<kernel::Conv2DOp>(*narrowed->user_begin());
+}
+
 Value zeroBias(OpBuilder &builder, Location location) {
   return createConstant(builder, location, RankedTensorType::get({1}, builder.getI32Type()), 0);
 }
@@ -78,8 +84,10 @@ void fuseChannelProducts(Block &body, Selection *selection) {
     return;
   for (Operation &op : llvm::make_early_inc_range(body)) {
     auto product = dyn_cast<kernel::BinaryOp>(op);
-    if (!product || product.getFunction() != "mul" || product.getShift() != 0 ||
-        !narrowingOf(product))
+    if (!product || product.getFunction() != "mul" || product.getShift() != 0)
+      continue;
+    kernel::RescaleOp narrowed = narrowingOf(product);
+    if (!narrowed || !feedsConvolution(narrowed))
       continue;
     std::optional<Factor> a = factorOf(product.getA()), b = factorOf(product.getB());
     // A constant has no place in DRAM before it is read.

@@ -9,25 +9,6 @@
 namespace tilewright::cycle {
 namespace {
 
-// The last instructions, after a fence; fetch is over by then.
-std::vector<InstructionRecord> after(const std::string &settings, const std::string &text,
-                                     const RunSetup &setup = {}) {
-  const RunRecord record =
-      run(settings + "branch rs=x0, negate=0, offset=1\nfence\n" + text + "\nhalt", setup);
-  std::vector<InstructionRecord> result;
-  bool found = false;
-  for (const InstructionRecord &entry : record.trace) {
-    if (found)
-      result.push_back(entry);
-    found = found ||
-            (entry.start == entry.end && entry.stalls[static_cast<int>(Stall::Dependence)] > 0);
-  }
-  return result;
-}
-
-// A wait long enough for all lines to come.
-const std::string pause = "fill d=0x3f000, value=0, n1=1, n0=2048\n";
-
 int64_t duration(const std::string &settings, const std::string &instruction,
                  const RunSetup &setup = {}) {
   const auto entries = after(settings + pause, instruction, setup);
@@ -54,34 +35,6 @@ TEST(Load, LoadBurstsEndAtTheirBoundary) {
 TEST(Load, LoadRunsAreBurstsOfTheirOwn) {
   EXPECT_EQ(duration("load.set r0=s_s1, v0=64, r1=d_s1, v1=64\n", "load s=0, d=0, n1=8, n0=16"),
             1 + 16 + 1);
-}
-
-// An element a cycle into the first bank; and 64 bytes by the other DMA.
-std::vector<int64_t> besideAnother(const std::string &other) {
-  const isa::Isa &isa = target("edge16+second-load");
-  const auto entries = after("load.set r0=d_s0, v0=2, r1=d_s1, v1=0\n" + pause,
-                             "load s=0, d=0, n1=1, n0=64\n" + other, {isa, idealDram(isa), {}});
-  return {entries.at(0).end - entries.at(0).start + 1, entries.at(1).end - entries.at(0).start};
-}
-
-TEST(Load, SecondLoadDrainsBesideTheFirst) {
-  const std::vector<int64_t> first{1 + 8 + 64, 8 + 8 + 4};
-  EXPECT_EQ(besideAnother("weights.load s=0x1000, d=0x8000, n1=1, n0=64"), first);
-}
-
-TEST(Load, SecondLoadGivesWayAtABank) {
-  const std::vector<int64_t> first{1 + 8 + 64, 8 + 64 + 4};
-  EXPECT_EQ(besideAnother("weights.load s=0x1000, d=0x4000, n1=1, n0=64"), first);
-}
-
-TEST(Load, SecondLoadRequestsWhenTheFirstDoesNot) {
-  const isa::Isa &isa = target("edge16+second-load");
-  const auto entries =
-      after(pause, "load s=0, d=0, n1=1, n0=1024\nweights.load s=0x1000, d=0x8000, n1=1, n0=8",
-            {isa, idealDram(isa), {}});
-  // Four bursts, one a cycle; the second DMA starts in the cycle of the first one's second.
-  EXPECT_EQ(entries.at(0).end - entries.at(0).start + 1, 1 + 128 + 16);
-  EXPECT_EQ(entries.at(1).end - entries.at(0).start, 128 + 1 + 1);
 }
 
 TEST(Load, LoadStridedDestinationTakesOneElementACycle) {

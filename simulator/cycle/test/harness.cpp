@@ -91,6 +91,21 @@ RunRecord run(const std::string &text, const RunSetup &setup) {
   return run(assemble(setup.isa, text), setup);
 }
 
+std::vector<InstructionRecord> after(const std::string &settings, const std::string &text,
+                                     const RunSetup &setup) {
+  const RunRecord record =
+      run(settings + "branch rs=x0, negate=0, offset=1\nfence\n" + text + "\nhalt", setup);
+  std::vector<InstructionRecord> result;
+  bool found = false;
+  for (const InstructionRecord &entry : record.trace) {
+    if (found)
+      result.push_back(entry);
+    found = found ||
+            (entry.start == entry.end && entry.stalls[static_cast<int>(Stall::Dependence)] > 0);
+  }
+  return result;
+}
+
 std::string print(const RunRecord &record, const isa::Isa &isa) {
   std::string text = fmt::format("cycles {} instructions {} read {} written {} fetched {} rows "
                                  "{}/{} refreshes {} stopped {}\n",

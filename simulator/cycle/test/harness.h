@@ -34,6 +34,13 @@ void observeRuns(Observer observer);
 RunRecord run(const Program &program, const RunSetup &setup = {});
 RunRecord run(const std::string &text, const RunSetup &setup = {});
 
+// Fills a memory, and waits long enough for all lines to come.
+inline const std::string pause = "fill d=0x3f000, value=0, n1=1, n0=2048\n";
+// The instructions of `text`, after a fence; fetch is over by then when `settings` end with a
+// pause.
+std::vector<InstructionRecord> after(const std::string &settings, const std::string &text,
+                                     const RunSetup &setup = {});
+
 // The record as text, all of it: what "identical" means in the tests.
 std::string print(const RunRecord &record, const isa::Isa &isa);
 
