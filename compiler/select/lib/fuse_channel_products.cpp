@@ -12,18 +12,17 @@ using namespace mlir;
 namespace tilewright {
 namespace {
 
-// 8-bit elements, with their zero point taken off by `op`; null: they have none.
+// 8-bit elements, from which the product takes off their zero point.
 struct Factor {
   Value source;
   int64_t zeroPoint = 0;
-  kernel::RescaleOp op;
 };
 
 std::optional<Factor> factorOf(Value value) {
   if (kernel::RescaleOp wide = wideningOf(value))
-    return Factor{wide.getX(), static_cast<int64_t>(wide.getInputZp()), wide};
+    return Factor{wide.getX(), static_cast<int64_t>(wide.getInputZp())};
   if (cast<ShapedType>(value.getType()).getElementType().isSignlessInteger(8))
-    return Factor{value, 0, nullptr};
+    return Factor{value, 0};
   return std::nullopt;
 }
 
