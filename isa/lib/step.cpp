@@ -147,7 +147,8 @@ private:
           fmt::format("the accumulator {} is narrower than the {} that it combines, a {}",
                       made_.accumulator.str(), made_.form == "contract" ? "product" : "value",
                       made_.expr->type.str()),
-          fmt::format("make it at least {}", made_.expr->type.str()));
+          fmt::format("make it at least {}, or say what becomes of the rest: cast<{}>(..) wraps",
+                      made_.expr->type.str(), made_.accumulator.str()));
     context_.requireHolds(*node.find("init"), made_.accumulator, made_.init, "the accumulator");
     if (made_.form == "contract" && made_.expr->kind != ExprKind::Multiply)
       throw UserError(node.find("expr")->place(), "a contraction is over products",

@@ -440,10 +440,11 @@ INSTANTIATE_TEST_SUITE_P(
             "a[y * a_s1 + x * a_s0 + c * a_sc] + b[y * b_s1 + x * b_s0 + c * b_sc]", "expr: ^\"",
             "the value is i33 and would lose bits in 'd', which holds i32\n  fix: close it with "
             "cast<i32>(..) or sat<i32>(..)"},
-        ChangeCase{"NarrowAccumulator", instruction("mmul"), "type: \"i32\", order",
-                   "type: \"i16\", order", "op: \"add\", type: ^\"i16\"",
-                   "the accumulator i16 is narrower than the product that it combines, a i19\n  "
-                   "fix: make it at least i19"},
+        ChangeCase{
+            "NarrowAccumulator", instruction("mmul"), "type: \"i32\", order",
+            "type: \"i16\", order", "op: \"add\", type: ^\"i16\"",
+            "the accumulator i16 is narrower than the product that it combines, a i19\n  "
+            "fix: make it at least i19, or say what becomes of the rest: cast<i16>(..) wraps"},
         ChangeCase{"AccumulatorType", instruction("mmul"), "type: \"i32\", order",
                    "type: \"f32\", order", "op: \"add\", type: ^\"f32\"",
                    "'f32' is not a type of accumulators"},

@@ -133,6 +133,7 @@ void writeDocuments(const std::string &directory, const std::vector<isa::Documen
   removeStale(directory, documents);
   for (const isa::Document &document : documents)
     writeFile((std::filesystem::path(directory) / document.name).string(), document.text);
+  fmt::print(stderr, "wrote {} files to {}\n", documents.size(), directory);
 }
 
 void addDoc(CLI::App &isa, const Options &options) {
@@ -207,6 +208,7 @@ void writeRtl(const std::string &directory, const std::vector<rtl::SourceFile> &
       list += file.name + "\n";
   }
   writeFile((std::filesystem::path(directory) / "tilewright.f").string(), list);
+  fmt::print(stderr, "wrote {} files to {}\n", files.size() + 1, directory);
 }
 
 void addRtl(CLI::App &isa, const Options &options) {
