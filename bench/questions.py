@@ -8,7 +8,8 @@ OVERLAYS = ROOT / "isa" / "what-if"
 PAGES = ROOT / "docs" / "what-if"
 
 # Overlays that the guide (docs/what-if.md) begins with: examples of how one is written.
-PATTERNS = {"absolute-difference", "minimum-reduction", "multiply-add", "slow-rescale", "subtraction", "sum-of-absolute-differences", "wide-array"}
+PATTERNS = {"absolute-difference", "minimum-reduction", "multiply-add", "slow-rescale", "subtraction", "sum-of-absolute-differences",
+            "wide-array"}
 
 
 @dataclasses.dataclass(frozen=True)
