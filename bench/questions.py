@@ -25,6 +25,7 @@ ON_OTHER_NETWORKS = {
     # The other two have no such function: they show what the instruction costs where it is not used.
     "fused-table": Question(("mobilenet_v3_large", "mobilenet_v2", "resnet18")),
     "int4-weights": Question(weights="int4"),
+    "output-stationary": Question(("mobilenet_v3_large", "resnet18", "squeezenet_1_1"), rtl_gap="the RTL's array keeps weights"),
     "second-load": Question(rtl_gap="the RTL has one unit of each template"),
     "softmax-help": Question(("softmax_64", "softmax_128", "softmax_197")),
     "sparse-weights": Question(weights="sparse"),
