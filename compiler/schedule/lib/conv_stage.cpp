@@ -335,11 +335,10 @@ int64_t ConvStage::weightRows(Span folds) const {
 ConvStage::Weights ConvStage::loadWeights(Step &step, int64_t n, Span channels, Span folds,
                                           int buffer) {
   Weights weights{-1, channels, folds};
+  const Traffic traffic = stands_ == Stands::Sums ? Traffic::WeightStream : Traffic::Streamed;
   int64_t depth = p_.kernelHeight * p_.kernelWidth * p_.inputChannels;
   if (p_.weightsAreActivations) {
-    weights.buffer =
-        steps_.add(isa::Space::Spad, depth * channels.size(), "weights",
-                   stands_ == Stands::Sums ? Traffic::WeightStream : Traffic::Streamed);
+    weights.buffer = steps_.add(isa::Space::Spad, depth * channels.size(), "weights", traffic);
     int64_t shape[] = {1, p_.batch, depth, p_.outputChannels};
     loadBox(context_, step.loads, context_.tensor(weights_), shape,
             {{0, n, 0, channels.begin}, {1, 1, depth, channels.size()}}, 1, Signedness::Signed,
@@ -348,8 +347,8 @@ ConvStage::Weights ConvStage::loadWeights(Step &step, int64_t n, Span channels, 
   }
   int64_t rows = weightRows(folds), cols = context_.cols,
           firstRow = folds_[static_cast<size_t>(folds.begin)].weightRow;
-  weights.buffer = reuse(steps_, buffer, isa::Space::Spad, rows * channels.size(), "weights",
-                         stands_ == Stands::Sums ? Traffic::WeightStream : Traffic::Streamed);
+  weights.buffer =
+      reuse(steps_, buffer, isa::Space::Spad, rows * channels.size(), "weights", traffic);
   const Expansion *expansion = expansionOf(context_.isa, anchor_, GroupedBy::Outputs);
   auto copy = [&](int64_t channel, int64_t tiles, int64_t columns) {
     if (tiles * columns == 0)
