@@ -178,6 +178,8 @@ ACTIVATION = narrow("activation", [
     f'%u = "tosa.const"() {{values = dense<"0x{(np.arange(513) * 127 - 32000).astype("<i2").tobytes().hex()}"> : tensor<513xi16>}} : () -> tensor<513xi16>',
     f"%e = tosa.rescale %c, %m, %t, %z32, %z16 {RESCALE} : ({SUMS}, tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi16>) -> {SHORT}",
     f"%v = tosa.table %e, %u : ({SHORT}, tensor<513xi16>) -> {SUMS}", rescale("r", "v", SUMS, IMAGE, "s")])
+DIFFERENCE = narrow("difference", [rescale("p", "x", IMAGE, SUMS, "t", "z", "z32"), rescale("q", "y", IMAGE, SUMS, "s", "z", "z32"),
+                                   f"%c = tosa.sub %p, %q : ({SUMS}, {SUMS}) -> {SUMS}", rescale("r", "c", SUMS, IMAGE)], operands="xy")
 GATED = Network("gated", f"""func.func @main(%x: {IMAGE}, %g: tensor<1x1x1x8xi32>) -> {IMAGE} {{
 {CONSTANTS}  %o = "tosa.const"() {{values = dense<1073741824> : tensor<1xi32>}} : () -> tensor<1xi32>
   %n = "tosa.const"() {{values = dense<-7> : tensor<1xi8>}} : () -> tensor<1xi8>

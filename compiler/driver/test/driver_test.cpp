@@ -325,8 +325,7 @@ TEST(Driver, RefusesKernelsThatCannotBeScheduled) {
   EXPECT_EQ(kernels("%g = kernel.group {\n" + abs +
                     "  kernel.yield %x : tensor<4xi32>\n} : tensor<4xi32>\n"
                     "return %g : tensor<4xi32>"),
-            "M:2:6: error: 'kernel.group' op 'kernel.yield' does not continue the operation before "
-            "it");
+            "M:2:6: error: 'kernel.group' op holds 'kernel.unary', which nothing reads");
   EXPECT_EQ(kernels("%g = kernel.group {\n" + abs +
                     "  kernel.yield %y : tensor<4xi32>\n} : tensor<4xi32>\n"
                     "return %g, %g : tensor<4xi32>, tensor<4xi32>"),

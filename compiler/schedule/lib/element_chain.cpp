@@ -25,6 +25,16 @@ mlir::Value ElementChain::enteringOf(const Cover &cover) const {
   return anchor_ ? anchor_->getResult(0) : mlir::Value();
 }
 
+bool ElementChain::isOutside(const Cover &cover, size_t read) const {
+  mlir::Operation *producer = valueOf(cover, read).getDefiningOp();
+  return !producer || (producer != anchor_ && !llvm::is_contained(operations_, producer));
+}
+
+bool ElementChain::readsEntering(const Cover &cover) const {
+  return reads(llvm::ArrayRef<mlir::Operation *>(operations_).slice(cover.first, cover.count),
+               enteringOf(cover));
+}
+
 bool ElementChain::widens(const Cover &cover) const {
   mlir::Value value = enteringOf(cover);
   if (!value || cover.entersNarrow)
@@ -60,8 +70,7 @@ int64_t ElementChain::spadBytesPerElement() {
   int64_t bytes = 0;
   for (const Cover &cover : *covers_) {
     for (size_t i = 0; i < cover.match.operands.size(); ++i)
-      if (valueOf(cover, i) != enteringOf(cover) &&
-          cover.match.pattern->reads[i].space == isa::Space::Spad)
+      if (isOutside(cover, i) && cover.match.pattern->reads[i].space == isa::Space::Spad)
         ++bytes;
     if (cover.resultSpace() == isa::Space::Spad && &cover != &covers_->back())
       ++bytes;
@@ -73,8 +82,7 @@ int64_t ElementChain::accBytesPerElement() {
   int64_t bytes = 0;
   for (const Cover &cover : *covers_) {
     for (size_t i = 0; i < cover.match.operands.size(); ++i)
-      if (valueOf(cover, i) != enteringOf(cover) &&
-          cover.match.pattern->reads[i].space == isa::Space::Acc)
+      if (isOutside(cover, i) && cover.match.pattern->reads[i].space == isa::Space::Acc)
         bytes += 4;
     bytes += (widens(cover) ? 4 : 0) + (cover.resultSpace() == isa::Space::Acc ? 4 : 0);
   }
@@ -139,9 +147,9 @@ void ElementChain::loadOperands(std::vector<Task> &loads, const Box &box) {
   outside_.clear();
   for (const Cover &cover : *covers_) {
     for (size_t i = 0; i < cover.match.operands.size(); ++i) {
-      mlir::Value value = valueOf(cover, i);
-      if (value == enteringOf(cover))
+      if (!isOutside(cover, i))
         continue;
+      mlir::Value value = valueOf(cover, i);
       isa::Space space = cover.match.pattern->reads[i].space;
       const Key key = keyOf(cover, i);
       if (outside_.count(key))
@@ -186,8 +194,9 @@ llvm::SmallVector<Tile, 4> ElementChain::operands(const Cover &cover, const Tile
                                                   int64_t channel) {
   llvm::SmallVector<Tile, 4> tiles;
   for (size_t i = 0; i < cover.match.operands.size(); ++i) {
-    if (valueOf(cover, i) == enteringOf(cover)) {
-      tiles.push_back(entering);
+    if (!isOutside(cover, i)) {
+      const auto waiting = waiting_.find(valueOf(cover, i));
+      tiles.push_back(waiting == waiting_.end() ? entering : waiting->second);
       continue;
     }
     Tile tile = outside_.find(keyOf(cover, i))->second;
@@ -201,6 +210,7 @@ Tile ElementChain::run(std::vector<Task> &out, const Tile &anchorValue, const Ex
                        int64_t channel, const Tile &result, bool leadingDone) {
   int64_t channel0 = box_.start.back() + channel;
   Tile value = anchorValue;
+  waiting_.clear();
   auto temporary = [&](isa::Space space, const char *purpose) {
     return denseTile(
         space, steps_.add(space, extent.elements() * (space == isa::Space::Acc ? 4 : 1), purpose),
@@ -219,11 +229,14 @@ Tile ElementChain::run(std::vector<Task> &out, const Tile &anchorValue, const Ex
       value = wide;
     }
     const bool isLast = &cover == &covers_->back();
+    const bool isRead = enteringOf(cover) && readsEntering(cover);
+    if (enteringOf(cover) && !isRead)
+      waiting_[enteringOf(cover)] = value;
     const isa::Space space = cover.resultSpace();
     Tile d;
     if (isLast && space == isa::Space::Spad)
       d = result;
-    else if (enteringOf(cover) && value.space == space && value.sc == 1)
+    else if (isRead && value.space == space && value.sc == 1)
       d = value; // in place
     else
       d = temporary(space, "intermediate result");

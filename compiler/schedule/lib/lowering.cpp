@@ -185,6 +185,8 @@ std::string signatureOf(const LoweringContext &context, kernel::GroupOp group) {
         stream << '/' << pitch;
     }
     stream << ')';
+    for (mlir::Value result : op.getResults())
+      numbers.try_emplace(result, numbers.size());
     for (const char *name : {"stride", "pad", "dilation", "kernel"})
       if (auto values = op.getAttrOfType<mlir::DenseI64ArrayAttr>(name))
         for (int64_t value : values.asArrayRef())

@@ -264,6 +264,9 @@ private:
     const int space = static_cast<int>(cover.match.pattern->reads[read].space);
     return {value, space * 2 + readsUnsigned(cover, value)};
   }
+  // Whether an operand comes from outside the group.
+  bool isOutside(const Cover &cover, size_t read) const;
+  bool readsEntering(const Cover &cover) const;
   // Whether the value that enters stands narrow and the cover reads it wide.
   bool widens(const Cover &cover) const;
   bool readsUnsigned(const Cover &cover, mlir::Value value) const;
@@ -287,6 +290,7 @@ private:
   ChannelBlocks identity_;   // widens 8-bit values
   ChannelBlocks biasBlocks_; // adds the bias where no rescale takes it
   llvm::DenseMap<Key, Tile> outside_;
+  llvm::DenseMap<mlir::Value, Tile> waiting_; // values that a later cover reads
 };
 
 // What decides how a group is tiled: groups of which this is equal take the same time.

@@ -5,38 +5,71 @@
 #include "tilewright/compiler/selection.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
 namespace tilewright {
 
-static constexpr size_t longestRun = 4;
+static constexpr size_t longestRun = 6;
 
-// Operations before the reduction, each the only reader of the one before it and of its shape.
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<ShapedType>(value.getType()).getShape();
+}
+
+// Operations before the reduction in program order, of its shape, each read by one of them, or by
+// the reduction, alone.
 static SmallVector<Operation *> runBefore(kernel::ReduceOp reduce) {
-  SmallVector<Operation *> run;
-  auto shape = [](Value value) { return cast<ShapedType>(value.getType()).getShape(); };
-  Value value = reduce.getX();
-  for (Operation *op = value.getDefiningOp();
-       op && run.size() < longestRun && hasScalarFunction(op) && hasOneReader(op->getResult(0));) {
-    run.insert(run.begin(), op);
-    Operation *before = nullptr;
-    for (Value operand : op->getOperands())
-      if (Operation *producer = operand.getDefiningOp();
-          producer && hasScalarFunction(producer) && shape(operand) == shape(reduce.getX()))
-        before = producer;
-    op = before;
+  SmallVector<Operation *> run, left = {reduce};
+  while (!left.empty() && run.size() < longestRun) {
+    SmallVector<Operation *> before;
+    for (Operation *op : left)
+      for (Value operand : op->getOperands())
+        if (Operation *producer = operand.getDefiningOp();
+            producer && hasScalarFunction(producer) && hasOneReader(operand) &&
+            shapeOf(operand) == shapeOf(reduce.getX()) && !llvm::is_contained(before, producer))
+          before.push_back(producer);
+    run.append(before);
+    left = std::move(before);
   }
+  llvm::sort(run, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   return run;
+}
+
+static int64_t bytesOf(Value value) {
+  return (cast<ShapedType>(value.getType()).getElementTypeBitWidth() + 7) / 8;
+}
+
+// What `whole` moves through DRAM for each element, when what its other operations give to `run` is
+// stored and loaded.
+static int64_t bytesMoved(ArrayRef<Operation *> run, ArrayRef<Operation *> whole) {
+  llvm::SmallSetVector<Value, 8> inputs, made;
+  for (Operation *op : whole)
+    for (Value operand : op->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      if (shapeOf(operand) != shapeOf(op->getResult(0)))
+        continue; // repeated: little
+      if (!llvm::is_contained(whole, producer))
+        inputs.insert(operand);
+      else if (llvm::is_contained(run, op) && !llvm::is_contained(run, producer))
+        made.insert(operand);
+    }
+  int64_t bytes = 0;
+  for (Value value : inputs)
+    bytes += bytesOf(value);
+  for (Value value : made)
+    bytes += 2 * bytesOf(value);
+  return bytes;
 }
 
 void fuseReductions(Block &body, Selection &selection) {
   SmallVector<kernel::ReduceOp> reductions(body.getOps<kernel::ReduceOp>());
   for (kernel::ReduceOp reduce : reductions) {
-    SmallVector<Operation *> run = runBefore(reduce);
+    const SmallVector<Operation *> whole = runBefore(reduce);
+    SmallVector<Operation *> run = whole;
     while (!run.empty() && !selection.choose(run, reduce))
       run.erase(run.begin()); // the largest cover that there is
-    if (run.empty())
+    if (run.empty() || bytesMoved(run, whole) > bytesMoved({}, whole) + 2 * bytesOf(reduce.getX()))
       continue;
     run.push_back(reduce);
     SmallVector<Location> locations(

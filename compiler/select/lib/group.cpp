@@ -1,9 +1,8 @@
 // Groups of `kernel-fuse`:
 //  1. In program order, an element-wise operation joins the group whose last value it reads, when
-//  that value has no other reader and the
-//     operation keeps its shape; with two such groups, the one that was extended last. Any other
-//     operation starts a group. Within a group values are signed: unsigned elements enter and leave
-//     through memory.
+//  that value has no other reader and the operation keeps its shape; with two such groups, both
+//  become one, that with an anchor first. Any other operation starts a group. Within a group values
+//  are signed: unsigned elements enter and leave through memory.
 //  2. Each group moves to the place of its last operation, where all that its operations read is
 //  known.
 #include "fuse.h"
@@ -16,6 +15,7 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
 
+#include <utility>
 #include <vector>
 
 using namespace mlir;
@@ -46,32 +46,51 @@ ArrayRef<int64_t> shapeOf(Value value) {
 class Chains {
 public:
   void add(Operation &op) {
-    Chain *chain = isElementwise(op) && !readsUnsigned(op) ? continuedBy(op) : nullptr;
-    if (!chain) {
-      chain = &chains_.emplace_back();
-    } else {
-      byLast_.erase(chain->ops.back());
+    SmallVector<size_t, 2> continued;
+    if (isElementwise(op) && !readsUnsigned(op))
+      continued = continuedBy(op);
+    if (continued.empty()) {
+      continued.push_back(chains_.size());
+      chains_.emplace_back();
     }
-    chain->ops.push_back(&op);
-    chain->extended = position_++;
-    byLast_[&op] = static_cast<size_t>(chain - chains_.data());
+    Chain &chain = chains_[continued[0]];
+    for (size_t other : continued) {
+      if (!chains_[other].ops.empty())
+        byLast_.erase(chains_[other].ops.back());
+      if (other != continued[0])
+        chain.ops.append(std::exchange(chains_[other].ops, {}));
+    }
+    chain.ops.push_back(&op);
+    chain.extended = position_++;
+    byLast_[&op] = continued[0];
   }
 
   const std::vector<Chain> &all() const { return chains_; }
 
 private:
-  Chain *continuedBy(Operation &op) {
-    Chain *best = nullptr;
+  // An operation that is not element-wise, or reads memory in another way, can only come first.
+  bool mustBegin(size_t chain) const {
+    Operation &first = *chains_[chain].ops.front();
+    return !isElementwise(first) || readsUnsigned(first);
+  }
+
+  // The first one goes on, and takes in the other one.
+  SmallVector<size_t, 2> continuedBy(Operation &op) const {
+    SmallVector<size_t, 2> found;
     for (Value operand : op.getOperands()) {
-      auto found = byLast_.find(operand.getDefiningOp());
-      if (found == byLast_.end() || givesUnsigned(found->first) || !hasOneReader(operand) ||
-          shapeOf(operand) != shapeOf(op.getResult(0)))
+      auto known = byLast_.find(operand.getDefiningOp());
+      if (known == byLast_.end() || givesUnsigned(known->first) || !hasOneReader(operand) ||
+          shapeOf(operand) != shapeOf(op.getResult(0)) || llvm::is_contained(found, known->second))
         continue;
-      Chain *chain = &chains_[found->second];
-      if (!best || chain->extended > best->extended)
-        best = chain;
+      found.push_back(known->second);
     }
-    return best;
+    llvm::sort(found, [&](size_t a, size_t b) {
+      return std::pair(mustBegin(a), chains_[a].extended) >
+             std::pair(mustBegin(b), chains_[b].extended);
+    });
+    if (found.size() > 1 && mustBegin(found[1]))
+      found.resize(1);
+    return found;
   }
 
   std::vector<Chain> chains_;
@@ -108,7 +127,8 @@ void formGroups(Block &body) {
                    func::ReturnOp>(op))
       chains.add(op);
   for (const Chain &chain : chains.all())
-    formGroup(chain);
+    if (!chain.ops.empty())
+      formGroup(chain);
 }
 
 } // namespace tilewright

@@ -4,9 +4,8 @@
 //  constants and the return.
 //  2. What is shown or returned stands in memory: a view is of an argument or a group, a result of
 //  a group, each result of its own.
-//  3. A group is an anchor and then element-wise operations, each the only reader of the one before
-//  it and of its shape; or element-wise operations and then a reduction. Values within it are
-//  signed.
+//  3. A group is an anchor and then element-wise operations of its shape, each but the last read by
+//  one that follows; or element-wise operations and then a reduction. Values within it are signed.
 //  4. Windows are within TOSA's level 8K, zero points within 16 bits.
 #include "check.h"
 #include "fuse.h"

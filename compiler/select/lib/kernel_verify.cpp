@@ -354,14 +354,11 @@ LogicalResult GroupOp::verify() {
   Block &body = getBody().front();
   if (body.empty() || !isa<YieldOp>(body.back()) || body.getOperations().size() < 2)
     return emitOpError("must hold at least one operation and end with kernel.yield");
-  Value tile; // what the next operation continues with
   for (Operation &op : body) {
     if (op.getDialect() != (*this)->getDialect() || isa<GroupOp, ViewOp, StridedViewOp>(op))
       return emitOpError() << "cannot hold '" << op.getName() << "'";
-    if (tile && !llvm::is_contained(op.getOperands(), tile))
-      return emitOpError() << "'" << op.getName() << "' does not continue the operation before it";
-    if (op.getNumResults() == 1)
-      tile = op.getResult(0);
+    if (op.getNumResults() == 1 && op.use_empty())
+      return emitOpError() << "holds '" << op.getName() << "', which nothing reads";
   }
   return success();
 }

@@ -13,7 +13,7 @@ namespace {
 
 using patterns::Function;
 
-constexpr size_t mostWays = 16; // of writing one run
+constexpr size_t mostWays = 32; // of writing one run
 
 unsigned bitsOf(Value value) { return cast<ShapedType>(value.getType()).getElementTypeBitWidth(); }
 
@@ -52,20 +52,29 @@ bool isSignedByte(Operation *op) {
                        static_cast<int64_t>(rescale.getHi()) <= INT8_MAX));
 }
 
+// Whether a rescale widens 8 bits, and neither moves nor bounds what it gives: the operand of an
+// addition.
+bool isScaledOffset(kernel::RescaleOp op) {
+  return bitsOf(op.getX()) == 8 && bitsOf(op.getResult()) == 32 && !op.getInputUnsigned() &&
+         op.getOutputZp() == 0 && keepsRange(op) && scalarScale(op);
+}
+
 // In how many ways an operation is written.
 unsigned waysOf(Operation *op) {
   if (auto rescale = dyn_cast<kernel::RescaleOp>(op))
-    return isScaledByOne(rescale) ? 3 : 2;
+    return 2 + isScaledByOne(rescale) + isScaledOffset(rescale);
   auto binary = dyn_cast<kernel::BinaryOp>(op);
   return binary && binary.getFunction() == "mul" && binary.getShift() == 0 ? 2 : 1;
 }
 
-// Writes one way: `ways` by operation of the run, and whether constants are written as numbers.
+// Writes one way: `ways` by operation of the run, whether constants are written as numbers, and
+// what makes 8 bits of a value that lies within them.
 class Writer {
 public:
   Writer(ArrayRef<Operation *> run, const RunContext &context, ArrayRef<unsigned> ways,
-         bool constantsAsNumbers)
-      : run_(run), context_(context), ways_(ways), constantsAsNumbers_(constantsAsNumbers) {}
+         bool constantsAsNumbers, StringRef narrowing)
+      : run_(run), context_(context), ways_(ways), constantsAsNumbers_(constantsAsNumbers),
+        narrowing_(narrowing) {}
 
   RunFunction write() {
     out_.function.text = textOf(run_.size() - 1);
@@ -94,8 +103,9 @@ private:
 
   // What the i-th operation reads.
   std::string operand(size_t i, Value value) {
-    if (i > 0 && value == run_[i - 1]->getResult(0))
-      return fmt::format(isSignedByte(run_[i - 1]) ? "cast<i8>({})" : "({})", textOf(i - 1));
+    for (size_t j = i; j-- > 0;)
+      if (value == run_[j]->getResult(0))
+        return fmt::format("{}({})", isSignedByte(run_[j]) ? narrowing_.str() : "", textOf(j));
     if (std::optional<int64_t> splat = constantsAsNumbers_ ? splatOf(value) : std::nullopt)
       return fmt::format("({})", *splat);
     const auto *known = std::find(out_.operands.begin(), out_.operands.end(), value);
@@ -113,6 +123,8 @@ private:
       if (value == context_.entering) {
         made.mayBeNarrow = context_.enteringIsNarrow;
         made.mayBeWide = !context_.enteringIsNarrow;
+      } else if (llvm::is_contained(context_.earlier, value.getDefiningOp())) {
+        made.mayBeNarrow = false;
       }
       out_.function.operands.push_back(std::move(made));
     }
@@ -133,6 +145,11 @@ private:
   }
 
   std::string rescale(size_t i, kernel::RescaleOp op) {
+    if (isScaledOffset(op) && ways_[i] + 1 == waysOf(op)) {
+      const std::string x = offset(i, op.getX(), op.getInputZp()),
+                        multiplier = parameter({true, 32}, valuesOf(op.getMultiplier()));
+      return scaled(x, multiplier, parameter({false, 6}, valuesOf(op.getShift())));
+    }
     std::string x = operand(i, op.getX());
     std::vector<int64_t> bias{-static_cast<int64_t>(op.getInputZp())};
     if (i == 0 && op.getX() == context_.entering && !context_.bias.empty()) {
@@ -244,10 +261,16 @@ private:
   const RunContext &context_;
   ArrayRef<unsigned> ways_;
   bool constantsAsNumbers_;
+  StringRef narrowing_;
   RunFunction out_;
 };
 
 } // namespace
+
+bool reads(ArrayRef<Operation *> run, Value value) {
+  return llvm::any_of(run,
+                      [&](Operation *op) { return llvm::is_contained(op->getOperands(), value); });
+}
 
 bool hasScalarFunction(Operation *op) {
   return llvm::isa<kernel::RescaleOp, kernel::TableOp, kernel::BinaryOp, kernel::UnaryOp,
@@ -259,17 +282,25 @@ std::vector<RunFunction> functionsOf(ArrayRef<Operation *> run, const RunContext
     return llvm::isa<kernel::BinaryOp>(op) &&
            llvm::any_of(op->getOperands(), [](Value value) { return splatOf(value).has_value(); });
   });
+  const bool narrows =
+      llvm::any_of(run.drop_back(), [](Operation *op) { return isSignedByte(op); });
   std::vector<RunFunction> functions;
-  for (bool constantsAsNumbers : {false, true}) {
-    if (constantsAsNumbers && !hasConstant)
-      break;
+  auto write = [&](bool constantsAsNumbers, StringRef narrowing) {
     SmallVector<unsigned> ways(run.size(), 0);
-    for (size_t i = 0; i < run.size() && functions.size() < mostWays;) {
-      functions.push_back(Writer(run, context, ways, constantsAsNumbers).write());
+    const size_t most = functions.size() + mostWays;
+    for (size_t i = 0; i < run.size() && functions.size() < most;) {
+      functions.push_back(Writer(run, context, ways, constantsAsNumbers, narrowing).write());
       // The next combination of ways, as one counts.
       for (i = 0; i < run.size() && ++ways[i] == waysOf(run[i]); ++i)
         ways[i] = 0;
     }
+  };
+  for (bool constantsAsNumbers : {false, true}) {
+    if (constantsAsNumbers && !hasConstant)
+      break;
+    write(constantsAsNumbers, "cast<i8>");
+    if (narrows)
+      write(constantsAsNumbers, "sat<i8>");
   }
   // With all operands written as numbers there is nothing left to compute.
   llvm::erase_if(functions, [](const RunFunction &each) { return each.operands.empty(); });

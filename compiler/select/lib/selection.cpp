@@ -143,6 +143,23 @@ const patterns::Match *Selection::widening() {
   return *widening_ ? &**widening_ : nullptr;
 }
 
+// Whether the operations from `place` on may be one instruction's: what they give, the last one's
+// result apart, is read among them alone.
+static bool isRun(llvm::ArrayRef<mlir::Operation *> operations, size_t place, size_t length) {
+  const auto run = operations.slice(place, length);
+  return llvm::all_of(run.drop_back(), [&](mlir::Operation *op) {
+    return llvm::all_of(op->getUsers(),
+                        [&](mlir::Operation *user) { return llvm::is_contained(run, user); });
+  });
+}
+
+// The value of the operation, or the anchor, before a place.
+static mlir::Value enteringAt(mlir::Operation *anchor, llvm::ArrayRef<mlir::Operation *> operations,
+                              size_t place) {
+  mlir::Operation *before = place > 0 ? operations[place - 1] : anchor;
+  return before ? before->getResult(0) : mlir::Value();
+}
+
 std::optional<Covers> Selection::choose(mlir::Operation *anchor,
                                         llvm::ArrayRef<mlir::Operation *> operations,
                                         llvm::ArrayRef<int32_t> bias) {
@@ -153,9 +170,7 @@ std::optional<Covers> Selection::choose(mlir::Operation *anchor,
   const bool beginsNarrow = anchor && isByte(anchor->getResult(0));
   reached[0][beginsNarrow].cost = 0;
   for (size_t place = 0; place < count; ++place) {
-    mlir::Value entering = place > 0 ? operations[place - 1]->getResult(0)
-                           : anchor  ? anchor->getResult(0)
-                                     : mlir::Value();
+    mlir::Value entering = enteringAt(anchor, operations, place);
     Reached &narrow = reached[place][1], &wide = reached[place][0];
     if (entering && narrow.cost + passCost < wide.cost && widening()) {
       wide = Reached{narrow.cost + passCost, static_cast<int>(place), true, true, std::nullopt};
@@ -164,9 +179,13 @@ std::optional<Covers> Selection::choose(mlir::Operation *anchor,
       const Reached &before = reached[place][isNarrow];
       if (before.cost >= impossible)
         continue;
-      RunContext context{entering, isNarrow, place == 0 ? bias : llvm::ArrayRef<int32_t>()};
+      RunContext context{entering, isNarrow, operations.take_front(place),
+                         place == 0 ? bias : llvm::ArrayRef<int32_t>()};
       for (size_t length = 1; length <= std::min(longestRun, count - place); ++length) {
-        for (Found &found : matches(operations.slice(place, length), context)) {
+        const auto run = operations.slice(place, length);
+        if (!isRun(operations, place, length) || (entering && isNarrow && !reads(run, entering)))
+          continue; // a value that waits for a later instruction does so in the accumulators
+        for (Found &found : matches(run, context)) {
           const bool resultIsNarrow = found.match.pattern->result.space == isa::Space::Spad;
           int64_t cost = before.cost + passCost;
           // Bytes that stand in 32 bits: loaded and kept at four times their size.
@@ -319,14 +338,14 @@ std::string Selection::explainReduction(llvm::ArrayRef<mlir::Operation *> run,
   return text;
 }
 
-Selection::Attempt Selection::attempt(llvm::ArrayRef<mlir::Operation *> run, mlir::Value entering,
-                                      llvm::ArrayRef<int32_t> bias,
+Selection::Attempt Selection::attempt(llvm::ArrayRef<mlir::Operation *> run, RunContext context,
                                       const patterns::Pattern &pattern) {
   Attempt attempt;
   for (bool isNarrow : {true, false}) {
-    if (!entering && !isNarrow)
+    if (!context.entering && !isNarrow)
       break;
-    for (RunFunction &function : functionsOf(run, {entering, isNarrow, bias})) {
+    context.enteringIsNarrow = isNarrow;
+    for (RunFunction &function : functionsOf(run, context)) {
       patterns::Mismatch mismatch;
       auto match = patterns::match(isa_, pattern, patterns::Candidate(function.function, &terms_),
                                    &mismatch);
@@ -346,15 +365,16 @@ std::string Selection::explainRuns(llvm::ArrayRef<mlir::Operation *> operations,
   std::string text;
   std::vector<Closest> closest(patterns_.maps().size());
   for (size_t place = 0; place < operations.size(); ++place) {
-    mlir::Value entering = place > 0 ? operations[place - 1]->getResult(0)
-                           : anchor  ? anchor->getResult(0)
-                                     : mlir::Value();
+    mlir::Value entering = enteringAt(anchor, operations, place);
     for (size_t length = 1; length <= std::min(longestRun, operations.size() - place); ++length) {
+      if (!isRun(operations, place, length))
+        continue;
       const auto run = operations.slice(place, length);
+      const RunContext context{entering, false, operations.take_front(place),
+                               place == 0 ? bias : llvm::ArrayRef<int32_t>()};
       for (size_t i = 0; i < closest.size(); ++i) {
         const patterns::Pattern &pattern = patterns_.maps()[i];
-        const Attempt made =
-            attempt(run, entering, place == 0 ? bias : llvm::ArrayRef<int32_t>(), pattern);
+        const Attempt made = attempt(run, context, pattern);
         const std::string line =
             fmt::format("  {}: {} {}\n", describeRun(run), pattern.instruction->name,
                         made.isMatch ? "computes it" : "does not: " + made.mismatch.reason);

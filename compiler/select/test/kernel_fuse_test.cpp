@@ -301,13 +301,37 @@ TEST(Group, TakesABroadcastOperandFromOutside) {
   EXPECT_EQ(count(module, "kernel.group"), 1) << module;
 }
 
-TEST(Group, OfTheLaterOperandTakesTheSum) {
+TEST(Group, OfBothOperandsTakesTheSum) {
   std::string module =
       fused("%a: tensor<2x4xi32>, %b: tensor<2x4xi32>", wide,
             unary("%0", "%a") + unary("%1", "%b") + binary("%o", "add", "%0", "%1") + return32);
+  EXPECT_EQ(count(module, "kernel.group"), 1) << module;
+  EXPECT_THAT(module, HasSubstr("%1 = kernel.unary \"abs\" %arg1 : (tensor<2x4xi32>) -> "
+                                "tensor<2x4xi32>\n      %2 = kernel.unary \"abs\" %arg0"));
+}
+
+TEST(Group, BeginsWithTheAnchorOfTheTwo) {
+  const std::string sum = "%o = kernel.binary \"add\" %1, %0 {shift = 0 : i64} : "
+                          "(tensor<1x2x2x4xi32>, tensor<1x2x2x4xi32>) -> tensor<1x2x2x4xi32>\n"
+                          "return %o : tensor<1x2x2x4xi32>";
+  const std::string module = fused(
+      "%a: tensor<1x2x2x4xi8>, %b: tensor<1x2x2x4xi32>", "tensor<1x2x2x4xi32>",
+      convolution("%0", "%a") +
+          "%1 = kernel.unary \"abs\" %b : (tensor<1x2x2x4xi32>) -> tensor<1x2x2x4xi32>\n" + sum);
+  EXPECT_EQ(count(module, "kernel.group"), 1) << module;
+  EXPECT_LT(module.find("kernel.conv2d"), module.find("kernel.unary")) << module;
+}
+
+TEST(Group, HasOneAnchor) {
+  const std::string module = fused(
+      "%a: tensor<1x2x2x4xi8>, %b: tensor<1x2x2x4xi8>", "tensor<1x2x2x4xi32>",
+      convolution("%0", "%a") +
+          "%1 = kernel.conv2d %b, %w, %z32 {stride = array<i64: 1, 1>, pad = array<i64: 0, 0, "
+          "0, 0>, dilation = array<i64: 1, 1>, input_zp = 0 : i64, weight_zp = 0 : i64} : "
+          "(tensor<1x2x2x4xi8>, tensor<4x1x1x4xi8>, tensor<1xi32>) -> tensor<1x2x2x4xi32>\n"
+          "%o = kernel.binary \"add\" %1, %0 {shift = 0 : i64} : (tensor<1x2x2x4xi32>, "
+          "tensor<1x2x2x4xi32>) -> tensor<1x2x2x4xi32>\nreturn %o : tensor<1x2x2x4xi32>");
   EXPECT_EQ(count(module, "kernel.group"), 2) << module;
-  EXPECT_THAT(module, HasSubstr("%2 = kernel.unary \"abs\" %arg1 : (tensor<2x4xi32>) -> "
-                                "tensor<2x4xi32>\n      %3 = kernel.binary \"add\" %0, %2"));
 }
 
 TEST(Group, StandsWhereAllItReadsIsKnown) {

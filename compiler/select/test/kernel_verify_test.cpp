@@ -263,7 +263,7 @@ INSTANTIATE_TEST_SUITE_P(
                "%0 = kernel.group { %1 = kernel.unary \"abs\" %a : (tensor<4xi32>) -> "
                "tensor<4xi32> %2 = kernel.unary \"clz\" %a : "
                "(tensor<4xi32>) -> tensor<4xi32> kernel.yield %2 : tensor<4xi32> } : tensor<4xi32>",
-               "6: 'kernel.group' op 'kernel.unary' does not continue the operation before it"},
+               "6: 'kernel.group' op holds 'kernel.unary', which nothing reads"},
         Broken{"yieldType", "%a: tensor<4xi32>",
                "%0 = kernel.group { %1 = kernel.unary \"abs\" %a : (tensor<4xi32>) -> "
                "tensor<4xi32> kernel.yield %1 : tensor<4xi32> } : "

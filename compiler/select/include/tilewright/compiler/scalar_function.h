@@ -7,17 +7,21 @@
 
 namespace tilewright {
 
-// A run of element-wise operations, each the only reader of the one before.
+// A run of element-wise operations in program order, each but the last read by one of the others
+// alone.
 struct RunFunction {
   patterns::Function function;
   llvm::SmallVector<mlir::Value> operands, tables; // by Function::operands, Function::tables
 };
 
 struct RunContext {
-  // What the first operation reads of the operation before the run; null: nothing. It stands in the
-  // scratchpad or, else, in the accumulators.
+  // What the operation before the run gives; null: nothing. It stands in the scratchpad or, else,
+  // in the accumulators.
   mlir::Value entering;
   bool enteringIsNarrow = false;
+  // The group's operations before that one: their values, where the run reads them, stand in the
+  // accumulators.
+  llvm::ArrayRef<mlir::Operation *> earlier;
   // Added to what the first operation reads, when that is a rescale; one value, or one a channel.
   llvm::ArrayRef<int32_t> bias;
 };
@@ -28,6 +32,9 @@ struct RunContext {
 // signed.
 std::vector<RunFunction> functionsOf(llvm::ArrayRef<mlir::Operation *> run,
                                      const RunContext &context);
+
+// Whether an operation, or several, read a value.
+bool reads(llvm::ArrayRef<mlir::Operation *> run, mlir::Value value);
 
 // Whether functionsOf can write an operation.
 bool hasScalarFunction(mlir::Operation *op);

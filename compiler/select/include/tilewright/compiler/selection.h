@@ -22,7 +22,7 @@ struct Cover {
 
 // The covers of a group's operations in order. Between two of them, or before the first, the value
 // may have to be widened into the accumulators: where a cover's `entersNarrow` is false and what
-// enters is narrow.
+// enters is narrow. What a cover does not read of the one before it waits there for a later one.
 using Covers = std::vector<Cover>;
 
 // A reduction along one axis, with the element-wise operations before it that the instruction
@@ -89,8 +89,9 @@ private:
     bool isMatch = false;
     patterns::Mismatch mismatch; // else
   };
-  Attempt attempt(llvm::ArrayRef<mlir::Operation *> run, mlir::Value entering,
-                  llvm::ArrayRef<int32_t> bias, const patterns::Pattern &pattern);
+  // With what enters in either memory, whatever the context says.
+  Attempt attempt(llvm::ArrayRef<mlir::Operation *> run, RunContext context,
+                  const patterns::Pattern &pattern);
   std::string explainRuns(llvm::ArrayRef<mlir::Operation *> operations, mlir::Operation *anchor,
                           llvm::ArrayRef<int32_t> bias);
   std::string explainReduction(llvm::ArrayRef<mlir::Operation *> run, kernel::ReduceOp reduce);
