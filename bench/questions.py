@@ -17,6 +17,7 @@ class Question:
     networks: tuple = ("mobilenet_v2", "resnet18", "squeezenet_1_1")
     weights: str = ""  # of bench/fewer_bits.py; "": as they are
     more_weights: tuple = ()  # that are tried as well
+    removed: tuple = ()  # instructions without which it is tried as well: nothing but the overlay's does their work then
     rtl_gap: str = ""  # why the rtl engine refuses the overlay; "": it does not
 
 
@@ -26,6 +27,7 @@ ON_OTHER_NETWORKS = {
     # The other two have no such function: they show what the instruction costs where it is not used.
     "fused-table": Question(("mobilenet_v3_large", "mobilenet_v2", "resnet18")),
     "int4-weights": Question(weights="int4"),
+    "output-stationary": Question(("mobilenet_v3_large", "resnet18", "squeezenet_1_1"), removed=("mload", "mmul"), rtl_gap="the RTL's array keeps weights"),
     "second-load": Question(rtl_gap="the RTL has one unit of each template"),
     "softmax-help": Question(("softmax_64", "softmax_128", "softmax_197")),
     "sparse-weights": Question(weights="sparse"),

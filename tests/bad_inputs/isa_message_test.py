@@ -267,8 +267,12 @@ class Machines(RejectionTest, metaclass=CaseTable):
                                      "a matrix instruction streams activations into the accumulators, or loads weights", None),
         "activations in the accumulators": ("matrix", "s: acc, d: acc, k: count<rows>, n: count<cols>", PRODUCT,
                                             "activations and weights stand in the scratchpad", None),
-        "two streams": ("matrix", "s: spad, t: spad, d: acc, k: count<rows>, n: count<cols>", PRODUCT.replace("weights[i, j]", "t[i]"),
-                        "the streamer reads one operand", None),
+        "three streams": ("matrix", "s: spad, t: spad, d: acc, k: count<rows>, n: count<cols>",
+                          PRODUCT.replace("weights[i, j]", "t[i] * t[i + 1]"), "the streamer reads one operand", None),
+        "sums in the array": ("matrix", "s: spad, t: spad, d: acc, k: count<rows>, n: count<cols>",
+                              PRODUCT.replace("weights[i, j]", "t[i]"),
+                              "no sums that stand in the array: its weights and results are not side by side, a column each",
+                              "docs/microarchitecture.md says which it makes"),
     })
     def test_plan(self, case):
         unit, operands, steps, message, fix = case

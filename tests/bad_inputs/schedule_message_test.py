@@ -19,6 +19,9 @@ CONV = one("%x: tensor<1x8x8x128xi8>", "1x6x6x8xi32", f"%w = {constant(1, '8x3x3
            f"%z = {constant(0, '1xi8')}",
            "tosa.conv2d %x, %w, %b, %z, %z {acc_type = i32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, "
            "stride = array<i64: 1, 1>} : (tensor<1x8x8x128xi8>, tensor<8x3x3x128xi8>, tensor<8xi32>, tensor<1xi8>, tensor<1xi8>)")
+# An array that keeps nothing but sums, of at most 255 products a tap.
+SUMS_ALONE = "machine:" + (ROOT / "isa/what-if/output-stationary.yaml").read_text().split("\nmachine:", 1)[1].replace(
+    'depth: { type: "u16"', 'depth: { type: "u8"') + "  mload: null\n  mmul: null\n"
 POOL = one("%x: tensor<1x64x64x8xi8>", "1x1x1x8xi8", "tosa.max_pool2d %x {kernel = array<i64: 64, 64>, pad = array<i64: 0, 0, 0, 0>, "
            "stride = array<i64: 1, 1>} : (tensor<1x64x64x8xi8>)")
 ADD = one("%x: tensor<4xi32>", "4xi32", "tosa.add %x, %x : (tensor<4xi32>, tensor<4xi32>)")
@@ -91,6 +94,8 @@ class Schedule(RejectionTest, metaclass=CaseTable):
         "removed template": (CONV, "instructions: { mmul: null }\n", [], "layer 'conv2d_0' (conv2d)",
                              "needs instruction 'mmul', which target 'edge16' does not have",
                              "leave out the overlay that removes it"),
+        "sums of many products": (CONV, SUMS_ALONE, [], "layer 'conv2d_0'", "its sums have more products than 'msum' counts",
+                                  "keep 'mload' and 'mmul' in the description"),
         "other semantics": (AVERAGE, """\
 instructions:
   vrescale.i8: null

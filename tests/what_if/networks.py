@@ -305,4 +305,43 @@ def separable(size, channels, kernel, stride=1, dilation=1):
     return Network(f"separable_{size}x{channels}_{kernel}_{stride}_{dilation}", text, (((1, size, size, channels), np.int8),))
 
 
+def convolved(height, width, inputs, outputs, kernel, stride=1, dilation=1, pad=0):
+    """One convolution with a zero point, to 8 bits."""
+    rows, columns = kernel
+    random = np.random.default_rng(height * 1000 + inputs * 10 + rows)
+    weights = random.integers(-128, 128, (outputs, rows, columns, inputs), np.int8).tobytes().hex()
+    bias = random.integers(-3000, 3000, outputs, np.int32).tobytes().hex()
+    high, wide = ((extent + 2 * pad - dilation * (taps - 1) - 1) // stride + 1 for extent, taps in ((height, rows), (width, columns)))
+    image, kind, sums = f"tensor<1x{height}x{width}x{inputs}xi8>", f"tensor<{outputs}x{rows}x{columns}x{inputs}xi8>", f"tensor<1x{high}x{wide}x{outputs}xi32>"
+    result = sums.replace("i32", "i8")
+    text = f"""func.func @main(%x: {image}) -> {result} {{
+{CONSTANTS}  %p = "tosa.const"() {{values = dense<-7> : tensor<1xi8>}} : () -> tensor<1xi8>
+  %w = "tosa.const"() {{values = dense<"0x{weights}"> : {kind}}} : () -> {kind}
+  %b = "tosa.const"() {{values = dense<"0x{bias}"> : tensor<{outputs}xi32>}} : () -> tensor<{outputs}xi32>
+  %c = tosa.conv2d %x, %w, %b, %p, %z {{acc_type = i32, pad = array<i64: {pad}, {pad}, {pad}, {pad}>, stride = array<i64: {stride}, {stride}>, dilation = array<i64: {dilation}, {dilation}>}} : ({image}, {kind}, tensor<{outputs}xi32>, tensor<1xi8>, tensor<1xi8>) -> {sums}
+  {rescale("r", "c", sums, result)}
+  return %r : {result}
+}}
+"""
+    name = f"convolved_{height}x{width}x{inputs}_{outputs}_{rows}x{columns}_{stride}_{dilation}_{pad}"
+    return Network(name, text, (((1, height, width, inputs), np.int8),))
+
+
+def product(batch, rows, depth, columns):
+    """A product of two activations with zero points."""
+    a, b, c = f"tensor<{batch}x{rows}x{depth}xi8>", f"tensor<{batch}x{depth}x{columns}xi8>", f"tensor<{batch}x{rows}x{columns}xi32>"
+    text = f"""func.func @main(%x: {a}, %y: {b}) -> {c} {{
+  %p = "tosa.const"() {{values = dense<-7> : tensor<1xi8>}} : () -> tensor<1xi8>
+  %q = "tosa.const"() {{values = dense<11> : tensor<1xi8>}} : () -> tensor<1xi8>
+  %r = tosa.matmul %x, %y, %p, %q : ({a}, {b}, tensor<1xi8>, tensor<1xi8>) -> {c}
+  return %r : {c}
+}}
+"""
+
+    def oracle(x, y):
+        return [wrap((x.astype(np.int64) + 7) @ (y.astype(np.int64) - 11))]
+
+    return Network(f"product_{batch}x{rows}x{depth}x{columns}", text, (((batch, rows, depth), np.int8), ((batch, depth, columns), np.int8)), oracle)
+
+
 ALL = ELEMENTWISE + REDUCTIONS + [ABSOLUTE_DIFFERENCE, MULTIPLY_ADD, SUM_OF_DIFFERENCES] + QUANTIZED

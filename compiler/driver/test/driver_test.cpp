@@ -231,6 +231,14 @@ TEST(Driver, ExplainsWhatSlidesWindows) {
   EXPECT_THAT(explanationOf(options), HasSubstr(line));
 }
 
+TEST(Driver, ExplainsWhoseSumsStandInTheArray) {
+  CompileOptions options = optionsFor(Network(8, 8, 16).conv(16, 1, 1).text());
+  const char *line = "  conv2d: msum computes it, where the plan has its sums stand in the array\n";
+  EXPECT_THAT(explanationOf(options), Not(HasSubstr(line)));
+  options.overlays = {TILEWRIGHT_SOURCE_DIR "/isa/what-if/output-stationary.yaml"};
+  EXPECT_THAT(explanationOf(options), HasSubstr(line));
+}
+
 TEST(Driver, DumpsEveryPhaseInOrder) {
   CompileOptions options = optionsFor(floatNet);
   options.dumpPhases = options.model + ".phases/deep";

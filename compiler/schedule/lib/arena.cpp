@@ -24,6 +24,8 @@ static int64_t disturbance(Traffic one, Traffic other) {
   };
   if (second == Traffic::Beside && isOf(first, Traffic::Streamed))
     return 64; // always at the same time, whatever else is in the banks
+  if (first == Traffic::Matrix && second == Traffic::WeightStream)
+    return 64;
   if (first == Traffic::Rare)
     return 0;
   if (first < Traffic::Streamed ? second >= Traffic::Streamed

@@ -1,5 +1,6 @@
 #include "tilewright/compiler/conv_bound.h"
 
+#include "tilewright/compiler/standing_plan.h"
 #include "tilewright/compiler/taps.h"
 
 #include <algorithm>
@@ -47,11 +48,11 @@ std::vector<AxisStep> stepsOf(const WindowAxis &axis, bool isMerged, int64_t out
 
 // Of a column tile of the array.
 struct Products {
-  int64_t count = 0, cycles = 0;
+  int64_t instructions = 0, cycles = 0;
   void add(int64_t pixels, int64_t folds, int64_t weightRows) {
     if (pixels == 0)
       return;
-    count += folds;
+    instructions += 2 * folds;
     cycles += std::max(folds * pixels, weightRows + folds);
   }
 };
@@ -61,7 +62,9 @@ struct Products {
 int64_t leastCycles(const ConvProblem &p, const ConvMachine &m, const ConvPlan &plan) {
   if (plan.streamFolds > 0)
     return 0;
-  const bool mergesX = plan.merge != TapMerge::None, mergesY = plan.merge == TapMerge::All;
+  const bool sumsStand = plan.stands == Stands::Sums;
+  const bool mergesX = sumsStand || plan.merge != TapMerge::None,
+             mergesY = sumsStand || plan.merge == TapMerge::All;
   const std::vector<AxisStep> rows = stepsOf(
                                   {p.kernelHeight, p.strideY, p.dilationY, p.padTop, p.height},
                                   mergesY, p.outputHeight,
@@ -85,7 +88,12 @@ int64_t leastCycles(const ConvProblem &p, const ConvMachine &m, const ConvPlan &
         for (const std::vector<int64_t> &tileColumns : x.tiles)
           for (int64_t ofRow : tileRows)
             for (int64_t ofColumn : tileColumns)
-              products.add(ofRow * ofColumn, folds, weightRows);
+              if (sumsStand) {
+                ++products.instructions;
+                products.cycles += standingCycles(p, m, plan.merge, ofRow * ofColumn);
+              } else {
+                products.add(ofRow * ofColumn, folds, weightRows);
+              }
     }
   const int64_t columnTiles = p.batch * ceilDiv(p.outputChannels, m.cols);
   const int64_t places = p.batch * static_cast<int64_t>(rows.size() * columns.size()),
@@ -102,8 +110,8 @@ int64_t leastCycles(const ConvProblem &p, const ConvMachine &m, const ConvPlan &
       input -= (chunks - 1) * largestInput;
   }
   const auto access = static_cast<int64_t>(m.accessBytes), bus = static_cast<int64_t>(m.busBytes);
-  const int64_t read =
-      std::max<int64_t>(0, weights) + input + columnTiles * products.count * 2 * m.instructionBytes;
+  const int64_t read = std::max<int64_t>(0, weights) + input +
+                       columnTiles * products.instructions * m.instructionBytes;
   return std::max(columnTiles * products.cycles, read / access * (access / bus));
 }
 

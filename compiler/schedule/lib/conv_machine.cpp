@@ -61,6 +61,20 @@ WindowLimits limitsOf(const patterns::WindowPattern &pattern, int64_t cells) {
   return limits;
 }
 
+StandingLimits limitsOf(const patterns::StationaryPattern &pattern, const isa::Isa &isa) {
+  const isa::Instruction &instruction = *pattern.instruction;
+  const isa::Unit &unit = isa.units()[static_cast<size_t>(instruction.unit)];
+  auto greatest = [&](int reg) {
+    return static_cast<int64_t>(unit.registers[static_cast<size_t>(reg)].type.greatest());
+  };
+  StandingLimits limits{{}, {}, greatest(pattern.depth)};
+  for (size_t i : {size_t(0), size_t(1)}) {
+    limits.outputs[i] = instruction.operands[static_cast<size_t>(pattern.outputs[i])].greatest;
+    limits.taps[i] = greatest(pattern.taps[i]);
+  }
+  return limits;
+}
+
 } // namespace
 
 ConvMachine ConvMachine::of(const isa::Isa &isa) {
@@ -98,6 +112,10 @@ ConvMachine ConvMachine::of(const isa::Isa &isa) {
   m.windowPattern = patterns::findWindow(isa);
   if (m.windowPattern)
     m.window = limitsOf(*m.windowPattern, m.rows);
+  m.weightsStand = isa.find("mload") && isa.find("mmul");
+  m.standingPattern = patterns::findStationary(isa);
+  if (m.standingPattern)
+    m.standing = limitsOf(*m.standingPattern, isa);
   m.mayGather = isa.find("vmaxpool") != nullptr; // of one tap: a copy
   m.dramBytesPerCycle = static_cast<double>(probeBursts - 1) * m.burstBytes / reads;
   m.writeOverhead = std::max(0.0, mixed - 2 * reads) / static_cast<double>(probeBursts);

@@ -1,5 +1,7 @@
 #include "tilewright/compiler/conv_plan.h"
 
+#include "tilewright/compiler/standing_plan.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
@@ -140,7 +142,12 @@ void assess(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
   int64_t tilePixels = plan.tileHeight * plan.tileWidth;
   double foldCycles =
       static_cast<double>(std::max(tilePixels, m.rows + m.matrixOverhead) + m.matrixOverhead);
-  double matrix = static_cast<double>(folds) * columnTiles * pixels /
+  const bool sumsStand = plan.stands == Stands::Sums;
+  if (sumsStand)
+    foldCycles = static_cast<double>(standingCycles(p, m, plan.merge, tilePixels));
+  // Instructions of the array for a column tile of an accumulator tile.
+  const int64_t instructions = sumsStand ? 1 : 2 * folds;
+  double matrix = static_cast<double>(sumsStand ? 1 : folds) * columnTiles * pixels /
                   static_cast<double>(tilePixels) * foldCycles;
   double vectorTiles = pixels / static_cast<double>(tilePixels) *
                        static_cast<double>(ceilDiv(p.outputChannels, plan.tileChannels));
@@ -167,8 +174,9 @@ void assess(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
       pixels * static_cast<double>(p.outputChannels * p.resultBytes) / resultRun * runCycles;
   double operands =
       pixels * static_cast<double>(p.outputChannels * p.spadBytesPerElement) / m.dramBytesPerCycle;
-  double code = folds * columnTiles * pixels / static_cast<double>(tilePixels) *
-                static_cast<double>(2 * m.instructionBytes) / m.dramBytesPerCycle;
+  double code = static_cast<double>(instructions) * columnTiles * pixels /
+                static_cast<double>(tilePixels) * static_cast<double>(m.instructionBytes) /
+                m.dramBytesPerCycle;
 
   // Weights come in under the layer before; the input must wait for its end.
   const int64_t firstRows = inputExtent(std::min(firstHeight, p.outputHeight), p.strideY,
@@ -195,7 +203,7 @@ static std::vector<int64_t> partsOf(const ConvProblem &p, const ConvMachine &m,
   std::vector<int64_t> parts{1};
   bool isOneTile = plan.stepHeight == plan.tileHeight && plan.stepWidth == plan.tileWidth &&
                    plan.stepChannels == plan.tileChannels;
-  int64_t folds = foldCount(p, m, plan.merge);
+  int64_t folds = plan.stands == Stands::Sums ? 0 : foldCount(p, m, plan.merge);
   if (isOneTile && plan.weightsDoubled && !p.weightsAreActivations)
     for (int64_t count : {2, 4, 9, 18, 36})
       if (count * 4 <= folds)
@@ -221,7 +229,7 @@ std::string describe(const ConvProblem &p, const ConvPlan &plan) {
   const bool isShort = plan.firstHeight > 0 && plan.firstHeight < plan.stepHeight;
   return fmt::format(
       "{} steps of {}x{}x{} (y, x, channels) by {}{}{}, accumulator tiles of {}x{}x{}; input {}, "
-      "weights {}{}",
+      "weights {}{}{}",
       p.batch *
           (1 + ceilDiv(p.outputHeight - (isShort ? plan.firstHeight : plan.stepHeight),
                        plan.stepHeight)) *
@@ -233,7 +241,8 @@ std::string describe(const ConvProblem &p, const ConvPlan &plan) {
       isShort ? fmt::format(", the first of {} rows", plan.firstHeight) : "",
       std::min(plan.tileHeight, plan.stepHeight), plan.tileWidth,
       std::min(plan.tileChannels, plan.stepChannels), buffers(plan.inputLoads, plan.inputDoubled),
-      buffers(plan.weightLoads, plan.weightsDoubled), describe(plan.merge));
+      buffers(plan.weightLoads, plan.weightsDoubled), describe(plan.merge),
+      plan.stands == Stands::Sums ? ", sums stand in the array" : "");
 }
 
 // Buffers of different sizes leave gaps: a sixteenth is kept for them.
@@ -258,7 +267,7 @@ static std::tuple<bool, TapMerge, bool, bool, bool, int64_t> kindOf(const ConvPl
 }
 
 std::vector<ConvPlan> planConvolution(const ConvProblem &p, const ConvMachine &m, size_t most,
-                                      int64_t *smallest) {
+                                      int64_t *smallest, Stands stands) {
   std::optional<ConvPlan> safest;
   std::map<decltype(kindOf({})), ConvPlan> kinds; // the cheapest of each
   *smallest = INT64_MAX;
@@ -293,6 +302,8 @@ std::vector<ConvPlan> planConvolution(const ConvProblem &p, const ConvMachine &m
               plan.inputDoubled = (mode & 2) != 0;
               plan.weightsDoubled = (mode & 4) != 0;
               plan.merge = merge[static_cast<size_t>(mode / 8)];
+              plan.stands = stands;
+              plan.inputParts = stands == Stands::Sums ? 1 : 0; // all channels are needed at once
               for (int64_t parts : partsOf(p, m, plan)) {
                 plan.weightParts = parts;
                 assess(p, m, plan);

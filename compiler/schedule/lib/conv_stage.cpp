@@ -117,8 +117,9 @@ void ConvStage::skipUnread() {
   skip(p_.kernelWidth, p_.padLeft, p_.outputWidth, p_.strideX, p_.width, gatherX_);
 }
 
-void ConvStage::listFolds(TapMerge merge, int64_t channelChunk) {
+void ConvStage::listFolds(TapMerge merge, int64_t channelChunk, Stands stands) {
   merge_ = merge;
+  stands_ = stands;
   channelChunk_ = channelChunk;
   folds_.clear();
   const int64_t height = merge == TapMerge::All ? 1 : p_.kernelHeight, // of folds' taps
@@ -129,8 +130,10 @@ void ConvStage::listFolds(TapMerge merge, int64_t channelChunk) {
                 chunk = merge == TapMerge::None && !isDepthwise_ ? channelChunk : rowLength;
   // The tap that lies inside the tensor at every output comes first: it overwrites what the tile
   // held.
-  const int64_t inside = std::min(height - 1, ceilDiv(p_.padTop, p_.dilationY)) * width +
-                         std::min(width - 1, ceilDiv(p_.padLeft, p_.dilationX));
+  const int64_t inside = stands == Stands::Sums
+                             ? 0
+                             : std::min(height - 1, ceilDiv(p_.padTop, p_.dilationY)) * width +
+                                   std::min(width - 1, ceilDiv(p_.padLeft, p_.dilationX));
   int64_t weightRow = 0;
   for (int64_t begin = 0; begin < rowLength; begin += chunk)
     for (int64_t i = 0; i < taps; ++i) {
@@ -226,9 +229,10 @@ ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span 
                                       int64_t parts, int buffer) {
   const Span insideRows = inputRows(y), every = inputColumns(x),
              inside{std::max<int64_t>(0, every.begin), std::min(p_.width, every.end)};
-  const Span columns = merge_ == TapMerge::None ? inside : every;
+  const bool isPadded = stands_ == Stands::Sums; // and so are merged taps
+  const Span columns = merge_ == TapMerge::None && !isPadded ? inside : every;
   Span rows = insideRows;
-  if (merge_ == TapMerge::All) {
+  if (merge_ == TapMerge::All || isPadded) {
     rows.begin = y.begin * p_.strideY - p_.padTop;
     rows.end = rows.begin + inputExtent(y.size(), p_.strideY, p_.kernelHeight, p_.dilationY);
   }
@@ -331,9 +335,10 @@ int64_t ConvStage::weightRows(Span folds) const {
 ConvStage::Weights ConvStage::loadWeights(Step &step, int64_t n, Span channels, Span folds,
                                           int buffer) {
   Weights weights{-1, channels, folds};
+  const Traffic traffic = stands_ == Stands::Sums ? Traffic::WeightStream : Traffic::Streamed;
   int64_t depth = p_.kernelHeight * p_.kernelWidth * p_.inputChannels;
   if (p_.weightsAreActivations) {
-    weights.buffer = steps_.add(isa::Space::Spad, depth * channels.size(), "weights");
+    weights.buffer = steps_.add(isa::Space::Spad, depth * channels.size(), "weights", traffic);
     int64_t shape[] = {1, p_.batch, depth, p_.outputChannels};
     loadBox(context_, step.loads, context_.tensor(weights_), shape,
             {{0, n, 0, channels.begin}, {1, 1, depth, channels.size()}}, 1, Signedness::Signed,
@@ -342,7 +347,8 @@ ConvStage::Weights ConvStage::loadWeights(Step &step, int64_t n, Span channels, 
   }
   int64_t rows = weightRows(folds), cols = context_.cols,
           firstRow = folds_[static_cast<size_t>(folds.begin)].weightRow;
-  weights.buffer = reuse(steps_, buffer, isa::Space::Spad, rows * channels.size(), "weights");
+  weights.buffer =
+      reuse(steps_, buffer, isa::Space::Spad, rows * channels.size(), "weights", traffic);
   const Expansion *expansion = expansionOf(context_.isa, anchor_, GroupedBy::Outputs);
   auto copy = [&](int64_t channel, int64_t tiles, int64_t columns) {
     if (tiles * columns == 0)
@@ -425,6 +431,8 @@ const ConvStage::Forms &ConvStage::forms() {
 
 void ConvStage::fill(std::vector<Task> &out, const Input &input, const Weights &weights, Span y,
                      Span x, Span channels, const Tile &acc, bool onto) {
+  if (stands_ == Stands::Sums)
+    return fillStanding(out, input, weights, y, x, channels, acc);
   auto foldAt = [&](int64_t i) -> const Fold & { return folds_[static_cast<size_t>(i)]; };
   const Span folds = weights.folds;
   // The fold that comes first overwrites: one that covers the tile; without one, zeros do.

@@ -44,7 +44,8 @@ public:
 
   // Cuts the reduction into folds of at most `rows` elements. The folds of the first `channelChunk`
   // input channels come first, then those of the next (unless taps are merged).
-  void listFolds(TapMerge merge, int64_t channelChunk);
+  // Sums that stand in the array take all of the reduction at once, in its own order.
+  void listFolds(TapMerge merge, int64_t channelChunk, Stands stands = Stands::Weights);
   Span allFolds() const { return {0, static_cast<int64_t>(folds_.size())}; }
   Span foldsOfChunk(int64_t chunk) const;
   // Gives the weights their place in DRAM. In a trial they get an address and no bytes.
@@ -114,6 +115,8 @@ private:
   Span inputColumns(Span x) const;
   Span outputRows(Span y, const Fold &fold) const;
   Span outputColumns(Span x, const Fold &fold) const;
+  void fillStanding(std::vector<Task> &out, const Input &input, const Weights &weights, Span y,
+                    Span x, Span channels, const Tile &acc);
   void clear(std::vector<Task> &out, int64_t pixels, int64_t channels, const Tile &acc);
 
   LoweringContext &context_;
@@ -126,6 +129,7 @@ private:
   int64_t gatherY_ = 1, gatherX_ = 1;
   ConvProblem p_{};
   TapMerge merge_ = TapMerge::None;
+  Stands stands_ = Stands::Weights;
   int64_t channelChunk_ = 0;
   std::vector<Fold> folds_;
   int64_t weightAddress_ = 0; // DRAM

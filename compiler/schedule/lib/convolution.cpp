@@ -6,7 +6,8 @@
 // 3. An accumulator tile is filled fold by fold: mload of a weight tile, mmul over the pixels whose
 // tap lies inside the input. Padding taps cost
 //    nothing. The first fold overwrites; when no tap covers the whole tile, the tile is zeroed
-//    first.
+//    first. Where sums stand in the array, a column tile is one instruction, and padding is on
+//    chip.
 // 4. The group's element-wise operations run on the tile; the result tile is stored when all its
 // channels are there.
 #include "alone.h"
@@ -18,6 +19,7 @@
 #include "tilewright/compiler/conv_bound.h"
 #include "tilewright/compiler/conv_space.h"
 #include "tilewright/compiler/frontend.h"
+#include "tilewright/compiler/standing_plan.h"
 #include "tilewright/support/error.h"
 
 #include <algorithm>
@@ -133,7 +135,7 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
   }
   const int64_t parts =
       plan_.inputParts > 0 ? plan_.inputParts : usualInputParts(p_, context_.machine, plan_.merge);
-  stage_.listFolds(plan_.merge, ceilDiv(p_.inputChannels, parts));
+  stage_.listFolds(plan_.merge, ceilDiv(p_.inputChannels, parts), plan_.stands);
   stage_.placeWeights(isTrial);
   ElementChain chain(context_, steps_, group_, anchor_, shapes_,
                      std::min(plan_.tileChannels, context_.channels));
@@ -263,6 +265,20 @@ static std::optional<LoweringContext::Chosen> bestOf(LoweringContext &context,
   return best;
 }
 
+// Those of weights that stand in the array, and of sums that do. `smallest`: the least scratchpad
+// that would do.
+static std::vector<ConvPlan> plansFor(const ConvProblem &problem, const ConvMachine &machine,
+                                      int64_t *smallest) {
+  int64_t ofSums = 0;
+  std::vector<ConvPlan> plans, others = planStanding(problem, machine, trials, &ofSums);
+  *smallest = INT64_MAX;
+  if (machine.weightsStand)
+    plans = planConvolution(problem, machine, trials, smallest);
+  plans.insert(plans.end(), others.begin(), others.end());
+  *smallest = std::min(*smallest, ofSums);
+  return plans;
+}
+
 static const LoweringContext::Chosen &chosenFor(LoweringContext &context, kernel::GroupOp group,
                                                 const ConvProblem &problem) {
   const std::string known = signatureOf(context, group);
@@ -270,8 +286,8 @@ static const LoweringContext::Chosen &chosenFor(LoweringContext &context, kernel
   if (chosen != context.chosen.end())
     return chosen->second;
   int64_t smallest = 0;
-  std::vector<ConvPlan> plans = planConvolution(problem, context.machine, trials, &smallest);
-  if (isOnePixel(problem))
+  std::vector<ConvPlan> plans = plansFor(problem, context.machine, &smallest);
+  if (context.machine.weightsStand && isOnePixel(problem))
     for (const ConvPlan &plan : planWeightStream(problem, context.machine))
       plans.push_back(plan);
   std::optional<LoweringContext::Chosen> best = bestOf(context, group, problem, plans);
@@ -281,8 +297,13 @@ static const LoweringContext::Chosen &chosenFor(LoweringContext &context, kernel
     smaller.accBytes /= part;
     smaller.spadBytes -= smaller.spadBytes / 4 * (part > 2);
     int64_t ofSmaller = 0;
-    best = bestOf(context, group, problem, planConvolution(problem, smaller, trials, &ofSmaller));
+    best = bestOf(context, group, problem, plansFor(problem, smaller, &ofSmaller));
   }
+  if (!best && !context.machine.weightsStand && !mayStand(problem, context.machine))
+    throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(layerOf(group.getLoc()).name))},
+                    fmt::format("its sums have more products than '{}' counts",
+                                context.machine.standingPattern->instruction->name),
+                    "keep 'mload' and 'mmul' in the description");
   if (!best)
     throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(layerOf(group.getLoc()).name))},
                     fmt::format("no tile fits on chip: the smallest needs {} bytes of the "
@@ -308,7 +329,7 @@ static const char *bufferingName(Buffering buffering) {
 static const LoweringContext::Chosen &tunedFor(LoweringContext &context, kernel::GroupOp group,
                                                const ConvProblem &problem) {
   const LoweringContext::Chosen &planned = chosenFor(context, group, problem);
-  if (!context.tuner)
+  if (!context.tuner || planned.plan.stands == Stands::Sums) // the tuner's plans have weights stand
     return planned;
   const std::string signature = signatureOf(context, group);
   const ConvSpace space(problem, context.machine);

@@ -4,6 +4,7 @@
 #include "vector_run.h"
 
 #include "tilewright/isa/window.h"
+#include "tilewright/simulator/blocks.h"
 #include "tilewright/simulator/dram_model.h"
 #include "tilewright/simulator/plan.h"
 #include "tilewright/simulator/runs.h"
@@ -218,6 +219,8 @@ private:
                     size_t index) const;
   Streamed stream(const cycle::StepPlan &step, const isa::ScalarContext &scalars, size_t index,
                   int64_t t);
+  int64_t stand(const isa::ScalarContext &scalars, size_t index, int64_t t);
+  int64_t sharedCycles(const cycle::Blocks &blocks, int64_t block) const;
   int64_t loadWeights(const cycle::StepPlan &step, const isa::ScalarContext &scalars, size_t index,
                       int64_t t);
   void load(Loader &loader, int64_t t);
@@ -278,6 +281,7 @@ private:
   int64_t addressAt_ = -1; // the cycle in which the read-address channel was used last
   // Matrix
   int64_t loaderFree_ = 0;
+  int64_t sumsUntil_ = -1; // the last write of sums that stood in the array
   MatrixHolds holds_;
   // Vector: the instruction that runs
   bool running_ = false;
@@ -428,6 +432,8 @@ void Estimator::matrix(int64_t t) {
       ready = std::max(ready, loaderFree_);
     if (plan.isContraction && static_cast<int64_t>(state.ends.size()) >= times_.matrixInflight)
       ready = std::max(ready, state.ends.front() + 1);
+    if (plan.isContraction && !plan.isStationary)
+      ready = std::max(ready, sumsUntil_ - times_.matrixPipeline + 1);
     if (ready > t)
       return wake(Matrix, ready);
     if (!begin(Matrix, t))
@@ -436,7 +442,11 @@ void Estimator::matrix(int64_t t) {
     const isa::ScalarContext scalars = context(state, index);
     if (running_)
       run_.advance(t, holds_);
-    if (plan.isContraction) {
+    if (plan.isStationary) {
+      state.free = stand(scalars, index, t);
+      end(Matrix, index, std::max(t + 1, sumsUntil_));
+      state.ends.push_back(state.lastEnd);
+    } else if (plan.isContraction) {
       const Streamed streamed = stream(step, scalars, index, t);
       state.free = t + std::max<int64_t>(streamed.rows, 1);
       end(Matrix, index,
@@ -532,6 +542,64 @@ Estimator::Streamed Estimator::stream(const cycle::StepPlan &step,
   hold(step.write, moved.sums, t + times_.matrixPipeline, holds_.accumulatorWrites,
        accumulates ? &holds_.accumulatorReads : nullptr);
   return moved;
+}
+
+// Holds the ports that sums take which stand in the array, block by block from cycle t on. The
+// cycle in which the streamer is free. Where activations and weights share a bank, a cycle that
+// reads both is two.
+int64_t Estimator::stand(const isa::ScalarContext &scalars, size_t index, int64_t t) {
+  const cycle::Blocks blocks(plan(index), isa_, scalars, word(index).values.data());
+  const BankSize &spad = banks_[static_cast<size_t>(isa::Space::Spad)],
+                 &acc = banks_[static_cast<size_t>(isa::Space::Acc)];
+  auto maskOf = [](const BankSize &bank, const cycle::Blocks::Reach &reach) {
+    return bank.mask(reach.low, reach.high);
+  };
+  const bool reads = blocks.activationBytes() > 0;
+  const BankMask weights = reads ? maskOf(spad, blocks.weights()) : 0;
+  holds_.activations.forget(t);
+  holds_.accumulatorWrites.forget(t);
+  std::optional<Hold> held; // of blocks side by side that read the same banks
+  auto add = [&](const Hold &hold) {
+    if (held && held->banks == hold.banks) {
+      held->until = hold.until;
+      return;
+    }
+    if (held)
+      holds_.activations.add(*held);
+    held = hold;
+  };
+  for (int64_t block = 0; block < blocks.count(); ++block) {
+    const BankMask activations = reads ? maskOf(spad, blocks.activations(block)) : 0;
+    int64_t last = t + blocks.cycles(block) - 1;
+    if (activations & weights)
+      last += sharedCycles(blocks, block);
+    last = std::max(last, sumsUntil_ - times_.matrixPipeline + 1);
+    if (reads)
+      add({t, last, activations | weights});
+    const int64_t first = last + times_.matrixPipeline;
+    sumsUntil_ = first + blocks.rows(block) - 1;
+    holds_.accumulatorWrites.add({first, sumsUntil_, maskOf(acc, blocks.sums(block))});
+    t = last + 1;
+  }
+  if (held)
+    holds_.activations.add(*held);
+  interrupt(isa::Space::Spad, holds_.activations);
+  return blocks.count() > 0 ? t : t + 1;
+}
+
+// Cycles that a block takes more, as activations and weights of some taps stand in one bank.
+int64_t Estimator::sharedCycles(const cycle::Blocks &blocks, int64_t block) const {
+  const BankSize &spad = banks_[static_cast<size_t>(isa::Space::Spad)];
+  int64_t cycles = 0;
+  for (int64_t tap = 0; tap < blocks.taps(); ++tap) {
+    const cycle::Blocks::Reach activations = blocks.activations(block, tap),
+                               weights = blocks.weights(tap);
+    const BankMask all = spad.mask(activations.low, activations.high),
+                   common = all & spad.mask(weights.low, weights.high);
+    if (common != 0)
+      cycles += blocks.bothReads(block) / (isSeveral(all) ? 2 : 1);
+  }
+  return cycles;
 }
 
 // Reads the rows of an `mload` from cycle t on, behind the activations where both stand in one

@@ -323,6 +323,8 @@ private:
 
 Chains findChains(LoweringContext &context, const std::vector<kernel::GroupOp> &groups,
                   Tuner *tuner) {
+  if (!context.machine.weightsStand)
+    return Chains();
   std::vector<Stretch> stretches;
   for (size_t begin = 0; begin < groups.size();) {
     size_t end = begin + 1;

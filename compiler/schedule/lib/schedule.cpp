@@ -9,6 +9,7 @@
 
 #include "tilewright/compiler/dram_plan.h"
 #include "tilewright/compiler/frontend.h"
+#include "tilewright/compiler/stationary_pattern.h"
 #include "tilewright/support/error.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -190,8 +191,10 @@ LayerInfo describe(kernel::GroupOp group) {
 // What any machine must have for the group, whatever its sizes: checked before plans are tried out.
 void checkInstructions(const isa::Isa &isa, Selection &selection, kernel::GroupOp group) {
   mlir::Operation *anchor = anchorOf(group);
+  const bool hasOther =
+      llvm::isa<kernel::Conv2DOp, kernel::MatMulOp>(anchor) && patterns::findStationary(isa);
   for (llvm::StringRef name : templateOf(anchor))
-    if (!isa.find(name.str()))
+    if (!hasOther && !isa.find(name.str()))
       throw UserError({},
                       fmt::format("needs instruction '{}', which target '{}' does not have",
                                   name.str(), isa.target()),

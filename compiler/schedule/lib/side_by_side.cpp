@@ -319,6 +319,8 @@ std::optional<ChosenSideBySide> choose(LoweringContext &context,
 std::map<size_t, ChosenSideBySide> findSideBySide(LoweringContext &context,
                                                   const std::vector<kernel::GroupOp> &groups,
                                                   const Chains &chains) {
+  if (!context.machine.weightsStand)
+    return {};
   llvm::DenseSet<mlir::Operation *> chained;
   for (const auto &[place, run] : chains.byFirst)
     for (const Chains::Chain &chain : run.chains)

@@ -60,6 +60,14 @@ TEST(Arena, WeightsOfWindowsStayOutOfTheBanksOfWhatTheyAreMultipliedBy) {
     EXPECT_NE(*arena.allocate(64, i % 2 == 0 ? Traffic::Streamed : Traffic::Shared) / 256, bank);
 }
 
+TEST(Arena, WeightsThatStreamStayOutOfTheBanksOfActivations) {
+  Arena arena(512, 256, 8);
+  const int64_t bank = *arena.allocate(64, Traffic::Matrix) / 256;
+  for (int i = 0; i < 3; ++i)
+    EXPECT_NE(*arena.allocate(64, Traffic::WeightStream) / 256, bank);
+  EXPECT_EQ(*arena.allocate(64, Traffic::Matrix) / 256, bank);
+}
+
 TEST(Arena, WhatTheMatrixUnitReadsByTurnsIsSpread) {
   Arena arena(768, 256, 8);
   std::set<int64_t> banks;

@@ -16,15 +16,15 @@ struct Times {
   int64_t simulated, estimated;
 };
 
-isa::Isa edge16() {
+isa::Isa edge16(const std::vector<std::string> &overlays = {}) {
   isa::LoadOptions options;
   options.target = "edge16";
+  options.overlays = overlays;
   return isa::load(options);
 }
 
-Times timesOf(const std::string &text, int64_t enough = INT64_MAX) {
-  static const isa::Isa isa = edge16();
-  static const std::vector<cycle::InstructionPlan> plans = cycle::makePlans(isa);
+Times timesOf(const std::string &text, const isa::Isa &isa, int64_t enough = INT64_MAX) {
+  const std::vector<cycle::InstructionPlan> plans = cycle::makePlans(isa);
   Program program;
   program.file = "test.elf";
   program.codeAddress = uint64_t(1) << 30;
@@ -37,6 +37,11 @@ Times timesOf(const std::string &text, int64_t enough = INT64_MAX) {
   program.dramBytes = program.codeAddress + program.code.size();
   return {*TimingEngine(isa).cycles(program),
           estimateCycles(stream, isa, plans, program.codeAddress, enough)};
+}
+
+Times timesOf(const std::string &text, int64_t enough = INT64_MAX) {
+  static const isa::Isa isa = edge16();
+  return timesOf(text, isa, enough);
 }
 
 // Banks of the scratchpad have 0x8000 bytes, those of the accumulators 0x2000 elements.
@@ -69,6 +74,36 @@ TEST(Estimate, EndsEarlyWhereTheTimeIsEnoughToLose) {
   const int64_t part = timesOf(text, 500).estimated;
   EXPECT_GE(part, 500);
   EXPECT_LT(part, whole);
+}
+
+// Sums that stand in the array: 3 x 40 products a sum, blocks of 16, 16 and 5 pixels.
+TEST(Estimate, SumsThatStandAreExact) {
+  const isa::Isa isa = edge16({TILEWRIGHT_SOURCE_DIR "/isa/what-if/output-stationary.yaml"});
+  const std::string settings = replaced(dense, "fence",
+                                        "matrix.set r0=depth, v0=40, r1=taps1, v1=3\n"
+                                        "matrix.set r0=a_k1, v0=0x100, r1=w_k1, v1=640\nfence\n");
+  const std::string sums = "msum a=0, w=0x8000, d=0, n1=1, n0=37, n=16\n",
+                    product = "mmul a=0x10000, d=0, n1=1, n0=5, k=16, n=16, accumulate=1, swap=0\n";
+  auto exact = [&](const std::string &text) {
+    const Times times = timesOf(settings + text, isa);
+    EXPECT_EQ(times.estimated, times.simulated) << text;
+    return times.simulated;
+  };
+  const int64_t apart = exact(sums + product);
+  // The blocks of 16 read both in all cycles of a chunk of 16, half of those of a chunk of 8.
+  EXPECT_EQ(exact(replaced(sums, "w=0x8000", "w=0x4000") + product),
+            apart + 3 * (2 * (16 + 16 + 8) + 5 + 5 + 5));
+  exact(sums + replaced(sums, "d=0", "d=0x2000") + product);
+  exact(replaced(sums, "n0=37", "n0=0") + product + sums);
+  // Others wait at the banks of the activations and of the weights, which are read in every cycle,
+  // and of the sums.
+  const std::string whole =
+      "matrix.set r0=depth, v0=32, r1=w_k1, v1=512\n" + replaced(sums, "n0=37", "n0=32");
+  exact(whole + "vrescale.i8 a=0x4000, d=0x20000, n0=90, nc=16\n");
+  exact(whole + "vrescale.i8 a=0xc000, d=0x20000, n0=90, nc=16\n");
+  exact(sums + "mload w=0x8000, k=16, n=16\n");
+  exact(sums + "vrescale a=0, d=0x20000, n0=90, nc=16\n");
+  exact(sums + "fill.acc d=0x1000, value=0, n1=1, n0=0x400\n");
 }
 
 TEST(Estimate, WeightsWaitForActivations) {

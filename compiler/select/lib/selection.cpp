@@ -1,6 +1,7 @@
 #include "tilewright/compiler/selection.h"
 
 #include "constants.h"
+#include "tilewright/compiler/stationary_pattern.h"
 #include "tilewright/compiler/window_pattern.h"
 #include "tilewright/support/error.h"
 
@@ -412,6 +413,10 @@ std::string Selection::explain(kernel::GroupOp group) {
     if (auto window = patterns::findWindow(isa_))
       text += fmt::format("  depthwise: {} computes it, where the plan has windows on the array\n",
                           window->instruction->name);
+  if (anchor && llvm::isa<kernel::Conv2DOp, kernel::MatMulOp>(anchor))
+    if (auto sums = patterns::findStationary(isa_))
+      text += fmt::format("  {}: {} computes it, where the plan has its sums stand in the array\n",
+                          anchor->getName().stripDialect().str(), sums->instruction->name);
   const std::vector<int32_t> bias = biasOf(anchor);
   text += explainRuns(operations, anchor, bias);
   if (std::optional<Covers> covers = choose(anchor, operations, bias))

@@ -1,6 +1,7 @@
 #include "counting_values.h"
 
 #include "tilewright/isa/window.h"
+#include "tilewright/simulator/blocks.h"
 
 namespace tilewright::cycle {
 
@@ -52,9 +53,15 @@ void CountingValues::execute(const Issued &issued) {
       return moves(stream, step, of, plan.isContraction) *
              static_cast<uint64_t>(stream.elementBytes);
     };
+    if (plan.isStationary) {
+      const Blocks blocks(plan, isa_, context, issued.addresses.data());
+      work_.memories[static_cast<size_t>(isa::Space::Spad)].read +=
+          static_cast<uint64_t>(blocks.activationBytes() + blocks.weightBytes());
+    }
     // Reads happen where a `when` may hold.
     for (const StreamPlan &read : step.reads)
-      work_.memories[static_cast<size_t>(read.space)].read += bytes(read, guarded);
+      if (!plan.isStationary)
+        work_.memories[static_cast<size_t>(read.space)].read += bytes(read, guarded);
     if (step.writesMemory)
       work_.memories[static_cast<size_t>(step.write.space)].written += bytes(step.write, extents);
     if (plan.isContraction && step.writesMemory)

@@ -8,15 +8,16 @@ namespace tilewright::cycle {
 
 Matrix::Matrix(Shared &shared, const isa::Unit &unit)
     : Unit(shared, unit), pipeline_(shared.isa.timing().at("matrix.pipeline")),
+      arrayRows_(shared.isa.param("rows")),
       flights_(static_cast<size_t>(shared.isa.timing().at("matrix.inflight"))) {
   size_t size = 1;
-  while (size < static_cast<size_t>(pipeline_ + 2))
+  while (size < static_cast<size_t>(pipeline_ + arrayRows_ + 1)) // a block's rows follow each other
     size *= 2;
   reads_.assign(size, 0);
   writes_.assign(size, 0);
 }
 
-bool Matrix::headStarts(size_t inFlight, bool loaderFree, bool streamerFree) const {
+bool Matrix::headStarts(int64_t t, size_t inFlight, bool loaderFree, bool streamerFree) const {
   if (queue_.empty())
     return false;
   const Issued &head = queue_.head();
@@ -26,6 +27,8 @@ bool Matrix::headStarts(size_t inFlight, bool loaderFree, bool streamerFree) con
     return false;
   if (!head.plan->isContraction)
     return loaderFree;
+  if (!head.plan->isStationary && !mayLeave(t))
+    return false;
   const bool swaps =
       head.plan->swap >= 0 && head.word.values[static_cast<size_t>(head.plan->swap)] != 0;
   return streamerFree && inFlight < flights_.size() && (!swaps || loaderFree);
@@ -47,7 +50,7 @@ void Matrix::step(int64_t t) {
   }
 
   bool startedShort = false;
-  if (headStarts(inFlight, !loader_.active, !streamer_.active))
+  if (headStarts(t, inFlight, !loader_.active, !isStreaming()))
     startedShort = start(t);
 
   Activity activity;
@@ -55,6 +58,10 @@ void Matrix::step(int64_t t) {
   if (streamer_.active) {
     InstructionRecord *record = streamer_.record;
     activity = stream(t) ? Activity::busy() : Activity::stalled(Stall::SpadPort, record);
+    decided = true;
+  } else if (standing_.active) {
+    InstructionRecord *record = standing_.record;
+    activity = stand(t) ? Activity::busy() : Activity::stalled(Stall::SpadPort, record);
     decided = true;
   } else if (startedShort) {
     activity = Activity::busy();
@@ -98,7 +105,9 @@ bool Matrix::start(int64_t t) {
   }
   const Issued issued = begin(t);
   bool isShort = false;
-  if (issued.plan->isContraction)
+  if (issued.plan->isStationary)
+    isShort = !startStanding(issued, t);
+  else if (issued.plan->isContraction)
     isShort = !startStreamer(issued, t);
   else
     startLoader(issued);
@@ -199,6 +208,27 @@ void Matrix::walkWindow(const WindowWalk &window, const Walk &a, const Walk &d) 
   s.outputStride = {d.stride[isa::WindowY], d.stride[isa::WindowX]};
 }
 
+bool Matrix::startStanding(const Issued &issued, int64_t t) {
+  Standing &s = standing_;
+  s = {};
+  s.record = issued.record;
+  s.blocks = Blocks(*issued.plan, shared_.isa, context(issued), issued.addresses.data());
+  s.active = s.blocks.count() > 0;
+  Flight &entry = flight(flightCount_++);
+  entry = {issued.record, issued.word.signal, s.active ? forever : t + 1, 0};
+  if (s.active) {
+    auto banksOf = [](const Banks &banks, const Blocks::Reach &reach) {
+      return banks.mask(reach.low, reach.high - reach.low);
+    };
+    if (s.blocks.activationBytes() > 0) {
+      s.activationBanks = banksOf(shared_.spad, s.blocks.activations());
+      s.weightBanks = banksOf(shared_.spad, s.blocks.weights());
+    }
+    entry.accumulatorBanks = banksOf(shared_.acc, s.blocks.sums());
+  }
+  return s.active;
+}
+
 void Matrix::startLoader(const Issued &issued) {
   const StepPlan &step = issued.plan->steps[0];
   const Walk w = walk(step.reads[0], shared_.isa.memory(isa::Space::Spad), context(issued),
@@ -235,6 +265,46 @@ bool Matrix::stream(int64_t t) {
     advanceRow();
   }
   return true;
+}
+
+// False when a port was denied. A piece that was granted is not asked for again.
+bool Matrix::stand(int64_t t) {
+  Standing &s = standing_;
+  auto ask = [&](const Blocks::Piece &piece, bool &has) {
+    has = has || piece.bytes == 0 ||
+          shared_.ports.request(Port::SpadRead, Client::Matrix,
+                                shared_.spad.mask(piece.address, piece.bytes));
+  };
+  ask(s.blocks.activationPiece(s.block, s.cycle), s.hasActivations);
+  ask(s.blocks.weightPiece(s.block, s.cycle), s.hasWeights);
+  if (!s.hasActivations || !s.hasWeights)
+    return false;
+  s.hasActivations = s.hasWeights = false;
+  finishCycle(t);
+  return true;
+}
+
+// The cycle's pieces are there. After the block's last one its sums leave, the last pixel's first.
+void Matrix::finishCycle(int64_t t) {
+  Standing &s = standing_;
+  if (++s.cycle < s.blocks.cycles(s.block) || !mayLeave(t))
+    return;
+  const int64_t rows = s.blocks.rows(s.block), firstPixel = s.block * arrayRows_;
+  const size_t mask = writes_.size() - 1;
+  for (int64_t i = 0; i < rows; ++i) {
+    const Blocks::Piece sums = s.blocks.sumPiece(firstPixel + rows - 1 - i);
+    const int64_t at = t + pipeline_ + i;
+    writes_[static_cast<size_t>(at) & mask] = shared_.acc.mask(sums.address, sums.bytes);
+    if (shared_.sink != nullptr)
+      reportAccess(at, s.record, isa::Space::Acc, true, static_cast<uint64_t>(sums.address),
+                   sums.bytes);
+  }
+  accessesUntil_ = t + pipeline_ + rows - 1;
+  s.cycle = 0;
+  if (++s.block < s.blocks.count())
+    return;
+  s.active = false;
+  flight(flightCount_ - 1).ready = accessesUntil_;
 }
 
 int64_t Matrix::sumAddress() const {
@@ -328,9 +398,11 @@ void Matrix::accumulateAccesses(int64_t t) {
 }
 
 int64_t Matrix::quiet(int64_t t, PortUse &use) {
-  if (headStarts(flightCount_, !loader_.active, !streamer_.active))
+  if (headStarts(t + 1, flightCount_, !loader_.active, !isStreaming()))
     return 0;
   int64_t n = forever;
+  if (!isStreaming() && !mayLeave(t + 1)) // the head may start then
+    n = accessesUntil_ - pipeline_ - t;
   if (flightCount_ != 0) {
     const int64_t ready = flight(0).ready;
     if (ready <= t ? canGive(flight(0).signal) : true)
@@ -339,6 +411,14 @@ int64_t Matrix::quiet(int64_t t, PortUse &use) {
   if (streamer_.active) {
     n = std::min(n, streamer_.rowsLeft - 1);
     use[Port::SpadRead] |= streamer_.activationBanks;
+  }
+  if (standing_.active) {
+    if (standing_.activationBanks & standing_.weightBanks)
+      return 0;
+    n = std::min(n, standing_.blocks.cycles(standing_.block) - 1 - standing_.cycle);
+    if (n <= 0) // sums leave, or wait for it
+      return 0;
+    use[Port::SpadRead] |= standing_.activationBanks | standing_.weightBanks;
   }
   if (loader_.active && !loader_.loaded) {
     n = std::min(n, loader_.rowsLeft - 1);
@@ -355,7 +435,7 @@ int64_t Matrix::quiet(int64_t t, PortUse &use) {
     use[Port::AccWrite] |= flight(i).accumulatorBanks;
     use[Port::AccRead] |= flight(i).accumulatorBanks;
   }
-  if (streamer_.active)
+  if (isStreaming())
     quietActivity_ = Activity::busy();
   else if (loader_.active)
     quietActivity_ =
@@ -388,6 +468,10 @@ void Matrix::skip(int64_t t, int64_t n) {
       advanceRow();
     }
     streamer_.rowsLeft -= n;
+  }
+  if (standing_.active) {
+    standing_.cycle += n;
+    standing_.hasActivations = standing_.hasWeights = false;
   }
   if (loader_.active && !loader_.loaded) {
     loader_.address += loader_.stride * n;

@@ -4,6 +4,8 @@
 
 #include "unit.h"
 
+#include "tilewright/simulator/blocks.h"
+
 namespace tilewright::cycle {
 
 class Matrix : public Unit {
@@ -32,6 +34,15 @@ private:
     std::optional<WindowWalk> window;
     std::array<int64_t, 2> outputStride{}; // of a window
   };
+  // Sums that stand in the array: the block and the cycle of it that is at work.
+  struct Standing {
+    bool active = false;
+    InstructionRecord *record = nullptr;
+    Blocks blocks;
+    int64_t block = 0, cycle = 0;
+    bool hasActivations = false, hasWeights = false; // of this cycle: granted
+    BankMask activationBanks = 0, weightBanks = 0;
+  };
   struct Loader {
     bool active = false;
     bool loaded = false; // only its signal is outstanding
@@ -49,14 +60,20 @@ private:
     BankMask accumulatorBanks = 0;
   };
 
-  bool headStarts(size_t inFlight, bool loaderFree, bool streamerFree) const;
+  bool headStarts(int64_t t, size_t inFlight, bool loaderFree, bool streamerFree) const;
   bool start(int64_t t);
   bool startStreamer(const Issued &issued, int64_t t); // false: no rows
   void walkRows(const StepPlan &step, const Walk &a, const Walk &d,
                 const isa::ScalarContext &scalars);
   void walkWindow(const WindowWalk &window, const Walk &a, const Walk &d);
+  bool startStanding(const Issued &issued, int64_t t); // false: no pixels
+  bool isStreaming() const { return streamer_.active || standing_.active; }
   void startLoader(const Issued &issued);
   bool stream(int64_t t);
+  bool stand(int64_t t);
+  void finishCycle(int64_t t);
+  // Whether the block's last cycle may be cycle t: its sums follow those that came before.
+  bool mayLeave(int64_t t) const { return t + pipeline_ > accessesUntil_; }
   bool load(int64_t t);
   void accumulateAccesses(int64_t t);
   // Whether the row that is read now begins a sum, and where that is written.
@@ -73,7 +90,9 @@ private:
   Activity waiting(int64_t t) const;
 
   int64_t pipeline_;
+  int64_t arrayRows_;
   Streamer streamer_;
+  Standing standing_;
   Loader loader_;
   std::vector<Flight> flights_;
   size_t firstFlight_ = 0, flightCount_ = 0;

@@ -36,8 +36,10 @@ public:
     }
   }
 
-private:
+protected:
   const isa::Isa &isa_;
+
+private:
   std::vector<std::vector<int64_t>> registers_;
 };
 

@@ -141,10 +141,44 @@ TEST(SkipDirected, KnowsWhereTheSumsOfWindowsBegin) {
   EXPECT_GT(conflicts, 0);
 }
 
+// The same of sums that stand in the array: blocks that end while others read accumulators,
+// products that wait until sums have left, weights in the bank of the activations or of another
+// unit.
+TEST(SkipDirected, KnowsWhenSumsLeave) {
+  const isa::Isa &isa = target("edge16+output-stationary");
+  int64_t conflicts = 0;
+  for (const char *banks : {"a=0x7740, w=0x10000", "a=0x7740, w=0x8000", "a=0x18000, w=0x10000"})
+    for (int depth : {2, 16, 40})
+      for (int rows = 20; rows <= 180; rows += 16) {
+        const Program program = assemble(
+            isa,
+            fmt::format("matrix.set r0=a_s0, v0=16, r1=d_s0, v1=16\n"
+                        "matrix.set r0=w_s0, v0=16, r1=depth, v1={}\n"
+                        "matrix.set r0=taps1, v0=2, r1=w_k1, v1=640\n"
+                        "vector.set r0=a_s0, v0=16, r1=d_s0, v1=16\nfence\n"
+                        "msum {}, d=0x1f40, n=16, n1=1, n0=53\n"
+                        "mmul a=0x8000, d=0x1f00, n1=1, n0=9, k=16, n=16, accumulate=1, swap=0\n"
+                        "vrescale a=0x1f00, d=0x28000, n0={}, nc=16\n"
+                        "mload w=0x10000, k=16, n=16\n"
+                        "vrescale.i8 a=0x10000, d=0x28000, n0=30, nc=16\nhalt\n",
+                        depth, banks, rows));
+        RunSetup setup{isa, idealDram(isa), {}};
+        const RunRecord skipped = run(program, setup);
+        setup.options.skip = false;
+        const RunRecord stepped = run(program, setup);
+        ASSERT_EQ(print(skipped, isa), print(stepped, isa)) << banks << ' ' << depth << ' ' << rows;
+        for (const auto &losers : stepped.bankConflicts)
+          for (const int64_t lost : losers)
+            conflicts += lost;
+      }
+  EXPECT_GT(conflicts, 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Targets, Skip,
                          testing::Values("edge16", "odd12x20", "wide32x8", "edge16+depthwise",
                                          "edge16+second-load", "edge16+zero-skipping",
-                                         "tiny4+depthwise"));
+                                         "edge16+output-stationary", "tiny4+depthwise",
+                                         "tiny4+output-stationary"));
 
 } // namespace
 } // namespace tilewright::cycle

@@ -3,6 +3,7 @@
 #include "templates.h"
 #include "writer.h"
 
+#include "tilewright/isa/stationary.h"
 #include "tilewright/simulator/plan.h"
 #include "tilewright/support/error.h"
 
@@ -45,6 +46,12 @@ void check(const isa::Isa &isa) {
         fail(fmt::format("units '{}' and '{}' have the same template, of which the RTL has one",
                          other.name, unit.name),
              "run --engine cycle");
+  for (const isa::Instruction &instruction : isa.instructions())
+    if (isa.units()[static_cast<size_t>(instruction.unit)].kind == isa::UnitTemplate::Matrix &&
+        isa::stationarySums(instruction))
+      fail(fmt::format("the sums of '{}' stand in the array, and the RTL's array keeps weights",
+                       instruction.name),
+           "run --engine cycle");
   for (const isa::Instruction &instruction : isa.instructions())
     if (instruction.index > 255 || instruction.op.low != 0)
       throw std::logic_error(

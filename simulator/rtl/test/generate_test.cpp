@@ -95,6 +95,17 @@ TEST(Generate, RefusesASecondLoad) {
                 "the RTL has one\n  fix: run --engine cycle"));
 }
 
+TEST(Generate, RefusesSumsThatStandInTheArray) {
+  try {
+    generate(cycle::target("edge16+output-stationary"));
+    FAIL() << "no error";
+  } catch (const UserError &error) {
+    EXPECT_STREQ(error.what(),
+                 "the RTL: error: the sums of 'msum' stand in the array, and the RTL's "
+                 "array keeps weights\n  fix: run --engine cycle");
+  }
+}
+
 TEST(Generate, RefusesMoreBuffersThanItCounts) {
   EXPECT_THAT(refusalOf("timing: { load: { buffers: \"200\" } }"),
               HasSubstr("the RTL: error: load.buffers is 200, and the templates count to 128\n"

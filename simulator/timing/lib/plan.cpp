@@ -1,9 +1,11 @@
 #include "tilewright/simulator/plan.h"
 
+#include "tilewright/isa/stationary.h"
 #include "tilewright/isa/window.h"
 #include "tilewright/support/error.h"
 
 #include <fmt/format.h>
+#include <utility>
 
 namespace tilewright::cycle {
 
@@ -133,6 +135,14 @@ std::optional<WindowPlan> windowOf(const isa::Instruction &instruction, const is
   return plan;
 }
 
+// Of sums that stand in the array: activations first, then weights. False: of others.
+bool putInOrder(const isa::Instruction &instruction, StepPlan &step) {
+  const std::optional<isa::StationarySums> sums = isa::stationarySums(instruction);
+  if (sums && sums->weights < sums->activations)
+    std::swap(step.reads[0], step.reads[1]);
+  return sums.has_value();
+}
+
 void checkMatrix(InstructionPlan &plan, const isa::Isa &isa) {
   const isa::Instruction &instruction = *plan.instruction;
   plan.rows = instruction.operandIndex("k");
@@ -144,9 +154,13 @@ void checkMatrix(InstructionPlan &plan, const isa::Isa &isa) {
     if (step.writesMemory || !step.reads.empty())
       timed.push_back(std::move(step));
   plan.steps = std::move(timed);
-  if (plan.steps.size() == 1 && plan.steps[0].writesMemory)
-    plan.window = windowOf(instruction, isa);
-  if (plan.steps.size() != 1 || (plan.rows < 0 && !plan.window) || plan.columns < 0)
+  if (plan.steps.size() == 1 && plan.steps[0].writesMemory) {
+    plan.isStationary = putInOrder(instruction, plan.steps[0]);
+    if (!plan.isStationary)
+      plan.window = windowOf(instruction, isa);
+  }
+  if (plan.steps.size() != 1 || (plan.rows < 0 && !plan.window && !plan.isStationary) ||
+      plan.columns < 0)
     fail(instruction,
          "a matrix instruction has the operands k and n and one step that reads memory", "");
   StepPlan &step = plan.steps[0];
@@ -155,11 +169,12 @@ void checkMatrix(InstructionPlan &plan, const isa::Isa &isa) {
   if (plan.isContraction ? step.write.space != isa::Space::Acc || streams < 1 : streams != 1)
     fail(instruction,
          "a matrix instruction streams activations into the accumulators, or loads weights", "");
-  if (step.reads[0].space != isa::Space::Spad)
-    fail(instruction, "activations and weights stand in the scratchpad", "");
+  for (size_t i = 0; i < (plan.isStationary ? 2 : 1); ++i)
+    if (step.reads[i].space != isa::Space::Spad)
+      fail(instruction, "activations and weights stand in the scratchpad", "");
   // The activations first; the accumulators that `init` reads are timed with the write.
   for (size_t i = 1; i < step.reads.size(); ++i)
-    if (!step.reads[i].once)
+    if (!step.reads[i].once && !plan.isStationary)
       fail(instruction, "the streamer reads one operand", "");
 }
 

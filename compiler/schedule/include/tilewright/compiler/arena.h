@@ -16,11 +16,12 @@
 namespace tilewright {
 
 // Who reads a buffer while it lives: the matrix unit, an element a row in every cycle of a product,
-// so that others who read from the bank go without; the matrix unit's loader, a few rows a product;
+// so that others who read from the bank go without; the matrix unit beside that, weights, so that
+// both from one bank take twice the time; the matrix unit's loader, a few rows a product;
 // others, every cycle of some instruction; the matrix unit and others by turns; the vector unit,
 // every cycle beside what it streams (weights of windows), so that both from one bank take twice
 // the time; or now and then (parameters, tables).
-enum class Traffic { Matrix, Weights, Streamed, Shared, Beside, Rare };
+enum class Traffic { Matrix, WeightStream, Weights, Streamed, Shared, Beside, Rare };
 // Spread over the banks; or packed: those larger than a bank at the bottom, small ones at the top
 // of the quietest bank, so that large ones find room, but not where a tile was just finished; or by
 // turns in one bank and another, since one unit empties what the other filled just before.

@@ -5,10 +5,12 @@
 // after the other, so that the vector unit empties one while the array fills the next.
 #pragma once
 
+#include "tilewright/compiler/stationary_pattern.h"
 #include "tilewright/compiler/window_passes.h"
 #include "tilewright/compiler/window_pattern.h"
 #include "tilewright/isa/isa.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,6 +23,9 @@ namespace tilewright {
 // [y][x][c]. `All`: the vector unit gathers [output y][x][ky][c] from the input tile, in which a
 // window is contiguous and neighbors along x overlap.
 enum class TapMerge { None, Columns, All };
+
+// What stands in the array while the rest streams through it: weights, or sums (standing_plan.h).
+enum class Stands { Weights, Sums };
 
 struct ConvProblem {
   int64_t batch, height, width, inputChannels;
@@ -37,6 +42,12 @@ struct ConvProblem {
       0; // of other operands and intermediate values, for each element of a result tile
   int64_t accBytesPerElement = 0;
   int64_t residentBytes = 0; // parameters and tables
+};
+
+// Greatest counts of an instruction whose sums stand in the array; pairs along y, along x.
+struct StandingLimits {
+  std::array<int64_t, 2> outputs, taps;
+  int64_t depth;
 };
 
 // What the planner asks of the machine.
@@ -58,6 +69,10 @@ struct ConvMachine {
   // Of an instruction that slides windows over activations; neither where there is none.
   std::optional<WindowLimits> window;
   std::optional<patterns::WindowPattern> windowPattern;
+  bool weightsStand = true; // there are instructions for that
+  // As of windows, of an instruction whose sums stand in the array.
+  std::optional<StandingLimits> standing;
+  std::optional<patterns::StationaryPattern> standingPattern;
 };
 
 struct ConvPlan {
@@ -81,6 +96,7 @@ struct ConvPlan {
   double estimatedCycles;
   int64_t streamFolds = 0; // a product of one pixel whose weights stream through the array: folds
                            // of a step; 0: the weights stand in the array
+  Stands stands = Stands::Weights;
 };
 
 // ", all taps merged", or nothing.
@@ -94,7 +110,8 @@ std::string describe(const ConvProblem &problem, const ConvPlan &plan);
 // them such as fit only if the allocator leaves no gaps. Empty when none fits; `smallest` then
 // tells the least scratchpad that would do.
 std::vector<ConvPlan> planConvolution(const ConvProblem &problem, const ConvMachine &machine,
-                                      size_t most, int64_t *smallest);
+                                      size_t most, int64_t *smallest,
+                                      Stands stands = Stands::Weights);
 
 // Whether a plan fits however its buffers come to lie.
 bool isSafe(const ConvPlan &plan, const ConvMachine &machine);

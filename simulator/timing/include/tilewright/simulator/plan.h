@@ -97,6 +97,7 @@ struct InstructionPlan {
   // Operands that the matrix template reads by name, -1: none. A window has no rows.
   int rows = -1, columns = -1, swap = -1;
   bool isContraction = false;       // mmul: streams activations; else mload
+  bool isStationary = false;        // its sums stand in the array: weights stream, too (blocks.h)
   std::optional<WindowPlan> window; // of a contraction whose columns have activations of their own
 };
 
