@@ -32,6 +32,11 @@ bool ElementChain::widens(const Cover &cover) const {
   return cover.first == 0 ? bitsOf(value) == 8 : (&cover - 1)->resultSpace() == isa::Space::Spad;
 }
 
+bool ElementChain::entersWide(const Cover &cover) const {
+  return cover.first == 0 ? bitsOf(enteringOf(cover)) > 8
+                          : (&cover - 1)->resultSpace() == isa::Space::Acc;
+}
+
 bool ElementChain::readsUnsigned(const Cover &cover, mlir::Value value) const {
   for (size_t i = cover.first; i < cover.first + cover.count; ++i)
     if (auto rescale = llvm::dyn_cast<kernel::RescaleOp>(operations_[i]))
@@ -76,7 +81,12 @@ int64_t ElementChain::accBytesPerElement() {
       if (valueOf(cover, i) != enteringOf(cover) &&
           cover.match.pattern->reads[i].space == isa::Space::Acc)
         bytes += 4;
-    bytes += (widens(cover) ? 4 : 0) + (cover.resultSpace() == isa::Space::Acc ? 4 : 0);
+    // A wide value that enters gives its place to the result.
+    const bool widened = widens(cover);
+    bytes += widened ? 4 : 0;
+    const bool isInPlace =
+        widened || (enteringOf(cover) && entersWide(cover));
+    bytes += cover.resultSpace() == isa::Space::Acc && !isInPlace ? 4 : 0;
   }
   return bytes;
 }

@@ -266,6 +266,8 @@ private:
   }
   // Whether the value that enters stands narrow and the cover reads it wide.
   bool widens(const Cover &cover) const;
+  // Whether the value that enters stands in accumulators.
+  bool entersWide(const Cover &cover) const;
   bool readsUnsigned(const Cover &cover, mlir::Value value) const;
   ChannelBlocks blocksOf(std::vector<Task> &constants, const patterns::Match &match,
                          ChannelParts *parts);
