@@ -190,7 +190,7 @@ private:
     vector_ += static_cast<double>(chunks_ * windows.beats * rows) / static_cast<double>(tileRows);
     matrix_ += static_cast<double>(chunks_) *
                products(h, rows, tileRows, foldCount(h, m_, plan_.headMerge), chunk);
-    vector_ += beats(pixels, h.outputChannels) * static_cast<double>(1 + h.spadBytesPerElement);
+    vector_ += beats(pixels, h.outputChannels) * static_cast<double>(h.passes);
     load_ += inputTime;
     dram_ += moved(input + pixels * h.outputChannels * h.spadBytesPerElement);
     if (isFirst_)
@@ -294,7 +294,7 @@ private:
     const int64_t pixels = rows * t.outputWidth, tile = std::min(rows, plan_.tailRows);
     matrix_ += static_cast<double>(chunks_) *
                products(t, rows, tile, foldsOf(t, plan_.chunkChannels, m_.rows), t.outputChannels);
-    vector_ += beats(pixels, t.outputChannels) * static_cast<double>(1 + t.spadBytesPerElement);
+    vector_ += beats(pixels, t.outputChannels) * static_cast<double>(t.passes);
     const int64_t result = pixels * t.outputChannels;
     dram_ += moved(result * (t.resultBytes + t.spadBytesPerElement));
     const int64_t tilePixels = tile * t.outputWidth;
