@@ -376,7 +376,12 @@ std::optional<WindowPasses> slidingPasses(const WindowProblem &window, const Con
 
 int64_t lanesTileRows(const ChainProblem &p, int64_t rows, int64_t channels) {
   const int64_t tile = ceilDiv(rows, std::min<int64_t>(rows, 4));
-  return p.windowHasSums ? std::min(tile, arrayTileRows(p, channels)) : tile;
+  if (!p.windowHasSums)
+    return tile;
+  // Each piece selects parameters and tables of its own.
+  constexpr int64_t pixels = 48;
+  const int64_t least = std::min(rows, ceilDiv(pixels, p.window->outputWidth));
+  return std::min(std::max(tile, least), arrayTileRows(p, channels));
 }
 
 int64_t arrayTileRows(const ChainProblem &p, const ChainPlan &plan, int64_t channels) {
