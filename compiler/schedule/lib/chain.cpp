@@ -45,7 +45,8 @@ bool mayFollow(kernel::GroupOp group, kernel::GroupOp next) {
     return false;
   mlir::Value result = group.getResult();
   const bool isConvolution[] = {llvm::isa<kernel::Conv2DOp>(from), llvm::isa<kernel::Conv2DOp>(to)};
-  return (isConvolution[0] || isConvolution[1]) && result.hasOneUse() &&
+  return (isConvolution[0] || isConvolution[1]) &&
+         (result.hasOneUse() || (isConvolution[0] && !isConvolution[1])) &&
          to->getOperand(0) == result && bitsOf(result) == 8;
 }
 
@@ -55,6 +56,10 @@ bool isChain(const ChainedGroups &chained) {
     return !llvm::isa<kernel::Conv2DOp>(chainAnchorOf(chained.groups[i]));
   };
   return count == 2 || (count == 3 && !isWindow(0) && isWindow(1) && !isWindow(2));
+}
+
+bool isHeadStored(const ChainedGroups &chained) {
+  return !kernel::GroupOp(chained.groups.front()).getResult().hasOneUse();
 }
 
 // Plans that are tried out, at most.
@@ -124,7 +129,7 @@ void refineChain(LoweringContext &context, const ChainedGroups &chained, ChosenC
 }
 
 static std::string signatureOf(const LoweringContext &context, const ChainedGroups &chained) {
-  std::string signature;
+  std::string signature = isHeadStored(chained) ? "stored;" : "";
   for (kernel::GroupOp group : chained.groups)
     signature += tilewright::signatureOf(context, group) + ";";
   return signature;
@@ -218,7 +223,8 @@ ChosenChain tunedChain(LoweringContext &context, const ChainedGroups &chained,
 
 bool mayHandOn(LoweringContext &context, const PlannedChain &chain, const PlannedChain &next) {
   const ChainProblem problem = Probe(context, chain.chained).chain.problem();
-  if (!mayHandOn(problem) || !isWhole(problem, chain.plan))
+  if (!kernel::GroupOp(chain.chained.groups.back()).getResult().hasOneUse() ||
+      !mayHandOn(problem) || !isWhole(problem, chain.plan))
     return false;
   const Probe reader(context, next.chained);
   return reader.chain.mayTake() && next.plan.headMerge == TapMerge::None &&

@@ -61,6 +61,17 @@ int64_t keptRows(const std::vector<Stripe> &stripes) {
   return most;
 }
 
+bool makesAllRows(const ChainProblem &p) {
+  int64_t made = 0;
+  for (int64_t y = 0; y < resultHeight(p); ++y) {
+    const Rows rows = stripeRows(p, {y, y + 1}).head;
+    made = std::max(made, rows.end);
+    if (rows.begin > made || made <= std::min(y, p.head->outputHeight - 1))
+      return false;
+  }
+  return made == p.head->outputHeight;
+}
+
 bool sharesRows(const ChainProblem &p) {
   if (!p.head)
     return false;
@@ -190,9 +201,10 @@ private:
     vector_ += static_cast<double>(chunks_ * windows.beats * rows) / static_cast<double>(tileRows);
     matrix_ += static_cast<double>(chunks_) *
                products(h, rows, tileRows, foldCount(h, m_, plan_.headMerge), chunk);
-    vector_ += beats(pixels, h.outputChannels) * static_cast<double>(h.passes);
+    vector_ += beats(pixels, h.outputChannels) * static_cast<double>(1 + h.spadBytesPerElement);
     load_ += inputTime;
-    dram_ += moved(input + pixels * h.outputChannels * h.spadBytesPerElement);
+    dram_ += moved(input + pixels * h.outputChannels *
+                               (h.spadBytesPerElement + (p_.headIsStored ? 1 : 0)));
     if (isFirst_)
       first_ += inputTime;
     const int64_t row = p_.window ? p_.window->width + 2 * p_.window->padLeft : h.outputWidth,
@@ -294,7 +306,7 @@ private:
     const int64_t pixels = rows * t.outputWidth, tile = std::min(rows, plan_.tailRows);
     matrix_ += static_cast<double>(chunks_) *
                products(t, rows, tile, foldsOf(t, plan_.chunkChannels, m_.rows), t.outputChannels);
-    vector_ += beats(pixels, t.outputChannels) * static_cast<double>(t.passes);
+    vector_ += beats(pixels, t.outputChannels) * static_cast<double>(1 + t.spadBytesPerElement);
     const int64_t result = pixels * t.outputChannels;
     dram_ += moved(result * (t.resultBytes + t.spadBytesPerElement));
     const int64_t tilePixels = tile * t.outputWidth;

@@ -144,7 +144,8 @@ void assess(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
                   static_cast<double>(tilePixels) * foldCycles;
   double vectorTiles = pixels / static_cast<double>(tilePixels) *
                        static_cast<double>(ceilDiv(p.outputChannels, plan.tileChannels));
-  double beats = static_cast<double>(tilePixels * ceilDiv(plan.tileChannels, m.lanes) * p.passes);
+  double beats = static_cast<double>(tilePixels * ceilDiv(plan.tileChannels, m.lanes) *
+                                     (1 + p.spadBytesPerElement));
   // A tile's parameters are three words a channel, at one port's width a cycle.
   double parameters = static_cast<double>(12 * plan.tileChannels) / m.spadPort;
   double vector =

@@ -38,7 +38,6 @@ void takeOperations(ConvProblem &problem, ElementChain &operations) {
   problem.resultInAccumulators = operations.resultInAccumulators();
   problem.spadBytesPerElement = operations.spadBytesPerElement();
   problem.accBytesPerElement = operations.accBytesPerElement();
-  problem.passes = std::max(1 + problem.spadBytesPerElement, operations.instructionCount());
   problem.residentBytes = operations.residentBytes();
 }
 

@@ -218,7 +218,8 @@ private:
                last = static_cast<size_t>(run.chains.back().chained.layers.back());
     chains.byFirst[first] = std::move(run);
     for (size_t i = first; i < last; ++i) {
-      chains.onChip.insert(kernel::GroupOp(groups_[i]).getResult());
+      if (mlir::Value result = kernel::GroupOp(groups_[i]).getResult(); result.hasOneUse())
+        chains.onChip.insert(result);
       chains.lasts[groups_[i]] = groups_[last];
     }
   }
@@ -267,7 +268,7 @@ private:
   }
 
   std::string signatureOfAll(const Stretch &part) const {
-    std::string signature;
+    std::string signature = isHeadStored(chainOf(part)) ? "stored;" : "";
     for (size_t i = part.begin; i < part.end; ++i)
       signature += signatures_[i] + ";";
     return signature;

@@ -36,7 +36,6 @@ struct ConvProblem {
   int64_t spadBytesPerElement =
       0; // of other operands and intermediate values, for each element of a result tile
   int64_t accBytesPerElement = 0;
-  int64_t passes = 1;        // of the vector unit over the products
   int64_t residentBytes = 0; // parameters and tables
 };
 
