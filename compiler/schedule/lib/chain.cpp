@@ -8,6 +8,7 @@
 #include "tilewright/compiler/run_space.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <set>
 
 namespace tilewright {
@@ -58,8 +59,17 @@ bool isChain(const ChainedGroups &chained) {
   return count == 2 || (count == 3 && !isWindow(0) && isWindow(1) && !isWindow(2));
 }
 
-bool isHeadStored(const ChainedGroups &chained) {
-  return !kernel::GroupOp(chained.groups.front()).getResult().hasOneUse();
+HeadReaders headReaders(const ChainedGroups &chained) {
+  auto readers = HeadReaders::Window;
+  kernel::GroupOp head = chained.groups.front(), last = chained.groups.back();
+  for (mlir::Operation *user : head.getResult().getUsers()) {
+    if (user == chainAnchorOf(chained.groups[1]))
+      continue;
+    if (chained.groups.size() < 3 || user->getParentOp() != last.getOperation())
+      return HeadReaders::Others;
+    readers = HeadReaders::Tail;
+  }
+  return readers;
 }
 
 // Plans that are tried out, at most.
@@ -129,7 +139,7 @@ void refineChain(LoweringContext &context, const ChainedGroups &chained, ChosenC
 }
 
 static std::string signatureOf(const LoweringContext &context, const ChainedGroups &chained) {
-  std::string signature = isHeadStored(chained) ? "stored;" : "";
+  std::string signature = fmt::format("{};", static_cast<int>(headReaders(chained)));
   for (kernel::GroupOp group : chained.groups)
     signature += tilewright::signatureOf(context, group) + ";";
   return signature;

@@ -37,8 +37,10 @@ struct ChosenChain {
 // Whether groups, each of which may follow the one before, are a head, a window and a tail, or two
 // of them.
 bool isChain(const ChainedGroups &chained);
-// Whether others than the chain's second group read the first one's result.
-bool isHeadStored(const ChainedGroups &chained);
+// Who reads the first one's result beside the second one's anchor: nobody, operations of the last
+// one of three, or others, for whom it is stored.
+enum class HeadReaders { Window, Tail, Others };
+HeadReaders headReaders(const ChainedGroups &chained);
 
 // The best plans by their own estimate; none when the groups have something that a chain has no
 // place for.

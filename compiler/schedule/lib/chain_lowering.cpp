@@ -60,8 +60,12 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Run &run)
     probe(*p_.tail, tail_);
     isServed_ &= fitsRows(p_.tail->outputWidth);
   }
-  p_.headIsStored = p_.head && p_.window && isHeadStored(chained);
-  isServed_ &= !p_.headIsStored || makesAllRows(p_);
+  const HeadReaders readers = headReaders(chained);
+  p_.headIsStored = readers == HeadReaders::Others;
+  p_.headIsAdded = readers == HeadReaders::Tail;
+  isServed_ &= readers == HeadReaders::Window || makesAllRows(p_);
+  isServed_ &=
+      !p_.headIsAdded || operationsOf(tail_, context.cols).mayProvide(head_.group.getResult());
 }
 
 ElementChain Chain::operationsOf(LayerWork &work, int64_t block) {
@@ -632,6 +636,11 @@ void Chain::tail(const Unit &unit) {
         beforeResult = replaced(*resultTurn);
       }
       std::vector<Task> loads;
+      if (p_.headIsAdded) {
+        Tile added = headResult_;
+        added.offset += (y - unit.rows.first) * added.s1 + p_.window->padLeft * added.s0;
+        tail_.operations->provide(head_.group.getResult(), added);
+      }
       tail_.operations->loadOperands(loads, box);
       if (!loads.empty()) {
         After before = tailFinishes_;
@@ -685,6 +694,8 @@ void Chain::tail(const Unit &unit) {
       beforeResult.append({products, operands, parametersOf(unit)});
       finished = add(Stream::TailFinish, tail_, std::move(finish), beforeResult);
       beforeResult.clear();
+      if (p_.headIsAdded)
+        readHead(Stream::TailFinish, {ySpan.begin, ySpan.end}, finished, unit);
       sums.readers = {finished};
     }
     if (resultTurn)

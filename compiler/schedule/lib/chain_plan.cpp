@@ -65,9 +65,9 @@ bool makesAllRows(const ChainProblem &p) {
   int64_t made = 0;
   for (int64_t y = 0; y < resultHeight(p); ++y) {
     const Rows rows = stripeRows(p, {y, y + 1}).head;
-    made = std::max(made, rows.end);
-    if (rows.begin > made || made <= std::min(y, p.head->outputHeight - 1))
+    if (rows.begin > std::min(y, made) || rows.end <= std::min(y, p.head->outputHeight - 1))
       return false;
+    made = std::max(made, rows.end);
   }
   return made == p.head->outputHeight;
 }
@@ -548,8 +548,8 @@ static std::vector<ChainPlan> planOneWay(const ChainProblem &p, const ConvMachin
   const int64_t channels = chunkedChannels(p), height = resultHeight(p);
   std::vector<int64_t> chunks;
   // Parts of the channels begin at a column tile of the head and at a fold of the tail.
-  for (int64_t chunk = std::lcm(m.rows, m.cols); chunk < channels && chunk <= m.channels;
-       chunk *= 2)
+  for (int64_t chunk = std::lcm(m.rows, m.cols);
+       !p.headIsAdded && chunk < channels && chunk <= m.channels; chunk *= 2)
     chunks.push_back(chunk);
   chunks.push_back(channels);
   for (int64_t stripe : stripeSizes(height))
@@ -623,7 +623,7 @@ std::vector<ChainPlan> neighborsOf(const ChainProblem &p, const ConvMachine &m,
   const int64_t height = resultHeight(p), channels = chunkedChannels(p),
                 part = std::lcm(m.rows, m.cols);
   auto consider = [&](ChainPlan other) {
-    if (!isBearable(p, other))
+    if (!isBearable(p, other) || (p.headIsAdded && other.chunkChannels < chunkedChannels(p)))
       return;
     assess(p, m, other);
     if (other.spadBytes <= m.spadBytes && other.accBytes <= m.accBytes)

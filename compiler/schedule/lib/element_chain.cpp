@@ -144,6 +144,15 @@ void ElementChain::prepare(std::vector<Task> &constants, ChannelParts *parts) {
     identity_ = blocksOf(constants, *context_.selection->widening(), parts);
 }
 
+bool ElementChain::mayProvide(mlir::Value value) const {
+  return std::all_of(covers_->begin(), covers_->end(), [&](const Cover &cover) {
+    for (size_t i = 0; i < cover.match.operands.size(); ++i)
+      if (valueOf(cover, i) == value && cover.match.pattern->reads[i].space != isa::Space::Spad)
+        return false;
+    return true;
+  });
+}
+
 void ElementChain::loadOperands(std::vector<Task> &loads, const Box &box) {
   box_ = box;
   outside_.clear();
@@ -156,6 +165,10 @@ void ElementChain::loadOperands(std::vector<Task> &loads, const Box &box) {
       const Key key = keyOf(cover, i);
       if (outside_.count(key))
         continue;
+      if (value == provided_.first) {
+        outside_[key] = provided_.second;
+        continue;
+      }
       Signedness sign = readsUnsigned(cover, value) ? Signedness::Unsigned : Signedness::Signed;
       const llvm::SmallVector<int64_t> &shape = shapes_.find(value)->second;
       Box part = box;

@@ -228,6 +228,10 @@ public:
   // Loads the outside operands for the result tile at `box`; the last three dimensions of a box are
   // the tile's.
   void loadOperands(std::vector<Task> &loads, const Box &box);
+  // Whether an outside operand may stand in the scratchpad wherever it is read; then where it
+  // does, beginning at the next box: it is not loaded.
+  bool mayProvide(mlir::Value value) const;
+  void provide(mlir::Value value, const Tile &tile) { provided_ = {value, tile}; }
   // Runs the operations on channels [channel, channel + extent.nc) of the tile, `channel` counted
   // from the box's start. `anchorValue` is the anchor's result there; an 8-bit result goes to
   // `result`, a wider one to the accumulator tile that is returned. With `leadingDone`,
@@ -289,6 +293,7 @@ private:
   ChannelBlocks identity_;   // widens 8-bit values
   ChannelBlocks biasBlocks_; // adds the bias where no rescale takes it
   llvm::DenseMap<Key, Tile> outside_;
+  std::pair<mlir::Value, Tile> provided_;
 };
 
 // What decides how a group is tiled: groups of which this is equal take the same time.
