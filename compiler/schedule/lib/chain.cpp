@@ -255,7 +255,10 @@ std::optional<Trial> tryRun(LoweringContext &context, const ChainRun &run, int64
       },
       enough);
   if (getenv("TWDBG"))
-    fprintf(stderr, "%s %s est %.0f predicted %ld trial %ld\n", layersOf(run.front().chained.groups).c_str(), describe(Probe(context, run.front().chained).chain.problem(), run.front().plan).c_str(), run.front().plan.estimatedCycles, predicted, trial ? trial->cycles : -1);
+    fprintf(stderr, "%s %s est %.0f predicted %ld trial %ld\n",
+            layersOf(run.front().chained.groups).c_str(),
+            describe(Probe(context, run.front().chained).chain.problem(), run.front().plan).c_str(),
+            run.front().plan.estimatedCycles, predicted, trial ? trial->cycles : -1);
   return loses ? std::nullopt : trial;
 }
 

@@ -64,8 +64,11 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Run &run)
   p_.headIsStored = readers == HeadReaders::Others;
   p_.headIsAdded = readers == HeadReaders::Tail;
   isServed_ &= readers == HeadReaders::Window || makesAllRows(p_);
-  isServed_ &=
-      !p_.headIsAdded || operationsOf(tail_, context.cols).mayProvide(head_.group.getResult());
+  if (p_.headIsAdded) {
+    mlir::Value added = head_.group.getResult();
+    isServed_ &= shapeOf(added) == shapeOf(tail_.anchor->getResult(0)) &&
+                 operationsOf(tail_, context.cols).mayProvide(added);
+  }
 }
 
 ElementChain Chain::operationsOf(LayerWork &work, int64_t block) {
@@ -539,8 +542,8 @@ void Chain::reduceOnArray(const Unit &unit, const WindowStage::Input &from, int6
     slice.offset += (tile.y.begin - firstRow) * result.s1 + tile.x.begin * result.s0 +
                     tile.channels.begin - unit.channels.begin;
     operations.run(finish, acc, extent, 0, slice);
-    const size_t finished =
-        add(Stream::WindowFinish, window_, std::move(finish), {products, parametersOf(unit), stored});
+    const size_t finished = add(Stream::WindowFinish, window_, std::move(finish),
+                                {products, parametersOf(unit), stored});
     sums.readers = {finished};
     made.array.push_back({tile.y.begin, finished});
   }

@@ -62,10 +62,11 @@ int64_t keptRows(const std::vector<Stripe> &stripes) {
 }
 
 bool makesAllRows(const ChainProblem &p) {
+  const bool isBeside = resultHeight(p) == p.head->outputHeight;
   int64_t made = 0;
   for (int64_t y = 0; y < resultHeight(p); ++y) {
     const Rows rows = stripeRows(p, {y, y + 1}).head;
-    if (rows.begin > std::min(y, made) || rows.end <= std::min(y, p.head->outputHeight - 1))
+    if (rows.begin > made || (isBeside && (rows.begin > y || rows.end <= y)))
       return false;
     made = std::max(made, rows.end);
   }
@@ -203,8 +204,8 @@ private:
                products(h, rows, tileRows, foldCount(h, m_, plan_.headMerge), chunk);
     vector_ += beats(pixels, h.outputChannels) * static_cast<double>(1 + h.spadBytesPerElement);
     load_ += inputTime;
-    dram_ += moved(input + pixels * h.outputChannels *
-                               (h.spadBytesPerElement + (p_.headIsStored ? 1 : 0)));
+    dram_ += moved(input +
+                   pixels * h.outputChannels * (h.spadBytesPerElement + (p_.headIsStored ? 1 : 0)));
     if (isFirst_)
       first_ += inputTime;
     const int64_t row = p_.window ? p_.window->width + 2 * p_.window->padLeft : h.outputWidth,

@@ -84,8 +84,7 @@ int64_t ElementChain::accBytesPerElement() {
     // A wide value that enters gives its place to the result.
     const bool widened = widens(cover);
     bytes += widened ? 4 : 0;
-    const bool isInPlace =
-        widened || (enteringOf(cover) && entersWide(cover));
+    const bool isInPlace = widened || (enteringOf(cover) && entersWide(cover));
     bytes += cover.resultSpace() == isa::Space::Acc && !isInPlace ? 4 : 0;
   }
   return bytes;

@@ -109,7 +109,8 @@ struct Stripe {
 std::vector<Stripe> stripesOf(const ChainProblem &problem, const ChainPlan &plan);
 // Rows of the head that are on chip at once, at most.
 int64_t keptRows(const std::vector<Stripe> &stripes);
-// Whether each row of the head is made, in the stripe that has the row of the result beside it.
+// Whether each row of the head is made, and in the stripe of the result's row beside it, if there
+// are as many.
 bool makesAllRows(const ChainProblem &problem);
 // Whether stripes share rows between the first two layers.
 bool sharesRows(const ChainProblem &problem);
