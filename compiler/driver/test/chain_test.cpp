@@ -163,6 +163,16 @@ TEST(Runs, LoadFactorsOfChannels) {
   EXPECT_EQ(together.output, apart.output);
 }
 
+// What the next chain reads beside it comes from DRAM.
+TEST(Runs, LoadWhatAnEarlierChainStored) {
+  Network network(14, 14, 256);
+  network.conv(256, 1, 1).depthwise(3, 1).conv(256, 1, 1).depthwise(3, 1).add(1);
+  const Outcome apart = outcomeOf(network, "edge16", false, "functional"),
+                together = outcomeOf(network, "edge16", true, "functional");
+  EXPECT_THAT(together.plan, ::testing::ContainsRegex("conv2d_0 [^\n]*; result stays"));
+  EXPECT_EQ(together.output, apart.output);
+}
+
 // A head that the tail adds never comes to DRAM; others read it there.
 TEST(Heads, ComeToDramForOthersAlone) {
   const int64_t image = 56 * 56 * 48;

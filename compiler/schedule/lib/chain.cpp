@@ -243,22 +243,15 @@ bool mayHandOn(LoweringContext &context, const PlannedChain &chain, const Planne
 
 std::optional<Trial> tryRun(LoweringContext &context, const ChainRun &run, int64_t enough) {
   bool loses = false; // is not emitted
-  int64_t predicted = 0;
   std::optional<Trial> trial = tryOut(
       context,
       [&](Steps &steps) {
         const int64_t cycles = lowerAll(context, run, true, steps);
-        predicted = cycles;
         loses = cycles - cycles / 16 > enough;
         if (loses)
           steps = Steps();
       },
       enough);
-  if (getenv("TWDBG"))
-    fprintf(stderr, "%s %s est %.0f predicted %ld trial %ld\n",
-            layersOf(run.front().chained.groups).c_str(),
-            describe(Probe(context, run.front().chained).chain.problem(), run.front().plan).c_str(),
-            run.front().plan.estimatedCycles, predicted, trial ? trial->cycles : -1);
   return loses ? std::nullopt : trial;
 }
 

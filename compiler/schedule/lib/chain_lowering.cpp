@@ -444,7 +444,7 @@ void Chain::window(const Unit &unit) {
   if (!unit.isLast)
     return;
   if (handsOn_) {
-    handing_ = {stripeResult_, stripeTurn_, std::exchange(stripeWriters_, {})};
+    handing_ = {stripeResult_, stripeTurn_, std::exchange(stripeWriters_, {}), headStored_};
     stripeTurn_->readers.clear();
     return;
   }
@@ -812,7 +812,7 @@ bool Chain::mayTake() const { return p_.head && headStage_->readsAll() && p_.hea
 
 Handed Chain::lower(const ChainPlan &plan, bool isTrial, const Handed &handed, bool handsOn) {
   plan_ = plan;
-  handed_ = handed, handsOn_ = handsOn;
+  handed_ = handed, handsOn_ = handsOn, headStored_ = handed.stored;
   block_ = std::min(plan.chunkChannels, context_.channels);
   keptRows_ = keptRows(stripesOf(p_, plan));
   const std::vector<Unit> units = unitsOf();
