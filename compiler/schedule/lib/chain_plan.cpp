@@ -392,7 +392,7 @@ int64_t lanesTileRows(const ChainProblem &p, int64_t rows, int64_t channels) {
   if (!p.windowHasSums)
     return tile;
   // Each piece selects parameters and tables of its own.
-  constexpr int64_t pixels = 48;
+  constexpr int64_t pixels = 96;
   const int64_t least = std::min(rows, ceilDiv(pixels, p.window->outputWidth));
   return std::min(std::max(tile, least), arrayTileRows(p, channels));
 }

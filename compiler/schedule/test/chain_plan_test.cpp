@@ -324,7 +324,7 @@ TEST(ChainPlan, SumsOfWindowsComeInTilesOfManyPixels) {
   EXPECT_EQ(lanesTileRows(p, 7, 16), 2); // a quarter
   p.windowHasSums = true;
   EXPECT_EQ(lanesTileRows(p, 7, 16), 7);
-  EXPECT_EQ(lanesTileRows(p, 28, 16), 7);
+  EXPECT_EQ(lanesTileRows(p, 28, 16), 14);
   EXPECT_EQ(lanesTileRows(p, 3, 16), 3);
   EXPECT_EQ(lanesTileRows(p, 28, 96), 3); // what the accumulators have room for
 }
