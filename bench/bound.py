@@ -14,18 +14,21 @@ import network
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
-    """Products a cycle of the array, of the vector unit, and bytes a cycle of DRAM, all at their peak."""
+    """Products a cycle of the array, of its diagonal, of the vector unit, and bytes a cycle of DRAM, all at their peak; bytes on chip."""
 
     array: int
+    diagonal: int
     lanes: int
     dram: int
+    memory: int
 
 
 def machine(tool, target, overlays):
     """Asks the tool, so that overlays count."""
     page = subprocess.run([tool, "isa", "show", "--target", target, *overlays], check=True, capture_output=True, text=True).stdout
     params = {name: int(value) for name, value in re.findall(r"^\| (\w+) \| (\d+) \|", page, re.M)}
-    return Machine(params["rows"] * params["cols"], params["lanes"], params["bus_bytes"])
+    return Machine(params["rows"] * params["cols"], min(params["rows"], params["cols"]), params["lanes"], params["bus_bytes"],
+                   params["spad_bytes"] + params["acc_bytes"])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,3 +71,62 @@ def bounds(net, machine):
     layers = [work(net, layer, machine) for layer in net.layers.values()]
     total = sum(layers, Work())
     return total.longest, total.limit, sum(layer.longest for layer in layers)
+
+
+def before(net, name):
+    """The layers that a layer needs, itself included."""
+    found, left = set(), [name]
+    while left:
+        if (each := left.pop()) not in found:
+            found.add(each)
+            left += net.layers[each].inputs
+    return found
+
+
+def barriers(net):
+    """The stretches of layers between global pools that need all layers before them, and that all layers behind them need."""
+    names = list(net.layers)
+    needs = {name: before(net, name) for name in names}
+    cuts = [at + 1 for at, name in enumerate(names)
+            if net.layers[name].op == "global_pool" and needs[name] == set(names[:at + 1]) and all(name in needs[later] for later in names[at:])]
+    return [names[start:end] for start, end in zip([0, *cuts], [*cuts, len(names)]) if start < end]
+
+
+PASSES = {"hard_swish": 3, "hard_sigmoid": 3}  # of the vector unit: to 16 bits, the table, to 8 bits
+
+
+def passes(net, layer, readers):
+    """Passes of the vector unit over a layer's result: products leave the accumulators by one; windows on its lanes bring theirs along."""
+    if layer.op not in network.WEIGHTED:
+        return 0
+    return max([PASSES.get(reader.op, 0) for reader in readers], default=0) or (layer.op != "depthwise")
+
+
+def stretch(net, names, machine):
+    """(cycles that the units take at least, with windows on lanes and on the array's diagonal as is best; cycles of DRAM)"""
+    total, rest = Work(), 0
+    for name in names:
+        layer = net.layers[name]
+        readers = [each for each in net.layers.values() if name in each.inputs]
+        total += work(net, layer, machine)
+        rest += passes(net, layer, readers) * elements(layer.shape) / machine.lanes
+    windows = total.vector * machine.lanes / machine.diagonal  # if all of them were the array's
+    share = min(max((total.array + windows - rest) / (total.vector + windows), 0), 1) if windows else 0  # of the lanes
+    return max(total.array + (1 - share) * windows, rest + share * total.vector), total.dram
+
+
+def in_order(net, machine):
+    """Cycles that no schedule beats as long as windows take a lane or a cell of the diagonal a product.
+
+    Nothing behind a barrier is computed before it, and no more of what is loaded for later than the memories hold. From one barrier to
+    another, then, the units take their time, and DRAM takes its own without what was there; the longest way through all barriers counts.
+    """
+    stretches = [stretch(net, names, machine) for names in barriers(net)]
+    least = [0]
+    for end in range(1, len(stretches) + 1):
+        def between(start):
+            ahead = machine.memory / machine.dram if start else 0
+            return max(sum(units for units, _ in stretches[start:end]), sum(dram for _, dram in stretches[start:end]) - ahead)
+
+        least.append(max(least[start] + between(start) for start in range(end)))
+    return least[-1]

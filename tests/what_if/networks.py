@@ -84,6 +84,39 @@ SUM_OF_DIFFERENCES = wide(
     "tensor<4x1xi32>",
     lambda a, b: [wrap(np.abs(wrap(a.astype(np.int64) - b).astype(np.int64)).astype(np.int32).astype(np.int64).sum(1, keepdims=True))])
 
+SQUARED_DISTANCE = wide(
+    "squared_distance", "ab", ["%d = tosa.sub %a, %b : (T, T) -> T", "%e = tosa.mul %d, %d, %zero : (T, T, tensor<1xi8>) -> T",
+                               "%r = tosa.reduce_sum %e {axis = 1 : i32} : (T) -> tensor<4x1xi32>", "return %r : tensor<4x1xi32>"],
+    "tensor<4x1xi32>",
+    lambda a, b: [wrap(wrap(wrap(a.astype(np.int64) - b).astype(np.int64) ** 2).astype(np.int64).sum(1, keepdims=True))])
+LEAST_DIFFERENCE = wide(
+    "least_difference", "ab", ["%d = tosa.sub %a, %b : (T, T) -> T", "%e = tosa.abs %d : (T) -> T",
+                               "%r = tosa.reduce_min %e {axis = 0 : i32} : (T) -> tensor<1x33xi32>", "return %r : tensor<1x33xi32>"],
+    "tensor<1x33xi32>", lambda a, b: [wrap(np.abs(wrap(a.astype(np.int64) - b).astype(np.int64))).min(0, keepdims=True)])
+
+
+def weighted_sum(weights, axis):
+    """Products with weights of a shape that repeats, summed along an axis of 3x5x33 elements."""
+    shape, left = (3, 5, 33), [3, 5, 33]
+    left[axis] = 1
+    kind, small, result = (f"tensor<{'x'.join(map(str, each))}xi32>" for each in (shape, weights, left))
+    text = f"""func.func @main(%a: {kind}, %w: {small}) -> {result} {{
+  %zero = "tosa.const"() {{values = dense<0> : tensor<1xi8>}} : () -> tensor<1xi8>
+  %p = tosa.mul %a, %w, %zero : ({kind}, {small}, tensor<1xi8>) -> {kind}
+  %r = tosa.reduce_sum %p {{axis = {axis} : i32}} : ({kind}) -> {result}
+  return %r : {result}
+}}
+"""
+    return Network(f"weighted_sum_{'x'.join(map(str, weights))}_{axis}", text, ((shape, np.int32), (weights, np.int32)),
+                   lambda a, w: [wrap(wrap(a.astype(np.int64) * w).astype(np.int64).sum(axis, keepdims=True))])
+
+
+# Weights that repeat before the axis, along it, or both. Not: behind it, where the instruction would need a stride of channels, and along
+# one of two axes on a side.
+WEIGHTED_SUMS = [weighted_sum((1, 1, 33), 2), weighted_sum((3, 5, 1), 2), weighted_sum((1, 5, 33), 1), weighted_sum((1, 1, 33), 1),
+                 weighted_sum((1, 5, 33), 0)]
+NO_WEIGHTED_SUMS = [weighted_sum((3, 5, 1), 1), weighted_sum((1, 5, 33), 2), weighted_sum((1, 1, 33), 0)]
+
 CONSTANTS = """  %z = "tosa.const"() {values = dense<0> : tensor<1xi8>} : () -> tensor<1xi8>
   %z32 = "tosa.const"() {values = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
   %m = "tosa.const"() {values = dense<1518500250> : tensor<1xi32>} : () -> tensor<1xi32>

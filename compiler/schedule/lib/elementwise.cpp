@@ -7,6 +7,7 @@
 #include "tilewright/support/error.h"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 
 namespace tilewright {
@@ -217,6 +218,28 @@ private:
 
   static int64_t elementBytes(isa::Space space) { return space == isa::Space::Acc ? 4 : 1; }
 
+  // Of [outer][length][inner] of an operand, what lies in the box. Strides are 0 where it repeats.
+  Tile load(Steps &steps, Step &step, mlir::Value value, isa::Space space, Box box) {
+    const Repeats repeats = *repeatsOf(value, reductionOf(group_));
+    Shape shape = {outer_, length_, inner_};
+    const std::array<bool, 3> isRepeated = {repeats.outer, repeats.axis, repeats.inner};
+    for (size_t dim = 0; dim < shape.size(); ++dim)
+      if (isRepeated[dim])
+        shape[dim] = 1, box.start[dim] = 0, box.size[dim] = 1;
+    const Extent extent{box.size[0], box.size[1], box.size[2]};
+    Tile tile = denseTile(
+        space, steps.add(space, extent.elements() * elementBytes(space), "input tile"), extent);
+    loadBox(context_, step.loads, context_.tensor(value), shape, box, bytesOf(value),
+            Signedness::Signed, tile);
+    if (repeats.outer)
+      tile.s1 = 0;
+    if (repeats.axis)
+      tile.s0 = 0;
+    if (repeats.inner)
+      tile.sc = 0;
+    return tile;
+  }
+
   // `box`: of the operands.
   void step(Steps &steps, const Box &box) {
     const int64_t rows = box.size[0], columns = box.size[2];
@@ -229,17 +252,14 @@ private:
       auto [known, isNew] = tiles.try_emplace(cover_.match.operands[read]);
       if (isNew || known->second.space != operand.space) {
         mlir::Value value = cover_.operands[static_cast<size_t>(known->first)];
-        const int64_t bytes = rows * length_ * columns * elementBytes(operand.space);
-        known->second = denseTile(operand.space, steps.add(operand.space, bytes, "input tile"),
-                                  {rows, length_, columns});
-        loadBox(context_, step.loads, context_.tensor(value), {outer_, length_, inner_}, box,
-                bytesOf(value), Signedness::Signed, known->second);
+        known->second = load(steps, step, value, operand.space, box);
       }
-      task.bufferAt(static_cast<size_t>(operand.operand), known->second.buffer, 0)
-          .regAt(operand.k0, columns)
-          .regAt(operand.s0, length_ * columns);
+      const Tile &tile = known->second;
+      task.bufferAt(static_cast<size_t>(operand.operand), tile.buffer, 0)
+          .regAt(operand.k0, tile.s0)
+          .regAt(operand.s0, tile.s1);
       if (operand.sc >= 0)
-        task.regAt(operand.sc, 1);
+        task.regAt(operand.sc, tile.sc);
     }
     const patterns::OperandForm &form = pattern_.result;
     Tile result = denseTile(

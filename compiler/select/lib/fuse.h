@@ -41,4 +41,7 @@ void formGroups(mlir::Block &body);
 // operands: it can continue a group.
 bool isElementwise(mlir::Operation &op);
 
+// Whether one operation reads the value, in one place or several.
+bool hasOneReader(mlir::Value value);
+
 } // namespace tilewright

@@ -18,7 +18,7 @@ static SmallVector<Operation *> runBefore(kernel::ReduceOp reduce) {
   auto shape = [](Value value) { return cast<ShapedType>(value.getType()).getShape(); };
   Value value = reduce.getX();
   for (Operation *op = value.getDefiningOp();
-       op && run.size() < longestRun && hasScalarFunction(op) && op->hasOneUse();) {
+       op && run.size() < longestRun && hasScalarFunction(op) && hasOneReader(op->getResult(0));) {
     run.insert(run.begin(), op);
     Operation *before = nullptr;
     for (Value operand : op->getOperands())

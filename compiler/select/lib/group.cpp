@@ -1,6 +1,6 @@
 // Groups of `kernel-fuse`:
 //  1. In program order, an element-wise operation joins the group whose last value it reads, when
-//  that value has no other use and the
+//  that value has no other reader and the
 //     operation keeps its shape; with two such groups, the one that was extended last. Any other
 //     operation starts a group. Within a group values are signed: unsigned elements enter and leave
 //     through memory.
@@ -64,7 +64,7 @@ private:
     Chain *best = nullptr;
     for (Value operand : op.getOperands()) {
       auto found = byLast_.find(operand.getDefiningOp());
-      if (found == byLast_.end() || givesUnsigned(found->first) || !operand.hasOneUse() ||
+      if (found == byLast_.end() || givesUnsigned(found->first) || !hasOneReader(operand) ||
           shapeOf(operand) != shapeOf(op.getResult(0)))
         continue;
       Chain *chain = &chains_[found->second];
@@ -98,6 +98,8 @@ void formGroup(const Chain &chain) {
 } // namespace
 
 bool isElementwise(Operation &op) { return hasScalarFunction(&op); }
+
+bool hasOneReader(Value value) { return !value.use_empty() && llvm::all_equal(value.getUsers()); }
 
 void formGroups(Block &body) {
   Chains chains;

@@ -62,7 +62,7 @@ static LogicalResult checkGroup(kernel::GroupOp group) {
       continue;
     }
     Value value = before->getResult(0);
-    if (!value.hasOneUse())
+    if (!hasOneReader(value))
       return before->emitOpError("must have one reader within its group");
     if (isa<kernel::YieldOp>(op))
       continue;

@@ -34,6 +34,7 @@ public:
         fuseSums(body);
         removeUnused(body);
         if (selection_) {
+          fuseReductions(body, *selection_); // before what it takes is written otherwise
           legalize(body, *selection_);
           fuseReductions(body, *selection_);
           removeUnused(body);

@@ -212,19 +212,55 @@ bool Selection::computes(mlir::Operation *op) {
   return choose(nullptr, op, {}).has_value();
 }
 
+std::optional<Repeats> repeatsOf(mlir::Value operand, kernel::ReduceOp reduce) {
+  auto shapeOf = [](mlir::Value value) {
+    return llvm::cast<mlir::ShapedType>(value.getType()).getShape();
+  };
+  const llvm::ArrayRef<int64_t> all = shapeOf(reduce.getX()), shape = shapeOf(operand);
+  if (all.size() != shape.size())
+    return std::nullopt;
+  const size_t axis = static_cast<size_t>(reduce.getAxis());
+  auto repeats = [&](size_t from, size_t count) -> std::optional<bool> {
+    if (shape.slice(from, count) == all.slice(from, count))
+      return false;
+    if (llvm::all_of(shape.slice(from, count), [](int64_t size) { return size == 1; }))
+      return true;
+    return std::nullopt;
+  };
+  const auto outer = repeats(0, axis), along = repeats(axis, 1),
+             inner = repeats(axis + 1, all.size() - axis - 1);
+  if (!outer || !along || !inner)
+    return std::nullopt;
+  return Repeats{*outer, *along, *inner};
+}
+
 // What a reduction takes in and from where it begins; the run's functions, or the elements
-// themselves.
+// themselves. Nothing where an operand does not lie so that a reduction can walk over it.
 static std::vector<RunFunction> takenIn(llvm::ArrayRef<mlir::Operation *> run,
                                         kernel::ReduceOp reduce) {
-  if (!run.empty())
-    return functionsOf(run, {});
-  const isa::Type type{true, static_cast<int>(bitsOf(reduce.getX()))};
-  RunFunction plain;
-  plain.operands = {reduce.getX()};
-  plain.function = {
-      "x0[c]", {{"x0", type, type.bits == 8, true, false}}, {},
-      {},      static_cast<int64_t>(type.least()),          static_cast<int64_t>(type.greatest())};
-  return {plain};
+  if (run.empty()) {
+    const isa::Type type{true, static_cast<int>(bitsOf(reduce.getX()))};
+    RunFunction plain;
+    plain.operands = {reduce.getX()};
+    plain.function = {"x0[c]",
+                      {{"x0", type, type.bits == 8, true, false}},
+                      {},
+                      {},
+                      static_cast<int64_t>(type.least()),
+                      static_cast<int64_t>(type.greatest())};
+    return {plain};
+  }
+  std::vector<RunFunction> functions = functionsOf(run, {});
+  llvm::erase_if(functions, [&](RunFunction &each) {
+    for (size_t i = 0; i < each.operands.size(); ++i) {
+      const std::optional<Repeats> repeats = repeatsOf(each.operands[i], reduce);
+      if (!repeats)
+        return true;
+      each.function.operands[i].isBroadcast = repeats->inner;
+    }
+    return false;
+  });
+  return functions;
 }
 
 static patterns::Reduction combinerOf(kernel::ReduceOp reduce) {
@@ -234,22 +270,11 @@ static patterns::Reduction combinerOf(kernel::ReduceOp reduce) {
                                        : patterns::Reduction{isa::Combiner::Minimum, INT32_MAX};
 }
 
-// Reductions load whole rows of their operands: none may be repeated.
-static bool readsAlike(const RunFunction &function, kernel::ReduceOp reduce) {
-  auto shape = [](mlir::Value value) {
-    return llvm::cast<mlir::ShapedType>(value.getType()).getShape();
-  };
-  return llvm::all_of(function.operands,
-                      [&](mlir::Value value) { return shape(value) == shape(reduce.getX()); });
-}
-
 std::optional<ReductionCover> Selection::choose(llvm::ArrayRef<mlir::Operation *> run,
                                                 kernel::ReduceOp reduce) {
   std::optional<ReductionCover> best;
   int64_t bestBytes = 0;
   for (RunFunction &function : takenIn(run, reduce)) {
-    if (!readsAlike(function, reduce))
-      continue;
     const patterns::Candidate candidate(function.function, &terms_);
     for (const patterns::Pattern &pattern : patterns_.reductions()) {
       auto match = patterns::match(isa_, pattern, candidate, combinerOf(reduce));
@@ -270,18 +295,20 @@ std::optional<ReductionCover> Selection::choose(llvm::ArrayRef<mlir::Operation *
 std::string Selection::explainReduction(llvm::ArrayRef<mlir::Operation *> run,
                                         kernel::ReduceOp reduce) {
   std::string text;
+  const std::vector<RunFunction> functions = takenIn(run, reduce);
   for (const patterns::Pattern &pattern : patterns_.reductions()) {
     std::string reason;
     bool isMatch = false;
-    for (RunFunction &function : takenIn(run, reduce)) {
-      patterns::Mismatch mismatch{"an operand is repeated"};
-      isMatch |= readsAlike(function, reduce) &&
-                 patterns::match(isa_, pattern, patterns::Candidate(function.function, &terms_),
+    for (const RunFunction &function : functions) {
+      patterns::Mismatch mismatch;
+      isMatch |= patterns::match(isa_, pattern, patterns::Candidate(function.function, &terms_),
                                  combinerOf(reduce), &mismatch)
                      .has_value();
       if (reason.empty())
         reason = mismatch.reason;
     }
+    if (functions.empty())
+      reason = "an operand is repeated along some of several axes";
     text += fmt::format("  {}: {} {}\n", describeRun(run, reduce), pattern.instruction->name,
                         isMatch ? "computes it" : "does not: " + reason);
   }

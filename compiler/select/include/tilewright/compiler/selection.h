@@ -32,6 +32,14 @@ struct ReductionCover {
   llvm::SmallVector<mlir::Value> operands; // by patterns::Match::operands' numbers
 };
 
+// Along which of a reduction's axes an operand has one element for all: those before the axis, the
+// axis, those behind it.
+struct Repeats {
+  bool outer = false, axis = false, inner = false;
+};
+// Nothing where the operand has some of the axes on one side, but not all.
+std::optional<Repeats> repeatsOf(mlir::Value operand, kernel::ReduceOp reduce);
+
 // Covers for groups, each made once; for several threads at once.
 class Selection {
 public:
