@@ -87,6 +87,8 @@ TEST_P(OnEach, GivesWhatItsLayersGiveAtTheEdges) {
       Network(6, 6, 8).conv(48, 1, 1).conv(16, 1, 1, {3, 2}),
       // A last part of the head's channels that is less than a block of parameters.
       Network(14, 5, 8).conv(70, 1, 1).maxPool(3, 1).conv(70, 1, 1),
+      // Rows that the next layer passes over, but another one reads.
+      Network(29, 29, 16).conv(48, 1, 1).depthwise(1, 2).from(1).sumOfImage().scale(2, 3),
   };
   for (const Network &network : networks)
     EXPECT_EQ(outcomeOf(network, GetParam(), true, "functional").output,
