@@ -22,6 +22,13 @@ Network excited(int64_t size, int64_t channels) {
   return network;
 }
 
+// The first layer's result is read by the second one and the last one.
+Network readLater() {
+  Network network(41, 29, 24);
+  network.conv(72, 1, 1).depthwise(5, 1).conv(24, 1, 1).conv(72, 3, 1).add(1);
+  return network;
+}
+
 struct Case {
   const char *name;
   Network network;
@@ -47,6 +54,10 @@ std::vector<Case> cases() {
       {"FactorsOfChannels", excited(28, 120).conv(40, 1, 1), 2},
       {"TwoConvolutions", Network(56, 56, 16).conv(16, 3, 1).conv(128, 1, 1), 2},
       {"SumOfAnImage", Network(7, 7, 160).conv(640, 1, 1).sumOfImage(), 2},
+      {"TablesOf16Bits",
+       Network(14, 14, 40).curved().conv(160, 1, 1).depthwise(3, 1).conv(40, 1, 1), 3},
+      {"ItsHeadAdded", Network(56, 56, 16).conv(48, 1, 1).depthwise(3, 1).conv(48, 1, 1).add(1), 3},
+      {"ItsHeadReadByOthers", readLater(), 3},
   };
 }
 
@@ -76,6 +87,8 @@ TEST_P(OnEach, GivesWhatItsLayersGiveAtTheEdges) {
       Network(6, 6, 8).conv(48, 1, 1).conv(16, 1, 1, {3, 2}),
       // A last part of the head's channels that is less than a block of parameters.
       Network(14, 5, 8).conv(70, 1, 1).maxPool(3, 1).conv(70, 1, 1),
+      // Rows that the next layer passes over, but another one reads.
+      Network(29, 29, 16).conv(48, 1, 1).depthwise(1, 2).from(1).sumOfImage().scale(2, 3),
   };
   for (const Network &network : networks)
     EXPECT_EQ(outcomeOf(network, GetParam(), true, "functional").output,
@@ -150,6 +163,33 @@ TEST(Runs, LoadFactorsOfChannels) {
   EXPECT_THAT(together.plan, ::testing::ContainsRegex("depthwise_conv2d_0 [^\n]*; result stays"));
   EXPECT_THAT(together.plan, HasSubstr("mul_0 (mul): chain of 3 layers"));
   EXPECT_EQ(together.output, apart.output);
+}
+
+// What the next chain reads beside it comes from DRAM.
+TEST(Runs, LoadWhatAnEarlierChainStored) {
+  Network network(14, 14, 256);
+  network.conv(256, 1, 1).depthwise(3, 1).conv(256, 1, 1).depthwise(3, 1).add(1);
+  const Outcome apart = outcomeOf(network, "edge16", false, "functional"),
+                together = outcomeOf(network, "edge16", true, "functional");
+  EXPECT_THAT(together.plan, ::testing::ContainsRegex("conv2d_0 [^\n]*; result stays"));
+  EXPECT_EQ(together.output, apart.output);
+}
+
+// A head that the tail adds never comes to DRAM; others read it there.
+TEST(Heads, ComeToDramForOthersAlone) {
+  const int64_t image = 56 * 56 * 48;
+  const Network block = Network(56, 56, 16).conv(48, 1, 1).depthwise(3, 1).conv(48, 1, 1);
+  const int64_t plain = outcomeOf(block, "edge16", true, "cycle").dramBytes,
+                added = outcomeOf(Network(block).add(1), "edge16", true, "cycle").dramBytes;
+  EXPECT_LT(added, plain + image);
+}
+
+// Operations on accumulators give their place to their result: of larger elements than those of the
+// products there would be no room for two such tiles.
+TEST(Accumulators, OfATableAreThoseOfTheProducts) {
+  const Network network = Network(14, 14, 112).curved().conv(672, 1, 1);
+  EXPECT_THAT(outcomeOf(network, "edge16", false, "functional").plan,
+              HasSubstr("accumulator tiles of 7x14x32"));
 }
 
 TEST(SharedRows, AreKept) {

@@ -36,6 +36,21 @@ public:
     anchor("depthwise_conv2d", weights, channels_, kernel, stride, {}, absolute);
     return *this;
   }
+  // From here on sums of convolutions become 16 bits wide, and go through a table.
+  Network &curved() {
+    isCurved_ = true;
+    std::string bytes;
+    for (int64_t i = 0; i < 513; ++i) {
+      const int64_t value = i < 256 ? i / 16 - 20 : i / 5 - 55;
+      bytes += fmt::format("{:02X}{:02X}", value & 255, (value >> 8) & 255);
+    }
+    body_ += fmt::format(
+        "%curve = \"tosa.const\"() {{values = dense<\"0x{}\"> : tensor<513xi16>}} : () -> "
+        "tensor<513xi16>\n"
+        "%z16 = \"tosa.const\"() {{values = dense<0> : tensor<1xi16>}} : () -> tensor<1xi16>\n",
+        bytes);
+    return *this;
+  }
   Network &maxPool(int64_t kernel, int64_t stride) {
     const std::string before = tensor(channels_, "i8");
     shrink(kernel, stride, {});
@@ -206,7 +221,15 @@ private:
     if (absolute)
       body_ += fmt::format("%abs{0} = tosa.abs %a{0} : ({1}) -> {1}\n", value_,
                            tensor(channels_, "i32"));
-    narrow(fmt::format("%{}{}", absolute ? "abs" : "a", value_), "%s36");
+    if (isCurved_)
+      body_ += fmt::format(
+          "%sixteen{0} = tosa.rescale %a{0}, %one, %s30, %z32, %z16 {{scale32 = true, "
+          "rounding_mode "
+          "= SINGLE_ROUND, per_channel = false, input_unsigned = false, output_unsigned = false}} "
+          ": ({1}, tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi16>) -> {2}\n"
+          "%curved{0} = tosa.table %sixteen{0}, %curve : ({2}, tensor<513xi16>) -> {1}\n",
+          value_, tensor(channels_, "i32"), tensor(channels_, "i16"));
+    narrow(fmt::format("%{}{}", isCurved_ ? "curved" : absolute ? "abs" : "a", value_), "%s36");
   }
   void narrow(const std::string &wide, const char *shift) {
     body_ +=
@@ -226,6 +249,7 @@ private:
 
   int64_t height_, width_, channels_;
   std::string argument_, body_;
+  bool isCurved_ = false;
   struct Shape {
     int64_t height, width, channels;
   };

@@ -171,6 +171,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"first_layer_and_pool", Network(97, 97, 3).conv(64, 7, 2).maxPool(3, 2).text(), 25},
         Case{"wide_windows",
              Network(28, 28, 24).conv(96, 1, 1).depthwise(3, 1, true).conv(24, 1, 1).text(), 25},
+        Case{"head_added",
+             Network(28, 28, 16).conv(48, 1, 1).depthwise(3, 1).conv(48, 1, 1).add(1).text(), 25},
         Case{"depthwise_first", Network(56, 56, 64).depthwise(3, 1).conv(128, 1, 1).text(), 25},
         Case{"two_convolutions", Network(56, 56, 16).conv(16, 3, 1).conv(128, 1, 1).text(), 25},
         Case{"run_of_chains",

@@ -8,6 +8,7 @@
 #include "tilewright/compiler/run_space.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <set>
 
 namespace tilewright {
@@ -45,7 +46,8 @@ bool mayFollow(kernel::GroupOp group, kernel::GroupOp next) {
     return false;
   mlir::Value result = group.getResult();
   const bool isConvolution[] = {llvm::isa<kernel::Conv2DOp>(from), llvm::isa<kernel::Conv2DOp>(to)};
-  return (isConvolution[0] || isConvolution[1]) && result.hasOneUse() &&
+  return (isConvolution[0] || isConvolution[1]) &&
+         (result.hasOneUse() || (isConvolution[0] && !isConvolution[1])) &&
          to->getOperand(0) == result && bitsOf(result) == 8;
 }
 
@@ -55,6 +57,19 @@ bool isChain(const ChainedGroups &chained) {
     return !llvm::isa<kernel::Conv2DOp>(chainAnchorOf(chained.groups[i]));
   };
   return count == 2 || (count == 3 && !isWindow(0) && isWindow(1) && !isWindow(2));
+}
+
+HeadReaders headReaders(const ChainedGroups &chained) {
+  auto readers = HeadReaders::Window;
+  kernel::GroupOp head = chained.groups.front(), last = chained.groups.back();
+  for (mlir::Operation *user : head.getResult().getUsers()) {
+    if (user == chainAnchorOf(chained.groups[1]))
+      continue;
+    if (chained.groups.size() < 3 || user->getParentOp() != last.getOperation())
+      return HeadReaders::Others;
+    readers = HeadReaders::Tail;
+  }
+  return readers;
 }
 
 // Plans that are tried out, at most.
@@ -124,7 +139,7 @@ void refineChain(LoweringContext &context, const ChainedGroups &chained, ChosenC
 }
 
 static std::string signatureOf(const LoweringContext &context, const ChainedGroups &chained) {
-  std::string signature;
+  std::string signature = fmt::format("{};", static_cast<int>(headReaders(chained)));
   for (kernel::GroupOp group : chained.groups)
     signature += tilewright::signatureOf(context, group) + ";";
   return signature;
@@ -218,7 +233,8 @@ ChosenChain tunedChain(LoweringContext &context, const ChainedGroups &chained,
 
 bool mayHandOn(LoweringContext &context, const PlannedChain &chain, const PlannedChain &next) {
   const ChainProblem problem = Probe(context, chain.chained).chain.problem();
-  if (!mayHandOn(problem) || !isWhole(problem, chain.plan))
+  if (!kernel::GroupOp(chain.chained.groups.back()).getResult().hasOneUse() ||
+      !mayHandOn(problem) || !isWhole(problem, chain.plan))
     return false;
   const Probe reader(context, next.chained);
   return reader.chain.mayTake() && next.plan.headMerge == TapMerge::None &&

@@ -18,8 +18,9 @@ struct ChainedGroups {
 // The convolution or window of a group that a chain may have; null without one.
 mlir::Operation *chainAnchorOf(kernel::GroupOp group);
 
-// Whether `next` may follow `group` in a chain: it is the only reader of its 8-bit result, as the
-// input of its convolution or window, and the two are of kinds that a chain has in this order.
+// Whether `next` may follow `group` in a chain: it reads its 8-bit result as the input of its
+// convolution or window, and the two are of kinds that a chain has in this order. The result of a
+// convolution before a window may have other readers: it is stored as well.
 bool mayFollow(kernel::GroupOp group, kernel::GroupOp next);
 
 struct ChosenChain {
@@ -36,6 +37,10 @@ struct ChosenChain {
 // Whether groups, each of which may follow the one before, are a head, a window and a tail, or two
 // of them.
 bool isChain(const ChainedGroups &chained);
+// Who reads the first one's result beside the second one's anchor: nobody, operations of the last
+// one of three, or others, for whom it is stored.
+enum class HeadReaders { Window, Tail, Others };
+HeadReaders headReaders(const ChainedGroups &chained);
 
 // The best plans by their own estimate; none when the groups have something that a chain has no
 // place for.

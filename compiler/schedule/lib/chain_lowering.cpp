@@ -60,6 +60,15 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Run &run)
     probe(*p_.tail, tail_);
     isServed_ &= fitsRows(p_.tail->outputWidth);
   }
+  const HeadReaders readers = headReaders(chained);
+  p_.headIsStored = readers == HeadReaders::Others;
+  p_.headIsAdded = readers == HeadReaders::Tail;
+  isServed_ &= readers == HeadReaders::Window || makesAllRows(p_);
+  if (p_.headIsAdded) {
+    mlir::Value added = head_.group.getResult();
+    isServed_ &= shapeOf(added) == shapeOf(tail_.anchor->getResult(0)) &&
+                 operationsOf(tail_, context.cols).mayProvide(added);
+  }
 }
 
 ElementChain Chain::operationsOf(LayerWork &work, int64_t block) {
@@ -251,6 +260,21 @@ void Chain::readHead(Stream stream, Rows rows, size_t piece, const Unit &unit) {
     headTurn_->readers.push_back(piece);
 }
 
+// Of channels of a tile of the head, the rows that no other stripe has stored.
+void Chain::storeHead(const Unit &unit, Rows rows, Span channels, Tile value, size_t finished) {
+  const Rows fresh{std::max(rows.begin, stored_[{unit.n, unit.chunk}]), rows.end};
+  if (fresh.size() <= 0)
+    return;
+  value.offset += (fresh.begin - rows.begin) * value.s1;
+  std::vector<Task> stores;
+  store(stores, head_,
+        {{unit.n, fresh.begin, 0, channels.begin},
+         {1, fresh.size(), p_.head->outputWidth, channels.size()}},
+        value);
+  headStored_ = add(Stream::Stores, head_, std::move(stores), {finished});
+  readHead(Stream::Stores, fresh, headStored_, unit);
+}
+
 // Of a stripe: what was handed over, or a load.
 void Chain::takeInput(const Unit &unit) {
   if (handed_.turn) {
@@ -356,7 +380,11 @@ void Chain::head(const Unit &unit) {
       beforeResult.clear();
       sums.readers = {finished};
       made.head.push_back({y, finished});
+      if (p_.headIsStored)
+        storeHead(unit, {y, ySpan.end}, part, result, finished);
     }
+    int64_t &stored = stored_[{unit.n, unit.chunk}];
+    stored = std::max(stored, ySpan.end);
   }
 }
 
@@ -416,7 +444,7 @@ void Chain::window(const Unit &unit) {
   if (!unit.isLast)
     return;
   if (handsOn_) {
-    handing_ = {stripeResult_, stripeTurn_, std::exchange(stripeWriters_, {})};
+    handing_ = {stripeResult_, stripeTurn_, std::exchange(stripeWriters_, {}), headStored_};
     stripeTurn_->readers.clear();
     return;
   }
@@ -508,13 +536,14 @@ void Chain::reduceOnArray(const Unit &unit, const WindowStage::Input &from, int6
     std::vector<Task> finish;
     operations.loadOperands(finish, {{unit.n, tile.y.begin, tile.x.begin, tile.channels.begin},
                                      {1, extent.n1, extent.n0, extent.nc}});
+    const size_t stored = finish.empty() ? nothing : headStored_;
     operations.ops().forget();
     Tile slice = result;
     slice.offset += (tile.y.begin - firstRow) * result.s1 + tile.x.begin * result.s0 +
                     tile.channels.begin - unit.channels.begin;
     operations.run(finish, acc, extent, 0, slice);
-    const size_t finished =
-        add(Stream::WindowFinish, window_, std::move(finish), {products, parametersOf(unit)});
+    const size_t finished = add(Stream::WindowFinish, window_, std::move(finish),
+                                {products, parametersOf(unit), stored});
     sums.readers = {finished};
     made.array.push_back({tile.y.begin, finished});
   }
@@ -538,11 +567,12 @@ void Chain::reduceOnLanes(const Unit &unit, Span rows, const WindowStage::Input 
       const Extent extent{size, w.outputWidth, std::min(block_, chunk - c)};
       const Box box{{unit.n, y, 0, unit.channels.begin + c}, {1, size, w.outputWidth, extent.nc}};
       window_.operations->loadOperands(tasks, box);
+      const size_t stored = tasks.empty() ? nothing : headStored_;
       window_.operations->ops().forget();
       Tile slice = result;
       slice.offset += (y - unit.rows.needed.window.begin) * result.s1 + c;
       After before = after;
-      before.push_back(parametersOf(unit));
+      before.append({parametersOf(unit), stored});
       if (p_.head)
         comeAfter(before, made.head, inputEnd(y + size));
       Tile value = slice;
@@ -609,9 +639,16 @@ void Chain::tail(const Unit &unit) {
         beforeResult = replaced(*resultTurn);
       }
       std::vector<Task> loads;
+      if (p_.headIsAdded) {
+        Tile added = headResult_;
+        added.offset += (y - unit.rows.first) * added.s1 + p_.window->padLeft * added.s0;
+        tail_.operations->provide(head_.group.getResult(), added);
+      }
       tail_.operations->loadOperands(loads, box);
       if (!loads.empty()) {
-        operands = add(Stream::TailOperands, tail_, std::move(loads), tailFinishes_);
+        After before = tailFinishes_;
+        before.push_back(headStored_);
+        operands = add(Stream::TailOperands, tail_, std::move(loads), before);
         if (unit.index > 0 && made_[unit.index - 1].firstProducts != nothing)
           run_.order[operands].after.push_back(made_[unit.index - 1].firstProducts);
       }
@@ -660,6 +697,8 @@ void Chain::tail(const Unit &unit) {
       beforeResult.append({products, operands, parametersOf(unit)});
       finished = add(Stream::TailFinish, tail_, std::move(finish), beforeResult);
       beforeResult.clear();
+      if (p_.headIsAdded)
+        readHead(Stream::TailFinish, {ySpan.begin, ySpan.end}, finished, unit);
       sums.readers = {finished};
     }
     if (resultTurn)
@@ -773,7 +812,7 @@ bool Chain::mayTake() const { return p_.head && headStage_->readsAll() && p_.hea
 
 Handed Chain::lower(const ChainPlan &plan, bool isTrial, const Handed &handed, bool handsOn) {
   plan_ = plan;
-  handed_ = handed, handsOn_ = handsOn;
+  handed_ = handed, handsOn_ = handsOn, headStored_ = handed.stored;
   block_ = std::min(plan.chunkChannels, context_.channels);
   keptRows_ = keptRows(stripesOf(p_, plan));
   const std::vector<Unit> units = unitsOf();

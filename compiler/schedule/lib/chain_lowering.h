@@ -81,6 +81,7 @@ private:
   Weights &weightsOf(Stream stream, const LayerWork &work, const Unit &unit, const Load &load);
   void padBetween(const Unit &unit, Turn &between);
   void readHead(Stream stream, Rows rows, size_t piece, const Unit &unit);
+  void storeHead(const Unit &unit, Rows rows, Span channels, Tile value, size_t finished);
   void takeInput(const Unit &unit);
   Tile sumsIn(Turn &turn, const Extent &extent, After &before);
   void head(const Unit &unit);
@@ -156,6 +157,8 @@ private:
   bool keeps() const { return plan_.segmentStripes > 1; }
 
   std::vector<UnitPieces> made_;                          // by unit
+  std::map<std::pair<int64_t, int64_t>, int64_t> stored_; // rows of the head, by image and chunk
+  size_t headStored_ = nothing;                           // by the latest of these pieces
   std::map<std::pair<Stream, int64_t>, Weights> weights_; // by chunk
   std::set<int> padded_;                                  // buffers between head and window
   std::set<int> cleared_;                                 // squares with nothing but diagonals

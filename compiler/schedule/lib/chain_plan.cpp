@@ -61,6 +61,18 @@ int64_t keptRows(const std::vector<Stripe> &stripes) {
   return most;
 }
 
+bool makesAllRows(const ChainProblem &p) {
+  const bool isBeside = resultHeight(p) == p.head->outputHeight;
+  int64_t made = 0;
+  for (int64_t y = 0; y < resultHeight(p); ++y) {
+    const Rows rows = stripeRows(p, {y, y + 1}).head;
+    if (rows.begin > made || (isBeside && (rows.begin > y || rows.end <= y)))
+      return false;
+    made = std::max(made, rows.end);
+  }
+  return made == p.head->outputHeight;
+}
+
 bool sharesRows(const ChainProblem &p) {
   if (!p.head)
     return false;
@@ -192,7 +204,8 @@ private:
                products(h, rows, tileRows, foldCount(h, m_, plan_.headMerge), chunk);
     vector_ += beats(pixels, h.outputChannels) * static_cast<double>(1 + h.spadBytesPerElement);
     load_ += inputTime;
-    dram_ += moved(input + pixels * h.outputChannels * h.spadBytesPerElement);
+    dram_ += moved(input +
+                   pixels * h.outputChannels * (h.spadBytesPerElement + (p_.headIsStored ? 1 : 0)));
     if (isFirst_)
       first_ += inputTime;
     const int64_t row = p_.window ? p_.window->width + 2 * p_.window->padLeft : h.outputWidth,
@@ -376,7 +389,12 @@ std::optional<WindowPasses> slidingPasses(const WindowProblem &window, const Con
 
 int64_t lanesTileRows(const ChainProblem &p, int64_t rows, int64_t channels) {
   const int64_t tile = ceilDiv(rows, std::min<int64_t>(rows, 4));
-  return p.windowHasSums ? std::min(tile, arrayTileRows(p, channels)) : tile;
+  if (!p.windowHasSums)
+    return tile;
+  // Each piece selects parameters and tables of its own.
+  constexpr int64_t pixels = 96;
+  const int64_t least = std::min(rows, ceilDiv(pixels, p.window->outputWidth));
+  return std::min(std::max(tile, least), arrayTileRows(p, channels));
 }
 
 int64_t arrayTileRows(const ChainProblem &p, const ChainPlan &plan, int64_t channels) {
@@ -531,8 +549,8 @@ static std::vector<ChainPlan> planOneWay(const ChainProblem &p, const ConvMachin
   const int64_t channels = chunkedChannels(p), height = resultHeight(p);
   std::vector<int64_t> chunks;
   // Parts of the channels begin at a column tile of the head and at a fold of the tail.
-  for (int64_t chunk = std::lcm(m.rows, m.cols); chunk < channels && chunk <= m.channels;
-       chunk *= 2)
+  for (int64_t chunk = std::lcm(m.rows, m.cols);
+       !p.headIsAdded && chunk < channels && chunk <= m.channels; chunk *= 2)
     chunks.push_back(chunk);
   chunks.push_back(channels);
   for (int64_t stripe : stripeSizes(height))
@@ -606,7 +624,7 @@ std::vector<ChainPlan> neighborsOf(const ChainProblem &p, const ConvMachine &m,
   const int64_t height = resultHeight(p), channels = chunkedChannels(p),
                 part = std::lcm(m.rows, m.cols);
   auto consider = [&](ChainPlan other) {
-    if (!isBearable(p, other))
+    if (!isBearable(p, other) || (p.headIsAdded && other.chunkChannels < chunkedChannels(p)))
       return;
     assess(p, m, other);
     if (other.spadBytes <= m.spadBytes && other.accBytes <= m.accBytes)

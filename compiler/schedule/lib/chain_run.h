@@ -112,6 +112,7 @@ struct Handed {
   Tile tile;
   Turn *turn = nullptr;
   After writers;
+  size_t stored = nothing; // the last piece that stored a result which later chains may load
 };
 
 } // namespace tilewright::chains

@@ -132,6 +132,8 @@ std::vector<int64_t> ChainSpace::choices(const PlanPoint &point, size_t d) const
     // their per-channel parameters in one block, or in whole blocks.
     const int64_t channels = chunkedChannels(p), part = std::lcm(m.rows, m.cols);
     std::vector<int64_t> sizes;
+    if (p.headIsAdded)
+      return {channels};
     for (int64_t size = part; size < channels && size <= m.channels; size += part)
       sizes.push_back(size);
     const int64_t blocks = std::lcm(part, m.channels);

@@ -42,6 +42,11 @@ bool ElementChain::widens(const Cover &cover) const {
   return cover.first == 0 ? bitsOf(value) == 8 : (&cover - 1)->resultSpace() == isa::Space::Spad;
 }
 
+bool ElementChain::entersWide(const Cover &cover) const {
+  return cover.first == 0 ? bitsOf(enteringOf(cover)) > 8
+                          : (&cover - 1)->resultSpace() == isa::Space::Acc;
+}
+
 bool ElementChain::readsUnsigned(const Cover &cover, mlir::Value value) const {
   for (size_t i = cover.first; i < cover.first + cover.count; ++i)
     if (auto rescale = llvm::dyn_cast<kernel::RescaleOp>(operations_[i]))
@@ -84,7 +89,12 @@ int64_t ElementChain::accBytesPerElement() {
     for (size_t i = 0; i < cover.match.operands.size(); ++i)
       if (isOutside(cover, i) && cover.match.pattern->reads[i].space == isa::Space::Acc)
         bytes += 4;
-    bytes += (widens(cover) ? 4 : 0) + (cover.resultSpace() == isa::Space::Acc ? 4 : 0);
+    // A wide value that enters, and is read, gives its place to the result.
+    const bool widened = widens(cover);
+    bytes += widened ? 4 : 0;
+    const bool isInPlace =
+        enteringOf(cover) && readsEntering(cover) && (widened || entersWide(cover));
+    bytes += cover.resultSpace() == isa::Space::Acc && !isInPlace ? 4 : 0;
   }
   return bytes;
 }
@@ -142,6 +152,15 @@ void ElementChain::prepare(std::vector<Task> &constants, ChannelParts *parts) {
     identity_ = blocksOf(constants, *context_.selection->widening(), parts);
 }
 
+bool ElementChain::mayProvide(mlir::Value value) const {
+  return std::all_of(covers_->begin(), covers_->end(), [&](const Cover &cover) {
+    for (size_t i = 0; i < cover.match.operands.size(); ++i)
+      if (valueOf(cover, i) == value && cover.match.pattern->reads[i].space != isa::Space::Spad)
+        return false;
+    return true;
+  });
+}
+
 void ElementChain::loadOperands(std::vector<Task> &loads, const Box &box) {
   box_ = box;
   outside_.clear();
@@ -154,6 +173,10 @@ void ElementChain::loadOperands(std::vector<Task> &loads, const Box &box) {
       const Key key = keyOf(cover, i);
       if (outside_.count(key))
         continue;
+      if (value == provided_.first) {
+        outside_[key] = provided_.second;
+        continue;
+      }
       Signedness sign = readsUnsigned(cover, value) ? Signedness::Unsigned : Signedness::Signed;
       const llvm::SmallVector<int64_t> &shape = shapes_.find(value)->second;
       Box part = box;

@@ -216,11 +216,14 @@ private:
   void enter(Chains::Run run, Chains &chains) const {
     const auto first = static_cast<size_t>(run.chains.front().chained.layers.front()),
                last = static_cast<size_t>(run.chains.back().chained.layers.back());
-    chains.byFirst[first] = std::move(run);
     for (size_t i = first; i < last; ++i) {
       chains.onChip.insert(kernel::GroupOp(groups_[i]).getResult());
       chains.lasts[groups_[i]] = groups_[last];
     }
+    for (const Chains::Chain &chain : run.chains)
+      if (headReaders(chain.chained) == HeadReaders::Others)
+        chains.onChip.erase(kernel::GroupOp(chain.chained.groups.front()).getResult());
+    chains.byFirst[first] = std::move(run);
   }
 
   // Places of convolutions and matrix products that no stretch holds, each kind once.
@@ -267,7 +270,8 @@ private:
   }
 
   std::string signatureOfAll(const Stretch &part) const {
-    std::string signature;
+    std::string signature =
+        part.size() > 1 ? std::to_string(static_cast<int>(headReaders(chainOf(part)))) : "";
     for (size_t i = part.begin; i < part.end; ++i)
       signature += signatures_[i] + ";";
     return signature;

@@ -228,6 +228,10 @@ public:
   // Loads the outside operands for the result tile at `box`; the last three dimensions of a box are
   // the tile's.
   void loadOperands(std::vector<Task> &loads, const Box &box);
+  // Whether an outside operand may stand in the scratchpad wherever it is read; then where it
+  // does, beginning at the next box: it is not loaded.
+  bool mayProvide(mlir::Value value) const;
+  void provide(mlir::Value value, const Tile &tile) { provided_ = {value, tile}; }
   // Runs the operations on channels [channel, channel + extent.nc) of the tile, `channel` counted
   // from the box's start. `anchorValue` is the anchor's result there; an 8-bit result goes to
   // `result`, a wider one to the accumulator tile that is returned. With `leadingDone`,
@@ -269,6 +273,8 @@ private:
   bool readsEntering(const Cover &cover) const;
   // Whether the value that enters stands narrow and the cover reads it wide.
   bool widens(const Cover &cover) const;
+  // Whether the value that enters stands in accumulators.
+  bool entersWide(const Cover &cover) const;
   bool readsUnsigned(const Cover &cover, mlir::Value value) const;
   ChannelBlocks blocksOf(std::vector<Task> &constants, const patterns::Match &match,
                          ChannelParts *parts);
@@ -291,6 +297,7 @@ private:
   ChannelBlocks biasBlocks_; // adds the bias where no rescale takes it
   llvm::DenseMap<Key, Tile> outside_;
   llvm::DenseMap<mlir::Value, Tile> waiting_; // values that a later cover reads
+  std::pair<mlir::Value, Tile> provided_;
 };
 
 // What decides how a group is tiled: groups of which this is equal take the same time.

@@ -162,6 +162,7 @@ std::vector<int64_t> leastTraffic(const isa::Isa &isa, llvm::ArrayRef<kernel::Gr
                                   const llvm::DenseSet<mlir::Value> &onChip) {
   llvm::DenseSet<mlir::Value> counted;
   std::vector<int64_t> least;
+  kernel::GroupOp before; // hands its result on
   for (kernel::GroupOp group : groups) {
     llvm::DenseMap<mlir::Value, int64_t> needed; // by what several operations of the group may read
     int64_t products = 0;
@@ -172,7 +173,8 @@ std::vector<int64_t> leastTraffic(const isa::Isa &isa, llvm::ArrayRef<kernel::Gr
         mlir::Value value = op.getOperand(i);
         mlir::Operation *producer = value.getDefiningOp();
         const bool isInside = producer && producer->getParentOp() == group.getOperation();
-        if ((!isInside || isConstant(value)) && !onChip.contains(value) && !counted.contains(value))
+        if ((!isInside || isConstant(value)) && !onChip.contains(value) &&
+            !counted.contains(value) && (!before || value != before.getResult()))
           needed[value] = std::max(needed[value], bytesNeeded(&op, i));
       }
       if (groups.size() == 1 && llvm::isa<kernel::Conv2DOp, kernel::MatMulOp>(op))
@@ -186,6 +188,7 @@ std::vector<int64_t> leastTraffic(const isa::Isa &isa, llvm::ArrayRef<kernel::Gr
       counted.insert(value);
     }
     least.push_back(std::max(bytes, products));
+    before = group;
   }
   return least;
 }

@@ -279,6 +279,56 @@ TEST(ChainPlan, TilesOfSlidingWindowsFitTheirPartOfTheAccumulators) {
     }
 }
 
+TEST(ChainPlan, AHeadThatOthersReadIsMadeThroughout) {
+  EXPECT_TRUE(makesAllRows(block(3, 1)));
+  EXPECT_TRUE(makesAllRows(block(5, 2)));
+  EXPECT_FALSE(makesAllRows(block(1, 2))); // rows that no tap touches
+  ChainProblem above = block(3, 1);        // its taps end above the row of the result
+  above.window->padTop = 3;
+  EXPECT_FALSE(makesAllRows(above));
+  ChainProblem cut = block(3, 1); // the last row is left out
+  cut.window->padTop = 0, cut.window->outputHeight = cut.tail->height = size - 3;
+  cut.tail->outputHeight = size - 3;
+  EXPECT_FALSE(makesAllRows(cut));
+}
+
+TEST(ChainPlan, AllChannelsOfAHeadThatIsAddedAreOnChip) {
+  ChainProblem p = block(3, 1);
+  p.headIsAdded = true;
+  const std::vector<ChainPlan> plans = planChain(p, machine(), 8);
+  ASSERT_FALSE(plans.empty());
+  for (const ChainPlan &plan : plans) {
+    EXPECT_EQ(plan.chunkChannels, inner);
+    for (const ChainPlan &other : neighborsOf(p, machine(), plan))
+      EXPECT_EQ(other.chunkChannels, inner);
+  }
+}
+
+TEST(ChainPlan, AHeadThatIsStoredTakesTime) {
+  ChainProblem p = block(3, 1);
+  p.head->outputChannels = p.window->channels = p.window->inputChannels = p.tail->inputChannels =
+      16;
+  ConvMachine slow = machine();
+  slow.dramBytesPerCycle = 0.125;
+  ChainPlan plan = planChain(p, slow, 1).front();
+  const double before = plan.estimatedCycles;
+  p.headIsStored = true;
+  assess(p, slow, plan);
+  EXPECT_GE(plan.estimatedCycles, before + static_cast<double>(size * size * 16) / 0.125);
+}
+
+// Operations on sums select parameters anew for each piece: short ones do not pay.
+TEST(ChainPlan, SumsOfWindowsComeInTilesOfManyPixels) {
+  ChainProblem p = block(3, 1);
+  p.window->outputWidth = 7;
+  EXPECT_EQ(lanesTileRows(p, 7, 16), 2); // a quarter
+  p.windowHasSums = true;
+  EXPECT_EQ(lanesTileRows(p, 7, 16), 7);
+  EXPECT_EQ(lanesTileRows(p, 28, 16), 14);
+  EXPECT_EQ(lanesTileRows(p, 3, 16), 3);
+  EXPECT_EQ(lanesTileRows(p, 28, 96), 3); // what the accumulators have room for
+}
+
 TEST(ChainPlan, OnlyOneStripeOfOneImageIsWhole) {
   ChainProblem p = block(3, 1);
   ChainPlan plan{};

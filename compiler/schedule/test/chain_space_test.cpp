@@ -113,6 +113,18 @@ TEST(ChainSpace, EverySizeIsAChoice) {
 
 // Where an instruction slides windows, accumulators say how high its tiles are, and diagonals are
 // no point.
+TEST(ChainSpace, AllChannelsOfAHeadThatIsAddedAreOnChip) {
+  ChainProblem p = problems()[0];
+  const size_t dimension = 2; // channels that are made at once
+  auto choices = [&] {
+    const ChainSpace space(p, machine("edge16"));
+    return space.choices(space.point(planChain(p, machine("edge16"), 1).front()), dimension);
+  };
+  EXPECT_GT(choices().size(), 1u);
+  p.headIsAdded = true;
+  EXPECT_EQ(choices(), std::vector<int64_t>{192});
+}
+
 TEST(ChainSpace, TilesOfSlidingWindowsAreNoChoice) {
   ConvMachine m = machine("edge16");
   m.window = WindowLimits{{1023, 255}, {15, 15}, {7, 7}, 255, m.rows};

@@ -28,6 +28,8 @@ namespace tilewright {
 struct ChainProblem {
   std::optional<ConvProblem> head, tail;
   std::optional<WindowProblem> window;
+  bool headIsStored = false; // others read its result, too
+  bool headIsAdded = false;  // the tail's operations read it, too: all its channels are on chip
   bool windowIsDepthwise = false, mayReduceOnArray = false;
   std::optional<WindowPasses> sliding; // on the array, by an instruction; else by diagonals
   bool windowHasSums = false;          // the vector unit's windows are sums in accumulators
@@ -107,6 +109,9 @@ struct Stripe {
 std::vector<Stripe> stripesOf(const ChainProblem &problem, const ChainPlan &plan);
 // Rows of the head that are on chip at once, at most.
 int64_t keptRows(const std::vector<Stripe> &stripes);
+// Whether each row of the head is made, and in the stripe of the result's row beside it, if there
+// are as many.
+bool makesAllRows(const ChainProblem &problem);
 // Whether stripes share rows between the first two layers.
 bool sharesRows(const ChainProblem &problem);
 
