@@ -5,8 +5,6 @@
 
 namespace tilewright::chains {
 
-static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 static ElementChain::Shapes shapesOf(kernel::GroupOp group) {
   ElementChain::Shapes shapes;
   for (mlir::Operation &op : group.getBody().front())
@@ -16,7 +14,8 @@ static ElementChain::Shapes shapesOf(kernel::GroupOp group) {
 }
 
 Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Run &run)
-    : context_(context), run_(run), steps_(run.steps) {
+    : context_(context), run_(run), steps_(run.steps),
+      times_(context.isa, context.machine, context.plans) {
   for (size_t i = 0; i < chained.groups.size(); ++i) {
     mlir::Operation *anchor = chainAnchorOf(chained.groups[i]);
     LayerWork &work = !llvm::isa<kernel::Conv2DOp>(anchor) ? window_ : i == 0 ? head_ : tail_;
@@ -107,76 +106,6 @@ std::vector<Unit> Chain::unitsOf() const {
   return units;
 }
 
-// Where a task's extents stand that its time depends on.
-const Chain::TimeForm &Chain::timeFormOf(int index) {
-  timeForms_.resize(context_.isa.instructions().size());
-  std::optional<TimeForm> &known = timeForms_[static_cast<size_t>(index)];
-  if (known)
-    return *known;
-  const isa::Instruction &instruction = context_.isa.instructions()[static_cast<size_t>(index)];
-  const isa::Unit &unit = context_.isa.units()[static_cast<size_t>(instruction.unit)];
-  auto registerOf = [&](const char *name) {
-    const auto found =
-        std::find_if(unit.registers.begin(), unit.registers.end(),
-                     [&](const isa::StateRegister &reg) { return reg.name == name; });
-    return found == unit.registers.end() ? -1 : static_cast<int>(found - unit.registers.begin());
-  };
-  known = {unit.kind, instruction.operandIndex("swap") >= 0, {}, {}};
-  switch (unit.kind) {
-  case isa::UnitTemplate::Matrix:
-    known->operands = {instruction.operandIndex("n1"), instruction.operandIndex("n0"),
-                       instruction.operandIndex("k")};
-    break;
-  case isa::UnitTemplate::Vector:
-    known->operands = {instruction.operandIndex("n0"), instruction.operandIndex("nc")};
-    known->registers = {registerOf("n1"), registerOf("k1"), registerOf("k0")};
-    break;
-  case isa::UnitTemplate::DmaLoad:
-    known->operands = {instruction.operandIndex("n1"), instruction.operandIndex("n0")};
-    known->registers = {registerOf("n2")};
-    break;
-  default:
-    break;
-  }
-  return *known;
-}
-
-// Cycles of a task that has its ports for itself, roughly.
-int64_t Chain::cyclesOf(const Task &task) {
-  const TimeForm &form = timeFormOf(task.instruction);
-  auto operand = [&](size_t i) {
-    const int index = form.operands[i];
-    return index < 0 ? 1 : task.values[static_cast<size_t>(index)];
-  };
-  auto registers = [&] { // all of them multiplied
-    int64_t product = 1;
-    for (int wanted : form.registers) {
-      const auto *set =
-          std::find_if(task.registers.begin(), task.registers.end(),
-                       [&](const std::pair<int, int64_t> &each) { return each.first == wanted; });
-      product *= set == task.registers.end() ? 1 : set->second;
-    }
-    return product;
-  };
-  switch (form.kind) {
-  case isa::UnitTemplate::Matrix:
-    if (const auto &window = context_.plans[static_cast<size_t>(task.instruction)].window) {
-      isa::ScalarContext scalars;
-      scalars.immediates = task.values.data();
-      return cycle::WindowWalk(*window, scalars).cycles();
-    }
-    return form.isProduct ? std::max(operand(0) * operand(1), operand(2) + 1) : 0;
-  case isa::UnitTemplate::Vector:
-    return operand(0) * ceilDiv(operand(1), context_.lanes) * registers() +
-           context_.machine.vectorOverhead;
-  case isa::UnitTemplate::DmaLoad:
-    return static_cast<int64_t>(static_cast<double>(operand(0) * operand(1) * registers()) /
-                                context_.machine.dramBytesPerCycle);
-  default:
-    return 0;
-  }
-}
-
 size_t Chain::add(Stream stream, const LayerWork &work, std::vector<Task> tasks,
                   const After &after) {
   if (work.layer >= 0)
@@ -184,7 +113,8 @@ size_t Chain::add(Stream stream, const LayerWork &work, std::vector<Task> tasks,
   PieceToOrder order{static_cast<int>(stream), 0, {}};
   if (actors[static_cast<size_t>(stream)] != none)
     for (const Task &task : tasks)
-      order.cycles += cyclesOf(task);
+      if (!times_.isStore(task)) // no one's in this order
+        order.cycles += times_.cyclesOf(task);
   for (size_t piece : after)
     if (piece != nothing)
       order.after.push_back(piece);

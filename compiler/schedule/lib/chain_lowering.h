@@ -10,6 +10,8 @@
 #include "conv_stage.h"
 #include "window_stage.h"
 
+#include "tilewright/compiler/task_times.h"
+
 #include <optional>
 
 namespace tilewright::chains {
@@ -69,13 +71,6 @@ private:
   void probe(ConvProblem &problem, LayerWork &work);
   ElementChain operationsOf(LayerWork &work, int64_t block);
   std::vector<Unit> unitsOf() const;
-  struct TimeForm {
-    isa::UnitTemplate kind;
-    bool isProduct;
-    llvm::SmallVector<int, 3> operands, registers;
-  };
-  const TimeForm &timeFormOf(int instruction);
-  int64_t cyclesOf(const Task &task);
   size_t add(Stream stream, const LayerWork &work, std::vector<Task> tasks, const After &after);
   template <typename Load>
   Weights &weightsOf(Stream stream, const LayerWork &work, const Unit &unit, const Load &load);
@@ -122,8 +117,8 @@ private:
   std::optional<ArrayWindows> sliding_;
   std::optional<ElementChain> slidingOperations_;
   std::optional<WindowStage> windowStage_;
-  std::vector<std::optional<TimeForm>> timeForms_; // by instruction, once they were asked for
-  int64_t block_ = 0;                              // channels of a block of per-channel parameters
+  TaskTimes times_;
+  int64_t block_ = 0; // channels of a block of per-channel parameters
   int64_t headBlock() const { return headTileChannels(context_.machine, plan_); }
   size_t copies(Copies which) const { return static_cast<size_t>(copiesOf(p_, plan_, which)); }
   // Rows of a layer's input before which all lie that output rows before `end` need.

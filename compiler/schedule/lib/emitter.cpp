@@ -1,8 +1,11 @@
 #include "tilewright/compiler/emitter.h"
 
+#include "tilewright/compiler/task_times.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <utility>
 
 namespace tilewright {
 
@@ -19,8 +22,8 @@ static bool hasTwoLoads(const isa::Isa &isa) {
          }) > 1;
 }
 
-Emitter::Emitter(const isa::Isa &isa, Buffering buffering, std::set<size_t> alone)
-    : isa_(isa), buffering_(buffering), alone_(std::move(alone)),
+Emitter::Emitter(const isa::Isa &isa, Buffering buffering, std::set<size_t> alone, TaskTimes *times)
+    : isa_(isa), buffering_(buffering), alone_(std::move(alone)), times_(times),
       spad_(arenaOf(isa.memory(isa::Space::Spad), isa.param("bus_bytes"))),
       acc_(arenaOf(isa.memory(isa::Space::Acc), 4)), accesses_(isa), hazards_(laneCount(isa)),
       semaphoreMax_(isa.param("semaphore_max")), sets_(isa.units().size(), nullptr) {
@@ -40,6 +43,9 @@ Emitter::Emitter(const isa::Isa &isa, Buffering buffering, std::set<size_t> alon
   std::vector<bool> isUsed(lanes, false);
   for (const isa::Instruction &instruction : isa.instructions()) {
     laneOf_.push_back(laneOf(isa, instruction));
+    const isa::UnitTemplate kind = isa.units()[static_cast<size_t>(instruction.unit)].kind;
+    isLoad_.push_back(kind == isa::UnitTemplate::DmaLoad);
+    isMove_.push_back(isLoad_.back() || kind == isa::UnitTemplate::DmaStore);
     onChip_.emplace_back();
     for (const isa::Operand &operand : instruction.operands)
       if (operand.kind == isa::Operand::Kind::Memory && operand.space != isa::Space::Dram)
@@ -95,29 +101,50 @@ void Emitter::append(Steps steps, const std::string &layerName) {
   group->given.assign(group->work.buffers.size(), 0);
   last_ = group;
   group->uses.assign(group->work.buffers.size(), 0);
+  group->constants.assign(group->work.steps.size(), 0);
+  group->busy.assign(isa_.units().size(), 0);
+  group->all = group->busy;
   group->address.assign(group->work.buffers.size(), std::nullopt);
   size_t count = 0;
   for (const Step &step : group->work.steps)
     for (const std::vector<Task> *tasks :
          {&step.constants, &step.loads, &step.compute, &step.stores}) {
       count += tasks->size();
-      for (const Task &task : *tasks)
+      for (const Task &task : *tasks) {
+        group->loads += isLoad_[task.instruction];
+        if (times_ && !isMove_[task.instruction])
+          group->all[isa_.instructions()[task.instruction].unit] += times_->cyclesOf(task);
         for (size_t operand : onChip_[task.instruction])
           if (const int buffer = task.buffers[operand]; buffer >= 0)
             ++group->uses[buffer];
+      }
     }
   // With a set for every second task, as a rule.
   if (const size_t size = stream_.size() + count + count / 2; size > stream_.capacity())
     stream_.reserve(std::max(size, 2 * stream_.capacity()));
+  if (group->work.steps.empty())
+    return;
+  ahead_.push_back(std::move(group));
+  if (ahead_.size() > 1)
+    advance();
+}
+
+// Emits the first group that waits, but for its last step.
+void Emitter::advance() {
+  const std::shared_ptr<Group> group = ahead_.front();
   for (size_t i = 0; i < group->work.steps.size(); ++i) {
     Pending next{group, i};
     if (pending_)
       process(&next);
     pending_ = std::move(next);
+    if (i == 0)
+      ahead_.pop_front();
   }
 }
 
 std::vector<StreamInstruction> Emitter::finish() {
+  while (!ahead_.empty())
+    advance();
   if (pending_)
     process(nullptr);
   pending_.reset();
@@ -133,6 +160,15 @@ std::vector<StreamInstruction> Emitter::finish() {
 
 bool Emitter::isPlanned(const Group &group, int buffer) {
   return !group.work.layout.empty() && group.work.layout[buffer] >= 0;
+}
+
+// Whether the layout has a place for each buffer in the scratchpad.
+bool Emitter::isPlaced(const Group &group) {
+  for (size_t buffer = 0; buffer < group.work.buffers.size(); ++buffer)
+    if (group.work.buffers[buffer].space == isa::Space::Spad &&
+        !isPlanned(group, static_cast<int>(buffer)))
+      return false;
+  return true;
 }
 
 // Where the layout, as it stands now, has a buffer.
@@ -181,7 +217,7 @@ bool Emitter::allocateFor(Group &group, const Task &task, std::vector<int> *allo
 
 // Whether everything that the layout places stands in one piece, and these tasks' part of it is
 // free.
-bool Emitter::stands(const Group &group, const std::vector<Task> &tasks) const {
+bool Emitter::stands(const Group &group, llvm::ArrayRef<Task> tasks) const {
   for (size_t buffer = 0; buffer < group.address.size(); ++buffer) {
     const Buffer &info = group.work.buffers[buffer];
     if (info.space == isa::Space::Spad && isPlanned(group, static_cast<int>(buffer)) &&
@@ -199,7 +235,7 @@ bool Emitter::stands(const Group &group, const std::vector<Task> &tasks) const {
 
 // Turns a layout by whole banks, plain or mirrored, until what these tasks need is free beside the
 // group at hand. False when it never is.
-bool Emitter::turn(Group &group, const std::vector<Task> &tasks) const {
+bool Emitter::turn(Group &group, llvm::ArrayRef<Task> tasks) const {
   const auto bank = static_cast<int64_t>(isa_.memory(isa::Space::Spad).bankBytes());
   for (group.turnedBy = 0; group.turnedBy < spad_.bytes(); group.turnedBy += bank)
     for (bool isMirrored : {false, true}) {
@@ -239,7 +275,7 @@ bool Emitter::accumulatorsSuffice(const Group &group, const Step &step) const {
 }
 
 // Emits tasks of the step to come, if its buffers and those of the step at hand find room.
-bool Emitter::tryHoist(Group &group, const std::vector<Task> &tasks, const Pending &now) {
+bool Emitter::tryHoist(Group &group, llvm::ArrayRef<Task> tasks, const Pending &now) {
   std::vector<int> allocated;
   bool fits = std::all_of(tasks.begin(), tasks.end(),
                           [&](const Task &task) { return allocateFor(group, task, &allocated); });
@@ -264,12 +300,12 @@ bool Emitter::tryHoist(Group &group, const std::vector<Task> &tasks, const Pendi
 void Emitter::process(Pending *next) {
   Pending now = std::move(*pending_);
   Group &group = *now.group;
+  current_ = times_ ? &group : nullptr;
   const Step &step = group.work.steps[now.step];
   if (now.step == 0 && isAlone(group)) // all that was there before has been released
     for (isa::Space space : {isa::Space::Spad, isa::Space::Acc})
       arena(space).forget();
-  if (!now.constantsEmitted)
-    emitAll(group, step.constants);
+  emitConstants(group, now.step);
   if (!now.loadsEmitted)
     emitAll(group, step.loads);
   // What this step still needs in the scratchpad comes before what the next one would like to have.
@@ -287,20 +323,115 @@ void Emitter::process(Pending *next) {
   if (next && buffering_ == Buffering::Double && (hasAll || next->group == now.group)) {
     Group &ahead = *next->group;
     const Step &nextStep = ahead.work.steps[next->step];
-    const bool hasPlace =
-        next->group == now.group ||
-        (!isAlone(ahead) && (ahead.work.layout.empty() || turn(ahead, nextStep.constants)));
-    next->constantsEmitted = hasPlace && tryHoist(ahead, nextStep.constants, now);
-    if (next->constantsEmitted && next->group == now.group)
+    const llvm::ArrayRef<Task> constants = constantsLeft(ahead, next->step);
+    const bool isSame = next->group == now.group,
+               hasPlace = isSame || (!isAlone(ahead) && mayBegin(ahead)),
+               isHoisted = hasPlace && tryHoist(ahead, constants, now);
+    if (isHoisted)
+      ahead.constants[next->step] = nextStep.constants.size();
+    if (isHoisted && isSame)
       next->loadsEmitted = tryHoist(ahead, nextStep.loads, now);
   }
-  emitAll(group, step.compute);
-  emitAll(group, step.stores);
+  for (const std::vector<Task> *tasks : {&step.compute, &step.stores})
+    for (const Task &task : *tasks) {
+      emit(group, task);
+      if (mayHoist_ && times_ && buffering_ == Buffering::Double && !ahead_.empty())
+        mayHoist_ = hoistConstants(group, *ahead_.front());
+    }
+  current_ = nullptr;
   if (buffering_ == Buffering::None)
     fence();
 }
 
-void Emitter::emitAll(Group &group, const std::vector<Task> &tasks) {
+llvm::ArrayRef<Task> Emitter::constantsLeft(const Group &group, size_t step) {
+  return llvm::ArrayRef(group.work.steps[step].constants).drop_front(group.constants[step]);
+}
+
+void Emitter::emitConstants(Group &group, size_t step) {
+  emitAll(group, constantsLeft(group, step));
+  group.constants[step] = group.work.steps[step].constants.size();
+}
+
+// Whether the group's layout, if it has one, stands where its first constants find their places.
+bool Emitter::mayBegin(Group &group) const {
+  return group.work.layout.empty() || group.constants.front() > 0 ||
+         turn(group, group.work.steps.front().constants);
+}
+
+// Gives buffers that have no place yet one in the scratchpad: that of their layout, where they have
+// one. All of them, or none.
+bool Emitter::reserve(Group &group, llvm::ArrayRef<int> buffers) {
+  if (buffers.empty())
+    return true;
+  const Arena before = spad_;
+  for (int buffer : buffers) {
+    const bool isTaken = isPlanned(group, buffer) &&
+                         !spad_.isFree(planned(group, buffer), group.work.buffers[buffer].bytes);
+    if (!isTaken)
+      group.address[buffer] = allocate(group, buffer);
+    if (group.address[buffer])
+      continue;
+    for (int each : buffers)
+      group.address[each].reset();
+    spad_ = before;
+    return false;
+  }
+  return true;
+}
+
+// All that the group still brings into the scratchpad.
+bool Emitter::reserve(Group &group) {
+  llvm::SmallVector<int> buffers;
+  for (size_t buffer = 0; buffer < group.address.size(); ++buffer)
+    if (!group.address[buffer] && group.uses[buffer] > 0 &&
+        group.work.buffers[buffer].space == isa::Space::Spad)
+      buffers.push_back(static_cast<int>(buffer));
+  return reserve(group, buffers);
+}
+
+// What tasks name.
+bool Emitter::reserve(Group &group, llvm::ArrayRef<Task> tasks) {
+  llvm::SmallVector<int> buffers;
+  for (const Task &task : tasks)
+    for (size_t operand : onChip_[task.instruction])
+      if (const int buffer = task.buffers[operand];
+          buffer >= 0 && !group.address[buffer] && !llvm::is_contained(buffers, buffer) &&
+          group.work.buffers[buffer].space == isa::Space::Spad)
+        buffers.push_back(buffer);
+  return reserve(group, buffers);
+}
+
+// Cycles in which the bus has nothing to do, of those that the group's work up to here takes; up to
+// its end, if nothing is left to be loaded.
+int64_t Emitter::idleBus(const Group &now) const {
+  const std::vector<int64_t> &cycles = now.loads > 0 ? now.busy : now.all;
+  return *std::max_element(cycles.begin(), cycles.end()) - now.bus;
+}
+
+// Constants of the next group's first step come in when the group at hand has loaded all that it
+// needs. Those of a stream come in while the bus is idle, of as many steps as find room. False when
+// there is too little.
+bool Emitter::hoistConstants(Group &now, Group &next) {
+  const bool isStream = next.work.streamsWeights;
+  if (isAlone(next) || (now.loads > 0 ? !isStream || !isPlaced(now) : !isStream && !isPlaced(next)))
+    return true;
+  for (size_t step = 0; step < (isStream ? next.work.steps.size() : 1); ++step) {
+    for (const Task &task : constantsLeft(next, step)) {
+      if (isStream && idleBus(now) < times_->cyclesOf(task))
+        return true;
+      if (!reserve(now) || !mayBegin(next) || !reserve(next, llvm::ArrayRef(task)))
+        return false;
+      emit(next, task);
+      ++next.constants[step];
+    }
+    const Step &work = next.work.steps[step];
+    if (isStream && !(reserve(next, work.loads) && reserve(next, work.compute)))
+      return false;
+  }
+  return true;
+}
+
+void Emitter::emitAll(Group &group, llvm::ArrayRef<Task> tasks) {
   for (const Task &task : tasks)
     emit(group, task);
 }
@@ -323,6 +454,8 @@ void Emitter::emit(Group &group, const Task &task) {
     }
   }
   const isa::Instruction &instruction = isa_.instructions()[task.instruction];
+  group.loads -= isLoad_[task.instruction];
+  const size_t before = stream_.size();
   layerName_ = group.name;
   setRegisters(instruction.unit, task.registers);
   isa::Word &word = stream_.emplace_back().word;
@@ -335,13 +468,24 @@ void Emitter::emit(Group &group, const Task &task) {
     int64_t bytes = *group.address[task.buffers[i]];
     word.values[i] += bytes / isa_.memory(instruction.operands[i].space).addressBytes;
   }
+  if (current_)
+    count(task, stream_.size() - before);
   synchronize(accesses_.of(word, units_[instruction.unit].registers));
   for (size_t operand : onChip_[task.instruction]) {
     const int buffer = task.buffers[operand];
     if (buffer < 0 || --group.uses[buffer] > 0)
       continue;
     arena(group.work.buffers[buffer].space).release(*group.address[buffer]);
+    mayHoist_ = true;
   }
+}
+
+// Enters what a task takes of its unit and of the bus, with so many instructions.
+void Emitter::count(const Task &task, size_t instructions) {
+  current_->bus += static_cast<int64_t>(instructions) * times_->fetchCycles();
+  (isMove_[task.instruction] ? current_->bus
+                             : current_->busy[isa_.instructions()[task.instruction].unit]) +=
+      times_->cyclesOf(task);
 }
 
 void Emitter::setRegisters(int unit, llvm::ArrayRef<std::pair<int, int64_t>> wanted) {

@@ -10,6 +10,7 @@
 #include "tilewright/compiler/dram_plan.h"
 #include "tilewright/compiler/frontend.h"
 #include "tilewright/compiler/stationary_pattern.h"
+#include "tilewright/compiler/task_times.h"
 #include "tilewright/support/error.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -385,8 +386,9 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   // Constants that come in early, and what the chip held before, may leave a group without room.
   // Such a group begins on an empty chip, as its trial did.
   std::set<size_t> alone;
+  TaskTimes times(isa, context.machine, context.plans);
   for (bool isEmitted = false; !isEmitted;) {
-    Emitter emitter(isa, options.buffering, alone);
+    Emitter emitter(isa, options.buffering, alone, &times);
     constants.rollBack(0);
     result.traffic.assign(groups.size(), {});
     try {

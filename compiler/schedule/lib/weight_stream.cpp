@@ -14,6 +14,9 @@
 
 namespace tilewright {
 
+// Of a load of weights that may come in early: what comes in while the bus has little else to do.
+static constexpr int64_t partBytes = 4096;
+
 std::string streamedWeights(const std::string &weights, int64_t inputs, int64_t tileChannels,
                             int64_t rows) {
   std::string packed;
@@ -32,12 +35,14 @@ void lowerWeightStream(LoweringContext &context, const StreamedProduct &product,
   const ConvProblem &p = product.problem;
   kernel::Conv2DOp conv = product.conv;
   const int64_t inputs = p.inputChannels, rows = context.rows;
+  steps.streamsWeights = true;
   const Expansion *expansion = expansionOf(context.isa, conv, GroupedBy::Inputs);
   auto inDram = [&] {
     std::string bytes =
         streamedWeights(constantBytes(conv.getWeight()), inputs, plan.tileChannels, rows);
     return expansion ? *expansion->packed(bytes) : bytes;
   };
+  const int64_t unit = expansion ? expansion->chipBytes() : 1, early = context.machine.spadBytes;
   const int64_t weights = isTrial ? context.constants.end() : context.constants.add(inDram());
   const ImageView view = viewOf(context, conv.getX());
   const int pixel = steps.add(isa::Space::Spad, inputs, "input tile");
@@ -63,12 +68,18 @@ void lowerWeightStream(LoweringContext &context, const StreamedProduct &product,
       const int slice = steps.add(isa::Space::Spad, bytes, "weights", Traffic::Matrix);
       const int64_t place = channel * inputs + begin * channels;
       const Tile onChip{isa::Space::Spad, slice, 0, 0, 0, 1};
-      if (expansion)
-        copyExpanded(context, step.constants, *expansion,
-                     weights + place / expansion->chipBytes() * expansion->dramBytes(), onChip,
-                     {{bytes / expansion->chipBytes(), 1, 1}});
-      else
-        copyWeights(context, step.constants, weights + place, onChip, {{bytes, 1, 1}});
+      const int64_t most = place < early ? std::max<int64_t>(1, partBytes / unit) * unit : bytes;
+      for (int64_t part = 0; part < bytes; part += most) {
+        const int64_t size = std::min(most, bytes - part);
+        Tile to = onChip;
+        to.offset += part;
+        if (expansion)
+          copyExpanded(context, step.constants, *expansion,
+                       weights + (place + part) / unit * expansion->dramBytes(), to,
+                       {{size / unit, 1, 1}});
+        else
+          copyWeights(context, step.constants, weights + place + part, to, {{size, 1, 1}});
+      }
       for (int64_t first = begin; first < end; first += rows) {
         const int64_t count = std::min(rows, end - first);
         step.compute.push_back(context.form("mload")

@@ -1,6 +1,7 @@
 #include "tilewright/compiler/emitter.h"
 
 #include "tilewright/compiler/task.h"
+#include "tilewright/compiler/task_times.h"
 
 #include <gtest/gtest.h>
 
@@ -66,6 +67,119 @@ TEST_F(HoistedConstants, WaitForAGroupThatBeginsOnAnEmptyChip) {
   alone.append(second_, "second");
   alone.finish();
   EXPECT_EQ(emitter.layout(), alone.layout());
+}
+
+// What the array does while weights of the group after it come in.
+class EarlyConstants : public ::testing::Test {
+protected:
+  // One step that loads a byte and multiplies so many rows.
+  Steps products(int64_t rows, bool isPlaced) {
+    Steps steps;
+    steps.layer = 0;
+    const int input = steps.add(isa::Space::Spad, 16, "input tile"),
+              sums = steps.add(isa::Space::Acc, 64, "accumulator tile");
+    if (isPlaced)
+      steps.layout = {0, -1};
+    Step &step = steps.steps.emplace_back();
+    step.compute.push_back(load(input, 16));
+    for (int64_t row = 0; row < rows; row += 100)
+      step.compute.push_back(TaskForm(isa_, "mmul")
+                                 .build()
+                                 .buffer("a", input, 0)
+                                 .buffer("d", sums, 0)
+                                 .imm("n1", 1)
+                                 .imm("n0", 100)
+                                 .imm("k", 1)
+                                 .imm("n", 1));
+    step.compute.push_back(load(input, 16));
+    return steps;
+  }
+  // Steps of one part each, of 800 bytes of weights.
+  Steps weights(int64_t parts, bool streams) {
+    Steps steps;
+    steps.layer = 1;
+    steps.streamsWeights = streams;
+    for (int64_t part = 0; part < parts; ++part) {
+      const int buffer = steps.add(isa::Space::Spad, 800, "weights");
+      steps.layout.push_back(kibi + part * 800);
+      Step &step = steps.steps.emplace_back();
+      step.constants.push_back(load(buffer, 800));
+      step.compute.push_back(load(buffer, 800));
+    }
+    return steps;
+  }
+  Task load(int buffer, int64_t bytes) {
+    return TaskForm(isa_, "load").build().buffer("d", buffer, 0).imm("n1", 1).imm("n0", bytes);
+  }
+  // Loads of the second group that come before the last of the first one. Those of its first step
+  // may do in any case.
+  int64_t early(const Steps &first, const Steps &second, std::set<size_t> alone = {}) {
+    Emitter emitter(isa_, Buffering::Double, std::move(alone), &times_);
+    emitter.append(first, "first");
+    emitter.append(second, "second");
+    int64_t loads = 0, before = 0;
+    for (const StreamInstruction &each : emitter.finish())
+      if (each.word.instruction == isa_.find("load")->index) {
+        loads += each.layer == 1;
+        before = each.layer == 0 ? loads : before;
+      }
+    return before;
+  }
+
+  const isa::Isa isa_ = edge16();
+  const ConvMachine machine_ = ConvMachine::of(isa_);
+  const std::vector<cycle::InstructionPlan> plans_ = cycle::makePlans(isa_);
+  TaskTimes times_{isa_, machine_, plans_};
+};
+
+TEST_F(EarlyConstants, StreamWhileTheBusIsIdle) {
+  EXPECT_EQ(early(products(10000, true), weights(4, true)), 4);
+  EXPECT_EQ(early(products(400, true), weights(4, true)), 3);
+  EXPECT_EQ(early(products(200, true), weights(4, true)), 1);
+}
+
+TEST_F(EarlyConstants, WaitUntilNothingIsLeftToLoad) {
+  EXPECT_EQ(early(products(10000, true), weights(4, false)), 1);
+}
+
+TEST_F(EarlyConstants, WaitForAGroupWithoutPlaces) {
+  EXPECT_EQ(early(products(10000, false), weights(4, true)), 1);
+}
+
+TEST_F(EarlyConstants, WaitForAGroupThatBeginsOnAnEmptyChip) {
+  EXPECT_EQ(early(products(10000, true), weights(4, true), {1}), 0);
+}
+
+TEST_F(EarlyConstants, LeaveRoomForWhatComesBefore) {
+  Steps full = products(10000, true);
+  const auto bytes = static_cast<int64_t>(isa_.memory(isa::Space::Spad).bytes);
+  const int rest = full.add(isa::Space::Spad, bytes - 2 * kibi, "result tile");
+  full.layout.push_back(2 * kibi);
+  full.steps.emplace_back().compute.push_back(load(rest, 16));
+  EXPECT_EQ(early(full, weights(4, true)), 1); // the other ones' places are the first group's
+}
+
+TEST_F(EarlyConstants, ComeBeforeTheLastStep) {
+  Steps first = products(100, true);
+  first.steps.front().compute.pop_back(); // its last load
+  first.steps.push_back(first.steps.front());
+  first.steps.back().compute.erase(first.steps.back().compute.begin());
+  auto productsAfter = [&](const Steps &second) {
+    Emitter emitter(isa_, Buffering::Double, {}, &times_);
+    emitter.append(first, "first");
+    emitter.append(second, "second");
+    int64_t products = 0;
+    bool isLoaded = false;
+    for (const StreamInstruction &each : emitter.finish()) {
+      isLoaded |= each.layer == 1;
+      products += isLoaded && each.word.instruction == isa_.find("mmul")->index;
+    }
+    return products;
+  };
+  Steps unplaced = weights(1, false);
+  unplaced.layout.clear();
+  EXPECT_EQ(productsAfter(unplaced), 1);
+  EXPECT_EQ(productsAfter(weights(1, false)), 2);
 }
 
 } // namespace tilewright

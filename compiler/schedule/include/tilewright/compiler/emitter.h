@@ -3,7 +3,8 @@
 // 1. Program order: before a step computes, the next step's loads are emitted (double buffering),
 // as far as their buffers fit on chip
 //    beside what the step itself needs; loads of a new group come after the stores of the group
-//    before, its constants need not.
+//    before, its constants need not. They come when that has nothing more to load; those of weights
+//    that stream, while the bus is idle.
 // 2. A buffer gets its address when the first task that names it is emitted, and gives it back
 // after the last (arena.h).
 // Steps that fit only as they were tried out keep the layout that they had then, turned by whole
@@ -22,6 +23,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <set>
@@ -29,6 +31,8 @@
 #include <vector>
 
 namespace tilewright {
+
+class TaskTimes;
 
 enum class Buffering { None, Single, Double };
 
@@ -55,8 +59,10 @@ private:
 
 class Emitter {
 public:
-  // `alone`: groups that begin on an empty chip, without constants that came in early.
-  Emitter(const isa::Isa &isa, Buffering buffering, std::set<size_t> alone = {});
+  // `alone`: groups that begin on an empty chip, without constants that came in early. `times`: by
+  // which constants of the next group come in before the last step of the one at hand; or null.
+  Emitter(const isa::Isa &isa, Buffering buffering, std::set<size_t> alone = {},
+          TaskTimes *times = nullptr);
 
   // Adds a group. `layerName` is for messages. Throws NoRoom when a step does not fit on chip.
   void append(Steps steps, const std::string &layerName);
@@ -71,11 +77,17 @@ private:
   struct Group {
     Steps work;
     std::string name;
-    size_t index = 0;                            // as they were appended
-    Placement placement = Placement::Spread;     // in the scratchpad
-    int64_t largest = 0;                         // bytes of a buffer in the scratchpad
-    int64_t largestSum = 0;                      // and in the accumulators
-    std::vector<int> uses;                       // by buffer: tasks not yet emitted
+    size_t index = 0;                        // as they were appended
+    Placement placement = Placement::Spread; // in the scratchpad
+    int64_t largest = 0;                     // bytes of a buffer in the scratchpad
+    int64_t largestSum = 0;                  // and in the accumulators
+    std::vector<int> uses;                   // by buffer: tasks not yet emitted
+    std::vector<size_t> constants;           // by step: those that are emitted
+    size_t loads = 0;                        // tasks of load DMAs not yet emitted
+    // Cycles that the bus, and by units those that compute, are busy with what was emitted so far
+    // since this group began; of the latter, until it ends.
+    int64_t bus = 0;
+    std::vector<int64_t> busy, all;
     std::vector<std::optional<int64_t>> address; // by buffer, while it is live
     std::vector<int64_t> given;                  // by buffer: its address, once it has had one
     bool isMirrored = false;                     // the layout stands upside down,
@@ -84,7 +96,7 @@ private:
   struct Pending {
     std::shared_ptr<Group> group;
     size_t step;
-    bool constantsEmitted = false, loadsEmitted = false;
+    bool loadsEmitted = false;
   };
   struct UnitState {
     std::vector<int64_t> registers;
@@ -98,14 +110,24 @@ private:
     size_t from, to; // positions in the stream of the signaling and of the waiting instruction
   };
 
+  void advance();
   void process(Pending *next);
   bool isAlone(const Group &group) const { return alone_.count(group.index) != 0; }
-  bool tryHoist(Group &group, const std::vector<Task> &tasks, const Pending &now);
+  bool tryHoist(Group &group, llvm::ArrayRef<Task> tasks, const Pending &now);
+  void count(const Task &task, size_t instructions);
+  int64_t idleBus(const Group &now) const;
+  bool hoistConstants(Group &now, Group &next);
+  bool reserve(Group &group);
+  bool reserve(Group &group, llvm::ArrayRef<Task> tasks);
+  bool reserve(Group &group, llvm::ArrayRef<int> buffers);
+  bool mayBegin(Group &group) const;
   bool accumulatorsSuffice(const Group &group, const Step &step) const;
-  bool turn(Group &group, const std::vector<Task> &tasks) const;
-  bool stands(const Group &group, const std::vector<Task> &tasks) const;
+  bool turn(Group &group, llvm::ArrayRef<Task> tasks) const;
+  bool stands(const Group &group, llvm::ArrayRef<Task> tasks) const;
   bool allocateFor(Group &group, const Task &task, std::vector<int> *allocated);
-  void emitAll(Group &group, const std::vector<Task> &tasks);
+  static llvm::ArrayRef<Task> constantsLeft(const Group &group, size_t step);
+  void emitConstants(Group &group, size_t step);
+  void emitAll(Group &group, llvm::ArrayRef<Task> tasks);
   void emit(Group &group, const Task &task);
   void setRegisters(int unit, llvm::ArrayRef<std::pair<int, int64_t>> wanted);
   bool crowded(int lane, int waiting, size_t from) const;
@@ -116,12 +138,14 @@ private:
   std::optional<int64_t> allocate(Group &group, int buffer);
   std::optional<int64_t> allocateIn(Arena &arena, const Group &group, int buffer) const;
   static bool isPlanned(const Group &group, int buffer);
+  static bool isPlaced(const Group &group);
   int64_t planned(const Group &group, int buffer) const;
   Arena &arena(isa::Space space);
 
   const isa::Isa &isa_;
   Buffering buffering_;
   std::set<size_t> alone_; // groups
+  TaskTimes *times_;
   Arena spad_, acc_;
   AccessFinder accesses_;
   HazardTracker hazards_;
@@ -129,6 +153,7 @@ private:
   std::vector<const isa::Instruction *> sets_; // by unit: what sets its registers
   // By instruction of the description: its lane, and its operands that may stand in buffers.
   std::vector<int> laneOf_;
+  std::vector<bool> isLoad_, isMove_; // by instruction: a load DMA's, any DMA's
   std::vector<InlineVector<uint8_t, isa::maximumOperands>> onChip_;
   std::vector<UnitState> units_;
   std::vector<LaneState> lanes_;
@@ -136,9 +161,12 @@ private:
   std::vector<std::vector<int>> semaphore_;
   int nextSemaphore_ = 0; // to be given, where they are given as pairs meet
   std::vector<StreamInstruction> stream_;
-  size_t groups_ = 0;           // appended
-  std::shared_ptr<Group> last_; // of them
+  bool mayHoist_ = true;                     // constants find room, as far as is known
+  size_t groups_ = 0;                        // appended
+  std::shared_ptr<Group> last_;              // of them
+  std::deque<std::shared_ptr<Group>> ahead_; // whose steps are yet to come
   std::optional<Pending> pending_;
+  Group *current_ = nullptr; // whose step is at hand
   int layer_ = -1;
   std::string layerName_; // of the task at hand, for messages
 };
