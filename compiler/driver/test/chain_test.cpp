@@ -88,7 +88,13 @@ TEST_P(OnEach, GivesWhatItsLayersGiveAtTheEdges) {
       // A last part of the head's channels that is less than a block of parameters.
       Network(14, 5, 8).conv(70, 1, 1).maxPool(3, 1).conv(70, 1, 1),
       // Rows that the next layer passes over, but another one reads.
-      Network(29, 29, 16).conv(48, 1, 1).depthwise(1, 2).from(1).sumOfImage().scale(2, 3),
+      Network(29, 29, 16)
+          .conv(48, 1, 1)
+          .depthwise(1, 2)
+          .conv(48, 1, 1)
+          .from(1)
+          .sumOfImage()
+          .scale(3, 4),
   };
   for (const Network &network : networks)
     EXPECT_EQ(outcomeOf(network, GetParam(), true, "functional").output,
