@@ -160,7 +160,7 @@ TEST_F(TuneTest, RefusesADatabaseThatIsNone) {
 
 // Chains that hand their results on are one kernel. Untuned, the program is what it always is.
 TEST_F(TuneTest, ARunOfChainsIsTunedAsAWhole) {
-  std::ofstream(folder_ / "m.mlir") << Network(14, 14, 256)
+  std::ofstream(folder_ / "m.mlir") << Network(7, 7, 256)
                                            .conv(256, 1, 1)
                                            .depthwise(3, 1)
                                            .conv(256, 1, 1)
