@@ -148,14 +148,14 @@ TEST_P(OnEach, FactorsOfChannelsAreWindows) {
 
 TEST(Runs, LeaveTheirTensorsOnChip) {
   const Network network =
-      Network(14, 14, 256).conv(256, 1, 1).depthwise(3, 1).conv(256, 1, 1).depthwise(3, 1);
+      Network(7, 7, 256).conv(256, 1, 1).depthwise(3, 1).conv(256, 1, 1).depthwise(3, 1);
   const Outcome apart = outcomeOf(network, "edge16", false, "cycle"),
                 together = outcomeOf(network, "edge16", true, "cycle");
   EXPECT_THAT(together.plan, HasSubstr("; result stays on chip"));
   EXPECT_EQ(together.output, apart.output);
   EXPECT_LT(together.cycles, apart.cycles);
   // Two of three tensors between the layers stayed within chains, the third one between them.
-  const int64_t tensor = 14 * 14 * 256;
+  const int64_t tensor = 7 * 7 * 256;
   EXPECT_LE(together.dramBytes, apart.dramBytes - 6 * tensor);
 }
 

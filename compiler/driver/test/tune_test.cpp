@@ -160,12 +160,8 @@ TEST_F(TuneTest, RefusesADatabaseThatIsNone) {
 
 // Chains that hand their results on are one kernel. Untuned, the program is what it always is.
 TEST_F(TuneTest, ARunOfChainsIsTunedAsAWhole) {
-  std::ofstream(folder_ / "m.mlir") << Network(14, 14, 256)
-                                           .conv(256, 1, 1)
-                                           .depthwise(3, 1)
-                                           .conv(256, 1, 1)
-                                           .depthwise(3, 1)
-                                           .text();
+  std::ofstream(folder_ / "m.mlir")
+      << Network(7, 7, 256).conv(256, 1, 1).depthwise(3, 1).conv(256, 1, 1).depthwise(3, 1).text();
   CompileOptions plain = options(0), searched = options(72);
   plain.chains = searched.chains = true;
   const CompileResult untuned = compile(plain), tuned = compile(searched);

@@ -618,6 +618,21 @@ static void evenSegments(const ChainProblem &p, ChainPlan &plan, int64_t rows) {
   plan.segmentStripes = ceilDiv(count, ceilDiv(count, stripes));
 }
 
+// Whether it has weights that do not stay, and more than one unit's.
+static bool hasWeightTurns(const ChainProblem &p, const ChainPlan &plan) {
+  return isWhole(p, plan) ? plan.chunkChannels < chunkedChannels(p) : !plan.keepsWeights;
+}
+
+// Leaves what another plan has chosen beyond planChain as usual, where it may not be so any more.
+static void forgetWhatIsNot(const ChainProblem &p, const ChainPlan &from, ChainPlan &plan) {
+  if (plan.stripeRows != from.stripeRows || plan.arrayUnits == arrayShares)
+    plan.laneRows = 0;
+  if (!hasWeightTurns(p, plan))
+    plan.copies[static_cast<size_t>(Copies::Weights)] = 0;
+  if (plan.arrayUnits == 0 && !p.windowHasSums)
+    plan.copies[static_cast<size_t>(Copies::WindowSums)] = 0;
+}
+
 std::vector<ChainPlan> neighborsOf(const ChainProblem &p, const ConvMachine &m,
                                    const ChainPlan &plan) {
   std::vector<ChainPlan> neighbors;
@@ -626,10 +641,32 @@ std::vector<ChainPlan> neighborsOf(const ChainProblem &p, const ConvMachine &m,
   auto consider = [&](ChainPlan other) {
     if (!isBearable(p, other) || (p.headIsAdded && other.chunkChannels < chunkedChannels(p)))
       return;
+    forgetWhatIsNot(p, plan, other);
     assess(p, m, other);
     if (other.spadBytes <= m.spadBytes && other.accBytes <= m.accBytes)
       neighbors.push_back(other);
   };
+  auto copies = [&](Copies which) {
+    const int64_t now = copiesOf(p, plan, which);
+    for (int64_t count : {now + 1, now - 1})
+      if (count >= 2 && count <= mostCopies) {
+        ChainPlan other = plan;
+        other.copies[static_cast<size_t>(which)] = count;
+        consider(other);
+      }
+  };
+  if (p.head)
+    copies(Copies::HeadSums);
+  if (p.window && plan.arrayUnits < arrayShares) {
+    const int64_t rows = stripeRows(p, {0, plan.stripeRows}).window.size(),
+                  now = lanesTileRows(p, plan, rows, std::min(plan.chunkChannels, m.channels));
+    for (int64_t tile : {now / 2, 2 * now})
+      if (tile >= 1 && tile <= rows) {
+        ChainPlan other = plan;
+        other.laneRows = tile;
+        consider(other);
+      }
+  }
   for (int64_t units : {plan.arrayUnits + 1, plan.arrayUnits - 1})
     if (p.mayReduceOnArray && units >= 0 && units <= arrayShares) {
       ChainPlan other = plan;
@@ -682,6 +719,10 @@ std::vector<ChainPlan> neighborsOf(const ChainProblem &p, const ConvMachine &m,
   };
   tiles(p.head, &ChainPlan::headRows, stripeRows(p, {0, plan.stripeRows}).head.size());
   tiles(p.tail, &ChainPlan::tailRows, plan.stripeRows);
+  if (hasWeightTurns(p, plan))
+    copies(Copies::Weights);
+  if (p.window && plan.arrayUnits > 0)
+    copies(Copies::WindowSums);
   return neighbors;
 }
 

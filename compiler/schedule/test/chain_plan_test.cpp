@@ -1,7 +1,12 @@
 #include "tilewright/compiler/chain_plan.h"
 
+#include "tilewright/compiler/chain_space.h"
+
+#include "llvm/ADT/STLExtras.h"
+
 #include <gtest/gtest.h>
 #include <set>
+#include <string>
 
 namespace tilewright {
 
@@ -127,9 +132,37 @@ TEST_P(Blocks, NeighborsDifferInOneStepAndFit) {
       differences += hasSameStripes && other.headRows != plan.headRows;
       differences += hasSameStripes && other.tailRows != plan.tailRows;
       differences += hasSameStripes && other.keepsWeights != plan.keepsWeights;
+      differences += other.copies != plan.copies;
+      differences += other.laneRows != plan.laneRows;
       EXPECT_EQ(differences, 1) << describe(p, plan) << "; " << describe(p, other);
     }
   }
+}
+
+// Whatever a plan has beyond planChain, those after it are plans that the tuner knows.
+TEST_P(Blocks, NeighborsOfNeighborsArePointsOfTheSpace) {
+  const auto [kernel, stride] = GetParam();
+  const ChainProblem p = block(kernel, stride);
+  const ConvMachine m = machine();
+  const ChainSpace space(p, m);
+  std::set<std::string> varied;
+  auto check = [&](const ChainPlan &plan) {
+    const PlanPoint point = space.point(plan);
+    for (size_t d = 0; d < space.dimensions(); ++d)
+      EXPECT_EQ(llvm::count(space.choices(point, d), point[d]), 1) << describe(p, plan) << " " << d;
+    for (Copies which : {Copies::HeadSums, Copies::WindowSums, Copies::Weights})
+      if (copiesOf(p, plan, which) != 2)
+        varied.insert("copies " + std::to_string(static_cast<size_t>(which)));
+    if (plan.laneRows > 0)
+      varied.insert("lanes");
+  };
+  for (const ChainPlan &plan : planChain(p, m, 4))
+    for (const ChainPlan &other : neighborsOf(p, m, plan))
+      for (const ChainPlan &next : neighborsOf(p, m, other)) {
+        check(other);
+        check(next);
+      }
+  EXPECT_GE(varied.size(), 3u);
 }
 
 TEST_P(Blocks, PlansFitOnChipAndBeginAtFoldsAndColumnTiles) {
