@@ -173,7 +173,7 @@ TEST(Runs, LoadFactorsOfChannels) {
 
 // What the next chain reads beside it comes from DRAM.
 TEST(Runs, LoadWhatAnEarlierChainStored) {
-  Network network(14, 14, 256);
+  Network network(7, 7, 256);
   network.conv(256, 1, 1).depthwise(3, 1).conv(256, 1, 1).depthwise(3, 1).add(1);
   const Outcome apart = outcomeOf(network, "edge16", false, "functional"),
                 together = outcomeOf(network, "edge16", true, "functional");

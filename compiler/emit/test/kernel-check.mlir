@@ -96,7 +96,8 @@ func.func @main(%x: tensor<4xi32>) -> (tensor<4xi32>) {
   %g = kernel.group {
     // expected-error @below {{'kernel.unary' op must have one reader within its group}}
     %y = kernel.unary "abs" %x : (tensor<4xi32>) -> tensor<4xi32>
-    %z = kernel.binary "add" %y, %y {shift = 0 : i64} : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+    %w = kernel.unary "abs" %y : (tensor<4xi32>) -> tensor<4xi32>
+    %z = kernel.binary "add" %y, %w {shift = 0 : i64} : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
     kernel.yield %z : tensor<4xi32>
   } : tensor<4xi32>
   return %g : tensor<4xi32>
