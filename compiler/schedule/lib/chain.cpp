@@ -75,7 +75,7 @@ HeadReaders headReaders(const ChainedGroups &chained) {
 // Plans that are tried out, at most.
 static constexpr size_t trials = 6;
 // Of the chains that are chosen.
-static constexpr size_t refinements = 24;
+static constexpr size_t refinements = 16;
 
 std::vector<ChainPlan> plansOf(LoweringContext &context, const ChainedGroups &chained) {
   const Probe probe(context, chained);

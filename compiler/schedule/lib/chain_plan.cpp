@@ -719,10 +719,6 @@ std::vector<ChainPlan> neighborsOf(const ChainProblem &p, const ConvMachine &m,
   };
   tiles(p.head, &ChainPlan::headRows, stripeRows(p, {0, plan.stripeRows}).head.size());
   tiles(p.tail, &ChainPlan::tailRows, plan.stripeRows);
-  if (hasWeightTurns(p, plan))
-    copies(Copies::Weights);
-  if (p.window && plan.arrayUnits > 0)
-    copies(Copies::WindowSums);
   return neighbors;
 }
 
