@@ -145,16 +145,13 @@ TEST_P(Blocks, NeighborsOfNeighborsArePointsOfTheSpace) {
   const ChainProblem p = block(kernel, stride);
   const ConvMachine m = machine();
   const ChainSpace space(p, m);
-  std::set<std::string> varied;
+  bool hasMoreSums = false, hasLaneRows = false;
   auto check = [&](const ChainPlan &plan) {
     const PlanPoint point = space.point(plan);
     for (size_t d = 0; d < space.dimensions(); ++d)
       EXPECT_EQ(llvm::count(space.choices(point, d), point[d]), 1) << describe(p, plan) << " " << d;
-    for (Copies which : {Copies::HeadSums, Copies::WindowSums, Copies::Weights})
-      if (copiesOf(p, plan, which) != 2)
-        varied.insert("copies " + std::to_string(static_cast<size_t>(which)));
-    if (plan.laneRows > 0)
-      varied.insert("lanes");
+    hasMoreSums |= copiesOf(p, plan, Copies::HeadSums) > 2;
+    hasLaneRows |= plan.laneRows > 0;
   };
   for (const ChainPlan &plan : planChain(p, m, 4))
     for (const ChainPlan &other : neighborsOf(p, m, plan))
@@ -162,7 +159,8 @@ TEST_P(Blocks, NeighborsOfNeighborsArePointsOfTheSpace) {
         check(other);
         check(next);
       }
-  EXPECT_GE(varied.size(), 3u);
+  EXPECT_TRUE(hasMoreSums);
+  EXPECT_TRUE(hasLaneRows);
 }
 
 TEST_P(Blocks, PlansFitOnChipAndBeginAtFoldsAndColumnTiles) {
