@@ -141,7 +141,24 @@ def rescale(to, source, source_type, result_type, shift="s", zero="z32", out_zer
     return f"%{to} = tosa.rescale %{source}, %m, %{shift}, %{zero}, %{out_zero} {RESCALE} : {types}"
 
 
+def scaled(values):
+    """What rescale's %m and %s make of 8 or 32 bits."""
+    return np.clip((values.astype(np.int64) * 1518500250 + (1 << 36)) >> 37, -128, 127)
+
+
 QUANTIZED = [
+    # 8 bits on the way and 32 in the result; values that wait in 8 bits; a value that is both operands, again and again.
+    dataclasses.replace(narrow("narrowed_and_widened", [
+        f"%c = tosa.mul %x, %y, %z : ({IMAGE}, {IMAGE}, tensor<1xi8>) -> {SUMS}", rescale("e", "c", SUMS, IMAGE),
+        '%o = "tosa.const"() {values = dense<1073741824> : tensor<1xi32>} : () -> tensor<1xi32>',
+        rescale("r", "e", IMAGE, SUMS, "t", "z", "z32").replace("%m", "%o")], SUMS, "xy"),
+                        oracle=lambda x, y: [scaled(x.astype(np.int64) * y).astype(np.int32)]),
+    narrow("product_of_tables", ['%u = "tosa.const"() {values = dense<7> : tensor<256xi8>} : () -> tensor<256xi8>',
+                                 f"%d = tosa.table %x, %u : ({IMAGE}, tensor<256xi8>) -> {IMAGE}",
+                                 f"%e = tosa.table %y, %u : ({IMAGE}, tensor<256xi8>) -> {IMAGE}",
+                                 f"%c = tosa.mul %d, %e, %z : ({IMAGE}, {IMAGE}, tensor<1xi8>) -> {SUMS}", rescale("r", "c", SUMS, IMAGE)], operands="xy"),
+    narrow("powers", [f"%c = tosa.mul %x, %x, %z : ({IMAGE}, {IMAGE}, tensor<1xi8>) -> {SUMS}",
+                            *(f"%{to} = tosa.mul %{of}, %{of}, %z : ({SUMS}, {SUMS}, tensor<1xi8>) -> {SUMS}" for of, to in ("cd", "de", "ef", "fg", "gr"))], SUMS),
     narrow("convolution", ['%w = "tosa.const"() {values = dense<3> : tensor<8x3x3x8xi8>} : () -> tensor<8x3x3x8xi8>',
                            '%b = "tosa.const"() {values = dense<[1, -2, 3, -4, 5, -6, 7, 80]> : tensor<8xi32>} : () -> tensor<8xi32>',
                            f"%c = tosa.conv2d %x, %w, %b, %z, %z {{acc_type = i32, {WINDOW}, dilation = array<i64: 1, 1>}} : ({IMAGE}, tensor<8x3x3x8xi8>, tensor<8xi32>, tensor<1xi8>, tensor<1xi8>) -> {SUMS}",

@@ -83,12 +83,18 @@ int64_t ElementChain::spadBytesPerElement() {
   return bytes;
 }
 
-int64_t ElementChain::accBytesPerElement() {
+int64_t ElementChain::wideOperandBytes() {
   int64_t bytes = 0;
-  for (const Cover &cover : *covers_) {
+  for (const Cover &cover : *covers_)
     for (size_t i = 0; i < cover.match.operands.size(); ++i)
       if (isOutside(cover, i) && cover.match.pattern->reads[i].space == isa::Space::Acc)
         bytes += 4;
+  return bytes;
+}
+
+int64_t ElementChain::accBytesPerElement() {
+  int64_t bytes = wideOperandBytes();
+  for (const Cover &cover : *covers_) {
     // A wide value that enters, and is read, gives its place to the result.
     const bool widened = widens(cover);
     bytes += widened ? 4 : 0;

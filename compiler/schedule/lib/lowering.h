@@ -252,8 +252,9 @@ public:
   // Bytes that outside operands and intermediate values take, for each element of a result tile.
   int64_t spadBytesPerElement();
   int64_t accBytesPerElement();
-  int64_t residentBytes();   // parameters and tables
-  bool isPerChannel() const; // some rescale has parameters along the last dimension
+  int64_t wideOperandBytes(); // of these, what outside operands take
+  int64_t residentBytes();    // parameters and tables
+  bool isPerChannel() const;  // some rescale has parameters along the last dimension
 
 private:
   // What the cover reads of the operation, or the anchor, before it; null: nothing.

@@ -138,8 +138,11 @@ WindowPlan Window::plan(ElementChain chain) {
   // turns.
   int64_t spadBytes = static_cast<int64_t>(spad.bytes), budget = spadBytes * 5 / 8 - resident,
           copies = 2; // of a tile: the next one loads under this one
+  const int64_t operandBytes = chain.wideOperandBytes(); // of whole tiles
   auto fits = [&](const WindowPlan &plan) {
     return bytes(plan) * copies <= budget &&
+           plan.tileHeight * plan.tileWidth * plan.tileChannels * operandBytes * 2 <=
+               static_cast<int64_t>(acc.bytes) &&
            (!throughAcc ||
             plan.tileHeight * plan.tileWidth * std::min(plan.tileChannels, context_.channels) <=
                 accElements);

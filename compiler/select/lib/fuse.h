@@ -34,8 +34,9 @@ void fuseSums(mlir::Block &body);
 // their loads do the moving.
 void viewStrided(mlir::Block &body);
 
-// Every operation that computes or moves goes into a group.
-void formGroups(mlir::Block &body);
+// Every operation that computes or moves goes into a group; only what instructions compute
+// together, where `selection` is given.
+void formGroups(mlir::Block &body, Selection *selection);
 
 // Whether an operation computes each element of its result from those at the same place of its
 // operands: it can continue a group.

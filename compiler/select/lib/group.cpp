@@ -9,6 +9,7 @@
 #include "scale.h"
 #include "tilewright/compiler/kernel_dialect.h"
 #include "tilewright/compiler/scalar_function.h"
+#include "tilewright/compiler/selection.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
@@ -45,10 +46,14 @@ ArrayRef<int64_t> shapeOf(Value value) {
 
 class Chains {
 public:
+  explicit Chains(Selection *selection) : selection_(selection) {}
+
   void add(Operation &op) {
     SmallVector<size_t, 2> continued;
     if (isElementwise(op) && !readsUnsigned(op))
       continued = continuedBy(op);
+    if (continued.size() > 1 && !mayBeOne(continued, op))
+      continued.resize(1);
     if (continued.empty()) {
       continued.push_back(chains_.size());
       chains_.emplace_back();
@@ -74,6 +79,24 @@ private:
     return !isElementwise(first) || readsUnsigned(first);
   }
 
+  // Of two chains: whether what both give may stand in accumulators, and instructions compute all.
+  bool mayBeOne(ArrayRef<size_t> both, Operation &op) const {
+    SmallVector<Operation *> operations;
+    for (size_t chain : both) {
+      const SmallVector<Operation *> &ops = chains_[chain].ops;
+      if (cast<ShapedType>(ops.back()->getResult(0).getType()).getElementTypeBitWidth() <= 8)
+        return false;
+      operations.append(ops);
+    }
+    operations.push_back(&op);
+    Operation *anchor = isElementwise(*operations.front()) ? nullptr : operations.front();
+    if (llvm::isa_and_nonnull<kernel::MaxPoolOp>(anchor))
+      return false; // its template has no accumulators to spare
+    if (anchor)
+      operations.erase(operations.begin());
+    return !selection_ || selection_->choose(anchor, operations, biasOf(anchor));
+  }
+
   // The first one goes on, and takes in the other one.
   SmallVector<size_t, 2> continuedBy(Operation &op) const {
     SmallVector<size_t, 2> found;
@@ -93,6 +116,7 @@ private:
     return found;
   }
 
+  Selection *selection_;
   std::vector<Chain> chains_;
   llvm::DenseMap<Operation *, size_t> byLast_;
   size_t position_ = 0;
@@ -120,8 +144,8 @@ bool isElementwise(Operation &op) { return hasScalarFunction(&op); }
 
 bool hasOneReader(Value value) { return !value.use_empty() && llvm::all_equal(value.getUsers()); }
 
-void formGroups(Block &body) {
-  Chains chains;
+void formGroups(Block &body, Selection *selection) {
+  Chains chains(selection);
   for (Operation &op : body)
     if (!llvm::isa<kernel::ViewOp, kernel::StridedViewOp, kernel::GroupOp, tosa::ConstOp,
                    func::ReturnOp>(op))

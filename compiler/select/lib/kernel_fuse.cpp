@@ -40,7 +40,7 @@ public:
           removeUnused(body);
         }
         viewStrided(body);
-        formGroups(body);
+        formGroups(body, selection_.get());
       }
     }
   }

@@ -14,6 +14,8 @@ namespace {
 using patterns::Function;
 
 constexpr size_t mostWays = 32; // of writing one run
+// Of a run: what is both operands of an operation is written twice. An operation alone is shorter.
+constexpr size_t longestText = 2000;
 
 unsigned bitsOf(Value value) { return cast<ShapedType>(value.getType()).getElementTypeBitWidth(); }
 
@@ -76,8 +78,11 @@ public:
       : run_(run), context_(context), ways_(ways), constantsAsNumbers_(constantsAsNumbers),
         narrowing_(narrowing) {}
 
-  RunFunction write() {
+  // Nothing where no instruction could do it, or the text is too long to be compared.
+  std::optional<RunFunction> write() {
     out_.function.text = textOf(run_.size() - 1);
+    if (readsBothWays_ || out_.function.text.size() > longestText)
+      return std::nullopt;
     Operation *last = run_.back();
     Value result = last->getResult(0);
     if (auto rescale = dyn_cast<kernel::RescaleOp>(last)) {
@@ -108,13 +113,13 @@ private:
         return fmt::format("{}({})", isSignedByte(run_[j]) ? narrowing_.str() : "", textOf(j));
     if (std::optional<int64_t> splat = constantsAsNumbers_ ? splatOf(value) : std::nullopt)
       return fmt::format("({})", *splat);
+    const bool isUnsigned = bitsOf(value) == 1 || readsUnsigned(run_[i]);
     const auto *known = std::find(out_.operands.begin(), out_.operands.end(), value);
     const size_t number = static_cast<size_t>(known - out_.operands.begin());
     const std::string name = fmt::format("x{}", number);
     if (known == out_.operands.end()) {
       out_.operands.push_back(value);
       const int bits = static_cast<int>(bitsOf(value));
-      const bool isUnsigned = bits == 1 || readsUnsigned(run_[i]);
       patterns::Operand made{name,
                              {!isUnsigned, bits},
                              bits <= 8 && !readsUnsigned(run_[i]),
@@ -127,6 +132,8 @@ private:
         made.mayBeNarrow = false;
       }
       out_.function.operands.push_back(std::move(made));
+    } else if (out_.function.operands[number].type.isSigned == isUnsigned) {
+      readsBothWays_ = true;
     }
     return name + "[c]";
   }
@@ -262,6 +269,7 @@ private:
   ArrayRef<unsigned> ways_;
   bool constantsAsNumbers_;
   StringRef narrowing_;
+  bool readsBothWays_ = false; // a tensor as signed and as unsigned elements: no instruction does
   RunFunction out_;
 };
 
@@ -287,9 +295,10 @@ std::vector<RunFunction> functionsOf(ArrayRef<Operation *> run, const RunContext
   std::vector<RunFunction> functions;
   auto write = [&](bool constantsAsNumbers, StringRef narrowing) {
     SmallVector<unsigned> ways(run.size(), 0);
-    const size_t most = functions.size() + mostWays;
-    for (size_t i = 0; i < run.size() && functions.size() < most;) {
-      functions.push_back(Writer(run, context, ways, constantsAsNumbers, narrowing).write());
+    size_t left = mostWays;
+    for (size_t i = 0; i < run.size() && left > 0; --left) {
+      if (auto written = Writer(run, context, ways, constantsAsNumbers, narrowing).write())
+        functions.push_back(std::move(*written));
       // The next combination of ways, as one counts.
       for (i = 0; i < run.size() && ++ways[i] == waysOf(run[i]); ++i)
         ways[i] = 0;

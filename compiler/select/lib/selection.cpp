@@ -187,6 +187,9 @@ std::optional<Covers> Selection::choose(mlir::Operation *anchor,
           continue; // a value that waits for a later instruction does so in the accumulators
         for (Found &found : matches(run, context)) {
           const bool resultIsNarrow = found.match.pattern->result.space == isa::Space::Spad;
+          // The group's result is stored with all its bits.
+          if (resultIsNarrow && place + length == count && !isByte(operations.back()->getResult(0)))
+            continue;
           int64_t cost = before.cost + passCost;
           // Bytes that stand in 32 bits: loaded and kept at four times their size.
           cost += isByte(operations[place + length - 1]->getResult(0)) && !resultIsNarrow;
@@ -274,7 +277,8 @@ static std::vector<RunFunction> takenIn(llvm::ArrayRef<mlir::Operation *> run,
   llvm::erase_if(functions, [&](RunFunction &each) {
     for (size_t i = 0; i < each.operands.size(); ++i) {
       const std::optional<Repeats> repeats = repeatsOf(each.operands[i], reduce);
-      if (!repeats)
+      // Reductions load signed elements.
+      if (!repeats || (!each.function.operands[i].type.isSigned && bitsOf(each.operands[i]) > 1))
         return true;
       each.function.operands[i].isBroadcast = repeats->inner;
     }
