@@ -43,7 +43,8 @@ class Kernels(RejectionTest, metaclass=CaseTable):
             "stride = array<i64: 1, 1>, weight_zp = 0 : i64} : (tensor<1x9000x1x1xi8>, tensor<9000x1x1x1xi8>, tensor<1xi32>) "
             "-> tensor<1x1x1x1xi32>", kind="1x1x1x1xi32"), "%x: tensor<1x9000x1x1xi8>", "tensor<1x1x1x1xi32>"),
             "'kernel.depthwise' op the window must be at most 8192 wide and high, not 9000"),
-        "two readers": (function(group(f"%a = §{ABS}", f'%l = kernel.binary "add" %a, %a {{shift = 0 : i64}} : ({VECTOR}, {VECTOR}) -> {VECTOR}')),
+        "two readers": (function(group(f"%a = §{ABS}", f"%b = {ABS.replace('%x', '%a')}",
+                                       f'%l = kernel.binary "add" %a, %b {{shift = 0 : i64}} : ({VECTOR}, {VECTOR}) -> {VECTOR}')),
                         "'kernel.unary' op must have one reader within its group"),
         "reduction between": (function(group(f"%a = {ABS}", f'%b = §kernel.reduce "sum" %a {{axis = 1 : i64}} : ({VECTOR}) -> tensor<1x1xi32>',
                                              '%l = kernel.unary "abs" %b : (tensor<1x1xi32>) -> tensor<1x1xi32>', kind="1x1xi32"),
