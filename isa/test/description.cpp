@@ -81,4 +81,16 @@ const Isa &shipped(const std::string &target) {
   return it->second;
 }
 
+Isa withOverlay(const std::string &name, const std::string &from, const std::string &to) {
+  Description description;
+  const std::string file = name + ".yaml";
+  description.write(file, readFile(TILEWRIGHT_SOURCE_DIR "/isa/what-if/" + file));
+  if (!from.empty())
+    description.replace(file, from, to);
+  LoadOptions options;
+  options.directory = description.path();
+  options.overlays = {description.path() + "/" + file};
+  return load(options);
+}
+
 } // namespace tilewright::isa

@@ -37,6 +37,10 @@ private:
 // The shipped description under a target, loaded once.
 const Isa &shipped(const std::string &target = "edge16");
 
+// The shipped description with the shipped overlay of a name, with `to` in place of the one `from`
+// in it, if there is one.
+Isa withOverlay(const std::string &name, const std::string &from = "", const std::string &to = "");
+
 // The diagnostic that `action` throws, or "".
 template <typename Action> std::string diagnosticOf(Action action) {
   try {

@@ -4,33 +4,17 @@
 
 #include "description.h"
 
-#include "tilewright/support/files.h"
-
 #include <gtest/gtest.h>
 
 using namespace tilewright::isa;
 
 namespace {
 
-// The shipped overlay with one text in place of another.
-Isa outputStationary(const std::string &from = "", const std::string &to = "") {
-  Description description;
-  const std::string file = "output-stationary.yaml";
-  description.write(
-      file, tilewright::readFile(TILEWRIGHT_SOURCE_DIR "/isa/what-if/output-stationary.yaml"));
-  if (!from.empty())
-    description.replace(file, from, to);
-  LoadOptions options;
-  options.directory = description.path();
-  options.overlays = {description.path() + "/" + file};
-  return load(options);
-}
-
 const std::string product = "(a[y * a_s1 + x * a_s0 + v * a_k1 + u * a_k0 + i] - a_zp) * "
                             "(w[v * w_k1 + u * w_k0 + i * w_s0 + j] - w_zp)";
 
 void expectRefusal(const std::string &expr, const std::string &reason) {
-  const Isa isa = outputStationary(product, expr);
+  const Isa isa = withOverlay("output-stationary", product, expr);
   const std::string text = diagnosticOf([&] { (void)stationarySums(*isa.find("msum")); });
   EXPECT_NE(text.find("instruction 'msum': error: no sums that stand in the array: " + reason +
                       "\n  fix: docs/microarchitecture.md says which it makes"),
@@ -45,7 +29,7 @@ TEST(Stationary, IsFoundInTheSemantics) {
   for (const std::string &expr :
        {product, std::string("(w[v * w_k1 + u * w_k0 + i * w_s0 + j] - w_zp) * (a[y * a_s1 + x * "
                              "a_s0 + v * a_k1 + u * a_k0 + i] - a_zp)")}) {
-    const Isa isa = outputStationary(product, expr);
+    const Isa isa = withOverlay("output-stationary", product, expr);
     const Instruction &msum = *isa.find("msum");
     const auto sums = stationarySums(msum);
     ASSERT_TRUE(sums.has_value());

@@ -4,30 +4,14 @@
 
 #include "description.h"
 
-#include "tilewright/support/files.h"
-
 #include <gtest/gtest.h>
 
 using namespace tilewright::isa;
 
 namespace {
 
-// The shipped overlay with one text in place of another.
-Isa depthwise(const std::string &from = "", const std::string &to = "") {
-  Description description;
-  const std::string file = "depthwise.yaml";
-  description.write(file,
-                    tilewright::readFile(TILEWRIGHT_SOURCE_DIR "/isa/what-if/depthwise.yaml"));
-  if (!from.empty())
-    description.replace(file, from, to);
-  LoadOptions options;
-  options.directory = description.path();
-  options.overlays = {description.path() + "/" + file};
-  return load(options);
-}
-
 std::string refusal(const std::string &from, const std::string &to) {
-  const Isa isa = depthwise(from, to);
+  const Isa isa = withOverlay("depthwise", from, to);
   return diagnosticOf([&] { (void)slidingWindow(*isa.find("mdw"), isa); });
 }
 
@@ -46,7 +30,7 @@ int64_t valueOf(const ExprPtr &expr, const Instruction &instruction) {
 } // namespace
 
 TEST(Window, IsFoundInTheSemantics) {
-  const Isa isa = depthwise();
+  const Isa isa = withOverlay("depthwise");
   const Instruction &mdw = *isa.find("mdw");
   const auto window = slidingWindow(mdw, isa);
   ASSERT_TRUE(window.has_value());
@@ -65,11 +49,11 @@ TEST(Window, IsFoundInTheSemantics) {
 }
 
 TEST(Window, MayBeWrittenInOtherWords) {
-  const Isa turned = depthwise("(n0 - 1) * t0 + k0 <= p", "p >= k0 + t0 * (n0 - 1)");
+  const Isa turned = withOverlay("depthwise", "(n0 - 1) * t0 + k0 <= p", "p >= k0 + t0 * (n0 - 1)");
   EXPECT_TRUE(slidingWindow(*turned.find("mdw"), turned).has_value());
   // Windows side by side, one output a tap.
-  const Isa dense = depthwise("(y * t1 + v) * a_s1 + (x * t0 + u) * a_s0 + j",
-                              "(y * t1 + v) * a_s1 + (x + u) * a_s0 + j");
+  const Isa dense = withOverlay("depthwise", "(y * t1 + v) * a_s1 + (x * t0 + u) * a_s0 + j",
+                                "(y * t1 + v) * a_s1 + (x + u) * a_s0 + j");
   const std::string text = diagnosticOf([&] { (void)slidingWindow(*dense.find("mdw"), dense); });
   EXPECT_NE(text.find("no constraint of immediates says (n0 - 1) * 1 + k0 <= p"), std::string::npos)
       << text;

@@ -47,6 +47,18 @@ TEST_P(Skip, EqualsSteppingEveryCycle) {
   EXPECT_GT(conflicts, 3 * programs);
 }
 
+// Skipping and stepping give one record; adds the conflicts at banks that it has.
+void expectAlike(const isa::Isa &isa, const Program &program, int64_t &conflicts) {
+  RunSetup setup{isa, idealDram(isa), {}};
+  const RunRecord skipped = run(program, setup);
+  setup.options.skip = false;
+  const RunRecord stepped = run(program, setup);
+  ASSERT_EQ(print(skipped, isa), print(stepped, isa));
+  for (const auto &losers : stepped.bankConflicts)
+    for (const int64_t lost : losers)
+      conflicts += lost;
+}
+
 // Long instructions that meet in the same banks, two and two, now beside each other and now one
 // after the other: what random programs seldom do for long.
 TEST(SkipDirected, EqualsSteppingWhereUnitsMeet) {
@@ -97,14 +109,7 @@ TEST(SkipDirected, KnowsWhereTheRowsBehindSkippedOnesLie) {
                          "vadd.i8 a=0x10000, b=0x18000, d=0x20000, n0={}, nc=16\n"
                          "vrescale a=0x2000, d=0x28000, n0=30, nc=16\nhalt\n",
                          rows));
-    RunSetup setup{isa, idealDram(isa), {}};
-    const RunRecord skipped = run(program, setup);
-    setup.options.skip = false;
-    const RunRecord stepped = run(program, setup);
-    ASSERT_EQ(print(skipped, isa), print(stepped, isa)) << rows;
-    for (const auto &losers : stepped.bankConflicts)
-      for (const int64_t lost : losers)
-        conflicts += lost;
+    ASSERT_NO_FATAL_FAILURE(expectAlike(isa, program, conflicts)) << rows;
   }
   EXPECT_GT(conflicts, 0);
 }
@@ -129,14 +134,7 @@ TEST(SkipDirected, KnowsWhereTheSumsOfWindowsBegin) {
                                     "mload w=0x7000, k=16, n=16\n"
                                     "vrescale a=0x2000, d=0x28000, n0=30, nc=16\nhalt\n",
                                     stride, window, rows));
-      RunSetup setup{isa, idealDram(isa), {}};
-      const RunRecord skipped = run(program, setup);
-      setup.options.skip = false;
-      const RunRecord stepped = run(program, setup);
-      ASSERT_EQ(print(skipped, isa), print(stepped, isa)) << window << rows;
-      for (const auto &losers : stepped.bankConflicts)
-        for (const int64_t lost : losers)
-          conflicts += lost;
+      ASSERT_NO_FATAL_FAILURE(expectAlike(isa, program, conflicts)) << window << rows;
     }
   EXPECT_GT(conflicts, 0);
 }
@@ -162,14 +160,8 @@ TEST(SkipDirected, KnowsWhenSumsLeave) {
                         "mload w=0x10000, k=16, n=16\n"
                         "vrescale.i8 a=0x10000, d=0x28000, n0=30, nc=16\nhalt\n",
                         depth, banks, rows));
-        RunSetup setup{isa, idealDram(isa), {}};
-        const RunRecord skipped = run(program, setup);
-        setup.options.skip = false;
-        const RunRecord stepped = run(program, setup);
-        ASSERT_EQ(print(skipped, isa), print(stepped, isa)) << banks << ' ' << depth << ' ' << rows;
-        for (const auto &losers : stepped.bankConflicts)
-          for (const int64_t lost : losers)
-            conflicts += lost;
+        ASSERT_NO_FATAL_FAILURE(expectAlike(isa, program, conflicts))
+            << banks << ' ' << depth << ' ' << rows;
       }
   EXPECT_GT(conflicts, 0);
 }
