@@ -58,14 +58,15 @@ std::vector<int64_t> startTimes(const std::vector<PieceToOrder> &pieces,
     }
     return known.at;
   };
-  auto earliest = [&](size_t stream) {
+  // Nothing, where it is `limit` or later.
+  auto earliest = [&](size_t stream, int64_t limit) {
     const int actor = actors[stream];
     const PieceToOrder &piece = pieces[streams[stream][next[stream]]];
     int64_t start = release(stream, actor, piece);
-    if (start == unknown)
-      return Start{unknown, unknown};
-    if (actor >= 0)
+    if (start != unknown && actor >= 0)
       start = std::max(start, latest[static_cast<size_t>(actor)].end);
+    if (start == unknown || start >= limit)
+      return Start{unknown, unknown};
     int64_t preferred = start;
     for (int other = 0; other < static_cast<int>(latest.size()); ++other) {
       const Actor &busy = latest[static_cast<size_t>(other)];
@@ -81,8 +82,9 @@ std::vector<int64_t> startTimes(const std::vector<PieceToOrder> &pieces,
     size_t chosen = 0;
     Start start{unknown, unknown};
     for (size_t stream : preference) {
-      const Start own = earliest(stream);
-      if (own.at != unknown && (start.at == unknown || own.preferred < start.preferred))
+      const int64_t limit = start.at == unknown ? INT64_MAX : start.preferred;
+      const Start own = earliest(stream, limit);
+      if (own.at != unknown && own.preferred < limit)
         chosen = stream, start = own;
     }
     const size_t piece = streams[chosen][next[chosen]++];
