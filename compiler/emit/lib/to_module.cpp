@@ -73,19 +73,26 @@ static npu::ProgramOp createProgram(OpBuilder &builder, Location location, Progr
   return op;
 }
 
-// Where the instructions of each layer stand: at its npu.layer; those of none, at the program.
-static SmallVector<Location> layerLocations(npu::ProgramOp op) {
-  SmallVector<Location> locations;
-  for (npu::LayerOp layer : op.getBody().getOps<npu::LayerOp>())
-    locations.push_back(layer.getLoc());
-  return locations;
+// Of a program without instructions: later one would have to look through all of these.
+static SmallVector<npu::LayerOp> layersOf(npu::ProgramOp op) {
+  auto layers = op.getBody().getOps<npu::LayerOp>();
+  return SmallVector<npu::LayerOp>(layers.begin(), layers.end());
+}
+
+// Where the instructions of a layer stand: at its npu.layer; those of none, at the program.
+static Location locationOf(ArrayRef<npu::LayerOp> layers, int layer, Location program) {
+  if (layer < 0)
+    return program;
+  npu::LayerOp op = layers[static_cast<size_t>(layer)];
+  return op.getLoc();
 }
 
 // Cycles belong to layers by the same rule as in the report of a simulation.
-static void estimateLayers(npu::ProgramOp op, Program &program, const RunRecord &estimated,
-                           const isa::Isa &isa) {
+static void estimateLayers(ArrayRef<npu::LayerOp> layers, Program &program,
+                           const RunRecord &estimated, const isa::Isa &isa) {
   std::vector<int64_t> cycles = report::cyclesOfLayers(program, estimated, isa);
-  for (auto [i, layer] : llvm::enumerate(op.getBody().getOps<npu::LayerOp>())) {
+  for (auto [i, each] : llvm::enumerate(layers)) {
+    npu::LayerOp layer = each;
     program.layers[i].estimateCycles = cycles[i];
     layer.setEstimateCycles(cycles[i]);
   }
@@ -116,16 +123,15 @@ NpuProgram kernelToNpu(ModuleOp module, const isa::Isa &isa, const isa::LoadOpti
   module.getBody()->clear();
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   npu::ProgramOp op = createProgram(builder, location, std::move(header));
-  SmallVector<Location> locations = layerLocations(op);
+  const SmallVector<npu::LayerOp> layers = layersOf(op);
   npu::InstructionNames names(isa, module.getContext());
   for (const StreamInstruction &each : plan.stream)
-    npu::appendInst(op.getBody().front(),
-                    each.layer < 0 ? location : locations[static_cast<size_t>(each.layer)], names,
+    npu::appendInst(op.getBody().front(), locationOf(layers, each.layer, location), names,
                     each.word, each.layer);
   FailureOr<Program> program = toProgram(op, isa);
   if (failed(program))
     throw std::logic_error("the schedule is not sound");
-  estimateLayers(op, *program, estimated.get(), isa);
+  estimateLayers(layers, *program, estimated.get(), isa);
   return {op,           std::move(*program),    plan.scratchpad, plan.accumulators,
           plan.tensors, std::move(plan.traffic)};
 }
@@ -135,7 +141,7 @@ OwningOpRef<ModuleOp> toModule(const Program &program, const isa::Isa &isa, MLIR
   OwningOpRef<ModuleOp> module = ModuleOp::create(location);
   OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
   npu::ProgramOp op = createProgram(builder, location, program);
-  SmallVector<Location> locations = layerLocations(op);
+  const SmallVector<npu::LayerOp> layers = layersOf(op);
   npu::InstructionNames names(isa, &context);
   auto size = static_cast<size_t>(isa.instructionBytes());
   size_t run = 0;
@@ -148,9 +154,7 @@ OwningOpRef<ModuleOp> toModule(const Program &program, const isa::Isa &isa, MLIR
     if (!isa.decode(reinterpret_cast<const uint8_t *>(program.code.data()) + i * size, word,
                     reason))
       throw UserError({program.file, 0, 0, fmt::format("instruction {}", i)}, reason);
-    npu::appendInst(op.getBody().front(),
-                    layer < 0 ? location : locations[static_cast<size_t>(layer)], names, word,
-                    layer);
+    npu::appendInst(op.getBody().front(), locationOf(layers, layer, location), names, word, layer);
   }
   return module;
 }

@@ -131,22 +131,32 @@ private:
     return false;
   }
 
-  // The values of a term without operands, a value a channel or one; none for other terms.
-  std::optional<std::vector<int64_t>> valuesOf(const Term &term) const {
+  // Of the parameters in a term: as many as there are channels, or one.
+  size_t countOf(const Term &term) const {
+    if (term.kind == ExprKind::Immediate)
+      return std::max<size_t>(1,
+                              function_.parameters[static_cast<size_t>(term.index)].values.size());
+    size_t count = 1;
+    for (const TermPtr &arg : term.args)
+      count = std::max(count, countOf(*arg));
+    return count;
+  }
+
+  // The values of a term without operands, a value a channel or one; none for other terms. With
+  // `isOne`, none either where those of channels differ.
+  std::optional<std::vector<int64_t>> valuesOf(const Term &term, bool isOne = false) const {
     if (!isClosed(term))
       return std::nullopt;
-    size_t count = 1;
-    for (const Parameter &parameter : function_.parameters)
-      count = std::max(count, parameter.values.size());
-    std::vector<int64_t> values(count);
+    const size_t count = countOf(term);
+    std::vector<int64_t> values;
     for (size_t i = 0; i < count; ++i) {
       const __int128 value =
           isa::evaluate(term, [&](const Term &leaf, const std::vector<__int128> &) {
             const auto &known = function_.parameters[static_cast<size_t>(leaf.index)].values;
             return static_cast<__int128>(known[known.size() == 1 ? 0 : i]);
           });
-      values[i] = static_cast<int64_t>(value);
-      if (values[i] != value)
+      values.push_back(static_cast<int64_t>(value));
+      if (values.back() != value || (isOne && values.back() != values.front()))
         return std::nullopt;
     }
     if (std::all_of(values.begin(), values.end(),
@@ -156,8 +166,8 @@ private:
   }
 
   std::optional<int64_t> valueOf(const Term &term) const {
-    auto values = valuesOf(term);
-    return values && values->size() == 1 ? std::optional(values->front()) : std::nullopt;
+    auto values = valuesOf(term, true);
+    return values ? std::optional(values->front()) : std::nullopt;
   }
 
   bool operand(const Term &p, const Term &t, Goals &goals, Match &match, int depth) {

@@ -1,5 +1,7 @@
 #include "tilewright/compiler/arena.h"
 
+#include "llvm/ADT/SmallVector.h"
+
 #include <algorithm>
 #include <array>
 
@@ -72,6 +74,19 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement
     std::swap(sizes[0], sizes[1]);
     largest = &range;
   }
+  // Many candidates are in one bank.
+  constexpr int64_t unknown = INT64_MIN;
+  llvm::SmallVector<int64_t, 32> ofBank(static_cast<size_t>(this->bytes() / bankBytes_ + 1),
+                                        unknown);
+  auto neighborsAt = [&](int64_t begin, int64_t end) {
+    const int64_t bank = begin / bankBytes_;
+    if ((end - 1) / bankBytes_ != bank)
+      return neighbors(begin, end, traffic);
+    int64_t &known = ofBank[static_cast<size_t>(bank)];
+    if (known == unknown)
+      known = neighbors(begin, end, traffic);
+    return known;
+  };
   // Candidates in each free range: its start, the cursor, the ends of recent buffers, and the bank
   // boundaries inside it. Their ranks are compared number by number, as far as it takes.
   const bool isSmall = bytes <= bankBytes_;
@@ -87,8 +102,7 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement
     case 1: // straddles
       return placement != Placement::Packed && isSmall && (end - 1) / bankBytes_ != bank;
     case 2:
-      return placement == Placement::Alternate ? bank == lastBank_
-                                               : neighbors(address, end, traffic);
+      return placement == Placement::Alternate ? bank == lastBank_ : neighborsAt(address, end);
     case 3:
       return placement == Placement::Packed
                  ? std::max<int64_t>(0, releasedAt(address, end) + recent - clock_)

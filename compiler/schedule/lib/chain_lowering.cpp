@@ -15,7 +15,8 @@ static ElementChain::Shapes shapesOf(kernel::GroupOp group) {
 
 Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Run &run)
     : context_(context), run_(run), steps_(run.steps),
-      times_(context.isa, context.machine, context.plans) {
+      times_(context.isa, context.machine, context.plans),
+      matrixLatency_(context.isa.timing().at("matrix.pipeline")) {
   for (size_t i = 0; i < chained.groups.size(); ++i) {
     mlir::Operation *anchor = chainAnchorOf(chained.groups[i]);
     LayerWork &work = !llvm::isa<kernel::Conv2DOp>(anchor) ? window_ : i == 0 ? head_ : tail_;
@@ -119,7 +120,7 @@ size_t Chain::add(Stream stream, const LayerWork &work, std::vector<Task> tasks,
     if (piece != nothing)
       order.after.push_back(piece);
   if (actors[static_cast<size_t>(stream)] == matrix)
-    order.latency = context_.isa.timing().at("matrix.pipeline");
+    order.latency = matrixLatency_;
   run_.order.push_back(std::move(order));
   run_.pieces.push_back({std::move(tasks)});
   return run_.pieces.size() - 1;

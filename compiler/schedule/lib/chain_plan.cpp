@@ -1,10 +1,13 @@
 #include "tilewright/compiler/chain_plan.h"
 
+#include "llvm/ADT/SmallVector.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 namespace tilewright {
 
@@ -41,6 +44,8 @@ int64_t resultHeight(const ChainProblem &p) {
 
 std::vector<Stripe> stripesOf(const ChainProblem &p, const ChainPlan &plan) {
   std::vector<Stripe> stripes;
+  stripes.reserve(
+      static_cast<size_t>(1 + ceilDiv(resultHeight(p), std::max<int64_t>(1, plan.stripeRows))));
   int64_t first = 0, made = 0;
   for (int64_t y = 0, end = 0; y < resultHeight(p); y = end) {
     end = y + (y == 0 && plan.firstRows > 0 ? plan.firstRows : plan.stripeRows);
@@ -125,7 +130,25 @@ private:
     finish();
   }
 
+  // Of the stripe at hand, by which the costs of stripes differ.
+  struct Sizes {
+    int64_t made, head, window, result;
+    bool operator==(const Sizes &other) const {
+      return made == other.made && head == other.head && window == other.window &&
+             result == other.result;
+    }
+  };
+
   void add(const Stripe &stripe) {
+    const Sizes sizes{stripe.made.size(), stripe.needed.head.size(), stripe.needed.window.size(),
+                      stripe.needed.result.size()};
+    if (!isFirst_ && sizes == sizes_) { // the same once more
+      for (auto [time, cycles] : added_)
+        *time += cycles;
+      return;
+    }
+    sizes_ = sizes;
+    added_.clear();
     if (p_.head && stripe.made.size() > 0)
       addHead(stripe.made.size());
     if (p_.window)
@@ -189,6 +212,11 @@ private:
     return static_cast<double>(pixels * ceilDiv(channels, m_.lanes));
   }
   double moved(int64_t bytes) const { return static_cast<double>(bytes) / m_.dramBytesPerCycle; }
+  // Of a stripe.
+  void take(double &time, double cycles) {
+    time += cycles;
+    added_.emplace_back(&time, cycles);
+  }
 
   void addHead(int64_t rows) {
     const ConvProblem &h = *p_.head;
@@ -199,13 +227,14 @@ private:
         h.inputChannels;
     const double inputTime = inputCycles(h, m_, input);
     const Gathered windows = gathered(h, m_, plan_.headMerge, tileRows, h.outputWidth);
-    vector_ += static_cast<double>(chunks_ * windows.beats * rows) / static_cast<double>(tileRows);
-    matrix_ += static_cast<double>(chunks_) *
-               products(h, rows, tileRows, foldCount(h, m_, plan_.headMerge), chunk);
-    vector_ += beats(pixels, h.outputChannels) * static_cast<double>(1 + h.spadBytesPerElement);
-    load_ += inputTime;
-    dram_ += moved(input +
-                   pixels * h.outputChannels * (h.spadBytesPerElement + (p_.headIsStored ? 1 : 0)));
+    take(vector_,
+         static_cast<double>(chunks_ * windows.beats * rows) / static_cast<double>(tileRows));
+    take(matrix_, static_cast<double>(chunks_) *
+                      products(h, rows, tileRows, foldCount(h, m_, plan_.headMerge), chunk));
+    take(vector_, beats(pixels, h.outputChannels) * static_cast<double>(1 + h.spadBytesPerElement));
+    take(load_, inputTime);
+    take(dram_, moved(input + pixels * h.outputChannels *
+                                  (h.spadBytesPerElement + (p_.headIsStored ? 1 : 0))));
     if (isFirst_)
       first_ += inputTime;
     const int64_t row = p_.window ? p_.window->width + 2 * p_.window->padLeft : h.outputWidth,
@@ -226,8 +255,8 @@ private:
     const SlidingTile tile = slidingTile(p_, m_, plan_, rows);
     const double groups = share * static_cast<double>(ceilDiv(w.channels, m_.cols));
     const SlidingCost cost = slidingCost(p_, m_, tile, rows);
-    matrix_ += groups * static_cast<double>(cost.matrix);
-    vector_ += groups * static_cast<double>(cost.tiles * 2 * m_.vectorOverhead);
+    take(matrix_, groups * static_cast<double>(cost.matrix));
+    take(vector_, groups * static_cast<double>(cost.tiles * 2 * m_.vectorOverhead));
     return copies(Copies::WindowSums) * tile.rows * tile.columns * m_.cols *
            (4 + p_.windowAccBytesPerElement);
   }
@@ -242,9 +271,10 @@ private:
                       (chunks_ - 1) * ceilDiv(plan_.chunkChannels, group) + ceilDiv(last, group),
                   tile = std::min(rows, arrayTileRows(p_, plan_, block));
     const int64_t least = m_.rows + m_.matrixOverhead;
-    matrix_ += share * static_cast<double>(rows) / static_cast<double>(tile) *
-               static_cast<double>(w.kernelHeight * w.kernelWidth * groups *
-                                   (std::max(tile * w.outputWidth, least) + m_.matrixOverhead));
+    take(matrix_,
+         share * static_cast<double>(rows) / static_cast<double>(tile) *
+             static_cast<double>(w.kernelHeight * w.kernelWidth * groups *
+                                 (std::max(tile * w.outputWidth, least) + m_.matrixOverhead)));
     return tileBytes(tile, block);
   }
 
@@ -265,19 +295,19 @@ private:
                   tile = lanesTileRows(p_, plan_, rows.window.size(), block);
     if (p_.windowHasSums)
       acc = std::max(acc, tileBytes(tile, block));
-    vector_ += beats(pixels, w.channels) * perBeat;
+    take(vector_, beats(pixels, w.channels) * perBeat);
     int64_t bytes = pixels * (p_.tail ? unitCopies(Copies::WindowResults) * plan_.chunkChannels
                                       : stripeCopies(2) * w.channels);
     bytes += pixels * plan_.chunkChannels * p_.windowSpadBytesPerElement;
     if (!p_.head) {
       const int64_t input = rows.head.size() * (w.width + 2 * w.padLeft) * w.channels;
-      dram_ += moved(input);
+      take(dram_, moved(input));
       if (isFirst_)
         first_ += moved(input);
       bytes += stripeCopies(copies(Copies::Inputs)) * input;
     }
     if (!p_.tail)
-      dram_ += moved(pixels * w.channels);
+      take(dram_, moved(pixels * w.channels));
     note(1, bytes, acc);
   }
 
@@ -305,11 +335,12 @@ private:
   void addTail(int64_t rows) {
     const ConvProblem &t = *p_.tail;
     const int64_t pixels = rows * t.outputWidth, tile = std::min(rows, plan_.tailRows);
-    matrix_ += static_cast<double>(chunks_) *
-               products(t, rows, tile, foldsOf(t, plan_.chunkChannels, m_.rows), t.outputChannels);
-    vector_ += beats(pixels, t.outputChannels) * static_cast<double>(1 + t.spadBytesPerElement);
+    take(matrix_,
+         static_cast<double>(chunks_) *
+             products(t, rows, tile, foldsOf(t, plan_.chunkChannels, m_.rows), t.outputChannels));
+    take(vector_, beats(pixels, t.outputChannels) * static_cast<double>(1 + t.spadBytesPerElement));
     const int64_t result = pixels * t.outputChannels;
-    dram_ += moved(result * (t.resultBytes + t.spadBytesPerElement));
+    take(dram_, moved(result * (t.resultBytes + t.spadBytesPerElement)));
     const int64_t tilePixels = tile * t.outputWidth;
     note(2, tilePixels * t.outputChannels * (copies(Copies::Results) + 2 * t.spadBytesPerElement),
          chunks_ > 1 ? result * 4 + tilePixels * plan_.tailChannels * t.accBytesPerElement
@@ -329,6 +360,9 @@ private:
   ChainPlan &plan_;
   const int64_t chunks_, stripes_, keptRows_; // `stripes_`: of all images
   bool isFirst_ = true;
+  Sizes sizes_{};
+  llvm::SmallVector<std::pair<double *, double>, 12>
+      added_; // for a stripe of these sizes, in order
   int64_t spad_ = 0, stripeSpad_ = 0, accBytes_ = 0;
   int64_t stageSpad_[3] = {0, 0, 0}, stageAcc_[3] = {0, 0, 0};
   double matrix_ = 0, vector_ = 0, dram_ = 0, first_ = 0;

@@ -3,6 +3,8 @@
 #include "conv_stage.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <numeric>
 #include <tuple>
 
@@ -190,12 +192,19 @@ int Run::bankOf(const isa::Isa &isa, const Piece &piece) const {
   return -1;
 }
 
+// By instruction: the operand that streams in, -1: none.
+static std::vector<int> streamedOperands(const isa::Isa &isa) {
+  std::vector<int> operands;
+  for (const isa::Instruction &instruction : isa.instructions())
+    operands.push_back(instruction.operandIndex("a"));
+  return operands;
+}
+
 // Of the scratchpad: where the products or windows of a piece begin to read.
-int Run::sourceOf(const isa::Isa &isa, const Piece &piece) const {
+int Run::sourceOf(const isa::Isa &isa, const std::vector<int> &operands, const Piece &piece) const {
   const int64_t bankBytes = static_cast<int64_t>(isa.memory(isa::Space::Spad).bankBytes());
   for (const Task &task : piece.tasks) {
-    const isa::Instruction &instruction = isa.instructions()[static_cast<size_t>(task.instruction)];
-    const int operand = instruction.operandIndex("a");
+    const int operand = operands[static_cast<size_t>(task.instruction)];
     const int buffer = operand < 0 ? -1 : task.buffers[static_cast<size_t>(operand)];
     if (buffer < 0 || steps.buffers[static_cast<size_t>(buffer)].space != isa::Space::Spad)
       continue;
@@ -216,6 +225,10 @@ struct Order {
 static Order bestOrder(const std::vector<PieceToOrder> &pieces, int64_t matrixOrder,
                        int64_t vectorOrder) {
   Order best{{}, INT64_MAX};
+  std::array<bool, matrixStreams> hasPieces{};
+  for (const PieceToOrder &piece : pieces)
+    if (static_cast<size_t>(piece.stream) < matrixStreams)
+      hasPieces[static_cast<size_t>(piece.stream)] = true;
   std::vector<size_t> preference(actors.size());
   std::iota(preference.begin(), preference.end(), 0);
   const std::vector<size_t> ofVector = permutation(vectorOrder, vectorStreams);
@@ -228,7 +241,14 @@ static Order bestOrder(const std::vector<PieceToOrder> &pieces, int64_t matrixOr
       {tail, window, head}, {tail, head, window}, {window, tail, head}};
   if (matrixOrder > 0)
     orders = {permutation(matrixOrder, matrixStreams)};
+  // Orders that differ in streams without pieces alone are one.
+  std::set<std::vector<size_t>> tried;
   for (const std::vector<size_t> &products : orders) {
+    std::vector<size_t> present;
+    std::copy_if(products.begin(), products.end(), std::back_inserter(present),
+                 [&](size_t stream) { return hasPieces[stream]; });
+    if (!tried.insert(std::move(present)).second)
+      continue;
     std::copy(products.begin(), products.end(), preference.begin());
     std::vector<int64_t> starts = startTimes(pieces, actors, preference);
     if (const int64_t end = lastEnd(pieces, starts); end < best.end)
@@ -261,15 +281,22 @@ static std::vector<int64_t> listingTimes(const std::vector<PieceToOrder> &pieces
 // What the first unit loads comes before all else, so that it may come in under the layers before.
 // The first pieces of units begin steps.
 int64_t Run::list(const isa::Isa &isa) {
+  const std::vector<int> streamed = streamedOperands(isa);
+  for (size_t i = 0; i < pieces.size(); ++i)
+    order[i].source = sourceOf(isa, streamed, pieces[i]);
   Order best{{}, INT64_MAX};
   for (bool isApart : {true, false}) {
     if (!layOutSums(isa, isApart) && isApart)
       continue;
+    bool isNew = best.starts.empty(); // or else in the same banks: no other order
     for (size_t i = 0; i < pieces.size(); ++i) {
-      order[i].bank = bankOf(isa, pieces[i]);
-      order[i].source = sourceOf(isa, pieces[i]);
+      const int bank = bankOf(isa, pieces[i]);
+      isNew |= bank != order[i].bank;
+      order[i].bank = bank;
     }
-    Order found = bestOrder(order, matrixOrder, vectorOrder);
+    Order found{{}, INT64_MAX};
+    if (isNew)
+      found = bestOrder(order, matrixOrder, vectorOrder);
     if (found.end < best.end)
       best = std::move(found);
     else if (!isApart)

@@ -87,7 +87,7 @@ struct Run {
   void layOut(const isa::Isa &isa);
   bool layOutSums(const isa::Isa &isa, bool isApart);
   int bankOf(const isa::Isa &isa, const Piece &piece) const;
-  int sourceOf(const isa::Isa &isa, const Piece &piece) const;
+  int sourceOf(const isa::Isa &isa, const std::vector<int> &operands, const Piece &piece) const;
   void holdParameters(const std::vector<Task> &loads);
 
   Steps &steps;

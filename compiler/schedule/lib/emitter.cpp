@@ -1,6 +1,7 @@
 #include "tilewright/compiler/emitter.h"
 
 #include "tilewright/compiler/task_times.h"
+#include "tilewright/support/make_room.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -106,11 +107,13 @@ void Emitter::append(Steps steps, const std::string &layerName) {
   group->all = group->busy;
   group->address.assign(group->work.buffers.size(), std::nullopt);
   size_t count = 0;
+  llvm::SmallVector<size_t, maximumLanes> ofLane(lanes_.size(), 0);
   for (const Step &step : group->work.steps)
     for (const std::vector<Task> *tasks :
          {&step.constants, &step.loads, &step.compute, &step.stores}) {
       count += tasks->size();
       for (const Task &task : *tasks) {
+        ++ofLane[static_cast<size_t>(laneOf_[task.instruction])];
         group->loads += isLoad_[task.instruction];
         if (times_ && !isMove_[task.instruction])
           group->all[isa_.instructions()[task.instruction].unit] += times_->cyclesOf(task);
@@ -120,8 +123,11 @@ void Emitter::append(Steps steps, const std::string &layerName) {
       }
     }
   // With a set for every second task, as a rule.
-  if (const size_t size = stream_.size() + count + count / 2; size > stream_.capacity())
-    stream_.reserve(std::max(size, 2 * stream_.capacity()));
+  makeRoom(stream_, count + count / 2);
+  for (size_t lane = 0; lane < lanes_.size(); ++lane) {
+    makeRoom(lanes_[lane].stream, ofLane[lane] + ofLane[lane] / 2);
+    makeRoom(lanes_[lane].known, ofLane[lane] + ofLane[lane] / 2);
+  }
   if (group->work.steps.empty())
     return;
   ahead_.push_back(std::move(group));
@@ -555,9 +561,12 @@ void Emitter::waitFor(const MemoryAccesses &accesses, int lane, int unit, int32_
   auto producerOf = [&](size_t other) {
     return lanes_[other].stream[static_cast<size_t>(needed[other]) - 1];
   };
-  for (size_t other = 0; other < needed.size(); ++other) {
-    if (!isMissing(other) || (semaphoreOf(other, unit) >= 0 &&
-                              !crowded(static_cast<int>(other), unit, producerOf(other))))
+  llvm::SmallVector<size_t, maximumLanes> missing;
+  for (size_t other = 0; other < needed.size(); ++other)
+    if (isMissing(other))
+      missing.push_back(other);
+  for (size_t other : missing) {
+    if (semaphoreOf(other, unit) >= 0 && !crowded(static_cast<int>(other), unit, producerOf(other)))
       continue;
     const StreamInstruction last = stream_.back();
     stream_.pop_back();
@@ -567,8 +576,8 @@ void Emitter::waitFor(const MemoryAccesses &accesses, int lane, int unit, int32_
     break;
   }
   uint32_t wait = 0;
-  for (size_t other = 0; other < needed.size(); ++other) {
-    if (!isMissing(other))
+  for (size_t other : missing) {
+    if (!isMissing(other)) // any more: what one signal tells may answer for others
       continue;
     const uint32_t semaphore = uint32_t(1) << semaphoreOf(other, unit);
     stream_[producerOf(other)].word.signal |= semaphore;

@@ -50,13 +50,15 @@ template <typename Work> void HazardTracker::forEachPage(const MemoryAccess &acc
          i == last && !toEnd ? end : greatest);
 }
 
-// The segment that holds a byte.
+// The segment that holds a byte. Without branches: nobody foretells where accesses begin.
 size_t HazardTracker::segmentAt(const Page &page, int64_t at) {
-  const auto next =
-      std::upper_bound(page.begin(), page.end(), at, [](int64_t address, const Segment &segment) {
-        return address < segment.begin;
-      });
-  return static_cast<size_t>(next - page.begin()) - 1;
+  const Segment *first = page.data();
+  for (size_t count = page.size(); count > 1;) {
+    const size_t half = count / 2;
+    first += first[half].begin <= at ? half : 0;
+    count -= half;
+  }
+  return static_cast<size_t>(first - page.data());
 }
 
 // Enters whom an access of the bytes from those of segment `first` up to `end` waits for; the first
@@ -214,9 +216,9 @@ const AccessFinder::Found &AccessFinder::find(Form &form, const isa::Word &word,
   found.registers = registers;
   isa::Word still = word;
   still.values = values;
-  const std::vector<isa::Range> ranges =
-      isa::operandRanges(isa_.instructions()[static_cast<size_t>(word.instruction)], isa_, still,
-                         registers.data(), values.data());
+  std::array<isa::Range, isa::maximumOperands> ranges;
+  isa::operandRanges(isa_.instructions()[static_cast<size_t>(word.instruction)], isa_, still,
+                     registers.data(), values.data(), ranges.data());
   found.ranges.clear();
   for (const Memory &memory : form.memories)
     found.ranges.push_back(ranges[memory.operand]);

@@ -12,9 +12,13 @@ std::vector<int64_t> startTimes(const std::vector<PieceToOrder> &pieces,
     std::iota(preference.begin(), preference.end(), 0);
   }
   constexpr int64_t unknown = -1;
+  constexpr size_t none = SIZE_MAX;
   std::vector<std::vector<size_t>> streams(actors.size());
   for (size_t i = 0; i < pieces.size(); ++i)
     streams[static_cast<size_t>(pieces[i].stream)].push_back(i);
+  preference.erase(std::remove_if(preference.begin(), preference.end(),
+                                  [&](size_t stream) { return streams[stream].empty(); }),
+                   preference.end());
   std::vector<int64_t> starts(pieces.size(), unknown), ends(pieces.size(), unknown);
   std::vector<size_t> next(actors.size(), 0);
   struct Actor {
@@ -31,19 +35,38 @@ std::vector<int64_t> startTimes(const std::vector<PieceToOrder> &pieces,
   struct Start {
     int64_t at, preferred; // `preferred`: when no one is in the way
   };
-  // Of a stream's next piece, as far as what it comes after is known.
-  auto earliest = [&](size_t stream) {
+  // Of a stream's next piece: when those that it comes after let it start, as far as that is known.
+  struct Released {
+    int64_t at = unknown, asOf = 0;
+    size_t blockedBy = none; // a piece that has no time yet
+  };
+  std::vector<Released> released(actors.size());
+  int64_t changes = 0; // of ends that were known
+  auto release = [&](size_t stream, int actor, const PieceToOrder &piece) {
+    Released &known = released[stream];
+    if ((known.at != unknown && known.asOf == changes) ||
+        (known.blockedBy != none && ends[known.blockedBy] == unknown))
+      return known.at;
+    known = {next[stream] > 0 ? starts[streams[stream][next[stream] - 1]] : 0, changes, none};
+    for (size_t before : piece.after) {
+      if (ends[before] == unknown) {
+        known.at = unknown, known.blockedBy = before;
+        break;
+      }
+      const int own = actors[static_cast<size_t>(pieces[before].stream)];
+      known.at = std::max(known.at, ends[before] + (own == actor ? 0 : pieces[before].latency));
+    }
+    return known.at;
+  };
+  // Nothing, where it is `limit` or later.
+  auto earliest = [&](size_t stream, int64_t limit) {
     const int actor = actors[stream];
     const PieceToOrder &piece = pieces[streams[stream][next[stream]]];
-    int64_t start = actor < 0 ? 0 : latest[static_cast<size_t>(actor)].end;
-    if (next[stream] > 0)
-      start = std::max(start, starts[streams[stream][next[stream] - 1]]);
-    for (size_t before : piece.after) {
-      if (ends[before] == unknown)
-        return Start{unknown, unknown};
-      const int own = actors[static_cast<size_t>(pieces[before].stream)];
-      start = std::max(start, ends[before] + (own == actor ? 0 : pieces[before].latency));
-    }
+    int64_t start = release(stream, actor, piece);
+    if (start != unknown && actor >= 0)
+      start = std::max(start, latest[static_cast<size_t>(actor)].end);
+    if (start == unknown || start >= limit)
+      return Start{unknown, unknown};
     int64_t preferred = start;
     for (int other = 0; other < static_cast<int>(latest.size()); ++other) {
       const Actor &busy = latest[static_cast<size_t>(other)];
@@ -59,13 +82,15 @@ std::vector<int64_t> startTimes(const std::vector<PieceToOrder> &pieces,
     size_t chosen = 0;
     Start start{unknown, unknown};
     for (size_t stream : preference) {
-      if (next[stream] == streams[stream].size())
-        continue;
-      const Start own = earliest(stream);
-      if (own.at != unknown && (start.at == unknown || own.preferred < start.preferred))
+      const int64_t limit = start.at == unknown ? INT64_MAX : start.preferred;
+      const Start own = earliest(stream, limit);
+      if (own.at != unknown && own.preferred < limit)
         chosen = stream, start = own;
     }
     const size_t piece = streams[chosen][next[chosen]++];
+    released[chosen] = {};
+    if (next[chosen] == streams[chosen].size())
+      preference.erase(std::find(preference.begin(), preference.end(), chosen));
     starts[piece] = start.at, ends[piece] = start.at + pieces[piece].cycles;
     if (actors[chosen] < 0)
       continue;
@@ -75,6 +100,7 @@ std::vector<int64_t> startTimes(const std::vector<PieceToOrder> &pieces,
       if (Actor &held = latest[later]; held.end > start.at && held.isIn(pieces[piece])) {
         held.end += std::min(pieces[piece].cycles, held.end - start.at);
         ends[held.piece] = held.end;
+        ++changes;
       }
   }
   return starts;

@@ -38,7 +38,8 @@ std::string StreamChecker::visit(const isa::Word &word) {
     return "control flow cannot be checked";
   auto lane = static_cast<size_t>(laneOf(isa_, instruction));
   const int32_t sequence = ++sequence_[lane];
-  for (size_t semaphore = 0; semaphore < signals_.size(); ++semaphore) {
+  for (size_t semaphore = 0; semaphore < signals_.size() && word.wait >> semaphore != 0;
+       ++semaphore) {
     if ((word.wait >> semaphore & 1) == 0)
       continue;
     if (signals_[semaphore].empty())
@@ -49,8 +50,8 @@ std::string StreamChecker::visit(const isa::Word &word) {
   const LaneClock needed =
       hazards_.visit(static_cast<int>(lane), sequence, accesses_.of(word, registers_[unit]));
   for (size_t other = 0; other < needed.size(); ++other)
-    if (unitOfLane(isa_, static_cast<int>(other)) != instruction.unit &&
-        needed[other] > known_[unit][other])
+    if (needed[other] > known_[unit][other] &&
+        unitOfLane(isa_, static_cast<int>(other)) != instruction.unit)
       return fmt::format(
           "may start before instruction {} of unit {} has ended, which touches the same memory",
           needed[other],
@@ -60,7 +61,8 @@ std::string StreamChecker::visit(const isa::Word &word) {
         word.values[static_cast<size_t>(value)];
   LaneClock ended = known_[unit];
   ended[lane] = sequence;
-  for (size_t semaphore = 0; semaphore < signals_.size(); ++semaphore) {
+  for (size_t semaphore = 0; semaphore < signals_.size() && word.signal >> semaphore != 0;
+       ++semaphore) {
     if ((word.signal >> semaphore & 1) == 0)
       continue;
     signals_[semaphore].push_back(ended);

@@ -43,6 +43,14 @@ private:
   char next() const { return at_ + 1 < text_.size() ? text_[at_ + 1] : '\0'; }
 
   void skipString() {
+    // Weights are long strings without escapes.
+    const size_t end = text_.find('"', at_ + 1);
+    if (const auto inside = text_.substr(at_ + 1, end - (at_ + 1));
+        end != std::string_view::npos && inside.find('\\') == std::string_view::npos &&
+        inside.find('\n') == std::string_view::npos) {
+      at_ = end + 1;
+      return;
+    }
     for (++at_; at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\n'; ++at_)
       if (text_[at_] == '\\')
         ++at_;
