@@ -86,6 +86,9 @@ private:
   Weights &arrayWeights(const Unit &unit);
   void reduceOnLanes(const Unit &unit, Span rows, const WindowStage::Input &input,
                      int64_t inputChannel, const Tile &result, const After &after);
+  void finishStripe(const Unit &unit);
+  size_t addUp(const Unit &unit, const After &stored);
+  size_t finishSum(const Unit &unit, const Tile &sums, int64_t stripes, const After &before);
   void tail(const Unit &unit);
   static void mark(std::vector<Task> &tasks, const LayerWork &work) {
     for (Task &task : tasks)
@@ -110,7 +113,7 @@ private:
   ChainProblem p_;
   ChainPlan plan_{};
   bool isServed_ = true;
-  LayerWork head_, window_, tail_;
+  LayerWork head_, window_, tail_, sum_;
   std::optional<ConvStage> headStage_, tailStage_;
   // Of the window, for units of the array: one of these, with its operations.
   std::optional<ConvStage> diagonals_;

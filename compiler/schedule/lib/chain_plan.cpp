@@ -83,6 +83,8 @@ bool sharesRows(const ChainProblem &p) {
 
 static int64_t batchOf(const ChainProblem &p) { return p.tail ? p.tail->batch : p.window->batch; }
 
+int64_t sumSlots(int64_t stripes) { return stripes > 1 ? stripes + 1 : 1; }
+
 namespace {
 
 // Of the windows of a column tile: cycles of the array, and tiles.
@@ -153,6 +155,8 @@ private:
       kept(*p_.tail);
     if (p_.window)
       spad_ += p_.windowResidentBytes;
+    if (p_.sum)
+      addSum(*p_.sum);
     if (plan_.arrayUnits > 0)
       addDiagonals();
     for (double *time : {&matrix_, &vector_, &dram_, &load_})
@@ -276,8 +280,10 @@ private:
         first_ += moved(input);
       bytes += stripeCopies(copies(Copies::Inputs)) * input;
     }
-    if (!p_.tail)
+    if (!p_.tail && (!p_.sum || p_.sum->isImageStored))
       dram_ += moved(pixels * w.channels);
+    if (p_.sum)
+      vector_ += beats(pixels, w.channels);
     note(1, bytes, acc);
   }
 
@@ -315,6 +321,14 @@ private:
          chunks_ > 1 ? result * 4 + tilePixels * plan_.tailChannels * t.accBytesPerElement
                      : copies(Copies::TailSums) * tilePixels * plan_.tailChannels *
                            (4 + t.accBytesPerElement));
+  }
+
+  void addSum(const ImageSum &sum) {
+    const int64_t channels = p_.window->channels;
+    spad_ += sum.residentBytes;
+    note(2, channels * (1 + sum.spadBytesPerElement),
+         sumSlots(stripes_ / batchOf(p_)) * channels * 4 +
+             std::min(channels, m_.channels) * sum.accBytesPerElement);
   }
 
   void note(int stage, int64_t spad, int64_t acc) {
@@ -416,7 +430,7 @@ bool isOnArray(const ChainPlan &plan, int64_t unit) {
   return (unit + 1) * plan.arrayUnits / arrayShares > unit * plan.arrayUnits / arrayShares;
 }
 
-bool mayHandOn(const ChainProblem &p) { return p.head && !p.tail && batchOf(p) == 1; }
+bool mayHandOn(const ChainProblem &p) { return p.head && !p.tail && !p.sum && batchOf(p) == 1; }
 
 bool isWhole(const ChainProblem &p, const ChainPlan &plan) {
   return batchOf(p) == 1 && stripesOf(p, plan).size() == 1;
@@ -473,7 +487,7 @@ std::string describe(const ChainProblem &p, const ChainPlan &plan) {
   const bool isShort = plan.firstRows > 0 && plan.firstRows < plan.stripeRows;
   return fmt::format(
       "chain of {} layers: {} stripes of {} rows{}, {} of {} channels at a time{}; weights {}{}",
-      (p.head ? 1 : 0) + (p.window ? 1 : 0) + (p.tail ? 1 : 0), stripesOf(p, plan).size(),
+      (p.head ? 1 : 0) + (p.window ? 1 : 0) + (p.tail || p.sum ? 1 : 0), stripesOf(p, plan).size(),
       plan.stripeRows,
       (isShort ? fmt::format(", the first of {}", plan.firstRows) : "") +
           (plan.segmentStripes > 1

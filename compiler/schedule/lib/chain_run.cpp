@@ -173,6 +173,7 @@ bool Run::layOutSums(const isa::Isa &isa, bool isApart) {
       place(turn, rest);
   for (const auto &[tile, turn] : stripeSums)
     place(turn, rest);
+  place(imageSums, rest);
   return isPlaced;
 }
 

@@ -45,6 +45,14 @@ ChainProblem block(int64_t kernel, int64_t stride) {
   return p;
 }
 
+// A sum over the pixels of its windows instead of a tail.
+ChainProblem summed(bool isImageStored) {
+  ChainProblem p = block(3, 1);
+  p.tail.reset();
+  p.sum = {isImageStored, 0, 0, 0};
+  return p;
+}
+
 class Blocks : public ::testing::TestWithParam<std::pair<int64_t, int64_t>> {};
 
 } // namespace
@@ -370,6 +378,47 @@ TEST(ChainPlan, OnlyOneStripeOfOneImageIsWhole) {
   plan.stripeRows = size;
   p.tail->batch = 2;
   EXPECT_FALSE(isWhole(p, plan));
+}
+
+// And one more for all of them, where there are several.
+TEST(ChainPlan, EachStripeOfASumHasItsAccumulators) {
+  ChainProblem p = summed(true), without = p;
+  without.sum.reset();
+  for (auto [rows, slots] : {std::pair<int64_t, int64_t>(size, 1), {12, 3}, {8, 4}, {1, size + 1}})
+    for (int64_t images : {1, 2}) {
+      p.window->batch = without.window->batch = images;
+      ChainPlan plan = planChain(without, machine(), 1).at(0);
+      plan.segmentStripes = 1, plan.stripeRows = rows;
+      assess(without, machine(), plan);
+      const int64_t before = plan.accBytes;
+      assess(p, machine(), plan);
+      EXPECT_EQ(plan.accBytes, before + slots * inner * 4) << rows;
+    }
+}
+
+TEST(ChainPlan, WindowsThatTheirSumAloneReadsAreNotMoved) {
+  ConvMachine slow = machine();
+  slow.dramBytesPerCycle = 0.125;
+  const ChainProblem p = summed(false);
+  ChainPlan plan = planChain(p, slow, 1).at(0);
+  const double before = plan.estimatedCycles;
+  assess(summed(true), slow, plan);
+  EXPECT_GE(plan.estimatedCycles, before + static_cast<double>(size * size * inner) / 0.125);
+}
+
+TEST(ChainPlan, ASumTakesTheVectorUnitAndIsNotHandedOn) {
+  ConvMachine slow = machine();
+  slow.lanes = 1;
+  ChainProblem p = summed(true);
+  p.mayReduceOnArray = false;
+  EXPECT_FALSE(mayHandOn(p));
+  ChainPlan plan = planChain(p, slow, 1).at(0);
+  const double before = plan.estimatedCycles;
+  EXPECT_EQ(describe(p, plan).rfind("chain of 3 layers", 0), 0u);
+  p.sum.reset();
+  EXPECT_TRUE(mayHandOn(p));
+  assess(p, slow, plan);
+  EXPECT_GE(before, plan.estimatedCycles + size * size * inner);
 }
 
 TEST(ChainPlan, NothingFitsIntoAMemoryOfAFewRows) {

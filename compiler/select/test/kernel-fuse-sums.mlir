@@ -22,3 +22,23 @@ func.func @main(%x: tensor<1x5x6x4xi8>) -> (tensor<1x1x1x4xi8>, tensor<1x1x6x1xi
   %channels = tosa.reduce_sum %again {axis = 3 : i32} : (tensor<1x1x6x4xi32>) -> tensor<1x1x6x1xi32>
   return %y, %channels : tensor<1x1x1x4xi8>, tensor<1x1x6x1xi32>
 }
+
+// A product with ones of whole columns, two of them at once. Columns that overlap are no part of
+// the image.
+
+// CHECK-LABEL: func.func @columns
+// CHECK: kernel.sum_pool %arg0 {input_zp = 3 : i64, kernel = array<i64: 5, 6>
+// CHECK-NOT: kernel.sum_pool
+// CHECK: kernel.depthwise
+// CHECK: kernel.reduce "sum"
+func.func @columns(%x: tensor<1x5x6x4xi8>) -> (tensor<1x1x1x4xi32>, tensor<1x1x1x4xi32>) {
+  %x_zp = "tosa.const"() {values = dense<3> : tensor<1xi8>} : () -> tensor<1xi8>
+  %zp = "tosa.const"() {values = dense<0> : tensor<1xi8>} : () -> tensor<1xi8>
+  %ones = "tosa.const"() {values = dense<1> : tensor<5x2x4x1xi8>} : () -> tensor<5x2x4x1xi8>
+  %bias = "tosa.const"() {values = dense<0> : tensor<4xi32>} : () -> tensor<4xi32>
+  %pairs = tosa.depthwise_conv2d %x, %ones, %bias, %x_zp, %zp {acc_type = i32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 5, 2>} : (tensor<1x5x6x4xi8>, tensor<5x2x4x1xi8>, tensor<4xi32>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x1x3x4xi32>
+  %sum = tosa.reduce_sum %pairs {axis = 2 : i32} : (tensor<1x1x3x4xi32>) -> tensor<1x1x1x4xi32>
+  %overlapping = tosa.depthwise_conv2d %x, %ones, %bias, %x_zp, %zp {acc_type = i32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 5, 1>} : (tensor<1x5x6x4xi8>, tensor<5x2x4x1xi8>, tensor<4xi32>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x1x5x4xi32>
+  %other = tosa.reduce_sum %overlapping {axis = 2 : i32} : (tensor<1x1x5x4xi32>) -> tensor<1x1x1x4xi32>
+  return %sum, %other : tensor<1x1x1x4xi32>, tensor<1x1x1x4xi32>
+}
