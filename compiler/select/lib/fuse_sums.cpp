@@ -39,8 +39,7 @@ static std::optional<Added> addedBy(Operation *inner) {
   auto kernel = cast<RankedTensorType>(product.getWeight().getType()).getShape();
   const bool isSum = holdsOnly(product.getWeight(), 1) && holdsOnly(product.getBias(), 0) &&
                      product.getWeightZp() == 0 && kernel[0] == x[1] && kernel[3] == 1 &&
-                     y[1] == 1 && y[2] * kernel[1] == x[2] && product.getStride()[1] == kernel[1] &&
-                     product.getDilation()[1] == 1 &&
+                     y[1] == 1 && y[2] * kernel[1] == x[2] && product.getDilation()[1] == 1 &&
                      llvm::all_of(product.getPad(), [](int64_t pad) { return pad == 0; });
   return isSum ? std::optional(Added{product.getX(), static_cast<int64_t>(product.getInputZp()), 1,
                                      product.getLoc()})
