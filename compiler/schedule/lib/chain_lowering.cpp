@@ -30,6 +30,9 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Run &run)
     headStage_.emplace(context, head_.anchor, steps_, From::Dram);
     p_.head = headStage_->problem();
     probe(*p_.head, head_);
+    ElementChain operations = operationsOf(head_, context.channels);
+    p_.headOperations = operations.instructionCount();
+    p_.headSelectedBytes = operations.selectedBytes();
     isServed_ &= !p_.head->resultInAccumulators && fitsRows(p_.head->outputWidth) &&
                  context.channels >= context.cols;
   }
@@ -48,6 +51,7 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Run &run)
         windowStage_->isSum() || (p_.windowIsDepthwise && !operations.leadingRescale());
     p_.windowOperations =
         operations.instructionCount() - (p_.windowIsDepthwise && !p_.windowHasSums ? 1 : 0);
+    p_.windowSelectedBytes = operations.selectedBytes();
     p_.windowAccBytesPerElement = operations.accBytesPerElement();
     p_.windowResidentBytes = windowStage_->weightBytes() + operations.residentBytes();
     p_.windowSpadBytesPerElement = operations.spadBytesPerElement();

@@ -192,6 +192,11 @@ private:
   double beats(int64_t pixels, int64_t channels) const {
     return static_cast<double>(pixels * ceilDiv(channels, m_.lanes));
   }
+  // Of parameters and tables for tiles of the channels between the layers.
+  double selections(int64_t bytes, int64_t rows, int64_t tileRows, int64_t tileChannels) const {
+    return static_cast<double>(chunks_ * ceilDiv(plan_.chunkChannels, tileChannels) *
+                               ceilDiv(rows, tileRows) * ceilDiv(bytes, m_.spadPort));
+  }
   double moved(int64_t bytes) const { return static_cast<double>(bytes) / m_.dramBytesPerCycle; }
 
   void addHead(int64_t rows) {
@@ -206,7 +211,8 @@ private:
     vector_ += static_cast<double>(chunks_ * windows.beats * rows) / static_cast<double>(tileRows);
     matrix_ += static_cast<double>(chunks_) *
                products(h, rows, tileRows, foldCount(h, m_, plan_.headMerge), chunk);
-    vector_ += beats(pixels, h.outputChannels) * static_cast<double>(1 + h.spadBytesPerElement);
+    vector_ += beats(pixels, h.outputChannels) * static_cast<double>(p_.headOperations);
+    vector_ += selections(p_.headSelectedBytes, rows, tileRows, headTileChannels(m_, plan_));
     load_ += inputTime;
     dram_ += moved(input +
                    pixels * h.outputChannels * (h.spadBytesPerElement + (p_.headIsStored ? 1 : 0)));
@@ -269,7 +275,8 @@ private:
                   tile = lanesTileRows(p_, plan_, rows.window.size(), block);
     if (p_.windowHasSums)
       acc = std::max(acc, tileBytes(tile, block));
-    vector_ += beats(pixels, w.channels) * perBeat;
+    vector_ += beats(pixels, w.channels) * perBeat +
+               selections(p_.windowSelectedBytes, rows.window.size(), tile, block);
     int64_t bytes = pixels * (p_.tail ? unitCopies(Copies::WindowResults) * plan_.chunkChannels
                                       : stripeCopies(2) * w.channels);
     bytes += pixels * plan_.chunkChannels * p_.windowSpadBytesPerElement;

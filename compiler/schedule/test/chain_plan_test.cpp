@@ -368,6 +368,31 @@ TEST(ChainPlan, SumsOfWindowsComeInTilesOfManyPixels) {
   EXPECT_EQ(lanesTileRows(p, 28, 96), 3); // what the accumulators have room for
 }
 
+// Beside a beat for each operation on 16 channels of a pixel: what each tile selects.
+TEST(ChainPlan, OperationsAndSelectionsTakeTheVectorUnit) {
+  ConvMachine slow = machine();
+  slow.lanes = 1;
+  ChainProblem p = block(3, 1);
+  p.mayReduceOnArray = false;
+  ChainPlan plan{};
+  plan.stripeRows = size, plan.chunkChannels = inner / 2, plan.headRows = plan.tailRows = 8;
+  plan.tailChannels = 32, plan.keepsWeights = true, plan.laneRows = 8;
+  auto cycles = [&] {
+    assess(p, slow, plan);
+    return plan.estimatedCycles;
+  };
+  const double before = cycles();
+  p.headOperations = 3;
+  const double passes = cycles();
+  EXPECT_DOUBLE_EQ(passes, before + 2 * size * size * inner);
+  constexpr int64_t tiles = 2 * 3; // two chunks, three tiles of up to 8 rows
+  p.headSelectedBytes = 160 * slow.spadPort;
+  const double ofHead = cycles();
+  EXPECT_DOUBLE_EQ(ofHead, passes + tiles * 160);
+  p.windowSelectedBytes = 160 * slow.spadPort;
+  EXPECT_DOUBLE_EQ(cycles(), ofHead + tiles * 160);
+}
+
 TEST(ChainPlan, OnlyOneStripeOfOneImageIsWhole) {
   ChainProblem p = block(3, 1);
   ChainPlan plan{};

@@ -41,7 +41,9 @@ struct ChainProblem {
   bool windowIsDepthwise = false, mayReduceOnArray = false;
   std::optional<WindowPasses> sliding; // on the array, by an instruction; else by diagonals
   bool windowHasSums = false;          // the vector unit's windows are sums in accumulators
+  int64_t headOperations = 1;          // element-wise operations on the head's result
   int64_t windowOperations = 0;        // element-wise operations on the window's result
+  int64_t headSelectedBytes = 0, windowSelectedBytes = 0; // for each tile
   int64_t windowResidentBytes = 0, windowSpadBytesPerElement = 0, windowAccBytesPerElement = 0;
 };
 
