@@ -183,11 +183,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"depthwise_first", Network(56, 56, 64).depthwise(3, 1).conv(128, 1, 1).text(), 25},
         Case{"two_convolutions", Network(56, 56, 16).conv(16, 3, 1).conv(128, 1, 1).text(), 25},
         Case{"sum",
-             Network(28, 28, 24)
-                 .conv(72, 1, 1)
+             Network(14, 14, 24)
+                 .conv(168, 1, 1)
                  .depthwise(3, 1)
                  .sumOfImage()
-                 .conv(72, 1, 1)
+                 .conv(168, 1, 1)
                  .scale(2, 4)
                  .text(),
              25},

@@ -391,25 +391,41 @@ void Chain::finishStripe(const Unit &unit) {
     stripeTurn_->readers.clear();
     return;
   }
-  After readers;
-  if (unit.isLast && (!p_.sum || p_.sum->isImageStored)) {
-    const Rows rows = unit.rows.needed.window;
-    const WindowProblem &w = *p_.window;
-    std::vector<Task> stores;
-    store(stores, window_,
-          {{unit.n, rows.begin, 0, 0}, {1, rows.size(), w.outputWidth, w.channels}}, stripeResult_);
-    readers.push_back(add(Stream::Stores, window_, std::move(stores), stripeWriters_));
-  }
-  if (p_.sum)
-    readers.push_back(addUp(unit, readers));
+  if (!p_.sum || p_.sum->isImageStored)
+    storeStripe(unit);
+  const size_t added = p_.sum ? addUp(unit) : nothing;
   if (!unit.isLast)
     return;
-  stripeTurn_->readers = std::move(readers);
+  stripeTurn_->readers = std::exchange(stripeStores_, {});
+  if (p_.sum)
+    stripeTurn_->readers.push_back(added);
   stripeWriters_.clear();
 }
 
+// Layers behind a sum wait for their weights: the bus is to have the image behind it by then, so
+// channels are stored as soon as runs of them are long enough.
+void Chain::storeStripe(const Unit &unit) {
+  constexpr int64_t run = 128;
+  const WindowProblem &w = *p_.window;
+  const Rows rows = unit.rows.needed.window;
+  if (unit.isFirst)
+    storedChannels_ = 0;
+  const Span channels{storedChannels_, unit.channels.end};
+  if (!unit.isLast && (!p_.sum || channels.size() < run))
+    return;
+  storedChannels_ = channels.end;
+  Tile value = stripeResult_;
+  value.offset += channels.begin;
+  std::vector<Task> stores;
+  store(stores, window_,
+        {{unit.n, rows.begin, 0, channels.begin}, {1, rows.size(), w.outputWidth, channels.size()}},
+        value);
+  stripeStores_.push_back(
+      add(Stream::Stores, window_, std::move(stores), std::exchange(stripeWriters_, {})));
+}
+
 // Adds the pixels of a unit's windows, into accumulators of its stripe. Returns the last piece.
-size_t Chain::addUp(const Unit &unit, const After &stored) {
+size_t Chain::addUp(const Unit &unit) {
   const WindowProblem &w = *p_.window;
   const Rows rows = unit.rows.needed.window;
   const auto stripes = static_cast<int64_t>(stripesOf(p_, plan_).size());
@@ -437,20 +453,25 @@ size_t Chain::addUp(const Unit &unit, const After &stored) {
   const size_t added = add(Stream::ImageSums, sum_, std::move(tasks), before);
   if (!unit.isLast || stripe + 1 < stripes)
     return added;
-  After all{added, parametersOf(unit)};
-  all.append(stored);
-  return finishSum(unit, sums, stripes, all);
+  return finishSum(unit, sums, stripes, added);
 }
 
 // Adds an image's stripes; the operations that follow, and the store.
-size_t Chain::finishSum(const Unit &unit, const Tile &sums, int64_t stripes, const After &before) {
+size_t Chain::finishSum(const Unit &unit, const Tile &sums, int64_t stripes, size_t added) {
   const int64_t channels = p_.window->channels, block = std::min(channels, context_.channels);
   const Box box{{unit.n, 0, 0, 0}, {1, 1, 1, channels}};
+  After before = replaced(run_.imageSumResult);
+  before.append({added, parametersOf(unit)});
   std::vector<Task> tasks;
   sum_.operations->loadOperands(tasks, box);
+  if (!tasks.empty()) {
+    before.append(stripeStores_);
+    before.push_back(headStored_);
+  }
   sum_.operations->ops().forget();
-  const Tile result = denseTile(
-      isa::Space::Spad, steps_.add(isa::Space::Spad, channels, "result tile"), {1, 1, channels});
+  int &buffer = run_.imageSumResult.buffer;
+  buffer = reuse(steps_, buffer, isa::Space::Spad, channels, "result tile");
+  const Tile result = denseTile(isa::Space::Spad, buffer, {1, 1, channels});
   for (int64_t c = 0; c < channels; c += block) {
     const int64_t count = std::min(block, channels - c);
     Tile value = sums, slice = result;
@@ -467,7 +488,7 @@ size_t Chain::finishSum(const Unit &unit, const Tile &sums, int64_t stripes, con
   }
   store(tasks, sum_, box, result);
   const size_t finished = add(Stream::ImageSums, sum_, std::move(tasks), before);
-  run_.imageSums.readers = {finished};
+  run_.imageSums.readers = run_.imageSumResult.readers = {finished};
   return finished;
 }
 

@@ -80,6 +80,7 @@ void Run::layOut(const isa::Isa &isa) {
       lasting.insert(turn.buffer);
   for (const auto &[chunk, rows] : kept)
     lasting.insert(rows.turn.buffer);
+  lasting.insert(imageSumResult.buffer);
   lasting.erase(-1);
   auto bufferAt = [&](int buffer) -> Buffer & {
     return steps.buffers[static_cast<size_t>(buffer)];

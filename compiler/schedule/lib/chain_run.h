@@ -103,7 +103,7 @@ struct Run {
       stripeResults;
   Turns images;                       // that one chain hands to the next
   std::map<int64_t, KeptRows> kept;   // by chunk
-  Turn imageSums;                     // of all channels
+  Turn imageSums, imageSumResult;     // of all channels
   std::map<int64_t, Turn> stripeSums; // of the tail, by tile, where chunks add up
   std::map<Stream, Turns> weightTurns;
   std::set<int> weights;    // buffers
