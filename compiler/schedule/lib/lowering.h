@@ -251,7 +251,10 @@ public:
   int64_t accBytesPerElement();
   int64_t wideOperandBytes(); // of these, what outside operands take
   int64_t residentBytes();    // parameters and tables
-  bool isPerChannel() const;  // some rescale has parameters along the last dimension
+  // Of these, what the operations on a tile select one after the other: none where one selection
+  // serves all tiles.
+  int64_t selectedBytes();
+  bool isPerChannel() const; // some rescale has parameters along the last dimension
 
 private:
   // What the cover reads of the operation, or the anchor, before it; null: nothing.
