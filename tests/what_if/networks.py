@@ -33,6 +33,14 @@ def binary(operator, oracle):
                                             "return %r : T"], "tensor<4x33xi32>", oracle)
 
 
+def repeated(operator, shapes, oracle):
+    """Of two 32-bit tensors that are repeated along the axes where they have one element."""
+    a, b, result = (f"tensor<{'x'.join(map(str, shape))}xi32>" for shape in (*shapes, np.broadcast_shapes(*shapes)))
+    return Network(f"{operator}_{a[7:-4]}_{b[7:-4]}", f"func.func @main(%a: {a}, %b: {b}) -> {result} {{\n"
+                   f"  %r = tosa.{operator} %a, %b : ({a}, {b}) -> {result}\n  return %r : {result}\n}}\n",
+                   tuple((shape, np.int32) for shape in shapes), oracle)
+
+
 def shift_amounts(b):
     return np.clip(b, 0, 31)
 
@@ -44,6 +52,9 @@ ELEMENTWISE = [
     binary("sub", lambda a, b: [wrap(a.astype(np.int64) - b)]),
     binary("maximum", lambda a, b: [np.maximum(a, b)]),
     binary("minimum", lambda a, b: [np.minimum(a, b)]),
+    *(repeated("add", shapes, lambda a, b: [wrap(a.astype(np.int64) + b)]) for shapes in (((4, 33), (1, 33)), ((4, 1), (1, 33)))),
+    *(repeated("sub", shapes, lambda a, b: [wrap(a.astype(np.int64) - b)]) for shapes in (((4, 33), (4, 1)), ((1, 33), (4, 1)))),
+    *(repeated("minimum", shapes, lambda a, b: [np.minimum(a, b)]) for shapes in (((1, 33), (4, 33)), ((4, 1), (1, 33)))),
     wide("mul", "ab", ["%r = tosa.mul %a, %b, %zero : (T, T, tensor<1xi8>) -> T", "return %r : T"], I32,
          lambda a, b: [wrap(a.astype(np.int64) * b)]),
     wide("mul_shift", "ab", ['%s = "tosa.const"() {values = dense<7> : tensor<1xi8>} : () -> tensor<1xi8>',
@@ -189,6 +200,7 @@ CONVOLUTION = [
 RESIDUAL = narrow("residual", [*CONVOLUTION, rescale("e", "c", SUMS, IMAGE), rescale("p", "e", IMAGE, SUMS, "t", "z", "z32"),
                                rescale("q", "y", IMAGE, SUMS, "t", "z", "z32"), f"%a = tosa.add %p, %q : ({SUMS}, {SUMS}) -> {SUMS}",
                                rescale("r", "a", SUMS, IMAGE, "t")], operands="xy")
+ABSOLUTE_SUMS = narrow("absolute_sums", [*CONVOLUTION, f"%f = tosa.abs %c : ({SUMS}) -> {SUMS}", rescale("r", "f", SUMS, IMAGE)])
 SHORT = "tensor<1x6x6x8xi16>"
 ACTIVATION = narrow("activation", [
     *CONVOLUTION, '%z16 = "tosa.const"() {values = dense<0> : tensor<1xi16>} : () -> tensor<1xi16>',

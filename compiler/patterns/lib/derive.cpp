@@ -134,15 +134,17 @@ private:
       else if (registersOf(*known) != registersOf(form))
         throw Unfit{fmt::format("it reads two elements of '{}'", operand.name)};
     }
-    for (size_t i = 0; i < pattern_.reads.size(); ++i) {
-      const OperandForm &read = pattern_.reads[i];
-      const bool isNarrow = read.space == isa::Space::Spad && read.type == isa::Type{true, 8};
-      const bool isWide = read.space == isa::Space::Acc;
-      if (!isNarrow && !isWide)
-        throw Unfit{fmt::format("'{}' is of {} in the scratchpad", nameOf(read), read.type.str())};
-    }
+    std::for_each(pattern_.reads.begin(), pattern_.reads.end(),
+                  [&](const OperandForm &read) { checkElements(read); });
     if (pattern_.reads.empty())
       throw Unfit{"it reads no memory"};
+    checkElements(pattern_.result);
+  }
+
+  // Tensors lie in the scratchpad as signed bytes, in the accumulators as 32 bits.
+  void checkElements(const OperandForm &form) const {
+    if (form.space != isa::Space::Acc && form.type != isa::Type{true, 8})
+      throw Unfit{fmt::format("'{}' is of {} in the scratchpad", nameOf(form), form.type.str())};
   }
 
   const std::string &nameOf(const OperandForm &form) const {
@@ -238,6 +240,14 @@ private:
 };
 
 } // namespace
+
+int64_t channelsAtOnce(const isa::Isa &isa) {
+  const int64_t entries = isa.param("channels");
+  const isa::Instruction *load = isa.find("vchannel");
+  const int count = load ? load->operandIndex("nc") : -1;
+  return count < 0 ? entries
+                   : std::min(entries, load->operands[static_cast<size_t>(count)].greatest);
+}
 
 PatternSet::PatternSet(const isa::Isa &isa) {
   for (const isa::Instruction &instruction : isa.instructions()) {

@@ -22,7 +22,8 @@ const isa::Isa &shipped() {
 
 // The shipped machine with one more vector instruction of two wide operands.
 isa::Isa with(const std::string &expr, const std::string &more = "",
-              const std::string &out = "d[y * d_s1 + x * d_s0 + c]") {
+              const std::string &out = "d[y * d_s1 + x * d_s0 + c]",
+              const std::string &result = "space: \"acc\", type: \"i32\"") {
   const bool hasTwo = expr.find("b[y") != std::string::npos;
   // ctest runs tests side by side, each in a process of its own.
   const std::string path = fmt::format("{}/patterns_test_{}.yaml", testing::TempDir(), ::getpid());
@@ -33,7 +34,8 @@ isa::Isa with(const std::string &expr, const std::string &more = "",
          "      a: { kind: \"mem\", space: \"acc\", type: \"i32\", access: \"read\" }\n"
       << (hasTwo ? "      b: { kind: \"mem\", space: \"acc\", type: \"i32\", access: \"read\" }\n"
                  : "")
-      << "      d: { kind: \"mem\", space: \"acc\", type: \"i32\", access: \"write\" }\n"
+      << "      d: { kind: \"mem\", " << result
+      << ", access: \"write\" }\n"
          "      n0: { kind: \"imm\", type: \"u12\" }\n"
          "      nc: { kind: \"imm\", type: \"u12\" }\n"
       << more
@@ -192,6 +194,21 @@ TEST(Patterns, LayoutRegistersServeOnePurpose) {
             "register 'n1' is the extent of y and part of the value");
   EXPECT_EQ(reason("cast<i32>($a + $b - a_s0)"),
             "register 'a_s0' is a stride of 'a' and part of the value");
+}
+
+// A result of other elements than tensors have would be written over what lies behind it.
+TEST(Patterns, ResultsHaveTensorsElements) {
+  auto reasonOfResult = [](const std::string &space, const std::string &type) {
+    const isa::Isa isa = with(spell("cast<i32>($a + $b)"), "", "d[y * d_s1 + x * d_s0 + c]",
+                              fmt::format("space: \"{}\", type: \"{}\"", space, type));
+    const PatternSet patterns(isa);
+    for (const NoPattern &other : patterns.others())
+      if (other.instruction->name == "vnew")
+        return other.reason;
+    return std::string("[a pattern]");
+  };
+  EXPECT_EQ(reasonOfResult("acc", "i32"), "[a pattern]");
+  EXPECT_EQ(reasonOfResult("spad", "i32"), "'d' is of i32 in the scratchpad");
 }
 
 TEST(Patterns, ARegisterStandsForAnyKnownValue) {

@@ -1,6 +1,7 @@
 // What the planner asks of the machine, all of it from the ISA: sizes, times, and the pace of DRAM
 // as its own model shows it.
 #include "tilewright/compiler/conv_plan.h"
+#include "tilewright/compiler/patterns.h"
 
 #include "tilewright/simulator/dram_model.h"
 
@@ -84,7 +85,7 @@ ConvMachine ConvMachine::of(const isa::Isa &isa) {
   m.rows = isa.param("rows");
   m.cols = isa.param("cols");
   m.lanes = isa.param("lanes");
-  m.channels = isa.param("channels");
+  m.channels = patterns::channelsAtOnce(isa);
   m.spadBytes = static_cast<int64_t>(spad.bytes);
   m.accBytes = static_cast<int64_t>(acc.bytes);
   m.accBanks = acc.banks;

@@ -79,7 +79,7 @@ LoweringContext::LoweringContext(const isa::Isa &isa, ConstantPool &constants,
                                  const DramTensors &tensors, Buffering buffering,
                                  std::shared_ptr<Selection> selection)
     : isa(isa), constants(constants), tensors(tensors), rows(isa.param("rows")),
-      cols(isa.param("cols")), lanes(isa.param("lanes")), channels(isa.param("channels")),
+      cols(isa.param("cols")), lanes(isa.param("lanes")), channels(patterns::channelsAtOnce(isa)),
       machine(ConvMachine::of(isa)), buffering(buffering), plans(cycle::makePlans(isa)),
       weightLoad(weightLoadOf(isa)), selection(std::move(selection)) {}
 

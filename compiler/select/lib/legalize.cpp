@@ -3,6 +3,7 @@
 #include "fuse.h"
 
 #include "tilewright/compiler/selection.h"
+#include "tilewright/compiler/tensor_types.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Builders.h"
@@ -20,7 +21,11 @@ public:
   Rewriter(Operation *op) : op_(op), builder_(op) {}
 
   Value binary(StringRef function, Value a, Value b) {
-    return kernel::BinaryOp::create(builder_, op_->getLoc(), resultType(), a, b, function, 0);
+    SmallVector<int64_t> shape; // of the two, of which one may be repeated
+    for (auto [left, right] : llvm::zip_equal(shapeOf(a), shapeOf(b)))
+      shape.push_back(std::max(left, right));
+    auto type = RankedTensorType::get(shape, builder_.getI32Type());
+    return kernel::BinaryOp::create(builder_, op_->getLoc(), type, a, b, function, 0);
   }
   Value constant(int64_t value) {
     auto type = RankedTensorType::get(SmallVector<int64_t>(resultType().getRank(), 1),
@@ -28,10 +33,7 @@ public:
     return createConstant(builder_, op_->getLoc(), type, value);
   }
   // -1 - x: each order of integers turned round, none of them lost.
-  Value inverted(Value x) {
-    return kernel::BinaryOp::create(builder_, op_->getLoc(), x.getType(), constant(-1), x, "sub",
-                                    0);
-  }
+  Value inverted(Value x) { return binary("sub", constant(-1), x); }
   Value reduce(StringRef function, Value x, uint64_t axis) {
     return kernel::ReduceOp::create(builder_, op_->getLoc(), resultType(), x, function, axis);
   }

@@ -84,10 +84,10 @@ std::string Selection::unserved(const patterns::Match &match) const {
   };
   if (match.tables.size() > 1)
     return "it takes several tables";
-  const patterns::Pattern &pattern = *match.pattern;
-  const isa::Operand &nc = pattern.instruction->operands[static_cast<size_t>(pattern.nc)];
-  if (!match.channels.empty() && pattern.ncLimit < std::min(isa_.param("channels"), nc.greatest))
-    return "it takes fewer channels at once than there are parameters";
+  const int64_t limit = match.pattern->ncLimit, channels = patterns::channelsAtOnce(isa_);
+  if (!match.channels.empty() && limit < channels)
+    return fmt::format("it takes {} channels at once, and parameters are loaded for {}", limit,
+                       channels);
   std::string reason = check(match.channels);
   return reason.empty() ? check(match.tables) : reason;
 }
@@ -296,7 +296,8 @@ std::optional<ReductionCover> Selection::choose(llvm::ArrayRef<mlir::Operation *
     const patterns::Candidate candidate(function.function, &terms_);
     for (const patterns::Pattern &pattern : patterns_.reductions()) {
       auto match = patterns::match(isa_, pattern, candidate, combinerOf(reduce));
-      if (!match || !match->channels.empty() || !match->tables.empty())
+      if (!match || !match->channels.empty() || !match->tables.empty() ||
+          (pattern.result.space == isa::Space::Spad && !isByte(reduce.getResult())))
         continue;
       int64_t bytes = 0; // of an element's operands on chip
       for (const patterns::OperandForm &read : pattern.reads)

@@ -61,6 +61,10 @@ private:
   std::vector<NoPattern> others_;
 };
 
+// Channels whose parameters are in the vector unit's registers at once, and that an instruction
+// with parameters of its channels has to take at once.
+int64_t channelsAtOnce(const isa::Isa &isa);
+
 // The scalar function of an operator, or of several that hang together. Values of parameters are
 // known: one, or one a channel.
 struct Parameter {
