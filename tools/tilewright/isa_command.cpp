@@ -203,7 +203,7 @@ void writeRtl(const std::string &directory, const std::vector<rtl::SourceFile> &
     throw UserError({directory, 0, 0, ""}, "cannot be made a directory");
   std::string list;
   for (const rtl::SourceFile &file : files) {
-    writeFile((std::filesystem::path(directory) / file.name).string(), file.text);
+    writeFile((std::filesystem::path(directory) / file.name).string(), file.origin + file.text);
     if (file.isCompiled)
       list += file.name + "\n";
   }

@@ -29,6 +29,14 @@ Network readLater() {
   return network;
 }
 
+// Squeeze-and-excitation: an image that is made by windows, and a factor for each of its channels
+// from the sum of its pixels.
+Network squeezed(int64_t size, int64_t channels) {
+  Network network(size, size, 24);
+  network.conv(channels, 1, 1).depthwise(3, 1).sumOfImage().conv(channels, 1, 1);
+  return network.scale(2, 4).conv(24, 1, 1);
+}
+
 struct Case {
   const char *name;
   Network network;
@@ -54,6 +62,10 @@ std::vector<Case> cases() {
       {"FactorsOfChannels", excited(28, 120).conv(40, 1, 1), 2},
       {"TwoConvolutions", Network(56, 56, 16).conv(16, 3, 1).conv(128, 1, 1), 2},
       {"SumOfAnImage", Network(7, 7, 160).conv(640, 1, 1).sumOfImage(), 2},
+      {"SumOfWindows", Network(28, 28, 24).conv(96, 1, 1).depthwise(5, 1).sumOfImage(), 3},
+      {"SumOfWindowsThatAreReadAgain", squeezed(28, 120), 3},
+      {"SumOfManyWindowsThatAreReadAgain", squeezed(14, 360), 3},
+      {"SumOfMaxima", Network(57, 57, 24).conv(96, 3, 1).maxPool(3, 2).sumOfImage(), 3},
       {"TablesOf16Bits",
        Network(14, 14, 40).curved().conv(160, 1, 1).depthwise(3, 1).conv(40, 1, 1), 3},
       {"ItsHeadAdded", Network(56, 56, 16).conv(48, 1, 1).depthwise(3, 1).conv(48, 1, 1).add(1), 3},
@@ -188,6 +200,50 @@ TEST(Heads, ComeToDramForOthersAlone) {
   const int64_t plain = outcomeOf(block, "edge16", true, "cycle").dramBytes,
                 added = outcomeOf(Network(block).add(1), "edge16", true, "cycle").dramBytes;
   EXPECT_LT(added, plain + image);
+}
+
+// Windows come to DRAM for others than their sum alone.
+TEST(Sums, LeaveTheirImageOnChip) {
+  const int64_t image = 28 * 28 * 96;
+  const Network network = Network(28, 28, 24).conv(96, 1, 1).depthwise(5, 1).sumOfImage();
+  EXPECT_LT(outcomeOf(network, "edge16", true, "cycle").dramBytes, image);
+  const Outcome both = outcomeOf(squeezed(28, 96), "edge16", true, "cycle");
+  EXPECT_GT(both.dramBytes, 2 * image); // a store and a load
+  EXPECT_LT(both.dramBytes, 3 * image);
+}
+
+// The next layers wait for their weights: the image is on its way before all of it is added up.
+TEST(Sums, StoreTheirImageAsItIsMade) {
+  constexpr int64_t channels = 512, image = 7 * 7 * channels;
+  CompileOptions options;
+  options.to = Stage::Asm;
+  options.model = ::testing::TempDir() + "/sums.mlir";
+  std::ofstream(options.model) << squeezed(7, channels).text();
+  const CompileResult compiled = compile(options);
+  ASSERT_THAT(compiled.plan, HasSubstr("chain of 3 layers: 1 stripes"));
+  std::istringstream lines(compiled.output);
+  std::vector<int64_t> stored; // bytes, when each part is added
+  int64_t bytes = 0;
+  for (std::string line; std::getline(lines, line);) {
+    auto valueOf = [&](const char *name) { return std::stoll(line.substr(line.find(name) + 3)); };
+    if (line.rfind("store ", 0) == 0)
+      bytes += valueOf("n1=") * valueOf("n0=");
+    if (line.rfind("vsumpool ", 0) == 0)
+      stored.push_back(bytes);
+  }
+  ASSERT_FALSE(stored.empty());
+  EXPECT_EQ(stored.front(), 0);
+  EXPECT_GE(stored[stored.size() / 2], image / 4);
+}
+
+// A sum of stripes takes an instruction that the machine may lack.
+TEST_P(OnEach, SumsWindowsWithoutAnInstructionForStripes) {
+  const std::string overlay = fmt::format("{}/no_vsum.{}.yaml", ::testing::TempDir(), getpid());
+  std::ofstream(overlay) << "schema: \"tilewright/overlay/1\"\nname: \"none\"\nsummary: \"No "
+                            "vsum.\"\ninstructions: { vsum: null }\n";
+  const Network network = squeezed(9, 24);
+  EXPECT_EQ(outcomeOf(network, GetParam(), true, "functional", {overlay}).output,
+            outcomeOf(network, GetParam(), false, "functional").output);
 }
 
 // Operations on accumulators give their place to their result: of larger elements than those of the

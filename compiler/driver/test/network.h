@@ -69,14 +69,11 @@ public:
     height_ = shape.height, width_ = shape.width, channels_ = shape.channels;
     return *this;
   }
-  // The sum of each channel's pixels.
+  // The sum of each channel's pixels; `imageZero` is taken off each.
   Network &sumOfImage() {
     std::string before = tensor(channels_, "i32"), sum = fmt::format("wide{}", value_);
-    body_ += fmt::format(
-        "%{0} = tosa.rescale %v{1}, %one, %s30, %z, %z32 {{scale32 = true, rounding_mode = "
-        "SINGLE_ROUND, per_channel = false, input_unsigned = false, output_unsigned = false}} : "
-        "({2}, tensor<1xi32>, tensor<1xi8>, tensor<1xi8>, tensor<1xi32>) -> {3}\n",
-        sum, source_, tensor(channels_, "i8"), before);
+    zero("zs", imageZero);
+    widen("%" + sum, source_, fmt::format("%zs{}", value_), tensor(channels_, "i8"), before);
     for (int axis : {1, 2}) {
       (axis == 1 ? height_ : width_) = 1;
       const std::string next = fmt::format("sum{}_{}", axis, value_),

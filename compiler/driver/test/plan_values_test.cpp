@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <regex>
 #include <set>
 
 namespace tilewright {
@@ -101,6 +102,12 @@ std::string textOf(const Layer &c) {
              c.pad, c.stride, c.dilation, x, w, b, shape);
 }
 
+// A network's text, for two images at once.
+std::string ofTwo(const Network &network) {
+  return std::regex_replace(network.text(), std::regex("tensor<1x(\\d+x\\d+x\\d+xi)"),
+                            "tensor<2x$1");
+}
+
 struct Case {
   const char *name;
   std::string text;
@@ -175,6 +182,17 @@ INSTANTIATE_TEST_SUITE_P(
              Network(28, 28, 16).conv(48, 1, 1).depthwise(3, 1).conv(48, 1, 1).add(1).text(), 25},
         Case{"depthwise_first", Network(56, 56, 64).depthwise(3, 1).conv(128, 1, 1).text(), 25},
         Case{"two_convolutions", Network(56, 56, 16).conv(16, 3, 1).conv(128, 1, 1).text(), 25},
+        Case{"sum",
+             Network(14, 14, 24)
+                 .conv(168, 1, 1)
+                 .depthwise(3, 1)
+                 .sumOfImage()
+                 .conv(168, 1, 1)
+                 .scale(2, 4)
+                 .text(),
+             25},
+        Case{"sums_of_two_images",
+             ofTwo(Network(19, 23, 24).conv(72, 1, 1).depthwise(5, 2).sumOfImage()), 25},
         Case{"run_of_chains",
              Network(14, 14, 256)
                  .conv(256, 1, 1)

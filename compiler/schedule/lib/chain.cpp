@@ -40,14 +40,23 @@ mlir::Operation *chainAnchorOf(kernel::GroupOp group) {
   return nullptr;
 }
 
+// Whether it adds up all pixels of its image.
+static bool sumsImage(mlir::Operation *anchor) {
+  auto sum = llvm::dyn_cast<kernel::SumPoolOp>(anchor);
+  return sum && shapeOf(sum.getResult()).slice(1, 2) == llvm::ArrayRef<int64_t>{1, 1} &&
+         shapeOf(sum.getX()).slice(1, 2) == sum.getKernel() &&
+         llvm::all_of(sum.getPad(), [](int64_t pad) { return pad == 0; });
+}
+
 bool mayFollow(kernel::GroupOp group, kernel::GroupOp next) {
   mlir::Operation *from = chainAnchorOf(group), *to = chainAnchorOf(next);
   if (!from || !to)
     return false;
   mlir::Value result = group.getResult();
   const bool isConvolution[] = {llvm::isa<kernel::Conv2DOp>(from), llvm::isa<kernel::Conv2DOp>(to)};
-  return (isConvolution[0] || isConvolution[1]) &&
-         (result.hasOneUse() || (isConvolution[0] && !isConvolution[1])) &&
+  const bool isSummed = !isConvolution[0] && sumsImage(to);
+  return (isConvolution[0] || isConvolution[1] || isSummed) &&
+         (result.hasOneUse() || (isConvolution[0] && !isConvolution[1]) || isSummed) &&
          to->getOperand(0) == result && bitsOf(result) == 8;
 }
 
@@ -56,7 +65,8 @@ bool isChain(const ChainedGroups &chained) {
   auto isWindow = [&](size_t i) {
     return !llvm::isa<kernel::Conv2DOp>(chainAnchorOf(chained.groups[i]));
   };
-  return count == 2 || (count == 3 && !isWindow(0) && isWindow(1) && !isWindow(2));
+  return count == 2 ? !isWindow(0) || !isWindow(1)
+                    : count == 3 && !isWindow(0) && isWindow(1); // a window before a sum
 }
 
 HeadReaders headReaders(const ChainedGroups &chained) {
@@ -65,11 +75,28 @@ HeadReaders headReaders(const ChainedGroups &chained) {
   for (mlir::Operation *user : head.getResult().getUsers()) {
     if (user == chainAnchorOf(chained.groups[1]))
       continue;
-    if (chained.groups.size() < 3 || user->getParentOp() != last.getOperation())
+    const bool isByTail =
+        chained.groups.size() == 3 && llvm::isa<kernel::Conv2DOp>(chainAnchorOf(last));
+    if (!isByTail || user->getParentOp() != last.getOperation())
       return HeadReaders::Others;
     readers = HeadReaders::Tail;
   }
   return readers;
+}
+
+llvm::SmallVector<mlir::Value, 2> storedWithin(const ChainedGroups &chained) {
+  llvm::SmallVector<mlir::Value, 2> stored;
+  if (headReaders(chained) == HeadReaders::Others)
+    stored.push_back(kernel::GroupOp(chained.groups.front()).getResult());
+  for (size_t i = 1; i + 1 < chained.groups.size(); ++i)
+    if (mlir::Value result = kernel::GroupOp(chained.groups[i]).getResult(); !result.hasOneUse())
+      stored.push_back(result);
+  return stored;
+}
+
+std::string readersOf(const ChainedGroups &chained) {
+  return fmt::format("{}{}", static_cast<int>(headReaders(chained)),
+                     std::string(storedWithin(chained).size(), '+'));
 }
 
 // Plans that are tried out, at most.
@@ -139,7 +166,7 @@ void refineChain(LoweringContext &context, const ChainedGroups &chained, ChosenC
 }
 
 static std::string signatureOf(const LoweringContext &context, const ChainedGroups &chained) {
-  std::string signature = fmt::format("{};", static_cast<int>(headReaders(chained)));
+  std::string signature = readersOf(chained) + ";";
   for (kernel::GroupOp group : chained.groups)
     signature += tilewright::signatureOf(context, group) + ";";
   return signature;

@@ -20,7 +20,8 @@ mlir::Operation *chainAnchorOf(kernel::GroupOp group);
 
 // Whether `next` may follow `group` in a chain: it reads its 8-bit result as the input of its
 // convolution or window, and the two are of kinds that a chain has in this order. The result of a
-// convolution before a window may have other readers: it is stored as well.
+// convolution before a window may have other readers, and that of a window before a sum of all its
+// pixels: it is stored as well.
 bool mayFollow(kernel::GroupOp group, kernel::GroupOp next);
 
 struct ChosenChain {
@@ -35,12 +36,16 @@ struct ChosenChain {
   std::string wholeWords = {};
 };
 // Whether groups, each of which may follow the one before, are a head, a window and a tail, or two
-// of them.
+// of them; or a head, a window and a sum.
 bool isChain(const ChainedGroups &chained);
 // Who reads the first one's result beside the second one's anchor: nobody, operations of the last
 // one of three, or others, for whom it is stored.
 enum class HeadReaders { Window, Tail, Others };
 HeadReaders headReaders(const ChainedGroups &chained);
+// Results of groups before the last one that come to DRAM.
+llvm::SmallVector<mlir::Value, 2> storedWithin(const ChainedGroups &chained);
+// In signatures: what readers of results within a chain make of its plans.
+std::string readersOf(const ChainedGroups &chained);
 
 // The best plans by their own estimate; none when the groups have something that a chain has no
 // place for.

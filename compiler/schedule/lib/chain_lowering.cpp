@@ -19,7 +19,8 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Run &run)
       matrixLatency_(context.isa.timing().at("matrix.pipeline")) {
   for (size_t i = 0; i < chained.groups.size(); ++i) {
     mlir::Operation *anchor = chainAnchorOf(chained.groups[i]);
-    LayerWork &work = !llvm::isa<kernel::Conv2DOp>(anchor) ? window_ : i == 0 ? head_ : tail_;
+    const bool isConvolution = llvm::isa<kernel::Conv2DOp>(anchor);
+    LayerWork &work = isConvolution ? (i == 0 ? head_ : tail_) : (i < 2 ? window_ : sum_);
     work.group = chained.groups[i];
     work.layer = chained.layers[i];
     work.anchor = anchor;
@@ -30,6 +31,9 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Run &run)
     headStage_.emplace(context, head_.anchor, steps_, From::Dram);
     p_.head = headStage_->problem();
     probe(*p_.head, head_);
+    ElementChain operations = operationsOf(head_, context.channels);
+    p_.headOperations = operations.instructionCount();
+    p_.headSelectedBytes = operations.selectedBytes();
     isServed_ &= !p_.head->resultInAccumulators && fitsRows(p_.head->outputWidth) &&
                  context.channels >= context.cols;
   }
@@ -48,6 +52,7 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Run &run)
         windowStage_->isSum() || (p_.windowIsDepthwise && !operations.leadingRescale());
     p_.windowOperations =
         operations.instructionCount() - (p_.windowIsDepthwise && !p_.windowHasSums ? 1 : 0);
+    p_.windowSelectedBytes = operations.selectedBytes();
     p_.windowAccBytesPerElement = operations.accBytesPerElement();
     p_.windowResidentBytes = windowStage_->weightBytes() + operations.residentBytes();
     p_.windowSpadBytesPerElement = operations.spadBytesPerElement();
@@ -59,6 +64,12 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Run &run)
     p_.tail = tailStage_->problem();
     probe(*p_.tail, tail_);
     isServed_ &= fitsRows(p_.tail->outputWidth);
+  }
+  if (sum_.anchor) {
+    ElementChain operations = operationsOf(sum_, context.channels);
+    p_.sum = {!kernel::GroupOp(window_.group).getResult().hasOneUse(), operations.residentBytes(),
+              operations.spadBytesPerElement(), operations.accBytesPerElement()};
+    isServed_ &= !operations.resultInAccumulators() && context.isa.find("vsum");
   }
   const HeadReaders readers = headReaders(chained);
   p_.headIsStored = readers == HeadReaders::Others;
@@ -367,23 +378,119 @@ void Chain::window(const Unit &unit) {
   for (Span part : {Span{rows.begin, unit.onArray.begin}, Span{unit.onArray.end, rows.end}})
     if (!part.empty())
       reduceOnLanes(unit, part, input, inputChannel, windowResult_, after);
-  if (p_.tail)
-    return;
+  if (!p_.tail)
+    finishStripe(unit);
+}
+
+// Of windows that no tail reads.
+void Chain::finishStripe(const Unit &unit) {
   for (const auto &made : {made_[unit.index].lanes, made_[unit.index].array})
     for (const MadeRows &rowsMade : made)
       stripeWriters_.push_back(rowsMade.piece);
-  if (!unit.isLast)
-    return;
-  if (handsOn_) {
+  if (unit.isLast && handsOn_) {
     handing_ = {stripeResult_, stripeTurn_, std::exchange(stripeWriters_, {}), headStored_};
     stripeTurn_->readers.clear();
     return;
   }
-  std::vector<Task> stores;
-  store(stores, window_, {{unit.n, rows.begin, 0, 0}, {1, rows.size(), w.outputWidth, w.channels}},
-        stripeResult_);
-  stripeTurn_->readers = {add(Stream::Stores, window_, std::move(stores), stripeWriters_)};
+  if (!p_.sum || p_.sum->isImageStored)
+    storeStripe(unit);
+  const size_t added = p_.sum ? addUp(unit) : nothing;
+  if (!unit.isLast)
+    return;
+  stripeTurn_->readers = std::exchange(stripeStores_, {});
+  if (p_.sum)
+    stripeTurn_->readers.push_back(added);
   stripeWriters_.clear();
+}
+
+// Layers behind a sum wait for their weights: the bus is to have the image behind it by then, so
+// channels are stored as soon as runs of them are long enough.
+void Chain::storeStripe(const Unit &unit) {
+  constexpr int64_t run = 128;
+  const WindowProblem &w = *p_.window;
+  const Rows rows = unit.rows.needed.window;
+  if (unit.isFirst)
+    storedChannels_ = 0;
+  const Span channels{storedChannels_, unit.channels.end};
+  if (!unit.isLast && (!p_.sum || channels.size() < run))
+    return;
+  storedChannels_ = channels.end;
+  Tile value = stripeResult_;
+  value.offset += channels.begin;
+  std::vector<Task> stores;
+  store(stores, window_,
+        {{unit.n, rows.begin, 0, channels.begin}, {1, rows.size(), w.outputWidth, channels.size()}},
+        value);
+  stripeStores_.push_back(
+      add(Stream::Stores, window_, std::move(stores), std::exchange(stripeWriters_, {})));
+}
+
+// Adds the pixels of a unit's windows, into accumulators of its stripe. Returns the last piece.
+size_t Chain::addUp(const Unit &unit) {
+  const WindowProblem &w = *p_.window;
+  const Rows rows = unit.rows.needed.window;
+  const auto stripes = static_cast<int64_t>(stripesOf(p_, plan_).size());
+  const int64_t stripe = unit.stripe % stripes;
+  After before;
+  for (const auto &made : {made_[unit.index].lanes, made_[unit.index].array})
+    if (!made.empty())
+      before.push_back(made.back().piece);
+  const Extent slots{1, sumSlots(stripes), w.channels};
+  const Tile sums = stripe == 0 && unit.isFirst
+                        ? sumsIn(run_.imageSums, slots, before)
+                        : denseTile(isa::Space::Acc, run_.imageSums.buffer, slots);
+  std::vector<Task> tasks;
+  for (int64_t c = unit.channels.begin; c < unit.channels.end; c += block_) {
+    const int64_t channels = std::min(block_, unit.channels.end - c);
+    TaskForm::Builder task = context_.form("vsumpool").build();
+    task.buffer("a", stripeResult_.buffer, stripeResult_.offset + c)
+        .buffer("d", sums.buffer, stripe * sums.s0 + c);
+    task.imm("n0", 1).imm("nc", channels).reg("n1", 1);
+    task.reg("k1", rows.size()).reg("k0", w.outputWidth);
+    task.reg("a_k1", stripeResult_.s1).reg("a_k0", stripeResult_.s0);
+    task.reg("a_zp", static_cast<int64_t>(llvm::cast<kernel::SumPoolOp>(sum_.anchor).getInputZp()));
+    tasks.push_back(task);
+  }
+  const size_t added = add(Stream::ImageSums, sum_, std::move(tasks), before);
+  if (!unit.isLast || stripe + 1 < stripes)
+    return added;
+  return finishSum(unit, sums, stripes, added);
+}
+
+// Adds an image's stripes; the operations that follow, and the store.
+size_t Chain::finishSum(const Unit &unit, const Tile &sums, int64_t stripes, size_t added) {
+  const int64_t channels = p_.window->channels, block = std::min(channels, context_.channels);
+  const Box box{{unit.n, 0, 0, 0}, {1, 1, 1, channels}};
+  After before = replaced(run_.imageSumResult);
+  before.append({added, parametersOf(unit)});
+  std::vector<Task> tasks;
+  sum_.operations->loadOperands(tasks, box);
+  if (!tasks.empty()) {
+    before.append(stripeStores_);
+    before.push_back(headStored_);
+  }
+  sum_.operations->ops().forget();
+  int &buffer = run_.imageSumResult.buffer;
+  buffer = reuse(steps_, buffer, isa::Space::Spad, channels, "result tile");
+  const Tile result = denseTile(isa::Space::Spad, buffer, {1, 1, channels});
+  for (int64_t c = 0; c < channels; c += block) {
+    const int64_t count = std::min(block, channels - c);
+    Tile value = sums, slice = result;
+    value.offset += c, slice.offset += c;
+    if (stripes > 1) {
+      value.offset += stripes * sums.s0; // the last slot
+      TaskForm::Builder task = context_.form("vsum").build();
+      task.buffer("a", sums.buffer, sums.offset + c).buffer("d", value.buffer, value.offset);
+      task.imm("n0", 1).imm("nc", count).reg("n1", 1);
+      task.reg("k1", stripes).reg("k0", 1).reg("a_k1", sums.s0);
+      tasks.push_back(task);
+    }
+    sum_.operations->run(tasks, value, {1, 1, count}, c, slice);
+  }
+  store(tasks, sum_, box, result);
+  const size_t finished = add(Stream::ImageSums, sum_, std::move(tasks), before);
+  run_.imageSums.readers = run_.imageSumResult.readers = {finished};
+  return finished;
 }
 
 Chain::Weights &Chain::arrayWeights(const Unit &unit) {
@@ -658,7 +765,7 @@ ChannelParts Chain::prepare(bool isTrial) {
     if (stage)
       stage->placeWeights(isTrial);
     work.operations.emplace(operationsOf(work, block));
-    if (work.anchor == tail_.anchor)
+    if (work.anchor == tail_.anchor || work.anchor == sum_.anchor)
       work.operations->prepare(ofTail);
     else
       work.operations->prepare(all.loads.front(), &all);
@@ -672,6 +779,8 @@ ChannelParts Chain::prepare(bool isTrial) {
   }
   if (window_.anchor)
     enter(window_, nullptr, block_);
+  if (sum_.anchor)
+    enter(sum_, nullptr, context_.channels);
   if (tail_.anchor) {
     tailStage_->listFolds(TapMerge::None, plan_.chunkChannels);
     enter(tail_, &*tailStage_, std::min(plan_.tailChannels, context_.channels));

@@ -86,6 +86,10 @@ private:
   Weights &arrayWeights(const Unit &unit);
   void reduceOnLanes(const Unit &unit, Span rows, const WindowStage::Input &input,
                      int64_t inputChannel, const Tile &result, const After &after);
+  void finishStripe(const Unit &unit);
+  void storeStripe(const Unit &unit);
+  size_t addUp(const Unit &unit);
+  size_t finishSum(const Unit &unit, const Tile &sums, int64_t stripes, size_t added);
   void tail(const Unit &unit);
   static void mark(std::vector<Task> &tasks, const LayerWork &work) {
     for (Task &task : tasks)
@@ -110,7 +114,7 @@ private:
   ChainProblem p_;
   ChainPlan plan_{};
   bool isServed_ = true;
-  LayerWork head_, window_, tail_;
+  LayerWork head_, window_, tail_, sum_;
   std::optional<ConvStage> headStage_, tailStage_;
   // Of the window, for units of the array: one of these, with its operations.
   std::optional<ConvStage> diagonals_;
@@ -172,7 +176,9 @@ private:
   Tile windowResult_;
   Tile stripeResult_; // of a window that comes last
   Turn *stripeTurn_ = nullptr;
-  After stripeWriters_;
+  After stripeWriters_; // of what is not stored yet
+  After stripeStores_;
+  int64_t storedChannels_ = 0; // of the stripe
   // Of the tail: the finish before the last one, the last one.
   After tailFinishes_;
   size_t lastTailFinish_ = nothing;

@@ -90,6 +90,8 @@ bool sharesRows(const ChainProblem &p) {
 
 static int64_t batchOf(const ChainProblem &p) { return p.tail ? p.tail->batch : p.window->batch; }
 
+int64_t sumSlots(int64_t stripes) { return stripes > 1 ? stripes + 1 : 1; }
+
 namespace {
 
 // Of the windows of a column tile: cycles of the array, and tiles.
@@ -175,6 +177,8 @@ private:
       kept(*p_.tail);
     if (p_.window)
       spad_ += p_.windowResidentBytes;
+    if (p_.sum)
+      addSum(*p_.sum);
     if (plan_.arrayUnits > 0)
       addDiagonals();
     for (double *time : {&matrix_, &vector_, &dram_, &load_})
@@ -210,6 +214,11 @@ private:
   double beats(int64_t pixels, int64_t channels) const {
     return static_cast<double>(pixels * ceilDiv(channels, m_.lanes));
   }
+  // Of parameters and tables for tiles of the channels between the layers.
+  double selections(int64_t bytes, int64_t rows, int64_t tileRows, int64_t tileChannels) const {
+    return static_cast<double>(chunks_ * ceilDiv(plan_.chunkChannels, tileChannels) *
+                               ceilDiv(rows, tileRows) * ceilDiv(bytes, m_.spadPort));
+  }
   double moved(int64_t bytes) const { return static_cast<double>(bytes) / m_.dramBytesPerCycle; }
   // Of a stripe.
   void take(double &time, double cycles) {
@@ -230,7 +239,8 @@ private:
          static_cast<double>(chunks_ * windows.beats * rows) / static_cast<double>(tileRows));
     take(matrix_, static_cast<double>(chunks_) *
                       products(h, rows, tileRows, foldCount(h, m_, plan_.headMerge), chunk));
-    take(vector_, beats(pixels, h.outputChannels) * static_cast<double>(1 + h.spadBytesPerElement));
+    take(vector_, beats(pixels, h.outputChannels) * static_cast<double>(p_.headOperations));
+    take(vector_, selections(p_.headSelectedBytes, rows, tileRows, headTileChannels(m_, plan_)));
     take(load_, inputTime);
     take(dram_, moved(input + pixels * h.outputChannels *
                                   (h.spadBytesPerElement + (p_.headIsStored ? 1 : 0))));
@@ -294,7 +304,8 @@ private:
                   tile = lanesTileRows(p_, plan_, rows.window.size(), block);
     if (p_.windowHasSums)
       acc = std::max(acc, tileBytes(tile, block));
-    take(vector_, beats(pixels, w.channels) * perBeat);
+    take(vector_, beats(pixels, w.channels) * perBeat +
+                      selections(p_.windowSelectedBytes, rows.window.size(), tile, block));
     int64_t bytes = pixels * (p_.tail ? unitCopies(Copies::WindowResults) * plan_.chunkChannels
                                       : stripeCopies(2) * w.channels);
     bytes += pixels * plan_.chunkChannels * p_.windowSpadBytesPerElement;
@@ -305,8 +316,10 @@ private:
         first_ += moved(input);
       bytes += stripeCopies(copies(Copies::Inputs)) * input;
     }
-    if (!p_.tail)
+    if (!p_.tail && (!p_.sum || p_.sum->isImageStored))
       take(dram_, moved(pixels * w.channels));
+    if (p_.sum)
+      take(vector_, beats(pixels, w.channels));
     note(1, bytes, acc);
   }
 
@@ -345,6 +358,14 @@ private:
          chunks_ > 1 ? result * 4 + tilePixels * plan_.tailChannels * t.accBytesPerElement
                      : copies(Copies::TailSums) * tilePixels * plan_.tailChannels *
                            (4 + t.accBytesPerElement));
+  }
+
+  void addSum(const ImageSum &sum) {
+    const int64_t channels = p_.window->channels;
+    spad_ += sum.residentBytes;
+    note(2, channels * (1 + sum.spadBytesPerElement),
+         sumSlots(stripes_ / batchOf(p_)) * channels * 4 +
+             std::min(channels, m_.channels) * sum.accBytesPerElement);
   }
 
   void note(int stage, int64_t spad, int64_t acc) {
@@ -454,7 +475,7 @@ bool isOnArray(const ChainPlan &plan, int64_t unit) {
   return (unit + 1) * plan.arrayUnits / arrayShares > unit * plan.arrayUnits / arrayShares;
 }
 
-bool mayHandOn(const ChainProblem &p) { return p.head && !p.tail && batchOf(p) == 1; }
+bool mayHandOn(const ChainProblem &p) { return p.head && !p.tail && !p.sum && batchOf(p) == 1; }
 
 bool isWhole(const ChainProblem &p, const ChainPlan &plan) {
   return batchOf(p) == 1 && stripesOf(p, plan).size() == 1;
@@ -511,7 +532,7 @@ std::string describe(const ChainProblem &p, const ChainPlan &plan) {
   const bool isShort = plan.firstRows > 0 && plan.firstRows < plan.stripeRows;
   return fmt::format(
       "chain of {} layers: {} stripes of {} rows{}, {} of {} channels at a time{}; weights {}{}",
-      (p.head ? 1 : 0) + (p.window ? 1 : 0) + (p.tail ? 1 : 0), stripesOf(p, plan).size(),
+      (p.head ? 1 : 0) + (p.window ? 1 : 0) + (p.tail || p.sum ? 1 : 0), stripesOf(p, plan).size(),
       plan.stripeRows,
       (isShort ? fmt::format(", the first of {}", plan.firstRows) : "") +
           (plan.segmentStripes > 1

@@ -82,6 +82,7 @@ void Run::layOut(const isa::Isa &isa) {
       lasting.insert(turn.buffer);
   for (const auto &[chunk, rows] : kept)
     lasting.insert(rows.turn.buffer);
+  lasting.insert(imageSumResult.buffer);
   lasting.erase(-1);
   auto bufferAt = [&](int buffer) -> Buffer & {
     return steps.buffers[static_cast<size_t>(buffer)];
@@ -175,6 +176,7 @@ bool Run::layOutSums(const isa::Isa &isa, bool isApart) {
       place(turn, rest);
   for (const auto &[tile, turn] : stripeSums)
     place(turn, rest);
+  place(imageSums, rest);
   return isPlaced;
 }
 

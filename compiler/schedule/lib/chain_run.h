@@ -29,6 +29,7 @@ enum class Stream {
   HeadFinish,
   Gather,
   Lanes,
+  ImageSums,
   Inputs,
   HeadWeights,
   WindowWeights,
@@ -40,11 +41,12 @@ enum class Stream {
 };
 
 // The array's streams, and those of the vector unit, in the order in which they come first as a
-// rule.
+// rule. Sums of images come last of all.
 constexpr size_t matrixStreams = 3, vectorStreams = 5;
 constexpr int matrix = 0, vector = 1, load = 2, none = -1;
-inline const std::vector<int> actors{matrix, matrix, matrix, vector, vector, vector, vector, vector,
-                                     load,   load,   load,   load,   load,   none,   none,   none};
+inline const std::vector<int> actors{matrix, matrix, matrix, vector, vector, vector,
+                                     vector, vector, vector, load,   load,   load,
+                                     load,   load,   none,   none,   none};
 
 constexpr size_t nothing = SIZE_MAX; // no piece
 
@@ -101,6 +103,7 @@ struct Run {
       stripeResults;
   Turns images;                       // that one chain hands to the next
   std::map<int64_t, KeptRows> kept;   // by chunk
+  Turn imageSums, imageSumResult;     // of all channels
   std::map<int64_t, Turn> stripeSums; // of the tail, by tile, where chunks add up
   std::map<Stream, Turns> weightTurns;
   std::set<int> weights;    // buffers

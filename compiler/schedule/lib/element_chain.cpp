@@ -119,6 +119,17 @@ int64_t ElementChain::residentBytes() {
   return bytes;
 }
 
+int64_t ElementChain::selectedBytes() {
+  int64_t tables = 0, parameters = 0, selections = 0;
+  for (const Cover &cover : *covers_) {
+    if (cover.table)
+      tables += elementsOf(cover.table) * bytesOf(cover.table);
+    if (!cover.match.channels.empty())
+      ++selections, parameters += blockChannels_ * 12;
+  }
+  return tables + (selections > 1 ? parameters : 0);
+}
+
 ChannelBlocks ElementChain::blocksOf(std::vector<Task> &constants, const patterns::Match &match,
                                      ChannelParts *parts) {
   const isa::Unit &unit =

@@ -221,8 +221,8 @@ private:
       chains.lasts[groups_[i]] = groups_[last];
     }
     for (const Chains::Chain &chain : run.chains)
-      if (headReaders(chain.chained) == HeadReaders::Others)
-        chains.onChip.erase(kernel::GroupOp(chain.chained.groups.front()).getResult());
+      for (mlir::Value stored : storedWithin(chain.chained))
+        chains.onChip.erase(stored);
     chains.byFirst[first] = std::move(run);
   }
 
@@ -270,8 +270,7 @@ private:
   }
 
   std::string signatureOfAll(const Stretch &part) const {
-    std::string signature =
-        part.size() > 1 ? std::to_string(static_cast<int>(headReaders(chainOf(part)))) : "";
+    std::string signature = part.size() > 1 ? readersOf(chainOf(part)) : "";
     for (size_t i = part.begin; i < part.end; ++i)
       signature += signatures_[i] + ";";
     return signature;

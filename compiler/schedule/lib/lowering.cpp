@@ -121,18 +121,6 @@ ImageView viewOf(const LoweringContext &context, mlir::Value image) {
   return {image, 0, shape[1] * shape[2] * pitch, shape[2] * pitch, pitch, 1};
 }
 
-llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
-  return llvm::cast<mlir::RankedTensorType>(value.getType()).getShape();
-}
-
-int bitsOf(mlir::Value value) {
-  return std::max(8u, llvm::cast<mlir::RankedTensorType>(value.getType()).getElementTypeBitWidth());
-}
-int bytesOf(mlir::Value value) { return bitsOf(value) / 8; }
-int64_t elementsOf(mlir::Value value) {
-  return llvm::cast<mlir::RankedTensorType>(value.getType()).getNumElements();
-}
-
 std::vector<int64_t> integersOf(mlir::Value value) {
   auto op = value.getDefiningOp<mlir::tosa::ConstOp>();
   auto attr = op ? llvm::dyn_cast<mlir::DenseIntElementsAttr>(op.getValues()) : nullptr;

@@ -7,6 +7,7 @@
 #include "tilewright/compiler/kernel_dialect.h"
 #include "tilewright/compiler/selection.h"
 #include "tilewright/compiler/task.h"
+#include "tilewright/compiler/tensor_types.h"
 #include "tilewright/compiler/tuner.h"
 #include "tilewright/isa/isa.h"
 #include "tilewright/simulator/plan.h"
@@ -202,10 +203,6 @@ ImageView viewOf(const LoweringContext &context, mlir::Value image);
 // Elements of a constant, splats expanded.
 std::vector<int64_t> integersOf(mlir::Value value);
 bool isConstant(mlir::Value value);
-llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
-int bitsOf(mlir::Value value); // 8 for i1: a byte in DRAM
-int bytesOf(mlir::Value value);
-int64_t elementsOf(mlir::Value value);
 std::string constantBytes(mlir::Value value); // as they stand in DRAM
 
 // The element-wise operations of a group on tiles of its result: all of them, or those that follow
@@ -254,7 +251,10 @@ public:
   int64_t accBytesPerElement();
   int64_t wideOperandBytes(); // of these, what outside operands take
   int64_t residentBytes();    // parameters and tables
-  bool isPerChannel() const;  // some rescale has parameters along the last dimension
+  // Of these, what the operations on a tile select one after the other: none where one selection
+  // serves all tiles.
+  int64_t selectedBytes();
+  bool isPerChannel() const; // some rescale has parameters along the last dimension
 
 private:
   // What the cover reads of the operation, or the anchor, before it; null: nothing.

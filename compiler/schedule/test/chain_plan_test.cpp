@@ -45,6 +45,14 @@ ChainProblem block(int64_t kernel, int64_t stride) {
   return p;
 }
 
+// A sum over the pixels of its windows instead of a tail.
+ChainProblem summed(bool isImageStored) {
+  ChainProblem p = block(3, 1);
+  p.tail.reset();
+  p.sum = {isImageStored, 0, 0, 0};
+  return p;
+}
+
 class Blocks : public ::testing::TestWithParam<std::pair<int64_t, int64_t>> {};
 
 } // namespace
@@ -360,6 +368,31 @@ TEST(ChainPlan, SumsOfWindowsComeInTilesOfManyPixels) {
   EXPECT_EQ(lanesTileRows(p, 28, 96), 3); // what the accumulators have room for
 }
 
+// Beside a beat for each operation on 16 channels of a pixel: what each tile selects.
+TEST(ChainPlan, OperationsAndSelectionsTakeTheVectorUnit) {
+  ConvMachine slow = machine();
+  slow.lanes = 1;
+  ChainProblem p = block(3, 1);
+  p.mayReduceOnArray = false;
+  ChainPlan plan{};
+  plan.stripeRows = size, plan.chunkChannels = inner / 2, plan.headRows = plan.tailRows = 8;
+  plan.tailChannels = 32, plan.keepsWeights = true, plan.laneRows = 8;
+  auto cycles = [&] {
+    assess(p, slow, plan);
+    return plan.estimatedCycles;
+  };
+  const double before = cycles();
+  p.headOperations = 3;
+  const double passes = cycles();
+  EXPECT_DOUBLE_EQ(passes, before + 2 * size * size * inner);
+  constexpr int64_t tiles = 2 * 3; // two chunks, three tiles of up to 8 rows
+  p.headSelectedBytes = 160 * slow.spadPort;
+  const double ofHead = cycles();
+  EXPECT_DOUBLE_EQ(ofHead, passes + tiles * 160);
+  p.windowSelectedBytes = 160 * slow.spadPort;
+  EXPECT_DOUBLE_EQ(cycles(), ofHead + tiles * 160);
+}
+
 TEST(ChainPlan, OnlyOneStripeOfOneImageIsWhole) {
   ChainProblem p = block(3, 1);
   ChainPlan plan{};
@@ -370,6 +403,47 @@ TEST(ChainPlan, OnlyOneStripeOfOneImageIsWhole) {
   plan.stripeRows = size;
   p.tail->batch = 2;
   EXPECT_FALSE(isWhole(p, plan));
+}
+
+// And one more for all of them, where there are several.
+TEST(ChainPlan, EachStripeOfASumHasItsAccumulators) {
+  ChainProblem p = summed(true), without = p;
+  without.sum.reset();
+  for (auto [rows, slots] : {std::pair<int64_t, int64_t>(size, 1), {12, 3}, {8, 4}, {1, size + 1}})
+    for (int64_t images : {1, 2}) {
+      p.window->batch = without.window->batch = images;
+      ChainPlan plan = planChain(without, machine(), 1).at(0);
+      plan.segmentStripes = 1, plan.stripeRows = rows;
+      assess(without, machine(), plan);
+      const int64_t before = plan.accBytes;
+      assess(p, machine(), plan);
+      EXPECT_EQ(plan.accBytes, before + slots * inner * 4) << rows;
+    }
+}
+
+TEST(ChainPlan, WindowsThatTheirSumAloneReadsAreNotMoved) {
+  ConvMachine slow = machine();
+  slow.dramBytesPerCycle = 0.125;
+  const ChainProblem p = summed(false);
+  ChainPlan plan = planChain(p, slow, 1).at(0);
+  const double before = plan.estimatedCycles;
+  assess(summed(true), slow, plan);
+  EXPECT_GE(plan.estimatedCycles, before + static_cast<double>(size * size * inner) / 0.125);
+}
+
+TEST(ChainPlan, ASumTakesTheVectorUnitAndIsNotHandedOn) {
+  ConvMachine slow = machine();
+  slow.lanes = 1;
+  ChainProblem p = summed(true);
+  p.mayReduceOnArray = false;
+  EXPECT_FALSE(mayHandOn(p));
+  ChainPlan plan = planChain(p, slow, 1).at(0);
+  const double before = plan.estimatedCycles;
+  EXPECT_EQ(describe(p, plan).rfind("chain of 3 layers", 0), 0u);
+  p.sum.reset();
+  EXPECT_TRUE(mayHandOn(p));
+  assess(p, slow, plan);
+  EXPECT_GE(before, plan.estimatedCycles + size * size * inner);
 }
 
 TEST(ChainPlan, NothingFitsIntoAMemoryOfAFewRows) {

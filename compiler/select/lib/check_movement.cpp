@@ -1,13 +1,10 @@
 #include "check.h"
 #include "constants.h"
+#include "tilewright/compiler/tensor_types.h"
 
 using namespace mlir;
 
 namespace tilewright {
-
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 
 LogicalResult checkSlice(tosa::SliceOp op) {
   auto start = constantIntegers(op.getStart()), size = constantIntegers(op.getSize());

@@ -1,4 +1,5 @@
 #include "check.h"
+#include "tilewright/compiler/tensor_types.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -7,10 +8,6 @@ using namespace mlir;
 namespace tilewright {
 
 constexpr int64_t largestWindow = 8192; // TOSA's level 8K: MAX_KERNEL and MAX_STRIDE
-
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 
 static LogicalResult checkLimit(Operation *op, StringRef what, ArrayRef<int64_t> values) {
   for (int64_t value : values)

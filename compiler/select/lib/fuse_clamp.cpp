@@ -1,5 +1,6 @@
 #include "fuse.h"
 #include "scale.h"
+#include "tilewright/compiler/tensor_types.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -8,8 +9,6 @@
 using namespace mlir;
 
 namespace tilewright {
-
-static Type elementOf(Value value) { return cast<ShapedType>(value.getType()).getElementType(); }
 
 // clamp(x, lo, hi) and nothing else, on signed elements.
 static bool onlyClamps(kernel::RescaleOp op) {

@@ -3,6 +3,7 @@
 #include "fuse.h"
 
 #include "tilewright/compiler/selection.h"
+#include "tilewright/compiler/tensor_types.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/SetVector.h"
@@ -12,10 +13,6 @@ using namespace mlir;
 namespace tilewright {
 
 static constexpr size_t longestRun = 6;
-
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<ShapedType>(value.getType()).getShape();
-}
 
 // Operations before the reduction in program order, of its shape, each read by one of them, or by
 // the reduction, alone.
@@ -34,10 +31,6 @@ static SmallVector<Operation *> runBefore(kernel::ReduceOp reduce) {
   }
   llvm::sort(run, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   return run;
-}
-
-static int64_t bytesOf(Value value) {
-  return (cast<ShapedType>(value.getType()).getElementTypeBitWidth() + 7) / 8;
 }
 
 // What `whole` moves through DRAM for each element, when what its other operations give to `run` is

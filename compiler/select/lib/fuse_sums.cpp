@@ -22,7 +22,7 @@ struct Added {
   Location location; // of the first operation that has a part in it
 };
 
-// As a reduction of the widened image, or a product with ones of whole columns.
+// As a reduction of the widened image, or a product with ones of whole columns, some at once.
 static std::optional<Added> addedBy(Operation *inner) {
   if (auto reduce = dyn_cast_if_present<kernel::ReduceOp>(inner)) {
     kernel::RescaleOp wide = wideningOf(reduce.getX());
@@ -38,8 +38,8 @@ static std::optional<Added> addedBy(Operation *inner) {
        y = cast<RankedTensorType>(product.getResult().getType()).getShape();
   auto kernel = cast<RankedTensorType>(product.getWeight().getType()).getShape();
   const bool isSum = holdsOnly(product.getWeight(), 1) && holdsOnly(product.getBias(), 0) &&
-                     product.getWeightZp() == 0 && kernel[0] == x[1] && kernel[1] == 1 &&
-                     kernel[3] == 1 && y[1] == 1 && y[2] == x[2] &&
+                     product.getWeightZp() == 0 && kernel[0] == x[1] && kernel[3] == 1 &&
+                     y[1] == 1 && y[2] * kernel[1] == x[2] && product.getDilation()[1] == 1 &&
                      llvm::all_of(product.getPad(), [](int64_t pad) { return pad == 0; });
   return isSum ? std::optional(Added{product.getX(), static_cast<int64_t>(product.getInputZp()), 1,
                                      product.getLoc()})

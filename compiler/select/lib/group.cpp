@@ -10,6 +10,7 @@
 #include "tilewright/compiler/kernel_dialect.h"
 #include "tilewright/compiler/scalar_function.h"
 #include "tilewright/compiler/selection.h"
+#include "tilewright/compiler/tensor_types.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
@@ -38,10 +39,6 @@ bool readsUnsigned(Operation &op) {
 bool givesUnsigned(Operation *op) {
   auto rescale = dyn_cast<kernel::RescaleOp>(op);
   return rescale && !givesSigned(rescale);
-}
-
-ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
 }
 
 class Chains {

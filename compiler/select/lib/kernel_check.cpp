@@ -12,6 +12,7 @@
 #include "scale.h"
 #include "tilewright/compiler/kernel_dialect.h"
 #include "tilewright/compiler/select.h"
+#include "tilewright/compiler/tensor_types.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseSet.h"
@@ -22,10 +23,6 @@ namespace tilewright {
 
 static constexpr int64_t largestWindow = 8192;     // TOSA's level 8K: MAX_KERNEL and MAX_STRIDE
 static constexpr int64_t largestZeroPoint = 65535; // of unsigned 16-bit elements
-
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 
 static LogicalResult checkNumbers(Operation *op) {
   for (NamedAttribute attribute : op->getAttrs()) {

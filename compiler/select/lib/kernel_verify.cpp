@@ -2,6 +2,7 @@
 // One error each.
 #include "tilewright/compiler/kernel_dialect.h"
 #include "tilewright/compiler/kernel_regions.h"
+#include "tilewright/compiler/tensor_types.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -40,9 +41,6 @@ LogicalResult verifyStaticShapes(Operation *op) {
   return op->emitOpError(
       "operands and results must have static shapes of 1 to 2147483647 elements");
 }
-
-Shape shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-Type elementOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
 
 LogicalResult verifyConstant(Operation *op, Value value, StringRef what) {
   Operation *producer = value.getDefiningOp();

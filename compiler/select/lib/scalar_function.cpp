@@ -1,6 +1,7 @@
 #include "tilewright/compiler/scalar_function.h"
 #include "constants.h"
 #include "scale.h"
+#include "tilewright/compiler/tensor_types.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -16,10 +17,6 @@ using patterns::Function;
 constexpr size_t mostWays = 32; // of writing one run
 // Of a run: what is both operands of an operation is written twice. An operation alone is shorter.
 constexpr size_t longestText = 2000;
-
-unsigned bitsOf(Value value) { return cast<ShapedType>(value.getType()).getElementTypeBitWidth(); }
-
-ArrayRef<int64_t> shapeOf(Value value) { return cast<ShapedType>(value.getType()).getShape(); }
 
 bool readsUnsigned(Operation *op) {
   auto rescale = dyn_cast<kernel::RescaleOp>(op);
@@ -49,7 +46,7 @@ bool isScaledByOne(kernel::RescaleOp op) {
 // Whether the result is 8 bits wide and signed: a cast to that changes nothing, and says so.
 bool isSignedByte(Operation *op) {
   auto rescale = dyn_cast<kernel::RescaleOp>(op);
-  return bitsOf(op->getResult(0)) == 8 &&
+  return widthOf(op->getResult(0)) == 8 &&
          (!rescale || (static_cast<int64_t>(rescale.getLo()) >= INT8_MIN &&
                        static_cast<int64_t>(rescale.getHi()) <= INT8_MAX));
 }
@@ -57,7 +54,7 @@ bool isSignedByte(Operation *op) {
 // Whether a rescale widens 8 bits, and neither moves nor bounds what it gives: the operand of an
 // addition.
 bool isScaledOffset(kernel::RescaleOp op) {
-  return bitsOf(op.getX()) == 8 && bitsOf(op.getResult()) == 32 && !op.getInputUnsigned() &&
+  return widthOf(op.getX()) == 8 && widthOf(op.getResult()) == 32 && !op.getInputUnsigned() &&
          op.getOutputZp() == 0 && keepsRange(op) && scalarScale(op);
 }
 
@@ -89,7 +86,7 @@ public:
       out_.function.least = static_cast<int64_t>(rescale.getLo());
       out_.function.greatest = static_cast<int64_t>(rescale.getHi());
     } else {
-      const isa::Type type{true, static_cast<int>(bitsOf(result))};
+      const isa::Type type{true, widthOf(result)};
       out_.function.least = static_cast<int64_t>(type.least());
       out_.function.greatest = static_cast<int64_t>(type.greatest());
     }
@@ -113,13 +110,13 @@ private:
         return fmt::format("{}({})", isSignedByte(run_[j]) ? narrowing_.str() : "", textOf(j));
     if (std::optional<int64_t> splat = constantsAsNumbers_ ? splatOf(value) : std::nullopt)
       return fmt::format("({})", *splat);
-    const bool isUnsigned = bitsOf(value) == 1 || readsUnsigned(run_[i]);
+    const bool isUnsigned = widthOf(value) == 1 || readsUnsigned(run_[i]);
     const auto *known = std::find(out_.operands.begin(), out_.operands.end(), value);
     const size_t number = static_cast<size_t>(known - out_.operands.begin());
     const std::string name = fmt::format("x{}", number);
     if (known == out_.operands.end()) {
       out_.operands.push_back(value);
-      const int bits = static_cast<int>(bitsOf(value));
+      const int bits = widthOf(value);
       patterns::Operand made{name,
                              {!isUnsigned, bits},
                              bits <= 8 && !readsUnsigned(run_[i]),
@@ -182,7 +179,7 @@ private:
     const std::string x = operand(i, op.getX());
     const std::string t = fmt::format("t{}", out_.tables.size());
     out_.tables.push_back(op.getTable());
-    if (bitsOf(op.getX()) == 8) {
+    if (widthOf(op.getX()) == 8) {
       out_.function.tables.emplace_back(t, isa::Type{true, 8});
       return fmt::format("{}[{} + 128]", t, x);
     }

@@ -1,6 +1,7 @@
 #include "scale.h"
 
 #include "constants.h"
+#include "tilewright/compiler/tensor_types.h"
 
 namespace tilewright {
 
@@ -20,13 +21,9 @@ bool keepsRange(kernel::RescaleOp op) {
   return op.getLo() == -signedEnd(op) && op.getHi() == signedEnd(op) - 1;
 }
 
-static unsigned bitsOf(mlir::Value value) {
-  return llvm::cast<mlir::ShapedType>(value.getType()).getElementTypeBitWidth();
-}
-
 kernel::RescaleOp wideningOf(mlir::Value value) {
   auto rescale = value.getDefiningOp<kernel::RescaleOp>();
-  if (!rescale || bitsOf(rescale.getX()) != 8 || bitsOf(rescale.getResult()) != 32 ||
+  if (!rescale || widthOf(rescale.getX()) != 8 || widthOf(rescale.getResult()) != 32 ||
       rescale.getInputUnsigned() || rescale.getOutputZp() != 0 || !keepsRange(rescale))
     return nullptr;
   std::optional<Scale> scale = scalarScale(rescale);

@@ -4,6 +4,7 @@
 #include "select.h"
 #include "tilewright/compiler/kernel_dialect.h"
 #include "tilewright/compiler/kernel_regions.h"
+#include "tilewright/compiler/tensor_types.h"
 
 using namespace mlir;
 
@@ -11,10 +12,6 @@ namespace tilewright {
 
 using kernel::denseStrides;
 using kernel::Region;
-
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 
 static int64_t dot(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
   int64_t sum = 0;

@@ -4,6 +4,7 @@
 #include "constants.h"
 #include "select.h"
 #include "tilewright/compiler/kernel_regions.h"
+#include "tilewright/compiler/tensor_types.h"
 
 #include <algorithm>
 
@@ -67,10 +68,6 @@ SmallVector<int64_t> nearest(int64_t inputs, int64_t outputs, int64_t numerator,
 // Whether every `length` elements are the first ones again.
 bool isSameForAll(ArrayRef<int64_t> indices, int64_t length) {
   return indices.drop_front(length) == indices.drop_back(length);
-}
-
-ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
 }
 
 } // namespace

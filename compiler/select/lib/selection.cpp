@@ -2,6 +2,7 @@
 
 #include "constants.h"
 #include "tilewright/compiler/stationary_pattern.h"
+#include "tilewright/compiler/tensor_types.h"
 #include "tilewright/compiler/window_pattern.h"
 #include "tilewright/support/error.h"
 
@@ -22,11 +23,7 @@ constexpr int64_t impossible = int64_t(1) << 40;
 constexpr const char *howToSeeMore =
     "compile with --explain-selection to see what each instruction lacks";
 
-unsigned bitsOf(mlir::Value value) {
-  return llvm::cast<mlir::ShapedType>(value.getType()).getElementTypeBitWidth();
-}
-
-bool isByte(mlir::Value value) { return bitsOf(value) <= 8; }
+bool isByte(mlir::Value value) { return widthOf(value) <= 8; }
 
 // Registers by name that the scheduler knows how to fill: vchannel's, and the tables.
 bool hasLoader(const std::string &array) {
@@ -47,7 +44,7 @@ std::string describeRun(llvm::ArrayRef<mlir::Operation *> run, mlir::Operation *
       name = "reduce_" + name;
     names += (names.empty() ? "" : " + ") + name;
   }
-  return fmt::format("{} of {} bits", names, bitsOf(all.back()->getResult(0)));
+  return fmt::format("{} of {} bits", names, widthOf(all.back()->getResult(0)));
 }
 
 // The cheapest way to reach each place between operations, by where the value stands then.
@@ -236,9 +233,6 @@ bool Selection::computes(mlir::Operation *op) {
 }
 
 std::optional<Repeats> repeatsOf(mlir::Value operand, kernel::ReduceOp reduce) {
-  auto shapeOf = [](mlir::Value value) {
-    return llvm::cast<mlir::ShapedType>(value.getType()).getShape();
-  };
   const llvm::ArrayRef<int64_t> all = shapeOf(reduce.getX()), shape = shapeOf(operand);
   if (all.size() != shape.size())
     return std::nullopt;
@@ -262,7 +256,7 @@ std::optional<Repeats> repeatsOf(mlir::Value operand, kernel::ReduceOp reduce) {
 static std::vector<RunFunction> takenIn(llvm::ArrayRef<mlir::Operation *> run,
                                         kernel::ReduceOp reduce) {
   if (run.empty()) {
-    const isa::Type type{true, static_cast<int>(bitsOf(reduce.getX()))};
+    const isa::Type type{true, widthOf(reduce.getX())};
     RunFunction plain;
     plain.operands = {reduce.getX()};
     plain.function = {"x0[c]",
@@ -278,7 +272,7 @@ static std::vector<RunFunction> takenIn(llvm::ArrayRef<mlir::Operation *> run,
     for (size_t i = 0; i < each.operands.size(); ++i) {
       const std::optional<Repeats> repeats = repeatsOf(each.operands[i], reduce);
       // Reductions load signed elements.
-      if (!repeats || (!each.function.operands[i].type.isSigned && bitsOf(each.operands[i]) > 1))
+      if (!repeats || (!each.function.operands[i].type.isSigned && widthOf(each.operands[i]) > 1))
         return true;
       each.function.operands[i].isBroadcast = repeats->inner;
     }

@@ -2,12 +2,13 @@
 // what lies between them never leaves the chip. A pure problem, without IR types.
 //
 // A chain is a convolution (head), a depthwise convolution or a pool (window) and another
-// convolution (tail), in this order; one of them may be absent. The result is cut into stripes of
-// whole rows. A stripe's tensors between the layers are made channels by channels: the head makes a
-// chunk of them, the window reduces it, the tail adds its products to the accumulators of the
-// stripe. Rows that two stripes share are made twice, or kept: the stripes of a segment go on with
-// the rows between the first two layers that those before them have made, as long as the segment
-// has room for more rows.
+// convolution (tail), in this order; one of them may be absent. Instead of a tail, the sum over the
+// pixels of the window's result may come last: it is made from rows that are on chip. The result is
+// cut into stripes of whole rows. A stripe's tensors between the layers are made channels by
+// channels: the head makes a chunk of them, the window reduces it, the tail adds its products to
+// the accumulators of the stripe. Rows that two stripes share are made twice, or kept: the stripes
+// of a segment go on with the rows between the first two layers that those before them have made,
+// as long as the segment has room for more rows.
 //
 // Windows of a depthwise convolution are the vector unit's work, or the array's: by an instruction
 // that slides them over activations (window_passes.h), else with weights on the diagonal
@@ -25,15 +26,24 @@
 
 namespace tilewright {
 
+// Of the pixels that a window makes.
+struct ImageSum {
+  bool isImageStored;                                             // others read the window's result
+  int64_t residentBytes, spadBytesPerElement, accBytesPerElement; // of its operations
+};
+
 struct ChainProblem {
   std::optional<ConvProblem> head, tail;
   std::optional<WindowProblem> window;
-  bool headIsStored = false; // others read its result, too
-  bool headIsAdded = false;  // the tail's operations read it, too: all its channels are on chip
+  std::optional<ImageSum> sum; // without a tail
+  bool headIsStored = false;   // others read its result, too
+  bool headIsAdded = false;    // the tail's operations read it, too: all its channels are on chip
   bool windowIsDepthwise = false, mayReduceOnArray = false;
   std::optional<WindowPasses> sliding; // on the array, by an instruction; else by diagonals
   bool windowHasSums = false;          // the vector unit's windows are sums in accumulators
+  int64_t headOperations = 1;          // element-wise operations on the head's result
   int64_t windowOperations = 0;        // element-wise operations on the window's result
+  int64_t headSelectedBytes = 0, windowSelectedBytes = 0; // for each tile
   int64_t windowResidentBytes = 0, windowSpadBytesPerElement = 0, windowAccBytesPerElement = 0;
 };
 
@@ -114,6 +124,9 @@ int64_t keptRows(const std::vector<Stripe> &stripes);
 bool makesAllRows(const ChainProblem &problem);
 // Whether stripes share rows between the first two layers.
 bool sharesRows(const ChainProblem &problem);
+
+// Sums of all channels that are in accumulators: of each of an image's stripes, and of all of them.
+int64_t sumSlots(int64_t stripes);
 
 // Whether it may leave its result on chip for the next chain, under a plan that makes it whole.
 bool mayHandOn(const ChainProblem &problem);

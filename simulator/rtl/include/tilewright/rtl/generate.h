@@ -12,6 +12,9 @@ struct SourceFile {
   std::string name; // "tilewright_pkg.sv"
   std::string text;
   bool isCompiled = true; // false: included by others
+  // First lines of a generated file: which description it is from, and where that lies. Machines
+  // with the same text are the same hardware.
+  std::string origin = {};
 };
 
 // All files, packages first, in the order in which a tool reads them; the module on top is
