@@ -179,6 +179,11 @@ TEST_F(ImportTosa, CountsNoBracketsInStringsAndComments) {
                      "\"} {" + relu + "\n}"));
 }
 
+TEST_F(ImportTosa, StringsEndWithTheirLine) {
+  EXPECT_EQ(diagnostic("module attributes {a.b = \"\n" + std::string(1000, '(') + "\"}"),
+            "m.mlir:2:128: error: brackets nest deeper than 128 levels");
+}
+
 TEST_F(ImportTosa, RejectsASliceBeyondItsInput) {
   EXPECT_EQ(diagnostic(R"(func.func @f(%x: tensor<4xf32>) -> tensor<2xf32> {
   %a = tosa.const_shape {values = dense<3> : tensor<1xindex>} : () -> !tosa.shape<1>

@@ -3,8 +3,10 @@
 #include "llvm/ADT/SmallVector.h"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -119,10 +121,6 @@ SlidingCost slidingCost(const ChainProblem &p, const ConvMachine &m, const Slidi
 // Fills in what a plan takes: the bytes of its highest stripe, the time of all stripes.
 class Costs {
 public:
-  Costs(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan)
-      : Costs(p, m, plan, stripesOf(p, plan)) {}
-
-private:
   Costs(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan,
         const std::vector<Stripe> &stripes)
       : p_(p), m_(m), plan_(plan), chunks_(ceilDiv(chunkedChannels(p), plan.chunkChannels)),
@@ -132,6 +130,7 @@ private:
     finish();
   }
 
+private:
   // Of the stripe at hand, by which the costs of stripes differ.
   struct Sizes {
     int64_t made, head, window, result;
@@ -393,18 +392,23 @@ private:
 } // namespace
 
 // Tiles of sliding windows are as large as the other layers' accumulators leave room.
-void assess(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan) {
+static void assess(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan,
+                   const std::vector<Stripe> &stripes) {
   plan.slidingParts = 0;
   if (!p.sliding || plan.arrayUnits == 0) {
-    Costs(p, m, plan);
+    Costs(p, m, plan, stripes);
     return;
   }
   for (int64_t parts : {5, 8, 16, 32}) {
     plan.slidingParts = parts;
-    Costs(p, m, plan);
+    Costs(p, m, plan, stripes);
     if (plan.accBytes <= m.accBytes)
       return;
   }
+}
+
+void assess(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan) {
+  assess(p, m, plan, stripesOf(p, plan));
 }
 
 int64_t arrayTileRows(const ChainProblem &p, int64_t channels) {
@@ -558,15 +562,37 @@ bool isBearable(const ChainProblem &p, const ChainPlan &plan) {
          mostUnits;
 }
 
+namespace {
+
+// Of plans of one chain, most of which differ in other things.
+class KnownStripes {
+public:
+  explicit KnownStripes(const ChainProblem &p) : p_(p) {}
+  const std::vector<Stripe> &of(const ChainPlan &plan) {
+    const auto [known, isNew] =
+        known_.try_emplace({plan.stripeRows, plan.firstRows, plan.segmentStripes});
+    if (isNew)
+      known->second = stripesOf(p_, plan);
+    return known->second;
+  }
+
+private:
+  const ChainProblem &p_;
+  std::map<std::array<int64_t, 3>, std::vector<Stripe>> known_; // by what decides them
+};
+
+} // namespace
+
 // Stripes of a segment for which there is room beside what the plan takes with segments of one;
 // segments are as even as can be.
-static int64_t segmentStripes(const ChainProblem &p, const ConvMachine &m, ChainPlan plan) {
+static int64_t segmentStripes(const ChainProblem &p, const ConvMachine &m, ChainPlan plan,
+                              KnownStripes &stripes) {
   if (!sharesRows(p))
     return 1;
-  const auto count = static_cast<int64_t>(stripesOf(p, plan).size());
+  const auto count = static_cast<int64_t>(stripes.of(plan).size());
   for (int64_t segments = 1; segments < count; ++segments) {
     plan.segmentStripes = ceilDiv(count, segments);
-    assess(p, m, plan);
+    assess(p, m, plan, stripes.of(plan));
     if (plan.spadBytes <= m.spadBytes - m.spadBytes / 32) // rounded up, buffers take more
       return plan.segmentStripes;
   }
@@ -576,19 +602,19 @@ static int64_t segmentStripes(const ChainProblem &p, const ConvMachine &m, Chain
 // Adds a plan with each part of the windows on the array that may be the best one: the first that
 // costs more than the one before is the last.
 static void balance(const ChainProblem &p, const ConvMachine &m, ChainPlan plan,
-                    std::vector<ChainPlan> &plans) {
+                    KnownStripes &known, std::vector<ChainPlan> &plans) {
   double before = std::numeric_limits<double>::infinity();
   for (plan.arrayUnits = 0; plan.arrayUnits <= (p.mayReduceOnArray ? arrayShares : 0);
        plan.arrayUnits += 2) {
-    assess(p, m, plan);
+    assess(p, m, plan, known.of(plan));
     if (plan.spadBytes > m.spadBytes || plan.accBytes > m.accBytes)
       continue;
     plans.push_back(plan);
     double cycles = plan.estimatedCycles;
-    if (const int64_t stripes = segmentStripes(p, m, plan); stripes > 1) {
+    if (const int64_t stripes = segmentStripes(p, m, plan, known); stripes > 1) {
       plans.push_back(plan);
       plans.back().segmentStripes = stripes;
-      assess(p, m, plans.back());
+      assess(p, m, plans.back(), known.of(plans.back()));
       cycles = std::min(cycles, plans.back().estimatedCycles);
     }
     if (cycles > before)
@@ -602,6 +628,7 @@ static std::vector<ChainPlan> planOneWay(const ChainProblem &p, const ConvMachin
   if (!hasRowsThroughout(p))
     return plans;
   const int64_t channels = chunkedChannels(p), height = resultHeight(p);
+  KnownStripes stripes(p);
   std::vector<int64_t> chunks;
   // Parts of the channels begin at a column tile of the head and at a fold of the tail.
   for (int64_t chunk = std::lcm(m.rows, m.cols);
@@ -644,7 +671,7 @@ static std::vector<ChainPlan> planOneWay(const ChainProblem &p, const ConvMachin
                 plan.tailRows = tail, plan.tailChannels = tailPart;
                 plan.keepsWeights = keeps;
                 if (isBearable(p, plan))
-                  balance(p, m, plan, plans);
+                  balance(p, m, plan, stripes, plans);
               }
     }
   auto key = [](const ChainPlan &plan) {

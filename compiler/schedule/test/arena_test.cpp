@@ -52,6 +52,15 @@ TEST(Arena, WhatOthersReadStaysOutOfTheBanksThatTheMatrixUnitReads) {
     EXPECT_NE(*arena.allocate(64, traffic) / 256, bank);
 }
 
+TEST(Arena, ALargeBufferMindsAllOfItsBanks) {
+  Arena arena(1024, 256, 8);
+  ASSERT_TRUE(arena.allocateAt(232, 8));
+  arena.release(232);
+  ASSERT_TRUE(arena.allocateAt(640, 64, Traffic::Matrix));
+  // Behind what was released it would reach into the third bank.
+  EXPECT_EQ(arena.allocate(300), 0);
+}
+
 TEST(Arena, WeightsOfWindowsStayOutOfTheBanksOfWhatTheyAreMultipliedBy) {
   Arena arena(1024, 256, 8);
   const int64_t bank = *arena.allocate(64, Traffic::Beside) / 256;

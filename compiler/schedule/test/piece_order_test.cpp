@@ -83,6 +83,18 @@ TEST(PieceOrder, TheEarlierActorHoldsUpTheLaterOnesPiece) {
       (Starts{0, 0, 5, 12}));
 }
 
+TEST(PieceOrder, WhoWaitsForAHeldUpPieceWaitsLonger) {
+  // The last piece could start at 10, until the array's second piece holds the lanes up.
+  EXPECT_EQ(startTimes({{0, 5, {}, -1}, {1, 10, {}, 0}, {0, 2, {}, 0}, {2, 5, {1}, -1}},
+                       {array, lanes, none}),
+            (Starts{0, 0, 5, 12}));
+}
+
+TEST(PieceOrder, ACycleEarlierIsFirst) {
+  EXPECT_EQ(startTimes({{0, 1, {}}, {1, 7, {0}}, {2, 5, {}}}, {lanes, array, array}),
+            (Starts{0, 5, 0}));
+}
+
 TEST(PieceOrder, OtherActorsFindAResultLater) {
   const PieceToOrder products{0, 10, {}, -1, -1, 4};
   EXPECT_EQ(startTimes({products, {0, 5, {0}}, {1, 5, {0}}}, {array, lanes}), (Starts{0, 10, 14}));
