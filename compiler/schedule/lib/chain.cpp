@@ -101,8 +101,11 @@ std::string readersOf(const ChainedGroups &chained) {
 
 // Plans that are tried out, at most.
 static constexpr size_t trials = 6;
-// Of the chains that are chosen.
-static constexpr size_t refinements = 16;
+// Of the chains that are chosen: those that end with their order cost half.
+static constexpr size_t refinements = 28;
+// A plan whose order takes longer than the best one's, by one in so many cycles, is hardly ever
+// better.
+static constexpr int64_t hopeless = 50;
 
 std::vector<ChainPlan> plansOf(LoweringContext &context, const ChainedGroups &chained) {
   const Probe probe(context, chained);
@@ -119,9 +122,9 @@ std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGr
     const ChainPlan &plan = plans[i];
     if (plan.estimatedCycles > 1.1 * static_cast<double>(apart)) // the plan's idea is a rough one
       break;
-    std::optional<Trial> trial = tryRun(context, {{chained, plan}}, enoughToLose(best));
+    std::optional<RunTrial> trial = tryRun(context, {{chained, plan}}, enoughToLose(best));
     if (trial)
-      keepBest(best, {plan, std::move(trial->layout), trial->cycles, std::nullopt},
+      keepBest(best, {plan, std::move(trial->layout), trial->cycles, trial->ordered, std::nullopt},
                [&](const ChainPlan &each) { return describe(problem, each); });
   }
   if (!best || best->cycles >= apart)
@@ -142,25 +145,36 @@ void refineChain(LoweringContext &context, const ChainedGroups &chained, ChosenC
   const ChainSpace space(problem, context.machine);
   std::set<PlanPoint> known{space.point(chosen.plan)};
   std::optional<ChosenChain> best = std::move(chosen);
-  size_t left = refinements;
-  for (bool isBetter = true; isBetter;) {
-    isBetter = false;
-    for (const ChainPlan &plan : neighborsOf(problem, context.machine, best->plan)) {
+  size_t left = 2 * refinements;
+  // Whether a plan with another choice is better: then it is the best one.
+  auto improves = [&](Choice choice) {
+    for (const ChainPlan &plan : neighborsOf(problem, context.machine, best->plan, choice)) {
       if (plan.estimatedCycles > 1.2 * static_cast<double>(best->cycles) ||
           !known.insert(space.point(plan)).second)
         continue;
-      if (left == 0)
+      if (left < 2)
         break;
-      --left;
-      std::optional<Trial> trial = tryRun(context, {{chained, plan}}, best->cycles);
+      std::optional<RunTrial> trial = tryRun(context, {{chained, plan}}, best->cycles,
+                                             best->ordered + best->ordered / hopeless);
+      left -= trial ? 2 : 1;
       if (!trial || trial->cycles >= best->cycles)
         continue;
-      keepBest(best, {plan, std::move(trial->layout), trial->cycles, std::nullopt},
+      keepBest(best, {plan, std::move(trial->layout), trial->cycles, trial->ordered, std::nullopt},
                [&](const ChainPlan &each) { return describe(problem, each); });
-      isBetter = true;
-      break;
+      return true;
     }
-  }
+    return false;
+  };
+  constexpr auto choices = static_cast<size_t>(Choice::Count),
+                 frequent = static_cast<size_t>(Choice::Segments);
+  for (size_t choice = 0, failed = 0; failed < choices && left > 1;)
+    if (improves(static_cast<Choice>(choice))) {
+      failed = 0;
+      choice = choice < frequent ? choice : 0;
+    } else {
+      ++failed;
+      choice = failed < frequent ? (choice + 1) % frequent : failed;
+    }
   best->words = describe(problem, best->plan);
   chosen = std::move(*best);
 }
@@ -212,7 +226,7 @@ std::vector<TunedRun> tunedRun(LoweringContext &context, Tuner &tuner, const Cha
     return {};
   std::vector<TunedRun> tuned;
   for (ChainRun &part : cut(run, space.plan(*point))) {
-    std::optional<Trial> trial = tryRun(context, part);
+    std::optional<RunTrial> trial = tryRun(context, part);
     if (!trial) // gaps come to lie otherwise
       return {};
     TunedRun &made = tuned.emplace_back();
@@ -250,10 +264,13 @@ ChosenChain tunedChain(LoweringContext &context, const ChainedGroups &chained,
   if (!point || *point == planned)
     return chosen;
   const ChainPlan plan = space.plan(*point);
-  std::optional<Trial> trial = tryRun(context, {{chained, plan}});
+  std::optional<RunTrial> trial = tryRun(context, {{chained, plan}});
   if (!trial) // gaps come to lie otherwise
     return chosen;
-  return {plan, std::move(trial->layout), trial->cycles,
+  return {plan,
+          std::move(trial->layout),
+          trial->cycles,
+          trial->ordered,
           RunnerUp{describe(problem, chosen.plan), chosen.cycles, trial->cycles},
           describe(problem, plan)};
 }
@@ -268,18 +285,22 @@ bool mayHandOn(LoweringContext &context, const PlannedChain &chain, const Planne
          isWhole(reader.chain.problem(), next.plan);
 }
 
-std::optional<Trial> tryRun(LoweringContext &context, const ChainRun &run, int64_t enough) {
+std::optional<RunTrial> tryRun(LoweringContext &context, const ChainRun &run, int64_t enough,
+                               int64_t mostOrdered) {
   bool loses = false; // is not emitted
+  int64_t ordered = 0;
   std::optional<Trial> trial = tryOut(
       context,
       [&](Steps &steps) {
-        const int64_t cycles = lowerAll(context, run, true, steps);
-        loses = cycles - cycles / 16 > enough;
+        ordered = lowerAll(context, run, true, steps);
+        loses = ordered - ordered / 16 > enough || ordered > mostOrdered;
         if (loses)
           steps = Steps();
       },
       enough);
-  return loses ? std::nullopt : trial;
+  if (loses || !trial)
+    return std::nullopt;
+  return RunTrial{std::move(*trial), ordered};
 }
 
 void lowerRun(LoweringContext &context, const ChainRun &run, const std::vector<int64_t> &layout,

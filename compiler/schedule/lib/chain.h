@@ -28,6 +28,7 @@ struct ChosenChain {
   ChainPlan plan;
   std::vector<int64_t> layout; // Steps::layout: many buffers of many sizes may not fit otherwise
   int64_t cycles;              // by the estimator, on an empty chip
+  int64_t ordered;             // by its order alone
   std::optional<RunnerUp> runnerUp;
   std::string words = {}; // the plan's
   // The cheapest plan by its own estimate that makes the result in one stripe: chains that follow
@@ -56,8 +57,8 @@ std::vector<ChainPlan> plansOf(LoweringContext &context, const ChainedGroups &ch
 std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGroups &chained,
                                        const std::vector<ChainPlan> &plans, int64_t apart);
 
-// Goes from plan to plan, each differing from the best one so far in one choice, as long as that
-// helps.
+// Goes from plan to plan, each differing from the best one so far in one choice: choice by choice,
+// each as long as it helps.
 void refineChain(LoweringContext &context, const ChainedGroups &chained, ChosenChain &chosen);
 
 // The tuner's plan; where it has none, the one that was chosen.
@@ -72,9 +73,13 @@ struct PlannedChain {
 using ChainRun = std::vector<PlannedChain>;
 // Whether a chain may hand its result to the next one.
 bool mayHandOn(LoweringContext &context, const PlannedChain &chain, const PlannedChain &next);
-// On an empty chip; nothing when it does not fit.
-std::optional<Trial> tryRun(LoweringContext &context, const ChainRun &run,
-                            int64_t enough = INT64_MAX);
+// On an empty chip; nothing when it does not fit. What takes more than `mostOrdered` cycles by its
+// order is not emitted: nothing, either.
+struct RunTrial : Trial {
+  int64_t ordered;
+};
+std::optional<RunTrial> tryRun(LoweringContext &context, const ChainRun &run,
+                               int64_t enough = INT64_MAX, int64_t mostOrdered = INT64_MAX);
 // What the tuner makes of a run whose chains all hand on: runs that follow each other, chains among
 // them that do not. Empty: it stays as it is.
 struct TunedRun {

@@ -478,7 +478,36 @@ bool isOnArray(const ChainPlan &plan, int64_t unit) {
 bool mayHandOn(const ChainProblem &p) { return p.head && !p.tail && !p.sum && batchOf(p) == 1; }
 
 bool isWhole(const ChainProblem &p, const ChainPlan &plan) {
-  return batchOf(p) == 1 && stripesOf(p, plan).size() == 1;
+  const int64_t first = plan.firstRows > 0 ? plan.firstRows : plan.stripeRows;
+  return batchOf(p) == 1 && first >= resultHeight(p);
+}
+
+bool hasCopies(const ChainProblem &p, const ChainPlan &plan, Copies which) {
+  const bool isOneStripe = isWhole(p, plan), isOneChunk = plan.chunkChannels == chunkedChannels(p),
+             isOneUnit = isOneStripe && isOneChunk, stay = plan.keepsWeights && !isOneStripe;
+  switch (which) {
+  case Copies::Inputs:
+    return !isOneStripe;
+  case Copies::Windows:
+    return plan.headMerge == TapMerge::All;
+  case Copies::Between:
+    return p.head && !isOneUnit && plan.segmentStripes <= 1;
+  case Copies::WindowResults:
+    return p.window && p.tail && !isOneUnit;
+  case Copies::HeadSums:
+    return p.head.has_value();
+  case Copies::WindowSums:
+    return p.window && (p.windowHasSums || plan.arrayUnits > 0);
+  case Copies::TailSums:
+    return p.tail && isOneChunk;
+  case Copies::Results:
+    return p.tail && !p.tail->resultInAccumulators;
+  case Copies::Weights:
+    return !stay && !isOneUnit;
+  case Copies::Count:
+    break;
+  }
+  return false;
 }
 
 Rows arrayRows(const ChainPlan &plan, int64_t unit, Rows window) {
@@ -691,117 +720,6 @@ static std::vector<ChainPlan> planOneWay(const ChainProblem &p, const ConvMachin
         }))
       chosen.push_back(plan);
   return chosen;
-}
-
-// The same segments as near as can be, where a stripe has other rows: as even as can be.
-static void evenSegments(const ChainProblem &p, ChainPlan &plan, int64_t rows) {
-  const auto count = static_cast<int64_t>(stripesOf(p, plan).size());
-  const int64_t stripes = std::clamp<int64_t>(rows / plan.stripeRows, 1, count);
-  plan.segmentStripes = ceilDiv(count, ceilDiv(count, stripes));
-}
-
-// Whether it has weights that do not stay, and more than one unit's.
-static bool hasWeightTurns(const ChainProblem &p, const ChainPlan &plan) {
-  return isWhole(p, plan) ? plan.chunkChannels < chunkedChannels(p) : !plan.keepsWeights;
-}
-
-// Leaves what another plan has chosen beyond planChain as usual, where it may not be so any more.
-static void forgetWhatIsNot(const ChainProblem &p, const ChainPlan &from, ChainPlan &plan) {
-  if (plan.stripeRows != from.stripeRows || plan.arrayUnits == arrayShares)
-    plan.laneRows = 0;
-  if (!hasWeightTurns(p, plan))
-    plan.copies[static_cast<size_t>(Copies::Weights)] = 0;
-  if (plan.arrayUnits == 0 && !p.windowHasSums)
-    plan.copies[static_cast<size_t>(Copies::WindowSums)] = 0;
-}
-
-std::vector<ChainPlan> neighborsOf(const ChainProblem &p, const ConvMachine &m,
-                                   const ChainPlan &plan) {
-  std::vector<ChainPlan> neighbors;
-  const int64_t height = resultHeight(p), channels = chunkedChannels(p),
-                part = std::lcm(m.rows, m.cols);
-  auto consider = [&](ChainPlan other) {
-    if (!isBearable(p, other) || (p.headIsAdded && other.chunkChannels < chunkedChannels(p)))
-      return;
-    forgetWhatIsNot(p, plan, other);
-    assess(p, m, other);
-    if (other.spadBytes <= m.spadBytes && other.accBytes <= m.accBytes)
-      neighbors.push_back(other);
-  };
-  auto copies = [&](Copies which) {
-    const int64_t now = copiesOf(p, plan, which);
-    for (int64_t count : {now + 1, now - 1})
-      if (count >= 2 && count <= mostCopies) {
-        ChainPlan other = plan;
-        other.copies[static_cast<size_t>(which)] = count;
-        consider(other);
-      }
-  };
-  if (p.head)
-    copies(Copies::HeadSums);
-  if (p.window && plan.arrayUnits < arrayShares) {
-    const int64_t rows = stripeRows(p, {0, plan.stripeRows}).window.size(),
-                  now = lanesTileRows(p, plan, rows, std::min(plan.chunkChannels, m.channels));
-    for (int64_t tile : {now / 2, 2 * now})
-      if (tile >= 1 && tile <= rows) {
-        ChainPlan other = plan;
-        other.laneRows = tile;
-        consider(other);
-      }
-  }
-  for (int64_t units : {plan.arrayUnits + 1, plan.arrayUnits - 1})
-    if (p.mayReduceOnArray && units >= 0 && units <= arrayShares) {
-      ChainPlan other = plan;
-      other.arrayUnits = units;
-      consider(other);
-    }
-  const std::vector<int64_t> sizes = stripeSizes(height);
-  const int64_t size = std::find(sizes.begin(), sizes.end(), plan.stripeRows) - sizes.begin(),
-                count = static_cast<int64_t>(sizes.size());
-  for (int64_t next : {size - 1, size + 1})
-    if (next >= 0 && next < count) {
-      ChainPlan other = plan;
-      other.stripeRows = sizes[static_cast<size_t>(next)];
-      other.headRows = std::min(other.headRows, stripeRows(p, {0, other.stripeRows}).head.size());
-      other.tailRows = std::min(other.tailRows, other.stripeRows);
-      other.keepsWeights |= other.stripeRows >= height;
-      evenSegments(p, other, plan.segmentStripes > 1 ? plan.segmentStripes * plan.stripeRows : 1);
-      consider(other);
-    }
-  if (sharesRows(p) && plan.stripeRows < height)
-    for (int64_t stripes : {plan.segmentStripes / 2, 2 * plan.segmentStripes})
-      if (stripes >= 1) {
-        ChainPlan other = plan;
-        evenSegments(p, other, stripes * plan.stripeRows);
-        if (other.segmentStripes != plan.segmentStripes)
-          consider(other);
-      }
-  for (int64_t chunk : {plan.chunkChannels / 2 / part * part, 2 * plan.chunkChannels, channels})
-    if (chunk >= part && chunk != plan.chunkChannels &&
-        (chunk <= m.channels || chunk == channels) && chunk <= channels) {
-      ChainPlan other = plan;
-      other.chunkChannels = chunk;
-      consider(other);
-    }
-  if (plan.stripeRows < height) {
-    ChainPlan other = plan;
-    other.keepsWeights = !plan.keepsWeights;
-    consider(other);
-  }
-  auto tiles = [&](const std::optional<ConvProblem> &conv, int64_t ChainPlan::*rows, int64_t most) {
-    if (!conv)
-      return;
-    most = std::min(most, m.rowLimit / conv->outputWidth);
-    for (int64_t tile : {plan.*rows / 2, 2 * plan.*rows})
-      if (tile >= 1 && tile <= most) {
-        ChainPlan other = plan;
-        other.*rows = tile;
-        consider(other);
-      }
-  };
-  tiles(p.head, &ChainPlan::headRows, stripeRows(p, {0, plan.stripeRows}).head.size());
-  tiles(p.tail, &ChainPlan::tailRows, plan.stripeRows);
-  return neighbors;
 }
 
 // Where an instruction slides windows, what would be done without it is tried, too.

@@ -25,60 +25,22 @@ static std::vector<int64_t> numbers(int64_t count) {
   return all;
 }
 
-bool ChainSpace::isWhole(const PlanPoint &point) const {
-  return point[FirstRows] == resultHeight(problem_) &&
-         (problem_.tail ? problem_.tail->batch : problem_.window->batch) == 1;
-}
-
-static bool hasSums(const ChainProblem &p, const PlanPoint &point) {
-  return p.window && (p.windowHasSums || point[ChainSpace::ArrayUnits] > 0);
-}
-
 // As `assess` has it: windows slide where they can.
 static ChainPlan assessed(const ChainProblem &p, ChainPlan plan) {
   plan.slidingParts = p.sliding && plan.arrayUnits > 0 ? 1 : 0;
   return plan;
 }
 
-// Buffers that a plan has at all may be several.
 std::vector<int64_t> ChainSpace::copies(const PlanPoint &point, Copies which) const {
-  const ChainProblem &p = problem_;
-  const bool isOneStripe = isWhole(point), isOneChunk = point[ChunkChannels] == chunkedChannels(p),
-             isOneUnit = isOneStripe && isOneChunk, stay = point[KeepsWeights] != 0 && !isOneStripe;
-  auto isThere = [&] {
-    switch (which) {
-    case Copies::Inputs:
-      return !isOneStripe;
-    case Copies::Windows:
-      return point[HeadMerge] == static_cast<int64_t>(TapMerge::All);
-    case Copies::Between:
-      return p.head && !isOneUnit && point[SegmentStripes] <= 1;
-    case Copies::WindowResults:
-      return p.window && p.tail && !isOneUnit;
-    case Copies::HeadSums:
-      return p.head.has_value();
-    case Copies::WindowSums:
-      return hasSums(p, point);
-    case Copies::TailSums:
-      return p.tail && isOneChunk;
-    case Copies::Results:
-      return p.tail && !p.tail->resultInAccumulators;
-    case Copies::Weights:
-      return !stay && !isOneUnit;
-    case Copies::Count:
-      break;
-    }
-    return false;
-  };
-  if (isThere()) {
+  ChainPlan plan = planned(point);
+  if (hasCopies(problem_, plan, which)) {
     std::vector<int64_t> all = numbers(mostCopies);
     for (int64_t &count : all)
       ++count;
     return all;
   }
-  ChainPlan usual{};
-  usual.arrayUnits = point[ArrayUnits];
-  return {copiesOf(p, assessed(p, usual), which)};
+  plan.copies = {};
+  return {copiesOf(problem_, assessed(problem_, plan), which)};
 }
 
 // Numbers of the permutations of `count` streams in which those that a plan does not have keep
@@ -223,6 +185,12 @@ bool ChainSpace::fits(const PlanPoint &point) const {
 }
 
 ChainPlan ChainSpace::plan(const PlanPoint &point) const {
+  ChainPlan plan = planned(point);
+  assess(problem_, machine_, plan);
+  return plan;
+}
+
+ChainPlan ChainSpace::planned(const PlanPoint &point) const {
   ChainPlan plan{};
   plan.stripeRows = point[StripeRows], plan.firstRows = point[FirstRows];
   plan.chunkChannels = point[ChunkChannels];
@@ -238,7 +206,6 @@ ChainPlan ChainSpace::plan(const PlanPoint &point) const {
   for (size_t i = 0; i < plan.copies.size(); ++i)
     plan.copies[i] = point[FirstCopies + i];
   plan.matrixOrder = point[MatrixOrder], plan.vectorOrder = point[VectorOrder];
-  assess(problem_, machine_, plan);
   return plan;
 }
 

@@ -486,8 +486,12 @@ void Emitter::emit(Group &group, const Task &task) {
   }
 }
 
-// Enters what a task takes of its unit and of the bus, with so many instructions.
+// Enters what a task takes of its unit and of the bus, with so many instructions; of the bus, once
+// the group has something to compute.
 void Emitter::count(const Task &task, size_t instructions) {
+  const std::vector<int64_t> &busy = current_->busy;
+  if (isMove_[task.instruction] && *std::max_element(busy.begin(), busy.end()) == 0)
+    return;
   current_->bus += static_cast<int64_t>(instructions) * times_->fetchCycles();
   (isMove_[task.instruction] ? current_->bus
                              : current_->busy[isa_.instructions()[task.instruction].unit]) +=

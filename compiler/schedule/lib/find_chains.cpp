@@ -145,7 +145,7 @@ public:
         run.push_back(wholeOf(parts[end++]));
       std::vector<int64_t> layout = chosen(parts[first]).layout;
       for (; run.size() > 1; run.pop_back(), --end)
-        if (std::optional<Trial> trial = tryRun(context, run);
+        if (std::optional<RunTrial> trial = tryRun(context, run);
             trial && trial->cycles < cyclesOf(parts, first, end)) {
           layout = std::move(trial->layout);
           break;

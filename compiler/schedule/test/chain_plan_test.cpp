@@ -1,5 +1,7 @@
 #include "tilewright/compiler/chain_plan.h"
 
+#include "chain_cases.h"
+
 #include "tilewright/compiler/chain_space.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -124,7 +126,7 @@ TEST_P(Blocks, NeighborsDifferInOneStepAndFit) {
   const ChainProblem p = block(kernel, stride);
   const ConvMachine m = machine();
   for (const ChainPlan &plan : planChain(p, m, 8)) {
-    const std::vector<ChainPlan> neighbors = neighborsOf(p, m, plan);
+    const std::vector<ChainPlan> neighbors = allNeighbors(p, m, plan);
     EXPECT_GE(neighbors.size(), 4u) << describe(p, plan);
     for (const ChainPlan &other : neighbors) {
       EXPECT_LE(other.spadBytes, m.spadBytes);
@@ -142,6 +144,9 @@ TEST_P(Blocks, NeighborsDifferInOneStepAndFit) {
       differences += hasSameStripes && other.keepsWeights != plan.keepsWeights;
       differences += other.copies != plan.copies;
       differences += other.laneRows != plan.laneRows;
+      differences += other.tailChannels != plan.tailChannels;
+      differences += hasSameStripes && other.firstRows != plan.firstRows &&
+                     other.segmentStripes == plan.segmentStripes;
       EXPECT_EQ(differences, 1) << describe(p, plan) << "; " << describe(p, other);
     }
   }
@@ -153,22 +158,59 @@ TEST_P(Blocks, NeighborsOfNeighborsArePointsOfTheSpace) {
   const ChainProblem p = block(kernel, stride);
   const ConvMachine m = machine();
   const ChainSpace space(p, m);
-  bool hasMoreSums = false, hasLaneRows = false;
+  bool hasMoreSums = false, hasLaneRows = false, hasOneInput = false, hasFirstRows = false,
+       hasWideTails = false;
   auto check = [&](const ChainPlan &plan) {
     const PlanPoint point = space.point(plan);
     for (size_t d = 0; d < space.dimensions(); ++d)
       EXPECT_EQ(llvm::count(space.choices(point, d), point[d]), 1) << describe(p, plan) << " " << d;
     hasMoreSums |= copiesOf(p, plan, Copies::HeadSums) > 2;
     hasLaneRows |= plan.laneRows > 0;
+    hasOneInput |= copiesOf(p, plan, Copies::Inputs) == 1;
+    hasFirstRows |= plan.firstRows > 0;
+    hasWideTails |= plan.tailChannels > m.cols;
   };
   for (const ChainPlan &plan : planChain(p, m, 4))
-    for (const ChainPlan &other : neighborsOf(p, m, plan))
-      for (const ChainPlan &next : neighborsOf(p, m, other)) {
+    for (const ChainPlan &other : allNeighbors(p, m, plan))
+      for (const ChainPlan &next : allNeighbors(p, m, other)) {
         check(other);
         check(next);
       }
   EXPECT_TRUE(hasMoreSums);
   EXPECT_TRUE(hasLaneRows);
+  EXPECT_TRUE(hasOneInput);
+  EXPECT_TRUE(hasFirstRows);
+  EXPECT_TRUE(hasWideTails);
+}
+
+// Each choice alone says what a neighbor has otherwise, and none gives a plan twice.
+TEST_P(Blocks, NeighborsByAllChoicesAreDifferentPlans) {
+  const auto [kernel, stride] = GetParam();
+  const ChainProblem p = block(kernel, stride);
+  const ConvMachine m = machine();
+  const ChainSpace space(p, m);
+  for (const ChainPlan &plan : planChain(p, m, 4)) {
+    std::set<PlanPoint> known{space.point(plan)};
+    for (const ChainPlan &other : allNeighbors(p, m, plan))
+      EXPECT_TRUE(known.insert(space.point(other)).second) << describe(p, other);
+  }
+}
+
+// What a plan does not have is one, or as usual, however many there were before.
+TEST(ChainPlan, BuffersThatAPlanDoesNotHaveAreAsUsual) {
+  const ChainProblem p = block(3, 1);
+  ChainPlan plan = planChain(p, machine(), 1).at(0);
+  plan.stripeRows = size, plan.firstRows = 0, plan.segmentStripes = 1;
+  plan.chunkChannels = inner;
+  EXPECT_TRUE(isWhole(p, plan));
+  for (Copies which : {Copies::Inputs, Copies::Between, Copies::WindowResults, Copies::Weights})
+    EXPECT_FALSE(hasCopies(p, plan, which));
+  for (Copies which : {Copies::HeadSums, Copies::TailSums, Copies::Results})
+    EXPECT_TRUE(hasCopies(p, plan, which));
+  plan.firstRows = 1;
+  EXPECT_FALSE(isWhole(p, plan));
+  for (Copies which : {Copies::Inputs, Copies::Between, Copies::WindowResults})
+    EXPECT_TRUE(hasCopies(p, plan, which));
 }
 
 TEST_P(Blocks, PlansFitOnChipAndBeginAtFoldsAndColumnTiles) {
@@ -338,7 +380,7 @@ TEST(ChainPlan, AllChannelsOfAHeadThatIsAddedAreOnChip) {
   ASSERT_FALSE(plans.empty());
   for (const ChainPlan &plan : plans) {
     EXPECT_EQ(plan.chunkChannels, inner);
-    for (const ChainPlan &other : neighborsOf(p, machine(), plan))
+    for (const ChainPlan &other : allNeighbors(p, machine(), plan))
       EXPECT_EQ(other.chunkChannels, inner);
   }
 }

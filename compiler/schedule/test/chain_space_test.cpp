@@ -1,6 +1,7 @@
 // The space of a chain's plans: what the planner gives is in it, what is drawn is legal.
 #include "tilewright/compiler/chain_space.h"
 
+#include "chain_cases.h"
 #include "plan_cases.h"
 
 #include <cmath>
@@ -65,7 +66,7 @@ TEST(ChainSpace, HoldsThePlannersPlans) {
         EXPECT_TRUE(isLegal(space, point)) << describe(p, plan);
         EXPECT_EQ(space.point(space.plan(point)), point);
         EXPECT_EQ(space.analyticCycles(point), plan.estimatedCycles);
-        for (const ChainPlan &neighbor : neighborsOf(p, m, plan))
+        for (const ChainPlan &neighbor : allNeighbors(p, m, plan))
           EXPECT_TRUE(isLegal(space, space.point(neighbor))) << describe(p, neighbor);
         ++count;
       }

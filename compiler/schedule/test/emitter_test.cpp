@@ -134,8 +134,8 @@ protected:
 
 TEST_F(EarlyConstants, StreamWhileTheBusIsIdle) {
   EXPECT_EQ(early(products(10000, true), weights(4, true)), 4);
-  EXPECT_EQ(early(products(400, true), weights(4, true)), 3);
-  EXPECT_EQ(early(products(200, true), weights(4, true)), 1);
+  EXPECT_EQ(early(products(300, true), weights(4, true)), 3);
+  EXPECT_EQ(early(products(200, true), weights(4, true)), 2);
 }
 
 TEST_F(EarlyConstants, WaitUntilNothingIsLeftToLoad) {

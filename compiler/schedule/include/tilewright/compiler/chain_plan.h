@@ -98,6 +98,8 @@ bool isOnArray(const ChainPlan &plan, int64_t unit);
 // Rows of a unit's windows that are made on the array.
 Rows arrayRows(const ChainPlan &plan, int64_t unit, Rows window);
 int64_t copiesOf(const ChainProblem &problem, const ChainPlan &plan, Copies which);
+// Whether a plan has buffers of a kind that may be one or several.
+bool hasCopies(const ChainProblem &problem, const ChainPlan &plan, Copies which);
 // The `number`-th order of `count` things; 0 leaves them as they are.
 std::vector<size_t> permutation(int64_t number, size_t count);
 
@@ -167,8 +169,29 @@ std::string describe(const ChainProblem &problem, const ChainPlan &plan);
 std::vector<ChainPlan> planChain(const ChainProblem &problem, const ConvMachine &machine,
                                  size_t most);
 
+// What a plan's neighbors have otherwise: first those that help often.
+enum class Choice {
+  HeadSums, // copies, as those below
+  ArrayUnits,
+  StripeRows,
+  TailChannels,
+  WindowSums,
+  Results,
+  LaneRows,
+  Inputs,
+  WindowResults,
+  Weights,
+  FirstRows,
+  Segments, // from here on, those that help now and then
+  KeepsWeights,
+  ChunkChannels,
+  TailRows,
+  HeadRows,
+  Count
+};
+
 // Plans that differ from a plan in one choice by one step, and fit.
 std::vector<ChainPlan> neighborsOf(const ChainProblem &problem, const ConvMachine &machine,
-                                   const ChainPlan &plan);
+                                   const ChainPlan &plan, Choice choice);
 
 } // namespace tilewright

@@ -47,7 +47,7 @@ public:
   PlanPoint point(const ChainPlan &plan) const;
 
 private:
-  bool isWhole(const PlanPoint &point) const; // one stripe
+  ChainPlan planned(const PlanPoint &point) const; // not assessed
   std::vector<int64_t> copies(const PlanPoint &point, Copies which) const;
 
   ChainProblem problem_;
