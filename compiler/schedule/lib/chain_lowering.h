@@ -123,7 +123,7 @@ private:
   std::optional<WindowStage> windowStage_;
   TaskTimes times_;
   int64_t matrixLatency_; // until others find its results
-  int64_t block_ = 0; // channels of a block of per-channel parameters
+  int64_t block_ = 0;     // channels of a block of per-channel parameters
   int64_t headBlock() const { return headTileChannels(context_.machine, plan_); }
   size_t copies(Copies which) const { return static_cast<size_t>(copiesOf(p_, plan_, which)); }
   // Rows of a layer's input before which all lie that output rows before `end` need.
