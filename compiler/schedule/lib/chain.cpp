@@ -4,6 +4,7 @@
 #include "chain_lowering.h"
 
 #include "tilewright/compiler/chain_space.h"
+#include "tilewright/compiler/conv_bound.h"
 #include "tilewright/compiler/frontend.h"
 #include "tilewright/compiler/run_space.h"
 
@@ -106,6 +107,16 @@ static constexpr size_t refinements = 28;
 // A plan whose order takes longer than the best one's, by one in so many cycles, is hardly ever
 // better.
 static constexpr int64_t hopeless = 50;
+// A chain is as good as it can be where all but one in so many cycles are the array's products.
+static constexpr int64_t goodEnough = 30;
+
+static int64_t leastProducts(const ChainProblem &problem, const ConvMachine &machine) {
+  int64_t cycles = 0;
+  for (const std::optional<ConvProblem> *conv : {&problem.head, &problem.tail})
+    if (*conv)
+      cycles += leastProducts(**conv, machine);
+  return cycles;
+}
 
 std::vector<ChainPlan> plansOf(LoweringContext &context, const ChainedGroups &chained) {
   const Probe probe(context, chained);
@@ -142,6 +153,8 @@ std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGr
 void refineChain(LoweringContext &context, const ChainedGroups &chained, ChosenChain &chosen) {
   const Probe probe(context, chained);
   const ChainProblem &problem = probe.chain.problem();
+  if (chosen.cycles - leastProducts(problem, context.machine) < chosen.cycles / goodEnough)
+    return;
   const ChainSpace space(problem, context.machine);
   std::set<PlanPoint> known{space.point(chosen.plan)};
   std::optional<ChosenChain> best = std::move(chosen);

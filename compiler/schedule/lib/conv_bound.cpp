@@ -59,6 +59,20 @@ struct Products {
 
 } // namespace
 
+int64_t leastProducts(const ConvProblem &p, const ConvMachine &m) {
+  auto taps = [](const WindowAxis &axis, int64_t outputs) {
+    int64_t count = 0;
+    for (int64_t output = 0; output < outputs; ++output)
+      count += tapsInside(axis, output).count;
+    return count;
+  };
+  const int64_t rows = taps({p.kernelHeight, p.strideY, p.dilationY, p.padTop, p.height},
+                            p.outputHeight),
+                columns = taps({p.kernelWidth, p.strideX, p.dilationX, p.padLeft, p.width},
+                               p.outputWidth);
+  return p.batch * rows * columns * p.inputChannels * p.outputChannels / (m.rows * m.cols);
+}
+
 int64_t leastCycles(const ConvProblem &p, const ConvMachine &m, const ConvPlan &plan) {
   if (plan.streamFolds > 0)
     return 0;

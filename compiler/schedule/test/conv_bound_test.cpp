@@ -31,6 +31,14 @@ TEST(ConvBound, TapsInThePaddingTakeNothing) {
   EXPECT_EQ(leastCycles(problem(3, 1), quick(), plan()), 2 * 4 * (3 * 14 - 2) * (3 * 14 - 2));
 }
 
+TEST(ConvBound, ProductsKeepAllCellsBusyAtBest) {
+  EXPECT_EQ(leastProducts(problem(1, 0), quick()), 2 * 4 * 14 * 14);
+  EXPECT_EQ(leastProducts(problem(3, 1), quick()), 2 * 4 * (3 * 14 - 2) * (3 * 14 - 2));
+  ConvProblem odd = problem(1, 0); // half of a fold: other taps may fill it
+  odd.inputChannels = 8, odd.batch = 3;
+  EXPECT_EQ(leastProducts(odd, quick()), 3 * 4 * 14 * 14 / 2);
+}
+
 TEST(ConvBound, WeightsComeInUnderTheProductBefore) {
   ConvPlan small = plan();
   small.stepHeight = small.tileHeight = 1;

@@ -11,6 +11,10 @@
 
 namespace tilewright {
 
+// Cycles that the products of a convolution keep the array busy for, whatever the plan: all its
+// cells at once, without taps in the padding.
+int64_t leastProducts(const ConvProblem &problem, const ConvMachine &machine);
+
 int64_t leastCycles(const ConvProblem &problem, const ConvMachine &machine, const ConvPlan &plan);
 
 } // namespace tilewright
