@@ -2,6 +2,7 @@
 
 #include "alone.h"
 #include "chain_lowering.h"
+#include "image_sum.h"
 
 #include "tilewright/compiler/chain_space.h"
 #include "tilewright/compiler/conv_bound.h"
@@ -39,14 +40,6 @@ mlir::Operation *chainAnchorOf(kernel::GroupOp group) {
     if (llvm::isa<kernel::Conv2DOp, kernel::DepthwiseOp, kernel::MaxPoolOp, kernel::SumPoolOp>(op))
       return &op;
   return nullptr;
-}
-
-// Whether it adds up all pixels of its image.
-static bool sumsImage(mlir::Operation *anchor) {
-  auto sum = llvm::dyn_cast<kernel::SumPoolOp>(anchor);
-  return sum && shapeOf(sum.getResult()).slice(1, 2) == llvm::ArrayRef<int64_t>{1, 1} &&
-         shapeOf(sum.getX()).slice(1, 2) == sum.getKernel() &&
-         llvm::all_of(sum.getPad(), [](int64_t pad) { return pad == 0; });
 }
 
 bool mayFollow(kernel::GroupOp group, kernel::GroupOp next) {

@@ -436,29 +436,21 @@ size_t Chain::addUp(const Unit &unit) {
     if (!made.empty())
       before.push_back(made.back().piece);
   const Extent slots{1, sumSlots(stripes), w.channels};
-  const Tile sums = stripe == 0 && unit.isFirst
-                        ? sumsIn(run_.imageSums, slots, before)
-                        : denseTile(isa::Space::Acc, run_.imageSums.buffer, slots);
+  const ImageSlots sums{stripe == 0 && unit.isFirst
+                            ? sumsIn(run_.imageSums, slots, before)
+                            : denseTile(isa::Space::Acc, run_.imageSums.buffer, slots),
+                        stripes};
   std::vector<Task> tasks;
-  for (int64_t c = unit.channels.begin; c < unit.channels.end; c += block_) {
-    const int64_t channels = std::min(block_, unit.channels.end - c);
-    TaskForm::Builder task = context_.form("vsumpool").build();
-    task.buffer("a", stripeResult_.buffer, stripeResult_.offset + c)
-        .buffer("d", sums.buffer, stripe * sums.s0 + c);
-    task.imm("n0", 1).imm("nc", channels).reg("n1", 1);
-    task.reg("k1", rows.size()).reg("k0", w.outputWidth);
-    task.reg("a_k1", stripeResult_.s1).reg("a_k0", stripeResult_.s0);
-    task.reg("a_zp", static_cast<int64_t>(llvm::cast<kernel::SumPoolOp>(sum_.anchor).getInputZp()));
-    tasks.push_back(task);
-  }
+  addPixels(context_, tasks, llvm::cast<kernel::SumPoolOp>(sum_.anchor), stripeResult_, rows.size(),
+            w.outputWidth, unit.channels, block_, sums, stripe);
   const size_t added = add(Stream::ImageSums, sum_, std::move(tasks), before);
   if (!unit.isLast || stripe + 1 < stripes)
     return added;
-  return finishSum(unit, sums, stripes, added);
+  return finishSum(unit, sums, added);
 }
 
 // Adds an image's stripes; the operations that follow, and the store.
-size_t Chain::finishSum(const Unit &unit, const Tile &sums, int64_t stripes, size_t added) {
+size_t Chain::finishSum(const Unit &unit, const ImageSlots &sums, size_t added) {
   const int64_t channels = p_.window->channels, block = std::min(channels, context_.channels);
   const Box box{{unit.n, 0, 0, 0}, {1, 1, 1, channels}};
   After before = replaced(run_.imageSumResult);
@@ -475,16 +467,9 @@ size_t Chain::finishSum(const Unit &unit, const Tile &sums, int64_t stripes, siz
   const Tile result = denseTile(isa::Space::Spad, buffer, {1, 1, channels});
   for (int64_t c = 0; c < channels; c += block) {
     const int64_t count = std::min(block, channels - c);
-    Tile value = sums, slice = result;
+    Tile value = sums.sum(), slice = result;
     value.offset += c, slice.offset += c;
-    if (stripes > 1) {
-      value.offset += stripes * sums.s0; // the last slot
-      TaskForm::Builder task = context_.form("vsum").build();
-      task.buffer("a", sums.buffer, sums.offset + c).buffer("d", value.buffer, value.offset);
-      task.imm("n0", 1).imm("nc", count).reg("n1", 1);
-      task.reg("k1", stripes).reg("k0", 1).reg("a_k1", sums.s0);
-      tasks.push_back(task);
-    }
+    addSlots(context_, tasks, sums, c, count);
     sum_.operations->run(tasks, value, {1, 1, count}, c, slice);
   }
   store(tasks, sum_, box, result);

@@ -8,6 +8,7 @@
 #include "chain.h"
 #include "chain_run.h"
 #include "conv_stage.h"
+#include "image_sum.h"
 #include "window_stage.h"
 
 #include "tilewright/compiler/task_times.h"
@@ -89,7 +90,7 @@ private:
   void finishStripe(const Unit &unit);
   void storeStripe(const Unit &unit);
   size_t addUp(const Unit &unit);
-  size_t finishSum(const Unit &unit, const Tile &sums, int64_t stripes, size_t added);
+  size_t finishSum(const Unit &unit, const ImageSlots &sums, size_t added);
   void tail(const Unit &unit);
   static void mark(std::vector<Task> &tasks, const LayerWork &work) {
     for (Task &task : tasks)

@@ -4,6 +4,7 @@
 // A step loads a tile of the input for some channels, its columns padded (with the zero point, or
 // the least value for a maximum); the vector unit reduces the taps of each output pixel; the
 // group's element-wise operations follow; the result tile is stored.
+#include "image_sum.h"
 #include "window_stage.h"
 
 #include "tilewright/compiler/conv_plan.h"
@@ -350,7 +351,8 @@ void Window::lower() {
 } // namespace
 
 void lowerWindow(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
-  Window(context, group, steps).lower();
+  if (!lowerImageSum(context, group, steps))
+    Window(context, group, steps).lower();
 }
 
 } // namespace tilewright

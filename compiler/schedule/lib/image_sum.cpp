@@ -1,0 +1,173 @@
+#include "image_sum.h"
+
+#include "chain.h"
+
+#include "tilewright/compiler/chain_plan.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tilewright {
+
+namespace {
+
+constexpr int64_t wantedParts = 4; // the first one's load and the last one's sum are in the open
+
+int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+class SumOfImage {
+public:
+  SumOfImage(LoweringContext &context, kernel::GroupOp group, Steps &steps)
+      : context_(context), group_(group), steps_(steps), sum_(chainAnchorOf(group)),
+        shape_(shapeOf(sum_.getX())), block_(std::min(shape_[3], context.channels)),
+        operations_(context, steps, group, sum_, shapesOf(group), block_) {
+    rows_ = rowsOfAPart();
+  }
+  bool fits() const { return rows_ > 0; }
+  void lower() {
+    const int64_t parts = ceilDiv(shape_[1], rows_);
+    steps_.plan = fmt::format("{} steps of {}x{}x{} (y, x, channels) of the image; input "
+                              "double-buffered, sums of steps added in the end",
+                              shape_[0] * parts, rows_, shape_[2], shape_[3]);
+    for (int64_t n = 0; n < shape_[0]; ++n) {
+      const Extent slots{1, sumSlots(parts), shape_[3]};
+      const ImageSlots sums{
+          denseTile(isa::Space::Acc,
+                    steps_.add(isa::Space::Acc, slots.elements() * 4, "sums of an image's parts"),
+                    slots),
+          parts};
+      for (int64_t part = 0; part < parts; ++part)
+        addPart(n, part, sums);
+      finish(n, sums);
+    }
+  }
+
+private:
+  static ElementChain::Shapes shapesOf(kernel::GroupOp group) {
+    ElementChain::Shapes shapes;
+    for (mlir::Operation &op : group.getBody().front())
+      for (mlir::Value value : op.getOperands())
+        shapes[value] = llvm::SmallVector<int64_t>(shapeOf(value));
+    return shapes;
+  }
+
+  // None where two of them, or the slots, do not fit.
+  int64_t rowsOfAPart() {
+    const int64_t channels = shape_[3], row = shape_[2] * channels,
+                  spad = static_cast<int64_t>(context_.isa.memory(isa::Space::Spad).bytes),
+                  acc = static_cast<int64_t>(context_.isa.memory(isa::Space::Acc).bytes),
+                  room = spad * 5 / 8 - operations_.residentBytes() -
+                         channels * (1 + operations_.spadBytesPerElement()),
+                  most = std::min(room / (2 * row), ceilDiv(shape_[1], wantedParts));
+    if (room < 2 * row)
+      return 0;
+    const int64_t bytes = 4 * sumSlots(ceilDiv(shape_[1], most)) +
+                          operations_.accBytesPerElement() + operations_.wideOperandBytes();
+    return 2 * channels * bytes <= acc ? most : 0;
+  }
+
+  void addPart(int64_t n, int64_t part, const ImageSlots &sums) {
+    Step &step = steps_.steps.emplace_back();
+    if (steps_.steps.size() == 1)
+      operations_.prepare(step.constants);
+    const int64_t first = part * rows_, rows = std::min(rows_, shape_[1] - first);
+    const Extent extent{rows, shape_[2], shape_[3]};
+    const Tile image = denseTile(
+        isa::Space::Spad, steps_.add(isa::Space::Spad, extent.elements(), "input tile"), extent);
+    const ImageView view = viewOf(context_, sum_.getX());
+    copyStrided(
+        context_, step.loads, Direction::Load,
+        context_.tensor(view.storage).address + view.offset + n * view.batch + first * view.row, 1,
+        Signedness::Signed, image,
+        {{rows, view.row, image.s1}, {shape_[2], view.column, image.s0}, {shape_[3], 1, 1}});
+    addPixels(context_, step.compute, sum_, image, rows, shape_[2], {0, shape_[3]}, block_, sums,
+              part);
+  }
+
+  // In the last part's step.
+  void finish(int64_t n, const ImageSlots &sums) {
+    Step &step = steps_.steps.back();
+    const llvm::ArrayRef<int64_t> shape = shapeOf(sum_.getResult());
+    const DramTensor to = context_.tensor(group_.getResult());
+    const Box box{{n, 0, 0, 0}, {1, 1, 1, shape_[3]}};
+    operations_.loadOperands(step.loads, box);
+    Tile result = denseTile(isa::Space::Spad, -1, {1, 1, shape_[3]});
+    if (!operations_.resultInAccumulators())
+      result.buffer = steps_.add(isa::Space::Spad, shape_[3], "result tile");
+    for (int64_t c = 0; c < shape_[3]; c += block_) {
+      const Extent extent{1, 1, std::min(block_, shape_[3] - c)};
+      addSlots(context_, step.compute, sums, c, extent.nc);
+      Tile value = sums.sum(), slice = result;
+      value.offset += c, slice.offset += c;
+      value = operations_.run(step.compute, value, extent, c, slice);
+      if (operations_.resultInAccumulators())
+        storeBox(context_, step.compute, to, shape, {{n, 0, 0, c}, {1, 1, 1, extent.nc}},
+                 operations_.resultBytes(), value);
+    }
+    if (!operations_.resultInAccumulators())
+      storeBox(context_, step.compute, to, shape, box, operations_.resultBytes(), result);
+  }
+
+  LoweringContext &context_;
+  kernel::GroupOp group_;
+  Steps &steps_;
+  kernel::SumPoolOp sum_;
+  const llvm::SmallVector<int64_t, 4> shape_; // of the image
+  const int64_t block_;                       // channels of a block of parameters
+  ElementChain operations_;
+  int64_t rows_ = 0; // of a part
+};
+
+} // namespace
+
+bool sumsImage(mlir::Operation *anchor) {
+  auto sum = llvm::dyn_cast_or_null<kernel::SumPoolOp>(anchor);
+  return sum && shapeOf(sum.getResult()).slice(1, 2) == llvm::ArrayRef<int64_t>{1, 1} &&
+         shapeOf(sum.getX()).slice(1, 2) == sum.getKernel() &&
+         llvm::all_of(sum.getPad(), [](int64_t pad) { return pad == 0; });
+}
+
+Tile ImageSlots::sum() const {
+  Tile tile = sums;
+  tile.offset += parts > 1 ? parts * sums.s0 : 0;
+  return tile;
+}
+
+void addPixels(LoweringContext &context, std::vector<Task> &out, kernel::SumPoolOp sum,
+               const Tile &image, int64_t rows, int64_t columns, Span channels, int64_t block,
+               const ImageSlots &slots, int64_t part) {
+  for (int64_t c = channels.begin; c < channels.end; c += block) {
+    TaskForm::Builder task = context.form("vsumpool").build();
+    task.buffer("a", image.buffer, image.offset + c)
+        .buffer("d", slots.sums.buffer, slots.sums.offset + part * slots.sums.s0 + c);
+    task.imm("n0", 1).imm("nc", std::min(block, channels.end - c)).reg("n1", 1);
+    task.reg("k1", rows).reg("k0", columns).reg("a_k1", image.s1).reg("a_k0", image.s0);
+    task.reg("a_zp", static_cast<int64_t>(sum.getInputZp()));
+    out.push_back(task);
+  }
+}
+
+void addSlots(LoweringContext &context, std::vector<Task> &out, const ImageSlots &slots,
+              int64_t channel, int64_t count) {
+  if (slots.parts == 1)
+    return;
+  const Tile sum = slots.sum();
+  TaskForm::Builder task = context.form("vsum").build();
+  task.buffer("a", slots.sums.buffer, slots.sums.offset + channel)
+      .buffer("d", sum.buffer, sum.offset + channel);
+  task.imm("n0", 1).imm("nc", count).reg("n1", 1);
+  task.reg("k1", slots.parts).reg("k0", 1).reg("a_k1", slots.sums.s0);
+  out.push_back(task);
+}
+
+bool lowerImageSum(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
+  if (!sumsImage(chainAnchorOf(group)) || !context.isa.find("vsum"))
+    return false;
+  SumOfImage sum(context, group, steps);
+  if (!sum.fits())
+    return false;
+  sum.lower();
+  return true;
+}
+
+} // namespace tilewright
