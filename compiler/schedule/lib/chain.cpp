@@ -96,7 +96,9 @@ std::string readersOf(const ChainedGroups &chained) {
 // Plans that are tried out, at most.
 static constexpr size_t trials = 6;
 // Of the chains that are chosen: those that end with their order cost half.
-static constexpr size_t refinements = 28;
+static constexpr int64_t refinements = 28;
+// Trials take time by what they emit: of long chains there are so many cycles' worth.
+static constexpr int64_t refinedCycles = 9'000'000;
 // A plan whose order takes longer than the best one's, by one in so many cycles, is hardly ever
 // better.
 static constexpr int64_t hopeless = 50;
@@ -151,7 +153,7 @@ void refineChain(LoweringContext &context, const ChainedGroups &chained, ChosenC
   const ChainSpace space(problem, context.machine);
   std::set<PlanPoint> known{space.point(chosen.plan)};
   std::optional<ChosenChain> best = std::move(chosen);
-  size_t left = 2 * refinements;
+  int64_t left = 2 * std::clamp<int64_t>(refinedCycles / best->cycles, 1, refinements);
   // Whether a plan with another choice is better: then it is the best one.
   auto improves = [&](Choice choice) {
     for (const ChainPlan &plan : neighborsOf(problem, context.machine, best->plan, choice)) {
