@@ -124,18 +124,23 @@ def run_float(model, outputs, arrays):
     return dict(zip(outputs, session.run(outputs, arrays)))
 
 
-# Ones, and products with them whose columns are added up: the compiler takes those for sums of an image over both axes.
-ONES = re.compile(r'(%\w+) = "tosa.const"\(\) <\{values = dense<1> : tensor<(\d+)x1x\d+x1xi8>')
-COLUMNS = re.compile(r"(%\w+) = tosa.depthwise_conv2d %\w+, (%\w+),.* : \(tensor<\d+x(\d+)x(\d+)x")
+# Ones, and products of whole columns with them, some at once, that are added up: the compiler takes those for sums of an image over both axes.
+ONES = re.compile(r'(%\w+) = "tosa.const"\(\) <\{values = dense<1> : tensor<(\d+)x(\d+)x\d+x1xi8>')
+COLUMNS = re.compile(r"(%\w+) = tosa.depthwise_conv2d %\w+, (%\w+),.* : \(tensor<\d+x(\d+)x(\d+)x.* -> tensor<\d+x1x(\d+)x")
 SUM = re.compile(r"tosa.reduce_sum (%\w+) \{axis = 2")
 MOST_ELEMENTS = 1024  # of a channel of such an image: compiler/select/lib/fuse_sums.cpp
 
 
 def sums(text):
     """The lines of products that are sums of an image."""
-    ones, reduced = dict(ONES.findall(text)), SUM.findall(text)
-    return {match.start() for match in COLUMNS.finditer(text)
-            if ones.get(match[2]) == match[3] and match[1] in reduced and int(match[3]) * int(match[4]) <= MOST_ELEMENTS}
+    ones, reduced = {name: (int(rows), int(columns)) for name, rows, columns in ONES.findall(text)}, SUM.findall(text)
+    found = set()
+    for match in COLUMNS.finditer(text):
+        rows, columns, sums_of_columns = map(int, match.groups()[2:])
+        kernel = ones.get(match[2], (0, 0))
+        if kernel[0] == rows and kernel[1] * sums_of_columns == columns and match[1] in reduced and rows * columns <= MOST_ELEMENTS:
+            found.add(match.start())
+    return found
 
 
 CONVOLUTION = re.compile(
