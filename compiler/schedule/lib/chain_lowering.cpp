@@ -5,14 +5,6 @@
 
 namespace tilewright::chains {
 
-static ElementChain::Shapes shapesOf(kernel::GroupOp group) {
-  ElementChain::Shapes shapes;
-  for (mlir::Operation &op : group.getBody().front())
-    for (mlir::Value value : op.getOperands())
-      shapes[value] = llvm::SmallVector<int64_t>(shapeOf(value).begin(), shapeOf(value).end());
-  return shapes;
-}
-
 Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Run &run)
     : context_(context), run_(run), steps_(run.steps),
       times_(context.isa, context.machine, context.plans),
@@ -83,7 +75,8 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Run &run)
 }
 
 ElementChain Chain::operationsOf(LayerWork &work, int64_t block) {
-  ElementChain operations(context_, steps_, work.group, work.anchor, shapesOf(work.group), block);
+  ElementChain operations(context_, steps_, work.group, work.anchor,
+                          ElementChain::shapesOf(work.group), block);
   return operations;
 }
 

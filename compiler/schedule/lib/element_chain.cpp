@@ -8,6 +8,14 @@ namespace tilewright {
 static constexpr int32_t identityMultiplier = 1 << 30;
 static constexpr int32_t identityShift = 30;
 
+ElementChain::Shapes ElementChain::shapesOf(kernel::GroupOp group) {
+  Shapes shapes;
+  for (mlir::Operation &op : group.getBody().front())
+    for (mlir::Value value : op.getOperands())
+      shapes[value] = llvm::SmallVector<int64_t>(shapeOf(value));
+  return shapes;
+}
+
 ElementChain::ElementChain(LoweringContext &context, Steps &steps, kernel::GroupOp group,
                            mlir::Operation *anchor, Shapes shapes, int64_t blockChannels)
     : context_(context), steps_(steps), ops_(context, steps), group_(group), anchor_(anchor),

@@ -20,7 +20,7 @@ public:
   SumOfImage(LoweringContext &context, kernel::GroupOp group, Steps &steps)
       : context_(context), group_(group), steps_(steps), sum_(chainAnchorOf(group)),
         shape_(shapeOf(sum_.getX())), block_(std::min(shape_[3], context.channels)),
-        operations_(context, steps, group, sum_, shapesOf(group), block_) {
+        operations_(context, steps, group, sum_, ElementChain::shapesOf(group), block_) {
     rows_ = rowsOfAPart();
   }
   bool fits() const { return rows_ > 0; }
@@ -43,14 +43,6 @@ public:
   }
 
 private:
-  static ElementChain::Shapes shapesOf(kernel::GroupOp group) {
-    ElementChain::Shapes shapes;
-    for (mlir::Operation &op : group.getBody().front())
-      for (mlir::Value value : op.getOperands())
-        shapes[value] = llvm::SmallVector<int64_t>(shapeOf(value));
-    return shapes;
-  }
-
   // None where two of them, or the slots, do not fit.
   int64_t rowsOfAPart() {
     const int64_t channels = shape_[3], row = shape_[2] * channels,

@@ -216,6 +216,7 @@ public:
   // `shapes` gives every outside operand the rank of the result's boxes, with 1 where it is
   // broadcast.
   using Shapes = llvm::DenseMap<mlir::Value, llvm::SmallVector<int64_t>>;
+  static Shapes shapesOf(kernel::GroupOp group); // as they are
   ElementChain(LoweringContext &context, Steps &steps, kernel::GroupOp group,
                mlir::Operation *anchor, Shapes shapes, int64_t blockChannels);
 

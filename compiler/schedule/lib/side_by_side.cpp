@@ -102,11 +102,7 @@ SideBySide::SideBySide(LoweringContext &context, const std::vector<kernel::Group
 
 ElementChain SideBySide::operationsOf(const Member &member, int64_t block) {
   kernel::GroupOp group = member.group;
-  ElementChain::Shapes shapes;
-  for (mlir::Operation &op : group.getBody().front())
-    for (mlir::Value value : op.getOperands())
-      shapes[value] = llvm::SmallVector<int64_t>(shapeOf(value).begin(), shapeOf(value).end());
-  return {context_, steps_, group, convolutionOf(group), std::move(shapes), block};
+  return {context_, steps_, group, convolutionOf(group), ElementChain::shapesOf(group), block};
 }
 
 // One geometry, whose rows the widest member needs all.

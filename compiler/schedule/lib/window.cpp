@@ -250,10 +250,7 @@ void Window::averagePool(std::vector<Task> &out, const Box &box, const Extent &e
 }
 
 void Window::lower() {
-  ElementChain::Shapes shapes;
-  for (mlir::Operation &op : group_.getBody().front())
-    for (mlir::Value value : op.getOperands())
-      shapes[value] = llvm::SmallVector<int64_t>(shapeOf(value).begin(), shapeOf(value).end());
+  const ElementChain::Shapes shapes = ElementChain::shapesOf(group_);
   WindowPlan plan =
       this->plan(ElementChain(context_, steps_, group_, anchor_, shapes, context_.channels));
   int64_t block = std::min(plan.tileChannels, context_.channels);

@@ -1,5 +1,6 @@
 #include "fuse.h"
 #include "scale.h"
+#include "tilewright/compiler/tensor_types.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
@@ -34,9 +35,8 @@ static std::optional<Added> addedBy(Operation *inner) {
   auto product = dyn_cast_if_present<kernel::DepthwiseOp>(inner);
   if (!product)
     return std::nullopt;
-  auto x = cast<RankedTensorType>(product.getX().getType()).getShape(),
-       y = cast<RankedTensorType>(product.getResult().getType()).getShape();
-  auto kernel = cast<RankedTensorType>(product.getWeight().getType()).getShape();
+  auto x = shapeOf(product.getX()), y = shapeOf(product.getResult()),
+       kernel = shapeOf(product.getWeight());
   const bool isSum = holdsOnly(product.getWeight(), 1) && holdsOnly(product.getBias(), 0) &&
                      product.getWeightZp() == 0 && kernel[0] == x[1] && kernel[3] == 1 &&
                      y[1] == 1 && y[2] * kernel[1] == x[2] && product.getDilation()[1] == 1 &&
@@ -56,7 +56,7 @@ void fuseSums(Block &body) {
     std::optional<Added> added = addedBy(inner);
     if (!added || outer.getFunction() != "sum" || !inner->hasOneUse())
       continue;
-    auto shape = cast<RankedTensorType>(added->image.getType()).getShape();
+    auto shape = shapeOf(added->image);
     const auto [first, second] = std::minmax({static_cast<int64_t>(outer.getAxis()), added->axis});
     if (shape.size() != 4 || first != 1 || second != 2 || shape[1] * shape[2] > mostElements)
       continue;

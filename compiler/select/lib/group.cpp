@@ -81,7 +81,7 @@ private:
     SmallVector<Operation *> operations;
     for (size_t chain : both) {
       const SmallVector<Operation *> &ops = chains_[chain].ops;
-      if (cast<ShapedType>(ops.back()->getResult(0).getType()).getElementTypeBitWidth() <= 8)
+      if (widthOf(ops.back()->getResult(0)) <= 8)
         return false;
       operations.append(ops);
     }
