@@ -124,17 +124,20 @@ std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGr
   const Probe probe(context, chained);
   const ChainProblem &problem = probe.chain.problem();
   std::optional<ChosenChain> best;
+  Programs tried;
   for (size_t i = 0; i < std::min(plans.size(), trials); ++i) {
     const ChainPlan &plan = plans[i];
     if (plan.estimatedCycles > 1.1 * static_cast<double>(apart)) // the plan's idea is a rough one
       break;
-    std::optional<RunTrial> trial = tryRun(context, {{chained, plan}}, enoughToLose(best));
+    std::optional<RunTrial> trial =
+        tryRun(context, {{chained, plan}}, enoughToLose(best), INT64_MAX, &tried);
     if (trial)
       keepBest(best, {plan, std::move(trial->layout), trial->cycles, trial->ordered, std::nullopt},
                [&](const ChainPlan &each) { return describe(problem, each); });
   }
-  if (!best || best->cycles >= apart)
+  if (!best)
     return std::nullopt;
+  best->tried = std::move(tried);
   if (!best->runnerUp || best->runnerUp->cycles > apart)
     best->runnerUp = RunnerUp{"each layer by itself", apart, best->cycles};
   best->words = describe(problem, best->plan);
@@ -152,6 +155,7 @@ void refineChain(LoweringContext &context, const ChainedGroups &chained, ChosenC
     return;
   const ChainSpace space(problem, context.machine);
   std::set<PlanPoint> known{space.point(chosen.plan)};
+  Programs tried = std::exchange(chosen.tried, {});
   std::optional<ChosenChain> best = std::move(chosen);
   int64_t left = 2 * std::clamp<int64_t>(refinedCycles / best->cycles, 1, refinements);
   // Whether a plan with another choice is better: then it is the best one.
@@ -163,7 +167,7 @@ void refineChain(LoweringContext &context, const ChainedGroups &chained, ChosenC
       if (left < 2)
         break;
       std::optional<RunTrial> trial = tryRun(context, {{chained, plan}}, best->cycles,
-                                             best->ordered + best->ordered / hopeless);
+                                             best->ordered + best->ordered / hopeless, &tried);
       left -= trial ? 2 : 1;
       if (!trial || trial->cycles >= best->cycles)
         continue;
@@ -294,14 +298,15 @@ bool mayHandOn(LoweringContext &context, const PlannedChain &chain, const Planne
 }
 
 std::optional<RunTrial> tryRun(LoweringContext &context, const ChainRun &run, int64_t enough,
-                               int64_t mostOrdered) {
+                               int64_t mostOrdered, Programs *tried) {
   bool loses = false; // is not emitted
   int64_t ordered = 0;
   std::optional<Trial> trial = tryOut(
       context,
       [&](Steps &steps) {
         ordered = lowerAll(context, run, true, steps);
-        loses = ordered - ordered / 16 > enough || ordered > mostOrdered;
+        loses = ordered - ordered / 16 > enough || ordered > mostOrdered ||
+                (tried && !tried->insert(hashOf(steps)).second);
         if (loses)
           steps = Steps();
       },

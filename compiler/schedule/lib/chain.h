@@ -7,6 +7,7 @@
 #include "tilewright/compiler/chain_plan.h"
 
 #include <optional>
+#include <set>
 
 namespace tilewright {
 
@@ -24,6 +25,10 @@ mlir::Operation *chainAnchorOf(kernel::GroupOp group);
 // pixels: it is stored as well.
 bool mayFollow(kernel::GroupOp group, kernel::GroupOp next);
 
+// Steps that were tried out, by a hash of all that the emitter sees of them: plans that differ in
+// what a chain has no use for give the same ones.
+using Programs = std::set<uint64_t>;
+
 struct ChosenChain {
   ChainPlan plan;
   std::vector<int64_t> layout; // Steps::layout: many buffers of many sizes may not fit otherwise
@@ -35,6 +40,7 @@ struct ChosenChain {
   // each other may hand it on.
   std::optional<ChainPlan> whole = {};
   std::string wholeWords = {};
+  Programs tried = {};
 };
 // Whether groups, each of which may follow the one before, are a head, a window and a tail, or two
 // of them; or a head, a window and a sum.
@@ -52,8 +58,8 @@ std::string readersOf(const ChainedGroups &chained);
 // place for.
 std::vector<ChainPlan> plansOf(LoweringContext &context, const ChainedGroups &chained);
 
-// Tries plans out and gives the best; nothing when none takes less than `apart` cycles, or none
-// fits.
+// Tries plans out and gives the best; nothing when none fits, or none promises to take less than
+// about `apart` cycles, those of the groups one by one.
 std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGroups &chained,
                                        const std::vector<ChainPlan> &plans, int64_t apart);
 
@@ -74,12 +80,13 @@ using ChainRun = std::vector<PlannedChain>;
 // Whether a chain may hand its result to the next one.
 bool mayHandOn(LoweringContext &context, const PlannedChain &chain, const PlannedChain &next);
 // On an empty chip; nothing when it does not fit. What takes more than `mostOrdered` cycles by its
-// order is not emitted: nothing, either.
+// order, or is among those that were `tried`, is not emitted: nothing, either.
 struct RunTrial : Trial {
   int64_t ordered;
 };
 std::optional<RunTrial> tryRun(LoweringContext &context, const ChainRun &run,
-                               int64_t enough = INT64_MAX, int64_t mostOrdered = INT64_MAX);
+                               int64_t enough = INT64_MAX, int64_t mostOrdered = INT64_MAX,
+                               Programs *tried = nullptr);
 // What the tuner makes of a run whose chains all hand on: runs that follow each other, chains among
 // them that do not. Empty: it stays as it is.
 struct TunedRun {

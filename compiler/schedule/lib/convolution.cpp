@@ -279,6 +279,16 @@ static std::vector<ConvPlan> plansFor(const ConvProblem &problem, const ConvMach
   return plans;
 }
 
+// All that may be tried out.
+static std::vector<ConvPlan> candidates(const LoweringContext &context, const ConvProblem &problem,
+                                        int64_t *smallest) {
+  std::vector<ConvPlan> plans = plansFor(problem, context.machine, smallest);
+  if (context.machine.weightsStand && isOnePixel(problem))
+    for (const ConvPlan &plan : planWeightStream(problem, context.machine))
+      plans.push_back(plan);
+  return plans;
+}
+
 static const LoweringContext::Chosen &chosenFor(LoweringContext &context, kernel::GroupOp group,
                                                 const ConvProblem &problem) {
   const std::string known = signatureOf(context, group);
@@ -286,11 +296,8 @@ static const LoweringContext::Chosen &chosenFor(LoweringContext &context, kernel
   if (chosen != context.chosen.end())
     return chosen->second;
   int64_t smallest = 0;
-  std::vector<ConvPlan> plans = plansFor(problem, context.machine, &smallest);
-  if (context.machine.weightsStand && isOnePixel(problem))
-    for (const ConvPlan &plan : planWeightStream(problem, context.machine))
-      plans.push_back(plan);
-  std::optional<LoweringContext::Chosen> best = bestOf(context, group, problem, plans);
+  std::optional<LoweringContext::Chosen> best =
+      bestOf(context, group, problem, candidates(context, problem, &smallest));
   // Buffers leave gaps: where no plan finds room, plans for smaller memories do.
   for (int64_t part = 2; !best && part <= 16; part *= 2) {
     ConvMachine smaller = context.machine;
@@ -311,6 +318,19 @@ static const LoweringContext::Chosen &chosenFor(LoweringContext &context, kernel
                                 smallest, context.isa.target(), context.machine.spadBytes),
                     fmt::format("a scratchpad of {} bytes works", smallest + smallest / 15 + 1));
   return context.chosen.emplace(known, std::move(*best)).first->second;
+}
+
+int64_t expectedConvolutionCycles(LoweringContext &context, kernel::GroupOp group) {
+  Steps steps;
+  int64_t smallest = 0;
+  const std::vector<ConvPlan> plans =
+      candidates(context, Convolution(context, group, steps).problem(), &smallest);
+  const auto best =
+      std::min_element(plans.begin(), plans.end(), [](const ConvPlan &a, const ConvPlan &b) {
+        return a.estimatedCycles < b.estimatedCycles;
+      });
+  return best == plans.end() ? convolutionCycles(context, group)
+                             : static_cast<int64_t>(best->estimatedCycles);
 }
 
 int64_t convolutionCycles(LoweringContext &context, kernel::GroupOp group) {

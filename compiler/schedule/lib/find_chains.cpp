@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <system_error>
@@ -77,6 +79,16 @@ private:
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 
+// Work that takes long begins early: no core waits for it at the end.
+template <typename Job, typename Cost> void longestFirst(std::vector<Job> &jobs, const Cost &cost) {
+  std::multimap<int64_t, Job, std::greater<>> sorted;
+  for (Job &job : jobs)
+    sorted.emplace(cost(job), std::move(job));
+  jobs.clear();
+  for (auto &[cycles, job] : sorted)
+    jobs.push_back(std::move(job));
+}
+
 // Of groups of the program, each of which may follow the one before.
 class Search {
 public:
@@ -90,15 +102,15 @@ public:
   // case. Convolutions that are in no stretch are planned on the way: they would be one after the
   // other later.
   void tryOut(const std::vector<Stretch> &stretches) {
-    std::vector<std::pair<size_t, std::optional<int64_t> *>> alone;
+    std::vector<std::pair<size_t, Single *>> alone;
     for (const Stretch &stretch : stretches)
       for (size_t place = stretch.begin; place < stretch.end; ++place)
-        if (auto [known, isNew] = alone_.emplace(signatures_[place], std::nullopt); isNew)
+        if (auto [known, isNew] = alone_.try_emplace(signatures_[place]); isNew)
           alone.emplace_back(place, &known->second);
     const std::vector<size_t> others = convolutionsBeside(stretches);
     workers_.run(alone.size() + others.size(), [&](LoweringContext &context, size_t i) {
       if (i < alone.size())
-        *alone[i].second = cyclesAlone(context, groups_[alone[i].first]);
+        expect(context, groups_[alone[i].first], *alone[i].second);
       else
         plan(context, groups_[others[i - alone.size()]]);
     });
@@ -106,7 +118,8 @@ public:
     settle(
         stretches, longest, [&](const Stretch &part) { return cycles(part); },
         [&](const Stretch &part) {
-          return part.size() == 1 || together_.at(signatureOfAll(part)).isTried;
+          return part.size() == 1 ? alone_.at(signatures_[part.begin]).isTried
+                                  : together_.at(signatureOfAll(part)).isTried;
         },
         [&](const std::vector<Stretch> &parts) { choose(parts); });
   }
@@ -118,7 +131,8 @@ public:
       for (const Stretch &part : divided(stretch))
         if (part.size() > 1)
           chosen.emplace(signatureOfAll(part), part);
-    const std::vector<std::pair<std::string, Stretch>> parts(chosen.begin(), chosen.end());
+    std::vector<std::pair<std::string, Stretch>> parts(chosen.begin(), chosen.end());
+    longestFirst(parts, [&](const auto &part) { return together_.at(part.first).chosen->cycles; });
     workers_.run(parts.size(), [&](LoweringContext &context, size_t i) {
       refineChain(context, chainOf(parts[i].second), *together_.at(parts[i].first).chosen);
     });
@@ -178,6 +192,11 @@ public:
   }
 
 private:
+  struct Single {
+    int64_t cycles = never; // an estimate as long as it is not tried
+    bool isTried = false;
+  };
+
   struct Together {
     std::vector<ChainPlan> plans; // the best ones by their own estimate; empty: no chain
     bool isTried = false;
@@ -203,14 +222,39 @@ private:
 
   // Tries out plans of parts, each kind once.
   void choose(const std::vector<Stretch> &parts) {
-    std::vector<std::pair<Stretch, Together *>> kinds;
-    for (const Stretch &part : parts)
-      if (Together &kind = together_.at(signatureOfAll(part)); !std::exchange(kind.isTried, true))
-        kinds.emplace_back(part, &kind);
+    struct Kind {
+      Stretch part;
+      int64_t apart;
+      Together *together; // or else:
+      Single *single;
+    };
+    std::vector<Kind> kinds;
+    for (const Stretch &part : parts) {
+      Single *single = part.size() == 1 ? &alone_.at(signatures_[part.begin]) : nullptr;
+      Together *together = single ? nullptr : &together_.at(signatureOfAll(part));
+      if (!std::exchange(single ? single->isTried : together->isTried, true))
+        kinds.push_back({part, apart(part), together, single});
+    }
+    longestFirst(kinds, [](const Kind &kind) { return kind.apart; });
     workers_.run(kinds.size(), [&](LoweringContext &context, size_t i) {
-      auto &[part, kind] = kinds[i];
-      kind->chosen = chooseChain(context, chainOf(part), kind->plans, apart(part));
+      const auto &[part, apart, together, single] = kinds[i];
+      if (single)
+        single->cycles = convolutionCycles(context, groups_[part.begin]);
+      else
+        together->chosen = chooseChain(context, chainOf(part), together->plans, apart);
     });
+  }
+
+  // Of a group by itself: of a convolution what its best plan promises, of a window what it takes.
+  static void expect(LoweringContext &context, kernel::GroupOp group, Single &single) {
+    if (llvm::isa<kernel::Conv2DOp>(chainAnchorOf(group))) {
+      single.cycles = expectedConvolutionCycles(context, group);
+      return;
+    }
+    if (std::optional<Trial> trial =
+            tilewright::tryOut(context, [&](Steps &steps) { lowerWindow(context, group, steps); }))
+      single.cycles = trial->cycles;
+    single.isTried = true;
   }
 
   void enter(Chains::Run run, Chains &chains) const {
@@ -252,14 +296,6 @@ private:
     }
   }
 
-  static std::optional<int64_t> cyclesAlone(LoweringContext &context, kernel::GroupOp group) {
-    if (llvm::isa<kernel::Conv2DOp>(chainAnchorOf(group)))
-      return convolutionCycles(context, group);
-    std::optional<Trial> trial =
-        tilewright::tryOut(context, [&](Steps &steps) { lowerWindow(context, group, steps); });
-    return trial ? std::optional<int64_t>(trial->cycles) : std::nullopt;
-  }
-
   ChainedGroups chainOf(const Stretch &part) const {
     ChainedGroups chained;
     for (size_t i = part.begin; i < part.end; ++i) {
@@ -289,10 +325,11 @@ private:
     return cycles;
   }
 
+  // Of each group by itself, by estimates where no more is known.
   int64_t apart(const Stretch &part) const {
     int64_t cycles = 0;
     for (size_t i = part.begin; i < part.end; ++i)
-      cycles += alone_.at(signatures_[i]).value_or(never);
+      cycles += alone_.at(signatures_[i]).cycles;
     return cycles;
   }
 
@@ -301,10 +338,13 @@ private:
     return *together_.at(signatureOfAll(part)).chosen;
   }
 
-  // Of a chain that was not tried out: what it takes at least, as a rule.
+  // Of what was not tried out: what it takes at least, as a rule.
   std::optional<int64_t> cycles(const Stretch &part) const {
-    if (part.size() == 1)
-      return alone_.at(signatures_[part.begin]).value_or(never);
+    if (part.size() == 1) {
+      const Single &single = alone_.at(signatures_[part.begin]);
+      return single.isTried ? single.cycles
+                            : static_cast<int64_t>(promised * static_cast<double>(single.cycles));
+    }
     auto known = together_.find(signatureOfAll(part));
     if (known == together_.end() || known->second.plans.empty())
       return std::nullopt;
@@ -317,8 +357,7 @@ private:
   const std::vector<kernel::GroupOp> &groups_;
   Workers workers_;
   std::vector<std::string> signatures_; // by place
-  // By signature: cycles, nothing when it does not fit.
-  std::map<std::string, std::optional<int64_t>> alone_;
+  std::map<std::string, Single> alone_; // by signature
   std::map<std::string, Together> together_;
 };
 

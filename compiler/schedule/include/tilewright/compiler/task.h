@@ -69,6 +69,10 @@ struct Steps {
   }
 };
 
+// Equal for steps of which the emitter makes the same program; those of other programs are hardly
+// ever equal. Plans in words and layers do not count.
+uint64_t hashOf(const Steps &steps);
+
 // The name of an operand or a register, compared word by word: tasks are built by the hundred
 // thousand.
 class Name {
