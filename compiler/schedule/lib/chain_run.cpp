@@ -280,6 +280,55 @@ static std::vector<int64_t> listingTimes(const std::vector<PieceToOrder> &pieces
   return times;
 }
 
+namespace {
+
+// A task in the order.
+struct Place {
+  size_t rank, task; // of a piece in `listed`
+};
+
+} // namespace
+
+// The tasks of pieces that are listed by their starts: those of a piece are spread over its time.
+// Of tasks at one time, those of the piece that began first.
+static std::vector<Place> byTimes(const std::vector<Piece> &pieces,
+                                  const std::vector<PieceToOrder> &order,
+                                  const std::vector<size_t> &listed,
+                                  const std::vector<int64_t> &starts) {
+  constexpr int64_t fine = 1024; // parts of a cycle
+  struct Active {
+    int64_t time; // of its next task
+    size_t rank;
+    int64_t start, cycles, task, count;
+  };
+  std::vector<Active> active; // by rank: as many as are at work at a time
+  size_t count = 0;
+  for (size_t i : listed)
+    count += pieces[i].tasks.size();
+  std::vector<Place> places;
+  places.reserve(count);
+  for (size_t next = 0; next < listed.size() || !active.empty();) {
+    auto first = std::min_element(active.begin(), active.end(),
+                                  [](const Active &a, const Active &b) { return a.time < b.time; });
+    if (next < listed.size()) {
+      const size_t piece = listed[next];
+      if (const int64_t start = starts[piece] * fine;
+          first == active.end() || start < first->time) {
+        if (const auto tasks = static_cast<int64_t>(pieces[piece].tasks.size()); tasks > 0)
+          active.push_back({start, next, start, order[piece].cycles * fine, 0, tasks});
+        ++next;
+        continue;
+      }
+    }
+    places.push_back({first->rank, static_cast<size_t>(first->task)});
+    if (++first->task == first->count)
+      active.erase(first);
+    else
+      first->time = first->start + first->cycles * first->task / first->count;
+  }
+  return places;
+}
+
 // What the first unit loads comes before all else, so that it may come in under the layers before.
 // The first pieces of units begin steps.
 int64_t Run::list(const isa::Isa &isa) {
@@ -323,27 +372,7 @@ int64_t Run::list(const isa::Isa &isa) {
   std::sort(listed.begin(), listed.end(), [&](size_t a, size_t b) {
     return std::make_pair(starts[a], a) < std::make_pair(starts[b], b);
   });
-  struct Place {
-    int64_t time;
-    size_t rank, task; // of a piece in `listed`
-    bool operator<(const Place &other) const {
-      return std::tie(time, rank, task) < std::tie(other.time, other.rank, other.task);
-    }
-  };
-  std::vector<Place> places;
-  size_t count = 0;
-  for (size_t i : listed)
-    count += pieces[i].tasks.size();
-  places.reserve(count);
-  for (size_t rank = 0; rank < listed.size(); ++rank) {
-    const size_t i = listed[rank];
-    constexpr int64_t fine = 1024; // parts of a cycle
-    const auto count = static_cast<int64_t>(pieces[i].tasks.size());
-    for (int64_t task = 0; task < count; ++task)
-      places.push_back({starts[i] * fine + order[i].cycles * task * fine / count, rank,
-                        static_cast<size_t>(task)});
-  }
-  std::sort(places.begin(), places.end());
+  const std::vector<Place> places = byTimes(pieces, order, listed, starts);
   Selections selections(isa);
   size_t unit = 1;
   auto beginsUnit = [&](const Place &place) {

@@ -6,9 +6,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <iterator>
 #include <stdexcept>
+#include <type_traits>
 #include <vector>
 
 namespace tilewright {
@@ -23,15 +25,12 @@ public:
   InlineVector(size_t count, const T &value) { assign(count, value); }
   InlineVector(std::initializer_list<T> values) { assign(values.begin(), values.end()); }
   InlineVector(const std::vector<T> &values) { assign(values.begin(), values.end()); }
-  // Only what is there is copied.
-  InlineVector(const InlineVector &other) noexcept : size_(other.size_) {
-    std::copy(other.begin(), other.end(), begin());
-  }
+  InlineVector(const InlineVector &other) noexcept : size_(other.size_) { copy(other); }
   InlineVector &operator=(const InlineVector &other) noexcept {
     if (this == &other)
       return *this;
     size_ = other.size_;
-    std::copy(other.begin(), other.end(), begin());
+    copy(other);
     return *this;
   }
   ~InlineVector() = default;
@@ -79,6 +78,14 @@ private:
     if (count > N)
       throw std::length_error("more elements than an inline vector holds");
     size_ = static_cast<uint32_t>(count);
+  }
+
+  // All places of a short vector, which is a few wide moves; else those that are taken.
+  void copy(const InlineVector &other) {
+    if constexpr (std::is_trivially_copyable_v<T> && N * sizeof(T) <= 128)
+      std::memcpy(static_cast<void *>(values_.data()), other.values_.data(), N * sizeof(T));
+    else
+      std::copy(other.begin(), other.end(), begin());
   }
 
   uint32_t size_ = 0;
