@@ -336,12 +336,15 @@ void Chain::window(const Unit &unit) {
     windowResult_ = denseTile(isa::Space::Spad, windowTurn_->buffer, extent);
     after = replaced(*windowTurn_);
   } else {
-    if (unit.isFirst) {
+    if (unit.isFirst || unit.channels.begin == part_.end) {
       stripeTurn_ = handsOn_ || handed_.turn ? &run_.images.take() : &run_.stripeResults.take();
-      const Extent extent{rows.size(), w.outputWidth, w.channels};
+      part_ = {unit.channels.begin,
+               std::min(w.channels, unit.channels.begin + resultPart(p_, plan_))};
+      const Extent extent{rows.size(), w.outputWidth, part_.size()};
       stripeTurn_->buffer =
           reuse(steps_, stripeTurn_->buffer, isa::Space::Spad, extent.elements(), "result tile");
       stripeResult_ = denseTile(isa::Space::Spad, stripeTurn_->buffer, extent);
+      stripeResult_.offset -= part_.begin;
     }
     windowResult_ = stripeResult_;
     windowResult_.offset += unit.channels.begin;
@@ -354,7 +357,11 @@ void Chain::window(const Unit &unit) {
   } else {
     if (unit.isFirst) {
       input_ = &run_.inputs.take();
-      const After before = replaced(*input_);
+      After before = replaced(*input_);
+      // Windows of one tap are made at once: the stripe before needs the tail's weights first.
+      const auto count = static_cast<size_t>(chunks());
+      if (w.kernelHeight * w.kernelWidth == 1 && unit.index >= count)
+        before.push_back(made_[unit.index - count].firstProducts);
       std::vector<Task> loads;
       windowInput_ = windowStage_->loadInput(
           loads, {{unit.n, rows.begin, 0, 0}, {1, rows.size(), w.outputWidth, w.channels}},
@@ -388,7 +395,7 @@ void Chain::finishStripe(const Unit &unit) {
   if (!p_.sum || p_.sum->isImageStored)
     storeStripe(unit);
   const size_t added = p_.sum ? addUp(unit) : nothing;
-  if (!unit.isLast)
+  if (unit.channels.end < part_.end)
     return;
   stripeTurn_->readers = std::exchange(stripeStores_, {});
   if (p_.sum)
@@ -396,23 +403,17 @@ void Chain::finishStripe(const Unit &unit) {
   stripeWriters_.clear();
 }
 
-// Layers behind a sum wait for their weights: the bus is to have the image behind it by then, so
-// channels are stored as soon as runs of them are long enough.
+// As soon as all of a part is there.
 void Chain::storeStripe(const Unit &unit) {
-  constexpr int64_t run = 128;
+  if (unit.channels.end < part_.end)
+    return;
   const WindowProblem &w = *p_.window;
   const Rows rows = unit.rows.needed.window;
-  if (unit.isFirst)
-    storedChannels_ = 0;
-  const Span channels{storedChannels_, unit.channels.end};
-  if (!unit.isLast && (!p_.sum || channels.size() < run))
-    return;
-  storedChannels_ = channels.end;
   Tile value = stripeResult_;
-  value.offset += channels.begin;
+  value.offset += part_.begin;
   std::vector<Task> stores;
   store(stores, window_,
-        {{unit.n, rows.begin, 0, channels.begin}, {1, rows.size(), w.outputWidth, channels.size()}},
+        {{unit.n, rows.begin, 0, part_.begin}, {1, rows.size(), w.outputWidth, part_.size()}},
         value);
   stripeStores_.push_back(
       add(Stream::Stores, window_, std::move(stores), std::exchange(stripeWriters_, {})));

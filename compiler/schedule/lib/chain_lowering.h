@@ -175,11 +175,12 @@ private:
   Turn *headTurn_ = nullptr, *windowTurn_ = nullptr;
   KeptRows *kept_ = nullptr; // of the unit made last, where stripes keep rows
   Tile windowResult_;
-  Tile stripeResult_; // of a window that comes last
+  // Of a window that comes last: the part of its channels at hand, as if all of them were there.
+  Span part_{0, 0};
+  Tile stripeResult_;
   Turn *stripeTurn_ = nullptr;
   After stripeWriters_; // of what is not stored yet
   After stripeStores_;
-  int64_t storedChannels_ = 0; // of the stripe
   // Of the tail: the finish before the last one, the last one.
   After tailFinishes_;
   size_t lastTailFinish_ = nothing;

@@ -90,6 +90,12 @@ bool sharesRows(const ChainProblem &p) {
 
 static int64_t batchOf(const ChainProblem &p) { return p.tail ? p.tail->batch : p.window->batch; }
 
+int64_t resultPart(const ChainProblem &p, const ChainPlan &plan) {
+  constexpr int64_t run = 128; // bytes in DRAM: shorter ones take the bus longer
+  const int64_t part = ceilDiv(run, plan.chunkChannels) * plan.chunkChannels;
+  return p.sum ? std::min(part, p.window->channels) : p.window->channels;
+}
+
 int64_t sumSlots(int64_t stripes) { return stripes > 1 ? stripes + 1 : 1; }
 
 namespace {
@@ -307,7 +313,7 @@ private:
     take(vector_, beats(pixels, w.channels) * perBeat +
                       selections(p_.windowSelectedBytes, rows.window.size(), tile, block));
     int64_t bytes = pixels * (p_.tail ? unitCopies(Copies::WindowResults) * plan_.chunkChannels
-                                      : stripeCopies(2) * w.channels);
+                                      : resultBytes());
     bytes += pixels * plan_.chunkChannels * p_.windowSpadBytesPerElement;
     if (!p_.head) {
       const int64_t input = rows.head.size() * (w.width + 2 * w.padLeft) * w.channels;
@@ -321,6 +327,12 @@ private:
     if (p_.sum)
       take(vector_, beats(pixels, w.channels));
     note(1, bytes, acc);
+  }
+
+  // For a pixel of the window's result, where it comes last.
+  int64_t resultBytes() const {
+    const int64_t part = resultPart(p_, plan_);
+    return part * std::min<int64_t>(stripes_ * ceilDiv(p_.window->channels, part), 2);
   }
 
   // Weights on diagonals come an element a cycle, onto squares that were cleared.

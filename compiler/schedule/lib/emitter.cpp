@@ -10,6 +10,9 @@
 
 namespace tilewright {
 
+// Groups that are known before one is emitted: it, the next one, and the one after that.
+static constexpr size_t seen = 2;
+
 static Arena arenaOf(const isa::Memory &memory, int64_t alignment) {
   int64_t step = memory.addressBytes;
   return Arena(static_cast<int64_t>(memory.bytes), static_cast<int64_t>(memory.bankBytes()),
@@ -47,6 +50,8 @@ Emitter::Emitter(const isa::Isa &isa, Buffering buffering, std::set<size_t> alon
     const isa::UnitTemplate kind = isa.units()[static_cast<size_t>(instruction.unit)].kind;
     isLoad_.push_back(kind == isa::UnitTemplate::DmaLoad);
     isMove_.push_back(isLoad_.back() || kind == isa::UnitTemplate::DmaStore);
+    if (isLoad_.back())
+      waiting_ = std::max(1, isa.units()[static_cast<size_t>(instruction.unit)].queueDepth / 4);
     onChip_.emplace_back();
     for (const isa::Operand &operand : instruction.operands)
       if (operand.kind == isa::Operand::Kind::Memory && operand.space != isa::Space::Dram)
@@ -100,6 +105,8 @@ void Emitter::append(Steps steps, const std::string &layerName) {
   if (group->largest > bankBytes)
     group->placement = Placement::Packed;
   group->given.assign(group->work.buffers.size(), 0);
+  if (times_ && !ahead_.empty())
+    findEarlyLoads(*group, *ahead_.back());
   last_ = group;
   group->uses.assign(group->work.buffers.size(), 0);
   group->constants.assign(group->work.steps.size(), 0);
@@ -131,8 +138,64 @@ void Emitter::append(Steps steps, const std::string &layerName) {
   if (group->work.steps.empty())
     return;
   ahead_.push_back(std::move(group));
-  if (ahead_.size() > 1)
+  if (ahead_.size() > seen)
     advance();
+}
+
+// What a task touches in DRAM.
+isa::Range Emitter::inDram(const Task &task) {
+  const int unit = isa_.instructions()[task.instruction].unit;
+  isa::Word word;
+  word.instruction = task.instruction;
+  word.values = task.values;
+  std::vector<int64_t> registers = units_[unit].registers;
+  for (auto [index, value] : task.registers)
+    registers[index] = value;
+  for (const MemoryAccess &access : accesses_.of(word, registers))
+    if (access.space == isa::Space::Dram)
+      return access.range;
+  return {};
+}
+
+// Loads of the first step into the scratchpad that read nothing that the group before stores, and
+// are of other buffers than the rest of its loads, come first among them. Of chains alone: other
+// groups' operands would come before their inputs, and buffers without places lie otherwise.
+void Emitter::findEarlyLoads(Group &group, const Group &before) {
+  const bool isChain = group.work.cycles > 0;
+  if (group.work.steps.empty() || !isChain || !isPlaced(group))
+    return;
+  std::vector<isa::Range> stored;
+  for (const Step &step : before.work.steps)
+    for (const std::vector<Task> *tasks : {&step.compute, &step.stores})
+      for (const Task &task : *tasks)
+        if (isMove_[task.instruction] && !isLoad_[task.instruction])
+          stored.push_back(inDram(task));
+  std::vector<Task> &loads = group.work.steps.front().loads;
+  auto isLate = [&](const Task &task) {
+    const isa::Range read = inDram(task);
+    return std::any_of(stored.begin(), stored.end(), [&](const isa::Range &range) {
+      return range.begin < read.end && read.begin < range.end;
+    });
+  };
+  auto takesAccumulators = [&](const Task &task) {
+    return std::any_of(task.buffers.begin(), task.buffers.end(), [&](int buffer) {
+      return buffer >= 0 && group.work.buffers[buffer].space == isa::Space::Acc;
+    });
+  };
+  std::set<int> late; // buffers
+  for (const Task &task : loads)
+    if (isLate(task) || takesAccumulators(task))
+      late.insert(task.buffers.begin(), task.buffers.end());
+  late.erase(-1);
+  std::vector<Task> early, others;
+  for (Task &task : loads) {
+    const bool waits = std::any_of(task.buffers.begin(), task.buffers.end(),
+                                   [&](int buffer) { return late.count(buffer) != 0; });
+    (waits ? others : early).push_back(std::move(task));
+  }
+  group.early = early.size();
+  loads = std::move(early);
+  std::move(others.begin(), others.end(), std::back_inserter(loads));
 }
 
 // Emits the first group that waits, but for its last step.
@@ -313,7 +376,7 @@ void Emitter::process(Pending *next) {
       arena(space).forget();
   emitConstants(group, now.step);
   if (!now.loadsEmitted)
-    emitAll(group, step.loads);
+    emitAll(group, llvm::ArrayRef(step.loads).drop_front(now.step == 0 ? group.loaded : 0));
   // What this step still needs in the scratchpad comes before what the next one would like to have.
   bool hasAll = true;
   for (const std::vector<Task> *tasks : {&step.compute, &step.stores})
@@ -335,14 +398,16 @@ void Emitter::process(Pending *next) {
                isHoisted = hasPlace && tryHoist(ahead, constants, now);
     if (isHoisted)
       ahead.constants[next->step] = nextStep.constants.size();
+    if (isHoisted && !isSame && tryHoist(ahead, earlyLoads(ahead), now))
+      ahead.loaded = ahead.early;
     if (isHoisted && isSame)
       next->loadsEmitted = tryHoist(ahead, nextStep.loads, now);
   }
   for (const std::vector<Task> *tasks : {&step.compute, &step.stores})
     for (const Task &task : *tasks) {
       emit(group, task);
-      if (mayHoist_ && times_ && buffering_ == Buffering::Double && !ahead_.empty())
-        mayHoist_ = hoistConstants(group, *ahead_.front());
+      if (mayHoist_ && times_ && buffering_ == Buffering::Double)
+        mayHoist_ = hoistAhead(group);
     }
   current_ = nullptr;
   if (buffering_ == Buffering::None)
@@ -407,33 +472,83 @@ bool Emitter::reserve(Group &group, llvm::ArrayRef<Task> tasks) {
   return reserve(group, buffers);
 }
 
-// Cycles in which the bus has nothing to do, of those that the group's work up to here takes; up to
-// its end, if nothing is left to be loaded.
-int64_t Emitter::idleBus(const Group &now) const {
-  const std::vector<int64_t> &cycles = now.loads > 0 ? now.busy : now.all;
-  return *std::max_element(cycles.begin(), cycles.end()) - now.bus;
+// Loads of the first step that read nothing of the group before and are not emitted yet.
+llvm::ArrayRef<Task> Emitter::earlyLoads(const Group &group) {
+  return llvm::ArrayRef(group.work.steps.front().loads)
+      .take_front(group.early)
+      .drop_front(group.loaded);
 }
 
-// Constants of the next group's first step come in when the group at hand has loaded all that it
-// needs. Those of a stream come in while the bus is idle, of as many steps as find room. False when
-// there is too little.
+// How far the group has come, in cycles since it began: by its busiest unit, which waits for the
+// others now and then.
+int64_t Emitter::timeIn(const Group &now) {
+  const int64_t busy = *std::max_element(now.busy.begin(), now.busy.end()),
+                all = *std::max_element(now.all.begin(), now.all.end());
+  return now.work.cycles > all && all > 0 ? busy * now.work.cycles / all : busy;
+}
+
+// Whether a load of so many cycles may come in early: the bus has nothing to do where the group's
+// work has come to. If nothing is left to be loaded, a few may wait for the bus, but not past the
+// group's end.
+bool Emitter::hasTimeFor(const Group &now, int64_t cycles) const {
+  const int64_t time = timeIn(now), end = std::max(time, now.bus) + cycles;
+  if (now.loads > 0)
+    return end <= time + cycles;
+  const int64_t all = *std::max_element(now.all.begin(), now.all.end());
+  return end <= std::min(std::max(now.work.cycles, all), time + waiting_ * cycles);
+}
+
+// Constants of the next group come in early; those of the groups after it, as long as all of them
+// stream and those before are on their way. False when there is too little room.
+bool Emitter::hoistAhead(Group &now) {
+  for (const std::shared_ptr<Group> &next : ahead_) {
+    if (next != ahead_.front() && !next->work.streamsWeights)
+      return true;
+    if (!hoistConstants(now, *next))
+      return false;
+    if (!next->work.streamsWeights || next->ahead < next->work.steps.size())
+      return true;
+    if (!reserve(*next))
+      return false;
+  }
+  return true;
+}
+
+// Constants of the next group's first step, and loads of its that need not wait for the group at
+// hand, come in when that has loaded all that it needs. Those of a stream come in while the bus is
+// idle, of as many steps as find room. False when there is too little.
 bool Emitter::hoistConstants(Group &now, Group &next) {
   const bool isStream = next.work.streamsWeights;
   if (isAlone(next) || (now.loads > 0 ? !isStream || !isPlaced(now) : !isStream && !isPlaced(next)))
     return true;
-  for (size_t step = 0; step < (isStream ? next.work.steps.size() : 1); ++step) {
+  for (size_t &step = next.ahead; step < (isStream ? next.work.steps.size() : 1); ++step) {
     for (const Task &task : constantsLeft(next, step)) {
-      if (isStream && idleBus(now) < times_->cyclesOf(task))
+      if (isStream && !hasTimeFor(now, times_->cyclesOf(task)))
         return true;
-      if (!reserve(now) || !mayBegin(next) || !reserve(next, llvm::ArrayRef(task)))
+      if (!hoist(now, next, task))
         return false;
-      emit(next, task);
       ++next.constants[step];
     }
     const Step &work = next.work.steps[step];
     if (isStream && !(reserve(next, work.loads) && reserve(next, work.compute)))
       return false;
   }
+  for (const Task &task : isStream ? llvm::ArrayRef<Task>() : earlyLoads(next)) {
+    if (!hoist(now, next, task))
+      return false;
+    ++next.loaded;
+  }
+  return true;
+}
+
+// Emits a load of a group to come. False where it, or what the group at hand still needs, finds no
+// room.
+bool Emitter::hoist(Group &now, Group &next, const Task &task) {
+  if (!reserve(now) || !mayBegin(next) || !reserve(next, llvm::ArrayRef(task)))
+    return false;
+  isAhead_ = true;
+  emit(next, task);
+  isAhead_ = false;
   return true;
 }
 
@@ -487,15 +602,20 @@ void Emitter::emit(Group &group, const Task &task) {
 }
 
 // Enters what a task takes of its unit and of the bus, with so many instructions; of the bus, once
-// the group has something to compute.
+// the group has something to compute, or for a group to come.
 void Emitter::count(const Task &task, size_t instructions) {
   const std::vector<int64_t> &busy = current_->busy;
-  if (isMove_[task.instruction] && *std::max_element(busy.begin(), busy.end()) == 0)
+  if (!isAhead_ && isMove_[task.instruction] && *std::max_element(busy.begin(), busy.end()) == 0)
     return;
-  current_->bus += static_cast<int64_t>(instructions) * times_->fetchCycles();
-  (isMove_[task.instruction] ? current_->bus
-                             : current_->busy[isa_.instructions()[task.instruction].unit]) +=
-      times_->cyclesOf(task);
+  const int64_t fetch = static_cast<int64_t>(instructions) * times_->fetchCycles(),
+                cycles = times_->cyclesOf(task);
+  const bool isMove = isMove_[task.instruction];
+  // DRAM is slower than its bus now and then: who loads ahead leaves it time.
+  const int64_t slack = isAhead_ ? cycles / 2 : 0;
+  current_->bus =
+      std::max(current_->bus, timeIn(*current_)) + fetch + (isMove ? cycles + slack : 0);
+  if (!isMove)
+    current_->busy[isa_.instructions()[task.instruction].unit] += cycles;
 }
 
 void Emitter::setRegisters(int unit, llvm::ArrayRef<std::pair<int, int64_t>> wanted) {

@@ -250,6 +250,8 @@ std::vector<ChosenChain> lower(LoweringContext &context, const Chains::Run &run,
     ofLayers.insert(ofLayers.end(), chain.chained.groups.size(), chosen);
   }
   lowerRun(context, planned, layout, steps);
+  for (const Chains::Chain &chain : run.chains)
+    steps.cycles += chain.chosen.cycles;
   return ofLayers;
 }
 

@@ -52,7 +52,7 @@ std::vector<ConvPlan> planWeightStream(const ConvProblem &p, const ConvMachine &
   const int64_t block = most < m.channels ? 1 : m.channels,
                 fewest = ceilDiv(p.outputChannels, most / block * block);
   for (int64_t tiles : {fewest, 2 * fewest, 4 * fewest})
-    for (int64_t part : {4, 8, 16}) { // of the scratchpad, a step's weights
+    for (int64_t part : {16, 64}) { // of the scratchpad, a step's weights
       const int64_t channels =
           std::min(p.outputChannels, ceilDiv(ceilDiv(p.outputChannels, tiles), block) * block);
       const ConvPlan plan = streamPlan(

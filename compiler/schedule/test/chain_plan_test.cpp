@@ -463,6 +463,25 @@ TEST(ChainPlan, EachStripeOfASumHasItsAccumulators) {
     }
 }
 
+// Two parts of them are on chip, and not all.
+TEST(ChainPlan, WindowsBeforeASumAreStoredByParts) {
+  ChainProblem p = summed(true);
+  p.window->channels = p.window->inputChannels = p.head->outputChannels = 512;
+  ChainPlan plan = planChain(p, machine(), 1).at(0);
+  plan.segmentStripes = 1, plan.stripeRows = size;
+  for (auto [chunk, part] : {std::pair<int64_t, int64_t>(16, 128), {96, 192}, {512, 512}}) {
+    plan.chunkChannels = chunk;
+    EXPECT_EQ(resultPart(p, plan), part);
+  }
+  plan.chunkChannels = 16;
+  assess(p, machine(), plan);
+  const int64_t bytes = plan.spadBytes;
+  p.sum.reset();
+  EXPECT_EQ(resultPart(p, plan), 512);
+  assess(p, machine(), plan);
+  EXPECT_EQ(plan.spadBytes - bytes, size * size * (512 - 2 * 128) - 512); // and the sums
+}
+
 TEST(ChainPlan, WindowsThatTheirSumAloneReadsAreNotMoved) {
   ConvMachine slow = machine();
   slow.dramBytesPerCycle = 0.125;

@@ -114,13 +114,17 @@ protected:
   // Loads of the second group that come before the last of the first one. Those of its first step
   // may do in any case.
   int64_t early(const Steps &first, const Steps &second, std::set<size_t> alone = {}) {
+    return early(std::vector{first, second}, 1, std::move(alone));
+  }
+  // The same for a later group's.
+  int64_t early(const std::vector<Steps> &groups, int layer, std::set<size_t> alone = {}) {
     Emitter emitter(isa_, Buffering::Double, std::move(alone), &times_);
-    emitter.append(first, "first");
-    emitter.append(second, "second");
+    for (const Steps &group : groups)
+      emitter.append(group, "group");
     int64_t loads = 0, before = 0;
     for (const StreamInstruction &each : emitter.finish())
       if (each.word.instruction == isa_.find("load")->index) {
-        loads += each.layer == 1;
+        loads += each.layer == layer;
         before = each.layer == 0 ? loads : before;
       }
     return before;
@@ -132,10 +136,63 @@ protected:
   TaskTimes times_{isa_, machine_, plans_};
 };
 
+// They take half as long again: DRAM is not always as fast as its bus.
 TEST_F(EarlyConstants, StreamWhileTheBusIsIdle) {
   EXPECT_EQ(early(products(10000, true), weights(4, true)), 4);
-  EXPECT_EQ(early(products(300, true), weights(4, true)), 3);
-  EXPECT_EQ(early(products(200, true), weights(4, true)), 2);
+  EXPECT_EQ(early(products(200, true), weights(4, true)), 3);
+  EXPECT_EQ(early(products(100, true), weights(4, true)), 2);
+}
+
+// Units that compute wait for each other: the group takes longer than any of them.
+TEST_F(EarlyConstants, StreamByTheGroupsOwnTime) {
+  Steps slow = products(300, true);
+  slow.cycles = 10000;
+  EXPECT_EQ(early(slow, weights(4, true)), 4);
+}
+
+TEST_F(EarlyConstants, StreamForTheGroupAfterTheNextOne) {
+  const Steps next = weights(2, true);
+  Steps last = weights(2, true), other = last;
+  last.layer = other.layer = 2;
+  for (int64_t &address : last.layout)
+    address += 2 * kibi;
+  other.streamsWeights = false;
+  EXPECT_EQ(early({products(10000, true), next, last}, 2), 2);
+  EXPECT_EQ(early({products(10000, true), next, other}, 2), 0);
+  EXPECT_EQ(early({products(100, true), next, last}, 2), 0); // there is time for the next one's
+}
+
+// Loads of a group's first step, but of what the group before stores.
+TEST_F(EarlyConstants, ComeWithLoadsThatNeedNotWait) {
+  Steps first = products(10000, true), second;
+  first.steps.front().compute.pop_back(); // its last load
+  first.steps.front().stores.push_back(
+      TaskForm(isa_, "store").build().buffer("s", 0, 0).dram("d", kibi).imm("n1", 1).imm("n0", 16));
+  second.layer = 1;
+  second.cycles = 1000;
+  Step &step = second.steps.emplace_back();
+  for (int64_t address : {kibi + 8, 2 * kibi}) {
+    const int buffer = second.add(isa::Space::Spad, 16, "input tile");
+    second.layout.push_back(kibi * (buffer + 1));
+    step.loads.push_back(TaskForm(isa_, "load")
+                             .build()
+                             .buffer("d", buffer, 0)
+                             .dram("s", address)
+                             .imm("n1", 1)
+                             .imm("n0", 16));
+    step.compute.push_back(fill(isa_, buffer, 16));
+  }
+  Emitter emitter(isa_, Buffering::Double, {}, &times_);
+  emitter.append(first, "first");
+  emitter.append(second, "second");
+  std::vector<int64_t> beforeTheStore;
+  bool isStored = false;
+  for (const StreamInstruction &each : emitter.finish()) {
+    isStored |= each.word.instruction == isa_.find("store")->index;
+    if (each.layer == 1 && each.word.instruction == isa_.find("load")->index && !isStored)
+      beforeTheStore.push_back(each.word.values[0]);
+  }
+  EXPECT_EQ(beforeTheStore, std::vector<int64_t>{2 * kibi});
 }
 
 TEST_F(EarlyConstants, WaitUntilNothingIsLeftToLoad) {

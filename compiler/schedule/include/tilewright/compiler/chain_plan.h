@@ -127,6 +127,10 @@ bool makesAllRows(const ChainProblem &problem);
 // Whether stripes share rows between the first two layers.
 bool sharesRows(const ChainProblem &problem);
 
+// Channels of the result of a window that comes last that are on chip, and are stored, at once:
+// before a sum some chunks, since nothing else reads them there; or else all.
+int64_t resultPart(const ChainProblem &problem, const ChainPlan &plan);
+
 // Sums of all channels that are in accumulators: of each of an image's stripes, and of all of them.
 int64_t sumSlots(int64_t stripes);
 

@@ -3,8 +3,8 @@
 // 1. Program order: before a step computes, the next step's loads are emitted (double buffering),
 // as far as their buffers fit on chip
 //    beside what the step itself needs; loads of a new group come after the stores of the group
-//    before, its constants need not. They come when that has nothing more to load; those of weights
-//    that stream, while the bus is idle.
+//    before, its constants need not, nor a chain's first inputs that were there already. They come
+//    when that has nothing more to load; weights that stream, of two groups, while the bus is idle.
 // 2. A buffer gets its address when the first task that names it is emitted, and gives it back
 // after the last (arena.h).
 // Steps that fit only as they were tried out keep the layout that they had then, turned by whole
@@ -83,11 +83,14 @@ private:
     int64_t largestSum = 0;                  // and in the accumulators
     std::vector<int> uses;                   // by buffer: tasks not yet emitted
     std::vector<size_t> constants;           // by step: those that are emitted
+    size_t ahead = 0;                        // steps whose constants came in early
+    size_t early = 0;                        // loads of the first step that need not wait
+    size_t loaded = 0;                       // of these, that are emitted
     size_t loads = 0;                        // tasks of load DMAs not yet emitted
-    // Cycles that the bus, and by units those that compute, are busy with what was emitted so far
-    // since this group began; of the latter, until it ends.
-    int64_t bus = 0;
+    // Cycles that units that compute are busy, by unit: with what was emitted so far, and until the
+    // group ends.
     std::vector<int64_t> busy, all;
+    int64_t bus = 0; // when the bus has done what was emitted so far, from the group's beginning
     std::vector<std::optional<int64_t>> address; // by buffer, while it is live
     std::vector<int64_t> given;                  // by buffer: its address, once it has had one
     bool isMirrored = false;                     // the layout stands upside down,
@@ -115,8 +118,14 @@ private:
   bool isAlone(const Group &group) const { return alone_.count(group.index) != 0; }
   bool tryHoist(Group &group, llvm::ArrayRef<Task> tasks, const Pending &now);
   void count(const Task &task, size_t instructions);
-  int64_t idleBus(const Group &now) const;
+  isa::Range inDram(const Task &task);
+  void findEarlyLoads(Group &group, const Group &before);
+  static llvm::ArrayRef<Task> earlyLoads(const Group &group);
+  static int64_t timeIn(const Group &now);
+  bool hasTimeFor(const Group &now, int64_t cycles) const;
+  bool hoistAhead(Group &now);
   bool hoistConstants(Group &now, Group &next);
+  bool hoist(Group &now, Group &next, const Task &task);
   bool reserve(Group &group);
   bool reserve(Group &group, llvm::ArrayRef<Task> tasks);
   bool reserve(Group &group, llvm::ArrayRef<int> buffers);
@@ -167,6 +176,8 @@ private:
   std::deque<std::shared_ptr<Group>> ahead_; // whose steps are yet to come
   std::optional<Pending> pending_;
   Group *current_ = nullptr; // whose step is at hand
+  bool isAhead_ = false;     // what is emitted is a later group's
+  int64_t waiting_ = 1;      // loads that may wait in their queue for no loss
   int layer_ = -1;
   std::string layerName_; // of the task at hand, for messages
 };

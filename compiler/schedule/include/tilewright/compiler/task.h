@@ -60,6 +60,7 @@ struct Steps {
   // By buffer: the address that it had when these steps were tried out on an empty chip
   // (emitter.h), or -1 where any will do; empty when they were not.
   std::vector<int64_t> layout;
+  int64_t cycles = 0; // of chains: that they take on an empty chip by the estimator; 0: no chain
   bool streamsWeights = false; // each step has constants of its own, at the pace of DRAM
 
   int add(isa::Space space, int64_t bytes, std::string purpose,
