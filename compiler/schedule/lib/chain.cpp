@@ -16,6 +16,7 @@
 namespace tilewright {
 
 using chains::lowerAll;
+using chains::lowerApart;
 
 namespace {
 
@@ -157,7 +158,7 @@ void refineChain(LoweringContext &context, const ChainedGroups &chained, ChosenC
   std::set<PlanPoint> known{space.point(chosen.plan)};
   Programs tried = std::exchange(chosen.tried, {});
   std::optional<ChosenChain> best = std::move(chosen);
-  int64_t left = 2 * std::clamp<int64_t>(refinedCycles / best->cycles, 1, refinements);
+  int64_t left = 2 * std::clamp<int64_t>(refinedCycles / best->cycles - 1, 1, refinements - 1);
   // Whether a plan with another choice is better: then it is the best one.
   auto improves = [&](Choice choice) {
     for (const ChainPlan &plan : neighborsOf(problem, context.machine, best->plan, choice)) {
@@ -187,8 +188,17 @@ void refineChain(LoweringContext &context, const ChainedGroups &chained, ChosenC
       ++failed;
       choice = failed < frequent ? (choice + 1) % frequent : failed;
     }
+  // The last trial is one of places.
+  if (std::optional<RunTrial> apart =
+          tryApart(context, {{chained, best->plan}}, best->layout, best->cycles))
+    best->cycles = apart->cycles, best->layout = std::move(apart->layout);
   best->words = describe(problem, best->plan);
   chosen = std::move(*best);
+}
+
+// Places from which the order follows; empty: it does not.
+static std::vector<int64_t> movedTo(const RunLayout &layout) {
+  return layout.isMoved ? layout.addresses : std::vector<int64_t>();
 }
 
 static std::string signatureOf(const LoweringContext &context, const ChainedGroups &chained) {
@@ -209,7 +219,8 @@ static std::vector<ChainRun> cut(const ChainRun &run, const std::vector<RunSpace
   return parts;
 }
 
-std::vector<TunedRun> tunedRun(LoweringContext &context, Tuner &tuner, const ChainRun &run) {
+std::vector<TunedRun> tunedRun(LoweringContext &context, Tuner &tuner, const ChainRun &run,
+                               const RunLayout &layout) {
   std::vector<RunMember> members;
   std::vector<RunSpace::Plan> chosen;
   std::vector<kernel::GroupOp> groups;
@@ -223,14 +234,16 @@ std::vector<TunedRun> tunedRun(LoweringContext &context, Tuner &tuner, const Cha
   }
   const RunSpace space(members, context.machine);
   Alone alone(context, groups);
+  const PlanPoint planned = space.point(chosen);
   auto emit = [&](const PlanPoint &point) {
     std::vector<Lower> lowers;
     for (const ChainRun &part : cut(run, space.plan(point)))
-      lowers.push_back(
-          [&alone, part](Steps &steps) { lowerAll(alone.context(), part, true, steps); });
+      lowers.push_back([&, part](Steps &steps) {
+        lowerAll(alone.context(), part, true, steps,
+                 point == planned ? movedTo(layout) : std::vector<int64_t>());
+      });
     return alone.emit(lowers);
   };
-  const PlanPoint planned = space.point(chosen);
   auto others = [] { return std::vector<PlanPoint>(); };
   const std::optional<PlanPoint> point =
       tuner.choose({signature, layersOf(groups), space, planned, others, emit});
@@ -238,7 +251,7 @@ std::vector<TunedRun> tunedRun(LoweringContext &context, Tuner &tuner, const Cha
     return {};
   std::vector<TunedRun> tuned;
   for (ChainRun &part : cut(run, space.plan(*point))) {
-    std::optional<RunTrial> trial = tryRun(context, part);
+    std::optional<RunTrial> trial = tryPlaces(context, part);
     if (!trial) // gaps come to lie otherwise
       return {};
     TunedRun &made = tuned.emplace_back();
@@ -264,19 +277,20 @@ ChosenChain tunedChain(LoweringContext &context, const ChainedGroups &chained,
     return points;
   };
   Alone alone(context, chained.groups);
+  const PlanPoint planned = space.point(chosen.plan);
   auto emit = [&](const PlanPoint &point) {
     const Lower lower = [&](Steps &steps) {
-      lowerAll(alone.context(), {{chained, space.plan(point)}}, true, steps);
+      lowerAll(alone.context(), {{chained, space.plan(point)}}, true, steps,
+               point == planned ? movedTo(chosen.layout) : std::vector<int64_t>());
     };
     return alone.emit(lower);
   };
-  const PlanPoint planned = space.point(chosen.plan);
   const std::optional<PlanPoint> point = context.tuner->choose(
       {signatureOf(context, chained), layersOf(chained.groups), space, planned, others, emit});
   if (!point || *point == planned)
     return chosen;
   const ChainPlan plan = space.plan(*point);
-  std::optional<RunTrial> trial = tryRun(context, {{chained, plan}});
+  std::optional<RunTrial> trial = tryPlaces(context, {{chained, plan}});
   if (!trial) // gaps come to lie otherwise
     return chosen;
   return {plan,
@@ -313,14 +327,40 @@ std::optional<RunTrial> tryRun(LoweringContext &context, const ChainRun &run, in
       enough);
   if (loses || !trial)
     return std::nullopt;
-  return RunTrial{std::move(*trial), ordered};
+  return RunTrial{trial->cycles, {std::move(trial->layout)}, ordered};
 }
 
-void lowerRun(LoweringContext &context, const ChainRun &run, const std::vector<int64_t> &layout,
+std::optional<RunTrial> tryApart(LoweringContext &context, const ChainRun &run,
+                                 const RunLayout &layout, int64_t enough) {
+  std::optional<int64_t> ordered;
+  RunLayout moved{{}, true};
+  std::optional<Trial> trial = tryOut(
+      context,
+      [&](Steps &steps) {
+        ordered = lowerApart(context, run, steps, layout.addresses);
+        moved.addresses = steps.layout;
+        if (!ordered)
+          steps = Steps();
+      },
+      enough);
+  if (!ordered || !trial || trial->cycles >= enough)
+    return std::nullopt;
+  return RunTrial{trial->cycles, std::move(moved), *ordered};
+}
+
+std::optional<RunTrial> tryPlaces(LoweringContext &context, const ChainRun &run) {
+  std::optional<RunTrial> trial = tryRun(context, run);
+  if (trial)
+    if (std::optional<RunTrial> apart = tryApart(context, run, trial->layout, trial->cycles))
+      return apart;
+  return trial;
+}
+
+void lowerRun(LoweringContext &context, const ChainRun &run, const RunLayout &layout,
               Steps &steps) {
-  lowerAll(context, run, false, steps);
-  if (layout.size() == steps.buffers.size())
-    steps.layout = layout;
+  lowerAll(context, run, false, steps, movedTo(layout));
+  if (layout.addresses.size() == steps.buffers.size())
+    steps.layout = layout.addresses;
 }
 
 } // namespace tilewright

@@ -29,11 +29,17 @@ bool mayFollow(kernel::GroupOp group, kernel::GroupOp next);
 // what a chain has no use for give the same ones.
 using Programs = std::set<uint64_t>;
 
+// Where a run's buffers stand: many of many sizes may not fit otherwise.
+struct RunLayout {
+  std::vector<int64_t> addresses; // Steps::layout; may be empty
+  bool isMoved = false;           // to where they were moved apart: the order follows from it
+};
+
 struct ChosenChain {
   ChainPlan plan;
-  std::vector<int64_t> layout; // Steps::layout: many buffers of many sizes may not fit otherwise
-  int64_t cycles;              // by the estimator, on an empty chip
-  int64_t ordered;             // by its order alone
+  RunLayout layout;
+  int64_t cycles;  // by the estimator, on an empty chip
+  int64_t ordered; // by its order alone
   std::optional<RunnerUp> runnerUp;
   std::string words = {}; // the plan's
   // The cheapest plan by its own estimate that makes the result in one stripe: chains that follow
@@ -79,24 +85,33 @@ struct PlannedChain {
 using ChainRun = std::vector<PlannedChain>;
 // Whether a chain may hand its result to the next one.
 bool mayHandOn(LoweringContext &context, const PlannedChain &chain, const PlannedChain &next);
-// On an empty chip; nothing when it does not fit. What takes more than `mostOrdered` cycles by its
-// order, or is among those that were `tried`, is not emitted: nothing, either.
-struct RunTrial : Trial {
-  int64_t ordered;
+// On an empty chip.
+struct RunTrial {
+  int64_t cycles;
+  RunLayout layout;
+  int64_t ordered; // cycles by its order alone
 };
+// Nothing when it does not fit. What takes more than `mostOrdered` cycles by its order, or is among
+// what was `tried`, is not emitted: nothing, either.
 std::optional<RunTrial> tryRun(LoweringContext &context, const ChainRun &run,
                                int64_t enough = INT64_MAX, int64_t mostOrdered = INT64_MAX,
                                Programs *tried = nullptr);
-// What the tuner makes of a run whose chains all hand on: runs that follow each other, chains among
-// them that do not. Empty: it stays as it is.
+// The same run, its buffers moved apart from where a trial left them. Nothing when it does not take
+// less than `enough` cycles.
+std::optional<RunTrial> tryApart(LoweringContext &context, const ChainRun &run,
+                                 const RunLayout &layout, int64_t enough);
+// The better of the two.
+std::optional<RunTrial> tryPlaces(LoweringContext &context, const ChainRun &run);
+// What the tuner makes of a run whose chains all hand on, and which has this layout: runs that
+// follow each other, chains among them that do not. Empty: it stays as it is.
 struct TunedRun {
   ChainRun chains;
-  std::vector<int64_t> layout;
+  RunLayout layout;
   std::vector<std::string> words; // of each chain's plan
 };
-std::vector<TunedRun> tunedRun(LoweringContext &context, Tuner &tuner, const ChainRun &run);
-// `layout`: of the trial; may be empty.
-void lowerRun(LoweringContext &context, const ChainRun &run, const std::vector<int64_t> &layout,
-              Steps &steps);
+std::vector<TunedRun> tunedRun(LoweringContext &context, Tuner &tuner, const ChainRun &run,
+                               const RunLayout &layout);
+// `layout`: of the trial.
+void lowerRun(LoweringContext &context, const ChainRun &run, const RunLayout &layout, Steps &steps);
 
 } // namespace tilewright

@@ -862,16 +862,38 @@ Handed Chain::lower(const ChainPlan &plan, bool isTrial, const Handed &handed, b
   return handing_;
 }
 
-int64_t lowerAll(LoweringContext &context, const ChainRun &chains, bool isTrial, Steps &steps) {
-  Run run(steps);
+// The pieces of all chains.
+static void lowerPieces(LoweringContext &context, const ChainRun &chains, bool isTrial, Run &run) {
   std::vector<std::unique_ptr<Chain>> all;
   Handed handed;
   for (size_t i = 0; i < chains.size(); ++i) {
     all.push_back(std::make_unique<Chain>(context, chains[i].chained, run));
     handed = all.back()->lower(chains[i].plan, isTrial, handed, i + 1 < chains.size());
   }
-  run.layOut(context.isa);
-  return run.list(context.isa);
+}
+
+int64_t lowerAll(LoweringContext &context, const ChainRun &chains, bool isTrial, Steps &steps,
+                 const std::vector<int64_t> &layout) {
+  Run run(steps);
+  lowerPieces(context, chains, isTrial, run);
+  const bool isPlaced = layout.size() == steps.buffers.size();
+  if (isPlaced)
+    steps.layout = layout;
+  const Order order = isPlaced ? run.orderAsPlaced(context.isa) : run.orderByRules(context.isa);
+  run.list(context.isa, order);
+  return order.end;
+}
+
+std::optional<int64_t> lowerApart(LoweringContext &context, const ChainRun &chains, Steps &steps,
+                                  const std::vector<int64_t> &layout) {
+  Run run(steps);
+  lowerPieces(context, chains, true, run);
+  steps.layout = layout;
+  if (!run.movesApart(context, run.orderAsPlaced(context.isa)))
+    return std::nullopt;
+  const Order order = run.orderAsPlaced(context.isa);
+  run.list(context.isa, order);
+  return order.end;
 }
 
 } // namespace tilewright::chains

@@ -187,6 +187,11 @@ private:
 };
 
 // All steps of chains that follow each other. Returns the cycles that they take at least, roughly.
-int64_t lowerAll(LoweringContext &context, const ChainRun &run, bool isTrial, Steps &steps);
+// Where `layout` has a place for each buffer, the order follows from these.
+int64_t lowerAll(LoweringContext &context, const ChainRun &run, bool isTrial, Steps &steps,
+                 const std::vector<int64_t> &layout = {});
+// The same with buffers moved apart from where they stand; nothing when none moves.
+std::optional<int64_t> lowerApart(LoweringContext &context, const ChainRun &run, Steps &steps,
+                                  const std::vector<int64_t> &layout);
 
 } // namespace tilewright::chains

@@ -1,5 +1,6 @@
 #include "chain_run.h"
 
+#include "bank_sharing.h"
 #include "conv_stage.h"
 
 #include <algorithm>
@@ -71,6 +72,12 @@ void Run::holdParameters(const std::vector<Task> &loads) {
   parameters.erase(-1);
 }
 
+// Of addresses: on chip, the scratchpad's are the bus's, too.
+static int64_t alignmentOf(const isa::Isa &isa, const isa::Memory &memory) {
+  const int64_t ofBus = memory.space == isa::Space::Spad ? isa.param("bus_bytes") : 1;
+  return std::max<int64_t>(memory.addressBytes, ofBus);
+}
+
 // Buffers that serve the whole run get their places here, the largest first: spread over the banks,
 // or, where that leaves gaps, one behind the other. Parameters, which are read beside all else,
 // have the last banks.
@@ -100,7 +107,7 @@ void Run::layOut(const isa::Isa &isa) {
     return std::make_tuple(rows.count(a), -bufferAt(a).bytes, a) <
            std::make_tuple(rows.count(b), -bufferAt(b).bytes, b);
   });
-  const int64_t alignment = std::max<int64_t>(spad.addressBytes, isa.param("bus_bytes"));
+  const int64_t alignment = alignmentOf(isa, spad);
   auto rounded = [&](int64_t bytes) {
     return std::max<int64_t>(1, (bytes + alignment - 1) / alignment) * alignment;
   };
@@ -218,10 +225,6 @@ int Run::sourceOf(const isa::Isa &isa, const std::vector<int> &operands, const P
   return -1;
 }
 
-struct Order {
-  std::vector<int64_t> starts;
-  int64_t end; // of the last piece
-};
 // What ends first of a few orders in which products are preferred where several may come. Orders
 // that are given: permutations' numbers, or 0.
 static Order bestOrder(const std::vector<PieceToOrder> &pieces, int64_t matrixOrder,
@@ -329,30 +332,77 @@ static std::vector<Place> byTimes(const std::vector<Piece> &pieces,
   return places;
 }
 
-// What the first unit loads comes before all else, so that it may come in under the layers before.
-// The first pieces of units begin steps.
-int64_t Run::list(const isa::Isa &isa) {
+void Run::findSources(const isa::Isa &isa) {
   const std::vector<int> streamed = streamedOperands(isa);
   for (size_t i = 0; i < pieces.size(); ++i)
     order[i].source = sourceOf(isa, streamed, pieces[i]);
+}
+
+// Whether any piece works in another bank than before.
+bool Run::findBanks(const isa::Isa &isa) {
+  bool isNew = false;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const int bank = bankOf(isa, pieces[i]);
+    isNew |= bank != order[i].bank;
+    order[i].bank = bank;
+  }
+  return isNew;
+}
+
+Order Run::orderByRules(const isa::Isa &isa) {
+  layOut(isa);
+  findSources(isa);
   Order best{{}, INT64_MAX};
   for (bool isApart : {true, false}) {
     if (!layOutSums(isa, isApart) && isApart)
       continue;
-    bool isNew = best.starts.empty(); // or else in the same banks: no other order
-    for (size_t i = 0; i < pieces.size(); ++i) {
-      const int bank = bankOf(isa, pieces[i]);
-      isNew |= bank != order[i].bank;
-      order[i].bank = bank;
-    }
     Order found{{}, INT64_MAX};
-    if (isNew)
+    if (findBanks(isa) || best.starts.empty()) // or else in the same banks: no other order
       found = bestOrder(order, matrixOrder, vectorOrder);
     if (found.end < best.end)
       best = std::move(found);
     else if (!isApart)
       layOutSums(isa, true);
   }
+  return best;
+}
+
+Order Run::orderAsPlaced(const isa::Isa &isa) {
+  findSources(isa);
+  findBanks(isa);
+  return bestOrder(order, matrixOrder, vectorOrder);
+}
+
+bool Run::movesApart(const LoweringContext &context, const Order &order) {
+  const std::vector<BankConflict> all = conflictsOf(context, *this, order.starts);
+  bool hasMoved = false;
+  for (isa::Space space : {isa::Space::Spad, isa::Space::Acc}) {
+    const isa::Memory &memory = context.isa.memory(space);
+    std::vector<size_t> placed, indexOf(steps.buffers.size(), nothing);
+    std::vector<PlacedBuffer> places;
+    for (size_t i = 0; i < steps.buffers.size(); ++i)
+      if (steps.buffers[i].space == space && steps.layout[i] >= 0) {
+        indexOf[i] = placed.size();
+        placed.push_back(i);
+        places.push_back({steps.layout[i], steps.buffers[i].bytes});
+      }
+    std::vector<BankConflict> conflicts;
+    for (const BankConflict &each : all)
+      if (indexOf[each.first] != nothing && indexOf[each.second] != nothing)
+        conflicts.push_back({indexOf[each.first], indexOf[each.second], each.cycles});
+    hasMoved |=
+        moveApart({static_cast<int64_t>(memory.bytes), static_cast<int64_t>(memory.bankBytes()),
+                   alignmentOf(context.isa, memory)},
+                  conflicts, places);
+    for (size_t i = 0; i < placed.size(); ++i)
+      steps.layout[placed[i]] = places[i].address;
+  }
+  return hasMoved;
+}
+
+// What the first unit loads comes before all else, so that it may come in under the layers before.
+// The first pieces of units begin steps.
+void Run::list(const isa::Isa &isa, const Order &best) {
   const std::vector<int64_t> starts = listingTimes(order, best.starts);
   steps.steps.emplace_back();
   steps.steps.back().constants = std::move(constants);
@@ -388,7 +438,6 @@ int64_t Run::list(const isa::Isa &isa) {
       if (Task &task = pieces[listed[place->rank]].tasks[place->task]; !selections.isRepeated(task))
         compute.push_back(std::move(task));
   }
-  return best.end;
 }
 
 } // namespace tilewright::chains

@@ -82,12 +82,26 @@ struct Turns {
   Turn &take() { return turns[next++ % count]; }
 };
 
+// When pieces start.
+struct Order {
+  std::vector<int64_t> starts;
+  int64_t end; // of the last piece
+};
+
 // What the chains of a run share: their pieces, and what is on chip.
 struct Run {
   explicit Run(Steps &steps) : steps(steps) {}
-  int64_t list(const isa::Isa &isa); // when its last piece ends, as far as can be said beforehand
+  // The best order, with places for buffers by the rules of layOut and layOutSums.
+  Order orderByRules(const isa::Isa &isa);
+  // The same with the places that the steps' layout has.
+  Order orderAsPlaced(const isa::Isa &isa);
+  // Moves buffers that are at work at the same time into different banks. False if none moves.
+  bool movesApart(const LoweringContext &context, const Order &order);
+  void list(const isa::Isa &isa, const Order &order); // the steps
   void layOut(const isa::Isa &isa);
   bool layOutSums(const isa::Isa &isa, bool isApart);
+  void findSources(const isa::Isa &isa);
+  bool findBanks(const isa::Isa &isa);
   int bankOf(const isa::Isa &isa, const Piece &piece) const;
   int sourceOf(const isa::Isa &isa, const std::vector<int> &operands, const Piece &piece) const;
   void holdParameters(const std::vector<Task> &loads);

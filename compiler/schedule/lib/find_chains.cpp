@@ -157,16 +157,16 @@ public:
       while (end < parts.size() && parts[end].size() > 1 &&
              mayHandOn(context, run.back(), wholeOf(parts[end])))
         run.push_back(wholeOf(parts[end++]));
-      std::vector<int64_t> layout = chosen(parts[first]).layout;
+      RunLayout layout = chosen(parts[first]).layout;
       for (; run.size() > 1; run.pop_back(), --end)
-        if (std::optional<RunTrial> trial = tryRun(context, run);
+        if (std::optional<RunTrial> trial = tryPlaces(context, run);
             trial && trial->cycles < cyclesOf(parts, first, end)) {
           layout = std::move(trial->layout);
           break;
         }
       std::vector<TunedRun> tuned;
       if (tuner && run.size() > 1)
-        tuned = tunedRun(context, *tuner, run);
+        tuned = tunedRun(context, *tuner, run, layout);
       std::vector<Chains::Chain> untuned;
       for (size_t i = first; i < end; ++i) {
         ChosenChain chain = chosen(parts[i]);

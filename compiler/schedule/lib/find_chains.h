@@ -19,7 +19,7 @@ struct Chains {
   // Chains that hand their tensors on to each other, or one.
   struct Run {
     std::vector<Chain> chains;
-    std::vector<int64_t> layout; // Steps::layout
+    RunLayout layout;
   };
   std::map<size_t, Run> byFirst;      // by the place of its first group in the program
   llvm::DenseSet<mlir::Value> onChip; // results that never come to DRAM

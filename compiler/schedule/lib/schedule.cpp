@@ -237,7 +237,7 @@ void lower(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
 std::vector<ChosenChain> lower(LoweringContext &context, const Chains::Run &run, Steps &steps) {
   std::vector<ChosenChain> ofLayers;
   ChainRun planned;
-  std::vector<int64_t> layout = run.layout;
+  RunLayout layout = run.layout;
   for (const Chains::Chain &chain : run.chains) {
     ChosenChain chosen =
         chain.isFinal ? chain.chosen : tunedChain(context, chain.chained, chain.chosen);
