@@ -96,10 +96,13 @@ std::string readersOf(const ChainedGroups &chained) {
 
 // Plans that are tried out, at most.
 static constexpr size_t trials = 6;
-// Of the chains that are chosen: those that end with their order cost half.
-static constexpr int64_t refinements = 28;
+// Of the chains that are chosen, at most; of these so many in any case, and so many more after one
+// that helped. Those that end with their order count as halves.
+static constexpr int64_t refinements = 28, atLeast = 16, afterSuccess = 8;
 // Trials take time by what they emit: of long chains there are so many cycles' worth.
 static constexpr int64_t refinedCycles = 9'000'000;
+// A trial that spares less than one in so many cycles has not helped.
+static constexpr int64_t helpful = 2000;
 // A plan whose order takes longer than the best one's, by one in so many cycles, is hardly ever
 // better.
 static constexpr int64_t hopeless = 50;
@@ -158,20 +161,25 @@ void refineChain(LoweringContext &context, const ChainedGroups &chained, ChosenC
   std::set<PlanPoint> known{space.point(chosen.plan)};
   Programs tried = std::exchange(chosen.tried, {});
   std::optional<ChosenChain> best = std::move(chosen);
-  int64_t left = 2 * std::clamp<int64_t>(refinedCycles / best->cycles - 1, 1, refinements - 1);
+  // In halves of trials.
+  const int64_t most =
+      2 * std::clamp<int64_t>(refinedCycles / best->cycles - 1, 1, refinements - 1);
+  int64_t made = 0, last = std::min(most, 2 * atLeast);
   // Whether a plan with another choice is better: then it is the best one.
   auto improves = [&](Choice choice) {
     for (const ChainPlan &plan : neighborsOf(problem, context.machine, best->plan, choice)) {
       if (plan.estimatedCycles > 1.2 * static_cast<double>(best->cycles) ||
           !known.insert(space.point(plan)).second)
         continue;
-      if (left < 2)
+      if (last - made < 2)
         break;
       std::optional<RunTrial> trial = tryRun(context, {{chained, plan}}, best->cycles,
                                              best->ordered + best->ordered / hopeless, &tried);
-      left -= trial ? 2 : 1;
+      made += trial ? 2 : 1;
       if (!trial || trial->cycles >= best->cycles)
         continue;
+      if (best->cycles - trial->cycles > best->cycles / helpful)
+        last = std::clamp(made + 2 * afterSuccess, last, most);
       keepBest(best, {plan, std::move(trial->layout), trial->cycles, trial->ordered, std::nullopt},
                [&](const ChainPlan &each) { return describe(problem, each); });
       return true;
@@ -180,7 +188,7 @@ void refineChain(LoweringContext &context, const ChainedGroups &chained, ChosenC
   };
   constexpr auto choices = static_cast<size_t>(Choice::Count),
                  frequent = static_cast<size_t>(Choice::Segments);
-  for (size_t choice = 0, failed = 0; failed < choices && left > 1;)
+  for (size_t choice = 0, failed = 0; failed < choices && last - made > 1;)
     if (improves(static_cast<Choice>(choice))) {
       failed = 0;
       choice = choice < frequent ? choice : 0;
