@@ -184,6 +184,21 @@ TEST(Runs, LoadFactorsOfChannels) {
   EXPECT_EQ(together.output, apart.output);
 }
 
+// A chain that is handed its image stores its own by parts, and not over that one.
+TEST(Runs, KeepTheirTensorsWhileASumIsMade) {
+  const Network network = Network(7, 7, 64)
+                              .conv(128, 1, 1)
+                              .depthwise(3, 1)
+                              .conv(512, 1, 1)
+                              .depthwise(3, 1)
+                              .sumOfImage();
+  const Outcome apart = outcomeOf(network, "edge16", false, "functional"),
+                together = outcomeOf(network, "edge16", true, "functional");
+  EXPECT_THAT(together.plan, HasSubstr("; result stays on chip"));
+  EXPECT_THAT(together.plan, HasSubstr("chain of 3 layers"));
+  EXPECT_EQ(together.output, apart.output);
+}
+
 // What the next chain reads beside it comes from DRAM.
 TEST(Runs, LoadWhatAnEarlierChainStored) {
   Network network(7, 7, 256);

@@ -124,14 +124,15 @@ std::vector<ChainPlan> plansOf(LoweringContext &context, const ChainedGroups &ch
 }
 
 std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGroups &chained,
-                                       const std::vector<ChainPlan> &plans, int64_t apart) {
+                                       const std::vector<ChainPlan> &plans, Apart apart) {
   const Probe probe(context, chained);
   const ChainProblem &problem = probe.chain.problem();
   std::optional<ChosenChain> best;
   Programs tried;
   for (size_t i = 0; i < std::min(plans.size(), trials); ++i) {
     const ChainPlan &plan = plans[i];
-    if (plan.estimatedCycles > 1.1 * static_cast<double>(apart)) // the plan's idea is a rough one
+    if (plan.estimatedCycles >
+        1.1 * static_cast<double>(apart.cycles)) // the plan's idea is a rough one
       break;
     std::optional<RunTrial> trial =
         tryRun(context, {{chained, plan}}, enoughToLose(best), INT64_MAX, &tried);
@@ -142,8 +143,8 @@ std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGr
   if (!best)
     return std::nullopt;
   best->tried = std::move(tried);
-  if (!best->runnerUp || best->runnerUp->cycles > apart)
-    best->runnerUp = RunnerUp{"each layer by itself", apart, best->cycles};
+  if (apart.isTried && (!best->runnerUp || best->runnerUp->cycles > apart.cycles))
+    best->runnerUp = RunnerUp{"each layer by itself", apart.cycles, best->cycles};
   best->words = describe(problem, best->plan);
   const auto whole = std::find_if(plans.begin(), plans.end(),
                                   [&](const ChainPlan &plan) { return isWhole(problem, plan); });

@@ -64,10 +64,15 @@ std::string readersOf(const ChainedGroups &chained);
 // place for.
 std::vector<ChainPlan> plansOf(LoweringContext &context, const ChainedGroups &chained);
 
+// Cycles of groups one by one.
+struct Apart {
+  int64_t cycles;
+  bool isTried; // or else it is an estimate
+};
 // Tries plans out and gives the best; nothing when none fits, or none promises to take less than
-// about `apart` cycles, those of the groups one by one.
+// about the groups apart.
 std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGroups &chained,
-                                       const std::vector<ChainPlan> &plans, int64_t apart);
+                                       const std::vector<ChainPlan> &plans, Apart apart);
 
 // Goes from plan to plan, each differing from the best one so far in one choice: choice by choice,
 // each as long as it helps.

@@ -337,7 +337,8 @@ void Chain::window(const Unit &unit) {
     after = replaced(*windowTurn_);
   } else {
     if (unit.isFirst || unit.channels.begin == part_.end) {
-      stripeTurn_ = handsOn_ || handed_.turn ? &run_.images.take() : &run_.stripeResults.take();
+      const bool isImage = handsOn_ || (handed_.turn && !p_.sum); // or else there are parts
+      stripeTurn_ = isImage ? &run_.images.take() : &run_.stripeResults.take();
       part_ = {unit.channels.begin,
                std::min(w.channels, unit.channels.begin + resultPart(p_, plan_))};
       const Extent extent{rows.size(), w.outputWidth, part_.size()};
@@ -361,7 +362,7 @@ void Chain::window(const Unit &unit) {
       // Windows of one tap are made at once: the stripe before needs the tail's weights first.
       const auto count = static_cast<size_t>(chunks());
       if (w.kernelHeight * w.kernelWidth == 1 && unit.index >= count)
-        before.push_back(made_[unit.index - count].firstProducts);
+        before.push_back(made_[unit.index - count].tailWeights);
       std::vector<Task> loads;
       windowInput_ = windowStage_->loadInput(
           loads, {{unit.n, rows.begin, 0, 0}, {1, rows.size(), w.outputWidth, w.channels}},
@@ -637,6 +638,7 @@ void Chain::tail(const Unit &unit) {
     tasks = std::move(loads.constants);
     return loaded;
   });
+  made.tailWeights = weights.piece;
   const bool addsUp = plan_.chunkChannels < chunkedChannels(p_);
   int64_t tile = 0;
   for (int64_t y = rows.begin; y < rows.end; y += plan_.tailRows) {

@@ -49,6 +49,7 @@ struct UnitPieces {
   std::vector<MadeRows> head, lanes, array; // results, in the order of their stream; of windows, by
                                             // the unit of the machine that made them
   size_t firstProducts = nothing;
+  size_t tailWeights = nothing; // what loads them
 };
 
 class Chain {

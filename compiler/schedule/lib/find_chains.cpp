@@ -22,6 +22,7 @@ namespace {
 constexpr size_t longest = 3;            // layers of a chain
 constexpr size_t constantsBefore = 8192; // bytes that stand for constants of other layers
 constexpr double promised = 0.85; // of its best plan's estimate: no chain took less when tried out
+constexpr double promisedAlone = 0.55; // the same of a convolution's, a rougher one
 constexpr int64_t never = int64_t(1)
                           << 40; // cycles of what does not fit: who needs it will be told
 
@@ -224,7 +225,7 @@ private:
   void choose(const std::vector<Stretch> &parts) {
     struct Kind {
       Stretch part;
-      int64_t apart;
+      Apart apart;
       Together *together; // or else:
       Single *single;
     };
@@ -235,7 +236,7 @@ private:
       if (!std::exchange(single ? single->isTried : together->isTried, true))
         kinds.push_back({part, apart(part), together, single});
     }
-    longestFirst(kinds, [](const Kind &kind) { return kind.apart; });
+    longestFirst(kinds, [](const Kind &kind) { return kind.apart.cycles; });
     workers_.run(kinds.size(), [&](LoweringContext &context, size_t i) {
       const auto &[part, apart, together, single] = kinds[i];
       if (single)
@@ -325,12 +326,15 @@ private:
     return cycles;
   }
 
-  // Of each group by itself, by estimates where no more is known.
-  int64_t apart(const Stretch &part) const {
-    int64_t cycles = 0;
-    for (size_t i = part.begin; i < part.end; ++i)
-      cycles += alone_.at(signatures_[i]).cycles;
-    return cycles;
+  // Of each group by itself.
+  Apart apart(const Stretch &part) const {
+    Apart all{0, true};
+    for (size_t i = part.begin; i < part.end; ++i) {
+      const Single &single = alone_.at(signatures_[i]);
+      all.cycles += single.cycles;
+      all.isTried &= single.isTried;
+    }
+    return all;
   }
 
   // Of a part that is in its stretch's division.
@@ -342,8 +346,9 @@ private:
   std::optional<int64_t> cycles(const Stretch &part) const {
     if (part.size() == 1) {
       const Single &single = alone_.at(signatures_[part.begin]);
-      return single.isTried ? single.cycles
-                            : static_cast<int64_t>(promised * static_cast<double>(single.cycles));
+      return single.isTried
+                 ? single.cycles
+                 : static_cast<int64_t>(promisedAlone * static_cast<double>(single.cycles));
     }
     auto known = together_.find(signatureOfAll(part));
     if (known == together_.end() || known->second.plans.empty())
