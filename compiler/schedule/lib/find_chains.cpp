@@ -118,10 +118,7 @@ public:
     planChains(stretches);
     settle(
         stretches, longest, [&](const Stretch &part) { return cycles(part); },
-        [&](const Stretch &part) {
-          return part.size() == 1 ? alone_.at(signatures_[part.begin]).isTried
-                                  : together_.at(signatureOfAll(part)).isTried;
-        },
+        [&](const Stretch &part) { return isTried(part); },
         [&](const std::vector<Stretch> &parts) { choose(parts); });
   }
 
@@ -142,8 +139,14 @@ public:
   void collect(LoweringContext &into) { workers_.collect(into); }
 
   // The cuts of a stretch into chains and single groups that take the least time together.
+  // Parts that were not tried out are left out: where refinement has made one chain faster, another
+  // division may have become the cheapest.
   std::vector<Stretch> divided(const Stretch &stretch) const {
-    return divide(stretch, longest, [&](const Stretch &part) { return cycles(part); });
+    return divide(stretch, longest, [&](const Stretch &part) -> std::optional<int64_t> {
+      if (isTried(part))
+        return cycles(part);
+      return part.size() == 1 ? std::optional(never) : std::nullopt;
+    });
   }
 
   // Enters the chains of a divided stretch. Those that may hand their results on to each other do,
@@ -340,6 +343,13 @@ private:
   // Of a part that is in its stretch's division.
   const ChosenChain &chosen(const Stretch &part) const {
     return *together_.at(signatureOfAll(part)).chosen;
+  }
+
+  bool isTried(const Stretch &part) const {
+    if (part.size() == 1)
+      return alone_.at(signatures_[part.begin]).isTried;
+    const auto known = together_.find(signatureOfAll(part));
+    return known != together_.end() && known->second.isTried;
   }
 
   // Of what was not tried out: what it takes at least, as a rule.

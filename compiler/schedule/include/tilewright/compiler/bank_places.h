@@ -28,8 +28,8 @@ struct BankConflict {
   double cycles;
 };
 
-// Moves buffers apart that conflict. What did not overlap does not afterwards, and what lay in one
-// bank still does. Returns whether any moved.
+// Moves buffers apart that conflict. What did not overlap does not afterwards, and a block that lay
+// in one bank still does. Returns whether any moved.
 bool moveApart(const BankedMemory &memory, const std::vector<BankConflict> &conflicts,
                std::vector<PlacedBuffer> &buffers);
 
