@@ -98,7 +98,7 @@ std::string readersOf(const ChainedGroups &chained) {
 static constexpr size_t trials = 6;
 // Of the chains that are chosen, at most; of these so many in any case, and so many more after one
 // that helped. Those that end with their order count as halves.
-static constexpr int64_t refinements = 28, atLeast = 16, afterSuccess = 8;
+static constexpr int64_t refinements = 28, atLeast = 24, afterSuccess = 12;
 // Trials take time by what they emit: of long chains there are so many cycles' worth.
 static constexpr int64_t refinedCycles = 9'000'000;
 // A trial that spares less than one in so many cycles has not helped.
