@@ -46,7 +46,6 @@ struct ChosenChain {
   // each other may hand it on.
   std::optional<ChainPlan> whole = {};
   std::string wholeWords = {};
-  Programs tried = {};
 };
 // Whether groups, each of which may follow the one before, are a head, a window and a tail, or two
 // of them; or a head, a window and a sum.
@@ -69,14 +68,23 @@ struct Apart {
   int64_t cycles;
   bool isTried; // or else it is an estimate
 };
-// Tries plans out and gives the best; nothing when none fits, or none promises to take less than
-// about the groups apart.
-std::optional<ChosenChain> chooseChain(LoweringContext &context, const ChainedGroups &chained,
-                                       const std::vector<ChainPlan> &plans, Apart apart);
+// Plans of a chain, which are tried out by and by.
+struct ChainTrials {
+  std::vector<ChainPlan> plans; // plansOf
+  size_t made = 0;              // of these, the first ones
+  bool isDone = false;
+  std::optional<ChosenChain> best; // nothing when none fits or promises to be worth it
+  Programs programs;
+};
+// Tries a few plans more. No plan is tried that promises to take longer than about the groups apart.
+void tryPlans(LoweringContext &context, const ChainedGroups &chained, Apart apart,
+              ChainTrials &trials);
+// What the best plan takes at least, as a rule; exact when all is done. Nothing when it is no chain.
+std::optional<int64_t> promisedCycles(const ChainTrials &trials);
 
 // Goes from plan to plan, each differing from the best one so far in one choice: choice by choice,
 // each as long as it helps.
-void refineChain(LoweringContext &context, const ChainedGroups &chained, ChosenChain &chosen);
+void refineChain(LoweringContext &context, const ChainedGroups &chained, ChainTrials &trials);
 
 // The tuner's plan; where it has none, the one that was chosen.
 ChosenChain tunedChain(LoweringContext &context, const ChainedGroups &chained,

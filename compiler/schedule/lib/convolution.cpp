@@ -320,7 +320,8 @@ static const LoweringContext::Chosen &chosenFor(LoweringContext &context, kernel
   return context.chosen.emplace(known, std::move(*best)).first->second;
 }
 
-int64_t expectedConvolutionCycles(LoweringContext &context, kernel::GroupOp group) {
+// By its own estimate; nothing when there is none.
+static std::optional<ConvPlan> firstPlan(LoweringContext &context, kernel::GroupOp group) {
   Steps steps;
   int64_t smallest = 0;
   const std::vector<ConvPlan> plans =
@@ -329,8 +330,21 @@ int64_t expectedConvolutionCycles(LoweringContext &context, kernel::GroupOp grou
       std::min_element(plans.begin(), plans.end(), [](const ConvPlan &a, const ConvPlan &b) {
         return a.estimatedCycles < b.estimatedCycles;
       });
-  return best == plans.end() ? convolutionCycles(context, group)
-                             : static_cast<int64_t>(best->estimatedCycles);
+  return best == plans.end() ? std::nullopt : std::optional(*best);
+}
+
+int64_t expectedConvolutionCycles(LoweringContext &context, kernel::GroupOp group) {
+  const std::optional<ConvPlan> plan = firstPlan(context, group);
+  return plan ? static_cast<int64_t>(plan->estimatedCycles) : convolutionCycles(context, group);
+}
+
+int64_t firstConvolutionCycles(LoweringContext &context, kernel::GroupOp group) {
+  std::optional<Trial> trial;
+  if (const std::optional<ConvPlan> plan = firstPlan(context, group))
+    trial = tryOut(context, [&](Steps &steps) {
+      Convolution(context, group, steps).lower(*plan, true);
+    });
+  return trial ? trial->cycles : convolutionCycles(context, group);
 }
 
 int64_t convolutionCycles(LoweringContext &context, kernel::GroupOp group) {

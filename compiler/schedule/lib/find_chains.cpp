@@ -21,8 +21,8 @@ namespace {
 
 constexpr size_t longest = 3;            // layers of a chain
 constexpr size_t constantsBefore = 8192; // bytes that stand for constants of other layers
-constexpr double promised = 0.85; // of its best plan's estimate: no chain took less when tried out
-constexpr double promisedAlone = 0.55; // the same of a convolution's, a rougher one
+// Of a convolution's cycles, what it takes at least, as a rule: by its best plan's own estimate, by that plan's trial, by all trials.
+constexpr double promisedAlone[] = {0.55, 0.75, 1};
 constexpr int64_t never = int64_t(1)
                           << 40; // cycles of what does not fit: who needs it will be told
 
@@ -130,9 +130,9 @@ public:
         if (part.size() > 1)
           chosen.emplace(signatureOfAll(part), part);
     std::vector<std::pair<std::string, Stretch>> parts(chosen.begin(), chosen.end());
-    longestFirst(parts, [&](const auto &part) { return together_.at(part.first).chosen->cycles; });
+    longestFirst(parts, [&](const auto &part) { return together_.at(part.first).best->cycles; });
     workers_.run(parts.size(), [&](LoweringContext &context, size_t i) {
-      refineChain(context, chainOf(parts[i].second), *together_.at(parts[i].first).chosen);
+      refineChain(context, chainOf(parts[i].second), together_.at(parts[i].first));
     });
   }
 
@@ -196,20 +196,16 @@ public:
   }
 
 private:
+  // A group by itself.
   struct Single {
-    int64_t cycles = never; // an estimate as long as it is not tried
-    bool isTried = false;
-  };
-
-  struct Together {
-    std::vector<ChainPlan> plans; // the best ones by their own estimate; empty: no chain
-    bool isTried = false;
-    std::optional<ChosenChain> chosen; // nothing when none fits or is worth it
+    int64_t cycles = never; // an estimate, those of the best plan by it, or of all that are tried out
+    size_t steps = 0; // index of promisedAlone
+    bool isTried() const { return steps + 1 == std::size(promisedAlone); }
   };
 
   // Plans each kind of part that may be a chain.
   void planChains(const std::vector<Stretch> &stretches) {
-    std::vector<std::pair<Stretch, Together *>> kinds;
+    std::vector<std::pair<Stretch, ChainTrials *>> kinds;
     for (const Stretch &stretch : stretches)
       for (size_t last = stretch.begin; last < stretch.end; ++last)
         for (size_t length = 2; length <= std::min(longest, last - stretch.begin + 1); ++length) {
@@ -224,28 +220,30 @@ private:
     });
   }
 
-  // Tries out plans of parts, each kind once.
+  // Tries out more plans of parts, once for each kind.
   void choose(const std::vector<Stretch> &parts) {
     struct Kind {
       Stretch part;
       Apart apart;
-      Together *together; // or else:
+      ChainTrials *together; // or else:
       Single *single;
     };
     std::vector<Kind> kinds;
+    std::set<const void *> known;
     for (const Stretch &part : parts) {
       Single *single = part.size() == 1 ? &alone_.at(signatures_[part.begin]) : nullptr;
-      Together *together = single ? nullptr : &together_.at(signatureOfAll(part));
-      if (!std::exchange(single ? single->isTried : together->isTried, true))
+      ChainTrials *together = single ? nullptr : &together_.at(signatureOfAll(part));
+      if (known.insert(single ? static_cast<void *>(single) : together).second)
         kinds.push_back({part, apart(part), together, single});
     }
     longestFirst(kinds, [](const Kind &kind) { return kind.apart.cycles; });
     workers_.run(kinds.size(), [&](LoweringContext &context, size_t i) {
       const auto &[part, apart, together, single] = kinds[i];
-      if (single)
-        single->cycles = convolutionCycles(context, groups_[part.begin]);
-      else
-        together->chosen = chooseChain(context, chainOf(part), together->plans, apart);
+      if (together)
+        return tryPlans(context, chainOf(part), apart, *together);
+      single->cycles = single->steps == 0 ? firstConvolutionCycles(context, groups_[part.begin])
+                                          : convolutionCycles(context, groups_[part.begin]);
+      ++single->steps;
     });
   }
 
@@ -258,7 +256,7 @@ private:
     if (std::optional<Trial> trial =
             tilewright::tryOut(context, [&](Steps &steps) { lowerWindow(context, group, steps); }))
       single.cycles = trial->cycles;
-    single.isTried = true;
+    single.steps = std::size(promisedAlone) - 1;
   }
 
   void enter(Chains::Run run, Chains &chains) const {
@@ -335,45 +333,39 @@ private:
     for (size_t i = part.begin; i < part.end; ++i) {
       const Single &single = alone_.at(signatures_[i]);
       all.cycles += single.cycles;
-      all.isTried &= single.isTried;
+      all.isTried &= single.isTried();
     }
     return all;
   }
 
   // Of a part that is in its stretch's division.
   const ChosenChain &chosen(const Stretch &part) const {
-    return *together_.at(signatureOfAll(part)).chosen;
+    return *together_.at(signatureOfAll(part)).best;
   }
 
   bool isTried(const Stretch &part) const {
     if (part.size() == 1)
-      return alone_.at(signatures_[part.begin]).isTried;
+      return alone_.at(signatures_[part.begin]).isTried();
     const auto known = together_.find(signatureOfAll(part));
-    return known != together_.end() && known->second.isTried;
+    return known != together_.end() && known->second.isDone;
   }
 
-  // Of what was not tried out: what it takes at least, as a rule.
+  // Of what is not tried out yet: what it takes at least, as a rule.
   std::optional<int64_t> cycles(const Stretch &part) const {
     if (part.size() == 1) {
       const Single &single = alone_.at(signatures_[part.begin]);
-      return single.isTried
-                 ? single.cycles
-                 : static_cast<int64_t>(promisedAlone * static_cast<double>(single.cycles));
+      return static_cast<int64_t>(promisedAlone[single.steps] *
+                                  static_cast<double>(single.cycles));
     }
     auto known = together_.find(signatureOfAll(part));
-    if (known == together_.end() || known->second.plans.empty())
-      return std::nullopt;
-    const Together &kind = known->second;
-    if (kind.isTried)
-      return kind.chosen ? std::optional(kind.chosen->cycles) : std::nullopt;
-    return static_cast<int64_t>(promised * kind.plans.front().estimatedCycles);
+    return known == together_.end() ? std::nullopt : promisedCycles(known->second);
   }
 
   const std::vector<kernel::GroupOp> &groups_;
   Workers workers_;
   std::vector<std::string> signatures_; // by place
   std::map<std::string, Single> alone_; // by signature
-  std::map<std::string, Together> together_;
+  std::map<std::string, ChainTrials> together_;
 };
 
 } // namespace
