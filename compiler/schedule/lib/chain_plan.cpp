@@ -44,10 +44,16 @@ int64_t resultHeight(const ChainProblem &p) {
   return p.tail ? p.tail->outputHeight : p.window->outputHeight;
 }
 
+// Of stripesOf.
+static int64_t stripeCount(const ChainProblem &p, const ChainPlan &plan) {
+  const int64_t height = resultHeight(p),
+                first = plan.firstRows > 0 ? plan.firstRows : plan.stripeRows;
+  return 1 + ceilDiv(std::max<int64_t>(0, height - first), std::max<int64_t>(1, plan.stripeRows));
+}
+
 std::vector<Stripe> stripesOf(const ChainProblem &p, const ChainPlan &plan) {
   std::vector<Stripe> stripes;
-  stripes.reserve(
-      static_cast<size_t>(1 + ceilDiv(resultHeight(p), std::max<int64_t>(1, plan.stripeRows))));
+  stripes.reserve(static_cast<size_t>(stripeCount(p, plan)));
   int64_t first = 0, made = 0;
   for (int64_t y = 0, end = 0; y < resultHeight(p); y = end) {
     end = y + (y == 0 && plan.firstRows > 0 ? plan.firstRows : plan.stripeRows);
@@ -573,7 +579,7 @@ std::string describe(const ChainProblem &p, const ChainPlan &plan) {
   const bool isShort = plan.firstRows > 0 && plan.firstRows < plan.stripeRows;
   return fmt::format(
       "chain of {} layers: {} stripes of {} rows{}, {} of {} channels at a time{}; weights {}{}",
-      (p.head ? 1 : 0) + (p.window ? 1 : 0) + (p.tail || p.sum ? 1 : 0), stripesOf(p, plan).size(),
+      (p.head ? 1 : 0) + (p.window ? 1 : 0) + (p.tail || p.sum ? 1 : 0), stripeCount(p, plan),
       plan.stripeRows,
       (isShort ? fmt::format(", the first of {}", plan.firstRows) : "") +
           (plan.segmentStripes > 1
@@ -598,7 +604,7 @@ static bool hasRowsThroughout(const ChainProblem &p) {
 
 bool isBearable(const ChainProblem &p, const ChainPlan &plan) {
   constexpr int64_t mostUnits = 4096; // of work: a program of more would be long in the making
-  return batchOf(p) * static_cast<int64_t>(stripesOf(p, plan).size()) *
+  return batchOf(p) * stripeCount(p, plan) *
              ceilDiv(chunkedChannels(p), plan.chunkChannels) <=
          mostUnits;
 }
@@ -632,7 +638,10 @@ static int64_t segmentStripes(const ChainProblem &p, const ConvMachine &m, Chain
     return 1;
   const auto count = static_cast<int64_t>(stripes.of(plan).size());
   for (int64_t segments = 1; segments < count; ++segments) {
-    plan.segmentStripes = ceilDiv(count, segments);
+    const int64_t each = ceilDiv(count, segments);
+    if (segments > 1 && each == plan.segmentStripes)
+      continue;
+    plan.segmentStripes = each;
     assess(p, m, plan, stripes.of(plan));
     if (plan.spadBytes <= m.spadBytes - m.spadBytes / 32) // rounded up, buffers take more
       return plan.segmentStripes;

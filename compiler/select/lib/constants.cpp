@@ -29,10 +29,21 @@ DenseElementsAttr constantElements(Value value) {
   return constant ? dyn_cast<DenseElementsAttr>(constant.getValues()) : nullptr;
 }
 
+// Of the type of `Int`, which MLIR reads much faster than integers of any width.
+template <typename Int>
+static bool append(DenseElementsAttr elements, SmallVector<int64_t> &out) {
+  if (!elements.getElementType().isSignlessInteger(8 * sizeof(Int)))
+    return false;
+  llvm::append_range(out, elements.getValues<Int>());
+  return true;
+}
+
 static SmallVector<int64_t> integers(DenseElementsAttr elements) {
   bool isBool = elements.getElementType().isInteger(1);
   SmallVector<int64_t> out;
   out.reserve(elements.getNumElements());
+  if (append<int8_t>(elements, out) || append<int32_t>(elements, out))
+    return out;
   for (const APInt &value : elements.getValues<APInt>())
     out.push_back(isBool ? static_cast<int64_t>(value.getZExtValue()) : value.getSExtValue());
   return out;
