@@ -130,38 +130,52 @@ SlidingCost slidingCost(const ChainProblem &p, const ConvMachine &m, const Slidi
   return cost;
 }
 
+// Stripes by the sizes that decide what they cost.
+class StripeKinds {
+public:
+  struct Kind {
+    Stripe stripe; // one of them
+    int64_t count = 0;
+  };
+  explicit StripeKinds(const std::vector<Stripe> &stripes)
+      : count_(static_cast<int64_t>(stripes.size())), keptRows_(tilewright::keptRows(stripes)) {
+    for (const Stripe &stripe : stripes) {
+      auto kind = std::find_if(kinds_.begin(), kinds_.end(), [&](const Kind &each) {
+        return sizesOf(each.stripe) == sizesOf(stripe);
+      });
+      if (kind == kinds_.end())
+        kind = kinds_.insert(kind, {stripe});
+      ++kind->count;
+    }
+  }
+  const std::vector<Kind> &kinds() const { return kinds_; } // the first stripe's first
+  int64_t count() const { return count_; }
+  int64_t keptRows() const { return keptRows_; }
+
+private:
+  static std::array<int64_t, 4> sizesOf(const Stripe &stripe) {
+    return {stripe.made.size(), stripe.needed.head.size(), stripe.needed.window.size(),
+            stripe.needed.result.size()};
+  }
+  std::vector<Kind> kinds_;
+  int64_t count_, keptRows_;
+};
+
 // Fills in what a plan takes: the bytes of its highest stripe, the time of all stripes.
 class Costs {
 public:
-  Costs(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan,
-        const std::vector<Stripe> &stripes)
+  Costs(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan, const StripeKinds &stripes)
       : p_(p), m_(m), plan_(plan), chunks_(ceilDiv(chunkedChannels(p), plan.chunkChannels)),
-        stripes_(batchOf(p) * static_cast<int64_t>(stripes.size())), keptRows_(keptRows(stripes)) {
-    for (const Stripe &stripe : stripes)
+        stripes_(batchOf(p) * stripes.count()), keptRows_(stripes.keptRows()) {
+    for (const auto &[stripe, count] : stripes.kinds()) {
+      count_ = static_cast<double>(count);
       add(stripe);
+    }
     finish();
   }
 
 private:
-  // Of the stripe at hand, by which the costs of stripes differ.
-  struct Sizes {
-    int64_t made, head, window, result;
-    bool operator==(const Sizes &other) const {
-      return made == other.made && head == other.head && window == other.window &&
-             result == other.result;
-    }
-  };
-
   void add(const Stripe &stripe) {
-    const Sizes sizes{stripe.made.size(), stripe.needed.head.size(), stripe.needed.window.size(),
-                      stripe.needed.result.size()};
-    if (!isFirst_ && sizes == sizes_) { // the same once more
-      for (auto [time, cycles] : added_)
-        *time += cycles;
-      return;
-    }
-    sizes_ = sizes;
-    added_.clear();
     if (p_.head && stripe.made.size() > 0)
       addHead(stripe.made.size());
     if (p_.window)
@@ -233,10 +247,7 @@ private:
   }
   double moved(int64_t bytes) const { return static_cast<double>(bytes) / m_.dramBytesPerCycle; }
   // Of a stripe.
-  void take(double &time, double cycles) {
-    time += cycles;
-    added_.emplace_back(&time, cycles);
-  }
+  void take(double &time, double cycles) const { time += count_ * cycles; }
 
   void addHead(int64_t rows) {
     const ConvProblem &h = *p_.head;
@@ -398,9 +409,7 @@ private:
   ChainPlan &plan_;
   const int64_t chunks_, stripes_, keptRows_; // `stripes_`: of all images
   bool isFirst_ = true;
-  Sizes sizes_{};
-  llvm::SmallVector<std::pair<double *, double>, 12>
-      added_; // for a stripe of these sizes, in order
+  double count_ = 0; // of stripes of the kind at hand
   int64_t spad_ = 0, stripeSpad_ = 0, accBytes_ = 0;
   int64_t stageSpad_[3] = {0, 0, 0}, stageAcc_[3] = {0, 0, 0};
   double matrix_ = 0, vector_ = 0, dram_ = 0, first_ = 0;
@@ -411,7 +420,7 @@ private:
 
 // Tiles of sliding windows are as large as the other layers' accumulators leave room.
 static void assess(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan,
-                   const std::vector<Stripe> &stripes) {
+                   const StripeKinds &stripes) {
   plan.slidingParts = 0;
   if (!p.sliding || plan.arrayUnits == 0) {
     Costs(p, m, plan, stripes);
@@ -426,7 +435,7 @@ static void assess(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan,
 }
 
 void assess(const ChainProblem &p, const ConvMachine &m, ChainPlan &plan) {
-  assess(p, m, plan, stripesOf(p, plan));
+  assess(p, m, plan, StripeKinds(stripesOf(p, plan)));
 }
 
 int64_t arrayTileRows(const ChainProblem &p, int64_t channels) {
@@ -615,17 +624,17 @@ namespace {
 class KnownStripes {
 public:
   explicit KnownStripes(const ChainProblem &p) : p_(p) {}
-  const std::vector<Stripe> &of(const ChainPlan &plan) {
-    const auto [known, isNew] =
-        known_.try_emplace({plan.stripeRows, plan.firstRows, plan.segmentStripes});
-    if (isNew)
-      known->second = stripesOf(p_, plan);
+  const StripeKinds &of(const ChainPlan &plan) {
+    const std::array<int64_t, 3> decides{plan.stripeRows, plan.firstRows, plan.segmentStripes};
+    auto known = known_.find(decides);
+    if (known == known_.end())
+      known = known_.emplace(decides, StripeKinds(stripesOf(p_, plan))).first;
     return known->second;
   }
 
 private:
   const ChainProblem &p_;
-  std::map<std::array<int64_t, 3>, std::vector<Stripe>> known_; // by what decides them
+  std::map<std::array<int64_t, 3>, StripeKinds> known_; // by what decides them
 };
 
 } // namespace
@@ -636,7 +645,7 @@ static int64_t segmentStripes(const ChainProblem &p, const ConvMachine &m, Chain
                               KnownStripes &stripes) {
   if (!sharesRows(p))
     return 1;
-  const auto count = static_cast<int64_t>(stripes.of(plan).size());
+  const auto count = stripes.of(plan).count();
   for (int64_t segments = 1; segments < count; ++segments) {
     const int64_t each = ceilDiv(count, segments);
     if (segments > 1 && each == plan.segmentStripes)
