@@ -104,10 +104,10 @@ struct RunTrial {
   RunLayout layout;
   int64_t ordered; // cycles by its order alone
 };
-// Nothing when it does not fit. What takes more than `mostOrdered` cycles by its order, or is among
-// what was `tried`, is not emitted: nothing, either.
+// Nothing when it does not fit. What takes `tooLate` cycles or more by its order, or is among what
+// was `tried`, is not emitted: nothing, either.
 std::optional<RunTrial> tryRun(LoweringContext &context, const ChainRun &run,
-                               int64_t enough = INT64_MAX, int64_t mostOrdered = INT64_MAX,
+                               int64_t enough = INT64_MAX, int64_t tooLate = INT64_MAX,
                                Programs *tried = nullptr);
 // The same run, its buffers moved apart from where a trial left them. Nothing when it does not take
 // less than `enough` cycles.

@@ -874,16 +874,26 @@ static void lowerPieces(LoweringContext &context, const ChainRun &chains, bool i
   }
 }
 
-int64_t lowerAll(LoweringContext &context, const ChainRun &chains, bool isTrial, Steps &steps,
-                 const std::vector<int64_t> &layout) {
+std::optional<int64_t> lowerTrial(LoweringContext &context, const ChainRun &chains, Steps &steps,
+                                  int64_t enough) {
+  Run run(steps);
+  lowerPieces(context, chains, true, run);
+  const std::optional<Order> order = run.orderByRules(context.isa, enough);
+  if (!order)
+    return std::nullopt;
+  run.list(context.isa, *order);
+  return order->end;
+}
+
+void lowerAll(LoweringContext &context, const ChainRun &chains, bool isTrial, Steps &steps,
+              const std::vector<int64_t> &layout) {
   Run run(steps);
   lowerPieces(context, chains, isTrial, run);
   const bool isPlaced = layout.size() == steps.buffers.size();
   if (isPlaced)
     steps.layout = layout;
-  const Order order = isPlaced ? run.orderAsPlaced(context.isa) : run.orderByRules(context.isa);
-  run.list(context.isa, order);
-  return order.end;
+  run.list(context.isa,
+           isPlaced ? run.orderAsPlaced(context.isa) : *run.orderByRules(context.isa));
 }
 
 std::optional<int64_t> lowerApart(LoweringContext &context, const ChainRun &chains, Steps &steps,

@@ -187,10 +187,14 @@ private:
   size_t lastTailFinish_ = nothing;
 };
 
-// All steps of chains that follow each other. Returns the cycles that they take at least, roughly.
-// Where `layout` has a place for each buffer, the order follows from these.
-int64_t lowerAll(LoweringContext &context, const ChainRun &run, bool isTrial, Steps &steps,
-                 const std::vector<int64_t> &layout = {});
+// All steps of chains that follow each other. Where `layout` has a place for each buffer, the order
+// follows from these.
+void lowerAll(LoweringContext &context, const ChainRun &run, bool isTrial, Steps &steps,
+              const std::vector<int64_t> &layout = {});
+// The same for a trial. Returns the cycles that they take at least, roughly; nothing, without steps,
+// where these are `enough` or more.
+std::optional<int64_t> lowerTrial(LoweringContext &context, const ChainRun &run, Steps &steps,
+                                  int64_t enough);
 // The same with buffers moved apart from where they stand; nothing when none moves.
 std::optional<int64_t> lowerApart(LoweringContext &context, const ChainRun &run, Steps &steps,
                                   const std::vector<int64_t> &layout);

@@ -226,10 +226,10 @@ int Run::sourceOf(const isa::Isa &isa, const std::vector<int> &operands, const P
 }
 
 // What ends first of a few orders in which products are preferred where several may come. Orders
-// that are given: permutations' numbers, or 0.
+// that are given: permutations' numbers, or 0. Without starts where none ends before `enough`.
 static Order bestOrder(const std::vector<PieceToOrder> &pieces, int64_t matrixOrder,
-                       int64_t vectorOrder) {
-  Order best{{}, INT64_MAX};
+                       int64_t vectorOrder, int64_t enough) {
+  Order best{{}, enough};
   std::array<bool, matrixStreams> hasPieces{};
   for (const PieceToOrder &piece : pieces)
     if (static_cast<size_t>(piece.stream) < matrixStreams)
@@ -255,9 +255,9 @@ static Order bestOrder(const std::vector<PieceToOrder> &pieces, int64_t matrixOr
     if (!tried.insert(std::move(present)).second)
       continue;
     std::copy(products.begin(), products.end(), preference.begin());
-    std::vector<int64_t> starts = startTimes(pieces, actors, preference);
-    if (const int64_t end = lastEnd(pieces, starts); end < best.end)
-      best = {std::move(starts), end};
+    std::vector<int64_t> starts = startTimes(pieces, actors, preference, best.end);
+    if (starts.size() == pieces.size())
+      best.end = lastEnd(pieces, starts), best.starts = std::move(starts);
   }
   return best;
 }
@@ -349,28 +349,31 @@ bool Run::findBanks(const isa::Isa &isa) {
   return isNew;
 }
 
-Order Run::orderByRules(const isa::Isa &isa) {
+std::optional<Order> Run::orderByRules(const isa::Isa &isa, int64_t enough) {
   layOut(isa);
   findSources(isa);
-  Order best{{}, INT64_MAX};
+  Order best{{}, enough};
+  bool isTried = false;
   for (bool isApart : {true, false}) {
     if (!layOutSums(isa, isApart) && isApart)
       continue;
-    Order found{{}, INT64_MAX};
-    if (findBanks(isa) || best.starts.empty()) // or else in the same banks: no other order
-      found = bestOrder(order, matrixOrder, vectorOrder);
+    const bool isNew = findBanks(isa) || !isTried; // or else in the same banks: no other order
+    isTried = true;
+    Order found{{}, best.end};
+    if (isNew)
+      found = bestOrder(order, matrixOrder, vectorOrder, best.end);
     if (found.end < best.end)
       best = std::move(found);
     else if (!isApart)
       layOutSums(isa, true);
   }
-  return best;
+  return best.end < enough ? std::optional(std::move(best)) : std::nullopt;
 }
 
 Order Run::orderAsPlaced(const isa::Isa &isa) {
   findSources(isa);
   findBanks(isa);
-  return bestOrder(order, matrixOrder, vectorOrder);
+  return bestOrder(order, matrixOrder, vectorOrder, INT64_MAX);
 }
 
 bool Run::movesApart(const LoweringContext &context, const Order &order) {

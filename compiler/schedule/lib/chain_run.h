@@ -12,6 +12,7 @@
 #include "tilewright/compiler/piece_order.h"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -91,8 +92,9 @@ struct Order {
 // What the chains of a run share: their pieces, and what is on chip.
 struct Run {
   explicit Run(Steps &steps) : steps(steps) {}
-  // The best order, with places for buffers by the rules of layOut and layOutSums.
-  Order orderByRules(const isa::Isa &isa);
+  // The best order, with places for buffers by the rules of layOut and layOutSums. Nothing where
+  // none ends before `enough`.
+  std::optional<Order> orderByRules(const isa::Isa &isa, int64_t enough = INT64_MAX);
   // The same with the places that the steps' layout has.
   Order orderAsPlaced(const isa::Isa &isa);
   // Moves buffers that are at work at the same time into different banks. False if none moves.

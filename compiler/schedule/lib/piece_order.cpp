@@ -14,6 +14,7 @@ struct Actor {
   int64_t end = 0;  // of its latest piece
   size_t piece = 0; // that one
   int bank = -1, source = -1;
+  int64_t left = 0; // cycles of its pieces that have not begun
   bool isIn(const PieceToOrder &piece) const {
     return (piece.bank >= 0 && bank == piece.bank) || (piece.source >= 0 && source == piece.source);
   }
@@ -26,13 +27,17 @@ struct Start {
 class Ordering {
 public:
   Ordering(const std::vector<PieceToOrder> &pieces, const std::vector<int> &actors,
-           const std::vector<size_t> &preference)
-      : pieces_(pieces), actors_(actors), starts_(pieces.size(), unknown),
+           const std::vector<size_t> &preference, int64_t enough)
+      : pieces_(pieces), actors_(actors), enough_(enough), starts_(pieces.size(), unknown),
         ends_(pieces.size(), unknown),
         latest_(static_cast<size_t>(*std::max_element(actors.begin(), actors.end()) + 1)) {
     std::vector<std::vector<size_t>> streams(actors.size());
-    for (size_t i = 0; i < pieces.size(); ++i)
-      streams[static_cast<size_t>(pieces[i].stream)].push_back(i);
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      const auto stream = static_cast<size_t>(pieces[i].stream);
+      streams[stream].push_back(i);
+      if (const int actor = actors[stream]; actor >= 0)
+        latest_[static_cast<size_t>(actor)].left += pieces[i].cycles;
+    }
     for (size_t stream : preference)
       if (!streams[stream].empty())
         streams_.push_back({std::move(streams[stream]), actors[stream]});
@@ -49,6 +54,8 @@ public:
           chosen = stream, start = own;
       }
       begin(*chosen, start.at);
+      if (isTooLate(*chosen))
+        return {};
       if (++chosen->next == chosen->pieces.size())
         streams_.erase(chosen);
     }
@@ -112,7 +119,8 @@ private:
     if (stream.actor < 0)
       return;
     const auto actor = static_cast<size_t>(stream.actor);
-    latest_[actor] = {ends_[piece], piece, pieces_[piece].bank, pieces_[piece].source};
+    latest_[actor] = {ends_[piece], piece, pieces_[piece].bank, pieces_[piece].source,
+                      latest_[actor].left - pieces_[piece].cycles};
     for (size_t later = actor + 1; later < latest_.size(); ++later)
       if (Actor &held = latest_[later]; held.end > start && held.isIn(pieces_[piece])) {
         held.end += std::min(pieces_[piece].cycles, held.end - start);
@@ -121,8 +129,20 @@ private:
       }
   }
 
+  // Whether the piece that the stream began, or what its actor still has to do, ends too late.
+  bool isTooLate(const Stream &stream) const {
+    const size_t piece = stream.pieces[stream.next];
+    if (starts_[piece] + pieces_[piece].cycles >= enough_)
+      return true;
+    if (stream.actor < 0)
+      return false;
+    const Actor &actor = latest_[static_cast<size_t>(stream.actor)];
+    return actor.left > 0 && actor.end + actor.left >= enough_;
+  }
+
   const std::vector<PieceToOrder> &pieces_;
   const std::vector<int> &actors_;
+  const int64_t enough_;
   std::vector<int64_t> starts_, ends_;
   std::vector<Actor> latest_;
   std::vector<Stream> streams_; // that have pieces left, the most preferred one first
@@ -132,12 +152,13 @@ private:
 } // namespace
 
 std::vector<int64_t> startTimes(const std::vector<PieceToOrder> &pieces,
-                                const std::vector<int> &actors, std::vector<size_t> preference) {
+                                const std::vector<int> &actors, std::vector<size_t> preference,
+                                int64_t enough) {
   if (preference.empty()) {
     preference.resize(actors.size());
     std::iota(preference.begin(), preference.end(), 0);
   }
-  return Ordering(pieces, actors, preference).run();
+  return Ordering(pieces, actors, preference, enough).run();
 }
 
 int64_t lastEnd(const std::vector<PieceToOrder> &pieces, const std::vector<int64_t> &starts) {
