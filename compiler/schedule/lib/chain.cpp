@@ -111,9 +111,9 @@ static constexpr int64_t refinements = 28, atLeast = 24, afterSuccess = 12;
 static constexpr int64_t refinedCycles = 9'000'000;
 // A trial that spares less than one in so many cycles has not helped.
 static constexpr int64_t helpful = 2000;
-// A plan whose order takes longer than the best one's, by one in so many cycles, is hardly ever
-// better.
-static constexpr int64_t hopeless = 50;
+// A plan whose order takes longer than the best one's is hardly ever better: by one in so many cycles,
+// or by this part of what the best one takes beyond its order.
+static constexpr int64_t hopeless = 50, hopelessOfRest = 5;
 // A chain is as good as it can be where all but one in so many cycles are the array's products.
 static constexpr int64_t goodEnough = 30;
 
@@ -205,8 +205,10 @@ void refineChain(LoweringContext &context, const ChainedGroups &chained, ChainTr
         continue;
       if (last - made < 2)
         break;
-      std::optional<RunTrial> trial = tryRun(context, {{chained, plan}}, best->cycles,
-                                             best->ordered + best->ordered / hopeless + 1, &trials.programs);
+      const int64_t rest = std::max<int64_t>(0, best->cycles - best->ordered),
+                    tooLate = best->ordered + std::min(best->ordered / hopeless, rest / hopelessOfRest) + 1;
+      std::optional<RunTrial> trial =
+          tryRun(context, {{chained, plan}}, best->cycles, tooLate, &trials.programs);
       made += trial ? 2 : 1;
       if (!trial || trial->cycles >= best->cycles)
         continue;
