@@ -97,8 +97,8 @@ std::string readersOf(const ChainedGroups &chained) {
 
 // Plans that are tried out, at most.
 static constexpr size_t mostPlans = 6;
-// They are tried out in so many steps. Of 93 chains, nineteen in twenty took this part at least of the best plan's
-// cycles so far, or before any trial, all of them of its own estimate.
+// They are tried out in so many steps. Of 93 chains, nineteen in twenty took this part at least of
+// the best plan's cycles so far, or before any trial, all of them of its own estimate.
 struct TrialStep {
   size_t plans; // that are tried out before it
   double promised;
@@ -111,8 +111,8 @@ static constexpr int64_t refinements = 28, atLeast = 24, afterSuccess = 12;
 static constexpr int64_t refinedCycles = 9'000'000;
 // A trial that spares less than one in so many cycles has not helped.
 static constexpr int64_t helpful = 2000;
-// A plan whose order takes longer than the best one's is hardly ever better: by one in so many cycles,
-// or by this part of what the best one takes beyond its order.
+// A plan whose order takes longer than the best one's is hardly ever better: by one in so many
+// cycles, or by this part of what the best one takes beyond its order.
 static constexpr int64_t hopeless = 50, hopelessOfRest = 5;
 // A chain is as good as it can be where all but one in so many cycles are the array's products.
 static constexpr int64_t goodEnough = 30;
@@ -206,7 +206,8 @@ void refineChain(LoweringContext &context, const ChainedGroups &chained, ChainTr
       if (last - made < 2)
         break;
       const int64_t rest = std::max<int64_t>(0, best->cycles - best->ordered),
-                    tooLate = best->ordered + std::min(best->ordered / hopeless, rest / hopelessOfRest) + 1;
+                    tooLate = best->ordered +
+                              std::min(best->ordered / hopeless, rest / hopelessOfRest) + 1;
       std::optional<RunTrial> trial =
           tryRun(context, {{chained, plan}}, best->cycles, tooLate, &trials.programs);
       made += trial ? 2 : 1;

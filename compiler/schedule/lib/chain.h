@@ -76,10 +76,12 @@ struct ChainTrials {
   std::optional<ChosenChain> best; // nothing when none fits or promises to be worth it
   Programs programs;
 };
-// Tries a few plans more. No plan is tried that promises to take longer than about the groups apart.
+// Tries a few plans more. No plan is tried that promises to take longer than about the groups
+// apart.
 void tryPlans(LoweringContext &context, const ChainedGroups &chained, Apart apart,
               ChainTrials &trials);
-// What the best plan takes at least, as a rule; exact when all is done. Nothing when it is no chain.
+// What the best plan takes at least, as a rule; exact when all is done. Nothing when it is no
+// chain.
 std::optional<int64_t> promisedCycles(const ChainTrials &trials);
 
 // Goes from plan to plan, each differing from the best one so far in one choice: choice by choice,

@@ -892,8 +892,7 @@ void lowerAll(LoweringContext &context, const ChainRun &chains, bool isTrial, St
   const bool isPlaced = layout.size() == steps.buffers.size();
   if (isPlaced)
     steps.layout = layout;
-  run.list(context.isa,
-           isPlaced ? run.orderAsPlaced(context.isa) : *run.orderByRules(context.isa));
+  run.list(context.isa, isPlaced ? run.orderAsPlaced(context.isa) : *run.orderByRules(context.isa));
 }
 
 std::optional<int64_t> lowerApart(LoweringContext &context, const ChainRun &chains, Steps &steps,

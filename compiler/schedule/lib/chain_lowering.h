@@ -191,8 +191,8 @@ private:
 // follows from these.
 void lowerAll(LoweringContext &context, const ChainRun &run, bool isTrial, Steps &steps,
               const std::vector<int64_t> &layout = {});
-// The same for a trial. Returns the cycles that they take at least, roughly; nothing, without steps,
-// where these are `enough` or more.
+// The same for a trial. Returns the cycles that they take at least, roughly; nothing, without
+// steps, where these are `enough` or more.
 std::optional<int64_t> lowerTrial(LoweringContext &context, const ChainRun &run, Steps &steps,
                                   int64_t enough);
 // The same with buffers moved apart from where they stand; nothing when none moves.

@@ -613,8 +613,7 @@ static bool hasRowsThroughout(const ChainProblem &p) {
 
 bool isBearable(const ChainProblem &p, const ChainPlan &plan) {
   constexpr int64_t mostUnits = 4096; // of work: a program of more would be long in the making
-  return batchOf(p) * stripeCount(p, plan) *
-             ceilDiv(chunkedChannels(p), plan.chunkChannels) <=
+  return batchOf(p) * stripeCount(p, plan) * ceilDiv(chunkedChannels(p), plan.chunkChannels) <=
          mostUnits;
 }
 

@@ -341,9 +341,8 @@ int64_t expectedConvolutionCycles(LoweringContext &context, kernel::GroupOp grou
 int64_t firstConvolutionCycles(LoweringContext &context, kernel::GroupOp group) {
   std::optional<Trial> trial;
   if (const std::optional<ConvPlan> plan = firstPlan(context, group))
-    trial = tryOut(context, [&](Steps &steps) {
-      Convolution(context, group, steps).lower(*plan, true);
-    });
+    trial = tryOut(context,
+                   [&](Steps &steps) { Convolution(context, group, steps).lower(*plan, true); });
   return trial ? trial->cycles : convolutionCycles(context, group);
 }
 

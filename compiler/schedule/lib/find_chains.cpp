@@ -21,7 +21,8 @@ namespace {
 
 constexpr size_t longest = 3;            // layers of a chain
 constexpr size_t constantsBefore = 8192; // bytes that stand for constants of other layers
-// Of a convolution's cycles, what it takes at least, as a rule: by its best plan's own estimate, by that plan's trial, by all trials.
+// Of a convolution's cycles, what it takes at least, as a rule: by its best plan's own estimate, by
+// that plan's trial, by all trials.
 constexpr double promisedAlone[] = {0.55, 0.75, 1};
 constexpr int64_t never = int64_t(1)
                           << 40; // cycles of what does not fit: who needs it will be told
@@ -198,7 +199,8 @@ public:
 private:
   // A group by itself.
   struct Single {
-    int64_t cycles = never; // an estimate, those of the best plan by it, or of all that are tried out
+    int64_t cycles =
+        never;        // an estimate, those of the best plan by it, or of all that are tried out
     size_t steps = 0; // index of promisedAlone
     bool isTried() const { return steps + 1 == std::size(promisedAlone); }
   };
@@ -354,8 +356,7 @@ private:
   std::optional<int64_t> cycles(const Stretch &part) const {
     if (part.size() == 1) {
       const Single &single = alone_.at(signatures_[part.begin]);
-      return static_cast<int64_t>(promisedAlone[single.steps] *
-                                  static_cast<double>(single.cycles));
+      return static_cast<int64_t>(promisedAlone[single.steps] * static_cast<double>(single.cycles));
     }
     auto known = together_.find(signatureOfAll(part));
     return known == together_.end() ? std::nullopt : promisedCycles(known->second);

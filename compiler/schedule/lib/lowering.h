@@ -311,7 +311,8 @@ void lowerConvolution(LoweringContext &context, kernel::GroupOp group,
                       Steps &steps); // conv2d, matmul
 // Cycles of a convolution's best plan by the estimator, on an empty chip.
 int64_t convolutionCycles(LoweringContext &context, kernel::GroupOp group);
-// The same of the plan alone that is best by the planner's own estimate; of all, where it does not fit.
+// The same of the plan alone that is best by the planner's own estimate; of all, where it does not
+// fit.
 int64_t firstConvolutionCycles(LoweringContext &context, kernel::GroupOp group);
 // The same by that estimate, a rough one, without a trial.
 int64_t expectedConvolutionCycles(LoweringContext &context, kernel::GroupOp group);

@@ -11,6 +11,18 @@ namespace {
 using Starts = std::vector<int64_t>;
 
 constexpr int array = 0, lanes = 1, none = -1;
+const std::vector<int> severalActors{array, array, lanes, lanes, none};
+
+std::vector<PieceToOrder> randomPieces(std::mt19937 &random) {
+  std::vector<PieceToOrder> pieces(60);
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    pieces[i].stream = static_cast<int>(random() % severalActors.size());
+    pieces[i].cycles = random() % 50;
+    for (unsigned count = random() % 3; count > 0 && i > 0; --count)
+      pieces[i].after.push_back(random() % i);
+  }
+  return pieces;
+}
 
 } // namespace
 
@@ -104,15 +116,9 @@ TEST(PieceOrder, OtherActorsFindAResultLater) {
 // time, and streams keep their order.
 TEST(PieceOrder, KeepsItsPromises) {
   std::mt19937 random(1);
-  const std::vector<int> actors{array, array, lanes, lanes, none};
+  const std::vector<int> &actors = severalActors;
   for (int round = 0; round < 50; ++round) {
-    std::vector<PieceToOrder> pieces(60);
-    for (size_t i = 0; i < pieces.size(); ++i) {
-      pieces[i].stream = static_cast<int>(random() % actors.size());
-      pieces[i].cycles = random() % 50;
-      for (unsigned count = random() % 3; count > 0 && i > 0; --count)
-        pieces[i].after.push_back(random() % i);
-    }
+    const std::vector<PieceToOrder> pieces = randomPieces(random);
     const Starts starts = startTimes(pieces, actors);
     auto endOf = [&](size_t i) { return starts[i] + pieces[i].cycles; };
     for (size_t i = 0; i < pieces.size(); ++i) {
@@ -127,6 +133,20 @@ TEST(PieceOrder, KeepsItsPromises) {
           EXPECT_TRUE(endOf(other) <= starts[i] || endOf(i) <= starts[other]);
       }
     }
+  }
+}
+
+TEST(PieceOrder, IsGivenUpWhereItEndsTooLate) {
+  std::mt19937 random(2);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<PieceToOrder> pieces = randomPieces(random);
+    for (PieceToOrder &piece : pieces)
+      piece.bank = static_cast<int>(random() % 4) - 1,
+      piece.source = static_cast<int>(random() % 3) - 1;
+    const Starts starts = startTimes(pieces, severalActors);
+    const int64_t end = lastEnd(pieces, starts);
+    EXPECT_EQ(startTimes(pieces, severalActors, {}, end + 1), starts);
+    EXPECT_EQ(startTimes(pieces, severalActors, {}, end), Starts());
   }
 }
 

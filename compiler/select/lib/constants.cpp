@@ -30,8 +30,7 @@ DenseElementsAttr constantElements(Value value) {
 }
 
 // Of the type of `Int`, which MLIR reads much faster than integers of any width.
-template <typename Int>
-static bool append(DenseElementsAttr elements, SmallVector<int64_t> &out) {
+template <typename Int> static bool append(DenseElementsAttr elements, SmallVector<int64_t> &out) {
   if (!elements.getElementType().isSignlessInteger(8 * sizeof(Int)))
     return false;
   llvm::append_range(out, elements.getValues<Int>());

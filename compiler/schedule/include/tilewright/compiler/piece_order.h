@@ -29,8 +29,8 @@ struct PieceToOrder {
 // When each piece starts. `actors`: of each stream; -1: none. `preference`: streams, the most
 // preferred one first; empty: as they stand. Empty where the last piece cannot end before `enough`.
 std::vector<int64_t> startTimes(const std::vector<PieceToOrder> &pieces,
-                                const std::vector<int> &actors,
-                                std::vector<size_t> preference = {}, int64_t enough = INT64_MAX);
+                                const std::vector<int> &actors, std::vector<size_t> preference = {},
+                                int64_t enough = INT64_MAX);
 // When the last piece ends.
 int64_t lastEnd(const std::vector<PieceToOrder> &pieces, const std::vector<int64_t> &starts);
 
