@@ -24,6 +24,7 @@ constexpr size_t constantsBefore = 8192; // bytes that stand for constants of ot
 // Of a convolution's cycles, what it takes at least, as a rule: by its best plan's own estimate, by
 // that plan's trial, by all trials.
 constexpr double promisedAlone[] = {0.55, 0.75, 1};
+constexpr size_t allSteps = std::size(promisedAlone) - 1;
 constexpr int64_t never = int64_t(1)
                           << 40; // cycles of what does not fit: who needs it will be told
 
@@ -202,7 +203,8 @@ private:
     int64_t cycles =
         never;        // an estimate, those of the best plan by it, or of all that are tried out
     size_t steps = 0; // index of promisedAlone
-    bool isTried() const { return steps + 1 == std::size(promisedAlone); }
+    bool isTried() const { return steps == allSteps; }
+    std::optional<LoweringContext::Chosen> first; // the best plan by its own estimate, tried out
   };
 
   // Plans each kind of part that may be a chain.
@@ -243,9 +245,7 @@ private:
       const auto &[part, apart, together, single] = kinds[i];
       if (together)
         return tryPlans(context, chainOf(part), apart, *together);
-      single->cycles = single->steps == 0 ? firstConvolutionCycles(context, groups_[part.begin])
-                                          : convolutionCycles(context, groups_[part.begin]);
-      ++single->steps;
+      tryMore(context, groups_[part.begin], *single);
     });
   }
 
@@ -258,7 +258,17 @@ private:
     if (std::optional<Trial> trial =
             tilewright::tryOut(context, [&](Steps &steps) { lowerWindow(context, group, steps); }))
       single.cycles = trial->cycles;
-    single.steps = std::size(promisedAlone) - 1;
+    single.steps = allSteps;
+  }
+
+  // The plan that promises most, or all of them.
+  static void tryMore(LoweringContext &context, kernel::GroupOp group, Single &single) {
+    if (single.steps == 0)
+      single.first = firstConvolutionPlan(context, group);
+    const bool isFirst = single.steps == 0 && single.first;
+    single.cycles =
+        isFirst ? single.first->cycles : convolutionCycles(context, group, single.first);
+    single.steps = isFirst ? 1 : allSteps;
   }
 
   void enter(Chains::Run run, Chains &chains) const {

@@ -309,12 +309,15 @@ std::string signatureOf(const LoweringContext &context, kernel::GroupOp group);
 // fits on chip.
 void lowerConvolution(LoweringContext &context, kernel::GroupOp group,
                       Steps &steps); // conv2d, matmul
-// Cycles of a convolution's best plan by the estimator, on an empty chip.
-int64_t convolutionCycles(LoweringContext &context, kernel::GroupOp group);
-// The same of the plan alone that is best by the planner's own estimate; of all, where it does not
-// fit.
-int64_t firstConvolutionCycles(LoweringContext &context, kernel::GroupOp group);
-// The same by that estimate, a rough one, without a trial.
+// Cycles of a convolution's best plan by the estimator, on an empty chip. `first`:
+// firstConvolutionPlan, if that was tried out.
+int64_t convolutionCycles(LoweringContext &context, kernel::GroupOp group,
+                          const std::optional<LoweringContext::Chosen> &first = std::nullopt);
+// The plan that is the best by the planner's own estimate, a rough one, tried out; nothing where it
+// does not fit.
+std::optional<LoweringContext::Chosen> firstConvolutionPlan(LoweringContext &context,
+                                                            kernel::GroupOp group);
+// Its cycles by that estimate, without a trial.
 int64_t expectedConvolutionCycles(LoweringContext &context, kernel::GroupOp group);
 void lowerWindow(LoweringContext &context, kernel::GroupOp group,
                  Steps &steps); // depthwise, max_pool, avg_pool, sum_pool
