@@ -25,8 +25,8 @@ int unitOfLane(const isa::Isa &isa, int lane) {
   return lane % static_cast<int>(isa.units().size());
 }
 
-// Pages of 8 KiB on chip and of 256 KiB in DRAM hold a few tiles each.
-static constexpr int pageBits(isa::Space space) { return space == isa::Space::Dram ? 18 : 13; }
+// Pages of 16 KiB on chip and of 256 KiB in DRAM hold a few tiles each.
+static constexpr int pageBits(isa::Space space) { return space == isa::Space::Dram ? 18 : 14; }
 // What lies beyond so many pages belongs to the last of them, what lies before the memory to the
 // first: programs that were not made here may reach anywhere.
 static constexpr int64_t maximumPages = 1024;
