@@ -140,9 +140,11 @@ TEST(PieceOrder, IsGivenUpWhereItEndsTooLate) {
   std::mt19937 random(2);
   for (int round = 0; round < 200; ++round) {
     std::vector<PieceToOrder> pieces = randomPieces(random);
-    for (PieceToOrder &piece : pieces)
-      piece.bank = static_cast<int>(random() % 4) - 1,
+    for (PieceToOrder &piece : pieces) {
+      piece.latency = random() % 20;
+      piece.bank = static_cast<int>(random() % 4) - 1;
       piece.source = static_cast<int>(random() % 3) - 1;
+    }
     const Starts starts = startTimes(pieces, severalActors);
     const int64_t end = lastEnd(pieces, starts);
     EXPECT_EQ(startTimes(pieces, severalActors, {}, end + 1), starts);
