@@ -102,6 +102,39 @@ TEST_P(Blocks, SegmentsMakeTheirRowsOnce) {
     }
 }
 
+TEST_P(Blocks, AreDescribedWithAllTheirStripes) {
+  const auto [kernel, stride] = GetParam();
+  const ChainProblem p = block(kernel, stride);
+  ChainPlan plan{};
+  plan.chunkChannels = inner;
+  for (plan.stripeRows = 1; plan.stripeRows <= p.tail->outputHeight; ++plan.stripeRows)
+    for (plan.firstRows = 0; plan.firstRows <= plan.stripeRows; ++plan.firstRows)
+      EXPECT_NE(
+          describe(p, plan).find(" " + std::to_string(stripesOf(p, plan).size()) + " stripes of"),
+          std::string::npos)
+          << describe(p, plan);
+}
+
+// Each stripe but the first one, for which there is nothing to do at the same time.
+TEST(ChainPlan, EqualStripesTakeEqualTime) {
+  constexpr int64_t rows = 4;
+  auto cyclesOf = [&](int64_t stripes) {
+    ChainProblem p;
+    p.head = pointwise(size, 24, inner), p.tail = pointwise(size, inner, 40);
+    for (ConvProblem *conv : {&*p.head, &*p.tail})
+      conv->height = conv->outputHeight = stripes * rows;
+    ChainPlan plan{};
+    plan.stripeRows = rows, plan.chunkChannels = inner, plan.keepsWeights = true;
+    plan.headRows = plan.tailRows = rows, plan.tailChannels = 16;
+    assess(p, machine(), plan);
+    return plan.estimatedCycles;
+  };
+  const double each = cyclesOf(3) - cyclesOf(2);
+  EXPECT_GT(each, 0);
+  for (int64_t stripes : {4, 9, 28})
+    EXPECT_NEAR(cyclesOf(stripes), cyclesOf(2) + each * static_cast<double>(stripes - 2), 1e-3);
+}
+
 // Nothing is made twice where one segment has room for all rows.
 TEST_P(Blocks, KeptRowsAreNotMadeAgain) {
   const auto [kernel, stride] = GetParam();
