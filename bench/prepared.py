@@ -9,14 +9,27 @@ TOOL = ROOT / "build" / "release" / "bin" / "tilewright"
 CACHE = ROOT / ".cache" / "networks"
 
 
-def prepare(name):
-    """(model, samples, integer network) as files; made again when models/synthetic has changed."""
-    CACHE.mkdir(parents=True, exist_ok=True)
-    model, samples, integer = (CACHE / f"{name}{ending}" for ending in (".onnx", ".npz", ".mlir"))
+def is_stale(path):
+    """Whether a file is missing, or from before the last change of models/synthetic."""
     sources = [ROOT / "models" / "synthetic", *(ROOT / "models" / "lib").glob("*.py")]
-    if not integer.exists() or integer.stat().st_mtime < max(source.stat().st_mtime for source in sources):
+    return not path.exists() or path.stat().st_mtime < max(source.stat().st_mtime for source in sources)
+
+
+def make_model(name):
+    """(model, samples) as files."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    model, samples = CACHE / f"{name}.onnx", CACHE / f"{name}.npz"
+    if is_stale(model) or is_stale(samples):
         print(f"making {name}", file=sys.stderr, flush=True)
         subprocess.run([ROOT / "models" / "synthetic", name, "-o", model, "--samples", samples], check=True, stdout=subprocess.DEVNULL)
+    return model, samples
+
+
+def prepare(name):
+    """(model, samples, integer network) as files; made again when models/synthetic has changed."""
+    model, samples = make_model(name)
+    integer = CACHE / f"{name}.mlir"
+    if is_stale(integer):
         made = integer.with_suffix(".part")
         subprocess.run([TOOL, "compile", model, "--calibration", samples, "--precision", "standard", "--emit", "tosa", "-o", made],
                        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

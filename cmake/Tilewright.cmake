@@ -12,9 +12,9 @@ endif()
 find_program(CCACHE ccache)
 if(CCACHE)
   # Precompiled headers need the sloppiness; without it every file that uses one is a miss. Paths relative to the source tree
-  # let clones share the cache.
+  # let clones share the cache, and so does a sum that stands for the precompiled header, in which its own path is.
   set(CMAKE_CXX_COMPILER_LAUNCHER
-      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      ${CMAKE_COMMAND} -E env CCACHE_PCH_EXTSUM=1 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
       CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
 endif()
 find_program(LLD ld.lld-22)
@@ -28,6 +28,8 @@ if(TILEWRIGHT_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr,function -fno-sanitize-recover=all
                       -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
+  # Reports need lines, and no more; less optimization costs the tests less time than it spares the build.
+  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -gline-tables-only -DNDEBUG")
 endif()
 if(TILEWRIGHT_FUZZERS)
   add_compile_options(-fsanitize=fuzzer-no-link)
@@ -38,6 +40,23 @@ find_package(GTest REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 include(GoogleTest)
+
+# tilewright_source_version(HEADER NAME PATTERN...)
+# A header, at the path that the variable HEADER gets, with the constant NAME: the hash of all files of the patterns. What is kept
+# between runs counts for the very sources that made it.
+function(tilewright_source_version header name)
+  file(GLOB sources CONFIGURE_DEPENDS ${ARGN})
+  set(path ${CMAKE_CURRENT_BINARY_DIR}/${header}.h)
+  set(list ${CMAKE_CURRENT_BINARY_DIR}/${header}.txt)
+  string(JOIN "\n" lines ${sources})
+  file(WRITE ${list} "${lines}")
+  add_custom_command(
+    OUTPUT ${path}
+    COMMAND ${CMAKE_COMMAND} -D LIST=${list} -D OUT=${path} -D NAME=${name} -P ${PROJECT_SOURCE_DIR}/cmake/source_version.cmake
+    DEPENDS ${sources} ${PROJECT_SOURCE_DIR}/cmake/source_version.cmake
+    COMMENT "Hashing the sources of ${name}")
+  set(${header} ${path} PARENT_SCOPE)
+endfunction()
 
 # tilewright_add_library(NAME SOURCE... [DEPENDS LIB...] [LLVM | MLIR])
 # A static library `tilewright-NAME` whose headers stand in `include/` beside its CMakeLists.txt.
@@ -72,9 +91,21 @@ function(tilewright_precompile_mlir target)
       <mlir/IR/Builders.h>
       <mlir/IR/BuiltinOps.h>
       <mlir/Pass/Pass.h>)
+    tilewright_sum_of_mlir_headers("${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/tilewright-mlir-headers.dir/cmake_pch.hxx.pch.sum")
   endif()
   target_precompile_headers(${target} REUSE_FROM tilewright-mlir-headers)
   target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+endfunction()
+
+# Writes FILE, by which ccache knows the precompiled header: what it is made of are packages' headers, known by their versions.
+# Without dpkg there is no such file, and ccache reads the header itself.
+function(tilewright_sum_of_mlir_headers file)
+  execute_process(COMMAND dpkg-query -W libmlir-22-dev llvm-22-dev clang-22 libfmt-dev libstdc++-12-dev libc6-dev
+                  OUTPUT_VARIABLE versions RESULT_VARIABLE failed ERROR_QUIET)
+  if(NOT failed)
+    file(SHA256 "${PROJECT_SOURCE_DIR}/cmake/Tilewright.cmake" how)
+    file(WRITE "${file}" "${versions}${how}\n")
+  endif()
 endfunction()
 
 # Gives TARGET the include paths, flags and shared libraries of LLVM or MLIR.
@@ -99,8 +130,7 @@ function(tilewright_add_test name)
     set(ARG_LABELS quick)
   endif()
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
-  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
-  target_compile_definitions(${name} PRIVATE TILEWRIGHT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} tilewright-source-path GTest::gtest GTest::gmock GTest::gtest_main)
   tilewright_use_llvm(${name} "${ARG_LLVM}" "${ARG_MLIR}")
   if(NOT ARG_OPTIMIZED)
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)

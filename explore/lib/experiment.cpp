@@ -52,14 +52,21 @@ std::vector<std::string> textsOf(const yaml::Node &list) {
   return texts;
 }
 
-std::vector<std::string> filesOf(const std::string &file, const yaml::Node &list) {
-  std::vector<std::string> files = textsOf(list);
-  for (std::string &each : files)
-    each = beside(file, each);
+// A file's path, noted with its place.
+std::string fileOf(const yaml::Node &node, const char *what, Experiment &experiment) {
+  const std::string path = beside(experiment.file, node.text);
+  experiment.files.push_back({what, path, node.place()});
+  return path;
+}
+
+std::vector<std::string> overlaysOf(const yaml::Node &list, Experiment &experiment) {
+  std::vector<std::string> files;
+  for (const yaml::Node &item : list.items)
+    files.push_back(fileOf(item, "overlay", experiment));
   return files;
 }
 
-Workload workloadOf(const std::string &file, const yaml::Node &key, const yaml::Node &node) {
+Workload workloadOf(const yaml::Node &key, const yaml::Node &node, Experiment &experiment) {
   Workload workload;
   workload.name = key.text;
   const yaml::Node *model = node.find("model"), *network = node.find("network");
@@ -67,12 +74,13 @@ Workload workloadOf(const std::string &file, const yaml::Node &key, const yaml::
     throw UserError(node.place(),
                     fmt::format("the workload '{}' needs a network or a model, one of the two",
                                 escape(key.text)));
+  workload.place = (network != nullptr ? network : model)->place();
   if (network != nullptr)
     workload.network = network->text;
   else
-    workload.model = beside(file, model->text);
+    workload.model = fileOf(*model, "model", experiment);
   if (const yaml::Node *calibration = node.find("calibration"))
-    workload.calibration = beside(file, calibration->text);
+    workload.calibration = fileOf(*calibration, "calibration file", experiment);
   if (const yaml::Node *precision = node.find("precision"))
     workload.precision = precision->text;
   if (const yaml::Node *shapes = node.find("shapes"))
@@ -134,10 +142,10 @@ void addParameter(const yaml::Node &key, const yaml::Node &node, Experiment &exp
     if (const yaml::Node *given = node.find(other); given != nullptr && range == nullptr)
       throw UserError(given->place(), fmt::format("'{}' has no effect without a range", other));
   if (value != nullptr) {
-    experiment.derived.push_back({key.text, *value});
+    experiment.derived.push_back({key.text, *value, key.place()});
     return;
   }
-  Parameter parameter{key.text, range != nullptr ? rangeOf(node) : textsOf(*list)};
+  Parameter parameter{key.text, range != nullptr ? rangeOf(node) : textsOf(*list), key.place()};
   if (parameter.values.empty())
     throw UserError(list->place(),
                     fmt::format("the parameter '{}' has no values", escape(key.text)));
@@ -199,16 +207,17 @@ void checkNesting(const yaml::Node &parameters) {
 
 void readMachines(const yaml::Node &root, Experiment &experiment) {
   const yaml::Node &base = *root.find("base");
-  const std::string &target = base.find("target")->text;
+  const yaml::Node &target = *base.find("target");
   const bool isPath =
-      target.find('/') != std::string::npos || target.find(".yaml") != std::string::npos;
-  experiment.target = isPath ? beside(experiment.file, target) : target;
+      target.text.find('/') != std::string::npos || target.text.find(".yaml") != std::string::npos;
+  experiment.target = isPath ? fileOf(target, "target", experiment) : target.text;
+  experiment.targetPlace = target.place();
   if (const yaml::Node *overlays = base.find("overlays"))
-    experiment.overlays = filesOf(experiment.file, *overlays);
+    experiment.overlays = overlaysOf(*overlays, experiment);
   if (const yaml::Node *lists = root.find("overlays"))
     for (size_t i = 0; i < lists->keys.size(); ++i)
       experiment.overlayLists.push_back(
-          {lists->keys[i].text, filesOf(experiment.file, lists->items[i])});
+          {lists->keys[i].text, overlaysOf(lists->items[i], experiment)});
   if (experiment.overlayLists.empty())
     experiment.overlayLists.push_back({"none", {}});
   if (const yaml::Node *parameters = root.find("parameters")) {
@@ -232,7 +241,7 @@ Experiment readExperiment(const std::string &path) {
   experiment.summary = root.find("summary")->text;
   const yaml::Node &workloads = *root.find("workloads");
   for (size_t i = 0; i < workloads.keys.size(); ++i)
-    experiment.workloads.push_back(workloadOf(path, workloads.keys[i], workloads.items[i]));
+    experiment.workloads.push_back(workloadOf(workloads.keys[i], workloads.items[i], experiment));
   if (experiment.workloads.empty())
     throw UserError(workloads.place(), "there is no workload");
   readMachines(root, experiment);
@@ -248,7 +257,7 @@ Experiment readExperiment(const std::string &path) {
   if (const yaml::Node *limits = root.find("limits"))
     readLimits(*limits, experiment);
   if (const yaml::Node *technology = root.find("technology"))
-    experiment.technology = beside(path, technology->text);
+    experiment.technology = fileOf(*technology, "technology", experiment);
   return experiment;
 }
 

@@ -1,5 +1,6 @@
 #include "tilewright/explore/explore.h"
 
+#include "check.h"
 #include "folder.h"
 #include "guide.h"
 #include "planner.h"
@@ -12,6 +13,7 @@
 #include "tilewright/simulator/object_cache.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
+#include "tilewright/support/outputs.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -33,7 +35,8 @@ std::string databaseFile(const std::string &folder) { return folder + "/results.
 std::unique_ptr<Executor> executorOf(const Options &options, const std::string &folder,
                                      const Limits &limits) {
   const ExecutorOptions made{options.tool, folder, options.processes, limits};
-  return options.executor == Place::Local ? makeLocalExecutor(made) : makeSlurmExecutor(made);
+  return options.executor == ExecutorKind::Local ? makeLocalExecutor(made)
+                                                 : makeSlurmExecutor(made);
 }
 
 class Exploration {
@@ -167,13 +170,29 @@ private:
   std::unique_ptr<Planner> planner_;
 };
 
+// The outermost directory of `path` that is not there; empty when all are.
+fs::path firstMissing(const std::string &path) {
+  std::error_code ignored;
+  fs::path missing;
+  for (fs::path each = fs::absolute(path, ignored).lexically_normal();
+       !each.empty() && !fs::exists(each, ignored); each = each.parent_path())
+    missing = each;
+  return missing;
+}
+
 std::string writeReports(const std::string &folder, const Plan &plan, const PointDatabase &database,
                          int width) {
   const Results results =
       resultsOf(plan, [&](const std::string &key) { return database.find(key); });
-  writeFile(folder + "/results.csv", toCsv(plan, results));
-  writeFile(folder + "/results.json", toJsonText(plan, results));
-  writeFile(folder + "/report.html", toHtml(plan, results));
+  Outputs outputs;
+  auto write = [&](const char *name, const std::string &text) {
+    outputs.file("-o", folder + name);
+    outputs.write(folder + name, text);
+  };
+  write("/results.csv", toCsv(plan, results));
+  write("/results.json", toJsonText(plan, results));
+  write("/report.html", toHtml(plan, results));
+  outputs.commit();
   return toText(plan, results, width);
 }
 
@@ -181,7 +200,17 @@ std::string writeReports(const std::string &folder, const Plan &plan, const Poin
 
 std::string explore(const Options &options, int width) {
   const Experiment experiment = readExperiment(options.experiment);
-  Exploration(options, experiment).run();
+  check(experiment);
+  const fs::path made = firstMissing(options.folder);
+  try {
+    Exploration(options, experiment).run();
+  } catch (...) {
+    // A folder is left for others to go on from only once it has something to go on from.
+    std::error_code ignored;
+    if (!made.empty() && !fs::exists(planFile(options.folder), ignored))
+      fs::remove_all(made, ignored);
+    throw;
+  }
   return reportFolder(options.folder, width);
 }
 

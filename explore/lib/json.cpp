@@ -12,9 +12,10 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 Json energyJson(const Energy &energy) {
-  return {{"total", energy.joules()},  {"macs", energy.macs},        {"vector", energy.vector},
-          {"scratchpad", energy.spad}, {"accumulators", energy.acc}, {"dram", energy.dram},
-          {"leakage", energy.leakage}};
+  Json json = {{"total", energy.joules()}};
+  for (const auto &[name, joules] : energy.parts())
+    json[name] = joules;
+  return json;
 }
 
 Json differencesJson(const std::vector<Difference> &differences) {

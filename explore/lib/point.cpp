@@ -52,7 +52,7 @@ Json layersOf(const report::Report &report) {
                       {"op", row.op},
                       {"cycles", row.cycles},
                       {"macs", row.macs},
-                      {"bound", report::name(row.bound)},
+                      {"bound", report::name(row.limitedBy)},
                       {"dram_bytes", row.dramReadBytes + row.dramWriteBytes},
                       {"plan", row.plan}});
   };

@@ -69,14 +69,14 @@ bool runScript(const std::vector<std::string> &command) {
 }
 
 // models/synthetic's network, made when its sources have changed: the model and its samples.
-std::pair<std::string, std::string> madeNetwork(const std::string &network) {
+std::pair<std::string, std::string> madeNetwork(const std::string &network, const Place &place) {
   const fs::path models = std::getenv("TILEWRIGHT_MODELS") != nullptr
                               ? std::getenv("TILEWRIGHT_MODELS")
                               : TILEWRIGHT_MODELS_SOURCE;
   const fs::path script = models / "synthetic";
   std::error_code error;
   if (!fs::exists(script, error))
-    throw UserError({},
+    throw UserError(place,
                     fmt::format("the network '{}' cannot be made: {} is not there", escape(network),
                                 script.string()),
                     "set TILEWRIGHT_MODELS to the folder with models/synthetic");
@@ -91,7 +91,7 @@ std::pair<std::string, std::string> madeNetwork(const std::string &network) {
   const std::string part = fmt::format("{}.{}", stem, ::getpid());
   if (!runScript({script.string(), network, "-o", part + ".onnx", "--samples", part + ".npz"}))
     throw UserError(
-        {script.string(), 0, 0, ""}, fmt::format("the network '{}' was not made", escape(network)),
+        place, fmt::format("the network '{}' was not made", escape(network)),
         "models/synthetic --list prints the networks; it needs .venv, which scripts/setup makes");
   fs::rename(part + ".npz", samples);
   fs::rename(part + ".onnx", model);
@@ -103,7 +103,7 @@ CompileOptions optionsOf(const Workload &workload) {
   options.model = workload.model;
   options.calibration = workload.calibration;
   if (!workload.network.empty())
-    std::tie(options.model, options.calibration) = madeNetwork(workload.network);
+    std::tie(options.model, options.calibration) = madeNetwork(workload.network, workload.place);
   options.shapes = workload.shapes;
   options.quantization.precision = precisions.at(workload.precision);
   options.to = Stage::Tosa;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 
 namespace tilewright::explore {
 
@@ -126,8 +127,9 @@ void rankPoints(const Plan &plan, const std::string &workload, Results &results)
     simulated.push_back(result.seconds);
   }
   const std::vector<size_t> ranks = paretoRanks(costs);
+  std::set<std::vector<double>> front; // of points alike in all objectives the first
   for (size_t i = 0; i < ranked.size(); ++i)
-    ranked[i]->isOnFront = ranks[i] == 0;
+    ranked[i]->isOnFront = ranks[i] == 0 && front.insert(costs[i]).second;
   if (plan.isSimulated)
     results.correlation.emplace_back(workload, rankCorrelation(analytical, simulated));
 }

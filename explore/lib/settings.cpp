@@ -27,6 +27,8 @@ bool holds(const Condition &condition, const isa::Numbers &numbers) {
   return isa::evaluateNumbers(condition.expression, numbers) != 0;
 }
 
+} // namespace
+
 // timing.matrix.inflight: nested maps; a plain name: where the target has it.
 std::vector<std::string> pathOf(const std::string &parameter) {
   if (parameter == "clock_hz" || parameter == "dram")
@@ -42,8 +44,6 @@ std::vector<std::string> pathOf(const std::string &parameter) {
   return path;
 }
 
-} // namespace
-
 const std::string *Setting::find(const std::string &parameter) const {
   for (const auto &[name, value] : values)
     if (name == parameter)
@@ -57,8 +57,8 @@ Settings::Settings(const Experiment &experiment) : experiment_(experiment) {
     sizes_.push_back(parameter.values.size());
   for (const size_t size : sizes_) {
     if (size_ > mostNumbered / size)
-      throw UserError({experiment.file, 0, 0, ""}, "the parameters have more than 2^62 settings",
-                      "give them fewer values");
+      throw UserError(experiment.parameters.front().place,
+                      "the parameters have more than 2^62 settings", "give them fewer values");
     size_ *= size;
   }
 }
@@ -114,9 +114,9 @@ std::vector<uint64_t> chosenSettings(const Experiment &experiment, const Setting
   if (drawsAll) {
     if (settings.size() > mostOfGrid)
       throw UserError(
-          {experiment.file, 0, 0, ""},
+          experiment.parameters.front().place,
           fmt::format("the grid has {} settings, more than {}", settings.size(), mostOfGrid),
-          "draw some: search: { kind: \"random\", points: \"1000\" }");
+          "draw some: search: { kind: random, points: 1000 }");
     for (uint64_t number = 0; number < settings.size(); ++number)
       if (settings.at(number))
         chosen.insert(number);
@@ -124,12 +124,14 @@ std::vector<uint64_t> chosenSettings(const Experiment &experiment, const Setting
     Chance chance(experiment.seed);
     // Where conditions leave next to nothing, fewer than wanted are found.
     const uint64_t most = 1000 * wanted + 100'000;
-    for (uint64_t draw = 0; draw < most && chosen.size() < wanted; ++draw)
+    auto isHopeless = [&](uint64_t draw) { return draw == 200'000 && chosen.empty(); };
+    for (uint64_t draw = 0; draw < most && chosen.size() < wanted && !isHopeless(draw); ++draw)
       if (const uint64_t number = chance.below(settings.size()); settings.at(number))
         chosen.insert(number);
   }
   if (chosen.empty())
-    throw UserError({experiment.file, 0, 0, ""}, "the conditions leave no setting");
+    throw UserError(experiment.conditions.front().expression.place(),
+                    "the conditions leave no setting");
   return {chosen.begin(), chosen.end()};
 }
 

@@ -40,6 +40,9 @@ private:
 // Throws UserError when there are none, or too many.
 std::vector<uint64_t> chosenSettings(const Experiment &experiment, const Settings &settings);
 
+// The keys in an overlay that a parameter is the value of.
+std::vector<std::string> pathOf(const std::string &parameter);
+
 // An overlay file that makes the setting of the base and the list's overlays.
 std::string overlayText(const Setting &setting);
 

@@ -114,6 +114,11 @@ Area areaOf(const Machine &machine, const Technology &technology) {
   return area;
 }
 
+std::vector<std::pair<std::string, double>> Energy::parts() const {
+  return {{"macs", macs},        {"vector", vector}, {"scratchpad", spad},
+          {"accumulators", acc}, {"dram", dram},     {"leakage", leakage}};
+}
+
 Energy energyOf(const Work &work, const Machine &machine, const Technology &technology) {
   constexpr double femto = 1e-15, micro = 1e-6;
   const auto preset = technology.dramFj.find(machine.dram);

@@ -1,9 +1,13 @@
-// ctest -R 'Analytical|Technology|Machine': the figures of the analytical tier by hand, areas
-// against what Yosys counted, energies.
+// ctest -R 'Analytical|Technology|RunCosts|Machine': the figures of the analytical tier by hand,
+// areas against what Yosys counted, energies.
 #include "files.h"
 
 #include "tilewright/explore/analytical.h"
+#include "tilewright/explore/run_costs.h"
 #include "tilewright/explore/technology.h"
+#include "tilewright/isa/assembler.h"
+#include "tilewright/simulator/timing_engine.h"
+#include "tilewright/testing/source_path.h"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
@@ -109,7 +113,7 @@ TEST(Analytical, CountsWork) {
 std::map<std::string, int64_t> documentedFlipFlops() {
   std::map<std::string, int64_t> all;
   std::string target;
-  const std::string text = readFile(TILEWRIGHT_SOURCE_DIR "/docs/area.md");
+  const std::string text = readFile(sourcePath("docs/area.md"));
   const std::regex heading("### `(\\w+)`"), row("\\| all \\| [\\d,]+ \\| ([\\d,]+) \\|");
   std::smatch match;
   std::istringstream lines(text);
@@ -148,6 +152,32 @@ TEST(Technology, AreaIsTheSumOfItsParts) {
               1e-9);
 }
 
+// What `run` tells is what a sweep's point of the same machine and program tells.
+TEST(RunCosts, AreThoseOfTheTechnologysFormulas) {
+  const isa::Isa isa = isa::load({});
+  Program program;
+  const char *code = "matrix.set r0=d_s0, v0=8, r1=d_s1, v1=40\n"
+                     "mmul a=0, d=0, n1=3, n0=5, k=4, n=8, accumulate=0, swap=0\n"
+                     "halt\n";
+  for (const isa::Word &word : isa::assemble(isa, code, "p.s")) {
+    const isa::Bits bits = isa.encode(word);
+    program.code.append(bits.begin(), bits.end());
+  }
+  program.codeAddress = 4096;
+  program.dramBytes = 8192;
+  const RunRecord record = TimingEngine(isa).run(program).record;
+  const report::Costs costs = costsOf(program, record, isa);
+  const Technology technology = readTechnology("");
+  EXPECT_EQ(costs.technology, "45nm");
+  EXPECT_DOUBLE_EQ(costs.areaMm2, areaOf(machineOf(isa), technology).mm2);
+  EXPECT_DOUBLE_EQ(costs.joules.at("macs"), 480 * technology.macFj * 1e-15);
+  EXPECT_GT(costs.joules.at("dram"), 0);
+}
+
+TEST(RunCosts, WithoutTimeHaveNoEnergy) {
+  EXPECT_TRUE(costsOf(Program(), RunRecord(), isa::load({})).joules.empty());
+}
+
 TEST(Technology, EnergiesAreCountsTimesFigures) {
   const Technology technology = readTechnology("");
   Machine machine = square();
@@ -177,7 +207,7 @@ class TechnologyFile : public test::FolderTest {
 protected:
   // The shipped one with `from` replaced.
   std::string mistake(const std::string &from, const std::string &to) const {
-    std::string text = readFile(TILEWRIGHT_SOURCE_DIR "/explore/technology/45nm.yaml");
+    std::string text = readFile(sourcePath("explore/technology/45nm.yaml"));
     const size_t at = text.find(from);
     EXPECT_NE(at, std::string::npos);
     text.replace(at, from.size(), to);
@@ -194,8 +224,7 @@ TEST_F(TechnologyFile, RefusesMistakesAtTheirPlace) {
 }
 
 TEST_F(TechnologyFile, AllShippedAreRead) {
-  for (const auto &entry :
-       std::filesystem::directory_iterator(TILEWRIGHT_SOURCE_DIR "/explore/technology"))
+  for (const auto &entry : std::filesystem::directory_iterator(sourcePath("explore/technology")))
     EXPECT_EQ(readTechnology(entry.path().string()).name, entry.path().stem().string());
 }
 

@@ -1,5 +1,6 @@
 // ctest -R Experiment: experiment files, and every mistake in one, with its place.
 #include "files.h"
+#include "tilewright/testing/source_path.h"
 
 #include <gmock/gmock.h>
 
@@ -132,15 +133,14 @@ TEST_F(ExperimentFile, RefusesMistakesInWorkloads) {
 
 // Files in explore/schema are written by `tilewright explore schemas explore/schema`.
 TEST(ExperimentSchema, IsFresh) {
-  const std::string folder = TILEWRIGHT_SOURCE_DIR "/explore/schema/";
+  const std::string folder = sourcePath("explore/schema/");
   EXPECT_EQ(readFile(folder + "experiment.json"), experimentSchema());
   EXPECT_EQ(readFile(folder + "technology.json"), technologySchema());
 }
 
 TEST(ShippedExperiments, AreRead) {
   size_t count = 0;
-  for (const auto &entry :
-       std::filesystem::directory_iterator(TILEWRIGHT_SOURCE_DIR "/explore/experiments")) {
+  for (const auto &entry : std::filesystem::directory_iterator(sourcePath("explore/experiments"))) {
     EXPECT_EQ(readExperiment(entry.path().string()).name, entry.path().stem().string());
     ++count;
   }

@@ -62,7 +62,7 @@ TEST_F(SettingsTest, ExpressionsHaveTheirPlace) {
 TEST_F(SettingsTest, NothingLeftIsAMistake) {
   const Experiment experiment =
       read("parameters: { rows: { list: [\"1\"] } }\nconditions: { C1: \"rows > 1\" }");
-  EXPECT_EQ(test::mistakeOf([&] { all(experiment); }), "the conditions leave no setting");
+  EXPECT_EQ(test::mistakeOf([&] { all(experiment); }), "7:19: the conditions leave no setting");
 }
 
 TEST_F(SettingsTest, DrawsByItsSeed) {
@@ -84,14 +84,14 @@ TEST_F(SettingsTest, RefusesWhatIsTooMuch) {
   const Experiment grid =
       read("parameters: { rows: { range: \"1..2000\" }, cols: { range: \"1..2000\" } }");
   EXPECT_EQ(test::mistakeOf([&] { all(grid); }),
-            "the grid has 4000000 settings, more than 1000000 | draw some: search: { kind: "
-            "\"random\", points: \"1000\" }");
+            "6:15: the grid has 4000000 settings, more than 1000000 | draw some: search: { kind: "
+            "random, points: 1000 }");
   std::string vast = "parameters: {";
   for (char each = 'a'; each <= 'f'; ++each)
     vast += std::string(each == 'a' ? " " : ", ") + each + ": { range: \"1..50000\" }";
   const Experiment beyond = read(vast + " }");
   EXPECT_EQ(test::mistakeOf([&] { all(beyond); }),
-            "the parameters have more than 2^62 settings | give them fewer values");
+            "6:15: the parameters have more than 2^62 settings | give them fewer values");
 }
 
 TEST_F(SettingsTest, NumbersAndDigitsAgree) {

@@ -97,9 +97,9 @@ static void resolveState(const yaml::Node &node, const std::string &name, Unit &
     array.sizes.push_back(
         evaluateIn(extent, params, 1, 1 << 20, fmt::format("an extent of '{}'", name)));
     elements *= array.sizes.back();
-    if (elements > 1 << 24)
+    if (elements > 1 << 16)
       throw UserError(extent.place(),
-                      fmt::format("the array '{}' has more than 2^24 elements", name));
+                      fmt::format("the array '{}' has more than 2^16 elements", name));
   }
   unit.arrays.push_back(std::move(array));
 }

@@ -3,6 +3,7 @@
 
 #include "tilewright/isa/assembler.h"
 #include "tilewright/isa/vectors.h"
+#include "tilewright/support/error.h"
 #include "type.h"
 
 #include <algorithm>
@@ -265,7 +266,13 @@ private:
   // Of some executions the one that is easiest to read: every operand reached, something changed,
   // few bytes.
   void example() {
-    std::vector<TestVector> vectors = testVectors(isa_, instruction_, 80, 1);
+    std::vector<TestVector> vectors;
+    try {
+      vectors = testVectors(isa_, instruction_, 80, 1);
+    } catch (const UserError &error) {
+      line("## Example\n\nNone: {}.", error.message());
+      return;
+    }
     auto memories = static_cast<size_t>(std::count_if(
         instruction_.operands.begin(), instruction_.operands.end(),
         [](const Operand &operand) { return operand.kind == Operand::Kind::Memory; }));

@@ -271,27 +271,30 @@ void checkTree(const yaml::Node &node, const std::string &what) {
     return;
   }
   if (node.kind != yaml::Node::Kind::Text)
-    wrongType(node, what, "a quoted string or a map");
+    wrongType(node, what, "a number, an expression or a map");
 }
 
 void check(const yaml::Node &node, const Schema &schema, const std::string &what) {
   using Is = yaml::Node::Kind;
   switch (schema.kind) {
   case Kind::Text:
+    if (node.kind != Is::Text)
+      wrongType(node, what, "a string");
+    return;
   case Kind::Expression:
     if (node.kind != Is::Text)
-      wrongType(node, what, "a quoted string");
+      wrongType(node, what, "a number or an expression");
     return;
   case Kind::Identifier:
     if (node.kind != Is::Text)
-      wrongType(node, what, "a quoted string");
+      wrongType(node, what, "a string");
     if (!isIdentifier(node.text, false))
       throw UserError(node.place(), fmt::format("{} is '{}', which is not a lowercase name", what,
                                                 escape(node.text)));
     return;
   case Kind::Word: {
     if (node.kind != Is::Text)
-      wrongType(node, what, "a quoted string");
+      wrongType(node, what, "a string");
     if (std::find(schema.words.begin(), schema.words.end(), node.text) == schema.words.end())
       throw UserError(node.place(), fmt::format("{} is '{}', not one of {}", what,
                                                 escape(node.text), fmt::join(schema.words, ", ")));

@@ -13,7 +13,7 @@ static Json toJson(const Schema &schema) {
   switch (schema.kind) {
   case Schema::Kind::Text:
   case Schema::Kind::Expression:
-    return {{"type", "string"}};
+    return {{"type", {"string", "integer"}}}; // of a number, its digits
   case Schema::Kind::Identifier:
     return {{"type", "string"}, {"pattern", "^[a-z][a-z0-9_]*$"}};
   case Schema::Kind::Word:

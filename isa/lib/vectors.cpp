@@ -6,6 +6,7 @@
 #include "tilewright/isa/assembler.h"
 #include "tilewright/isa/extent.h"
 #include "tilewright/isa/interpreter.h"
+#include "tilewright/support/error.h"
 #include "type.h"
 
 #include <algorithm>
@@ -89,7 +90,9 @@ public:
     for (int i = 0; i < maximumDraws; ++i)
       if (drawOne(made))
         return made;
-    throw std::runtime_error("no legal execution of '" + instruction_.name + "' was found");
+    throw UserError({instruction_.file, 0, 0, fmt::format("instruction '{}'", instruction_.name)},
+                    "no execution of it was found that this machine allows",
+                    "make the memories that it reads and writes larger, or remove it");
   }
 
 private:

@@ -1,5 +1,7 @@
 #include "tilewright/isa/yaml.h"
 
+#include "plain_scalar.h"
+
 #include "tilewright/support/files.h"
 
 #include <fmt/format.h>
@@ -18,7 +20,7 @@ const Node *Node::find(std::string_view key) const {
 }
 
 Place Node::place(size_t offset) const {
-  int quote = offset > 0 && kind == Kind::Text ? 1 : 0; // the text starts after its quote
+  int quote = offset > 0 && kind == Kind::Text && !isPlain ? 1 : 0; // the text starts after it
   return Place{file ? *file : "", line, column + quote + static_cast<int>(offset), ""};
 }
 
@@ -29,7 +31,7 @@ const char *describe(Node::Kind kind) {
   case Node::Kind::Flag:
     return "true or false";
   case Node::Kind::Text:
-    return "a quoted string";
+    return "a string";
   case Node::Kind::List:
     return "a list";
   case Node::Kind::Map:
@@ -137,7 +139,8 @@ private:
 // string from a plain one.
 class TreeBuilder : public YAML::EventHandler {
 public:
-  explicit TreeBuilder(std::shared_ptr<const std::string> file) : file_(std::move(file)) {}
+  TreeBuilder(std::string_view text, std::shared_ptr<const std::string> file)
+      : text_(text), file_(std::move(file)) {}
 
   Node take() { return std::move(root_); }
   bool sawDocument() const { return documents_ > 0; }
@@ -151,7 +154,14 @@ public:
 
   void OnNull(const YAML::Mark &mark, YAML::anchor_t anchor) override {
     noAnchor(mark, anchor);
-    add(node(Node::Kind::Null, mark));
+    Node nothing = node(Node::Kind::Null, mark);
+    // The parser says the same of null, of ~, and of a value that is not there.
+    const std::string_view written = wordAt(mark);
+    if (!expectsKey() && !isNothing(written))
+      noValue(nothing);
+    if (!expectsKey() && plainKind(written) != PlainKind::Null)
+      notQuoted(nothing, written);
+    add(std::move(nothing));
   }
 
   // An alias needs an anchor, and that is refused first.
@@ -163,12 +173,13 @@ public:
     noTag(mark, tag);
     Node scalar = node(Node::Kind::Text, mark);
     scalar.text = value;
-    if (tag != "!" && !expectsKey()) { // a plain value
-      if (value != "true" && value != "false")
-        throw UserError(scalar.place(),
-                        fmt::format("the value '{}' is not quoted", escape(value, 40)),
-                        fmt::format("write \"{}\"", escape(value, 40)));
-      scalar.kind = Node::Kind::Flag;
+    scalar.isPlain = tag != "!";
+    if (scalar.isPlain && !expectsKey()) {
+      const PlainKind kind = plainKind(value);
+      if (kind == PlainKind::Ambiguous)
+        notQuoted(scalar, value);
+      if (kind == PlainKind::Flag)
+        scalar.kind = Node::Kind::Flag;
     }
     add(std::move(scalar));
   }
@@ -235,6 +246,27 @@ private:
     parent.keys.push_back(std::move(made));
   }
 
+  // The text from a mark to what ends a word.
+  std::string_view wordAt(const YAML::Mark &mark) const {
+    const std::string_view rest =
+        text_.substr(std::min(static_cast<size_t>(mark.pos), text_.size()));
+    return rest.substr(0, rest.find_first_of(" \r\n,:]}#"));
+  }
+
+  [[noreturn]] static void notQuoted(const Node &scalar, std::string_view text) {
+    throw UserError(scalar.place(), fmt::format("the value '{}' is not quoted", escape(text, 40)),
+                    plainFix(text));
+  }
+
+  [[noreturn]] void noValue(const Node &nothing) const {
+    const bool isOfKey = !stack_.empty() && stack_.back().kind == Node::Kind::Map;
+    if (!isOfKey)
+      throw UserError(nothing.place(), "a value is missing");
+    const Node &key = stack_.back().keys.back();
+    throw UserError(key.place(), fmt::format("'{}' has no value", escape(key.text)),
+                    "write null to remove what stands there");
+  }
+
   void noAnchor(const YAML::Mark &mark, YAML::anchor_t anchor) const {
     if (anchor != 0)
       throw UserError(node(Node::Kind::Null, mark).place(), "an anchor ('&')",
@@ -246,6 +278,7 @@ private:
                       fmt::format("a tag ('{}')", escape(tag, 40)), "remove it");
   }
 
+  const std::string_view text_;
   std::shared_ptr<const std::string> file_;
   std::vector<Node> stack_;
   Node root_;
@@ -260,7 +293,7 @@ Node parse(std::string_view text, const std::string &file) {
   Prescan(text, file).run();
   auto shared = std::make_shared<const std::string>(file);
   std::istringstream stream{std::string(text)};
-  TreeBuilder builder(shared);
+  TreeBuilder builder(text, shared);
   try {
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(builder)) {

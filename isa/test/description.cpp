@@ -1,6 +1,7 @@
 #include "description.h"
 
 #include "tilewright/support/files.h"
+#include "tilewright/testing/source_path.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -18,7 +19,7 @@ Description::Description() {
     throw std::runtime_error("no temporary directory");
   path_ = pattern;
   for (const char *part : {"description", "targets", "dram"})
-    fs::copy(fs::path(TILEWRIGHT_SOURCE_DIR) / "isa" / part, fs::path(path_) / part,
+    fs::copy(sourcePath(std::string("isa/") + part), fs::path(path_) / part,
              fs::copy_options::recursive);
 }
 
@@ -75,7 +76,7 @@ const Isa &shipped(const std::string &target) {
   if (it == loaded.end()) {
     LoadOptions options;
     options.target = target;
-    options.directory = TILEWRIGHT_SOURCE_DIR "/isa";
+    options.directory = sourcePath("isa");
     it = loaded.emplace(target, isa::load(options)).first;
   }
   return it->second;
@@ -84,7 +85,7 @@ const Isa &shipped(const std::string &target) {
 Isa withOverlay(const std::string &name, const std::string &from, const std::string &to) {
   Description description;
   const std::string file = name + ".yaml";
-  description.write(file, readFile(TILEWRIGHT_SOURCE_DIR "/isa/what-if/" + file));
+  description.write(file, readFile(sourcePath("isa/what-if/" + file)));
   if (!from.empty())
     description.replace(file, from, to);
   LoadOptions options;

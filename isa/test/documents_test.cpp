@@ -3,6 +3,7 @@
 #include "tilewright/isa/documents.h"
 #include "tilewright/isa/schema.h"
 #include "tilewright/support/files.h"
+#include "tilewright/testing/source_path.h"
 
 #include <filesystem>
 #include <gmock/gmock.h>
@@ -13,26 +14,24 @@ using namespace tilewright::isa;
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
-static const std::string root = TILEWRIGHT_SOURCE_DIR;
-
 static void expectFresh(const std::string &directory, const std::vector<Document> &documents) {
   std::vector<std::string> stale;
   for (const Document &document : documents) {
-    std::string path = root + directory + "/" + document.name;
+    std::string path = sourcePath(directory + "/" + document.name);
     if (!fs::exists(path) || readFile(path) != document.text)
       stale.push_back(document.name);
   }
   EXPECT_THAT(stale, testing::IsEmpty())
       << "in " << directory << "; to write it anew: tilewright isa doc --schemas isa/schema";
-  EXPECT_EQ(static_cast<size_t>(
-                std::distance(fs::directory_iterator(root + directory), fs::directory_iterator())),
+  EXPECT_EQ(static_cast<size_t>(std::distance(fs::directory_iterator(sourcePath(directory)),
+                                              fs::directory_iterator())),
             documents.size())
       << "files in " << directory << " that nothing generates";
 }
 
-TEST(Documents, ManualIsFresh) { expectFresh("/docs/isa-manual", manual(shipped())); }
+TEST(Documents, ManualIsFresh) { expectFresh("docs/isa-manual", manual(shipped())); }
 
-TEST(Documents, SchemasAreFresh) { expectFresh("/isa/schema", jsonSchemas()); }
+TEST(Documents, SchemasAreFresh) { expectFresh("isa/schema", jsonSchemas()); }
 
 TEST(Documents, EveryInstructionHasAPageWithAnExample) {
   for (const Instruction &instruction : shipped().instructions()) {
@@ -61,13 +60,13 @@ TEST(Documents, SchemasDescribeTheShippedFiles) {
       EXPECT_NE(file.find(required.get<std::string>()), nullptr) << path << ": " << required;
     ++checked;
   };
-  check(root + "/isa/description/machine.yaml", "machine.json");
-  check(root + "/isa/description/timing.yaml", "timing.json");
+  check(sourcePath("isa/description/machine.yaml"), "machine.json");
+  check(sourcePath("isa/description/timing.yaml"), "timing.json");
   for (const auto &[directory, schema] : {std::pair("description/instructions", "instruction.json"),
                                           {"targets", "target.json"},
                                           {"dram", "dram.json"},
                                           {"what-if", "overlay.json"}})
-    for (const auto &entry : fs::directory_iterator(root + "/isa/" + directory))
+    for (const auto &entry : fs::directory_iterator(sourcePath("isa/") + directory))
       if (entry.path().extension() == ".yaml")
         check(entry.path(), schema);
   EXPECT_GT(checked, 60);
@@ -75,11 +74,11 @@ TEST(Documents, SchemasDescribeTheShippedFiles) {
 
 TEST(Documents, ShippedOverlaysLoadAndChangeSomething) {
   int overlays = 0;
-  for (const auto &entry : fs::directory_iterator(root + "/isa/what-if")) {
+  for (const auto &entry : fs::directory_iterator(sourcePath("isa/what-if"))) {
     if (entry.path().extension() != ".yaml")
       continue;
     LoadOptions options;
-    options.directory = root + "/isa";
+    options.directory = sourcePath("isa");
     options.overlays = {entry.path().string()};
     EXPECT_NE(differences(shipped(), load(options)), "") << entry.path();
     ++overlays;
@@ -100,13 +99,13 @@ TEST(Differences, NamesWhatAnOverlayChanges) {
 
 TEST(ShippedTargets, AreNamed) {
   LoadOptions options;
-  options.directory = root + "/isa";
+  options.directory = sourcePath("isa");
   EXPECT_THAT(shippedTargets(options),
               testing::IsSupersetOf({"edge16", "edge32", "odd12x20", "wide32x8"}));
 }
 
 TEST(ShippedDrams, AreNamed) {
   LoadOptions options;
-  options.directory = root + "/isa";
+  options.directory = sourcePath("isa");
   EXPECT_THAT(shippedDrams(options), testing::IsSupersetOf({"ddr4", "ideal", "lpddr4"}));
 }

@@ -28,12 +28,59 @@ TEST(Yaml, AcceptsCrLfAndAByteOrderMark) {
   EXPECT_EQ(node.find("b")->text, "2");
 }
 
-TEST(Yaml, RejectsPlainScalars) {
-  for (const char *plain :
-       {"010", "no", "on", "1_000", "1e3", ".nan", "16", "abc", "0x10", "12:30"})
-    EXPECT_THAT(
-        errorOf(std::string("a: ") + plain + "\n"),
-        HasSubstr(std::string("f.yaml:1:4: error: the value '") + plain + "' is not quoted"));
+TEST(Yaml, TakesPlainValuesOnWhichAllVersionsAgree) {
+  for (const char *plain : {"0", "16", "-3", "4294967296", "abc", "vadd.i8", "spad_bytes", "edge16",
+                            "../isa/what-if/wide-array.yaml", "./m.onnx", "/tmp/m.onnx",
+                            "The target's own, twice; no more."}) {
+    const yaml::Node node = yaml::parse(std::string("a: ") + plain + " # a comment\n", "f.yaml");
+    EXPECT_EQ(node.items[0].kind, yaml::Node::Kind::Text) << plain;
+    EXPECT_EQ(node.items[0].text, plain);
+    EXPECT_EQ(node.items[0].place(0).column, 4);
+    EXPECT_EQ(node.items[0].place(2).column, 6) << "no quote stands before the text";
+  }
+}
+
+TEST(Yaml, TakesTheSameValuesInListsAndMaps) {
+  const yaml::Node node = yaml::parse("a: { b: 16, c: [ 8, x, true ] }\nd:\n  - 4\n", "f.yaml");
+  const yaml::Node &a = *node.find("a"), &c = *a.find("c");
+  EXPECT_EQ(a.find("b")->text, "16");
+  EXPECT_EQ(c.items[0].text, "8");
+  EXPECT_EQ(c.items[1].text, "x");
+  EXPECT_TRUE(c.items[2].flag());
+  EXPECT_EQ(node.find("d")->items[0].text, "4");
+}
+
+TEST(Yaml, RejectsPlainScalarsThatYamlMayChange) {
+  for (const char *plain : {"010", "1_000", "1e3", ".nan", "0x10", "12:30", "+1", "-0", "1.5",
+                            "8..32", "45nm", "2 * rows", "a + 1", "max(a)", ".inf", "a:b"})
+    EXPECT_EQ(errorOf(std::string("a: ") + plain + "\n"),
+              std::string("f.yaml:1:4: error: the value '") + plain +
+                  "' is not quoted\n  fix: write \"" + plain + "\"");
+}
+
+TEST(Yaml, RejectsWordsThatMayBeTruthValues) {
+  for (const char *plain : {"no", "on", "Yes", "OFF", "y", "N", "True", "FALSE"})
+    EXPECT_EQ(errorOf(std::string("a: ") + plain + "\n"),
+              std::string("f.yaml:1:4: error: the value '") + plain +
+                  "' is not quoted\n  fix: write true or false, or the word as \"" + plain + "\"");
+}
+
+TEST(Yaml, RejectsOtherWordsForNull) {
+  for (const char *plain : {"~", "Null", "NULL"})
+    EXPECT_EQ(errorOf(std::string("a: ") + plain + "\r\nb: \"1\"\r\n"),
+              std::string("f.yaml:1:4: error: the value '") + plain +
+                  "' is not quoted\n  fix: write null, or the word as \"" + plain + "\"");
+  EXPECT_EQ(yaml::parse("a: null\r\nb: { c: null }\r\n", "f.yaml").items[0].kind,
+            yaml::Node::Kind::Null);
+}
+
+TEST(Yaml, RejectsAKeyWithoutAValue) {
+  EXPECT_EQ(
+      errorOf("a: { b: \"1\" }\nvabs:\nnull_: \"1\"\n"),
+      "f.yaml:2:1: error: 'vabs' has no value\n  fix: write null to remove what stands there");
+  EXPECT_EQ(errorOf("a: { b, c: \"1\" }\n"),
+            "f.yaml:1:6: error: 'b' has no value\n  fix: write null to remove what stands there");
+  EXPECT_EQ(errorOf("a:\n  -\n  - \"1\"\n"), "f.yaml:3:3: error: a value is missing");
 }
 
 TEST(Yaml, RejectsATab) {

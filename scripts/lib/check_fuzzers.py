@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs each libFuzzer target (NAME-fuzz) of build/asan for a while on its corpus: what is committed and what its makers write."""
+"""Builds the libFuzzer targets (build/asan/bin/NAME-fuzz) and runs each for a while on its corpus: what is committed and what its makers write."""
 
 import argparse
 import concurrent.futures
@@ -19,7 +19,7 @@ def corpora(target, scratch):
     name = target.name.removesuffix("-fuzz").replace("-", "_")
     found = [path for path in ROOT.glob(f"**/fuzz/corpus/{name}") if path.relative_to(ROOT).parts[0] != "build"]
     seeds = pathlib.Path(scratch) / "seeds"
-    if target.name == "program-fuzz":
+    if b"--make-corpus" in target.read_bytes():  # it answers to TARGET --make-corpus DIR
         subprocess.run([target, "--make-corpus", seeds], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         found.append(seeds)
     elif target.name.startswith("isa-"):
@@ -50,10 +50,12 @@ def fuzz(target, seconds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=int, default=60, help="how long each target runs (default: 60)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="targets at once (default: one a core)")
     arguments = parser.parse_args()
+    subprocess.run([ROOT / "scripts" / "lib" / "build_sanitized", str(arguments.jobs)], check=True, stdout=subprocess.DEVNULL)
     targets = sorted((ROOT / "build" / "asan" / "bin").glob("*-fuzz"))
     tally = Tally()
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         for target, fault in zip(targets, pool.map(lambda target: fuzz(target, arguments.seconds), targets)):
             if fault:
                 print(f"FAILED {target.name}\n{fault}\nreproduce: build/asan/bin/{target.name} FILE-WITH-THAT-INPUT")

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Runs test suites one after the other, shows their output, adds up what they counted: the engine behind scripts/test.
+"""Runs test suites side by side and adds up what they counted: the engine behind scripts/test.
 
 A suite is a command. Its counts are read from its last closing line: ctest's, or `LABEL: N passed, N failed[, N skipped]`.
 A suite that ends well without having run a test has failed: a check that sees nothing checks nothing.
+What a suite prints goes to build/test/SUITE.log, and to the terminal when it fails.
 """
 
 import argparse
+import concurrent.futures
 import dataclasses
 import os
 import pathlib
@@ -15,54 +17,68 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+import environment
+
+LOGS = ROOT / "build" / "test"
 PYTHON = str(ROOT / ".venv" / "bin" / "python")
-CORES = str(os.cpu_count())
+CORES = os.cpu_count()
+LANES = min(2, CORES)  # suites at once; each gets its part of the cores
 
 CTEST_LINE = re.compile(r"\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<all>\d+)")
 PLAIN_LINE = re.compile(r"(?:[\w-]+: )?(?P<passed>\d+) passed, (?P<failed>\d+) failed(?:, (?P<skipped>\d+) skipped)?")
+TOLD_LINES = 400  # of a suite that failed
 
 
 @dataclasses.dataclass(frozen=True)
 class Suite:
+    """`{jobs}` and `{seed}` in the command are replaced: by the cores that the suite may use, and by the seed of what is sampled."""
+
     name: str
     about: str
     command: tuple
     always: bool = True  # False: only with --ci, or by name
 
 
+# In the order in which they start: the longest first, so that the lanes end together.
 SUITES = [
-    Suite("unit", "unit tests and pass tests of the release build",
-          ("ctest", "--test-dir", "build/release", "--output-on-failure", "--no-tests=error", "-LE", "rtl", "-j", CORES)),
+    Suite("sanitizers", "unit tests and pass tests under ASan and UBSan", ("bash", "scripts/lib/check_sanitizers", "{jobs}"), always=False),
     Suite("rtl", "the RTL against the cycle engine; builds models when it first runs",
-          ("ctest", "--test-dir", "build/release", "--output-on-failure", "--no-tests=error", "-L", "rtl"), always=False),
+          (PYTHON, "scripts/lib/run_tests.py", "build/release", "--name", "rtl", "--label", "rtl", "--jobs", "{jobs}"), always=False),
+    Suite("unit", "unit tests and pass tests of the release build",
+          (PYTHON, "scripts/lib/run_tests.py", "build/release", "--name", "unit", "--without-label", "rtl", "--jobs", "{jobs}")),
+    Suite("what-if", "instructions added and removed by overlays, on all engines", (PYTHON, "tests/what_if/run", "--rtl"), always=False),
+    Suite("mutation", "five planted faults, drawn from the seed, are found",
+          (PYTHON, "tests/mutation/run", "--sample", "5", "--seed", "{seed}", "--jobs", "{jobs}"), always=False),
+    Suite("programs", "10 000 random programs on the RTL, the cycle and the functional engine, cycle by cycle",
+          (PYTHON, "tests/programs/run", "--seed", "{seed}"), always=False),
+    Suite("rtl-tosa", "a sample of TOSA's conformance tests on the RTL",
+          (PYTHON, "tests/conformance/run", "--sample", "16", "--engines", "rtl", "--seed", "{seed}", "--jobs", "{jobs}"), always=False),
+    Suite("conformance", "a sample of TOSA's conformance tests, both engines, both targets",
+          (PYTHON, "tests/conformance/run", "--sample", "4", "--seed", "{seed}", "--jobs", "{jobs}")),
+    Suite("planted", "verify and fuzz name the unit and the cycle of planted faults", (PYTHON, "tests/mutation/planted"), always=False),
+    Suite("fuzz", "each libFuzzer target for ten seconds", (PYTHON, "scripts/lib/check_fuzzers.py", "--seconds", "10", "--jobs", "{jobs}"), always=False),
+    Suite("bad-inputs", "every bad input ends in one diagnostic", (PYTHON, "tests/bad_inputs/run", "--jobs", "{jobs}")),
+    Suite("corpus", "bad inputs made from valid ones, for each door and option; a sample",
+          (PYTHON, "tests/bad_inputs/corpus", "--sample", "300", "--seed", "{seed}", "--jobs", "{jobs}"), always=False),
+    Suite("descriptions", "parts of the description removed, sizes at their limits: commands end by the contract",
+          (PYTHON, "tests/descriptions/run", "--sample", "20", "--seed", "{seed}", "--jobs", "{jobs}"), always=False),
+    Suite("onnx", "the importer against onnxruntime, operator by operator", (PYTHON, "tests/onnx/run")),
+    Suite("configurations", "two random machines run a sample of TOSA's conformance tests",
+          (PYTHON, "tests/configurations/run", "--count", "2", "--seed", "{seed}", "--jobs", "{jobs}"), always=False),
+    Suite("estimates", "the compiler's estimates of the classifier and of two networks against the cycle engine",
+          (PYTHON, "tests/demo/estimates")),
+    Suite("random", "random networks on random machines, the whole pipeline", (PYTHON, "tests/random/run", "--jobs", "{jobs}")),
+    Suite("explore", "sweeps: local, on Slurm, after SIGKILL; their page in a browser", (PYTHON, "tests/explore/run")),
     Suite("area", "Yosys reads the RTL of the smallest machine: no latches, no combinational loops", (PYTHON, "bench/area", "tiny4"),
           always=False),
-    Suite("scripts", "the scripts' own parts", (PYTHON, "scripts/lib/self_test.py")),
-    Suite("messages", "every message that a user can see stands in a test", (PYTHON, "scripts/lib/check_messages.py")),
-    Suite("onnx", "the importer against onnxruntime, operator by operator", (PYTHON, "tests/onnx/run")),
-    Suite("models", "networks of synthetic weights: published MACs, the same bytes from a seed; bounds", (PYTHON, "tests/models/run")),
-    Suite("conformance", "a sample of TOSA's conformance tests, both engines, both targets",
-          (PYTHON, "tests/conformance/run", "--sample", "4")),
-    Suite("rtl-tosa", "a sample of TOSA's conformance tests on the RTL",
-          (PYTHON, "tests/conformance/run", "--sample", "16", "--engines", "rtl"), always=False),
-    Suite("programs", "10 000 random programs on the RTL, the cycle and the functional engine, cycle by cycle",
-          (PYTHON, "tests/programs/run"), always=False),
-    Suite("random", "random networks on random machines, the whole road", (PYTHON, "tests/random/run")),
-    Suite("what-if", "instructions added and removed by overlays, on all engines", (PYTHON, "tests/what_if/run", "--rtl"), always=False),
-    Suite("bad-inputs", "every bad input ends in one diagnostic", (PYTHON, "tests/bad_inputs/run")),
     Suite("docs", "what the documents quote", (PYTHON, "tests/docs/run")),
+    Suite("models", "networks of synthetic weights: published MACs, the same bytes from a seed; bounds", (PYTHON, "tests/models/run")),
     Suite("html", "the report's page in a browser", (PYTHON, "tests/html/run")),
-    Suite("explore", "sweeps: local, on Slurm, after SIGKILL; their page in a browser", (PYTHON, "tests/explore/run")),
-    Suite("estimates", "the compiler's estimates of the classifier and of two networks against the cycle engine", (PYTHON, "tests/demo/estimates")),
     Suite("accuracy", "the quantized classifier against float", (PYTHON, "tests/demo/accuracy")),
-    Suite("mutation", "five planted faults, drawn from a seed, are found", (PYTHON, "tests/mutation/run", "--sample", "5"),
-          always=False),
-    Suite("planted", "verify and fuzz name the unit and the cycle of planted faults", (PYTHON, "tests/mutation/planted"),
-          always=False),
     Suite("format", "clang-format finds nothing to change", ("bash", "scripts/lib/check_format"), always=False),
-    Suite("sanitizers", "unit tests and pass tests under ASan and UBSan", ("bash", "scripts/lib/check_sanitizers"),
-          always=False),
-    Suite("fuzz", "each libFuzzer target for a minute", (PYTHON, "scripts/lib/check_fuzzers.py"), always=False),
+    Suite("messages", "every message that a user can see stands in a test", (PYTHON, "scripts/lib/check_messages.py")),
+    Suite("scripts", "the scripts' own parts", (PYTHON, "scripts/lib/self_test.py")),
 ]
 
 
@@ -73,6 +89,8 @@ class Result:
     failed: int = 0
     skipped: int = 0
     seconds: float = 0
+    processor_seconds: float = 0  # of all its processes
+    fault: str = ""               # what is wrong beside failed tests
 
 
 def counts(lines):
@@ -86,26 +104,37 @@ def counts(lines):
     return None
 
 
-def run(suite):
-    """Runs a suite with its output passed through."""
-    print(f"\n=== {suite.name}: {suite.about}\n=== {' '.join(suite.command)}", flush=True)
+def seed_of_commit():
+    """What is sampled is sampled by the commit: other tests with every change, the same ones whenever this one is tested."""
+    done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return int(done.stdout[:7], 16) if done.returncode == 0 else 1
+
+
+def run(suite, seed=1, jobs=CORES, logs=LOGS):
+    """Runs a suite; what it prints goes to its log."""
+    logs.mkdir(parents=True, exist_ok=True)
+    command = [part.format(jobs=jobs, seed=seed) for part in suite.command]
     started = time.monotonic()
-    lines = []
-    process = subprocess.Popen(suite.command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, text=True, errors="backslashreplace")
-    for line in process.stdout:
-        sys.stdout.write(line)
-        sys.stdout.flush()
-        lines.append(line)
-    code = process.wait()
-    result = Result(suite.name, *(counts(lines) or (0, 0, 0)), seconds=time.monotonic() - started)
+    with (logs / f"{suite.name}.log").open("w") as log:
+        process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                                   env={**os.environ, **environment.compiler_cache(environment.user_cache()),
+                                        "TILEWRIGHT_RANDOM_SEED": str(seed)})
+        _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = code = os.waitstatus_to_exitcode(status)
+    lines = log_lines(suite, logs)
+    result = Result(suite.name, *(counts(lines) or (0, 0, 0)), seconds=time.monotonic() - started,
+                    processor_seconds=usage.ru_utime + usage.ru_stime)
     if result.passed + result.failed == 0:
-        print(f"{suite.name}: no test ran (exit code {code})")
-        result.failed = 1
+        result.fault = f"no test ran (exit code {code})"
     elif code != 0 and result.failed == 0:
-        print(f"{suite.name}: exit code {code}, though no test failed")
+        result.fault = f"exit code {code}, though no test failed"
+    if result.fault:
         result.failed = 1
     return result
+
+
+def log_lines(suite, logs=LOGS):
+    return (logs / f"{suite.name}.log").read_text(errors="backslashreplace").splitlines()
 
 
 def choose(names, ci):
@@ -114,21 +143,56 @@ def choose(names, ci):
     return [suite for suite in SUITES if suite.always or ci]
 
 
+def run_all(suites, seed, lanes):
+    """Yields (suite, result) as they end; each lane takes the next suite when it is free."""
+    jobs = max(1, CORES // lanes)
+    with concurrent.futures.ThreadPoolExecutor(lanes) as pool:
+        waiting = {pool.submit(run, suite, seed, jobs if len(suites) > 1 else CORES): suite for suite in suites}
+        for done in concurrent.futures.as_completed(waiting):
+            yield waiting[done], done.result()
+
+
+def tell(suite, result, again, logs=LOGS):
+    """Prints a line for the suite, and the end of its log with `again`, the command that repeats it, when it failed."""
+    skipped = f", {result.skipped} skipped" if result.skipped else ""
+    print(f"{suite.name}: {result.passed} passed, {result.failed} failed{skipped} ({result.seconds:.0f} s)", flush=True)
+    if result.failed:
+        lines = log_lines(suite, logs)
+        print(f"--- the last lines of {logs / suite.name}.log")
+        print("\n".join(lines[-TOLD_LINES:]))
+        if result.fault:
+            print(f"{suite.name}: {result.fault}")
+        print(f"reproduce: {again}\n---", flush=True)
+
+
+def table(results):
+    rows = [f"{'suite':<14}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}{'processor':>11}"]
+    rows += [f"{result.name:<14}{result.passed:>8}{result.failed:>8}{result.skipped:>9}{result.seconds:>9.0f}{result.processor_seconds:>11.0f}"
+             for result in sorted(results, key=lambda result: -result.processor_seconds)]
+    return "\n".join(rows)
+
+
 def main():
     parser = argparse.ArgumentParser(prog="scripts/test", description="Sets up, builds and runs the tests.",
                                      epilog="\n".join(f"  {suite.name:<12} {suite.about}{'' if suite.always else ' *'}" for suite in SUITES),
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("suites", nargs="*", metavar="SUITE", help="the suites to run (default: all without *)")
     parser.add_argument("--ci", action="store_true", help="all suites, as .ci/run does")
+    parser.add_argument("--seed", type=int, help="of what is sampled (default: drawn from the commit's hash)")
+    parser.add_argument("--lanes", type=int, default=LANES, help=f"suites at once (default: {LANES})")
     arguments = parser.parse_args()
     for name in arguments.suites:
         if name not in [suite.name for suite in SUITES]:
             parser.error(f"no suite is named '{name}'; there are {', '.join(suite.name for suite in SUITES)}")
-    results = [run(suite) for suite in choose(arguments.suites, arguments.ci)]
+    seed = seed_of_commit() if arguments.seed is None else arguments.seed
+    chosen = choose(arguments.suites, arguments.ci)
+    print(f"test: {len(chosen)} suites, {arguments.lanes} at once; samples are drawn from seed {seed} (--seed {seed} repeats them)", flush=True)
 
-    print(f"\n{'suite':<14}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}")
-    for result in results:
-        print(f"{result.name:<14}{result.passed:>8}{result.failed:>8}{result.skipped:>9}{result.seconds:>9.0f}")
+    started, results = time.monotonic(), []
+    for suite, result in run_all(chosen, seed, arguments.lanes):
+        tell(suite, result, f"scripts/test {suite.name} --seed {seed}")
+        results.append(result)
+    print(f"\n{table(results)}\nin {time.monotonic() - started:.0f} s")
     failed = sum(result.failed for result in results)
     skipped = sum(result.skipped for result in results)
     print(f"{sum(result.passed for result in results)} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))

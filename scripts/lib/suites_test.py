@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Tests of suites.py: what a closing line is, and that silence is a failure. Run: .venv/bin/python scripts/lib/suites_test.py"""
+"""Tests of suites.py: what a closing line is, that silence is a failure, how suites are told. Run: .venv/bin/python scripts/lib/suites_test.py"""
 
 import contextlib
 import io
 import pathlib
 import sys
+import tempfile
 import unittest
 
 import suites
@@ -14,9 +15,17 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 import unit
 
 
-def run_quietly(*command):
-    with contextlib.redirect_stdout(io.StringIO()):
-        return suites.run(suites.Suite("sample", "a sample", command))
+def run_quietly(*command, **options):
+    with tempfile.TemporaryDirectory() as logs:
+        return suites.run(suites.Suite("sample", "a sample", command), logs=pathlib.Path(logs), **options)
+
+
+def told(*command):
+    """What the terminal shows of a suite that runs this."""
+    suite, text = suites.Suite("sample", "a sample", command), io.StringIO()
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(text):
+        suites.tell(suite, suites.run(suite, logs=pathlib.Path(folder)), "scripts/test sample --seed 1", pathlib.Path(folder))
+    return text.getvalue()
 
 
 class Counts(unittest.TestCase):
@@ -45,6 +54,40 @@ class Run(unittest.TestCase):
     def test_counts_are_taken(self):
         result = run_quietly("sh", "-c", "echo '2 passed, 3 failed'; exit 3")
         self.assertEqual((result.passed, result.failed), (2, 3))
+
+    def test_seed_and_jobs_are_handed_on(self):
+        result = run_quietly("sh", "-c", "echo {jobs}{seed} passed, $TILEWRIGHT_RANDOM_SEED failed; exit 3", seed=7, jobs=4)
+        self.assertEqual((result.passed, result.failed), (47, 7))
+
+    def test_processor_time_is_that_of_all_processes(self):
+        self.assertGreater(run_quietly("sh", "-c", "sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'; echo 1 passed, 0 failed")
+                           .processor_seconds, 0.01)
+
+
+class Tell(unittest.TestCase):
+    def test_a_suite_that_passed_is_one_line(self):
+        self.assertRegex(told("sh", "-c", "echo chatter; echo '2 passed, 0 failed'"), r"^sample: 2 passed, 0 failed \(\d+ s\)\n$")
+
+    def test_one_that_failed_shows_its_log_and_what_repeats_it(self):
+        text = told("sh", "-c", "echo FAILED this; echo '2 passed, 1 failed'; exit 3")
+        self.assertIn("FAILED this\n", text)
+        self.assertIn("reproduce: scripts/test sample --seed 1\n", text)
+
+
+class Seed(unittest.TestCase):
+    def test_is_that_of_the_commit(self):
+        self.assertEqual(suites.seed_of_commit(), suites.seed_of_commit())
+        self.assertGreater(suites.seed_of_commit(), 0)
+
+
+class SuitesOfTheTree(unittest.TestCase):
+    def test_names_are_apart(self):
+        names = [suite.name for suite in suites.SUITES]
+        self.assertEqual(len(names), len(set(names)))
+
+    def test_by_default_those_that_always_run(self):
+        self.assertTrue(all(suite.always for suite in suites.choose([], ci=False)))
+        self.assertEqual(suites.choose([], ci=True), suites.SUITES)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-#include "tilewright/support/npy.h"
+#include "tilewright/support/npy_bytes.h"
 
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
@@ -247,7 +247,7 @@ std::map<std::string, Tensor> readNpz(const std::string &path, uint64_t limit) {
   return tensors;
 }
 
-void writeNpy(const std::string &path, const Tensor &tensor) {
+std::string npyBytes(const Tensor &tensor) {
   std::string dict =
       fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': (", rowOf(tensor.dtype).descr);
   for (size_t i = 0; i < tensor.shape.size(); ++i)
@@ -262,7 +262,9 @@ void writeNpy(const std::string &path, const Tensor &tensor) {
   file.append(reinterpret_cast<const char *>(&length), sizeof length);
   file += dict;
   file.append(tensor.bytes.data(), tensor.bytes.size());
-  writeFile(path, file);
+  return file;
 }
+
+void writeNpy(const std::string &path, const Tensor &tensor) { writeFile(path, npyBytes(tensor)); }
 
 } // namespace tilewright

@@ -43,6 +43,11 @@ class Compile(RejectionTest, metaclass=CaseTable):
         name, content, options, message, fix = case
         self.assert_diagnostic(self.compile(self.write(name, content), *options), f"@/{name}: error: {message}\n  fix: {fix}")
 
+    def test_double_precision(self):
+        text = "module {\n  func.func @main(%x: tensor<4xf64>) -> tensor<4xf64> { return %x : tensor<4xf64> }\n}\n"
+        self.assert_diagnostic(self.compile(self.write("m.mlir", text)),
+                               "@/m.mlir: input 'input_0': error: has numbers of 64 bits, and only float32 can be quantized")
+
     def test_two_gigabytes(self):
         path = models.write_onnx(self.scratch, name="m.onnx")
         os.truncate(path, (2 << 30) + 4096)
@@ -50,7 +55,7 @@ class Compile(RejectionTest, metaclass=CaseTable):
 
     def test_output_is_the_model(self):
         model = models.write_mlir(self.scratch)
-        self.assert_diagnostic(["compile", model, "-o", model], "@/good.mlir: error: is the model itself, which the output would replace\n"
+        self.assert_diagnostic(["compile", model, "-o", model], "@/good.mlir: -o: error: is also read, as MODEL, and would be replaced\n"
                                "  fix: give another -o")
 
 
@@ -65,7 +70,7 @@ class Isa(RejectionTest, metaclass=CaseTable):
         self.assert_diagnostic(["isa", *arguments], f"tilewright: error: {expected}")
 
     def test_manual_in_a_file(self):
-        self.assert_diagnostic(["isa", "doc", "-o", self.write("file", "x")], "@/file: error: cannot be made a directory")
+        self.assert_diagnostic(["isa", "doc", "-o", self.write("file", "x")], "@/file: -o: error: is not a directory\n  fix: give another -o")
 
     def test_register_below_zero(self):
         source = self.write("p.s", "load.set r0=-n2, v0=1, r1=0, v1=0\n")
@@ -197,16 +202,55 @@ class Calibration(RejectionTest, metaclass=CaseTable):
     @named_cases({
         "shape": (archive(("x.npy", npy(weights(4, 3, 8, 9)))), "has shape (4, 3, 8, 9), and the model's input is (1, 3, 8, 8)",
                   "give one sample a row: [samples, ...input shape]"),
-        "missing": (archive(), "is missing", "give an array of that name"),
-        "strings": (archive(("x.npy", npy(numpy.zeros((4, 3, 8, 8), bool)))), "has type bool, and the model takes float32", None),
+        "no samples": (archive(("x.npy", npy(weights(0, 3, 8, 8)))), "holds no samples", None),
+        "empty array": (archive(("x.npy", npy(weights(4, 3, 0, 8)))), "has shape (4, 3, 0, 8), and the model's input is (1, 3, 8, 8)",
+                        "give one sample a row: [samples, ...input shape]"),
+        "scalar": (archive(("x.npy", npy(numpy.float32(1)))), "has shape (), and the model's input is (1, 3, 8, 8)",
+                   "give one sample a row: [samples, ...input shape]"),
+        **{f"type {kind}": (archive(("x.npy", npy(numpy.zeros((4, 3, 8, 8), kind)))), f"holds {kind}, and the model's input is float32",
+                            "save what the model is given, with numpy.savez(..., name=array.astype(numpy.float32))")
+           for kind in ("bool", "uint8", "int64", "float16")},
     })
-    def test_input(self, case):
+    def test_array(self, case):
         content, message, fix = case
-        self.check(content, "@/good.onnx: calibration input 'x'", message, fix)
+        self.check(content, "@/c.npz: array 'x'", message, fix)
+
+    @named_cases({
+        "none": (archive(), "holds no arrays, and the model's inputs are 'x'", "save one array for each input, under its name"),
+        "another": (archive(("banana.npy", SAMPLES)), "holds the arrays 'banana', and the model's inputs are 'x'",
+                    "save one array for each input, under its name"),
+        "one more": (archive(("x.npy", SAMPLES), ("xs.npy", SAMPLES)), "holds the arrays 'x', 'xs', and the model's inputs are 'x'",
+                     "is 'xs' meant to be 'x'?"),
+        "many": (archive(*((f"array {at}.npy", SAMPLES) for at in range(9))),
+                 "holds the arrays 'array 0', 'array 1', 'array 2', 'array 3', 'array 4', 'array 5', 'array 6', 'array 7' and 1 more, "
+                 "and the model's inputs are 'x'", "save one array for each input, under its name"),
+    })
+    def test_names(self, case):
+        content, message, fix = case
+        self.check(content, "@/c.npz", message, fix)
+
+    @named_cases({
+        "names": ({"y": SAMPLES, "z": SAMPLES}, "@/samples", "holds the arrays 'y', 'z', and the model's inputs are 'x'",
+                  "save one array for each input, under its name"),
+        "type": ({"x": npy(numpy.zeros((4, 3, 8, 8), numpy.uint8))}, "@/samples/x.npy", "holds uint8, and the model's input is float32",
+                 "save what the model is given, with numpy.savez(..., name=array.astype(numpy.float32))"),
+        "no samples": ({"x": npy(weights(0, 3, 8, 8))}, "@/samples/x.npy", "holds no samples", None),
+        "infinite": ({"x": npy(numpy.full((1, 3, 8, 8), numpy.inf))}, "@/samples/x.npy",
+                     "sample 0 holds inf, which is no finite number", "leave that sample out"),
+        "no array": ({"x": b"text"}, "@/samples/x.npy", "is not a .npy file", None),
+    })
+    def test_directory(self, case):
+        files, place, message, fix = case
+        folder = self.scratch / "samples"
+        folder.mkdir()
+        for name, content in files.items():
+            (folder / f"{name}.npy").write_bytes(content)
+        self.assert_diagnostic(self.compile(models.write_onnx(self.scratch), "--calibration", folder),
+                               f"{place}: error: {message}" + (f"\n  fix: {fix}" if fix else ""))
 
     def test_different_counts(self):
         graph = graph_of([node("Add", ("x", "z"))], inputs=[value("x", [1, 4]), value("z", [1, 4])])
-        self.check(archive(("x.npy", npy(weights(4, 4))), ("z.npy", npy(weights(5, 4)))), "@/m.onnx: calibration input 'z'",
+        self.check(archive(("x.npy", npy(weights(4, 4))), ("z.npy", npy(weights(5, 4)))), "@/c.npz: array 'z'",
                    "holds 5 samples, and 'x' holds 4", model=self.write("m.onnx", encoded(graph)))
 
     def test_sum_beyond_float(self):
@@ -218,7 +262,7 @@ class Calibration(RejectionTest, metaclass=CaseTable):
     def test_not_finite(self):
         samples = numpy.zeros((4, 3, 8, 8), numpy.float32)
         samples[2, 1, 7, 7] = numpy.nan
-        self.check(archive(("x.npy", npy(samples))), "@/c.npz: calibration input 'x'", "sample 2 holds nan, which is no finite number",
+        self.check(archive(("x.npy", npy(samples))), "@/c.npz: array 'x'", "sample 2 holds nan, which is no finite number",
                    "leave that sample out")
 
     def test_empty_directory(self):
@@ -234,5 +278,5 @@ class Calibration(RejectionTest, metaclass=CaseTable):
         drop = (lambda: os.setuid(65534)) if os.geteuid() == 0 else None  # root may read everything
         if drop and not all(parent.stat().st_mode & 0o001 for parent in tool.TOOL.parents):
             self.skipTest("the build stands where only root may go, and root may read everything")
-        self.assert_diagnostic(self.compile(model, "--calibration", folder),
+        self.assert_diagnostic(["compile", model, "--emit", "tosa", "--calibration", folder],
                                "@/samples: error: cannot read the directory: Permission denied", before=drop)

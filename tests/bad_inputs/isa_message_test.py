@@ -141,7 +141,11 @@ class Yaml(RejectionTest, metaclass=CaseTable):
     """What is no YAML of ours, each at its place."""
 
     @named_cases({
-        "plain scalar": ("target: { params: { rows: §16 } }\n", "the value '16' is not quoted", 'write "16"'),
+        "plain scalar": ("target: { params: { rows: §010 } }\n", "the value '010' is not quoted", 'write "010"'),
+        "word that may be false": ("target: { params: { rows: §no } }\n", "the value 'no' is not quoted",
+                                   'write true or false, or the word as "no"'),
+        "word for null": ("instructions: { vabs: §~ }\n", "the value '~' is not quoted", 'write null, or the word as "~"'),
+        "no value": ("instructions:\n  §vabs:\n", "'vabs' has no value", "write null to remove what stands there"),
         "tab": ("target:\n§\tparams: {}\n", "a tab character", "indent and align with spaces"),
         "block scalar": ("target: §|\n  text\n", "a block scalar ('|')", "write a quoted string"),
         "second document": ("§---\ntarget: {}\n", "a second document in the file", "keep one document a file"),
@@ -238,6 +242,8 @@ class Machines(RejectionTest, metaclass=CaseTable):
                                     "parameter 'tRP_ps' is negative", None),
         "long DRAM time": ('dram: { parameters: { tRRD_ps: "1000000001" } }\n', "DRAM preset 'lpddr4'",
                            "parameter 'tRRD_ps' is 1000000001 ps, more than 1000000000", None),
+        "many DRAM banks": ('dram: { parameters: { banks: 8192 } }\n', "DRAM preset 'lpddr4'", "parameter 'banks' is 8192, more than 4096",
+                            None),
         "no DRAM row": ('dram: { parameters: { row_bytes: "0" } }\n', "DRAM preset 'lpddr4'",
                         "row_bytes 0 is no multiple of access_bytes 64 and burst_bytes 256", None),
         "DRAM banks": ('dram: { parameters: { banks: "12" } }\n', "DRAM preset 'lpddr4'", "12 banks cannot be permuted",

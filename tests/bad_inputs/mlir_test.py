@@ -10,6 +10,13 @@ DEEP = 100000
 TOKENS = re.findall(r"\s+|[%@!#]?[\w.]+|->|.", models.MLIR)
 
 
+def aliases(line, first):
+    """Each alias holds the one before it, with no bracket in another; the last belongs to the module."""
+    last = line.split("{")[0] + str(DEEP)
+    end = f"module {{}} loc({last})" if "loc" in line else f"module attributes {{a = {last}}} {{}}"
+    return "\n".join([first, *(line.format(i + 1, i) for i in range(DEEP)), end, ""])
+
+
 def function(body, result="tensor<4xi8>"):
     return f"module {{\n  func.func @main(%x: tensor<4xi8>) -> {result} {{\n{body}\n  }}\n}}\n"
 
@@ -65,6 +72,12 @@ class Text(RejectionTest, metaclass=CaseTable):
         "call sites": "module {} loc(" + 'callsite("a" at ' * DEEP + "unknown" + ")" * DEEP + ")",
         "dense lists": "module attributes {a = dense<" + "[" * DEEP + "]" * DEEP + "> : tensor<1xi8>} {}",
         "rank": function(f"  return %x : tensor<{'1x' * DEEP}i8>"),
+        "aliases of attributes": aliases("#a{} = [#a{}]", "#a0 = 1"),
+        "aliases of types": aliases("!a{} = tuple<!a{}>", "!a0 = i8"),
+        "aliases of locations": aliases('#a{} = loc("n"(#a{}))', "#a0 = loc(unknown)"),
+        "aliases of call sites": aliases('#a{} = loc(callsite("n" at #a{}))', "#a0 = loc(unknown)"),
+        "aliases that double": "\n".join(["!a0 = i8", *(f"!a{i + 1} = tuple<!a{i}, !a{i}>" for i in range(60))]) +
+                               "\nmodule { func.func @main(%x: !a60) -> i8 { return %x : !a59 } }\n",
         "comments": "//" * DEEP,
         "one long name": "module @" + "a" * (10 << 20) + " {",
         "one long number": function("  return %x : tensor<" + "9" * DEEP + "xi8>"),

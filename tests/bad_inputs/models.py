@@ -71,7 +71,7 @@ def model(graph, opset=13, ir_version=8):
 
 def graph_of(nodes, initializers=(), inputs=None, outputs=None):
     """A graph x [1, 3, 8, 8] -> y around `nodes`."""
-    return helper.make_graph(nodes, "g", inputs or [value("x", [1, 3, 8, 8])], outputs or [value("y", None)],
+    return helper.make_graph(nodes, "g", inputs or [value("x", [1, 3, 8, 8])], outputs or [helper.make_empty_tensor_value_info("y")],
                              list(initializers))
 
 

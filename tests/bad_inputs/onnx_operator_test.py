@@ -8,10 +8,10 @@ from onnx_test import changed, encoded, int64, node, one
 from rejection import CaseTable, RejectionTest, named_cases
 
 
-def constants(op, *arrays, **attributes):
+def constants(op, *arrays, opset=13, **attributes):
     """A model whose operator has constant inputs alone: the importer computes it."""
     names = [f"i{index}" for index in range(len(arrays))]
-    return encoded(graph_of([node(op, names, **attributes)], [tensor(*pair) for pair in zip(names, arrays)]))
+    return encoded(graph_of([node(op, names, **attributes)], [tensor(*pair) for pair in zip(names, arrays)]), opset=opset)
 
 
 def on(shape, op, *arrays, opset=13, **attributes):
@@ -26,9 +26,30 @@ def resize(scales=(1, 1, 2, 2), opset=13, shape=(1, 3, 8, 8), **attributes):
     return encoded(graph_of(nodes, [tensor("s", numpy.array(scales, numpy.float32))], [value("x", list(shape))]), opset=opset)
 
 
-def reused(op):
-    """The operator on the input twice: x and x, which depend on the data."""
-    return encoded(graph_of([node(op, ("x", "x"))]))
+def spoiled(number, *shape):
+    """Weights whose last element but one is this number."""
+    array = weights(*shape)
+    array.flat[-2] = number
+    return array
+
+
+def not_finite(number, index):
+    return (f"input 'i0' holds {number} at [{index}]; only finite numbers are computed with\n"
+            "  fix: repair the model, or export it again")
+
+
+def a_list(what, name, shape):
+    return f"its {what}, '{name}', should be a list, and has the shape {shape}"
+
+
+def one_number(what, name, shape):
+    return f"its {what}, '{name}', should be one number, and has the shape {shape}"
+
+
+def split(opset, sizes=None, **attributes):
+    """A Split of three channels into two outputs."""
+    nodes = [node("Split", ("x",) if sizes is None else ("x", "s"), ("y", "z"), axis=1, **attributes)]
+    return encoded(graph_of(nodes, [] if sizes is None else [tensor("s", sizes)]), opset=opset)
 
 
 FLOATS = weights(3)
@@ -41,24 +62,33 @@ class Operators(RejectionTest, metaclass=CaseTable):
         # element by element
         "clip": (one("Clip", numpy.float32("nan")), "Clip", "a bound is not a number"),
         "slope": (one("PRelu", weights(2, 3, 8, 8)), "PRelu", "the slope does not fit the input"),
-        "types": (constants("Add", int64(1), FLOATS), "Add", "inputs of int64 and float32 cannot be combined"),
-        "compared types": (constants("Equal", int64(1), FLOATS), "Equal", "inputs of int64 and float32 cannot be compared"),
+        "NaN weight": (one("Conv", spoiled(numpy.nan, 8, 3, 3, 3)), "Conv", not_finite("nan", "7, 2, 2, 1")),
+        "infinite weight": (on((2, 3), "Gemm", spoiled(numpy.inf, 3, 4)), "Gemm", not_finite("inf", "2, 2")),
+        "infinite slope": (one("PRelu", numpy.float32("inf")), "PRelu", not_finite("inf", "")),
+        "infinite exponent": (one("Pow", numpy.float32("inf")), "Pow", "it computes with inf; only finite numbers are supported"),
+        "division by a constant": (one("Div", numpy.zeros(8, numpy.float32)), "Div", "it divides by 0"),
+        "remainder of floats": (constants("Mod", FLOATS, FLOATS), "Mod",
+                                "attribute 'fmod' should be 1 for floating-point inputs"),
+        "bounds": (one("Clip", FLOATS), "Clip", one_number("bound", "i0", "3")),
+        "bound that depends on data": (encoded(graph_of([node("Clip", ("x", "x"))])), "Clip", one_number("bound", "x", "1x3x8x8")),
         "variadic": (constants("Max", int64(1, 2), int64(1, 2, 3)), "Max", "input 1 does not fit the ones before it"),
         "power": (constants("Pow", weights(2), FLOATS), "Pow", "the shapes of base and exponent do not fit each other"),
         "division by zero": (constants("Div", int64(1), int64(0)), "Div", "division by zero"),
-        "condition": (encoded(graph_of([node("Where", ("x", "x", "x"))])), "Where", "the condition is not of bool"),
         "cast of data": (one("Cast", to=6), "Cast", "a cast of data to int32 is not supported; only float32 is computed with"),
         "cast of a constant": (constants("Cast", FLOATS, to=16), "Cast", "a cast to type 16 is not supported"),
-        "gelu": (one("Gelu", approximate="roughly"), "Gelu", "attribute 'approximate' is 'roughly'"),
-        "leak": (one("LeakyRelu", alpha=float("nan")), "LeakyRelu", "attribute 'alpha' is not a number"),
-        "integer operand": (one("Add", int64(1)), "Add", "input 'i0' is of int64; only float32 is computed with"),
+        "gelu": (on((1, 4), "Gelu", opset=20, approximate="roughly"), "Gelu",
+                 "attribute 'approximate' is 'roughly', and should be none or tanh"),
+        "leak": (one("LeakyRelu", alpha=float("nan")), "LeakyRelu", "attribute 'alpha' is nan\n  fix: give a finite number"),
+        "integer operand": (constants("Relu", numpy.int32([1]), opset=14), "Relu",
+                            "input 'i0' is of int32; only float32 is computed with"),
         "comparison of data": (encoded(graph_of([node("Greater", ("x", "x"), ("g",)), node("Where", ("g", "x", "w"), name="where")],
                                                 [tensor("w", weights(1, 3, 8, 8))])), "Greater",
                                "has no integer form: tosa.greater on these types cannot be quantized\n"
                                "  fix: cut it off the model, or run it on the host"),
-        "condition operand": (encoded(graph_of([node("Greater", ("x", "x"), ("g",)), node("Relu", ("g",))])), "Relu",
+        "condition operand": (encoded(graph_of([node("Greater", ("x", "x"), ("g",)), node("Equal", ("g", "g"))])), "Equal",
                               "input 'g' is of bool; only float32 is computed with"),
-        "logic on data": (reused("And"), "And", "operator And is supported only where its inputs are known at import"),
+        "logic on data": (encoded(graph_of([node("Greater", ("x", "x"), ("g",)), node("And", ("g", "g"))])), "And",
+                          "operator And is supported only where its inputs are known at import"),
         # constants
         "constant": (encoded(graph_of([node("Constant", (), value_string="a")])), "Constant", "it has no value of numbers"),
         "fill": (constants("ConstantOfShape", int64(2), value=tensor("v", weights(2))), "ConstantOfShape",
@@ -66,13 +96,28 @@ class Operators(RejectionTest, metaclass=CaseTable):
         "rank of a fill": (constants("ConstantOfShape", int64(*[1] * 17)), "ConstantOfShape",
                            "a constant of 17 dimensions arises; at most 16 are supported"),
         "fill of a negative size": (constants("ConstantOfShape", int64(-1)), "ConstantOfShape", "a dimension of -1 arises"),
-        "range of vectors": (constants("Range", int64(1, 2), int64(9), int64(1)), "Range",
-                             "start, limit and delta are not one number each"),
+        "range of vectors": (constants("Range", int64(1, 2), int64(9), int64(1)), "Range", one_number("start", "i0", "2")),
         "endless range": (constants("Range", numpy.int64(1), numpy.int64(9), numpy.int64(0)), "Range",
                           "the range is endless or too long"),
         "fold of floats": (constants("ReduceSum", FLOATS), "ReduceSum", "a reduction of a float constant is not supported"),
+        "two values": (encoded(graph_of([node("Constant", (), value_int=1, value_float=2.0)])), "Constant",
+                       "it has 2 attributes, and should have its value alone"),
+        "no value": (encoded(graph_of([node("Constant", ())])), "Constant",
+                     "it has 0 attributes, and should have its value alone"),
+        # lists that are none
+        "shape that is a matrix": (one("Reshape", int64(1, 192).reshape(2, 1)), "Reshape", a_list("shape", "i0", "2x1")),
+        "shape that is a scalar": (one("Reshape", numpy.int64(192)), "Reshape", a_list("shape", "i0", "scalar")),
+        "repeats that are a matrix": (one("Tile", int64(1, 1, 1, 1).reshape(2, 2)), "Tile", a_list("repeats", "i0", "2x2")),
+        "axes that are a scalar": (one("ReduceSum", numpy.int64(1)), "ReduceSum", a_list("axes", "i0", "scalar")),
+        "starts that are a matrix": (one("Slice", int64(1).reshape(1, 1), int64(2)), "Slice", a_list("starts", "i0", "1x1")),
+        "scales that are a matrix": (encoded(graph_of([node("Resize", ("x", "", "s"))],
+                                                      [tensor("s", numpy.ones((2, 2), numpy.float32))])), "Resize",
+                                     a_list("scales", "s", "2x2")),
+        "region that is a scalar": (one("Resize", SCALAR, numpy.ones(4, numpy.float32)), "Resize", a_list("region", "i0", "scalar")),
+        # flags
+        "flag": (one("ReduceSum", keepdims=7), "ReduceSum", "attribute 'keepdims' is 7, and should be 0 or 1"),
+        "negative flag": (on((2, 3), "Gemm", weights(3, 4), transB=-1), "Gemm", "attribute 'transB' is -1, and should be 0 or 1"),
         # shapes
-        "float shape": (one("Reshape", FLOATS), "Reshape", "its shape, 'i0', should be integers"),
         "copied dimension": (one("Reshape", int64(1, 3, 8, 8, 0)), "Reshape",
                              "dimension 4 is to be copied from an input of 4 dimensions"),
         "negative dimension": (one("Reshape", int64(-2, 4)), "Reshape", "the shape holds -2"),
@@ -100,15 +145,27 @@ class Operators(RejectionTest, metaclass=CaseTable):
                    "shapes 1x3x8x8 and 1x3x8x9 cannot be concatenated along axis 1"),
         "concat of constants": (constants("Concat", int64(1), int64(1).reshape(1, 1), axis=0), "Concat",
                                 "input 1 does not fit the ones before it"),
-        "pad value": (one("Pad", int64(*[0] * 8), weights(2)), "Pad", "the padding value is not one number"),
-        "pad mode": (one("Pad", int64(*[0] * 8), mode="dream"), "Pad", "mode 'dream' is not supported"),
+        "pad value": (one("Pad", int64(*[0] * 8), weights(2)), "Pad", one_number("padding value", "i1", "2")),
+        "pad mode": (one("Pad", int64(*[0] * 8), mode="dream"), "Pad", "attribute 'mode' is 'dream', and should be constant or reflect or edge"),
+        "NaN pad value": (one("Pad", int64(*[0] * 8), numpy.float32("nan")), "Pad",
+                          not_finite("nan", "").replace("i0", "i1")),
+        "infinite pad value": (on((1, 4), "Pad", opset=7, pads=[0] * 4, value=-numpy.inf), "Pad",
+                               "attribute 'value' is -inf\n  fix: give a finite number"),
+        "wrapped pad": (one("Pad", int64(*[0] * 8), mode="wrap"), "Pad",
+                        "attribute 'mode' is 'wrap', and should be constant or reflect or edge"),
+        "unequal parts": (split(13), "Split", "a dimension of 3 cannot be split into 2 equal parts"),
+        "part left out": (encoded(graph_of([node("Concat", ("x", "", "x"), axis=1)])), "Concat", "input 1, inputs, is missing"),
+        "split both ways": (split(18, int64(1, 2), num_outputs=2), "Split",
+                            "it has both sizes and a number of parts\n  fix: leave one of them out"),
+        "split no way": (split(18), "Split", "it has neither sizes nor a number of parts\n  fix: give one of them"),
+        "split into others": (split(18, num_outputs=3), "Split", "attribute 'num_outputs' is 3, and there are 2 outputs"),
         "huge pad": (one("Pad", int64(0, 0, 2**62, 0, 0, 0, 0, 0)), "Pad", "padding 4611686018427387904, 0 is too large"),
         "reflected pad": (one("Pad", int64(0, 0, 8, 0, 0, 0, 0, 0), mode="reflect"), "Pad",
                           "padding 8 is too much for a dimension of 8"),
         "cut to nothing": (one("Pad", int64(0, 0, -4, 0, 0, 0, -4, 0)), "Pad", "padding -4, -4 leaves nothing of a dimension of 8"),
         "block": (one("DepthToSpace", blocksize=0), "DepthToSpace", "a block of 0 does not fit an input of shape 1x3x8x8"),
         "block of channels": (one("DepthToSpace", blocksize=2), "DepthToSpace", "3 channels are no multiple of 2 squared"),
-        "block mode": (on((1, 4, 8, 8), "DepthToSpace", blocksize=2, mode="DRC"), "DepthToSpace", "mode 'DRC' is not supported"),
+        "block mode": (on((1, 4, 8, 8), "DepthToSpace", blocksize=2, mode="DRC"), "DepthToSpace", "attribute 'mode' is 'DRC', and should be DCR or CRD"),
         "block of an image": (one("SpaceToDepth", blocksize=3), "SpaceToDepth", "an image of 8x8 is no multiple of a block of 3"),
         "scattered indices": (on((1, 9000), "Gather", numpy.random.default_rng(1).integers(9000, size=9000), axis=1), "Gather",
                               "'tosa.gather' op has no kernel form: its indices are too irregular"),
@@ -126,8 +183,15 @@ class Operators(RejectionTest, metaclass=CaseTable):
         "overflowing window": (one("MaxPool", kernel_shape=[2**31, 1], dilations=[2, 1]), "MaxPool",
                                "kernel times dilation is too large"),
         "dilated pool": (one("MaxPool", kernel_shape=[2, 2], dilations=[2, 2]), "MaxPool", "a dilated pool is not supported"),
-        "dilated average": (one("AveragePool", kernel_shape=[2, 2], dilations=[2, 2]), "AveragePool",
+        "dilated average": (on((1, 3, 8, 8), "AveragePool", opset=19, kernel_shape=[2, 2], dilations=[2, 2]), "AveragePool",
                             "a dilated pool is not supported"),
+        "pads and auto_pad": (one("MaxPool", kernel_shape=[2, 2], pads=[1, 1, 1, 1], auto_pad="SAME_UPPER"), "MaxPool",
+                              "attributes 'pads' and 'auto_pad' (SAME_UPPER) contradict each other\n"
+                              "  fix: leave one of them out"),
+        "transposed auto_pad": (one("ConvTranspose", weights(3, 8, 3, 3), auto_pad="SOMETIMES"), "ConvTranspose",
+                                "attribute 'auto_pad' is 'SOMETIMES', and should be NOTSET or SAME_UPPER or SAME_LOWER or VALID"),
+        "transposed output": (one("ConvTranspose", weights(3, 8, 3, 3), output_shape=[0, -5]), "ConvTranspose",
+                              "attribute 'output_shape' holds 0"),
         "transposed groups": (one("ConvTranspose", weights(4, 8, 3, 3)), "ConvTranspose",
                               "weights of shape 4x8x3x3 in 1 groups do not fit 3 input channels"),
         "transposed dilation": (one("ConvTranspose", weights(3, 8, 3, 3), dilations=[2, 2]), "ConvTranspose",
@@ -139,9 +203,13 @@ class Operators(RejectionTest, metaclass=CaseTable):
         "transposed pads of -2^63": (one("ConvTranspose", weights(3, 8, 3, 3), pads=[-2**63, 0, 0, 0]), "ConvTranspose",
                                      "attribute 'pads' or 'output_padding' is out of range"),
         # normalizations
-        "training": (one("BatchNormalization", *NORMALIZATION, training_mode=1), "BatchNormalization",
+        "scale": (on((1, 4), "LayerNormalization", weights(5, 4), opset=17), "LayerNormalization",
+                  "scale or bias does not fit the input"),
+        "training": (on((1, 3, 8, 8), "BatchNormalization", *NORMALIZATION, opset=14, training_mode=1), "BatchNormalization",
                      "training mode is not supported"),
         "training dropout": (one("Dropout", SCALAR, numpy.bool_(True)), "Dropout", "training mode is not supported"),
+        "outputs of training": (encoded(graph_of([node("BatchNormalization", ("x", "a", "a", "a", "a"), ("y", "m"))], [tensor("a", FLOATS ** 2)]),
+                                        opset=15), "BatchNormalization", "it has 2 outputs, and gives 1 where it does not train"),
         "each element": (on((1, 3, 8, 8), "BatchNormalization", *NORMALIZATION, opset=7, spatial=0), "BatchNormalization",
                          "normalization of each element is not supported"),
         "no channels": (on((3,), "BatchNormalization", *NORMALIZATION), "BatchNormalization", "an input of shape 3 has no channels"),
@@ -153,8 +221,15 @@ class Operators(RejectionTest, metaclass=CaseTable):
         "size": (encoded(graph_of([node("Resize", ("x", "", "", "s"), mode="nearest")], [tensor("s", int64(1, 3, 0, 8))])), "Resize",
                  "a size of 0 is not possible"),
         "coordinates": (resize(coordinate_transformation_mode="banana"), "Resize",
-                        "coordinate transformation 'banana' is not supported"),
-        "rounding": (resize(nearest_mode="banana"), "Resize", "nearest mode 'banana' is not supported"),
+                        "attribute 'coordinate_transformation_mode' is 'banana', and should be half_pixel or pytorch_half_pixel or "
+                        "align_corners or asymmetric or tf_half_pixel_for_nn or tf_crop_and_resize or half_pixel_symmetric"),
+        "crop": (resize(coordinate_transformation_mode="tf_crop_and_resize"), "Resize",
+                 "coordinate transformation 'tf_crop_and_resize' is not supported"),
+        "scales and sizes": (encoded(graph_of([node("Resize", ("x", "", "s", "t"))],
+                                              [tensor("s", numpy.ones(4, numpy.float32)), tensor("t", int64(1, 3, 8, 8))])), "Resize",
+                             "it has 4 scales and 4 sizes\n  fix: give one of them"),
+        "neither scales nor sizes": (one("Resize"), "Resize", "it has 0 scales and 0 sizes\n  fix: give one of them"),
+        "rounding": (resize(nearest_mode="banana"), "Resize", "attribute 'nearest_mode' is 'banana', and should be round_prefer_floor or round_prefer_ceil or floor or ceil"),
         "cubic": (resize(mode="cubic"), "Resize", "mode 'cubic' is not supported"),
         "odd scales": (resize([1, 1, 1.3, 1.3], mode="linear"), "Resize",
                        "linear interpolation from 8x8 with coordinates 'half_pixel' is not supported for these scales"),
@@ -187,6 +262,8 @@ class Graphs(RejectionTest, metaclass=CaseTable):
         "input without a name": (changed(lambda m: m.graph.input.append(value("", [1]))), "input ''", "an input has no name"),
         "bool output": (encoded(graph_of([node("Greater", ("x", "x"))])), "output 'y'",
                         "outputs of bool are not supported; only float32 is"),
+        "output that is no number": (encoded(graph_of([node("Identity", ("c",))], [tensor("c", numpy.float32("nan"))])), "output 'y'",
+                                     "the constant holds nan; only finite numbers are computed with"),
         "integer output": (encoded(graph_of([node("Shape")])), "output 'y'", "outputs of int64 are not supported; only float32 is"),
         "segment": (initializer(segment=helper.onnx.TensorProto.Segment(begin=0, end=4)), "initializer 'w'",
                     "tensors in segments are not supported"),

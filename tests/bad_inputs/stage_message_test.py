@@ -82,4 +82,4 @@ class Phases(RejectionTest):
     def test_dump_into_a_file(self):
         file = self.write("file", "x")
         self.assert_diagnostic(self.compile(models.write_mlir(self.scratch), "--dump-phases", file / "phases"),
-                               "@/file/phases: error: cannot make the directory: Not a directory\n  fix: give another --dump-phases")
+                               "@/file/phases: --dump-phases: error: cannot make the directory: Not a directory\n  fix: give another --dump-phases")

@@ -117,12 +117,31 @@ class Passes(RejectionTest):
     """What a pass finds comes with the operator's name, which is its kind and number when it has none."""
 
     def test_unsupported_operator(self):
-        _, _, text = marked(one("%x: tensor<4x4xi8>", "4xi32", "tosa.argmax %x {axis = 0 : i32} : (tensor<4x4xi8>)"))
-        self.assert_diagnostic(self.compile(self.write("m.mlir", text)), "@/m.mlir: node 'argmax_0' (argmax): error: "
+        line, column, text = marked(one("%x: tensor<4x4xi8>", "4xi32", "tosa.argmax %x {axis = 0 : i32} : (tensor<4x4xi8>)"))
+        self.assert_diagnostic(self.compile(self.write("m.mlir", text)), f"@/m.mlir:{line}:{column}: node 'argmax_0' (argmax): error: "
                                "'tosa.argmax' op has no kernel form: the operator is not supported yet")
+
+    def test_custom_operator(self):
+        for kind, message in (("i8", "'tosa.custom' op has no kernel form: the operator is not supported yet"),
+                              ("f32", "has no integer form: tosa.custom on these types cannot be quantized\n"
+                                      "  fix: cut it off the model, or run it on the host")):
+            line, column, text = marked(one(f"%x: tensor<4x{kind}>", f"4x{kind}", 'tosa.custom %x {operator_name = "f", domain_name = "d", '
+                                            f'implementation_attrs = ""}} : (tensor<4x{kind}>)'))
+            self.assert_diagnostic(self.compile(self.write("m.mlir", text)), f"@/m.mlir:{line}:{column}: node 'custom_0' (custom): "
+                                   f"error: {message}")
+
+    def test_numbers_that_are_not_finite(self):
+        for values, element, number in (("[1.0, 0x7FC00000, 0.0]", 1, "nan"), ("[1.0, 1.0, 0xFF800000]", 2, "-inf"),
+                                        ("0x7F800000", 0, "inf")):
+            line, column, text = marked(
+                "module {\n  func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {\n"
+                f'    %c = §"tosa.const"() <{{values = dense<{values}> : tensor<3xf32>}}> : () -> tensor<3xf32>\n'
+                "    %0 = tosa.add %x, %c : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>\n    return %0 : tensor<3xf32>\n  }\n}\n")
+            self.assert_diagnostic(self.compile(self.write("m.mlir", text)), f"@/m.mlir:{line}:{column}: error: element {element} of "
+                                   f"the constant is {number}; only finite numbers are computed with")
 
     def test_quantized_integers(self):
         text = ("module {\n  func.func @main(%x: tensor<1x4xf32>, %i: tensor<1x4xi8>) -> (tensor<1x4xf32>, tensor<1x4xi8>) {\n"
                 "    return %x, %i : tensor<1x4xf32>, tensor<1x4xi8>\n  }\n}\n")
         self.assert_diagnostic(self.compile(self.write("m.mlir", text)),
-                               "@/m.mlir: calibration input 'input_1': error: is no floating-point input, and only those can be quantized")
+                               "@/m.mlir: input 'input_1': error: is no floating-point input, and only those can be quantized")

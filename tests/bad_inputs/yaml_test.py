@@ -114,6 +114,35 @@ class Overlays(RejectionTest, metaclass=CaseTable):
     def test_missing(self):
         self.assert_rejected(["isa", "check", "--what-if", self.scratch / "none.yaml"], "none.yaml")
 
+    def test_plain_values(self):
+        """Quotes around what needs none change nothing."""
+        plain = """\
+schema: tilewright/overlay/1
+name: plain
+summary: As one would write it without quotes.
+target: { clock_hz: 900000000, dram: ddr4, params: { rows: 8, cols: spad_port } }
+timing: { vector: { start: 3 } }
+machine: { params: { spad_port: { default: 16, pow2: false } } }
+instructions:
+  vcopy:
+    name: vcopy
+    summary: Copies accumulators.
+    unit: vector
+    encode: { op: "0xf0" }
+    operands:
+      a: { kind: mem, space: acc, type: i32, access: read }
+      d: { kind: mem, space: acc, type: i32, access: write }
+      nc: { kind: imm, type: u12 }
+    semantics: { map: { iter: [ x in nc ], out: "d[x]", expr: "a[x]" } }
+  vabs: null
+"""
+        quoted = re.sub(r"(?<=[:\[] )([^\s{\[\"][^,}\]\n]*[^ ,}\]\n]|\d)", r'"\1"', plain).replace('"null"', "null").replace('"false"', "false")
+        self.assertIn('start: "3"', quoted)
+        self.assertIn('iter: [ "x in nc" ]', quoted)
+        said = {self.assert_done(["isa", "diff", "--target", "tiny4", "--what-if", self.write("overlay.yaml", text)]).output
+                for text in (plain, quoted)}
+        self.assertEqual(len(said), 1)
+
 
 class Description(RejectionTest, metaclass=CaseTable):
     """The machine and instruction files, each spoiled in one place."""

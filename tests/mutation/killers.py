@@ -31,6 +31,7 @@ KILLERS = (
     Killer("values beyond their range", "rtl-test", f"*Lockstep.Values*/{MACHINE}", 20),
     Killer("a bus that refuses", "rtl-array-test", "Bus*", 20),
     Killer("rows and weights of the array", "rtl-array-test", "Array.Rows*", 20),
+    Killer("windows of every stride", "rtl-array-test", "Array.Windows*", 60),
     random_programs(100, first=9, seconds=60),
     random_programs(600, first=109, seconds=300),
     Killer("skipped cycles against stepped ones", "cycle-core-test", "*Skip*", 60),

@@ -8,6 +8,8 @@ import signal
 import shutil
 import subprocess
 
+import environment
+
 PARTS = ("CMakeLists.txt", "CMakePresets.json", "cmake", "support", "isa", "program", "rtl", "simulator", "explore", "tests/regressions")
 COMPONENTS = ("isa", "program", "simulator")
 BIN = pathlib.Path(__file__).resolve().parent / "bin"
@@ -76,8 +78,8 @@ class Workspace:
         if self.mutant is None or not self.mutant.changes_models:
             return dict(os.environ)
         # Verilated code of a mutant differs in one file or two: ccache finds the others by their content.
-        own = {**os.environ, "XDG_CACHE_HOME": str(self.models), "OBJCACHE": "ccache", "CCACHE_DIR": self.ccache,
-               "CCACHE_BASEDIR": str(self.models), "CCACHE_NOHASHDIR": "1", "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+        own = {**os.environ, **environment.compiler_cache(self.models), "XDG_CACHE_HOME": str(self.models), "CCACHE_DIR": self.ccache,
+               "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
         if self.mutant.is_rtl:
             own["TILEWRIGHT_MUTANT"] = json.dumps({"file": pathlib.Path(self.mutant.file).name, "old": self.mutant.old,
                                                    "new": self.mutant.new})

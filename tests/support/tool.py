@@ -27,6 +27,7 @@ class Ended:
     diagnostics: str
     seconds: float
     peak_bytes: int  # resident
+    processor_seconds: float
 
     def how(self):
         if self.code is None:
@@ -80,7 +81,7 @@ def run_tool(arguments, *, timeout=120, memory_bytes=None, stdin=subprocess.DEVN
         code, usage = wait(process, timeout)
         seconds = time.monotonic() - started
         texts = [read_back(file) for file in (output, diagnostics)]
-    return Ended(command, code, *texts, seconds, usage.ru_maxrss * 1024)
+    return Ended(command, code, *texts, seconds, usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime)
 
 
 def wait(process, timeout):

@@ -5,6 +5,7 @@
 #include "tilewright/program/program.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
+#include "tilewright/support/outputs.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -78,6 +79,9 @@ static void addSegments(const std::vector<std::string> &specs, uint64_t dramByte
 }
 
 static void assembleFile(const AsmOptions &options) {
+  Outputs outputs;
+  outputs.reads("SOURCE", options.source);
+  outputs.file("-o", options.output);
   isa::Isa isa = isa::load(options.isa);
   Program program;
   program.target = options.isa.target;
@@ -103,7 +107,8 @@ static void assembleFile(const AsmOptions &options) {
   addTensors("--input", options.inputs, dramBytes, program.inputs);
   addTensors("--output-tensor", options.outputs, dramBytes, program.outputs);
   addSegments(options.data, dramBytes, program);
-  writeFile(options.output, writeProgram(program, isa));
+  outputs.write(options.output, writeProgram(program, isa));
+  outputs.commit();
 }
 
 void addAsmCommand(CLI::App &app) {

@@ -65,6 +65,15 @@ static UserError usageError(const CLI::App &app, const CLI::ParseError &error) {
   return UserError({}, escape(message, 300), fix);
 }
 
+// No option has a use for an empty value, which a variable that is not set leaves behind.
+static void refuseEmptyValues(CLI::App &app) {
+  for (CLI::Option *option : app.get_options())
+    if (option->get_expected_max() > 0)
+      option->check([](const std::string &value) { return value.empty() ? "is empty" : ""; });
+  for (CLI::App *command : app.get_subcommands({}))
+    refuseEmptyValues(*command);
+}
+
 static void addCommands(CLI::App &app) {
   app.name("tilewright");
   app.require_subcommand(1);
@@ -89,6 +98,8 @@ static void addCommands(CLI::App &app) {
   addAsmCommand(app);
   addDisasmCommand(app);
   addDoctorCommand(app);
+  addOptionsCommand(app);
+  refuseEmptyValues(app);
 }
 
 static int parseAndRun(CLI::App &app, int argc, char **argv) {

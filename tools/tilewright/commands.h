@@ -15,5 +15,6 @@ void addFuzzCommand(CLI::App &app);
 void addAsmCommand(CLI::App &app);
 void addDisasmCommand(CLI::App &app);
 void addDoctorCommand(CLI::App &app);
+void addOptionsCommand(CLI::App &app);
 
 } // namespace tilewright

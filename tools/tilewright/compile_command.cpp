@@ -4,7 +4,7 @@
 #include "standard_streams.h"
 #include "tilewright/compiler/driver.h"
 #include "tilewright/support/error.h"
-#include "tilewright/support/files.h"
+#include "tilewright/support/outputs.h"
 #include "tune_text.h"
 #include "whole_number.h"
 
@@ -27,9 +27,10 @@ struct Request {
   std::string buffering = "double";
   std::string search = "model";
   std::string from, to, emit = "elf"; // names of stages; empty: not given
-  std::string output;
+  std::string output = "-", phases;
   bool plan = false;
-  bool explainSelection = false;
+  std::string explainSelection; // "summary", "all"; empty: not asked for
+  bool timing = false;
 };
 } // namespace
 
@@ -126,45 +127,48 @@ static CompileOptions optionsOf(const Request &request, const CLI::App &command)
   if (options.tune.trials > 0 && options.to <= Stage::Kernel)
     throw CLI::ValidationError("--tune",
                                fmt::format("has no effect with --compile-to {}", name(options.to)));
-  if (command.count("--tune-database") > 0 && options.tune.database.empty())
-    throw CLI::ValidationError("--tune-database", "names no file");
-  if (options.to == Stage::Elf && request.output.empty())
+  if (options.to == Stage::Elf && command.count("-o") == 0)
     throw CLI::RequiredError("-o");
-  const bool toOutput = request.output.empty() || request.output == "-";
-  if (request.explainSelection && (toOutput || options.to < Stage::Kernel))
+  const bool toOutput = isStandardOutput(request.output);
+  options.explainsAll = request.explainSelection == "all";
+  if (!request.explainSelection.empty() && (toOutput || options.to < Stage::Kernel))
     throw CLI::ValidationError(
         "--explain-selection",
         toOutput ? "prints to standard output: give -o FILE"
                  : fmt::format("has no effect with --compile-to {}", name(options.to)));
+  if (request.timing && toOutput)
+    throw CLI::ValidationError("--timing", "prints to standard output: give -o FILE");
   return options;
 }
 
 // Before the work: a place that cannot be written should not cost a compilation.
-static void checkOutput(const std::string &output, const CompileOptions &options) {
-  if (output.empty() || output == "-")
-    return;
-  std::error_code none; // a file that is not there is no other one's
-  auto placeOf = [&](const std::string &file) {
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(file, none), none);
-  };
-  auto isOutput = [&](const std::string &file) {
-    return std::filesystem::equivalent(output, file, none) || placeOf(output) == placeOf(file);
-  };
-  if (isOutput(options.model))
-    throw UserError({output, 0, 0, ""}, "is the model itself, which the output would replace",
-                    "give another -o");
-  if (!options.tune.database.empty() && isOutput(options.tune.database))
-    throw UserError({output, 0, 0, ""}, "is the tuner's database, which the output would replace",
-                    "give another -o");
+static void declare(Outputs &outputs, const Request &request) {
+  const CompileOptions &options = request.compile;
+  outputs.reads("MODEL", options.model);
+  std::error_code none;
+  if (std::filesystem::exists(options.target, none)) // else it is a shipped one's name
+    outputs.reads("--target", options.target);
+  for (const std::string &overlay : options.overlays)
+    outputs.reads("--what-if", overlay);
+  outputs.reads("--calibration", options.calibration);
+  outputs.reads("--tune-database", options.tune.database);
+  outputs.directory("--dump-phases", request.phases);
+  outputs.file("-o", request.output);
 }
 
-static std::string tableOf(const QuantizationReport &quantization) {
+static std::string tableOf(const CompileResult &result) {
+  const QuantizationReport &quantization = result.quantization;
   std::string table;
   if (const auto &choice = quantization.choice) {
     table = fmt::format("precision {}: rehearsed at {:.1f} dB with 8 bits between operators",
                         choice->precision == Precision::Extended ? "extended" : "standard",
                         choice->standard);
     table += choice->extended ? fmt::format(", at {:.1f} dB with 16\n", *choice->extended) : "\n";
+    if (const auto &cost = result.precisionCost)
+      table +=
+          fmt::format("  estimated to take {} cycles, and with --precision standard at most {} "
+                      "(every layer by itself)\n",
+                      cost->extendedCycles, cost->standardCycles);
   }
   for (const LayerSqnr &layer : quantization.layers)
     table += fmt::format("{:>6.1f} dB  {} ({})\n", layer.decibels, escape(layer.layer),
@@ -173,21 +177,35 @@ static std::string tableOf(const QuantizationReport &quantization) {
 }
 
 static void run(const Request &request, const CLI::App &command) {
+  PhaseTimes times;
+  times.ended("loading"); // of the tool and its libraries
   keepMemory();
   CompileOptions options = optionsOf(request, command);
-  checkOutput(request.output, options);
+  Outputs outputs;
+  declare(outputs, request);
+  if (!request.phases.empty())
+    options.phaseEnded = [&](const std::string &name, const std::string &text) {
+      const std::string file = request.phases + "/" + name;
+      outputs.file("--dump-phases", file);
+      outputs.write(file, text);
+    };
   TuneProgressLine progress;
   options.tune.progress = [&](const TuneProgress &at) { progress.show(at); };
-  if (request.explainSelection)
-    options.explainSelection = [](const std::string &text) { print(text); };
+  if (!request.explainSelection.empty())
+    options.explainSelection = [&](const std::string &text) { outputs.print(text); };
+  if (request.timing)
+    options.times = &times;
   CompileResult result = compile(options);
   progress.clear();
   for (const std::string &warning : result.warnings)
     printError(fmt::format("{}: warning: {}\n", escape(options.model, 4096), warning));
-  writeFile(request.output.empty() ? "-" : request.output, result.output);
-  if (!request.output.empty() && request.output != "-")
-    print((request.plan ? result.plan : "") + (result.tuning ? tableOf(*result.tuning) : "") +
-          result.summary + tableOf(result.quantization));
+  outputs.write(request.output, result.output);
+  times.ended("write");
+  if (!outputs.takesStandardOutput())
+    outputs.print((request.plan ? result.plan : "") +
+                  (result.tuning ? tableOf(*result.tuning) : "") + result.summary +
+                  tableOf(result) + (request.timing ? tableOf(times) : "") + result.overlayUse);
+  outputs.commit();
 }
 
 void addCompileCommand(CLI::App &app) {
@@ -271,8 +289,10 @@ void addCompileCommand(CLI::App &app) {
                  "Print the tiles, the buffering and the estimate of every layer")
       ->group("Schedule");
   command
-      ->add_flag("--explain-selection", request->explainSelection,
-                 "Print, for every layer, which instructions compute it and what the others lack")
+      ->add_flag("--explain-selection{summary}", request->explainSelection,
+                 "Print which layers each instruction computes, and what the others lack; "
+                 "--explain-selection=all: layer by layer, every comparison")
+      ->check(CLI::IsMember({"summary", "all"}))
       ->group("Schedule");
 
   command
@@ -306,8 +326,13 @@ void addCompileCommand(CLI::App &app) {
       ->check(CLI::IsMember({"import", "tosa", "kernel", "npu", "elf"}))
       ->group("Stages");
   command
-      ->add_option("--dump-phases", options.dumpPhases,
+      ->add_option("--dump-phases", request->phases,
                    "Directory for the module after every phase; made if need be")
+      ->group("Stages");
+  command
+      ->add_flag("--timing", request->timing,
+                 "Print what each phase takes: seconds by the clock and of all processors, and the "
+                 "peak of memory until its end")
       ->group("Stages");
   command->callback([request, command] { run(*request, *command); });
 }

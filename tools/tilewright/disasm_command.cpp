@@ -2,10 +2,9 @@
 // belongs to.
 #include "commands.h"
 #include "load_program.h"
-#include "standard_streams.h"
 #include "tilewright/isa/assembler.h"
 #include "tilewright/support/error.h"
-#include "tilewright/support/files.h"
+#include "tilewright/support/outputs.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -79,8 +78,13 @@ void addDisasmCommand(CLI::App &app) {
   command->add_option("PROGRAM", options->program, "Program file (.elf)")->required();
   command->add_option("-o,--output", options->output,
                       "Where to write the text (default: standard output)");
-  command->callback(
-      [options] { writeFile(options->output, listing(loadProgram(options->program))); });
+  command->callback([options] {
+    Outputs outputs;
+    outputs.reads("PROGRAM", options->program);
+    outputs.file("-o", options->output);
+    outputs.write(options->output, listing(loadProgram(options->program)));
+    outputs.commit();
+  });
 }
 
 } // namespace tilewright

@@ -11,7 +11,7 @@
 #include "tilewright/explore/explore.h"
 #include "tilewright/explore/point.h"
 #include "tilewright/support/error.h"
-#include "tilewright/support/files.h"
+#include "tilewright/support/outputs.h"
 #include "whole_number.h"
 
 #include <CLI/CLI.hpp>
@@ -46,7 +46,15 @@ static void run(Request &request) {
     throw CLI::RequiredError("EXPERIMENT");
   if (options.folder.empty())
     options.folder = std::filesystem::path(options.experiment).stem().string() + ".results";
-  options.executor = request.executor == "slurm" ? explore::Place::Slurm : explore::Place::Local;
+  {
+    Outputs outputs; // the folder keeps what is finished, so that an exploration can go on
+    outputs.reads("EXPERIMENT", options.experiment);
+    outputs.directory("-o", options.folder);
+    for (const char *name : {"/results.csv", "/results.json", "/report.html"})
+      outputs.file("-o", options.folder + name);
+  }
+  options.executor =
+      request.executor == "slurm" ? explore::ExecutorKind::Slurm : explore::ExecutorKind::Local;
   options.tool = ownPath();
   StatusLine status;
   options.progress = [&](const std::string &line) {
@@ -96,8 +104,15 @@ static void addInnerCommands(CLI::App &explore, const std::shared_ptr<Request> &
       explore.add_subcommand("schemas", "Write the JSON schemas of its files")->group("");
   schemas->add_option("DIR", request->folder)->required();
   schemas->callback([request] {
-    writeFile(request->folder + "/experiment.json", explore::experimentSchema());
-    writeFile(request->folder + "/technology.json", explore::technologySchema());
+    Outputs outputs;
+    outputs.directory("DIR", request->folder);
+    auto write = [&](const char *name, const std::string &text) {
+      outputs.file("DIR", request->folder + name);
+      outputs.write(request->folder + name, text);
+    };
+    write("/experiment.json", explore::experimentSchema());
+    write("/technology.json", explore::technologySchema());
+    outputs.commit();
   });
 }
 

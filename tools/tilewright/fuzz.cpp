@@ -3,9 +3,8 @@
 #include "check_failed.h"
 #include "fuzz_workers.h"
 #include "standard_streams.h"
-#include "tilewright/isa/assembler.h"
 #include "tilewright/support/error.h"
-#include "tilewright/support/files.h"
+#include "tilewright/support/outputs.h"
 
 #include <algorithm>
 #include <chrono>
@@ -26,7 +25,11 @@ static void prepareRtl(FuzzMachines &machines, const FuzzOptions &options,
   for (uint64_t index = 0; index < options.targets.size(); ++index) {
     const isa::Isa &isa = machines.at(index, 0).isa();
     Program program;
-    isa::Bits bits = isa.encode(isa::assemble(isa, "halt", "halt.s")[0]);
+    isa::Word halt;
+    for (const isa::Instruction &instruction : isa.instructions())
+      if (instruction.control == isa::Control::Halt)
+        halt.instruction = instruction.index;
+    const isa::Bits bits = isa.encode(halt);
     program.code.assign(bits.begin(), bits.end());
     program.dramBytes = program.code.size();
     DramImage memory(program);
@@ -45,21 +48,28 @@ static std::string commandOf(const FuzzOptions &options, const std::string &engi
 
 // The shrunk program as a file that `verify` takes; its name.
 static std::string save(const FuzzOptions &options, const FuzzMachine &machine,
-                        const std::string &target, uint64_t seed, Program program) {
+                        const std::string &target, uint64_t seed, Program program,
+                        Outputs &outputs) {
+  auto write = [&](const std::string &file, const std::string &content) {
+    outputs.file("-o", file);
+    outputs.write(file, content);
+  };
   std::string stem = target.substr(target.rfind('/') + 1);
   stem = fmt::format("{}/fuzz-{}-{}", options.directory, stem.substr(0, stem.find(".yaml")), seed);
   program.target = target;
   program.overlays = options.overlays;
   if (!machine.dramOverlay().empty()) {
     program.overlays.push_back(stem + ".dram.yaml");
-    writeFile(program.overlays.back(), machine.dramOverlay());
+    write(program.overlays.back(), machine.dramOverlay());
   }
-  writeFile(stem + ".elf", writeProgram(program, machine.isa()));
+  write(stem + ".elf", writeProgram(program, machine.isa()));
+  outputs.commit();
   return stem + ".elf";
 }
 
 [[noreturn]] static void reportDifference(FuzzMachines &machines, const FuzzOptions &options,
-                                          const FuzzJob &job, const FuzzTally &tally) {
+                                          const FuzzJob &job, const FuzzTally &tally,
+                                          Outputs &outputs) {
   const uint64_t index = *tally.different, seed = job.seed + index;
   const std::string &target = machines.target(index);
   const std::string again = commandOf(options, options.engineList, target, seed);
@@ -77,7 +87,7 @@ static std::string save(const FuzzOptions &options, const FuzzMachine &machine,
   if (!comparison.difference)
     throw std::runtime_error(
         fmt::format("the engines differed on the program of seed {}, and now do not", seed));
-  const std::string file = save(options, machine, target, seed, fuzzer.program(small));
+  const std::string file = save(options, machine, target, seed, fuzzer.program(small), outputs);
   std::string text =
       fmt::format("{}: different: {}", escape(file, 4096), comparison.difference->text);
   text += fmt::format(
@@ -89,6 +99,8 @@ static std::string save(const FuzzOptions &options, const FuzzMachine &machine,
 }
 
 void fuzz(FuzzOptions options, const EngineMaker &make) {
+  Outputs outputs;
+  outputs.directory("-o", options.directory);
   if (options.targets.empty())
     options.targets.push_back("edge16");
   FuzzJob job;
@@ -117,7 +129,7 @@ void fuzz(FuzzOptions options, const EngineMaker &make) {
                            static_cast<double>(programs) / now));
   });
   if (tally.different)
-    reportDifference(machines, options, job, tally);
+    reportDifference(machines, options, job, tally, outputs);
   printError(fmt::format("fuzz: {:.0f} programs a second\n",
                          static_cast<double>(tally.programs) / secondsSince(begin)));
   std::string kinds;

@@ -4,10 +4,10 @@
 #include "tilewright/simulator/dram_model.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
+#include "tilewright/support/outputs.h"
 
 #include <cstdlib>
 #include <fmt/format.h>
-#include <unistd.h>
 
 namespace tilewright {
 
@@ -18,19 +18,17 @@ class OverlayFile {
 public:
   explicit OverlayFile(const std::string &text) {
     const char *directory = std::getenv("TMPDIR");
-    path_ = std::string(directory != nullptr && *directory != '\0' ? directory : "/tmp") +
-            "/tilewright-dram-XXXXXX";
-    const int file = ::mkstemp(path_.data());
-    if (file < 0)
-      throw UserError({path_, 0, 0, ""}, "cannot make a temporary file", "set TMPDIR");
-    ::close(file);
+    const std::string name =
+        std::string(directory != nullptr && *directory != '\0' ? directory : "/tmp") +
+        "/tilewright-dram";
+    outputs_.file("TMPDIR", name);
+    path_ = outputs_.temporary(name);
     writeFile(path_, text);
   }
-  OverlayFile(const OverlayFile &) = delete;
-  ~OverlayFile() { ::unlink(path_.c_str()); }
   const std::string &path() const { return path_; }
 
 private:
+  Outputs outputs_; // which are never committed
   std::string path_;
 };
 

@@ -7,6 +7,7 @@
 #include "tilewright/rtl/generate.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
+#include "tilewright/support/outputs.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -125,15 +126,30 @@ void removeStale(const std::filesystem::path &directory,
   }
 }
 
-void writeDocuments(const std::string &directory, const std::vector<isa::Document> &documents) {
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (!std::filesystem::is_directory(directory, error))
-    throw UserError({directory, 0, 0, ""}, "cannot be made a directory");
-  removeStale(directory, documents);
-  for (const isa::Document &document : documents)
-    writeFile((std::filesystem::path(directory) / document.name).string(), document.text);
-  fmt::print(stderr, "wrote {} files to {}\n", documents.size(), directory);
+void addDocuments(const char *option, const std::string &directory,
+                  const std::vector<isa::Document> &documents, Outputs &outputs) {
+  outputs.directory(option, directory);
+  for (const isa::Document &document : documents) {
+    const std::string file = (std::filesystem::path(directory) / document.name).string();
+    outputs.file(option, file);
+    outputs.write(file, document.text);
+  }
+}
+
+void writeDocuments(const IsaOptions &options) {
+  Outputs outputs;
+  outputs.directory("-o", options.output);
+  outputs.directory("--schemas", options.schemas);
+  const std::vector<isa::Document> manual = isa::manual(isa::load(options.load));
+  const std::vector<isa::Document> schemas =
+      options.schemas.empty() ? std::vector<isa::Document>() : isa::jsonSchemas();
+  addDocuments("-o", options.output, manual, outputs);
+  addDocuments("--schemas", options.schemas, schemas, outputs);
+  outputs.commit();
+  removeStale(options.output, manual);
+  fmt::print(stderr, "wrote {} files to {}\n", manual.size(), escape(options.output, 4096));
+  if (!schemas.empty())
+    fmt::print(stderr, "wrote {} files to {}\n", schemas.size(), escape(options.schemas, 4096));
 }
 
 void addDoc(CLI::App &isa, const Options &options) {
@@ -144,26 +160,31 @@ void addDoc(CLI::App &isa, const Options &options) {
       ->capture_default_str();
   command->add_option("--schemas", options->schemas, "Directory to write the JSON schemas to");
   addLoadOptions(*command, options);
-  command->callback([options] {
-    writeDocuments(options->output, isa::manual(isa::load(options->load)));
-    if (!options->schemas.empty())
-      writeDocuments(options->schemas, isa::jsonSchemas());
-  });
+  command->callback([options] { writeDocuments(*options); });
 }
 
 void addDiff(CLI::App &isa, const Options &options) {
   CLI::App *command = isa.add_subcommand(
       "diff",
       "Print what a target with overlays differs in from another, or from itself without them");
+  const std::string reference = isa::LoadOptions().target;
   command->add_option("--from", options->from,
-                      "Target to compare with, without overlays (default: the same target)");
+                      fmt::format("Target to compare with, without overlays (default: the same "
+                                  "target where there are overlays, else {})",
+                                  reference));
   addLoadOptions(*command, options);
-  command->callback([options] {
+  command->callback([options, reference] {
     isa::LoadOptions base = options->load;
     base.overlays.clear();
     if (!options->from.empty())
       base.target = options->from;
-    writeFile("-", isa::differences(isa::load(base), isa::load(options->load)));
+    else if (options->load.overlays.empty())
+      base.target = reference;
+    const std::string text = isa::differences(isa::load(base), isa::load(options->load));
+    writeFile("-", text);
+    if (text.empty())
+      fmt::print(stderr, "'{}' is the same machine as '{}'{}\n", escape(options->load.target),
+                 escape(base.target), options->load.overlays.empty() ? "" : " without overlays");
   });
 }
 
@@ -179,6 +200,8 @@ void addVectors(CLI::App &isa, const Options &options) {
   command->add_option("--seed", options->seed, "Seed of the random choices")->capture_default_str();
   addLoadOptions(*command, options);
   command->callback([options] {
+    Outputs outputs;
+    outputs.file("-o", options->output);
     isa::Isa isa = isa::load(options->load);
     std::vector<const isa::Instruction *> chosen;
     for (const isa::Instruction &instruction : isa.instructions())
@@ -191,24 +214,30 @@ void addVectors(CLI::App &isa, const Options &options) {
                         fmt::format("'{}' is control flow and has no vectors", named.name));
       chosen = {&named};
     }
-    writeFile(options->output, isa::vectorsJson(isa, chosen, options->count, options->seed));
+    outputs.write(options->output, isa::vectorsJson(isa, chosen, options->count, options->seed));
+    outputs.commit();
   });
 }
 
 // The files, and `tilewright.f`: those to compile in the order in which a tool reads them.
-void writeRtl(const std::string &directory, const std::vector<rtl::SourceFile> &files) {
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (!std::filesystem::is_directory(directory, error))
-    throw UserError({directory, 0, 0, ""}, "cannot be made a directory");
+void writeRtl(const IsaOptions &options) {
+  Outputs outputs;
+  outputs.directory("-o", options.output);
+  const std::vector<rtl::SourceFile> files = rtl::generate(isa::load(options.load));
+  auto write = [&](const std::string &name, const std::string &text) {
+    const std::string file = (std::filesystem::path(options.output) / name).string();
+    outputs.file("-o", file);
+    outputs.write(file, text);
+  };
   std::string list;
   for (const rtl::SourceFile &file : files) {
-    writeFile((std::filesystem::path(directory) / file.name).string(), file.origin + file.text);
+    write(file.name, file.origin + file.text);
     if (file.isCompiled)
       list += file.name + "\n";
   }
-  writeFile((std::filesystem::path(directory) / "tilewright.f").string(), list);
-  fmt::print(stderr, "wrote {} files to {}\n", files.size() + 1, directory);
+  write("tilewright.f", list);
+  outputs.commit();
+  fmt::print(stderr, "wrote {} files to {}\n", files.size() + 1, escape(options.output, 4096));
 }
 
 void addRtl(CLI::App &isa, const Options &options) {
@@ -216,8 +245,7 @@ void addRtl(CLI::App &isa, const Options &options) {
       "rtl", "Write the SystemVerilog of a target, for a hardware flow of your own");
   command->add_option("-o,--output", options->output, "Directory to write to")->required();
   addLoadOptions(*command, options);
-  command->callback(
-      [options] { writeRtl(options->output, rtl::generate(isa::load(options->load))); });
+  command->callback([options] { writeRtl(*options); });
 }
 
 } // namespace

@@ -1,9 +1,9 @@
 // tilewright report: what a run's JSON report tells, in another form.
 #include "commands.h"
-#include "standard_streams.h"
 #include "terminal.h"
 #include "tilewright/report/report.h"
 #include "tilewright/support/files.h"
+#include "tilewright/support/outputs.h"
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -42,19 +42,24 @@ static std::string wrapped(const std::string &text, size_t width) {
 }
 
 static void tell(const Options &options) {
+  Outputs outputs;
+  outputs.reads("REPORT", options.report);
+  outputs.file("--html", options.html);
+  outputs.file("--csv", options.csv);
   const report::Report report =
       report::fromJson(options.report, readFile(options.report, maxReportBytes));
   const std::string why =
       options.why.empty() ? "" : report::explain(options.report, report, options.why);
   if (!options.html.empty())
-    writeFile(options.html, report::toHtml(report));
+    outputs.write(options.html, report::toHtml(report));
   if (!options.csv.empty())
-    writeFile(options.csv, report::toCsv(report));
+    outputs.write(options.csv, report::toCsv(report));
   const auto width = static_cast<size_t>(terminalWidth());
   if (!why.empty())
-    print(wrapped(why, std::min(width, widestParagraph)));
+    outputs.print(wrapped(why, std::min(width, widestParagraph)));
   else if (options.html.empty() && options.csv.empty())
-    print(report::toText(report, terminalWidth()));
+    outputs.print(report::toText(report, terminalWidth()));
+  outputs.commit();
 }
 
 void addReportCommand(CLI::App &app) {

@@ -3,6 +3,7 @@
 #include "reproducer.h"
 
 #include "exit_code.h"
+#include "tilewright/support/files.h"
 #include "version.h"
 
 #include <csignal>
@@ -175,6 +176,7 @@ void reportInternalError(const char *what) {
 [[maybe_unused]] static void onCrash(int signal) {
   // A second fault, here, ends the process by the default action.
   ::signal(signal, SIG_DFL);
+  removeUnfinishedFile();
   reportInternalError(signalName(signal));
   ::_exit(exitcode::ourMistake);
 }

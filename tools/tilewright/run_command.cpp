@@ -1,23 +1,21 @@
 // tilewright run: a program on an engine; outputs as files, and a report of where the cycles went.
 #include "commands.h"
 #include "load_program.h"
-#include "standard_streams.h"
 #include "tensor_files.h"
 #include "terminal.h"
+#include "tilewright/explore/run_costs.h"
 #include "tilewright/report/report.h"
 #include "tilewright/simulator/session.h"
 #include "tilewright/support/error.h"
-#include "tilewright/support/files.h"
+#include "tilewright/support/npy_bytes.h"
+#include "tilewright/support/outputs.h"
 #include "whole_number.h"
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <fmt/format.h>
 #include <memory>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 namespace tilewright {
 
@@ -35,23 +33,32 @@ struct Options {
 };
 } // namespace
 
-static void makeOutputDirectory(const std::string &path) {
-  if (::mkdir(path.c_str(), 0777) == 0)
-    return;
-  int cause = errno;
-  struct stat info;
-  if (cause == EEXIST && ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
-    return;
-  throw UserError({path, 0, 0, ""}, cause == EEXIST ? "is not a directory"
-                                                    : fmt::format("cannot create the directory: {}",
-                                                                  std::strerror(cause)));
+// The files of --output-dir, in the order of the program's outputs.
+static std::vector<std::string> tensorFiles(const Program &program, const std::string &directory) {
+  std::vector<std::string> files;
+  for (const std::string &name : fileNames(program.outputs))
+    files.push_back(directory + "/" + name + ".npy");
+  return files;
 }
 
-static void writeOutputs(const Program &program, const Session::Result &result,
-                         const std::string &directory) {
-  std::vector<std::string> names = fileNames(program.outputs);
+static void declare(Outputs &outputs, const Options &options, const Program &program) {
+  outputs.reads("PROGRAM", options.program);
+  outputs.directory("--output-dir", options.outputDirectory);
+  if (!options.outputDirectory.empty())
+    for (const std::string &file : tensorFiles(program, options.outputDirectory))
+      outputs.file("--output-dir", file);
+  outputs.file("--json", options.json);
+  outputs.file("--csv", options.csv);
+  outputs.file("--html", options.html);
+  outputs.file("--trace", options.trace);
+  outputs.file("--waves", options.waves);
+}
+
+static void writeTensors(const Program &program, const Session::Result &result,
+                         const std::string &directory, Outputs &outputs) {
+  const std::vector<std::string> files = tensorFiles(program, directory);
   for (size_t i = 0; i < program.outputs.size(); ++i)
-    writeNpy(directory + "/" + names[i] + ".npy", result.outputs.at(program.outputs[i].name));
+    outputs.write(files[i], npyBytes(result.outputs.at(program.outputs[i].name)));
 }
 
 static uint64_t peakRssBytes() {
@@ -61,23 +68,22 @@ static uint64_t peakRssBytes() {
 }
 
 static void writeReports(const LoadedProgram &loaded, const RunRecord &record,
-                         const report::Report &report, const Options &options) {
+                         const report::Report &report, const Options &options, Outputs &outputs) {
   if (!options.json.empty())
-    writeFile(options.json, report::toJson(report));
+    outputs.write(options.json, report::toJson(report));
   if (!options.csv.empty())
-    writeFile(options.csv, report::toCsv(report));
+    outputs.write(options.csv, report::toCsv(report));
   if (!options.html.empty())
-    writeFile(options.html, report::toHtml(report));
+    outputs.write(options.html, report::toHtml(report));
   if (!options.trace.empty())
-    writeFile(options.trace, report::toTrace(loaded.program, record, loaded.isa));
+    outputs.write(options.trace, report::toTrace(loaded.program, record, loaded.isa));
   // Whoever reads a report from standard output wants nothing else there.
-  bool taken =
-      options.json == "-" || options.csv == "-" || options.html == "-" || options.trace == "-";
-  if (!taken)
-    print(report::toText(report, terminalWidth()));
+  if (!outputs.takesStandardOutput())
+    outputs.print(report::toText(report, terminalWidth()));
 }
 
 static void run(const Options &options) {
+  Outputs outputs;
   LoadedProgram loaded = loadProgram(options.program);
   Session session(loaded.program);
   bindInputs(session, loaded.program, options.inputs);
@@ -89,25 +95,27 @@ static void run(const Options &options) {
   if (!about.randomInputs.empty())
     about.seed = options.seed;
   std::unique_ptr<Engine> engine = makeEngine(options.engine, loaded.isa);
-  if (!options.outputDirectory.empty())
-    makeOutputDirectory(options.outputDirectory);
+  declare(outputs, options, loaded.program); // what has been read by now is no output
 
   RunOptions limits;
   limits.maxCycles = options.maxCycles;
-  limits.waves = options.waves;
+  if (!options.waves.empty())
+    limits.waves = outputs.temporary(options.waves);
   auto start = std::chrono::steady_clock::now();
   Session::Result result = session.run(*engine, limits, options.raw);
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   bool stopped = result.records.back().stopped;
   if (!options.outputDirectory.empty() && !stopped)
-    writeOutputs(loaded.program, result, options.outputDirectory);
+    writeTensors(loaded.program, result, options.outputDirectory, outputs);
   report::Report report = report::build(loaded.program, result.records.front(), loaded.isa, about);
+  report.costs = explore::costsOf(loaded.program, result.records.front(), loaded.isa);
   if (!options.json.empty() || !options.html.empty())
     report::addDrawings(report, loaded.program, result.records.front(), loaded.isa);
   if (!options.noHost)
     report.host = report::Host{seconds, peakRssBytes()};
-  writeReports(loaded, result.records.front(), report, options);
+  writeReports(loaded, result.records.front(), report, options, outputs);
+  outputs.commit();
   if (stopped)
     throw UserError(
         {options.program, 0, 0, ""},
@@ -140,7 +148,7 @@ void addRunCommand(CLI::App &app) {
       ->group("Tensors");
   command
       ->add_option("--output-dir", options->outputDirectory,
-                   "Directory for the outputs, one NAME.npy each")
+                   "Directory for the outputs, one NAME.npy each; made if need be")
       ->group("Tensors");
   command
       ->add_flag("--raw", options->raw,

@@ -15,6 +15,7 @@ void protectStandardStreams() {
       // Read-only, also for output: a write fails as it would have.
       (void)!::open("/dev/null", O_RDONLY);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN); // a write past `ulimit -f` fails, and says so
 }
 
 void print(std::string_view text) { writeFile("-", text); }

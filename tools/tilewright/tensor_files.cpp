@@ -30,8 +30,12 @@ void bindInputs(Session &session, const Program &program, const std::vector<std:
   for (const std::string &text : texts) {
     size_t end = endOfName(program, text);
     if (end == std::string::npos || end == 0)
-      throw UserError(place, fmt::format("'{}' is not NAME=FILE.npy", escape(text)));
+      throw UserError(place, fmt::format("'{}' is not NAME=FILE.npy", escape(text)),
+                      "write for example --input x=x.npy");
     std::string name = text.substr(0, end), file = text.substr(end + 1);
+    if (file.empty())
+      throw UserError(place, fmt::format("'{}' names no file", escape(text)),
+                      fmt::format("write --input {}FILE.npy", escape(text)));
     if (!bound.insert(name).second)
       throw UserError(place, fmt::format("input '{}' is given twice", escape(name)));
     // A wrong name is the likelier mistake; without its tensor there is no need to read the file.

@@ -1,6 +1,8 @@
 #include "tilewright/compiler/driver.h"
 
+#include "overlay_use.h"
 #include "phases.h"
+#include "tilewright/compiler/estimate.h"
 #include "tilewright/compiler/frontend.h"
 #include "tilewright/compiler/graph.h"
 #include "tilewright/compiler/kernel_dialect.h"
@@ -9,6 +11,8 @@
 #include "tilewright/compiler/quantize.h"
 #include "tilewright/compiler/select.h"
 #include "tilewright/compiler/selection.h"
+#include "tilewright/compiler/selection_report.h"
+#include "tilewright/program/absorbed.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 
@@ -16,6 +20,7 @@
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 namespace tilewright {
 
@@ -37,7 +42,7 @@ bool isFloat(mlir::ModuleOp module) {
 class Compiler {
 public:
   explicit Compiler(const CompileOptions &options)
-      : options_(options), phases_(options.model, options.dumpPhases),
+      : options_(options), phases_(options.model, options.phaseEnded, options.times),
         context_(mlir::MLIRContext::Threading::DISABLED) {}
 
   CompileResult compile() {
@@ -53,6 +58,7 @@ private:
   CompileResult compileModel() {
     isa::LoadOptions target{options_.target, options_.overlays, ""};
     isa::Isa isa = isa::load(target);
+    phases_.ended("target");
     context_.loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect, kernel::KernelDialect,
                          npu::NpuDialect>();
     if (options_.from < Stage::Kernel)
@@ -68,12 +74,22 @@ private:
       return ended(printed(*module_));
     if (options_.from < Stage::Kernel)
       select(isa);
-    if (options_.explainSelection)
-      explain(isa);
+    if (options_.explainSelection) {
+      const SelectionReport report(isa, *module_);
+      options_.explainSelection(options_.explainsAll ? report.all() : report.summary());
+    }
     if (options_.to == Stage::Kernel)
       return ended(printed(*module_));
+    // What instructions lack is asked before the kernels are gone.
+    const std::vector<std::string> named = instructionsOf(options_.overlays, isa);
+    std::optional<SelectionReport> selection;
+    if (!named.empty())
+      selection.emplace(isa, *module_);
     NpuProgram made = schedule(isa, target);
+    comparePrecisions(isa, made.program);
     summarize(made.program, isa, &made);
+    for (const std::string &name : named)
+      result_.overlayUse += useOf(name, made.program, isa, *selection);
     return write(made.op, made.program, isa);
   }
 
@@ -132,9 +148,36 @@ private:
     } else {
       data = readCalibration(options_.calibration);
     }
-    module_ =
-        ofModel([&] { return quantize(*module_, data, quantization, &result_.quantization); });
+    module_ = ofModel([&] {
+      return quantize(*module_, data, quantization, &result_.quantization, options_.times,
+                      &standard_);
+    });
+    // Of what float weights took later phases use little: their threads' memory stands elsewhere.
+    malloc_trim(0);
     phases_.ended("quantize", *module_);
+  }
+
+  // Extended precision was chosen for its exactness. What it costs should not be found out from the
+  // run: the module of standard precision is scheduled and estimated as well, not checked or
+  // written. Without chains, which take most of the time to plan and only make it faster: it takes
+  // so many cycles at most.
+  void comparePrecisions(const isa::Isa &isa, const Program &extended) {
+    if (!standard_)
+      return;
+    PrecisionCost cost;
+    for (const LayerInfo &layer : extended.layers)
+      cost.extendedCycles += layer.estimateCycles;
+    try {
+      Phases quiet(options_.model, nullptr, nullptr);
+      quiet.run(*standard_, createTosaToKernelPass());
+      quiet.run(*standard_, createKernelFusePass(std::make_shared<Selection>(isa)));
+      const Schedule plan =
+          tilewright::schedule(*standard_, isa, {options_.buffering, false, nullptr});
+      cost.standardCycles = estimateCycles(plan.stream, isa, cycle::makePlans(isa), plan.dramBytes);
+    } catch (const UserError &) {
+      return; // of the program that was made, nothing is wrong
+    }
+    result_.precisionCost = cost;
   }
 
   void select(const isa::Isa &isa) {
@@ -151,20 +194,6 @@ private:
     phases_.run(*module_, createKernelFusePass(std::make_shared<Selection>(isa)));
   }
 
-  void explain(const isa::Isa &isa) {
-    Selection selection(isa);
-    std::string text;
-    module_->walk([&](kernel::GroupOp group) {
-      const Layer layer = layerOf(group.getLoc());
-      text += fmt::format("{} ({}):\n{}", escape(layer.name), escape(layer.op),
-                          selection.explain(group));
-    });
-    for (const patterns::NoPattern &other : selection.patterns().others())
-      text += fmt::format("{} serves no element-wise operator or reduction: {}\n",
-                          other.instruction->name, other.reason);
-    options_.explainSelection(text);
-  }
-
   NpuProgram schedule(const isa::Isa &isa, const isa::LoadOptions &target) {
     NpuProgram made = ofModel([&] {
       return options_.tune.trials > 0 ? tune(isa, target)
@@ -176,7 +205,8 @@ private:
 
   NpuProgram scheduled(mlir::ModuleOp module, const isa::Isa &isa, const isa::LoadOptions &target,
                        Tuner *tuner) {
-    return kernelToNpu(module, isa, target, {options_.buffering, options_.chains, tuner});
+    return kernelToNpu(module, isa, target, {options_.buffering, options_.chains, tuner},
+                       options_.times);
   }
 
   // Makes the program without and with tuned plans, and keeps the faster one: what a plan saves
@@ -227,6 +257,11 @@ private:
         use(program.accumulatorPeakBytes, isa::Space::Acc, plan ? &plan->accumulators : nullptr),
         tensors);
     for (const auto &[index, layer] : llvm::enumerate(program.layers)) {
+      if (isAbsorbed(layer)) {
+        result_.plan += fmt::format("{} ({}): {}\n", escape(layer.name), escape(layer.op),
+                                    escape(layer.plan, 400));
+        continue;
+      }
       const std::string traffic =
           plan ? fmt::format("; moves {} bytes of at least {}", plan->traffic[index].bytes,
                              plan->traffic[index].leastBytes)
@@ -244,7 +279,7 @@ private:
   CompileResult write(npu::ProgramOp op, const Program &program, const isa::Isa &isa) {
     if (options_.to == Stage::Npu)
       return ended(printed(*module_, false));
-    if (options_.to == Stage::Asm || phases_.isWriting()) {
+    if (options_.to == Stage::Asm || phases_.isAsked()) {
       std::string assembly = assemblyText(op, isa);
       phases_.ended("program", assembly);
       if (options_.to == Stage::Asm)
@@ -253,7 +288,9 @@ private:
     // One by one, the operations are touched once; MLIR's destructors walk over all of them thrice.
     for (mlir::Operation &each : llvm::make_early_inc_range(llvm::reverse(op.getBody().front())))
       each.erase();
-    return ended(writeProgram(program, isa));
+    std::string file = writeProgram(program, isa);
+    phases_.ended("program");
+    return ended(std::move(file));
   }
 
   CompileResult ended(std::string output) {
@@ -265,11 +302,17 @@ private:
   Phases phases_;
   mlir::MLIRContext context_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;
+  mlir::OwningOpRef<mlir::ModuleOp> standard_; // see comparePrecisions; mostly empty
   CompileResult result_;
 };
 
 } // namespace
 
-CompileResult compile(const CompileOptions &options) { return Compiler(options).compile(); }
+CompileResult compile(const CompileOptions &options) {
+  CompileResult result = Compiler(options).compile();
+  if (options.times) // the compiler's memory is given back by now
+    options.times->ended("release");
+  return result;
+}
 
 } // namespace tilewright

@@ -1,13 +1,12 @@
 #include "phases.h"
 
 #include "tilewright/compiler/frontend.h"
+#include "tilewright/compiler/operator_place.h"
 #include "tilewright/support/error.h"
-#include "tilewright/support/files.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
 
-#include <filesystem>
 #include <fmt/format.h>
 
 namespace tilewright {
@@ -19,18 +18,6 @@ std::string printed(mlir::ModuleOp module, bool locations) {
   module.print(stream, flags.enableDebugInfo(locations, false));
   stream << '\n';
   return text;
-}
-
-Phases::Phases(std::string model, std::string directory)
-    : model_(std::move(model)), directory_(std::move(directory)) {
-  if (directory_.empty())
-    return;
-  std::error_code failure;
-  std::filesystem::create_directories(directory_, failure);
-  if (failure)
-    throw UserError({directory_, 0, 0, ""},
-                    fmt::format("cannot make the directory: {}", failure.message()),
-                    "give another --dump-phases");
 }
 
 void Phases::run(mlir::ModuleOp module, std::unique_ptr<mlir::Pass> pass) {
@@ -48,29 +35,30 @@ void Phases::run(mlir::ModuleOp module, std::unique_ptr<mlir::Pass> pass) {
   });
   if (mlir::succeeded(manager.run(module)))
     return ended(phase, module);
-  Place place{model_, 0, 0, ""};
-  Layer layer = layerOf(where);
-  if (!layer.name.empty())
-    place.subject = fmt::format("node '{}' ({})", escape(layer.name), escape(layer.op));
-  else if (auto position = where->findInstanceOf<mlir::FileLineColLoc>()) {
-    place.line = static_cast<int>(position.getLine());
-    place.column = static_cast<int>(position.getColumn());
-  }
+  Place place = operatorPlace(where);
+  place.file = model_;
   throw UserError(place, escape(message, 2000));
 }
 
 void Phases::ended(const std::string &phase, mlir::ModuleOp module, bool locations) {
-  if (isWriting())
-    write(phase, "mlir", printed(module, locations));
+  if (isAsked())
+    give(phase, "mlir", printed(module, locations));
+  ended(phase);
 }
 
 void Phases::ended(const std::string &phase, const std::string &assembly) {
-  if (isWriting())
-    write(phase, "s", assembly);
+  if (isAsked())
+    give(phase, "s", assembly);
+  ended(phase);
 }
 
-void Phases::write(const std::string &phase, const char *extension, const std::string &text) {
-  writeFile(fmt::format("{}/{:02}-{}.{}", directory_, next_++, phase, extension), text);
+void Phases::ended(const std::string &phase) {
+  if (times_)
+    times_->ended(phase);
+}
+
+void Phases::give(const std::string &phase, const char *extension, const std::string &text) {
+  taker_(fmt::format("{:02}-{}.{}", next_++, phase, extension), text);
 }
 
 } // namespace tilewright

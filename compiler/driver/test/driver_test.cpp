@@ -5,12 +5,17 @@
 #include "tilewright/program/program.h"
 #include "tilewright/simulator/engine.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/files.h"
+#include "tilewright/support/npy.h"
+#include "tilewright/testing/source_path.h"
 
 #include <algorithm>
 #include <filesystem>
+#include <fmt/format.h>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <random>
 
 namespace tilewright {
 
@@ -171,12 +176,175 @@ TEST(Driver, ThePlanNamesTheRunnerUp) {
   EXPECT_EQ(readProgram("p.elf", result.output, isa).layers.at(0).runnerUp->plan, "another plan");
 }
 
+TEST(Driver, TellsOfEveryPhaseOfAFloatModel) {
+  CompileOptions options = optionsFor(floatNet);
+  PhaseTimes times;
+  options.times = &times;
+  compile(options);
+  std::vector<std::string> names;
+  for (const PhaseTime &phase : times.phases())
+    names.push_back(phase.name);
+  EXPECT_THAT(names,
+              ::testing::ElementsAre("target", "import", "graph-fold", "graph-layout", "float-code",
+                                     "calibration", "integers", "quantize", "tosa-to-kernel",
+                                     "kernel-fuse", "schedule", "npu", "program", "release"));
+}
+
 std::string explanationOf(CompileOptions options) {
   std::string explained;
   options.explainSelection = [&](const std::string &text) { explained = text; };
   options.to = Stage::Kernel;
   compile(options);
   return explained;
+}
+
+std::string wholeExplanationOf(CompileOptions options) {
+  options.explainsAll = true;
+  return explanationOf(options);
+}
+
+// |a - b| of 32 bits, summed up.
+const char *difference = R"(
+func.func @main(%a: tensor<4x8xi32>, %b: tensor<4x8xi32>) -> (tensor<4x8xi32>, tensor<4x1xi32>) {
+  %d = tosa.sub %a, %b : (tensor<4x8xi32>, tensor<4x8xi32>) -> tensor<4x8xi32>
+  %e = tosa.abs %d : (tensor<4x8xi32>) -> tensor<4x8xi32>
+  %f = tosa.reduce_sum %e {axis = 1 : i32} : (tensor<4x8xi32>) -> tensor<4x1xi32>
+  return %e, %f : tensor<4x8xi32>, tensor<4x1xi32>
+}
+)";
+
+CompileOptions withOverlay(CompileOptions options, const std::string &name) {
+  options.overlays = {sourcePath("isa/what-if/" + name + ".yaml")};
+  return options;
+}
+
+TEST(Driver, ExplainsEachInstructionInAFewLines) {
+  const std::string explained = explanationOf(optionsFor(difference));
+  EXPECT_THAT(explained, HasSubstr("vabs:\n  abs of 32 bits in 1 layer (sub_0 (sub)): is taken\n"));
+  EXPECT_THAT(explained,
+              HasSubstr("\nvsum:\n  reduce_sum of 32 bits in 1 layer (reduce_sum_0 (reduce_sum)): "
+                        "is taken\n"));
+  EXPECT_THAT(explained, HasSubstr("\nvmax:\n"));
+  EXPECT_LT(std::count(explained.begin(), explained.end(), '\n'),
+            5 * static_cast<long>(isa::load({}).instructions().size()));
+}
+
+TEST(Driver, ExplainsTheNearestFirst) {
+  const std::string explained = wholeExplanationOf(optionsFor(difference));
+  const size_t taken = explained.find("  abs of 32 bits: vabs is taken\n"),
+               other = explained.find("does not: ");
+  ASSERT_NE(taken, std::string::npos);
+  EXPECT_LT(taken, other);
+}
+
+// Every operator of the model is a layer, or says whose part it is.
+TEST(Driver, EveryOperatorHasALayerOrSaysWhereItWent) {
+  const CompileResult result = compile(optionsFor(R"(
+func.func @main(%a: tensor<4x8xi32>, %b: tensor<4x8xi32>) -> tensor<32xi32> {
+  %d = tosa.sub %a, %b : (tensor<4x8xi32>, tensor<4x8xi32>) -> tensor<4x8xi32>
+  %e = tosa.abs %d : (tensor<4x8xi32>) -> tensor<4x8xi32>
+  %u = tosa.maximum %a, %b : (tensor<4x8xi32>, tensor<4x8xi32>) -> tensor<4x8xi32>
+  %s = tosa.const_shape {values = dense<[32]> : tensor<1xindex>} : () -> !tosa.shape<1>
+  %f = tosa.reshape %e, %s : (tensor<4x8xi32>, !tosa.shape<1>) -> tensor<32xi32>
+  return %f : tensor<32xi32>
+}
+)"));
+  EXPECT_THAT(result.plan, HasSubstr("sub_0 (sub): "));
+  EXPECT_THAT(result.plan, HasSubstr("\nabs_0 (abs): not by itself: part of sub_0 (sub)\n"));
+  EXPECT_THAT(result.plan,
+              HasSubstr("\nreshape_0 (reshape): not by itself: absorbed by sub_0 (sub)\n"));
+  EXPECT_THAT(result.plan,
+              HasSubstr("\nmaximum_0 (maximum): not by itself: no output depends on it\n"));
+}
+
+TEST(Driver, SaysWhereAnOverlaysInstructionIsTaken) {
+  const CompileResult result = compile(withOverlay(optionsFor(difference), "absolute-difference"));
+  EXPECT_EQ(result.overlayUse, "vabsdiff: taken 2 times, in 1 layer: sub_0 (sub)\n");
+}
+
+TEST(Driver, SaysWhyAnOverlaysInstructionIsTakenNowhere) {
+  const CompileResult result = compile(withOverlay(optionsFor(difference), "multiply-add"));
+  EXPECT_THAT(result.overlayUse,
+              testing::StartsWith("vmuladd: taken nowhere; the nearest operators are "));
+  EXPECT_THAT(result.overlayUse, HasSubstr(" in 1 layer (sub_0 (sub)), because "));
+}
+
+TEST(Driver, SaysThatTheModelHasNothingForAnOverlaysInstruction) {
+  EXPECT_EQ(compile(withOverlay(optionsFor(convolution), "minimum-reduction")).overlayUse,
+            "vminimum: taken nowhere; the model has no operator that it could be compared with\n");
+  EXPECT_EQ(compile(withOverlay(optionsFor(convolution), "depthwise")).overlayUse,
+            "mdw: taken nowhere; the model has no depthwise convolution\n");
+  EXPECT_EQ(compile(withOverlay(optionsFor(difference), "output-stationary")).overlayUse,
+            "msum: taken nowhere; the model has no convolution and no matrix product\n");
+}
+
+TEST(Driver, SaysNothingOfInstructionsThatNoOverlayNames) {
+  EXPECT_EQ(compile(withOverlay(optionsFor(convolution), "wide-array")).overlayUse, "");
+  EXPECT_EQ(compile(optionsFor(convolution)).overlayUse, "");
+}
+
+// Twelve convolutions one behind the other, each of which adds its noise: 16 bits are worth it.
+CompileOptions noisyNet() {
+  std::string text = "func.func @main(%c0: tensor<1x8x8x4xf32> {tilewright.name = \"x\"}) -> "
+                     "tensor<1x8x8x4xf32> {\n"
+                     "%w = \"tosa.const\"() {values = dense<[[[[0.61, -0.37, 0.93, 0.11]]], "
+                     "[[[-0.83, 0.47, 0.29, 0.71]]], [[[0.53, 0.97, -0.19, -0.67]]], "
+                     "[[[0.31, -0.59, 0.79, -0.41]]]]> : tensor<4x1x1x4xf32>} : () -> "
+                     "tensor<4x1x1x4xf32>\n"
+                     "%b = \"tosa.const\"() {values = dense<0.0> : tensor<4xf32>} : () -> "
+                     "tensor<4xf32>\n"
+                     "%z = \"tosa.const\"() {values = dense<0.0> : tensor<1xf32>} : () -> "
+                     "tensor<1xf32>\n";
+  const int count = 12;
+  for (int i = 0; i < count; ++i)
+    text += fmt::format(
+        "%d{0} = tosa.conv2d %c{0}, %w, %b, %z, %z {{acc_type = f32, pad = array<i64: 0, 0, 0, 0>, "
+        "stride = array<i64: 1, 1>, dilation = array<i64: 1, 1>}} : (tensor<1x8x8x4xf32>, "
+        "tensor<4x1x1x4xf32>, tensor<4xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x8x8x4xf32>\n"
+        "%c{1} = tosa.clamp %d{0} {{min_val = -1.0 : f32, max_val = 1.0 : f32}} : "
+        "(tensor<1x8x8x4xf32>) -> tensor<1x8x8x4xf32>\n",
+        i, i + 1);
+  CompileOptions options =
+      optionsFor(text + fmt::format("return %c{} : tensor<1x8x8x4xf32>\n}}\n", count));
+  options.calibration = options.model + ".samples";
+  std::filesystem::create_directories(options.calibration);
+  Tensor samples = makeTensor(DType::F32, {8, 8, 8, 4});
+  std::mt19937 random(7);
+  for (int64_t i = 0; i < samples.elements(); ++i)
+    samples.data<float>()[i] = static_cast<float>(random() % 4001) / 1000 - 2;
+  writeNpy(options.calibration + "/x.npy", samples);
+  return options;
+}
+
+TEST(Driver, TellsWhatExtendedPrecisionCosts) {
+  CompileOptions options = noisyNet();
+  const CompileResult automatic = compile(options);
+  ASSERT_TRUE(automatic.quantization.choice);
+  ASSERT_EQ(automatic.quantization.choice->precision, Precision::Extended);
+  ASSERT_TRUE(automatic.precisionCost);
+  auto estimateOf = [&](Precision precision, bool chains) {
+    options.quantization.precision = precision;
+    options.chains = chains;
+    const Program program = readProgram("p.elf", compile(options).output, isa::load({}));
+    int64_t cycles = 0;
+    for (const LayerInfo &layer : program.layers)
+      cycles += layer.estimateCycles;
+    return static_cast<double>(cycles);
+  };
+  const auto standard = static_cast<double>(automatic.precisionCost->standardCycles);
+  EXPECT_EQ(static_cast<double>(automatic.precisionCost->extendedCycles),
+            estimateOf(Precision::Extended, true));
+  // Set-up and end are counted, too.
+  EXPECT_NEAR(standard, estimateOf(Precision::Standard, false), 200);
+  EXPECT_GE(standard, estimateOf(Precision::Standard, true));
+  EXPECT_GT(static_cast<double>(automatic.precisionCost->extendedCycles), standard);
+}
+
+TEST(Driver, TellsNoCostWhereNothingWasChosen) {
+  CompileOptions options = noisyNet();
+  options.quantization.precision = Precision::Extended;
+  EXPECT_FALSE(compile(options).precisionCost);
+  EXPECT_FALSE(compile(optionsFor(floatNet)).precisionCost);
 }
 
 TEST(Driver, ExplainsByWhichRunAnInstructionComesClosest) {
@@ -213,12 +381,12 @@ timing:
   instructions:
     vnear: { latency: "5" }
 )yaml";
-  const std::string explained = explanationOf(options);
+  const std::string explained = wholeExplanationOf(options);
   EXPECT_THAT(explained,
               HasSubstr("  sub + abs of 32 bits: vnear does not: operand 'b' is read from the "
                         "scratchpad, where a value of i32 does not stand\n"));
   // What computes some run has no such line.
-  EXPECT_THAT(explained, HasSubstr("  abs of 32 bits: vabs computes it\n"));
+  EXPECT_THAT(explained, HasSubstr("  abs of 32 bits: vabs is taken\n"));
   EXPECT_THAT(explained, Not(HasSubstr("  sub + abs of 32 bits: vabs ")));
 }
 
@@ -226,28 +394,28 @@ TEST(Driver, ExplainsWhatSlidesWindows) {
   CompileOptions options =
       optionsFor(Network(8, 8, 16).conv(16, 1, 1).depthwise(3, 1).conv(16, 1, 1).text());
   const char *line = "  depthwise: mdw computes it, where the plan has windows on the array\n";
-  EXPECT_THAT(explanationOf(options), Not(HasSubstr(line)));
-  options.overlays = {TILEWRIGHT_SOURCE_DIR "/isa/what-if/depthwise.yaml"};
-  EXPECT_THAT(explanationOf(options), HasSubstr(line));
+  EXPECT_THAT(wholeExplanationOf(options), Not(HasSubstr(line)));
+  options.overlays = {sourcePath("isa/what-if/depthwise.yaml")};
+  EXPECT_THAT(wholeExplanationOf(options), HasSubstr(line));
 }
 
 TEST(Driver, ExplainsWhoseSumsStandInTheArray) {
   CompileOptions options = optionsFor(Network(8, 8, 16).conv(16, 1, 1).text());
   const char *line = "  conv2d: msum computes it, where the plan has its sums stand in the array\n";
-  EXPECT_THAT(explanationOf(options), Not(HasSubstr(line)));
-  options.overlays = {TILEWRIGHT_SOURCE_DIR "/isa/what-if/output-stationary.yaml"};
-  EXPECT_THAT(explanationOf(options), HasSubstr(line));
+  EXPECT_THAT(wholeExplanationOf(options), Not(HasSubstr(line)));
+  options.overlays = {sourcePath("isa/what-if/output-stationary.yaml")};
+  EXPECT_THAT(wholeExplanationOf(options), HasSubstr(line));
 }
 
 TEST(Driver, DumpsEveryPhaseInOrder) {
   CompileOptions options = optionsFor(floatNet);
-  options.dumpPhases = options.model + ".phases/deep";
-  std::filesystem::remove_all(options.dumpPhases);
-  std::string elf = compile(options).output;
   std::vector<std::string> files;
-  for (const auto &entry : std::filesystem::directory_iterator(options.dumpPhases))
-    files.push_back(entry.path().filename());
-  std::sort(files.begin(), files.end());
+  const std::string folder = options.model + ".phase-";
+  options.phaseEnded = [&](const std::string &name, const std::string &text) {
+    files.push_back(name);
+    writeFile(folder + name, text);
+  };
+  std::string elf = compile(options).output;
   EXPECT_EQ(files, (std::vector<std::string>{
                        "00-import.mlir", "01-graph-fold.mlir", "02-graph-layout.mlir",
                        "03-graph-fold.mlir", "04-quantize.mlir", "05-tosa-to-kernel.mlir",
@@ -260,7 +428,7 @@ TEST(Driver, DumpsEveryPhaseInOrder) {
   for (auto [file, stage] : ways) {
     SCOPED_TRACE(file);
     CompileOptions from;
-    from.model = options.dumpPhases + "/" + file;
+    from.model = folder + file;
     from.from = stage;
     EXPECT_TRUE(compile(from).output == elf);
   }
@@ -268,25 +436,11 @@ TEST(Driver, DumpsEveryPhaseInOrder) {
 
 TEST(Driver, DumpsPhasesUpToTheStageAskedFor) {
   CompileOptions options = optionsFor(convolution);
-  options.dumpPhases = options.model + ".phases";
-  std::filesystem::remove_all(options.dumpPhases);
+  std::string last;
+  options.phaseEnded = [&](const std::string &name, const std::string &) { last = name; };
   options.to = Stage::Kernel;
   compile(options);
-  EXPECT_TRUE(std::filesystem::exists(options.dumpPhases + "/05-kernel-fuse.mlir"));
-  EXPECT_FALSE(std::filesystem::exists(options.dumpPhases + "/06-npu.mlir"));
-}
-
-TEST(Driver, APhaseDirectoryThatCannotBeMadeIsTheUsersMistake) {
-  CompileOptions options = optionsFor(convolution);
-  options.dumpPhases = options.model + "/phases";
-  try {
-    compile(options);
-    FAIL() << "no error";
-  } catch (const UserError &error) {
-    EXPECT_EQ(error.place().file, options.dumpPhases);
-    EXPECT_EQ(error.message(), "cannot make the directory: Not a directory");
-    EXPECT_EQ(error.fix(), "give another --dump-phases");
-  }
+  EXPECT_EQ(last, "05-kernel-fuse.mlir");
 }
 
 TEST(Driver, RefusesAModuleOfAnotherStage) {

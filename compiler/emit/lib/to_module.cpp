@@ -3,6 +3,7 @@
 #include "tensor_type.h"
 #include "tilewright/compiler/estimate.h"
 #include "tilewright/compiler/frontend.h"
+#include "tilewright/compiler/model_operators.h"
 #include "tilewright/compiler/npu.h"
 #include "tilewright/report/report.h"
 #include "tilewright/support/error.h"
@@ -99,8 +100,10 @@ static void estimateLayers(ArrayRef<npu::LayerOp> layers, Program &program,
 }
 
 NpuProgram kernelToNpu(ModuleOp module, const isa::Isa &isa, const isa::LoadOptions &target,
-                       const ScheduleOptions &options) {
+                       const ScheduleOptions &options, PhaseTimes *times) {
   Schedule plan = schedule(module, isa, options);
+  if (times)
+    times->ended("schedule");
   Program header;
   header.target = target.target;
   header.overlays = target.overlays;
@@ -121,6 +124,7 @@ NpuProgram kernelToNpu(ModuleOp module, const isa::Isa &isa, const isa::LoadOpti
       std::async([&, address = header.codeAddress] { return estimate(plan.stream, isa, address); });
   Location location = module.getLoc();
   module.getBody()->clear();
+  dropModelOperators(module);
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   npu::ProgramOp op = createProgram(builder, location, std::move(header));
   const SmallVector<npu::LayerOp> layers = layersOf(op);

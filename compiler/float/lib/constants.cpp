@@ -55,4 +55,10 @@ Tensor constantTensor(Operation *constant) {
   return tensor;
 }
 
+const char *storedData(Operation *constant) {
+  auto dense = dyn_cast<DenseElementsAttr>(cast<tosa::ConstOp>(constant).getValues());
+  bool isPlain = dense && !dense.isSplat() && !dense.getElementType().isInteger(1);
+  return isPlain ? dense.getRawData().data() : nullptr;
+}
+
 } // namespace tilewright::float_kernels

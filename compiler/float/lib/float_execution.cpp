@@ -2,12 +2,15 @@
 
 #include "constants.h"
 #include "kernels.h"
-#include "lower.h"
+#include "objects.h"
 #include "optimize.h"
 
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "tilewright/compiler/frontend.h"
+#include "tilewright/compiler/operator_place.h"
 #include "tilewright/support/error.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -32,16 +35,13 @@ namespace {
 
 [[noreturn]] void throwUnsupported(Location location, const std::string &op,
                                    const std::string &reason) {
-  Layer layer = layerOf(location);
-  Place place;
-  if (!layer.name.empty())
-    place.subject = fmt::format("node '{}' ({})", escape(layer.name), escape(layer.op));
-  throw UserError(place, fmt::format("cannot be run in floating point: {} has no lowering{}",
-                                     op.empty() ? "an operator" : op,
-                                     reason.empty() ? "" : ": " + escape(reason)));
+  throw UserError(operatorPlace(location),
+                  fmt::format("cannot be run in floating point: {} has no lowering{}",
+                              op.empty() ? "an operator" : op,
+                              reason.empty() ? "" : ": " + escape(reason)));
 }
 
-using Kernel = void (*)(void **);
+using KernelCode = void (*)(void **);
 
 // Where a call finds a tensor while it runs.
 struct Operand {
@@ -65,8 +65,15 @@ struct Result {
   TensorType type;
 };
 
+// A constant where it stands, or a copy of it.
+struct Constant {
+  TensorType type;
+  const char *data = nullptr;
+  std::shared_ptr<const Tensor> copy; // null: `data` lives as long as the context
+};
+
 struct Call {
-  Kernel kernel = nullptr; // null: the result is a copy of the operand
+  KernelCode kernel = nullptr; // null: the result is a copy of the operand
   std::vector<Operand> operands;
   std::vector<Result> results;
   std::vector<Shown> shown; // watched results
@@ -86,11 +93,11 @@ public:
     if (!main || !main.getBody().hasOneBlock())
       throw std::logic_error("float execution needs a function @main of one block");
     checkTypes(main);
-    registerLowering(*module.getContext());
+    module.getContext()
+        ->loadDialect<bufferization::BufferizationDialect, memref::MemRefDialect,
+                      LLVM::LLVMDialect>();
     KernelProgram program = splitIntoKernels(main);
-    if (std::optional<LoweringFailure> failure = lowerToLlvm(*program.kernels))
-      throwUnsupported(failure->location, failure->op, failure->message);
-    compile(*program.kernels, workThreads(threads));
+    compile(program, workThreads(threads));
     link(main, program, watched);
   }
 
@@ -109,10 +116,10 @@ public:
       visit(value.index, copy);
       arguments[value.place.index] = &copy;
     }
-    auto at = [&](Operand operand) -> const Tensor & {
-      return operand.kind == Operand::Constant   ? *constants_[operand.index]
-             : operand.kind == Operand::Argument ? *arguments[operand.index]
-                                                 : buffers[operand.index];
+    auto at = [&](Operand operand) -> const char * {
+      return operand.kind == Operand::Constant   ? constants_[operand.index].data
+             : operand.kind == Operand::Argument ? arguments[operand.index]->bytes.data()
+                                                 : buffers[operand.index].bytes.data();
     };
     for (const Call &call : calls_) {
       for (const Result &result : call.results) {
@@ -126,8 +133,8 @@ public:
         visit(value.index, buffers[value.place.index]);
     }
     std::vector<Tensor> results;
-    for (Operand output : outputs_)
-      results.push_back(at(output));
+    for (const auto &[output, type] : outputs_)
+      results.push_back({type.dtype, type.shape, {at(output), at(output) + type.bytes}});
     return results;
   }
 
@@ -136,11 +143,13 @@ public:
     auto other = std::make_unique<Executable>(*this);
     for (auto &[value, tensor] : replacements)
       if (auto place = places_.find(value); place != places_.end()) {
-        std::shared_ptr<const Tensor> &constant = other->constants_[place->second.index];
-        if (place->second.kind != Operand::Constant || constant->shape != tensor.shape ||
-            constant->dtype != tensor.dtype)
+        if (place->second.kind != Operand::Constant)
           throw std::logic_error("float execution: not data in place of a constant");
-        constant = std::make_shared<const Tensor>(std::move(tensor));
+        Constant &constant = other->constants_[place->second.index];
+        if (constant.type.shape != tensor.shape || constant.type.dtype != tensor.dtype)
+          throw std::logic_error("float execution: not data in place of a constant");
+        constant.copy = std::make_shared<const Tensor>(std::move(tensor));
+        constant.data = constant.copy->bytes.data();
       }
     return other;
   }
@@ -148,12 +157,13 @@ public:
 private:
   template <typename At> static void invoke(const Call &call, std::vector<Tensor> &buffers, At at) {
     if (!call.kernel) {
-      buffers[call.results[0].buffer].bytes = at(call.operands[0]).bytes;
+      std::vector<char> &copy = buffers[call.results[0].buffer].bytes;
+      std::copy_n(at(call.operands[0]), copy.size(), copy.data());
       return;
     }
     std::vector<void *> pointers;
     for (Operand operand : call.operands) // kernels do not write to their operands
-      pointers.push_back(const_cast<char *>(at(operand).bytes.data()));
+      pointers.push_back(const_cast<char *>(at(operand)));
     for (const Result &result : call.results)
       pointers.push_back(buffers[result.buffer].bytes.data());
     call.kernel(pointers.data());
@@ -173,21 +183,23 @@ private:
         check(result, op.getLoc());
   }
 
-  void compile(ModuleOp kernels, unsigned threads) {
+  void compile(KernelProgram &program, unsigned threads) {
     std::vector<std::string> names;
-    for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>())
-      if (!kernel.isExternal())
-        names.push_back(kernel.getSymName().str());
+    for (Kernel &kernel : program.kernels)
+      names.push_back(kernel.function.getSymName().str());
     jit_ = llvm::cantFail(
         llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(hostMachine()).create());
     llvm::orc::JITDylib &library = jit_->getMainJITDylib();
     library.addGenerator(
         llvm::cantFail(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
             jit_->getDataLayout().getGlobalPrefix())));
-    for (const std::string &object : compileToObjects(kernels, threads))
+    auto failed = [](const LoweringFailure &failure) {
+      throwUnsupported(failure.location, failure.op, failure.message);
+    };
+    for (const std::string &object : objectsOf(program, threads, failed))
       llvm::cantFail(jit_->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object)));
     for (const std::string &name : names)
-      kernels_[name] = llvm::cantFail(jit_->lookup(entryOf(name))).toPtr<Kernel>();
+      kernels_[name] = llvm::cantFail(jit_->lookup(entryOf(name))).toPtr<KernelCode>();
   }
 
   // Binds calls to machine code and values to buffers. A buffer is used again, for a value of the
@@ -243,7 +255,7 @@ private:
       if (isa<BlockArgument>(watched[w]))
         shownFirst_.push_back({w, placeOf(watched[w])});
     for (Value result : main.getBody().front().getTerminator()->getOperands())
-      outputs_.push_back(placeOf(result));
+      outputs_.emplace_back(placeOf(result), typeOf(result));
   }
 
   Value holderOf(Value value) const {
@@ -256,7 +268,12 @@ private:
     auto found = places_.find(holder);
     if (found != places_.end())
       return found->second;
-    constants_.push_back(std::make_shared<const Tensor>(constantTensor(holder.getDefiningOp())));
+    Constant constant{typeOf(holder), storedData(holder.getDefiningOp()), nullptr};
+    if (!constant.data) {
+      constant.copy = std::make_shared<const Tensor>(constantTensor(holder.getDefiningOp()));
+      constant.data = constant.copy->bytes.data();
+    }
+    constants_.push_back(std::move(constant));
     return places_[holder] = {Operand::Constant, constants_.size() - 1};
   }
 
@@ -270,15 +287,15 @@ private:
   }
 
   std::shared_ptr<llvm::orc::LLJIT> jit_; // of all copies
-  llvm::StringMap<Kernel> kernels_;
+  llvm::StringMap<KernelCode> kernels_;
   llvm::DenseMap<Value, Value> shared_; // a reshape's result -> the value whose buffer it shares
   llvm::DenseMap<Value, Operand> places_;
-  std::vector<std::shared_ptr<const Tensor>> constants_;
+  std::vector<Constant> constants_;
   std::vector<TensorType> arguments_;
   size_t bufferCount_ = 0;
   std::vector<Shown> shownFirst_; // watched arguments
   std::vector<Call> calls_;
-  std::vector<Operand> outputs_;
+  std::vector<std::pair<Operand, TensorType>> outputs_;
 };
 
 } // namespace

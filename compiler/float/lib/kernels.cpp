@@ -43,7 +43,7 @@ public:
   explicit Splitter(func::FuncOp main) : main_(main), builder_(main.getContext()) {}
 
   KernelProgram run() {
-    program_.kernels = ModuleOp::create(builder_.getUnknownLoc());
+    program_.module = ModuleOp::create(builder_.getUnknownLoc());
     for (Operation &op : main_.getBody().front().without_terminator()) {
       if (op.hasTrait<OpTrait::ConstantLike>())
         continue;
@@ -80,7 +80,7 @@ private:
       arguments.push_back(bufferType(value));
     for (Value value : call.results)
       arguments.push_back(bufferType(value));
-    builder_.setInsertionPointToEnd(program_.kernels->getBody());
+    builder_.setInsertionPointToEnd(program_.module->getBody());
     auto kernel =
         func::FuncOp::create(builder_, op->getLoc(), "k", builder_.getFunctionType(arguments, {}));
     builder_.setInsertionPointToStart(kernel.addEntryBlock());
@@ -108,10 +108,12 @@ private:
     llvm::raw_string_ostream stream(text);
     kernel.print(stream, OpPrintingFlags().useLocalScope());
     auto [entry, isNew] = names_.try_emplace(text, "k" + std::to_string(names_.size()));
-    if (isNew)
+    if (isNew) {
       kernel.setSymName(entry->second);
-    else
+      program_.kernels.push_back({kernel, std::move(text)});
+    } else {
       kernel.erase();
+    }
     return entry->second;
   }
 

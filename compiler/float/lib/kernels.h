@@ -28,8 +28,14 @@ struct KernelCall {
   std::vector<mlir::Value> results;
 };
 
+struct Kernel {
+  mlir::func::FuncOp function; // in the program's module
+  std::string text;            // of the function, but for its name
+};
+
 struct KernelProgram {
-  mlir::OwningOpRef<mlir::ModuleOp> kernels;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::vector<Kernel> kernels;   // all of `module`
   std::vector<KernelCall> calls; // in program order
 };
 

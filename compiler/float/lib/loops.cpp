@@ -1,5 +1,8 @@
 #include "loops.h"
 
+#include "register_blocks.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
@@ -10,6 +13,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
@@ -44,22 +48,24 @@ public:
   }
 };
 
-// The order of loops: reductions before the parallel dimension that runs over the output's last
-// (non-unit) dimension. Nothing when the order is that already.
-std::optional<SmallVector<unsigned>> preferredOrder(linalg::GenericOp op) {
+// The parallel loop of a reduction that runs over the output's last (non-unit) dimension.
+std::optional<unsigned> innermostLoop(linalg::GenericOp op) {
   AffineMap output = op.getIndexingMapsArray().back();
   auto type = cast<ShapedType>(op.getOutputs().back().getType());
   std::optional<unsigned> innermost;
   for (auto [size, result] : llvm::zip(type.getShape(), output.getResults()))
     if (auto dimension = dyn_cast<AffineDimExpr>(result); dimension && size != 1)
       innermost = dimension.getPosition();
-  if (!innermost || op.getNumReductionLoops() == 0)
-    return std::nullopt;
+  return op.getNumReductionLoops() > 0 ? innermost : std::nullopt;
+}
+
+// The order of loops with that one inside the reductions.
+SmallVector<unsigned> orderFor(linalg::GenericOp op, unsigned innermost) {
   SmallVector<unsigned> order;
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
-    if (loop != *innermost)
+    if (loop != innermost)
       order.push_back(loop);
-  order.push_back(*innermost);
+  order.push_back(innermost);
   return order;
 }
 
@@ -67,10 +73,13 @@ class LoopsPass : public PassWrapper<LoopsPass, OperationPass<func::FuncOp>> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LoopsPass)
 
+  explicit LoopsPass(const BlockShape &blocks) : blocks_(blocks) {}
+
   StringRef getArgument() const override { return "float-loops"; }
 
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<linalg::LinalgDialect, memref::MemRefDialect, scf::SCFDialect>();
+    registry.insert<affine::AffineDialect, linalg::LinalgDialect, memref::MemRefDialect,
+                    scf::SCFDialect, vector::VectorDialect>();
   }
 
   void runOnOperation() override {
@@ -101,19 +110,23 @@ private:
         return failure();
       generic = *made;
     }
-    if (std::optional<SmallVector<unsigned>> order = preferredOrder(generic)) {
+    std::optional<unsigned> innermost = innermostLoop(generic);
+    bool inBlocks = innermost && succeeded(lowerInBlocks(rewriter, generic, *innermost, blocks_));
+    if (!inBlocks && innermost) {
       FailureOr<linalg::GenericOp> interchanged =
-          linalg::interchangeGenericOp(rewriter, generic, *order);
+          linalg::interchangeGenericOp(rewriter, generic, orderFor(generic, *innermost));
       if (failed(interchanged))
         return failure();
       generic = *interchanged;
     }
     rewriter.setInsertionPoint(generic);
-    if (failed(linalg::linalgOpToLoops(rewriter, generic)))
+    if (!inBlocks && failed(linalg::linalgOpToLoops(rewriter, generic)))
       return failure();
     rewriter.eraseOp(generic);
     return success();
   }
+
+  BlockShape blocks_;
 };
 
 } // namespace
@@ -121,6 +134,8 @@ private:
 std::unique_ptr<Pass> createBufferizeKernelPass() {
   return std::make_unique<BufferizeKernelPass>();
 }
-std::unique_ptr<Pass> createLoopsPass() { return std::make_unique<LoopsPass>(); }
+std::unique_ptr<Pass> createLoopsPass(const BlockShape &blocks) {
+  return std::make_unique<LoopsPass>(blocks);
+}
 
 } // namespace tilewright::float_kernels

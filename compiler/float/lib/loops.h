@@ -1,6 +1,8 @@
 // The two passes on a kernel between linalg on tensors and plain loops.
 #pragma once
 
+#include "register_blocks.h"
+
 #include "mlir/Pass/Pass.h"
 
 #include <memory>
@@ -11,8 +13,9 @@ namespace tilewright::float_kernels {
 // arguments. Temporary buffers are freed at the end of their block.
 std::unique_ptr<mlir::Pass> createBufferizeKernelPass();
 
-// Linalg on buffers to loops whose innermost one runs over the output's last dimension: reductions
-// stand outside it, so LLVM vectorizes it without reordering any floating-point sum.
-std::unique_ptr<mlir::Pass> createLoopsPass();
+// Linalg on buffers to loops. Reductions become blocks of sums in registers, side by side along the
+// output's last dimension; where that cannot be, they stand outside a loop over it, which LLVM
+// vectorizes. Neither reorders any floating-point sum.
+std::unique_ptr<mlir::Pass> createLoopsPass(const BlockShape &blocks);
 
 } // namespace tilewright::float_kernels

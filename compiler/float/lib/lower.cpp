@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Tensor/Transforms/SubsetInsertionOpInterfaceImpl.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/Dialect/Tosa/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -41,7 +42,7 @@ void registerLowering(MLIRContext &context) {
   context.appendDialectRegistry(registry);
   context.loadDialect<bufferization::BufferizationDialect, func::FuncDialect, linalg::LinalgDialect,
                       LLVM::LLVMDialect, memref::MemRefDialect, tensor::TensorDialect,
-                      tosa::TosaDialect>();
+                      tosa::TosaDialect, vector::VectorDialect>();
 }
 
 // TOSA to linalg on tensors, with the plain arithmetic around it.
@@ -49,10 +50,9 @@ static void addTosaLowering(OpPassManager &pm) {
   // Transposed convolutions have no lowering of their own.
   pm.addPass(tosa::createTosaOptionalDecompositionsPass());
   pm.addPass(tosa::createTosaMakeBroadcastablePass());
-  // Output channels innermost in the weights: the innermost loop then runs over contiguous memory
-  // (see loops.h).
+  // Weights as they are: blocks of them are put in order when they are read (register_blocks.h).
   TosaToLinalgNamedOptions named;
-  named.preferConv2DKernelLayoutHWCF = true;
+  named.preferConv2DKernelLayoutHWCF = false;
   pm.addPass(tosa::createTosaToLinalgNamed(named));
   pm.addPass(tosa::createTosaToLinalg());
   pm.addPass(createTosaToTensorPass());
@@ -63,9 +63,9 @@ static void addTosaLowering(OpPassManager &pm) {
 }
 
 // linalg to branches, on buffers.
-static void addLoopLowering(OpPassManager &pm) {
+static void addLoopLowering(OpPassManager &pm, const BlockShape &blocks) {
   pm.addPass(createBufferizeKernelPass());
-  pm.addPass(createLoopsPass());
+  pm.addPass(createLoopsPass(blocks));
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());
@@ -73,6 +73,7 @@ static void addLoopLowering(OpPassManager &pm) {
 }
 
 static void addLlvmLowering(OpPassManager &pm) {
+  pm.addPass(createConvertVectorToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
   pm.addPass(createArithToLLVMConversionPass());
   pm.addPass(createConvertControlFlowToLLVMPass());
@@ -96,7 +97,7 @@ static Operation *leftover(func::FuncOp kernel) {
   return found;
 }
 
-std::optional<LoweringFailure> lowerToLlvm(ModuleOp kernels) {
+std::optional<LoweringFailure> lowerToLlvm(ModuleOp kernels, const BlockShape &blocks) {
   MLIRContext *context = kernels.getContext();
   std::string reason;
   std::optional<Location> place;
@@ -115,7 +116,7 @@ std::optional<LoweringFailure> lowerToLlvm(ModuleOp kernels) {
   toLinalg.enableVerifier(false);
   toLoops.enableVerifier(false);
   addTosaLowering(toLinalg);
-  addLoopLowering(toLoops);
+  addLoopLowering(toLoops, blocks);
   for (auto kernel : kernels.getOps<func::FuncOp>()) {
     bool done = succeeded(toLinalg.run(kernel));
     if (Operation *op = leftover(kernel))

@@ -1,6 +1,8 @@
 // Lowers kernels of TOSA operators (see kernels.h) to the LLVM dialect.
 #pragma once
 
+#include "register_blocks.h"
+
 #include "mlir/IR/BuiltinOps.h"
 
 #include <string>
@@ -17,6 +19,6 @@ struct LoweringFailure {
 };
 
 // Lowers all kernels in place.
-std::optional<LoweringFailure> lowerToLlvm(mlir::ModuleOp kernels);
+std::optional<LoweringFailure> lowerToLlvm(mlir::ModuleOp kernels, const BlockShape &blocks);
 
 } // namespace tilewright::float_kernels

@@ -79,6 +79,107 @@ TEST_F(FloatExecution, ConvolvesWithPadsAndBias) {
   EXPECT_EQ(floats(compile(convolution)->run({tensor({1, 3, 3, 2}, x)})[0]), expected);
 }
 
+// Sizes that no block of sums divides: what is left over is made of smaller ones.
+TEST_F(FloatExecution, SumsInTheOrderOfTheReductionWhateverTheBlocks) {
+  constexpr int height = 5, width = 11, inputs = 19, outputs = 125, taps = 3;
+  std::vector<float> x(height * width * inputs), w(outputs * taps * taps * inputs), b(outputs);
+  uint32_t state = 1;
+  for (std::vector<float> *each : {&x, &w, &b})
+    for (float &value : *each)
+      value = float(int32_t(state = state * 1664525 + 1013904223) >> 8) * 1e-6f;
+  auto executable = compile(R"(
+func.func @main(%x: tensor<1x5x11x19xf32>, %w: tensor<125x3x3x19xf32>, %b: tensor<125xf32>) -> tensor<1x5x11x125xf32> {
+  %z = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %y = tosa.conv2d %x, %w, %b, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>}
+    : (tensor<1x5x11x19xf32>, tensor<125x3x3x19xf32>, tensor<125xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x5x11x125xf32>
+  return %y : tensor<1x5x11x125xf32>
+})");
+  std::vector<float> found =
+      floats(executable->run({tensor({1, height, width, inputs}, x),
+                              tensor({outputs, taps, taps, inputs}, w), tensor({outputs}, b)})[0]);
+  for (int row = 0; row < height; ++row)
+    for (int column = 0; column < width; ++column)
+      for (int o = 0; o < outputs; ++o) {
+        float sum = b[o];
+        for (int v = 0; v < taps; ++v)
+          for (int u = 0; u < taps; ++u)
+            for (int i = 0; i < inputs; ++i) {
+              int r = row + v - 1, c = column + u - 1;
+              bool isInside = r >= 0 && r < height && c >= 0 && c < width;
+              float value = isInside ? x[(r * width + c) * inputs + i] : 0.0f;
+              sum += value * w[((o * taps + v) * taps + u) * inputs + i];
+            }
+        ASSERT_EQ(found[(row * width + column) * outputs + o], sum)
+            << row << " " << column << " " << o;
+      }
+}
+
+TEST_F(FloatExecution, ConvolvesIntegersWithZeroPointsInBlocks) {
+  constexpr int height = 7, width = 12, inputs = 17, outputs = 97;
+  auto executable = compile(R"(
+func.func @main(%x: tensor<1x7x12x17xi8>, %w: tensor<97x3x3x17xi8>) -> tensor<1x7x12x97xi32> {
+  %b = "tosa.const"() {values = dense<5> : tensor<97xi32>} : () -> tensor<97xi32>
+  %xz = "tosa.const"() {values = dense<-3> : tensor<1xi8>} : () -> tensor<1xi8>
+  %wz = "tosa.const"() {values = dense<0> : tensor<1xi8>} : () -> tensor<1xi8>
+  %y = tosa.conv2d %x, %w, %b, %xz, %wz {acc_type = i32, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>}
+    : (tensor<1x7x12x17xi8>, tensor<97x3x3x17xi8>, tensor<97xi32>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x7x12x97xi32>
+  return %y : tensor<1x7x12x97xi32>
+})");
+  Tensor x = makeTensor(DType::I8, {1, height, width, inputs}),
+         w = makeTensor(DType::I8, {outputs, 3, 3, inputs});
+  for (Tensor *each : {&x, &w})
+    for (int64_t i = 0; i < each->elements(); ++i)
+      each->data<int8_t>()[i] = static_cast<int8_t>(i * 73 + 11);
+  Tensor found = executable->run({x, w})[0];
+  for (int row = 0; row < height; ++row)
+    for (int column = 0; column < width; ++column)
+      for (int o = 0; o < outputs; ++o) {
+        int sum = 5;
+        for (int tap = 0; tap < 9; ++tap) {
+          int r = row + tap / 3 - 1, c = column + tap % 3 - 1;
+          for (int i = 0; i < inputs && r >= 0 && r < height && c >= 0 && c < width; ++i)
+            sum += (x.data<int8_t>()[(r * width + c) * inputs + i] + 3) *
+                   w.data<int8_t>()[(o * 9 + tap) * inputs + i];
+        }
+        ASSERT_EQ(found.data<int32_t>()[(row * width + column) * outputs + o], sum)
+            << row << " " << column << " " << o;
+      }
+}
+
+TEST_F(FloatExecution, PoolsAndConvolvesDepthwiseInBlocks) {
+  auto executable = compile(R"(
+func.func @main(%x: tensor<1x20x26x91xf32>, %w: tensor<6x6x91x1xf32>) -> (tensor<1x15x21x91xf32>, tensor<1x15x21x91xf32>) {
+  %z = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %b = "tosa.const"() {values = dense<0.25> : tensor<91xf32>} : () -> tensor<91xf32>
+  %y = tosa.depthwise_conv2d %x, %w, %b, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+    : (tensor<1x20x26x91xf32>, tensor<6x6x91x1xf32>, tensor<91xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x15x21x91xf32>
+  %m = tosa.max_pool2d %x {kernel = array<i64: 6, 6>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+    : (tensor<1x20x26x91xf32>) -> tensor<1x15x21x91xf32>
+  return %y, %m : tensor<1x15x21x91xf32>, tensor<1x15x21x91xf32>
+})");
+  std::vector<float> x(20 * 26 * 91), w(6 * 6 * 91);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = float((i * 37) % 101) - 50;
+  for (size_t i = 0; i < w.size(); ++i)
+    w[i] = float((i * 11) % 23) - 11;
+  std::vector<Tensor> found =
+      executable->run({tensor({1, 20, 26, 91}, x), tensor({6, 6, 91, 1}, w)});
+  std::vector<float> sums = floats(found[0]), maxima = floats(found[1]);
+  for (int row = 0; row < 15; ++row)
+    for (int column = 0; column < 21; ++column)
+      for (int c = 0; c < 91; ++c) {
+        float sum = 0.25f, greatest = -HUGE_VALF;
+        for (int tap = 0; tap < 36; ++tap) {
+          float value = x[((row + tap / 6) * 26 + column + tap % 6) * 91 + c];
+          sum += value * w[tap * 91 + c];
+          greatest = std::max(greatest, value);
+        }
+        size_t at = (row * 21 + column) * 91 + c;
+        ASSERT_EQ(sums[at], sum);
+        ASSERT_EQ(maxima[at], greatest);
+      }
+}
+
 constexpr const char *softmax = R"(
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %shift = "tosa.const"() {values = dense<0> : tensor<1xi8>} : () -> tensor<1xi8>

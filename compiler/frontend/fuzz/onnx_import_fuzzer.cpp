@@ -1,12 +1,19 @@
 // A libFuzzer target: whatever the bytes, the importer ends in a module or in one UserError.
+#include "fuzz_input.h"
+#include "renewed_context.h"
 #include "tilewright/compiler/frontend.h"
 #include "tilewright/support/error.h"
 
+extern "C" int LLVMFuzzerInitialize(int *count, char ***arguments) {
+  tilewright::fuzz::answerMakeCorpus(*count, *arguments, "compiler/frontend/fuzz/make_corpus",
+                                     "onnx");
+  return 0;
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   try {
     tilewright::importOnnx("fuzz.onnx", std::string(reinterpret_cast<const char *>(data), size), {},
-                           context);
+                           tilewright::fuzz::renewedContext());
   } catch (const tilewright::UserError &) {
   }
   return 0;

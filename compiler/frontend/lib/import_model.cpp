@@ -1,5 +1,6 @@
 #include "tilewright/compiler/frontend.h"
 
+#include "onnx/import_bytes.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 
@@ -33,7 +34,7 @@ mlir::OwningOpRef<mlir::ModuleOp> importModel(const std::string &path, const Imp
     throw UserError({path, 0, 0, ""}, "the file is not an ONNX model: it is text",
                     "name TOSA text .mlir, or export the model as binary ONNX");
   if (!bytecode && !text)
-    return importOnnx(path, bytes, options, context);
+    return onnx_import::importBytes(path, std::move(bytes), options, context);
   if (!options.shapes.empty())
     throw UserError({path, 0, 0, ""}, "the shapes of a TOSA model are in its text",
                     "leave out --shape");

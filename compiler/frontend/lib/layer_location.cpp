@@ -1,6 +1,9 @@
 #include "tilewright/compiler/frontend.h"
+#include "tilewright/compiler/operator_place.h"
 
 #include "mlir/IR/Location.h"
+
+#include <fmt/format.h>
 
 namespace tilewright {
 
@@ -20,6 +23,18 @@ Layer layerOf(mlir::Location location) {
     if (auto kind = llvm::dyn_cast<mlir::NameLoc>(name.getChildLoc()))
       return {name.getName().str(), kind.getName().str()};
   return {};
+}
+
+Place operatorPlace(mlir::Location location) {
+  Place place;
+  if (Layer layer = layerOf(location); !layer.name.empty() || !layer.op.empty())
+    place.subject = fmt::format("node '{}' ({})", escape(layer.name), escape(layer.op));
+  if (auto file = location->findInstanceOf<mlir::FileLineColLoc>()) {
+    place.file = file.getFilename().str();
+    place.line = static_cast<int>(file.getLine());
+    place.column = static_cast<int>(file.getColumn());
+  }
+  return place;
 }
 
 } // namespace tilewright

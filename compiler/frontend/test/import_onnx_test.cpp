@@ -2,6 +2,7 @@
 #include "model_builder.h"
 
 #include "tilewright/compiler/frontend.h"
+#include "tilewright/compiler/model_operators.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
@@ -76,8 +77,24 @@ TEST_F(ImportOnnx, TakesInitializersListedAsInputsAsConstants) {
 
 TEST_F(ImportOnnx, LeavesOutNodesThatNoOutputNeeds) {
   ModelBuilder builder = unary("Relu", {1, 4});
-  builder.node("NoSuchOperator", {"x"}, {"z"}, "dead");
+  builder.node("Det", {"x"}, {"z"}, "dead");
   EXPECT_EQ(all<tosa::ClampOp>(import(builder)).size(), 1u);
+}
+
+TEST_F(ImportOnnx, ListsTheModelsOperators) {
+  ModelBuilder builder;
+  builder.input("x", {2, 3}).floats("c", {3});
+  builder.node("Add", {"x", "c"}, {"s"}, "sum").node("Relu", {"s"}, {"dead"}, "unused");
+  builder.node("Add", {"x", "s"}, {"y"}, "again").output("y");
+  import(builder);
+  const std::vector<ModelOperator> operators = modelOperators(*module_);
+  ASSERT_EQ(operators.size(), 3u);
+  EXPECT_EQ(operators[0].name, "sum");
+  EXPECT_EQ(operators[0].op, "Add");
+  EXPECT_THAT(operators[0].reads, ElementsAre(modelInput)); // a constant is no operator
+  EXPECT_FALSE(operators[1].isNeeded);
+  EXPECT_THAT(operators[2].reads, ElementsAre(modelInput, 0));
+  EXPECT_TRUE(operators[2].isNeeded);
 }
 
 TEST_F(ImportOnnx, FoldsShapeArithmeticAway) {
@@ -96,6 +113,22 @@ TEST_F(ImportOnnx, TakesPadsThatNoWindowReachesAway) {
   builder.attribute("strides", {2, 2}).attribute("pads", {1, 1, 1, 1}).output("y");
   auto conv = all<tosa::Conv2DOp>(import(builder)).at(0);
   EXPECT_THAT(conv.getPad(), ElementsAre(1, 0, 1, 0));
+}
+
+// They are not the operator's work, so they are not called so.
+TEST_F(ImportOnnx, CallsTransposesAroundAConvolutionItsLayout) {
+  ModelBuilder builder;
+  builder.input("x", {1, 3, 8, 8}).floats("w", {4, 3, 1, 1}).node("Conv", {"x", "w"}, {"y"}, "c");
+  const auto transposes = all<tosa::TransposeOp>(import(builder.output("y")));
+  int images = 0;
+  for (tosa::TransposeOp transpose : transposes) {
+    if (transpose.getInput1().getDefiningOp<tosa::ConstOp>())
+      continue; // weights
+    ++images;
+    EXPECT_EQ(layerOf(transpose.getLoc()).name, "c");
+    EXPECT_EQ(layerOf(transpose.getLoc()).op, "layout");
+  }
+  EXPECT_EQ(images, 2);
 }
 
 TEST_F(ImportOnnx, CropsRowsThatNoWindowReaches) {

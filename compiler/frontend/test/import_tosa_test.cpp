@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace tilewright {
@@ -158,6 +159,24 @@ TEST_F(ImportTosa, RejectsDeepNesting) {
             "m.mlir:1:151: error: brackets nest deeper than 128 levels");
   EXPECT_EQ(diagnostic("module {\n" + std::string(100000, '(')),
             "m.mlir:2:128: error: brackets nest deeper than 128 levels");
+}
+
+TEST_F(ImportTosa, RejectsAliasesThatNestDeep) {
+  std::string text = "#a0 = 1 : i8\n", same = "#b0 = 1 : i8\n";
+  for (int i = 0; i < 100; ++i) {
+    text += fmt::format("#a{} // the one before\n = [#a{}]\n", i + 1, i);
+    same += fmt::format("#b{} = [#b0]\n", i + 1);
+  }
+  EXPECT_EQ(diagnostic(text + "#b = [#a100]"),
+            "m.mlir:131:5: error: aliases nest deeper than 128 levels");
+  EXPECT_TRUE(import(same + relu));
+}
+
+TEST_F(ImportTosa, RejectsAliasesThatDouble) {
+  std::string text = "!a0 = i8\n";
+  for (int i = 0; i < 60; ++i)
+    text += fmt::format("!a{} = tuple<!a{}, !a{}>\n", i + 1, i, i);
+  EXPECT_EQ(diagnostic(text), "m.mlir:17:20: error: an alias stands for more than 100000 others");
 }
 
 TEST_F(ImportTosa, RejectsManyDimensions) {

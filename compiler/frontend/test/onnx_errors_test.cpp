@@ -73,18 +73,20 @@ const BadModel badModels[] = {
     {"NoOutputs", changed(conv(), [](auto &m) { m.mutable_graph()->clear_output(); }),
      "m.onnx: error: the model has no outputs"},
     {"UnknownOperator", on("Cnov"),
-     "m.onnx: node 'it' (Cnov): error: operator Cnov is not supported"},
+     "m.onnx: node 'it' (Cnov): error: ONNX has no operator Cnov\n  fix: did you mean Conv?"},
+    {"UnsupportedOperator", on("Det"),
+     "m.onnx: node 'it' (Det): error: operator Det is not supported"},
     {"UnknownDomain",
      changed(conv(),
              [](auto &m) { m.mutable_graph()->mutable_node(0)->set_domain("com.example"); }),
      "m.onnx: node 'it' (Conv): error: operator Conv of domain 'com.example' is not supported"},
     {"MissingInputs", on("Conv"),
-     "m.onnx: node 'it' (Conv): error: it has 1 inputs, and Conv takes 2 or more"},
-    {"EmptyInput", on("Conv", {""}), "m.onnx: node 'it' (Conv): error: input 1 is missing"},
+     "m.onnx: node 'it' (Conv): error: it has 1 input, and Conv of operator set 13 takes 2 to 3"},
+    {"EmptyInput", on("Conv", {""}), "m.onnx: node 'it' (Conv): error: input 1, W, is missing"},
     {"ExtraInput", on("Relu", {"x"}),
-     "m.onnx: node 'it' (Relu): error: it has 2 inputs, and Relu takes 1"},
+     "m.onnx: node 'it' (Relu): error: it has 2 inputs, and Relu of operator set 13 takes 1"},
     {"ExtraOutput", image().node("Relu", {"x"}, {"y", "z"}),
-     "m.onnx: node 'it' (Relu): error: it has 2 outputs, and Relu gives 1 at most"},
+     "m.onnx: node 'it' (Relu): error: it has 2 outputs, and Relu of operator set 13 gives 1"},
     {"UnsupportedOutput",
      image().node("MaxPool", {"x"}, {"y", "i"}).attribute("kernel_shape", {2, 2}).output("i"),
      "m.onnx: node 'it' (MaxPool): error: its output 'i' is not supported"},
@@ -101,9 +103,11 @@ const BadModel badModels[] = {
     {"UndefinedOutput", image(),
      "m.onnx: output 'y': error: the output is not computed by any node"},
     {"EscapedName", image().node("Cnov", {"x"}, {"y"}, "a\nb\x1b'"),
-     "m.onnx: node 'a\\x0ab\\x1b'' (Cnov): error: operator Cnov is not supported"},
+     "m.onnx: node 'a\\x0ab\\x1b'' (Cnov): error: ONNX has no operator Cnov\n  fix: did you mean "
+     "Conv?"},
     {"UnknownAttribute", conv().attribute("stride", {1, 1}),
-     "m.onnx: node 'it' (Conv): error: Conv has no attribute 'stride'\n  fix: did you mean "
+     "m.onnx: node 'it' (Conv): error: Conv of operator set 13 has no attribute 'stride'\n  fix: "
+     "did you mean "
      "'strides'?"},
     {"AttributeTwice", conv().attribute("group", int64_t(1)).attribute("group", int64_t(1)),
      "m.onnx: node 'it' (Conv): error: attribute 'group' stands twice"},
@@ -134,7 +138,19 @@ const BadModel badModels[] = {
                    ->mutable_tensor_type()
                    ->set_elem_type(Proto::STRING);
              }),
-     "m.onnx: input 'x': error: inputs of string are not supported; only float32 is"},
+     "m.onnx: node 'it' (Relu): error: input 0, 'x', is of string, and Relu of operator set 13 "
+     "takes float, float16, double or bfloat16\n  fix: put a Cast before it, or export the model "
+     "again"},
+    {"UnreadInputType",
+     changed(on("Relu").input("z", {1}),
+             [](auto &m) {
+               m.mutable_graph()
+                   ->mutable_input(1)
+                   ->mutable_type()
+                   ->mutable_tensor_type()
+                   ->set_elem_type(Proto::STRING);
+             }),
+     "m.onnx: input 'z': error: inputs of string are not supported; only float32 is"},
     {"InputWithoutType",
      changed(on("Relu"), [](auto &m) { m.mutable_graph()->mutable_input(0)->clear_type(); }),
      "m.onnx: input 'x': error: only tensors are supported as inputs"},
@@ -157,7 +173,9 @@ const BadModel badModels[] = {
     {"ThreePads", conv().attribute("pads", {1, 1, 1}),
      "m.onnx: node 'it' (Conv): error: attribute 'pads' has 3 values for 2 spatial dimensions"},
     {"AutoPad", conv().attribute("auto_pad", "SOMETIMES"),
-     "m.onnx: node 'it' (Conv): error: attribute 'auto_pad' is 'SOMETIMES'"},
+     "m.onnx: node 'it' (Conv): error: attribute 'auto_pad' is 'SOMETIMES', and should be NOTSET "
+     "or "
+     "SAME_UPPER or SAME_LOWER or VALID"},
     {"WeightRank", on("Conv", {"w"}).floats("w", {4, 3, 3}),
      "m.onnx: node 'it' (Conv): error: weights of shape 4x3x3 do not fit an input of 4 dimensions"},
     {"WeightChannels", on("Conv", {"w"}).floats("w", {4, 2, 3, 3}),
@@ -166,7 +184,8 @@ const BadModel badModels[] = {
     {"KernelLargerThanInput", on("Conv", {"w"}).floats("w", {4, 3, 9, 9}),
      "m.onnx: node 'it' (Conv): error: the window of 9 is larger than the padded input of 8"},
     {"PoolWithoutKernel", on("MaxPool"),
-     "m.onnx: node 'it' (MaxPool): error: attribute 'kernel_shape' is missing"},
+     "m.onnx: node 'it' (MaxPool): error: attribute 'kernel_shape' is missing\n  fix: give a "
+     "list of integers: MaxPool of operator set 13 has no default for it"},
     {"PoolPads", on("MaxPool").attribute("kernel_shape", {2, 2}).attribute("pads", {3, 3, 3, 3}),
      "m.onnx: node 'it' (MaxPool): error: pads are not smaller than the kernel"},
     {"Axis", on("Softmax").attribute("axis", int64_t(9)),
@@ -177,8 +196,9 @@ const BadModel badModels[] = {
      "m.onnx: node 'it' (Reshape): error: the shape has two dimensions of -1"},
     {"ReshapeSize", on("Reshape", {"s"}).ints("s", {7, 7}),
      "m.onnx: node 'it' (Reshape): error: a tensor of shape 1x3x8x8 cannot be reshaped to 7x7"},
-    {"ShapeFromData", ModelBuilder().input("x", {4}).node("Reshape", {"x", "x"}, {"y"}).output("y"),
-     "m.onnx: node 'it' (Reshape): error: its shape, 'x', depends on the data: only values that "
+    {"ScalesFromData",
+     ModelBuilder().input("x", {4}).node("Resize", {"x", "", "x"}, {"y"}).output("y"),
+     "m.onnx: node 'it' (Resize): error: its scales, 'x', depends on the data: only values that "
      "are known at import are "
      "supported"},
     {"SliceStep",
@@ -188,7 +208,8 @@ const BadModel badModels[] = {
      "m.onnx: node 'it' (Pad): error: there are 3 pads for 4 dimensions"},
     {"Epsilon",
      on("BatchNormalization", {"c", "c", "c", "c"}).floats("c", {3}).attribute("epsilon", NAN),
-     "m.onnx: node 'it' (BatchNormalization): error: attribute 'epsilon' is nan"},
+     "m.onnx: node 'it' (BatchNormalization): error: attribute 'epsilon' is nan\n  fix: "
+     "give a finite number"},
     {"Variance", on("BatchNormalization", {"c", "c", "c", "c"}).floats("c", {3}, -1),
      "m.onnx: node 'it' (BatchNormalization): error: a variance of -1 has no inverse square root"},
     {"Channels", on("BatchNormalization", {"c", "d", "c", "c"}).floats("c", {3}).floats("d", {4}),
@@ -230,8 +251,12 @@ const BadModel badModels[] = {
          [](auto &m) { m.mutable_graph()->mutable_initializer(0)->set_dims(0, int64_t(1) << 62); }),
      "m.onnx: initializer 'w': error: the tensor is larger than 2147483648 bytes"},
     {"SparseInitializer",
-     changed(conv(), [](auto &m) { m.mutable_graph()->add_sparse_initializer(); }),
-     "m.onnx: error: sparse initializers are not supported"},
+     changed(conv(),
+             [](auto &m) {
+               m.mutable_graph()->add_sparse_initializer()->mutable_values()->set_name("s");
+             }),
+     "m.onnx: initializer 's': error: sparse tensors are not supported\n  fix: store it as a dense "
+     "tensor"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Models, BadModels, testing::ValuesIn(badModels),

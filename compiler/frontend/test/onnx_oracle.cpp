@@ -1,8 +1,10 @@
 // Compares imported models with expected outputs: onnx-oracle CASE_DIRECTORY...
+// Says of each model whether the importer takes it: onnx-oracle --import MODEL.onnx...
 //
 // A case holds model.onnx, in_0.npy, in_1.npy, ... and out_0.npy, ... Each model runs in floating
 // point twice, as imported and after the graph passes. Prints a line for every case, `NAME: ok` or
-// `NAME: what is wrong`; exit code 3 when one is wrong.
+// `NAME: what is wrong`; exit code 3 when one is wrong. With --import, `NAME: taken` or `NAME:
+// refused`.
 #include "tilewright/compiler/float_execution.h"
 #include "tilewright/compiler/frontend.h"
 #include "tilewright/compiler/graph.h"
@@ -84,12 +86,31 @@ std::string check(const std::filesystem::path &directory) {
   return "";
 }
 
+// What the importer says of a model, without its diagnostic.
+std::string verdict(const std::string &path) {
+  mlir::MLIRContext context;
+  try {
+    importModel(path, {}, context);
+  } catch (const UserError &) {
+    return "refused";
+  } catch (const std::exception &error) {
+    return error.what();
+  }
+  return "taken";
+}
+
 } // namespace
 
 } // namespace tilewright
 
 int main(int count, char **arguments) {
   bool failed = false;
+  if (count > 1 && std::string(arguments[1]) == "--import") {
+    for (int i = 2; i < count; ++i)
+      fmt::print("{}: {}\n", std::filesystem::path(arguments[i]).filename().string(),
+                 tilewright::verdict(arguments[i]));
+    return 0;
+  }
   for (int i = 1; i < count; ++i) {
     std::filesystem::path directory = arguments[i];
     std::string fault;

@@ -1,6 +1,7 @@
 // Removes ops that change nothing, and merges chains of the same kind.
 #include "constants.h"
 #include "patterns.h"
+#include "tilewright/compiler/layout_location.h"
 
 #include <cmath>
 
@@ -66,7 +67,11 @@ LogicalResult mergeTransposes(tosa::TransposeOp op, PatternRewriter &rewriter) {
   llvm::SmallVector<int32_t> both;
   for (int32_t from : outer)
     both.push_back(inner.getPerms()[from]);
-  rewriter.replaceOp(op, makeTranspose(rewriter, op.getLoc(), inner.getInput1(), both));
+  // What the model asks for gives its name to what only the layout needs.
+  const bool isOwn = !isLayout(op.getLoc()) || isLayout(inner.getLoc());
+  const mlir::Location location = isOwn ? fusedLocation(op.getLoc(), inner.getLoc())
+                                        : fusedLocation(inner.getLoc(), op.getLoc());
+  rewriter.replaceOp(op, makeTranspose(rewriter, location, inner.getInput1(), both));
   return success();
 }
 

@@ -5,6 +5,7 @@
 #include "patterns.h"
 #include "permutation.h"
 #include "pointwise.h"
+#include "tilewright/compiler/layout_location.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -18,15 +19,17 @@ using mlir::LogicalResult;
 using mlir::PatternRewriter;
 using mlir::success;
 
-// Rebuilds `op` on `operands`, in the layout before `perm`, and puts the transpose behind it.
+// Rebuilds `op` on `operands`, in the layout before `perm`, and puts the transpose behind it, at
+// `location`.
 mlir::Operation *moveBehind(PatternRewriter &rewriter, mlir::Operation *op,
-                            llvm::ArrayRef<mlir::Value> operands, const Permutation &perm) {
+                            llvm::ArrayRef<mlir::Value> operands, const Permutation &perm,
+                            mlir::Location location) {
   auto type = llvm::cast<mlir::RankedTensorType>(op->getResult(0).getType());
   mlir::Operation *moved = rewriter.clone(*op);
   moved->setOperands(operands);
   moved->getResult(0).setType(type.clone(permuted(type.getShape(), inverse(perm))));
   rewriter.setInsertionPointAfter(moved);
-  rewriter.replaceOp(op, makeTranspose(rewriter, op->getLoc(), moved->getResult(0), perm));
+  rewriter.replaceOp(op, makeTranspose(rewriter, location, moved->getResult(0), perm));
   return moved;
 }
 
@@ -54,11 +57,11 @@ bool isConstantOrItsTranspose(mlir::Value value) {
   return constantOf(transpose ? transpose.getInput1() : value) != nullptr;
 }
 
-// The permutation that moves behind an op on `operands`: one that moves data before one that does
+// The transpose that moves behind an op on `operands`: one that moves data before one that does
 // not, and never a constant's, which folds. Operands that it does not transpose must be constants
 // or, for the sake of a permutation that moves data, such that undoing it on them moves none. (For
 // the sake of one that moves none, two such operands would pass it to each other for ever.)
-std::optional<Permutation> sinkable(mlir::OperandRange operands) {
+tosa::TransposeOp sinkable(mlir::OperandRange operands) {
   tosa::TransposeOp found;
   for (mlir::Value operand : operands) {
     auto transpose = operand.getDefiningOp<tosa::TransposeOp>();
@@ -67,25 +70,29 @@ std::optional<Permutation> sinkable(mlir::OperandRange operands) {
       found = transpose;
   }
   if (!found)
-    return std::nullopt;
+    return {};
   Permutation perm(found.getPerms());
   for (mlir::Value operand : operands)
     if (!undone(operand, perm) && !isConstantOrItsTranspose(operand) &&
         !(movesData(found) && movesOnlyUnits(dimsOf(operand), inverse(perm))))
-      return std::nullopt;
-  return perm;
+      return {};
+  return found;
 }
 
 LogicalResult sinkThrough(mlir::Operation *op, unsigned count, PatternRewriter &rewriter,
                           llvm::function_ref<void(mlir::Operation *, const Permutation &)> adapt) {
-  std::optional<Permutation> perm = sinkable(op->getOperands().take_front(count));
-  if (!perm)
+  tosa::TransposeOp transpose = sinkable(op->getOperands().take_front(count));
+  if (!transpose)
     return failure();
+  const Permutation perm(transpose.getPerms());
+  // The model's own keeps its name wherever it goes.
+  const mlir::Location location =
+      isLayout(transpose.getLoc()) ? layoutLocation(op->getLoc()) : transpose.getLoc();
   llvm::SmallVector<mlir::Value> operands(op->getOperands());
   for (unsigned i = 0; i < count; ++i)
-    operands[i] = before(rewriter, op->getLoc(), operands[i], *perm);
-  mlir::Operation *moved = moveBehind(rewriter, op, operands, *perm);
-  adapt(moved, *perm);
+    operands[i] = before(rewriter, layoutLocation(op->getLoc()), operands[i], perm);
+  mlir::Operation *moved = moveBehind(rewriter, op, operands, perm, location);
+  adapt(moved, perm);
   return success();
 }
 

@@ -2,6 +2,7 @@
 #include "tilewright/compiler/stationary_pattern.h"
 
 #include "tilewright/support/files.h"
+#include "tilewright/testing/source_path.h"
 
 #include <cstdio>
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@ namespace {
 
 // The shipped overlay with one text in place of another.
 isa::Isa standing(const std::string &from = "", const std::string &to = "") {
-  std::string text = readFile(TILEWRIGHT_SOURCE_DIR "/isa/what-if/output-stationary.yaml");
+  std::string text = readFile(sourcePath("isa/what-if/output-stationary.yaml"));
   if (!from.empty()) {
     const size_t at = text.find(from);
     EXPECT_NE(at, std::string::npos) << from;
@@ -77,7 +78,7 @@ TEST(StationaryPattern, FactorsMayBeTurned) {
 TEST(StationaryPattern, OthersAreNone) {
   EXPECT_FALSE(findStationary(isa::load({})).has_value());
   for (const auto &[from, to] :
-       {std::pair<const char *, const char *>{"init: \"0\"", "init: \"7\""},
+       {std::pair<const char *, const char *>{"init: 0", "init: 7"},
         {"op: \"add\"", "op: \"max\""},
         {"- a_zp) *", "+ a_zp) *"},
         {" - w_zp)", ")"},

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <random>
+#include <set>
 
 using namespace mlir;
 
@@ -21,34 +22,58 @@ std::string nameOf(func::FuncOp main, unsigned argument) {
   return name ? name.getValue().str() : fmt::format("arg{}", argument);
 }
 
-// As float32, which the model takes; NumPy makes float64 and integers easily.
+// Where an array of the data stands.
+Place placeOf(const CalibrationData &data, const std::string &name) {
+  std::error_code error;
+  if (std::filesystem::is_directory(data.path, error))
+    return {(std::filesystem::path(data.path) / (name + ".npy")).string(), 0, 0, ""};
+  return {data.path, 0, 0, fmt::format("array '{}'", escape(name))};
+}
+
+// Integers are refused: pixels of 0 to 255 are not yet what the model takes.
 Tensor toFloat(const Tensor &tensor, const Place &place) {
-  Tensor result = makeTensor(DType::F32, tensor.shape);
-  auto convert = [&](auto *values) {
-    std::copy(values, values + tensor.elements(), result.data<float>());
-  };
-  switch (tensor.dtype) {
-  case DType::F32:
+  if (tensor.dtype == DType::F32)
     return tensor;
-  case DType::F64:
-    convert(tensor.data<double>());
-    return result;
-  case DType::U8:
-    convert(tensor.data<uint8_t>());
-    return result;
-  case DType::I8:
-    convert(tensor.data<int8_t>());
-    return result;
-  case DType::I32:
-    convert(tensor.data<int32_t>());
-    return result;
-  case DType::I64:
-    convert(tensor.data<int64_t>());
-    return result;
-  default:
-    throw UserError(place,
-                    fmt::format("has type {}, and the model takes float32", name(tensor.dtype)));
-  }
+  if (tensor.dtype != DType::F64)
+    throw UserError(
+        place, fmt::format("holds {}, and the model's input is float32", name(tensor.dtype)),
+        "save what the model is given, with numpy.savez(..., name=array.astype(numpy.float32))");
+  Tensor result = makeTensor(DType::F32, tensor.shape);
+  std::copy_n(tensor.data<double>(), tensor.elements(), result.data<float>());
+  return result;
+}
+
+// "'a', 'b' and 7 more"
+template <typename Range> std::string listed(const Range &names) {
+  constexpr size_t most = 8;
+  std::string text;
+  size_t count = 0;
+  for (const std::string &name : names)
+    if (++count <= most)
+      text += fmt::format("{}'{}'", count > 1 ? ", " : "", escape(name));
+  return count > most ? fmt::format("{} and {} more", text, count - most) : text;
+}
+
+// Throws UserError unless there is one array for each input, under its name.
+void checkNames(const CalibrationData &data, const std::vector<std::string> &inputs) {
+  std::vector<std::string> arrays;
+  for (const auto &[name, tensor] : data.arrays)
+    arrays.push_back(name);
+  std::vector<std::string> sorted = inputs;
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted == arrays)
+    return;
+  std::string fix = "save one array for each input, under its name";
+  for (const std::string &name : arrays)
+    if (std::string near = nearest(name, inputs);
+        !near.empty() && !std::binary_search(sorted.begin(), sorted.end(), name))
+      fix = fmt::format("is '{}' meant to be '{}'?", escape(name), escape(near));
+  throw UserError(
+      {data.path, 0, 0, ""},
+      arrays.empty() ? fmt::format("holds no arrays, and the model's inputs are {}", listed(inputs))
+                     : fmt::format("holds the arrays {}, and the model's inputs are {}",
+                                   listed(arrays), listed(inputs)),
+      fix);
 }
 
 // How many samples `data` holds for an input of this shape; throws when it does not fit.
@@ -65,8 +90,8 @@ int64_t sampleCount(const Tensor &data, ArrayRef<int64_t> shape, const Place &pl
                   "give one sample a row: [samples, ...input shape]");
 }
 
-// Throws UserError when a number of an array, which is read from a file at `path`, is none.
-void requireFinite(const std::string &path, const std::string &name, const Tensor &tensor) {
+// Throws UserError when a number of an array is none.
+void requireFinite(const Place &place, const Tensor &tensor) {
   auto check = [&](auto *values) {
     int64_t count = tensor.elements();
     auto found = std::find_if_not(values, values + count,
@@ -74,7 +99,7 @@ void requireFinite(const std::string &path, const std::string &name, const Tenso
     if (found == values + count)
       return;
     int64_t row = tensor.shape.empty() ? count : count / tensor.shape[0];
-    throw UserError({path, 0, 0, fmt::format("calibration input '{}'", escape(name))},
+    throw UserError(place,
                     fmt::format("sample {} holds {}, which is no finite number",
                                 (found - values) / row, float(*found)),
                     "leave that sample out");
@@ -91,32 +116,26 @@ Samples samplesOf(func::FuncOp main, const CalibrationData &data) {
   std::vector<std::string> names;
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
     names.push_back(nameOf(main, i));
-  auto placeOfInput = [](const std::string &name) {
-    return Place{"", 0, 0, fmt::format("calibration input '{}'", escape(name))};
-  };
-  for (auto &[name, tensor] : data)
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-      std::string near = nearest(name, names);
-      throw UserError(placeOfInput(name), "is no input of the model",
-                      near.empty() ? "" : fmt::format("did you mean '{}'?", escape(near)));
-    }
+  checkNames(data, names);
   Samples samples;
   for (unsigned i = 0; i < names.size(); ++i) {
-    Place place = placeOfInput(names[i]);
-    auto found = data.find(names[i]);
-    if (found == data.end())
-      throw UserError(place, "is missing", "give an array of that name");
+    const Place input{"", 0, 0, fmt::format("input '{}'", escape(names[i]))};
     if (!isFloat(main.getArgument(i)))
-      throw UserError(place, "is no floating-point input, and only those can be quantized");
+      throw UserError(input, "is no floating-point input, and only those can be quantized");
+    if (const unsigned bits = tensorType(main.getArgument(i)).getElementTypeBitWidth(); bits != 32)
+      throw UserError(
+          input, fmt::format("has numbers of {} bits, and only float32 can be quantized", bits));
+    Place place = placeOf(data, names[i]);
+    const Tensor &array = data.arrays.at(names[i]);
     auto shape = tensorType(main.getArgument(i)).getShape();
-    int64_t count = sampleCount(found->second, shape, place);
+    int64_t count = sampleCount(array, shape, place);
     if (count == 0)
       throw UserError(place, "holds no samples");
     if (i > 0 && count != static_cast<int64_t>(samples.size()))
       throw UserError(place, fmt::format("holds {} samples, and '{}' holds {}", count,
                                          escape(names[0]), samples.size()));
     samples.resize(count);
-    Tensor all = toFloat(found->second, place);
+    Tensor all = toFloat(array, place);
     for (int64_t s = 0; s < count; ++s) {
       Tensor row = makeTensor(DType::F32, shape.vec());
       std::memcpy(row.bytes.data(), all.bytes.data() + s * row.bytes.size(), row.bytes.size());
@@ -134,28 +153,31 @@ using namespace quantization;
 
 CalibrationData readCalibration(const std::string &path) {
   // More samples than this make no better ranges, and a small file can claim to hold far more.
-  constexpr uint64_t limit = uint64_t(256) << 20;
+  uint64_t left = uint64_t(256) << 20;
   std::error_code error;
-  CalibrationData data;
+  CalibrationData data{path, {}};
   if (!std::filesystem::is_directory(path, error)) {
-    data = readNpz(path, limit);
-    for (auto &[name, tensor] : data)
-      requireFinite(path, name, tensor);
-    return data;
-  }
-  std::filesystem::directory_iterator entry(path, error);
-  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
-    if (entry->path().extension() == ".npy") {
-      Tensor &tensor = data[entry->path().stem().string()];
-      tensor = readNpy(entry->path().string(), limit);
-      requireFinite(entry->path().string(), entry->path().stem().string(), tensor);
+    data.arrays = readNpz(path, left);
+  } else {
+    std::set<std::string> names; // sorted: the first mistake is the same wherever the files stand
+    std::filesystem::directory_iterator entry(path, error);
+    for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
+      if (entry->path().extension() == ".npy")
+        names.insert(entry->path().stem().string());
+    if (error)
+      throw UserError({path, 0, 0, ""},
+                      fmt::format("cannot read the directory: {}", error.message()));
+    if (names.empty())
+      throw UserError({path, 0, 0, ""}, "holds no .npy files",
+                      "save one array an input, named after it");
+    for (const std::string &name : names) {
+      Tensor array = readNpy(placeOf(data, name).file, left);
+      left -= array.bytes.size();
+      data.arrays.emplace(name, std::move(array));
     }
-  if (error)
-    throw UserError({path, 0, 0, ""},
-                    fmt::format("cannot read the directory: {}", error.message()));
-  if (data.empty())
-    throw UserError({path, 0, 0, ""}, "holds no .npy files",
-                    "save one array an input, named after it");
+  }
+  for (const auto &[name, array] : data.arrays)
+    requireFinite(placeOf(data, name), array);
   return data;
 }
 
@@ -173,7 +195,7 @@ CalibrationData randomCalibration(ModuleOp module, int64_t samples, uint64_t see
       double radius = std::sqrt(-2 * std::log(uniform())), angle = 2 * M_PI * uniform();
       tensor.data<float>()[k] = static_cast<float>(radius * std::cos(angle));
     }
-    data[nameOf(main, i)] = std::move(tensor);
+    data.arrays[nameOf(main, i)] = std::move(tensor);
   }
   return data;
 }

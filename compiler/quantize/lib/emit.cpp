@@ -4,12 +4,16 @@
 #include "integer_builder.h"
 #include "integer_softmax.h"
 #include "split.h"
+#include "tilewright/compiler/model_operators.h"
 #include "weights.h"
 
 #include "mlir/IR/IRMapping.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 using namespace mlir;
 
@@ -32,13 +36,17 @@ struct Accumulator {
 class Emitter {
 public:
   Emitter(func::FuncOp main, const Plan &plan, const ParameterMap &parameters,
-          const Statistics &statistics)
+          const Statistics &statistics, bool withReals, unsigned threads)
       : main_(main), plan_(plan), parameters_(parameters), statistics_(statistics),
-        channelFactors_(statistics.channelFactors), builder_(main.getContext()) {}
+        channelFactors_(statistics.channelFactors), withReals_(withReals), threads_(threads),
+        builder_(main.getContext()) {}
 
   IntegerModule run() {
     Block &source = main_.getBody().front();
-    result_.module = ModuleOp::create(main_->getParentOp()->getLoc());
+    quantizeConvolutions();
+    auto real = llvm::cast<ModuleOp>(main_->getParentOp());
+    result_.module = ModuleOp::create(real.getLoc());
+    copyModelOperators(real, *result_.module);
     builder_.setInsertionPointToEnd(result_.module->getBody());
     SmallVector<Type> inputs;
     for (Value argument : source.getArguments())
@@ -99,7 +107,8 @@ private:
       integers.push_back(parameters.quantize(elements[i]));
       rounded.data<float>()[i] = static_cast<float>(parameters.real(integers[i]));
     }
-    result_.constants.emplace_back(value, std::move(rounded));
+    if (withReals_)
+      result_.constants.emplace_back(value, std::move(rounded));
     return {integer.constant(tensorType(value).getShape(), 8, integers), parameters};
   }
 
@@ -184,7 +193,7 @@ private:
     std::vector<double> channels = channelFactors_.lookup(real);
     if (x.parameters.bits > 8) {
       channels = channelFactors(statistics_.observed.ranges.find(real)->second, 1);
-      x = narrowed(integer, real, x, channels);
+      x = narrowed(integer, x, channels, narrowedParameters(real, channels));
     }
     ArrayRef<int64_t> shape = tensorType(x.value).getShape();
     auto [rows, columns] = averageWindows(shape[1], shape[2]);
@@ -231,42 +240,50 @@ private:
     return best;
   }
 
-  // A convolution's constants, scaled for what it reads and what it yields.
-  struct Filter {
-    SmallVector<int64_t> shape; // [OC, KH, KW, IC], or [KH, KW, C, M] of a depthwise one
-    bool isDepthwise = false;
-    std::vector<double> weights;
-    std::vector<double> bias;
-    std::vector<double> inputFactors, outputFactors; // in the scaled constants; or empty
-    std::vector<double> inputMeans;                  // of what each weight is multiplied with
-    std::vector<double> inputMoments;                // moments.h
-
-    size_t outputOf(size_t weight) const {
-      return isDepthwise ? weight % bias.size() : weight / (weights.size() / bias.size());
-    }
-    size_t inputOf(size_t weight) const {
-      return isDepthwise ? weight % bias.size() / shape[3] : weight % shape[3];
-    }
+  // A convolution as integers have it: what its filter reads, and the filter's integers.
+  struct Convolution {
+    std::vector<double> factors; // of the channels that it reads; or empty
+    Parameters input;            // of these
+    bool isStacked = false;      // see convolveStacked
+    Filter filter;
+    QuantizedWeights weights;
   };
+
+  Convolution convolutionOf(Operation *op, Value result, const Parameters &x) {
+    Convolution found;
+    Value read = op->getOperand(0);
+    if (x.bits == 8) {
+      found.factors = channelFactors_.lookup(read);
+      found.input = x;
+    } else if (isa<tosa::DepthwiseConv2DOp>(op)) {
+      found.factors =
+          channelFactors(statistics_.observed.ranges.find(read)->second, strengthFor(op));
+      found.input = narrowedParameters(read, found.factors);
+    } else {
+      std::tie(found.factors, found.input) = highPartOf(read, x, strengthFor(op));
+      constexpr int64_t few = 32; // channels that are worth copying for the sake of one convolution
+      found.isStacked = isPointwise(op) && tensorType(op->getOperand(1)).getShape().back() <= few;
+    }
+    found.filter = filterOf(op, result, found.factors);
+    if (found.isStacked) {
+      // What rounding leaves of a weight is part of the sum too: nothing has to make up for it.
+      found.filter.inputMeans.clear();
+      found.filter.inputMoments.clear();
+    }
+    return found;
+  }
 
   Filter filterOf(Operation *op, Value result, const std::vector<double> &inputFactors) {
     Filter filter;
     filter.shape.assign(tensorType(op->getOperand(1)).getShape());
     filter.isDepthwise = isa<tosa::DepthwiseConv2DOp>(op);
     filter.bias = *constantReals(op->getOperand(2));
-    filter.weights = *constantReals(op->getOperand(1));
-    filter.inputMeans = meansUnderWeights(op, [&](size_t i) { return filter.inputOf(i); });
+    filter.weights = *ConstantFloats::of(op->getOperand(1));
+    filter.inputMeans = statistics_.observed.means.find(op->getOperand(0))->second;
+    filter.covered = coveredTaps(op);
     filter.inputMoments = momentsOf(op, filter, inputFactors);
     filter.inputFactors = inputFactors;
     std::vector<double> &outputFactors = filter.outputFactors = channelFactors_.lookup(result);
-    for (size_t i = 0; i < filter.weights.size(); ++i) {
-      if (!inputFactors.empty()) {
-        filter.weights[i] /= inputFactors[filter.inputOf(i)];
-        filter.inputMeans[i] *= inputFactors[filter.inputOf(i)];
-      }
-      if (!outputFactors.empty())
-        filter.weights[i] *= outputFactors[filter.outputOf(i)];
-    }
     for (size_t c = 0; c < outputFactors.size(); ++c)
       filter.bias[c] *= outputFactors[c];
     return filter;
@@ -277,7 +294,7 @@ private:
                                 const std::vector<double> &inputFactors) {
     const std::vector<float> &known = statistics_.observed.moments.find(op)->second;
     std::vector<double> moments(known.begin(), known.end());
-    size_t perOutput = filter.weights.size() / filter.bias.size();
+    size_t perOutput = filter.perOutput();
     for (size_t i = 0; i < moments.size() && !inputFactors.empty(); ++i) {
       size_t row = i / perOutput, column = i % perOutput;
       if (filter.isDepthwise)
@@ -289,62 +306,86 @@ private:
     return moments;
   }
 
+  // Makes the integers of all convolutions, which takes the most time by far: threads share it.
+  // Weights of constant inputs are left for later: what those become is not known yet.
+  void quantizeConvolutions() {
+    std::vector<std::pair<Operation *, Convolution>> found;
+    for (Operation &op : main_.getBody().front().without_terminator())
+      if (auto anchor = plan_.anchors.find(&op); anchor != plan_.anchors.end() &&
+                                                 isConvolution(&op) &&
+                                                 !isConstantFloats(op.getOperand(0)))
+        found.emplace_back(
+            &op, convolutionOf(&op, anchor->second.result, parameters_.lookup(op.getOperand(0))));
+    // Their memory is this thread's, which later phases use again.
+    std::vector<std::optional<RealWeights>> reals;
+    for (auto &[op, convolution] : found)
+      reals.push_back(realsFor(convolution));
+    std::atomic<size_t> next = 0;
+    shareWork(threads_, [&](unsigned) {
+      for (size_t i; (i = next++) < found.size();)
+        quantizeFilter(found[i].second, reals[i]);
+    });
+    for (size_t i = 0; i < found.size(); ++i) {
+      auto &[op, convolution] = found[i];
+      note(op, std::move(reals[i]));
+      convolutions_.try_emplace(op, std::move(convolution));
+    }
+  }
+
+  // What the integers stand for is told where a rehearsal asks for it.
+  std::optional<RealWeights> realsFor(const Convolution &convolution) const {
+    bool isAsked = withReals_ && !convolution.isStacked;
+    return isAsked ? std::optional<RealWeights>(convolution.filter) : std::nullopt;
+  }
+
+  static void quantizeFilter(Convolution &convolution, std::optional<RealWeights> &reals) {
+    convolution.weights = quantizeWeights(convolution.filter, convolution.input.scale);
+    if (reals)
+      reals->set(convolution.filter, convolution.weights, convolution.input.scale);
+  }
+
+  void note(Operation *op, std::optional<RealWeights> reals) {
+    if (!reals)
+      return;
+    result_.constants.emplace_back(op->getOperand(1), std::move(reals->weights));
+    result_.constants.emplace_back(op->getOperand(2), std::move(reals->bias));
+  }
+
+  Convolution takeConvolution(Operation *op, Value result, const Parameters &x) {
+    auto known = convolutions_.find(op);
+    if (known == convolutions_.end()) {
+      Convolution made = convolutionOf(op, result, x);
+      std::optional<RealWeights> reals = realsFor(made);
+      quantizeFilter(made, reals);
+      note(op, std::move(reals));
+      return made;
+    }
+    Convolution taken = std::move(known->second);
+    convolutions_.erase(known);
+    return taken;
+  }
+
   Accumulator convolve(IntegerBuilder &integer, Operation *op, Value result) {
     Quantized x = operand(integer, op->getOperand(0));
-    if (x.parameters.bits == 8) {
-      Filter filter = filterOf(op, result, channelFactors_.lookup(op->getOperand(0)));
-      return convolve(integer, op, x, filter.shape, quantizeFilter(op, filter, x.parameters.scale));
-    }
-    if (isa<tosa::DepthwiseConv2DOp>(op)) {
-      std::vector<double> factors = channelFactors(
-          statistics_.observed.ranges.find(op->getOperand(0))->second, strengthFor(op));
-      Filter filter = filterOf(op, result, factors);
-      Quantized narrow = narrowed(integer, op->getOperand(0), x, factors);
-      return convolve(integer, op, narrow, filter.shape,
-                      quantizeFilter(op, filter, narrow.parameters.scale));
-    }
-    auto [factors, parameters] = highPartOf(op->getOperand(0), x.parameters, strengthFor(op));
-    Filter filter = filterOf(op, result, factors);
-    constexpr int64_t few = 32; // channels that are worth copying for the sake of one convolution
-    if (isPointwise(op) && filter.shape[3] <= few)
-      return convolveStacked(integer, op, x, factors, parameters, filter);
-    Quantized high{highActivations(integer, x.value, factors, parameters), parameters};
-    QuantizedWeights weights = quantizeFilter(op, filter, high.parameters.scale);
-    Accumulator sum = convolve(integer, op, high, filter.shape, weights);
-    weights.bias.assign(weights.bias.size(), 0);
-    Quantized low{lowActivations(integer, x.value, factors), {parameters.scale * lowStep, 0, 8}};
-    Accumulator rest = convolve(integer, op, low, filter.shape, weights);
+    Convolution own = takeConvolution(op, result, x.parameters);
+    Filter &filter = own.filter;
+    if (x.parameters.bits == 8)
+      return convolve(integer, op, x, filter.shape, own.weights);
+    if (filter.isDepthwise)
+      return convolve(integer, op, narrowed(integer, x, own.factors, own.input), filter.shape,
+                      own.weights);
+    if (own.isStacked)
+      return convolveStacked(integer, op, x, own);
+    Quantized high{highActivations(integer, x.value, own.factors, own.input), own.input};
+    Accumulator sum = convolve(integer, op, high, filter.shape, own.weights);
+    own.weights.bias.assign(own.weights.bias.size(), 0);
+    Quantized low{lowActivations(integer, x.value, own.factors), {own.input.scale * lowStep, 0, 8}};
+    Accumulator rest = convolve(integer, op, low, filter.shape, own.weights);
     sum.value = integer.binary<tosa::AddOp>(integer.rescale(rest.value, 0, {lowStep}, {1, 0, 32}),
                                             sum.value);
     for (size_t c = 0; c < sum.magnitudes.size(); ++c)
       sum.magnitudes[c] += rest.magnitudes[c] * lowStep + 1;
     return sum;
-  }
-
-  static QuantizedWeights quantizeFilter(const Filter &filter, double inputScale) {
-    return quantizeWeights(
-        filter.weights, filter.bias, [&](size_t i) { return filter.outputOf(i); }, inputScale,
-        filter.inputMeans, filter.inputMoments);
-  }
-
-  // The same, and takes note of what the integers stand for.
-  QuantizedWeights quantizeFilter(Operation *op, const Filter &filter, double inputScale) {
-    QuantizedWeights quantized = quantizeFilter(filter, inputScale);
-    Tensor weights = makeTensor(DType::F32, tensorType(op->getOperand(1)).getShape().vec()),
-           bias = makeTensor(DType::F32, tensorType(op->getOperand(2)).getShape().vec());
-    const std::vector<double> &in = filter.inputFactors, &out = filter.outputFactors;
-    for (size_t i = 0; i < filter.weights.size(); ++i) {
-      size_t c = filter.outputOf(i);
-      weights.data<float>()[i] =
-          static_cast<float>(double(quantized.weights[i]) * quantized.scales[c] / inputScale *
-                             (in.empty() ? 1 : in[filter.inputOf(i)]) / (out.empty() ? 1 : out[c]));
-    }
-    for (size_t c = 0; c < filter.bias.size(); ++c)
-      bias.data<float>()[c] = static_cast<float>(double(quantized.bias[c]) * quantized.scales[c] /
-                                                 (out.empty() ? 1 : out[c]));
-    result_.constants.emplace_back(op->getOperand(1), std::move(weights));
-    result_.constants.emplace_back(op->getOperand(2), std::move(bias));
-    return quantized;
   }
 
   Accumulator convolve(IntegerBuilder &integer, Operation *op, const Quantized &x,
@@ -356,22 +397,25 @@ private:
   Accumulator convolve(IntegerBuilder &integer, Operation *op, const Quantized &x,
                        ArrayRef<int64_t> weightShape, const QuantizedWeights &weights,
                        ArrayRef<int64_t> shape) {
-    auto outputs = static_cast<int64_t>(weights.bias.size());
+    auto outputs = weights.bias.size();
     OperationState state(op->getLoc(), op->getName());
-    state.addOperands({x.value, integer.constant(weightShape, 8, weights.weights),
-                       integer.constant({outputs}, 32, weights.bias),
+    state.addOperands({x.value, integer.constant(weightShape, weights.weights),
+                       integer.constant({static_cast<int64_t>(outputs)}, 32, weights.bias),
                        integer.constant({1}, 8, {x.parameters.zeroPoint}),
                        integer.constant({1}, 8, {0})});
     state.addTypes(integer.type(shape, 32));
     state.addAttributes(op->getAttrs());
     state.attributes.set("acc_type", TypeAttr::get(builder_.getI32Type()));
-    std::vector<double> magnitudes(weights.bias.begin(), weights.bias.end());
-    for (double &magnitude : magnitudes)
-      magnitude = std::fabs(magnitude);
+    std::vector<double> magnitudes;
+    bool isDepthwise = isa<tosa::DepthwiseConv2DOp>(op);
     size_t perOutput = weights.weights.size() / outputs;
-    for (size_t i = 0; i < weights.weights.size(); ++i)
-      magnitudes[isa<tosa::DepthwiseConv2DOp>(op) ? i % outputs : i / perOutput] +=
-          std::fabs(double(weights.weights[i])) * x.parameters.magnitude();
+    for (size_t c = 0; c < outputs; ++c) {
+      int64_t sum = 0; // of |weights|
+      for (size_t k = 0; k < perOutput; ++k)
+        sum += std::abs(int(weights.weights[isDepthwise ? k * outputs + c : c * perOutput + k]));
+      magnitudes.push_back(std::fabs(double(weights.bias[c])) +
+                           double(sum) * x.parameters.magnitude());
+    }
     return {builder_.create(state)->getResult(0), weights.scales, magnitudes};
   }
 
@@ -379,19 +423,14 @@ private:
   // the rows stand below each other, and the kernel reaches over them. Copying rows costs less than
   // interleaving channels.
   Accumulator convolveStacked(IntegerBuilder &integer, Operation *op, const Quantized &x,
-                              const std::vector<double> &factors, const Parameters &high,
-                              Filter &filter) {
+                              const Convolution &own) {
     ArrayRef<int64_t> image = tensorType(x.value).getShape();
-    int64_t pixels = image[1] * image[2];
+    int64_t pixels = image[1] * image[2], outputs = own.filter.shape[0];
     Value row = reshape(integer, x.value, {image[0], 1, pixels, image[3]});
-    // What rounding leaves of a weight is part of the sum too: nothing has to make up for it.
-    filter.inputMeans.assign(filter.weights.size(), 0);
-    filter.inputMoments.clear();
-    QuantizedWeights weights = stackWeights(filter.weights, quantizeFilter(filter, high.scale),
-                                            high.scale, filter.shape[3]);
-    filter.shape[1] = 3;
-    return convolve(integer, op, {stackActivations(integer, row, factors, high), high},
-                    filter.shape, weights, {image[0], 1, pixels, filter.shape[0]});
+    Value stack = stackActivations(integer, row, own.factors, own.input);
+    return convolve(integer, op, {stack, own.input}, {outputs, 3, 1, own.filter.shape[3]},
+                    stackWeights(own.filter, own.weights, own.input.scale),
+                    {image[0], 1, pixels, outputs});
   }
 
   // Whether pixels of the result depend on one pixel each, the same.
@@ -417,10 +456,12 @@ private:
   }
 
   // 16 bits as 8.
-  Quantized narrowed(IntegerBuilder &integer, Value real, const Quantized &x,
-                     const std::vector<double> &factors) {
+  Parameters narrowedParameters(Value real, const std::vector<double> &factors) {
     auto [low, high] = scaledRange(real, factors);
-    Parameters parameters = asymmetric8(low, high);
+    return asymmetric8(low, high);
+  }
+  Quantized narrowed(IntegerBuilder &integer, const Quantized &x,
+                     const std::vector<double> &factors, const Parameters &parameters) {
     std::vector<double> rescales;
     for (double factor : factors)
       rescales.push_back(factor * x.parameters.scale / parameters.scale);
@@ -445,10 +486,8 @@ private:
     return {factors, highParameters(wide, low, high)};
   }
 
-  // The mean of what each weight is multiplied with: of its input channel, or of a pad's zeros.
-  template <typename InputOf>
-  std::vector<double> meansUnderWeights(Operation *op, InputOf inputOf) {
-    const std::vector<double> &means = statistics_.observed.means.find(op->getOperand(0))->second;
+  // Of each tap of a convolution: how much of the output reads the image there and not the pad.
+  static std::vector<double> coveredTaps(Operation *op) {
     auto numbers = [&](const char *name) {
       return cast<DenseI64ArrayAttr>(op->getAttr(name)).asArrayRef();
     };
@@ -458,7 +497,7 @@ private:
                       output = tensorType(op->getResult(0)).getShape(),
                       weights = tensorType(op->getOperand(1)).getShape();
     bool depthwise = isa<tosa::DepthwiseConv2DOp>(op);
-    // How much of the output reads the image and not the pad at this row or column of the kernel.
+    // At this row or column of the kernel.
     auto inside = [&](int axis, int64_t at) {
       int64_t count = 0;
       for (int64_t o = 0; o < output[1 + axis]; ++o) {
@@ -472,11 +511,7 @@ private:
     for (int64_t row = 0; row < rows; ++row)
       for (int64_t column = 0; column < columns; ++column)
         covered.push_back(inside(0, row) * inside(1, column));
-    size_t perTap = depthwise ? size_t(weights[2] * weights[3]) : size_t(weights[3]);
-    std::vector<double> result(tensorType(op->getOperand(1)).getNumElements());
-    for (size_t i = 0; i < result.size(); ++i)
-      result[i] = means[inputOf(i)] * covered[i / perTap % covered.size()];
-    return result;
+    return covered;
   }
 
   Accumulator multiplyMatrices(IntegerBuilder &integer, tosa::MatMulOp op) {
@@ -673,17 +708,20 @@ private:
   const ParameterMap &parameters_;
   const Statistics &statistics_;
   const llvm::DenseMap<Value, std::vector<double>> &channelFactors_;
+  bool withReals_;
+  unsigned threads_;
   OpBuilder builder_;
   func::FuncOp function_;
   llvm::DenseMap<Value, Value> values_;
+  std::map<Operation *, Convolution> convolutions_; // that are not emitted yet
   IntegerModule result_;
 };
 
 } // namespace
 
 IntegerModule emitInteger(func::FuncOp main, const Plan &plan, const ParameterMap &parameters,
-                          const Statistics &statistics) {
-  return Emitter(main, plan, parameters, statistics).run();
+                          const Statistics &statistics, bool withReals, unsigned threads) {
+  return Emitter(main, plan, parameters, statistics, withReals, threads).run();
 }
 
 } // namespace tilewright::quantization

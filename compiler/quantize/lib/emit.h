@@ -20,11 +20,12 @@ struct Correspondence {
 struct IntegerModule {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<Correspondence> values; // in program order, without arguments
-  // What integer constants stand for, in place of the real ones: weights, biases, operands.
+  // What integer constants stand for, in place of the real ones: weights, biases, operands. Empty
+  // unless asked for.
   std::vector<FloatExecutable::Replacement> constants;
 };
 
 IntegerModule emitInteger(mlir::func::FuncOp main, const Plan &plan, const ParameterMap &parameters,
-                          const Statistics &statistics);
+                          const Statistics &statistics, bool withReals, unsigned threads);
 
 } // namespace tilewright::quantization

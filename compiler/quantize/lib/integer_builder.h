@@ -25,6 +25,9 @@ public:
                        const std::vector<int64_t> &values) {
     return integerConstant(builder_, location_, shape, bits, values);
   }
+  mlir::Value constant(llvm::ArrayRef<int64_t> shape, const std::vector<int8_t> &weights) {
+    return integerConstant(builder_, location_, shape, weights);
+  }
   // One value in a tensor whose dimensions, as many as `like` has, are all 1.
   mlir::Value scalarLike(mlir::Value like, int bits, int64_t value);
 

@@ -1,5 +1,6 @@
 #include "plan.h"
 
+#include "constant_floats.h"
 #include "graph_queries.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
@@ -39,7 +40,8 @@ bool movesData(Operation *op) {
 }
 
 bool hasConstantWeights(Operation *op) {
-  return isConvolution(op) && constantReals(op->getOperand(1)) && constantReals(op->getOperand(2));
+  return isConvolution(op) && isConstantFloats(op->getOperand(1)) &&
+         isConstantFloats(op->getOperand(2));
 }
 
 bool isBinary(Operation *op) {

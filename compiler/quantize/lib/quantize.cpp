@@ -22,8 +22,9 @@ namespace {
 // A float network and what is known of it.
 class Quantizer {
 public:
-  Quantizer(ModuleOp module, const CalibrationData &data, const QuantizeOptions &options)
-      : options_(options), threads_(workThreads(options.threads)),
+  Quantizer(ModuleOp module, const CalibrationData &data, const QuantizeOptions &options,
+            PhaseTimes *times)
+      : options_(options), threads_(workThreads(options.threads)), times_(times),
         samples_(samplesOf(mainOf(module), data)), real_(module.clone()) {
     prepare(main());
     Plan plan = makePlan(main(), Precision::Standard);
@@ -33,7 +34,9 @@ public:
     std::vector<Value> shown = watched;
     llvm::append_range(shown, deciding);
     executable_ = FloatExecutable::create(*real_, shown, options.threads);
+    ended("float-code");
     observed_ = observe(*executable_, samples_, plan, watched, deciding.size(), threads_);
+    ended("calibration");
   }
 
   struct Form {
@@ -47,39 +50,58 @@ public:
         statisticsOf(observed_, *executable_, samples_, plan, findEqualizable(plan),
                      options_.method != Calibration::MinMax, threads_);
     ParameterMap parameters = assignParameters(main(), plan, statistics, options_);
-    IntegerModule integer = emitInteger(main(), plan, parameters, statistics);
+    bool isRehearsed = options_.precision == Precision::Automatic;
+    IntegerModule integer =
+        emitInteger(main(), plan, parameters, statistics, isRehearsed, threads_);
+    ended("integers");
     return {std::move(parameters), std::move(integer)};
   }
 
   // 16 bits cost about twice the cycles. They are worth it where 8 bits leave the outputs inexact,
   // and where they lessen the noise a good deal: docs/decisions/2026-11-21-quantization.md.
-  Form chooseForm(std::optional<PrecisionChoice> &choice) const {
+  // `other`: what was given up for an extended one.
+  Form chooseForm(std::optional<PrecisionChoice> &choice, std::optional<Form> &other) const {
     constexpr double exact = 40, worthwhile = 4; // dB
     Rehearsal rehearsal(*executable_, observed_, samples_, threads_);
     Form standard = formOf(Precision::Standard);
-    std::optional<double> with8 = rehearsal.decibelsOf(standard.integer, standard.parameters);
+    std::optional<double> with8 = rehearsed(rehearsal, standard);
     if (!with8)
       return standard;
     choice = PrecisionChoice{Precision::Standard, *with8, std::nullopt};
     if (*with8 >= exact)
       return standard;
     Form extended = formOf(Precision::Extended);
-    choice->extended = rehearsal.decibelsOf(extended.integer, extended.parameters);
+    choice->extended = rehearsed(rehearsal, extended);
     if (!choice->extended || *choice->extended < *with8 + worthwhile)
       return standard;
     choice->precision = Precision::Extended;
+    other = std::move(standard);
     return extended;
   }
 
   std::vector<LayerSqnr> layersOf(const Form &form) const {
-    return compareLayers(*real_, form.integer, form.parameters, samples_);
+    std::vector<LayerSqnr> layers = compareLayers(*real_, form.integer, form.parameters, samples_);
+    ended("layer report");
+    return layers;
   }
 
 private:
+  std::optional<double> rehearsed(const Rehearsal &rehearsal, Form &form) const {
+    std::optional<double> decibels = rehearsal.decibelsOf(form.integer, form.parameters);
+    ended("rehearsal");
+    return decibels;
+  }
+
+  void ended(const char *phase) const {
+    if (times_)
+      times_->ended(phase);
+  }
+
   func::FuncOp main() const { return mainOf(*real_); }
 
   const QuantizeOptions &options_;
   unsigned threads_;
+  PhaseTimes *times_;
   Samples samples_;
   mutable OwningOpRef<ModuleOp> real_;
   std::unique_ptr<FloatExecutable> executable_;
@@ -89,12 +111,16 @@ private:
 } // namespace
 
 OwningOpRef<ModuleOp> quantize(ModuleOp module, const CalibrationData &data,
-                               const QuantizeOptions &options, QuantizationReport *report) {
-  Quantizer quantizer(module, data, options);
+                               const QuantizeOptions &options, QuantizationReport *report,
+                               PhaseTimes *times, OwningOpRef<ModuleOp> *standard) {
+  Quantizer quantizer(module, data, options, times);
   std::optional<PrecisionChoice> choice;
+  std::optional<Quantizer::Form> other;
   Quantizer::Form form = options.precision == Precision::Automatic
-                             ? quantizer.chooseForm(choice)
+                             ? quantizer.chooseForm(choice, other)
                              : quantizer.formOf(options.precision);
+  if (standard && other)
+    *standard = std::move(other->integer.module);
   if (report)
     report->choice = choice;
   if (report && options.layerReport)

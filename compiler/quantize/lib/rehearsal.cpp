@@ -1,5 +1,6 @@
 #include "rehearsal.h"
 
+#include "constant_floats.h"
 #include "graph_queries.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
@@ -64,7 +65,7 @@ std::vector<Value> decidingValues(func::FuncOp main, const Plan &plan) {
       source = source.getDefiningOp()->getOperand(0);
     auto softmax = plan.softmaxes.find(source.getDefiningOp());
     Value deciding = softmax != plan.softmaxes.end() ? softmax->second.input : result;
-    if (!constantReals(deciding))
+    if (!isConstantFloats(deciding))
       values.push_back(deciding);
   }
   return values;
@@ -87,7 +88,7 @@ std::vector<std::vector<Tensor>> Rehearsal::run(const FloatExecutable &executabl
   return found;
 }
 
-std::optional<double> Rehearsal::decibelsOf(const IntegerModule &integer,
+std::optional<double> Rehearsal::decibelsOf(IntegerModule &integer,
                                             const ParameterMap &parameters) const {
   llvm::DenseMap<Value, const std::vector<double> *> factors;
   for (const Correspondence &value : integer.values)
@@ -101,8 +102,8 @@ std::optional<double> Rehearsal::decibelsOf(const IntegerModule &integer,
                            ? std::optional<Rounder>({own, scaled ? *scaled : std::vector<double>()})
                            : std::nullopt);
   }
-  std::vector<std::vector<Tensor>> found =
-      run(*executable_.withConstants(integer.constants), [&](size_t index, Tensor &tensor) {
+  std::vector<std::vector<Tensor>> found = run(
+      *executable_.withConstants(std::move(integer.constants)), [&](size_t index, Tensor &tensor) {
         if (rounders[index])
           (*rounders[index])(tensor);
       });

@@ -25,9 +25,8 @@ public:
 
   // The signal-to-quantization-noise ratio of all deciding values together, in dB, 200 at most;
   // nothing when there is no signal, or what the float network makes of rounded tensors is not
-  // finite.
-  std::optional<double> decibelsOf(const IntegerModule &integer,
-                                   const ParameterMap &parameters) const;
+  // finite. Takes `integer`'s constants away: nobody else reads them.
+  std::optional<double> decibelsOf(IntegerModule &integer, const ParameterMap &parameters) const;
 
 private:
   // The deciding values of each sample that `observed` has them of.

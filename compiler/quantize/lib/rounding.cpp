@@ -20,18 +20,24 @@ Rounding::Rounding(std::vector<double> moments)
   for (size_t i = 0; i < size; ++i)
     mean += moments[i * size + i] / double(size);
   factor_.resize(size * size);
-  std::vector<double> diagonal(size);
   for (size_t i = 0; i < size; ++i)
     for (size_t j = 0; j <= i; ++j) {
       size_t a = std::max(order_[i], order_[j]), b = std::min(order_[i], order_[j]);
-      double sum = moments[a * size + b] + (i == j ? damping * mean : 0);
-      const double *x = &factor_[i * size], *y = &factor_[j * size];
-      for (size_t k = 0; k < j; ++k)
-        sum -= x[k] * y[k] * diagonal[k];
-      (i == j ? diagonal[i] : factor_[i * size + j]) = i == j            ? std::max(sum, 0.0)
-                                                       : diagonal[j] > 0 ? sum / diagonal[j]
-                                                                         : 0;
+      factor_[i * size + j] = moments[a * size + b] + (i == j ? damping * mean : 0);
     }
+  // Column by column: what each takes from those behind it is a loop without a chain of sums.
+  std::vector<double> column(size);
+  for (size_t k = 0; k < size; ++k) {
+    double diagonal = std::max(factor_[k * size + k], 0.0);
+    for (size_t i = k + 1; i < size; ++i)
+      column[i] = factor_[i * size + k] = diagonal > 0 ? factor_[i * size + k] / diagonal : 0;
+    for (size_t i = k + 1; i < size; ++i) {
+      double own = column[i], *__restrict row = &factor_[i * size];
+      const double *__restrict each = column.data();
+      for (size_t j = k + 1; j <= i; ++j)
+        row[j] -= own * each[j] * diagonal;
+    }
+  }
 }
 
 void Rounding::apply(double *weights, double greatest) const {
@@ -41,10 +47,12 @@ void Rounding::apply(double *weights, double greatest) const {
     whole[i] = weights[order_[i]];
   for (size_t i = size; i-- > 0;) {
     double exact = weights[order_[i]];
-    double rounded = std::clamp(std::nearbyint(whole[i]), -greatest, greatest);
+    double rounded = roundEven(std::clamp(whole[i], -greatest, greatest)), rest = exact - rounded;
     weights[order_[i]] = rounded;
+    double *__restrict others = whole.data();
+    const double *__restrict row = &factor_[i * size];
     for (size_t k = 0; k < i; ++k)
-      whole[k] += factor_[i * size + k] * (exact - rounded);
+      others[k] += row[k] * rest;
   }
 }
 

@@ -12,6 +12,12 @@
 
 namespace tilewright::quantization {
 
+// To the nearest integer, ties to even, for magnitudes below 2^51.
+inline double roundEven(double value) {
+  constexpr double whole = 3ull << 51; // doubles of this size are integers: adding it rounds
+  return value + whole - whole;
+}
+
 class Rounding {
 public:
   // `moments`: [K, K], of which the lower triangle counts.

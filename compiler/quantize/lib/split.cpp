@@ -67,21 +67,22 @@ Value stackActivations(IntegerBuilder &integer, Value wide, const std::vector<do
                                 ValueRange(parts), 1);
 }
 
-QuantizedWeights stackWeights(const std::vector<double> &real, const QuantizedWeights &weights,
-                              double inputScale, int64_t channels) {
+QuantizedWeights stackWeights(const Filter &filter, const QuantizedWeights &weights,
+                              double inputScale) {
   QuantizedWeights result{{}, weights.bias, weights.scales};
-  size_t perOutput = real.size() / weights.bias.size();
-  for (size_t begin = 0; begin < real.size(); begin += size_t(channels)) {
-    double scale = weights.scales[begin / perOutput] / inputScale;
+  std::vector<double> real;
+  for (size_t c = 0; c < filter.outputs(); ++c) {
+    filter.scaledWeights(c, real);
+    double scale = weights.scales[c] / inputScale;
     auto append = [&](auto part) {
-      for (size_t i = begin; i < begin + size_t(channels); ++i)
-        result.weights.push_back(part(weights.weights[i], real[i] / scale));
+      for (size_t k = 0; k < real.size(); ++k)
+        result.weights.push_back(
+            static_cast<int8_t>(part(weights.weights[filter.place(c, k)], real[k] / scale)));
     };
-    append([](int64_t integer, double) { return integer; });
-    append([](int64_t, double exact) { return std::llround(exact / part); });
-    append([](int64_t integer, double exact) {
-      return std::llround((exact - double(integer)) * part);
-    });
+    append([](int integer, double) { return integer; });
+    append([](int, double exact) { return std::llround(exact / part); });
+    append(
+        [](int integer, double exact) { return std::llround((exact - double(integer)) * part); });
   }
   return result;
 }

@@ -32,9 +32,8 @@ mlir::Value lowActivations(IntegerBuilder &integer, mlir::Value wide,
 mlir::Value stackActivations(IntegerBuilder &integer, mlir::Value wide,
                              const std::vector<double> &factors, const Parameters &high);
 
-// The weights for stacked activations, [OC, 3, 1, `channels`]; `real` are those that `weights`
-// stand for, at the scale of h.
-QuantizedWeights stackWeights(const std::vector<double> &real, const QuantizedWeights &weights,
-                              double inputScale, int64_t channels);
+// The weights for stacked activations, [OC, 3, 1, IC], from those of a filter of one tap.
+QuantizedWeights stackWeights(const Filter &filter, const QuantizedWeights &weights,
+                              double inputScale);
 
 } // namespace tilewright::quantization

@@ -172,9 +172,10 @@ struct ScaledHistogram {
 } // namespace
 
 void shareWork(unsigned threads, const std::function<void(unsigned thread)> &work) {
-  std::vector<std::future<void>> running;
-  for (unsigned thread = 0; thread < threads; ++thread)
+  std::vector<std::future<void>> running; // whose destructors wait, should one of them have failed
+  for (unsigned thread = 1; thread < threads; ++thread)
     running.push_back(std::async(std::launch::async, [&work, thread] { work(thread); }));
+  work(0);
   for (std::future<void> &share : running)
     share.wait(); // all of them, before one that failed destroys what the others write to
   for (std::future<void> &share : running)

@@ -14,7 +14,6 @@ Value floatConstant(OpBuilder &builder, Location location, ArrayRef<int64_t> sha
                                DenseElementsAttr::get(type, ArrayRef<float>(floats)));
 }
 
-// Weights are many: they take no more than their bytes on the way.
 template <typename Integer>
 static DenseElementsAttr narrowElements(RankedTensorType type, const std::vector<int64_t> &values) {
   std::vector<Integer> integers(values.begin(), values.end());
@@ -45,6 +44,12 @@ Value integerConstant(OpBuilder &builder, Location location, ArrayRef<int64_t> s
     }
   };
   return tosa::ConstOp::create(builder, location, type, attribute());
+}
+
+Value integerConstant(OpBuilder &builder, Location location, ArrayRef<int64_t> shape,
+                      ArrayRef<int8_t> values) {
+  auto type = RankedTensorType::get(shape, builder.getIntegerType(8));
+  return tosa::ConstOp::create(builder, location, type, DenseElementsAttr::get(type, values));
 }
 
 Value shapeConstant(OpBuilder &builder, Location location, ArrayRef<int64_t> shape) {

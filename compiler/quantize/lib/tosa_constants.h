@@ -14,6 +14,9 @@ mlir::Value floatConstant(mlir::OpBuilder &builder, mlir::Location location,
 mlir::Value integerConstant(mlir::OpBuilder &builder, mlir::Location location,
                             llvm::ArrayRef<int64_t> shape, int bits,
                             const std::vector<int64_t> &values);
+// The same of weights.
+mlir::Value integerConstant(mlir::OpBuilder &builder, mlir::Location location,
+                            llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int8_t> values);
 mlir::Value shapeConstant(mlir::OpBuilder &builder, mlir::Location location,
                           llvm::ArrayRef<int64_t> shape);
 // `value` itself when it has that shape already.

@@ -8,71 +8,98 @@
 
 namespace tilewright::quantization {
 
-// Weights in units of their scales become integers; one matrix of moments for all channels, or one
-// for each.
-static void round(std::vector<double> &weights, size_t channels,
-                  const std::function<size_t(size_t)> &channelOf,
-                  const std::vector<double> &inputMoments, double greatest) {
-  if (inputMoments.empty()) {
-    for (double &weight : weights)
-      weight = std::clamp(std::nearbyint(weight), -greatest, greatest);
-    return;
+namespace {
+
+constexpr double greatestWeight = 127;
+constexpr double greatestBias = 1 << 29; // leaves the accumulator room for the products
+
+// Weights of one output, in units of their scale, become integers.
+class Rounder {
+public:
+  explicit Rounder(const Filter &filter) : filter_(filter) {
+    size_t square = filter.perOutput() * filter.perOutput();
+    matrices_ = filter.inputMoments.size() / square;
   }
-  size_t perOutput = weights.size() / channels, square = perOutput * perOutput;
-  std::vector<std::vector<size_t>> places(channels);
-  for (size_t i = 0; i < weights.size(); ++i)
-    places[channelOf(i)].push_back(i);
-  std::optional<Rounding> rounding;
-  std::vector<double> row(perOutput);
-  for (size_t c = 0; c < channels; ++c) {
-    size_t matrix = c * (inputMoments.size() / square) / channels;
-    if (!rounding || inputMoments.size() > square)
-      rounding.emplace(std::vector<double>(inputMoments.begin() + int64_t(matrix * square),
-                                           inputMoments.begin() + int64_t((matrix + 1) * square)));
-    for (size_t k = 0; k < perOutput; ++k)
-      row[k] = weights[places[c][k]];
-    rounding->apply(row.data(), greatest);
-    for (size_t k = 0; k < perOutput; ++k)
-      weights[places[c][k]] = row[k];
+
+  void operator()(size_t output, std::vector<double> &row) {
+    if (matrices_ == 0) {
+      for (double &weight : row)
+        weight = roundEven(std::clamp(weight, -greatestWeight, greatestWeight));
+      return;
+    }
+    if (!rounding_ || matrices_ > 1) {
+      size_t square = row.size() * row.size(), matrix = output * matrices_ / filter_.outputs();
+      auto first = filter_.inputMoments.begin() + static_cast<int64_t>(matrix * square);
+      rounding_.emplace(std::vector<double>(first, first + static_cast<int64_t>(square)));
+    }
+    rounding_->apply(row.data(), greatestWeight);
   }
+
+private:
+  const Filter &filter_;
+  size_t matrices_ = 0; // of moments: none, one for all outputs, or one for each input channel
+  std::optional<Rounding> rounding_;
+};
+
+} // namespace
+
+QuantizedWeights quantizeWeights(const Filter &filter, double inputScale) {
+  QuantizedWeights result;
+  result.weights.resize(filter.weights.size());
+  Rounder round(filter);
+  std::vector<double> row, integers, means;
+  for (size_t c = 0; c < filter.outputs(); ++c) {
+    filter.scaledWeights(c, row);
+    double greatest = 0;
+    for (double weight : row)
+      greatest = std::max(greatest, std::fabs(weight));
+    // A channel of (nearly) no weights must still represent its bias.
+    double scale = std::max(greatest / greatestWeight,
+                            std::fabs(filter.bias[c]) / (inputScale * greatestBias));
+    if (scale == 0)
+      scale = 1 / inputScale;
+    result.scales.push_back(scale * inputScale);
+
+    integers.resize(row.size());
+    for (size_t k = 0; k < row.size(); ++k)
+      integers[k] = row[k] / scale;
+    round(c, integers);
+    if (c == 0 || filter.isDepthwise) // elsewhere all outputs read the same
+      filter.scaledMeans(c, means);
+    double whole = filter.bias[c];
+    for (size_t k = 0; k < row.size(); ++k) {
+      result.weights[filter.place(c, k)] = static_cast<int8_t>(integers[k]);
+      whole += (row[k] - integers[k] * scale) * means[k];
+    }
+    result.bias.push_back(static_cast<int64_t>(
+        std::clamp(std::nearbyint(whole / result.scales[c]), -greatestBias, greatestBias)));
+  }
+  return result;
 }
 
-QuantizedWeights quantizeWeights(const std::vector<double> &weights,
-                                 const std::vector<double> &bias,
-                                 const std::function<size_t(size_t)> &channelOf, double inputScale,
-                                 const std::vector<double> &inputMeans,
-                                 const std::vector<double> &inputMoments) {
-  constexpr double greatestWeight = 127;
-  constexpr double greatestBias = 1 << 29; // leaves the accumulator room for the products
-  size_t channels = bias.size();
-  std::vector<double> weightScale(channels, 0);
-  for (size_t i = 0; i < weights.size(); ++i) {
-    double &scale = weightScale[channelOf(i)];
-    scale = std::max(scale, std::fabs(weights[i]) / greatestWeight);
+RealWeights::RealWeights(const Filter &filter)
+    : weights(makeTensor(DType::F32, {filter.shape.begin(), filter.shape.end()})),
+      bias(makeTensor(DType::F32, {static_cast<int64_t>(filter.outputs())})) {}
+
+void RealWeights::set(const Filter &filter, const QuantizedWeights &quantized, double inputScale) {
+  constexpr int most = 127, least = -128;
+  double levels[most - least + 1];
+  for (size_t c = 0; c < filter.outputs(); ++c) {
+    for (int q = least; q <= most; ++q)
+      levels[q - least] = double(q) * quantized.scales[c] / inputScale;
+    double factor = filter.outputFactors.empty() ? 1 : filter.outputFactors[c];
+    for (size_t k = 0; k < filter.perOutput(); ++k) {
+      size_t at = filter.place(c, k);
+      double real = levels[quantized.weights[at] - least];
+      if (!filter.inputFactors.empty())
+        real *= filter.inputFactors[filter.inputOf(c, k)];
+      if (!filter.outputFactors.empty())
+        real /= factor;
+      weights.data<float>()[at] = static_cast<float>(real);
+    }
+    bias.data<float>()[c] =
+        static_cast<float>(double(quantized.bias[c]) * quantized.scales[c] / factor);
   }
-  QuantizedWeights result;
-  for (size_t c = 0; c < channels; ++c) {
-    // A channel of (nearly) no weights must still represent its bias.
-    weightScale[c] = std::max(weightScale[c], std::fabs(bias[c]) / (inputScale * greatestBias));
-    if (weightScale[c] == 0)
-      weightScale[c] = 1 / inputScale;
-    result.scales.push_back(weightScale[c] * inputScale);
-  }
-  std::vector<double> integers(weights.size());
-  for (size_t i = 0; i < weights.size(); ++i)
-    integers[i] = weights[i] / weightScale[channelOf(i)];
-  round(integers, channels, channelOf, inputMoments, greatestWeight);
-  std::vector<double> whole = bias;
-  result.weights.reserve(weights.size());
-  for (size_t i = 0; i < weights.size(); ++i) {
-    size_t c = channelOf(i);
-    result.weights.push_back(static_cast<int64_t>(integers[i]));
-    whole[c] += (weights[i] - integers[i] * weightScale[c]) * inputMeans[i];
-  }
-  for (size_t c = 0; c < channels; ++c)
-    result.bias.push_back(static_cast<int64_t>(
-        std::clamp(std::nearbyint(whole[c] / result.scales[c]), -greatestBias, greatestBias)));
-  return result;
 }
 
 } // namespace tilewright::quantization

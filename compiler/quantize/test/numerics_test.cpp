@@ -138,33 +138,72 @@ TEST(Histogram, DoesNotDependOnOrder) {
   EXPECT_EQ(a.total(), 4);
 }
 
+// Weights of a convolution of one tap, an output a row.
+Filter filterOf(llvm::ArrayRef<float> weights, std::vector<double> bias,
+                std::vector<double> means) {
+  Filter filter;
+  auto outputs = static_cast<int64_t>(bias.size());
+  filter.shape = {outputs, 1, 1, static_cast<int64_t>(weights.size()) / outputs};
+  filter.weights = ConstantFloats(weights);
+  filter.bias = std::move(bias);
+  filter.inputMeans = std::move(means);
+  filter.covered = {1};
+  return filter;
+}
+
 TEST(Weights, EachChannelHasItsOwnScale) {
-  QuantizedWeights weights = quantizeWeights({1, -0.25, 100, 25}, {0.25, 0},
-                                             [](size_t i) { return i / 2; }, 0.1, {0, 0, 0, 0});
-  EXPECT_EQ(weights.weights, (std::vector<int64_t>{127, -32, 127, 32}));
+  std::vector<float> real = {1, -0.25, 100, 25};
+  QuantizedWeights weights = quantizeWeights(filterOf(real, {0.25, 0}, {0, 0}), 0.1);
+  EXPECT_EQ(weights.weights, (std::vector<int8_t>{127, -32, 127, 32}));
   EXPECT_DOUBLE_EQ(weights.scales[0], 0.1 / 127);
   EXPECT_DOUBLE_EQ(weights.scales[1], 10.0 / 127);
   EXPECT_EQ(weights.bias[0], std::lround(0.25 * 127 / 0.1));
 }
 
 TEST(Weights, BiasMakesUpForRoundedWeights) {
-  std::vector<double> real = {1, 0.3}, means = {2, 100};
-  QuantizedWeights weights = quantizeWeights(real, {0.5}, [](size_t) { return 0; }, 0.1, means);
+  std::vector<float> real = {1, 0.3f};
+  std::vector<double> means = {2, 100};
+  QuantizedWeights weights = quantizeWeights(filterOf(real, {0.5}, means), 0.1);
   double step = weights.scales[0] / 0.1, mean = double(weights.bias[0]) * weights.scales[0];
   for (size_t i : {0, 1})
     mean += double(weights.weights[i]) * step * means[i];
-  EXPECT_NEAR(mean, 0.5 + 1 * 2 + 0.3 * 100, weights.scales[0]);
+  EXPECT_NEAR(mean, 0.5 + 1 * 2 + double(real[1]) * 100, weights.scales[0]);
   EXPECT_NE(weights.bias[0], std::lround(0.5 / weights.scales[0])); // 0.3 is not on a level
 }
 
 TEST(Weights, ADeadChannelStillHasItsBias) {
-  QuantizedWeights weights =
-      quantizeWeights({0, 0, 1e-30}, {3, 0, -5}, [](size_t i) { return i; }, 0.1, {0, 0, 0});
+  std::vector<float> real = {0, 0, 1e-30f};
+  QuantizedWeights weights = quantizeWeights(filterOf(real, {3, 0, -5}, {0}), 0.1);
   for (size_t c : {0, 1, 2}) {
     EXPECT_GT(weights.scales[c], 0);
     EXPECT_NEAR(double(weights.bias[c]) * weights.scales[c], c == 0 ? 3 : c == 1 ? 0 : -5, 1e-6);
     EXPECT_LE(std::abs(weights.bias[c]), int64_t(1) << 29);
   }
+}
+
+TEST(Weights, DepthwiseOutputsStandSideBySide) {
+  std::vector<float> rows = {1, -0.25, 100, 25}, columns = {1, 100, -0.25, 25};
+  Filter filter = filterOf(columns, {0, 0}, {0, 0});
+  filter.isDepthwise = true;
+  filter.shape = {2, 1, 2, 1};
+  filter.covered = {1, 1};
+  QuantizedWeights weights = quantizeWeights(filter, 0.1);
+  EXPECT_EQ(weights.weights, (std::vector<int8_t>{127, 127, -32, 32}));
+  EXPECT_EQ(weights.scales, quantizeWeights(filterOf(rows, {0, 0}, {0, 0}), 0.1).scales);
+}
+
+TEST(Weights, FactorsOfChannelsLeaveWhatTheWeightsStandFor) {
+  std::vector<float> real = {1, -0.25, 2, 0.5};
+  Filter plain = filterOf(real, {0.25, 1}, {0, 0}), scaled = plain;
+  scaled.inputFactors = {4, 0.5};
+  scaled.outputFactors = {2, 8};
+  scaled.bias = {0.25 * 2, 1 * 8.0};
+  RealWeights reals(scaled);
+  reals.set(scaled, quantizeWeights(scaled, 0.1), 0.1);
+  for (size_t i = 0; i < real.size(); ++i)
+    EXPECT_NEAR(reals.weights.data<float>()[i], real[i], 0.02 * 4) << i;
+  for (size_t c : {0, 1})
+    EXPECT_NEAR(reals.bias.data<float>()[c], c == 0 ? 0.25 : 1, 0.01) << c;
 }
 
 TEST(Equalization, BringsChannelsToOneRange) {

@@ -43,7 +43,7 @@ protected:
     real_ = parse("func.func @main" + signature + " {" + constants + body + "}");
     CalibrationData data = randomCalibration(*real_, 16, 1);
     if (onLevels_)
-      for (auto &[name, tensor] : data)
+      for (auto &[name, tensor] : data.arrays)
         for (int64_t i = 0; i < tensor.elements(); ++i) {
           float &x = tensor.data<float>()[i];
           x = std::nearbyint(std::clamp(x, -1.0f, 1.0f) * 127) / 127;
@@ -114,7 +114,7 @@ private:
       for (unsigned i = 0; i < main.getNumArguments(); ++i) {
         auto shape =
             llvm::cast<mlir::RankedTensorType>(main.getArgument(i).getType()).getShape().vec();
-        const Tensor &all = data.at("arg" + std::to_string(i));
+        const Tensor &all = data.arrays.at("arg" + std::to_string(i));
         real.push_back(makeTensor(DType::F32, shape));
         integer.push_back(makeTensor(DType::I8, shape));
         double scale = scaleOf("tilewright.scale", false, i),
@@ -766,25 +766,43 @@ TEST_F(QuantizeErrors, AModuleWithoutMain) {
 }
 
 TEST_F(QuantizeErrors, CalibrationInputsMustFit) {
-  CalibrationData data;
-  EXPECT_EQ(error(identity, &data), "calibration input 'image' | is missing");
-  data["image"] = makeTensor(DType::F32, {4, 3});
+  CalibrationData data{"c.npz", {}};
+  data.arrays["image"] = makeTensor(DType::F32, {4, 3});
   EXPECT_EQ(error(identity, &data),
-            "calibration input 'image' | has shape (4, 3), and the model's input is (1, 2)");
-  data["image"] = makeTensor(DType::F32, {0, 2});
-  EXPECT_EQ(error(identity, &data), "calibration input 'image' | holds no samples");
-  data["image"] = makeTensor(DType::Bool, {1, 2});
+            "c.npz: array 'image' | has shape (4, 3), and the model's input is (1, 2)");
+  data.arrays["image"] = makeTensor(DType::F32, {});
   EXPECT_EQ(error(identity, &data),
-            "calibration input 'image' | has type bool, and the model takes float32");
-  data["image"] = makeTensor(DType::F32, {4, 2});
-  data["imaeg"] = data["image"];
-  EXPECT_EQ(error(identity, &data), "calibration input 'imaeg' | is no input of the model");
+            "c.npz: array 'image' | has shape (), and the model's input is (1, 2)");
+  data.arrays["image"] = makeTensor(DType::F32, {0, 2});
+  EXPECT_EQ(error(identity, &data), "c.npz: array 'image' | holds no samples");
+}
+
+TEST_F(QuantizeErrors, CalibrationDataAreFloats) {
+  CalibrationData data{"c.npz", {}};
+  for (DType type : {DType::Bool, DType::U8, DType::I32, DType::I64, DType::F16}) {
+    data.arrays["image"] = makeTensor(type, {1, 2});
+    EXPECT_EQ(error(identity, &data), std::string("c.npz: array 'image' | holds ") + name(type) +
+                                          ", and the model's input is float32");
+  }
+  data.arrays["image"] = makeTensor(DType::F64, {1, 2});
+  EXPECT_EQ(error(identity, &data), "quantized");
+}
+
+TEST_F(QuantizeErrors, CalibrationArraysAreNamedAfterTheInputs) {
+  CalibrationData data{"c.npz", {}};
+  EXPECT_EQ(error(identity, &data), "c.npz | holds no arrays, and the model's inputs are 'image'");
+  data.arrays["imaeg"] = makeTensor(DType::F32, {4, 2});
+  EXPECT_EQ(error(identity, &data),
+            "c.npz | holds the arrays 'imaeg', and the model's inputs are 'image'");
+  data.arrays["image"] = data.arrays["imaeg"];
+  EXPECT_EQ(error(identity, &data),
+            "c.npz | holds the arrays 'imaeg', 'image', and the model's inputs are 'image'");
 }
 
 TEST_F(QuantizeErrors, CalibrationDataMustBeFinite) {
   CalibrationData data;
-  data["image"] = makeTensor(DType::F32, {1, 2});
-  data["image"].data<float>()[1] = NAN;
+  data.arrays["image"] = makeTensor(DType::F32, {1, 2});
+  data.arrays["image"].data<float>()[1] = NAN;
   EXPECT_EQ(error(identity, &data), "calibration data | is not finite on a calibration sample");
 }
 

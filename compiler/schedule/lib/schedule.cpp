@@ -4,6 +4,7 @@
 #include "find_chains.h"
 #include "in_place.h"
 #include "lowering.h"
+#include "operators.h"
 #include "side_by_side.h"
 #include "traffic.h"
 
@@ -357,6 +358,7 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
       throw ofLayer(error, result.layers.back());
     }
   }
+  const std::vector<LayerInfo> absorbed = absorbedOperators(module, groups, result.layers);
   markExpansions(isa, groups);
   // Chains are looked for where every tensor has a place; then those within chains need none.
   Chains chains;
@@ -404,6 +406,8 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
     result.scratchpad = emitter.plan(isa::Space::Spad);
     result.accumulators = emitter.plan(isa::Space::Acc);
   }
+  result.layers.insert(result.layers.end(), absorbed.begin(), absorbed.end());
+  result.traffic.resize(result.layers.size());
   result.tensors = planner->plan();
   result.dramBytes = static_cast<uint64_t>(constants.end());
   if (!constants.bytes().empty())

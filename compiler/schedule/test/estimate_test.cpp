@@ -4,6 +4,7 @@
 
 #include "tilewright/isa/assembler.h"
 #include "tilewright/simulator/timing_engine.h"
+#include "tilewright/testing/source_path.h"
 
 #include <cstdlib>
 #include <gtest/gtest.h>
@@ -78,7 +79,7 @@ TEST(Estimate, EndsEarlyWhereTheTimeIsEnoughToLose) {
 
 // Sums that stand in the array: 3 x 40 products a sum, blocks of 16, 16 and 5 pixels.
 TEST(Estimate, SumsThatStandAreExact) {
-  const isa::Isa isa = edge16({TILEWRIGHT_SOURCE_DIR "/isa/what-if/output-stationary.yaml"});
+  const isa::Isa isa = edge16({sourcePath("isa/what-if/output-stationary.yaml")});
   const std::string settings = replaced(dense, "fence",
                                         "matrix.set r0=depth, v0=40, r1=taps1, v1=3\n"
                                         "matrix.set r0=a_k1, v0=0x100, r1=w_k1, v1=640\nfence\n");

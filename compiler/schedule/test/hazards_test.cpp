@@ -1,4 +1,5 @@
 #include "tilewright/compiler/hazards.h"
+#include "tilewright/testing/source_path.h"
 
 #include <algorithm>
 #include <array>
@@ -105,7 +106,7 @@ TEST(Hazards, AFenceForgetsEverything) {
 // Few values, so that many instructions differ in their addresses alone and others in one register.
 TEST(Accesses, AreTheRangesOfOperands) {
   isa::LoadOptions options;
-  options.directory = TILEWRIGHT_SOURCE_DIR "/isa";
+  options.directory = sourcePath("isa");
   const isa::Isa isa = isa::load(options);
   std::mt19937 random(1);
   AccessFinder finder(isa);

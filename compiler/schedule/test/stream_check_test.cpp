@@ -1,5 +1,6 @@
 #include "tilewright/compiler/stream_check.h"
 #include "tilewright/isa/assembler.h"
+#include "tilewright/testing/source_path.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +9,7 @@ namespace tilewright {
 static std::string check(const char *text) {
   static const isa::Isa isa = [] {
     isa::LoadOptions options;
-    options.directory = TILEWRIGHT_SOURCE_DIR "/isa";
+    options.directory = sourcePath("isa");
     return isa::load(options);
   }();
   std::vector<StreamInstruction> stream;

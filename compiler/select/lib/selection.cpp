@@ -1,22 +1,19 @@
 #include "tilewright/compiler/selection.h"
 
 #include "constants.h"
-#include "tilewright/compiler/stationary_pattern.h"
+#include "selection_runs.h"
 #include "tilewright/compiler/tensor_types.h"
-#include "tilewright/compiler/window_pattern.h"
 #include "tilewright/support/error.h"
 
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <limits>
 
 namespace tilewright {
 
 namespace {
 
-constexpr size_t longestRun = 6; // operations that one instruction is tried for
 constexpr int64_t passCost = 64; // an instruction's, against a value in 32 bits instead of 8
 constexpr int64_t impossible = int64_t(1) << 40;
 
@@ -31,8 +28,19 @@ bool hasLoader(const std::string &array) {
          array == "table16";
 }
 
+// The cheapest way to reach each place between operations, by where the value stands then.
+struct Reached {
+  int64_t cost = impossible;
+  int from = -1; // place
+  bool fromNarrow = false;
+  bool widens = false;
+  std::optional<Cover> cover; // none: widened
+};
+
+} // namespace
+
 // The operations as a user knows them: "sub + abs of 32 bits".
-std::string describeRun(llvm::ArrayRef<mlir::Operation *> run, mlir::Operation *last = nullptr) {
+std::string describeRun(llvm::ArrayRef<mlir::Operation *> run, mlir::Operation *last) {
   std::string names;
   llvm::SmallVector<mlir::Operation *> all(run);
   if (last)
@@ -46,24 +54,6 @@ std::string describeRun(llvm::ArrayRef<mlir::Operation *> run, mlir::Operation *
   }
   return fmt::format("{} of {} bits", names, widthOf(all.back()->getResult(0)));
 }
-
-// The cheapest way to reach each place between operations, by where the value stands then.
-struct Reached {
-  int64_t cost = impossible;
-  int from = -1; // place
-  bool fromNarrow = false;
-  bool widens = false;
-  std::optional<Cover> cover; // none: widened
-};
-
-// Of an instruction and all runs of a group's operations: how far the best comparison came.
-struct Closest {
-  bool isMatched = false;
-  int depth = -1;
-  std::string line; // of that run; empty for a run of one operation, which has its line anyway
-};
-
-} // namespace
 
 Selection::Selection(const isa::Isa &isa) : isa_(isa), patterns_(isa) {}
 
@@ -140,9 +130,7 @@ const patterns::Match *Selection::widening() {
   return *widening_ ? &**widening_ : nullptr;
 }
 
-// Whether the operations from `place` on may be one instruction's: what they give, the last one's
-// result apart, is read among them alone.
-static bool isRun(llvm::ArrayRef<mlir::Operation *> operations, size_t place, size_t length) {
+bool isRun(llvm::ArrayRef<mlir::Operation *> operations, size_t place, size_t length) {
   const auto run = operations.slice(place, length);
   return llvm::all_of(run.drop_back(), [&](mlir::Operation *op) {
     return llvm::all_of(op->getUsers(),
@@ -150,9 +138,8 @@ static bool isRun(llvm::ArrayRef<mlir::Operation *> operations, size_t place, si
   });
 }
 
-// The value of the operation, or the anchor, before a place.
-static mlir::Value enteringAt(mlir::Operation *anchor, llvm::ArrayRef<mlir::Operation *> operations,
-                              size_t place) {
+mlir::Value enteringAt(mlir::Operation *anchor, llvm::ArrayRef<mlir::Operation *> operations,
+                       size_t place) {
   mlir::Operation *before = place > 0 ? operations[place - 1] : anchor;
   return before ? before->getResult(0) : mlir::Value();
 }
@@ -251,10 +238,7 @@ std::optional<Repeats> repeatsOf(mlir::Value operand, kernel::ReduceOp reduce) {
   return Repeats{*outer, *along, *inner};
 }
 
-// What a reduction takes in and from where it begins; the run's functions, or the elements
-// themselves. Nothing where an operand does not lie so that a reduction can walk over it.
-static std::vector<RunFunction> takenIn(llvm::ArrayRef<mlir::Operation *> run,
-                                        kernel::ReduceOp reduce) {
+std::vector<RunFunction> takenIn(llvm::ArrayRef<mlir::Operation *> run, kernel::ReduceOp reduce) {
   if (run.empty()) {
     const isa::Type type{true, widthOf(reduce.getX())};
     RunFunction plain;
@@ -281,7 +265,7 @@ static std::vector<RunFunction> takenIn(llvm::ArrayRef<mlir::Operation *> run,
   return functions;
 }
 
-static patterns::Reduction combinerOf(kernel::ReduceOp reduce) {
+patterns::Reduction combinerOf(kernel::ReduceOp reduce) {
   if (reduce.getFunction() == "sum")
     return {isa::Combiner::Add, 0};
   return reduce.getFunction() == "max" ? patterns::Reduction{isa::Combiner::Maximum, INT32_MIN}
@@ -309,123 +293,6 @@ std::optional<ReductionCover> Selection::choose(llvm::ArrayRef<mlir::Operation *
     }
   }
   return best;
-}
-
-std::string Selection::explainReduction(llvm::ArrayRef<mlir::Operation *> run,
-                                        kernel::ReduceOp reduce) {
-  std::string text;
-  const std::vector<RunFunction> functions = takenIn(run, reduce);
-  for (const patterns::Pattern &pattern : patterns_.reductions()) {
-    std::string reason;
-    bool isMatch = false;
-    for (const RunFunction &function : functions) {
-      patterns::Mismatch mismatch;
-      isMatch |= patterns::match(isa_, pattern, patterns::Candidate(function.function, &terms_),
-                                 combinerOf(reduce), &mismatch)
-                     .has_value();
-      if (reason.empty())
-        reason = mismatch.reason;
-    }
-    if (functions.empty())
-      reason = "an operand is repeated along some of several axes";
-    text += fmt::format("  {}: {} {}\n", describeRun(run, reduce), pattern.instruction->name,
-                        isMatch ? "computes it" : "does not: " + reason);
-  }
-  if (std::optional<ReductionCover> cover = choose(run, reduce))
-    text += fmt::format("  {}: {} is taken\n", describeRun(run, reduce),
-                        cover->match.pattern->instruction->name);
-  return text;
-}
-
-Selection::Attempt Selection::attempt(llvm::ArrayRef<mlir::Operation *> run, RunContext context,
-                                      const patterns::Pattern &pattern) {
-  Attempt attempt;
-  for (bool isNarrow : {true, false}) {
-    if (!context.entering && !isNarrow)
-      break;
-    context.enteringIsNarrow = isNarrow;
-    for (RunFunction &function : functionsOf(run, context)) {
-      patterns::Mismatch mismatch;
-      auto match = patterns::match(isa_, pattern, patterns::Candidate(function.function, &terms_),
-                                   &mismatch);
-      if (match)
-        mismatch = {unserved(*match), std::numeric_limits<int>::max()};
-      if (match && mismatch.reason.empty())
-        return {true, {}};
-      if (attempt.mismatch.reason.empty() || mismatch.depth > attempt.mismatch.depth)
-        attempt.mismatch = std::move(mismatch);
-    }
-  }
-  return attempt;
-}
-
-std::string Selection::explainRuns(llvm::ArrayRef<mlir::Operation *> operations,
-                                   mlir::Operation *anchor, llvm::ArrayRef<int32_t> bias) {
-  std::string text;
-  std::vector<Closest> closest(patterns_.maps().size());
-  for (size_t place = 0; place < operations.size(); ++place) {
-    mlir::Value entering = enteringAt(anchor, operations, place);
-    for (size_t length = 1; length <= std::min(longestRun, operations.size() - place); ++length) {
-      if (!isRun(operations, place, length))
-        continue;
-      const auto run = operations.slice(place, length);
-      const RunContext context{entering, false, operations.take_front(place),
-                               place == 0 ? bias : llvm::ArrayRef<int32_t>()};
-      for (size_t i = 0; i < closest.size(); ++i) {
-        const patterns::Pattern &pattern = patterns_.maps()[i];
-        const Attempt made = attempt(run, context, pattern);
-        const std::string line =
-            fmt::format("  {}: {} {}\n", describeRun(run), pattern.instruction->name,
-                        made.isMatch ? "computes it" : "does not: " + made.mismatch.reason);
-        if (length == 1 || made.isMatch)
-          text += line;
-        closest[i].isMatched |= made.isMatch;
-        if (made.mismatch.depth > closest[i].depth)
-          closest[i] = {closest[i].isMatched, made.mismatch.depth, length == 1 ? "" : line};
-      }
-    }
-  }
-  for (const Closest &each : closest)
-    if (!each.isMatched)
-      text += each.line;
-  return text;
-}
-
-std::string Selection::explain(kernel::GroupOp group) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  llvm::SmallVector<mlir::Operation *> operations;
-  mlir::Operation *anchor = nullptr;
-  for (mlir::Operation &op : group.getBody().front().without_terminator())
-    if (hasScalarFunction(&op))
-      operations.push_back(&op);
-    else if (!constantElements(op.getResult(0)))
-      anchor = &op;
-  if (kernel::ReduceOp reduce = reductionOf(group))
-    return explainReduction(operations, reduce);
-  std::string text;
-  if (anchor)
-    for (llvm::StringRef name : templateOf(anchor))
-      text += fmt::format("  {}: {} {}\n", anchor->getName().stripDialect().str(), name.str(),
-                          isa_.find(name.str()) ? "is part of its template"
-                                                : "is missing from its template");
-  if (anchor && llvm::isa<kernel::DepthwiseOp>(anchor))
-    if (auto window = patterns::findWindow(isa_))
-      text += fmt::format("  depthwise: {} computes it, where the plan has windows on the array\n",
-                          window->instruction->name);
-  if (anchor && llvm::isa<kernel::Conv2DOp, kernel::MatMulOp>(anchor))
-    if (auto sums = patterns::findStationary(isa_))
-      text += fmt::format("  {}: {} computes it, where the plan has its sums stand in the array\n",
-                          anchor->getName().stripDialect().str(), sums->instruction->name);
-  const std::vector<int32_t> bias = biasOf(anchor);
-  text += explainRuns(operations, anchor, bias);
-  if (std::optional<Covers> covers = choose(anchor, operations, bias))
-    for (const Cover &cover : *covers)
-      text += fmt::format(
-          "  {}: {} is taken\n",
-          describeRun(
-              llvm::ArrayRef<mlir::Operation *>(operations).slice(cover.first, cover.count)),
-          cover.match.pattern->instruction->name);
-  return text;
 }
 
 const Covers &Selection::coversOf(kernel::GroupOp group, mlir::Operation *anchor,

@@ -5,6 +5,7 @@
 
 #include "tilewright/isa/assembler.h"
 #include "tilewright/simulator/kernels.h"
+#include "tilewright/testing/source_path.h"
 
 #include <benchmark/benchmark.h>
 
@@ -14,7 +15,7 @@ namespace {
 const isa::Isa &machine() {
   static const isa::Isa isa = [] {
     isa::LoadOptions options;
-    options.directory = TILEWRIGHT_SOURCE_DIR "/isa";
+    options.directory = sourcePath("isa");
     return isa::load(options);
   }();
   return isa;

@@ -203,6 +203,20 @@ TEST(TimingEngine, CountsWhatWindowsMove) {
   EXPECT_EQ(bytes(isa::Space::Acc).written, 12u * 8 * 4);
 }
 
+TEST(WorkOf, CountsInATraceWhatTheEngineCounted) {
+  const isa::Isa &isa = target("edge16");
+  const Program program = tileProgram(isa, 1);
+  const TimedRun run = TimingEngine(isa).run(program);
+  const RunWork work = workOf(program, run.record, isa);
+  EXPECT_GT(work.products, 0u);
+  EXPECT_EQ(work.products, run.work.products);
+  EXPECT_EQ(work.vectorElements, run.work.vectorElements);
+  for (size_t space = 0; space < work.memories.size(); ++space) {
+    EXPECT_EQ(work.memories[space].read, run.work.memories[space].read);
+    EXPECT_EQ(work.memories[space].written, run.work.memories[space].written);
+  }
+}
+
 TEST(TimingEngine, RunsInSeveralThreads) {
   const isa::Isa &isa = target("edge16");
   const TimingEngine timing(isa);

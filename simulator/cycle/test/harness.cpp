@@ -6,6 +6,7 @@
 #include "tilewright/isa/assembler.h"
 #include "tilewright/isa/extent.h"
 #include "tilewright/support/error.h"
+#include "tilewright/testing/source_path.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ const isa::Isa &target(const std::string &name) {
     isa::LoadOptions options;
     const size_t plus = name.find('+');
     options.target = name.substr(0, plus);
-    options.directory = TILEWRIGHT_SOURCE_DIR "/isa";
+    options.directory = sourcePath("isa");
     if (plus != std::string::npos)
       options.overlays = {options.directory + "/what-if/" + name.substr(plus + 1) + ".yaml"};
     isa = std::make_unique<isa::Isa>(isa::load(options));

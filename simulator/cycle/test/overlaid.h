@@ -3,6 +3,7 @@
 
 #include "tilewright/isa/isa.h"
 #include "tilewright/support/files.h"
+#include "tilewright/testing/source_path.h"
 
 #include <cstdio>
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ inline isa::Isa overlaid(const std::string &overlay, const std::string &target =
                       overlay + "\n");
   isa::LoadOptions options;
   options.target = target;
-  options.directory = TILEWRIGHT_SOURCE_DIR "/isa";
+  options.directory = sourcePath("isa");
   options.overlays = {path};
   isa::Isa isa = isa::load(options);
   std::remove(path.c_str());

@@ -1,10 +1,13 @@
 #include "tilewright/lockstep/random_program.h"
 
+#include "control_instructions.h"
+
 #include "tilewright/isa/extent.h"
 #include "tilewright/support/error.h"
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <random>
 
 namespace tilewright::lockstep {
@@ -14,7 +17,7 @@ namespace {
 class Generator {
 public:
   Generator(const isa::Isa &isa, uint64_t seed, const RandomOptions &options)
-      : isa_(isa), random_(seed), straight_(options.kind == RandomKind::Straight),
+      : isa_(isa), control_(isa), random_(seed), straight_(options.kind == RandomKind::Straight),
         mayBeLong_(options.mayBeLong), base_(static_cast<size_t>(isa.param("base_registers"))) {
     for (const isa::Unit &unit : isa.units()) {
       registers_.emplace_back();
@@ -29,16 +32,27 @@ public:
           channels_.push_back({from, to, 0, drawSignaler(from)});
     for (size_t i = channels_.size(); i > 1; --i)
       std::swap(channels_[i - 1], channels_[static_cast<size_t>(below(static_cast<int64_t>(i)))]);
-    channels_.resize(std::min(channels_.size(), static_cast<size_t>(isa.semaphores())));
     for (const isa::Instruction &instruction : isa.instructions()) {
-      if (instruction.control == isa::Control::None)
-        (instruction.sets.empty() ? work_ : sets_).push_back(&instruction);
+      const bool hasRegisters = !registers_[static_cast<size_t>(instruction.unit)].empty();
+      if (instruction.control == isa::Control::None && instruction.sets.empty())
+        work_.push_back(&instruction);
+      else if (!instruction.sets.empty() && hasRegisters)
+        sets_.push_back(&instruction);
     }
+    // Where nothing takes tokens and does nothing else, none are given.
+    channels_.erase(std::remove_if(channels_.begin(), channels_.end(),
+                                   [&](const Channel &channel) { return !idle(channel.to); }),
+                    channels_.end());
+    channels_.resize(std::min(channels_.size(), static_cast<size_t>(isa.semaphores())));
   }
 
   std::vector<isa::Word> make(int instructions) {
     std::vector<isa::Word> words;
-    while (static_cast<int>(words.size()) < instructions) {
+    // A machine of which next to nothing is left may have nothing to do, or next to nothing fits.
+    size_t before = 0;
+    for (int inVain = 0; static_cast<int>(words.size()) < instructions && inVain < 40;
+         inVain = words.size() == before ? inVain + 1 : 0) {
+      before = words.size();
       switch (straight_ ? 5 + below(9) : below(15)) {
       case 0:
         loop(words, 2);
@@ -58,7 +72,7 @@ public:
         break;
       case 2:
         if (below(3) == 0)
-          words.push_back(control("fence"));
+          fence(words);
         break;
       case 3:
         setBase(words);
@@ -72,14 +86,14 @@ public:
       case 5:
       case 6:
       case 7:
-        words.push_back(anySet(false));
+        anySet(words, false);
         break;
       default:
         work(words);
         break;
       }
     }
-    isa::Word halt = plain("halt");
+    isa::Word halt = blank(*control_.halt);
     if (!straight_) {
       takeTokens(halt);
       drain(words);
@@ -150,12 +164,18 @@ private:
     word.bases.assign(instruction.operands.size(), 0);
     return word;
   }
-  isa::Word plain(const char *name) const { return blank(*isa_.find(name)); }
-  // One of the sequencer's, with tokens.
-  isa::Word control(const char *name) {
-    isa::Word word = plain(name);
-    synchronize(word, 0);
-    return word;
+  // An instruction of the unit that changes nothing; none where it has none.
+  std::optional<isa::Word> idle(int unit) const {
+    if (unit == 0)
+      return control_.idle ? std::optional(blank(*control_.idle)) : std::nullopt;
+    const isa::Instruction *set = setOf(unit);
+    return set != nullptr ? std::optional(keeping(*set)) : std::nullopt;
+  }
+  void fence(std::vector<isa::Word> &words) {
+    if (control_.fence == nullptr)
+      return;
+    words.push_back(blank(*control_.fence));
+    synchronize(words.back(), 0);
   }
   static int64_t &operand(isa::Word &word, const isa::Instruction &instruction, const char *name) {
     return word.values[static_cast<size_t>(instruction.operandIndex(name))];
@@ -206,8 +226,10 @@ private:
 
   // Sets two registers of a unit; in a loop they keep their values, since the loop's first
   // instructions meet them again.
-  isa::Word anySet(bool keep) {
-    return setOf(*sets_[static_cast<size_t>(below(static_cast<int64_t>(sets_.size())))], keep);
+  void anySet(std::vector<isa::Word> &words, bool keep) {
+    if (!sets_.empty())
+      words.push_back(
+          setOf(*sets_[static_cast<size_t>(below(static_cast<int64_t>(sets_.size())))], keep));
   }
 
   isa::Word setOf(const isa::Instruction &instruction, bool keep) {
@@ -386,6 +408,8 @@ private:
 
   // Of any instruction, though some fit seldom.
   void work(std::vector<isa::Word> &words) {
+    if (work_.empty())
+      return;
     const isa::Instruction *instruction = anyWork();
     isa::Word word;
     if (mayBeLong_ && !inBody_ && below(40) == 0 && longestWork(*instruction, words))
@@ -482,35 +506,40 @@ private:
   }
 
   void loop(std::vector<isa::Word> &words, int depth) {
+    if (control_.loop == nullptr)
+      return;
     // The body starts and ends without tokens, so that it can run any number of times.
     bool wasInBody = true;
-    isa::Word first = plain("loop");
+    isa::Word first = blank(*control_.loop);
     if (!inBody_)
       takeTokens(first);
     drain(words);
     const size_t at = words.size();
     words.push_back(first);
     std::swap(inBody_, wasInBody);
-    const bool mayLeave = below(4) == 0;
+    const bool mayLeave = below(4) == 0 && control_.branch != nullptr;
     if (mayLeave)
-      words.push_back(plain("branch"));
+      words.push_back(blank(*control_.branch));
     const int64_t length = 1 + below(8);
     for (int64_t i = 0; i < length; ++i) {
       if (depth > 1 && below(6) == 0)
         loop(words, depth - 1);
       else if (below(4) == 0)
-        words.push_back(anySet(true));
+        anySet(words, true);
       else
         work(words);
     }
     drain(words);
-    words.push_back(
-        anySet(true)); // a body is never empty, and loops do not end together by chance alone
+    anySet(words, true); // loops do not end together by chance alone
     drain(words);
     std::swap(inBody_, wasInBody);
+    if (words.size() == at + 1) { // there is nothing to do
+      words.pop_back();
+      return;
+    }
     const bool leaves = mayLeave && leave(words, at + 1);
     isa::Word &head = words[at];
-    const isa::Instruction &instruction = *isa_.find("loop");
+    const isa::Instruction &instruction = *control_.loop;
     const isa::Operand &count =
         instruction.operands[static_cast<size_t>(instruction.operandIndex("count"))];
     operand(head, instruction, "count") = leaves && below(2) == 0 ? count.greatest : below(4);
@@ -524,7 +553,7 @@ private:
   // what comes next. There are no tokens at either end, and a body changes no register. True when
   // it is always taken.
   bool leave(std::vector<isa::Word> &words, size_t from) {
-    const isa::Instruction &instruction = *isa_.find("branch");
+    const isa::Instruction &instruction = *control_.branch;
     isa::Word &branch = words[from];
     const bool always = below(3) == 0;
     operand(branch, instruction, "rs") = always ? 0 : below(static_cast<int64_t>(base_.size()));
@@ -535,7 +564,9 @@ private:
 
   // A branch that is never taken may lead anywhere.
   void notTaken(std::vector<isa::Word> &words) {
-    const isa::Instruction &instruction = *isa_.find("branch");
+    if (control_.branch == nullptr)
+      return;
+    const isa::Instruction &instruction = *control_.branch;
     isa::Word branch = blank(instruction);
     const isa::Operand &offset =
         instruction.operands[static_cast<size_t>(instruction.operandIndex("offset"))];
@@ -553,30 +584,19 @@ private:
       for (size_t s = 0; s < channels_.size(); ++s) {
         if (channels_[s].tokens == 0)
           continue;
-        if (channels_[s].to == 0) {
-          isa::Word word = plain("xset"); // of register 0: changes nothing
-          word.wait = uint32_t(1) << s;
-          --channels_[s].tokens;
-          words.push_back(word);
-          any = true;
-          continue;
-        }
-        for (const isa::Instruction *set : sets_) {
-          if (set->unit != channels_[s].to)
-            continue;
-          isa::Word word = keeping(*set);
-          word.wait = uint32_t(1) << s;
-          --channels_[s].tokens;
-          words.push_back(word);
-          any = true;
-        }
+        words.push_back(*idle(channels_[s].to));
+        words.back().wait = uint32_t(1) << s;
+        --channels_[s].tokens;
+        any = true;
       }
     }
   }
 
   // A branch over instructions that would change nothing for the program's order of tokens.
   void skipOver(std::vector<isa::Word> &words) {
-    const isa::Instruction &instruction = *isa_.find("branch");
+    if (control_.branch == nullptr || control_.idle == nullptr)
+      return;
+    const isa::Instruction &instruction = *control_.branch;
     isa::Word branch = blank(instruction);
     const int64_t over = 1 + below(30);
     operand(branch, instruction, "offset") = over + 1;
@@ -587,15 +607,14 @@ private:
     synchronize(branch, 0);
     words.push_back(branch);
     for (int64_t i = 0; i < over; ++i)
-      words.push_back(plain("fence"));
+      words.push_back(blank(control_.fence != nullptr ? *control_.fence : *control_.idle));
   }
 
   // A loop made of a branch back, which counts a base register down to zero.
   void countDown(std::vector<isa::Word> &words) {
-    if (inBody_)
+    if (inBody_ || control_.set == nullptr || control_.add == nullptr || control_.branch == nullptr)
       return;
-    const isa::Instruction &set = *isa_.find("xset"), &add = *isa_.find("xadd"),
-                           &branch = *isa_.find("branch");
+    const isa::Instruction &set = *control_.set, &add = *control_.add, &branch = *control_.branch;
     const int64_t counter = static_cast<int64_t>(base_.size()) - 1;
     drain(words);
     isa::Word first = blank(set);
@@ -607,7 +626,7 @@ private:
     inBody_ = true;
     const size_t begin = words.size();
     for (int64_t i = 1 + below(5); i > 0; --i)
-      below(4) == 0 ? words.push_back(anySet(true)) : work(words);
+      below(4) == 0 ? anySet(words, true) : work(words);
     drain(words);
     inBody_ = false;
     isa::Word down = blank(add), back = blank(branch);
@@ -627,15 +646,17 @@ private:
     if (inBody_)
       return;
     const auto reg = static_cast<size_t>(below(static_cast<int64_t>(base_.size())));
-    const bool adds = below(2) == 0;
-    const isa::Instruction &instruction = *isa_.find(adds ? "xadd" : "xset");
+    const isa::Instruction *drawn = below(2) == 0 ? control_.add : control_.set;
+    if (drawn == nullptr)
+      return;
+    const isa::Instruction &instruction = *drawn;
     isa::Word word = blank(instruction);
     const isa::Operand &field =
         instruction.operands[static_cast<size_t>(instruction.operandIndex("value"))];
     const int64_t given = below(8) == 0 ? value(field.least, field.greatest) : value(-2000, 5000);
     operand(word, instruction, "rd") = static_cast<int64_t>(reg);
     operand(word, instruction, "value") = given;
-    if (adds)
+    if (drawn == control_.add)
       operand(word, instruction, "rs") = below(static_cast<int64_t>(base_.size()));
     isa::ScalarContext context;
     context.immediates = word.values.data();
@@ -660,11 +681,11 @@ private:
   // A short body that runs often: no line has to be fetched, so that instructions come as fast as
   // they can be dispatched, and units meet that fetching keeps apart.
   void rush(std::vector<isa::Word> &words) {
-    if (inBody_)
+    if (inBody_ || control_.loop == nullptr)
       return;
     drain(words);
     const size_t at = words.size();
-    const isa::Instruction &instruction = *isa_.find("loop");
+    const isa::Instruction &instruction = *control_.loop;
     words.push_back(blank(instruction));
     inBody_ = straight_ = true; // no tokens in the body
     for (int64_t i = 1 + below(4); i > 0; --i)
@@ -680,6 +701,8 @@ private:
 
   // More signals than a semaphore holds: the unit waits until another takes some.
   void fillSemaphore(std::vector<isa::Word> &words) {
+    if (channels_.empty() || control_.loop == nullptr)
+      return;
     const int64_t most = isa_.param("semaphore_max");
     const auto s = static_cast<size_t>(below(static_cast<int64_t>(channels_.size())));
     const isa::Instruction *from = setOf(channels_[s].from), *to = setOf(channels_[s].to);
@@ -695,8 +718,8 @@ private:
         last.empty() ? most + isa_.units()[static_cast<size_t>(from->unit)].queueDepth / 2 : most;
     loopOver(words, keeping(*from), uint32_t(1) << s, 0, sets);
     words.insert(words.end(), last.begin(), last.end());
-    if (!last.empty()) // nothing is taken before the work comes to its end
-      loopOver(words, plain("xset"), 0, 0, 100 + below(400));
+    if (!last.empty() && control_.idle != nullptr) // nothing is taken before the work is done
+      loopOver(words, blank(*control_.idle), 0, 0, 100 + below(400));
     loopOver(words, keeping(*to), 0, uint32_t(1) << s, sets + static_cast<int64_t>(last.size()));
   }
 
@@ -704,7 +727,7 @@ private:
     isa::Word word;
     const bool wasStraight = straight_;
     straight_ = true; // no other tokens
-    for (int attempt = 0; attempt < 200; ++attempt) {
+    for (int attempt = 0; attempt < 200 && !work_.empty(); ++attempt) {
       const isa::Instruction *instruction = anyWork();
       if (instruction->unit != unit || !tryWork(*instruction, word, below(8) == 0))
         continue;
@@ -717,7 +740,7 @@ private:
 
   void loopOver(std::vector<isa::Word> &words, isa::Word word, uint32_t signal, uint32_t wait,
                 int64_t count) {
-    const isa::Instruction &instruction = *isa_.find("loop");
+    const isa::Instruction &instruction = *control_.loop;
     isa::Word head = blank(instruction);
     operand(head, instruction, "count") = count;
     operand(head, instruction, "length") = 1;
@@ -738,6 +761,7 @@ private:
   }
 
   const isa::Isa &isa_;
+  const ControlInstructions control_;
   std::mt19937_64 random_;
   bool straight_, mayBeLong_;
   bool inBody_ = false; // what runs again

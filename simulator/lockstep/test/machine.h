@@ -3,6 +3,7 @@
 
 #include "tilewright/isa/assembler.h"
 #include "tilewright/simulator/engine.h"
+#include "tilewright/testing/source_path.h"
 
 #include <memory>
 #include <string>
@@ -13,7 +14,7 @@ inline const isa::Isa &tiny() {
   static const isa::Isa isa = [] {
     isa::LoadOptions options;
     options.target = "tiny4";
-    options.directory = TILEWRIGHT_SOURCE_DIR "/isa";
+    options.directory = sourcePath("isa");
     return isa::load(options);
   }();
   return isa;

@@ -5,6 +5,7 @@
 #include "tilewright/isa/assembler.h"
 #include "tilewright/program/program.h"
 #include "tilewright/support/files.h"
+#include "tilewright/testing/source_path.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -17,7 +18,7 @@ namespace tilewright::lockstep {
 inline std::vector<std::string> regressionPrograms() {
   std::vector<std::string> paths;
   for (const auto &entry :
-       std::filesystem::directory_iterator(TILEWRIGHT_SOURCE_DIR "/tests/regressions/programs"))
+       std::filesystem::directory_iterator(sourcePath("tests/regressions/programs")))
     paths.push_back(entry.path().string());
   std::sort(paths.begin(), paths.end());
   return paths;
@@ -52,7 +53,7 @@ private:
     isa::LoadOptions options;
     const std::string first = text.substr(0, text.find('\n'));
     options.target = first.substr(first.rfind(' ') + 1);
-    options.directory = TILEWRIGHT_SOURCE_DIR "/isa";
+    options.directory = sourcePath("isa");
     return isa::load(options);
   }
 };

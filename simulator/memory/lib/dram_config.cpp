@@ -3,6 +3,7 @@
 #include "tilewright/support/error.h"
 
 #include <fmt/format.h>
+#include <tuple>
 
 namespace tilewright {
 
@@ -71,6 +72,13 @@ DramConfig DramConfig::of(const isa::Isa &isa) {
   config.writeLow = preset.number("write_low");
   config.writeIdle = preset.cycles("write_idle_ps");
 
+  // More than any device has, and no more than memory and time allow.
+  for (const auto &[key, value, most] : {std::tuple("banks", config.banks, int64_t(4096)),
+                                         {"row_bytes", config.rowBytes, int64_t(1) << 30},
+                                         {"access_bytes", config.accessBytes, int64_t(1) << 20},
+                                         {"write_queue", config.writeQueue, int64_t(65536)}})
+    if (value > most)
+      preset.fail(fmt::format("parameter '{}' is {}, more than {}", key, value, most), "");
   if (config.banks < 1 || (config.bankXor && (config.banks & (config.banks - 1)) != 0))
     preset.fail(fmt::format("{} banks cannot be permuted", config.banks),
                 "make banks a power of two, or bank_xor 0");

@@ -7,11 +7,17 @@ function mainWait(row) {
   return `${what} ${count(wait.cycles)}`;
 }
 
+// How many times its bound a layer takes.
+function timesText(roofline) {
+  if (roofline.times_bound !== null) return ratio(roofline.times_bound, 2);
+  return report.cycles > 0 && roofline.bound_cycles > 0 ? "hidden" : "-";
+}
+
 // The chain of layers that a row runs interleaved with, if there is one.
 const chains = new Map(report.chains.flatMap(chain => chain.layers.map(layer => [rows[layer], chain])));
 
 function chainText(chain) {
-  return chain ? `${ratio(chain.roofline.times_bound, 2)} (${chain.layers.length} layers)` : "-";
+  return chain ? `${timesText(chain.roofline)} (${chain.layers.length} layers)` : "-";
 }
 
 // Title, value to sort by, text (default: the value), whether it is a number.
@@ -21,9 +27,9 @@ const columns = [
   {title: "op", key: row => row.op, text: row => shortened(row.op, 40)},
   {title: "cycles", key: row => row.cycles, text: row => count(row.cycles), isNumber: true},
   {title: "share", key: row => row.cycles, text: row => percent(row.cycles, report.cycles), isNumber: true},
-  {title: "utilization", key: row => row.utilization, text: row => row.macs > 0 && row.cycles > 0 ? percent(row.utilization) : "-", isNumber: true},
-  {title: "limited by", key: row => row.bound},
-  {title: "times bound", key: row => row.roofline.times_bound ?? 0, text: row => ratio(row.roofline.times_bound, 2), isNumber: true},
+  {title: "utilization", key: row => row.utilization ?? 0, text: row => row.macs > 0 && row.utilization !== null ? percent(row.utilization) : "-", isNumber: true},
+  {title: "limited by", key: row => row.limited_by},
+  {title: "times bound", key: row => row.roofline.times_bound ?? 0, text: row => timesText(row.roofline), isNumber: true},
   {title: "in its chain", key: row => chains.get(row)?.roofline.times_bound ?? 0, text: row => chainText(chains.get(row)), isNumber: true},
   {title: "bound by", key: row => row.roofline.bound_by},
   {title: "bound", key: row => row.roofline.bound_cycles, text: row => count(row.roofline.bound_cycles), isNumber: true},

@@ -17,14 +17,15 @@ function drawableLayers() {
 const marks = {
   compute: r => `M${-r} 0a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`,
   vector: r => `M0 ${-1.2 * r}L${1.1 * r} ${0.8 * r}H${-1.1 * r}z`,
+  both: r => `M0 ${-1.2 * r}L${1.2 * r} 0L0 ${1.2 * r}L${-1.2 * r} 0z`,
   dram: r => `M${-0.9 * r} ${-0.9 * r}h${1.8 * r}v${1.8 * r}h${-1.8 * r}z`,
 };
-const markColors = {compute: "c0", vector: "c2", dram: "c5"};
+const markColors = {compute: "c0", vector: "c2", both: "c1", dram: "c5"};
 
 function pointText({row}) {
   const {roofline} = row;
   return `${shortened(row.name, 240)}\n${ratio(roofline.macs_per_dram_byte, 1)} MACs a byte, ${ratio(roofline.macs_per_cycle, 1)} MACs a cycle\n` +
-    `${count(row.cycles)} cycles, ${ratio(roofline.times_bound, 2)} times its bound (${roofline.bound_by})`;
+    `${count(row.cycles)} cycles, ${roofline.times_bound === null ? "hidden: fewer than" : ratio(roofline.times_bound, 2) + " times"} its bound (${roofline.bound_by})`;
 }
 
 function roofs(drawing, x, y, range) {
@@ -116,6 +117,6 @@ function startRoofline() {
   byId("together").onchange = drawRoofline;
   byId("together").disabled = report.chains.length === 0;
   const left = layers.length - drawableLayers().length;
-  const legend = "Circles are bound by the array, triangles by the vector unit, squares by the DRAM.";
+  const legend = "Circles are bound by the array, triangles by the vector unit, diamonds by the two together, squares by the DRAM.";
   byId("roofline-note").textContent = legend + (left > 0 ? ` ${left} of ${layers.length} layers are left out: they multiply nothing, move nothing, or have no cycles of their own.` : "");
 }

@@ -1,6 +1,8 @@
 #include "attribution.h"
 #include "chains.h"
+#include "counts.h"
 #include "drawings.h"
+#include "tilewright/program/absorbed.h"
 #include "tilewright/report/report.h"
 #include "waits.h"
 
@@ -8,17 +10,17 @@
 
 namespace tilewright::report {
 
-const char *name(Bound bound) {
-  switch (bound) {
-  case Bound::None:
+const char *name(Limit limit) {
+  switch (limit) {
+  case Limit::None:
     return "-";
-  case Bound::Compute:
+  case Limit::Compute:
     return "compute";
-  case Bound::Vector:
+  case Limit::Vector:
     return "vector";
-  case Bound::Dram:
+  case Limit::Dram:
     return "dram";
-  case Bound::Sync:
+  case Limit::Sync:
     return "sync";
   }
   return "-";
@@ -29,10 +31,23 @@ static double utilization(int64_t macs, int64_t cycles, int64_t macsPerCycle) {
   return peak > 0 ? static_cast<double>(macs) / peak : 0;
 }
 
+std::optional<double> utilizationOf(const Report &report, const Row &row) {
+  if (row.cycles == 0 || hidesMacs(row.roofline, row.cycles))
+    return std::nullopt;
+  return utilization(row.macs, row.cycles, report.macsPerCycle);
+}
+
 std::optional<double> estimateError(int64_t estimate, int64_t cycles) {
   if (estimate == 0 || cycles == 0)
     return std::nullopt;
   return static_cast<double>(estimate - cycles) / static_cast<double>(cycles);
+}
+
+double Costs::totalJoules() const {
+  double total = 0;
+  for (const auto &[name, part] : joules)
+    total += part;
+  return total;
 }
 
 int64_t bytesOf(const TensorInfo &tensor) {
@@ -43,15 +58,15 @@ int64_t bytesOf(const TensorInfo &tensor) {
 }
 
 // Ties go to the unit whose time is dearer: compute, then vector, then DRAM.
-static Bound boundOf(const Row &row) {
+static Limit limitOf(const Row &row) {
   if (row.cycles == 0)
-    return Bound::None;
+    return Limit::None;
   int64_t most = std::max({row.matrixBusy, row.vectorBusy, row.dramBusy, row.nothingBusy});
   if (row.matrixBusy == most)
-    return Bound::Compute;
+    return Limit::Compute;
   if (row.vectorBusy == most)
-    return Bound::Vector;
-  return row.dramBusy == most ? Bound::Dram : Bound::Sync;
+    return Limit::Vector;
+  return row.dramBusy == most ? Limit::Dram : Limit::Sync;
 }
 
 static void addCycles(Row &row, const Stretch &stretch) {
@@ -138,7 +153,9 @@ static void addUnits(Report &report, const RunRecord &record, const isa::Isa &is
 // operator of the user's share one.
 static std::vector<size_t> rowsOfLayers(const Program &program) {
   std::vector<size_t> rows;
-  for (const LayerInfo &layer : program.layers) {
+  const size_t count = layerCount(program);
+  for (size_t i = 0; i < count; ++i) {
+    const LayerInfo &layer = program.layers[i];
     const LayerInfo *last = rows.empty() ? nullptr : &layer - 1;
     const bool continues = last && last->name == layer.name && last->op == layer.op;
     rows.push_back(!last ? 0 : rows.back() + (continues ? 0 : 1));
@@ -162,21 +179,21 @@ static void addLayers(Report &report, const Program &program, const std::vector<
       row.runnerUp = layer.runnerUp;
       mostMacs = layer.macs;
     }
-    row.macs += finished[i] ? layer.macs : 0;
-    row.inputBytes += layer.inputBytes;
-    row.weightBytes += layer.weightBytes;
-    row.outputBytes += layer.outputBytes;
-    row.estimateCycles += layer.estimateCycles;
+    row.macs = sum(row.macs, finished[i] ? layer.macs : 0);
+    row.inputBytes = sum(row.inputBytes, layer.inputBytes);
+    row.weightBytes = sum(row.weightBytes, layer.weightBytes);
+    row.outputBytes = sum(row.outputBytes, layer.outputBytes);
+    row.estimateCycles = sum(row.estimateCycles, layer.estimateCycles);
   }
   for (const Row &row : report.layers) {
-    report.macs += row.macs;
-    report.estimateCycles += row.estimateCycles;
-    report.weightBytes += row.weightBytes;
+    report.macs = sum(report.macs, row.macs);
+    report.estimateCycles = sum(report.estimateCycles, row.estimateCycles);
+    report.weightBytes = sum(report.weightBytes, row.weightBytes);
   }
 }
 
 // Whether the matrix unit computes products for a layer: else its multiply-accumulates are the
-// vector unit's, as those of depthwise convolutions are whoever computes them.
+// vector unit's.
 static std::vector<bool> layersOnArray(const Program &program, const isa::Isa &isa,
                                        const std::vector<int> &layerOf) {
   std::vector<bool> onArray(program.layers.size(), false);
@@ -198,41 +215,39 @@ static std::vector<bool> layersOnArray(const Program &program, const isa::Isa &i
   return onArray;
 }
 
-static int64_t divideUp(int64_t value, int64_t by) {
-  return by > 0 ? value / by + (value % by != 0) : 0;
-}
-
 // The bounds of each row, and of the whole: whose tensors between layers need not move.
 static void addRooflines(Report &report, const Program &program, const std::vector<bool> &onArray,
                          const std::vector<bool> &finished, const std::vector<size_t> &rows) {
-  std::vector<int64_t> arrayMacs(report.layers.size(), 0);
-  int64_t allArrayMacs = 0;
-  for (size_t i = 0; i < program.layers.size(); ++i)
-    if (onArray[i] && finished[i]) {
-      const LayerInfo &layer = program.layers[i];
-      const int64_t macs = std::max<int64_t>(0, layer.macs - layer.depthwiseMacs);
-      arrayMacs[rows[i]] += macs;
-      allArrayMacs += macs;
+  std::vector<Needs> needs(report.layers.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (!finished[i])
+      continue;
+    const LayerInfo &layer = program.layers[i];
+    Needs macs;
+    if (onArray[i]) {
+      macs.sharedMacs =
+          std::clamp<int64_t>(layer.depthwiseMacs, 0, std::max<int64_t>(0, layer.macs));
+      macs.arrayMacs = std::max<int64_t>(0, layer.macs - macs.sharedMacs);
+    } else {
+      macs.vectorMacs = layer.macs;
     }
-  auto bound = [&](int64_t onArray, int64_t macs, int64_t tensors, int64_t moved) {
-    Roofline roofline;
-    roofline.arrayCycles = divideUp(onArray, report.macsPerCycle);
-    roofline.vectorCycles = divideUp(macs - onArray, report.vectorMacsPerCycle);
-    roofline.neededBytes = std::min(tensors, moved);
-    roofline.dramCycles = divideUp(roofline.neededBytes, report.dramBytesPerCycle);
-    return roofline;
-  };
+    needs[rows[i]] += macs;
+  }
+  Needs whole;
   for (size_t i = 0; i < report.layers.size(); ++i) {
     Row &row = report.layers[i];
-    row.roofline = bound(arrayMacs[i], row.macs, row.inputBytes + row.weightBytes + row.outputBytes,
-                         static_cast<int64_t>(row.dramReadBytes + row.dramWriteBytes));
+    whole += needs[i];
+    needs[i].bytes = std::min(sum(sum(row.inputBytes, row.weightBytes), row.outputBytes),
+                              static_cast<int64_t>(row.dramReadBytes + row.dramWriteBytes));
+    row.roofline = rooflineOf(needs[i], report.peaks());
   }
   int64_t border = 0;
   for (const auto *tensors : {&program.inputs, &program.outputs})
     for (const TensorInfo &tensor : *tensors)
       border += bytesOf(tensor);
-  report.roofline = bound(allArrayMacs, report.macs, border + report.weightBytes,
-                          static_cast<int64_t>(report.dramReadBytes + report.dramWriteBytes));
+  whole.bytes = std::min(sum(border, report.weightBytes),
+                         static_cast<int64_t>(report.dramReadBytes + report.dramWriteBytes));
+  report.roofline = rooflineOf(whole, report.peaks());
 }
 
 std::vector<int64_t> cyclesOfLayers(const Program &program, const RunRecord &record,
@@ -270,6 +285,9 @@ Report build(const Program &program, const RunRecord &record, const isa::Isa &is
   const std::vector<bool> finished = finishedLayers(program, record, layers);
   const std::vector<size_t> rows = rowsOfLayers(program);
   addLayers(report, program, finished, rows);
+  for (size_t i = rows.size(); i < program.layers.size(); ++i)
+    report.operators.push_back({program.layers[i].name, program.layers[i].op,
+                                program.layers[i].plan.substr(absorbedPlan.size())});
   report.none.name = noLayerName;
   report.none.op = noLayerOp;
   auto rowOf = [&](int layer) -> Row & {
@@ -290,10 +308,11 @@ Report build(const Program &program, const RunRecord &record, const isa::Isa &is
 
   report.utilization = utilization(report.macs, report.cycles, report.macsPerCycle);
   for (Row &row : report.layers) {
-    row.utilization = utilization(row.macs, row.cycles, report.macsPerCycle);
-    row.bound = boundOf(row);
+    row.utilization = utilizationOf(report, row);
+    row.limitedBy = limitOf(row);
   }
-  report.none.bound = boundOf(report.none);
+  report.none.limitedBy = limitOf(report.none);
+  report.none.utilization = utilizationOf(report, report.none);
   return report;
 }
 

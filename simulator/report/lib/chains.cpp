@@ -59,16 +59,15 @@ std::vector<Chain> findChains(const Program &program, const isa::Isa &isa,
 
 void addUpChains(Report &report) {
   for (Chain &chain : report.chains) {
+    Needs needs;
     for (size_t number : chain.rows) {
       const Row &row = report.layers[number];
       chain.cycles += row.cycles;
       chain.macs += row.macs;
       chain.dramBytes += row.dramReadBytes + row.dramWriteBytes;
-      chain.roofline.arrayCycles += row.roofline.arrayCycles;
-      chain.roofline.vectorCycles += row.roofline.vectorCycles;
-      chain.roofline.dramCycles += row.roofline.dramCycles;
-      chain.roofline.neededBytes += row.roofline.neededBytes;
+      needs += row.roofline.needs;
     }
+    chain.roofline = rooflineOf(needs, report.peaks());
   }
 }
 

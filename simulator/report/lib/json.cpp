@@ -34,11 +34,16 @@ static Json rooflineJson(const Roofline &roofline, int64_t macs, int64_t cycles,
   json["macs_per_cycle"] = ratio(macs, static_cast<uint64_t>(cycles));
   json["array_cycles"] = roofline.arrayCycles;
   json["vector_cycles"] = roofline.vectorCycles;
+  json["both_cycles"] = roofline.sharedCycles;
   json["dram_cycles"] = roofline.dramCycles;
-  json["needed_bytes"] = roofline.neededBytes;
+  json["array_macs"] = roofline.needs.arrayMacs;
+  json["vector_macs"] = roofline.needs.vectorMacs;
+  json["shared_macs"] = roofline.needs.sharedMacs;
+  json["needed_bytes"] = roofline.needs.bytes;
   json["bound_cycles"] = roofline.boundCycles();
   json["bound_by"] = roofline.boundBy();
-  json["times_bound"] = ratio(cycles, static_cast<uint64_t>(roofline.boundCycles()));
+  const double times = timesBound(roofline, cycles);
+  json["times_bound"] = times > 0 ? Json(times) : Json(nullptr);
   return json;
 }
 
@@ -54,8 +59,8 @@ static Json rowJson(const Report &report, const Row &row) {
                          {"cycles", row.runnerUp->cycles},
                          {"chosen_cycles", row.runnerUp->chosenCycles}};
   json["macs"] = row.macs;
-  json["utilization"] = row.utilization;
-  json["bound"] = name(row.bound);
+  json["utilization"] = row.utilization ? Json(*row.utilization) : Json(nullptr);
+  json["limited_by"] = name(row.limitedBy);
   json["dram_read_bytes"] = row.dramReadBytes;
   json["dram_write_bytes"] = row.dramWriteBytes;
   json["input_bytes"] = row.inputBytes;
@@ -145,7 +150,7 @@ static Json memoryMapJson(const MemoryMap &map) {
 
 std::string toJson(const Report &report) {
   Json json;
-  json["schema"] = "tilewright/report/1";
+  json["schema"] = "tilewright/report/2";
   json["program"] = report.options.program;
   json["target"] = report.target;
   json["overlays"] = report.overlays;
@@ -194,12 +199,26 @@ std::string toJson(const Report &report) {
         {{"layers", chain.rows},
          {"cycles", chain.cycles},
          {"roofline", rooflineJson(chain.roofline, chain.macs, chain.cycles, chain.dramBytes)}});
+  json["operators"] = Json::array();
+  for (const Operator &each : report.operators)
+    json["operators"].push_back({{"name", each.name}, {"op", each.op}, {"where", each.where}});
   json["units"] = unitsJson(report);
   json["bank_conflicts"] = conflictsJson(report);
   json["memory"] = {{"scratchpad_peak_bytes", report.scratchpadPeakBytes},
                     {"accumulator_peak_bytes", report.accumulatorPeakBytes},
                     {"scratchpad_bytes", report.scratchpadBytes},
                     {"accumulator_bytes", report.accumulatorBytes}};
+  if (report.costs) {
+    json["costs"] = {{"technology", report.costs->technology},
+                     {"area_mm2", report.costs->areaMm2},
+                     {"energy_joules", nullptr}};
+    if (!report.costs->joules.empty()) {
+      Json energy = {{"total", report.costs->totalJoules()}};
+      for (const auto &[name, joules] : report.costs->joules)
+        energy[name] = joules;
+      json["costs"]["energy_joules"] = std::move(energy);
+    }
+  }
   if (report.timeline)
     json["timeline"] = timelineJson(*report.timeline);
   if (report.memoryMap)

@@ -45,6 +45,14 @@ public:
     return JsonReader(file_, json_[index], fmt::format("{}[{}]", where_, index));
   }
 
+  std::vector<std::string> keys() const {
+    if (!json_.is_object())
+      fail("is not an object");
+    std::vector<std::string> keys;
+    for (auto each = json_.begin(); each != json_.end(); ++each)
+      keys.push_back(each.key());
+    return keys;
+  }
   bool isNull() const { return json_.is_null(); }
   std::string text() const {
     if (!json_.is_string())

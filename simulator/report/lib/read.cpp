@@ -36,6 +36,7 @@ public:
     readConflicts();
     readLayers();
     readChains();
+    readOperators();
     if (json_.has("timeline"))
       report_.timeline = readTimeline(json_.at("timeline"));
     if (json_.has("memory_map"))
@@ -50,6 +51,7 @@ private:
   void readConflicts();
   void readLayers();
   void readChains();
+  void readOperators();
   Row readRow(const JsonReader &json);
   std::vector<Wait> readWaits(const JsonReader &json);
   Roofline readRoofline(const JsonReader &json);
@@ -80,8 +82,8 @@ private:
 
 void Reader::readHead() {
   const JsonReader schema = json_.at("schema");
-  if (schema.text() != "tilewright/report/1")
-    schema.fail(fmt::format("is '{}', not 'tilewright/report/1'", escape(schema.text())));
+  if (schema.text() != "tilewright/report/2")
+    schema.fail(fmt::format("is '{}', not 'tilewright/report/2'", escape(schema.text())));
   report_.options.program = json_.at("program").text();
   report_.options.engine = json_.at("engine").text();
   report_.options.runs = json_.at("runs").integer(1);
@@ -125,6 +127,14 @@ void Reader::readTotals() {
   report_.accumulatorPeakBytes = memory.at("accumulator_peak_bytes").integer();
   report_.scratchpadBytes = memory.at("scratchpad_bytes").integer();
   report_.accumulatorBytes = memory.at("accumulator_bytes").integer();
+  if (json_.has("costs")) {
+    const JsonReader costs = json_.at("costs");
+    report_.costs = Costs{costs.at("technology").text(), costs.at("area_mm2").number(), {}};
+    if (const JsonReader energy = costs.at("energy_joules"); !energy.isNull())
+      for (const std::string &name : energy.keys())
+        if (name != "total")
+          report_.costs->joules[name] = energy.at(name.c_str()).number();
+  }
   if (json_.has("wall_seconds"))
     report_.host = Host{json_.at("wall_seconds").number(), json_.at("peak_rss_bytes").count()};
 }
@@ -170,12 +180,12 @@ std::vector<Wait> Reader::readWaits(const JsonReader &json) {
 }
 
 Roofline Reader::readRoofline(const JsonReader &json) {
-  Roofline roofline;
-  roofline.arrayCycles = json.at("array_cycles").integer();
-  roofline.vectorCycles = json.at("vector_cycles").integer();
-  roofline.dramCycles = json.at("dram_cycles").integer();
-  roofline.neededBytes = json.at("needed_bytes").integer();
-  return roofline;
+  Needs needs;
+  needs.arrayMacs = json.at("array_macs").integer();
+  needs.vectorMacs = json.at("vector_macs").integer();
+  needs.sharedMacs = json.at("shared_macs").integer();
+  needs.bytes = json.at("needed_bytes").integer();
+  return rooflineOf(needs, report_.peaks());
 }
 
 Row Reader::readRow(const JsonReader &json) {
@@ -191,11 +201,10 @@ Row Reader::readRow(const JsonReader &json) {
                             other.at("chosen_cycles").integer()};
   }
   row.macs = json.at("macs").integer();
-  row.utilization = json.at("utilization").number();
-  const std::string bound = json.at("bound").text();
-  for (Bound known : {Bound::Compute, Bound::Vector, Bound::Dram, Bound::Sync})
-    if (bound == name(known))
-      row.bound = known;
+  const std::string limit = json.at("limited_by").text();
+  for (Limit known : {Limit::Compute, Limit::Vector, Limit::Dram, Limit::Sync})
+    if (limit == name(known))
+      row.limitedBy = known;
   const JsonReader busy = json.at("busy");
   row.matrixBusy = busy.at("matrix").integer();
   row.vectorBusy = busy.at("vector").integer();
@@ -211,6 +220,7 @@ Row Reader::readRow(const JsonReader &json) {
   row.stalls = readStalls(json.at("stalls"));
   row.waits = readWaits(json.at("waits"));
   row.roofline = readRoofline(json.at("roofline"));
+  row.utilization = utilizationOf(report_, row);
   return row;
 }
 
@@ -241,6 +251,15 @@ void Reader::readChains() {
     report_.chains.push_back(std::move(chain));
   }
   addUpChains(report_);
+}
+
+void Reader::readOperators() {
+  const JsonReader operators = json_.at("operators");
+  for (size_t i = 0; i < operators.size(); ++i) {
+    const JsonReader each = operators.at(i);
+    report_.operators.push_back(
+        {each.at("name").text(), each.at("op").text(), each.at("where").text()});
+  }
 }
 
 Timeline Reader::readTimeline(const JsonReader &json) {

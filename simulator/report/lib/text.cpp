@@ -44,9 +44,13 @@ static std::string mainWait(const Report &report, const std::vector<Wait> &waits
   return "-";
 }
 
+// Of cycles where time is modeled.
 static std::string timesText(const Roofline &roofline, int64_t cycles) {
-  const double times = timesBound(roofline, cycles);
-  return times > 0 ? fmt::format("{:.2f}x {}", times, roofline.boundBy()) : "-";
+  if (roofline.boundCycles() == 0)
+    return "-";
+  return (isHidden(roofline, cycles) ? "hidden "
+                                     : fmt::format("{:.2f}x ", timesBound(roofline, cycles))) +
+         roofline.boundBy();
 }
 
 static std::string intensity(int64_t macs, uint64_t bytes) {
@@ -88,6 +92,28 @@ static std::string estimateNote(const Report &report) {
                      report.estimateOfOtherTiming ? ", for other timing than this run's" : "");
 }
 
+// Of area and energy; the largest parts first, as far as they count.
+static std::string costsText(const Costs &costs) {
+  std::string out = fmt::format("  cost         area {:.3f} mm2", costs.areaMm2);
+  if (const double total = costs.totalJoules(); total > 0) {
+    out += fmt::format(", energy {:.4f} mJ", total * 1e3);
+    std::vector<std::pair<double, std::string>> parts;
+    for (const auto &[name, joules] : costs.joules)
+      parts.emplace_back(joules, name);
+    std::sort(parts.rbegin(), parts.rend());
+    const char *separator = " (";
+    for (const auto &[joules, name] : parts)
+      if (joules >= total / 1000) {
+        out += fmt::format("{}{} {}", separator, escape(name), percentText(joules / total));
+        separator = ", ";
+      }
+    out += ")";
+  }
+  return out + fmt::format("\n               by formula, with the figures of technology {}: to "
+                           "compare machines with, not to expect of silicon\n",
+                           escape(costs.technology));
+}
+
 static std::string summary(const Report &report) {
   std::string out = heading(report) + notes(report);
   if (report.cycles == 0)
@@ -117,6 +143,13 @@ static std::string summary(const Report &report) {
                      bytesText(static_cast<uint64_t>(report.scratchpadBytes)),
                      bytesText(static_cast<uint64_t>(report.accumulatorPeakBytes)),
                      bytesText(static_cast<uint64_t>(report.accumulatorBytes)));
+  if (!report.operators.empty())
+    out +=
+        fmt::format("  operators    {} of the model have no row of their own: `report --why NAME` "
+                    "says whose they are in\n",
+                    report.operators.size());
+  if (report.costs)
+    out += costsText(*report.costs);
   if (report.host) {
     out += fmt::format("  host         {:.3f} s, {} resident at peak", report.host->wallSeconds,
                        bytesText(report.host->peakRssBytes));
@@ -134,10 +167,10 @@ static std::vector<std::string> cells(const Report &report, const Row &row, size
           fit(row.op, 18),
           orDash(row.cycles),
           share(static_cast<uint64_t>(row.cycles), static_cast<uint64_t>(report.cycles)),
-          row.cycles > 0 && row.macs > 0 ? percentText(row.utilization) : "-",
-          name(row.bound),
+          row.utilization && row.macs > 0 ? percentText(*row.utilization) : "-",
+          name(row.limitedBy),
           intensity(row.macs, row.dramReadBytes + row.dramWriteBytes),
-          timesText(row.roofline, row.cycles),
+          report.cycles > 0 ? timesText(row.roofline, row.cycles) : "-",
           bytesText(row.dramReadBytes),
           bytesText(row.dramWriteBytes),
           orDash(row.estimateCycles),
@@ -153,7 +186,7 @@ static std::string layerTable(const Report &report, int width) {
   table.column("op", Table::Align::Left);
   for (const char *title : {"cycles", "share", "util"})
     table.column(title, Table::Align::Right);
-  table.column("bound", Table::Align::Left);
+  table.column("limited by", Table::Align::Left);
   table.column("macs/B", Table::Align::Right);
   table.column("times bound", Table::Align::Left);
   for (const char *title : {"read", "write", "estimate", "error"})
@@ -172,9 +205,10 @@ static std::string layerTable(const Report &report, int width) {
   total.name = "total";
   total.op = "";
   total.macs = report.macs;
-  total.utilization = report.utilization;
+  if (report.cycles > 0)
+    total.utilization = report.utilization;
   total.estimateCycles = report.estimateCycles;
-  total.bound = Bound::None;
+  total.limitedBy = Limit::None;
   total.roofline = report.roofline;
   table.rule();
   table.row(cells(report, total, nameWidth));
@@ -194,13 +228,16 @@ static std::string chainTable(const Report &report, int width) {
     table.column(title, Table::Align::Right);
   table.column("times bound", Table::Align::Left);
   for (const Chain &chain : report.chains) {
-    const double peak =
-        static_cast<double>(chain.cycles) * static_cast<double>(report.macsPerCycle);
+    Row together;
+    together.cycles = chain.cycles;
+    together.macs = chain.macs;
+    together.roofline = chain.roofline;
+    const std::optional<double> utilization = utilizationOf(report, together);
     table.row({fit(report.layers[chain.rows.front()].name, nameWidth),
                "to " + fit(report.layers[chain.rows.back()].name, nameWidth),
                std::to_string(chain.rows.size()), groupThousands(chain.cycles),
                share(static_cast<uint64_t>(chain.cycles), static_cast<uint64_t>(report.cycles)),
-               peak > 0 ? percentText(static_cast<double>(chain.macs) / peak) : "-",
+               utilization ? percentText(*utilization) : "-",
                intensity(chain.macs, chain.dramBytes), timesText(chain.roofline, chain.cycles)});
   }
   return "\n" + table.str();

@@ -31,7 +31,9 @@ const char *setter(const Roofline &roofline) {
   const std::string by = roofline.boundBy();
   if (by == "compute")
     return "the array";
-  return by == "vector" ? "the vector unit" : "the DRAM";
+  if (by == "vector")
+    return "the vector unit";
+  return by == "both" ? "the array and the vector unit together" : "the DRAM";
 }
 
 class Explanation {
@@ -75,9 +77,14 @@ private:
       add(fmt::format(
           "the multiply-accumulates of the vector unit fill its lanes for {} ({} a cycle)",
           cyclesText(roofline.vectorCycles), report_.vectorMacsPerCycle));
+    if (roofline.sharedCycles > 0)
+      add(fmt::format("all its multiply-accumulates, depthwise ones on either unit, fill array and "
+                      "lanes together for {} ({} a cycle)",
+                      cyclesText(roofline.sharedCycles),
+                      report_.macsPerCycle + report_.vectorMacsPerCycle));
     if (roofline.dramCycles > 0)
       add(fmt::format("the {} that it has to move fill the DRAM's bus for {} ({} bytes a cycle)",
-                      bytes(roofline.neededBytes), cyclesText(roofline.dramCycles),
+                      bytes(roofline.needs.bytes), cyclesText(roofline.dramCycles),
                       report_.dramBytesPerCycle));
     say("At the machine's peaks {}: its bound is {}, set by {}.", reasons,
         cyclesText(roofline.boundCycles()), setter(roofline));
@@ -85,12 +92,11 @@ private:
 
   void sayDistance() {
     const double times = timesBound(row_.roofline, row_.cycles);
-    if (times >= 1)
+    if (times > 0)
       say("It takes {:.2f} times its bound.", times);
-    else if (times > 0)
-      say("It takes {:.2f} times its bound: less than all of it, because some of its work is done "
-          "while other layers own the cycles.",
-          times);
+    else if (isHidden(row_.roofline, row_.cycles))
+      say("It takes fewer cycles than that: some of its work is hidden, done in cycles that belong "
+          "to other layers.");
   }
 
   void sayChain() {
@@ -102,16 +108,22 @@ private:
       for (size_t number : chain.rows)
         if (number != own)
           others += (others.empty() ? "" : ", ") + escape(report_.layers[number].name);
-      say("It runs interleaved with {}: together they take {}, {:.2f} times their bound of {}, set "
-          "by {}.",
-          others, cyclesText(chain.cycles), timesBound(chain.roofline, chain.cycles),
-          cyclesText(chain.roofline.boundCycles()), setter(chain.roofline));
+      const std::string bound =
+          fmt::format("their bound of {}, set by {}", cyclesText(chain.roofline.boundCycles()),
+                      setter(chain.roofline));
+      if (isHidden(chain.roofline, chain.cycles))
+        say("It runs interleaved with {}: together they take {}, fewer than {}, since some of "
+            "their work is hidden in cycles of other layers.",
+            others, cyclesText(chain.cycles), bound);
+      else
+        say("It runs interleaved with {}: together they take {}, {:.2f} times {}.", others,
+            cyclesText(chain.cycles), timesBound(chain.roofline, chain.cycles), bound);
     }
   }
 
   void sayTraffic() {
     const auto moved = static_cast<int64_t>(row_.dramReadBytes + row_.dramWriteBytes);
-    const int64_t needed = row_.roofline.neededBytes;
+    const int64_t needed = row_.roofline.needs.bytes;
     const int64_t tensors = row_.inputBytes + row_.weightBytes + row_.outputBytes;
     if (needed > 0 && ratio(moved, needed) >= notable)
       say("It moves {}, {:.2f} times what it has to: some of its tensors come more than once.",
@@ -126,20 +138,20 @@ private:
         "{}, and none of them {}.",
         shareOf(row_.matrixBusy, row_.cycles), shareOf(row_.vectorBusy, row_.cycles),
         shareOf(row_.dramBusy, row_.cycles), shareOf(row_.nothingBusy, row_.cycles));
-    switch (row_.bound) {
-    case Bound::Compute:
+    switch (row_.limitedBy) {
+    case Limit::Compute:
       say("So the matrix unit is what limits it.");
       break;
-    case Bound::Vector:
+    case Limit::Vector:
       say("So the vector unit is what limits it.");
       break;
-    case Bound::Dram:
+    case Limit::Dram:
       say("So moving data is what limits it.");
       break;
-    case Bound::Sync:
+    case Limit::Sync:
       say("So what limits it is waiting.");
       break;
-    case Bound::None:
+    case Limit::None:
       break;
     }
   }
@@ -219,24 +231,21 @@ private:
   std::string text_;
 };
 
-std::vector<const Row *> rowsNamed(const std::string &path, const Report &report,
-                                   const std::string &name) {
-  std::vector<const Row *> exact, partial;
+// The name that is meant by all or a part of it.
+std::string nameMeant(const std::string &path, const Report &report, const std::string &name) {
   std::vector<std::string> names, found;
-  for (const Row &row : report.layers) {
+  for (const Row &row : report.layers)
     names.push_back(row.name);
-    if (row.name == name)
-      exact.push_back(&row);
-    if (row.name.find(name) != std::string::npos) {
-      partial.push_back(&row);
-      if (std::find(found.begin(), found.end(), row.name) == found.end())
-        found.push_back(row.name);
-    }
-  }
-  if (!exact.empty())
-    return exact;
+  for (const Operator &each : report.operators)
+    names.push_back(each.name);
+  if (std::find(names.begin(), names.end(), name) != names.end())
+    return name;
+  for (const std::string &each : names)
+    if (each.find(name) != std::string::npos &&
+        std::find(found.begin(), found.end(), each) == found.end())
+      found.push_back(each);
   if (found.size() == 1)
-    return partial;
+    return found.front();
   if (found.empty()) {
     const std::string near = nearest(name, names);
     throw UserError({path, 0, 0, ""}, fmt::format("no layer is named '{}'", escape(name)),
@@ -263,9 +272,16 @@ std::string explain(const std::string &path, const Report &report, const std::st
                     fmt::format("the engine {} models no time, so there is none to explain",
                                 escape(report.options.engine)),
                     "run the program on the cycle engine");
+  const std::string name = nameMeant(path, report, layer);
   std::string out;
-  for (const Row *row : rowsNamed(path, report, layer))
-    out += (out.empty() ? "" : "\n\n") + explain(report, *row);
+  auto add = [&](const std::string &paragraph) { out += (out.empty() ? "" : "\n\n") + paragraph; };
+  for (const Row &row : report.layers)
+    if (row.name == name)
+      add(explain(report, row));
+  for (const Operator &each : report.operators)
+    if (each.name == name)
+      add(fmt::format("{} ({}) has no row of its own: {}.", escape(each.name), escape(each.op),
+                      escape(each.where, 400)));
   return out + "\n";
 }
 

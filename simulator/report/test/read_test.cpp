@@ -89,7 +89,7 @@ TEST(Read, refusesAMissingKey) {
 }
 TEST(Read, refusesAnotherSchema) {
   EXPECT_EQ(messageWith("/schema", "tilewright/report/9\n"),
-            "r.json: error: 'schema' is 'tilewright/report/9\\x0a', not 'tilewright/report/1'" +
+            "r.json: error: 'schema' is 'tilewright/report/9\\x0a', not 'tilewright/report/2'" +
                 fix);
 }
 TEST(Read, refusesOtherTypes) {

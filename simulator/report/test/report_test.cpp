@@ -90,7 +90,7 @@ TEST(Report, countsTheCyclesOfEachLayer) {
 TEST(Report, utilizationIsAFractionOfTheArraysPeak) {
   Report report = sampleReport();
   EXPECT_DOUBLE_EQ(report.utilization, 10240.0 / (100 * 256));
-  EXPECT_DOUBLE_EQ(report.layers[0].utilization, 10240.0 / (70 * 256));
+  EXPECT_DOUBLE_EQ(*report.layers[0].utilization, 10240.0 / (70 * 256));
 }
 
 TEST(Report, utilizationOfNoCyclesIsZero) {
@@ -98,26 +98,26 @@ TEST(Report, utilizationOfNoCyclesIsZero) {
   EXPECT_EQ(sampleReport(sampleProgram(), run).utilization, 0);
 }
 
-Bound boundOf(std::vector<InstructionRecord> trace, int64_t cycles) {
+Limit limitOf(std::vector<InstructionRecord> trace, int64_t cycles) {
   RunRecord run;
   run.cycles = cycles;
   run.trace = std::move(trace);
-  return sampleReport(sampleProgram(), run).layers[0].bound;
+  return sampleReport(sampleProgram(), run).layers[0].limitedBy;
 }
 
-TEST(Report, boundByCompute) {
-  EXPECT_EQ(boundOf({record(0, 0, 4), record(1, 0, 10)}, 10), Bound::Compute);
+TEST(Report, limitedByCompute) {
+  EXPECT_EQ(limitOf({record(0, 0, 4), record(1, 0, 10)}, 10), Limit::Compute);
 }
-TEST(Report, boundByVector) {
-  EXPECT_EQ(boundOf({record(1, 0, 2), record(2, 2, 10)}, 10), Bound::Vector);
+TEST(Report, limitedByVector) {
+  EXPECT_EQ(limitOf({record(1, 0, 2), record(2, 2, 10)}, 10), Limit::Vector);
 }
-TEST(Report, boundByDram) {
-  EXPECT_EQ(boundOf({record(0, 0, 8), record(1, 8, 10)}, 10), Bound::Dram);
+TEST(Report, limitedByDram) {
+  EXPECT_EQ(limitOf({record(0, 0, 8), record(1, 8, 10)}, 10), Limit::Dram);
 }
-TEST(Report, boundBySync) {
-  EXPECT_EQ(boundOf({record(0, 0, 1), record(1, 9, 10)}, 10), Bound::Sync);
+TEST(Report, limitedBySync) {
+  EXPECT_EQ(limitOf({record(0, 0, 1), record(1, 9, 10)}, 10), Limit::Sync);
 }
-TEST(Report, boundByNothingWithoutCycles) { EXPECT_EQ(boundOf({}, 0), Bound::None); }
+TEST(Report, limitedByNothingWithoutCycles) { EXPECT_EQ(limitOf({}, 0), Limit::None); }
 
 TEST(Report, estimateErrorIsRelativeToTheSimulation) {
   EXPECT_DOUBLE_EQ(*estimateError(80, 100), -0.2);
@@ -137,13 +137,13 @@ TEST(ReportText, isThis) {
                lpddr4: 90.0 % row hits, 0 refreshes
   memory       scratchpad 2.00 KiB of 256 KiB, accumulators 1.00 KiB of 64.0 KiB (planned peak)
 
-layer   op              cycles    share    util  bound    macs/B  times bound     read  write  estimate    error  stalls (most)
-------  --------------  ------  -------  ------  -------  ------  -------------  -----  -----  --------  -------  -------------------
-conv    Conv                70   70.0 %  57.1 %  dram       35.6  1.75x compute  160 B  128 B        80  +14.3 %  matrix semaphore 20
-relu    Relu                20   20.0 %       -  compute       -  2.50x dram      96 B    0 B         -        -  -
-(none)  set-up and end      10   10.0 %       -  sync          -  -                0 B    0 B         -        -  -
-------  --------------  ------  -------  ------  -------  ------  -------------  -----  -----  --------  -------  -------------------
-total                      100  100.0 %  40.0 %  -          26.7  2.50x compute  256 B  128 B        80  -20.0 %  matrix semaphore 20
+layer   op              cycles    share    util  limited by  macs/B  times bound     read  write  estimate    error  stalls (most)
+------  --------------  ------  -------  ------  ----------  ------  -------------  -----  -----  --------  -------  -------------------
+conv    Conv                70   70.0 %  57.1 %  dram          35.6  1.75x compute  160 B  128 B        80  +14.3 %  matrix semaphore 20
+relu    Relu                20   20.0 %       -  compute          -  2.50x dram      96 B    0 B         -        -  -
+(none)  set-up and end      10   10.0 %       -  sync             -  -                0 B    0 B         -        -  -
+------  --------------  ------  -------  ------  ----------  ------  -------------  -----  -----  --------  -------  -------------------
+total                      100  100.0 %  40.0 %  -             26.7  2.50x compute  256 B  128 B        80  -20.0 %  matrix semaphore 20
 
 unit         busy     idle  semaphore
 ---------  ------  -------  ---------
@@ -157,6 +157,53 @@ unit    waits for  cause      cycles   share
 ------  ---------  ---------  ------  ------
 matrix  -          semaphore      20  20.0 %
 )");
+}
+
+// A layer without instructions that says whose part it is.
+Report withoutRelu() {
+  Program program = sampleProgram();
+  program.runs = {{0, 0}, {6, -1}};
+  program.layers[1].plan = "not by itself: part of conv (Conv)";
+  return sampleReport(program);
+}
+
+TEST(ReportText, countsOperatorsWithoutARow) {
+  EXPECT_THAT(toText(withoutRelu()),
+              testing::AllOf(HasSubstr("\n  operators    1 of the model have no row of their own: "
+                                       "`report --why NAME` says whose they are in\n"),
+                             testing::Not(HasSubstr("\nrelu "))));
+}
+
+TEST(ReportJson, tellsWhereOperatorsWithoutARowWent) {
+  const std::string written = toJson(withoutRelu());
+  EXPECT_EQ(json::parse(written)["layers"].size(), 2u); // conv, and what belongs to none
+  EXPECT_EQ(json::parse(written)["operators"],
+            (json{{{"name", "relu"}, {"op", "Relu"}, {"where", "part of conv (Conv)"}}}));
+  EXPECT_EQ(toJson(fromJson("r.json", written)), written);
+}
+
+TEST(ReportText, givesAreaAndEnergyAndWhatTheyAre) {
+  Report report = sampleReport();
+  report.costs = Costs{"45nm", 1.25, {{"dram", 3e-3}, {"macs", 1e-3}, {"leakage", 0}}};
+  EXPECT_THAT(toText(report),
+              HasSubstr("\n  cost         area 1.250 mm2, energy 4.0000 mJ (dram 75.0 %, macs 25.0 "
+                        "%)\n               by formula, with the figures of technology 45nm: to "
+                        "compare machines with, not to expect of silicon\n"));
+}
+
+TEST(ReportText, givesTheAreaAloneWithoutTime) {
+  Report report = sampleReport();
+  report.costs = Costs{"45nm", 1.25, {}};
+  EXPECT_THAT(toText(report), HasSubstr("\n  cost         area 1.250 mm2\n"));
+}
+
+TEST(ReportText, namesWorkThatHidesUnderOtherLayers) {
+  Program program = sampleProgram();
+  program.layers[0].macs = 256 * 71; // in 70 cycles
+  EXPECT_THAT(
+      toText(sampleReport(program)),
+      HasSubstr(
+          "conv    Conv                70   70.0 %       -  dram          63.1  hidden compute "));
 }
 
 TEST(ReportText, saysThatTheEstimateIsForOtherTiming) {
@@ -239,12 +286,12 @@ TEST(ReportJson, hasTheKeysThatScriptsRelyOn) {
                           "macs", "utilization", "dram_read_bytes", "dram_write_bytes", "layers",
                           "memory", "wall_seconds", "peak_rss_bytes", "cycles_per_second"})
     EXPECT_TRUE(parsed.contains(key)) << key;
-  for (const char *key : {"name", "op", "cycles", "macs", "utilization", "bound", "dram_read_bytes",
-                          "dram_write_bytes", "estimate_cycles", "stalls"})
+  for (const char *key : {"name", "op", "cycles", "macs", "utilization", "limited_by",
+                          "dram_read_bytes", "dram_write_bytes", "estimate_cycles", "stalls"})
     EXPECT_TRUE(parsed["layers"][0].contains(key)) << key;
   for (const char *key : {"scratchpad_peak_bytes", "accumulator_peak_bytes"})
     EXPECT_TRUE(parsed["memory"].contains(key)) << key;
-  EXPECT_EQ(parsed["schema"], "tilewright/report/1");
+  EXPECT_EQ(parsed["schema"], "tilewright/report/2");
 }
 
 TEST(ReportJson, layersAddUpToTheCycles) {
@@ -267,6 +314,26 @@ TEST(ReportJson, givesCyclesPerSecondOfTheHost) {
   EXPECT_EQ(json::parse(toJson(report))["cycles_per_second"], 200);
 }
 
+TEST(ReportJson, hasNoQuotientsOfHiddenWork) {
+  Program program = sampleProgram();
+  program.layers[0].macs = 256 * 71;
+  const json layer = json::parse(toJson(sampleReport(program)))["layers"][0];
+  EXPECT_TRUE(layer["utilization"].is_null());
+  EXPECT_TRUE(layer["roofline"]["times_bound"].is_null());
+}
+
+TEST(ReportJson, givesAreaAndEnergy) {
+  Report report = sampleReport();
+  EXPECT_FALSE(json::parse(toJson(report)).contains("costs"));
+  report.costs = Costs{"45nm", 1.25, {{"dram", 3.0}, {"macs", 1.0}}};
+  const std::string written = toJson(report);
+  EXPECT_EQ(json::parse(written)["costs"],
+            (json{{"technology", "45nm"},
+                  {"area_mm2", 1.25},
+                  {"energy_joules", {{"total", 4.0}, {"dram", 3.0}, {"macs", 1.0}}}}));
+  EXPECT_EQ(toJson(fromJson("r.json", written)), written);
+}
+
 TEST(ReportJson, givesStallsByCause) {
   EXPECT_EQ(json::parse(toJson(sampleReport()))["layers"][0]["stalls"]["semaphore"], 20);
 }
@@ -281,14 +348,15 @@ TEST(ReportJson, keepsNamesOfAnyBytes) {
 TEST(ReportJson, isTheSameEveryTime) { EXPECT_EQ(toJson(sampleReport()), toJson(sampleReport())); }
 
 TEST(ReportCsv, namesItsColumns) {
-  EXPECT_EQ(lines(toCsv(sampleReport()))[0],
-            "schema,program,target,engine,layer,op,cycles,macs,utilization,bound,instructions,dram_"
-            "read_bytes,"
-            "dram_write_bytes,weight_bytes,estimate_cycles,estimate_error,matrix_busy,vector_busy,"
-            "dram_busy,nothing_busy,"
-            "stall_fetch,stall_queue_full,stall_semaphore,stall_spad_port,stall_acc_port,stall_"
-            "dram,stall_dependence,macs_per_dram_byte,macs_per_cycle,array_cycles,vector_cycles,"
-            "dram_cycles,bound_cycles,bound_by,times_bound,waits");
+  EXPECT_EQ(
+      lines(toCsv(sampleReport()))[0],
+      "schema,program,target,engine,layer,op,cycles,macs,utilization,limited_by,instructions,dram_"
+      "read_bytes,"
+      "dram_write_bytes,weight_bytes,estimate_cycles,estimate_error,matrix_busy,vector_busy,"
+      "dram_busy,nothing_busy,"
+      "stall_fetch,stall_queue_full,stall_semaphore,stall_spad_port,stall_acc_port,stall_"
+      "dram,stall_dependence,macs_per_dram_byte,macs_per_cycle,array_cycles,vector_cycles,"
+      "both_cycles,dram_cycles,bound_cycles,bound_by,times_bound,waits");
 }
 
 TEST(ReportCsv, givesALineForEachLayer) {
@@ -296,9 +364,16 @@ TEST(ReportCsv, givesALineForEachLayer) {
   ASSERT_EQ(text.size(), 4u);
   EXPECT_EQ(text[1],
             "tilewright/layers/"
-            "1,\"p.elf\",\"edge16\",\"cycle\",\"conv\",\"Conv\",70,10240,0.571429,dram,4,160,"
-            "128,200,80,0.142857,40,0,60,0,0,0,20,0,0,0,0,35.555556,146.285714,40,0,36,40,"
+            "2,\"p.elf\",\"edge16\",\"cycle\",\"conv\",\"Conv\",70,10240,0.571429,dram,4,160,"
+            "128,200,80,0.142857,40,0,60,0,0,0,20,0,0,0,0,35.555556,146.285714,40,0,0,36,40,"
             "compute,1.750000,\"matrix:semaphore=20\"");
+}
+
+TEST(ReportCsv, leavesOutQuotientsOfHiddenWork) {
+  Program program = sampleProgram();
+  program.layers[0].macs = 256 * 71;
+  EXPECT_THAT(lines(toCsv(sampleReport(program)))[1],
+              testing::AllOf(HasSubstr(",70,18176,,dram,"), HasSubstr(",71,compute,,")));
 }
 
 TEST(ReportCsv, disarmsFormulas) {

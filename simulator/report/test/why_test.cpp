@@ -1,4 +1,5 @@
 // Why a layer takes its cycles, in words.
+#include "glossary.h"
 #include "sample.h"
 #include "tilewright/report/report.h"
 #include "tilewright/support/error.h"
@@ -44,6 +45,28 @@ TEST(Why, isThis) {
       "the compiler expected 95 cycles of it, and 82 cycles of the plan that it took.\n");
 }
 
+// Every sentence stands in docs/glossary.md.
+TEST(Why, saysNothingThatTheGlossaryLeavesOut) {
+  const std::regex sentences = glossary("Why", " ");
+  EXPECT_FALSE(std::regex_match("It takes 2 cycles.", sentences));
+  Program program = sampleProgram();
+  program.layers[0].plan = "2 steps of 8x8x16";
+  program.layers[0].runnerUp = RunnerUp{"4 steps of 4x8x16", 95, 82};
+  std::vector<Report> reports(7, sampleReport(program));
+  reports[1].layers[0].roofline.dramCycles = 140;
+  reports[2].chains = {{{0, 1}, 90, 10240, 384, {0, 0, 0, 100}}};
+  reports[3].chains = {{{0, 1}, 90, 10240, 384, {0, 0, 0, 80}}};
+  reports[4].layers[0].roofline.needs.bytes = 144;
+  reports[4].layers[0].waits.clear();
+  reports[5].layers[0].roofline = {20, 5, 38, 36, {5120, 80, 5216, 288}};
+  reports[6].layers[0].roofline = {};
+  for (Limit limit : {Limit::Compute, Limit::Vector, Limit::Dram, Limit::Sync})
+    reports.push_back(reports[0]), reports.back().layers[0].limitedBy = limit;
+  for (const Report &report : reports)
+    for (const Row &row : report.layers)
+      EXPECT_TRUE(std::regex_match(explain(report, row), sentences)) << explain(report, row);
+}
+
 TEST(Why, saysThatAFullQueueIsNoReason) {
   RunRecord run = sampleRecord();
   run.trace[1].stalls[static_cast<int>(Stall::Semaphore)] = 0;
@@ -77,20 +100,20 @@ TEST(Why, namesFourWaitsAndAddsUpTheRest) {
 
 TEST(Why, namesWhatLimits) {
   Report report = sampleReport();
-  const std::pair<Bound, const char *> texts[] = {
-      {Bound::Compute, "So the matrix unit is what limits it."},
-      {Bound::Vector, "So the vector unit is what limits it."},
-      {Bound::Dram, "So moving data is what limits it."},
-      {Bound::Sync, "So what limits it is waiting."}};
-  for (const auto &[bound, text] : texts) {
-    report.layers[0].bound = bound;
+  const std::pair<Limit, const char *> texts[] = {
+      {Limit::Compute, "So the matrix unit is what limits it."},
+      {Limit::Vector, "So the vector unit is what limits it."},
+      {Limit::Dram, "So moving data is what limits it."},
+      {Limit::Sync, "So what limits it is waiting."}};
+  for (const auto &[limit, text] : texts) {
+    report.layers[0].limitedBy = limit;
     EXPECT_THAT(whyConv(report), HasSubstr(text));
   }
 }
 
 TEST(Why, saysThatTheVectorUnitMultiplies) {
   Report report = sampleReport();
-  report.layers[0].roofline = {0, 640, 36, 288};
+  report.layers[0].roofline = {0, 640, 0, 36, {0, 10240, 0, 288}};
   EXPECT_THAT(whyConv(report), HasSubstr("the multiply-accumulates of the vector unit fill its "
                                          "lanes for 640 cycles (16 a cycle)"));
   EXPECT_THAT(whyConv(report), HasSubstr("its bound is 640 cycles, set by the vector unit."));
@@ -99,14 +122,34 @@ TEST(Why, saysThatTheVectorUnitMultiplies) {
 TEST(Why, saysThatWorkHidesUnderOtherLayers) {
   Report report = sampleReport();
   report.layers[0].roofline.dramCycles = 140;
+  EXPECT_THAT(
+      whyConv(report),
+      HasSubstr("its bound is 140 cycles, set by the DRAM. It takes fewer cycles than that: "
+                "some of its work is hidden, done in cycles that belong to other layers."));
+}
+
+TEST(Why, saysThatBothUnitsMultiply) {
+  Report report = sampleReport();
+  report.layers[0].roofline = {20, 0, 38, 36, {5120, 0, 5216, 288}};
   EXPECT_THAT(whyConv(report),
-              HasSubstr("It takes 0.50 times its bound: less than all of it, because some of its "
-                        "work is done while other layers own the cycles."));
+              HasSubstr("and all its multiply-accumulates, depthwise ones on either "
+                        "unit, fill array and lanes together for 38 cycles (272 a cycle)"));
+  EXPECT_THAT(whyConv(report),
+              HasSubstr("its bound is 38 cycles, set by the array and the vector unit together."));
+}
+
+TEST(Why, saysThatWorkOfAChainHides) {
+  Report report = sampleReport();
+  report.chains = {{{0, 1}, 90, 10240, 384, {0, 0, 0, 100}}};
+  EXPECT_THAT(whyConv(report), HasSubstr("It runs interleaved with relu: together they take 90 "
+                                         "cycles, fewer than their bound of 100 cycles, set by the "
+                                         "DRAM, since some of their work is hidden in cycles of "
+                                         "other layers."));
 }
 
 TEST(Why, saysThatTensorsComeMoreThanOnce) {
   Report report = sampleReport();
-  report.layers[0].roofline.neededBytes = 144;
+  report.layers[0].roofline.needs.bytes = 144;
   EXPECT_THAT(whyConv(report), HasSubstr("It moves 288 B, 2.00 times what it has to: some of its "
                                          "tensors come more than once."));
 }
@@ -125,6 +168,20 @@ TEST(Why, escapesNames) {
   Program program = sampleProgram();
   program.layers[0].name = "a\x1b[2J";
   EXPECT_THAT(whyConv(sampleReport(program)), StartsWith("a\\x1b[2J (Conv)"));
+}
+
+// relu became a part of conv; of its layer only the name is left.
+Report withoutRelu() {
+  Program program = sampleProgram();
+  program.runs = {{0, 0}, {6, -1}};
+  program.layers[1].plan = "not by itself: part of conv (Conv)";
+  return sampleReport(program);
+}
+
+TEST(Why, saysWhereAnOperatorWithoutARowWent) {
+  EXPECT_EQ(explain("r.json", withoutRelu(), "relu"),
+            "relu (Relu) has no row of its own: part of conv (Conv).\n");
+  EXPECT_THAT(explain("r.json", withoutRelu(), "rel"), StartsWith("relu (Relu) has no row"));
 }
 
 TEST(Why, aPartOfANameWillDo) {

@@ -99,5 +99,34 @@ instructions:
                        streams(isa, {"mmul", "mdistance"}));
 }
 
+// Windows of every shape that has room in the array, one after the other, with rows that all
+// columns share among them: strides that divide a sweep and that do not, single sweeps and several.
+TEST(Array, WindowsOfEveryStrideAreEqual) {
+  const isa::Isa &isa = target("tiny4+depthwise");
+  const int64_t rows = isa.param("rows"), cols = isa.param("cols");
+  std::mt19937_64 random(3);
+  auto upTo = [&](int64_t n) { return static_cast<int64_t>(random() % static_cast<uint64_t>(n)); };
+  std::string text = "matrix.set r0=d_s1, v0=12, r1=a_s1, v1=20\n";
+  int windows = 0;
+  for (int trial = 0; windows < 250; ++trial) {
+    ASSERT_LT(trial, 100000);
+    const int64_t k1 = 1 + upTo(3), k0 = 1 + upTo(3), t1 = 1 + upTo(3), t0 = 1 + upTo(3);
+    const int64_t p = 1 + upTo(7), n1 = 1 + upTo(3), n0 = 1 + upTo(3);
+    if ((k1 - 1) * p + k0 > rows || (n0 - 1) * t0 + k0 > p)
+      continue;
+    ++windows;
+    if (upTo(3) != 0)
+      text += fmt::format("mload w={}, k={}, n={}\n", upTo(1500), rows, cols);
+    text += fmt::format(
+        "mdw a={}, d={}, n1={}, n0={}, n={}, k1={}, k0={}, t1={}, t0={}, p={}, accumulate={}, "
+        "swap={}\n",
+        upTo(1500), upTo(150), n1, n0, 1 + upTo(cols), k1, k0, t1, t0, p, upTo(2), upTo(2));
+    if (upTo(4) == 0)
+      text += fmt::format("mmul a={}, d={}, n1=1, n0={}, k={}, n={}, accumulate={}, swap={}\n",
+                          upTo(1500), upTo(150), upTo(4), rows, cols, upTo(2), upTo(2));
+  }
+  expectEqual(isa, text);
+}
+
 } // namespace
 } // namespace tilewright::cycle

@@ -7,6 +7,7 @@
 
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
+#include "tilewright/testing/source_path.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -85,7 +86,7 @@ target: { clock_hz: "2000000000" }
 // A copy of a target is the same hardware, also to the cache of models.
 TEST(Generate, IsTheSameWhereverTheTargetLies) {
   const std::string copy = fmt::format("{}/copy.{}.yaml", ::testing::TempDir(), ::getpid());
-  std::filesystem::copy_file(TILEWRIGHT_SOURCE_DIR "/isa/targets/tiny4.yaml", copy,
+  std::filesystem::copy_file(sourcePath("isa/targets/tiny4.yaml"), copy,
                              std::filesystem::copy_options::overwrite_existing);
   const isa::Isa copied = isa::load({copy, {}, ""});
   EXPECT_NE(generate(copied)[0].origin, generate(cycle::target("tiny4"))[0].origin);

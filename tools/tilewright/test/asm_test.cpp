@@ -107,7 +107,8 @@ TEST_F(Asm, refusesATensorWhoseSizeOverflows) {
 TEST_F(Asm, refusesToWriteOverADirectory) {
   Ended ended = run({"asm", "p.s", "-o", "."});
   EXPECT_EQ(ended.code, 1);
-  EXPECT_EQ(ended.diagnostics, ".: error: is a directory, not a file\n");
+  EXPECT_EQ(ended.diagnostics,
+            ".: -o: error: is a directory, not a file\n  fix: give another -o\n");
 }
 
 TEST_F(Asm, disasmRefusesWhatIsNoProgram) {

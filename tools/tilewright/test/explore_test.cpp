@@ -79,7 +79,7 @@ TEST_F(Explore, refusesABaseThatIsNoMachine) {
   writeExperiment("");
   write("e.yaml", read("e.yaml").replace(read("e.yaml").find("tiny4"), 5, "tiny5"));
   EXPECT_EQ(run({"explore", "e.yaml"}).diagnostics,
-            "tilewright: error: there is no target 'tiny5'\n  fix: did you mean 'tiny4'?\n");
+            "e.yaml:5:17: error: there is no target 'tiny5'\n  fix: did you mean 'tiny4'?\n");
 }
 
 TEST_F(Explore, refusesAFolderWithoutResults) {
@@ -113,11 +113,12 @@ TEST_F(Explore, saysWhichNetworksThereAre) {
                                              "it needs .venv, which scripts/setup makes\n"));
   const test::Ended nowhere =
       run({"explore", "e.yaml"}, [&] { ::setenv("TILEWRIGHT_MODELS", directory_.c_str(), 1); });
-  EXPECT_EQ(nowhere.diagnostics,
-            fmt::format(
-                "tilewright: error: the network 'vgg99' cannot be made: {}/synthetic is not there\n"
-                "  fix: set TILEWRIGHT_MODELS to the folder with models/synthetic\n",
-                directory_));
+  EXPECT_EQ(
+      nowhere.diagnostics,
+      fmt::format(
+          "e.yaml:4:28: error: the network 'vgg99' cannot be made: {}/synthetic is not there\n"
+          "  fix: set TILEWRIGHT_MODELS to the folder with models/synthetic\n",
+          directory_));
 }
 
 } // namespace tilewright

@@ -1,6 +1,7 @@
 // tilewright run and verify on a program that copies four bytes.
 #include "tilewright/support/files.h"
 #include "tilewright/support/npy.h"
+#include "tilewright/testing/source_path.h"
 #include "tool.h"
 
 #include <csignal>
@@ -51,7 +52,7 @@ TEST_F(Run, givesTheOutputs) {
 }
 
 TEST_F(Run, findsATargetFileBesideTheProgram) {
-  write("machine.yaml", readFile(TILEWRIGHT_SOURCE_DIR "/isa/targets/tiny4.yaml", 1 << 20));
+  write("machine.yaml", readFile(sourcePath("isa/targets/tiny4.yaml"), 1 << 20));
   write("halt.s", "halt\n");
   ASSERT_EQ(run({"asm", "halt.s", "--target", "machine.yaml", "-o", "halt.elf"}).code, 0);
   std::filesystem::create_directory(directory_ + "/moved");
@@ -95,7 +96,15 @@ TEST_F(Run, refusesAnUnknownInput) {
 TEST_F(Run, refusesAnInputWithoutFile) {
   Ended ended = functional({"--input", "x"});
   EXPECT_EQ(ended.code, 1);
-  EXPECT_EQ(ended.diagnostics, "--input: error: 'x' is not NAME=FILE.npy\n");
+  EXPECT_EQ(ended.diagnostics, "--input: error: 'x' is not NAME=FILE.npy\n"
+                               "  fix: write for example --input x=x.npy\n");
+}
+
+TEST_F(Run, refusesAnInputWithAnEmptyFileName) {
+  Ended ended = functional({"--input", "x="});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_EQ(ended.diagnostics, "--input: error: 'x=' names no file\n"
+                               "  fix: write --input x=FILE.npy\n");
 }
 
 TEST_F(Run, refusesAnInputGivenTwice) {
@@ -115,26 +124,37 @@ TEST_F(Run, refusesAnOutputDirectoryThatIsAFile) {
   write("out", "x");
   Ended ended = functional({"--output-dir", "out"});
   EXPECT_EQ(ended.code, 1);
-  EXPECT_EQ(ended.diagnostics, "out: error: is not a directory\n");
+  EXPECT_EQ(ended.diagnostics,
+            "out: --output-dir: error: is not a directory\n  fix: give another --output-dir\n");
 }
 
-TEST_F(Run, refusesAnOutputDirectoryInNowhere) {
-  Ended ended = functional({"--output-dir", "no/out"});
+TEST_F(Run, refusesAnOutputDirectoryBelowAFile) {
+  write("file", "x");
+  Ended ended = functional({"--output-dir", "file/out"});
   EXPECT_EQ(ended.code, 1);
   EXPECT_EQ(ended.diagnostics,
-            "no/out: error: cannot create the directory: No such file or directory\n");
+            "file/out: --output-dir: error: cannot make the directory: Not a directory\n"
+            "  fix: give another --output-dir\n");
+}
+
+TEST_F(Run, makesTheOutputDirectoryForAReportToo) {
+  Ended ended = functional({"--json", "new/out/r.json", "--output-dir", "new/out"});
+  EXPECT_EQ(ended.code, 0) << ended.diagnostics;
+  EXPECT_NE(read("new/out/r.json"), "");
 }
 
 TEST_F(Run, refusesAReportInNowhere) {
   Ended ended = functional({"--json", "no/r.json"});
   EXPECT_EQ(ended.code, 1);
-  EXPECT_EQ(ended.diagnostics, "no/r.json: error: cannot write here: No such file or directory\n");
+  EXPECT_EQ(ended.diagnostics,
+            "no/r.json: --json: error: cannot write here: No such file or directory\n"
+            "  fix: give another --json\n");
 }
 
 TEST_F(Run, writesAllReports) {
   Ended ended = functional({"--json", "r.json", "--csv", "r.csv", "--trace", "t.json"});
   ASSERT_EQ(ended.code, 0) << ended.diagnostics;
-  EXPECT_EQ(nlohmann::json::parse(read("r.json"))["schema"], "tilewright/report/1");
+  EXPECT_EQ(nlohmann::json::parse(read("r.json"))["schema"], "tilewright/report/2");
   EXPECT_THAT(read("r.csv"), StartsWith("schema,program,"));
   EXPECT_TRUE(nlohmann::json::parse(read("t.json")).contains("traceEvents"));
 }

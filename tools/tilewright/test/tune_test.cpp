@@ -62,7 +62,7 @@ TEST_F(Tune, refusesWhatHasNoEffect) {
             "tilewright: error: --tune: has no effect with --compile-to kernel\n"
             "  fix: see `tilewright compile --help`\n");
   EXPECT_EQ(tune({"--tune", "4", "--tune-database", ""}).diagnostics,
-            "tilewright: error: --tune-database: names no file\n"
+            "tilewright: error: --tune-database: is empty\n"
             "  fix: see `tilewright compile --help`\n");
   EXPECT_EQ(tune({"--tune", "0"}).code, 2);
   EXPECT_EQ(tune({"--tune", "-5"}).code, 2);
@@ -94,7 +94,7 @@ TEST_F(Tune, doesNotWriteOverItsDatabase) {
                                    "--tune", "4", "--tune-database", "t.db"});
     EXPECT_EQ(ended.code, 1);
     EXPECT_EQ(ended.diagnostics,
-              "./t.db: error: is the tuner's database, which the output would replace\n"
+              "./t.db: -o: error: is also read, as --tune-database, and would be replaced\n"
               "  fix: give another -o\n");
   }
 }

@@ -2,6 +2,8 @@
 #include "tool.h"
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+#include <sstream>
 
 using namespace tilewright::test;
 using ::testing::HasSubstr;
@@ -142,6 +144,24 @@ TEST_F(Usage, explainsEachCommandWhenAsked) {
     EXPECT_THAT(ended.output, HasSubstr(std::string("\n  ") + option + " "));
 }
 
+TEST_F(Usage, tellsAllItsOptionsToTests) {
+  const auto told = nlohmann::json::parse(run({"options"}).output);
+  EXPECT_GT(told.size(), 15u);
+  for (const auto &command : told)
+    if (command["command"] == nlohmann::json{"disasm"}) {
+      EXPECT_EQ(command["options"][1]["positional"], "PROGRAM");
+      EXPECT_EQ(command["options"][1]["required"], true);
+      EXPECT_EQ(command["options"][2]["names"], (nlohmann::json{"-o", "--output"}));
+      EXPECT_EQ(command["options"][2]["takes_value"], true);
+    }
+}
+
+TEST_F(Usage, refusesEmptyValues) {
+  for (const char *option : {"--json", "--input", "--engine", "--seed"})
+    EXPECT_THAT(diagnosticOf({"run", "p.elf", option, ""}),
+                HasSubstr(std::string("error: ") + option + ": "));
+}
+
 TEST_F(Usage, printsTheVersion) {
   Ended ended = run({"--version"});
   EXPECT_EQ(ended.code, 0);
@@ -178,6 +198,44 @@ TEST_F(Usage, refusesAnExplanationWithoutItsOwnOutput) {
       diagnosticOf({"compile", "m.mlir", "--explain-selection", "--emit", "tosa", "-o", "t.mlir"}),
       "tilewright: error: --explain-selection: has no effect with --compile-to tosa\n"
       "  fix: see `tilewright compile --help`\n");
+}
+
+TEST_F(Usage, refusesTimesWithoutTheirOwnOutput) {
+  for (const char *output : {"", "-"}) {
+    std::vector<std::string> arguments = {"compile", "m.mlir", "--timing", "--emit", "npu"};
+    if (*output)
+      arguments.insert(arguments.end(), {"-o", output});
+    EXPECT_EQ(diagnosticOf(arguments),
+              "tilewright: error: --timing: prints to standard output: give -o FILE\n"
+              "  fix: see `tilewright compile --help`\n");
+  }
+}
+
+TEST_F(Usage, timesOfAllPhasesAddUp) {
+  writeConvolution();
+  Ended ended = run({"compile", "m.mlir", "--timing", "-o", "p.elf"});
+  ASSERT_EQ(ended.code, 0) << ended.diagnostics;
+  std::istringstream lines(ended.output.substr(ended.output.find("phase  ")));
+  std::string line, name;
+  std::getline(lines, line); // the header
+  double sum = 0, processorSum = 0, seconds = 0, processor = 0;
+  std::vector<std::string> names;
+  while (lines >> name >> seconds >> processor >> line && name != "total") {
+    names.push_back(name);
+    sum += seconds;
+    processorSum += processor;
+  }
+  EXPECT_THAT(names, ::testing::ElementsAre("loading", "target", "import", "graph-fold",
+                                            "graph-layout", "tosa-to-kernel", "kernel-fuse",
+                                            "schedule", "npu", "program", "release", "write"));
+  EXPECT_EQ(name, "total");
+  EXPECT_NEAR(seconds, sum, 0.001 * double(names.size()));
+  EXPECT_NEAR(processor, processorSum, 0.001 * double(names.size()));
+}
+
+TEST_F(Usage, refusesAnExplanationOfAnotherKind) {
+  EXPECT_THAT(diagnosticOf({"compile", "m.mlir", "--explain-selection=most", "-o", "p.elf"}),
+              HasSubstr("error: --explain-selection: most not in {summary,all}"));
 }
 
 TEST_F(Usage, refusesTwoStagesToWrite) {

@@ -2,7 +2,6 @@
 #include "operators.h"
 
 #include <cmath>
-#include <fmt/format.h>
 #include <limits>
 
 namespace tilewright::onnx_import {
@@ -33,11 +32,11 @@ mlir::Value hardSigmoid(TosaBuilder &tosa, mlir::Value x, float alpha, float bet
   return tosa.clamp(tosa.addScalar(tosa.multiplyScalar(x, alpha), beta), 0, 1);
 }
 
-std::optional<float> scalarBound(NodeImporter &node, size_t input) {
+// Bounds may be infinite.
+std::optional<float> knownBound(NodeImporter &node, size_t input) {
+  node.checkScalar(input, "bound");
   const Tensor *bound = node.constant(input);
-  if (!bound || bound->elements() != 1)
-    return std::nullopt;
-  return static_cast<float>(floatAt(*bound, 0));
+  return bound ? std::optional(static_cast<float>(floatAt(*bound, 0))) : std::nullopt;
 }
 
 } // namespace
@@ -53,7 +52,7 @@ void buildClip(NodeImporter &node) {
     for (size_t input : {1, 2}) {
       if (!node.has(input))
         continue;
-      if (std::optional<float> bound = scalarBound(node, input))
+      if (std::optional<float> bound = knownBound(node, input))
         (input == 1 ? low : high) = *bound;
       else if (input == 1)
         x = tosa.binary<mlir::tosa::MaximumOp>(x, node.floatValue(input));
@@ -74,15 +73,12 @@ void buildElu(NodeImporter &node) {
 void buildGelu(NodeImporter &node) {
   TosaBuilder &tosa = node.tosa();
   mlir::Value x = node.floatValue(0), inner;
-  std::string approximate = node.text("approximate", "none");
-  if (approximate == "tanh") {
+  if (node.choice("approximate", {"none", "tanh"}) == "tanh") {
     mlir::Value cube = tosa.multiply(tosa.multiply(x, x), x);
     mlir::Value sum = tosa.add(x, tosa.multiplyScalar(cube, 0.044715f));
     inner = tosa.unary<mlir::tosa::TanhOp>(tosa.multiplyScalar(sum, 0.797884560802865f));
-  } else if (approximate == "none") {
-    inner = tosa.unary<mlir::tosa::ErfOp>(tosa.multiplyScalar(x, 0.707106781186547f));
   } else {
-    node.fail(fmt::format("attribute 'approximate' is '{}'", escape(approximate)));
+    inner = tosa.unary<mlir::tosa::ErfOp>(tosa.multiplyScalar(x, 0.707106781186547f));
   }
   node.setResult(tosa.multiply(tosa.multiplyScalar(x, 0.5f), tosa.addScalar(inner, 1)));
 }
@@ -101,8 +97,6 @@ void buildLeakyRelu(NodeImporter &node) {
   TosaBuilder &tosa = node.tosa();
   mlir::Value x = node.floatValue(0);
   float alpha = node.number("alpha", 0.01f);
-  if (std::isnan(alpha))
-    node.fail("attribute 'alpha' is not a number");
   if (alpha == 0)
     return node.setResult(positivePart(tosa, x));
   mlir::Value scaled = tosa.multiplyScalar(x, alpha);

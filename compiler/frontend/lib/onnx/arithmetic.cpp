@@ -19,8 +19,6 @@ uint64_t bits(int64_t value) { return static_cast<uint64_t>(value); }
 template <typename Integers, typename Floats>
 void foldBinary(NodeImporter &node, Integers integers, Floats floats) {
   const Tensor &a = node.known(0, "input"), &b = node.known(1, "input");
-  if (a.dtype != b.dtype)
-    node.fail(fmt::format("inputs of {} and {} cannot be combined", name(a.dtype), name(b.dtype)));
   std::optional<Shape> shape = broadcastShapes(a.shape, b.shape);
   if (!shape)
     node.fail(fmt::format("shapes {} and {} do not fit each other", formatShape(a.shape),
@@ -34,7 +32,7 @@ template <typename Combine> void foldVariadic(NodeImporter &node, Combine combin
   for (size_t i = 1; i < node.inputCount(); ++i) {
     const Tensor &next = node.known(i, "input");
     std::optional<Shape> shape = broadcastShapes(result.shape, next.shape);
-    if (!shape || next.dtype != result.dtype)
+    if (!shape)
       node.fail(fmt::format("input {} does not fit the ones before it", i));
     node.checkFold(*shape, result.dtype);
     result = mapElements(result, next, *shape, result.dtype, combine, combine);
@@ -61,8 +59,12 @@ mlir::Value inverse(NodeImporter &node, size_t input) {
   if (!constant || constant->dtype != DType::F32)
     return node.tosa().unary<mlir::tosa::ReciprocalOp>(node.floatValue(input));
   Tensor result = *constant;
-  for (int64_t i = 0, count = result.elements(); i < count; ++i)
-    result.data<float>()[i] = 1.0f / result.data<float>()[i];
+  for (int64_t i = 0, count = result.elements(); i < count; ++i) {
+    float &each = result.data<float>()[i];
+    if (!std::isfinite(1.0f / each))
+      node.fail(fmt::format("it divides by {}", each));
+    each = 1.0f / each;
+  }
   return node.tosa().constant(result);
 }
 
@@ -109,7 +111,9 @@ void foldDiv(NodeImporter &node) {
 }
 
 void foldMod(NodeImporter &node) {
-  bool likeC = node.integer("fmod", 0) != 0;
+  bool likeC = node.flag("fmod", false);
+  if (!likeC && isFloat(node.known(0, "input").dtype))
+    node.fail("attribute 'fmod' should be 1 for floating-point inputs");
   foldBinary(
       node,
       [&](int64_t a, int64_t b) {
@@ -124,7 +128,7 @@ void buildPow(NodeImporter &node) {
   mlir::Value base = node.floatValue(0);
   const Tensor *exponent = node.constant(1);
   if (exponent && exponent->elements() == 1) {
-    float value = node.floats(1, "exponent")[0];
+    float value = static_cast<float>(floatAt(*exponent, 0));
     if (value == 1)
       return node.setResult(base);
     if (value == 2)

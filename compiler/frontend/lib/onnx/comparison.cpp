@@ -25,8 +25,6 @@ Shape commonShape(NodeImporter &node, const Shape &a, const Shape &b) {
 
 template <typename Compare> void foldComparison(NodeImporter &node, Compare compare) {
   const Tensor &a = node.known(0, "input"), &b = node.known(1, "input");
-  if (a.dtype != b.dtype)
-    node.fail(fmt::format("inputs of {} and {} cannot be compared", name(a.dtype), name(b.dtype)));
   Shape shape = commonShape(node, a.shape, b.shape);
   node.checkFold(shape, DType::Bool);
   node.setResult(mapElements(a, b, shape, DType::Bool, compare, compare));
@@ -80,8 +78,6 @@ void buildWhere(NodeImporter &node) {
     condition = tosa.compare<GreaterOp>(mask, tosa.scalarLike(mask, 0));
   } else {
     condition = node.value(0);
-    if (!mlir::getElementTypeOrSelf(condition).isInteger(1))
-      node.fail("the condition is not of bool");
   }
   node.setResult(tosa.select(condition, a, b));
 }
@@ -89,8 +85,6 @@ void buildWhere(NodeImporter &node) {
 void foldWhere(NodeImporter &node) {
   const Tensor &condition = node.known(0, "condition");
   const Tensor &a = node.known(1, "input"), &b = node.known(2, "input");
-  if (a.dtype != b.dtype)
-    node.fail(fmt::format("inputs of {} and {} cannot be combined", name(a.dtype), name(b.dtype)));
   Shape shape = commonShape(node, commonShape(node, a.shape, b.shape), condition.shape);
   node.checkFold(shape, a.dtype);
   Tensor mask = stridedCopy(condition, shape, 0, broadcastStrides(condition.shape, shape));

@@ -80,6 +80,9 @@ void foldCast(NodeImporter &node) {
 }
 
 void foldConstant(NodeImporter &node) {
+  if (node.node().attributes.size() != 1)
+    node.fail(fmt::format("it has {} attributes, and should have its value alone",
+                          node.node().attributes.size()));
   if (ConstantTensor tensor = node.tensor("value"))
     return node.setResult(Operand{tensor, {}});
   if (node.hasAttribute("value_float"))
@@ -113,8 +116,9 @@ void foldConstantOfShape(NodeImporter &node) {
 void foldRange(NodeImporter &node) {
   const Tensor &start = node.known(0, "start"), &limit = node.known(1, "limit");
   const Tensor &delta = node.known(2, "delta");
-  if (start.elements() != 1 || limit.elements() != 1 || delta.elements() != 1)
-    node.fail("start, limit and delta are not one number each");
+  node.checkScalar(0, "start");
+  node.checkScalar(1, "limit");
+  node.checkScalar(2, "delta");
   double first = floatAt(start, 0), step = floatAt(delta, 0);
   double count = std::ceil((floatAt(limit, 0) - first) / step);
   if (!(count < static_cast<double>(maxFoldBytes)) || step == 0)

@@ -8,14 +8,64 @@ namespace tilewright::onnx_import {
 
 namespace {
 
+void checkRank(NodeImporter &node, const Shape &shape, int64_t spatialRank) {
+  if (static_cast<int64_t>(shape.size()) != spatialRank + 2)
+    node.fail(fmt::format("weights of shape {} do not fit an input of {} dimensions",
+                          formatShape(shape), spatialRank + 2));
+}
+
 // Weights as OIHW; those of a one-dimensional convolution are one row.
 mlir::Value imageWeights(NodeImporter &node, int64_t spatialRank) {
   mlir::Value weight = node.floatValue(1);
   Shape shape = shapeOf(weight);
-  if (static_cast<int64_t>(shape.size()) != spatialRank + 2)
-    node.fail(fmt::format("weights of shape {} do not fit an input of {} dimensions",
-                          formatShape(shape), spatialRank + 2));
+  checkRank(node, shape, spatialRank);
   return spatialRank == 1 ? node.tosa().reshape(weight, {shape[0], shape[1], 1, shape[2]}) : weight;
+}
+
+// The weights where they need not become a value before their dimensions are in another order.
+const Tensor *knownWeights(NodeImporter &node, int64_t spatialRank) {
+  const Tensor *known = node.constant(1);
+  bool isSound = known && known->dtype == DType::F32 && known->elements() > 0 &&
+                 static_cast<int64_t>(known->shape.size()) == spatialRank + 2;
+  return isSound ? known : nullptr; // what is wrong with others is said when they become a value
+}
+
+// The weights' shape as OIHW; those of a one-dimensional convolution are one row.
+Shape weightShape(NodeImporter &node, int64_t spatialRank) {
+  const Tensor *known = knownWeights(node, spatialRank);
+  Shape shape = known ? known->shape : shapeOf(node.floatValue(1));
+  checkRank(node, shape, spatialRank);
+  if (spatialRank == 1)
+    shape.insert(shape.begin() + 2, 1);
+  return shape;
+}
+
+// The weights, in `shape`, with their dimensions in another order. Those that are known become a
+// constant in that order at once: the context keeps every constant that it ever had.
+mlir::Value orderedWeights(NodeImporter &node, int64_t spatialRank, const Shape &shape,
+                           const std::array<int32_t, 4> &order) {
+  const Tensor *known = knownWeights(node, spatialRank);
+  if (!known)
+    return node.tosa().transpose(node.tosa().reshape(node.floatValue(1), shape), order);
+  node.checkFinite(*known, 1);
+  std::array<int64_t, 4> strides{}, steps{};
+  Shape ordered(4);
+  for (int64_t i = 3, stride = 1; i >= 0; stride *= shape[i--])
+    strides[i] = stride;
+  for (size_t i = 0; i < 4; ++i) {
+    ordered[i] = shape[order[i]];
+    steps[i] = strides[order[i]];
+  }
+  std::vector<float> values(known->elements());
+  float *to = values.data();
+  for (int64_t a = 0; a < ordered[0]; ++a)
+    for (int64_t b = 0; b < ordered[1]; ++b)
+      for (int64_t c = 0; c < ordered[2]; ++c) {
+        const float *from = known->data<float>() + a * steps[0] + b * steps[1] + c * steps[2];
+        for (int64_t d = 0; d < ordered[3]; ++d)
+          *to++ = from[d * steps[3]];
+      }
+  return node.tosa().constant(ordered, values);
 }
 
 mlir::Value biasOf(NodeImporter &node, int64_t channels) {
@@ -43,8 +93,7 @@ void buildConv(NodeImporter &node) {
   TosaBuilder &tosa = node.tosa();
   int64_t rank = node.rank(0);
   mlir::Value input = toChannelsLast(node, node.floatValue(0));
-  mlir::Value weight = imageWeights(node, rank - 2);
-  Shape nhwc = shapeOf(input), oihw = shapeOf(weight);
+  Shape nhwc = shapeOf(input), oihw = weightShape(node, rank - 2);
   checkKernelShape(node, oihw, rank - 2);
   int64_t groups = node.integer("group", 1), channels = nhwc[3], outputs = oihw[0];
   if (groups < 1 || channels % groups != 0 || outputs % groups != 0)
@@ -58,14 +107,15 @@ void buildConv(NodeImporter &node) {
 
   mlir::Value output;
   if (groups == 1) {
-    output = tosa.conv2d(input, tosa.transpose(weight, {0, 2, 3, 1}), bias, window);
+    output = tosa.conv2d(input, orderedWeights(node, rank - 2, oihw, {0, 2, 3, 1}), bias, window);
   } else if (groups == channels) {
     // [C * M, 1, KH, KW] to [KH, KW, C, M]
-    mlir::Value split = tosa.reshape(weight, {channels, outputs / channels, oihw[2], oihw[3]});
-    output = tosa.depthwiseConv2d(input, tosa.transpose(split, {2, 3, 0, 1}), bias, window);
+    Shape split = {channels, outputs / channels, oihw[2], oihw[3]};
+    output = tosa.depthwiseConv2d(input, orderedWeights(node, rank - 2, split, {2, 3, 0, 1}), bias,
+                                  window);
   } else {
     std::vector<mlir::Value> parts;
-    mlir::Value ohwi = tosa.transpose(weight, {0, 2, 3, 1});
+    mlir::Value ohwi = orderedWeights(node, rank - 2, oihw, {0, 2, 3, 1});
     int64_t in = channels / groups, out = outputs / groups;
     for (int64_t g = 0; g < groups; ++g)
       parts.push_back(tosa.conv2d(tosa.sliceAxis(input, 3, g * in, in),
@@ -94,11 +144,14 @@ void buildConvTranspose(NodeImporter &node) {
   std::vector<int64_t> zeros(rank - 2, 0);
   std::vector<int64_t> extra = node.integers("output_padding", zeros);
   std::vector<int64_t> wanted = node.integers("output_shape", zeros);
+  for (int64_t size : wanted)
+    if (node.hasAttribute("output_shape") && size < 1)
+      node.fail(fmt::format("attribute 'output_shape' holds {}", size));
   std::vector<int64_t> pads = node.integers("pads", std::vector<int64_t>(2 * (rank - 2), 0));
   if (extra.size() != zeros.size() || wanted.size() != zeros.size() ||
       pads.size() != 2 * zeros.size())
     node.fail("an attribute has not one value for each spatial dimension");
-  std::string autoPad = node.text("auto_pad", "NOTSET");
+  std::string autoPad = autoPadOf(node);
 
   // TOSA's out_pad adds to the full result, ONNX's pads take away from it.
   std::array<int64_t, 4> outPad = {0, 0, 0, 0};

@@ -1,11 +1,37 @@
 #include "host_tensor.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace tilewright::onnx_import {
 
 bool isFloat(DType type) { return type == DType::F32 || type == DType::F64; }
+
+// Weights are most of a model: whole blocks are looked at without a branch.
+template <typename Float>
+static std::optional<int64_t> firstNotFinite(const Float *values, int64_t count) {
+  constexpr int64_t block = 1024;
+  for (int64_t start = 0; start < count; start += block) {
+    const int64_t end = std::min(start + block, count);
+    bool finite = true;
+    for (int64_t i = start; i < end; ++i)
+      finite &= std::fabs(values[i]) <= std::numeric_limits<Float>::max();
+    for (int64_t i = start; !finite; ++i)
+      if (!std::isfinite(values[i]))
+        return i;
+  }
+  return std::nullopt;
+}
+
+std::optional<int64_t> firstNotFinite(const Tensor &tensor) {
+  if (tensor.dtype == DType::F32)
+    return firstNotFinite(tensor.data<float>(), tensor.elements());
+  if (tensor.dtype == DType::F64)
+    return firstNotFinite(tensor.data<double>(), tensor.elements());
+  return std::nullopt;
+}
 
 // Calls `use` with a typed pointer to the elements. Half precision was widened when the model was
 // read.

@@ -4,12 +4,15 @@
 #include "model.h"
 
 #include <functional>
+#include <optional>
 
 namespace tilewright::onnx_import {
 
 using Shape = std::vector<int64_t>;
 
 bool isFloat(DType type);
+// The index of the first element that is infinite or no number; none of an integer tensor.
+std::optional<int64_t> firstNotFinite(const Tensor &tensor);
 
 // Elements one by one. Integers of any width as int64 (uint64 wraps), floats as double.
 int64_t integerAt(const Tensor &tensor, int64_t index);

@@ -1,6 +1,8 @@
 // From a decoded ONNX model to a TOSA module.
 #include "tilewright/compiler/frontend.h"
+#include "tilewright/compiler/model_operators.h"
 
+#include "import_bytes.h"
 #include "model.h"
 #include "operators.h"
 
@@ -73,6 +75,28 @@ std::vector<bool> neededNodes(const Model &model, std::set<std::string> &used) {
   return needed;
 }
 
+// Each node, with the nodes that it reads.
+std::vector<ModelOperator> operatorsOf(const Model &model, const std::vector<bool> &needed) {
+  std::map<std::string, int64_t> producers;
+  for (const GraphInput &input : model.inputs)
+    producers[input.name] = modelInput;
+  for (const auto &[name, tensor] : model.initializers)
+    producers.erase(name);
+  std::vector<ModelOperator> operators;
+  for (size_t i = 0; i < model.nodes.size(); ++i) {
+    const Node &node = model.nodes[i];
+    ModelOperator each{node.name, node.op, {}, needed[i]};
+    for (const std::string &input : node.inputs)
+      if (auto producer = producers.find(input); producer != producers.end())
+        each.reads.push_back(producer->second);
+    for (const std::string &output : node.outputs)
+      if (!output.empty())
+        producers[output] = static_cast<int64_t>(i);
+    operators.push_back(std::move(each));
+  }
+  return operators;
+}
+
 void GraphImporter::checkOptions(const Model &model) const {
   std::vector<std::string> names;
   for (const GraphInput &input : model.inputs)
@@ -124,23 +148,6 @@ void GraphImporter::importNode(const Node &node, int64_t opset) {
         node.domain.empty() ? "" : fmt::format(" of domain '{}'", escape(node.domain));
     throw UserError(place, fmt::format("operator {}{} is not supported", escape(node.op), domain));
   }
-  if (node.inputs.size() < op->minInputs || node.inputs.size() > op->maxInputs)
-    throw UserError(place,
-                    fmt::format("it has {} inputs, and {} takes {}{}", node.inputs.size(), op->name,
-                                op->minInputs, op->minInputs == op->maxInputs ? "" : " or more"));
-  if (node.outputs.size() > op->maxOutputs)
-    throw UserError(place, fmt::format("it has {} outputs, and {} gives {} at most",
-                                       node.outputs.size(), op->name, op->maxOutputs));
-
-  std::vector<std::string> known = op->attributeNames();
-  for (const auto &[name, value] : node.attributes) {
-    if (std::find(known.begin(), known.end(), name) != known.end())
-      continue;
-    std::string near = nearest(name, known);
-    throw UserError(place, fmt::format("{} has no attribute '{}'", op->name, escape(name)),
-                    near.empty() ? "" : fmt::format("did you mean '{}'?", near));
-  }
-
   NodeImporter importer(node, opset, place, values_, tosa_, foldedBytes_);
   bool fold = op->fold != nullptr;
   for (size_t i = 0; i < node.inputs.size() && fold; ++i) {
@@ -185,6 +192,9 @@ mlir::Value GraphImporter::output(const GraphOutput &declared) {
     if (operand.constant->dtype != DType::F32)
       fail(subject, fmt::format("outputs of {} are not supported; only float32 is",
                                 tilewright::name(operand.constant->dtype)));
+    if (std::optional<int64_t> found = firstNotFinite(*operand.constant))
+      fail(subject, fmt::format("the constant holds {}; only finite numbers are computed with",
+                                floatAt(*operand.constant, *found)));
     tosa_.at(layerLocation(context_, name, "Constant"), {path_, 0, 0, subject});
     operand.value = tosa_.constant(*operand.constant);
   }
@@ -239,6 +249,8 @@ mlir::OwningOpRef<mlir::ModuleOp> GraphImporter::import(const Model &model) {
   for (size_t i = 0; i < model.outputs.size(); ++i)
     function.setResultAttr(i, "tilewright.name", builder_.getStringAttr(model.outputs[i].name));
 
+  setModelOperators(*module, operatorsOf(model, needed));
+
   // What the user can get wrong is checked above; a module that does not verify is a mistake of
   // this importer.
   std::string complaint;
@@ -254,12 +266,22 @@ mlir::OwningOpRef<mlir::ModuleOp> GraphImporter::import(const Model &model) {
 
 } // namespace
 
+namespace onnx_import {
+
+mlir::OwningOpRef<mlir::ModuleOp> importBytes(const std::string &path, std::string bytes,
+                                              const ImportOptions &options,
+                                              mlir::MLIRContext &context) {
+  context.loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect>();
+  Model model = readModel(path, std::move(bytes));
+  return GraphImporter(path, options, context).import(model);
+}
+
+} // namespace onnx_import
+
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(const std::string &path, const std::string &bytes,
                                              const ImportOptions &options,
                                              mlir::MLIRContext &context) {
-  context.loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect>();
-  Model model = readModel(path, bytes);
-  return GraphImporter(path, options, context).import(model);
+  return onnx_import::importBytes(path, bytes, options, context);
 }
 
 } // namespace tilewright

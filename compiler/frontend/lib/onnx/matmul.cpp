@@ -15,8 +15,8 @@ static mlir::Value matrix(NodeImporter &node, size_t input, bool transposed) {
 
 void buildGemm(NodeImporter &node) {
   TosaBuilder &tosa = node.tosa();
-  mlir::Value a = matrix(node, 0, node.integer("transA", 0) != 0);
-  mlir::Value b = matrix(node, 1, node.integer("transB", 0) != 0);
+  mlir::Value a = matrix(node, 0, node.flag("transA", false));
+  mlir::Value b = matrix(node, 1, node.flag("transB", false));
   Shape shapeA = shapeOf(a), shapeB = shapeOf(b);
   mlir::Value product = tosa.matmul(tosa.reshape(a, {1, shapeA[0], shapeA[1]}),
                                     tosa.reshape(b, {1, shapeB[0], shapeB[1]}));

@@ -58,7 +58,7 @@ struct Model {
 };
 
 // Decodes and checks `bytes`, the content of the file `path`; tensors stored outside the file are
-// read from beside it. Throws UserError.
-Model readModel(const std::string &path, const std::string &bytes);
+// read from beside it. No tensor is held twice on the way. Throws UserError.
+Model readModel(const std::string &path, std::string bytes);
 
 } // namespace tilewright::onnx_import

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <stdexcept>
 
 namespace tilewright::onnx_import {
 
@@ -21,11 +23,9 @@ bool NodeImporter::has(size_t input) const {
 }
 
 const Operand &NodeImporter::operand(size_t input) const {
-  if (!has(input))
-    fail(fmt::format("input {} is missing", input));
-  auto found = values_.find(node_.inputs[input]);
+  auto found = has(input) ? values_.find(node_.inputs[input]) : values_.end();
   if (found == values_.end())
-    fail(fmt::format("input '{}' is not defined before this node", escape(node_.inputs[input])));
+    throw std::logic_error(fmt::format("{} has no input {}", node_.describe(), input));
   return found->second;
 }
 
@@ -36,6 +36,7 @@ mlir::Value NodeImporter::value(size_t input) {
   if (found.constant->dtype != DType::F32)
     fail(fmt::format("input '{}' is of {}; only float32 is computed with",
                      escape(node_.inputs[input]), name(found.constant->dtype)));
+  checkFinite(*found.constant, input);
   mlir::Value value = tosa_.constant(*found.constant);
   values_[node_.inputs[input]].value = value;
   return value;
@@ -60,10 +61,35 @@ const Tensor &NodeImporter::known(size_t input, const char *what) const {
   return *tensor;
 }
 
+void NodeImporter::checkFinite(const Tensor &tensor, size_t input) const {
+  const std::optional<int64_t> found = firstNotFinite(tensor);
+  if (!found)
+    return;
+  Shape index(tensor.shape.size());
+  int64_t rest = *found;
+  for (size_t i = index.size(); i-- > 0; rest /= tensor.shape[i])
+    index[i] = rest % tensor.shape[i];
+  fail(fmt::format("input '{}' holds {} at [{}]; only finite numbers are computed with",
+                   escape(node_.inputs[input]), floatAt(tensor, *found), fmt::join(index, ", ")),
+       "repair the model, or export it again");
+}
+
+void NodeImporter::checkVector(size_t input, const char *what) const {
+  if (rank(input) != 1)
+    fail(fmt::format("its {}, '{}', should be a list, and has the shape {}", what,
+                     escape(node_.inputs[input]), formatShape(shape(input))));
+}
+
+void NodeImporter::checkScalar(size_t input, const char *what) const {
+  Shape given = shape(input);
+  if (!given.empty() && given != Shape{1})
+    fail(fmt::format("its {}, '{}', should be one number, and has the shape {}", what,
+                     escape(node_.inputs[input]), formatShape(given)));
+}
+
 std::vector<int64_t> NodeImporter::integers(size_t input, const char *what) const {
   const Tensor &tensor = known(input, what);
-  if (isFloat(tensor.dtype))
-    fail(fmt::format("its {}, '{}', should be integers", what, escape(node_.inputs[input])));
+  checkVector(input, what);
   std::vector<int64_t> values(tensor.elements());
   for (size_t i = 0; i < values.size(); ++i)
     values[i] = integerAt(tensor, static_cast<int64_t>(i));
@@ -72,10 +98,19 @@ std::vector<int64_t> NodeImporter::integers(size_t input, const char *what) cons
 
 std::vector<float> NodeImporter::floats(size_t input, const char *what) const {
   const Tensor &tensor = known(input, what);
+  checkVector(input, what);
+  checkFinite(tensor, input);
   std::vector<float> values(tensor.elements());
   for (size_t i = 0; i < values.size(); ++i)
     values[i] = static_cast<float>(floatAt(tensor, static_cast<int64_t>(i)));
   return values;
+}
+
+float NodeImporter::scalar(size_t input, const char *what) const {
+  const Tensor &tensor = known(input, what);
+  checkScalar(input, what);
+  checkFinite(tensor, input);
+  return static_cast<float>(floatAt(tensor, 0));
 }
 
 bool NodeImporter::allKnown() const {
@@ -85,46 +120,56 @@ bool NodeImporter::allKnown() const {
   return true;
 }
 
-template <typename T>
-const T *NodeImporter::attribute(const std::string &name, const char *kind) const {
+template <typename T> const T *NodeImporter::attribute(const std::string &name) const {
   auto found = node_.attributes.find(name);
-  if (found == node_.attributes.end())
-    return nullptr;
-  const T *value = std::get_if<T>(&found->second);
-  if (!value)
-    fail(fmt::format("attribute '{}' should be {}", escape(name), kind));
-  return value;
+  return found == node_.attributes.end() ? nullptr : &std::get<T>(found->second);
 }
 
 int64_t NodeImporter::integer(const std::string &name, int64_t fallback) const {
-  const int64_t *value = attribute<int64_t>(name, "an integer");
+  const int64_t *value = attribute<int64_t>(name);
   return value ? *value : fallback;
 }
 
+bool NodeImporter::flag(const std::string &name, bool fallback) const {
+  int64_t value = integer(name, fallback);
+  if (value != 0 && value != 1)
+    fail(fmt::format("attribute '{}' is {}, and should be 0 or 1", name, value));
+  return value != 0;
+}
+
 float NodeImporter::number(const std::string &name, float fallback) const {
-  const float *value = attribute<float>(name, "a number");
+  const float *value = attribute<float>(name);
   return value ? *value : fallback;
 }
 
 std::string NodeImporter::text(const std::string &name, const std::string &fallback) const {
-  const std::string *value = attribute<std::string>(name, "a string");
+  const std::string *value = attribute<std::string>(name);
   return value ? *value : fallback;
+}
+
+std::string NodeImporter::choice(const std::string &name,
+                                 const std::vector<std::string> &choices) const {
+  std::string value = text(name, choices.front());
+  if (std::find(choices.begin(), choices.end(), value) == choices.end())
+    fail(fmt::format("attribute '{}' is '{}', and should be {}", name, escape(value),
+                     fmt::join(choices, " or ")));
+  return value;
 }
 
 std::vector<int64_t> NodeImporter::integers(const std::string &name,
                                             std::vector<int64_t> fallback) const {
-  const auto *value = attribute<std::vector<int64_t>>(name, "a list of integers");
+  const auto *value = attribute<std::vector<int64_t>>(name);
   return value ? *value : fallback;
 }
 
 std::vector<float> NodeImporter::numbers(const std::string &name,
                                          std::vector<float> fallback) const {
-  const auto *value = attribute<std::vector<float>>(name, "a list of numbers");
+  const auto *value = attribute<std::vector<float>>(name);
   return value ? *value : fallback;
 }
 
 ConstantTensor NodeImporter::tensor(const std::string &name) const {
-  const ConstantTensor *value = attribute<ConstantTensor>(name, "a tensor");
+  const ConstantTensor *value = attribute<ConstantTensor>(name);
   return value ? *value : nullptr;
 }
 

@@ -31,7 +31,7 @@ public:
   TosaBuilder &tosa() { return tosa_; }
   [[noreturn]] void fail(const std::string &message, const std::string &fix = "") const;
 
-  // Inputs. A missing or undefined one is the user's mistake, except in `has`.
+  // Inputs. Those that the operator's schema requires are there, and of types that it allows.
   size_t inputCount() const { return node_.inputs.size(); }
   bool has(size_t input) const;
   Shape shape(size_t input) const { return operand(input).shape(); }
@@ -41,15 +41,24 @@ public:
   mlir::Value floatValue(size_t input);                      // as a float32 SSA value
   const Tensor *constant(size_t input) const;                // null when it is not known at import
   const Tensor &known(size_t input, const char *what) const; // fails when it is not known at import
-  std::vector<int64_t> integers(size_t input, const char *what) const; // of a known input
-  std::vector<float> floats(size_t input, const char *what) const;     // of a known input
+  // Of a known input. Lists have one dimension, scalars none (or one of 1, as exporters write
+  // them), and all numbers are finite.
+  std::vector<int64_t> integers(size_t input, const char *what) const;
+  std::vector<float> floats(size_t input, const char *what) const;
+  float scalar(size_t input, const char *what) const;
+  void checkFinite(const Tensor &tensor, size_t input) const;
+  void checkVector(size_t input, const char *what) const;
+  void checkScalar(size_t input, const char *what) const;
   bool allKnown() const;
 
-  // Attributes. One of the wrong kind is the user's mistake.
+  // Attributes, of the kinds that the operator's schema gives them.
   bool hasAttribute(const std::string &name) const { return node_.attributes.count(name); }
   int64_t integer(const std::string &name, int64_t fallback) const;
+  bool flag(const std::string &name, bool fallback) const; // an integer that is 0 or 1
   float number(const std::string &name, float fallback) const;
   std::string text(const std::string &name, const std::string &fallback) const;
+  // One of `choices`, of which the first is the default.
+  std::string choice(const std::string &name, const std::vector<std::string> &choices) const;
   std::vector<int64_t> integers(const std::string &name, std::vector<int64_t> fallback) const;
   std::vector<float> numbers(const std::string &name, std::vector<float> fallback) const;
   ConstantTensor tensor(const std::string &name) const; // null when absent
@@ -67,7 +76,7 @@ public:
   void checkFold(const Shape &shape, DType type);
 
 private:
-  template <typename T> const T *attribute(const std::string &name, const char *kind) const;
+  template <typename T> const T *attribute(const std::string &name) const;
 
   const Node &node_;
   int64_t opset_;

@@ -25,7 +25,7 @@ mlir::Value perChannel(NodeImporter &node, size_t input, int64_t channels, int64
 
 float epsilonOf(NodeImporter &node) {
   float epsilon = node.number("epsilon", 1e-5f);
-  if (!(epsilon >= 0) || !std::isfinite(epsilon))
+  if (epsilon < 0)
     node.fail(fmt::format("attribute 'epsilon' is {}", epsilon));
   return epsilon;
 }
@@ -55,9 +55,12 @@ mlir::Value normalize(TosaBuilder &tosa, mlir::Value value, llvm::ArrayRef<int64
 
 void buildBatchNormalization(NodeImporter &node) {
   TosaBuilder &tosa = node.tosa();
-  if (node.integer("training_mode", 0) != 0)
+  if (node.flag("training_mode", false))
     node.fail("training mode is not supported");
-  if (node.integer("spatial", 1) == 0)
+  size_t outputs = node.node().outputs.size(); // before opset 14 their number said what it does
+  if (outputs != 1 && (outputs != 5 || node.opset() >= 14))
+    node.fail(fmt::format("it has {} outputs, and gives 1 where it does not train", outputs));
+  if (!node.flag("spatial", true))
     node.fail("normalization of each element is not supported");
   mlir::Value input = node.floatValue(0);
   Shape shape = shapeOf(input);
@@ -104,6 +107,8 @@ void buildLayerNormalization(NodeImporter &node) {
   normal = tosa.multiply(normal, node.floatValue(1));
   if (node.has(2))
     normal = tosa.add(normal, node.floatValue(2));
+  if (shapeOf(normal) != shapeOf(input))
+    node.fail("scale or bias does not fit the input");
   node.setResult(normal);
 }
 

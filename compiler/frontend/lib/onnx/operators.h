@@ -8,18 +8,10 @@ namespace tilewright::onnx_import {
 
 struct Operator {
   const char *name;
-  size_t minInputs;
-  size_t maxInputs;
-  size_t maxOutputs;
   // Builds TOSA ops. Null for operators on shapes, which exist at import only.
   void (*build)(NodeImporter &);
   // Computes the results at import, when all inputs are known. Null when there is no need to.
   void (*fold)(NodeImporter &);
-  // The attributes that any opset version from 7 on defines, separated by blanks. Another one is a
-  // mistake.
-  const char *attributes;
-
-  std::vector<std::string> attributeNames() const;
 };
 
 // Null when there is no such operator.

@@ -5,6 +5,7 @@
 namespace tilewright::onnx_import {
 
 void buildMaxPool(NodeImporter &node) {
+  node.flag("storage_order", false); // of the indices, which are not supported
   int64_t rank = node.rank(0);
   mlir::Value input = toChannelsLast(node, node.floatValue(0));
   Window window = makeWindow(node, shapeOf(input), kernelShape(node, rank - 2), rank - 2);
@@ -26,7 +27,7 @@ void buildAveragePool(NodeImporter &node) {
       node.fail("a dilated pool is not supported");
   bool padded = window.padBegin != std::array<int64_t, 2>{0, 0} ||
                 window.padEnd != std::array<int64_t, 2>{0, 0};
-  if (padded && node.integer("count_include_pad", 0) != 0) {
+  if (padded && node.flag("count_include_pad", false)) {
     // TOSA's pool counts no pads, so those that count become part of the input; what ceil_mode
     // added never counts.
     std::vector<int64_t> pads = node.integers("pads", {});

@@ -1,7 +1,9 @@
-#include "model.h"
+#include "check_schemas.h"
 #include "read_tensor.h"
+#include "schema.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <google/protobuf/stubs/logging.h>
 #include <set>
 
@@ -30,7 +32,7 @@ class ModelReader {
 public:
   explicit ModelReader(std::string path) : path_(std::move(path)) {}
 
-  Model read(const ::onnx::ModelProto &proto);
+  Model read(::onnx::ModelProto &proto); // of which it leaves no data
 
 private:
   [[noreturn]] void fail(const std::string &subject, const std::string &message,
@@ -39,6 +41,8 @@ private:
   }
   int64_t readOpset(const ::onnx::ModelProto &proto) const;
   GraphInput readInput(const ::onnx::ValueInfoProto &proto) const;
+  void checkListed(const ::onnx::ValueInfoProto &input, const Tensor &tensor,
+                   const std::string &subject) const;
   Node readNode(const ::onnx::NodeProto &proto) const;
   Attribute readAttribute(const Node &node, const ::onnx::AttributeProto &proto) const;
 
@@ -69,15 +73,25 @@ GraphInput ModelReader::readInput(const ::onnx::ValueInfoProto &proto) const {
   if (!proto.type().has_tensor_type())
     fail(fmt::format("input '{}'", escape(input.name)), "only tensors are supported as inputs");
   const auto &type = proto.type().tensor_type();
-  input.type = dataTypeName(type.elem_type());
+  input.type = elementTypeName(type.elem_type());
   input.shape = declaredShape(type);
   return input;
 }
 
+// An initializer that is listed as an input has the shape that it is listed with.
+void ModelReader::checkListed(const ::onnx::ValueInfoProto &input, const Tensor &tensor,
+                              const std::string &subject) const {
+  auto shape = declaredShape(input.type().tensor_type());
+  bool fits = !shape || shape->size() == tensor.shape.size();
+  for (size_t i = 0; shape && fits && i < shape->size(); ++i)
+    fits = (*shape)[i] == dynamicDimension || (*shape)[i] == tensor.shape[i];
+  if (!fits)
+    fail(subject, fmt::format("the initializer of that name has the shape ({}), and the input ({})",
+                              fmt::join(tensor.shape, ", "), fmt::join(*shape, ", ")));
+}
+
 Attribute ModelReader::readAttribute(const Node &node, const ::onnx::AttributeProto &proto) const {
   using Proto = ::onnx::AttributeProto;
-  if (!proto.ref_attr_name().empty())
-    return UnsupportedAttribute{"a reference"};
   switch (proto.type()) {
   case Proto::INT:
     return proto.i();
@@ -113,7 +127,7 @@ Node ModelReader::readNode(const ::onnx::NodeProto &proto) const {
   return node;
 }
 
-Model ModelReader::read(const ::onnx::ModelProto &proto) {
+Model ModelReader::read(::onnx::ModelProto &proto) {
   Model model;
   if (proto.ir_version() < 1)
     fail("", "the file is not an ONNX model: it has no version");
@@ -123,16 +137,27 @@ Model ModelReader::read(const ::onnx::ModelProto &proto) {
   if (!proto.has_graph())
     fail("", "the model has no graph");
   model.opset = readOpset(proto);
+  for (const auto &function : proto.functions())
+    if (function.domain().empty() || function.domain() == "ai.onnx")
+      fail(fmt::format("function '{}'", escape(function.name())),
+           "a model may not define operators of the domain ai.onnx");
   const auto &graph = proto.graph();
   if (graph.sparse_initializer_size() > 0)
-    fail("", "sparse initializers are not supported");
+    fail(fmt::format("initializer '{}'", escape(graph.sparse_initializer(0).values().name())),
+         "sparse tensors are not supported", "store it as a dense tensor");
 
   std::set<std::string> defined; // every value has one definition
-  for (const auto &initializer : graph.initializer()) {
+  for (auto &initializer : *proto.mutable_graph()->mutable_initializer()) {
     std::string subject = fmt::format("initializer '{}'", escape(initializer.name()));
+    if (initializer.name().empty())
+      fail(subject, "an initializer has no name");
     if (!defined.insert(initializer.name()).second)
       fail(subject, "the name is defined twice");
     model.initializers[initializer.name()] = readTensor(initializer, {path_, subject});
+    ::onnx::TensorProto withoutData;
+    withoutData.set_name(initializer.name());
+    withoutData.set_data_type(initializer.data_type());
+    withoutData.Swap(&initializer);
   }
   std::set<std::string> inputs;
   for (const auto &input : graph.input()) {
@@ -142,8 +167,10 @@ Model ModelReader::read(const ::onnx::ModelProto &proto) {
     if (!inputs.insert(input.name()).second)
       fail(subject, "the name is defined twice");
     // Before version 4 of the format every initializer is listed as an input as well.
-    if (model.initializers.count(input.name()))
+    if (auto found = model.initializers.find(input.name()); found != model.initializers.end()) {
+      checkListed(input, *found->second, subject);
       continue;
+    }
     model.inputs.push_back(readInput(input));
     defined.insert(input.name());
   }
@@ -156,12 +183,16 @@ Model ModelReader::read(const ::onnx::ModelProto &proto) {
   }
   std::set<std::string> outputs;
   for (const auto &output : graph.output()) {
+    std::string subject = fmt::format("output '{}'", escape(output.name()));
+    if (output.name().empty())
+      fail(subject, "an output has no name");
     if (!outputs.insert(output.name()).second)
-      fail(fmt::format("output '{}'", escape(output.name())), "the output is listed twice");
+      fail(subject, "the output is listed twice");
     model.outputs.push_back({output.name(), declaredShape(output.type().tensor_type())});
   }
   if (model.outputs.empty())
     fail("", "the model has no outputs");
+  checkSchemas(path_, graph, model);
   return model;
 }
 
@@ -171,7 +202,7 @@ std::string Node::describe() const {
   return fmt::format("node '{}' ({})", escape(name), escape(op));
 }
 
-Model readModel(const std::string &path, const std::string &bytes) {
+Model readModel(const std::string &path, std::string bytes) {
   // What protobuf has to say of a malformed file goes to the log, without a place; the one
   // diagnostic is ours.
   google::protobuf::LogSilencer silence;
@@ -179,6 +210,7 @@ Model readModel(const std::string &path, const std::string &bytes) {
   if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     throw UserError({path, 0, 0, ""},
                     "the file is not an ONNX model: it is damaged, cut short or of another format");
+  bytes = {};
   return ModelReader(path).read(proto);
 }
 

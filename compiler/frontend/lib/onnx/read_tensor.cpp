@@ -1,6 +1,7 @@
 #include "read_tensor.h"
 
 #include "external_data.h"
+#include "schema.h"
 
 #include <cmath>
 #include <cstring>
@@ -103,19 +104,11 @@ int dataFieldCount(const TensorProto &proto) {
 
 } // namespace
 
-std::string dataTypeName(int32_t dataType) {
-  if (!TensorProto::DataType_IsValid(dataType))
-    return fmt::format("type {}", dataType);
-  std::string name = TensorProto::DataType_Name(static_cast<TensorProto::DataType>(dataType));
-  for (char &letter : name)
-    letter = static_cast<char>(std::tolower(letter));
-  return name;
-}
-
 ConstantTensor readTensor(const TensorProto &proto, const TensorSource &source) {
   std::optional<DType> dtype = dtypeOf(proto.data_type());
   if (!dtype)
-    fail(source, fmt::format("tensors of {} are not supported", dataTypeName(proto.data_type())));
+    fail(source,
+         fmt::format("tensors of {} are not supported", elementTypeName(proto.data_type())));
   if (dataFieldCount(proto) > 1)
     fail(source, "the tensor has its data in two fields");
   if (proto.has_segment())

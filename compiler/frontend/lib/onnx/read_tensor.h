@@ -15,9 +15,6 @@ struct TensorSource {
   std::string subject; // "initializer 'w'"
 };
 
-// "float", "int64", ... as ONNX spells them; "type 99" for what this version does not know.
-std::string dataTypeName(int32_t dataType);
-
 // Throws UserError for a type that is no number, for data that disagrees with the shape, and for
 // external data that is not safe to read.
 ConstantTensor readTensor(const ::onnx::TensorProto &proto, const TensorSource &source);

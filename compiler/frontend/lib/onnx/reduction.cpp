@@ -27,10 +27,10 @@ struct Reduction {
 Reduction readReduction(NodeImporter &node) {
   int64_t rank = node.rank(0);
   std::vector<int64_t> axes = node.has(1) ? node.integers(1, "axes") : node.integers("axes", {});
-  if (axes.empty() && node.integer("noop_with_empty_axes", 0) == 0)
+  if (axes.empty() && !node.flag("noop_with_empty_axes", false))
     for (int64_t axis = 0; axis < rank; ++axis)
       axes.push_back(axis);
-  return {node.axes(axes, rank), node.integer("keepdims", 1) != 0};
+  return {node.axes(axes, rank), node.flag("keepdims", true)};
 }
 
 template <typename Op> void buildReduction(NodeImporter &node) {

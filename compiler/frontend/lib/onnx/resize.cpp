@@ -45,7 +45,7 @@ float coordinate(NodeImporter &node, const std::string &mode, const Axis &axis, 
                          : at * static_cast<float>(axis.in - 1) / static_cast<float>(axis.out - 1);
   if (mode == "tf_half_pixel_for_nn")
     return (at + 0.5f) / axis.scale;
-  node.fail(fmt::format("coordinate transformation '{}' is not supported", escape(mode)));
+  node.fail(fmt::format("coordinate transformation '{}' is not supported", mode));
 }
 
 int64_t nearestIndex(NodeImporter &node, const std::string &rule, const Axis &axis, float x) {
@@ -58,10 +58,8 @@ int64_t nearestIndex(NodeImporter &node, const std::string &rule, const Axis &ax
     rounded = std::floor(x);
   else if (rule == "ceil")
     rounded = std::ceil(x);
-  else if (rule == simpleRule)
+  else // the rule of opset 10 and before
     rounded = axis.scale < 1 ? std::ceil(x) : std::trunc(x);
-  else
-    node.fail(fmt::format("nearest mode '{}' is not supported", escape(rule)));
   return std::clamp<int64_t>(static_cast<int64_t>(rounded), 0, axis.in - 1);
 }
 
@@ -228,6 +226,13 @@ mlir::Value resizeLinear(NodeImporter &node, mlir::Value input, const std::vecto
                         escape(coordinates)));
 }
 
+std::string modeOf(NodeImporter &node) {
+  std::vector<std::string> modes = {"nearest", "linear"};
+  if (node.opset() >= 11)
+    modes.emplace_back("cubic");
+  return node.choice("mode", modes);
+}
+
 void buildResized(NodeImporter &node, const std::vector<Axis> &axes, const std::string &coordinates,
                   const std::string &rule) {
   mlir::Value input = node.floatValue(0);
@@ -238,7 +243,7 @@ void buildResized(NodeImporter &node, const std::vector<Axis> &axes, const std::
   bool unchanged = true;
   for (const Axis &axis : axes)
     unchanged &= axis.in == axis.out && axis.scale == 1;
-  std::string mode = node.text("mode", "nearest");
+  std::string mode = modeOf(node);
   if (unchanged)
     node.setResult(input);
   else if (mode == "nearest")
@@ -246,7 +251,7 @@ void buildResized(NodeImporter &node, const std::vector<Axis> &axes, const std::
   else if (mode == "linear")
     node.setResult(resizeLinear(node, input, axes, coordinates));
   else
-    node.fail(fmt::format("mode '{}' is not supported", escape(mode)));
+    node.fail(fmt::format("mode '{}' is not supported", mode));
 }
 
 } // namespace
@@ -262,18 +267,31 @@ void buildResize(NodeImporter &node) {
         axesFromScales(node, shape, spread(node, scales, std::vector<float>(shape.size(), 1))),
         "asymmetric", simpleRule);
   }
-  if (node.text("keep_aspect_ratio_policy", "stretch") != "stretch")
+  if (node.choice("keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"}) !=
+      "stretch")
     node.fail("keeping the aspect ratio is not supported");
-  if (node.integer("antialias", 0) != 0 || node.integer("exclude_outside", 0) != 0)
+  bool antialias = node.flag("antialias", false), exclude = node.flag("exclude_outside", false);
+  if (antialias || exclude)
     node.fail("antialiasing and excluding what lies outside are not supported");
-  std::string coordinates = node.text("coordinate_transformation_mode", "half_pixel");
-  std::string rule = node.text("nearest_mode", "round_prefer_floor");
+  std::string coordinates =
+      node.choice("coordinate_transformation_mode",
+                  {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric",
+                   "tf_half_pixel_for_nn", "tf_crop_and_resize", "half_pixel_symmetric"});
+  std::string rule =
+      node.choice("nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
+  if (node.has(1))
+    node.checkVector(1, "region");
   std::vector<float> scales = node.has(2) ? node.floats(2, "scales") : std::vector<float>();
+  // Before opset 13 no input can be left out: an empty list stands for none.
+  std::vector<int64_t> sizes = node.has(3) ? node.integers(3, "sizes") : std::vector<int64_t>();
+  if (scales.empty() == sizes.empty())
+    node.fail(fmt::format("it has {} scales and {} sizes", scales.size(), sizes.size()),
+              "give one of them");
   std::vector<Axis> axes;
   if (!scales.empty())
     axes = axesFromScales(node, shape, spread(node, scales, std::vector<float>(shape.size(), 1)));
   else
-    axes = axesFromSizes(node, shape, spread(node, node.integers(3, "sizes"), shape));
+    axes = axesFromSizes(node, shape, spread(node, sizes, shape));
   buildResized(node, axes, coordinates, rule);
 }
 

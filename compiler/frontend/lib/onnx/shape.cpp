@@ -21,7 +21,7 @@ void setReshaped(NodeImporter &node, const Shape &shape, bool fold) {
 
 Shape reshapeTarget(NodeImporter &node) {
   Shape input = node.shape(0), target = node.integers(1, "shape");
-  bool zeroCopies = node.integer("allowzero", 0) == 0;
+  bool zeroCopies = !node.flag("allowzero", false);
   int64_t known = 1;
   std::optional<size_t> inferred;
   for (size_t i = 0; i < target.size(); ++i) {
@@ -122,7 +122,9 @@ std::vector<int64_t> repeatsOf(NodeImporter &node) {
 } // namespace
 
 void buildIdentity(NodeImporter &node) {
-  if (node.has(2) && node.integers(2, "training_mode") != std::vector<int64_t>{0})
+  if (node.has(1)) // of a Dropout
+    node.checkScalar(1, "ratio");
+  if (node.has(2) && node.scalar(2, "training_mode") != 0)
     node.fail("training mode is not supported");
   node.setResult(node.operand(0));
 }

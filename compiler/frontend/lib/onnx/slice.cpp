@@ -105,7 +105,17 @@ Parts partsOf(NodeImporter &node) {
   int64_t length = node.shape(0)[axis];
   std::vector<int64_t> sizes = node.has(1) ? node.integers(1, "split") : node.integers("split", {});
   auto count = static_cast<int64_t>(node.node().outputs.size());
+  int64_t parts = node.integer("num_outputs", count);
+  if (node.hasAttribute("num_outputs") && node.has(1))
+    node.fail("it has both sizes and a number of parts", "leave one of them out");
+  if (node.opset() >= 18 && !node.hasAttribute("num_outputs") && !node.has(1))
+    node.fail("it has neither sizes nor a number of parts", "give one of them");
+  if (parts != count)
+    node.fail(fmt::format("attribute 'num_outputs' is {}, and there are {} outputs", parts, count));
   if (sizes.empty()) {
+    if (node.opset() < 18 && length % count != 0)
+      node.fail(
+          fmt::format("a dimension of {} cannot be split into {} equal parts", length, count));
     int64_t each = (length + count - 1) / count; // the last part may be smaller
     for (int64_t i = 0; i < count; ++i)
       sizes.push_back(std::min(each, length - i * each));
@@ -123,8 +133,11 @@ Parts partsOf(NodeImporter &node) {
 }
 
 std::vector<int64_t> indicesOf(NodeImporter &node, int64_t length) {
-  std::vector<int64_t> indices = node.integers(1, "indices");
-  for (int64_t &index : indices) {
+  const Tensor &given = node.known(1, "indices");
+  std::vector<int64_t> indices(given.elements());
+  for (size_t i = 0; i < indices.size(); ++i) {
+    int64_t &index = indices[i];
+    index = integerAt(given, static_cast<int64_t>(i));
     if (index < -length || index >= length)
       node.fail(fmt::format("index {} is outside a dimension of {}", index, length));
     index = index < 0 ? index + length : index;
@@ -208,7 +221,7 @@ void foldSplit(NodeImporter &node) {
 }
 
 void buildConcat(NodeImporter &node) {
-  int64_t axis = node.axis(node.integer("axis", 1), node.rank(0));
+  int64_t axis = node.axis(node.integer("axis", 0), node.rank(0));
   std::vector<mlir::Value> parts;
   for (size_t i = 0; i < node.inputCount(); ++i)
     parts.push_back(node.value(i));
@@ -217,14 +230,14 @@ void buildConcat(NodeImporter &node) {
 
 void foldConcat(NodeImporter &node) {
   const Tensor &first = node.known(0, "input");
-  int64_t axis = node.axis(node.integer("axis", 1), node.rank(0));
+  int64_t axis = node.axis(node.integer("axis", 0), node.rank(0));
   Shape shape = first.shape;
   for (size_t i = 1; i < node.inputCount(); ++i) {
     const Tensor &part = node.known(i, "input");
     Shape expected = part.shape;
     if (expected.size() == shape.size())
       expected[axis] = first.shape[axis];
-    if (expected != first.shape || part.dtype != first.dtype)
+    if (expected != first.shape)
       node.fail(fmt::format("input {} does not fit the ones before it", i));
     shape[axis] += part.shape[axis];
   }
@@ -287,12 +300,8 @@ void buildPad(NodeImporter &node) {
   bool attributes = node.opset() < 11;
   std::vector<int64_t> pads = attributes ? node.integers("pads", {}) : node.integers(1, "pads");
   float fill = attributes ? node.number("value", 0) : 0;
-  if (!attributes && node.has(2)) {
-    std::vector<float> fills = node.floats(2, "constant_value");
-    if (fills.size() != 1)
-      node.fail("the padding value is not one number");
-    fill = fills[0];
-  }
+  if (!attributes && node.has(2))
+    fill = node.scalar(2, "padding value");
   std::vector<int64_t> axes;
   for (int64_t axis = 0; axis < rank; ++axis)
     axes.push_back(axis);
@@ -301,9 +310,10 @@ void buildPad(NodeImporter &node) {
   if (pads.size() != 2 * axes.size())
     node.fail(fmt::format("there are {} pads for {} dimensions", pads.size(), axes.size()));
   node.axes(axes, rank); // each axis once
-  std::string mode = node.text("mode", "constant");
-  if (mode != "constant" && mode != "edge" && mode != "reflect" && mode != "wrap")
-    node.fail(fmt::format("mode '{}' is not supported", escape(mode)));
+  std::vector<std::string> modes = {"constant", "reflect", "edge"};
+  if (node.opset() >= 19)
+    modes.emplace_back("wrap");
+  std::string mode = node.choice("mode", modes);
 
   Shape before(rank, 0), after(rank, 0);
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -351,9 +361,7 @@ void buildDepthToSpace(NodeImporter &node) {
   if (s[1] % (b * b) != 0)
     node.fail(fmt::format("{} channels are no multiple of {} squared", s[1], b));
   int64_t c = s[1] / (b * b);
-  std::string mode = node.text("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD")
-    node.fail(fmt::format("mode '{}' is not supported", escape(mode)));
+  std::string mode = node.choice("mode", {"DCR", "CRD"});
   mlir::Value split, value = node.floatValue(0);
   if (mode == "DCR")
     split = tosa.transpose(tosa.reshape(value, {s[0] * b, b, c, s[2], s[3]}), {0, 2, 3, 1, 4});

@@ -2,6 +2,7 @@
 
 #include "size_limits.h"
 
+#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -71,6 +72,8 @@ mlir::Value TosaBuilder::constant(const Tensor &tensor) {
 }
 
 mlir::Value TosaBuilder::constant(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<float> values) {
+  if (values.size() == 1 && !std::isfinite(values[0]))
+    fail(fmt::format("it computes with {}; only finite numbers are supported", values[0]));
   auto attribute = mlir::DenseElementsAttr::get(floatType(shape), values);
   return tosa::ConstOp::create(builder_, location_, attribute.getType(), attribute);
 }

@@ -1,10 +1,21 @@
 #include "window.h"
+#include "tilewright/compiler/layout_location.h"
 
 #include "size_limits.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace tilewright::onnx_import {
+
+// Between the model's order of elements and TOSA's.
+static mlir::Value changeLayout(NodeImporter &node, mlir::Value value,
+                                llvm::ArrayRef<int32_t> permutation) {
+  mlir::Value changed = node.tosa().transpose(value, permutation);
+  mlir::Operation *transpose = changed.getDefiningOp();
+  transpose->setLoc(layoutLocation(transpose->getLoc()));
+  return changed;
+}
 
 mlir::Value toChannelsLast(NodeImporter &node, mlir::Value input) {
   Shape shape = shapeOf(input);
@@ -14,11 +25,11 @@ mlir::Value toChannelsLast(NodeImporter &node, mlir::Value input) {
                     formatShape(shape)));
   if (shape.size() == 3)
     input = node.tosa().reshape(input, {shape[0], shape[1], 1, shape[2]});
-  return node.tosa().transpose(input, {0, 2, 3, 1});
+  return changeLayout(node, input, {0, 2, 3, 1});
 }
 
 mlir::Value fromChannelsLast(NodeImporter &node, mlir::Value output, int64_t rank) {
-  mlir::Value result = node.tosa().transpose(output, {0, 3, 1, 2});
+  mlir::Value result = changeLayout(node, output, {0, 3, 1, 2});
   Shape shape = shapeOf(result);
   return rank == 3 ? node.tosa().reshape(result, {shape[0], shape[1], shape[3]}) : result;
 }
@@ -38,8 +49,6 @@ std::array<int64_t, 2> spatialPair(NodeImporter &node, const std::string &attrib
 }
 
 std::array<int64_t, 2> kernelShape(NodeImporter &node, int64_t spatialRank) {
-  if (!node.hasAttribute("kernel_shape"))
-    node.fail("attribute 'kernel_shape' is missing");
   return spatialPair(node, "kernel_shape", 1, spatialRank);
 }
 
@@ -57,19 +66,28 @@ static void readPads(NodeImporter &node, int64_t spatialRank, Window &window) {
   }
 }
 
+std::string autoPadOf(NodeImporter &node) {
+  std::string autoPad = node.choice("auto_pad", {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"});
+  // Of a model with both, one reader takes the pads and another computes them.
+  const std::vector<int64_t> pads = node.integers("pads", {});
+  bool padded = std::any_of(pads.begin(), pads.end(), [](int64_t pad) { return pad != 0; });
+  if (autoPad != "NOTSET" && !pads.empty() && (padded || autoPad != "VALID"))
+    node.fail(fmt::format("attributes 'pads' and 'auto_pad' ({}) contradict each other", autoPad),
+              "leave one of them out");
+  return autoPad;
+}
+
 Window makeWindow(NodeImporter &node, llvm::ArrayRef<int64_t> nhwc, std::array<int64_t, 2> kernel,
                   int64_t spatialRank) {
   Window window;
   window.kernel = kernel;
   window.stride = spatialPair(node, "strides", 1, spatialRank);
   window.dilation = spatialPair(node, "dilations", 1, spatialRank);
-  std::string autoPad = node.text("auto_pad", "NOTSET");
+  std::string autoPad = autoPadOf(node);
   bool same = autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER";
   if (autoPad == "NOTSET")
     readPads(node, spatialRank, window);
-  else if (!same && autoPad != "VALID")
-    node.fail(fmt::format("attribute 'auto_pad' is '{}'", escape(autoPad)));
-  bool ceil = node.integer("ceil_mode", 0) != 0;
+  bool ceil = node.flag("ceil_mode", false);
 
   for (int i : {0, 1}) {
     int64_t in = nhwc[1 + i], stride = window.stride[i];

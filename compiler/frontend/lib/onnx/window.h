@@ -16,6 +16,9 @@ std::array<int64_t, 2> spatialPair(NodeImporter &node, const std::string &attrib
 // The kernel_shape attribute.
 std::array<int64_t, 2> kernelShape(NodeImporter &node, int64_t spatialRank);
 
+// The auto_pad attribute, which stands alone or is NOTSET.
+std::string autoPadOf(NodeImporter &node);
+
 // The window of `kernel` over an NHWC input, with the node's strides, dilations, pads or auto_pad,
 // and ceil_mode. Pads at the end that no window reaches are left out, and rows and columns that
 // none reaches are cropped.

@@ -1,6 +1,7 @@
 // TOSA as MLIR text or bytecode: parsed, checked, and brought into the form that frontend.h
 // promises.
 #include "tilewright/compiler/frontend.h"
+#include "tilewright/compiler/model_operators.h"
 
 #include "first_diagnostic.h"
 #include "place.h"
@@ -15,6 +16,8 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 
+#include <cmath>
+#include <cstring>
 #include <fmt/format.h>
 #include <map>
 #include <set>
@@ -39,6 +42,7 @@ public:
     main->removeAttr("sym_visibility");
     nameTensors(main);
     nameLayers(main);
+    listOperators(module, main);
   }
 
 private:
@@ -108,6 +112,27 @@ private:
       for (mlir::Type type : op.getResultTypes())
         checkType(op.getLoc(), type);
       checkResources(op);
+      checkFinite(op);
+    }
+  }
+
+  // The bits of float32 say it: an exponent of ones is infinite or no number.
+  void checkFinite(mlir::Operation &op) const {
+    auto constant = llvm::dyn_cast<mlir::tosa::ConstOp>(op);
+    if (!constant || !mlir::getElementTypeOrSelf(constant.getType()).isF32())
+      return;
+    llvm::ArrayRef<char> bytes;
+    if (auto dense = llvm::dyn_cast<mlir::DenseElementsAttr>(constant.getValues()))
+      bytes = dense.getRawData();
+    else if (auto resource = llvm::dyn_cast<mlir::DenseResourceElementsAttr>(constant.getValues()))
+      bytes = resource.getRawHandle().getBlob()->getData();
+    for (size_t i = 0; i < bytes.size() / sizeof(float); ++i) {
+      float value;
+      std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
+      if (!std::isfinite(value))
+        fail(op.getLoc(),
+             fmt::format("element {} of the constant is {}; only finite numbers are computed with",
+                         i, value));
     }
   }
 
@@ -186,6 +211,49 @@ private:
       std::string name = given ? given.getName().str() : fmt::format("{}_{}", kind, number);
       op.setLoc(mlir::NameLoc::get(mlir::StringAttr::get(&context, name), inner));
     }
+  }
+
+  // The operators of a module that does not say them itself: several of one layer are one.
+  static void listOperators(mlir::ModuleOp module, mlir::func::FuncOp main) {
+    if (!modelOperators(module).empty())
+      return;
+    std::vector<ModelOperator> operators;
+    std::map<std::pair<std::string, std::string>, size_t> numbers;
+    llvm::DenseMap<mlir::Operation *, size_t> numberOf;
+    auto isConstant = [](mlir::Operation *op) {
+      return llvm::isa<mlir::tosa::ConstOp, mlir::tosa::ConstShapeOp>(op);
+    };
+    for (mlir::Operation &op : main.getBody().front().without_terminator()) {
+      if (isConstant(&op))
+        continue;
+      const Layer layer = layerOf(op.getLoc());
+      auto [known, isNew] = numbers.try_emplace({layer.name, layer.op}, operators.size());
+      const size_t number = known->second;
+      numberOf[&op] = number;
+      if (isNew)
+        operators.push_back({layer.name, layer.op, {}, false});
+      for (mlir::Value operand : op.getOperands()) {
+        mlir::Operation *producer = operand.getDefiningOp();
+        if (producer && isConstant(producer))
+          continue;
+        const int64_t read = producer ? static_cast<int64_t>(numberOf[producer]) : modelInput;
+        // Only those before it: layers that read one another in a circle are no order.
+        if (read < static_cast<int64_t>(number) &&
+            !llvm::is_contained(operators[number].reads, read))
+          operators[number].reads.push_back(read);
+      }
+    }
+    llvm::DenseSet<mlir::Operation *> needed;
+    for (mlir::Operation &op : llvm::reverse(main.getBody().front())) {
+      if (!llvm::isa<mlir::func::ReturnOp>(op) && !needed.contains(&op))
+        continue;
+      if (auto number = numberOf.find(&op); number != numberOf.end())
+        operators[number->second].isNeeded = true;
+      for (mlir::Value operand : op.getOperands())
+        if (mlir::Operation *producer = operand.getDefiningOp())
+          needed.insert(producer);
+    }
+    setModelOperators(module, operators);
   }
 
   std::string path_;

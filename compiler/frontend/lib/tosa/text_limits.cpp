@@ -2,9 +2,11 @@
 
 #include "tilewright/support/error.h"
 
+#include <algorithm>
 #include <cctype>
 #include <fmt/format.h>
 #include <string_view>
+#include <unordered_map>
 
 namespace tilewright {
 
@@ -12,13 +14,14 @@ namespace {
 
 constexpr int maxNesting = 128;
 constexpr int maxTypeRank = 16;
+constexpr int64_t maxAliasParts = 100000;
 
 class TextScanner {
 public:
   TextScanner(const std::string &path, std::string_view text) : path_(path), text_(text) {}
 
   // Walks over the tokens that matter: strings and comments hide brackets, `->` and `>=` are no
-  // brackets.
+  // brackets. Aliases nest as brackets do, and what one stands for can double with each line.
   void scan() {
     while (at_ < text_.size()) {
       char letter = text_[at_];
@@ -32,6 +35,8 @@ public:
         open(letter);
       else if (letter == ')' || letter == ']' || letter == '}' || letter == '>')
         close();
+      else if (letter == '#' || letter == '!')
+        skipAlias();
       else if (std::isalpha(static_cast<unsigned char>(letter)) || letter == '_')
         skipWord();
       else
@@ -57,12 +62,52 @@ private:
     ++at_;
   }
 
-  void skipWord() {
+  // Letters, digits and what else stands in names; in those of aliases a dash too.
+  std::string_view takeWord(std::string_view others) {
     size_t begin = at_;
     while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) ||
-                                  text_[at_] == '_' || text_[at_] == '$' || text_[at_] == '.'))
+                                  (others.find(text_[at_]) != std::string_view::npos &&
+                                   (text_[at_] != '-' || next() != '>'))))
       ++at_;
-    std::string_view word = text_.substr(begin, at_ - begin);
+    return text_.substr(begin, at_ - begin);
+  }
+
+  // `#name = ...` and `!name = ...` define one, up to the next definition or the first operation.
+  void skipAlias() {
+    size_t begin = at_++;
+    takeWord("_$.-");
+    std::string_view name = text_.substr(begin, at_ - begin);
+    if (depth_ == 0 && standsBefore('=')) {
+      defined_ = &(aliases_[name] = Alias());
+      return;
+    }
+    if (!defined_)
+      return;
+    auto used = aliases_.find(name);
+    if (used == aliases_.end())
+      return;
+    defined_->depth = std::max(defined_->depth, depth_ + used->second.depth + 1);
+    defined_->parts += used->second.parts;
+    if (defined_->depth > maxNesting)
+      fail(begin, fmt::format("aliases nest deeper than {} levels", maxNesting));
+    if (defined_->parts > maxAliasParts)
+      fail(begin, fmt::format("an alias stands for more than {} others", maxAliasParts));
+  }
+
+  // Whether `letter` comes next, behind blanks and comments.
+  bool standsBefore(char letter) const {
+    size_t at = at_;
+    while (at < text_.size() &&
+           (std::isspace(static_cast<unsigned char>(text_[at])) || text_.compare(at, 2, "//") == 0))
+      at = text_[at] == '/' ? std::min(text_.find('\n', at), text_.size()) : at + 1;
+    return at < text_.size() && text_[at] == letter;
+  }
+
+  void skipWord() {
+    size_t begin = at_;
+    std::string_view word = takeWord("_$.");
+    if (depth_ == 0 && (word == "module" || word.find('.') != std::string_view::npos))
+      defined_ = nullptr;
     if ((word == "affine_map" || word == "affine_set") && at_ < text_.size() && text_[at_] == '<')
       fail(begin, fmt::format("{} has no place in a TOSA graph", word));
   }
@@ -71,6 +116,8 @@ private:
     size_t place = at_++;
     if (++depth_ > maxNesting)
       fail(place, fmt::format("brackets nest deeper than {} levels", maxNesting));
+    if (defined_)
+      defined_->depth = std::max(defined_->depth, depth_);
     if (bracket == '<')
       countDimensions(place);
   }
@@ -113,8 +160,15 @@ private:
     throw UserError(place, message);
   }
 
+  struct Alias {
+    int depth = 0;     // of brackets, its own and those of the aliases in it
+    int64_t parts = 1; // aliases that it stands for, itself among them
+  };
+
   const std::string &path_;
   std::string_view text_;
+  std::unordered_map<std::string_view, Alias> aliases_;
+  Alias *defined_ = nullptr; // the one whose definition this is
   size_t at_ = 0;
   int depth_ = 0;
 };

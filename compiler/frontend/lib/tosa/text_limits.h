@@ -6,9 +6,9 @@
 
 namespace tilewright {
 
-// Throws UserError with file, line and column when brackets nest deeper, or a type has more
-// dimensions, than any TOSA graph needs, and for affine maps, whose parser recurses on operators as
-// well.
+// Throws UserError with file, line and column when brackets or aliases nest deeper, an alias stands
+// for more, or a type has more dimensions, than any TOSA graph needs, and for affine maps, whose
+// parser recurses on operators as well.
 void checkTextLimits(const std::string &path, const std::string &text);
 
 } // namespace tilewright

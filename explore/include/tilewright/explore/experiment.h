@@ -21,17 +21,20 @@ struct Workload {
   std::string network; // one of models/synthetic's
   std::string calibration, precision = "standard";
   std::map<std::string, std::vector<int64_t>> shapes;
+  Place place; // of the model's or the network's name
 };
 
 struct Parameter {
   std::string name;
   std::vector<std::string> values; // as an overlay takes them
+  Place place;                     // of its name
 };
 
 // A parameter that follows from others.
 struct Derived {
   std::string name;
   yaml::Node value;
+  Place place; // of its name
 };
 
 struct Condition {
@@ -51,6 +54,13 @@ enum class Objective { Latency, Area, Energy };
 const char *name(Check check);
 const char *name(Objective objective);
 
+// A file that an experiment names, and where.
+struct NamedFile {
+  std::string what; // "overlay"
+  std::string path;
+  Place place;
+};
+
 struct Limits {
   int64_t seconds = 600, mebibytes = 4096; // of a point's process
 };
@@ -59,6 +69,7 @@ struct Experiment {
   std::string file, name, summary;
   std::vector<Workload> workloads;
   std::string target = "edge16";
+  Place targetPlace;
   std::vector<std::string> overlays;     // of the base, and below every setting
   std::vector<OverlayList> overlayLists; // at least one
   std::vector<Parameter> parameters;
@@ -72,7 +83,8 @@ struct Experiment {
   Check check = Check::Functional;
   std::vector<Objective> objectives;
   Limits limits;
-  std::string technology; // file
+  std::string technology;       // file
+  std::vector<NamedFile> files; // all that it names
 };
 
 // Throws UserError with file:line:col. Files that the experiment names are relative to it.

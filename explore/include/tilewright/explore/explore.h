@@ -12,13 +12,13 @@
 
 namespace tilewright::explore {
 
-enum class Place { Local, Slurm };
+enum class ExecutorKind { Local, Slurm };
 
 struct Options {
   std::string experiment; // file
   std::string folder;
   int processes = 1;
-  Place executor = Place::Local;
+  ExecutorKind executor = ExecutorKind::Local;
   std::string tool;                                      // the program that points are run by
   std::function<void(const std::string &line)> progress; // what is going on; replaced by the next
   std::function<void(const std::string &line)> warning;

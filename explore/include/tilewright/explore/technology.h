@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace tilewright::explore {
 
@@ -36,6 +38,8 @@ struct Work {
 struct Energy {
   double macs = 0, vector = 0, spad = 0, acc = 0, dram = 0, leakage = 0; // joules
   double joules() const { return macs + vector + spad + acc + dram + leakage; }
+  // By name, as reports give them.
+  std::vector<std::pair<std::string, double>> parts() const;
 };
 Energy energyOf(const Work &work, const Machine &machine, const Technology &technology);
 

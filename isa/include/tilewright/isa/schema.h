@@ -21,9 +21,9 @@ struct SchemaField {
 
 struct Schema {
   enum class Kind {
-    Text,       // any quoted string
-    Identifier, // a quoted lowercase name
-    Expression, // a quoted expression; its content is checked by whoever reads it
+    Text,       // any string
+    Identifier, // a lowercase name
+    Expression, // a number or an expression; its content is checked by whoever reads it
     Word,       // one of `words`
     Flag,
     Object, // `fields`

@@ -29,6 +29,7 @@ struct TestVector {
 
 // `count` executions of a unit instruction, none of which traps; the same seed gives the same
 // vectors. Extents are small: at most a few thousand elements. DRAM addresses stay below 64 KiB.
+// Throws UserError for an instruction of which no operands are found that the machine has room for.
 std::vector<TestVector> testVectors(const Isa &isa, const Instruction &instruction, int count,
                                     uint64_t seed);
 

@@ -47,4 +47,8 @@ private:
   std::unique_ptr<const Machine> machine_;
 };
 
+// What the trace of any engine's run moved and computed: for the cycle engine's, TimedRun::work. Of
+// a run that was stopped, what has ended counts.
+RunWork workOf(const Program &program, const RunRecord &record, const isa::Isa &isa);
+
 } // namespace tilewright

@@ -5,6 +5,7 @@
 #include "tilewright/compiler/npu_dialect.h"
 #include "tilewright/compiler/schedule.h"
 #include "tilewright/program/program.h"
+#include "tilewright/support/phase_times.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -26,9 +27,9 @@ struct NpuProgram {
 // Schedules a module of kernel.groups (kernel-fuse's output) and puts the program, with the
 // estimates of its layers, in place of its function. `target` is what `isa` was loaded by. Throws
 // UserError naming the layer, as `schedule` does; a program that toProgram does not accept is our
-// mistake, a diagnostic and std::logic_error.
+// mistake, a diagnostic and std::logic_error. `times`, if any, is told when the schedule stands.
 NpuProgram kernelToNpu(mlir::ModuleOp module, const isa::Isa &isa, const isa::LoadOptions &target,
-                       const ScheduleOptions &options);
+                       const ScheduleOptions &options, PhaseTimes *times = nullptr);
 
 // The only operation of a module at this stage; a diagnostic and null when it is anything else.
 npu::ProgramOp programOf(mlir::ModuleOp module);

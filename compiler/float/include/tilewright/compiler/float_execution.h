@@ -18,9 +18,10 @@ unsigned workThreads(unsigned wanted = 0);
 
 class FloatExecutable {
 public:
-  // Compiles a clone of `module`'s @main. `watched` are values of it that a run shows on its way:
-  // arguments, or results of operators other than constants. `threads` share the work of compiling
-  // (0: one a processor). Throws UserError naming the operator that cannot be lowered.
+  // Compiles a clone of `module`'s @main, whose context must outlive the executable. `watched` are
+  // values of it that a run shows on its way: arguments, or results of operators other than
+  // constants. `threads` share the work of compiling (0: one a processor). Throws UserError naming
+  // the operator that cannot be lowered.
   static std::unique_ptr<FloatExecutable>
   create(mlir::ModuleOp module, const std::vector<mlir::Value> &watched = {}, unsigned threads = 0);
   virtual ~FloatExecutable() = default;

@@ -12,6 +12,7 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "tilewright/compiler/quantize_options.h"
 #include "tilewright/support/npy.h"
+#include "tilewright/support/phase_times.h"
 
 #include <map>
 #include <string>
@@ -19,9 +20,12 @@
 
 namespace tilewright {
 
-// One sample a row: input name -> [samples, ...input shape without its batch dimension of 1, or
-// with it].
-using CalibrationData = std::map<std::string, Tensor>;
+struct CalibrationData {
+  std::string path; // of the archive or the directory; empty for random data
+  // One sample a row: input name -> [samples, ...input shape without its batch dimension of 1, or
+  // with it].
+  std::map<std::string, Tensor> arrays;
+};
 
 // Reads a `.npz` file or a directory of `.npy` files. Throws UserError.
 CalibrationData readCalibration(const std::string &path);
@@ -29,9 +33,12 @@ CalibrationData readCalibration(const std::string &path);
 CalibrationData randomCalibration(mlir::ModuleOp module, int64_t samples, uint64_t seed);
 
 // Throws UserError naming the user's operator that has no integer form, or the calibration input
-// that does not fit.
+// that does not fit. `times`, if any, is told of each phase. `standard`, where it is asked for,
+// becomes the module of standard precision that Precision::Automatic gave up for an extended one;
+// else it stays empty.
 mlir::OwningOpRef<mlir::ModuleOp> quantize(mlir::ModuleOp module, const CalibrationData &data,
                                            const QuantizeOptions &options,
-                                           QuantizationReport *report);
+                                           QuantizationReport *report, PhaseTimes *times = nullptr,
+                                           mlir::OwningOpRef<mlir::ModuleOp> *standard = nullptr);
 
 } // namespace tilewright

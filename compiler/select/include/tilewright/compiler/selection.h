@@ -40,6 +40,23 @@ struct Repeats {
 // Nothing where the operand has some of the axes on one side, but not all.
 std::optional<Repeats> repeatsOf(mlir::Value operand, kernel::ReduceOp reduce);
 
+// How an instruction and a run of operations get along.
+enum class Outcome {
+  Taken,
+  Computes, // and another one is taken
+  Differs,
+  InTemplate, // of the scheduler, that knows it by name
+  MissingInTemplate,
+  InPlansWithWindows, // one of several kinds of plans
+  InPlansWithStandingSums
+};
+
+struct Comparison {
+  std::string instruction, run; // "vabs", "sub + abs of 32 bits"
+  Outcome outcome = Outcome::Differs;
+  patterns::Mismatch mismatch; // of Outcome::Differs
+};
+
 // Covers for groups, each made once; for several threads at once.
 class Selection {
 public:
@@ -69,9 +86,9 @@ public:
   // Whether the target has an instruction of this name: templates know theirs by name.
   bool has(llvm::StringRef instruction) const { return isa_.find(instruction.str()) != nullptr; }
 
-  // For each operation, what every element-wise instruction has to say: a line each. Then a line
-  // for each that computes no run of operations: of the one that it comes closest to.
-  std::string explain(kernel::GroupOp group);
+  // What every instruction that computes has to say of each operation; and where it computes no run
+  // of them, of the run that it comes closest to.
+  std::vector<Comparison> compare(kernel::GroupOp group);
 
   // The instruction that copies narrow values into the accumulators; null: none does.
   const patterns::Match *widening();
@@ -92,9 +109,10 @@ private:
   // With what enters in either memory, whatever the context says.
   Attempt attempt(llvm::ArrayRef<mlir::Operation *> run, RunContext context,
                   const patterns::Pattern &pattern);
-  std::string explainRuns(llvm::ArrayRef<mlir::Operation *> operations, mlir::Operation *anchor,
-                          llvm::ArrayRef<int32_t> bias);
-  std::string explainReduction(llvm::ArrayRef<mlir::Operation *> run, kernel::ReduceOp reduce);
+  std::vector<Comparison> compareRuns(llvm::ArrayRef<mlir::Operation *> operations,
+                                      mlir::Operation *anchor, llvm::ArrayRef<int32_t> bias);
+  std::vector<Comparison> compareReduction(llvm::ArrayRef<mlir::Operation *> run,
+                                           kernel::ReduceOp reduce);
   std::string unserved(const patterns::Match &match) const;
 
   const isa::Isa &isa_;

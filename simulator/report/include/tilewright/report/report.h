@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,8 +26,8 @@ using Stalls = std::array<int64_t, stallCount>; // cycles by cause
 
 // What a row's cycles were spent on: the kind of unit that executed in most of them, or waiting
 // (Sync) where none did.
-enum class Bound { None, Compute, Vector, Dram, Sync };
-const char *name(Bound bound); // "compute"; "-" for None
+enum class Limit { None, Compute, Vector, Dram, Sync };
+const char *name(Limit limit); // "compute"; "-" for None
 
 // Cycles in which a unit could not work, and for whom it waited.
 struct Wait {
@@ -40,12 +41,14 @@ struct Wait {
 struct Row {
   std::string name;
   std::string op;
-  int64_t kernels = 1;    // of the program, one behind the other, that make up the layer
-  int64_t cycles = 0;     // that belong to the row
-  std::string plan;       // of the compiler, in words; of the kernel with the most MACs
-  int64_t macs = 0;       // real multiply-accumulates, padding taps excluded; 0 when not finished
-  double utilization = 0; // macs / (cycles * the array's peak); 0 when cycles is 0
-  Bound bound = Bound::None;
+  int64_t kernels = 1; // of the program, one behind the other, that make up the layer
+  int64_t cycles = 0;  // that belong to the row
+  std::string plan;    // of the compiler, in words; of the kernel with the most MACs
+  int64_t macs = 0;    // real multiply-accumulates, padding taps excluded; 0 when not finished
+  // macs / (cycles * the array's peak). Nothing where there is nothing to divide by, or where some
+  // of the multiply-accumulates were made in cycles of other layers (hidesMacs).
+  std::optional<double> utilization;
+  Limit limitedBy = Limit::None;
   int64_t matrixBusy =
       0; // of the row's cycles, those in which the unit executed an instruction of any layer
   int64_t vectorBusy = 0;
@@ -64,10 +67,17 @@ struct Row {
   std::optional<RunnerUp> runnerUp; // to `plan`, where the program file tells it
 };
 
+// An operator of the model that no row is named after.
+struct Operator {
+  std::string name;
+  std::string op;
+  std::string where; // "part of conv_1 (Conv)"
+};
+
 // Layers that run interleaved, and their figures together.
 struct Chain {
   std::vector<size_t> rows; // Report::layers indices, ascending; at least two
-  int64_t cycles = 0;
+  int64_t cycles = 0;       // that belong to them
   int64_t macs = 0;
   uint64_t dramBytes = 0; // moved
   Roofline roofline;
@@ -92,6 +102,15 @@ struct Options {
   std::vector<std::string> randomInputs;
 };
 
+// Of the machine and the run: by formulas and published figures of a technology, to compare
+// machines with (docs/explore.md).
+struct Costs {
+  std::string technology; // "45nm"
+  double areaMm2 = 0;
+  std::map<std::string, double> joules; // by what took them; none: not modeled
+  double totalJoules() const;
+};
+
 // Measured on the host; differs from run to run.
 struct Host {
   double wallSeconds = 0;
@@ -99,6 +118,8 @@ struct Host {
 };
 
 struct Report {
+  Peaks peaks() const { return {macsPerCycle, vectorMacsPerCycle, dramBytesPerCycle}; }
+
   Options options;
   std::string target;
   std::string isaName;
@@ -127,13 +148,15 @@ struct Report {
   int64_t accumulatorPeakBytes = 0;
   int64_t scratchpadBytes = 0; // the target's
   int64_t accumulatorBytes = 0;
-  std::vector<Row> layers; // as in the program
+  std::vector<Row> layers;         // as in the program
+  std::vector<Operator> operators; // without a row, as in the model
   std::vector<Chain> chains;
   Row none; // what belongs to no layer
   std::vector<UnitRow> units;
   std::vector<std::vector<int64_t>> bankConflicts; // [loser][winner], by unit
   std::optional<Timeline> timeline;
   std::optional<MemoryMap> memoryMap;
+  std::optional<Costs> costs;
   std::optional<Host> host;
 };
 
@@ -150,13 +173,16 @@ void addDrawings(Report &report, const Program &program, const RunRecord &record
 std::vector<int64_t> cyclesOfLayers(const Program &program, const RunRecord &record,
                                     const isa::Isa &isa);
 
+// Of a row's cycles, Row::utilization.
+std::optional<double> utilizationOf(const Report &report, const Row &row);
+
 // Relative error of an estimate against the simulation, or nothing when there is nothing to
 // compare.
 std::optional<double> estimateError(int64_t estimate, int64_t cycles);
 
 // A table of at most `width` columns for the terminal.
 std::string toText(const Report &report, int width = 120);
-// One JSON object; schema "tilewright/report/1".
+// One JSON object; schema "tilewright/report/2".
 std::string toJson(const Report &report);
 // The report that toJson gave `json`. Throws UserError whose place is `path` for anything else.
 Report fromJson(const std::string &path, const std::string &json);
@@ -165,14 +191,14 @@ Report fromJson(const std::string &path, const std::string &json);
 // cycles are not 0.
 std::string explain(const Report &report, const Row &row);
 
-// The same for the layer of that name, a paragraph for each row of the name. A part
-// of a name will do where it is part of one name only. Throws UserError whose place is `path` for a
-// name that no layer or more than one has.
+// The same for the layer of that name, a paragraph for each row of the name, or whose row the
+// operator of that name is in. A part of a name will do where it is part of one name only. Throws
+// UserError whose place is `path` for a name that no layer or more than one has.
 std::string explain(const std::string &path, const Report &report, const std::string &layer);
 
 // One self-contained page.
 std::string toHtml(const Report &report);
-// A header line and one line a layer; schema "tilewright/layers/1" in the first column.
+// A header line and one line a layer; schema "tilewright/layers/2" in the first column.
 std::string toCsv(const Report &report);
 
 // The run as Chrome trace events (ui.perfetto.dev opens them): a track a unit, a track of layers,

@@ -1,0 +1,61 @@
+#include "overlay_use.h"
+
+#include "tilewright/isa/yaml.h"
+#include "tilewright/support/error.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tilewright {
+
+static constexpr size_t mostLayers = 3; // that are named one by one
+
+std::vector<std::string> instructionsOf(const std::vector<std::string> &overlays,
+                                        const isa::Isa &isa) {
+  std::vector<std::string> names;
+  for (const std::string &overlay : overlays) {
+    const yaml::Node root = yaml::read(overlay);
+    const yaml::Node *instructions = root.find("instructions");
+    if (!instructions)
+      continue;
+    for (const yaml::Node &key : instructions->keys)
+      if (isa.find(key.text) && std::find(names.begin(), names.end(), key.text) == names.end())
+        names.push_back(key.text);
+  }
+  return names;
+}
+
+std::string useOf(const std::string &instruction, const Program &program, const isa::Isa &isa,
+                  const SelectionReport &selection) {
+  const int wanted = isa.find(instruction)->index;
+  const auto size = static_cast<size_t>(isa.instructionBytes());
+  const auto *code = reinterpret_cast<const uint8_t *>(program.code.data());
+  size_t count = 0, run = 0;
+  std::vector<int> layers; // each once, in the program's order
+  isa::Word word;
+  std::string reason;
+  for (size_t pc = 0; pc < program.code.size() / size; ++pc) {
+    while (run < program.runs.size() && program.runs[run].firstInstruction <= pc)
+      ++run;
+    if (!isa.decode(code + pc * size, word, reason) || word.instruction != wanted)
+      continue;
+    ++count;
+    const int layer = run > 0 ? program.runs[run - 1].layer : -1;
+    if (layer >= 0 && std::find(layers.begin(), layers.end(), layer) == layers.end())
+      layers.push_back(layer);
+  }
+  if (count == 0)
+    return fmt::format("{}: taken nowhere; {}\n", instruction, selection.whyNot(instruction));
+  std::string text = fmt::format("{}: taken {} time{}", instruction, count, count == 1 ? "" : "s");
+  if (!layers.empty())
+    text += fmt::format(", in {} layer{}: ", layers.size(), layers.size() == 1 ? "" : "s");
+  for (size_t i = 0; i < std::min(layers.size(), mostLayers); ++i) {
+    const LayerInfo &layer = program.layers[static_cast<size_t>(layers[i])];
+    text += fmt::format("{}{} ({})", i > 0 ? ", " : "", escape(layer.name), escape(layer.op));
+  }
+  if (layers.size() > mostLayers)
+    text += fmt::format(" and {} more", layers.size() - mostLayers);
+  return text + "\n";
+}
+
+} // namespace tilewright

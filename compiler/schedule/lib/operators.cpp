@@ -1,0 +1,169 @@
+#include "operators.h"
+
+#include "tilewright/compiler/frontend.h"
+#include "tilewright/compiler/model_operators.h"
+#include "tilewright/program/absorbed.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <fmt/format.h>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace tilewright {
+
+namespace {
+
+constexpr size_t mostNamed = 3; // of the layers that an operator is part of
+
+bool onlyMoves(llvm::StringRef op) {
+  static const llvm::StringRef kinds[] = {"reshape",   "flatten",  "squeeze", "unsqueeze",
+                                          "transpose", "identity", "dropout", "cast",
+                                          "pad",       "slice",    "split"};
+  return llvm::is_contained(kinds, op.lower());
+}
+
+using Key = std::pair<std::string, std::string>; // name, kind
+
+struct Entry {
+  Key key;
+  std::set<size_t> layers;           // in whose groups it stands
+  std::vector<size_t> reads, readBy; // entries
+  bool isNeeded = true, isConstant = false;
+};
+
+class Whereabouts {
+public:
+  Whereabouts(mlir::ModuleOp module, llvm::ArrayRef<kernel::GroupOp> groups,
+              llvm::ArrayRef<LayerInfo> layers)
+      : layers_(layers) {
+    addModel(modelOperators(module));
+    const bool isKnown = !entries_.empty();
+    for (size_t number = 0; number < groups.size(); ++number) {
+      kernel::GroupOp group = groups[number]; // walks over itself, too
+      group->walk([&](mlir::Operation *op) { addLocation(op->getLoc(), number, isKnown); });
+    }
+  }
+
+  std::vector<LayerInfo> find() const {
+    std::set<Key> named;
+    for (const LayerInfo &layer : layers_)
+      named.emplace(layer.name, layer.op);
+    std::vector<LayerInfo> found;
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      if (named.count(entries_[i].key) > 0)
+        continue;
+      LayerInfo info;
+      std::tie(info.name, info.op) = entries_[i].key;
+      info.plan = std::string(absorbedPlan) + placeOf(i);
+      found.push_back(std::move(info));
+    }
+    return found;
+  }
+
+private:
+  size_t numberOf(const Key &key) {
+    auto [known, isNew] = numbers_.try_emplace(key, entries_.size());
+    if (isNew) {
+      entries_.emplace_back();
+      entries_.back().key = key;
+    }
+    return known->second;
+  }
+
+  void addModel(const std::vector<ModelOperator> &model) {
+    std::vector<size_t> entryOf; // several operators of one name and kind are one
+    for (const ModelOperator &each : model) {
+      const size_t own = numberOf({each.name, each.op});
+      entryOf.push_back(own);
+      entries_[own].isNeeded = each.isNeeded;
+      entries_[own].isConstant = llvm::all_of(each.reads, [&](int64_t read) {
+        return read != modelInput && entries_[entryOf[static_cast<size_t>(read)]].isConstant;
+      });
+      for (int64_t read : each.reads) {
+        const size_t other = read == modelInput ? own : entryOf[static_cast<size_t>(read)];
+        if (other == own)
+          continue;
+        entries_[own].reads.push_back(other);
+        entries_[other].readBy.push_back(own);
+      }
+    }
+  }
+
+  void addLocation(mlir::Location location, size_t layer, bool isKnown) {
+    if (auto fused = llvm::dyn_cast<mlir::FusedLoc>(location)) {
+      for (mlir::Location part : fused.getLocations())
+        addLocation(part, layer, isKnown);
+      return;
+    }
+    const Layer own = layerOf(location);
+    const Key key{own.name, own.op};
+    if (own.op.empty() || (isKnown && numbers_.count(key) == 0))
+      return;
+    entries_[numberOf(key)].layers.insert(layer);
+  }
+
+  // The layers nearest to an operator on one side, through others that have none.
+  std::set<size_t> nearest(size_t from, bool amongReaders) const {
+    std::set<size_t> seen = {from};
+    std::vector<size_t> front = {from};
+    while (!front.empty()) {
+      std::set<size_t> layers;
+      std::vector<size_t> next;
+      for (size_t each : front)
+        for (size_t other : amongReaders ? entries_[each].readBy : entries_[each].reads) {
+          layers.insert(entries_[other].layers.begin(), entries_[other].layers.end());
+          if (seen.insert(other).second)
+            next.push_back(other);
+        }
+      if (!layers.empty())
+        return layers;
+      front = std::move(next);
+    }
+    return {};
+  }
+
+  std::string listed(const std::set<size_t> &layers) const {
+    std::vector<std::string> titles;
+    for (size_t layer : layers) {
+      std::string title = fmt::format("{} ({})", layers_[layer].name, layers_[layer].op);
+      if (!llvm::is_contained(titles, title))
+        titles.push_back(std::move(title));
+    }
+    const std::string more =
+        titles.size() > mostNamed ? fmt::format(" and {} more", titles.size() - mostNamed) : "";
+    titles.resize(std::min(titles.size(), mostNamed));
+    return llvm::join(titles, ", ") + more;
+  }
+
+  std::string placeOf(size_t number) const {
+    const Entry &each = entries_[number];
+    if (!each.layers.empty())
+      return "part of " + listed(each.layers);
+    if (!each.isNeeded)
+      return "no output depends on it";
+    if (each.isConstant)
+      return "a constant that the compiler computed";
+    const bool readersFirst = onlyMoves(each.key.second);
+    std::set<size_t> layers = nearest(number, readersFirst);
+    if (layers.empty())
+      layers = nearest(number, !readersFirst);
+    return layers.empty() ? "nothing is left to compute" : "absorbed by " + listed(layers);
+  }
+
+  llvm::ArrayRef<LayerInfo> layers_;
+  std::vector<Entry> entries_;
+  std::map<Key, size_t> numbers_;
+};
+
+} // namespace
+
+std::vector<LayerInfo> absorbedOperators(mlir::ModuleOp module,
+                                         llvm::ArrayRef<kernel::GroupOp> groups,
+                                         llvm::ArrayRef<LayerInfo> layers) {
+  return Whereabouts(module, groups, layers).find();
+}
+
+} // namespace tilewright

@@ -1,0 +1,147 @@
+// What each instruction has to say of the operations of a group.
+#include "constants.h"
+#include "selection_runs.h"
+#include "tilewright/compiler/selection.h"
+#include "tilewright/compiler/stationary_pattern.h"
+#include "tilewright/compiler/window_pattern.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace tilewright {
+
+namespace {
+
+// Of an instruction and all runs of a group's operations: how far the best comparison came.
+struct Closest {
+  bool isMatched = false;
+  int depth = -1;
+  std::optional<Comparison> comparison; // none for a run of one operation, which is told anyway
+};
+
+std::string nameOf(const patterns::Pattern &pattern) { return pattern.instruction->name; }
+
+} // namespace
+
+std::vector<Comparison> Selection::compareReduction(llvm::ArrayRef<mlir::Operation *> run,
+                                                    kernel::ReduceOp reduce) {
+  std::vector<Comparison> found;
+  const std::vector<RunFunction> functions = takenIn(run, reduce);
+  const std::optional<ReductionCover> cover = choose(run, reduce);
+  const std::string described = describeRun(run, reduce);
+  for (const patterns::Pattern &pattern : patterns_.reductions()) {
+    Comparison each{nameOf(pattern), described, Outcome::Differs, {}};
+    for (const RunFunction &function : functions) {
+      patterns::Mismatch mismatch;
+      if (patterns::match(isa_, pattern, patterns::Candidate(function.function, &terms_),
+                          combinerOf(reduce), &mismatch))
+        each.outcome = Outcome::Computes;
+      if (each.mismatch.reason.empty() || mismatch.depth > each.mismatch.depth)
+        each.mismatch = std::move(mismatch);
+    }
+    if (functions.empty())
+      each.mismatch.reason = "an operand is repeated along some of several axes";
+    if (cover && cover->match.pattern == &pattern)
+      each.outcome = Outcome::Taken;
+    found.push_back(std::move(each));
+  }
+  return found;
+}
+
+Selection::Attempt Selection::attempt(llvm::ArrayRef<mlir::Operation *> run, RunContext context,
+                                      const patterns::Pattern &pattern) {
+  Attempt attempt;
+  for (bool isNarrow : {true, false}) {
+    if (!context.entering && !isNarrow)
+      break;
+    context.enteringIsNarrow = isNarrow;
+    for (RunFunction &function : functionsOf(run, context)) {
+      patterns::Mismatch mismatch;
+      auto match = patterns::match(isa_, pattern, patterns::Candidate(function.function, &terms_),
+                                   &mismatch);
+      if (match)
+        mismatch = {unserved(*match), std::numeric_limits<int>::max()};
+      if (match && mismatch.reason.empty())
+        return {true, {}};
+      if (attempt.mismatch.reason.empty() || mismatch.depth > attempt.mismatch.depth)
+        attempt.mismatch = std::move(mismatch);
+    }
+  }
+  return attempt;
+}
+
+std::vector<Comparison> Selection::compareRuns(llvm::ArrayRef<mlir::Operation *> operations,
+                                               mlir::Operation *anchor,
+                                               llvm::ArrayRef<int32_t> bias) {
+  std::vector<Comparison> found;
+  std::vector<Closest> closest(patterns_.maps().size());
+  const std::optional<Covers> covers = choose(anchor, operations, bias);
+  auto isTaken = [&](const patterns::Pattern &pattern, size_t place, size_t length) {
+    return covers && llvm::any_of(*covers, [&](const Cover &cover) {
+             return cover.match.pattern == &pattern && cover.first == place &&
+                    cover.count == length;
+           });
+  };
+  for (size_t place = 0; place < operations.size(); ++place) {
+    mlir::Value entering = enteringAt(anchor, operations, place);
+    for (size_t length = 1; length <= std::min(longestRun, operations.size() - place); ++length) {
+      if (!isRun(operations, place, length))
+        continue;
+      const auto run = operations.slice(place, length);
+      const RunContext context{entering, false, operations.take_front(place),
+                               place == 0 ? bias : llvm::ArrayRef<int32_t>()};
+      const std::string described = describeRun(run);
+      for (size_t i = 0; i < closest.size(); ++i) {
+        const patterns::Pattern &pattern = patterns_.maps()[i];
+        const Attempt made = attempt(run, context, pattern);
+        Comparison each{nameOf(pattern), described, Outcome::Differs, made.mismatch};
+        if (isTaken(pattern, place, length))
+          each.outcome = Outcome::Taken;
+        else if (made.isMatch)
+          each.outcome = Outcome::Computes;
+        closest[i].isMatched |= made.isMatch;
+        if (made.mismatch.depth > closest[i].depth) {
+          closest[i].depth = made.mismatch.depth;
+          closest[i].comparison =
+              length == 1 ? std::optional<Comparison>() : std::optional<Comparison>(each);
+        }
+        if (length == 1 || made.isMatch)
+          found.push_back(std::move(each));
+      }
+    }
+  }
+  for (Closest &each : closest)
+    if (!each.isMatched && each.comparison)
+      found.push_back(std::move(*each.comparison));
+  return found;
+}
+
+std::vector<Comparison> Selection::compare(kernel::GroupOp group) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  llvm::SmallVector<mlir::Operation *> operations;
+  mlir::Operation *anchor = nullptr;
+  for (mlir::Operation &op : group.getBody().front().without_terminator())
+    if (hasScalarFunction(&op))
+      operations.push_back(&op);
+    else if (!constantElements(op.getResult(0)))
+      anchor = &op;
+  if (kernel::ReduceOp reduce = reductionOf(group))
+    return compareReduction(operations, reduce);
+  std::vector<Comparison> found;
+  auto add = [&](const std::string &instruction, Outcome outcome) {
+    found.push_back({instruction, anchor->getName().stripDialect().str(), outcome, {}});
+  };
+  if (anchor)
+    for (llvm::StringRef name : templateOf(anchor))
+      add(name.str(), has(name) ? Outcome::InTemplate : Outcome::MissingInTemplate);
+  if (anchor && llvm::isa<kernel::DepthwiseOp>(anchor))
+    if (auto window = patterns::findWindow(isa_))
+      add(window->instruction->name, Outcome::InPlansWithWindows);
+  if (anchor && llvm::isa<kernel::Conv2DOp, kernel::MatMulOp>(anchor))
+    if (auto sums = patterns::findStationary(isa_))
+      add(sums->instruction->name, Outcome::InPlansWithStandingSums);
+  llvm::append_range(found, compareRuns(operations, anchor, biasOf(anchor)));
+  return found;
+}
+
+} // namespace tilewright

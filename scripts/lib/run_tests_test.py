@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Tests of run_tests.py on scripts that talk like GoogleTest programs. Run: .venv/bin/python scripts/lib/run_tests_test.py"""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import run_tests
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+import unit
+
+# Says of each test of its filter that it ran; 'dies' ends the process, 'fails' fails.
+PROGRAM = """#!/usr/bin/env python3
+import os, sys
+failed = False
+for name in sys.argv[1].removeprefix("--gtest_filter=").split(":"):
+    print(f"[ RUN      ] {name}", flush=True)
+    if "dies" in name:
+        os.abort()
+    failed |= "fails" in name
+    print(f"[  FAILED  ] {name} (0 ms)" if "fails" in name else f"[  SKIPPED ] {name} (0 ms)" if "skips" in name else f"[       OK ] {name} (0 ms)")
+print("[  FAILED  ] 1 test, listed below:" if failed else "[  PASSED  ] tests.")
+sys.exit(failed)
+"""
+
+
+def outcome(*names, program=PROGRAM):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "sample-test"
+        path.write_text(program)
+        path.chmod(0o755)
+        found = run_tests.run_program((str(path),), names)
+    return (found.tally.passed, found.tally.failed, found.tally.skipped), found.text
+
+
+class Program(unittest.TestCase):
+    def test_counts_each_test(self):
+        self.assertEqual(outcome("A.passes", "A.skips", "B.passes/0"), ((2, 0, 1), ""))
+
+    def test_tells_what_failed_and_how_to_repeat_it(self):
+        counted, text = outcome("A.passes", "A.fails")
+        self.assertEqual(counted, (1, 1, 0))
+        self.assertRegex(text, r"FAILED A\.fails\n(?s:.*)reproduce: \S+sample-test '?--gtest_filter=A\.fails")
+
+    def test_one_that_dies_fails_and_those_behind_it_run(self):
+        counted, text = outcome("A.passes", "A.dies", "B.passes", "B.dies", "B.last")
+        self.assertEqual(counted, (3, 2, 0))
+        self.assertIn("FAILED A.dies\n", text)
+        self.assertIn("exit code -6", text)
+
+    def test_one_that_runs_nothing_fails_them_all(self):
+        self.assertEqual(outcome("A.a", "A.b", program="#!/bin/sh\nexit 1\n")[0], (0, 2, 0))
+
+    def test_a_bad_exit_code_is_a_failure_though_all_tests_passed(self):
+        program = PROGRAM.replace("sys.exit(failed)", "sys.exit(5)")
+        counted, text = outcome("A.passes", program=program)
+        self.assertEqual(counted, (1, 1, 0))
+        self.assertIn("exit code 5, though no test failed", text)
+
+
+class Shards(unittest.TestCase):
+    TESTS = [run_tests.Known(f"T.{n}", ("program", f"--gtest_filter=T.{n}"), ("quick",)) for n in range(60)] + [
+        run_tests.Known("lit", ("lit", "-sv"), ())]
+
+    def test_hold_each_test_once(self):
+        found = run_tests.shards(self.TESTS, 2)
+        self.assertEqual(found[0], (("lit", "-sv"), None))
+        self.assertEqual(sorted(name for _, names in found[1:] for name in names), sorted(f"T.{n}" for n in range(60)))
+        self.assertEqual(len(found), 5)
+
+    def test_are_one_a_program_for_one_job(self):
+        self.assertEqual(len(run_tests.shards(self.TESTS, 1)), 2)
+
+
+if __name__ == "__main__":
+    unit.main("scripts")
