@@ -1,11 +1,17 @@
 // libFuzzer: any bytes as assembly text. What assembles must come back from its canonical text;
 // only UserError may come out.
+#include "fuzz_input.h"
 #include "tilewright/isa/assembler.h"
 #include "tilewright/support/error.h"
 
 #include <cstdlib>
 
 using namespace tilewright;
+
+extern "C" int LLVMFuzzerInitialize(int *count, char ***arguments) {
+  fuzz::answerMakeCorpus(*count, *arguments, "isa/fuzz/make_corpus", "assembler");
+  return 0;
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const isa::Isa isa = [] {

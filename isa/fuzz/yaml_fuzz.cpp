@@ -1,5 +1,6 @@
 // libFuzzer: any bytes as the description of a machine, an instruction, times, a target or an
 // overlay. The first byte chooses which. Only UserError may come out.
+#include "fuzz_input.h"
 #include "tilewright/isa/isa.h"
 #include "tilewright/isa/yaml.h"
 #include "tilewright/support/error.h"
@@ -26,6 +27,11 @@ static const std::string &directory() {
     return pattern;
   }());
   return path;
+}
+
+extern "C" int LLVMFuzzerInitialize(int *count, char ***arguments) {
+  fuzz::answerMakeCorpus(*count, *arguments, "isa/fuzz/make_corpus", "yaml");
+  return 0;
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

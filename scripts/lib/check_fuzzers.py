@@ -19,13 +19,8 @@ def corpora(target, scratch):
     name = target.name.removesuffix("-fuzz").replace("-", "_")
     found = [path for path in ROOT.glob(f"**/fuzz/corpus/{name}") if path.relative_to(ROOT).parts[0] != "build"]
     seeds = pathlib.Path(scratch) / "seeds"
-    if b"--make-corpus" in target.read_bytes():  # it answers to TARGET --make-corpus DIR
-        subprocess.run([target, "--make-corpus", seeds], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        found.append(seeds)
-    elif target.name.startswith("isa-"):
-        subprocess.run([ROOT / "isa" / "fuzz" / "make_corpus", seeds], check=True, stdout=subprocess.DEVNULL)
-        found.append(seeds / name.removeprefix("isa_"))
-    return [str(path) for path in found]
+    subprocess.run([target, "--make-corpus", seeds], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return [str(path) for path in [*found, seeds]]
 
 
 def fuzz(target, seconds):

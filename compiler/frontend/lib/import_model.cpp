@@ -3,6 +3,7 @@
 #include "onnx/import_bytes.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
+#include "tosa/bytecode_text.h"
 
 #include <algorithm>
 #include <climits>
@@ -38,7 +39,7 @@ mlir::OwningOpRef<mlir::ModuleOp> importModel(const std::string &path, const Imp
   if (!options.shapes.empty())
     throw UserError({path, 0, 0, ""}, "the shapes of a TOSA model are in its text",
                     "leave out --shape");
-  return importTosa(path, bytes, context);
+  return importTosa(path, bytecode ? textOfBytecode(path, bytes) : bytes, context);
 }
 
 } // namespace tilewright

@@ -31,6 +31,7 @@ mlir::OwningOpRef<mlir::ModuleOp> importModel(const std::string &path, const Imp
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(const std::string &path, const std::string &bytes,
                                              const ImportOptions &options,
                                              mlir::MLIRContext &context);
+// Bytecode must be our own: what a user gives goes through importModel.
 mlir::OwningOpRef<mlir::ModuleOp> importTosa(const std::string &path, const std::string &bytes,
                                              mlir::MLIRContext &context);
 
