@@ -240,9 +240,12 @@ TEST_F(ImportTosa, SurvivesDamagedBytecode) {
       importModel(path, {}, context);
       ++read;
     } catch (const UserError &error) {
-      EXPECT_EQ(error.place().file, path);
-      const bool died = error.message() == "the MLIR bytecode is damaged: it ends MLIR's reader";
-      ++(died ? ended : refused);
+      if (error.diagnostic() == path +
+                                    ": error: the MLIR bytecode is damaged: it ends MLIR's reader\n"
+                                    "  fix: write the file anew, or give the module as text")
+        ++ended;
+      else
+        ++refused;
     }
   }
   EXPECT_GT(read, 0);
