@@ -243,8 +243,9 @@ class Reports(RejectionTest, metaclass=CaseTable):
         self.assertTrue(ended.output.startswith("{"), "nothing else belongs there")
 
     def test_interrupted_while_it_runs(self):
-        self.assert_done(["asm", self.write("p.s", "outer: loop count=16777215, length=done\ninner: loop count=16777215, length=done\n"
-                                            "fence\ndone: halt\n"), "-o", self.output])
+        # Each instruction takes long: nothing else may end the run first, a trace that is full neither.
+        self.assert_done(["asm", self.write("p.s", "matrix.set r0=d_s0, v0=4, r1=a_s0, v1=4\nloop count=16777215, length=done\n"
+                                            "mmul a=0, d=0, n1=1, n0=250, k=4, n=4, accumulate=0, swap=0\ndone: halt\n"), "-o", self.output])
         before = self.snapshot()
         for number in (signal.SIGINT, signal.SIGTERM):
             process = subprocess.Popen([tool.TOOL, "run", self.output, "--engine", "functional", "--output-dir", self.scratch / "out"],

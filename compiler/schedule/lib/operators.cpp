@@ -7,6 +7,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <array>
 #include <fmt/format.h>
 #include <map>
 #include <set>
@@ -45,6 +46,7 @@ public:
       kernel::GroupOp group = groups[number]; // walks over itself, too
       group->walk([&](mlir::Operation *op) { addLocation(op->getLoc(), number, isKnown); });
     }
+    nearest_ = {nearest(false), nearest(true)};
   }
 
   std::vector<LayerInfo> find() const {
@@ -105,24 +107,31 @@ private:
     entries_[numberOf(key)].layers.insert(layer);
   }
 
-  // The layers nearest to an operator on one side, through others that have none.
-  std::set<size_t> nearest(size_t from, bool amongReaders) const {
-    std::set<size_t> seen = {from};
-    std::vector<size_t> front = {from};
-    while (!front.empty()) {
-      std::set<size_t> layers;
+  // Of each operator the layers nearest to it among its readers, or among what it reads, through
+  // others that have none: outward from those that have, a step at a time.
+  std::vector<std::set<size_t>> nearest(bool amongReaders) const {
+    std::vector<std::set<size_t>> found(entries_.size());
+    std::vector<size_t> stepOf(entries_.size(), entries_.size()), front;
+    for (auto [number, each] : llvm::enumerate(entries_))
+      if (!each.layers.empty()) {
+        found[number] = each.layers;
+        stepOf[number] = 0;
+        front.push_back(number);
+      }
+    for (size_t step = 1; !front.empty(); ++step) {
       std::vector<size_t> next;
       for (size_t each : front)
-        for (size_t other : amongReaders ? entries_[each].readBy : entries_[each].reads) {
-          layers.insert(entries_[other].layers.begin(), entries_[other].layers.end());
-          if (seen.insert(other).second)
+        for (size_t other : amongReaders ? entries_[each].reads : entries_[each].readBy) {
+          if (stepOf[other] == entries_.size()) {
+            stepOf[other] = step;
             next.push_back(other);
+          }
+          if (stepOf[other] == step)
+            found[other].insert(found[each].begin(), found[each].end());
         }
-      if (!layers.empty())
-        return layers;
       front = std::move(next);
     }
-    return {};
+    return found;
   }
 
   std::string listed(const std::set<size_t> &layers) const {
@@ -147,15 +156,16 @@ private:
     if (each.isConstant)
       return "a constant that the compiler computed";
     const bool readersFirst = onlyMoves(each.key.second);
-    std::set<size_t> layers = nearest(number, readersFirst);
-    if (layers.empty())
-      layers = nearest(number, !readersFirst);
+    const std::set<size_t> &layers = nearest_[readersFirst][number].empty()
+                                         ? nearest_[!readersFirst][number]
+                                         : nearest_[readersFirst][number];
     return layers.empty() ? "nothing is left to compute" : "absorbed by " + listed(layers);
   }
 
   llvm::ArrayRef<LayerInfo> layers_;
   std::vector<Entry> entries_;
   std::map<Key, size_t> numbers_;
+  std::array<std::vector<std::set<size_t>>, 2> nearest_; // among what is read, among readers
 };
 
 } // namespace
