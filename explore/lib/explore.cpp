@@ -30,7 +30,7 @@ namespace {
 constexpr size_t batch = 8; // settings of the guided search that are looked at together
 
 std::string planFile(const std::string &folder) { return folder + "/plan.json"; }
-std::string databaseFile(const std::string &folder) { return folder + "/results.db"; }
+std::string databaseFile(const std::string &folder) { return folder + "/" + databaseName; }
 
 std::unique_ptr<Executor> executorOf(const Options &options, const std::string &folder,
                                      const Limits &limits) {
@@ -41,8 +41,8 @@ std::unique_ptr<Executor> executorOf(const Options &options, const std::string &
 
 class Exploration {
 public:
-  Exploration(const Options &options, const Experiment &experiment)
-      : options_(options), experiment_(experiment), settings_(experiment), folder_(options.folder),
+  Exploration(const Options &options, const Experiment &experiment, const Folder &folder)
+      : options_(options), experiment_(experiment), settings_(experiment), folder_(folder),
         database_(databaseFile(folder_.path())),
         toolHash_(kernels::contentHash(readFile(options.tool))) {}
 
@@ -163,21 +163,27 @@ private:
   const Options &options_;
   const Experiment &experiment_;
   const Settings settings_;
-  const Folder folder_;
+  const Folder &folder_;
   PointDatabase database_;
   const std::string toolHash_;
   std::vector<Prepared> workloads_;
   std::unique_ptr<Planner> planner_;
 };
 
-// The outermost directory of `path` that is not there; empty when all are.
-fs::path firstMissing(const std::string &path) {
-  std::error_code ignored;
-  fs::path missing;
-  for (fs::path each = fs::absolute(path, ignored).lexically_normal();
-       !each.empty() && !fs::exists(each, ignored); each = each.parent_path())
-    missing = each;
-  return missing;
+constexpr const char *reports[] = {"/results.csv", "/results.json", "/report.html"};
+
+// Refuses a folder in which a file that is read would be replaced.
+void checkOutputs(const Options &options, const Experiment &experiment) {
+  Outputs outputs; // for its checks alone: the folder keeps what is finished, so that an
+                   // exploration can go on
+  outputs.reads("EXPERIMENT", options.experiment);
+  for (const NamedFile &file : experiment.files)
+    outputs.reads(file.what, file.path);
+  outputs.directory("-o", options.folder);
+  for (const char *name : reports)
+    outputs.file("-o", options.folder + name);
+  outputs.file("-o", planFile(options.folder));
+  outputs.file("-o", databaseFile(options.folder));
 }
 
 std::string writeReports(const std::string &folder, const Plan &plan, const PointDatabase &database,
@@ -185,13 +191,13 @@ std::string writeReports(const std::string &folder, const Plan &plan, const Poin
   const Results results =
       resultsOf(plan, [&](const std::string &key) { return database.find(key); });
   Outputs outputs;
-  auto write = [&](const char *name, const std::string &text) {
+  outputs.reads("DIR", planFile(folder));
+  outputs.reads("DIR", databaseFile(folder));
+  for (const char *name : reports)
     outputs.file("-o", folder + name);
-    outputs.write(folder + name, text);
-  };
-  write("/results.csv", toCsv(plan, results));
-  write("/results.json", toJsonText(plan, results));
-  write("/report.html", toHtml(plan, results));
+  outputs.write(folder + reports[0], toCsv(plan, results));
+  outputs.write(folder + reports[1], toJsonText(plan, results));
+  outputs.write(folder + reports[2], toHtml(plan, results));
   outputs.commit();
   return toText(plan, results, width);
 }
@@ -201,14 +207,15 @@ std::string writeReports(const std::string &folder, const Plan &plan, const Poin
 std::string explore(const Options &options, int width) {
   const Experiment experiment = readExperiment(options.experiment);
   check(experiment);
-  const fs::path made = firstMissing(options.folder);
+  checkOutputs(options, experiment);
+  Folder folder(options.folder);
   try {
-    Exploration(options, experiment).run();
+    Exploration(options, experiment, folder).run();
   } catch (...) {
     // A folder is left for others to go on from only once it has something to go on from.
     std::error_code ignored;
-    if (!made.empty() && !fs::exists(planFile(options.folder), ignored))
-      fs::remove_all(made, ignored);
+    if (!fs::exists(planFile(options.folder), ignored))
+      folder.discard();
     throw;
   }
   return reportFolder(options.folder, width);

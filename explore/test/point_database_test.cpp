@@ -117,6 +117,29 @@ TEST_F(FolderLock, ContentIsThereOnce) {
   EXPECT_EQ(readFile(folder.path() + "/" + name), "rows");
 }
 
+TEST_F(FolderLock, TakesBackWhatItMadeAndNothingElse) {
+  const std::string around = folder_ + "/around", path = around + "/here";
+  {
+    Folder folder(path);
+    folder.add("machines", "rows", ".yaml");
+    writeFile(around + "/notes.txt", "of someone else");
+    folder.discard();
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_EQ(readFile(around + "/notes.txt"), "of someone else");
+}
+
+TEST_F(FolderLock, TakesBackNothingOfAFolderThatWasThere) {
+  {
+    const Folder before(folder_ + "/old");
+    before.add("machines", "rows", ".yaml");
+  }
+  Folder folder(folder_ + "/old");
+  const std::string name = folder.add("machines", "rows", ".yaml");
+  folder.discard();
+  EXPECT_EQ(readFile(folder.path() + "/" + name), "rows");
+}
+
 TEST_F(FolderLock, AFileIsNoFolder) {
   EXPECT_THAT(test::mistakeOf([&] { const Folder folder(write("file", "")); }),
               HasSubstr("cannot make the folder: "));

@@ -13,6 +13,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 from tally import Tally
 
+FOUND = ROOT / "build" / "fuzz"  # inputs that ended a target
+
 
 def corpora(target, scratch):
     """The corpus folders of a target: committed inputs that once found something, and seeds made from shipped files."""
@@ -23,37 +25,40 @@ def corpora(target, scratch):
     return [str(path) for path in [*found, seeds]]
 
 
-def fuzz(target, seconds):
-    """None when nothing was found, else what libFuzzer printed and the input that does it."""
+def fuzz(target, seconds, seed):
+    """None when nothing was found, else what libFuzzer printed and the command that repeats it."""
+    crash = FOUND / f"{target.name}-{seed}"
+    crash.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory(prefix="tilewright-fuzz-") as scratch:
-        crash, grown = pathlib.Path(scratch) / "crash", pathlib.Path(scratch) / "grown"
+        grown = pathlib.Path(scratch) / "grown"
         grown.mkdir()
         done = subprocess.run(
-            [target, f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1",
+            [target, f"-max_total_time={seconds}", f"-seed={seed % 2**32}", "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1",
              f"-exact_artifact_path={crash}", grown, *corpora(target, scratch)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="backslashreplace")
         runs = [line for line in done.stdout.splitlines() if "number_of_executed_units" in line]
         print(f"{target.name}: {' '.join(runs) or 'no statistics'}", flush=True)
         if done.returncode == 0:
             return None
-        text = done.stdout[-6000:]
-        if crash.exists():
-            text += f"\ninput ({crash.stat().st_size} bytes): {crash.read_bytes()[:2000].hex()}"
-        return text
+        again = f"build/asan/bin/{target.name} {crash.relative_to(ROOT)}" if crash.exists() else \
+            f"scripts/lib/check_fuzzers.py --seconds {seconds} --seed {seed}"
+        return f"{done.stdout[-6000:]}\nreproduce: {again}"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=int, default=60, help="how long each target runs (default: 60)")
+    parser.add_argument("--seed", type=int, default=1, help="of what is tried (default: 1)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="targets at once (default: one a core)")
     arguments = parser.parse_args()
     subprocess.run([ROOT / "scripts" / "lib" / "build_sanitized", str(arguments.jobs)], check=True, stdout=subprocess.DEVNULL)
     targets = sorted((ROOT / "build" / "asan" / "bin").glob("*-fuzz"))
+    FOUND.mkdir(parents=True, exist_ok=True)
     tally = Tally()
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        for target, fault in zip(targets, pool.map(lambda target: fuzz(target, arguments.seconds), targets)):
+        for target, fault in zip(targets, pool.map(lambda target: fuzz(target, arguments.seconds, arguments.seed), targets)):
             if fault:
-                print(f"FAILED {target.name}\n{fault}\nreproduce: build/asan/bin/{target.name} FILE-WITH-THAT-INPUT")
+                print(f"FAILED {target.name}\n{fault}")
             tally.failed += fault is not None
             tally.passed += fault is None
     sys.exit(tally.close("fuzz"))

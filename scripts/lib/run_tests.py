@@ -29,6 +29,8 @@ FILTER = "--gtest_filter="
 EVENT = re.compile(r"\[ +(?P<what>RUN|OK|FAILED|SKIPPED) +\] (?P<test>[^\s,]+)")  # not always at the start of a line
 SHARD_TESTS = 12  # fewer are not worth a process of their own
 SECONDS = 3600  # that a shard may take
+TOLD = 5000  # characters of what a failed one printed
+SEED = "TILEWRIGHT_RANDOM_SEED"  # some tests draw from it
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,23 +80,27 @@ class Outcome:
 
 
 def run_command(command):
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          errors="backslashreplace")
-    if done.returncode == 0:
+    output, code, ended = bounded(command)
+    if code == 0:
         return Outcome(Tally(passed=1), "")
-    return Outcome(Tally(failed=1), f"FAILED {shlex.join(command)}\n{done.stdout[-6000:]}")
+    return Outcome(Tally(failed=1), f"FAILED {shlex.join(command)} ({ended})\n{output[-TOLD:]}")
+
+
+def bounded(command):
+    """(output, exit code, how it ended) of a command; the code is None when it was stopped."""
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              errors="backslashreplace", timeout=SECONDS)
+        return done.stdout, done.returncode, f"exit code {done.returncode}"
+    except subprocess.TimeoutExpired as late:
+        return (late.stdout or b"").decode(errors="backslashreplace"), None, f"no end after {SECONDS} s"
 
 
 def run_program(program, names):
     """Runs the tests of one GoogleTest program, in a new process behind each that dies."""
     tally, texts, left = Tally(), [], list(names)
     while left:
-        try:
-            done = subprocess.run([*program, FILTER + ":".join(left)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, text=True, errors="backslashreplace", timeout=SECONDS)
-            output, ended = done.stdout, f"exit code {done.returncode}"
-        except subprocess.TimeoutExpired as late:
-            output, ended = (late.stdout or b"").decode(errors="backslashreplace"), f"no end after {SECONDS} s"
+        output, code, ended = bounded([*program, FILTER + ":".join(left)])
         seen, begun, start = {}, None, 0
         for event in EVENT.finditer(output):
             what, test = event["what"], event["test"]
@@ -109,15 +115,15 @@ def run_program(program, names):
             seen[begun] = "FAILED"
             texts.append(failure(program, begun, f"{output[start:]}\n{ended}"))
         if not seen:
-            texts.append(f"FAILED {shlex.join(program)}: none of {len(left)} tests ran ({ended})\n{output[-3000:]}")
+            texts.append(f"FAILED {shlex.join(program)}: none of {len(left)} tests ran ({ended})\n{output[-TOLD:]}")
             tally.failed += len(left)
             break
         outcomes = collections.Counter(seen.values())
         tally += Tally(outcomes["OK"], outcomes["FAILED"], outcomes["SKIPPED"])
         if begun is None:
             left = []
-            if done.returncode != 0 and not outcomes["FAILED"]:
-                texts.append(f"FAILED {shlex.join(program)}: {ended}, though no test failed\n{output[-3000:]}")
+            if code != 0 and not outcomes["FAILED"]:
+                texts.append(f"FAILED {shlex.join(program)}: {ended}, though no test failed\n{output[-TOLD:]}")
                 tally.failed += 1
         else:
             left = [name for name in left if name not in seen]
@@ -125,7 +131,8 @@ def run_program(program, names):
 
 
 def failure(program, test, output):
-    return f"FAILED {test}\n{output.strip()[-4000:]}\nreproduce: {shlex.join([*program, FILTER + test])}\n"
+    seed = f"{SEED}={os.environ[SEED]} " if SEED in os.environ else ""
+    return f"FAILED {test}\n{output.strip()[-TOLD:]}\nreproduce: {seed}{shlex.join([*program, FILTER + test])}\n"
 
 
 def main():

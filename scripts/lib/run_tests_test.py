@@ -5,6 +5,7 @@ import pathlib
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import run_tests
 
@@ -43,7 +44,7 @@ class Program(unittest.TestCase):
     def test_tells_what_failed_and_how_to_repeat_it(self):
         counted, text = outcome("A.passes", "A.fails")
         self.assertEqual(counted, (1, 1, 0))
-        self.assertRegex(text, r"FAILED A\.fails\n(?s:.*)reproduce: \S+sample-test '?--gtest_filter=A\.fails")
+        self.assertRegex(text, r"FAILED A\.fails\n(?s:.*)reproduce: .*sample-test '?--gtest_filter=A\.fails")
 
     def test_one_that_dies_fails_and_those_behind_it_run(self):
         counted, text = outcome("A.passes", "A.dies", "B.passes", "B.dies", "B.last")
@@ -53,6 +54,13 @@ class Program(unittest.TestCase):
 
     def test_one_that_runs_nothing_fails_them_all(self):
         self.assertEqual(outcome("A.a", "A.b", program="#!/bin/sh\nexit 1\n")[0], (0, 2, 0))
+
+    def test_one_that_does_not_end_fails(self):
+        program = PROGRAM.replace("os.abort()", "import time; time.sleep(60)")
+        with unittest.mock.patch.object(run_tests, "SECONDS", 1):
+            counted, text = outcome("A.passes", "A.dies", "B.last", program=program)
+        self.assertEqual(counted, (2, 1, 0))
+        self.assertIn("no end after 1 s", text)
 
     def test_a_bad_exit_code_is_a_failure_though_all_tests_passed(self):
         program = PROGRAM.replace("sys.exit(failed)", "sys.exit(5)")

@@ -1,6 +1,5 @@
 #include "tilewright/support/files.h"
 
-#include "read_notes.h"
 #include "temporary_file.h"
 #include "tilewright/support/error.h"
 
@@ -37,7 +36,7 @@ std::string readFile(const std::string &path, uint64_t limit) {
     throw UserError(place, "is a directory, not a file");
   if (!S_ISREG(info.st_mode))
     throw UserError(place, "is not a regular file");
-  ReadNotes::note(info);
+  noteRead(info);
   if (static_cast<uint64_t>(info.st_size) > limit)
     throw UserError(
         place, fmt::format("is too large: {} bytes, at most {} are read", info.st_size, limit));

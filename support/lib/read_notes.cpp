@@ -1,5 +1,7 @@
 #include "read_notes.h"
 
+#include "tilewright/support/files.h"
+
 #include <cstdint>
 #include <mutex>
 #include <set>
@@ -27,7 +29,7 @@ bool ReadNotes::has(const struct stat &info) const {
   return notes.count({info.st_dev, info.st_ino}) > 0;
 }
 
-void ReadNotes::note(const struct stat &info) {
+void noteRead(const struct stat &info) {
   const std::lock_guard<std::mutex> lock(mutex);
   if (takers > 0)
     notes.emplace(info.st_dev, info.st_ino);

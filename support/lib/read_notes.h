@@ -1,4 +1,4 @@
-// Which files `readFile` opens, by whatever name.
+// Which files are opened for reading (`noteRead`, files.h), by whatever name.
 #pragma once
 
 #include <sys/stat.h>
@@ -14,7 +14,6 @@ public:
   ~ReadNotes();
 
   bool has(const struct stat &info) const;
-  static void note(const struct stat &info);
 };
 
 } // namespace tilewright

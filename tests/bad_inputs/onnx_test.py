@@ -415,6 +415,14 @@ class ExternalData(RejectionTest, metaclass=CaseTable):
         path.write_bytes(self.model(location="w.bin"))
         self.assert_done(self.compile(path))
 
+    def test_is_no_output(self):
+        self.good()
+        (self.folder / "m.onnx").write_bytes(self.model(location="w.bin"))
+        before = self.snapshot()
+        self.assert_rejected(["compile", self.folder / "m.onnx", "--target", "tiny4", "-o", self.folder / "w.bin"],
+                             "w.bin: -o: error: is also read by this command, and would be replaced")
+        self.assertEqual(self.snapshot(), before)
+
     def test_absolute(self):
         self.check(location=self.outside)
 

@@ -46,13 +46,6 @@ static void run(Request &request) {
     throw CLI::RequiredError("EXPERIMENT");
   if (options.folder.empty())
     options.folder = std::filesystem::path(options.experiment).stem().string() + ".results";
-  {
-    Outputs outputs; // the folder keeps what is finished, so that an exploration can go on
-    outputs.reads("EXPERIMENT", options.experiment);
-    outputs.directory("-o", options.folder);
-    for (const char *name : {"/results.csv", "/results.json", "/report.html"})
-      outputs.file("-o", options.folder + name);
-  }
   options.executor =
       request.executor == "slurm" ? explore::ExecutorKind::Slurm : explore::ExecutorKind::Local;
   options.tool = ownPath();

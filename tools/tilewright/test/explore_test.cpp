@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -80,6 +81,18 @@ TEST_F(Explore, refusesABaseThatIsNoMachine) {
   write("e.yaml", read("e.yaml").replace(read("e.yaml").find("tiny4"), 5, "tiny5"));
   EXPECT_EQ(run({"explore", "e.yaml"}).diagnostics,
             "e.yaml:5:17: error: there is no target 'tiny5'\n  fix: did you mean 'tiny4'?\n");
+}
+
+TEST_F(Explore, refusesToReplaceWhatItReads) {
+  writeExperiment("parameters: { rows: { list: [\"4\"] } }\n");
+  std::filesystem::create_directory(directory_ + "/out");
+  std::filesystem::create_symlink("../m.mlir", directory_ + "/out/report.html");
+  const std::string model = read("m.mlir");
+  const test::Ended ended = run({"explore", "e.yaml", "-o", "out"});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_EQ(ended.diagnostics, "out/report.html: -o: error: is also read, as model, and would be "
+                               "replaced\n  fix: give another -o\n");
+  EXPECT_EQ(read("m.mlir"), model);
 }
 
 TEST_F(Explore, refusesAFolderWithoutResults) {

@@ -1,6 +1,7 @@
 #include "external_data.h"
 
 #include "read_tensor.h"
+#include "tilewright/support/files.h"
 
 #include <charconv>
 #include <fcntl.h>
@@ -97,6 +98,7 @@ std::vector<char> readExternalData(const ExternalData &data, int64_t size,
   if (!S_ISREG(status.st_mode) || status.st_nlink != 1)
     fail(source,
          fmt::format("external data at '{}' is no regular file with one link", escape(location)));
+  noteRead(status);
 
   int64_t offset = number(data, "offset", 0, source);
   int64_t length = number(data, "length", size, source);
