@@ -172,12 +172,12 @@ private:
 
 constexpr const char *reports[] = {"/results.csv", "/results.json", "/report.html"};
 
-// Refuses a folder in which a file that is read would be replaced.
-void checkOutputs(const Options &options, const Experiment &experiment) {
+// Refuses a folder that cannot be written, or in which a file that is read would be replaced.
+void checkOutputs(const Options &options, const std::vector<NamedFile> &read) {
   Outputs outputs; // for its checks alone: the folder keeps what is finished, so that an
                    // exploration can go on
   outputs.reads("EXPERIMENT", options.experiment);
-  for (const NamedFile &file : experiment.files)
+  for (const NamedFile &file : read)
     outputs.reads(file.what, file.path);
   outputs.directory("-o", options.folder);
   for (const char *name : reports)
@@ -205,9 +205,10 @@ std::string writeReports(const std::string &folder, const Plan &plan, const Poin
 } // namespace
 
 std::string explore(const Options &options, int width) {
+  checkOutputs(options, {});
   const Experiment experiment = readExperiment(options.experiment);
   check(experiment);
-  checkOutputs(options, experiment);
+  checkOutputs(options, experiment.files);
   Folder folder(options.folder);
   try {
     Exploration(options, experiment, folder).run();
