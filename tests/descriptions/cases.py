@@ -152,8 +152,10 @@ def all_cases(seed):
 
 
 def sample(seed, count):
-    """Instructions of control flow and some others always; of the rest `count`, drawn, half of them removals."""
+    """So many cases, drawn; half of them removals."""
     cases = all_cases(seed)
     chance = random.Random(seed)
     removed = [name for name in cases if name.startswith("no instructions.") and name.count(".") == 1 or name.startswith("pair")]
-    return {name: cases[name] for name in [*chance.sample(removed, count // 2), *chance.sample(sorted(cases), count - count // 2)]}
+    drawn = chance.sample(removed, count // 2)
+    drawn += chance.sample(sorted(set(cases) - set(drawn)), count - len(drawn))
+    return {name: cases[name] for name in drawn}
