@@ -1,9 +1,8 @@
 #include "plain_scalar.h"
 
-#include "tilewright/support/error.h"
-
 #include <algorithm>
 #include <fmt/format.h>
+#include <string>
 
 namespace tilewright::yaml {
 
@@ -39,6 +38,15 @@ bool isWholeNumber(std::string_view text) {
   return !digits.empty() && digits[0] != '0' && std::all_of(digits.begin(), digits.end(), isDigit);
 }
 
+// What looks like a number and is none of ours: 010, +1, 1_000, 1e3, .5; not a range, as in 1..5.
+bool isOddNumber(std::string_view text) {
+  return text.find("..") == std::string_view::npos &&
+         std::any_of(text.begin(), text.end(), isDigit) &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return isDigit(c) || std::string_view("+-_.eE").find(c) != std::string_view::npos;
+         });
+}
+
 // A name, a path, a sentence.
 bool isWords(std::string_view text) {
   const bool begins = !text.empty() && (isLetter(text[0]) || text[0] == '/' ||
@@ -63,13 +71,21 @@ PlainKind plainKind(std::string_view text) {
   return isWholeNumber(text) || isWords(text) ? PlainKind::Text : PlainKind::Ambiguous;
 }
 
-std::string plainFix(std::string_view text) {
+// What to write in its place.
+static std::string plainFix(std::string_view text) {
   const std::string quoted = fmt::format("\"{}\"", escape(text, 40));
   if (isTruth(text))
     return fmt::format("write true or false, or the word as {}", quoted);
   if (isNothing(text))
     return fmt::format("write null, or the word as {}", quoted);
+  if (isOddNumber(text))
+    return fmt::format("write a whole number as 12 or \"0x1f\", or the text as {}", quoted);
   return fmt::format("write {}", quoted);
+}
+
+void refusePlain(const Place &place, std::string_view text) {
+  throw UserError(place, fmt::format("the value '{}' is not quoted", escape(text, 40)),
+                  plainFix(text));
 }
 
 } // namespace tilewright::yaml

@@ -3,11 +3,12 @@
 // A plain scalar is taken where every reader of YAML, of version 1.1 or 1.2, agrees on it: the
 // words true, false and null, a whole decimal number, and words. Readers differ on the rest, or cut
 // it: 010 is 8 or 10, no is false or a word, 0x21 and 1e3 are numbers or words, ~ is null, and what
-// follows " #", a comma or a bracket is something else. An expression has operators and brackets,
-// and so always quotes.
+// follows " #", a comma or a bracket is something else. An expression always has quotes: most have
+// operators or brackets, and of words as in `cols - 2` the parser of expressions refuses it.
 #pragma once
 
-#include <string>
+#include "tilewright/support/error.h"
+
 #include <string_view>
 
 namespace tilewright::yaml {
@@ -18,7 +19,7 @@ PlainKind plainKind(std::string_view text);
 // Whether it is one of the words for null.
 bool isNothing(std::string_view text);
 
-// What to write in place of an ambiguous one.
-std::string plainFix(std::string_view text);
+// Throws UserError: what stands there needs quotes, and what to write.
+[[noreturn]] void refusePlain(const Place &place, std::string_view text);
 
 } // namespace tilewright::yaml

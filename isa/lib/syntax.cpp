@@ -1,5 +1,7 @@
 #include "syntax.h"
 
+#include "plain_scalar.h"
+
 #include <fmt/format.h>
 
 namespace tilewright::isa {
@@ -259,10 +261,17 @@ private:
 
 } // namespace
 
+// YAML takes `cols - 2` for words; only a number or a name needs no quotes.
+static void requireQuotes(const yaml::Node &scalar, const Syntax &tree) {
+  if (scalar.isPlain && tree.kind == Syntax::Kind::Binary)
+    yaml::refusePlain(scalar.place(), scalar.text);
+}
+
 Syntax parseExpression(const yaml::Node &scalar) {
   Parser parser(scalar);
   Syntax tree = parser.expression();
   parser.end();
+  requireQuotes(scalar, tree);
   return tree;
 }
 
@@ -281,6 +290,7 @@ IteratorSyntax parseIterator(const yaml::Node &scalar) {
     throw UserError(scalar.place(), "an iterator reads \"name in extent\"");
   iterator.extent = parser.expression();
   parser.end();
+  requireQuotes(scalar, iterator.extent);
   return iterator;
 }
 

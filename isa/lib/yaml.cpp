@@ -160,7 +160,7 @@ public:
     if (!expectsKey() && !isNothing(written))
       noValue(nothing);
     if (!expectsKey() && plainKind(written) != PlainKind::Null)
-      notQuoted(nothing, written);
+      refusePlain(nothing.place(), written);
     add(std::move(nothing));
   }
 
@@ -177,7 +177,7 @@ public:
     if (scalar.isPlain && !expectsKey()) {
       const PlainKind kind = plainKind(value);
       if (kind == PlainKind::Ambiguous)
-        notQuoted(scalar, value);
+        refusePlain(scalar.place(), value);
       if (kind == PlainKind::Flag)
         scalar.kind = Node::Kind::Flag;
     }
@@ -251,11 +251,6 @@ private:
     const std::string_view rest =
         text_.substr(std::min(static_cast<size_t>(mark.pos), text_.size()));
     return rest.substr(0, rest.find_first_of(" \r\n,:]}#"));
-  }
-
-  [[noreturn]] static void notQuoted(const Node &scalar, std::string_view text) {
-    throw UserError(scalar.place(), fmt::format("the value '{}' is not quoted", escape(text, 40)),
-                    plainFix(text));
   }
 
   [[noreturn]] void noValue(const Node &nothing) const {

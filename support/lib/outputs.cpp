@@ -149,6 +149,16 @@ void Outputs::file(const std::string &option, const std::string &path) {
   files_.push_back(std::move(target));
 }
 
+void Outputs::namedFile(const std::string &option, const std::string &path) {
+  if (OutputStream::isStream(path)) {
+    Target stream;
+    stream.option = option;
+    stream.given = path;
+    stream.refuse("is a stream, and this output needs a file");
+  }
+  file(option, path);
+}
+
 void Outputs::directory(const std::string &option, const std::string &path) {
   if (path.empty())
     return;
@@ -196,8 +206,6 @@ Outputs::Target &Outputs::targetOf(const std::string &path) {
 
 std::string Outputs::temporary(const std::string &path) {
   Target &target = targetOf(path);
-  if (target.stream)
-    return path;
   makeDirectories(target);
   target.file.emplace(target.at.path);
   if (!target.file->exists())

@@ -1,24 +1,59 @@
 #include "tilewright/support/sqlite_file.h"
 
+#include "temporary_file.h"
+
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <utility>
 
 namespace tilewright {
 
 constexpr int patience = 30'000; // milliseconds that another process may hold the file
 
+// Whole, under another name first: an empty file is never one of ours that another process makes.
+// A status, for what keeps SQLite from it; where there can be no file, opening it says so.
+static int make(const std::string &file, const std::string &tables) {
+  TemporaryFile whole(file);
+  if (!whole.exists())
+    return SQLITE_OK;
+  sqlite3 *handle = nullptr;
+  int status = sqlite3_open_v2(whole.name().c_str(), &handle, SQLITE_OPEN_READWRITE, nullptr);
+  if (status == SQLITE_OK)
+    status = sqlite3_exec(handle, ("PRAGMA journal_mode = MEMORY; " + tables).c_str(), nullptr,
+                          nullptr, nullptr);
+  sqlite3_close(handle);
+  // Another process may have been first. Some file systems have no links.
+  if (status == SQLITE_OK && ::link(whole.name().c_str(), file.c_str()) != 0 && errno != EEXIST)
+    whole.renameTo(file);
+  return status;
+}
+
 SqliteFile::SqliteFile(const std::string &file, const Form &form, Refuse refuse)
     : refuse_(std::move(refuse)) {
-  const int status =
-      sqlite3_open_v2(file.c_str(), &handle_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  const std::string tables =
+      fmt::format("BEGIN; {} PRAGMA application_id = {}; PRAGMA user_version = {}; COMMIT;",
+                  form.tables, form.application, form.version);
+  const bool isFile = file != ":memory:";
+  struct stat info{};
+  const bool exists = isFile && ::stat(file.c_str(), &info) == 0;
+  if (exists && info.st_size == 0) // SQLite would take it
+    this->refuse(SQLITE_NOTADB);
+  if (isFile && !exists)
+    if (const int status = make(file, tables); status != SQLITE_OK)
+      this->refuse(status);
+  const int status = sqlite3_open_v2(file.c_str(), &handle_, SQLITE_OPEN_READWRITE, nullptr);
   try {
     if (status != SQLITE_OK)
       this->refuse(status);
     sqlite3_busy_timeout(handle_, patience);
-    makeTables(form);
+    if (!isFile)
+      execute(tables);
+    check(form);
   } catch (...) { // no destructor follows
     sqlite3_close(handle_);
     throw;
@@ -50,20 +85,12 @@ int64_t SqliteFile::number(const char *sql) const {
 
 int64_t SqliteFile::version() const { return number("PRAGMA user_version"); }
 
-void SqliteFile::makeTables(const Form &form) {
-  auto isNew = [&] {
-    return number("PRAGMA application_id") == 0 &&
-           number("SELECT count(*) FROM sqlite_master") == 0;
-  };
-  if (isNew() && !isReadOnly()) {
-    execute("BEGIN IMMEDIATE");
-    if (isNew()) // another process may have been first
-      execute(fmt::format("{} PRAGMA application_id = {}; PRAGMA user_version = {};", form.tables,
-                          form.application, form.version));
-    execute("COMMIT");
-  }
+void SqliteFile::check(const Form &form) const {
   if (number("PRAGMA application_id") != form.application)
     refuse(SQLITE_NOTADB);
+  SqliteStatement faults(*this, "PRAGMA quick_check(1)");
+  if (!faults.next() || faults.text(0) != "ok")
+    refuse(SQLITE_CORRUPT);
 }
 
 SqliteStatement::SqliteStatement(const SqliteFile &file, const char *sql) : file_(file) {

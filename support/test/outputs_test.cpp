@@ -406,6 +406,20 @@ TEST_F(OutputsTest, doNotGoToADescriptorThatIsNotOpenForWriting) {
   ::close(987);
 }
 
+TEST_F(OutputsTest, areNoStreamWhereTheyAreWrittenByName) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0666), 0);
+  for (const std::string &stream :
+       {std::string("-"), std::string("/dev/stdout"), std::string("/dev/fd/2"),
+        std::string("/dev/null"), path("pipe")}) {
+    const std::string shown = stream == path("pipe") ? "pipe" : stream;
+    EXPECT_EQ(failureOf([&] { Outputs().namedFile("--waves", stream); }),
+              shown + ": --waves: error: is a stream, and this output needs a file\n"
+                      "  fix: give another --waves");
+  }
+  Outputs().namedFile("--waves", path("a"));
+  Outputs().namedFile("--waves", "");
+}
+
 TEST_F(OutputsTest, knowTheNamesOfStandardOutput) {
   for (const char *name : {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
     EXPECT_TRUE(isStandardOutput(name));

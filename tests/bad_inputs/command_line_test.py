@@ -237,6 +237,11 @@ class Reports(RejectionTest, metaclass=CaseTable):
         self.assert_done(["run", self.program, "--engine", "functional", "--json", self.path])
         self.assertIn('"schema"', reader.communicate(timeout=10)[0])
 
+    @named_cases({"dash": "-", "device": "/dev/stdout", "descriptor": "/dev/fd/1", "nothing": "/dev/null"})
+    def test_waves_to_a_stream(self, stream):
+        self.assert_diagnostic(["run", self.program, "--engine", "rtl", "--waves", stream],
+                               f"{stream}: --waves: error: is a stream, and this output needs a file\n  fix: give another --waves")
+
     @named_cases({"dash": "-", "device": "/dev/stdout", "descriptor": "/dev/fd/1"})
     def test_to_standard_output(self, name):
         ended = self.assert_done(["run", self.program, "--engine", "functional", "--json", name])

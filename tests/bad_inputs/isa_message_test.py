@@ -141,7 +141,11 @@ class Yaml(RejectionTest, metaclass=CaseTable):
     """What is no YAML of ours, each at its place."""
 
     @named_cases({
-        "plain scalar": ("target: { params: { rows: §010 } }\n", "the value '010' is not quoted", 'write "010"'),
+        "plain scalar": ("target: { params: { rows: §010 } }\n", "the value '010' is not quoted",
+                         'write a whole number as 12 or "0x1f", or the text as "010"'),
+        "plain expression": ("target: { params: { rows: §cols - 2 } }\n", "the value 'cols - 2' is not quoted", 'write "cols - 2"'),
+        "plain expression in two lines": ("target:\n  params:\n    rows: §cols\n      - 2\n", "the value 'cols - 2' is not quoted",
+                                          'write "cols - 2"'),
         "word that may be false": ("target: { params: { rows: §no } }\n", "the value 'no' is not quoted",
                                    'write true or false, or the word as "no"'),
         "word for null": ("instructions: { vabs: §~ }\n", "the value '~' is not quoted", 'write null, or the word as "~"'),

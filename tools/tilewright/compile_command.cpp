@@ -108,6 +108,24 @@ static void setStages(const Request &request, const CLI::App &command, CompileOp
           option, fmt::format("has no effect with --compile-from {}", name(options.from)));
 }
 
+// What prints needs standard output for itself, and the stage that it prints of.
+static void checkPrinted(const Request &request, const CLI::App &command,
+                         const CompileOptions &options) {
+  static const std::map<const char *, Stage> firstEffect = {{"--timing", Stage::Import},
+                                                            {"--quantization-report", Stage::Tosa},
+                                                            {"--explain-selection", Stage::Kernel},
+                                                            {"--plan", Stage::Npu}};
+  for (auto [option, first] : firstEffect) {
+    if (command.count(option) == 0)
+      continue;
+    if (isStandardOutput(request.output))
+      throw CLI::ValidationError(option, "prints to standard output: give -o FILE");
+    if (options.to < first)
+      throw CLI::ValidationError(
+          option, fmt::format("has no effect with --compile-to {}", name(options.to)));
+  }
+}
+
 static CompileOptions optionsOf(const Request &request, const CLI::App &command) {
   CompileOptions options = request.compile;
   for (const std::string &text : request.shapes) {
@@ -129,15 +147,8 @@ static CompileOptions optionsOf(const Request &request, const CLI::App &command)
                                fmt::format("has no effect with --compile-to {}", name(options.to)));
   if (options.to == Stage::Elf && command.count("-o") == 0)
     throw CLI::RequiredError("-o");
-  const bool toOutput = isStandardOutput(request.output);
   options.explainsAll = request.explainSelection == "all";
-  if (!request.explainSelection.empty() && (toOutput || options.to < Stage::Kernel))
-    throw CLI::ValidationError(
-        "--explain-selection",
-        toOutput ? "prints to standard output: give -o FILE"
-                 : fmt::format("has no effect with --compile-to {}", name(options.to)));
-  if (request.timing && toOutput)
-    throw CLI::ValidationError("--timing", "prints to standard output: give -o FILE");
+  checkPrinted(request, command, options);
   return options;
 }
 
@@ -151,6 +162,10 @@ static void declare(Outputs &outputs, const Request &request) {
   for (const std::string &overlay : options.overlays)
     outputs.reads("--what-if", overlay);
   outputs.reads("--calibration", options.calibration);
+  for (std::filesystem::directory_iterator each(options.calibration, none), end; each != end;
+       each.increment(none))
+    if (each->path().extension() == ".npy")
+      outputs.reads("--calibration", each->path().string());
   outputs.reads("--tune-database", options.tune.database);
   outputs.directory("--dump-phases", request.phases);
   outputs.file("-o", request.output);
@@ -166,8 +181,8 @@ static std::string tableOf(const CompileResult &result) {
     table += choice->extended ? fmt::format(", at {:.1f} dB with 16\n", *choice->extended) : "\n";
     if (const auto &cost = result.precisionCost)
       table +=
-          fmt::format("  estimated to take {} cycles, and with --precision standard at most {} "
-                      "(every layer by itself)\n",
+          fmt::format("  estimated to take {} cycles; with --precision standard --no-chains it "
+                      "would be {}, and with chains fewer\n",
                       cost->extendedCycles, cost->standardCycles);
   }
   for (const LayerSqnr &layer : quantization.layers)

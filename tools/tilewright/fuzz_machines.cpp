@@ -3,36 +3,11 @@
 #include "tilewright/isa/documents.h"
 #include "tilewright/simulator/dram_model.h"
 #include "tilewright/support/error.h"
-#include "tilewright/support/files.h"
-#include "tilewright/support/outputs.h"
+#include "tilewright/support/scratch_file.h"
 
-#include <cstdlib>
 #include <fmt/format.h>
 
 namespace tilewright {
-
-namespace {
-
-// An overlay that stands in no file of the user's.
-class OverlayFile {
-public:
-  explicit OverlayFile(const std::string &text) {
-    const char *directory = std::getenv("TMPDIR");
-    const std::string name =
-        std::string(directory != nullptr && *directory != '\0' ? directory : "/tmp") +
-        "/tilewright-dram";
-    outputs_.file("TMPDIR", name);
-    path_ = outputs_.temporary(name);
-    writeFile(path_, text);
-  }
-  const std::string &path() const { return path_; }
-
-private:
-  Outputs outputs_; // which are never committed
-  std::string path_;
-};
-
-} // namespace
 
 FuzzMachine::FuzzMachine(const isa::LoadOptions &load, const std::string &dramOverlay,
                          const EngineMaker &make)
@@ -75,7 +50,7 @@ FuzzMachines::FuzzMachines(const std::vector<std::string> &targets,
           fmt::format("schema: \"tilewright/overlay/1\"\nname: \"{0}\"\nsummary: \"DRAM preset {0} "
                       "instead of the target's.\"\ntarget: {{ dram: \"{0}\" }}\n",
                       dram);
-      const OverlayFile file(overlay);
+      const ScratchFile file(overlay);
       isa::LoadOptions changed = load;
       changed.overlays.push_back(file.path());
       try {

@@ -51,7 +51,7 @@ static void declare(Outputs &outputs, const Options &options, const Program &pro
   outputs.file("--csv", options.csv);
   outputs.file("--html", options.html);
   outputs.file("--trace", options.trace);
-  outputs.file("--waves", options.waves);
+  outputs.namedFile("--waves", options.waves);
 }
 
 static void writeTensors(const Program &program, const Session::Result &result,

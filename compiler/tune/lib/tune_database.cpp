@@ -118,6 +118,12 @@ void TuneDatabase::open(const std::string &file) {
         {path_, 0, 0, ""},
         fmt::format("has tuning results in form {}, this version writes form {}", version, tables),
         "give another --tune-database");
+  // What is missing is found before anything is written.
+  for (const char *table : {"kernel, machine, version, plan, cycles FROM plans",
+                            "kernel, machine, version, search, seed, trials, plan, cycles, "
+                            "default_cycles FROM searches",
+                            "program, machine, version, cycles FROM programs"})
+    file_->execute(fmt::format("SELECT {} LIMIT 0", table));
   if (file_->isReadOnly())
     warning_ = fmt::format("{}: cannot be written: what the tuner measures is not kept",
                            escape(file, 4096));

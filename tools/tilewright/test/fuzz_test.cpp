@@ -5,6 +5,7 @@
 #include "lying_engine.h"
 #include "tool.h"
 
+#include <filesystem>
 #include <gmock/gmock.h>
 
 using namespace tilewright;
@@ -39,8 +40,16 @@ TEST_F(Fuzz, NeedsAPlaceForAnOverlayOfItsOwn) {
   const test::Ended ended =
       run({"fuzz", "--count", "1"}, [] { ::setenv("TMPDIR", "/nowhere", 1); });
   EXPECT_EQ(ended.code, 1);
-  EXPECT_EQ(ended.diagnostics, "/nowhere/tilewright-dram: TMPDIR: error: cannot write here: No "
+  EXPECT_EQ(ended.diagnostics, "/nowhere: TMPDIR: error: cannot write here: No "
                                "such file or directory\n  fix: give another TMPDIR\n");
+}
+
+TEST_F(Fuzz, MindsNoFileOfOthers) {
+  std::filesystem::create_directory(directory_ + "/tilewright-dram");
+  const test::Ended ended = run({"fuzz", "--target", "tiny4", "--count", "1", "--length", "5"},
+                                [&] { ::setenv("TMPDIR", directory_.c_str(), 1); });
+  EXPECT_EQ(ended.code, 0) << ended.diagnostics;
+  EXPECT_EQ(files(), std::vector<std::string>{"tilewright-dram"});
 }
 
 // The cycle engine, but what it stores to DRAM from address 64 on comes a cycle late.

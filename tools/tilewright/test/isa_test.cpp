@@ -1,6 +1,7 @@
 // tilewright isa: what machines differ in, and what an instruction that fits no memory ends in.
 #include "tool.h"
 
+#include <filesystem>
 #include <gmock/gmock.h>
 
 using namespace tilewright::test;
@@ -49,6 +50,29 @@ TEST_F(Isa, diffSaysThatThereIsNone) {
   ended = run({"isa", "diff", "--target", "tiny4", "--what-if", "o.yaml"});
   EXPECT_EQ(ended.output, "");
   EXPECT_EQ(ended.diagnostics, "'tiny4' is the same machine as 'tiny4' without overlays\n");
+}
+
+TEST_F(Isa, manualLeavesFilesOfOthers) {
+  ASSERT_EQ(run({"isa", "doc", "-o", "m"}).code, 0);
+  const std::string page = read("m/mmul.md");
+  write("m/gone.md", page);
+  write("m/short.md", "<!-- Gen");
+  write("m/large.bin", "");
+  std::filesystem::resize_file(directory_ + "/m/large.bin", uintmax_t(3) << 30); // without blocks
+  const Ended ended = run({"isa", "doc", "-o", "m"});
+  EXPECT_EQ(ended.code, 0) << ended.diagnostics;
+  EXPECT_FALSE(std::filesystem::exists(directory_ + "/m/gone.md"));
+  EXPECT_EQ(read("m/short.md"), "<!-- Gen");
+  EXPECT_TRUE(std::filesystem::exists(directory_ + "/m/large.bin"));
+  EXPECT_EQ(read("m/mmul.md"), page);
+}
+
+TEST_F(Isa, seedsAndCountsOfVectorsAreWholeNumbers) {
+  for (const char *seed : {"-1", "99999999999999999999"})
+    EXPECT_THAT(run({"isa", "vectors", "--seed", seed}).diagnostics,
+                HasSubstr("is not a whole number from 0 to 18446744073709551615\n"));
+  EXPECT_THAT(run({"isa", "vectors", "--count", "0"}).diagnostics,
+              HasSubstr("'0' is not a whole number from 1 to 10000\n"));
 }
 
 TEST_F(Isa, vectorsNameAnInstructionThatFitsNoMemory) {

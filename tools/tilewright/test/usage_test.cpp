@@ -211,6 +211,20 @@ TEST_F(Usage, refusesTimesWithoutTheirOwnOutput) {
   }
 }
 
+TEST_F(Usage, refusesWhatPrintsWithoutItsOwnOutput) {
+  for (const char *option : {"--plan", "--quantization-report"})
+    EXPECT_EQ(diagnosticOf({"compile", "m.mlir", option, "--emit", "npu", "-o", "-"}),
+              std::string("tilewright: error: ") + option +
+                  ": prints to standard output: give -o FILE\n"
+                  "  fix: see `tilewright compile --help`\n");
+}
+
+TEST_F(Usage, refusesWhatPrintsOfALaterStage) {
+  EXPECT_EQ(diagnosticOf({"compile", "m.mlir", "--plan", "--emit", "kernel", "-o", "k.mlir"}),
+            "tilewright: error: --plan: has no effect with --compile-to kernel\n"
+            "  fix: see `tilewright compile --help`\n");
+}
+
 TEST_F(Usage, timesOfAllPhasesAddUp) {
   writeConvolution();
   Ended ended = run({"compile", "m.mlir", "--timing", "-o", "p.elf"});

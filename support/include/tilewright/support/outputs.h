@@ -31,11 +31,14 @@ public:
   // An empty path is one that was not given: nothing is declared. All throw UserError.
   void reads(const std::string &option, const std::string &path);
   void file(const std::string &option, const std::string &path);
+  // One that is written by its name, through `temporary`: no stream.
+  void namedFile(const std::string &option, const std::string &path);
   // Made, with its parents, if need be. Its files are declared one by one, at any time.
   void directory(const std::string &option, const std::string &path);
 
-  // Both name a declared file. The second is for who writes a file by its name: the name to give.
+  // The content of a declared file.
   void write(const std::string &path, std::string_view bytes);
+  // The name under which a declared file, which is no stream, is to be written.
   std::string temporary(const std::string &path);
 
   // Whether a declared file is standard output, where nothing else belongs then.

@@ -22,8 +22,9 @@ public:
   // Throws what the user is told of SQLite's status code.
   using Refuse = std::function<void(int status)>;
 
-  // Made, with its tables, when it is not there; ":memory:" is no file. Refuses one of another
-  // application with SQLITE_NOTADB; of which version it is, the caller asks.
+  // Made, with its tables, when it is not there; ":memory:" is no file. Refuses an empty file and
+  // one of another application with SQLITE_NOTADB, a damaged one with SQLITE_CORRUPT, and writes
+  // into none of them; of which version it is, the caller asks.
   SqliteFile(const std::string &file, const Form &form, Refuse refuse);
   ~SqliteFile();
   SqliteFile(const SqliteFile &) = delete;
@@ -39,7 +40,7 @@ public:
 private:
   friend class SqliteStatement;
   int64_t number(const char *sql) const;
-  void makeTables(const Form &form);
+  void check(const Form &form) const;
   [[noreturn]] void refuse(int status) const;
 
   Refuse refuse_;
