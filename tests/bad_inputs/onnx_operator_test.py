@@ -113,7 +113,6 @@ class Operators(RejectionTest, metaclass=CaseTable):
         "scales that are a matrix": (encoded(graph_of([node("Resize", ("x", "", "s"))],
                                                       [tensor("s", numpy.ones((2, 2), numpy.float32))])), "Resize",
                                      a_list("scales", "s", "2x2")),
-        "region that is a scalar": (one("Resize", SCALAR, numpy.ones(4, numpy.float32)), "Resize", a_list("region", "i0", "scalar")),
         # flags
         "flag": (one("ReduceSum", keepdims=7), "ReduceSum", "attribute 'keepdims' is 7, and should be 0 or 1"),
         "negative flag": (on((2, 3), "Gemm", weights(3, 4), transB=-1), "Gemm", "attribute 'transB' is -1, and should be 0 or 1"),

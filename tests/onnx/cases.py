@@ -231,6 +231,8 @@ def shapes():
     add("input", "Squeeze", (1, 3, 1, 4), int64(-2))
     add("axes", "Unsqueeze", (3, 4), opset=11, axes=[0, 3])
     add("input", "Unsqueeze", (3, 4), int64(-1, 0))
+    add("scalar", "Unsqueeze", (3, 4), numpy.int64(1))
+    add("scalar", "Expand", (1,), numpy.int64(4))
     add("plain", "Expand", (3, 1), int64(2, 1, 4))
     add("plain", "Tile", (2, 3), int64(2, 3))
     add("plain", "Identity", (2, 3))
@@ -280,6 +282,7 @@ def resizes():
                     coordinate_transformation_mode=coordinates, nearest_mode=rule)
     add("sizes", "Resize", image, None, None, int64(1, 3, 10, 9), mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
     add("sizes-axes", "Resize", image, None, None, int64(9, 10), mode="nearest", axes=[3, 2], opset=18)
+    add("no-regions", "Resize", image, numpy.empty((0, 4), numpy.float32), float32(1, 1, 2, 2), mode="nearest")
     add("batch", "Resize", (2, 3), None, float32(2, 1), mode="nearest")
     for coordinates in ("half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"):
         add(f"linear-{coordinates}", "Resize", image, None, None, int64(1, 3, 10, 18), mode="linear", coordinate_transformation_mode=coordinates)

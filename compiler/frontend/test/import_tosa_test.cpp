@@ -214,6 +214,21 @@ TEST_F(ImportTosa, RejectsASliceBeyondItsInput) {
             "m.mlir:4:8: error: 'tosa.slice': the slice reaches beyond the input");
 }
 
+TEST_F(ImportTosa, RejectsABoundThatLeavesInfinityAlone) {
+  auto clamp = [&](const std::string &low, const std::string &high) {
+    return diagnostic("func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+                      "  %0 = tosa.clamp %x {min_val = " +
+                      low + " : f32, max_val = " + high +
+                      " : f32} : (tensor<4xf32>) -> tensor<4xf32>\n"
+                      "  return %0 : tensor<4xf32>\n}");
+  };
+  const char *refused = "m.mlir:2:8: error: 'tosa.clamp': its bounds leave infinity alone; only "
+                        "finite numbers are computed with";
+  EXPECT_EQ(clamp("0x7F800000", "0x7F800000"), refused);
+  EXPECT_EQ(clamp("0xFF800000", "0xFF800000"), refused);
+  EXPECT_EQ(clamp("0xFF800000", "0x7F800000"), "imported");
+}
+
 TEST_F(ImportTosa, RejectsAMissingResource) {
   std::string text = diagnostic(R"(func.func @f() -> tensor<4xf32> {
   %0 = "tosa.const"() <{values = dense_resource<none> : tensor<4xf32>}> : () -> tensor<4xf32>

@@ -73,12 +73,16 @@ const BadModel badModels[] = {
     {"NoOutputs", changed(conv(), [](auto &m) { m.mutable_graph()->clear_output(); }),
      "m.onnx: error: the model has no outputs"},
     {"UnknownOperator", on("Cnov"),
-     "m.onnx: node 'it' (Cnov): error: ONNX has no operator Cnov\n  fix: did you mean Conv?"},
+     "m.onnx: node 'it' (Cnov): error: operator set 13 has no operator Cnov\n  fix: did you "
+     "mean Conv?"},
     {"UnsupportedOperator", on("Det"),
      "m.onnx: node 'it' (Det): error: operator Det is not supported"},
     {"UnknownDomain",
      changed(conv(),
-             [](auto &m) { m.mutable_graph()->mutable_node(0)->set_domain("com.example"); }),
+             [](auto &m) {
+               m.mutable_graph()->mutable_node(0)->set_domain("com.example");
+               m.add_opset_import()->set_domain("com.example");
+             }),
      "m.onnx: node 'it' (Conv): error: operator Conv of domain 'com.example' is not supported"},
     {"MissingInputs", on("Conv"),
      "m.onnx: node 'it' (Conv): error: it has 1 input, and Conv of operator set 13 takes 2 to 3"},
@@ -103,8 +107,8 @@ const BadModel badModels[] = {
     {"UndefinedOutput", image(),
      "m.onnx: output 'y': error: the output is not computed by any node"},
     {"EscapedName", image().node("Cnov", {"x"}, {"y"}, "a\nb\x1b'"),
-     "m.onnx: node 'a\\x0ab\\x1b'' (Cnov): error: ONNX has no operator Cnov\n  fix: did you mean "
-     "Conv?"},
+     "m.onnx: node 'a\\x0ab\\x1b'' (Cnov): error: operator set 13 has no operator Cnov\n  fix: "
+     "did you mean Conv?"},
     {"UnknownAttribute", conv().attribute("stride", {1, 1}),
      "m.onnx: node 'it' (Conv): error: Conv of operator set 13 has no attribute 'stride'\n  fix: "
      "did you mean "
@@ -129,6 +133,32 @@ const BadModel badModels[] = {
     {"DeclaredOutput",
      ModelBuilder().input("x", {1, 3}).node("Relu", {"x"}, {"y"}).output("y", {1, 4}),
      "m.onnx: output 'y': error: the model declares the shape 1x4, and computes 1x3"},
+    {"DeclaredValue",
+     changed(image().node("Relu", {"x"}, {"v"}).node("Relu", {"v"}, {"y"}),
+             [](auto &m) {
+               auto &value = *m.mutable_graph()->add_value_info();
+               value = ModelBuilder().input("v", {1, 3, 8, 9}).graph().input(0);
+             }),
+     "m.onnx: value 'v': error: the model declares the shape 1x3x8x9, and computes 1x3x8x8"},
+    {"ClipToInfinity", on("Clip", {"l"}).floats("l", {}, INFINITY),
+     "m.onnx: node 'it' (Clip): error: its bounds leave infinity alone; only finite numbers are "
+     "computed with"},
+    {"ClipToMinusInfinity", on("Clip", {"", "h"}).floats("h", {}, -INFINITY),
+     "m.onnx: node 'it' (Clip): error: its bounds leave infinity alone; only finite numbers are "
+     "computed with"},
+    {"ClipToInfiniteAttribute",
+     changed(on("Clip").attribute("min", INFINITY),
+             [](auto &m) { m.mutable_opset_import(0)->set_version(7); }),
+     "m.onnx: node 'it' (Clip): error: its bounds leave infinity alone; only finite numbers are "
+     "computed with"},
+    {"DropoutRatio", on("Dropout", {"r"}).floats("r", {1}),
+     "m.onnx: node 'it' (Dropout): error: its ratio has the shape 1, and should be a scalar"},
+    {"TrainingOutputs",
+     changed(image()
+                 .node("BatchNormalization", {"x", "c", "c", "c", "c"}, {"y", "m", "v", "sm", "sv"})
+                 .floats("c", {3}),
+             [](auto &m) { m.mutable_opset_import(0)->set_version(9); }),
+     "m.onnx: node 'it' (BatchNormalization): error: training mode is not supported"},
     {"InputType",
      changed(on("Relu"),
              [](auto &m) {

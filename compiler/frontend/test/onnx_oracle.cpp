@@ -4,7 +4,7 @@
 // A case holds model.onnx, in_0.npy, in_1.npy, ... and out_0.npy, ... Each model runs in floating
 // point twice, as imported and after the graph passes. Prints a line for every case, `NAME: ok` or
 // `NAME: what is wrong`; exit code 3 when one is wrong. With --import, `NAME: taken` or `NAME:
-// refused`.
+// refused: DIAGNOSTIC`.
 #include "tilewright/compiler/float_execution.h"
 #include "tilewright/compiler/frontend.h"
 #include "tilewright/compiler/graph.h"
@@ -86,13 +86,13 @@ std::string check(const std::filesystem::path &directory) {
   return "";
 }
 
-// What the importer says of a model, without its diagnostic.
+// What the importer says of a model, on one line.
 std::string verdict(const std::string &path) {
   mlir::MLIRContext context;
   try {
     importModel(path, {}, context);
-  } catch (const UserError &) {
-    return "refused";
+  } catch (const UserError &error) {
+    return "refused: " + error.diagnostic().substr(0, error.diagnostic().find('\n'));
   } catch (const std::exception &error) {
     return error.what();
   }

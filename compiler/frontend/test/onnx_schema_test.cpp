@@ -86,14 +86,30 @@ TEST(OnnxSchema, ARequiredAttribute) {
 TEST(OnnxSchema, TheValueOfAnAttribute) {
   ModelBuilder flatten = on("Flatten").attribute("axis", int64_t(1));
   attributeOf(flatten).clear_i();
-  EXPECT_EQ(diagnosticOf(flatten),
-            "m.onnx: node 'it' (Flatten): error: attribute 'axis' has no value");
   attributeOf(flatten).set_f(1);
   EXPECT_EQ(diagnosticOf(flatten), "m.onnx: node 'it' (Flatten): error: attribute 'axis' says "
                                    "that it is an integer, and holds something else");
   attributeOf(flatten).set_ref_attr_name("of_a_function");
   EXPECT_EQ(diagnosticOf(flatten), "m.onnx: node 'it' (Flatten): error: attribute 'axis' refers "
                                    "to one of a function, and the node is in none");
+}
+
+TEST(OnnxSchema, AZeroMayBeLeftOutOfTheFile) {
+  ModelBuilder flatten = on("Flatten").attribute("axis", int64_t(0));
+  attributeOf(flatten).clear_i();
+  EXPECT_EQ(diagnosticOf(flatten), "imported");
+  ModelBuilder leaky = on("LeakyRelu").attribute("alpha", 0.0f);
+  attributeOf(leaky).clear_f();
+  EXPECT_EQ(diagnosticOf(leaky), "imported");
+}
+
+// ONNX's own checker takes them, and onnxruntime does not run each of them.
+TEST(OnnxSchema, AxesThatAreAScalar) {
+  for (const char *op : {"Squeeze", "Unsqueeze"}) {
+    ModelBuilder builder = on(op, {"a"}).ints("a", {0});
+    builder.graph().mutable_initializer(0)->clear_dims();
+    EXPECT_EQ(diagnosticOf(builder), "imported") << op;
+  }
 }
 
 TEST(OnnxSchema, AnAttributeThatIsNoFiniteNumber) {
@@ -147,8 +163,58 @@ TEST(OnnxSchema, NodesThatNoOutputNeeds) {
   EXPECT_EQ(diagnosticOf(beside("Det", {"nowhere"})),
             "m.onnx: node 'dead' (Det): error: input 'nowhere' is not defined before this node");
   EXPECT_EQ(diagnosticOf(beside("NoSuchOperatorAtAll", {"x"})),
-            "m.onnx: node 'dead' (NoSuchOperatorAtAll): error: ONNX has no operator "
-            "NoSuchOperatorAtAll");
+            "m.onnx: node 'dead' (NoSuchOperatorAtAll): error: operator set 13 has no "
+            "operator NoSuchOperatorAtAll");
+}
+
+TEST(OnnxSchema, ADeadNodeOfADomainThatIsNotImported) {
+  ModelBuilder builder = beside("Anything", {"x"});
+  builder.graph().mutable_node(1)->set_domain("com.example");
+  EXPECT_EQ(diagnosticOf(builder),
+            "m.onnx: node 'dead' (Anything): error: the model does not say which version of the "
+            "operator set com.example it uses");
+  builder.model.add_opset_import()->set_domain("com.example");
+  EXPECT_EQ(diagnosticOf(builder), "imported");
+}
+
+// A dead If whose branches hold one node, from `input` to `output`.
+ModelBuilder branch(const std::string &op, const std::string &input = "x",
+                    const std::string &output = "b") {
+  ModelBuilder inner, builder = on("Relu").node("If", {"c"}, {"dead"}, "dead");
+  inner.node(op, {input}, {output}, "inner").output("b");
+  ::onnx::TensorProto &condition = *builder.graph().add_initializer();
+  condition.set_name("c");
+  condition.set_data_type(Proto::BOOL);
+  condition.add_int32_data(1);
+  for (const char *name : {"then_branch", "else_branch"}) {
+    ::onnx::AttributeProto &attribute = *builder.graph().mutable_node(1)->add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(::onnx::AttributeProto::GRAPH);
+    *attribute.mutable_g() = inner.graph();
+  }
+  return builder;
+}
+
+TEST(OnnxSchema, NodesOfSubgraphs) {
+  EXPECT_EQ(diagnosticOf(branch("Relu")), "imported");
+  EXPECT_EQ(diagnosticOf(branch("Relu", "nowhere")),
+            "m.onnx: node 'inner' (Relu): error: input 'nowhere' is not defined before this node");
+  EXPECT_EQ(diagnosticOf(branch("Banana")),
+            "m.onnx: node 'inner' (Banana): error: operator set 13 has no operator Banana");
+  EXPECT_EQ(diagnosticOf(branch("Relu", "x", "y")), "m.onnx: node 'inner' (Relu): error: the name "
+                                                    "'y' of its output is defined twice");
+  EXPECT_EQ(diagnosticOf(branch("Relu", "x", "other")),
+            "m.onnx: output 'b': error: the output is not computed by any node");
+}
+
+TEST(OnnxSchema, SubgraphsOfTheWrongKind) {
+  ModelBuilder builder = branch("Relu");
+  builder.graph().mutable_node(1)->add_output("another");
+  EXPECT_EQ(diagnosticOf(builder), "m.onnx: node 'dead' (If): error: attribute 'then_branch' gives "
+                                   "1 value, and should give 2");
+  builder.graph().mutable_node(1)->mutable_attribute(0)->clear_g();
+  EXPECT_EQ(diagnosticOf(builder),
+            "m.onnx: node 'dead' (If): error: attribute 'then_branch' has no value");
 }
 
 TEST(OnnxSchema, AFunctionInPlaceOfAnOperator) {

@@ -32,7 +32,7 @@ mlir::Value hardSigmoid(TosaBuilder &tosa, mlir::Value x, float alpha, float bet
   return tosa.clamp(tosa.addScalar(tosa.multiplyScalar(x, alpha), beta), 0, 1);
 }
 
-// Bounds may be infinite.
+// A bound may be infinite: buildClip takes it where it bounds nothing.
 std::optional<float> knownBound(NodeImporter &node, size_t input) {
   node.checkScalar(input, "bound");
   const Tensor *bound = node.constant(input);
@@ -62,6 +62,8 @@ void buildClip(NodeImporter &node) {
   }
   if (std::isnan(low) || std::isnan(high))
     node.fail("a bound is not a number");
+  if (low == infinity || high == -infinity)
+    node.fail("its bounds leave infinity alone; only finite numbers are computed with");
   // The upper bound is applied last, so it wins when the bounds are in the wrong order.
   node.setResult(tosa.clamp(x, std::min(low, high), high));
 }

@@ -6,12 +6,14 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace tilewright::onnx_import {
 
 namespace {
 
 using ::onnx::AttributeProto;
+using ::onnx::GraphProto;
 using ::onnx::NodeProto;
 
 constexpr int unknownType = 0;
@@ -77,9 +79,18 @@ std::vector<AttributeKind> heldKinds(const AttributeProto &proto) {
   return kinds;
 }
 
-bool isList(AttributeKind kind) {
-  return kind == AttributeKind::Floats || kind == AttributeKind::Ints ||
-         kind == AttributeKind::Strings || kind == AttributeKind::Graphs;
+// An empty list leaves no trace in the file, and a number of 0 and an empty string need not:
+// writers of protobuf's third version omit what is zero.
+bool maybeUnwritten(AttributeKind kind) {
+  switch (kind) {
+  case AttributeKind::Tensor:
+  case AttributeKind::Graph:
+  case AttributeKind::SparseTensor:
+  case AttributeKind::TypeProto:
+    return false;
+  default:
+    return true;
+  }
 }
 
 // A bound that is no bound, and a constant that may end in one.
@@ -108,10 +119,12 @@ int64_t typeOf(const ::onnx::ValueInfoProto &value) {
   return value.type().has_tensor_type() ? value.type().tensor_type().elem_type() : unknownType;
 }
 
-// The element types of a graph's values. Keys are the model's own strings.
+// The element types of a graph's values, and behind them those of the graph around it. Keys are the
+// model's own strings.
 class ElementTypes {
 public:
-  explicit ElementTypes(const ::onnx::GraphProto &graph) {
+  // `outer` is null for the graph of the model.
+  ElementTypes(const GraphProto &graph, const ElementTypes *outer) : outer_(outer) {
     types_.reserve(graph.node_size() + graph.initializer_size() + graph.input_size());
     for (const auto *values : {&graph.value_info(), &graph.input(), &graph.output()})
       for (const auto &value : *values)
@@ -119,8 +132,14 @@ public:
           declared_.emplace(value.name(), type);
   }
 
-  bool defined(const std::string &name) const { return types_.count(name); }
-  int64_t operator[](const std::string &name) const { return types_.at(name); }
+  bool definedHere(const std::string &name) const { return types_.count(name); }
+  bool defined(const std::string &name) const {
+    return definedHere(name) || (outer_ && outer_->defined(name));
+  }
+  int64_t operator[](const std::string &name) const {
+    auto found = types_.find(name);
+    return found == types_.end() ? (*outer_)[name] : found->second;
+  }
 
   // The value `name` is defined from here on. `fail(message, fix)` throws.
   template <typename Fail> void define(const std::string &name, int64_t type, Fail fail) {
@@ -134,22 +153,34 @@ public:
   }
 
 private:
+  const ElementTypes *outer_;
   std::unordered_map<std::string_view, int64_t> declared_; // as the model says
   std::unordered_map<std::string_view, int64_t> types_;    // of the values defined so far
 };
 
+// Of the model around a graph.
+struct Surroundings {
+  const std::string &path;
+  int64_t opset;
+  std::unordered_set<std::string_view> domains; // that the model imports
+};
+
+void checkGraph(const Surroundings &model, const GraphProto &graph, const ElementTypes *outer);
+
 // One node.
 class NodeChecker {
 public:
-  NodeChecker(const std::string &path, int64_t opset, const NodeProto &proto, const Node &node,
-              ElementTypes &types)
-      : path_(path), opset_(opset), node_(proto), read_(node), types_(types) {}
+  NodeChecker(const Surroundings &model, const NodeProto &proto, ElementTypes &types)
+      : model_(model), node_(proto), read_(readWithoutAttributes(proto)), types_(types) {}
 
   void check() {
     for (const std::string &input : node_.input())
       if (!input.empty() && !types_.defined(input))
         fail(fmt::format("input '{}' is not defined before this node", escape(input)));
-    if (!read_.domain.empty()) { // not ONNX's own: nothing is known of it
+    if (!read_.domain.empty()) { // not ONNX's own: nothing else is known of it
+      if (!model_.domains.count(read_.domain))
+        fail(fmt::format("the model does not say which version of the operator set {} it uses",
+                         escape(read_.domain)));
       for (const std::string &output : node_.output())
         define(output, unknownType);
       return;
@@ -157,41 +188,45 @@ public:
     schema_ = findSchema();
     checkCounts();
     checkAttributes();
+    checkSubgraphs();
     // Each type variable is bound to the type of the first input that has it; outputs follow.
     for (int i = 0; i < node_.input_size(); ++i)
       if (!node_.input(i).empty())
         checkInput(i);
     for (int i = 0; i < node_.output_size(); ++i)
-      if (!node_.output(i).empty())
-        define(node_.output(i), outputType(i));
+      define(node_.output(i), outputType(i));
   }
 
 private:
   [[noreturn]] void fail(const std::string &message, const std::string &fix = "") const {
-    throw UserError({path_, 0, 0, read_.describe()}, message, fix);
+    throw UserError({model_.path, 0, 0, read_.describe()}, message, fix);
   }
   void define(const std::string &output, int64_t type) {
+    if (output.empty())
+      return;
+    if (types_.defined(output))
+      fail(fmt::format("the name '{}' of its output is defined twice", escape(output)));
     types_.define(output, type,
                   [this](const std::string &message, const char *fix) { fail(message, fix); });
   }
   std::string operatorSet() const {
-    return fmt::format("{} of operator set {}", node_.op_type(), opset_);
+    return fmt::format("{} of operator set {}", node_.op_type(), model_.opset);
   }
 
   const Schema *findSchema() const {
     SchemaVersions versions = schemasOf(node_.op_type());
     if (versions.begin() == versions.end()) {
       std::string near = nearest(node_.op_type(), schemaNames());
-      fail(fmt::format("ONNX has no operator {}", escape(node_.op_type())),
+      fail(fmt::format("operator set {} has no operator {}", model_.opset, escape(node_.op_type())),
            near.empty() ? "" : fmt::format("did you mean {}?", near));
     }
-    const Schema *schema = versions.at(opset_);
+    const Schema *schema = versions.at(model_.opset);
     if (!schema)
-      fail(fmt::format("the model uses operator set {}, and ONNX has {} from {} on", opset_,
+      fail(fmt::format("the model uses operator set {}, and ONNX has {} from {} on", model_.opset,
                        node_.op_type(), versions.begin()->since),
            fmt::format("export the model with operator set {} or later", versions.begin()->since));
     if (schema->deprecated)
-      fail(fmt::format("the model uses operator set {}, and {} ended with {}", opset_,
+      fail(fmt::format("the model uses operator set {}, and {} ended with {}", model_.opset,
                        node_.op_type(), schema->since - 1),
            "export the model again: another operator does the same");
     return schema;
@@ -244,7 +279,7 @@ private:
     if (proto.type() != static_cast<int>(kind))
       fail(fmt::format("attribute '{}' should be {}", name, kindName(kind)));
     const std::vector<AttributeKind> held = heldKinds(proto);
-    if (held.empty() && !isList(kind))
+    if (held.empty() && !maybeUnwritten(kind))
       fail(fmt::format("attribute '{}' has no value", name));
     if (!held.empty() && held != std::vector<AttributeKind>{kind})
       fail(fmt::format("attribute '{}' says that it is {}, and holds something else", name,
@@ -256,6 +291,19 @@ private:
     for (float number : proto.floats())
       if (!std::isfinite(number))
         fail(fmt::format("attribute '{}' holds {}", name, number), "give a finite number");
+  }
+
+  // What the branches of an If and the bodies of loops hold, and how many values they give.
+  void checkSubgraphs() const {
+    const int wanted = node_.output_size() + (node_.op_type() == "Loop"); // whether it goes on
+    for (const AttributeProto &each : node_.attribute()) {
+      if (!each.has_g())
+        continue;
+      checkGraph(model_, each.g(), &types_);
+      if (each.g().output_size() != wanted)
+        fail(fmt::format("attribute '{}' gives {}, and should give {}", escape(each.name()),
+                         counted(each.g().output_size(), "value"), wanted));
+    }
   }
 
   void checkInput(int at) {
@@ -306,30 +354,54 @@ private:
     int input;
   };
 
-  const std::string &path_;
-  const int64_t opset_;
+  const Surroundings &model_;
   const NodeProto &node_;
-  const Node &read_;
+  const Node read_;
   ElementTypes &types_;
   const Schema *schema_ = nullptr;
   std::vector<Bound> bound_;
 };
 
-} // namespace
-
-void checkSchemas(const std::string &path, const ::onnx::GraphProto &graph, const Model &model) {
-  ElementTypes types(graph);
+void checkGraph(const Surroundings &model, const GraphProto &graph, const ElementTypes *outer) {
+  ElementTypes types(graph, outer);
   auto define = [&](const char *kind, const std::string &name, int64_t type) {
     types.define(name, type, [&](const std::string &message, const char *fix) {
-      throw UserError({path, 0, 0, fmt::format("{} '{}'", kind, escape(name))}, message, fix);
+      throw UserError({model.path, 0, 0, fmt::format("{} '{}'", kind, escape(name))}, message, fix);
     });
   };
   for (const auto &input : graph.input())
     define("input", input.name(), typeOf(input));
   for (const auto &initializer : graph.initializer())
     define("initializer", initializer.name(), initializer.data_type());
-  for (int i = 0; i < graph.node_size(); ++i)
-    NodeChecker(path, model.opset, graph.node(i), model.nodes[i], types).check();
+  for (const auto &initializer : graph.sparse_initializer())
+    define("initializer", initializer.values().name(), initializer.values().data_type());
+  for (const NodeProto &node : graph.node())
+    NodeChecker(model, node, types).check();
+  for (const auto &output : graph.output())
+    if (!types.definedHere(output.name()))
+      throw UserError({model.path, 0, 0, fmt::format("output '{}'", escape(output.name()))},
+                      "the output is not computed by any node");
+}
+
+} // namespace
+
+Node readWithoutAttributes(const NodeProto &proto) {
+  Node node;
+  node.op = proto.op_type();
+  node.domain = proto.domain() == "ai.onnx" ? "" : proto.domain();
+  node.inputs.assign(proto.input().begin(), proto.input().end());
+  node.outputs.assign(proto.output().begin(), proto.output().end());
+  node.name = proto.name();
+  for (size_t i = 0; node.name.empty() && i < node.outputs.size(); ++i)
+    node.name = node.outputs[i];
+  return node;
+}
+
+void checkSchemas(const std::string &path, const ::onnx::ModelProto &proto, int64_t opset) {
+  Surroundings model{path, opset, {}};
+  for (const auto &import : proto.opset_import())
+    model.domains.insert(import.domain());
+  checkGraph(model, proto.graph(), nullptr);
 }
 
 } // namespace tilewright::onnx_import

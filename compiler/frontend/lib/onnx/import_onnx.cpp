@@ -38,8 +38,8 @@ private:
   }
   void checkOptions(const Model &model) const;
   Shape boundShape(const GraphInput &input) const;
-  void checkDeclared(const GraphOutput &declared, const Shape &shape,
-                     const std::string &subject) const;
+  void checkDeclared(const Shape &declared, const Shape &shape, const std::string &subject) const;
+  void checkDeclaredValues(const Model &model, const Node &node) const;
   void importNode(const Node &node, int64_t opset);
   mlir::Value output(const GraphOutput &declared);
 
@@ -169,25 +169,32 @@ void GraphImporter::importNode(const Node &node, int64_t opset) {
 
 // A model that declares another shape than it computes is damaged, or bound to a shape that it was
 // not made for.
-void GraphImporter::checkDeclared(const GraphOutput &declared, const Shape &shape,
+void GraphImporter::checkDeclared(const Shape &declared, const Shape &shape,
                                   const std::string &subject) const {
-  if (!declared.shape)
-    return;
-  bool fits = declared.shape->size() == shape.size();
+  bool fits = declared.size() == shape.size();
   for (size_t i = 0; fits && i < shape.size(); ++i)
-    fits = (*declared.shape)[i] == dynamicDimension || (*declared.shape)[i] == shape[i];
+    fits = declared[i] == dynamicDimension || declared[i] == shape[i];
   if (!fits)
     fail(subject, fmt::format("the model declares the shape {}, and computes {}",
-                              formatDeclared(*declared.shape), formatShape(shape)));
+                              formatDeclared(declared), formatShape(shape)));
+}
+
+// Those of values inside the graph. Given shapes may be others than the ones that an exporter saw,
+// and what it noted of such values then counts for nothing.
+void GraphImporter::checkDeclaredValues(const Model &model, const Node &node) const {
+  for (const std::string &output : node.outputs) {
+    auto declared = model.declared.find(output);
+    auto value = values_.find(output);
+    if (options_.shapes.empty() && declared != model.declared.end() && value != values_.end())
+      checkDeclared(declared->second, value->second.shape(),
+                    fmt::format("value '{}'", escape(output)));
+  }
 }
 
 mlir::Value GraphImporter::output(const GraphOutput &declared) {
   const std::string &name = declared.name;
   std::string subject = fmt::format("output '{}'", escape(name));
-  auto found = values_.find(name);
-  if (found == values_.end())
-    fail(subject, "the output is not computed by any node");
-  Operand &operand = found->second;
+  Operand &operand = values_.at(name);
   if (operand.constant && !operand.value) {
     if (operand.constant->dtype != DType::F32)
       fail(subject, fmt::format("outputs of {} are not supported; only float32 is",
@@ -200,7 +207,8 @@ mlir::Value GraphImporter::output(const GraphOutput &declared) {
   }
   if (!mlir::getElementTypeOrSelf(operand.value).isF32())
     fail(subject, "outputs of bool are not supported; only float32 is");
-  checkDeclared(declared, shapeOf(operand.value), subject);
+  if (declared.shape)
+    checkDeclared(*declared.shape, shapeOf(operand.value), subject);
   return operand.value;
 }
 
@@ -236,6 +244,7 @@ mlir::OwningOpRef<mlir::ModuleOp> GraphImporter::import(const Model &model) {
     for (const std::string &output : node.outputs)
       if (used.count(output) && !output.empty() && !values_.count(output))
         fail(node.describe(), fmt::format("its output '{}' is not supported", escape(output)));
+    checkDeclaredValues(model, node);
   }
 
   std::vector<mlir::Value> results;

@@ -54,7 +54,8 @@ struct Model {
   std::vector<GraphInput> inputs; // initializers left out
   std::vector<GraphOutput> outputs;
   std::map<std::string, ConstantTensor> initializers;
-  std::vector<Node> nodes; // in the order of the file
+  std::vector<Node> nodes;                              // in the order of the file
+  std::map<std::string, std::vector<int64_t>> declared; // shapes of other values, as declared
 };
 
 // Decodes and checks `bytes`, the content of the file `path`; tensors stored outside the file are

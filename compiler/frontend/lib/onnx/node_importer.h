@@ -47,7 +47,6 @@ public:
   std::vector<float> floats(size_t input, const char *what) const;
   float scalar(size_t input, const char *what) const;
   void checkFinite(const Tensor &tensor, size_t input) const;
-  void checkVector(size_t input, const char *what) const;
   void checkScalar(size_t input, const char *what) const;
   bool allKnown() const;
 
@@ -76,6 +75,7 @@ public:
   void checkFold(const Shape &shape, DType type);
 
 private:
+  void checkVector(size_t input, const char *what) const;
   template <typename T> const T *attribute(const std::string &name) const;
 
   const Node &node_;

@@ -1,6 +1,7 @@
 // Normalizations and softmax.
 #include "operators.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -57,9 +58,12 @@ void buildBatchNormalization(NodeImporter &node) {
   TosaBuilder &tosa = node.tosa();
   if (node.flag("training_mode", false))
     node.fail("training mode is not supported");
-  size_t outputs = node.node().outputs.size(); // before opset 14 their number said what it does
-  if (outputs != 1 && (outputs != 5 || node.opset() >= 14))
-    node.fail(fmt::format("it has {} outputs, and gives 1 where it does not train", outputs));
+  const std::vector<std::string> &outputs = node.node().outputs;
+  size_t named = outputs.size() - std::count(outputs.begin(), outputs.end(), "");
+  if (named > 1 && node.opset() < 14) // where they alone tell that it trains
+    node.fail("training mode is not supported");
+  if (named > 1)
+    node.fail(fmt::format("it has {} outputs, and gives 1 where it does not train", named));
   if (!node.flag("spatial", true))
     node.fail("normalization of each element is not supported");
   mlir::Value input = node.floatValue(0);

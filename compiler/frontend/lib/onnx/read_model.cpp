@@ -11,10 +11,6 @@ namespace tilewright::onnx_import {
 
 namespace {
 
-// The newest operator set whose changes were looked at; newer ones may have changed the meaning of
-// an operator.
-constexpr int64_t newestOpset = 23;
-constexpr int64_t oldestOpset = 7;
 constexpr int64_t newestFormat = 13;
 
 // Exporters write unknown dimensions as a name, as nothing, as -1 and as 0.
@@ -113,14 +109,7 @@ Attribute ModelReader::readAttribute(const Node &node, const ::onnx::AttributePr
 }
 
 Node ModelReader::readNode(const ::onnx::NodeProto &proto) const {
-  Node node;
-  node.op = proto.op_type();
-  node.domain = proto.domain() == "ai.onnx" ? "" : proto.domain();
-  node.inputs.assign(proto.input().begin(), proto.input().end());
-  node.outputs.assign(proto.output().begin(), proto.output().end());
-  node.name = proto.name();
-  for (size_t i = 0; node.name.empty() && i < node.outputs.size(); ++i)
-    node.name = node.outputs[i];
+  Node node = readWithoutAttributes(proto);
   for (const auto &attribute : proto.attribute())
     if (!node.attributes.emplace(attribute.name(), readAttribute(node, attribute)).second)
       fail(node.describe(), fmt::format("attribute '{}' stands twice", escape(attribute.name())));
@@ -146,14 +135,14 @@ Model ModelReader::read(::onnx::ModelProto &proto) {
     fail(fmt::format("initializer '{}'", escape(graph.sparse_initializer(0).values().name())),
          "sparse tensors are not supported", "store it as a dense tensor");
 
-  std::set<std::string> defined; // every value has one definition
   for (auto &initializer : *proto.mutable_graph()->mutable_initializer()) {
     std::string subject = fmt::format("initializer '{}'", escape(initializer.name()));
     if (initializer.name().empty())
       fail(subject, "an initializer has no name");
-    if (!defined.insert(initializer.name()).second)
+    ConstantTensor &tensor = model.initializers[initializer.name()];
+    if (tensor)
       fail(subject, "the name is defined twice");
-    model.initializers[initializer.name()] = readTensor(initializer, {path_, subject});
+    tensor = readTensor(initializer, {path_, subject});
     ::onnx::TensorProto withoutData;
     withoutData.set_name(initializer.name());
     withoutData.set_data_type(initializer.data_type());
@@ -172,15 +161,9 @@ Model ModelReader::read(::onnx::ModelProto &proto) {
       continue;
     }
     model.inputs.push_back(readInput(input));
-    defined.insert(input.name());
   }
-  for (const auto &node : graph.node()) {
+  for (const auto &node : graph.node())
     model.nodes.push_back(readNode(node));
-    for (const std::string &output : model.nodes.back().outputs)
-      if (!output.empty() && !defined.insert(output).second)
-        fail(model.nodes.back().describe(),
-             fmt::format("the name '{}' of its output is defined twice", escape(output)));
-  }
   std::set<std::string> outputs;
   for (const auto &output : graph.output()) {
     std::string subject = fmt::format("output '{}'", escape(output.name()));
@@ -192,7 +175,10 @@ Model ModelReader::read(::onnx::ModelProto &proto) {
   }
   if (model.outputs.empty())
     fail("", "the model has no outputs");
-  checkSchemas(path_, graph, model);
+  for (const auto &value : graph.value_info())
+    if (auto shape = declaredShape(value.type().tensor_type()))
+      model.declared.emplace(value.name(), *shape);
+  checkSchemas(path_, proto, model.opset);
   return model;
 }
 

@@ -279,8 +279,6 @@ void buildResize(NodeImporter &node) {
                    "tf_half_pixel_for_nn", "tf_crop_and_resize", "half_pixel_symmetric"});
   std::string rule =
       node.choice("nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
-  if (node.has(1))
-    node.checkVector(1, "region");
   std::vector<float> scales = node.has(2) ? node.floats(2, "scales") : std::vector<float>();
   // Before opset 13 no input can be left out: an empty list stands for none.
   std::vector<int64_t> sizes = node.has(3) ? node.integers(3, "sizes") : std::vector<int64_t>();

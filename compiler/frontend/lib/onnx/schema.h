@@ -88,6 +88,10 @@ std::vector<std::string> schemaNames(); // of all operators
 std::string elementTypeName(int64_t type);
 std::string formatTypes(TypeSet types); // "float, float16 or double"
 
+// The operator sets that the importer reads, and the rows tell of. A newer one may have changed the
+// meaning of an operator.
+extern const int64_t oldestOpset, newestOpset;
+
 // The generated rows, sorted by operator and version.
 extern const Schema schemaRows[];
 extern const size_t schemaCount;

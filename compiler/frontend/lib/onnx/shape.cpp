@@ -60,13 +60,19 @@ Shape flattenTarget(NodeImporter &node) {
   return {elementCount(dims.take_front(axis)), elementCount(dims.drop_front(axis))};
 }
 
-std::vector<int64_t> axesOf(NodeImporter &node, int64_t rank) {
-  return node.axes(node.has(1) ? node.integers(1, "axes") : node.integers("axes", {}), rank);
+// A list, or one number alone.
+std::vector<int64_t> integersOf(NodeImporter &node, size_t input, const char *what) {
+  const Tensor &tensor = node.known(input, what);
+  return tensor.shape.empty() ? std::vector{integerAt(tensor, 0)} : node.integers(input, what);
+}
+
+std::vector<int64_t> axesOf(NodeImporter &node) {
+  return node.has(1) ? integersOf(node, 1, "axes") : node.integers("axes", {});
 }
 
 Shape squeezeTarget(NodeImporter &node) {
   Shape input = node.shape(0), target;
-  std::vector<int64_t> axes = axesOf(node, node.rank(0));
+  std::vector<int64_t> axes = node.axes(axesOf(node), node.rank(0));
   for (size_t i = 0; i < input.size(); ++i) {
     bool named = std::binary_search(axes.begin(), axes.end(), static_cast<int64_t>(i));
     if (named && input[i] != 1)
@@ -79,10 +85,10 @@ Shape squeezeTarget(NodeImporter &node) {
 
 Shape unsqueezeTarget(NodeImporter &node) {
   Shape target = node.shape(0);
-  size_t added = node.has(1) ? node.integers(1, "axes").size() : node.integers("axes", {}).size();
-  if (added > static_cast<size_t>(maxRank))
-    node.fail(fmt::format("{} axes are too many", added));
-  for (int64_t axis : axesOf(node, static_cast<int64_t>(target.size() + added)))
+  std::vector<int64_t> added = axesOf(node);
+  if (added.size() > static_cast<size_t>(maxRank))
+    node.fail(fmt::format("{} axes are too many", added.size()));
+  for (int64_t axis : node.axes(added, static_cast<int64_t>(target.size() + added.size())))
     target.insert(target.begin() + axis, 1);
   return target;
 }
@@ -101,7 +107,7 @@ std::vector<int32_t> permutationOf(NodeImporter &node) {
 }
 
 Shape expandTarget(NodeImporter &node) {
-  Shape wanted = node.integers(1, "shape");
+  Shape wanted = integersOf(node, 1, "shape");
   std::optional<Shape> target = broadcastShapes(node.shape(0), wanted);
   if (!target || std::any_of(wanted.begin(), wanted.end(), [](int64_t d) { return d < 0; }))
     node.fail(fmt::format("a tensor of shape {} cannot be expanded to {}",
@@ -122,8 +128,11 @@ std::vector<int64_t> repeatsOf(NodeImporter &node) {
 } // namespace
 
 void buildIdentity(NodeImporter &node) {
-  if (node.has(1)) // of a Dropout
-    node.checkScalar(1, "ratio");
+  for (size_t input : {1, 2}) // of a Dropout; unlike elsewhere, a list of one is no scalar
+    if (node.has(input) && node.rank(input) != 0)
+      node.fail(fmt::format("its {} has the shape {}, and should be a scalar",
+                            input == 1 ? "ratio" : "training_mode",
+                            formatShape(node.shape(input))));
   if (node.has(2) && node.scalar(2, "training_mode") != 0)
     node.fail("training mode is not supported");
   node.setResult(node.operand(0));

@@ -36,6 +36,7 @@ public:
                   "the input's channels are not those of the weights");
           checkBias(shape(each.getBias()), weight[2] * weight[3]);
         })
+        .Case([&](tosa::ClampOp each) { checkClamp(each); })
         .Case([&](tosa::MulOp each) { checkMul(each); })
         .Case([&](tosa::RescaleOp each) { checkRescale(each); })
         .Case([&](tosa::ResizeOp each) { checkResize(each); })
@@ -66,6 +67,14 @@ private:
 
   void checkBias(const Dims &bias, int64_t channels) const {
     require(bias[0] == channels || bias[0] == 1, "the bias does not fit the output channels");
+  }
+
+  void checkClamp(tosa::ClampOp op) const {
+    auto low = llvm::dyn_cast<mlir::FloatAttr>(op.getMinVal());
+    auto high = llvm::dyn_cast<mlir::FloatAttr>(op.getMaxVal());
+    if (low && high)
+      require(!low.getValue().isPosInfinity() && !high.getValue().isNegInfinity(),
+              "its bounds leave infinity alone; only finite numbers are computed with");
   }
 
   void checkMul(tosa::MulOp op) const {
