@@ -1,5 +1,6 @@
 #include "tilewright/compiler/driver.h"
 
+#include "change_context.h"
 #include "overlay_use.h"
 #include "phases.h"
 #include "tilewright/compiler/estimate.h"
@@ -21,6 +22,7 @@
 
 #include <fmt/format.h>
 #include <malloc.h>
+#include <memory>
 
 namespace tilewright {
 
@@ -38,12 +40,21 @@ bool isFloat(mlir::ModuleOp module) {
   return found;
 }
 
+std::unique_ptr<mlir::MLIRContext> makeContext() {
+  return std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
+}
+
+void loadModelDialects(mlir::MLIRContext &context) {
+  context.loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect, kernel::KernelDialect,
+                      npu::NpuDialect>();
+}
+
 // One compilation: `compile` below calls the stages in order, each leaves its module in `module_`.
 class Compiler {
 public:
   explicit Compiler(const CompileOptions &options)
       : options_(options), phases_(options.model, options.phaseEnded, options.times),
-        context_(mlir::MLIRContext::Threading::DISABLED) {}
+        context_(makeContext()) {}
 
   CompileResult compile() {
     if (options_.quantize != "int8" && options_.quantize != "none")
@@ -59,12 +70,11 @@ private:
     isa::LoadOptions target{options_.target, options_.overlays, ""};
     isa::Isa isa = isa::load(target);
     phases_.ended("target");
-    context_.loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect, kernel::KernelDialect,
-                         npu::NpuDialect>();
+    loadModelDialects(*context_);
     if (options_.from < Stage::Kernel)
       import();
     else
-      module_ = parseModule(options_.model, readFile(options_.model), context_, checkKernels);
+      module_ = parseModule(options_.model, readFile(options_.model), *context_, checkKernels);
     if (options_.from == Stage::Import) {
       if (options_.to == Stage::Import)
         return ended(printed(*module_));
@@ -95,7 +105,7 @@ private:
 
   // MODEL is a program already: as a module, or as the file.
   CompileResult compileProgram() {
-    context_.loadDialect<npu::NpuDialect>();
+    context_->loadDialect<npu::NpuDialect>();
     std::string bytes = readFile(options_.model);
     std::optional<isa::Isa> isa;
     Program program;
@@ -103,9 +113,9 @@ private:
       ProgramTarget target = readProgramTarget(options_.model, bytes);
       isa = isa::load({target.target, target.overlays, ""});
       program = readProgram(options_.model, bytes, *isa);
-      module_ = toModule(program, *isa, context_);
+      module_ = toModule(program, *isa, *context_);
     } else {
-      module_ = parseModule(options_.model, bytes, context_, [&](mlir::ModuleOp module) {
+      module_ = parseModule(options_.model, bytes, *context_, [&](mlir::ModuleOp module) {
         npu::ProgramOp op = programOf(module);
         isa = op ? isaOf(op) : std::nullopt;
         if (!isa)
@@ -126,7 +136,7 @@ private:
   }
 
   void import() {
-    module_ = importModel(options_.model, {options_.shapes}, context_);
+    module_ = importModel(options_.model, {options_.shapes}, *context_);
     phases_.ended("import", *module_);
   }
 
@@ -152,9 +162,17 @@ private:
       return quantize(*module_, data, quantization, &result_.quantization, options_.times,
                       &standard_);
     });
-    // Of what float weights took later phases use little: their threads' memory stands elsewhere.
-    malloc_trim(0);
+    leaveFloats();
     phases_.ended("quantize", *module_);
+  }
+
+  // A context keeps every constant that it ever had: the float weights end with theirs.
+  void leaveFloats() {
+    std::unique_ptr<mlir::MLIRContext> next = makeContext();
+    loadModelDialects(*next);
+    changeContext(context_, std::move(next), {&module_, &standard_});
+    // Of what float weights took later phases use little: it stands elsewhere, partly with threads.
+    malloc_trim(0);
   }
 
   // Extended precision was chosen for its exactness. What it costs should not be found out from the
@@ -300,7 +318,7 @@ private:
 
   const CompileOptions &options_;
   Phases phases_;
-  mlir::MLIRContext context_;
+  std::unique_ptr<mlir::MLIRContext> context_; // of both modules
   mlir::OwningOpRef<mlir::ModuleOp> module_;
   mlir::OwningOpRef<mlir::ModuleOp> standard_; // see comparePrecisions; mostly empty
   CompileResult result_;

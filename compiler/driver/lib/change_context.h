@@ -1,0 +1,19 @@
+// Takes modules from one of MLIR's contexts to another, so that the first can end with all that it
+// keeps.
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <memory>
+
+namespace tilewright {
+
+// Ends `context` and puts `next` in its place, with the same modules: operations, attributes and
+// locations. `next` has their dialects loaded. Those of `modules` that are null stay null; any
+// other module of `context` must be gone.
+void changeContext(std::unique_ptr<mlir::MLIRContext> &context,
+                   std::unique_ptr<mlir::MLIRContext> next,
+                   llvm::ArrayRef<mlir::OwningOpRef<mlir::ModuleOp> *> modules);
+
+} // namespace tilewright
