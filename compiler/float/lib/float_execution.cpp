@@ -72,11 +72,18 @@ struct Constant {
   std::shared_ptr<const Tensor> copy; // null: `data` lives as long as the context
 };
 
+struct Steps { // from one row, or one element, to the next: bytes
+  size_t row = 0;
+  size_t element = 0;
+};
+
 struct Call {
   KernelCode kernel = nullptr; // null: the result is a copy of the operand
   std::vector<Operand> operands;
   std::vector<Result> results;
   std::vector<Shown> shown; // watched results
+  Runs runs;                // where there are steps
+  std::vector<Steps> steps; // of operands, then results; empty: the kernel takes whole buffers
 };
 
 TensorType typeOf(Value value) {
@@ -161,12 +168,36 @@ private:
       std::copy_n(at(call.operands[0]), copy.size(), copy.data());
       return;
     }
-    std::vector<void *> pointers;
+    llvm::SmallVector<char *> bases;
     for (Operand operand : call.operands) // kernels do not write to their operands
-      pointers.push_back(const_cast<char *>(at(operand)));
+      bases.push_back(const_cast<char *>(at(operand)));
     for (const Result &result : call.results)
-      pointers.push_back(buffers[result.buffer].bytes.data());
-    call.kernel(pointers.data());
+      bases.push_back(buffers[result.buffer].bytes.data());
+    llvm::SmallVector<void *> pointers(bases.begin(), bases.end());
+    if (call.steps.empty())
+      return call.kernel(pointers.data());
+    const auto &[rows, length, run, isOneRow] = call.runs;
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t next = 0; next < length; next += run) {
+        auto element = static_cast<size_t>(std::min(next, length - run));
+        for (size_t i = 0; i < bases.size(); ++i)
+          pointers[i] = bases[i] + static_cast<size_t>(row) * call.steps[i].row +
+                        element * call.steps[i].element;
+        call.kernel(pointers.data());
+      }
+  }
+
+  static std::vector<Steps> stepsOf(const KernelCall &call) {
+    std::vector<Steps> steps;
+    auto add = [&](Value value, bool isOneRow) {
+      auto bytes = static_cast<size_t>(byteSize(*dtypeOf(getElementTypeOrSelf(value.getType()))));
+      steps.push_back({isOneRow ? 0 : static_cast<size_t>(call.runs->length) * bytes, bytes});
+    };
+    for (auto [operand, isOneRow] : llvm::zip(call.operands, call.runs->isOneRow))
+      add(operand, isOneRow);
+    for (Value result : call.results)
+      add(result, false);
+    return steps;
   }
 
   void checkTypes(func::FuncOp main) {
@@ -229,6 +260,10 @@ private:
     for (size_t i = 0; i < calls.size(); ++i) {
       Call linked;
       linked.kernel = kernels_.lookup(calls[i].kernel);
+      if (calls[i].runs) {
+        linked.runs = *calls[i].runs;
+        linked.steps = stepsOf(calls[i]);
+      }
       for (Value operand : calls[i].operands)
         linked.operands.push_back(placeOf(operand));
       for (Value result : calls[i].results) {

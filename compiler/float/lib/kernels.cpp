@@ -10,6 +10,9 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/bit.h"
+
+#include <algorithm>
 
 using namespace mlir;
 
@@ -33,9 +36,46 @@ llvm::SetVector<Value> inputsOf(Operation *op) {
   return inputs;
 }
 
-MemRefType bufferType(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return MemRefType::get(type.getShape(), type.getElementType());
+RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+// Whether an element of the result depends on the operands' elements at its place alone, but for
+// broadcasts.
+bool isElementwise(Operation *op) {
+  return op->hasTrait<OpTrait::tosa::TosaElementwiseOperator>() ||
+         isa<tosa::CastOp, tosa::MulOp>(op);
+}
+
+// The runs of an element-wise operator that reads `operands` and `constants` of one element each.
+std::optional<Runs> runsOf(Operation *op, const std::vector<Value> &operands,
+                           const std::vector<Operation *> &constants) {
+  if (!isElementwise(op))
+    return std::nullopt;
+  ArrayRef<int64_t> shape = tensorType(op->getResult(0)).getShape();
+  for (Operation *constant : constants)
+    if (auto one = dyn_cast<tosa::ConstOp>(constant);
+        !one || !isa<DenseElementsAttr>(one.getValues()))
+      return std::nullopt;
+  Runs runs;
+  bool inRows = false;
+  for (Value operand : operands) {
+    ArrayRef<int64_t> read = tensorType(operand).getShape();
+    bool isWhole = read == shape,
+         isRow = read.size() == shape.size() && !read.empty() && read.back() == shape.back() &&
+                 llvm::all_of(read.drop_back(), [](int64_t size) { return size == 1; });
+    if (!isWhole && !isRow)
+      return std::nullopt;
+    runs.isOneRow.push_back(!isWhole);
+    inRows |= !isWhole;
+  }
+  int64_t elements = tensorType(op->getResult(0)).getNumElements();
+  runs.length = inRows ? shape.back() : elements;
+  runs.rows = elements / runs.length;
+  constexpr int64_t leastRow = 32; // for its calls to be little beside its elements
+  if (inRows && runs.length < leastRow)
+    return std::nullopt;
+  constexpr uint64_t most = 1024; // elements: buffers of a run stay in the first cache
+  runs.run = static_cast<int64_t>(std::min(most, llvm::bit_floor(uint64_t(runs.length))));
+  return runs;
 }
 
 class Splitter {
@@ -49,7 +89,7 @@ public:
         continue;
       if (isa<tosa::ReshapeOp, tosa::IdentityOp>(op))
         for (OpResult result : op.getResults())
-          program_.calls.push_back({"", {op.getOperand(result.getResultNumber())}, {result}});
+          program_.calls.push_back({"", {op.getOperand(result.getResultNumber())}, {result}, {}});
       else
         addCall(&op);
     }
@@ -68,8 +108,32 @@ private:
         call.operands.push_back(input);
     }
     call.results.assign(op->result_begin(), op->result_end());
+    call.runs = runsOf(op, call.operands, constants);
     call.kernel = kernelFor(op, constants, call);
     program_.calls.push_back(std::move(call));
+  }
+
+  // What a kernel takes of a value.
+  static RankedTensorType typeIn(const KernelCall &call, Value value) {
+    RankedTensorType type = tensorType(value);
+    return call.runs ? RankedTensorType::get({call.runs->run}, type.getElementType()) : type;
+  }
+
+  static MemRefType bufferType(const KernelCall &call, Value value) {
+    RankedTensorType type = typeIn(call, value);
+    return MemRefType::get(type.getShape(), type.getElementType());
+  }
+
+  // Operands of an element-wise operator are of one rank.
+  void cloneConstant(Operation *constant, const KernelCall &call, IRMapping &mapping) {
+    Operation *clone = builder_.clone(*constant, mapping);
+    if (!call.runs)
+      return;
+    auto one = cast<tosa::ConstOp>(clone);
+    auto values = cast<DenseElementsAttr>(one.getValues());
+    auto type = RankedTensorType::get({1}, values.getElementType());
+    one.setValuesAttr(values.reshape(type));
+    one.getResult().setType(type);
   }
 
   // The name of the kernel for `op`; an equal one that exists already is taken.
@@ -77,9 +141,9 @@ private:
                         const KernelCall &call) {
     SmallVector<Type> arguments;
     for (Value value : call.operands)
-      arguments.push_back(bufferType(value));
+      arguments.push_back(bufferType(call, value));
     for (Value value : call.results)
-      arguments.push_back(bufferType(value));
+      arguments.push_back(bufferType(call, value));
     builder_.setInsertionPointToEnd(program_.module->getBody());
     auto kernel =
         func::FuncOp::create(builder_, op->getLoc(), "k", builder_.getFunctionType(arguments, {}));
@@ -87,12 +151,14 @@ private:
 
     IRMapping mapping;
     for (Operation *constant : constants)
-      builder_.clone(*constant, mapping);
+      cloneConstant(constant, call, mapping);
     for (auto [value, argument] : llvm::zip(call.operands, kernel.getArguments()))
-      mapping.map(value, bufferization::ToTensorOp::create(builder_, op->getLoc(), value.getType(),
-                                                           argument,
+      mapping.map(value, bufferization::ToTensorOp::create(builder_, op->getLoc(),
+                                                           typeIn(call, value), argument,
                                                            /*restrict=*/true, /*writable=*/false));
     Operation *clone = builder_.clone(*op, mapping);
+    for (Value result : clone->getResults())
+      result.setType(typeIn(call, result));
     for (auto [result, argument] :
          llvm::zip(clone->getResults(), kernel.getArguments().drop_front(call.operands.size())))
       bufferization::MaterializeInDestinationOp::create(builder_, op->getLoc(), Type(), result,

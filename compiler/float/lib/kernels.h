@@ -6,7 +6,9 @@
 //      scalars) are cloned into its kernel.
 //   2. Every other operator becomes a call of a kernel @k0, @k1, ... whose arguments are its
 //   operands' buffers, then its results'.
-//   3. Reshapes and identities share their operand's buffer.
+//   3. Element-wise operators become kernels of a short run of elements, which are called for one
+//   run after the other: operators that differ in their shapes alone share a kernel.
+//   4. Reshapes and identities share their operand's buffer.
 //
 // Small functions keep one-shot bufferization, which is super-linear, and LLVM's optimizer cheap,
 // and the order of calls and the life of buffers stay with the caller, who may keep any
@@ -17,15 +19,26 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace tilewright::float_kernels {
 
+// How a kernel of a run of elements serves whole tensors, which are rows of elements to it. Runs
+// may overlap: the last one of a row ends where the row does.
+struct Runs {
+  int64_t rows = 1;
+  int64_t length = 1;         // elements of a row
+  int64_t run = 1;            // elements that the kernel takes; at most `length`
+  std::vector<bool> isOneRow; // of each operand: has one row, which serves all of the result's
+};
+
 struct KernelCall {
   std::string kernel;                // empty: the result shares the operand's buffer
   std::vector<mlir::Value> operands; // values of the function that was split
   std::vector<mlir::Value> results;
+  std::optional<Runs> runs; // nothing: the kernel takes whole buffers
 };
 
 struct Kernel {

@@ -6,6 +6,7 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -26,9 +27,19 @@ template <typename T> T expect(llvm::Expected<T> value, const char *what) {
   return std::move(*value);
 }
 
-constexpr const char *pipeline =
-    "function(simplifycfg,early-cse,loop-mssa(loop-rotate,licm),indvars,loop-vectorize,early-cse,"
-    "instcombine<no-verify-fixpoint>,loop-mssa(licm),simplifycfg)";
+constexpr const char *scalarPipeline =
+    "simplifycfg,early-cse,loop-mssa(loop-rotate,licm),indvars,loop-vectorize,early-cse,"
+    "instcombine<no-verify-fixpoint>,loop-mssa(licm),simplifycfg";
+// Of kernels in register blocks: what counts in them is vectors already, and looking for more in
+// the loops around them takes a quarter of LLVM's time.
+constexpr const char *vectorPipeline = "simplifycfg,early-cse,loop-mssa(loop-rotate,licm),"
+                                       "instcombine<no-verify-fixpoint>,simplifycfg";
+
+bool hasVectors(const llvm::Function &function) {
+  return llvm::any_of(llvm::instructions(function), [](const llvm::Instruction &instruction) {
+    return instruction.getType()->isVectorTy();
+  });
+}
 
 // A function of one argument, an array of pointers, for each kernel of many.
 void addEntries(llvm::Module &module) {
@@ -66,9 +77,12 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  llvm::ModulePassManager passes;
-  llvm::cantFail(builder.parsePassPipeline(passes, pipeline));
-  passes.run(module, modules);
+  llvm::FunctionPassManager ofScalars, ofVectors;
+  llvm::cantFail(builder.parsePassPipeline(ofScalars, scalarPipeline));
+  llvm::cantFail(builder.parsePassPipeline(ofVectors, vectorPipeline));
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration())
+      (hasVectors(function) ? ofVectors : ofScalars).run(function, functions);
 }
 
 } // namespace
