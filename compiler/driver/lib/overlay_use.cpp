@@ -2,13 +2,12 @@
 
 #include "tilewright/isa/yaml.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/listed.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 
 namespace tilewright {
-
-static constexpr size_t mostLayers = 3; // that are named one by one
 
 std::vector<std::string> instructionsOf(const std::vector<std::string> &overlays,
                                         const isa::Isa &isa) {
@@ -49,13 +48,12 @@ std::string useOf(const std::string &instruction, const Program &program, const 
   std::string text = fmt::format("{}: taken {} time{}", instruction, count, count == 1 ? "" : "s");
   if (!layers.empty())
     text += fmt::format(", in {} layer{}: ", layers.size(), layers.size() == 1 ? "" : "s");
-  for (size_t i = 0; i < std::min(layers.size(), mostLayers); ++i) {
-    const LayerInfo &layer = program.layers[static_cast<size_t>(layers[i])];
-    text += fmt::format("{}{} ({})", i > 0 ? ", " : "", escape(layer.name), escape(layer.op));
+  std::vector<std::string> titles;
+  for (int each : layers) {
+    const LayerInfo &layer = program.layers[static_cast<size_t>(each)];
+    titles.push_back(fmt::format("{} ({})", escape(layer.name), escape(layer.op)));
   }
-  if (layers.size() > mostLayers)
-    text += fmt::format(" and {} more", layers.size() - mostLayers);
-  return text + "\n";
+  return text + listed(titles) + "\n";
 }
 
 } // namespace tilewright

@@ -237,6 +237,47 @@ TEST(Driver, ExplainsTheNearestFirst) {
   EXPECT_LT(taken, other);
 }
 
+// An operator that differs in its type alone is nearer than others, however many of them there are.
+TEST(Driver, TheSameOperatorIsTheNearest) {
+  const std::string overlay = ::testing::TempDir() + "/the_same_operator.yaml";
+  std::ofstream(overlay) << R"yaml(
+schema: "tilewright/overlay/1"
+name: "o"
+summary: "s"
+instructions:
+  vmask:
+    name: "vmask"
+    summary: "A logical shift."
+    unit: "vector"
+    encode: { op: "0xc3" }
+    operands:
+      a: { kind: "mem", space: "acc", type: "i32", access: "read" }
+      b: { kind: "mem", space: "acc", type: "i32", access: "read" }
+      d: { kind: "mem", space: "acc", type: "i32", access: "write" }
+      n0: { kind: "imm", type: "u8" }
+      nc: { kind: "imm", type: "u8" }
+    semantics:
+      map:
+        iter: [ "y in n1", "x in n0", "c in nc" ]
+        out: "d[y * d_s1 + x * d_s0 + c]"
+        expr: "cast<i32>(cast<u32>(a[y * a_s1 + x * a_s0 + c * a_sc]) >> (b[y * b_s1 + x * b_s0 + c * b_sc] & 31))"
+)yaml";
+  CompileOptions options = optionsFor(R"(
+func.func @main(%a: tensor<4x8xi32>, %b: tensor<4x8xi32>) -> tensor<4x8xi32> {
+  %1 = tosa.add %a, %b : (tensor<4x8xi32>, tensor<4x8xi32>) -> tensor<4x8xi32> loc("one"("A"))
+  %2 = tosa.minimum %1, %b : (tensor<4x8xi32>, tensor<4x8xi32>) -> tensor<4x8xi32> loc("one"("A"))
+  %3 = tosa.maximum %2, %a : (tensor<4x8xi32>, tensor<4x8xi32>) -> tensor<4x8xi32> loc("one"("A"))
+  %4 = tosa.arithmetic_right_shift %3, %b {round = false} : (tensor<4x8xi32>, tensor<4x8xi32>) -> tensor<4x8xi32>
+  return %4 : tensor<4x8xi32>
+}
+)");
+  options.overlays = {overlay};
+  EXPECT_THAT(compile(options).overlayUse,
+              testing::StartsWith("vmask: taken nowhere; the nearest operators are asr of 32 bits "
+                                  "in 1 layer (one (A)), because the instruction has >> of u32 "
+                                  "where the operator has i32; "));
+}
+
 // Every operator of the model is a layer, or says whose part it is.
 TEST(Driver, EveryOperatorHasALayerOrSaysWhereItWent) {
   const CompileResult result = compile(optionsFor(R"(
@@ -255,6 +296,32 @@ func.func @main(%a: tensor<4x8xi32>, %b: tensor<4x8xi32>) -> tensor<32xi32> {
               HasSubstr("\nreshape_0 (reshape): not by itself: absorbed by sub_0 (sub)\n"));
   EXPECT_THAT(result.plan,
               HasSubstr("\nmaximum_0 (maximum): not by itself: no output depends on it\n"));
+}
+
+// Two operators of one name and kind are one, which is needed where either is. What was known at
+// import is a constant, whatever it reads.
+TEST(Driver, SaysWhatOperatorsWithoutALayerAre) {
+  const CompileResult result = compile(optionsFor(R"(
+module attributes {tilewright.operators = [
+    {name = "a", op = "Abs", reads = array<i64: -1>},
+    {name = "b", op = "Reshape", reads = array<i64: 0>},
+    {name = "b", op = "Reshape", reads = array<i64: 0>, unneeded},
+    {name = "s", op = "Shape", reads = array<i64: 0>, constant},
+    {name = "g", op = "Gather", reads = array<i64: 3>},
+    {name = "g", op = "Gather", reads = array<i64: -1>, unneeded},
+    {name = "c", op = "Cast", reads = array<i64: 3>}]} {
+  func.func @main(%x: tensor<4x8xi32>) -> tensor<4x8xi32> {
+    %a = tosa.abs %x : (tensor<4x8xi32>) -> tensor<4x8xi32> loc("a"("Abs"))
+    return %a : tensor<4x8xi32>
+  }
+}
+)"));
+  EXPECT_THAT(result.plan, HasSubstr("b (Reshape): not by itself: absorbed by a (Abs)\n"));
+  EXPECT_THAT(result.plan,
+              HasSubstr("s (Shape): not by itself: a constant that the compiler computed\n"));
+  EXPECT_THAT(result.plan, HasSubstr("g (Gather): not by itself: absorbed by a (Abs)\n"));
+  EXPECT_THAT(result.plan,
+              HasSubstr("c (Cast): not by itself: a constant that the compiler computed\n"));
 }
 
 TEST(Driver, SaysWhereAnOverlaysInstructionIsTaken) {

@@ -16,6 +16,8 @@ void setModelOperators(mlir::ModuleOp module, const std::vector<ModelOperator> &
         builder.getNamedAttr("reads", builder.getDenseI64ArrayAttr(each.reads))};
     if (!each.isNeeded)
       entry.push_back(builder.getNamedAttr("unneeded", builder.getUnitAttr()));
+    if (each.isConstant)
+      entry.push_back(builder.getNamedAttr("constant", builder.getUnitAttr()));
     all.push_back(builder.getDictionaryAttr(entry));
   }
   module->setAttr(attributeName, builder.getArrayAttr(all));
@@ -35,8 +37,8 @@ std::vector<ModelOperator> modelOperators(mlir::ModuleOp module) {
     for (int64_t read : reads.asArrayRef()) // those that come before it
       if (read < modelInput || read >= static_cast<int64_t>(operators.size()))
         return {};
-    operators.push_back(
-        {name.str(), op.str(), reads.asArrayRef().vec(), !entry.contains("unneeded")});
+    operators.push_back({name.str(), op.str(), reads.asArrayRef().vec(),
+                         !entry.contains("unneeded"), entry.contains("constant")});
   }
   return operators;
 }

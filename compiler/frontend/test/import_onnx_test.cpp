@@ -97,6 +97,19 @@ TEST_F(ImportOnnx, ListsTheModelsOperators) {
   EXPECT_TRUE(operators[2].isNeeded);
 }
 
+TEST_F(ImportOnnx, KnowsWhichOperatorsGiveConstants) {
+  ModelBuilder builder;
+  builder.input("x", {2, 3, 4}).ints("zero", {0}).ints("rest", {-1});
+  builder.node("Shape", {"x"}, {"s"}).node("Gather", {"s", "zero"}, {"n"});
+  builder.node("Concat", {"n", "rest"}, {"t"}).attribute("axis", int64_t(0));
+  builder.node("Reshape", {"x", "t"}, {"y"}).output("y");
+  import(builder);
+  std::vector<bool> constant;
+  for (const ModelOperator &each : modelOperators(*module_))
+    constant.push_back(each.isConstant);
+  EXPECT_THAT(constant, ElementsAre(true, true, true, false));
+}
+
 TEST_F(ImportOnnx, FoldsShapeArithmeticAway) {
   ModelBuilder builder;
   builder.input("x", {2, 3, 4}).ints("zero", {0}).ints("rest", {-1});

@@ -94,8 +94,18 @@ private:
   using Goal = std::pair<TermPtr, TermPtr>; // of the pattern, of the function
   using Goals = std::vector<Goal>;          // the last comes first
 
+  // After so many steps that agree.
   template <typename... Args>
   bool fail(int depth, fmt::format_string<Args...> reason, Args &&...args) {
+    return failAt(2 * depth, reason, std::forward<Args>(args)...);
+  }
+  // The same, at operations of one kind: nearer than others, and not a whole step.
+  template <typename... Args>
+  bool failAlike(int depth, fmt::format_string<Args...> reason, Args &&...args) {
+    return failAt(2 * depth + 1, reason, std::forward<Args>(args)...);
+  }
+  template <typename... Args>
+  bool failAt(int depth, fmt::format_string<Args...> reason, Args &&...args) {
     if (explains_ && !isGuess_ && depth > mismatch_.depth)
       mismatch_ = {fmt::format(reason, std::forward<Args>(args)...), depth};
     return false;
@@ -262,11 +272,11 @@ private:
                              p.kind == ExprKind::ShiftRight ||
                              p.kind == ExprKind::CountLeadingZeros;
     if (typeMatters && p.type != t.type)
-      return fail(depth, "the instruction has {} of {} where the operator has {}", kindName(p),
-                  p.type.str(), t.type.str());
+      return failAlike(depth, "the instruction has {} of {} where the operator has {}", kindName(p),
+                       p.type.str(), t.type.str());
     if (p.args.size() != t.args.size())
-      return fail(depth, "{} of {} in the instruction, of {} in the operator", kindName(p),
-                  p.args.size(), t.args.size());
+      return failAlike(depth, "{} of {} in the instruction, of {} in the operator", kindName(p),
+                       p.args.size(), t.args.size());
     std::vector<size_t> order(t.args.size());
     for (size_t i = 0; i < order.size(); ++i)
       order[i] = i;
@@ -424,10 +434,11 @@ std::optional<Match> match(const isa::Isa &isa, const Pattern &pattern, const Ca
   if (!holds(pattern.accumulator, candidate.function()) ||
       !holds(pattern.result.type, candidate.function()))
     return refused(mismatch, {fmt::format("it reduces in {}, too narrow for the operator's values",
-                                          pattern.accumulator.str())});
+                                          pattern.accumulator.str()),
+                              0});
   // Sums wrap at 32 bits: in no other type do they come out alike.
   if (reduction.combiner == isa::Combiner::Add && pattern.accumulator != isa::Type{true, 32})
-    return refused(mismatch, {"its sums do not wrap at 32 bits"});
+    return refused(mismatch, {"its sums do not wrap at 32 bits", 0});
   // The least value of a narrower type is as good a beginning of a maximum, and so on.
   const __int128 init = reduction.combiner == isa::Combiner::Maximum
                             ? std::max<__int128>(reduction.init, pattern.accumulator.least())
@@ -435,7 +446,7 @@ std::optional<Match> match(const isa::Isa &isa, const Pattern &pattern, const Ca
                             ? std::min<__int128>(reduction.init, pattern.accumulator.greatest())
                             : reduction.init;
   if (pattern.init->kind != ExprKind::Literal || pattern.init->value != init)
-    return refused(mismatch, {"it begins with another value"});
+    return refused(mismatch, {"it begins with another value", 0});
   Unifier unifier(isa, pattern, candidate.function(), mismatch != nullptr);
   if (auto found = unifier.unify(pattern.expr, candidate.term()))
     return found;

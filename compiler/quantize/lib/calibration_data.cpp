@@ -1,6 +1,7 @@
 #include "calibration_data.h"
 
 #include "graph_queries.h"
+#include "tilewright/support/listed.h"
 
 #include <algorithm>
 #include <cmath>
@@ -44,14 +45,10 @@ Tensor toFloat(const Tensor &tensor, const Place &place) {
 }
 
 // "'a', 'b' and 7 more"
-template <typename Range> std::string listed(const Range &names) {
-  constexpr size_t most = 8;
-  std::string text;
-  size_t count = 0;
-  for (const std::string &name : names)
-    if (++count <= most)
-      text += fmt::format("{}'{}'", count > 1 ? ", " : "", escape(name));
-  return count > most ? fmt::format("{} and {} more", text, count - most) : text;
+std::string quoted(std::vector<std::string> names) {
+  for (std::string &name : names)
+    name = fmt::format("'{}'", escape(name));
+  return listed(names, 8);
 }
 
 // Throws UserError unless there is one array for each input, under its name.
@@ -70,9 +67,9 @@ void checkNames(const CalibrationData &data, const std::vector<std::string> &inp
       fix = fmt::format("is '{}' meant to be '{}'?", escape(name), escape(near));
   throw UserError(
       {data.path, 0, 0, ""},
-      arrays.empty() ? fmt::format("holds no arrays, and the model's inputs are {}", listed(inputs))
+      arrays.empty() ? fmt::format("holds no arrays, and the model's inputs are {}", quoted(inputs))
                      : fmt::format("holds the arrays {}, and the model's inputs are {}",
-                                   listed(arrays), listed(inputs)),
+                                   quoted(arrays), quoted(inputs)),
       fix);
 }
 

@@ -3,9 +3,9 @@
 #include "tilewright/compiler/frontend.h"
 #include "tilewright/compiler/model_operators.h"
 #include "tilewright/program/absorbed.h"
+#include "tilewright/support/listed.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 
 #include <array>
 #include <fmt/format.h>
@@ -16,8 +16,6 @@
 namespace tilewright {
 
 namespace {
-
-constexpr size_t mostNamed = 3; // of the layers that an operator is part of
 
 bool onlyMoves(llvm::StringRef op) {
   static const llvm::StringRef kinds[] = {"reshape",   "flatten",  "squeeze", "unsqueeze",
@@ -78,12 +76,15 @@ private:
   void addModel(const std::vector<ModelOperator> &model) {
     std::vector<size_t> entryOf; // several operators of one name and kind are one
     for (const ModelOperator &each : model) {
+      const bool isNew = numbers_.count({each.name, each.op}) == 0;
       const size_t own = numberOf({each.name, each.op});
       entryOf.push_back(own);
-      entries_[own].isNeeded = each.isNeeded;
-      entries_[own].isConstant = llvm::all_of(each.reads, [&](int64_t read) {
-        return read != modelInput && entries_[entryOf[static_cast<size_t>(read)]].isConstant;
-      });
+      const bool isConstant =
+          each.isConstant || llvm::all_of(each.reads, [&](int64_t read) {
+            return read != modelInput && entries_[entryOf[static_cast<size_t>(read)]].isConstant;
+          });
+      entries_[own].isNeeded = each.isNeeded || (!isNew && entries_[own].isNeeded);
+      entries_[own].isConstant = isConstant && (isNew || entries_[own].isConstant);
       for (int64_t read : each.reads) {
         const size_t other = read == modelInput ? own : entryOf[static_cast<size_t>(read)];
         if (other == own)
@@ -141,10 +142,7 @@ private:
       if (!llvm::is_contained(titles, title))
         titles.push_back(std::move(title));
     }
-    const std::string more =
-        titles.size() > mostNamed ? fmt::format(" and {} more", titles.size() - mostNamed) : "";
-    titles.resize(std::min(titles.size(), mostNamed));
-    return llvm::join(titles, ", ") + more;
+    return tilewright::listed(titles);
   }
 
   std::string placeOf(size_t number) const {

@@ -8,6 +8,7 @@
 #include "tilewright/compiler/stationary_pattern.h"
 #include "tilewright/compiler/window_pattern.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/listed.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -16,18 +17,7 @@ namespace tilewright {
 
 namespace {
 
-constexpr size_t mostLayers = 3; // that are named one by one
-constexpr size_t mostNear = 3;   // operators that an instruction comes nearest to
-
-// "conv_1 (Conv), conv_2 (Conv) and 4 more"
-std::string listed(const std::vector<std::string> &titles) {
-  std::string text;
-  for (size_t i = 0; i < std::min(titles.size(), mostLayers); ++i)
-    text += (i > 0 ? ", " : "") + titles[i];
-  if (titles.size() > mostLayers)
-    text += fmt::format(" and {} more", titles.size() - mostLayers);
-  return text;
-}
+constexpr size_t mostNear = 3; // operators that an instruction comes nearest to
 
 std::string layersText(size_t count) {
   return count == 1 ? "1 layer" : fmt::format("{} layers", count);

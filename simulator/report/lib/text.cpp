@@ -27,6 +27,13 @@ static std::string timeText(int64_t cycles, int64_t clockHz) {
                          : fmt::format("{:.3f} us", seconds * 1e6);
 }
 
+static std::string energyText(double joules) {
+  if (joules >= 1e-3)
+    return fmt::format("{:.3f} mJ", joules * 1e3);
+  return joules >= 1e-6 ? fmt::format("{:.3f} uJ", joules * 1e6)
+                        : fmt::format("{:.3f} nJ", joules * 1e9);
+}
+
 // "matrix awaits load" or "vector acc_port"
 static std::string waitText(const Report &report, const Wait &wait) {
   const std::string &unit = report.units[static_cast<size_t>(wait.unit)].name;
@@ -96,7 +103,7 @@ static std::string estimateNote(const Report &report) {
 static std::string costsText(const Costs &costs) {
   std::string out = fmt::format("  cost         area {:.3f} mm2", costs.areaMm2);
   if (const double total = costs.totalJoules(); total > 0) {
-    out += fmt::format(", energy {:.4f} mJ", total * 1e3);
+    out += ", energy " + energyText(total);
     std::vector<std::pair<double, std::string>> parts;
     for (const auto &[name, joules] : costs.joules)
       parts.emplace_back(joules, name);

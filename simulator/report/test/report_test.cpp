@@ -186,9 +186,19 @@ TEST(ReportText, givesAreaAndEnergyAndWhatTheyAre) {
   Report report = sampleReport();
   report.costs = Costs{"45nm", 1.25, {{"dram", 3e-3}, {"macs", 1e-3}, {"leakage", 0}}};
   EXPECT_THAT(toText(report),
-              HasSubstr("\n  cost         area 1.250 mm2, energy 4.0000 mJ (dram 75.0 %, macs 25.0 "
+              HasSubstr("\n  cost         area 1.250 mm2, energy 4.000 mJ (dram 75.0 %, macs 25.0 "
                         "%)\n               by formula, with the figures of technology 45nm: to "
                         "compare machines with, not to expect of silicon\n"));
+}
+
+TEST(ReportText, givesEnergyInAUnitThatFits) {
+  const std::pair<double, const char *> sizes[] = {
+      {2.5e-3, "2.500 mJ"}, {2.5e-6, "2.500 uJ"}, {2.5e-9, "2.500 nJ"}};
+  for (const auto &[joules, text] : sizes) {
+    Report report = sampleReport();
+    report.costs = Costs{"45nm", 1.25, {{"dram", joules}}};
+    EXPECT_THAT(toText(report), HasSubstr(std::string(", energy ") + text + " (dram 100.0 %)"));
+  }
 }
 
 TEST(ReportText, givesTheAreaAloneWithoutTime) {

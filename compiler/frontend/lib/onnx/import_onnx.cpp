@@ -75,8 +75,21 @@ std::vector<bool> neededNodes(const Model &model, std::set<std::string> &used) {
   return needed;
 }
 
+// Whether what a node gives is known: of those that were imported, some values are.
+bool isConstant(const Node &node, const ValueMap &values) {
+  bool isAny = false;
+  for (const std::string &output : node.outputs)
+    if (auto value = values.find(output); !output.empty() && value != values.end()) {
+      if (!value->second.constant)
+        return false;
+      isAny = true;
+    }
+  return isAny;
+}
+
 // Each node, with the nodes that it reads.
-std::vector<ModelOperator> operatorsOf(const Model &model, const std::vector<bool> &needed) {
+std::vector<ModelOperator> operatorsOf(const Model &model, const std::vector<bool> &needed,
+                                       const ValueMap &values) {
   std::map<std::string, int64_t> producers;
   for (const GraphInput &input : model.inputs)
     producers[input.name] = modelInput;
@@ -85,7 +98,7 @@ std::vector<ModelOperator> operatorsOf(const Model &model, const std::vector<boo
   std::vector<ModelOperator> operators;
   for (size_t i = 0; i < model.nodes.size(); ++i) {
     const Node &node = model.nodes[i];
-    ModelOperator each{node.name, node.op, {}, needed[i]};
+    ModelOperator each{node.name, node.op, {}, needed[i], isConstant(node, values)};
     for (const std::string &input : node.inputs)
       if (auto producer = producers.find(input); producer != producers.end())
         each.reads.push_back(producer->second);
@@ -258,7 +271,7 @@ mlir::OwningOpRef<mlir::ModuleOp> GraphImporter::import(const Model &model) {
   for (size_t i = 0; i < model.outputs.size(); ++i)
     function.setResultAttr(i, "tilewright.name", builder_.getStringAttr(model.outputs[i].name));
 
-  setModelOperators(*module, operatorsOf(model, needed));
+  setModelOperators(*module, operatorsOf(model, needed, values_));
 
   // What the user can get wrong is checked above; a module that does not verify is a mistake of
   // this importer.

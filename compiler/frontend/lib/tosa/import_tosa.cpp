@@ -231,7 +231,7 @@ private:
       const size_t number = known->second;
       numberOf[&op] = number;
       if (isNew)
-        operators.push_back({layer.name, layer.op, {}, false});
+        operators.push_back({layer.name, layer.op, {}, false, false});
       for (mlir::Value operand : op.getOperands()) {
         mlir::Operation *producer = operand.getDefiningOp();
         if (producer && isConstant(producer))

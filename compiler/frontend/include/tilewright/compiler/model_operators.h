@@ -14,6 +14,7 @@ struct ModelOperator {
   std::string name, op;       // as layerOf gives them
   std::vector<int64_t> reads; // numbers of operators; modelInput: an input of the model
   bool isNeeded = true;       // some output of the model depends on it
+  bool isConstant = false;    // what it gives was known at import, whatever it reads
 };
 constexpr int64_t modelInput = -1;
 
