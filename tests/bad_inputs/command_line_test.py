@@ -136,6 +136,13 @@ class OutputFiles(RejectionTest, metaclass=CaseTable):
     def test_same_as_input(self):
         self.assert_output_rejected(self.model)
 
+    def test_among_the_samples(self):
+        folder = self.scratch / "samples"
+        folder.mkdir()
+        (folder / "x.npy").write_bytes(b"not read")
+        self.assert_diagnostic(["compile", self.model, "--calibration", folder, "-o", folder / "x.npy"],
+                               "@/samples/x.npy: -o: error: is also read, as --calibration, and would be replaced\n  fix: give another -o")
+
     def test_device_full(self):
         self.assert_output_rejected(pathlib.Path("/dev/full"))
 

@@ -19,6 +19,7 @@ struct Outcome {
   std::string output;
   int64_t cycles = 0, dramBytes = 0;
   std::string plan, summary;
+  std::vector<LayerInfo> layers;
 };
 
 inline Outcome outcomeOf(const Network &network, const std::string &target, bool chains,
@@ -54,6 +55,7 @@ inline Outcome outcomeOf(const Network &network, const std::string &target, bool
     result.dramBytes += each.dramReadBytes + each.dramWriteBytes;
   result.plan = compiled.plan;
   result.summary = compiled.summary;
+  result.layers = program.layers;
   return result;
 }
 

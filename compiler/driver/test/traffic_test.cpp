@@ -101,4 +101,16 @@ TEST(Traffic, WindowsShareElements) {
   EXPECT_EQ(layers[0].least, 2 * pixels * channels + 9 * channels * channels);
 }
 
+// What a report says that a layer has to move is what the plan says.
+TEST(Traffic, ReportsCountTheSame) {
+  const Network network = Network(31, 31, 32).conv(32, 1, 2).conv(32, 3, 1).depthwise(3, 1);
+  const Outcome outcome = outcomeOf(network, "edge16", false, "functional");
+  const auto layers = trafficOf(outcome);
+  ASSERT_EQ(layers.size(), 3u);
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const LayerInfo &info = outcome.layers[i];
+    EXPECT_EQ(info.inputBytes + info.weightBytes + info.outputBytes, layers[i].least) << info.name;
+  }
+}
+
 } // namespace tilewright

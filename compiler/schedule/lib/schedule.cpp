@@ -184,8 +184,8 @@ LayerInfo describe(kernel::GroupOp group) {
     info.macs += macs;
     info.depthwiseMacs += llvm::isa<kernel::DepthwiseOp>(op) ? macs : 0;
   });
-  for (mlir::Value value : inputsOf(group))
-    (isConstant(value) ? info.weightBytes : info.inputBytes) += elementsOf(value) * bytesOf(value);
+  for (const auto &[value, bytes] : needsOf(group))
+    (isConstant(value) ? info.weightBytes : info.inputBytes) += bytes;
   info.outputBytes = elementsOf(group.getResult()) * bytesOf(group.getResult());
   return info;
 }

@@ -158,35 +158,36 @@ void addTraffic(const isa::Isa &isa, const Steps &steps, std::vector<LayerTraffi
         add(task);
 }
 
+llvm::DenseMap<mlir::Value, int64_t> needsOf(kernel::GroupOp group) {
+  llvm::DenseMap<mlir::Value, int64_t> needs; // several operations of the group may read one
+  for (mlir::Operation &op : group.getBody().front().without_terminator())
+    for (unsigned i = 0; i < op.getNumOperands(); ++i) {
+      mlir::Value value = op.getOperand(i);
+      mlir::Operation *producer = value.getDefiningOp();
+      const bool isInside = producer && producer->getParentOp() == group.getOperation();
+      if (!isInside || isConstant(value))
+        needs[value] = std::max(needs[value], bytesNeeded(&op, i));
+    }
+  return needs;
+}
+
 std::vector<int64_t> leastTraffic(const isa::Isa &isa, llvm::ArrayRef<kernel::GroupOp> groups,
                                   const llvm::DenseSet<mlir::Value> &onChip) {
   llvm::DenseSet<mlir::Value> counted;
   std::vector<int64_t> least;
   kernel::GroupOp before; // hands its result on
   for (kernel::GroupOp group : groups) {
-    llvm::DenseMap<mlir::Value, int64_t> needed; // by what several operations of the group may read
     int64_t products = 0;
-    for (mlir::Operation &op : group.getBody().front()) {
-      if (llvm::isa<kernel::YieldOp>(op))
-        continue;
-      for (unsigned i = 0; i < op.getNumOperands(); ++i) {
-        mlir::Value value = op.getOperand(i);
-        mlir::Operation *producer = value.getDefiningOp();
-        const bool isInside = producer && producer->getParentOp() == group.getOperation();
-        if ((!isInside || isConstant(value)) && !onChip.contains(value) &&
-            !counted.contains(value) && (!before || value != before.getResult()))
-          needed[value] = std::max(needed[value], bytesNeeded(&op, i));
-      }
+    for (mlir::Operation &op : group.getBody().front())
       if (groups.size() == 1 && llvm::isa<kernel::Conv2DOp, kernel::MatMulOp>(op))
         products = std::max(products, productsNeed(isa, &op));
-    }
     int64_t bytes = onChip.contains(group.getResult())
                         ? 0
                         : elementsOf(group.getResult()) * bytesOf(group.getResult());
-    for (const auto &[value, count] : needed) {
-      bytes += count;
-      counted.insert(value);
-    }
+    for (const auto &[value, count] : needsOf(group))
+      if (!onChip.contains(value) && (!before || value != before.getResult()) &&
+          counted.insert(value).second)
+        bytes += count;
     least.push_back(std::max(bytes, products));
     before = group;
   }

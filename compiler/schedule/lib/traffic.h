@@ -5,6 +5,7 @@
 
 #include "tilewright/compiler/schedule.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace tilewright {
@@ -14,6 +15,10 @@ int64_t macsOf(mlir::Operation *op);
 
 // Adds what the tasks of `steps` load and store, to the layers that they belong to.
 void addTraffic(const isa::Isa &isa, const Steps &steps, std::vector<LayerTraffic> &layers);
+
+// Bytes of each tensor that a group reads: of an image the pixels that some window has, of what is
+// one parameter a channel none.
+llvm::DenseMap<mlir::Value, int64_t> needsOf(kernel::GroupOp group);
 
 // The least that groups move which run together: every tensor once that is not in `onChip`, a value
 // that several read with the first of them. One by itself that is a convolution or product moves no

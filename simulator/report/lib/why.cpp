@@ -126,7 +126,8 @@ private:
     const int64_t needed = row_.roofline.needs.bytes;
     const int64_t tensors = row_.inputBytes + row_.weightBytes + row_.outputBytes;
     if (needed > 0 && ratio(moved, needed) >= notable)
-      say("It moves {}, {:.2f} times what it has to: some of its tensors come more than once.",
+      say("It moves {}, {:.2f} times what it has to: the rest is tensors that come more than once, "
+          "or parameters of channels.",
           bytes(moved), ratio(moved, needed));
     else if (moved < tensors)
       say("It moves {} of the {} of its tensors: the rest stays on chip.", bytes(moved),

@@ -150,8 +150,9 @@ TEST(Why, saysThatWorkOfAChainHides) {
 TEST(Why, saysThatTensorsComeMoreThanOnce) {
   Report report = sampleReport();
   report.layers[0].roofline.needs.bytes = 144;
-  EXPECT_THAT(whyConv(report), HasSubstr("It moves 288 B, 2.00 times what it has to: some of its "
-                                         "tensors come more than once."));
+  EXPECT_THAT(whyConv(report), HasSubstr("It moves 288 B, 2.00 times what it has to: the rest "
+                                         "is tensors that come more than once, or parameters of "
+                                         "channels."));
 }
 
 TEST(Why, ofALayerThatDoesNothing) {

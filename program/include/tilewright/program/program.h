@@ -41,8 +41,8 @@ struct LayerInfo {
   std::string op;
   int64_t macs = 0;           // real multiply-accumulates, padding taps excluded
   int64_t estimateCycles = 0; // the compiler's estimate
-  int64_t inputBytes = 0;     // of activations, as the graph needs them once
-  int64_t weightBytes = 0;    // of weights and tables
+  int64_t inputBytes = 0;     // of activations, once: what no window has is not needed
+  int64_t weightBytes = 0;    // of weights and tables; not of one parameter a channel
   int64_t outputBytes = 0;
   std::string plan = {}; // tiles and buffers, in words
   std::optional<RunnerUp> runnerUp = {};
