@@ -58,7 +58,7 @@ public:
   }
 
   // 16 bits cost about twice the cycles. They are worth it where 8 bits leave the outputs inexact,
-  // and where they lessen the noise a good deal: docs/decisions/2026-11-21-quantization.md.
+  // and where they lessen the noise a good deal: docs/decisions/quantization.md.
   // `other`: what was given up for an extended one.
   Form chooseForm(std::optional<PrecisionChoice> &choice, std::optional<Form> &other) const {
     constexpr double exact = 40, worthwhile = 4; // dB
