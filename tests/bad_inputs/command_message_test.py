@@ -8,7 +8,7 @@ import zipfile
 import numpy
 
 import models
-from models import graph_of, value, weights
+from models import graph_of, tensor, value, weights
 from onnx_test import encoded, node
 import tool
 from rejection import CaseTable, RejectionTest, named_cases
@@ -237,6 +237,8 @@ class Calibration(RejectionTest, metaclass=CaseTable):
         "no samples": ({"x": npy(weights(0, 3, 8, 8))}, "@/samples/x.npy", "holds no samples", None),
         "infinite": ({"x": npy(numpy.full((1, 3, 8, 8), numpy.inf))}, "@/samples/x.npy",
                      "sample 0 holds inf, which is no finite number", "leave that sample out"),
+        "beyond float32": ({"x": npy(numpy.full((1, 3, 8, 8), 1e300))}, "@/samples/x.npy",
+                           "sample 0 holds 1e+300, which is beyond float32's range", "leave that sample out"),
         "no array": ({"x": b"text"}, "@/samples/x.npy", "is not a .npy file", None),
     })
     def test_directory(self, case):
@@ -257,6 +259,14 @@ class Calibration(RejectionTest, metaclass=CaseTable):
         graph = graph_of([node("Add", ("x", "z"))], inputs=[value("x", [1, 4]), value("z", [1, 4])])
         huge = npy(numpy.full((4, 4), 3e38, numpy.float32))
         self.check(archive(("x.npy", huge), ("z.npy", huge)), "@/m.onnx: node 'it' (Add)", "is not finite on a calibration sample",
+                   "check the calibration data and the model's own numbers", model=self.write("m.onnx", encoded(graph)))
+
+    def test_sum_inside_a_chain(self):
+        """... is of the operator that makes it, not of the one whose result is quantized."""
+        graph = graph_of([node("Conv", ("x", "w"), ("c",), name="sum"), node("Relu", ("c",))],
+                         [tensor("w", numpy.full((2, 3, 1, 1), 2, numpy.float32))])
+        huge = archive(("x.npy", npy(numpy.full((4, 3, 8, 8), 3e38, numpy.float32))))
+        self.check(huge, "@/m.onnx: node 'sum' (Conv)", "is not finite on a calibration sample",
                    "check the calibration data and the model's own numbers", model=self.write("m.onnx", encoded(graph)))
 
     def test_not_finite(self):

@@ -87,7 +87,7 @@ int64_t sampleCount(const Tensor &data, ArrayRef<int64_t> shape, const Place &pl
                   "give one sample a row: [samples, ...input shape]");
 }
 
-// Throws UserError when a number of an array is none.
+// Throws UserError when a number of an array is none, or none in float32.
 void requireFinite(const Place &place, const Tensor &tensor) {
   auto check = [&](auto *values) {
     int64_t count = tensor.elements();
@@ -97,8 +97,9 @@ void requireFinite(const Place &place, const Tensor &tensor) {
       return;
     int64_t row = tensor.shape.empty() ? count : count / tensor.shape[0];
     throw UserError(place,
-                    fmt::format("sample {} holds {}, which is no finite number",
-                                (found - values) / row, float(*found)),
+                    fmt::format("sample {} holds {}, which is {}", (found - values) / row, *found,
+                                std::isfinite(*found) ? "beyond float32's range"
+                                                      : "no finite number"),
                     "leave that sample out");
   };
   if (tensor.dtype == DType::F32)

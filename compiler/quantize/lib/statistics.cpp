@@ -94,9 +94,36 @@ private:
   size_t rows_ = 0;
 };
 
-void requireFinite(Value value, const ChannelStatistics &channels) {
-  if (channels.isFinite())
-    return;
+bool isFinite(const Tensor &tensor) {
+  return std::all_of(tensor.data<float>(), tensor.data<float>() + tensor.elements(),
+                     [](float value) { return std::isfinite(value); });
+}
+
+// `seen` is not finite on a sample. What is watched may be the end of a chain of operators: a run
+// that shows each of them tells which one it began with.
+Value firstNotFinite(Value seen, const Samples &samples, unsigned threads) {
+  Block *body = seen.getParentBlock();
+  std::vector<Value> values(body->args_begin(), body->args_end());
+  for (Operation &op : body->without_terminator())
+    if (!isa<tosa::ConstOp, tosa::ConstShapeOp>(op))
+      llvm::copy_if(op.getResults(), std::back_inserter(values),
+                    [](Value value) { return getElementTypeOrSelf(value).isF32(); });
+  auto executable =
+      FloatExecutable::create(body->getParentOp()->getParentOfType<ModuleOp>(), values, threads);
+  FloatExecutable::Workspace workspace;
+  for (const std::vector<Tensor> &sample : samples) {
+    Value first;
+    executable->run(sample, workspace, [&](size_t index, const Tensor &tensor) {
+      if (!first && !isFinite(tensor))
+        first = values[index];
+    });
+    if (first)
+      return first;
+  }
+  return seen;
+}
+
+[[noreturn]] void failNotFinite(Value value) {
   Operation *op = value.getDefiningOp();
   throw UserError(op ? placeOf(op) : Place{"", 0, 0, "calibration data"},
                   "is not finite on a calibration sample",
@@ -214,7 +241,8 @@ Observations observe(const FloatExecutable &executable, const Samples &samples, 
     for (auto [convolution, sums] : llvm::zip(convolutions[i], shown[i].moments))
       observed.moments[convolution] = sums.moments();
     const ChannelStatistics &channels = shown[i].channels;
-    requireFinite(watched[i], channels);
+    if (!channels.isFinite())
+      failNotFinite(firstNotFinite(watched[i], samples, threads));
     std::vector<double> &means = observed.means[watched[i]];
     std::vector<ChannelRange> &ranges = observed.ranges[watched[i]];
     for (size_t c = 0; c < channels.channels(); ++c) {
