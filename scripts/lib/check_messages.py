@@ -17,8 +17,8 @@ from tally import Tally
 SOURCES = ("support", "isa", "program", "simulator", "compiler", "explore", "tools")
 TESTS = {"test", "tests", "fuzz", "bench"}
 EXCEPTIONS = pathlib.Path(__file__).with_name("messages_without_a_test.txt")
-CALL = re.compile(r"\b(?:UserError|TypeError|Trap|CheckFailed|ValidationError|emitError|emitOpError|fail|fault|raise|refuse|reject|"
-                  r"require|reserved|unsupported|mistake)\s*[({]")
+CALL = re.compile(r"\b(?:UserError|UnfitDescription|TypeError|Trap|CheckFailed|ValidationError|emitError|emitOpError|fail|fault|raise|"
+                  r"refuse|reject|require|reserved|unsupported|mistake)\s*[({]")
 ADJACENT = re.compile(r'"\s*\n\s*[rfb]*"')
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 PLACEHOLDER = re.compile(r"\{[^{}]*\}")

@@ -87,6 +87,11 @@ def removals(description):
     return made
 
 
+def removed_instructions():
+    """{name of the case: the one instruction that it removes}"""
+    return {f"no instructions.{name}": name for name in Description().instructions}
+
+
 def pairs(description, chance, count):
     """Two to six instructions at once, drawn."""
     made = {}

@@ -96,11 +96,11 @@ void requireFinite(const Place &place, const Tensor &tensor) {
     if (found == values + count)
       return;
     int64_t row = tensor.shape.empty() ? count : count / tensor.shape[0];
-    throw UserError(place,
-                    fmt::format("sample {} holds {}, which is {}", (found - values) / row, *found,
-                                std::isfinite(*found) ? "beyond float32's range"
-                                                      : "no finite number"),
-                    "leave that sample out");
+    throw UserError(
+        place,
+        fmt::format("sample {} holds {}, which is {}", (found - values) / row, *found,
+                    std::isfinite(*found) ? "beyond float32's range" : "no finite number"),
+        "leave that sample out");
   };
   if (tensor.dtype == DType::F32)
     check(tensor.data<float>());

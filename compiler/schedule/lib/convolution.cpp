@@ -324,6 +324,7 @@ chosenFor(LoweringContext &context, kernel::GroupOp group, const ConvProblem &pr
   if (chosen != context.chosen.end())
     return chosen->second;
   int64_t smallest = 0;
+  context.unfit.reset();
   std::optional<LoweringContext::Chosen> best =
       bestOf(context, group, problem, candidates(context, problem, &smallest), first);
   // Buffers leave gaps: where no plan finds room, plans for smaller memories do.
@@ -339,6 +340,12 @@ chosenFor(LoweringContext &context, kernel::GroupOp group, const ConvProblem &pr
                     fmt::format("its sums have more products than '{}' counts",
                                 context.machine.standingPattern->instruction->name),
                     "keep 'mload' and 'mmul' in the description");
+  if (!best && context.unfit) { // of a trial, which knows no layers
+    const Layer layer = layerOf(group.getLoc());
+    throw UnfitDescription(
+        {"", 0, 0, fmt::format("layer '{}' ({})", escape(layer.name), escape(layer.op))},
+        context.unfit->message(), context.unfit->fix());
+  }
   if (!best)
     throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(layerOf(group.getLoc()).name))},
                     fmt::format("no tile fits on chip: the smallest needs {} bytes of the "

@@ -626,10 +626,10 @@ void Emitter::setRegisters(int unit, llvm::ArrayRef<std::pair<int, int64_t>> wan
     const isa::Unit &owner = isa_.units()[static_cast<size_t>(unit)];
     const isa::StateRegister &reg = owner.registers[static_cast<size_t>(index)];
     if (value < reg.type.least() || value > reg.type.greatest())
-      throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(layerName_))},
-                      fmt::format("register {}.{} of type {} cannot hold {}", owner.name, reg.name,
-                                  reg.type.str(), value),
-                      "widen the register in the description");
+      throw UnfitDescription({"", 0, 0, fmt::format("layer '{}'", escape(layerName_))},
+                             fmt::format("register {}.{} of type {} cannot hold {}", owner.name,
+                                         reg.name, reg.type.str(), value),
+                             "widen the register in the description");
     changes.emplace_back(index, value);
   }
   if (changes.empty())

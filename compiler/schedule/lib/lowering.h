@@ -72,6 +72,7 @@ struct LoweringContext {
   std::shared_ptr<Selection> selection;        // shared by all contexts of a schedule
   Tuner *tuner = nullptr;                      // null: the planner's plans are final
   std::map<std::string, Chosen> tuned;         // plans of convolutions that the tuner gave
+  std::optional<UnfitDescription> unfit;       // why a trial ended, if not for want of room
 
   const TaskForm &form(llvm::StringRef name);
   // Largest immediate that an operand of an instruction holds.

@@ -1,14 +1,12 @@
 #include "tilewright/compiler/task.h"
 
-#include "tilewright/support/error.h"
-
 #include <fmt/format.h>
 
 namespace tilewright {
 
 TaskForm::TaskForm(const isa::Isa &isa, const std::string &name) : instruction_(isa.find(name)) {
   if (!instruction_)
-    throw UserError(
+    throw UnfitDescription(
         {},
         fmt::format("target '{}' has no instruction '{}', which this model needs", isa.target(),
                     name),
@@ -21,17 +19,17 @@ TaskForm::TaskForm(const isa::Isa &isa, const std::string &name) : instruction_(
 }
 
 void TaskForm::hasNoOperand(Name name) const {
-  throw UserError({},
-                  fmt::format("instruction '{}' has no operand '{}', which this model needs",
-                              instruction_->name, name.str()),
-                  "keep the operand in the description");
+  throw UnfitDescription({},
+                         fmt::format("instruction '{}' has no operand '{}', which this model needs",
+                                     instruction_->name, name.str()),
+                         "keep the operand in the description");
 }
 
 void TaskForm::hasNoRegister(Name name) const {
-  throw UserError({},
-                  fmt::format("unit '{}' has no register '{}', which this model needs", unit_->name,
-                              name.str()),
-                  "keep the register in the description");
+  throw UnfitDescription({},
+                         fmt::format("unit '{}' has no register '{}', which this model needs",
+                                     unit_->name, name.str()),
+                         "keep the register in the description");
 }
 
 namespace {

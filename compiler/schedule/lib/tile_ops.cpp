@@ -72,7 +72,7 @@ void TileOps::rescale(std::vector<Task> &out, const ChannelBlocks &blocks, int64
   const TaskForm &form = context_.form(name);
   const patterns::Pattern *pattern = context_.selection->find(name);
   if (!pattern)
-    throw UserError(
+    throw UnfitDescription(
         {}, fmt::format("'{}' of target '{}' is not element-wise", name, context_.isa.target()));
   Settings settings;
   settings.registers = {{form.reg("d_zp"), zeroPoint}, {form.reg("lo"), lo}, {form.reg("hi"), hi}};

@@ -13,7 +13,8 @@ namespace tilewright {
 using Lower = std::function<void(Steps &)>;
 
 // What `finish` makes of the emitter after steps on an empty chip, one group after the other;
-// nothing when they do not fit. Constants that a `lower` adds are forgotten again, after `finish`.
+// nothing when they do not fit or, as `context` then says, cannot be. Constants that a `lower` adds
+// are forgotten again, after `finish`.
 template <typename Finish>
 auto emitAlone(LoweringContext &context, llvm::ArrayRef<Lower> lowers, const Finish &finish) {
   const size_t constants = context.constants.bytes().size();
@@ -26,6 +27,8 @@ auto emitAlone(LoweringContext &context, llvm::ArrayRef<Lower> lowers, const Fin
       emitter.append(std::move(steps), "");
     }
     result = finish(emitter);
+  } catch (const UnfitDescription &error) {
+    context.unfit = error;
   } catch (const UserError &) { // it does not fit
   }
   context.constants.rollBack(constants);

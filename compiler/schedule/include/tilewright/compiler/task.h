@@ -4,6 +4,7 @@
 #include "tilewright/compiler/arena.h"
 #include "tilewright/isa/isa.h"
 #include "tilewright/program/program.h"
+#include "tilewright/support/error.h"
 
 #include "llvm/ADT/SmallVector.h"
 
@@ -95,11 +96,18 @@ private:
   size_t length_;
 };
 
+// What is in a plan's way is the description, and no want of room: it lacks an instruction or a
+// part of one, or has one of another form.
+class UnfitDescription : public UserError {
+public:
+  using UserError::UserError;
+};
+
 // Builds tasks of one instruction, by the names of its operands and registers. Each throws
-// UserError where the description has none of that name.
+// UnfitDescription where the description has none of that name.
 class TaskForm {
 public:
-  // Throws UserError when the ISA has no such instruction.
+  // Throws UnfitDescription when the ISA has no such instruction.
   TaskForm(const isa::Isa &isa, const std::string &name);
 
   class Builder {
