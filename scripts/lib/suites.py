@@ -57,8 +57,6 @@ SUITES = [
     Suite("conformance", "a sample of TOSA's conformance tests, both engines, both targets",
           (PYTHON, "tests/conformance/run", "--sample", "4", "--seed", "{seed}", "--jobs", "{jobs}")),
     Suite("planted", "verify and fuzz name the unit and the cycle of planted faults", (PYTHON, "tests/mutation/planted"), always=False),
-    Suite("fuzz", "each libFuzzer target for ten seconds",
-          (PYTHON, "scripts/lib/check_fuzzers.py", "--seconds", "10", "--seed", "{seed}", "--jobs", "{jobs}"), always=False),
     Suite("bad-inputs", "every bad input ends in one diagnostic", (PYTHON, "tests/bad_inputs/run", "--jobs", "{jobs}")),
     Suite("corpus", "bad inputs made from valid ones, for each door and option; a sample",
           (PYTHON, "tests/bad_inputs/corpus", "--sample", "300", "--seed", "{seed}", "--jobs", "{jobs}"), always=False),
@@ -80,6 +78,9 @@ SUITES = [
     Suite("format", "clang-format finds nothing to change", ("bash", "scripts/lib/check_format"), always=False),
     Suite("messages", "every message that a user can see stands in a test", (PYTHON, "scripts/lib/check_messages.py")),
     Suite("scripts", "the scripts' own parts", (PYTHON, "scripts/lib/self_test.py")),
+    # Last: it waits for what the sanitizers build.
+    Suite("fuzz", "each libFuzzer target for ten seconds",
+          (PYTHON, "scripts/lib/check_fuzzers.py", "--seconds", "10", "--seed", "{seed}", "--jobs", "{jobs}"), always=False),
 ]
 
 
