@@ -38,11 +38,15 @@ class Suite:
     about: str
     command: tuple
     always: bool = True  # False: only with --ci, or by name
+    prepare: tuple = ()  # a command that has all cores before the suites start; suites may share it, and run it themselves if need be
 
+
+SANITIZED = ("bash", "scripts/lib/build_sanitized")
 
 # In the order in which they start: the longest first, so that the lanes end together.
 SUITES = [
-    Suite("sanitizers", "unit tests and pass tests under ASan and UBSan", ("bash", "scripts/lib/check_sanitizers", "{jobs}"), always=False),
+    Suite("sanitizers", "unit tests and pass tests under ASan and UBSan", ("bash", "scripts/lib/check_sanitizers", "{jobs}"),
+          always=False, prepare=SANITIZED),
     Suite("rtl", "the RTL against the cycle engine; builds models when it first runs",
           (PYTHON, "scripts/lib/run_tests.py", "build/release", "--name", "rtl", "--label", "rtl", "--jobs", "{jobs}"), always=False),
     Suite("unit", "unit tests and pass tests of the release build",
@@ -57,6 +61,9 @@ SUITES = [
     Suite("conformance", "a sample of TOSA's conformance tests, both engines, both targets",
           (PYTHON, "tests/conformance/run", "--sample", "4", "--seed", "{seed}", "--jobs", "{jobs}")),
     Suite("planted", "verify and fuzz name the unit and the cycle of planted faults", (PYTHON, "tests/mutation/planted"), always=False),
+    Suite("fuzz", "each libFuzzer target for ten seconds",
+          (PYTHON, "scripts/lib/check_fuzzers.py", "--seconds", "10", "--seed", "{seed}", "--jobs", "{jobs}"),
+          always=False, prepare=SANITIZED),
     Suite("bad-inputs", "every bad input ends in one diagnostic", (PYTHON, "tests/bad_inputs/run", "--jobs", "{jobs}")),
     Suite("corpus", "bad inputs made from valid ones, for each door and option; a sample",
           (PYTHON, "tests/bad_inputs/corpus", "--sample", "300", "--seed", "{seed}", "--jobs", "{jobs}"), always=False),
@@ -78,9 +85,6 @@ SUITES = [
     Suite("format", "clang-format finds nothing to change", ("bash", "scripts/lib/check_format"), always=False),
     Suite("messages", "every message that a user can see stands in a test", (PYTHON, "scripts/lib/check_messages.py")),
     Suite("scripts", "the scripts' own parts", (PYTHON, "scripts/lib/self_test.py")),
-    # Last: it waits for what the sanitizers build.
-    Suite("fuzz", "each libFuzzer target for ten seconds",
-          (PYTHON, "scripts/lib/check_fuzzers.py", "--seconds", "10", "--seed", "{seed}", "--jobs", "{jobs}"), always=False),
 ]
 
 
@@ -145,6 +149,11 @@ def choose(names, ci):
     return [suite for suite in SUITES if suite.always or ci]
 
 
+def prepared(suites):
+    """What is to be prepared for the suites, each once."""
+    return list(dict.fromkeys(suite.prepare for suite in suites if suite.prepare))
+
+
 def run_all(suites, seed, lanes):
     """Yields (suite, result) as they end; each lane takes the next suite when it is free."""
     jobs = max(1, CORES // lanes)
@@ -191,6 +200,10 @@ def main():
     print(f"test: {len(chosen)} suites, {arguments.lanes} at once; samples are drawn from seed {seed} (--seed {seed} repeats them)", flush=True)
 
     started, results = time.monotonic(), []
+    for command in prepared(chosen):
+        print(f"prepare: {' '.join(command)}", flush=True)
+        subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)  # what fails here fails again in its suite
+        print(f"prepare: after {time.monotonic() - started:.0f} s", flush=True)
     for suite, result in run_all(chosen, seed, arguments.lanes):
         tell(suite, result, f"scripts/test {suite.name} --seed {seed}")
         results.append(result)

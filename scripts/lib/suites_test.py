@@ -64,6 +64,12 @@ class Run(unittest.TestCase):
                            .processor_seconds, 0.01)
 
 
+class Prepared(unittest.TestCase):
+    def test_what_suites_share_is_prepared_once(self):
+        first, second = (suites.Suite(name, "a sample", ("true",), prepare=("make", "it")) for name in ("first", "second"))
+        self.assertEqual(suites.prepared([first, suites.Suite("other", "a sample", ("true",)), second]), [("make", "it")])
+
+
 class Tell(unittest.TestCase):
     def test_a_suite_that_passed_is_one_line(self):
         self.assertRegex(told("sh", "-c", "echo chatter; echo '2 passed, 0 failed'"), r"^sample: 2 passed, 0 failed \(\d+ s\)\n$")
