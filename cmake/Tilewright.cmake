@@ -145,31 +145,31 @@ function(tilewright_add_test name)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS "${ARG_LABELS}")
 endfunction()
 
-# tilewright_add_dialect(TARGET NAME TD)
-# Generates the MLIR dialect NAME (in lower case) from TD for the library TARGET: tilewright/compiler/NAME{Dialect,Ops}.{h,cpp}.inc, which
-# whoever links TARGET sees too.
-function(tilewright_add_dialect target name td)
+# tilewright_add_dialect(PART NAME TD)
+# Generates the MLIR dialect NAME (in lower case) from TD for the library tilewright-PART:
+# tilewright/compiler/PART/NAME{Dialect,Ops}.{h,cpp}.inc, which whoever links it sees too.
+function(tilewright_add_dialect part name td)
   find_program(MLIR_TBLGEN mlir-tblgen HINTS ${LLVM_TOOLS_BINARY_DIR} REQUIRED)
   get_filename_component(td "${td}" ABSOLUTE)
   string(TOLOWER "${name}" dialect)
-  set(directory "${CMAKE_CURRENT_BINARY_DIR}/include/tilewright/compiler")
+  set(directory "${CMAKE_CURRENT_BINARY_DIR}/include/tilewright/compiler/${part}")
   set(Dialect.h -gen-dialect-decls -dialect=${dialect})
   set(Dialect.cpp -gen-dialect-defs -dialect=${dialect})
   set(Ops.h -gen-op-decls)
   set(Ops.cpp -gen-op-defs)
   set(generated)
-  foreach(part Dialect.h Dialect.cpp Ops.h Ops.cpp)
-    set(output "${directory}/${name}${part}.inc")
+  foreach(file Dialect.h Dialect.cpp Ops.h Ops.cpp)
+    set(output "${directory}/${name}${file}.inc")
     add_custom_command(
       OUTPUT "${output}"
       COMMAND ${CMAKE_COMMAND} -E make_directory "${directory}"
-      COMMAND ${MLIR_TBLGEN} ${${part}} -I ${LLVM_INCLUDE_DIRS} --write-if-changed -d "${output}.d" -o "${output}" "${td}"
+      COMMAND ${MLIR_TBLGEN} ${${file}} -I ${LLVM_INCLUDE_DIRS} --write-if-changed -d "${output}.d" -o "${output}" "${td}"
       DEPENDS "${td}"
       DEPFILE "${output}.d"
-      COMMENT "Generating ${name}${part}.inc")
+      COMMENT "Generating ${name}${file}.inc")
     list(APPEND generated "${output}")
   endforeach()
   add_custom_target(tilewright-${dialect}-inc DEPENDS ${generated})
-  add_dependencies(${target} tilewright-${dialect}-inc)
-  target_include_directories(${target} PUBLIC "${CMAKE_CURRENT_BINARY_DIR}/include")
+  add_dependencies(tilewright-${part} tilewright-${dialect}-inc)
+  target_include_directories(tilewright-${part} PUBLIC "${CMAKE_CURRENT_BINARY_DIR}/include")
 endfunction()

@@ -1,6 +1,6 @@
 #include "bytecode.h"
 
-#include "tilewright/compiler/frontend.h"
+#include "tilewright/compiler/frontend/frontend.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

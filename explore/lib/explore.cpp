@@ -10,7 +10,7 @@
 #include "screen.h"
 
 #include "tilewright/explore/executor.h"
-#include "tilewright/simulator/object_cache.h"
+#include "tilewright/simulator/kernels/object_cache.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 #include "tilewright/support/outputs.h"

@@ -1,6 +1,6 @@
 #include "folder.h"
 
-#include "tilewright/simulator/object_cache.h"
+#include "tilewright/simulator/kernels/object_cache.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 

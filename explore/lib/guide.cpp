@@ -1,6 +1,6 @@
 #include "guide.h"
 
-#include "ranking_model.h"
+#include "tilewright/compiler/tune/ranking_model.h"
 
 #include "tilewright/explore/statistics.h"
 

@@ -1,12 +1,12 @@
 #include "tilewright/explore/point.h"
 
-#include "tilewright/compiler/driver.h"
+#include "tilewright/compiler/driver/driver.h"
 #include "tilewright/explore/machine.h"
 #include "tilewright/program/program.h"
 #include "tilewright/report/report.h"
-#include "tilewright/simulator/object_cache.h"
-#include "tilewright/simulator/session.h"
-#include "tilewright/simulator/timing_engine.h"
+#include "tilewright/simulator/cycle/timing_engine.h"
+#include "tilewright/simulator/kernels/object_cache.h"
+#include "tilewright/simulator/runtime/session.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 

@@ -2,8 +2,8 @@
 
 #include "bytecode.h"
 
-#include "tilewright/compiler/driver.h"
-#include "tilewright/simulator/object_cache.h"
+#include "tilewright/compiler/driver/driver.h"
+#include "tilewright/simulator/kernels/object_cache.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 

@@ -1,7 +1,7 @@
 #include "tilewright/explore/run_costs.h"
 
 #include "tilewright/explore/technology.h"
-#include "tilewright/simulator/timing_engine.h"
+#include "tilewright/simulator/cycle/timing_engine.h"
 
 namespace tilewright::explore {
 

@@ -9,7 +9,7 @@
 #include "tilewright/explore/executor.h"
 
 #include "tilewright/explore/point.h"
-#include "tilewright/simulator/object_cache.h"
+#include "tilewright/simulator/kernels/object_cache.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 

@@ -7,8 +7,8 @@
 //    reads, belongs to that layer: the scheduler fuses it.
 #include "tilewright/explore/network.h"
 
-#include "tilewright/compiler/frontend.h"
-#include "tilewright/simulator/object_cache.h"
+#include "tilewright/compiler/frontend/frontend.h"
+#include "tilewright/simulator/kernels/object_cache.h"
 #include "tilewright/support/error.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

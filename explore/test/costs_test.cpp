@@ -6,7 +6,7 @@
 #include "tilewright/explore/run_costs.h"
 #include "tilewright/explore/technology.h"
 #include "tilewright/isa/assembler.h"
-#include "tilewright/simulator/timing_engine.h"
+#include "tilewright/simulator/cycle/timing_engine.h"
 #include "tilewright/testing/source_path.h"
 
 #include <gmock/gmock.h>

@@ -1,8 +1,8 @@
 // libFuzzer: any bytes as assembly text. What assembles must come back from its canonical text;
 // only UserError may come out.
-#include "fuzz_input.h"
 #include "tilewright/isa/assembler.h"
 #include "tilewright/support/error.h"
+#include "tilewright/testing/fuzz_input.h"
 
 #include <cstdlib>
 

@@ -1,10 +1,10 @@
 // libFuzzer: any bytes as the description of a machine, an instruction, times, a target or an
 // overlay. The first byte chooses which. Only UserError may come out.
-#include "fuzz_input.h"
 #include "tilewright/isa/isa.h"
 #include "tilewright/isa/yaml.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
+#include "tilewright/testing/fuzz_input.h"
 
 #include <cstdlib>
 #include <filesystem>

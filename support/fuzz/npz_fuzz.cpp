@@ -1,8 +1,8 @@
 // A libFuzzer target: whatever the bytes, the reader of calibration archives (.npz) ends in tensors
 // or in one UserError.
-#include "fuzz_input.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/npy.h"
+#include "tilewright/testing/fuzz_input.h"
 
 using namespace tilewright;
 

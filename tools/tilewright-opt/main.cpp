@@ -1,9 +1,9 @@
 // The mlir-opt of this project: reads a module, runs the passes named on the command line, prints
 // the module.
-#include "tilewright/compiler/graph.h"
-#include "tilewright/compiler/kernel_dialect.h"
-#include "tilewright/compiler/npu.h"
-#include "tilewright/compiler/select.h"
+#include "tilewright/compiler/emit/npu.h"
+#include "tilewright/compiler/graph/graph.h"
+#include "tilewright/compiler/select/kernel_dialect.h"
+#include "tilewright/compiler/select/select.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"

@@ -2,7 +2,7 @@
 #include "compile_command.h"
 #include "keep_memory.h"
 #include "standard_streams.h"
-#include "tilewright/compiler/driver.h"
+#include "tilewright/compiler/driver/driver.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/outputs.h"
 #include "tune_text.h"

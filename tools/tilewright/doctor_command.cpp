@@ -2,7 +2,7 @@
 #include "commands.h"
 #include "standard_streams.h"
 #include "tilewright/isa/isa.h"
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 #include "tilewright/support/error.h"
 #include "version.h"
 

@@ -1,7 +1,7 @@
 // Engines on the command line: "functional,cycle".
 #pragma once
 
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 
 #include <CLI/CLI.hpp>
 #include <functional>

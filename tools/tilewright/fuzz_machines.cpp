@@ -1,7 +1,7 @@
 #include "fuzz_machines.h"
 
 #include "tilewright/isa/documents.h"
-#include "tilewright/simulator/dram_model.h"
+#include "tilewright/simulator/memory/dram_model.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/scratch_file.h"
 

@@ -5,7 +5,7 @@
 #include "terminal.h"
 #include "tilewright/explore/run_costs.h"
 #include "tilewright/report/report.h"
-#include "tilewright/simulator/session.h"
+#include "tilewright/simulator/runtime/session.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/npy_bytes.h"
 #include "tilewright/support/outputs.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tilewright/program/program.h"
-#include "tilewright/simulator/session.h"
+#include "tilewright/simulator/runtime/session.h"
 
 #include <string>
 #include <vector>

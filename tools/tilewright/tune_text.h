@@ -1,7 +1,7 @@
 // What tuning shows: how far it is, on standard error, and what it found.
 #pragma once
 
-#include "tilewright/compiler/driver.h"
+#include "tilewright/compiler/driver/driver.h"
 
 #include <chrono>
 #include <string>

@@ -5,7 +5,7 @@
 #include "standard_streams.h"
 #include "tensor_files.h"
 #include "tilewright/lockstep/compare.h"
-#include "tilewright/simulator/session.h"
+#include "tilewright/simulator/runtime/session.h"
 #include "tilewright/support/error.h"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 // unnoticed.
 #pragma once
 
-#include "tilewright/compiler/selection_report.h"
+#include "tilewright/compiler/select/selection_report.h"
 #include "tilewright/program/program.h"
 
 #include <string>

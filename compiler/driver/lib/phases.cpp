@@ -1,7 +1,7 @@
 #include "phases.h"
 
-#include "tilewright/compiler/frontend.h"
-#include "tilewright/compiler/operator_place.h"
+#include "tilewright/compiler/frontend/frontend.h"
+#include "tilewright/compiler/frontend/operator_place.h"
 #include "tilewright/support/error.h"
 
 #include "mlir/IR/Diagnostics.h"

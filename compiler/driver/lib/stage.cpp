@@ -1,4 +1,4 @@
-#include "tilewright/compiler/stage.h"
+#include "tilewright/compiler/driver/stage.h"
 
 #include <algorithm>
 #include <array>

@@ -4,9 +4,9 @@
 // SCALE-Sim's weight-stationary form, F * (M + 2R + C - 2) - 1, fills and drains the array for each
 // fold. Ours overlaps them: F * max(M, R + 1) + pipeline, and what loads of weights lose at ports.
 // The difference is all overlap.
-#include "tilewright/compiler/driver.h"
+#include "tilewright/compiler/driver/driver.h"
 #include "tilewright/program/program.h"
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 
 #include <fmt/format.h>
 #include <fstream>

@@ -1,9 +1,9 @@
 // The whole road on small TOSA graphs: what buffering buys, how near the estimate is, how often the
 // same bytes come out.
 #include "network.h"
-#include "tilewright/compiler/driver.h"
+#include "tilewright/compiler/driver/driver.h"
 #include "tilewright/program/program.h"
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 #include "tilewright/support/npy.h"

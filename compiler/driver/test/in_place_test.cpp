@@ -1,7 +1,7 @@
 // Concatenations: whether the tensors are copied, and that the result is right either way.
-#include "tilewright/compiler/driver.h"
+#include "tilewright/compiler/driver/driver.h"
 #include "tilewright/program/program.h"
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 
 #include <cstring>
 #include <fstream>

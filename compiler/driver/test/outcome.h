@@ -3,9 +3,9 @@
 
 #include "network.h"
 
-#include "tilewright/compiler/driver.h"
+#include "tilewright/compiler/driver/driver.h"
 #include "tilewright/program/program.h"
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 
 #include <algorithm>
 #include <fstream>

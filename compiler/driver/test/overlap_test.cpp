@@ -1,8 +1,8 @@
 // What double buffering looks like in the trace: the next tile's loads run under this tile's
 // products.
-#include "tilewright/compiler/driver.h"
+#include "tilewright/compiler/driver/driver.h"
 #include "tilewright/program/program.h"
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 
 #include <fstream>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 // Every phrase of a plan stands in docs/glossary.md.
-#include "glossary.h"
 #include "network.h"
-#include "tilewright/compiler/chain_plan.h"
-#include "tilewright/compiler/conv_plan.h"
-#include "tilewright/compiler/driver.h"
+#include "tilewright/compiler/driver/driver.h"
+#include "tilewright/compiler/schedule/chain_plan.h"
+#include "tilewright/compiler/schedule/conv_plan.h"
+#include "tilewright/testing/glossary.h"
 
 #include <fstream>
 #include <gtest/gtest.h>

@@ -2,10 +2,10 @@
 // database.
 #include "network.h"
 
-#include "tilewright/compiler/driver.h"
+#include "tilewright/compiler/driver/driver.h"
 #include "tilewright/program/program.h"
-#include "tilewright/simulator/engine.h"
-#include "tilewright/simulator/session.h"
+#include "tilewright/simulator/engine/engine.h"
+#include "tilewright/simulator/runtime/session.h"
 #include "tilewright/support/error.h"
 
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // Instructions as npu.inst, and back to words of the ISA.
 #pragma once
 
-#include "tilewright/compiler/npu_dialect.h"
+#include "tilewright/compiler/emit/npu_dialect.h"
 #include "tilewright/isa/isa.h"
 
 #include "mlir/IR/Block.h"

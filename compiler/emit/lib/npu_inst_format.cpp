@@ -1,6 +1,6 @@
 // The text of npu.inst: @mnemonic(name = value + xBASE, ...) wait [...] signal [...] layer N. Empty
 // masks and layer -1 are left out.
-#include "tilewright/compiler/npu_dialect.h"
+#include "tilewright/compiler/emit/npu_dialect.h"
 
 #include "mlir/IR/Builders.h"
 

@@ -1,6 +1,6 @@
 // The npu stage's functions as passes, for tilewright-opt.
-#include "tilewright/compiler/npu.h"
-#include "tilewright/compiler/select.h"
+#include "tilewright/compiler/emit/npu.h"
+#include "tilewright/compiler/select/select.h"
 #include "tilewright/support/error.h"
 
 #include "mlir/Pass/PassRegistry.h"

@@ -1,6 +1,6 @@
 // What holds for every npu.program, whatever its ISA.
 #include "tensor_type.h"
-#include "tilewright/compiler/npu_dialect.h"
+#include "tilewright/compiler/emit/npu_dialect.h"
 
 using namespace mlir;
 

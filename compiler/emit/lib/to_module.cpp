@@ -1,10 +1,10 @@
 // Programs as modules: from the scheduler's stream and from the program file.
 #include "instruction_words.h"
 #include "tensor_type.h"
-#include "tilewright/compiler/estimate.h"
-#include "tilewright/compiler/frontend.h"
-#include "tilewright/compiler/model_operators.h"
-#include "tilewright/compiler/npu.h"
+#include "tilewright/compiler/emit/npu.h"
+#include "tilewright/compiler/frontend/frontend.h"
+#include "tilewright/compiler/frontend/model_operators.h"
+#include "tilewright/compiler/schedule/estimate.h"
 #include "tilewright/report/report.h"
 #include "tilewright/support/error.h"
 

@@ -2,8 +2,8 @@
 #include "instruction_words.h"
 #include "layer_runs.h"
 #include "tensor_type.h"
-#include "tilewright/compiler/npu.h"
-#include "tilewright/compiler/stream_check.h"
+#include "tilewright/compiler/emit/npu.h"
+#include "tilewright/compiler/schedule/stream_check.h"
 #include "tilewright/isa/assembler.h"
 #include "tilewright/support/error.h"
 

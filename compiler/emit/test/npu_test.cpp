@@ -1,6 +1,6 @@
 // Programs as modules: there and back without loss, and what is refused on the way back.
-#include "tilewright/compiler/npu.h"
-#include "tilewright/compiler/parse_module.h"
+#include "tilewright/compiler/emit/npu.h"
+#include "tilewright/compiler/frontend/parse_module.h"
 #include "tilewright/support/error.h"
 
 #include <fmt/format.h>

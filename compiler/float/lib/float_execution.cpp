@@ -1,4 +1,4 @@
-#include "tilewright/compiler/float_execution.h"
+#include "tilewright/compiler/float/float_execution.h"
 
 #include "constants.h"
 #include "kernels.h"
@@ -9,8 +9,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
-#include "tilewright/compiler/frontend.h"
-#include "tilewright/compiler/operator_place.h"
+#include "tilewright/compiler/frontend/frontend.h"
+#include "tilewright/compiler/frontend/operator_place.h"
 #include "tilewright/support/error.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"

@@ -1,7 +1,7 @@
 #include "objects.h"
 
 #include "optimize.h"
-#include "tilewright/simulator/object_cache.h"
+#include "tilewright/simulator/kernels/object_cache.h"
 
 #include <future>
 

@@ -1,4 +1,4 @@
-#include "tilewright/compiler/float_execution.h"
+#include "tilewright/compiler/float/float_execution.h"
 
 #include "tilewright/support/error.h"
 

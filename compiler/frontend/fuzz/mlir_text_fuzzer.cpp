@@ -1,8 +1,8 @@
 // A libFuzzer target: whatever the text, the importer of TOSA ends in a module or in one UserError.
-#include "fuzz_input.h"
 #include "renewed_context.h"
-#include "tilewright/compiler/frontend.h"
+#include "tilewright/compiler/frontend/frontend.h"
 #include "tilewright/support/error.h"
+#include "tilewright/testing/fuzz_input.h"
 
 extern "C" int LLVMFuzzerInitialize(int *count, char ***arguments) {
   tilewright::fuzz::answerMakeCorpus(*count, *arguments, "compiler/frontend/fuzz/make_corpus",

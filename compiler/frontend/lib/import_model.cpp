@@ -1,4 +1,4 @@
-#include "tilewright/compiler/frontend.h"
+#include "tilewright/compiler/frontend/frontend.h"
 
 #include "onnx/import_bytes.h"
 #include "tilewright/support/error.h"

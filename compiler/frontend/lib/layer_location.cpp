@@ -1,5 +1,5 @@
-#include "tilewright/compiler/frontend.h"
-#include "tilewright/compiler/operator_place.h"
+#include "tilewright/compiler/frontend/frontend.h"
+#include "tilewright/compiler/frontend/operator_place.h"
 
 #include "mlir/IR/Location.h"
 

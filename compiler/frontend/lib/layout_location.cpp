@@ -1,6 +1,6 @@
-#include "tilewright/compiler/layout_location.h"
+#include "tilewright/compiler/frontend/layout_location.h"
 
-#include "tilewright/compiler/frontend.h"
+#include "tilewright/compiler/frontend/frontend.h"
 
 namespace tilewright {
 

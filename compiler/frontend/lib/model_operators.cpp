@@ -1,4 +1,4 @@
-#include "tilewright/compiler/model_operators.h"
+#include "tilewright/compiler/frontend/model_operators.h"
 
 #include "mlir/IR/Builders.h"
 

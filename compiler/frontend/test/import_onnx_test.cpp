@@ -1,8 +1,8 @@
 // What the importer makes of good models; values are compared with onnxruntime by tests/onnx/run.
 #include "model_builder.h"
 
-#include "tilewright/compiler/frontend.h"
-#include "tilewright/compiler/model_operators.h"
+#include "tilewright/compiler/frontend/frontend.h"
+#include "tilewright/compiler/frontend/model_operators.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"

@@ -1,6 +1,6 @@
 // TOSA text and bytecode: what is accepted in which form, and what each mistake says, with its
 // place.
-#include "tilewright/compiler/frontend.h"
+#include "tilewright/compiler/frontend/frontend.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 

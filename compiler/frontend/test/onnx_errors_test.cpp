@@ -1,7 +1,7 @@
 // Bad models end in one diagnostic: the message, its place and the fix.
 #include "model_builder.h"
 
-#include "tilewright/compiler/frontend.h"
+#include "tilewright/compiler/frontend/frontend.h"
 #include "tilewright/support/error.h"
 
 #include <cmath>

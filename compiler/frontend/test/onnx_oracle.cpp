@@ -5,9 +5,9 @@
 // point twice, as imported and after the graph passes. Prints a line for every case, `NAME: ok` or
 // `NAME: what is wrong`; exit code 3 when one is wrong. With --import, `NAME: taken` or `NAME:
 // refused: DIAGNOSTIC`.
-#include "tilewright/compiler/float_execution.h"
-#include "tilewright/compiler/frontend.h"
-#include "tilewright/compiler/graph.h"
+#include "tilewright/compiler/float/float_execution.h"
+#include "tilewright/compiler/frontend/frontend.h"
+#include "tilewright/compiler/graph/graph.h"
 #include "tilewright/support/error.h"
 
 #include "mlir/Pass/PassManager.h"

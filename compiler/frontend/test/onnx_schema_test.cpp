@@ -2,7 +2,7 @@
 // kind pass.
 #include "model_builder.h"
 
-#include "tilewright/compiler/frontend.h"
+#include "tilewright/compiler/frontend/frontend.h"
 #include "tilewright/support/error.h"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // The pass `graph-fold`.
 #include "patterns.h"
-#include "tilewright/compiler/graph.h"
+#include "tilewright/compiler/graph/graph.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"

@@ -6,7 +6,7 @@
 // 3. Transposes that move no data become reshapes. Not earlier: in step 1 they still meet others of
 // their kind.
 #include "patterns.h"
-#include "tilewright/compiler/graph.h"
+#include "tilewright/compiler/graph/graph.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"

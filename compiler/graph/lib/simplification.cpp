@@ -1,7 +1,7 @@
 // Removes ops that change nothing, and merges chains of the same kind.
 #include "constants.h"
 #include "patterns.h"
-#include "tilewright/compiler/layout_location.h"
+#include "tilewright/compiler/frontend/layout_location.h"
 
 #include <cmath>
 

@@ -5,7 +5,7 @@
 #include "patterns.h"
 #include "permutation.h"
 #include "pointwise.h"
-#include "tilewright/compiler/layout_location.h"
+#include "tilewright/compiler/frontend/layout_location.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 

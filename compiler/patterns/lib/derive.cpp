@@ -1,5 +1,5 @@
 // From semantics to patterns.
-#include "tilewright/compiler/patterns.h"
+#include "tilewright/compiler/patterns/patterns.h"
 
 #include <algorithm>
 #include <array>

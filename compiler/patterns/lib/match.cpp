@@ -3,7 +3,7 @@
 // Registers and arrays of parameters of the instruction are its unknowns: each stands for any value
 // that is known when the program is made. Lists (sums, products, minima, maxima) unify in any
 // order, by trying.
-#include "tilewright/compiler/patterns.h"
+#include "tilewright/compiler/patterns/patterns.h"
 
 #include <algorithm>
 #include <fmt/format.h>

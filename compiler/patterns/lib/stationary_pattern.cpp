@@ -1,4 +1,4 @@
-#include "tilewright/compiler/stationary_pattern.h"
+#include "tilewright/compiler/patterns/stationary_pattern.h"
 
 #include "tilewright/isa/stationary.h"
 

@@ -1,4 +1,4 @@
-#include "tilewright/compiler/window_pattern.h"
+#include "tilewright/compiler/patterns/window_pattern.h"
 
 #include "tilewright/isa/window.h"
 

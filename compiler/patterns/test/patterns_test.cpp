@@ -1,5 +1,5 @@
 // ctest -R Patterns: which instructions are patterns, and what they match.
-#include "tilewright/compiler/patterns.h"
+#include "tilewright/compiler/patterns/patterns.h"
 #include "tilewright/support/error.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // ctest -R StationaryPattern: which instructions' sums a convolution may let stand in the array.
-#include "tilewright/compiler/stationary_pattern.h"
+#include "tilewright/compiler/patterns/stationary_pattern.h"
 
 #include "tilewright/support/files.h"
 #include "tilewright/testing/source_path.h"

@@ -4,7 +4,7 @@
 #include "integer_builder.h"
 #include "integer_softmax.h"
 #include "split.h"
-#include "tilewright/compiler/model_operators.h"
+#include "tilewright/compiler/frontend/model_operators.h"
 #include "weights.h"
 
 #include "mlir/IR/IRMapping.h"

@@ -3,8 +3,8 @@
 #include "constant_floats.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
-#include "tilewright/compiler/frontend.h"
-#include "tilewright/compiler/operator_place.h"
+#include "tilewright/compiler/frontend/frontend.h"
+#include "tilewright/compiler/frontend/operator_place.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "parameters.h"
-#include "tilewright/compiler/quantize.h"
+#include "tilewright/compiler/quantize/quantize.h"
 
 #include <functional>
 #include <vector>

@@ -13,7 +13,7 @@
 #include "pointwise.h"
 #include "softmax_match.h"
 
-#include "tilewright/compiler/quantize_options.h"
+#include "tilewright/compiler/quantize/quantize_options.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"

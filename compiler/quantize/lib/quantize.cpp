@@ -1,4 +1,4 @@
-#include "tilewright/compiler/quantize.h"
+#include "tilewright/compiler/quantize/quantize.h"
 
 #include "assign.h"
 #include "calibration_data.h"

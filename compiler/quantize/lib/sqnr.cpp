@@ -1,6 +1,6 @@
 #include "sqnr.h"
 
-#include "tilewright/compiler/frontend.h"
+#include "tilewright/compiler/frontend/frontend.h"
 
 #include "graph_queries.h"
 

@@ -4,7 +4,7 @@
 #include "equalize.h"
 #include "histogram.h"
 
-#include "tilewright/compiler/float_execution.h"
+#include "tilewright/compiler/float/float_execution.h"
 #include "llvm/ADT/DenseMap.h"
 
 #include <functional>

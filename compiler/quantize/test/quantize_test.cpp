@@ -1,8 +1,8 @@
 // Each rule of the quantizer on a small graph: the integer graph is valid TOSA, holds only
 // integers, and stays near the float graph.
-#include "tilewright/compiler/quantize.h"
+#include "tilewright/compiler/quantize/quantize.h"
 
-#include "tilewright/compiler/float_execution.h"
+#include "tilewright/compiler/float/float_execution.h"
 #include "tilewright/support/error.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -4,7 +4,7 @@
 
 #include "lowering.h"
 
-#include "tilewright/compiler/tuner.h"
+#include "tilewright/compiler/schedule/tuner.h"
 
 #include <functional>
 #include <optional>

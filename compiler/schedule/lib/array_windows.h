@@ -5,8 +5,8 @@
 
 #include "conv_stage.h"
 
-#include "tilewright/compiler/window_passes.h"
-#include "tilewright/compiler/window_pattern.h"
+#include "tilewright/compiler/patterns/window_pattern.h"
+#include "tilewright/compiler/schedule/window_passes.h"
 
 namespace tilewright {
 

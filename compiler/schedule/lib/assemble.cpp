@@ -9,7 +9,7 @@
 // the result: that is the transpose.
 #include "lowering.h"
 
-#include "tilewright/compiler/kernel_regions.h"
+#include "tilewright/compiler/select/kernel_regions.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 

@@ -1,6 +1,6 @@
 #include "bank_sharing.h"
 
-#include "tilewright/compiler/task_times.h"
+#include "tilewright/compiler/schedule/task_times.h"
 
 #include <algorithm>
 #include <array>

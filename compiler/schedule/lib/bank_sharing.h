@@ -4,7 +4,7 @@
 
 #include "chain_run.h"
 
-#include "tilewright/compiler/bank_places.h"
+#include "tilewright/compiler/schedule/bank_places.h"
 
 namespace tilewright::chains {
 

@@ -4,7 +4,7 @@
 #include "lowering.h"
 #include "trial.h"
 
-#include "tilewright/compiler/chain_plan.h"
+#include "tilewright/compiler/schedule/chain_plan.h"
 
 #include <optional>
 #include <set>

@@ -11,7 +11,7 @@
 #include "image_sum.h"
 #include "window_stage.h"
 
-#include "tilewright/compiler/task_times.h"
+#include "tilewright/compiler/schedule/task_times.h"
 
 #include <optional>
 

@@ -1,4 +1,4 @@
-#include "tilewright/compiler/chain_plan.h"
+#include "tilewright/compiler/schedule/chain_plan.h"
 
 #include "llvm/ADT/SmallVector.h"
 

@@ -8,8 +8,8 @@
 
 #include "lowering.h"
 
-#include "tilewright/compiler/chain_plan.h"
-#include "tilewright/compiler/piece_order.h"
+#include "tilewright/compiler/schedule/chain_plan.h"
+#include "tilewright/compiler/schedule/piece_order.h"
 
 #include <map>
 #include <optional>

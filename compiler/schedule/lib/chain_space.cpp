@@ -1,4 +1,4 @@
-#include "tilewright/compiler/chain_space.h"
+#include "tilewright/compiler/schedule/chain_space.h"
 
 #include <algorithm>
 #include <cmath>

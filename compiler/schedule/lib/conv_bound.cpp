@@ -1,7 +1,7 @@
-#include "tilewright/compiler/conv_bound.h"
+#include "tilewright/compiler/schedule/conv_bound.h"
 
-#include "tilewright/compiler/standing_plan.h"
-#include "tilewright/compiler/taps.h"
+#include "tilewright/compiler/schedule/standing_plan.h"
+#include "tilewright/compiler/schedule/taps.h"
 
 #include <algorithm>
 

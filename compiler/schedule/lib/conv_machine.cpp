@@ -1,9 +1,9 @@
 // What the planner asks of the machine, all of it from the ISA: sizes, times, and the pace of DRAM
 // as its own model shows it.
-#include "tilewright/compiler/conv_plan.h"
-#include "tilewright/compiler/patterns.h"
+#include "tilewright/compiler/patterns/patterns.h"
+#include "tilewright/compiler/schedule/conv_plan.h"
 
-#include "tilewright/simulator/dram_model.h"
+#include "tilewright/simulator/memory/dram_model.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
-#include "tilewright/compiler/conv_plan.h"
+#include "tilewright/compiler/schedule/conv_plan.h"
 
-#include "tilewright/compiler/standing_plan.h"
+#include "tilewright/compiler/schedule/standing_plan.h"
 
 #include <algorithm>
 #include <fmt/format.h>

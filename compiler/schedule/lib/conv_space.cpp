@@ -1,6 +1,6 @@
-#include "tilewright/compiler/conv_space.h"
+#include "tilewright/compiler/schedule/conv_space.h"
 
-#include "tilewright/compiler/weight_stream_plan.h"
+#include "tilewright/compiler/schedule/weight_stream_plan.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,7 +8,7 @@
 
 #include "lowering.h"
 
-#include "tilewright/compiler/conv_plan.h"
+#include "tilewright/compiler/schedule/conv_plan.h"
 
 #include <optional>
 #include <vector>

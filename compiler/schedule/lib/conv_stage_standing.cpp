@@ -1,7 +1,7 @@
 // Tiles whose sums stand in the array: an instruction for each column tile (standing_plan.h).
 #include "conv_stage.h"
 
-#include "tilewright/compiler/standing_plan.h"
+#include "tilewright/compiler/schedule/standing_plan.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "tilewright/compiler/dram_plan.h"
+#include "tilewright/compiler/schedule/dram_plan.h"
 
 #include <algorithm>
 #include <numeric>

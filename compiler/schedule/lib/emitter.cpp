@@ -1,6 +1,6 @@
-#include "tilewright/compiler/emitter.h"
+#include "tilewright/compiler/schedule/emitter.h"
 
-#include "tilewright/compiler/task_times.h"
+#include "tilewright/compiler/schedule/task_times.h"
 #include "tilewright/support/make_room.h"
 
 #include <algorithm>

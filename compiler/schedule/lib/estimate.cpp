@@ -1,13 +1,13 @@
-#include "tilewright/compiler/estimate.h"
+#include "tilewright/compiler/schedule/estimate.h"
 
 #include "ring.h"
 #include "vector_run.h"
 
 #include "tilewright/isa/window.h"
-#include "tilewright/simulator/blocks.h"
-#include "tilewright/simulator/dram_model.h"
-#include "tilewright/simulator/plan.h"
-#include "tilewright/simulator/runs.h"
+#include "tilewright/simulator/memory/dram_model.h"
+#include "tilewright/simulator/timing/blocks.h"
+#include "tilewright/simulator/timing/plan.h"
+#include "tilewright/simulator/timing/runs.h"
 
 #include <algorithm>
 #include <array>

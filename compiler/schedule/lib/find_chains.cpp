@@ -2,7 +2,7 @@
 
 #include "trial.h"
 
-#include "tilewright/compiler/division.h"
+#include "tilewright/compiler/schedule/division.h"
 
 #include <algorithm>
 #include <atomic>

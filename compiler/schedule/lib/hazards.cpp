@@ -1,4 +1,4 @@
-#include "tilewright/compiler/hazards.h"
+#include "tilewright/compiler/schedule/hazards.h"
 
 #include <algorithm>
 #include <limits>

@@ -2,7 +2,7 @@
 
 #include "lowering.h"
 
-#include "tilewright/compiler/kernel_regions.h"
+#include "tilewright/compiler/select/kernel_regions.h"
 
 #include <optional>
 

@@ -3,7 +3,7 @@
 // their rows side by side.
 #pragma once
 
-#include "tilewright/compiler/kernel_dialect.h"
+#include "tilewright/compiler/select/kernel_dialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"

@@ -2,15 +2,15 @@
 // vector work on a tile.
 #pragma once
 
-#include "tilewright/compiler/conv_plan.h"
-#include "tilewright/compiler/emitter.h"
-#include "tilewright/compiler/kernel_dialect.h"
-#include "tilewright/compiler/selection.h"
-#include "tilewright/compiler/task.h"
-#include "tilewright/compiler/tensor_types.h"
-#include "tilewright/compiler/tuner.h"
+#include "tilewright/compiler/schedule/conv_plan.h"
+#include "tilewright/compiler/schedule/emitter.h"
+#include "tilewright/compiler/schedule/task.h"
+#include "tilewright/compiler/schedule/tuner.h"
+#include "tilewright/compiler/select/kernel_dialect.h"
+#include "tilewright/compiler/select/selection.h"
+#include "tilewright/compiler/select/tensor_types.h"
 #include "tilewright/isa/isa.h"
-#include "tilewright/simulator/plan.h"
+#include "tilewright/simulator/timing/plan.h"
 
 #include "llvm/ADT/StringMap.h"
 

@@ -6,7 +6,7 @@
 // it reads; where there are none on one side, those on the other.
 #pragma once
 
-#include "tilewright/compiler/kernel_dialect.h"
+#include "tilewright/compiler/select/kernel_dialect.h"
 #include "tilewright/program/program.h"
 
 #include "mlir/IR/BuiltinOps.h"

@@ -1,4 +1,4 @@
-#include "tilewright/compiler/piece_order.h"
+#include "tilewright/compiler/schedule/piece_order.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "tilewright/compiler/plan_space.h"
+#include "tilewright/compiler/schedule/plan_space.h"
 
 #include <algorithm>
 #include <cmath>

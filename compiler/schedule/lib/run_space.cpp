@@ -1,4 +1,4 @@
-#include "tilewright/compiler/run_space.h"
+#include "tilewright/compiler/schedule/run_space.h"
 
 namespace tilewright {
 

@@ -1,4 +1,4 @@
-#include "tilewright/compiler/schedule.h"
+#include "tilewright/compiler/schedule/schedule.h"
 
 #include "expansion.h"
 #include "find_chains.h"
@@ -8,10 +8,10 @@
 #include "side_by_side.h"
 #include "traffic.h"
 
-#include "tilewright/compiler/dram_plan.h"
-#include "tilewright/compiler/frontend.h"
-#include "tilewright/compiler/stationary_pattern.h"
-#include "tilewright/compiler/task_times.h"
+#include "tilewright/compiler/frontend/frontend.h"
+#include "tilewright/compiler/patterns/stationary_pattern.h"
+#include "tilewright/compiler/schedule/dram_plan.h"
+#include "tilewright/compiler/schedule/task_times.h"
 #include "tilewright/support/error.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

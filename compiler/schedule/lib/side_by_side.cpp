@@ -8,7 +8,7 @@
 #include "conv_stage.h"
 #include "trial.h"
 
-#include "tilewright/compiler/estimate.h"
+#include "tilewright/compiler/schedule/estimate.h"
 #include "tilewright/support/error.h"
 
 #include <algorithm>

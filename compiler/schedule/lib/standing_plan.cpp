@@ -1,4 +1,4 @@
-#include "tilewright/compiler/standing_plan.h"
+#include "tilewright/compiler/schedule/standing_plan.h"
 
 #include <algorithm>
 

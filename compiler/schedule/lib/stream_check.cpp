@@ -1,6 +1,6 @@
-#include "tilewright/compiler/stream_check.h"
+#include "tilewright/compiler/schedule/stream_check.h"
 
-#include "tilewright/compiler/hazards.h"
+#include "tilewright/compiler/schedule/hazards.h"
 #include "tilewright/isa/assembler.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "traffic.h"
 
-#include "tilewright/compiler/kernel_regions.h"
-#include "tilewright/compiler/taps.h"
+#include "tilewright/compiler/schedule/taps.h"
+#include "tilewright/compiler/select/kernel_regions.h"
 
 #include <cmath>
 #include <numeric>

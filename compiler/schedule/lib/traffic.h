@@ -3,7 +3,7 @@
 
 #include "lowering.h"
 
-#include "tilewright/compiler/schedule.h"
+#include "tilewright/compiler/schedule/schedule.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"

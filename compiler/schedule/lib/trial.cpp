@@ -1,6 +1,6 @@
 #include "trial.h"
 
-#include "tilewright/compiler/estimate.h"
+#include "tilewright/compiler/schedule/estimate.h"
 
 namespace tilewright {
 

@@ -5,7 +5,7 @@
 
 #include "holds.h"
 
-#include "tilewright/simulator/plan.h"
+#include "tilewright/simulator/timing/plan.h"
 
 namespace tilewright {
 

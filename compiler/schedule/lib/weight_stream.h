@@ -6,7 +6,7 @@
 
 #include "lowering.h"
 
-#include "tilewright/compiler/weight_stream_plan.h"
+#include "tilewright/compiler/schedule/weight_stream_plan.h"
 
 namespace tilewright {
 

@@ -1,4 +1,4 @@
-#include "tilewright/compiler/weight_stream_plan.h"
+#include "tilewright/compiler/schedule/weight_stream_plan.h"
 
 #include <algorithm>
 

@@ -7,9 +7,9 @@
 #include "image_sum.h"
 #include "window_stage.h"
 
-#include "tilewright/compiler/conv_plan.h"
-#include "tilewright/compiler/frontend.h"
-#include "tilewright/compiler/taps.h"
+#include "tilewright/compiler/frontend/frontend.h"
+#include "tilewright/compiler/schedule/conv_plan.h"
+#include "tilewright/compiler/schedule/taps.h"
 #include "tilewright/support/error.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "tilewright/compiler/window_passes.h"
+#include "tilewright/compiler/schedule/window_passes.h"
 
 namespace tilewright {
 

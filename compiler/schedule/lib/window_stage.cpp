@@ -2,7 +2,7 @@
 
 #include "conv_stage.h"
 
-#include "tilewright/compiler/conv_plan.h"
+#include "tilewright/compiler/schedule/conv_plan.h"
 
 #include <algorithm>
 #include <stdexcept>

@@ -5,7 +5,7 @@
 
 #include "lowering.h"
 
-#include "tilewright/compiler/window_problem.h"
+#include "tilewright/compiler/schedule/window_problem.h"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "tilewright/compiler/arena.h"
+#include "tilewright/compiler/schedule/arena.h"
 
 #include <gtest/gtest.h>
 #include <map>

@@ -1,4 +1,4 @@
-#include "tilewright/compiler/bank_places.h"
+#include "tilewright/compiler/schedule/bank_places.h"
 
 #include <gtest/gtest.h>
 #include <random>

@@ -1,7 +1,7 @@
 // What tests of chains' plans share.
 #pragma once
 
-#include "tilewright/compiler/chain_plan.h"
+#include "tilewright/compiler/schedule/chain_plan.h"
 
 namespace tilewright {
 

@@ -1,8 +1,8 @@
-#include "tilewright/compiler/chain_plan.h"
+#include "tilewright/compiler/schedule/chain_plan.h"
 
 #include "chain_cases.h"
 
-#include "tilewright/compiler/chain_space.h"
+#include "tilewright/compiler/schedule/chain_space.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -1,5 +1,5 @@
 // The space of a chain's plans: what the planner gives is in it, what is drawn is legal.
-#include "tilewright/compiler/chain_space.h"
+#include "tilewright/compiler/schedule/chain_space.h"
 
 #include "chain_cases.h"
 #include "plan_cases.h"

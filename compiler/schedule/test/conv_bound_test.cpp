@@ -1,6 +1,6 @@
 #include "plan_cases.h"
 
-#include "tilewright/compiler/conv_bound.h"
+#include "tilewright/compiler/schedule/conv_bound.h"
 
 namespace tilewright {
 

@@ -1,4 +1,4 @@
-#include "tilewright/compiler/conv_plan.h"
+#include "tilewright/compiler/schedule/conv_plan.h"
 
 #include "plan_cases.h"
 

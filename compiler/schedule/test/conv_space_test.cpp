@@ -1,8 +1,8 @@
 // The space of a convolution's plans: what the planner gives is in it, what is drawn is legal, and
 // a small space is what the rules say, point by point.
-#include "tilewright/compiler/conv_space.h"
+#include "tilewright/compiler/schedule/conv_space.h"
 
-#include "tilewright/compiler/weight_stream_plan.h"
+#include "tilewright/compiler/schedule/weight_stream_plan.h"
 
 #include "plan_cases.h"
 

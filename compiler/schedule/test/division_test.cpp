@@ -1,4 +1,4 @@
-#include "tilewright/compiler/division.h"
+#include "tilewright/compiler/schedule/division.h"
 
 #include <gtest/gtest.h>
 #include <map>

@@ -1,5 +1,5 @@
 // Addresses in DRAM, against all orders of small problems.
-#include "tilewright/compiler/dram_plan.h"
+#include "tilewright/compiler/schedule/dram_plan.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
-#include "tilewright/compiler/emitter.h"
+#include "tilewright/compiler/schedule/emitter.h"
 
-#include "tilewright/compiler/task.h"
-#include "tilewright/compiler/task_times.h"
+#include "tilewright/compiler/schedule/task.h"
+#include "tilewright/compiler/schedule/task_times.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // The estimator against the cycle engine's core, on programs in which units meet at a port: each
 // beside one in which they do not.
-#include "tilewright/compiler/estimate.h"
+#include "tilewright/compiler/schedule/estimate.h"
 
 #include "tilewright/isa/assembler.h"
-#include "tilewright/simulator/timing_engine.h"
+#include "tilewright/simulator/cycle/timing_engine.h"
 #include "tilewright/testing/source_path.h"
 
 #include <cstdlib>

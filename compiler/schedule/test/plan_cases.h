@@ -1,8 +1,8 @@
 // What tests of plans and of their spaces share.
 #pragma once
 
-#include "tilewright/compiler/conv_plan.h"
-#include "tilewright/compiler/plan_space.h"
+#include "tilewright/compiler/schedule/conv_plan.h"
+#include "tilewright/compiler/schedule/plan_space.h"
 
 #include <gtest/gtest.h>
 

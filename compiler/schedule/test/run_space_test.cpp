@@ -1,6 +1,6 @@
 // The space of a run's plans: its chains' own spaces, and which of them leave their results on
 // chip.
-#include "tilewright/compiler/run_space.h"
+#include "tilewright/compiler/schedule/run_space.h"
 
 #include "plan_cases.h"
 

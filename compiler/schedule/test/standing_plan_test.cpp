@@ -1,8 +1,8 @@
 // ctest -R StandingPlan: cycles of sums that stand in the array, and plans with them.
 #include "plan_cases.h"
 
-#include "tilewright/compiler/conv_bound.h"
-#include "tilewright/compiler/standing_plan.h"
+#include "tilewright/compiler/schedule/conv_bound.h"
+#include "tilewright/compiler/schedule/standing_plan.h"
 
 namespace tilewright {
 namespace {

@@ -1,4 +1,4 @@
-#include "tilewright/compiler/stream_check.h"
+#include "tilewright/compiler/schedule/stream_check.h"
 #include "tilewright/isa/assembler.h"
 #include "tilewright/testing/source_path.h"
 

@@ -1,4 +1,4 @@
-#include "tilewright/compiler/taps.h"
+#include "tilewright/compiler/schedule/taps.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

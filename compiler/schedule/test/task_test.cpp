@@ -1,4 +1,4 @@
-#include "tilewright/compiler/task.h"
+#include "tilewright/compiler/schedule/task.h"
 
 #include <gtest/gtest.h>
 

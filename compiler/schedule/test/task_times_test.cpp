@@ -1,4 +1,4 @@
-#include "tilewright/compiler/task_times.h"
+#include "tilewright/compiler/schedule/task_times.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // ctest -R WindowPasses: passes fit into the array, and none that fit take fewer cycles.
-#include "tilewright/compiler/window_passes.h"
+#include "tilewright/compiler/schedule/window_passes.h"
 
 #include <gtest/gtest.h>
 

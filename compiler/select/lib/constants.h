@@ -6,7 +6,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Value.h"
-#include "tilewright/compiler/kernel_regions.h"
+#include "tilewright/compiler/select/kernel_regions.h"
 
 #include <optional>
 

@@ -2,7 +2,7 @@
 #include "fuse.h"
 #include "scale.h"
 
-#include "tilewright/compiler/selection.h"
+#include "tilewright/compiler/select/selection.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Builders.h"

@@ -2,8 +2,8 @@
 // together, become one group.
 #include "fuse.h"
 
-#include "tilewright/compiler/selection.h"
-#include "tilewright/compiler/tensor_types.h"
+#include "tilewright/compiler/select/selection.h"
+#include "tilewright/compiler/select/tensor_types.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/SetVector.h"

@@ -7,10 +7,10 @@
 //  known.
 #include "fuse.h"
 #include "scale.h"
-#include "tilewright/compiler/kernel_dialect.h"
-#include "tilewright/compiler/scalar_function.h"
-#include "tilewright/compiler/selection.h"
-#include "tilewright/compiler/tensor_types.h"
+#include "tilewright/compiler/select/kernel_dialect.h"
+#include "tilewright/compiler/select/scalar_function.h"
+#include "tilewright/compiler/select/selection.h"
+#include "tilewright/compiler/select/tensor_types.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"

@@ -10,9 +10,9 @@
 #include "check.h"
 #include "fuse.h"
 #include "scale.h"
-#include "tilewright/compiler/kernel_dialect.h"
-#include "tilewright/compiler/select.h"
-#include "tilewright/compiler/tensor_types.h"
+#include "tilewright/compiler/select/kernel_dialect.h"
+#include "tilewright/compiler/select/select.h"
+#include "tilewright/compiler/select/tensor_types.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseSet.h"

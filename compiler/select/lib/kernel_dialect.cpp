@@ -1,19 +1,19 @@
-#include "tilewright/compiler/kernel_dialect.h"
+#include "tilewright/compiler/select/kernel_dialect.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/TypeSwitch.h"
 
-#include "tilewright/compiler/KernelDialect.cpp.inc"
+#include "tilewright/compiler/select/KernelDialect.cpp.inc"
 
 #define GET_OP_CLASSES
-#include "tilewright/compiler/KernelOps.cpp.inc"
+#include "tilewright/compiler/select/KernelOps.cpp.inc"
 
 namespace tilewright::kernel {
 
 void KernelDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
-#include "tilewright/compiler/KernelOps.cpp.inc"
+#include "tilewright/compiler/select/KernelOps.cpp.inc"
       >();
 }
 

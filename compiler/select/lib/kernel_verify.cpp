@@ -1,8 +1,8 @@
 // What every kernel operation must satisfy: static shapes that fit each other, attributes in range.
 // One error each.
-#include "tilewright/compiler/kernel_dialect.h"
-#include "tilewright/compiler/kernel_regions.h"
-#include "tilewright/compiler/tensor_types.h"
+#include "tilewright/compiler/select/kernel_dialect.h"
+#include "tilewright/compiler/select/kernel_regions.h"
+#include "tilewright/compiler/select/tensor_types.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"

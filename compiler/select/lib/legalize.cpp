@@ -2,8 +2,8 @@
 #include "constants.h"
 #include "fuse.h"
 
-#include "tilewright/compiler/selection.h"
-#include "tilewright/compiler/tensor_types.h"
+#include "tilewright/compiler/select/selection.h"
+#include "tilewright/compiler/select/tensor_types.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Builders.h"

@@ -1,7 +1,7 @@
-#include "tilewright/compiler/kernel_regions.h"
+#include "tilewright/compiler/select/kernel_regions.h"
 
 #include "mlir/IR/Builders.h"
-#include "tilewright/compiler/kernel_dialect.h"
+#include "tilewright/compiler/select/kernel_dialect.h"
 
 using namespace mlir;
 

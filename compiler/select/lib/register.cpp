@@ -1,4 +1,4 @@
-#include "tilewright/compiler/select.h"
+#include "tilewright/compiler/select/select.h"
 
 #include "mlir/Pass/PassRegistry.h"
 

@@ -1,7 +1,7 @@
-#include "tilewright/compiler/scalar_function.h"
+#include "tilewright/compiler/select/scalar_function.h"
 #include "constants.h"
 #include "scale.h"
-#include "tilewright/compiler/tensor_types.h"
+#include "tilewright/compiler/select/tensor_types.h"
 
 #include <algorithm>
 #include <fmt/format.h>

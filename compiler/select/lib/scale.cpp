@@ -1,7 +1,7 @@
 #include "scale.h"
 
 #include "constants.h"
-#include "tilewright/compiler/tensor_types.h"
+#include "tilewright/compiler/select/tensor_types.h"
 
 namespace tilewright {
 

@@ -1,7 +1,7 @@
 // What a kernel.rescale does, as far as the fusions ask.
 #pragma once
 
-#include "tilewright/compiler/kernel_dialect.h"
+#include "tilewright/compiler/select/kernel_dialect.h"
 
 #include <optional>
 

@@ -2,9 +2,9 @@
 // moves is constant.
 #include "constants.h"
 #include "select.h"
-#include "tilewright/compiler/kernel_dialect.h"
-#include "tilewright/compiler/kernel_regions.h"
-#include "tilewright/compiler/tensor_types.h"
+#include "tilewright/compiler/select/kernel_dialect.h"
+#include "tilewright/compiler/select/kernel_regions.h"
+#include "tilewright/compiler/select/tensor_types.h"
 
 using namespace mlir;
 

@@ -1,5 +1,5 @@
 #include "select.h"
-#include "tilewright/compiler/kernel_dialect.h"
+#include "tilewright/compiler/select/kernel_dialect.h"
 
 using namespace mlir;
 

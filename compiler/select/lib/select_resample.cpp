@@ -3,8 +3,8 @@
 // spaced indices; every combination of stretches is one region of kernel.assemble.
 #include "constants.h"
 #include "select.h"
-#include "tilewright/compiler/kernel_regions.h"
-#include "tilewright/compiler/tensor_types.h"
+#include "tilewright/compiler/select/kernel_regions.h"
+#include "tilewright/compiler/select/tensor_types.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
-#include "tilewright/compiler/selection.h"
+#include "tilewright/compiler/select/selection.h"
 
 #include "constants.h"
 #include "selection_runs.h"
-#include "tilewright/compiler/tensor_types.h"
+#include "tilewright/compiler/select/tensor_types.h"
 #include "tilewright/support/error.h"
 
 #include <algorithm>

@@ -2,11 +2,11 @@
 // 2. An instruction that is taken is told with the runs of operations that it computes.
 // 3. For one that is taken nowhere, comparisons that ended in the same difference count as one, and
 // those that came furthest come first.
-#include "tilewright/compiler/selection_report.h"
+#include "tilewright/compiler/select/selection_report.h"
 
-#include "tilewright/compiler/frontend.h"
-#include "tilewright/compiler/stationary_pattern.h"
-#include "tilewright/compiler/window_pattern.h"
+#include "tilewright/compiler/frontend/frontend.h"
+#include "tilewright/compiler/patterns/stationary_pattern.h"
+#include "tilewright/compiler/patterns/window_pattern.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/listed.h"
 

@@ -1,7 +1,7 @@
 // Runs of a group's operations, which instructions are chosen for and compared with.
 #pragma once
 
-#include "tilewright/compiler/selection.h"
+#include "tilewright/compiler/select/selection.h"
 
 #include <string>
 #include <vector>

@@ -2,7 +2,7 @@
 // function @main of TOSA operators on static integer tensors, and each operator keeps the rules of
 // TOSA 1.0 (ERROR_IF and the level 8K) that MLIR's own verifier does not check.
 #include "check.h"
-#include "tilewright/compiler/select.h"
+#include "tilewright/compiler/select/select.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -7,8 +7,8 @@
 //  4. Constants that nothing reads any more (zero points, shapes) go.
 #include "constants.h"
 #include "select.h"
-#include "tilewright/compiler/kernel_dialect.h"
-#include "tilewright/compiler/select.h"
+#include "tilewright/compiler/select/kernel_dialect.h"
+#include "tilewright/compiler/select/select.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseSet.h"

@@ -1,8 +1,8 @@
 // Moves that need not happen: an image that is a strided box of another tensor, read by nothing but
 // convolutions and pools. They load tiles by strides anyway.
 #include "fuse.h"
-#include "tilewright/compiler/kernel_dialect.h"
-#include "tilewright/compiler/kernel_regions.h"
+#include "tilewright/compiler/select/kernel_dialect.h"
+#include "tilewright/compiler/select/kernel_regions.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Builders.h"

@@ -2,7 +2,7 @@
 // has the same regions.
 #include "run_passes.h"
 
-#include "tilewright/compiler/kernel_regions.h"
+#include "tilewright/compiler/select/kernel_regions.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

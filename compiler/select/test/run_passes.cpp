@@ -1,7 +1,7 @@
 #include "run_passes.h"
 
-#include "tilewright/compiler/kernel_dialect.h"
-#include "tilewright/compiler/select.h"
+#include "tilewright/compiler/select/kernel_dialect.h"
+#include "tilewright/compiler/select/select.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"

@@ -1,8 +1,8 @@
 // Cycles of plans: each emitted on an empty chip and timed by the cycle engine's core.
 #pragma once
 
-#include "tilewright/compiler/tuner.h"
-#include "tilewright/simulator/timing_engine.h"
+#include "tilewright/compiler/schedule/tuner.h"
+#include "tilewright/simulator/cycle/timing_engine.h"
 
 #include <optional>
 #include <vector>

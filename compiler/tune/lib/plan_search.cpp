@@ -1,6 +1,6 @@
 #include "plan_search.h"
 
-#include "ranking_model.h"
+#include "tilewright/compiler/tune/ranking_model.h"
 
 #include <algorithm>
 #include <set>

@@ -9,8 +9,8 @@
 // once.
 #pragma once
 
-#include "tilewright/compiler/plan_space.h"
-#include "tilewright/compiler/tune.h"
+#include "tilewright/compiler/schedule/plan_space.h"
+#include "tilewright/compiler/tune/tune.h"
 
 #include <functional>
 #include <optional>

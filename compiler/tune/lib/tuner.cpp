@@ -1,11 +1,11 @@
-#include "tilewright/compiler/tune.h"
+#include "tilewright/compiler/tune/tune.h"
 
 #include "meter.h"
 #include "plan_search.h"
 #include "tune_database.h"
 #include "tune_version.h"
 
-#include "tilewright/simulator/object_cache.h"
+#include "tilewright/simulator/kernels/object_cache.h"
 
 #include <algorithm>
 #include <map>

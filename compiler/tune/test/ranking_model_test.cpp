@@ -1,4 +1,4 @@
-#include "ranking_model.h"
+#include "tilewright/compiler/tune/ranking_model.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Bins: which there are, which are left out, and that an execution hits those that it should.
-#include "harness.h"
+#include "tilewright/testing/harness.h"
 
 #include "tilewright/coverage/coverage.h"
 

@@ -1,7 +1,7 @@
 // What random programs cover of a machine, as a table: TILEWRIGHT_RANDOM_PROGRAMS=N runs N
 // programs, TILEWRIGHT_RANDOM_SEED=S starts at seed S. The engines are equal on them
 // (simulator/rtl/test/lockstep_test.cpp), so that the cycle engine speaks for all.
-#include "harness.h"
+#include "tilewright/testing/harness.h"
 
 #include "tilewright/coverage/coverage.h"
 #include "tilewright/lockstep/fuzz.h"

@@ -1,7 +1,7 @@
 // rtl-coverage-programs TARGET COUNT SEED: random programs on the RTL, whose outcome nobody looks
 // at.
-#include "harness.h"
-#include "model.h"
+#include "tilewright/rtl/model.h"
+#include "tilewright/testing/harness.h"
 
 #include "tilewright/lockstep/fuzz.h"
 #include "tilewright/support/error.h"

@@ -4,7 +4,7 @@
 #include "system.h"
 
 #include "tilewright/isa/assembler.h"
-#include "tilewright/simulator/kernels.h"
+#include "tilewright/simulator/kernels/kernels.h"
 #include "tilewright/testing/source_path.h"
 
 #include <benchmark/benchmark.h>

@@ -1,7 +1,7 @@
 // Where a unit's cycles go: busy, idle, or stalled for one cause and charged to one instruction.
 #pragma once
 
-#include "tilewright/simulator/run_sink.h"
+#include "tilewright/simulator/engine/run_sink.h"
 
 namespace tilewright::cycle {
 

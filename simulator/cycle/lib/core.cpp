@@ -1,7 +1,7 @@
 #include "core.h"
 
 #include "tilewright/isa/assembler.h"
-#include "tilewright/simulator/fault.h"
+#include "tilewright/simulator/engine/fault.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -7,18 +7,13 @@
 #include "store.h"
 #include "vector.h"
 
+#include "tilewright/simulator/cycle/core_options.h"
+
 #include <array>
 #include <functional>
 #include <optional>
 
 namespace tilewright::cycle {
-
-struct CoreOptions {
-  int64_t maxCycles = 0; // 0: no limit
-  bool trace = true;
-  bool skip = true; // false: every cycle is stepped; the record is the same
-  RunSink *sink = nullptr;
-};
 
 class Core {
 public:

@@ -1,7 +1,7 @@
 #include "counting_values.h"
 
 #include "tilewright/isa/window.h"
-#include "tilewright/simulator/blocks.h"
+#include "tilewright/simulator/timing/blocks.h"
 
 namespace tilewright::cycle {
 

@@ -3,7 +3,7 @@
 
 #include "register_values.h"
 
-#include "tilewright/simulator/timing_engine.h"
+#include "tilewright/simulator/cycle/timing_engine.h"
 
 namespace tilewright::cycle {
 

@@ -3,7 +3,7 @@
 
 #include "unit.h"
 
-#include "tilewright/simulator/dram_model.h"
+#include "tilewright/simulator/memory/dram_model.h"
 
 namespace tilewright::cycle {
 

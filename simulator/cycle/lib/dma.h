@@ -3,7 +3,7 @@
 
 #include "unit.h"
 
-#include "tilewright/simulator/runs.h"
+#include "tilewright/simulator/timing/runs.h"
 
 namespace tilewright::cycle {
 

@@ -1,6 +1,7 @@
 #include "system.h"
 
-#include "tilewright/simulator/written.h"
+#include "tilewright/simulator/engine/written.h"
+#include "tilewright/simulator/kernels/kernels.h"
 
 #include <chrono>
 #include <cstdlib>

@@ -4,7 +4,7 @@
 
 #include "unit.h"
 
-#include "tilewright/simulator/blocks.h"
+#include "tilewright/simulator/timing/blocks.h"
 
 namespace tilewright::cycle {
 

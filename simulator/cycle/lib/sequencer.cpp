@@ -1,6 +1,6 @@
 #include "sequencer.h"
 
-#include "tilewright/simulator/fault.h"
+#include "tilewright/simulator/engine/fault.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 
 #include "unit.h"
 
-#include "tilewright/simulator/decode_cache.h"
+#include "tilewright/simulator/engine/decode_cache.h"
 
 #include <deque>
 #include <functional>

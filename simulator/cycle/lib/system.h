@@ -5,7 +5,7 @@
 
 #include "core.h"
 
-#include "tilewright/simulator/dram_model.h"
+#include "tilewright/simulator/memory/dram_model.h"
 
 namespace tilewright::cycle {
 

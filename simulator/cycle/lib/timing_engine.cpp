@@ -1,4 +1,4 @@
-#include "tilewright/simulator/timing_engine.h"
+#include "tilewright/simulator/cycle/timing_engine.h"
 
 #include "core.h"
 #include "counting_values.h"

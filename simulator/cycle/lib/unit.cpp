@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "tilewright/simulator/fault.h"
+#include "tilewright/simulator/engine/fault.h"
 
 namespace tilewright::cycle {
 

@@ -7,8 +7,8 @@
 #include "semaphores.h"
 
 #include "tilewright/program/program.h"
-#include "tilewright/simulator/plan.h"
-#include "tilewright/simulator/run_sink.h"
+#include "tilewright/simulator/engine/run_sink.h"
+#include "tilewright/simulator/timing/plan.h"
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "counting_values.h"
 
-#include "tilewright/simulator/timing_engine.h"
+#include "tilewright/simulator/cycle/timing_engine.h"
 
 namespace tilewright {
 

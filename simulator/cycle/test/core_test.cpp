@@ -1,5 +1,5 @@
 // What a run as a whole promises: deadlocks and traps by name, limits, machines it refuses.
-#include "harness.h"
+#include "tilewright/testing/harness.h"
 
 #include "tilewright/support/error.h"
 

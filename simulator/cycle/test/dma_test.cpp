@@ -1,7 +1,7 @@
 // Rows LOAD-* and STORE-* of docs/microarchitecture.md, on ideal DRAM: a burst of n beats that is
 // requested in t is on the bus from t + 1 to t + n, if the bus is free; a write whose last beat is
 // sent in t is answered in t + 1.
-#include "harness.h"
+#include "tilewright/testing/harness.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 // The whole engine: SystemC, DRAM, values.
-#include "harness.h"
 #include "tilewright/lockstep/random_program.h"
-#include "tilewright/simulator/timing_engine.h"
+#include "tilewright/simulator/cycle/timing_engine.h"
+#include "tilewright/testing/harness.h"
 
-#include "functional_engine.h"
+#include "tilewright/simulator/functional/functional_engine.h"
 
 #include <cstdlib>
 #include <cstring>

@@ -1,5 +1,5 @@
 // Rows MAT-* of docs/microarchitecture.md, and the closed form of folds.
-#include "harness.h"
+#include "tilewright/testing/harness.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

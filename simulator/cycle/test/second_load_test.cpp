@@ -1,5 +1,5 @@
 // Of two load DMAs (docs/microarchitecture.md), which the RTL has not.
-#include "harness.h"
+#include "tilewright/testing/harness.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Rows SEQ-* and SEM-* of docs/microarchitecture.md, on a fetch buffer of 64 instructions in lines
 // of four, 16 ahead, two on the way, and a queue of eight. On ideal DRAM a line that is requested
 // in cycle t is on the bus from t + 1 to t + 8.
-#include "harness.h"
+#include "tilewright/testing/harness.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Skipping quiet cycles is an optimization: stepping every cycle gives the same record, to the last
 // stall. TILEWRIGHT_RANDOM_PROGRAMS=N runs N programs a target, TILEWRIGHT_RANDOM_SEED=S starts at
 // seed S.
-#include "harness.h"
+#include "tilewright/testing/harness.h"
 
 #include "tilewright/lockstep/random_program.h"
 

@@ -1,6 +1,6 @@
 // Rows MAT-BLOCK, MAT-CHUNK and MAT-LEAVE of docs/microarchitecture.md: sums that stand in the
 // array, which the RTL has not.
-#include "harness.h"
+#include "tilewright/testing/harness.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

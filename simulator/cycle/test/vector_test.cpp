@@ -1,5 +1,5 @@
 // Rows VEC-* of docs/microarchitecture.md.
-#include "harness.h"
+#include "tilewright/testing/harness.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

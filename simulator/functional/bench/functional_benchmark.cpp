@@ -3,7 +3,7 @@
 //
 //   build/release/bin/functional-benchmark
 #include "tilewright/isa/assembler.h"
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 
 #include <benchmark/benchmark.h>
 

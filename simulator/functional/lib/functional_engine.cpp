@@ -1,12 +1,12 @@
-#include "functional_engine.h"
+#include "tilewright/simulator/functional/functional_engine.h"
 
 #include "race_checker.h"
 #include "semaphores.h"
 
-#include "tilewright/simulator/decode_cache.h"
-#include "tilewright/simulator/fault.h"
-#include "tilewright/simulator/used_instructions.h"
-#include "tilewright/simulator/written.h"
+#include "tilewright/simulator/engine/decode_cache.h"
+#include "tilewright/simulator/engine/fault.h"
+#include "tilewright/simulator/engine/used_instructions.h"
+#include "tilewright/simulator/engine/written.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,5 +1,5 @@
 // The functional engine on small programs: values, control flow, semaphores, traps, deadlocks.
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 
 #include "tilewright/isa/assembler.h"
 #include "tilewright/support/error.h"

@@ -1,5 +1,5 @@
 // Races in small programs: each with the token that orders it, and without.
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 
 #include "tilewright/isa/assembler.h"
 #include "tilewright/support/error.h"

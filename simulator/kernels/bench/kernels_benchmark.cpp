@@ -1,7 +1,7 @@
 // How fast kernels are, and what compiling them costs.
 //
 //   build/release/bin/kernels-benchmark
-#include "tilewright/simulator/kernels.h"
+#include "tilewright/simulator/kernels/kernels.h"
 
 #include <benchmark/benchmark.h>
 

@@ -1,5 +1,5 @@
-#include "tilewright/simulator/kernels.h"
-#include "tilewright/simulator/object_cache.h"
+#include "tilewright/simulator/kernels/kernels.h"
+#include "tilewright/simulator/kernels/object_cache.h"
 
 #include "compile.h"
 #include "generator_version.h"

@@ -1,4 +1,4 @@
-#include "tilewright/simulator/object_cache.h"
+#include "tilewright/simulator/kernels/object_cache.h"
 
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/SHA256.h>

@@ -1,7 +1,7 @@
 // Runs an instruction as a kernel and by plain evaluation on the same random states.
 #pragma once
 
-#include "tilewright/simulator/kernels.h"
+#include "tilewright/simulator/kernels/kernels.h"
 
 #include <gtest/gtest.h>
 

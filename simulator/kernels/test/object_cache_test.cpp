@@ -1,6 +1,6 @@
 // Kernels on disk: found again, never trusted when damaged, never needed.
 #include "random_case.h"
-#include "tilewright/simulator/object_cache.h"
+#include "tilewright/simulator/kernels/object_cache.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // inside the memories, registers and memories full of corner values.
 #pragma once
 
-#include "tilewright/simulator/kernels.h"
+#include "tilewright/simulator/kernels/kernels.h"
 
 #include <random>
 

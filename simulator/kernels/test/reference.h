@@ -3,7 +3,7 @@
 // step.
 #pragma once
 
-#include "tilewright/simulator/kernels.h"
+#include "tilewright/simulator/kernels/kernels.h"
 
 namespace tilewright::reference {
 

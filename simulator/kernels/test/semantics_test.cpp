@@ -3,8 +3,8 @@
 // added to the description is tested without a line here; random semantics test what a user may
 // add.
 #include "compare.h"
-#include "overlaid.h"
-#include "random_semantics.h"
+#include "tilewright/testing/overlaid.h"
+#include "tilewright/testing/random_semantics.h"
 
 #include <cstdlib>
 #include <map>

@@ -1,7 +1,7 @@
 // One thing that happened in one cycle, whichever kind it is.
 #pragma once
 
-#include "tilewright/simulator/run_sink.h"
+#include "tilewright/simulator/engine/run_sink.h"
 
 #include <string>
 

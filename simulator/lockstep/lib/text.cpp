@@ -1,7 +1,7 @@
 #include "difference.h"
 
 #include "tilewright/isa/assembler.h"
-#include "tilewright/simulator/fault.h"
+#include "tilewright/simulator/engine/fault.h"
 
 #include <fmt/format.h>
 

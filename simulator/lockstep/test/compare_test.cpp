@@ -1,7 +1,7 @@
 // Engines that lie on purpose: each lie is found, and the difference names its unit, cycle,
 // instruction and address.
-#include "lying_engine.h"
 #include "machine.h"
+#include "tilewright/testing/lying_engine.h"
 
 #include "tilewright/lockstep/compare.h"
 #include "tilewright/support/error.h"

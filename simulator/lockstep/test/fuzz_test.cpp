@@ -1,6 +1,6 @@
 // Random programs on engines of which one lies: the difference is found, and its program shrunk.
-#include "lying_engine.h"
 #include "machine.h"
+#include "tilewright/testing/lying_engine.h"
 
 #include "tilewright/lockstep/fuzz.h"
 

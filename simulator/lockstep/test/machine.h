@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tilewright/isa/assembler.h"
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 #include "tilewright/testing/source_path.h"
 
 #include <memory>

@@ -1,8 +1,8 @@
 // Programs that made two engines differ once: on the engines that need no model of the hardware,
 // and with every cycle stepped.
-#include "regressions.h"
+#include "tilewright/testing/regressions.h"
 
-#include "lying_engine.h"
+#include "tilewright/testing/lying_engine.h"
 
 #include "tilewright/lockstep/compare.h"
 

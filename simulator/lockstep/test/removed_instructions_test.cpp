@@ -1,7 +1,7 @@
 // Random programs of descriptions that lack what those of the shipped one have: they are made of
 // what is there, come to their end, and are equal on both engines.
 #include "machine.h"
-#include "overlaid.h"
+#include "tilewright/testing/overlaid.h"
 
 #include "tilewright/lockstep/fuzz.h"
 #include "tilewright/lockstep/random_program.h"

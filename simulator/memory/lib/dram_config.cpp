@@ -1,4 +1,4 @@
-#include "tilewright/simulator/dram_model.h"
+#include "tilewright/simulator/memory/dram_model.h"
 
 #include "tilewright/support/error.h"
 

@@ -1,7 +1,7 @@
 // A request is timed in four steps: refreshes that come first; its row (hit, or precharge and
 // activate); its column command; its data on the bus. Steps of different requests overlap, because
 // each only waits for what it needs: that is the bank-level parallelism.
-#include "tilewright/simulator/dram_model.h"
+#include "tilewright/simulator/memory/dram_model.h"
 
 #include <algorithm>
 

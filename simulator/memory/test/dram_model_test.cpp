@@ -1,8 +1,8 @@
 // Rows DRAM-* of docs/microarchitecture.md, each pinned from both sides, on a device with numbers
 // that can be added in the head.
-#include "tilewright/simulator/dram_model.h"
+#include "tilewright/simulator/memory/dram_model.h"
 
-#include "overlaid.h"
+#include "tilewright/testing/overlaid.h"
 
 #include "tilewright/support/error.h"
 

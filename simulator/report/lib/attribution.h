@@ -12,7 +12,7 @@
 
 #include "tilewright/isa/isa.h"
 #include "tilewright/program/program.h"
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 
 #include <cstdint>
 #include <vector>

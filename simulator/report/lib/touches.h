@@ -4,7 +4,7 @@
 
 #include "tilewright/isa/extent.h"
 #include "tilewright/program/program.h"
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 
 #include <vector>
 

@@ -13,7 +13,7 @@
 #include "tilewright/isa/isa.h"
 #include "tilewright/program/program.h"
 #include "tilewright/report/report.h"
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 
 #include <vector>
 

@@ -4,7 +4,7 @@
 #include "tilewright/isa/isa.h"
 #include "tilewright/program/program.h"
 #include "tilewright/report/report.h"
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 
 #include <string>
 

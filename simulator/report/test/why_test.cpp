@@ -1,8 +1,8 @@
 // Why a layer takes its cycles, in words.
-#include "glossary.h"
 #include "sample.h"
 #include "tilewright/report/report.h"
 #include "tilewright/support/error.h"
+#include "tilewright/testing/glossary.h"
 
 #include <gmock/gmock.h>
 

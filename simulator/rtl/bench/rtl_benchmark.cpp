@@ -1,9 +1,9 @@
 // Cycles the rtl engine makes in a second of processor time, on programs that keep one unit, or all
 // of them, busy: `rtl-benchmark [TARGET [PROGRAM [TIMES]]]`.
-#include "harness.h"
-#include "model.h"
+#include "tilewright/rtl/model.h"
+#include "tilewright/testing/harness.h"
 
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,10 +1,10 @@
 // The rtl engine: clocks the model, stands for the DRAM behind its AXI4 port, and makes the record
 // of its trace.
-#include "model.h"
+#include "tilewright/rtl/model.h"
 #include "trace.h"
 
-#include "tilewright/simulator/dram_model.h"
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
+#include "tilewright/simulator/memory/dram_model.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 

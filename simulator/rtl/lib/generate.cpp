@@ -4,7 +4,7 @@
 #include "writer.h"
 
 #include "tilewright/isa/stationary.h"
-#include "tilewright/simulator/plan.h"
+#include "tilewright/simulator/timing/plan.h"
 #include "tilewright/support/error.h"
 
 #include <algorithm>

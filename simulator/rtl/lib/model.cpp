@@ -1,4 +1,4 @@
-#include "model.h"
+#include "tilewright/rtl/model.h"
 
 #include "model_sources.h"
 #include "sha256.h"

@@ -2,7 +2,7 @@
 
 #include "tilewright/isa/assembler.h"
 #include "tilewright/isa/extent.h"
-#include "tilewright/simulator/fault.h"
+#include "tilewright/simulator/engine/fault.h"
 #include "tilewright/support/error.h"
 
 #include <algorithm>

@@ -1,12 +1,12 @@
 // From the trace ports of the core to the record of a run.
 #pragma once
 
-#include "model.h"
+#include "tilewright/rtl/model.h"
 
-#include "tilewright/simulator/control_flow.h"
-#include "tilewright/simulator/dram_model.h"
-#include "tilewright/simulator/engine.h"
-#include "tilewright/simulator/run_sink.h"
+#include "tilewright/simulator/engine/control_flow.h"
+#include "tilewright/simulator/engine/engine.h"
+#include "tilewright/simulator/engine/run_sink.h"
+#include "tilewright/simulator/memory/dram_model.h"
 
 #include <deque>
 #include <vector>

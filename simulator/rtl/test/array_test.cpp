@@ -1,8 +1,8 @@
 // The systolic array against the cycle engine's values: weights that change while rows are on their
 // way, parts of the array, and contractions that nobody wrote by hand.
-#include "harness.h"
+#include "tilewright/testing/harness.h"
 
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 
 #include <cstring>
 #include <fmt/format.h>

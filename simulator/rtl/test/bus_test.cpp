@@ -1,10 +1,10 @@
 // The AXI4 port: a bus that is not always ready, and the checker that finds each rule broken.
-#include "harness.h"
-#include "model.h"
+#include "tilewright/rtl/model.h"
+#include "tilewright/testing/harness.h"
 #include "trace.h"
 
 #include "tilewright/rtl/generate.h"
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 

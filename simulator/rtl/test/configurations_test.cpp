@@ -1,10 +1,10 @@
 // Machines of other shapes: all engines agree on random programs.
 // TILEWRIGHT_CONFIGURATIONS=all adds the large ones, whose models take minutes to build;
 // TILEWRIGHT_RANDOM_PROGRAMS=N runs N programs a machine.
-#include "harness.h"
+#include "tilewright/testing/harness.h"
 
 #include "tilewright/lockstep/fuzz.h"
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 
 #include <cstdlib>
 #include <gtest/gtest.h>

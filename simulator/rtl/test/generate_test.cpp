@@ -1,7 +1,7 @@
 // What the generator makes of a description, and what it refuses.
-#include "harness.h"
+#include "tilewright/testing/harness.h"
 
-#include "model.h"
+#include "tilewright/rtl/model.h"
 
 #include "tilewright/rtl/generate.h"
 

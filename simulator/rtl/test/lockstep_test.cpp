@@ -1,14 +1,14 @@
 // The RTL, the cycle engine and the functional engine do the same, to the last stall of the last
 // instruction and to the last byte. TILEWRIGHT_RANDOM_PROGRAMS=N runs N programs a machine,
 // TILEWRIGHT_RANDOM_SEED=S starts at seed S.
-#include "harness.h"
+#include "tilewright/testing/harness.h"
 
-#include "random_semantics.h"
-#include "regressions.h"
+#include "tilewright/testing/random_semantics.h"
+#include "tilewright/testing/regressions.h"
 
 #include "tilewright/isa/assembler.h"
 #include "tilewright/lockstep/fuzz.h"
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 
 #include <cstdlib>
 #include <fmt/format.h>

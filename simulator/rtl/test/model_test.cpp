@@ -1,9 +1,9 @@
 // What the rtl engine says when its model cannot be built or loaded: with tools that only pretend.
-#include "harness.h"
+#include "tilewright/testing/harness.h"
 
 #include "trace.h"
 
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 

@@ -1,6 +1,6 @@
 // Linked with the tests of the cycle engine: each program they run, and each error they expect, on
 // the RTL too.
-#include "harness.h"
+#include "tilewright/testing/harness.h"
 
 #include "trace.h"
 

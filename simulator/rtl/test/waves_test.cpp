@@ -1,7 +1,7 @@
 // The waves of a run: an FST file of all signals, a clock period a cycle.
-#include "harness.h"
+#include "tilewright/testing/harness.h"
 
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 

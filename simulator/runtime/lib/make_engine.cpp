@@ -1,4 +1,4 @@
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 
 #include "tilewright/support/error.h"
 

@@ -1,4 +1,4 @@
-#include "tilewright/simulator/session.h"
+#include "tilewright/simulator/runtime/session.h"
 
 #include "tilewright/support/error.h"
 

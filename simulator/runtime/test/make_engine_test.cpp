@@ -1,5 +1,5 @@
 // Engines by name.
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 
 #include "tilewright/support/error.h"
 

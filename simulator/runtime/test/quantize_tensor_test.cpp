@@ -1,5 +1,5 @@
 // Floats to integers and back at the border of a program.
-#include "tilewright/simulator/session.h"
+#include "tilewright/simulator/runtime/session.h"
 
 #include "tilewright/support/error.h"
 

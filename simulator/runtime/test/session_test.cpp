@@ -1,5 +1,5 @@
 // Binding tensors, batches and outputs, on a program that adds its two inputs element by element.
-#include "tilewright/simulator/session.h"
+#include "tilewright/simulator/runtime/session.h"
 
 #include "tilewright/isa/assembler.h"
 #include "tilewright/support/error.h"

@@ -1,4 +1,4 @@
-#include "tilewright/simulator/blocks.h"
+#include "tilewright/simulator/timing/blocks.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "tilewright/simulator/plan.h"
+#include "tilewright/simulator/timing/plan.h"
 
 #include "tilewright/isa/stationary.h"
 #include "tilewright/isa/window.h"

@@ -1,4 +1,4 @@
-#include "tilewright/simulator/runs.h"
+#include "tilewright/simulator/timing/runs.h"
 
 namespace tilewright::cycle {
 

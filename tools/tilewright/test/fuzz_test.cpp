@@ -2,7 +2,7 @@
 #include "fuzz.h"
 
 #include "check_failed.h"
-#include "lying_engine.h"
+#include "tilewright/testing/lying_engine.h"
 #include "tool.h"
 
 #include <filesystem>

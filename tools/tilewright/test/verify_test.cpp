@@ -3,7 +3,7 @@
 #include "verify.h"
 
 #include "check_failed.h"
-#include "lying_engine.h"
+#include "tilewright/testing/lying_engine.h"
 #include "tool.h"
 
 #include <gmock/gmock.h>

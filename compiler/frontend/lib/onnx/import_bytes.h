@@ -2,7 +2,7 @@
 // decoded.
 #pragma once
 
-#include "tilewright/compiler/frontend.h"
+#include "tilewright/compiler/frontend/frontend.h"
 
 namespace tilewright::onnx_import {
 

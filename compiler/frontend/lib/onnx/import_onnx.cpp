@@ -1,6 +1,6 @@
 // From a decoded ONNX model to a TOSA module.
-#include "tilewright/compiler/frontend.h"
-#include "tilewright/compiler/model_operators.h"
+#include "tilewright/compiler/frontend/frontend.h"
+#include "tilewright/compiler/frontend/model_operators.h"
 
 #include "import_bytes.h"
 #include "model.h"

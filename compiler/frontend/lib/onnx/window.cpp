@@ -1,5 +1,5 @@
 #include "window.h"
-#include "tilewright/compiler/layout_location.h"
+#include "tilewright/compiler/frontend/layout_location.h"
 
 #include "size_limits.h"
 

@@ -1,7 +1,7 @@
 // TOSA as MLIR text or bytecode: parsed, checked, and brought into the form that frontend.h
 // promises.
-#include "tilewright/compiler/frontend.h"
-#include "tilewright/compiler/model_operators.h"
+#include "tilewright/compiler/frontend/frontend.h"
+#include "tilewright/compiler/frontend/model_operators.h"
 
 #include "first_diagnostic.h"
 #include "place.h"

@@ -1,4 +1,4 @@
-#include "tilewright/compiler/parse_module.h"
+#include "tilewright/compiler/frontend/parse_module.h"
 
 #include "first_diagnostic.h"
 #include "text_limits.h"

@@ -3,7 +3,7 @@
 
 #include "tilewright/program/program.h"
 #include "tilewright/report/report.h"
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 
 namespace tilewright::explore {
 

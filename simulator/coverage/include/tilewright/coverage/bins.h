@@ -5,7 +5,7 @@
 
 #include "tilewright/isa/extent.h"
 #include "tilewright/isa/isa.h"
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 
 #include <functional>
 #include <string>

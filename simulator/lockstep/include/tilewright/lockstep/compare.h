@@ -16,7 +16,7 @@
 // them leaves in memory, and the DRAM at the end.
 #pragma once
 
-#include "tilewright/simulator/run_sink.h"
+#include "tilewright/simulator/engine/run_sink.h"
 #include "tilewright/support/error.h"
 
 #include <functional>

@@ -10,7 +10,7 @@
 #include "tilewright/program/program.h"
 #include "tilewright/report/drawing.h"
 #include "tilewright/report/roofline.h"
-#include "tilewright/simulator/engine.h"
+#include "tilewright/simulator/engine/engine.h"
 
 #include <array>
 #include <cstdint>

@@ -1,0 +1,34 @@
+// The compiler's own idea of the time a program takes, without simulating it: one event an
+// instruction and a DRAM burst instead of one a cycle, and no values.
+//
+// 1. Dispatch, queues, semaphores and the DMA units follow docs/microarchitecture.md; the DRAM is
+// the engines' own model (simulator/memory).
+// 2. Matrix and vector instructions take the time that their rows and beats need.
+// 3. A unit's way through the banks of a memory is cut into stretches that stay in the same banks
+// (bank_walk.h). Who comes first at a port leaves holds there (holds.h); who comes later waits for
+// them: weights behind activations, the vector unit behind both and behind accumulators that the
+// array reads or writes, stores behind all of these, loads behind what the vector unit writes.
+// 4. Left out are taps of a window that stands in several banks, which wait together, fills and
+// loads that another one's end decides on while the vector unit begins, conflicts of loads into the
+// accumulators with the array, and semaphores that overflow. That is the difference to the cycle
+// engine, which the report prints for each layer.
+#pragma once
+
+#include "tilewright/compiler/schedule/emitter.h"
+#include "tilewright/simulator/engine/engine.h"
+#include "tilewright/simulator/timing/plan.h"
+
+namespace tilewright {
+
+// A record as the cycle engine would give it, with dispatch, start and end of every instruction.
+RunRecord estimate(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
+                   uint64_t codeAddress);
+
+// The cycles alone. `plans` are cycle::makePlans(isa)'s, made once for many programs. A program
+// that takes `enough` cycles or more need not be looked at to its end: any number from `enough` on
+// may be returned for it.
+int64_t estimateCycles(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
+                       const std::vector<cycle::InstructionPlan> &plans, uint64_t codeAddress,
+                       int64_t enough = INT64_MAX);
+
+} // namespace tilewright

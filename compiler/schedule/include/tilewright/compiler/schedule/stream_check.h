@@ -1,0 +1,45 @@
+// Proves of a finished instruction stream that its semaphores do their work, from the instructions
+// alone.
+#pragma once
+
+#include "tilewright/compiler/schedule/emitter.h"
+
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace tilewright {
+
+// Walks a stream in program order with one vector clock a unit: what has ended for sure when its
+// latest instruction starts.
+//
+// All of this must hold: every wait finds a signal of an earlier instruction; no signal is left
+// over; no semaphore can hold more than `semaphore_max`; and every two instructions of different
+// units that touch the same bytes, one of them writing, are ordered by waits, signals and fences.
+// Programs without branches and loops only, which is what the scheduler emits.
+class StreamChecker {
+public:
+  explicit StreamChecker(const isa::Isa &isa);
+
+  // The next instruction: "", or what does not hold of it.
+  std::string visit(const isa::Word &word);
+  // The end of the program: "", or what does not hold of it as a whole.
+  std::string finish() const;
+
+private:
+  const isa::Isa &isa_;
+  AccessFinder accesses_;
+  HazardTracker hazards_;
+  int64_t semaphoreMax_;
+  LaneClock sequence_;
+  std::vector<LaneClock> known_;
+  std::vector<std::deque<LaneClock>>
+      signals_; // by semaphore: the clocks at signals not yet waited for
+  std::vector<std::vector<int64_t>> registers_;
+};
+
+// "" when all of that holds, else the first thing that does not, with the instruction's number and
+// text.
+std::string checkStream(const std::vector<StreamInstruction> &stream, const isa::Isa &isa);
+
+} // namespace tilewright

@@ -1,0 +1,138 @@
+// Which instructions compute the element-wise operations and reductions of a group: chosen by what
+// both compute, never by name.
+#pragma once
+
+#include "tilewright/compiler/patterns/patterns.h"
+#include "tilewright/compiler/select/scalar_function.h"
+
+#include <memory>
+#include <mutex>
+
+namespace tilewright {
+
+// Operations [first, first + count) of a group, computed by one instruction.
+struct Cover {
+  size_t first = 0, count = 1;
+  patterns::Match match;
+  llvm::SmallVector<mlir::Value> operands; // by patterns::Match::operands' numbers
+  mlir::Value table;                       // null: none
+  bool entersNarrow = false; // what the first operation reads stands in the scratchpad
+  isa::Space resultSpace() const { return match.pattern->result.space; }
+};
+
+// The covers of a group's operations in order. Between two of them, or before the first, the value
+// may have to be widened into the accumulators: where a cover's `entersNarrow` is false and what
+// enters is narrow. What a cover does not read of the one before it waits there for a later one.
+using Covers = std::vector<Cover>;
+
+// A reduction along one axis, with the element-wise operations before it that the instruction
+// computes too.
+struct ReductionCover {
+  patterns::Match match;
+  llvm::SmallVector<mlir::Value> operands; // by patterns::Match::operands' numbers
+};
+
+// Along which of a reduction's axes an operand has one element for all: those before the axis, the
+// axis, those behind it.
+struct Repeats {
+  bool outer = false, axis = false, inner = false;
+};
+// Nothing where the operand has some of the axes on one side, but not all.
+std::optional<Repeats> repeatsOf(mlir::Value operand, kernel::ReduceOp reduce);
+
+// How an instruction and a run of operations get along.
+enum class Outcome {
+  Taken,
+  Computes, // and another one is taken
+  Differs,
+  InTemplate, // of the scheduler, that knows it by name
+  MissingInTemplate,
+  InPlansWithWindows, // one of several kinds of plans
+  InPlansWithStandingSums
+};
+
+struct Comparison {
+  std::string instruction, run; // "vabs", "sub + abs of 32 bits"
+  Outcome outcome = Outcome::Differs;
+  patterns::Mismatch mismatch; // of Outcome::Differs
+};
+
+// Covers for groups, each made once; for several threads at once.
+class Selection {
+public:
+  explicit Selection(const isa::Isa &isa);
+
+  // `anchor` null: the operations alone. `bias`: see RunContext. Throws UserError, without a place,
+  // where no instruction computes an operation.
+  const Covers &coversOf(kernel::GroupOp group, mlir::Operation *anchor,
+                         llvm::ArrayRef<mlir::Operation *> operations,
+                         llvm::ArrayRef<int32_t> bias);
+
+  const ReductionCover &coverOf(kernel::GroupOp group, llvm::ArrayRef<mlir::Operation *> run,
+                                kernel::ReduceOp reduce);
+
+  // Of the whole set: fewest instructions, then most values in 8 bits, then larger covers first.
+  // Nothing where some operation has none.
+  std::optional<Covers> choose(mlir::Operation *anchor,
+                               llvm::ArrayRef<mlir::Operation *> operations,
+                               llvm::ArrayRef<int32_t> bias);
+
+  // `run` (which may be empty) and then the reduction of what it gives.
+  std::optional<ReductionCover> choose(llvm::ArrayRef<mlir::Operation *> run,
+                                       kernel::ReduceOp reduce);
+  // Whether some instruction computes an element-wise operation, or reduction, by itself.
+  bool computes(mlir::Operation *op);
+
+  // Whether the target has an instruction of this name: templates know theirs by name.
+  bool has(llvm::StringRef instruction) const { return isa_.find(instruction.str()) != nullptr; }
+
+  // What every instruction that computes has to say of each operation; and where it computes no run
+  // of them, of the run that it comes closest to.
+  std::vector<Comparison> compare(kernel::GroupOp group);
+
+  // The instruction that copies narrow values into the accumulators; null: none does.
+  const patterns::Match *widening();
+  const patterns::PatternSet &patterns() const { return patterns_; }
+  // The element-wise pattern of an instruction; null where it is none.
+  const patterns::Pattern *find(llvm::StringRef instruction) const;
+
+private:
+  struct Found {
+    patterns::Match match;
+    RunFunction function;
+  };
+  std::vector<Found> matches(llvm::ArrayRef<mlir::Operation *> run, const RunContext &context);
+  struct Attempt {
+    bool isMatch = false;
+    patterns::Mismatch mismatch; // else
+  };
+  // With what enters in either memory, whatever the context says.
+  Attempt attempt(llvm::ArrayRef<mlir::Operation *> run, RunContext context,
+                  const patterns::Pattern &pattern);
+  std::vector<Comparison> compareRuns(llvm::ArrayRef<mlir::Operation *> operations,
+                                      mlir::Operation *anchor, llvm::ArrayRef<int32_t> bias);
+  std::vector<Comparison> compareReduction(llvm::ArrayRef<mlir::Operation *> run,
+                                           kernel::ReduceOp reduce);
+  std::string unserved(const patterns::Match &match) const;
+
+  const isa::Isa &isa_;
+  const patterns::PatternSet patterns_;
+  patterns::Terms terms_;
+  std::optional<std::optional<patterns::Match>> widening_;
+  std::mutex mutex_;
+  std::map<std::pair<mlir::Operation *, mlir::Operation *>, Covers> known_;
+  std::map<mlir::Operation *, ReductionCover> knownReductions_;
+};
+
+// What the anchor of a group adds to its own result, a value a channel: a convolution's bias.
+// Empty: zeros, or none.
+std::vector<int32_t> biasOf(mlir::Operation *anchor);
+
+// Instructions that the scheduler's template of an anchor cannot do without; empty for element-wise
+// operations and reductions, which any matching instruction serves.
+llvm::SmallVector<llvm::StringRef> templateOf(mlir::Operation *anchor);
+
+// The reduction that ends a group; null: none does.
+kernel::ReduceOp reductionOf(kernel::GroupOp group);
+
+} // namespace tilewright

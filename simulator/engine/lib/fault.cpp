@@ -1,0 +1,36 @@
+#include "tilewright/simulator/engine/fault.h"
+
+#include "tilewright/support/error.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tilewright {
+
+std::string describeInstruction(const Program &program, uint64_t pc) {
+  auto next = std::upper_bound(
+      program.runs.begin(), program.runs.end(), pc,
+      [](uint64_t value, const LayerRun &run) { return value < run.firstInstruction; });
+  int layer = next == program.runs.begin() ? -1 : std::prev(next)->layer;
+  if (layer < 0 || layer >= static_cast<int>(program.layers.size()))
+    return fmt::format("instruction {}", pc);
+  return fmt::format("instruction {} (layer '{}')", pc,
+                     escape(program.layers[static_cast<size_t>(layer)].name));
+}
+
+void fault(const Program &program, uint64_t pc, const std::string &message,
+           const std::string &fix) {
+  throw UserError({program.file, 0, 0, describeInstruction(program, pc)}, message, fix);
+}
+
+void checkTraceLength(const Program &program, uint64_t pc, size_t records) {
+  constexpr size_t most = size_t(1) << 23;
+  if (records >= most)
+    fault(
+        program, pc,
+        fmt::format("the program has executed {} instructions, the most a trace holds, and goes on",
+                    most),
+        "check that its loops end, or stop it with --max-cycles");
+}
+
+} // namespace tilewright
