@@ -74,7 +74,7 @@ SUITES = [
           (PYTHON, "tests/configurations/run", "--count", "2", "--seed", "{seed}", "--jobs", "{jobs}"), always=False),
     Suite("estimates", "the compiler's estimates of the classifier and of two networks against the cycle engine",
           (PYTHON, "tests/demo/estimates")),
-    Suite("random", "random networks on random machines, the whole pipeline", (PYTHON, "tests/random/run", "--jobs", "{jobs}")),
+    Suite("random", "random networks on random machines, the whole pipeline", (PYTHON, "tests/random/run", "--seed", "{seed}", "--jobs", "{jobs}")),
     Suite("explore", "sweeps: local, on Slurm, after SIGKILL; their page in a browser", (PYTHON, "tests/explore/run")),
     Suite("area", "Yosys reads the RTL of the smallest machine: no latches, no combinational loops", (PYTHON, "bench/area", "tiny4"),
           always=False),

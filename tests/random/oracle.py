@@ -6,6 +6,8 @@ import re
 import subprocess
 
 import numpy
+import onnx
+import onnx.numpy_helper
 import onnxruntime
 
 TYPES = {"i8": numpy.int8, "i16": numpy.int16, "i32": numpy.int32}
@@ -122,6 +124,34 @@ def run_float(model, outputs, arrays):
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     return dict(zip(outputs, session.run(outputs, arrays)))
+
+
+def run_rounded(model, outputs, arrays, samples):
+    """onnxruntime's outputs, by name, with what every operator gives rounded to 8 bits of its range in `samples`: what 8 bits can hold."""
+    loaded, watched = onnx.load_from_string(model), onnx.load_from_string(model)
+    given = [name for node in watched.graph.node for name in node.output if name]
+    watched.graph.ClearField("output")
+    watched.graph.output.extend(onnx.ValueInfoProto(name=name) for name in given)
+    number = len(next(iter(samples.values())))
+    runs = [run_float(watched.SerializeToString(), given, {name: array[i] for name, array in samples.items()}) for i in range(number)]
+    values = {name: numpy.stack([run[name] for run in runs]) for name in given}
+    nodes = []
+    for node in list(loaded.graph.node):
+        nodes.append(exact := onnx.NodeProto.FromString(node.SerializeToString()))
+        for index, name in enumerate(node.output):
+            if not name or values[name].dtype != numpy.float32 or not values[name].size:
+                continue
+            low, high = min(float(values[name].min()), 0.0), max(float(values[name].max()), 0.0)
+            step = max((high - low) / 255, 1e-30)
+            exact.output[index] = f"{name} exact"
+            for suffix, number in (("step", numpy.float32(step)), ("zero", numpy.int8(numpy.clip(round(-128 - low / step), -128, 127)))):
+                loaded.graph.initializer.append(onnx.numpy_helper.from_array(numpy.asarray(number), f"{name} {suffix}"))
+            parameters = [f"{name} step", f"{name} zero"]
+            nodes.append(onnx.helper.make_node("QuantizeLinear", [f"{name} exact", *parameters], [f"{name} rounded"]))
+            nodes.append(onnx.helper.make_node("DequantizeLinear", [f"{name} rounded", *parameters], [name]))
+    loaded.graph.ClearField("node")
+    loaded.graph.node.extend(nodes)
+    return run_float(loaded.SerializeToString(), outputs, arrays)
 
 
 # Ones, and products of whole columns with them, some at once, that are added up: the compiler takes those for sums of an image over both axes.

@@ -22,7 +22,8 @@ struct Outcome {
   std::vector<LayerInfo> layers;
 };
 
-inline Outcome outcomeOf(const Network &network, const std::string &target, bool chains,
+// `text`: a module of integer TOSA.
+inline Outcome outcomeOf(const std::string &text, const std::string &target, bool chains,
                          const char *engine, const std::vector<std::string> &overlays = {}) {
   CompileOptions options;
   options.target = target;
@@ -31,7 +32,7 @@ inline Outcome outcomeOf(const Network &network, const std::string &target, bool
   std::string test = ::testing::UnitTest::GetInstance()->current_test_info()->name();
   std::replace(test.begin(), test.end(), '/', '_');
   options.model = ::testing::TempDir() + "/outcome_" + test + ".mlir";
-  std::ofstream(options.model) << network.text();
+  std::ofstream(options.model) << text;
   const CompileResult compiled = compile(options);
   const isa::Isa isa = isa::load({target, overlays, ""});
   const Program program = readProgram("test.elf", compiled.output, isa);
@@ -57,6 +58,11 @@ inline Outcome outcomeOf(const Network &network, const std::string &target, bool
   result.summary = compiled.summary;
   result.layers = program.layers;
   return result;
+}
+
+inline Outcome outcomeOf(const Network &network, const std::string &target, bool chains,
+                         const char *engine, const std::vector<std::string> &overlays = {}) {
+  return outcomeOf(network.text(), target, chains, engine, overlays);
 }
 
 } // namespace tilewright

@@ -83,28 +83,29 @@ private:
     constexpr double greatestLogit = 1024; // a quarter of what the 32 bits hold
     if (plan_.logits.contains(result) && magnitude <= greatestLogit)
       return {logitScale, 0, 32};
-    bool isRoot = plan_.roots.contains(result);
-    if (isRoot)
-      return symmetric(headroom * magnitudeFor(histogram, functionsOf(result)), 16);
+    if (plan_.roots.contains(result)) {
+      const Range used = usedRange({histogram.low, histogram.high}, functionsOf(result));
+      return symmetric(headroom * std::max(std::fabs(used.low), std::fabs(used.high)), 16);
+    }
     return plan_.outputs.contains(result) ? symmetric(headroom * magnitude, 16)
                                           : ownParameters(result);
   }
 
   Parameters ownParameters(Value value) {
     const Histogram &histogram = statistics_.histograms.find(value)->second;
-    if (plan_.wide.contains(value))
-      return wideParameters(headroom * histogram.low, headroom * histogram.high);
-    return chooseParameters(histogram, options_, functionsOf(value));
+    if (!plan_.wide.contains(value))
+      return chooseParameters(histogram, options_, functionsOf(value));
+    const Range range = usedRange({histogram.low, histogram.high}, functionsOf(value));
+    return wideParameters(headroom * range.low, headroom * range.high);
   }
 
-  // The tables that alone read `value`, or none when anything else does.
+  // The tables and clamps that alone read `value`, or none when anything else does.
   Functions functionsOf(Value value) {
     Functions functions;
     for (Operation *user : value.getUsers()) {
       bool isChain =
           user->getNumResults() == 1 && plan_.pointwise.root(user->getResult(0)) == value;
-      auto table = plan_.tables.find(user);
-      if (!isChain || (table != plan_.tables.end() && table->second.isClamp))
+      if (!isChain)
         return {};
     }
     for (auto &[op, table] : plan_.tables)

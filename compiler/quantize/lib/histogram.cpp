@@ -24,15 +24,8 @@ int64_t Histogram::total() const {
 
 namespace {
 
-struct Range {
-  double low;
-  double high;
-};
-
-// Without the tails in which all functions are constant.
-Range withoutFlatTails(Range range, const Functions &functions) {
-  if (functions.empty())
-    return range;
+// Without the tails in which all functions are constant, up to a step of the range.
+Range cutFlatTails(Range range, const Functions &functions) {
   constexpr int steps = 4096;
   auto at = [&](int step) { return range.low + step * (range.high - range.low) / steps; };
   auto flat = [&](int a, int b) {
@@ -163,15 +156,19 @@ double divergence(const Histogram &histogram, const Parameters &parameters) {
 
 } // namespace
 
-double magnitudeFor(const Histogram &histogram, const Functions &functions) {
-  Range range = withoutFlatTails({histogram.low, histogram.high}, functions);
-  return std::max(std::fabs(range.low), std::fabs(range.high));
+Range usedRange(Range range, const Functions &functions) {
+  constexpr double little = 1.0 / 64; // of a range: a step of it may be longer than what is used
+  for (double before = HUGE_VAL; !functions.empty() && range.high - range.low < little * before;) {
+    before = range.high - range.low;
+    range = cutFlatTails(range, functions);
+  }
+  return range;
 }
 
 Parameters chooseParameters(const Histogram &histogram, const QuantizeOptions &options,
                             const Functions &functions) {
-  Range whole = {std::min(histogram.low, 0.0), std::max(histogram.high, 0.0)};
-  whole = withoutFlatTails(whole, functions);
+  const Range whole =
+      usedRange({std::min(histogram.low, 0.0), std::max(histogram.high, 0.0)}, functions);
   Range range = whole;
   switch (options.method) {
   case Calibration::MinMax:

@@ -30,13 +30,19 @@ struct Histogram {
 // the tensor itself.
 using Functions = std::vector<std::function<double(double)>>;
 
-// 8-bit parameters for a tensor. Where every function in `functions` is constant in a tail of the
-// distribution, that tail is cut: it loses nothing. Under Calibration::Mse the error of the
-// functions' results is minimized, not that of the tensor.
+struct Range {
+  double low;
+  double high;
+};
+
+// The part of a range that makes a difference: without the tails in which all functions are
+// constant.
+Range usedRange(Range range, const Functions &functions);
+
+// 8-bit parameters for a tensor: its used range with zero, or what the calibration method takes of
+// it. Under Calibration::Mse the error of the functions' results is minimized, not that of the
+// tensor.
 Parameters chooseParameters(const Histogram &histogram, const QuantizeOptions &options,
                             const Functions &functions = {});
-
-// The greatest magnitude of the tensor's values, without tails in which all functions are constant.
-double magnitudeFor(const Histogram &histogram, const Functions &functions);
 
 } // namespace tilewright::quantization

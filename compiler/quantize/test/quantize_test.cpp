@@ -184,6 +184,22 @@ TEST_F(Quantize, ABoundInsideTheRangeIsClamped) {
   EXPECT_EQ(count("tosa.clamp"), 1);
 }
 
+// What a clamp cuts off takes no part of the range: one channel is ten thousand times the others,
+// and negative.
+TEST_F(Quantize, AValueThatOnlyClampsReadHasTheirRange) {
+  for (Precision precision : {Precision::Standard, Precision::Extended}) {
+    precision_ = precision;
+    EXPECT_GT(decibels("(%x: tensor<1x4x6x3xf32>) -> tensor<1x4x6x6xf32>", R"(
+    %factor = "tosa.const"() {values = dense<[[[[-1.0e4, 1.0, 1.0]]]]> : tensor<1x1x1x3xf32>} : () -> tensor<1x1x1x3xf32>
+    %s = tosa.mul %x, %x, %shift : (tensor<1x4x6x3xf32>, tensor<1x4x6x3xf32>, tensor<1xi8>) -> tensor<1x4x6x3xf32>
+    %m = tosa.mul %s, %factor, %shift : (tensor<1x4x6x3xf32>, tensor<1x1x1x3xf32>, tensor<1xi8>) -> tensor<1x4x6x3xf32>
+    %both = tosa.concat %m, %x {axis = 3 : i32} : (tensor<1x4x6x3xf32>, tensor<1x4x6x3xf32>) -> tensor<1x4x6x6xf32>
+    %r = tosa.clamp %both {min_val = 0.0 : f32, max_val = 0x7F800000 : f32} : (tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
+    return %r : tensor<1x4x6x6xf32>)")[0],
+              36);
+  }
+}
+
 TEST_F(Quantize, HardSwishIsOneTable) {
   EXPECT_GT(decibels("(%x: tensor<1x4x6x3xf32>) -> tensor<1x4x6x4xf32>", convolve + R"(
     %a = tosa.add %c, %three : (tensor<1x4x6x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x4x6x4xf32>

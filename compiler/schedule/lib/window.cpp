@@ -126,8 +126,11 @@ WindowPlan Window::plan(ElementChain chain) {
   int64_t resident = stage_.weightBytes() + chain.residentBytes() + averageBytes();
   bool throughAcc = llvm::isa<kernel::AvgPoolOp, kernel::SumPoolOp>(anchor_) ||
                     (llvm::isa<kernel::DepthwiseOp>(anchor_) && !chain.leadingRescale());
-  int64_t accElements =
-      static_cast<int64_t>(acc.bytes) / std::max(acc.banks, 2) / (4 + chain.accBytesPerElement());
+  // Of a block of channels. What goes through the accumulators leaves room for a second tile; what
+  // only its element-wise operators keep there need not.
+  const int64_t accBytes = static_cast<int64_t>(acc.bytes),
+                blockBytes = throughAcc ? accBytes / std::max(acc.banks, 2) : accBytes,
+                accBytesPerElement = chain.accBytesPerElement() + (throughAcc ? 4 : 0);
   auto bytes = [&](const WindowPlan &plan) {
     int64_t input = inputExtent(plan.tileHeight, p_.strideY, p_.kernelHeight, p_.dilationY) *
                     inputExtent(plan.tileWidth, p_.strideX, p_.kernelWidth, p_.dilationX) *
@@ -142,11 +145,10 @@ WindowPlan Window::plan(ElementChain chain) {
   const int64_t operandBytes = chain.wideOperandBytes(); // of whole tiles
   auto fits = [&](const WindowPlan &plan) {
     return bytes(plan) * copies <= budget &&
-           plan.tileHeight * plan.tileWidth * plan.tileChannels * operandBytes * 2 <=
-               static_cast<int64_t>(acc.bytes) &&
-           (!throughAcc ||
-            plan.tileHeight * plan.tileWidth * std::min(plan.tileChannels, context_.channels) <=
-                accElements);
+           plan.tileHeight * plan.tileWidth * plan.tileChannels * operandBytes * 2 <= accBytes &&
+           plan.tileHeight * plan.tileWidth * std::min(plan.tileChannels, context_.channels) *
+                   accBytesPerElement <=
+               blockBytes;
   };
   int64_t rowLimit = context_.limit("vmaxpool", "n0");
   WindowPlan best{0, 0, 0};

@@ -138,8 +138,8 @@ class Lint : public testing::TestWithParam<const char *> {};
 TEST_P(Lint, IsClean) {
   if (std::system("verilator --version > /dev/null 2>&1") != 0)
     GTEST_SKIP() << "verilator is not here";
-  const std::filesystem::path directory =
-      std::filesystem::path(testing::TempDir()) / (std::string("rtl_lint.") + GetParam());
+  const std::filesystem::path directory = std::filesystem::path(testing::TempDir()) /
+                                          fmt::format("rtl_lint.{}.{}", GetParam(), ::getpid());
   std::filesystem::create_directories(directory);
   std::string command =
       "cd " + directory.string() +
