@@ -10,7 +10,7 @@
 #include "screen.h"
 
 #include "tilewright/explore/executor.h"
-#include "tilewright/simulator/kernels/object_cache.h"
+#include "tilewright/support/digest.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 #include "tilewright/support/outputs.h"
@@ -43,8 +43,7 @@ class Exploration {
 public:
   Exploration(const Options &options, const Experiment &experiment, const Folder &folder)
       : options_(options), experiment_(experiment), settings_(experiment), folder_(folder),
-        database_(databaseFile(folder_.path())),
-        toolHash_(kernels::contentHash(readFile(options.tool))) {}
+        database_(databaseFile(folder_.path())), toolHash_(sha256(readFile(options.tool))) {}
 
   void run() {
     for (const Workload &workload : experiment_.workloads) {

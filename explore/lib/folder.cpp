@@ -1,6 +1,6 @@
 #include "folder.h"
 
-#include "tilewright/simulator/kernels/object_cache.h"
+#include "tilewright/support/digest.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 
@@ -54,7 +54,7 @@ void Folder::discard() {
 
 std::string Folder::add(const std::string &sub, const std::string &content,
                         const std::string &ending) const {
-  const std::string name = sub + "/" + kernels::contentHash(content).substr(0, 32) + ending;
+  const std::string name = sub + "/" + sha256(content).substr(0, 32) + ending;
   std::error_code error;
   if (!fs::exists(path_ + "/" + name, error))
     writeFile(path_ + "/" + name, content);

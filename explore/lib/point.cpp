@@ -5,8 +5,8 @@
 #include "tilewright/program/program.h"
 #include "tilewright/report/report.h"
 #include "tilewright/simulator/cycle/timing_engine.h"
-#include "tilewright/simulator/kernels/object_cache.h"
 #include "tilewright/simulator/runtime/session.h"
+#include "tilewright/support/digest.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 
@@ -105,7 +105,7 @@ Values valuesOn(const char *engineName, const Program &program, const isa::Isa &
     all += name + '\0' + tilewright::name(tensor.dtype) +
            fmt::format("{}", fmt::join(tensor.shape, "x")) + '\0' +
            std::string(tensor.bytes.begin(), tensor.bytes.end());
-  return {kernels::contentHash(all), result.records.front().cycles};
+  return {sha256(all), result.records.front().cycles};
 }
 
 void addValues(const PointSpec &spec, const Program &program, const isa::Isa &isa, Json &record) {
@@ -167,8 +167,8 @@ std::string logFile(const std::string &folder, const std::string &key) {
 
 std::string pointKey(const std::string &machineHash, const std::string &modelHash, Check check,
                      const std::string &toolHash) {
-  return kernels::contentHash(fmt::format("tilewright point 1\n{}\n{}\n{}\n{}\n", machineHash,
-                                          modelHash, name(check), toolHash));
+  return sha256(fmt::format("tilewright point 1\n{}\n{}\n{}\n{}\n", machineHash, modelHash,
+                            name(check), toolHash));
 }
 
 void writeSpec(const std::string &folder, const PointSpec &spec) {

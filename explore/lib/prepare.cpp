@@ -4,6 +4,8 @@
 
 #include "tilewright/compiler/driver/driver.h"
 #include "tilewright/simulator/kernels/object_cache.h"
+#include "tilewright/support/cache_folder.h"
+#include "tilewright/support/digest.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 
@@ -39,16 +41,13 @@ std::string contentOf(const std::string &path) {
   std::string all;
   for (const std::string &file : files)
     if (fs::is_regular_file(file, error))
-      all += file.substr(path.size()) + '\0' + kernels::contentHash(readFile(file)) + '\n';
+      all += file.substr(path.size()) + '\0' + sha256(readFile(file)) + '\n';
   return all;
 }
 
-fs::path cacheFolder() {
-  if (const char *cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/')
-    return fs::path(cache) / "tilewright/explore";
-  if (const char *home = std::getenv("HOME"); home != nullptr && *home == '/')
-    return fs::path(home) / ".cache/tilewright/explore";
-  return fs::temp_directory_path() / "tilewright-explore";
+fs::path folderOfExplore() {
+  const std::string folder = cacheFolder("explore");
+  return folder.empty() ? fs::temp_directory_path() / "tilewright-explore" : fs::path(folder);
 }
 
 bool runScript(const std::vector<std::string> &command) {
@@ -81,8 +80,8 @@ std::pair<std::string, std::string> madeNetwork(const std::string &network, cons
                                 script.string()),
                     "set TILEWRIGHT_MODELS to the folder with models/synthetic");
   const std::string sources =
-      kernels::contentHash(contentOf(script.string()) + contentOf((models / "lib").string()));
-  const fs::path folder = cacheFolder() / "networks";
+      sha256(contentOf(script.string()) + contentOf((models / "lib").string()));
+  const fs::path folder = folderOfExplore() / "networks";
   fs::create_directories(folder, error);
   const std::string stem = (folder / (network + "-" + sources.substr(0, 16))).string();
   const std::string model = stem + ".onnx", samples = stem + ".npz";
@@ -113,12 +112,12 @@ CompileOptions optionsOf(const Workload &workload) {
 std::string keyOf(const CompileOptions &options, const std::string &precision,
                   const std::string &toolHash) {
   std::string text = "tilewright workload 1\n" + toolHash + "\n" +
-                     kernels::contentHash(contentOf(options.model)) + "\n" + precision + "\n";
+                     sha256(contentOf(options.model)) + "\n" + precision + "\n";
   if (!options.calibration.empty())
-    text += kernels::contentHash(contentOf(options.calibration)) + "\n";
+    text += sha256(contentOf(options.calibration)) + "\n";
   for (const auto &[name, sizes] : options.shapes)
     text += fmt::format("{}\n{}\n", name, fmt::join(sizes, "x"));
-  return kernels::contentHash(text);
+  return sha256(text);
 }
 
 } // namespace
@@ -126,7 +125,7 @@ std::string keyOf(const CompileOptions &options, const std::string &precision,
 Prepared prepare(const Workload &workload, const std::string &toolHash) {
   const CompileOptions options = optionsOf(workload);
   const std::string key = keyOf(options, workload.precision, toolHash);
-  const kernels::ObjectCache cache((cacheFolder() / "models").string());
+  const kernels::ObjectCache cache((folderOfExplore() / "models").string());
   // A line of figures, and the module behind it.
   if (const std::optional<std::string> kept = cache.load(key)) {
     const size_t end = kept->find('\n');

@@ -9,7 +9,7 @@
 #include "tilewright/explore/executor.h"
 
 #include "tilewright/explore/point.h"
-#include "tilewright/simulator/kernels/object_cache.h"
+#include "tilewright/support/digest.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 
@@ -139,8 +139,7 @@ private:
     if (wanted.empty())
       return;
     const std::string text = fmt::format("{}\n", fmt::join(wanted, "\n"));
-    const std::string list =
-        options_.folder + "/jobs/" + kernels::contentHash(text).substr(0, 32) + ".list";
+    const std::string list = options_.folder + "/jobs/" + sha256(text).substr(0, 32) + ".list";
     writeFile(list, text);
     // A few slices for each process that runs at once, so that all end at about the same time.
     const size_t most = std::min(mostTasks, static_cast<size_t>(options_.processes) * 8);

@@ -8,7 +8,7 @@
 #include "tilewright/explore/network.h"
 
 #include "tilewright/compiler/frontend/frontend.h"
-#include "tilewright/simulator/kernels/object_cache.h"
+#include "tilewright/support/digest.h"
 #include "tilewright/support/error.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -192,7 +192,7 @@ Network networkOfTosa(const std::string &path, const std::string &module) {
   context.loadDialect<mlir::func::FuncDialect, tosa::TosaDialect>();
   mlir::OwningOpRef<mlir::ModuleOp> read = importTosa(path, module, context);
   Network network;
-  network.hash = kernels::contentHash(module);
+  network.hash = sha256(module);
   read->walk([&](mlir::func::FuncOp function) {
     for (Group &group : Grouping().run(function))
       network.layers.push_back(std::move(group.layer));

@@ -1,7 +1,7 @@
 // From files to an Isa.
 #include "resolver.h"
-#include "sha256.h"
 #include "tilewright/isa/schema.h"
+#include "tilewright/support/digest.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -4,6 +4,7 @@
 #include "tilewright/isa/isa.h"
 #include "tilewright/simulator/engine/engine.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/find_program.h"
 #include "version.h"
 
 #include <CLI/CLI.hpp>
@@ -11,7 +12,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
-#include <unistd.h>
 
 namespace tilewright {
 
@@ -32,19 +32,6 @@ static constexpr std::array<Tool, 6> tools = {{
     {"ninja", "ninja-build", "scripts/build", 0},
     {"sbatch", "slurm-client", "explore --executor slurm", 0},
 }};
-
-static std::string findInPath(const std::string &program) {
-  const char *path = std::getenv("PATH");
-  std::string directories = path ? path : "";
-  for (size_t begin = 0; begin <= directories.size();) {
-    size_t end = std::min(directories.find(':', begin), directories.size());
-    std::string candidate = directories.substr(begin, end - begin) + "/" + program;
-    if (end > begin && ::access(candidate.c_str(), X_OK) == 0)
-      return candidate;
-    begin = end + 1;
-  }
-  return "";
-}
 
 // The first number with a dot in what the program says of its version; "" when it says none.
 static std::string versionOf(const std::string &program) {
@@ -67,7 +54,7 @@ static std::string line(const char *state, const std::string &what, const std::s
 }
 
 static std::string toolLine(const Tool &tool) {
-  std::string path = findInPath(tool.program);
+  std::string path = findProgram(tool.program);
   if (path.empty())
     return line("missing", tool.program,
                 fmt::format("needed by: {}; install the package {}", tool.neededBy, tool.package));

@@ -2,6 +2,7 @@
 
 #include "optimize.h"
 #include "tilewright/simulator/kernels/object_cache.h"
+#include "tilewright/support/digest.h"
 
 #include <future>
 
@@ -32,7 +33,7 @@ std::vector<Part> partsOf(KernelProgram &program) {
                                 parts[part].module->getBody()->end());
   }
   for (auto [part, content] : llvm::zip(parts, contents))
-    part.key = kernels::contentHash(content);
+    part.key = sha256(content);
   return parts;
 }
 

@@ -1,5 +1,6 @@
 #include "tune_database.h"
 
+#include "tilewright/support/cache_folder.h"
 #include "tilewright/support/error.h"
 
 #include <sqlite3.h>
@@ -25,15 +26,6 @@ const char *const schema = R"(
   CREATE TABLE programs (program TEXT, machine TEXT, version TEXT, cycles INTEGER,
                          PRIMARY KEY (program, machine, version)) WITHOUT ROWID;
 )";
-
-// ${XDG_CACHE_HOME:-~/.cache}/tilewright/tuner; "" without a home.
-std::string cacheFolder() {
-  if (const char *cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/')
-    return std::string(cache) + "/tilewright/tuner";
-  if (const char *home = std::getenv("HOME"); home && *home == '/')
-    return std::string(home) + "/.cache/tilewright/tuner";
-  return "";
-}
 
 const char *nameOf(SearchKind kind) { return kind == SearchKind::Model ? "model" : "random"; }
 
@@ -75,7 +67,7 @@ TuneDatabase::TuneDatabase(const std::string &path) : path_(path) {
     open(path == ":memory:" ? "./:memory:" : path); // a file by that name is meant
     return;
   }
-  const std::string folder = cacheFolder();
+  const std::string folder = cacheFolder("tuner");
   std::error_code error;
   if (!folder.empty())
     std::filesystem::create_directories(folder, error);

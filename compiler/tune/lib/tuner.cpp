@@ -5,7 +5,7 @@
 #include "tune_database.h"
 #include "tune_version.h"
 
-#include "tilewright/simulator/kernels/object_cache.h"
+#include "tilewright/support/digest.h"
 
 #include <algorithm>
 #include <map>
@@ -141,7 +141,7 @@ std::vector<std::string> KernelTuner::warnings() const {
 }
 
 int64_t KernelTuner::cycles(const Program &program) {
-  const TuneKey key = state_->keyOf(kernels::contentHash(program.code));
+  const TuneKey key = state_->keyOf(sha256(program.code));
   if (const std::optional<int64_t> known = state_->database.programCycles(key))
     return *known;
   const int64_t cycles = state_->meter.cycles(program);

@@ -1,5 +1,6 @@
 #include "tilewright/simulator/kernels/kernels.h"
 #include "tilewright/simulator/kernels/object_cache.h"
+#include "tilewright/support/digest.h"
 
 #include "compile.h"
 #include "generator_version.h"
@@ -61,7 +62,7 @@ struct Kernels::Impl {
   }
 
   std::string keyOf(const isa::Instruction &instruction) const {
-    return kernels::contentHash(environment + kernels::structure(instruction, isa));
+    return sha256(environment + kernels::structure(instruction, isa));
   }
 
   const Kernel &kernel(int index) {

@@ -1,11 +1,10 @@
 #include "tilewright/simulator/kernels/object_cache.h"
 
-#include <llvm/ADT/StringExtras.h>
-#include <llvm/Support/SHA256.h>
+#include "tilewright/support/cache_folder.h"
+#include "tilewright/support/digest.h"
 
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -14,29 +13,10 @@ namespace tilewright::kernels {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-constexpr size_t hashDigits = 64;
-
-std::string directoryOf(const std::string &folder) {
-  // Relative values are to be ignored (XDG Base Directory Specification).
-  if (const char *cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/')
-    return std::string(cache) + "/tilewright/" + folder;
-  if (const char *home = std::getenv("HOME"); home && *home == '/')
-    return std::string(home) + "/.cache/tilewright/" + folder;
-  return "";
-}
-
-} // namespace
-
-std::string contentHash(const std::string &content) {
-  llvm::SHA256 hash;
-  hash.update(llvm::StringRef(content));
-  return llvm::toHex(hash.final(), /*LowerCase=*/true);
-}
+static constexpr size_t hashDigits = 64;
 
 ObjectCache ObjectCache::inCacheHome(const char *folder) {
-  return ObjectCache(directoryOf(folder));
+  return ObjectCache(cacheFolder(folder));
 }
 
 ObjectCache::ObjectCache(std::string directory) : directory_(std::move(directory)) {}
@@ -57,7 +37,7 @@ std::optional<std::string> ObjectCache::load(const std::string &key) const {
   if (!file || bytes.size() < hashDigits)
     return std::nullopt;
   std::string object = bytes.substr(hashDigits);
-  if (bytes.compare(0, hashDigits, contentHash(object)) != 0)
+  if (bytes.compare(0, hashDigits, sha256(object)) != 0)
     return std::nullopt;
   return object;
 }
@@ -74,7 +54,7 @@ void ObjectCache::store(const std::string &key, const std::string &object) const
   std::string temporary = path(key) + "." + std::to_string(::getpid()) + ".tmp";
   {
     std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-    file << contentHash(object) << object;
+    file << sha256(object) << object;
     file.close();
     if (!file) {
       fs::remove(temporary, error);

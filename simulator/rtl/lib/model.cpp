@@ -1,16 +1,17 @@
 #include "tilewright/rtl/model.h"
 
 #include "model_sources.h"
-#include "sha256.h"
 
 #include "tilewright/rtl/generate.h"
+#include "tilewright/support/cache_folder.h"
+#include "tilewright/support/digest.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
+#include "tilewright/support/find_program.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <filesystem>
@@ -33,29 +34,11 @@ namespace {
   throw UserError({"", 0, 0, "the rtl engine"}, message, fix);
 }
 
-std::string findProgram(const std::vector<std::string> &names) {
-  const char *path = std::getenv("PATH");
-  std::string rest = path != nullptr ? path : "";
-  std::vector<std::string> directories;
-  while (!rest.empty()) {
-    const size_t colon = rest.find(':');
-    directories.push_back(rest.substr(0, colon));
-    rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
-  }
-  for (const std::string &name : names)
-    for (const std::string &directory : directories)
-      if (const std::string found = directory + "/" + name; ::access(found.c_str(), X_OK) == 0)
-        return found;
-  return "";
-}
-
-fs::path cacheDirectory() {
-  // Relative values are to be ignored (XDG Base Directory Specification).
-  if (const char *cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/')
-    return fs::path(cache) / "tilewright" / "rtl";
-  if (const char *home = std::getenv("HOME"); home != nullptr && *home == '/')
-    return fs::path(home) / ".cache" / "tilewright" / "rtl";
-  fail("there is no directory to keep its models in", "set XDG_CACHE_HOME or HOME");
+fs::path folderOfModels() {
+  const std::string folder = cacheFolder("rtl");
+  if (folder.empty())
+    fail("there is no directory to keep its models in", "set XDG_CACHE_HOME or HOME");
+  return folder;
 }
 
 // One process at a time builds a model; the others wait for it.
@@ -138,13 +121,16 @@ struct Tools {
 };
 
 Tools findTools() {
-  Tools tools{findProgram({"verilator"}), findProgram({"clang++-22", "clang++", "g++"})};
+  Tools tools{findProgram("verilator"), ""};
+  for (const char *compiler : {"clang++-22", "clang++", "g++"})
+    if (tools.compiler.empty())
+      tools.compiler = findProgram(compiler);
   const char *fix = "{}, or run --engine cycle: it gives the same record";
   if (tools.verilator.empty())
     fail("verilator is not here", fmt::format(fmt::runtime(fix), "install the package verilator"));
   if (tools.compiler.empty())
     fail("no C++ compiler is here", fmt::format(fmt::runtime(fix), "install the package clang-22"));
-  if (findProgram({"make"}).empty())
+  if (findProgram("make").empty())
     fail("make is not here", fmt::format(fmt::runtime(fix), "install the package make"));
   return tools;
 }
@@ -210,7 +196,7 @@ fs::path libraryOf(const std::vector<SourceFile> &files, Signals signals) {
     content += file.name + file.text;
   for (const std::string &option : options(signals))
     content += option;
-  return cacheDirectory() / (isa::sha256(content) + ".so");
+  return folderOfModels() / (sha256(content) + ".so");
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-// Compiled code on disk, by content: ${XDG_CACHE_HOME:-~/.cache}/tilewright/FOLDER/<key>.o.
+// Compiled code on disk, by content: DIRECTORY/<key>.o.
 //
 // A file holds a checksum before the object, so that a damaged one is compiled anew. A cache that
 // cannot be read or written is no error: code is then compiled every time.
@@ -11,7 +11,7 @@ namespace tilewright::kernels {
 
 class ObjectCache {
 public:
-  static ObjectCache inCacheHome(const char *folder); // at the place above; none without HOME
+  static ObjectCache inCacheHome(const char *folder); // in cacheFolder(folder)
   explicit ObjectCache(std::string directory);        // empty: no cache
 
   std::optional<std::string> load(const std::string &key) const;
@@ -21,8 +21,5 @@ private:
   std::string path(const std::string &key) const;
   std::string directory_;
 };
-
-// 64 hex digits of SHA-256.
-std::string contentHash(const std::string &content);
 
 } // namespace tilewright::kernels

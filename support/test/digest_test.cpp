@@ -1,10 +1,10 @@
 // ctest -R Sha256: the examples of FIPS 180-4 (NIST, "SHA Examples"), and lengths around the
 // padding's edges.
-#include "sha256.h"
+#include "tilewright/support/digest.h"
 
 #include <gtest/gtest.h>
 
-using tilewright::isa::sha256;
+using tilewright::sha256;
 
 TEST(Sha256, GivesTheExamplesOfNist) {
   EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
