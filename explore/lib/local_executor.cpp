@@ -1,19 +1,14 @@
 #include "tilewright/explore/executor.h"
 
 #include "tilewright/explore/point.h"
-#include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
+#include "tilewright/support/process.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -23,35 +18,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Child {
-  pid_t process = 0;
+struct Point {
   std::string key;
+  ChildProcess process;
   Clock::time_point begin;
   bool isLate = false;
 };
-
-// In the new process: limits, its log as standard output and error, and an end with its parent.
-[[noreturn]] void become(const ExecutorOptions &options, const std::string &key, pid_t parent) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) // which was gone before
-    ::_exit(1);
-  ::setpgid(0, 0);
-  const struct rlimit core{0, 0};
-  ::setrlimit(RLIMIT_CORE, &core);
-#if !__has_feature(address_sanitizer) // which maps more than any limit allows
-  const rlim_t bytes = static_cast<rlim_t>(options.limits.mebibytes) << 20;
-  const struct rlimit memory{bytes, bytes};
-  ::setrlimit(RLIMIT_AS, &memory);
-#endif
-  const int log = ::open(logFile(options.folder, key).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
-  const int nothing = ::open("/dev/null", O_RDONLY);
-  ::dup2(nothing, STDIN_FILENO);
-  ::dup2(log, STDOUT_FILENO);
-  ::dup2(log, STDERR_FILENO);
-  ::execl(options.tool.c_str(), "tilewright", "explore", "point", options.folder.c_str(),
-          key.c_str(), nullptr);
-  ::_exit(127);
-}
 
 bool exists(const std::string &path) { return ::access(path.c_str(), F_OK) == 0; }
 
@@ -61,36 +33,28 @@ std::string saidBy(const ExecutorOptions &options, const std::string &key) {
   return escape(log.substr(0, log.find('\n')), 300);
 }
 
-std::string recordOf(const ExecutorOptions &options, const Child &child, int status) {
-  if (child.isLate)
+std::string recordOf(const ExecutorOptions &options, const Point &point, const ProcessEnd &end) {
+  if (point.isLate)
     return failedRecord("timeout", fmt::format("did not end within {} s", options.limits.seconds));
-  if (WIFSIGNALED(status))
-    return failedRecord("crash", fmt::format("ended by signal {} ({})", WTERMSIG(status),
-                                             ::strsignal(WTERMSIG(status))));
-  const std::string said = saidBy(options, child.key);
-  if (WEXITSTATUS(status) == 1 && said.find("not enough memory") != std::string::npos)
+  if (end.signal != 0)
+    return failedRecord(
+        "crash", fmt::format("ended by signal {} ({})", end.signal, ::strsignal(end.signal)));
+  const std::string said = saidBy(options, point.key);
+  if (end.code == 1 && said.find("not enough memory") != std::string::npos)
     return failedRecord("memory", "not enough memory");
-  return failedRecord("crash", fmt::format("exit code {}: {}", WEXITSTATUS(status), said));
+  return failedRecord("crash", fmt::format("exit code {}: {}", end.code, said));
 }
 
 class LocalExecutor : public Executor {
 public:
   explicit LocalExecutor(const ExecutorOptions &options) : options_(options) {}
-  ~LocalExecutor() override {
-    for (const Child &child : children_) {
-      ::kill(-child.process, SIGKILL);
-      int status = 0;
-      while (::waitpid(child.process, &status, 0) < 0 && errno == EINTR) {
-      }
-    }
-  }
 
   void run(const std::vector<std::string> &keys,
            const std::function<void(const std::string &)> &ended,
            const std::function<void()> &waiting) override {
     size_t next = 0;
-    while (next < keys.size() || !children_.empty()) {
-      while (next < keys.size() && children_.size() < static_cast<size_t>(options_.processes))
+    while (next < keys.size() || !points_.empty()) {
+      while (next < keys.size() && points_.size() < static_cast<size_t>(options_.processes))
         start(keys[next++]);
       if (!collect(ended)) {
         waiting();
@@ -101,41 +65,44 @@ public:
 
 private:
   void start(const std::string &key) {
-    const pid_t parent = ::getpid(), process = ::fork();
-    if (process < 0)
-      throw UserError({}, fmt::format("cannot start a process: {}", std::strerror(errno)),
-                      "give a smaller -j");
-    if (process == 0)
-      become(options_, key, parent);
-    children_.push_back({process, key, Clock::now()});
+    const Descriptor log(::open(logFile(options_.folder, key).c_str(),
+                                O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    ProcessOptions options;
+    options.input = nothing.get();
+    options.output = options.error = log.get();
+    options.addressSpaceBytes = static_cast<uint64_t>(options_.limits.mebibytes) << 20;
+    options.hasOwnGroup = true;
+    points_.push_back(
+        {key,
+         ChildProcess::program({options_.tool, "explore", "point", options_.folder, key}, options),
+         Clock::now()});
   }
 
-  // Whether a child has ended.
+  // Whether a point has ended.
   bool collect(const std::function<void(const std::string &)> &ended) {
-    for (auto child = children_.begin(); child != children_.end(); ++child) {
-      int status = 0;
-      if (::waitpid(child->process, &status, WNOHANG) == child->process) {
-        const Child done = *child;
-        children_.erase(child);
+    for (auto point = points_.begin(); point != points_.end(); ++point) {
+      if (const std::optional<ProcessEnd> end = point->process.poll()) {
+        const std::string key = point->key;
         // Without a spec, the record has been taken already.
-        if (!exists(recordFile(options_.folder, done.key)) &&
-            exists(specFile(options_.folder, done.key)))
-          writeFile(recordFile(options_.folder, done.key), recordOf(options_, done, status));
-        ::unlink(logFile(options_.folder, done.key).c_str());
-        ended(done.key);
+        if (!exists(recordFile(options_.folder, key)) && exists(specFile(options_.folder, key)))
+          writeFile(recordFile(options_.folder, key), recordOf(options_, *point, *end));
+        points_.erase(point);
+        ::unlink(logFile(options_.folder, key).c_str());
+        ended(key);
         return true;
       }
-      if (!child->isLate &&
-          Clock::now() - child->begin > std::chrono::seconds(options_.limits.seconds)) {
-        child->isLate = true;
-        ::kill(-child->process, SIGKILL);
+      if (!point->isLate &&
+          Clock::now() - point->begin > std::chrono::seconds(options_.limits.seconds)) {
+        point->isLate = true;
+        point->process.kill();
       }
     }
     return false;
   }
 
   const ExecutorOptions options_;
-  std::vector<Child> children_;
+  std::vector<Point> points_;
 };
 
 } // namespace

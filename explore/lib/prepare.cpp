@@ -8,15 +8,14 @@
 #include "tilewright/support/digest.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
+#include "tilewright/support/process.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace tilewright::explore {
@@ -50,23 +49,6 @@ fs::path folderOfExplore() {
   return folder.empty() ? fs::temp_directory_path() / "tilewright-explore" : fs::path(folder);
 }
 
-bool runScript(const std::vector<std::string> &command) {
-  std::vector<char *> arguments;
-  for (const std::string &each : command)
-    arguments.push_back(const_cast<char *>(each.c_str()));
-  arguments.push_back(nullptr);
-  const pid_t process = ::fork();
-  if (process == 0) {
-    ::dup2(STDERR_FILENO, STDOUT_FILENO);
-    ::execv(arguments[0], arguments.data());
-    ::_exit(127);
-  }
-  int status = 0;
-  while (process > 0 && ::waitpid(process, &status, 0) < 0 && errno == EINTR) {
-  }
-  return process > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
 // models/synthetic's network, made when its sources have changed: the model and its samples.
 std::pair<std::string, std::string> madeNetwork(const std::string &network, const Place &place) {
   const fs::path models = std::getenv("TILEWRIGHT_MODELS") != nullptr
@@ -88,7 +70,11 @@ std::pair<std::string, std::string> madeNetwork(const std::string &network, cons
   if (fs::exists(model, error) && fs::exists(samples, error))
     return {model, samples};
   const std::string part = fmt::format("{}.{}", stem, ::getpid());
-  if (!runScript({script.string(), network, "-o", part + ".onnx", "--samples", part + ".npz"}))
+  ProcessOptions streams;
+  streams.output = STDERR_FILENO;
+  if (!runProgram({script.string(), network, "-o", part + ".onnx", "--samples", part + ".npz"},
+                  streams)
+           .isSuccess())
     throw UserError(
         place, fmt::format("the network '{}' was not made", escape(network)),
         "models/synthetic --list prints the networks; it needs .venv, which scripts/setup makes");

@@ -12,15 +12,14 @@
 #include "tilewright/support/digest.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
+#include "tilewright/support/process.h"
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
 #include <map>
 #include <set>
-#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -35,6 +34,7 @@ constexpr size_t mostTasks = 1000; // MaxArraySize is 1001 unless configured
 constexpr std::chrono::milliseconds pause(100);
 constexpr std::chrono::seconds pauseOfQueue(2);
 
+// For the shell.
 std::string quoted(const std::string &text) {
   std::string out = "'";
   for (const char each : text)
@@ -43,23 +43,15 @@ std::string quoted(const std::string &text) {
 }
 
 struct Answer {
-  int code = 0;
+  bool isGood = false;
   std::string text; // standard output and error
 };
 
-Answer ask(const std::string &command) {
-  FILE *pipe = ::popen((command + " 2>&1 </dev/null").c_str(), "r");
-  if (pipe == nullptr)
-    return {127, "cannot start a process"};
-  Answer answer;
-  char part[4096];
-  while (const size_t size = std::fread(part, 1, sizeof part, pipe))
-    answer.text.append(part, size);
-  const int status = ::pclose(pipe);
-  answer.code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-  while (!answer.text.empty() && answer.text.back() == '\n')
-    answer.text.pop_back();
-  return answer;
+Answer ask(const std::vector<std::string> &command) {
+  ProcessOutput output = outputOf(command, /*withErrors=*/true);
+  while (!output.text.empty() && output.text.back() == '\n')
+    output.text.pop_back();
+  return {output.end.isSuccess(), std::move(output.text)};
 }
 
 std::vector<std::string> linesOf(const std::string &text) {
@@ -74,16 +66,16 @@ std::vector<std::string> linesOf(const std::string &text) {
 
 // Slurm forgets a job that has ended after a while, and says so of an invalid one alike.
 bool isInQueue(const std::string &job) {
-  const Answer answer = ask("squeue --noheader --format=%A --jobs=" + quoted(job));
-  return answer.code == 0 ? !answer.text.empty()
-                          : answer.text.find("Invalid job id") == std::string::npos;
+  const Answer answer = ask({"squeue", "--noheader", "--format=%A", "--jobs=" + job});
+  return answer.isGood ? !answer.text.empty()
+                       : answer.text.find("Invalid job id") == std::string::npos;
 }
 
 class SlurmExecutor : public Executor {
 public:
   explicit SlurmExecutor(const ExecutorOptions &options) : options_(options) {
-    const Answer answer = ask("sbatch --version");
-    if (answer.code != 0)
+    const Answer answer = ask({"sbatch", "--version"});
+    if (!answer.isGood)
       throw UserError({}, fmt::format("there is no Slurm here: {}", escape(answer.text)),
                       "install the package slurm-client, or leave out --executor");
   }
@@ -150,11 +142,12 @@ private:
                     "{} --mebibytes {}",
                     quoted(options_.tool), quoted(options_.folder), quoted(list), slice,
                     options_.limits.seconds, options_.limits.mebibytes);
-    const Answer answer = ask(fmt::format(
-        "sbatch --parsable --job-name=tilewright --array=0-{}%{} --output={} --wrap={}", tasks - 1,
-        options_.processes, quoted(options_.folder + "/jobs/%A_%a.log"), quoted(task)));
+    const Answer answer =
+        ask({"sbatch", "--parsable", "--job-name=tilewright",
+             fmt::format("--array=0-{}%{}", tasks - 1, options_.processes),
+             "--output=" + options_.folder + "/jobs/%A_%a.log", "--wrap=" + task});
     const std::string job = answer.text.substr(0, answer.text.find(';'));
-    if (answer.code != 0 || job.empty() || job.find_first_not_of("0123456789") != std::string::npos)
+    if (!answer.isGood || job.empty() || job.find_first_not_of("0123456789") != std::string::npos)
       throw UserError({},
                       fmt::format("sbatch does not take the points: {}", escape(answer.text, 400)),
                       "see what `sinfo` says");

@@ -91,7 +91,8 @@ TEST_F(ExecutorTest, ARecordThatWasTakenIsNoCrash) {
 TEST_F(ExecutorTest, NoToolIsACrash) {
   options_.tool = folder_ + "/none";
   run({"good"});
-  EXPECT_EQ(recordOf("good"), "crash: exit code 127: ");
+  EXPECT_EQ(recordOf("good"),
+            "crash: exit code 127: " + options_.tool + ": No such file or directory");
 }
 
 TEST_F(ExecutorTest, ATaskRunsItsSlice) {

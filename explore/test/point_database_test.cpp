@@ -4,9 +4,9 @@
 #include "folder.h"
 #include "point_database.h"
 
-#include <csignal>
+#include "tilewright/support/process.h"
+
 #include <gmock/gmock.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace tilewright::explore {
@@ -51,26 +51,23 @@ TEST_F(PointDatabaseTest, PointsThatRanOutRunAgainUnderGreaterLimits) {
 TEST_F(PointDatabaseTest, SurvivesKillAtAnyMoment) {
   size_t kept = 0;
   for (int round = 0; round < 8; ++round) {
-    int ends[2];
-    ASSERT_EQ(::pipe(ends), 0);
-    const pid_t process = ::fork();
-    if (process == 0) {
+    Pipe pipe;
+    ChildProcess process([&] {
       PointDatabase database(file());
       for (uint32_t i = 0;; ++i) {
         database.keep(std::to_string(round) + ":" + std::to_string(i), done, {});
-        if (::write(ends[1], &i, sizeof i) != sizeof i)
-          ::_exit(1);
+        if (::write(pipe.in.get(), &i, sizeof i) != sizeof i)
+          return 1;
       }
-    }
-    ::close(ends[1]);
+    });
+    pipe.in.reset();
     uint32_t last = 0;
     for (int i = 0; i <= 3 + round; ++i) // at least so many
-      ASSERT_EQ(::read(ends[0], &last, sizeof last), static_cast<ssize_t>(sizeof last));
-    ::kill(process, SIGKILL);
-    while (::read(ends[0], &last, sizeof last) == static_cast<ssize_t>(sizeof last)) {
+      ASSERT_EQ(::read(pipe.out.get(), &last, sizeof last), static_cast<ssize_t>(sizeof last));
+    process.kill();
+    while (::read(pipe.out.get(), &last, sizeof last) == static_cast<ssize_t>(sizeof last)) {
     }
-    ::close(ends[0]);
-    ::waitpid(process, nullptr, 0);
+    process.wait();
     const PointDatabase database(file());
     for (uint32_t i = 0; i <= last; ++i, ++kept)
       ASSERT_EQ(database.find(std::to_string(round) + ":" + std::to_string(i)), done)

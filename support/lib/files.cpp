@@ -1,6 +1,7 @@
 #include "tilewright/support/files.h"
 
 #include "temporary_file.h"
+#include "tilewright/support/descriptor.h"
 #include "tilewright/support/error.h"
 
 #include <cerrno>
@@ -12,25 +13,14 @@
 
 namespace tilewright {
 
-namespace {
-// Closes a file descriptor at the end of its scope.
-struct Descriptor {
-  int fd;
-  ~Descriptor() {
-    if (fd >= 0)
-      ::close(fd);
-  }
-};
-} // namespace
-
 std::string readFile(const std::string &path, uint64_t limit) {
   Place place{path, 0, 0, ""};
   // O_NONBLOCK: opening a FIFO must not wait for a writer.
-  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (file.fd < 0)
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.get() < 0)
     throw UserError(place, fmt::format("cannot open: {}", std::strerror(errno)));
   struct stat info;
-  if (::fstat(file.fd, &info) != 0)
+  if (::fstat(file.get(), &info) != 0)
     throw UserError(place, fmt::format("cannot read: {}", std::strerror(errno)));
   if (S_ISDIR(info.st_mode))
     throw UserError(place, "is a directory, not a file");
@@ -43,7 +33,7 @@ std::string readFile(const std::string &path, uint64_t limit) {
   std::string bytes(static_cast<size_t>(info.st_size), '\0');
   size_t done = 0;
   while (done < bytes.size()) {
-    ssize_t count = ::read(file.fd, bytes.data() + done, bytes.size() - done);
+    ssize_t count = ::read(file.get(), bytes.data() + done, bytes.size() - done);
     if (count < 0 && errno == EINTR)
       continue;
     if (count < 0)

@@ -3,6 +3,7 @@
 
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
+#include "tilewright/support/process.h"
 
 #include <csignal>
 #include <cstdlib>
@@ -13,7 +14,6 @@
 #include <optional>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -428,16 +428,15 @@ TEST_F(OutputsTest, knowTheNamesOfStandardOutput) {
 }
 
 TEST_F(OutputsTest, goOnAnInterrupt) {
-  const pid_t child = ::fork();
-  if (child == 0) {
+  ChildProcess child([&]() -> int {
     Outputs outputs;
     outputs.directory("-d", path("d/deep"));
     outputs.file("-a", path("d/deep/a"));
     outputs.write(path("d/deep/a"), "1");
     removeUnfinishedFile(); // what the handler does
     ::_exit(0);
-  }
-  ::waitpid(child, nullptr, 0);
+  });
+  EXPECT_TRUE(child.wait().isSuccess());
   EXPECT_EQ(entries(), 0u);
 }
 
@@ -445,12 +444,11 @@ TEST_F(OutputsTest, stayWhenAProcessOfOursIsInterrupted) {
   Outputs outputs;
   outputs.file("-a", path("a"));
   outputs.write(path("a"), "1");
-  const pid_t child = ::fork();
-  if (child == 0) {
+  ChildProcess child([] {
     removeUnfinishedFile();
-    ::_exit(0);
-  }
-  ::waitpid(child, nullptr, 0);
+    return 0;
+  });
+  EXPECT_TRUE(child.wait().isSuccess());
   outputs.commit();
   EXPECT_EQ(readFile(path("a")), "1");
 }

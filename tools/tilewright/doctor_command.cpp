@@ -5,11 +5,11 @@
 #include "tilewright/simulator/engine/engine.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/find_program.h"
+#include "tilewright/support/process.h"
 #include "version.h"
 
 #include <CLI/CLI.hpp>
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
 
@@ -35,18 +35,12 @@ static constexpr std::array<Tool, 6> tools = {{
 
 // The first number with a dot in what the program says of its version; "" when it says none.
 static std::string versionOf(const std::string &program) {
-  FILE *pipe = ::popen((program + " --version 2>/dev/null").c_str(), "r");
-  if (!pipe)
-    return "";
-  char text[512] = {};
-  size_t size = std::fread(text, 1, sizeof text - 1, pipe);
-  ::pclose(pipe);
-  std::string_view said(text, size);
+  const std::string said = outputOf({program, "--version"}, /*withErrors=*/false).text;
   size_t begin = said.find_first_of("0123456789");
-  if (begin == std::string_view::npos)
+  if (begin == std::string::npos)
     return "";
   size_t end = said.find_first_not_of("0123456789.", begin);
-  return std::string(said.substr(begin, end == std::string_view::npos ? end : end - begin));
+  return said.substr(begin, end == std::string::npos ? end : end - begin);
 }
 
 static std::string line(const char *state, const std::string &what, const std::string &more) {
@@ -58,8 +52,7 @@ static std::string toolLine(const Tool &tool) {
   if (path.empty())
     return line("missing", tool.program,
                 fmt::format("needed by: {}; install the package {}", tool.neededBy, tool.package));
-  // The program's name is one of ours, so the shell sees nothing of the user's.
-  std::string version = versionOf(tool.program);
+  std::string version = versionOf(path);
   if (std::atoi(version.c_str()) < tool.leastMajor)
     return line("too old", tool.program,
                 fmt::format("{}, at least {} is needed by: {}",

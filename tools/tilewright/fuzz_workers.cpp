@@ -2,13 +2,13 @@
 
 #include "cli.h"
 
+#include "tilewright/support/process.h"
+
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <map>
 #include <poll.h>
 #include <stdexcept>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace tilewright {
@@ -51,8 +51,8 @@ int work(FuzzMachines &machines, const FuzzJob &job, uint64_t first, int pipe) {
 }
 
 struct Worker {
-  pid_t process = 0;
-  int pipe = -1;
+  ChildProcess process;
+  Descriptor reports;
   uint64_t next = 0; // program that it is at
   bool done = false;
 };
@@ -61,26 +61,12 @@ class Workers {
 public:
   Workers(FuzzMachines &machines, const FuzzJob &job) : job_(job) {
     for (int i = 0; i < job.processes; ++i) {
-      int ends[2];
-      if (::pipe(ends) != 0)
-        throw std::runtime_error("cannot make a pipe");
-      const pid_t process = ::fork();
-      if (process < 0)
-        throw std::runtime_error("cannot start a process");
-      if (process == 0) {
-        ::close(ends[0]);
-        // The process ends here: nothing of the parent's is undone twice.
-        ::_exit(guarded([&] { return work(machines, job, static_cast<uint64_t>(i), ends[1]); }));
-      }
-      ::close(ends[1]);
-      workers_.push_back({process, ends[0], static_cast<uint64_t>(i), false});
+      Pipe pipe;
+      const auto first = static_cast<uint64_t>(i);
+      ChildProcess process(
+          [&] { return guarded([&] { return work(machines, job, first, pipe.in.get()); }); });
+      workers_.push_back({std::move(process), std::move(pipe.out), first});
     }
-  }
-  Workers(const Workers &) = delete;
-  ~Workers() {
-    for (Worker &worker : workers_)
-      if (!worker.done)
-        end(worker, true);
   }
 
   FuzzTally run(const std::function<void(uint64_t)> &progress) {
@@ -90,7 +76,7 @@ public:
       std::vector<Worker *> from;
       for (Worker &worker : workers_)
         if (!worker.done) {
-          polled.push_back({worker.pipe, POLLIN, 0});
+          polled.push_back({worker.reports.get(), POLLIN, 0});
           from.push_back(&worker);
         }
       if (::poll(polled.data(), polled.size(), 1000) < 0 && errno != EINTR)
@@ -106,33 +92,25 @@ public:
 private:
   void receive(Worker &worker) {
     Report report;
-    if (::read(worker.pipe, &report, sizeof report) == static_cast<ssize_t>(sizeof report)) {
+    if (::read(worker.reports.get(), &report, sizeof report) ==
+        static_cast<ssize_t>(sizeof report)) {
       reports_[report.index] = report;
       worker.next = report.index + static_cast<uint64_t>(job_.processes);
       if (report.differs)
         firstBad_ = std::min(firstBad_, report.index);
     } else {
-      const int status = end(worker, false);
-      if (status != 0 && worker.next < firstBad_) { // it has said why
+      worker.done = true;
+      if (!worker.process.wait().isSuccess() && worker.next < firstBad_) { // it has said why
         firstBad_ = worker.next;
         ended_ = true;
       }
     }
     // What comes after the first bad program is of no account.
     for (Worker &other : workers_)
-      if (!other.done && other.next > firstBad_)
-        end(other, true);
-  }
-
-  static int end(Worker &worker, bool kills) {
-    if (kills)
-      ::kill(worker.process, SIGKILL);
-    int status = 0;
-    while (::waitpid(worker.process, &status, 0) < 0 && errno == EINTR) {
-    }
-    ::close(worker.pipe);
-    worker.done = true;
-    return kills ? 0 : status;
+      if (!other.done && other.next > firstBad_) {
+        other.process.kill();
+        other.done = true;
+      }
   }
 
   FuzzTally tally() const {

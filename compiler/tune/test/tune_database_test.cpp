@@ -1,6 +1,7 @@
 #include "tune_database.h"
 
 #include "tilewright/support/error.h"
+#include "tilewright/support/process.h"
 
 #include <sqlite3.h>
 
@@ -9,7 +10,6 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace tilewright {
@@ -247,18 +247,16 @@ TEST_F(TuneDatabaseTest, RefusesOneThatLacksATable) {
 
 TEST_F(TuneDatabaseTest, SeveralProcessesWriteAtOnce) {
   constexpr int processes = 4, rows = 50;
+  std::vector<ChildProcess> children;
   for (int process = 0; process < processes; ++process)
-    if (::fork() == 0) {
+    children.emplace_back([&] {
       TuneDatabase database(path());
       for (int64_t i = 0; i < rows; ++i)
         database.keep(key, {{{process, i}, 100 * process + i + 1}});
-      ::_exit(database.warning().empty() ? 0 : 1);
-    }
-  for (int process = 0; process < processes; ++process) {
-    int status = -1;
-    ASSERT_GT(::wait(&status), 0);
-    EXPECT_EQ(status, 0);
-  }
+      return database.warning().empty() ? 0 : 1;
+    });
+  for (ChildProcess &child : children)
+    EXPECT_TRUE(child.wait().isSuccess());
   const TuneDatabase database(path());
   for (int64_t process = 0; process < processes; ++process)
     for (int64_t i = 0; i < rows; ++i)

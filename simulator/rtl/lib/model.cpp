@@ -4,10 +4,12 @@
 
 #include "tilewright/rtl/generate.h"
 #include "tilewright/support/cache_folder.h"
+#include "tilewright/support/descriptor.h"
 #include "tilewright/support/digest.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 #include "tilewright/support/find_program.h"
+#include "tilewright/support/process.h"
 
 #include <algorithm>
 #include <chrono>
@@ -17,12 +19,8 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <map>
-#include <spawn.h>
 #include <sys/file.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 namespace tilewright::rtl {
 
@@ -42,41 +40,12 @@ fs::path folderOfModels() {
 }
 
 // One process at a time builds a model; the others wait for it.
-class Lock {
-public:
-  explicit Lock(const fs::path &path)
-      : file_(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
-    if (file_ < 0 || ::flock(file_, LOCK_EX) != 0)
-      fail(fmt::format("cannot lock {}", escape(path.string(), 4096)),
-           "make the cache directory writable");
-  }
-  Lock(const Lock &) = delete;
-  Lock &operator=(const Lock &) = delete;
-  ~Lock() { ::close(file_); }
-
-private:
-  int file_;
-};
-
-// Runs a program, both its outputs appended to the log; true when it succeeded.
-bool run(const std::vector<std::string> &arguments, const fs::path &log) {
-  std::vector<char *> raw;
-  for (const std::string &argument : arguments)
-    raw.push_back(const_cast<char *>(argument.c_str()));
-  raw.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_CREAT | O_WRONLY | O_APPEND, 0666);
-  posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  pid_t child = 0;
-  const int error = ::posix_spawn(&child, raw[0], &actions, nullptr, raw.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0)
-    return false;
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+Descriptor lock(const fs::path &path) {
+  Descriptor file(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666));
+  if (file.get() < 0 || ::flock(file.get(), LOCK_EX) != 0)
+    fail(fmt::format("cannot lock {}", escape(path.string(), 4096)),
+         "make the cache directory writable");
+  return file;
 }
 
 // Verilator's and the compiler's options; a model is found by them too.
@@ -164,7 +133,10 @@ void build(std::vector<SourceFile> files, Signals signals, const fs::path &libra
   arguments.push_back("-I" + directory.string());
   writeFile((directory / "model_interface.h").string(), modelInterfaceText);
   writeFile((directory / "model_wrapper.cc").string(), modelWrapperText);
-  if (!run(arguments, log))
+  const Descriptor output(::open(log.c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0666));
+  ProcessOptions streams;
+  streams.output = streams.error = output.get();
+  if (!runProgram(arguments, streams).isSuccess())
     fail("the model cannot be built", fmt::format("read {}", escape(log.string(), 4096)));
   fs::rename(directory / "model.so", library);
   fs::remove_all(directory);
@@ -220,7 +192,7 @@ const ModelLibrary &loadModel(const isa::Isa &isa, Signals signals) {
   std::error_code error;
   fs::create_directories(library.parent_path(), error);
   {
-    const Lock lock(library.string() + ".lock");
+    const Descriptor locked = lock(library.string() + ".lock");
     if (!fs::exists(library, error))
       build(files, signals, library, escape(isa.target()));
   }

@@ -1,12 +1,13 @@
 #include "tool.h"
 
+#include "tilewright/support/process.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace tilewright::test {
@@ -38,23 +39,23 @@ Ended ToolTest::run(const std::vector<std::string> &arguments,
     argv.push_back(const_cast<char *>(argument.c_str()));
   argv.push_back(nullptr);
   std::string out = directory_ + ".out", err = directory_ + ".err";
-  pid_t child = ::fork();
-  if (child == 0) {
-    int outFile = ::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    int errFile = ::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    ::dup2(outFile, 1);
-    ::dup2(errFile, 2);
-    if (::chdir(directory_.c_str()) != 0)
-      ::_exit(126);
-    if (before)
-      before();
-    ::execv(TILEWRIGHT_TOOL, argv.data());
-    ::_exit(127);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), contentOf(out),
-          contentOf(err)};
+  const Descriptor outFile(::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  const Descriptor errFile(::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  ProcessOptions options;
+  options.output = outFile.get();
+  options.error = errFile.get();
+  ChildProcess child(
+      [&] {
+        if (::chdir(directory_.c_str()) != 0)
+          return 126;
+        if (before)
+          before();
+        ::execv(TILEWRIGHT_TOOL, argv.data());
+        return 127;
+      },
+      options);
+  const ProcessEnd end = child.wait();
+  return {end.signal == 0 ? end.code : -end.signal, contentOf(out), contentOf(err)};
 }
 
 void ToolTest::write(const std::string &name, const std::string &content) const {

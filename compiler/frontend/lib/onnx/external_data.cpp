@@ -1,6 +1,7 @@
 #include "external_data.h"
 
 #include "read_tensor.h"
+#include "tilewright/support/descriptor.h"
 #include "tilewright/support/files.h"
 
 #include <charconv>
@@ -12,26 +13,6 @@
 namespace tilewright::onnx_import {
 
 namespace {
-
-class FileDescriptor {
-public:
-  explicit FileDescriptor(int fd) : fd_(fd) {}
-  FileDescriptor(const FileDescriptor &) = delete;
-  FileDescriptor &operator=(const FileDescriptor &) = delete;
-  ~FileDescriptor() {
-    if (fd_ >= 0)
-      close(fd_);
-  }
-  int get() const { return fd_; }
-  void reset(int fd) {
-    if (fd_ >= 0)
-      close(fd_);
-    fd_ = fd;
-  }
-
-private:
-  int fd_;
-};
 
 [[noreturn]] void fail(const TensorSource &source, const std::string &message) {
   throw UserError({source.path, 0, 0, source.subject}, message,
@@ -83,7 +64,7 @@ std::vector<char> readExternalData(const ExternalData &data, int64_t size,
   // its use.
   size_t slash = source.path.rfind('/');
   std::string directory = slash == std::string::npos ? "." : source.path.substr(0, slash + 1);
-  FileDescriptor file(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  Descriptor file(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   for (size_t i = 0; i < parts.size() && file.get() >= 0; ++i) {
     int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     if (i + 1 < parts.size())

@@ -2,6 +2,8 @@
 
 #include "first_diagnostic.h"
 
+#include "tilewright/support/process.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Quant/IR/Quant.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
@@ -10,10 +12,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <system_error>
 #include <unistd.h>
 
 namespace tilewright {
@@ -37,69 +35,33 @@ std::string read(const std::string &path, const std::string &bytes) {
   return text;
 }
 
-void bound(int what, rlim_t most) {
-  const rlimit limit{most, most};
-  ::setrlimit(static_cast<__rlimit_resource>(what), &limit);
-}
-
-[[noreturn]] void readInChild(const std::string &path, const std::string &bytes, int out) {
+// In a process of its own: writes what it finds to standard output.
+int readInChild(const std::string &path, const std::string &bytes) {
   for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL})
     ::signal(signal, SIG_DFL); // no report of a crash: the parent tells it
-  const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-  ::dup2(nowhere, STDERR_FILENO);
-  bound(RLIMIT_CORE, 0);
-  bound(RLIMIT_CPU, 5 + bytes.size() / 1'000'000);
-#if !__has_feature(address_sanitizer) // which reserves terabytes
-  bound(RLIMIT_AS, (rlim_t{4} << 30) + 32 * bytes.size());
-#endif
   std::string answer;
   try {
     answer = read(path, bytes);
   } catch (const UserError &error) {
     answer = isMessage + error.message();
-  } catch (...) {
-    ::_exit(1);
   }
   for (size_t done = 0; done < answer.size();) {
-    const ssize_t written = ::write(out, answer.data() + done, answer.size() - done);
+    const ssize_t written = ::write(STDOUT_FILENO, answer.data() + done, answer.size() - done);
     if (written < 0 && errno != EINTR)
-      ::_exit(1);
+      return 1;
     done += written < 0 ? 0 : static_cast<size_t>(written);
   }
-  ::_exit(0);
-}
-
-std::string allOf(int in) {
-  std::string text;
-  char buffer[65536];
-  for (;;) {
-    const ssize_t count = ::read(in, buffer, sizeof buffer);
-    if (count == 0 || (count < 0 && errno != EINTR))
-      return text;
-    if (count > 0)
-      text.append(buffer, static_cast<size_t>(count));
-  }
+  return 0;
 }
 
 } // namespace
 
 std::string textOfBytecode(const std::string &path, const std::string &bytes) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
-    throw std::system_error(errno, std::generic_category(), "pipe");
-  const pid_t child = ::fork();
-  if (child == 0)
-    readInChild(path, bytes, ends[1]);
-  const int forked = errno;
-  ::close(ends[1]);
-  std::string answer = child > 0 ? allOf(ends[0]) : "";
-  ::close(ends[0]);
-  if (child < 0)
-    throw std::system_error(forked, std::generic_category(), "fork");
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || answer.empty())
+  ProcessOptions limits;
+  limits.processorSeconds = 5 + bytes.size() / 1'000'000;
+  limits.addressSpaceBytes = (uint64_t{4} << 30) + 32 * bytes.size();
+  auto [answer, end] = outputOf([&] { return readInChild(path, bytes); }, limits);
+  if (!end.isSuccess() || answer.empty())
     throw UserError({path, 0, 0, ""}, "the MLIR bytecode is damaged: it ends MLIR's reader",
                     "write the file anew, or give the module as text");
   const bool fits = answer[0] == isText;
