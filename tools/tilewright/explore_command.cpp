@@ -12,6 +12,7 @@
 #include "tilewright/explore/point.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/outputs.h"
+#include "tilewright/support/parallel.h"
 #include "whole_number.h"
 
 #include <CLI/CLI.hpp>
@@ -20,7 +21,6 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
-#include <thread>
 #include <unistd.h>
 
 namespace tilewright {
@@ -118,7 +118,7 @@ void addExploreCommand(CLI::App &app) {
   command->add_option(
       "-o,--output", options.folder,
       "Folder for the results, made if need be; the default is EXPERIMENT's name with .results");
-  options.processes = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  options.processes = static_cast<int>(processorCount());
   command
       ->add_option("-j,--processes", options.processes,
                    "Points that run at once; the default is one a core")

@@ -5,11 +5,11 @@
 #include "standard_streams.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/outputs.h"
+#include "tilewright/support/parallel.h"
 
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
-#include <thread>
 
 namespace tilewright {
 
@@ -108,9 +108,7 @@ void fuzz(FuzzOptions options, const EngineMaker &make) {
   job.seed = options.seed;
   job.count = options.count;
   job.length = options.length;
-  job.processes = options.processes != 0
-                      ? options.processes
-                      : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  job.processes = options.processes != 0 ? options.processes : static_cast<int>(processorCount());
   job.processes =
       static_cast<int>(std::min<uint64_t>(static_cast<uint64_t>(job.processes), job.count));
   FuzzMachines machines(options.targets, options.overlays, make);

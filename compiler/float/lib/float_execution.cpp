@@ -12,6 +12,7 @@
 #include "tilewright/compiler/frontend/frontend.h"
 #include "tilewright/compiler/frontend/operator_place.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/parallel.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
@@ -23,7 +24,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
-#include <thread>
 
 using namespace mlir;
 
@@ -337,7 +337,7 @@ private:
 
 unsigned workThreads(unsigned wanted) {
   constexpr unsigned most = 8;
-  return std::clamp(wanted ? wanted : std::thread::hardware_concurrency(), 1u, most);
+  return std::min(wanted != 0 ? wanted : processorCount(), most);
 }
 
 std::unique_ptr<FloatExecutable>

@@ -61,8 +61,9 @@ std::vector<std::string> objectsOf(KernelProgram &program, unsigned threads,
     // Beside the lowering of those that follow.
     translations.push_back(std::make_unique<Translation>(*part.module));
     pending.emplace_back(
-        &part, std::async(threads > 1 ? std::launch::async : std::launch::deferred,
-                          [&translation = *translations.back()] { return translation.compile(); }));
+        &part,
+        std::async(threads > 1 ? std::launch::async | std::launch::deferred : std::launch::deferred,
+                   [&translation = *translations.back()] { return translation.compile(); }));
   }
   for (auto &[part, object] : pending)
     object.wait(); // all of them, before one that failed destroys the modules

@@ -1,6 +1,7 @@
 #include "tilewright/compiler/float/float_execution.h"
 
 #include "tilewright/support/error.h"
+#include "tilewright/support/parallel.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
@@ -10,7 +11,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
-#include <thread>
 
 namespace tilewright {
 
@@ -301,15 +301,10 @@ TEST_F(FloatExecution, RunsInSeveralThreads) {
   auto executable = compile(convolution);
   std::vector<float> x(18, 1.5f);
   Tensor expected = executable->run({tensor({1, 3, 3, 2}, x)})[0];
-  std::vector<std::thread> threads;
   std::vector<int> wrong(4, 0);
-  for (int t = 0; t < 4; ++t)
-    threads.emplace_back([&, t] {
-      for (int i = 0; i < 50; ++i)
-        wrong[t] += executable->run({tensor({1, 3, 3, 2}, x)})[0].bytes != expected.bytes;
-    });
-  for (std::thread &thread : threads)
-    thread.join();
+  parallelFor(4, 200, [&](unsigned worker, size_t) {
+    wrong[worker] += executable->run({tensor({1, 3, 3, 2}, x)})[0].bytes != expected.bytes;
+  });
   EXPECT_THAT(wrong, ElementsAre(0, 0, 0, 0));
 }
 

@@ -5,12 +5,12 @@
 #include "integer_softmax.h"
 #include "split.h"
 #include "tilewright/compiler/frontend/model_operators.h"
+#include "tilewright/support/parallel.h"
 #include "weights.h"
 
 #include "mlir/IR/IRMapping.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -320,11 +320,8 @@ private:
     std::vector<std::optional<RealWeights>> reals;
     for (auto &[op, convolution] : found)
       reals.push_back(realsFor(convolution));
-    std::atomic<size_t> next = 0;
-    shareWork(threads_, [&](unsigned) {
-      for (size_t i; (i = next++) < found.size();)
-        quantizeFilter(found[i].second, reals[i]);
-    });
+    parallelFor(threads_, found.size(),
+                [&](unsigned, size_t i) { quantizeFilter(found[i].second, reals[i]); });
     for (size_t i = 0; i < found.size(); ++i) {
       auto &[op, convolution] = found[i];
       note(op, std::move(reals[i]));

@@ -3,6 +3,8 @@
 #include "constant_floats.h"
 #include "graph_queries.h"
 
+#include "tilewright/support/parallel.h"
+
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 
 #include <algorithm>
@@ -75,15 +77,14 @@ template <typename Change>
 std::vector<std::vector<Tensor>> Rehearsal::run(const FloatExecutable &executable,
                                                 const Change &change) const {
   std::vector<std::vector<Tensor>> found = observed_.further;
-  shareWork(threads_, [&](unsigned thread) {
-    FloatExecutable::Workspace workspace;
-    for (size_t sample = thread; sample < found.size(); sample += threads_)
-      executable.run(samples_[sample], workspace, [&](size_t index, Tensor &tensor) {
-        if (index < observed_.watched.size())
-          change(index, tensor);
-        else
-          found[sample][index - observed_.watched.size()] = tensor;
-      });
+  std::vector<FloatExecutable::Workspace> workspaces(threads_);
+  parallelFor(threads_, found.size(), [&](unsigned worker, size_t sample) {
+    executable.run(samples_[sample], workspaces[worker], [&](size_t index, Tensor &tensor) {
+      if (index < observed_.watched.size())
+        change(index, tensor);
+      else
+        found[sample][index - observed_.watched.size()] = tensor;
+    });
   });
   return found;
 }

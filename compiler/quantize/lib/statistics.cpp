@@ -3,14 +3,14 @@
 #include "graph_queries.h"
 #include "moments.h"
 
+#include "tilewright/support/parallel.h"
+
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "llvm/ADT/SetVector.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <functional>
-#include <future>
 #include <utility>
 
 using namespace mlir;
@@ -147,16 +147,15 @@ std::vector<Accumulator> accumulate(const FloatExecutable &executable, const Sam
                                     std::vector<std::vector<Tensor>> &further) {
   constexpr size_t lanes = 8;
   std::vector<std::vector<Accumulator>> sums(lanes, empty);
-  shareWork(threads, [&](unsigned thread) {
-    FloatExecutable::Workspace workspace;
-    for (size_t lane = thread; lane < lanes; lane += threads)
-      for (size_t sample = lane; sample < samples.size(); sample += lanes)
-        executable.run(samples[sample], workspace, [&](size_t index, const Tensor &tensor) {
-          if (index < empty.size())
-            sums[lane][index].add(tensor);
-          else if (sample < further.size())
-            further[sample][index - empty.size()] = tensor;
-        });
+  std::vector<FloatExecutable::Workspace> workspaces(threads);
+  parallelFor(threads, lanes, [&](unsigned worker, size_t lane) {
+    for (size_t sample = lane; sample < samples.size(); sample += lanes)
+      executable.run(samples[sample], workspaces[worker], [&](size_t index, const Tensor &tensor) {
+        if (index < empty.size())
+          sums[lane][index].add(tensor);
+        else if (sample < further.size())
+          further[sample][index - empty.size()] = tensor;
+      });
   });
   for (size_t lane = 1; lane < lanes; ++lane)
     for (size_t i = 0; i < empty.size(); ++i)
@@ -197,17 +196,6 @@ struct ScaledHistogram {
 };
 
 } // namespace
-
-void shareWork(unsigned threads, const std::function<void(unsigned thread)> &work) {
-  std::vector<std::future<void>> running; // whose destructors wait, should one of them have failed
-  for (unsigned thread = 1; thread < threads; ++thread)
-    running.push_back(std::async(std::launch::async, [&work, thread] { work(thread); }));
-  work(0);
-  for (std::future<void> &share : running)
-    share.wait(); // all of them, before one that failed destroys what the others write to
-  for (std::future<void> &share : running)
-    share.get();
-}
 
 std::vector<Value> watchedValues(const Plan &plan) {
   llvm::SetVector<Value> values(plan.ranged.begin(), plan.ranged.end());

@@ -7,16 +7,10 @@
 #include "tilewright/compiler/float/float_execution.h"
 #include "llvm/ADT/DenseMap.h"
 
-#include <functional>
-
 namespace tilewright::quantization {
 
 // The samples as @main's arguments: [sample][argument].
 using Samples = std::vector<std::vector<Tensor>>;
-
-// Calls `work` with the number of each of so many threads, on it, of which the caller's is the
-// first; returns or throws when all are done.
-void shareWork(unsigned threads, const std::function<void(unsigned thread)> &work);
 
 // What a run on every sample shows.
 struct Observations {

@@ -3,16 +3,13 @@
 #include "trial.h"
 
 #include "tilewright/compiler/schedule/division.h"
+#include "tilewright/support/parallel.h"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
 #include <set>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 namespace tilewright {
@@ -32,37 +29,18 @@ constexpr int64_t never = int64_t(1)
 class Workers {
 public:
   explicit Workers(const LoweringContext &like) {
-    for (unsigned i = 0; i < std::clamp(std::thread::hardware_concurrency(), 1u, 8u); ++i)
+    for (unsigned i = 0; i < std::min(processorCount(), 8u); ++i)
       workers_.push_back(std::make_unique<Worker>(like));
   }
 
   // Calls job(context, i) for each i below `count`. When some throw, the first one's error is
   // thrown.
   template <typename Job> void run(size_t count, Job job) {
-    std::atomic<size_t> next = 0;
-    std::vector<std::exception_ptr> errors(count);
-    auto work = [&](LoweringContext &context) {
-      for (size_t i = next++; i < count; i = next++)
-        try {
-          context.constants.rollBack(0);
-          job(context, i);
-        } catch (...) {
-          errors[i] = std::current_exception();
-        }
-    };
-    std::vector<std::thread> threads;
-    threads.reserve(workers_.size()); // nothing but a thread's making may fail below
-    try {
-      for (size_t i = 1; i < std::min(workers_.size(), count); ++i)
-        threads.emplace_back(work, std::ref(workers_[i]->context));
-    } catch (const std::system_error &) { // no more threads: those that there are do the work
-    }
-    work(workers_[0]->context);
-    for (std::thread &thread : threads)
-      thread.join();
-    for (const std::exception_ptr &error : errors)
-      if (error)
-        std::rethrow_exception(error);
+    parallelFor(static_cast<unsigned>(workers_.size()), count, [&](unsigned worker, size_t i) {
+      LoweringContext &context = workers_[worker]->context;
+      context.constants.rollBack(0);
+      job(context, i);
+    });
   }
 
   // Plans that were chosen for convolutions on the way.

@@ -1,11 +1,10 @@
 #include "meter.h"
 
-#include <algorithm>
+#include "tilewright/support/parallel.h"
+
 #include <deque>
 #include <future>
 #include <memory>
-#include <system_error>
-#include <thread>
 
 namespace tilewright {
 
@@ -25,7 +24,7 @@ Program Meter::programOf(const PlanAlone &alone) const {
 std::vector<std::optional<int64_t>> Meter::measure(const TunableKernel &kernel,
                                                    const std::vector<PlanPoint> &points,
                                                    int64_t limit) const {
-  const size_t most = std::max(1u, std::thread::hardware_concurrency());
+  const size_t most = processorCount();
   std::vector<std::optional<int64_t>> cycles(points.size());
   struct Running {
     size_t index;
@@ -45,11 +44,7 @@ std::vector<std::optional<int64_t>> Meter::measure(const TunableKernel &kernel,
     auto time = [this, limit, program = std::make_shared<const Program>(programOf(*alone))] {
       return engine_.cycles(*program, limit);
     };
-    try {
-      running.push_back({i, std::async(std::launch::async, time)});
-    } catch (const std::system_error &) { // no more threads: this one does the work
-      cycles[i] = time();
-    }
+    running.push_back({i, std::async(time)}); // without a thread, done where it is collected
   }
   while (!running.empty())
     collect();

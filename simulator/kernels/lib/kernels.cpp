@@ -1,6 +1,7 @@
 #include "tilewright/simulator/kernels/kernels.h"
 #include "tilewright/simulator/kernels/object_cache.h"
 #include "tilewright/support/digest.h"
+#include "tilewright/support/parallel.h"
 
 #include "compile.h"
 #include "generator_version.h"
@@ -13,12 +14,8 @@
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <map>
-#include <mutex>
 #include <stdexcept>
-#include <thread>
 
 namespace tilewright {
 
@@ -140,26 +137,9 @@ void Kernels::Impl::prepare(const std::vector<int> &instructions) {
     else
       missing.push_back({key, &instruction, ""});
   }
-  std::atomic<size_t> next{0};
-  std::mutex mutex;
-  std::exception_ptr failure;
-  auto work = [&] {
-    try {
-      for (size_t i = next++; i < missing.size(); i = next++)
-        missing[i].object = compile(*missing[i].instruction, missing[i].key);
-    } catch (...) {
-      std::lock_guard<std::mutex> lock(mutex);
-      failure = std::current_exception();
-    }
-  };
-  std::vector<std::thread> threads;
-  for (size_t i = 1; i < std::min<size_t>(std::thread::hardware_concurrency(), missing.size()); ++i)
-    threads.emplace_back(work);
-  work();
-  for (auto &thread : threads)
-    thread.join();
-  if (failure)
-    std::rethrow_exception(failure);
+  parallelFor(processorCount(), missing.size(), [&](unsigned, size_t i) {
+    missing[i].object = compile(*missing[i].instruction, missing[i].key);
+  });
   for (const auto &kernel : missing)
     add(kernel.key, kernel.object);
 }
