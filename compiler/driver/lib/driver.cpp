@@ -191,7 +191,8 @@ private:
       quiet.run(*standard_, createKernelFusePass(std::make_shared<Selection>(isa)));
       const Schedule plan =
           tilewright::schedule(*standard_, isa, {options_.buffering, false, nullptr});
-      cost.standardCycles = estimateCycles(plan.stream, isa, cycle::makePlans(isa), plan.dramBytes);
+      cost.standardCycles =
+          estimateCycles(plan.stream, isa, timing::makePlans(isa), plan.dramBytes);
     } catch (const UserError &) {
       return; // of the program that was made, nothing is wrong
     }

@@ -50,7 +50,7 @@ private:
 
 inline bool isSeveral(BankMask banks) { return (banks & (banks - 1)) != 0; }
 
-using PerLevel = std::array<int64_t, cycle::maxDimensions>;
+using PerLevel = std::array<int64_t, timing::maxDimensions>;
 
 // Streams that walk the same nest of levels side by side. What a stream touches within the levels
 // below counts as one piece; a level is entered only where some piece stands in several banks.
@@ -116,7 +116,7 @@ private:
     BankSize bank;
     PerLevel strides;
     // What it touches from a position of the level above on.
-    std::array<int64_t, cycle::maxDimensions + 1> low, high;
+    std::array<int64_t, timing::maxDimensions + 1> low, high;
   };
   template <typename Work> void walk(int level, const Work &work) {
     const auto at = static_cast<size_t>(level);

@@ -74,7 +74,7 @@ class Estimator {
 public:
   enum class Keep { Trace, Cycles };
   Estimator(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
-            const std::vector<cycle::InstructionPlan> &plans, uint64_t codeAddress, Keep keep)
+            const std::vector<timing::InstructionPlan> &plans, uint64_t codeAddress, Keep keep)
       : stream_(stream), isa_(isa), plans_(plans), dram_(DramConfig::of(isa)), times_(isa),
         run_(isa) {
     units_.resize(isa.units().size());
@@ -90,7 +90,7 @@ public:
     for (isa::Space space : {isa::Space::Spad, isa::Space::Acc})
       banks_[static_cast<size_t>(space)] =
           BankSize(static_cast<int64_t>(isa.memory(space).bankBytes()));
-    for (const cycle::InstructionPlan &plan : plans)
+    for (const timing::InstructionPlan &plan : plans)
       facts_.push_back({actor(*plan.unit), plan.instruction->control, plan.unit->queueDepth,
                         plan.instruction->operandIndex("accumulate")});
     semaphores_.resize(static_cast<size_t>(isa.semaphores()));
@@ -134,7 +134,7 @@ private:
     int queueDepth, accumulate; // operand, -1: it always accumulates
   };
   struct Burst { // gathered, not sent
-    cycle::Cut cut;
+    timing::Cut cut;
     int64_t gathered;
     size_t index;
     bool last; // of its instruction
@@ -150,7 +150,7 @@ private:
 
   struct Loader {
     Actor issuer, drainer;
-    cycle::Runs runs{};
+    timing::Runs runs{};
     uint64_t at = 0; // byte address of the next burst
     bool issuing = false;
     size_t issuingIndex = 0;
@@ -168,7 +168,7 @@ private:
     return result_.trace.empty() ? unkept_ : result_.trace[index];
   }
   const isa::Word &word(size_t index) const { return stream_[index].word; }
-  const cycle::InstructionPlan &plan(size_t index) const {
+  const timing::InstructionPlan &plan(size_t index) const {
     return plans_[static_cast<size_t>(word(index).instruction)];
   }
   isa::ScalarContext context(const UnitState &state, size_t index) const {
@@ -205,7 +205,7 @@ private:
   void vector(int64_t t);
   // Pieces of so many elements along levels.
   struct Nest {
-    cycle::Walk walk;
+    timing::Walk walk;
     int64_t elements;
     int levels;
     PerLevel extents;
@@ -215,13 +215,13 @@ private:
     int64_t rows;     // cycles of the streamer
     int64_t trailing; // of them, those after the one in which the last sum begins
   };
-  Streamed streamed(const cycle::StepPlan &step, const isa::ScalarContext &scalars,
+  Streamed streamed(const timing::StepPlan &step, const isa::ScalarContext &scalars,
                     size_t index) const;
-  Streamed stream(const cycle::StepPlan &step, const isa::ScalarContext &scalars, size_t index,
+  Streamed stream(const timing::StepPlan &step, const isa::ScalarContext &scalars, size_t index,
                   int64_t t);
   int64_t stand(const isa::ScalarContext &scalars, size_t index, int64_t t);
-  int64_t sharedCycles(const cycle::Blocks &blocks, int64_t block) const;
-  int64_t loadWeights(const cycle::StepPlan &step, const isa::ScalarContext &scalars, size_t index,
+  int64_t sharedCycles(const timing::Blocks &blocks, int64_t block) const;
+  int64_t loadWeights(const timing::StepPlan &step, const isa::ScalarContext &scalars, size_t index,
                       int64_t t);
   void load(Loader &loader, int64_t t);
   void request(Loader &loader, int64_t t);
@@ -231,11 +231,11 @@ private:
   void gather(int64_t t);
   void send(int64_t t);
   void prepareSending();
-  cycle::Runs runs(UnitState &state, size_t index) const {
-    return cycle::Runs(plan(index), isa_, context(state, index), word(index).values.data());
+  timing::Runs runs(UnitState &state, size_t index) const {
+    return timing::Runs(plan(index), isa_, context(state, index), word(index).values.data());
   }
-  int64_t pieces(const cycle::Runs &runs, int64_t elements) const;
-  BankMask banksOf(const cycle::Runs &runs, const cycle::Elements &elements) const;
+  int64_t pieces(const timing::Runs &runs, int64_t elements) const;
+  BankMask banksOf(const timing::Runs &runs, const timing::Elements &elements) const;
   std::array<Holds *, 2> matrixReads(isa::Space space) {
     if (space == isa::Space::Acc)
       return {&holds_.accumulatorReads, &holds_.accumulatorReads};
@@ -253,7 +253,7 @@ private:
 
   const std::vector<StreamInstruction> &stream_;
   const isa::Isa &isa_;
-  const std::vector<cycle::InstructionPlan> &plans_;
+  const std::vector<timing::InstructionPlan> &plans_;
   std::vector<Facts> facts_; // by index
   DramModel dram_;
   const Times times_;
@@ -289,7 +289,7 @@ private:
   VectorRun run_;
   Loader load_{Load, Drain}, secondLoad_{SecondLoad, SecondDrain};
   // Store
-  cycle::Runs storeRuns_;
+  timing::Runs storeRuns_;
   uint64_t storeAt_ = 0;
   bool gathering_ = false;
   int64_t piecesLeft_ = 0; // of the burst that is gathered
@@ -421,7 +421,7 @@ void Estimator::matrix(int64_t t) {
   if (state.queue.empty())
     return;
   const size_t index = state.queue.front().index;
-  const cycle::InstructionPlan &plan = this->plan(index);
+  const timing::InstructionPlan &plan = this->plan(index);
   const isa::Word &word = this->word(index);
   if (!plan.steps.empty()) {
     auto value = [&](int operand) {
@@ -438,7 +438,7 @@ void Estimator::matrix(int64_t t) {
       return wake(Matrix, ready);
     if (!begin(Matrix, t))
       return;
-    const cycle::StepPlan &step = plan.steps[0];
+    const timing::StepPlan &step = plan.steps[0];
     const isa::ScalarContext scalars = context(state, index);
     if (running_)
       run_.advance(t, holds_);
@@ -465,12 +465,12 @@ void Estimator::matrix(int64_t t) {
 }
 
 // What an `mmul` moves. Of a window, a row of outputs counts as one piece of accumulators.
-Estimator::Streamed Estimator::streamed(const cycle::StepPlan &step,
+Estimator::Streamed Estimator::streamed(const timing::StepPlan &step,
                                         const isa::ScalarContext &scalars, size_t index) const {
-  const cycle::InstructionPlan &plan = this->plan(index);
+  const timing::InstructionPlan &plan = this->plan(index);
   const auto &values = word(index).values;
-  auto nestOf = [&](const cycle::StreamPlan &stream, int64_t elements) {
-    return Nest{cycle::walk(stream, isa_.memory(stream.space), scalars, values.data()), elements,
+  auto nestOf = [&](const timing::StreamPlan &stream, int64_t elements) {
+    return Nest{timing::walk(stream, isa_.memory(stream.space), scalars, values.data()), elements,
                 step.spatial - 1, PerLevel{}}; // the last spatial iterator is the columns
   };
   const int64_t columns = values[static_cast<size_t>(plan.columns)];
@@ -485,7 +485,7 @@ Estimator::Streamed Estimator::streamed(const cycle::StepPlan &step,
     }
     return made;
   }
-  const cycle::WindowWalk window(*plan.window, scalars);
+  const timing::WindowWalk window(*plan.window, scalars);
   made.rows *= window.cycles();
   made.trailing = window.trailing;
   activations.extents = {window.sweeps, window.period};
@@ -500,7 +500,7 @@ Estimator::Streamed Estimator::streamed(const cycle::StepPlan &step,
 }
 
 // Holds the ports that an `mmul` takes from cycle t on: nobody comes before it.
-Estimator::Streamed Estimator::stream(const cycle::StepPlan &step,
+Estimator::Streamed Estimator::stream(const timing::StepPlan &step,
                                       const isa::ScalarContext &scalars, size_t index, int64_t t) {
   const auto &values = word(index).values;
   const Streamed moved = streamed(step, scalars, index);
@@ -508,11 +508,11 @@ Estimator::Streamed Estimator::stream(const cycle::StepPlan &step,
   if (rows == 0)
     return moved;
   // `before`: the same a cycle earlier.
-  auto hold = [&](const cycle::StreamPlan &stream, const Nest &nest, int64_t from, Holds &holds,
+  auto hold = [&](const timing::StreamPlan &stream, const Nest &nest, int64_t from, Holds &holds,
                   Holds *before) {
     if (nest.elements == 0)
       return;
-    const cycle::Walk &walk = nest.walk;
+    const timing::Walk &walk = nest.walk;
     const BankSize &bank = banks_[static_cast<size_t>(stream.space)];
     const int64_t bytes = nest.elements * stream.elementBytes;
     int64_t low = walk.address, high = walk.address + bytes;
@@ -548,10 +548,10 @@ Estimator::Streamed Estimator::stream(const cycle::StepPlan &step,
 // cycle in which the streamer is free. Where activations and weights share a bank, a cycle that
 // reads both is two.
 int64_t Estimator::stand(const isa::ScalarContext &scalars, size_t index, int64_t t) {
-  const cycle::Blocks blocks(plan(index), isa_, scalars, word(index).values.data());
+  const timing::Blocks blocks(plan(index), isa_, scalars, word(index).values.data());
   const BankSize &spad = banks_[static_cast<size_t>(isa::Space::Spad)],
                  &acc = banks_[static_cast<size_t>(isa::Space::Acc)];
-  auto maskOf = [](const BankSize &bank, const cycle::Blocks::Reach &reach) {
+  auto maskOf = [](const BankSize &bank, const timing::Blocks::Reach &reach) {
     return bank.mask(reach.low, reach.high);
   };
   const bool reads = blocks.activationBytes() > 0;
@@ -588,12 +588,12 @@ int64_t Estimator::stand(const isa::ScalarContext &scalars, size_t index, int64_
 }
 
 // Cycles that a block takes more, as activations and weights of some taps stand in one bank.
-int64_t Estimator::sharedCycles(const cycle::Blocks &blocks, int64_t block) const {
+int64_t Estimator::sharedCycles(const timing::Blocks &blocks, int64_t block) const {
   const BankSize &spad = banks_[static_cast<size_t>(isa::Space::Spad)];
   int64_t cycles = 0;
   for (int64_t tap = 0; tap < blocks.taps(); ++tap) {
-    const cycle::Blocks::Reach activations = blocks.activations(block, tap),
-                               weights = blocks.weights(tap);
+    const timing::Blocks::Reach activations = blocks.activations(block, tap),
+                                weights = blocks.weights(tap);
     const BankMask all = spad.mask(activations.low, activations.high),
                    common = all & spad.mask(weights.low, weights.high);
     if (common != 0)
@@ -604,15 +604,15 @@ int64_t Estimator::sharedCycles(const cycle::Blocks &blocks, int64_t block) cons
 
 // Reads the rows of an `mload` from cycle t on, behind the activations where both stand in one
 // bank. The cycle in which the loader is free.
-int64_t Estimator::loadWeights(const cycle::StepPlan &step, const isa::ScalarContext &scalars,
+int64_t Estimator::loadWeights(const timing::StepPlan &step, const isa::ScalarContext &scalars,
                                size_t index, int64_t t) {
   const auto &values = word(index).values;
   const int64_t rows = values[static_cast<size_t>(plan(index).rows)];
   const int64_t columns = values[static_cast<size_t>(plan(index).columns)];
   if (rows <= 0 || columns == 0)
     return t + std::max<int64_t>(rows, 1);
-  const cycle::StreamPlan &stream = step.reads[0];
-  const cycle::Walk walk = cycle::walk(stream, isa_.memory(stream.space), scalars, values.data());
+  const timing::StreamPlan &stream = step.reads[0];
+  const timing::Walk walk = timing::walk(stream, isa_.memory(stream.space), scalars, values.data());
   holds_.weights.forget(t);
   Holds::Path banks(1, {rows});
   banks.add(walk.address, 0, columns * stream.elementBytes, walk.stride,
@@ -675,7 +675,7 @@ void Estimator::vector(int64_t t) {
 }
 
 // Cycles that elements of a run take through their port.
-int64_t Estimator::pieces(const cycle::Runs &runs, int64_t elements) const {
+int64_t Estimator::pieces(const timing::Runs &runs, int64_t elements) const {
   const int64_t port = isa_.memory(runs.space()).portBytes;
   const bool dense = runs.elements() == 1 || runs.localStride() == runs.localBytes();
   const int64_t each = dense ? std::max<int64_t>(port / runs.localBytes(), 1) : 1;
@@ -683,7 +683,7 @@ int64_t Estimator::pieces(const cycle::Runs &runs, int64_t elements) const {
 }
 
 // The banks in which elements of a run stand; none: no port is needed.
-BankMask Estimator::banksOf(const cycle::Runs &runs, const cycle::Elements &elements) const {
+BankMask Estimator::banksOf(const timing::Runs &runs, const timing::Elements &elements) const {
   if (elements.count() <= 0)
     return 0;
   const int64_t first = runs.local() + elements.first * runs.localStride(),
@@ -770,11 +770,11 @@ void Estimator::request(Loader &loader, int64_t t) {
   }
   const uint64_t begin = loader.runs.dram(), size = static_cast<uint64_t>(loader.runs.dramBytes());
   const uint64_t stop = begin + static_cast<uint64_t>(loader.runs.elements()) * size;
-  const cycle::Cut burst = cycle::cut(loader.at, stop, times_.burstBytes);
+  const timing::Cut burst = timing::cut(loader.at, stop, times_.burstBytes);
   loader.at += static_cast<uint64_t>(burst.bytes);
   addressAt_ = t;
   const int64_t arrived = dram_.read(t, burst.begin, burst.bytes);
-  const cycle::Elements own = cycle::ownedByLoad(loader.runs, burst);
+  const timing::Elements own = timing::ownedByLoad(loader.runs, burst);
   Arrival arrival;
   arrival.index = loader.issuingIndex;
   arrival.arrived = arrived;
@@ -928,9 +928,9 @@ bool Estimator::beginBurst(int64_t t) {
   }
   const uint64_t begin = storeRuns_.dram(), size = static_cast<uint64_t>(storeRuns_.dramBytes());
   const uint64_t stop = begin + static_cast<uint64_t>(storeRuns_.elements()) * size;
-  const cycle::Cut burst = cycle::cut(storeAt_, stop, times_.burstBytes);
+  const timing::Cut burst = timing::cut(storeAt_, stop, times_.burstBytes);
   storeAt_ += static_cast<uint64_t>(burst.bytes);
-  const cycle::Elements own = cycle::ownedByStore(storeRuns_, burst);
+  const timing::Elements own = timing::ownedByStore(storeRuns_, burst);
   gathered_ = banksOf(storeRuns_, own);
   piecesLeft_ = pieces(storeRuns_, own.count());
   ++buffersUsed_;
@@ -972,7 +972,7 @@ void Estimator::prepareSending() {
     first = std::max(first, responses_.front() + 1);
     responses_.pop_front();
   }
-  const cycle::Cut &cut = waiting_.front().cut;
+  const timing::Cut &cut = waiting_.front().cut;
   sending_ = first + dram_.beats(cut.begin, cut.bytes) - 1;
   wake(Send, sending_);
 }
@@ -1037,12 +1037,12 @@ RunRecord Estimator::run(int64_t enough) {
 
 RunRecord estimate(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
                    uint64_t codeAddress) {
-  const std::vector<cycle::InstructionPlan> plans = cycle::makePlans(isa);
+  const std::vector<timing::InstructionPlan> plans = timing::makePlans(isa);
   return Estimator(stream, isa, plans, codeAddress, Estimator::Keep::Trace).run();
 }
 
 int64_t estimateCycles(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
-                       const std::vector<cycle::InstructionPlan> &plans, uint64_t codeAddress,
+                       const std::vector<timing::InstructionPlan> &plans, uint64_t codeAddress,
                        int64_t enough) {
   return Estimator(stream, isa, plans, codeAddress, Estimator::Keep::Cycles).run(enough).cycles;
 }

@@ -80,7 +80,7 @@ LoweringContext::LoweringContext(const isa::Isa &isa, ConstantPool &constants,
                                  std::shared_ptr<Selection> selection)
     : isa(isa), constants(constants), tensors(tensors), rows(isa.param("rows")),
       cols(isa.param("cols")), lanes(isa.param("lanes")), channels(patterns::channelsAtOnce(isa)),
-      machine(ConvMachine::of(isa)), buffering(buffering), plans(cycle::makePlans(isa)),
+      machine(ConvMachine::of(isa)), buffering(buffering), plans(timing::makePlans(isa)),
       weightLoad(weightLoadOf(isa)), selection(std::move(selection)) {}
 
 const TaskForm &LoweringContext::form(llvm::StringRef name) {

@@ -59,7 +59,7 @@ struct LoweringContext {
   int64_t rows, cols, lanes, channels;
   const ConvMachine machine;
   const Buffering buffering;
-  const std::vector<cycle::InstructionPlan> plans; // by instruction, for estimates
+  const std::vector<timing::InstructionPlan> plans; // by instruction, for estimates
   const std::string weightLoad; // `load`, or what does the same on another load DMA
   struct Chosen {
     ConvPlan plan;

@@ -12,8 +12,8 @@ size_t memory(isa::Space space) { return space == isa::Space::Spad ? spad : acc;
 
 // A stream of a step: what one beat asks of a memory.
 struct Stream {
-  const cycle::StreamPlan *plan;
-  cycle::Walk walk;
+  const timing::StreamPlan *plan;
+  timing::Walk walk;
   int64_t laneStride, portBytes;
 
   // Pieces of a beat: cycles that it holds the port.
@@ -69,22 +69,22 @@ VectorRun::VectorRun(const isa::Isa &isa) : isa_(isa), lanes_(isa.param("lanes")
         BankSize(static_cast<int64_t>(isa.memory(space).bankBytes()));
 }
 
-void VectorRun::begin(const cycle::InstructionPlan &plan, const isa::ScalarContext &context,
+void VectorRun::begin(const timing::InstructionPlan &plan, const isa::ScalarContext &context,
                       const int64_t *addresses, int64_t t) {
   stretches_.clear();
   all_ = Banks();
   latency_ = plan.latency;
-  for (const cycle::StepPlan &step : plan.steps)
+  for (const timing::StepPlan &step : plan.steps)
     addStep(step, context, addresses);
   now_ = {t, 0, 0};
 }
 
-void VectorRun::addStep(const cycle::StepPlan &step, const isa::ScalarContext &context,
+void VectorRun::addStep(const timing::StepPlan &step, const isa::ScalarContext &context,
                         const int64_t *addresses) {
   Nest nest;
   nest.lanes = lanes_;
   nest.beatDimension = step.spatial - 1;
-  std::array<int64_t, cycle::maxDimensions> extents{};
+  std::array<int64_t, timing::maxDimensions> extents{};
   for (int i = 0; i < static_cast<int>(step.extents.size()); ++i) {
     const auto at = static_cast<size_t>(i);
     extents[at] = std::max<int64_t>(step.extents[at](context), 0);
@@ -103,10 +103,10 @@ void VectorRun::addStep(const cycle::StepPlan &step, const isa::ScalarContext &c
   Streams streams;
   size_t reads = 0, count = 0;
   Walk walk(nest.beatDimension + 1, nest.extents);
-  auto add = [&](const cycle::StreamPlan &plan) {
+  auto add = [&](const timing::StreamPlan &plan) {
     const isa::Memory &memory = isa_.memory(plan.space);
     Stream &stream = streams[count++];
-    stream = {&plan, cycle::walk(plan, memory, context, addresses), 0, memory.portBytes};
+    stream = {&plan, timing::walk(plan, memory, context, addresses), 0, memory.portBytes};
     if (nest.beatDimension >= 0)
       stream.laneStride = stream.walk.stride[beat];
     int64_t low = 0, high = plan.elementBytes;
@@ -123,7 +123,7 @@ void VectorRun::addStep(const cycle::StepPlan &step, const isa::ScalarContext &c
     walk.add(stream.walk.address, low, high, strides, banks_[static_cast<size_t>(plan.space)],
              std::max<int64_t>(idle * stream.laneStride, 0));
   };
-  for (const cycle::StreamPlan &plan : step.reads)
+  for (const timing::StreamPlan &plan : step.reads)
     if ((nest.taps > 0 || plan.once) && count + 1 < maximumStreams)
       add(plan);
   reads = count;

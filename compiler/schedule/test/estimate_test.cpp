@@ -25,7 +25,7 @@ isa::Isa edge16(const std::vector<std::string> &overlays = {}) {
 }
 
 Times timesOf(const std::string &text, const isa::Isa &isa, int64_t enough = INT64_MAX) {
-  const std::vector<cycle::InstructionPlan> plans = cycle::makePlans(isa);
+  const std::vector<timing::InstructionPlan> plans = timing::makePlans(isa);
   Program program;
   program.file = "test.elf";
   program.codeAddress = uint64_t(1) << 30;

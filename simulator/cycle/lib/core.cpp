@@ -27,8 +27,8 @@ const isa::Unit &unitOf(const isa::Isa &isa, isa::UnitTemplate kind) {
 
 } // namespace
 
-Core::Core(const isa::Isa &isa, const std::vector<InstructionPlan> &plans, const Program &program,
-           Values &values, Bus &bus, const CoreOptions &options)
+Core::Core(const isa::Isa &isa, const std::vector<timing::InstructionPlan> &plans,
+           const Program &program, Values &values, Bus &bus, const CoreOptions &options)
     : isa_(isa), options_(options), shared_(isa, program, values, bus, options.sink),
       matrix_(shared_, unitOf(isa, isa::UnitTemplate::Matrix)),
       vector_(shared_, unitOf(isa, isa::UnitTemplate::Vector)),

@@ -17,8 +17,8 @@ namespace tilewright::cycle {
 
 class Core {
 public:
-  Core(const isa::Isa &isa, const std::vector<InstructionPlan> &plans, const Program &program,
-       Values &values, Bus &bus, const CoreOptions &options);
+  Core(const isa::Isa &isa, const std::vector<timing::InstructionPlan> &plans,
+       const Program &program, Values &values, Bus &bus, const CoreOptions &options);
   Core(const Core &) = delete;
 
   // Advances until the program ends or `quantum` cycles have passed; true when it has ended. Throws

@@ -7,13 +7,13 @@ namespace tilewright::cycle {
 
 namespace {
 
-using Extents = std::array<uint64_t, maxDimensions>;
+using Extents = std::array<uint64_t, timing::maxDimensions>;
 
 // Of one step: how often a stream's element is moved. The array reads a row of activations, and
 // updates a row of accumulators, once: only the iterators that move the stream count (a window
 // reads what its outputs share once, too). Elsewhere each turn of the step moves an element.
-uint64_t moves(const StreamPlan &stream, const StepPlan &step, const Extents &extents,
-               bool isContraction) {
+uint64_t moves(const timing::StreamPlan &stream, const timing::StepPlan &step,
+               const Extents &extents, bool isContraction) {
   uint64_t count = 1;
   if (isContraction) {
     for (const auto &[iterator, coefficient] : stream.terms)
@@ -29,12 +29,12 @@ uint64_t moves(const StreamPlan &stream, const StepPlan &step, const Extents &ex
 } // namespace
 
 void CountingValues::execute(const Issued &issued) {
-  const InstructionPlan &plan = *issued.plan;
+  const timing::InstructionPlan &plan = *issued.plan;
   isa::ScalarContext context;
   context.immediates = issued.word.values.data();
   context.state = registers(plan.unit->index);
   for (size_t number = 0; number < plan.steps.size(); ++number) {
-    const StepPlan &step = plan.steps[number];
+    const timing::StepPlan &step = plan.steps[number];
     const std::vector<isa::ExprPtr> &guards = plan.instruction->steps[number].guards;
     Extents extents{}, guarded{};
     uint64_t turns = 1;
@@ -46,20 +46,20 @@ void CountingValues::execute(const Issued &issued) {
         guarded[i] = std::min(extents[i], static_cast<uint64_t>(std::max<int64_t>(
                                               0, isa::evaluate(*guards[i], context))));
     }
-    auto bytes = [&](const StreamPlan &stream, const Extents &of) {
+    auto bytes = [&](const timing::StreamPlan &stream, const Extents &of) {
       if (plan.window && !stream.once && stream.space == isa::Space::Spad)
-        return static_cast<uint64_t>(WindowWalk(*plan.window, context).reads()) *
+        return static_cast<uint64_t>(timing::WindowWalk(*plan.window, context).reads()) *
                extents[isa::WindowColumn] * static_cast<uint64_t>(stream.elementBytes);
       return moves(stream, step, of, plan.isContraction) *
              static_cast<uint64_t>(stream.elementBytes);
     };
     if (plan.isStationary) {
-      const Blocks blocks(plan, isa_, context, issued.addresses.data());
+      const timing::Blocks blocks(plan, isa_, context, issued.addresses.data());
       work_.memories[static_cast<size_t>(isa::Space::Spad)].read +=
           static_cast<uint64_t>(blocks.activationBytes() + blocks.weightBytes());
     }
     // Reads happen where a `when` may hold.
-    for (const StreamPlan &read : step.reads)
+    for (const timing::StreamPlan &read : step.reads)
       if (!plan.isStationary)
         work_.memories[static_cast<size_t>(read.space)].read += bytes(read, guarded);
     if (step.writesMemory)

@@ -33,7 +33,7 @@ struct Pieces {
 };
 
 // All banks that a move may touch on chip.
-inline BankMask banksOf(const Runs &runs, const Shared &shared) {
+inline BankMask banksOf(const timing::Runs &runs, const Shared &shared) {
   return runs.totalElements() == 0
              ? 0
              : shared.banks(runs.space()).mask(runs.localLow(), runs.localHigh() - runs.localLow());

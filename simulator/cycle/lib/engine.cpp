@@ -43,7 +43,8 @@ private:
 class CycleEngine : public Engine {
 public:
   explicit CycleEngine(const isa::Isa &isa)
-      : isa_(isa), plans_(cycle::makePlans(isa)), dramConfig_(DramConfig::of(isa)), kernels_(isa) {}
+      : isa_(isa), plans_(timing::makePlans(isa)), dramConfig_(DramConfig::of(isa)), kernels_(isa) {
+  }
   const char *name() const override { return "cycle"; }
 
   RunRecord run(const Program &program, DramImage &dram, const RunOptions &options) override {
@@ -67,7 +68,7 @@ public:
 
 private:
   const isa::Isa &isa_;
-  std::vector<cycle::InstructionPlan> plans_;
+  std::vector<timing::InstructionPlan> plans_;
   DramConfig dramConfig_;
   Kernels kernels_;
 };

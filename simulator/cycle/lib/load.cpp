@@ -42,7 +42,7 @@ bool Load::startHead(int64_t t) {
   flight.record = issued.record;
   flight.signal = issued.word.signal;
   flight.start = t;
-  Runs runs(*issued.plan, shared_.isa, context(issued), issued.addresses.data());
+  timing::Runs runs(*issued.plan, shared_.isa, context(issued), issued.addresses.data());
   flight.banks = banksOf(runs, shared_);
   flight.space = runs.space();
   if (runs.isFill()) {
@@ -65,9 +65,9 @@ bool Load::startHead(int64_t t) {
 void Load::request(int64_t t) {
   const uint64_t begin = runs_.dram(), size = static_cast<uint64_t>(runs_.dramBytes());
   const uint64_t end = begin + static_cast<uint64_t>(runs_.elements()) * size;
-  const Cut burst = cut(position_, end, burstBytes_);
+  const timing::Cut burst = timing::cut(position_, end, burstBytes_);
   position_ += static_cast<uint64_t>(burst.bytes);
-  const Elements own = ownedByLoad(runs_, burst);
+  const timing::Elements own = timing::ownedByLoad(runs_, burst);
   Pieces pieces;
   pieces.stride = runs_.elements() > 1 ? runs_.localStride() : runs_.localBytes();
   pieces.elementBytes = runs_.localBytes();
@@ -148,7 +148,7 @@ void Load::movePieces(Pieces &pieces, int64_t t, int64_t cycles) {
 }
 
 void Load::beginFillRun() {
-  const Runs &runs = flights_.front().fill;
+  const timing::Runs &runs = flights_.front().fill;
   fill_.address = runs.local();
   fill_.elements = runs.elements();
   fill_.elementBytes = runs.localBytes();

@@ -25,7 +25,7 @@ private:
     int64_t start = 0;
     int64_t bursts = 0;  // requested and not drained
     bool issued = false; // no more bursts come
-    Runs fill;           // a fill's runs
+    timing::Runs fill;   // a fill's runs
     BankMask banks = 0;
     isa::Space space = isa::Space::Spad;
   };
@@ -57,7 +57,7 @@ private:
   std::deque<Burst> bursts_; // in order of request
   size_t arriving_ = 0;      // bursts_ before it have had their last beat
   bool issuing_ = false;     // flights_.back() has bursts to request
-  Runs runs_;                // of the issue stage
+  timing::Runs runs_;        // of the issue stage
   uint64_t position_ = 0;    // next byte of the current run
   Pieces fill_;              // of the oldest flight, when it is a fill
   bool filling_ = false;

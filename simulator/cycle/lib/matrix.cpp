@@ -132,12 +132,12 @@ Reach reachOf(int64_t start, const Numbers &extents, const Strides &strides, int
 } // namespace
 
 bool Matrix::startStreamer(const Issued &issued, int64_t t) {
-  const StepPlan &step = issued.plan->steps[0];
+  const timing::StepPlan &step = issued.plan->steps[0];
   const isa::ScalarContext scalars = context(issued);
-  const Walk a =
-      walk(step.reads[0], shared_.isa.memory(isa::Space::Spad), scalars, issued.addresses.data());
-  const Walk d =
-      walk(step.write, shared_.isa.memory(isa::Space::Acc), scalars, issued.addresses.data());
+  const timing::Walk a = timing::walk(step.reads[0], shared_.isa.memory(isa::Space::Spad), scalars,
+                                      issued.addresses.data());
+  const timing::Walk d = timing::walk(step.write, shared_.isa.memory(isa::Space::Acc), scalars,
+                                      issued.addresses.data());
   const int64_t n = issued.word.values[static_cast<size_t>(issued.plan->columns)];
 
   Streamer &s = streamer_;
@@ -149,7 +149,7 @@ bool Matrix::startStreamer(const Issued &issued, int64_t t) {
   s.accumulator = d.address;
   int64_t elements = n; // of a row of activations
   if (issued.plan->window) {
-    walkWindow(WindowWalk(*issued.plan->window, scalars), a, d);
+    walkWindow(timing::WindowWalk(*issued.plan->window, scalars), a, d);
   } else {
     walkRows(step, a, d, scalars);
     elements = issued.word.values[static_cast<size_t>(issued.plan->rows)];
@@ -181,7 +181,7 @@ bool Matrix::startStreamer(const Issued &issued, int64_t t) {
   return s.active;
 }
 
-void Matrix::walkRows(const StepPlan &step, const Walk &a, const Walk &d,
+void Matrix::walkRows(const timing::StepPlan &step, const timing::Walk &a, const timing::Walk &d,
                       const isa::ScalarContext &scalars) {
   Streamer &s = streamer_;
   s.dimensions = step.spatial - 1; // the last spatial iterator is the columns
@@ -195,7 +195,8 @@ void Matrix::walkRows(const StepPlan &step, const Walk &a, const Walk &d,
   }
 }
 
-void Matrix::walkWindow(const WindowWalk &window, const Walk &a, const Walk &d) {
+void Matrix::walkWindow(const timing::WindowWalk &window, const timing::Walk &a,
+                        const timing::Walk &d) {
   Streamer &s = streamer_;
   s.window = window;
   s.dimensions = 2;
@@ -212,12 +213,12 @@ bool Matrix::startStanding(const Issued &issued, int64_t t) {
   Standing &s = standing_;
   s = {};
   s.record = issued.record;
-  s.blocks = Blocks(*issued.plan, shared_.isa, context(issued), issued.addresses.data());
+  s.blocks = timing::Blocks(*issued.plan, shared_.isa, context(issued), issued.addresses.data());
   s.active = s.blocks.count() > 0;
   Flight &entry = flight(flightCount_++);
   entry = {issued.record, issued.word.signal, s.active ? forever : t + 1, 0};
   if (s.active) {
-    auto banksOf = [](const Banks &banks, const Blocks::Reach &reach) {
+    auto banksOf = [](const Banks &banks, const timing::Blocks::Reach &reach) {
       return banks.mask(reach.low, reach.high - reach.low);
     };
     if (s.blocks.activationBytes() > 0) {
@@ -230,9 +231,9 @@ bool Matrix::startStanding(const Issued &issued, int64_t t) {
 }
 
 void Matrix::startLoader(const Issued &issued) {
-  const StepPlan &step = issued.plan->steps[0];
-  const Walk w = walk(step.reads[0], shared_.isa.memory(isa::Space::Spad), context(issued),
-                      issued.addresses.data());
+  const timing::StepPlan &step = issued.plan->steps[0];
+  const timing::Walk w = timing::walk(step.reads[0], shared_.isa.memory(isa::Space::Spad),
+                                      context(issued), issued.addresses.data());
   const int64_t k = issued.word.values[static_cast<size_t>(issued.plan->rows)];
   const int64_t n = issued.word.values[static_cast<size_t>(issued.plan->columns)];
   loader_ = {};
@@ -270,7 +271,7 @@ bool Matrix::stream(int64_t t) {
 // False when a port was denied. A piece that was granted is not asked for again.
 bool Matrix::stand(int64_t t) {
   Standing &s = standing_;
-  auto ask = [&](const Blocks::Piece &piece, bool &has) {
+  auto ask = [&](const timing::Blocks::Piece &piece, bool &has) {
     has = has || piece.bytes == 0 ||
           shared_.ports.request(Port::SpadRead, Client::Matrix,
                                 shared_.spad.mask(piece.address, piece.bytes));
@@ -292,7 +293,7 @@ void Matrix::finishCycle(int64_t t) {
   const int64_t rows = s.blocks.rows(s.block), firstPixel = s.block * arrayRows_;
   const size_t mask = writes_.size() - 1;
   for (int64_t i = 0; i < rows; ++i) {
-    const Blocks::Piece sums = s.blocks.sumPiece(firstPixel + rows - 1 - i);
+    const timing::Blocks::Piece sums = s.blocks.sumPiece(firstPixel + rows - 1 - i);
     const int64_t at = t + pipeline_ + i;
     writes_[static_cast<size_t>(at) & mask] = shared_.acc.mask(sums.address, sums.bytes);
     if (shared_.sink != nullptr)

@@ -26,19 +26,20 @@ private:
     uint32_t signal = 0;
     int64_t rowsLeft = 0;
     int dimensions = 0;
-    std::array<int64_t, maxDimensions> extents{}, index{}, activationStride{}, accumulatorStride{};
+    std::array<int64_t, timing::maxDimensions> extents{}, index{}, activationStride{},
+        accumulatorStride{};
     int64_t activation = 0, accumulator = 0; // byte addresses of the current row
     int64_t activationBytes = 0, accumulatorBytes = 0;
     bool accumulate = false;
     BankMask activationBanks = 0;
-    std::optional<WindowWalk> window;
+    std::optional<timing::WindowWalk> window;
     std::array<int64_t, 2> outputStride{}; // of a window
   };
   // Sums that stand in the array: the block and the cycle of it that is at work.
   struct Standing {
     bool active = false;
     InstructionRecord *record = nullptr;
-    Blocks blocks;
+    timing::Blocks blocks;
     int64_t block = 0, cycle = 0;
     bool hasActivations = false, hasWeights = false; // of this cycle: granted
     BankMask activationBanks = 0, weightBanks = 0;
@@ -63,9 +64,9 @@ private:
   bool headStarts(int64_t t, size_t inFlight, bool loaderFree, bool streamerFree) const;
   bool start(int64_t t);
   bool startStreamer(const Issued &issued, int64_t t); // false: no rows
-  void walkRows(const StepPlan &step, const Walk &a, const Walk &d,
+  void walkRows(const timing::StepPlan &step, const timing::Walk &a, const timing::Walk &d,
                 const isa::ScalarContext &scalars);
-  void walkWindow(const WindowWalk &window, const Walk &a, const Walk &d);
+  void walkWindow(const timing::WindowWalk &window, const timing::Walk &a, const timing::Walk &d);
   bool startStanding(const Issued &issued, int64_t t); // false: no pixels
   bool isStreaming() const { return streamer_.active || standing_.active; }
   void startLoader(const Issued &issued);

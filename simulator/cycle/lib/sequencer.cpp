@@ -10,7 +10,7 @@ namespace tilewright::cycle {
 // units hold.
 static constexpr uint64_t liveRecords = 4096;
 
-Sequencer::Sequencer(Shared &shared, const std::vector<InstructionPlan> &plans,
+Sequencer::Sequencer(Shared &shared, const std::vector<timing::InstructionPlan> &plans,
                      std::vector<Queue *> queues, std::function<bool()> unitsIdle, bool trace)
     : shared_(shared), plans_(plans), queues_(std::move(queues)), unitsIdle_(std::move(unitsIdle)),
       trace_(trace), flow_(shared.isa, shared.program),
@@ -115,7 +115,7 @@ Activity Sequencer::execute(int64_t t) {
   if (!decoded.reason.empty())
     fault(shared_.program, flow_.pc(), decoded.reason);
   const isa::Word &word = decoded.word;
-  const InstructionPlan &plan = plans_[static_cast<size_t>(word.instruction)];
+  const timing::InstructionPlan &plan = plans_[static_cast<size_t>(word.instruction)];
   if (plan.instruction->control == isa::Control::None) {
     if (queues_[static_cast<size_t>(plan.unit->index)]->full())
       return Activity::stalled(Stall::QueueFull, current());
@@ -128,7 +128,7 @@ Activity Sequencer::execute(int64_t t) {
   return activity;
 }
 
-void Sequencer::dispatch(const isa::Word &word, const InstructionPlan &plan, int64_t t) {
+void Sequencer::dispatch(const isa::Word &word, const timing::InstructionPlan &plan, int64_t t) {
   staged_.word = word;
   staged_.plan = &plan;
   staged_.record = current();
@@ -150,7 +150,7 @@ void Sequencer::next() {
 }
 
 // False, with the cause, when it must wait.
-bool Sequencer::control(const isa::Word &word, const InstructionPlan &plan, int64_t t,
+bool Sequencer::control(const isa::Word &word, const timing::InstructionPlan &plan, int64_t t,
                         Activity &activity) {
   const isa::Instruction &instruction = *plan.instruction;
   if (!shared_.semaphores.canTake(word.wait) || !shared_.semaphores.canGive(word.signal)) {
@@ -200,7 +200,7 @@ int64_t Sequencer::quiet(int64_t t) {
   if (!decoded.reason.empty())
     return 0;
   const isa::Word &word = decoded.word;
-  const InstructionPlan &plan = plans_[static_cast<size_t>(word.instruction)];
+  const timing::InstructionPlan &plan = plans_[static_cast<size_t>(word.instruction)];
   if (plan.instruction->control == isa::Control::None) {
     if (!queues_[static_cast<size_t>(plan.unit->index)]->full())
       return 0;

@@ -15,8 +15,8 @@ namespace tilewright::cycle {
 class Sequencer {
 public:
   // `unitsIdle`: all queues empty and all units idle, as of the beginning of the cycle.
-  Sequencer(Shared &shared, const std::vector<InstructionPlan> &plans, std::vector<Queue *> queues,
-            std::function<bool()> unitsIdle, bool trace);
+  Sequencer(Shared &shared, const std::vector<timing::InstructionPlan> &plans,
+            std::vector<Queue *> queues, std::function<bool()> unitsIdle, bool trace);
   void step(int64_t t);
   void next(); // the end of the cycle: what was dispatched enters its queue
   int64_t quiet(int64_t t);
@@ -46,12 +46,13 @@ private:
   void forgetArrived(int64_t t);
   int64_t lastWanted() const;
   Activity execute(int64_t t);
-  void dispatch(const isa::Word &word, const InstructionPlan &plan, int64_t t);
-  bool control(const isa::Word &word, const InstructionPlan &plan, int64_t t, Activity &activity);
+  void dispatch(const isa::Word &word, const timing::InstructionPlan &plan, int64_t t);
+  bool control(const isa::Word &word, const timing::InstructionPlan &plan, int64_t t,
+               Activity &activity);
   InstructionRecord *current(); // of the instruction at pc, created when first asked for
 
   Shared &shared_;
-  const std::vector<InstructionPlan> &plans_;
+  const std::vector<timing::InstructionPlan> &plans_;
   std::vector<Queue *> queues_; // by unit; null for the sequencer
   std::function<bool()> unitsIdle_;
   bool trace_;

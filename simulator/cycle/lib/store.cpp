@@ -61,7 +61,7 @@ void Store::startHead(int64_t t) {
     return;
   }
   const Issued issued = begin(t);
-  runs_ = Runs(*issued.plan, shared_.isa, context(issued), issued.addresses.data());
+  runs_ = timing::Runs(*issued.plan, shared_.isa, context(issued), issued.addresses.data());
   banks_ = banksOf(runs_, shared_);
   const uint64_t bytes = static_cast<uint64_t>(runs_.totalElements() * runs_.dramBytes());
   issued.record->dramWriteBytes = bytes;
@@ -100,9 +100,10 @@ Activity Store::gather(size_t freeBuffers) {
 
 void Store::beginBurst() {
   const uint64_t begin = runs_.dram(), size = static_cast<uint64_t>(runs_.dramBytes());
-  burst_ = cut(position_, begin + static_cast<uint64_t>(runs_.elements()) * size, burstBytes_);
+  burst_ =
+      timing::cut(position_, begin + static_cast<uint64_t>(runs_.elements()) * size, burstBytes_);
   position_ += static_cast<uint64_t>(burst_.bytes);
-  const Elements own = ownedByStore(runs_, burst_);
+  const timing::Elements own = timing::ownedByStore(runs_, burst_);
   pieces_.stride = runs_.elements() > 1 ? runs_.localStride() : runs_.localBytes();
   pieces_.elementBytes = runs_.localBytes();
   pieces_.address = runs_.local() + own.first * pieces_.stride;

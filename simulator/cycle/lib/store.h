@@ -28,7 +28,7 @@ private:
   };
   // A gathered burst that waits for the write channel.
   struct Burst {
-    Cut cut;
+    timing::Cut cut;
     int64_t beats = 0;
     const InstructionRecord *record = nullptr;
   };
@@ -50,16 +50,16 @@ private:
   uint64_t burstBytes_;
   std::deque<Flight> flights_;
   bool gathering_ = false; // flights_.back() has bursts to gather
-  Runs runs_;
+  timing::Runs runs_;
   BankMask banks_ = 0;    // that they touch on chip
   uint64_t position_ = 0; // next byte of the current run
   bool inBurst_ = false;  // burst_ is partly gathered
-  Cut burst_;
+  timing::Cut burst_;
   Pieces pieces_; // of burst_
   size_t buffersUsed_ = 0;
   std::deque<Burst> waiting_; // gathered
   int64_t beatsLeft_ = 0;     // of the burst being sent
-  Cut sending_;
+  timing::Cut sending_;
   const InstructionRecord *sender_ = nullptr;
   std::deque<int64_t> responses_; // cycles of the responses of sent bursts
   size_t unsent_ = 0; // the flight (from the oldest) that the next sent burst belongs to

@@ -16,7 +16,7 @@ namespace {
 // What one run hands to the modules.
 struct Job {
   const isa::Isa &isa;
-  const std::vector<InstructionPlan> &plans;
+  const std::vector<timing::InstructionPlan> &plans;
   const Program &program;
   Values &values;
   DramModel &dram;
@@ -142,7 +142,7 @@ struct System {
 
 } // namespace
 
-RunRecord simulate(const isa::Isa &isa, const std::vector<InstructionPlan> &plans,
+RunRecord simulate(const isa::Isa &isa, const std::vector<timing::InstructionPlan> &plans,
                    const Program &program, Values &values, DramModel &dram,
                    const CoreOptions &options) {
   static System system;

@@ -11,7 +11,7 @@ namespace tilewright::cycle {
 
 // Runs a program on the SystemC model. Throws what the core throws. `clockHz` sets the simulated
 // time of a cycle.
-RunRecord simulate(const isa::Isa &isa, const std::vector<InstructionPlan> &plans,
+RunRecord simulate(const isa::Isa &isa, const std::vector<timing::InstructionPlan> &plans,
                    const Program &program, Values &values, DramModel &dram,
                    const CoreOptions &options);
 

@@ -8,13 +8,13 @@ namespace tilewright {
 
 struct TimingEngine::Machine {
   const isa::Isa &isa;
-  std::vector<cycle::InstructionPlan> plans;
+  std::vector<timing::InstructionPlan> plans;
   DramConfig dram;
 };
 
 TimingEngine::TimingEngine(const isa::Isa &isa)
     : machine_(
-          std::make_unique<Machine>(Machine{isa, cycle::makePlans(isa), DramConfig::of(isa)})) {}
+          std::make_unique<Machine>(Machine{isa, timing::makePlans(isa), DramConfig::of(isa)})) {}
 
 TimingEngine::~TimingEngine() = default;
 

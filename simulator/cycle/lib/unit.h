@@ -18,7 +18,7 @@ namespace tilewright::cycle {
 // A dispatched instruction: what a queue entry holds.
 struct Issued {
   isa::Word word;
-  const InstructionPlan *plan = nullptr;
+  const timing::InstructionPlan *plan = nullptr;
   InstructionRecord *record = nullptr;
   std::array<int64_t, isa::maximumOperands> addresses{}; // by operand, base register added
 

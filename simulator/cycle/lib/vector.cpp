@@ -67,14 +67,14 @@ void Vector::start(int64_t t) {
   signal_ = issued.word.signal;
   latency_ = issued.plan->latency;
   steps_.clear();
-  for (const StepPlan &plan : issued.plan->steps)
+  for (const timing::StepPlan &plan : issued.plan->steps)
     steps_.push_back(makeStep(plan, issued));
   shared_.values.execute(issued);
   startupLeft_ = startup_;
   phase_ = Phase::Startup;
 }
 
-Vector::Step Vector::makeStep(const StepPlan &plan, const Issued &issued) const {
+Vector::Step Vector::makeStep(const timing::StepPlan &plan, const Issued &issued) const {
   const isa::ScalarContext scalars = context(issued);
   Step step;
   step.dimensions = static_cast<int>(plan.extents.size());
@@ -93,10 +93,10 @@ Vector::Step Vector::makeStep(const StepPlan &plan, const Issued &issued) const 
   step.taps = std::max<int64_t>(step.taps, 1);
 
   // A stream's own view: byte strides of the dimensions, the reach of all its elements.
-  auto makeStream = [&](const StreamPlan &streamPlan) {
+  auto makeStream = [&](const timing::StreamPlan &streamPlan) {
     const isa::Memory &memory = shared_.isa.memory(streamPlan.space);
     Stream stream;
-    stream.walk = walk(streamPlan, memory, scalars, issued.addresses.data());
+    stream.walk = timing::walk(streamPlan, memory, scalars, issued.addresses.data());
     stream.space = streamPlan.space;
     stream.elementBytes = streamPlan.elementBytes;
     stream.once = streamPlan.once;
@@ -117,7 +117,7 @@ Vector::Step Vector::makeStep(const StepPlan &plan, const Issued &issued) const 
   };
   step.steady = true;
   std::array<BankMask, portCount> used{};
-  for (const StreamPlan &streamPlan : plan.reads) {
+  for (const timing::StreamPlan &streamPlan : plan.reads) {
     if (!step.reads && !streamPlan.once)
       continue;
     Stream stream = makeStream(streamPlan);

@@ -22,7 +22,7 @@ private:
 
   // A memory operand of a step in one execution.
   struct Stream {
-    Walk walk;
+    timing::Walk walk;
     isa::Space space = isa::Space::Spad;
     int64_t elementBytes = 1;
     int64_t laneStride =
@@ -39,7 +39,7 @@ private:
   struct Step {
     int dimensions = 0;
     int beatDimension = 0;
-    std::array<int64_t, maxDimensions> extents{};
+    std::array<int64_t, timing::maxDimensions> extents{};
     int64_t laneExtent = 1;
     int64_t beats = 0, taps = 1;
     bool reads = true; // false: no taps
@@ -56,7 +56,7 @@ private:
   };
 
   void start(int64_t t);
-  Step makeStep(const StepPlan &plan, const Issued &issued) const;
+  Step makeStep(const timing::StepPlan &plan, const Issued &issued) const;
   void nextStep();
   int64_t lanesOf(const Step &step, int64_t beat) const;
   void locate(Stream &stream, const Step &step, int64_t beat, int64_t tap, int64_t lanes) const;

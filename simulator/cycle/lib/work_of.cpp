@@ -6,7 +6,7 @@ namespace tilewright {
 
 // Registers are set in the order of the trace, and no address decides how much is moved.
 RunWork workOf(const Program &program, const RunRecord &record, const isa::Isa &isa) {
-  const std::vector<cycle::InstructionPlan> plans = cycle::makePlans(isa);
+  const std::vector<timing::InstructionPlan> plans = timing::makePlans(isa);
   const auto size = static_cast<size_t>(isa.instructionBytes());
   const auto *code = reinterpret_cast<const uint8_t *>(program.code.data());
   cycle::CountingValues values(isa);

@@ -58,7 +58,7 @@ namespace {
 Observer observer = nullptr;
 
 RunRecord runCore(const Program &program, const RunSetup &setup) {
-  const std::vector<InstructionPlan> plans = makePlans(setup.isa);
+  const std::vector<timing::InstructionPlan> plans = timing::makePlans(setup.isa);
   RegisterValues values(setup.isa);
   DirectBus bus(setup.dram);
   Core core(setup.isa, plans, program, values, bus, setup.options);

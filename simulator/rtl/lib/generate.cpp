@@ -73,7 +73,7 @@ constexpr const char *banner =
 } // namespace
 
 std::vector<SourceFile> generate(const isa::Isa &isa) {
-  cycle::makePlans(isa); // refuses what no engine can time
+  timing::makePlans(isa); // refuses what no engine can time
   check(isa);
   const std::string head = banner;
   std::vector<SourceFile> files = {

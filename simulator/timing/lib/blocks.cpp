@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tilewright::cycle {
+namespace tilewright::timing {
 
 Blocks::Blocks(const InstructionPlan &plan, const isa::Isa &isa, const isa::ScalarContext &context,
                const int64_t *addresses)
@@ -144,4 +144,4 @@ Blocks::Reach Blocks::sums(int64_t block) const {
   return sumOf(sum_.address, {pixels(sum_, block)}, sumBytes_);
 }
 
-} // namespace tilewright::cycle
+} // namespace tilewright::timing

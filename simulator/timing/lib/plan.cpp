@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <utility>
 
-namespace tilewright::cycle {
+namespace tilewright::timing {
 
 Scalar::Scalar(const isa::ExprPtr &expr) : expr_(expr) {
   switch (expr->kind) {
@@ -223,4 +223,4 @@ Walk walk(const StreamPlan &stream, const isa::Memory &memory, const isa::Scalar
   return result;
 }
 
-} // namespace tilewright::cycle
+} // namespace tilewright::timing

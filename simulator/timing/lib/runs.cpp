@@ -1,6 +1,6 @@
 #include "tilewright/simulator/timing/runs.h"
 
-namespace tilewright::cycle {
+namespace tilewright::timing {
 
 Runs::Runs(const InstructionPlan &plan, const isa::Isa &isa, const isa::ScalarContext &context,
            const int64_t *addresses) {
@@ -65,4 +65,4 @@ void Runs::next() {
   }
 }
 
-} // namespace tilewright::cycle
+} // namespace tilewright::timing

@@ -14,7 +14,7 @@ class TaskTimes {
 public:
   // `plans`: by instruction. All of it stays where it is.
   TaskTimes(const isa::Isa &isa, const ConvMachine &machine,
-            const std::vector<cycle::InstructionPlan> &plans)
+            const std::vector<timing::InstructionPlan> &plans)
       : isa_(isa), machine_(machine), plans_(plans), forms_(isa.instructions().size()) {}
   // Of a store: that the bus takes.
   int64_t cyclesOf(const Task &task);
@@ -36,7 +36,7 @@ private:
 
   const isa::Isa &isa_;
   const ConvMachine &machine_;
-  const std::vector<cycle::InstructionPlan> &plans_;
+  const std::vector<timing::InstructionPlan> &plans_;
   std::vector<std::optional<Form>> forms_; // by instruction, once they were asked for
 };
 

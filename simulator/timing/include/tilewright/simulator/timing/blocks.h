@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-namespace tilewright::cycle {
+namespace tilewright::timing {
 
 class Blocks {
 public:
@@ -78,4 +78,4 @@ private:
   int64_t weightBytes_ = 0, sumBytes_ = 0; // of a row of columns
 };
 
-} // namespace tilewright::cycle
+} // namespace tilewright::timing

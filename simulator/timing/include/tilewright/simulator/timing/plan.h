@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-namespace tilewright::cycle {
+namespace tilewright::timing {
 
 constexpr int maxDimensions = 8; // iterators of a step
 
@@ -109,4 +109,4 @@ std::vector<InstructionPlan> makePlans(const isa::Isa &isa);
 Walk walk(const StreamPlan &stream, const isa::Memory &memory, const isa::ScalarContext &context,
           const int64_t *addresses);
 
-} // namespace tilewright::cycle
+} // namespace tilewright::timing

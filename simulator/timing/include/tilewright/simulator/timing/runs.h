@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace tilewright::cycle {
+namespace tilewright::timing {
 
 // The nest of runs of one move. A run is the innermost iterator where DRAM is contiguous along it;
 // else each element is a run.
@@ -69,4 +69,4 @@ inline Elements ownedByStore(const Runs &runs, const Cut &burst) {
           static_cast<int64_t>((at + static_cast<uint64_t>(burst.bytes) + size - 1) / size)};
 }
 
-} // namespace tilewright::cycle
+} // namespace tilewright::timing
