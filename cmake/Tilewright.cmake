@@ -43,6 +43,7 @@ find_package(GTest REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 include(GoogleTest)
+file(WRITE "${PROJECT_BINARY_DIR}/test_programs.txt" "") # by tilewright_add_test: a line each, with its labels
 
 # tilewright_source_version(HEADER NAME PATTERN...)
 # A header, at the path that the variable HEADER gets, with the constant NAME: the hash of all files of the patterns. What is kept
@@ -142,6 +143,7 @@ function(tilewright_add_test name)
     # What is tested is checked, and what fuzz targets explore; tests themselves only for addresses, which spares half of their build.
     target_compile_options(${name} PRIVATE -fno-sanitize=undefined,fuzzer-no-link)
   endif()
+  file(APPEND "${PROJECT_BINARY_DIR}/test_programs.txt" "${name} ${ARG_LABELS}\n")
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS "${ARG_LABELS}")
 endfunction()
 

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 
+import sanitized
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 from tally import Tally
@@ -51,8 +53,9 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="of what is tried (default: 1)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="targets at once (default: one a core)")
     arguments = parser.parse_args()
-    subprocess.run([ROOT / "scripts" / "lib" / "build_sanitized", str(arguments.jobs)], check=True, stdout=subprocess.DEVNULL)
-    targets = sorted((ROOT / "build" / "asan" / "bin").glob("*-fuzz"))
+    sanitized.configure()
+    targets = [sanitized.BUILD / "bin" / name for name in sanitized.fuzzers()]
+    sanitized.build([target.name for target in targets], arguments.jobs)
     FOUND.mkdir(parents=True, exist_ok=True)
     tally = Tally()
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:

@@ -68,6 +68,7 @@ def parts():
         Suite("large-machines", "the RTL's tests with the large machines, 1,000 random programs each",
               ("env", "TILEWRIGHT_CONFIGURATIONS=all", "TILEWRIGHT_RANDOM_PROGRAMS=1000",
                PYTHON, "scripts/lib/run_tests.py", "build/release", "--name", "large-machines", "--label", "rtl")),
+        Suite("sanitizers", "all unit tests and pass tests under ASan and UBSan", (PYTHON, "scripts/lib/check_sanitizers.py")),
         Suite("fuzz", "each libFuzzer target for ten minutes", (PYTHON, "scripts/lib/check_fuzzers.py", "--seconds", "600", "--seed", "{seed}")),
         Suite("mutation", "all planted faults are found, or survive for a listed reason", (PYTHON, "tests/mutation/run")),
         Suite("accuracy", "the quantized classifier against float, all lines on both engines",

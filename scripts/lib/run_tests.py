@@ -48,6 +48,12 @@ class Known:
         return filters[0].removeprefix(FILTER) if filters else None
 
 
+    @property
+    def program(self):
+        """The name of its GoogleTest program; a command's own name."""
+        return self.name if self.test is None else pathlib.Path(self.command[0]).name
+
+
 def known_tests(build):
     listed = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1"], stdout=subprocess.PIPE, check=True)
     tests = []
@@ -140,11 +146,14 @@ def main():
     parser.add_argument("build", type=pathlib.Path, help="the build folder")
     parser.add_argument("--label", help="only tests with this label")
     parser.add_argument("--without-label", help="only tests without this label")
+    parser.add_argument("--only", action="append", metavar="NAME",
+                        help="only the tests of this GoogleTest program, or this command; may be given several times")
     parser.add_argument("--jobs", "-j", type=int, default=os.cpu_count(), help="processes at once (default: one a core)")
     parser.add_argument("--name", default="tests", help="what the closing line starts with")
     arguments = parser.parse_args()
     tests = [test for test in known_tests(arguments.build)
-             if arguments.label in (None, *test.labels) and (arguments.without_label or "") not in test.labels]
+             if arguments.label in (None, *test.labels) and (arguments.without_label or "") not in test.labels
+             and (arguments.only is None or test.program in arguments.only)]
     tally = Tally()
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         running = [pool.submit(run_command, command) if names is None else pool.submit(run_program, command, names)

@@ -37,6 +37,15 @@ def outcome(*names, program=PROGRAM):
     return (found.tally.passed, found.tally.failed, found.tally.skipped), found.text
 
 
+class Known(unittest.TestCase):
+    def test_a_test_of_a_program_belongs_to_it(self):
+        known = run_tests.Known("Suite.Test", ("/somewhere/sample-test", "--gtest_filter=Suite.Test"), ("quick",))
+        self.assertEqual(known.program, "sample-test")
+
+    def test_a_command_belongs_to_itself(self):
+        self.assertEqual(run_tests.Known("pass-tests", ("/usr/bin/lit", "-sv"), ("quick",)).program, "pass-tests")
+
+
 class Program(unittest.TestCase):
     def test_counts_each_test(self):
         self.assertEqual(outcome("A.passes", "A.skips", "B.passes/0"), ((2, 0, 1), ""))

@@ -32,7 +32,7 @@ TOLD_LINES = 400  # of a suite that failed
 
 @dataclasses.dataclass(frozen=True)
 class Suite:
-    """`{jobs}` and `{seed}` in the command are replaced: by the cores that the suite may use, and by the seed of what is sampled."""
+    """`{jobs}` and `{seed}` in commands are replaced: by the cores that they may use, and by the seed of what is sampled."""
 
     name: str
     about: str
@@ -41,12 +41,13 @@ class Suite:
     prepare: tuple = ()  # a command that has all cores before the suites start; suites may share it, and run it themselves if need be
 
 
-SANITIZED = ("bash", "scripts/lib/build_sanitized")
+DRAWN = ("--share", "3", "--seed", "{seed}", "--jobs", "{jobs}")
+SANITIZED = (PYTHON, "scripts/lib/check_sanitizers.py", "--build-only", *DRAWN)
 
 # In the order in which they start: the longest first, so that the lanes end together.
 SUITES = [
-    Suite("sanitizers", "unit tests and pass tests under ASan and UBSan", ("bash", "scripts/lib/check_sanitizers", "{jobs}"),
-          always=False, prepare=SANITIZED),
+    Suite("sanitizers", "unit tests and pass tests of a third of the test programs under ASan and UBSan",
+          (PYTHON, "scripts/lib/check_sanitizers.py", *DRAWN), always=False, prepare=SANITIZED),
     Suite("rtl", "the RTL against the cycle engine; builds models when it first runs",
           (PYTHON, "scripts/lib/run_tests.py", "build/release", "--name", "rtl", "--label", "rtl", "--jobs", "{jobs}"), always=False),
     Suite("unit", "unit tests and pass tests of the release build",
@@ -116,10 +117,14 @@ def seed_of_commit():
     return int(done.stdout[:7], 16) if done.returncode == 0 else 1
 
 
+def filled(command, seed, jobs):
+    return [part.format(jobs=jobs, seed=seed) for part in command]
+
+
 def run(suite, seed=1, jobs=CORES, logs=LOGS):
     """Runs a suite; what it prints goes to its log."""
     logs.mkdir(parents=True, exist_ok=True)
-    command = [part.format(jobs=jobs, seed=seed) for part in suite.command]
+    command = filled(suite.command, seed, jobs)
     started = time.monotonic()
     with (logs / f"{suite.name}.log").open("w") as log:
         process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
@@ -200,7 +205,7 @@ def main():
     print(f"test: {len(chosen)} suites, {arguments.lanes} at once; samples are drawn from seed {seed} (--seed {seed} repeats them)", flush=True)
 
     started, results = time.monotonic(), []
-    for command in prepared(chosen):
+    for command in (filled(each, seed, CORES) for each in prepared(chosen)):
         print(f"prepare: {' '.join(command)}", flush=True)
         subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)  # what fails here fails again in its suite
         print(f"prepare: after {time.monotonic() - started:.0f} s", flush=True)

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import unittest
 
+import sanitized
 import suites
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -68,6 +69,21 @@ class Prepared(unittest.TestCase):
     def test_what_suites_share_is_prepared_once(self):
         first, second = (suites.Suite(name, "a sample", ("true",), prepare=("make", "it")) for name in ("first", "second"))
         self.assertEqual(suites.prepared([first, suites.Suite("other", "a sample", ("true",)), second]), [("make", "it")])
+
+
+class Sanitized(unittest.TestCase):
+    NAMES = [f"{letter}-test" for letter in "abcdefgh"]
+
+    def test_a_third_is_drawn_rounded_up(self):
+        self.assertEqual(len(sanitized.drawn(self.NAMES, 3, 7)), 3)
+
+    def test_other_seeds_draw_others_and_all_are_reached(self):
+        drawn = [tuple(sanitized.drawn(self.NAMES, 3, seed)) for seed in range(40)]
+        self.assertEqual(sanitized.drawn(self.NAMES, 3, 7), list(drawn[7]))
+        self.assertEqual({name for names in drawn for name in names}, set(self.NAMES))
+
+    def test_a_share_of_one_is_all(self):
+        self.assertEqual(sanitized.drawn(self.NAMES, 1, 7), self.NAMES)
 
 
 class Tell(unittest.TestCase):
