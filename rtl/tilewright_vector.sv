@@ -171,7 +171,7 @@ module tilewright_vector import tilewright_pkg::*; (
   assign write_address_o = w_address;
   assign write_bytes_o = w_bytes;
 
-  // VEC-beat: a piece for each stream.
+  // VEC-strip: a piece for each stream.
   logic [VectorStreams-1:0] wants, granted;
   logic [VectorStreams-1:0][15:0] piece, left_d;
   logic progress;

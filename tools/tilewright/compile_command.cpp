@@ -175,14 +175,14 @@ static std::string tableOf(const CompileResult &result) {
   const QuantizationReport &quantization = result.quantization;
   std::string table;
   if (const auto &choice = quantization.choice) {
-    table = fmt::format("precision {}: rehearsed at {:.1f} dB with 8 bits between operators",
-                        choice->precision == Precision::Extended ? "extended" : "standard",
-                        choice->standard);
-    table += choice->extended ? fmt::format(", at {:.1f} dB with 16\n", *choice->extended) : "\n";
+    table = fmt::format(
+        "precision {}: fake quantization gives {:.1f} dB with 8 bits between operators",
+        choice->precision == Precision::Extended ? "extended" : "standard", choice->standard);
+    table += choice->extended ? fmt::format(", {:.1f} dB with 16\n", *choice->extended) : "\n";
     if (const auto &cost = result.precisionCost)
       table +=
           fmt::format("  estimated to take {} cycles; with --precision standard --no-chains it "
-                      "would be {}, and with chains fewer\n",
+                      "would be {}, and with layer fusion fewer\n",
                       cost->extendedCycles, cost->standardCycles);
   }
   for (const LayerSqnr &layer : quantization.layers)

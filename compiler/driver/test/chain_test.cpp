@@ -180,7 +180,7 @@ TEST(Runs, LoadFactorsOfChannels) {
   const Outcome apart = outcomeOf(network, "edge16", false, "functional"),
                 together = outcomeOf(network, "edge16", true, "functional");
   EXPECT_THAT(together.plan, ::testing::ContainsRegex("depthwise_conv2d_0 [^\n]*; result stays"));
-  EXPECT_THAT(together.plan, HasSubstr("mul_0 (mul): chain of 3 layers"));
+  EXPECT_THAT(together.plan, HasSubstr("mul_0 (mul): fused stack of 3 layers"));
   EXPECT_EQ(together.output, apart.output);
 }
 
@@ -195,7 +195,7 @@ TEST(Runs, KeepTheirTensorsWhileASumIsMade) {
   const Outcome apart = outcomeOf(network, "edge16", false, "functional"),
                 together = outcomeOf(network, "edge16", true, "functional");
   EXPECT_THAT(together.plan, HasSubstr("; result stays on chip"));
-  EXPECT_THAT(together.plan, HasSubstr("chain of 3 layers"));
+  EXPECT_THAT(together.plan, HasSubstr("fused stack of 3 layers"));
   EXPECT_EQ(together.output, apart.output);
 }
 
@@ -236,7 +236,7 @@ TEST(Sums, StoreTheirImageAsItIsMade) {
   options.model = ::testing::TempDir() + "/sums.mlir";
   std::ofstream(options.model) << squeezed(7, channels).text();
   const CompileResult compiled = compile(options);
-  ASSERT_THAT(compiled.plan, HasSubstr("chain of 3 layers: 1 stripes"));
+  ASSERT_THAT(compiled.plan, HasSubstr("fused stack of 3 layers: 1 tiles"));
   std::istringstream lines(compiled.output);
   std::vector<int64_t> stored; // bytes, when each part is added
   int64_t bytes = 0;
@@ -297,7 +297,7 @@ TEST(SharedRows, AreKept) {
   for (const Network &network : {Network(56, 56, 24).conv(144, 1, 1).depthwise(3, 1).conv(24, 1, 1),
                                  Network(112, 56, 32).conv(64, 1, 1).conv(24, 5, 1)})
     EXPECT_THAT(outcomeOf(network, "edge16", true, "functional").plan,
-                HasSubstr("of which keep what they share"));
+                HasSubstr("overlap cached across"));
 }
 
 TEST(WindowsOnTheArray, TakeLessTime) {
@@ -341,7 +341,7 @@ TEST_P(OnEdge16, MovesLessAndTakesLessTime) {
   const Case &each = GetParam();
   const Outcome apart = outcomeOf(each.network, "edge16", false, "cycle"),
                 together = outcomeOf(each.network, "edge16", true, "cycle");
-  EXPECT_THAT(together.plan, HasSubstr(fmt::format("chain of {} layers", each.layers)));
+  EXPECT_THAT(together.plan, HasSubstr(fmt::format("fused stack of {} layers", each.layers)));
   EXPECT_LT(together.dramBytes, apart.dramBytes);
   EXPECT_LT(together.cycles, apart.cycles);
 }

@@ -460,7 +460,8 @@ timing:
 TEST(Driver, ExplainsWhatSlidesWindows) {
   CompileOptions options =
       optionsFor(Network(8, 8, 16).conv(16, 1, 1).depthwise(3, 1).conv(16, 1, 1).text());
-  const char *line = "  depthwise: mdw computes it, where the plan has windows on the array\n";
+  const char *line =
+      "  depthwise: mdw computes it, where the plan has depthwise products on the array\n";
   EXPECT_THAT(wholeExplanationOf(options), Not(HasSubstr(line)));
   options.overlays = {sourcePath("isa/what-if/depthwise.yaml")};
   EXPECT_THAT(wholeExplanationOf(options), HasSubstr(line));
@@ -468,7 +469,7 @@ TEST(Driver, ExplainsWhatSlidesWindows) {
 
 TEST(Driver, ExplainsWhoseSumsStandInTheArray) {
   CompileOptions options = optionsFor(Network(8, 8, 16).conv(16, 1, 1).text());
-  const char *line = "  conv2d: msum computes it, where the plan has its sums stand in the array\n";
+  const char *line = "  conv2d: msum computes it, where the plan is output-stationary\n";
   EXPECT_THAT(wholeExplanationOf(options), Not(HasSubstr(line)));
   options.overlays = {sourcePath("isa/what-if/output-stationary.yaml")};
   EXPECT_THAT(wholeExplanationOf(options), HasSubstr(line));

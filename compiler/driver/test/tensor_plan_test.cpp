@@ -60,7 +60,7 @@ TEST(TensorPlan, AChainsInputKeepsItsPlace) {
                               .depthwise(3, 1)
                               .conv(channels, 1, 1)
                               .add(1);
-  ASSERT_THAT(outcomeOf(network, "edge16", true, "functional").plan, HasSubstr("chain of 3"));
+  ASSERT_THAT(outcomeOf(network, "edge16", true, "functional").plan, HasSubstr("fused stack of 3"));
   expectTensors(network, true, 3);
 }
 

@@ -1,9 +1,9 @@
-// Every phrase of a plan stands in docs/glossary.md.
+// Every phrase of a plan stands in docs/plan-terms.md.
 #include "network.h"
 #include "tilewright/compiler/driver/driver.h"
 #include "tilewright/compiler/schedule/chain_plan.h"
 #include "tilewright/compiler/schedule/conv_plan.h"
-#include "tilewright/testing/glossary.h"
+#include "tilewright/testing/plan_terms.h"
 
 #include <fstream>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace tilewright {
 namespace {
 
 bool isExplained(const std::string &plan) {
-  static const std::regex phrases = test::glossary("Plans", "(?:, |; |: | )");
+  static const std::regex phrases = test::planTerms("Plans", "(?:, |; |: | )");
   return std::regex_match(plan, phrases);
 }
 

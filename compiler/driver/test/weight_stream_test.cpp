@@ -11,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr const char *streams = "weights stream through the array";
+constexpr const char *streams = "input-stationary";
 
 struct Case {
   const char *name;

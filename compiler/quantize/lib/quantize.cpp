@@ -88,7 +88,7 @@ public:
 private:
   std::optional<double> rehearsed(const Rehearsal &rehearsal, Form &form) const {
     std::optional<double> decibels = rehearsal.decibelsOf(form.integer, form.parameters);
-    ended("rehearsal");
+    ended("fake-quantization");
     return decibels;
   }
 

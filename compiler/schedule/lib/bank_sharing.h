@@ -1,5 +1,5 @@
 // Which buffers of a run of chains are at work at the same time, and what they would cost each
-// other in one bank (rows PORT-* and VEC-beat of docs/microarchitecture.md).
+// other in one bank (rows PORT-* and VEC-strip of docs/microarchitecture.md).
 #pragma once
 
 #include "chain_run.h"

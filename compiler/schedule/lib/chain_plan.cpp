@@ -587,18 +587,18 @@ std::vector<int64_t> stripeSizes(int64_t height) {
 std::string describe(const ChainProblem &p, const ChainPlan &plan) {
   const bool isShort = plan.firstRows > 0 && plan.firstRows < plan.stripeRows;
   return fmt::format(
-      "chain of {} layers: {} stripes of {} rows{}, {} of {} channels at a time{}; weights {}{}",
+      "fused stack of {} layers: {} tiles of {} rows{}, {} of {} channels at a time{}; weights "
+      "{}{}",
       (p.head ? 1 : 0) + (p.window ? 1 : 0) + (p.tail || p.sum ? 1 : 0), stripeCount(p, plan),
       plan.stripeRows,
       (isShort ? fmt::format(", the first of {}", plan.firstRows) : "") +
-          (plan.segmentStripes > 1
-               ? fmt::format(", {} of which keep what they share", plan.segmentStripes)
-               : ""),
+          (plan.segmentStripes > 1 ? fmt::format(", overlap cached across {}", plan.segmentStripes)
+                                   : ""),
       plan.chunkChannels, chunkedChannels(p),
-      plan.arrayUnits > 0
-          ? fmt::format(", windows of {} in {} on the array", plan.arrayUnits, arrayShares)
-          : "",
-      plan.keepsWeights ? "loaded once" : "loaded for each stripe", describe(plan.headMerge));
+      plan.arrayUnits > 0 ? fmt::format(", {} in {} of the depthwise products on the array",
+                                        plan.arrayUnits, arrayShares)
+                          : "",
+      plan.keepsWeights ? "loaded once" : "loaded for each tile", describe(plan.headMerge));
 }
 
 // Whether each row of the result needs rows of every layer: none comes from padding alone.

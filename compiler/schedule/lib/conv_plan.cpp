@@ -222,10 +222,8 @@ std::string describe(const ConvProblem &p, const ConvPlan &plan) {
     return loads == 1 ? "loaded once" : doubled ? "double-buffered" : "single-buffered";
   };
   if (plan.streamFolds > 0)
-    return fmt::format(
-        "{} steps of {} channels by {} folds; input loaded once, weights stream through "
-        "the array",
-        plan.weightLoads, plan.tileChannels, plan.streamFolds);
+    return fmt::format("{} steps of {} channels by {} folds; input-stationary", plan.weightLoads,
+                       plan.tileChannels, plan.streamFolds);
   const bool isShort = plan.firstHeight > 0 && plan.firstHeight < plan.stepHeight;
   return fmt::format(
       "{} steps of {}x{}x{} (y, x, channels) by {}{}{}, accumulator tiles of {}x{}x{}; input {}, "
@@ -237,12 +235,12 @@ std::string describe(const ConvProblem &p, const ConvPlan &plan) {
       std::min(plan.stepHeight, p.outputHeight), std::min(plan.stepWidth, p.outputWidth),
       std::min(plan.stepChannels, p.outputChannels),
       plan.weightsOuter ? "channels, then pixels" : "pixels, then channels",
-      plan.turns ? ", forth and back" : "",
+      plan.turns ? ", serpentine" : "",
       isShort ? fmt::format(", the first of {} rows", plan.firstHeight) : "",
       std::min(plan.tileHeight, plan.stepHeight), plan.tileWidth,
       std::min(plan.tileChannels, plan.stepChannels), buffers(plan.inputLoads, plan.inputDoubled),
       buffers(plan.weightLoads, plan.weightsDoubled), describe(plan.merge),
-      plan.stands == Stands::Sums ? ", sums stand in the array" : "");
+      plan.stands == Stands::Sums ? ", output-stationary" : "");
 }
 
 // Buffers of different sizes leave gaps: a sixteenth is kept for them.

@@ -27,7 +27,7 @@ public:
   void lower() {
     const int64_t parts = ceilDiv(shape_[1], rows_);
     steps_.plan = fmt::format("{} steps of {}x{}x{} (y, x, channels) of the image; input "
-                              "double-buffered, sums of steps added in the end",
+                              "double-buffered, partial sums added at the end",
                               shape_[0] * parts, rows_, shape_[2], shape_[3]);
     for (int64_t n = 0; n < shape_[0]; ++n) {
       const Extent slots{1, sumSlots(parts), shape_[3]};

@@ -151,7 +151,7 @@ std::vector<Plan> SideBySide::plans() const {
 
 std::string SideBySide::describe(const Plan &plan) const {
   return fmt::format(
-      "{} layers side by side: {} stripes of {} rows, accumulator tiles of {}x{}x{} (y, "
+      "{} layers side by side: {} tiles of {} rows, accumulator tiles of {}x{}x{} (y, "
       "x, channels); input read once, weights loaded once",
       members_.size(), ceilDiv(problem().outputHeight, plan.stepHeight), plan.stepHeight,
       plan.tileHeight, problem().outputWidth, plan.tileChannels);

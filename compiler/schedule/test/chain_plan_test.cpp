@@ -110,7 +110,7 @@ TEST_P(Blocks, AreDescribedWithAllTheirStripes) {
   for (plan.stripeRows = 1; plan.stripeRows <= p.tail->outputHeight; ++plan.stripeRows)
     for (plan.firstRows = 0; plan.firstRows <= plan.stripeRows; ++plan.firstRows)
       EXPECT_NE(
-          describe(p, plan).find(" " + std::to_string(stripesOf(p, plan).size()) + " stripes of"),
+          describe(p, plan).find(" " + std::to_string(stripesOf(p, plan).size()) + " tiles of"),
           std::string::npos)
           << describe(p, plan);
 }
@@ -533,7 +533,7 @@ TEST(ChainPlan, ASumTakesTheVectorUnitAndIsNotHandedOn) {
   EXPECT_FALSE(mayHandOn(p));
   ChainPlan plan = planChain(p, slow, 1).at(0);
   const double before = plan.estimatedCycles;
-  EXPECT_EQ(describe(p, plan).rfind("chain of 3 layers", 0), 0u);
+  EXPECT_EQ(describe(p, plan).rfind("fused stack of 3 layers", 0), 0u);
   p.sum.reset();
   EXPECT_TRUE(mayHandOn(p));
   assess(p, slow, plan);

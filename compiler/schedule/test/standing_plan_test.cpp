@@ -101,7 +101,7 @@ TEST(StandingPlan, IsEstimatedByItsBlocks) {
 
 TEST(StandingPlan, SaysSo) {
   const ConvProblem p = problem(14, 32, 1);
-  EXPECT_NE(describe(p, plans(p, standingMachine()).front()).find(", sums stand in the array"),
+  EXPECT_NE(describe(p, plans(p, standingMachine()).front()).find(", output-stationary"),
             std::string::npos);
 }
 

@@ -35,9 +35,9 @@ std::string sentence(const Comparison &each) {
   case Outcome::MissingInTemplate:
     return "is missing from its template";
   case Outcome::InPlansWithWindows:
-    return "computes it, where the plan has windows on the array";
+    return "computes it, where the plan has depthwise products on the array";
   case Outcome::InPlansWithStandingSums:
-    return "computes it, where the plan has its sums stand in the array";
+    return "computes it, where the plan is output-stationary";
   case Outcome::Differs:
     break;
   }

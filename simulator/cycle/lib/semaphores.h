@@ -1,4 +1,4 @@
-// The counting semaphores, as masks: rows SEM-take, SEM-give and SEM-next of
+// The counting semaphores, as masks: rows SEM-acquire, SEM-release and SEM-next of
 // docs/microarchitecture.md.
 #pragma once
 

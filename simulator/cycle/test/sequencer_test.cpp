@@ -110,13 +110,13 @@ TEST(Sequencer, SeqFenceExecutesInTheCycleAfterTheLastUnitHasEnded) {
   EXPECT_EQ(record.trace[2].start, record.trace[1].start + 1);
 }
 
-TEST(Semaphores, SemTakeInTheCycleAfterTheSignal) {
+TEST(Semaphores, SemAcquireInTheCycleAfterTheSignal) {
   const RunRecord record = run("fill d=0, value=0, n1=1, n0=640 !signal=5\nvector.set r0=lo, v0=0, "
                                "r1=hi, v1=0 !wait=5\nhalt");
   EXPECT_EQ(record.trace[1].start, record.trace[0].end + 1);
 }
 
-TEST(Semaphores, SemTakeOfOneTokenGoesToTheMatrixUnitFirst) {
+TEST(Semaphores, SemAcquireOfOneTokenGoesToTheMatrixUnitFirst) {
   const RunRecord record = run(R"(
     vector.set r0=lo, v0=0, r1=hi, v1=0 !wait=0
     matrix.set r0=a_zp, v0=0, r1=w_zp, v1=0 !wait=0
@@ -127,7 +127,7 @@ TEST(Semaphores, SemTakeOfOneTokenGoesToTheMatrixUnitFirst) {
   EXPECT_EQ(record.trace[0].start, record.trace[3].end + 1);
 }
 
-TEST(Semaphores, SemTakeOfOneTokenGoesToTheLoadUnitBeforeTheStoreUnit) {
+TEST(Semaphores, SemAcquireOfOneTokenGoesToTheLoadUnitBeforeTheStoreUnit) {
   const RunRecord record = run(R"(
     store.set r0=s_s1, v0=0, r1=d_s1, v1=0 !wait=0
     load.set r0=s_s1, v0=0, r1=d_s1, v1=0 !wait=0
@@ -138,7 +138,7 @@ TEST(Semaphores, SemTakeOfOneTokenGoesToTheLoadUnitBeforeTheStoreUnit) {
   EXPECT_EQ(record.trace[0].start, record.trace[3].end + 1);
 }
 
-TEST(Semaphores, SemTakeOfSeveralIsAllAtOnce) {
+TEST(Semaphores, SemAcquireOfSeveralIsAllAtOnce) {
   const RunRecord record = run(R"(
     matrix.set r0=a_zp, v0=0, r1=w_zp, v1=0 !wait=0,1
     fill d=0, value=0, n1=1, n0=640 !signal=0
@@ -150,7 +150,7 @@ TEST(Semaphores, SemTakeOfSeveralIsAllAtOnce) {
   EXPECT_EQ(record.trace[0].start, record.trace[3].end + 1);
 }
 
-TEST(Semaphores, SemGiveBeyondTheGreatestCountWaits) {
+TEST(Semaphores, SemReleaseBeyondTheGreatestCountWaits) {
   const RunRecord record = run(R"(
     loop count=64, length=1
     load.set r0=s_s1, v0=0, r1=d_s1, v1=0 !signal=0
@@ -161,7 +161,7 @@ TEST(Semaphores, SemGiveBeyondTheGreatestCountWaits) {
   EXPECT_GT(record.trace[64].start, record.trace[64].dispatch + 1);
 }
 
-TEST(Semaphores, SemGiveOfTheSequencerBeyondTheGreatestCountIsAStallOfTheSemaphore) {
+TEST(Semaphores, SemReleaseOfTheSequencerBeyondTheGreatestCountIsAStallOfTheSemaphore) {
   const RunRecord record = run(R"(
     vabs a=0, d=0x1000, n0=400, nc=16
     vector.set r0=lo, v0=0, r1=hi, v1=0 !wait=0
@@ -175,7 +175,7 @@ TEST(Semaphores, SemGiveOfTheSequencerBeyondTheGreatestCountIsAStallOfTheSemapho
   EXPECT_GT(last.stalls[static_cast<int>(Stall::Semaphore)], 100);
 }
 
-TEST(Semaphores, SemGiveOfTheMatrixUnitBeyondTheGreatestCountIsAStallOfTheSemaphore) {
+TEST(Semaphores, SemReleaseOfTheMatrixUnitBeyondTheGreatestCountIsAStallOfTheSemaphore) {
   const RunRecord record = run(R"(
     loop count=63, length=1
     load.set r0=s_s1, v0=0, r1=d_s1, v1=0 !signal=0

@@ -28,7 +28,7 @@ TEST(Vector, VecOneBeatReadsAfterStartUpAndWritesAfterItsLatency) {
   EXPECT_EQ(duration("", "vabs a=0, d=0x1000, n0=1, nc=16"), expected(1));
 }
 
-TEST(Vector, VecBeatsAreLanesWide) {
+TEST(Vector, VecStripsAreLanesWide) {
   EXPECT_EQ(duration(dense, "vabs a=0, d=0x1000, n0=10, nc=16"), expected(10));
   EXPECT_EQ(
       duration("vector.set r0=a_s0, v0=20, r1=d_s0, v1=20\n", "vabs a=0, d=0x1000, n0=10, nc=17"),
@@ -52,7 +52,7 @@ TEST(Vector, VecTapsTakeOneCycleEach) {
             expected(45, "instructions.vdw.latency"));
 }
 
-TEST(Vector, VecBeatWithoutTapsTakesOneCycle) {
+TEST(Vector, VecStripWithoutTapsTakesOneCycle) {
   EXPECT_EQ(duration("vector.set r0=k0, v0=0, r1=k1, v1=3\n" + dense,
                      "vdw a=0, b=0x8000, d=0, n0=5, nc=16"),
             expected(5, "instructions.vdw.latency"));

@@ -2,7 +2,7 @@
 #include "sample.h"
 #include "tilewright/report/report.h"
 #include "tilewright/support/error.h"
-#include "tilewright/testing/glossary.h"
+#include "tilewright/testing/plan_terms.h"
 
 #include <gmock/gmock.h>
 
@@ -45,9 +45,9 @@ TEST(Why, isThis) {
       "the compiler expected 95 cycles of it, and 82 cycles of the plan that it took.\n");
 }
 
-// Every sentence stands in docs/glossary.md.
-TEST(Why, saysNothingThatTheGlossaryLeavesOut) {
-  const std::regex sentences = glossary("Why", " ");
+// Every sentence stands in docs/plan-terms.md.
+TEST(Why, saysNothingThatPlanTermsLeaveOut) {
+  const std::regex sentences = planTerms("Why", " ");
   EXPECT_FALSE(std::regex_match("It takes 2 cycles.", sentences));
   Program program = sampleProgram();
   program.layers[0].plan = "2 steps of 8x8x16";

@@ -166,7 +166,7 @@ void assess(const ChainProblem &problem, const ConvMachine &machine, ChainPlan &
 // Whether its program is of bearable length.
 bool isBearable(const ChainProblem &problem, const ChainPlan &plan);
 
-// In words: "chain of 3 layers in 8 stripes of 7 rows, 32 channels at a time".
+// In words: "fused stack of 3 layers: 8 tiles of 7 rows, 32 of 96 channels at a time".
 std::string describe(const ChainProblem &problem, const ChainPlan &plan);
 
 // At most `most` plans to try out, the cheapest by estimate first. Empty when none can fit.

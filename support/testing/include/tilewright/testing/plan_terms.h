@@ -1,4 +1,4 @@
-// The phrases that docs/glossary.md explains.
+// The phrases that docs/plan-terms.md explains.
 #pragma once
 
 #include "tilewright/support/files.h"
@@ -11,8 +11,8 @@
 namespace tilewright::test {
 
 // Of the entries of a section one that any text made of them matches; `separator` as an expression.
-inline std::regex glossary(const std::string &section, const std::string &separator) {
-  const std::string page = readFile(sourcePath("docs/glossary.md"));
+inline std::regex planTerms(const std::string &section, const std::string &separator) {
+  const std::string page = readFile(sourcePath("docs/plan-terms.md"));
   const size_t begin = page.find("\n## " + section + "\n");
   EXPECT_NE(begin, std::string::npos);
   const std::string text = page.substr(begin, page.find("\n## ", begin + 1) - begin);
