@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 
-from prepared import CACHE, prepare
+from prepared import CACHE, alone, prepare
 
 CONSTANT = re.compile(r'(%\S+) = "tosa\.const"\(\) <\{values = dense<"0x([0-9A-F]+)"> : tensor<(\d+)x(\d+)x(\d+)x(\d+)xi8>\}>')
 CONVOLUTION = re.compile(r"tosa\.conv2d %[^,]+, (%[^,]+),.*-> tensor<\d+x(\d+)x(\d+)x\d+xi32>")
@@ -61,8 +61,14 @@ def rewritten(name, kind):
     change = KINDS[kind][0]
     source = prepare(name)[2]
     target = CACHE / f"{name}.{kind}.mlir"
+    with alone():
+        rewrite(source, target, change)
+    return target
+
+
+def rewrite(source, target, change):
     if target.exists() and target.stat().st_mtime > source.stat().st_mtime:
-        return target
+        return
     text = source.read_text()
     pixels = {weights: height == width == "1" for weights, height, width in CONVOLUTION.findall(text)}
 
@@ -74,4 +80,3 @@ def rewritten(name, kind):
         return match[0].replace(match[2], changed)
 
     target.write_text(CONSTANT.sub(replace, text))
-    return target

@@ -1,5 +1,7 @@
 """The networks that benches run: models/synthetic's, quantized to integer TOSA once, in .cache/networks."""
 
+import contextlib
+import fcntl
 import pathlib
 import subprocess
 import sys
@@ -15,6 +17,15 @@ def is_stale(path):
     return not path.exists() or path.stat().st_mtime < max(source.stat().st_mtime for source in sources)
 
 
+@contextlib.contextmanager
+def alone():
+    """Suites run side by side: one process at a time makes networks."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def make_model(name):
     """(model, samples) as files."""
     CACHE.mkdir(parents=True, exist_ok=True)
@@ -27,11 +38,12 @@ def make_model(name):
 
 def prepare(name):
     """(model, samples, integer network) as files; made again when models/synthetic has changed."""
-    model, samples = make_model(name)
-    integer = CACHE / f"{name}.mlir"
-    if is_stale(integer):
-        made = integer.with_suffix(".part")
-        subprocess.run([TOOL, "compile", model, "--calibration", samples, "--precision", "standard", "--emit", "tosa", "-o", made],
-                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        made.rename(integer)
+    with alone():
+        model, samples = make_model(name)
+        integer = CACHE / f"{name}.mlir"
+        if is_stale(integer):
+            made = integer.with_suffix(".part")
+            subprocess.run([TOOL, "compile", model, "--calibration", samples, "--precision", "standard", "--emit", "tosa", "-o", made],
+                           check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            made.rename(integer)
     return model, samples, integer

@@ -3,6 +3,10 @@
 import dataclasses
 import pathlib
 
+import fewer_bits
+from prepared import prepare
+from softmaxes import SIZES, softmax
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 OVERLAYS = ROOT / "isa" / "what-if"
 PAGES = ROOT / "docs" / "what-if"
@@ -19,6 +23,15 @@ class Question:
     more_weights: tuple = ()  # that are tried as well
     removed: tuple = ()  # instructions without which it is tried as well: nothing but the overlay's does their work then
     rtl_gap: str = ""  # why the rtl engine refuses the overlay; "": it does not
+
+    def model(self, network, weights):
+        """A network as a file, with `weights` of bench/fewer_bits.py."""
+        if network in SIZES:
+            return softmax(network)
+        return fewer_bits.rewritten(network, weights) if weights else prepare(network)[2]
+
+    def models(self, weights):
+        return {network: self.model(network, weights) for network in self.networks}
 
 
 ON_OTHER_NETWORKS = {

@@ -2,6 +2,8 @@
 
 import dataclasses
 
+import document
+
 
 @dataclasses.dataclass(frozen=True)
 class Row:
@@ -26,10 +28,9 @@ class Row:
                 self.source]
 
 
-HEADINGS = ["who", "cycles are", "MACs a cycle", "on chip", "DRAM", "M MACs counted", "cycles", "dB to float", "host s", "host MiB", "source"]
+HEADINGS = ("who:", "cycles are:", "MACs a cycle:", "on chip:", "DRAM:", "M MACs counted", "cycles", "dB to float", "host s", "host MiB", "source:")
 
 
 def table(rows):
     """Markdown."""
-    lines = [HEADINGS, ["---"] * len(HEADINGS), *(row.cells() for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+    return document.table(HEADINGS, [row.cells() for row in rows])
