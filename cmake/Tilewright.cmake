@@ -149,7 +149,7 @@ endfunction()
 
 # tilewright_add_dialect(PART NAME TD)
 # Generates the MLIR dialect NAME (in lower case) from TD for the library tilewright-PART:
-# tilewright/compiler/PART/NAME{Dialect,Ops}.{h,cpp}.inc, which whoever links it sees too.
+# tilewright/compiler/PART/NAME{Dialect,Attributes,Ops}.{h,cpp}.inc, which whoever links it sees too.
 function(tilewright_add_dialect part name td)
   find_program(MLIR_TBLGEN mlir-tblgen HINTS ${LLVM_TOOLS_BINARY_DIR} REQUIRED)
   get_filename_component(td "${td}" ABSOLUTE)
@@ -157,10 +157,12 @@ function(tilewright_add_dialect part name td)
   set(directory "${CMAKE_CURRENT_BINARY_DIR}/include/tilewright/compiler/${part}")
   set(Dialect.h -gen-dialect-decls -dialect=${dialect})
   set(Dialect.cpp -gen-dialect-defs -dialect=${dialect})
+  set(Attributes.h -gen-attrdef-decls -attrdefs-dialect=${dialect})
+  set(Attributes.cpp -gen-attrdef-defs -attrdefs-dialect=${dialect})
   set(Ops.h -gen-op-decls)
   set(Ops.cpp -gen-op-defs)
   set(generated)
-  foreach(file Dialect.h Dialect.cpp Ops.h Ops.cpp)
+  foreach(file Dialect.h Dialect.cpp Attributes.h Attributes.cpp Ops.h Ops.cpp)
     set(output "${directory}/${name}${file}.inc")
     add_custom_command(
       OUTPUT "${output}"

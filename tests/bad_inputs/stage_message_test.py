@@ -6,7 +6,7 @@ from rejection import CaseTable, RejectionTest, named_cases
 from tosa_message_test import constant
 
 VECTOR = "tensor<1x4xi32>"
-ABS = f'kernel.unary "abs" %x : ({VECTOR}) -> {VECTOR}'
+ABS = f'kernel.unary abs %x : ({VECTOR}) -> {VECTOR}'
 SCALE = f"%m = {constant(1073741824, '1xi32')}\n%s = {constant(30, '1xi8')}\n"
 
 
@@ -44,14 +44,14 @@ class Kernels(RejectionTest, metaclass=CaseTable):
             "-> tensor<1x1x1x1xi32>", kind="1x1x1x1xi32"), "%x: tensor<1x9000x1x1xi8>", "tensor<1x1x1x1xi32>"),
             "'kernel.depthwise' op the window must be at most 8192 wide and high, not 9000"),
         "two readers": (function(group(f"%a = §{ABS}", f"%b = {ABS.replace('%x', '%a')}",
-                                       f'%l = kernel.binary "add" %a, %b {{shift = 0 : i64}} : ({VECTOR}, {VECTOR}) -> {VECTOR}')),
+                                       f'%l = kernel.binary add %a, %b {{shift = 0 : i64}} : ({VECTOR}, {VECTOR}) -> {VECTOR}')),
                         "'kernel.unary' op must have one reader within its group"),
-        "reduction between": (function(group(f"%a = {ABS}", f'%b = §kernel.reduce "sum" %a {{axis = 1 : i64}} : ({VECTOR}) -> tensor<1x1xi32>',
-                                             '%l = kernel.unary "abs" %b : (tensor<1x1xi32>) -> tensor<1x1xi32>', kind="1x1xi32"),
+        "reduction between": (function(group(f"%a = {ABS}", f'%b = §kernel.reduce sum %a {{axis = 1 : i64}} : ({VECTOR}) -> tensor<1x1xi32>',
+                                             '%l = kernel.unary abs %b : (tensor<1x1xi32>) -> tensor<1x1xi32>', kind="1x1xi32"),
                                        result="tensor<1x1xi32>"),
                            "'kernel.reduce' op is not element-wise and must begin a group"),
-        "growing shape": (function(group('%a = kernel.unary "abs" %x : (tensor<1x1xi32>) -> tensor<1x1xi32>',
-                                         f'%l = §kernel.binary "add" %a, %y {{shift = 0 : i64}} : (tensor<1x1xi32>, {VECTOR}) -> {VECTOR}'),
+        "growing shape": (function(group('%a = kernel.unary abs %x : (tensor<1x1xi32>) -> tensor<1x1xi32>',
+                                         f'%l = §kernel.binary add %a, %y {{shift = 0 : i64}} : (tensor<1x1xi32>, {VECTOR}) -> {VECTOR}'),
                                    f"%x: tensor<1x1xi32>, %y: {VECTOR}"),
                           "'kernel.binary' op must have the shape of the operation that it continues"),
         "unsigned operand": (function(SCALE + group(f"%a = {rescale('%x', '1x4xi32', 0, 255)}",

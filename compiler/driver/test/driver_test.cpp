@@ -540,10 +540,10 @@ TEST(Driver, RefusesKernelsThatCannotBeScheduled) {
   };
   EXPECT_EQ(kernels("return %x : tensor<4xi32>"),
             "M:2:1: error: 'func.return' op every result must be that of a kernel.group");
-  EXPECT_EQ(kernels("%y = kernel.unary \"abs\" %x : (tensor<4xi32>) -> tensor<4xi32>\n"
+  EXPECT_EQ(kernels("%y = kernel.unary abs %x : (tensor<4xi32>) -> tensor<4xi32>\n"
                     "return %y : tensor<4xi32>"),
             "M:2:6: error: 'kernel.unary' op must stand in a kernel.group: run kernel-fuse first");
-  std::string abs = "  %y = kernel.unary \"abs\" %x : (tensor<4xi32>) -> tensor<4xi32>\n";
+  std::string abs = "  %y = kernel.unary abs %x : (tensor<4xi32>) -> tensor<4xi32>\n";
   EXPECT_EQ(kernels("%g = kernel.group {\n" + abs +
                     "  kernel.yield %x : tensor<4xi32>\n} : tensor<4xi32>\n"
                     "return %g : tensor<4xi32>"),

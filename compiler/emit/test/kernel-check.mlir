@@ -42,7 +42,7 @@ func.func @main(%x: tensor<4xi32>) -> (tensor<4xi32>) {
 
 func.func @main(%x: tensor<4xi32>) -> (tensor<4xi32>, tensor<4xi32>) {
   %g = kernel.group {
-    %y = kernel.unary "abs" %x : (tensor<4xi32>) -> tensor<4xi32>
+    %y = kernel.unary abs %x : (tensor<4xi32>) -> tensor<4xi32>
     kernel.yield %y : tensor<4xi32>
   } : tensor<4xi32>
   // expected-error @below {{'func.return' op returns one kernel.group twice}}
@@ -53,7 +53,7 @@ func.func @main(%x: tensor<4xi32>) -> (tensor<4xi32>, tensor<4xi32>) {
 
 func.func @main(%x: tensor<4xi32>) -> (tensor<4xi32>) {
   // expected-error @below {{'kernel.unary' op must stand in a kernel.group: run kernel-fuse first}}
-  %g = kernel.unary "abs" %x : (tensor<4xi32>) -> tensor<4xi32>
+  %g = kernel.unary abs %x : (tensor<4xi32>) -> tensor<4xi32>
   return %g : tensor<4xi32>
 }
 
@@ -72,7 +72,7 @@ func.func @main(%x: tensor<4xi32>) -> (tensor<4xi32>) {
   // expected-error @below {{'kernel.view' op cannot show a constant: give the constant that shape}}
   %v = kernel.view %c : (tensor<4xi32>) -> tensor<2x2xi32>
   %g = kernel.group {
-    %y = kernel.unary "abs" %x : (tensor<4xi32>) -> tensor<4xi32>
+    %y = kernel.unary abs %x : (tensor<4xi32>) -> tensor<4xi32>
     kernel.yield %y : tensor<4xi32>
   } : tensor<4xi32>
   return %g : tensor<4xi32>
@@ -84,7 +84,7 @@ func.func @main(%x: tensor<4xi32>) -> (tensor<4xi32>) {
   // expected-error @below {{'tosa.const' op must hold dense elements}}
   %c = "tosa.const"() {values = dense_resource<missing> : tensor<4xi32>} : () -> tensor<4xi32>
   %g = kernel.group {
-    %y = kernel.unary "abs" %x : (tensor<4xi32>) -> tensor<4xi32>
+    %y = kernel.unary abs %x : (tensor<4xi32>) -> tensor<4xi32>
     kernel.yield %y : tensor<4xi32>
   } : tensor<4xi32>
   return %g : tensor<4xi32>
@@ -95,9 +95,9 @@ func.func @main(%x: tensor<4xi32>) -> (tensor<4xi32>) {
 func.func @main(%x: tensor<4xi32>) -> (tensor<4xi32>) {
   %g = kernel.group {
     // expected-error @below {{'kernel.unary' op must have one reader within its group}}
-    %y = kernel.unary "abs" %x : (tensor<4xi32>) -> tensor<4xi32>
-    %w = kernel.unary "abs" %y : (tensor<4xi32>) -> tensor<4xi32>
-    %z = kernel.binary "add" %y, %w {shift = 0 : i64} : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+    %y = kernel.unary abs %x : (tensor<4xi32>) -> tensor<4xi32>
+    %w = kernel.unary abs %y : (tensor<4xi32>) -> tensor<4xi32>
+    %z = kernel.binary add %y, %w {shift = 0 : i64} : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
     kernel.yield %z : tensor<4xi32>
   } : tensor<4xi32>
   return %g : tensor<4xi32>
@@ -107,10 +107,10 @@ func.func @main(%x: tensor<4xi32>) -> (tensor<4xi32>) {
 
 func.func @main(%x: tensor<4xi32>) -> (tensor<1xi32>) {
   %g = kernel.group {
-    %y = kernel.unary "abs" %x : (tensor<4xi32>) -> tensor<4xi32>
+    %y = kernel.unary abs %x : (tensor<4xi32>) -> tensor<4xi32>
     // expected-error @below {{'kernel.reduce' op is not element-wise and must begin a group}}
-    %z = kernel.reduce "max" %y {axis = 0 : i64} : (tensor<4xi32>) -> tensor<1xi32>
-    %u = kernel.unary "abs" %z : (tensor<1xi32>) -> tensor<1xi32>
+    %z = kernel.reduce max %y {axis = 0 : i64} : (tensor<4xi32>) -> tensor<1xi32>
+    %u = kernel.unary abs %z : (tensor<1xi32>) -> tensor<1xi32>
     kernel.yield %u : tensor<1xi32>
   } : tensor<1xi32>
   return %g : tensor<1xi32>
@@ -120,9 +120,9 @@ func.func @main(%x: tensor<4xi32>) -> (tensor<1xi32>) {
 
 func.func @main(%x: tensor<1xi32>, %w: tensor<4xi32>) -> (tensor<4xi32>) {
   %g = kernel.group {
-    %y = kernel.unary "abs" %x : (tensor<1xi32>) -> tensor<1xi32>
+    %y = kernel.unary abs %x : (tensor<1xi32>) -> tensor<1xi32>
     // expected-error @below {{'kernel.binary' op must have the shape of the operation that it continues}}
-    %z = kernel.binary "add" %y, %w {shift = 0 : i64} : (tensor<1xi32>, tensor<4xi32>) -> tensor<4xi32>
+    %z = kernel.binary add %y, %w {shift = 0 : i64} : (tensor<1xi32>, tensor<4xi32>) -> tensor<4xi32>
     kernel.yield %z : tensor<4xi32>
   } : tensor<4xi32>
   return %g : tensor<4xi32>

@@ -113,9 +113,9 @@ void fuseArithmetic(Block &body, Selection *selection) {
     if (!binary->hasOneUse())
       continue;
     Scale scale = *narrowing(rescale);
-    if (binary.getFunction() == "add")
+    if (binary.getFunction() == kernel::BinaryFunction::Add)
       fuseAddition(rescale, binary, scale, selection);
-    else if (binary.getFunction() == "mul")
+    else if (binary.getFunction() == kernel::BinaryFunction::Mul)
       fuseMultiplication(rescale, binary, scale, selection);
   }
 }

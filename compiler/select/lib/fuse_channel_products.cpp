@@ -83,7 +83,7 @@ void fuseChannelProducts(Block &body, Selection *selection) {
     return;
   for (Operation &op : llvm::make_early_inc_range(body)) {
     auto product = dyn_cast<kernel::BinaryOp>(op);
-    if (!product || product.getFunction() != "mul" || product.getShift() != 0)
+    if (!product || product.getFunction() != kernel::BinaryFunction::Mul || product.getShift() != 0)
       continue;
     kernel::RescaleOp narrowed = narrowingOf(product);
     if (!narrowed || !feedsConvolution(narrowed))

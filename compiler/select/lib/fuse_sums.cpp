@@ -27,7 +27,7 @@ struct Added {
 static std::optional<Added> addedBy(Operation *inner) {
   if (auto reduce = dyn_cast_if_present<kernel::ReduceOp>(inner)) {
     kernel::RescaleOp wide = wideningOf(reduce.getX());
-    if (!wide || reduce.getFunction() != "sum")
+    if (!wide || reduce.getFunction() != kernel::ReduceFunction::Sum)
       return std::nullopt;
     return Added{wide.getX(), static_cast<int64_t>(wide.getInputZp()),
                  static_cast<int64_t>(reduce.getAxis()), wide.getLoc()};
@@ -54,7 +54,7 @@ void fuseSums(Block &body) {
     auto outer = dyn_cast<kernel::ReduceOp>(op);
     Operation *inner = outer ? outer.getX().getDefiningOp() : nullptr;
     std::optional<Added> added = addedBy(inner);
-    if (!added || outer.getFunction() != "sum" || !inner->hasOneUse())
+    if (!added || outer.getFunction() != kernel::ReduceFunction::Sum || !inner->hasOneUse())
       continue;
     auto shape = shapeOf(added->image);
     const auto [first, second] = std::minmax({static_cast<int64_t>(outer.getAxis()), added->axis});

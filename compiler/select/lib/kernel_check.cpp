@@ -39,8 +39,8 @@ static LogicalResult checkNumbers(Operation *op) {
                                << number.getValue().getSExtValue();
   }
   // The window of a convolution is its weights': [OC,KH,KW,IC], or [KH,KW,C,M].
-  size_t first = isa<kernel::Conv2DOp>(op) ? 1 : 0;
-  if (isa<kernel::Conv2DOp, kernel::DepthwiseOp>(op))
+  size_t first = llvm::isa<kernel::Conv2DOp>(op) ? 1 : 0;
+  if (llvm::isa<kernel::Conv2DOp, kernel::DepthwiseOp>(op))
     for (int64_t size : shapeOf(op->getOperand(1)).slice(first, 2))
       if (size > largestWindow)
         return op->emitOpError() << "the window must be at most " << largestWindow
@@ -60,12 +60,12 @@ static LogicalResult checkGroup(kernel::GroupOp group) {
     Value value = before->getResult(0);
     if (!hasOneReader(value))
       return before->emitOpError("must have one reader within its group");
-    if (isa<kernel::YieldOp>(op))
+    if (llvm::isa<kernel::YieldOp>(op))
       continue;
     // A reduction may end a group of nothing but element-wise operations.
-    if (isa<kernel::ReduceOp>(op) && isElementwise(*before) &&
-        isElementwise(group.getBody().front().front()) && isa<kernel::YieldOp>(op.getNextNode()) &&
-        op.getOperand(0) == value) {
+    if (llvm::isa<kernel::ReduceOp>(op) && isElementwise(*before) &&
+        isElementwise(group.getBody().front().front()) &&
+        llvm::isa<kernel::YieldOp>(op.getNextNode()) && op.getOperand(0) == value) {
       before = &op;
       continue;
     }
@@ -99,19 +99,19 @@ static LogicalResult checkOperation(Operation *op) {
     return checkGroup(group);
   if (auto end = dyn_cast<func::ReturnOp>(op))
     return checkReturn(end);
-  if (isa<kernel::ViewOp, kernel::StridedViewOp>(op)) {
+  if (llvm::isa<kernel::ViewOp, kernel::StridedViewOp>(op)) {
     if (kernel::memoryOf(op->getOperand(0)).getDefiningOp<tosa::ConstOp>())
       return op->emitOpError("cannot show a constant: give the constant that shape");
     return success();
   }
   auto constant = dyn_cast<tosa::ConstOp>(op);
   if (!constant)
-    return op->emitOpError(isa<kernel::KernelDialect>(op->getDialect())
+    return op->emitOpError(llvm::isa<kernel::KernelDialect>(op->getDialect())
                                ? "must stand in a kernel.group: run kernel-fuse first"
                                : "is no kernel operation: run tosa-to-kernel first");
   if (failed(checkTensor(op, constant.getType())))
     return failure();
-  if (!isa<DenseIntElementsAttr>(constant.getValues()))
+  if (!llvm::isa<DenseIntElementsAttr>(constant.getValues()))
     return op->emitOpError("must hold dense elements");
   return success();
 }

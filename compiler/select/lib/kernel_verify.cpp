@@ -5,7 +5,6 @@
 #include "tilewright/compiler/select/tensor_types.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
@@ -108,7 +107,7 @@ LogicalResult verifyConvolution(Op op, ArrayRef<int64_t> window, int64_t channel
           o,
           {x[0], windowPositions(x[1], pad[0], pad[1], window[0], stride[0], dilation[0]),
            windowPositions(x[2], pad[2], pad[3], window[1], stride[1], dilation[1]), channels})) ||
-      (isa<Conv2DOp>(o) && failed(verifyConstant(o, op.getWeight(), "weight"))))
+      (llvm::isa<Conv2DOp>(o) && failed(verifyConstant(o, op.getWeight(), "weight"))))
     return failure();
   return verifyConstant(o, op.getBias(), "bias");
 }
@@ -248,23 +247,19 @@ LogicalResult TableOp::verify() {
 LogicalResult BinaryOp::verify() {
   if (failed(verifyStaticShapes(*this)))
     return failure();
-  if (!llvm::is_contained({"add", "sub", "mul", "max", "min", "shl", "asr", "asr.round", "lsr"},
-                          getFunction()))
-    return emitOpError()
-           << "function must be one of add, sub, mul, max, min, shl, asr, asr.round, lsr, not '"
-           << getFunction() << "'";
   if (elementOf(getA()).isInteger(1) || elementOf(getB()).isInteger(1))
     return emitOpError("elements must have 8, 16 or 32 bits");
-  if (getShift() < 0 || getShift() > (getFunction() == "mul" ? 63 : 0))
-    return emitOpError() << "shift must be 0, or at most 63 for mul, not " << getShift();
+  if (getShift() < 0 || getShift() > (infoOf(getFunction()).takesShift() ? 63 : 0))
+    return emitOpError() << "shift must be 0, or at most 63 for "
+                         << namesOf<BinaryFunction>(
+                                [](const FunctionInfo &row) { return row.takesShift(); })
+                         << ", not " << getShift();
   return verifyBroadcast(*this, getA(), getB());
 }
 
 LogicalResult UnaryOp::verify() {
   if (failed(verifyStaticShapes(*this)))
     return failure();
-  if (getFunction() != "clz" && getFunction() != "abs")
-    return emitOpError() << "function must be clz or abs, not '" << getFunction() << "'";
   return verifyResultShape(*this, shapeOf(getX()));
 }
 
@@ -293,14 +288,13 @@ LogicalResult MulI8Op::verify() {
 LogicalResult ReduceOp::verify() {
   if (failed(verifyStaticShapes(*this)))
     return failure();
-  bool sum = getFunction() == "sum";
-  const bool max = getFunction() == "max";
-  if (!sum && !max && getFunction() != "min")
-    return emitOpError() << "function must be sum, max or min, not '" << getFunction() << "'";
   Type element = elementOf(getX());
   if (element != elementOf(getResult()) ||
-      !(element.isInteger(32) || (max && element.isInteger(8))))
-    return emitOpError("elements must have 32 bits (or 8 for max) in x and in the result alike");
+      !(element.isInteger(32) || (infoOf(getFunction()).isNarrow && element.isInteger(8))))
+    return emitOpError() << "elements must have 32 bits (or 8 for "
+                         << namesOf<ReduceFunction>(
+                                [](const FunctionInfo &row) { return row.isNarrow; })
+                         << ") in x and in the result alike";
   SmallVector<int64_t> shape(shapeOf(getX()));
   if (getAxis() < 0 || getAxis() >= static_cast<int64_t>(shape.size()))
     return emitOpError() << "axis " << getAxis() << " is not an axis of x, which has rank "
@@ -341,7 +335,7 @@ LogicalResult StridedViewOp::verify() {
   if (least < 0 || greatest >= from.getNumElements())
     return emitOpError() << "leaves its source of " << from.getNumElements() << " elements";
   for (OpOperand &use : getResult().getUses())
-    if (!isa<Conv2DOp, DepthwiseOp, MaxPoolOp, AvgPoolOp, SumPoolOp>(use.getOwner()) ||
+    if (!llvm::isa<Conv2DOp, DepthwiseOp, MaxPoolOp, AvgPoolOp, SumPoolOp>(use.getOwner()) ||
         use.getOperandNumber() != 0)
       return emitOpError() << "is read by '" << use.getOwner()->getName()
                            << "', which takes no strided image";
@@ -350,10 +344,10 @@ LogicalResult StridedViewOp::verify() {
 
 LogicalResult GroupOp::verify() {
   Block &body = getBody().front();
-  if (body.empty() || !isa<YieldOp>(body.back()) || body.getOperations().size() < 2)
+  if (body.empty() || !llvm::isa<YieldOp>(body.back()) || body.getOperations().size() < 2)
     return emitOpError("must hold at least one operation and end with kernel.yield");
   for (Operation &op : body) {
-    if (op.getDialect() != (*this)->getDialect() || isa<GroupOp, ViewOp, StridedViewOp>(op))
+    if (op.getDialect() != (*this)->getDialect() || llvm::isa<GroupOp, ViewOp, StridedViewOp>(op))
       return emitOpError() << "cannot hold '" << op.getName() << "'";
     if (op.getNumResults() == 1 && op.use_empty())
       return emitOpError() << "holds '" << op.getName() << "', which nothing reads";

@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -16,75 +17,8 @@ namespace {
 
 constexpr int mostRounds = 4; // an alternative may itself need one
 
-class Rewriter {
-public:
-  Rewriter(Operation *op) : op_(op), builder_(op) {}
-
-  Value binary(StringRef function, Value a, Value b) {
-    SmallVector<int64_t> shape; // of the two, of which one may be repeated
-    for (auto [left, right] : llvm::zip_equal(shapeOf(a), shapeOf(b)))
-      shape.push_back(std::max(left, right));
-    auto type = RankedTensorType::get(shape, builder_.getI32Type());
-    return kernel::BinaryOp::create(builder_, op_->getLoc(), type, a, b, function, 0);
-  }
-  Value constant(int64_t value) {
-    auto type = RankedTensorType::get(SmallVector<int64_t>(resultType().getRank(), 1),
-                                      builder_.getI32Type());
-    return createConstant(builder_, op_->getLoc(), type, value);
-  }
-  // -1 - x: each order of integers turned round, none of them lost.
-  Value inverted(Value x) { return binary("sub", constant(-1), x); }
-  Value reduce(StringRef function, Value x, uint64_t axis) {
-    return kernel::ReduceOp::create(builder_, op_->getLoc(), resultType(), x, function, axis);
-  }
-
-private:
-  RankedTensorType resultType() { return cast<RankedTensorType>(op_->getResult(0).getType()); }
-
-  Operation *op_;
-  OpBuilder builder_;
-};
-
 bool isWide(Value value) {
   return cast<ShapedType>(value.getType()).getElementType().isInteger(32);
-}
-
-// The same values by other operations; null: there is no other way.
-Value alternative(Operation *op) {
-  Rewriter write(op);
-  if (auto unary = dyn_cast<kernel::UnaryOp>(op)) {
-    if (unary.getFunction() != "abs")
-      return nullptr;
-    return write.binary("max", unary.getX(), write.binary("sub", write.constant(0), unary.getX()));
-  }
-  if (auto reduce = dyn_cast<kernel::ReduceOp>(op)) {
-    const bool isMin = reduce.getFunction() == "min";
-    if ((!isMin && reduce.getFunction() != "max") || !isWide(reduce.getX()))
-      return nullptr;
-    return write.inverted(
-        write.reduce(isMin ? "max" : "min", write.inverted(reduce.getX()), reduce.getAxis()));
-  }
-  auto binary = dyn_cast<kernel::BinaryOp>(op);
-  if (!binary || !isWide(binary.getA()) || !isWide(binary.getB()))
-    return nullptr;
-  Value a = binary.getA(), b = binary.getB();
-  const StringRef function = binary.getFunction();
-  auto zero = [&] { return write.constant(0); };
-  if (function == "sub")
-    return write.binary("add", a, write.binary("mul", b, write.constant(-1)));
-  if (function == "add")
-    return write.binary("sub", a, write.binary("sub", zero(), b));
-  if (function == "min" || function == "max")
-    return write.inverted(
-        write.binary(function == "min" ? "max" : "min", write.inverted(a), write.inverted(b)));
-  if (function == "shl") {
-    auto amounts = constantIntegers(b);
-    if (!amounts || amounts->size() != 1)
-      return nullptr;
-    const int64_t amount = std::clamp<int64_t>(amounts->front(), 0, 31);
-    return write.binary("mul", a, write.constant(static_cast<int32_t>(uint32_t(1) << amount)));
-  }
-  return nullptr;
 }
 
 // Erases `value`'s operations from the last to the first that nothing reads.
@@ -97,8 +31,91 @@ void eraseUnread(Value value) {
   for (Value operand : operands)
     if (Operation *before = operand.getDefiningOp();
         before && before->use_empty() &&
-        llvm::isa<kernel::BinaryOp, kernel::ReduceOp, tosa::ConstOp>(before))
+        llvm::isa<kernel::BinaryOp, kernel::UnaryOp, kernel::ReduceOp, tosa::ConstOp>(before))
       eraseUnread(operand);
+}
+
+// Writes an operation's equivalent form (FunctionInfo::equivalent) before it, from left to right.
+class EquivalentForm {
+public:
+  EquivalentForm(Operation *op, StringRef text) : op_(op), rest_(text), builder_(op) {}
+
+  // Null: a part of it is not known. The text is the table's own, and a test reads all of it.
+  Value write() {
+    const StringRef word =
+        rest_.take_while([](char c) { return c != '(' && c != ',' && c != ')'; });
+    rest_ = rest_.drop_front(word.size());
+    if (!rest_.consume_front("("))
+      return operand(word);
+    SmallVector<Value> arguments;
+    do {
+      Value argument = write();
+      if (!argument) {
+        llvm::for_each(arguments, eraseUnread);
+        return nullptr;
+      }
+      arguments.push_back(argument);
+    } while (rest_.consume_front(", "));
+    rest_ = rest_.drop_front(); // the parenthesis
+    return word == "pow2" ? powerOfTwo(arguments[0]) : call(word, arguments);
+  }
+
+private:
+  RankedTensorType resultType() { return cast<RankedTensorType>(op_->getResult(0).getType()); }
+
+  Value operand(StringRef word) {
+    int64_t value = 0;
+    if (word.getAsInteger(10, value))
+      return op_->getOperand(word == "a" ? 0 : 1);
+    return constant(value);
+  }
+
+  Value constant(int64_t value) {
+    auto type = RankedTensorType::get(SmallVector<int64_t>(resultType().getRank(), 1),
+                                      builder_.getI32Type());
+    return createConstant(builder_, op_->getLoc(), type, value);
+  }
+
+  Value powerOfTwo(Value exponent) {
+    auto amounts = constantIntegers(exponent);
+    if (!amounts || amounts->size() != 1)
+      return nullptr;
+    const int64_t amount = std::clamp<int64_t>(amounts->front(), 0, 31);
+    return constant(static_cast<int32_t>(uint32_t(1) << amount));
+  }
+
+  // A function of one argument is a reduction in the form of a reduction, which keeps its axis.
+  Value call(StringRef name, ArrayRef<Value> arguments) {
+    if (arguments.size() == 2) {
+      SmallVector<int64_t> shape; // of the two, of which one may be repeated
+      for (auto [left, right] : llvm::zip_equal(shapeOf(arguments[0]), shapeOf(arguments[1])))
+        shape.push_back(std::max(left, right));
+      auto type = RankedTensorType::get(shape, builder_.getI32Type());
+      return kernel::BinaryOp::create(builder_, op_->getLoc(), type, arguments[0], arguments[1],
+                                      *kernel::functionNamed<kernel::BinaryFunction>(name), 0);
+    }
+    if (auto reduce = dyn_cast<kernel::ReduceOp>(op_))
+      return kernel::ReduceOp::create(builder_, op_->getLoc(), resultType(), arguments[0],
+                                      *kernel::functionNamed<kernel::ReduceFunction>(name),
+                                      reduce.getAxis());
+    return kernel::UnaryOp::create(builder_, op_->getLoc(), arguments[0].getType(), arguments[0],
+                                   *kernel::functionNamed<kernel::UnaryFunction>(name));
+  }
+
+  Operation *op_;
+  StringRef rest_;
+  OpBuilder builder_;
+};
+
+// The same values by other operations; null: there is no other form.
+Value alternative(Operation *op) {
+  const StringRef form = llvm::TypeSwitch<Operation *, StringRef>(op)
+                             .Case<kernel::BinaryOp, kernel::UnaryOp, kernel::ReduceOp>(
+                                 [](auto o) { return kernel::infoOf(o.getFunction()).equivalent; })
+                             .Default([](Operation *) { return StringRef(); });
+  if (form.empty() || !llvm::all_of(op->getOperands(), isWide))
+    return nullptr;
+  return EquivalentForm(op, form).write();
 }
 
 // Whether everything made for `value` since `before` is computed, or can be in so many rounds.

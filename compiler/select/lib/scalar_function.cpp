@@ -63,7 +63,8 @@ unsigned waysOf(Operation *op) {
   if (auto rescale = dyn_cast<kernel::RescaleOp>(op))
     return 2 + isScaledByOne(rescale) + isScaledOffset(rescale);
   auto binary = dyn_cast<kernel::BinaryOp>(op);
-  return binary && binary.getFunction() == "mul" && binary.getShift() == 0 ? 2 : 1;
+  return binary && kernel::infoOf(binary.getFunction()).takesShift() && binary.getShift() == 0 ? 2
+                                                                                               : 1;
 }
 
 // Writes one way: `ways` by operation of the run, whether constants are written as numbers, and
@@ -193,32 +194,16 @@ private:
 
   std::string binary(size_t i, kernel::BinaryOp op) {
     const std::string a = operand(i, op.getA()), b = operand(i, op.getB());
-    const StringRef function = op.getFunction();
-    if (function == "add" || function == "sub")
-      return fmt::format("cast<i32>({} {} {})", a, function == "add" ? '+' : '-', b);
-    if (function == "max" || function == "min")
-      return fmt::format("cast<i32>({}({}, {}))", function.str(), a, b);
-    if (function == "shl")
-      return fmt::format("cast<i32>({}) << {}", a, b);
-    if (function == "asr")
-      return fmt::format("cast<i32>({}) >> {}", a, b);
-    if (function == "lsr")
-      return fmt::format("cast<i32>(cast<u32>({}) >> {})", a, b);
-    if (function == "asr.round")
-      return fmt::format(
-          "cast<i32>((cast<i32>({0}) >> {1}) + ({1} > 0 ? (cast<i32>({0}) >> ({1} - 1)) & 1 : 0))",
-          a, b);
-    if (ways_[i] == 1)
-      return fmt::format("cast<i32>({} * {})", a, b);
-    return fmt::format("cast<i32>({2} == 0 ? cast<i64>({0} * {1}) : (cast<i64>({0} * {1}) + "
-                       "(cast<i64>(1) << ({2} - 1))) >> {2})",
-                       a, b, parameter({false, 6}, op.getShift()));
+    const kernel::FunctionInfo &function = kernel::infoOf(op.getFunction());
+    if (!function.takesShift() || ways_[i] == 1)
+      return fmt::format(fmt::runtime(function.text.str()), a, b);
+    return fmt::format(fmt::runtime(function.shiftedText.str()), a, b,
+                       parameter({false, 6}, op.getShift()));
   }
 
   std::string unary(size_t i, kernel::UnaryOp op) {
-    const std::string x = operand(i, op.getX());
-    return op.getFunction() == "abs" ? fmt::format("cast<i32>({0} < 0 ? 0 - {0} : {0})", x)
-                                     : fmt::format("clz(cast<i32>({}))", x);
+    return fmt::format(fmt::runtime(kernel::infoOf(op.getFunction()).text.str()),
+                       operand(i, op.getX()));
   }
 
   std::string offset(size_t i, Value value, uint64_t zeroPoint) {

@@ -26,19 +26,14 @@ Selected selectConvolution(mlir::tosa::DepthwiseConv2DOp op, mlir::OpBuilder &bu
 Selected selectMatMul(mlir::tosa::MatMulOp op, mlir::OpBuilder &builder);
 Selected selectPool(mlir::tosa::MaxPool2dOp op, mlir::OpBuilder &builder);
 Selected selectPool(mlir::tosa::AvgPool2dOp op, mlir::OpBuilder &builder);
-Selected selectReduction(mlir::Operation *op, llvm::StringRef function, int64_t axis,
-                         mlir::OpBuilder &builder);
 
 Selected selectRescale(mlir::tosa::RescaleOp op, mlir::OpBuilder &builder);
 Selected selectClamp(mlir::tosa::ClampOp op, mlir::OpBuilder &builder);
 Selected selectCast(mlir::tosa::CastOp op, mlir::OpBuilder &builder);
 Selected selectTable(mlir::tosa::TableOp op, mlir::OpBuilder &builder);
-Selected selectMul(mlir::tosa::MulOp op, mlir::OpBuilder &builder);
 Selected selectNegate(mlir::tosa::NegateOp op, mlir::OpBuilder &builder);
-Selected selectBinary(mlir::Operation *op, llvm::StringRef function,
-                      mlir::OpBuilder &builder); // 32-bit only
-Selected selectUnary(mlir::Operation *op, llvm::StringRef function,
-                     mlir::OpBuilder &builder); // 32-bit only
+// An operator that kernel_functions.def has a row for; any other one has no kernel form.
+Selected selectFunction(mlir::Operation *op, mlir::OpBuilder &builder);
 
 Selected selectPad(mlir::tosa::PadOp op, mlir::OpBuilder &builder);
 Selected selectConcat(mlir::tosa::ConcatOp op, mlir::OpBuilder &builder);

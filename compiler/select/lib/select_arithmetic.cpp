@@ -87,17 +87,6 @@ Selected selectTable(tosa::TableOp op, OpBuilder &builder) {
   return kernel::TableOp::create(builder, op.getLoc(), op.getType(), op.getInput1(), op.getTable());
 }
 
-Selected selectMul(tosa::MulOp op, OpBuilder &builder) {
-  for (Value operand : {op.getInput1(), op.getInput2()})
-    if (!isScalable(operand))
-      return unsupported(op, "products of " + elementName(operand) + " are not supported");
-  auto shift = constantIntegers(op.getShift());
-  if (!shift)
-    return unsupported(op, "its shift is not constant");
-  return kernel::BinaryOp::create(builder, op.getLoc(), op.getType(), op.getInput1(),
-                                  op.getInput2(), "mul", shift->front());
-}
-
 Selected selectNegate(tosa::NegateOp op, OpBuilder &builder) {
   if (!hasElement(op.getInput1(), 32))
     return unsupported(op, "negation of " + elementName(op.getInput1()) +
@@ -109,23 +98,62 @@ Selected selectNegate(tosa::NegateOp op, OpBuilder &builder) {
   Value zero = createConstant(
       builder, op.getLoc(),
       RankedTensorType::get(SmallVector<int64_t>(type.getRank(), 1), type.getElementType()), 0);
-  return kernel::BinaryOp::create(builder, op.getLoc(), type, zero, op.getInput1(), "sub", 0);
+  return kernel::BinaryOp::create(builder, op.getLoc(), type, zero, op.getInput1(),
+                                  kernel::BinaryFunction::Sub, 0);
 }
 
-Selected selectBinary(Operation *op, StringRef function, OpBuilder &builder) {
+// The function that an operator is selected for.
+template <typename Function> static std::optional<Function> functionOf(Operation *op) {
+  return kernel::findFunction<Function>([&](const kernel::FunctionInfo &row) {
+    if (row.tosaOperator != op->getName().getStringRef())
+      return false;
+    return row.flag.empty() || op->getAttrOfType<BoolAttr>(row.flag).getValue() == row.flagValue;
+  });
+}
+
+static Selected selectBinary(Operation *op, kernel::BinaryFunction function, OpBuilder &builder) {
+  const kernel::FunctionInfo &info = kernel::infoOf(function);
   Value a = op->getOperand(0), b = op->getOperand(1);
-  if (!hasElement(a, 32) || !hasElement(b, 32))
-    return unsupported(op, "operands of " + elementName(hasElement(a, 32) ? b : a) +
-                               " are not supported yet, only i32");
+  for (Value operand : {a, b})
+    if (info.isWidening ? !isScalable(operand) : !hasElement(operand, 32))
+      return unsupported(op, "operands of " + elementName(operand) +
+                                 " are not supported yet, only " +
+                                 (info.isWidening ? "i8, i16 and i32" : "i32"));
+  int64_t shift = 0;
+  if (info.takesShift()) {
+    auto amount = constantIntegers(op->getOperand(2));
+    if (!amount)
+      return unsupported(op, "its shift is not constant");
+    shift = amount->front();
+  }
   return kernel::BinaryOp::create(builder, op->getLoc(), op->getResult(0).getType(), a, b, function,
-                                  0);
+                                  shift);
 }
 
-Selected selectUnary(Operation *op, StringRef function, OpBuilder &builder) {
+static Selected selectUnary(Operation *op, kernel::UnaryFunction function, OpBuilder &builder) {
   Value x = op->getOperand(0);
   if (!hasElement(x, 32))
     return unsupported(op, "operands of " + elementName(x) + " are not supported yet, only i32");
   return kernel::UnaryOp::create(builder, op->getLoc(), x.getType(), x, function);
+}
+
+static Selected selectReduction(Operation *op, kernel::ReduceFunction function,
+                                OpBuilder &builder) {
+  Value input = op->getOperand(0);
+  if (!hasElement(input, 32) && !(kernel::infoOf(function).isNarrow && hasElement(input, 8)))
+    return unsupported(op, "reductions of " + elementName(input) + " are not supported yet");
+  return kernel::ReduceOp::create(builder, op->getLoc(), op->getResult(0).getType(), input,
+                                  function, op->getAttrOfType<IntegerAttr>("axis").getInt());
+}
+
+Selected selectFunction(Operation *op, OpBuilder &builder) {
+  if (auto binary = functionOf<kernel::BinaryFunction>(op))
+    return selectBinary(op, *binary, builder);
+  if (auto unary = functionOf<kernel::UnaryFunction>(op))
+    return selectUnary(op, *unary, builder);
+  if (auto reduce = functionOf<kernel::ReduceFunction>(op))
+    return selectReduction(op, *reduce, builder);
+  return unsupported(op, "the operator is not supported yet");
 }
 
 } // namespace tilewright

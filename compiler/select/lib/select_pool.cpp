@@ -25,12 +25,4 @@ Selected selectPool(tosa::AvgPool2dOp op, OpBuilder &builder) {
                                    *outputZp);
 }
 
-Selected selectReduction(Operation *op, StringRef function, int64_t axis, OpBuilder &builder) {
-  Value input = op->getOperand(0);
-  if (!hasElement(input, 32) && !(function == "max" && hasElement(input, 8)))
-    return unsupported(op, "reductions of " + elementName(input) + " are not supported yet");
-  return kernel::ReduceOp::create(builder, op->getLoc(), op->getResult(0).getType(), input,
-                                  function, axis);
-}
-
 } // namespace tilewright

@@ -39,6 +39,17 @@ struct Reached {
 
 } // namespace
 
+// "sub", "reduce_sum", "rescale".
+static std::string nameOf(mlir::Operation *op) {
+  if (auto binary = llvm::dyn_cast<kernel::BinaryOp>(op))
+    return kernel::infoOf(binary.getFunction()).name.str();
+  if (auto unary = llvm::dyn_cast<kernel::UnaryOp>(op))
+    return kernel::infoOf(unary.getFunction()).name.str();
+  if (auto reduce = llvm::dyn_cast<kernel::ReduceOp>(op))
+    return "reduce_" + kernel::infoOf(reduce.getFunction()).name.str();
+  return op->getName().stripDialect().str();
+}
+
 // The operations as a user knows them: "sub + abs of 32 bits".
 std::string describeRun(llvm::ArrayRef<mlir::Operation *> run, mlir::Operation *last) {
   std::string names;
@@ -46,11 +57,7 @@ std::string describeRun(llvm::ArrayRef<mlir::Operation *> run, mlir::Operation *
   if (last)
     all.push_back(last);
   for (mlir::Operation *op : all) {
-    auto function = op->getAttrOfType<mlir::StringAttr>("function");
-    std::string name = function ? function.getValue().str() : op->getName().stripDialect().str();
-    if (llvm::isa<kernel::ReduceOp>(op))
-      name = "reduce_" + name;
-    names += (names.empty() ? "" : " + ") + name;
+    names += (names.empty() ? "" : " + ") + nameOf(op);
   }
   return fmt::format("{} of {} bits", names, widthOf(all.back()->getResult(0)));
 }
@@ -266,10 +273,8 @@ std::vector<RunFunction> takenIn(llvm::ArrayRef<mlir::Operation *> run, kernel::
 }
 
 patterns::Reduction combinerOf(kernel::ReduceOp reduce) {
-  if (reduce.getFunction() == "sum")
-    return {isa::Combiner::Add, 0};
-  return reduce.getFunction() == "max" ? patterns::Reduction{isa::Combiner::Maximum, INT32_MIN}
-                                       : patterns::Reduction{isa::Combiner::Minimum, INT32_MAX};
+  const kernel::FunctionInfo &function = kernel::infoOf(reduce.getFunction());
+  return {function.combiner, function.neutral};
 }
 
 std::optional<ReductionCover> Selection::choose(llvm::ArrayRef<mlir::Operation *> run,

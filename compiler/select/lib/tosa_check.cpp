@@ -15,7 +15,7 @@ static LogicalResult checkOperator(Operation *op) {
   using namespace tosa;
   for (Type type : llvm::concat<Type>(llvm::to_vector(op->getOperandTypes()),
                                       llvm::to_vector(op->getResultTypes())))
-    if (!isa<shapeType>(type) && failed(checkTensor(op, type)))
+    if (!llvm::isa<shapeType>(type) && failed(checkTensor(op, type)))
       return failure();
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<ConstOp>([](auto o) { return checkConstant(o); })
@@ -41,9 +41,9 @@ static LogicalResult checkFunction(func::FuncOp function) {
     if (failed(checkTensor(function, type)))
       return failure();
   for (Operation &op : function.getBody().front()) {
-    if (isa<func::ReturnOp>(op))
+    if (llvm::isa<func::ReturnOp>(op))
       continue;
-    if (!isa<tosa::TosaDialect>(op.getDialect()))
+    if (!llvm::isa<tosa::TosaDialect>(op.getDialect()))
       return op.emitOpError("is no TOSA operator");
     if (failed(checkOperator(&op)))
       return failure();

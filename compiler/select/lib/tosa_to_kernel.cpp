@@ -35,7 +35,7 @@ bool hasElement(Value value, unsigned bits) {
 
 namespace {
 
-bool staysConstant(Operation &op) { return isa<tosa::ConstOp, tosa::ConstShapeOp>(op); }
+bool staysConstant(Operation &op) { return llvm::isa<tosa::ConstOp, tosa::ConstShapeOp>(op); }
 
 Selected select(Operation *op, OpBuilder &builder) {
   using namespace tosa;
@@ -43,25 +43,11 @@ Selected select(Operation *op, OpBuilder &builder) {
       .Case<Conv2DOp, DepthwiseConv2DOp>([&](auto o) { return selectConvolution(o, builder); })
       .Case<MatMulOp>([&](auto o) { return selectMatMul(o, builder); })
       .Case<MaxPool2dOp, AvgPool2dOp>([&](auto o) { return selectPool(o, builder); })
-      .Case<ReduceMaxOp>([&](auto o) { return selectReduction(o, "max", o.getAxis(), builder); })
-      .Case<ReduceMinOp>([&](auto o) { return selectReduction(o, "min", o.getAxis(), builder); })
-      .Case<ReduceSumOp>([&](auto o) { return selectReduction(o, "sum", o.getAxis(), builder); })
       .Case<RescaleOp>([&](auto o) { return selectRescale(o, builder); })
       .Case<ClampOp>([&](auto o) { return selectClamp(o, builder); })
       .Case<CastOp>([&](auto o) { return selectCast(o, builder); })
       .Case<TableOp>([&](auto o) { return selectTable(o, builder); })
-      .Case<AddOp>([&](auto o) { return selectBinary(o, "add", builder); })
-      .Case<SubOp>([&](auto o) { return selectBinary(o, "sub", builder); })
-      .Case<MulOp>([&](auto o) { return selectMul(o, builder); })
-      .Case<MaximumOp>([&](auto o) { return selectBinary(o, "max", builder); })
-      .Case<MinimumOp>([&](auto o) { return selectBinary(o, "min", builder); })
-      .Case<LogicalLeftShiftOp>([&](auto o) { return selectBinary(o, "shl", builder); })
-      .Case<LogicalRightShiftOp>([&](auto o) { return selectBinary(o, "lsr", builder); })
-      .Case<ArithmeticRightShiftOp>(
-          [&](auto o) { return selectBinary(o, o.getRound() ? "asr.round" : "asr", builder); })
       .Case<NegateOp>([&](auto o) { return selectNegate(o, builder); })
-      .Case<ClzOp>([&](auto o) { return selectUnary(o, "clz", builder); })
-      .Case<AbsOp>([&](auto o) { return selectUnary(o, "abs", builder); })
       .Case<PadOp>([&](auto o) { return selectPad(o, builder); })
       .Case<ConcatOp>([&](auto o) { return selectConcat(o, builder); })
       .Case<SliceOp>([&](auto o) { return selectSlice(o, builder); })
@@ -72,7 +58,7 @@ Selected select(Operation *op, OpBuilder &builder) {
       .Case<ResizeOp>([&](auto o) { return selectResize(o, builder); })
       .Case<GatherOp>([&](auto o) { return selectGather(o, builder); })
       .Case<IdentityOp>([&](auto o) { return o.getInput1(); })
-      .Default([](Operation *o) { return unsupported(o, "the operator is not supported yet"); });
+      .Default([&](Operation *o) { return selectFunction(o, builder); });
 }
 
 void copySharedResults(func::ReturnOp end) {

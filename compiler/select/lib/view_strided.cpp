@@ -52,12 +52,12 @@ bool isWorthIt(kernel::AssembleOp op, const kernel::Region &image) {
   int64_t channels = cast<RankedTensorType>(op.getResult().getType()).getShape()[3];
   bool scattered = channels > 1 && image.sourceStrides[3] != 1;
   for (OpOperand &use : op.getResult().getUses()) {
-    if (!isa<kernel::Conv2DOp, kernel::DepthwiseOp, kernel::MaxPoolOp, kernel::AvgPoolOp,
-             kernel::SumPoolOp>(use.getOwner()) ||
+    if (!llvm::isa<kernel::Conv2DOp, kernel::DepthwiseOp, kernel::MaxPoolOp, kernel::AvgPoolOp,
+                   kernel::SumPoolOp>(use.getOwner()) ||
         use.getOperandNumber() != 0)
       return false;
     if (scattered && (channels > fewChannels || !op.getResult().hasOneUse() ||
-                      !isa<kernel::Conv2DOp>(use.getOwner())))
+                      !llvm::isa<kernel::Conv2DOp>(use.getOwner())))
       return false;
   }
   return !op.getResult().use_empty();

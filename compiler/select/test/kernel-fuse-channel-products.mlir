@@ -5,7 +5,7 @@
 // CHECK-LABEL: func.func @main
 // CHECK-COUNT-2: kernel.depthwise {{.*}}input_zp = 3 : i64, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>, weight_zp = -7 : i64{{.*}}tensor<1x1x4x1xi8>
 // CHECK-NOT: kernel.depthwise
-// CHECK-COUNT-2: kernel.binary "mul"
+// CHECK-COUNT-2: kernel.binary mul
 // CHECK-COUNT-3: kernel.mul_i8
 func.func @main(%x: tensor<1x5x6x4xi8>, %f: tensor<1x1x1x4xi8>, %one_factor: tensor<1x1x1x1xi8>) -> (tensor<1x5x6x2xi32>, tensor<1x5x6x2xi32>, tensor<1x5x6x2xi32>, tensor<1x5x6x4xi32>, tensor<1x5x6x2xi32>, tensor<1x5x6x2xi32>, tensor<1x5x6x4xi8>) {
   %x_zp = "tosa.const"() {values = dense<3> : tensor<1xi8>} : () -> tensor<1xi8>

@@ -5,7 +5,7 @@
 // CHECK-LABEL: func.func @main
 // CHECK-COUNT-2: kernel.depthwise
 // CHECK: kernel.sum_pool %arg0 {input_zp = 3 : i64, kernel = array<i64: 5, 6>
-// CHECK-COUNT-2: kernel.reduce "sum"
+// CHECK-COUNT-2: kernel.reduce sum
 // CHECK-NOT: kernel.sum_pool
 func.func @main(%x: tensor<1x5x6x4xi8>) -> (tensor<1x1x1x4xi32>, tensor<1x1x1x4xi32>, tensor<1x2x1x4xi32>) {
   %x_zp = "tosa.const"() {values = dense<3> : tensor<1xi8>} : () -> tensor<1xi8>

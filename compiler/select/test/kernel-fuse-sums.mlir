@@ -9,9 +9,9 @@
 // CHECK: kernel.sum_pool %arg0 {input_zp = 3 : i64, kernel = array<i64: 5, 6>
 // CHECK-NOT: kernel.sum_pool
 // CHECK: kernel.depthwise
-// CHECK: kernel.reduce "sum"
-// CHECK: kernel.reduce "sum"
-// CHECK: kernel.reduce "sum"
+// CHECK: kernel.reduce sum
+// CHECK: kernel.reduce sum
+// CHECK: kernel.reduce sum
 func.func @main(%x: tensor<1x5x6x4xi8>) -> (tensor<1x1x1x4xi8>, tensor<1x1x1x4xi32>, tensor<1x1x1x4xi32>, tensor<1x1x6x1xi32>) {
   %x_zp = "tosa.const"() {values = dense<3> : tensor<1xi8>} : () -> tensor<1xi8>
   %zp = "tosa.const"() {values = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>

@@ -55,12 +55,12 @@ std::string widen(const std::string &result, const std::string &x,
 }
 std::string binary(const std::string &result, const std::string &function, const std::string &a,
                    const std::string &b, int shift = 0) {
-  return result + " = kernel.binary \"" + function + "\" " + a + ", " + b +
+  return result + " = kernel.binary " + function + " " + a + ", " + b +
          " {shift = " + std::to_string(shift) +
          " : i64} : (tensor<2x4xi32>, tensor<2x4xi32>) -> tensor<2x4xi32>\n";
 }
 std::string unary(const std::string &result, const std::string &x) {
-  return result + " = kernel.unary \"abs\" " + x + " : (tensor<2x4xi32>) -> tensor<2x4xi32>\n";
+  return result + " = kernel.unary abs " + x + " : (tensor<2x4xi32>) -> tensor<2x4xi32>\n";
 }
 
 constexpr const char *eight = "tensor<2x4xi8>", *wide = "tensor<2x4xi32>";
@@ -177,7 +177,7 @@ TEST(FuseMultiplication, OfTwoTensorsWithoutTheirZeroPoints) {
 TEST(FuseMultiplication, OfNarrowOperands) {
   EXPECT_THAT(fused(two8, eight,
                     scales +
-                        "%2 = kernel.binary \"mul\" %a, %b {shift = 0 : i64} : (tensor<2x4xi8>, "
+                        "%2 = kernel.binary mul %a, %b {shift = 0 : i64} : (tensor<2x4xi8>, "
                         "tensor<2x4xi8>) -> tensor<2x4xi32>\n" +
                         rescale("%o", "%2", "i32", "i8") + return8),
               HasSubstr("kernel.mul_i8 %arg0, %arg1 {a_zp = 0 : i64, b_zp = 0 : i64"));
@@ -261,9 +261,9 @@ TEST(Group, AnchorTakesWhatFollowsOnTheTile) {
   std::string module =
       fused("%a: tensor<1x2x2x4xi8>, %skip: tensor<1x2x2x4xi32>", "tensor<1x2x2x4xi32>",
             convolution("%0", "%a") +
-                "%1 = kernel.binary \"add\" %skip, %0 {shift = 0 : i64} : (tensor<1x2x2x4xi32>, "
+                "%1 = kernel.binary add %skip, %0 {shift = 0 : i64} : (tensor<1x2x2x4xi32>, "
                 "tensor<1x2x2x4xi32>) -> tensor<1x2x2x4xi32>\n"
-                "%o = kernel.unary \"abs\" %1 : (tensor<1x2x2x4xi32>) -> "
+                "%o = kernel.unary abs %1 : (tensor<1x2x2x4xi32>) -> "
                 "tensor<1x2x2x4xi32>\nreturn %o : tensor<1x2x2x4xi32>");
   EXPECT_EQ(count(module, "kernel.group"), 1) << module;
   EXPECT_THAT(module, HasSubstr("kernel.yield %5"));
@@ -285,8 +285,8 @@ TEST(Group, TakesAValueThatIsBothOperands) {
 
 TEST(Group, EndsWhereTheValueIsBroadcast) {
   std::string module = fused("%a: tensor<2x1xi32>, %b: tensor<2x4xi32>", wide,
-                             "%0 = kernel.unary \"abs\" %a : (tensor<2x1xi32>) -> tensor<2x1xi32>\n"
-                             "%o = kernel.binary \"add\" %b, %0 {shift = 0 : i64} : "
+                             "%0 = kernel.unary abs %a : (tensor<2x1xi32>) -> tensor<2x1xi32>\n"
+                             "%o = kernel.binary add %b, %0 {shift = 0 : i64} : "
                              "(tensor<2x4xi32>, tensor<2x1xi32>) -> tensor<2x4xi32>\n" +
                                  return32);
   EXPECT_EQ(count(module, "kernel.group"), 2) << module;
@@ -295,7 +295,7 @@ TEST(Group, EndsWhereTheValueIsBroadcast) {
 TEST(Group, TakesABroadcastOperandFromOutside) {
   std::string module = fused("%a: tensor<2x4xi32>, %b: tensor<2x1xi32>", wide,
                              unary("%0", "%a") +
-                                 "%o = kernel.binary \"add\" %0, %b {shift = 0 : i64} : "
+                                 "%o = kernel.binary add %0, %b {shift = 0 : i64} : "
                                  "(tensor<2x4xi32>, tensor<2x1xi32>) -> tensor<2x4xi32>\n" +
                                  return32);
   EXPECT_EQ(count(module, "kernel.group"), 1) << module;
@@ -306,18 +306,18 @@ TEST(Group, OfBothOperandsTakesTheSum) {
       fused("%a: tensor<2x4xi32>, %b: tensor<2x4xi32>", wide,
             unary("%0", "%a") + unary("%1", "%b") + binary("%o", "add", "%0", "%1") + return32);
   EXPECT_EQ(count(module, "kernel.group"), 1) << module;
-  EXPECT_THAT(module, HasSubstr("%1 = kernel.unary \"abs\" %arg1 : (tensor<2x4xi32>) -> "
-                                "tensor<2x4xi32>\n      %2 = kernel.unary \"abs\" %arg0"));
+  EXPECT_THAT(module, HasSubstr("%1 = kernel.unary abs %arg1 : (tensor<2x4xi32>) -> "
+                                "tensor<2x4xi32>\n      %2 = kernel.unary abs %arg0"));
 }
 
 TEST(Group, BeginsWithTheAnchorOfTheTwo) {
-  const std::string sum = "%o = kernel.binary \"add\" %1, %0 {shift = 0 : i64} : "
+  const std::string sum = "%o = kernel.binary add %1, %0 {shift = 0 : i64} : "
                           "(tensor<1x2x2x4xi32>, tensor<1x2x2x4xi32>) -> tensor<1x2x2x4xi32>\n"
                           "return %o : tensor<1x2x2x4xi32>";
-  const std::string module = fused(
-      "%a: tensor<1x2x2x4xi8>, %b: tensor<1x2x2x4xi32>", "tensor<1x2x2x4xi32>",
-      convolution("%0", "%a") +
-          "%1 = kernel.unary \"abs\" %b : (tensor<1x2x2x4xi32>) -> tensor<1x2x2x4xi32>\n" + sum);
+  const std::string module =
+      fused("%a: tensor<1x2x2x4xi8>, %b: tensor<1x2x2x4xi32>", "tensor<1x2x2x4xi32>",
+            convolution("%0", "%a") +
+                "%1 = kernel.unary abs %b : (tensor<1x2x2x4xi32>) -> tensor<1x2x2x4xi32>\n" + sum);
   EXPECT_EQ(count(module, "kernel.group"), 1) << module;
   EXPECT_LT(module.find("kernel.conv2d"), module.find("kernel.unary")) << module;
 }
@@ -329,7 +329,7 @@ TEST(Group, HasOneAnchor) {
           "%1 = kernel.conv2d %b, %w, %z32 {stride = array<i64: 1, 1>, pad = array<i64: 0, 0, "
           "0, 0>, dilation = array<i64: 1, 1>, input_zp = 0 : i64, weight_zp = 0 : i64} : "
           "(tensor<1x2x2x4xi8>, tensor<4x1x1x4xi8>, tensor<1xi32>) -> tensor<1x2x2x4xi32>\n"
-          "%o = kernel.binary \"add\" %1, %0 {shift = 0 : i64} : (tensor<1x2x2x4xi32>, "
+          "%o = kernel.binary add %1, %0 {shift = 0 : i64} : (tensor<1x2x2x4xi32>, "
           "tensor<1x2x2x4xi32>) -> tensor<1x2x2x4xi32>\nreturn %o : tensor<1x2x2x4xi32>");
   EXPECT_EQ(count(module, "kernel.group"), 2) << module;
 }
@@ -339,8 +339,8 @@ TEST(Group, StandsWhereAllItReadsIsKnown) {
   std::string module = fused(
       "%a: tensor<2x4xi32>", wide,
       unary("%0", "%a") +
-          "%1 = kernel.reduce \"sum\" %a {axis = 1 : i64} : (tensor<2x4xi32>) -> tensor<2x1xi32>\n"
-          "%o = kernel.binary \"add\" %0, %1 {shift = 0 : i64} : (tensor<2x4xi32>, "
+          "%1 = kernel.reduce sum %a {axis = 1 : i64} : (tensor<2x4xi32>) -> tensor<2x1xi32>\n"
+          "%o = kernel.binary add %0, %1 {shift = 0 : i64} : (tensor<2x4xi32>, "
           "tensor<2x1xi32>) -> tensor<2x4xi32>\n" +
           return32);
   EXPECT_EQ(count(module, "kernel.group"), 2) << module;
@@ -351,7 +351,7 @@ TEST(Group, EndsAtAView) {
   std::string module =
       fused("%a: tensor<2x4xi32>", "tensor<8xi32>",
             unary("%0", "%a") + "%1 = kernel.view %0 : (tensor<2x4xi32>) -> tensor<8xi32>\n"
-                                "%o = kernel.unary \"abs\" %1 : (tensor<8xi32>) -> "
+                                "%o = kernel.unary abs %1 : (tensor<8xi32>) -> "
                                 "tensor<8xi32>\nreturn %o : tensor<8xi32>");
   EXPECT_EQ(count(module, "kernel.group"), 2) << module;
 }
@@ -372,9 +372,9 @@ TEST(Group, UnsignedElementsGoThroughMemory) {
 
 TEST(Group, CarriesTheNamesOfItsOperators) {
   PassResult result = runPasses("func.func @main(%a: tensor<2x4xi32>) -> tensor<2x4xi32> {\n"
-                                "  %0 = kernel.unary \"abs\" %a : (tensor<2x4xi32>) -> "
+                                "  %0 = kernel.unary abs %a : (tensor<2x4xi32>) -> "
                                 "tensor<2x4xi32> loc(\"first\"(\"Abs\"))\n"
-                                "  %1 = kernel.unary \"clz\" %0 : (tensor<2x4xi32>) -> "
+                                "  %1 = kernel.unary clz %0 : (tensor<2x4xi32>) -> "
                                 "tensor<2x4xi32> loc(\"second\"(\"Clz\"))\n"
                                 "  return %1 : tensor<2x4xi32>\n}",
                                 {"kernel-fuse"});

@@ -162,26 +162,26 @@ INSTANTIATE_TEST_SUITE_P(
                "6: 'kernel.table' op must map i8 through 256 entries of i8 to i8, or i16 through "
                "513 entries of i16 to i32"},
         Broken{"binaryFunction", "%a: tensor<2xi32>",
-               "%0 = kernel.binary \"xor\" %a, %a {shift = 0 : i64} : (tensor<2xi32>, "
+               "%0 = kernel.binary xor %a, %a {shift = 0 : i64} : (tensor<2xi32>, "
                "tensor<2xi32>) -> tensor<2xi32>",
-               "6: 'kernel.binary' op function must be one of add, sub, mul, max, min, shl, asr, "
-               "asr.round, "
-               "lsr, not 'xor'"},
+               "20: custom op 'kernel.binary' function must be one of add, sub, mul, max, min, "
+               "shl, asr, asr.round, lsr, not "
+               "'xor'"},
         Broken{"binaryShift", "%a: tensor<2xi32>",
-               "%0 = kernel.binary \"add\" %a, %a {shift = 1 : i64} : (tensor<2xi32>, "
+               "%0 = kernel.binary add %a, %a {shift = 1 : i64} : (tensor<2xi32>, "
                "tensor<2xi32>) -> tensor<2xi32>",
                "6: 'kernel.binary' op shift must be 0, or at most 63 for mul, not 1"},
         Broken{"binaryRank", "%a: tensor<2xi32>, %b: tensor<1x2xi32>",
-               "%0 = kernel.binary \"add\" %a, %b {shift = 0 : i64} : (tensor<2xi32>, "
+               "%0 = kernel.binary add %a, %b {shift = 0 : i64} : (tensor<2xi32>, "
                "tensor<1x2xi32>) -> tensor<1x2xi32>",
                "6: 'kernel.binary' op operands must have equal rank, not 1 and 2"},
         Broken{"binaryBroadcast", "%a: tensor<2xi32>, %b: tensor<3xi32>",
-               "%0 = kernel.binary \"add\" %a, %b {shift = 0 : i64} : (tensor<2xi32>, "
+               "%0 = kernel.binary add %a, %b {shift = 0 : i64} : (tensor<2xi32>, "
                "tensor<3xi32>) -> tensor<3xi32>",
                "6: 'kernel.binary' op operands of shapes [2] and [3] do not broadcast"},
         Broken{"unaryFunction", "%a: tensor<2xi32>",
-               "%0 = kernel.unary \"not\" %a : (tensor<2xi32>) -> tensor<2xi32>",
-               "6: 'kernel.unary' op function must be clz or abs, not 'not'"},
+               "%0 = kernel.unary not %a : (tensor<2xi32>) -> tensor<2xi32>",
+               "19: custom op 'kernel.unary' function must be one of clz, abs, not 'not'"},
         Broken{"addScale", "%a: tensor<2xi8>",
                "%0 = kernel.add_i8 %a, %a {a_zp = 0 : i64, a_multiplier = 1 : i64, a_shift = 1 : "
                "i64, b_zp = 0 : i64, b_multiplier = 1 : "
@@ -197,13 +197,13 @@ INSTANTIATE_TEST_SUITE_P(
                "6: 'kernel.mul_i8' op result needs a non-negative 32-bit multiplier and a shift "
                "from 2 to 62, not -1 and 2"},
         Broken{"reduceFunction", "%a: tensor<2xi32>",
-               "%0 = kernel.reduce \"mean\" %a {axis = 0 : i64} : (tensor<2xi32>) -> tensor<1xi32>",
-               "6: 'kernel.reduce' op function must be sum, max or min, not 'mean'"},
+               "%0 = kernel.reduce mean %a {axis = 0 : i64} : (tensor<2xi32>) -> tensor<1xi32>",
+               "20: custom op 'kernel.reduce' function must be one of sum, max, min, not 'mean'"},
         Broken{"reduceAxis", "%a: tensor<2xi32>",
-               "%0 = kernel.reduce \"sum\" %a {axis = 1 : i64} : (tensor<2xi32>) -> tensor<1xi32>",
+               "%0 = kernel.reduce sum %a {axis = 1 : i64} : (tensor<2xi32>) -> tensor<1xi32>",
                "6: 'kernel.reduce' op axis 1 is not an axis of x, which has rank 1"},
         Broken{"reduceElement", "%a: tensor<2xi8>",
-               "%0 = kernel.reduce \"sum\" %a {axis = 0 : i64} : (tensor<2xi8>) -> tensor<1xi8>",
+               "%0 = kernel.reduce sum %a {axis = 0 : i64} : (tensor<2xi8>) -> tensor<1xi8>",
                "6: 'kernel.reduce' op elements must have 32 bits (or 8 for max) in x and in the "
                "result alike"},
         Broken{"view", "%a: tensor<2xi8>", "%0 = kernel.view %a : (tensor<2xi8>) -> tensor<3xi8>",
@@ -260,15 +260,15 @@ INSTANTIATE_TEST_SUITE_P(
                "kernel.yield %1 : tensor<4xi32> } : tensor<4xi32>",
                "6: 'kernel.group' op cannot hold 'kernel.view'"},
         Broken{"disconnected", "%a: tensor<4xi32>",
-               "%0 = kernel.group { %1 = kernel.unary \"abs\" %a : (tensor<4xi32>) -> "
-               "tensor<4xi32> %2 = kernel.unary \"clz\" %a : "
+               "%0 = kernel.group { %1 = kernel.unary abs %a : (tensor<4xi32>) -> "
+               "tensor<4xi32> %2 = kernel.unary clz %a : "
                "(tensor<4xi32>) -> tensor<4xi32> kernel.yield %2 : tensor<4xi32> } : tensor<4xi32>",
                "6: 'kernel.group' op holds 'kernel.unary', which nothing reads"},
         Broken{"yieldType", "%a: tensor<4xi32>",
-               "%0 = kernel.group { %1 = kernel.unary \"abs\" %a : (tensor<4xi32>) -> "
+               "%0 = kernel.group { %1 = kernel.unary abs %a : (tensor<4xi32>) -> "
                "tensor<4xi32> kernel.yield %1 : tensor<4xi32> } : "
                "tensor<2xi32>",
-               "83: 'kernel.yield' op gives 'tensor<4xi32>' to a group of 'tensor<2xi32>'"}),
+               "81: 'kernel.yield' op gives 'tensor<4xi32>' to a group of 'tensor<2xi32>'"}),
     nameOf);
 
 } // namespace

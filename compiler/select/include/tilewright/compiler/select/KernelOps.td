@@ -6,6 +6,7 @@
 #ifndef TILEWRIGHT_COMPILER_KERNEL_OPS
 #define TILEWRIGHT_COMPILER_KERNEL_OPS
 
+include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -13,7 +14,21 @@ def Kernel_Dialect : Dialect {
   let name = "kernel";
   let summary = "Integer operators as the scheduler sees them";
   let cppNamespace = "::tilewright::kernel";
+  let useDefaultAttributePrinterParser = 1;
 }
+
+// An enumerator of kernel_functions.h, in text by the name that its row gives it: `add` in an operation, `#kernel.binary_function<add>` elsewhere.
+class Kernel_FunctionAttr<string enumeration, string name> : AttrDef<Kernel_Dialect, enumeration> {
+  let mnemonic = name;
+  let parameters = (ins "::tilewright::kernel::" # enumeration:$value);
+  let hasCustomAssemblyFormat = 1;
+  let returnType = "::tilewright::kernel::" # enumeration;
+  let convertFromStorage = "$_self.getValue()";
+  let constBuilderCall = "::tilewright::kernel::" # enumeration # "Attr::get($_builder.getContext(), $0)";
+}
+def Kernel_BinaryFunctionAttr : Kernel_FunctionAttr<"BinaryFunction", "binary_function">;
+def Kernel_UnaryFunctionAttr : Kernel_FunctionAttr<"UnaryFunction", "unary_function">;
+def Kernel_ReduceFunctionAttr : Kernel_FunctionAttr<"ReduceFunction", "reduce_function">;
 
 class Kernel_Op<string mnemonic, list<Trait> traits = []> : Op<Kernel_Dialect, mnemonic, traits> {
   let hasVerifier = 1;
@@ -97,17 +112,17 @@ def Kernel_TableOp : Kernel_PureOp<"table"> {
 
 def Kernel_BinaryOp : Kernel_PureOp<"binary"> {
   let summary = "Element-wise operation on 32-bit elements (8- and 16-bit elements are widened first), with broadcasting";
-  let description = [{ function is one of add sub mul max min shl asr asr.round lsr. shift is mul's rounding right shift. Operands have equal rank. }];
-  let arguments = (ins Kernel_Int:$a, Kernel_Int:$b, StrAttr:$function, Kernel_I64:$shift);
+  let description = "shift is a rounding right shift, 0 but for functions that take one (mul). Operands have equal rank.";
+  let arguments = (ins Kernel_Int:$a, Kernel_Int:$b, Kernel_BinaryFunctionAttr:$function, Kernel_I64:$shift);
   let results = (outs Kernel_Int32:$result);
-  let assemblyFormat = "$function $a `,` $b attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "custom<Function>($function) $a `,` $b attr-dict `:` functional-type(operands, results)";
 }
 
 def Kernel_UnaryOp : Kernel_PureOp<"unary"> {
-  let summary = "Element-wise operation on 32-bit elements: clz abs";
-  let arguments = (ins Kernel_Int32:$x, StrAttr:$function);
+  let summary = "Element-wise operation on 32-bit elements";
+  let arguments = (ins Kernel_Int32:$x, Kernel_UnaryFunctionAttr:$function);
   let results = (outs Kernel_Int32:$result);
-  let assemblyFormat = "$function $x attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "custom<Function>($function) $x attr-dict `:` functional-type(operands, results)";
 }
 
 def Kernel_AddI8Op : Kernel_PureOp<"add_i8"> {
@@ -128,10 +143,10 @@ def Kernel_MulI8Op : Kernel_PureOp<"mul_i8"> {
 }
 
 def Kernel_ReduceOp : Kernel_PureOp<"reduce"> {
-  let summary = "Reduction of 32-bit (max: also 8-bit) elements along one axis, which stays with size 1: sum max min";
-  let arguments = (ins Kernel_Int:$x, StrAttr:$function, Kernel_I64:$axis);
+  let summary = "Reduction of 32-bit (max: also 8-bit) elements along one axis, which stays with size 1";
+  let arguments = (ins Kernel_Int:$x, Kernel_ReduceFunctionAttr:$function, Kernel_I64:$axis);
   let results = (outs Kernel_Int:$result);
-  let assemblyFormat = "$function $x attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "custom<Function>($function) $x attr-dict `:` functional-type(operands, results)";
 }
 
 def Kernel_AssembleOp : Kernel_PureOp<"assemble"> {

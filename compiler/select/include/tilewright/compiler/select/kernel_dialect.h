@@ -8,8 +8,12 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "tilewright/compiler/select/kernel_functions.h"
 
 #include "tilewright/compiler/select/KernelDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "tilewright/compiler/select/KernelAttributes.h.inc"
 
 #define GET_OP_CLASSES
 #include "tilewright/compiler/select/KernelOps.h.inc"
