@@ -5,7 +5,7 @@
 #include "tilewright/compiler/frontend/frontend.h"
 #include "tilewright/compiler/frontend/model_operators.h"
 #include "tilewright/compiler/schedule/estimate.h"
-#include "tilewright/report/report.h"
+#include "tilewright/simulator/engine/attribution.h"
 #include "tilewright/support/error.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -91,7 +91,7 @@ static Location locationOf(ArrayRef<npu::LayerOp> layers, int layer, Location pr
 // Cycles belong to layers by the same rule as in the report of a simulation.
 static void estimateLayers(ArrayRef<npu::LayerOp> layers, Program &program,
                            const RunRecord &estimated, const isa::Isa &isa) {
-  std::vector<int64_t> cycles = report::cyclesOfLayers(program, estimated, isa);
+  std::vector<int64_t> cycles = cyclesOfLayers(program, estimated, isa);
   for (auto [i, each] : llvm::enumerate(layers)) {
     npu::LayerOp layer = each;
     program.layers[i].estimateCycles = cycles[i];

@@ -1,9 +1,9 @@
-#include "attribution.h"
 #include "chains.h"
 #include "counts.h"
 #include "drawings.h"
 #include "tilewright/program/absorbed.h"
 #include "tilewright/report/report.h"
+#include "tilewright/simulator/engine/attribution.h"
 #include "waits.h"
 
 #include <algorithm>
@@ -250,15 +250,6 @@ static void addRooflines(Report &report, const Program &program, const std::vect
   report.roofline = rooflineOf(whole, report.peaks());
 }
 
-std::vector<int64_t> cyclesOfLayers(const Program &program, const RunRecord &record,
-                                    const isa::Isa &isa) {
-  std::vector<int64_t> cycles(program.layers.size(), 0);
-  for (const Stretch &stretch : attribute(program, record, isa))
-    if (stretch.layer >= 0)
-      cycles[static_cast<size_t>(stretch.layer)] += stretch.end - stretch.begin;
-  return cycles;
-}
-
 Report build(const Program &program, const RunRecord &record, const isa::Isa &isa,
              Options options) {
   Report report;
@@ -293,7 +284,7 @@ Report build(const Program &program, const RunRecord &record, const isa::Isa &is
   auto rowOf = [&](int layer) -> Row & {
     return layer < 0 ? report.none : report.layers[rows[static_cast<size_t>(layer)]];
   };
-  for (const Stretch &stretch : attribute(program, record, isa))
+  for (const Stretch &stretch : attributeCycles(program, record, isa))
     addCycles(rowOf(stretch.layer), stretch);
   addInstructions(report, record, isa, program, [&](uint64_t pc) -> size_t {
     int layer = pc < layers.size() ? layers[pc] : -1;

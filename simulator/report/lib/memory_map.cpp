@@ -10,8 +10,8 @@
 // 4. Constants and inputs stand in DRAM from the beginning; outputs stay until the end.
 // 5. Too many residents are thinned out: by turns, those of one layer that follow each other in the
 // same place are joined over longer gaps, and addresses are widened to larger granules.
-#include "attribution.h"
 #include "drawings.h"
+#include "tilewright/simulator/engine/attribution.h"
 #include "touches.h"
 
 #include <algorithm>

@@ -5,8 +5,8 @@
 // 2. Instructions of one layer that follow each other in a unit become one segment when the gap
 //    between them is at most the resolution.
 // 3. The resolution is the least power of two at which no more than `mostSegments` are left, or 0.
-#include "attribution.h"
 #include "drawings.h"
+#include "tilewright/simulator/engine/attribution.h"
 
 #include <algorithm>
 
@@ -32,7 +32,7 @@ static void mergeSegments(std::vector<Span> &segments, int64_t gap) {
 static Lane layerLane(const Program &program, const RunRecord &record, const isa::Isa &isa,
                       const std::vector<int> &rows) {
   Lane lane{"layers", {}};
-  for (const Stretch &stretch : attribute(program, record, isa))
+  for (const Stretch &stretch : attributeCycles(program, record, isa))
     lane.segments.push_back({stretch.begin, stretch.end,
                              stretch.layer < 0 ? -1 : rows[static_cast<size_t>(stretch.layer)],
                              stretch.end - stretch.begin});

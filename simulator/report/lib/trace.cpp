@@ -4,8 +4,8 @@
 // Process 1 has a track a unit and one of layers. Slices of one track must not overlap, so a unit
 // that executes two instructions at once (a weight load under a matrix product) gets further
 // tracks. Times are microseconds of the target's clock.
-#include "attribution.h"
 #include "tilewright/report/report.h"
+#include "tilewright/simulator/engine/attribution.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -107,7 +107,7 @@ private:
   };
   std::vector<LayerStretch> layerStretches() const {
     std::vector<LayerStretch> result;
-    for (const Stretch &stretch : attribute(program_, record_, isa_)) {
+    for (const Stretch &stretch : attributeCycles(program_, record_, isa_)) {
       bool joins = !result.empty() && result.back().layer == stretch.layer &&
                    result.back().end == stretch.begin;
       if (joins)

@@ -1,6 +1,6 @@
 // To which layer each cycle belongs, rule by rule.
-#include "attribution.h"
 #include "sample.h"
+#include "tilewright/simulator/engine/attribution.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 // The layer of one cycle of a run with these instructions.
 int layerAt(int64_t cycle, const RunRecord &run) {
-  for (const Stretch &stretch : attribute(sampleProgram(), run, sampleIsa()))
+  for (const Stretch &stretch : attributeCycles(sampleProgram(), run, sampleIsa()))
     if (stretch.begin <= cycle && cycle < stretch.end)
       return stretch.layer;
   return -2;
@@ -57,7 +57,7 @@ TEST(Attribution, countsTheEarlierOfTwoInstructionsInOneUnit) {
 
 TEST(Attribution, coversTheRunWithoutGaps) {
   int64_t next = 0;
-  for (const Stretch &stretch : attribute(sampleProgram(), sampleRecord(), sampleIsa())) {
+  for (const Stretch &stretch : attributeCycles(sampleProgram(), sampleRecord(), sampleIsa())) {
     EXPECT_EQ(stretch.begin, next);
     EXPECT_LT(stretch.begin, stretch.end);
     next = stretch.end;
@@ -80,7 +80,8 @@ TEST(Attribution, givesEverythingToNobodyWithoutATrace) {
 }
 
 TEST(Attribution, isEmptyForARunOfNoCycles) {
-  EXPECT_TRUE(attribute(sampleProgram(), runOf({record(Mmul0, 0, 0)}, 0), sampleIsa()).empty());
+  EXPECT_TRUE(
+      attributeCycles(sampleProgram(), runOf({record(Mmul0, 0, 0)}, 0), sampleIsa()).empty());
 }
 
 } // namespace

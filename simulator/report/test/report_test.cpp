@@ -3,6 +3,8 @@
 
 #include "sample.h"
 
+#include "tilewright/simulator/engine/attribution.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

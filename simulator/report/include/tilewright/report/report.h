@@ -169,10 +169,6 @@ Report build(const Program &program, const RunRecord &record, const isa::Isa &is
 void addDrawings(Report &report, const Program &program, const RunRecord &record,
                  const isa::Isa &isa);
 
-// The cycles that belong to each of the program's layers, by the same rule.
-std::vector<int64_t> cyclesOfLayers(const Program &program, const RunRecord &record,
-                                    const isa::Isa &isa);
-
 // Of a row's cycles, Row::utilization.
 std::optional<double> utilizationOf(const Report &report, const Row &row);
 

@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace tilewright::report {
+namespace tilewright {
 
 // Cycles [begin, end) in which nothing changes.
 struct Stretch {
@@ -37,7 +37,11 @@ std::vector<int> layerOfInstruction(const Program &program, const isa::Isa &isa)
 std::vector<int> unitOfInstruction(const Program &program, const isa::Isa &isa);
 
 // Covers [0, record.cycles) in order, without gaps.
-std::vector<Stretch> attribute(const Program &program, const RunRecord &record,
-                               const isa::Isa &isa);
+std::vector<Stretch> attributeCycles(const Program &program, const RunRecord &record,
+                                     const isa::Isa &isa);
 
-} // namespace tilewright::report
+// The cycles that belong to each of the program's layers, by the same rule.
+std::vector<int64_t> cyclesOfLayers(const Program &program, const RunRecord &record,
+                                    const isa::Isa &isa);
+
+} // namespace tilewright

@@ -1,8 +1,8 @@
-#include "attribution.h"
+#include "tilewright/simulator/engine/attribution.h"
 
 #include <algorithm>
 
-namespace tilewright::report {
+namespace tilewright {
 
 std::vector<int> layerOfInstruction(const Program &program, const isa::Isa &isa) {
   std::vector<int> layers(program.code.size() / static_cast<size_t>(isa.instructionBytes()), -1);
@@ -154,9 +154,18 @@ private:
 };
 } // namespace
 
-std::vector<Stretch> attribute(const Program &program, const RunRecord &record,
-                               const isa::Isa &isa) {
+std::vector<Stretch> attributeCycles(const Program &program, const RunRecord &record,
+                                     const isa::Isa &isa) {
   return Sweep(program, record, isa).run();
 }
 
-} // namespace tilewright::report
+std::vector<int64_t> cyclesOfLayers(const Program &program, const RunRecord &record,
+                                    const isa::Isa &isa) {
+  std::vector<int64_t> cycles(program.layers.size(), 0);
+  for (const Stretch &stretch : attributeCycles(program, record, isa))
+    if (stretch.layer >= 0)
+      cycles[static_cast<size_t>(stretch.layer)] += stretch.end - stretch.begin;
+  return cycles;
+}
+
+} // namespace tilewright
