@@ -27,7 +27,7 @@ std::vector<Comparison> Selection::compareReduction(llvm::ArrayRef<mlir::Operati
                                                     kernel::ReduceOp reduce) {
   std::vector<Comparison> found;
   const std::vector<RunFunction> functions = takenIn(run, reduce);
-  const std::optional<ReductionCover> cover = choose(run, reduce);
+  const std::optional<ReductionCover> cover = chooseReduction(run, reduce);
   const std::string described = describeRun(run, reduce);
   for (const patterns::Pattern &pattern : patterns_.reductions()) {
     Comparison each{nameOf(pattern), described, Outcome::Differs, {}};
@@ -75,7 +75,7 @@ std::vector<Comparison> Selection::compareRuns(llvm::ArrayRef<mlir::Operation *>
                                                llvm::ArrayRef<int32_t> bias) {
   std::vector<Comparison> found;
   std::vector<Closest> closest(patterns_.maps().size());
-  const std::optional<Covers> covers = choose(anchor, operations, bias);
+  const std::optional<Covers> covers = chooseCovers(anchor, operations, bias);
   auto isTaken = [&](const patterns::Pattern &pattern, size_t place, size_t length) {
     return covers && llvm::any_of(*covers, [&](const Cover &cover) {
              return cover.match.pattern == &pattern && cover.first == place &&

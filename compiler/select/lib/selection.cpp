@@ -62,7 +62,7 @@ std::string describeRun(llvm::ArrayRef<mlir::Operation *> run, mlir::Operation *
   return fmt::format("{} of {} bits", names, widthOf(all.back()->getResult(0)));
 }
 
-Selection::Selection(const isa::Isa &isa) : isa_(isa), patterns_(isa) {}
+Selection::Selection(const isa::Isa &isa) : isa_(isa), patterns_(isa), widening_(findWidening()) {}
 
 const patterns::Pattern *Selection::find(llvm::StringRef instruction) const {
   for (const patterns::Pattern &pattern : patterns_.maps())
@@ -107,34 +107,31 @@ std::vector<Selection::Found> Selection::matches(llvm::ArrayRef<mlir::Operation 
   return found;
 }
 
-const patterns::Match *Selection::widening() {
-  if (!widening_) {
-    widening_.emplace();
-    const patterns::Function identity{"cast<i32>(min(max(cast<i32>((cast<i64>(cast<i32>(x0[c] + "
-                                      "p0) * p1) + (cast<i64>(1) << (p2 - "
-                                      "1))) >> p2) + p3, p4), p5))",
-                                      {{"x0", {true, 8}, true, false, false}},
-                                      {{"p0", {true, 32}, {0}},
-                                       {"p1", {true, 32}, {int64_t(1) << 30}},
-                                       {"p2", {false, 6}, {30}},
-                                       {"p3", {true, 32}, {0}},
-                                       {"p4", {true, 32}, {INT32_MIN}},
-                                       {"p5", {true, 32}, {INT32_MAX}}},
-                                      {},
-                                      -128,
-                                      127};
-    patterns::Function plain = identity;
-    plain.text = "x0[c]";
-    plain.parameters.clear();
-    for (const patterns::Function &function : {plain, identity})
-      for (const patterns::Pattern &pattern : patterns_.maps())
-        if (!*widening_ && pattern.result.space == isa::Space::Acc) {
-          auto match = patterns::match(isa_, pattern, patterns::Candidate(function, &terms_));
-          if (match && unserved(*match).empty())
-            *widening_ = std::move(match);
-        }
-  }
-  return *widening_ ? &**widening_ : nullptr;
+std::optional<patterns::Match> Selection::findWidening() const {
+  const patterns::Function identity{"cast<i32>(min(max(cast<i32>((cast<i64>(cast<i32>(x0[c] + "
+                                    "p0) * p1) + (cast<i64>(1) << (p2 - "
+                                    "1))) >> p2) + p3, p4), p5))",
+                                    {{"x0", {true, 8}, true, false, false}},
+                                    {{"p0", {true, 32}, {0}},
+                                     {"p1", {true, 32}, {int64_t(1) << 30}},
+                                     {"p2", {false, 6}, {30}},
+                                     {"p3", {true, 32}, {0}},
+                                     {"p4", {true, 32}, {INT32_MIN}},
+                                     {"p5", {true, 32}, {INT32_MAX}}},
+                                    {},
+                                    -128,
+                                    127};
+  patterns::Function plain = identity;
+  plain.text = "x0[c]";
+  plain.parameters.clear();
+  for (const patterns::Function &function : {plain, identity})
+    for (const patterns::Pattern &pattern : patterns_.maps())
+      if (pattern.result.space == isa::Space::Acc) {
+        auto match = patterns::match(isa_, pattern, patterns::Candidate(function));
+        if (match && unserved(*match).empty())
+          return match;
+      }
+  return std::nullopt;
 }
 
 bool isRun(llvm::ArrayRef<mlir::Operation *> operations, size_t place, size_t length) {
@@ -151,9 +148,9 @@ mlir::Value enteringAt(mlir::Operation *anchor, llvm::ArrayRef<mlir::Operation *
   return before ? before->getResult(0) : mlir::Value();
 }
 
-std::optional<Covers> Selection::choose(mlir::Operation *anchor,
-                                        llvm::ArrayRef<mlir::Operation *> operations,
-                                        llvm::ArrayRef<int32_t> bias) {
+std::optional<Covers> Selection::chooseCovers(mlir::Operation *anchor,
+                                              llvm::ArrayRef<mlir::Operation *> operations,
+                                              llvm::ArrayRef<int32_t> bias) {
   const size_t count = operations.size();
   // By place between operations: [0] wide, [1] narrow. A group without an anchor begins with
   // neither.
@@ -163,7 +160,7 @@ std::optional<Covers> Selection::choose(mlir::Operation *anchor,
   for (size_t place = 0; place < count; ++place) {
     mlir::Value entering = enteringAt(anchor, operations, place);
     Reached &narrow = reached[place][1], &wide = reached[place][0];
-    if (entering && narrow.cost + passCost < wide.cost && widening()) {
+    if (entering && narrow.cost + passCost < wide.cost && widening_) {
       wide = Reached{narrow.cost + passCost, static_cast<int>(place), true, true, std::nullopt};
     }
     for (bool isNarrow : {true, false}) {
@@ -218,6 +215,19 @@ std::optional<Covers> Selection::choose(mlir::Operation *anchor,
   }
   std::reverse(covers.begin(), covers.end());
   return covers;
+}
+
+std::optional<Covers> Selection::choose(mlir::Operation *anchor,
+                                        llvm::ArrayRef<mlir::Operation *> operations,
+                                        llvm::ArrayRef<int32_t> bias) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return chooseCovers(anchor, operations, bias);
+}
+
+std::optional<ReductionCover> Selection::choose(llvm::ArrayRef<mlir::Operation *> run,
+                                                kernel::ReduceOp reduce) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return chooseReduction(run, reduce);
 }
 
 bool Selection::computes(mlir::Operation *op) {
@@ -277,8 +287,8 @@ patterns::Reduction combinerOf(kernel::ReduceOp reduce) {
   return {function.combiner, function.neutral};
 }
 
-std::optional<ReductionCover> Selection::choose(llvm::ArrayRef<mlir::Operation *> run,
-                                                kernel::ReduceOp reduce) {
+std::optional<ReductionCover> Selection::chooseReduction(llvm::ArrayRef<mlir::Operation *> run,
+                                                         kernel::ReduceOp reduce) {
   std::optional<ReductionCover> best;
   int64_t bestBytes = 0;
   for (RunFunction &function : takenIn(run, reduce)) {
@@ -307,11 +317,11 @@ const Covers &Selection::coversOf(kernel::GroupOp group, mlir::Operation *anchor
   auto [known, isNew] = known_.try_emplace({group.getOperation(), anchor});
   if (!isNew)
     return known->second;
-  std::optional<Covers> chosen = choose(anchor, operations, bias);
+  std::optional<Covers> chosen = chooseCovers(anchor, operations, bias);
   if (!chosen) {
     known_.erase(known);
     for (mlir::Operation *op : operations)
-      if (!choose(nullptr, op, {}))
+      if (!chooseCovers(nullptr, op, {}))
         throw UserError({},
                         fmt::format("no instruction of target '{}' computes {}", isa_.target(),
                                     describeRun(op)),
@@ -332,7 +342,7 @@ const ReductionCover &Selection::coverOf(kernel::GroupOp group,
   auto known = knownReductions_.find(group);
   if (known != knownReductions_.end())
     return known->second;
-  std::optional<ReductionCover> chosen = choose(run, reduce);
+  std::optional<ReductionCover> chosen = chooseReduction(run, reduce);
   if (!chosen)
     throw UserError({},
                     fmt::format("no instruction of target '{}' computes {}", isa_.target(),

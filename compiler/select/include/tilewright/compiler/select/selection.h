@@ -57,7 +57,8 @@ struct Comparison {
   patterns::Mismatch mismatch; // of Outcome::Differs
 };
 
-// Covers for groups, each made once; for several threads at once.
+// Covers for groups, each made once; for several threads at once. What members return a reference
+// or a pointer to does not change, and lives as long as the Selection.
 class Selection {
 public:
   explicit Selection(const isa::Isa &isa);
@@ -91,7 +92,7 @@ public:
   std::vector<Comparison> compare(kernel::GroupOp group);
 
   // The instruction that copies narrow values into the accumulators; null: none does.
-  const patterns::Match *widening();
+  const patterns::Match *widening() const { return widening_ ? &*widening_ : nullptr; }
   const patterns::PatternSet &patterns() const { return patterns_; }
   // The element-wise pattern of an instruction; null where it is none.
   const patterns::Pattern *find(llvm::StringRef instruction) const;
@@ -101,6 +102,15 @@ private:
     patterns::Match match;
     RunFunction function;
   };
+  std::optional<patterns::Match> findWidening() const;
+  std::string unserved(const patterns::Match &match) const;
+
+  // Those below are called with `mutex_` held.
+  std::optional<Covers> chooseCovers(mlir::Operation *anchor,
+                                     llvm::ArrayRef<mlir::Operation *> operations,
+                                     llvm::ArrayRef<int32_t> bias);
+  std::optional<ReductionCover> chooseReduction(llvm::ArrayRef<mlir::Operation *> run,
+                                                kernel::ReduceOp reduce);
   std::vector<Found> matches(llvm::ArrayRef<mlir::Operation *> run, const RunContext &context);
   struct Attempt {
     bool isMatch = false;
@@ -113,13 +123,13 @@ private:
                                       mlir::Operation *anchor, llvm::ArrayRef<int32_t> bias);
   std::vector<Comparison> compareReduction(llvm::ArrayRef<mlir::Operation *> run,
                                            kernel::ReduceOp reduce);
-  std::string unserved(const patterns::Match &match) const;
 
   const isa::Isa &isa_;
   const patterns::PatternSet patterns_;
+  const std::optional<patterns::Match> widening_;
+
+  std::mutex mutex_; // of what stands below
   patterns::Terms terms_;
-  std::optional<std::optional<patterns::Match>> widening_;
-  std::mutex mutex_;
   std::map<std::pair<mlir::Operation *, mlir::Operation *>, Covers> known_;
   std::map<mlir::Operation *, ReductionCover> knownReductions_;
 };
