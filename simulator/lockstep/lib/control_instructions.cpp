@@ -80,7 +80,7 @@ ControlInstructions::ControlInstructions(const isa::Isa &isa) {
       take(halt, true);
       break;
     case isa::Control::Fence:
-      take(fence, true);
+      take(fence, hasOnly(instruction, {}));
       break;
     case isa::Control::SetBase:
       take(set, hasOnly(instruction, ofSet) && isSet(isa, instruction));

@@ -25,17 +25,32 @@ std::string unitOf(const Setup &setup, const UserError &error) {
   return setup.isa.units()[static_cast<size_t>(unit)].name;
 }
 
-// A unit starts what stands behind an instruction that waits to signal, and that may trap. Without
-// time a unit's instructions follow each other, and all that is seen is the deadlock.
+// Whether the deadlock's error says that an instruction of the unit has started and cannot signal.
+bool waitsToSignal(const std::string &deadlock, const std::string &unit) {
+  const size_t at = deadlock.find(" " + unit + ": instruction ");
+  const size_t waits = deadlock.find(" waits ", at);
+  return !unit.empty() && at != std::string::npos && waits != std::string::npos &&
+         deadlock.compare(waits, 16, " waits to signal") == 0;
+}
+
+// The unit for whose queue the sequencer waits in a deadlock; empty: for none.
+std::string queueOf(const std::string &deadlock) {
+  const std::string before = " waits for room in the queue of ";
+  const size_t at = deadlock.find(before);
+  return at == std::string::npos
+             ? ""
+             : deadlock.substr(at + before.size(), deadlock.find('\n', at) - at - before.size());
+}
+
+// A unit starts what stands behind an instruction that waits to signal, and that may trap; what has
+// started leaves its queue, and what the sequencer then comes to may trap, too. Without time a
+// unit's instructions follow each other, and all that is seen is the deadlock.
 bool trapsBehindADeadlock(const Setup &setup, const Outcome &untimed, const Outcome &timed) {
   if (untimed.hasTime() || !timed.hasTime() || !isDeadlock(untimed) || !timed.userError ||
       isDeadlock(timed))
     return false;
-  const std::string unit = unitOf(setup, *timed.userError);
-  const size_t at = untimed.error.find(" " + unit + ": instruction ");
-  const size_t waits = untimed.error.find(" waits ", at);
-  return !unit.empty() && at != std::string::npos && waits != std::string::npos &&
-         untimed.error.compare(waits, 16, " waits to signal") == 0;
+  return waitsToSignal(untimed.error, unitOf(setup, *timed.userError)) ||
+         waitsToSignal(untimed.error, queueOf(untimed.error));
 }
 
 // Which of two instructions that trap comes first is a matter of time, and how the units of a
