@@ -59,6 +59,8 @@ def parts():
         Suite("corpus", "bad inputs made from valid ones, for each door and option", (PYTHON, "tests/bad_inputs/corpus", "--seed", "{seed}")),
         Suite("descriptions", "each part of the description removed, each size at its limits: commands end by the contract",
               (PYTHON, "tests/descriptions/run", "--seed", "{seed}")),
+        Suite("limits", "1,000 descriptions of sizes at, under and over their limits: refused for the limit, or engines agree, the RTL on 40",
+              (PYTHON, "tests/descriptions/run", "--limits", "1000", "--rtl", "40", "--seed", "{seed}")),
         *program_parts(),
         Suite("random", "1,000 random networks on random machines, the whole pipeline",
               (PYTHON, "tests/random/run", "--count", "1000", "--seed", "{seed}")),

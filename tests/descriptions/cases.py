@@ -1,10 +1,11 @@
 """Overlays that take something out of the description, or give a size a value at, under or over what it may be; each with a name."""
 
+import dataclasses
 import random
 import re
 
 import plain_yaml
-from tool import ROOT
+from tool import ROOT, run_tool
 
 ISA = ROOT / "isa"
 TARGET = "tiny4"
@@ -26,6 +27,8 @@ def overlay(*changes):
 def flow(value):
     if value is None:
         return "null"
+    if isinstance(value, list):
+        return "[ " + ", ".join(map(flow, value)) + " ]"
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key}: {flow(item)}" for key, item in value.items()) + " }"
     return f'"{value}"'
@@ -47,6 +50,21 @@ def at(tree, path):
     for part in path:
         tree = tree[part]
     return tree
+
+
+@dataclasses.dataclass(frozen=True)
+class Limit:
+    name: str
+    least: int
+    greatest: int
+    reason: str
+
+
+def limits():
+    """{name: Limit}"""
+    listed = run_tool(("isa", "limits")).output.splitlines()
+    rows = (re.fullmatch(r"(\S+(?: / \S+)?) +(-?\d+)\.\.(\d+) +(.*)", line).groups() for line in listed)
+    return {name: Limit(name, int(least), int(greatest), reason) for name, least, greatest, reason in rows}
 
 
 class Description:
@@ -101,16 +119,15 @@ def pairs(description, chance, count):
     return made
 
 
-def sizes_of(description, name):
-    least, greatest = (int(bound) for bound in description.machine["params"][name]["range"].split(".."))
-    return [least - 1, least, least + 1, greatest - 1, greatest, greatest + 1]
+def ends(limit):
+    return [limit.least - 1, limit.least, limit.least + 1, limit.greatest - 1, limit.greatest, limit.greatest + 1]
 
 
 def sizes(description):
     """{name: overlay}: each number of the description at the ends of its range and far beyond."""
-    made = {}
+    made, known = {}, limits()
     for name in description.machine["params"]:
-        for size in (*sizes_of(description, name), *SIZES):
+        for size in (*ends(known[name]), *SIZES):
             made[f"param {name} = {size}"] = overlay((("target", "params", name), size))
     numbers = [("machine", "units", unit, "queue") for unit in description.machine["units"]]
     numbers += [("machine", "memories", *path) for path in leaves(description.machine["memories"]) if path[-1] in ("bytes", "banks", "port")]
@@ -126,10 +143,10 @@ def sizes(description):
 
 def machines(description, chance, count):
     """Sizes at the ends of their ranges, several at once."""
-    made = {}
+    made, known = {}, limits()
     for number in range(count):
         names = chance.sample(sorted(description.machine["params"]), chance.randint(2, 5))
-        drawn = {name: chance.choice(sizes_of(description, name)[1:5]) for name in names}
+        drawn = {name: chance.choice(ends(known[name])[1:5]) for name in names}
         made[f"machine {number}: {drawn}"] = overlay(*((("target", "params", name), size) for name, size in drawn.items()))
     return made
 
