@@ -41,8 +41,7 @@ private:
 };
 } // namespace
 
-static constexpr size_t room = 16;                    // behind the bits
-static constexpr size_t maximumInstructionBytes = 64; // by the description's range
+static constexpr size_t room = 16; // behind the bits
 
 // The first `require` that does not hold, or null.
 static const Require *violated(const Instruction &instruction, const Word &word) {
@@ -95,7 +94,7 @@ Bits Isa::encode(const Word &word) const {
 }
 
 bool Isa::decode(const uint8_t *bits, Word &word, std::string &reason) const {
-  std::array<uint8_t, maximumInstructionBytes + room> own;
+  std::array<uint8_t, limits::instructionBytes.count() + room> own;
   const auto size = static_cast<size_t>(instructionBytes_);
   std::memcpy(own.data(), bits, size);
   std::memset(own.data() + size, 0, room);

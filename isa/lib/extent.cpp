@@ -6,8 +6,6 @@
 // of the step's elements for any other condition.
 #include "tilewright/isa/extent.h"
 
-#include "instruction_limits.h"
-
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -17,14 +15,14 @@ namespace tilewright::isa {
 namespace {
 
 // The extents of a step's iterators under the present state, spatial ones first.
-using Extents = std::array<int64_t, maximumIterators>;
+using Extents = std::array<int64_t, limits::iterators.count()>;
 
 // A memory access as numbers: index = constant + sum of coefficient * iterator over the iterators
 // that take more than one value.
 struct Reach {
   bool empty = false;
   int64_t constant = 0;
-  std::array<int64_t, maximumIterators> coefficients{};
+  std::array<int64_t, limits::iterators.count()> coefficients{};
 };
 
 struct Evaluator {
@@ -69,7 +67,7 @@ struct Evaluator {
   Range range(const MemoryAccess &access, const Reach &reach, const Extents &extents,
               int64_t address) const {
     int64_t least = reach.constant, greatest = reach.constant;
-    for (size_t i = 0; i < maximumIterators; ++i) {
+    for (size_t i = 0; i < limits::iterators.count(); ++i) {
       int64_t end = reach.coefficients[i] * (extents[i] - 1);
       least += std::min<int64_t>(end, 0);
       greatest += std::max<int64_t>(end, 0);
@@ -91,9 +89,9 @@ struct Touch {
 // Whether no element is visited twice: the strides, sorted, nest within each other. (Sufficient;
 // strides that interleave are refused.)
 bool visitsOnce(const Touch &touch) {
-  std::array<std::pair<int64_t, int64_t>, maximumIterators> strides;
+  std::array<std::pair<int64_t, int64_t>, limits::iterators.count()> strides;
   size_t count = 0;
-  for (size_t i = 0; i < maximumIterators; ++i)
+  for (size_t i = 0; i < limits::iterators.count(); ++i)
     if (touch.extents[i] > 1)
       strides[count++] = {std::abs(touch.reach.coefficients[i]), touch.extents[i]};
   std::sort(strides.begin(), strides.begin() + static_cast<std::ptrdiff_t>(count));
@@ -146,7 +144,7 @@ void operandRanges(const Instruction &instruction, const Isa &isa, const Word &w
   std::fill(ranges, ranges + instruction.operands.size(), Range{});
   const ScalarContext context = contextOf(word, state);
   int current = -1;
-  std::array<int64_t, maximumIterators> extents;
+  std::array<int64_t, limits::iterators.count()> extents;
   bool isEmpty = false, isEmptyOnce = false; // an extent is zero: some one, a spatial one
   for (const MemoryAccess &access : instruction.accesses) {
     const Step &step = instruction.steps[static_cast<size_t>(access.step)];
@@ -205,8 +203,8 @@ std::string trapReason(const Instruction &instruction, const Isa &isa, const Wor
   if (instruction.accesses.empty())
     return "";
   Evaluator evaluator{instruction, isa, contextOf(word, state)};
-  std::array<Range, maximumOperands> ranges{};
-  std::array<Touch, maximumAccesses> touches;
+  std::array<Range, limits::operands.count()> ranges{};
+  std::array<Touch, limits::accesses.count()> touches;
   size_t count = 0;
   forEachTouch(evaluator, addresses, [&](const Touch &touch) {
     addRange(ranges[static_cast<size_t>(touch.access->operand)], touch.range);

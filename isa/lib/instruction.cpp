@@ -1,5 +1,4 @@
 // One instruction: its fields and constraints. What it does is in semantics.cpp.
-#include "instruction_limits.h"
 #include "resolver.h"
 #include "tilewright/isa/schema.h"
 #include "type.h"
@@ -65,6 +64,9 @@ private:
     bit_ = format.bits;
     bits_ = static_cast<int>(8 * lookupIn(machine_.params)("instruction_bytes", file_.place()));
     const yaml::Node &op = *file_.find("encode")->find("op");
+    if (bit_ > bits_)
+      throw UserError(op.place(), fmt::format("opcode and masks take {} bits of {}", bit_, bits_),
+                      "make semaphores fewer, or instruction_bytes larger");
     int64_t code = evaluateParams(op, lookupIn({}));
     if (code < 0 || code >= int64_t(1) << made_.op.width)
       throw UserError(op.place(), fmt::format("the opcode {:#x} does not fit in {} bits", code,
@@ -76,8 +78,7 @@ private:
     Operand operand;
     operand.name = key.text;
     operand.index = static_cast<int>(made_.operands.size());
-    if (made_.operands.size() == maximumOperands)
-      throw UserError(key.place(), fmt::format("more than {} operands", maximumOperands));
+    requireWithin(limits::operands, operand.index + 1, key.place(), "the number of operands");
     if (!isIdentifier(key.text, false))
       throw UserError(key.place(), fmt::format("'{}' is not a lowercase name", escape(key.text)));
     checkName(key, "operand");
@@ -147,9 +148,8 @@ private:
   void immediate(const yaml::Node &node, Operand &operand) {
     const std::string &text = node.text;
     if (parseType(text, operand.type)) {
-      if (operand.type.bits > 48)
-        throw UserError(node.place(), fmt::format("an immediate of type {} has more than 48 bits",
-                                                  operand.type.str()));
+      requireWithin(limits::immediateBits, operand.type.bits, node.place(),
+                    "the width of an immediate");
       operand.width = operand.type.bits;
       operand.least = static_cast<int64_t>(operand.type.least());
       operand.greatest = static_cast<int64_t>(operand.type.greatest());
@@ -168,7 +168,7 @@ private:
       int64_t value = lookupIn(machine_.params)(param, node.place(6));
       operand.greatest = index ? value - 1 : value;
       operand.isBaseRegister = index && param == "base_registers";
-      if (operand.greatest < 1 || operand.greatest >= int64_t(1) << 48)
+      if (operand.greatest < 1 || operand.greatest >= int64_t(1) << limits::immediateBits.greatest)
         throw UserError(node.place(),
                         fmt::format("{} leaves no room: {} is {}", escape(text), param, value));
       operand.width = clog2(static_cast<uint64_t>(operand.greatest) + 1);

@@ -27,6 +27,7 @@ public:
     isa_.instructionBytes_ = static_cast<int>(
         lookupIn(isa_.params_)("instruction_bytes", sources.machine.find("params")->place()));
     checkParams(sources.machine);
+    checkBursts(sources);
     checkTiles(sources.machine);
     instructions(sources, Machine{isa_.params_, isa_.memories_, isa_.units_, formats, functions});
     checkTemplates(sources.machine);
@@ -39,6 +40,8 @@ public:
 private:
   void instructions(const Sources &sources, const Machine &machine) {
     for (const auto &[name, file] : sources.instructions) {
+      requireWithin(limits::instructions, static_cast<int64_t>(isa_.instructions_.size()) + 1,
+                    file.place(), fmt::format("the number of instructions with '{}'", name));
       isa_.instructions_.push_back(resolveInstruction(file, machine));
       isa_.instructions_.back().index = static_cast<int>(isa_.instructions_.size()) - 1;
       isa_.byName_[name] = isa_.instructions_.back().index;
@@ -106,10 +109,19 @@ private:
                         fmt::format("there is no param '{}'", name), "every machine has it");
   }
 
+  // Whole beats, as many as a burst of the bus may have.
+  void checkBursts(const Sources &sources) const {
+    const yaml::Node *given = sources.target.find("params")->find("burst_bytes");
+    const yaml::Node &burst =
+        given ? *given : *sources.machine.find("params")->find("burst_bytes")->find("default");
+    requireWithin(limits::burstBeats, param("burst_bytes") / param("bus_bytes"), burst.place(),
+                  "the number of beats of a burst");
+  }
+
   // A memory that cannot hold what one step of the array works on is no machine.
   void checkTiles(const yaml::Node &machine) const {
     int64_t rows = param("rows"), cols = param("cols");
-    const Memory &spad = isa_.memory(Space::Spad), &acc = isa_.memory(Space::Acc);
+    const Memory &spad = isa_.memory(Space::Spad);
     auto need = static_cast<uint64_t>(rows * cols + rows);
     if (spad.bytes < need)
       throw UserError(machine.find("memories")->find("spad")->find("bytes")->place(),
@@ -117,12 +129,7 @@ private:
                                   "one row of activations, {} bytes",
                                   spad.bytes, need),
                       "make the scratchpad larger or the array smaller");
-    if (acc.bytes < static_cast<uint64_t>(cols) * 4)
-      throw UserError(
-          machine.find("memories")->find("acc")->find("bytes")->place(),
-          fmt::format(
-              "the accumulators have {} bytes and cannot hold one row of {} columns, {} bytes",
-              acc.bytes, cols, cols * 4));
+    static_assert(limits::accBytes.least >= limits::cols.greatest * 4); // they hold one row
   }
 
   // The microarchitecture that is timed and implemented: one unit of each template, ports that keep
@@ -164,15 +171,10 @@ private:
   void timing(const Sources &sources) {
     const yaml::Node &clock = *sources.target.find("clock_hz");
     isa_.clockHz_ = evaluateParams(clock, lookupIn(isa_.params_));
-    if (isa_.clockHz_ < 1 || isa_.clockHz_ > 1000000000000)
-      throw UserError(clock.place(),
-                      fmt::format("the clock is {} Hz, not within 1..10^12", isa_.clockHz_));
+    requireWithin(limits::clockHz, isa_.clockHz_, clock.place(), "the clock in Hz");
     isa_.dram_ = sources.target.find("dram")->text;
     isa_.timing_ = resolveTiming(sources.timing, isa_.params_, isa_.instructions_);
-    const yaml::Node &parameters = *sources.dram.find("parameters");
-    for (size_t i = 0; i < parameters.keys.size(); ++i)
-      isa_.dramParameters_[parameters.keys[i].text] =
-          evaluateParams(parameters.items[i], lookupIn(isa_.params_));
+    isa_.dramParameters_ = resolveDram(sources.dram, isa_.params_, isa_.clockHz_);
     std::string text = fmt::format("clock {}\ndram {}\n", isa_.clockHz_, isa_.dram_);
     for (const auto *numbers : {&isa_.timing_, &isa_.dramParameters_})
       for (const auto &[name, value] : *numbers)

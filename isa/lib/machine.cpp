@@ -8,12 +8,10 @@
 
 namespace tilewright::isa {
 
-static int64_t evaluateIn(const yaml::Node &scalar, const Params &params, int64_t least,
-                          int64_t greatest, const std::string &what) {
+static int64_t evaluateIn(const yaml::Node &scalar, const Params &params, const Limit &limit,
+                          const std::string &what) {
   int64_t value = evaluateParams(scalar, lookupIn(params));
-  if (value < least || value > greatest)
-    throw UserError(scalar.place(),
-                    fmt::format("{} is {}, not within {}..{}", what, value, least, greatest));
+  requireWithin(limit, value, scalar.place(), what);
   return value;
 }
 
@@ -32,6 +30,9 @@ int64_t StateArray::elements() const {
 
 std::array<Memory, 3> resolveMemories(const yaml::Node &machine, const Params &params) {
   const char *names[] = {"dram", "spad", "acc"};
+  const Limit *bytesOf[] = {&limits::dramBytes, &limits::spadBytes, &limits::accBytes};
+  const Limit *banksOf[] = {nullptr, &limits::spadBanks, &limits::accBanks};
+  const Limit *portOf[] = {nullptr, &limits::spadPort, &limits::accPort};
   std::array<Memory, 3> memories;
   for (size_t i = 0; i < memories.size(); ++i) {
     const yaml::Node &node = *machine.find("memories")->find(names[i]);
@@ -42,18 +43,22 @@ std::array<Memory, 3> resolveMemories(const yaml::Node &machine, const Params &p
     memory.addressBytes = node.find("address")->text == "byte" ? 1 : 4;
     const yaml::Node &bytes = *node.find("bytes");
     memory.bytes = static_cast<uint64_t>(
-        evaluateIn(bytes, params, 1, int64_t(1) << 48, fmt::format("the size of {}", names[i])));
+        evaluateIn(bytes, params, *bytesOf[i], fmt::format("the size of {}", names[i])));
     if (memory.bytes % static_cast<uint64_t>(memory.addressBytes) != 0)
       throw UserError(bytes.place(),
                       fmt::format("the {} bytes of {} are not whole elements of {} bytes",
                                   memory.bytes, names[i], memory.addressBytes));
+    for (const char *key : {"port", "banks"})
+      if (memory.space == Space::Dram && node.find(key))
+        throw UserError(node.find(key)->place(), fmt::format("dram has no '{}'", key),
+                        "the bus is bus_bytes wide; the banks are those of the DRAM preset");
     if (const yaml::Node *port = node.find("port"))
       memory.portBytes = memory.addressBytes *
-                         static_cast<int>(evaluateIn(*port, params, 1, 65536,
+                         static_cast<int>(evaluateIn(*port, params, *portOf[i],
                                                      fmt::format("the port of {}", names[i])));
     if (const yaml::Node *banks = node.find("banks")) {
-      memory.banks = static_cast<int>(
-          evaluateIn(*banks, params, 1, 1024, fmt::format("the number of banks of {}", names[i])));
+      memory.banks = static_cast<int>(evaluateIn(
+          *banks, params, *banksOf[i], fmt::format("the number of banks of {}", names[i])));
       if (memory.bankBytes() * static_cast<uint64_t>(memory.banks - 1) >= memory.bytes)
         throw UserError(banks->place(),
                         fmt::format("{} banks of {} bytes (whole port widths) leave the last bank "
@@ -69,9 +74,9 @@ static Type storedType(const yaml::Node &node) {
   if (!parseType(node.text, type))
     throw UserError(node.place(), fmt::format("'{}' is not a type", escape(node.text)),
                     "types are i1 to i32 and u1 to u31");
-  if (type.bits > (type.isSigned ? 32 : 31))
-    throw UserError(node.place(),
-                    fmt::format("a register of type {} is wider than i32", type.str()));
+  // An unsigned one takes a sign bit.
+  requireWithin(limits::registerBits, type.bits + (type.isSigned ? 0 : 1), node.place(),
+                fmt::format("the signed width of a register of type {}", type.str()));
   return type;
 }
 
@@ -91,20 +96,17 @@ static void resolveState(const yaml::Node &node, const std::string &name, Unit &
   StateArray array{name,  node.find("summary")->text,          type, {},
                    reset, static_cast<int>(unit.arrays.size())};
   int64_t elements = 1;
-  if (size->items.empty() || size->items.size() > 4)
-    throw UserError(size->place(), "an array register has 1 to 4 extents");
+  requireWithin(limits::dimensions, static_cast<int64_t>(size->items.size()), size->place(),
+                fmt::format("the number of extents of '{}'", name));
   for (const yaml::Node &extent : size->items) {
     array.sizes.push_back(
-        evaluateIn(extent, params, 1, 1 << 20, fmt::format("an extent of '{}'", name)));
+        evaluateIn(extent, params, limits::elements, fmt::format("an extent of '{}'", name)));
     elements *= array.sizes.back();
-    if (elements > 1 << 16)
-      throw UserError(extent.place(),
-                      fmt::format("the array '{}' has more than 2^16 elements", name));
+    requireWithin(limits::elements, elements, extent.place(),
+                  fmt::format("the number of elements of '{}'", name));
   }
   unit.arrays.push_back(std::move(array));
 }
-
-constexpr int mostLoadUnits = 2; // of other templates there is one unit
 
 std::vector<Unit> resolveUnits(const yaml::Node &machine, const Params &params) {
   static const std::map<std::string_view, UnitTemplate> templates = {
@@ -126,14 +128,14 @@ std::vector<Unit> resolveUnits(const yaml::Node &machine, const Params &params) 
     const bool isLoad = unit.kind == UnitTemplate::DmaLoad;
     const auto same = std::find_if(units.rbegin(), units.rend(),
                                    [&](const Unit &other) { return other.kind == unit.kind; });
-    if (same != units.rend() && (!isLoad || ++loads > mostLoadUnits))
+    if (same != units.rend() && isLoad)
+      requireWithin(limits::loadUnits, ++loads, node.place(),
+                    fmt::format("the number of load DMAs with '{}'", unit.name));
+    else if (same != units.rend())
       throw UserError(
           node.place(),
-          isLoad
-              ? fmt::format("unit '{}' is load DMA number {}: there are at most {}", unit.name,
-                            loads, mostLoadUnits)
-              : fmt::format("units '{}' and '{}' have the same template: there is one unit of each",
-                            same->name, unit.name));
+          fmt::format("units '{}' and '{}' have the same template: there is one unit of each",
+                      same->name, unit.name));
     bool first = i == 0, sequencer = unit.kind == UnitTemplate::Sequencer;
     if (first != sequencer)
       throw UserError(nodes.keys[i].place(), "the first unit, and no other, is the sequencer");
@@ -144,7 +146,7 @@ std::vector<Unit> resolveUnits(const yaml::Node &machine, const Params &params) 
                                         : fmt::format("key 'queue' is missing in '{}'", unit.name));
     if (queue)
       unit.queueDepth = static_cast<int>(
-          evaluateIn(*queue, params, 1, 1024, fmt::format("the queue of '{}'", unit.name)));
+          evaluateIn(*queue, params, limits::queue, fmt::format("the queue of '{}'", unit.name)));
     units.push_back(std::move(unit));
   }
   if (units.empty())
@@ -167,9 +169,11 @@ std::vector<Unit> resolveUnits(const yaml::Node &machine, const Params &params) 
                         fmt::format("the register '{}' has the name of a param", name.text));
       resolveState(state.items[i].items[j], name.text, *unit, params);
     }
-    if (unit->registers.size() > 256)
-      throw UserError(state.items[i].place(),
-                      fmt::format("unit '{}' has more than 256 scalar registers", unit->name));
+    const Place &place = state.items[i].place();
+    requireWithin(limits::registers, static_cast<int64_t>(unit->registers.size()), place,
+                  fmt::format("the number of scalar registers of '{}'", unit->name));
+    requireWithin(limits::arrays, static_cast<int64_t>(unit->arrays.size()), place,
+                  fmt::format("the number of array registers of '{}'", unit->name));
   }
   return units;
 }
@@ -185,8 +189,9 @@ std::map<std::string, Format> resolveFormats(const yaml::Node &machine, const Pa
       const std::string &name = fields.keys[j].text;
       HeaderField &field = name == "op" ? format.op : name == "wait" ? format.wait : format.signal;
       field.low = format.bits;
-      field.width = static_cast<int>(evaluateIn(fields.items[j], params, 1, name == "op" ? 12 : 32,
-                                                fmt::format("the width of '{}'", name)));
+      field.width = static_cast<int>(evaluateIn(
+          fields.items[j], params, name == "op" ? limits::opcodeBits : limits::semaphores,
+          fmt::format("the width of '{}'", name)));
       if (name != "op" && field.width != semaphores)
         throw UserError(fields.items[j].place(), fmt::format("'{}' has {} bits for {} semaphores",
                                                              name, field.width, semaphores));

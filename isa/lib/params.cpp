@@ -8,16 +8,14 @@ namespace tilewright::isa {
 
 namespace {
 
-constexpr size_t maximumParams = 200; // bounds the depth of references
-
 class ParamResolver {
 public:
   ParamResolver(const yaml::Node &nodes, const yaml::Node &overrides)
       : nodes_(nodes), overrides_(overrides) {}
 
   Params run() {
-    if (nodes_.keys.size() > maximumParams)
-      throw UserError(nodes_.place(), fmt::format("more than {} params", maximumParams));
+    requireWithin(limits::params, static_cast<int64_t>(nodes_.keys.size()), nodes_.place(),
+                  "the number of params");
     for (const yaml::Node &key : overrides_.keys)
       if (!nodes_.find(key.text))
         unknown(key.text, key.place());
@@ -50,7 +48,18 @@ private:
 
   void check(const std::string &name, const yaml::Node &node, const yaml::Node &scalar,
              int64_t value) const {
-    const yaml::Node &range = *node.find("range");
+    if (const Limit *limit = limitOfParam(name))
+      requireWithin(*limit, value, scalar.place(), fmt::format("the param '{}'", name));
+    if (const yaml::Node *range = node.find("range"))
+      checkRange(name, *range, scalar, value);
+    const yaml::Node *pow2 = node.find("pow2");
+    if (pow2 && pow2->flag() && (value <= 0 || (value & (value - 1)) != 0))
+      throw UserError(scalar.place(),
+                      fmt::format("the param '{}' is {}, not a power of two", name, value));
+  }
+
+  static void checkRange(const std::string &name, const yaml::Node &range, const yaml::Node &scalar,
+                         int64_t value) {
     size_t dots = range.text.find("..");
     if (dots == std::string::npos)
       throw UserError(range.place(), fmt::format("the range '{}' is not of the form \"1..256\"",
@@ -65,10 +74,6 @@ private:
     if (value < least || value > greatest)
       throw UserError(scalar.place(), fmt::format("the param '{}' is {}, not within {}..{}", name,
                                                   value, least, greatest));
-    const yaml::Node *pow2 = node.find("pow2");
-    if (pow2 && pow2->flag() && (value <= 0 || (value & (value - 1)) != 0))
-      throw UserError(scalar.place(),
-                      fmt::format("the param '{}' is {}, not a power of two", name, value));
   }
 
   [[noreturn]] void unknown(const std::string &name, const Place &place) const {

@@ -4,6 +4,7 @@
 
 #include "builder.h"
 #include "tilewright/isa/isa.h"
+#include "tilewright/isa/limits.h"
 #include "tilewright/isa/yaml.h"
 
 #include <map>
@@ -22,8 +23,11 @@ struct Sources {
 Sources readSources(const LoadOptions &options);
 std::string findDirectory(const LoadOptions &options);
 
-// Values of all params under the target. Throws UserError for cycles, overflow, a value out of
-// range or not a power of two.
+// Throws UserError at `place` that says the value of `what`, the limit and its reason.
+void requireWithin(const Limit &limit, int64_t value, const Place &place, const std::string &what);
+
+// Values of all params under the target. Throws UserError for cycles, overflow, a value beyond its
+// limit, out of range or not a power of two.
 Params resolveParams(const yaml::Node &machine, const yaml::Node &target);
 
 std::array<Memory, 3> resolveMemories(const yaml::Node &machine, const Params &params);
@@ -53,6 +57,11 @@ void resolveSemantics(const yaml::Node &semantics, Instruction &instruction, con
 
 Timing resolveTiming(const yaml::Node &timing, const Params &params,
                      const std::vector<Instruction> &instructions);
+
+// The numbers of a DRAM preset by name. Throws UserError where one is missing, unknown or beyond
+// its limit, or where they make no working device behind the machine's bus.
+std::map<std::string, int64_t> resolveDram(const yaml::Node &file, const Params &params,
+                                           int64_t clockHz);
 
 // Everything but timing, clock and DRAM, one fact a line.
 std::string canonicalText(const Isa &isa);

@@ -27,7 +27,9 @@ const Schema isaSection{
 const Schema param{Kind::Object,
                    {{"default", &expression, required,
                      "Value unless the target sets it: an expression of other params."},
-                    {"range", &text, required, "Legal values, both ends included: \"1..256\"."},
+                    {"range", &text, optional,
+                     "Legal values, both ends included: \"1..256\". Beside it the limits hold that "
+                     "`tilewright isa limits` lists."},
                     {"pow2", &flag, optional, "Whether the value must be a power of two."},
                     {"summary", &text, required, "What it is, in a sentence."}}};
 const Schema params{Kind::MapOf, {}, &param};

@@ -13,8 +13,6 @@ namespace tilewright::isa {
 
 namespace {
 
-constexpr size_t maximumSteps = 8;
-
 class SemanticsResolver {
 public:
   SemanticsResolver(const yaml::Node &node, SemanticsContext &context)
@@ -40,9 +38,8 @@ public:
     if (const yaml::Node *sets = node_.find("set"))
       return setRegisters(*sets);
     if (const yaml::Node *steps = node_.find("compose")) {
-      if (steps->items.empty() || steps->items.size() > maximumSteps)
-        throw UserError(steps->place(),
-                        fmt::format("a composition has 1 to {} steps", maximumSteps));
+      requireWithin(limits::steps, static_cast<int64_t>(steps->items.size()), steps->place(),
+                    "the number of steps");
       for (const yaml::Node &item : steps->items) {
         if (item.keys.size() != 1)
           throw UserError(item.place(), "a step has exactly one form");

@@ -1,5 +1,4 @@
 // One step of the tensor level.
-#include "instruction_limits.h"
 #include "semantics_context.h"
 #include "tilewright/isa/schema.h"
 #include "type.h"
@@ -35,8 +34,8 @@ public:
 private:
   Iterator iterator(const yaml::Node &scalar) {
     IteratorSyntax syntax = parseIterator(scalar);
-    if (iteratorNames_.size() == maximumIterators)
-      throw UserError(scalar.place(), fmt::format("more than {} iterators", maximumIterators));
+    requireWithin(limits::iterators, static_cast<int64_t>(iteratorNames_.size()) + 1,
+                  scalar.place(), "the number of iterators");
     if (!isIdentifier(syntax.name, false))
       throw UserError(scalar.place(),
                       fmt::format("'{}' is not a lowercase name", escape(syntax.name)));
@@ -55,12 +54,10 @@ private:
     Iterator made{syntax.name, ExprBuilder(context_.pool, scope).build(scalar, syntax.extent)};
     context_.markUsed(*made.extent);
     Interval extent = context_.intervalOf(made.extent, {});
-    if (extent.least < 0)
-      throw UserError(scalar.place(),
-                      fmt::format("the extent of '{}' can be negative", syntax.name));
-    if (extent.greatest > INT32_MAX)
-      throw UserError(scalar.place(),
-                      fmt::format("the extent of '{}' can exceed 2^31 - 1", syntax.name));
+    for (__int128 end : {extent.least, extent.greatest})
+      requireWithin(limits::extent,
+                    static_cast<int64_t>(std::clamp<__int128>(end, INT64_MIN, INT64_MAX)),
+                    scalar.place(), fmt::format("an end of the extent of '{}'", syntax.name));
     __int128 last = std::max<__int128>(extent.greatest - 1, 0);
     iteratorNames_.emplace_back(syntax.name, smallestType(0, last, false));
     iteratorRanges_.push_back({0, last});
@@ -135,10 +132,12 @@ private:
       throw UserError(reduction.place(), "a reduction has an iterator");
     made_.combiner = combiners.at(reduction.find("op")->text);
     const yaml::Node &type = *reduction.find("type");
-    if (!parseType(type.text, made_.accumulator) || made_.accumulator.bits > 64)
+    if (!parseType(type.text, made_.accumulator))
       throw UserError(type.place(),
                       fmt::format("'{}' is not a type of accumulators", escape(type.text)),
                       "they are i1 to i64 and u1 to u64");
+    requireWithin(limits::accumulatorBits, made_.accumulator.bits, type.place(),
+                  "the width of the accumulator");
     made_.init = element(*node.find("init"), spatial_);
     made_.expr = element(*node.find("expr"), iteratorNames_);
     if (!holds(made_.accumulator, made_.expr->type))
@@ -265,13 +264,10 @@ private:
           fmt::format(
               "the index of '{}' is not a sum of iterators times registers, immediates or numbers",
               memory.name));
-    // Addresses, too, are summed in 64 bits.
-    if (index->type.bits > 56)
-      throw UserError(scalar.place(), fmt::format("the index of '{}' is {}, wider than 56 bits",
-                                                  memory.name, index->type.str()));
-    if (instruction_.accesses.size() == maximumAccesses)
-      throw UserError(scalar.place(),
-                      fmt::format("more than {} accesses of memory", maximumAccesses));
+    requireWithin(limits::indexBits, index->type.bits, scalar.place(),
+                  fmt::format("the width of the index of '{}'", memory.name));
+    requireWithin(limits::accesses, static_cast<int64_t>(instruction_.accesses.size()) + 1,
+                  scalar.place(), "the number of accesses of memory");
     instruction_.accesses.push_back(std::move(made));
   }
 

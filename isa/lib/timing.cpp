@@ -7,11 +7,15 @@ namespace tilewright::isa {
 
 namespace {
 
-constexpr int64_t greatestTime = 65536;
-
-// The least value that works, by the last part of the key.
-int64_t leastOf(const std::string &key) {
-  return key == "pipeline" ? 2 : 1; // accumulators are read in the cycle before they are written
+// By the last part of the key.
+const Limit &limitOf(const std::string &key) {
+  static const std::map<std::string_view, const Limit *> limits = {
+      {"fetch_bytes", &limits::burstBytes},  {"buffer", &limits::fetchBuffer},
+      {"ahead", &limits::fetchAhead},        {"buffers", &limits::buffers},
+      {"outstanding", &limits::outstanding}, {"inflight", &limits::inFlight},
+      {"pipeline", &limits::pipeline},       {"start", &limits::latency},
+      {"latency", &limits::latency}};
+  return *limits.at(key);
 }
 
 // The prefetch's window must fit into the fetch buffer, in whole lines.
@@ -48,9 +52,7 @@ static void flatten(const yaml::Node &node, const std::string &prefix, const Par
       continue;
     }
     int64_t value = evaluateParams(item, lookupIn(params));
-    if (int64_t least = leastOf(node.keys[i].text); value < least || value > greatestTime)
-      throw UserError(item.place(), fmt::format("'{}' is {}, not within {}..{}", key, value, least,
-                                                greatestTime));
+    requireWithin(limitOf(node.keys[i].text), value, item.place(), fmt::format("'{}'", key));
     timing.emplace(key, value);
   }
 }

@@ -212,7 +212,8 @@ TEST(LoadShape, WordOutsideOfItsList) {
 
 TEST(LoadShape, FlagsAreNotQuoted) {
   Description description;
-  description.replace(machine, "range: \"2..32\", pow2: true", "range: \"2..32\", pow2: \"true\"");
+  description.replace(machine, "{ default: \"8\", pow2: true, summary: \"Base",
+                      "{ default: \"8\", pow2: \"true\", summary: \"Base");
   EXPECT_THAT(description.error(),
               HasSubstr("error: 'pow2' is a string, not true or false, without quotes"));
 }
@@ -236,8 +237,17 @@ TEST_P(LoadParam, IsRefused) {
 INSTANTIATE_TEST_SUITE_P(
     Cases, LoadParam,
     testing::Values(
-        ParamCase{"Zero", "rows: \"0\"", "the param 'rows' is 0, not within 1..256"},
+        ParamCase{"Zero", "rows: \"0\"",
+                  "the param 'rows' is 0, not within 1..256: a weight tile is an array register"},
         ParamCase{"Negative", "rows: \"-1\"", "the param 'rows' is -1, not within 1..256"},
+        ParamCase{"Lanes", "lanes: \"0\"", "the param 'lanes' is 0, not within 1..256: the lanes'"},
+        ParamCase{"Banks", "spad_banks: \"65\"",
+                  "the param 'spad_banks' is 65, not within 1..64: the banks that an access "
+                  "touches are a mask of 64 bits"},
+        ParamCase{"Beats", "bus_bytes: \"1\", burst_bytes: \"512\"",
+                  "the number of beats of a burst is 512, not within 1..256: an AXI4 burst"},
+        ParamCase{"HalfABeat", "bus_bytes: \"64\", burst_bytes: \"32\"",
+                  "the number of beats of a burst is 0, not within 1..256"},
         ParamCase{"Huge", "spad_bytes: \"2147483648\"", "the param 'spad_bytes' is 2147483648"},
         ParamCase{"Beyond", "spad_bytes: \"9223372036854775808\"", "the value overflows 64 bits"},
         ParamCase{"Overflow", "spad_bytes: \"9223372036854775807 * 2\"",
@@ -298,7 +308,9 @@ INSTANTIATE_TEST_SUITE_P(
                    "  second: { template: \"dma_load\", queue: \"1\", summary: \"s\" }\n"
                    "  third: { template: \"dma_load\", queue: \"1\", summary: \"s\" }\n"
                    "  store:     { template: \"dma_store\"",
-                   "third: ^{ template", "unit 'third' is load DMA number 3: there are at most 2"},
+                   "third: ^{ template",
+                   "the number of load DMAs with 'third' is 3, not within 1..2: the order of "
+                   "priority at the ports names two"},
         ChangeCase{"SequencerLater", machine, "  sequencer: { template: \"sequencer\",",
                    "  sequencer: { template: \"matrix\", queue: \"1\",", "^sequencer: { template",
                    "the first unit, and no other, is the sequencer"},
@@ -311,12 +323,14 @@ INSTANTIATE_TEST_SUITE_P(
         ChangeCase{"RegisterNamedAsAParam", machine, "    k0:   {", "    lanes: {",
                    "^lanes: { type", "the register 'lanes' has the name of a param"},
         ChangeCase{"SizeZero", machine, "size: [\"256\"]", "size: [\"0\"]", "[^\"0\"]",
-                   "an extent of 'table' is 0, not within 1..1048576"},
+                   "an extent of 'table' is 0, not within 1..65536: an array register is made of "
+                   "registers"},
         ChangeCase{"SizeOverflow", machine, "size: [\"256\"]", "size: [\"256\", \"257\"]",
-                   "[\"256\", ^\"257\"]", "the array 'table' has more than 2^16 elements"},
+                   "[\"256\", ^\"257\"]",
+                   "the number of elements of 'table' is 65792, not within 1..65536"},
         ChangeCase{"RegisterTooWide", machine, "a_mult:  { type: \"i32\"",
                    "a_mult:  { type: \"i33\"", "a_mult:  { type: ^\"i33\"",
-                   "a register of type i33 is wider than i32"},
+                   "the signed width of a register of type i33 is 33, not within 1..32"},
         ChangeCase{"FunctionCallsItself", machine, "expr: \"min(max(value, lo), hi)\"",
                    "expr: \"clamp(value, lo, hi)\"", "expr: ^\"clamp(value",
                    "the function 'clamp' calls itself"},
@@ -337,9 +351,17 @@ INSTANTIATE_TEST_SUITE_P(
         ChangeCase{"OpcodeTooWide", machine, "  unit:\n    fields: { op: \"8\"",
                    "  unit:\n    fields: { op: \"13\"", "op: ^\"13\"",
                    "the width of 'op' is 13, not within 1..12"},
-        ChangeCase{"RangeOfAParam", machine, "range: \"1..16\", summary: \"Nesting",
+        ChangeCase{"FormOfARange", machine, "summary: \"Nesting",
                    "range: \"1-16\", summary: \"Nesting", "range: ^\"1-16\"",
-                   "the range '1-16' is not of the form \"1..256\""}),
+                   "the range '1-16' is not of the form \"1..256\""},
+        ChangeCase{"RangeOfAParam", machine, "default: \"4\", summary: \"Nesting",
+                   "default: \"4\", range: \"1..3\", summary: \"Nesting", "default: ^\"4\", range",
+                   "the param 'loop_depth' is 4, not within 1..3"},
+        ChangeCase{
+            "BanksOfDram", machine, "address: \"byte\", bytes: \"dram_bytes\"",
+            "address: \"byte\", banks: \"2\", bytes: \"dram_bytes\"", "banks: ^\"2\"",
+            "dram has no 'banks'\n  fix: the bus is bus_bytes wide; the banks are those of the "
+            "DRAM preset"}),
     caseName);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -382,7 +404,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "type: \"counts<cols>\"", "type: ^\"counts",
                    "'counts<cols>' is not a type of immediates"},
         ChangeCase{"ImmediateTooWide", instruction("fill"), "type: \"u16\"", "type: \"u49\"",
-                   "type: ^\"u49\"", "an immediate of type u49 has more than 48 bits"},
+                   "type: ^\"u49\"", "the width of an immediate is 49, not within 1..48"},
         ChangeCase{"ImmediateParam", instruction("mload"), "type: \"count<cols>\"",
                    "type: \"count<columns>\"", "count<^columns", "undefined param 'columns'"},
         ChangeCase{"ImmediateWithSpace", instruction("mload"), "n: { kind: \"imm\",",
@@ -473,7 +495,7 @@ INSTANTIATE_TEST_SUITE_P(
             "out: ^\"d[",
             "the index of 'd' is not a sum of iterators times registers, immediates or numbers"},
         ChangeCase{"NegativeExtent", instruction("vadd"), "y in n1", "y in n1 - 1", "[ ^\"y in",
-                   "the extent of 'y' can be negative"},
+                   "an end of the extent of 'y' is -1, not within 0..2147483647"},
         ChangeCase{"IteratorTwice", instruction("vadd"), "x in n0", "y in n0", "^\"y in n0",
                    "the iterator 'y' has a name that means something else"},
         ChangeCase{"IteratorNamedAsAnOperand", instruction("vadd"), "x in n0", "a in n0",
@@ -484,7 +506,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "an iterator reads \"name in extent\""},
         ChangeCase{"TooManyIterators", instruction("vadd"), "\"c in nc\"",
                    "\"c in nc\", \"p in 1\", \"q in 1\", \"r in 1\", \"s in 1\"", "^\"s in 1\"",
-                   "more than 6 iterators"},
+                   "the number of iterators is 7, not within 0..6"},
         ChangeCase{"MoveThatComputes", instruction("load"), "expr: \"s[z * s_s2 + y * s_s1 + x]\"",
                    "expr: \"cast<i8>(s[z * s_s2 + y * s_s1 + x] + 1)\"", "expr: ^\"",
                    "a move copies one element or an immediate, at most cast\n  fix: make it a map"},
@@ -532,10 +554,11 @@ INSTANTIATE_TEST_SUITE_P(
         ChangeCase{"RefersToItself", timing, "rows + cols + 4", "pipeline + 4", "^\"pipeline + 4\"",
                    "undefined param 'pipeline'"},
         ChangeCase{"Negative", timing, "rows + cols + 4", "rows - 100", "^\"rows - 100\"",
-                   "'matrix.pipeline' is -84, not within 2..65536"},
-        ChangeCase{"NoLandingBuffer", timing, "inflight: \"8\"       # load",
-                   "inflight: \"0\"       # load", "inflight: ^\"0\"       # load",
-                   "'load.inflight' is 0, not within 1..65536"},
+                   "'matrix.pipeline' is -84, not within 2..65535: accumulators are read"},
+        ChangeCase{
+            "NoLandingBuffer", timing, "inflight: \"8\"       # load",
+            "inflight: \"0\"       # load", "inflight: ^\"0\"       # load",
+            "'load.inflight' is 0, not within 1..255: the RTL counts what is in flight in 8 bits"},
         ChangeCase{"OfNoUnit", timing, "vector:\n", "vectro:\n", "^vectro:",
                    "unknown key 'vectro' in the timing file\n  fix: did you mean 'vector'?"},
         ChangeCase{"OfNoRow", timing, "  pipeline: ", "  pipelin: ", "^pipelin:",
@@ -551,7 +574,7 @@ INSTANTIATE_TEST_SUITE_P(
         ChangeCase{"OfNoInstruction", timing, "  vdw:  ", "  vdv:  ", "^vdv:",
                    "there is no instruction 'vdv'\n  fix: did you mean 'vdw'?"},
         ChangeCase{"Clock", target, "1000000000", "0", "clock_hz: ^0",
-                   "the clock is 0 Hz, not within 1..10^12"}),
+                   "the clock in Hz is 0, not within 1..1000000000000"}),
     caseName);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -574,7 +597,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "state:\n  load:", "state:\n  sequencer: {}\n  load:", "^sequencer: {}",
                    "the sequencer has base registers (param base_registers) and no other state"},
         ChangeCase{"ArrayWithoutExtents", machine, "size: [\"256\"]", "size: []", "size: ^[]",
-                   "an array register has 1 to 4 extents"},
+                   "the number of extents of 'table' is 0, not within 1..4"},
         ChangeCase{"RegisterType", machine, "a_mult:  { type: \"i32\"", "a_mult:  { type: \"q32\"",
                    "type: ^\"q32\"",
                    "'q32' is not a type\n  fix: types are i1 to i32 and u1 to u31"},
@@ -625,7 +648,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "semantics: ^{", "the sequencer has only control semantics"},
         ChangeCase{"EmptyComposition", instruction("vtable.load"),
                    "map: { iter: [ \"c in 256\" ], out: \"table[c]\", expr: \"a[c]\" }",
-                   "compose: []", "compose: ^[]", "a composition has 1 to 8 steps"},
+                   "compose: []", "compose: ^[]", "the number of steps is 0, not within 1..8"},
         ChangeCase{"SetsNothing", instruction("load.set"),
                    "[ { register: \"r0\", to: \"v0\" }, { register: \"r1\", to: \"v1\" } ]", "[]",
                    "set: ^[]", "no register is set"},
@@ -634,7 +657,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "'rd' can name a base register that does not exist\n  fix: make its type "
                    "index<base_registers>"},
         ChangeCase{"ExtentTooLarge", instruction("vadd"), "y in n1", "y in n1 * 65536", "[ ^\"y in",
-                   "the extent of 'y' can exceed 2^31 - 1"},
+                   "an end of the extent of 'y' is 4294901760, not within 0..2147483647"},
         ChangeCase{"NoReduction", instruction("vsum"),
                    "reduce: { iter: [ \"v in k1\", \"u in k0\" ]", "reduce: { iter: [ ]",
                    "reduce: ^{ iter: [ ]", "a reduction has an iterator"},
@@ -646,14 +669,14 @@ INSTANTIATE_TEST_SUITE_P(
                    "'a' takes one index, not 2"},
         ChangeCase{"WideIndex", instruction("vadd"), "out: \"d[y * d_s1 +",
                    "out: \"d[y * d_s1 * 65536 +", "out: ^\"d",
-                   "the index of 'd' is i67, wider than 56 bits"},
+                   "the width of the index of 'd' is 67, not within 1..56"},
         ChangeCase{"IteratorWithoutName", instruction("vadd"), "x in n0", "1 in n0", "^\"1 in",
                    "a name is missing"},
         ChangeCase{"ManyAccesses", instruction("vtable.load"), "expr: \"a[c]\"",
                    "expr: \"min(min(min(min(min(min(min(min(min(min(min(min(a[c], a[c + 1]), a[c + "
                    "2]), a[c + 3]), a[c + 4]), a[c + 5]), a[c + 6]), a[c + 7]), a[c + 8]), a[c + "
                    "9]), a[c + 10]), a[c + 11]), a[c + 12])\"",
-                   "expr: ^\"", "more than 12 accesses of memory"}),
+                   "expr: ^\"", "the number of accesses of memory is 13, not within 0..12"}),
     caseName);
 
 TEST(LoadMachine, ScratchpadSmallerThanOneTile) {
@@ -673,13 +696,9 @@ TEST(LoadMachine, PartsOfAnAccumulator) {
 
 TEST(LoadMachine, AccumulatorsSmallerThanARow) {
   Description description;
-  description
-      .overlay("target: { params: { acc_bytes: \"1024\", acc_banks: \"1\", cols: \"256\", "
-               "channels: \"256\" } }\nmachine: { params: { acc_bytes: { range: \"4..1024\", "
-               "default: \"512\" } } }\n")
-      .overlay("target: { params: { acc_bytes: \"512\" } }\n");
-  EXPECT_THAT(description.error(), HasSubstr("error: the accumulators have 512 bytes and cannot "
-                                             "hold one row of 256 columns, 1024 bytes"));
+  description.overlay("machine: { memories: { acc: { bytes: \"512\" } } }\n");
+  EXPECT_THAT(description.error(), HasSubstr("error: the size of acc is 512, not within "
+                                             "1024..67108864: a row of the widest array fits"));
 }
 
 TEST(LoadMachine, EmptyBank) {
@@ -703,13 +722,66 @@ TEST(LoadMachine, NoInstructions) {
   EXPECT_EQ(description.error(), machine + ":3:1: error: there are no instructions");
 }
 
-TEST(LoadMachine, TooManyRegisters) {
-  Description description;
+// So many more registers of the matrix unit, each with that text.
+static std::string withRegisters(int count, const std::string &text) {
   std::string registers;
-  for (int i = 0; i < 257; ++i)
-    registers += "r" + std::to_string(i) + ": { type: \"i8\", reset: \"0\", summary: \"s\" }, ";
+  for (int i = 0; i < count; ++i)
+    registers += "extra" + std::to_string(i) + ": { " + text + " }, ";
+  Description description;
   description.overlay("machine: { state: { matrix: { " + registers + "} } }\n");
-  EXPECT_THAT(description.error(), HasSubstr("unit 'matrix' has more than 256 scalar registers"));
+  return description.error();
+}
+
+TEST(LoadMachine, ManyRegisters) {
+  const std::string text = "type: \"i8\", reset: \"0\", summary: \"s\"";
+  const int own = static_cast<int>(shipped().findUnit("matrix")->registers.size());
+  const int most = static_cast<int>(limits::registers.greatest);
+  EXPECT_EQ(withRegisters(most - own, text), "");
+  EXPECT_THAT(withRegisters(most - own + 1, text),
+              HasSubstr("the number of scalar registers of 'matrix' is 257, not within 0..256: the "
+                        "RTL numbers the scalar registers of a unit in 8 bits"));
+}
+
+TEST(LoadMachine, ManyArrayRegisters) {
+  const std::string text = "type: \"i8\", size: [ \"2\" ], reset: \"0\", summary: \"s\"";
+  const int own = static_cast<int>(shipped().findUnit("matrix")->arrays.size());
+  const int most = static_cast<int>(limits::arrays.greatest);
+  EXPECT_EQ(withRegisters(most - own, text), "");
+  EXPECT_THAT(
+      withRegisters(most - own + 1, text),
+      HasSubstr("the number of array registers of 'matrix' is 65, not within 0..64: kernels "
+                "take the array registers of a unit by a table of 64 places"));
+}
+
+// With so many instructions more, of opcodes that nine bits hold.
+static std::string withInstructions(size_t count) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i)
+    text +=
+        "f" + std::to_string(i) + ": { name: f" + std::to_string(i) +
+        ", summary: s, unit: sequencer, format: control, encode: { op: " + std::to_string(256 + i) +
+        " }, semantics: { control: fence } }, ";
+  Description description;
+  description.overlay(
+      "target: { params: { instruction_bytes: 32 } }\nmachine: { formats: { unit: { "
+      "fields: { op: 9 } }, control: { fields: { op: 9 } } } }\ninstructions: { " +
+      text + "}\n");
+  return description.error();
+}
+
+TEST(LoadMachine, ManyInstructions) {
+  const size_t more = limits::instructions.count() - shipped().instructions().size();
+  EXPECT_EQ(withInstructions(more), "");
+  EXPECT_THAT(withInstructions(more + 1), HasSubstr("is 257, not within 1..256: the RTL numbers "
+                                                    "instructions in 8 bits"));
+}
+
+TEST(LoadMachine, HeaderBeyondTheInstruction) {
+  Description description;
+  description.overlay("target: { params: { instruction_bytes: 8, semaphores: 32 } }\n");
+  EXPECT_THAT(description.error(),
+              HasSubstr("opcode and masks take 72 bits of 64\n  fix: make semaphores fewer, or "
+                        "instruction_bytes larger"));
 }
 
 TEST(LoadMachine, NoHalt) {

@@ -23,7 +23,7 @@ def machine(seed):
               "acc_banks": acc_banks, "acc_bytes": max(1024, acc_banks * acc_unit)}
     if rng.random() < 0.6:
         params["bus_bytes"] = draw(1, 2, 4, 8, 16, 32, 64, 128)
-        params["burst_bytes"] = max(params["bus_bytes"], draw(32, 64, 128, 256, 1024))
+        params["burst_bytes"] = min(max(params["bus_bytes"], draw(32, 64, 128, 256, 1024)), 256 * params["bus_bytes"])  # of beats
     if rng.random() < 0.3:
         params["semaphores"] = draw(12, 15, 15, 16, 24, 32)
     if rng.random() < 0.2:

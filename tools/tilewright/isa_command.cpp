@@ -1,4 +1,5 @@
-// tilewright isa: check, show, list, doc, diff, vectors and RTL of the resolved description.
+// tilewright isa: check, show, list, limits, doc, diff, vectors and RTL of the resolved
+// description.
 #include "isa_command.h"
 
 #include "tilewright/isa/documents.h"
@@ -110,6 +111,18 @@ void addList(CLI::App &isa, const Options &options) {
       text += fmt::format("{:#04x}  {:<{}}  {:<9}  {}\n", instruction->opcode, instruction->name,
                           width, isa.units()[static_cast<size_t>(instruction->unit)].name,
                           instruction->summary);
+    writeFile("-", text);
+  });
+}
+
+void addLimits(CLI::App &isa, const Options &) {
+  CLI::App *command = isa.add_subcommand(
+      "limits", "List what a description may ask for, at least and at most, and why");
+  command->callback([] {
+    std::string text;
+    for (const isa::Limit &limit : isa::allLimits())
+      text += fmt::format("{:<32}  {:<26}  {}\n", limit.name,
+                          fmt::format("{}..{}", limit.least, limit.greatest), limit.reason);
     writeFile("-", text);
   });
 }
@@ -273,7 +286,7 @@ void addRtl(CLI::App &isa, const Options &options) {
 void addIsaCommands(CLI::App &app) {
   CLI::App *isa = app.add_subcommand("isa", "Ask the ISA description");
   isa->require_subcommand(1);
-  for (auto add : {addCheck, addShow, addList, addDoc, addDiff, addVectors, addRtl})
+  for (auto add : {addCheck, addShow, addList, addLimits, addDoc, addDiff, addVectors, addRtl})
     add(*isa, std::make_shared<IsaOptions>());
 }
 

@@ -1,6 +1,7 @@
 // The text of npu.inst: @mnemonic(name = value + xBASE, ...) wait [...] signal [...] layer N. Empty
 // masks and layer -1 are left out.
 #include "tilewright/compiler/emit/npu_dialect.h"
+#include "tilewright/isa/limits.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -10,7 +11,7 @@ namespace tilewright::npu {
 
 namespace {
 
-constexpr int64_t maskBits = 32; // of isa::Word's masks
+constexpr int64_t maskBits = isa::limits::semaphores.greatest; // of isa::Word's masks
 
 void printMask(OpAsmPrinter &printer, StringRef keyword, int64_t mask) {
   if (mask == 0)

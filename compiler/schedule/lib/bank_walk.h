@@ -9,7 +9,10 @@
 
 namespace tilewright {
 
-using BankMask = uint64_t; // at most 64 banks
+using BankMask = uint64_t;
+inline constexpr int64_t maskBits = 64;
+static_assert(isa::limits::spadBanks.greatest <= maskBits &&
+              isa::limits::accBanks.greatest <= maskBits);
 
 // The banks of a memory. Programs that were not made here may name places outside it: those count
 // as its first bank or as the last there can be.
@@ -26,8 +29,8 @@ public:
     return address >= 0 ? address / bytes_ : -((bytes_ - 1 - address) / bytes_);
   }
   BankMask mask(int64_t low, int64_t high) const { // of bytes [low, high)
-    const auto first = std::clamp<int64_t>(index(low), 0, 63),
-               last = std::clamp<int64_t>(index(high - 1), first, 63);
+    const auto first = std::clamp<int64_t>(index(low), 0, maskBits - 1),
+               last = std::clamp<int64_t>(index(high - 1), first, maskBits - 1);
     return (BankMask(2) << last) - (BankMask(1) << first);
   }
   // For how many positions bytes [low, high) stay in their banks when each moves them by `stride`:
@@ -50,7 +53,7 @@ private:
 
 inline bool isSeveral(BankMask banks) { return (banks & (banks - 1)) != 0; }
 
-using PerLevel = std::array<int64_t, timing::maxDimensions>;
+using PerLevel = std::array<int64_t, isa::limits::iterators.count()>;
 
 // Streams that walk the same nest of levels side by side. What a stream touches within the levels
 // below counts as one piece; a level is entered only where some piece stands in several banks.
@@ -116,7 +119,7 @@ private:
     BankSize bank;
     PerLevel strides;
     // What it touches from a position of the level above on.
-    std::array<int64_t, timing::maxDimensions + 1> low, high;
+    std::array<int64_t, isa::limits::iterators.count() + 1> low, high;
   };
   template <typename Work> void walk(int level, const Work &work) {
     const auto at = static_cast<size_t>(level);

@@ -216,7 +216,7 @@ const AccessFinder::Found &AccessFinder::find(Form &form, const isa::Word &word,
   found.registers = registers;
   isa::Word still = word;
   still.values = values;
-  std::array<isa::Range, isa::maximumOperands> ranges;
+  std::array<isa::Range, isa::limits::operands.count()> ranges;
   isa::operandRanges(isa_.instructions()[static_cast<size_t>(word.instruction)], isa_, still,
                      registers.data(), values.data(), ranges.data());
   found.ranges.clear();

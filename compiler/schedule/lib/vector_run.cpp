@@ -35,7 +35,7 @@ struct Nest {
   int64_t beats() const { return fullBeats() + (rest() > 0 ? 1 : 0); }
 };
 
-constexpr size_t maximumStreams = 16; // of a step; reads beyond are left out of the estimate
+constexpr size_t maximumStreams = isa::limits::accesses.count(); // of a step
 using Walk = BankWalk<maximumStreams>;
 using Streams = std::array<Stream, maximumStreams>;
 
@@ -84,7 +84,7 @@ void VectorRun::addStep(const timing::StepPlan &step, const isa::ScalarContext &
   Nest nest;
   nest.lanes = lanes_;
   nest.beatDimension = step.spatial - 1;
-  std::array<int64_t, timing::maxDimensions> extents{};
+  std::array<int64_t, isa::limits::iterators.count()> extents{};
   for (int i = 0; i < static_cast<int>(step.extents.size()); ++i) {
     const auto at = static_cast<size_t>(i);
     extents[at] = std::max<int64_t>(step.extents[at](context), 0);
@@ -124,7 +124,7 @@ void VectorRun::addStep(const timing::StepPlan &step, const isa::ScalarContext &
              std::max<int64_t>(idle * stream.laneStride, 0));
   };
   for (const timing::StreamPlan &plan : step.reads)
-    if ((nest.taps > 0 || plan.once) && count + 1 < maximumStreams)
+    if (nest.taps > 0 || plan.once)
       add(plan);
   reads = count;
   if (step.writesMemory)

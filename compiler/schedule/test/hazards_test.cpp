@@ -122,7 +122,7 @@ TEST(Accesses, AreTheRangesOfOperands) {
                                                                          : random() % 3);
       if (!registers.empty() && random() % 4 == 0)
         registers[random() % registers.size()] = random() % 3;
-      std::array<isa::Range, isa::maximumOperands> ranges;
+      std::array<isa::Range, isa::limits::operands.count()> ranges;
       isa::operandRanges(instruction, isa, word, registers.data(), word.values.data(),
                          ranges.data());
       const MemoryAccesses found = finder.of(word, registers);

@@ -7,7 +7,7 @@ namespace tilewright::cycle {
 
 namespace {
 
-using Extents = std::array<uint64_t, timing::maxDimensions>;
+using Extents = std::array<uint64_t, isa::limits::iterators.count()>;
 
 // Of one step: how often a stream's element is moved. The array reads a row of activations, and
 // updates a row of accumulators, once: only the iterators that move the stream count (a window

@@ -26,7 +26,7 @@ private:
     uint32_t signal = 0;
     int64_t rowsLeft = 0;
     int dimensions = 0;
-    std::array<int64_t, timing::maxDimensions> extents{}, index{}, activationStride{},
+    std::array<int64_t, isa::limits::iterators.count()> extents{}, index{}, activationStride{},
         accumulatorStride{};
     int64_t activation = 0, accumulator = 0; // byte addresses of the current row
     int64_t activationBytes = 0, accumulatorBytes = 0;

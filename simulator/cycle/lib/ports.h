@@ -10,15 +10,19 @@
 
 namespace tilewright::cycle {
 
-using BankMask = uint64_t; // at most 64 banks
+using BankMask = uint64_t;
+static_assert(isa::limits::spadBanks.greatest <= 64 && isa::limits::accBanks.greatest <= 64);
 enum class Port { SpadRead, SpadWrite, AccRead, AccWrite };
 constexpr int portCount = 4;
 enum class Client { Matrix, Vector, Load, SecondLoad, Store }; // in order of priority
 constexpr int clientCount = 5;
+static_assert(clientCount == isa::limits::units - 1); // all but the sequencer
 
 // The banks of one memory. Addresses in bytes.
 class Banks {
 public:
+  static_assert(isa::limits::spadBytes.greatest <= UINT32_MAX &&
+                isa::limits::accBytes.greatest <= UINT32_MAX);
   explicit Banks(const isa::Memory &memory)
       : bankBytes_(static_cast<uint32_t>(memory.bankBytes())), portBytes_(memory.portBytes) {
     if ((bankBytes_ & (bankBytes_ - 1)) == 0)

@@ -2,6 +2,8 @@
 // docs/microarchitecture.md.
 #pragma once
 
+#include "tilewright/isa/limits.h"
+
 #include <array>
 #include <cstdint>
 
@@ -54,7 +56,8 @@ private:
   }
 
   int64_t greatest_;
-  std::array<int64_t, 32> counts_{}, taken_{}, given_{};
+  static_assert(isa::limits::semaphores.greatest <= 32); // bits of a mask
+  std::array<int64_t, isa::limits::semaphores.count()> counts_{}, taken_{}, given_{};
   uint32_t takeable_ = 0, full_ = 0, changed_ = 0;
 };
 

@@ -20,7 +20,7 @@ struct Issued {
   isa::Word word;
   const timing::InstructionPlan *plan = nullptr;
   InstructionRecord *record = nullptr;
-  std::array<int64_t, isa::maximumOperands> addresses{}; // by operand, base register added
+  std::array<int64_t, isa::limits::operands.count()> addresses{}; // by operand, base register added
 
   bool isSet() const { return plan->steps.empty(); }
 };

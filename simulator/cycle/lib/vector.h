@@ -39,7 +39,7 @@ private:
   struct Step {
     int dimensions = 0;
     int beatDimension = 0;
-    std::array<int64_t, timing::maxDimensions> extents{};
+    std::array<int64_t, isa::limits::iterators.count()> extents{};
     int64_t laneExtent = 1;
     int64_t beats = 0, taps = 1;
     bool reads = true; // false: no taps

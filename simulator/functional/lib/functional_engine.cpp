@@ -21,8 +21,8 @@ struct Pending {
   uint64_t pc = 0;
   size_t trace = 0; // its record
   isa::Word word;
-  InlineVector<int64_t, isa::maximumOperands> addresses; // by operand, base added
-  RaceChecker::Clock sequencer{};                        // what the sequencer knew
+  InlineVector<int64_t, isa::limits::operands.count()> addresses; // by operand, base added
+  RaceChecker::Clock sequencer{};                                 // what the sequencer knew
 };
 
 // A unit's queue: a ring of entries that keep their storage.

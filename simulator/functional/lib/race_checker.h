@@ -31,7 +31,8 @@ namespace tilewright {
 
 class RaceChecker {
 public:
-  static constexpr size_t maximumAgents = 8;
+  static constexpr size_t maximumAgents = 8;         // bits of Shadow::read
+  static_assert(maximumAgents > isa::limits::units); // each, and the one that loads weights
   using Clock = std::array<uint32_t, maximumAgents>;
 
   explicit RaceChecker(const isa::Isa &isa);

@@ -186,10 +186,8 @@ void Kernels::execute(const isa::Word &word, const int64_t *addresses, MachineSt
     return;
   uint8_t *memories[] = {state.dram, state.spad.data(),
                          reinterpret_cast<uint8_t *>(state.acc.data())};
-  uint8_t *arrays[64];
+  uint8_t *arrays[isa::limits::arrays.count()];
   auto &stored = state.arrays[unit];
-  if (stored.size() > std::size(arrays))
-    throw std::length_error("a unit with more than 64 arrays");
   for (size_t i = 0; i < stored.size(); ++i)
     arrays[i] = stored[i].data();
   impl_->kernel(word.instruction)

@@ -267,45 +267,5 @@ TEST(DramPresets, AllStream) {
   }
 }
 
-std::string errorOf(const std::string &dram) {
-  try {
-    DramConfig::of(load("{}", dram));
-  } catch (const UserError &error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-TEST(DramPresets, AMissingNumberIsNamed) {
-  EXPECT_THAT(errorOf("{ parameters: { tRCD_ps: null } }"),
-              testing::HasSubstr("DRAM preset 'lpddr4': error: parameter 'tRCD_ps' is missing"));
-}
-
-TEST(DramPresets, BanksThatCannotBePermuted) {
-  EXPECT_THAT(errorOf("{ parameters: { banks: \"6\" } }"),
-              testing::HasSubstr("DRAM preset 'lpddr4': error: 6 banks cannot be permuted"));
-}
-
-TEST(DramPresets, AccessesOfOtherThanWholeBeats) {
-  EXPECT_THAT(errorOf("{ parameters: { access_bytes: \"4\" } }"),
-              testing::HasSubstr("access_bytes 4 is no multiple of the bus's 8 bytes"));
-}
-
-TEST(DramPresets, RowsThatBurstsWouldCross) {
-  EXPECT_THAT(
-      errorOf("{ parameters: { row_bytes: \"128\" } }"),
-      testing::HasSubstr("row_bytes 128 is no multiple of access_bytes 64 and burst_bytes 256"));
-}
-
-TEST(DramPresets, WriteMarksOutOfOrder) {
-  EXPECT_THAT(errorOf("{ parameters: { write_low: \"12\" } }"),
-              testing::HasSubstr("write_low < write_high <= write_queue does not hold"));
-}
-
-TEST(DramPresets, RefreshesThatLeaveNoTime) {
-  EXPECT_THAT(errorOf("{ parameters: { tREFI_ps: \"400000\" } }"),
-              testing::HasSubstr("refreshes every 400 cycles leave no time"));
-}
-
 } // namespace
 } // namespace tilewright

@@ -21,6 +21,11 @@ namespace tilewright {
 
 namespace {
 
+static_assert(sizeof rtl::ModelPorts::rData == isa::limits::busBytes.count() &&
+              sizeof rtl::ModelPorts::wStrobe * 8 == isa::limits::busBytes.count());
+static_assert(sizeof rtl::ModelPorts::writeData[0] == isa::limits::spadPort.count() &&
+              sizeof rtl::ModelPorts::writeData[0] == 4 * isa::limits::accPort.count());
+
 using rtl::BusFaults;
 using rtl::ErrorResponse;
 using rtl::ModelPorts;

@@ -8,7 +8,8 @@ namespace tilewright::rtl {
 
 namespace {
 
-constexpr int maximumIterators = 6; // of a step, as the loader checks
+constexpr int maximumIterators = isa::limits::iterators.greatest;
+static_assert(maximumIterators == 6, "visits_once takes a stride and an extent for each");
 const isa::Type wide{true, 64};
 
 class FaultWriter {

@@ -12,6 +12,22 @@ using isa::UnitTemplate;
 
 namespace {
 
+// Widths of the templates: numbers of instructions and registers, base registers, addresses, counts
+// of what is in flight, cycles, bytes and beats of an access.
+static_assert(isa::limits::instructions.greatest <= 1 << 8 &&
+              isa::limits::registers.greatest <= 1 << 8 && isa::limits::arrays.greatest < 1 << 8 &&
+              isa::limits::baseRegisters.greatest <= 1 << 5);
+static_assert(isa::limits::dramBytes.greatest < int64_t(1) << 47 &&
+              isa::limits::immediateBits.greatest <= 48);
+static_assert(isa::limits::inFlight.greatest < 1 << 8 &&
+              isa::limits::outstanding.greatest < 1 << 8 &&
+              isa::limits::buffers.greatest < 1 << 8 && isa::limits::loopDepth.greatest < 1 << 8);
+static_assert(isa::limits::latency.greatest < 1 << 16 && isa::limits::pipeline.greatest < 1 << 16);
+static_assert(isa::limits::burstBytes.greatest < 1 << 15 &&
+              isa::limits::burstBeats.greatest <= 1 << 8 &&
+              isa::limits::spadPort.greatest < 1 << 16 &&
+              isa::limits::extent.greatest <= INT32_MAX);
+
 constexpr UnitTemplate units[] = {UnitTemplate::DmaLoad, UnitTemplate::DmaStore,
                                   UnitTemplate::Matrix, UnitTemplate::Vector};
 

@@ -77,8 +77,6 @@ std::vector<StepPlan> makeSteps(const isa::Instruction &instruction) {
       plan.extents.emplace_back(iterator.extent);
     for (const isa::Iterator &iterator : step.reductions)
       plan.extents.emplace_back(iterator.extent);
-    if (plan.extents.size() > static_cast<size_t>(maxDimensions))
-      throw std::logic_error("a step of more iterators than an ISA can have");
     steps.push_back(std::move(plan));
   }
   for (const isa::MemoryAccess &access : instruction.accesses) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tilewright/isa/expression.h"
+#include "tilewright/isa/limits.h"
 #include "tilewright/support/inline_vector.h"
 
 #include <array>
@@ -166,16 +167,14 @@ struct Instruction {
   int operandIndex(std::string_view name) const; // -1 when there is none
 };
 
-inline constexpr size_t maximumOperands = 12; // of an instruction, checked at load
-
 // A decoded (or to be encoded) instruction. For a memory operand, `values` holds the address field,
 // `bases` the base register.
 struct Word {
   int instruction = 0; // Isa::instructions() index
   uint32_t wait = 0;   // semaphore mask
   uint32_t signal = 0;
-  InlineVector<int64_t, maximumOperands> values;
-  InlineVector<uint8_t, maximumOperands> bases;
+  InlineVector<int64_t, limits::operands.count()> values;
+  InlineVector<uint8_t, limits::operands.count()> bases;
 };
 
 using Bits = std::vector<uint8_t>; // instructionBytes() bytes, little-endian

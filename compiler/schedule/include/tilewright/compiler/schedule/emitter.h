@@ -163,7 +163,7 @@ private:
   // By instruction of the description: its lane, and its operands that may stand in buffers.
   std::vector<int> laneOf_;
   std::vector<bool> isLoad_, isMove_; // by instruction: a load DMA's, any DMA's
-  std::vector<InlineVector<uint8_t, isa::maximumOperands>> onChip_;
+  std::vector<InlineVector<uint8_t, isa::limits::operands.count()>> onChip_;
   std::vector<UnitState> units_;
   std::vector<LaneState> lanes_;
   std::vector<std::vector<std::vector<Edge>>> edges_; // [signaling lane][waiting unit]

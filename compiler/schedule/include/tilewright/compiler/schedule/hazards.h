@@ -16,7 +16,7 @@ struct MemoryAccess {
   isa::Range range; // bytes
   bool write = false;
 };
-using MemoryAccesses = InlineVector<MemoryAccess, isa::maximumOperands>;
+using MemoryAccesses = InlineVector<MemoryAccess, isa::limits::operands.count()>;
 
 // A lane is what ends its instructions in order: a unit, or one of the two sides of a matrix unit
 // (its weight loads may end before older products).
@@ -24,8 +24,7 @@ int laneCount(const isa::Isa &isa);
 int laneOf(const isa::Isa &isa, const isa::Instruction &instruction);
 int unitOfLane(const isa::Isa &isa, int lane);
 
-// Two for each unit: there is one of each template, and at most one load DMA more.
-inline constexpr size_t maximumLanes = 12;
+inline constexpr size_t maximumLanes = 2 * isa::limits::units;
 
 // By lane: a sequence number within that lane, counted from 1; 0 is "none".
 using LaneClock = InlineVector<int32_t, maximumLanes>;
@@ -84,7 +83,7 @@ public:
 
 private:
   static constexpr int foundBits = 5; // of the places where an instruction's are looked up
-  using Values = InlineVector<int64_t, isa::maximumOperands>;
+  using Values = InlineVector<int64_t, isa::limits::operands.count()>;
   struct Memory { // an operand
     size_t operand;
     int64_t addressBytes;

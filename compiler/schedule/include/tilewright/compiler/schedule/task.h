@@ -28,8 +28,9 @@ struct Buffer {
 struct Task {
   int instruction = 0; // Isa::instructions() index
   // By operand; for a memory operand on chip: the address within the buffer, else the DRAM address.
-  InlineVector<int64_t, isa::maximumOperands> values;
-  InlineVector<int, isa::maximumOperands> buffers; // by operand: index in Steps::buffers, or -1
+  InlineVector<int64_t, isa::limits::operands.count()> values;
+  InlineVector<int, isa::limits::operands.count()>
+      buffers; // by operand: index in Steps::buffers, or -1
   llvm::SmallVector<std::pair<int, int64_t>, 8> registers; // of the unit -> value it needs
   int layer = -1; // of the model, where steps serve several; -1: Steps::layer
 

@@ -24,8 +24,6 @@ struct DramConfig {
   int64_t tREFI = 0, tRFC = 0; // tREFI 0: no refresh
   int64_t writeQueue = 16, writeHigh = 1, writeLow = 0, writeIdle = 0;
 
-  // Throws UserError naming the preset and the key: one is missing, or the numbers make no working
-  // device.
   static DramConfig of(const isa::Isa &isa);
 };
 

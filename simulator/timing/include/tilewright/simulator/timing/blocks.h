@@ -72,7 +72,7 @@ private:
 
   int64_t arrayRows_ = 1, pixels_ = 0, taps_ = 0, depth_ = 0;
   size_t pixelLevels_ = 0, depthLevel_ = 0; // taps are those between the column and the depth
-  std::array<int64_t, maxDimensions> extents_{};
+  std::array<int64_t, isa::limits::iterators.count()> extents_{};
   Walk activation_, weight_, sum_;
   int64_t activationBytes_ = 0;            // of an element
   int64_t weightBytes_ = 0, sumBytes_ = 0; // of a row of columns

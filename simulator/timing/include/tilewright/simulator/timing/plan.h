@@ -11,8 +11,6 @@
 
 namespace tilewright::timing {
 
-constexpr int maxDimensions = 8; // iterators of a step
-
 // A scalar over literals, immediates and registers; the common shapes are evaluated without a tree.
 class Scalar {
 public:
@@ -61,7 +59,7 @@ struct StepPlan {
 // step moves it.
 struct Walk {
   int64_t address = 0;
-  std::array<int64_t, maxDimensions> stride{};
+  std::array<int64_t, isa::limits::iterators.count()> stride{};
 };
 
 // A window that slides over activations (tilewright/isa/window.h); each pair along y, along x.

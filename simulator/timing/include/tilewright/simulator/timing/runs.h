@@ -39,7 +39,8 @@ private:
   isa::Space space_ = isa::Space::Spad;
   int64_t localLow_ = 0, localHigh_ = 0;
   int dimensions_ = 0;
-  std::array<int64_t, maxDimensions> extents_{}, index_{}, dramStride_{}, localStrides_{};
+  std::array<int64_t, isa::limits::iterators.count()> extents_{}, index_{}, dramStride_{},
+      localStrides_{};
 };
 
 // The bytes of a run that one burst moves.
