@@ -106,14 +106,14 @@ TEST_F(SettingsTest, OverlaysMakeTheMachine) {
   Setting setting{"none",
                   {{"rows", "4 + 8"},
                    {"dram", "hbm2"},
-                   {"clock_hz", "2000"},
+                   {"clock_hz", "2000000000"},
                    {"timing.matrix.inflight", "3"},
                    {"machine.units.load.queue", "5"},
                    {"dram.parameters.tCL_ps", "7000"}}};
   const isa::Isa isa = isa::load({"edge16", {write("o.yaml", overlayText(setting))}, ""});
   EXPECT_EQ(isa.param("rows"), 12);
   EXPECT_EQ(isa.dram(), "hbm2");
-  EXPECT_EQ(isa.clockHz(), 2000);
+  EXPECT_EQ(isa.clockHz(), 2000000000);
   EXPECT_EQ(isa.timing().at("matrix.inflight"), 3);
   EXPECT_EQ(isa.findUnit("load")->queueDepth, 5);
   EXPECT_EQ(isa.dramParameters().at("tCL_ps"), 7000);

@@ -44,7 +44,8 @@ INSTANTIATE_TEST_SUITE_P(
         DramCase{"WriteMarks", "write_low: 12",
                  "write_low < write_high <= write_queue does not hold"},
         DramCase{"Refreshes", "tREFI_ps: 400000",
-                 "refreshes every 400 cycles leave no time for an access of "}),
+                 "refreshes every 400 cycles leave no time for an access of 967 cycles\n  fix: "
+                 "make tREFI_ps greater"}),
     [](const auto &info) { return info.param.name; });
 
 } // namespace

@@ -684,7 +684,8 @@ TEST(LoadMachine, ScratchpadSmallerThanOneTile) {
   description.overlay("target: { params: { rows: \"64\", cols: \"64\", spad_bytes: \"4096\" } }\n");
   EXPECT_THAT(description.error(),
               HasSubstr("error: the scratchpad has 4096 bytes and cannot hold one weight tile and "
-                        "one row of activations, 4160 bytes"));
+                        "one row of activations, 4160 bytes\n  fix: make the scratchpad larger or "
+                        "the array smaller"));
 }
 
 TEST(LoadMachine, PartsOfAnAccumulator) {

@@ -32,9 +32,6 @@ void check(const isa::Isa &isa) {
                      "array of {} x {}",
                      pipeline, rows + cols, rows, cols),
          fmt::format("make it at least {}, or run --engine cycle", rows + cols));
-  if (isa.param("burst_bytes") / bus > 256)
-    fail(fmt::format("a burst of {} bytes has more than 256 beats", isa.param("burst_bytes")),
-         "AXI4 allows no more");
   for (const char *key : {"sequencer.outstanding", "load.buffers", "load.inflight", "store.buffers",
                           "store.inflight", "store.outstanding", "matrix.inflight"})
     if (isa.timing().at(key) > 128)

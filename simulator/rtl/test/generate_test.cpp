@@ -101,12 +101,6 @@ TEST(Generate, RefusesALineOfLessThanABeat) {
                         "  fix: make the line at least one beat of the bus"));
 }
 
-TEST(Generate, RefusesABurstOfTooManyBeats) {
-  EXPECT_THAT(refusalOf("machine: { params: { burst_bytes: { default: \"4096\" } } }"),
-              HasSubstr("the RTL: error: a burst of 4096 bytes has more than 256 beats\n"
-                        "  fix: AXI4 allows no more"));
-}
-
 TEST(Generate, RefusesASecondLoad) {
   EXPECT_THAT(
       refusalOf("machine: { units: { second: { template: \"dma_load\", queue: \"1\", summary: "

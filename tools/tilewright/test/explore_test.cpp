@@ -37,7 +37,9 @@ TEST_F(Explore, printsATableAndWritesTheRest) {
   EXPECT_THAT(ended.output, HasSubstr("sweep: Shapes.\n"));
   EXPECT_THAT(ended.output, HasSubstr("point  rows  analytical  cycles     ms    mm2     mJ  front "
                                       " against the base\n    0  base"));
-  EXPECT_THAT(ended.output, HasSubstr("infeasible: the param 'rows' is 999, not within 1..256: a weight tile is "));
+  EXPECT_THAT(
+      ended.output,
+      HasSubstr("infeasible: the param 'rows' is 999, not within 1..256: a weight tile is "));
   EXPECT_THAT(ended.output,
               HasSubstr("\nresults.csv, results.json and report.html are in e.results\n"));
   EXPECT_THAT(ended.diagnostics, Not(HasSubstr("tilewright:"))); // how far it is, on a slow machine
