@@ -8,6 +8,7 @@
 #include "tilewright/explore/network.h"
 
 #include "tilewright/compiler/frontend/frontend.h"
+#include "tilewright/compiler/tosa/layer_location.h"
 #include "tilewright/support/digest.h"
 #include "tilewright/support/error.h"
 

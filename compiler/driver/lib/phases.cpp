@@ -1,7 +1,6 @@
 #include "phases.h"
 
-#include "tilewright/compiler/frontend/frontend.h"
-#include "tilewright/compiler/frontend/operator_place.h"
+#include "tilewright/compiler/tosa/operator_place.h"
 #include "tilewright/support/error.h"
 
 #include "mlir/IR/Diagnostics.h"

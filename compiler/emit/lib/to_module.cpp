@@ -2,9 +2,9 @@
 #include "instruction_words.h"
 #include "tensor_type.h"
 #include "tilewright/compiler/emit/npu.h"
-#include "tilewright/compiler/frontend/frontend.h"
-#include "tilewright/compiler/frontend/model_operators.h"
 #include "tilewright/compiler/schedule/estimate.h"
+#include "tilewright/compiler/tosa/layer_location.h"
+#include "tilewright/compiler/tosa/model_operators.h"
 #include "tilewright/simulator/engine/attribution.h"
 #include "tilewright/support/error.h"
 

@@ -2,7 +2,8 @@
 #include "model_builder.h"
 
 #include "tilewright/compiler/frontend/frontend.h"
-#include "tilewright/compiler/frontend/model_operators.h"
+#include "tilewright/compiler/tosa/layer_location.h"
+#include "tilewright/compiler/tosa/model_operators.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"

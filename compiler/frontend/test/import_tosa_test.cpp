@@ -1,6 +1,7 @@
 // TOSA text and bytecode: what is accepted in which form, and what each mistake says, with its
 // place.
 #include "tilewright/compiler/frontend/frontend.h"
+#include "tilewright/compiler/tosa/layer_location.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 

@@ -1,7 +1,8 @@
 // Evaluates ops whose operands are all constants. Movement of data serves every element type of
 // whole bytes, arithmetic float32.
-#include "constants.h"
+#include "dims.h"
 #include "patterns.h"
+#include "tilewright/compiler/tosa/constants.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -85,7 +86,7 @@ DenseElementsAttr foldTranspose(tosa::TransposeOp op, DenseElementsAttr source) 
 }
 
 DenseElementsAttr foldSlice(tosa::SliceOp op, DenseElementsAttr source) {
-  std::optional<Dims> start = constantInts(op.getStart());
+  std::optional<Dims> start = constantIntegers(op.getStart());
   if (!start)
     return {};
   Dims strides = rowMajorStrides(source.getType().getShape());
@@ -126,7 +127,7 @@ DenseElementsAttr foldConcat(tosa::ConcatOp op) {
   int64_t width = type.getElementTypeBitWidth() / 8, start = 0;
   std::vector<char> bytes(type.getNumElements() * width);
   for (mlir::Value operand : op.getInput1()) {
-    Elements elements(constantOf(operand));
+    Elements elements(constantElements(operand));
     Dims dims = dimsOf(operand);
     walk(dims, start * strides[op.getAxis()], strides, [&](int64_t from, int64_t to) {
       std::memcpy(bytes.data() + to * width, elements.at(from), width);
@@ -138,8 +139,8 @@ DenseElementsAttr foldConcat(tosa::ConcatOp op) {
 
 DenseElementsAttr foldPad(tosa::PadOp op, DenseElementsAttr source) {
   RankedTensorType type = resultType(op);
-  std::optional<Dims> padding = constantInts(op.getPadding());
-  DenseElementsAttr fill = constantOf(op.getPadConst());
+  std::optional<Dims> padding = constantIntegers(op.getPadding());
+  DenseElementsAttr fill = constantElements(op.getPadConst());
   if (!padding || !fill)
     return {};
   Elements elements(source), fillElements(fill);
@@ -174,7 +175,7 @@ std::vector<float> spread(DenseElementsAttr source, RankedTensorType type) {
 }
 
 template <typename Function> DenseElementsAttr mapUnary(mlir::Operation *op, Function function) {
-  DenseElementsAttr source = constantOf(op->getOperand(0));
+  DenseElementsAttr source = constantElements(op->getOperand(0));
   RankedTensorType type = resultType(op);
   if (!source.getElementType().isF32() || !type.getElementType().isF32())
     return {};
@@ -189,7 +190,8 @@ template <typename Function> DenseElementsAttr mapUnary(mlir::Operation *op, Fun
 
 template <typename Result, typename Function>
 DenseElementsAttr mapBinary(mlir::Operation *op, Function function) {
-  DenseElementsAttr a = constantOf(op->getOperand(0)), b = constantOf(op->getOperand(1));
+  DenseElementsAttr a = constantElements(op->getOperand(0)),
+                    b = constantElements(op->getOperand(1));
   RankedTensorType type = resultType(op);
   if (!a.getElementType().isF32() || !b.getElementType().isF32())
     return {};
@@ -201,8 +203,8 @@ DenseElementsAttr mapBinary(mlir::Operation *op, Function function) {
 }
 
 DenseElementsAttr foldSelect(tosa::SelectOp op) {
-  DenseElementsAttr condition = constantOf(op.getInput1());
-  DenseElementsAttr a = constantOf(op.getInput2()), b = constantOf(op.getInput3());
+  DenseElementsAttr condition = constantElements(op.getInput1());
+  DenseElementsAttr a = constantElements(op.getInput2()), b = constantElements(op.getInput3());
   RankedTensorType type = resultType(op);
   if (!type.getElementType().isF32())
     return {};
@@ -218,7 +220,7 @@ DenseElementsAttr foldSelect(tosa::SelectOp op) {
 
 template <typename Combine>
 DenseElementsAttr foldReduction(mlir::Operation *op, int64_t axis, float start, Combine combine) {
-  DenseElementsAttr source = constantOf(op->getOperand(0));
+  DenseElementsAttr source = constantElements(op->getOperand(0));
   RankedTensorType type = resultType(op);
   if (!source.getElementType().isF32())
     return {};
@@ -244,7 +246,7 @@ DenseElementsAttr foldClamp(tosa::ClampOp op) {
 }
 
 DenseElementsAttr foldMovement(mlir::Operation *op) {
-  DenseElementsAttr source = constantOf(op->getOperand(0));
+  DenseElementsAttr source = constantElements(op->getOperand(0));
   if (!hasWholeBytes(source.getElementType()) ||
       source.getElementType() != resultType(op).getElementType())
     return {};
@@ -330,7 +332,7 @@ public:
       return mlir::failure();
     int64_t operandBytes = 0;
     for (mlir::Value operand : op->getOperands()) {
-      DenseElementsAttr constant = constantOf(operand);
+      DenseElementsAttr constant = constantElements(operand);
       if (!constant)
         return mlir::failure();
       if (constant.getElementType().isIntOrFloat())

@@ -4,8 +4,10 @@
 //   mul(conv(x, w, b), s) = conv(x, w * s, b * s)      s: one value, or one for each output channel
 //   add(conv(x, w, b), t) = conv(x, w, b + t)
 //   conv(pad(x, zero point)) = conv(x) with more pads
-#include "constants.h"
+#include "dims.h"
 #include "patterns.h"
+#include "tilewright/compiler/tosa/constants.h"
+#include "tilewright/compiler/tosa/layer_location.h"
 
 #include <cmath>
 
@@ -142,7 +144,7 @@ constexpr int64_t maxPad = 8192;
 
 // The pads of a tosa.pad on rows and columns of NHWC only, as top, bottom, left, right.
 std::optional<Dims> imagePads(tosa::PadOp pad) {
-  std::optional<Dims> padding = constantInts(pad.getPadding());
+  std::optional<Dims> padding = constantIntegers(pad.getPadding());
   if (!padding || padding->size() != 8 || (*padding)[0] != 0 || (*padding)[1] != 0 ||
       (*padding)[6] != 0 || (*padding)[7] != 0)
     return std::nullopt;
@@ -171,7 +173,8 @@ template <typename Conv> LogicalResult foldPadIntoConv(Conv op, PatternRewriter 
   if (!pad)
     return failure();
   // A convolution's own pads hold the zero point of its input.
-  mlir::DenseElementsAttr fill = constantOf(pad.getPadConst()), zero = constantOf(op.getInputZp());
+  mlir::DenseElementsAttr fill = constantElements(pad.getPadConst()),
+                          zero = constantElements(op.getInputZp());
   if (!fill || !zero || fill.getElementType() != zero.getElementType() ||
       *fill.value_begin<mlir::Attribute>() != *zero.value_begin<mlir::Attribute>())
     return failure();

@@ -1,8 +1,9 @@
 // A product with a constant matrix is a 1x1 convolution over an image of one column: as a
 // convolution it has a bias, weights that are quantized per channel, and one form for every later
 // stage.
-#include "constants.h"
+#include "dims.h"
 #include "patterns.h"
+#include "tilewright/compiler/tosa/constants.h"
 
 namespace tilewright {
 
@@ -16,7 +17,7 @@ using mlir::success;
 
 LogicalResult matmulToConv(tosa::MatMulOp op, PatternRewriter &rewriter) {
   Dims a = dimsOf(op.getA()), b = dimsOf(op.getB());
-  if (!isFloat32(op.getOutput()) || !constantOf(op.getB()) || b[0] != 1)
+  if (!isFloat32(op.getOutput()) || !constantElements(op.getB()) || b[0] != 1)
     return failure();
   int64_t rows = a[1], depth = a[2], columns = b[2];
   mlir::Location location = op.getLoc();
@@ -41,7 +42,7 @@ LogicalResult matmulToConv(tosa::MatMulOp op, PatternRewriter &rewriter) {
 LogicalResult foldFlattenTranspose(tosa::Conv2DOp op, PatternRewriter &rewriter) {
   auto reshape = op.getInput().getDefiningOp<tosa::ReshapeOp>();
   auto transpose = reshape ? reshape.getInput1().getDefiningOp<tosa::TransposeOp>() : nullptr;
-  mlir::DenseElementsAttr weight = constantOf(op.getWeight());
+  mlir::DenseElementsAttr weight = constantElements(op.getWeight());
   if (!transpose || !weight || !isFloat32(op.getOutput()))
     return failure();
   Dims dims = dimsOf(op.getWeight()), input = dimsOf(op.getInput());

@@ -1,8 +1,9 @@
 // Reshapes that only add or drop unit dimensions move behind element-wise ops, so that a bias meets
 // its convolution and the reshapes around the op meet each other.
-#include "constants.h"
+#include "dims.h"
 #include "patterns.h"
 #include "pointwise.h"
+#include "tilewright/compiler/tosa/constants.h"
 
 namespace tilewright {
 
@@ -67,7 +68,7 @@ public:
           dimsOf(reshape.getInput1()) == inside) {
         operands[i] = reshape.getInput1();
         view = inside;
-      } else if (constantOf(operands[i])) {
+      } else if (constantElements(operands[i])) {
         view = inView(dimsOf(operands[i]), outside, inside);
       }
       if (!view)

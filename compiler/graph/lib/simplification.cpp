@@ -1,7 +1,8 @@
 // Removes ops that change nothing, and merges chains of the same kind.
-#include "constants.h"
+#include "dims.h"
 #include "patterns.h"
-#include "tilewright/compiler/frontend/layout_location.h"
+#include "tilewright/compiler/tosa/constants.h"
+#include "tilewright/compiler/tosa/layer_location.h"
 
 #include <cmath>
 
@@ -128,7 +129,7 @@ template <typename Op> LogicalResult toClamp(Op op, PatternRewriter &rewriter) {
 
 // Constants stand on the right, so that other patterns look there only.
 template <typename Op> LogicalResult constantToRight(Op op, PatternRewriter &rewriter) {
-  if (!constantOf(op->getOperand(0)) || constantOf(op->getOperand(1)))
+  if (!constantElements(op->getOperand(0)) || constantElements(op->getOperand(1)))
     return failure();
   rewriter.modifyOpInPlace(op, [&] {
     mlir::Value left = op->getOperand(0);
@@ -162,8 +163,8 @@ LogicalResult dropTimesOne(tosa::MulOp op, PatternRewriter &rewriter) {
 // (x + a) + b is x + (a + b), and so for products.
 template <typename Op> LogicalResult mergeConstants(Op op, PatternRewriter &rewriter) {
   auto inner = op->getOperand(0).template getDefiningOp<Op>();
-  if (!isFloatOp(op) || !inner || !inner->hasOneUse() || !constantOf(op->getOperand(1)) ||
-      !constantOf(inner->getOperand(1)))
+  if (!isFloatOp(op) || !inner || !inner->hasOneUse() || !constantElements(op->getOperand(1)) ||
+      !constantElements(inner->getOperand(1)))
     return failure();
   // Only constants that broadcast to each other within one of their shapes: the merged one is no
   // larger.

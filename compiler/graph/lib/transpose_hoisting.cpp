@@ -1,9 +1,10 @@
 // What stands between an argument and the first convolution in NCHW cannot sink: the transpose
 // moves up to the argument, so that pads and scales meet their convolution.
-#include "constants.h"
+#include "dims.h"
 #include "patterns.h"
 #include "permutation.h"
 #include "pointwise.h"
+#include "tilewright/compiler/tosa/constants.h"
 
 namespace tilewright {
 
@@ -19,7 +20,7 @@ unsigned dataOperands(mlir::Operation *op) {
 mlir::Value onlyVariable(mlir::Operation *op) {
   mlir::Value found;
   for (mlir::Value operand : op->getOperands().take_front(dataOperands(op))) {
-    if (constantOf(operand))
+    if (constantElements(operand))
       continue;
     if (found && found != operand)
       return {};
@@ -51,7 +52,7 @@ mlir::LogicalResult hoist(tosa::TransposeOp op, mlir::PatternRewriter &rewriter)
   if (!source || movesOnlyUnits(dimsOf(op.getInput1()), perm) || !comesFromArgument(op.getInput1()))
     return mlir::failure();
   std::optional<Dims> padding;
-  if (llvm::isa<tosa::PadOp>(source) && !(padding = constantInts(source->getOperand(1))))
+  if (llvm::isa<tosa::PadOp>(source) && !(padding = constantIntegers(source->getOperand(1))))
     return mlir::failure();
   llvm::SmallVector<mlir::Value> operands(source->getOperands());
   for (mlir::Value &operand : llvm::MutableArrayRef(operands).take_front(dataOperands(source)))

@@ -1,11 +1,12 @@
 // Moves transposes towards the results: op(transpose(x)) becomes transpose(op'(x)), until two
 // transposes meet and merge. A convolution network in NCHW thus keeps NHWC between its
 // convolutions.
-#include "constants.h"
+#include "dims.h"
 #include "patterns.h"
 #include "permutation.h"
 #include "pointwise.h"
-#include "tilewright/compiler/frontend/layout_location.h"
+#include "tilewright/compiler/tosa/constants.h"
+#include "tilewright/compiler/tosa/layer_location.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -54,7 +55,7 @@ mlir::Value before(PatternRewriter &rewriter, mlir::Location location, mlir::Val
 // A constant, or one whose transpose is about to be folded.
 bool isConstantOrItsTranspose(mlir::Value value) {
   auto transpose = value.getDefiningOp<tosa::TransposeOp>();
-  return constantOf(transpose ? transpose.getInput1() : value) != nullptr;
+  return constantElements(transpose ? transpose.getInput1() : value) != nullptr;
 }
 
 // The transpose that moves behind an op on `operands`: one that moves data before one that does
@@ -135,7 +136,7 @@ template <typename Op>
 LogicalResult sinkThroughShapes(Op op, PatternRewriter &rewriter, llvm::ArrayRef<int64_t> each) {
   llvm::SmallVector<Dims> shapes;
   for (size_t i = 0; i < each.size(); ++i) {
-    std::optional<Dims> values = each[i] ? constantInts(op->getOperand(1 + i)) : Dims();
+    std::optional<Dims> values = each[i] ? constantIntegers(op->getOperand(1 + i)) : Dims();
     if (!values)
       return failure();
     shapes.push_back(*values);

@@ -1,6 +1,7 @@
-#include "constants.h"
+#include "dims.h"
 #include "patterns.h"
 #include "permutation.h"
+#include "tilewright/compiler/tosa/constants.h"
 
 namespace tilewright {
 

@@ -2,6 +2,7 @@
 
 #include "graph_queries.h"
 #include "split.h"
+#include "tilewright/compiler/tosa/constants.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 
@@ -70,7 +71,7 @@ private:
   // The same for a pad's value; what is hardly finite stands for the least or greatest value.
   static Parameters padParameters(tosa::PadOp op, const Parameters &operand) {
     constexpr double hardlyFinite = 1e30;
-    double value = constantScalar(op.getPadConst()).value();
+    double value = splatFloat(op.getPadConst()).value();
     if (std::fabs(value) > hardlyFinite || operand.bits > 8 ||
         (value >= operand.lowest() && value <= operand.highest()))
       return operand;

@@ -1,10 +1,11 @@
 #include "emit.h"
 
 #include "graph_queries.h"
-#include "integer_builder.h"
 #include "integer_softmax.h"
 #include "split.h"
-#include "tilewright/compiler/frontend/model_operators.h"
+#include "tilewright/compiler/tosa/constants.h"
+#include "tilewright/compiler/tosa/integer_builder.h"
+#include "tilewright/compiler/tosa/model_operators.h"
 #include "tilewright/support/parallel.h"
 #include "weights.h"
 
@@ -608,7 +609,7 @@ private:
   }
 
   Value reshape(IntegerBuilder &integer, Value value, ArrayRef<int64_t> shape) {
-    return quantization::reshape(builder_, integer.location(), value, shape);
+    return makeReshape(builder_, integer.location(), value, shape);
   }
 
   void emitConcat(IntegerBuilder &integer, tosa::ConcatOp op) {
@@ -654,7 +655,7 @@ private:
   // A float operand beside the data: a pad's value, or a pool's zero point.
   Value movedConstant(IntegerBuilder &integer, Operation *op, Value value,
                       const Parameters &parameters) {
-    double real = isa<tosa::PadOp>(op) ? constantScalar(value).value() : 0;
+    double real = isa<tosa::PadOp>(op) ? splatFloat(value).value() : 0;
     return integer.constant({1}, parameters.bits, {parameters.quantize(real)});
   }
 

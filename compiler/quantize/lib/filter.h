@@ -2,7 +2,7 @@
 // threads may work on several at a time, where MLIR's context is for one.
 #pragma once
 
-#include "constant_floats.h"
+#include "tilewright/compiler/tosa/constant_floats.h"
 
 #include "llvm/ADT/SmallVector.h"
 

@@ -1,10 +1,9 @@
 #include "graph_queries.h"
 
-#include "constant_floats.h"
+#include "tilewright/compiler/tosa/constant_floats.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
-#include "tilewright/compiler/frontend/frontend.h"
-#include "tilewright/compiler/frontend/operator_place.h"
+#include "tilewright/compiler/tosa/operator_place.h"
 
 #include <fmt/format.h>
 
@@ -30,11 +29,6 @@ std::optional<std::vector<double>> constantReals(Value value) {
     return std::nullopt;
   ArrayRef<float> elements = floats->elements();
   return std::vector<double>(elements.begin(), elements.end());
-}
-
-std::optional<double> constantScalar(Value value) {
-  std::optional<ConstantFloats> floats = ConstantFloats::of(value);
-  return floats ? floats->scalar() : std::nullopt;
 }
 
 bool variesAlongLastOnly(ArrayRef<int64_t> shape) {

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Value.h"
+#include "tilewright/compiler/tosa/tensor_types.h"
 #include "tilewright/support/error.h"
 
 #include <optional>
@@ -14,15 +15,10 @@ namespace tilewright::quantization {
 // @main of one block, which every importer gives.
 mlir::func::FuncOp mainOf(mlir::ModuleOp module);
 
-inline mlir::RankedTensorType tensorType(mlir::Value value) {
-  return mlir::cast<mlir::RankedTensorType>(value.getType());
-}
 bool isFloat(mlir::Value value);
 
 // The elements of a constant float tensor; nothing when `value` is not one.
 std::optional<std::vector<double>> constantReals(mlir::Value value);
-// The value of a constant whose elements are all equal.
-std::optional<double> constantScalar(mlir::Value value);
 
 // Whether `shape` broadcasts along every dimension but the last.
 bool variesAlongLastOnly(llvm::ArrayRef<int64_t> shape);

@@ -2,8 +2,8 @@
 // calibration method takes from it.
 #pragma once
 
-#include "parameters.h"
 #include "tilewright/compiler/quantize/quantize.h"
+#include "tilewright/compiler/tosa/quantization_parameters.h"
 
 #include <functional>
 #include <vector>

@@ -1,7 +1,7 @@
 // Softmax in integers.
 #pragma once
 
-#include "integer_builder.h"
+#include "tilewright/compiler/tosa/integer_builder.h"
 
 namespace tilewright::quantization {
 

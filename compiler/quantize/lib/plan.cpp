@@ -1,7 +1,8 @@
 #include "plan.h"
 
-#include "constant_floats.h"
 #include "graph_queries.h"
+#include "tilewright/compiler/tosa/constant_floats.h"
+#include "tilewright/compiler/tosa/constants.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 
@@ -137,7 +138,7 @@ private:
     if (!isBinary(follower) || tensorType(follower->getResult(0)) != tensorType(anchor.result))
       return false;
     Value other = follower->getOperand(follower->getOperand(0) == anchor.result ? 1 : 0);
-    std::optional<double> scalar = constantScalar(other);
+    std::optional<double> scalar = splatFloat(other);
     if (!scalar)
       return false;
     if (isa<tosa::MulOp>(follower) && *scalar > 0) {

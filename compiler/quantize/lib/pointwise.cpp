@@ -1,6 +1,7 @@
 #include "pointwise.h"
 
 #include "graph_queries.h"
+#include "tilewright/compiler/tosa/constants.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -92,7 +93,7 @@ OperandRange dataOperands(Operation *op) {
 double evaluate(Value value, Value root, double x, llvm::DenseMap<Value, double> &known) {
   if (value == root)
     return x;
-  if (std::optional<double> constant = constantScalar(value))
+  if (std::optional<double> constant = splatFloat(value))
     return *constant;
   auto found = known.find(value);
   if (found != known.end())
@@ -113,7 +114,7 @@ bool PointwiseAnalysis::visit(Operation *op) {
     return false;
   Value result = op->getResult(0), common;
   for (Value operand : dataOperands(op)) {
-    if (constantScalar(operand))
+    if (splatFloat(operand))
       continue;
     Value candidate = roots_.contains(operand) ? roots_.lookup(operand) : operand;
     bool sameShape =

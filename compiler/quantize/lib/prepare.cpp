@@ -1,7 +1,7 @@
 #include "prepare.h"
 
 #include "graph_queries.h"
-#include "tosa_constants.h"
+#include "tilewright/compiler/tosa/constants.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 
@@ -33,7 +33,7 @@ std::optional<Affine> affineOf(Operation *op) {
     if (!elements || !keepsShape || !variesAlongLastOnly(tensorType(constant).getShape()))
       continue;
     Affine affine{x, {1}, {0}, false};
-    if (std::optional<double> scalar = constantScalar(constant))
+    if (std::optional<double> scalar = splatFloat(constant))
       elements = std::vector<double>{*scalar};
     affine.perChannel = elements->size() > 1;
     if (isa<tosa::MulOp>(op)) {
@@ -100,11 +100,11 @@ public:
 private:
   // TOSA lets one element stand for the bias of all channels.
   void spreadBias(Operation *op) {
-    std::optional<double> scalar = constantScalar(op->getOperand(2));
+    std::optional<double> scalar = splatFloat(op->getOperand(2));
     int64_t channels = tensorType(op->getResult(0)).getShape().back();
     if (scalar && tensorType(op->getOperand(2)).getNumElements() < channels)
-      op->setOperand(2, floatConstant(builder_, op->getLoc(), {channels},
-                                      std::vector<double>(channels, *scalar)));
+      op->setOperand(2, makeFloats(builder_, op->getLoc(), {channels},
+                                   std::vector<double>(channels, *scalar)));
   }
 
   // Integers of shared weights stand for other reals in each convolution.
@@ -129,15 +129,15 @@ private:
       for (int64_t n = 0; n < width; ++n)
         weights[n * depth + k] = (*matrix)[k * width + n];
     Location location = matmul.getLoc();
-    Value zero = floatConstant(builder_, location, {1}, {0});
-    Value image = reshape(builder_, location, matmul.getA(), {1, rows, 1, depth});
+    Value zero = makeFloats(builder_, location, {1}, 0.0f);
+    Value image = makeReshape(builder_, location, matmul.getA(), {1, rows, 1, depth});
     Value result = tosa::Conv2DOp::create(
         builder_, location, RankedTensorType::get({1, rows, 1, width}, builder_.getF32Type()),
-        image, floatConstant(builder_, location, {width, 1, 1, depth}, weights),
-        floatConstant(builder_, location, {width}, std::vector<double>(width, 0)), zero, zero,
+        image, makeFloats(builder_, location, {width, 1, 1, depth}, weights),
+        makeFloats(builder_, location, {width}, std::vector<double>(width, 0)), zero, zero,
         builder_.getDenseI64ArrayAttr({0, 0, 0, 0}), builder_.getDenseI64ArrayAttr({1, 1}),
         builder_.getDenseI64ArrayAttr({1, 1}), TypeAttr::get(builder_.getF32Type()));
-    replace(matmul, reshape(builder_, location, result, {1, rows, width}));
+    replace(matmul, makeReshape(builder_, location, result, {1, rows, width}));
   }
 
   // Through reshapes that keep the channels, while nobody else sees the values between.
@@ -160,10 +160,9 @@ private:
     builder_.setInsertionPoint(convolution->op);
     Location location = convolution->op->getLoc();
     ArrayRef<int64_t> weightShape = tensorType(convolution->op->getOperand(1)).getShape();
-    convolution->op->setOperand(
-        1, floatConstant(builder_, location, weightShape, convolution->weights));
-    convolution->op->setOperand(2,
-                                floatConstant(builder_, location, {channels}, convolution->bias));
+    convolution->op->setOperand(1,
+                                makeFloats(builder_, location, weightShape, convolution->weights));
+    convolution->op->setOperand(2, makeFloats(builder_, location, {channels}, convolution->bias));
     replace(op, affine.x);
     return true;
   }
@@ -180,15 +179,15 @@ private:
       bias[c] = at(affine.offset, c);
     }
     Location location = op->getLoc();
-    Value zero = floatConstant(builder_, location, {1}, {0});
+    Value zero = makeFloats(builder_, location, {1}, 0.0f);
     Value result = tosa::DepthwiseConv2DOp::create(
         builder_, location, RankedTensorType::get(image, builder_.getF32Type()),
-        reshape(builder_, location, affine.x, image),
-        floatConstant(builder_, location, {1, 1, channels, 1}, weights),
-        floatConstant(builder_, location, {channels}, bias), zero, zero,
+        makeReshape(builder_, location, affine.x, image),
+        makeFloats(builder_, location, {1, 1, channels, 1}, weights),
+        makeFloats(builder_, location, {channels}, bias), zero, zero,
         builder_.getDenseI64ArrayAttr({0, 0, 0, 0}), builder_.getDenseI64ArrayAttr({1, 1}),
         builder_.getDenseI64ArrayAttr({1, 1}), TypeAttr::get(builder_.getF32Type()));
-    replace(op, reshape(builder_, location, result, shape));
+    replace(op, makeReshape(builder_, location, result, shape));
   }
 
   void replace(Operation *op, Value value) {

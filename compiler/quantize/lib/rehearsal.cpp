@@ -1,7 +1,7 @@
 #include "rehearsal.h"
 
-#include "constant_floats.h"
 #include "graph_queries.h"
+#include "tilewright/compiler/tosa/constant_floats.h"
 
 #include "tilewright/support/parallel.h"
 

@@ -13,7 +13,7 @@
 //     type.
 #pragma once
 
-#include "integer_builder.h"
+#include "tilewright/compiler/tosa/integer_builder.h"
 #include "weights.h"
 
 namespace tilewright::quantization {

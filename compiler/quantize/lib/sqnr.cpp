@@ -1,6 +1,6 @@
 #include "sqnr.h"
 
-#include "tilewright/compiler/frontend/frontend.h"
+#include "tilewright/compiler/tosa/layer_location.h"
 
 #include "graph_queries.h"
 

@@ -1,8 +1,6 @@
-// The quantizer's arithmetic: rescale factors, parameters, ranges, weights.
+// The quantizer's arithmetic: ranges, weights, splits.
 #include "../lib/equalize.h"
-#include "../lib/fixed_point.h"
 #include "../lib/histogram.h"
-#include "../lib/parameters.h"
 #include "../lib/rounding.h"
 #include "../lib/split.h"
 #include "../lib/weights.h"
@@ -14,78 +12,6 @@
 namespace tilewright::quantization {
 
 namespace {
-
-TEST(FixedPoint, IsLegalAndNearForEveryMagnitude) {
-  std::mt19937_64 random(1);
-  std::uniform_real_distribution<double> exponent(-60, 29), mantissa(0.5, 1);
-  for (int i = 0; i < 100000; ++i) {
-    double factor = mantissa(random) * std::exp2(std::floor(exponent(random)));
-    FixedPoint fixed = fixedPoint(factor);
-    ASSERT_GE(fixed.multiplier, 0) << factor;
-    ASSERT_GE(fixed.shift, 2) << factor;
-    ASSERT_LE(fixed.shift, 62) << factor;
-    ASSERT_LE(std::fabs(fixed.factor() - factor), std::max(factor * std::exp2(-31), std::exp2(-63)))
-        << factor;
-  }
-}
-
-TEST(FixedPoint, HandlesTheEnds) {
-  EXPECT_EQ(fixedPoint(0).multiplier, 0);
-  EXPECT_EQ(fixedPoint(1).multiplier, 1 << 30);
-  EXPECT_EQ(fixedPoint(1).shift, 30);
-  EXPECT_EQ(fixedPoint(std::nextafter(1.0, 0.0)).factor(), 1); // rounds up to the next power of two
-  EXPECT_EQ(fixedPoint(1e-300).multiplier, 0);
-  FixedPoint most = fixedPoint(std::nextafter(maxFactor, 0.0));
-  EXPECT_EQ(most.shift, 2);
-  EXPECT_GT(most.multiplier, 1 << 30);
-  EXPECT_THROW(fixedPoint(maxFactor), std::logic_error);
-  EXPECT_THROW(fixedPoint(-1), std::logic_error);
-  EXPECT_THROW(fixedPoint(std::nan("")), std::logic_error);
-}
-
-TEST(FixedPoint, KeepsTheShiftAboveTheValuesBits) {
-  for (double magnitude : {1.0, 127.0, 128.0, 255.0, 10320.0, 32768.0, 1e9}) {
-    double factor = std::nextafter(maxFactorFor(magnitude), 0.0) * 0.999;
-    EXPECT_LT(magnitude, std::ldexp(1.0, fixedPoint(factor).shift - 1)) << magnitude;
-    EXPECT_GE(magnitude * 4 * factor, 1 << 29) << magnitude; // not far below what is possible
-  }
-}
-
-TEST(Parameters, CoverTheRangeUpToHalfAStepAndHoldZeroExactly) {
-  std::mt19937_64 random(2);
-  std::uniform_real_distribution<double> end(-100, 100);
-  for (int i = 0; i < 10000; ++i) {
-    double a = end(random), b = end(random);
-    Parameters parameters = asymmetric8(std::min(a, b), std::max(a, b));
-    ASSERT_EQ(parameters.real(parameters.quantize(0)), 0);
-    ASSERT_LE(parameters.lowest(), std::min({a, b, 0.0}) + 0.501 * parameters.scale);
-    ASSERT_GE(parameters.highest(), std::max({a, b, 0.0}) - 0.501 * parameters.scale);
-    ASSERT_LE(parameters.scale, (std::max({a, b, 0.0}) - std::min({a, b, 0.0})) / 253.999);
-  }
-}
-
-TEST(Parameters, OneSidedRangesUseAllLevels) {
-  Parameters relu = asymmetric8(0, 6);
-  EXPECT_EQ(relu.zeroPoint, -128);
-  EXPECT_DOUBLE_EQ(relu.scale, 6.0 / 255);
-  EXPECT_EQ(asymmetric8(-2, -1).zeroPoint, 127);
-  EXPECT_EQ(asymmetric8(0, 0).real(asymmetric8(0, 0).quantize(0)), 0);
-}
-
-TEST(Parameters, PutZeroOnALevelOfSymmetricData) {
-  Parameters image = asymmetric8(-1, 1);
-  EXPECT_EQ(image.zeroPoint, -1);
-  EXPECT_DOUBLE_EQ(image.scale, 2.0 / 254);
-}
-
-TEST(Parameters, QuantizeToTheNearestEvenAndSaturate) {
-  Parameters parameters{1, 0, 8};
-  EXPECT_EQ(parameters.quantize(0.5), 0);
-  EXPECT_EQ(parameters.quantize(1.5), 2);
-  EXPECT_EQ(parameters.quantize(1e30), 127);
-  EXPECT_EQ(parameters.quantize(-1e30), -128);
-  EXPECT_EQ(symmetric(2, 16).quantize(2), 32767);
-}
 
 // A bell with one far outlier.
 Histogram bellWithOutlier() {

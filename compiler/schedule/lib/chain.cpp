@@ -4,10 +4,10 @@
 #include "chain_lowering.h"
 #include "image_sum.h"
 
-#include "tilewright/compiler/frontend/frontend.h"
 #include "tilewright/compiler/schedule/chain_space.h"
 #include "tilewright/compiler/schedule/conv_bound.h"
 #include "tilewright/compiler/schedule/run_space.h"
+#include "tilewright/compiler/tosa/layer_location.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -16,10 +16,10 @@
 #include "trial.h"
 #include "weight_stream.h"
 
-#include "tilewright/compiler/frontend/frontend.h"
 #include "tilewright/compiler/schedule/conv_bound.h"
 #include "tilewright/compiler/schedule/conv_space.h"
 #include "tilewright/compiler/schedule/standing_plan.h"
+#include "tilewright/compiler/tosa/layer_location.h"
 #include "tilewright/support/error.h"
 
 #include <algorithm>

@@ -1,12 +1,14 @@
 #include "lowering.h"
 
+#include "tilewright/compiler/tosa/fixed_point.h"
+
 #include <algorithm>
 #include <stdexcept>
 
 namespace tilewright {
 
-static constexpr int32_t identityMultiplier = 1 << 30;
-static constexpr int32_t identityShift = 30;
+static constexpr int32_t identityMultiplier = FixedPoint().multiplier;
+static constexpr int32_t identityShift = FixedPoint().shift;
 
 ElementChain::Shapes ElementChain::shapesOf(kernel::GroupOp group) {
   Shapes shapes;

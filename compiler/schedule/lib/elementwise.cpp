@@ -3,7 +3,7 @@
 #include "lowering.h"
 #include "trial.h"
 
-#include "tilewright/compiler/frontend/frontend.h"
+#include "tilewright/compiler/tosa/layer_location.h"
 #include "tilewright/support/error.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #include "lowering.h"
 
 #include "expansion.h"
+#include "tilewright/compiler/tosa/constants.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -122,17 +123,10 @@ ImageView viewOf(const LoweringContext &context, mlir::Value image) {
 }
 
 std::vector<int64_t> integersOf(mlir::Value value) {
-  auto op = value.getDefiningOp<mlir::tosa::ConstOp>();
-  auto attr = op ? llvm::dyn_cast<mlir::DenseIntElementsAttr>(op.getValues()) : nullptr;
-  if (!attr)
+  auto values = constantIntegers(value);
+  if (!values)
     throw std::logic_error("a constant tensor is expected");
-  bool isBool = attr.getElementType().isInteger(1);
-  std::vector<int64_t> values;
-  values.reserve(static_cast<size_t>(attr.getNumElements()));
-  for (const llvm::APInt &element : attr.getValues<llvm::APInt>())
-    values.push_back(isBool ? static_cast<int64_t>(element.getZExtValue())
-                            : element.getSExtValue());
-  return values;
+  return {values->begin(), values->end()};
 }
 
 std::string constantBytes(mlir::Value value) {

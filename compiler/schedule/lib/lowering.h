@@ -8,7 +8,7 @@
 #include "tilewright/compiler/schedule/tuner.h"
 #include "tilewright/compiler/select/kernel_dialect.h"
 #include "tilewright/compiler/select/selection.h"
-#include "tilewright/compiler/select/tensor_types.h"
+#include "tilewright/compiler/tosa/tensor_types.h"
 #include "tilewright/isa/isa.h"
 #include "tilewright/simulator/timing/plan.h"
 

@@ -1,7 +1,7 @@
 #include "operators.h"
 
-#include "tilewright/compiler/frontend/frontend.h"
-#include "tilewright/compiler/frontend/model_operators.h"
+#include "tilewright/compiler/tosa/layer_location.h"
+#include "tilewright/compiler/tosa/model_operators.h"
 #include "tilewright/program/absorbed.h"
 #include "tilewright/support/listed.h"
 

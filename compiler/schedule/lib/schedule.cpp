@@ -8,10 +8,11 @@
 #include "side_by_side.h"
 #include "traffic.h"
 
-#include "tilewright/compiler/frontend/frontend.h"
 #include "tilewright/compiler/patterns/stationary_pattern.h"
 #include "tilewright/compiler/schedule/dram_plan.h"
 #include "tilewright/compiler/schedule/task_times.h"
+#include "tilewright/compiler/tosa/layer_location.h"
+#include "tilewright/compiler/tosa/tensor_attributes.h"
 #include "tilewright/support/error.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -275,11 +276,11 @@ TensorInfo describeTensor(mlir::Value value, mlir::DictionaryAttr attributes, st
   TensorInfo info;
   info.name = std::move(name);
   if (attributes) {
-    if (auto given = attributes.getAs<mlir::StringAttr>("tilewright.name"))
+    if (auto given = attributes.getAs<mlir::StringAttr>(nameAttribute))
       info.name = given.str();
-    if (auto scale = attributes.getAs<mlir::FloatAttr>("tilewright.scale"))
+    if (auto scale = attributes.getAs<mlir::FloatAttr>(scaleAttribute))
       info.scale = scale.getValueAsDouble();
-    if (auto zeroPoint = attributes.getAs<mlir::IntegerAttr>("tilewright.zero_point"))
+    if (auto zeroPoint = attributes.getAs<mlir::IntegerAttr>(zeroPointAttribute))
       info.zeroPoint = zeroPoint.getInt();
   }
   info.dtype = dtypeOf(value);

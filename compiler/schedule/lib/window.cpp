@@ -7,9 +7,9 @@
 #include "image_sum.h"
 #include "window_stage.h"
 
-#include "tilewright/compiler/frontend/frontend.h"
 #include "tilewright/compiler/schedule/conv_plan.h"
 #include "tilewright/compiler/schedule/taps.h"
+#include "tilewright/compiler/tosa/layer_location.h"
 #include "tilewright/support/error.h"
 
 #include <algorithm>

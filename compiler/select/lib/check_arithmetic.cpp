@@ -1,5 +1,6 @@
 #include "check.h"
-#include "constants.h"
+#include "tilewright/compiler/tosa/constants.h"
+#include "tilewright/compiler/tosa/fixed_point.h"
 
 using namespace mlir;
 
@@ -18,7 +19,7 @@ LogicalResult checkRescale(tosa::RescaleOp op) {
     return op.emitOpError("cannot be unsigned when input or result is i32");
   if (auto shifts = constantIntegers(op.getShift()))
     for (int64_t shift : *shifts)
-      if (shift < 2 || shift > 62)
+      if (shift < FixedPoint::leastShift || shift > FixedPoint::greatestShift)
         return op.emitOpError() << "shift must be from 2 to 62, not " << shift;
   if (auto multipliers = constantIntegers(op.getMultiplier()))
     for (int64_t multiplier : *multipliers)

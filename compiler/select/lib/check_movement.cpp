@@ -1,6 +1,6 @@
 #include "check.h"
-#include "constants.h"
-#include "tilewright/compiler/select/tensor_types.h"
+#include "tilewright/compiler/tosa/constants.h"
+#include "tilewright/compiler/tosa/tensor_types.h"
 
 using namespace mlir;
 

@@ -1,5 +1,5 @@
 #include "check.h"
-#include "tilewright/compiler/select/tensor_types.h"
+#include "tilewright/compiler/tosa/tensor_types.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -1,9 +1,9 @@
 // What each instruction has to say of the operations of a group.
-#include "constants.h"
 #include "selection_runs.h"
 #include "tilewright/compiler/patterns/stationary_pattern.h"
 #include "tilewright/compiler/patterns/window_pattern.h"
 #include "tilewright/compiler/select/selection.h"
+#include "tilewright/compiler/tosa/constants.h"
 
 #include <algorithm>
 #include <limits>

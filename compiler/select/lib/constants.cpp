@@ -1,5 +1,7 @@
 #include "constants.h"
 
+#include "tilewright/compiler/tosa/constants.h"
+
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
@@ -22,65 +24,6 @@ void makeConstantsDense(Block &body) {
             ? DenseElementsAttr::get(type, SmallVector<bool>(data.begin(), data.end()))
             : DenseElementsAttr::getFromRawBuffer(type, data));
   }
-}
-
-DenseElementsAttr constantElements(Value value) {
-  auto constant = value.getDefiningOp<tosa::ConstOp>();
-  return constant ? dyn_cast<DenseElementsAttr>(constant.getValues()) : nullptr;
-}
-
-// Of the type of `Int`, which MLIR reads much faster than integers of any width.
-template <typename Int> static bool append(DenseElementsAttr elements, SmallVector<int64_t> &out) {
-  if (!elements.getElementType().isSignlessInteger(8 * sizeof(Int)))
-    return false;
-  llvm::append_range(out, elements.getValues<Int>());
-  return true;
-}
-
-static SmallVector<int64_t> integers(DenseElementsAttr elements) {
-  bool isBool = elements.getElementType().isInteger(1);
-  SmallVector<int64_t> out;
-  out.reserve(elements.getNumElements());
-  if (append<int8_t>(elements, out) || append<int32_t>(elements, out))
-    return out;
-  for (const APInt &value : elements.getValues<APInt>())
-    out.push_back(isBool ? static_cast<int64_t>(value.getZExtValue()) : value.getSExtValue());
-  return out;
-}
-
-std::optional<SmallVector<int64_t>> constantIntegers(Value value) {
-  if (auto shape = value.getDefiningOp<tosa::ConstShapeOp>())
-    return integers(cast<DenseElementsAttr>(shape.getValues()));
-  DenseElementsAttr elements = constantElements(value);
-  if (!elements || !isa<IntegerType>(elements.getElementType()))
-    return std::nullopt;
-  return integers(elements);
-}
-
-template <typename T>
-static DenseElementsAttr packAs(RankedTensorType type, ArrayRef<int64_t> values) {
-  SmallVector<T> elements(
-      llvm::map_range(values, [](int64_t value) { return static_cast<T>(value); }));
-  return DenseElementsAttr::get(type, ArrayRef<T>(elements));
-}
-
-// `values` as elements of `type`, truncated to its width.
-static DenseElementsAttr pack(RankedTensorType type, ArrayRef<int64_t> values) {
-  switch (type.getElementType().getIntOrFloatBitWidth()) {
-  case 1:
-    return packAs<bool>(type, values);
-  case 8:
-    return packAs<int8_t>(type, values);
-  case 16:
-    return packAs<int16_t>(type, values);
-  default:
-    return packAs<int32_t>(type, values);
-  }
-}
-
-Value createConstant(OpBuilder &builder, Location location, RankedTensorType type,
-                     ArrayRef<int64_t> values) {
-  return tosa::ConstOp::create(builder, location, type, pack(type, values));
 }
 
 static int64_t bytesOf(ShapedType type) {
@@ -117,7 +60,7 @@ DenseElementsAttr foldAssemble(ValueRange sources, ArrayRef<kernel::Region> regi
       }
     }
   }
-  return pack(type, out);
+  return integerElements(type, out);
 }
 
 } // namespace tilewright

@@ -2,6 +2,7 @@
 #include "scale.h"
 
 #include "tilewright/compiler/select/selection.h"
+#include "tilewright/compiler/tosa/fixed_point.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -18,7 +19,7 @@ bool hasElement(Value value, unsigned bits) {
 struct Widened {
   Value source;
   int64_t zeroPoint = 0;
-  Scale scale;
+  FixedPoint scale;
   kernel::RescaleOp op;
 };
 
@@ -29,7 +30,7 @@ std::optional<Widened> widened(Value value) {
   if (!rescale || !hasElement(rescale.getX(), 8) || !hasElement(rescale.getResult(), 32) ||
       rescale.getInputUnsigned() || rescale.getOutputZp() != 0 || !keepsRange(rescale))
     return std::nullopt;
-  std::optional<Scale> scale = scalarScale(rescale);
+  std::optional<FixedPoint> scale = constantFixedPoint(rescale.getMultiplier(), rescale.getShift());
   if (!scale)
     return std::nullopt;
   return Widened{rescale.getX(), rescale.getInputZp(), *scale, rescale};
@@ -37,11 +38,11 @@ std::optional<Widened> widened(Value value) {
 
 // The scale with which the 32-bit sum or product becomes 8 bits; nothing when another operation has
 // to follow it.
-std::optional<Scale> narrowing(kernel::RescaleOp rescale) {
+std::optional<FixedPoint> narrowing(kernel::RescaleOp rescale) {
   if (!hasElement(rescale.getResult(), 8) || rescale.getInputZp() != 0 ||
       rescale.getInputUnsigned())
     return std::nullopt;
-  return scalarScale(rescale);
+  return constantFixedPoint(rescale.getMultiplier(), rescale.getShift());
 }
 
 Location locationOf(ArrayRef<Operation *> ops) {
@@ -66,7 +67,7 @@ void replace(kernel::RescaleOp rescale, kernel::BinaryOp binary, Value fused,
       input.erase();
 }
 
-void fuseAddition(kernel::RescaleOp rescale, kernel::BinaryOp binary, Scale scale,
+void fuseAddition(kernel::RescaleOp rescale, kernel::BinaryOp binary, FixedPoint scale,
                   Selection *selection) {
   std::optional<Widened> a = widened(binary.getA()), b = widened(binary.getB());
   if (!a || !b)
@@ -80,7 +81,7 @@ void fuseAddition(kernel::RescaleOp rescale, kernel::BinaryOp binary, Scale scal
   replace(rescale, binary, fused, {a->op, a->op == b->op ? kernel::RescaleOp() : b->op}, selection);
 }
 
-void fuseMultiplication(kernel::RescaleOp rescale, kernel::BinaryOp binary, Scale scale,
+void fuseMultiplication(kernel::RescaleOp rescale, kernel::BinaryOp binary, FixedPoint scale,
                         Selection *selection) {
   // A factor is an 8-bit tensor itself or with its zero point taken off.
   auto factor = [](Value value) -> std::optional<Widened> {
@@ -112,7 +113,7 @@ void fuseArithmetic(Block &body, Selection *selection) {
     auto binary = rescale.getX().getDefiningOp<kernel::BinaryOp>();
     if (!binary->hasOneUse())
       continue;
-    Scale scale = *narrowing(rescale);
+    FixedPoint scale = *narrowing(rescale);
     if (binary.getFunction() == kernel::BinaryFunction::Add)
       fuseAddition(rescale, binary, scale, selection);
     else if (binary.getFunction() == kernel::BinaryFunction::Mul)

@@ -1,8 +1,8 @@
-#include "constants.h"
 #include "fuse.h"
 #include "scale.h"
 
 #include "tilewright/compiler/select/selection.h"
+#include "tilewright/compiler/tosa/constants.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Builders.h"
@@ -59,7 +59,7 @@ bool feedsConvolution(kernel::RescaleOp narrowed) {
 }
 
 Value zeroBias(OpBuilder &builder, Location location) {
-  return createConstant(builder, location, RankedTensorType::get({1}, builder.getI32Type()), 0);
+  return makeIntegers(builder, location, {1}, 32, 0);
 }
 
 void fuse(kernel::BinaryOp product, const Factor &image, const Factor &factor) {

@@ -1,6 +1,7 @@
 #include "fuse.h"
 #include "scale.h"
-#include "tilewright/compiler/select/tensor_types.h"
+#include "tilewright/compiler/tosa/fixed_point.h"
+#include "tilewright/compiler/tosa/tensor_types.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -12,7 +13,7 @@ namespace tilewright {
 
 // clamp(x, lo, hi) and nothing else, on signed elements.
 static bool onlyClamps(kernel::RescaleOp op) {
-  std::optional<Scale> scale = scalarScale(op);
+  std::optional<FixedPoint> scale = constantFixedPoint(op.getMultiplier(), op.getShift());
   return scale && scale->isIdentity() && op.getInputZp() == 0 && op.getOutputZp() == 0 &&
          !op.getInputUnsigned() && elementOf(op.getX()) == elementOf(op.getResult());
 }

@@ -3,7 +3,7 @@
 #include "fuse.h"
 
 #include "tilewright/compiler/select/selection.h"
-#include "tilewright/compiler/select/tensor_types.h"
+#include "tilewright/compiler/tosa/tensor_types.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/SetVector.h"

@@ -1,6 +1,6 @@
 #include "fuse.h"
 #include "scale.h"
-#include "tilewright/compiler/select/tensor_types.h"
+#include "tilewright/compiler/tosa/tensor_types.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"

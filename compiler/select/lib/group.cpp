@@ -10,7 +10,7 @@
 #include "tilewright/compiler/select/kernel_dialect.h"
 #include "tilewright/compiler/select/scalar_function.h"
 #include "tilewright/compiler/select/selection.h"
-#include "tilewright/compiler/select/tensor_types.h"
+#include "tilewright/compiler/tosa/tensor_types.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"

@@ -12,7 +12,7 @@
 #include "scale.h"
 #include "tilewright/compiler/select/kernel_dialect.h"
 #include "tilewright/compiler/select/select.h"
-#include "tilewright/compiler/select/tensor_types.h"
+#include "tilewright/compiler/tosa/tensor_types.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseSet.h"

@@ -2,7 +2,8 @@
 // One error each.
 #include "tilewright/compiler/select/kernel_dialect.h"
 #include "tilewright/compiler/select/kernel_regions.h"
-#include "tilewright/compiler/select/tensor_types.h"
+#include "tilewright/compiler/tosa/fixed_point.h"
+#include "tilewright/compiler/tosa/tensor_types.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -154,7 +155,8 @@ LogicalResult verifyClamp(Operation *op, int64_t lo, int64_t hi) {
 }
 
 LogicalResult verifyScale(Operation *op, StringRef what, int64_t multiplier, int64_t shift) {
-  if (multiplier >= 0 && multiplier <= INT32_MAX && shift >= 2 && shift <= 62)
+  if (multiplier >= 0 && multiplier <= INT32_MAX && shift >= FixedPoint::leastShift &&
+      shift <= FixedPoint::greatestShift)
     return success();
   return op->emitOpError()
          << what << " needs a non-negative 32-bit multiplier and a shift from 2 to 62, not "

@@ -1,9 +1,9 @@
 // Operations that no instruction computes, in terms of others that some instruction computes.
-#include "constants.h"
 #include "fuse.h"
 
 #include "tilewright/compiler/select/selection.h"
-#include "tilewright/compiler/select/tensor_types.h"
+#include "tilewright/compiler/tosa/constants.h"
+#include "tilewright/compiler/tosa/tensor_types.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Builders.h"
@@ -73,7 +73,7 @@ private:
   Value constant(int64_t value) {
     auto type = RankedTensorType::get(SmallVector<int64_t>(resultType().getRank(), 1),
                                       builder_.getI32Type());
-    return createConstant(builder_, op_->getLoc(), type, value);
+    return makeConstant(builder_, op_->getLoc(), integerElements(type, value));
   }
 
   Value powerOfTwo(Value exponent) {

@@ -1,7 +1,8 @@
 #include "tilewright/compiler/select/scalar_function.h"
-#include "constants.h"
 #include "scale.h"
-#include "tilewright/compiler/select/tensor_types.h"
+#include "tilewright/compiler/tosa/constants.h"
+#include "tilewright/compiler/tosa/fixed_point.h"
+#include "tilewright/compiler/tosa/tensor_types.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -39,7 +40,7 @@ std::optional<int64_t> splatOf(Value value) {
 }
 
 bool isScaledByOne(kernel::RescaleOp op) {
-  std::optional<Scale> scale = scalarScale(op);
+  std::optional<FixedPoint> scale = constantFixedPoint(op.getMultiplier(), op.getShift());
   return scale && scale->isIdentity();
 }
 
@@ -55,7 +56,8 @@ bool isSignedByte(Operation *op) {
 // addition.
 bool isScaledOffset(kernel::RescaleOp op) {
   return widthOf(op.getX()) == 8 && widthOf(op.getResult()) == 32 && !op.getInputUnsigned() &&
-         op.getOutputZp() == 0 && keepsRange(op) && scalarScale(op);
+         op.getOutputZp() == 0 && keepsRange(op) &&
+         constantFixedPoint(op.getMultiplier(), op.getShift());
 }
 
 // In how many ways an operation is written.

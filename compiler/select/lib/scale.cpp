@@ -1,16 +1,9 @@
 #include "scale.h"
 
-#include "constants.h"
-#include "tilewright/compiler/select/tensor_types.h"
+#include "tilewright/compiler/tosa/fixed_point.h"
+#include "tilewright/compiler/tosa/tensor_types.h"
 
 namespace tilewright {
-
-std::optional<Scale> scalarScale(kernel::RescaleOp op) {
-  auto multiplier = constantIntegers(op.getMultiplier()), shift = constantIntegers(op.getShift());
-  if (!multiplier || !shift || multiplier->size() != 1)
-    return std::nullopt;
-  return Scale{multiplier->front(), shift->front()};
-}
 
 // One more than the greatest signed value of the result's type.
 static int64_t signedEnd(kernel::RescaleOp op) {
@@ -26,7 +19,7 @@ kernel::RescaleOp wideningOf(mlir::Value value) {
   if (!rescale || widthOf(rescale.getX()) != 8 || widthOf(rescale.getResult()) != 32 ||
       rescale.getInputUnsigned() || rescale.getOutputZp() != 0 || !keepsRange(rescale))
     return nullptr;
-  std::optional<Scale> scale = scalarScale(rescale);
+  std::optional<FixedPoint> scale = constantFixedPoint(rescale.getMultiplier(), rescale.getShift());
   return scale && scale->isIdentity() ? rescale : nullptr;
 }
 

@@ -3,19 +3,7 @@
 
 #include "tilewright/compiler/select/kernel_dialect.h"
 
-#include <optional>
-
 namespace tilewright {
-
-struct Scale {
-  int64_t multiplier = 0;
-  int64_t shift = 0;
-  // x * multiplier / 2^shift is x itself for every x.
-  bool isIdentity() const { return shift < 32 && multiplier == int64_t(1) << shift; }
-};
-
-// The one scale of a rescale; nothing when it has one for each channel.
-std::optional<Scale> scalarScale(kernel::RescaleOp op);
 
 // Whether the clamp is the whole range of the result's type, read as signed.
 bool keepsRange(kernel::RescaleOp op);

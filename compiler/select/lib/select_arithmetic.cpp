@@ -1,14 +1,13 @@
-#include "constants.h"
 #include "select.h"
 #include "tilewright/compiler/select/kernel_dialect.h"
+#include "tilewright/compiler/tosa/constants.h"
+#include "tilewright/compiler/tosa/fixed_point.h"
 
 using namespace mlir;
 
 namespace tilewright {
 
-// A scale of exactly one: multiplier 2^30, shift 30.
-constexpr int64_t identityMultiplier = int64_t(1) << 30;
-constexpr int64_t identityShift = 30;
+constexpr FixedPoint identity;
 
 static unsigned elementBits(Value value) {
   return cast<ShapedType>(value.getType()).getElementTypeBitWidth();
@@ -25,13 +24,13 @@ static Value createList(OpBuilder &builder, Location location, unsigned bits,
                         ArrayRef<int64_t> values) {
   auto type =
       RankedTensorType::get(static_cast<int64_t>(values.size()), builder.getIntegerType(bits));
-  return createConstant(builder, location, type, values);
+  return makeConstant(builder, location, integerElements(type, values));
 }
 
 // x in another width or clamped, without scaling.
 static Selected createIdentity(Operation *op, Value x, int64_t lo, int64_t hi, OpBuilder &builder) {
-  Value multiplier = createList(builder, op->getLoc(), 32, identityMultiplier);
-  Value shift = createList(builder, op->getLoc(), 8, identityShift);
+  Value multiplier = createList(builder, op->getLoc(), 32, identity.multiplier);
+  Value shift = createList(builder, op->getLoc(), 8, identity.shift);
   return kernel::RescaleOp::create(builder, op->getLoc(), op->getResult(0).getType(), x, multiplier,
                                    shift, 0, 0, lo, hi, false);
 }
@@ -95,9 +94,7 @@ Selected selectNegate(tosa::NegateOp op, OpBuilder &builder) {
   if (failed(inputZp) || failed(outputZp) || *inputZp != 0 || *outputZp != 0)
     return unsupported(op, "its zero points are not constant zeros");
   auto type = cast<RankedTensorType>(op.getType());
-  Value zero = createConstant(
-      builder, op.getLoc(),
-      RankedTensorType::get(SmallVector<int64_t>(type.getRank(), 1), type.getElementType()), 0);
+  Value zero = makeIntegers(builder, op.getLoc(), SmallVector<int64_t>(type.getRank(), 1), 32, 0);
   return kernel::BinaryOp::create(builder, op.getLoc(), type, zero, op.getInput1(),
                                   kernel::BinaryFunction::Sub, 0);
 }

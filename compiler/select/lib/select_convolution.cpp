@@ -1,6 +1,6 @@
-#include "constants.h"
 #include "select.h"
 #include "tilewright/compiler/select/kernel_dialect.h"
+#include "tilewright/compiler/tosa/constants.h"
 
 using namespace mlir;
 

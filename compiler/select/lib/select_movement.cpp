@@ -4,7 +4,8 @@
 #include "select.h"
 #include "tilewright/compiler/select/kernel_dialect.h"
 #include "tilewright/compiler/select/kernel_regions.h"
-#include "tilewright/compiler/select/tensor_types.h"
+#include "tilewright/compiler/tosa/constants.h"
+#include "tilewright/compiler/tosa/tensor_types.h"
 
 using namespace mlir;
 

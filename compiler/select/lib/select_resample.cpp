@@ -1,10 +1,10 @@
 // Operators that pick elements along axes by an index map known at compile time: a nearest-neighbor
 // resize, a gather with constant indices. The map is cut into stretches of evenly repeated, evenly
 // spaced indices; every combination of stretches is one region of kernel.assemble.
-#include "constants.h"
 #include "select.h"
 #include "tilewright/compiler/select/kernel_regions.h"
-#include "tilewright/compiler/select/tensor_types.h"
+#include "tilewright/compiler/tosa/constants.h"
+#include "tilewright/compiler/tosa/tensor_types.h"
 
 #include <algorithm>
 

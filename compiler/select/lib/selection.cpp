@@ -1,8 +1,8 @@
 #include "tilewright/compiler/select/selection.h"
 
-#include "constants.h"
 #include "selection_runs.h"
-#include "tilewright/compiler/select/tensor_types.h"
+#include "tilewright/compiler/tosa/constants.h"
+#include "tilewright/compiler/tosa/tensor_types.h"
 #include "tilewright/support/error.h"
 
 #include <algorithm>

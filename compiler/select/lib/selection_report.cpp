@@ -4,9 +4,9 @@
 // those that came furthest come first.
 #include "tilewright/compiler/select/selection_report.h"
 
-#include "tilewright/compiler/frontend/frontend.h"
 #include "tilewright/compiler/patterns/stationary_pattern.h"
 #include "tilewright/compiler/patterns/window_pattern.h"
+#include "tilewright/compiler/tosa/layer_location.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/listed.h"
 

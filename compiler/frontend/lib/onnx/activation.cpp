@@ -10,25 +10,25 @@ namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-mlir::Value positivePart(TosaBuilder &tosa, mlir::Value x) { return tosa.clamp(x, 0, infinity); }
-mlir::Value negativePart(TosaBuilder &tosa, mlir::Value x) { return tosa.clamp(x, -infinity, 0); }
+mlir::Value positivePart(FloatBuilder &tosa, mlir::Value x) { return tosa.clamp(x, 0, infinity); }
+mlir::Value negativePart(FloatBuilder &tosa, mlir::Value x) { return tosa.clamp(x, -infinity, 0); }
 
 // max(x, 0) + alpha * (exp(min(x, 0)) - 1)
-mlir::Value exponentialUnit(TosaBuilder &tosa, mlir::Value x, float alpha) {
+mlir::Value exponentialUnit(FloatBuilder &tosa, mlir::Value x, float alpha) {
   mlir::Value power = tosa.unary<mlir::tosa::ExpOp>(negativePart(tosa, x));
   mlir::Value below = tosa.multiplyScalar(tosa.addScalar(power, -1), alpha);
   return tosa.add(positivePart(tosa, x), below);
 }
 
 // log(1 + exp(x)), which never overflows in this form
-mlir::Value softplus(TosaBuilder &tosa, mlir::Value x) {
+mlir::Value softplus(FloatBuilder &tosa, mlir::Value x) {
   mlir::Value magnitude = tosa.unary<mlir::tosa::AbsOp>(x);
   mlir::Value power = tosa.unary<mlir::tosa::ExpOp>(tosa.multiplyScalar(magnitude, -1));
   mlir::Value tail = tosa.unary<mlir::tosa::LogOp>(tosa.addScalar(power, 1));
   return tosa.add(positivePart(tosa, x), tail);
 }
 
-mlir::Value hardSigmoid(TosaBuilder &tosa, mlir::Value x, float alpha, float beta) {
+mlir::Value hardSigmoid(FloatBuilder &tosa, mlir::Value x, float alpha, float beta) {
   return tosa.clamp(tosa.addScalar(tosa.multiplyScalar(x, alpha), beta), 0, 1);
 }
 
@@ -42,7 +42,7 @@ std::optional<float> knownBound(NodeImporter &node, size_t input) {
 } // namespace
 
 void buildClip(NodeImporter &node) {
-  TosaBuilder &tosa = node.tosa();
+  FloatBuilder &tosa = node.tosa();
   mlir::Value x = node.floatValue(0);
   float low = -infinity, high = infinity;
   if (node.opset() < 11) {
@@ -73,7 +73,7 @@ void buildElu(NodeImporter &node) {
 }
 
 void buildGelu(NodeImporter &node) {
-  TosaBuilder &tosa = node.tosa();
+  FloatBuilder &tosa = node.tosa();
   mlir::Value x = node.floatValue(0), inner;
   if (node.choice("approximate", {"none", "tanh"}) == "tanh") {
     mlir::Value cube = tosa.multiply(tosa.multiply(x, x), x);
@@ -96,7 +96,7 @@ void buildHardSwish(NodeImporter &node) {
 }
 
 void buildLeakyRelu(NodeImporter &node) {
-  TosaBuilder &tosa = node.tosa();
+  FloatBuilder &tosa = node.tosa();
   mlir::Value x = node.floatValue(0);
   float alpha = node.number("alpha", 0.01f);
   if (alpha == 0)
@@ -107,16 +107,16 @@ void buildLeakyRelu(NodeImporter &node) {
 }
 
 void buildMish(NodeImporter &node) {
-  TosaBuilder &tosa = node.tosa();
+  FloatBuilder &tosa = node.tosa();
   mlir::Value x = node.floatValue(0);
   node.setResult(tosa.multiply(x, tosa.unary<mlir::tosa::TanhOp>(softplus(tosa, x))));
 }
 
 void buildPRelu(NodeImporter &node) {
-  TosaBuilder &tosa = node.tosa();
+  FloatBuilder &tosa = node.tosa();
   mlir::Value x = node.floatValue(0);
   mlir::Value below = tosa.multiply(negativePart(tosa, x), node.floatValue(1));
-  if (shapeOf(below) != shapeOf(x))
+  if (sizesOf(below) != sizesOf(x))
     node.fail("the slope does not fit the input");
   node.setResult(tosa.add(positivePart(tosa, x), below));
 }
@@ -141,7 +141,7 @@ void buildSoftplus(NodeImporter &node) {
 }
 
 void buildSoftsign(NodeImporter &node) {
-  TosaBuilder &tosa = node.tosa();
+  FloatBuilder &tosa = node.tosa();
   mlir::Value x = node.floatValue(0);
   mlir::Value divisor = tosa.addScalar(tosa.unary<mlir::tosa::AbsOp>(x), 1);
   node.setResult(tosa.multiply(x, tosa.unary<mlir::tosa::ReciprocalOp>(divisor)));

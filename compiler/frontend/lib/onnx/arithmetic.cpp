@@ -124,7 +124,7 @@ void foldMod(NodeImporter &node) {
 }
 
 void buildPow(NodeImporter &node) {
-  TosaBuilder &tosa = node.tosa();
+  FloatBuilder &tosa = node.tosa();
   mlir::Value base = node.floatValue(0);
   const Tensor *exponent = node.constant(1);
   if (exponent && exponent->elements() == 1) {

@@ -70,7 +70,7 @@ void foldNot(NodeImporter &node) {
 }
 
 void buildWhere(NodeImporter &node) {
-  TosaBuilder &tosa = node.tosa();
+  FloatBuilder &tosa = node.tosa();
   mlir::Value a = node.floatValue(1), b = node.floatValue(2), condition;
   if (const Tensor *known = node.constant(0)) {
     // As a comparison of a float constant, which folds away.

@@ -17,7 +17,7 @@ void checkRank(NodeImporter &node, const Shape &shape, int64_t spatialRank) {
 // Weights as OIHW; those of a one-dimensional convolution are one row.
 mlir::Value imageWeights(NodeImporter &node, int64_t spatialRank) {
   mlir::Value weight = node.floatValue(1);
-  Shape shape = shapeOf(weight);
+  Shape shape = sizesOf(weight);
   checkRank(node, shape, spatialRank);
   return spatialRank == 1 ? node.tosa().reshape(weight, {shape[0], shape[1], 1, shape[2]}) : weight;
 }
@@ -33,7 +33,7 @@ const Tensor *knownWeights(NodeImporter &node, int64_t spatialRank) {
 // The weights' shape as OIHW; those of a one-dimensional convolution are one row.
 Shape weightShape(NodeImporter &node, int64_t spatialRank) {
   const Tensor *known = knownWeights(node, spatialRank);
-  Shape shape = known ? known->shape : shapeOf(node.floatValue(1));
+  Shape shape = known ? known->shape : sizesOf(node.floatValue(1));
   checkRank(node, shape, spatialRank);
   if (spatialRank == 1)
     shape.insert(shape.begin() + 2, 1);
@@ -72,9 +72,9 @@ mlir::Value biasOf(NodeImporter &node, int64_t channels) {
   if (!node.has(2))
     return node.tosa().splat({channels}, 0);
   mlir::Value bias = node.floatValue(2);
-  if (shapeOf(bias) != Shape{channels})
+  if (sizesOf(bias) != Shape{channels})
     node.fail(fmt::format("a bias of shape {} does not fit {} output channels",
-                          formatShape(shapeOf(bias)), channels));
+                          formatShape(sizesOf(bias)), channels));
   return bias;
 }
 
@@ -90,10 +90,10 @@ void checkKernelShape(NodeImporter &node, llvm::ArrayRef<int64_t> oihw, int64_t 
 } // namespace
 
 void buildConv(NodeImporter &node) {
-  TosaBuilder &tosa = node.tosa();
+  FloatBuilder &tosa = node.tosa();
   int64_t rank = node.rank(0);
   mlir::Value input = toChannelsLast(node, node.floatValue(0));
-  Shape nhwc = shapeOf(input), oihw = weightShape(node, rank - 2);
+  Shape nhwc = sizesOf(input), oihw = weightShape(node, rank - 2);
   checkKernelShape(node, oihw, rank - 2);
   int64_t groups = node.integer("group", 1), channels = nhwc[3], outputs = oihw[0];
   if (groups < 1 || channels % groups != 0 || outputs % groups != 0)
@@ -127,11 +127,11 @@ void buildConv(NodeImporter &node) {
 }
 
 void buildConvTranspose(NodeImporter &node) {
-  TosaBuilder &tosa = node.tosa();
+  FloatBuilder &tosa = node.tosa();
   int64_t rank = node.rank(0);
   mlir::Value input = toChannelsLast(node, node.floatValue(0));
   mlir::Value weight = imageWeights(node, rank - 2); // [IC, OC / groups, KH, KW]
-  Shape nhwc = shapeOf(input), iohw = shapeOf(weight);
+  Shape nhwc = sizesOf(input), iohw = sizesOf(weight);
   checkKernelShape(node, iohw, rank - 2);
   int64_t groups = node.integer("group", 1);
   if (groups < 1 || nhwc[3] % groups != 0 || iohw[0] != nhwc[3])

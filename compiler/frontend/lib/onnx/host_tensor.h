@@ -2,13 +2,12 @@
 #pragma once
 
 #include "model.h"
+#include "tilewright/compiler/tosa/shape.h"
 
 #include <functional>
 #include <optional>
 
 namespace tilewright::onnx_import {
-
-using Shape = std::vector<int64_t>;
 
 bool isFloat(DType type);
 // The index of the first element that is infinite or no number; none of an integer tensor.

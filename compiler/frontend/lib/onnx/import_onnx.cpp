@@ -1,6 +1,7 @@
 // From a decoded ONNX model to a TOSA module.
 #include "tilewright/compiler/frontend/frontend.h"
-#include "tilewright/compiler/frontend/model_operators.h"
+#include "tilewright/compiler/tosa/layer_location.h"
+#include "tilewright/compiler/tosa/model_operators.h"
 
 #include "import_bytes.h"
 #include "model.h"
@@ -47,7 +48,7 @@ private:
   const ImportOptions &options_;
   mlir::MLIRContext &context_;
   mlir::OpBuilder builder_;
-  TosaBuilder tosa_;
+  FloatBuilder tosa_;
   ValueMap values_;
   int64_t foldedBytes_ = 0;
 };
@@ -221,7 +222,7 @@ mlir::Value GraphImporter::output(const GraphOutput &declared) {
   if (!mlir::getElementTypeOrSelf(operand.value).isF32())
     fail(subject, "outputs of bool are not supported; only float32 is");
   if (declared.shape)
-    checkDeclared(*declared.shape, shapeOf(operand.value), subject);
+    checkDeclared(*declared.shape, sizesOf(operand.value), subject);
   return operand.value;
 }
 

@@ -7,17 +7,17 @@ namespace tilewright::onnx_import {
 
 static mlir::Value matrix(NodeImporter &node, size_t input, bool transposed) {
   mlir::Value value = node.floatValue(input);
-  if (shapeOf(value).size() != 2)
+  if (sizesOf(value).size() != 2)
     node.fail(
-        fmt::format("input {} has shape {}, and is no matrix", input, formatShape(shapeOf(value))));
+        fmt::format("input {} has shape {}, and is no matrix", input, formatShape(sizesOf(value))));
   return transposed ? node.tosa().transpose(value, {1, 0}) : value;
 }
 
 void buildGemm(NodeImporter &node) {
-  TosaBuilder &tosa = node.tosa();
+  FloatBuilder &tosa = node.tosa();
   mlir::Value a = matrix(node, 0, node.flag("transA", false));
   mlir::Value b = matrix(node, 1, node.flag("transB", false));
-  Shape shapeA = shapeOf(a), shapeB = shapeOf(b);
+  Shape shapeA = sizesOf(a), shapeB = sizesOf(b);
   mlir::Value product = tosa.matmul(tosa.reshape(a, {1, shapeA[0], shapeA[1]}),
                                     tosa.reshape(b, {1, shapeB[0], shapeB[1]}));
   Shape result = {shapeA[0], shapeB[1]};
@@ -27,9 +27,9 @@ void buildGemm(NodeImporter &node) {
   float beta = node.number("beta", 1);
   if (node.has(2) && beta != 0) {
     mlir::Value c = node.floatValue(2);
-    if (broadcastShapes(shapeOf(c), result) != result)
+    if (broadcastShapes(sizesOf(c), result) != result)
       node.fail(fmt::format("an addend of shape {} does not fit a product of {}",
-                            formatShape(shapeOf(c)), formatShape(result)));
+                            formatShape(sizesOf(c)), formatShape(result)));
     product = tosa.add(product, beta == 1 ? c : tosa.multiplyScalar(c, beta));
   }
   node.setResult(product);
@@ -38,9 +38,9 @@ void buildGemm(NodeImporter &node) {
 // NumPy's rules: vectors count as a row on the left and as a column on the right, leading
 // dimensions are a batch.
 void buildMatMul(NodeImporter &node) {
-  TosaBuilder &tosa = node.tosa();
+  FloatBuilder &tosa = node.tosa();
   mlir::Value a = node.floatValue(0), b = node.floatValue(1);
-  Shape shapeA = shapeOf(a), shapeB = shapeOf(b);
+  Shape shapeA = sizesOf(a), shapeB = sizesOf(b);
   if (shapeA.empty() || shapeB.empty())
     node.fail("a scalar cannot be multiplied as a matrix");
   bool row = shapeA.size() == 1, column = shapeB.size() == 1;

@@ -10,7 +10,7 @@
 namespace tilewright::onnx_import {
 
 NodeImporter::NodeImporter(const Node &node, int64_t opset, const Place &place, ValueMap &values,
-                           TosaBuilder &builder, int64_t &foldedBytes)
+                           FloatBuilder &builder, int64_t &foldedBytes)
     : node_(node), opset_(opset), place_(place), values_(values), tosa_(builder),
       foldedBytes_(foldedBytes) {}
 

@@ -4,7 +4,7 @@
 
 #include "host_tensor.h"
 #include "model.h"
-#include "tosa_builder.h"
+#include "tilewright/compiler/tosa/float_builder.h"
 
 #include <unordered_map>
 
@@ -16,7 +16,7 @@ struct Operand {
   ConstantTensor constant;
   mlir::Value value;
 
-  Shape shape() const { return constant ? constant->shape : shapeOf(value); }
+  Shape shape() const { return constant ? constant->shape : sizesOf(value); }
 };
 
 using ValueMap = std::unordered_map<std::string, Operand>;
@@ -24,11 +24,11 @@ using ValueMap = std::unordered_map<std::string, Operand>;
 class NodeImporter {
 public:
   NodeImporter(const Node &node, int64_t opset, const Place &place, ValueMap &values,
-               TosaBuilder &builder, int64_t &foldedBytes);
+               FloatBuilder &builder, int64_t &foldedBytes);
 
   const Node &node() const { return node_; }
   int64_t opset() const { return opset_; }
-  TosaBuilder &tosa() { return tosa_; }
+  FloatBuilder &tosa() { return tosa_; }
   [[noreturn]] void fail(const std::string &message, const std::string &fix = "") const;
 
   // Inputs. Those that the operator's schema requires are there, and of types that it allows.
@@ -82,7 +82,7 @@ private:
   int64_t opset_;
   Place place_;
   ValueMap &values_;
-  TosaBuilder &tosa_;
+  FloatBuilder &tosa_;
   int64_t &foldedBytes_;
 };
 

@@ -16,9 +16,9 @@ using mlir::tosa::ReduceSumOp;
 // dimensions.
 mlir::Value perChannel(NodeImporter &node, size_t input, int64_t channels, int64_t rank) {
   mlir::Value value = node.floatValue(input);
-  if (shapeOf(value) != Shape{channels})
+  if (sizesOf(value) != Shape{channels})
     node.fail(fmt::format("input {} has shape {}, and there are {} channels", input,
-                          formatShape(shapeOf(value)), channels));
+                          formatShape(sizesOf(value)), channels));
   Shape shape(rank, 1);
   shape[1] = channels;
   return node.tosa().reshape(value, shape);
@@ -31,21 +31,21 @@ float epsilonOf(NodeImporter &node) {
   return epsilon;
 }
 
-mlir::Value inverseDeviation(TosaBuilder &tosa, mlir::Value variance, float epsilon) {
+mlir::Value inverseDeviation(FloatBuilder &tosa, mlir::Value variance, float epsilon) {
   return tosa.unary<mlir::tosa::RsqrtOp>(tosa.addScalar(variance, epsilon));
 }
 
-mlir::Value meanOver(TosaBuilder &tosa, mlir::Value value, llvm::ArrayRef<int64_t> axes) {
+mlir::Value meanOver(FloatBuilder &tosa, mlir::Value value, llvm::ArrayRef<int64_t> axes) {
   int64_t count = 1;
   for (int64_t axis : axes) {
-    count *= shapeOf(value)[axis];
+    count *= sizesOf(value)[axis];
     value = tosa.reduce<ReduceSumOp>(value, axis);
   }
   return tosa.multiplyScalar(value, 1.0f / static_cast<float>(count));
 }
 
 // (value - mean) / sqrt(variance + epsilon) over `axes`.
-mlir::Value normalize(TosaBuilder &tosa, mlir::Value value, llvm::ArrayRef<int64_t> axes,
+mlir::Value normalize(FloatBuilder &tosa, mlir::Value value, llvm::ArrayRef<int64_t> axes,
                       float epsilon) {
   mlir::Value centered = tosa.subtract(value, meanOver(tosa, value, axes));
   mlir::Value variance = meanOver(tosa, tosa.multiply(centered, centered), axes);
@@ -55,7 +55,7 @@ mlir::Value normalize(TosaBuilder &tosa, mlir::Value value, llvm::ArrayRef<int64
 } // namespace
 
 void buildBatchNormalization(NodeImporter &node) {
-  TosaBuilder &tosa = node.tosa();
+  FloatBuilder &tosa = node.tosa();
   if (node.flag("training_mode", false))
     node.fail("training mode is not supported");
   const std::vector<std::string> &outputs = node.node().outputs;
@@ -67,7 +67,7 @@ void buildBatchNormalization(NodeImporter &node) {
   if (!node.flag("spatial", true))
     node.fail("normalization of each element is not supported");
   mlir::Value input = node.floatValue(0);
-  Shape shape = shapeOf(input);
+  Shape shape = sizesOf(input);
   auto rank = static_cast<int64_t>(shape.size());
   if (rank < 2)
     node.fail(fmt::format("an input of shape {} has no channels", formatShape(shape)));
@@ -86,9 +86,9 @@ void buildBatchNormalization(NodeImporter &node) {
 }
 
 void buildInstanceNormalization(NodeImporter &node) {
-  TosaBuilder &tosa = node.tosa();
+  FloatBuilder &tosa = node.tosa();
   mlir::Value input = node.floatValue(0);
-  Shape shape = shapeOf(input);
+  Shape shape = sizesOf(input);
   auto rank = static_cast<int64_t>(shape.size());
   if (rank < 3)
     node.fail(fmt::format("an input of shape {} has no spatial dimensions", formatShape(shape)));
@@ -101,7 +101,7 @@ void buildInstanceNormalization(NodeImporter &node) {
 }
 
 void buildLayerNormalization(NodeImporter &node) {
-  TosaBuilder &tosa = node.tosa();
+  FloatBuilder &tosa = node.tosa();
   mlir::Value input = node.floatValue(0);
   int64_t rank = node.rank(0);
   std::vector<int64_t> axes;
@@ -111,7 +111,7 @@ void buildLayerNormalization(NodeImporter &node) {
   normal = tosa.multiply(normal, node.floatValue(1));
   if (node.has(2))
     normal = tosa.add(normal, node.floatValue(2));
-  if (shapeOf(normal) != shapeOf(input))
+  if (sizesOf(normal) != sizesOf(input))
     node.fail("scale or bias does not fit the input");
   node.setResult(normal);
 }
@@ -119,9 +119,9 @@ void buildLayerNormalization(NodeImporter &node) {
 // Before opset 13 softmax runs over all dimensions from `axis` on, from there on over `axis` alone.
 // Calls `build(value, axis)` on the input in a shape in which the one dimension `axis` is meant.
 template <typename Build> static void buildAlongAxis(NodeImporter &node, Build build) {
-  TosaBuilder &tosa = node.tosa();
+  FloatBuilder &tosa = node.tosa();
   mlir::Value input = node.floatValue(0);
-  Shape shape = shapeOf(input);
+  Shape shape = sizesOf(input);
   auto rank = static_cast<int64_t>(shape.size());
   bool flattens = node.opset() < 13;
   int64_t axis = node.axis(node.integer("axis", flattens ? 1 : -1), rank);
@@ -134,7 +134,7 @@ template <typename Build> static void buildAlongAxis(NodeImporter &node, Build b
 }
 
 void buildSoftmax(NodeImporter &node) {
-  TosaBuilder &tosa = node.tosa();
+  FloatBuilder &tosa = node.tosa();
   buildAlongAxis(node, [&](mlir::Value value, int64_t axis) {
     mlir::Value shifted = tosa.subtract(value, tosa.reduce<ReduceMaxOp>(value, axis));
     mlir::Value power = tosa.unary<mlir::tosa::ExpOp>(shifted);
@@ -144,7 +144,7 @@ void buildSoftmax(NodeImporter &node) {
 }
 
 void buildLogSoftmax(NodeImporter &node) {
-  TosaBuilder &tosa = node.tosa();
+  FloatBuilder &tosa = node.tosa();
   buildAlongAxis(node, [&](mlir::Value value, int64_t axis) {
     mlir::Value shifted = tosa.subtract(value, tosa.reduce<ReduceMaxOp>(value, axis));
     mlir::Value sum = tosa.reduce<ReduceSumOp>(tosa.unary<mlir::tosa::ExpOp>(shifted), axis);

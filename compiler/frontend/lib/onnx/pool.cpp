@@ -8,7 +8,7 @@ void buildMaxPool(NodeImporter &node) {
   node.flag("storage_order", false); // of the indices, which are not supported
   int64_t rank = node.rank(0);
   mlir::Value input = toChannelsLast(node, node.floatValue(0));
-  Window window = makeWindow(node, shapeOf(input), kernelShape(node, rank - 2), rank - 2);
+  Window window = makeWindow(node, sizesOf(input), kernelShape(node, rank - 2), rank - 2);
   for (int i : {0, 1}) {
     if (window.dilation[i] != 1)
       node.fail("a dilated pool is not supported");
@@ -21,7 +21,7 @@ void buildMaxPool(NodeImporter &node) {
 void buildAveragePool(NodeImporter &node) {
   int64_t rank = node.rank(0);
   mlir::Value input = toChannelsLast(node, node.floatValue(0));
-  Window window = makeWindow(node, shapeOf(input), kernelShape(node, rank - 2), rank - 2);
+  Window window = makeWindow(node, sizesOf(input), kernelShape(node, rank - 2), rank - 2);
   for (int i : {0, 1})
     if (window.dilation[i] != 1)
       node.fail("a dilated pool is not supported");
@@ -64,7 +64,7 @@ void buildGlobalAveragePool(NodeImporter &node) {
 
 void buildGlobalMaxPool(NodeImporter &node) {
   mlir::Value input = toChannelsLast(node, node.floatValue(0));
-  mlir::Value output = node.tosa().maxPool2d(input, wholeImage(shapeOf(input)));
+  mlir::Value output = node.tosa().maxPool2d(input, wholeImage(sizesOf(input)));
   node.setResult(fromChannelsLast(node, output, node.rank(0)));
 }
 

@@ -36,7 +36,7 @@ Reduction readReduction(NodeImporter &node) {
 template <typename Op> void buildReduction(NodeImporter &node) {
   Reduction reduction = readReduction(node);
   mlir::Value value = node.floatValue(0);
-  Shape result = reduction.result(shapeOf(value));
+  Shape result = reduction.result(sizesOf(value));
   for (int64_t axis : reduction.axes)
     value = node.tosa().reduce<Op>(value, axis);
   node.setResult(node.tosa().reshape(value, result));
@@ -74,10 +74,10 @@ void buildReduceSum(NodeImporter &node) { buildReduction<mlir::tosa::ReduceSumOp
 
 // A mean over rows and columns is an average pool, which has an exact integer form.
 void buildReduceMean(NodeImporter &node) {
-  TosaBuilder &tosa = node.tosa();
+  FloatBuilder &tosa = node.tosa();
   Reduction reduction = readReduction(node);
   mlir::Value value = node.floatValue(0);
-  Shape shape = shapeOf(value), result = reduction.result(shape);
+  Shape shape = sizesOf(value), result = reduction.result(shape);
   if (shape.size() == 4 && reduction.axes == std::vector<int64_t>{2, 3}) {
     value = fromChannelsLast(node, averageImage(node, toChannelsLast(node, value)), 4);
   } else if (shape.size() == 4 && reduction.axes == std::vector<int64_t>{1, 2}) {

@@ -181,7 +181,7 @@ mlir::Value resizeImage(NodeImporter &node, mlir::Value input, const std::vector
 
 mlir::Value gatherUnlessSame(NodeImporter &node, mlir::Value value, int64_t axis,
                              const std::vector<int32_t> &map) {
-  bool same = static_cast<int64_t>(map.size()) == shapeOf(value)[axis];
+  bool same = static_cast<int64_t>(map.size()) == sizesOf(value)[axis];
   for (size_t i = 0; i < map.size() && same; ++i)
     same = map[i] == static_cast<int32_t>(i);
   return same ? value : node.tosa().gatherAxis(value, axis, map);

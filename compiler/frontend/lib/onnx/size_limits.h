@@ -1,13 +1,11 @@
 // How large a model's tensors may be.
 #pragma once
 
+#include "tilewright/compiler/tosa/limits.h"
+
 #include <cstdint>
 
 namespace tilewright::onnx_import {
-
-// Largest tensor, constant or computed, in bytes; with it no size computed from dimensions
-// overflows.
-constexpr int64_t maxTensorBytes = int64_t(1) << 31;
 
 // Largest constant that the importer computes from other constants, and all of them together: an
 // 85-byte model can ask for gigabytes.

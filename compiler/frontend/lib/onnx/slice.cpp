@@ -69,15 +69,15 @@ std::vector<Range> rangesOf(NodeImporter &node) {
 
 // Every `step`-th position of `axis`, `count` of them: the axis is split into [count, step], and
 // the first column kept.
-mlir::Value stridedAxis(TosaBuilder &tosa, mlir::Value value, int64_t axis, int64_t step,
+mlir::Value stridedAxis(FloatBuilder &tosa, mlir::Value value, int64_t axis, int64_t step,
                         int64_t count) {
-  Shape shape = shapeOf(value), before(shape.size(), 0), after(shape.size(), 0);
+  Shape shape = sizesOf(value), before(shape.size(), 0), after(shape.size(), 0);
   if (count * step > shape[axis]) {
     after[axis] = count * step - shape[axis];
     value = tosa.pad(value, before, after, 0);
   }
   value = tosa.sliceAxis(value, axis, 0, count * step);
-  Shape split = shapeOf(value);
+  Shape split = sizesOf(value);
   split[axis] = count;
   Shape kept = split;
   split.insert(split.begin() + axis + 1, step);
@@ -85,7 +85,7 @@ mlir::Value stridedAxis(TosaBuilder &tosa, mlir::Value value, int64_t axis, int6
   return tosa.reshape(value, kept);
 }
 
-mlir::Value applyRange(TosaBuilder &tosa, mlir::Value value, int64_t axis, Range range) {
+mlir::Value applyRange(FloatBuilder &tosa, mlir::Value value, int64_t axis, Range range) {
   int64_t step = std::abs(range.step);
   int64_t reach = (range.count - 1) * step + 1; // positions from the first to the last
   int64_t first = range.step > 0 ? range.start : range.start - reach + 1;
@@ -155,10 +155,10 @@ Shape gatheredShape(NodeImporter &node, int64_t axis) {
 // One side of an axis as the `edge`, `reflect` and `wrap` modes fill it.
 mlir::Value border(NodeImporter &node, mlir::Value value, int64_t axis, int64_t size, bool atEnd,
                    const std::string &mode) {
-  TosaBuilder &tosa = node.tosa();
-  int64_t length = shapeOf(value)[axis];
+  FloatBuilder &tosa = node.tosa();
+  int64_t length = sizesOf(value)[axis];
   if (mode == "edge") {
-    Shape multiples(shapeOf(value).size(), 1);
+    Shape multiples(sizesOf(value).size(), 1);
     multiples[axis] = size;
     return tosa.tile(tosa.sliceAxis(value, axis, atEnd ? length - 1 : 0, 1), multiples);
   }
@@ -259,10 +259,10 @@ void foldConcat(NodeImporter &node) {
 }
 
 void buildGather(NodeImporter &node) {
-  TosaBuilder &tosa = node.tosa();
+  FloatBuilder &tosa = node.tosa();
   int64_t axis = node.axis(node.integer("axis", 0), node.rank(0));
   mlir::Value value = node.value(0);
-  std::vector<int64_t> indices = indicesOf(node, shapeOf(value)[axis]);
+  std::vector<int64_t> indices = indicesOf(node, sizesOf(value)[axis]);
   if (indices.empty())
     node.fail("nothing is gathered");
   bool adjacent = true;
@@ -294,7 +294,7 @@ void foldGather(NodeImporter &node) {
 }
 
 void buildPad(NodeImporter &node) {
-  TosaBuilder &tosa = node.tosa();
+  FloatBuilder &tosa = node.tosa();
   mlir::Value value = node.floatValue(0);
   int64_t rank = node.rank(0);
   bool attributes = node.opset() < 11;
@@ -322,7 +322,7 @@ void buildPad(NodeImporter &node) {
                  std::abs(std::max(end, -maxTensorBytes - 1))) > maxTensorBytes)
       node.fail(fmt::format("padding {}, {} is too large", begin, end));
     // A negative pad cuts off.
-    int64_t length = shapeOf(value)[axis];
+    int64_t length = sizesOf(value)[axis];
     int64_t cutBegin = std::max<int64_t>(-begin, 0), cutEnd = std::max<int64_t>(-end, 0);
     if (cutBegin + cutEnd >= length)
       node.fail(
@@ -355,7 +355,7 @@ static int64_t blockSize(NodeImporter &node) {
 }
 
 void buildDepthToSpace(NodeImporter &node) {
-  TosaBuilder &tosa = node.tosa();
+  FloatBuilder &tosa = node.tosa();
   int64_t b = blockSize(node);
   Shape s = node.shape(0);
   if (s[1] % (b * b) != 0)
@@ -378,7 +378,7 @@ void buildDepthToSpace(NodeImporter &node) {
 }
 
 void buildSpaceToDepth(NodeImporter &node) {
-  TosaBuilder &tosa = node.tosa();
+  FloatBuilder &tosa = node.tosa();
   int64_t b = blockSize(node);
   Shape s = node.shape(0);
   if (s[2] % b != 0 || s[3] % b != 0)

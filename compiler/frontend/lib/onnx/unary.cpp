@@ -59,7 +59,7 @@ void buildReciprocal(NodeImporter &node) { buildUnary<mlir::tosa::ReciprocalOp>(
 // TOSA has no square root; the reciprocal of its reciprocal also maps 0 to 0 and infinity to
 // infinity.
 void buildSqrt(NodeImporter &node) {
-  TosaBuilder &tosa = node.tosa();
+  FloatBuilder &tosa = node.tosa();
   mlir::Value inverse = tosa.unary<mlir::tosa::RsqrtOp>(node.floatValue(0));
   node.setResult(tosa.unary<mlir::tosa::ReciprocalOp>(inverse));
 }

@@ -1,5 +1,5 @@
 #include "window.h"
-#include "tilewright/compiler/frontend/layout_location.h"
+#include "tilewright/compiler/tosa/layer_location.h"
 
 #include "size_limits.h"
 
@@ -18,7 +18,7 @@ static mlir::Value changeLayout(NodeImporter &node, mlir::Value value,
 }
 
 mlir::Value toChannelsLast(NodeImporter &node, mlir::Value input) {
-  Shape shape = shapeOf(input);
+  Shape shape = sizesOf(input);
   if (shape.size() != 3 && shape.size() != 4)
     node.fail(
         fmt::format("an input of shape {} is not supported: only images (NCHW) and rows (NCW) are",
@@ -30,7 +30,7 @@ mlir::Value toChannelsLast(NodeImporter &node, mlir::Value input) {
 
 mlir::Value fromChannelsLast(NodeImporter &node, mlir::Value output, int64_t rank) {
   mlir::Value result = changeLayout(node, output, {0, 3, 1, 2});
-  Shape shape = shapeOf(result);
+  Shape shape = sizesOf(result);
   return rank == 3 ? node.tosa().reshape(result, {shape[0], shape[1], shape[3]}) : result;
 }
 
@@ -120,7 +120,7 @@ Window makeWindow(NodeImporter &node, llvm::ArrayRef<int64_t> nhwc, std::array<i
 }
 
 mlir::Value averageImage(NodeImporter &node, mlir::Value input) {
-  Shape shape = shapeOf(input);
+  Shape shape = sizesOf(input);
   if (shape[1] <= maxKernel && shape[2] <= maxKernel) {
     Window window;
     window.kernel = {shape[1], shape[2]};

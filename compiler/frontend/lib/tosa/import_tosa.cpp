@@ -1,7 +1,8 @@
 // TOSA as MLIR text or bytecode: parsed, checked, and brought into the form that frontend.h
 // promises.
 #include "tilewright/compiler/frontend/frontend.h"
-#include "tilewright/compiler/frontend/model_operators.h"
+#include "tilewright/compiler/tosa/layer_location.h"
+#include "tilewright/compiler/tosa/model_operators.h"
 
 #include "first_diagnostic.h"
 #include "place.h"

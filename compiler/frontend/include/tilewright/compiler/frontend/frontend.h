@@ -35,15 +35,4 @@ mlir::OwningOpRef<mlir::ModuleOp> importOnnx(const std::string &path, const std:
 mlir::OwningOpRef<mlir::ModuleOp> importTosa(const std::string &path, const std::string &bytes,
                                              mlir::MLIRContext &context);
 
-// The location of an op that implements the user's operator `name` of kind `op` ("Conv"):
-// NameLoc(name, child NameLoc(op)).
-mlir::Location layerLocation(mlir::MLIRContext &context, llvm::StringRef name, llvm::StringRef op);
-// The user's operator behind a location (the first one of a fused location); {"", ""} when there is
-// none.
-struct Layer {
-  std::string name;
-  std::string op;
-};
-Layer layerOf(mlir::Location location);
-
 } // namespace tilewright

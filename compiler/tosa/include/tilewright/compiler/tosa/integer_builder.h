@@ -1,9 +1,8 @@
 // Builds integer TOSA at one location.
 #pragma once
 
-#include "fixed_point.h"
-#include "parameters.h"
-#include "tosa_constants.h"
+#include "tilewright/compiler/tosa/constants.h"
+#include "tilewright/compiler/tosa/quantization_parameters.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 
@@ -21,13 +20,11 @@ public:
 
   // `like`'s shape with signless integers of `bits`.
   mlir::RankedTensorType type(llvm::ArrayRef<int64_t> shape, int bits);
-  mlir::Value constant(llvm::ArrayRef<int64_t> shape, int bits,
-                       const std::vector<int64_t> &values) {
-    return integerConstant(builder_, location_, shape, bits, values);
+  mlir::Value constant(llvm::ArrayRef<int64_t> shape, int bits, llvm::ArrayRef<int64_t> values) {
+    return makeIntegers(builder_, location_, shape, bits, values);
   }
-  mlir::Value constant(llvm::ArrayRef<int64_t> shape, const std::vector<int8_t> &weights) {
-    return integerConstant(builder_, location_, shape, weights);
-  }
+  // The same of 8 bits that stand as such: weights.
+  mlir::Value constant(llvm::ArrayRef<int64_t> shape, const std::vector<int8_t> &weights);
   // One value in a tensor whose dimensions, as many as `like` has, are all 1.
   mlir::Value scalarLike(mlir::Value like, int bits, int64_t value);
 

@@ -1,7 +1,9 @@
-// Builds TOSA ops with their result types: the shape inference of the importer. Shapes are static;
+// Builds float TOSA with result types: the shape inference of readers of models. Shapes are static;
 // tensors are float32 (i1 for conditions).
 #pragma once
 
+#include "tilewright/compiler/tosa/shape.h"
+#include "tilewright/compiler/tosa/tensor_types.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/npy.h"
 
@@ -10,22 +12,8 @@
 
 #include <array>
 #include <string>
-#include <vector>
 
-namespace tilewright::onnx_import {
-
-using Shape = std::vector<int64_t>;
-
-// TOSA's level 8K, which MLIR's validation of TOSA takes as the default too.
-constexpr int64_t maxRank = 6;
-constexpr int64_t maxKernel = 8192;
-constexpr int64_t maxStride = 8192;
-
-int64_t elementCount(llvm::ArrayRef<int64_t> shape);
-std::string formatShape(llvm::ArrayRef<int64_t> shape); // "1x3x48x192"
-Shape shapeOf(mlir::Value value);
-// NumPy's rule; nullopt when the shapes do not fit each other.
-std::optional<Shape> broadcastShapes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);
+namespace tilewright {
 
 // A sliding window over the two spatial dimensions, as TOSA has it: (in - 1 + pads - (kernel - 1) *
 // dilation) must be a multiple of the stride. `crop` rows and columns at the end of the input lie
@@ -42,9 +30,9 @@ struct Window {
 
 // Every function throws UserError at the place given to `at` when shapes do not fit or exceed what
 // TOSA allows.
-class TosaBuilder {
+class FloatBuilder {
 public:
-  TosaBuilder(mlir::OpBuilder &builder) : builder_(builder), location_(builder.getUnknownLoc()) {}
+  FloatBuilder(mlir::OpBuilder &builder) : builder_(builder), location_(builder.getUnknownLoc()) {}
 
   // Ops built from now on are of the operator at `location`, and errors are reported at `place`.
   void at(mlir::Location location, Place place);
@@ -97,7 +85,7 @@ public:
 
   // Reduction along `axis`, which keeps length 1.
   template <typename Op> mlir::Value reduce(mlir::Value a, int64_t axis) {
-    Shape shape = shapeOf(a);
+    Shape shape = sizesOf(a);
     shape[axis] = 1;
     return Op::create(builder_, location_, type(shape, mlir::getElementTypeOrSelf(a)), a,
                       builder_.getI32IntegerAttr(static_cast<int32_t>(axis)));
@@ -120,7 +108,6 @@ public:
 private:
   // Gives both the larger rank; returns the shape of the result.
   Shape broadcastRanks(mlir::Value &a, mlir::Value &b);
-  mlir::Value constShape(llvm::ArrayRef<int64_t> dims);
   mlir::Value scalarConstant(float value); // tensor<1xf32>
   mlir::Value cropped(mlir::Value input, const Window &window);
   void checkWindow(const Window &window) const;
@@ -132,4 +119,4 @@ private:
   Place place_;
 };
 
-} // namespace tilewright::onnx_import
+} // namespace tilewright

@@ -1,11 +1,11 @@
-#include "constant_floats.h"
+#include "tilewright/compiler/tosa/constant_floats.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
 using namespace mlir;
 
-namespace tilewright::quantization {
+namespace tilewright {
 
 static ElementsAttr attributeOf(Value value) {
   auto constant = value.getDefiningOp<tosa::ConstOp>();
@@ -25,7 +25,6 @@ std::optional<ConstantFloats> ConstantFloats::of(Value value) {
     floats.same_.assign(static_cast<size_t>(dense.getNumElements()), dense.getSplatValue<float>());
     return floats;
   }
-  floats.isResource_ = !dense;
   ArrayRef<char> bytes =
       dense ? dense.getRawData() : cast<DenseResourceElementsAttr>(attribute).getData();
   floats.stored_ =
@@ -33,9 +32,4 @@ std::optional<ConstantFloats> ConstantFloats::of(Value value) {
   return floats;
 }
 
-std::optional<float> ConstantFloats::scalar() const {
-  bool isScalar = isResource_ ? size() > 0 && llvm::all_equal(elements()) : !same_.empty();
-  return isScalar ? std::optional<float>(elements()[0]) : std::nullopt;
-}
-
-} // namespace tilewright::quantization
+} // namespace tilewright

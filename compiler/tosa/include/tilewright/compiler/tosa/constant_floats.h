@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-namespace tilewright::quantization {
+namespace tilewright {
 
 class ConstantFloats {
 public:
@@ -23,15 +23,11 @@ public:
     return same_.empty() ? stored_ : llvm::ArrayRef<float>(same_);
   }
 
-  // The value of all elements, where the constant is written as one.
-  std::optional<float> scalar() const;
-
 private:
   llvm::ArrayRef<float> stored_;
-  bool isResource_ = false; // which may be all the same without a sign of it
   std::vector<float> same_; // where one stored element stands for all
 };
 
 bool isConstantFloats(mlir::Value value);
 
-} // namespace tilewright::quantization
+} // namespace tilewright

@@ -1,4 +1,4 @@
-#include "parameters.h"
+#include "tilewright/compiler/tosa/quantization_parameters.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "tilewright/compiler/frontend/model_operators.h"
+#include "tilewright/compiler/tosa/model_operators.h"
 
 #include "mlir/IR/Builders.h"
 

@@ -1,12 +1,13 @@
-#include "fixed_point.h"
+#include "tilewright/compiler/tosa/fixed_point.h"
+
+#include "tilewright/compiler/tosa/constants.h"
 
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
-namespace tilewright::quantization {
+namespace tilewright {
 
-constexpr int leastShift = 2, greatestShift = 62;
 constexpr int multiplierBits = 31;
 
 double maxFactorFor(double magnitude) {
@@ -15,13 +16,16 @@ double maxFactorFor(double magnitude) {
   return std::min(std::ldexp(1.0, multiplierBits - 1 - bits), maxFactor);
 }
 
-double FixedPoint::factor() const { return std::ldexp(double(multiplier), -shift); }
+double FixedPoint::factor() const {
+  return std::ldexp(double(multiplier), static_cast<int>(-shift));
+}
 
 FixedPoint fixedPoint(double factor) {
   if (!(factor >= 0 && factor < maxFactor))
     throw std::logic_error("a rescale factor that TOSA cannot express");
   int exponent = 0;
   double mantissa = std::frexp(factor, &exponent); // in [1/2, 1), or 0
+  constexpr int leastShift = FixedPoint::leastShift, greatestShift = FixedPoint::greatestShift;
   int shift = multiplierBits - exponent;
   if (factor == 0)
     shift = leastShift;
@@ -38,7 +42,14 @@ FixedPoint fixedPoint(double factor) {
     multiplier = INT32_MAX;
     shift = leastShift;
   }
-  return {static_cast<int32_t>(multiplier), static_cast<int8_t>(shift)};
+  return {multiplier, shift};
 }
 
-} // namespace tilewright::quantization
+std::optional<FixedPoint> constantFixedPoint(mlir::Value multiplier, mlir::Value shift) {
+  auto multipliers = constantIntegers(multiplier), shifts = constantIntegers(shift);
+  if (!multipliers || !shifts || multipliers->size() != 1)
+    return std::nullopt;
+  return FixedPoint{multipliers->front(), shifts->front()};
+}
+
+} // namespace tilewright

@@ -1,6 +1,7 @@
-#include "integer_builder.h"
+#include "tilewright/compiler/tosa/integer_builder.h"
 
-#include "graph_queries.h"
+#include "tilewright/compiler/tosa/fixed_point.h"
+#include "tilewright/compiler/tosa/tensor_types.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +16,11 @@ static double legal(double magnitude) { return maxFactorFor(magnitude) * 0.999; 
 
 RankedTensorType IntegerBuilder::type(ArrayRef<int64_t> shape, int bits) {
   return RankedTensorType::get(shape, builder_.getIntegerType(bits));
+}
+
+Value IntegerBuilder::constant(ArrayRef<int64_t> shape, const std::vector<int8_t> &weights) {
+  return makeConstant(builder_, location_,
+                      DenseElementsAttr::get(type(shape, 8), ArrayRef<int8_t>(weights)));
 }
 
 Value IntegerBuilder::scalarLike(Value like, int bits, int64_t value) {

@@ -1,52 +1,25 @@
-#include "tosa_builder.h"
+#include "tilewright/compiler/tosa/float_builder.h"
 
-#include "size_limits.h"
+#include "tilewright/compiler/tosa/constants.h"
+#include "tilewright/compiler/tosa/limits.h"
 
 #include <cmath>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-namespace tilewright::onnx_import {
+namespace tilewright {
 
 namespace tosa = mlir::tosa;
 
-int64_t elementCount(llvm::ArrayRef<int64_t> shape) {
-  int64_t count = 1;
-  for (int64_t dim : shape)
-    count *= dim;
-  return count;
-}
-
-std::string formatShape(llvm::ArrayRef<int64_t> shape) {
-  return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape.begin(), shape.end(), "x"));
-}
-
-Shape shapeOf(mlir::Value value) {
-  return llvm::cast<mlir::RankedTensorType>(value.getType()).getShape().vec();
-}
-
-std::optional<Shape> broadcastShapes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b) {
-  Shape shape(std::max(a.size(), b.size()));
-  for (size_t i = 0; i < shape.size(); ++i) { // from the last dimension to the first
-    int64_t dimA = i < a.size() ? a[a.size() - 1 - i] : 1;
-    int64_t dimB = i < b.size() ? b[b.size() - 1 - i] : 1;
-    if (dimA != dimB && dimA != 1 && dimB != 1)
-      return std::nullopt;
-    shape[shape.size() - 1 - i] = dimA == 1 ? dimB : dimA;
-  }
-  return shape;
-}
-
-void TosaBuilder::at(mlir::Location location, Place place) {
+void FloatBuilder::at(mlir::Location location, Place place) {
   location_ = location;
   place_ = std::move(place);
 }
 
-void TosaBuilder::fail(const std::string &message, const std::string &fix) const {
+void FloatBuilder::fail(const std::string &message, const std::string &fix) const {
   throw UserError(place_, message, fix);
 }
 
-mlir::RankedTensorType TosaBuilder::type(llvm::ArrayRef<int64_t> shape, mlir::Type element) const {
+mlir::RankedTensorType FloatBuilder::type(llvm::ArrayRef<int64_t> shape, mlir::Type element) const {
   if (shape.size() > maxRank)
     fail(fmt::format("a tensor of {} dimensions arises; at most {} are supported", shape.size(),
                      maxRank));
@@ -62,39 +35,33 @@ mlir::RankedTensorType TosaBuilder::type(llvm::ArrayRef<int64_t> shape, mlir::Ty
   return mlir::RankedTensorType::get(shape, element);
 }
 
-mlir::RankedTensorType TosaBuilder::floatType(llvm::ArrayRef<int64_t> shape) const {
+mlir::RankedTensorType FloatBuilder::floatType(llvm::ArrayRef<int64_t> shape) const {
   return type(shape, builder_.getF32Type());
 }
 
-mlir::Value TosaBuilder::constant(const Tensor &tensor) {
+mlir::Value FloatBuilder::constant(const Tensor &tensor) {
   assert(tensor.dtype == DType::F32);
   return constant(tensor.shape, llvm::ArrayRef(tensor.data<float>(), tensor.bytes.size() / 4));
 }
 
-mlir::Value TosaBuilder::constant(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<float> values) {
+mlir::Value FloatBuilder::constant(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<float> values) {
   if (values.size() == 1 && !std::isfinite(values[0]))
     fail(fmt::format("it computes with {}; only finite numbers are supported", values[0]));
-  auto attribute = mlir::DenseElementsAttr::get(floatType(shape), values);
-  return tosa::ConstOp::create(builder_, location_, attribute.getType(), attribute);
+  return makeConstant(builder_, location_, mlir::DenseElementsAttr::get(floatType(shape), values));
 }
 
-mlir::Value TosaBuilder::splat(llvm::ArrayRef<int64_t> shape, float value) {
+mlir::Value FloatBuilder::splat(llvm::ArrayRef<int64_t> shape, float value) {
   return constant(shape, value);
 }
 
-mlir::Value TosaBuilder::scalarLike(mlir::Value value, float scalar) {
+mlir::Value FloatBuilder::scalarLike(mlir::Value value, float scalar) {
   return splat(Shape(shapeOf(value).size(), 1), scalar);
 }
 
-mlir::Value TosaBuilder::scalarConstant(float value) { return splat({1}, value); }
+mlir::Value FloatBuilder::scalarConstant(float value) { return splat({1}, value); }
 
-mlir::Value TosaBuilder::constShape(llvm::ArrayRef<int64_t> dims) {
-  auto type = tosa::shapeType::get(builder_.getContext(), static_cast<int>(dims.size()));
-  return tosa::ConstShapeOp::create(builder_, location_, type, builder_.getIndexTensorAttr(dims));
-}
-
-Shape TosaBuilder::broadcastRanks(mlir::Value &a, mlir::Value &b) {
-  Shape shapeA = shapeOf(a), shapeB = shapeOf(b);
+Shape FloatBuilder::broadcastRanks(mlir::Value &a, mlir::Value &b) {
+  Shape shapeA = sizesOf(a), shapeB = sizesOf(b);
   std::optional<Shape> shape = broadcastShapes(shapeA, shapeB);
   if (!shape)
     fail(fmt::format("shapes {} and {} do not fit each other", formatShape(shapeA),
@@ -108,22 +75,20 @@ Shape TosaBuilder::broadcastRanks(mlir::Value &a, mlir::Value &b) {
   return *shape;
 }
 
-mlir::Value TosaBuilder::multiply(mlir::Value a, mlir::Value b) {
+mlir::Value FloatBuilder::multiply(mlir::Value a, mlir::Value b) {
   Shape shape = broadcastRanks(a, b);
-  auto shiftType = mlir::RankedTensorType::get({1}, builder_.getI8Type());
-  mlir::Value shift = tosa::ConstOp::create(builder_, location_, shiftType,
-                                            mlir::DenseElementsAttr::get(shiftType, int8_t(0)));
+  mlir::Value shift = makeIntegers(builder_, location_, {1}, 8, 0);
   return tosa::MulOp::create(builder_, location_, floatType(shape), a, b, shift);
 }
 
-mlir::Value TosaBuilder::clamp(mlir::Value a, float low, float high) {
+mlir::Value FloatBuilder::clamp(mlir::Value a, float low, float high) {
   auto propagate =
       tosa::NanPropagationModeAttr::get(builder_.getContext(), tosa::NanPropagationMode::PROPAGATE);
   return tosa::ClampOp::create(builder_, location_, a.getType(), a, builder_.getF32FloatAttr(low),
                                builder_.getF32FloatAttr(high), propagate);
 }
 
-mlir::Value TosaBuilder::select(mlir::Value condition, mlir::Value a, mlir::Value b) {
+mlir::Value FloatBuilder::select(mlir::Value condition, mlir::Value a, mlir::Value b) {
   Shape branches = broadcastRanks(a, b);
   broadcastRanks(condition, a);
   broadcastRanks(condition, b);
@@ -135,12 +100,12 @@ mlir::Value TosaBuilder::select(mlir::Value condition, mlir::Value a, mlir::Valu
                                 condition, a, b);
 }
 
-mlir::Value TosaBuilder::castToFloat(mlir::Value a) {
+mlir::Value FloatBuilder::castToFloat(mlir::Value a) {
   return tosa::CastOp::create(builder_, location_, floatType(shapeOf(a)), a);
 }
 
-mlir::Value TosaBuilder::broadcastTo(mlir::Value a, llvm::ArrayRef<int64_t> shape) {
-  Shape from = shapeOf(a);
+mlir::Value FloatBuilder::broadcastTo(mlir::Value a, llvm::ArrayRef<int64_t> shape) {
+  Shape from = sizesOf(a);
   from.insert(from.begin(), shape.size() - from.size(), 1);
   Shape multiples(shape.size());
   for (size_t i = 0; i < shape.size(); ++i)
@@ -148,47 +113,39 @@ mlir::Value TosaBuilder::broadcastTo(mlir::Value a, llvm::ArrayRef<int64_t> shap
   return tile(reshape(a, from), multiples);
 }
 
-mlir::Value TosaBuilder::reshape(mlir::Value a, llvm::ArrayRef<int64_t> shape) {
-  if (llvm::ArrayRef<int64_t>(shapeOf(a)) == shape)
+mlir::Value FloatBuilder::reshape(mlir::Value a, llvm::ArrayRef<int64_t> shape) {
+  if (shapeOf(a) == shape)
     return a;
   mlir::RankedTensorType result = type(shape, mlir::getElementTypeOrSelf(a));
   // A constant in another shape is another constant.
-  mlir::DenseElementsAttr attribute;
-  if (auto constant = a.getDefiningOp<tosa::ConstOp>())
-    attribute = llvm::dyn_cast<mlir::DenseElementsAttr>(constant.getValues());
-  if (attribute)
-    return tosa::ConstOp::create(builder_, location_, result, attribute.reshape(result));
-  return tosa::ReshapeOp::create(builder_, location_, result, a, constShape(shape));
+  if (mlir::DenseElementsAttr elements = constantElements(a))
+    return makeConstant(builder_, location_, elements.reshape(result));
+  return makeReshape(builder_, location_, a, shape);
 }
 
-mlir::Value TosaBuilder::transpose(mlir::Value a, llvm::ArrayRef<int32_t> permutation) {
-  Shape from = shapeOf(a), shape(from.size());
-  for (size_t i = 0; i < shape.size(); ++i)
-    shape[i] = from[permutation[i]];
-  if (llvm::is_sorted(permutation))
-    return a;
-  return tosa::TransposeOp::create(builder_, location_, type(shape, mlir::getElementTypeOrSelf(a)),
-                                   a, builder_.getDenseI32ArrayAttr(permutation));
+mlir::Value FloatBuilder::transpose(mlir::Value a, llvm::ArrayRef<int32_t> permutation) {
+  return makeTranspose(builder_, location_, a, permutation);
 }
 
-mlir::Value TosaBuilder::slice(mlir::Value a, llvm::ArrayRef<int64_t> start,
-                               llvm::ArrayRef<int64_t> size) {
-  if (llvm::ArrayRef<int64_t>(shapeOf(a)) == size)
+mlir::Value FloatBuilder::slice(mlir::Value a, llvm::ArrayRef<int64_t> start,
+                                llvm::ArrayRef<int64_t> size) {
+  if (shapeOf(a) == size)
     return a;
   return tosa::SliceOp::create(builder_, location_, type(size, mlir::getElementTypeOrSelf(a)), a,
-                               constShape(start), constShape(size));
+                               makeShape(builder_, location_, start),
+                               makeShape(builder_, location_, size));
 }
 
-mlir::Value TosaBuilder::sliceAxis(mlir::Value a, int64_t axis, int64_t start, int64_t size) {
-  Shape sizes = shapeOf(a), starts(sizes.size(), 0);
+mlir::Value FloatBuilder::sliceAxis(mlir::Value a, int64_t axis, int64_t start, int64_t size) {
+  Shape sizes = sizesOf(a), starts(sizes.size(), 0);
   sizes[axis] = size;
   starts[axis] = start;
   return slice(a, starts, sizes);
 }
 
-mlir::Value TosaBuilder::pad(mlir::Value a, llvm::ArrayRef<int64_t> before,
-                             llvm::ArrayRef<int64_t> after, float value) {
-  Shape shape = shapeOf(a), padding;
+mlir::Value FloatBuilder::pad(mlir::Value a, llvm::ArrayRef<int64_t> before,
+                              llvm::ArrayRef<int64_t> after, float value) {
+  Shape shape = sizesOf(a), padding;
   for (size_t i = 0; i < shape.size(); ++i) {
     if (before[i] > maxTensorBytes || after[i] > maxTensorBytes)
       fail(fmt::format("padding {}, {} is too large", before[i], after[i]));
@@ -196,19 +153,19 @@ mlir::Value TosaBuilder::pad(mlir::Value a, llvm::ArrayRef<int64_t> before,
     padding.push_back(before[i]);
     padding.push_back(after[i]);
   }
-  if (shape == shapeOf(a))
+  if (shapeOf(a) == llvm::ArrayRef(shape))
     return a;
-  return tosa::PadOp::create(builder_, location_, floatType(shape), a, constShape(padding),
-                             scalarConstant(value));
+  return tosa::PadOp::create(builder_, location_, floatType(shape), a,
+                             makeShape(builder_, location_, padding), scalarConstant(value));
 }
 
-mlir::Value TosaBuilder::concat(llvm::ArrayRef<mlir::Value> parts, int64_t axis) {
+mlir::Value FloatBuilder::concat(llvm::ArrayRef<mlir::Value> parts, int64_t axis) {
   if (parts.size() == 1)
     return parts.front();
-  Shape shape = shapeOf(parts.front());
+  Shape shape = sizesOf(parts.front());
   int64_t length = 0;
   for (mlir::Value part : parts) {
-    Shape expected = shapeOf(part);
+    Shape expected = sizesOf(part);
     if (expected.size() == shape.size()) {
       length += expected[axis];
       expected[axis] = shape[axis];
@@ -223,42 +180,43 @@ mlir::Value TosaBuilder::concat(llvm::ArrayRef<mlir::Value> parts, int64_t axis)
                                 builder_.getI32IntegerAttr(static_cast<int32_t>(axis)));
 }
 
-mlir::Value TosaBuilder::reverse(mlir::Value a, int64_t axis) {
+mlir::Value FloatBuilder::reverse(mlir::Value a, int64_t axis) {
   return tosa::ReverseOp::create(builder_, location_, a.getType(), a,
                                  builder_.getI32IntegerAttr(static_cast<int32_t>(axis)));
 }
 
-mlir::Value TosaBuilder::tile(mlir::Value a, llvm::ArrayRef<int64_t> multiples) {
-  Shape shape = shapeOf(a);
+mlir::Value FloatBuilder::tile(mlir::Value a, llvm::ArrayRef<int64_t> multiples) {
+  Shape shape = sizesOf(a);
   for (size_t i = 0; i < shape.size(); ++i) {
     if (multiples[i] > maxTensorBytes / shape[i])
       fail(fmt::format("repeating a dimension {} times is too much", multiples[i]));
     shape[i] *= multiples[i];
   }
-  if (shape == shapeOf(a))
+  if (shapeOf(a) == llvm::ArrayRef(shape))
     return a;
   return tosa::TileOp::create(builder_, location_, type(shape, mlir::getElementTypeOrSelf(a)), a,
-                              constShape(multiples));
+                              makeShape(builder_, location_, multiples));
 }
 
-mlir::Value TosaBuilder::gatherAxis(mlir::Value a, int64_t axis, llvm::ArrayRef<int32_t> indices) {
+// Of a gather, which holds them for every index of the dimensions before the axis.
+static constexpr int64_t maxIndices = int64_t(4) << 20;
+
+mlir::Value FloatBuilder::gatherAxis(mlir::Value a, int64_t axis, llvm::ArrayRef<int32_t> indices) {
   // tosa.gather takes values [N, K, C] and indices [N, W]: the dimensions before the axis are N,
   // those behind it C.
-  Shape shape = shapeOf(a);
+  Shape shape = sizesOf(a);
   auto dims = llvm::ArrayRef<int64_t>(shape);
   int64_t outer = elementCount(dims.take_front(axis));
   int64_t inner = elementCount(dims.drop_front(axis + 1));
   auto count = static_cast<int64_t>(indices.size());
-  if (outer * count > maxFoldBytes / 4)
+  if (outer * count > maxIndices)
     fail(fmt::format("gathering along axis {} of a tensor of shape {} needs too many indices", axis,
                      formatShape(shape)));
   mlir::Value values = reshape(a, {outer, shape[axis], inner});
-  auto indexType = type({outer, count}, builder_.getI32Type());
-  std::vector<int32_t> all;
+  std::vector<int64_t> all;
   for (int64_t n = 0; n < outer; ++n)
     all.insert(all.end(), indices.begin(), indices.end());
-  mlir::Value index = tosa::ConstOp::create(
-      builder_, location_, indexType, mlir::DenseElementsAttr::get(indexType, llvm::ArrayRef(all)));
+  mlir::Value index = makeIntegers(builder_, location_, {outer, count}, 32, all);
   mlir::Value gathered = tosa::GatherOp::create(
       builder_, location_, type({outer, count, inner}, mlir::getElementTypeOrSelf(a)), values,
       index);
@@ -266,7 +224,7 @@ mlir::Value TosaBuilder::gatherAxis(mlir::Value a, int64_t axis, llvm::ArrayRef<
   return reshape(gathered, shape);
 }
 
-void TosaBuilder::checkWindow(const Window &window) const {
+void FloatBuilder::checkWindow(const Window &window) const {
   for (int i : {0, 1}) {
     if ((window.kernel[i] - 1) * window.dilation[i] + 1 > maxKernel ||
         window.padBegin[i] > maxKernel || window.padEnd[i] > maxKernel)
@@ -276,24 +234,24 @@ void TosaBuilder::checkWindow(const Window &window) const {
   }
 }
 
-mlir::DenseI64ArrayAttr TosaBuilder::pads(const Window &window) {
+mlir::DenseI64ArrayAttr FloatBuilder::pads(const Window &window) {
   return builder_.getDenseI64ArrayAttr(
       {window.padBegin[0], window.padEnd[0], window.padBegin[1], window.padEnd[1]});
 }
 
-mlir::DenseI64ArrayAttr TosaBuilder::pair(const std::array<int64_t, 2> &values) {
+mlir::DenseI64ArrayAttr FloatBuilder::pair(const std::array<int64_t, 2> &values) {
   return builder_.getDenseI64ArrayAttr(values);
 }
 
-mlir::Value TosaBuilder::cropped(mlir::Value input, const Window &window) {
-  Shape size = shapeOf(input);
+mlir::Value FloatBuilder::cropped(mlir::Value input, const Window &window) {
+  Shape size = sizesOf(input);
   size[1] -= window.crop[0];
   size[2] -= window.crop[1];
   return slice(input, Shape(4, 0), size);
 }
 
-mlir::Value TosaBuilder::conv2d(mlir::Value input, mlir::Value weight, mlir::Value bias,
-                                const Window &window) {
+mlir::Value FloatBuilder::conv2d(mlir::Value input, mlir::Value weight, mlir::Value bias,
+                                 const Window &window) {
   checkWindow(window);
   mlir::Type f32 = builder_.getF32Type();
   auto result =
@@ -304,11 +262,11 @@ mlir::Value TosaBuilder::conv2d(mlir::Value input, mlir::Value weight, mlir::Val
                                 mlir::TypeAttr::get(f32), builder_.getBoolAttr(false));
 }
 
-mlir::Value TosaBuilder::depthwiseConv2d(mlir::Value input, mlir::Value weight, mlir::Value bias,
-                                         const Window &window) {
+mlir::Value FloatBuilder::depthwiseConv2d(mlir::Value input, mlir::Value weight, mlir::Value bias,
+                                          const Window &window) {
   checkWindow(window);
   mlir::Type f32 = builder_.getF32Type();
-  Shape kernel = shapeOf(weight); // [KH, KW, C, M]
+  Shape kernel = sizesOf(weight); // [KH, KW, C, M]
   auto result =
       floatType({shapeOf(input)[0], window.output[0], window.output[1], kernel[2] * kernel[3]});
   return tosa::DepthwiseConv2DOp::create(builder_, location_, result, cropped(input, window),
@@ -317,10 +275,10 @@ mlir::Value TosaBuilder::depthwiseConv2d(mlir::Value input, mlir::Value weight, 
                                          mlir::TypeAttr::get(f32), builder_.getBoolAttr(false));
 }
 
-mlir::Value TosaBuilder::transposeConv2d(mlir::Value input, mlir::Value weight, mlir::Value bias,
-                                         llvm::ArrayRef<int64_t> outPad,
-                                         llvm::ArrayRef<int64_t> stride) {
-  Shape in = shapeOf(input), kernel = shapeOf(weight); // [OC, KH, KW, IC]
+mlir::Value FloatBuilder::transposeConv2d(mlir::Value input, mlir::Value weight, mlir::Value bias,
+                                          llvm::ArrayRef<int64_t> outPad,
+                                          llvm::ArrayRef<int64_t> stride) {
+  Shape in = sizesOf(input), kernel = sizesOf(weight); // [OC, KH, KW, IC]
   Shape out = {in[0], (in[1] - 1) * stride[0] + outPad[0] + outPad[1] + kernel[1],
                (in[2] - 1) * stride[1] + outPad[2] + outPad[3] + kernel[2], kernel[0]};
   for (int i : {0, 1})
@@ -333,9 +291,9 @@ mlir::Value TosaBuilder::transposeConv2d(mlir::Value input, mlir::Value weight, 
       builder_.getBoolAttr(false));
 }
 
-mlir::Value TosaBuilder::averagePool2d(mlir::Value input, const Window &window) {
+mlir::Value FloatBuilder::averagePool2d(mlir::Value input, const Window &window) {
   checkWindow(window);
-  Shape shape = shapeOf(input);
+  Shape shape = sizesOf(input);
   auto result = floatType({shape[0], window.output[0], window.output[1], shape[3]});
   return tosa::AvgPool2dOp::create(builder_, location_, result, cropped(input, window),
                                    scalarConstant(0), scalarConstant(0), pair(window.kernel),
@@ -343,9 +301,9 @@ mlir::Value TosaBuilder::averagePool2d(mlir::Value input, const Window &window) 
                                    mlir::TypeAttr::get(builder_.getF32Type()));
 }
 
-mlir::Value TosaBuilder::maxPool2d(mlir::Value input, const Window &window) {
+mlir::Value FloatBuilder::maxPool2d(mlir::Value input, const Window &window) {
   checkWindow(window);
-  Shape shape = shapeOf(input);
+  Shape shape = sizesOf(input);
   auto result = floatType({shape[0], window.output[0], window.output[1], shape[3]});
   auto propagate =
       tosa::NanPropagationModeAttr::get(builder_.getContext(), tosa::NanPropagationMode::PROPAGATE);
@@ -354,20 +312,21 @@ mlir::Value TosaBuilder::maxPool2d(mlir::Value input, const Window &window) {
                                    propagate);
 }
 
-mlir::Value TosaBuilder::resize(mlir::Value input, llvm::ArrayRef<int64_t> outputSize,
-                                llvm::ArrayRef<int64_t> scale, llvm::ArrayRef<int64_t> offset,
-                                llvm::ArrayRef<int64_t> border, bool bilinear) {
-  Shape shape = shapeOf(input);
+mlir::Value FloatBuilder::resize(mlir::Value input, llvm::ArrayRef<int64_t> outputSize,
+                                 llvm::ArrayRef<int64_t> scale, llvm::ArrayRef<int64_t> offset,
+                                 llvm::ArrayRef<int64_t> border, bool bilinear) {
+  Shape shape = sizesOf(input);
   auto mode = tosa::ResizeModeAttr::get(builder_.getContext(),
                                         bilinear ? tosa::ResizeMode::BILINEAR
                                                  : tosa::ResizeMode::NEAREST_NEIGHBOR);
   return tosa::ResizeOp::create(
       builder_, location_, floatType({shape[0], outputSize[0], outputSize[1], shape[3]}), input,
-      constShape(scale), constShape(offset), constShape(border), mode);
+      makeShape(builder_, location_, scale), makeShape(builder_, location_, offset),
+      makeShape(builder_, location_, border), mode);
 }
 
-mlir::Value TosaBuilder::matmul(mlir::Value a, mlir::Value b) {
-  Shape shapeA = shapeOf(a), shapeB = shapeOf(b);
+mlir::Value FloatBuilder::matmul(mlir::Value a, mlir::Value b) {
+  Shape shapeA = sizesOf(a), shapeB = sizesOf(b);
   if (shapeA[2] != shapeB[1])
     fail(fmt::format("matrices of {}x{} and {}x{} do not fit each other", shapeA[1], shapeA[2],
                      shapeB[1], shapeB[2]));
@@ -375,4 +334,4 @@ mlir::Value TosaBuilder::matmul(mlir::Value a, mlir::Value b) {
                                 a, b, scalarConstant(0), scalarConstant(0));
 }
 
-} // namespace tilewright::onnx_import
+} // namespace tilewright

@@ -1,0 +1,14 @@
+// What the arguments and results of @main say of themselves, as attributes.
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+
+namespace tilewright {
+
+constexpr llvm::StringLiteral nameAttribute = "tilewright.name"; // string: as the model names it
+// Of a quantized tensor, with which the host quantizes at the border: q = clamp(round_half_even(x /
+// scale) + zero_point), x = (q - zero_point) * scale.
+constexpr llvm::StringLiteral scaleAttribute = "tilewright.scale";          // f64
+constexpr llvm::StringLiteral zeroPointAttribute = "tilewright.zero_point"; // i64
+
+} // namespace tilewright
