@@ -302,7 +302,8 @@ TEST(SharedRows, AreKept) {
 
 TEST(WindowsOnTheArray, TakeLessTime) {
   const Network network = Network(56, 56, 24).conv(96, 1, 1).depthwise(5, 1).conv(24, 1, 1);
-  EXPECT_THAT(outcomeOf(network, "edge16", true, "cycle").plan, HasSubstr("in 16 of the depthwise products on the array"));
+  EXPECT_THAT(outcomeOf(network, "edge16", true, "cycle").plan,
+              HasSubstr("in 16 of the depthwise products on the array"));
 }
 
 // Parameters of later chunks do not come before the first products.
