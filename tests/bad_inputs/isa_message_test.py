@@ -74,7 +74,7 @@ class Instructions(RejectionTest, metaclass=CaseTable):
         "accumulators": (TABLE, '      reduce:\n        iter: [ "x in n0" ]\n'
                                 '        reduce: { iter: [ "c in 2" ], op: "add", type: §"i65", order: "any" }\n'
                                 '        init: "0"\n        out: "d[x]"\n        expr: "a[x]"\n',
-                         "'i65' is not a type of accumulators", "they are i1 to i64 and u1 to u64"),
+                         "the width of the accumulator is 65, not within 1..64: kernels combine in machine words", None),
         "array read elsewhere": (TABLE, '      map:\n        iter: [ "c in 255" ]\n        out: "table[c]"\n        expr: §"table[c + 1]"\n',
                                  "'table' is written and read at another element in one step", "write in a step of its own"),
     })
