@@ -126,7 +126,8 @@ function(tilewright_use_llvm target llvm mlir)
 endfunction()
 
 # tilewright_add_test(NAME SOURCE... [DEPENDS LIB...] [LABELS LABEL...] [LLVM | MLIR] [OPTIMIZED])
-# A GoogleTest program; every TEST in it becomes one ctest entry, labeled `quick` unless told otherwise. What tests call is optimized;
+# A GoogleTest program; every TEST in it becomes one ctest entry, NAME.SUITE.TEST (ctest sets properties by name, and programs may
+# share sources), labeled `quick` unless told otherwise. What tests call is optimized;
 # they themselves are compiled in half the time without, unless they are OPTIMIZED because they compute much.
 function(tilewright_add_test name)
   cmake_parse_arguments(ARG "LLVM;MLIR;OPTIMIZED" "" "DEPENDS;LABELS" ${ARGN})
@@ -144,7 +145,7 @@ function(tilewright_add_test name)
     target_compile_options(${name} PRIVATE -fno-sanitize=undefined,fuzzer-no-link)
   endif()
   file(APPEND "${PROJECT_BINARY_DIR}/test_programs.txt" "${name} ${ARG_LABELS}\n")
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS "${ARG_LABELS}")
+  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST PROPERTIES LABELS "${ARG_LABELS}")
 endfunction()
 
 # tilewright_add_dialect(PART NAME TD)

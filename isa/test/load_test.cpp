@@ -469,7 +469,7 @@ INSTANTIATE_TEST_SUITE_P(
             "fix: make it at least i19, or say what becomes of the rest: cast<i16>(..) wraps"},
         ChangeCase{"AccumulatorType", instruction("mmul"), "type: \"i32\", order",
                    "type: \"f32\", order", "op: \"add\", type: ^\"f32\"",
-                   "'f32' is not a type of accumulators"},
+                   "'f32' is not a type of accumulators\n  fix: they are i1 to i64 and u1 to u64"},
         ChangeCase{"ReadOfAWrittenOperand", instruction("vadd"), "] + b[", "] + d[", "] + ^d[",
                    "'d' is read, but its access is \"write\"\n  fix: make its access \"update\""},
         ChangeCase{"WriteOfAReadOperand", instruction("vadd"), "out: \"d[", "out: \"a[",

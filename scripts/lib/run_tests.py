@@ -13,6 +13,7 @@ import argparse
 import collections
 import concurrent.futures
 import dataclasses
+import fcntl
 import json
 import os
 import pathlib
@@ -55,11 +56,14 @@ class Known:
 
 
 def known_tests(build):
-    listed = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1"], stdout=subprocess.PIPE, check=True)
+    """What ctest knows; NAME_NOT_BUILT for a program that is not built. The first to ask has ctest write lists, so one asks at a time."""
+    with (build / "ctest.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        listed = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1"], stdout=subprocess.PIPE, check=True)
     tests = []
     for entry in json.loads(listed.stdout)["tests"]:
         properties = {each["name"]: each["value"] for each in entry.get("properties", [])}
-        tests.append(Known(entry["name"], tuple(entry["command"]), tuple(properties.get("LABELS", ()))))
+        tests.append(Known(entry["name"], tuple(entry.get("command", ())), tuple(properties.get("LABELS", ()))))
     return tests
 
 
@@ -154,6 +158,8 @@ def main():
     tests = [test for test in known_tests(arguments.build)
              if arguments.label in (None, *test.labels) and (arguments.without_label or "") not in test.labels
              and (arguments.only is None or test.program in arguments.only)]
+    if unbuilt := [test.name for test in tests if not test.command] + sorted(set(arguments.only or ()) - {test.program for test in tests}):
+        sys.exit(f"run_tests.py: no tests in {arguments.build} of what must be built first: {', '.join(unbuilt)}")
     tally = Tally()
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         running = [pool.submit(run_command, command) if names is None else pool.submit(run_program, command, names)

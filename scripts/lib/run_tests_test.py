@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Tests of run_tests.py on scripts that talk like GoogleTest programs. Run: .venv/bin/python scripts/lib/run_tests_test.py"""
 
+import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -44,6 +46,36 @@ class Known(unittest.TestCase):
 
     def test_a_command_belongs_to_itself(self):
         self.assertEqual(run_tests.Known("pass-tests", ("/usr/bin/lit", "-sv"), ("quick",)).program, "pass-tests")
+
+
+class Build(unittest.TestCase):
+    """Runs the script on a build folder in which one of two programs is built."""
+
+    CTEST = """#!/bin/sh
+echo '{"tests": [{"name": "built", "command": ["/bin/true"]}, {"name": "other_NOT_BUILT"}]}'
+"""
+
+    def run_script(self, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            ctest = pathlib.Path(folder) / "ctest"
+            ctest.write_text(self.CTEST)
+            ctest.chmod(0o755)
+            return subprocess.run([sys.executable, run_tests.__file__, folder, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}, text=True)
+
+    def test_a_program_that_is_not_built_stops_all(self):
+        done = self.run_script()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("other_NOT_BUILT", done.stdout)
+
+    def test_what_is_asked_for_needs_no_other(self):
+        done = self.run_script("--only", "built")
+        self.assertEqual((done.returncode, done.stdout.splitlines()[-1]), (0, "tests: 1 passed, 0 failed"))
+
+    def test_what_is_asked_for_must_be_built(self):
+        done = self.run_script("--only", "built", "--only", "other")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("other", done.stdout)
 
 
 class Program(unittest.TestCase):
