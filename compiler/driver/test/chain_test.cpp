@@ -84,9 +84,9 @@ class OnEdge16 : public ::testing::TestWithParam<Case> {};
 
 TEST_P(OnMachines, GivesWhatItsLayersGive) {
   const auto &[each, target] = GetParam();
-  const Outcome apart = outcomeOf(each.network, target, false, "functional"),
-                together = outcomeOf(each.network, target, true, "functional"),
-                timed = outcomeOf(each.network, target, true, "cycle");
+  const NetworkOutcome apart = outcomeOf(each.network, target, false, "functional"),
+                       together = outcomeOf(each.network, target, true, "functional"),
+                       timed = outcomeOf(each.network, target, true, "cycle");
   EXPECT_THAT(apart.plan, Not(HasSubstr("chain of")));
   EXPECT_EQ(together.output, apart.output);
   EXPECT_EQ(timed.output, apart.output);
@@ -125,8 +125,8 @@ TEST_P(OnEach, GivesWhatItsLayersGiveInRuns) {
                               .conv(96, 1, 1)
                               .depthwise(3, 1)
                               .conv(40, 1, 1);
-  const Outcome apart = outcomeOf(network, GetParam(), false, "functional"),
-                together = outcomeOf(network, GetParam(), true, "functional");
+  const NetworkOutcome apart = outcomeOf(network, GetParam(), false, "functional"),
+                       together = outcomeOf(network, GetParam(), true, "functional");
   EXPECT_EQ(together.output, apart.output);
 }
 
@@ -162,8 +162,8 @@ TEST_P(OnEach, FactorsOfChannelsAreWindows) {
 TEST(Runs, LeaveTheirTensorsOnChip) {
   const Network network =
       Network(7, 7, 256).conv(256, 1, 1).depthwise(3, 1).conv(256, 1, 1).depthwise(3, 1);
-  const Outcome apart = outcomeOf(network, "edge16", false, "cycle"),
-                together = outcomeOf(network, "edge16", true, "cycle");
+  const NetworkOutcome apart = outcomeOf(network, "edge16", false, "cycle"),
+                       together = outcomeOf(network, "edge16", true, "cycle");
   EXPECT_THAT(together.plan, HasSubstr("; result stays on chip"));
   EXPECT_EQ(together.output, apart.output);
   EXPECT_LT(together.cycles, apart.cycles);
@@ -177,8 +177,8 @@ TEST(Runs, LoadFactorsOfChannels) {
   Network network(7, 7, 192);
   network.pixel().conv(256, 1, 1).from(0).conv(256, 1, 1).depthwise(3, 1);
   network.conv(256, 1, 1).scale(5, 2).conv(192, 1, 1);
-  const Outcome apart = outcomeOf(network, "edge16", false, "functional"),
-                together = outcomeOf(network, "edge16", true, "functional");
+  const NetworkOutcome apart = outcomeOf(network, "edge16", false, "functional"),
+                       together = outcomeOf(network, "edge16", true, "functional");
   EXPECT_THAT(together.plan, ::testing::ContainsRegex("depthwise_conv2d_0 [^\n]*; result stays"));
   EXPECT_THAT(together.plan, HasSubstr("mul_0 (mul): fused stack of 3 layers"));
   EXPECT_EQ(together.output, apart.output);
@@ -192,8 +192,8 @@ TEST(Runs, KeepTheirTensorsWhileASumIsMade) {
                               .conv(512, 1, 1)
                               .depthwise(3, 1)
                               .sumOfImage();
-  const Outcome apart = outcomeOf(network, "edge16", false, "functional"),
-                together = outcomeOf(network, "edge16", true, "functional");
+  const NetworkOutcome apart = outcomeOf(network, "edge16", false, "functional"),
+                       together = outcomeOf(network, "edge16", true, "functional");
   EXPECT_THAT(together.plan, HasSubstr("; result stays on chip"));
   EXPECT_THAT(together.plan, HasSubstr("fused stack of 3 layers"));
   EXPECT_EQ(together.output, apart.output);
@@ -203,8 +203,8 @@ TEST(Runs, KeepTheirTensorsWhileASumIsMade) {
 TEST(Runs, LoadWhatAnEarlierChainStored) {
   Network network(7, 7, 256);
   network.conv(256, 1, 1).depthwise(3, 1).conv(256, 1, 1).depthwise(3, 1).add(1);
-  const Outcome apart = outcomeOf(network, "edge16", false, "functional"),
-                together = outcomeOf(network, "edge16", true, "functional");
+  const NetworkOutcome apart = outcomeOf(network, "edge16", false, "functional"),
+                       together = outcomeOf(network, "edge16", true, "functional");
   EXPECT_THAT(together.plan, ::testing::ContainsRegex("conv2d_0 [^\n]*; result stays"));
   EXPECT_EQ(together.output, apart.output);
 }
@@ -223,7 +223,7 @@ TEST(Sums, LeaveTheirImageOnChip) {
   const int64_t image = 28 * 28 * 120;
   const Network network = Network(28, 28, 24).conv(120, 1, 1).depthwise(5, 1).sumOfImage();
   EXPECT_LT(outcomeOf(network, "edge16", true, "cycle").dramBytes, image);
-  const Outcome both = outcomeOf(squeezed(28, 120), "edge16", true, "cycle");
+  const NetworkOutcome both = outcomeOf(squeezed(28, 120), "edge16", true, "cycle");
   EXPECT_GT(both.dramBytes, 2 * image); // a store and a load
   EXPECT_LT(both.dramBytes, 3 * image);
 }
@@ -280,8 +280,9 @@ TEST_P(OnEach, SumsPartsOfAnImageAsTheyComeIn) {
 // Cut by channels, an image that is loaded twice over would come in short runs.
 TEST(Sums, LoadTheirImageByRows) {
   const Network network = Network(28, 28, 120).sumOfImage();
-  const Outcome byRows = outcomeOf(network, "edge16", false, "cycle"),
-                byChannels = outcomeOf(network, "edge16", false, "cycle", {withoutSumsOfParts()});
+  const NetworkOutcome byRows = outcomeOf(network, "edge16", false, "cycle"),
+                       byChannels =
+                           outcomeOf(network, "edge16", false, "cycle", {withoutSumsOfParts()});
   EXPECT_LT(byRows.cycles, byChannels.cycles * 2 / 3);
 }
 
@@ -340,8 +341,8 @@ TEST(Strides, ColumnsOfPaddingAloneAreAlike) {
 // Whether a chain pays depends on the machine; on this one these do.
 TEST_P(OnEdge16, MovesLessAndTakesLessTime) {
   const Case &each = GetParam();
-  const Outcome apart = outcomeOf(each.network, "edge16", false, "cycle"),
-                together = outcomeOf(each.network, "edge16", true, "cycle");
+  const NetworkOutcome apart = outcomeOf(each.network, "edge16", false, "cycle"),
+                       together = outcomeOf(each.network, "edge16", true, "cycle");
   EXPECT_THAT(together.plan, HasSubstr(fmt::format("fused stack of {} layers", each.layers)));
   EXPECT_LT(together.dramBytes, apart.dramBytes);
   EXPECT_LT(together.cycles, apart.cycles);

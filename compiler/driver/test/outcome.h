@@ -15,7 +15,7 @@
 
 namespace tilewright {
 
-struct Outcome {
+struct NetworkOutcome {
   std::string output;
   int64_t cycles = 0, dramBytes = 0;
   std::string plan, summary;
@@ -23,8 +23,8 @@ struct Outcome {
 };
 
 // `text`: a module of integer TOSA.
-inline Outcome outcomeOf(const std::string &text, const std::string &target, bool chains,
-                         const char *engine, const std::vector<std::string> &overlays = {}) {
+inline NetworkOutcome outcomeOf(const std::string &text, const std::string &target, bool chains,
+                                const char *engine, const std::vector<std::string> &overlays = {}) {
   CompileOptions options;
   options.target = target;
   options.overlays = overlays;
@@ -48,7 +48,7 @@ inline Outcome outcomeOf(const std::string &text, const std::string &target, boo
   for (size_t i = 0; i < bytesOf(input); ++i, seed = seed * 1103515245 + 12345)
     dram.data()[input.address + i] = static_cast<uint8_t>(seed >> 16);
   const RunRecord record = makeEngine(engine, isa)->run(program, dram, {});
-  Outcome result;
+  NetworkOutcome result;
   result.output.assign(reinterpret_cast<const char *>(dram.data()) + output.address,
                        bytesOf(output));
   result.cycles = record.cycles;
@@ -60,8 +60,8 @@ inline Outcome outcomeOf(const std::string &text, const std::string &target, boo
   return result;
 }
 
-inline Outcome outcomeOf(const Network &network, const std::string &target, bool chains,
-                         const char *engine, const std::vector<std::string> &overlays = {}) {
+inline NetworkOutcome outcomeOf(const Network &network, const std::string &target, bool chains,
+                                const char *engine, const std::vector<std::string> &overlays = {}) {
   return outcomeOf(network.text(), target, chains, engine, overlays);
 }
 

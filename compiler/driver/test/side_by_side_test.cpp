@@ -60,9 +60,9 @@ class SideBySideOnEdge16 : public ::testing::TestWithParam<Case> {};
 
 TEST_P(SideBySideOnMachines, GiveWhatTheyGiveOneAfterTheOther) {
   const auto &[each, target] = GetParam();
-  const Outcome apart = outcomeOf(each.network, target, false, "functional"),
-                together = outcomeOf(each.network, target, true, "functional"),
-                timed = outcomeOf(each.network, target, true, "cycle");
+  const NetworkOutcome apart = outcomeOf(each.network, target, false, "functional"),
+                       together = outcomeOf(each.network, target, true, "functional"),
+                       timed = outcomeOf(each.network, target, true, "cycle");
   EXPECT_THAT(apart.plan, Not(HasSubstr("side by side")));
   EXPECT_TRUE(together.output == apart.output);
   EXPECT_TRUE(timed.output == apart.output);
@@ -70,8 +70,8 @@ TEST_P(SideBySideOnMachines, GiveWhatTheyGiveOneAfterTheOther) {
 
 TEST_P(SideBySideOnEdge16, TakeLessTime) {
   const Case &each = GetParam();
-  const Outcome apart = outcomeOf(each.network, "edge16", false, "cycle"),
-                together = outcomeOf(each.network, "edge16", true, "cycle");
+  const NetworkOutcome apart = outcomeOf(each.network, "edge16", false, "cycle"),
+                       together = outcomeOf(each.network, "edge16", true, "cycle");
   if (each.layers == 0) {
     EXPECT_THAT(together.plan, Not(HasSubstr("side by side")));
     return;

@@ -13,7 +13,7 @@ constexpr int64_t side = 28, channels = 32, bytes = side * side * channels; // o
 
 // Arguments and results stay; of the others those count that live at one time.
 void expectTensors(const Network &network, bool chains, int64_t count) {
-  const Outcome outcome = outcomeOf(network, "edge16", chains, "functional");
+  const NetworkOutcome outcome = outcomeOf(network, "edge16", chains, "functional");
   EXPECT_THAT(outcome.summary,
               HasSubstr(fmt::format("tensors in DRAM {0} bytes (lower bound {0})", count * bytes)));
 }

@@ -14,7 +14,7 @@ struct Traffic {
   int64_t bytes, least;
 };
 
-std::vector<Traffic> trafficOf(const Outcome &outcome) {
+std::vector<Traffic> trafficOf(const NetworkOutcome &outcome) {
   std::vector<Traffic> layers;
   const std::regex line("moves (\\d+) bytes of at least (\\d+)\n");
   for (std::sregex_iterator each(outcome.plan.begin(), outcome.plan.end(), line), end; each != end;
@@ -24,7 +24,7 @@ std::vector<Traffic> trafficOf(const Outcome &outcome) {
 }
 
 std::vector<Traffic> trafficOf(const Network &network, const std::string &target, bool chains) {
-  const Outcome outcome = outcomeOf(network, target, chains, "cycle");
+  const NetworkOutcome outcome = outcomeOf(network, target, chains, "cycle");
   const std::vector<Traffic> layers = trafficOf(outcome);
   int64_t bytes = 0;
   for (const Traffic &layer : layers) {
@@ -104,7 +104,7 @@ TEST(Traffic, WindowsShareElements) {
 // What a report says that a layer has to move is what the plan says.
 TEST(Traffic, ReportsCountTheSame) {
   const Network network = Network(31, 31, 32).conv(32, 1, 2).conv(32, 3, 1).depthwise(3, 1);
-  const Outcome outcome = outcomeOf(network, "edge16", false, "functional");
+  const NetworkOutcome outcome = outcomeOf(network, "edge16", false, "functional");
   const auto layers = trafficOf(outcome);
   ASSERT_EQ(layers.size(), 3u);
   for (size_t i = 0; i < layers.size(); ++i) {

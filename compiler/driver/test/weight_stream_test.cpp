@@ -27,9 +27,9 @@ TEST_P(StreamOnMachines, GiveWhatTheyGiveBesideOthers) {
   const auto &[each, target] = GetParam();
   const Network alone = Network(1, 1, each.inputs).conv(each.outputs, 1, 1),
                 beside = Network(1, 2, each.inputs).conv(each.outputs, 1, 1);
-  const Outcome streamed = outcomeOf(alone, target, false, "functional"),
-                timed = outcomeOf(alone, target, false, "cycle"),
-                wanted = outcomeOf(beside, target, false, "functional");
+  const NetworkOutcome streamed = outcomeOf(alone, target, false, "functional"),
+                       timed = outcomeOf(alone, target, false, "cycle"),
+                       wanted = outcomeOf(beside, target, false, "functional");
   EXPECT_THAT(streamed.plan, HasSubstr(streams));
   EXPECT_THAT(wanted.plan, Not(HasSubstr(streams)));
   EXPECT_TRUE(streamed.output == wanted.output.substr(0, static_cast<size_t>(each.outputs)));
@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(WeightStream, StreamOnMachines,
 // DRAM moves the weights at its peak for at least so much of the time.
 TEST(WeightStream, KeepsDramBusy) {
   constexpr int64_t inputs = 4096, outputs = 2048, peak = 8; // bytes a cycle
-  const Outcome outcome =
+  const NetworkOutcome outcome =
       outcomeOf(Network(1, 1, inputs).conv(outputs, 1, 1), "edge16", false, "cycle");
   EXPECT_LT(outcome.cycles, inputs * outputs / peak * 112 / 100);
 }

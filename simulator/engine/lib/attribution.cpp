@@ -73,8 +73,8 @@ public:
     }
   }
 
-  std::vector<Stretch> run() {
-    std::vector<Stretch> stretches;
+  std::vector<LayerInterval> run() {
+    std::vector<LayerInterval> intervals;
     for (int64_t now = 0; now < record_.cycles;) {
       const Lane::Piece *matrix = matrix_.find(now), *vector = vector_.find(now);
       const Lane::Piece *load = load_.find(now), *second = secondLoad_.find(now),
@@ -89,11 +89,11 @@ public:
                                store ? store->record : noRecord});
       if (owner == noRecord)
         owner = oldestIncomplete(now, next);
-      append(stretches, {now, next, layerOf(owner), matrix != nullptr, vector != nullptr,
+      append(intervals, {now, next, layerOf(owner), matrix != nullptr, vector != nullptr,
                          load || second || store});
       now = next;
     }
-    return stretches;
+    return intervals;
   }
 
 private:
@@ -134,9 +134,9 @@ private:
     return layers_[record_.trace[record].pc];
   }
 
-  static void append(std::vector<Stretch> &stretches, const Stretch &next) {
-    if (!stretches.empty()) {
-      Stretch &last = stretches.back();
+  static void append(std::vector<LayerInterval> &intervals, const LayerInterval &next) {
+    if (!intervals.empty()) {
+      LayerInterval &last = intervals.back();
       bool same = last.layer == next.layer && last.matrixBusy == next.matrixBusy &&
                   last.vectorBusy == next.vectorBusy && last.dramBusy == next.dramBusy;
       if (same) {
@@ -144,7 +144,7 @@ private:
         return;
       }
     }
-    stretches.push_back(next);
+    intervals.push_back(next);
   }
 
   const RunRecord &record_;
@@ -154,17 +154,17 @@ private:
 };
 } // namespace
 
-std::vector<Stretch> attributeCycles(const Program &program, const RunRecord &record,
-                                     const isa::Isa &isa) {
+std::vector<LayerInterval> attributeCycles(const Program &program, const RunRecord &record,
+                                           const isa::Isa &isa) {
   return Sweep(program, record, isa).run();
 }
 
 std::vector<int64_t> cyclesOfLayers(const Program &program, const RunRecord &record,
                                     const isa::Isa &isa) {
   std::vector<int64_t> cycles(program.layers.size(), 0);
-  for (const Stretch &stretch : attributeCycles(program, record, isa))
-    if (stretch.layer >= 0)
-      cycles[static_cast<size_t>(stretch.layer)] += stretch.end - stretch.begin;
+  for (const LayerInterval &interval : attributeCycles(program, record, isa))
+    if (interval.layer >= 0)
+      cycles[static_cast<size_t>(interval.layer)] += interval.end - interval.begin;
   return cycles;
 }
 

@@ -69,13 +69,13 @@ static Limit limitOf(const Row &row) {
   return row.dramBusy == most ? Limit::Dram : Limit::Sync;
 }
 
-static void addCycles(Row &row, const Stretch &stretch) {
-  int64_t cycles = stretch.end - stretch.begin;
+static void addCycles(Row &row, const LayerInterval &interval) {
+  int64_t cycles = interval.end - interval.begin;
   row.cycles += cycles;
-  row.matrixBusy += stretch.matrixBusy ? cycles : 0;
-  row.vectorBusy += stretch.vectorBusy ? cycles : 0;
-  row.dramBusy += stretch.dramBusy ? cycles : 0;
-  row.nothingBusy += stretch.matrixBusy || stretch.vectorBusy || stretch.dramBusy ? 0 : cycles;
+  row.matrixBusy += interval.matrixBusy ? cycles : 0;
+  row.vectorBusy += interval.vectorBusy ? cycles : 0;
+  row.dramBusy += interval.dramBusy ? cycles : 0;
+  row.nothingBusy += interval.matrixBusy || interval.vectorBusy || interval.dramBusy ? 0 : cycles;
 }
 
 static void addInstruction(Row &row, const InstructionRecord &instruction) {
@@ -284,8 +284,8 @@ Report build(const Program &program, const RunRecord &record, const isa::Isa &is
   auto rowOf = [&](int layer) -> Row & {
     return layer < 0 ? report.none : report.layers[rows[static_cast<size_t>(layer)]];
   };
-  for (const Stretch &stretch : attributeCycles(program, record, isa))
-    addCycles(rowOf(stretch.layer), stretch);
+  for (const LayerInterval &interval : attributeCycles(program, record, isa))
+    addCycles(rowOf(interval.layer), interval);
   addInstructions(report, record, isa, program, [&](uint64_t pc) -> size_t {
     int layer = pc < layers.size() ? layers[pc] : -1;
     return layer < 0 ? report.layers.size() : rows[static_cast<size_t>(layer)];

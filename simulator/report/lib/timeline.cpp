@@ -32,10 +32,10 @@ static void mergeSegments(std::vector<Span> &segments, int64_t gap) {
 static Lane layerLane(const Program &program, const RunRecord &record, const isa::Isa &isa,
                       const std::vector<int> &rows) {
   Lane lane{"layers", {}};
-  for (const Stretch &stretch : attributeCycles(program, record, isa))
-    lane.segments.push_back({stretch.begin, stretch.end,
-                             stretch.layer < 0 ? -1 : rows[static_cast<size_t>(stretch.layer)],
-                             stretch.end - stretch.begin});
+  for (const LayerInterval &interval : attributeCycles(program, record, isa))
+    lane.segments.push_back({interval.begin, interval.end,
+                             interval.layer < 0 ? -1 : rows[static_cast<size_t>(interval.layer)],
+                             interval.end - interval.begin});
   return lane;
 }
 

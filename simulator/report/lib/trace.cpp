@@ -94,9 +94,9 @@ private:
 
   void writeLayers() {
     metadata("thread_name", layerTrack, "\"layers\"");
-    for (const LayerStretch &stretch : layerStretches()) {
-      slice(layerTrack, layerNames_[static_cast<size_t>(stretch.layer)], stretch.begin,
-            stretch.end);
+    for (const LayerStretch &interval : layerStretches()) {
+      slice(layerTrack, layerNames_[static_cast<size_t>(interval.layer)], interval.begin,
+            interval.end);
       out_ += "}";
     }
   }
@@ -107,13 +107,13 @@ private:
   };
   std::vector<LayerStretch> layerStretches() const {
     std::vector<LayerStretch> result;
-    for (const Stretch &stretch : attributeCycles(program_, record_, isa_)) {
-      bool joins = !result.empty() && result.back().layer == stretch.layer &&
-                   result.back().end == stretch.begin;
+    for (const LayerInterval &interval : attributeCycles(program_, record_, isa_)) {
+      bool joins = !result.empty() && result.back().layer == interval.layer &&
+                   result.back().end == interval.begin;
       if (joins)
-        result.back().end = stretch.end;
-      else if (stretch.layer >= 0)
-        result.push_back({stretch.begin, stretch.end, stretch.layer});
+        result.back().end = interval.end;
+      else if (interval.layer >= 0)
+        result.push_back({interval.begin, interval.end, interval.layer});
     }
     return result;
   }

@@ -12,9 +12,9 @@ namespace {
 
 // The layer of one cycle of a run with these instructions.
 int layerAt(int64_t cycle, const RunRecord &run) {
-  for (const Stretch &stretch : attributeCycles(sampleProgram(), run, sampleIsa()))
-    if (stretch.begin <= cycle && cycle < stretch.end)
-      return stretch.layer;
+  for (const LayerInterval &interval : attributeCycles(sampleProgram(), run, sampleIsa()))
+    if (interval.begin <= cycle && cycle < interval.end)
+      return interval.layer;
   return -2;
 }
 
@@ -57,10 +57,11 @@ TEST(Attribution, countsTheEarlierOfTwoInstructionsInOneUnit) {
 
 TEST(Attribution, coversTheRunWithoutGaps) {
   int64_t next = 0;
-  for (const Stretch &stretch : attributeCycles(sampleProgram(), sampleRecord(), sampleIsa())) {
-    EXPECT_EQ(stretch.begin, next);
-    EXPECT_LT(stretch.begin, stretch.end);
-    next = stretch.end;
+  for (const LayerInterval &interval :
+       attributeCycles(sampleProgram(), sampleRecord(), sampleIsa())) {
+    EXPECT_EQ(interval.begin, next);
+    EXPECT_LT(interval.begin, interval.end);
+    next = interval.end;
   }
   EXPECT_EQ(next, 100);
 }

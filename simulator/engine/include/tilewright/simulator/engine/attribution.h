@@ -20,7 +20,7 @@
 namespace tilewright {
 
 // Cycles [begin, end) in which nothing changes.
-struct Stretch {
+struct LayerInterval {
   int64_t begin = 0;
   int64_t end = 0;
   int layer = -1;
@@ -37,8 +37,8 @@ std::vector<int> layerOfInstruction(const Program &program, const isa::Isa &isa)
 std::vector<int> unitOfInstruction(const Program &program, const isa::Isa &isa);
 
 // Covers [0, record.cycles) in order, without gaps.
-std::vector<Stretch> attributeCycles(const Program &program, const RunRecord &record,
-                                     const isa::Isa &isa);
+std::vector<LayerInterval> attributeCycles(const Program &program, const RunRecord &record,
+                                           const isa::Isa &isa);
 
 // The cycles that belong to each of the program's layers, by the same rule.
 std::vector<int64_t> cyclesOfLayers(const Program &program, const RunRecord &record,
