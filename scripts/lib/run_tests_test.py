@@ -98,7 +98,7 @@ class Program(unittest.TestCase):
 
     def test_one_that_does_not_end_fails(self):
         program = PROGRAM.replace("os.abort()", "import time; time.sleep(60)")
-        with unittest.mock.patch.object(run_tests, "SECONDS", 1):
+        with unittest.mock.patch.object(run_tests, "SECONDS", 10):
             counted, text = outcome("A.passes", "A.dies", "B.last", program=program)
         self.assertEqual(counted, (2, 1, 0))
         self.assertIn("no end after 1 s", text)
