@@ -1,10 +1,7 @@
 // Engines that lie on purpose: each lie is found, and the difference names its unit, cycle,
 // instruction and address.
+#include "compare_sample.h"
 #include "machine.h"
-#include "tilewright/testing/lying_engine.h"
-
-#include "tilewright/lockstep/compare.h"
-#include "tilewright/support/error.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -16,98 +13,6 @@ namespace {
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-// Every unit works; load, matrix and vector unit wait for each other.
-const char *const text = R"(
-   load.set r0=s_s1, v0=64, r1=d_s1, v1=64
-   matrix.set r0=a_s0, v0=4, r1=w_s0, v1=4
-   matrix.set r0=d_s0, v0=4, r1=a_s1, v1=0
-   vector.set r0=a_s0, v0=4, r1=d_s0, v1=4
-   load s=0, d=0, n1=4, n0=64 !signal=0
-   mload w=0, k=4, n=4 !wait=0
-   loop count=3, length=work
-   mmul a=0x10, d=0, n1=1, n0=20, k=4, n=4, accumulate=1, swap=1
-   mload w=0x40, k=4, n=4
-work: fence
-   vrescale a=0, d=0x1000, n0=20, nc=4
-   vadd.i8 a=0x1000, b=0x20, d=0x1100, n0=20, nc=4
-   fence
-   store s=0x1000, d=0x4000, n1=1, n0=80
-   halt
-)";
-
-const Program &sample() {
-  static const Program program = [] {
-    Program made = assemble(text);
-    made.layers = {{"conv", "Conv", 0, 0, 0, 0, 0}};
-    made.runs = {{0, -1}, {6, 0}, {9, -1}};
-    TensorInfo y;
-    y.name = "y";
-    y.shape = {80};
-    y.address = 0x4000;
-    made.outputs = {y};
-    return made;
-  }();
-  return program;
-}
-
-Comparison compareWith(const std::vector<Engine *> &engines, const CompareOptions &options = {},
-                       const Program &program = sample()) {
-  return compare(tiny(), program, [&] { return DramImage(program); }, engines, options);
-}
-
-// Of a cycle engine that lies, compared with one that does not. `make` gives the lie of one run.
-Difference found(const std::function<Lie()> &make, const CompareOptions &options = {}) {
-  LyingEngine liar(cycleEngine(), make);
-  const Comparison comparison = compareWith({&cycleEngine(), &liar}, options);
-  EXPECT_TRUE(comparison.difference);
-  EXPECT_EQ(comparison.engines, "cycle,liar");
-  return comparison.difference.value_or(Difference());
-}
-
-// All accesses of a true run.
-class Recorder : public RunSink {
-public:
-  void access(const AccessEvent &event) override { accesses.push_back(event); }
-  void activity(const ActivityEvent &) override {}
-  void conflict(const ConflictEvent &event) override { conflicts.push_back(event); }
-  void written(InstructionRecord &, uint64_t, isa::Space, uint64_t, const uint8_t *,
-               int64_t) override {}
-  std::vector<AccessEvent> accesses;
-  std::vector<ConflictEvent> conflicts;
-};
-const Recorder &truth() {
-  static const Recorder recorder = [] {
-    Recorder made;
-    RunOptions options;
-    options.sink = &made;
-    DramImage memory(sample());
-    cycleEngine().run(sample(), memory, options);
-    return made;
-  }();
-  return recorder;
-}
-int unitIndex(const char *name) { return tiny().findUnit(name)->index; }
-// The nth write of a unit.
-AccessEvent writeOf(const char *unit, size_t nth) {
-  for (const AccessEvent &event : truth().accesses)
-    if (event.isWrite && event.unit == unitIndex(unit) && nth-- == 0)
-      return event;
-  ADD_FAILURE() << unit << " writes less";
-  return {};
-}
-// Changes the nth write of a unit.
-std::function<Lie()> onWrite(const char *unit, int nth,
-                             const std::function<void(AccessEvent &)> &change) {
-  return [=] {
-    Lie lie;
-    lie.access = [=, left = nth](AccessEvent &event) mutable {
-      if (event.isWrite && event.unit == unitIndex(unit) && left-- == 0)
-        change(event);
-    };
-    return lie;
-  };
-}
 
 TEST(Compare, FindsNothingWhereThereIsNothing) {
   const std::unique_ptr<Engine> other = makeCycleEngine(tiny());
@@ -316,16 +221,6 @@ TEST(Compare, FindsMemoryThatNoInstructionShows) {
                                    "has 0x.., liar has 0x..$"));
 }
 
-// The record alone, one field after the other.
-std::string ofRecord(const std::function<void(RunRecord &)> &change) {
-  return found([&] {
-           Lie lie;
-           lie.record = change;
-           return lie;
-         })
-      .text;
-}
-
 TEST(Compare, FindsTimesOfAnInstruction) {
   EXPECT_THAT(ofRecord([](RunRecord &record) { record.trace[4].start += 1; }),
               testing::ContainsRegex("load, instruction 4 `load .*`: cycle starts it in cycle "
@@ -372,130 +267,6 @@ TEST(Compare, TellsTheEarliestOfTwoLies) {
     return lie;
   });
   EXPECT_EQ(difference.cycle, event.cycle);
-}
-
-TEST(Compare, TakesTheSameErrorForEqual) {
-  const Program program = assemble("load s=0, d=0x3ff8, n1=1, n0=64\nhalt\n");
-  const Comparison comparison = compareWith({&functionalEngine(), &cycleEngine()}, {}, program);
-  EXPECT_FALSE(comparison.difference);
-  ASSERT_TRUE(comparison.compared.error);
-  EXPECT_THAT(comparison.compared.error->what(), HasSubstr("instruction 0"));
-}
-
-// Which comes first is a matter of time: the load traps when it starts, and by then the sequencer
-// of an engine without time is at the end of the code.
-TEST(Compare, TakesTheFirstOfTwoErrorsForAMatterOfTime) {
-  const Program program = assemble("load s=0, d=0x3ff8, n1=1, n0=64\nxset rd=1, value=1\n");
-  const Comparison comparison = compareWith({&functionalEngine(), &cycleEngine()}, {}, program);
-  EXPECT_FALSE(comparison.difference) << comparison.difference->text;
-  EXPECT_THAT(comparison.compared.error->what(), HasSubstr("instruction 0"));
-}
-
-TEST(Compare, FindsAnotherMessageOfTheSameInstruction) {
-  const Program program = assemble("load s=0, d=0x3ff8, n1=1, n0=64\nhalt\n");
-  class Other : public Engine {
-  public:
-    const char *name() const override { return "other"; }
-    RunRecord run(const Program &, DramImage &, const RunOptions &) override {
-      throw UserError({"test.elf", 0, 0, "instruction 0"}, "something else");
-    }
-  } other;
-  const Comparison comparison = compareWith({&functionalEngine(), &other}, {}, program);
-  ASSERT_TRUE(comparison.difference);
-  EXPECT_THAT(comparison.difference->text,
-              EndsWith("other ends with `test.elf: instruction 0: error: something else`"));
-}
-
-// Less than a window before it.
-TEST(Compare, FindsAWriteThatIsLateBeforeATrap) {
-  const Program program = assemble("load s=0, d=0x40, n1=1, n0=64\nfence\n"
-                                   "load s=0, d=0x3ff8, n1=1, n0=64\nhalt\n");
-  LyingEngine liar(cycleEngine(), onWrite("load", 2, [](AccessEvent &event) { ++event.cycle; }));
-  const Comparison comparison = compareWith({&cycleEngine(), &liar}, {}, program);
-  ASSERT_TRUE(comparison.difference);
-  EXPECT_EQ(comparison.difference->address, 0x48u);
-  EXPECT_THAT(comparison.difference->text, HasSubstr("instruction 0 `load"));
-}
-
-TEST(Compare, FindsAnErrorOfOneEngineAlone) {
-  class Failing : public Engine {
-  public:
-    const char *name() const override { return "failing"; }
-    RunRecord run(const Program &, DramImage &, const RunOptions &) override {
-      throw std::logic_error("two and two are five");
-    }
-  } failing;
-  const Comparison comparison = compareWith({&functionalEngine(), &failing});
-  ASSERT_TRUE(comparison.difference);
-  EXPECT_EQ(comparison.difference->text,
-            "functional comes to its end; failing finds itself wrong: two and two are five");
-}
-
-TEST(Compare, StopsAtTheLimit) {
-  CompareOptions options;
-  options.maxCycles = 10;
-  EXPECT_EQ(compareWith({&functionalEngine(), &cycleEngine()}, options).compared.stopped,
-            "functional");
-}
-
-// An engine that goes round and round where the program halts.
-class EndlessEngine : public Engine {
-public:
-  explicit EndlessEngine(Engine &truth) : truth_(truth) {}
-  const char *name() const override { return "endless"; }
-  RunRecord run(const Program &program, DramImage &dram, const RunOptions &options) override {
-    Program changed = program;
-    const std::string jump = assemble("branch rs=0, negate=0, offset=0\n").code;
-    changed.code.replace(changed.code.size() - jump.size(), jump.size(), jump);
-    return truth_.run(changed, dram, options);
-  }
-
-private:
-  Engine &truth_;
-};
-
-// It is cut off though there is no limit.
-TEST(Compare, FindsThatAnEngineDoesNotEnd) {
-  EndlessEngine endless(cycleEngine());
-  const Comparison comparison = compareWith({&cycleEngine(), &endless});
-  ASSERT_TRUE(comparison.difference);
-  EXPECT_EQ(comparison.difference->unit, 0);
-  EXPECT_THAT(comparison.difference->text,
-              testing::ContainsRegex("^cycle [0-9]+, .*; endless is still running after [0-9]+ "
-                                     "cycles, at instruction 14 `halt *`$"));
-}
-
-TEST(Compare, FindsThatAnEngineWithoutTimeDoesNotEnd) {
-  EndlessEngine endless(functionalEngine());
-  const Comparison comparison = compareWith({&cycleEngine(), &endless});
-  ASSERT_TRUE(comparison.difference);
-  EXPECT_THAT(comparison.difference->text,
-              testing::ContainsRegex("^cycle comes to its end; endless is still running after "
-                                     "[0-9]+ instructions, at instruction 14 `halt *`$"));
-}
-
-// All is done that there is to do, and yet it goes on: it stands at what has not ended.
-TEST(Compare, FindsThatAnEngineOnlyDoesNotEnd) {
-  EXPECT_THAT(ofRecord([](RunRecord &record) {
-                record.stopped = true;
-                record.trace[8].end = 0;
-              }),
-              testing::ContainsRegex("^cycle comes to its end; liar is still running after [0-9]+ "
-                                     "cycles, at instruction 8 \\(layer 'conv'\\) `mload .*`$"));
-  EXPECT_THAT(ofRecord([](RunRecord &record) {
-                record.stopped = true;
-                record.trace.clear();
-              }),
-              testing::ContainsRegex("is still running after [0-9]+ cycles, before its first "
-                                     "instruction$"));
-}
-
-// A limit that is asked for is no fault.
-TEST(Compare, StopsAtTheLimitBeforeTheEndOfAnother) {
-  CompareOptions options;
-  options.maxCycles = 2000;
-  EndlessEngine endless(cycleEngine());
-  EXPECT_EQ(compareWith({&cycleEngine(), &endless}, options).compared.stopped, "endless");
 }
 
 // Everything but the order of what is told: quiet cycles come at once, or one by one.

@@ -1,0 +1,144 @@
+// Operands anywhere, and whether they may be.
+#include "generator.h"
+
+#include "tilewright/isa/extent.h"
+#include "tilewright/support/error.h"
+
+#include <algorithm>
+
+namespace tilewright::lockstep {
+
+int64_t Generator::value(int64_t least, int64_t greatest) {
+  if (greatest - least < 16)
+    return least + below(greatest - least + 1);
+  switch (below(8)) {
+  case 0:
+    return greatest;
+  case 1:
+    return least;
+  case 2:
+  case 3: {
+    const int64_t bits = 1 + below(16);
+    return std::clamp(below(int64_t(1) << bits), least, greatest);
+  }
+  default:
+    if (spread_ < 20) // what is left after many tries fits only when it is small, but not nothing
+      return std::clamp(1 + below(spread_), least, greatest);
+    return std::clamp(below(spread_) - (least < 0 ? 4 : 0), least, greatest);
+  }
+}
+
+isa::Word Generator::blank(const isa::Instruction &instruction) const {
+  isa::Word word;
+  word.instruction = instruction.index;
+  word.values.assign(instruction.operands.size(), 0);
+  word.bases.assign(instruction.operands.size(), 0);
+  return word;
+}
+
+bool Generator::encodes(const isa::Word &word) const {
+  try {
+    isa_.encode(word);
+    return true;
+  } catch (const UserError &) {
+    return false;
+  }
+}
+
+bool Generator::touches(const isa::Instruction &instruction, const isa::Word &word) const {
+  if (!encodes(word))
+    return false;
+  for (const isa::Range &range : isa::operandRanges(
+           instruction, isa_, word, registers_[static_cast<size_t>(instruction.unit)].data(),
+           addresses_.data()))
+    if (!range.empty())
+      return true;
+  return false;
+}
+
+void Generator::draw(const isa::Instruction &instruction, isa::Word &word) {
+  word = blank(instruction);
+  std::vector<int64_t> &addresses = addresses_;
+  addresses.assign(instruction.operands.size(), 0);
+  for (const isa::Operand &operand : instruction.operands) {
+    const auto i = static_cast<size_t>(operand.index);
+    if (operand.kind == isa::Operand::Kind::Immediate) {
+      word.values[i] = value(operand.least, operand.greatest);
+      continue;
+    }
+    const isa::Memory &memory = isa_.memory(operand.space);
+    const int64_t size =
+        operand.space == isa::Space::Dram ? 65536 : static_cast<int64_t>(memory.addresses());
+    // Often near a bank boundary, or where others are: conflicts are what is looked for.
+    const int64_t bank = static_cast<int64_t>(memory.bankBytes()) / memory.addressBytes;
+    const int64_t boundary = below(2) == 0 ? bank : bank * (1 + below(memory.banks));
+    int64_t &before = recent_[static_cast<size_t>(operand.space)];
+    const bool onChip = operand.space != isa::Space::Dram;
+    addresses[i] =
+        onChip && below(3) == 0   ? std::clamp<int64_t>(boundary - 8 + below(16), 0, size - 1)
+        : onChip && below(3) == 0 ? std::min(before / bank * bank + below(bank), size - 1)
+        : below(2) == 0           ? below(std::min<int64_t>(size, 4096))
+                                  : below(size);
+    before = addresses[i];
+    word.values[i] = addresses[i];
+    if (!straight_ && operand.baseWidth > 0 && below(4) == 0) {
+      const auto reg = static_cast<uint8_t>(1 + below(static_cast<int64_t>(base_.size()) - 1));
+      const int64_t offset = addresses[i] - base_[reg];
+      if (offset >= operand.least && offset <= operand.greatest) {
+        word.bases[i] = reg;
+        word.values[i] = offset;
+      }
+    }
+  }
+}
+
+bool Generator::accept(const isa::Instruction &instruction, isa::Word &word, bool isMeantLong) {
+  const int64_t *registers = registers_[static_cast<size_t>(instruction.unit)].data();
+  if (!encodes(word) ||
+      !isa::trapReason(instruction, isa_, word, registers, addresses_.data()).empty())
+    return false;
+  // Long ones would hide the rest.
+  const bool isLong = isMeantLong || (mayBeLong_ && below(200) == 0);
+  for (const isa::Range &range :
+       isa::operandRanges(instruction, isa_, word, registers, addresses_.data()))
+    if (range.end - range.begin > 6000 && !isLong)
+      return false;
+  for (const isa::Step &step : instruction.steps) {
+    isa::ScalarContext context;
+    context.immediates = word.values.data();
+    context.state = registers;
+    int64_t elements = 1;
+    for (const isa::Iterator &iterator : step.iterators)
+      elements *= std::max<int64_t>(isa::evaluate(*iterator.extent, context), 0);
+    for (const isa::Iterator &iterator : step.reductions)
+      elements *= std::max<int64_t>(isa::evaluate(*iterator.extent, context), 1);
+    if (elements > (isMeantLong ? 100000 : isLong ? 40000 : 4000))
+      return false;
+  }
+  synchronize(word, instruction.unit);
+  lastIsLong_ = isLong;
+  return true;
+}
+
+void Generator::moveToEnd(const isa::Instruction &instruction, isa::Word &word) {
+  std::vector<size_t> onChip;
+  for (const isa::Operand &operand : instruction.operands)
+    if (operand.kind == isa::Operand::Kind::Memory && operand.space != isa::Space::Dram)
+      onChip.push_back(static_cast<size_t>(operand.index));
+  if (onChip.empty() || !encodes(word))
+    return;
+  const size_t i = onChip[static_cast<size_t>(below(static_cast<int64_t>(onChip.size())))];
+  const isa::Operand &operand = instruction.operands[i];
+  const isa::Memory &memory = isa_.memory(operand.space);
+  const isa::Range range = isa::operandRanges(
+      instruction, isa_, word, registers_[static_cast<size_t>(instruction.unit)].data(),
+      addresses_.data())[i];
+  const int64_t bank = below(memory.banks) * static_cast<int64_t>(memory.bankBytes());
+  const int64_t ends[] = {-range.begin, static_cast<int64_t>(memory.bytes) - range.end,
+                          bank - range.begin, bank - range.end};
+  const int64_t moved = ends[below(4)] / memory.addressBytes;
+  word.values[i] += moved;
+  addresses_[i] += moved;
+}
+
+} // namespace tilewright::lockstep

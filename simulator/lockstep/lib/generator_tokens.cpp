@@ -1,0 +1,129 @@
+// Who signals whom, so that no program hangs and none depends on time.
+#include "generator.h"
+
+#include <algorithm>
+
+namespace tilewright::lockstep {
+
+Generator::Signaler Generator::signalerOf(const isa::Instruction &instruction) const {
+  if (!instruction.sets.empty())
+    return Signaler::Set;
+  return std::any_of(instruction.accesses.begin(), instruction.accesses.end(),
+                     [](const isa::MemoryAccess &access) { return access.write; })
+             ? Signaler::Writer
+             : Signaler::Loader;
+}
+
+Generator::Signaler Generator::drawSignaler(int unit) {
+  switch (isa_.units()[static_cast<size_t>(unit)].kind) {
+  case isa::UnitTemplate::Sequencer:
+  case isa::UnitTemplate::Vector:
+    return Signaler::Any;
+  case isa::UnitTemplate::Matrix:
+    return static_cast<Signaler>(below(3));
+  case isa::UnitTemplate::DmaLoad:
+  case isa::UnitTemplate::DmaStore:
+    return static_cast<Signaler>(below(2));
+  }
+  return Signaler::Any;
+}
+
+void Generator::synchronize(isa::Word &word, int unit) {
+  if (straight_)
+    return;
+  const Signaler own = signalerOf(isa_.instructions()[static_cast<size_t>(word.instruction)]);
+  for (size_t s = 0; s < channels_.size(); ++s) {
+    Channel &channel = channels_[s];
+    if (channel.to == unit && channel.tokens > 0 && below(2) == 0) {
+      word.wait |= uint32_t(1) << s;
+      --channel.tokens;
+    }
+    if (channel.from == unit && channel.tokens < 3 && below(6) == 0 &&
+        (channel.signaler == Signaler::Any || channel.signaler == own)) {
+      word.signal |= uint32_t(1) << s;
+      ++channel.tokens;
+    }
+  }
+}
+
+void Generator::takeTokens(isa::Word &word) {
+  for (size_t s = 0; s < channels_.size(); ++s)
+    if (channels_[s].to == 0 && channels_[s].tokens > 0 && below(2) == 0) {
+      word.wait |= uint32_t(1) << s;
+      --channels_[s].tokens;
+    }
+}
+
+void Generator::giveTokens(isa::Word &word) {
+  for (size_t s = 0; s < channels_.size(); ++s)
+    if (channels_[s].from == 0 && channels_[s].tokens < 3 && below(6) == 0) {
+      word.signal |= uint32_t(1) << s;
+      ++channels_[s].tokens;
+    }
+}
+
+void Generator::drain(std::vector<isa::Word> &words) {
+  for (bool any = true; any;) {
+    any = false;
+    for (size_t s = 0; s < channels_.size(); ++s) {
+      if (channels_[s].tokens == 0)
+        continue;
+      words.push_back(*idle(channels_[s].to));
+      words.back().wait = uint32_t(1) << s;
+      --channels_[s].tokens;
+      any = true;
+    }
+  }
+}
+
+void Generator::fillSemaphore(std::vector<isa::Word> &words) {
+  if (channels_.empty() || control_.loop == nullptr)
+    return;
+  const int64_t most = isa_.param("semaphore_max");
+  const auto s = static_cast<size_t>(below(static_cast<int64_t>(channels_.size())));
+  const isa::Instruction *from = setOf(channels_[s].from), *to = setOf(channels_[s].to);
+  if (most > 200 || from == nullptr || to == nullptr)
+    return;
+  drain(words);
+  // What signals last is work, or set instructions like those before.
+  std::vector<isa::Word> last;
+  if (below(3) != 0)
+    for (int64_t i = 1 + below(4); i > 0; --i)
+      signalingWork(from->unit, uint32_t(1) << s, last);
+  const int64_t sets =
+      last.empty() ? most + isa_.units()[static_cast<size_t>(from->unit)].queueDepth / 2 : most;
+  loopOver(words, keeping(*from), uint32_t(1) << s, 0, sets);
+  words.insert(words.end(), last.begin(), last.end());
+  if (!last.empty() && control_.idle != nullptr) // nothing is taken before the work is done
+    loopOver(words, blank(*control_.idle), 0, 0, 100 + below(400));
+  loopOver(words, keeping(*to), 0, uint32_t(1) << s, sets + static_cast<int64_t>(last.size()));
+}
+
+void Generator::signalingWork(int unit, uint32_t signal, std::vector<isa::Word> &words) {
+  isa::Word word;
+  const bool wasStraight = straight_;
+  straight_ = true; // no other tokens
+  for (int attempt = 0; attempt < 200 && !work_.empty(); ++attempt) {
+    const isa::Instruction *instruction = anyWork();
+    if (instruction->unit != unit || !tryWork(*instruction, word, below(8) == 0))
+      continue;
+    word.signal = signal;
+    words.push_back(word);
+    break;
+  }
+  straight_ = wasStraight;
+}
+
+void Generator::loopOver(std::vector<isa::Word> &words, isa::Word word, uint32_t signal,
+                         uint32_t wait, int64_t count) {
+  const isa::Instruction &instruction = *control_.loop;
+  isa::Word head = blank(instruction);
+  operand(head, instruction, "count") = count;
+  operand(head, instruction, "length") = 1;
+  words.push_back(head);
+  word.signal = signal;
+  word.wait = wait;
+  words.push_back(word);
+}
+
+} // namespace tilewright::lockstep
