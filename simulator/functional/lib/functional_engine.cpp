@@ -1,5 +1,6 @@
 #include "tilewright/simulator/functional/functional_engine.h"
 
+#include "in_flight.h"
 #include "race_checker.h"
 #include "semaphores.h"
 
@@ -31,7 +32,7 @@ public:
   explicit Queue(int depth) : entries_(static_cast<size_t>(std::max(1, depth))) {}
   bool empty() const { return count_ == 0; }
   bool full() const { return count_ == entries_.size(); }
-  Pending &front() { return entries_[first_]; }
+  const Pending &front() const { return entries_[first_]; }
   Pending &push() { return entries_[(first_ + count_++) % entries_.size()]; }
   void pop() {
     first_ = (first_ + 1) % entries_.size();
@@ -44,9 +45,11 @@ private:
 };
 
 struct UnitState {
-  explicit UnitState(int depth) : queue(depth) {}
+  UnitState(const isa::Isa &isa, const isa::Unit &unit)
+      : queue(unit.queueDepth), inFlight(isa, unit) {}
+  bool idle() const { return queue.empty() && inFlight.empty(); }
   Queue queue;
-  bool executed = false; // the head has run and waits to signal
+  InFlight inFlight;
 };
 
 class Run {
@@ -58,7 +61,7 @@ public:
     state_.dram = dram.data();
     state_.dramBytes = dram.size();
     for (const auto &unit : isa.units())
-      units_.emplace_back(unit.queueDepth);
+      units_.emplace_back(isa, unit);
     record_.units.resize(isa.units().size());
     if (options.checkRaces)
       races_.emplace(isa);
@@ -163,7 +166,7 @@ private:
       races_->start(0, races_->sequencer(), word.wait);
       if (what.control == isa::Control::Fence)
         races_->fence();
-      races_->end(word, word.signal);
+      races_->end(races_->passedOn(word), word.signal);
     }
     newRecord();
     if (what.control == isa::Control::Halt)
@@ -184,34 +187,70 @@ private:
 
   bool idle() const {
     return std::all_of(units_.begin(), units_.end(),
-                       [](const UnitState &unit) { return unit.queue.empty(); });
+                       [](const UnitState &unit) { return unit.idle(); });
   }
 
-  // One turn of a unit: the head of its queue, if it may start and signal. True when anything
-  // happened.
+  // One turn of a unit: what is in flight ends, if it can, and the head of its queue starts, if it
+  // may. True when anything happened.
   bool work(size_t index) {
     auto &unit = units_[index];
-    if (unit.queue.empty())
-      return false;
-    Pending &head = unit.queue.front();
-    bool moved = false;
-    if (!unit.executed) {
-      if (!semaphores_.canTake(head.word.wait))
-        return false;
-      semaphores_.take(head.word.wait);
-      if (races_)
-        races_->start(index, head.sequencer, head.word.wait);
-      execute(head);
-      unit.executed = moved = true;
+    bool moved = !unit.inFlight.empty() && unit.inFlight.retire([&](const auto &entry) {
+      return semaphores_.canGive(entry.signal) &&
+             (end(entry.pc, entry.signal, entry.passesOn), true);
+    });
+    if (!unit.queue.empty() && starts(unit)) {
+      start(index);
+      moved = true;
     }
-    if (!semaphores_.canGive(head.word.signal))
-      return moved;
-    semaphores_.give(head.word.signal, head.pc);
+    return moved;
+  }
+
+  bool starts(UnitState &unit) {
+    const isa::Word &word = unit.queue.front().word;
+    if (!semaphores_.canTake(word.wait) || (isSet(word) && !semaphores_.canGive(word.signal)))
+      return false;
+    return unit.inFlight.empty() || unit.inFlight.admits(word, plan(word));
+  }
+
+  void start(size_t index) {
+    auto &unit = units_[index];
+    const Pending &head = unit.queue.front();
+    const isa::Word &word = head.word;
+    semaphores_.take(word.wait);
     if (races_)
-      races_->end(head.word, head.word.signal);
-    unit.executed = false;
+      races_->start(index, head.sequencer, word.wait);
+    execute(head);
+    const RaceChecker::Clock passesOn = races_ ? races_->passedOn(word) : RaceChecker::Clock{};
+    if (isSet(word) || (semaphores_.canGive(word.signal) &&
+                        (unit.inFlight.empty() || !unit.inFlight.hasBefore(plan(word)))))
+      end(head.pc, word.signal, passesOn);
+    else
+      unit.inFlight.push({head.pc, word.signal, passesOn}, plan(word), scalars(head),
+                         head.addresses.data());
     unit.queue.pop();
-    return true;
+  }
+
+  void end(uint64_t pc, uint32_t signal, const RaceChecker::Clock &passesOn) {
+    semaphores_.give(signal, pc);
+    if (races_)
+      races_->end(passesOn, signal);
+  }
+
+  // It acquires, executes and releases at once.
+  bool isSet(const isa::Word &word) const { return instruction(word).steps.empty(); }
+
+  // Needed where something is in flight only, which few programs come to.
+  const timing::InstructionPlan &plan(const isa::Word &word) {
+    if (plans_.empty())
+      plans_ = timing::makePlans(isa_);
+    return plans_[static_cast<size_t>(word.instruction)];
+  }
+
+  isa::ScalarContext scalars(const Pending &pending) const {
+    isa::ScalarContext context;
+    context.immediates = pending.word.values.data();
+    context.state = state_.registers[static_cast<size_t>(instruction(pending.word).unit)].data();
+    return context;
   }
 
   void execute(const Pending &pending) {
@@ -239,9 +278,7 @@ private:
       const auto &operand = what.operands[static_cast<size_t>(access.operand)];
       if (operand.space != isa::Space::Dram)
         continue;
-      isa::ScalarContext context;
-      context.immediates = pending.word.values.data();
-      context.state = state_.registers[static_cast<size_t>(what.unit)].data();
+      const isa::ScalarContext context = scalars(pending);
       int64_t bytes = access.elementBytes;
       for (const auto &iterator : what.steps[static_cast<size_t>(access.step)].iterators)
         bytes *= isa::evaluate(*iterator.extent, context);
@@ -286,16 +323,17 @@ private:
     uint64_t place = flow_.pc();
     bool placed = false;
     for (size_t i = 1; i < units_.size(); ++i) {
-      auto &unit = units_[i];
-      if (unit.queue.empty())
+      const UnitState &unit = units_[i];
+      if (unit.idle())
         continue;
-      const Pending &head = unit.queue.front();
-      if (!placed || head.pc < place)
-        place = head.pc;
+      const InFlight::Entry *oldest = unit.inFlight.oldest();
+      const uint64_t pc = oldest ? oldest->pc : unit.queue.front().pc;
+      if (!placed || pc < place)
+        place = pc;
       placed = true;
-      text += fmt::format("; {}: {} waits {}", isa_.units()[i].name, nameAt(head.pc),
-                          unit.executed ? "to signal " + blocking(head.word.signal, false)
-                                        : "for " + blocking(head.word.wait, true));
+      text += fmt::format("; {}: {} waits {}", isa_.units()[i].name, nameAt(pc),
+                          oldest ? "to signal " + blocking(oldest->signal, false)
+                                 : waits(unit.queue.front().word));
     }
     text += fmt::format("; {}: {} waits {}", isa_.units()[0].name, nameAt(flow_.pc()),
                         sequencerWaits());
@@ -309,11 +347,15 @@ private:
     if (what.control == isa::Control::None)
       return fmt::format("for room in the queue of {}",
                          isa_.units()[static_cast<size_t>(what.unit)].name);
-    if (!semaphores_.canTake(word.wait))
-      return "for " + blocking(word.wait, true);
-    if (!semaphores_.canGive(word.signal))
-      return "to signal " + blocking(word.signal, false);
-    return "until every unit is idle";
+    if (semaphores_.canTake(word.wait) && semaphores_.canGive(word.signal))
+      return "until every unit is idle";
+    return waits(word);
+  }
+
+  // Of an instruction that acquires and releases at once, or that has not started.
+  std::string waits(const isa::Word &word) const {
+    return semaphores_.canTake(word.wait) ? "to signal " + blocking(word.signal, false)
+                                          : "for " + blocking(word.wait, true);
   }
 
   const isa::Isa &isa_;
@@ -326,6 +368,7 @@ private:
   DecodeCache decoded_;
   std::optional<RaceChecker> races_;
   std::vector<UnitState> units_;
+  std::vector<timing::InstructionPlan> plans_;
   RunRecord record_;
   uint64_t count_ = 0;
   bool done_ = false;

@@ -63,7 +63,7 @@ void RaceChecker::start(size_t unit, const Clock &dispatched, uint32_t mask) {
   });
 }
 
-void RaceChecker::end(const isa::Word &word, uint32_t mask) {
+RaceChecker::Clock RaceChecker::passedOn(const isa::Word &word) const {
   const auto &instruction = isa_.instructions()[static_cast<size_t>(word.instruction)];
   const auto unit = static_cast<size_t>(instruction.unit);
   Clock clock = known_[unit];
@@ -76,7 +76,11 @@ void RaceChecker::end(const isa::Word &word, uint32_t mask) {
     if (agent == unitOf_[loader_] && swap >= 0 && word.values[static_cast<size_t>(swap)] != 0)
       clock[loader_] = ticks_[loader_];
   }
-  forEachBit(mask, [&](size_t semaphore) { tokens_[semaphore].push_back(clock); });
+  return clock;
+}
+
+void RaceChecker::end(const Clock &passedOn, uint32_t mask) {
+  forEachBit(mask, [&](size_t semaphore) { tokens_[semaphore].push_back(passedOn); });
 }
 
 // Whether an access of `agent` now comes after the end of that tick: units keep their own order.

@@ -47,8 +47,10 @@ public:
   // Follows the instruction's accesses; returns "" or what races.
   std::string access(const isa::Word &word, const int64_t *addresses, const int64_t *state,
                      uint64_t pc);
-  // It ends, giving a token to each semaphore of `mask`.
-  void end(const isa::Word &word, uint32_t mask);
+  // What the signal of the instruction that its unit started last passes on.
+  Clock passedOn(const isa::Word &word) const;
+  // An instruction ends, giving a token with `passedOn` to each semaphore of `mask`.
+  void end(const Clock &passedOn, uint32_t mask);
 
 private:
   // Of one address: a byte, or an accumulator.

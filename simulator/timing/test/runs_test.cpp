@@ -140,6 +140,19 @@ TEST(TimingBursts, CoverARunAndCrossNoBoundary) {
     }
 }
 
+TEST(TimingBursts, AreCountedAsTheyAreCut) {
+  std::mt19937 random(3);
+  for (int i = 0; i < 500; ++i) {
+    Runs runs = runsOf({test::machine(), "load", randomMove(random, "d")});
+    size_t cuts = 0;
+    for (Runs at = runs; !at.done(); at.next())
+      cuts += cutsOf(at.dram(), static_cast<uint64_t>(at.elements() * at.dramBytes()), 16).size();
+    EXPECT_EQ(countBursts(runs, 16, 1000), static_cast<int64_t>(cuts));
+    EXPECT_EQ(countBursts(runs, 16, 3), std::min<int64_t>(3, static_cast<int64_t>(cuts)));
+  }
+  EXPECT_EQ(countBursts(runsOf({test::machine(), "fill", {{"n1", 2}, {"n0", 600}}}), 16, 9), 0);
+}
+
 TEST(TimingBursts, OwnEachElementOnce) {
   // Elements of 4 bytes at any address, in bursts that may be smaller than one.
   for (const uint64_t burst : {2u, 4u, 8u, 16u})

@@ -53,6 +53,16 @@ inline Cut cut(uint64_t begin, uint64_t runEnd, uint64_t burstBytes) {
   return {begin, static_cast<int64_t>(end - begin)};
 }
 
+// The bursts of a move from its run at hand on, a fill's none; not counted beyond `most`.
+inline int64_t countBursts(Runs runs, int64_t burstBytes, int64_t most) {
+  int64_t bursts = 0;
+  for (; !runs.isFill() && !runs.done() && bursts < most; runs.next()) {
+    const int64_t before = static_cast<int64_t>(runs.dram() % static_cast<uint64_t>(burstBytes));
+    bursts += (before + runs.elements() * runs.dramBytes() + burstBytes - 1) / burstBytes;
+  }
+  return std::min(bursts, most);
+}
+
 // Elements [first, last) of the run at hand that a burst of it owns: of a load those whose last
 // byte it holds, of a store those whose first byte it holds.
 struct Elements {

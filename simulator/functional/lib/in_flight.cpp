@@ -1,0 +1,67 @@
+#include "in_flight.h"
+
+#include "tilewright/simulator/timing/runs.h"
+
+namespace tilewright {
+
+namespace {
+
+size_t mostOf(const isa::Isa &isa, isa::UnitTemplate kind) {
+  switch (kind) {
+  case isa::UnitTemplate::DmaLoad:
+    return static_cast<size_t>(isa.timing().at("load.inflight"));
+  case isa::UnitTemplate::DmaStore:
+    return static_cast<size_t>(isa.timing().at("store.inflight"));
+  case isa::UnitTemplate::Matrix:
+    return static_cast<size_t>(isa.timing().at("matrix.inflight"));
+  case isa::UnitTemplate::Vector:
+    return 1;
+  case isa::UnitTemplate::Sequencer:
+    break;
+  }
+  return 0;
+}
+
+} // namespace
+
+InFlight::InFlight(const isa::Isa &isa, const isa::Unit &unit)
+    : isa_(isa), unit_(unit), most_(mostOf(isa, unit.kind)),
+      buffers_(unit.kind == isa::UnitTemplate::DmaLoad ? isa.timing().at("load.buffers") : 0) {}
+
+bool InFlight::admits(const isa::Word &word, const timing::InstructionPlan &plan) const {
+  const bool isSet = plan.steps.empty(), isRoom = ordered_.size() < most_;
+  switch (unit_.kind) {
+  case isa::UnitTemplate::DmaLoad:
+    return buffersLeft() >= 0 && (isSet || isRoom);
+  case isa::UnitTemplate::DmaStore:
+    return isSet || isRoom;
+  case isa::UnitTemplate::Matrix: {
+    if (isSet)
+      return true;
+    const bool swaps = plan.swap >= 0 && word.values[static_cast<size_t>(plan.swap)] != 0;
+    return plan.isContraction ? isRoom && (!swaps || weights_.empty()) : weights_.empty();
+  }
+  case isa::UnitTemplate::Vector:
+    return isRoom;
+  case isa::UnitTemplate::Sequencer:
+    break;
+  }
+  return false;
+}
+
+void InFlight::push(Entry entry, const timing::InstructionPlan &plan,
+                    const isa::ScalarContext &scalars, const int64_t *addresses) {
+  if (unit_.kind == isa::UnitTemplate::DmaLoad && !ordered_.empty())
+    entry.bursts = timing::countBursts(timing::Runs(plan, isa_, scalars, addresses),
+                                       isa_.param("burst_bytes"), buffers_ + 1);
+  (loadsWeights(plan) ? weights_ : ordered_).push_back(entry);
+}
+
+int64_t InFlight::buffersLeft() const {
+  int64_t left = buffers_;
+  for (size_t i = 1; i < ordered_.size(); ++i)
+    left -= ordered_[i].bursts;
+  return left;
+}
+
+} // namespace tilewright
