@@ -71,7 +71,7 @@ SUITES = [
     Suite("descriptions", "parts of the description removed, sizes at their limits: commands end by the contract",
           (PYTHON, "tests/descriptions/run", "--sample", "20", "--seed", "{seed}", "--jobs", "{jobs}"), always=False),
     Suite("limits", "descriptions of sizes at, under and over their limits, a sample of 1,000: refused for the limit, or engines agree",
-          (PYTHON, "tests/descriptions/run", "--limits", "1000", "--sample", "20", "--jobs", "{jobs}"), always=False),
+          (PYTHON, "tests/descriptions/run", "--limits", "1000", "--sample", "20", "--seed", "{seed}", "--jobs", "{jobs}"), always=False),
     Suite("onnx", "the importer against onnxruntime, operator by operator", (PYTHON, "tests/onnx/run")),
     Suite("configurations", "two random machines run a sample of TOSA's conformance tests",
           (PYTHON, "tests/configurations/run", "--count", "2", "--seed", "{seed}", "--jobs", "{jobs}"), always=False),
