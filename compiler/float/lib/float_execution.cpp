@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "tilewright/compiler/tosa/operator_place.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/object_code.h"
 #include "tilewright/support/parallel.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"

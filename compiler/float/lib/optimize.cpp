@@ -1,31 +1,20 @@
 #include "optimize.h"
 
 #include "float_version.h"
+#include "tilewright/support/object_code.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/TargetSelect.h"
-#include "llvm/Support/raw_ostream.h"
-#include "llvm/Target/TargetMachine.h"
 
-#include <mutex>
 #include <stdexcept>
 
 namespace tilewright::float_kernels {
 
 namespace {
-
-template <typename T> T expect(llvm::Expected<T> value, const char *what) {
-  if (!value)
-    throw std::runtime_error(std::string(what) + ": " + llvm::toString(value.takeError()));
-  return std::move(*value);
-}
 
 constexpr const char *scalarPipeline =
     "simplifycfg,early-cse,loop-mssa(loop-rotate,licm),indvars,loop-vectorize,early-cse,"
@@ -67,37 +56,17 @@ void addEntries(llvm::Module &module) {
 void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopInterleaving = false;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
   llvm::PassBuilder builder(&machine, tuning);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  Analyses analyses(builder);
   llvm::FunctionPassManager ofScalars, ofVectors;
   llvm::cantFail(builder.parsePassPipeline(ofScalars, scalarPipeline));
   llvm::cantFail(builder.parsePassPipeline(ofVectors, vectorPipeline));
   for (llvm::Function &function : module)
     if (!function.isDeclaration())
-      (hasVectors(function) ? ofVectors : ofScalars).run(function, functions);
+      (hasVectors(function) ? ofVectors : ofScalars).run(function, analyses.functions);
 }
 
 } // namespace
-
-llvm::orc::JITTargetMachineBuilder hostMachine() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-  });
-  auto machine =
-      expect(llvm::orc::JITTargetMachineBuilder::detectHost(), "cannot detect this processor");
-  machine.setCodeGenOptLevel(llvm::CodeGenOptLevel::Less);
-  return machine;
-}
 
 BlockShape hostBlocks() {
   // 32 registers of 16 floats, or 16 of 8; some are left to what sums are made of.
@@ -123,19 +92,11 @@ Translation::Translation(mlir::ModuleOp kernels)
 }
 
 std::string Translation::compile() {
-  auto machine = expect(hostMachine().createTargetMachine(), "cannot create a code generator");
-  module_->setTargetTriple(machine->getTargetTriple());
-  module_->setDataLayout(machine->createDataLayout());
+  auto machine = codeGenerator(hostMachine());
+  setTarget(*module_, *machine);
   addEntries(*module_);
   optimize(*module_, *machine);
-  llvm::SmallVector<char, 0> object;
-  llvm::raw_svector_ostream stream(object);
-  llvm::legacy::PassManager emission;
-  llvm::MCContext *machineCode = nullptr;
-  if (machine->addPassesToEmitMC(emission, machineCode, stream))
-    throw std::runtime_error("this processor's code generator emits no object files");
-  emission.run(*module_);
-  return std::string(object.data(), object.size());
+  return emitObject(*module_, *machine);
 }
 
 } // namespace tilewright::float_kernels

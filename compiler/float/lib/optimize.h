@@ -4,7 +4,6 @@
 #include "register_blocks.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 
@@ -13,9 +12,7 @@
 
 namespace tilewright::float_kernels {
 
-// This machine's processor.
-llvm::orc::JITTargetMachineBuilder hostMachine();
-// What its registers hold.
+// What this machine's registers hold.
 BlockShape hostBlocks();
 
 // The symbol of a kernel's entry, which takes an array of pointers: one to each of its buffers.

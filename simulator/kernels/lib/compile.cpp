@@ -3,12 +3,10 @@
 #include "check_emitter.h"
 #include "step_emitter.h"
 
-#include <llvm/IR/LegacyPassManager.h>
+#include "tilewright/support/object_code.h"
+
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/MCSubtargetInfo.h>
-#include <llvm/Passes/PassBuilder.h>
-#include <llvm/Support/SmallVectorMemoryBuffer.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <cstdlib>
@@ -17,12 +15,6 @@
 namespace tilewright::kernels {
 
 namespace {
-
-template <typename T> T expect(llvm::Expected<T> value, const char *what) {
-  if (!value)
-    throw std::runtime_error(std::string(what) + ": " + llvm::toString(value.takeError()));
-  return std::move(*value);
-}
 
 PairProducts pairProducts(const llvm::TargetMachine &machine) {
   if (!machine.getTargetTriple().isX86())
@@ -35,23 +27,15 @@ PairProducts pairProducts(const llvm::TargetMachine &machine) {
 }
 
 void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
   llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  Analyses analyses(builder);
   llvm::ModulePassManager passes;
   // The loops are already in their final shape: registers for slots, common values once, constants
   // out of loops.
   llvm::cantFail(builder.parsePassPipeline(
       passes, "function(mem2reg,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
               "loop-mssa(licm),early-cse,adce)"));
-  passes.run(module, modules);
+  passes.run(module, analyses.modules);
 }
 
 } // namespace
@@ -60,31 +44,22 @@ std::string runSymbol(const std::string &key) { return "tilewright_run_" + key; 
 std::string checkSymbol(const std::string &key) { return "tilewright_check_" + key; }
 
 llvm::orc::JITTargetMachineBuilder kernelMachine() {
-  static const bool initialized = [] {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-    return true;
-  }();
-  static_cast<void>(initialized);
-  auto machine =
-      expect(llvm::orc::JITTargetMachineBuilder::detectHost(), "cannot detect this processor");
+  auto machine = hostMachine();
   if (const char *cpu = std::getenv("TILEWRIGHT_KERNEL_CPU"); cpu && *cpu) {
     machine.setCPU(cpu);
     machine.getFeatures() = llvm::SubtargetFeatures();
   }
-  machine.setCodeGenOptLevel(llvm::CodeGenOptLevel::Less);
   return machine;
 }
 
 Compiler::Compiler(llvm::orc::JITTargetMachineBuilder machine)
-    : machine_(expect(machine.createTargetMachine(), "cannot create a code generator")) {}
+    : machine_(codeGenerator(std::move(machine))) {}
 
 std::string Compiler::compile(const isa::Isa &isa, const isa::Instruction &instruction,
                               const std::string &key) {
   llvm::LLVMContext context;
   llvm::Module module(instruction.name, context);
-  module.setTargetTriple(machine_->getTargetTriple());
-  module.setDataLayout(machine_->createDataLayout());
+  setTarget(module, *machine_);
   {
     KernelFunction run(module, runSymbol(key), isa, instruction, false);
     for (const auto &step : instruction.steps)
@@ -98,14 +73,7 @@ std::string Compiler::compile(const isa::Isa &isa, const isa::Instruction &instr
   if (llvm::verifyModule(module, &problems))
     throw std::runtime_error("kernel of '" + instruction.name + "' is malformed: " + problem);
   optimize(module, *machine_);
-  llvm::SmallVector<char, 0> object;
-  llvm::raw_svector_ostream stream(object);
-  llvm::legacy::PassManager emission;
-  llvm::MCContext *machineCode = nullptr;
-  if (machine_->addPassesToEmitMC(emission, machineCode, stream))
-    throw std::runtime_error("this processor's code generator emits no object files");
-  emission.run(module);
-  return std::string(object.data(), object.size());
+  return emitObject(module, *machine_);
 }
 
 } // namespace tilewright::kernels

@@ -50,7 +50,7 @@ struct Kernels::Impl {
   explicit Impl(const isa::Isa &isa)
       : isa(isa), machine(kernels::kernelMachine()), kernels(isa.instructions().size()) {
     // Whatever the code depends on besides the semantics.
-    environment = fmt::format("{};{};{};{};{}", TILEWRIGHT_GENERATOR_VERSION, LLVM_VERSION_STRING,
+    environment = fmt::format("{};{};{};{};{}", generatorVersion, LLVM_VERSION_STRING,
                               machine.getTargetTriple().str(), machine.getCPU(),
                               machine.getFeatures().getString());
     auto created = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(machine).create();
