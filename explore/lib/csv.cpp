@@ -1,21 +1,13 @@
 // results.csv: a line a point, in the order of the plan; schema "tilewright/points/1".
 #include "results.h"
 
+#include "tilewright/support/csv.h"
+
 #include <fmt/format.h>
 
 namespace tilewright::explore {
 
 namespace {
-
-// A spreadsheet runs what starts like a formula; an apostrophe makes it text.
-std::string cell(const std::string &text) {
-  std::string quoted = "\"";
-  if (!text.empty() && std::string("=+-@\t\r").find(text[0]) != std::string::npos)
-    quoted += '\'';
-  for (const char each : text)
-    quoted += each == '"' ? "\"\"" : std::string(1, each);
-  return quoted + "\"";
-}
 
 std::string valueOf(const Result &result, const std::string &parameter) {
   if (parameter == "overlays")
@@ -32,15 +24,15 @@ std::string valueOf(const Result &result, const std::string &parameter) {
 std::string toCsv(const Plan &plan, const Results &results) {
   std::string out = "schema,point,workload,base";
   for (const std::string &parameter : plan.parameters)
-    out += "," + cell(parameter);
+    out += "," + csvCell(parameter);
   out += ",status,tier,cycles,seconds,energy_joules,area_mm2,flip_flops,sram_bits,front,analytical_"
          "cycles,analytical_joules,reason,why\n";
   for (size_t i = 0; i < results.points.size(); ++i) {
     const Result &result = results.points[i];
-    out += fmt::format("tilewright/points/1,{},{},{}", i, cell(result.point->workload),
+    out += fmt::format("tilewright/points/1,{},{},{}", i, csvCell(result.point->workload),
                        result.point->isBase ? 1 : 0);
     for (const std::string &parameter : plan.parameters)
-      out += "," + cell(valueOf(result, parameter));
+      out += "," + csvCell(valueOf(result, parameter));
     out += fmt::format(",{},{}", result.status, result.tier);
     out += result.hasFigures ? fmt::format(",{},{:.9g},{:.6g}", result.cycles, result.seconds,
                                            result.energy.joules())
@@ -51,7 +43,7 @@ std::string toCsv(const Plan &plan, const Results &results) {
                              point.area.sramBits, result.isOnFront ? 1 : 0, point.analyticalCycles,
                              point.analyticalEnergy.joules())
                : ",,,,0,,";
-    out += "," + cell(result.reason) + "," + cell(why(result)) + "\n";
+    out += "," + csvCell(result.reason) + "," + csvCell(why(result)) + "\n";
   }
   return out;
 }

@@ -2,6 +2,7 @@
 #include "results.h"
 
 #include "tilewright/support/error.h"
+#include "tilewright/support/table.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -12,6 +13,7 @@ namespace tilewright::explore {
 namespace {
 
 constexpr size_t mostRows = 40; // of a workload; the files hold all
+constexpr int leastWidth = 40;  // of a line
 
 std::string milliseconds(double seconds) { return fmt::format("{:.3f}", seconds * 1e3); }
 
@@ -20,38 +22,6 @@ std::string analyticalOf(const Result &result) {
     return "-";
   return fmt::format("{}", result.point->analyticalCycles);
 }
-
-struct Columns {
-  std::vector<std::string> titles;
-  std::vector<std::vector<std::string>> rows;
-
-  std::string text(int width) const {
-    std::vector<size_t> widths;
-    for (size_t i = 0; i < titles.size(); ++i) {
-      size_t wide = titles[i].size();
-      for (const std::vector<std::string> &row : rows)
-        wide = std::max(wide, row[i].size());
-      widths.push_back(wide);
-    }
-    std::string out = line(titles, widths, width);
-    for (const std::vector<std::string> &row : rows)
-      out += line(row, widths, width);
-    return out;
-  }
-
-private:
-  static std::string line(const std::vector<std::string> &cells, const std::vector<size_t> &widths,
-                          int width) {
-    std::string line;
-    for (size_t i = 0; i + 1 < cells.size(); ++i)
-      line += fmt::format("{:>{}}  ", cells[i], widths[i]);
-    line += cells.back();
-    const size_t last = line.find_last_not_of(' ');
-    line.resize(std::min(last == std::string::npos ? 0 : last + 1,
-                         static_cast<size_t>(std::max(width, 40))));
-    return line + "\n";
-  }
-};
 
 std::vector<std::string> rowOf(const Plan &plan, const Result &result, size_t number,
                                const Result &base) {
@@ -104,16 +74,20 @@ std::string tableOf(const Plan &plan, const Results &results, const std::string 
   for (size_t i = 0; i < results.points.size(); ++i)
     if (results.points[i].point->workload == workload)
       all.push_back(i);
-  Columns columns{{"point"}, {}};
-  columns.titles.insert(columns.titles.end(), plan.parameters.begin(), plan.parameters.end());
-  columns.titles.emplace_back(plan.isSimulated ? "analytical" : "cycles");
+  std::vector<std::string> titles = {"point"};
+  titles.insert(titles.end(), plan.parameters.begin(), plan.parameters.end());
+  titles.emplace_back(plan.isSimulated ? "analytical" : "cycles");
   if (plan.isSimulated)
-    columns.titles.emplace_back("cycles");
-  columns.titles.insert(columns.titles.end(), {"ms", "mm2", "mJ", "front", "against the base"});
+    titles.emplace_back("cycles");
+  titles.insert(titles.end(), {"ms", "mm2", "mJ", "front"});
+  Table table;
+  for (const std::string &title : titles)
+    table.column(title, Table::Align::Right);
+  table.column("against the base", Table::Align::Left);
   const std::vector<size_t> shown = shownOf(all, results);
   for (const size_t i : shown)
-    columns.rows.push_back(rowOf(plan, results.points[i], i, results.points[all.front()]));
-  std::string out = columns.text(width);
+    table.row(rowOf(plan, results.points[i], i, results.points[all.front()]));
+  std::string out = table.str(static_cast<size_t>(std::max(width, leastWidth)));
   if (shown.size() < all.size())
     out += fmt::format("{} more points are in results.csv and report.html\n",
                        all.size() - shown.size());

@@ -20,6 +20,9 @@ import sys
 import suites
 from suites import PYTHON, ROOT, Suite
 
+sys.path.append(str(ROOT / "bench"))
+import document
+
 PROGRAMS, CHUNKS = 100_000, 10
 CONFORMANCE_GROUPS = {  # of about the same size; the last takes every other operator
     "convolutions": ("conv2d",),
@@ -102,6 +105,7 @@ class Row:
     processor_minutes: float  # of all its processes
 
 
+HEADINGS = ("Part:", "What:", "Commit:", "Seed", "Passed", "Failed", "Skipped", "Minutes", "Of processors")
 ROW = re.compile(r"\| ([\w-]+) \| (.*) \| ([0-9a-f]+) \| (\d+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| ([\d.]+) \| ([\d.]+) \|")
 
 
@@ -121,6 +125,12 @@ def row_of(part, result, commit, seed):
                round(result.processor_seconds / 60, 1))
 
 
+def cells(part, row):
+    if row is None:
+        return [part.name, part.about, "not run", *["-"] * 6]
+    return [row.part, row.about, row.commit, row.seed, f"{row.passed:,}", f"{row.failed:,}", f"{row.skipped:,}", row.minutes, row.processor_minutes]
+
+
 def page(every, rows):
     """The summary page: all parts, with what is known of each."""
     known = [rows[part.name] for part in every if part.name in rows]
@@ -131,14 +141,8 @@ def page(every, rows):
              f"{sum(row.minutes for row in known) / 60:.1f} hours ({sum(row.processor_minutes for row in known) / 60:.1f} of processor time).",
              f"Each row names the commit that ran and its seed: `scripts/nightly PART --seed SEED` repeats it"
              f"{'' if len(commits) < 2 else f' ({len(commits)} commits)'}.",
-             "", "| Part | What | Commit | Seed | Passed | Failed | Skipped | Minutes | Of processors |", "|---|---|---|---:|---:|---:|---:|---:|---:|"]
-    for part in every:
-        if row := rows.get(part.name):
-            lines.append(f"| {row.part} | {row.about} | {row.commit} | {row.seed} | {row.passed:,} | {row.failed:,} | {row.skipped:,} | "
-                         f"{row.minutes} | {row.processor_minutes} |")
-        else:
-            lines.append(f"| {part.name} | {part.about} | not run | - | - | - | - | - | - |")
-    return "\n".join(lines) + "\n"
+             ""]
+    return "\n".join(lines) + "\n" + document.table(HEADINGS, [cells(part, rows.get(part.name)) for part in every])
 
 
 def is_done(row, commit, seed, any_commit):

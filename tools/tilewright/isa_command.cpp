@@ -9,6 +9,7 @@
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 #include "tilewright/support/outputs.h"
+#include "tilewright/support/table.h"
 #include "whole_number.h"
 
 #include <CLI/CLI.hpp>
@@ -92,6 +93,13 @@ void addShow(CLI::App &isa, const Options &options) {
   });
 }
 
+Table withoutTitles(size_t columns) {
+  Table table;
+  for (size_t i = 0; i < columns; ++i)
+    table.column("", Table::Align::Left);
+  return table;
+}
+
 void addList(CLI::App &isa, const Options &options) {
   CLI::App *command =
       isa.add_subcommand("list", "List the instructions: opcode, mnemonic, unit, summary");
@@ -99,19 +107,15 @@ void addList(CLI::App &isa, const Options &options) {
   command->callback([options] {
     isa::Isa isa = isa::load(options->load);
     std::vector<const isa::Instruction *> sorted;
-    size_t width = 0;
-    for (const isa::Instruction &instruction : isa.instructions()) {
+    for (const isa::Instruction &instruction : isa.instructions())
       sorted.push_back(&instruction);
-      width = std::max(width, instruction.name.size());
-    }
     std::sort(sorted.begin(), sorted.end(),
               [](const auto *a, const auto *b) { return a->opcode < b->opcode; });
-    std::string text;
+    Table table = withoutTitles(4);
     for (const isa::Instruction *instruction : sorted)
-      text += fmt::format("{:#04x}  {:<{}}  {:<9}  {}\n", instruction->opcode, instruction->name,
-                          width, isa.units()[static_cast<size_t>(instruction->unit)].name,
-                          instruction->summary);
-    writeFile("-", text);
+      table.row({fmt::format("{:#04x}", instruction->opcode), instruction->name,
+                 isa.units()[static_cast<size_t>(instruction->unit)].name, instruction->summary});
+    writeFile("-", table.str());
   });
 }
 
@@ -119,11 +123,11 @@ void addLimits(CLI::App &isa, const Options &) {
   CLI::App *command = isa.add_subcommand(
       "limits", "List what a description may ask for, at least and at most, and why");
   command->callback([] {
-    std::string text;
+    Table table = withoutTitles(3);
     for (const isa::Limit &limit : isa::allLimits())
-      text += fmt::format("{:<32}  {:<26}  {}\n", limit.name,
-                          fmt::format("{}..{}", limit.least, limit.greatest), limit.reason);
-    writeFile("-", text);
+      table.row({std::string(limit.name), fmt::format("{}..{}", limit.least, limit.greatest),
+                 std::string(limit.reason)});
+    writeFile("-", table.str());
   });
 }
 

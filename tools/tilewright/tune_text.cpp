@@ -2,6 +2,7 @@
 
 #include "standard_streams.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/table.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -43,8 +44,13 @@ void TuneProgressLine::clear() {
 }
 
 std::string tableOf(const TuneResult &tuning) {
-  std::string table = fmt::format("{:<44}{:>12}{:>12}{:>9}{:>8}  {}\n", "layer", "default", "tuned",
-                                  "change", "trials", "from");
+  Table table;
+  table.column("layer", Table::Align::Left, 44);
+  table.column("default", Table::Align::Right, 10);
+  table.column("tuned", Table::Align::Right, 10);
+  table.column("change", Table::Align::Right, 7);
+  table.column("trials", Table::Align::Right, 6);
+  table.column("from", Table::Align::Left);
   auto change = [](int64_t from, int64_t to) {
     return fmt::format("{:+.1f} %", 100.0 * static_cast<double>(to - from) /
                                         static_cast<double>(std::max<int64_t>(1, from)));
@@ -53,16 +59,16 @@ std::string tableOf(const TuneResult &tuning) {
     std::string name = escape(kernel.layers.front(), 32);
     if (kernel.layers.size() > 1)
       name += fmt::format(" and {} more", kernel.layers.size() - 1);
-    table += fmt::format("{:<44}{:>12}{:>12}{:>9}{:>8}  {}\n", name, kernel.defaultCycles,
-                         kernel.tunedCycles, change(kernel.defaultCycles, kernel.tunedCycles),
-                         kernel.trials, kernel.fromDatabase ? "database" : "search");
+    table.row({name, std::to_string(kernel.defaultCycles), std::to_string(kernel.tunedCycles),
+               change(kernel.defaultCycles, kernel.tunedCycles), std::to_string(kernel.trials),
+               kernel.fromDatabase ? "database" : "search"});
   }
   const bool isKept = tuning.tunedCycles < tuning.untunedCycles;
-  return table + fmt::format("whole program: {} cycles untuned, {} tuned ({}); the {} one is "
-                             "written\n",
-                             tuning.untunedCycles, tuning.tunedCycles,
-                             change(tuning.untunedCycles, tuning.tunedCycles),
-                             isKept ? "tuned" : "untuned");
+  return table.str() + fmt::format("whole program: {} cycles untuned, {} tuned ({}); the {} one is "
+                                   "written\n",
+                                   tuning.untunedCycles, tuning.tunedCycles,
+                                   change(tuning.untunedCycles, tuning.tunedCycles),
+                                   isKept ? "tuned" : "untuned");
 }
 
 } // namespace tilewright

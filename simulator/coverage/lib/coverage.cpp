@@ -1,4 +1,5 @@
 #include "tilewright/coverage/coverage.h"
+#include "tilewright/support/table.h"
 
 #include <algorithm>
 #include <array>
@@ -87,16 +88,17 @@ double Coverage::percent() const {
 }
 
 std::string Coverage::table() const {
-  std::string text = fmt::format("{:<18}", "instruction"), missing;
+  Table table;
+  table.column("instruction", Table::Align::Left, 18);
   for (int group = 0; group < groupCount; ++group)
-    text += fmt::format("{:>12}", name(static_cast<Group>(group)));
-  text += "\n";
+    table.column(name(static_cast<Group>(group)), Table::Align::Right, 10);
+  std::string missing;
   std::array<size_t, groupCount> allSeen{}, all{};
   auto row = [&](const std::string &first, const auto &seen, const auto &existing) {
-    text += fmt::format("{:<18}", first);
+    std::vector<std::string> cells = {first};
     for (size_t group = 0; group < groupCount; ++group)
-      text += fmt::format("{:>12}", fmt::format("{}/{}", seen[group], existing[group]));
-    text += "\n";
+      cells.push_back(fmt::format("{}/{}", seen[group], existing[group]));
+    table.row(std::move(cells));
   };
   for (const isa::Instruction &instruction : isa_.instructions()) {
     const auto index = static_cast<size_t>(instruction.index);
@@ -119,6 +121,7 @@ std::string Coverage::table() const {
       missing += fmt::format("  {}: {}\n", instruction.name, unseen);
   }
   row("all", allSeen, all);
+  std::string text = table.str();
   if (!missing.empty())
     text += "not seen:\n" + missing;
   size_t seen = 0;

@@ -1,20 +1,9 @@
+#include "tilewright/support/csv.h"
 #include "tilewright/report/report.h"
 
-#include <cstring>
 #include <fmt/format.h>
 
 namespace tilewright::report {
-
-// Quoted as RFC 4180 has it. A spreadsheet runs a cell that starts with one of these as a formula;
-// an apostrophe stops it.
-static std::string quoted(const std::string &text) {
-  std::string out = "\"";
-  if (!text.empty() && std::strchr("=+-@\t\r", text.front()))
-    out += '\'';
-  for (char each : text)
-    out += each == '"' ? std::string("\"\"") : std::string(1, each);
-  return out + "\"";
-}
 
 // "matrix:semaphore:load=20 vector:acc_port=3"
 static std::string waitsText(const Report &report, const std::vector<Wait> &waits) {
@@ -38,8 +27,8 @@ static std::string line(const Report &report, const Row &row) {
   auto error = estimateError(row.estimateCycles, row.cycles);
   std::string out =
       fmt::format("tilewright/layers/2,{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
-                  quoted(report.options.program), quoted(report.target),
-                  quoted(report.options.engine), quoted(row.name), quoted(row.op), row.cycles,
+                  csvCell(report.options.program), csvCell(report.target),
+                  csvCell(report.options.engine), csvCell(row.name), csvCell(row.op), row.cycles,
                   row.macs, row.utilization ? fmt::format("{:.6f}", *row.utilization) : "",
                   name(row.limitedBy), row.instructions, row.dramReadBytes, row.dramWriteBytes,
                   row.weightBytes, row.estimateCycles, error ? fmt::format("{:.6f}", *error) : "");
@@ -53,7 +42,7 @@ static std::string line(const Report &report, const Row &row) {
       ratio(row.macs, static_cast<uint64_t>(row.cycles)), roofline.arrayCycles,
       roofline.vectorCycles, roofline.sharedCycles, roofline.dramCycles, roofline.boundCycles(),
       roofline.boundBy(), times > 0 ? fmt::format("{:.6f}", times) : "",
-      quoted(waitsText(report, row.waits)));
+      csvCell(waitsText(report, row.waits)));
   return out + "\n";
 }
 

@@ -1,27 +1,18 @@
-#include "table.h"
+#include "figures.h"
 
 #include "tilewright/support/error.h"
+#include "tilewright/support/table.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace tilewright::report {
-
-static bool startsCharacter(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; }
-
-size_t displayWidth(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), startsCharacter));
-}
 
 std::string fit(std::string_view text, size_t width) {
   std::string safe = escape(text, 4096);
   size_t length = displayWidth(safe);
   if (length <= width)
     return safe;
-  size_t drop = length - width + 3, at = 0;
-  while (at < safe.size() && (drop > 0 || !startsCharacter(safe[at])))
-    drop -= startsCharacter(safe[at++]) ? 1 : 0;
-  return "..." + safe.substr(at);
+  return "..." + std::string(withoutFirst(safe, length - width + 3));
 }
 
 std::string groupThousands(int64_t value) {
@@ -44,44 +35,5 @@ std::string bytesText(uint64_t bytes) {
 }
 
 std::string percentText(double fraction) { return fmt::format("{:.1f} %", fraction * 100); }
-
-void Table::column(std::string title, Align align) {
-  columns_.push_back({std::move(title), align});
-}
-
-void Table::row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-
-void Table::rule() { rows_.emplace_back(); }
-
-std::string Table::str() const {
-  std::vector<size_t> widths;
-  for (size_t i = 0; i < columns_.size(); ++i) {
-    size_t width = displayWidth(columns_[i].title);
-    for (const auto &row : rows_)
-      width = row.empty() ? width : std::max(width, displayWidth(row[i]));
-    widths.push_back(width);
-  }
-  std::string out;
-  auto line = [&](const std::vector<std::string> &cells) {
-    std::string text;
-    for (size_t i = 0; i < cells.size(); ++i) {
-      std::string space(widths[i] - displayWidth(cells[i]), ' ');
-      text += i == 0 ? "" : "  ";
-      text += columns_[i].align == Align::Left ? cells[i] + space : space + cells[i];
-    }
-    text.erase(text.find_last_not_of(' ') + 1);
-    out += text + "\n";
-  };
-  std::vector<std::string> titles, dashes;
-  for (size_t i = 0; i < columns_.size(); ++i) {
-    titles.push_back(columns_[i].title);
-    dashes.emplace_back(widths[i], '-');
-  }
-  line(titles);
-  line(dashes);
-  for (const auto &row : rows_)
-    line(row.empty() ? dashes : row);
-  return out;
-}
 
 } // namespace tilewright::report

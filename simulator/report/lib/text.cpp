@@ -1,6 +1,7 @@
-#include "table.h"
+#include "figures.h"
 #include "tilewright/report/report.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/table.h"
 #include "waits.h"
 
 #include <algorithm>
@@ -199,6 +200,7 @@ static std::string layerTable(const Report &report, int width) {
   for (const char *title : {"read", "write", "estimate", "error"})
     table.column(title, Table::Align::Right);
   table.column("stalls (most)", Table::Align::Left);
+  table.rule();
   Row total = report.none;
   for (const Row &row : report.layers) {
     table.row(cells(report, row, nameWidth));
@@ -234,6 +236,7 @@ static std::string chainTable(const Report &report, int width) {
   for (const char *title : {"layers", "cycles", "share", "util", "macs/B"})
     table.column(title, Table::Align::Right);
   table.column("times bound", Table::Align::Left);
+  table.rule();
   for (const Chain &chain : report.chains) {
     Row together;
     together.cycles = chain.cycles;
@@ -263,6 +266,7 @@ static std::string unitTable(const Report &report) {
   table.column("idle", Table::Align::Right);
   for (size_t cause : causes)
     table.column(tilewright::name(static_cast<Stall>(cause)), Table::Align::Right);
+  table.rule();
   auto whole = static_cast<uint64_t>(report.cycles);
   for (const UnitRow &unit : report.units) {
     std::vector<std::string> row = {unit.name, share(static_cast<uint64_t>(unit.busy), whole),
@@ -282,6 +286,7 @@ static std::string waitTable(const Report &report) {
     table.column(title, Table::Align::Left);
   table.column("cycles", Table::Align::Right);
   table.column("share", Table::Align::Right);
+  table.rule();
   bool isEmpty = true;
   auto add = [&](size_t unit, const std::string &on, const char *cause, int64_t cycles) {
     if (cycles == 0 || cycles < report.cycles / 1000)

@@ -1,5 +1,5 @@
 // Why a layer takes the cycles it takes, in a paragraph.
-#include "table.h"
+#include "figures.h"
 #include "tilewright/report/report.h"
 #include "tilewright/support/error.h"
 
