@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <exception>
+#include <memory>
 #include <systemc>
 #include <tlm>
 #include <tlm_utils/simple_initiator_socket.h>
@@ -20,11 +21,28 @@ struct Job {
   const Program &program;
   Values &values;
   DramModel &dram;
-  CoreOptions options;
+  const CoreOptions &options;
   sc_core::sc_time cycle; // of the core clock
-  sc_core::sc_time begin; // simulated time of the run's cycle 0
   RunRecord record;
   std::exception_ptr error;
+};
+
+// SystemC's kernel acts on the one simulation context that is current in the process, and a context
+// takes no modules once it has run. So a run has a context of its own, current while this lives;
+// what was current before is so again afterwards.
+class Context {
+public:
+  Context() { sc_core::sc_curr_simcontext = own_.get(); }
+  ~Context() {
+    own_.reset();
+    sc_core::sc_curr_simcontext = before_;
+  }
+  Context(const Context &) = delete;
+  Context &operator=(const Context &) = delete;
+
+private:
+  sc_core::sc_simcontext *before_ = sc_core::sc_curr_simcontext;
+  std::unique_ptr<sc_core::sc_simcontext> own_ = std::make_unique<sc_core::sc_simcontext>();
 };
 
 // The DRAM as a TLM target. A transaction arrives at the local time plus the annotated delay; it is
@@ -34,22 +52,22 @@ class DramModule : public sc_core::sc_module {
 public:
   tlm_utils::simple_target_socket<DramModule> socket;
 
-  explicit DramModule(const sc_core::sc_module_name &name) : sc_module(name), socket("socket") {
+  DramModule(const sc_core::sc_module_name &name, Job &job)
+      : sc_module(name), socket("socket"), job_(job) {
     socket.register_b_transport(this, &DramModule::transport);
   }
-  void serve(Job *job) { job_ = job; }
 
 private:
   void transport(tlm::tlm_generic_payload &payload, sc_core::sc_time &delay) {
-    const sc_core::sc_time arrival = sc_core::sc_time_stamp() + delay - job_->begin;
-    const int64_t t = static_cast<int64_t>(arrival.value() / job_->cycle.value());
+    const sc_core::sc_time arrival = sc_core::sc_time_stamp() + delay;
+    const int64_t t = static_cast<int64_t>(arrival.value() / job_.cycle.value());
     const int64_t bytes = payload.get_data_length();
-    const int64_t done = payload.is_read() ? job_->dram.read(t, payload.get_address(), bytes)
-                                           : job_->dram.write(t, payload.get_address(), bytes);
-    delay += sc_core::sc_time::from_value(static_cast<uint64_t>(done - t) * job_->cycle.value());
+    const int64_t done = payload.is_read() ? job_.dram.read(t, payload.get_address(), bytes)
+                                           : job_.dram.write(t, payload.get_address(), bytes);
+    delay += sc_core::sc_time::from_value(static_cast<uint64_t>(done - t) * job_.cycle.value());
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
   }
-  Job *job_ = nullptr;
+  Job &job_;
 };
 
 // The core: a thread that runs ahead of the kernel by at most a quantum (temporal decoupling) and
@@ -58,43 +76,35 @@ class CoreModule : public sc_core::sc_module, private Bus {
 public:
   tlm_utils::simple_initiator_socket<CoreModule> socket;
 
-  explicit CoreModule(const sc_core::sc_module_name &name) : sc_module(name), socket("socket") {
-    SC_THREAD(runJobs);
+  CoreModule(const sc_core::sc_module_name &name, Job &job)
+      : sc_module(name), socket("socket"), job_(job) {
+    SC_THREAD(run);
     set_stack_size(8 << 20); // kernels are compiled on it when they are first used
   }
   SC_HAS_PROCESS(CoreModule);
-  void start(Job *job) {
-    job_ = job;
-    started_.notify(sc_core::SC_ZERO_TIME);
-  }
 
 private:
   static constexpr int64_t quantum = 1 << 20; // cycles
 
-  void runJobs() {
-    for (;;) {
-      wait(started_);
-      job_->begin = sc_core::sc_time_stamp();
-      synced_ = 0;
-      try {
-        Core core(job_->isa, job_->plans, job_->program, job_->values, *this, job_->options);
-        bool ended = false;
-        while (!ended) {
-          ended = core.advance(quantum);
-          const int64_t ahead = core.cycle() - synced_;
-          synced_ = core.cycle();
-          wait(cycles(ahead));
-        }
-        job_->record = core.record();
-      } catch (...) {
-        // An exception must not leave the thread's own stack: the caller of the run gets it.
-        job_->error = std::current_exception();
+  void run() {
+    try {
+      Core core(job_.isa, job_.plans, job_.program, job_.values, *this, job_.options);
+      bool ended = false;
+      while (!ended) {
+        ended = core.advance(quantum);
+        const int64_t ahead = core.cycle() - synced_;
+        synced_ = core.cycle();
+        wait(cycles(ahead));
       }
+      job_.record = core.record();
+    } catch (...) {
+      // An exception must not leave the thread's own stack: the caller of the run gets it.
+      job_.error = std::current_exception();
     }
   }
 
   sc_core::sc_time cycles(int64_t n) const {
-    return sc_core::sc_time::from_value(static_cast<uint64_t>(n) * job_->cycle.value());
+    return sc_core::sc_time::from_value(static_cast<uint64_t>(n) * job_.cycle.value());
   }
 
   // The cycle in which a transaction that is sent in cycle t is done.
@@ -109,7 +119,7 @@ private:
     payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
     sc_core::sc_time delay = cycles(t - synced_);
     socket->b_transport(payload_, delay);
-    return synced_ + static_cast<int64_t>(delay.value() / job_->cycle.value());
+    return synced_ + static_cast<int64_t>(delay.value() / job_.cycle.value());
   }
 
   Beats read(int64_t t, uint64_t address, int64_t bytes) override {
@@ -120,24 +130,13 @@ private:
     return transport(t, tlm::TLM_WRITE_COMMAND, address, bytes);
   }
   int64_t beats(uint64_t address, int64_t bytes) const override {
-    return job_->dram.beats(address, bytes);
+    return job_.dram.beats(address, bytes);
   }
 
-  sc_core::sc_event started_;
-  Job *job_ = nullptr;
+  Job &job_;
   int64_t synced_ = 0; // cycle of the run at which the kernel's time stands
   tlm::tlm_generic_payload payload_;
   unsigned char nothing_ = 0;
-};
-
-struct System {
-  CoreModule core{"core"};
-  DramModule dram{"dram"};
-  System() {
-    core.socket.bind(dram.socket);
-    sc_core::sc_start(
-        sc_core::SC_ZERO_TIME); // elaborates; the core's thread waits for its first job
-  }
 };
 
 } // namespace
@@ -145,7 +144,7 @@ struct System {
 RunRecord simulate(const isa::Isa &isa, const std::vector<timing::InstructionPlan> &plans,
                    const Program &program, Values &values, DramModel &dram,
                    const CoreOptions &options) {
-  static System system;
+  Context context;
   const double picoseconds = 1e12 / static_cast<double>(isa.clockHz());
   Job job{isa,
           plans,
@@ -155,10 +154,10 @@ RunRecord simulate(const isa::Isa &isa, const std::vector<timing::InstructionPla
           options,
           sc_core::sc_time(picoseconds < 1 ? 1 : std::round(picoseconds), sc_core::SC_PS),
           {},
-          {},
           nullptr};
-  system.dram.serve(&job);
-  system.core.start(&job);
+  CoreModule core("core", job);
+  DramModule memory("dram", job);
+  core.socket.bind(memory.socket);
   sc_core::sc_start();
   restoreStackBounds();
   if (job.error)

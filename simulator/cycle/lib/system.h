@@ -1,6 +1,5 @@
 // The SystemC model: a core module that issues TLM-2.0 transactions and a DRAM module that times
-// them. The two are elaborated once a process (SystemC's kernel is global) and serve one run after
-// the other.
+// them. Each run has both, and a simulation context of its own.
 #pragma once
 
 #include "core.h"
@@ -9,8 +8,9 @@
 
 namespace tilewright::cycle {
 
-// Runs a program on the SystemC model. Throws what the core throws. `clockHz` sets the simulated
-// time of a cycle.
+// Runs a program on the SystemC model. Throws what the core throws. The ISA's clock sets the
+// simulated time of a cycle. SystemC's current context is one of the process: one run at a time,
+// in whatever thread.
 RunRecord simulate(const isa::Isa &isa, const std::vector<timing::InstructionPlan> &plans,
                    const Program &program, Values &values, DramModel &dram,
                    const CoreOptions &options);

@@ -4,6 +4,7 @@
 #include "tilewright/testing/harness.h"
 
 #include "tilewright/simulator/functional/functional_engine.h"
+#include "tilewright/support/error.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -110,7 +111,7 @@ TEST(CycleEngine, RunsAgainFromReset) {
   EXPECT_EQ(one, two);
 }
 
-TEST(CycleEngine, TwoMachinesShareOneSystemCKernel) {
+TEST(CycleEngine, TwoMachinesRunInTurn) {
   const auto small = makeCycleEngine(target("edge16"));
   const auto large = makeCycleEngine(target("edge32"));
   const Program a = assemble(target("edge16"), "halt"), b = assemble(target("edge32"), "halt");
@@ -121,6 +122,27 @@ TEST(CycleEngine, TwoMachinesShareOneSystemCKernel) {
   EXPECT_EQ(small->run(near, one, {}).instructions, 1u);
   EXPECT_EQ(large->run(far, two, {}).instructions, 1u);
   EXPECT_EQ(small->run(near, one, {}).instructions, 1u);
+}
+
+// Each run has a simulation context of its own: a trap leaves nothing behind, and neither does the
+// thread.
+TEST(CycleEngine, RunsAfterATrapAndInAnotherThread) {
+  const isa::Isa &isa = target("edge16");
+  const auto engine = makeCycleEngine(isa);
+  const Program program = tileProgram(isa, 1);
+  auto run = [&] {
+    DramImage memory(program);
+    return print(engine->run(program, memory, {}), isa);
+  };
+  const std::string expected = run();
+  Program trap = assemble(isa, "load s=0, d=0x3ffff, n1=1, n0=2\nhalt\n");
+  trap.codeAddress = 0x8000;
+  trap.dramBytes = 0x10000;
+  DramImage memory(trap);
+  EXPECT_THROW(engine->run(trap, memory, {}), UserError);
+  EXPECT_EQ(run(), expected);
+  EXPECT_EQ(std::async(std::launch::async, run).get(), expected);
+  EXPECT_EQ(run(), expected);
 }
 
 // Time without values is the same time.
