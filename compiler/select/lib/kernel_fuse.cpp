@@ -58,7 +58,7 @@ private:
   // Backwards, so that what only an unused operation read goes too.
   static void removeUnused(Block &body) {
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
-      if (isMemoryEffectFree(&op) && !op.hasTrait<OpTrait::IsTerminator>() && op.use_empty())
+      if (isOpTriviallyDead(&op))
         op.erase();
   }
 
