@@ -9,7 +9,7 @@ import numpy
 
 import models
 import mutations
-from onnx_test import encoded, node
+from onnx_models import encoded, node
 from tool import ROOT
 
 ISA = ROOT / "isa"

@@ -1,5 +1,7 @@
 #include "sample.h"
 
+#include <sstream>
+
 namespace tilewright::test {
 
 const isa::Isa &sampleIsa() {
@@ -79,6 +81,14 @@ report::Report sampleReport(const Program &program, const RunRecord &run) {
   options.program = "p.elf";
   options.engine = "cycle";
   return report::build(program, run, sampleIsa(), options);
+}
+
+std::vector<std::string> lines(const std::string &text) {
+  std::vector<std::string> result;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);)
+    result.push_back(line);
+  return result;
 }
 
 } // namespace tilewright::test

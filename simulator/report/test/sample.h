@@ -7,6 +7,7 @@
 #include "tilewright/simulator/engine/engine.h"
 
 #include <string>
+#include <vector>
 
 namespace tilewright::test {
 
@@ -32,5 +33,7 @@ RunRecord sampleRecord();
 // The report of a run of the cycle engine.
 report::Report sampleReport(const Program &program = sampleProgram(),
                             const RunRecord &run = sampleRecord());
+
+std::vector<std::string> lines(const std::string &text);
 
 } // namespace tilewright::test

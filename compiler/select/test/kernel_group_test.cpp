@@ -1,0 +1,156 @@
+// Groups of kernel-fuse: what is computed together on a tile, and where a group ends.
+#include "kernel_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tilewright {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string convolution(const std::string &result, const std::string &x) {
+  return R"(%w = "tosa.const"() {values = dense<1> : tensor<4x1x1x4xi8>} : () -> tensor<4x1x1x4xi8>)"
+         "\n" +
+         result + " = kernel.conv2d " + x +
+         ", %w, %z32 {stride = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, dilation = "
+         "array<i64: 1, 1>, input_zp = 0 : i64, "
+         "weight_zp = 0 : i64} : (tensor<1x2x2x4xi8>, tensor<4x1x1x4xi8>, tensor<1xi32>) -> "
+         "tensor<1x2x2x4xi32>\n";
+}
+
+TEST(Group, AnchorTakesWhatFollowsOnTheTile) {
+  std::string module =
+      fused("%a: tensor<1x2x2x4xi8>, %skip: tensor<1x2x2x4xi32>", "tensor<1x2x2x4xi32>",
+            convolution("%0", "%a") +
+                "%1 = kernel.binary add %skip, %0 {shift = 0 : i64} : (tensor<1x2x2x4xi32>, "
+                "tensor<1x2x2x4xi32>) -> tensor<1x2x2x4xi32>\n"
+                "%o = kernel.unary abs %1 : (tensor<1x2x2x4xi32>) -> "
+                "tensor<1x2x2x4xi32>\nreturn %o : tensor<1x2x2x4xi32>");
+  EXPECT_EQ(count(module, "kernel.group"), 1) << module;
+  EXPECT_THAT(module, HasSubstr("kernel.yield %5"));
+}
+
+TEST(Group, EndsAtAValueThatIsReadTwice) {
+  std::string module = fused("%a: tensor<2x4xi32>", "tensor<2x4xi32>, tensor<2x4xi32>",
+                             unary("%0", "%a") + unary("%1", "%0") + unary("%2", "%0") +
+                                 "return %1, %2 : tensor<2x4xi32>, tensor<2x4xi32>");
+  EXPECT_EQ(count(module, "kernel.group"), 3) << module;
+}
+
+TEST(Group, TakesAValueThatIsBothOperands) {
+  EXPECT_EQ(count(fused("%a: tensor<2x4xi32>", wide,
+                        unary("%0", "%a") + binary("%o", "add", "%0", "%0") + return32),
+                  "kernel.group"),
+            1);
+}
+
+TEST(Group, EndsWhereTheValueIsBroadcast) {
+  std::string module = fused("%a: tensor<2x1xi32>, %b: tensor<2x4xi32>", wide,
+                             "%0 = kernel.unary abs %a : (tensor<2x1xi32>) -> tensor<2x1xi32>\n"
+                             "%o = kernel.binary add %b, %0 {shift = 0 : i64} : "
+                             "(tensor<2x4xi32>, tensor<2x1xi32>) -> tensor<2x4xi32>\n" +
+                                 return32);
+  EXPECT_EQ(count(module, "kernel.group"), 2) << module;
+}
+
+TEST(Group, TakesABroadcastOperandFromOutside) {
+  std::string module = fused("%a: tensor<2x4xi32>, %b: tensor<2x1xi32>", wide,
+                             unary("%0", "%a") +
+                                 "%o = kernel.binary add %0, %b {shift = 0 : i64} : "
+                                 "(tensor<2x4xi32>, tensor<2x1xi32>) -> tensor<2x4xi32>\n" +
+                                 return32);
+  EXPECT_EQ(count(module, "kernel.group"), 1) << module;
+}
+
+TEST(Group, OfBothOperandsTakesTheSum) {
+  std::string module =
+      fused("%a: tensor<2x4xi32>, %b: tensor<2x4xi32>", wide,
+            unary("%0", "%a") + unary("%1", "%b") + binary("%o", "add", "%0", "%1") + return32);
+  EXPECT_EQ(count(module, "kernel.group"), 1) << module;
+  EXPECT_THAT(module, HasSubstr("%1 = kernel.unary abs %arg1 : (tensor<2x4xi32>) -> "
+                                "tensor<2x4xi32>\n      %2 = kernel.unary abs %arg0"));
+}
+
+TEST(Group, BeginsWithTheAnchorOfTheTwo) {
+  const std::string sum = "%o = kernel.binary add %1, %0 {shift = 0 : i64} : "
+                          "(tensor<1x2x2x4xi32>, tensor<1x2x2x4xi32>) -> tensor<1x2x2x4xi32>\n"
+                          "return %o : tensor<1x2x2x4xi32>";
+  const std::string module =
+      fused("%a: tensor<1x2x2x4xi8>, %b: tensor<1x2x2x4xi32>", "tensor<1x2x2x4xi32>",
+            convolution("%0", "%a") +
+                "%1 = kernel.unary abs %b : (tensor<1x2x2x4xi32>) -> tensor<1x2x2x4xi32>\n" + sum);
+  EXPECT_EQ(count(module, "kernel.group"), 1) << module;
+  EXPECT_LT(module.find("kernel.conv2d"), module.find("kernel.unary")) << module;
+}
+
+TEST(Group, HasOneAnchor) {
+  const std::string module = fused(
+      "%a: tensor<1x2x2x4xi8>, %b: tensor<1x2x2x4xi8>", "tensor<1x2x2x4xi32>",
+      convolution("%0", "%a") +
+          "%1 = kernel.conv2d %b, %w, %z32 {stride = array<i64: 1, 1>, pad = array<i64: 0, 0, "
+          "0, 0>, dilation = array<i64: 1, 1>, input_zp = 0 : i64, weight_zp = 0 : i64} : "
+          "(tensor<1x2x2x4xi8>, tensor<4x1x1x4xi8>, tensor<1xi32>) -> tensor<1x2x2x4xi32>\n"
+          "%o = kernel.binary add %1, %0 {shift = 0 : i64} : (tensor<1x2x2x4xi32>, "
+          "tensor<1x2x2x4xi32>) -> tensor<1x2x2x4xi32>\nreturn %o : tensor<1x2x2x4xi32>");
+  EXPECT_EQ(count(module, "kernel.group"), 2) << module;
+}
+
+TEST(Group, StandsWhereAllItReadsIsKnown) {
+  // The sum joins the first chain, which then has to come after the reduction.
+  std::string module = fused(
+      "%a: tensor<2x4xi32>", wide,
+      unary("%0", "%a") +
+          "%1 = kernel.reduce sum %a {axis = 1 : i64} : (tensor<2x4xi32>) -> tensor<2x1xi32>\n"
+          "%o = kernel.binary add %0, %1 {shift = 0 : i64} : (tensor<2x4xi32>, "
+          "tensor<2x1xi32>) -> tensor<2x4xi32>\n" +
+          return32);
+  EXPECT_EQ(count(module, "kernel.group"), 2) << module;
+  EXPECT_LT(module.find("kernel.reduce"), module.find("kernel.unary"));
+}
+
+TEST(Group, EndsAtAView) {
+  std::string module =
+      fused("%a: tensor<2x4xi32>", "tensor<8xi32>",
+            unary("%0", "%a") + "%1 = kernel.view %0 : (tensor<2x4xi32>) -> tensor<8xi32>\n"
+                                "%o = kernel.unary abs %1 : (tensor<8xi32>) -> "
+                                "tensor<8xi32>\nreturn %o : tensor<8xi32>");
+  EXPECT_EQ(count(module, "kernel.group"), 2) << module;
+}
+
+TEST(Group, UnsignedElementsGoThroughMemory) {
+  EXPECT_EQ(count(fused("%a: tensor<2x4xi8>", eight,
+                        scales + rescale("%0", "%a", "i8", "i8", "%m, %s", 0, 0, 0, 255) +
+                            rescale("%o", "%0", "i8", "i8") + return8),
+                  "kernel.group"),
+            2);
+  EXPECT_EQ(
+      count(fused("%a: tensor<2x4xi8>", eight,
+                  scales + rescale("%0", "%a", "i8", "i8") +
+                      rescale("%o", "%0", "i8", "i8", "%m, %s", 0, 0, -128, 127, true) + return8),
+            "kernel.group"),
+      2);
+}
+
+TEST(Group, CarriesTheNamesOfItsOperators) {
+  PassResult result = runPasses("func.func @main(%a: tensor<2x4xi32>) -> tensor<2x4xi32> {\n"
+                                "  %0 = kernel.unary abs %a : (tensor<2x4xi32>) -> "
+                                "tensor<2x4xi32> loc(\"first\"(\"Abs\"))\n"
+                                "  %1 = kernel.unary clz %0 : (tensor<2x4xi32>) -> "
+                                "tensor<2x4xi32> loc(\"second\"(\"Clz\"))\n"
+                                "  return %1 : tensor<2x4xi32>\n}",
+                                {"kernel-fuse"});
+  ASSERT_TRUE(result.succeeded) << testing::PrintToString(result.diagnostics);
+  EXPECT_THAT(result.withLocations,
+              HasSubstr("loc(fused[\"first\"(\"Abs\"), \"second\"(\"Clz\")])"));
+}
+
+TEST(Group, UnusedOperationsGo) {
+  EXPECT_THAT(fused("%a: tensor<2x4xi32>", wide,
+                    unary("%0", "%a") + unary("%1", "%0") + "return %a : tensor<2x4xi32>"),
+              Not(HasSubstr("kernel.unary")));
+}
+
+} // namespace
+} // namespace tilewright

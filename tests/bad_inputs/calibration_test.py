@@ -1,0 +1,67 @@
+"""Bad calibration data."""
+
+import numpy
+
+import models
+from models import weights
+from rejection import CaseTable, RejectionTest
+
+
+class Calibration(RejectionTest, metaclass=CaseTable):
+    """Calibration data that does not fit the model, or is no .npz."""
+
+    def check(self, content, expected=r"c\.npz|calibration"):
+        path = self.write("c.npz", content)
+        self.assert_rejected(self.compile(models.write_onnx(self.scratch), "--calibration", path), expected)
+
+    @staticmethod
+    def npz(**arrays):
+        import io
+
+        buffer = io.BytesIO()
+        numpy.savez(buffer, **arrays)
+        return buffer.getvalue()
+
+    def test_control(self):
+        path = self.write("c.npz", self.npz(x=weights(4, 3, 8, 8)))
+        self.assert_done(self.compile(models.write_onnx(self.scratch), "--calibration", path))
+
+    def test_text(self):
+        self.check(b"no zip")
+
+    def test_cut(self):
+        content = self.npz(x=weights(4, 3, 8, 8))
+        self.check(content[: len(content) // 2])
+
+    def test_no_arrays(self):
+        self.check(self.npz())
+
+    def test_unknown_input(self):
+        self.check(self.npz(banana=weights(4, 3, 8, 8)))
+
+    def test_shape(self):
+        self.check(self.npz(x=weights(4, 3, 8, 9)))
+
+    def test_no_samples(self):
+        self.check(self.npz(x=weights(0, 3, 8, 8)))
+
+    def test_pickle(self):
+        self.check(self.npz(x=numpy.array([{"a": 1}], dtype=object)))
+
+    def test_not_a_number(self):
+        self.check(self.npz(x=numpy.full((4, 3, 8, 8), numpy.nan, numpy.float32)))
+
+    def test_strings(self):
+        self.check(self.npz(x=numpy.full((4, 3, 8, 8), "a")))
+
+    def test_zip_bomb(self):
+        import io
+        import zipfile
+
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+            with archive.open("x.npy", "w", force_zip64=True) as member:
+                member.write(b"\x93NUMPY\x01\x00")
+                for _ in range(1 << 10):
+                    member.write(bytes(1 << 20))
+        self.check(buffer.getvalue())
