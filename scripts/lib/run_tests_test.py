@@ -101,7 +101,7 @@ class Program(unittest.TestCase):
         with unittest.mock.patch.object(run_tests, "SECONDS", 10):
             counted, text = outcome("A.passes", "A.dies", "B.last", program=program)
         self.assertEqual(counted, (2, 1, 0))
-        self.assertIn("no end after 1 s", text)
+        self.assertIn("no end after 10 s", text)
 
     def test_a_bad_exit_code_is_a_failure_though_all_tests_passed(self):
         program = PROGRAM.replace("sys.exit(failed)", "sys.exit(5)")
