@@ -1,0 +1,219 @@
+// Extended precision, and when it is chosen.
+#include "quantize_fixture.h"
+
+#include <random>
+
+namespace tilewright {
+
+namespace {
+
+// Extended precision against standard, on inputs that stand on the levels of 8 bits: all noise is
+// made inside.
+class Extended : public Quantize {
+protected:
+  // How many decibels the first result gains when `body` goes on from %c, a convolution's result.
+  double gain(const std::string &result, const std::string &body) {
+    onLevels_ = true;
+    auto with = [&](Precision precision) {
+      precision_ = precision;
+      return decibels("(%x: tensor<1x4x6x3xf32>) -> " + result, convolve + body)[0];
+    };
+    double standard = with(Precision::Standard);
+    return with(Precision::Extended) - standard;
+  }
+
+  // A constant of seeded weights, as an operation.
+  static std::string weights(const std::string &name, const std::vector<int64_t> &shape) {
+    std::mt19937 random(3);
+    std::string type, values;
+    int64_t count = 1;
+    for (int64_t size : shape) {
+      type += std::to_string(size) + "x";
+      count *= size;
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      for (int64_t inner = count, depth = 0; depth < int64_t(shape.size()); ++depth) {
+        values += i % inner == 0 ? "[" : "";
+        inner /= shape[depth];
+      }
+      values += std::to_string(double(random() % 2001) / 1000 - 1);
+      std::string closing;
+      for (int64_t inner = count, depth = 0; depth < int64_t(shape.size()); ++depth) {
+        closing += (i + 1) % inner == 0 ? "]" : "";
+        inner /= shape[depth];
+      }
+      values += closing + (i + 1 < count ? ", " : "");
+    }
+    return "%" + name + " = \"tosa.const\"() {values = dense<" + values + "> : tensor<" + type +
+           "f32>} : () -> tensor<" + type + "f32>\n";
+  }
+};
+
+TEST_F(Extended, PointwiseConvolutionsReadAllPartsAtOnce) {
+  EXPECT_GT(gain("tensor<1x4x6x5xf32>", weights("v", {5, 1, 1, 4}) + R"(
+    %d = tosa.conv2d %c, %v, %z, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<1x4x6x4xf32>, tensor<5x1x1x4xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x6x5xf32>
+    return %d : tensor<1x4x6x5xf32>)"),
+            3);
+  EXPECT_EQ(count("tosa.conv2d"), 2);
+}
+
+TEST_F(Extended, OtherConvolutionsAreSumsOfTwo) {
+  EXPECT_GT(gain("tensor<1x2x3x5xf32>", weights("v", {5, 3, 3, 4}) + R"(
+    %d = tosa.conv2d %c, %v, %z, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 1, 0, 1, 0>, stride = array<i64: 2, 2>}
+      : (tensor<1x4x6x4xf32>, tensor<5x3x3x4xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x2x3x5xf32>
+    return %d : tensor<1x2x3x5xf32>)"),
+            1);
+  EXPECT_EQ(count("tosa.conv2d"), 3);
+}
+
+TEST_F(Extended, SumsAndProductsAndTablesTakeSixteenBits) {
+  for (const char *function : {"%y = tosa.add %c, %t", "%y = tosa.mul %c, %t, %shift"}) {
+    std::string operands = std::string(function).find("shift") == std::string::npos
+                               ? "(tensor<1x4x6x4xf32>, tensor<1x4x6x4xf32>)"
+                               : "(tensor<1x4x6x4xf32>, tensor<1x4x6x4xf32>, tensor<1xi8>)";
+    EXPECT_GT(gain("tensor<1x4x6x4xf32>", R"(
+    %t = tosa.tanh %c : (tensor<1x4x6x4xf32>) -> tensor<1x4x6x4xf32>
+    )" + std::string(function) + " : " + operands +
+                                              R"( -> tensor<1x4x6x4xf32>
+    return %y : tensor<1x4x6x4xf32>)"),
+              3)
+        << function;
+  }
+}
+
+TEST_F(Extended, ATableOfAPartOfSixteenBitsYieldsSixteen) {
+  EXPECT_GT(gain("tensor<1x4x6x2xf32>", R"(
+    %s = tosa.const_shape {values = dense<0> : tensor<4xindex>} : () -> !tosa.shape<4>
+    %t = tosa.const_shape {values = dense<[1, 4, 6, 2]> : tensor<4xindex>} : () -> !tosa.shape<4>
+    %p = tosa.slice %c, %s, %t : (tensor<1x4x6x4xf32>, !tosa.shape<4>, !tosa.shape<4>) -> tensor<1x4x6x2xf32>
+    %g = tosa.tanh %p : (tensor<1x4x6x2xf32>) -> tensor<1x4x6x2xf32>
+    %y = tosa.mul %p, %g, %shift : (tensor<1x4x6x2xf32>, tensor<1x4x6x2xf32>, tensor<1xi8>) -> tensor<1x4x6x2xf32>
+    return %y : tensor<1x4x6x2xf32>)"),
+            5);
+}
+
+TEST_F(Extended, ATableOfEightBitsYieldsEight) {
+  precision_ = Precision::Extended;
+  EXPECT_GT(decibels("(%x: tensor<1x4x6x3xf32>) -> tensor<1x4x6x3xf32>", R"(
+    %s = tosa.sigmoid %x : (tensor<1x4x6x3xf32>) -> tensor<1x4x6x3xf32>
+    %y = tosa.add %s, %x : (tensor<1x4x6x3xf32>, tensor<1x4x6x3xf32>) -> tensor<1x4x6x3xf32>
+    return %y : tensor<1x4x6x3xf32>)")[0],
+            35);
+}
+
+TEST_F(Extended, DepthwiseConvolutionsAndAveragesReadEightBitsOfSixteen) {
+  EXPECT_GT(gain("tensor<1x4x6x4xf32>", weights("v", {3, 3, 4, 1}) + R"(
+    %d = tosa.depthwise_conv2d %c, %v, %z, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>}
+      : (tensor<1x4x6x4xf32>, tensor<3x3x4x1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x6x4xf32>
+    %p = tosa.avg_pool2d %c, %z, %z {acc_type = f32, kernel = array<i64: 4, 6>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<1x4x6x4xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x1x1x4xf32>
+    %y = tosa.add %d, %p : (tensor<1x4x6x4xf32>, tensor<1x1x1x4xf32>) -> tensor<1x4x6x4xf32>
+    %s = tosa.add %y, %c : (tensor<1x4x6x4xf32>, tensor<1x4x6x4xf32>) -> tensor<1x4x6x4xf32>
+    return %s : tensor<1x4x6x4xf32>)"),
+            1);
+}
+
+// What precision is chosen, and by what.
+class Automatic : public Extended {
+protected:
+  // Runs it on data that stands on the levels of 8 bits; returns the first result's decibels.
+  double run(const std::string &result, const std::string &body) {
+    onLevels_ = true;
+    precision_ = Precision::Automatic;
+    return decibels("(%x: tensor<1x4x6x3xf32>) -> " + result, convolve + body)[0];
+  }
+  // Convolutions behind one another, of an operator and with weights of a shape.
+  std::string chain(const std::string &op, const std::vector<int64_t> &shape) {
+    std::string body = weights("v", shape), from = "%c", type = "tensor<";
+    for (int64_t size : shape)
+      type += std::to_string(size) + "x";
+    for (int i = 0; i < 8; ++i) {
+      std::string to = std::to_string(i);
+      body +=
+          "%d" + to + " = tosa." + op + " " + from +
+          R"(, %v, %z, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+        : (tensor<1x4x6x4xf32>, )" +
+          type + R"(f32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x6x4xf32>
+        %r)" +
+          to + " = tosa.clamp %d" + to +
+          R"( {min_val = -1.0 : f32, max_val = 1.0 : f32} : (tensor<1x4x6x4xf32>) -> tensor<1x4x6x4xf32>
+        )";
+      from = "%r" + to;
+    }
+    return body + "return " + from + " : tensor<1x4x6x4xf32>";
+  }
+};
+
+TEST_F(Automatic, EightBitsSufficeForOneConvolution) {
+  double found = run("tensor<1x4x6x4xf32>", "return %c : tensor<1x4x6x4xf32>");
+  EXPECT_EQ(report_.choice->precision, Precision::Standard);
+  EXPECT_NEAR(report_.choice->standard, found, 1);
+  EXPECT_FALSE(report_.choice->extended);
+}
+
+TEST_F(Automatic, SixteenBitsWhereManyOperatorsAddTheirNoise) {
+  double found = run("tensor<1x4x6x4xf32>", chain("conv2d", {4, 1, 1, 4}));
+  EXPECT_EQ(report_.choice->precision, Precision::Extended);
+  EXPECT_LT(report_.choice->standard, 40);
+  EXPECT_GT(*report_.choice->extended, report_.choice->standard + 4);
+  EXPECT_NEAR(*report_.choice->extended, found, 3); // though all share their weights
+}
+
+TEST_F(Automatic, ExpectsTheNoiseOfConstants) {
+  double found = run("tensor<1x4x6x4xf32>", R"(
+    %k = "tosa.const"() {values = dense<[[[[0.003, 0.013, 0.007, 10.0]]]]> : tensor<1x1x1x4xf32>} : () -> tensor<1x1x1x4xf32>
+    %a = tosa.abs %c : (tensor<1x4x6x4xf32>) -> tensor<1x4x6x4xf32>
+    %y = tosa.maximum %a, %k : (tensor<1x4x6x4xf32>, tensor<1x1x1x4xf32>) -> tensor<1x4x6x4xf32>
+    return %y : tensor<1x4x6x4xf32>)");
+  EXPECT_NEAR(report_.choice->standard, found, 3);
+}
+
+// No sample is 0, but many are rounded to it.
+TEST_F(Automatic, WhatIsNoNumberStandsForZeroAsInATable) {
+  precision_ = Precision::Automatic;
+  double found = decibels("(%x: tensor<1x4x6x3xf32>) -> tensor<1x4x6x3xf32>", R"(
+    %a = tosa.abs %x : (tensor<1x4x6x3xf32>) -> tensor<1x4x6x3xf32>
+    %l = tosa.log %a : (tensor<1x4x6x3xf32>) -> tensor<1x4x6x3xf32>
+    %y = tosa.mul %a, %l, %shift : (tensor<1x4x6x3xf32>, tensor<1x4x6x3xf32>, tensor<1xi8>) -> tensor<1x4x6x3xf32>
+    return %y : tensor<1x4x6x3xf32>)")[0];
+  ASSERT_TRUE(report_.choice);
+  EXPECT_NEAR(report_.choice->standard, found, 3);
+}
+
+TEST_F(Automatic, EightBitsWhereThereIsNothingToGoBy) {
+  run("tensor<1x4x6x4xf32>", R"(
+    %r = tosa.clamp %c {min_val = 100.0 : f32, max_val = 200.0 : f32} : (tensor<1x4x6x4xf32>) -> tensor<1x4x6x4xf32>
+    %h = "tosa.const"() {values = dense<100.0> : tensor<1x1x1x1xf32>} : () -> tensor<1x1x1x1xf32>
+    %y = tosa.sub %r, %h : (tensor<1x4x6x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x4x6x4xf32>
+    return %y : tensor<1x4x6x4xf32>)");
+  EXPECT_FALSE(report_.choice);
+}
+
+// Depthwise convolutions read 8 bits in either precision.
+TEST_F(Automatic, EightBitsWhereSixteenGainNothing) {
+  run("tensor<1x4x6x4xf32>", chain("depthwise_conv2d", {1, 1, 4, 1}));
+  EXPECT_EQ(report_.choice->precision, Precision::Standard);
+  EXPECT_LT(report_.choice->standard, 40);
+  EXPECT_LT(*report_.choice->extended, report_.choice->standard + 4);
+}
+
+// Of probabilities that are all nearly the same nothing could be told.
+TEST_F(Automatic, GoesByWhatSoftmaxReads) {
+  run("tensor<1x4x6x4xf32>", R"(
+    %m = tosa.reduce_max %c {axis = 3 : i32} : (tensor<1x4x6x4xf32>) -> tensor<1x4x6x1xf32>
+    %d = tosa.sub %c, %m : (tensor<1x4x6x4xf32>, tensor<1x4x6x1xf32>) -> tensor<1x4x6x4xf32>
+    %e = tosa.exp %d : (tensor<1x4x6x4xf32>) -> tensor<1x4x6x4xf32>
+    %s = tosa.reduce_sum %e {axis = 3 : i32} : (tensor<1x4x6x4xf32>) -> tensor<1x4x6x1xf32>
+    %i = tosa.reciprocal %s : (tensor<1x4x6x1xf32>) -> tensor<1x4x6x1xf32>
+    %h = "tosa.const"() {values = dense<0> : tensor<1xi8>} : () -> tensor<1xi8>
+    %y = tosa.mul %e, %i, %h : (tensor<1x4x6x4xf32>, tensor<1x4x6x1xf32>, tensor<1xi8>) -> tensor<1x4x6x4xf32>
+    return %y : tensor<1x4x6x4xf32>)");
+  double logits = report_.choice->standard;
+  run("tensor<1x4x6x4xf32>", "return %c : tensor<1x4x6x4xf32>");
+  EXPECT_NEAR(logits, report_.choice->standard, 0.5);
+}
+
+} // namespace
+
+} // namespace tilewright
