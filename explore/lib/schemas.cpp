@@ -18,7 +18,7 @@ const Schema precision{Kind::Word, {}, nullptr, {"automatic", "standard", "exten
 const Schema workload{
     Kind::Object,
     {{"network", &text, optional, "A network of models/synthetic."},
-     {"model", &text, optional, "A model: .onnx, or TOSA as .mlir."},
+     {"model", &text, optional, "A model, of a format of `tilewright formats`."},
      {"calibration", &text, optional, "Samples of the model's inputs: .npz, or a directory."},
      {"precision", &precision, optional, "As compile's --precision; \"standard\" unless given."},
      {"shapes", &shapes, optional, "Sizes of inputs that the model leaves open."}}};

@@ -30,9 +30,11 @@ class Compile(RejectionTest, metaclass=CaseTable):
                                f"tilewright: error: --shape: {message}\n  fix: see `tilewright compile --help`", code=tool.USAGE)
 
     @named_cases({
-        "empty": ("m.onnx", b"", [], "the file is empty", "give a model: .onnx, or TOSA as .mlir"),
+        "empty": ("m.onnx", b"", [], "the file is empty", "give a model: ONNX (.onnx), or TOSA (.mlir, .mlirbc)"),
+        "unknown ending": ("m.tflite", b"?", [], "the file's name does not end as a model's does",
+                           "give a model: ONNX (.onnx), or TOSA (.mlir, .mlirbc)"),
         "text": ("m.onnx", models.MLIR, [], "the file is not an ONNX model: it is text",
-                 "name TOSA text .mlir, or export the model as binary ONNX"),
+                 "name a model by what it is: ONNX (.onnx), or TOSA (.mlir, .mlirbc)"),
         "shape of TOSA": ("m.mlir", models.MLIR, ["--shape", "x=1x4x4x8"], "the shapes of a TOSA model are in its text",
                           "leave out --shape"),
         "float": ("m.onnx", models.good_onnx().SerializeToString(), ["--quantize", "none"],

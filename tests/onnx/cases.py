@@ -97,7 +97,11 @@ def convolutions():
     add("stride", "ConvTranspose", IMAGE, weights(6, 4, 2, 2), weights(4), strides=[2, 2], opset=11)
     add("pads", "ConvTranspose", IMAGE, weights(6, 4, 3, 3), weights(4), strides=[2, 2], pads=[1, 0, 1, 1], output_padding=[1, 0], opset=11)
     add("same", "ConvTranspose", IMAGE, weights(6, 4, 3, 3), strides=[2, 2], auto_pad="SAME_UPPER", opset=11)
-    add("groups", "ConvTranspose", IMAGE, weights(6, 2, 3, 3), weights(4), group=2, opset=11)
+    add("groups", "ConvTranspose", IMAGE, weights(6, 2, 3, 3), weights(4), group=2, strides=[2, 3], opset=11)
+    add("dilation", "ConvTranspose", IMAGE, weights(6, 4, 3, 3), weights(4), dilations=[2, 3], pads=[1, 2, 0, 1], opset=11)
+    add("dilation-stride", "ConvTranspose", IMAGE, weights(6, 4, 3, 2), weights(4), dilations=[2, 3], strides=[2, 2], output_padding=[1, 0], opset=11)
+    add("uncovered", "ConvTranspose", IMAGE, weights(6, 4, 2, 2), weights(4), strides=[3, 4], output_padding=[2, 3], opset=11)
+    add("row", "ConvTranspose", (2, 6, 20), weights(6, 4, 3), weights(4), strides=[2], pads=[1, 1], opset=11)
 
 
 def pools():
@@ -186,6 +190,13 @@ def activations():
     add("plain", "Mish", (2, 60), opset=18, low=-12, high=12)
     add("plain", "Gelu", (2, 60), opset=20)
     add("tanh", "Gelu", (2, 60), opset=20, approximate="tanh")
+    add("plain", "ThresholdedRelu", (2, 60), opset=10)
+    add("alpha", "ThresholdedRelu", (2, 60), opset=22, alpha=-0.7)
+    add("plain", "Shrink", (2, 60), opset=9)
+    for bias, lambd in ((1.5, 1.0), (0.5, -1.0)):
+        add(f"{bias}-{lambd}", "Shrink", (2, 60), bias=bias, lambd=lambd)
+    for alpha in (1.0, 0.4, -2.0):
+        add(f"alpha{alpha}", "Celu", (2, 60), alpha=alpha)
     add("factors", "HardSigmoid", (2, 60), alpha=0.3, beta=0.1)
     for alpha in (0.0, 0.3, 1.5, -0.5):
         add(f"alpha{alpha}", "LeakyRelu", (2, 60), alpha=alpha)

@@ -98,6 +98,9 @@ static void addCommands(CLI::App &app) {
   addAsmCommand(app);
   addDisasmCommand(app);
   addDoctorCommand(app);
+#ifdef TILEWRIGHT_WITH_COMPILER
+  addFormatsCommand(app);
+#endif
   addOptionsCommand(app);
   refuseEmptyValues(app);
 }

@@ -3,6 +3,7 @@
 #include "keep_memory.h"
 #include "standard_streams.h"
 #include "tilewright/compiler/driver/driver.h"
+#include "tilewright/compiler/frontend/model_formats.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/outputs.h"
 #include "tune_text.h"
@@ -234,7 +235,7 @@ void addCompileCommand(CLI::App &app) {
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   };
   const std::vector<std::string> stages = stageNames();
-  command->add_option("MODEL", options.model, "Model: .onnx, or TOSA as .mlir")->required();
+  command->add_option("MODEL", options.model, "Model: " + modelFormatList())->required();
   command->add_option("-o,--output", request->output,
                       "File to write; needed for a program, else standard output is the default");
   command->add_option("--target", options.target, "Name or file of the target description")

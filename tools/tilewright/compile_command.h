@@ -1,4 +1,4 @@
-// The one subcommand that needs the compiler; left out of builds without it.
+// The subcommands that need the compiler; left out of builds without it.
 #pragma once
 
 namespace CLI {
@@ -8,5 +8,6 @@ class App;
 namespace tilewright {
 
 void addCompileCommand(CLI::App &app);
+void addFormatsCommand(CLI::App &app);
 
 } // namespace tilewright

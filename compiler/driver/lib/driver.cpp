@@ -136,7 +136,9 @@ private:
   }
 
   void import() {
-    module_ = importModel(options_.model, {options_.shapes}, *context_);
+    module_ = options_.from == Stage::Tosa
+                  ? importForeignTosa(options_.model, readFile(options_.model), *context_)
+                  : importModel(options_.model, {options_.shapes}, *context_);
     phases_.ended("import", *module_);
   }
 

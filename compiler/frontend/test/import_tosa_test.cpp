@@ -256,9 +256,9 @@ TEST_F(ImportTosa, SurvivesDamagedBytecode) {
       importModel(path, {}, context);
       ++read;
     } catch (const UserError &error) {
-      if (error.diagnostic() == path +
-                                    ": error: the MLIR bytecode is damaged: it ends MLIR's reader\n"
-                                    "  fix: write the file anew, or give the module as text")
+      if (error.diagnostic() == path + ": error: the MLIR bytecode cannot be read: it ends MLIR's "
+                                       "reader\n"
+                                       "  fix: write the file anew, or give the module as text")
         ++ended;
       else
         ++refused;
@@ -267,6 +267,16 @@ TEST_F(ImportTosa, SurvivesDamagedBytecode) {
   EXPECT_GT(read, 0);
   EXPECT_GT(refused, 0);
   EXPECT_GT(ended, 0);
+}
+
+// Bytecode of our own, which is read in this process.
+TEST_F(ImportTosa, SaysWhatIsWrongWithBytecode) {
+  const std::string fix = "write the file anew, or give the module as text";
+  EXPECT_EQ(
+      diagnostic("ML\xefR"),
+      "m.mlir: error: the MLIR bytecode cannot be read: attempting to parse a byte at the end "
+      "of the bytecode\n  fix: " +
+          fix);
 }
 
 TEST_F(ImportTosa, KeepsNamesOfBytecode) {

@@ -279,6 +279,10 @@ mlir::Value FloatBuilder::transposeConv2d(mlir::Value input, mlir::Value weight,
                                           llvm::ArrayRef<int64_t> outPad,
                                           llvm::ArrayRef<int64_t> stride) {
   Shape in = sizesOf(input), kernel = sizesOf(weight); // [OC, KH, KW, IC]
+  Window window;
+  window.kernel = {kernel[1], kernel[2]};
+  window.stride = {stride[0], stride[1]};
+  checkWindow(window);
   Shape out = {in[0], (in[1] - 1) * stride[0] + outPad[0] + outPad[1] + kernel[1],
                (in[2] - 1) * stride[1] + outPad[2] + outPad[3] + kernel[2], kernel[0]};
   for (int i : {0, 1})

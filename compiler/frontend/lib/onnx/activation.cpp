@@ -13,9 +13,9 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 mlir::Value positivePart(FloatBuilder &tosa, mlir::Value x) { return tosa.clamp(x, 0, infinity); }
 mlir::Value negativePart(FloatBuilder &tosa, mlir::Value x) { return tosa.clamp(x, -infinity, 0); }
 
-// max(x, 0) + alpha * (exp(min(x, 0)) - 1)
-mlir::Value exponentialUnit(FloatBuilder &tosa, mlir::Value x, float alpha) {
-  mlir::Value power = tosa.unary<mlir::tosa::ExpOp>(negativePart(tosa, x));
+// max(x, 0) + alpha * (exp(exponent) - 1)
+mlir::Value exponentialUnit(FloatBuilder &tosa, mlir::Value x, mlir::Value exponent, float alpha) {
+  mlir::Value power = tosa.unary<mlir::tosa::ExpOp>(exponent);
   mlir::Value below = tosa.multiplyScalar(tosa.addScalar(power, -1), alpha);
   return tosa.add(positivePart(tosa, x), below);
 }
@@ -32,6 +32,10 @@ mlir::Value hardSigmoid(FloatBuilder &tosa, mlir::Value x, float alpha, float be
   return tosa.clamp(tosa.addScalar(tosa.multiplyScalar(x, alpha), beta), 0, 1);
 }
 
+mlir::Value isAbove(FloatBuilder &tosa, mlir::Value x, float bound) {
+  return tosa.compare<mlir::tosa::GreaterOp>(x, tosa.scalarLike(x, bound));
+}
+
 // A bound may be infinite: buildClip takes it where it bounds nothing.
 std::optional<float> knownBound(NodeImporter &node, size_t input) {
   node.checkScalar(input, "bound");
@@ -41,7 +45,17 @@ std::optional<float> knownBound(NodeImporter &node, size_t input) {
 
 } // namespace
 
-void buildClip(NodeImporter &node) {
+static void buildCelu(NodeImporter &node) {
+  float alpha = node.number("alpha", 1);
+  if (alpha == 0)
+    node.fail("attribute 'alpha' is 0, and inputs are divided by it");
+  FloatBuilder &tosa = node.tosa();
+  mlir::Value x = node.floatValue(0);
+  mlir::Value exponent = tosa.multiplyScalar(negativePart(tosa, x), 1 / alpha);
+  node.setResult(exponentialUnit(tosa, x, exponent, alpha));
+}
+
+static void buildClip(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
   mlir::Value x = node.floatValue(0);
   float low = -infinity, high = infinity;
@@ -68,11 +82,13 @@ void buildClip(NodeImporter &node) {
   node.setResult(tosa.clamp(x, std::min(low, high), high));
 }
 
-void buildElu(NodeImporter &node) {
-  node.setResult(exponentialUnit(node.tosa(), node.floatValue(0), node.number("alpha", 1)));
+static void buildElu(NodeImporter &node) {
+  FloatBuilder &tosa = node.tosa();
+  mlir::Value x = node.floatValue(0);
+  node.setResult(exponentialUnit(tosa, x, negativePart(tosa, x), node.number("alpha", 1)));
 }
 
-void buildGelu(NodeImporter &node) {
+static void buildGelu(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
   mlir::Value x = node.floatValue(0), inner;
   if (node.choice("approximate", {"none", "tanh"}) == "tanh") {
@@ -85,17 +101,17 @@ void buildGelu(NodeImporter &node) {
   node.setResult(tosa.multiply(tosa.multiplyScalar(x, 0.5f), tosa.addScalar(inner, 1)));
 }
 
-void buildHardSigmoid(NodeImporter &node) {
+static void buildHardSigmoid(NodeImporter &node) {
   node.setResult(hardSigmoid(node.tosa(), node.floatValue(0), node.number("alpha", 0.2f),
                              node.number("beta", 0.5f)));
 }
 
-void buildHardSwish(NodeImporter &node) {
+static void buildHardSwish(NodeImporter &node) {
   mlir::Value x = node.floatValue(0);
   node.setResult(node.tosa().multiply(x, hardSigmoid(node.tosa(), x, 1.0f / 6.0f, 0.5f)));
 }
 
-void buildLeakyRelu(NodeImporter &node) {
+static void buildLeakyRelu(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
   mlir::Value x = node.floatValue(0);
   float alpha = node.number("alpha", 0.01f);
@@ -106,13 +122,13 @@ void buildLeakyRelu(NodeImporter &node) {
                             : tosa.binary<mlir::tosa::MinimumOp>(x, scaled));
 }
 
-void buildMish(NodeImporter &node) {
+static void buildMish(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
   mlir::Value x = node.floatValue(0);
   node.setResult(tosa.multiply(x, tosa.unary<mlir::tosa::TanhOp>(softplus(tosa, x))));
 }
 
-void buildPRelu(NodeImporter &node) {
+static void buildPRelu(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
   mlir::Value x = node.floatValue(0);
   mlir::Value below = tosa.multiply(negativePart(tosa, x), node.floatValue(1));
@@ -121,34 +137,75 @@ void buildPRelu(NodeImporter &node) {
   node.setResult(tosa.add(positivePart(tosa, x), below));
 }
 
-void buildRelu(NodeImporter &node) {
+static void buildRelu(NodeImporter &node) {
   node.setResult(positivePart(node.tosa(), node.floatValue(0)));
 }
 
-void buildSelu(NodeImporter &node) {
-  mlir::Value unit = exponentialUnit(node.tosa(), node.floatValue(0),
+static void buildSelu(NodeImporter &node) {
+  FloatBuilder &tosa = node.tosa();
+  mlir::Value x = node.floatValue(0);
+  mlir::Value unit = exponentialUnit(tosa, x, negativePart(tosa, x),
                                      node.number("alpha", 1.67326319217681884765625f));
-  node.setResult(
-      node.tosa().multiplyScalar(unit, node.number("gamma", 1.05070102214813232421875f)));
+  node.setResult(tosa.multiplyScalar(unit, node.number("gamma", 1.05070102214813232421875f)));
 }
 
-void buildSigmoid(NodeImporter &node) {
+// x + bias below -lambd, x - bias above lambd, 0 between them
+static void buildShrink(NodeImporter &node) {
+  FloatBuilder &tosa = node.tosa();
+  mlir::Value x = node.floatValue(0), zero = tosa.scalarLike(x, 0);
+  float bias = node.number("bias", 0), lambd = node.number("lambd", 0.5f);
+  mlir::Value isBelow = tosa.compare<mlir::tosa::GreaterOp>(tosa.scalarLike(x, -lambd), x);
+  mlir::Value above = tosa.select(isAbove(tosa, x, lambd), tosa.addScalar(x, -bias), zero);
+  node.setResult(tosa.select(isBelow, tosa.addScalar(x, bias), above));
+}
+
+static void buildSigmoid(NodeImporter &node) {
   node.setResult(node.tosa().unary<mlir::tosa::SigmoidOp>(node.floatValue(0)));
 }
 
-void buildSoftplus(NodeImporter &node) {
+static void buildSoftplus(NodeImporter &node) {
   node.setResult(softplus(node.tosa(), node.floatValue(0)));
 }
 
-void buildSoftsign(NodeImporter &node) {
+static void buildSoftsign(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
   mlir::Value x = node.floatValue(0);
   mlir::Value divisor = tosa.addScalar(tosa.unary<mlir::tosa::AbsOp>(x), 1);
   node.setResult(tosa.multiply(x, tosa.unary<mlir::tosa::ReciprocalOp>(divisor)));
 }
 
-void buildTanh(NodeImporter &node) {
+static void buildTanh(NodeImporter &node) {
   node.setResult(node.tosa().unary<mlir::tosa::TanhOp>(node.floatValue(0)));
+}
+
+static void buildThresholdedRelu(NodeImporter &node) {
+  FloatBuilder &tosa = node.tosa();
+  mlir::Value x = node.floatValue(0);
+  mlir::Value passes = isAbove(tosa, x, node.number("alpha", 1));
+  node.setResult(tosa.select(passes, x, tosa.scalarLike(x, 0)));
+}
+
+llvm::ArrayRef<Operator> activationOperators() {
+  static const Operator rows[] = {
+      {"Celu", buildCelu},
+      {"Clip", buildClip},
+      {"Elu", buildElu},
+      {"Gelu", buildGelu},
+      {"HardSigmoid", buildHardSigmoid},
+      {"HardSwish", buildHardSwish},
+      {"LeakyRelu", buildLeakyRelu},
+      {"Mish", buildMish},
+      {"PRelu", buildPRelu},
+      {"Relu", buildRelu},
+      {"Selu", buildSelu},
+      {"Shrink", buildShrink},
+      {"Sigmoid", buildSigmoid},
+      {"Softplus", buildSoftplus},
+      {"Softsign", buildSoftsign},
+      {"Tanh", buildTanh},
+      {"ThresholdedRelu", buildThresholdedRelu},
+  };
+  return rows;
 }
 
 } // namespace tilewright::onnx_import

@@ -70,47 +70,47 @@ mlir::Value inverse(NodeImporter &node, size_t input) {
 
 } // namespace
 
-void buildAdd(NodeImporter &node) {
+static void buildAdd(NodeImporter &node) {
   node.setResult(node.tosa().add(node.floatValue(0), node.floatValue(1)));
 }
 
-void foldAdd(NodeImporter &node) {
+static void foldAdd(NodeImporter &node) {
   foldBinary(
       node, [](int64_t a, int64_t b) { return wrap(bits(a) + bits(b)); },
       [](double a, double b) { return a + b; });
 }
 
-void buildSub(NodeImporter &node) {
+static void buildSub(NodeImporter &node) {
   node.setResult(node.tosa().subtract(node.floatValue(0), node.floatValue(1)));
 }
 
-void foldSub(NodeImporter &node) {
+static void foldSub(NodeImporter &node) {
   foldBinary(
       node, [](int64_t a, int64_t b) { return wrap(bits(a) - bits(b)); },
       [](double a, double b) { return a - b; });
 }
 
-void buildMul(NodeImporter &node) {
+static void buildMul(NodeImporter &node) {
   node.setResult(node.tosa().multiply(node.floatValue(0), node.floatValue(1)));
 }
 
-void foldMul(NodeImporter &node) {
+static void foldMul(NodeImporter &node) {
   foldBinary(
       node, [](int64_t a, int64_t b) { return wrap(bits(a) * bits(b)); },
       [](double a, double b) { return a * b; });
 }
 
-void buildDiv(NodeImporter &node) {
+static void buildDiv(NodeImporter &node) {
   node.setResult(node.tosa().multiply(node.floatValue(0), inverse(node, 1)));
 }
 
-void foldDiv(NodeImporter &node) {
+static void foldDiv(NodeImporter &node) {
   foldBinary(
       node, [&](int64_t a, int64_t b) { return divide(node, a, b); },
       [](double a, double b) { return a / b; });
 }
 
-void foldMod(NodeImporter &node) {
+static void foldMod(NodeImporter &node) {
   bool likeC = node.flag("fmod", false);
   if (!likeC && isFloat(node.known(0, "input").dtype))
     node.fail("attribute 'fmod' should be 1 for floating-point inputs");
@@ -123,7 +123,7 @@ void foldMod(NodeImporter &node) {
       [](double a, double b) { return std::fmod(a, b); });
 }
 
-void buildPow(NodeImporter &node) {
+static void buildPow(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
   mlir::Value base = node.floatValue(0);
   const Tensor *exponent = node.constant(1);
@@ -138,7 +138,7 @@ void buildPow(NodeImporter &node) {
   node.setResult(tosa.binary<mlir::tosa::PowOp>(base, node.floatValue(1)));
 }
 
-void foldPow(NodeImporter &node) {
+static void foldPow(NodeImporter &node) {
   const Tensor &a = node.known(0, "base");
   Tensor exponent = castTensor(node.known(1, "exponent"), DType::F64);
   std::optional<Shape> shape = broadcastShapes(a.shape, exponent.shape);
@@ -150,21 +150,21 @@ void foldPow(NodeImporter &node) {
   node.setResult(castTensor(power, a.dtype));
 }
 
-void buildMax(NodeImporter &node) {
+static void buildMax(NodeImporter &node) {
   node.setResult(combineAll(
       node, [&](mlir::Value a, mlir::Value b) { return node.tosa().binary<MaximumOp>(a, b); }));
 }
 
-void foldMax(NodeImporter &node) {
+static void foldMax(NodeImporter &node) {
   foldVariadic(node, [](auto a, auto b) { return a < b ? b : a; });
 }
 
-void buildMin(NodeImporter &node) {
+static void buildMin(NodeImporter &node) {
   node.setResult(combineAll(
       node, [&](mlir::Value a, mlir::Value b) { return node.tosa().binary<MinimumOp>(a, b); }));
 }
 
-void foldMin(NodeImporter &node) {
+static void foldMin(NodeImporter &node) {
   foldVariadic(node, [](auto a, auto b) { return b < a ? b : a; });
 }
 
@@ -172,11 +172,21 @@ static mlir::Value sumOfInputs(NodeImporter &node) {
   return combineAll(node, [&](mlir::Value a, mlir::Value b) { return node.tosa().add(a, b); });
 }
 
-void buildSum(NodeImporter &node) { node.setResult(sumOfInputs(node)); }
+static void buildSum(NodeImporter &node) { node.setResult(sumOfInputs(node)); }
 
-void buildMean(NodeImporter &node) {
+static void buildMean(NodeImporter &node) {
   float factor = 1.0f / static_cast<float>(node.inputCount());
   node.setResult(node.tosa().multiplyScalar(sumOfInputs(node), factor));
+}
+
+llvm::ArrayRef<Operator> arithmeticOperators() {
+  static const Operator rows[] = {
+      {"Add", buildAdd, foldAdd}, {"Div", buildDiv, foldDiv}, {"Max", buildMax, foldMax},
+      {"Mean", buildMean},        {"Min", buildMin, foldMin}, {"Mod", nullptr, foldMod},
+      {"Mul", buildMul, foldMul}, {"Pow", buildPow, foldPow}, {"Sub", buildSub, foldSub},
+      {"Sum", buildSum},
+  };
+  return rows;
 }
 
 } // namespace tilewright::onnx_import

@@ -32,35 +32,35 @@ template <typename Compare> void foldComparison(NodeImporter &node, Compare comp
 
 } // namespace
 
-void buildEqual(NodeImporter &node) { buildComparison<EqualOp>(node, 0, 1); }
-void buildGreater(NodeImporter &node) { buildComparison<GreaterOp>(node, 0, 1); }
-void buildGreaterOrEqual(NodeImporter &node) { buildComparison<GreaterEqualOp>(node, 0, 1); }
-void buildLess(NodeImporter &node) { buildComparison<GreaterOp>(node, 1, 0); }
-void buildLessOrEqual(NodeImporter &node) { buildComparison<GreaterEqualOp>(node, 1, 0); }
+static void buildEqual(NodeImporter &node) { buildComparison<EqualOp>(node, 0, 1); }
+static void buildGreater(NodeImporter &node) { buildComparison<GreaterOp>(node, 0, 1); }
+static void buildGreaterOrEqual(NodeImporter &node) { buildComparison<GreaterEqualOp>(node, 0, 1); }
+static void buildLess(NodeImporter &node) { buildComparison<GreaterOp>(node, 1, 0); }
+static void buildLessOrEqual(NodeImporter &node) { buildComparison<GreaterEqualOp>(node, 1, 0); }
 
-void foldEqual(NodeImporter &node) {
+static void foldEqual(NodeImporter &node) {
   foldComparison(node, [](auto a, auto b) { return a == b; });
 }
-void foldGreater(NodeImporter &node) {
+static void foldGreater(NodeImporter &node) {
   foldComparison(node, [](auto a, auto b) { return a > b; });
 }
-void foldGreaterOrEqual(NodeImporter &node) {
+static void foldGreaterOrEqual(NodeImporter &node) {
   foldComparison(node, [](auto a, auto b) { return a >= b; });
 }
-void foldLess(NodeImporter &node) {
+static void foldLess(NodeImporter &node) {
   foldComparison(node, [](auto a, auto b) { return a < b; });
 }
-void foldLessOrEqual(NodeImporter &node) {
+static void foldLessOrEqual(NodeImporter &node) {
   foldComparison(node, [](auto a, auto b) { return a <= b; });
 }
-void foldAnd(NodeImporter &node) {
+static void foldAnd(NodeImporter &node) {
   foldComparison(node, [](auto a, auto b) { return a != 0 && b != 0; });
 }
-void foldOr(NodeImporter &node) {
+static void foldOr(NodeImporter &node) {
   foldComparison(node, [](auto a, auto b) { return a != 0 || b != 0; });
 }
 
-void foldNot(NodeImporter &node) {
+static void foldNot(NodeImporter &node) {
   const Tensor &a = node.known(0, "input");
   node.checkFold(a.shape, DType::Bool);
   Tensor result = makeTensor(DType::Bool, a.shape);
@@ -69,7 +69,7 @@ void foldNot(NodeImporter &node) {
   node.setResult(std::move(result));
 }
 
-void buildWhere(NodeImporter &node) {
+static void buildWhere(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
   mlir::Value a = node.floatValue(1), b = node.floatValue(2), condition;
   if (const Tensor *known = node.constant(0)) {
@@ -82,7 +82,7 @@ void buildWhere(NodeImporter &node) {
   node.setResult(tosa.select(condition, a, b));
 }
 
-void foldWhere(NodeImporter &node) {
+static void foldWhere(NodeImporter &node) {
   const Tensor &condition = node.known(0, "condition");
   const Tensor &a = node.known(1, "input"), &b = node.known(2, "input");
   Shape shape = commonShape(node, commonShape(node, a.shape, b.shape), condition.shape);
@@ -95,6 +95,21 @@ void foldWhere(NodeImporter &node) {
     if (integerAt(mask, i) == 0)
       std::copy_n(other.bytes.data() + i * width, width, result.bytes.data() + i * width);
   node.setResult(std::move(result));
+}
+
+llvm::ArrayRef<Operator> comparisonOperators() {
+  static const Operator rows[] = {
+      {"And", nullptr, foldAnd},
+      {"Equal", buildEqual, foldEqual},
+      {"Greater", buildGreater, foldGreater},
+      {"GreaterOrEqual", buildGreaterOrEqual, foldGreaterOrEqual},
+      {"Less", buildLess, foldLess},
+      {"LessOrEqual", buildLessOrEqual, foldLessOrEqual},
+      {"Not", nullptr, foldNot},
+      {"Or", nullptr, foldOr},
+      {"Where", buildWhere, foldWhere},
+  };
+  return rows;
 }
 
 } // namespace tilewright::onnx_import

@@ -59,7 +59,7 @@ std::string targetName(int64_t type) {
 
 } // namespace
 
-void buildCast(NodeImporter &node) {
+static void buildCast(NodeImporter &node) {
   mlir::Value value = node.value(0);
   int64_t target = node.integer("to", 0);
   if (target != 1)
@@ -69,7 +69,7 @@ void buildCast(NodeImporter &node) {
   node.setResult(isFloat32 ? value : node.tosa().castToFloat(value));
 }
 
-void foldCast(NodeImporter &node) {
+static void foldCast(NodeImporter &node) {
   int64_t to = node.integer("to", 0);
   std::optional<DType> target = castTarget(to);
   if (!target)
@@ -79,7 +79,7 @@ void foldCast(NodeImporter &node) {
   node.setResult(castTensor(input, *target));
 }
 
-void foldConstant(NodeImporter &node) {
+static void foldConstant(NodeImporter &node) {
   if (node.node().attributes.size() != 1)
     node.fail(fmt::format("it has {} attributes, and should have its value alone",
                           node.node().attributes.size()));
@@ -103,7 +103,7 @@ void foldConstant(NodeImporter &node) {
   node.fail("it has no value of numbers");
 }
 
-void foldConstantOfShape(NodeImporter &node) {
+static void foldConstantOfShape(NodeImporter &node) {
   Shape shape = node.integers(0, "shape");
   ConstantTensor value = node.tensor("value");
   Tensor fill = value ? *value : scalar(DType::F32, 0);
@@ -113,7 +113,7 @@ void foldConstantOfShape(NodeImporter &node) {
   node.setResult(stridedCopy(fill, shape, 0, Shape(shape.size(), 0)));
 }
 
-void foldRange(NodeImporter &node) {
+static void foldRange(NodeImporter &node) {
   const Tensor &start = node.known(0, "start"), &limit = node.known(1, "limit");
   const Tensor &delta = node.known(2, "delta");
   node.checkScalar(0, "start");
@@ -134,7 +134,7 @@ void foldRange(NodeImporter &node) {
   node.setResult(std::move(result));
 }
 
-void buildShape(NodeImporter &node) {
+static void buildShape(NodeImporter &node) {
   Shape shape = node.shape(0);
   auto rank = static_cast<int64_t>(shape.size());
   auto bound = [&](const char *name, int64_t fallback) {
@@ -145,10 +145,22 @@ void buildShape(NodeImporter &node) {
   node.setResult(integerVector({shape.begin() + start, shape.begin() + std::max(start, end)}));
 }
 
-void buildSize(NodeImporter &node) {
+static void buildSize(NodeImporter &node) {
   Tensor tensor = integerVector({elementCount(node.shape(0))});
   tensor.shape.clear();
   node.setResult(std::move(tensor));
+}
+
+llvm::ArrayRef<Operator> constantOperators() {
+  static const Operator rows[] = {
+      {"Cast", buildCast, foldCast},
+      {"Constant", nullptr, foldConstant},
+      {"ConstantOfShape", nullptr, foldConstantOfShape},
+      {"Range", nullptr, foldRange},
+      {"Shape", buildShape, buildShape},
+      {"Size", buildSize, buildSize},
+  };
+  return rows;
 }
 
 } // namespace tilewright::onnx_import

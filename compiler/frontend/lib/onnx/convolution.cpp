@@ -78,6 +78,20 @@ mlir::Value biasOf(NodeImporter &node, int64_t channels) {
   return bias;
 }
 
+// Zeros between the taps of weights [IC, OC, KH, KW], for a dilation that TOSA's transposed
+// convolution has not.
+mlir::Value dilated(FloatBuilder &tosa, mlir::Value weight,
+                    const std::array<int64_t, 2> &dilation) {
+  if (dilation[0] == 1 && dilation[1] == 1)
+    return weight;
+  const Shape taps = sizesOf(weight);
+  const int64_t rows = taps[2] * dilation[0], columns = taps[3] * dilation[1];
+  mlir::Value apart = tosa.pad(tosa.reshape(weight, {taps[0] * taps[1], taps[2], 1, taps[3], 1}),
+                               {0, 0, 0, 0, 0}, {0, 0, dilation[0] - 1, 0, dilation[1] - 1}, 0);
+  return tosa.slice(tosa.reshape(apart, {taps[0], taps[1], rows, columns}), {0, 0, 0, 0},
+                    {taps[0], taps[1], rows - dilation[0] + 1, columns - dilation[1] + 1});
+}
+
 void checkKernelShape(NodeImporter &node, llvm::ArrayRef<int64_t> oihw, int64_t spatialRank) {
   if (!node.hasAttribute("kernel_shape"))
     return;
@@ -89,7 +103,7 @@ void checkKernelShape(NodeImporter &node, llvm::ArrayRef<int64_t> oihw, int64_t 
 
 } // namespace
 
-void buildConv(NodeImporter &node) {
+static void buildConv(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
   int64_t rank = node.rank(0);
   mlir::Value input = toChannelsLast(node, node.floatValue(0));
@@ -126,20 +140,18 @@ void buildConv(NodeImporter &node) {
   node.setResult(fromChannelsLast(node, output, rank));
 }
 
-void buildConvTranspose(NodeImporter &node) {
+static void buildConvTranspose(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
   int64_t rank = node.rank(0);
   mlir::Value input = toChannelsLast(node, node.floatValue(0));
   mlir::Value weight = imageWeights(node, rank - 2); // [IC, OC / groups, KH, KW]
+  checkKernelShape(node, sizesOf(weight), rank - 2);
+  weight = dilated(tosa, weight, spatialPair(node, "dilations", 1, rank - 2));
   Shape nhwc = sizesOf(input), iohw = sizesOf(weight);
-  checkKernelShape(node, iohw, rank - 2);
   int64_t groups = node.integer("group", 1);
   if (groups < 1 || nhwc[3] % groups != 0 || iohw[0] != nhwc[3])
     node.fail(fmt::format("weights of shape {} in {} groups do not fit {} input channels",
                           formatShape(iohw), groups, nhwc[3]));
-  std::array<int64_t, 2> dilation = spatialPair(node, "dilations", 1, rank - 2);
-  if (dilation[0] != 1 || dilation[1] != 1)
-    node.fail("a dilated transposed convolution is not supported");
   std::array<int64_t, 2> stride = spatialPair(node, "strides", 1, rank - 2);
   std::vector<int64_t> zeros(rank - 2, 0);
   std::vector<int64_t> extra = node.integers("output_padding", zeros);
@@ -183,6 +195,14 @@ void buildConvTranspose(NodeImporter &node) {
                              tosa.transpose(tosa.sliceAxis(weight, 0, g * in, in), {1, 2, 3, 0}),
                              tosa.sliceAxis(bias, 0, g * out, out), outPad, stride));
   node.setResult(fromChannelsLast(node, tosa.concat(parts, 3), rank));
+}
+
+llvm::ArrayRef<Operator> convolutionOperators() {
+  static const Operator rows[] = {
+      {"Conv", buildConv},
+      {"ConvTranspose", buildConvTranspose},
+  };
+  return rows;
 }
 
 } // namespace tilewright::onnx_import

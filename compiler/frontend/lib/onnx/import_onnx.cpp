@@ -3,7 +3,6 @@
 #include "tilewright/compiler/tosa/layer_location.h"
 #include "tilewright/compiler/tosa/model_operators.h"
 
-#include "import_bytes.h"
 #include "model.h"
 #include "operators.h"
 
@@ -289,22 +288,12 @@ mlir::OwningOpRef<mlir::ModuleOp> GraphImporter::import(const Model &model) {
 
 } // namespace
 
-namespace onnx_import {
-
-mlir::OwningOpRef<mlir::ModuleOp> importBytes(const std::string &path, std::string bytes,
-                                              const ImportOptions &options,
-                                              mlir::MLIRContext &context) {
+mlir::OwningOpRef<mlir::ModuleOp> importOnnx(const std::string &path, std::string bytes,
+                                             const ImportOptions &options,
+                                             mlir::MLIRContext &context) {
   context.loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect>();
   Model model = readModel(path, std::move(bytes));
   return GraphImporter(path, options, context).import(model);
-}
-
-} // namespace onnx_import
-
-mlir::OwningOpRef<mlir::ModuleOp> importOnnx(const std::string &path, const std::string &bytes,
-                                             const ImportOptions &options,
-                                             mlir::MLIRContext &context) {
-  return onnx_import::importBytes(path, bytes, options, context);
 }
 
 } // namespace tilewright

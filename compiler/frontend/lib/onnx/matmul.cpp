@@ -13,7 +13,7 @@ static mlir::Value matrix(NodeImporter &node, size_t input, bool transposed) {
   return transposed ? node.tosa().transpose(value, {1, 0}) : value;
 }
 
-void buildGemm(NodeImporter &node) {
+static void buildGemm(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
   mlir::Value a = matrix(node, 0, node.flag("transA", false));
   mlir::Value b = matrix(node, 1, node.flag("transB", false));
@@ -37,7 +37,7 @@ void buildGemm(NodeImporter &node) {
 
 // NumPy's rules: vectors count as a row on the left and as a column on the right, leading
 // dimensions are a batch.
-void buildMatMul(NodeImporter &node) {
+static void buildMatMul(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
   mlir::Value a = node.floatValue(0), b = node.floatValue(1);
   Shape shapeA = sizesOf(a), shapeB = sizesOf(b);
@@ -76,6 +76,14 @@ void buildMatMul(NodeImporter &node) {
   if (!column)
     result.push_back(n);
   node.setResult(tosa.reshape(product, result));
+}
+
+llvm::ArrayRef<Operator> matmulOperators() {
+  static const Operator rows[] = {
+      {"Gemm", buildGemm},
+      {"MatMul", buildMatMul},
+  };
+  return rows;
 }
 
 } // namespace tilewright::onnx_import

@@ -54,7 +54,7 @@ mlir::Value normalize(FloatBuilder &tosa, mlir::Value value, llvm::ArrayRef<int6
 
 } // namespace
 
-void buildBatchNormalization(NodeImporter &node) {
+static void buildBatchNormalization(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
   if (node.flag("training_mode", false))
     node.fail("training mode is not supported");
@@ -85,7 +85,7 @@ void buildBatchNormalization(NodeImporter &node) {
   node.setResult(tosa.add(tosa.multiply(input, factor), addend));
 }
 
-void buildInstanceNormalization(NodeImporter &node) {
+static void buildInstanceNormalization(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
   mlir::Value input = node.floatValue(0);
   Shape shape = sizesOf(input);
@@ -100,7 +100,7 @@ void buildInstanceNormalization(NodeImporter &node) {
   node.setResult(tosa.add(normal, perChannel(node, 2, shape[1], rank)));
 }
 
-void buildLayerNormalization(NodeImporter &node) {
+static void buildLayerNormalization(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
   mlir::Value input = node.floatValue(0);
   int64_t rank = node.rank(0);
@@ -133,7 +133,7 @@ template <typename Build> static void buildAlongAxis(NodeImporter &node, Build b
   node.setResult(tosa.reshape(build(flat, 1), shape));
 }
 
-void buildSoftmax(NodeImporter &node) {
+static void buildSoftmax(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
   buildAlongAxis(node, [&](mlir::Value value, int64_t axis) {
     mlir::Value shifted = tosa.subtract(value, tosa.reduce<ReduceMaxOp>(value, axis));
@@ -143,13 +143,24 @@ void buildSoftmax(NodeImporter &node) {
   });
 }
 
-void buildLogSoftmax(NodeImporter &node) {
+static void buildLogSoftmax(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
   buildAlongAxis(node, [&](mlir::Value value, int64_t axis) {
     mlir::Value shifted = tosa.subtract(value, tosa.reduce<ReduceMaxOp>(value, axis));
     mlir::Value sum = tosa.reduce<ReduceSumOp>(tosa.unary<mlir::tosa::ExpOp>(shifted), axis);
     return tosa.subtract(shifted, tosa.unary<mlir::tosa::LogOp>(sum));
   });
+}
+
+llvm::ArrayRef<Operator> normalizationOperators() {
+  static const Operator rows[] = {
+      {"BatchNormalization", buildBatchNormalization},
+      {"InstanceNormalization", buildInstanceNormalization},
+      {"LayerNormalization", buildLayerNormalization},
+      {"LogSoftmax", buildLogSoftmax},
+      {"Softmax", buildSoftmax},
+  };
+  return rows;
 }
 
 } // namespace tilewright::onnx_import

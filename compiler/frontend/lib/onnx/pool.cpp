@@ -4,7 +4,7 @@
 
 namespace tilewright::onnx_import {
 
-void buildMaxPool(NodeImporter &node) {
+static void buildMaxPool(NodeImporter &node) {
   node.flag("storage_order", false); // of the indices, which are not supported
   int64_t rank = node.rank(0);
   mlir::Value input = toChannelsLast(node, node.floatValue(0));
@@ -18,7 +18,7 @@ void buildMaxPool(NodeImporter &node) {
   node.setResult(fromChannelsLast(node, node.tosa().maxPool2d(input, window), rank));
 }
 
-void buildAveragePool(NodeImporter &node) {
+static void buildAveragePool(NodeImporter &node) {
   int64_t rank = node.rank(0);
   mlir::Value input = toChannelsLast(node, node.floatValue(0));
   Window window = makeWindow(node, sizesOf(input), kernelShape(node, rank - 2), rank - 2);
@@ -56,16 +56,26 @@ static Window wholeImage(llvm::ArrayRef<int64_t> nhwc) {
   return window;
 }
 
-void buildGlobalAveragePool(NodeImporter &node) {
+static void buildGlobalAveragePool(NodeImporter &node) {
   mlir::Value input = toChannelsLast(node, node.floatValue(0));
   mlir::Value output = averageImage(node, input);
   node.setResult(fromChannelsLast(node, output, node.rank(0)));
 }
 
-void buildGlobalMaxPool(NodeImporter &node) {
+static void buildGlobalMaxPool(NodeImporter &node) {
   mlir::Value input = toChannelsLast(node, node.floatValue(0));
   mlir::Value output = node.tosa().maxPool2d(input, wholeImage(sizesOf(input)));
   node.setResult(fromChannelsLast(node, output, node.rank(0)));
+}
+
+llvm::ArrayRef<Operator> poolOperators() {
+  static const Operator rows[] = {
+      {"AveragePool", buildAveragePool},
+      {"GlobalAveragePool", buildGlobalAveragePool},
+      {"GlobalMaxPool", buildGlobalMaxPool},
+      {"MaxPool", buildMaxPool},
+  };
+  return rows;
 }
 
 } // namespace tilewright::onnx_import

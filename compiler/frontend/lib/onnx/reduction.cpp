@@ -68,12 +68,12 @@ void foldReduction(NodeImporter &node, int64_t integerStart, Combine combine) {
 
 } // namespace
 
-void buildReduceMax(NodeImporter &node) { buildReduction<mlir::tosa::ReduceMaxOp>(node); }
-void buildReduceMin(NodeImporter &node) { buildReduction<mlir::tosa::ReduceMinOp>(node); }
-void buildReduceSum(NodeImporter &node) { buildReduction<mlir::tosa::ReduceSumOp>(node); }
+static void buildReduceMax(NodeImporter &node) { buildReduction<mlir::tosa::ReduceMaxOp>(node); }
+static void buildReduceMin(NodeImporter &node) { buildReduction<mlir::tosa::ReduceMinOp>(node); }
+static void buildReduceSum(NodeImporter &node) { buildReduction<mlir::tosa::ReduceSumOp>(node); }
 
 // A mean over rows and columns is an average pool, which has an exact integer form.
-void buildReduceMean(NodeImporter &node) {
+static void buildReduceMean(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
   Reduction reduction = readReduction(node);
   mlir::Value value = node.floatValue(0);
@@ -93,21 +93,30 @@ void buildReduceMean(NodeImporter &node) {
   node.setResult(tosa.reshape(value, result));
 }
 
-void foldReduceMax(NodeImporter &node) {
+static void foldReduceMax(NodeImporter &node) {
   foldReduction(node, INT64_MIN, [](int64_t a, int64_t b) { return std::max(a, b); });
 }
-void foldReduceMin(NodeImporter &node) {
+static void foldReduceMin(NodeImporter &node) {
   foldReduction(node, INT64_MAX, [](int64_t a, int64_t b) { return std::min(a, b); });
 }
-void foldReduceProd(NodeImporter &node) {
+static void foldReduceProd(NodeImporter &node) {
   foldReduction(node, 1, [](int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
   });
 }
-void foldReduceSum(NodeImporter &node) {
+static void foldReduceSum(NodeImporter &node) {
   foldReduction(node, 0, [](int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
   });
+}
+
+llvm::ArrayRef<Operator> reductionOperators() {
+  static const Operator rows[] = {
+      {"ReduceMax", buildReduceMax, foldReduceMax}, {"ReduceMean", buildReduceMean},
+      {"ReduceMin", buildReduceMin, foldReduceMin}, {"ReduceProd", nullptr, foldReduceProd},
+      {"ReduceSum", buildReduceSum, foldReduceSum},
+  };
+  return rows;
 }
 
 } // namespace tilewright::onnx_import

@@ -256,7 +256,7 @@ void buildResized(NodeImporter &node, const std::vector<Axis> &axes, const std::
 
 } // namespace
 
-void buildResize(NodeImporter &node) {
+static void buildResize(NodeImporter &node) {
   Shape shape = node.shape(0);
   if (shape.empty())
     node.fail("a scalar cannot be resized");
@@ -293,13 +293,21 @@ void buildResize(NodeImporter &node) {
   buildResized(node, axes, coordinates, rule);
 }
 
-void buildUpsample(NodeImporter &node) {
+static void buildUpsample(NodeImporter &node) {
   Shape shape = node.shape(0);
   std::vector<float> scales =
       node.opset() < 9 ? node.numbers("scales", {}) : node.floats(1, "scales");
   buildResized(
       node, axesFromScales(node, shape, spread(node, scales, std::vector<float>(shape.size(), 1))),
       "asymmetric", simpleRule);
+}
+
+llvm::ArrayRef<Operator> resizeOperators() {
+  static const Operator rows[] = {
+      {"Resize", buildResize},
+      {"Upsample", buildUpsample},
+  };
+  return rows;
 }
 
 } // namespace tilewright::onnx_import

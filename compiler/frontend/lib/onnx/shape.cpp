@@ -127,7 +127,7 @@ std::vector<int64_t> repeatsOf(NodeImporter &node) {
 
 } // namespace
 
-void buildIdentity(NodeImporter &node) {
+static void buildIdentity(NodeImporter &node) {
   for (size_t input : {1, 2}) // of a Dropout; unlike elsewhere, a list of one is no scalar
     if (node.has(input) && node.rank(input) != 0)
       node.fail(fmt::format("its {} has the shape {}, and should be a scalar",
@@ -138,20 +138,20 @@ void buildIdentity(NodeImporter &node) {
   node.setResult(node.operand(0));
 }
 
-void buildReshape(NodeImporter &node) { setReshaped(node, reshapeTarget(node), false); }
-void foldReshape(NodeImporter &node) { setReshaped(node, reshapeTarget(node), true); }
-void buildFlatten(NodeImporter &node) { setReshaped(node, flattenTarget(node), false); }
-void foldFlatten(NodeImporter &node) { setReshaped(node, flattenTarget(node), true); }
-void buildSqueeze(NodeImporter &node) { setReshaped(node, squeezeTarget(node), false); }
-void foldSqueeze(NodeImporter &node) { setReshaped(node, squeezeTarget(node), true); }
-void buildUnsqueeze(NodeImporter &node) { setReshaped(node, unsqueezeTarget(node), false); }
-void foldUnsqueeze(NodeImporter &node) { setReshaped(node, unsqueezeTarget(node), true); }
+static void buildReshape(NodeImporter &node) { setReshaped(node, reshapeTarget(node), false); }
+static void foldReshape(NodeImporter &node) { setReshaped(node, reshapeTarget(node), true); }
+static void buildFlatten(NodeImporter &node) { setReshaped(node, flattenTarget(node), false); }
+static void foldFlatten(NodeImporter &node) { setReshaped(node, flattenTarget(node), true); }
+static void buildSqueeze(NodeImporter &node) { setReshaped(node, squeezeTarget(node), false); }
+static void foldSqueeze(NodeImporter &node) { setReshaped(node, squeezeTarget(node), true); }
+static void buildUnsqueeze(NodeImporter &node) { setReshaped(node, unsqueezeTarget(node), false); }
+static void foldUnsqueeze(NodeImporter &node) { setReshaped(node, unsqueezeTarget(node), true); }
 
-void buildTranspose(NodeImporter &node) {
+static void buildTranspose(NodeImporter &node) {
   node.setResult(node.tosa().transpose(node.value(0), permutationOf(node)));
 }
 
-void foldTranspose(NodeImporter &node) {
+static void foldTranspose(NodeImporter &node) {
   const Tensor &input = node.known(0, "input");
   Shape strides = rowMajorStrides(input.shape), shape, permuted;
   for (int32_t from : permutationOf(node)) {
@@ -162,22 +162,22 @@ void foldTranspose(NodeImporter &node) {
   node.setResult(stridedCopy(input, shape, 0, permuted));
 }
 
-void buildExpand(NodeImporter &node) {
+static void buildExpand(NodeImporter &node) {
   node.setResult(node.tosa().broadcastTo(node.value(0), expandTarget(node)));
 }
 
-void foldExpand(NodeImporter &node) {
+static void foldExpand(NodeImporter &node) {
   const Tensor &input = node.known(0, "input");
   Shape target = expandTarget(node);
   node.checkFold(target, input.dtype);
   node.setResult(stridedCopy(input, target, 0, broadcastStrides(input.shape, target)));
 }
 
-void buildTile(NodeImporter &node) {
+static void buildTile(NodeImporter &node) {
   node.setResult(node.tosa().tile(node.value(0), repeatsOf(node)));
 }
 
-void foldTile(NodeImporter &node) {
+static void foldTile(NodeImporter &node) {
   // Each dimension d becomes [repeats, d], read with stride 0 along the repeats.
   const Tensor &input = node.known(0, "input");
   Shape strides = rowMajorStrides(input.shape), split, splitStrides, target;
@@ -190,6 +190,21 @@ void foldTile(NodeImporter &node) {
   for (size_t i = 0; i < repeats.size(); ++i)
     target.push_back(repeats[i] * input.shape[i]);
   node.setResult(reshaped(stridedCopy(input, split, 0, splitStrides), target));
+}
+
+llvm::ArrayRef<Operator> shapeOperators() {
+  static const Operator rows[] = {
+      {"Dropout", buildIdentity, buildIdentity},
+      {"Expand", buildExpand, foldExpand},
+      {"Flatten", buildFlatten, foldFlatten},
+      {"Identity", buildIdentity, buildIdentity},
+      {"Reshape", buildReshape, foldReshape},
+      {"Squeeze", buildSqueeze, foldSqueeze},
+      {"Tile", buildTile, foldTile},
+      {"Transpose", buildTranspose, foldTranspose},
+      {"Unsqueeze", buildUnsqueeze, foldUnsqueeze},
+  };
+  return rows;
 }
 
 } // namespace tilewright::onnx_import

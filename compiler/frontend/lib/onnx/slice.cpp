@@ -172,7 +172,7 @@ mlir::Value border(NodeImporter &node, mlir::Value value, int64_t axis, int64_t 
 
 } // namespace
 
-void buildSlice(NodeImporter &node) {
+static void buildSlice(NodeImporter &node) {
   mlir::Value value = node.value(0);
   std::vector<Range> ranges = rangesOf(node);
   for (size_t axis = 0; axis < ranges.size(); ++axis) {
@@ -183,7 +183,7 @@ void buildSlice(NodeImporter &node) {
   node.setResult(value);
 }
 
-void foldSlice(NodeImporter &node) {
+static void foldSlice(NodeImporter &node) {
   const Tensor &input = node.known(0, "input");
   Shape strides = rowMajorStrides(input.shape), shape;
   int64_t offset = 0;
@@ -197,7 +197,7 @@ void foldSlice(NodeImporter &node) {
   node.setResult(stridedCopy(input, shape, offset, strides));
 }
 
-void buildSplit(NodeImporter &node) {
+static void buildSplit(NodeImporter &node) {
   mlir::Value value = node.value(0);
   Parts parts = partsOf(node);
   int64_t start = 0;
@@ -207,7 +207,7 @@ void buildSplit(NodeImporter &node) {
   }
 }
 
-void foldSplit(NodeImporter &node) {
+static void foldSplit(NodeImporter &node) {
   const Tensor input = node.known(0, "input");
   Parts parts = partsOf(node);
   Shape strides = rowMajorStrides(input.shape), shape = input.shape;
@@ -220,7 +220,7 @@ void foldSplit(NodeImporter &node) {
   }
 }
 
-void buildConcat(NodeImporter &node) {
+static void buildConcat(NodeImporter &node) {
   int64_t axis = node.axis(node.integer("axis", 0), node.rank(0));
   std::vector<mlir::Value> parts;
   for (size_t i = 0; i < node.inputCount(); ++i)
@@ -228,7 +228,7 @@ void buildConcat(NodeImporter &node) {
   node.setResult(node.tosa().concat(parts, axis));
 }
 
-void foldConcat(NodeImporter &node) {
+static void foldConcat(NodeImporter &node) {
   const Tensor &first = node.known(0, "input");
   int64_t axis = node.axis(node.integer("axis", 0), node.rank(0));
   Shape shape = first.shape;
@@ -258,7 +258,7 @@ void foldConcat(NodeImporter &node) {
   node.setResult(std::move(result));
 }
 
-void buildGather(NodeImporter &node) {
+static void buildGather(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
   int64_t axis = node.axis(node.integer("axis", 0), node.rank(0));
   mlir::Value value = node.value(0);
@@ -274,7 +274,7 @@ void buildGather(NodeImporter &node) {
   node.setResult(tosa.reshape(gathered, gatheredShape(node, axis)));
 }
 
-void foldGather(NodeImporter &node) {
+static void foldGather(NodeImporter &node) {
   const Tensor &input = node.known(0, "input");
   int64_t axis = node.axis(node.integer("axis", 0), node.rank(0));
   std::vector<int64_t> indices = indicesOf(node, input.shape[axis]);
@@ -293,7 +293,7 @@ void foldGather(NodeImporter &node) {
   node.setResult(std::move(result));
 }
 
-void buildPad(NodeImporter &node) {
+static void buildPad(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
   mlir::Value value = node.floatValue(0);
   int64_t rank = node.rank(0);
@@ -346,46 +346,12 @@ void buildPad(NodeImporter &node) {
   node.setResult(tosa.pad(value, before, after, fill));
 }
 
-static int64_t blockSize(NodeImporter &node) {
-  int64_t block = node.integer("blocksize", 0);
-  if (node.rank(0) != 4 || block < 1 || block > maxKernel)
-    node.fail(fmt::format("a block of {} does not fit an input of shape {}", block,
-                          formatShape(node.shape(0))));
-  return block;
-}
-
-void buildDepthToSpace(NodeImporter &node) {
-  FloatBuilder &tosa = node.tosa();
-  int64_t b = blockSize(node);
-  Shape s = node.shape(0);
-  if (s[1] % (b * b) != 0)
-    node.fail(fmt::format("{} channels are no multiple of {} squared", s[1], b));
-  int64_t c = s[1] / (b * b);
-  std::string mode = node.choice("mode", {"DCR", "CRD"});
-  mlir::Value split, value = node.floatValue(0);
-  if (mode == "DCR")
-    split = tosa.transpose(tosa.reshape(value, {s[0] * b, b, c, s[2], s[3]}), {0, 2, 3, 1, 4});
-  else
-    split = tosa.reshape(value, {s[0] * c, b, b, s[2], s[3]});
-  if (mode == "CRD") { // [N * C, R, R', H, W] to [N * C, H, R, W, R']
-    split = tosa.transpose(split, {0, 3, 1, 4, 2});
-    return node.setResult(tosa.reshape(split, {s[0], c, s[2] * b, s[3] * b}));
-  }
-  // [N * R, C, H, R', W] to [N, C, H, R, W, R']
-  split = tosa.reshape(split, {s[0], b, c, s[2], b, s[3]});
-  split = tosa.transpose(split, {0, 2, 3, 1, 5, 4});
-  node.setResult(tosa.reshape(split, {s[0], c, s[2] * b, s[3] * b}));
-}
-
-void buildSpaceToDepth(NodeImporter &node) {
-  FloatBuilder &tosa = node.tosa();
-  int64_t b = blockSize(node);
-  Shape s = node.shape(0);
-  if (s[2] % b != 0 || s[3] % b != 0)
-    node.fail(fmt::format("an image of {}x{} is no multiple of a block of {}", s[2], s[3], b));
-  mlir::Value split = tosa.reshape(node.floatValue(0), {s[0], s[1], s[2] / b, b, s[3] / b, b});
-  split = tosa.transpose(split, {0, 3, 5, 1, 2, 4});
-  node.setResult(tosa.reshape(split, {s[0], s[1] * b * b, s[2] / b, s[3] / b}));
+llvm::ArrayRef<Operator> sliceOperators() {
+  static const Operator rows[] = {
+      {"Concat", buildConcat, foldConcat}, {"Gather", buildGather, foldGather}, {"Pad", buildPad},
+      {"Slice", buildSlice, foldSlice},    {"Split", buildSplit, foldSplit},
+  };
+  return rows;
 }
 
 } // namespace tilewright::onnx_import

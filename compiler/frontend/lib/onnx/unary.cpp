@@ -25,51 +25,60 @@ int64_t negated(int64_t x) { return static_cast<int64_t>(-static_cast<uint64_t>(
 
 } // namespace
 
-void buildAbs(NodeImporter &node) { buildUnary<mlir::tosa::AbsOp>(node); }
-void foldAbs(NodeImporter &node) {
+static void buildAbs(NodeImporter &node) { buildUnary<mlir::tosa::AbsOp>(node); }
+static void foldAbs(NodeImporter &node) {
   foldUnary(
       node, [](int64_t x) { return x < 0 ? negated(x) : x; },
       [](double x) { return std::fabs(x); });
 }
 
-void buildCeil(NodeImporter &node) { buildUnary<mlir::tosa::CeilOp>(node); }
-void foldCeil(NodeImporter &node) {
+static void buildCeil(NodeImporter &node) { buildUnary<mlir::tosa::CeilOp>(node); }
+static void foldCeil(NodeImporter &node) {
   foldUnary(node, same, [](double x) { return std::ceil(x); });
 }
 
-void buildErf(NodeImporter &node) { buildUnary<mlir::tosa::ErfOp>(node); }
-void buildExp(NodeImporter &node) { buildUnary<mlir::tosa::ExpOp>(node); }
+static void buildErf(NodeImporter &node) { buildUnary<mlir::tosa::ErfOp>(node); }
+static void buildExp(NodeImporter &node) { buildUnary<mlir::tosa::ExpOp>(node); }
 
-void buildFloor(NodeImporter &node) { buildUnary<mlir::tosa::FloorOp>(node); }
-void foldFloor(NodeImporter &node) {
+static void buildFloor(NodeImporter &node) { buildUnary<mlir::tosa::FloorOp>(node); }
+static void foldFloor(NodeImporter &node) {
   foldUnary(node, same, [](double x) { return std::floor(x); });
 }
 
-void buildLog(NodeImporter &node) { buildUnary<mlir::tosa::LogOp>(node); }
+static void buildLog(NodeImporter &node) { buildUnary<mlir::tosa::LogOp>(node); }
 
-void buildNeg(NodeImporter &node) {
+static void buildNeg(NodeImporter &node) {
   node.setResult(node.tosa().multiplyScalar(node.floatValue(0), -1));
 }
-void foldNeg(NodeImporter &node) {
+static void foldNeg(NodeImporter &node) {
   foldUnary(node, negated, [](double x) { return -x; });
 }
 
-void buildReciprocal(NodeImporter &node) { buildUnary<mlir::tosa::ReciprocalOp>(node); }
+static void buildReciprocal(NodeImporter &node) { buildUnary<mlir::tosa::ReciprocalOp>(node); }
 
 // TOSA has no square root; the reciprocal of its reciprocal also maps 0 to 0 and infinity to
 // infinity.
-void buildSqrt(NodeImporter &node) {
+static void buildSqrt(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
   mlir::Value inverse = tosa.unary<mlir::tosa::RsqrtOp>(node.floatValue(0));
   node.setResult(tosa.unary<mlir::tosa::ReciprocalOp>(inverse));
 }
-void foldSqrt(NodeImporter &node) {
+static void foldSqrt(NodeImporter &node) {
   foldUnary(
       node,
       [](int64_t x) {
         return static_cast<int64_t>(std::sqrt(static_cast<double>(std::max<int64_t>(x, 0))));
       },
       [](double x) { return std::sqrt(x); });
+}
+
+llvm::ArrayRef<Operator> unaryOperators() {
+  static const Operator rows[] = {
+      {"Abs", buildAbs, foldAbs}, {"Ceil", buildCeil, foldCeil},    {"Erf", buildErf},
+      {"Exp", buildExp},          {"Floor", buildFloor, foldFloor}, {"Log", buildLog},
+      {"Neg", buildNeg, foldNeg}, {"Reciprocal", buildReciprocal},  {"Sqrt", buildSqrt, foldSqrt},
+  };
+  return rows;
 }
 
 } // namespace tilewright::onnx_import

@@ -20,7 +20,8 @@ namespace {
 
 constexpr char isText = 't', isMessage = 'm'; // the first byte of what comes through the pipe
 
-std::string read(const std::string &path, const std::string &bytes) {
+// What comes through the pipe.
+std::string answerOn(const std::string &path, const std::string &bytes) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context
       .loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect, mlir::quant::QuantDialect>();
@@ -28,7 +29,7 @@ std::string read(const std::string &path, const std::string &bytes) {
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::parseSourceString<mlir::ModuleOp>(bytes, mlir::ParserConfig(&context), path);
   if (!module)
-    diagnostics.raise("the MLIR bytecode is damaged");
+    return isMessage + diagnostics.message("it holds no module");
   std::string text(1, isText);
   llvm::raw_string_ostream stream(text);
   module->print(stream, mlir::OpPrintingFlags().enableDebugInfo());
@@ -39,12 +40,7 @@ std::string read(const std::string &path, const std::string &bytes) {
 int readInChild(const std::string &path, const std::string &bytes) {
   for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL})
     ::signal(signal, SIG_DFL); // no report of a crash: the parent tells it
-  std::string answer;
-  try {
-    answer = read(path, bytes);
-  } catch (const UserError &error) {
-    answer = isMessage + error.message();
-  }
+  const std::string answer = answerOn(path, bytes);
   for (size_t done = 0; done < answer.size();) {
     const ssize_t written = ::write(STDOUT_FILENO, answer.data() + done, answer.size() - done);
     if (written < 0 && errno != EINTR)
@@ -56,18 +52,24 @@ int readInChild(const std::string &path, const std::string &bytes) {
 
 } // namespace
 
+bool isBytecode(const std::string &bytes) { return bytes.rfind("ML\xefR", 0) == 0; }
+
+void failOnBytecode(const std::string &path, const std::string &why) {
+  throw UserError({path, 0, 0, ""}, "the MLIR bytecode cannot be read: " + why,
+                  "write the file anew, or give the module as text");
+}
+
 std::string textOfBytecode(const std::string &path, const std::string &bytes) {
   ProcessOptions limits;
   limits.processorSeconds = 5 + bytes.size() / 1'000'000;
   limits.addressSpaceBytes = (uint64_t{4} << 30) + 32 * bytes.size();
   auto [answer, end] = outputOf([&] { return readInChild(path, bytes); }, limits);
   if (!end.isSuccess() || answer.empty())
-    throw UserError({path, 0, 0, ""}, "the MLIR bytecode is damaged: it ends MLIR's reader",
-                    "write the file anew, or give the module as text");
+    failOnBytecode(path, "it ends MLIR's reader");
   const bool fits = answer[0] == isText;
   answer.erase(0, 1);
   if (!fits)
-    throw UserError({path, 0, 0, ""}, answer);
+    failOnBytecode(path, answer);
   return answer;
 }
 

@@ -23,9 +23,13 @@ public:
           return mlir::success();
         }) {}
 
+  // The text, or `fallback` where there is none.
+  std::string message(const std::string &fallback) const {
+    return message_.empty() ? fallback : escape(message_, 400);
+  }
+
   [[noreturn]] void raise(const std::string &fallback) const {
-    std::string message = message_.empty() ? fallback : escape(message_, 400);
-    throw UserError(place_.value_or(Place{path_, 0, 0, ""}), message);
+    throw UserError(place_.value_or(Place{path_, 0, 0, ""}), message(fallback));
   }
 
 private:

@@ -4,6 +4,7 @@
 #include "tilewright/compiler/tosa/layer_location.h"
 #include "tilewright/compiler/tosa/model_operators.h"
 
+#include "bytecode_text.h"
 #include "first_diagnostic.h"
 #include "place.h"
 #include "semantic_checks.h"
@@ -266,15 +267,17 @@ mlir::OwningOpRef<mlir::ModuleOp> importTosa(const std::string &path, const std:
                                              mlir::MLIRContext &context) {
   context
       .loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect, mlir::quant::QuantDialect>();
-  bool bytecode = bytes.rfind("ML\xefR", 0) == 0;
+  const bool bytecode = isBytecode(bytes);
   if (!bytecode)
     checkTextLimits(path, bytes);
 
   FirstDiagnostic diagnostics(context, path);
   mlir::ParserConfig config(&context);
   auto module = mlir::parseSourceString<mlir::ModuleOp>(bytes, config, path);
+  if (!module && bytecode)
+    failOnBytecode(path, diagnostics.message("it holds no module"));
   if (!module)
-    diagnostics.raise(bytecode ? "the MLIR bytecode is damaged" : "the text is no valid MLIR");
+    diagnostics.raise("the text is no valid MLIR");
   TosaImporter(path).normalize(*module);
   checkSemantics(*module, path);
 

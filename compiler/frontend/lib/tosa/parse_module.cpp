@@ -1,5 +1,6 @@
 #include "tilewright/compiler/frontend/parse_module.h"
 
+#include "bytecode_text.h"
 #include "first_diagnostic.h"
 #include "text_limits.h"
 
@@ -54,7 +55,7 @@ mlir::OwningOpRef<mlir::ModuleOp> takeModule(mlir::Block &block, mlir::Location 
 mlir::OwningOpRef<mlir::ModuleOp>
 parseModule(const std::string &path, const std::string &bytes, mlir::MLIRContext &context,
             llvm::function_ref<mlir::LogicalResult(mlir::ModuleOp)> check) {
-  if (bytes.rfind("ML\xefR", 0) == 0)
+  if (isBytecode(bytes))
     throw UserError({path, 0, 0, ""}, "is MLIR bytecode; this stage is read as text");
   checkTextLimits(path, bytes);
   llvm::SourceMgr sources;

@@ -22,17 +22,20 @@ struct ImportOptions {
   std::map<std::string, std::vector<int64_t>> shapes;
 };
 
-// Reads `.onnx` (float32; ai.onnx opsets 7 and later) or `.mlir` (TOSA 1.0 text or bytecode), told
-// apart by content. Throws UserError naming the file and the node: malformed file, unsupported
+// Reads a file of any of the formats (model_formats.h), told apart by the ends of their names.
+// Throws UserError naming the file and the node: unknown ending, malformed file, unsupported
 // operator, shape that does not fit.
 mlir::OwningOpRef<mlir::ModuleOp> importModel(const std::string &path, const ImportOptions &options,
                                               mlir::MLIRContext &context);
-// `bytes`: at most 2^31 - 1, which is protobuf's limit.
-mlir::OwningOpRef<mlir::ModuleOp> importOnnx(const std::string &path, const std::string &bytes,
+// `bytes`: at most 2^31 - 1, which is protobuf's limit; given back as soon as they are decoded.
+mlir::OwningOpRef<mlir::ModuleOp> importOnnx(const std::string &path, std::string bytes,
                                              const ImportOptions &options,
                                              mlir::MLIRContext &context);
-// Bytecode must be our own: what a user gives goes through importModel.
+// TOSA 1.0 as text or bytecode. Bytecode must be our own: what a user gives goes through
+// importForeignTosa, which reads it in a process of its own.
 mlir::OwningOpRef<mlir::ModuleOp> importTosa(const std::string &path, const std::string &bytes,
                                              mlir::MLIRContext &context);
+mlir::OwningOpRef<mlir::ModuleOp>
+importForeignTosa(const std::string &path, const std::string &bytes, mlir::MLIRContext &context);
 
 } // namespace tilewright

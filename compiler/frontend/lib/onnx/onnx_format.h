@@ -1,0 +1,13 @@
+// ONNX among the formats of models (model_formats.h).
+#pragma once
+
+#include "tilewright/compiler/frontend/frontend.h"
+
+namespace tilewright::onnx_import {
+
+std::string served();
+// importOnnx (frontend.h), which refuses text by what it is.
+mlir::OwningOpRef<mlir::ModuleOp> read(const std::string &path, std::string bytes,
+                                       const ImportOptions &options, mlir::MLIRContext &context);
+
+} // namespace tilewright::onnx_import

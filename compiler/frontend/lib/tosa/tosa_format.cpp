@@ -1,0 +1,30 @@
+#include "tosa_format.h"
+
+#include "bytecode_text.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright {
+
+mlir::OwningOpRef<mlir::ModuleOp>
+importForeignTosa(const std::string &path, const std::string &bytes, mlir::MLIRContext &context) {
+  return importTosa(path, isBytecode(bytes) ? textOfBytecode(path, bytes) : bytes, context);
+}
+
+namespace tosa_import {
+
+std::string served() {
+  return "TOSA 1.0 as MLIR, text or bytecode, on integers or float32\n"
+         "operators: all of the profile; one without a kernel is refused by name\n";
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> read(const std::string &path, std::string bytes,
+                                       const ImportOptions &options, mlir::MLIRContext &context) {
+  if (!options.shapes.empty())
+    throw UserError({path, 0, 0, ""}, "the shapes of a TOSA model are in its text",
+                    "leave out --shape");
+  return importForeignTosa(path, bytes, context);
+}
+
+} // namespace tosa_import
+
+} // namespace tilewright
