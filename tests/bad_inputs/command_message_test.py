@@ -15,10 +15,27 @@ from rejection import CaseTable, RejectionTest, named_cases
 
 
 class Compile(RejectionTest, metaclass=CaseTable):
-    def test_unavailable(self):
+    @named_cases({
+        "calibration": ["--calibration", "samples.npz"],
+        "method": ["--calibration-method", "mse"],
+        "percentile": ["--calibration-method", "percentile", "--percentile", "99"],
+        "precision": ["--precision", "extended"],
+        "report": ["--quantization-report"],
+        "seed": ["--seed", "3"],
+    })
+    def test_integers_are_not_quantized(self, options):
+        self.assert_diagnostic(self.compile(models.write_mlir(self.scratch), *options),
+                               f"@/good.mlir: error: {options[0]} has no effect: the model is integer already\n  fix: leave it out")
+
+    def test_floats_left_as_they_are(self):
+        self.assert_diagnostic(self.compile(models.write_onnx(self.scratch, name="m.onnx"), "--quantize", "none", "--emit", "tosa",
+                                            "--precision", "extended"),
+                               "@/m.onnx: error: --precision has no effect: --quantize none leaves the model float\n  fix: leave it out")
+
+    def test_no_such_integers(self):
         self.assert_diagnostic(self.compile(models.write_mlir(self.scratch), "--quantize", "int16"),
-                               "tilewright: error: --quantize int16 is not available in this version\n"
-                               "  fix: give --precision extended, which takes 16 bits where they count most")
+                               "tilewright: error: --quantize: int16 not in {int8,none}\n  fix: see `tilewright compile --help`",
+                               code=tool.USAGE)
 
     @named_cases({
         "no size": ("x=", "'x=' is not NAME=SIZExSIZE..., with sizes of at least 1"),

@@ -69,25 +69,40 @@ static std::pair<std::string, std::vector<int64_t>> parseShape(const std::string
   return {text.substr(0, equals), sizes};
 }
 
-// The last --compile-from at which an option still has an effect.
-static const std::map<const char *, Stage> lastEffect = {{"--shape", Stage::Import},
-                                                         {"--seed", Stage::Import},
-                                                         {"--quantize", Stage::Import},
-                                                         {"--calibration", Stage::Import},
-                                                         {"--calibration-method", Stage::Import},
-                                                         {"--percentile", Stage::Import},
-                                                         {"--precision", Stage::Import},
-                                                         {"--quantization-report", Stage::Import},
-                                                         {"--buffering", Stage::Kernel},
-                                                         {"--no-chains", Stage::Kernel},
-                                                         {"--explain-selection", Stage::Kernel},
-                                                         {"--tune", Stage::Kernel},
-                                                         {"--tune-search", Stage::Kernel},
-                                                         {"--tune-database", Stage::Kernel},
-                                                         {"--target", Stage::Kernel},
-                                                         {"--what-if", Stage::Kernel}};
+// The stages between which an option has an effect: it needs --compile-from to be no later than
+// `last`, and --compile-to to be `first` at least.
+struct Effect {
+  const char *option;
+  Stage first, last;
+};
+static constexpr Effect effects[] = {{"--shape", Stage::Import, Stage::Import},
+                                     {"--seed", Stage::Tosa, Stage::Import},
+                                     {"--quantize", Stage::Tosa, Stage::Import},
+                                     {"--calibration", Stage::Tosa, Stage::Import},
+                                     {"--calibration-method", Stage::Tosa, Stage::Import},
+                                     {"--percentile", Stage::Tosa, Stage::Import},
+                                     {"--precision", Stage::Tosa, Stage::Import},
+                                     {"--quantization-report", Stage::Tosa, Stage::Import},
+                                     {"--explain-selection", Stage::Kernel, Stage::Kernel},
+                                     {"--target", Stage::Import, Stage::Kernel},
+                                     {"--what-if", Stage::Import, Stage::Kernel},
+                                     {"--buffering", Stage::Npu, Stage::Kernel},
+                                     {"--no-chains", Stage::Npu, Stage::Kernel},
+                                     {"--tune", Stage::Npu, Stage::Kernel},
+                                     {"--tune-search", Stage::Npu, Stage::Kernel},
+                                     {"--tune-database", Stage::Npu, Stage::Kernel},
+                                     {"--plan", Stage::Npu, Stage::Elf}};
 
-// Where the road begins and ends; contradictions are refused.
+// An option that is given and asks something of the quantizer; empty: none.
+static std::string quantizerOptionOf(const CLI::App &command, const CompileOptions &options) {
+  for (const char *option : {"--calibration", "--calibration-method", "--percentile", "--precision",
+                             "--quantization-report"})
+    if (command.count(option) > 0)
+      return option;
+  return command.count("--seed") > 0 && options.tune.trials == 0 ? "--seed" : "";
+}
+
+// Where the pipeline begins and ends; contradictions are refused.
 static void setStages(const Request &request, const CLI::App &command, CompileOptions &options) {
   bool both = command.count("--emit") > 0 && !request.to.empty();
   if (both && request.emit != request.to)
@@ -99,32 +114,42 @@ static void setStages(const Request &request, const CLI::App &command, CompileOp
     throw CLI::ValidationError(
         "--compile-from",
         fmt::format("'{}' is behind the stage to write, {}", name(options.from), name(options.to)));
-  auto hasEffect = [&](const std::string &option, Stage last) {
-    return options.from <= last ||
-           (option == "--seed" && options.tune.trials > 0 && options.from <= Stage::Kernel);
-  };
-  for (auto [option, last] : lastEffect)
-    if (!hasEffect(option, last) && command.count(option) > 0)
+  for (auto [option, first, last] : effects) {
+    const bool isTunersSeed = options.tune.trials > 0 && option == std::string_view("--seed");
+    if (command.count(option) == 0 || isTunersSeed)
+      continue;
+    if (options.from > last)
       throw CLI::ValidationError(
           option, fmt::format("has no effect with --compile-from {}", name(options.from)));
-}
-
-// What prints needs standard output for itself, and the stage that it prints of.
-static void checkPrinted(const Request &request, const CLI::App &command,
-                         const CompileOptions &options) {
-  static const std::map<const char *, Stage> firstEffect = {{"--timing", Stage::Import},
-                                                            {"--quantization-report", Stage::Tosa},
-                                                            {"--explain-selection", Stage::Kernel},
-                                                            {"--plan", Stage::Npu}};
-  for (auto [option, first] : firstEffect) {
-    if (command.count(option) == 0)
-      continue;
-    if (isStandardOutput(request.output))
-      throw CLI::ValidationError(option, "prints to standard output: give -o FILE");
     if (options.to < first)
       throw CLI::ValidationError(
           option, fmt::format("has no effect with --compile-to {}", name(options.to)));
   }
+}
+
+// Options that others leave without an effect.
+static void checkTogether(const CLI::App &command, const CompileOptions &options) {
+  auto refuse = [&](const char *option, const char *why) {
+    if (command.count(option) > 0)
+      throw CLI::ValidationError(option, fmt::format("has no effect {}", why));
+  };
+  if (options.tune.trials == 0) {
+    refuse("--tune-search", "without --tune");
+    refuse("--tune-database", "without --tune");
+    if (!options.calibration.empty())
+      refuse("--seed", "with --calibration and without --tune");
+  }
+  if (options.quantization.method != Calibration::Percentile)
+    refuse("--percentile", "without --calibration-method percentile");
+}
+
+// What prints needs standard output for itself.
+static void checkPrinted(const Request &request, const CLI::App &command) {
+  if (!isStandardOutput(request.output))
+    return;
+  for (const char *option : {"--timing", "--quantization-report", "--explain-selection", "--plan"})
+    if (command.count(option) > 0)
+      throw CLI::ValidationError(option, "prints to standard output: give -o FILE");
 }
 
 static CompileOptions optionsOf(const Request &request, const CLI::App &command) {
@@ -136,20 +161,16 @@ static CompileOptions optionsOf(const Request &request, const CLI::App &command)
   }
   options.quantization.method = calibrationMethods.at(request.calibrationMethod);
   options.quantization.precision = precisions.at(request.precision);
+  options.quantizerOption = quantizerOptionOf(command, options);
   options.buffering = bufferings.at(request.buffering);
   options.tune.search = searches.at(request.search);
   options.tune.seed = options.seed;
   setStages(request, command, options);
-  for (const char *option : {"--tune-search", "--tune-database"})
-    if (command.count(option) > 0 && options.tune.trials == 0)
-      throw CLI::ValidationError(option, "has no effect without --tune");
-  if (options.tune.trials > 0 && options.to <= Stage::Kernel)
-    throw CLI::ValidationError("--tune",
-                               fmt::format("has no effect with --compile-to {}", name(options.to)));
+  checkTogether(command, options);
   if (options.to == Stage::Elf && command.count("-o") == 0)
     throw CLI::RequiredError("-o");
   options.explainsAll = request.explainSelection == "all";
-  checkPrinted(request, command, options);
+  checkPrinted(request, command);
   return options;
 }
 
@@ -251,7 +272,7 @@ void addCompileCommand(CLI::App &app) {
   command
       ->add_option("--quantize", options.quantize,
                    "Integers to compute with; none: the model has them already")
-      ->check(CLI::IsMember({"int8", "int16", "none"}))
+      ->check(CLI::IsMember({"int8", "none"}))
       ->capture_default_str()
       ->group("Quantization");
   command

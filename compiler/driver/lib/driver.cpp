@@ -57,9 +57,6 @@ public:
         context_(makeContext()) {}
 
   CompileResult compile() {
-    if (options_.quantize != "int8" && options_.quantize != "none")
-      throw UserError({}, "--quantize int16 is not available in this version",
-                      "give --precision extended, which takes 16 bits where they count most");
     if (options_.from <= Stage::Kernel)
       return compileModel();
     return compileProgram();
@@ -147,8 +144,17 @@ private:
     phases_.run(*module_, createGraphFoldPass());
     phases_.run(*module_, createGraphLayoutPass());
     phases_.run(*module_, createGraphFoldPass());
-    if (!isFloat(*module_) || options_.quantize == "none")
+    phases_.run(*module_, createGraphDecomposePass());
+    const bool isInteger = !isFloat(*module_);
+    if (isInteger || options_.quantize == "none") {
+      if (!options_.quantizerOption.empty())
+        throw UserError({options_.model, 0, 0, ""},
+                        fmt::format("{} has no effect: {}", options_.quantizerOption,
+                                    isInteger ? "the model is integer already"
+                                              : "--quantize none leaves the model float"),
+                        "leave it out");
       return;
+    }
     CalibrationData data;
     QuantizeOptions quantization = options_.quantization;
     if (options_.calibration.empty()) {

@@ -131,14 +131,16 @@ TEST(Driver, AFloatModelNeedsQuantization) {
   }
 }
 
-TEST(Driver, SixteenBitsAreNotServedYet) {
-  CompileOptions options = optionsFor(floatNet);
-  options.quantize = "int16";
+TEST(Driver, IntegersAreNotQuantizedAgain) {
+  CompileOptions options = optionsFor(convolution);
+  options.quantizerOption = "--precision";
   try {
     compile(options);
     FAIL() << "no error";
   } catch (const UserError &error) {
-    EXPECT_EQ(error.message(), "--quantize int16 is not available in this version");
+    EXPECT_EQ(error.message(), "--precision has no effect: the model is integer already");
+    EXPECT_EQ(error.place().file, options.model);
+    EXPECT_EQ(error.fix(), "leave it out");
   }
 }
 
@@ -184,10 +186,10 @@ TEST(Driver, TellsOfEveryPhaseOfAFloatModel) {
   std::vector<std::string> names;
   for (const PhaseTime &phase : times.phases())
     names.push_back(phase.name);
-  EXPECT_THAT(names,
-              ::testing::ElementsAre("target", "import", "graph-fold", "graph-layout", "float-code",
-                                     "calibration", "integers", "quantize", "tosa-to-kernel",
-                                     "kernel-fuse", "schedule", "npu", "program", "release"));
+  EXPECT_THAT(names, ::testing::ElementsAre("target", "import", "graph-fold", "graph-layout",
+                                            "graph-decompose", "float-code", "calibration",
+                                            "integers", "quantize", "tosa-to-kernel", "kernel-fuse",
+                                            "schedule", "npu", "program", "release"));
 }
 
 std::string explanationOf(CompileOptions options) {
@@ -484,15 +486,16 @@ TEST(Driver, DumpsEveryPhaseInOrder) {
     writeFile(folder + name, text);
   };
   std::string elf = compile(options).output;
-  EXPECT_EQ(files, (std::vector<std::string>{
-                       "00-import.mlir", "01-graph-fold.mlir", "02-graph-layout.mlir",
-                       "03-graph-fold.mlir", "04-quantize.mlir", "05-tosa-to-kernel.mlir",
-                       "06-kernel-fuse.mlir", "07-npu.mlir", "08-program.s"}));
+  EXPECT_EQ(files, (std::vector<std::string>{"00-import.mlir", "01-graph-fold.mlir",
+                                             "02-graph-layout.mlir", "03-graph-fold.mlir",
+                                             "04-graph-decompose.mlir", "05-quantize.mlir",
+                                             "06-tosa-to-kernel.mlir", "07-kernel-fuse.mlir",
+                                             "08-npu.mlir", "09-program.s"}));
   const std::pair<const char *, Stage> ways[] = {{"00-import.mlir", Stage::Import},
-                                                 {"03-graph-fold.mlir", Stage::Import},
-                                                 {"04-quantize.mlir", Stage::Tosa},
-                                                 {"06-kernel-fuse.mlir", Stage::Kernel},
-                                                 {"07-npu.mlir", Stage::Npu}};
+                                                 {"04-graph-decompose.mlir", Stage::Import},
+                                                 {"05-quantize.mlir", Stage::Tosa},
+                                                 {"07-kernel-fuse.mlir", Stage::Kernel},
+                                                 {"08-npu.mlir", Stage::Npu}};
   for (auto [file, stage] : ways) {
     SCOPED_TRACE(file);
     CompileOptions from;
@@ -508,7 +511,7 @@ TEST(Driver, DumpsPhasesUpToTheStageAskedFor) {
   options.phaseEnded = [&](const std::string &name, const std::string &) { last = name; };
   options.to = Stage::Kernel;
   compile(options);
-  EXPECT_EQ(last, "05-kernel-fuse.mlir");
+  EXPECT_EQ(last, "06-kernel-fuse.mlir");
 }
 
 TEST(Driver, RefusesAModuleOfAnotherStage) {

@@ -79,6 +79,7 @@ std::string check(const std::filesystem::path &directory) {
   mlir::PassManager passes(&context);
   passes.addPass(createGraphLayoutPass());
   passes.addPass(createGraphFoldPass());
+  passes.addPass(createGraphDecomposePass());
   if (mlir::failed(passes.run(*module)))
     return "the graph passes fail";
   if (std::string fault = compareRun(*module, inputs, expected); !fault.empty())

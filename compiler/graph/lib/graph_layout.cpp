@@ -47,6 +47,7 @@ std::unique_ptr<mlir::Pass> createGraphLayoutPass() { return std::make_unique<Gr
 void registerGraphPasses() {
   mlir::registerPass([] { return createGraphFoldPass(); });
   mlir::registerPass([] { return createGraphLayoutPass(); });
+  mlir::registerPass([] { return createGraphDecomposePass(); });
 }
 
 } // namespace tilewright

@@ -102,7 +102,7 @@ private:
     return UserError(placeOf(op),
                      fmt::format("has no integer form: {} on these types cannot be quantized",
                                  op->getName().getStringRef().str()),
-                     "cut it off the model, or run it on the host");
+                     "cut it off the model");
   }
 
   void addAnchor(Operation *op) {

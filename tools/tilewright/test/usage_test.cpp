@@ -219,6 +219,42 @@ TEST_F(Usage, refusesWhatPrintsWithoutItsOwnOutput) {
                   "  fix: see `tilewright compile --help`\n");
 }
 
+TEST_F(Usage, refusesOptionsThatOthersLeaveWithoutEffect) {
+  const std::vector<std::string> command = {"compile", "m.onnx", "-o", "p.elf"};
+  const std::pair<std::vector<std::string>, const char *> cases[] = {
+      {{"--percentile", "99"},
+       "--percentile: has no effect without --calibration-method percentile"},
+      {{"--tune-search", "random"}, "--tune-search: has no effect without --tune"},
+      {{"--seed", "1", "--calibration", "c.npz"},
+       "--seed: has no effect with --calibration and without --tune"}};
+  for (const auto &[options, message] : cases) {
+    std::vector<std::string> arguments = command;
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    EXPECT_EQ(diagnosticOf(arguments), std::string("tilewright: error: ") + message +
+                                           "\n  fix: see `tilewright compile --help`\n");
+  }
+}
+
+TEST_F(Usage, refusesOptionsOfAStageBehindTheOneToWrite) {
+  for (std::vector<std::string> option :
+       {std::vector<std::string>{"--precision", "extended"}, {"--seed", "1"}, {"--no-chains"}}) {
+    std::vector<std::string> arguments{"compile", "m.onnx", "--emit", "import"};
+    arguments.insert(arguments.end(), option.begin(), option.end());
+    EXPECT_EQ(diagnosticOf(arguments), "tilewright: error: " + option[0] +
+                                           ": has no effect with --compile-to import\n"
+                                           "  fix: see `tilewright compile --help`\n");
+  }
+}
+
+TEST_F(Usage, listsFormatsAndTheirOperators) {
+  const std::string formats = run({"formats"}).output;
+  EXPECT_THAT(formats, HasSubstr("ONNX (.onnx)\n"));
+  EXPECT_THAT(formats, HasSubstr(" ConvTranspose,"));
+  EXPECT_THAT(formats, HasSubstr("TOSA (.mlir, .mlirbc)\n"));
+  EXPECT_THAT(run({"compile", "--help"}).output,
+              HasSubstr("ONNX (.onnx), or TOSA (.mlir, .mlirbc)"));
+}
+
 TEST_F(Usage, refusesWhatPrintsOfALaterStage) {
   EXPECT_EQ(diagnosticOf({"compile", "m.mlir", "--plan", "--emit", "kernel", "-o", "k.mlir"}),
             "tilewright: error: --plan: has no effect with --compile-to kernel\n"
@@ -239,9 +275,10 @@ TEST_F(Usage, timesOfAllPhasesAddUp) {
     sum += seconds;
     processorSum += processor;
   }
-  EXPECT_THAT(names, ::testing::ElementsAre("loading", "target", "import", "graph-fold",
-                                            "graph-layout", "tosa-to-kernel", "kernel-fuse",
-                                            "schedule", "npu", "program", "release", "write"));
+  EXPECT_THAT(names,
+              ::testing::ElementsAre("loading", "target", "import", "graph-fold", "graph-layout",
+                                     "graph-decompose", "tosa-to-kernel", "kernel-fuse", "schedule",
+                                     "npu", "program", "release", "write"));
   EXPECT_EQ(name, "total");
   EXPECT_NEAR(seconds, sum, 0.001 * double(names.size()));
   EXPECT_NEAR(processor, processorSum, 0.001 * double(names.size()));

@@ -24,6 +24,9 @@ struct CompileOptions {
   std::string calibration;       // .npz or directory; empty: seeded random samples
   std::string quantize = "int8"; // int8, none: the module must be integer already
   QuantizeOptions quantization;
+  // An option that asks something of the quantizer: refused where it has nothing to do. Empty:
+  // none.
+  std::string quantizerOption;
   // What `model` is, a printed module from Stage::Tosa to Npu, or a program; what to write. A
   // program is for the target that it names: `target` and `overlays` are not read then.
   Stage from = Stage::Import, to = Stage::Elf;

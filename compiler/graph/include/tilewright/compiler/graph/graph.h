@@ -25,7 +25,12 @@ std::unique_ptr<mlir::Pass> createGraphFoldPass(FoldOptions options = {});
 // those that move no data (unit dimensions) into reshapes.
 std::unique_ptr<mlir::Pass> createGraphLayoutPass();
 
-// Registers both for tilewright-opt.
+// `graph-decompose`: transposed convolutions (TOSA 1.0 `transpose_conv2d`) on float32 and 8 bits
+// become convolutions and movement of data, by MLIR's decomposition. Run it behind the others: a
+// scale, an offset or a pad is folded into the transposed convolution first.
+std::unique_ptr<mlir::Pass> createGraphDecomposePass();
+
+// Registers all for tilewright-opt.
 void registerGraphPasses();
 
 } // namespace tilewright

@@ -1,0 +1,85 @@
+// RUN: tilewright-opt %s --graph-decompose --split-input-file | FileCheck %s
+
+// Of stride 1: the weights in reverse order, and pads.
+// CHECK-LABEL: @of_stride_1
+// CHECK-DAG: %[[W:.*]] = "tosa.const"() <{values = dense<{{\[\[\[\[}}2.000000e+00], [1.000000e+00]]]]> : tensor<1x1x2x1xf32>}>
+// CHECK: %[[C:.*]] = tosa.conv2d %{{.*}}, %[[W]]
+// CHECK-SAME: pad = array<i64: 0, 0, 1, 1>
+// CHECK-NEXT: return %[[C]]
+func.func @of_stride_1(%x: tensor<1x4x4x1xf32>) -> tensor<1x4x5x1xf32> {
+  %w = "tosa.const"() <{values = dense<[[[[1.0], [2.0]]]]> : tensor<1x1x2x1xf32>}> : () -> tensor<1x1x2x1xf32>
+  %b = "tosa.const"() <{values = dense<1.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %0 = tosa.transpose_conv2d %x, %w, %b, %z, %z {acc_type = f32, out_pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x4x4x1xf32>, tensor<1x1x2x1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x5x1xf32>
+  return %0 : tensor<1x4x5x1xf32>
+}
+
+// -----
+
+// Of stride 2: an output channel for each position within a stride. Bias and clamp stand where the
+// convolution is.
+// CHECK-LABEL: @of_stride_2
+// CHECK-DAG: %[[B:.*]] = "tosa.const"() <{values = dense<[5.000000e+00, 6.000000e+00, 5.000000e+00, 6.000000e+00
+// CHECK: %[[C:.*]] = tosa.conv2d %{{.*}}, %{{.*}}, %[[B]]
+// CHECK-SAME: -> tensor<1x4x4x8xf32>
+// CHECK-NEXT: %[[R:.*]] = tosa.clamp %[[C]]
+// CHECK-NOT: tosa.add
+// CHECK-NOT: tosa.clamp
+// CHECK: return
+func.func @of_stride_2(%x: tensor<1x4x4x1xf32>) -> tensor<1x8x8x2xf32> {
+  %w = "tosa.const"() <{values = dense<3.0> : tensor<2x2x2x1xf32>}> : () -> tensor<2x2x2x1xf32>
+  %b = "tosa.const"() <{values = dense<[5.0, 6.0]> : tensor<2xf32>}> : () -> tensor<2xf32>
+  %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %0 = tosa.transpose_conv2d %x, %w, %b, %z, %z {acc_type = f32, out_pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : (tensor<1x4x4x1xf32>, tensor<2x2x2x1xf32>, tensor<2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x8x8x2xf32>
+  %1 = tosa.clamp %0 {min_val = 0.0 : f32, max_val = 0x7F800000 : f32} : (tensor<1x8x8x2xf32>) -> tensor<1x8x8x2xf32>
+  return %1 : tensor<1x8x8x2xf32>
+}
+
+// -----
+
+// A result that two read is clamped for the one that asks for it.
+// CHECK-LABEL: @read_twice
+// CHECK: tosa.conv2d
+// CHECK-NOT: tosa.clamp
+// CHECK: %[[T:.*]] = tosa.transpose
+// CHECK: tosa.clamp
+func.func @read_twice(%x: tensor<1x4x4x1xf32>) -> (tensor<1x8x8x2xf32>, tensor<1x8x8x2xf32>) {
+  %w = "tosa.const"() <{values = dense<3.0> : tensor<2x2x2x1xf32>}> : () -> tensor<2x2x2x1xf32>
+  %b = "tosa.const"() <{values = dense<[5.0, 6.0]> : tensor<2xf32>}> : () -> tensor<2xf32>
+  %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %0 = tosa.transpose_conv2d %x, %w, %b, %z, %z {acc_type = f32, out_pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : (tensor<1x4x4x1xf32>, tensor<2x2x2x1xf32>, tensor<2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x8x8x2xf32>
+  %1 = tosa.clamp %0 {min_val = 0.0 : f32, max_val = 0x7F800000 : f32} : (tensor<1x8x8x2xf32>) -> tensor<1x8x8x2xf32>
+  return %0, %1 : tensor<1x8x8x2xf32>, tensor<1x8x8x2xf32>
+}
+
+// -----
+
+// Integers: what pads the input is its zero point, the sums have 32 bits.
+// CHECK-LABEL: @of_integers
+// CHECK-NOT: transpose_conv2d
+// CHECK: tosa.conv2d
+// CHECK-SAME: pad = array<i64: 1, 1, 1, 1>
+// CHECK-SAME: -> tensor<1x5x5x4xi32>
+// CHECK-NOT: tosa.add
+func.func @of_integers(%x: tensor<1x4x4x1xi8>) -> tensor<1x9x9x1xi32> {
+  %w = "tosa.const"() <{values = dense<3> : tensor<1x3x3x1xi8>}> : () -> tensor<1x3x3x1xi8>
+  %b = "tosa.const"() <{values = dense<7> : tensor<1xi32>}> : () -> tensor<1xi32>
+  %i = "tosa.const"() <{values = dense<4> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %z = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %0 = tosa.transpose_conv2d %x, %w, %b, %i, %z {acc_type = i32, out_pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : (tensor<1x4x4x1xi8>, tensor<1x3x3x1xi8>, tensor<1xi32>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x9x9x1xi32>
+  return %0 : tensor<1x9x9x1xi32>
+}
+
+// -----
+
+// Sums of 48 bits stay as they are: no later pass serves them.
+// CHECK-LABEL: @of_16_bits
+// CHECK: tosa.transpose_conv2d
+func.func @of_16_bits(%x: tensor<1x4x4x1xi16>) -> tensor<1x8x8x1xi48> {
+  %w = "tosa.const"() <{values = dense<3> : tensor<1x2x2x1xi8>}> : () -> tensor<1x2x2x1xi8>
+  %b = "tosa.const"() <{values = dense<7> : tensor<1xi48>}> : () -> tensor<1xi48>
+  %i = "tosa.const"() <{values = dense<0> : tensor<1xi16>}> : () -> tensor<1xi16>
+  %z = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %0 = tosa.transpose_conv2d %x, %w, %b, %i, %z {acc_type = i48, out_pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : (tensor<1x4x4x1xi16>, tensor<1x2x2x1xi8>, tensor<1xi48>, tensor<1xi16>, tensor<1xi8>) -> tensor<1x8x8x1xi48>
+  return %0 : tensor<1x8x8x1xi48>
+}
