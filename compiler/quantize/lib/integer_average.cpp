@@ -1,0 +1,66 @@
+#include "integer_average.h"
+
+#include "narrowing.h"
+#include "tilewright/compiler/tosa/tensor_types.h"
+
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+
+#include <utility>
+
+using namespace mlir;
+
+namespace tilewright::quantization {
+
+// How many windows an image is averaged in, down and across: at least `enough` of them where its
+// size allows.
+static std::pair<int64_t, int64_t> averageWindows(int64_t height, int64_t width) {
+  constexpr int64_t enough = 12; // for scratchpads to hold a window
+  std::pair<int64_t, int64_t> best = {height, width};
+  for (int64_t rows = 1; rows <= height; ++rows)
+    for (int64_t columns = 1; columns <= width; ++columns)
+      if (height % rows == 0 && width % columns == 0 && rows * columns >= enough &&
+          rows * columns < best.first * best.second)
+        best = {rows, columns};
+  return best;
+}
+
+Accumulator averageImage(IntegerBuilder &integer, Quantized x, Value real,
+                         const Statistics &statistics) {
+  OpBuilder &builder = integer.builder();
+  std::vector<double> channels = statistics.channelFactors.lookup(real);
+  if (x.parameters.bits > 8) {
+    channels = channelFactors(statistics.observed.ranges.find(real)->second, 1);
+    x = narrowed(integer, x, channels, narrowedParameters(statistics, real, channels));
+  }
+  ArrayRef<int64_t> shape = tensorType(x.value).getShape();
+  auto [rows, columns] = averageWindows(shape[1], shape[2]);
+  Value sum;
+  if (rows == shape[1] && columns == shape[2]) {
+    sum = integer.widen(x.value, x.parameters);
+  } else {
+    int64_t kernel[] = {shape[1] / rows, shape[2] / columns};
+    int64_t count = kernel[0] * kernel[1] * shape[3];
+    sum = tosa::DepthwiseConv2DOp::create(
+        builder, integer.location(), integer.type({shape[0], rows, columns, shape[3]}, 32), x.value,
+        integer.constant({kernel[0], kernel[1], shape[3], 1}, 8, std::vector<int64_t>(count, 1)),
+        integer.constant({shape[3]}, 32, std::vector<int64_t>(shape[3], 0)),
+        integer.constant({1}, 8, {x.parameters.zeroPoint}), integer.constant({1}, 8, {0}),
+        builder.getDenseI64ArrayAttr({0, 0, 0, 0}), builder.getDenseI64ArrayAttr(kernel),
+        builder.getDenseI64ArrayAttr({1, 1}), TypeAttr::get(builder.getI32Type()));
+  }
+  if (rows > 1)
+    sum = integer.reduce<tosa::ReduceSumOp>(sum, 1);
+  if (columns > 1)
+    sum = integer.reduce<tosa::ReduceSumOp>(sum, 2);
+  double pixels = double(shape[1] * shape[2]), scale = x.parameters.scale / pixels;
+  Accumulator result{sum, {scale}, {x.parameters.magnitude() * pixels}};
+  if (!channels.empty()) {
+    result.scales.clear();
+    for (double channel : channels)
+      result.scales.push_back(scale / channel);
+    result.magnitudes.resize(channels.size(), result.magnitudes[0]);
+  }
+  return result;
+}
+
+} // namespace tilewright::quantization

@@ -1,0 +1,17 @@
+// Averages over whole images.
+#pragma once
+
+#include "quantized_value.h"
+#include "statistics.h"
+#include "tilewright/compiler/tosa/integer_builder.h"
+
+namespace tilewright::quantization {
+
+// The average over an image varies less than its pixels, so it wants a scale of its own, which
+// TOSA's pool cannot give, and more precision than averages of 8 bits have: a depthwise
+// convolution with weights of 1 sums up windows, and windows are summed up in 32 bits.
+// `x`: `real`, [N, H, W, C], as integers.
+Accumulator averageImage(IntegerBuilder &integer, Quantized x, mlir::Value real,
+                         const Statistics &statistics);
+
+} // namespace tilewright::quantization

@@ -1,0 +1,19 @@
+// Functions of one number as tables.
+#pragma once
+
+#include "quantized_value.h"
+#include "tilewright/compiler/tosa/integer_builder.h"
+
+#include <functional>
+#include <vector>
+
+namespace tilewright::quantization {
+
+// `function` of each element of `root`, 8 or 16 bits, in a tensor of `shape` with `parameters`.
+// Where `root` has 16 bits, each channel is scaled by its factor, if there are any; and one that is
+// not a number counts as 0.
+mlir::Value buildTable(IntegerBuilder &integer, const Quantized &root,
+                       const std::function<double(double)> &function, const Parameters &parameters,
+                       const std::vector<double> &channelFactors, llvm::ArrayRef<int64_t> shape);
+
+} // namespace tilewright::quantization

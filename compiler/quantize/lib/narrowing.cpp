@@ -1,0 +1,55 @@
+#include "narrowing.h"
+
+#include "split.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+
+namespace tilewright::quantization {
+
+// The ends of a tensor whose channels are scaled, with room for other data.
+static constexpr double room = 1.25;
+static std::pair<double, double> scaledRange(const Statistics &statistics, Value value,
+                                             const std::vector<double> &factors) {
+  double low = 0, high = 0;
+  const std::vector<ChannelRange> &ranges = statistics.observed.ranges.find(value)->second;
+  for (size_t c = 0; c < factors.size(); ++c) {
+    low = std::min(low, ranges[c].low * factors[c]);
+    high = std::max(high, ranges[c].high * factors[c]);
+  }
+  return {room * low, room * high};
+}
+
+Parameters narrowedParameters(const Statistics &statistics, Value real,
+                              const std::vector<double> &factors) {
+  auto [low, high] = scaledRange(statistics, real, factors);
+  return asymmetric8(low, high);
+}
+Quantized narrowed(IntegerBuilder &integer, const Quantized &x, const std::vector<double> &factors,
+                   const Parameters &parameters) {
+  std::vector<double> rescales;
+  for (double factor : factors)
+    rescales.push_back(factor * x.parameters.scale / parameters.scale);
+  if (llvm::all_equal(rescales))
+    rescales.resize(1);
+  return {integer.rescale(x.value, 0, rescales, parameters), parameters};
+}
+
+std::pair<std::vector<double>, Parameters> highPartOf(const Statistics &statistics, Value real,
+                                                      const Parameters &wide, double strength) {
+  const std::vector<ChannelRange> &ranges = statistics.observed.ranges.find(real)->second;
+  std::vector<double> factors = channelFactors(ranges, strength);
+  auto [low, high] = scaledRange(statistics, real, std::vector<double>(ranges.size(), 1));
+  for (size_t c = 0; c < factors.size(); ++c) {
+    if (ranges[c].low < 0)
+      factors[c] = std::min(factors[c], low / ranges[c].low / room);
+    if (ranges[c].high > 0)
+      factors[c] = std::min(factors[c], high / ranges[c].high / room);
+    factors[c] = std::max(std::exp2(std::floor(std::log2(factors[c]))), 1.0);
+  }
+  return {factors, highParameters(wide, low, high)};
+}
+
+} // namespace tilewright::quantization
