@@ -1,6 +1,9 @@
 // Builds small ONNX models for tests.
 #pragma once
 
+#include "tilewright/compiler/frontend/frontend.h"
+#include "tilewright/support/error.h"
+
 #include <onnx/onnx_pb.h>
 
 #include <string>
@@ -109,5 +112,17 @@ private:
     return attribute;
   }
 };
+
+// What the import of a model says: a diagnostic, or "imported".
+inline std::string diagnosticOf(const std::string &bytes, const ImportOptions &options = {},
+                                const std::string &path = "m.onnx") {
+  mlir::MLIRContext context;
+  try {
+    importOnnx(path, bytes, options, context);
+  } catch (const UserError &error) {
+    return error.diagnostic();
+  }
+  return "imported";
+}
 
 } // namespace tilewright

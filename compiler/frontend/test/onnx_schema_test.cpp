@@ -2,9 +2,6 @@
 // kind pass.
 #include "model_builder.h"
 
-#include "tilewright/compiler/frontend/frontend.h"
-#include "tilewright/support/error.h"
-
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -15,13 +12,7 @@ namespace {
 using Proto = ::onnx::TensorProto;
 
 std::string diagnosticOf(const ModelBuilder &builder) {
-  mlir::MLIRContext context;
-  try {
-    importOnnx("m.onnx", builder.bytes(), {}, context);
-  } catch (const UserError &error) {
-    return error.diagnostic();
-  }
-  return "imported";
+  return tilewright::diagnosticOf(builder.bytes());
 }
 
 ModelBuilder image(int64_t opset = 13) {

@@ -1,5 +1,6 @@
 #include "check_schemas.h"
 
+#include "attribute_kinds.h"
 #include "schema.h"
 
 #include <algorithm>
@@ -27,70 +28,6 @@ std::string formatBounds(size_t least, size_t most) {
   if (least == most)
     return std::to_string(least);
   return most == SIZE_MAX ? fmt::format("{} or more", least) : fmt::format("{} to {}", least, most);
-}
-
-const char *kindName(AttributeKind kind) {
-  switch (kind) {
-  case AttributeKind::Float:
-    return "a number";
-  case AttributeKind::Int:
-    return "an integer";
-  case AttributeKind::String:
-    return "a string";
-  case AttributeKind::Tensor:
-    return "a tensor";
-  case AttributeKind::Graph:
-    return "a graph";
-  case AttributeKind::Floats:
-    return "a list of numbers";
-  case AttributeKind::Ints:
-    return "a list of integers";
-  case AttributeKind::Strings:
-    return "a list of strings";
-  case AttributeKind::Graphs:
-    return "a list of graphs";
-  case AttributeKind::SparseTensor:
-    return "a sparse tensor";
-  case AttributeKind::TypeProto:
-    return "a type";
-  }
-  return "";
-}
-
-// The kinds of value that an attribute holds, whatever it says of itself.
-std::vector<AttributeKind> heldKinds(const AttributeProto &proto) {
-  std::pair<bool, AttributeKind> fields[] = {
-      {proto.has_f(), AttributeKind::Float},
-      {proto.has_i(), AttributeKind::Int},
-      {proto.has_s(), AttributeKind::String},
-      {proto.has_t(), AttributeKind::Tensor},
-      {proto.has_g(), AttributeKind::Graph},
-      {proto.has_sparse_tensor(), AttributeKind::SparseTensor},
-      {proto.has_tp(), AttributeKind::TypeProto},
-      {proto.floats_size() > 0, AttributeKind::Floats},
-      {proto.ints_size() > 0, AttributeKind::Ints},
-      {proto.strings_size() > 0, AttributeKind::Strings},
-      {proto.graphs_size() > 0, AttributeKind::Graphs},
-  };
-  std::vector<AttributeKind> kinds;
-  for (auto [held, kind] : fields)
-    if (held)
-      kinds.push_back(kind);
-  return kinds;
-}
-
-// An empty list leaves no trace in the file, and a number of 0 and an empty string need not:
-// writers of protobuf's third version omit what is zero.
-bool maybeUnwritten(AttributeKind kind) {
-  switch (kind) {
-  case AttributeKind::Tensor:
-  case AttributeKind::Graph:
-  case AttributeKind::SparseTensor:
-  case AttributeKind::TypeProto:
-    return false;
-  default:
-    return true;
-  }
 }
 
 // A bound that is no bound, and a constant that may end in one.
