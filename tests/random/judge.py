@@ -77,7 +77,8 @@ class Case:
         self.network = networks.network([seed, index, 1], largest)
         verdict.operators = self.network.operators
         (directory / "model.onnx").write_bytes(self.network.model)
-        self.compile_options = ["--buffering", self.draw("double", "double", "double", "single", "none")]
+        self.buffering = ["--buffering", self.draw("double", "double", "double", "single", "none")]
+        self.compile_options = []
         if self.network.samples:
             numpy.savez(directory / "samples.npz", **self.network.samples)
             method = self.draw("min-max", "min-max", "percentile", "mse", "entropy")
@@ -90,8 +91,8 @@ class Case:
 
     def check(self):
         directory = self.directory
-        self.compile(directory / "program.elf")
-        self.compile(directory / "again.elf")
+        self.compile(directory / "program.elf", *self.buffering)
+        self.compile(directory / "again.elf", *self.buffering)
         if (directory / "program.elf").read_bytes() != (directory / "again.elf").read_bytes():
             raise Fault("compiling twice gives different programs")
         self.compile(directory / "model.mlir", "--emit", "tosa")
