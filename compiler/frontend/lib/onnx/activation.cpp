@@ -2,6 +2,7 @@
 #include "operators.h"
 
 #include <cmath>
+#include <fmt/format.h>
 #include <limits>
 
 namespace tilewright::onnx_import {
@@ -47,8 +48,8 @@ std::optional<float> knownBound(NodeImporter &node, size_t input) {
 
 static void buildCelu(NodeImporter &node) {
   float alpha = node.number("alpha", 1);
-  if (alpha == 0)
-    node.fail("attribute 'alpha' is 0, and inputs are divided by it");
+  if (!std::isfinite(1 / alpha))
+    node.fail(fmt::format("attribute 'alpha' is {}, and inputs are divided by it", alpha));
   FloatBuilder &tosa = node.tosa();
   mlir::Value x = node.floatValue(0);
   mlir::Value exponent = tosa.multiplyScalar(negativePart(tosa, x), 1 / alpha);
@@ -186,6 +187,7 @@ static void buildThresholdedRelu(NodeImporter &node) {
 }
 
 llvm::ArrayRef<Operator> activationOperators() {
+  // clang-format off: one row an operator
   static const Operator rows[] = {
       {"Celu", buildCelu},
       {"Clip", buildClip},
@@ -205,6 +207,7 @@ llvm::ArrayRef<Operator> activationOperators() {
       {"Tanh", buildTanh},
       {"ThresholdedRelu", buildThresholdedRelu},
   };
+  // clang-format on
   return rows;
 }
 

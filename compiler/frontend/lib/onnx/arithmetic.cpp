@@ -180,12 +180,20 @@ static void buildMean(NodeImporter &node) {
 }
 
 llvm::ArrayRef<Operator> arithmeticOperators() {
+  // clang-format off: one row an operator
   static const Operator rows[] = {
-      {"Add", buildAdd, foldAdd}, {"Div", buildDiv, foldDiv}, {"Max", buildMax, foldMax},
-      {"Mean", buildMean},        {"Min", buildMin, foldMin}, {"Mod", nullptr, foldMod},
-      {"Mul", buildMul, foldMul}, {"Pow", buildPow, foldPow}, {"Sub", buildSub, foldSub},
+      {"Add", buildAdd, foldAdd},
+      {"Div", buildDiv, foldDiv},
+      {"Max", buildMax, foldMax},
+      {"Mean", buildMean},
+      {"Min", buildMin, foldMin},
+      {"Mod", nullptr, foldMod},
+      {"Mul", buildMul, foldMul},
+      {"Pow", buildPow, foldPow},
+      {"Sub", buildSub, foldSub},
       {"Sum", buildSum},
   };
+  // clang-format on
   return rows;
 }
 

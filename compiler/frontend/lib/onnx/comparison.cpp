@@ -98,6 +98,7 @@ static void foldWhere(NodeImporter &node) {
 }
 
 llvm::ArrayRef<Operator> comparisonOperators() {
+  // clang-format off: one row an operator
   static const Operator rows[] = {
       {"And", nullptr, foldAnd},
       {"Equal", buildEqual, foldEqual},
@@ -109,6 +110,7 @@ llvm::ArrayRef<Operator> comparisonOperators() {
       {"Or", nullptr, foldOr},
       {"Where", buildWhere, foldWhere},
   };
+  // clang-format on
   return rows;
 }
 

@@ -152,6 +152,7 @@ static void buildSize(NodeImporter &node) {
 }
 
 llvm::ArrayRef<Operator> constantOperators() {
+  // clang-format off: one row an operator
   static const Operator rows[] = {
       {"Cast", buildCast, foldCast},
       {"Constant", nullptr, foldConstant},
@@ -160,6 +161,7 @@ llvm::ArrayRef<Operator> constantOperators() {
       {"Shape", buildShape, buildShape},
       {"Size", buildSize, buildSize},
   };
+  // clang-format on
   return rows;
 }
 

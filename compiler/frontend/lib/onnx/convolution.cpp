@@ -198,10 +198,12 @@ static void buildConvTranspose(NodeImporter &node) {
 }
 
 llvm::ArrayRef<Operator> convolutionOperators() {
+  // clang-format off: one row an operator
   static const Operator rows[] = {
       {"Conv", buildConv},
       {"ConvTranspose", buildConvTranspose},
   };
+  // clang-format on
   return rows;
 }
 

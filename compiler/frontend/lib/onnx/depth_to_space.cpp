@@ -49,10 +49,12 @@ static void buildSpaceToDepth(NodeImporter &node) {
 }
 
 llvm::ArrayRef<Operator> depthToSpaceOperators() {
+  // clang-format off: one row an operator
   static const Operator rows[] = {
       {"DepthToSpace", buildDepthToSpace},
       {"SpaceToDepth", buildSpaceToDepth},
   };
+  // clang-format on
   return rows;
 }
 

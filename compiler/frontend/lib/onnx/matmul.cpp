@@ -79,10 +79,12 @@ static void buildMatMul(NodeImporter &node) {
 }
 
 llvm::ArrayRef<Operator> matmulOperators() {
+  // clang-format off: one row an operator
   static const Operator rows[] = {
       {"Gemm", buildGemm},
       {"MatMul", buildMatMul},
   };
+  // clang-format on
   return rows;
 }
 

@@ -153,6 +153,7 @@ static void buildLogSoftmax(NodeImporter &node) {
 }
 
 llvm::ArrayRef<Operator> normalizationOperators() {
+  // clang-format off: one row an operator
   static const Operator rows[] = {
       {"BatchNormalization", buildBatchNormalization},
       {"InstanceNormalization", buildInstanceNormalization},
@@ -160,6 +161,7 @@ llvm::ArrayRef<Operator> normalizationOperators() {
       {"LogSoftmax", buildLogSoftmax},
       {"Softmax", buildSoftmax},
   };
+  // clang-format on
   return rows;
 }
 

@@ -69,12 +69,14 @@ static void buildGlobalMaxPool(NodeImporter &node) {
 }
 
 llvm::ArrayRef<Operator> poolOperators() {
+  // clang-format off: one row an operator
   static const Operator rows[] = {
       {"AveragePool", buildAveragePool},
       {"GlobalAveragePool", buildGlobalAveragePool},
       {"GlobalMaxPool", buildGlobalMaxPool},
       {"MaxPool", buildMaxPool},
   };
+  // clang-format on
   return rows;
 }
 

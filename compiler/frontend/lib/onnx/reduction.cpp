@@ -111,11 +111,15 @@ static void foldReduceSum(NodeImporter &node) {
 }
 
 llvm::ArrayRef<Operator> reductionOperators() {
+  // clang-format off: one row an operator
   static const Operator rows[] = {
-      {"ReduceMax", buildReduceMax, foldReduceMax}, {"ReduceMean", buildReduceMean},
-      {"ReduceMin", buildReduceMin, foldReduceMin}, {"ReduceProd", nullptr, foldReduceProd},
+      {"ReduceMax", buildReduceMax, foldReduceMax},
+      {"ReduceMean", buildReduceMean},
+      {"ReduceMin", buildReduceMin, foldReduceMin},
+      {"ReduceProd", nullptr, foldReduceProd},
       {"ReduceSum", buildReduceSum, foldReduceSum},
   };
+  // clang-format on
   return rows;
 }
 

@@ -303,10 +303,12 @@ static void buildUpsample(NodeImporter &node) {
 }
 
 llvm::ArrayRef<Operator> resizeOperators() {
+  // clang-format off: one row an operator
   static const Operator rows[] = {
       {"Resize", buildResize},
       {"Upsample", buildUpsample},
   };
+  // clang-format on
   return rows;
 }
 

@@ -193,6 +193,7 @@ static void foldTile(NodeImporter &node) {
 }
 
 llvm::ArrayRef<Operator> shapeOperators() {
+  // clang-format off: one row an operator
   static const Operator rows[] = {
       {"Dropout", buildIdentity, buildIdentity},
       {"Expand", buildExpand, foldExpand},
@@ -204,6 +205,7 @@ llvm::ArrayRef<Operator> shapeOperators() {
       {"Transpose", buildTranspose, foldTranspose},
       {"Unsqueeze", buildUnsqueeze, foldUnsqueeze},
   };
+  // clang-format on
   return rows;
 }
 

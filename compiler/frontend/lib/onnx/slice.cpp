@@ -347,10 +347,15 @@ static void buildPad(NodeImporter &node) {
 }
 
 llvm::ArrayRef<Operator> sliceOperators() {
+  // clang-format off: one row an operator
   static const Operator rows[] = {
-      {"Concat", buildConcat, foldConcat}, {"Gather", buildGather, foldGather}, {"Pad", buildPad},
-      {"Slice", buildSlice, foldSlice},    {"Split", buildSplit, foldSplit},
+      {"Concat", buildConcat, foldConcat},
+      {"Gather", buildGather, foldGather},
+      {"Pad", buildPad},
+      {"Slice", buildSlice, foldSlice},
+      {"Split", buildSplit, foldSplit},
   };
+  // clang-format on
   return rows;
 }
 

@@ -73,11 +73,19 @@ static void foldSqrt(NodeImporter &node) {
 }
 
 llvm::ArrayRef<Operator> unaryOperators() {
+  // clang-format off: one row an operator
   static const Operator rows[] = {
-      {"Abs", buildAbs, foldAbs}, {"Ceil", buildCeil, foldCeil},    {"Erf", buildErf},
-      {"Exp", buildExp},          {"Floor", buildFloor, foldFloor}, {"Log", buildLog},
-      {"Neg", buildNeg, foldNeg}, {"Reciprocal", buildReciprocal},  {"Sqrt", buildSqrt, foldSqrt},
+      {"Abs", buildAbs, foldAbs},
+      {"Ceil", buildCeil, foldCeil},
+      {"Erf", buildErf},
+      {"Exp", buildExp},
+      {"Floor", buildFloor, foldFloor},
+      {"Log", buildLog},
+      {"Neg", buildNeg, foldNeg},
+      {"Reciprocal", buildReciprocal},
+      {"Sqrt", buildSqrt, foldSqrt},
   };
+  // clang-format on
   return rows;
 }
 
