@@ -126,9 +126,31 @@ def run_float(model, outputs, arrays):
     return dict(zip(outputs, session.run(outputs, arrays)))
 
 
+CHANNEL_AXES = {"Conv": lambda node: 0, "MatMul": lambda node: -1,  # of outputs, in the second operand
+                "Gemm": lambda node: 0 if any(attribute.name == "transB" and attribute.i for attribute in node.attribute) else -1}
+
+
+def round_weights(model):
+    """Rounds constant weights to 8 bits by output channel, without a zero point, in place."""
+    constants = {constant.name: constant for constant in model.graph.initializer}
+    for node in model.graph.node:
+        if node.op_type not in CHANNEL_AXES or node.input[1] not in constants:
+            continue
+        constant = constants[node.input[1]]
+        weights = onnx.numpy_helper.to_array(constant)
+        axis = CHANNEL_AXES[node.op_type](node) % max(weights.ndim, 1)
+        others = tuple(each for each in range(weights.ndim) if each != axis)
+        step = numpy.maximum(numpy.abs(weights).max(axis=others, keepdims=True) / 127, 1e-30)
+        own = onnx.numpy_helper.from_array((numpy.round(weights / step) * step).astype(weights.dtype), f"{node.output[0]} weights")
+        model.graph.initializer.append(own)
+        node.input[1] = own.name
+
+
 def run_rounded(model, outputs, arrays, samples):
-    """onnxruntime's outputs, by name, with what every operator gives rounded to 8 bits of its range in `samples`: what 8 bits can hold."""
+    """onnxruntime's outputs, by name, with what every operator gives rounded to 8 bits of its range in `samples`, and weights to 8 bits by
+    output channel: what 8 bits can hold."""
     loaded, watched = onnx.load_from_string(model), onnx.load_from_string(model)
+    round_weights(loaded)
     given = [name for node in watched.graph.node for name in node.output if name]
     watched.graph.ClearField("output")
     watched.graph.output.extend(onnx.ValueInfoProto(name=name) for name in given)

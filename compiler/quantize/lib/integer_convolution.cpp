@@ -13,10 +13,10 @@ using namespace mlir;
 
 namespace tilewright::quantization {
 
-// The sums of `shape` that `op` makes of `x`.
+// The sums of `shape` that a convolution like `op`, of these attributes, makes of `x`.
 static Accumulator sumsOf(IntegerBuilder &integer, Operation *op, const Quantized &x,
                           ArrayRef<int64_t> weightShape, const QuantizedWeights &weights,
-                          ArrayRef<int64_t> shape) {
+                          ArrayRef<int64_t> shape, ArrayRef<NamedAttribute> attributes) {
   auto outputs = weights.bias.size();
   OperationState state(op->getLoc(), op->getName());
   state.addOperands({x.value, integer.constant(weightShape, weights.weights),
@@ -24,7 +24,7 @@ static Accumulator sumsOf(IntegerBuilder &integer, Operation *op, const Quantize
                      integer.constant({1}, 8, {x.parameters.zeroPoint}),
                      integer.constant({1}, 8, {0})});
   state.addTypes(integer.type(shape, 32));
-  state.addAttributes(op->getAttrs());
+  state.addAttributes(attributes);
   state.attributes.set("acc_type", TypeAttr::get(integer.builder().getI32Type()));
   std::vector<double> magnitudes;
   bool isDepthwise = isa<tosa::DepthwiseConv2DOp>(op);
@@ -49,9 +49,12 @@ static Accumulator convolveStacked(IntegerBuilder &integer, Operation *op, const
   Value row =
       makeReshape(integer.builder(), integer.location(), x.value, {image[0], 1, pixels, image[3]});
   Value stack = stackActivations(integer, row, own.factors, own.input);
+  NamedAttrList attributes(op->getAttrs());
+  // Rows stand below each other, whatever the dilation of a kernel of one pixel was.
+  attributes.set("dilation", integer.builder().getDenseI64ArrayAttr({1, 1}));
   return sumsOf(integer, op, {stack, own.input}, {outputs, 3, 1, own.filter.shape[3]},
                 stackWeights(own.filter, own.weights, own.input.scale),
-                {image[0], 1, pixels, outputs});
+                {image[0], 1, pixels, outputs}, attributes);
 }
 
 Accumulator convolve(IntegerBuilder &integer, Operation *op, const Quantized &x,
@@ -59,17 +62,17 @@ Accumulator convolve(IntegerBuilder &integer, Operation *op, const Quantized &x,
   const Filter &filter = own.filter;
   const ArrayRef<int64_t> shape = tensorType(op->getResult(0)).getShape();
   if (x.parameters.bits == 8)
-    return sumsOf(integer, op, x, filter.shape, own.weights, shape);
+    return sumsOf(integer, op, x, filter.shape, own.weights, shape, op->getAttrs());
   if (filter.isDepthwise)
     return sumsOf(integer, op, narrowed(integer, x, own.factors, own.input), filter.shape,
-                  own.weights, shape);
+                  own.weights, shape, op->getAttrs());
   if (own.isStacked)
     return convolveStacked(integer, op, x, own);
   Quantized high{highActivations(integer, x.value, own.factors, own.input), own.input};
-  Accumulator sum = sumsOf(integer, op, high, filter.shape, own.weights, shape);
+  Accumulator sum = sumsOf(integer, op, high, filter.shape, own.weights, shape, op->getAttrs());
   own.weights.bias.assign(own.weights.bias.size(), 0);
   Quantized low{lowActivations(integer, x.value, own.factors), {own.input.scale * lowStep, 0, 8}};
-  Accumulator rest = sumsOf(integer, op, low, filter.shape, own.weights, shape);
+  Accumulator rest = sumsOf(integer, op, low, filter.shape, own.weights, shape, op->getAttrs());
   sum.value =
       integer.binary<tosa::AddOp>(integer.rescale(rest.value, 0, {lowStep}, {1, 0, 32}), sum.value);
   for (size_t c = 0; c < sum.magnitudes.size(); ++c)

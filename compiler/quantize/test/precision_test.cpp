@@ -58,6 +58,15 @@ TEST_F(Extended, PointwiseConvolutionsReadAllPartsAtOnce) {
   EXPECT_EQ(count("tosa.conv2d"), 2);
 }
 
+TEST_F(Extended, TheDilationOfOnePixelSaysNothing) {
+  EXPECT_GT(gain("tensor<1x4x6x5xf32>", weights("v", {5, 1, 1, 4}) + R"(
+    %d = tosa.conv2d %c, %v, %z, %z, %z {acc_type = f32, dilation = array<i64: 2, 3>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<1x4x6x4xf32>, tensor<5x1x1x4xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x6x5xf32>
+    return %d : tensor<1x4x6x5xf32>)"),
+            3);
+  EXPECT_EQ(count("tosa.conv2d"), 2);
+}
+
 TEST_F(Extended, OtherConvolutionsAreSumsOfTwo) {
   EXPECT_GT(gain("tensor<1x2x3x5xf32>", weights("v", {5, 3, 3, 4}) + R"(
     %d = tosa.conv2d %c, %v, %z, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 1, 0, 1, 0>, stride = array<i64: 2, 2>}
