@@ -15,23 +15,6 @@ from rejection import CaseTable, RejectionTest, named_cases
 
 
 class Compile(RejectionTest, metaclass=CaseTable):
-    @named_cases({
-        "calibration": ["--calibration", "samples.npz"],
-        "method": ["--calibration-method", "mse"],
-        "percentile": ["--calibration-method", "percentile", "--percentile", "99"],
-        "precision": ["--precision", "extended"],
-        "report": ["--quantization-report"],
-        "seed": ["--seed", "3"],
-    })
-    def test_integers_are_not_quantized(self, options):
-        self.assert_diagnostic(self.compile(models.write_mlir(self.scratch), *options),
-                               f"@/good.mlir: error: {options[0]} has no effect: the model is integer already\n  fix: leave it out")
-
-    def test_floats_left_as_they_are(self):
-        self.assert_diagnostic(self.compile(models.write_onnx(self.scratch, name="m.onnx"), "--quantize", "none", "--emit", "tosa",
-                                            "--precision", "extended"),
-                               "@/m.onnx: error: --precision has no effect: --quantize none leaves the model float\n  fix: leave it out")
-
     def test_no_such_integers(self):
         self.assert_diagnostic(self.compile(models.write_mlir(self.scratch), "--quantize", "int16"),
                                "tilewright: error: --quantize: int16 not in {int8,none}\n  fix: see `tilewright compile --help`",
@@ -48,7 +31,7 @@ class Compile(RejectionTest, metaclass=CaseTable):
 
     @named_cases({
         "empty": ("m.onnx", b"", [], "the file is empty", "give a model: ONNX (.onnx), or TOSA (.mlir, .mlirbc)"),
-        "unknown ending": ("m.tflite", b"?", [], "the file's name does not end as a model's does",
+        "unknown format": ("m.tflite", b"\x1c\0\0\0TFL3", [], "the file is of no format that is read",
                            "give a model: ONNX (.onnx), or TOSA (.mlir, .mlirbc)"),
         "text": ("m.onnx", models.MLIR, [], "the file is not an ONNX model: it is text",
                  "name a model by what it is: ONNX (.onnx), or TOSA (.mlir, .mlirbc)"),

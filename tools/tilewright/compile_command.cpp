@@ -69,37 +69,38 @@ static std::pair<std::string, std::vector<int64_t>> parseShape(const std::string
   return {text.substr(0, equals), sizes};
 }
 
-// The stages between which an option has an effect: it needs --compile-from to be no later than
-// `last`, and --compile-to to be `first` at least.
+// Between which stages an option means something: --compile-from is no later than `last`, and
+// --compile-to is `first` at least. An option that says how a later stage is made may stand where
+// none is: scripts give the same options for each stage. One that prints may not.
 struct Effect {
   const char *option;
   Stage first, last;
 };
 static constexpr Effect effects[] = {{"--shape", Stage::Import, Stage::Import},
-                                     {"--seed", Stage::Tosa, Stage::Import},
-                                     {"--quantize", Stage::Tosa, Stage::Import},
-                                     {"--calibration", Stage::Tosa, Stage::Import},
-                                     {"--calibration-method", Stage::Tosa, Stage::Import},
-                                     {"--percentile", Stage::Tosa, Stage::Import},
-                                     {"--precision", Stage::Tosa, Stage::Import},
+                                     {"--seed", Stage::Import, Stage::Import},
+                                     {"--quantize", Stage::Import, Stage::Import},
+                                     {"--calibration", Stage::Import, Stage::Import},
+                                     {"--calibration-method", Stage::Import, Stage::Import},
+                                     {"--percentile", Stage::Import, Stage::Import},
+                                     {"--precision", Stage::Import, Stage::Import},
                                      {"--quantization-report", Stage::Tosa, Stage::Import},
                                      {"--explain-selection", Stage::Kernel, Stage::Kernel},
                                      {"--target", Stage::Import, Stage::Kernel},
                                      {"--what-if", Stage::Import, Stage::Kernel},
-                                     {"--buffering", Stage::Npu, Stage::Kernel},
-                                     {"--no-chains", Stage::Npu, Stage::Kernel},
+                                     {"--buffering", Stage::Import, Stage::Kernel},
+                                     {"--no-chains", Stage::Import, Stage::Kernel},
                                      {"--tune", Stage::Npu, Stage::Kernel},
                                      {"--tune-search", Stage::Npu, Stage::Kernel},
                                      {"--tune-database", Stage::Npu, Stage::Kernel},
                                      {"--plan", Stage::Npu, Stage::Elf}};
 
 // An option that is given and asks something of the quantizer; empty: none.
-static std::string quantizerOptionOf(const CLI::App &command, const CompileOptions &options) {
+static std::string quantizerOptionOf(const CLI::App &command) {
   for (const char *option : {"--calibration", "--calibration-method", "--percentile", "--precision",
                              "--quantization-report"})
     if (command.count(option) > 0)
       return option;
-  return command.count("--seed") > 0 && options.tune.trials == 0 ? "--seed" : "";
+  return "";
 }
 
 // Where the pipeline begins and ends; contradictions are refused.
@@ -136,8 +137,6 @@ static void checkTogether(const CLI::App &command, const CompileOptions &options
   if (options.tune.trials == 0) {
     refuse("--tune-search", "without --tune");
     refuse("--tune-database", "without --tune");
-    if (!options.calibration.empty())
-      refuse("--seed", "with --calibration and without --tune");
   }
   if (options.quantization.method != Calibration::Percentile)
     refuse("--percentile", "without --calibration-method percentile");
@@ -161,7 +160,7 @@ static CompileOptions optionsOf(const Request &request, const CLI::App &command)
   }
   options.quantization.method = calibrationMethods.at(request.calibrationMethod);
   options.quantization.precision = precisions.at(request.precision);
-  options.quantizerOption = quantizerOptionOf(command, options);
+  options.quantizerOption = quantizerOptionOf(command);
   options.buffering = bufferings.at(request.buffering);
   options.tune.search = searches.at(request.search);
   options.tune.seed = options.seed;

@@ -148,11 +148,9 @@ private:
     const bool isInteger = !isFloat(*module_);
     if (isInteger || options_.quantize == "none") {
       if (!options_.quantizerOption.empty())
-        throw UserError({options_.model, 0, 0, ""},
-                        fmt::format("{} has no effect: {}", options_.quantizerOption,
-                                    isInteger ? "the model is integer already"
-                                              : "--quantize none leaves the model float"),
-                        "leave it out");
+        result_.warnings.push_back(fmt::format(
+            "{} has no effect: {}", options_.quantizerOption,
+            isInteger ? "the model is integer already" : "--quantize none leaves the model float"));
       return;
     }
     CalibrationData data;

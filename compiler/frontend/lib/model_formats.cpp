@@ -11,17 +11,24 @@ namespace tilewright {
 
 llvm::ArrayRef<ModelFormat> modelFormats() {
   static const ModelFormat formats[] = {
-      {"ONNX", {".onnx"}, onnx_import::served, onnx_import::read},
-      {"TOSA", {".mlir", ".mlirbc"}, tosa_import::served, tosa_import::read},
+      {"ONNX", {".onnx"}, onnx_import::recognizes, onnx_import::served, onnx_import::read},
+      {"TOSA",
+       {".mlir", ".mlirbc"},
+       tosa_import::recognizes,
+       tosa_import::served,
+       tosa_import::read},
   };
   return formats;
 }
 
-const ModelFormat *modelFormatOf(const std::string &path) {
+const ModelFormat *modelFormatOf(const std::string &path, const std::string &bytes) {
   for (const ModelFormat &format : modelFormats())
     for (const std::string &ending : format.endings)
       if (llvm::StringRef(path).ends_with(ending))
         return &format;
+  for (const ModelFormat &format : modelFormats())
+    if (format.recognizes(bytes))
+      return &format;
   return nullptr;
 }
 

@@ -224,25 +224,12 @@ TEST_F(Usage, refusesOptionsThatOthersLeaveWithoutEffect) {
   const std::pair<std::vector<std::string>, const char *> cases[] = {
       {{"--percentile", "99"},
        "--percentile: has no effect without --calibration-method percentile"},
-      {{"--tune-search", "random"}, "--tune-search: has no effect without --tune"},
-      {{"--seed", "1", "--calibration", "c.npz"},
-       "--seed: has no effect with --calibration and without --tune"}};
+      {{"--tune-search", "random"}, "--tune-search: has no effect without --tune"}};
   for (const auto &[options, message] : cases) {
     std::vector<std::string> arguments = command;
     arguments.insert(arguments.end(), options.begin(), options.end());
     EXPECT_EQ(diagnosticOf(arguments), std::string("tilewright: error: ") + message +
                                            "\n  fix: see `tilewright compile --help`\n");
-  }
-}
-
-TEST_F(Usage, refusesOptionsOfAStageBehindTheOneToWrite) {
-  for (std::vector<std::string> option :
-       {std::vector<std::string>{"--precision", "extended"}, {"--seed", "1"}, {"--no-chains"}}) {
-    std::vector<std::string> arguments{"compile", "m.onnx", "--emit", "import"};
-    arguments.insert(arguments.end(), option.begin(), option.end());
-    EXPECT_EQ(diagnosticOf(arguments), "tilewright: error: " + option[0] +
-                                           ": has no effect with --compile-to import\n"
-                                           "  fix: see `tilewright compile --help`\n");
   }
 }
 

@@ -20,6 +20,11 @@ std::string served() {
                      oldestOpset, newestOpset, fmt::join(built, ", "), fmt::join(folded, ", "));
 }
 
+bool recognizes(const std::string &bytes) {
+  constexpr char irVersion = 1 << 3; // the tag of field 1, a number
+  return bytes[0] == irVersion && !looksLikeText(bytes);
+}
+
 mlir::OwningOpRef<mlir::ModuleOp> read(const std::string &path, std::string bytes,
                                        const ImportOptions &options, mlir::MLIRContext &context) {
   if (looksLikeText(bytes))

@@ -1,5 +1,6 @@
 #include "tosa_format.h"
 
+#include "../looks_like_text.h"
 #include "bytecode_text.h"
 #include "tilewright/support/error.h"
 
@@ -16,6 +17,8 @@ std::string served() {
   return "TOSA 1.0 as MLIR, text or bytecode, on integers or float32\n"
          "operators: all of the profile; one without a kernel is refused by name\n";
 }
+
+bool recognizes(const std::string &bytes) { return isBytecode(bytes) || looksLikeText(bytes); }
 
 mlir::OwningOpRef<mlir::ModuleOp> read(const std::string &path, std::string bytes,
                                        const ImportOptions &options, mlir::MLIRContext &context) {

@@ -24,7 +24,7 @@ struct CompileOptions {
   std::string calibration;       // .npz or directory; empty: seeded random samples
   std::string quantize = "int8"; // int8, none: the module must be integer already
   QuantizeOptions quantization;
-  // An option that asks something of the quantizer: refused where it has nothing to do. Empty:
+  // An option that asks something of the quantizer: a warning where that has nothing to do. Empty:
   // none.
   std::string quantizerOption;
   // What `model` is, a printed module from Stage::Tosa to Npu, or a program; what to write. A

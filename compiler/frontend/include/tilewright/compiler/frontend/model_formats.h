@@ -14,6 +14,8 @@ namespace tilewright {
 struct ModelFormat {
   const char *name;
   std::vector<std::string> endings; // of file names: ".onnx"
+  // Whether a file is of this format by its first bytes, where its name does not tell.
+  bool (*recognizes)(const std::string &bytes);
   // What of the format is served, its operators among it: lines of text.
   std::string (*served)();
   // As importModel does. `bytes`: not empty; given away, so that the reader can drop them early.
@@ -23,8 +25,8 @@ struct ModelFormat {
 };
 
 llvm::ArrayRef<ModelFormat> modelFormats();
-// The one that a file's name tells; null: none.
-const ModelFormat *modelFormatOf(const std::string &path);
+// The one that a file's name tells, else its content, which is not empty; null: none.
+const ModelFormat *modelFormatOf(const std::string &path, const std::string &bytes);
 // "ONNX (.onnx), or TOSA (.mlir, .mlirbc)": for messages and help.
 std::string modelFormatList();
 
