@@ -1,6 +1,7 @@
 // The resolved description as text, one fact a line: what the hash is taken of, and what `isa diff`
 // compares.
 #include "resolver.h"
+#include "tilewright/isa/roles.h"
 
 #include <fmt/format.h>
 
@@ -53,6 +54,8 @@ private:
     line("instruction {}: unit {}, opcode {:#x} at {}, wait {}, signal {}, {} bits", name,
          instruction.unit, instruction.opcode, field(instruction.op), field(instruction.wait),
          field(instruction.signal), instruction.usedBits);
+    if (instruction.role)
+      line("{} role {}", name, infoOf(*instruction.role).name);
     for (const Operand &operand : instruction.operands) {
       if (operand.kind == Operand::Kind::Memory)
         line("{} operand {}: {} of {}, access {}, base {}+{}, address {}+{}", name, operand.name,

@@ -32,6 +32,8 @@ public:
     ExprPool pool;
     requires_(pool);
     resolveSemantics(*file_.find("semantics"), made_, machine_, pool);
+    if (const yaml::Node *role = file_.find("role"))
+      made_.role = resolveRole(*role, made_, machine_);
     return std::move(made_);
   }
 
@@ -121,10 +123,7 @@ private:
     if (made_.unit == 0)
       throw UserError(node.place(), "the sequencer has no memory operands");
     operand.space = memory->space;
-    const std::string &access = node.find("access")->text;
-    operand.access = access == "read"    ? Access::Read
-                     : access == "write" ? Access::Write
-                                         : Access::Update;
+    operand.access = enumeratorOf<Access>(accessNames, node.find("access")->text);
     const yaml::Node &type = *node.find("type");
     const UnitTemplate kind = machine_.units[static_cast<size_t>(made_.unit)].kind;
     const bool isMoved = kind == UnitTemplate::DmaLoad || kind == UnitTemplate::DmaStore;

@@ -1,5 +1,6 @@
 // From files to an Isa.
 #include "resolver.h"
+#include "tilewright/isa/roles.h"
 #include "tilewright/isa/schema.h"
 #include "tilewright/support/digest.h"
 
@@ -46,6 +47,7 @@ private:
       isa_.instructions_.back().index = static_cast<int>(isa_.instructions_.size()) - 1;
       isa_.byName_[name] = isa_.instructions_.back().index;
     }
+    roles(sources);
     opcodes(sources);
     if (isa_.instructions_.empty())
       throw UserError(sources.machine.place(), "there are no instructions");
@@ -79,6 +81,28 @@ private:
       isa_.functions_.push_back({functions.keys[i].text, function.find("summary")->text, signature,
                                  function.find("expr")->text});
     }
+  }
+
+  void roles(const Sources &sources) {
+    auto placeOf = [&](const Instruction &instruction) {
+      return sources.instructions.at(instruction.name).find("role")->place();
+    };
+    for (const Instruction &instruction : isa_.instructions_) {
+      if (!instruction.role)
+        continue;
+      const auto [known, isNew] = isa_.byRole_.emplace(*instruction.role, instruction.index);
+      if (isNew)
+        continue;
+      const Instruction &first = isa_.instructions_[static_cast<size_t>(known->second)];
+      throw UserError(placeOf(instruction),
+                      fmt::format("'{}' has role '{}', and so has '{}' at {}", instruction.name,
+                                  infoOf(*instruction.role).name, first.name, placeOf(first).str()),
+                      "take the role from one of them, or remove it");
+    }
+    for (size_t i = 0; i < isa::roles().size(); ++i)
+      if (auto shipped = sources.shippedRoles.find(isa::roles()[i].name);
+          shipped != sources.shippedRoles.end())
+        isa_.shippedRoles_[static_cast<Role>(i)] = shipped->second;
   }
 
   void opcodes(const Sources &sources) {
@@ -136,18 +160,13 @@ private:
   // the array busy.
   void checkTemplates(const yaml::Node &machine) const {
     const yaml::Node &units = *machine.find("units");
-    const std::pair<UnitTemplate, const char *> templates[] = {
-        {UnitTemplate::DmaLoad, "dma_load"},
-        {UnitTemplate::DmaStore, "dma_store"},
-        {UnitTemplate::Matrix, "matrix"},
-        {UnitTemplate::Vector, "vector"}};
-    for (const auto &[kind, name] : templates) {
-      const UnitTemplate wanted = kind;
+    for (const UnitTemplate kind : {UnitTemplate::DmaLoad, UnitTemplate::DmaStore,
+                                    UnitTemplate::Matrix, UnitTemplate::Vector}) {
       auto count = std::count_if(isa_.units_.begin(), isa_.units_.end(),
-                                 [&](const Unit &unit) { return unit.kind == wanted; });
+                                 [&](const Unit &unit) { return unit.kind == kind; });
       if (count == 0 || (count > 1 && kind != UnitTemplate::DmaLoad))
         throw UserError(units.place(),
-                        fmt::format("the machine has {} units of template {}", count, name),
+                        fmt::format("the machine has {} units of template {}", count, nameOf(kind)),
                         "give it exactly one");
     }
     auto port = [&](const char *space) { return machine.find("memories")->find(space)->place(); };
@@ -203,6 +222,17 @@ const Unit *Isa::findUnit(std::string_view name) const {
 const Instruction *Isa::find(std::string_view name) const {
   auto it = byName_.find(name);
   return it == byName_.end() ? nullptr : &instructions_[static_cast<size_t>(it->second)];
+}
+
+const Instruction *Isa::withRole(Role role) const {
+  auto it = byRole_.find(role);
+  return it == byRole_.end() ? nullptr : &instructions_[static_cast<size_t>(it->second)];
+}
+
+const std::string &Isa::shippedWithRole(Role role) const {
+  static const std::string none;
+  auto it = shippedRoles_.find(role);
+  return it == shippedRoles_.end() ? none : it->second;
 }
 
 } // namespace tilewright::isa

@@ -109,12 +109,6 @@ static void resolveState(const yaml::Node &node, const std::string &name, Unit &
 }
 
 std::vector<Unit> resolveUnits(const yaml::Node &machine, const Params &params) {
-  static const std::map<std::string_view, UnitTemplate> templates = {
-      {"sequencer", UnitTemplate::Sequencer},
-      {"dma_load", UnitTemplate::DmaLoad},
-      {"dma_store", UnitTemplate::DmaStore},
-      {"matrix", UnitTemplate::Matrix},
-      {"vector", UnitTemplate::Vector}};
   const yaml::Node &nodes = *machine.find("units");
   std::vector<Unit> units;
   int loads = 1; // when another one comes
@@ -123,7 +117,7 @@ std::vector<Unit> resolveUnits(const yaml::Node &machine, const Params &params) 
     Unit unit;
     unit.name = nodes.keys[i].text;
     unit.summary = node.find("summary")->text;
-    unit.kind = templates.at(node.find("template")->text);
+    unit.kind = enumeratorOf<UnitTemplate>(templateNames, node.find("template")->text);
     unit.index = static_cast<int>(i);
     const bool isLoad = unit.kind == UnitTemplate::DmaLoad;
     const auto same = std::find_if(units.rbegin(), units.rend(),

@@ -7,15 +7,28 @@
 #include "tilewright/isa/limits.h"
 #include "tilewright/isa/yaml.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 
 namespace tilewright::isa {
 
+// How YAML spells enumerators, in their order.
+constexpr const char *templateNames[] = {"sequencer", "dma_load", "dma_store", "matrix", "vector"};
+constexpr const char *accessNames[] = {"read", "write", "update"};
+inline const char *nameOf(UnitTemplate kind) { return templateNames[static_cast<size_t>(kind)]; }
+inline const char *nameOf(Access access) { return accessNames[static_cast<size_t>(access)]; }
+// The enumerator of a text that the schema checked.
+template <typename Enum, size_t count>
+Enum enumeratorOf(const char *const (&names)[count], const std::string &text) {
+  return static_cast<Enum>(std::find(names, names + count, text) - names);
+}
+
 // The files of a description, overlays applied, shapes checked.
 struct Sources {
   yaml::Node machine;
-  std::map<std::string, yaml::Node> instructions; // by mnemonic
+  std::map<std::string, yaml::Node> instructions;  // by mnemonic
+  std::map<std::string, std::string> shippedRoles; // role -> mnemonic, before overlays
   yaml::Node timing;
   yaml::Node target;
   yaml::Node dram;
@@ -49,6 +62,10 @@ struct Machine {
   const Functions &functions;
 };
 Instruction resolveInstruction(const yaml::Node &file, const Machine &machine);
+
+// Throws UserError at `node` where an instruction, resolved otherwise, cannot have the
+// role.
+Role resolveRole(const yaml::Node &node, const Instruction &instruction, const Machine &machine);
 
 // The tensor level: fills in steps, sets, control and accesses of an instruction whose operands and
 // requires are resolved.

@@ -1,5 +1,8 @@
 #include "tilewright/isa/schema.h"
 
+#include "resolver.h"
+#include "tilewright/isa/roles.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -48,7 +51,7 @@ const Schema memories{Kind::Object,
                        {"acc", &memory, required, "Accumulators."}}};
 
 const Schema unitTemplate{
-    Kind::Word, {}, nullptr, {"sequencer", "dma_load", "dma_store", "matrix", "vector"}};
+    Kind::Word, {}, nullptr, {std::begin(templateNames), std::end(templateNames)}};
 const Schema unit{
     Kind::Object,
     {{"template", &unitTemplate, required, "The microarchitecture that times and implements it."},
@@ -103,7 +106,7 @@ const Schema machineFile{
 
 const Schema encoding{Kind::Object, {{"op", &expression, required, "Opcode."}}};
 const Schema operandKind{Kind::Word, {}, nullptr, {"mem", "imm"}};
-const Schema access{Kind::Word, {}, nullptr, {"read", "write", "update"}};
+const Schema access{Kind::Word, {}, nullptr, {std::begin(accessNames), std::end(accessNames)}};
 const Schema operand{
     Kind::Object,
     {{"kind", &operandKind, required, "A memory operand or an immediate."},
@@ -160,12 +163,21 @@ const Schema semantics{
      {"to", &expression, optional, "control \"set\": the base register's value."},
      {"when", &expression, optional, "control \"branch\": the condition."}}};
 const Schema formatName{Kind::Word, {}, nullptr, {"unit", "control"}};
+std::vector<const char *> roleNames() {
+  std::vector<const char *> names;
+  for (const RoleInfo &role : roles())
+    names.push_back(role.name);
+  return names;
+}
+const Schema roleName{Kind::Word, {}, nullptr, roleNames()};
 const Schema instructionFile{
     Kind::Object,
     {{"name", &text, required, "Mnemonic; the file is named after it."},
      {"summary", &text, required, "What it does, in a sentence."},
      {"unit", &identifier, required, "Unit that executes it."},
      {"format", &formatName, optional, "\"unit\" unless given."},
+     {"role", &roleName, optional,
+      "What the compiler uses it for; at most one instruction has a role."},
      {"encode", &encoding, required, "Opcode."},
      {"operands", &operands, optional, "Operands in the order of their fields."},
      {"require", &namedExpressions, optional, "Labeled constraints on immediates."},
@@ -297,10 +309,14 @@ void check(const yaml::Node &node, const Schema &schema, const std::string &what
   case Kind::Word: {
     if (node.kind != Is::Text)
       wrongType(node, what, "a string");
-    if (std::find(schema.words.begin(), schema.words.end(), node.text) == schema.words.end())
-      throw UserError(node.place(), fmt::format("{} is '{}', not one of {}", what,
-                                                escape(node.text), fmt::join(schema.words, ", ")));
-    return;
+    std::vector<std::string> words(schema.words.begin(), schema.words.end());
+    if (std::find(words.begin(), words.end(), node.text) != words.end())
+      return;
+    const auto near = std::find(words.begin(), words.end(), nearest(node.text, words));
+    if (near != words.end())
+      std::rotate(words.begin(), near, near + 1);
+    throw UserError(node.place(), fmt::format("{} is '{}', not one of {}", what, escape(node.text),
+                                              fmt::join(words, ", ")));
   }
   case Kind::Flag:
     if (node.kind != Is::Flag)

@@ -137,6 +137,9 @@ Sources readSources(const LoadOptions &options) {
   for (const std::string &name : namesIn(directory / "description/instructions"))
     sources.instructions[name] =
         yaml::read((directory / "description/instructions" / (name + ".yaml")).string());
+  for (const auto &[name, file] : sources.instructions)
+    if (const yaml::Node *role = file.find("role"))
+      sources.shippedRoles[role->text] = name;
   sources.target = yaml::read(targetPath(directory, options.target));
   std::vector<yaml::Node> overlays;
   for (const std::string &path : options.overlays) {

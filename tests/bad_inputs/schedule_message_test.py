@@ -92,32 +92,32 @@ class Schedule(RejectionTest, metaclass=CaseTable):
                              "no instructions of target 'edge16' compute table + mul of 32 bits one after the other",
                              "compile with --explain-selection to see what each instruction lacks"),
         "removed template": (CONV, "instructions: { mmul: null }\n", [], "layer 'conv2d_0' (conv2d)",
-                             "needs instruction 'mmul', which target 'edge16' does not have",
+                             "needs an instruction of role 'matrix_product' ('mmul' without overlays), which target 'edge16' does not have",
                              "leave out the overlay that removes it"),
         "sums of many products": (CONV, SUMS_ALONE, [], "layer 'conv2d_0'", "its sums have more products than 'msum' counts",
-                                  "keep 'mload' and 'mmul' in the description"),
+                                  "keep the instructions of roles 'load_weights' and 'matrix_product' in the description"),
         "other semantics": (AVERAGE, """\
 instructions:
   vrescale.i8: null
   vrescale:
     semantics: { map: { expr: "sat<i8>(requantize(cast<i32>(a[y * a_s1 + x * a_s0 + c * a_sc] + a[y * a_s1 + x * a_s0] + bias[c]), mult[c], shift[c], d_zp, lo, hi))" } }
 """, [], "layer 'avg_pool2d_0' (avg_pool2d)", "'vrescale' of target 'edge16' is not element-wise", ""),
-        "removed operand of a load": (ADD, """\
-instructions:
-  load.i32:
-    operands: { n0: null, m0: { kind: "imm", type: "u12" } }
-    semantics: { move: { iter: [ "z in n2", "y in n1", "x in m0" ] } }
-""", [], "layer 'add_0' (add)", "instruction 'load.i32' has no operand 'n0', which this model needs", "keep the operand in the description"),
         "removed register": (SMALL_POOL, "machine: { state: { vector: { a_s1: null } } }\ninstructions:\n" + "".join(
             f'  "{name}": null\n' for name in VECTOR if name not in ("vmaxpool", "vector.set")) + """\
   vmaxpool: { semantics: { reduce: { expr: "a[x * a_s0 + v * a_k1 + u * a_k0 + c]" } } }
 """, [], "layer 'max_pool2d_0' (max_pool2d)", "unit 'vector' has no register 'a_s1', which this model needs", "keep the register in the description"),
         "removed loader": (TABLE, 'instructions: { "vtable16.load": null }\n', [], "layer 'table_0' (table)",
-                           "target 'edge16' has no instruction 'vtable16.load', which this model needs",
+                           "target 'edge16' has no instruction of role 'load_table16' ('vtable16.load' without overlays), which this model needs",
                            "keep the instruction in the description, or leave out the overlay that removes it"),
         "removed parameters of a convolution": (CONV, "instructions: { vchannel: null }\n", [], "layer 'conv2d_0' (conv2d)",
-                                                "target 'edge16' has no instruction 'vchannel', which this model needs",
+                                                "target 'edge16' has no instruction of role 'load_channels' ('vchannel' without overlays), which this model needs",
                                                 "keep the instruction in the description, or leave out the overlay that removes it"),
+        "other parameters of a convolution": (CONV, """\
+instructions:
+  vchannel:
+    semantics: { compose: [ { map: { iter: [ "c in nc" ], out: "bias[c]", expr: "a[c]" } }, { map: { iter: [ "c in nc" ], out: "mult[c]",
+      expr: "a[nc + c]" } }, { map: { iter: [ "c in nc" ], out: "shift[c]", expr: "cast<u6>(a[3 * nc + c])" } } ] }
+""", [], "layer 'conv2d_0' (conv2d)", "'vchannel' does not load addends, multipliers and shifts, one after the other", ""),
         "narrow register": (BROADCAST, 'machine: { state: { vector: { a_s0: { type: "i4" } } } }\n', [], "layer 'add_0'",
                             "register vector.a_s0 of type i4 cannot hold 64", "widen the register in the description"),
         "removed fence": (ADD, "instructions: { fence: null }\n", ["--buffering", "none"], None,

@@ -373,4 +373,30 @@ def product(batch, rows, depth, columns):
     return Network(f"product_{batch}x{rows}x{depth}x{columns}", text, (((batch, rows, depth), np.int8), ((batch, depth, columns), np.int8)), oracle)
 
 
+def converted(name, before, after, line, inputs=np.int8):
+    """An image to one of other elements, by one line."""
+    text = (f'func.func @main(%x: {before}) -> {after} {{\n{CONSTANTS}  %h = "tosa.const"() {{values = dense<0> : tensor<1xi16>}} : () -> tensor<1xi16>\n'
+            f"  {line}\n  return %r : {after}\n}}\n")
+    return Network(name, text, (((1, 6, 6, 8), inputs),))
+
+
+TO_BYTES = f"%r = tosa.rescale %x, %m, %t, %h, %z {RESCALE} : ({SHORT}, tensor<1xi32>, tensor<1xi8>, tensor<1xi16>, tensor<1xi8>) -> {IMAGE}"
+# Each uses an instruction with a role that no network of ALL uses.
+OF_ROLES = [
+    ACTIVATION, QUOTIENT,
+    narrow("depthwise_sums", [
+        '%w = "tosa.const"() {values = dense<5> : tensor<3x3x8x1xi8>} : () -> tensor<3x3x8x1xi8>',
+        '%b = "tosa.const"() {values = dense<9> : tensor<8xi32>} : () -> tensor<8xi32>',
+        f"%r = tosa.depthwise_conv2d %x, %w, %b, %z, %z {{acc_type = i32, {WINDOW}, dilation = array<i64: 1, 1>}} : ({IMAGE}, tensor<3x3x8x1xi8>, "
+        f"tensor<8xi32>, tensor<1xi8>, tensor<1xi8>) -> {SUMS}"], SUMS),
+    converted("from_16_bits", SHORT, IMAGE, TO_BYTES, np.int16),
+    converted("from_unsigned_16_bits", SHORT, IMAGE, TO_BYTES.replace("input_unsigned = false", "input_unsigned = true"), np.int16),
+    converted("from_unsigned", IMAGE, IMAGE, rescale("r", "x", IMAGE, IMAGE, "t", "z").replace("input_unsigned = false", "input_unsigned = true")),
+    converted("to_unsigned", IMAGE, IMAGE, rescale("r", "x", IMAGE, IMAGE, "t", "z").replace("output_unsigned = false", "output_unsigned = true")),
+    wide("pad", "a", ["%p = tosa.const_shape {values = dense<[1, 1, 0, 0]> : tensor<4xindex>} : () -> !tosa.shape<4>",
+                      '%n = "tosa.const"() {values = dense<7> : tensor<1xi32>} : () -> tensor<1xi32>',
+                      "%r = tosa.pad %a, %p, %n : (T, !tosa.shape<4>, tensor<1xi32>) -> tensor<6x33xi32>", "return %r : tensor<6x33xi32>"],
+         "tensor<6x33xi32>", lambda a: [np.pad(a, ((1, 1), (0, 0)), constant_values=7)]),
+]
+
 ALL = ELEMENTWISE + REDUCTIONS + [ABSOLUTE_DIFFERENCE, MULTIPLY_ADD, SUM_OF_DIFFERENCES] + QUANTIZED

@@ -243,10 +243,35 @@ private:
 
 int64_t channelsAtOnce(const isa::Isa &isa) {
   const int64_t entries = isa.param("channels");
-  const isa::Instruction *load = isa.find("vchannel");
+  const isa::Instruction *load = isa.withRole(isa::Role::LoadChannels);
   const int count = load ? load->operandIndex("nc") : -1;
   return count < 0 ? entries
                    : std::min(entries, load->operands[static_cast<size_t>(count)].greatest);
+}
+
+std::optional<ChannelArrays> channelArrays(const isa::Instruction &load) {
+  // With one channel, the place of a step's first number is the array's place in the block.
+  std::vector<int64_t> immediates(load.operands.size(), 0);
+  immediates[static_cast<size_t>(load.operandIndex("nc"))] = 1;
+  ChannelArrays arrays{-1, -1, -1};
+  for (const isa::MemoryAccess &access : load.accesses) {
+    const isa::Target &out = load.steps[static_cast<size_t>(access.step)].out;
+    const int64_t place = isa::evaluate(*access.index.constant, {nullptr, immediates.data()});
+    if (out.isMemory || place < 0 || place >= static_cast<int64_t>(arrays.size()))
+      return std::nullopt;
+    arrays[static_cast<size_t>(place)] = out.index;
+  }
+  return std::count(arrays.begin(), arrays.end(), -1) == 0 ? std::optional(arrays) : std::nullopt;
+}
+
+isa::Role tableLoadOf(const isa::StateArray &table) {
+  return table.type.bits <= 8 ? isa::Role::LoadTable8 : isa::Role::LoadTable16;
+}
+
+bool isLoaded(const isa::Instruction &load, int array) {
+  return std::any_of(load.steps.begin(), load.steps.end(), [&](const isa::Step &step) {
+    return !step.out.isMemory && step.out.index == array;
+  });
 }
 
 PatternSet::PatternSet(const isa::Isa &isa) {

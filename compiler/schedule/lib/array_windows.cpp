@@ -62,7 +62,8 @@ void ArrayWindows::fill(std::vector<Task> &out, const ConvStage::Input &input,
                         const Tile &acc) {
   const std::vector<Group> groups = groupsOf(y);
   int64_t weightRow = (channels.begin - weights.channels.begin) / context_.cols * passes_.cells(p_);
-  const TaskForm &load = context_.form("mload"), &slide = context_.form(pattern_.instruction->name);
+  const TaskForm &load = context_.form(isa::Role::LoadWeights),
+                 &slide = context_.form(*pattern_.instruction);
   for (int64_t pass = 0; pass < passes_.count(p_); ++pass) {
     const int64_t firstTap = pass * passes_.tapRows, cells = passes_.cells(p_, pass);
     int64_t loaded = -1; // the row of taps in the first cells

@@ -62,14 +62,14 @@ private:
 void Assembler::fill(int64_t value) {
   int64_t total = elementsOf(op_.getResult());
   isa::Space space = bytes_ == 1 ? isa::Space::Spad : isa::Space::Acc;
-  const char *fillName = bytes_ == 1 ? "fill" : "fill.acc";
+  const isa::Role fill = bytes_ == 1 ? isa::Role::FillBytes : isa::Role::FillI32;
   const int64_t chipBytes = space == isa::Space::Acc ? 4 : 1;
   const auto room = static_cast<int64_t>(context_.isa.memory(space).bytes) / chipBytes / 2;
-  int64_t piece = std::min<int64_t>({total, 4096, context_.limit(fillName, "n0"), room});
+  int64_t piece = std::min<int64_t>({total, 4096, context_.limit(fill, "n0"), room});
   steps_.steps.emplace_back();
   Step &step = steps_.steps.back();
   int buffer = steps_.add(space, piece * chipBytes, "fill value");
-  step.loads.push_back(context_.form(fillName)
+  step.loads.push_back(context_.form(fill)
                            .build()
                            .buffer("d", buffer, 0)
                            .imm("value", value)

@@ -48,7 +48,7 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Run &run)
     p_.windowAccBytesPerElement = operations.accBytesPerElement();
     p_.windowResidentBytes = windowStage_->weightBytes() + operations.residentBytes();
     p_.windowSpadBytesPerElement = operations.spadBytesPerElement();
-    isServed_ &= p_.window->outputWidth <= context.limit(windowInstruction(), "n0") &&
+    isServed_ &= p_.window->outputWidth <= context.limit(windowRole(), "n0") &&
                  p_.window->multiplier == 1 && !operations.resultInAccumulators();
   }
   if (tail_.anchor) {
@@ -61,7 +61,7 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Run &run)
     ElementChain operations = operationsOf(sum_, context.channels);
     p_.sum = {!kernel::GroupOp(window_.group).getResult().hasOneUse(), operations.residentBytes(),
               operations.spadBytesPerElement(), operations.accBytesPerElement()};
-    isServed_ &= !operations.resultInAccumulators() && context.isa.find("vsum");
+    isServed_ &= !operations.resultInAccumulators() && context.isa.withRole(isa::Role::SumAcc);
   }
   const HeadReaders readers = headReaders(chained);
   p_.headIsStored = readers == HeadReaders::Others;
@@ -607,7 +607,7 @@ void Chain::reduceOnLanes(const Unit &unit, Span rows, const WindowStage::Input 
       if (leading)
         window_.operations->ops().selectBlock(tasks, window_.operations->leadingBlocks(),
                                               box.start[3]);
-      windowStage_->reduce(tasks, windowInstruction(), box, extent, value, input, inputChannel + c,
+      windowStage_->reduce(tasks, windowRole(), box, extent, value, input, inputChannel + c,
                            box.start[3], leading);
       window_.operations->run(tasks, value, extent, 0, slice, static_cast<bool>(leading));
       made.lanes.push_back({y, add(Stream::Lanes, window_, std::move(tasks), before)});

@@ -149,10 +149,10 @@ private:
   int64_t chunks() const {
     return (chunkedChannels(p_) + plan_.chunkChannels - 1) / plan_.chunkChannels;
   }
-  const char *windowInstruction() const {
+  isa::Role windowRole() const {
     if (!p_.windowIsDepthwise)
-      return windowStage_->isSum() ? "vsumpool" : "vmaxpool";
-    return p_.windowHasSums ? "vdw" : "vdw.i8";
+      return windowStage_->isSum() ? isa::Role::SumPool : isa::Role::MaxPool;
+    return p_.windowHasSums ? isa::Role::Depthwise : isa::Role::DepthwiseI8;
   }
   bool weightsStay_ = false;
   int64_t keptRows_ = 0; // of the head, that are on chip at once

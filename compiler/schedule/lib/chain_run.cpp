@@ -18,12 +18,12 @@ namespace {
 class Selections {
 public:
   explicit Selections(const isa::Isa &isa) {
-    auto indexOf = [&](const char *name) {
-      const isa::Instruction *instruction = isa.find(name);
+    auto indexOf = [&](isa::Role role) {
+      const isa::Instruction *instruction = isa.withRole(role);
       return instruction ? instruction->index : -1;
     };
-    block_ = indexOf("vchannel");
-    tables_[0] = indexOf("vtable.load"), tables_[1] = indexOf("vtable16.load");
+    block_ = indexOf(isa::Role::LoadChannels);
+    tables_[0] = indexOf(isa::Role::LoadTable8), tables_[1] = indexOf(isa::Role::LoadTable16);
   }
   bool isRepeated(const Task &task) {
     if (task.instruction == block_)

@@ -91,14 +91,14 @@ ConvMachine ConvMachine::of(const isa::Isa &isa) {
   m.accBanks = acc.banks;
   m.spadPort = static_cast<double>(spad.portBytes);
   m.rowLimit = INT64_MAX;
-  if (const isa::Instruction *product = isa.find("mmul"))
+  if (const isa::Instruction *product = isa.withRole(isa::Role::MatrixProduct))
     for (const char *name : {"n1", "n0"})
       if (int operand = product->operandIndex(name); operand >= 0)
         m.rowLimit = std::min(m.rowLimit, product->operands[static_cast<size_t>(operand)].greatest);
   m.instructionBytes = isa.instructionBytes();
   // The swap follows the weights' last row; a register of the matrix unit changes now and then.
   m.matrixOverhead = 2;
-  const isa::Instruction *rescale = isa.find("vrescale.i8");
+  const isa::Instruction *rescale = isa.withRole(isa::Role::RescaleI8);
   auto own = rescale ? isa.timing().find("instructions." + rescale->name + ".latency")
                      : isa.timing().end();
   m.vectorOverhead = isa.timing().at("vector.start") +
@@ -113,11 +113,11 @@ ConvMachine ConvMachine::of(const isa::Isa &isa) {
   m.windowPattern = patterns::findWindow(isa);
   if (m.windowPattern)
     m.window = limitsOf(*m.windowPattern, m.rows);
-  m.weightsStand = isa.find("mload") && isa.find("mmul");
+  m.weightsStand = isa.withRole(isa::Role::LoadWeights) && isa.withRole(isa::Role::MatrixProduct);
   m.standingPattern = patterns::findStationary(isa);
   if (m.standingPattern)
     m.standing = limitsOf(*m.standingPattern, isa);
-  m.mayGather = isa.find("vmaxpool") != nullptr; // of one tap: a copy
+  m.mayGather = isa.withRole(isa::Role::MaxPool) != nullptr; // of one tap: a copy
   m.dramBytesPerCycle = static_cast<double>(probeBursts - 1) * m.burstBytes / reads;
   m.writeOverhead = std::max(0.0, mixed - 2 * reads) / static_cast<double>(probeBursts);
   return m;

@@ -298,15 +298,16 @@ ConvStage::Input ConvStage::gather(std::vector<Task> &out, const Input &input, S
     return input;
   const Span columns = inputColumns(x);
   const int64_t window = p_.kernelHeight * p_.inputChannels;
-  const bool isColumns = hasColumnsOfTaps(p_) && window <= context_.limit("vmaxpool", "nc");
+  const bool isColumns = hasColumnsOfTaps(p_) && window <= context_.limit(isa::Role::MaxPool, "nc");
   Input windows{-1, y, columns, columns.size() * window, window, 0};
   windows.buffer = reuse(steps_, buffer, isa::Space::Spad, y.size() * windows.rowPitch,
                          "gathered windows", Traffic::Matrix);
-  const int64_t most = context_.limit("vmaxpool", "n0"), runs = isColumns ? 1 : p_.kernelHeight;
+  const int64_t most = context_.limit(isa::Role::MaxPool, "n0"),
+                runs = isColumns ? 1 : p_.kernelHeight;
   for (int64_t column = 0; column < columns.size(); column += most)
     for (int64_t ky = 0; ky < runs; ++ky) {
       const int64_t row = y.begin * p_.strideY - p_.padTop + ky * p_.dilationY - input.y.begin;
-      out.push_back(context_.form("vmaxpool")
+      out.push_back(context_.form(isa::Role::MaxPool)
                         .build()
                         .buffer("a", input.buffer,
                                 row * input.rowPitch +
@@ -402,9 +403,9 @@ Span ConvStage::outputColumns(Span x, const Fold &fold) const {
 }
 
 void ConvStage::clear(std::vector<Task> &out, int64_t pixels, int64_t channels, const Tile &acc) {
-  const int64_t most = context_.limit("fill.acc", "n1");
+  const int64_t most = context_.limit(isa::Role::FillI32, "n1");
   for (int64_t row = 0; row < pixels; row += most)
-    out.push_back(context_.form("fill.acc")
+    out.push_back(context_.form(isa::Role::FillI32)
                       .build()
                       .buffer("d", acc.buffer, acc.offset + row * acc.s0)
                       .imm("value", 0)
@@ -418,7 +419,8 @@ void ConvStage::clear(std::vector<Task> &out, int64_t pixels, int64_t channels, 
 const ConvStage::Forms &ConvStage::forms() {
   if (forms_)
     return *forms_;
-  const TaskForm &load = context_.form("mload"), &product = context_.form("mmul");
+  const TaskForm &load = context_.form(isa::Role::LoadWeights),
+                 &product = context_.form(isa::Role::MatrixProduct);
   forms_.emplace();
   forms_->ofLoad = {load.operand("w"), load.operand("k"), load.operand("n")};
   forms_->ofProduct = {product.operand("a"),         product.operand("d"), product.operand("n1"),

@@ -10,7 +10,7 @@ namespace tilewright {
 void ConvStage::fillStanding(std::vector<Task> &out, const Input &input, const Weights &weights,
                              Span y, Span x, Span channels, const Tile &acc) {
   const patterns::StationaryPattern &pattern = *context_.machine.standingPattern;
-  const TaskForm &form = context_.form(pattern.instruction->name);
+  const TaskForm &form = context_.form(*pattern.instruction);
   const StandingTaps taps = standingTaps(p_, merge_);
   const int64_t depth = taps.rows * taps.columns * taps.depth;
   const bool isGathered = merge_ == TapMerge::All;

@@ -20,6 +20,7 @@
 #include "tilewright/compiler/schedule/conv_space.h"
 #include "tilewright/compiler/schedule/standing_plan.h"
 #include "tilewright/compiler/tosa/layer_location.h"
+#include "tilewright/isa/roles.h"
 #include "tilewright/support/error.h"
 
 #include <algorithm>
@@ -339,7 +340,9 @@ chosenFor(LoweringContext &context, kernel::GroupOp group, const ConvProblem &pr
     throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(layerOf(group.getLoc()).name))},
                     fmt::format("its sums have more products than '{}' counts",
                                 context.machine.standingPattern->instruction->name),
-                    "keep 'mload' and 'mmul' in the description");
+                    fmt::format("keep the instructions of roles '{}' and '{}' in the description",
+                                isa::infoOf(isa::Role::LoadWeights).name,
+                                isa::infoOf(isa::Role::MatrixProduct).name));
   if (!best && context.unfit) { // of a trial, which knows no layers
     const Layer layer = layerOf(group.getLoc());
     throw UnfitDescription(

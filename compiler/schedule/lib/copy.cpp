@@ -5,23 +5,24 @@
 
 namespace tilewright {
 
-static const char *instructionFor(Direction direction, isa::Space space, int elementBytes,
-                                  Signedness sign) {
+static isa::Role roleFor(Direction direction, isa::Space space, int elementBytes, Signedness sign) {
   if (space == isa::Space::Spad)
-    return direction == Direction::Load ? "load" : "store";
+    return direction == Direction::Load ? isa::Role::LoadBytes : isa::Role::StoreBytes;
   if (direction == Direction::Store)
-    return elementBytes == 1 ? "store.i8" : elementBytes == 2 ? "store.i16" : "store.i32";
+    return elementBytes == 1   ? isa::Role::StoreI8
+           : elementBytes == 2 ? isa::Role::StoreI16
+                               : isa::Role::StoreI32;
   bool isUnsigned = sign == Signedness::Unsigned;
-  return elementBytes == 1   ? (isUnsigned ? "load.u8" : "load.i8")
-         : elementBytes == 2 ? (isUnsigned ? "load.u16" : "load.i16")
-                             : "load.i32";
+  return elementBytes == 1   ? (isUnsigned ? isa::Role::LoadU8 : isa::Role::LoadI8)
+         : elementBytes == 2 ? (isUnsigned ? isa::Role::LoadU16 : isa::Role::LoadI16)
+                             : isa::Role::LoadI32;
 }
 
 namespace {
 
 // What moves elements: an instruction, and an element's size in DRAM and in addresses on chip.
 struct Mover {
-  llvm::StringRef instruction;
+  const isa::Instruction &instruction;
   Direction direction;
   int dramBytes, chipUnits;
 };
@@ -136,18 +137,21 @@ static void copyBy(const Mover &mover, LoweringContext &context, std::vector<Tas
 void copyStrided(LoweringContext &context, std::vector<Task> &out, Direction direction,
                  int64_t address, int elementBytes, Signedness sign, const Tile &tile,
                  llvm::SmallVector<CopyDim> dims) {
-  const char *name = instructionFor(direction, tile.space, elementBytes, sign);
-  copyBy({name, direction, elementBytes, 1}, context, out, address, tile, std::move(dims));
+  const isa::Role role = roleFor(direction, tile.space, elementBytes, sign);
+  copyBy({context.instruction(role), direction, elementBytes, 1}, context, out, address, tile,
+         std::move(dims));
 }
 
 void copyWeights(LoweringContext &context, std::vector<Task> &out, int64_t address,
                  const Tile &tile, llvm::SmallVector<CopyDim> dims) {
-  copyBy({context.weightLoad, Direction::Load, 1, 1}, context, out, address, tile, std::move(dims));
+  copyBy({context.weightLoad(), Direction::Load, 1, 1}, context, out, address, tile,
+         std::move(dims));
 }
 
 void copyExpanded(LoweringContext &context, std::vector<Task> &out, const Expansion &expansion,
                   int64_t address, const Tile &tile, llvm::SmallVector<CopyDim> dims) {
-  copyBy({expansion.instruction(), Direction::Load, expansion.dramBytes(), expansion.chipBytes()},
+  copyBy({*context.isa.find(expansion.instruction()), Direction::Load, expansion.dramBytes(),
+          expansion.chipBytes()},
          context, out, address, tile, std::move(dims));
 }
 
@@ -183,10 +187,11 @@ void storeBox(LoweringContext &context, std::vector<Task> &out, const DramTensor
 
 void fillSpad(LoweringContext &context, std::vector<Task> &out, int buffer, int64_t offset,
               int64_t rows, int64_t pitch, int64_t bytes, int64_t value) {
-  const int64_t most = context.limit("fill", "n1"), longest = context.limit("fill", "n0");
+  const int64_t most = context.limit(isa::Role::FillBytes, "n1"),
+                longest = context.limit(isa::Role::FillBytes, "n0");
   for (int64_t row = 0; row < rows; row += most)
     for (int64_t begin = 0; begin < bytes; begin += longest)
-      out.push_back(context.form("fill")
+      out.push_back(context.form(isa::Role::FillBytes)
                         .build()
                         .buffer("d", buffer, offset + row * pitch + begin)
                         .imm("value", value)

@@ -142,16 +142,15 @@ int64_t ElementChain::selectedBytes() {
 
 ChannelBlocks ElementChain::blocksOf(std::vector<Task> &constants, const patterns::Match &match,
                                      ChannelParts *parts) {
-  const isa::Unit &unit =
-      context_.isa.units()[static_cast<size_t>(match.pattern->instruction->unit)];
-  auto valuesOf = [&](const char *name, int32_t otherwise) {
-    for (const auto &[array, values] : match.channels)
-      if (unit.arrays[static_cast<size_t>(array)].name == name)
-        return std::vector<int32_t>(values.begin(), values.end());
-    return std::vector<int32_t>{otherwise};
+  const patterns::ChannelArrays arrays = context_.channelArrays();
+  auto valuesOf = [&](size_t place, int32_t otherwise) {
+    const auto known = match.channels.find(arrays[place]);
+    return known == match.channels.end()
+               ? std::vector<int32_t>{otherwise}
+               : std::vector<int32_t>(known->second.begin(), known->second.end());
   };
-  return ops_.channelBlocks(constants, valuesOf("bias", 0), valuesOf("mult", identityMultiplier),
-                            valuesOf("shift", identityShift), blockChannels_, parts);
+  return ops_.channelBlocks(constants, valuesOf(0, 0), valuesOf(1, identityMultiplier),
+                            valuesOf(2, identityShift), blockChannels_, parts);
 }
 
 void ElementChain::prepare(std::vector<Task> &constants, ChannelParts *parts) {
@@ -232,7 +231,7 @@ kernel::RescaleOp ElementChain::leadingRescale() const {
   if (operations_.empty() || !anchor_)
     return nullptr;
   auto rescale = llvm::dyn_cast<kernel::RescaleOp>(operations_.front());
-  if (llvm::isa<kernel::DepthwiseOp>(anchor_) && !context_.isa.find("vdw.i8"))
+  if (llvm::isa<kernel::DepthwiseOp>(anchor_) && !context_.isa.withRole(isa::Role::DepthwiseI8))
     return nullptr;
   bool leads = rescale && rescale.getX() == anchor_->getResult(0) && rescale.getX().hasOneUse() &&
                !rescale.getInputUnsigned() && covers_->front().count == 1 &&
@@ -291,7 +290,7 @@ Tile ElementChain::run(std::vector<Task> &out, const Tile &anchorValue, const Ex
     else
       d = temporary(space, "intermediate result");
     if (cover.table)
-      ops_.loadTable(out, tables_[cover.first], bitsOf(cover.table) == 16);
+      ops_.loadTable(out, tables_[cover.first], cover.match);
     ops_.apply(out, cover.match, cover.match.channels.empty() ? nullptr : &blocks_[cover.first],
                channel0, extent, d, operands(cover, value, channel));
     value = d;

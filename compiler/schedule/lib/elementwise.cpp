@@ -245,7 +245,7 @@ private:
     const int64_t rows = box.size[0], columns = box.size[2];
     steps.steps.emplace_back();
     Step &step = steps.steps.back();
-    TaskForm::Builder task = context_.form(pattern_.instruction->name).build();
+    TaskForm::Builder task = context_.form(*pattern_.instruction).build();
     std::map<int, Tile> tiles; // by operand of the function
     for (size_t read = 0; read < pattern_.reads.size(); ++read) {
       const patterns::OperandForm &operand = pattern_.reads[read];

@@ -116,7 +116,7 @@ const Expansion *bestFor(const std::vector<std::unique_ptr<Expansion>> &expansio
 } // namespace
 
 std::unique_ptr<Expansion> Expansion::of(const isa::Isa &isa, const isa::Instruction &instruction) {
-  const isa::Instruction *load = isa.find("load");
+  const isa::Instruction *load = isa.withRole(isa::Role::LoadBytes);
   if (!load || &instruction == load || !movesAlike(instruction, *load))
     return nullptr;
   const isa::Step &step = instruction.steps[0];

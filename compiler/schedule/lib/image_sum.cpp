@@ -129,7 +129,7 @@ void addPixels(LoweringContext &context, std::vector<Task> &out, kernel::SumPool
                const Tile &image, int64_t rows, int64_t columns, Span channels, int64_t block,
                const ImageSlots &slots, int64_t part) {
   for (int64_t c = channels.begin; c < channels.end; c += block) {
-    TaskForm::Builder task = context.form("vsumpool").build();
+    TaskForm::Builder task = context.form(isa::Role::SumPool).build();
     task.buffer("a", image.buffer, image.offset + c)
         .buffer("d", slots.sums.buffer, slots.sums.offset + part * slots.sums.s0 + c);
     task.imm("n0", 1).imm("nc", std::min(block, channels.end - c)).reg("n1", 1);
@@ -144,7 +144,7 @@ void addSlots(LoweringContext &context, std::vector<Task> &out, const ImageSlots
   if (slots.parts == 1)
     return;
   const Tile sum = slots.sum();
-  TaskForm::Builder task = context.form("vsum").build();
+  TaskForm::Builder task = context.form(isa::Role::SumAcc).build();
   task.buffer("a", slots.sums.buffer, slots.sums.offset + channel)
       .buffer("d", sum.buffer, sum.offset + channel);
   task.imm("n0", 1).imm("nc", count).reg("n1", 1);
@@ -153,7 +153,7 @@ void addSlots(LoweringContext &context, std::vector<Task> &out, const ImageSlots
 }
 
 bool lowerImageSum(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
-  if (!sumsImage(chainAnchorOf(group)) || !context.isa.find("vsum"))
+  if (!sumsImage(chainAnchorOf(group)) || !context.isa.withRole(isa::Role::SumAcc))
     return false;
   SumOfImage sum(context, group, steps);
   if (!sum.fits())

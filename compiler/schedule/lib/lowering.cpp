@@ -2,6 +2,7 @@
 
 #include "expansion.h"
 #include "tilewright/compiler/tosa/constants.h"
+#include "tilewright/isa/roles.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fmt/format.h>
 #include <stdexcept>
 
 namespace tilewright {
@@ -66,14 +68,14 @@ static bool haveSameRegisters(const isa::Unit &a, const isa::Unit &b) {
                     });
 }
 
-static std::string weightLoadOf(const isa::Isa &isa) {
-  const isa::Instruction *load = isa.find("load");
+static const isa::Instruction *weightLoadOf(const isa::Isa &isa) {
+  const isa::Instruction *load = isa.withRole(isa::Role::LoadBytes);
   for (const isa::Instruction &other : isa.instructions())
     if (load && other.unit != load->unit && saysTheSame(isa, *load, other) &&
         haveSameRegisters(isa.units()[static_cast<size_t>(load->unit)],
                           isa.units()[static_cast<size_t>(other.unit)]))
-      return other.name;
-  return "load";
+      return &other;
+  return load;
 }
 
 LoweringContext::LoweringContext(const isa::Isa &isa, ConstantPool &constants,
@@ -82,16 +84,37 @@ LoweringContext::LoweringContext(const isa::Isa &isa, ConstantPool &constants,
     : isa(isa), constants(constants), tensors(tensors), rows(isa.param("rows")),
       cols(isa.param("cols")), lanes(isa.param("lanes")), channels(patterns::channelsAtOnce(isa)),
       machine(ConvMachine::of(isa)), buffering(buffering), plans(timing::makePlans(isa)),
-      weightLoad(weightLoadOf(isa)), selection(std::move(selection)) {}
+      selection(std::move(selection)), weightLoad_(weightLoadOf(isa)) {}
 
-const TaskForm &LoweringContext::form(llvm::StringRef name) {
-  auto known = forms_.find(name);
-  if (known == forms_.end())
-    known = forms_.try_emplace(name, isa, name.str()).first;
-  return known->second;
+const isa::Instruction &LoweringContext::instruction(isa::Role role) const {
+  const isa::Instruction *instruction = isa.withRole(role);
+  if (!instruction)
+    throw UnfitDescription(
+        {},
+        fmt::format("target '{}' has no {}, which this model needs", isa.target(),
+                    isa::describe(isa, role)),
+        "keep the instruction in the description, or leave out the overlay that removes it");
+  return *instruction;
 }
 
-int64_t LoweringContext::limit(llvm::StringRef instruction, Name operand) {
+patterns::ChannelArrays LoweringContext::channelArrays() const {
+  const isa::Instruction &load = instruction(isa::Role::LoadChannels);
+  if (auto arrays = patterns::channelArrays(load))
+    return *arrays;
+  throw UnfitDescription(
+      {}, fmt::format("'{}' does not load addends, multipliers and shifts, one after the other",
+                      load.name));
+}
+
+const isa::Instruction &LoweringContext::weightLoad() const {
+  return weightLoad_ ? *weightLoad_ : instruction(isa::Role::LoadBytes);
+}
+
+const TaskForm &LoweringContext::form(const isa::Instruction &instruction) {
+  return forms_.try_emplace(instruction.index, isa, instruction).first->second;
+}
+
+int64_t LoweringContext::limit(const isa::Instruction &instruction, Name operand) {
   const TaskForm &form = this->form(instruction);
   return (int64_t(1) << form.instruction().operands[form.operand(operand)].width) - 1;
 }

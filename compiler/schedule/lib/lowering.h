@@ -12,8 +12,6 @@
 #include "tilewright/isa/isa.h"
 #include "tilewright/simulator/timing/plan.h"
 
-#include "llvm/ADT/StringMap.h"
-
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -60,7 +58,6 @@ struct LoweringContext {
   const ConvMachine machine;
   const Buffering buffering;
   const std::vector<timing::InstructionPlan> plans; // by instruction, for estimates
-  const std::string weightLoad; // `load`, or what does the same on another load DMA
   struct Chosen {
     ConvPlan plan;
     std::vector<int64_t> layout; // Steps::layout
@@ -74,13 +71,23 @@ struct LoweringContext {
   std::map<std::string, Chosen> tuned;         // plans of convolutions that the tuner gave
   std::optional<UnfitDescription> unfit;       // why a trial ended, if not for want of room
 
-  const TaskForm &form(llvm::StringRef name);
+  // Throws UnfitDescription where the target has no instruction of the role.
+  const isa::Instruction &instruction(isa::Role role) const;
+  // The arrays that blocks of parameters fill. Throws UnfitDescription where the instruction of
+  // role LoadChannels is missing or fills others.
+  patterns::ChannelArrays channelArrays() const;
+  // Of the role LoadBytes, or what does the same on another load DMA.
+  const isa::Instruction &weightLoad() const;
+  const TaskForm &form(const isa::Instruction &instruction);
+  const TaskForm &form(isa::Role role) { return form(instruction(role)); }
   // Largest immediate that an operand of an instruction holds.
-  int64_t limit(llvm::StringRef instruction, Name operand);
+  int64_t limit(const isa::Instruction &instruction, Name operand);
+  int64_t limit(isa::Role role, Name operand) { return limit(instruction(role), operand); }
   DramTensor tensor(mlir::Value value) const; // constants are added to the pool by the caller first
 
 private:
-  llvm::StringMap<TaskForm> forms_;
+  const isa::Instruction *const weightLoad_; // null: there is no load
+  std::map<int, TaskForm> forms_;            // by instruction
 
 public:
   LoweringContext(const isa::Isa &isa, ConstantPool &constants, const DramTensors &tensors,
@@ -168,7 +175,8 @@ public:
   // Pattern::reads. `blocks` null: the instruction has no parameters a channel.
   void apply(std::vector<Task> &out, const patterns::Match &match, const ChannelBlocks *blocks,
              int64_t channel0, const Extent &extent, const Tile &d, llvm::ArrayRef<Tile> operands);
-  void loadTable(std::vector<Task> &out, int buffer, bool wide);
+  // The table of a match, by the load of the registers that the match reads.
+  void loadTable(std::vector<Task> &out, int buffer, const patterns::Match &match);
   // Makes the block that covers `channel` current in the channel registers, unless it is.
   void selectBlock(std::vector<Task> &out, const ChannelBlocks &blocks, int64_t channel);
   // Other work comes before what follows: nothing is known to be selected.

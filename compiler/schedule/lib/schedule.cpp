@@ -13,6 +13,7 @@
 #include "tilewright/compiler/schedule/task_times.h"
 #include "tilewright/compiler/tosa/layer_location.h"
 #include "tilewright/compiler/tosa/tensor_attributes.h"
+#include "tilewright/isa/roles.h"
 #include "tilewright/support/error.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -196,11 +197,11 @@ void checkInstructions(const isa::Isa &isa, Selection &selection, kernel::GroupO
   mlir::Operation *anchor = anchorOf(group);
   const bool hasOther =
       llvm::isa<kernel::Conv2DOp, kernel::MatMulOp>(anchor) && patterns::findStationary(isa);
-  for (llvm::StringRef name : templateOf(anchor))
-    if (!hasOther && !isa.find(name.str()))
+  for (isa::Role role : templateOf(anchor))
+    if (!hasOther && !isa.withRole(role))
       throw UserError({},
-                      fmt::format("needs instruction '{}', which target '{}' does not have",
-                                  name.str(), isa.target()),
+                      fmt::format("needs an {}, which target '{}' does not have",
+                                  isa::describe(isa, role), isa.target()),
                       "leave out the overlay that removes it");
   llvm::SmallVector<mlir::Operation *> operations;
   for (mlir::Operation &op : group.getBody().front().without_terminator())

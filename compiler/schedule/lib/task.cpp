@@ -1,17 +1,12 @@
 #include "tilewright/compiler/schedule/task.h"
 
 #include <fmt/format.h>
+#include <stdexcept>
 
 namespace tilewright {
 
-TaskForm::TaskForm(const isa::Isa &isa, const std::string &name) : instruction_(isa.find(name)) {
-  if (!instruction_)
-    throw UnfitDescription(
-        {},
-        fmt::format("target '{}' has no instruction '{}', which this model needs", isa.target(),
-                    name),
-        "keep the instruction in the description, or leave out the overlay that removes it");
-  unit_ = &isa.units()[static_cast<size_t>(instruction_->unit)];
+TaskForm::TaskForm(const isa::Isa &isa, const isa::Instruction &instruction)
+    : instruction_(&instruction), unit_(&isa.units()[static_cast<size_t>(instruction.unit)]) {
   for (const isa::Operand &operand : instruction_->operands)
     operands_.emplace_back(operand.name);
   for (const isa::StateRegister &reg : unit_->registers)
@@ -19,10 +14,8 @@ TaskForm::TaskForm(const isa::Isa &isa, const std::string &name) : instruction_(
 }
 
 void TaskForm::hasNoOperand(Name name) const {
-  throw UnfitDescription({},
-                         fmt::format("instruction '{}' has no operand '{}', which this model needs",
-                                     instruction_->name, name.str()),
-                         "keep the operand in the description");
+  throw std::logic_error(
+      fmt::format("instruction '{}' has no operand '{}'", instruction_->name, name.str()));
 }
 
 void TaskForm::hasNoRegister(Name name) const {

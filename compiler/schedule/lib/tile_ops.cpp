@@ -15,6 +15,7 @@ ChannelBlocks TileOps::channelBlocks(std::vector<Task> &constants, llvm::ArrayRe
                                      llvm::ArrayRef<int32_t> multiplier,
                                      llvm::ArrayRef<int32_t> shift, int64_t blockChannels,
                                      ChannelParts *parts) {
+  context_.channelArrays(); // a load of other blocks ends here
   int64_t channels = static_cast<int64_t>(std::max({bias.size(), multiplier.size(), shift.size()}));
   ChannelBlocks blocks{-1, blockChannels, channels};
   std::string bytes;
@@ -59,21 +60,23 @@ void TileOps::selectBlock(std::vector<Task> &out, const ChannelBlocks &blocks, i
   if (channelState_ == std::make_pair(blocks.buffer, offset))
     return;
   channelState_ = {blocks.buffer, offset};
-  out.push_back(
-      context_.form("vchannel").build().buffer("a", blocks.buffer, offset).imm("nc", count));
+  out.push_back(context_.form(isa::Role::LoadChannels)
+                    .build()
+                    .buffer("a", blocks.buffer, offset)
+                    .imm("nc", count));
 }
 
 void TileOps::rescale(std::vector<Task> &out, const ChannelBlocks &blocks, int64_t channel0,
                       const Extent &extent, const Tile &d, const Tile &a, int64_t zeroPoint,
                       int64_t lo, int64_t hi) {
   bool fromAcc = a.space == isa::Space::Acc, toAcc = d.space == isa::Space::Acc;
-  const char *name =
-      fromAcc ? (toAcc ? "vrescale.acc" : "vrescale") : (toAcc ? "vrescale.widen" : "vrescale.i8");
-  const TaskForm &form = context_.form(name);
-  const patterns::Pattern *pattern = context_.selection->find(name);
+  const isa::Role role = fromAcc ? (toAcc ? isa::Role::RescaleAcc : isa::Role::Rescale)
+                                 : (toAcc ? isa::Role::RescaleWiden : isa::Role::RescaleI8);
+  const TaskForm &form = context_.form(role);
+  const patterns::Pattern *pattern = context_.selection->find(form.instruction());
   if (!pattern)
-    throw UnfitDescription(
-        {}, fmt::format("'{}' of target '{}' is not element-wise", name, context_.isa.target()));
+    throw UnfitDescription({}, fmt::format("'{}' of target '{}' is not element-wise",
+                                           form.instruction().name, context_.isa.target()));
   Settings settings;
   settings.registers = {{form.reg("d_zp"), zeroPoint}, {form.reg("lo"), lo}, {form.reg("hi"), hi}};
   byChannels(out, *pattern, blocks, channel0, extent, d, a, settings);
@@ -148,7 +151,7 @@ void TileOps::emit(std::vector<Task> &out, const patterns::Pattern &pattern, Ext
                    bool mayFlatten) {
   if (extent.elements() == 0)
     return;
-  const TaskForm &form = context_.form(pattern.instruction->name);
+  const TaskForm &form = context_.form(*pattern.instruction);
   // The result, then the operands.
   using Tiles = llvm::SmallVector<Tile, 4>;
   Tiles tiles{d};
@@ -220,12 +223,14 @@ void TileOps::emit(std::vector<Task> &out, const patterns::Pattern &pattern, Ext
   }
 }
 
-void TileOps::loadTable(std::vector<Task> &out, int buffer, bool wide) {
+void TileOps::loadTable(std::vector<Task> &out, int buffer, const patterns::Match &match) {
   if (tableState_ == buffer)
     return;
   tableState_ = buffer;
-  out.push_back(
-      context_.form(wide ? "vtable16.load" : "vtable.load").build().buffer("a", buffer, 0));
+  const isa::Unit &unit =
+      context_.isa.units()[static_cast<size_t>(match.pattern->instruction->unit)];
+  const isa::StateArray &table = unit.arrays[static_cast<size_t>(match.tables.begin()->first)];
+  out.push_back(context_.form(patterns::tableLoadOf(table)).build().buffer("a", buffer, 0));
 }
 
 } // namespace tilewright

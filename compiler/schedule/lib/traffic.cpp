@@ -134,7 +134,7 @@ void addTraffic(const isa::Isa &isa, const Steps &steps, std::vector<LayerTraffi
     const isa::Instruction &instruction = isa.instructions()[static_cast<size_t>(task.instruction)];
     for (const isa::Operand &operand : instruction.operands)
       if (operand.kind == isa::Operand::Kind::Memory && operand.space == isa::Space::Dram) {
-        const TaskForm form(isa, instruction.name);
+        const TaskForm form(isa, instruction);
         known =
             Moves{form.operand("n1"), form.operand("n0"), form.reg("n2"), operand.type.bits / 8};
       }

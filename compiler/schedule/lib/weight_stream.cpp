@@ -82,14 +82,14 @@ void lowerWeightStream(LoweringContext &context, const StreamedProduct &product,
       }
       for (int64_t first = begin; first < end; first += rows) {
         const int64_t count = std::min(rows, end - first);
-        step.compute.push_back(context.form("mload")
+        step.compute.push_back(context.form(isa::Role::LoadWeights)
                                    .build()
                                    .buffer("w", pixel, first)
                                    .imm("k", count)
                                    .imm("n", 1)
                                    .reg("w_s0", 1)
                                    .reg("w_zp", static_cast<int64_t>(conv.getInputZp())));
-        step.compute.push_back(context.form("mmul")
+        step.compute.push_back(context.form(isa::Role::MatrixProduct)
                                    .build()
                                    .buffer("a", slice, (first - begin) * channels)
                                    .buffer("d", sums.buffer, 0)

@@ -150,7 +150,7 @@ WindowPlan Window::plan(ElementChain chain) {
                    accBytesPerElement <=
                blockBytes;
   };
-  int64_t rowLimit = context_.limit("vmaxpool", "n0");
+  int64_t rowLimit = context_.limit(isa::Role::MaxPool, "n0");
   WindowPlan best{0, 0, 0};
   double bestCost = 0;
   auto search = [&] {
@@ -310,8 +310,8 @@ void Window::lower() {
                                   steps_.add(isa::Space::Spad, extent.elements(), "depthwise tile"),
                                   extent);
               chain.ops().selectBlock(step.compute, chain.leadingBlocks(), c + part);
-              stage_.reduce(step.compute, "vdw.i8", box, extent, value, input, part, c + part,
-                            leading);
+              stage_.reduce(step.compute, isa::Role::DepthwiseI8, box, extent, value, input, part,
+                            c + part, leading);
               value = chain.run(step.compute, value, extent, part, slice, true);
               if (chain.resultInAccumulators())
                 storePart(value, part, extent);
@@ -321,8 +321,8 @@ void Window::lower() {
               value = denseTile(
                   isa::Space::Acc,
                   steps_.add(isa::Space::Acc, extent.elements() * 4, "accumulator tile"), extent);
-              stage_.reduce(step.compute, isDepthwise ? "vdw" : "vsumpool", box, extent, value,
-                            input, part, c + part);
+              stage_.reduce(step.compute, isDepthwise ? isa::Role::Depthwise : isa::Role::SumPool,
+                            box, extent, value, input, part, c + part);
             }
             if (!isDepthwise && !isSum) {
               // 8-bit anchors: the window's own result, then the operations that follow.
@@ -335,7 +335,8 @@ void Window::lower() {
               if (isAverage)
                 averagePool(step.compute, box, extent, value, pooled, chain.ops());
               else
-                stage_.reduce(step.compute, "vmaxpool", box, extent, pooled, input, part, c + part);
+                stage_.reduce(step.compute, isa::Role::MaxPool, box, extent, pooled, input, part,
+                              c + part);
               value = pooled;
             }
             value = chain.run(step.compute, value, extent, part, slice);

@@ -132,7 +132,7 @@ WindowStage::Input WindowStage::loadInput(std::vector<Task> &loads, const Box &b
 }
 
 // One instruction for each run of output rows whose taps inside the tensor are the same ones.
-void WindowStage::reduce(std::vector<Task> &out, const char *instruction, const Box &box,
+void WindowStage::reduce(std::vector<Task> &out, isa::Role role, const Box &box,
                          const Extent &extent, const Tile &d, const Input &input, int64_t channel,
                          int64_t weightChannel, kernel::RescaleOp rescale) {
   auto tapsOf = [&](int64_t row) { return tapsInside(p_.rows(), box.start[1] + row); };
@@ -144,7 +144,7 @@ void WindowStage::reduce(std::vector<Task> &out, const char *instruction, const 
     int64_t inputRow = taps == 0 ? 0
                                  : (box.start[1] + row) * p_.strideY - p_.padTop +
                                        first * p_.dilationY - input.firstRow;
-    TaskForm::Builder task = context_.form(instruction).build();
+    TaskForm::Builder task = context_.form(role).build();
     task.buffer("a", input.buffer, inputRow * input.rowPitch + channel)
         .buffer("d", d.buffer, d.offset + row * d.s1);
     task.imm("n0", extent.n0).imm("nc", extent.nc).reg("n1", rows);

@@ -44,7 +44,7 @@ public:
                   int64_t columns);
   // Reduces the taps of the output pixels of `box` for extent.nc channels, which are at `channel`
   // of the input tile and, of a depthwise convolution, at `weightChannel` of the weights.
-  void reduce(std::vector<Task> &out, const char *instruction, const Box &box, const Extent &extent,
+  void reduce(std::vector<Task> &out, isa::Role role, const Box &box, const Extent &extent,
               const Tile &d, const Input &input, int64_t channel, int64_t weightChannel,
               kernel::RescaleOp rescale = nullptr);
 

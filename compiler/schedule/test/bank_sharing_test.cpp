@@ -22,7 +22,7 @@ protected:
   }
   // Of `rows` activations.
   Task product(int activations, int sums, int64_t rows, bool accumulates = false) {
-    return context_.form("mmul")
+    return context_.form(isa::Role::MatrixProduct)
         .build()
         .buffer("a", activations, 0)
         .buffer("d", sums, 0)
@@ -34,7 +34,7 @@ protected:
   }
   // 3 x 3 taps of `pixels` pixels of 16 channels.
   Task windows(int input, int weights, int result, int64_t pixels) {
-    return context_.form("vdw.i8")
+    return context_.form(isa::Role::DepthwiseI8)
         .build()
         .buffer("a", input, 0)
         .buffer("b", weights, 0)
@@ -79,8 +79,11 @@ TEST_F(BankSharing, UnitsConflictWhileBothAreAtWork) {
 }
 
 TEST_F(BankSharing, ProductsBringInTheWeightsOfTheNext) {
-  const Task load =
-      context_.form("mload").build().buffer("w", weights_, 0).imm("k", 12).imm("n", 16);
+  const Task load = context_.form(isa::Role::LoadWeights)
+                        .build()
+                        .buffer("w", weights_, 0)
+                        .imm("k", 12)
+                        .imm("n", 16);
   add(Stream::HeadProducts, 0, 120,
       {load, product(input_, sums_, 60), load, product(input_, sums_, 60)});
   EXPECT_EQ(cycles(input_, weights_), 12); // the first ones come before all products
@@ -88,7 +91,7 @@ TEST_F(BankSharing, ProductsBringInTheWeightsOfTheNext) {
 
 TEST_F(BankSharing, ProductsThatAddUpReadTheirSums) {
   const int others = buffer(isa::Space::Acc);
-  const Task rescale = context_.form("vrescale")
+  const Task rescale = context_.form(isa::Role::Rescale)
                            .build()
                            .buffer("a", others, 0)
                            .buffer("d", result_, 0)

@@ -19,7 +19,11 @@ isa::Isa edge16() {
 
 // Clears a buffer.
 Task fill(const isa::Isa &isa, int buffer, int64_t bytes) {
-  return TaskForm(isa, "fill").build().buffer("d", buffer, 0).imm("n1", 1).imm("n0", bytes);
+  return TaskForm(isa, *isa.find("fill"))
+      .build()
+      .buffer("d", buffer, 0)
+      .imm("n1", 1)
+      .imm("n0", bytes);
 }
 
 // A group that uses a buffer for good, or, with `constant`, one of them before the other.
@@ -83,7 +87,7 @@ protected:
     Step &step = steps.steps.emplace_back();
     step.compute.push_back(load(input, 16));
     for (int64_t row = 0; row < rows; row += 100)
-      step.compute.push_back(TaskForm(isa_, "mmul")
+      step.compute.push_back(TaskForm(isa_, *isa_.find("mmul"))
                                  .build()
                                  .buffer("a", input, 0)
                                  .buffer("d", sums, 0)
@@ -109,7 +113,11 @@ protected:
     return steps;
   }
   Task load(int buffer, int64_t bytes) {
-    return TaskForm(isa_, "load").build().buffer("d", buffer, 0).imm("n1", 1).imm("n0", bytes);
+    return TaskForm(isa_, *isa_.find("load"))
+        .build()
+        .buffer("d", buffer, 0)
+        .imm("n1", 1)
+        .imm("n0", bytes);
   }
   // Loads of the second group that come before the last of the first one. Those of its first step
   // may do in any case.
@@ -166,15 +174,19 @@ TEST_F(EarlyConstants, StreamForTheGroupAfterTheNextOne) {
 TEST_F(EarlyConstants, ComeWithLoadsThatNeedNotWait) {
   Steps first = products(10000, true), second;
   first.steps.front().compute.pop_back(); // its last load
-  first.steps.front().stores.push_back(
-      TaskForm(isa_, "store").build().buffer("s", 0, 0).dram("d", kibi).imm("n1", 1).imm("n0", 16));
+  first.steps.front().stores.push_back(TaskForm(isa_, *isa_.find("store"))
+                                           .build()
+                                           .buffer("s", 0, 0)
+                                           .dram("d", kibi)
+                                           .imm("n1", 1)
+                                           .imm("n0", 16));
   second.layer = 1;
   second.cycles = 1000;
   Step &step = second.steps.emplace_back();
   for (int64_t address : {kibi + 8, 2 * kibi}) {
     const int buffer = second.add(isa::Space::Spad, 16, "input tile");
     second.layout.push_back(kibi * (buffer + 1));
-    step.loads.push_back(TaskForm(isa_, "load")
+    step.loads.push_back(TaskForm(isa_, *isa_.find("load"))
                              .build()
                              .buffer("d", buffer, 0)
                              .dram("s", address)

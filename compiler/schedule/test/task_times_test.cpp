@@ -15,7 +15,7 @@ protected:
     return isa::load(options);
   }
   TaskForm::Builder task(const char *name) {
-    return forms_.emplace_back(std::make_unique<TaskForm>(isa_, name))->build();
+    return forms_.emplace_back(std::make_unique<TaskForm>(isa_, *isa_.find(name)))->build();
   }
 
   const isa::Isa isa_ = edge16();

@@ -4,6 +4,7 @@
 #include "tilewright/compiler/patterns/window_pattern.h"
 #include "tilewright/compiler/select/selection.h"
 #include "tilewright/compiler/tosa/constants.h"
+#include "tilewright/isa/roles.h"
 
 #include <algorithm>
 #include <limits>
@@ -132,8 +133,11 @@ std::vector<Comparison> Selection::compare(kernel::GroupOp group) {
     found.push_back({instruction, anchor->getName().stripDialect().str(), outcome, {}});
   };
   if (anchor)
-    for (llvm::StringRef name : templateOf(anchor))
-      add(name.str(), has(name) ? Outcome::InTemplate : Outcome::MissingInTemplate);
+    for (isa::Role role : templateOf(anchor)) {
+      const isa::Instruction *instruction = isa_.withRole(role);
+      add(instruction ? instruction->name : isa::describe(isa_, role),
+          instruction ? Outcome::InTemplate : Outcome::MissingInTemplate);
+    }
   if (anchor && llvm::isa<kernel::DepthwiseOp>(anchor))
     if (auto window = patterns::findWindow(isa_))
       add(window->instruction->name, Outcome::InPlansWithWindows);

@@ -79,7 +79,8 @@ void fuse(kernel::BinaryOp product, const Factor &image, const Factor &factor) {
 
 void fuseChannelProducts(Block &body, Selection *selection) {
   // A machine that takes two passes has other instructions that do as well.
-  if (selection && (!selection->has("vdw") || !selection->has("vdw.i8")))
+  if (selection &&
+      (!selection->has(isa::Role::Depthwise) || !selection->has(isa::Role::DepthwiseI8)))
     return;
   for (Operation &op : llvm::make_early_inc_range(body)) {
     auto product = dyn_cast<kernel::BinaryOp>(op);

@@ -22,12 +22,6 @@ constexpr const char *howToSeeMore =
 
 bool isByte(mlir::Value value) { return widthOf(value) <= 8; }
 
-// Registers by name that the scheduler knows how to fill: vchannel's, and the tables.
-bool hasLoader(const std::string &array) {
-  return array == "bias" || array == "mult" || array == "shift" || array == "table" ||
-         array == "table16";
-}
-
 // The cheapest way to reach each place between operations, by where the value stands then.
 struct Reached {
   int64_t cost = impossible;
@@ -64,20 +58,24 @@ std::string describeRun(llvm::ArrayRef<mlir::Operation *> run, mlir::Operation *
 
 Selection::Selection(const isa::Isa &isa) : isa_(isa), patterns_(isa), widening_(findWidening()) {}
 
-const patterns::Pattern *Selection::find(llvm::StringRef instruction) const {
+const patterns::Pattern *Selection::find(const isa::Instruction &instruction) const {
   for (const patterns::Pattern &pattern : patterns_.maps())
-    if (pattern.instruction->name == instruction)
+    if (pattern.instruction == &instruction)
       return &pattern;
   return nullptr;
 }
 
+bool Selection::isServed(int array, isa::Role role) const {
+  // A role that none has is not this array's fault: the scheduler refuses the layer and names it.
+  const isa::Instruction *load = isa_.withRole(role);
+  return !load || patterns::isLoaded(*load, array);
+}
+
 std::string Selection::unserved(const patterns::Match &match) const {
   const isa::Unit &unit = isa_.units()[static_cast<size_t>(match.pattern->instruction->unit)];
-  auto check = [&](const auto &arrays) -> std::string {
-    for (const auto &[index, value] : arrays)
-      if (const std::string &name = unit.arrays[static_cast<size_t>(index)].name; !hasLoader(name))
-        return fmt::format("nothing is known to load the registers '{}'", name);
-    return "";
+  auto nothingLoads = [&](int array) {
+    return fmt::format("nothing is known to load the registers '{}'",
+                       unit.arrays[static_cast<size_t>(array)].name);
   };
   if (match.tables.size() > 1)
     return "it takes several tables";
@@ -85,8 +83,13 @@ std::string Selection::unserved(const patterns::Match &match) const {
   if (!match.channels.empty() && limit < channels)
     return fmt::format("it takes {} channels at once, and parameters are loaded for {}", limit,
                        channels);
-  std::string reason = check(match.channels);
-  return reason.empty() ? check(match.tables) : reason;
+  for (const auto &[array, values] : match.channels)
+    if (!isServed(array, isa::Role::LoadChannels))
+      return nothingLoads(array);
+  for (const auto &[array, table] : match.tables)
+    if (!isServed(array, patterns::tableLoadOf(unit.arrays[static_cast<size_t>(array)])))
+      return nothingLoads(array);
+  return "";
 }
 
 std::vector<Selection::Found> Selection::matches(llvm::ArrayRef<mlir::Operation *> run,
@@ -365,17 +368,17 @@ std::vector<int32_t> biasOf(mlir::Operation *anchor) {
   return {values.begin(), values.end()};
 }
 
-llvm::SmallVector<llvm::StringRef> templateOf(mlir::Operation *anchor) {
+llvm::SmallVector<isa::Role> templateOf(mlir::Operation *anchor) {
   if (llvm::isa<kernel::Conv2DOp, kernel::MatMulOp>(anchor))
-    return {"mload", "mmul"};
+    return {isa::Role::LoadWeights, isa::Role::MatrixProduct};
   if (llvm::isa<kernel::DepthwiseOp>(anchor))
-    return {"vdw"};
+    return {isa::Role::Depthwise};
   if (llvm::isa<kernel::MaxPoolOp>(anchor))
-    return {"vmaxpool"};
+    return {isa::Role::MaxPool};
   if (llvm::isa<kernel::AvgPoolOp>(anchor))
-    return {"vsumpool", "vrescale"};
+    return {isa::Role::SumPool, isa::Role::Rescale};
   if (llvm::isa<kernel::SumPoolOp>(anchor))
-    return {"vsumpool"};
+    return {isa::Role::SumPool};
   return {};
 }
 

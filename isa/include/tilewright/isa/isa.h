@@ -131,6 +131,12 @@ struct MemoryAccess {
   AffineForm index; // iterators as in Expr::index: spatial ones first
 };
 
+// What the compiler uses an instruction for: roles.h.
+enum class Role {
+#define ISA_ROLE(enumerator, row) enumerator,
+#include "tilewright/isa/roles.def"
+};
+
 enum class Control { None, Halt, Fence, SetBase, Loop, Branch };
 
 struct Require {
@@ -149,7 +155,8 @@ struct Instruction {
   std::string name;
   std::string summary;
   std::string file; // the YAML file, for messages
-  int unit = 0;     // index in Isa::units()
+  std::optional<Role> role;
+  int unit = 0; // index in Isa::units()
   int opcode = 0;
   int index = 0;      // position in Isa::instructions()
   std::string format; // "unit" or "control"
@@ -213,6 +220,9 @@ public:
   const Unit *findUnit(std::string_view name) const;
   const std::vector<Instruction> &instructions() const { return instructions_; }
   const Instruction *find(std::string_view name) const; // null when the ISA has no such instruction
+  const Instruction *withRole(Role role) const;         // null when none has the role
+  // Which one has the role in the description without overlays, for messages; "": none.
+  const std::string &shippedWithRole(Role role) const;
   const Timing &timing() const { return timing_; }
   const std::map<std::string, int64_t> &dramParameters() const {
     return dramParameters_;
@@ -244,6 +254,8 @@ private:
   std::vector<Instruction> instructions_;
   std::map<std::string, int, std::less<>> byName_;
   std::vector<int> byOpcode_; // -1: reserved
+  std::map<Role, int> byRole_;
+  std::map<Role, std::string> shippedRoles_;
   int opcodeBits_ = 0;
   int instructionBytes_ = 0;
   Timing timing_;

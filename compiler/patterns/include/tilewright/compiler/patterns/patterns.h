@@ -1,12 +1,12 @@
-// Selection patterns, derived from what the description says instructions do: no instruction is
-// known by name. A pattern is an instruction of the vector unit whose semantics are one
-// element-wise map, or one reduction, over [y][x][c]; it serves every operator whose scalar
-// function unifies with its own.
+// Selection patterns, derived from what the description says instructions do. A pattern is an
+// instruction of the vector unit whose semantics are one element-wise map, or one reduction, over
+// [y][x][c]; it serves every operator whose scalar function unifies with its own.
 #pragma once
 
 #include "tilewright/isa/isa.h"
 #include "tilewright/isa/normal_form.h"
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -64,6 +64,16 @@ private:
 // Channels whose parameters are in the vector unit's registers at once, and that an instruction
 // with parameters of its channels has to take at once.
 int64_t channelsAtOnce(const isa::Isa &isa);
+
+// The register arrays that the instruction of role LoadChannels fills, in the order in which a
+// block of parameters holds their numbers: addends, multipliers, shifts. Nothing where it fills
+// others.
+using ChannelArrays = std::array<int, 3>;
+std::optional<ChannelArrays> channelArrays(const isa::Instruction &load);
+// The role that loads a table, by the width of its elements.
+isa::Role tableLoadOf(const isa::StateArray &table);
+// Whether an instruction writes a register array of its unit.
+bool isLoaded(const isa::Instruction &load, int array);
 
 // The scalar function of an operator, or of several that hang together. Values of parameters are
 // known: one, or one a channel.

@@ -104,12 +104,11 @@ public:
   using UserError::UserError;
 };
 
-// Builds tasks of one instruction, by the names of its operands and registers. Each throws
-// UnfitDescription where the description has none of that name.
+// Builds tasks of one instruction by the names of operands and registers. Its role has it that the
+// operands are there; where the unit lacks a register, UnfitDescription is thrown.
 class TaskForm {
 public:
-  // Throws UnfitDescription when the ISA has no such instruction.
-  TaskForm(const isa::Isa &isa, const std::string &name);
+  TaskForm(const isa::Isa &isa, const isa::Instruction &instruction);
 
   class Builder {
   public:

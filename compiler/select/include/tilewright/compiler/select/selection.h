@@ -45,7 +45,7 @@ enum class Outcome {
   Taken,
   Computes, // and another one is taken
   Differs,
-  InTemplate, // of the scheduler, that knows it by name
+  InTemplate, // of the scheduler, that knows it by its role
   MissingInTemplate,
   InPlansWithWindows, // one of several kinds of plans
   InPlansWithStandingSums
@@ -84,8 +84,7 @@ public:
   // Whether some instruction computes an element-wise operation, or reduction, by itself.
   bool computes(mlir::Operation *op);
 
-  // Whether the target has an instruction of this name: templates know theirs by name.
-  bool has(llvm::StringRef instruction) const { return isa_.find(instruction.str()) != nullptr; }
+  bool has(isa::Role role) const { return isa_.withRole(role) != nullptr; }
 
   // What every instruction that computes has to say of each operation; and where it computes no run
   // of them, of the run that it comes closest to.
@@ -95,7 +94,7 @@ public:
   const patterns::Match *widening() const { return widening_ ? &*widening_ : nullptr; }
   const patterns::PatternSet &patterns() const { return patterns_; }
   // The element-wise pattern of an instruction; null where it is none.
-  const patterns::Pattern *find(llvm::StringRef instruction) const;
+  const patterns::Pattern *find(const isa::Instruction &instruction) const;
 
 private:
   struct Found {
@@ -103,7 +102,9 @@ private:
     RunFunction function;
   };
   std::optional<patterns::Match> findWidening() const;
+  // Why the scheduler cannot provide what a match reads; "": it can.
   std::string unserved(const patterns::Match &match) const;
+  bool isServed(int array, isa::Role role) const; // by the load of that role
 
   // Those below are called with `mutex_` held.
   std::optional<Covers> chooseCovers(mlir::Operation *anchor,
@@ -138,9 +139,9 @@ private:
 // Empty: zeros, or none.
 std::vector<int32_t> biasOf(mlir::Operation *anchor);
 
-// Instructions that the scheduler's template of an anchor cannot do without; empty for element-wise
+// Roles that the scheduler's template of an anchor cannot do without; empty for element-wise
 // operations and reductions, which any matching instruction serves.
-llvm::SmallVector<llvm::StringRef> templateOf(mlir::Operation *anchor);
+llvm::SmallVector<isa::Role> templateOf(mlir::Operation *anchor);
 
 // The reduction that ends a group; null: none does.
 kernel::ReduceOp reductionOf(kernel::GroupOp group);
