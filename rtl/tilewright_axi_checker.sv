@@ -75,9 +75,18 @@ module tilewright_axi_checker #(
   assign aw_begins = aw_valid_i && !aw_waits_q; // its beats may be taken before it is
   assign w_taken = w_valid_i && w_ready_i;
   assign w_has_address = lens_left_q != '0 || aw_begins;
-  assign w_len = lens_left_q != '0 ? lens_q[0] : aw_len_i;
-  assign w_id = lens_left_q != '0 ? ids_q[0] : aw_id_i;
-  assign w_address = lens_left_q != '0 ? addresses_q[0] : aw_addr_i;
+  // In a block: inlined into assertions, queues would be sampled whole, and above 32 words verilator's C++ for that does
+  // not compile.
+  always_comb begin
+    w_len = aw_len_i;
+    w_id = aw_id_i;
+    w_address = aw_addr_i;
+    if (lens_left_q != '0) begin
+      w_len = lens_q[0];
+      w_id = ids_q[0];
+      w_address = addresses_q[0];
+    end
+  end
   assign w_below = w_beat_q == '0 ? ~({BusBytes{1'b1}} << (w_address & BeatMask)) : '0;
   always_comb begin
     answers = 1'b0;

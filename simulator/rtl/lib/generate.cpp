@@ -32,11 +32,6 @@ void check(const isa::Isa &isa) {
                      "array of {} x {}",
                      pipeline, rows + cols, rows, cols),
          fmt::format("make it at least {}, or run --engine cycle", rows + cols));
-  for (const char *key : {"sequencer.outstanding", "load.buffers", "load.inflight", "store.buffers",
-                          "store.inflight", "store.outstanding", "matrix.inflight"})
-    if (isa.timing().at(key) > 128)
-      fail(fmt::format("{} is {}, and the templates count to 128", key, isa.timing().at(key)),
-           "make it smaller");
   for (const isa::Unit &unit : isa.units())
     for (const isa::Unit &other : isa.units())
       if (other.index < unit.index && other.kind == unit.kind)

@@ -120,12 +120,6 @@ TEST(Generate, RefusesSumsThatStandInTheArray) {
   }
 }
 
-TEST(Generate, RefusesMoreBuffersThanItCounts) {
-  EXPECT_THAT(refusalOf("timing: { load: { buffers: \"200\" } }"),
-              HasSubstr("the RTL: error: load.buffers is 200, and the templates count to 128\n"
-                        "  fix: make it smaller"));
-}
-
 // No warning of verilator's strictest check but those that a file waives with its reason.
 class Lint : public testing::TestWithParam<const char *> {};
 

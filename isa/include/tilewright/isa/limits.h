@@ -106,16 +106,18 @@ inline constexpr Limit indexBits{"instruction.semantics.index", 1, 56,
 inline constexpr Limit accumulatorBits{"instruction.semantics.reduce.type", 1, 64,
                                        "kernels combine in machine words"};
 
-// Times, in cycles unless said. What is counted by the RTL in 8 bits is below 256.
+// Times, in cycles unless said. What the RTL counts in 8 bits ends at 128: its models are built and
+// compared up to there.
 inline constexpr Limit fetchBuffer{"timing.sequencer.buffer", 1, 4096,
                                    "the fetch buffer is made of registers"};
 inline constexpr Limit fetchAhead{"timing.sequencer.ahead", 1, 4096,
                                   "the fetch buffer, which holds the window, is made of registers"};
-inline constexpr Limit inFlight{"timing.inflight", 1, 255,
-                                "the RTL counts what is in flight in 8 bits"};
-inline constexpr Limit outstanding{"timing.outstanding", 1, 255,
-                                   "the RTL counts bursts on the way in 8 bits"};
-inline constexpr Limit buffers{"timing.buffers", 1, 255, "the RTL counts buffers in 8 bits"};
+inline constexpr Limit inFlight{
+    "timing.inflight", 1, 128, "the RTL has counters and registers for 128 instructions in flight"};
+inline constexpr Limit outstanding{"timing.outstanding", 1, 128,
+                                   "the RTL has counters and registers for 128 bursts on the way"};
+inline constexpr Limit buffers{"timing.buffers", 1, 128,
+                               "the RTL has counters and registers for 128 buffers"};
 inline constexpr Limit pipeline{
     "timing.matrix.pipeline", 2, 65535,
     "accumulators are read a cycle before they are written; the RTL counts cycles in 16 bits"};
