@@ -103,7 +103,7 @@ def passes(net, layer, readers):
 
 
 def stretch(net, names, machine):
-    """(cycles that the units take at least, with windows on lanes and on the array's diagonal as is best; cycles of DRAM)"""
+    """(cycles that the units take at least, with depthwise products on lanes and on the array's diagonal as is best; cycles of DRAM)"""
     total, rest = Work(), 0
     for name in names:
         layer = net.layers[name]
@@ -116,7 +116,7 @@ def stretch(net, names, machine):
 
 
 def in_order(net, machine):
-    """Cycles that no schedule beats as long as windows take a lane or a cell of the diagonal a product.
+    """The least cycles of any schedule, as long as depthwise products take a lane or a cell of the diagonal each.
 
     Nothing behind a barrier is computed before it, and no more of what is loaded for later than the memories hold. From one barrier to
     another, then, the units take their time, and DRAM takes its own without what was there; the longest way through all barriers counts.

@@ -24,7 +24,7 @@ module tilewright_array import tilewright_pkg::*; (
 
   // A column's operand comes to its first cell with the row of activations that entered beside it, and to all others at once.
   logic [Cols-1:0][MatrixOperandBits-1:0] columns;
-  if (MatrixWindows != 0) begin : gen_columns
+  if (ColumnBroadcast != 0) begin : gen_columns
     tilewright_skew #(.Lanes(Cols), .Width(MatrixOperandBits)) u_columns (.clk_i, .rst_ni, .data_i(columns_i), .data_o(columns));
   end else begin : gen_no_columns
     assign columns = '0;

@@ -170,7 +170,7 @@ module tilewright_axi_checker #(
         (comes && waits) |-> (r_last_i == at_last))
       else $error("AXI4: RLAST of id %0d is not at the beat that ARLEN says.", id);
     reads_are_few: assert property (@(posedge clk_i) disable iff (!rst_ni) !(asks && full))
-      else $error("AXI4: more reads of id %0d are on the way than the core has room for.", id);
+      else $error("AXI4: more reads of id %0d are on the way than the core has credits for.", id);
   end
 
   quiet_in_reset: assert property (@(posedge clk_i) !(!rst_ni && (ar_valid_i || aw_valid_i || w_valid_i)))

@@ -227,7 +227,7 @@ module tilewright_matrix import tilewright_pkg::*; (
     last_sum = last_row;
     to_output = '1;
     row_reads = streams && row_matrix.k != '0;
-    if (MatrixWindows != 0 && row_matrix.window) begin
+    if (ColumnBroadcast != 0 && row_matrix.window) begin
       last_row = rows.index[MatrixDims-1] + 32'd1 == row_matrix.span;
       for (int d = 0; d < MatrixDims - 1; d++) if (rows.index[d] + 32'd1 < row_matrix.extent[d]) last_row = 1'b0;
       if (rows.index[MatrixDims-1] >= row_matrix.span) row_reads = 1'b0;
@@ -288,14 +288,14 @@ module tilewright_matrix import tilewright_pkg::*; (
       weights_q <= '0;
     end else begin
       passes_q <= begins;
-      if (MatrixWindows != 0 && streams && row_matrix.window)
+      if (ColumnBroadcast != 0 && streams && row_matrix.window)
         for (int j = 0; j < Cols; j++) columns_q[j] <= row_operand(row_instruction, row_bits, row_state, $signed(a_data_i[8*j +: 8]));
       if (begins) begin
         automatic element_t element = '0;
         element.tile = active;
         element.kind = kind_of(row_instruction);
         for (int i = 0; i < Rows; i++) begin
-          element.valid = MatrixWindows != 0 && row_matrix.window ? row_matrix.taps[i] : i < int'(row_matrix.k);
+          element.valid = ColumnBroadcast != 0 && row_matrix.window ? row_matrix.taps[i] : i < int'(row_matrix.k);
           if (element.valid) element.operand = row_operand(row_instruction, row_bits, row_state, $signed(a_data_i[8*i +: 8]));
           elements_q[i] <= element;
         end
@@ -408,7 +408,7 @@ module tilewright_matrix import tilewright_pkg::*; (
         for (int d = 0; d < MatrixDims; d++) begin
           if (d == at) next.index[d] = rows.index[d] + 32'd1;
           if (d > at) next.index[d] = '0;
-          if (MatrixWindows != 0) begin
+          if (ColumnBroadcast != 0) begin
             if (d == at) next.phase[d] = to_output[d] ? '0 : rows.phase[d] + 32'd1;
             if (d == at && to_output[d]) next.outputs[d] = rows.outputs[d] + 32'd1;
             if (d > at) next.phase[d] = '0;

@@ -19,7 +19,7 @@ module tilewright_pe import tilewright_pkg::*; (
   `include "tilewright_pe.svh"
 
   logic [MatrixOperandBits-1:0] operand;
-  if (MatrixWindows != 0) begin : gen_column
+  if (ColumnBroadcast != 0) begin : gen_column
     assign operand = takes_column(element_i.kind) ? column_i : element_i.operand;
   end else begin : gen_row
     assign operand = element_i.operand;

@@ -13,7 +13,7 @@ from peer_environment import peer_bin
 from measure import measured
 from row import Row
 
-FEW = 60_000  # simulated cycles by default
+MOST_CYCLES = 60_000  # simulated cycles by default
 
 
 def topology(net):
@@ -55,7 +55,7 @@ def rows(job):
     macs = sum(pixels * depth * filters * times for row, times in layers for pixels, depth, filters in [product(row)])
     chosen, cycles = [], 0
     for row, _ in sorted(layers, key=lambda layer: closed_form(layer[0])):
-        if job.scale_sim_all or cycles + closed_form(row) <= FEW:
+        if job.scale_sim_all or cycles + closed_form(row) <= MOST_CYCLES:
             chosen.append(row)
             cycles += closed_form(row)
     done = measured([peer_bin("scale_sim") / "python", pathlib.Path(__file__).with_name("run_scale_sim.py"), json.dumps(chosen)],

@@ -2,7 +2,7 @@
 
 #include "settings.h"
 
-#include "tilewright/isa/places.h"
+#include "tilewright/isa/overlay_paths.h"
 #include "tilewright/support/error.h"
 
 #include <deque>
@@ -18,35 +18,35 @@ void checkFiles(const Experiment &experiment) {
   for (const NamedFile &file : experiment.files) {
     std::error_code error;
     if (!std::filesystem::exists(file.path, error))
-      throw UserError(file.place, fmt::format("there is no {} {}", file.what, escape(file.path)),
+      throw UserError(file.location, fmt::format("there is no {} {}", file.what, escape(file.path)),
                       "paths are relative to the experiment's folder");
   }
 }
 
 // What can be changed on the base with the overlays of each list.
-std::deque<isa::Places> placesOf(const Experiment &experiment) {
-  std::deque<isa::Places> places;
+std::deque<isa::OverlayPaths> overlayPathsOf(const Experiment &experiment) {
+  std::deque<isa::OverlayPaths> paths;
   for (const OverlayList &list : experiment.overlayLists) {
     isa::LoadOptions options{experiment.target, experiment.overlays, ""};
     options.overlays.insert(options.overlays.end(), list.files.begin(), list.files.end());
     try {
-      places.emplace_back(options);
+      paths.emplace_back(options);
     } catch (const UserError &error) {
-      if (!error.place().file.empty())
+      if (!error.location().file.empty())
         throw;
-      throw UserError(experiment.targetPlace, error.message(), error.fix());
+      throw UserError(experiment.targetLocation, error.message(), error.fix());
     }
   }
-  return places;
+  return paths;
 }
 
-// A place that only some lists know is one: others make no machine with it.
-void checkParameter(const std::string &name, const Place &place,
-                    const std::deque<isa::Places> &places) {
+// A path that only some lists know is one: others make no machine with it.
+void checkParameter(const std::string &name, const SourceLocation &location,
+                    const std::deque<isa::OverlayPaths> &paths) {
   std::optional<UserError> first;
-  for (const isa::Places &each : places) {
+  for (const isa::OverlayPaths &each : paths) {
     try {
-      return each.check(pathOf(name), place);
+      return each.check(pathOf(name), location);
     } catch (const UserError &error) {
       if (!first)
         first = error;
@@ -70,11 +70,11 @@ void checkSettings(const Experiment &experiment) {
 
 void check(const Experiment &experiment) {
   checkFiles(experiment);
-  const std::deque<isa::Places> places = placesOf(experiment);
+  const std::deque<isa::OverlayPaths> paths = overlayPathsOf(experiment);
   for (const Parameter &parameter : experiment.parameters)
-    checkParameter(parameter.name, parameter.place, places);
+    checkParameter(parameter.name, parameter.location, paths);
   for (const Derived &derived : experiment.derived)
-    checkParameter(derived.name, derived.place, places);
+    checkParameter(derived.name, derived.location, paths);
   checkSettings(experiment);
 }
 

@@ -40,8 +40,8 @@ int64_t wholeNumber(const yaml::Node &node, int64_t least, int64_t greatest) {
   const char *end = node.text.data() + node.text.size();
   const auto [stop, failure] = std::from_chars(node.text.data(), end, value);
   if (failure != std::errc() || stop != end || value < least || value > greatest)
-    throw UserError(node.place(), fmt::format("'{}' is not a whole number within {}..{}",
-                                              escape(node.text), least, greatest));
+    throw UserError(node.location(), fmt::format("'{}' is not a whole number within {}..{}",
+                                                 escape(node.text), least, greatest));
   return value;
 }
 
@@ -55,7 +55,7 @@ std::vector<std::string> textsOf(const yaml::Node &list) {
 // A file's path, noted with its place.
 std::string fileOf(const yaml::Node &node, const char *what, Experiment &experiment) {
   const std::string path = beside(experiment.file, node.text);
-  experiment.files.push_back({what, path, node.place()});
+  experiment.files.push_back({what, path, node.location()});
   return path;
 }
 
@@ -71,10 +71,10 @@ Workload workloadOf(const yaml::Node &key, const yaml::Node &node, Experiment &e
   workload.name = key.text;
   const yaml::Node *model = node.find("model"), *network = node.find("network");
   if ((model == nullptr) == (network == nullptr))
-    throw UserError(node.place(),
+    throw UserError(node.location(),
                     fmt::format("the workload '{}' needs a network or a model, one of the two",
                                 escape(key.text)));
-  workload.place = (network != nullptr ? network : model)->place();
+  workload.location = (network != nullptr ? network : model)->location();
   if (network != nullptr)
     workload.network = network->text;
   else
@@ -90,7 +90,7 @@ Workload workloadOf(const yaml::Node &key, const yaml::Node &node, Experiment &e
   if (network != nullptr)
     for (const char *other : {"calibration", "shapes"})
       if (const yaml::Node *given = node.find(other))
-        throw UserError(given->place(),
+        throw UserError(given->location(),
                         fmt::format("'{}' has no effect on a network of models/synthetic", other));
   return workload;
 }
@@ -100,7 +100,7 @@ std::vector<std::string> rangeOf(const yaml::Node &node) {
   const yaml::Node &range = *node.find("range");
   const size_t dots = range.text.find("..");
   if (dots == std::string::npos)
-    throw UserError(range.place(),
+    throw UserError(range.location(),
                     fmt::format("the range '{}' is not of the form \"8..32\"", escape(range.text)));
   auto bound = [&](const std::string &text) {
     yaml::Node part = range;
@@ -111,17 +111,18 @@ std::vector<std::string> rangeOf(const yaml::Node &node) {
                 last = bound(range.text.substr(dots + 2));
   const yaml::Node *step = node.find("step"), *factor = node.find("factor");
   if (step != nullptr && factor != nullptr)
-    throw UserError(factor->place(), "a range has a step or a factor, not both");
+    throw UserError(factor->location(), "a range has a step or a factor, not both");
   if (first > last || (factor != nullptr && first < 1))
-    throw UserError(range.place(), fmt::format("the range '{}' has no values", escape(range.text)));
+    throw UserError(range.location(),
+                    fmt::format("the range '{}' has no values", escape(range.text)));
   const int64_t by = step != nullptr     ? wholeNumber(*step, 1, int64_t(1) << 40)
                      : factor != nullptr ? wholeNumber(*factor, 2, int64_t(1) << 20)
                                          : 1;
   std::vector<std::string> values;
   for (__int128 value = first; value <= last; value = factor != nullptr ? value * by : value + by) {
     if (values.size() == mostValues)
-      throw UserError(range.place(), fmt::format("the range '{}' has more than {} values",
-                                                 escape(range.text), mostValues));
+      throw UserError(range.location(), fmt::format("the range '{}' has more than {} values",
+                                                    escape(range.text), mostValues));
     values.push_back(std::to_string(static_cast<int64_t>(value)));
   }
   return values;
@@ -132,26 +133,26 @@ void addParameter(const yaml::Node &key, const yaml::Node &node, Experiment &exp
                    *value = node.find("value");
   if ((list != nullptr) + (range != nullptr) + (value != nullptr) != 1)
     throw UserError(
-        node.place(),
+        node.location(),
         fmt::format("the parameter '{}' needs one of list, range and value", escape(key.text)));
   if (!isa::isIdentifier(key.text, true))
     throw UserError(
-        key.place(), fmt::format("'{}' is no name of a parameter", escape(key.text)),
+        key.location(), fmt::format("'{}' is no name of a parameter", escape(key.text)),
         "write a param of the machine, or a place in an overlay such as timing.matrix.inflight");
   for (const char *other : {"step", "factor"})
     if (const yaml::Node *given = node.find(other); given != nullptr && range == nullptr)
-      throw UserError(given->place(), fmt::format("'{}' has no effect without a range", other));
+      throw UserError(given->location(), fmt::format("'{}' has no effect without a range", other));
   if (value != nullptr) {
-    experiment.derived.push_back({key.text, *value, key.place()});
+    experiment.derived.push_back({key.text, *value, key.location()});
     return;
   }
-  Parameter parameter{key.text, range != nullptr ? rangeOf(node) : textsOf(*list), key.place()};
+  Parameter parameter{key.text, range != nullptr ? rangeOf(node) : textsOf(*list), key.location()};
   if (parameter.values.empty())
-    throw UserError(list->place(),
+    throw UserError(list->location(),
                     fmt::format("the parameter '{}' has no values", escape(key.text)));
   const std::set<std::string> distinct(parameter.values.begin(), parameter.values.end());
   if (distinct.size() != parameter.values.size())
-    throw UserError(list->place(),
+    throw UserError(list->location(),
                     fmt::format("the parameter '{}' has a value twice", escape(key.text)));
   experiment.parameters.push_back(std::move(parameter));
 }
@@ -163,15 +164,15 @@ void readSearch(const yaml::Node &search, Experiment &experiment) {
                                            : Sampling::Guided;
   const yaml::Node *points = search.find("points");
   if (points == nullptr && experiment.sampling != Sampling::Grid)
-    throw UserError(search.place(),
+    throw UserError(search.location(),
                     fmt::format("a {} search needs the number of its points", kind));
   if (points != nullptr && experiment.sampling == Sampling::Grid)
-    throw UserError(points->place(), "'points' has no effect on a grid, which has all");
+    throw UserError(points->location(), "'points' has no effect on a grid, which has all");
   if (points != nullptr)
     experiment.points = wholeNumber(*points, 1, 1'000'000);
   if (const yaml::Node *screen = search.find("screen")) {
     if (experiment.sampling != Sampling::Random)
-      throw UserError(screen->place(), "'screen' has an effect on a random search alone");
+      throw UserError(screen->location(), "'screen' has an effect on a random search alone");
     experiment.screened = wholeNumber(*screen, experiment.points, 1'000'000);
   }
   if (const yaml::Node *seed = search.find("seed"))
@@ -186,7 +187,7 @@ void readObjectives(const yaml::Node *given, Experiment &experiment) {
       experiment.objectives.push_back(objective);
   }
   if (experiment.objectives.empty())
-    throw UserError(given->place(), "there is no objective");
+    throw UserError(given->location(), "there is no objective");
 }
 
 void readLimits(const yaml::Node &limits, Experiment &experiment) {
@@ -201,8 +202,8 @@ void checkNesting(const yaml::Node &parameters) {
   for (const yaml::Node &outer : parameters.keys)
     for (const yaml::Node &inner : parameters.keys)
       if (inner.text.rfind(outer.text + ".", 0) == 0)
-        throw UserError(inner.place(), fmt::format("the parameter '{}' is a part of '{}'",
-                                                   escape(inner.text), escape(outer.text)));
+        throw UserError(inner.location(), fmt::format("the parameter '{}' is a part of '{}'",
+                                                      escape(inner.text), escape(outer.text)));
 }
 
 void readMachines(const yaml::Node &root, Experiment &experiment) {
@@ -211,7 +212,7 @@ void readMachines(const yaml::Node &root, Experiment &experiment) {
   const bool isPath =
       target.text.find('/') != std::string::npos || target.text.find(".yaml") != std::string::npos;
   experiment.target = isPath ? fileOf(target, "target", experiment) : target.text;
-  experiment.targetPlace = target.place();
+  experiment.targetLocation = target.location();
   if (const yaml::Node *overlays = base.find("overlays"))
     experiment.overlays = overlaysOf(*overlays, experiment);
   if (const yaml::Node *lists = root.find("overlays"))
@@ -243,7 +244,7 @@ Experiment readExperiment(const std::string &path) {
   for (size_t i = 0; i < workloads.keys.size(); ++i)
     experiment.workloads.push_back(workloadOf(workloads.keys[i], workloads.items[i], experiment));
   if (experiment.workloads.empty())
-    throw UserError(workloads.place(), "there is no workload");
+    throw UserError(workloads.location(), "there is no workload");
   readMachines(root, experiment);
   if (const yaml::Node *search = root.find("search"))
     readSearch(*search, experiment);

@@ -192,7 +192,7 @@ void runPoint(const std::string &folder, const std::string &key) {
     record = simulate(folder, spec).dump(-1, ' ', false, Json::error_handler_t::replace);
   } catch (const UserError &error) {
     // Where the folder is has no place in a result.
-    const std::string &subject = error.place().subject;
+    const std::string &subject = error.location().subject;
     record = failedRecord("infeasible", (subject.empty() ? "" : subject + ": ") + error.message());
   } catch (const std::bad_alloc &) {
     record = failedRecord("memory", "not enough memory");

@@ -50,14 +50,15 @@ fs::path folderOfExplore() {
 }
 
 // models/synthetic's network, made when its sources have changed: the model and its samples.
-std::pair<std::string, std::string> madeNetwork(const std::string &network, const Place &place) {
+std::pair<std::string, std::string> madeNetwork(const std::string &network,
+                                                const SourceLocation &location) {
   const fs::path models = std::getenv("TILEWRIGHT_MODELS") != nullptr
                               ? std::getenv("TILEWRIGHT_MODELS")
                               : TILEWRIGHT_MODELS_SOURCE;
   const fs::path script = models / "synthetic";
   std::error_code error;
   if (!fs::exists(script, error))
-    throw UserError(place,
+    throw UserError(location,
                     fmt::format("the network '{}' cannot be made: {} is not there", escape(network),
                                 script.string()),
                     "set TILEWRIGHT_MODELS to the folder with models/synthetic");
@@ -76,7 +77,7 @@ std::pair<std::string, std::string> madeNetwork(const std::string &network, cons
                   streams)
            .isSuccess())
     throw UserError(
-        place, fmt::format("the network '{}' was not made", escape(network)),
+        location, fmt::format("the network '{}' was not made", escape(network)),
         "models/synthetic --list prints the networks; it needs .venv, which scripts/setup makes");
   fs::rename(part + ".npz", samples);
   fs::rename(part + ".onnx", model);
@@ -88,7 +89,7 @@ CompileOptions optionsOf(const Workload &workload) {
   options.model = workload.model;
   options.calibration = workload.calibration;
   if (!workload.network.empty())
-    std::tie(options.model, options.calibration) = madeNetwork(workload.network, workload.place);
+    std::tie(options.model, options.calibration) = madeNetwork(workload.network, workload.location);
   options.shapes = workload.shapes;
   options.quantization.precision = precisions.at(workload.precision);
   options.to = Stage::Tosa;

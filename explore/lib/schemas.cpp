@@ -14,7 +14,7 @@ const Schema text{Kind::Text};
 const Schema expression{Kind::Expression};
 const Schema texts{Kind::ListOf, {}, &text};
 const Schema shapes{Kind::MapOf, {}, &texts};
-const Schema precision{Kind::Word, {}, nullptr, {"automatic", "standard", "extended"}};
+const Schema precision{Kind::Choice, {}, nullptr, {"automatic", "standard", "extended"}};
 const Schema workload{
     Kind::Object,
     {{"network", &text, optional, "A network of models/synthetic."},
@@ -37,7 +37,7 @@ const Schema parameter{
      {"value", &expression, optional, "Its value, from those of the parameters above it."}}};
 const Schema parameters{Kind::MapOf, {}, &parameter, {}, true};
 const Schema conditions{Kind::MapOf, {}, &expression};
-const Schema searchKind{Kind::Word, {}, nullptr, {"grid", "random", "guided"}};
+const Schema searchKind{Kind::Choice, {}, nullptr, {"grid", "random", "guided"}};
 const Schema search{
     Kind::Object,
     {{"kind", &searchKind, required, "All settings, some by chance, or some by a learned model."},
@@ -45,9 +45,9 @@ const Schema search{
      {"screen", &text, optional,
       "Of a random search: so many settings are drawn, and the best by the analytical tier run."},
      {"seed", &text, optional, "Of what is drawn; 0 unless given."}}};
-const Schema tier{Kind::Word, {}, nullptr, {"analytical", "simulated"}};
-const Schema check{Kind::Word, {}, nullptr, {"none", "functional", "rtl"}};
-const Schema objective{Kind::Word, {}, nullptr, {"latency", "area", "energy"}};
+const Schema tier{Kind::Choice, {}, nullptr, {"analytical", "simulated"}};
+const Schema check{Kind::Choice, {}, nullptr, {"none", "functional", "rtl"}};
+const Schema objective{Kind::Choice, {}, nullptr, {"latency", "area", "energy"}};
 const Schema objectives{Kind::ListOf, {}, &objective};
 const Schema limits{Kind::Object,
                     {{"seconds", &text, optional, "That a point may take; 600 unless given."},

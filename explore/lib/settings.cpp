@@ -57,7 +57,7 @@ Settings::Settings(const Experiment &experiment) : experiment_(experiment) {
     sizes_.push_back(parameter.values.size());
   for (const size_t size : sizes_) {
     if (size_ > mostNumbered / size)
-      throw UserError(experiment.parameters.front().place,
+      throw UserError(experiment.parameters.front().location,
                       "the parameters have more than 2^62 settings", "give them fewer values");
     size_ *= size;
   }
@@ -114,7 +114,7 @@ std::vector<uint64_t> chosenSettings(const Experiment &experiment, const Setting
   if (drawsAll) {
     if (settings.size() > mostOfGrid)
       throw UserError(
-          experiment.parameters.front().place,
+          experiment.parameters.front().location,
           fmt::format("the grid has {} settings, more than {}", settings.size(), mostOfGrid),
           "draw some: search: { kind: random, points: 1000 }");
     for (uint64_t number = 0; number < settings.size(); ++number)
@@ -130,7 +130,7 @@ std::vector<uint64_t> chosenSettings(const Experiment &experiment, const Setting
         chosen.insert(number);
   }
   if (chosen.empty())
-    throw UserError(experiment.conditions.front().expression.place(),
+    throw UserError(experiment.conditions.front().expression.location(),
                     "the conditions leave no setting");
   return {chosen.begin(), chosen.end()};
 }

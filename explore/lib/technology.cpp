@@ -27,7 +27,7 @@ public:
     char *end = nullptr;
     const double number = std::strtod(value.text.c_str(), &end);
     if (value.text.empty() || *end != '\0' || !std::isfinite(number) || number < 0)
-      throw UserError(value.place(),
+      throw UserError(value.location(),
                       fmt::format("'{}' is not a number of at least 0", escape(value.text)));
     technology_.sources[name] = figure.find("source")->text;
     return number;
@@ -51,9 +51,9 @@ void readEnergy(const yaml::Node &section, Technology &technology) {
     technology.dramFj[dram.keys[i].text] =
         reader.number(dram.items[i], "energy.dram_fj." + dram.keys[i].text);
   if (technology.dramFj.count("default") == 0)
-    throw UserError(dram.place(), "'dram_fj' has no figure for \"default\"");
+    throw UserError(dram.location(), "'dram_fj' has no figure for \"default\"");
   if (technology.sramBankBytes < 1)
-    throw UserError(section.find("sram_bank_bytes")->place(), "a bank has at least a byte");
+    throw UserError(section.find("sram_bank_bytes")->location(), "a bank has at least a byte");
 }
 
 void readArea(const yaml::Node &section, Technology &technology) {

@@ -159,8 +159,8 @@ TEST(RunCosts, AreThoseOfTheTechnologysFormulas) {
   const char *code = "matrix.set r0=d_s0, v0=8, r1=d_s1, v1=40\n"
                      "mmul a=0, d=0, n1=3, n0=5, k=4, n=8, accumulate=0, swap=0\n"
                      "halt\n";
-  for (const isa::Word &word : isa::assemble(isa, code, "p.s")) {
-    const isa::Bits bits = isa.encode(word);
+  for (const isa::DecodedInstruction &decoded : isa::assemble(isa, code, "p.s")) {
+    const isa::Bits bits = isa.encode(decoded);
     program.code.append(bits.begin(), bits.end());
   }
   program.codeAddress = 4096;

@@ -39,9 +39,10 @@ template <typename Run> std::string mistakeOf(Run run) {
   try {
     run();
   } catch (const UserError &error) {
-    const Place &place = error.place();
-    return (place.line > 0 ? std::to_string(place.line) + ":" + std::to_string(place.column) + ": "
-                           : "") +
+    const SourceLocation &location = error.location();
+    return (location.line > 0
+                ? std::to_string(location.line) + ":" + std::to_string(location.column) + ": "
+                : "") +
            error.message() + (error.fix().empty() ? "" : " | " + error.fix());
   }
   return "no mistake";

@@ -10,7 +10,7 @@ using ::testing::ElementsAre;
 
 namespace {
 
-TEST(Statistics, FrontHasWhatNothingBeats) {
+TEST(Statistics, FrontHasWhatNothingDominates) {
   EXPECT_THAT(paretoRanks({{1, 5}, {2, 2}, {5, 1}, {3, 3}, {4, 4}, {2, 2}}),
               ElementsAre(0, 0, 0, 1, 2, 0));
 }

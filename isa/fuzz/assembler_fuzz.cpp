@@ -20,14 +20,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return isa::load(options);
   }();
   try {
-    for (const isa::Word &word : isa::assemble(
+    for (const isa::DecodedInstruction &decoded : isa::assemble(
              isa, std::string_view(reinterpret_cast<const char *>(data), size), "fuzz.s")) {
-      isa::Bits bits = isa.encode(word);
-      std::vector<isa::Word> back = isa::assemble(isa, isa::disassemble(isa, word), "back.s");
-      isa::Word decoded;
+      isa::Bits bits = isa.encode(decoded);
+      std::vector<isa::DecodedInstruction> back =
+          isa::assemble(isa, isa::disassemble(isa, decoded), "back.s");
+      isa::DecodedInstruction again;
       std::string reason;
       if (back.size() != 1 || isa.encode(back[0]) != bits ||
-          !isa.decode(bits.data(), decoded, reason))
+          !isa.decode(bits.data(), again, reason))
         std::abort();
     }
   } catch (const UserError &) {

@@ -28,7 +28,7 @@ struct Fixup {
   size_t instruction;
   int operand;
   std::string label;
-  Place place;
+  SourceLocation location;
 };
 
 class Assembler {
@@ -36,7 +36,7 @@ public:
   Assembler(const Isa &isa, std::string_view text, const std::string &file)
       : isa_(isa), text_(text), file_(file) {}
 
-  std::vector<Word> run() {
+  std::vector<DecodedInstruction> run() {
     for (size_t begin = 0; begin <= text_.size(); ++line_) {
       size_t end = std::min(text_.find('\n', begin), text_.size());
       rest_ = lineStart_ = text_.substr(begin, end - begin);
@@ -46,9 +46,9 @@ public:
     }
     for (const Fixup &fixup : fixups_)
       resolve(fixup);
-    for (size_t i = 0; i < words_.size(); ++i)
-      check(words_[i], places_[i]);
-    return std::move(words_);
+    for (size_t i = 0; i < instructions_.size(); ++i)
+      check(instructions_[i], locations_[i]);
+    return std::move(instructions_);
   }
 
 private:
@@ -75,10 +75,10 @@ private:
       throw UserError(at(first.column), fmt::format("unknown mnemonic '{}'", escape(first.text)),
                       near.empty() ? "" : fmt::format("did you mean '{}'?", near));
     }
-    if (words_.size() == maximumInstructions)
+    if (instructions_.size() == maximumInstructions)
       throw UserError(at(first.column),
                       fmt::format("more than {} instructions", maximumInstructions));
-    Word made;
+    DecodedInstruction made;
     made.instruction = instruction->index;
     made.values.assign(instruction->operands.size(), 0);
     made.bases.assign(instruction->operands.size(), 0);
@@ -86,8 +86,8 @@ private:
     masks(made);
     if (!rest_.empty())
       throw UserError(at(column()), fmt::format("unexpected '{}'", escape(rest_, 20)));
-    places_.push_back(at(first.column));
-    words_.push_back(std::move(made));
+    locations_.push_back(at(first.column));
+    instructions_.push_back(std::move(made));
   }
 
   void label(const Lexeme &name) {
@@ -95,13 +95,14 @@ private:
     if (digit)
       throw UserError(at(name.column),
                       fmt::format("the label '{}' starts with a digit", escape(name.text)));
-    auto [it, fresh] = labels_.emplace(std::string(name.text), std::pair(words_.size(), line_));
+    auto [it, fresh] =
+        labels_.emplace(std::string(name.text), std::pair(instructions_.size(), line_));
     if (!fresh)
       throw UserError(at(name.column), fmt::format("the label '{}' stands twice, first on line {}",
                                                    escape(name.text), it->second.second));
   }
 
-  void operands(const Instruction &instruction, Word &made, const Lexeme &mnemonic) {
+  void operands(const Instruction &instruction, DecodedInstruction &made, const Lexeme &mnemonic) {
     std::vector<bool> given(instruction.operands.size(), false);
     bool more = !rest_.empty() && rest_[0] != '!';
     while (more) {
@@ -134,7 +135,7 @@ private:
                                     instruction.operands[i].name, instruction.name));
   }
 
-  void value(const Instruction &instruction, const Operand &operand, Word &made) {
+  void value(const Instruction &instruction, const Operand &operand, DecodedInstruction &made) {
     int start = column();
     bool negative = accept('-');
     Lexeme text = word(fmt::format("the value of '{}'", operand.name));
@@ -158,7 +159,7 @@ private:
 
   // A register's name, a base register, or a label.
   bool symbol(const Instruction &instruction, const Operand &operand, const Lexeme &text,
-              Word &made) {
+              DecodedInstruction &made) {
     int64_t &value = made.values[static_cast<size_t>(operand.index)];
     if (operand.isRegister) {
       const auto &registers = isa_.units()[static_cast<size_t>(instruction.unit)].registers;
@@ -184,7 +185,8 @@ private:
     bool branch = instruction.control == Control::Branch && operand.name == "offset";
     bool loop = instruction.control == Control::Loop && operand.name == "length";
     if (branch || loop)
-      fixups_.push_back({words_.size(), operand.index, std::string(text.text), at(text.column)});
+      fixups_.push_back(
+          {instructions_.size(), operand.index, std::string(text.text), at(text.column)});
     return branch || loop;
   }
 
@@ -198,7 +200,7 @@ private:
     return static_cast<uint8_t>(*number);
   }
 
-  void masks(Word &made) {
+  void masks(DecodedInstruction &made) {
     skipSpace();
     bool given[2] = {false, false};
     while (accept('!')) {
@@ -235,32 +237,32 @@ private:
       for (const auto &[name, where] : labels_)
         names.push_back(name);
       std::string near = nearest(fixup.label, names);
-      throw UserError(fixup.place,
+      throw UserError(fixup.location,
                       fmt::format("the label '{}' is not defined", escape(fixup.label)),
                       near.empty() ? "" : fmt::format("did you mean '{}'?", near));
     }
-    Word &word = words_[fixup.instruction];
-    const Instruction &instruction = isa_.instructions()[static_cast<size_t>(word.instruction)];
+    DecodedInstruction &decoded = instructions_[fixup.instruction];
+    const Instruction &instruction = isa_.instructions()[static_cast<size_t>(decoded.instruction)];
     const Operand &operand = instruction.operands[static_cast<size_t>(fixup.operand)];
     int64_t from =
         static_cast<int64_t>(fixup.instruction) + (instruction.control == Control::Loop ? 1 : 0);
     int64_t value = static_cast<int64_t>(it->second.first) - from;
     if (value < operand.least || value > operand.greatest)
-      throw UserError(fixup.place,
+      throw UserError(fixup.location,
                       fmt::format("the label '{}' is {} instructions away, not within {}..{}",
                                   fixup.label, value, operand.least, operand.greatest));
-    word.values[static_cast<size_t>(fixup.operand)] = value;
+    decoded.values[static_cast<size_t>(fixup.operand)] = value;
   }
 
   // The constraints of the instruction, which `encode` knows.
-  void check(const Word &word, const Place &place) const {
+  void check(const DecodedInstruction &decoded, const SourceLocation &location) const {
     try {
-      isa_.encode(word);
+      isa_.encode(decoded);
     } catch (const UserError &error) {
-      throw UserError(place,
-                      fmt::format("'{}': {}",
-                                  isa_.instructions()[static_cast<size_t>(word.instruction)].name,
-                                  error.message()));
+      throw UserError(
+          location, fmt::format("'{}': {}",
+                                isa_.instructions()[static_cast<size_t>(decoded.instruction)].name,
+                                error.message()));
     }
   }
 
@@ -315,22 +317,23 @@ private:
   }
 
   int column() const { return static_cast<int>(rest_.data() - lineStart_.data()) + 1; }
-  Place at(int column) const { return Place{file_, line_, column, ""}; }
+  SourceLocation at(int column) const { return SourceLocation{file_, line_, column, ""}; }
 
   const Isa &isa_;
   std::string_view text_;
   const std::string &file_;
   std::string_view lineStart_, rest_;
   int line_ = 1;
-  std::vector<Word> words_;
-  std::vector<Place> places_;                            // of each word's mnemonic
+  std::vector<DecodedInstruction> instructions_;
+  std::vector<SourceLocation> locations_;                // of each instruction's mnemonic
   std::map<std::string, std::pair<size_t, int>> labels_; // instruction number, line
   std::vector<Fixup> fixups_;
 };
 
 } // namespace
 
-std::vector<Word> assemble(const Isa &isa, std::string_view text, const std::string &file) {
+std::vector<DecodedInstruction> assemble(const Isa &isa, std::string_view text,
+                                         const std::string &file) {
   return Assembler(isa, text, file).run();
 }
 
@@ -342,13 +345,13 @@ static std::string list(const char *name, uint32_t mask) {
   return text;
 }
 
-std::string disassemble(const Isa &isa, const Word &word) {
-  const Instruction &instruction = isa.instructions().at(static_cast<size_t>(word.instruction));
+std::string disassemble(const Isa &isa, const DecodedInstruction &decoded) {
+  const Instruction &instruction = isa.instructions().at(static_cast<size_t>(decoded.instruction));
   std::string text =
       instruction.operands.empty() ? instruction.name : fmt::format("{:<13} ", instruction.name);
   for (const Operand &operand : instruction.operands) {
     auto index = static_cast<size_t>(operand.index);
-    int64_t value = word.values[index];
+    int64_t value = decoded.values[index];
     text += fmt::format("{}{}=", index == 0 ? "" : ", ", operand.name);
     if (operand.isRegister)
       text += isa.units()[static_cast<size_t>(instruction.unit)]
@@ -357,12 +360,12 @@ std::string disassemble(const Isa &isa, const Word &word) {
     else if (operand.isBaseRegister)
       text += fmt::format("x{}", value);
     else if (operand.kind == Operand::Kind::Memory)
-      text += word.bases[index] == 0 ? fmt::format("{:#x}", value)
-                                     : fmt::format("{:#x}+x{}", value, word.bases[index]);
+      text += decoded.bases[index] == 0 ? fmt::format("{:#x}", value)
+                                        : fmt::format("{:#x}+x{}", value, decoded.bases[index]);
     else
       text += std::to_string(value);
   }
-  return text + list("wait", word.wait) + list("signal", word.signal);
+  return text + list("wait", decoded.wait) + list("signal", decoded.signal);
 }
 
 } // namespace tilewright::isa

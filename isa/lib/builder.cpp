@@ -31,7 +31,7 @@ ExprKind binaryKind(std::string_view op) {
 
 void ExprBuilder::fail(const Syntax &syntax, const Frame &frame, const std::string &message,
                        const std::string &fix) const {
-  throw UserError(frame.scalar.place(syntax.offset), message, fix);
+  throw UserError(frame.scalar.location(syntax.offset), message, fix);
 }
 
 ExprPtr ExprBuilder::build(const yaml::Node &scalar, const Syntax &syntax) {

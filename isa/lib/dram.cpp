@@ -46,16 +46,16 @@ public:
     for (const Number &number : numbers) {
       const yaml::Node *scalar = nodes_.find(number.name);
       if (!scalar)
-        throw UserError(nodes_.place(), fmt::format("parameter '{}' is missing", number.name),
+        throw UserError(nodes_.location(), fmt::format("parameter '{}' is missing", number.name),
                         "see isa/dram/lpddr4.yaml for all of them");
       const int64_t value = evaluateParams(*scalar, lookupIn(params_));
-      requireWithin(*number.limit, value, scalar->place(),
+      requireWithin(*number.limit, value, scalar->location(),
                     fmt::format("the parameter '{}'", number.name));
       values_[number.name] = value;
     }
     for (const yaml::Node &key : nodes_.keys)
       if (!values_.count(key.text))
-        throw UserError(key.place(),
+        throw UserError(key.location(),
                         fmt::format("a DRAM preset has no parameter '{}'", escape(key.text)),
                         "see isa/dram/lpddr4.yaml for all of them");
     checkShape();
@@ -66,7 +66,7 @@ public:
 
 private:
   int64_t value(const char *name) const { return values_.at(name); }
-  Place place(const char *name) const { return nodes_.find(name)->place(); }
+  SourceLocation location(const char *name) const { return nodes_.find(name)->location(); }
   __int128 cycles(const char *name) const {
     const __int128 second = 1'000'000'000'000;
     return (static_cast<__int128>(value(name)) * clockHz_ + second - 1) / second;
@@ -76,23 +76,23 @@ private:
     const int64_t bus = params_.at("bus_bytes"), burst = params_.at("burst_bytes"),
                   banks = value("banks"), access = value("access_bytes"), row = value("row_bytes");
     if (value("bank_xor") != 0 && (banks & (banks - 1)) != 0)
-      throw UserError(place("banks"), fmt::format("{} banks cannot be permuted", banks),
+      throw UserError(location("banks"), fmt::format("{} banks cannot be permuted", banks),
                       "make banks a power of two, or bank_xor 0");
     if (access % bus != 0)
       throw UserError(
-          place("access_bytes"),
+          location("access_bytes"),
           fmt::format("access_bytes {} is no multiple of the bus's {} bytes", access, bus),
           "write it as max(64, bus_bytes)");
     if (row % access != 0 || row % burst != 0)
       throw UserError(
-          place("row_bytes"),
+          location("row_bytes"),
           fmt::format("row_bytes {} is no multiple of access_bytes {} and burst_bytes {}", row,
                       access, burst));
   }
 
   void checkWrites() const {
     if (value("write_high") > value("write_queue") || value("write_low") >= value("write_high"))
-      throw UserError(place("write_low"), "write_low < write_high <= write_queue does not hold");
+      throw UserError(location("write_low"), "write_low < write_high <= write_queue does not hold");
   }
 
   // Between two refreshes at least one access must fit, else no request is ever served.
@@ -104,7 +104,7 @@ private:
     const __int128 interval = cycles("tREFI_ps");
     if (interval != 0 && interval <= access)
       throw UserError(
-          place("tREFI_ps"),
+          location("tREFI_ps"),
           fmt::format("refreshes every {} cycles leave no time for an access of {} cycles",
                       static_cast<int64_t>(interval), static_cast<int64_t>(access)),
           "make tREFI_ps greater");

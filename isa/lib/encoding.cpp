@@ -1,4 +1,4 @@
-// Words to bits and back.
+// Decoded instructions to bits and back.
 #include "tilewright/isa/isa.h"
 #include "tilewright/support/error.h"
 
@@ -9,7 +9,7 @@
 
 namespace tilewright::isa {
 
-// The bits of an instruction, with room behind them: fields are read and written eight bytes at a
+// The bits of an instruction, padded behind them: fields are read and written eight bytes at a
 // time (little-endian host).
 namespace {
 class Field {
@@ -41,30 +41,30 @@ private:
 };
 } // namespace
 
-static constexpr size_t room = 16; // behind the bits
+static constexpr size_t padding = 16; // behind the bits
 
 // The first `require` that does not hold, or null.
-static const Require *violated(const Instruction &instruction, const Word &word) {
+static const Require *violated(const Instruction &instruction, const DecodedInstruction &decoded) {
   ScalarContext context;
-  context.immediates = word.values.data();
+  context.immediates = decoded.values.data();
   for (const Require &require : instruction.requires_)
     if (evaluate(*require.expr, context) == 0)
       return &require;
   return nullptr;
 }
 
-Bits Isa::encode(const Word &word) const {
-  const Instruction &instruction = instructions_.at(static_cast<size_t>(word.instruction));
+Bits Isa::encode(const DecodedInstruction &decoded) const {
+  const Instruction &instruction = instructions_.at(static_cast<size_t>(decoded.instruction));
   auto fail = [&](const std::string &message) -> void {
     throw UserError({"", 0, 0, fmt::format("instruction '{}'", instruction.name)}, message);
   };
-  if (word.values.size() != instruction.operands.size())
-    throw std::logic_error("a word needs a value for each operand of its instruction");
-  Bits bits(static_cast<size_t>(instructionBytes()) + room, 0);
+  if (decoded.values.size() != instruction.operands.size())
+    throw std::logic_error("a decoded instruction needs a value for each operand");
+  Bits bits(static_cast<size_t>(instructionBytes()) + padding, 0);
   auto put = [&](int low, int width, uint64_t value) { Field(low, width).put(bits.data(), value); };
   put(instruction.op.low, instruction.op.width, static_cast<uint64_t>(instruction.opcode));
   const std::pair<const char *, std::pair<HeaderField, uint32_t>> masks[] = {
-      {"wait", {instruction.wait, word.wait}}, {"signal", {instruction.signal, word.signal}}};
+      {"wait", {instruction.wait, decoded.wait}}, {"signal", {instruction.signal, decoded.signal}}};
   for (const auto &[name, mask] : masks) {
     const auto &[field, value] = mask;
     if (field.width < 32 && value >> field.width != 0)
@@ -74,30 +74,30 @@ Bits Isa::encode(const Word &word) const {
   }
   for (const Operand &operand : instruction.operands) {
     auto index = static_cast<size_t>(operand.index);
-    int64_t value = word.values[index];
+    int64_t value = decoded.values[index];
     if (value < operand.least || value > operand.greatest)
       fail(fmt::format("'{}' is {}, not within {}..{}", operand.name, value, operand.least,
                        operand.greatest));
     put(operand.low, operand.width, static_cast<uint64_t>(value));
     if (operand.kind != Operand::Kind::Memory)
       continue;
-    unsigned base = index < word.bases.size() ? word.bases[index] : 0;
+    unsigned base = index < decoded.bases.size() ? decoded.bases[index] : 0;
     if (base >> operand.baseWidth != 0)
       fail(fmt::format("the base register x{} of '{}' does not exist: there are {}", base,
                        operand.name, 1 << operand.baseWidth));
     put(operand.baseLow, operand.baseWidth, base);
   }
-  if (const Require *require = violated(instruction, word))
+  if (const Require *require = violated(instruction, decoded))
     fail(fmt::format("{} does not hold: {}", require->label, require->text));
   bits.resize(static_cast<size_t>(instructionBytes()));
   return bits;
 }
 
-bool Isa::decode(const uint8_t *bits, Word &word, std::string &reason) const {
-  std::array<uint8_t, limits::instructionBytes.count() + room> own;
+bool Isa::decode(const uint8_t *bits, DecodedInstruction &decoded, std::string &reason) const {
+  std::array<uint8_t, limits::instructionBytes.count() + padding> own;
   const auto size = static_cast<size_t>(instructionBytes_);
   std::memcpy(own.data(), bits, size);
-  std::memset(own.data() + size, 0, room);
+  std::memset(own.data() + size, 0, padding);
   auto get = [&](int low, int width) { return Field(low, width).get(own.data()); };
   const uint64_t opcode = get(0, opcodeBits_);
   int index = byOpcode_[opcode];
@@ -106,11 +106,11 @@ bool Isa::decode(const uint8_t *bits, Word &word, std::string &reason) const {
     return false;
   }
   const Instruction &instruction = instructions_[static_cast<size_t>(index)];
-  word.instruction = index;
-  word.wait = static_cast<uint32_t>(get(instruction.wait.low, instruction.wait.width));
-  word.signal = static_cast<uint32_t>(get(instruction.signal.low, instruction.signal.width));
-  word.values.assign(instruction.operands.size(), 0);
-  word.bases.assign(instruction.operands.size(), 0);
+  decoded.instruction = index;
+  decoded.wait = static_cast<uint32_t>(get(instruction.wait.low, instruction.wait.width));
+  decoded.signal = static_cast<uint32_t>(get(instruction.signal.low, instruction.signal.width));
+  decoded.values.assign(instruction.operands.size(), 0);
+  decoded.bases.assign(instruction.operands.size(), 0);
   for (const Operand &operand : instruction.operands) {
     uint64_t field = get(operand.low, operand.width);
     bool negative = operand.kind == Operand::Kind::Immediate && operand.type.isSigned &&
@@ -121,9 +121,9 @@ bool Isa::decode(const uint8_t *bits, Word &word, std::string &reason) const {
                            value, operand.least, operand.greatest);
       return false;
     }
-    word.values[static_cast<size_t>(operand.index)] = value;
+    decoded.values[static_cast<size_t>(operand.index)] = value;
     if (operand.kind == Operand::Kind::Memory)
-      word.bases[static_cast<size_t>(operand.index)] =
+      decoded.bases[static_cast<size_t>(operand.index)] =
           static_cast<uint8_t>(get(operand.baseLow, operand.baseWidth));
   }
   int end = 8 * instructionBytes();
@@ -133,7 +133,7 @@ bool Isa::decode(const uint8_t *bits, Word &word, std::string &reason) const {
                            end - 1, instruction.name);
       return false;
     }
-  if (const Require *require = violated(instruction, word)) {
+  if (const Require *require = violated(instruction, decoded)) {
     reason = fmt::format("{} of '{}' does not hold: {}", require->label, instruction.name,
                          require->text);
     return false;

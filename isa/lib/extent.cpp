@@ -129,9 +129,9 @@ void forEachTouch(const Evaluator &evaluator, const int64_t *addresses, Visit vi
   }
 }
 
-ScalarContext contextOf(const Word &word, const int64_t *state) {
+ScalarContext contextOf(const DecodedInstruction &decoded, const int64_t *state) {
   ScalarContext context;
-  context.immediates = word.values.data();
+  context.immediates = decoded.values.data();
   context.state = state;
   return context;
 }
@@ -139,10 +139,11 @@ ScalarContext contextOf(const Word &word, const int64_t *state) {
 } // namespace
 
 // As forEachTouch, with nothing but the ends: for each instruction that is scheduled or run.
-void operandRanges(const Instruction &instruction, const Isa &isa, const Word &word,
-                   const int64_t *state, const int64_t *addresses, Range *ranges) {
+void operandRanges(const Instruction &instruction, const Isa &isa,
+                   const DecodedInstruction &decoded, const int64_t *state,
+                   const int64_t *addresses, Range *ranges) {
   std::fill(ranges, ranges + instruction.operands.size(), Range{});
-  const ScalarContext context = contextOf(word, state);
+  const ScalarContext context = contextOf(decoded, state);
   int current = -1;
   std::array<int64_t, limits::iterators.count()> extents;
   bool isEmpty = false, isEmptyOnce = false; // an extent is zero: some one, a spatial one
@@ -191,18 +192,20 @@ void operandRanges(const Instruction &instruction, const Isa &isa, const Word &w
   }
 }
 
-std::vector<Range> operandRanges(const Instruction &instruction, const Isa &isa, const Word &word,
-                                 const int64_t *state, const int64_t *addresses) {
+std::vector<Range> operandRanges(const Instruction &instruction, const Isa &isa,
+                                 const DecodedInstruction &decoded, const int64_t *state,
+                                 const int64_t *addresses) {
   std::vector<Range> ranges(instruction.operands.size());
-  operandRanges(instruction, isa, word, state, addresses, ranges.data());
+  operandRanges(instruction, isa, decoded, state, addresses, ranges.data());
   return ranges;
 }
 
-std::string trapReason(const Instruction &instruction, const Isa &isa, const Word &word,
-                       const int64_t *state, const int64_t *addresses) {
+std::string trapReason(const Instruction &instruction, const Isa &isa,
+                       const DecodedInstruction &decoded, const int64_t *state,
+                       const int64_t *addresses) {
   if (instruction.accesses.empty())
     return "";
-  Evaluator evaluator{instruction, isa, contextOf(word, state)};
+  Evaluator evaluator{instruction, isa, contextOf(decoded, state)};
   std::array<Range, limits::operands.count()> ranges{};
   std::array<Touch, limits::accesses.count()> touches;
   size_t count = 0;

@@ -18,7 +18,7 @@ public:
   Instruction run() {
     const yaml::Node &name = *file_.find("name");
     if (!isIdentifier(name.text, true))
-      throw UserError(name.place(), fmt::format("'{}' is not a mnemonic", escape(name.text)),
+      throw UserError(name.location(), fmt::format("'{}' is not a mnemonic", escape(name.text)),
                       "lowercase letters, digits and '_', in words joined by '.'");
     made_.name = name.text;
     made_.summary = file_.find("summary")->text;
@@ -47,13 +47,13 @@ private:
       names.push_back(unit.name);
     }
     if (std::find(names.begin(), names.end(), name.text) == names.end())
-      throw UserError(name.place(), fmt::format("there is no unit '{}'", name.text),
+      throw UserError(name.location(), fmt::format("there is no unit '{}'", name.text),
                       fmt::format("the units are {}", fmt::join(names, ", ")));
     const yaml::Node *format = file_.find("format");
     made_.format = format ? format->text : "unit";
     bool control = made_.format == "control";
     if (control != (made_.unit == 0))
-      throw UserError((format ? *format : name).place(),
+      throw UserError((format ? *format : name).location(),
                       control ? "format \"control\" is for instructions of the sequencer"
                               : "instructions of the sequencer have format \"control\"");
   }
@@ -64,15 +64,16 @@ private:
     made_.wait = format.wait;
     made_.signal = format.signal;
     bit_ = format.bits;
-    bits_ = static_cast<int>(8 * lookupIn(machine_.params)("instruction_bytes", file_.place()));
+    bits_ = static_cast<int>(8 * lookupIn(machine_.params)("instruction_bytes", file_.location()));
     const yaml::Node &op = *file_.find("encode")->find("op");
     if (bit_ > bits_)
-      throw UserError(op.place(), fmt::format("opcode and masks take {} bits of {}", bit_, bits_),
+      throw UserError(op.location(),
+                      fmt::format("opcode and masks take {} bits of {}", bit_, bits_),
                       "make semaphores fewer, or instruction_bytes larger");
     int64_t code = evaluateParams(op, lookupIn({}));
     if (code < 0 || code >= int64_t(1) << made_.op.width)
-      throw UserError(op.place(), fmt::format("the opcode {:#x} does not fit in {} bits", code,
-                                              made_.op.width));
+      throw UserError(op.location(), fmt::format("the opcode {:#x} does not fit in {} bits", code,
+                                                 made_.op.width));
     made_.opcode = static_cast<int>(code);
   }
 
@@ -80,16 +81,17 @@ private:
     Operand operand;
     operand.name = key.text;
     operand.index = static_cast<int>(made_.operands.size());
-    requireWithin(limits::operands, operand.index + 1, key.place(), "the number of operands");
+    requireWithin(limits::operands, operand.index + 1, key.location(), "the number of operands");
     if (!isIdentifier(key.text, false))
-      throw UserError(key.place(), fmt::format("'{}' is not a lowercase name", escape(key.text)));
+      throw UserError(key.location(),
+                      fmt::format("'{}' is not a lowercase name", escape(key.text)));
     checkName(key, "operand");
     bool memory = node.find("kind")->text == "mem";
     operand.kind = memory ? Operand::Kind::Memory : Operand::Kind::Immediate;
     for (const char *only : {"space", "access"})
       if (memory != (node.find(only) != nullptr))
         throw UserError(
-            node.place(),
+            node.location(),
             memory ? fmt::format("key '{}' is missing in the memory operand '{}'", only, key.text)
                    : fmt::format("the immediate '{}' has no '{}'", key.text, only));
     if (memory)
@@ -99,7 +101,7 @@ private:
     operand.low = bit_;
     bit_ += operand.width;
     if (bit_ > bits_)
-      throw UserError(key.place(),
+      throw UserError(key.location(),
                       fmt::format("operand '{}' ends at bit {}, {} bits past the last of {} bits",
                                   key.text, bit_ - 1, bit_ - bits_, bits_),
                       "make operands narrower, memories smaller, semaphores fewer, or "
@@ -118,26 +120,26 @@ private:
     auto memory = std::find_if(machine_.memories.begin(), machine_.memories.end(),
                                [&](const Memory &m) { return m.name == space.text; });
     if (memory == machine_.memories.end())
-      throw UserError(space.place(), fmt::format("there is no memory '{}'", space.text),
+      throw UserError(space.location(), fmt::format("there is no memory '{}'", space.text),
                       "the memories are dram, spad and acc");
     if (made_.unit == 0)
-      throw UserError(node.place(), "the sequencer has no memory operands");
+      throw UserError(node.location(), "the sequencer has no memory operands");
     operand.space = memory->space;
     operand.access = enumeratorOf<Access>(accessNames, node.find("access")->text);
     const yaml::Node &type = *node.find("type");
     const UnitTemplate kind = machine_.units[static_cast<size_t>(made_.unit)].kind;
     const bool isMoved = kind == UnitTemplate::DmaLoad || kind == UnitTemplate::DmaStore;
     if (!parseType(type.text, operand.type) || !isElement(operand.type, isMoved))
-      throw UserError(type.place(),
+      throw UserError(type.location(),
                       fmt::format("'{}' is not a type of memory elements", escape(type.text)),
                       isMoved ? "DMA units move whole bytes, up to 64 bits"
                               : "they are i8, u8, i16, u16 and i32");
     if (memory->addressBytes > 1 && operand.type != Type{true, 8 * memory->addressBytes})
-      throw UserError(type.place(), fmt::format("elements of {} are i32, not {}", memory->name,
-                                                operand.type.str()));
+      throw UserError(type.location(), fmt::format("elements of {} are i32, not {}", memory->name,
+                                                   operand.type.str()));
     operand.baseLow = bit_;
     operand.baseWidth =
-        clog2(static_cast<uint64_t>(lookupIn(machine_.params)("base_registers", node.place())));
+        clog2(static_cast<uint64_t>(lookupIn(machine_.params)("base_registers", node.location())));
     bit_ += operand.baseWidth;
     operand.width = std::max(1, clog2(memory->addresses()));
     operand.greatest = (int64_t(1) << operand.width) - 1;
@@ -147,7 +149,7 @@ private:
   void immediate(const yaml::Node &node, Operand &operand) {
     const std::string &text = node.text;
     if (parseType(text, operand.type)) {
-      requireWithin(limits::immediateBits, operand.type.bits, node.place(),
+      requireWithin(limits::immediateBits, operand.type.bits, node.location(),
                     "the width of an immediate");
       operand.width = operand.type.bits;
       operand.least = static_cast<int64_t>(operand.type.least());
@@ -158,21 +160,22 @@ private:
     if (text == "register") {
       size_t registers = machine_.units[static_cast<size_t>(made_.unit)].registers.size();
       if (registers == 0)
-        throw UserError(node.place(), "the unit has no scalar registers");
+        throw UserError(node.location(), "the unit has no scalar registers");
       operand.isRegister = true;
       operand.greatest = static_cast<int64_t>(registers) - 1;
       operand.width = std::max(5, clog2(registers));
     } else if ((index || count) && text.back() == '>') {
       std::string param = text.substr(6, text.size() - 7);
-      int64_t value = lookupIn(machine_.params)(param, node.place(6));
+      int64_t value = lookupIn(machine_.params)(param, node.location(6));
       operand.greatest = index ? value - 1 : value;
       operand.isBaseRegister = index && param == "base_registers";
       if (operand.greatest < 1 || operand.greatest >= int64_t(1) << limits::immediateBits.greatest)
-        throw UserError(node.place(),
-                        fmt::format("{} leaves no room: {} is {}", escape(text), param, value));
+        throw UserError(node.location(),
+                        fmt::format("{} leaves no bits: {} is {}", escape(text), param, value));
       operand.width = clog2(static_cast<uint64_t>(operand.greatest) + 1);
     } else {
-      throw UserError(node.place(), fmt::format("'{}' is not a type of immediates", escape(text)),
+      throw UserError(node.location(),
+                      fmt::format("'{}' is not a type of immediates", escape(text)),
                       "they are i1 to i48, u1 to u48, index<param>, count<param> and register");
     }
     operand.type = Type{false, operand.width};
@@ -182,16 +185,17 @@ private:
   void checkName(const yaml::Node &key, const char *what) {
     const std::string &name = key.text;
     if (machine_.params.count(name))
-      throw UserError(key.place(), fmt::format("the {} '{}' has the name of a param", what, name));
+      throw UserError(key.location(),
+                      fmt::format("the {} '{}' has the name of a param", what, name));
     const Unit &unit = machine_.units[static_cast<size_t>(made_.unit)];
     auto named = [&](const auto &item) { return item.name == name; };
     if (std::any_of(unit.registers.begin(), unit.registers.end(), named) ||
         std::any_of(unit.arrays.begin(), unit.arrays.end(), named))
-      throw UserError(key.place(),
+      throw UserError(key.location(),
                       fmt::format("the {} '{}' has the name of a register of unit '{}'", what, name,
                                   unit.name));
     if (name == "result" || name == "x" || name == "in" || name == "wait" || name == "signal")
-      throw UserError(key.place(),
+      throw UserError(key.location(),
                       fmt::format("the {} '{}' has a name with a meaning of its own", what, name));
   }
 
@@ -207,15 +211,15 @@ private:
       const yaml::Node &scalar = nodes->items[i];
       Require require{nodes->keys[i].text, scalar.text, ExprBuilder(pool, scope).build(scalar)};
       if (require.label != fmt::format("C{}", i + 1))
-        throw UserError(nodes->keys[i].place(),
+        throw UserError(nodes->keys[i].location(),
                         fmt::format("constraint {} is labeled '{}'", i + 1, escape(require.label)),
                         fmt::format("label it C{}", i + 1));
       if (require.expr->type != Type{false, 1})
-        throw UserError(scalar.place(),
+        throw UserError(scalar.location(),
                         fmt::format("the constraint is a {}, not a u1", require.expr->type.str()),
                         "compare with something");
       if (require.expr->kind == ExprKind::Literal && require.expr->value == 0)
-        throw UserError(scalar.place(), "the constraint never holds");
+        throw UserError(scalar.location(), "the constraint never holds");
       made_.requires_.push_back(std::move(require));
     }
   }

@@ -22,16 +22,17 @@ namespace {
 
 class Interpreter {
 public:
-  Interpreter(const Isa &isa, const Word &word, const int64_t *addresses, InterpreterState &state)
-      : isa_(isa), instruction_(isa.instructions().at(static_cast<size_t>(word.instruction))),
-        unit_(isa.units()[static_cast<size_t>(instruction_.unit)]), word_(word),
+  Interpreter(const Isa &isa, const DecodedInstruction &decoded, const int64_t *addresses,
+              InterpreterState &state)
+      : isa_(isa), instruction_(isa.instructions().at(static_cast<size_t>(decoded.instruction))),
+        unit_(isa.units()[static_cast<size_t>(instruction_.unit)]), decoded_(decoded),
         addresses_(addresses), state_(state) {}
 
   void run() {
     for (const auto &[number, value] : instruction_.sets) {
-      auto index = static_cast<size_t>(word_.values[static_cast<size_t>(number)]);
+      auto index = static_cast<size_t>(decoded_.values[static_cast<size_t>(number)]);
       state_.registers[index] = static_cast<int64_t>(
-          wrap(word_.values[static_cast<size_t>(value)], unit_.registers[index].type));
+          wrap(decoded_.values[static_cast<size_t>(value)], unit_.registers[index].type));
     }
     for (const Step &step : instruction_.steps) {
       iterators_.assign(step.iterators.size() + step.reductions.size(), 0);
@@ -95,7 +96,7 @@ private:
     case ExprKind::Iterator:
       return iterators_[static_cast<size_t>(expr.index)];
     case ExprKind::Immediate:
-      return word_.values[static_cast<size_t>(expr.index)];
+      return decoded_.values[static_cast<size_t>(expr.index)];
     case ExprKind::State:
       return state_.registers[static_cast<size_t>(expr.index)];
     case ExprKind::Result:
@@ -155,7 +156,7 @@ private:
   const Isa &isa_;
   const Instruction &instruction_;
   const Unit &unit_;
-  const Word &word_;
+  const DecodedInstruction &decoded_;
   const int64_t *addresses_;
   InterpreterState &state_;
   std::vector<int64_t> iterators_;
@@ -164,9 +165,9 @@ private:
 
 } // namespace
 
-void interpret(const Isa &isa, const Word &word, const int64_t *addresses,
+void interpret(const Isa &isa, const DecodedInstruction &decoded, const int64_t *addresses,
                InterpreterState &state) {
-  Interpreter(isa, word, addresses, state).run();
+  Interpreter(isa, decoded, addresses, state).run();
 }
 
 } // namespace tilewright::isa

@@ -46,10 +46,11 @@ std::vector<Limit> allLimits() {
   return all;
 }
 
-void requireWithin(const Limit &limit, int64_t value, const Place &place, const std::string &what) {
+void requireWithin(const Limit &limit, int64_t value, const SourceLocation &location,
+                   const std::string &what) {
   if (value < limit.least || value > limit.greatest)
-    throw UserError(place, fmt::format("{} is {}, not within {}..{}: {}", what, value, limit.least,
-                                       limit.greatest, limit.reason));
+    throw UserError(location, fmt::format("{} is {}, not within {}..{}: {}", what, value,
+                                          limit.least, limit.greatest, limit.reason));
 }
 
 } // namespace tilewright::isa

@@ -26,7 +26,7 @@ public:
     Functions functions = resolveFunctions(sources.machine, isa_.params_);
     isa_.opcodeBits_ = formats.at("unit").op.width;
     isa_.instructionBytes_ = static_cast<int>(
-        lookupIn(isa_.params_)("instruction_bytes", sources.machine.find("params")->place()));
+        lookupIn(isa_.params_)("instruction_bytes", sources.machine.find("params")->location()));
     checkParams(sources.machine);
     checkBursts(sources);
     checkTiles(sources.machine);
@@ -42,7 +42,7 @@ private:
   void instructions(const Sources &sources, const Machine &machine) {
     for (const auto &[name, file] : sources.instructions) {
       requireWithin(limits::instructions, static_cast<int64_t>(isa_.instructions_.size()) + 1,
-                    file.place(), fmt::format("the number of instructions with '{}'", name));
+                    file.location(), fmt::format("the number of instructions with '{}'", name));
       isa_.instructions_.push_back(resolveInstruction(file, machine));
       isa_.instructions_.back().index = static_cast<int>(isa_.instructions_.size()) - 1;
       isa_.byName_[name] = isa_.instructions_.back().index;
@@ -50,11 +50,11 @@ private:
     roles(sources);
     opcodes(sources);
     if (isa_.instructions_.empty())
-      throw UserError(sources.machine.place(), "there are no instructions");
+      throw UserError(sources.machine.location(), "there are no instructions");
     // A program must be able to end, and a unit's registers to be set.
     if (std::none_of(isa_.instructions_.begin(), isa_.instructions_.end(),
                      [](const Instruction &i) { return i.control == Control::Halt; }))
-      throw UserError(sources.machine.place(),
+      throw UserError(sources.machine.location(),
                       "no instruction has control \"halt\": no program could end");
     for (const Unit &unit : isa_.units_) {
       bool settable = std::any_of(
@@ -62,7 +62,7 @@ private:
           [&](const Instruction &i) { return i.unit == unit.index && !i.sets.empty(); });
       if (!unit.registers.empty() && !settable)
         throw UserError(
-            sources.machine.find("state")->find(unit.name)->place(),
+            sources.machine.find("state")->find(unit.name)->location(),
             fmt::format("unit '{}' has scalar registers, but no instruction sets them", unit.name));
     }
   }
@@ -85,7 +85,7 @@ private:
 
   void roles(const Sources &sources) {
     auto placeOf = [&](const Instruction &instruction) {
-      return sources.instructions.at(instruction.name).find("role")->place();
+      return sources.instructions.at(instruction.name).find("role")->location();
     };
     for (const Instruction &instruction : isa_.instructions_) {
       if (!instruction.role)
@@ -115,7 +115,7 @@ private:
       int &slot = isa_.byOpcode_[static_cast<size_t>(instruction.opcode)];
       if (slot >= 0)
         throw UserError(
-            sources.instructions.at(instruction.name).find("encode")->find("op")->place(),
+            sources.instructions.at(instruction.name).find("encode")->find("op")->location(),
             fmt::format("'{}' and '{}' have the same opcode {:#04x}",
                         isa_.instructions_[static_cast<size_t>(slot)].name, instruction.name,
                         instruction.opcode),
@@ -129,7 +129,7 @@ private:
     for (const char *name : {"rows", "cols", "lanes", "channels", "bus_bytes", "burst_bytes",
                              "semaphores", "semaphore_max", "base_registers", "loop_depth"})
       if (!isa_.params_.count(name))
-        throw UserError(machine.find("params")->place(),
+        throw UserError(machine.find("params")->location(),
                         fmt::format("there is no param '{}'", name), "every machine has it");
   }
 
@@ -138,7 +138,7 @@ private:
     const yaml::Node *given = sources.target.find("params")->find("burst_bytes");
     const yaml::Node &burst =
         given ? *given : *sources.machine.find("params")->find("burst_bytes")->find("default");
-    requireWithin(limits::burstBeats, param("burst_bytes") / param("bus_bytes"), burst.place(),
+    requireWithin(limits::burstBeats, param("burst_bytes") / param("bus_bytes"), burst.location(),
                   "the number of beats of a burst");
   }
 
@@ -148,7 +148,7 @@ private:
     const Memory &spad = isa_.memory(Space::Spad);
     auto need = static_cast<uint64_t>(rows * cols + rows);
     if (spad.bytes < need)
-      throw UserError(machine.find("memories")->find("spad")->find("bytes")->place(),
+      throw UserError(machine.find("memories")->find("spad")->find("bytes")->location(),
                       fmt::format("the scratchpad has {} bytes and cannot hold one weight tile and "
                                   "one row of activations, {} bytes",
                                   spad.bytes, need),
@@ -165,11 +165,13 @@ private:
       auto count = std::count_if(isa_.units_.begin(), isa_.units_.end(),
                                  [&](const Unit &unit) { return unit.kind == kind; });
       if (count == 0 || (count > 1 && kind != UnitTemplate::DmaLoad))
-        throw UserError(units.place(),
+        throw UserError(units.location(),
                         fmt::format("the machine has {} units of template {}", count, nameOf(kind)),
                         "give it exactly one");
     }
-    auto port = [&](const char *space) { return machine.find("memories")->find(space)->place(); };
+    auto port = [&](const char *space) {
+      return machine.find("memories")->find(space)->location();
+    };
     const int64_t wide = std::max<int64_t>({param("rows"), param("cols"), 4});
     if (isa_.memory(Space::Spad).portBytes < wide)
       throw UserError(port("spad"),
@@ -190,7 +192,7 @@ private:
   void timing(const Sources &sources) {
     const yaml::Node &clock = *sources.target.find("clock_hz");
     isa_.clockHz_ = evaluateParams(clock, lookupIn(isa_.params_));
-    requireWithin(limits::clockHz, isa_.clockHz_, clock.place(), "the clock in Hz");
+    requireWithin(limits::clockHz, isa_.clockHz_, clock.location(), "the clock in Hz");
     isa_.dram_ = sources.target.find("dram")->text;
     isa_.timing_ = resolveTiming(sources.timing, isa_.params_, isa_.instructions_);
     isa_.dramParameters_ = resolveDram(sources.dram, isa_.params_, isa_.clockHz_);

@@ -11,7 +11,7 @@ namespace tilewright::isa {
 static int64_t evaluateIn(const yaml::Node &scalar, const Params &params, const Limit &limit,
                           const std::string &what) {
   int64_t value = evaluateParams(scalar, lookupIn(params));
-  requireWithin(limit, value, scalar.place(), what);
+  requireWithin(limit, value, scalar.location(), what);
   return value;
 }
 
@@ -45,12 +45,12 @@ std::array<Memory, 3> resolveMemories(const yaml::Node &machine, const Params &p
     memory.bytes = static_cast<uint64_t>(
         evaluateIn(bytes, params, *bytesOf[i], fmt::format("the size of {}", names[i])));
     if (memory.bytes % static_cast<uint64_t>(memory.addressBytes) != 0)
-      throw UserError(bytes.place(),
+      throw UserError(bytes.location(),
                       fmt::format("the {} bytes of {} are not whole elements of {} bytes",
                                   memory.bytes, names[i], memory.addressBytes));
     for (const char *key : {"port", "banks"})
       if (memory.space == Space::Dram && node.find(key))
-        throw UserError(node.find(key)->place(), fmt::format("dram has no '{}'", key),
+        throw UserError(node.find(key)->location(), fmt::format("dram has no '{}'", key),
                         "the bus is bus_bytes wide; the banks are those of the DRAM preset");
     if (const yaml::Node *port = node.find("port"))
       memory.portBytes = memory.addressBytes *
@@ -60,7 +60,7 @@ std::array<Memory, 3> resolveMemories(const yaml::Node &machine, const Params &p
       memory.banks = static_cast<int>(evaluateIn(
           *banks, params, *banksOf[i], fmt::format("the number of banks of {}", names[i])));
       if (memory.bankBytes() * static_cast<uint64_t>(memory.banks - 1) >= memory.bytes)
-        throw UserError(banks->place(),
+        throw UserError(banks->location(),
                         fmt::format("{} banks of {} bytes (whole port widths) leave the last bank "
                                     "of {} empty: it has {} bytes",
                                     memory.banks, memory.bankBytes(), names[i], memory.bytes));
@@ -72,10 +72,10 @@ std::array<Memory, 3> resolveMemories(const yaml::Node &machine, const Params &p
 static Type storedType(const yaml::Node &node) {
   Type type;
   if (!parseType(node.text, type))
-    throw UserError(node.place(), fmt::format("'{}' is not a type", escape(node.text)),
+    throw UserError(node.location(), fmt::format("'{}' is not a type", escape(node.text)),
                     "types are i1 to i32 and u1 to u31");
   // An unsigned one takes a sign bit.
-  requireWithin(limits::registerBits, type.bits + (type.isSigned ? 0 : 1), node.place(),
+  requireWithin(limits::registerBits, type.bits + (type.isSigned ? 0 : 1), node.location(),
                 fmt::format("the signed width of a register of type {}", type.str()));
   return type;
 }
@@ -85,7 +85,7 @@ static void resolveState(const yaml::Node &node, const std::string &name, Unit &
   Type type = storedType(*node.find("type"));
   int64_t reset = evaluateParams(*node.find("reset"), lookupIn(params));
   if (reset < type.least() || reset > type.greatest())
-    throw UserError(node.find("reset")->place(),
+    throw UserError(node.find("reset")->location(),
                     fmt::format("the reset value {} does not fit in {}", reset, type.str()));
   const yaml::Node *size = node.find("size");
   if (!size) {
@@ -96,13 +96,13 @@ static void resolveState(const yaml::Node &node, const std::string &name, Unit &
   StateArray array{name,  node.find("summary")->text,          type, {},
                    reset, static_cast<int>(unit.arrays.size())};
   int64_t elements = 1;
-  requireWithin(limits::dimensions, static_cast<int64_t>(size->items.size()), size->place(),
+  requireWithin(limits::dimensions, static_cast<int64_t>(size->items.size()), size->location(),
                 fmt::format("the number of extents of '{}'", name));
   for (const yaml::Node &extent : size->items) {
     array.sizes.push_back(
         evaluateIn(extent, params, limits::elements, fmt::format("an extent of '{}'", name)));
     elements *= array.sizes.back();
-    requireWithin(limits::elements, elements, extent.place(),
+    requireWithin(limits::elements, elements, extent.location(),
                   fmt::format("the number of elements of '{}'", name));
   }
   unit.arrays.push_back(std::move(array));
@@ -123,50 +123,50 @@ std::vector<Unit> resolveUnits(const yaml::Node &machine, const Params &params) 
     const auto same = std::find_if(units.rbegin(), units.rend(),
                                    [&](const Unit &other) { return other.kind == unit.kind; });
     if (same != units.rend() && isLoad)
-      requireWithin(limits::loadUnits, ++loads, node.place(),
+      requireWithin(limits::loadUnits, ++loads, node.location(),
                     fmt::format("the number of load DMAs with '{}'", unit.name));
     else if (same != units.rend())
       throw UserError(
-          node.place(),
+          node.location(),
           fmt::format("units '{}' and '{}' have the same template: there is one unit of each",
                       same->name, unit.name));
     bool first = i == 0, sequencer = unit.kind == UnitTemplate::Sequencer;
     if (first != sequencer)
-      throw UserError(nodes.keys[i].place(), "the first unit, and no other, is the sequencer");
+      throw UserError(nodes.keys[i].location(), "the first unit, and no other, is the sequencer");
     const yaml::Node *queue = node.find("queue");
     if (sequencer == (queue != nullptr))
-      throw UserError(node.place(), sequencer
-                                        ? "the sequencer has no queue"
-                                        : fmt::format("key 'queue' is missing in '{}'", unit.name));
+      throw UserError(node.location(),
+                      sequencer ? "the sequencer has no queue"
+                                : fmt::format("key 'queue' is missing in '{}'", unit.name));
     if (queue)
       unit.queueDepth = static_cast<int>(
           evaluateIn(*queue, params, limits::queue, fmt::format("the queue of '{}'", unit.name)));
     units.push_back(std::move(unit));
   }
   if (units.empty())
-    throw UserError(nodes.place(), "there is no unit");
+    throw UserError(nodes.location(), "there is no unit");
 
   const yaml::Node &state = *machine.find("state");
   for (size_t i = 0; i < state.keys.size(); ++i) {
     auto unit = std::find_if(units.begin(), units.end(),
                              [&](const Unit &u) { return u.name == state.keys[i].text; });
     if (unit == units.end())
-      throw UserError(state.keys[i].place(),
+      throw UserError(state.keys[i].location(),
                       fmt::format("there is no unit '{}'", escape(state.keys[i].text)));
     if (unit->kind == UnitTemplate::Sequencer)
-      throw UserError(state.keys[i].place(),
+      throw UserError(state.keys[i].location(),
                       "the sequencer has base registers (param base_registers) and no other state");
     for (size_t j = 0; j < state.items[i].keys.size(); ++j) {
       const yaml::Node &name = state.items[i].keys[j];
       if (params.count(name.text))
-        throw UserError(name.place(),
+        throw UserError(name.location(),
                         fmt::format("the register '{}' has the name of a param", name.text));
       resolveState(state.items[i].items[j], name.text, *unit, params);
     }
-    const Place &place = state.items[i].place();
-    requireWithin(limits::registers, static_cast<int64_t>(unit->registers.size()), place,
+    const SourceLocation &location = state.items[i].location();
+    requireWithin(limits::registers, static_cast<int64_t>(unit->registers.size()), location,
                   fmt::format("the number of scalar registers of '{}'", unit->name));
-    requireWithin(limits::arrays, static_cast<int64_t>(unit->arrays.size()), place,
+    requireWithin(limits::arrays, static_cast<int64_t>(unit->arrays.size()), location,
                   fmt::format("the number of array registers of '{}'", unit->name));
   }
   return units;
@@ -175,7 +175,7 @@ std::vector<Unit> resolveUnits(const yaml::Node &machine, const Params &params) 
 std::map<std::string, Format> resolveFormats(const yaml::Node &machine, const Params &params) {
   const yaml::Node &nodes = *machine.find("formats");
   std::map<std::string, Format> formats;
-  int64_t semaphores = lookupIn(params)("semaphores", nodes.place());
+  int64_t semaphores = lookupIn(params)("semaphores", nodes.location());
   for (size_t i = 0; i < nodes.keys.size(); ++i) {
     const yaml::Node &fields = *nodes.items[i].find("fields");
     Format format;
@@ -187,17 +187,18 @@ std::map<std::string, Format> resolveFormats(const yaml::Node &machine, const Pa
           fields.items[j], params, name == "op" ? limits::opcodeBits : limits::semaphores,
           fmt::format("the width of '{}'", name)));
       if (name != "op" && field.width != semaphores)
-        throw UserError(fields.items[j].place(), fmt::format("'{}' has {} bits for {} semaphores",
-                                                             name, field.width, semaphores));
+        throw UserError(
+            fields.items[j].location(),
+            fmt::format("'{}' has {} bits for {} semaphores", name, field.width, semaphores));
       format.bits += field.width;
     }
     if (format.op.low != 0)
-      throw UserError(fields.place(),
+      throw UserError(fields.location(),
                       "'op' is not the first field: it must stand at bit 0 in every format");
     formats[nodes.keys[i].text] = format;
   }
   if (formats.at("unit").op.width != formats.at("control").op.width)
-    throw UserError(nodes.place(), "the opcode has not the same width in every format");
+    throw UserError(nodes.location(), "the opcode has not the same width in every format");
   return formats;
 }
 
@@ -211,7 +212,7 @@ Functions resolveFunctions(const yaml::Node &machine, const Params &params) {
     for (size_t j = 0; j < args.keys.size(); ++j) {
       Type type;
       if (!parseType(args.items[j].text, type))
-        throw UserError(args.items[j].place(),
+        throw UserError(args.items[j].location(),
                         fmt::format("'{}' is not a type", escape(args.items[j].text)),
                         "types are i1 to i128 and u1 to u127");
       function.arguments.emplace_back(args.keys[j].text, type);

@@ -304,7 +304,7 @@ private:
     for (const StateArray &array : unit_.arrays)
       if (arrays[static_cast<size_t>(array.index)])
         arrayValues(array, "=", vector.arraysBefore[static_cast<size_t>(array.index)]);
-    line("{}", disassemble(isa_, vector.word));
+    line("{}", disassemble(isa_, vector.decoded));
     for (const MemoryImage &image : vector.before)
       this->image("before", image);
     for (const MemoryImage &image : vector.after)

@@ -27,7 +27,7 @@ private:
     case Syntax::Kind::Number:
       return syntax.value;
     case Syntax::Kind::Name:
-      return lookup_(syntax.text, scalar_.place(syntax.offset));
+      return lookup_(syntax.text, scalar_.location(syntax.offset));
     case Syntax::Kind::Unary: {
       __int128 value = visit(syntax.args[0]);
       return syntax.text == "-" ? -value : value == 0;
@@ -113,7 +113,7 @@ private:
 
   [[noreturn]] void fail(const Syntax &syntax, const std::string &message,
                          const std::string &fix = "") const {
-    throw UserError(scalar_.place(syntax.offset), message, fix);
+    throw UserError(scalar_.location(syntax.offset), message, fix);
   }
 
   const yaml::Node &scalar_;
@@ -135,7 +135,7 @@ int64_t evaluateNumbers(const yaml::Node &scalar, const Numbers &numbers) {
 }
 
 ParamLookup lookupIn(const Params &params) {
-  return [&params](const std::string &name, const Place &place) {
+  return [&params](const std::string &name, const SourceLocation &location) {
     auto it = params.find(name);
     if (it != params.end())
       return it->second;
@@ -143,7 +143,7 @@ ParamLookup lookupIn(const Params &params) {
     for (const auto &[known, value] : params)
       names.push_back(known);
     std::string near = nearest(name, names);
-    throw UserError(place, fmt::format("undefined param '{}'", escape(name)),
+    throw UserError(location, fmt::format("undefined param '{}'", escape(name)),
                     near.empty() ? "" : fmt::format("did you mean '{}'?", near));
   };
 }

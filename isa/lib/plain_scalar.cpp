@@ -83,8 +83,8 @@ static std::string plainFix(std::string_view text) {
   return fmt::format("write {}", quoted);
 }
 
-void refusePlain(const Place &place, std::string_view text) {
-  throw UserError(place, fmt::format("the value '{}' is not quoted", escape(text, 40)),
+void refusePlain(const SourceLocation &location, std::string_view text) {
+  throw UserError(location, fmt::format("the value '{}' is not quoted", escape(text, 40)),
                   plainFix(text));
 }
 

@@ -20,6 +20,6 @@ PlainKind plainKind(std::string_view text);
 bool isNothing(std::string_view text);
 
 // Throws UserError: what stands there needs quotes, and what to write.
-[[noreturn]] void refusePlain(const Place &place, std::string_view text);
+[[noreturn]] void refusePlain(const SourceLocation &location, std::string_view text);
 
 } // namespace tilewright::yaml

@@ -36,8 +36,9 @@ struct Sources {
 Sources readSources(const LoadOptions &options);
 std::string findDirectory(const LoadOptions &options);
 
-// Throws UserError at `place` that says the value of `what`, the limit and its reason.
-void requireWithin(const Limit &limit, int64_t value, const Place &place, const std::string &what);
+// Throws UserError at `location` that says the value of `what`, the limit and its reason.
+void requireWithin(const Limit &limit, int64_t value, const SourceLocation &location,
+                   const std::string &what);
 
 // Values of all params under the target. Throws UserError for cycles, overflow, a value beyond its
 // limit, out of range or not a power of two.

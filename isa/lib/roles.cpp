@@ -46,7 +46,7 @@ Role resolveRole(const yaml::Node &node, const Instruction &instruction, const M
                                  [&](const RoleInfo &each) { return each.name == node.text; });
   const Unit &unit = machine.units[static_cast<size_t>(instruction.unit)];
   if (unit.kind != info->unit)
-    throw UserError(node.place(),
+    throw UserError(node.location(),
                     fmt::format("'{}' runs on a unit of template {}, and role '{}' is for {}",
                                 instruction.name, nameOf(unit.kind), info->name,
                                 nameOf(info->unit)),
@@ -54,7 +54,7 @@ Role resolveRole(const yaml::Node &node, const Instruction &instruction, const M
   for (const RoleInfo::Need &need : info->needs)
     if (std::none_of(instruction.operands.begin(), instruction.operands.end(),
                      [&](const Operand &operand) { return serves(operand, need); }))
-      throw UserError(node.place(),
+      throw UserError(node.location(),
                       fmt::format("role '{}' needs {}, which '{}' does not have", info->name,
                                   describe(need, machine), instruction.name),
                       "keep the operand, or take the role away");

@@ -37,7 +37,7 @@ const Schema param{Kind::Object,
                     {"summary", &text, required, "What it is, in a sentence."}}};
 const Schema params{Kind::MapOf, {}, &param};
 
-const Schema addressUnit{Kind::Word, {}, nullptr, {"byte", "i32"}};
+const Schema addressUnit{Kind::Choice, {}, nullptr, {"byte", "i32"}};
 const Schema memory{
     Kind::Object,
     {{"summary", &text, required, "What it is, in a sentence."},
@@ -51,7 +51,7 @@ const Schema memories{Kind::Object,
                        {"acc", &memory, required, "Accumulators."}}};
 
 const Schema unitTemplate{
-    Kind::Word, {}, nullptr, {std::begin(templateNames), std::end(templateNames)}};
+    Kind::Choice, {}, nullptr, {std::begin(templateNames), std::end(templateNames)}};
 const Schema unit{
     Kind::Object,
     {{"template", &unitTemplate, required, "The microarchitecture that times and implements it."},
@@ -105,8 +105,8 @@ const Schema machineFile{
      {"numerics", &numerics, required, "What the integers follow."}}};
 
 const Schema encoding{Kind::Object, {{"op", &expression, required, "Opcode."}}};
-const Schema operandKind{Kind::Word, {}, nullptr, {"mem", "imm"}};
-const Schema access{Kind::Word, {}, nullptr, {std::begin(accessNames), std::end(accessNames)}};
+const Schema operandKind{Kind::Choice, {}, nullptr, {"mem", "imm"}};
+const Schema access{Kind::Choice, {}, nullptr, {std::begin(accessNames), std::end(accessNames)}};
 const Schema operand{
     Kind::Object,
     {{"kind", &operandKind, required, "A memory operand or an immediate."},
@@ -123,8 +123,8 @@ const Schema stepMap{Kind::Object,
                       {"when", &expression, optional,
                        "Where it is 0, `otherwise` is written and no memory is read."},
                       {"otherwise", &expression, optional, "The value where `when` is 0."}}};
-const Schema combiner{Kind::Word, {}, nullptr, {"add", "max", "min", "and", "or"}};
-const Schema order{Kind::Word, {}, nullptr, {"any"}};
+const Schema combiner{Kind::Choice, {}, nullptr, {"add", "max", "min", "and", "or"}};
+const Schema order{Kind::Choice, {}, nullptr, {"any"}};
 const Schema reduction{
     Kind::Object,
     {{"iter", &expressions, required, "Iterators of the reduction, the last the fastest."},
@@ -150,7 +150,7 @@ const Schema setRegister{
     {{"register", &identifier, required, "Operand that holds the register's number."},
      {"to", &identifier, required, "Operand that holds the value."}}};
 const Schema setRegisters{Kind::ListOf, {}, &setRegister};
-const Schema control{Kind::Word, {}, nullptr, {"halt", "fence", "set", "loop", "branch"}};
+const Schema control{Kind::Choice, {}, nullptr, {"halt", "fence", "set", "loop", "branch"}};
 const Schema semantics{
     Kind::Object,
     {{"map", &stepMap, optional, "Element by element."},
@@ -162,14 +162,14 @@ const Schema semantics{
      {"control", &control, optional, "Control flow."},
      {"to", &expression, optional, "control \"set\": the base register's value."},
      {"when", &expression, optional, "control \"branch\": the condition."}}};
-const Schema formatName{Kind::Word, {}, nullptr, {"unit", "control"}};
+const Schema formatName{Kind::Choice, {}, nullptr, {"unit", "control"}};
 std::vector<const char *> roleNames() {
   std::vector<const char *> names;
   for (const RoleInfo &role : roles())
     names.push_back(role.name);
   return names;
 }
-const Schema roleName{Kind::Word, {}, nullptr, roleNames()};
+const Schema roleName{Kind::Choice, {}, nullptr, roleNames()};
 const Schema instructionFile{
     Kind::Object,
     {{"name", &text, required, "Mnemonic; the file is named after it."},
@@ -205,7 +205,7 @@ const Schema matrixTimes{
 const Schema vectorTimes{
     Kind::Object,
     {{"start", &expression, required, "From an instruction's start to its first read."},
-     {"latency", &expression, required, "From a beat's last read to its write."}}};
+     {"latency", &expression, required, "From a strip's last read to its write."}}};
 const Schema instructionTimes{
     Kind::Object,
     {{"latency", &expression, optional, "Instead of vector.latency, for this instruction."}}};
@@ -248,9 +248,9 @@ const Schema overlayFile{Kind::Object,
 [[noreturn]] void wrongType(const yaml::Node &node, const std::string &what,
                             const std::string &expected) {
   if (node.kind == yaml::Node::Kind::Null)
-    throw UserError(node.place(), fmt::format("{} has no value", what),
+    throw UserError(node.location(), fmt::format("{} has no value", what),
                     fmt::format("it is {}", expected));
-  throw UserError(node.place(),
+  throw UserError(node.location(),
                   fmt::format("{} is {}, not {}", what, yaml::describe(node.kind), expected));
 }
 
@@ -266,7 +266,7 @@ void checkObject(const yaml::Node &node, const Schema &schema, const std::string
       for (const SchemaField &candidate : schema.fields)
         names.push_back(candidate.name);
       std::string near = nearest(key, names);
-      throw UserError(node.keys[i].place(),
+      throw UserError(node.keys[i].location(),
                       fmt::format("unknown key '{}' in {}", escape(key), what),
                       near.empty() ? fmt::format("known keys: {}", fmt::join(names, ", "))
                                    : fmt::format("did you mean '{}'?", near));
@@ -275,7 +275,7 @@ void checkObject(const yaml::Node &node, const Schema &schema, const std::string
   }
   for (const SchemaField &field : schema.fields)
     if (field.required && !node.find(field.name))
-      throw UserError(node.place(), fmt::format("key '{}' is missing in {}", field.name, what));
+      throw UserError(node.location(), fmt::format("key '{}' is missing in {}", field.name, what));
 }
 
 void checkTree(const yaml::Node &node, const std::string &what) {
@@ -303,20 +303,20 @@ void check(const yaml::Node &node, const Schema &schema, const std::string &what
     if (node.kind != Is::Text)
       wrongType(node, what, "a string");
     if (!isIdentifier(node.text, false))
-      throw UserError(node.place(), fmt::format("{} is '{}', which is not a lowercase name", what,
-                                                escape(node.text)));
+      throw UserError(node.location(), fmt::format("{} is '{}', which is not a lowercase name",
+                                                   what, escape(node.text)));
     return;
-  case Kind::Word: {
+  case Kind::Choice: {
     if (node.kind != Is::Text)
       wrongType(node, what, "a string");
-    std::vector<std::string> words(schema.words.begin(), schema.words.end());
+    std::vector<std::string> words(schema.choices.begin(), schema.choices.end());
     if (std::find(words.begin(), words.end(), node.text) != words.end())
       return;
     const auto near = std::find(words.begin(), words.end(), nearest(node.text, words));
     if (near != words.end())
       std::rotate(words.begin(), near, near + 1);
-    throw UserError(node.place(), fmt::format("{} is '{}', not one of {}", what, escape(node.text),
-                                              fmt::join(words, ", ")));
+    throw UserError(node.location(), fmt::format("{} is '{}', not one of {}", what,
+                                                 escape(node.text), fmt::join(words, ", ")));
   }
   case Kind::Flag:
     if (node.kind != Is::Flag)
@@ -383,7 +383,7 @@ void conform(const yaml::Node &file, const FileSchema &schema) {
   const yaml::Node *named = file.find("schema");
   std::string expected = fmt::format("tilewright/{}/1", schema.name);
   if (named && named->text != expected)
-    throw UserError(named->place(),
+    throw UserError(named->location(),
                     fmt::format("the schema is '{}', not '{}'", escape(named->text), expected));
 }
 

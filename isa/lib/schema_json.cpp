@@ -16,8 +16,8 @@ static Json toJson(const Schema &schema) {
     return {{"type", {"string", "integer"}}}; // of a number, its digits
   case Schema::Kind::Identifier:
     return {{"type", "string"}, {"pattern", "^[a-z][a-z0-9_]*$"}};
-  case Schema::Kind::Word:
-    return {{"enum", schema.words}};
+  case Schema::Kind::Choice:
+    return {{"enum", schema.choices}};
   case Schema::Kind::Flag:
     return {{"type", "boolean"}};
   case Schema::Kind::MapOf:

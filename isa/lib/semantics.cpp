@@ -23,26 +23,26 @@ public:
     for (const char *form : {"map", "move", "reduce", "contract", "compose", "set", "control"})
       forms += node_.find(form) != nullptr;
     if (forms != 1)
-      throw UserError(node_.place(),
+      throw UserError(node_.location(),
                       fmt::format("the semantics have {} forms, not exactly one", forms),
                       "one of map, move, reduce, contract, compose, set, control");
     for (const char *only : {"to", "when"})
       if (node_.find(only) && !node_.find("control"))
-        throw UserError(node_.find(only)->place(), fmt::format("'{}' belongs to control", only));
+        throw UserError(node_.find(only)->location(), fmt::format("'{}' belongs to control", only));
     const yaml::Node *control = node_.find("control");
     if ((control != nullptr) != (instruction_.unit == 0))
-      throw UserError(node_.place(), control ? "only the sequencer has control semantics"
-                                             : "the sequencer has only control semantics");
+      throw UserError(node_.location(), control ? "only the sequencer has control semantics"
+                                                : "the sequencer has only control semantics");
     if (control)
       return controlFlow(*control);
     if (const yaml::Node *sets = node_.find("set"))
       return setRegisters(*sets);
     if (const yaml::Node *steps = node_.find("compose")) {
-      requireWithin(limits::steps, static_cast<int64_t>(steps->items.size()), steps->place(),
+      requireWithin(limits::steps, static_cast<int64_t>(steps->items.size()), steps->location(),
                     "the number of steps");
       for (const yaml::Node &item : steps->items) {
         if (item.keys.size() != 1)
-          throw UserError(item.place(), "a step has exactly one form");
+          throw UserError(item.location(), "a step has exactly one form");
         resolveStep(context_, item.keys[0].text, item.items[0]);
       }
       return;
@@ -51,11 +51,11 @@ public:
   }
 
 private:
-  int immediate(const char *name, const yaml::Node &place) {
+  int immediate(const char *name, const yaml::Node &location) {
     int index = instruction_.operandIndex(name);
     if (index < 0 ||
         instruction_.operands[static_cast<size_t>(index)].kind != Operand::Kind::Immediate)
-      throw UserError(place.place(),
+      throw UserError(location.location(),
                       fmt::format("the immediate '{}' is missing: this form needs it", name));
     context_.markUsed(index);
     return index;
@@ -64,8 +64,9 @@ private:
   ExprPtr controlExpression(const char *key, const yaml::Node &control) {
     const yaml::Node *scalar = node_.find(key);
     if (!scalar)
-      throw UserError(control.place(), fmt::format("key '{}' is missing: control \"{}\" needs it",
-                                                   key, control.text));
+      throw UserError(
+          control.location(),
+          fmt::format("key '{}' is missing: control \"{}\" needs it", key, control.text));
     Scope scope = context_.scope();
     scope.base = true;
     ExprPtr expr = ExprBuilder(context_.pool, scope).build(*scalar);
@@ -86,14 +87,14 @@ private:
                                                                   : "";
     for (const char *key : {"to", "when"})
       if (node_.find(key) && std::string_view(key) != takes)
-        throw UserError(node_.find(key)->place(),
+        throw UserError(node_.find(key)->location(),
                         fmt::format("control \"{}\" takes no '{}'", control.text, key));
-    int64_t registers = lookupIn(context_.machine.params)("base_registers", control.place());
+    int64_t registers = lookupIn(context_.machine.params)("base_registers", control.location());
     switch (instruction_.control) {
     case Control::SetBase: {
       const Operand &target = instruction_.operands[static_cast<size_t>(immediate("rd", control))];
       if (target.least < 0 || target.greatest >= registers)
-        throw UserError(control.place(), "'rd' can name a base register that does not exist",
+        throw UserError(control.location(), "'rd' can name a base register that does not exist",
                         "make its type index<base_registers>");
       instruction_.controlValue = controlExpression("to", control);
       context_.requireHolds(*node_.find("to"), Type{true, 32}, instruction_.controlValue,
@@ -109,7 +110,7 @@ private:
     case Control::Loop:
       for (const char *name : {"count", "length"})
         if (context_.range(immediate(name, control)).least < 0)
-          throw UserError(control.place(), fmt::format("'{}' can be negative", name),
+          throw UserError(control.location(), fmt::format("'{}' can be negative", name),
                           "make its type unsigned");
       break;
     default:
@@ -119,13 +120,13 @@ private:
 
   void setRegisters(const yaml::Node &sets) {
     if (sets.items.empty())
-      throw UserError(sets.place(), "no register is set");
+      throw UserError(sets.location(), "no register is set");
     for (const yaml::Node &item : sets.items) {
       const yaml::Node &number = *item.find("register"), &value = *item.find("to");
       int numberIndex = immediate(number.text.c_str(), number),
           valueIndex = immediate(value.text.c_str(), value);
       if (!instruction_.operands[static_cast<size_t>(numberIndex)].isRegister)
-        throw UserError(number.place(),
+        throw UserError(number.location(),
                         fmt::format("the operand '{}' is not of type \"register\"", number.text));
       instruction_.sets.emplace_back(numberIndex, valueIndex);
     }

@@ -73,11 +73,11 @@ void SemanticsContext::checkOperands(const yaml::Node &semantics) const {
   for (const Operand &operand : instruction.operands) {
     auto index = static_cast<size_t>(operand.index);
     if (!used_[index])
-      throw UserError(semantics.place(),
+      throw UserError(semantics.location(),
                       fmt::format("the operand '{}' is never used", operand.name), "remove it");
     if (operand.kind == Operand::Kind::Memory && operand.access != Access::Read && !written_[index])
       throw UserError(
-          semantics.place(),
+          semantics.location(),
           fmt::format("the operand '{}' is declared written, but never is", operand.name));
   }
 }
@@ -90,7 +90,7 @@ Interval SemanticsContext::intervalOf(const ExprPtr &expr,
 void SemanticsContext::requireHolds(const yaml::Node &scalar, const Type &type, const ExprPtr &expr,
                                     const std::string &what) const {
   if (!holds(type, expr->type))
-    throw UserError(scalar.place(),
+    throw UserError(scalar.location(),
                     fmt::format("the value is {} and would lose bits: {} is {}", expr->type.str(),
                                 what, type.str()),
                     fmt::format("close it with cast<{0}>(..) or sat<{0}>(..)", type.str()));
@@ -105,9 +105,9 @@ void SemanticsContext::checkIndices(const yaml::Node &scalar, const ExprPtr &exp
   }
   if (expr->kind == ExprKind::BaseRegister) {
     Interval range = intervalOf(expr->args[0], iterators);
-    int64_t registers = lookupIn(machine.params)("base_registers", scalar.place());
+    int64_t registers = lookupIn(machine.params)("base_registers", scalar.location());
     if (range.least < 0 || range.greatest >= registers)
-      throw UserError(scalar.place(),
+      throw UserError(scalar.location(),
                       fmt::format("x[..] can be indexed outside of 0..{}", registers - 1));
   }
   for (const ExprPtr &arg : expr->args)
@@ -120,7 +120,7 @@ void SemanticsContext::requireInRange(const yaml::Node &scalar, const ExprPtr &i
   Interval range = intervalOf(index, iterators);
   if (range.least < 0 || range.greatest >= array.sizes[dimension])
     throw UserError(
-        scalar.place(),
+        scalar.location(),
         fmt::format("index {} of '{}' can be {}, outside of 0..{}", dimension + 1, array.name,
                     static_cast<int64_t>(range.least < 0
                                              ? std::max<__int128>(range.least, INT64_MIN)

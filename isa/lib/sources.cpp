@@ -26,14 +26,14 @@ std::vector<std::string> namesIn(const fs::path &directory) {
 
 // A shipped file by name, with the nearest when there is none.
 std::string shipped(const fs::path &directory, const std::string &name, const std::string &what,
-                    const Place &place) {
+                    const SourceLocation &location) {
   fs::path path = directory / (name + ".yaml");
   std::error_code error;
   if (isIdentifier(name, true) && fs::exists(path, error))
     return path.string();
   std::vector<std::string> names = namesIn(directory);
   std::string near = nearest(name, names);
-  throw UserError(place, fmt::format("there is no {} '{}'", what, escape(name)),
+  throw UserError(location, fmt::format("there is no {} '{}'", what, escape(name)),
                   near.empty() ? fmt::format("there are {}", fmt::join(names, ", "))
                                : fmt::format("did you mean '{}'?", near));
 }
@@ -62,7 +62,7 @@ void forgetTiming(yaml::Node &timing, const std::string &name) {
 
 void requireMap(const yaml::Node &node, const std::string &what) {
   if (node.kind != yaml::Node::Kind::Map)
-    throw UserError(node.place(),
+    throw UserError(node.location(),
                     fmt::format("'{}' is {}, not a map", what, yaml::describe(node.kind)));
 }
 
@@ -73,7 +73,7 @@ void patchInstructions(const yaml::Node &patches, Sources &sources) {
     auto existing = sources.instructions.find(name);
     if (patch.kind == yaml::Node::Kind::Null) {
       if (existing == sources.instructions.end())
-        throw UserError(patches.keys[i].place(),
+        throw UserError(patches.keys[i].location(),
                         fmt::format("there is no instruction '{}' to remove", escape(name)));
       sources.instructions.erase(existing);
       forgetTiming(sources.timing, name);
@@ -154,7 +154,7 @@ Sources readSources(const LoadOptions &options) {
   conform(sources.target, FileKind::Target);
   const yaml::Node &preset = *sources.target.find("dram");
   sources.dram =
-      yaml::read(shipped(directory / "dram", preset.text, "DRAM preset", preset.place()));
+      yaml::read(shipped(directory / "dram", preset.text, "DRAM preset", preset.location()));
   for (const yaml::Node &overlay : overlays)
     applyOverlay(overlay, sources);
   conform(sources.machine, FileKind::Machine);
@@ -165,7 +165,7 @@ Sources readSources(const LoadOptions &options) {
     conform(file, FileKind::Instruction);
     const yaml::Node &given = *file.find("name");
     if (given.text != name)
-      throw UserError(given.place(),
+      throw UserError(given.location(),
                       fmt::format("the instruction '{}' stands under the name '{}'",
                                   escape(given.text), escape(name)),
                       "name the file, or the overlay's key, after the instruction");

@@ -1,4 +1,4 @@
-// From semantics to sums that stand in the array.
+// From semantics to an output-stationary contraction.
 #include "tilewright/isa/stationary.h"
 
 #include "tilewright/support/error.h"
@@ -52,10 +52,10 @@ public:
 
 private:
   [[noreturn]] void fail(const std::string &reason) const {
-    Place place;
-    place.file = instruction_.file;
-    place.subject = fmt::format("instruction '{}'", escape(instruction_.name));
-    throw UserError(place, "no sums that stand in the array: " + reason,
+    SourceLocation location;
+    location.file = instruction_.file;
+    location.subject = fmt::format("instruction '{}'", escape(instruction_.name));
+    throw UserError(location, "not output-stationary: " + reason,
                     "docs/microarchitecture.md says which it makes");
   }
 

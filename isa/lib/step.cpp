@@ -35,9 +35,9 @@ private:
   Iterator iterator(const yaml::Node &scalar) {
     IteratorSyntax syntax = parseIterator(scalar);
     requireWithin(limits::iterators, static_cast<int64_t>(iteratorNames_.size()) + 1,
-                  scalar.place(), "the number of iterators");
+                  scalar.location(), "the number of iterators");
     if (!isIdentifier(syntax.name, false))
-      throw UserError(scalar.place(),
+      throw UserError(scalar.location(),
                       fmt::format("'{}' is not a lowercase name", escape(syntax.name)));
     bool taken = context_.machine.params.count(syntax.name) ||
                  instruction_.operandIndex(syntax.name) >= 0 || syntax.name == "result";
@@ -48,7 +48,7 @@ private:
                         [&](const auto &item) { return item.first == syntax.name; });
     if (taken)
       throw UserError(
-          scalar.place(),
+          scalar.location(),
           fmt::format("the iterator '{}' has a name that means something else", syntax.name));
     Scope scope = context_.scope();
     Iterator made{syntax.name, ExprBuilder(context_.pool, scope).build(scalar, syntax.extent)};
@@ -57,7 +57,7 @@ private:
     for (__int128 end : {extent.least, extent.greatest})
       requireWithin(limits::extent,
                     static_cast<int64_t>(std::clamp<__int128>(end, INT64_MIN, INT64_MAX)),
-                    scalar.place(), fmt::format("an end of the extent of '{}'", syntax.name));
+                    scalar.location(), fmt::format("an end of the extent of '{}'", syntax.name));
     __int128 last = std::max<__int128>(extent.greatest - 1, 0);
     iteratorNames_.emplace_back(syntax.name, smallestType(0, last, false));
     iteratorRanges_.push_back({0, last});
@@ -80,7 +80,7 @@ private:
   void map(const yaml::Node &node) {
     const yaml::Node *when = node.find("when"), *otherwise = node.find("otherwise");
     if ((when == nullptr) != (otherwise == nullptr))
-      throw UserError(node.place(), "'when' and 'otherwise' stand together or not at all");
+      throw UserError(node.location(), "'when' and 'otherwise' stand together or not at all");
     made_.expr = element(*node.find("expr"), spatial_);
     if (when) {
       made_.when = element(*when, spatial_);
@@ -88,7 +88,7 @@ private:
       made_.otherwise = element(*otherwise, spatial_);
       for (const yaml::Node *scalar : {when, otherwise})
         if (contains(*(scalar == when ? made_.when : made_.otherwise), ExprKind::MemoryRead))
-          throw UserError(scalar->place(), "'when' and 'otherwise' read no memory");
+          throw UserError(scalar->location(), "'when' and 'otherwise' read no memory");
       made_.guards.assign(made_.iterators.size(), nullptr);
       guards(made_.when);
     }
@@ -98,7 +98,7 @@ private:
     bool copies = moved->kind == ExprKind::MemoryRead || moved->kind == ExprKind::Immediate ||
                   moved->kind == ExprKind::ArrayRead;
     if (made_.form == "move" && !copies)
-      throw UserError(node.find("expr")->place(),
+      throw UserError(node.find("expr")->location(),
                       "a move copies one element or an immediate, at most cast", "make it a map");
   }
 
@@ -129,20 +129,20 @@ private:
     for (const yaml::Node &item : reduction.find("iter")->items)
       made_.reductions.push_back(iterator(item));
     if (made_.reductions.empty())
-      throw UserError(reduction.place(), "a reduction has an iterator");
+      throw UserError(reduction.location(), "a reduction has an iterator");
     made_.combiner = combiners.at(reduction.find("op")->text);
     const yaml::Node &type = *reduction.find("type");
     if (!parseType(type.text, made_.accumulator))
-      throw UserError(type.place(),
+      throw UserError(type.location(),
                       fmt::format("'{}' is not a type of accumulators", escape(type.text)),
                       "they are i1 to i64 and u1 to u64");
-    requireWithin(limits::accumulatorBits, made_.accumulator.bits, type.place(),
+    requireWithin(limits::accumulatorBits, made_.accumulator.bits, type.location(),
                   "the width of the accumulator");
     made_.init = element(*node.find("init"), spatial_);
     made_.expr = element(*node.find("expr"), iteratorNames_);
     if (!holds(made_.accumulator, made_.expr->type))
       throw UserError(
-          type.place(),
+          type.location(),
           fmt::format("the accumulator {} is narrower than the {} that it combines, a {}",
                       made_.accumulator.str(), made_.form == "contract" ? "product" : "value",
                       made_.expr->type.str()),
@@ -150,7 +150,7 @@ private:
                       made_.expr->type.str(), made_.accumulator.str()));
     context_.requireHolds(*node.find("init"), made_.accumulator, made_.init, "the accumulator");
     if (made_.form == "contract" && made_.expr->kind != ExprKind::Multiply)
-      throw UserError(node.find("expr")->place(), "a contraction is over products",
+      throw UserError(node.find("expr")->location(), "a contraction is over products",
                       "make it a reduce");
     if (const yaml::Node *post = node.find("post"))
       made_.post = element(*post, spatial_, &made_.accumulator);
@@ -176,13 +176,13 @@ private:
     if (operand >= 0) {
       const Operand &out = instruction_.operands[static_cast<size_t>(operand)];
       if (out.kind != Operand::Kind::Memory || out.access == Access::Read)
-        throw UserError(scalar.place(),
+        throw UserError(scalar.location(),
                         out.kind == Operand::Kind::Memory
                             ? fmt::format("'{}' is written, but its access is \"read\"", out.name)
                             : fmt::format("'{}' is an immediate and cannot be written", out.name));
       if (made_.out.where.size() != 1)
-        throw UserError(scalar.place(), fmt::format("'{}' takes one index, not {}", out.name,
-                                                    made_.out.where.size()));
+        throw UserError(scalar.location(), fmt::format("'{}' takes one index, not {}", out.name,
+                                                       made_.out.where.size()));
       context_.markWritten(operand);
       made_.out.index = operand;
       outType_ = out.type;
@@ -193,8 +193,9 @@ private:
     for (const StateArray &array : unit_.arrays)
       if (array.name == syntax.text) {
         if (made_.out.where.size() != array.sizes.size())
-          throw UserError(scalar.place(), fmt::format("'{}' takes {} indices, not {}", array.name,
-                                                      array.sizes.size(), made_.out.where.size()));
+          throw UserError(scalar.location(),
+                          fmt::format("'{}' takes {} indices, not {}", array.name,
+                                      array.sizes.size(), made_.out.where.size()));
         for (size_t i = 0; i < array.sizes.size(); ++i)
           context_.requireInRange(scalar, made_.out.where[i], array, i, iteratorRanges_);
         made_.out.index = array.index;
@@ -202,7 +203,7 @@ private:
         outName_ = array.name;
         return;
       }
-    throw UserError(scalar.place(),
+    throw UserError(scalar.location(),
                     fmt::format("'{}' is neither an operand nor an array of unit '{}'",
                                 escape(syntax.text), unit_.name));
   }
@@ -214,7 +215,7 @@ private:
                                              : made_.accumulator;
     const yaml::Node *post = node.find("post");
     if (!holds(outType_, given))
-      throw UserError((post ? *post : *node.find("expr")).place(),
+      throw UserError((post ? *post : *node.find("expr")).location(),
                       fmt::format("the value is {} and would lose bits in '{}', which holds {}",
                                   given.str(), outName_, outType_.str()),
                       fmt::format("close it with cast<{0}>(..) or sat<{0}>(..)", outType_.str()));
@@ -241,7 +242,7 @@ private:
         expr->kind == ExprKind::ArrayRead && !made_.out.isMemory && expr->index == made_.out.index;
     if (sameArray && expr->args != made_.out.where)
       throw UserError(
-          scalar.place(),
+          scalar.location(),
           fmt::format("'{}' is written and read at another element in one step", outName_),
           "write in a step of its own");
     for (const ExprPtr &arg : expr->args)
@@ -260,14 +261,14 @@ private:
     made.elementBytes = memory.type.bits / 8;
     if (!asAffine(index, made.index))
       throw UserError(
-          scalar.place(),
+          scalar.location(),
           fmt::format(
               "the index of '{}' is not a sum of iterators times registers, immediates or numbers",
               memory.name));
-    requireWithin(limits::indexBits, index->type.bits, scalar.place(),
+    requireWithin(limits::indexBits, index->type.bits, scalar.location(),
                   fmt::format("the width of the index of '{}'", memory.name));
     requireWithin(limits::accesses, static_cast<int64_t>(instruction_.accesses.size()) + 1,
-                  scalar.place(), "the number of accesses of memory");
+                  scalar.location(), "the number of accesses of memory");
     instruction_.accesses.push_back(std::move(made));
   }
 

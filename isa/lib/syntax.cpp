@@ -248,7 +248,7 @@ private:
 
   [[noreturn]] void fail(size_t offset, const std::string &message,
                          const std::string &fix = "") const {
-    throw UserError(scalar_.place(offset), message, fix);
+    throw UserError(scalar_.location(offset), message, fix);
   }
 
   const yaml::Node &scalar_;
@@ -264,7 +264,7 @@ private:
 // YAML takes `cols - 2` for words; only a number or a name needs no quotes.
 static void requireQuotes(const yaml::Node &scalar, const Syntax &tree) {
   if (scalar.isPlain && tree.kind == Syntax::Kind::Binary)
-    yaml::refusePlain(scalar.place(), scalar.text);
+    yaml::refusePlain(scalar.location(), scalar.text);
 }
 
 Syntax parseExpression(const yaml::Node &scalar) {
@@ -278,7 +278,7 @@ Syntax parseExpression(const yaml::Node &scalar) {
 Syntax parseElement(const yaml::Node &scalar) {
   Syntax tree = parseExpression(scalar);
   if (tree.kind != Syntax::Kind::Index)
-    throw UserError(scalar.place(), "the target must be an element, as in \"d[y * d_s1 + x]\"");
+    throw UserError(scalar.location(), "the target must be an element, as in \"d[y * d_s1 + x]\"");
   return tree;
 }
 
@@ -287,7 +287,7 @@ IteratorSyntax parseIterator(const yaml::Node &scalar) {
   IteratorSyntax iterator;
   iterator.name = parser.name();
   if (parser.name() != "in")
-    throw UserError(scalar.place(), "an iterator reads \"name in extent\"");
+    throw UserError(scalar.location(), "an iterator reads \"name in extent\"");
   iterator.extent = parser.expression();
   parser.end();
   requireQuotes(scalar, iterator.extent);

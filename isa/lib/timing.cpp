@@ -20,20 +20,20 @@ const Limit &limitOf(const std::string &key) {
 
 // The prefetch's window must fit into the fetch buffer, in whole lines.
 void checkFetch(const yaml::Node &sequencer, const Params &params, const Timing &timing) {
-  int64_t instructionBytes = lookupIn(params)("instruction_bytes", sequencer.place()),
-          burstBytes = lookupIn(params)("burst_bytes", sequencer.place());
+  int64_t instructionBytes = lookupIn(params)("instruction_bytes", sequencer.location()),
+          burstBytes = lookupIn(params)("burst_bytes", sequencer.location());
   int64_t line = timing.at("sequencer.fetch_bytes"), buffer = timing.at("sequencer.buffer"),
           ahead = timing.at("sequencer.ahead");
   const yaml::Node &lineNode = *sequencer.find("fetch_bytes");
   if ((line & (line - 1)) != 0 || line % instructionBytes != 0 || line > burstBytes)
-    throw UserError(lineNode.place(),
+    throw UserError(lineNode.location(),
                     fmt::format("a fetch line of {} bytes is not a power of two from {} (an "
                                 "instruction) to {} (a burst)",
                                 line, instructionBytes, burstBytes));
   int64_t perLine = line / instructionBytes, least = (ahead + perLine - 1) / perLine + 2;
   if (buffer % perLine != 0 || buffer / perLine < least)
     throw UserError(
-        sequencer.find("buffer")->place(),
+        sequencer.find("buffer")->location(),
         fmt::format("a fetch buffer of {} instructions does not hold the {} lines of {} "
                     "that a prefetch of {} instructions needs",
                     buffer, least, perLine, ahead),
@@ -52,7 +52,7 @@ static void flatten(const yaml::Node &node, const std::string &prefix, const Par
       continue;
     }
     int64_t value = evaluateParams(item, lookupIn(params));
-    requireWithin(limitOf(node.keys[i].text), value, item.place(), fmt::format("'{}'", key));
+    requireWithin(limitOf(node.keys[i].text), value, item.location(), fmt::format("'{}'", key));
     timing.emplace(key, value);
   }
 }
@@ -70,7 +70,7 @@ Timing resolveTiming(const yaml::Node &file, const Params &params,
           names.push_back(instruction.name);
         if (std::find(names.begin(), names.end(), key.text) == names.end()) {
           std::string near = nearest(key.text, names);
-          throw UserError(key.place(),
+          throw UserError(key.location(),
                           fmt::format("there is no instruction '{}'", escape(key.text)),
                           near.empty() ? "" : fmt::format("did you mean '{}'?", near));
         }

@@ -98,15 +98,15 @@ public:
 private:
   bool drawOne(TestVector &made) {
     made = TestVector{};
-    drawWord(made.word);
+    drawOperands(made.decoded);
     drawRegisters(made);
     ScalarContext context;
-    context.immediates = made.word.values.data();
+    context.immediates = made.decoded.values.data();
     for (const Require &require : instruction_.requires_)
       if (evaluate(*require.expr, context) == 0)
         return false;
-    place(made);
-    if (!trapReason(instruction_, isa_, made.word, made.registersBefore.data(),
+    location(made);
+    if (!trapReason(instruction_, isa_, made.decoded, made.registersBefore.data(),
                     made.addresses.data())
              .empty())
       return false;
@@ -117,8 +117,8 @@ private:
     return true;
   }
 
-  void drawWord(Word &word) {
-    word.instruction = instruction_.index;
+  void drawOperands(DecodedInstruction &decoded) {
+    decoded.instruction = instruction_.index;
     for (const Operand &operand : instruction_.operands) {
       bool extent = roles_.extentImmediates.count(operand.index),
            stride = roles_.strideImmediates.count(operand.index);
@@ -129,8 +129,8 @@ private:
       if (stride)
         value = between(std::max<int64_t>(operand.least, -40),
                         std::min<int64_t>(operand.greatest, 40), random_);
-      word.values.push_back(operand.kind == Operand::Kind::Memory ? 0 : value);
-      word.bases.push_back(0);
+      decoded.values.push_back(operand.kind == Operand::Kind::Memory ? 0 : value);
+      decoded.bases.push_back(0);
     }
   }
 
@@ -153,12 +153,12 @@ private:
   }
 
   std::vector<Range> ranges(const TestVector &made) const {
-    return operandRanges(instruction_, isa_, made.word, made.registersBefore.data(),
+    return operandRanges(instruction_, isa_, made.decoded, made.registersBefore.data(),
                          made.addresses.data());
   }
 
   // Somewhere within the memory, now and then at one of its ends.
-  void place(TestVector &made) {
+  void location(TestVector &made) {
     made.addresses.assign(instruction_.operands.size(), 0);
     std::vector<Range> relative = ranges(made);
     for (const Operand &operand : instruction_.operands) {
@@ -174,7 +174,7 @@ private:
         continue; // it traps, and is drawn again
       int64_t address = random_() % 4 == 0 ? (random_() % 2 ? least : greatest)
                                            : between(least, greatest, random_);
-      made.word.values[index] = made.addresses[index] = std::min(address, operand.greatest);
+      made.decoded.values[index] = made.addresses[index] = std::min(address, operand.greatest);
     }
   }
 
@@ -190,7 +190,7 @@ private:
       fill(state.memories[static_cast<size_t>(operand.space)], range, operand.type.bits / 8);
     }
     images(reached, state, made.before, false);
-    interpret(isa_, made.word, made.addresses.data(), state);
+    interpret(isa_, made.decoded, made.addresses.data(), state);
     images(reached, state, made.after, true);
     made.registersAfter = state.registers;
     made.arraysAfter = state.arrays;
@@ -248,9 +248,9 @@ nlohmann::ordered_json imagesJson(const Isa &isa, const std::vector<MemoryImage>
 
 nlohmann::ordered_json vectorJson(const Isa &isa, const Unit &unit, const TestVector &vector) {
   nlohmann::ordered_json json;
-  json["text"] = disassemble(isa, vector.word);
+  json["text"] = disassemble(isa, vector.decoded);
   std::string hex;
-  for (uint8_t byte : isa.encode(vector.word))
+  for (uint8_t byte : isa.encode(vector.decoded))
     hex += fmt::format("{:02x}", byte);
   json["bits"] = hex;
   for (const StateRegister &reg : unit.registers) {

@@ -19,9 +19,9 @@ const Node *Node::find(std::string_view key) const {
   return nullptr;
 }
 
-Place Node::place(size_t offset) const {
+SourceLocation Node::location(size_t offset) const {
   int quote = offset > 0 && kind == Kind::Text && !isPlain ? 1 : 0; // the text starts after it
-  return Place{file ? *file : "", line, column + quote + static_cast<int>(offset), ""};
+  return SourceLocation{file ? *file : "", line, column + quote + static_cast<int>(offset), ""};
 }
 
 const char *describe(Node::Kind kind) {
@@ -147,7 +147,7 @@ public:
 
   void OnDocumentStart(const YAML::Mark &mark) override {
     if (++documents_ > 1)
-      throw UserError(node(Node::Kind::Null, mark).place(), "a second document in the file",
+      throw UserError(node(Node::Kind::Null, mark).location(), "a second document in the file",
                       "keep one document a file");
   }
   void OnDocumentEnd() override {}
@@ -160,7 +160,7 @@ public:
     if (!expectsKey() && !isNothing(written))
       noValue(nothing);
     if (!expectsKey() && plainKind(written) != PlainKind::Null)
-      refusePlain(nothing.place(), written);
+      refusePlain(nothing.location(), written);
     add(std::move(nothing));
   }
 
@@ -177,7 +177,7 @@ public:
     if (scalar.isPlain && !expectsKey()) {
       const PlainKind kind = plainKind(value);
       if (kind == PlainKind::Ambiguous)
-        refusePlain(scalar.place(), value);
+        refusePlain(scalar.location(), value);
       if (kind == PlainKind::Flag)
         scalar.kind = Node::Kind::Flag;
     }
@@ -216,10 +216,10 @@ private:
     noTag(mark, tag);
     Node opened = node(kind, mark);
     if (expectsKey())
-      throw UserError(opened.place(), fmt::format("{} as a key", describe(kind)),
+      throw UserError(opened.location(), fmt::format("{} as a key", describe(kind)),
                       "a key is a word");
     if (stack_.size() >= maximumDepth)
-      throw UserError(opened.place(), fmt::format("nested more than {} deep", maximumDepth));
+      throw UserError(opened.location(), fmt::format("nested more than {} deep", maximumDepth));
     stack_.push_back(std::move(opened));
   }
 
@@ -240,9 +240,9 @@ private:
       return;
     }
     if (made.kind != Node::Kind::Text)
-      throw UserError(made.place(), "a key is missing or null", "quote the key");
+      throw UserError(made.location(), "a key is missing or null", "quote the key");
     if (parent.find(made.text))
-      throw UserError(made.place(), fmt::format("duplicate key '{}'", escape(made.text)));
+      throw UserError(made.location(), fmt::format("duplicate key '{}'", escape(made.text)));
     parent.keys.push_back(std::move(made));
   }
 
@@ -256,20 +256,20 @@ private:
   [[noreturn]] void noValue(const Node &nothing) const {
     const bool isOfKey = !stack_.empty() && stack_.back().kind == Node::Kind::Map;
     if (!isOfKey)
-      throw UserError(nothing.place(), "a value is missing");
+      throw UserError(nothing.location(), "a value is missing");
     const Node &key = stack_.back().keys.back();
-    throw UserError(key.place(), fmt::format("'{}' has no value", escape(key.text)),
+    throw UserError(key.location(), fmt::format("'{}' has no value", escape(key.text)),
                     "write null to remove what stands there");
   }
 
   void noAnchor(const YAML::Mark &mark, YAML::anchor_t anchor) const {
     if (anchor != 0)
-      throw UserError(node(Node::Kind::Null, mark).place(), "an anchor ('&')",
+      throw UserError(node(Node::Kind::Null, mark).location(), "an anchor ('&')",
                       "write the value out where it is used");
   }
   void noTag(const YAML::Mark &mark, const std::string &tag) const {
     if (!tag.empty() && tag != "?" && tag != "!")
-      throw UserError(node(Node::Kind::Null, mark).place(),
+      throw UserError(node(Node::Kind::Null, mark).location(),
                       fmt::format("a tag ('{}')", escape(tag, 40)), "remove it");
   }
 

@@ -1,6 +1,6 @@
-// ctest -R Assembler: text to words and back, each message with its place.
+// ctest -R Assembler: text to instructions and back, each message with its place.
 #include "description.h"
-#include "random_word.h"
+#include "random_instruction.h"
 #include "tilewright/isa/assembler.h"
 
 #include <gmock/gmock.h>
@@ -18,45 +18,47 @@ TEST(Assembler, RandomWordsComeBack) {
   std::mt19937_64 random(1);
   for (const char *target : {"edge16", "odd12x20"}) {
     const Isa &isa = shipped(target);
-    std::vector<Word> words;
+    std::vector<DecodedInstruction> instructions;
     std::string text;
     for (const Instruction &instruction : isa.instructions())
       for (int i = 0; i < 50; ++i) {
-        words.push_back(randomWord(isa, instruction, random));
-        text += disassemble(isa, words.back()) + "\n";
+        instructions.push_back(randomInstruction(isa, instruction, random));
+        text += disassemble(isa, instructions.back()) + "\n";
       }
-    std::vector<Word> back = assemble(isa, text, "p.s");
-    ASSERT_EQ(back.size(), words.size());
-    for (size_t i = 0; i < words.size(); ++i)
-      ASSERT_TRUE(sameWord(words[i], back[i])) << disassemble(isa, words[i]) << "\n"
-                                               << disassemble(isa, back[i]);
+    std::vector<DecodedInstruction> back = assemble(isa, text, "p.s");
+    ASSERT_EQ(back.size(), instructions.size());
+    for (size_t i = 0; i < instructions.size(); ++i)
+      ASSERT_TRUE(sameInstruction(instructions[i], back[i]))
+          << disassemble(isa, instructions[i]) << "\n"
+          << disassemble(isa, back[i]);
   }
 }
 
 TEST(Assembler, CanonicalText) {
   const std::string text = "load          s=0x1000+x1, d=0x40, n1=4, n0=64 !wait=3,4 !signal=0";
-  std::vector<Word> words = assemble(shipped(), text, "p.s");
-  EXPECT_EQ(disassemble(shipped(), words.at(0)), text);
-  EXPECT_EQ(words[0].wait, 0x18u);
-  EXPECT_EQ(words[0].signal, 1u);
-  EXPECT_EQ(words[0].bases[0], 1);
+  std::vector<DecodedInstruction> instructions = assemble(shipped(), text, "p.s");
+  EXPECT_EQ(disassemble(shipped(), instructions.at(0)), text);
+  EXPECT_EQ(instructions[0].wait, 0x18u);
+  EXPECT_EQ(instructions[0].signal, 1u);
+  EXPECT_EQ(instructions[0].bases[0], 1);
 }
 
 TEST(Assembler, NamesOfRegisters) {
-  std::vector<Word> words = assemble(shipped(), "vector.set r0=lo, v0=-128, r1=25, v1=127", "p.s");
-  EXPECT_EQ(words.at(0).values, (std::vector<int64_t>{24, -128, 25, 127}));
-  EXPECT_EQ(disassemble(shipped(), words[0]), "vector.set    r0=lo, v0=-128, r1=hi, v1=127");
+  std::vector<DecodedInstruction> instructions =
+      assemble(shipped(), "vector.set r0=lo, v0=-128, r1=25, v1=127", "p.s");
+  EXPECT_EQ(instructions.at(0).values, (std::vector<int64_t>{24, -128, 25, 127}));
+  EXPECT_EQ(disassemble(shipped(), instructions[0]), "vector.set    r0=lo, v0=-128, r1=hi, v1=127");
 }
 
 TEST(Assembler, LabelsOfBranchesAndLoops) {
-  std::vector<Word> words =
+  std::vector<DecodedInstruction> instructions =
       assemble(shipped(),
                "start: fence ; a comment\n  loop count=3, "
                "length=end\n\tfence\r\nfence\nend:\nbranch rs=x2, negate=1, offset=start\nhalt\n",
                "p.s");
-  ASSERT_EQ(words.size(), 6u);
-  EXPECT_EQ(words[1].values, (std::vector<int64_t>{3, 2}));
-  EXPECT_EQ(words[4].values, (std::vector<int64_t>{2, 1, -4}));
+  ASSERT_EQ(instructions.size(), 6u);
+  EXPECT_EQ(instructions[1].values, (std::vector<int64_t>{3, 2}));
+  EXPECT_EQ(instructions[4].values, (std::vector<int64_t>{2, 1, -4}));
 }
 
 TEST(Assembler, NothingGivesNothing) {

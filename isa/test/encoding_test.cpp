@@ -1,6 +1,6 @@
-// ctest -R Encoding: words to bits and back, and what each side refuses.
+// ctest -R Encoding: instructions to bits and back, and what each side refuses.
 #include "description.h"
-#include "random_word.h"
+#include "random_instruction.h"
 
 #include <gmock/gmock.h>
 #include <set>
@@ -14,11 +14,11 @@ TEST(Encoding, RandomWordsComeBack) {
     const Isa &isa = shipped(target);
     for (const Instruction &instruction : isa.instructions())
       for (int i = 0; i < 50; ++i) {
-        Word word = randomWord(isa, instruction, random), back;
+        DecodedInstruction decoded = randomInstruction(isa, instruction, random), back;
         std::string reason;
-        Bits bits = isa.encode(word);
+        Bits bits = isa.encode(decoded);
         ASSERT_TRUE(isa.decode(bits.data(), back, reason)) << instruction.name << ": " << reason;
-        EXPECT_TRUE(sameWord(word, back)) << instruction.name;
+        EXPECT_TRUE(sameInstruction(decoded, back)) << instruction.name;
       }
   }
 }
@@ -26,7 +26,7 @@ TEST(Encoding, RandomWordsComeBack) {
 TEST(Encoding, EveryRandomPatternEitherDecodesToItselfOrSaysWhyNot) {
   const Isa &isa = shipped();
   std::mt19937_64 random(2);
-  int decoded = 0;
+  int accepted = 0;
   for (int i = 0; i < 20000; ++i) {
     Bits bits(static_cast<size_t>(isa.instructionBytes()));
     for (uint8_t &byte : bits)
@@ -37,16 +37,16 @@ TEST(Encoding, EveryRandomPatternEitherDecodesToItselfOrSaysWhyNot) {
       for (int bit = instruction.usedBits; bit < 8 * isa.instructionBytes(); ++bit)
         bits[static_cast<size_t>(bit / 8)] &= static_cast<uint8_t>(~(1 << bit % 8));
     }
-    Word word;
+    DecodedInstruction decoded;
     std::string reason;
-    if (isa.decode(bits.data(), word, reason)) {
-      ++decoded;
-      EXPECT_EQ(isa.encode(word), bits);
+    if (isa.decode(bits.data(), decoded, reason)) {
+      ++accepted;
+      EXPECT_EQ(isa.encode(decoded), bits);
     } else {
       EXPECT_NE(reason, "");
     }
   }
-  EXPECT_GT(decoded, 3000);
+  EXPECT_GT(accepted, 3000);
 }
 
 TEST(Encoding, FieldsFollowEachOtherFromBitZero) {
@@ -73,63 +73,63 @@ TEST(Encoding, WidthsFollowTheSizes) {
 }
 
 namespace {
-Word wordOf(const char *name, std::vector<int64_t> values) {
-  Word word;
-  word.instruction = shipped().find(name)->index;
-  word.values = std::move(values);
-  word.bases.assign(word.values.size(), 0);
-  return word;
+DecodedInstruction decodedInstructionOf(const char *name, std::vector<int64_t> values) {
+  DecodedInstruction decoded;
+  decoded.instruction = shipped().find(name)->index;
+  decoded.values = std::move(values);
+  decoded.bases.assign(decoded.values.size(), 0);
+  return decoded;
 }
-std::string encodeError(const Word &word) {
-  return diagnosticOf([&] { shipped().encode(word); });
+std::string encodeError(const DecodedInstruction &decoded) {
+  return diagnosticOf([&] { shipped().encode(decoded); });
 }
 } // namespace
 
 TEST(Encoding, RefusesAValueThatDoesNotFit) {
-  EXPECT_EQ(encodeError(wordOf("load", {0, 0, 4096, 1})),
+  EXPECT_EQ(encodeError(decodedInstructionOf("load", {0, 0, 4096, 1})),
             "instruction 'load': error: 'n1' is 4096, not within 0..4095");
-  EXPECT_EQ(encodeError(wordOf("load", {-1, 0, 1, 1})),
+  EXPECT_EQ(encodeError(decodedInstructionOf("load", {-1, 0, 1, 1})),
             "instruction 'load': error: 's' is -1, not within 0..4294967295");
-  EXPECT_EQ(encodeError(wordOf("fill", {0, 128, 1, 1})),
+  EXPECT_EQ(encodeError(decodedInstructionOf("fill", {0, 128, 1, 1})),
             "instruction 'fill': error: 'value' is 128, not within -128..127");
 }
 
 TEST(Encoding, RefusesACountBeyondTheArray) {
-  EXPECT_EQ(encodeError(wordOf("mload", {0, 17, 1})),
+  EXPECT_EQ(encodeError(decodedInstructionOf("mload", {0, 17, 1})),
             "instruction 'mload': error: 'k' is 17, not within 0..16");
 }
 
 TEST(Encoding, RefusesARegisterThatDoesNotExist) {
-  EXPECT_EQ(encodeError(wordOf("load.set", {6, 0, 0, 0})),
+  EXPECT_EQ(encodeError(decodedInstructionOf("load.set", {6, 0, 0, 0})),
             "instruction 'load.set': error: 'r0' is 6, not within 0..5");
 }
 
 TEST(Encoding, RefusesAFailedRequire) {
-  EXPECT_EQ(encodeError(wordOf("vrescale", {0, 0, 1, 65})),
+  EXPECT_EQ(encodeError(decodedInstructionOf("vrescale", {0, 0, 1, 65})),
             "instruction 'vrescale': error: C1 does not hold: nc <= channels");
-  EXPECT_EQ(encodeError(wordOf("loop", {1, 0})),
+  EXPECT_EQ(encodeError(decodedInstructionOf("loop", {1, 0})),
             "instruction 'loop': error: C1 does not hold: length >= 1");
 }
 
 TEST(Encoding, RefusesABaseRegisterThatDoesNotExist) {
-  Word word = wordOf("load", {0, 0, 1, 1});
-  word.bases[1] = 8;
-  EXPECT_EQ(encodeError(word),
+  DecodedInstruction decoded = decodedInstructionOf("load", {0, 0, 1, 1});
+  decoded.bases[1] = 8;
+  EXPECT_EQ(encodeError(decoded),
             "instruction 'load': error: the base register x8 of 'd' does not exist: there are 8");
 }
 
 TEST(Encoding, RefusesASemaphoreThatDoesNotExist) {
-  Word word = wordOf("halt", {});
-  word.wait = 0x10000;
-  EXPECT_EQ(encodeError(word),
+  DecodedInstruction decoded = decodedInstructionOf("halt", {});
+  decoded.wait = 0x10000;
+  EXPECT_EQ(encodeError(decoded),
             "instruction 'halt': error: the wait mask 0x10000 names a semaphore beyond 15");
 }
 
 namespace {
 std::string decodeReason(const Bits &bits) {
-  Word word;
+  DecodedInstruction decoded;
   std::string reason;
-  return shipped().decode(bits.data(), word, reason) ? "" : reason;
+  return shipped().decode(bits.data(), decoded, reason) ? "" : reason;
 }
 } // namespace
 
@@ -141,7 +141,7 @@ TEST(Decoding, NamesAReservedOpcode) {
 }
 
 TEST(Decoding, RefusesReservedBitsOneByOne) {
-  Bits bits = shipped().encode(wordOf("halt", {}));
+  Bits bits = shipped().encode(decodedInstructionOf("halt", {}));
   for (size_t bit = 40; bit < 128; ++bit) {
     Bits flipped = bits;
     flipped[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
@@ -150,10 +150,10 @@ TEST(Decoding, RefusesReservedBitsOneByOne) {
 }
 
 TEST(Decoding, RefusesWhatEncodeRefuses) {
-  Bits bits = shipped().encode(wordOf("mload", {0, 16, 16}));
+  Bits bits = shipped().encode(decodedInstructionOf("mload", {0, 16, 16}));
   bits[61 / 8] |= 1 << 61 % 8; // k = 17
   EXPECT_EQ(decodeReason(bits), "'k' of 'mload' is 17, not within 0..16");
-  bits = shipped().encode(wordOf("loop", {0, 1}));
+  bits = shipped().encode(decodedInstructionOf("loop", {0, 1}));
   bits[8] = 0; // length, bits 64 to 79
   EXPECT_EQ(decodeReason(bits), "C1 of 'loop' does not hold: length >= 1");
 }

@@ -1,6 +1,6 @@
 // ctest -R Extent: ranges of operands against enumeration of every element, and what traps.
 #include "description.h"
-#include "random_word.h"
+#include "random_instruction.h"
 #include "tilewright/isa/extent.h"
 #include "type.h"
 
@@ -16,11 +16,11 @@ namespace {
 // Walks every element that a step touches and collects the least and greatest byte of each operand.
 class Enumeration {
 public:
-  Enumeration(const Isa &isa, const Instruction &instruction, const Word &word,
+  Enumeration(const Isa &isa, const Instruction &instruction, const DecodedInstruction &decoded,
               const std::vector<int64_t> &state, const std::vector<int64_t> &addresses)
       : isa_(isa), instruction_(instruction), addresses_(addresses),
         ranges_(instruction.operands.size()) {
-    context_.immediates = word.values.data();
+    context_.immediates = decoded.values.data();
     context_.state = state.data();
     for (const Step &step : instruction.steps) {
       iterators_.assign(step.iterators.size() + step.reductions.size(), 0);
@@ -107,19 +107,19 @@ TEST(Extent, RangesAreThoseOfEnumeration) {
     int compared = 0;
     for (const Instruction &instruction : isa.instructions()) {
       for (int i = 0; i < 120 && !instruction.steps.empty(); ++i) {
-        Word word = randomWord(isa, instruction, random);
+        DecodedInstruction decoded = randomInstruction(isa, instruction, random);
         std::vector<int64_t> state, addresses;
         smallState(isa.units()[static_cast<size_t>(instruction.unit)], random, state);
         for (const Operand &operand : instruction.operands) {
           auto index = static_cast<size_t>(operand.index);
           if (operand.kind == Operand::Kind::Immediate && operand.name != "value")
-            word.values[index] =
-                std::min<int64_t>(word.values[index], static_cast<int64_t>(random() % 5));
+            decoded.values[index] =
+                std::min<int64_t>(decoded.values[index], static_cast<int64_t>(random() % 5));
           addresses.push_back(static_cast<int64_t>(random() % 100000) - 500);
         }
         std::vector<Range> ranges =
-            operandRanges(instruction, isa, word, state.data(), addresses.data());
-        Enumeration expected(isa, instruction, word, state, addresses);
+            operandRanges(instruction, isa, decoded, state.data(), addresses.data());
+        Enumeration expected(isa, instruction, decoded, state, addresses);
         for (size_t j = 0; j < ranges.size(); ++j) {
           EXPECT_EQ(ranges[j].empty(), expected.ranges()[j].empty()) << instruction.name;
           if (ranges[j].empty())
@@ -146,11 +146,11 @@ std::string trap(const char *name, std::vector<int64_t> values,
   std::vector<int64_t> state;
   for (const StateRegister &reg : isa.units()[static_cast<size_t>(instruction.unit)].registers)
     state.push_back(registers.count(reg.name) ? registers.at(reg.name) : reg.reset);
-  Word word;
-  word.instruction = instruction.index;
-  word.values = values;
-  word.bases.assign(values.size(), 0);
-  return trapReason(instruction, isa, word, state.data(), values.data());
+  DecodedInstruction decoded;
+  decoded.instruction = instruction.index;
+  decoded.values = values;
+  decoded.bases.assign(values.size(), 0);
+  return trapReason(instruction, isa, decoded, state.data(), values.data());
 }
 
 } // namespace

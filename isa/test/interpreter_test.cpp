@@ -44,11 +44,11 @@ public:
     throw std::logic_error(name);
   }
   void run(std::vector<int64_t> values) {
-    Word word;
-    word.instruction = instruction.index;
-    word.values = values;
-    ASSERT_EQ(trapReason(instruction, isa, word, state.registers.data(), values.data()), "");
-    interpret(isa, word, values.data(), state);
+    DecodedInstruction decoded;
+    decoded.instruction = instruction.index;
+    decoded.values = values;
+    ASSERT_EQ(trapReason(instruction, isa, decoded, state.registers.data(), values.data()), "");
+    interpret(isa, decoded, values.data(), state);
   }
   int8_t spad(size_t at) const { return static_cast<int8_t>(state.memories[1][at]); }
   int32_t acc(size_t at) const {
@@ -149,8 +149,8 @@ TEST(Vectors, AreDeterministicAndDoNotTrap) {
       int reached = 0;
       for (size_t i = 0; i < vectors.size(); ++i) {
         const TestVector &vector = vectors[i];
-        EXPECT_EQ(shipped(target).encode(vector.word), shipped(target).encode(again[i].word));
-        EXPECT_EQ(trapReason(instruction, shipped(target), vector.word,
+        EXPECT_EQ(shipped(target).encode(vector.decoded), shipped(target).encode(again[i].decoded));
+        EXPECT_EQ(trapReason(instruction, shipped(target), vector.decoded,
                              vector.registersBefore.data(), vector.addresses.data()),
                   "");
         for (size_t j = 0; j < vector.after.size(); ++j)

@@ -26,8 +26,8 @@ TEST_P(LoadChange, IsRefused) {
   const ChangeCase &c = GetParam();
   Description description;
   description.replace(c.file, c.from, c.to);
-  std::string place = placeOf(readFile(description.path() + "/" + c.file), c.at);
-  EXPECT_THAT(description.error(), StartsWith(c.file + ":" + place + ": error: " + c.message));
+  std::string location = placeOf(readFile(description.path() + "/" + c.file), c.at);
+  EXPECT_THAT(description.error(), StartsWith(c.file + ":" + location + ": error: " + c.message));
 }
 
 } // namespace tilewright::isa

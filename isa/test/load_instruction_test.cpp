@@ -127,10 +127,10 @@ semantics:
   const Instruction *added = isa.find("vxor");
   ASSERT_NE(added, nullptr);
   EXPECT_EQ(isa.timing().at("instructions.vxor.latency"), 5);
-  Word word;
-  word.instruction = added->index;
-  word.values = {0, 1, 2, 3, 4};
-  Word back;
+  DecodedInstruction decoded;
+  decoded.instruction = added->index;
+  decoded.values = {0, 1, 2, 3, 4};
+  DecodedInstruction back;
   std::string reason;
-  EXPECT_TRUE(isa.decode(isa.encode(word).data(), back, reason)) << reason;
+  EXPECT_TRUE(isa.decode(isa.encode(decoded).data(), back, reason)) << reason;
 }

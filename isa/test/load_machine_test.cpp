@@ -271,7 +271,7 @@ TEST(LoadMachine, ManyArrayRegisters) {
   EXPECT_THAT(
       withRegisters(most - own + 1, text),
       HasSubstr("the number of array registers of 'matrix' is 65, not within 0..64: kernels "
-                "take the array registers of a unit by a table of 64 places"));
+                "take the array registers of a unit by a table of 64 entries"));
 }
 
 // With so many instructions more, of opcodes that nine bits hold.

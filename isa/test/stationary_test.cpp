@@ -16,7 +16,7 @@ const std::string product = "(a[y * a_s1 + x * a_s0 + v * a_k1 + u * a_k0 + i] -
 void expectRefusal(const std::string &expr, const std::string &reason) {
   const Isa isa = withOverlay("output-stationary", product, expr);
   const std::string text = diagnosticOf([&] { (void)stationarySums(*isa.find("msum")); });
-  EXPECT_NE(text.find("instruction 'msum': error: no sums that stand in the array: " + reason +
+  EXPECT_NE(text.find("instruction 'msum': error: not output-stationary: " + reason +
                       "\n  fix: docs/microarchitecture.md says which it makes"),
             std::string::npos)
       << text;

@@ -13,12 +13,12 @@ static std::string errorOf(const std::string &text) {
   return diagnosticOf([&] { yaml::parse(text, "f.yaml"); });
 }
 
-TEST(Yaml, KeepsTheOrderOfKeysAndPlaces) {
+TEST(Yaml, KeepsTheOrderOfKeysAndTheirLocations) {
   yaml::Node node = yaml::parse("b: \"1\"\na: [ \"2\", \"3\" ]\n", "f.yaml");
   ASSERT_EQ(node.keys.size(), 2u);
   EXPECT_EQ(node.keys[0].text, "b");
   EXPECT_EQ(node.items[1].items[1].text, "3");
-  EXPECT_EQ(node.items[1].items[1].place().str(), "f.yaml:2:11");
+  EXPECT_EQ(node.items[1].items[1].location().str(), "f.yaml:2:11");
 }
 
 TEST(Yaml, AcceptsCrLfAndAByteOrderMark) {
@@ -35,8 +35,8 @@ TEST(Yaml, TakesPlainValuesOnWhichAllVersionsAgree) {
     const yaml::Node node = yaml::parse(std::string("a: ") + plain + " # a comment\n", "f.yaml");
     EXPECT_EQ(node.items[0].kind, yaml::Node::Kind::Text) << plain;
     EXPECT_EQ(node.items[0].text, plain);
-    EXPECT_EQ(node.items[0].place(0).column, 4);
-    EXPECT_EQ(node.items[0].place(2).column, 6) << "no quote stands before the text";
+    EXPECT_EQ(node.items[0].location(0).column, 4);
+    EXPECT_EQ(node.items[0].location(2).column, 6) << "no quote stands before the text";
   }
 }
 
@@ -210,7 +210,7 @@ TEST(YamlMergePatch, FollowsRfc7386) {
   const yaml::Node &a = *target.find("a");
   EXPECT_EQ(a.find("b"), nullptr);
   EXPECT_EQ(a.find("c")->text, "2");
-  EXPECT_EQ(a.find("e")->place().str(), "p.yaml:1:18");
+  EXPECT_EQ(a.find("e")->location().str(), "p.yaml:1:18");
   EXPECT_EQ(target.find("d")->items.size(), 2u);
   EXPECT_EQ(target.find("f")->keys.size(), 1u);
 }

@@ -16,7 +16,7 @@ from numeric import LIMIT, STEP, evaluate, multiply, on_grid
 
 SAMPLES = 4
 # Below so many values a channel, deviations are taken over all channels: of one channel they would say little.
-ENOUGH = 64
+LEAST_VALUES = 64
 # A channel that hardly varies is not blown up: its deviation counts as this part, at least, of the layer's.
 QUIET = 0.5
 
@@ -27,7 +27,7 @@ def moments(values):
     mean = flat.sum(axis=0) / len(flat)
     step = 2.0 ** (numpy.ceil(numpy.log2(max(abs(flat).max(), 1e-6) * 2)) - 16)
     squares = (numpy.rint((flat - mean) / step)**2).sum(axis=0)
-    if len(flat) < ENOUGH:
+    if len(flat) < LEAST_VALUES:
         squares = numpy.full_like(squares, squares.sum() / len(squares))
     deviation = numpy.sqrt(squares / len(flat)) * step
     layer_deviation = numpy.sqrt(squares.sum() / flat.size) * step

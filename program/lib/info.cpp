@@ -87,22 +87,22 @@ private:
 } // namespace
 
 static Json parse(const std::string &path, const std::string &section, std::string_view text) {
-  Place place{path, 0, 0, "section " + section};
+  SourceLocation location{path, 0, 0, "section " + section};
   if (text.size() > maxBytes)
-    throw UserError(
-        place, fmt::format("is too large: {} bytes, at most {} are read", text.size(), maxBytes));
+    throw UserError(location, fmt::format("is too large: {} bytes, at most {} are read",
+                                          text.size(), maxBytes));
   auto shallow = [&](int depth, Json::parse_event_t, Json &) {
     if (depth > maxDepth)
-      throw UserError(place, fmt::format("is nested more than {} deep", maxDepth));
+      throw UserError(location, fmt::format("is nested more than {} deep", maxDepth));
     return true;
   };
   try {
     return Json::parse(text.begin(), text.end(), shallow);
   } catch (const Json::parse_error &error) {
-    throw UserError(place, fmt::format("is not JSON: mistake at byte {}", error.byte),
+    throw UserError(location, fmt::format("is not JSON: mistake at byte {}", error.byte),
                     "the file is damaged; compile the model again");
   } catch (const Json::out_of_range &) {
-    throw UserError(place, "holds a number that no double can hold",
+    throw UserError(location, "holds a number that no double can hold",
                     "the file is damaged; compile the model again");
   }
 }

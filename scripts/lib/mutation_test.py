@@ -93,9 +93,9 @@ class Planting(unittest.TestCase):
             real.chmod(0o755)
             source.write_text(text)
             own = ROOT / "tests" / "mutation" / "bin"
-            planted = json.dumps({"file": source.name, "old": "a < b", "new": "a <= b"})
+            injected = json.dumps({"file": source.name, "old": "a < b", "new": "a <= b"})
             done = subprocess.run(["verilator", "--cc", str(source)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                  env={"PATH": os.pathsep.join([str(own), name, os.environ["PATH"]]), "TILEWRIGHT_MUTANT": planted})
+                                  env={"PATH": os.pathsep.join([str(own), name, os.environ["PATH"]]), "TILEWRIGHT_MUTANT": injected})
             return done.returncode, done.stdout.replace(name, "D").split(), source.read_text(), done.stderr
 
     def test_changes_the_source_and_runs_the_real_one(self):

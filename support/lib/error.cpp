@@ -6,7 +6,7 @@
 
 namespace tilewright {
 
-std::string Place::str() const {
+std::string SourceLocation::str() const {
   std::string text = escape(file, 4096);
   if (line > 0)
     text += fmt::format(":{}", line);
@@ -17,16 +17,17 @@ std::string Place::str() const {
   return text;
 }
 
-static std::string format(const Place &place, const std::string &message, const std::string &fix) {
-  std::string where = place.str();
+static std::string format(const SourceLocation &location, const std::string &message,
+                          const std::string &fix) {
+  std::string where = location.str();
   std::string text = (where.empty() ? "tilewright" : where) + ": error: " + message;
   if (!fix.empty())
     text += "\n  fix: " + fix;
   return text;
 }
 
-UserError::UserError(Place place, std::string message, std::string fix)
-    : std::runtime_error(format(place, message, fix)), place_(std::move(place)),
+UserError::UserError(SourceLocation location, std::string message, std::string fix)
+    : std::runtime_error(format(location, message, fix)), location_(std::move(location)),
       message_(std::move(message)), fix_(std::move(fix)) {}
 
 // The length of the valid UTF-8 sequence at `text[at]`, or 0. Rejects overlong forms, surrogates

@@ -14,22 +14,22 @@
 namespace tilewright {
 
 std::string readFile(const std::string &path, uint64_t limit) {
-  Place place{path, 0, 0, ""};
+  SourceLocation location{path, 0, 0, ""};
   // O_NONBLOCK: opening a FIFO must not wait for a writer.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0)
-    throw UserError(place, fmt::format("cannot open: {}", std::strerror(errno)));
+    throw UserError(location, fmt::format("cannot open: {}", std::strerror(errno)));
   struct stat info;
   if (::fstat(file.get(), &info) != 0)
-    throw UserError(place, fmt::format("cannot read: {}", std::strerror(errno)));
+    throw UserError(location, fmt::format("cannot read: {}", std::strerror(errno)));
   if (S_ISDIR(info.st_mode))
-    throw UserError(place, "is a directory, not a file");
+    throw UserError(location, "is a directory, not a file");
   if (!S_ISREG(info.st_mode))
-    throw UserError(place, "is not a regular file");
+    throw UserError(location, "is not a regular file");
   noteRead(info);
   if (static_cast<uint64_t>(info.st_size) > limit)
     throw UserError(
-        place, fmt::format("is too large: {} bytes, at most {} are read", info.st_size, limit));
+        location, fmt::format("is too large: {} bytes, at most {} are read", info.st_size, limit));
   std::string bytes(static_cast<size_t>(info.st_size), '\0');
   size_t done = 0;
   while (done < bytes.size()) {
@@ -37,7 +37,7 @@ std::string readFile(const std::string &path, uint64_t limit) {
     if (count < 0 && errno == EINTR)
       continue;
     if (count < 0)
-      throw UserError(place, fmt::format("cannot read: {}", std::strerror(errno)));
+      throw UserError(location, fmt::format("cannot read: {}", std::strerror(errno)));
     if (count == 0)
       break;
     done += static_cast<size_t>(count);
@@ -54,16 +54,16 @@ void writeFile(const std::string &path, std::string_view bytes) {
                       fmt::format("cannot write: {}", std::strerror(errno)));
     return;
   }
-  Place place{path, 0, 0, ""};
+  SourceLocation location{path, 0, 0, ""};
   struct stat info;
   if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
-    throw UserError(place,
+    throw UserError(location,
                     S_ISDIR(info.st_mode) ? "is a directory, not a file" : "is not a regular file");
   TemporaryFile file(path);
   if (!file.exists())
-    throw UserError(place, fmt::format("cannot write here: {}", std::strerror(errno)));
+    throw UserError(location, fmt::format("cannot write here: {}", std::strerror(errno)));
   if (!file.write(bytes) || !file.close() || !file.renameTo(path))
-    throw UserError(place, fmt::format("cannot write: {}", std::strerror(errno)));
+    throw UserError(location, fmt::format("cannot write: {}", std::strerror(errno)));
 }
 
 } // namespace tilewright

@@ -48,7 +48,8 @@ struct Header {
 // 3), }`.
 class HeaderParser {
 public:
-  HeaderParser(std::string_view text, const Place &place) : text_(text), place_(place) {}
+  HeaderParser(std::string_view text, const SourceLocation &location)
+      : text_(text), location_(location) {}
 
   Header parse() {
     Header header;
@@ -60,7 +61,7 @@ public:
       if (key == "descr") {
         seen[0] = true;
         if (peek() == '[')
-          throw UserError(place_, "holds a structured array, not a plain tensor");
+          throw UserError(location_, "holds a structured array, not a plain tensor");
         header.descr = string();
       } else if (key == "fortran_order") {
         seen[1] = true;
@@ -80,7 +81,7 @@ public:
   }
 
 private:
-  [[noreturn]] void fail() { throw UserError(place_, "has a malformed .npy header"); }
+  [[noreturn]] void fail() { throw UserError(location_, "has a malformed .npy header"); }
 
   char peek() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n'))
@@ -122,7 +123,7 @@ private:
     while (!accept(')')) {
       values.push_back(number());
       if (values.size() > maxRank)
-        throw UserError(place_, fmt::format("has more than {} dimensions", maxRank));
+        throw UserError(location_, fmt::format("has more than {} dimensions", maxRank));
       if (!accept(',') && peek() != ')')
         fail();
     }
@@ -135,7 +136,7 @@ private:
     for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_)
       if (__builtin_mul_overflow(value, int64_t(10), &value) ||
           __builtin_add_overflow(value, int64_t(text_[at_] - '0'), &value))
-        throw UserError(place_, "has a dimension that is too large");
+        throw UserError(location_, "has a dimension that is too large");
     if (at_ == first)
       fail();
     if (at_ < text_.size() && text_[at_] == 'L') // Python 2 wrote long integers so
@@ -144,63 +145,63 @@ private:
   }
 
   std::string_view text_;
-  const Place &place_;
+  const SourceLocation &location_;
   size_t at_ = 0;
 };
 
-DType dtypeOf(const std::string &descr, const Place &place) {
+DType dtypeOf(const std::string &descr, const SourceLocation &location) {
   for (const TypeRow &row : types)
     if (descr == row.descr ||
         (row.bytes == 1 && descr.size() == 3 && descr.substr(1) == row.descr + 1))
       return row.dtype;
   if (descr.find('O') != std::string::npos)
-    throw UserError(place, "holds pickled Python objects, which are not read",
+    throw UserError(location, "holds pickled Python objects, which are not read",
                     "save a numeric array with numpy.save(..., allow_pickle=False)");
   if (!descr.empty() && descr[0] == '>')
-    throw UserError(place, "holds big-endian data",
+    throw UserError(location, "holds big-endian data",
                     "save it with array.astype(array.dtype.newbyteorder('<'))");
-  throw UserError(place, fmt::format("holds the unsupported type '{}'", escape(descr)));
+  throw UserError(location, fmt::format("holds the unsupported type '{}'", escape(descr)));
 }
 
-Tensor parseNpy(std::string_view file, const Place &place, uint64_t limit) {
+Tensor parseNpy(std::string_view file, const SourceLocation &location, uint64_t limit) {
   constexpr std::string_view magic = "\x93NUMPY";
   if (file.substr(0, magic.size()) != magic || file.size() < 10)
-    throw UserError(place, "is not a .npy file");
+    throw UserError(location, "is not a .npy file");
   unsigned major = static_cast<unsigned char>(file[6]);
   if (major < 1 || major > 3)
-    throw UserError(place, fmt::format("has the unsupported .npy version {}", major));
+    throw UserError(location, fmt::format("has the unsupported .npy version {}", major));
   size_t lengthBytes = major == 1 ? 2 : 4;
   size_t start = 8 + lengthBytes;
   uint32_t length = 0;
   if (file.size() < start)
-    throw UserError(place, "is cut off in its .npy header");
+    throw UserError(location, "is cut off in its .npy header");
   std::memcpy(&length, file.data() + 8, lengthBytes);
   if (length > file.size() - start)
-    throw UserError(place, "is cut off in its .npy header");
-  Header header = HeaderParser(file.substr(start, length), place).parse();
+    throw UserError(location, "is cut off in its .npy header");
+  Header header = HeaderParser(file.substr(start, length), location).parse();
   std::string_view data = file.substr(start + length);
 
   Tensor tensor;
-  tensor.dtype = dtypeOf(header.descr, place);
+  tensor.dtype = dtypeOf(header.descr, location);
   if (header.fortranOrder)
-    throw UserError(place, "holds an array in Fortran order",
+    throw UserError(location, "holds an array in Fortran order",
                     "save it with numpy.ascontiguousarray(array)");
   tensor.shape = std::move(header.shape);
   uint64_t expected = static_cast<uint64_t>(byteSize(tensor.dtype));
   for (int64_t size : tensor.shape)
     if (__builtin_mul_overflow(expected, static_cast<uint64_t>(size), &expected))
-      throw UserError(place, "has a shape that is too large");
+      throw UserError(location, "has a shape that is too large");
   if (expected > limit)
-    throw UserError(
-        place, fmt::format("is too large: {} bytes of data, at most {} are read", expected, limit));
+    throw UserError(location, fmt::format("is too large: {} bytes of data, at most {} are read",
+                                          expected, limit));
   if (expected != data.size())
-    throw UserError(
-        place, fmt::format("has {} bytes of data where its shape needs {}", data.size(), expected));
+    throw UserError(location, fmt::format("has {} bytes of data where its shape needs {}",
+                                          data.size(), expected));
   tensor.bytes.assign(data.begin(), data.end());
   return tensor;
 }
 
-// Room for the header beside `limit` bytes of data.
+// Space for the header beside `limit` bytes of data.
 uint64_t withHeader(uint64_t limit) { return limit + (uint64_t(1) << 20); }
 
 } // namespace
@@ -229,16 +230,16 @@ Tensor readNpy(const std::string &path, uint64_t limit) {
 }
 
 std::map<std::string, Tensor> readNpz(const std::string &path, uint64_t limit) {
-  Place place{path, 0, 0, ""};
+  SourceLocation location{path, 0, 0, ""};
   std::string file = readFile(path, withHeader(limit));
   std::map<std::string, Tensor> tensors;
   uint64_t left = limit;
-  for (const ZipMember &member : listZip(file, place)) {
+  for (const ZipMember &member : listZip(file, location)) {
     constexpr std::string_view suffix = ".npy";
     std::string name = member.name;
     if (name.size() >= suffix.size() && name.substr(name.size() - suffix.size()) == suffix)
       name.resize(name.size() - suffix.size());
-    Place at{path, 0, 0, "array '" + escape(name) + "'"};
+    SourceLocation at{path, 0, 0, "array '" + escape(name) + "'"};
     Tensor tensor = parseNpy(extractZip(file, member, withHeader(left), at), at, left);
     left -= tensor.bytes.size();
     if (!tensors.emplace(name, std::move(tensor)).second)

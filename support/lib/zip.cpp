@@ -23,7 +23,8 @@ constexpr uint64_t maxMembers = 1 << 16;
 // Little-endian fields of `file`, bounds checked.
 class Reader {
 public:
-  Reader(std::string_view file, const Place &place) : file_(file), place_(place) {}
+  Reader(std::string_view file, const SourceLocation &location)
+      : file_(file), location_(location) {}
 
   template <typename T> T at(uint64_t offset) const {
     need(offset, sizeof(T));
@@ -35,7 +36,7 @@ public:
     need(offset, bytes);
     return file_.substr(offset, bytes);
   }
-  [[noreturn]] void fail() const { throw UserError(place_, "is not a valid zip (.npz) file"); }
+  [[noreturn]] void fail() const { throw UserError(location_, "is not a valid zip (.npz) file"); }
   uint64_t size() const { return file_.size(); }
 
 private:
@@ -44,7 +45,7 @@ private:
       fail();
   }
   std::string_view file_;
-  const Place &place_;
+  const SourceLocation &location_;
 };
 
 struct Directory {
@@ -95,12 +96,12 @@ void readZip64(const Reader &in, uint64_t extra, uint64_t extraEnd, ZipMember &m
 
 } // namespace
 
-std::vector<ZipMember> listZip(std::string_view file, const Place &place) {
-  Reader in(file, place);
+std::vector<ZipMember> listZip(std::string_view file, const SourceLocation &location) {
+  Reader in(file, location);
   Directory directory = findDirectory(in);
   if (directory.members > maxMembers)
-    throw UserError(
-        place, fmt::format("holds {} arrays, at most {} are read", directory.members, maxMembers));
+    throw UserError(location, fmt::format("holds {} arrays, at most {} are read", directory.members,
+                                          maxMembers));
   std::vector<ZipMember> members;
   uint64_t at = directory.offset;
   for (uint64_t i = 0; i < directory.members; ++i) {
@@ -108,7 +109,7 @@ std::vector<ZipMember> listZip(std::string_view file, const Place &place) {
     if (in.at<uint32_t>(at) != entrySignature)
       in.fail();
     if (in.at<uint16_t>(at + 8) & 1)
-      throw UserError(place, "is encrypted");
+      throw UserError(location, "is encrypted");
     uint16_t nameBytes = in.at<uint16_t>(at + 28), extraBytes = in.at<uint16_t>(at + 30);
     uint16_t commentBytes = in.at<uint16_t>(at + 32);
     ZipMember member;
@@ -128,8 +129,8 @@ std::vector<ZipMember> listZip(std::string_view file, const Place &place) {
 }
 
 std::string extractZip(std::string_view file, const ZipMember &member, uint64_t limit,
-                       const Place &place) {
-  Reader in(file, place);
+                       const SourceLocation &location) {
+  Reader in(file, location);
   in.slice(member.offset, localBytes);
   if (in.at<uint32_t>(member.offset) != localSignature)
     in.fail();
@@ -138,7 +139,7 @@ std::string extractZip(std::string_view file, const ZipMember &member, uint64_t 
   std::string_view packed = in.slice(start, member.packedBytes);
   if (member.bytes > limit)
     throw UserError(
-        place, fmt::format("is too large: {} bytes, at most {} are read", member.bytes, limit));
+        location, fmt::format("is too large: {} bytes, at most {} are read", member.bytes, limit));
   std::string bytes;
   if (member.method == 0) {
     bytes = std::string(packed);
@@ -169,9 +170,10 @@ std::string extractZip(std::string_view file, const ZipMember &member, uint64_t 
     }
     inflateEnd(&stream);
     if (status != Z_STREAM_END || out64 != member.bytes)
-      throw UserError(place, "has damaged compressed data");
+      throw UserError(location, "has damaged compressed data");
   } else {
-    throw UserError(place, fmt::format("uses the unsupported compression method {}", member.method),
+    throw UserError(location,
+                    fmt::format("uses the unsupported compression method {}", member.method),
                     "save it with numpy.savez or numpy.savez_compressed");
   }
   uLong crc = crc32(0, nullptr, 0);
@@ -179,7 +181,7 @@ std::string extractZip(std::string_view file, const ZipMember &member, uint64_t 
     crc = crc32(crc, reinterpret_cast<const Bytef *>(bytes.data() + at),
                 static_cast<uInt>(std::min(bytes.size() - at, size_t(1) << 30)));
   if (bytes.size() != member.bytes || crc != member.crc)
-    throw UserError(place, "does not match its checksum");
+    throw UserError(location, "does not match its checksum");
   return bytes;
 }
 

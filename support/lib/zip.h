@@ -20,11 +20,11 @@ struct ZipMember {
   uint64_t offset = 0; // of the local header
 };
 
-// The members in the order of the central directory. Throws UserError at `place`.
-std::vector<ZipMember> listZip(std::string_view file, const Place &place);
+// The members in the order of the central directory. Throws UserError at `location`.
+std::vector<ZipMember> listZip(std::string_view file, const SourceLocation &location);
 
-// A member's content, at most `limit` bytes, its checksum verified. Throws UserError at `place`.
+// A member's content, at most `limit` bytes, its checksum verified. Throws UserError at `location`.
 std::string extractZip(std::string_view file, const ZipMember &member, uint64_t limit,
-                       const Place &place);
+                       const SourceLocation &location);
 
 } // namespace tilewright

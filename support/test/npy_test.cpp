@@ -69,12 +69,12 @@ protected:
 private:
   template <typename Read>
   std::string error(const std::string &bytes, uint64_t limit, Read read, const std::string &path,
-                    const std::string &place) {
+                    const std::string &location) {
     writeFile(path, bytes);
     try {
       read(path, limit);
     } catch (const UserError &error) {
-      EXPECT_EQ(error.place().str(), place);
+      EXPECT_EQ(error.location().str(), location);
       return error.message();
     }
     return "read without an error";

@@ -1,4 +1,4 @@
-// Outputs that are refused before a command begins: places that cannot be written, and files that
+// Outputs that are refused before a command begins: paths that cannot be written, and files that
 // are inputs or outputs already.
 #include "outputs_fixture.h"
 

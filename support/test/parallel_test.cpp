@@ -30,7 +30,7 @@ TEST(Parallel, DoesNothingOfNothing) {
   parallelFor(4, 0, [](unsigned, size_t) { ADD_FAILURE(); });
 }
 
-TEST(Parallel, NoWorkerIsInTwoPlaces) {
+TEST(Parallel, NoWorkerDoesTwoThings) {
   std::vector<std::atomic<int>> inside(4);
   std::atomic<bool> isTwice = false;
   parallelFor(4, 1000, [&](unsigned worker, size_t) {
@@ -81,7 +81,7 @@ TEST(Parallel, DoesWithoutThreads) {
   ChildProcess child([] {
     pthread_attr_t attributes;
     ::pthread_attr_init(&attributes);
-    ::pthread_attr_setstacksize(&attributes, size_t(1) << 47); // for which there is no room
+    ::pthread_attr_setstacksize(&attributes, size_t(1) << 47); // for which there is no memory
     ::pthread_setattr_default_np(&attributes);
     std::vector<std::thread::id> threads(8);
     parallelFor(4, threads.size(),

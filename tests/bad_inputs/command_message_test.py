@@ -263,7 +263,7 @@ class Calibration(RejectionTest, metaclass=CaseTable):
         self.check(archive(("x.npy", huge), ("z.npy", huge)), "@/m.onnx: node 'it' (Add)", "is not finite on a calibration sample",
                    "check the calibration data and the model's own numbers", model=self.write("m.onnx", encoded(graph)))
 
-    def test_sum_inside_a_chain(self):
+    def test_sum_inside_a_fused_stack(self):
         """... is of the operator that makes it, not of the one whose result is quantized."""
         graph = graph_of([node("Conv", ("x", "w"), ("c",), name="sum"), node("Relu", ("c",))],
                          [tensor("w", numpy.full((2, 3, 1, 1), 2, numpy.float32))])

@@ -1,4 +1,4 @@
-"""The doors of the tool that take files: for each, valid files to spoil, how, and the commands that read one."""
+"""The doors of the tool that take files: for each, valid files to corrupt, how, and the commands that read one."""
 
 import dataclasses
 import io
@@ -42,8 +42,8 @@ timing: { instructions: { vrescale: { latency: "16" } } }
 class Seed:
     name: str
     content: bytes
-    commands: tuple  # of arguments each; FILE stands for the spoiled file
-    spoil: object  # of mutations
+    commands: tuple  # of arguments each; FILE stands for the corrupted file
+    corrupt: object  # of mutations
     at: str = ""  # where the file stands among the good ones, or in a copy of the description (isa/...); empty: by itself
 
 
@@ -64,14 +64,14 @@ def npz(method, **arrays):
     return buffer.getvalue()
 
 
-def spoil_archive(rng, content):
-    """Spoils the archive, or an array in it."""
+def corrupt_archive(rng, content):
+    """Corrupts the archive, or an array in it."""
     if rng.random() < 0.6:
-        return mutations.spoil_bytes(rng, content)
+        return mutations.corrupt_bytes(rng, content)
     with zipfile.ZipFile(io.BytesIO(content)) as file:
         members = [(name, file.read(name)) for name in file.namelist()]
     at = rng.randrange(len(members))
-    members[at] = (members[at][0], mutations.spoil_bytes(rng, members[at][1][:200]) + members[at][1][200:])
+    members[at] = (members[at][0], mutations.corrupt_bytes(rng, members[at][1][:200]) + members[at][1][200:])
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as file:
         for name, data in members:
@@ -79,19 +79,19 @@ def spoil_archive(rng, content):
     return buffer.getvalue()
 
 
-def spoil_onnx(rng, content):
+def corrupt_onnx(rng, content):
     import onnx
 
     if rng.random() < 0.3:
-        return mutations.spoil_bytes(rng, content)
+        return mutations.corrupt_bytes(rng, content)
     model = onnx.ModelProto.FromString(content)
-    mutations.spoil_message(rng, model)
+    mutations.corrupt_message(rng, model)
     return model.SerializeToString()
 
 
-def spoil_json(rng, content):
+def corrupt_json(rng, content):
     if rng.random() < 0.4:
-        return mutations.spoil_text(rng, content)
+        return mutations.corrupt_text(rng, content)
     document = json.loads(content)
     for _ in range(rng.choice((1, 1, 2, 4))):
         at = document
@@ -126,23 +126,23 @@ def onnx_seeds():
         "reduce": models.graph_of([node("ReduceMean", ["x"], axes=[2, 3], keepdims=1)]),
         "add": models.graph_of([node("Add", ["x", "c"])], [models.tensor("c", models.weights(3, 1, 1))]),
     }
-    road = ("compile", FILE, "--emit", "tosa", "-o", "out"), ("compile", FILE, "-o", "out")
+    commands = ("compile", FILE, "--emit", "tosa", "-o", "out"), ("compile", FILE, "-o", "out")
     for name, graph in graphs.items():
-        yield Seed(name + ".onnx", encoded(graph), (road[name == "conv"],), spoil_onnx)
+        yield Seed(name + ".onnx", encoded(graph), (commands[name == "conv"],), corrupt_onnx)
 
 
 def npy_seeds():
     good = numpy.zeros((1, 4, 4, 8), numpy.int8)
     command = ("run", "program.elf", "--engine", "functional", "--raw", "--input", "x=" + FILE)
     for name, array in {"good": good, "batch": numpy.zeros((3, 4, 4, 8), numpy.int8), "float": good.astype(numpy.float32)}.items():
-        yield Seed(f"{name}.npy", npy(array), (command,), mutations.spoil_bytes)
-        yield Seed(f"{name}-header.npy", npy(array), (command,), lambda rng, content: mutations.spoil_text(rng, content[:128]) + content[128:])
+        yield Seed(f"{name}.npy", npy(array), (command,), mutations.corrupt_bytes)
+        yield Seed(f"{name}-header.npy", npy(array), (command,), lambda rng, content: mutations.corrupt_text(rng, content[:128]) + content[128:])
 
 
 def npz_seeds():
     command = ("compile", "good.onnx", "--calibration", FILE, "-o", "out")
     for name, method in {"stored": zipfile.ZIP_STORED, "deflated": zipfile.ZIP_DEFLATED}.items():
-        yield Seed(name + ".npz", npz(method, x=models.weights(2, 3, 8, 8)), (command,), spoil_archive)
+        yield Seed(name + ".npz", npz(method, x=models.weights(2, 3, 8, 8)), (command,), corrupt_archive)
 
 
 def elf_seeds(made):
@@ -150,52 +150,52 @@ def elf_seeds(made):
                 ("run", FILE, "--max-cycles", "100000"), ("disasm", FILE), ("verify", FILE, "--max-cycles", "100000"),
                 ("compile", "--compile-from", "elf", FILE, "-o", "out"))
     for name in ("program.elf", "copy.elf"):
-        yield Seed(name, (made / name).read_bytes(), commands, mutations.spoil_bytes)
+        yield Seed(name, (made / name).read_bytes(), commands, mutations.corrupt_bytes)
 
 
 def yaml_seeds():
     for file in sorted((ISA / "targets").glob("*.yaml")):
-        yield Seed(file.name, file.read_bytes(), (("isa", "check", "--target", FILE), ("isa", "show", "--target", FILE)), mutations.spoil_text)
+        yield Seed(file.name, file.read_bytes(), (("isa", "check", "--target", FILE), ("isa", "show", "--target", FILE)), mutations.corrupt_text)
     for file in sorted((ISA / "what-if").glob("*.yaml")):
         yield Seed(file.name, file.read_bytes(), (("isa", "check", "--target", "edge16", "--what-if", FILE),
-                                                  ("isa", "diff", "--what-if", FILE)), mutations.spoil_text)
-    yield Seed("experiment.yaml", EXPERIMENT.encode(), (("explore", FILE, "-o", "folder", "-j", "1"),), mutations.spoil_text)
+                                                  ("isa", "diff", "--what-if", FILE)), mutations.corrupt_text)
+    yield Seed("experiment.yaml", EXPERIMENT.encode(), (("explore", FILE, "-o", "folder", "-j", "1"),), mutations.corrupt_text)
 
 
 def description_seeds():
     check = (("isa", "check", "--target", "edge16"),)
     for file in sorted([*(ISA / "description").rglob("*.yaml"), ISA / "dram" / "lpddr4.yaml", ISA / "targets" / "edge16.yaml"]):
-        yield Seed(file.name, file.read_bytes(), check, mutations.spoil_text, str(file.relative_to(ROOT)))
+        yield Seed(file.name, file.read_bytes(), check, mutations.corrupt_text, str(file.relative_to(ROOT)))
 
 
 def assembler_seeds(made):
     command = (("asm", FILE, "-o", "out"),)
     for name in ("program.s", "copy.s"):
-        yield Seed(name, (made / name).read_bytes(), command, mutations.spoil_text)
+        yield Seed(name, (made / name).read_bytes(), command, mutations.corrupt_text)
     loop = "start: loop count=3, length=end\nfence\nend: xset rd=x1, value=4 !wait=1,2\nhalt !signal=0\n"
-    yield Seed("loop.s", loop.encode(), command, mutations.spoil_text)
+    yield Seed("loop.s", loop.encode(), command, mutations.corrupt_text)
 
 
 def mlir_seeds(made):
     yield Seed("good.mlir", models.MLIR.encode(), (("compile", FILE, "-o", "out"), ("compile", FILE, "--emit", "tosa", "-o", "out")),
-               mutations.spoil_text)
+               mutations.corrupt_text)
     for stage in ("tosa", "kernel", "npu"):
         yield Seed(f"{stage}.mlir", (made / f"{stage}.mlir").read_bytes(), (("compile", "--compile-from", stage, FILE, "-o", "out"),),
-                   mutations.spoil_text)
+                   mutations.corrupt_text)
 
 
 def report_seeds(made):
     commands = (("report", FILE), ("report", FILE, "--html", "p.html"), ("report", FILE, "--csv", "t.csv"), ("report", FILE, "--why", "o"))
-    yield Seed("report.json", (made / "report.json").read_bytes(), commands, spoil_json)
+    yield Seed("report.json", (made / "report.json").read_bytes(), commands, corrupt_json)
 
 
 def database_seeds(made):
     """What earlier runs have kept: measurements of the tuner, and the folder of an experiment."""
     tune = ("compile", "good.mlir", "-o", "out", "--tune", "2", "--tune-database", FILE)
-    yield Seed("tuner.db", (made / "tuner.db").read_bytes(), (tune,), mutations.spoil_bytes)
+    yield Seed("tuner.db", (made / "tuner.db").read_bytes(), (tune,), mutations.corrupt_bytes)
     report = ("explore", "report", "results")
-    yield Seed("plan.json", (made / "results" / "plan.json").read_bytes(), (report,), spoil_json, "results/plan.json")
-    yield Seed("results.db", (made / "results" / "results.db").read_bytes(), (report,), mutations.spoil_bytes, "results/results.db")
+    yield Seed("plan.json", (made / "results" / "plan.json").read_bytes(), (report,), corrupt_json, "results/plan.json")
+    yield Seed("results.db", (made / "results" / "results.db").read_bytes(), (report,), mutations.corrupt_bytes, "results/results.db")
 
 
 def seeds(made):
@@ -206,7 +206,7 @@ def seeds(made):
 
 
 def description_with(seed, content, folder):
-    """A description in which one file is spoiled; the others are links."""
+    """A description in which one file is corrupted; the others are links."""
     for part in ("description", "description/instructions", "targets", "dram"):
         (folder / part).mkdir(parents=True, exist_ok=True)
         for file in (ISA / part).glob("*.yaml"):

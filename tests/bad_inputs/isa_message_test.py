@@ -38,7 +38,7 @@ def marked(text):
 
 
 class Instructions(RejectionTest, metaclass=CaseTable):
-    """An overlay that adds an instruction, spoiled in one place."""
+    """An overlay that adds an instruction, corrupted in one place."""
 
     @named_cases({
         "mnemonic": ("vnew:\n    name: \"vnew\"", "VNEW:\n    name: §\"VNEW\"", "'VNEW' is not a mnemonic",
@@ -60,7 +60,7 @@ class Instructions(RejectionTest, metaclass=CaseTable):
         "array without an index": ('"a[x]"', '§"bias"', "the array 'bias' stands without an index", "write bias[..]"),
         "many operands": ('n0: { kind: "imm", type: "u12" }',
                           "\n      ".join(f"{'§' if n == 10 else ''}q{n}: {{ kind: \"imm\", type: \"u1\" }}" for n in range(11)),
-                          "the number of operands is 13, not within 0..12: a decoded instruction has 12 places for operands", None),
+                          "the number of operands is 13, not within 0..12: a decoded instruction has 12 operands at most", None),
         "negation": ('"a[x]"', '"cast<i32>(§!a[x])"', "'!' is of a u1, not of a i32", "compare with 0"),
         "condition": ('"a[x]"', '§"a[x] ? 1 : 2"', "the condition is a i32, not a u1", "compare with 0"),
         "index of an array": ('expr: "a[x]"', 'expr: §"bias[x]"', "index 1 of 'bias' can be 4094, outside of 0..63",
@@ -115,10 +115,10 @@ class Overlays(RejectionTest, metaclass=CaseTable):
     """Overlays that change the machine into one that cannot be."""
 
     @named_cases({
-        "no room": ("""machine:
+        "no bits": ("""machine:
   params: { one: { default: "1", range: "1..1", summary: "s" } }
 instructions: { vadd: { operands: { n0: { type: §"index<one>" } } } }
-""", "index<one> leaves no room: one is 1", None),
+""", "index<one> leaves no bits: one is 1", None),
         "cast of a param": ('machine: { params: { rows: { default: §"cast<i8>(16)" } } }\n',
                             "elements and casts have no place in an expression of params", None),
         "division by a param": ('machine: { params: { rows: { default: §"ceildiv(16, 0)" } } }\n',
@@ -175,7 +175,7 @@ class Description(RejectionTest, metaclass=CaseTable):
         return {"TILEWRIGHT_ISA": str(self.scratch / "isa")}
 
     def test_opcode_behind_another_field(self):
-        """An overlay cannot change the order of fields, so the machine itself is spoiled."""
+        """An overlay cannot change the order of fields, so the machine itself is corrupted."""
         environment = self.copy()
         path = self.scratch / "isa" / "description" / "machine.yaml"
         text = path.read_text()
@@ -257,7 +257,7 @@ class Machines(RejectionTest, metaclass=CaseTable):
                           PRODUCT.replace("weights[i, j]", "t[i] * t[i + 1]"), "the streamer reads one operand", None),
         "sums in the array": ("matrix", "s: spad, t: spad, d: acc, k: count<rows>, n: count<cols>",
                               PRODUCT.replace("weights[i, j]", "t[i]"),
-                              "no sums that stand in the array: its weights and results are not side by side, a column each",
+                              "not output-stationary: its weights and results are not side by side, a column each",
                               "docs/microarchitecture.md says which it makes"),
     })
     def test_plan(self, case):

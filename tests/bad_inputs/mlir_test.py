@@ -151,7 +151,7 @@ class Text(RejectionTest, metaclass=CaseTable):
         self.assert_model_rejected("m.mlir", text, "(?s:.)")
 
     def test_many_operators(self):
-        """A long chain of good operators is either compiled or turned down in time."""
+        """A long sequence of good operators is either compiled or turned down in time."""
         count = 20000
         lines = "\n".join(f"  %{i + 1} = tosa.abs %{i} : (tensor<4xi32>) -> tensor<4xi32>" for i in range(count))
         text = f"module {{ func.func @main(%0: tensor<4xi32>) -> tensor<4xi32> {{\n{lines}\n  return %{count} : tensor<4xi32> }} }}\n"

@@ -28,7 +28,7 @@ def write_mlir(directory):
 
 
 def write_slow_mlir(directory, layers=60):
-    """A chain of additions: enough work that a signal can come in its midst."""
+    """A sequence of additions: enough work that a signal can come in its midst."""
     kind = "tensor<1x64x64x32xi32>"
     lines = [f"    %{i + 1} = tosa.add %{i}, %{i} : ({kind}, {kind}) -> {kind}" for i in range(layers)]
     path = directory / "slow.mlir"

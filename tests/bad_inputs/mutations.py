@@ -1,4 +1,4 @@
-"""Deterministic ways to spoil a valid file: each takes a random.Random and content, and gives other content."""
+"""Deterministic ways to corrupt a valid file: each takes a random.Random and content, and gives other content."""
 
 import re
 
@@ -116,16 +116,16 @@ def replace_part(rng, parts):
     return parts
 
 
-def spoil_part(rng, parts):
+def corrupt_part(rng, parts):
     parts = list(parts)
     parts[rng.choice(solid(parts))] = rng.choice(JUNK)
     return parts
 
 
-def spoil_number(rng, parts):
+def corrupt_number(rng, parts):
     numbers = [i for i, part in enumerate(parts) if NUMBER.fullmatch(part)]
     if not numbers:
-        return spoil_part(rng, parts)
+        return corrupt_part(rng, parts)
     parts = list(parts)
     parts[rng.choice(numbers)] = rng.choice(NUMBERS)
     return parts
@@ -140,19 +140,19 @@ def lines(text):
 
 
 PARTS = (drop_part, double_part, swap_parts, replace_part)
-TEXT = [*((on_text(change), tokens) for change in (*PARTS, spoil_part, spoil_number, spoil_number)),
+TEXT = [*((on_text(change), tokens) for change in (*PARTS, corrupt_part, corrupt_number, corrupt_number)),
         *((on_text(change), lines) for change in PARTS)]
 
 
-def spoil_bytes(rng, content):
+def corrupt_bytes(rng, content):
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         content = rng.choice(BYTES)(rng, content or b"x")
     return content
 
 
-def spoil_text(rng, content):
+def corrupt_text(rng, content):
     if rng.random() < 0.2:
-        return spoil_bytes(rng, content)
+        return corrupt_bytes(rng, content)
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         change, split = rng.choice(TEXT)
         content = change(rng, content, split)
@@ -170,7 +170,7 @@ def fields(message):
     return found
 
 
-def spoil_value(rng, field, value):
+def corrupt_value(rng, field, value):
     if field.enum_type:
         return rng.choice([each.number for each in field.enum_type.values])
     if field.cpp_type in (field.CPPTYPE_INT32, field.CPPTYPE_INT64, field.CPPTYPE_UINT64):
@@ -180,11 +180,11 @@ def spoil_value(rng, field, value):
     if field.cpp_type in (field.CPPTYPE_FLOAT, field.CPPTYPE_DOUBLE):
         return rng.choice((0.0, -1.0, float("nan"), float("inf"), -float("inf"), 1e-45, 3e38))
     if field.type == field.TYPE_BYTES:
-        return spoil_bytes(rng, value)
+        return corrupt_bytes(rng, value)
     return rng.choice((*filter(str.isprintable, JUNK), value + "x", value[:-1], "\n", "\x1b[31m", "n" * 100000))
 
 
-def spoil_message(rng, message):
+def corrupt_message(rng, message):
     """Changes, drops, doubles or swaps fields of a protobuf message, in place."""
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
         choices = fields(message)
@@ -205,11 +205,11 @@ def spoil_message(rng, message):
                 items = []
             elif not field.message_type:
                 index = rng.randrange(len(items))
-                items[index] = spoil_value(rng, field, items[index])
+                items[index] = corrupt_value(rng, field, items[index])
             copies = [type(item).FromString(item.SerializeToString()) for item in items] if field.message_type else items
             at.ClearField(field.name)
             getattr(at, field.name).extend(copies)
         elif field.message_type or change < 0.3:
             at.ClearField(field.name)
         else:
-            setattr(at, field.name, spoil_value(rng, field, value))
+            setattr(at, field.name, corrupt_value(rng, field, value))

@@ -26,7 +26,7 @@ def resize(scales=(1, 1, 2, 2), opset=13, shape=(1, 3, 8, 8), **attributes):
     return encoded(graph_of(nodes, [tensor("s", numpy.array(scales, numpy.float32))], [value("x", list(shape))]), opset=opset)
 
 
-def spoiled(number, *shape):
+def corrupted(number, *shape):
     """Weights whose last element but one is this number."""
     array = weights(*shape)
     array.flat[-2] = number
@@ -62,8 +62,8 @@ class Operators(RejectionTest, metaclass=CaseTable):
         # element by element
         "clip": (one("Clip", numpy.float32("nan")), "Clip", "a bound is not a number"),
         "slope": (one("PRelu", weights(2, 3, 8, 8)), "PRelu", "the slope does not fit the input"),
-        "NaN weight": (one("Conv", spoiled(numpy.nan, 8, 3, 3, 3)), "Conv", not_finite("nan", "7, 2, 2, 1")),
-        "infinite weight": (on((2, 3), "Gemm", spoiled(numpy.inf, 3, 4)), "Gemm", not_finite("inf", "2, 2")),
+        "NaN weight": (one("Conv", corrupted(numpy.nan, 8, 3, 3, 3)), "Conv", not_finite("nan", "7, 2, 2, 1")),
+        "infinite weight": (on((2, 3), "Gemm", corrupted(numpy.inf, 3, 4)), "Gemm", not_finite("inf", "2, 2")),
         "infinite slope": (one("PRelu", numpy.float32("inf")), "PRelu", not_finite("inf", "")),
         "infinite exponent": (one("Pow", numpy.float32("inf")), "Pow", "it computes with inf; only finite numbers are supported"),
         "division by a constant": (one("Div", numpy.zeros(8, numpy.float32)), "Div", "it divides by 0"),

@@ -161,7 +161,7 @@ class Nesting(RejectionTest, metaclass=CaseTable):
 
         self.assert_model_rejected("m.onnx", changed(change), "(?s:.)")
 
-    @named_cases({"chain of 3000": 1, "40 that double": 2})
+    @named_cases({"3000 one after the other": 1, "40 that double": 2})
     def test_functions(self, calls):
         count = 3000 if calls == 1 else 40
 
@@ -338,7 +338,7 @@ class Attributes(RejectionTest, metaclass=CaseTable):
         "Tile": one("Tile", int64(2**20, 1, 2**20, 1)),
         "Resize": encoded(graph_of([node("Resize", ("x", "", "s"), mode="nearest")], [tensor("s", numpy.array([1, 1, 1e6, 1e6], numpy.float32))])),
         "Pad": one("Pad", int64(0, 0, 2**30, 2**30, 0, 0, 0, 0)),
-        "chain of Tile": encoded(graph_of([node("Tile", ("a" if i == 0 else f"t{i}", "r"), (f"t{i + 1}",), f"n{i}") for i in range(12)]
+        "sequence of Tile": encoded(graph_of([node("Tile", ("a" if i == 0 else f"t{i}", "r"), (f"t{i + 1}",), f"n{i}") for i in range(12)]
                                           + [node("Add", ("x", "t12"))], [tensor("a", weights(1, 1, 1, 8)), tensor("r", int64(1, 1, 1, 8))])),
     })
     def test_blow_up(self, content):

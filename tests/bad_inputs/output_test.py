@@ -16,7 +16,7 @@ from rejection import CaseTable, RejectionTest, named_cases
 
 
 class OutputFiles(RejectionTest, metaclass=CaseTable):
-    """Places that cannot be written."""
+    """Files that cannot be written."""
 
     def setUp(self):
         super().setUp()

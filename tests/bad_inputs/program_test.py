@@ -1,4 +1,4 @@
-"""Bad assembly, spoiled program files, and what a program may do wrong while it runs."""
+"""Bad assembly, corrupted program files, and what a program may do wrong while it runs."""
 
 import io
 import random
@@ -60,7 +60,7 @@ class ProgramFile(RejectionTest, metaclass=CaseTable):
         path = self.write("p.elf", content)
         self.assert_rejected(["run", path, "--engine", "functional"], rf"p\.elf(?s:.*){expected}", **options)
 
-    def spoiled(self, offset, replacement):
+    def corrupted(self, offset, replacement):
         return self.good[:offset] + replacement + self.good[offset + len(replacement):]
 
     @named_cases({
@@ -69,7 +69,7 @@ class ProgramFile(RejectionTest, metaclass=CaseTable):
         "section count": (60, b"\xff\xff"), "no sections": (60, b"\x00\x00"), "names' index": (62, b"\xff\xff"),
     })
     def test_header(self, change):
-        self.check(self.spoiled(*change))
+        self.check(self.corrupted(*change))
 
     @named_cases({f"{part} of 24": part for part in range(24)})
     def test_cut(self, part):
@@ -79,7 +79,7 @@ class ProgramFile(RejectionTest, metaclass=CaseTable):
         """A program for another description is refused with both hashes."""
         start = self.good.index(b"isa_hash") if b"isa_hash" in self.good else self.good.index(b"isaHash")
         digits = next(i for i in range(start + 10, len(self.good)) if self.good[i:i + 16].isalnum())
-        self.check(self.spoiled(digits, b"0123456789abcdef"), "[0-9a-f]{16}(?s:.*)[0-9a-f]{16}")
+        self.check(self.corrupted(digits, b"0123456789abcdef"), "[0-9a-f]{16}(?s:.*)[0-9a-f]{16}")
 
     def test_other_elf(self):
         self.check(open("/bin/true", "rb").read())

@@ -45,7 +45,7 @@ class Zero(RejectionTest):
         json.loads(report.read_text())
 
 
-class Spoiled(RejectionTest, metaclass=CaseTable):
+class Malformed(RejectionTest, metaclass=CaseTable):
     """A report changed on disk is refused, or shown as far as it goes."""
 
     FORMS = {"table": [], "page": ["--html", "p.html"], "csv": ["--csv", "t.csv"], "why": ["--why", "o"]}
@@ -85,8 +85,8 @@ class Spoiled(RejectionTest, metaclass=CaseTable):
         text = self.path.read_bytes()
         for _ in range(30):
             at = draw.randrange(len(text))
-            spoiled = text[:at] if draw.random() < 0.3 else text[:at] + bytes([draw.randrange(256)]) + text[at + 1:]
-            self.path.write_bytes(spoiled)
+            corrupted = text[:at] if draw.random() < 0.3 else text[:at] + bytes([draw.randrange(256)]) + text[at + 1:]
+            self.path.write_bytes(corrupted)
             self.assert_survived(["report", self.path, *self.form(form)])
 
     def test_program(self):

@@ -145,9 +145,9 @@ instructions:
 
 
 class Description(RejectionTest, metaclass=CaseTable):
-    """The machine and instruction files, each spoiled in one place."""
+    """The machine and instruction files, each corrupted in one place."""
 
-    def spoil(self, file, old, new):
+    def corrupt(self, file, old, new):
         directory = self.scratch / "isa"
         if not directory.exists():
             shutil.copytree(ROOT / "isa", directory)
@@ -174,11 +174,11 @@ class Description(RejectionTest, metaclass=CaseTable):
     })
     def test_instruction(self, change):
         old, new, expected = change
-        self.spoil("description/instructions/vadd.yaml", old, new)
+        self.corrupt("description/instructions/vadd.yaml", old, new)
         self.check(rf"vadd\.yaml:\d+:\d+(?s:.*)(?:{expected})")
 
     def test_duplicate_mnemonic(self):
-        self.spoil("description/instructions/vadd.yaml", 'name: "vadd"', 'name: "vsub"')
+        self.corrupt("description/instructions/vadd.yaml", 'name: "vadd"', 'name: "vsub"')
         self.check(r"\.yaml(?s:.*)vsub")
 
     @named_cases({
@@ -192,7 +192,7 @@ class Description(RejectionTest, metaclass=CaseTable):
         "default out of range": ("description/machine.yaml", 'default: "16", summary: "Rows', 'default: "900", summary: "Rows'),
     })
     def test_machine(self, change):
-        self.spoil(*change)
+        self.corrupt(*change)
         self.check(rf"{re.escape(change[0].split('/')[-1])}:\d+:\d+")
 
     def test_no_description(self):

@@ -10,13 +10,13 @@ import tool
 sys.path.append(str(tool.ROOT / "tests" / "random"))
 import machines
 
-ROOM = {"spad_bytes": 262144, "acc_bytes": 65536, "instruction_bytes": 32}  # for large arrays, many banks, wide fields
+LARGE_SIZES = {"spad_bytes": 262144, "acc_bytes": 65536, "instruction_bytes": 32}  # for large arrays, many banks, wide fields
 NAMED = {"spad_banks": (65,), "acc_banks": (65,), "machine.state.registers": (4096,), "lanes": (0,), "rows": (2**31,)}
 # What may refuse a size that is within its limit: it does not go together with another.
 RELATIONS = ("cannot hold one weight tile and one row of activations", "leave the last bank of", "is not a power of two from", "a prefetch of",
              "is below the", "are not whole elements of", "bits past the last of", "opcode and masks take", "not a power of two",
              "is no multiple of", "cannot be permuted", "write_low < write_high <= write_queue does not hold", "leave no time for an access of",
-             "leaves no room", "does not fit in", "is not a type", "is narrower than", "would lose bits")
+             "leaves no bits", "does not fit in", "is not a type", "is narrower than", "would lose bits")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,8 +34,8 @@ def param(name, value, **beside):
     return [(("target", "params", each), size) for each, size in {**beside, name: value}.items()]
 
 
-def roomy(name):
-    return lambda value: param(name, value, **{each: size for each, size in ROOM.items() if each != name})
+def beside_large(name):
+    return lambda value: param(name, value, **{each: size for each, size in LARGE_SIZES.items() if each != name})
 
 
 def beats(value):
@@ -152,7 +152,7 @@ def makers(description):
     """{name of a limit: what makes of a value the changes of an overlay, or None where there are none}"""
     state = description.machine["state"]["vector"]
     arrays = sum("size" in register for register in state.values())
-    made = {name: roomy(name) for name in description.machine["params"]}
+    made = {name: beside_large(name) for name in description.machine["params"]}
     made |= {
         "burst_bytes": lambda value: param("burst_bytes", value, bus_bytes=16, instruction_bytes=32),
         "burst_bytes / bus_bytes": beats,
@@ -191,13 +191,13 @@ def makers(description):
 
 def at_limits(description, known):
     """{name: Case}: each size at, one under and one over its limits."""
-    made, ways = {}, makers(description)
-    if missing := sorted(set(known) - set(ways)):
+    made, maker_of = {}, makers(description)
+    if missing := sorted(set(known) - set(maker_of)):
         sys.exit(f"descriptions: error: limits that no case reaches: {', '.join(missing)}")
     for name, limit in known.items():
         reached = 0
         for value in sorted({*cases.ends(limit), *NAMED.get(name, ())}):
-            if changes := ways[name](value):
+            if changes := maker_of[name](value):
                 reached += 1
                 inside = limit.least <= value <= limit.greatest
                 made[f"limit {name} = {value}"] = Case(cases.overlay(*changes), "" if inside else limit.reason, limit.reason if inside else "",

@@ -72,13 +72,13 @@ def first_difference(text):
 
 
 def judge(space, mutant, tests=KILLERS):
-    """Runs the killers on the workspace with the mutant planted in it."""
+    """Runs the killers on the workspace with the mutant injected."""
     started = time.monotonic()
 
     def outcome(killer, difference):
         return Outcome(killer, difference, round(time.monotonic() - started, 1))
 
-    with space.planted(mutant):
+    with space.injected(mutant):
         for killer in tests:
             code, text = space.make(killer.program)
             if code != 0:

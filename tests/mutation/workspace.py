@@ -1,4 +1,4 @@
-"""A copy of the sources with a build directory of its own, in which one mutant at a time is planted."""
+"""A copy of the sources with a build directory of its own, into which one mutant at a time is injected."""
 
 import contextlib
 import json
@@ -57,7 +57,7 @@ class Workspace:
                     copy.unlink()
 
     @contextlib.contextmanager
-    def planted(self, mutant):
+    def injected(self, mutant):
         """The tree with the mutant in it; without one it is as it is."""
         if mutant is None:
             yield
@@ -65,7 +65,7 @@ class Workspace:
         file = self.tree / mutant.file
         text = file.read_text()
         self.mutant = mutant
-        if not mutant.is_rtl:  # that is planted in each model alone
+        if not mutant.is_rtl:  # that is injected into each model alone
             file.write_text(mutant.apply(text))
         try:
             yield

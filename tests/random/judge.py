@@ -1,4 +1,4 @@
-"""Takes one random network on one random machine down the whole road, and says what came of it."""
+"""Takes one random network on one random machine down the whole pipeline, and says what came of it."""
 
 import dataclasses
 import json

@@ -88,9 +88,9 @@ static void assembleFile(const AsmOptions &options) {
   program.overlays = options.isa.overlays;
   program.isaHash = isa.hash();
   program.timingHash = isa.timingHash();
-  for (const isa::Word &word :
+  for (const isa::DecodedInstruction &decoded :
        isa::assemble(isa, readFile(options.source, maxSourceBytes), options.source)) {
-    isa::Bits bits = isa.encode(word);
+    isa::Bits bits = isa.encode(decoded);
     program.code.append(bits.begin(), bits.end());
   }
   if (program.code.empty())

@@ -88,7 +88,7 @@ static constexpr Effect effects[] = {{"--shape", Stage::Import, Stage::Import},
                                      {"--target", Stage::Import, Stage::Kernel},
                                      {"--what-if", Stage::Import, Stage::Kernel},
                                      {"--buffering", Stage::Import, Stage::Kernel},
-                                     {"--no-chains", Stage::Import, Stage::Kernel},
+                                     {"--no-fusion", Stage::Import, Stage::Kernel},
                                      {"--tune", Stage::Npu, Stage::Kernel},
                                      {"--tune-search", Stage::Npu, Stage::Kernel},
                                      {"--tune-database", Stage::Npu, Stage::Kernel},
@@ -202,7 +202,7 @@ static std::string tableOf(const CompileResult &result) {
     table += choice->extended ? fmt::format(", {:.1f} dB with 16\n", *choice->extended) : "\n";
     if (const auto &cost = result.precisionCost)
       table +=
-          fmt::format("  estimated to take {} cycles; with --precision standard --no-chains it "
+          fmt::format("  estimated to take {} cycles; with --precision standard --no-fusion it "
                       "would be {}, and with layer fusion fewer\n",
                       cost->extendedCycles, cost->standardCycles);
   }
@@ -317,7 +317,7 @@ void addCompileCommand(CLI::App &app) {
       ->group("Schedule");
   command
       ->add_flag(
-          "!--no-chains", options.chains,
+          "!--no-fusion", options.fusion,
           "Run every layer by itself, its tensors in DRAM (as --buffering single and none do)")
       ->group("Schedule");
   command

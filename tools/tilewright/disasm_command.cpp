@@ -57,10 +57,10 @@ static std::string listing(const LoadedProgram &loaded) {
                                      escape(program.layers[static_cast<size_t>(layer)].name),
                                      escape(program.layers[static_cast<size_t>(layer)].op));
     }
-    isa::Word word;
+    isa::DecodedInstruction decoded;
     std::string reason;
-    if (loaded.isa.decode(code + i * size, word, reason))
-      out += fmt::format("{:<72} ; {}\n", isa::disassemble(loaded.isa, word), i);
+    if (loaded.isa.decode(code + i * size, decoded, reason))
+      out += fmt::format("{:<72} ; {}\n", isa::disassemble(loaded.isa, decoded), i);
     else
       out += fmt::format("; {}: reserved encoding {}: {}\n", i, hexBytes(code + i * size, size),
                          escape(reason));

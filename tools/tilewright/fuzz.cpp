@@ -25,7 +25,7 @@ static void prepareRtl(FuzzMachines &machines, const FuzzOptions &options,
   for (uint64_t index = 0; index < options.targets.size(); ++index) {
     const isa::Isa &isa = machines.at(index, 0).isa();
     Program program;
-    isa::Word halt;
+    isa::DecodedInstruction halt;
     for (const isa::Instruction &instruction : isa.instructions())
       if (instruction.control == isa::Control::Halt)
         halt.instruction = instruction.index;

@@ -25,19 +25,19 @@ static size_t endOfName(const Program &program, const std::string &text) {
 }
 
 void bindInputs(Session &session, const Program &program, const std::vector<std::string> &texts) {
-  Place place{"", 0, 0, "--input"};
+  SourceLocation location{"", 0, 0, "--input"};
   std::set<std::string> bound;
   for (const std::string &text : texts) {
     size_t end = endOfName(program, text);
     if (end == std::string::npos || end == 0)
-      throw UserError(place, fmt::format("'{}' is not NAME=FILE.npy", escape(text)),
+      throw UserError(location, fmt::format("'{}' is not NAME=FILE.npy", escape(text)),
                       "write for example --input x=x.npy");
     std::string name = text.substr(0, end), file = text.substr(end + 1);
     if (file.empty())
-      throw UserError(place, fmt::format("'{}' names no file", escape(text)),
+      throw UserError(location, fmt::format("'{}' names no file", escape(text)),
                       fmt::format("write --input {}FILE.npy", escape(text)));
     if (!bound.insert(name).second)
-      throw UserError(place, fmt::format("input '{}' is given twice", escape(name)));
+      throw UserError(location, fmt::format("input '{}' is given twice", escape(name)));
     // A wrong name is the likelier mistake; without its tensor there is no need to read the file.
     Tensor tensor = isInput(program, name) ? readNpy(file) : Tensor();
     session.setInput(name, tensor, file);

@@ -29,12 +29,12 @@ uint64_t parseNumber(const std::string &option, const std::string &text) {
 }
 
 TensorInfo parseTensorSpec(const std::string &option, const std::string &text) {
-  Place place{"", 0, 0, option};
+  SourceLocation location{"", 0, 0, option};
   size_t equals = text.find('=');
   std::vector<std::string> parts =
       split(equals == std::string::npos ? "" : text.substr(equals + 1), ':');
   if (equals == 0 || parts.size() != 3)
-    throw UserError(place, fmt::format("'{}' is not NAME=ADDRESS:DTYPE:SHAPE", escape(text)),
+    throw UserError(location, fmt::format("'{}' is not NAME=ADDRESS:DTYPE:SHAPE", escape(text)),
                     "write for example x=0x100:int8:16x16");
   TensorInfo tensor;
   tensor.name = text.substr(0, equals);
@@ -46,12 +46,12 @@ TensorInfo parseTensorSpec(const std::string &option, const std::string &text) {
       known = true;
     }
   if (!known)
-    throw UserError(place, fmt::format("'{}' is not an element type", escape(parts[1])),
+    throw UserError(location, fmt::format("'{}' is not an element type", escape(parts[1])),
                     "give bool, int8, uint8, int16, uint16 or int32");
   for (const std::string &size : split(parts[2], 'x')) {
     uint64_t value = parseNumber(option, size);
     if (value < 1 || value > (uint64_t(1) << 40))
-      throw UserError(place, fmt::format("a size of {} is not in 1 to 2^40", value));
+      throw UserError(location, fmt::format("a size of {} is not in 1 to 2^40", value));
     tensor.shape.push_back(static_cast<int64_t>(value));
   }
   return tensor;

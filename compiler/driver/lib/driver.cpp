@@ -183,8 +183,8 @@ private:
 
   // Extended precision was chosen for its exactness. What it costs should not be found out from the
   // run: the module of standard precision is scheduled and estimated as well, not checked or
-  // written. Without chains, which take most of the time to plan and only make it faster: it takes
-  // so many cycles at most.
+  // written. Without layer fusion, which takes most of the time to plan and only makes it faster:
+  // it takes so many cycles at most.
   void comparePrecisions(const isa::Isa &isa, const Program &extended) {
     if (!standard_)
       return;
@@ -192,13 +192,13 @@ private:
     for (const LayerInfo &layer : extended.layers)
       cost.extendedCycles += layer.estimateCycles;
     try {
-      Phases quiet(options_.model, nullptr, nullptr);
-      quiet.run(*standard_, createTosaToKernelPass());
-      quiet.run(*standard_, createKernelFusePass(std::make_shared<Selection>(isa)));
+      Phases silent(options_.model, nullptr, nullptr);
+      silent.run(*standard_, createTosaToKernelPass());
+      silent.run(*standard_, createKernelFusePass(std::make_shared<Selection>(isa)));
       const Schedule plan =
           tilewright::schedule(*standard_, isa, {options_.buffering, false, nullptr});
       cost.standardCycles =
-          estimateCycles(plan.stream, isa, timing::makePlans(isa), plan.dramBytes);
+          estimateCycles(plan.stream, isa, timing::makeTimings(isa), plan.dramBytes);
     } catch (const UserError &) {
       return; // of the program that was made, nothing is wrong
     }
@@ -230,7 +230,7 @@ private:
 
   NpuProgram scheduled(mlir::ModuleOp module, const isa::Isa &isa, const isa::LoadOptions &target,
                        Tuner *tuner) {
-    return kernelToNpu(module, isa, target, {options_.buffering, options_.chains, tuner},
+    return kernelToNpu(module, isa, target, {options_.buffering, options_.fusion, tuner},
                        options_.times);
   }
 
@@ -259,10 +259,10 @@ private:
     try {
       return work();
     } catch (const UserError &error) {
-      Place place = error.place();
-      if (place.file.empty())
-        place.file = options_.model;
-      throw UserError(place, error.message(), error.fix());
+      SourceLocation location = error.location();
+      if (location.file.empty())
+        location.file = options_.model;
+      throw UserError(location, error.message(), error.fix());
     }
   }
 

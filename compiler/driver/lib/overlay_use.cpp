@@ -31,12 +31,12 @@ std::string useOf(const std::string &instruction, const Program &program, const 
   const auto *code = reinterpret_cast<const uint8_t *>(program.code.data());
   size_t count = 0, run = 0;
   std::vector<int> layers; // each once, in the program's order
-  isa::Word word;
+  isa::DecodedInstruction decoded;
   std::string reason;
   for (size_t pc = 0; pc < program.code.size() / size; ++pc) {
     while (run < program.runs.size() && program.runs[run].firstInstruction <= pc)
       ++run;
-    if (!isa.decode(code + pc * size, word, reason) || word.instruction != wanted)
+    if (!isa.decode(code + pc * size, decoded, reason) || decoded.instruction != wanted)
       continue;
     ++count;
     const int layer = run > 0 ? program.runs[run - 1].layer : -1;

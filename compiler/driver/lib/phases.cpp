@@ -1,6 +1,6 @@
 #include "phases.h"
 
-#include "tilewright/compiler/tosa/operator_place.h"
+#include "tilewright/compiler/tosa/operator_location.h"
 #include "tilewright/support/error.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -34,9 +34,9 @@ void Phases::run(mlir::ModuleOp module, std::unique_ptr<mlir::Pass> pass) {
   });
   if (mlir::succeeded(manager.run(module)))
     return ended(phase, module);
-  Place place = operatorPlace(where);
-  place.file = model_;
-  throw UserError(place, escape(message, 2000));
+  SourceLocation location = operatorLocation(where);
+  location.file = model_;
+  throw UserError(location, escape(message, 2000));
 }
 
 void Phases::ended(const std::string &phase, mlir::ModuleOp module, bool locations) {

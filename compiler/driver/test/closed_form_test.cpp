@@ -67,12 +67,12 @@ func.func @main(%a: {0}, %b: {1}) -> {2} {{
   const int product = isa.find("mmul")->index;
   int64_t taken = 0, until = 0, spells = 0;
   for (const InstructionRecord &each : record.trace) {
-    isa::Word word;
+    isa::DecodedInstruction decoded;
     std::string reason;
     const auto *bits = reinterpret_cast<const uint8_t *>(program.code.data());
-    ASSERT_TRUE(
-        isa.decode(bits + each.pc * static_cast<uint64_t>(isa.instructionBytes()), word, reason));
-    if (word.instruction != product)
+    ASSERT_TRUE(isa.decode(bits + each.pc * static_cast<uint64_t>(isa.instructionBytes()), decoded,
+                           reason));
+    if (decoded.instruction != product)
       continue;
     spells += spells == 0 || each.start > until;
     taken += each.end + 1 - std::max(each.start, until);

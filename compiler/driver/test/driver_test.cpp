@@ -1,5 +1,5 @@
-// The whole road on small TOSA graphs: what buffering buys, how near the estimate is, how often the
-// same bytes come out.
+// The whole pipeline on small TOSA graphs: what buffering buys, how near the estimate is, how often
+// the same bytes come out.
 #include "small_network.h"
 #include "tilewright/program/program.h"
 #include "tilewright/simulator/engine/engine.h"
@@ -26,7 +26,7 @@ int64_t cyclesOf(const std::string &elf) {
 
 } // namespace
 
-TEST(Driver, DoubleBufferingBeatsSingleBeatsNone) {
+TEST(Driver, DoubleBufferingIsFasterThanSingleAndThatThanNone) {
   CompileOptions options = optionsFor(convolution);
   options.buffering = Buffering::Double;
   int64_t twice = cyclesOf(compile(options).output);
@@ -64,7 +64,7 @@ TEST(Driver, AFloatModelNeedsQuantization) {
     EXPECT_EQ(
         error.message(),
         "the model is float and --quantize none leaves it so; the target computes on integers");
-    EXPECT_EQ(error.place().file, options.model);
+    EXPECT_EQ(error.location().file, options.model);
     EXPECT_EQ(error.fix(), "leave --quantize at int8, or stop at --emit tosa");
   }
 }
@@ -76,7 +76,7 @@ TEST(Driver, IntegersAreNotQuantizedAgain) {
             std::vector<std::string>{"--precision has no effect: the model is integer already"});
 }
 
-// Printing a stage and going on from there gives the bytes that the whole road gives.
+// Printing a stage and going on from there gives the bytes that the whole pipeline gives.
 static void expectSameFromEveryStage(const char *text) {
   CompileOptions direct = optionsFor(text);
   std::string elf = compile(direct).output;
@@ -163,9 +163,9 @@ TEST(Driver, TellsWhatExtendedPrecisionCosts) {
   ASSERT_TRUE(automatic.quantization.choice);
   ASSERT_EQ(automatic.quantization.choice->precision, Precision::Extended);
   ASSERT_TRUE(automatic.precisionCost);
-  auto estimateOf = [&](Precision precision, bool chains) {
+  auto estimateOf = [&](Precision precision, bool fusion) {
     options.quantization.precision = precision;
-    options.chains = chains;
+    options.fusion = fusion;
     const Program program = readProgram("p.elf", compile(options).output, isa::load({}));
     int64_t cycles = 0;
     for (const LayerInfo &layer : program.layers)
@@ -202,12 +202,12 @@ TEST(Driver, DumpsEveryPhaseInOrder) {
                                              "04-graph-decompose.mlir", "05-quantize.mlir",
                                              "06-tosa-to-kernel.mlir", "07-kernel-fuse.mlir",
                                              "08-npu.mlir", "09-program.s"}));
-  const std::pair<const char *, Stage> ways[] = {{"00-import.mlir", Stage::Import},
-                                                 {"04-graph-decompose.mlir", Stage::Import},
-                                                 {"05-quantize.mlir", Stage::Tosa},
-                                                 {"07-kernel-fuse.mlir", Stage::Kernel},
-                                                 {"08-npu.mlir", Stage::Npu}};
-  for (auto [file, stage] : ways) {
+  const std::pair<const char *, Stage> stages[] = {{"00-import.mlir", Stage::Import},
+                                                   {"04-graph-decompose.mlir", Stage::Import},
+                                                   {"05-quantize.mlir", Stage::Tosa},
+                                                   {"07-kernel-fuse.mlir", Stage::Kernel},
+                                                   {"08-npu.mlir", Stage::Npu}};
+  for (auto [file, stage] : stages) {
     SCOPED_TRACE(file);
     CompileOptions from;
     from.model = folder + file;

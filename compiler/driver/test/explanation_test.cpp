@@ -231,7 +231,7 @@ TEST(Driver, ExplainsWhatSlidesWindows) {
   EXPECT_THAT(wholeExplanationOf(options), HasSubstr(line));
 }
 
-TEST(Driver, ExplainsWhoseSumsStandInTheArray) {
+TEST(Driver, ExplainsWhatIsOutputStationary) {
   CompileOptions options = optionsFor(Network(8, 8, 16).conv(16, 1, 1).text());
   const char *line = "  conv2d: msum computes it, where the plan is output-stationary\n";
   EXPECT_THAT(wholeExplanationOf(options), Not(HasSubstr(line)));

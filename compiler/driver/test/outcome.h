@@ -23,12 +23,12 @@ struct NetworkOutcome {
 };
 
 // `text`: a module of integer TOSA.
-inline NetworkOutcome outcomeOf(const std::string &text, const std::string &target, bool chains,
+inline NetworkOutcome outcomeOf(const std::string &text, const std::string &target, bool fusion,
                                 const char *engine, const std::vector<std::string> &overlays = {}) {
   CompileOptions options;
   options.target = target;
   options.overlays = overlays;
-  options.chains = chains;
+  options.fusion = fusion;
   std::string test = ::testing::UnitTest::GetInstance()->current_test_info()->name();
   std::replace(test.begin(), test.end(), '/', '_');
   options.model = ::testing::TempDir() + "/outcome_" + test + ".mlir";
@@ -60,9 +60,9 @@ inline NetworkOutcome outcomeOf(const std::string &text, const std::string &targ
   return result;
 }
 
-inline NetworkOutcome outcomeOf(const Network &network, const std::string &target, bool chains,
+inline NetworkOutcome outcomeOf(const Network &network, const std::string &target, bool fusion,
                                 const char *engine, const std::vector<std::string> &overlays = {}) {
-  return outcomeOf(network.text(), target, chains, engine, overlays);
+  return outcomeOf(network.text(), target, fusion, engine, overlays);
 }
 
 } // namespace tilewright

@@ -54,12 +54,12 @@ Overlap overlapOf(const char *model, const char *computation, Buffering bufferin
   std::vector<bool> loading(static_cast<size_t>(record.cycles)), computing = loading;
   const auto *bits = reinterpret_cast<const uint8_t *>(program.code.data());
   for (const InstructionRecord &each : record.trace) {
-    isa::Word word;
+    isa::DecodedInstruction decoded;
     std::string reason;
-    isa.decode(bits + each.pc * static_cast<uint64_t>(isa.instructionBytes()), word, reason);
-    std::vector<bool> *busy = each.dramReadBytes > 0                             ? &loading
-                              : word.instruction == isa.find(computation)->index ? &computing
-                                                                                 : nullptr;
+    isa.decode(bits + each.pc * static_cast<uint64_t>(isa.instructionBytes()), decoded, reason);
+    std::vector<bool> *busy = each.dramReadBytes > 0                                ? &loading
+                              : decoded.instruction == isa.find(computation)->index ? &computing
+                                                                                    : nullptr;
     for (int64_t t = each.start; busy != nullptr && t <= each.end; ++t)
       (*busy)[static_cast<size_t>(t)] = true;
   }

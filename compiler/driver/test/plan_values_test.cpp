@@ -4,10 +4,10 @@
 #include "tilewright/compiler/driver/driver.h"
 #include "tilewright/compiler/emit/npu.h"
 #include "tilewright/compiler/frontend/parse_module.h"
-#include "tilewright/compiler/schedule/chain_space.h"
 #include "tilewright/compiler/schedule/conv_bound.h"
 #include "tilewright/compiler/schedule/conv_space.h"
 #include "tilewright/compiler/schedule/estimate.h"
+#include "tilewright/compiler/schedule/fused_stack_space.h"
 #include "tilewright/compiler/select/kernel_dialect.h"
 #include "tilewright/compiler/select/select.h"
 #include "tilewright/simulator/engine/engine.h"
@@ -47,7 +47,7 @@ public:
 private:
   // A plan takes no fewer cycles than its bound says.
   void checkBound(const PlanSpace &space, const PlanPoint &point, const PlanAlone &alone) const {
-    static_assert(size_t(ConvSpace::DimensionCount) != size_t(ChainSpace::DimensionCount));
+    static_assert(size_t(ConvSpace::DimensionCount) != size_t(FusedStackSpace::DimensionCount));
     if (space.dimensions() != ConvSpace::DimensionCount)
       return;
     const auto &convolution = static_cast<const ConvSpace &>(space);
@@ -140,10 +140,10 @@ TEST_P(PlanValues, AreTheSameUnderAllPlans) {
   for (const char *target : {"edge16", "odd12x20"}) {
     const isa::LoadOptions load{target, {}, ""};
     const isa::Isa isa = isa::load(load);
-    auto outputsUnder = [&](bool chains, Tuner *tuner) {
+    auto outputsUnder = [&](bool fusion, Tuner *tuner) {
       auto module = parseModule("kernels.mlir", kernels, context, checkKernels);
       const NpuProgram made =
-          kernelToNpu(*module, isa, load, {Buffering::Double, chains, tuner}); // checks the stream
+          kernelToNpu(*module, isa, load, {Buffering::Double, fusion, tuner}); // checks the stream
       Session session(made.program);
       session.fillInputs(1);
       return session.run(*makeEngine("functional", isa), {}, true).outputs.begin()->second.bytes;
@@ -174,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto &info) { return std::string(info.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(
-    Chains, PlanValues,
+    FusedStacks, PlanValues,
     ::testing::Values(
         Case{"block", Network(28, 30, 32)
                           .conv(192, 1, 1)
@@ -199,12 +199,12 @@ INSTANTIATE_TEST_SUITE_P(
                         .text()},
         Case{"sums_of_two_images",
              ofTwo(Network(19, 23, 24).conv(72, 1, 1).depthwise(5, 2).sumOfImage())},
-        Case{"run_of_chains", Network(14, 14, 256)
-                                  .conv(256, 1, 1)
-                                  .depthwise(3, 1)
-                                  .conv(256, 1, 1)
-                                  .depthwise(3, 1)
-                                  .text()}),
+        Case{"run_of_fused_stacks", Network(14, 14, 256)
+                                        .conv(256, 1, 1)
+                                        .depthwise(3, 1)
+                                        .conv(256, 1, 1)
+                                        .depthwise(3, 1)
+                                        .text()}),
     [](const auto &info) { return std::string(info.param.name); });
 
 } // namespace tilewright

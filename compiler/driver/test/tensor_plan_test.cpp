@@ -12,8 +12,8 @@ using ::testing::HasSubstr;
 constexpr int64_t side = 28, channels = 32, bytes = side * side * channels; // of one tensor
 
 // Arguments and results stay; of the others those count that live at one time.
-void expectTensors(const Network &network, bool chains, int64_t count) {
-  const NetworkOutcome outcome = outcomeOf(network, "edge16", chains, "functional");
+void expectTensors(const Network &network, bool fusion, int64_t count) {
+  const NetworkOutcome outcome = outcomeOf(network, "edge16", fusion, "functional");
   EXPECT_THAT(outcome.summary,
               HasSubstr(fmt::format("tensors in DRAM {0} bytes (lower bound {0})", count * bytes)));
 }
@@ -22,7 +22,7 @@ Network image() { return {side, side, channels}; }
 
 } // namespace
 
-TEST(TensorPlan, PlacesAreTakenAgain) {
+TEST(TensorPlan, AddressesAreUsedAgain) {
   expectTensors(image().conv(channels, 1, 1), false, 2);
   expectTensors(image().conv(channels, 1, 1).conv(channels, 1, 1), false, 3);
   expectTensors(
@@ -52,8 +52,8 @@ TEST(TensorPlan, WhatIsStillReadKeepsItsPlace) {
   expectTensors(image().conv(channels, 3, 1).conv(channels, 3, 1).add(0), false, 3);
 }
 
-// A chain reads its input while it writes its result.
-TEST(TensorPlan, AChainsInputKeepsItsPlace) {
+// A fused stack reads its input while it writes its result.
+TEST(TensorPlan, AFusedStacksInputKeepsItsAddresses) {
   const Network network = image()
                               .conv(channels, 1, 1)
                               .conv(6 * channels, 1, 1)

@@ -1,8 +1,8 @@
 // Every phrase of a plan stands in docs/plan-terms.md.
 #include "network.h"
 #include "tilewright/compiler/driver/driver.h"
-#include "tilewright/compiler/schedule/chain_plan.h"
 #include "tilewright/compiler/schedule/conv_plan.h"
+#include "tilewright/compiler/schedule/fused_stack_plan.h"
 #include "tilewright/testing/plan_terms.h"
 
 #include <fstream>
@@ -58,15 +58,15 @@ TEST(Terms, OfConvolutionsAreExplained) {
   EXPECT_TRUE(isExplained(describe(problem, plan))) << describe(problem, plan);
 }
 
-TEST(Terms, OfChainsAreExplained) {
-  ChainProblem problem;
+TEST(Terms, OfFusedStacksAreExplained) {
+  FusedStackProblem problem;
   problem.head = problem.tail = ConvProblem{1, 28, 28, 64, 28, 28, 64, 1, 1, 1, 1, 1, 1, 0, 0};
-  ChainPlan plan{};
-  plan.stripeRows = 4;
+  FusedStackPlan plan{};
+  plan.tileRows = 4;
   plan.chunkChannels = 16;
   for (int flags = 0; flags < 16; ++flags) {
     plan.firstRows = flags & 1 ? 2 : 0;
-    plan.segmentStripes = flags & 2 ? 6 : 1;
+    plan.cachedTiles = flags & 2 ? 6 : 1;
     plan.arrayUnits = flags & 4 ? 6 : 0;
     plan.keepsWeights = flags & 8;
     EXPECT_TRUE(isExplained(describe(problem, plan))) << describe(problem, plan);

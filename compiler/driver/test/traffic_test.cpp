@@ -23,8 +23,8 @@ std::vector<Traffic> trafficOf(const NetworkOutcome &outcome) {
   return layers;
 }
 
-std::vector<Traffic> trafficOf(const Network &network, const std::string &target, bool chains) {
-  const NetworkOutcome outcome = outcomeOf(network, target, chains, "cycle");
+std::vector<Traffic> trafficOf(const Network &network, const std::string &target, bool fusion) {
+  const NetworkOutcome outcome = outcomeOf(network, target, fusion, "cycle");
   const std::vector<Traffic> layers = trafficOf(outcome);
   int64_t bytes = 0;
   for (const Traffic &layer : layers) {

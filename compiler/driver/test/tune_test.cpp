@@ -1,5 +1,5 @@
-// Tuning on the whole road: never worse, the same integers, the same answer again, at once from the
-// database.
+// Tuning on the whole pipeline: never worse, the same integers, the same answer again, at once from
+// the database.
 #include "network.h"
 
 #include "tilewright/compiler/driver/driver.h"
@@ -60,7 +60,7 @@ protected:
     CompileOptions options;
     options.model = folder_ / "m.mlir";
     options.quantize = "none";
-    options.chains = false;
+    options.fusion = false;
     options.tune.trials = trials;
     options.tune.seed = 1;
     options.tune.database = folder_ / database;
@@ -153,17 +153,18 @@ TEST_F(TuneTest, RefusesADatabaseThatIsNone) {
     compile(options(4));
     FAIL() << "no error";
   } catch (const UserError &error) {
-    EXPECT_EQ(error.place().file, (folder_ / "tuner.db").string());
+    EXPECT_EQ(error.location().file, (folder_ / "tuner.db").string());
     EXPECT_EQ(error.message(), "is not a database of tuning results");
   }
 }
 
-// Chains that hand their results on are one kernel. Untuned, the program is what it always is.
-TEST_F(TuneTest, ARunOfChainsIsTunedAsAWhole) {
+// Fused stacks that hand their results on are one kernel. Untuned, the program is what it always
+// is.
+TEST_F(TuneTest, ARunOfFusedStacksIsTunedAsAWhole) {
   std::ofstream(folder_ / "m.mlir")
       << Network(7, 7, 256).conv(256, 1, 1).depthwise(3, 1).conv(256, 1, 1).depthwise(3, 1).text();
   CompileOptions plain = options(0), searched = options(72);
-  plain.chains = searched.chains = true;
+  plain.fusion = searched.fusion = true;
   const CompileResult untuned = compile(plain), tuned = compile(searched);
   EXPECT_NE(untuned.plan.find("; result stays on chip"), std::string::npos);
   ASSERT_TRUE(tuned.tuning);

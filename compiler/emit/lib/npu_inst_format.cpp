@@ -11,7 +11,7 @@ namespace tilewright::npu {
 
 namespace {
 
-constexpr int64_t maskBits = isa::limits::semaphores.greatest; // of isa::Word's masks
+constexpr int64_t maskBits = isa::limits::semaphores.greatest; // of isa::DecodedInstruction's masks
 
 void printMask(OpAsmPrinter &printer, StringRef keyword, int64_t mask) {
   if (mask == 0)

@@ -32,9 +32,9 @@ public:
     load.overlays.assign(overlays_.begin(), overlays_.end());
     // Nothing may be thrown through the pass manager.
     try {
-      kernelToNpu(getOperation(), isa::load(load), load, {buffering_, chains_});
+      kernelToNpu(getOperation(), isa::load(load), load, {buffering_, fusion_});
     } catch (const UserError &error) {
-      std::string place = error.place().str();
+      std::string place = error.location().str();
       getOperation().emitError() << place << (place.empty() ? "" : ": ") << error.message();
       signalPassFailure();
     } catch (const std::exception &error) {
@@ -54,8 +54,8 @@ private:
       llvm::cl::values(clEnumValN(Buffering::None, "none", "a fence after every step"),
                        clEnumValN(Buffering::Single, "single", "not beyond their own step"),
                        clEnumValN(Buffering::Double, "double", "to the step before"))};
-  Option<bool> chains_{
-      *this, "chains", llvm::cl::init(true),
+  Option<bool> fusion_{
+      *this, "fusion", llvm::cl::init(true),
       llvm::cl::desc("Let layers hand tensors on without DRAM; with double buffering alone")};
 };
 

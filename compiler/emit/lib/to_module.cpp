@@ -1,5 +1,5 @@
 // Programs as modules: from the scheduler's stream and from the program file.
-#include "instruction_words.h"
+#include "decoded_instructions.h"
 #include "tensor_type.h"
 #include "tilewright/compiler/emit/npu.h"
 #include "tilewright/compiler/schedule/estimate.h"
@@ -131,7 +131,7 @@ NpuProgram kernelToNpu(ModuleOp module, const isa::Isa &isa, const isa::LoadOpti
   npu::InstructionNames names(isa, module.getContext());
   for (const StreamInstruction &each : plan.stream)
     npu::appendInst(op.getBody().front(), locationOf(layers, each.layer, location), names,
-                    each.word, each.layer);
+                    each.decoded, each.layer);
   FailureOr<Program> program = toProgram(op, isa);
   if (failed(program))
     throw std::logic_error("the schedule is not sound");
@@ -153,12 +153,13 @@ OwningOpRef<ModuleOp> toModule(const Program &program, const isa::Isa &isa, MLIR
   for (size_t i = 0; i < program.code.size() / size; ++i) {
     if (run < program.runs.size() && program.runs[run].firstInstruction == i)
       layer = program.runs[run++].layer;
-    isa::Word word;
+    isa::DecodedInstruction decoded;
     std::string reason;
-    if (!isa.decode(reinterpret_cast<const uint8_t *>(program.code.data()) + i * size, word,
+    if (!isa.decode(reinterpret_cast<const uint8_t *>(program.code.data()) + i * size, decoded,
                     reason))
       throw UserError({program.file, 0, 0, fmt::format("instruction {}", i)}, reason);
-    npu::appendInst(op.getBody().front(), locationOf(layers, layer, location), names, word, layer);
+    npu::appendInst(op.getBody().front(), locationOf(layers, layer, location), names, decoded,
+                    layer);
   }
   return module;
 }

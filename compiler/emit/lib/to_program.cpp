@@ -1,5 +1,5 @@
 // From the module to the program, with every check on the way.
-#include "instruction_words.h"
+#include "decoded_instructions.h"
 #include "layer_runs.h"
 #include "tensor_type.h"
 #include "tilewright/compiler/emit/npu.h"
@@ -105,19 +105,19 @@ private:
   }
 
   LogicalResult readInstruction(npu::InstOp inst) {
-    if (failed(npu::readInst(inst, names_, word_)))
+    if (failed(npu::readInst(inst, names_, decoded_)))
       return failure();
     try {
-      isa::Bits bits = isa_.encode(word_);
+      isa::Bits bits = isa_.encode(decoded_);
       npu::addRun(program_.runs, count_, static_cast<int>(inst.getLayer()));
       program_.code.append(bits.begin(), bits.end());
     } catch (const UserError &error) {
       return inst.emitOpError() << "'" << inst.getMnemonic() << "': " << error.message();
     }
     if (check_ == NpuCheck::All)
-      if (std::string fault = checker_.visit(word_); !fault.empty())
+      if (std::string fault = checker_.visit(decoded_); !fault.empty())
         return inst.emitOpError() << fmt::format("instruction {} ({}) {}", count_,
-                                                 isa::disassemble(isa_, word_), fault);
+                                                 isa::disassemble(isa_, decoded_), fault);
     ++count_;
     return success();
   }
@@ -128,8 +128,8 @@ private:
   StreamChecker checker_;
   NpuCheck check_ = NpuCheck::All;
   Program program_;
-  uint64_t count_ = 0; // instructions read
-  isa::Word word_;     // of the last of them
+  uint64_t count_ = 0;              // instructions read
+  isa::DecodedInstruction decoded_; // of the last of them
 };
 
 } // namespace
@@ -157,7 +157,7 @@ std::optional<isa::Isa> isaOf(npu::ProgramOp op) {
   try {
     return isa::load(load);
   } catch (const UserError &error) {
-    std::string place = error.place().str();
+    std::string place = error.location().str();
     op.emitOpError() << "is for a target that cannot be loaded: " << place
                      << (place.empty() ? "" : ": ") << error.message();
     return std::nullopt;
@@ -181,10 +181,10 @@ std::string assemblyText(npu::ProgramOp op, const isa::Isa &isa) {
         text += fmt::format("; {}\n",
                             escape(std::string_view(layers[static_cast<size_t>(layer)].getName())));
     }
-    isa::Word word;
-    if (failed(npu::readInst(inst, names, word)))
+    isa::DecodedInstruction decoded;
+    if (failed(npu::readInst(inst, names, decoded)))
       throw std::logic_error("an instruction is not the ISA's");
-    text += isa::disassemble(isa, word) + "\n";
+    text += isa::disassemble(isa, decoded) + "\n";
   }
   return text;
 }

@@ -46,29 +46,30 @@ std::string textOf(const Program &program) {
   return printed(*toModule(program, theIsa(), context));
 }
 
-// A word of the instruction with random operands that the ISA encodes.
-isa::Word randomWord(const isa::Instruction &instruction, std::mt19937_64 &random) {
+// The instruction with random operands that the ISA encodes.
+isa::DecodedInstruction randomInstruction(const isa::Instruction &instruction,
+                                          std::mt19937_64 &random) {
   for (;;) {
-    isa::Word word;
-    word.instruction = instruction.index;
+    isa::DecodedInstruction decoded;
+    decoded.instruction = instruction.index;
     auto mask = [&] {
       const uint64_t half = random(); // a quarter of them
       return static_cast<uint32_t>(half & random() & ((uint64_t(1) << theIsa().semaphores()) - 1));
     };
-    word.wait = mask();
-    word.signal = mask();
+    decoded.wait = mask();
+    decoded.signal = mask();
     for (const isa::Operand &operand : instruction.operands) {
       // Ends of the range as often as what lies between.
       int64_t ends[] = {
           operand.least, operand.greatest,
           std::uniform_int_distribution<int64_t>(operand.least, operand.greatest)(random)};
-      word.values.push_back(ends[random() % 3]);
+      decoded.values.push_back(ends[random() % 3]);
       bool hasBase = operand.kind == isa::Operand::Kind::Memory && random() % 2 == 0;
-      word.bases.push_back(hasBase ? random() % (uint64_t(1) << operand.baseWidth) : 0);
+      decoded.bases.push_back(hasBase ? random() % (uint64_t(1) << operand.baseWidth) : 0);
     }
     try {
-      theIsa().encode(word);
-      return word;
+      theIsa().encode(decoded);
+      return decoded;
     } catch (const UserError &) { // a `require`
     }
   }
@@ -95,8 +96,8 @@ Program sampleProgram() {
   return program;
 }
 
-void append(Program &program, const isa::Word &word) {
-  isa::Bits bits = theIsa().encode(word);
+void append(Program &program, const isa::DecodedInstruction &decoded) {
+  isa::Bits bits = theIsa().encode(decoded);
   program.code.append(bits.begin(), bits.end());
 }
 
@@ -131,7 +132,7 @@ TEST(Npu, EveryInstructionComesBackFromText) {
     uint64_t count = 0;
     for (const isa::Instruction &instruction : theIsa().instructions())
       for (int i = 0; i < 8; ++i, ++count) {
-        append(program, randomWord(instruction, random));
+        append(program, randomInstruction(instruction, random));
         int layer = static_cast<int>(random() % 3) - 1;
         if (layer != (program.runs.empty() ? -1 : program.runs.back().layer))
           program.runs.push_back({count, layer});
@@ -154,7 +155,7 @@ TEST(Npu, AReservedEncodingHasNoText) {
     toModule(program, theIsa(), context);
     FAIL() << "no error";
   } catch (const UserError &error) {
-    EXPECT_EQ(error.place().str(), "p.elf: instruction 1");
+    EXPECT_EQ(error.location().str(), "p.elf: instruction 1");
     EXPECT_EQ(error.message(), "reserved opcode 0xff");
   }
 }

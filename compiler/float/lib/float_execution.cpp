@@ -9,7 +9,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
-#include "tilewright/compiler/tosa/operator_place.h"
+#include "tilewright/compiler/tosa/operator_location.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/object_code.h"
 #include "tilewright/support/parallel.h"
@@ -35,7 +35,7 @@ namespace {
 
 [[noreturn]] void throwUnsupported(Location location, const std::string &op,
                                    const std::string &reason) {
-  throw UserError(operatorPlace(location),
+  throw UserError(operatorLocation(location),
                   fmt::format("cannot be run in floating point: {} has no lowering{}",
                               op.empty() ? "an operator" : op,
                               reason.empty() ? "" : ": " + escape(reason)));
@@ -149,10 +149,10 @@ public:
   withConstants(std::vector<Replacement> replacements) const override {
     auto other = std::make_unique<Executable>(*this);
     for (auto &[value, tensor] : replacements)
-      if (auto place = places_.find(value); place != places_.end()) {
-        if (place->second.kind != Operand::Constant)
+      if (auto operand = operands_.find(value); operand != operands_.end()) {
+        if (operand->second.kind != Operand::Constant)
           throw std::logic_error("float execution: not data in place of a constant");
-        Constant &constant = other->constants_[place->second.index];
+        Constant &constant = other->constants_[operand->second.index];
         if (constant.type.shape != tensor.shape || constant.type.dtype != tensor.dtype)
           throw std::logic_error("float execution: not data in place of a constant");
         constant.copy = std::make_shared<const Tensor>(std::move(tensor));
@@ -237,7 +237,7 @@ private:
   // same size, as soon as no later call reads what stands in it.
   void link(func::FuncOp main, const KernelProgram &program, const std::vector<Value> &watched) {
     for (Value argument : main.getArguments()) {
-      places_[argument] = {Operand::Argument, arguments_.size()};
+      operands_[argument] = {Operand::Argument, arguments_.size()};
       arguments_.push_back(typeOf(argument));
     }
     llvm::DenseSet<Value> needsShape(watched.begin(), watched.end());
@@ -265,32 +265,32 @@ private:
         linked.steps = stepsOf(calls[i]);
       }
       for (Value operand : calls[i].operands)
-        linked.operands.push_back(placeOf(operand));
+        linked.operands.push_back(operandOf(operand));
       for (Value result : calls[i].results) {
         TensorType type = typeOf(result);
         std::vector<size_t> &fitting = unused[type.bytes];
         size_t buffer = fitting.empty() ? bufferCount_++ : fitting.back();
         if (!fitting.empty())
           fitting.pop_back();
-        places_[result] = {Operand::Buffer, buffer};
+        operands_[result] = {Operand::Buffer, buffer};
         linked.results.push_back({buffer, type});
       }
       llvm::SetVector<Value> touched;
       for (Value value : llvm::concat<const Value>(calls[i].operands, calls[i].results))
         touched.insert(holderOf(value));
       for (Value value : touched)
-        if (places_[value].kind == Operand::Buffer && lastUse.lookup(value) <= i)
-          unused[typeOf(value).bytes].push_back(places_[value].index);
+        if (operands_[value].kind == Operand::Buffer && lastUse.lookup(value) <= i)
+          unused[typeOf(value).bytes].push_back(operands_[value].index);
       for (size_t w = 0; w < watched.size(); ++w)
         if (llvm::is_contained(calls[i].results, watched[w]))
-          linked.shown.push_back({w, places_[watched[w]]});
+          linked.shown.push_back({w, operands_[watched[w]]});
       calls_.push_back(std::move(linked));
     }
     for (size_t w = 0; w < watched.size(); ++w)
       if (isa<BlockArgument>(watched[w]))
-        shownFirst_.push_back({w, placeOf(watched[w])});
+        shownFirst_.push_back({w, operandOf(watched[w])});
     for (Value result : main.getBody().front().getTerminator()->getOperands())
-      outputs_.emplace_back(placeOf(result), typeOf(result));
+      outputs_.emplace_back(operandOf(result), typeOf(result));
   }
 
   Value holderOf(Value value) const {
@@ -298,10 +298,10 @@ private:
     return holder ? holder : value;
   }
 
-  Operand placeOf(Value value) {
+  Operand operandOf(Value value) {
     Value holder = holderOf(value);
-    auto found = places_.find(holder);
-    if (found != places_.end())
+    auto found = operands_.find(holder);
+    if (found != operands_.end())
       return found->second;
     Constant constant{typeOf(holder), storedData(holder.getDefiningOp()), nullptr};
     if (!constant.data) {
@@ -309,7 +309,7 @@ private:
       constant.data = constant.copy->bytes.data();
     }
     constants_.push_back(std::move(constant));
-    return places_[holder] = {Operand::Constant, constants_.size() - 1};
+    return operands_[holder] = {Operand::Constant, constants_.size() - 1};
   }
 
   void checkInputs(const std::vector<Tensor> &inputs) const {
@@ -324,7 +324,7 @@ private:
   std::shared_ptr<llvm::orc::LLJIT> jit_; // of all copies
   llvm::StringMap<KernelCode> kernels_;
   llvm::DenseMap<Value, Value> shared_; // a reshape's result -> the value whose buffer it shares
-  llvm::DenseMap<Value, Operand> places_;
+  llvm::DenseMap<Value, Operand> operands_;
   std::vector<Constant> constants_;
   std::vector<TensorType> arguments_;
   size_t bufferCount_ = 0;

@@ -17,7 +17,7 @@ namespace tilewright::float_kernels {
 
 namespace {
 
-// How an input is read while sums stand in registers.
+// How an input is read while registers hold the sums.
 enum class Reading {
   None,   // its value is not used
   Scalar, // the same element for a whole vector
@@ -144,11 +144,11 @@ private:
   }
 
   SmallVector<Value> at(AffineMap map, ArrayRef<OpFoldResult> indices) {
-    SmallVector<Value> places;
+    SmallVector<Value> positions;
     for (unsigned i = 0; i < map.getNumResults(); ++i)
-      places.push_back(valueOf(affine::makeComposedFoldedAffineApply(rewriter_, location_,
-                                                                     map.getSubMap({i}), indices)));
-    return places;
+      positions.push_back(valueOf(affine::makeComposedFoldedAffineApply(
+          rewriter_, location_, map.getSubMap({i}), indices)));
+    return positions;
   }
 
   // A loop, or what stands in it when it would run once.

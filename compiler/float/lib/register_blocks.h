@@ -1,4 +1,4 @@
-// Reductions on buffers as blocks of sums that stand in registers while the reduction runs.
+// Reductions on buffers as blocks of sums that registers hold while the reduction runs.
 #pragma once
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

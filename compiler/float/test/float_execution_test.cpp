@@ -313,7 +313,7 @@ TEST_F(FloatExecution, NamesTheOperatorThatCannotRun) {
       })");
     FAIL() << "compiled";
   } catch (const UserError &error) {
-    EXPECT_EQ(error.place().str(), "node 'head' (Magic)");
+    EXPECT_EQ(error.location().str(), "node 'head' (Magic)");
     EXPECT_THAT(
         error.message(),
         ::testing::StartsWith("cannot be run in floating point: tosa.custom has no lowering"));

@@ -112,7 +112,7 @@ TEST_F(ImportTosa, TakesBooleansAndSmallIntegers) {
   })"));
 }
 
-TEST_F(ImportTosa, PlacesSyntaxErrors) {
+TEST_F(ImportTosa, LocatesSyntaxErrors) {
   EXPECT_EQ(diagnostic("func.func @f() {\n  return }}\n}"),
             "m.mlir:2:11: error: expected operation name in quotes");
 }

@@ -21,8 +21,8 @@ namespace tilewright {
 
 namespace {
 
-// Element-wise chains of TOSA round differently from onnxruntime's fused kernels, sums are taken in
-// another order.
+// Element-wise sequences of TOSA round differently from onnxruntime's fused kernels, sums are taken
+// in another order.
 constexpr double tolerance = 2e-5;
 
 std::vector<Tensor> readAll(const std::filesystem::path &directory, const std::string &stem) {

@@ -8,8 +8,8 @@ namespace tilewright {
 // Ops of constants become constants, unless the result is larger than its operands and than
 // `sizeCap` bytes.
 void addConstantFolding(mlir::RewritePatternSet &patterns, int64_t sizeCap);
-// Ops that change nothing go; chains of clamps, of reshapes, of transposes, and of sums or products
-// with constants become one op.
+// Ops that change nothing go; sequences of clamps, of reshapes, of transposes, and of sums or
+// products with constants become one op.
 void addSimplifications(mlir::RewritePatternSet &patterns);
 // Scales, offsets and pads become part of the convolution or pool beside them.
 void addConvolutionFolding(mlir::RewritePatternSet &patterns);

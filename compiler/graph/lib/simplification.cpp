@@ -1,4 +1,4 @@
-// Removes ops that change nothing, and merges chains of the same kind.
+// Removes ops that change nothing, and merges sequences of the same kind.
 #include "dims.h"
 #include "patterns.h"
 #include "tilewright/compiler/tosa/constants.h"

@@ -166,12 +166,12 @@ private:
     take(pattern_.n1, "the extent of y");
     take(pattern_.k1, "the outer extent of the reduction");
     take(pattern_.k0, "the inner extent of the reduction");
-    auto takeAll = [&](const OperandForm &form) {
+    auto collect = [&](const OperandForm &form) {
       for (int reg : registersOf(form))
         take(reg, fmt::format("a stride of '{}'", nameOf(form)));
     };
-    std::for_each(pattern_.reads.begin(), pattern_.reads.end(), takeAll);
-    takeAll(pattern_.result);
+    std::for_each(pattern_.reads.begin(), pattern_.reads.end(), collect);
+    collect(pattern_.result);
     for (const auto &[reg, purpose] : purposes) {
       if (names(*pattern_.expr, ExprKind::State, reg) ||
           (pattern_.init && names(*pattern_.init, ExprKind::State, reg)))

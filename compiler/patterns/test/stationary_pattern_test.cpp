@@ -1,4 +1,4 @@
-// ctest -R StationaryPattern: which instructions' sums a convolution may let stand in the array.
+// ctest -R StationaryPattern: by which instructions a convolution can be output-stationary.
 #include "tilewright/compiler/patterns/stationary_pattern.h"
 
 #include "tilewright/support/files.h"

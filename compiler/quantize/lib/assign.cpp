@@ -14,7 +14,7 @@ namespace tilewright::quantization {
 
 namespace {
 
-// Room for what lies beyond the calibration data costs nothing at 16 bits.
+// A margin for what lies beyond the calibration data costs nothing at 16 bits.
 constexpr double headroom = 1.25;
 
 class Assigner {
@@ -104,9 +104,9 @@ private:
   Functions functionsOf(Value value) {
     Functions functions;
     for (Operation *user : value.getUsers()) {
-      bool isChain =
+      bool isSequence =
           user->getNumResults() == 1 && plan_.pointwise.root(user->getResult(0)) == value;
-      if (!isChain)
+      if (!isSequence)
         return {};
     }
     for (auto &[op, table] : plan_.tables)

@@ -24,7 +24,7 @@ std::string nameOf(func::FuncOp main, unsigned argument) {
 }
 
 // Where an array of the data stands.
-Place placeOf(const CalibrationData &data, const std::string &name) {
+SourceLocation sourceLocationOf(const CalibrationData &data, const std::string &name) {
   std::error_code error;
   if (std::filesystem::is_directory(data.path, error))
     return {(std::filesystem::path(data.path) / (name + ".npy")).string(), 0, 0, ""};
@@ -32,12 +32,12 @@ Place placeOf(const CalibrationData &data, const std::string &name) {
 }
 
 // Integers are refused: pixels of 0 to 255 are not yet what the model takes.
-Tensor toFloat(const Tensor &tensor, const Place &place) {
+Tensor toFloat(const Tensor &tensor, const SourceLocation &location) {
   if (tensor.dtype == DType::F32)
     return tensor;
   if (tensor.dtype != DType::F64)
     throw UserError(
-        place, fmt::format("holds {}, and the model's input is float32", name(tensor.dtype)),
+        location, fmt::format("holds {}, and the model's input is float32", name(tensor.dtype)),
         "save what the model is given, with numpy.savez(..., name=array.astype(numpy.float32))");
   Tensor result = makeTensor(DType::F32, tensor.shape);
   std::copy_n(tensor.data<double>(), tensor.elements(), result.data<float>());
@@ -74,21 +74,21 @@ void checkNames(const CalibrationData &data, const std::vector<std::string> &inp
 }
 
 // How many samples `data` holds for an input of this shape; throws when it does not fit.
-int64_t sampleCount(const Tensor &data, ArrayRef<int64_t> shape, const Place &place) {
+int64_t sampleCount(const Tensor &data, ArrayRef<int64_t> shape, const SourceLocation &location) {
   ArrayRef<int64_t> row(data.shape);
   if (!row.empty()) {
     row = row.drop_front();
     if (row == shape || (!shape.empty() && shape[0] == 1 && row == shape.drop_front()))
       return data.shape[0];
   }
-  throw UserError(place,
+  throw UserError(location,
                   fmt::format("has shape ({}), and the model's input is ({})",
                               fmt::join(data.shape, ", "), fmt::join(shape, ", ")),
                   "give one sample a row: [samples, ...input shape]");
 }
 
 // Throws UserError when a number of an array is none, or none in float32.
-void requireFinite(const Place &place, const Tensor &tensor) {
+void requireFinite(const SourceLocation &location, const Tensor &tensor) {
   auto check = [&](auto *values) {
     int64_t count = tensor.elements();
     auto found = std::find_if_not(values, values + count,
@@ -97,7 +97,7 @@ void requireFinite(const Place &place, const Tensor &tensor) {
       return;
     int64_t row = tensor.shape.empty() ? count : count / tensor.shape[0];
     throw UserError(
-        place,
+        location,
         fmt::format("sample {} holds {}, which is {}", (found - values) / row, *found,
                     std::isfinite(*found) ? "beyond float32's range" : "no finite number"),
         "leave that sample out");
@@ -117,23 +117,23 @@ Samples samplesOf(func::FuncOp main, const CalibrationData &data) {
   checkNames(data, names);
   Samples samples;
   for (unsigned i = 0; i < names.size(); ++i) {
-    const Place input{"", 0, 0, fmt::format("input '{}'", escape(names[i]))};
+    const SourceLocation input{"", 0, 0, fmt::format("input '{}'", escape(names[i]))};
     if (!isFloat(main.getArgument(i)))
       throw UserError(input, "is no floating-point input, and only those can be quantized");
     if (const unsigned bits = tensorType(main.getArgument(i)).getElementTypeBitWidth(); bits != 32)
       throw UserError(
           input, fmt::format("has numbers of {} bits, and only float32 can be quantized", bits));
-    Place place = placeOf(data, names[i]);
+    SourceLocation location = sourceLocationOf(data, names[i]);
     const Tensor &array = data.arrays.at(names[i]);
     auto shape = tensorType(main.getArgument(i)).getShape();
-    int64_t count = sampleCount(array, shape, place);
+    int64_t count = sampleCount(array, shape, location);
     if (count == 0)
-      throw UserError(place, "holds no samples");
+      throw UserError(location, "holds no samples");
     if (i > 0 && count != static_cast<int64_t>(samples.size()))
-      throw UserError(place, fmt::format("holds {} samples, and '{}' holds {}", count,
-                                         escape(names[0]), samples.size()));
+      throw UserError(location, fmt::format("holds {} samples, and '{}' holds {}", count,
+                                            escape(names[0]), samples.size()));
     samples.resize(count);
-    Tensor all = toFloat(array, place);
+    Tensor all = toFloat(array, location);
     for (int64_t s = 0; s < count; ++s) {
       Tensor row = makeTensor(DType::F32, shape.vec());
       std::memcpy(row.bytes.data(), all.bytes.data() + s * row.bytes.size(), row.bytes.size());
@@ -169,13 +169,13 @@ CalibrationData readCalibration(const std::string &path) {
       throw UserError({path, 0, 0, ""}, "holds no .npy files",
                       "save one array an input, named after it");
     for (const std::string &name : names) {
-      Tensor array = readNpy(placeOf(data, name).file, left);
+      Tensor array = readNpy(sourceLocationOf(data, name).file, left);
       left -= array.bytes.size();
       data.arrays.emplace(name, std::move(array));
     }
   }
   for (const auto &[name, array] : data.arrays)
-    requireFinite(placeOf(data, name), array);
+    requireFinite(sourceLocationOf(data, name), array);
   return data;
 }
 

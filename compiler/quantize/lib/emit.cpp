@@ -18,10 +18,10 @@ namespace tilewright::quantization {
 
 namespace {
 
-class Emitter {
+class TosaWriter {
 public:
-  Emitter(func::FuncOp main, const Plan &plan, const ParameterMap &parameters,
-          const Statistics &statistics, bool withReals, unsigned threads)
+  TosaWriter(func::FuncOp main, const Plan &plan, const ParameterMap &parameters,
+             const Statistics &statistics, bool withReals, unsigned threads)
       : main_(main), plan_(plan), parameters_(parameters), statistics_(statistics),
         channelFactors_(statistics.channelFactors), withReals_(withReals), threads_(threads),
         builder_(main.getContext()),
@@ -338,7 +338,7 @@ private:
 
 IntegerModule emitInteger(func::FuncOp main, const Plan &plan, const ParameterMap &parameters,
                           const Statistics &statistics, bool withReals, unsigned threads) {
-  return Emitter(main, plan, parameters, statistics, withReals, threads).run();
+  return TosaWriter(main, plan, parameters, statistics, withReals, threads).run();
 }
 
 } // namespace tilewright::quantization

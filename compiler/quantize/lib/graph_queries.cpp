@@ -3,7 +3,7 @@
 #include "tilewright/compiler/tosa/constant_floats.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
-#include "tilewright/compiler/tosa/operator_place.h"
+#include "tilewright/compiler/tosa/operator_location.h"
 
 #include <fmt/format.h>
 
@@ -35,6 +35,6 @@ bool variesAlongLastOnly(ArrayRef<int64_t> shape) {
   return shape.empty() || llvm::all_of(shape.drop_back(), [](int64_t size) { return size == 1; });
 }
 
-Place placeOf(Operation *op) { return operatorPlace(op->getLoc()); }
+SourceLocation sourceLocationOf(Operation *op) { return operatorLocation(op->getLoc()); }
 
 } // namespace tilewright::quantization

@@ -24,6 +24,6 @@ std::optional<std::vector<double>> constantReals(mlir::Value value);
 bool variesAlongLastOnly(llvm::ArrayRef<int64_t> shape);
 
 // Where reports and errors place `op`: the user's operator.
-Place placeOf(mlir::Operation *op);
+SourceLocation sourceLocationOf(mlir::Operation *op);
 
 } // namespace tilewright::quantization

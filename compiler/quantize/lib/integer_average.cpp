@@ -11,14 +11,14 @@ using namespace mlir;
 
 namespace tilewright::quantization {
 
-// How many windows an image is averaged in, down and across: at least `enough` of them where its
-// size allows.
+// How many windows an image is averaged in, down and across: at least `leastWindows` of them where
+// its size allows.
 static std::pair<int64_t, int64_t> averageWindows(int64_t height, int64_t width) {
-  constexpr int64_t enough = 12; // for scratchpads to hold a window
+  constexpr int64_t leastWindows = 12; // for scratchpads to hold a window
   std::pair<int64_t, int64_t> best = {height, width};
   for (int64_t rows = 1; rows <= height; ++rows)
     for (int64_t columns = 1; columns <= width; ++columns)
-      if (height % rows == 0 && width % columns == 0 && rows * columns >= enough &&
+      if (height % rows == 0 && width % columns == 0 && rows * columns >= leastWindows &&
           rows * columns < best.first * best.second)
         best = {rows, columns};
   return best;

@@ -68,8 +68,9 @@ IntegerFilter IntegerFilters::filterFor(Operation *op, Value result, const Param
     found.input = narrowedParameters(statistics_, read, found.factors);
   } else {
     std::tie(found.factors, found.input) = highPartOf(statistics_, read, x, strengthFor(op));
-    constexpr int64_t few = 32; // channels that are worth copying for the sake of one convolution
-    found.isStacked = isPointwise(op) && tensorType(op->getOperand(1)).getShape().back() <= few;
+    constexpr int64_t maxStackedChannels = 32; // worth copying for one convolution
+    found.isStacked =
+        isPointwise(op) && tensorType(op->getOperand(1)).getShape().back() <= maxStackedChannels;
   }
   found.filter = filterOf(op, result, found.factors);
   if (found.isStacked) {

@@ -9,8 +9,8 @@ using namespace mlir;
 
 namespace tilewright::quantization {
 
-// The ends of a tensor whose channels are scaled, with room for other data.
-static constexpr double room = 1.25;
+// The ends of a tensor whose channels are scaled, with a margin for other data.
+static constexpr double rangeMargin = 1.25;
 static std::pair<double, double> scaledRange(const Statistics &statistics, Value value,
                                              const std::vector<double> &factors) {
   double low = 0, high = 0;
@@ -19,7 +19,7 @@ static std::pair<double, double> scaledRange(const Statistics &statistics, Value
     low = std::min(low, ranges[c].low * factors[c]);
     high = std::max(high, ranges[c].high * factors[c]);
   }
-  return {room * low, room * high};
+  return {rangeMargin * low, rangeMargin * high};
 }
 
 Parameters narrowedParameters(const Statistics &statistics, Value real,
@@ -44,9 +44,9 @@ std::pair<std::vector<double>, Parameters> highPartOf(const Statistics &statisti
   auto [low, high] = scaledRange(statistics, real, std::vector<double>(ranges.size(), 1));
   for (size_t c = 0; c < factors.size(); ++c) {
     if (ranges[c].low < 0)
-      factors[c] = std::min(factors[c], low / ranges[c].low / room);
+      factors[c] = std::min(factors[c], low / ranges[c].low / rangeMargin);
     if (ranges[c].high > 0)
-      factors[c] = std::min(factors[c], high / ranges[c].high / room);
+      factors[c] = std::min(factors[c], high / ranges[c].high / rangeMargin);
     factors[c] = std::max(std::exp2(std::floor(std::log2(factors[c]))), 1.0);
   }
   return {factors, highParameters(wide, low, high)};

@@ -99,7 +99,7 @@ private:
   }
 
   UserError unsupported(Operation *op) {
-    return UserError(placeOf(op),
+    return UserError(sourceLocationOf(op),
                      fmt::format("has no integer form: {} on these types cannot be quantized",
                                  op->getName().getStringRef().str()),
                      "cut it off the model");
@@ -164,7 +164,7 @@ private:
     anchor.low = std::min(anchor.low, anchor.high);
   }
 
-  // A pointwise value becomes a table when anything but its own chain reads it.
+  // A pointwise value becomes a table when anything but its own sequence reads it.
   void planTable(Operation *op) {
     Value value = op->getNumResults() == 1 ? op->getResult(0) : Value();
     Value root = value ? plan_.pointwise.root(value) : Value();

@@ -5,8 +5,8 @@
 //   average). It takes with it what
 //      follows while nobody else sees the values between: multiplication by positive constants goes
 //      into the rescale's factor, clamps into the range of its result.
-//   3. Pointwise chains on one tensor (pointwise.h) become one table for each value that something
-//   outside the chain reads.
+//   3. Pointwise sequences on one tensor (pointwise.h) become one table for each value that
+//   something outside the sequence reads.
 //   4. All others move data: their result has their operand's parameters.
 #pragma once
 
@@ -32,7 +32,7 @@ struct Anchor {
   std::vector<mlir::Operation *> sums; // further reduce_sums on the 32-bit sum
 };
 
-// What a pointwise chain yields.
+// What a pointwise sequence yields.
 struct Table {
   mlir::Value root;
   bool isClamp = false; // of the root itself, which keeps its parameters

@@ -1,5 +1,5 @@
-// Chains of element-wise operators on one tensor and scalar constants (hard-swish, sigmoid, leaky
-// ReLU, ...): functions of one variable, which become one table.
+// Sequences of element-wise operators on one tensor and scalar constants (hard-swish, sigmoid,
+// leaky ReLU, ...): functions of one variable, which become one table.
 #pragma once
 
 #include "mlir/IR/Operation.h"
@@ -13,15 +13,16 @@ namespace tilewright::quantization {
 class PointwiseAnalysis {
 public:
   // Takes note of `op`, whose operands' definitions were visited before. Returns whether it
-  // continues or begins such a chain; an operator that is not visited begins none, so its result
+  // continues or begins such a sequence; an operator that is not visited begins none, so its result
   // can only be a root.
   bool visit(mlir::Operation *op);
 
-  // The tensor that `value` is a function of; null when `value` is not the result of such a chain.
+  // The tensor that `value` is a function of; null when `value` is not the result of such a
+  // sequence.
   mlir::Value root(mlir::Value value) const { return roots_.lookup(value); }
 
-  // `value` as a function of an element of `root`, from which a pointwise chain leads to it (`root`
-  // itself gives the identity).
+  // `value` as a function of an element of `root`, from which a pointwise sequence leads to it
+  // (`root` itself gives the identity).
   std::function<double(double)> function(mlir::Value value, mlir::Value root) const;
 
 private:

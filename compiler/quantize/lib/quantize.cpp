@@ -4,10 +4,10 @@
 #include "calibration_data.h"
 #include "emit.h"
 #include "equalize.h"
+#include "fake_quantization.h"
 #include "graph_queries.h"
 #include "plan.h"
 #include "prepare.h"
-#include "rehearsal.h"
 #include "sqnr.h"
 #include "statistics.h"
 
@@ -50,9 +50,9 @@ public:
         statisticsOf(observed_, *executable_, samples_, plan, findEqualizable(plan),
                      options_.method != Calibration::MinMax, threads_);
     ParameterMap parameters = assignParameters(main(), plan, statistics, options_);
-    bool isRehearsed = options_.precision == Precision::Automatic;
+    bool isFakeQuantized = options_.precision == Precision::Automatic;
     IntegerModule integer =
-        emitInteger(main(), plan, parameters, statistics, isRehearsed, threads_);
+        emitInteger(main(), plan, parameters, statistics, isFakeQuantized, threads_);
     ended("integers");
     return {std::move(parameters), std::move(integer)};
   }
@@ -62,16 +62,16 @@ public:
   // `other`: what was given up for an extended one.
   Form chooseForm(std::optional<PrecisionChoice> &choice, std::optional<Form> &other) const {
     constexpr double exact = 40, worthwhile = 4; // dB
-    Rehearsal rehearsal(*executable_, observed_, samples_, threads_);
+    FakeQuantization fakeQuantization(*executable_, observed_, samples_, threads_);
     Form standard = formOf(Precision::Standard);
-    std::optional<double> with8 = rehearsed(rehearsal, standard);
+    std::optional<double> with8 = fakeQuantized(fakeQuantization, standard);
     if (!with8)
       return standard;
     choice = PrecisionChoice{Precision::Standard, *with8, std::nullopt};
     if (*with8 >= exact)
       return standard;
     Form extended = formOf(Precision::Extended);
-    choice->extended = rehearsed(rehearsal, extended);
+    choice->extended = fakeQuantized(fakeQuantization, extended);
     if (!choice->extended || *choice->extended < *with8 + worthwhile)
       return standard;
     choice->precision = Precision::Extended;
@@ -86,8 +86,8 @@ public:
   }
 
 private:
-  std::optional<double> rehearsed(const Rehearsal &rehearsal, Form &form) const {
-    std::optional<double> decibels = rehearsal.decibelsOf(form.integer, form.parameters);
+  std::optional<double> fakeQuantized(const FakeQuantization &fakeQuantization, Form &form) const {
+    std::optional<double> decibels = fakeQuantization.decibelsOf(form.integer, form.parameters);
     ended("fake-quantization");
     return decibels;
   }

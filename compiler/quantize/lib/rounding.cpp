@@ -25,7 +25,8 @@ Rounding::Rounding(std::vector<double> moments)
       size_t a = std::max(order_[i], order_[j]), b = std::min(order_[i], order_[j]);
       factor_[i * size + j] = moments[a * size + b] + (i == j ? damping * mean : 0);
     }
-  // Column by column: what each takes from those behind it is a loop without a chain of sums.
+  // Column by column: what each takes from those behind it is a loop in which no sum waits for
+  // another.
   std::vector<double> column(size);
   for (size_t k = 0; k < size; ++k) {
     double diagonal = std::max(factor_[k * size + k], 0.0);

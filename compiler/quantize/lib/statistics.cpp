@@ -60,8 +60,8 @@ public:
 
 private:
   static size_t widthFor(size_t channels) {
-    constexpr size_t enough = 64; // for the loop over a row to be worth vectors
-    return channels * ((enough + channels - 1) / channels);
+    constexpr size_t leastRow = 64; // for the loop over a row to be worth vectors
+    return channels * ((leastRow + channels - 1) / channels);
   }
 
   void addRow(const float *values, size_t count) {
@@ -99,8 +99,8 @@ bool isFinite(const Tensor &tensor) {
                      [](float value) { return std::isfinite(value); });
 }
 
-// `seen` is not finite on a sample. What is watched may be the end of a chain of operators: a run
-// that shows each of them tells which one it began with.
+// `seen` is not finite on a sample. What is watched may be the end of a sequence of operators: a
+// run that shows each of them tells which one it began with.
 Value firstNotFinite(Value seen, const Samples &samples, unsigned threads) {
   Block *body = seen.getParentBlock();
   std::vector<Value> values(body->args_begin(), body->args_end());
@@ -125,7 +125,7 @@ Value firstNotFinite(Value seen, const Samples &samples, unsigned threads) {
 
 [[noreturn]] void failNotFinite(Value value) {
   Operation *op = value.getDefiningOp();
-  throw UserError(op ? placeOf(op) : Place{"", 0, 0, "calibration data"},
+  throw UserError(op ? sourceLocationOf(op) : SourceLocation{"", 0, 0, "calibration data"},
                   "is not finite on a calibration sample",
                   "check the calibration data and the model's own numbers");
 }
@@ -139,7 +139,7 @@ void addScaled(Histogram &histogram, const Tensor &tensor, const std::vector<dou
 
 // Adds what each sample shows to accumulators, and merges them. Threads share the samples; sums are
 // the same for any number of them, because samples belong to lanes and not to threads. What is
-// shown behind the accumulators' values is kept in `further`, for as many samples as it has room
+// shown behind the accumulators' values is kept in `further`, for as many samples as it has space
 // for.
 template <typename Accumulator>
 std::vector<Accumulator> accumulate(const FloatExecutable &executable, const Samples &samples,
@@ -259,9 +259,9 @@ Statistics statisticsOf(const Observations &observed, const FloatExecutable &exe
     }
     // Where each channel fills the whole range, other data soon leaves it. Among the errors of 8
     // bits that hardly counts.
-    double room = plan.isExtended && equalization.lookup(value) == 1 ? 1.15 : 1;
+    double margin = plan.isExtended && equalization.lookup(value) == 1 ? 1.15 : 1;
     for (size_t c = 0; c < ranges.size(); ++c) {
-      double factor = (scaled.factors.empty() ? 1 : scaled.factors[c]) * room;
+      double factor = (scaled.factors.empty() ? 1 : scaled.factors[c]) * margin;
       scaled.histogram.low = std::min(scaled.histogram.low, ranges[c].low * factor);
       scaled.histogram.high = std::max(scaled.histogram.high, ranges[c].high * factor);
     }

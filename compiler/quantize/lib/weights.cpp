@@ -11,7 +11,7 @@ namespace tilewright::quantization {
 namespace {
 
 constexpr double greatestWeight = 127;
-constexpr double greatestBias = 1 << 29; // leaves the accumulator room for the products
+constexpr double greatestBias = 1 << 29; // leaves the accumulator a range for the products
 
 // Weights of one output, in units of their scale, become integers.
 class Rounder {

@@ -152,7 +152,7 @@ TEST(Rounding, StaysWithinTheGreatestAndBearsInputsThatAreAlwaysZero) {
   EXPECT_EQ(weights, (std::vector<double>{127, -4, 0}));
 }
 
-TEST(Rounding, BeatsTheNearestIntegersOnCorrelatedInputs) {
+TEST(Rounding, IsMoreExactThanTheNearestIntegersOnCorrelatedInputs) {
   constexpr size_t size = 24, samples = 500;
   std::mt19937_64 random(5);
   std::normal_distribution<double> normal;

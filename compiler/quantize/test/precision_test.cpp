@@ -133,7 +133,7 @@ protected:
     return decibels("(%x: tensor<1x4x6x3xf32>) -> " + result, convolve + body)[0];
   }
   // Convolutions behind one another, of an operator and with weights of a shape.
-  std::string chain(const std::string &op, const std::vector<int64_t> &shape) {
+  std::string sequence(const std::string &op, const std::vector<int64_t> &shape) {
     std::string body = weights("v", shape), from = "%c", type = "tensor<";
     for (int64_t size : shape)
       type += std::to_string(size) + "x";
@@ -162,7 +162,7 @@ TEST_F(Automatic, EightBitsSufficeForOneConvolution) {
 }
 
 TEST_F(Automatic, SixteenBitsWhereManyOperatorsAddTheirNoise) {
-  double found = run("tensor<1x4x6x4xf32>", chain("conv2d", {4, 1, 1, 4}));
+  double found = run("tensor<1x4x6x4xf32>", sequence("conv2d", {4, 1, 1, 4}));
   EXPECT_EQ(report_.choice->precision, Precision::Extended);
   EXPECT_LT(report_.choice->standard, 40);
   EXPECT_GT(*report_.choice->extended, report_.choice->standard + 4);
@@ -201,7 +201,7 @@ TEST_F(Automatic, EightBitsWhereThereIsNothingToGoBy) {
 
 // Depthwise convolutions read 8 bits in either precision.
 TEST_F(Automatic, EightBitsWhereSixteenGainNothing) {
-  run("tensor<1x4x6x4xf32>", chain("depthwise_conv2d", {1, 1, 4, 1}));
+  run("tensor<1x4x6x4xf32>", sequence("depthwise_conv2d", {1, 1, 4, 1}));
   EXPECT_EQ(report_.choice->precision, Precision::Standard);
   EXPECT_LT(report_.choice->standard, 40);
   EXPECT_LT(*report_.choice->extended, report_.choice->standard + 4);

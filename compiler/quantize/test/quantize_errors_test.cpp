@@ -17,7 +17,7 @@ protected:
     try {
       quantize(*module, data ? *data : randomCalibration(*module, 2, 1), {}, nullptr);
     } catch (const UserError &error) {
-      return error.place().str() + " | " + error.message();
+      return error.location().str() + " | " + error.message();
     }
     return "quantized";
   }

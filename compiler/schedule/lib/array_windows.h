@@ -5,7 +5,7 @@
 
 #include "conv_stage.h"
 
-#include "tilewright/compiler/patterns/window_pattern.h"
+#include "tilewright/compiler/patterns/column_broadcast_pattern.h"
 #include "tilewright/compiler/schedule/window_passes.h"
 
 namespace tilewright {
@@ -39,7 +39,7 @@ private:
   kernel::DepthwiseOp anchor_;
   const WindowProblem p_;
   const WindowPasses passes_;
-  const patterns::WindowPattern pattern_;
+  const patterns::ColumnBroadcastPattern pattern_;
   int64_t weightAddress_ = 0; // DRAM
 };
 

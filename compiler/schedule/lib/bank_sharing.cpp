@@ -47,8 +47,8 @@ public:
   std::vector<Use> of(const Piece &piece) {
     uses_.clear();
     for (const Task &task : piece.tasks) {
-      const timing::InstructionPlan &plan = plans_[static_cast<size_t>(task.instruction)];
-      for (const timing::StepPlan &step : plan.steps)
+      const timing::InstructionTiming &plan = plans_[static_cast<size_t>(task.instruction)];
+      for (const timing::StepTiming &step : plan.steps)
         if (plan.unit->kind == isa::UnitTemplate::Matrix)
           addProduct(task, plan, step);
         else if (plan.unit->kind == isa::UnitTemplate::Vector)
@@ -60,11 +60,11 @@ public:
   }
 
 private:
-  static int bufferOf(const Task &task, const timing::StreamPlan &stream) {
+  static int bufferOf(const Task &task, const timing::StreamTiming &stream) {
     return stream.operand < 0 ? -1 : task.buffers[static_cast<size_t>(stream.operand)];
   }
 
-  void add(const Task &task, const timing::StreamPlan &stream, bool isWrite, double cycles) {
+  void add(const Task &task, const timing::StreamTiming &stream, bool isWrite, double cycles) {
     const int buffer = bufferOf(task, stream);
     if (buffer < 0)
       return;
@@ -76,13 +76,13 @@ private:
     uses_.push_back({buffer, stream.space, isWrite, cycles});
   }
 
-  double loadCycles(const Task &task, const timing::StreamPlan &write) {
+  double loadCycles(const Task &task, const timing::StreamTiming &write) {
     return static_cast<double>(times_.cyclesOf(task) * isa_.param("bus_bytes")) /
            isa_.memory(write.space).portBytes;
   }
 
-  void addProduct(const Task &task, const timing::InstructionPlan &plan,
-                  const timing::StepPlan &step) {
+  void addProduct(const Task &task, const timing::InstructionTiming &plan,
+                  const timing::StepTiming &step) {
     if (step.reads.empty())
       return;
     const Use read{bufferOf(task, step.reads[0]), step.reads[0].space, false, 0};
@@ -104,8 +104,8 @@ private:
       streamed_ = read;
   }
 
-  void addVector(const Task &task, const timing::InstructionPlan &plan,
-                 const timing::StepPlan &step) {
+  void addVector(const Task &task, const timing::InstructionTiming &plan,
+                 const timing::StepTiming &step) {
     llvm::SmallVector<int64_t, 32> state;
     for (const isa::StateRegister &reg : plan.unit->registers)
       state.push_back(reg.reset);
@@ -123,7 +123,7 @@ private:
       else
         (i < static_cast<size_t>(step.spatial) ? beats : taps) *= extent;
     }
-    auto cyclesOf = [&](const timing::StreamPlan &stream, bool isOnce) {
+    auto cyclesOf = [&](const timing::StreamTiming &stream, bool isOnce) {
       const isa::Memory &memory = isa_.memory(stream.space);
       const timing::Walk walk = timing::walk(stream, memory, scalars, task.values.data());
       const int64_t stride = step.spatial > 0 ? walk.stride[beat] : 0,
@@ -134,7 +134,7 @@ private:
       return static_cast<double>(beats * pieces * (isOnce ? 1 : taps));
     };
     llvm::SmallVector<Use, 4> reads;
-    for (const timing::StreamPlan &stream : step.reads) {
+    for (const timing::StreamTiming &stream : step.reads) {
       if (bufferOf(task, stream) < 0)
         continue;
       const Use read{bufferOf(task, stream), stream.space, false, cyclesOf(stream, stream.once)};
@@ -148,7 +148,7 @@ private:
   }
 
   const isa::Isa &isa_;
-  const std::vector<timing::InstructionPlan> &plans_;
+  const std::vector<timing::InstructionTiming> &plans_;
   const int64_t lanes_;
   TaskTimes times_;
   Conflicts &conflicts_;

@@ -1,7 +1,7 @@
 // Walks through memories of banks: for how many positions each of them stays in the same banks.
 #pragma once
 
-#include "tilewright/simulator/timing/plan.h"
+#include "tilewright/simulator/timing/instruction_timing.h"
 
 #include <algorithm>
 #include <array>

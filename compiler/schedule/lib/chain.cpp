@@ -4,8 +4,8 @@
 #include "chain_lowering.h"
 #include "image_sum.h"
 
-#include "tilewright/compiler/schedule/chain_space.h"
 #include "tilewright/compiler/schedule/conv_bound.h"
+#include "tilewright/compiler/schedule/fused_stack_space.h"
 #include "tilewright/compiler/schedule/run_space.h"
 #include "tilewright/compiler/tosa/layer_location.h"
 
@@ -120,7 +120,7 @@ static constexpr int64_t hopeless = 50, hopelessOfRest = 5, few = 256;
 // A chain is as good as it can be where all but one in so many cycles are the array's products.
 static constexpr int64_t goodEnough = 30;
 
-static int64_t leastProducts(const ChainProblem &problem, const ConvMachine &machine) {
+static int64_t leastProducts(const FusedStackProblem &problem, const ConvMachine &machine) {
   int64_t cycles = 0;
   for (const std::optional<ConvProblem> *conv : {&problem.head, &problem.tail})
     if (*conv)
@@ -128,10 +128,11 @@ static int64_t leastProducts(const ChainProblem &problem, const ConvMachine &mac
   return cycles;
 }
 
-std::vector<ChainPlan> plansOf(LoweringContext &context, const ChainedGroups &chained) {
+std::vector<FusedStackPlan> plansOf(LoweringContext &context, const ChainedGroups &chained) {
   const Probe probe(context, chained);
-  return probe.chain.isServed() ? planChain(probe.chain.problem(), context.machine, 4 * mostPlans)
-                                : std::vector<ChainPlan>();
+  return probe.chain.isServed()
+             ? planFusedStack(probe.chain.problem(), context.machine, 4 * mostPlans)
+             : std::vector<FusedStackPlan>();
 }
 
 // The plans that are tried out at the end of the step at hand.
@@ -145,13 +146,13 @@ static size_t nextCount(size_t made) {
 void tryPlans(LoweringContext &context, const ChainedGroups &chained, Apart apart,
               ChainTrials &trials) {
   const Probe probe(context, chained);
-  const ChainProblem &problem = probe.chain.problem();
-  const std::vector<ChainPlan> &plans = trials.plans;
+  const FusedStackProblem &problem = probe.chain.problem();
+  const std::vector<FusedStackPlan> &plans = trials.plans;
   std::optional<ChosenChain> &best = trials.best;
   const size_t most = std::min(mostPlans, plans.size()),
                end = std::min(most, nextCount(trials.made));
   for (; trials.made < end; ++trials.made) {
-    const ChainPlan &plan = plans[trials.made];
+    const FusedStackPlan &plan = plans[trials.made];
     trials.isDone = plan.estimatedCycles >
                     1.1 * static_cast<double>(apart.cycles); // the plan's idea is a rough one
     if (trials.isDone)
@@ -160,7 +161,7 @@ void tryPlans(LoweringContext &context, const ChainedGroups &chained, Apart apar
         tryRun(context, {{chained, plan}}, enoughToLose(best), INT64_MAX, &trials.programs);
     if (trial)
       keepBest(best, {plan, std::move(trial->layout), trial->cycles, trial->ordered, std::nullopt},
-               [&](const ChainPlan &each) { return describe(problem, each); });
+               [&](const FusedStackPlan &each) { return describe(problem, each); });
   }
   trials.isDone |= trials.made == most;
   if (!trials.isDone || !best)
@@ -168,8 +169,9 @@ void tryPlans(LoweringContext &context, const ChainedGroups &chained, Apart apar
   if (apart.isTried && (!best->runnerUp || best->runnerUp->cycles > apart.cycles))
     best->runnerUp = RunnerUp{"each layer by itself", apart.cycles, best->cycles};
   best->words = describe(problem, best->plan);
-  const auto whole = std::find_if(plans.begin(), plans.end(),
-                                  [&](const ChainPlan &plan) { return isWhole(problem, plan); });
+  const auto whole = std::find_if(plans.begin(), plans.end(), [&](const FusedStackPlan &plan) {
+    return isWhole(problem, plan);
+  });
   if (whole != plans.end())
     best->whole = *whole, best->wholeWords = describe(problem, *whole);
 }
@@ -189,10 +191,10 @@ std::optional<int64_t> promisedCycles(const ChainTrials &trials) {
 void refineChain(LoweringContext &context, const ChainedGroups &chained, ChainTrials &trials) {
   ChosenChain &chosen = *trials.best;
   const Probe probe(context, chained);
-  const ChainProblem &problem = probe.chain.problem();
+  const FusedStackProblem &problem = probe.chain.problem();
   if (chosen.cycles - leastProducts(problem, context.machine) < chosen.cycles / goodEnough)
     return;
-  const ChainSpace space(problem, context.machine);
+  const FusedStackSpace space(problem, context.machine);
   std::set<PlanPoint> known{space.point(chosen.plan)};
   std::optional<ChosenChain> best = std::move(chosen);
   // In halves of trials.
@@ -201,7 +203,7 @@ void refineChain(LoweringContext &context, const ChainedGroups &chained, ChainTr
   int64_t made = 0, last = std::min(most, 2 * atLeast);
   // Whether a plan with another choice is better: then it is the best one.
   auto improves = [&](Choice choice) {
-    for (const ChainPlan &plan : neighborsOf(problem, context.machine, best->plan, choice)) {
+    for (const FusedStackPlan &plan : neighborsOf(problem, context.machine, best->plan, choice)) {
       if (plan.estimatedCycles > 1.2 * static_cast<double>(best->cycles) ||
           !known.insert(space.point(plan)).second)
         continue;
@@ -220,7 +222,7 @@ void refineChain(LoweringContext &context, const ChainedGroups &chained, ChainTr
       if (best->cycles - trial->cycles > best->cycles / helpful)
         last = std::clamp(made + 2 * afterSuccess, last, most);
       keepBest(best, {plan, std::move(trial->layout), trial->cycles, trial->ordered, std::nullopt},
-               [&](const ChainPlan &each) { return describe(problem, each); });
+               [&](const FusedStackPlan &each) { return describe(problem, each); });
       return true;
     }
     return false;
@@ -315,11 +317,11 @@ ChosenChain tunedChain(LoweringContext &context, const ChainedGroups &chained,
   if (!context.tuner)
     return chosen;
   const Probe probe(context, chained);
-  const ChainProblem &problem = probe.chain.problem();
-  const ChainSpace space(problem, context.machine);
+  const FusedStackProblem &problem = probe.chain.problem();
+  const FusedStackSpace space(problem, context.machine);
   auto others = [&] {
     std::vector<PlanPoint> points;
-    for (const ChainPlan &plan : planChain(problem, context.machine, mostPlans))
+    for (const FusedStackPlan &plan : planFusedStack(problem, context.machine, mostPlans))
       points.push_back(space.point(plan));
     return points;
   };
@@ -336,7 +338,7 @@ ChosenChain tunedChain(LoweringContext &context, const ChainedGroups &chained,
       {signatureOf(context, chained), layersOf(chained.groups), space, planned, others, emit});
   if (!point || *point == planned)
     return chosen;
-  const ChainPlan plan = space.plan(*point);
+  const FusedStackPlan plan = space.plan(*point);
   std::optional<RunTrial> trial = tryPlaces(context, {{chained, plan}});
   if (!trial) // gaps come to lie otherwise
     return chosen;
@@ -349,7 +351,7 @@ ChosenChain tunedChain(LoweringContext &context, const ChainedGroups &chained,
 }
 
 bool mayHandOn(LoweringContext &context, const PlannedChain &chain, const PlannedChain &next) {
-  const ChainProblem problem = Probe(context, chain.chained).chain.problem();
+  const FusedStackProblem problem = Probe(context, chain.chained).chain.problem();
   if (!kernel::GroupOp(chain.chained.groups.back()).getResult().hasOneUse() ||
       !mayHandOn(problem) || !isWhole(problem, chain.plan))
     return false;

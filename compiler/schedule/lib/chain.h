@@ -1,10 +1,10 @@
-// Chains of layers that hand their tensors on without DRAM (chain_plan.h).
+// Chains of layers that hand their tensors on without DRAM (fused_stack_plan.h).
 #pragma once
 
 #include "lowering.h"
 #include "trial.h"
 
-#include "tilewright/compiler/schedule/chain_plan.h"
+#include "tilewright/compiler/schedule/fused_stack_plan.h"
 
 #include <optional>
 #include <set>
@@ -36,7 +36,7 @@ struct RunLayout {
 };
 
 struct ChosenChain {
-  ChainPlan plan;
+  FusedStackPlan plan;
   RunLayout layout;
   int64_t cycles;  // by the estimator, on an empty chip
   int64_t ordered; // by its order alone
@@ -44,7 +44,7 @@ struct ChosenChain {
   std::string words = {}; // the plan's
   // The cheapest plan by its own estimate that makes the result in one stripe: chains that follow
   // each other may hand it on.
-  std::optional<ChainPlan> whole = {};
+  std::optional<FusedStackPlan> whole = {};
   std::string wholeWords = {};
 };
 // Whether groups, each of which may follow the one before, are a head, a window and a tail, or two
@@ -61,7 +61,7 @@ std::string readersOf(const ChainedGroups &chained);
 
 // The best plans by their own estimate; none when the groups have something that a chain has no
 // place for.
-std::vector<ChainPlan> plansOf(LoweringContext &context, const ChainedGroups &chained);
+std::vector<FusedStackPlan> plansOf(LoweringContext &context, const ChainedGroups &chained);
 
 // Cycles of groups one by one.
 struct Apart {
@@ -70,8 +70,8 @@ struct Apart {
 };
 // Plans of a chain, which are tried out by and by.
 struct ChainTrials {
-  std::vector<ChainPlan> plans; // plansOf
-  size_t made = 0;              // of these, the first ones
+  std::vector<FusedStackPlan> plans; // plansOf
+  size_t made = 0;                   // of these, the first ones
   bool isDone = false;
   std::optional<ChosenChain> best; // nothing when none fits or promises to be worth it
   Programs programs;
@@ -95,7 +95,7 @@ ChosenChain tunedChain(LoweringContext &context, const ChainedGroups &chained,
 // Chains that follow each other. All but the last leave their results on chip.
 struct PlannedChain {
   ChainedGroups chained;
-  ChainPlan plan;
+  FusedStackPlan plan;
 };
 using ChainRun = std::vector<PlannedChain>;
 // Whether a chain may hand its result to the next one.

@@ -831,7 +831,7 @@ size_t Chain::parametersOf(const Unit &unit) const {
 
 bool Chain::mayTake() const { return p_.head && headStage_->readsAll() && p_.head->batch == 1; }
 
-Handed Chain::lower(const ChainPlan &plan, bool isTrial, const Handed &handed, bool handsOn) {
+Handed Chain::lower(const FusedStackPlan &plan, bool isTrial, const Handed &handed, bool handsOn) {
   plan_ = plan;
   handed_ = handed, handsOn_ = handsOn, headStored_ = handed.stored;
   block_ = std::min(plan.chunkChannels, context_.channels);

@@ -55,11 +55,11 @@ struct UnitPieces {
 class Chain {
 public:
   Chain(LoweringContext &context, const ChainedGroups &chained, Run &run);
-  const ChainProblem &problem() const { return p_; }
+  const FusedStackProblem &problem() const { return p_; }
   bool isServed() const { return isServed_; }
   // Adds its pieces to the run's. Its input is what was handed to it, if something was; with
   // `handsOn`, its result stays on chip and is returned.
-  Handed lower(const ChainPlan &plan, bool isTrial, const Handed &handed, bool handsOn);
+  Handed lower(const FusedStackPlan &plan, bool isTrial, const Handed &handed, bool handsOn);
   // Whether its head can read an image that another chain leaves on chip, under a plan that leaves
   // it whole and merges no taps.
   bool mayTake() const;
@@ -113,8 +113,8 @@ private:
   LoweringContext &context_;
   Run &run_;
   Steps &steps_;
-  ChainProblem p_;
-  ChainPlan plan_{};
+  FusedStackProblem p_;
+  FusedStackPlan plan_{};
   bool isServed_ = true;
   LayerWork head_, window_, tail_, sum_;
   std::optional<ConvStage> headStage_, tailStage_;
@@ -156,7 +156,7 @@ private:
   }
   bool weightsStay_ = false;
   int64_t keptRows_ = 0; // of the head, that are on chip at once
-  bool keeps() const { return plan_.segmentStripes > 1; }
+  bool keeps() const { return plan_.cachedTiles > 1; }
 
   std::vector<UnitPieces> made_;                          // by unit
   std::map<std::pair<int64_t, int64_t>, int64_t> stored_; // rows of the head, by image and chunk

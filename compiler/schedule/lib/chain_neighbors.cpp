@@ -1,4 +1,4 @@
-#include "tilewright/compiler/schedule/chain_plan.h"
+#include "tilewright/compiler/schedule/fused_stack_plan.h"
 
 #include <algorithm>
 #include <numeric>
@@ -8,15 +8,17 @@ namespace tilewright {
 static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // The same segments as near as can be, where a stripe has other rows: as even as can be.
-static void evenSegments(const ChainProblem &p, ChainPlan &plan, int64_t rows) {
+static void evenSegments(const FusedStackProblem &p, FusedStackPlan &plan, int64_t rows) {
   const auto count = static_cast<int64_t>(stripesOf(p, plan).size());
-  const int64_t stripes = std::clamp<int64_t>(rows / plan.stripeRows, 1, count);
-  plan.segmentStripes = ceilDiv(count, ceilDiv(count, stripes));
+  const int64_t stripes = std::clamp<int64_t>(rows / plan.tileRows, 1, count);
+  plan.cachedTiles = ceilDiv(count, ceilDiv(count, stripes));
 }
 
-// Leaves what another plan has chosen beyond planChain as usual, where it may not be so any more.
-static void forgetWhatIsNot(const ChainProblem &p, const ChainPlan &from, ChainPlan &plan) {
-  if (plan.stripeRows != from.stripeRows || plan.arrayUnits == arrayShares)
+// Leaves what another plan has chosen beyond planFusedStack as usual, where it may not be so any
+// more.
+static void forgetWhatIsNot(const FusedStackProblem &p, const FusedStackPlan &from,
+                            FusedStackPlan &plan) {
+  if (plan.tileRows != from.tileRows || plan.arrayUnits == arrayShares)
     plan.laneRows = 0;
   for (size_t which = 0; which < plan.copies.size(); ++which)
     if (!hasCopies(p, plan, static_cast<Copies>(which)))
@@ -27,10 +29,10 @@ namespace {
 
 class Neighbors {
 public:
-  Neighbors(const ChainProblem &p, const ConvMachine &m, const ChainPlan &plan)
+  Neighbors(const FusedStackProblem &p, const ConvMachine &m, const FusedStackPlan &plan)
       : p_(p), m_(m), plan_(plan) {}
 
-  std::vector<ChainPlan> of(Choice choice) {
+  std::vector<FusedStackPlan> of(Choice choice) {
     add(choice);
     return std::move(neighbors_);
   }
@@ -44,7 +46,7 @@ private:
       return addLaneRows();
     case Choice::ArrayUnits:
       return addArrayUnits();
-    case Choice::StripeRows:
+    case Choice::TileRows:
       return addStripeRows();
     case Choice::Segments:
       return addSegments();
@@ -54,11 +56,11 @@ private:
       return addKeepsWeights();
     case Choice::HeadRows:
       if (p_.head)
-        addTiles(*p_.head, &ChainPlan::headRows, headRows(plan_));
+        addTiles(*p_.head, &FusedStackPlan::headRows, headRows(plan_));
       return;
     case Choice::TailRows:
       if (p_.tail)
-        addTiles(*p_.tail, &ChainPlan::tailRows, plan_.stripeRows);
+        addTiles(*p_.tail, &FusedStackPlan::tailRows, plan_.tileRows);
       return;
     case Choice::TailChannels:
       return addTailChannels();
@@ -79,7 +81,7 @@ private:
     }
   }
 
-  void consider(ChainPlan other) {
+  void consider(FusedStackPlan other) {
     if (!isBearable(p_, other) || (p_.headIsAdded && other.chunkChannels < chunkedChannels(p_)))
       return;
     forgetWhatIsNot(p_, plan_, other);
@@ -88,8 +90,8 @@ private:
       neighbors_.push_back(other);
   }
 
-  int64_t headRows(const ChainPlan &plan) const {
-    return stripeRows(p_, {0, plan.stripeRows}).head.size();
+  int64_t headRows(const FusedStackPlan &plan) const {
+    return tileRows(p_, {0, plan.tileRows}).head.size();
   }
 
   void addCopies(Copies which) {
@@ -98,7 +100,7 @@ private:
     const int64_t now = copiesOf(p_, plan_, which);
     for (int64_t count : {now + 1, now - 1})
       if (count >= 1 && count <= mostCopies) {
-        ChainPlan other = plan_;
+        FusedStackPlan other = plan_;
         other.copies[static_cast<size_t>(which)] = count;
         consider(other);
       }
@@ -107,11 +109,11 @@ private:
   void addLaneRows() {
     if (!p_.window || plan_.arrayUnits == arrayShares)
       return;
-    const int64_t rows = stripeRows(p_, {0, plan_.stripeRows}).window.size(),
+    const int64_t rows = tileRows(p_, {0, plan_.tileRows}).window.size(),
                   now = lanesTileRows(p_, plan_, rows, std::min(plan_.chunkChannels, m_.channels));
     for (int64_t tile : {now / 2, 2 * now})
       if (tile >= 1 && tile <= rows) {
-        ChainPlan other = plan_;
+        FusedStackPlan other = plan_;
         other.laneRows = tile;
         consider(other);
       }
@@ -120,7 +122,7 @@ private:
   void addArrayUnits() {
     for (int64_t units : {plan_.arrayUnits + 1, plan_.arrayUnits - 1})
       if (p_.mayReduceOnArray && units >= 0 && units <= arrayShares) {
-        ChainPlan other = plan_;
+        FusedStackPlan other = plan_;
         other.arrayUnits = units;
         consider(other);
       }
@@ -128,45 +130,45 @@ private:
 
   // Rows that a segment has now.
   int64_t segmentRows() const {
-    return plan_.segmentStripes > 1 ? plan_.segmentStripes * plan_.stripeRows : 1;
+    return plan_.cachedTiles > 1 ? plan_.cachedTiles * plan_.tileRows : 1;
   }
 
   void addStripeRows() {
     const std::vector<int64_t> sizes = stripeSizes(resultHeight(p_));
-    const int64_t size = std::find(sizes.begin(), sizes.end(), plan_.stripeRows) - sizes.begin(),
+    const int64_t size = std::find(sizes.begin(), sizes.end(), plan_.tileRows) - sizes.begin(),
                   count = static_cast<int64_t>(sizes.size());
     for (int64_t next : {size - 1, size + 1})
       if (next >= 0 && next < count) {
-        ChainPlan other = plan_;
-        other.stripeRows = sizes[static_cast<size_t>(next)];
+        FusedStackPlan other = plan_;
+        other.tileRows = sizes[static_cast<size_t>(next)];
         other.firstRows = 0;
         other.headRows = std::min(other.headRows, headRows(other));
-        other.tailRows = std::min(other.tailRows, other.stripeRows);
-        other.keepsWeights |= other.stripeRows >= resultHeight(p_);
+        other.tailRows = std::min(other.tailRows, other.tileRows);
+        other.keepsWeights |= other.tileRows >= resultHeight(p_);
         evenSegments(p_, other, segmentRows());
         consider(other);
       }
   }
 
   void addFirstRows() {
-    const int64_t now = plan_.firstRows > 0 ? plan_.firstRows : plan_.stripeRows;
+    const int64_t now = plan_.firstRows > 0 ? plan_.firstRows : plan_.tileRows;
     for (int64_t rows : {now - 1, now + 1})
-      if (rows >= 1 && rows <= plan_.stripeRows && plan_.stripeRows < resultHeight(p_)) {
-        ChainPlan other = plan_;
-        other.firstRows = rows < plan_.stripeRows ? rows : 0;
+      if (rows >= 1 && rows <= plan_.tileRows && plan_.tileRows < resultHeight(p_)) {
+        FusedStackPlan other = plan_;
+        other.firstRows = rows < plan_.tileRows ? rows : 0;
         evenSegments(p_, other, segmentRows());
         consider(other);
       }
   }
 
   void addSegments() {
-    if (!sharesRows(p_) || plan_.stripeRows >= resultHeight(p_))
+    if (!sharesRows(p_) || plan_.tileRows >= resultHeight(p_))
       return;
-    for (int64_t stripes : {plan_.segmentStripes / 2, 2 * plan_.segmentStripes})
+    for (int64_t stripes : {plan_.cachedTiles / 2, 2 * plan_.cachedTiles})
       if (stripes >= 1) {
-        ChainPlan other = plan_;
-        evenSegments(p_, other, stripes * plan_.stripeRows);
-        if (other.segmentStripes != plan_.segmentStripes)
+        FusedStackPlan other = plan_;
+        evenSegments(p_, other, stripes * plan_.tileRows);
+        if (other.cachedTiles != plan_.cachedTiles)
           consider(other);
       }
   }
@@ -176,25 +178,25 @@ private:
     for (int64_t chunk : {plan_.chunkChannels / 2 / part * part, 2 * plan_.chunkChannels, channels})
       if (chunk >= part && chunk != plan_.chunkChannels &&
           (chunk <= m_.channels || chunk == channels) && chunk <= channels) {
-        ChainPlan other = plan_;
+        FusedStackPlan other = plan_;
         other.chunkChannels = chunk;
         consider(other);
       }
   }
 
   void addKeepsWeights() {
-    if (plan_.stripeRows >= resultHeight(p_))
+    if (plan_.tileRows >= resultHeight(p_))
       return;
-    ChainPlan other = plan_;
+    FusedStackPlan other = plan_;
     other.keepsWeights = !plan_.keepsWeights;
     consider(other);
   }
 
-  void addTiles(const ConvProblem &conv, int64_t ChainPlan::*rows, int64_t most) {
+  void addTiles(const ConvProblem &conv, int64_t FusedStackPlan::*rows, int64_t most) {
     most = std::min(most, m_.rowLimit / conv.outputWidth);
     for (int64_t tile : {plan_.*rows / 2, 2 * plan_.*rows})
       if (tile >= 1 && tile <= most) {
-        ChainPlan other = plan_;
+        FusedStackPlan other = plan_;
         other.*rows = tile;
         consider(other);
       }
@@ -207,22 +209,22 @@ private:
                   half = ceilDiv(plan_.tailChannels / 2, m_.cols) * m_.cols;
     for (int64_t channels : {std::min(2 * plan_.tailChannels, most), half})
       if (channels != plan_.tailChannels && channels <= most) {
-        ChainPlan other = plan_;
+        FusedStackPlan other = plan_;
         other.tailChannels = channels;
         consider(other);
       }
   }
 
-  const ChainProblem &p_;
+  const FusedStackProblem &p_;
   const ConvMachine &m_;
-  const ChainPlan &plan_;
-  std::vector<ChainPlan> neighbors_;
+  const FusedStackPlan &plan_;
+  std::vector<FusedStackPlan> neighbors_;
 };
 
 } // namespace
 
-std::vector<ChainPlan> neighborsOf(const ChainProblem &p, const ConvMachine &m,
-                                   const ChainPlan &plan, Choice choice) {
+std::vector<FusedStackPlan> neighborsOf(const FusedStackProblem &p, const ConvMachine &m,
+                                        const FusedStackPlan &plan, Choice choice) {
   return Neighbors(p, m, plan).of(choice);
 }
 

@@ -8,7 +8,7 @@
 
 #include "lowering.h"
 
-#include "tilewright/compiler/schedule/chain_plan.h"
+#include "tilewright/compiler/schedule/fused_stack_plan.h"
 #include "tilewright/compiler/schedule/piece_order.h"
 
 #include <map>

@@ -49,7 +49,7 @@ double mixedCycles(const isa::Isa &isa, const DramConfig &config) {
   return static_cast<double>(std::max(ends.back(), answered));
 }
 
-WindowLimits limitsOf(const patterns::WindowPattern &pattern, int64_t cells) {
+WindowLimits limitsOf(const patterns::ColumnBroadcastPattern &pattern, int64_t cells) {
   auto greatest = [&](int operand) {
     return pattern.instruction->operands[static_cast<size_t>(operand)].greatest;
   };
@@ -110,7 +110,7 @@ ConvMachine ConvMachine::of(const isa::Isa &isa) {
   int64_t latency = 0;
   const double reads = readCycles(isa, config, &latency), mixed = mixedCycles(isa, config);
   m.dramLatency = latency;
-  m.windowPattern = patterns::findWindow(isa);
+  m.windowPattern = patterns::findColumnBroadcast(isa);
   if (m.windowPattern)
     m.window = limitsOf(*m.windowPattern, m.rows);
   m.weightsStand = isa.withRole(isa::Role::LoadWeights) && isa.withRole(isa::Role::MatrixProduct);

@@ -2,7 +2,7 @@
 
 #include "expansion.h"
 
-#include "tilewright/support/make_room.h"
+#include "tilewright/support/make_space.h"
 
 #include <algorithm>
 #include <utility>
@@ -461,7 +461,7 @@ void ConvStage::fill(std::vector<Task> &out, const Input &input, const Weights &
   Task product = forms.product;
   product.registers.emplace_back(forms.inputColumn, p_.strideX * input.columnPitch);
   product.registers.emplace_back(forms.sumColumn, acc.s0);
-  makeRoom(out, static_cast<size_t>(2 * folds.size() * ceilDiv(channels.size(), columnTile_)));
+  makeSpace(out, static_cast<size_t>(2 * folds.size() * ceilDiv(channels.size(), columnTile_)));
   for (int64_t column = channels.begin; column < channels.end; column += columnTile_) {
     const int64_t count = std::min(columnTile_, channels.end - column),
                   weightColumn = column - weights.channels.begin;

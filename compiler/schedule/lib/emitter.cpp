@@ -1,7 +1,7 @@
 #include "tilewright/compiler/schedule/emitter.h"
 
 #include "tilewright/compiler/schedule/task_times.h"
-#include "tilewright/support/make_room.h"
+#include "tilewright/support/make_space.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -130,10 +130,10 @@ void Emitter::append(Steps steps, const std::string &layerName) {
       }
     }
   // With a set for every second task, as a rule.
-  makeRoom(stream_, count + count / 2);
+  makeSpace(stream_, count + count / 2);
   for (size_t lane = 0; lane < lanes_.size(); ++lane) {
-    makeRoom(lanes_[lane].stream, ofLane[lane] + ofLane[lane] / 2);
-    makeRoom(lanes_[lane].known, ofLane[lane] + ofLane[lane] / 2);
+    makeSpace(lanes_[lane].stream, ofLane[lane] + ofLane[lane] / 2);
+    makeSpace(lanes_[lane].known, ofLane[lane] + ofLane[lane] / 2);
   }
   if (group->work.steps.empty())
     return;
@@ -145,13 +145,13 @@ void Emitter::append(Steps steps, const std::string &layerName) {
 // What a task touches in DRAM.
 isa::Range Emitter::inDram(const Task &task) {
   const int unit = isa_.instructions()[task.instruction].unit;
-  isa::Word word;
-  word.instruction = task.instruction;
-  word.values = task.values;
+  isa::DecodedInstruction decoded;
+  decoded.instruction = task.instruction;
+  decoded.values = task.values;
   std::vector<int64_t> registers = units_[unit].registers;
   for (auto [index, value] : task.registers)
     registers[index] = value;
-  for (const MemoryAccess &access : accesses_.of(word, registers))
+  for (const MemoryAccess &access : accesses_.of(decoded, registers))
     if (access.space == isa::Space::Dram)
       return access.range;
   return {};
@@ -217,7 +217,7 @@ std::vector<StreamInstruction> Emitter::finish() {
   if (pending_)
     process(nullptr);
   pending_.reset();
-  isa::Word halt;
+  isa::DecodedInstruction halt;
   const isa::Instruction *instruction = nullptr;
   for (const isa::Instruction &candidate : isa_.instructions())
     if (candidate.control == isa::Control::Halt)
@@ -565,7 +565,7 @@ void Emitter::emit(Group &group, const Task &task) {
         continue;
       const Buffer &info = group.work.buffers[buffer];
       const isa::Memory &memory = isa_.memory(info.space);
-      throw NoRoom(
+      throw NoSpace(
           {{"", 0, 0, fmt::format("layer '{}'", escape(group.name))},
            fmt::format("{} bytes for {} do not fit into {}: {} of {} are in use", info.bytes,
                        info.purpose, memory.name, arena(info.space).liveBytes(), memory.bytes),
@@ -579,19 +579,19 @@ void Emitter::emit(Group &group, const Task &task) {
   const size_t before = stream_.size();
   layerName_ = group.name;
   setRegisters(instruction.unit, task.registers);
-  isa::Word &word = stream_.emplace_back().word;
-  word.instruction = task.instruction;
-  word.values = task.values;
-  word.bases.assign(task.values.size(), 0);
+  isa::DecodedInstruction &decoded = stream_.emplace_back().decoded;
+  decoded.instruction = task.instruction;
+  decoded.values = task.values;
+  decoded.bases.assign(task.values.size(), 0);
   for (size_t i : onChip_[task.instruction]) {
     if (task.buffers[i] < 0)
       continue;
     int64_t bytes = *group.address[task.buffers[i]];
-    word.values[i] += bytes / isa_.memory(instruction.operands[i].space).addressBytes;
+    decoded.values[i] += bytes / isa_.memory(instruction.operands[i].space).addressBytes;
   }
   if (current_)
     count(task, stream_.size() - before);
-  synchronize(accesses_.of(word, units_[instruction.unit].registers));
+  synchronize(accesses_.of(decoded, units_[instruction.unit].registers));
   for (size_t operand : onChip_[task.instruction]) {
     const int buffer = task.buffers[operand];
     if (buffer < 0 || --group.uses[buffer] > 0)
@@ -636,14 +636,14 @@ void Emitter::setRegisters(int unit, llvm::ArrayRef<std::pair<int, int64_t>> wan
     return;
   const isa::Instruction *set = sets_[unit]; // the loader sees to it that there is one
   for (size_t i = 0; i < changes.size(); i += set->sets.size()) {
-    isa::Word &word = stream_.emplace_back().word;
-    word.instruction = set->index;
-    word.values.assign(set->operands.size(), 0);
-    word.bases.assign(set->operands.size(), 0);
+    isa::DecodedInstruction &decoded = stream_.emplace_back().decoded;
+    decoded.instruction = set->index;
+    decoded.values.assign(set->operands.size(), 0);
+    decoded.bases.assign(set->operands.size(), 0);
     for (size_t j = 0; j < set->sets.size(); ++j) {
       auto [index, value] = changes[std::min(i + j, changes.size() - 1)];
-      word.values[set->sets[j].first] = index;
-      word.values[set->sets[j].second] = value;
+      decoded.values[set->sets[j].first] = index;
+      decoded.values[set->sets[j].second] = value;
       units_[unit].registers[index] = value;
     }
     synchronize({});
@@ -661,7 +661,7 @@ bool Emitter::crowded(int lane, int waiting, size_t from) const {
 
 // Enters the last instruction of the stream in its lane, behind those that it conflicts with.
 void Emitter::synchronize(const MemoryAccesses &accesses) {
-  const int instruction = stream_.back().word.instruction, lane = laneOf_[instruction],
+  const int instruction = stream_.back().decoded.instruction, lane = laneOf_[instruction],
             unit = isa_.instructions()[instruction].unit;
   UnitState &state = units_[unit];
   const auto sequence = static_cast<int32_t>(lanes_[lane].stream.size()) + 1;
@@ -704,7 +704,7 @@ void Emitter::waitFor(const MemoryAccesses &accesses, int lane, int unit, int32_
     if (!isMissing(other)) // any more: what one signal tells may answer for others
       continue;
     const uint32_t semaphore = uint32_t(1) << semaphoreOf(other, unit);
-    stream_[producerOf(other)].word.signal |= semaphore;
+    stream_[producerOf(other)].decoded.signal |= semaphore;
     wait |= semaphore;
     edges_[other][unit].push_back({producerOf(other), stream_.size() - 1});
     const LaneClock &inherited = lanes_[other].known[static_cast<size_t>(needed[other]) - 1];
@@ -712,7 +712,7 @@ void Emitter::waitFor(const MemoryAccesses &accesses, int lane, int unit, int32_
       state.current[i] = std::max(state.current[i], inherited[i]);
     state.current[other] = std::max(state.current[other], needed[other]);
   }
-  stream_.back().word.wait |= wait;
+  stream_.back().decoded.wait |= wait;
 }
 
 // Waits until all units are idle: orders everything before against everything after.
@@ -724,9 +724,9 @@ void Emitter::fence() {
   if (!instruction)
     throw UserError({}, fmt::format("target '{}' has no fence instruction", isa_.target()),
                     "keep it in the description, or try another --buffering");
-  isa::Word word;
-  word.instruction = instruction->index;
-  stream_.push_back({word, layer_});
+  isa::DecodedInstruction decoded;
+  decoded.instruction = instruction->index;
+  stream_.push_back({decoded, layer_});
   hazards_.clear();
   LaneClock ended;
   for (const LaneState &lane : lanes_)

@@ -3,10 +3,10 @@
 #include "ring.h"
 #include "vector_run.h"
 
-#include "tilewright/isa/window.h"
+#include "tilewright/isa/column_broadcast.h"
 #include "tilewright/simulator/memory/dram_model.h"
 #include "tilewright/simulator/timing/blocks.h"
-#include "tilewright/simulator/timing/plan.h"
+#include "tilewright/simulator/timing/instruction_timing.h"
 #include "tilewright/simulator/timing/runs.h"
 
 #include <algorithm>
@@ -74,7 +74,7 @@ class Estimator {
 public:
   enum class Keep { Trace, Cycles };
   Estimator(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
-            const std::vector<timing::InstructionPlan> &plans, uint64_t codeAddress, Keep keep)
+            const std::vector<timing::InstructionTiming> &plans, uint64_t codeAddress, Keep keep)
       : stream_(stream), isa_(isa), plans_(plans), dram_(DramConfig::of(isa)), times_(isa),
         run_(isa) {
     units_.resize(isa.units().size());
@@ -90,7 +90,7 @@ public:
     for (isa::Space space : {isa::Space::Spad, isa::Space::Acc})
       banks_[static_cast<size_t>(space)] =
           BankSize(static_cast<int64_t>(isa.memory(space).bankBytes()));
-    for (const timing::InstructionPlan &plan : plans)
+    for (const timing::InstructionTiming &plan : plans)
       facts_.push_back({actor(*plan.unit), plan.instruction->control, plan.unit->queueDepth,
                         plan.instruction->operandIndex("accumulate")});
     semaphores_.resize(static_cast<size_t>(isa.semaphores()));
@@ -167,13 +167,13 @@ private:
   InstructionRecord &record(size_t index) {
     return result_.trace.empty() ? unkept_ : result_.trace[index];
   }
-  const isa::Word &word(size_t index) const { return stream_[index].word; }
-  const timing::InstructionPlan &plan(size_t index) const {
-    return plans_[static_cast<size_t>(word(index).instruction)];
+  const isa::DecodedInstruction &decoded(size_t index) const { return stream_[index].decoded; }
+  const timing::InstructionTiming &plan(size_t index) const {
+    return plans_[static_cast<size_t>(decoded(index).instruction)];
   }
   isa::ScalarContext context(const UnitState &state, size_t index) const {
     isa::ScalarContext result;
-    result.immediates = word(index).values.data();
+    result.immediates = decoded(index).values.data();
     result.state = state.registers.data();
     return result;
   }
@@ -215,14 +215,14 @@ private:
     int64_t rows;     // cycles of the streamer
     int64_t trailing; // of them, those after the one in which the last sum begins
   };
-  Streamed streamed(const timing::StepPlan &step, const isa::ScalarContext &scalars,
+  Streamed streamed(const timing::StepTiming &step, const isa::ScalarContext &scalars,
                     size_t index) const;
-  Streamed stream(const timing::StepPlan &step, const isa::ScalarContext &scalars, size_t index,
+  Streamed stream(const timing::StepTiming &step, const isa::ScalarContext &scalars, size_t index,
                   int64_t t);
   int64_t stand(const isa::ScalarContext &scalars, size_t index, int64_t t);
   int64_t sharedCycles(const timing::Blocks &blocks, int64_t block) const;
-  int64_t loadWeights(const timing::StepPlan &step, const isa::ScalarContext &scalars, size_t index,
-                      int64_t t);
+  int64_t loadWeights(const timing::StepTiming &step, const isa::ScalarContext &scalars,
+                      size_t index, int64_t t);
   void load(Loader &loader, int64_t t);
   void request(Loader &loader, int64_t t);
   void arrive(Loader &loader, const Arrival &arrival);
@@ -232,7 +232,7 @@ private:
   void send(int64_t t);
   void prepareSending();
   timing::Runs runs(UnitState &state, size_t index) const {
-    return timing::Runs(plan(index), isa_, context(state, index), word(index).values.data());
+    return timing::Runs(plan(index), isa_, context(state, index), decoded(index).values.data());
   }
   int64_t pieces(const timing::Runs &runs, int64_t elements) const;
   BankMask banksOf(const timing::Runs &runs, const timing::Elements &elements) const;
@@ -253,7 +253,7 @@ private:
 
   const std::vector<StreamInstruction> &stream_;
   const isa::Isa &isa_;
-  const std::vector<timing::InstructionPlan> &plans_;
+  const std::vector<timing::InstructionTiming> &plans_;
   std::vector<Facts> facts_; // by index
   DramModel dram_;
   const Times times_;
@@ -318,19 +318,19 @@ int64_t Estimator::semaphoresReady(uint32_t mask) const {
 bool Estimator::begin(Actor actor, int64_t t) {
   UnitState &state = unit(actor);
   const Entry head = state.queue.front();
-  const int64_t ready = std::max(semaphoresReady(word(head.index).wait), head.dispatch + 1);
+  const int64_t ready = std::max(semaphoresReady(decoded(head.index).wait), head.dispatch + 1);
   if (ready > t) {
     if (ready < never)
       wake(actor, ready);
     return false;
   }
-  uint32_t mask = word(head.index).wait;
+  uint32_t mask = decoded(head.index).wait;
   for (size_t i = 0; mask != 0; ++i, mask >>= 1)
     if (mask & 1)
       semaphores_[i].pop_front();
   state.queue.pop_front();
   for (auto [reg, value] : plan(head.index).instruction->sets) {
-    const auto &values = word(head.index).values;
+    const auto &values = decoded(head.index).values;
     state.registers[static_cast<size_t>(values[static_cast<size_t>(reg)])] =
         values[static_cast<size_t>(value)];
   }
@@ -351,7 +351,7 @@ void Estimator::finish(size_t index, int64_t t) {
   lastEnd_ = std::max(lastEnd_, t);
   if (--inFlight_ == 0) // a fence may wait for that
     wake(Sequencer, t + 1);
-  uint32_t mask = word(index).signal;
+  uint32_t mask = decoded(index).signal;
   if (mask == 0)
     return;
   for (size_t i = 0; mask != 0; ++i, mask >>= 1)
@@ -360,7 +360,7 @@ void Estimator::finish(size_t index, int64_t t) {
     }
   for (Actor other : {Matrix, Vector, Load, SecondLoad, Gather})
     if (const auto &queue = unit(other).queue;
-        !queue.empty() && (word(queue.front().index).wait & word(index).signal) != 0)
+        !queue.empty() && (decoded(queue.front().index).wait & decoded(index).signal) != 0)
       wake(other, t + 1);
 }
 
@@ -395,7 +395,7 @@ int64_t Estimator::dispatch(int64_t t) {
   if (arrivals_[slot] >= t)
     return arrivals_[slot] + 1;
   InstructionRecord &record = this->record(pc_);
-  const Facts &facts = facts_[static_cast<size_t>(word(pc_).instruction)];
+  const Facts &facts = facts_[static_cast<size_t>(decoded(pc_).instruction)];
   if (facts.control != isa::Control::None) {
     const bool waits = facts.control == isa::Control::Fence || facts.control == isa::Control::Halt;
     if (waits && !idle(t))
@@ -421,11 +421,11 @@ void Estimator::matrix(int64_t t) {
   if (state.queue.empty())
     return;
   const size_t index = state.queue.front().index;
-  const timing::InstructionPlan &plan = this->plan(index);
-  const isa::Word &word = this->word(index);
+  const timing::InstructionTiming &plan = this->plan(index);
+  const isa::DecodedInstruction &decoded = this->decoded(index);
   if (!plan.steps.empty()) {
     auto value = [&](int operand) {
-      return operand < 0 ? 0 : word.values[static_cast<size_t>(operand)];
+      return operand < 0 ? 0 : decoded.values[static_cast<size_t>(operand)];
     };
     int64_t ready = plan.isContraction ? state.free : loaderFree_;
     if (plan.isContraction && value(plan.swap) != 0)
@@ -438,7 +438,7 @@ void Estimator::matrix(int64_t t) {
       return wake(Matrix, ready);
     if (!begin(Matrix, t))
       return;
-    const timing::StepPlan &step = plan.steps[0];
+    const timing::StepTiming &step = plan.steps[0];
     const isa::ScalarContext scalars = context(state, index);
     if (running_)
       run_.advance(t, holds_);
@@ -465,11 +465,11 @@ void Estimator::matrix(int64_t t) {
 }
 
 // What an `mmul` moves. Of a window, a row of outputs counts as one piece of accumulators.
-Estimator::Streamed Estimator::streamed(const timing::StepPlan &step,
+Estimator::Streamed Estimator::streamed(const timing::StepTiming &step,
                                         const isa::ScalarContext &scalars, size_t index) const {
-  const timing::InstructionPlan &plan = this->plan(index);
-  const auto &values = word(index).values;
-  auto nestOf = [&](const timing::StreamPlan &stream, int64_t elements) {
+  const timing::InstructionTiming &plan = this->plan(index);
+  const auto &values = decoded(index).values;
+  auto nestOf = [&](const timing::StreamTiming &stream, int64_t elements) {
     return Nest{timing::walk(stream, isa_.memory(stream.space), scalars, values.data()), elements,
                 step.spatial - 1, PerLevel{}}; // the last spatial iterator is the columns
   };
@@ -485,30 +485,30 @@ Estimator::Streamed Estimator::streamed(const timing::StepPlan &step,
     }
     return made;
   }
-  const timing::WindowWalk window(*plan.window, scalars);
+  const timing::ColumnBroadcastWalk window(*plan.window, scalars);
   made.rows *= window.cycles();
   made.trailing = window.trailing;
   activations.extents = {window.sweeps, window.period};
-  activations.walk.stride = {activations.walk.stride[isa::WindowV],
-                             activations.walk.stride[isa::WindowU]};
-  const int64_t along = (window.outputs[1] - 1) * sums.walk.stride[isa::WindowX];
+  activations.walk.stride = {activations.walk.stride[isa::BroadcastV],
+                             activations.walk.stride[isa::BroadcastU]};
+  const int64_t along = (window.outputs[1] - 1) * sums.walk.stride[isa::BroadcastX];
   sums.walk.address += std::min<int64_t>(0, along);
   sums.elements += std::abs(along) / step.write.elementBytes;
   sums.extents = {window.outputs[0], window.strides[0] * window.period};
-  sums.walk.stride[isa::WindowX] = 0;
+  sums.walk.stride[isa::BroadcastX] = 0;
   return made;
 }
 
 // Holds the ports that an `mmul` takes from cycle t on: nobody comes before it.
-Estimator::Streamed Estimator::stream(const timing::StepPlan &step,
+Estimator::Streamed Estimator::stream(const timing::StepTiming &step,
                                       const isa::ScalarContext &scalars, size_t index, int64_t t) {
-  const auto &values = word(index).values;
+  const auto &values = decoded(index).values;
   const Streamed moved = streamed(step, scalars, index);
   const int64_t rows = moved.rows;
   if (rows == 0)
     return moved;
   // `before`: the same a cycle earlier.
-  auto hold = [&](const timing::StreamPlan &stream, const Nest &nest, int64_t from, Holds &holds,
+  auto hold = [&](const timing::StreamTiming &stream, const Nest &nest, int64_t from, Holds &holds,
                   Holds *before) {
     if (nest.elements == 0)
       return;
@@ -536,7 +536,7 @@ Estimator::Streamed Estimator::stream(const timing::StepPlan &step,
       add(*before, from - 1);
   };
   hold(step.reads[0], moved.activations, t, holds_.activations, nullptr);
-  const int operand = facts_[static_cast<size_t>(word(index).instruction)].accumulate;
+  const int operand = facts_[static_cast<size_t>(decoded(index).instruction)].accumulate;
   const bool accumulates =
       step.reads.size() > 1 && (operand < 0 || values[static_cast<size_t>(operand)] != 0);
   hold(step.write, moved.sums, t + times_.matrixPipeline, holds_.accumulatorWrites,
@@ -548,7 +548,7 @@ Estimator::Streamed Estimator::stream(const timing::StepPlan &step,
 // cycle in which the streamer is free. Where activations and weights share a bank, a cycle that
 // reads both is two.
 int64_t Estimator::stand(const isa::ScalarContext &scalars, size_t index, int64_t t) {
-  const timing::Blocks blocks(plan(index), isa_, scalars, word(index).values.data());
+  const timing::Blocks blocks(plan(index), isa_, scalars, decoded(index).values.data());
   const BankSize &spad = banks_[static_cast<size_t>(isa::Space::Spad)],
                  &acc = banks_[static_cast<size_t>(isa::Space::Acc)];
   auto maskOf = [](const BankSize &bank, const timing::Blocks::Reach &reach) {
@@ -604,14 +604,14 @@ int64_t Estimator::sharedCycles(const timing::Blocks &blocks, int64_t block) con
 
 // Reads the rows of an `mload` from cycle t on, behind the activations where both stand in one
 // bank. The cycle in which the loader is free.
-int64_t Estimator::loadWeights(const timing::StepPlan &step, const isa::ScalarContext &scalars,
+int64_t Estimator::loadWeights(const timing::StepTiming &step, const isa::ScalarContext &scalars,
                                size_t index, int64_t t) {
-  const auto &values = word(index).values;
+  const auto &values = decoded(index).values;
   const int64_t rows = values[static_cast<size_t>(plan(index).rows)];
   const int64_t columns = values[static_cast<size_t>(plan(index).columns)];
   if (rows <= 0 || columns == 0)
     return t + std::max<int64_t>(rows, 1);
-  const timing::StreamPlan &stream = step.reads[0];
+  const timing::StreamTiming &stream = step.reads[0];
   const timing::Walk walk = timing::walk(stream, isa_.memory(stream.space), scalars, values.data());
   holds_.weights.forget(t);
   Holds::Path banks(1, {rows});
@@ -658,7 +658,7 @@ void Estimator::vector(int64_t t) {
     return wake(Vector, state.free);
   }
   const isa::ScalarContext scalars = context(state, index);
-  const int64_t *addresses = word(index).values.data();
+  const int64_t *addresses = decoded(index).values.data();
   running_ = true;
   runningIndex_ = index;
   const int64_t from = t + times_.vectorStart;
@@ -1037,12 +1037,12 @@ RunRecord Estimator::run(int64_t enough) {
 
 RunRecord estimate(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
                    uint64_t codeAddress) {
-  const std::vector<timing::InstructionPlan> plans = timing::makePlans(isa);
+  const std::vector<timing::InstructionTiming> plans = timing::makeTimings(isa);
   return Estimator(stream, isa, plans, codeAddress, Estimator::Keep::Trace).run();
 }
 
 int64_t estimateCycles(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
-                       const std::vector<timing::InstructionPlan> &plans, uint64_t codeAddress,
+                       const std::vector<timing::InstructionTiming> &plans, uint64_t codeAddress,
                        int64_t enough) {
   return Estimator(stream, isa, plans, codeAddress, Estimator::Keep::Cycles).run(enough).cycles;
 }

@@ -198,14 +198,14 @@ AccessFinder::Form &AccessFinder::formOf(int instruction) {
 }
 
 // What was found for these values and registers, or is found now, with all addresses 0.
-const AccessFinder::Found &AccessFinder::find(Form &form, const isa::Word &word,
+const AccessFinder::Found &AccessFinder::find(Form &form, const isa::DecodedInstruction &decoded,
                                               const std::vector<int64_t> &registers) {
   constexpr uint64_t odd = 0x9E3779B97F4A7C15;
   uint64_t hash = 0;
   Values values;
-  values.resize(word.values.size());
+  values.resize(decoded.values.size());
   for (size_t i = 0; i < values.size(); ++i) {
-    values[i] = word.values[i] & form.decides[i];
+    values[i] = decoded.values[i] & form.decides[i];
     hash = (hash ^ static_cast<uint64_t>(values[i])) * odd;
   }
   Found &found = form.found[hash >> (64 - foundBits)];
@@ -214,10 +214,10 @@ const AccessFinder::Found &AccessFinder::find(Form &form, const isa::Word &word,
   found.isKnown = true;
   found.values = values;
   found.registers = registers;
-  isa::Word still = word;
+  isa::DecodedInstruction still = decoded;
   still.values = values;
   std::array<isa::Range, isa::limits::operands.count()> ranges;
-  isa::operandRanges(isa_.instructions()[static_cast<size_t>(word.instruction)], isa_, still,
+  isa::operandRanges(isa_.instructions()[static_cast<size_t>(decoded.instruction)], isa_, still,
                      registers.data(), values.data(), ranges.data());
   found.ranges.clear();
   for (const Memory &memory : form.memories)
@@ -225,15 +225,16 @@ const AccessFinder::Found &AccessFinder::find(Form &form, const isa::Word &word,
   return found;
 }
 
-MemoryAccesses AccessFinder::of(const isa::Word &word, const std::vector<int64_t> &registers) {
+MemoryAccesses AccessFinder::of(const isa::DecodedInstruction &decoded,
+                                const std::vector<int64_t> &registers) {
   MemoryAccesses accesses;
-  Form &form = formOf(word.instruction);
+  Form &form = formOf(decoded.instruction);
   if (form.memories.empty())
     return accesses;
-  const Found &found = find(form, word, registers);
+  const Found &found = find(form, decoded, registers);
   for (size_t i = 0; i < form.memories.size(); ++i) {
     const Memory &memory = form.memories[i];
-    const int64_t address = word.values[memory.operand] * memory.addressBytes;
+    const int64_t address = decoded.values[memory.operand] * memory.addressBytes;
     isa::Range range = found.ranges[i];
     if (!range.empty())
       range = {range.begin + address, range.end + address};

@@ -2,7 +2,7 @@
 
 #include "chain.h"
 
-#include "tilewright/compiler/schedule/chain_plan.h"
+#include "tilewright/compiler/schedule/fused_stack_plan.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -83,7 +83,7 @@ LoweringContext::LoweringContext(const isa::Isa &isa, ConstantPool &constants,
                                  std::shared_ptr<Selection> selection)
     : isa(isa), constants(constants), tensors(tensors), rows(isa.param("rows")),
       cols(isa.param("cols")), lanes(isa.param("lanes")), channels(patterns::channelsAtOnce(isa)),
-      machine(ConvMachine::of(isa)), buffering(buffering), plans(timing::makePlans(isa)),
+      machine(ConvMachine::of(isa)), buffering(buffering), plans(timing::makeTimings(isa)),
       selection(std::move(selection)), weightLoad_(weightLoadOf(isa)) {}
 
 const isa::Instruction &LoweringContext::instruction(isa::Role role) const {

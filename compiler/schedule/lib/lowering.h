@@ -10,7 +10,7 @@
 #include "tilewright/compiler/select/selection.h"
 #include "tilewright/compiler/tosa/tensor_types.h"
 #include "tilewright/isa/isa.h"
-#include "tilewright/simulator/timing/plan.h"
+#include "tilewright/simulator/timing/instruction_timing.h"
 
 #include <map>
 #include <string>
@@ -57,7 +57,7 @@ struct LoweringContext {
   int64_t rows, cols, lanes, channels;
   const ConvMachine machine;
   const Buffering buffering;
-  const std::vector<timing::InstructionPlan> plans; // by instruction, for estimates
+  const std::vector<timing::InstructionTiming> plans; // by instruction, for estimates
   struct Chosen {
     ConvPlan plan;
     std::vector<int64_t> layout; // Steps::layout

@@ -2,7 +2,7 @@
 
 namespace tilewright {
 
-static constexpr size_t ofMember = 1 + ChainSpace::DimensionCount;
+static constexpr size_t ofMember = 1 + FusedStackSpace::DimensionCount;
 
 RunSpace::RunSpace(const std::vector<RunMember> &members, const ConvMachine &machine)
     : members_(members) {
@@ -18,13 +18,13 @@ bool RunSpace::handsOn(const PlanPoint &point, size_t member) const {
 
 PlanPoint RunSpace::own(const PlanPoint &point, size_t member) const {
   const auto begin = point.begin() + static_cast<int64_t>(member * ofMember + 1);
-  return PlanPoint(begin, begin + ChainSpace::DimensionCount);
+  return PlanPoint(begin, begin + FusedStackSpace::DimensionCount);
 }
 
 // What stays on chip is a whole image, which its reader takes as it is.
 std::vector<int64_t> RunSpace::choices(const PlanPoint &point, size_t d) const {
   const size_t member = d / ofMember;
-  const ChainProblem &p = members_[member].problem;
+  const FusedStackProblem &p = members_[member].problem;
   if (d % ofMember == 0) {
     const bool may = member + 1 < members_.size() && mayHandOn(p) && members_[member + 1].mayTake;
     return may ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0};
@@ -32,9 +32,10 @@ std::vector<int64_t> RunSpace::choices(const PlanPoint &point, size_t d) const {
   const size_t dimension = d % ofMember - 1;
   const bool takes = member > 0 && handsOn(point, member - 1),
              isWhole = takes || handsOn(point, member);
-  if (isWhole && (dimension == ChainSpace::StripeRows || dimension == ChainSpace::FirstRows))
+  if (isWhole &&
+      (dimension == FusedStackSpace::TileRows || dimension == FusedStackSpace::FirstRows))
     return {resultHeight(p)};
-  if (takes && dimension == ChainSpace::HeadMerge)
+  if (takes && dimension == FusedStackSpace::HeadMerge)
     return {static_cast<int64_t>(TapMerge::None)};
   return spaces_[member].choices(own(point, member), dimension);
 }

@@ -216,7 +216,7 @@ void checkInstructions(const isa::Isa &isa, Selection &selection, kernel::GroupO
 
 // What the user's layer is called, for what is wrong with it.
 UserError ofLayer(const UserError &error, const LayerInfo &layer) {
-  Place where = error.place();
+  SourceLocation where = error.location();
   if (where.str().empty()) // a tuner's database has a place of its own
     where.subject = fmt::format("layer '{}' ({})", escape(layer.name), escape(layer.op));
   return UserError(where, error.message(), error.fix());
@@ -367,7 +367,7 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   std::optional<TensorPlanner> planner(std::in_place, function, inPlace, chains, dram);
   std::map<size_t, ChosenSideBySide> sideBySide;
   std::map<std::string, LoweringContext::Chosen> chosen;
-  if (options.chains && options.buffering == Buffering::Double) {
+  if (options.fusion && options.buffering == Buffering::Double) {
     ConstantPool constants(planner->end());
     LoweringContext context(isa, constants, planner->tensors, options.buffering, selection);
     chains = findChains(context, groups, options.tuner);
@@ -401,7 +401,7 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
       lowerAll(context, groups, inPlace, chains, sideBySide, emitter, result);
       result.stream = emitter.finish();
       isEmitted = true;
-    } catch (const NoRoom &error) {
+    } catch (const NoSpace &error) {
       if (!alone.insert(error.group()).second)
         throw;
     }

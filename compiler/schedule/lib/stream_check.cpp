@@ -25,8 +25,9 @@ StreamChecker::StreamChecker(const isa::Isa &isa)
   }
 }
 
-std::string StreamChecker::visit(const isa::Word &word) {
-  const isa::Instruction &instruction = isa_.instructions()[static_cast<size_t>(word.instruction)];
+std::string StreamChecker::visit(const isa::DecodedInstruction &decoded) {
+  const isa::Instruction &instruction =
+      isa_.instructions()[static_cast<size_t>(decoded.instruction)];
   auto unit = static_cast<size_t>(instruction.unit);
   if (instruction.control == isa::Control::Fence || instruction.control == isa::Control::Halt) {
     hazards_.clear();
@@ -38,9 +39,9 @@ std::string StreamChecker::visit(const isa::Word &word) {
     return "control flow cannot be checked";
   auto lane = static_cast<size_t>(laneOf(isa_, instruction));
   const int32_t sequence = ++sequence_[lane];
-  for (size_t semaphore = 0; semaphore < signals_.size() && word.wait >> semaphore != 0;
+  for (size_t semaphore = 0; semaphore < signals_.size() && decoded.wait >> semaphore != 0;
        ++semaphore) {
-    if ((word.wait >> semaphore & 1) == 0)
+    if ((decoded.wait >> semaphore & 1) == 0)
       continue;
     if (signals_[semaphore].empty())
       return fmt::format("waits for semaphore {}, which no earlier instruction signals", semaphore);
@@ -48,7 +49,7 @@ std::string StreamChecker::visit(const isa::Word &word) {
     signals_[semaphore].pop_front();
   }
   const LaneClock needed =
-      hazards_.visit(static_cast<int>(lane), sequence, accesses_.of(word, registers_[unit]));
+      hazards_.visit(static_cast<int>(lane), sequence, accesses_.of(decoded, registers_[unit]));
   for (size_t other = 0; other < needed.size(); ++other)
     if (needed[other] > known_[unit][other] &&
         unitOfLane(isa_, static_cast<int>(other)) != instruction.unit)
@@ -57,13 +58,13 @@ std::string StreamChecker::visit(const isa::Word &word) {
           needed[other],
           isa_.units()[static_cast<size_t>(unitOfLane(isa_, static_cast<int>(other)))].name);
   for (auto [index, value] : instruction.sets)
-    registers_[unit][static_cast<size_t>(word.values[static_cast<size_t>(index)])] =
-        word.values[static_cast<size_t>(value)];
+    registers_[unit][static_cast<size_t>(decoded.values[static_cast<size_t>(index)])] =
+        decoded.values[static_cast<size_t>(value)];
   LaneClock ended = known_[unit];
   ended[lane] = sequence;
-  for (size_t semaphore = 0; semaphore < signals_.size() && word.signal >> semaphore != 0;
+  for (size_t semaphore = 0; semaphore < signals_.size() && decoded.signal >> semaphore != 0;
        ++semaphore) {
-    if ((word.signal >> semaphore & 1) == 0)
+    if ((decoded.signal >> semaphore & 1) == 0)
       continue;
     signals_[semaphore].push_back(ended);
     if (static_cast<int64_t>(signals_[semaphore].size()) > semaphoreMax_)
@@ -83,9 +84,9 @@ std::string StreamChecker::finish() const {
 std::string checkStream(const std::vector<StreamInstruction> &stream, const isa::Isa &isa) {
   StreamChecker checker(isa);
   for (size_t i = 0; i < stream.size(); ++i) {
-    std::string problem = checker.visit(stream[i].word);
+    std::string problem = checker.visit(stream[i].decoded);
     if (!problem.empty())
-      return fmt::format("instruction {} ({}) {}", i, isa::disassemble(isa, stream[i].word),
+      return fmt::format("instruction {} ({}) {}", i, isa::disassemble(isa, stream[i].decoded),
                          problem);
   }
   return checker.finish();

@@ -64,7 +64,7 @@ int64_t TaskTimes::cyclesOf(const Task &task) {
     if (const auto &window = plans_[static_cast<size_t>(task.instruction)].window) {
       isa::ScalarContext scalars;
       scalars.immediates = task.values.data();
-      return timing::WindowWalk(*window, scalars).cycles();
+      return timing::ColumnBroadcastWalk(*window, scalars).cycles();
     }
     return form.isProduct ? std::max(operand(0) * operand(1), operand(2) + 1) : 0;
   case isa::UnitTemplate::Vector:

@@ -12,7 +12,7 @@ size_t memory(isa::Space space) { return space == isa::Space::Spad ? spad : acc;
 
 // A stream of a step: what one beat asks of a memory.
 struct Stream {
-  const timing::StreamPlan *plan;
+  const timing::StreamTiming *plan;
   timing::Walk walk;
   int64_t laneStride, portBytes;
 
@@ -69,17 +69,17 @@ VectorRun::VectorRun(const isa::Isa &isa) : isa_(isa), lanes_(isa.param("lanes")
         BankSize(static_cast<int64_t>(isa.memory(space).bankBytes()));
 }
 
-void VectorRun::begin(const timing::InstructionPlan &plan, const isa::ScalarContext &context,
+void VectorRun::begin(const timing::InstructionTiming &plan, const isa::ScalarContext &context,
                       const int64_t *addresses, int64_t t) {
   stretches_.clear();
   all_ = Banks();
   latency_ = plan.latency;
-  for (const timing::StepPlan &step : plan.steps)
+  for (const timing::StepTiming &step : plan.steps)
     addStep(step, context, addresses);
   now_ = {t, 0, 0};
 }
 
-void VectorRun::addStep(const timing::StepPlan &step, const isa::ScalarContext &context,
+void VectorRun::addStep(const timing::StepTiming &step, const isa::ScalarContext &context,
                         const int64_t *addresses) {
   Nest nest;
   nest.lanes = lanes_;
@@ -103,7 +103,7 @@ void VectorRun::addStep(const timing::StepPlan &step, const isa::ScalarContext &
   Streams streams;
   size_t reads = 0, count = 0;
   Walk walk(nest.beatDimension + 1, nest.extents);
-  auto add = [&](const timing::StreamPlan &plan) {
+  auto add = [&](const timing::StreamTiming &plan) {
     const isa::Memory &memory = isa_.memory(plan.space);
     Stream &stream = streams[count++];
     stream = {&plan, timing::walk(plan, memory, context, addresses), 0, memory.portBytes};
@@ -123,7 +123,7 @@ void VectorRun::addStep(const timing::StepPlan &step, const isa::ScalarContext &
     walk.add(stream.walk.address, low, high, strides, banks_[static_cast<size_t>(plan.space)],
              std::max<int64_t>(idle * stream.laneStride, 0));
   };
-  for (const timing::StreamPlan &plan : step.reads)
+  for (const timing::StreamTiming &plan : step.reads)
     if (nest.taps > 0 || plan.once)
       add(plan);
   reads = count;

@@ -5,7 +5,7 @@
 
 #include "holds.h"
 
-#include "tilewright/simulator/timing/plan.h"
+#include "tilewright/simulator/timing/instruction_timing.h"
 
 namespace tilewright {
 
@@ -20,7 +20,7 @@ public:
   explicit VectorRun(const isa::Isa &isa);
 
   // Its first reads are in cycle t. `addresses` by operand.
-  void begin(const timing::InstructionPlan &plan, const isa::ScalarContext &context,
+  void begin(const timing::InstructionTiming &plan, const isa::ScalarContext &context,
              const int64_t *addresses, int64_t t);
   // Nothing left to read, as of where `advance` came.
   bool isDone() const { return now_.stretch == stretches_.size(); }
@@ -56,7 +56,7 @@ private:
     int64_t done = 0; // cycles of the stretch
   };
 
-  void addStep(const timing::StepPlan &step, const isa::ScalarContext &context,
+  void addStep(const timing::StepTiming &step, const isa::ScalarContext &context,
                const int64_t *addresses);
   void addStretch(const Stretch &stretch);
   void advance(Progress &progress, int64_t t, MatrixHolds &holds) const;

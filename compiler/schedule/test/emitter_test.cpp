@@ -58,7 +58,7 @@ TEST_F(HoistedConstants, MayLeaveAGroupWithoutRoom) {
   try {
     emitter.finish();
     FAIL() << "there is no room for the second group's input";
-  } catch (const NoRoom &error) {
+  } catch (const NoSpace &error) {
     EXPECT_EQ(error.group(), 1u);
   }
 }
@@ -131,7 +131,7 @@ protected:
       emitter.append(group, "group");
     int64_t loads = 0, before = 0;
     for (const StreamInstruction &each : emitter.finish())
-      if (each.word.instruction == isa_.find("load")->index) {
+      if (each.decoded.instruction == isa_.find("load")->index) {
         loads += each.layer == layer;
         before = each.layer == 0 ? loads : before;
       }
@@ -140,7 +140,7 @@ protected:
 
   const isa::Isa isa_ = edge16();
   const ConvMachine machine_ = ConvMachine::of(isa_);
-  const std::vector<timing::InstructionPlan> plans_ = timing::makePlans(isa_);
+  const std::vector<timing::InstructionTiming> plans_ = timing::makeTimings(isa_);
   TaskTimes times_{isa_, machine_, plans_};
 };
 
@@ -200,9 +200,9 @@ TEST_F(EarlyConstants, ComeWithLoadsThatNeedNotWait) {
   std::vector<int64_t> beforeTheStore;
   bool isStored = false;
   for (const StreamInstruction &each : emitter.finish()) {
-    isStored |= each.word.instruction == isa_.find("store")->index;
-    if (each.layer == 1 && each.word.instruction == isa_.find("load")->index && !isStored)
-      beforeTheStore.push_back(each.word.values[0]);
+    isStored |= each.decoded.instruction == isa_.find("store")->index;
+    if (each.layer == 1 && each.decoded.instruction == isa_.find("load")->index && !isStored)
+      beforeTheStore.push_back(each.decoded.values[0]);
   }
   EXPECT_EQ(beforeTheStore, std::vector<int64_t>{2 * kibi});
 }
@@ -241,7 +241,7 @@ TEST_F(EarlyConstants, ComeBeforeTheLastStep) {
     bool isLoaded = false;
     for (const StreamInstruction &each : emitter.finish()) {
       isLoaded |= each.layer == 1;
-      products += isLoaded && each.word.instruction == isa_.find("mmul")->index;
+      products += isLoaded && each.decoded.instruction == isa_.find("mmul")->index;
     }
     return products;
   };

@@ -25,15 +25,15 @@ isa::Isa edge16(const std::vector<std::string> &overlays = {}) {
 }
 
 Times timesOf(const std::string &text, const isa::Isa &isa, int64_t enough = INT64_MAX) {
-  const std::vector<timing::InstructionPlan> plans = timing::makePlans(isa);
+  const std::vector<timing::InstructionTiming> plans = timing::makeTimings(isa);
   Program program;
   program.file = "test.elf";
   program.codeAddress = uint64_t(1) << 30;
   std::vector<StreamInstruction> stream;
-  for (const isa::Word &word : isa::assemble(isa, text + "\nhalt", "test.s")) {
-    const isa::Bits bits = isa.encode(word);
+  for (const isa::DecodedInstruction &decoded : isa::assemble(isa, text + "\nhalt", "test.s")) {
+    const isa::Bits bits = isa.encode(decoded);
     program.code.append(bits.begin(), bits.end());
-    stream.push_back({word, 0});
+    stream.push_back({decoded, 0});
   }
   program.dramBytes = program.codeAddress + program.code.size();
   return {*TimingEngine(isa).cycles(program),

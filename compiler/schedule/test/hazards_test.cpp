@@ -115,17 +115,17 @@ TEST(Accesses, AreTheRangesOfOperands) {
     std::vector<int64_t> registers(
         isa.units()[static_cast<size_t>(instruction.unit)].registers.size(), 1);
     for (int i = 0; i < 400; ++i) {
-      isa::Word word;
-      word.instruction = instruction.index;
+      isa::DecodedInstruction decoded;
+      decoded.instruction = instruction.index;
       for (const isa::Operand &operand : instruction.operands)
-        word.values.push_back(operand.kind == isa::Operand::Kind::Memory ? random() % 1000
-                                                                         : random() % 3);
+        decoded.values.push_back(operand.kind == isa::Operand::Kind::Memory ? random() % 1000
+                                                                            : random() % 3);
       if (!registers.empty() && random() % 4 == 0)
         registers[random() % registers.size()] = random() % 3;
       std::array<isa::Range, isa::limits::operands.count()> ranges;
-      isa::operandRanges(instruction, isa, word, registers.data(), word.values.data(),
+      isa::operandRanges(instruction, isa, decoded, registers.data(), decoded.values.data(),
                          ranges.data());
-      const MemoryAccesses found = finder.of(word, registers);
+      const MemoryAccesses found = finder.of(decoded, registers);
       size_t next = 0;
       for (const isa::Operand &operand : instruction.operands) {
         if (operand.kind != isa::Operand::Kind::Memory)

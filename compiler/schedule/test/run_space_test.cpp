@@ -10,7 +10,7 @@ namespace tilewright {
 
 namespace {
 
-constexpr size_t ofMember = 1 + ChainSpace::DimensionCount;
+constexpr size_t ofMember = 1 + FusedStackSpace::DimensionCount;
 
 // Pairs of a convolution and a depthwise one, then a whole block.
 std::vector<RunMember> members() {

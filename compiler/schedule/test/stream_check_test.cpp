@@ -13,8 +13,8 @@ static std::string check(const char *text) {
     return isa::load(options);
   }();
   std::vector<StreamInstruction> stream;
-  for (isa::Word &word : isa::assemble(isa, text, "test.s"))
-    stream.push_back({word, -1});
+  for (isa::DecodedInstruction &decoded : isa::assemble(isa, text, "test.s"))
+    stream.push_back({decoded, -1});
   return checkStream(stream, isa);
 }
 

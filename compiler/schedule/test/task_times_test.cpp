@@ -20,7 +20,7 @@ protected:
 
   const isa::Isa isa_ = edge16();
   const ConvMachine machine_ = ConvMachine::of(isa_);
-  const std::vector<timing::InstructionPlan> plans_ = timing::makePlans(isa_);
+  const std::vector<timing::InstructionTiming> plans_ = timing::makeTimings(isa_);
   std::vector<std::unique_ptr<TaskForm>> forms_;
   TaskTimes times_{isa_, machine_, plans_};
 };

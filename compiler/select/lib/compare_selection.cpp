@@ -1,7 +1,7 @@
 // What each instruction has to say of the operations of a group.
 #include "selection_runs.h"
+#include "tilewright/compiler/patterns/column_broadcast_pattern.h"
 #include "tilewright/compiler/patterns/stationary_pattern.h"
-#include "tilewright/compiler/patterns/window_pattern.h"
 #include "tilewright/compiler/select/selection.h"
 #include "tilewright/compiler/tosa/constants.h"
 #include "tilewright/isa/roles.h"
@@ -139,11 +139,11 @@ std::vector<Comparison> Selection::compare(kernel::GroupOp group) {
           instruction ? Outcome::InTemplate : Outcome::MissingInTemplate);
     }
   if (anchor && llvm::isa<kernel::DepthwiseOp>(anchor))
-    if (auto window = patterns::findWindow(isa_))
-      add(window->instruction->name, Outcome::InPlansWithWindows);
+    if (auto window = patterns::findColumnBroadcast(isa_))
+      add(window->instruction->name, Outcome::InColumnBroadcastPlans);
   if (anchor && llvm::isa<kernel::Conv2DOp, kernel::MatMulOp>(anchor))
     if (auto sums = patterns::findStationary(isa_))
-      add(sums->instruction->name, Outcome::InPlansWithStandingSums);
+      add(sums->instruction->name, Outcome::InOutputStationaryPlans);
   llvm::append_range(found, compareRuns(operations, anchor, biasOf(anchor)));
   return found;
 }

@@ -15,8 +15,8 @@ void legalize(mlir::Block &body, Selection &selection);
 void foldClamps(mlir::Block &body);
 
 // An image times one factor a channel, narrowed to 8 bits, becomes a depthwise convolution of one
-// tap whose weights are computed: it may stand in chains. Only what an instruction computes in one
-// pass, where `selection` is given.
+// tap whose weights are computed: it may stand in a fused stack. Only what an instruction computes
+// in one pass, where `selection` is given.
 void fuseChannelProducts(mlir::Block &body, Selection *selection);
 
 // Rescales around a 32-bit addition or multiplication of 8-bit tensors become one add_i8 or mul_i8.

@@ -52,8 +52,8 @@ kernel::RescaleOp narrowingOf(kernel::BinaryOp product) {
   return isNarrow ? rescale : nullptr;
 }
 
-// Whether a convolution alone reads the result: then the product is made in a chain with it. By
-// itself it is no faster so, and takes more memory.
+// Whether a convolution alone reads the result: then the product is made in a fused stack with it.
+// By itself it is no faster so, and takes more memory.
 bool feedsConvolution(kernel::RescaleOp narrowed) {
   return narrowed->hasOneUse() && llvm::isa<kernel::Conv2DOp>(*narrowed->user_begin());
 }

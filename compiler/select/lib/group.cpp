@@ -25,7 +25,7 @@ using namespace mlir;
 namespace tilewright {
 namespace {
 
-struct Chain {
+struct Sequence {
   SmallVector<Operation *> ops;
   size_t extended = 0; // position of the last operation in the program
 };
@@ -41,9 +41,9 @@ bool givesUnsigned(Operation *op) {
   return rescale && !givesSigned(rescale);
 }
 
-class Chains {
+class Sequences {
 public:
-  explicit Chains(Selection *selection) : selection_(selection) {}
+  explicit Sequences(Selection *selection) : selection_(selection) {}
 
   void add(Operation &op) {
     SmallVector<size_t, 2> continued;
@@ -52,35 +52,36 @@ public:
     if (continued.size() > 1 && !mayBeOne(continued, op))
       continued.resize(1);
     if (continued.empty()) {
-      continued.push_back(chains_.size());
-      chains_.emplace_back();
+      continued.push_back(sequences_.size());
+      sequences_.emplace_back();
     }
-    Chain &chain = chains_[continued[0]];
+    Sequence &sequence = sequences_[continued[0]];
     for (size_t other : continued) {
-      if (!chains_[other].ops.empty())
-        byLast_.erase(chains_[other].ops.back());
+      if (!sequences_[other].ops.empty())
+        byLast_.erase(sequences_[other].ops.back());
       if (other != continued[0])
-        chain.ops.append(std::exchange(chains_[other].ops, {}));
+        sequence.ops.append(std::exchange(sequences_[other].ops, {}));
     }
-    chain.ops.push_back(&op);
-    chain.extended = position_++;
+    sequence.ops.push_back(&op);
+    sequence.extended = position_++;
     byLast_[&op] = continued[0];
   }
 
-  const std::vector<Chain> &all() const { return chains_; }
+  const std::vector<Sequence> &all() const { return sequences_; }
 
 private:
   // An operation that is not element-wise, or reads memory in another way, can only come first.
-  bool mustBegin(size_t chain) const {
-    Operation &first = *chains_[chain].ops.front();
+  bool mustBegin(size_t sequence) const {
+    Operation &first = *sequences_[sequence].ops.front();
     return !isElementwise(first) || readsUnsigned(first);
   }
 
-  // Of two chains: whether what both give may stand in accumulators, and instructions compute all.
+  // Of two sequences: whether what both give may stand in accumulators, and instructions compute
+  // all.
   bool mayBeOne(ArrayRef<size_t> both, Operation &op) const {
     SmallVector<Operation *> operations;
-    for (size_t chain : both) {
-      const SmallVector<Operation *> &ops = chains_[chain].ops;
+    for (size_t sequence : both) {
+      const SmallVector<Operation *> &ops = sequences_[sequence].ops;
       if (widthOf(ops.back()->getResult(0)) <= 8)
         return false;
       operations.append(ops);
@@ -105,8 +106,8 @@ private:
       found.push_back(known->second);
     }
     llvm::sort(found, [&](size_t a, size_t b) {
-      return std::pair(mustBegin(a), chains_[a].extended) >
-             std::pair(mustBegin(b), chains_[b].extended);
+      return std::pair(mustBegin(a), sequences_[a].extended) >
+             std::pair(mustBegin(b), sequences_[b].extended);
     });
     if (found.size() > 1 && mustBegin(found[1]))
       found.resize(1);
@@ -114,22 +115,22 @@ private:
   }
 
   Selection *selection_;
-  std::vector<Chain> chains_;
+  std::vector<Sequence> sequences_;
   llvm::DenseMap<Operation *, size_t> byLast_;
   size_t position_ = 0;
 };
 
-void formGroup(const Chain &chain) {
-  Operation *last = chain.ops.back();
+void formGroup(const Sequence &sequence) {
+  Operation *last = sequence.ops.back();
   Value result = last->getResult(0);
   SmallVector<Location> locations(
-      llvm::map_range(chain.ops, [](Operation *op) { return op->getLoc(); }));
+      llvm::map_range(sequence.ops, [](Operation *op) { return op->getLoc(); }));
   Location location = FusedLoc::get(last->getContext(), locations);
   OpBuilder builder(last->getContext());
   builder.setInsertionPointAfter(last);
   auto group = kernel::GroupOp::create(builder, location, result.getType());
   Block *body = builder.createBlock(&group.getBody());
-  for (Operation *op : chain.ops)
+  for (Operation *op : sequence.ops)
     op->moveBefore(body, body->end());
   result.replaceAllUsesWith(group.getResult());
   kernel::YieldOp::create(builder, location, result);
@@ -142,14 +143,14 @@ bool isElementwise(Operation &op) { return hasScalarFunction(&op); }
 bool hasOneReader(Value value) { return !value.use_empty() && llvm::all_equal(value.getUsers()); }
 
 void formGroups(Block &body, Selection *selection) {
-  Chains chains(selection);
+  Sequences sequences(selection);
   for (Operation &op : body)
     if (!llvm::isa<kernel::ViewOp, kernel::StridedViewOp, kernel::GroupOp, tosa::ConstOp,
                    func::ReturnOp>(op))
-      chains.add(op);
-  for (const Chain &chain : chains.all())
-    if (!chain.ops.empty())
-      formGroup(chain);
+      sequences.add(op);
+  for (const Sequence &sequence : sequences.all())
+    if (!sequence.ops.empty())
+      formGroup(sequence);
 }
 
 } // namespace tilewright

@@ -26,11 +26,11 @@ bool isUsable(Type type) {
   auto ranked = dyn_cast<RankedTensorType>(type);
   if (!ranked || !ranked.hasStaticShape())
     return false;
-  int64_t room = INT32_MAX;
+  int64_t greatest = INT32_MAX;
   for (int64_t size : ranked.getShape()) {
-    if (size < 1 || size > room)
+    if (size < 1 || size > greatest)
       return false;
-    room /= size;
+    greatest /= size;
   }
   return true;
 }

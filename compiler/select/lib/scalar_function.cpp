@@ -15,7 +15,7 @@ namespace {
 
 using patterns::Function;
 
-constexpr size_t mostWays = 32; // of writing one run
+constexpr size_t mostForms = 32; // of writing one run
 // Of a run: what is both operands of an operation is written twice. An operation alone is shorter.
 constexpr size_t longestText = 2000;
 
@@ -60,8 +60,8 @@ bool isScaledOffset(kernel::RescaleOp op) {
          constantFixedPoint(op.getMultiplier(), op.getShift());
 }
 
-// In how many ways an operation is written.
-unsigned waysOf(Operation *op) {
+// How many equivalent forms an operation has.
+unsigned equivalentFormsOf(Operation *op) {
   if (auto rescale = dyn_cast<kernel::RescaleOp>(op))
     return 2 + isScaledByOne(rescale) + isScaledOffset(rescale);
   auto binary = dyn_cast<kernel::BinaryOp>(op);
@@ -69,13 +69,13 @@ unsigned waysOf(Operation *op) {
                                                                                                : 1;
 }
 
-// Writes one way: `ways` by operation of the run, whether constants are written as numbers, and
+// Writes one form: `forms` by operation of the run, whether constants are written as numbers, and
 // what makes 8 bits of a value that lies within them.
 class Writer {
 public:
-  Writer(ArrayRef<Operation *> run, const RunContext &context, ArrayRef<unsigned> ways,
+  Writer(ArrayRef<Operation *> run, const RunContext &context, ArrayRef<unsigned> forms,
          bool constantsAsNumbers, StringRef narrowing)
-      : run_(run), context_(context), ways_(ways), constantsAsNumbers_(constantsAsNumbers),
+      : run_(run), context_(context), forms_(forms), constantsAsNumbers_(constantsAsNumbers),
         narrowing_(narrowing) {}
 
   // Nothing where no instruction could do it, or the text is too long to be compared.
@@ -152,7 +152,7 @@ private:
   }
 
   std::string rescale(size_t i, kernel::RescaleOp op) {
-    if (isScaledOffset(op) && ways_[i] + 1 == waysOf(op)) {
+    if (isScaledOffset(op) && forms_[i] + 1 == equivalentFormsOf(op)) {
       const std::string x = offset(i, op.getX(), op.getInputZp()),
                         multiplier = parameter({true, 32}, valuesOf(op.getMultiplier()));
       return scaled(x, multiplier, parameter({false, 6}, valuesOf(op.getShift())));
@@ -166,13 +166,13 @@ private:
                                      static_cast<uint32_t>(op.getInputZp()));
     }
     const bool isBiased = bias != std::vector<int64_t>{0};
-    if (ways_[i] == 2 && bias.size() == 1) {
+    if (forms_[i] == 2 && bias.size() == 1) {
       std::string moved = isBiased ? fmt::format("cast<i32>({} + ({}))", x, bias[0]) : x;
       return fmt::format("cast<i32>(min(max({} + ({}), {}), {}))", moved,
                          static_cast<int64_t>(op.getOutputZp()), static_cast<int64_t>(op.getLo()),
                          static_cast<int64_t>(op.getHi()));
     }
-    if (ways_[i] == 0 || isBiased)
+    if (forms_[i] == 0 || isBiased)
       x = fmt::format("cast<i32>({} + {})", x, parameter({true, 32}, std::move(bias)));
     const std::string multiplier = parameter({true, 32}, valuesOf(op.getMultiplier()));
     return clamped(scaled(x, multiplier, parameter({false, 6}, valuesOf(op.getShift()))), op);
@@ -197,7 +197,7 @@ private:
   std::string binary(size_t i, kernel::BinaryOp op) {
     const std::string a = operand(i, op.getA()), b = operand(i, op.getB());
     const kernel::FunctionInfo &function = kernel::infoOf(op.getFunction());
-    if (!function.takesShift() || ways_[i] == 1)
+    if (!function.takesShift() || forms_[i] == 1)
       return fmt::format(fmt::runtime(function.text.str()), a, b);
     return fmt::format(fmt::runtime(function.shiftedText.str()), a, b,
                        parameter({false, 6}, op.getShift()));
@@ -250,7 +250,7 @@ private:
 
   ArrayRef<Operation *> run_;
   const RunContext &context_;
-  ArrayRef<unsigned> ways_;
+  ArrayRef<unsigned> forms_;
   bool constantsAsNumbers_;
   StringRef narrowing_;
   bool readsBothWays_ = false; // a tensor as signed and as unsigned elements: no instruction does
@@ -278,14 +278,14 @@ std::vector<RunFunction> functionsOf(ArrayRef<Operation *> run, const RunContext
       llvm::any_of(run.drop_back(), [](Operation *op) { return isSignedByte(op); });
   std::vector<RunFunction> functions;
   auto write = [&](bool constantsAsNumbers, StringRef narrowing) {
-    SmallVector<unsigned> ways(run.size(), 0);
-    size_t left = mostWays;
+    SmallVector<unsigned> forms(run.size(), 0);
+    size_t left = mostForms;
     for (size_t i = 0; i < run.size() && left > 0; --left) {
-      if (auto written = Writer(run, context, ways, constantsAsNumbers, narrowing).write())
+      if (auto written = Writer(run, context, forms, constantsAsNumbers, narrowing).write())
         functions.push_back(std::move(*written));
-      // The next combination of ways, as one counts.
-      for (i = 0; i < run.size() && ++ways[i] == waysOf(run[i]); ++i)
-        ways[i] = 0;
+      // The next combination of forms, as one counts.
+      for (i = 0; i < run.size() && ++forms[i] == equivalentFormsOf(run[i]); ++i)
+        forms[i] = 0;
     }
   };
   for (bool constantsAsNumbers : {false, true}) {

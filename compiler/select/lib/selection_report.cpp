@@ -4,8 +4,8 @@
 // those that came furthest come first.
 #include "tilewright/compiler/select/selection_report.h"
 
+#include "tilewright/compiler/patterns/column_broadcast_pattern.h"
 #include "tilewright/compiler/patterns/stationary_pattern.h"
-#include "tilewright/compiler/patterns/window_pattern.h"
 #include "tilewright/compiler/tosa/layer_location.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/listed.h"
@@ -34,9 +34,9 @@ std::string sentence(const Comparison &each) {
     return "is part of its template";
   case Outcome::MissingInTemplate:
     return "is missing from its template";
-  case Outcome::InPlansWithWindows:
+  case Outcome::InColumnBroadcastPlans:
     return "computes it, where the plan has depthwise products on the array";
-  case Outcome::InPlansWithStandingSums:
+  case Outcome::InOutputStationaryPlans:
     return "computes it, where the plan is output-stationary";
   case Outcome::Differs:
     break;
@@ -176,9 +176,10 @@ std::string SelectionReport::whyNot(const std::string &instruction) const {
                          });
     });
   };
-  if (has(Outcome::InPlansWithWindows) || has(Outcome::InPlansWithStandingSums))
+  if (has(Outcome::InColumnBroadcastPlans) || has(Outcome::InOutputStationaryPlans))
     return "no plan with it was estimated to be the fastest of its layer";
-  if (auto window = patterns::findWindow(isa_); window && window->instruction->name == instruction)
+  if (auto window = patterns::findColumnBroadcast(isa_);
+      window && window->instruction->name == instruction)
     return "the model has no depthwise convolution";
   if (auto sums = patterns::findStationary(isa_); sums && sums->instruction->name == instruction)
     return "the model has no convolution and no matrix product";

@@ -98,7 +98,7 @@ TEST(Group, HasOneAnchor) {
 }
 
 TEST(Group, StandsWhereAllItReadsIsKnown) {
-  // The sum joins the first chain, which then has to come after the reduction.
+  // The sum joins the first sequence, which then has to come after the reduction.
   std::string module = fused(
       "%a: tensor<2x4xi32>", wide,
       unary("%0", "%a") +

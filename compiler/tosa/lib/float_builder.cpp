@@ -10,13 +10,13 @@ namespace tilewright {
 
 namespace tosa = mlir::tosa;
 
-void FloatBuilder::at(mlir::Location location, Place place) {
+void FloatBuilder::at(mlir::Location location, SourceLocation source) {
   location_ = location;
-  place_ = std::move(place);
+  source_ = std::move(source);
 }
 
 void FloatBuilder::fail(const std::string &message, const std::string &fix) const {
-  throw UserError(place_, message, fix);
+  throw UserError(source_, message, fix);
 }
 
 mlir::RankedTensorType FloatBuilder::type(llvm::ArrayRef<int64_t> shape, mlir::Type element) const {

@@ -29,7 +29,7 @@ TEST_F(LayerLocationTest, OfTwoIsTheFirstThatHasOne) {
   EXPECT_EQ(layerOf(fusedLocation(unknown, relu)).name, "relu");
 }
 
-TEST_F(LayerLocationTest, ChainsOfMergesStayShort) {
+TEST_F(LayerLocationTest, SequencesOfMergesStayShort) {
   mlir::Location all = layerLocation(context, "0", "Add");
   for (int i = 1; i < 100; ++i)
     all = fusedLocation(all, layerLocation(context, std::to_string(i), "Add"));

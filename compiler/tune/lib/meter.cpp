@@ -14,7 +14,7 @@ Program Meter::programOf(const PlanAlone &alone) const {
   program.codeAddress = alone.codeAddress;
   program.code.reserve(alone.stream.size() * static_cast<size_t>(isa_.instructionBytes()));
   for (const StreamInstruction &each : alone.stream) {
-    const isa::Bits bits = isa_.encode(each.word);
+    const isa::Bits bits = isa_.encode(each.decoded);
     program.code.append(bits.begin(), bits.end());
   }
   program.dramBytes = isa_.memory(isa::Space::Dram).bytes;

@@ -28,15 +28,15 @@ public:
       return {};
     if (task_.kind == SearchKind::Model)
       for (const PlanPoint &point : task_.others)
-        if (batch_.size() < room())
+        if (batch_.size() < batchLimit())
           take(point);
-    drawRandom(room());
+    drawRandom(batchLimit());
     measureBatch();
     // What does not fit is no trial, but there is an end to trying.
     for (int64_t batches = 0; left() > 0 && batches < task_.trials; ++batches) {
       if (task_.kind == SearchKind::Model)
         evolve();
-      drawRandom(room());
+      drawRandom(batchLimit());
       if (batch_.empty())
         break;
       measureBatch();
@@ -48,7 +48,7 @@ private:
   size_t left() const {
     return static_cast<size_t>(task_.trials) - std::min(measured_.size(), size_t(task_.trials));
   }
-  size_t room() const { return std::min(batchSize, left()); }
+  size_t batchLimit() const { return std::min(batchSize, left()); }
 
   // Into the batch, unless it was there before.
   bool take(const PlanPoint &point) {
@@ -131,7 +131,7 @@ private:
       for (size_t i = 0; i < ranked.size() && pool.size() < 2 * parents + elite.size(); ++i)
         pool.push_back(ranked[i].point);
     }
-    const size_t most = room();
+    const size_t most = batchLimit();
     for (const Scored &each : ranked)
       if (batch_.size() < std::min(most, byModel))
         take(each.point);

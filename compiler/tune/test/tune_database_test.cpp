@@ -36,7 +36,7 @@ protected:
       TuneDatabase database(path);
       return "[accepted]";
     } catch (const UserError &error) {
-      EXPECT_EQ(error.place().file, path);
+      EXPECT_EQ(error.location().file, path);
       return error.message() + " / " + error.fix();
     }
   }

@@ -94,8 +94,8 @@ public:
       : isa_(isa), instruction_(instruction), bins_(bins) {}
 
   void make() {
-    add(Group::Mode, "waits", [](const Execution &e) { return e.word->wait != 0; });
-    add(Group::Mode, "signals", [](const Execution &e) { return e.word->signal != 0; });
+    add(Group::Mode, "waits", [](const Execution &e) { return e.decoded->wait != 0; });
+    add(Group::Mode, "signals", [](const Execution &e) { return e.decoded->signal != 0; });
     if (instruction_.control == isa::Control::Branch) {
       taken("taken", true);
       taken("not taken", false);
@@ -122,7 +122,7 @@ private:
     const ExprPtr condition = instruction_.controlValue;
     add(Group::Mode, what, [condition, wanted](const Execution &e) {
       isa::ScalarContext context;
-      context.immediates = e.word->values.data();
+      context.immediates = e.decoded->values.data();
       context.base = e.base;
       return (isa::evaluate(*condition, context) != 0) == wanted;
     });
@@ -137,7 +137,7 @@ private:
     const auto at = static_cast<size_t>(operand.index);
     auto equals = [&](Group group, const std::string &what, int64_t value) {
       add(group, fmt::format("{} {}", operand.name, what),
-          [at, value](const Execution &e) { return e.word->values[at] == value; });
+          [at, value](const Execution &e) { return e.decoded->values[at] == value; });
     };
     if (isMode(operand)) {
       const isa::Unit &unit = isa_.units()[static_cast<size_t>(instruction_.unit)];
@@ -158,23 +158,24 @@ private:
     if (least < 0)
       equals(Group::Corner, "zero", 0);
     add(Group::Corner, operand.name + " between", [at, least, greatest](const Execution &e) {
-      const int64_t value = e.word->values[at];
+      const int64_t value = e.decoded->values[at];
       return value != least && value != greatest && value != 0;
     });
   }
 
   // Whether a `require` allows the value, with all other operands 0 or the same value.
   bool canHold(const Operand &operand, int64_t value) const {
-    isa::Word word;
-    word.instruction = instruction_.index;
-    word.bases.assign(instruction_.operands.size(), 0);
+    isa::DecodedInstruction decoded;
+    decoded.instruction = instruction_.index;
+    decoded.bases.assign(instruction_.operands.size(), 0);
     for (const bool alike : {false, true}) {
-      word.values.clear();
+      decoded.values.clear();
       for (const Operand &other : instruction_.operands)
-        word.values.push_back(std::clamp<int64_t>(alike ? value : 0, other.least, other.greatest));
-      word.values[static_cast<size_t>(operand.index)] = value;
+        decoded.values.push_back(
+            std::clamp<int64_t>(alike ? value : 0, other.least, other.greatest));
+      decoded.values[static_cast<size_t>(operand.index)] = value;
       try {
-        isa_.encode(word);
+        isa_.encode(decoded);
         return true;
       } catch (const UserError &) {
         // A constraint does not hold.
@@ -195,14 +196,14 @@ private:
           });
     };
     add(Group::Mode, fmt::format("{} based", operand.name), [at](const Execution &e) {
-      return e.word->bases[at] != 0 && e.base[e.word->bases[at]] != 0;
+      return e.decoded->bases[at] != 0 && e.base[e.decoded->bases[at]] != 0;
     });
     if (canBeEmpty(instruction_, isa_, operand.index))
       add(Group::Corner, fmt::format("{} nothing", operand.name),
           [at](const Execution &e) { return (*e.ranges)[at].empty(); });
     if (operand.space == Space::Dram) {
-      const int64_t beat = isa_.param("bus_bytes"), burst = isa_.param("burst_bytes");
-      where("misaligned", [beat](const isa::Range &r) { return r.begin % beat != 0; });
+      const int64_t busBytes = isa_.param("bus_bytes"), burst = isa_.param("burst_bytes");
+      where("misaligned", [busBytes](const isa::Range &r) { return r.begin % busBytes != 0; });
       where("across bursts",
             [burst](const isa::Range &r) { return r.begin / burst != (r.end - 1) / burst; });
       return;
@@ -251,7 +252,7 @@ private:
         for (int64_t value = operand.least; value <= operand.greatest; ++value)
           add(Group::Cross, fmt::format("{} {}, {}", operand.name, value, tilewright::name(cause)),
               [seen, value, at = static_cast<size_t>(operand.index)](const Execution &e) {
-                return e.word->values[at] == value && seen(e);
+                return e.decoded->values[at] == value && seen(e);
               });
       }
     }

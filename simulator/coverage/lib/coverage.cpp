@@ -37,46 +37,46 @@ void Coverage::add(const Program &program, const RunRecord &record) {
   base_.assign(static_cast<size_t>(isa_.param("base_registers")), 0);
   const auto bytes = static_cast<uint64_t>(isa_.instructionBytes());
   for (const InstructionRecord &entry : record.trace) {
-    isa::Word word;
+    isa::DecodedInstruction decoded;
     std::string reason;
     if ((entry.pc + 1) * bytes > program.code.size() ||
         !isa_.decode(reinterpret_cast<const uint8_t *>(program.code.data()) + entry.pc * bytes,
-                     word, reason))
+                     decoded, reason))
       throw std::logic_error("a trace of another program");
-    execute(word, entry);
+    execute(decoded, entry);
   }
 }
 
 // Each unit starts its instructions in the order of the trace: its registers stand at what the set
 // instructions before made of them.
-void Coverage::execute(const isa::Word &word, const InstructionRecord &record) {
+void Coverage::execute(const isa::DecodedInstruction &decoded, const InstructionRecord &record) {
   ++instructions_;
-  const auto index = static_cast<size_t>(word.instruction);
+  const auto index = static_cast<size_t>(decoded.instruction);
   const isa::Instruction &instruction = isa_.instructions()[index];
   std::vector<int64_t> &registers = registers_[static_cast<size_t>(instruction.unit)];
   std::vector<int64_t> addresses(instruction.operands.size(), 0);
   for (const isa::Operand &operand : instruction.operands)
     if (operand.kind == isa::Operand::Kind::Memory) {
       const auto at = static_cast<size_t>(operand.index);
-      addresses[at] = word.values[at] + base_[word.bases[at]];
+      addresses[at] = decoded.values[at] + base_[decoded.bases[at]];
     }
   const std::vector<isa::Range> ranges =
-      isa::operandRanges(instruction, isa_, word, registers.data(), addresses.data());
-  const Execution execution = {&word, &record, registers.data(), base_.data(), &ranges};
+      isa::operandRanges(instruction, isa_, decoded, registers.data(), addresses.data());
+  const Execution execution = {&decoded, &record, registers.data(), base_.data(), &ranges};
   for (size_t i = firstBin_[index]; i < firstBin_[index + 1]; ++i)
     hits_[i] += bins_[i].seen(execution);
 
   const isa::Unit &unit = isa_.units()[static_cast<size_t>(instruction.unit)];
   for (const auto &[number, value] : instruction.sets) {
-    const auto at = static_cast<size_t>(word.values[static_cast<size_t>(number)]);
-    registers[at] = wrapped(word.values[static_cast<size_t>(value)], unit.registers[at].type);
+    const auto at = static_cast<size_t>(decoded.values[static_cast<size_t>(number)]);
+    registers[at] = wrapped(decoded.values[static_cast<size_t>(value)], unit.registers[at].type);
   }
   if (instruction.control == isa::Control::SetBase) {
     isa::ScalarContext context;
-    context.immediates = word.values.data();
+    context.immediates = decoded.values.data();
     context.base = base_.data();
     const int64_t result = isa::evaluate(*instruction.controlValue, context);
-    const int64_t target = word.values[static_cast<size_t>(instruction.operandIndex("rd"))];
+    const int64_t target = decoded.values[static_cast<size_t>(instruction.operandIndex("rd"))];
     if (target != 0)
       base_[static_cast<size_t>(target)] = result;
   }

@@ -25,8 +25,8 @@ Program makeProgram(const std::string &text) {
   Program program;
   program.file = "bench.s";
   program.codeAddress = 0x100000;
-  for (const isa::Word &word : isa::assemble(machine(), text, program.file)) {
-    const isa::Bits bits = machine().encode(word);
+  for (const isa::DecodedInstruction &decoded : isa::assemble(machine(), text, program.file)) {
+    const isa::Bits bits = machine().encode(decoded);
     program.code.append(bits.begin(), bits.end());
   }
   program.dramBytes = 0x200000;

@@ -5,7 +5,7 @@
 
 namespace tilewright::cycle {
 
-// What a unit does in one cycle, or in each of some quiet cycles.
+// What a unit does in one cycle, or in each of some steady cycles.
 struct Activity {
   enum Kind { Busy, Idle, Stalled } kind = Idle;
   Stall cause = Stall::None;

@@ -27,7 +27,7 @@ const isa::Unit &unitOf(const isa::Isa &isa, isa::UnitTemplate kind) {
 
 } // namespace
 
-Core::Core(const isa::Isa &isa, const std::vector<timing::InstructionPlan> &plans,
+Core::Core(const isa::Isa &isa, const std::vector<timing::InstructionTiming> &timings,
            const Program &program, Values &values, Bus &bus, const CoreOptions &options)
     : isa_(isa), options_(options), shared_(isa, program, values, bus, options.sink),
       matrix_(shared_, unitOf(isa, isa::UnitTemplate::Matrix)),
@@ -35,7 +35,7 @@ Core::Core(const isa::Isa &isa, const std::vector<timing::InstructionPlan> &plan
       load_(shared_, unitOf(isa, isa::UnitTemplate::DmaLoad), Client::Load),
       store_(shared_, unitOf(isa, isa::UnitTemplate::DmaStore)),
       sequencer_(
-          shared_, plans,
+          shared_, timings,
           [&] {
             std::vector<Queue *> queues(isa.units().size(), nullptr);
             if (const isa::Unit *second = findUnit(isa, isa::UnitTemplate::DmaLoad, 1))
@@ -72,7 +72,7 @@ bool Core::advance(int64_t quantum) {
     if (sequencer_.halted())
       return true;
     if (t_ >= tryAt_)
-      skipQuiet(options_.maxCycles != 0 ? options_.maxCycles : forever);
+      fastForward(options_.maxCycles != 0 ? options_.maxCycles : forever);
   }
   return false;
 }
@@ -89,26 +89,26 @@ void Core::reportConflicts() {
 }
 
 // Advances over the cycles in which all units do steady work, if no two of them can meet at a port.
-bool Core::skipQuiet(int64_t limit) {
+bool Core::fastForward(int64_t limit) {
   const int64_t t = t_ - 1; // the cycle that was stepped last
-  int64_t n = sequencer_.quiet(t);
+  int64_t n = sequencer_.steadyCycles(t);
   if (n == 0)
     return false;
   PortUse matrixUse, vectorUse, loadUse, secondLoadUse, storeUse;
-  n = std::min(n, matrix_.quiet(t, matrixUse));
+  n = std::min(n, matrix_.steadyCycles(t, matrixUse));
   if (n == 0)
     return false;
-  n = std::min(n, vector_.quiet(t, vectorUse));
+  n = std::min(n, vector_.steadyCycles(t, vectorUse));
   if (n == 0)
     return false;
-  n = std::min(n, load_.quiet(t, loadUse));
+  n = std::min(n, load_.steadyCycles(t, loadUse));
   if (n == 0)
     return false;
   if (secondLoad_)
-    n = std::min(n, secondLoad_->quiet(t, secondLoadUse));
+    n = std::min(n, secondLoad_->steadyCycles(t, secondLoadUse));
   if (n == 0)
     return false;
-  n = std::min(n, store_.quiet(t, storeUse));
+  n = std::min(n, store_.steadyCycles(t, storeUse));
   if (n == 0)
     return false;
   if (n == forever)
@@ -189,7 +189,7 @@ void Core::deadlock() {
       reasons = " waits for the units";
     message +=
         fmt::format("{} {} at instruction {} `{}`{}", first ? "" : ";", unit, blocked.record->pc,
-                    isa::disassemble(isa_, sequencer_.word(blocked.record->pc)), reasons);
+                    isa::disassemble(isa_, sequencer_.decode(blocked.record->pc)), reasons);
     if (first)
       pc = blocked.record->pc;
     first = false;

@@ -1,4 +1,4 @@
-// One core in one run: the units, cycle by cycle or over quiet stretches at once.
+// One core in one run: the units, cycle by cycle, or fast-forwarded over steady ones.
 #pragma once
 
 #include "load.h"
@@ -17,7 +17,7 @@ namespace tilewright::cycle {
 
 class Core {
 public:
-  Core(const isa::Isa &isa, const std::vector<timing::InstructionPlan> &plans,
+  Core(const isa::Isa &isa, const std::vector<timing::InstructionTiming> &timings,
        const Program &program, Values &values, Bus &bus, const CoreOptions &options);
   Core(const Core &) = delete;
 
@@ -29,7 +29,7 @@ public:
   RunRecord record();
 
 private:
-  bool skipQuiet(int64_t limit);
+  bool fastForward(int64_t limit);
   void reportConflicts();
   bool unitsIdle() const {
     return matrix_.idle() && vector_.idle() && load_.idle() &&

@@ -1,6 +1,6 @@
 #include "counting_values.h"
 
-#include "tilewright/isa/window.h"
+#include "tilewright/isa/column_broadcast.h"
 #include "tilewright/simulator/timing/blocks.h"
 
 namespace tilewright::cycle {
@@ -12,7 +12,7 @@ using Extents = std::array<uint64_t, isa::limits::iterators.count()>;
 // Of one step: how often a stream's element is moved. The array reads a row of activations, and
 // updates a row of accumulators, once: only the iterators that move the stream count (a window
 // reads what its outputs share once, too). Elsewhere each turn of the step moves an element.
-uint64_t moves(const timing::StreamPlan &stream, const timing::StepPlan &step,
+uint64_t moves(const timing::StreamTiming &stream, const timing::StepTiming &step,
                const Extents &extents, bool isContraction) {
   uint64_t count = 1;
   if (isContraction) {
@@ -28,14 +28,14 @@ uint64_t moves(const timing::StreamPlan &stream, const timing::StepPlan &step,
 
 } // namespace
 
-void CountingValues::execute(const Issued &issued) {
-  const timing::InstructionPlan &plan = *issued.plan;
+void CountingValues::execute(const DispatchedInstruction &dispatched) {
+  const timing::InstructionTiming &timing = *dispatched.timing;
   isa::ScalarContext context;
-  context.immediates = issued.word.values.data();
-  context.state = registers(plan.unit->index);
-  for (size_t number = 0; number < plan.steps.size(); ++number) {
-    const timing::StepPlan &step = plan.steps[number];
-    const std::vector<isa::ExprPtr> &guards = plan.instruction->steps[number].guards;
+  context.immediates = dispatched.decoded.values.data();
+  context.state = registers(timing.unit->index);
+  for (size_t number = 0; number < timing.steps.size(); ++number) {
+    const timing::StepTiming &step = timing.steps[number];
+    const std::vector<isa::ExprPtr> &guards = timing.instruction->steps[number].guards;
     Extents extents{}, guarded{};
     uint64_t turns = 1;
     for (size_t i = 0; i < step.extents.size(); ++i) {
@@ -46,30 +46,30 @@ void CountingValues::execute(const Issued &issued) {
         guarded[i] = std::min(extents[i], static_cast<uint64_t>(std::max<int64_t>(
                                               0, isa::evaluate(*guards[i], context))));
     }
-    auto bytes = [&](const timing::StreamPlan &stream, const Extents &of) {
-      if (plan.window && !stream.once && stream.space == isa::Space::Spad)
-        return static_cast<uint64_t>(timing::WindowWalk(*plan.window, context).reads()) *
-               extents[isa::WindowColumn] * static_cast<uint64_t>(stream.elementBytes);
-      return moves(stream, step, of, plan.isContraction) *
+    auto bytes = [&](const timing::StreamTiming &stream, const Extents &of) {
+      if (timing.window && !stream.once && stream.space == isa::Space::Spad)
+        return static_cast<uint64_t>(timing::ColumnBroadcastWalk(*timing.window, context).reads()) *
+               extents[isa::BroadcastColumn] * static_cast<uint64_t>(stream.elementBytes);
+      return moves(stream, step, of, timing.isContraction) *
              static_cast<uint64_t>(stream.elementBytes);
     };
-    if (plan.isStationary) {
-      const timing::Blocks blocks(plan, isa_, context, issued.addresses.data());
+    if (timing.isStationary) {
+      const timing::Blocks blocks(timing, isa_, context, dispatched.addresses.data());
       work_.memories[static_cast<size_t>(isa::Space::Spad)].read +=
           static_cast<uint64_t>(blocks.activationBytes() + blocks.weightBytes());
     }
     // Reads happen where a `when` may hold.
-    for (const timing::StreamPlan &read : step.reads)
-      if (!plan.isStationary)
+    for (const timing::StreamTiming &read : step.reads)
+      if (!timing.isStationary)
         work_.memories[static_cast<size_t>(read.space)].read += bytes(read, guarded);
     if (step.writesMemory)
       work_.memories[static_cast<size_t>(step.write.space)].written += bytes(step.write, extents);
-    if (plan.isContraction && step.writesMemory)
+    if (timing.isContraction && step.writesMemory)
       work_.products += turns;
-    if (plan.unit->kind == isa::UnitTemplate::Vector)
+    if (timing.unit->kind == isa::UnitTemplate::Vector)
       work_.vectorElements += turns;
   }
-  RegisterValues::execute(issued);
+  RegisterValues::execute(dispatched);
 }
 
 } // namespace tilewright::cycle

@@ -10,7 +10,7 @@ namespace tilewright::cycle {
 class CountingValues : public RegisterValues {
 public:
   using RegisterValues::RegisterValues;
-  void execute(const Issued &issued) override;
+  void execute(const DispatchedInstruction &dispatched) override;
   const RunWork &work() const { return work_; }
 
 private:

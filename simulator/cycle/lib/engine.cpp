@@ -21,14 +21,14 @@ public:
   const int64_t *registers(int unit) const override {
     return state_.registers[static_cast<size_t>(unit)].data();
   }
-  std::string trapReason(const cycle::Issued &issued) override {
-    return kernels_.trapReason(issued.word, issued.addresses.data(), state_);
+  std::string trapReason(const cycle::DispatchedInstruction &dispatched) override {
+    return kernels_.trapReason(dispatched.decoded, dispatched.addresses.data(), state_);
   }
-  void execute(const cycle::Issued &issued) override {
-    kernels_.execute(issued.word, issued.addresses.data(), state_);
+  void execute(const cycle::DispatchedInstruction &dispatched) override {
+    kernels_.execute(dispatched.decoded, dispatched.addresses.data(), state_);
     if (sink_ != nullptr)
-      reportWritten(isa_, issued.word, issued.addresses.data(), state_, *issued.record, executed_,
-                    *sink_);
+      reportWritten(isa_, dispatched.decoded, dispatched.addresses.data(), state_,
+                    *dispatched.record, executed_, *sink_);
     ++executed_;
   }
 
@@ -43,8 +43,8 @@ private:
 class CycleEngine : public Engine {
 public:
   explicit CycleEngine(const isa::Isa &isa)
-      : isa_(isa), plans_(timing::makePlans(isa)), dramConfig_(DramConfig::of(isa)), kernels_(isa) {
-  }
+      : isa_(isa), timings_(timing::makeTimings(isa)), dramConfig_(DramConfig::of(isa)),
+        kernels_(isa) {}
   const char *name() const override { return "cycle"; }
 
   RunRecord run(const Program &program, DramImage &dram, const RunOptions &options) override {
@@ -57,7 +57,7 @@ public:
     coreOptions.sink = options.sink;
     // For tests and for doubts: every cycle stepped, with the same record.
     coreOptions.skip = std::getenv("TILEWRIGHT_STEP_EVERY_CYCLE") == nullptr;
-    RunRecord record = cycle::simulate(isa_, plans_, program, values, dramModel, coreOptions);
+    RunRecord record = cycle::simulate(isa_, timings_, program, values, dramModel, coreOptions);
     record.dramRowHits = dramModel.rowHits();
     record.dramRowMisses = dramModel.rowMisses();
     record.dramRefreshes = dramModel.refreshes();
@@ -68,7 +68,7 @@ public:
 
 private:
   const isa::Isa &isa_;
-  std::vector<timing::InstructionPlan> plans_;
+  std::vector<timing::InstructionTiming> timings_;
   DramConfig dramConfig_;
   Kernels kernels_;
 };

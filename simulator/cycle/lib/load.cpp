@@ -37,28 +37,29 @@ bool Load::startHead(int64_t t) {
     set(t);
     return true;
   }
-  const Issued issued = begin(t);
+  const DispatchedInstruction dispatched = begin(t);
   Flight flight;
-  flight.record = issued.record;
-  flight.signal = issued.word.signal;
+  flight.record = dispatched.record;
+  flight.signal = dispatched.decoded.signal;
   flight.start = t;
-  timing::Runs runs(*issued.plan, shared_.isa, context(issued), issued.addresses.data());
+  timing::Runs runs(*dispatched.timing, shared_.isa, context(dispatched),
+                    dispatched.addresses.data());
   flight.banks = banksOf(runs, shared_);
   flight.space = runs.space();
   if (runs.isFill()) {
     flight.fill = runs;
-    flight.issued = true;
+    flight.requested = true;
   } else {
     const uint64_t bytes = static_cast<uint64_t>(runs.totalElements() * runs.dramBytes());
-    issued.record->dramReadBytes = bytes;
+    dispatched.record->dramReadBytes = bytes;
     shared_.dramReadBytes += bytes;
-    flight.issued = runs.done();
+    flight.requested = runs.done();
     issuing_ = !runs.done();
     runs_ = runs;
     position_ = runs_.dram();
   }
   flights_.push_back(flight);
-  shared_.values.execute(issued);
+  shared_.values.execute(dispatched);
   return true;
 }
 
@@ -85,7 +86,7 @@ void Load::request(int64_t t) {
     position_ = runs_.dram();
     if (runs_.done()) {
       issuing_ = false;
-      flights_.back().issued = true;
+      flights_.back().requested = true;
     }
   }
 }
@@ -106,7 +107,7 @@ Activity Load::drain(int64_t t) {
     if (!filling_)
       beginFillRun();
     pieces = &fill_;
-  } else if (!flight.issued) {
+  } else if (!flight.requested) {
     return Activity::idle();
   }
   if (pieces != nullptr) {
@@ -119,8 +120,8 @@ Activity Load::drain(int64_t t) {
     if (pieces->elements == 0)
       drainDone(t);
   }
-  if (flight.issued && flight.bursts == 0 && flight.fill.done()) {
-    if (canGive(flight.signal)) {
+  if (flight.requested && flight.bursts == 0 && flight.fill.done()) {
+    if (canRelease(flight.signal)) {
       end(flight.record, flight.signal, t);
       flights_.pop_front();
       return Activity::busy();
@@ -176,12 +177,12 @@ bool Load::beatOnBus(int64_t t) {
   return arriving_ < bursts_.size() && bursts_[arriving_].beats.first <= t;
 }
 
-int64_t Load::quiet(int64_t t, PortUse &use) {
+int64_t Load::steadyCycles(int64_t t, PortUse &use) {
   if (issuing_ ? bursts_.size() < buffers_ : !queue_.empty() && headStarts())
     return 0;
   if (flights_.empty()) {
-    quietActivity_ = queue_.empty() ? Activity::idle()
-                                    : Activity::stalled(Stall::Semaphore, queue_.head().record);
+    steadyActivity_ = queue_.empty() ? Activity::idle()
+                                     : Activity::stalled(Stall::Semaphore, queue_.head().record);
     return forever;
   }
   const Flight &flight = flights_.front();
@@ -193,31 +194,31 @@ int64_t Load::quiet(int64_t t, PortUse &use) {
     pieces = filling_ ? &fill_ : nullptr;
   if (pieces != nullptr) {
     use[port(flight)] |= flight.banks;
-    quietActivity_ = Activity::busy();
+    steadyActivity_ = Activity::busy();
     return pieces->cycles(banks) - 1;
   }
   if (flight.bursts == 0) {
     // A fill's next run, or its end: unless the end only waits to signal.
-    if (!flight.fill.done() || flight.start >= t || canGive(flight.signal))
+    if (!flight.fill.done() || flight.start >= t || canRelease(flight.signal))
       return 0;
     if (beatOnBus(t + 1) || arriving_ < bursts_.size())
       return 0; // beats of the next load come in meanwhile
-    quietActivity_ = Activity::stalled(Stall::Semaphore, flight.record);
+    steadyActivity_ = Activity::stalled(Stall::Semaphore, flight.record);
     return forever;
   }
   // Waits for its burst; the time until then splits at the beats of what is on the way.
   const int64_t landed = bursts_.front().beats.last - t;
   if (beatOnBus(t + 1)) {
-    quietActivity_ = Activity::busy();
+    steadyActivity_ = Activity::busy();
     return std::min(landed, bursts_[arriving_].beats.last - t);
   }
-  quietActivity_ = Activity::stalled(Stall::Dram, flight.record);
+  steadyActivity_ = Activity::stalled(Stall::Dram, flight.record);
   return std::min(landed,
                   arriving_ < bursts_.size() ? bursts_[arriving_].beats.first - t - 1 : forever);
 }
 
 void Load::skip(int64_t t, int64_t n) {
-  charge(quietActivity_, t + 1, n);
+  charge(steadyActivity_, t + 1, n);
   if (flights_.empty())
     return;
   const Flight &flight = flights_.front();
@@ -228,7 +229,7 @@ void Load::skip(int64_t t, int64_t n) {
 }
 
 Unit::Blocked Load::blocked() const {
-  if (!flights_.empty() && flights_.front().issued && flights_.front().bursts == 0 &&
+  if (!flights_.empty() && flights_.front().requested && flights_.front().bursts == 0 &&
       flights_.front().fill.done())
     return {flights_.front().record, 0, flights_.front().signal};
   return blockedHead();

@@ -12,7 +12,7 @@ class Load : public Unit {
 public:
   Load(Shared &shared, const isa::Unit &unit, Client client);
   void step(int64_t t);
-  int64_t quiet(int64_t t, PortUse &use);
+  int64_t steadyCycles(int64_t t, PortUse &use);
   void skip(int64_t t, int64_t n);
   bool idle() const { return queue_.empty() && flights_.empty(); }
   Blocked blocked() const;
@@ -23,9 +23,9 @@ private:
     InstructionRecord *record = nullptr;
     uint32_t signal = 0;
     int64_t start = 0;
-    int64_t bursts = 0;  // requested and not drained
-    bool issued = false; // no more bursts come
-    timing::Runs fill;   // a fill's runs
+    int64_t bursts = 0;     // requested and not drained
+    bool requested = false; // no more bursts come
+    timing::Runs fill;      // a fill's runs
     BankMask banks = 0;
     isa::Space space = isa::Space::Spad;
   };
@@ -36,7 +36,7 @@ private:
   };
 
   bool headStarts() const {
-    return queue_.head().isSet() ? canSet() : canTake() && flights_.size() < inFlight_;
+    return queue_.head().isSet() ? canSet() : canAcquire() && flights_.size() < inFlight_;
   }
   bool startHead(int64_t t); // true: something started
   void request(int64_t t);

@@ -18,17 +18,17 @@ Matrix::Matrix(Shared &shared, const isa::Unit &unit)
 bool Matrix::headStarts(int64_t t, size_t inFlight, bool loaderFree, bool streamerFree) const {
   if (queue_.empty())
     return false;
-  const Issued &head = queue_.head();
+  const DispatchedInstruction &head = queue_.head();
   if (head.isSet())
     return canSet();
-  if (!canTake())
+  if (!canAcquire())
     return false;
-  if (!head.plan->isContraction)
+  if (!head.timing->isContraction)
     return loaderFree;
-  if (!head.plan->isStationary && !mayLeave(t))
+  if (!head.timing->isStationary && !mayLeave(t))
     return false;
   const bool swaps =
-      head.plan->swap >= 0 && head.word.values[static_cast<size_t>(head.plan->swap)] != 0;
+      head.timing->swap >= 0 && head.decoded.values[static_cast<size_t>(head.timing->swap)] != 0;
   return streamerFree && inFlight < flights_.size() && (!swaps || loaderFree);
 }
 
@@ -38,7 +38,7 @@ void Matrix::step(int64_t t) {
   const size_t inFlight = flightCount_;
   bool cannotSignal = false;
   if (flightCount_ != 0 && flight(0).ready <= t) {
-    if (canGive(flight(0).signal)) {
+    if (canRelease(flight(0).signal)) {
       end(flight(0).record, flight(0).signal, t);
       firstFlight_ = (firstFlight_ + 1) % flights_.size();
       --flightCount_;
@@ -57,9 +57,9 @@ void Matrix::step(int64_t t) {
     InstructionRecord *record = streamer_.record;
     activity = stream(t) ? Activity::busy() : Activity::stalled(Stall::SpadPort, record);
     decided = true;
-  } else if (standing_.active) {
-    InstructionRecord *record = standing_.record;
-    activity = stand(t) ? Activity::busy() : Activity::stalled(Stall::SpadPort, record);
+  } else if (outputStationary_.active) {
+    InstructionRecord *record = outputStationary_.record;
+    activity = stepBlock(t) ? Activity::busy() : Activity::stalled(Stall::SpadPort, record);
     decided = true;
   } else if (startedShort) {
     activity = Activity::busy();
@@ -84,13 +84,13 @@ void Matrix::step(int64_t t) {
 // Neither streamer nor loader works.
 Activity Matrix::waiting(int64_t t) const {
   if (!queue_.empty()) {
-    const Issued &head = queue_.head();
-    const bool semaphore = !canTake() || (head.isSet() && !canGive(head.word.signal));
+    const DispatchedInstruction &head = queue_.head();
+    const bool semaphore = !canAcquire() || (head.isSet() && !canRelease(head.decoded.signal));
     return Activity::stalled(semaphore ? Stall::Semaphore : Stall::Dependence, head.record);
   }
   if (flightCount_ == 0)
     return Activity::idle();
-  if (flight(0).ready <= t && !canGive(flight(0).signal))
+  if (flight(0).ready <= t && !canRelease(flight(0).signal))
     return Activity::stalled(Stall::Semaphore, flight(0).record);
   return Activity::busy();
 }
@@ -112,8 +112,8 @@ bool Matrix::stream(int64_t t) {
 }
 
 // False when a port was denied. A piece that was granted is not asked for again.
-bool Matrix::stand(int64_t t) {
-  Standing &s = standing_;
+bool Matrix::stepBlock(int64_t t) {
+  OutputStationary &s = outputStationary_;
   auto ask = [&](const timing::Blocks::Piece &piece, bool &has) {
     has = has || piece.bytes == 0 ||
           shared_.ports.request(Port::SpadRead, Client::Matrix,
@@ -130,7 +130,7 @@ bool Matrix::stand(int64_t t) {
 
 // The cycle's pieces are there. After the block's last one its sums leave, the last pixel's first.
 void Matrix::finishCycle(int64_t t) {
-  Standing &s = standing_;
+  OutputStationary &s = outputStationary_;
   if (++s.cycle < s.blocks.cycles(s.block) || !mayLeave(t))
     return;
   const int64_t rows = s.blocks.rows(s.block), firstPixel = s.block * arrayRows_;
@@ -220,7 +220,7 @@ bool Matrix::load(int64_t t) {
     l.address += l.stride;
     l.loaded = --l.rowsLeft == 0;
   }
-  if (l.loaded && canGive(l.signal)) {
+  if (l.loaded && canRelease(l.signal)) {
     end(l.record, l.signal, t);
     l.active = false;
   }
@@ -241,7 +241,7 @@ void Matrix::accumulateAccesses(int64_t t) {
   }
 }
 
-int64_t Matrix::quiet(int64_t t, PortUse &use) {
+int64_t Matrix::steadyCycles(int64_t t, PortUse &use) {
   if (headStarts(t + 1, flightCount_, !loader_.active, !isStreaming()))
     return 0;
   int64_t n = forever;
@@ -249,20 +249,21 @@ int64_t Matrix::quiet(int64_t t, PortUse &use) {
     n = accessesUntil_ - pipeline_ - t;
   if (flightCount_ != 0) {
     const int64_t ready = flight(0).ready;
-    if (ready <= t ? canGive(flight(0).signal) : true)
+    if (ready <= t ? canRelease(flight(0).signal) : true)
       n = std::min(n, std::max<int64_t>(ready - t - 1, 0));
   }
   if (streamer_.active) {
     n = std::min(n, streamer_.rowsLeft - 1);
     use[Port::SpadRead] |= streamer_.activationBanks;
   }
-  if (standing_.active) {
-    if (standing_.activationBanks & standing_.weightBanks)
+  if (outputStationary_.active) {
+    if (outputStationary_.activationBanks & outputStationary_.weightBanks)
       return 0;
-    n = std::min(n, standing_.blocks.cycles(standing_.block) - 1 - standing_.cycle);
+    n = std::min(n, outputStationary_.blocks.cycles(outputStationary_.block) - 1 -
+                        outputStationary_.cycle);
     if (n <= 0) // sums leave, or wait for it
       return 0;
-    use[Port::SpadRead] |= standing_.activationBanks | standing_.weightBanks;
+    use[Port::SpadRead] |= outputStationary_.activationBanks | outputStationary_.weightBanks;
   }
   if (loader_.active && !loader_.loaded) {
     n = std::min(n, loader_.rowsLeft - 1);
@@ -270,7 +271,7 @@ int64_t Matrix::quiet(int64_t t, PortUse &use) {
     if (use[Port::SpadRead] & loader_.banks)
       return 0;
     use[Port::SpadRead] |= loader_.banks;
-  } else if (loader_.active && canGive(loader_.signal)) {
+  } else if (loader_.active && canRelease(loader_.signal)) {
     return 0;
   }
   if (n == 0)
@@ -280,14 +281,14 @@ int64_t Matrix::quiet(int64_t t, PortUse &use) {
     use[Port::AccRead] |= flight(i).accumulatorBanks;
   }
   if (isStreaming())
-    quietActivity_ = Activity::busy();
+    steadyActivity_ = Activity::busy();
   else if (loader_.active)
-    quietActivity_ =
+    steadyActivity_ =
         Activity::stalled(loader_.loaded ? Stall::Semaphore : Stall::Dependence, loader_.record);
   else
-    quietActivity_ = flightCount_ != 0 && flight(0).ready <= t
-                         ? Activity::stalled(Stall::Semaphore, flight(0).record)
-                         : waiting(t);
+    steadyActivity_ = flightCount_ != 0 && flight(0).ready <= t
+                          ? Activity::stalled(Stall::Semaphore, flight(0).record)
+                          : waiting(t);
   return n;
 }
 
@@ -313,15 +314,15 @@ void Matrix::skip(int64_t t, int64_t n) {
     }
     streamer_.rowsLeft -= n;
   }
-  if (standing_.active) {
-    standing_.cycle += n;
-    standing_.hasActivations = standing_.hasWeights = false;
+  if (outputStationary_.active) {
+    outputStationary_.cycle += n;
+    outputStationary_.hasActivations = outputStationary_.hasWeights = false;
   }
   if (loader_.active && !loader_.loaded) {
     loader_.address += loader_.stride * n;
     loader_.rowsLeft -= n;
   }
-  charge(quietActivity_, t + 1, n);
+  charge(steadyActivity_, t + 1, n);
 }
 
 Unit::Blocked Matrix::blocked() const {

@@ -12,7 +12,7 @@ class Matrix : public Unit {
 public:
   Matrix(Shared &shared, const isa::Unit &unit);
   void step(int64_t t);
-  int64_t quiet(int64_t t, PortUse &use);
+  int64_t steadyCycles(int64_t t, PortUse &use);
   void skip(int64_t t, int64_t n);
   bool idle() const { return queue_.empty() && !loader_.active && flightCount_ == 0; }
   Blocked blocked() const;
@@ -32,11 +32,11 @@ private:
     int64_t activationBytes = 0, accumulatorBytes = 0;
     bool accumulate = false;
     BankMask activationBanks = 0;
-    std::optional<timing::WindowWalk> window;
+    std::optional<timing::ColumnBroadcastWalk> window;
     std::array<int64_t, 2> outputStride{}; // of a window
   };
-  // Sums that stand in the array: the block and the cycle of it that is at work.
-  struct Standing {
+  // An output-stationary product: the block, and the cycle of it that is at work.
+  struct OutputStationary {
     bool active = false;
     InstructionRecord *record = nullptr;
     timing::Blocks blocks;
@@ -63,15 +63,17 @@ private:
 
   bool headStarts(int64_t t, size_t inFlight, bool loaderFree, bool streamerFree) const;
   bool start(int64_t t);
-  bool startStreamer(const Issued &issued, int64_t t); // false: no rows
-  void walkRows(const timing::StepPlan &step, const timing::Walk &a, const timing::Walk &d,
+  bool startStreamer(const DispatchedInstruction &dispatched, int64_t t); // false: no rows
+  void walkRows(const timing::StepTiming &step, const timing::Walk &a, const timing::Walk &d,
                 const isa::ScalarContext &scalars);
-  void walkWindow(const timing::WindowWalk &window, const timing::Walk &a, const timing::Walk &d);
-  bool startStanding(const Issued &issued, int64_t t); // false: no pixels
-  bool isStreaming() const { return streamer_.active || standing_.active; }
-  void startLoader(const Issued &issued);
+  void walkColumnBroadcast(const timing::ColumnBroadcastWalk &window, const timing::Walk &a,
+                           const timing::Walk &d);
+  bool startOutputStationary(const DispatchedInstruction &dispatched,
+                             int64_t t); // false: no pixels
+  bool isStreaming() const { return streamer_.active || outputStationary_.active; }
+  void startLoader(const DispatchedInstruction &dispatched);
   bool stream(int64_t t);
-  bool stand(int64_t t);
+  bool stepBlock(int64_t t);
   void finishCycle(int64_t t);
   // Whether the block's last cycle may be cycle t: its sums follow those that came before.
   bool mayLeave(int64_t t) const { return t + pipeline_ > accessesUntil_; }
@@ -93,7 +95,7 @@ private:
   int64_t pipeline_;
   int64_t arrayRows_;
   Streamer streamer_;
-  Standing standing_;
+  OutputStationary outputStationary_;
   Loader loader_;
   std::vector<Flight> flights_;
   size_t firstFlight_ = 0, flightCount_ = 0;

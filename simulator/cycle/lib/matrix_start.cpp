@@ -2,7 +2,7 @@
 // output-stationary contraction begin, and which banks they may touch.
 #include "matrix.h"
 
-#include "tilewright/isa/window.h"
+#include "tilewright/isa/column_broadcast.h"
 
 #include <algorithm>
 #include <array>
@@ -15,15 +15,15 @@ bool Matrix::start(int64_t t) {
     set(t);
     return true;
   }
-  const Issued issued = begin(t);
+  const DispatchedInstruction dispatched = begin(t);
   bool isShort = false;
-  if (issued.plan->isStationary)
-    isShort = !startStanding(issued, t);
-  else if (issued.plan->isContraction)
-    isShort = !startStreamer(issued, t);
+  if (dispatched.timing->isStationary)
+    isShort = !startOutputStationary(dispatched, t);
+  else if (dispatched.timing->isContraction)
+    isShort = !startStreamer(dispatched, t);
   else
-    startLoader(issued);
-  shared_.values.execute(issued);
+    startLoader(dispatched);
+  shared_.values.execute(dispatched);
   return isShort;
 }
 
@@ -43,40 +43,41 @@ Reach reachOf(int64_t start, const Numbers &extents, const Strides &strides, int
 
 } // namespace
 
-bool Matrix::startStreamer(const Issued &issued, int64_t t) {
-  const timing::StepPlan &step = issued.plan->steps[0];
-  const isa::ScalarContext scalars = context(issued);
+bool Matrix::startStreamer(const DispatchedInstruction &dispatched, int64_t t) {
+  const timing::StepTiming &step = dispatched.timing->steps[0];
+  const isa::ScalarContext scalars = context(dispatched);
   const timing::Walk a = timing::walk(step.reads[0], shared_.isa.memory(isa::Space::Spad), scalars,
-                                      issued.addresses.data());
+                                      dispatched.addresses.data());
   const timing::Walk d = timing::walk(step.write, shared_.isa.memory(isa::Space::Acc), scalars,
-                                      issued.addresses.data());
-  const int64_t n = issued.word.values[static_cast<size_t>(issued.plan->columns)];
+                                      dispatched.addresses.data());
+  const int64_t n = dispatched.decoded.values[static_cast<size_t>(dispatched.timing->columns)];
 
   Streamer &s = streamer_;
-  s.record = issued.record;
-  s.signal = issued.word.signal;
+  s.record = dispatched.record;
+  s.signal = dispatched.decoded.signal;
   s.window.reset();
   s.index = {};
   s.activation = a.address;
   s.accumulator = d.address;
   int64_t elements = n; // of a row of activations
-  if (issued.plan->window) {
-    walkWindow(timing::WindowWalk(*issued.plan->window, scalars), a, d);
+  if (dispatched.timing->window) {
+    walkColumnBroadcast(timing::ColumnBroadcastWalk(*dispatched.timing->window, scalars), a, d);
   } else {
     walkRows(step, a, d, scalars);
-    elements = issued.word.values[static_cast<size_t>(issued.plan->rows)];
+    elements = dispatched.decoded.values[static_cast<size_t>(dispatched.timing->rows)];
   }
   if (n == 0)
     s.rowsLeft = 0;
   s.activationBytes = elements * step.reads[0].elementBytes;
   s.accumulatorBytes = n * step.write.elementBytes;
-  const int accumulate = issued.plan->instruction->operandIndex("accumulate");
-  s.accumulate = step.reads.size() > 1 &&
-                 (accumulate < 0 || issued.word.values[static_cast<size_t>(accumulate)] != 0);
+  const int accumulate = dispatched.timing->instruction->operandIndex("accumulate");
+  s.accumulate =
+      step.reads.size() > 1 &&
+      (accumulate < 0 || dispatched.decoded.values[static_cast<size_t>(accumulate)] != 0);
   s.active = s.rowsLeft > 0;
 
   Flight &entry = flight(flightCount_++);
-  entry = {issued.record, issued.word.signal, s.active ? forever : t + 1, 0};
+  entry = {dispatched.record, dispatched.decoded.signal, s.active ? forever : t + 1, 0};
   if (s.active) {
     const Reach rows = s.window
                            ? reachOf(s.activation, std::array{s.window->sweeps, s.window->span},
@@ -93,7 +94,7 @@ bool Matrix::startStreamer(const Issued &issued, int64_t t) {
   return s.active;
 }
 
-void Matrix::walkRows(const timing::StepPlan &step, const timing::Walk &a, const timing::Walk &d,
+void Matrix::walkRows(const timing::StepTiming &step, const timing::Walk &a, const timing::Walk &d,
                       const isa::ScalarContext &scalars) {
   Streamer &s = streamer_;
   s.dimensions = step.spatial - 1; // the last spatial iterator is the columns
@@ -107,28 +108,29 @@ void Matrix::walkRows(const timing::StepPlan &step, const timing::Walk &a, const
   }
 }
 
-void Matrix::walkWindow(const timing::WindowWalk &window, const timing::Walk &a,
-                        const timing::Walk &d) {
+void Matrix::walkColumnBroadcast(const timing::ColumnBroadcastWalk &window, const timing::Walk &a,
+                                 const timing::Walk &d) {
   Streamer &s = streamer_;
   s.window = window;
   s.dimensions = 2;
   s.rowsLeft = window.cycles();
   s.extents[0] = window.sweeps;
   s.extents[1] = window.period;
-  s.activationStride[0] = a.stride[isa::WindowV];
-  s.activationStride[1] = a.stride[isa::WindowU];
+  s.activationStride[0] = a.stride[isa::BroadcastV];
+  s.activationStride[1] = a.stride[isa::BroadcastU];
   s.accumulatorStride[0] = s.accumulatorStride[1] = 0;
-  s.outputStride = {d.stride[isa::WindowY], d.stride[isa::WindowX]};
+  s.outputStride = {d.stride[isa::BroadcastY], d.stride[isa::BroadcastX]};
 }
 
-bool Matrix::startStanding(const Issued &issued, int64_t t) {
-  Standing &s = standing_;
+bool Matrix::startOutputStationary(const DispatchedInstruction &dispatched, int64_t t) {
+  OutputStationary &s = outputStationary_;
   s = {};
-  s.record = issued.record;
-  s.blocks = timing::Blocks(*issued.plan, shared_.isa, context(issued), issued.addresses.data());
+  s.record = dispatched.record;
+  s.blocks = timing::Blocks(*dispatched.timing, shared_.isa, context(dispatched),
+                            dispatched.addresses.data());
   s.active = s.blocks.count() > 0;
   Flight &entry = flight(flightCount_++);
-  entry = {issued.record, issued.word.signal, s.active ? forever : t + 1, 0};
+  entry = {dispatched.record, dispatched.decoded.signal, s.active ? forever : t + 1, 0};
   if (s.active) {
     auto banksOf = [](const Banks &banks, const timing::Blocks::Reach &reach) {
       return banks.mask(reach.low, reach.high - reach.low);
@@ -142,16 +144,16 @@ bool Matrix::startStanding(const Issued &issued, int64_t t) {
   return s.active;
 }
 
-void Matrix::startLoader(const Issued &issued) {
-  const timing::StepPlan &step = issued.plan->steps[0];
+void Matrix::startLoader(const DispatchedInstruction &dispatched) {
+  const timing::StepTiming &step = dispatched.timing->steps[0];
   const timing::Walk w = timing::walk(step.reads[0], shared_.isa.memory(isa::Space::Spad),
-                                      context(issued), issued.addresses.data());
-  const int64_t k = issued.word.values[static_cast<size_t>(issued.plan->rows)];
-  const int64_t n = issued.word.values[static_cast<size_t>(issued.plan->columns)];
+                                      context(dispatched), dispatched.addresses.data());
+  const int64_t k = dispatched.decoded.values[static_cast<size_t>(dispatched.timing->rows)];
+  const int64_t n = dispatched.decoded.values[static_cast<size_t>(dispatched.timing->columns)];
   loader_ = {};
   loader_.active = true;
-  loader_.record = issued.record;
-  loader_.signal = issued.word.signal;
+  loader_.record = dispatched.record;
+  loader_.signal = dispatched.decoded.signal;
   loader_.bytes = k > 0 ? n * step.reads[0].elementBytes : 0;
   loader_.rowsLeft = std::max<int64_t>(k, 1);
   loader_.address = w.address;

@@ -20,19 +20,22 @@ public:
   const int64_t *registers(int unit) const override {
     return registers_[static_cast<size_t>(unit)].data();
   }
-  std::string trapReason(const Issued &issued) override {
-    return isa::trapReason(*issued.plan->instruction, isa_, issued.word,
-                           registers(issued.plan->unit->index), issued.addresses.data());
+  std::string trapReason(const DispatchedInstruction &dispatched) override {
+    return isa::trapReason(*dispatched.timing->instruction, isa_, dispatched.decoded,
+                           registers(dispatched.timing->unit->index), dispatched.addresses.data());
   }
-  void execute(const Issued &issued) override {
-    for (const auto &[number, value] : issued.plan->instruction->sets) {
-      const auto index = static_cast<size_t>(issued.word.values[static_cast<size_t>(number)]);
-      const isa::Type type = issued.plan->unit->registers[index].type;
+  void execute(const DispatchedInstruction &dispatched) override {
+    for (const auto &[number, value] : dispatched.timing->instruction->sets) {
+      const auto index =
+          static_cast<size_t>(dispatched.decoded.values[static_cast<size_t>(number)]);
+      const isa::Type type = dispatched.timing->unit->registers[index].type;
       const uint64_t mask = (uint64_t(1) << type.bits) - 1;
-      uint64_t bits = static_cast<uint64_t>(issued.word.values[static_cast<size_t>(value)]) & mask;
+      uint64_t bits =
+          static_cast<uint64_t>(dispatched.decoded.values[static_cast<size_t>(value)]) & mask;
       if (type.isSigned && (bits >> (type.bits - 1)) != 0)
         bits |= ~mask;
-      registers_[static_cast<size_t>(issued.plan->unit->index)][index] = static_cast<int64_t>(bits);
+      registers_[static_cast<size_t>(dispatched.timing->unit->index)][index] =
+          static_cast<int64_t>(bits);
     }
   }
 

@@ -10,10 +10,10 @@ namespace tilewright::cycle {
 // units hold.
 static constexpr uint64_t liveRecords = 4096;
 
-Sequencer::Sequencer(Shared &shared, const std::vector<timing::InstructionPlan> &plans,
+Sequencer::Sequencer(Shared &shared, const std::vector<timing::InstructionTiming> &timings,
                      std::vector<Queue *> queues, std::function<bool()> unitsIdle, bool trace)
-    : shared_(shared), plans_(plans), queues_(std::move(queues)), unitsIdle_(std::move(unitsIdle)),
-      trace_(trace), flow_(shared.isa, shared.program),
+    : shared_(shared), timings_(timings), queues_(std::move(queues)),
+      unitsIdle_(std::move(unitsIdle)), trace_(trace), flow_(shared.isa, shared.program),
       lineBytes_(shared.isa.timing().at("sequencer.fetch_bytes")),
       instructionBytes_(shared.isa.instructionBytes()),
       ahead_(shared.isa.timing().at("sequencer.ahead")),
@@ -111,31 +111,32 @@ Activity Sequencer::execute(int64_t t) {
   const Line &line = slot(firstWanted_);
   if (line.number != firstWanted_ || line.last >= t)
     return Activity::stalled(Stall::Fetch, current());
-  const DecodeCache::Entry &decoded = decoded_.at(flow_);
-  if (!decoded.reason.empty())
-    fault(shared_.program, flow_.pc(), decoded.reason);
-  const isa::Word &word = decoded.word;
-  const timing::InstructionPlan &plan = plans_[static_cast<size_t>(word.instruction)];
-  if (plan.instruction->control == isa::Control::None) {
-    if (queues_[static_cast<size_t>(plan.unit->index)]->full())
+  const DecodeCache::Entry &entry = decoded_.at(flow_);
+  if (!entry.reason.empty())
+    fault(shared_.program, flow_.pc(), entry.reason);
+  const isa::DecodedInstruction &decoded = entry.decoded;
+  const timing::InstructionTiming &timing = timings_[static_cast<size_t>(decoded.instruction)];
+  if (timing.instruction->control == isa::Control::None) {
+    if (queues_[static_cast<size_t>(timing.unit->index)]->full())
       return Activity::stalled(Stall::QueueFull, current());
-    dispatch(word, plan, t);
+    dispatch(decoded, timing, t);
     return Activity::busy();
   }
   Activity activity;
-  if (control(word, plan, t, activity))
+  if (control(decoded, timing, t, activity))
     return Activity::busy();
   return activity;
 }
 
-void Sequencer::dispatch(const isa::Word &word, const timing::InstructionPlan &plan, int64_t t) {
-  staged_.word = word;
-  staged_.plan = &plan;
+void Sequencer::dispatch(const isa::DecodedInstruction &decoded,
+                         const timing::InstructionTiming &timing, int64_t t) {
+  staged_.decoded = decoded;
+  staged_.timing = &timing;
   staged_.record = current();
-  for (size_t i = 0; i < plan.instruction->operands.size(); ++i)
-    if (plan.instruction->operands[i].kind == isa::Operand::Kind::Memory)
-      staged_.addresses[i] = word.values[i] + base_[word.bases[i]];
-  stagedUnit_ = plan.unit->index;
+  for (size_t i = 0; i < timing.instruction->operands.size(); ++i)
+    if (timing.instruction->operands[i].kind == isa::Operand::Kind::Memory)
+      staged_.addresses[i] = decoded.values[i] + base_[decoded.bases[i]];
+  stagedUnit_ = timing.unit->index;
   dispatched_ = true;
   staged_.record->dispatch = t;
   ++instructions_;
@@ -150,10 +151,11 @@ void Sequencer::next() {
 }
 
 // False, with the cause, when it must wait.
-bool Sequencer::control(const isa::Word &word, const timing::InstructionPlan &plan, int64_t t,
-                        Activity &activity) {
-  const isa::Instruction &instruction = *plan.instruction;
-  if (!shared_.semaphores.canTake(word.wait) || !shared_.semaphores.canGive(word.signal)) {
+bool Sequencer::control(const isa::DecodedInstruction &decoded,
+                        const timing::InstructionTiming &timing, int64_t t, Activity &activity) {
+  const isa::Instruction &instruction = *timing.instruction;
+  if (!shared_.semaphores.canAcquire(decoded.wait) ||
+      !shared_.semaphores.canRelease(decoded.signal)) {
     activity = Activity::stalled(Stall::Semaphore, current());
     return false;
   }
@@ -163,8 +165,8 @@ bool Sequencer::control(const isa::Word &word, const timing::InstructionPlan &pl
     activity = Activity::stalled(Stall::Dependence, current());
     return false;
   }
-  shared_.semaphores.take(word.wait);
-  shared_.semaphores.give(word.signal);
+  shared_.semaphores.acquire(decoded.wait);
+  shared_.semaphores.release(decoded.signal);
   InstructionRecord *executed = current();
   executed->dispatch = executed->start = executed->end = t;
   current_ = nullptr;
@@ -173,11 +175,11 @@ bool Sequencer::control(const isa::Word &word, const timing::InstructionPlan &pl
   if (instruction.control == isa::Control::Halt)
     halted_ = true;
   else
-    flow_.execute(word, base_);
+    flow_.execute(decoded, base_);
   return true;
 }
 
-int64_t Sequencer::quiet(int64_t t) {
+int64_t Sequencer::steadyCycles(int64_t t) {
   if (flow_.pc() >= flow_.instructions() || lineOf(flow_.pc()) != firstWanted_ ||
       lastWanted() != lastWanted_)
     return 0;
@@ -193,38 +195,39 @@ int64_t Sequencer::quiet(int64_t t) {
   }
   const Line &line = slot(firstWanted_);
   if (line.number != firstWanted_ || line.last > t) {
-    quietActivity_ = Activity::stalled(Stall::Fetch, current());
+    steadyActivity_ = Activity::stalled(Stall::Fetch, current());
     return line.number == firstWanted_ ? std::min(n, line.last - t) : n;
   }
-  const DecodeCache::Entry &decoded = decoded_.at(flow_);
-  if (!decoded.reason.empty())
+  const DecodeCache::Entry &entry = decoded_.at(flow_);
+  if (!entry.reason.empty())
     return 0;
-  const isa::Word &word = decoded.word;
-  const timing::InstructionPlan &plan = plans_[static_cast<size_t>(word.instruction)];
-  if (plan.instruction->control == isa::Control::None) {
-    if (!queues_[static_cast<size_t>(plan.unit->index)]->full())
+  const isa::DecodedInstruction &decoded = entry.decoded;
+  const timing::InstructionTiming &timing = timings_[static_cast<size_t>(decoded.instruction)];
+  if (timing.instruction->control == isa::Control::None) {
+    if (!queues_[static_cast<size_t>(timing.unit->index)]->full())
       return 0;
-    quietActivity_ = Activity::stalled(Stall::QueueFull, current());
+    steadyActivity_ = Activity::stalled(Stall::QueueFull, current());
     return n;
   }
-  if (!shared_.semaphores.canTake(word.wait) || !shared_.semaphores.canGive(word.signal)) {
-    quietActivity_ = Activity::stalled(Stall::Semaphore, current());
+  if (!shared_.semaphores.canAcquire(decoded.wait) ||
+      !shared_.semaphores.canRelease(decoded.signal)) {
+    steadyActivity_ = Activity::stalled(Stall::Semaphore, current());
     return n;
   }
-  const bool waitsForUnits = plan.instruction->control == isa::Control::Fence ||
-                             plan.instruction->control == isa::Control::Halt;
+  const bool waitsForUnits = timing.instruction->control == isa::Control::Fence ||
+                             timing.instruction->control == isa::Control::Halt;
   if (!waitsForUnits || unitsIdle_())
     return 0;
-  quietActivity_ = Activity::stalled(Stall::Dependence, current());
+  steadyActivity_ = Activity::stalled(Stall::Dependence, current());
   return n;
 }
 
-isa::Word Sequencer::word(uint64_t pc) const {
-  isa::Word word;
+isa::DecodedInstruction Sequencer::decode(uint64_t pc) const {
+  isa::DecodedInstruction decoded;
   std::string reason;
   const auto *code = reinterpret_cast<const uint8_t *>(shared_.program.code.data());
-  shared_.isa.decode(code + pc * static_cast<uint64_t>(instructionBytes_), word, reason);
-  return word;
+  shared_.isa.decode(code + pc * static_cast<uint64_t>(instructionBytes_), decoded, reason);
+  return decoded;
 }
 
 Unit::Blocked Sequencer::blocked() {
@@ -232,12 +235,12 @@ Unit::Blocked Sequencer::blocked() {
   if (current_ == nullptr)
     return result;
   result.record = current_;
-  const DecodeCache::Entry &decoded = decoded_.at(flow_);
-  if (decoded.reason.empty() &&
-      plans_[static_cast<size_t>(decoded.word.instruction)].instruction->control !=
+  const DecodeCache::Entry &entry = decoded_.at(flow_);
+  if (entry.reason.empty() &&
+      timings_[static_cast<size_t>(entry.decoded.instruction)].instruction->control !=
           isa::Control::None) {
-    result.wait = decoded.word.wait;
-    result.signal = decoded.word.signal;
+    result.wait = entry.decoded.wait;
+    result.signal = entry.decoded.signal;
   }
   return result;
 }

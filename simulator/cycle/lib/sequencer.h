@@ -15,12 +15,12 @@ namespace tilewright::cycle {
 class Sequencer {
 public:
   // `unitsIdle`: all queues empty and all units idle, as of the beginning of the cycle.
-  Sequencer(Shared &shared, const std::vector<timing::InstructionPlan> &plans,
+  Sequencer(Shared &shared, const std::vector<timing::InstructionTiming> &timings,
             std::vector<Queue *> queues, std::function<bool()> unitsIdle, bool trace);
   void step(int64_t t);
   void next(); // the end of the cycle: what was dispatched enters its queue
-  int64_t quiet(int64_t t);
-  void skip(int64_t t, int64_t n) { charge(quietActivity_, t + 1, n); }
+  int64_t steadyCycles(int64_t t);
+  void skip(int64_t t, int64_t n) { charge(steadyActivity_, t + 1, n); }
   bool halted() const { return halted_; }
 
   const UnitRecord &record() const { return account_.record(); }
@@ -29,7 +29,7 @@ public:
   std::vector<InstructionRecord> takeTrace(); // once, at the end
   Unit::Blocked blocked();
   uint64_t pc() const { return flow_.pc(); }
-  isa::Word word(uint64_t pc) const; // of an instruction that was reached
+  isa::DecodedInstruction decode(uint64_t pc) const; // of an instruction that was reached
 
 private:
   struct Line {
@@ -46,13 +46,14 @@ private:
   void forgetArrived(int64_t t);
   int64_t lastWanted() const;
   Activity execute(int64_t t);
-  void dispatch(const isa::Word &word, const timing::InstructionPlan &plan, int64_t t);
-  bool control(const isa::Word &word, const timing::InstructionPlan &plan, int64_t t,
-               Activity &activity);
+  void dispatch(const isa::DecodedInstruction &decoded, const timing::InstructionTiming &timing,
+                int64_t t);
+  bool control(const isa::DecodedInstruction &decoded, const timing::InstructionTiming &timing,
+               int64_t t, Activity &activity);
   InstructionRecord *current(); // of the instruction at pc, created when first asked for
 
   Shared &shared_;
-  const std::vector<timing::InstructionPlan> &plans_;
+  const std::vector<timing::InstructionTiming> &timings_;
   std::vector<Queue *> queues_; // by unit; null for the sequencer
   std::function<bool()> unitsIdle_;
   bool trace_;
@@ -69,7 +70,7 @@ private:
 
   bool halted_ = false;
   bool dispatched_ = false;
-  Issued staged_;
+  DispatchedInstruction staged_;
   int stagedUnit_ = 0;
   InstructionRecord *current_ = nullptr;
   // Records stay where they are while their instructions run: those of a program without loops in
@@ -79,7 +80,7 @@ private:
   size_t oldest_ = 0; // without a trace: the record that is used again next
   uint64_t instructions_ = 0, fetchBytes_ = 0;
   Account account_;
-  Activity quietActivity_;
+  Activity steadyActivity_;
 };
 
 } // namespace tilewright::cycle

@@ -44,7 +44,7 @@ bool Store::retire(int64_t t, bool &cannotSignal) {
   const Flight &flight = flights_.front();
   if (!flight.gathered || flight.bursts != 0 || flight.ready > t)
     return false;
-  if (!canGive(flight.signal)) {
+  if (!canRelease(flight.signal)) {
     cannotSignal = true;
     return false;
   }
@@ -60,22 +60,23 @@ void Store::startHead(int64_t t) {
     set(t);
     return;
   }
-  const Issued issued = begin(t);
-  runs_ = timing::Runs(*issued.plan, shared_.isa, context(issued), issued.addresses.data());
+  const DispatchedInstruction dispatched = begin(t);
+  runs_ = timing::Runs(*dispatched.timing, shared_.isa, context(dispatched),
+                       dispatched.addresses.data());
   banks_ = banksOf(runs_, shared_);
   const uint64_t bytes = static_cast<uint64_t>(runs_.totalElements() * runs_.dramBytes());
-  issued.record->dramWriteBytes = bytes;
+  dispatched.record->dramWriteBytes = bytes;
   shared_.dramWriteBytes += bytes;
   Flight flight;
-  flight.record = issued.record;
-  flight.signal = issued.word.signal;
+  flight.record = dispatched.record;
+  flight.signal = dispatched.decoded.signal;
   flight.gathered = runs_.done();
   flight.ready = t + 1;
   flights_.push_back(flight);
   gathering_ = !runs_.done();
   position_ = runs_.dram();
   inBurst_ = false;
-  shared_.values.execute(issued);
+  shared_.values.execute(dispatched);
 }
 
 // Reads one piece. Idle: there is none to read, or no buffer for it.
@@ -171,7 +172,7 @@ void Store::reportBeat(int64_t t, int64_t left) {
   reportAccess(t, sender_, isa::Space::Dram, true, from, static_cast<int64_t>(to - from));
 }
 
-int64_t Store::quiet(int64_t t, PortUse &use) {
+int64_t Store::steadyCycles(int64_t t, PortUse &use) {
   int64_t n = forever;
   if (!gathering_ && !queue_.empty() && headStarts(flights_.size()))
     return 0;
@@ -201,25 +202,25 @@ int64_t Store::quiet(int64_t t, PortUse &use) {
     if (flight.gathered && flight.bursts == 0) {
       if (flight.ready > t + 1)
         n = std::min(n, flight.ready - t - 1);
-      else if (canGive(flight.signal))
+      else if (canRelease(flight.signal))
         return 0;
       else
         cannotSignal = true;
     }
   }
   if (works)
-    quietActivity_ = Activity::busy();
+    steadyActivity_ = Activity::busy();
   else if (!flights_.empty())
-    quietActivity_ =
+    steadyActivity_ =
         Activity::stalled(cannotSignal ? Stall::Semaphore : Stall::Dram, flights_.front().record);
   else
-    quietActivity_ = queue_.empty() ? Activity::idle()
-                                    : Activity::stalled(Stall::Semaphore, queue_.head().record);
+    steadyActivity_ = queue_.empty() ? Activity::idle()
+                                     : Activity::stalled(Stall::Semaphore, queue_.head().record);
   return n;
 }
 
 void Store::skip(int64_t t, int64_t n) {
-  charge(quietActivity_, t + 1, n);
+  charge(steadyActivity_, t + 1, n);
   if (gathering_ && inBurst_)
     pieces_.advance(shared_.banks(runs_.space()), n);
   if (beatsLeft_ > 0) {

@@ -12,7 +12,7 @@ class Store : public Unit {
 public:
   Store(Shared &shared, const isa::Unit &unit);
   void step(int64_t t);
-  int64_t quiet(int64_t t, PortUse &use);
+  int64_t steadyCycles(int64_t t, PortUse &use);
   void skip(int64_t t, int64_t n);
   bool idle() const { return queue_.empty() && flights_.empty(); }
   Blocked blocked() const;
@@ -34,7 +34,7 @@ private:
   };
 
   bool headStarts(size_t inFlight) const {
-    return queue_.head().isSet() ? canSet() : canTake() && inFlight < inFlight_;
+    return queue_.head().isSet() ? canSet() : canAcquire() && inFlight < inFlight_;
   }
   void startHead(int64_t t);
   Activity gather(size_t freeBuffers);

@@ -17,7 +17,7 @@ namespace {
 // What one run hands to the modules.
 struct Job {
   const isa::Isa &isa;
-  const std::vector<timing::InstructionPlan> &plans;
+  const std::vector<timing::InstructionTiming> &timings;
   const Program &program;
   Values &values;
   DramModel &dram;
@@ -88,7 +88,7 @@ private:
 
   void run() {
     try {
-      Core core(job_.isa, job_.plans, job_.program, job_.values, *this, job_.options);
+      Core core(job_.isa, job_.timings, job_.program, job_.values, *this, job_.options);
       bool ended = false;
       while (!ended) {
         ended = core.advance(quantum);
@@ -141,13 +141,13 @@ private:
 
 } // namespace
 
-RunRecord simulate(const isa::Isa &isa, const std::vector<timing::InstructionPlan> &plans,
+RunRecord simulate(const isa::Isa &isa, const std::vector<timing::InstructionTiming> &timings,
                    const Program &program, Values &values, DramModel &dram,
                    const CoreOptions &options) {
   Context context;
   const double picoseconds = 1e12 / static_cast<double>(isa.clockHz());
   Job job{isa,
-          plans,
+          timings,
           program,
           values,
           dram,

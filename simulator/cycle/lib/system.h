@@ -11,7 +11,7 @@ namespace tilewright::cycle {
 // Runs a program on the SystemC model. Throws what the core throws. The ISA's clock sets the
 // simulated time of a cycle. SystemC's current context is one of the process: one run at a time,
 // in whatever thread.
-RunRecord simulate(const isa::Isa &isa, const std::vector<timing::InstructionPlan> &plans,
+RunRecord simulate(const isa::Isa &isa, const std::vector<timing::InstructionTiming> &timings,
                    const Program &program, Values &values, DramModel &dram,
                    const CoreOptions &options);
 

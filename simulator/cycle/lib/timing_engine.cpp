@@ -8,13 +8,13 @@ namespace tilewright {
 
 struct TimingEngine::Machine {
   const isa::Isa &isa;
-  std::vector<timing::InstructionPlan> plans;
+  std::vector<timing::InstructionTiming> timings;
   DramConfig dram;
 };
 
 TimingEngine::TimingEngine(const isa::Isa &isa)
     : machine_(
-          std::make_unique<Machine>(Machine{isa, timing::makePlans(isa), DramConfig::of(isa)})) {}
+          std::make_unique<Machine>(Machine{isa, timing::makeTimings(isa), DramConfig::of(isa)})) {}
 
 TimingEngine::~TimingEngine() = default;
 
@@ -36,7 +36,7 @@ std::optional<int64_t> TimingEngine::cycles(const Program &program, int64_t maxC
   cycle::CoreOptions options;
   options.maxCycles = maxCycles;
   options.trace = false;
-  cycle::Core core(machine_->isa, machine_->plans, program, values, bus, options);
+  cycle::Core core(machine_->isa, machine_->timings, program, values, bus, options);
   const RunRecord record = advanceToEnd(core);
   return record.stopped ? std::nullopt : std::optional<int64_t>(record.cycles);
 }
@@ -46,7 +46,7 @@ TimedRun TimingEngine::run(const Program &program, int64_t maxCycles) const {
   cycle::DirectBus bus(machine_->dram);
   cycle::CoreOptions options;
   options.maxCycles = maxCycles;
-  cycle::Core core(machine_->isa, machine_->plans, program, values, bus, options);
+  cycle::Core core(machine_->isa, machine_->timings, program, values, bus, options);
   TimedRun run{advanceToEnd(core), values.work()};
   run.record.dramRowHits = bus.dram.rowHits();
   run.record.dramRowMisses = bus.dram.rowMisses();

@@ -39,21 +39,22 @@ int64_t Unit::toLastBeat(uint64_t address, int64_t beats) const {
   return beats * bus - static_cast<int64_t>(address % static_cast<uint64_t>(bus));
 }
 
-Issued Unit::begin(int64_t t) {
-  const Issued issued = queue_.head();
-  shared_.semaphores.take(issued.word.wait);
+DispatchedInstruction Unit::begin(int64_t t) {
+  const DispatchedInstruction dispatched = queue_.head();
+  shared_.semaphores.acquire(dispatched.decoded.wait);
   queue_.pop();
-  issued.record->start = t;
-  const std::string reason = shared_.values.trapReason(issued);
+  dispatched.record->start = t;
+  const std::string reason = shared_.values.trapReason(dispatched);
   if (!reason.empty())
-    fault(shared_.program, issued.record->pc, issued.plan->instruction->name + ": " + reason);
-  return issued;
+    fault(shared_.program, dispatched.record->pc,
+          dispatched.timing->instruction->name + ": " + reason);
+  return dispatched;
 }
 
 void Unit::set(int64_t t) {
-  const Issued issued = begin(t);
-  shared_.values.execute(issued);
-  end(issued.record, issued.word.signal, t);
+  const DispatchedInstruction dispatched = begin(t);
+  shared_.values.execute(dispatched);
+  end(dispatched.record, dispatched.decoded.signal, t);
 }
 
 } // namespace tilewright::cycle

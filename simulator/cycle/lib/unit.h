@@ -8,7 +8,7 @@
 
 #include "tilewright/program/program.h"
 #include "tilewright/simulator/engine/run_sink.h"
-#include "tilewright/simulator/timing/plan.h"
+#include "tilewright/simulator/timing/instruction_timing.h"
 
 #include <string>
 #include <vector>
@@ -16,13 +16,13 @@
 namespace tilewright::cycle {
 
 // A dispatched instruction: what a queue entry holds.
-struct Issued {
-  isa::Word word;
-  const timing::InstructionPlan *plan = nullptr;
+struct DispatchedInstruction {
+  isa::DecodedInstruction decoded;
+  const timing::InstructionTiming *timing = nullptr;
   InstructionRecord *record = nullptr;
   std::array<int64_t, isa::limits::operands.count()> addresses{}; // by operand, base register added
 
-  bool isSet() const { return plan->steps.empty(); }
+  bool isSet() const { return timing->steps.empty(); }
 };
 
 // Values of registers and memories. The cycle engine's are Kernels on a MachineState; timing alone
@@ -32,8 +32,8 @@ public:
   virtual ~Values() = default;
   virtual const int64_t *registers(int unit) const = 0; // by StateRegister::index
   // "" when the instruction may execute, else why it traps.
-  virtual std::string trapReason(const Issued &issued) = 0;
-  virtual void execute(const Issued &issued) = 0;
+  virtual std::string trapReason(const DispatchedInstruction &dispatched) = 0;
+  virtual void execute(const DispatchedInstruction &dispatched) = 0;
 };
 
 // The AXI master's view of the memory system. Calls come in order of time; reads of a cycle before
@@ -72,27 +72,27 @@ public:
   explicit Queue(int depth) : entries_(static_cast<size_t>(depth)) {}
   bool empty() const { return count_ == 0; }
   bool full() const { return count_ == entries_.size(); }
-  const Issued &head() const { return entries_[first_]; }
+  const DispatchedInstruction &head() const { return entries_[first_]; }
   void pop() {
     first_ = first_ + 1 == entries_.size() ? 0 : first_ + 1;
     --count_;
   }
-  void push(const Issued &issued) {
-    entries_[(first_ + count_) % entries_.size()] = issued;
+  void push(const DispatchedInstruction &dispatched) {
+    entries_[(first_ + count_) % entries_.size()] = dispatched;
     ++count_;
   }
 
 private:
-  std::vector<Issued> entries_;
+  std::vector<DispatchedInstruction> entries_;
   size_t first_ = 0, count_ = 0;
 };
 
 // The front of every unit: the queue's head, its waits and signals, its register values.
 //
-// Each unit has, beside its own interface: `step(t)`, all of cycle t; `quiet(t, use)`, for how many
-// cycles from t + 1 on it will only do steady work (0: the next cycle must be stepped; `forever`:
-// it waits for another unit), and which banks it may use meanwhile; `skip(t, n)`, those cycles at
-// once. `step` n times and `skip(n)` leave the same state: a property test says so.
+// Each unit has, beside its own interface: `step(t)`, all of cycle t; `steadyCycles(t, use)`, for
+// how many cycles from t + 1 on it will only do steady work (0: the next cycle must be stepped;
+// `forever`: it waits for another unit), and which banks it may use meanwhile; `skip(t, n)`, those
+// cycles at once. `step` n times and `skip(n)` leave the same state: a property test says so.
 class Unit {
 public:
   Unit(Shared &shared, const isa::Unit &unit)
@@ -106,28 +106,28 @@ public:
   // null when it does not.
   struct Blocked {
     const InstructionRecord *record = nullptr;
-    uint32_t wait = 0;   // cannot take
-    uint32_t signal = 0; // cannot give
+    uint32_t wait = 0;   // cannot acquire
+    uint32_t signal = 0; // cannot release
   };
   Blocked blockedHead() const {
     if (queue_.empty())
       return {};
-    return {queue_.head().record, queue_.head().word.wait,
-            queue_.head().isSet() ? queue_.head().word.signal : 0};
+    return {queue_.head().record, queue_.head().decoded.wait,
+            queue_.head().isSet() ? queue_.head().decoded.signal : 0};
   }
 
 protected:
-  bool canTake() const { return shared_.semaphores.canTake(queue_.head().word.wait); }
-  bool canGive(uint32_t signal) const { return shared_.semaphores.canGive(signal); }
-  // A set takes, executes and gives in one cycle.
-  bool canSet() const { return canTake() && canGive(queue_.head().word.signal); }
+  bool canAcquire() const { return shared_.semaphores.canAcquire(queue_.head().decoded.wait); }
+  bool canRelease(uint32_t signal) const { return shared_.semaphores.canRelease(signal); }
+  // A set acquires, executes and releases in one cycle.
+  bool canSet() const { return canAcquire() && canRelease(queue_.head().decoded.signal); }
 
-  // Takes the head and its semaphores; traps, or executes its values.
-  Issued begin(int64_t t);
+  // Takes the head and acquires its semaphores; traps, or executes its values.
+  DispatchedInstruction begin(int64_t t);
   // The whole of a set instruction.
   void set(int64_t t);
   void end(InstructionRecord *record, uint32_t signal, int64_t t) {
-    shared_.semaphores.give(signal);
+    shared_.semaphores.release(signal);
     record->end = t;
   }
   // Bytes from an address to the end of its last beat.
@@ -141,9 +141,9 @@ protected:
   }
   void reportAccess(int64_t t, const InstructionRecord *record, isa::Space space, bool isWrite,
                     uint64_t address, int64_t bytes);
-  isa::ScalarContext context(const Issued &issued) const {
+  isa::ScalarContext context(const DispatchedInstruction &dispatched) const {
     isa::ScalarContext result;
-    result.immediates = issued.word.values.data();
+    result.immediates = dispatched.decoded.values.data();
     result.state = shared_.values.registers(unit_.index);
     return result;
   }
@@ -152,7 +152,7 @@ protected:
   const isa::Unit &unit_;
   Queue queue_;
   Account account_;
-  Activity quietActivity_; // of the cycles that `quiet` last spoke of
+  Activity steadyActivity_; // of the cycles that `steadyCycles` last counted
 };
 
 } // namespace tilewright::cycle

@@ -17,7 +17,7 @@ void Vector::step(int64_t t) {
   if (phase_ == Phase::Free) {
     if (queue_.empty()) {
       activity = Activity::idle();
-    } else if (queue_.head().isSet() ? canSet() : canTake()) {
+    } else if (queue_.head().isSet() ? canSet() : canAcquire()) {
       if (queue_.head().isSet())
         set(t);
       else
@@ -36,7 +36,7 @@ void Vector::step(int64_t t) {
   if (phase_ == Phase::Taps || phase_ == Phase::Drain) {
     ++now_;
     if (!write(t)) {
-      // Frozen: this cycle did not happen for the beats in the pipeline.
+      // Frozen: this cycle did not happen for the strips in the pipeline.
       --now_;
       const Stream &denied = steps_[static_cast<size_t>(pipeline_.front().step)].write;
       if (!writing_)
@@ -51,7 +51,7 @@ void Vector::step(int64_t t) {
       phase_ = Phase::Signal;
   }
   if (phase_ == Phase::Signal) {
-    if (canGive(signal_)) {
+    if (canRelease(signal_)) {
       end(record_, signal_, t);
       phase_ = Phase::Free;
     } else {
@@ -62,65 +62,66 @@ void Vector::step(int64_t t) {
 }
 
 void Vector::start(int64_t t) {
-  const Issued issued = begin(t);
-  record_ = issued.record;
-  signal_ = issued.word.signal;
-  latency_ = issued.plan->latency;
+  const DispatchedInstruction dispatched = begin(t);
+  record_ = dispatched.record;
+  signal_ = dispatched.decoded.signal;
+  latency_ = dispatched.timing->latency;
   steps_.clear();
-  for (const timing::StepPlan &plan : issued.plan->steps)
-    steps_.push_back(makeStep(plan, issued));
-  shared_.values.execute(issued);
+  for (const timing::StepTiming &timing : dispatched.timing->steps)
+    steps_.push_back(makeStep(timing, dispatched));
+  shared_.values.execute(dispatched);
   startupLeft_ = startup_;
   phase_ = Phase::Startup;
 }
 
-Vector::Step Vector::makeStep(const timing::StepPlan &plan, const Issued &issued) const {
-  const isa::ScalarContext scalars = context(issued);
+Vector::Step Vector::makeStep(const timing::StepTiming &timing,
+                              const DispatchedInstruction &dispatched) const {
+  const isa::ScalarContext scalars = context(dispatched);
   Step step;
-  step.dimensions = static_cast<int>(plan.extents.size());
-  step.beatDimension = plan.spatial - 1;
-  step.beats = 1;
+  step.dimensions = static_cast<int>(timing.extents.size());
+  step.stripDimension = timing.spatial - 1;
+  step.strips = 1;
   for (int i = 0; i < step.dimensions; ++i) {
     const size_t at = static_cast<size_t>(i);
-    step.extents[at] = std::max<int64_t>(plan.extents[at](scalars), 0);
-    if (i == step.beatDimension) {
+    step.extents[at] = std::max<int64_t>(timing.extents[at](scalars), 0);
+    if (i == step.stripDimension) {
       step.laneExtent = step.extents[at];
       step.extents[at] = ceilDiv(step.laneExtent, lanes_);
     }
-    (i < plan.spatial ? step.beats : step.taps) *= step.extents[at];
+    (i < timing.spatial ? step.strips : step.taps) *= step.extents[at];
   }
   step.reads = step.taps > 0;
   step.taps = std::max<int64_t>(step.taps, 1);
 
   // A stream's own view: byte strides of the dimensions, the reach of all its elements.
-  auto makeStream = [&](const timing::StreamPlan &streamPlan) {
-    const isa::Memory &memory = shared_.isa.memory(streamPlan.space);
+  auto makeStream = [&](const timing::StreamTiming &streamTiming) {
+    const isa::Memory &memory = shared_.isa.memory(streamTiming.space);
     Stream stream;
-    stream.walk = timing::walk(streamPlan, memory, scalars, issued.addresses.data());
-    stream.space = streamPlan.space;
-    stream.elementBytes = streamPlan.elementBytes;
-    stream.once = streamPlan.once;
-    const size_t beat = static_cast<size_t>(std::max(step.beatDimension, 0));
-    stream.laneStride = step.beatDimension >= 0 ? stream.walk.stride[beat] : 0;
+    stream.walk = timing::walk(streamTiming, memory, scalars, dispatched.addresses.data());
+    stream.space = streamTiming.space;
+    stream.elementBytes = streamTiming.elementBytes;
+    stream.once = streamTiming.once;
+    const size_t strip = static_cast<size_t>(std::max(step.stripDimension, 0));
+    stream.laneStride = step.stripDimension >= 0 ? stream.walk.stride[strip] : 0;
     int64_t low = stream.walk.address, high = stream.walk.address + stream.elementBytes;
     for (int i = 0; i < step.dimensions; ++i) {
       const int64_t extent =
-          i == step.beatDimension ? step.laneExtent : step.extents[static_cast<size_t>(i)];
+          i == step.stripDimension ? step.laneExtent : step.extents[static_cast<size_t>(i)];
       const int64_t reach =
           stream.walk.stride[static_cast<size_t>(i)] * std::max<int64_t>(extent - 1, 0);
       (reach < 0 ? low : high) += reach;
     }
-    if (step.beats > 0 && (step.reads || streamPlan.once))
+    if (step.strips > 0 && (step.reads || streamTiming.once))
       stream.banks = shared_.banks(stream.space).mask(low, high - low);
-    stream.walk.stride[beat] *= lanes_;
+    stream.walk.stride[strip] *= lanes_;
     return stream;
   };
   step.steady = true;
   std::array<BankMask, portCount> used{};
-  for (const timing::StreamPlan &streamPlan : plan.reads) {
-    if (!step.reads && !streamPlan.once)
+  for (const timing::StreamTiming &streamTiming : timing.reads) {
+    if (!step.reads && !streamTiming.once)
       continue;
-    Stream stream = makeStream(streamPlan);
+    Stream stream = makeStream(streamTiming);
     BankMask &port = used[static_cast<size_t>(readPort(stream))];
     const bool onePiece =
         stream.laneStride == 0 || (stream.laneStride == stream.elementBytes &&
@@ -131,9 +132,9 @@ Vector::Step Vector::makeStep(const timing::StepPlan &plan, const Issued &issued
     port |= stream.banks;
     step.streams.push_back(stream);
   }
-  step.writes = plan.writesMemory;
+  step.writes = timing.writesMemory;
   if (step.writes) {
-    step.write = makeStream(plan.write);
+    step.write = makeStream(timing.write);
     const Stream &d = step.write;
     if (d.laneStride != d.elementBytes ||
         std::min(lanes_, step.laneExtent) * d.elementBytes > shared_.banks(d.space).portBytes())
@@ -142,42 +143,42 @@ Vector::Step Vector::makeStep(const timing::StepPlan &plan, const Issued &issued
   return step;
 }
 
-// Enters the next step that has beats, or the drain.
+// Enters the next step that has strips, or the drain.
 void Vector::nextStep() {
-  while (step_ < steps_.size() && steps_[step_].beats == 0)
+  while (step_ < steps_.size() && steps_[step_].strips == 0)
     ++step_;
   if (step_ == steps_.size()) {
     phase_ = Phase::Drain;
     return;
   }
   phase_ = Phase::Taps;
-  beat_ = tap_ = 0;
+  strip_ = tap_ = 0;
   beginTap();
 }
 
-int64_t Vector::lanesOf(const Step &step, int64_t beat) const {
-  if (step.beatDimension < 0)
+int64_t Vector::lanesOf(const Step &step, int64_t strip) const {
+  if (step.stripDimension < 0)
     return 1;
-  const int64_t blocks = step.extents[static_cast<size_t>(step.beatDimension)];
-  return std::min(lanes_, step.laneExtent - beat % blocks * lanes_);
+  const int64_t blocks = step.extents[static_cast<size_t>(step.stripDimension)];
+  return std::min(lanes_, step.laneExtent - strip % blocks * lanes_);
 }
 
-// Points the stream at its elements of one tap of one beat.
-void Vector::locate(Stream &stream, const Step &step, int64_t beat, int64_t tap,
+// Points the stream at its elements of one tap of one strip.
+void Vector::locate(Stream &stream, const Step &step, int64_t strip, int64_t tap,
                     int64_t lanes) const {
   int64_t address = stream.walk.address;
-  for (int i = step.dimensions - 1; i > step.beatDimension; --i) {
+  for (int i = step.dimensions - 1; i > step.stripDimension; --i) {
     const size_t at = static_cast<size_t>(i);
     if (step.extents[at] > 1) {
       address += tap % step.extents[at] * stream.walk.stride[at];
       tap /= step.extents[at];
     }
   }
-  for (int i = step.beatDimension; i >= 0; --i) {
+  for (int i = step.stripDimension; i >= 0; --i) {
     const size_t at = static_cast<size_t>(i);
     if (step.extents[at] > 1) {
-      address += beat % step.extents[at] * stream.walk.stride[at];
-      beat /= step.extents[at];
+      address += strip % step.extents[at] * stream.walk.stride[at];
+      strip /= step.extents[at];
     }
   }
   stream.address = address;
@@ -192,12 +193,12 @@ void Vector::locate(Stream &stream, const Step &step, int64_t beat, int64_t tap,
 
 void Vector::beginTap() {
   Step &step = steps_[step_];
-  const int64_t lanes = lanesOf(step, beat_);
+  const int64_t lanes = lanesOf(step, strip_);
   for (Stream &stream : step.streams) {
     if (stream.once && tap_ != 0)
       stream.bytesLeft = stream.piecesLeft = 0;
     else
-      locate(stream, step, beat_, tap_, lanes);
+      locate(stream, step, strip_, tap_, lanes);
   }
 }
 
@@ -221,15 +222,15 @@ bool Vector::requestPiece(Stream &stream, Port port) {
   return true;
 }
 
-// Writes the beat that is due, if there is one; false freezes the unit for the cycle.
+// Writes the strip that is due, if there is one; false freezes the unit for the cycle.
 bool Vector::write(int64_t t) {
   if (pipeline_.empty() || pipeline_.front().due != now_)
     return true;
-  const Beat &beat = pipeline_.front();
-  Step &step = steps_[static_cast<size_t>(beat.step)];
+  const Strip &strip = pipeline_.front();
+  Step &step = steps_[static_cast<size_t>(strip.step)];
   if (step.writes) {
     if (!pending(step.write))
-      locate(step.write, step, beat.beat, 0, lanesOf(step, beat.beat));
+      locate(step.write, step, strip.strip, 0, lanesOf(step, strip.strip));
     const uint64_t address = static_cast<uint64_t>(step.write.address);
     const int64_t bytes = pieceBytes(step.write);
     writing_ = requestPiece(step.write, writePort(step.write));
@@ -266,9 +267,9 @@ Activity Vector::tap() {
 void Vector::tapDone() {
   const Step &step = steps_[step_];
   if (++tap_ == step.taps) {
-    pipeline_.push_back({now_ + latency_, static_cast<int>(step_), beat_});
+    pipeline_.push_back({now_ + latency_, static_cast<int>(step_), strip_});
     tap_ = 0;
-    if (++beat_ == step.beats) {
+    if (++strip_ == step.strips) {
       ++step_;
       nextStep();
       return;
@@ -277,24 +278,24 @@ void Vector::tapDone() {
   beginTap();
 }
 
-int64_t Vector::quiet(int64_t t, PortUse &use) {
-  quietActivity_ = Activity::busy();
+int64_t Vector::steadyCycles(int64_t t, PortUse &use) {
+  steadyActivity_ = Activity::busy();
   switch (phase_) {
   case Phase::Free:
     if (queue_.empty()) {
-      quietActivity_ = Activity::idle();
+      steadyActivity_ = Activity::idle();
       return forever;
     }
-    if (queue_.head().isSet() ? canSet() : canTake())
+    if (queue_.head().isSet() ? canSet() : canAcquire())
       return 0;
-    quietActivity_ = Activity::stalled(Stall::Semaphore, queue_.head().record);
+    steadyActivity_ = Activity::stalled(Stall::Semaphore, queue_.head().record);
     return forever;
   case Phase::Startup:
     return startupLeft_ - 1;
   case Phase::Signal:
-    if (canGive(signal_))
+    if (canRelease(signal_))
       return 0;
-    quietActivity_ = Activity::stalled(Stall::Semaphore, record_);
+    steadyActivity_ = Activity::stalled(Stall::Semaphore, record_);
     return forever;
   case Phase::Taps:
   case Phase::Drain:
@@ -302,8 +303,8 @@ int64_t Vector::quiet(int64_t t, PortUse &use) {
   }
   // Writes of one piece each and taps of one cycle each: nothing but other units could disturb
   // them.
-  for (const Beat &beat : pipeline_) {
-    const Step &step = steps_[static_cast<size_t>(beat.step)];
+  for (const Strip &strip : pipeline_) {
+    const Step &step = steps_[static_cast<size_t>(strip.step)];
     if (!step.steady)
       return 0;
     if (step.writes)
@@ -318,11 +319,11 @@ int64_t Vector::quiet(int64_t t, PortUse &use) {
     use[readPort(stream)] |= stream.banks;
   if (step.writes)
     use[writePort(step.write)] |= step.write.banks;
-  return (step.beats - beat_) * step.taps - tap_ - 1;
+  return (step.strips - strip_) * step.taps - tap_ - 1;
 }
 
 void Vector::skip(int64_t t, int64_t n) {
-  charge(quietActivity_, t + 1, n);
+  charge(steadyActivity_, t + 1, n);
   if (phase_ == Phase::Startup)
     startupLeft_ -= n;
   if (phase_ != Phase::Taps && phase_ != Phase::Drain)
@@ -337,36 +338,36 @@ void Vector::skip(int64_t t, int64_t n) {
   }
   if (phase_ == Phase::Taps) {
     const Step &step = steps_[step_];
-    const int64_t position = beat_ * step.taps + tap_, next = position + n;
-    const int64_t firstBeat = beat_;
-    beat_ = next / step.taps;
+    const int64_t position = strip_ * step.taps + tap_, next = position + n;
+    const int64_t firstStrip = strip_;
+    strip_ = next / step.taps;
     tap_ = next % step.taps;
-    // Beat b ends with tap position (b + 1) * taps - 1, in cycle now_ + 1 + that - position.
-    int64_t b = firstBeat;
+    // Strip b ends with tap position (b + 1) * taps - 1, in cycle now_ + 1 + that - position.
+    int64_t b = firstStrip;
     const int64_t written = until - latency_ - now_ - 1 +
                             position; // tap positions up to here are written within the time
-    auto beatOf = [&](int64_t b) {
-      return Beat{now_ + 1 + (b + 1) * step.taps - 1 - position + latency_, static_cast<int>(step_),
-                  b};
+    auto stripOf = [&](int64_t b) {
+      return Strip{now_ + 1 + (b + 1) * step.taps - 1 - position + latency_,
+                   static_cast<int>(step_), b};
     };
     const int64_t firstLeft = std::max(b, (written + 1) / step.taps);
     for (; b < firstLeft && shared_.sink != nullptr; ++b)
-      reportSkipped(beatOf(b), t);
-    for (b = firstLeft; b < beat_; ++b)
-      pipeline_.push_back(beatOf(b));
+      reportSkipped(stripOf(b), t);
+    for (b = firstLeft; b < strip_; ++b)
+      pipeline_.push_back(stripOf(b));
     beginTap();
   }
   now_ = until;
 }
 
-// A beat whose one piece is written in the cycles after t that are skipped.
-void Vector::reportSkipped(const Beat &beat, int64_t t) {
-  const Step &step = steps_[static_cast<size_t>(beat.step)];
+// A strip whose one piece is written in the cycles after t that are skipped.
+void Vector::reportSkipped(const Strip &strip, int64_t t) {
+  const Step &step = steps_[static_cast<size_t>(strip.step)];
   if (shared_.sink == nullptr || !step.writes)
     return;
   Stream stream = step.write;
-  locate(stream, step, beat.beat, 0, lanesOf(step, beat.beat));
-  reportAccess(t + beat.due - now_, record_, stream.space, true,
+  locate(stream, step, strip.strip, 0, lanesOf(step, strip.strip));
+  reportAccess(t + strip.due - now_, record_, stream.space, true,
                static_cast<uint64_t>(stream.address), pieceBytes(stream));
 }
 

@@ -12,7 +12,7 @@ class Vector : public Unit {
 public:
   Vector(Shared &shared, const isa::Unit &unit);
   void step(int64_t t);
-  int64_t quiet(int64_t t, PortUse &use);
+  int64_t steadyCycles(int64_t t, PortUse &use);
   void skip(int64_t t, int64_t n);
   bool idle() const { return queue_.empty() && phase_ == Phase::Free; }
   Blocked blocked() const;
@@ -34,37 +34,37 @@ private:
     int64_t bytesLeft = 0;  // contiguous
     int64_t piecesLeft = 0; // one element each
   };
-  // One step in one execution. Dimensions: the outer spatial iterators, the beats of the last one,
+  // One step in one execution. Dimensions: the outer spatial iterators, the strips of the last one,
   // the taps.
   struct Step {
     int dimensions = 0;
-    int beatDimension = 0;
+    int stripDimension = 0;
     std::array<int64_t, isa::limits::iterators.count()> extents{};
     int64_t laneExtent = 1;
-    int64_t beats = 0, taps = 1;
+    int64_t strips = 0, taps = 1;
     bool reads = true; // false: no taps
     std::vector<Stream> streams;
     bool writes = false;
     Stream write;
     bool steady = false; // one cycle a tap, whoever else uses the ports
   };
-  // A beat on its way to its write.
-  struct Beat {
+  // A strip on its way to its write.
+  struct Strip {
     int64_t due; // in cycles of the unit that were not frozen
     int step;
-    int64_t beat;
+    int64_t strip;
   };
 
   void start(int64_t t);
-  Step makeStep(const timing::StepPlan &plan, const Issued &issued) const;
+  Step makeStep(const timing::StepTiming &timing, const DispatchedInstruction &dispatched) const;
   void nextStep();
-  int64_t lanesOf(const Step &step, int64_t beat) const;
-  void locate(Stream &stream, const Step &step, int64_t beat, int64_t tap, int64_t lanes) const;
+  int64_t lanesOf(const Step &step, int64_t strip) const;
+  void locate(Stream &stream, const Step &step, int64_t strip, int64_t tap, int64_t lanes) const;
   void beginTap();
   bool requestPiece(Stream &stream, Port port);
   bool write(int64_t t);
   int64_t pieceBytes(const Stream &stream) const;
-  void reportSkipped(const Beat &beat, int64_t t);
+  void reportSkipped(const Strip &strip, int64_t t);
   Activity tap();
   void tapDone();
   static bool pending(const Stream &stream) {
@@ -85,10 +85,10 @@ private:
   int64_t startupLeft_ = 0;
   std::vector<Step> steps_;
   size_t step_ = 0;
-  int64_t beat_ = 0, tap_ = 0; // of the current step
-  int64_t now_ = 0;            // cycles of the pipeline that were not frozen
-  std::deque<Beat> pipeline_;
-  bool writing_ = false; // the oldest beat has pieces left to write
+  int64_t strip_ = 0, tap_ = 0; // of the current step
+  int64_t now_ = 0;             // cycles of the pipeline that were not frozen
+  std::deque<Strip> pipeline_;
+  bool writing_ = false; // the oldest strip has pieces left to write
 };
 
 } // namespace tilewright::cycle

@@ -1,4 +1,4 @@
-// What a run as a whole promises: deadlocks and traps by name, limits, machines it refuses.
+// What holds of a run as a whole: deadlocks and traps by name, limits, machines it refuses.
 #include "tilewright/testing/harness.h"
 
 #include "tilewright/support/error.h"

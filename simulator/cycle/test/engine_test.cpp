@@ -74,15 +74,15 @@ TEST(CycleEngine, ComputesWhatTheFunctionalEngineComputesOnRandomPrograms) {
     const auto functional = makeFunctionalEngine(isa);
     int different = 0;
     for (uint64_t seed = 1; seed <= 40; ++seed) {
-      std::vector<isa::Word> words;
-      isa::Word fence;
+      std::vector<isa::DecodedInstruction> instructions;
+      isa::DecodedInstruction fence;
       fence.instruction = isa.find("fence")->index;
-      for (const isa::Word &word :
+      for (const isa::DecodedInstruction &decoded :
            lockstep::randomProgram(isa, seed, 40, {lockstep::RandomKind::Straight})) {
-        words.push_back(word);
-        words.push_back(fence);
+        instructions.push_back(decoded);
+        instructions.push_back(fence);
       }
-      Program program = makeProgram(isa, words);
+      Program program = makeProgram(isa, instructions);
       program.codeAddress = 0x40000;
       program.dramBytes = 0x80000;
       Segment data;

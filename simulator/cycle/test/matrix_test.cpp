@@ -90,7 +90,7 @@ TEST(Matrix, MatHeadMayWaitWhileThePipelineDrains) {
   EXPECT_EQ(record.trace[first + 2].start, record.trace[first + 3].end + 1);
 }
 
-TEST(Matrix, MatStartHasRoomForEightInFlight) {
+TEST(Matrix, MatStartHasCreditsForEightInFlight) {
   std::string text;
   for (int i = 0; i < 10; ++i)
     text += "mmul a=0x8000, d=0, n1=1, n0=1, k=16, n=16, accumulate=0, swap=0\n";
@@ -176,14 +176,14 @@ TEST(Matrix, MatRowAcrossABankBoundaryNeedsBothBanks) {
 }
 
 TEST(Matrix, MatAccumulateReadsOneCycleBeforeItWrites) {
-  // The vector unit reads the same bank: a beat that reads before the array's first read is not
+  // The vector unit reads the same bank: a strip that reads before the array's first read is not
   // delayed, the next one waits until the array's last read is over, which is one cycle before its
   // last write.
-  const auto run = [](int accumulate, int64_t beats) {
+  const auto run = [](int accumulate, int64_t strips) {
     return runMatrix(fmt::format("vector.set r0=a_s0, v0=16, r1=d_s0, v1=16\n"
                                  "mmul a=0x8000, d=0, n1=1, n0=100, k=16, n=16, accumulate={}, "
                                  "swap=0\nvrescale a=0, d=0x10000, n0={}, nc=16",
-                                 accumulate, beats));
+                                 accumulate, strips));
   };
   const auto &timing = target("edge16").timing();
   const int64_t latency = timing.at("instructions.vrescale.latency");

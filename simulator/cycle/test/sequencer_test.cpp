@@ -90,7 +90,7 @@ TEST(Sequencer, SeqLoopOfCountZeroIsSkipped) {
   EXPECT_EQ(record.instructions, 2u);
 }
 
-TEST(Sequencer, SeqDispatchStallsUntilTheQueueHasRoom) {
+TEST(Sequencer, SeqDispatchStallsUntilTheQueueHasAFreeEntry) {
   // While the first works, eight stand in the queue; the ninth gets in when the first of them has
   // been seen to leave.
   const std::string set = "vector.set r0=lo, v0=0, r1=hi, v1=0";

@@ -1,6 +1,6 @@
-// Skipping quiet cycles is an optimization: stepping every cycle gives the same record, to the last
-// stall. TILEWRIGHT_RANDOM_PROGRAMS=N runs N programs a target, TILEWRIGHT_RANDOM_SEED=S starts at
-// seed S.
+// Fast-forwarding over steady cycles is an optimization: stepping every cycle gives the same
+// record, to the last stall. TILEWRIGHT_RANDOM_PROGRAMS=N runs N programs a target,
+// TILEWRIGHT_RANDOM_SEED=S starts at seed S.
 #include "tilewright/testing/harness.h"
 
 #include "tilewright/lockstep/random_program.h"
@@ -139,7 +139,7 @@ TEST(SkipDirected, KnowsWhereTheSumsOfWindowsBegin) {
   EXPECT_GT(conflicts, 0);
 }
 
-// The same of sums that stand in the array: blocks that end while others read accumulators,
+// The same of an output-stationary product: blocks that end while others read accumulators,
 // products that wait until sums have left, weights in the bank of the activations or of another
 // unit.
 TEST(SkipDirected, KnowsWhenSumsLeave) {

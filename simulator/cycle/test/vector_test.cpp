@@ -24,7 +24,7 @@ int64_t expected(int64_t taps, const char *latency = "vector.latency") {
 const std::string dense =
     "vector.set r0=a_s0, v0=16, r1=d_s0, v1=16\nvector.set r0=b_s0, v0=16, r1=b_s1, v1=0\n";
 
-TEST(Vector, VecOneBeatReadsAfterStartUpAndWritesAfterItsLatency) {
+TEST(Vector, VecOneStripReadsAfterStartUpAndWritesAfterItsLatency) {
   EXPECT_EQ(duration("", "vabs a=0, d=0x1000, n0=1, nc=16"), expected(1));
 }
 
@@ -59,19 +59,19 @@ TEST(Vector, VecStripWithoutTapsTakesOneCycle) {
 }
 
 TEST(Vector, VecPiecesOfWideElements) {
-  // Three steps of one beat of 16 elements, 64 bytes each through a port of 16.
+  // Three steps of one strip of 16 elements, 64 bytes each through a port of 16.
   EXPECT_EQ(duration("", "vchannel a=0, nc=16"), expected(12));
   EXPECT_EQ(duration("", "vtable.load a=0"), expected(16));
   EXPECT_EQ(duration("", "vtable16.load a=0"), expected(32 * 2 + 1));
 }
 
-TEST(Vector, VecRepeatedElementIsReadOnceABeat) {
+TEST(Vector, VecRepeatedElementIsReadOnceAStrip) {
   EXPECT_EQ(
       duration("vector.set r0=a_sc, v0=0, r1=d_s0, v1=32\n", "vabs a=0, d=0x1000, n0=1, nc=32"),
       expected(2));
 }
 
-TEST(Vector, VecWithoutBeatsEndsWhenItsFirstReadWouldBe) {
+TEST(Vector, VecWithoutStripsEndsWhenItsFirstReadWouldBe) {
   EXPECT_EQ(duration("", "vabs a=0, d=0x1000, n0=0, nc=16"), time("vector.start") + 1);
 }
 

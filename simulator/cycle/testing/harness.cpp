@@ -37,12 +37,12 @@ DramConfig idealDram(const isa::Isa &isa) {
   return config;
 }
 
-Program makeProgram(const isa::Isa &isa, const std::vector<isa::Word> &words) {
+Program makeProgram(const isa::Isa &isa, const std::vector<isa::DecodedInstruction> &instructions) {
   Program program;
   program.file = "test.elf";
   program.codeAddress = uint64_t(1) << 30;
-  for (const isa::Word &word : words) {
-    const isa::Bits bits = isa.encode(word);
+  for (const isa::DecodedInstruction &decoded : instructions) {
+    const isa::Bits bits = isa.encode(decoded);
     program.code.append(bits.begin(), bits.end());
   }
   program.dramBytes = program.codeAddress + program.code.size();
@@ -58,10 +58,10 @@ namespace {
 Observer observer = nullptr;
 
 RunRecord runCore(const Program &program, const RunSetup &setup) {
-  const std::vector<timing::InstructionPlan> plans = timing::makePlans(setup.isa);
+  const std::vector<timing::InstructionTiming> timings = timing::makeTimings(setup.isa);
   RegisterValues values(setup.isa);
   DirectBus bus(setup.dram);
-  Core core(setup.isa, plans, program, values, bus, setup.options);
+  Core core(setup.isa, timings, program, values, bus, setup.options);
   while (!core.advance(1000)) {
   }
   RunRecord record = core.record();

@@ -18,11 +18,11 @@ std::vector<int> unitOfInstruction(const Program &program, const isa::Isa &isa) 
   auto size = static_cast<size_t>(isa.instructionBytes());
   std::vector<int> units(program.code.size() / size, 0);
   for (size_t i = 0; i < units.size(); ++i) {
-    isa::Word word;
+    isa::DecodedInstruction decoded;
     std::string reason;
     const auto *bits = reinterpret_cast<const uint8_t *>(program.code.data()) + i * size;
-    if (isa.decode(bits, word, reason))
-      units[i] = isa.instructions()[static_cast<size_t>(word.instruction)].unit;
+    if (isa.decode(bits, decoded, reason))
+      units[i] = isa.instructions()[static_cast<size_t>(decoded.instruction)].unit;
   }
   return units;
 }

@@ -9,12 +9,13 @@ namespace tilewright {
 
 namespace {
 
-int64_t value(const isa::Instruction &instruction, const isa::Word &word, const char *operand) {
+int64_t value(const isa::Instruction &instruction, const isa::DecodedInstruction &decoded,
+              const char *operand) {
   int index = instruction.operandIndex(operand);
   if (index < 0)
     throw std::logic_error(
         fmt::format("control instruction '{}' has no operand '{}'", instruction.name, operand));
-  return word.values[static_cast<size_t>(index)];
+  return decoded.values[static_cast<size_t>(index)];
 }
 
 } // namespace
@@ -35,21 +36,21 @@ const uint8_t *ControlFlow::bits() const {
          pc_ * static_cast<uint64_t>(isa_.instructionBytes());
 }
 
-void ControlFlow::execute(const isa::Word &word, std::vector<int64_t> &base) {
-  const auto &instruction = isa_.instructions()[static_cast<size_t>(word.instruction)];
+void ControlFlow::execute(const isa::DecodedInstruction &decoded, std::vector<int64_t> &base) {
+  const auto &instruction = isa_.instructions()[static_cast<size_t>(decoded.instruction)];
   isa::ScalarContext context;
-  context.immediates = word.values.data();
+  context.immediates = decoded.values.data();
   context.base = base.data();
   switch (instruction.control) {
   case isa::Control::SetBase: {
     int64_t result = isa::evaluate(*instruction.controlValue, context);
-    if (int64_t target = value(instruction, word, "rd"); target != 0)
+    if (int64_t target = value(instruction, decoded, "rd"); target != 0)
       base[static_cast<size_t>(target)] = result;
     return advance();
   }
   case isa::Control::Loop: {
-    auto length = static_cast<uint64_t>(value(instruction, word, "length"));
-    int64_t count = value(instruction, word, "count");
+    auto length = static_cast<uint64_t>(value(instruction, decoded, "length"));
+    int64_t count = value(instruction, decoded, "count");
     uint64_t begin = pc_ + 1, end = begin + length;
     if (end > instructions_)
       fault(program_, pc_,
@@ -65,7 +66,7 @@ void ControlFlow::execute(const isa::Word &word, std::vector<int64_t> &base) {
   case isa::Control::Branch: {
     if (isa::evaluate(*instruction.controlValue, context) == 0)
       return advance();
-    int64_t target = static_cast<int64_t>(pc_) + value(instruction, word, "offset");
+    int64_t target = static_cast<int64_t>(pc_) + value(instruction, decoded, "offset");
     if (target < 0 || target >= static_cast<int64_t>(instructions_))
       fault(program_, pc_,
             fmt::format("a branch to instruction {} leaves the code of {} instructions", target,

@@ -44,12 +44,13 @@ void forEachRun(std::vector<int64_t> extents, const std::vector<int64_t> &stride
 
 } // namespace
 
-void reportWritten(const isa::Isa &isa, const isa::Word &word, const int64_t *addresses,
-                   const MachineState &state, InstructionRecord &record, uint64_t instance,
-                   RunSink &sink) {
-  const isa::Instruction &instruction = isa.instructions()[static_cast<size_t>(word.instruction)];
+void reportWritten(const isa::Isa &isa, const isa::DecodedInstruction &decoded,
+                   const int64_t *addresses, const MachineState &state, InstructionRecord &record,
+                   uint64_t instance, RunSink &sink) {
+  const isa::Instruction &instruction =
+      isa.instructions()[static_cast<size_t>(decoded.instruction)];
   isa::ScalarContext context;
-  context.immediates = word.values.data();
+  context.immediates = decoded.values.data();
   context.state = state.registers[static_cast<size_t>(instruction.unit)].data();
   for (const isa::MemoryAccess &access : instruction.accesses) {
     if (!access.write)

@@ -12,9 +12,9 @@ namespace {
 TEST(UsedInstructions, NamesEachOnceAndSkipsReservedOpcodes) {
   isa::Isa isa = isa::load({});
   Program program;
-  for (const auto &word : isa::assemble(
+  for (const auto &decoded : isa::assemble(
            isa, "load s=0, d=0, n1=1, n0=1\nfence\nload s=0, d=0, n1=1, n0=1\nhalt\n", "test.s")) {
-    auto bits = isa.encode(word);
+    auto bits = isa.encode(decoded);
     program.code.append(bits.begin(), bits.end());
   }
   program.code.append(static_cast<size_t>(isa.instructionBytes()), '\xff');

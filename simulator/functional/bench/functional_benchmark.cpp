@@ -20,8 +20,8 @@ const isa::Isa &edge16() {
 Program assembled(const std::string &text) {
   Program program;
   program.codeAddress = 1 << 20;
-  for (const auto &word : isa::assemble(edge16(), text, "benchmark.s")) {
-    auto bits = edge16().encode(word);
+  for (const auto &decoded : isa::assemble(edge16(), text, "benchmark.s")) {
+    auto bits = edge16().encode(decoded);
     program.code.append(bits.begin(), bits.end());
   }
   program.dramBytes = program.codeAddress + program.code.size();

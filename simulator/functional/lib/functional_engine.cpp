@@ -21,7 +21,7 @@ namespace {
 struct Pending {
   uint64_t pc = 0;
   size_t trace = 0; // its record
-  isa::Word word;
+  isa::DecodedInstruction decoded;
   InlineVector<int64_t, isa::limits::operands.count()> addresses; // by operand, base added
   RaceChecker::Clock sequencer{};                                 // what the sequencer knew
 };
@@ -104,16 +104,16 @@ private:
     return std::move(record_);
   }
 
-  const isa::Instruction &instruction(const isa::Word &word) const {
-    return isa_.instructions()[static_cast<size_t>(word.instruction)];
+  const isa::Instruction &instruction(const isa::DecodedInstruction &decoded) const {
+    return isa_.instructions()[static_cast<size_t>(decoded.instruction)];
   }
 
   // At the program counter.
-  const isa::Word &decode() {
+  const isa::DecodedInstruction &decode() {
     const DecodeCache::Entry &entry = decoded_.at(flow_);
     if (!entry.reason.empty())
       fault(program_, flow_.pc(), entry.reason);
-    return entry.word;
+    return entry.decoded;
   }
 
   // One instruction of the sequencer; false when it must wait.
@@ -121,9 +121,9 @@ private:
     if (done_)
       return false;
     flow_.checkPc();
-    const isa::Word &word = decode();
-    const auto &what = instruction(word);
-    if (what.control == isa::Control::None ? !dispatch(word, what) : !control(word, what))
+    const isa::DecodedInstruction &decoded = decode();
+    const auto &what = instruction(decoded);
+    if (what.control == isa::Control::None ? !dispatch(decoded, what) : !control(decoded, what))
       return false;
     ++count_;
     if (options_.maxCycles > 0 && count_ >= static_cast<uint64_t>(options_.maxCycles) && !done_)
@@ -135,19 +135,19 @@ private:
     return true;
   }
 
-  bool dispatch(const isa::Word &word, const isa::Instruction &what) {
+  bool dispatch(const isa::DecodedInstruction &decoded, const isa::Instruction &what) {
     auto &queue = units_[static_cast<size_t>(what.unit)].queue;
     if (queue.full())
       return false;
     Pending &pending = queue.push();
     pending.pc = flow_.pc();
     pending.trace = newRecord();
-    pending.word = word;
+    pending.decoded = decoded;
     pending.addresses.resize(what.operands.size());
     for (const auto &operand : what.operands)
       if (operand.kind == isa::Operand::Kind::Memory) {
         auto i = static_cast<size_t>(operand.index);
-        pending.addresses[i] = word.values[i] + state_.base[word.bases[i]];
+        pending.addresses[i] = decoded.values[i] + state_.base[decoded.bases[i]];
       }
     if (races_)
       pending.sequencer = races_->sequencer();
@@ -155,24 +155,24 @@ private:
     return true;
   }
 
-  bool control(const isa::Word &word, const isa::Instruction &what) {
+  bool control(const isa::DecodedInstruction &decoded, const isa::Instruction &what) {
     if ((what.control == isa::Control::Halt || what.control == isa::Control::Fence) && !idle())
       return false;
-    if (!semaphores_.canTake(word.wait) || !semaphores_.canGive(word.signal))
+    if (!semaphores_.canAcquire(decoded.wait) || !semaphores_.canRelease(decoded.signal))
       return false;
-    semaphores_.take(word.wait);
-    semaphores_.give(word.signal, flow_.pc());
+    semaphores_.acquire(decoded.wait);
+    semaphores_.release(decoded.signal, flow_.pc());
     if (races_) {
-      races_->start(0, races_->sequencer(), word.wait);
+      races_->start(0, races_->sequencer(), decoded.wait);
       if (what.control == isa::Control::Fence)
         races_->fence();
-      races_->end(races_->passedOn(word), word.signal);
+      races_->end(races_->passedOn(decoded), decoded.signal);
     }
     newRecord();
     if (what.control == isa::Control::Halt)
       done_ = true;
     else
-      flow_.execute(word, state_.base);
+      flow_.execute(decoded, state_.base);
     return true;
   }
 
@@ -195,7 +195,7 @@ private:
   bool work(size_t index) {
     auto &unit = units_[index];
     bool moved = !unit.inFlight.empty() && unit.inFlight.retire([&](const auto &entry) {
-      return semaphores_.canGive(entry.signal) &&
+      return semaphores_.canRelease(entry.signal) &&
              (end(entry.pc, entry.signal, entry.passesOn), true);
     });
     if (!unit.queue.empty() && starts(unit)) {
@@ -206,74 +206,77 @@ private:
   }
 
   bool starts(UnitState &unit) {
-    const isa::Word &word = unit.queue.front().word;
-    if (!semaphores_.canTake(word.wait) || (isSet(word) && !semaphores_.canGive(word.signal)))
+    const isa::DecodedInstruction &decoded = unit.queue.front().decoded;
+    if (!semaphores_.canAcquire(decoded.wait) ||
+        (isSet(decoded) && !semaphores_.canRelease(decoded.signal)))
       return false;
-    return unit.inFlight.empty() || unit.inFlight.admits(word, plan(word));
+    return unit.inFlight.empty() || unit.inFlight.admits(decoded, timingOf(decoded));
   }
 
   void start(size_t index) {
     auto &unit = units_[index];
     const Pending &head = unit.queue.front();
-    const isa::Word &word = head.word;
-    semaphores_.take(word.wait);
+    const isa::DecodedInstruction &decoded = head.decoded;
+    semaphores_.acquire(decoded.wait);
     if (races_)
-      races_->start(index, head.sequencer, word.wait);
+      races_->start(index, head.sequencer, decoded.wait);
     execute(head);
-    const RaceChecker::Clock passesOn = races_ ? races_->passedOn(word) : RaceChecker::Clock{};
-    if (isSet(word) || (semaphores_.canGive(word.signal) &&
-                        (unit.inFlight.empty() || !unit.inFlight.hasBefore(plan(word)))))
-      end(head.pc, word.signal, passesOn);
+    const RaceChecker::Clock passesOn = races_ ? races_->passedOn(decoded) : RaceChecker::Clock{};
+    if (isSet(decoded) || (semaphores_.canRelease(decoded.signal) &&
+                           (unit.inFlight.empty() || !unit.inFlight.hasBefore(timingOf(decoded)))))
+      end(head.pc, decoded.signal, passesOn);
     else
-      unit.inFlight.push({head.pc, word.signal, passesOn}, plan(word), scalars(head),
+      unit.inFlight.push({head.pc, decoded.signal, passesOn}, timingOf(decoded), scalars(head),
                          head.addresses.data());
     unit.queue.pop();
   }
 
   void end(uint64_t pc, uint32_t signal, const RaceChecker::Clock &passesOn) {
-    semaphores_.give(signal, pc);
+    semaphores_.release(signal, pc);
     if (races_)
       races_->end(passesOn, signal);
   }
 
   // It acquires, executes and releases at once.
-  bool isSet(const isa::Word &word) const { return instruction(word).steps.empty(); }
+  bool isSet(const isa::DecodedInstruction &decoded) const {
+    return instruction(decoded).steps.empty();
+  }
 
   // Needed where something is in flight only, which few programs come to.
-  const timing::InstructionPlan &plan(const isa::Word &word) {
-    if (plans_.empty())
-      plans_ = timing::makePlans(isa_);
-    return plans_[static_cast<size_t>(word.instruction)];
+  const timing::InstructionTiming &timingOf(const isa::DecodedInstruction &decoded) {
+    if (timings_.empty())
+      timings_ = timing::makeTimings(isa_);
+    return timings_[static_cast<size_t>(decoded.instruction)];
   }
 
   isa::ScalarContext scalars(const Pending &pending) const {
     isa::ScalarContext context;
-    context.immediates = pending.word.values.data();
-    context.state = state_.registers[static_cast<size_t>(instruction(pending.word).unit)].data();
+    context.immediates = pending.decoded.values.data();
+    context.state = state_.registers[static_cast<size_t>(instruction(pending.decoded).unit)].data();
     return context;
   }
 
   void execute(const Pending &pending) {
-    std::string reason = kernels_.trapReason(pending.word, pending.addresses.data(), state_);
+    std::string reason = kernels_.trapReason(pending.decoded, pending.addresses.data(), state_);
     if (!reason.empty())
-      fault(program_, pending.pc, instruction(pending.word).name + ": " + reason);
+      fault(program_, pending.pc, instruction(pending.decoded).name + ": " + reason);
     if (races_) {
-      const auto unit = static_cast<size_t>(instruction(pending.word).unit);
-      reason = races_->access(pending.word, pending.addresses.data(), state_.registers[unit].data(),
-                              pending.pc);
+      const auto unit = static_cast<size_t>(instruction(pending.decoded).unit);
+      reason = races_->access(pending.decoded, pending.addresses.data(),
+                              state_.registers[unit].data(), pending.pc);
       if (!reason.empty())
         fault(program_, pending.pc, reason, "let one signal what the other waits for");
     }
     countBytes(pending);
-    kernels_.execute(pending.word, pending.addresses.data(), state_);
+    kernels_.execute(pending.decoded, pending.addresses.data(), state_);
     if (options_.sink != nullptr && options_.trace)
-      reportWritten(isa_, pending.word, pending.addresses.data(), state_,
+      reportWritten(isa_, pending.decoded, pending.addresses.data(), state_,
                     record_.trace[pending.trace], pending.trace, *options_.sink);
   }
 
   // Elements that the instruction moves from and to DRAM: what its step's iterators count.
   void countBytes(const Pending &pending) {
-    const auto &what = instruction(pending.word);
+    const auto &what = instruction(pending.decoded);
     for (const auto &access : what.accesses) {
       const auto &operand = what.operands[static_cast<size_t>(access.operand)];
       if (operand.space != isa::Space::Dram)
@@ -294,21 +297,21 @@ private:
   // --- deadlock ---
 
   std::string nameAt(uint64_t pc) const {
-    isa::Word word;
+    isa::DecodedInstruction decoded;
     std::string reason;
     const auto *code = reinterpret_cast<const uint8_t *>(program_.code.data());
-    if (!isa_.decode(code + pc * static_cast<uint64_t>(isa_.instructionBytes()), word, reason))
+    if (!isa_.decode(code + pc * static_cast<uint64_t>(isa_.instructionBytes()), decoded, reason))
       return fmt::format("instruction {}", pc);
-    return fmt::format("instruction {} ({})", pc, instruction(word).name);
+    return fmt::format("instruction {} ({})", pc, instruction(decoded).name);
   }
 
-  // "semaphore 3 (count 0, last signaled by instruction 7 (load))" for each that cannot be taken,
-  // or given.
-  std::string blocking(uint32_t mask, bool taking) const {
+  // "semaphore 3 (count 0, last signaled by instruction 7 (load))" for each that cannot be
+  // acquired, or released.
+  std::string blocking(uint32_t mask, bool acquires) const {
     std::string text;
     for (size_t i = 0; i < semaphores_.size(); ++i) {
       if (!((mask >> i) & 1) ||
-          (taking ? semaphores_.count(i) > 0 : semaphores_.count(i) < semaphores_.most()))
+          (acquires ? semaphores_.count(i) > 0 : semaphores_.count(i) < semaphores_.most()))
         continue;
       auto by = semaphores_.signaledBy(i);
       text += fmt::format("{}semaphore {} (count {}, {})", text.empty() ? "" : " and ", i,
@@ -333,7 +336,7 @@ private:
       placed = true;
       text += fmt::format("; {}: {} waits {}", isa_.units()[i].name, nameAt(pc),
                           oldest ? "to signal " + blocking(oldest->signal, false)
-                                 : waits(unit.queue.front().word));
+                                 : waits(unit.queue.front().decoded));
     }
     text += fmt::format("; {}: {} waits {}", isa_.units()[0].name, nameAt(flow_.pc()),
                         sequencerWaits());
@@ -342,20 +345,20 @@ private:
   }
 
   std::string sequencerWaits() {
-    const isa::Word &word = decode();
-    const auto &what = instruction(word);
+    const isa::DecodedInstruction &decoded = decode();
+    const auto &what = instruction(decoded);
     if (what.control == isa::Control::None)
-      return fmt::format("for room in the queue of {}",
+      return fmt::format("for a free entry in the queue of {}",
                          isa_.units()[static_cast<size_t>(what.unit)].name);
-    if (semaphores_.canTake(word.wait) && semaphores_.canGive(word.signal))
+    if (semaphores_.canAcquire(decoded.wait) && semaphores_.canRelease(decoded.signal))
       return "until every unit is idle";
-    return waits(word);
+    return waits(decoded);
   }
 
   // Of an instruction that acquires and releases at once, or that has not started.
-  std::string waits(const isa::Word &word) const {
-    return semaphores_.canTake(word.wait) ? "to signal " + blocking(word.signal, false)
-                                          : "for " + blocking(word.wait, true);
+  std::string waits(const isa::DecodedInstruction &decoded) const {
+    return semaphores_.canAcquire(decoded.wait) ? "to signal " + blocking(decoded.signal, false)
+                                                : "for " + blocking(decoded.wait, true);
   }
 
   const isa::Isa &isa_;
@@ -368,7 +371,7 @@ private:
   DecodeCache decoded_;
   std::optional<RaceChecker> races_;
   std::vector<UnitState> units_;
-  std::vector<timing::InstructionPlan> plans_;
+  std::vector<timing::InstructionTiming> timings_;
   RunRecord record_;
   uint64_t count_ = 0;
   bool done_ = false;

@@ -28,33 +28,34 @@ InFlight::InFlight(const isa::Isa &isa, const isa::Unit &unit)
     : isa_(isa), unit_(unit), most_(mostOf(isa, unit.kind)),
       buffers_(unit.kind == isa::UnitTemplate::DmaLoad ? isa.timing().at("load.buffers") : 0) {}
 
-bool InFlight::admits(const isa::Word &word, const timing::InstructionPlan &plan) const {
-  const bool isSet = plan.steps.empty(), isRoom = ordered_.size() < most_;
+bool InFlight::admits(const isa::DecodedInstruction &decoded,
+                      const timing::InstructionTiming &timing) const {
+  const bool isSet = timing.steps.empty(), hasCredit = ordered_.size() < most_;
   switch (unit_.kind) {
   case isa::UnitTemplate::DmaLoad:
-    return buffersLeft() >= 0 && (isSet || isRoom);
+    return buffersLeft() >= 0 && (isSet || hasCredit);
   case isa::UnitTemplate::DmaStore:
-    return isSet || isRoom;
+    return isSet || hasCredit;
   case isa::UnitTemplate::Matrix: {
     if (isSet)
       return true;
-    const bool swaps = plan.swap >= 0 && word.values[static_cast<size_t>(plan.swap)] != 0;
-    return plan.isContraction ? isRoom && (!swaps || weights_.empty()) : weights_.empty();
+    const bool swaps = timing.swap >= 0 && decoded.values[static_cast<size_t>(timing.swap)] != 0;
+    return timing.isContraction ? hasCredit && (!swaps || weights_.empty()) : weights_.empty();
   }
   case isa::UnitTemplate::Vector:
-    return isRoom;
+    return hasCredit;
   case isa::UnitTemplate::Sequencer:
     break;
   }
   return false;
 }
 
-void InFlight::push(Entry entry, const timing::InstructionPlan &plan,
+void InFlight::push(Entry entry, const timing::InstructionTiming &timing,
                     const isa::ScalarContext &scalars, const int64_t *addresses) {
   if (unit_.kind == isa::UnitTemplate::DmaLoad && !ordered_.empty())
-    entry.bursts = timing::countBursts(timing::Runs(plan, isa_, scalars, addresses),
+    entry.bursts = timing::countBursts(timing::Runs(timing, isa_, scalars, addresses),
                                        isa_.param("burst_bytes"), buffers_ + 1);
-  (loadsWeights(plan) ? weights_ : ordered_).push_back(entry);
+  (loadsWeights(timing) ? weights_ : ordered_).push_back(entry);
 }
 
 int64_t InFlight::buffersLeft() const {

@@ -10,7 +10,7 @@
 
 #include "race_checker.h"
 
-#include "tilewright/simulator/timing/plan.h"
+#include "tilewright/simulator/timing/instruction_timing.h"
 
 #include <deque>
 
@@ -29,11 +29,12 @@ public:
 
   bool empty() const { return ordered_.empty() && weights_.empty(); }
   // Whether an instruction may start behind what is in flight, its semaphores aside.
-  bool admits(const isa::Word &word, const timing::InstructionPlan &plan) const;
+  bool admits(const isa::DecodedInstruction &decoded,
+              const timing::InstructionTiming &timing) const;
   // Whether it has to wait for another one's end before its own.
-  bool hasBefore(const timing::InstructionPlan &plan) const { return !laneOf(plan).empty(); }
+  bool hasBefore(const timing::InstructionTiming &timing) const { return !laneOf(timing).empty(); }
   // `scalars` and `addresses` are the instruction's own: base registers are added.
-  void push(Entry entry, const timing::InstructionPlan &plan, const isa::ScalarContext &scalars,
+  void push(Entry entry, const timing::InstructionTiming &timing, const isa::ScalarContext &scalars,
             const int64_t *addresses);
   // The oldest one that waits; null: none does.
   const Entry *oldest() const {
@@ -51,11 +52,11 @@ public:
 
 private:
   using Lane = std::deque<Entry>;
-  bool loadsWeights(const timing::InstructionPlan &plan) const {
-    return unit_.kind == isa::UnitTemplate::Matrix && !plan.isContraction;
+  bool loadsWeights(const timing::InstructionTiming &timing) const {
+    return unit_.kind == isa::UnitTemplate::Matrix && !timing.isContraction;
   }
-  const Lane &laneOf(const timing::InstructionPlan &plan) const {
-    return loadsWeights(plan) ? weights_ : ordered_;
+  const Lane &laneOf(const timing::InstructionTiming &timing) const {
+    return loadsWeights(timing) ? weights_ : ordered_;
   }
   int64_t buffersLeft() const; // landing buffers; negative: the issue stage waits for one
 

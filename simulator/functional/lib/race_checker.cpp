@@ -63,8 +63,8 @@ void RaceChecker::start(size_t unit, const Clock &dispatched, uint32_t mask) {
   });
 }
 
-RaceChecker::Clock RaceChecker::passedOn(const isa::Word &word) const {
-  const auto &instruction = isa_.instructions()[static_cast<size_t>(word.instruction)];
+RaceChecker::Clock RaceChecker::passedOn(const isa::DecodedInstruction &decoded) const {
+  const auto &instruction = isa_.instructions()[static_cast<size_t>(decoded.instruction)];
   const auto unit = static_cast<size_t>(instruction.unit);
   Clock clock = known_[unit];
   // A register is set while what came before is still under way; only the vector unit does one
@@ -73,7 +73,7 @@ RaceChecker::Clock RaceChecker::passedOn(const isa::Word &word) const {
     size_t agent = agentOf(instruction);
     clock[agent] = ticks_[agent];
     int swap = instruction.operandIndex(swapOperand);
-    if (agent == unitOf_[loader_] && swap >= 0 && word.values[static_cast<size_t>(swap)] != 0)
+    if (agent == unitOf_[loader_] && swap >= 0 && decoded.values[static_cast<size_t>(swap)] != 0)
       clock[loader_] = ticks_[loader_];
   }
   return clock;
@@ -222,16 +222,16 @@ std::string RaceChecker::describe(const isa::Instruction &instruction, const isa
                      conflict.wrote ? "writes" : "reads");
 }
 
-std::string RaceChecker::access(const isa::Word &word, const int64_t *addresses,
+std::string RaceChecker::access(const isa::DecodedInstruction &decoded, const int64_t *addresses,
                                 const int64_t *state, uint64_t pc) {
-  const auto &instruction = isa_.instructions()[static_cast<size_t>(word.instruction)];
+  const auto &instruction = isa_.instructions()[static_cast<size_t>(decoded.instruction)];
   if (instruction.accesses.empty())
     return "";
   const size_t agent = agentOf(instruction);
   ++ticks_[agent];
-  executed_[agent].push_back({pc, word.instruction});
+  executed_[agent].push_back({pc, decoded.instruction});
   isa::ScalarContext context;
-  context.immediates = word.values.data();
+  context.immediates = decoded.values.data();
   context.state = state;
   for (const auto &access : instruction.accesses) {
     Conflict conflict;

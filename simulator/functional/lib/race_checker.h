@@ -1,6 +1,6 @@
 // Finds accesses to a memory that nothing orders: two units touch the same bytes, one of them
-// writes, and no chain of semaphores or fences makes one wait for the end of the other. Then some
-// timing gives another result, even if this run's is right.
+// writes, and no sequence of semaphores or fences makes one wait for the end of the other. Then
+// some timing gives another result, even if this run's is right.
 //
 // Vector clocks. Every instruction that touches memory is a tick of its *agent*; a clock says, for
 // each agent, up to which tick its instructions are known to have ended.
@@ -45,10 +45,10 @@ public:
   // semaphore of `mask`. The sequencer takes its own with its own clock.
   void start(size_t unit, const Clock &dispatched, uint32_t mask);
   // Follows the instruction's accesses; returns "" or what races.
-  std::string access(const isa::Word &word, const int64_t *addresses, const int64_t *state,
-                     uint64_t pc);
+  std::string access(const isa::DecodedInstruction &decoded, const int64_t *addresses,
+                     const int64_t *state, uint64_t pc);
   // What the signal of the instruction that its unit started last passes on.
-  Clock passedOn(const isa::Word &word) const;
+  Clock passedOn(const isa::DecodedInstruction &decoded) const;
   // An instruction ends, giving a token with `passedOn` to each semaphore of `mask`.
   void end(const Clock &passedOn, uint32_t mask);
 

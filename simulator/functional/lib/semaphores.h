@@ -15,16 +15,16 @@ public:
       : counts_(static_cast<size_t>(isa.semaphores())), signaledBy_(counts_.size()),
         most_(isa.param("semaphore_max")) {}
 
-  bool canTake(uint32_t mask) const {
+  bool canAcquire(uint32_t mask) const {
     return all(mask, [&](size_t i) { return counts_[i] > 0; });
   }
-  bool canGive(uint32_t mask) const {
+  bool canRelease(uint32_t mask) const {
     return all(mask, [&](size_t i) { return counts_[i] < most_; });
   }
-  void take(uint32_t mask) {
+  void acquire(uint32_t mask) {
     all(mask, [&](size_t i) { return counts_[i]--, true; });
   }
-  void give(uint32_t mask, uint64_t pc) {
+  void release(uint32_t mask, uint64_t pc) {
     all(mask, [&](size_t i) { return counts_[i]++, signaledBy_[i] = pc, true; });
   }
 

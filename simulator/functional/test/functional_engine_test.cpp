@@ -25,8 +25,8 @@ Program assembled(const std::string &text) {
   Program program;
   program.file = "test.elf";
   program.codeAddress = codeAddress;
-  for (const auto &word : isa::assemble(edge16(), text, "test.s")) {
-    auto bits = edge16().encode(word);
+  for (const auto &decoded : isa::assemble(edge16(), text, "test.s")) {
+    auto bits = edge16().encode(decoded);
     program.code.append(bits.begin(), bits.end());
   }
   program.dramBytes = codeAddress + program.code.size();
@@ -248,7 +248,7 @@ TEST(FunctionalEngine, NamesTheLastSignalInADeadlock) {
                 "instruction 0 (load))"));
 }
 
-TEST(FunctionalEngine, NamesASignalThatFindsNoRoom) {
+TEST(FunctionalEngine, NamesASignalThatCannotBeReleased) {
   EXPECT_THAT(failure(assembled(R"(
     loop count=64, length=1
     fill d=0x40, value=5, n1=1, n0=1 !signal=0

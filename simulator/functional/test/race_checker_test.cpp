@@ -22,8 +22,8 @@ std::string race(const std::string &text) {
   Program program;
   program.file = "test.elf";
   program.codeAddress = 0x8000;
-  for (const auto &word : isa::assemble(edge16(), text, "test.s")) {
-    auto bits = edge16().encode(word);
+  for (const auto &decoded : isa::assemble(edge16(), text, "test.s")) {
+    auto bits = edge16().encode(decoded);
     program.code.append(bits.begin(), bits.end());
   }
   program.dramBytes = program.codeAddress + program.code.size();

@@ -43,26 +43,26 @@ struct Machine {
 
 struct Call {
   explicit Call(const char *name) : instruction(*edge16().find(name)) {
-    word.instruction = instruction.index;
-    word.values.resize(instruction.operands.size());
-    word.bases.resize(instruction.operands.size());
+    decoded.instruction = instruction.index;
+    decoded.values.resize(instruction.operands.size());
+    decoded.bases.resize(instruction.operands.size());
     addresses.resize(instruction.operands.size());
   }
   Call &with(const char *operand, int64_t value) {
     auto i = static_cast<size_t>(instruction.operandIndex(operand));
-    word.values[i] = addresses[i] = value;
+    decoded.values[i] = addresses[i] = value;
     return *this;
   }
   void time(benchmark::State &state, Machine &machine, double work, const char *what) {
-    if (std::string reason = machine.kernels.trapReason(word, addresses.data(), machine.state);
+    if (std::string reason = machine.kernels.trapReason(decoded, addresses.data(), machine.state);
         !reason.empty())
       return state.SkipWithError(reason.c_str());
     for (auto _ : state)
-      machine.kernels.execute(word, addresses.data(), machine.state);
+      machine.kernels.execute(decoded, addresses.data(), machine.state);
     state.counters[what] = benchmark::Counter(work, benchmark::Counter::kIsIterationInvariantRate);
   }
   const isa::Instruction &instruction;
-  isa::Word word;
+  isa::DecodedInstruction decoded;
   std::vector<int64_t> addresses;
 };
 
@@ -200,7 +200,7 @@ void trapReason(benchmark::State &state) {
   call.with("a", 0).with("b", 1024).with("d", 0).with("n0", 4).with("nc", 16); // in place
   for (auto _ : state)
     benchmark::DoNotOptimize(
-        machine.kernels.trapReason(call.word, call.addresses.data(), machine.state));
+        machine.kernels.trapReason(call.decoded, call.addresses.data(), machine.state));
 }
 BENCHMARK(trapReason);
 

@@ -261,7 +261,7 @@ Value *ExpressionEmitter::shiftRight(const Expr &expr, int bits) {
   int width = carries ? 64 : container.bits;
   int limit = arg.type.bits - 1;
   if (limit >= width) {
-    // A signed value is all sign beyond its container; an unsigned one needs room for the zeros.
+    // A signed value is all sign beyond its container; an unsigned one needs a bit for the zeros.
     if (container.isSigned && !carries)
       limit = width - 1;
     else if (clampedAmount(ranges_.of(*expr.args[1]), arg.type).greatest >= width) {

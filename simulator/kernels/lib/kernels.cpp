@@ -144,9 +144,9 @@ void Kernels::Impl::prepare(const std::vector<int> &instructions) {
     add(kernel.key, kernel.object);
 }
 
-std::string Kernels::trapReason(const isa::Word &word, const int64_t *addresses,
+std::string Kernels::trapReason(const isa::DecodedInstruction &decoded, const int64_t *addresses,
                                 const MachineState &state) {
-  const auto &instruction = impl_->isa.instructions()[static_cast<size_t>(word.instruction)];
+  const auto &instruction = impl_->isa.instructions()[static_cast<size_t>(decoded.instruction)];
   if (instruction.steps.empty())
     return "";
   const auto unit = static_cast<size_t>(instruction.unit);
@@ -154,14 +154,14 @@ std::string Kernels::trapReason(const isa::Word &word, const int64_t *addresses,
                            static_cast<int64_t>(state.spad.size()),
                            static_cast<int64_t>(state.acc.size() * sizeof(int32_t))};
   const int64_t *registers = state.registers[unit].data();
-  const auto &kernel = impl_->kernel(word.instruction);
-  if (kernel.check(bytes, word.values.data(), addresses, registers, nullptr) == 0)
+  const auto &kernel = impl_->kernel(decoded.instruction);
+  if (kernel.check(bytes, decoded.values.data(), addresses, registers, nullptr) == 0)
     return "";
-  std::string reason = isa::trapReason(instruction, impl_->isa, word, registers, addresses);
+  std::string reason = isa::trapReason(instruction, impl_->isa, decoded, registers, addresses);
   if (!reason.empty())
     return reason;
   // The DRAM of a run ends where its program says, before the address space does.
-  auto ranges = isa::operandRanges(instruction, impl_->isa, word, registers, addresses);
+  auto ranges = isa::operandRanges(instruction, impl_->isa, decoded, registers, addresses);
   for (const auto &operand : instruction.operands) {
     const auto &range = ranges[static_cast<size_t>(operand.index)];
     if (operand.kind == isa::Operand::Kind::Memory && operand.space == isa::Space::Dram &&
@@ -173,14 +173,16 @@ std::string Kernels::trapReason(const isa::Word &word, const int64_t *addresses,
   return "";
 }
 
-void Kernels::execute(const isa::Word &word, const int64_t *addresses, MachineState &state) {
-  const auto &instruction = impl_->isa.instructions()[static_cast<size_t>(word.instruction)];
+void Kernels::execute(const isa::DecodedInstruction &decoded, const int64_t *addresses,
+                      MachineState &state) {
+  const auto &instruction = impl_->isa.instructions()[static_cast<size_t>(decoded.instruction)];
   const auto unit = static_cast<size_t>(instruction.unit);
   auto &registers = state.registers[unit];
   for (const auto &[number, value] : instruction.sets) {
-    auto index = static_cast<size_t>(word.values[static_cast<size_t>(number)]); // decode checked it
+    auto index =
+        static_cast<size_t>(decoded.values[static_cast<size_t>(number)]); // decode checked it
     registers[index] = wrapTo(impl_->isa.units()[unit].registers[index].type,
-                              word.values[static_cast<size_t>(value)]);
+                              decoded.values[static_cast<size_t>(value)]);
   }
   if (instruction.steps.empty())
     return;
@@ -190,8 +192,8 @@ void Kernels::execute(const isa::Word &word, const int64_t *addresses, MachineSt
   auto &stored = state.arrays[unit];
   for (size_t i = 0; i < stored.size(); ++i)
     arrays[i] = stored[i].data();
-  impl_->kernel(word.instruction)
-      .run(memories, word.values.data(), addresses, registers.data(), arrays);
+  impl_->kernel(decoded.instruction)
+      .run(memories, decoded.values.data(), addresses, registers.data(), arrays);
 }
 
 } // namespace tilewright

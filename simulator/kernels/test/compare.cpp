@@ -17,9 +17,9 @@ void expectAgreement(const isa::Isa &isa, Kernels &kernels, const isa::Instructi
     MachineState expected = actual;
     std::vector<uint8_t> expectedDram = dram;
     expected.dram = expectedDram.data();
-    reference::execute(isa, drawn.word, drawn.addresses.data(), expected);
-    ASSERT_EQ(kernels.trapReason(drawn.word, drawn.addresses.data(), actual), "");
-    kernels.execute(drawn.word, drawn.addresses.data(), actual);
+    reference::execute(isa, drawn.decoded, drawn.addresses.data(), expected);
+    ASSERT_EQ(kernels.trapReason(drawn.decoded, drawn.addresses.data(), actual), "");
+    kernels.execute(drawn.decoded, drawn.addresses.data(), actual);
     ASSERT_TRUE(actual.spad == expected.spad) << "scratchpad differs";
     ASSERT_TRUE(actual.acc == expected.acc) << "accumulators differ";
     ASSERT_TRUE(dram == expectedDram) << "DRAM differs";

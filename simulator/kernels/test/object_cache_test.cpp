@@ -100,17 +100,17 @@ protected:
     MachineState state(isa);
     state.acc[0] = 20;
     state.acc[1] = 22;
-    isa::Word word;
+    isa::DecodedInstruction decoded;
     const auto &add = *isa.find("vadd");
-    word.instruction = add.index;
-    word.values.assign(add.operands.size(), 1);
-    word.bases.assign(add.operands.size(), 0);
+    decoded.instruction = add.index;
+    decoded.values.assign(add.operands.size(), 1);
+    decoded.bases.assign(add.operands.size(), 0);
     std::vector<int64_t> addresses(add.operands.size());
     addresses[static_cast<size_t>(add.operandIndex("b"))] = 1;
     addresses[static_cast<size_t>(add.operandIndex("d"))] = 2;
     Kernels kernels(isa);
     kernels.prepare({add.index});
-    kernels.execute(word, addresses.data(), state);
+    kernels.execute(decoded, addresses.data(), state);
     return state.acc[2] == 42;
   }
 

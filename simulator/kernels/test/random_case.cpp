@@ -102,17 +102,17 @@ bool CaseGenerator::tryDraw(const isa::Instruction &instruction, MachineState &s
     else
       number = value(reg.type);
   }
-  drawn.word.instruction = instruction.index;
-  drawn.word.values.assign(instruction.operands.size(), 0);
-  drawn.word.bases.assign(instruction.operands.size(), 0);
+  drawn.decoded.instruction = instruction.index;
+  drawn.decoded.values.assign(instruction.operands.size(), 0);
+  drawn.decoded.bases.assign(instruction.operands.size(), 0);
   drawn.addresses.assign(instruction.operands.size(), 0);
   int64_t previous = 0;
   for (const auto &operand : instruction.operands) {
     auto i = static_cast<size_t>(operand.index);
     if (operand.kind == isa::Operand::Kind::Immediate) {
-      drawn.word.values[i] = isSize(instruction, ExprKind::Immediate, operand.index)
-                                 ? std::max(operand.least, extent(operand.greatest))
-                                 : value(operand.type);
+      drawn.decoded.values[i] = isSize(instruction, ExprKind::Immediate, operand.index)
+                                    ? std::max(operand.least, extent(operand.greatest))
+                                    : value(operand.type);
       continue;
     }
     const auto &memory = isa_.memory(operand.space);
@@ -127,15 +127,15 @@ bool CaseGenerator::tryDraw(const isa::Instruction &instruction, MachineState &s
     drawn.addresses[i] = previous = address;
   }
   isa::ScalarContext context;
-  context.immediates = drawn.word.values.data();
+  context.immediates = drawn.decoded.values.data();
   for (const auto &require : instruction.requires_)
     if (isa::evaluate(*require.expr, context) == 0)
       return false;
   const int64_t *registers = state.registers[unit].data();
-  if (!isa::trapReason(instruction, isa_, drawn.word, registers, drawn.addresses.data()).empty())
+  if (!isa::trapReason(instruction, isa_, drawn.decoded, registers, drawn.addresses.data()).empty())
     return false;
   auto ranges =
-      isa::operandRanges(instruction, isa_, drawn.word, registers, drawn.addresses.data());
+      isa::operandRanges(instruction, isa_, drawn.decoded, registers, drawn.addresses.data());
   for (const auto &operand : instruction.operands)
     if (operand.kind == isa::Operand::Kind::Memory && operand.space == isa::Space::Dram &&
         ranges[static_cast<size_t>(operand.index)].end > static_cast<int64_t>(state.dramBytes))

@@ -13,7 +13,7 @@ public:
   CaseGenerator(const isa::Isa &isa, uint64_t seed) : isa_(isa), random_(seed) {}
 
   struct Case {
-    isa::Word word;
+    isa::DecodedInstruction decoded;
     std::vector<int64_t> addresses;
   };
   // Draws an instruction and the state it runs on until it may execute. `dram` is what `state.dram`

@@ -23,7 +23,7 @@ struct Evaluation {
   const isa::Isa &isa;
   const isa::Instruction &instruction;
   const isa::Unit &unit;
-  const isa::Word &word;
+  const isa::DecodedInstruction &decoded;
   const int64_t *addresses;
   const MachineState &before;
   std::vector<int64_t> iterators;
@@ -98,7 +98,7 @@ struct Evaluation {
     case ExprKind::Iterator:
       return iterators[static_cast<size_t>(expr.index)];
     case ExprKind::Immediate:
-      return word.values[static_cast<size_t>(expr.index)];
+      return decoded.values[static_cast<size_t>(expr.index)];
     case ExprKind::State:
       return before.registers[static_cast<size_t>(unit.index)][static_cast<size_t>(expr.index)];
     case ExprKind::Result:
@@ -214,9 +214,9 @@ struct Evaluation {
 
 } // namespace
 
-void execute(const isa::Isa &isa, const isa::Word &word, const int64_t *addresses,
+void execute(const isa::Isa &isa, const isa::DecodedInstruction &decoded, const int64_t *addresses,
              MachineState &state) {
-  const auto &instruction = isa.instructions()[static_cast<size_t>(word.instruction)];
+  const auto &instruction = isa.instructions()[static_cast<size_t>(decoded.instruction)];
   for (const auto &step : instruction.steps) {
     MachineState before = state;
     std::vector<uint8_t> dram(state.dram, state.dram + state.dramBytes);
@@ -224,7 +224,7 @@ void execute(const isa::Isa &isa, const isa::Word &word, const int64_t *addresse
     Evaluation evaluation{isa,
                           instruction,
                           isa.units()[static_cast<size_t>(instruction.unit)],
-                          word,
+                          decoded,
                           addresses,
                           before,
                           {},

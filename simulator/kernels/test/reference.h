@@ -12,9 +12,9 @@ using Integer = __int128;
 // The value of `type` that `value` wraps to.
 Integer wrap(const isa::Type &type, Integer value);
 
-// Executes the steps of `word` on `state`. Throws std::logic_error for an access outside of a
+// Executes the steps of `decoded` on `state`. Throws std::logic_error for an access outside of a
 // memory or array.
-void execute(const isa::Isa &isa, const isa::Word &word, const int64_t *addresses,
+void execute(const isa::Isa &isa, const isa::DecodedInstruction &decoded, const int64_t *addresses,
              MachineState &state);
 
 } // namespace tilewright::reference

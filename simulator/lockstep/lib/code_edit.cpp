@@ -10,7 +10,7 @@ namespace {
 
 // Where an instruction goes beside the next one: a loop's end, a branch's target. -1: nowhere.
 struct Reach {
-  isa::Word word;
+  isa::DecodedInstruction decoded;
   size_t operand = 0; // that says how far
   int64_t from = 0;   // what it is counted from
   int64_t to = 0;
@@ -19,10 +19,10 @@ struct Reach {
 
 bool reachOf(const isa::Isa &isa, const isa::Bits &bits, int64_t at, Reach &reach) {
   std::string reason;
-  if (!isa.decode(bits.data(), reach.word, reason))
+  if (!isa.decode(bits.data(), reach.decoded, reason))
     return false;
   const isa::Instruction &instruction =
-      isa.instructions()[static_cast<size_t>(reach.word.instruction)];
+      isa.instructions()[static_cast<size_t>(reach.decoded.instruction)];
   if (instruction.control == isa::Control::Loop)
     reach.operand = static_cast<size_t>(instruction.operandIndex("length"));
   else if (instruction.control == isa::Control::Branch)
@@ -31,7 +31,7 @@ bool reachOf(const isa::Isa &isa, const isa::Bits &bits, int64_t at, Reach &reac
     return false;
   reach.isLoop = instruction.control == isa::Control::Loop;
   reach.from = reach.isLoop ? at + 1 : at;
-  reach.to = reach.from + reach.word.values[reach.operand];
+  reach.to = reach.from + reach.decoded.values[reach.operand];
   return true;
 }
 
@@ -44,9 +44,9 @@ void retarget(const isa::Isa &isa, std::vector<isa::Bits> &code, const Moved &mo
       continue;
     const int64_t own = moved(static_cast<int64_t>(i), false);
     const int64_t from = reach.isLoop ? own + 1 : own;
-    reach.word.values[reach.operand] = moved(reach.to, reach.isLoop) - from;
+    reach.decoded.values[reach.operand] = moved(reach.to, reach.isLoop) - from;
     try {
-      code[i] = isa.encode(reach.word);
+      code[i] = isa.encode(reach.decoded);
     } catch (const UserError &) {
       // A loop without a body: who removed it takes it away.
     }
@@ -56,7 +56,7 @@ void retarget(const isa::Isa &isa, std::vector<isa::Bits> &code, const Moved &mo
 } // namespace
 
 void insertBefore(const isa::Isa &isa, std::vector<isa::Bits> &code, size_t at,
-                  const isa::Word &word) {
+                  const isa::DecodedInstruction &decoded) {
   const auto place = static_cast<int64_t>(at);
   const auto size = static_cast<int64_t>(code.size());
   // A target stays where it is when it is the place itself; an instruction there, and the end of a
@@ -67,14 +67,14 @@ void insertBefore(const isa::Isa &isa, std::vector<isa::Bits> &code, size_t at,
       continue;
     const int64_t own = static_cast<int64_t>(i) + (static_cast<int64_t>(i) >= place);
     const int64_t to = reach.to + (reach.to > place && reach.to <= size);
-    reach.word.values[reach.operand] = to - (reach.isLoop ? own + 1 : own);
+    reach.decoded.values[reach.operand] = to - (reach.isLoop ? own + 1 : own);
     try {
-      code[i] = isa.encode(reach.word);
+      code[i] = isa.encode(reach.decoded);
     } catch (const UserError &) {
       // Its field holds no more: it stays as it was, and means something else.
     }
   }
-  code.insert(code.begin() + place, isa.encode(word));
+  code.insert(code.begin() + place, isa.encode(decoded));
 }
 
 void remove(const isa::Isa &isa, std::vector<isa::Bits> &code, size_t begin, size_t end) {

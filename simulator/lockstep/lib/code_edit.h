@@ -10,7 +10,7 @@ namespace tilewright::lockstep {
 
 // Before instruction `at`: a branch to it goes to what is put there.
 void insertBefore(const isa::Isa &isa, std::vector<isa::Bits> &code, size_t at,
-                  const isa::Word &word);
+                  const isa::DecodedInstruction &decoded);
 // Instructions [begin, end); a loop whose body is gone goes too.
 void remove(const isa::Isa &isa, std::vector<isa::Bits> &code, size_t begin, size_t end);
 

@@ -5,21 +5,21 @@
 
 namespace tilewright::lockstep {
 
-void Generator::fence(std::vector<isa::Word> &words) {
+void Generator::fence(std::vector<isa::DecodedInstruction> &words) {
   if (control_.fence == nullptr)
     return;
   words.push_back(blank(*control_.fence));
   synchronize(words.back(), 0);
 }
 
-void Generator::loop(std::vector<isa::Word> &words, int depth) {
+void Generator::loop(std::vector<isa::DecodedInstruction> &words, int depth) {
   if (control_.loop == nullptr)
     return;
   // The body starts and ends without tokens, so that it can run any number of times.
   bool wasInBody = true;
-  isa::Word first = blank(*control_.loop);
+  isa::DecodedInstruction first = blank(*control_.loop);
   if (!inBody_)
-    takeTokens(first);
+    acquire(first);
   drain(words);
   const size_t at = words.size();
   words.push_back(first);
@@ -45,7 +45,7 @@ void Generator::loop(std::vector<isa::Word> &words, int depth) {
     return;
   }
   const bool leaves = mayLeave && leave(words, at + 1);
-  isa::Word &head = words[at];
+  isa::DecodedInstruction &head = words[at];
   const isa::Instruction &instruction = *control_.loop;
   const isa::Operand &count =
       instruction.operands[static_cast<size_t>(instruction.operandIndex("count"))];
@@ -53,12 +53,12 @@ void Generator::loop(std::vector<isa::Word> &words, int depth) {
   operand(head, instruction, "length") = static_cast<int64_t>(words.size() - at - 1);
   // What it signals is taken after the loop.
   if (!inBody_)
-    giveTokens(head);
+    release(head);
 }
 
-bool Generator::leave(std::vector<isa::Word> &words, size_t from) {
+bool Generator::leave(std::vector<isa::DecodedInstruction> &words, size_t from) {
   const isa::Instruction &instruction = *control_.branch;
-  isa::Word &branch = words[from];
+  isa::DecodedInstruction &branch = words[from];
   const bool always = below(3) == 0;
   operand(branch, instruction, "rs") = always ? 0 : below(static_cast<int64_t>(base_.size()));
   operand(branch, instruction, "negate") = always ? 0 : below(2);
@@ -66,11 +66,11 @@ bool Generator::leave(std::vector<isa::Word> &words, size_t from) {
   return always;
 }
 
-void Generator::notTaken(std::vector<isa::Word> &words) {
+void Generator::notTaken(std::vector<isa::DecodedInstruction> &words) {
   if (control_.branch == nullptr)
     return;
   const isa::Instruction &instruction = *control_.branch;
-  isa::Word branch = blank(instruction);
+  isa::DecodedInstruction branch = blank(instruction);
   const isa::Operand &offset =
       instruction.operands[static_cast<size_t>(instruction.operandIndex("offset"))];
   operand(branch, instruction, "negate") = 1;
@@ -80,11 +80,11 @@ void Generator::notTaken(std::vector<isa::Word> &words) {
   words.push_back(branch);
 }
 
-void Generator::skipOver(std::vector<isa::Word> &words) {
+void Generator::skipOver(std::vector<isa::DecodedInstruction> &words) {
   if (control_.branch == nullptr || control_.idle == nullptr)
     return;
   const isa::Instruction &instruction = *control_.branch;
-  isa::Word branch = blank(instruction);
+  isa::DecodedInstruction branch = blank(instruction);
   const int64_t over = 1 + below(30);
   operand(branch, instruction, "offset") = over + 1;
   if (below(2) == 0) {
@@ -97,13 +97,13 @@ void Generator::skipOver(std::vector<isa::Word> &words) {
     words.push_back(blank(control_.fence != nullptr ? *control_.fence : *control_.idle));
 }
 
-void Generator::countDown(std::vector<isa::Word> &words) {
+void Generator::countDown(std::vector<isa::DecodedInstruction> &words) {
   if (inBody_ || control_.set == nullptr || control_.add == nullptr || control_.branch == nullptr)
     return;
   const isa::Instruction &set = *control_.set, &add = *control_.add, &branch = *control_.branch;
   const int64_t counter = static_cast<int64_t>(base_.size()) - 1;
   drain(words);
-  isa::Word first = blank(set);
+  isa::DecodedInstruction first = blank(set);
   operand(first, set, "rd") = counter;
   operand(first, set, "value") = 1 + below(3);
   words.push_back(first);
@@ -115,7 +115,7 @@ void Generator::countDown(std::vector<isa::Word> &words) {
     below(4) == 0 ? anySet(words, true) : work(words);
   drain(words);
   inBody_ = false;
-  isa::Word down = blank(add), back = blank(branch);
+  isa::DecodedInstruction down = blank(add), back = blank(branch);
   operand(down, add, "rd") = operand(down, add, "rs") = counter;
   operand(down, add, "value") = -1;
   words.push_back(down);
@@ -127,7 +127,7 @@ void Generator::countDown(std::vector<isa::Word> &words) {
   base_.back() = 0;
 }
 
-void Generator::rush(std::vector<isa::Word> &words) {
+void Generator::rush(std::vector<isa::DecodedInstruction> &words) {
   if (inBody_ || control_.loop == nullptr)
     return;
   drain(words);

@@ -28,42 +28,43 @@ int64_t Generator::value(int64_t least, int64_t greatest) {
   }
 }
 
-isa::Word Generator::blank(const isa::Instruction &instruction) const {
-  isa::Word word;
-  word.instruction = instruction.index;
-  word.values.assign(instruction.operands.size(), 0);
-  word.bases.assign(instruction.operands.size(), 0);
-  return word;
+isa::DecodedInstruction Generator::blank(const isa::Instruction &instruction) const {
+  isa::DecodedInstruction decoded;
+  decoded.instruction = instruction.index;
+  decoded.values.assign(instruction.operands.size(), 0);
+  decoded.bases.assign(instruction.operands.size(), 0);
+  return decoded;
 }
 
-bool Generator::encodes(const isa::Word &word) const {
+bool Generator::encodes(const isa::DecodedInstruction &decoded) const {
   try {
-    isa_.encode(word);
+    isa_.encode(decoded);
     return true;
   } catch (const UserError &) {
     return false;
   }
 }
 
-bool Generator::touches(const isa::Instruction &instruction, const isa::Word &word) const {
-  if (!encodes(word))
+bool Generator::touches(const isa::Instruction &instruction,
+                        const isa::DecodedInstruction &decoded) const {
+  if (!encodes(decoded))
     return false;
   for (const isa::Range &range : isa::operandRanges(
-           instruction, isa_, word, registers_[static_cast<size_t>(instruction.unit)].data(),
+           instruction, isa_, decoded, registers_[static_cast<size_t>(instruction.unit)].data(),
            addresses_.data()))
     if (!range.empty())
       return true;
   return false;
 }
 
-void Generator::draw(const isa::Instruction &instruction, isa::Word &word) {
-  word = blank(instruction);
+void Generator::draw(const isa::Instruction &instruction, isa::DecodedInstruction &decoded) {
+  decoded = blank(instruction);
   std::vector<int64_t> &addresses = addresses_;
   addresses.assign(instruction.operands.size(), 0);
   for (const isa::Operand &operand : instruction.operands) {
     const auto i = static_cast<size_t>(operand.index);
     if (operand.kind == isa::Operand::Kind::Immediate) {
-      word.values[i] = value(operand.least, operand.greatest);
+      decoded.values[i] = value(operand.least, operand.greatest);
       continue;
     }
     const isa::Memory &memory = isa_.memory(operand.space);
@@ -80,32 +81,33 @@ void Generator::draw(const isa::Instruction &instruction, isa::Word &word) {
         : below(2) == 0           ? below(std::min<int64_t>(size, 4096))
                                   : below(size);
     before = addresses[i];
-    word.values[i] = addresses[i];
+    decoded.values[i] = addresses[i];
     if (!straight_ && operand.baseWidth > 0 && below(4) == 0) {
       const auto reg = static_cast<uint8_t>(1 + below(static_cast<int64_t>(base_.size()) - 1));
       const int64_t offset = addresses[i] - base_[reg];
       if (offset >= operand.least && offset <= operand.greatest) {
-        word.bases[i] = reg;
-        word.values[i] = offset;
+        decoded.bases[i] = reg;
+        decoded.values[i] = offset;
       }
     }
   }
 }
 
-bool Generator::accept(const isa::Instruction &instruction, isa::Word &word, bool isMeantLong) {
+bool Generator::accept(const isa::Instruction &instruction, isa::DecodedInstruction &decoded,
+                       bool isMeantLong) {
   const int64_t *registers = registers_[static_cast<size_t>(instruction.unit)].data();
-  if (!encodes(word) ||
-      !isa::trapReason(instruction, isa_, word, registers, addresses_.data()).empty())
+  if (!encodes(decoded) ||
+      !isa::trapReason(instruction, isa_, decoded, registers, addresses_.data()).empty())
     return false;
   // Long ones would hide the rest.
   const bool isLong = isMeantLong || (mayBeLong_ && below(200) == 0);
   for (const isa::Range &range :
-       isa::operandRanges(instruction, isa_, word, registers, addresses_.data()))
+       isa::operandRanges(instruction, isa_, decoded, registers, addresses_.data()))
     if (range.end - range.begin > 6000 && !isLong)
       return false;
   for (const isa::Step &step : instruction.steps) {
     isa::ScalarContext context;
-    context.immediates = word.values.data();
+    context.immediates = decoded.values.data();
     context.state = registers;
     int64_t elements = 1;
     for (const isa::Iterator &iterator : step.iterators)
@@ -115,29 +117,29 @@ bool Generator::accept(const isa::Instruction &instruction, isa::Word &word, boo
     if (elements > (isMeantLong ? 100000 : isLong ? 40000 : 4000))
       return false;
   }
-  synchronize(word, instruction.unit);
+  synchronize(decoded, instruction.unit);
   lastIsLong_ = isLong;
   return true;
 }
 
-void Generator::moveToEnd(const isa::Instruction &instruction, isa::Word &word) {
+void Generator::moveToEnd(const isa::Instruction &instruction, isa::DecodedInstruction &decoded) {
   std::vector<size_t> onChip;
   for (const isa::Operand &operand : instruction.operands)
     if (operand.kind == isa::Operand::Kind::Memory && operand.space != isa::Space::Dram)
       onChip.push_back(static_cast<size_t>(operand.index));
-  if (onChip.empty() || !encodes(word))
+  if (onChip.empty() || !encodes(decoded))
     return;
   const size_t i = onChip[static_cast<size_t>(below(static_cast<int64_t>(onChip.size())))];
   const isa::Operand &operand = instruction.operands[i];
   const isa::Memory &memory = isa_.memory(operand.space);
   const isa::Range range = isa::operandRanges(
-      instruction, isa_, word, registers_[static_cast<size_t>(instruction.unit)].data(),
+      instruction, isa_, decoded, registers_[static_cast<size_t>(instruction.unit)].data(),
       addresses_.data())[i];
   const int64_t bank = below(memory.banks) * static_cast<int64_t>(memory.bankBytes());
   const int64_t ends[] = {-range.begin, static_cast<int64_t>(memory.bytes) - range.end,
                           bank - range.begin, bank - range.end};
   const int64_t moved = ends[below(4)] / memory.addressBytes;
-  word.values[i] += moved;
+  decoded.values[i] += moved;
   addresses_[i] += moved;
 }
 

@@ -6,33 +6,33 @@
 
 namespace tilewright::lockstep {
 
-std::optional<isa::Word> Generator::idle(int unit) const {
+std::optional<isa::DecodedInstruction> Generator::idle(int unit) const {
   if (unit == 0)
     return control_.idle ? std::optional(blank(*control_.idle)) : std::nullopt;
   const isa::Instruction *set = setOf(unit);
   return set != nullptr ? std::optional(keeping(*set)) : std::nullopt;
 }
 
-void Generator::anySet(std::vector<isa::Word> &words, bool keep) {
+void Generator::anySet(std::vector<isa::DecodedInstruction> &words, bool keep) {
   if (!sets_.empty())
     words.push_back(
         setOf(*sets_[static_cast<size_t>(below(static_cast<int64_t>(sets_.size())))], keep));
 }
 
-isa::Word Generator::setOf(const isa::Instruction &instruction, bool keep) {
+isa::DecodedInstruction Generator::setOf(const isa::Instruction &instruction, bool keep) {
   const isa::Unit &unit = isa_.units()[static_cast<size_t>(instruction.unit)];
-  isa::Word word = blank(instruction);
+  isa::DecodedInstruction decoded = blank(instruction);
   for (const auto &[number, operand] : instruction.sets) {
     const auto index = static_cast<size_t>(below(static_cast<int64_t>(unit.registers.size())));
     const isa::StateRegister &reg = unit.registers[index];
     int64_t &current = registers_[static_cast<size_t>(instruction.unit)][index];
     if (!keep)
       current = registerValue(reg);
-    word.values[static_cast<size_t>(number)] = static_cast<int64_t>(index);
-    word.values[static_cast<size_t>(operand)] = current;
+    decoded.values[static_cast<size_t>(number)] = static_cast<int64_t>(index);
+    decoded.values[static_cast<size_t>(operand)] = current;
   }
-  synchronize(word, instruction.unit);
-  return word;
+  synchronize(decoded, instruction.unit);
+  return decoded;
 }
 
 int64_t Generator::registerValue(const isa::StateRegister &reg) {
@@ -46,14 +46,14 @@ int64_t Generator::registerValue(const isa::StateRegister &reg) {
   return std::clamp(strides[below(13)], least, greatest);
 }
 
-void Generator::nest(const isa::Instruction &instruction, const isa::Word &word,
-                     std::vector<isa::Word> &words) {
+void Generator::nest(const isa::Instruction &instruction, const isa::DecodedInstruction &decoded,
+                     std::vector<isa::DecodedInstruction> &words) {
   for (const isa::MemoryAccess &access : instruction.accesses) {
     if (!access.write)
       continue;
     const isa::Step &step = instruction.steps[static_cast<size_t>(access.step)];
     isa::ScalarContext context;
-    context.immediates = word.values.data();
+    context.immediates = decoded.values.data();
     context.state = registers_[static_cast<size_t>(instruction.unit)].data();
     int64_t span = 1;
     for (size_t i = step.iterators.size(); i-- > 0;) {
@@ -71,18 +71,18 @@ void Generator::nest(const isa::Instruction &instruction, const isa::Word &word,
   }
 }
 
-isa::Word Generator::setOne(int unit, int index, int64_t given) {
+isa::DecodedInstruction Generator::setOne(int unit, int index, int64_t given) {
   const auto at = static_cast<size_t>(index);
   const isa::Type &type = isa_.units()[static_cast<size_t>(unit)].registers[at].type;
   int64_t &current = registers_[static_cast<size_t>(unit)][at];
   current =
       std::clamp(given, static_cast<int64_t>(type.least()), static_cast<int64_t>(type.greatest()));
-  isa::Word word = blank(*setOf(unit));
+  isa::DecodedInstruction decoded = blank(*setOf(unit));
   for (const auto &[number, value] : setOf(unit)->sets) {
-    word.values[static_cast<size_t>(number)] = index;
-    word.values[static_cast<size_t>(value)] = current;
+    decoded.values[static_cast<size_t>(number)] = index;
+    decoded.values[static_cast<size_t>(value)] = current;
   }
-  return word;
+  return decoded;
 }
 
 const isa::Instruction *Generator::setOf(int unit) const {
@@ -92,7 +92,7 @@ const isa::Instruction *Generator::setOf(int unit) const {
   return nullptr;
 }
 
-void Generator::setBase(std::vector<isa::Word> &words) {
+void Generator::setBase(std::vector<isa::DecodedInstruction> &words) {
   if (inBody_)
     return;
   const auto reg = static_cast<size_t>(below(static_cast<int64_t>(base_.size())));
@@ -100,30 +100,30 @@ void Generator::setBase(std::vector<isa::Word> &words) {
   if (drawn == nullptr)
     return;
   const isa::Instruction &instruction = *drawn;
-  isa::Word word = blank(instruction);
+  isa::DecodedInstruction decoded = blank(instruction);
   const isa::Operand &field =
       instruction.operands[static_cast<size_t>(instruction.operandIndex("value"))];
   const int64_t given = below(8) == 0 ? value(field.least, field.greatest) : value(-2000, 5000);
-  operand(word, instruction, "rd") = static_cast<int64_t>(reg);
-  operand(word, instruction, "value") = given;
+  operand(decoded, instruction, "rd") = static_cast<int64_t>(reg);
+  operand(decoded, instruction, "value") = given;
   if (drawn == control_.add)
-    operand(word, instruction, "rs") = below(static_cast<int64_t>(base_.size()));
+    operand(decoded, instruction, "rs") = below(static_cast<int64_t>(base_.size()));
   isa::ScalarContext context;
-  context.immediates = word.values.data();
+  context.immediates = decoded.values.data();
   context.base = base_.data();
   if (reg != 0)
     base_[reg] = isa::evaluate(*instruction.controlValue, context);
-  synchronize(word, 0);
-  words.push_back(word);
+  synchronize(decoded, 0);
+  words.push_back(decoded);
 }
 
-isa::Word Generator::keeping(const isa::Instruction &set) const {
-  isa::Word word = blank(set);
+isa::DecodedInstruction Generator::keeping(const isa::Instruction &set) const {
+  isa::DecodedInstruction decoded = blank(set);
   for (const auto &[number, given] : set.sets) {
-    word.values[static_cast<size_t>(number)] = 0;
-    word.values[static_cast<size_t>(given)] = registers_[static_cast<size_t>(set.unit)][0];
+    decoded.values[static_cast<size_t>(number)] = 0;
+    decoded.values[static_cast<size_t>(given)] = registers_[static_cast<size_t>(set.unit)][0];
   }
-  return word;
+  return decoded;
 }
 
 } // namespace tilewright::lockstep

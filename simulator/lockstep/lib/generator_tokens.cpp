@@ -28,41 +28,41 @@ Generator::Signaler Generator::drawSignaler(int unit) {
   return Signaler::Any;
 }
 
-void Generator::synchronize(isa::Word &word, int unit) {
+void Generator::synchronize(isa::DecodedInstruction &decoded, int unit) {
   if (straight_)
     return;
-  const Signaler own = signalerOf(isa_.instructions()[static_cast<size_t>(word.instruction)]);
+  const Signaler own = signalerOf(isa_.instructions()[static_cast<size_t>(decoded.instruction)]);
   for (size_t s = 0; s < channels_.size(); ++s) {
     Channel &channel = channels_[s];
     if (channel.to == unit && channel.tokens > 0 && below(2) == 0) {
-      word.wait |= uint32_t(1) << s;
+      decoded.wait |= uint32_t(1) << s;
       --channel.tokens;
     }
     if (channel.from == unit && channel.tokens < 3 && below(6) == 0 &&
         (channel.signaler == Signaler::Any || channel.signaler == own)) {
-      word.signal |= uint32_t(1) << s;
+      decoded.signal |= uint32_t(1) << s;
       ++channel.tokens;
     }
   }
 }
 
-void Generator::takeTokens(isa::Word &word) {
+void Generator::acquire(isa::DecodedInstruction &decoded) {
   for (size_t s = 0; s < channels_.size(); ++s)
     if (channels_[s].to == 0 && channels_[s].tokens > 0 && below(2) == 0) {
-      word.wait |= uint32_t(1) << s;
+      decoded.wait |= uint32_t(1) << s;
       --channels_[s].tokens;
     }
 }
 
-void Generator::giveTokens(isa::Word &word) {
+void Generator::release(isa::DecodedInstruction &decoded) {
   for (size_t s = 0; s < channels_.size(); ++s)
     if (channels_[s].from == 0 && channels_[s].tokens < 3 && below(6) == 0) {
-      word.signal |= uint32_t(1) << s;
+      decoded.signal |= uint32_t(1) << s;
       ++channels_[s].tokens;
     }
 }
 
-void Generator::drain(std::vector<isa::Word> &words) {
+void Generator::drain(std::vector<isa::DecodedInstruction> &words) {
   for (bool any = true; any;) {
     any = false;
     for (size_t s = 0; s < channels_.size(); ++s) {
@@ -76,7 +76,7 @@ void Generator::drain(std::vector<isa::Word> &words) {
   }
 }
 
-void Generator::fillSemaphore(std::vector<isa::Word> &words) {
+void Generator::fillSemaphore(std::vector<isa::DecodedInstruction> &words) {
   if (channels_.empty() || control_.loop == nullptr)
     return;
   const int64_t most = isa_.param("semaphore_max");
@@ -86,7 +86,7 @@ void Generator::fillSemaphore(std::vector<isa::Word> &words) {
     return;
   drain(words);
   // What signals last is work, or set instructions like those before.
-  std::vector<isa::Word> last;
+  std::vector<isa::DecodedInstruction> last;
   if (below(3) != 0)
     for (int64_t i = 1 + below(4); i > 0; --i)
       signalingWork(from->unit, uint32_t(1) << s, last);
@@ -99,31 +99,33 @@ void Generator::fillSemaphore(std::vector<isa::Word> &words) {
   loopOver(words, keeping(*to), 0, uint32_t(1) << s, sets + static_cast<int64_t>(last.size()));
 }
 
-void Generator::signalingWork(int unit, uint32_t signal, std::vector<isa::Word> &words) {
-  isa::Word word;
+void Generator::signalingWork(int unit, uint32_t signal,
+                              std::vector<isa::DecodedInstruction> &words) {
+  isa::DecodedInstruction decoded;
   const bool wasStraight = straight_;
   straight_ = true; // no other tokens
   for (int attempt = 0; attempt < 200 && !work_.empty(); ++attempt) {
     const isa::Instruction *instruction = anyWork();
-    if (instruction->unit != unit || !tryWork(*instruction, word, below(8) == 0))
+    if (instruction->unit != unit || !tryWork(*instruction, decoded, below(8) == 0))
       continue;
-    word.signal = signal;
-    words.push_back(word);
+    decoded.signal = signal;
+    words.push_back(decoded);
     break;
   }
   straight_ = wasStraight;
 }
 
-void Generator::loopOver(std::vector<isa::Word> &words, isa::Word word, uint32_t signal,
-                         uint32_t wait, int64_t count) {
+void Generator::loopOver(std::vector<isa::DecodedInstruction> &words,
+                         isa::DecodedInstruction decoded, uint32_t signal, uint32_t wait,
+                         int64_t count) {
   const isa::Instruction &instruction = *control_.loop;
-  isa::Word head = blank(instruction);
+  isa::DecodedInstruction head = blank(instruction);
   operand(head, instruction, "count") = count;
   operand(head, instruction, "length") = 1;
   words.push_back(head);
-  word.signal = signal;
-  word.wait = wait;
-  words.push_back(word);
+  decoded.signal = signal;
+  decoded.wait = wait;
+  words.push_back(decoded);
 }
 
 } // namespace tilewright::lockstep

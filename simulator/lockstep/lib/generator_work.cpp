@@ -5,27 +5,28 @@
 
 namespace tilewright::lockstep {
 
-bool Generator::tryWork(const isa::Instruction &instruction, isa::Word &word, bool mayBeNothing) {
-  draw(instruction, word);
+bool Generator::tryWork(const isa::Instruction &instruction, isa::DecodedInstruction &decoded,
+                        bool mayBeNothing) {
+  draw(instruction, decoded);
   if (below(6) == 0)
-    moveToEnd(instruction, word);
-  return (mayBeNothing || touches(instruction, word)) && accept(instruction, word);
+    moveToEnd(instruction, decoded);
+  return (mayBeNothing || touches(instruction, decoded)) && accept(instruction, decoded);
 }
 
-void Generator::work(std::vector<isa::Word> &words) {
+void Generator::work(std::vector<isa::DecodedInstruction> &words) {
   if (work_.empty())
     return;
   const isa::Instruction *instruction = anyWork();
-  isa::Word word;
+  isa::DecodedInstruction decoded;
   if (mayBeLong_ && !inBody_ && below(40) == 0 && longestWork(*instruction, words))
     return;
   const bool mayBeNothing = below(8) == 0;
   for (int attempt = 0; attempt < 60; ++attempt) {
     spread_ = attempt % 20 < 10 ? 20 : attempt % 20 < 16 ? 6 : 2;
-    const bool fits = tryWork(*instruction, word, mayBeNothing);
+    const bool fits = tryWork(*instruction, decoded, mayBeNothing);
     spread_ = 20;
     if (fits) {
-      words.push_back(word);
+      words.push_back(decoded);
       return;
     }
     if ((attempt == 5 || attempt == 30) && !inBody_ && below(2) == 0 &&
@@ -36,14 +37,15 @@ void Generator::work(std::vector<isa::Word> &words) {
   }
 }
 
-bool Generator::longestWork(const isa::Instruction &instruction, std::vector<isa::Word> &words) {
+bool Generator::longestWork(const isa::Instruction &instruction,
+                            std::vector<isa::DecodedInstruction> &words) {
   if (setOf(instruction.unit) == nullptr)
     return false;
-  isa::Word word;
-  draw(instruction, word);
+  isa::DecodedInstruction decoded;
+  draw(instruction, decoded);
   for (const isa::Operand &operand : instruction.operands)
     if (operand.kind == isa::Operand::Kind::Immediate)
-      word.values[static_cast<size_t>(operand.index)] =
+      decoded.values[static_cast<size_t>(operand.index)] =
           std::clamp<int64_t>(1, operand.least, operand.greatest);
   std::vector<int> immediates;
   for (const isa::MemoryAccess &access : instruction.accesses) {
@@ -65,24 +67,25 @@ bool Generator::longestWork(const isa::Instruction &instruction, std::vector<isa
     return false;
   const auto at = static_cast<size_t>(
       immediates[static_cast<size_t>(below(static_cast<int64_t>(immediates.size())))]);
-  word.values[at] = instruction.operands[at].greatest;
-  if (!accept(instruction, word, true))
+  decoded.values[at] = instruction.operands[at].greatest;
+  if (!accept(instruction, decoded, true))
     return false;
-  words.push_back(word);
+  words.push_back(decoded);
   return true;
 }
 
-bool Generator::nestedWork(const isa::Instruction &instruction, std::vector<isa::Word> &words) {
+bool Generator::nestedWork(const isa::Instruction &instruction,
+                           std::vector<isa::DecodedInstruction> &words) {
   if (setOf(instruction.unit) == nullptr)
     return false;
-  isa::Word word;
-  draw(instruction, word);
-  if (!encodes(word))
+  isa::DecodedInstruction decoded;
+  draw(instruction, decoded);
+  if (!encodes(decoded))
     return false;
-  nest(instruction, word, words);
-  if (!accept(instruction, word))
+  nest(instruction, decoded, words);
+  if (!accept(instruction, decoded))
     return false;
-  words.push_back(word);
+  words.push_back(decoded);
   return true;
 }
 
@@ -99,14 +102,14 @@ const isa::Instruction *Generator::anyWork() {
   return work_[static_cast<size_t>(below(static_cast<int64_t>(work_.size())))];
 }
 
-void Generator::repeat(std::vector<isa::Word> &words) {
+void Generator::repeat(std::vector<isa::DecodedInstruction> &words) {
   const size_t before = words.size();
   work(words);
   if (words.size() == before || lastIsLong_)
     return;
-  isa::Word word = words.back();
-  word.wait = word.signal = 0;
-  words.insert(words.end(), static_cast<size_t>(1 + below(24)), word);
+  isa::DecodedInstruction decoded = words.back();
+  decoded.wait = decoded.signal = 0;
+  words.insert(words.end(), static_cast<size_t>(1 + below(24)), decoded);
 }
 
 } // namespace tilewright::lockstep

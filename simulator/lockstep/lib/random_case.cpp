@@ -53,7 +53,7 @@ private:
   // waits for what it waited for.
   template <typename Change> void keepingTokens(const Change &change) {
     isa::Bits &bits = any();
-    isa::Word before, after;
+    isa::DecodedInstruction before, after;
     std::string reason;
     const bool wasOne = isa_.decode(bits.data(), before, reason);
     change(bits);
@@ -80,13 +80,13 @@ private:
   template <typename Change> void edit(const Change &change) {
     for (int attempt = 0; attempt < 20; ++attempt) {
       isa::Bits &bits = any();
-      isa::Word word;
+      isa::DecodedInstruction decoded;
       std::string reason;
-      if (!isa_.decode(bits.data(), word, reason) ||
-          !change(word, isa_.instructions()[static_cast<size_t>(word.instruction)]))
+      if (!isa_.decode(bits.data(), decoded, reason) ||
+          !change(decoded, isa_.instructions()[static_cast<size_t>(decoded.instruction)]))
         continue;
       try {
-        bits = isa_.encode(word);
+        bits = isa_.encode(decoded);
         return;
       } catch (const UserError &) {
         // It has no encoding: another one.
@@ -95,7 +95,7 @@ private:
   }
   // Near another operand of the instruction, or where its memory ends.
   void moveOperand(bool toOther) {
-    edit([&](isa::Word &word, const isa::Instruction &instruction) {
+    edit([&](isa::DecodedInstruction &decoded, const isa::Instruction &instruction) {
       std::vector<const isa::Operand *> operands;
       for (const isa::Operand &operand : instruction.operands)
         if (operand.kind == isa::Operand::Kind::Memory)
@@ -107,31 +107,31 @@ private:
       const int64_t end = operand.space == isa::Space::Dram
                               ? static_cast<int64_t>(dramEnd_)
                               : static_cast<int64_t>(isa_.memory(operand.space).addresses());
-      const int64_t to = toOther ? word.values[static_cast<size_t>(other.index)] +
+      const int64_t to = toOther ? decoded.values[static_cast<size_t>(other.index)] +
                                        static_cast<int64_t>(below(40)) - 20
                                  : end - static_cast<int64_t>(below(60));
-      word.values[static_cast<size_t>(operand.index)] =
+      decoded.values[static_cast<size_t>(operand.index)] =
           std::clamp(to, operand.least, operand.greatest);
-      word.bases[static_cast<size_t>(operand.index)] = 0;
+      decoded.bases[static_cast<size_t>(operand.index)] = 0;
       return true;
     });
   }
   void leaveCode() {
-    edit([&](isa::Word &word, const isa::Instruction &instruction) {
+    edit([&](isa::DecodedInstruction &decoded, const isa::Instruction &instruction) {
       const bool isLoop = instruction.control == isa::Control::Loop;
       if (!isLoop && instruction.control != isa::Control::Branch)
         return false;
       const int operand = instruction.operandIndex(isLoop ? "length" : "offset");
-      word.values[static_cast<size_t>(operand)] +=
+      decoded.values[static_cast<size_t>(operand)] +=
           static_cast<int64_t>(code_.size()) * (isLoop || below(2) == 0 ? 1 : -1);
       return true;
     });
   }
   void dropSignal() {
-    edit([&](isa::Word &word, const isa::Instruction &) {
-      if (word.signal == 0)
+    edit([&](isa::DecodedInstruction &decoded, const isa::Instruction &) {
+      if (decoded.signal == 0)
         return false;
-      word.signal &= word.signal - 1;
+      decoded.signal &= decoded.signal - 1;
       return true;
     });
   }
@@ -176,8 +176,8 @@ RandomCase Fuzzer::make(uint64_t seed, int length) const {
   test.seed = seed;
   const auto size = static_cast<uint64_t>(isa_.instructionBytes());
   test.codeAddress = codeAddress + size * below(9);
-  for (const isa::Word &word : randomProgram(isa_, random(), length, options))
-    test.code.push_back(isa_.encode(word));
+  for (const isa::DecodedInstruction &decoded : randomProgram(isa_, random(), length, options))
+    test.code.push_back(isa_.encode(decoded));
   if (!mayRace)
     order(test);
   if (endsBadly)
@@ -191,7 +191,7 @@ void Fuzzer::order(RandomCase &test) const {
   const isa::Instruction *instruction = ControlInstructions(isa_).fence;
   if (instruction == nullptr)
     return; // those that race stay ones that race
-  isa::Word fence;
+  isa::DecodedInstruction fence;
   fence.instruction = instruction->index;
   RunOptions options;
   options.checkRaces = true;
@@ -206,7 +206,7 @@ void Fuzzer::order(RandomCase &test) const {
     } catch (const UserError &error) {
       if (!isRace(error))
         return;
-      const size_t one = instructionIn(error.place().subject),
+      const size_t one = instructionIn(error.location().subject),
                    other = instructionIn(error.message());
       size_t at = std::max(one, other);
       if (at > 0 && test.code[at - 1] == fenceBits)

@@ -36,65 +36,65 @@ Generator::Generator(const isa::Isa &isa, uint64_t seed, const RandomOptions &op
   channels_.resize(std::min(channels_.size(), static_cast<size_t>(isa.semaphores())));
 }
 
-std::vector<isa::Word> Generator::make(int instructions) {
-  std::vector<isa::Word> words;
+std::vector<isa::DecodedInstruction> Generator::make(int instructions) {
+  std::vector<isa::DecodedInstruction> program;
   // A machine of which next to nothing is left may have nothing to do, or next to nothing fits.
   size_t before = 0;
-  for (int inVain = 0; static_cast<int>(words.size()) < instructions && inVain < 40;
-       inVain = words.size() == before ? inVain + 1 : 0) {
-    before = words.size();
+  for (int inVain = 0; static_cast<int>(program.size()) < instructions && inVain < 40;
+       inVain = program.size() == before ? inVain + 1 : 0) {
+    before = program.size();
     switch (straight_ ? 5 + below(9) : below(15)) {
     case 0:
-      loop(words, 2);
+      loop(program, 2);
       break;
     case 1:
       switch (below(3)) {
       case 0:
-        skipOver(words);
+        skipOver(program);
         break;
       case 1:
-        countDown(words);
+        countDown(program);
         break;
       default:
-        notTaken(words);
+        notTaken(program);
         break;
       }
       break;
     case 2:
       if (below(3) == 0)
-        fence(words);
+        fence(program);
       break;
     case 3:
-      setBase(words);
+      setBase(program);
       break;
     case 4:
       if (below(12) == 0)
-        fillSemaphore(words);
+        fillSemaphore(program);
       else
-        below(2) == 0 ? repeat(words) : rush(words);
+        below(2) == 0 ? repeat(program) : rush(program);
       break;
     case 5:
     case 6:
     case 7:
-      anySet(words, false);
+      anySet(program, false);
       break;
     default:
-      work(words);
+      work(program);
       break;
     }
   }
-  isa::Word halt = blank(*control_.halt);
+  isa::DecodedInstruction halt = blank(*control_.halt);
   if (!straight_) {
-    takeTokens(halt);
-    drain(words);
-    giveTokens(halt);
+    acquire(halt);
+    drain(program);
+    release(halt);
   }
-  words.push_back(halt);
-  return words;
+  program.push_back(halt);
+  return program;
 }
 
-std::vector<isa::Word> randomProgram(const isa::Isa &isa, uint64_t seed, int instructions,
-                                     const RandomOptions &options) {
+std::vector<isa::DecodedInstruction> randomProgram(const isa::Isa &isa, uint64_t seed,
+                                                   int instructions, const RandomOptions &options) {
   return Generator(isa, seed, options).make(instructions);
 }
 

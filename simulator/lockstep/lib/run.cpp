@@ -5,7 +5,7 @@
 namespace tilewright::lockstep {
 
 // What a run may take when the one before it ended at `end`: an engine that waits for its DRAM to
-// be quiet finds a deadlock later than one that knows.
+// be idle finds a deadlock later than one that knows.
 static int64_t boundFor(int64_t end) {
   constexpr int64_t least = 16 * DigestSink::window;
   return end + std::max(end, least);

@@ -49,11 +49,11 @@ private:
 
   void simplify() {
     for (size_t i = 0; i < best_.code.size() && tries_ > 0; ++i) {
-      isa::Word word;
+      isa::DecodedInstruction decoded;
       std::string reason;
-      if (!isa_.decode(best_.code[i].data(), word, reason))
+      if (!isa_.decode(best_.code[i].data(), decoded, reason))
         continue;
-      auto attempt = [&](const isa::Word &changed) {
+      auto attempt = [&](const isa::DecodedInstruction &changed) {
         RandomCase candidate = best_;
         try {
           candidate.code[i] = isa_.encode(changed);
@@ -61,25 +61,25 @@ private:
           return; // no instruction
         }
         if (candidate.code[i] != best_.code[i] && accept(candidate))
-          word = changed;
+          decoded = changed;
       };
-      isa::Word changed = word;
+      isa::DecodedInstruction changed = decoded;
       changed.wait = changed.signal = 0;
       attempt(changed);
       const isa::Instruction &instruction =
-          isa_.instructions()[static_cast<size_t>(word.instruction)];
+          isa_.instructions()[static_cast<size_t>(decoded.instruction)];
       if (instruction.control == isa::Control::Loop || instruction.control == isa::Control::Branch)
         continue;
-      for (size_t operand = 0; operand < word.values.size(); ++operand) {
-        changed = word;
+      for (size_t operand = 0; operand < decoded.values.size(); ++operand) {
+        changed = decoded;
         changed.bases[operand] = 0;
         attempt(changed);
         for (const int64_t simple :
-             {int64_t(0), int64_t(1), word.values[operand] / 16, word.values[operand] / 2}) {
-          changed = word;
+             {int64_t(0), int64_t(1), decoded.values[operand] / 16, decoded.values[operand] / 2}) {
+          changed = decoded;
           changed.values[operand] = simple;
           attempt(changed);
-          if (word.values[operand] == simple)
+          if (decoded.values[operand] == simple)
             break;
         }
       }

@@ -10,12 +10,12 @@ namespace tilewright::lockstep {
 std::string instructionText(const Setup &setup, uint64_t pc) {
   std::string text = describeInstruction(setup.program, pc);
   const auto bytes = static_cast<size_t>(setup.isa.instructionBytes());
-  isa::Word word;
+  isa::DecodedInstruction decoded;
   std::string reason;
   if ((pc + 1) * bytes <= setup.program.code.size() &&
       setup.isa.decode(reinterpret_cast<const uint8_t *>(setup.program.code.data()) + pc * bytes,
-                       word, reason))
-    text += fmt::format(" `{}`", isa::disassemble(setup.isa, word));
+                       decoded, reason))
+    text += fmt::format(" `{}`", isa::disassemble(setup.isa, decoded));
   return text;
 }
 

@@ -112,14 +112,14 @@ std::optional<FieldDifference> fieldDifference(const InstructionRecord &a,
 }
 
 int unitOf(const Setup &setup, uint64_t pc) {
-  isa::Word word;
+  isa::DecodedInstruction decoded;
   std::string reason;
   const auto bytes = static_cast<size_t>(setup.isa.instructionBytes());
   if ((pc + 1) * bytes > setup.program.code.size() ||
       !setup.isa.decode(reinterpret_cast<const uint8_t *>(setup.program.code.data()) + pc * bytes,
-                        word, reason))
+                        decoded, reason))
     return -1;
-  return setup.isa.instructions()[static_cast<size_t>(word.instruction)].unit;
+  return setup.isa.instructions()[static_cast<size_t>(decoded.instruction)].unit;
 }
 
 std::optional<Difference> recordDifference(const Setup &setup, const Outcome &a, const Outcome &b) {

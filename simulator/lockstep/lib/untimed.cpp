@@ -14,7 +14,7 @@ bool isDeadlock(const Outcome &run) { return run.error.find("deadlock:") != std:
 bool endAlike(const Outcome &a, const Outcome &b) {
   return (isDeadlock(a) && isDeadlock(b)) ||
          (a.userError && b.userError && isDeadlock(a) == isDeadlock(b) &&
-          a.userError->place().subject != b.userError->place().subject);
+          a.userError->location().subject != b.userError->location().subject);
 }
 
 // Where a run that was cut off stands: the oldest instruction that has not ended, else the last

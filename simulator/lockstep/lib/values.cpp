@@ -99,13 +99,13 @@ std::optional<Difference> writtenDifference(const Setup &setup, const Outcome &a
   Difference difference;
   difference.instruction = left[at].pc;
   difference.cycle = firstCycle;
-  isa::Word word;
+  isa::DecodedInstruction decoded;
   std::string reason;
   const auto bytes = static_cast<size_t>(setup.isa.instructionBytes());
   if (setup.isa.decode(reinterpret_cast<const uint8_t *>(setup.program.code.data()) +
                            left[at].pc * bytes,
-                       word, reason))
-    difference.unit = setup.isa.instructions()[static_cast<size_t>(word.instruction)].unit;
+                       decoded, reason))
+    difference.unit = setup.isa.instructions()[static_cast<size_t>(decoded.instruction)].unit;
   if (!first) {
     difference.text = fmt::format("{}{} and {} leave other bytes, but not when they run again",
                                   placeText(setup, difference), a.engine->name(), b.engine->name());

@@ -9,29 +9,31 @@ namespace {
 
 std::vector<isa::Bits> code(const std::string &text) {
   std::vector<isa::Bits> code;
-  for (const isa::Word &word : isa::assemble(tiny(), text, "test.s"))
-    code.push_back(tiny().encode(word));
+  for (const isa::DecodedInstruction &decoded : isa::assemble(tiny(), text, "test.s"))
+    code.push_back(tiny().encode(decoded));
   return code;
 }
-isa::Word word(const std::string &text) { return isa::assemble(tiny(), text, "test.s")[0]; }
+isa::DecodedInstruction instruction(const std::string &text) {
+  return isa::assemble(tiny(), text, "test.s")[0];
+}
 
 TEST(InsertBefore, KeepsWhatLoopsAndBranchesReach) {
   const std::string xset = "xset rd=1, value=2\n";
   auto all = code("loop count=2, length=2\n" + xset + xset + "branch rs=0, negate=0, offset=2\n" +
                   xset + "branch rs=1, negate=1, offset=-3\nhalt\n");
   auto inserted = all;
-  insertBefore(tiny(), inserted, 2, word("fence"));
+  insertBefore(tiny(), inserted, 2, instruction("fence"));
   EXPECT_EQ(inserted, code("loop count=2, length=3\n" + xset + "fence\n" + xset +
                            "branch rs=0, negate=0, offset=2\n" + xset +
                            "branch rs=1, negate=1, offset=-4\nhalt\n"));
   // Behind a loop's body; where a branch goes, it goes to what was put there.
   inserted = all;
-  insertBefore(tiny(), inserted, 3, word("fence"));
+  insertBefore(tiny(), inserted, 3, instruction("fence"));
   EXPECT_EQ(inserted, code("loop count=2, length=2\n" + xset + xset + "fence\n" +
                            "branch rs=0, negate=0, offset=2\n" + xset +
                            "branch rs=1, negate=1, offset=-4\nhalt\n"));
   inserted = all;
-  insertBefore(tiny(), inserted, 5, word("fence"));
+  insertBefore(tiny(), inserted, 5, instruction("fence"));
   EXPECT_EQ(inserted,
             code("loop count=2, length=2\n" + xset + xset + "branch rs=0, negate=0, offset=2\n" +
                  xset + "fence\n" + "branch rs=1, negate=1, offset=-4\nhalt\n"));
@@ -39,7 +41,7 @@ TEST(InsertBefore, KeepsWhatLoopsAndBranchesReach) {
 
 TEST(InsertBefore, PutsAFenceInALoopsBody) {
   auto all = code("loop count=2, length=1\nxset rd=1, value=2\nhalt\n");
-  insertBefore(tiny(), all, 1, word("fence"));
+  insertBefore(tiny(), all, 1, instruction("fence"));
   EXPECT_EQ(all, code("loop count=2, length=2\nfence\nxset rd=1, value=2\nhalt\n"));
 }
 

@@ -45,7 +45,7 @@ TEST(Compare, FindsAWriteThatComesACycleLate) {
 }
 
 // The sum over the run is the same.
-TEST(Compare, FindsTwoWritesThatChangedPlaces) {
+TEST(Compare, FindsTwoWritesInTheOtherOrder) {
   const AccessEvent first = writeOf("matrix", 24), second = writeOf("matrix", 25);
   const Difference difference = found([&] {
     Lie lie;
@@ -269,7 +269,7 @@ TEST(Compare, TellsTheEarliestOfTwoLies) {
   EXPECT_EQ(difference.cycle, event.cycle);
 }
 
-// Everything but the order of what is told: quiet cycles come at once, or one by one.
+// Everything but the order of what is told: steady cycles come at once, or one by one.
 TEST(Compare, TakesSkippedCyclesForSteppedOnes) {
   LyingEngine stepping(cycleEngine(), [] {
     ::setenv("TILEWRIGHT_STEP_EVERY_CYCLE", "1", 1);

@@ -31,9 +31,10 @@ RandomCase failing(const Fuzzer &fuzzer) {
 std::string listing(const RandomCase &test) {
   std::string text;
   for (const isa::Bits &bits : test.code) {
-    isa::Word word;
+    isa::DecodedInstruction decoded;
     std::string reason;
-    text += tiny().decode(bits.data(), word, reason) ? isa::disassemble(tiny(), word) : reason;
+    text +=
+        tiny().decode(bits.data(), decoded, reason) ? isa::disassemble(tiny(), decoded) : reason;
     text += "\n";
   }
   return text;

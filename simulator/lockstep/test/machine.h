@@ -33,8 +33,8 @@ inline Engine &functionalEngine() {
 inline Program assemble(const std::string &text) {
   Program program;
   program.file = "test.elf";
-  for (const isa::Word &word : isa::assemble(tiny(), text, "test.s")) {
-    const isa::Bits bits = tiny().encode(word);
+  for (const isa::DecodedInstruction &decoded : isa::assemble(tiny(), text, "test.s")) {
+    const isa::Bits bits = tiny().encode(decoded);
     program.code.append(bits.begin(), bits.end());
   }
   program.codeAddress = 0x8000;

@@ -20,26 +20,27 @@ TEST(RandomProgram, HasAllInstructionsModesAndBanks) {
   std::set<std::pair<isa::Space, int64_t>> banks;
   int waits = 0, based = 0, backward = 0;
   for (uint64_t seed = 1; seed <= programs; ++seed)
-    for (const isa::Word &word : randomProgram(isa, seed, 60, {RandomKind::Any, true})) {
+    for (const isa::DecodedInstruction &decoded :
+         randomProgram(isa, seed, 60, {RandomKind::Any, true})) {
       const isa::Instruction &instruction =
-          isa.instructions()[static_cast<size_t>(word.instruction)];
-      instructions.insert(word.instruction);
-      waits += word.wait != 0;
+          isa.instructions()[static_cast<size_t>(decoded.instruction)];
+      instructions.insert(decoded.instruction);
+      waits += decoded.wait != 0;
       for (const isa::Operand &operand : instruction.operands) {
         const auto i = static_cast<size_t>(operand.index);
         if (operand.kind == isa::Operand::Kind::Immediate) {
           if (operand.least == 0 && operand.greatest == 1 &&
               instruction.control == isa::Control::None)
-            flags.insert({instruction.index * 16 + operand.index, word.values[i]});
+            flags.insert({instruction.index * 16 + operand.index, decoded.values[i]});
           backward += instruction.control == isa::Control::Branch && operand.name == "offset" &&
-                      word.values[i] < 0;
+                      decoded.values[i] < 0;
           continue;
         }
         const isa::Memory &memory = isa.memory(operand.space);
-        if (operand.space != isa::Space::Dram && word.bases[i] == 0)
-          banks.insert({operand.space, word.values[i] * memory.addressBytes /
+        if (operand.space != isa::Space::Dram && decoded.bases[i] == 0)
+          banks.insert({operand.space, decoded.values[i] * memory.addressBytes /
                                            static_cast<int64_t>(memory.bankBytes())});
-        based += word.bases[i] != 0;
+        based += decoded.bases[i] != 0;
       }
     }
   EXPECT_EQ(instructions.size(), isa.instructions().size());
@@ -60,8 +61,8 @@ TEST(RandomProgram, TrapsNowhere) {
   for (uint64_t seed = 1; seed <= programs; ++seed) {
     RandomCase test;
     test.codeAddress = 0x20000;
-    for (const isa::Word &word : randomProgram(tiny(), seed, 60))
-      test.code.push_back(tiny().encode(word));
+    for (const isa::DecodedInstruction &decoded : randomProgram(tiny(), seed, 60))
+      test.code.push_back(tiny().encode(decoded));
     ++kinds[static_cast<int>(fuzzer.check(test).kind)];
   }
   EXPECT_EQ(kinds[static_cast<int>(CaseKind::Ending)], 0);

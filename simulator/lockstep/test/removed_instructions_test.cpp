@@ -20,8 +20,8 @@ std::vector<int> kindsOf(const isa::Isa &isa, uint64_t count, const std::string 
     RandomCase test;
     test.seed = seed;
     test.codeAddress = 0x20000;
-    for (const isa::Word &word : randomProgram(isa, seed, 40))
-      test.code.push_back(isa.encode(word));
+    for (const isa::DecodedInstruction &decoded : randomProgram(isa, seed, 40))
+      test.code.push_back(isa.encode(decoded));
     const Checked checked = fuzzer.check(test);
     EXPECT_FALSE(checked.comparison.difference)
         << what << ", seed " << seed << ": " << checked.comparison.difference->text;
@@ -78,8 +78,8 @@ TEST(RemovedInstructions, MayHaveOtherNames) {
   const int repeat = isa.find("repeat")->index;
   int loops = 0;
   for (uint64_t seed = 1; seed <= 20; ++seed)
-    for (const isa::Word &word : randomProgram(isa, seed, 40))
-      loops += word.instruction == repeat;
+    for (const isa::DecodedInstruction &decoded : randomProgram(isa, seed, 40))
+      loops += decoded.instruction == repeat;
   EXPECT_GT(loops, 10);
 }
 

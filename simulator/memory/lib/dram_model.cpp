@@ -137,7 +137,7 @@ int64_t DramModel::write(int64_t t, uint64_t address, int64_t bytes) {
     while (static_cast<int64_t>(held_.size()) > config_.writeLow)
       writeBackOldest(t + config_.request);
 
-  // Accepted at once when there is room, else when enough of the older ones have left.
+  // Accepted at once when an entry is free, else when enough of the older ones have left.
   int64_t accepted = t + config_.request;
   while (!leaving_.empty() && leaving_.front() < accepted)
     leaving_.pop_front();

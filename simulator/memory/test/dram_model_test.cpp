@@ -145,7 +145,7 @@ TEST(Dram, DramWriteIsAnsweredWhenItIsHeld) {
   EXPECT_EQ(dram.write(100, 0, 64), 100 + 5 + 3 + 1);
 }
 
-TEST(Dram, DramWriteWaitsForRoom) {
+TEST(Dram, DramWriteWaitsForAFreeEntry) {
   DramModel dram(device());
   int64_t response = 0;
   for (int i = 0; i < 4; ++i)

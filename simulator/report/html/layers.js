@@ -13,11 +13,11 @@ function timesText(roofline) {
   return report.cycles > 0 && roofline.bound_cycles > 0 ? "hidden" : "-";
 }
 
-// The chain of layers that a row runs interleaved with, if there is one.
-const chains = new Map(report.chains.flatMap(chain => chain.layers.map(layer => [rows[layer], chain])));
+// The fused stack that a row belongs to, if there is one.
+const stacks = new Map(report.fused_stacks.flatMap(stack => stack.layers.map(layer => [rows[layer], stack])));
 
-function chainText(chain) {
-  return chain ? `${timesText(chain.roofline)} (${chain.layers.length} layers)` : "-";
+function stackText(stack) {
+  return stack ? `${timesText(stack.roofline)} (${stack.layers.length} layers)` : "-";
 }
 
 // Title, value to sort by, text (default: the value), whether it is a number.
@@ -30,7 +30,7 @@ const columns = [
   {title: "utilization", key: row => row.utilization ?? 0, text: row => row.macs > 0 && row.utilization !== null ? percent(row.utilization) : "-", isNumber: true},
   {title: "limited by", key: row => row.limited_by},
   {title: "times bound", key: row => row.roofline.times_bound ?? 0, text: row => timesText(row.roofline), isNumber: true},
-  {title: "in its chain", key: row => chains.get(row)?.roofline.times_bound ?? 0, text: row => chainText(chains.get(row)), isNumber: true},
+  {title: "in its fused stack", key: row => stacks.get(row)?.roofline.times_bound ?? 0, text: row => stackText(stacks.get(row)), isNumber: true},
   {title: "bound by", key: row => row.roofline.bound_by},
   {title: "bound", key: row => row.roofline.bound_cycles, text: row => count(row.roofline.bound_cycles), isNumber: true},
   {title: "MACs/byte", key: row => row.roofline.macs_per_dram_byte ?? 0, text: row => ratio(row.roofline.macs_per_dram_byte, 1), isNumber: true},

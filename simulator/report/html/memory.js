@@ -3,12 +3,12 @@
 const mapHeights = [170, 220, 110], mapGap = 34;
 const contentTexts = {constant: "weights and tables", loaded: "loaded from DRAM", computed: "computed", input: "the model's inputs"};
 
-function classOf(resident) {
-  return byId("memory-colors").value === "layer" ? colorOf(resident[4]) : "c" + [1, 0, 2, 3][resident[5]];
+function classOf(range) {
+  return byId("memory-colors").value === "layer" ? colorOf(range[4]) : "c" + [1, 0, 2, 3][range[5]];
 }
 
 function drawSpace(drawing, space, top, height, width, scale) {
-  const group = svg("g", {class: "space", "data-space": space.name, "data-residents": space.residents.length});
+  const group = svg("g", {class: "space", "data-space": space.name, "data-ranges": space.live_ranges.length});
   group.append(svg("rect", {class: "lane", x: gutter, y: top, width: width - gutter - 4, height}));
   group.append(svg("text", {x: 0, y: top + 12}, space.name));
   for (const part of [0, 0.5, 1]) {
@@ -19,7 +19,7 @@ function drawSpace(drawing, space, top, height, width, scale) {
   group.append(svg("text", {class: "soft", x: 0, y: top + 28}, bytes(space.bytes)));
   const paths = new Map();
   const perByte = height / Math.max(space.bytes, 1);
-  for (const each of space.residents) {
+  for (const each of space.live_ranges) {
     const [begin, end, start, stop, layer] = each;
     if (stop <= state.from || start >= state.to) continue;
     const left = scale.x(Math.max(start, state.from)), right = scale.x(Math.min(stop, state.to));
@@ -31,7 +31,7 @@ function drawSpace(drawing, space, top, height, width, scale) {
     else paths.set(key, [box]);
   }
   for (const [key, boxes] of paths)
-    group.append(svg("path", {class: "residents " + key, d: boxes.join(""), "fill-opacity": 0.8, "data-boxes": boxes.length}));
+    group.append(svg("path", {class: "ranges " + key, d: boxes.join(""), "fill-opacity": 0.8, "data-boxes": boxes.length}));
   group.append(svg("rect", {class: "frame", x: gutter, y: top, width: width - gutter - 4, height}));
   drawing.append(group);
 }
@@ -80,7 +80,7 @@ function findInMemory(x, y) {
   const slack = space.bytes / mapHeights[at];
   const inside = each => each[0] <= address && address < each[1] && each[2] <= cycle && cycle <= each[3];
   const near = each => each[0] <= address + slack && address < each[1] + slack && each[2] <= cycle && cycle <= each[3];
-  const found = space.residents.find(inside) || space.residents.find(near);
+  const found = space.live_ranges.find(inside) || space.live_ranges.find(near);
   if (!found) return null;
   const [begin, end, start, stop, layer, content] = found;
   const text = `${space.name} 0x${begin.toString(16)} to 0x${end.toString(16)} (${bytes(end - begin)})\n` +

@@ -3,13 +3,13 @@
 const roofHeight = 380;
 let current = noLayer; // under the keys
 
-// Layers, or what is told of chains of them, in program order.
+// Layers, or what is told of fused stacks of them, in program order.
 function drawableLayers() {
   let found = layers.map((row, layer) => ({row, layer, members: [layer]}));
   if (byId("together").checked) {
-    const chained = new Set(report.chains.flatMap(chain => chain.layers));
-    const together = report.chains.map(chain => ({row: {...chain, name: chain.layers.map(nameOf).join(", ")}, layer: chain.layers[0], members: chain.layers}));
-    found = [...found.filter(({layer}) => !chained.has(layer)), ...together].sort((a, b) => a.layer - b.layer);
+    const stacked = new Set(report.fused_stacks.flatMap(stack => stack.layers));
+    const together = report.fused_stacks.map(stack => ({row: {...stack, name: stack.layers.map(nameOf).join(", ")}, layer: stack.layers[0], members: stack.layers}));
+    found = [...found.filter(({layer}) => !stacked.has(layer)), ...together].sort((a, b) => a.layer - b.layer);
   }
   return found.filter(({row}) => row.cycles > 0 && row.roofline.macs_per_dram_byte > 0 && row.roofline.macs_per_cycle > 0);
 }
@@ -115,7 +115,7 @@ function startRoofline() {
   byId("roofline").addEventListener("focusout", event => showTip("", event));
   onLayer.push(drawRoofline);
   byId("together").onchange = drawRoofline;
-  byId("together").disabled = report.chains.length === 0;
+  byId("together").disabled = report.fused_stacks.length === 0;
   const left = layers.length - drawableLayers().length;
   const legend = "Circles are bound by the array, triangles by the vector unit, diamonds by the two together, squares by the DRAM.";
   byId("roofline-note").textContent = legend + (left > 0 ? ` ${left} of ${layers.length} layers are left out: they multiply nothing, move nothing, or have no cycles of their own.` : "");

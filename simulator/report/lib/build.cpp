@@ -1,6 +1,6 @@
-#include "chains.h"
 #include "counts.h"
 #include "drawings.h"
+#include "fused_stacks.h"
 #include "tilewright/program/absorbed.h"
 #include "tilewright/report/report.h"
 #include "tilewright/simulator/engine/attribution.h"
@@ -199,13 +199,14 @@ static std::vector<bool> layersOnArray(const Program &program, const isa::Isa &i
   std::vector<bool> onArray(program.layers.size(), false);
   const auto size = static_cast<size_t>(isa.instructionBytes());
   const auto *code = reinterpret_cast<const uint8_t *>(program.code.data());
-  isa::Word word;
+  isa::DecodedInstruction decoded;
   std::string reason;
   for (size_t pc = 0; pc < layerOf.size(); ++pc) {
     if (layerOf[pc] < 0 || onArray[static_cast<size_t>(layerOf[pc])] ||
-        !isa.decode(code + pc * size, word, reason))
+        !isa.decode(code + pc * size, decoded, reason))
       continue;
-    const isa::Instruction &instruction = isa.instructions()[static_cast<size_t>(word.instruction)];
+    const isa::Instruction &instruction =
+        isa.instructions()[static_cast<size_t>(decoded.instruction)];
     const isa::Unit &unit = isa.units()[static_cast<size_t>(instruction.unit)];
     const bool writes = std::any_of(instruction.accesses.begin(), instruction.accesses.end(),
                                     [](const isa::MemoryAccess &access) { return access.write; });
@@ -294,8 +295,8 @@ Report build(const Program &program, const RunRecord &record, const isa::Isa &is
   std::vector<int> rowOfInstruction;
   for (int layer : layers)
     rowOfInstruction.push_back(layer < 0 ? -1 : static_cast<int>(rows[static_cast<size_t>(layer)]));
-  report.chains = findChains(program, isa, rowOfInstruction);
-  addUpChains(report);
+  report.fusedStacks = findFusedStacks(program, isa, rowOfInstruction);
+  addUpFusedStacks(report);
 
   report.utilization = utilization(report.macs, report.cycles, report.macsPerCycle);
   for (Row &row : report.layers) {

@@ -132,9 +132,9 @@ static Json memoryMapJson(const MemoryMap &map) {
     each["bytes"] = space.bytes;
     each["resolution_cycles"] = space.resolution;
     each["granule_bytes"] = space.granule;
-    each["residents"] = Json::array();
-    for (const Resident &one : space.residents)
-      each["residents"].push_back(Json::array(
+    each["live_ranges"] = Json::array();
+    for (const LiveRange &one : space.liveRanges)
+      each["live_ranges"].push_back(Json::array(
           {one.begin, one.end, one.start, one.stop, one.layer, static_cast<int>(one.content)}));
     json["spaces"].push_back(std::move(each));
   }
@@ -150,7 +150,7 @@ static Json memoryMapJson(const MemoryMap &map) {
 
 std::string toJson(const Report &report) {
   Json json;
-  json["schema"] = "tilewright/report/2";
+  json["schema"] = "tilewright/report/3";
   json["program"] = report.options.program;
   json["target"] = report.target;
   json["overlays"] = report.overlays;
@@ -193,12 +193,12 @@ std::string toJson(const Report &report) {
   // With it the layers add up to the cycles.
   if (report.none.cycles > 0 || report.none.instructions > 0)
     json["layers"].push_back(rowJson(report, report.none));
-  json["chains"] = Json::array();
-  for (const Chain &chain : report.chains)
-    json["chains"].push_back(
-        {{"layers", chain.rows},
-         {"cycles", chain.cycles},
-         {"roofline", rooflineJson(chain.roofline, chain.macs, chain.cycles, chain.dramBytes)}});
+  json["fused_stacks"] = Json::array();
+  for (const FusedStack &stack : report.fusedStacks)
+    json["fused_stacks"].push_back(
+        {{"layers", stack.rows},
+         {"cycles", stack.cycles},
+         {"roofline", rooflineJson(stack.roofline, stack.macs, stack.cycles, stack.dramBytes)}});
   json["operators"] = Json::array();
   for (const Operator &each : report.operators)
     json["operators"].push_back({{"name", each.name}, {"op", each.op}, {"where", each.where}});

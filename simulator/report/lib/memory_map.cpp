@@ -6,10 +6,10 @@
 // 2. A write begins a new thing when the block was read since its last write, when it was updated
 // by
 //    another layer, or when what is put there comes from elsewhere.
-// 3. Neighbors that begin and end nearly together are one resident.
+// 3. Neighbors that begin and end nearly together are one live range.
 // 4. Constants and inputs stand in DRAM from the beginning; outputs stay until the end.
-// 5. Too many residents are thinned out: by turns, those of one layer that follow each other in the
-// same place are joined over longer gaps, and addresses are widened to larger granules.
+// 5. Too many live ranges are thinned out: by turns, those of one layer that follow each other in
+// the same place are joined over longer gaps, and addresses are widened to larger granules.
 #include "drawings.h"
 #include "tilewright/simulator/engine/attribution.h"
 #include "touches.h"
@@ -116,11 +116,11 @@ private:
       // Constants that nobody read are of no use to a reader of the map either.
       const bool counts = closes && block.stop > block.start;
       if (counts && last && isAlike(previous, block))
-        space_.residents.back().end = std::min(space_.bytes, (index + 1) * blockBytes_);
+        space_.liveRanges.back().end = std::min(space_.bytes, (index + 1) * blockBytes_);
       else if (counts)
-        space_.residents.push_back({index * blockBytes_,
-                                    std::min(space_.bytes, (index + 1) * blockBytes_), block.start,
-                                    block.stop, block.layer, block.content});
+        space_.liveRanges.push_back({index * blockBytes_,
+                                     std::min(space_.bytes, (index + 1) * blockBytes_), block.start,
+                                     block.stop, block.layer, block.content});
       previous = block;
       last = counts ? &previous : nullptr;
       if (closes)
@@ -136,42 +136,42 @@ private:
 
 // Those that stand in the same place one after the other become one; so do those of which one lies
 // inside the other.
-void join(std::vector<Resident> &residents, int64_t gap) {
-  auto place = [](const Resident &each) {
+void join(std::vector<LiveRange> &liveRanges, int64_t gap) {
+  auto place = [](const LiveRange &each) {
     return std::make_tuple(each.layer, each.content, each.begin, each.end, each.start, each.stop);
   };
-  std::sort(residents.begin(), residents.end(),
-            [&](const Resident &a, const Resident &b) { return place(a) < place(b); });
+  std::sort(liveRanges.begin(), liveRanges.end(),
+            [&](const LiveRange &a, const LiveRange &b) { return place(a) < place(b); });
   size_t kept = 0;
-  for (const Resident &next : residents) {
-    Resident *last = kept > 0 ? &residents[kept - 1] : nullptr;
+  for (const LiveRange &next : liveRanges) {
+    LiveRange *last = kept > 0 ? &liveRanges[kept - 1] : nullptr;
     if (last && last->layer == next.layer && last->content == next.content &&
         last->begin == next.begin && last->end == next.end && next.start - last->stop <= gap)
       last->stop = std::max(last->stop, next.stop);
     else
-      residents[kept++] = next;
+      liveRanges[kept++] = next;
   }
-  residents.resize(kept);
+  liveRanges.resize(kept);
 }
 
 } // namespace
 
 void thinOut(MemorySpace &space, int64_t cycles, size_t most) {
-  for (bool isGapsTurn = true; space.residents.size() > most; isGapsTurn = !isGapsTurn) {
+  for (bool isGapsTurn = true; space.liveRanges.size() > most; isGapsTurn = !isGapsTurn) {
     int64_t &coarser = isGapsTurn ? space.resolution : space.granule;
     coarser = std::min(std::max<int64_t>(1, coarser * 2),
                        std::max<int64_t>(1, isGapsTurn ? cycles : space.bytes));
-    for (Resident &each : space.residents) {
+    for (LiveRange &each : space.liveRanges) {
       each.begin = each.begin / space.granule * space.granule;
       each.end =
           std::min(space.bytes, (each.end + space.granule - 1) / space.granule * space.granule);
     }
-    join(space.residents, space.resolution);
+    join(space.liveRanges, space.resolution);
     if (space.resolution >= cycles && space.granule >= space.bytes)
       break; // one a layer and kind is left
   }
-  std::sort(space.residents.begin(), space.residents.end(),
-            [](const Resident &a, const Resident &b) {
+  std::sort(space.liveRanges.begin(), space.liveRanges.end(),
+            [](const LiveRange &a, const LiveRange &b) {
               return std::tie(a.start, a.begin, a.layer) < std::tie(b.start, b.begin, b.layer);
             });
 }

@@ -1,5 +1,5 @@
 // The report that a JSON file holds. What follows from other figures is computed anew, not read.
-#include "chains.h"
+#include "fused_stacks.h"
 #include "json_reader.h"
 #include "tilewright/report/report.h"
 
@@ -35,7 +35,7 @@ public:
     readUnits();
     readConflicts();
     readLayers();
-    readChains();
+    readFusedStacks();
     readOperators();
     if (json_.has("timeline"))
       report_.timeline = readTimeline(json_.at("timeline"));
@@ -50,7 +50,7 @@ private:
   void readUnits();
   void readConflicts();
   void readLayers();
-  void readChains();
+  void readFusedStacks();
   void readOperators();
   Row readRow(const JsonReader &json);
   std::vector<Wait> readWaits(const JsonReader &json);
@@ -82,8 +82,8 @@ private:
 
 void Reader::readHead() {
   const JsonReader schema = json_.at("schema");
-  if (schema.text() != "tilewright/report/2")
-    schema.fail(fmt::format("is '{}', not 'tilewright/report/2'", escape(schema.text())));
+  if (schema.text() != "tilewright/report/3")
+    schema.fail(fmt::format("is '{}', not 'tilewright/report/3'", escape(schema.text())));
   report_.options.program = json_.at("program").text();
   report_.options.engine = json_.at("engine").text();
   report_.options.runs = json_.at("runs").integer(1);
@@ -238,19 +238,19 @@ void Reader::readLayers() {
   }
 }
 
-void Reader::readChains() {
-  const JsonReader chains = json_.at("chains");
+void Reader::readFusedStacks() {
+  const JsonReader fusedStacks = json_.at("fused_stacks");
   const auto last = static_cast<int64_t>(report_.layers.size()) - 1;
-  for (size_t i = 0; i < chains.size(); ++i) {
-    Chain chain;
-    const JsonReader layers = chains.at(i).at("layers");
+  for (size_t i = 0; i < fusedStacks.size(); ++i) {
+    FusedStack stack;
+    const JsonReader layers = fusedStacks.at(i).at("layers");
     for (size_t k = 0; k < layers.size(); ++k)
-      chain.rows.push_back(static_cast<size_t>(layers.at(k).integer(0, last)));
-    if (chain.rows.size() < 2)
+      stack.rows.push_back(static_cast<size_t>(layers.at(k).integer(0, last)));
+    if (stack.rows.size() < 2)
       layers.fail("does not have two layers");
-    report_.chains.push_back(std::move(chain));
+    report_.fusedStacks.push_back(std::move(stack));
   }
-  addUpChains(report_);
+  addUpFusedStacks(report_);
 }
 
 void Reader::readOperators() {
@@ -292,20 +292,20 @@ MemoryMap Reader::readMemoryMap(const JsonReader &json) {
     space.bytes = from.at("bytes").integer();
     space.resolution = from.at("resolution_cycles").integer();
     space.granule = from.at("granule_bytes").integer();
-    const JsonReader residents = from.at("residents");
-    for (size_t k = 0; k < residents.size(); ++k) {
-      const JsonReader each = residents.at(k);
+    const JsonReader liveRanges = from.at("live_ranges");
+    for (size_t k = 0; k < liveRanges.size(); ++k) {
+      const JsonReader each = liveRanges.at(k);
       if (each.size() != 6)
         each.fail("does not have six numbers");
-      Resident resident;
-      resident.begin = each.at(size_t(0)).integer(0, space.bytes);
-      resident.end = each.at(1).integer(resident.begin, space.bytes);
-      resident.start = each.at(2).integer();
-      resident.stop = each.at(3).integer(resident.start);
-      resident.layer = layerNumber(each.at(4));
-      resident.content =
+      LiveRange range;
+      range.begin = each.at(size_t(0)).integer(0, space.bytes);
+      range.end = each.at(1).integer(range.begin, space.bytes);
+      range.start = each.at(2).integer();
+      range.stop = each.at(3).integer(range.start);
+      range.layer = layerNumber(each.at(4));
+      range.content =
           static_cast<Content>(each.at(5).integer(0, static_cast<int>(Content::Count) - 1));
-      space.residents.push_back(resident);
+      space.liveRanges.push_back(range);
     }
     map.spaces.push_back(std::move(space));
   }

@@ -226,8 +226,8 @@ static std::string layerTable(const Report &report, int width) {
 
 // Layers that run interleaved hide under one another: only together do they have a distance from
 // their bound.
-static std::string chainTable(const Report &report, int width) {
-  if (report.chains.empty() || report.cycles == 0)
+static std::string fusedStackTable(const Report &report, int width) {
+  if (report.fusedStacks.empty() || report.cycles == 0)
     return "";
   const auto nameWidth = static_cast<size_t>(std::clamp((width - 60) / 2, 16, 60));
   Table table;
@@ -237,18 +237,18 @@ static std::string chainTable(const Report &report, int width) {
     table.column(title, Table::Align::Right);
   table.column("times bound", Table::Align::Left);
   table.rule();
-  for (const Chain &chain : report.chains) {
+  for (const FusedStack &stack : report.fusedStacks) {
     Row together;
-    together.cycles = chain.cycles;
-    together.macs = chain.macs;
-    together.roofline = chain.roofline;
+    together.cycles = stack.cycles;
+    together.macs = stack.macs;
+    together.roofline = stack.roofline;
     const std::optional<double> utilization = utilizationOf(report, together);
-    table.row({fit(report.layers[chain.rows.front()].name, nameWidth),
-               "to " + fit(report.layers[chain.rows.back()].name, nameWidth),
-               std::to_string(chain.rows.size()), groupThousands(chain.cycles),
-               share(static_cast<uint64_t>(chain.cycles), static_cast<uint64_t>(report.cycles)),
+    table.row({fit(report.layers[stack.rows.front()].name, nameWidth),
+               "to " + fit(report.layers[stack.rows.back()].name, nameWidth),
+               std::to_string(stack.rows.size()), groupThousands(stack.cycles),
+               share(static_cast<uint64_t>(stack.cycles), static_cast<uint64_t>(report.cycles)),
                utilization ? percentText(*utilization) : "-",
-               intensity(chain.macs, chain.dramBytes), timesText(chain.roofline, chain.cycles)});
+               intensity(stack.macs, stack.dramBytes), timesText(stack.roofline, stack.cycles)});
   }
   return "\n" + table.str();
 }
@@ -306,7 +306,8 @@ static std::string waitTable(const Report &report) {
 }
 
 std::string toText(const Report &report, int width) {
-  std::string out = summary(report) + "\n" + layerTable(report, width) + chainTable(report, width);
+  std::string out =
+      summary(report) + "\n" + layerTable(report, width) + fusedStackTable(report, width);
   if (report.cycles > 0 && !report.units.empty())
     out += "\n" + unitTable(report) + waitTable(report);
   return out;

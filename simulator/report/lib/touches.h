@@ -26,13 +26,13 @@ public:
   const std::vector<Touch> &next(const InstructionRecord &instruction);
 
 private:
-  void setRegisters(const isa::Instruction &instruction, const isa::Word &word);
+  void setRegisters(const isa::Instruction &instruction, const isa::DecodedInstruction &decoded);
 
   const isa::Isa &isa_;
   const Program &program_;
-  std::vector<isa::Word> words_;                // by program counter
-  std::vector<bool> known_;                     // decoded
-  std::vector<std::vector<int64_t>> registers_; // by unit
+  std::vector<isa::DecodedInstruction> decoded_; // by program counter
+  std::vector<bool> known_;                      // decoded
+  std::vector<std::vector<int64_t>> registers_;  // by unit
   std::vector<int64_t> base_;
   std::vector<int64_t> addresses_;
   std::vector<isa::Range> ranges_;

@@ -56,11 +56,11 @@ private:
     auto size = static_cast<size_t>(isa_.instructionBytes());
     const auto *code = reinterpret_cast<const uint8_t *>(program_.code.data());
     for (size_t pc = 0; pc < layers_.size(); ++pc) {
-      isa::Word word;
+      isa::DecodedInstruction decoded;
       std::string reason;
-      if (isa_.decode(code + pc * size, word, reason)) {
+      if (isa_.decode(code + pc * size, decoded, reason)) {
         const isa::Instruction &instruction =
-            isa_.instructions()[static_cast<size_t>(word.instruction)];
+            isa_.instructions()[static_cast<size_t>(decoded.instruction)];
         decoded_.push_back({jsonString(instruction.name), instruction.unit});
       } else {
         decoded_.push_back({"\"reserved\"", 0});

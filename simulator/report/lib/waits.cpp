@@ -47,12 +47,12 @@ std::vector<Header> headersOf(const Program &program, const isa::Isa &isa) {
   const auto size = static_cast<size_t>(isa.instructionBytes());
   std::vector<Header> headers(program.code.size() / size);
   const auto *code = reinterpret_cast<const uint8_t *>(program.code.data());
-  isa::Word word;
+  isa::DecodedInstruction decoded;
   std::string reason;
   for (size_t pc = 0; pc < headers.size(); ++pc)
-    if (isa.decode(code + pc * size, word, reason))
-      headers[pc] = {isa.instructions()[static_cast<size_t>(word.instruction)].unit, word.wait,
-                     word.signal};
+    if (isa.decode(code + pc * size, decoded, reason))
+      headers[pc] = {isa.instructions()[static_cast<size_t>(decoded.instruction)].unit,
+                     decoded.wait, decoded.signal};
   return headers;
 }
 

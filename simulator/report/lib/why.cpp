@@ -46,7 +46,7 @@ public:
     sayBound();
     if (row_.cycles > 0)
       sayDistance();
-    sayChain();
+    sayFusedStack();
     sayTraffic();
     if (row_.cycles > 0)
       sayWork();
@@ -99,25 +99,25 @@ private:
           "to other layers.");
   }
 
-  void sayChain() {
+  void sayFusedStack() {
     const auto own = static_cast<size_t>(&row_ - report_.layers.data());
-    for (const Chain &chain : report_.chains) {
-      if (std::find(chain.rows.begin(), chain.rows.end(), own) == chain.rows.end())
+    for (const FusedStack &stack : report_.fusedStacks) {
+      if (std::find(stack.rows.begin(), stack.rows.end(), own) == stack.rows.end())
         continue;
       std::string others;
-      for (size_t number : chain.rows)
+      for (size_t number : stack.rows)
         if (number != own)
           others += (others.empty() ? "" : ", ") + escape(report_.layers[number].name);
       const std::string bound =
-          fmt::format("their bound of {}, set by {}", cyclesText(chain.roofline.boundCycles()),
-                      setter(chain.roofline));
-      if (isHidden(chain.roofline, chain.cycles))
+          fmt::format("their bound of {}, set by {}", cyclesText(stack.roofline.boundCycles()),
+                      setter(stack.roofline));
+      if (isHidden(stack.roofline, stack.cycles))
         say("It runs interleaved with {}: together they take {}, fewer than {}, since some of "
             "their work is hidden in cycles of other layers.",
-            others, cyclesText(chain.cycles), bound);
+            others, cyclesText(stack.cycles), bound);
       else
         say("It runs interleaved with {}: together they take {}, {:.2f} times {}.", others,
-            cyclesText(chain.cycles), timesBound(chain.roofline, chain.cycles), bound);
+            cyclesText(stack.cycles), timesBound(stack.roofline, stack.cycles), bound);
     }
   }
 

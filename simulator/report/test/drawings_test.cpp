@@ -84,15 +84,15 @@ TEST(Timeline, ofALongRunIsMergedOverGapsAndKeepsTheBusyCycles) {
 // load n bytes from DRAM address `from` to the scratchpad's `to`, or back.
 void append(Program &program, const char *name, int64_t dram, int64_t chip, int64_t bytes) {
   const isa::Instruction &instruction = *sampleIsa().find(name);
-  isa::Word word;
-  word.instruction = instruction.index;
+  isa::DecodedInstruction decoded;
+  decoded.instruction = instruction.index;
   for (const isa::Operand &operand : instruction.operands)
     if (operand.kind == isa::Operand::Kind::Memory)
-      word.values.push_back(operand.space == isa::Space::Dram ? dram : chip);
+      decoded.values.push_back(operand.space == isa::Space::Dram ? dram : chip);
     else
-      word.values.push_back(operand.name == "n0" ? bytes : 1);
-  word.bases.assign(instruction.operands.size(), 0);
-  isa::Bits bits = sampleIsa().encode(word);
+      decoded.values.push_back(operand.name == "n0" ? bytes : 1);
+  decoded.bases.assign(instruction.operands.size(), 0);
+  isa::Bits bits = sampleIsa().encode(decoded);
   program.code.append(bits.begin(), bits.end());
 }
 
@@ -124,14 +124,14 @@ TEST_F(Memory, holdsWhatWasLoadedUntilItIsReadForTheLastTime) {
   step("store", 64, 128, 30, 40);
   step("store", 64, 128, 50, 60);
   const MemorySpace spad = map(isa::Space::Spad);
-  ASSERT_THAT(spad.residents, SizeIs(1));
-  const Resident &resident = spad.residents[0];
-  EXPECT_EQ(resident.begin, 128);
-  EXPECT_EQ(resident.end, 192); // a block
-  EXPECT_EQ(resident.start, 10);
-  EXPECT_EQ(resident.stop, 61);
-  EXPECT_EQ(resident.layer, 0);
-  EXPECT_EQ(resident.content, Content::Loaded);
+  ASSERT_THAT(spad.liveRanges, SizeIs(1));
+  const LiveRange &range = spad.liveRanges[0];
+  EXPECT_EQ(range.begin, 128);
+  EXPECT_EQ(range.end, 192); // a block
+  EXPECT_EQ(range.start, 10);
+  EXPECT_EQ(range.stop, 61);
+  EXPECT_EQ(range.layer, 0);
+  EXPECT_EQ(range.content, Content::Loaded);
 }
 
 TEST_F(Memory, holdsSomethingNewWhenWhatWasReadIsWrittenAgain) {
@@ -139,51 +139,51 @@ TEST_F(Memory, holdsSomethingNewWhenWhatWasReadIsWrittenAgain) {
   step("store", 64, 128, 30, 40);
   step("load", 0, 128, 50, 60);
   step("store", 64, 128, 70, 80);
-  EXPECT_THAT(map(isa::Space::Spad).residents,
-              ElementsAre(Field(&Resident::start, 10), Field(&Resident::start, 50)));
+  EXPECT_THAT(map(isa::Space::Spad).liveRanges,
+              ElementsAre(Field(&LiveRange::start, 10), Field(&LiveRange::start, 50)));
 }
 
 TEST_F(Memory, holdsOneThingThatIsWrittenInTwoSteps) {
   step("load", 0, 128, 10, 20);
   step("load", 1, 129, 20, 30);
   step("store", 64, 128, 30, 40);
-  EXPECT_THAT(map(isa::Space::Spad).residents, SizeIs(1));
+  EXPECT_THAT(map(isa::Space::Spad).liveRanges, SizeIs(1));
 }
 
 TEST_F(Memory, neighborsOfTheSameTimeAreOne) {
   step("load", 0, 128, 10, 20);
   step("load", 0, 192, 10, 20);
   const MemorySpace spad = map(isa::Space::Spad);
-  ASSERT_THAT(spad.residents, SizeIs(1));
-  EXPECT_EQ(spad.residents[0].end, 256);
+  ASSERT_THAT(spad.liveRanges, SizeIs(1));
+  EXPECT_EQ(spad.liveRanges[0].end, 256);
 }
 
 TEST_F(Memory, tellsConstantsFromActivations) {
   program_.data = {{1024, std::string(64, 'w')}};
   step("load", 1024, 128, 10, 20);
   step("load", 0, 512, 10, 20);
-  EXPECT_THAT(map(isa::Space::Spad).residents,
-              ElementsAre(Field(&Resident::content, Content::Constant),
-                          Field(&Resident::content, Content::Loaded)));
+  EXPECT_THAT(map(isa::Space::Spad).liveRanges,
+              ElementsAre(Field(&LiveRange::content, Content::Constant),
+                          Field(&LiveRange::content, Content::Loaded)));
 }
 
 TEST_F(Memory, constantsStandInDramUntilTheyAreReadForTheLastTime) {
   program_.data = {{1024, std::string(64, 'w')}};
   step("load", 1024, 128, 10, 20);
   const MemorySpace dram = map(isa::Space::Dram);
-  ASSERT_THAT(dram.residents, SizeIs(1));
-  EXPECT_EQ(dram.residents[0].content, Content::Constant);
-  EXPECT_EQ(dram.residents[0].start, 0);
-  EXPECT_EQ(dram.residents[0].stop, 21);
+  ASSERT_THAT(dram.liveRanges, SizeIs(1));
+  EXPECT_EQ(dram.liveRanges[0].content, Content::Constant);
+  EXPECT_EQ(dram.liveRanges[0].start, 0);
+  EXPECT_EQ(dram.liveRanges[0].stop, 21);
 }
 
 TEST_F(Memory, outputsStandInDramToTheEnd) {
   program_.outputs = {{"y", DType::I8, {1}, 2048, {}, 0}};
   step("load", 0, 128, 10, 20);
   step("store", 2048, 128, 30, 40);
-  EXPECT_THAT(map(isa::Space::Dram).residents,
-              Contains(testing::AllOf(Field(&Resident::begin, 2048), Field(&Resident::start, 30),
-                                      Field(&Resident::stop, 1000))));
+  EXPECT_THAT(map(isa::Space::Dram).liveRanges,
+              Contains(testing::AllOf(Field(&LiveRange::begin, 2048), Field(&LiveRange::start, 30),
+                                      Field(&LiveRange::stop, 1000))));
 }
 
 TEST_F(Memory, namesTheTensorsOfTheProgram) {
@@ -198,16 +198,16 @@ TEST_F(Memory, namesTheTensorsOfTheProgram) {
 TEST_F(Memory, followsRegistersAndBases) {
   const std::string set = "xset";
   const isa::Instruction &instruction = *sampleIsa().find(set);
-  isa::Word word;
-  word.instruction = instruction.index;
+  isa::DecodedInstruction decoded;
+  decoded.instruction = instruction.index;
   for (const isa::Operand &operand : instruction.operands)
-    word.values.push_back(operand.name == "rd" ? 1 : 256);
-  word.bases.assign(instruction.operands.size(), 0);
-  isa::Bits bits = sampleIsa().encode(word);
+    decoded.values.push_back(operand.name == "rd" ? 1 : 256);
+  decoded.bases.assign(instruction.operands.size(), 0);
+  isa::Bits bits = sampleIsa().encode(decoded);
   program_.code.append(bits.begin(), bits.end());
   run_.trace.push_back(record(0, 1, 1));
   const isa::Instruction &load = *sampleIsa().find("load");
-  isa::Word moved;
+  isa::DecodedInstruction moved;
   moved.instruction = load.index;
   for (const isa::Operand &operand : load.operands) {
     moved.values.push_back(operand.kind == isa::Operand::Kind::Immediate ? 1 : 0);
@@ -216,17 +216,17 @@ TEST_F(Memory, followsRegistersAndBases) {
   bits = sampleIsa().encode(moved);
   program_.code.append(bits.begin(), bits.end());
   run_.trace.push_back(record(1, 10, 20));
-  EXPECT_THAT(map(isa::Space::Spad).residents, ElementsAre(Field(&Resident::begin, 256)));
+  EXPECT_THAT(map(isa::Space::Spad).liveRanges, ElementsAre(Field(&LiveRange::begin, 256)));
 }
 
 TEST(ThinOut, joinsOverTimeAndWidensByTurns) {
   MemorySpace space{"spad", 4096, 1, 64, {}};
   for (int64_t i = 0; i < 100; ++i)
-    space.residents.push_back({64, 128, 100 * i, 100 * i + 50, 0, Content::Loaded});
+    space.liveRanges.push_back({64, 128, 100 * i, 100 * i + 50, 0, Content::Loaded});
   thinOut(space, 10000, 10);
-  ASSERT_THAT(space.residents, SizeIs(1));
-  EXPECT_EQ(space.residents[0].start, 0);
-  EXPECT_EQ(space.residents[0].stop, 9950);
+  ASSERT_THAT(space.liveRanges, SizeIs(1));
+  EXPECT_EQ(space.liveRanges[0].start, 0);
+  EXPECT_EQ(space.liveRanges[0].stop, 9950);
   EXPECT_EQ(space.resolution, 64); // the gaps are 50
   EXPECT_EQ(space.granule, 64 << 5);
 }
@@ -235,9 +235,9 @@ TEST(ThinOut, alwaysEnds) {
   MemorySpace space{"spad", 4096, 1, 64, {}};
   for (int layer = 0; layer < 100; ++layer)
     for (int64_t i = 0; i < 64; ++i)
-      space.residents.push_back({64 * i, 64 * i + 64, layer, layer + 1, layer, Content::Loaded});
+      space.liveRanges.push_back({64 * i, 64 * i + 64, layer, layer + 1, layer, Content::Loaded});
   thinOut(space, 1000, 10);
-  EXPECT_THAT(space.residents, SizeIs(100)); // one a layer
+  EXPECT_THAT(space.liveRanges, SizeIs(100)); // one a layer
 }
 
 } // namespace

@@ -89,7 +89,7 @@ TEST(Read, refusesAMissingKey) {
 }
 TEST(Read, refusesAnotherSchema) {
   EXPECT_EQ(messageWith("/schema", "tilewright/report/9\n"),
-            "r.json: error: 'schema' is 'tilewright/report/9\\x0a', not 'tilewright/report/2'" +
+            "r.json: error: 'schema' is 'tilewright/report/9\\x0a', not 'tilewright/report/3'" +
                 fix);
 }
 TEST(Read, refusesOtherTypes) {
@@ -123,8 +123,8 @@ TEST(Read, refusesNumbersWhoseSumsWouldOverflow) {
 TEST(Read, refusesOtherCounts) {
   EXPECT_EQ(messageWith("/timeline/lanes/0/segments/0", {1, 2}),
             "r.json: error: 'timeline.lanes[0].segments[0]' does not have four numbers" + fix);
-  EXPECT_EQ(messageWith("/memory_map/spaces/1/residents/0", {1, 2}),
-            "r.json: error: 'memory_map.spaces[1].residents[0]' does not have six numbers" + fix);
+  EXPECT_EQ(messageWith("/memory_map/spaces/1/live_ranges/0", {1, 2}),
+            "r.json: error: 'memory_map.spaces[1].live_ranges[0]' does not have six numbers" + fix);
 }
 TEST(Read, refusesUnknownUnitsAndCauses) {
   EXPECT_EQ(messageWith("/layers/0/waits/0/unit", "tensor"),

@@ -294,7 +294,7 @@ TEST(ReportJson, hasTheKeysThatScriptsRelyOn) {
     EXPECT_TRUE(parsed["layers"][0].contains(key)) << key;
   for (const char *key : {"scratchpad_peak_bytes", "accumulator_peak_bytes"})
     EXPECT_TRUE(parsed["memory"].contains(key)) << key;
-  EXPECT_EQ(parsed["schema"], "tilewright/report/2");
+  EXPECT_EQ(parsed["schema"], "tilewright/report/3");
 }
 
 TEST(ReportJson, layersAddUpToTheCycles) {

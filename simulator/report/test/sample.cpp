@@ -25,12 +25,12 @@ InstructionRecord record(uint64_t pc, int64_t start, int64_t end) {
 static void appendInstruction(Program &program, const std::string &name) {
   const isa::Isa &isa = sampleIsa();
   const isa::Instruction &instruction = *isa.find(name);
-  isa::Word word;
-  word.instruction = instruction.index;
+  isa::DecodedInstruction decoded;
+  decoded.instruction = instruction.index;
   for (const isa::Operand &operand : instruction.operands)
-    word.values.push_back(operand.kind == isa::Operand::Kind::Immediate ? 1 : 0);
-  word.bases.assign(instruction.operands.size(), 0);
-  isa::Bits bits = isa.encode(word);
+    decoded.values.push_back(operand.kind == isa::Operand::Kind::Immediate ? 1 : 0);
+  decoded.bases.assign(instruction.operands.size(), 0);
+  isa::Bits bits = isa.encode(decoded);
   program.code.append(bits.begin(), bits.end());
 }
 

@@ -21,15 +21,15 @@ Program programOf(const std::vector<Step> &steps) {
   Program program = sampleProgram();
   program.code.clear();
   for (const Step &step : steps) {
-    isa::Word word;
+    isa::DecodedInstruction decoded;
     const isa::Instruction &instruction = *isa.find(step.instruction);
-    word.instruction = instruction.index;
-    word.wait = step.wait;
-    word.signal = step.signal;
+    decoded.instruction = instruction.index;
+    decoded.wait = step.wait;
+    decoded.signal = step.signal;
     for (const isa::Operand &operand : instruction.operands)
-      word.values.push_back(operand.kind == isa::Operand::Kind::Immediate ? 1 : 0);
-    word.bases.assign(instruction.operands.size(), 0);
-    isa::Bits bits = isa.encode(word);
+      decoded.values.push_back(operand.kind == isa::Operand::Kind::Immediate ? 1 : 0);
+    decoded.bases.assign(instruction.operands.size(), 0);
+    isa::Bits bits = isa.encode(decoded);
     program.code.append(bits.begin(), bits.end());
   }
   program.runs = {{0, 0}};

@@ -54,8 +54,8 @@ TEST(Why, saysNothingThatPlanTermsLeaveOut) {
   program.layers[0].runnerUp = RunnerUp{"4 steps of 4x8x16", 95, 82};
   std::vector<Report> reports(7, sampleReport(program));
   reports[1].layers[0].roofline.dramCycles = 140;
-  reports[2].chains = {{{0, 1}, 90, 10240, 384, {0, 0, 0, 100}}};
-  reports[3].chains = {{{0, 1}, 90, 10240, 384, {0, 0, 0, 80}}};
+  reports[2].fusedStacks = {{{0, 1}, 90, 10240, 384, {0, 0, 0, 100}}};
+  reports[3].fusedStacks = {{{0, 1}, 90, 10240, 384, {0, 0, 0, 80}}};
   reports[4].layers[0].roofline.needs.bytes = 144;
   reports[4].layers[0].waits.clear();
   reports[5].layers[0].roofline = {20, 5, 38, 36, {5120, 80, 5216, 288}};
@@ -138,9 +138,9 @@ TEST(Why, saysThatBothUnitsMultiply) {
               HasSubstr("its bound is 38 cycles, set by the array and the vector unit together."));
 }
 
-TEST(Why, saysThatWorkOfAChainHides) {
+TEST(Why, saysThatWorkOfAFusedStackHides) {
   Report report = sampleReport();
-  report.chains = {{{0, 1}, 90, 10240, 384, {0, 0, 0, 100}}};
+  report.fusedStacks = {{{0, 1}, 90, 10240, 384, {0, 0, 0, 100}}};
   EXPECT_THAT(whyConv(report), HasSubstr("It runs interleaved with relu: together they take 90 "
                                          "cycles, fewer than their bound of 100 cycles, set by the "
                                          "DRAM, since some of their work is hidden in cycles of "

@@ -103,7 +103,7 @@ public:
                             writeId_, writeAddress_, writeBytes_});
   }
 
-  bool isQuiet() const { return reads_.empty() && responses_.empty() && beatsLeft_ == 0; }
+  bool isIdle() const { return reads_.empty() && responses_.empty() && beatsLeft_ == 0; }
   // The first error response so far.
   const std::optional<ErrorResponse> &error() const { return error_; }
   const DramModel &model() const { return model_; }
@@ -273,7 +273,7 @@ RunRecord run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig
       trace.busError(*memory.error());
     }
     const bool halted = ports.halted != 0;
-    trace.cycle(t, ports, memory.isQuiet() && faults.refusals == 0);
+    trace.cycle(t, ports, memory.isIdle() && faults.refusals == 0);
     memory.accept(t, ports);
     enter(t + 1);
     if (halted) {

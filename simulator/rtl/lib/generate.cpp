@@ -4,7 +4,7 @@
 #include "writer.h"
 
 #include "tilewright/isa/stationary.h"
-#include "tilewright/simulator/timing/plan.h"
+#include "tilewright/simulator/timing/instruction_timing.h"
 #include "tilewright/support/error.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ void check(const isa::Isa &isa) {
   for (const isa::Instruction &instruction : isa.instructions())
     if (isa.units()[static_cast<size_t>(instruction.unit)].kind == isa::UnitTemplate::Matrix &&
         isa::stationarySums(instruction))
-      fail(fmt::format("the sums of '{}' stand in the array, and the RTL's array keeps weights",
+      fail(fmt::format("'{}' is output-stationary, and the RTL's array weight-stationary",
                        instruction.name),
            "run --engine cycle");
   for (const isa::Instruction &instruction : isa.instructions())
@@ -65,7 +65,7 @@ constexpr const char *banner =
 } // namespace
 
 std::vector<SourceFile> generate(const isa::Isa &isa) {
-  timing::makePlans(isa); // refuses what no engine can time
+  timing::makeTimings(isa); // refuses what no engine can time
   check(isa);
   const std::string head = banner;
   std::vector<SourceFile> files = {

@@ -2,7 +2,7 @@
 // array adds.
 #include "writer.h"
 
-#include "tilewright/isa/window.h"
+#include "tilewright/isa/column_broadcast.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -20,11 +20,12 @@ int timedStep(const isa::Instruction &instruction) {
   int found = -1;
   for (const isa::MemoryAccess &access : instruction.accesses) {
     if (found >= 0 && found != access.step)
-      throw std::logic_error("two steps of a matrix instruction touch memory"); // makePlans refuses
+      throw std::logic_error(
+          "two steps of a matrix instruction touch memory"); // makeTimings refuses
     found = access.step;
   }
   if (found < 0)
-    throw std::logic_error("no step of a matrix instruction touches memory"); // makePlans refuses
+    throw std::logic_error("no step of a matrix instruction touches memory"); // makeTimings refuses
   return found;
 }
 
@@ -64,8 +65,9 @@ std::string accumulates(const isa::Instruction &instruction, const isa::Step &st
 
 // The window's part of the configuration: of each sweep (y) and within it (x), how many positions
 // are passed, and at which of them an output begins.
-std::string windowText(const isa::SlidingWindow &window, ExpressionWriter &writer, const Nest &nest,
-                       const isa::Step &step, const std::string &indent) {
+std::string columnBroadcastText(const isa::ColumnBroadcast &window, ExpressionWriter &writer,
+                                const Nest &nest, const isa::Step &step,
+                                const std::string &indent) {
   std::string text;
   auto put = [&](const std::string &target, const std::string &value) {
     text += fmt::format("{}{} = {};\n", indent, target, value);
@@ -75,7 +77,7 @@ std::string windowText(const isa::SlidingWindow &window, ExpressionWriter &write
   put("matrix.k", "matrix.n");
   for (int i : {0, 1}) {
     const auto at = static_cast<size_t>(i);
-    const int y = nest.position(step, i), v = nest.position(step, isa::WindowV + i);
+    const int y = nest.position(step, i), v = nest.position(step, isa::BroadcastV + i);
     put(fmt::format("matrix.outputs[{}]", y), count(window.outputs[at]));
     put(fmt::format("matrix.stride[{}]", y), count(window.strides[at]));
     put(fmt::format("taps[{}]", i), count(window.taps[at]));
@@ -104,7 +106,7 @@ void writeConfiguration(std::string &text, const isa::Instruction &instruction, 
   auto set = [&](const char *name, const std::string &value) {
     body += fmt::format("{}matrix.{} = {};\n", indent, name, value);
   };
-  const std::optional<isa::SlidingWindow> window = isa::slidingWindow(instruction, isa);
+  const std::optional<isa::ColumnBroadcast> window = isa::columnBroadcast(instruction, isa);
   set("k", immediate(instruction, "k", "'0"));
   set("n", immediate(instruction, "n", "'0"));
   if (isContraction(instruction)) {
@@ -123,7 +125,7 @@ void writeConfiguration(std::string &text, const isa::Instruction &instruction, 
               fmt::format("{}_stride", name), indent);
   }
   if (window)
-    body += windowText(*window, writer, nest, step, indent);
+    body += columnBroadcastText(*window, writer, nest, step, indent);
   if (!isContraction(instruction))
     body += fmt::format("{}matrix.row_stride = a_stride[{}];\n", indent, nest.position(step, 0));
   text += fmt::format("    {}: begin : matrix_{}\n{}{}{}    end\n", constantOf(instruction),
@@ -193,7 +195,7 @@ void check(const isa::Instruction &instruction, const isa::Isa &isa) {
 struct Cell {
   const isa::Instruction *instruction;
   std::vector<const Expr *> edges;
-  bool isWindow;
+  bool isColumnBroadcast;
   int bits() const {
     int all = 0;
     for (const Expr *edge : edges)
@@ -206,7 +208,7 @@ std::vector<Cell> cellsOf(const isa::Isa &isa) {
   std::vector<Cell> cells;
   for (const isa::Instruction *instruction : workOf(isa, isa::UnitTemplate::Matrix))
     if (isContraction(*instruction)) {
-      cells.push_back({instruction, {}, isa::slidingWindow(*instruction, isa).has_value()});
+      cells.push_back({instruction, {}, isa::columnBroadcast(*instruction, isa).has_value()});
       collectEdges(timedExpr(*instruction), cells.back().edges);
     }
   return cells;
@@ -291,7 +293,7 @@ std::string matrixText(const isa::Isa &isa) {
   text +=
       fmt::format("  logic [{0}:0][47:0] a_stride, d_stride;\n  a_stride = '0;\n  d_stride = '0;\n",
                   nest.dimensions - 1);
-  if (cellShapeOf(isa).hasWindows) // taps along y and x, and those of the cell
+  if (cellShapeOf(isa).hasColumnBroadcast) // taps along y and x, and those of the cell
     text.insert(text.rfind("  a_stride = '0;"),
                 "  logic [1:0][31:0] taps, tap;\n  logic [31:0] period;\n  taps = '0;\n  tap = "
                 "'0;\n  period = '0;\n");
@@ -361,7 +363,7 @@ CellShape cellShapeOf(const isa::Isa &isa) {
   CellShape shape;
   for (const Cell &cell : cells) {
     shape.operandBits = std::max(shape.operandBits, cell.bits());
-    shape.hasWindows = shape.hasWindows || cell.isWindow;
+    shape.hasColumnBroadcast = shape.hasColumnBroadcast || cell.isColumnBroadcast;
   }
   for (const isa::Instruction *instruction : workOf(isa, isa::UnitTemplate::Matrix))
     if (!isContraction(*instruction))
@@ -392,7 +394,7 @@ std::string cellText(const isa::Isa &isa) {
       products.emplace_back(product, kind);
     else
       known->second += ", " + kind;
-    if (cells[i].isWindow)
+    if (cells[i].isColumnBroadcast)
       columns += fmt::format("{}kind == {}", columns.empty() ? "" : " || ", kind);
   }
   for (size_t i = 0; i < products.size(); ++i)

@@ -37,7 +37,7 @@ Move moveOf(const isa::Instruction &instruction) {
     (isDram ? move.dram : move.local) = &access;
   }
   if (move.local == nullptr)
-    throw std::logic_error("a move without a memory on chip"); // makePlans refuses
+    throw std::logic_error("a move without a memory on chip"); // makeTimings refuses
   for (const isa::MemoryAccess *access : {move.dram, move.local})
     if (access != nullptr && access->elementBytes != 1 && access->elementBytes != 2 &&
         access->elementBytes != 4)

@@ -93,7 +93,7 @@ void writeParameters(std::string &text, const isa::Isa &isa) {
   parameter(text, "MatrixOperandBits", cell.operandBits,
             "Bits that a row of activations sends into the array for an element.");
   parameter(text, "MatrixKindBits", cell.kindBits, "Bits of the number of a contraction.");
-  parameter(text, "MatrixWindows", cell.hasWindows ? 1 : 0,
+  parameter(text, "ColumnBroadcast", cell.hasColumnBroadcast ? 1 : 0,
             "Whether columns get activations of their own.");
   parameter(text, "VectorSpatial", shape.vector.spatial,
             "Spatial iterators of a vector step, at most.");

@@ -33,7 +33,7 @@ Trace::Trace(const isa::Isa &isa, const Program &program, uint64_t dramBytes,
       fetchBytes_(static_cast<uint64_t>(isa.timing().at("sequencer.fetch_bytes"))),
       matrixPipeline_(isa.timing().at("matrix.pipeline")), keep_(options.trace),
       flow_(isa, program), base_(static_cast<size_t>(isa.param("base_registers"))),
-      words_(flow_.instructions()), semaphores_(static_cast<size_t>(isa.semaphores())),
+      decoded_(flow_.instructions()), semaphores_(static_cast<size_t>(isa.semaphores())),
       sink_(options.sink), stores_(static_cast<size_t>(isa.timing().at("store.inflight")), none) {
   if (sink_ != nullptr && !keep_)
     throw std::logic_error("a sink asks for a trace");
@@ -45,16 +45,16 @@ Trace::Trace(const isa::Isa &isa, const Program &program, uint64_t dramBytes,
   record_.units.resize(isa.units().size());
 }
 
-const isa::Word &Trace::decoded(uint64_t pc) {
-  auto &word = words_[pc];
-  if (!word) {
-    auto made = std::make_unique<isa::Word>();
+const isa::DecodedInstruction &Trace::decode(uint64_t pc) {
+  auto &decoded = decoded_[pc];
+  if (!decoded) {
+    auto made = std::make_unique<isa::DecodedInstruction>();
     std::string reason;
     if (!isa_.decode(flow_.bits(), *made, reason))
       fault(program_, pc, "illegal instruction: " + reason);
-    word = std::move(made);
+    decoded = std::move(made);
   }
-  return *word;
+  return *decoded;
 }
 
 // Entries are made in the order of execution; the next one when it is first spoken of.
@@ -86,12 +86,13 @@ void Trace::execute(int64_t t, const ModelPorts &ports) {
   if (ports.executedId != nextId_ || ports.pc != flow_.pc())
     throw std::logic_error(fmt::format("the RTL executes instruction {} where the program is at {}",
                                        ports.pc, flow_.pc()));
-  const isa::Word &word = *withoutTrap(ports, [&] {
+  const isa::DecodedInstruction &decoded = *withoutTrap(ports, [&] {
     flow_.checkPc();
-    return &decoded(flow_.pc());
+    return &decode(flow_.pc());
   });
-  const isa::Instruction &instruction = isa_.instructions()[static_cast<size_t>(word.instruction)];
-  own.word = &word;
+  const isa::Instruction &instruction =
+      isa_.instructions()[static_cast<size_t>(decoded.instruction)];
+  own.decoded = &decoded;
   own.unit = instruction.unit;
   own.record.dispatch = t;
   ++nextId_;
@@ -100,25 +101,25 @@ void Trace::execute(int64_t t, const ModelPorts &ports) {
     own.record.start = own.record.end = t;
     own.started = own.ended = true;
     for (size_t s = 0; s < semaphores_.size(); ++s)
-      semaphores_[s] +=
-          static_cast<int64_t>(word.signal >> s & 1) - static_cast<int64_t>(word.wait >> s & 1);
-    withoutTrap(ports, [&] { flow_.execute(word, base_); });
+      semaphores_[s] += static_cast<int64_t>(decoded.signal >> s & 1) -
+                        static_cast<int64_t>(decoded.wait >> s & 1);
+    withoutTrap(ports, [&] { flow_.execute(decoded, base_); });
     return;
   }
   own.addresses.assign(instruction.operands.size(), 0);
   for (size_t i = 0; i < instruction.operands.size(); ++i)
     if (instruction.operands[i].kind == isa::Operand::Kind::Memory)
-      own.addresses[i] = word.values[i] + base_[word.bases[i]];
+      own.addresses[i] = decoded.values[i] + base_[decoded.bases[i]];
   flow_.advance();
 }
 
 // Why an instruction may not execute; the RTL must find the same. "" when it may.
 std::string Trace::trapReason(const Entry &entry, bool isFault) const {
   const isa::Instruction &instruction =
-      isa_.instructions()[static_cast<size_t>(entry.word->instruction)];
+      isa_.instructions()[static_cast<size_t>(entry.decoded->instruction)];
   const int64_t *registers = registers_[static_cast<size_t>(entry.unit)].data();
   std::string reason =
-      isa::trapReason(instruction, isa_, *entry.word, registers, entry.addresses.data());
+      isa::trapReason(instruction, isa_, *entry.decoded, registers, entry.addresses.data());
   if (isFault != !reason.empty())
     throw std::logic_error(fmt::format("the RTL {} instruction {}: {}",
                                        isFault ? "traps at" : "lets pass", entry.record.pc,
@@ -128,7 +129,7 @@ std::string Trace::trapReason(const Entry &entry, bool isFault) const {
   // The DRAM of a run ends where its program says, before the address space does: the RTL knows
   // nothing of that.
   const auto ranges =
-      isa::operandRanges(instruction, isa_, *entry.word, registers, entry.addresses.data());
+      isa::operandRanges(instruction, isa_, *entry.decoded, registers, entry.addresses.data());
   for (const isa::Operand &operand : instruction.operands) {
     const isa::Range &range = ranges[static_cast<size_t>(operand.index)];
     if (operand.kind == isa::Operand::Kind::Memory && operand.space == isa::Space::Dram &&
@@ -142,21 +143,21 @@ std::string Trace::trapReason(const Entry &entry, bool isFault) const {
 
 void Trace::start(int64_t t, Entry &own, bool isFault) {
   const isa::Instruction &instruction =
-      isa_.instructions()[static_cast<size_t>(own.word->instruction)];
+      isa_.instructions()[static_cast<size_t>(own.decoded->instruction)];
   const isa::Unit &unit = isa_.units()[static_cast<size_t>(own.unit)];
   own.record.start = t;
   own.started = true;
   for (size_t s = 0; s < semaphores_.size(); ++s)
-    semaphores_[s] -= static_cast<int64_t>(own.word->wait >> s & 1);
+    semaphores_[s] -= static_cast<int64_t>(own.decoded->wait >> s & 1);
   const std::string reason = trapReason(own, isFault);
   if (!reason.empty())
     fault(program_, own.record.pc, instruction.name + ": " + reason);
   auto &registers = registers_[static_cast<size_t>(own.unit)];
   for (const auto &[number, value] : instruction.sets) {
-    const auto index = static_cast<size_t>(own.word->values[static_cast<size_t>(number)]);
+    const auto index = static_cast<size_t>(own.decoded->values[static_cast<size_t>(number)]);
     const isa::Type type = unit.registers[index].type;
     const uint64_t mask = type.bits == 64 ? ~uint64_t(0) : (uint64_t(1) << type.bits) - 1;
-    uint64_t bits = static_cast<uint64_t>(own.word->values[static_cast<size_t>(value)]) & mask;
+    uint64_t bits = static_cast<uint64_t>(own.decoded->values[static_cast<size_t>(value)]) & mask;
     if (type.isSigned && (bits >> (type.bits - 1)) != 0)
       bits |= ~mask;
     registers[index] = static_cast<int64_t>(bits);
@@ -164,7 +165,7 @@ void Trace::start(int64_t t, Entry &own, bool isFault) {
   if (unit.kind != isa::UnitTemplate::DmaLoad && unit.kind != isa::UnitTemplate::DmaStore)
     return;
   isa::ScalarContext context;
-  context.immediates = own.word->values.data();
+  context.immediates = own.decoded->values.data();
   context.state = registers.data();
   for (const isa::MemoryAccess &access : instruction.accesses) {
     if (instruction.operands[static_cast<size_t>(access.operand)].space != isa::Space::Dram)
@@ -209,7 +210,7 @@ void Trace::charge(int64_t t, const ModelPorts &ports) {
   }
 }
 
-void Trace::cycle(int64_t t, const ModelPorts &ports, bool memoryQuiet) {
+void Trace::cycle(int64_t t, const ModelPorts &ports, bool memoryIdle) {
   if (sink_ != nullptr)
     reportConflicts(t, ports);
   if (ports.trap != 0)
@@ -235,14 +236,14 @@ void Trace::cycle(int64_t t, const ModelPorts &ports, bool memoryQuiet) {
         loads_.pop_front();
       own.addresses = {}; // a long trace holds its records, and little more
       for (size_t s = 0; s < semaphores_.size(); ++s)
-        semaphores_[s] += static_cast<int64_t>(own.word->signal >> s & 1);
+        semaphores_[s] += static_cast<int64_t>(own.decoded->signal >> s & 1);
     }
   charge(t, ports);
   if (ports.arValid != 0 && ports.arId == 0)
     record_.fetchBytes += fetchBytes_;
   // Nothing changes in a cycle in which nothing can: the next ones are alike. But the matrix unit's
   // pipeline may still hold rows while its head waits: it has run empty after so many cycles.
-  stuckCycles_ = memoryQuiet && isStuck(ports) ? stuckCycles_ + 1 : 0;
+  stuckCycles_ = memoryIdle && isStuck(ports) ? stuckCycles_ + 1 : 0;
   if (stuckCycles_ > matrixPipeline_ + 1)
     deadlock(ports);
   if (!keep_)
@@ -256,7 +257,7 @@ void Trace::cycle(int64_t t, const ModelPorts &ports, bool memoryQuiet) {
 void Trace::follow(uint32_t id) {
   const Entry &own = entry(id);
   const isa::Instruction &instruction =
-      isa_.instructions()[static_cast<size_t>(own.word->instruction)];
+      isa_.instructions()[static_cast<size_t>(own.decoded->instruction)];
   if (instruction.steps.empty())
     return;
   switch (isa_.units()[static_cast<size_t>(own.unit)].kind) {
@@ -266,7 +267,7 @@ void Trace::follow(uint32_t id) {
     if (write == instruction.accesses.end())
       return;
     isa::ScalarContext context;
-    context.immediates = own.word->values.data();
+    context.immediates = own.decoded->values.data();
     context.state = registers_[static_cast<size_t>(own.unit)].data();
     const std::vector<isa::Iterator> &iterators =
         instruction.steps[static_cast<size_t>(write->step)].iterators;
@@ -402,8 +403,8 @@ bool Trace::isStuck(const ModelPorts &ports) const {
 // The sequencer cannot go on: the program says why.
 void Trace::trap(const ModelPorts &ports) {
   flow_.checkPc();
-  const isa::Word &word = decoded(flow_.pc());
-  flow_.execute(word, base_);
+  const isa::DecodedInstruction &decoded = decode(flow_.pc());
+  flow_.execute(decoded, base_);
   throw std::logic_error(
       fmt::format("the RTL traps ({}) at instruction {}, which is legal", ports.trap, ports.pc));
 }
@@ -428,16 +429,16 @@ void Trace::deadlock(const ModelPorts &ports) {
     if (waiting == nullptr)
       return;
     std::string reasons;
-    const isa::Word &word = decoded(waiting->record.pc);
+    const isa::DecodedInstruction &decoded = decode(waiting->record.pc);
     for (size_t s = 0; s < semaphores_.size(); ++s) {
       const int64_t count = semaphores_[s];
-      if (takes && (word.wait >> s & 1) != 0 && count < 1)
+      if (takes && (decoded.wait >> s & 1) != 0 && count < 1)
         reasons += fmt::format("{} waits for semaphore {} (count {})", reasons.empty() ? "" : ",",
                                s, count);
     }
     for (size_t s = 0; s < semaphores_.size(); ++s) {
       const int64_t count = semaphores_[s];
-      if (gives && (word.signal >> s & 1) != 0 && count >= isa_.param("semaphore_max"))
+      if (gives && (decoded.signal >> s & 1) != 0 && count >= isa_.param("semaphore_max"))
         reasons += fmt::format("{} cannot signal semaphore {} (count {})",
                                reasons.empty() ? "" : ",", s, count);
     }
@@ -445,7 +446,7 @@ void Trace::deadlock(const ModelPorts &ports) {
       reasons = " waits for the units";
     message += fmt::format("{} {} at instruction {} `{}`{}", first ? "" : ";",
                            isa_.units()[static_cast<size_t>(unit)].name, waiting->record.pc,
-                           isa::disassemble(isa_, word), reasons);
+                           isa::disassemble(isa_, decoded), reasons);
     if (first)
       pc = waiting->record.pc;
     first = false;
@@ -454,13 +455,16 @@ void Trace::deadlock(const ModelPorts &ports) {
     const int unit = unitIndex(isa_, port);
     const Entry *begun = nullptr, *head = nullptr;
     for (const Entry &own : entries_) {
-      if (own.word == nullptr || own.unit != unit || own.ended)
+      if (own.decoded == nullptr || own.unit != unit || own.ended)
         continue;
       // Of the matrix unit's two, the one that loads comes first.
-      const bool loads =
-          unitOrder[port] == isa::UnitTemplate::Matrix && own.started &&
-          !isa_.instructions()[static_cast<size_t>(own.word->instruction)].accesses.back().write &&
-          !isa_.instructions()[static_cast<size_t>(own.word->instruction)].accesses.front().write;
+      const bool loads = unitOrder[port] == isa::UnitTemplate::Matrix && own.started &&
+                         !isa_.instructions()[static_cast<size_t>(own.decoded->instruction)]
+                              .accesses.back()
+                              .write &&
+                         !isa_.instructions()[static_cast<size_t>(own.decoded->instruction)]
+                              .accesses.front()
+                              .write;
       if (own.started && (begun == nullptr || loads))
         begun = &own;
       else if (!own.started && head == nullptr)
@@ -468,7 +472,7 @@ void Trace::deadlock(const ModelPorts &ports) {
     }
     const bool isSet =
         head != nullptr &&
-        isa_.instructions()[static_cast<size_t>(head->word->instruction)].steps.empty();
+        isa_.instructions()[static_cast<size_t>(head->decoded->instruction)].steps.empty();
     if (begun != nullptr)
       describe(unit, begun, false, true);
     else
@@ -476,9 +480,10 @@ void Trace::deadlock(const ModelPorts &ports) {
   }
   if (ports.activityKind[0] == Stalled) {
     const Entry &current = entry(ports.activityId[0]);
-    const isa::Word &word = *withoutTrap(ports, [&] { return &decoded(current.record.pc); });
+    const isa::DecodedInstruction &decoded =
+        *withoutTrap(ports, [&] { return &decode(current.record.pc); });
     const bool isControl =
-        isa_.instructions()[static_cast<size_t>(word.instruction)].control != isa::Control::None;
+        isa_.instructions()[static_cast<size_t>(decoded.instruction)].control != isa::Control::None;
     describe(unitIndex(isa_, 0), &current, isControl, isControl);
   }
   fault(program_, pc, message, "signal the semaphore from the unit that makes what is waited for");

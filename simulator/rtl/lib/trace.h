@@ -37,10 +37,10 @@ class Trace {
 public:
   Trace(const isa::Isa &isa, const Program &program, uint64_t dramBytes, const RunOptions &options);
 
-  // What the core shows in cycle t. `memoryQuiet`: nothing is on its way in the memory system.
+  // What the core shows in cycle t. `memoryIdle`: nothing is on its way in the memory system.
   // Throws UserError for traps and deadlocks, std::logic_error when the core does what the program
   // does not.
-  void cycle(int64_t t, const ModelPorts &ports, bool memoryQuiet);
+  void cycle(int64_t t, const ModelPorts &ports, bool memoryIdle);
   // The core has stopped at what the memory answered: throws UserError.
   [[noreturn]] void busError(const ErrorResponse &error) const;
   // All but the DRAM's counters and the wall time.
@@ -49,14 +49,14 @@ public:
 private:
   struct Entry {
     InstructionRecord record;
-    const isa::Word *word = nullptr;
+    const isa::DecodedInstruction *decoded = nullptr;
     std::vector<int64_t> addresses;
     int unit = 0;
     bool started = false, ended = false;
   };
 
   Entry &entry(uint32_t id);
-  const isa::Word &decoded(uint64_t pc);
+  const isa::DecodedInstruction &decode(uint64_t pc);
   void execute(int64_t t, const ModelPorts &ports);
   void start(int64_t t, Entry &entry, bool isFault);
   void charge(int64_t t, const ModelPorts &ports);
@@ -78,8 +78,8 @@ private:
   bool keep_;
   ControlFlow flow_;
   std::vector<int64_t> base_;
-  std::vector<std::vector<int64_t>> registers_;   // by unit
-  std::vector<std::unique_ptr<isa::Word>> words_; // by pc
+  std::vector<std::vector<int64_t>> registers_;                   // by unit
+  std::vector<std::unique_ptr<isa::DecodedInstruction>> decoded_; // by pc
   std::vector<int64_t> semaphores_;
   std::deque<Entry> entries_; // from firstId_ on
   uint32_t firstId_ = 0;

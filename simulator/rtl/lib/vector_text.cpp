@@ -303,7 +303,7 @@ std::string vectorText(const isa::Isa &isa) {
       "(instruction)\n" +
       counts +
       "    default: step_count = '0;\n  endcase\nendfunction\n\n"
-      "// Cycles from the last read of a beat to its write.\n"
+      "// Cycles from the last read of a strip to its write.\n"
       "function automatic logic [15:0] latency_of(logic [7:0] instruction);\n  unique case "
       "(instruction)\n" +
       latencies +

@@ -91,10 +91,10 @@ ExpressionWriter scalarWriter(const isa::Instruction &instruction, const isa::Is
 
 void refuse(const isa::Instruction &instruction, const std::string &message,
             const std::string &fix) {
-  Place place;
-  place.file = instruction.file;
-  place.subject = fmt::format("instruction '{}'", escape(instruction.name));
-  throw UserError(place, "the RTL templates do not make it: " + message, fix);
+  SourceLocation location;
+  location.file = instruction.file;
+  location.subject = fmt::format("instruction '{}'", escape(instruction.name));
+  throw UserError(location, "the RTL templates do not make it: " + message, fix);
 }
 
 int addressSlot(const isa::Instruction &instruction, int operand) {

@@ -81,8 +81,8 @@ Shape shapeOf(const isa::Isa &isa);
 // What the cells of the array get: bits of an operand, and of the number of a contraction.
 struct CellShape {
   int operandBits = 1, kindBits = 1;
-  bool hasWindows = false; // columns get operands of their own
-  __int128 weightRest = 0; // what a load makes of weights that it does not read
+  bool hasColumnBroadcast = false; // columns get operands of their own
+  __int128 weightRest = 0;         // what a load makes of weights that it does not read
 };
 CellShape cellShapeOf(const isa::Isa &isa);
 const isa::Type &weightType(const isa::Isa &isa);

@@ -101,7 +101,7 @@ instructions:
                        streams(isa, {"mmul", "mdistance"}));
 }
 
-// Windows of every shape that has room in the array, one after the other, with rows that all
+// Windows of every shape that fits into the array, one after the other, with rows that all
 // columns share among them: strides that divide a sweep and that do not, single sweeps and several.
 TEST(Array, WindowsOfEveryStrideAreEqual) {
   const isa::Isa &isa = target("tiny4+depthwise");

@@ -275,7 +275,7 @@ TEST_F(Checker, SaysNothingOfErrors) {
 }
 TEST_F(Checker, FindsTooManyBursts) {
   EXPECT_THAT(said(read + "\n" + read + "\n" + read + "\n"),
-              HasSubstr("AXI4: more reads of id 0 are on the way than the core has room for."));
+              HasSubstr("AXI4: more reads of id 0 are on the way than the core has credits for."));
   EXPECT_THAT(
       said(write + beat + "w_last 1\n" + write + beat + "w_last 1\n" + write + beat + "w_last 1\n"),
       HasSubstr("AXI4: more writes are on the way than the core allows itself."));

@@ -109,14 +109,13 @@ TEST(Generate, RefusesASecondLoad) {
                 "the RTL has one\n  fix: run --engine cycle"));
 }
 
-TEST(Generate, RefusesSumsThatStandInTheArray) {
+TEST(Generate, RefusesOutputStationaryProducts) {
   try {
     generate(cycle::target("edge16+output-stationary"));
     FAIL() << "no error";
   } catch (const UserError &error) {
-    EXPECT_STREQ(error.what(),
-                 "the RTL: error: the sums of 'msum' stand in the array, and the RTL's "
-                 "array keeps weights\n  fix: run --engine cycle");
+    EXPECT_STREQ(error.what(), "the RTL: error: 'msum' is output-stationary, and the RTL's array "
+                               "weight-stationary\n  fix: run --engine cycle");
   }
 }
 

@@ -56,10 +56,10 @@ Tally runPrograms(Machine &machine, int64_t programs, int length) {
     ++tally.programs;
     ++tally.kinds[static_cast<int>(checked.kind)];
     for (const isa::Bits &bits : test.code) {
-      isa::Word word;
+      isa::DecodedInstruction decoded;
       std::string reason;
-      if (machine.isa.decode(bits.data(), word, reason))
-        tally.instructions.insert(word.instruction);
+      if (machine.isa.decode(bits.data(), decoded, reason))
+        tally.instructions.insert(decoded.instruction);
     }
   }
   return tally;

@@ -64,7 +64,7 @@ const TensorInfo &Session::input(const std::string &name, const std::string &fil
 
 void Session::setInput(const std::string &name, const Tensor &tensor, const std::string &file) {
   const TensorInfo &info = input(name, file);
-  const Place place{file, 0, 0, fmt::format("input '{}'", escape(name))};
+  const SourceLocation location{file, 0, 0, fmt::format("input '{}'", escape(name))};
   int64_t batch = 1;
   Axis axis = Axis::None;
   if (tensor.shape != info.shape) {
@@ -76,12 +76,13 @@ void Session::setInput(const std::string &name, const Tensor &tensor, const std:
     }
     if (batch == 0)
       throw UserError(
-          place,
+          location,
           fmt::format("has shape {}, the program takes {}", text(tensor.shape), text(info.shape)),
           "give that, or a batch of such along a first axis");
   }
   if (hasBatch_ && batch != batch_)
-    throw UserError(place, fmt::format("is a batch of {}, another input one of {}", batch, batch_),
+    throw UserError(location,
+                    fmt::format("is a batch of {}, another input one of {}", batch, batch_),
                     "give all inputs for the same number of runs");
   Tensor bound;
   if (tensor.dtype == info.dtype) {
@@ -90,10 +91,10 @@ void Session::setInput(const std::string &name, const Tensor &tensor, const std:
     try {
       bound = quantizeTensor(tensor, info);
     } catch (const UserError &error) {
-      throw UserError(place, error.message(), error.fix());
+      throw UserError(location, error.message(), error.fix());
     }
   } else {
-    throw UserError(place,
+    throw UserError(location,
                     fmt::format("is {}, the program takes {}{}", tilewright::name(tensor.dtype),
                                 tilewright::name(info.dtype), info.scale ? " or floats" : ""),
                     "convert it");

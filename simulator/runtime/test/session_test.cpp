@@ -40,8 +40,8 @@ Program adder() {
     store.i32 s=32, d=32, n1=1, n0=4 !wait=1
     halt
 )";
-  for (const auto &word : isa::assemble(edge16(), text, "adder.s")) {
-    auto bits = edge16().encode(word);
+  for (const auto &decoded : isa::assemble(edge16(), text, "adder.s")) {
+    auto bits = edge16().encode(decoded);
     program.code.append(bits.begin(), bits.end());
   }
   program.dramBytes = 0x1000 + program.code.size();

@@ -4,10 +4,10 @@
 
 namespace tilewright::timing {
 
-Blocks::Blocks(const InstructionPlan &plan, const isa::Isa &isa, const isa::ScalarContext &context,
-               const int64_t *addresses)
+Blocks::Blocks(const InstructionTiming &timing, const isa::Isa &isa,
+               const isa::ScalarContext &context, const int64_t *addresses)
     : arrayRows_(isa.param("rows")) {
-  const StepPlan &step = plan.steps[0];
+  const StepTiming &step = timing.steps[0];
   pixelLevels_ = static_cast<size_t>(step.spatial) - 1;
   depthLevel_ = step.extents.size() - 1;
   pixels_ = taps_ = 1;
@@ -22,7 +22,7 @@ Blocks::Blocks(const InstructionPlan &plan, const isa::Isa &isa, const isa::Scal
   if (columns == 0)
     pixels_ = 0;
   depth_ = extents_[depthLevel_];
-  auto walkOf = [&](const StreamPlan &stream) {
+  auto walkOf = [&](const StreamTiming &stream) {
     return walk(stream, isa.memory(stream.space), context, addresses);
   };
   activation_ = walkOf(step.reads[0]);

@@ -2,12 +2,12 @@
 
 namespace tilewright::timing {
 
-Runs::Runs(const InstructionPlan &plan, const isa::Isa &isa, const isa::ScalarContext &context,
+Runs::Runs(const InstructionTiming &timing, const isa::Isa &isa, const isa::ScalarContext &context,
            const int64_t *addresses) {
-  const StepPlan &step = plan.steps[0];
+  const StepTiming &step = timing.steps[0];
   const bool isStore = step.write.space == isa::Space::Dram;
-  const StreamPlan *dram = isStore ? &step.write : step.reads.empty() ? nullptr : &step.reads[0];
-  const StreamPlan &local = isStore ? step.reads[0] : step.write;
+  const StreamTiming *dram = isStore ? &step.write : step.reads.empty() ? nullptr : &step.reads[0];
+  const StreamTiming &local = isStore ? step.reads[0] : step.write;
 
   const Walk to = walk(local, isa.memory(local.space), context, addresses);
   Walk from;

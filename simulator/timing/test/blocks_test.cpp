@@ -62,7 +62,7 @@ class TimingBlocks : public testing::Test {
 protected:
   static Blocks blocksOf(const Shape &shape) {
     const Execution execution(isa(), "msum", shape.values);
-    return {execution.plan(), isa(), execution.context(), execution.addresses()};
+    return {execution.timing(), isa(), execution.context(), execution.addresses()};
   }
   static const isa::Isa &isa() { return test::machine("output-stationary"); }
   static int64_t arrayRows() { return isa().param("rows"); }

@@ -20,17 +20,17 @@ const isa::Isa &machine(const std::string &overlay) {
 }
 
 Execution::Execution(const isa::Isa &isa, const std::string &instruction, const Values &values)
-    : plan_(makePlans(isa).at(static_cast<size_t>(isa.find(instruction)->index))),
-      operands_(plan_.instruction->operands.size()) {
-  for (const isa::StateRegister &each : plan_.unit->registers)
+    : timing_(makeTimings(isa).at(static_cast<size_t>(isa.find(instruction)->index))),
+      operands_(timing_.instruction->operands.size()) {
+  for (const isa::StateRegister &each : timing_.unit->registers)
     registers_.push_back(each.reset);
   for (const auto &[name, value] : values) {
-    if (const int operand = plan_.instruction->operandIndex(name); operand >= 0) {
+    if (const int operand = timing_.instruction->operandIndex(name); operand >= 0) {
       operands_[static_cast<size_t>(operand)] = value;
       continue;
     }
     bool isKnown = false;
-    for (const isa::StateRegister &each : plan_.unit->registers)
+    for (const isa::StateRegister &each : timing_.unit->registers)
       if (each.name == name) {
         registers_[static_cast<size_t>(each.index)] = value;
         isKnown = true;

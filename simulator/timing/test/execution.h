@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tilewright/isa/isa.h"
-#include "tilewright/simulator/timing/plan.h"
+#include "tilewright/simulator/timing/instruction_timing.h"
 
 #include <map>
 #include <string>
@@ -20,12 +20,12 @@ public:
   // Registers that `values` does not name are as after a reset; operands 0.
   Execution(const isa::Isa &isa, const std::string &instruction, const Values &values);
 
-  const InstructionPlan &plan() const { return plan_; }
+  const InstructionTiming &timing() const { return timing_; }
   isa::ScalarContext context() const;
   const int64_t *addresses() const { return operands_.data(); }
 
 private:
-  InstructionPlan plan_;
+  InstructionTiming timing_;
   std::vector<int64_t> operands_, registers_;
 };
 

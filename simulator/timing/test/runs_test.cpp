@@ -24,7 +24,7 @@ std::ostream &operator<<(std::ostream &out, const Element &element) {
 }
 
 Runs runsOf(const Execution &execution) {
-  return {execution.plan(), test::machine(), execution.context(), execution.addresses()};
+  return {execution.timing(), test::machine(), execution.context(), execution.addresses()};
 }
 
 std::vector<Element> elementsOf(Runs runs) {

@@ -1,5 +1,5 @@
 ; target tiny4
-; The vector unit's write was denied by the matrix unit's in the last cycle before the cycle engine skipped quiet ones: after
+; The vector unit's write was denied by the matrix unit's in the last cycle before the cycle engine skipped steady ones: after
 ; them it asked for the bank of the write that had been denied, and not of its next one.
 vsumpool      a=0x0, d=0x203, n0=5, nc=19
 load.u8       s=0x0, d=0x0, n1=0, n0=0

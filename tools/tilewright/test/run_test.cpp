@@ -154,7 +154,7 @@ TEST_F(Run, refusesAReportInNowhere) {
 TEST_F(Run, writesAllReports) {
   Ended ended = functional({"--json", "r.json", "--csv", "r.csv", "--trace", "t.json"});
   ASSERT_EQ(ended.code, 0) << ended.diagnostics;
-  EXPECT_EQ(nlohmann::json::parse(read("r.json"))["schema"], "tilewright/report/2");
+  EXPECT_EQ(nlohmann::json::parse(read("r.json"))["schema"], "tilewright/report/3");
   EXPECT_THAT(read("r.csv"), StartsWith("schema,program,"));
   EXPECT_TRUE(nlohmann::json::parse(read("t.json")).contains("traceEvents"));
 }

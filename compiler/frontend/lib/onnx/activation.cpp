@@ -1,4 +1,4 @@
-// Activation functions, as element-wise TOSA ops: the quantizer makes tables of such chains.
+// Activation functions, as element-wise TOSA ops: the quantizer makes tables of such sequences.
 #include "operators.h"
 
 #include <cmath>

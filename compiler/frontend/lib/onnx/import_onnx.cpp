@@ -153,15 +153,16 @@ Shape GraphImporter::boundShape(const GraphInput &input) const {
 }
 
 void GraphImporter::importNode(const Node &node, int64_t opset) {
-  Place place{path_, 0, 0, node.describe()};
-  tosa_.at(layerLocation(context_, node.name, node.op), place);
+  SourceLocation location{path_, 0, 0, node.describe()};
+  tosa_.at(layerLocation(context_, node.name, node.op), location);
   const Operator *op = node.domain.empty() ? findOperator(node.op) : nullptr;
   if (!op) {
     std::string domain =
         node.domain.empty() ? "" : fmt::format(" of domain '{}'", escape(node.domain));
-    throw UserError(place, fmt::format("operator {}{} is not supported", escape(node.op), domain));
+    throw UserError(location,
+                    fmt::format("operator {}{} is not supported", escape(node.op), domain));
   }
-  NodeImporter importer(node, opset, place, values_, tosa_, foldedBytes_);
+  NodeImporter importer(node, opset, location, values_, tosa_, foldedBytes_);
   bool fold = op->fold != nullptr;
   for (size_t i = 0; i < node.inputs.size() && fold; ++i) {
     if (!importer.has(i))

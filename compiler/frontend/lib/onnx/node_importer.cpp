@@ -9,13 +9,13 @@
 
 namespace tilewright::onnx_import {
 
-NodeImporter::NodeImporter(const Node &node, int64_t opset, const Place &place, ValueMap &values,
-                           FloatBuilder &builder, int64_t &foldedBytes)
-    : node_(node), opset_(opset), place_(place), values_(values), tosa_(builder),
+NodeImporter::NodeImporter(const Node &node, int64_t opset, const SourceLocation &location,
+                           ValueMap &values, FloatBuilder &builder, int64_t &foldedBytes)
+    : node_(node), opset_(opset), location_(location), values_(values), tosa_(builder),
       foldedBytes_(foldedBytes) {}
 
 void NodeImporter::fail(const std::string &message, const std::string &fix) const {
-  throw UserError(place_, message, fix);
+  throw UserError(location_, message, fix);
 }
 
 bool NodeImporter::has(size_t input) const {

@@ -23,7 +23,7 @@ using ValueMap = std::unordered_map<std::string, Operand>;
 
 class NodeImporter {
 public:
-  NodeImporter(const Node &node, int64_t opset, const Place &place, ValueMap &values,
+  NodeImporter(const Node &node, int64_t opset, const SourceLocation &location, ValueMap &values,
                FloatBuilder &builder, int64_t &foldedBytes);
 
   const Node &node() const { return node_; }
@@ -80,7 +80,7 @@ private:
 
   const Node &node_;
   int64_t opset_;
-  Place place_;
+  SourceLocation location_;
   ValueMap &values_;
   FloatBuilder &tosa_;
   int64_t &foldedBytes_;

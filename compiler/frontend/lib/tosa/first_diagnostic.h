@@ -1,7 +1,7 @@
 // What MLIR says of a file, as the one message that a user gets.
 #pragma once
 
-#include "place.h"
+#include "source_location.h"
 #include "tilewright/support/error.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -18,7 +18,7 @@ class FirstDiagnostic {
 public:
   FirstDiagnostic(mlir::MLIRContext &context, std::string path)
       : path_(std::move(path)), handler_(&context, [this](mlir::Diagnostic &diagnostic) {
-          if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error && !place_)
+          if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error && !location_)
             record(diagnostic);
           return mlir::success();
         }) {}
@@ -29,12 +29,12 @@ public:
   }
 
   [[noreturn]] void raise(const std::string &fallback) const {
-    throw UserError(place_.value_or(Place{path_, 0, 0, ""}), message(fallback));
+    throw UserError(location_.value_or(SourceLocation{path_, 0, 0, ""}), message(fallback));
   }
 
 private:
   void record(mlir::Diagnostic &diagnostic) {
-    place_ = placeOf(diagnostic.getLocation(), path_);
+    location_ = sourceLocationOf(diagnostic.getLocation(), path_);
     message_ = diagnostic.str();
     std::replace(message_.begin(), message_.end(), '\n', ' ');
     // What MLIR advises next are options of its own tools.
@@ -42,7 +42,7 @@ private:
   }
 
   std::string path_;
-  std::optional<Place> place_;
+  std::optional<SourceLocation> location_;
   std::string message_;
   mlir::ScopedDiagnosticHandler handler_;
 };

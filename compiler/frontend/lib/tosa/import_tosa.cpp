@@ -1,13 +1,13 @@
 // TOSA as MLIR text or bytecode: parsed, checked, and brought into the form that frontend.h
-// promises.
+// defines.
 #include "tilewright/compiler/frontend/frontend.h"
 #include "tilewright/compiler/tosa/layer_location.h"
 #include "tilewright/compiler/tosa/model_operators.h"
 
 #include "bytecode_text.h"
 #include "first_diagnostic.h"
-#include "place.h"
 #include "semantic_checks.h"
+#include "source_location.h"
 #include "text_limits.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -50,7 +50,7 @@ public:
 private:
   [[noreturn]] void fail(mlir::Location location, const std::string &message,
                          const std::string &fix = "") const {
-    throw UserError(placeOf(location, path_), message, fix);
+    throw UserError(sourceLocationOf(location, path_), message, fix);
   }
 
   mlir::func::FuncOp onlyFunction(mlir::ModuleOp module) const {

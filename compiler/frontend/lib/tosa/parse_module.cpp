@@ -16,11 +16,11 @@ namespace tilewright {
 
 namespace {
 
-// Operations at their places in the file, until `restore`.
-class Places {
+// Operations at their locations in the file, until `restore`.
+class FileLocations {
 public:
-  Places(const llvm::SourceMgr &sources, const mlir::AsmParserState &state,
-         mlir::MLIRContext *context, const std::string &path) {
+  FileLocations(const llvm::SourceMgr &sources, const mlir::AsmParserState &state,
+                mlir::MLIRContext *context, const std::string &path) {
     auto file = mlir::StringAttr::get(context, path);
     for (const mlir::AsmParserState::OperationDefinition &each : state.getOpDefs()) {
       written_.push_back({each.op, each.op->getLoc()});
@@ -66,12 +66,12 @@ parseModule(const std::string &path, const std::string &bytes, mlir::MLIRContext
   mlir::ParserConfig config(&context, /*verifyAfterParse=*/false);
   if (mlir::failed(mlir::parseAsmSourceFile(sources, &block, config, &state)))
     diagnostics.raise("the text is no valid MLIR");
-  Places places(sources, state, &context, path);
+  FileLocations locations(sources, state, &context, path);
   mlir::OwningOpRef<mlir::ModuleOp> module =
       takeModule(block, mlir::FileLineColLoc::get(&context, path, 1, 1));
   if (mlir::failed(mlir::verify(*module)) || mlir::failed(check(*module)))
     diagnostics.raise("the module is not valid");
-  places.restore();
+  locations.restore();
   return module;
 }
 

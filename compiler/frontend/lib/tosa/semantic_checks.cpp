@@ -1,6 +1,6 @@
 #include "semantic_checks.h"
 
-#include "place.h"
+#include "source_location.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
@@ -47,7 +47,7 @@ public:
 private:
   void require(bool condition, const char *message) const {
     if (!condition)
-      throw UserError(placeOf(op_->getLoc(), path_),
+      throw UserError(sourceLocationOf(op_->getLoc(), path_),
                       fmt::format("'{}': {}", op_->getName().getStringRef().str(), message));
   }
 

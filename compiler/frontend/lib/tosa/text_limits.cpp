@@ -113,13 +113,13 @@ private:
   }
 
   void open(char bracket) {
-    size_t place = at_++;
+    size_t location = at_++;
     if (++depth_ > maxNesting)
-      fail(place, fmt::format("brackets nest deeper than {} levels", maxNesting));
+      fail(location, fmt::format("brackets nest deeper than {} levels", maxNesting));
     if (defined_)
       defined_->depth = std::max(defined_->depth, depth_);
     if (bracket == '<')
-      countDimensions(place);
+      countDimensions(location);
   }
 
   void close() {
@@ -128,10 +128,10 @@ private:
   }
 
   // The dimensions of a type such as tensor<1x?x3xf32> stand right behind the bracket.
-  void countDimensions(size_t place) {
+  void countDimensions(size_t location) {
     for (int rank = 0;; ++rank) {
       if (rank > maxTypeRank)
-        fail(place, fmt::format("a type has more than {} dimensions", maxTypeRank));
+        fail(location, fmt::format("a type has more than {} dimensions", maxTypeRank));
       size_t digits = at_;
       while (digits < text_.size() && (std::isspace(static_cast<unsigned char>(text_[digits]))))
         ++digits;
@@ -149,15 +149,15 @@ private:
   }
 
   [[noreturn]] void fail(size_t offset, const std::string &message) const {
-    Place place{path_, 1, 1, ""};
+    SourceLocation location{path_, 1, 1, ""};
     for (size_t i = 0; i < offset; ++i) {
-      ++place.column;
+      ++location.column;
       if (text_[i] == '\n') {
-        ++place.line;
-        place.column = 1;
+        ++location.line;
+        location.column = 1;
       }
     }
-    throw UserError(place, message);
+    throw UserError(location, message);
   }
 
   struct Alias {

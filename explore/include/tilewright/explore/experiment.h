@@ -21,20 +21,20 @@ struct Workload {
   std::string network; // one of models/synthetic's
   std::string calibration, precision = "standard";
   std::map<std::string, std::vector<int64_t>> shapes;
-  Place place; // of the model's or the network's name
+  SourceLocation location; // of the model's or the network's name
 };
 
 struct Parameter {
   std::string name;
   std::vector<std::string> values; // as an overlay takes them
-  Place place;                     // of its name
+  SourceLocation location;         // of its name
 };
 
 // A parameter that follows from others.
 struct Derived {
   std::string name;
   yaml::Node value;
-  Place place; // of its name
+  SourceLocation location; // of its name
 };
 
 struct Condition {
@@ -58,7 +58,7 @@ const char *name(Objective objective);
 struct NamedFile {
   std::string what; // "overlay"
   std::string path;
-  Place place;
+  SourceLocation location;
 };
 
 struct Limits {
@@ -69,7 +69,7 @@ struct Experiment {
   std::string file, name, summary;
   std::vector<Workload> workloads;
   std::string target = "edge16";
-  Place targetPlace;
+  SourceLocation targetLocation;
   std::vector<std::string> overlays;     // of the base, and below every setting
   std::vector<OverlayList> overlayLists; // at least one
   std::vector<Parameter> parameters;

@@ -16,9 +16,10 @@ namespace tilewright::isa {
 
 // One instruction a line. Throws UserError with file:line:col: unknown mnemonic (names the
 // nearest), operand missing, repeated, unknown or out of range, label twice or undefined.
-std::vector<Word> assemble(const Isa &isa, std::string_view text, const std::string &file);
+std::vector<DecodedInstruction> assemble(const Isa &isa, std::string_view text,
+                                         const std::string &file);
 
-// The canonical text of one instruction; `assemble` reads it back to the same word.
-std::string disassemble(const Isa &isa, const Word &word);
+// The canonical text of one instruction; `assemble` reads it back to the same.
+std::string disassemble(const Isa &isa, const DecodedInstruction &decoded);
 
 } // namespace tilewright::isa

@@ -17,18 +17,21 @@ struct Range {
 
 // `state` by StateRegister::index of the instruction's unit; `addresses` by operand index, base
 // register added, in the memory's address unit.
-std::vector<Range> operandRanges(const Instruction &instruction, const Isa &isa, const Word &word,
-                                 const int64_t *state, const int64_t *addresses);
+std::vector<Range> operandRanges(const Instruction &instruction, const Isa &isa,
+                                 const DecodedInstruction &decoded, const int64_t *state,
+                                 const int64_t *addresses);
 
 // The same into `ranges`, one for each operand, without allocating.
-void operandRanges(const Instruction &instruction, const Isa &isa, const Word &word,
-                   const int64_t *state, const int64_t *addresses, Range *ranges);
+void operandRanges(const Instruction &instruction, const Isa &isa,
+                   const DecodedInstruction &decoded, const int64_t *state,
+                   const int64_t *addresses, Range *ranges);
 
 // "" when the instruction may execute; else why it traps: an operand outside its memory, or a
 // written operand whose range overlaps that of a read one without being the same elements: same
 // step, addresses and type, equal strides for every iterator that takes more than one value, and
 // each element visited once.
-std::string trapReason(const Instruction &instruction, const Isa &isa, const Word &word,
-                       const int64_t *state, const int64_t *addresses);
+std::string trapReason(const Instruction &instruction, const Isa &isa,
+                       const DecodedInstruction &decoded, const int64_t *state,
+                       const int64_t *addresses);
 
 } // namespace tilewright::isa

@@ -19,6 +19,7 @@ struct InterpreterState {
 
 // The whole effect of a unit instruction (not control). `addresses` as in operandRanges; the caller
 // has asked trapReason. Throws std::out_of_range for an access outside of `state.memories`.
-void interpret(const Isa &isa, const Word &word, const int64_t *addresses, InterpreterState &state);
+void interpret(const Isa &isa, const DecodedInstruction &decoded, const int64_t *addresses,
+               InterpreterState &state);
 
 } // namespace tilewright::isa

@@ -176,7 +176,7 @@ struct Instruction {
 
 // A decoded (or to be encoded) instruction. For a memory operand, `values` holds the address field,
 // `bases` the base register.
-struct Word {
+struct DecodedInstruction {
   int instruction = 0; // Isa::instructions() index
   uint32_t wait = 0;   // semaphore mask
   uint32_t signal = 0;
@@ -233,10 +233,10 @@ public:
 
   // The instruction's bits. Throws UserError naming instruction, field, value and range when a
   // value does not fit or a `require` fails.
-  Bits encode(const Word &word) const;
+  Bits encode(const DecodedInstruction &decoded) const;
   // False, with the reason, for a reserved opcode, non-zero reserved bits, or a failed `require`:
   // every engine traps on these alike.
-  bool decode(const uint8_t *bits, Word &word, std::string &reason) const;
+  bool decode(const uint8_t *bits, DecodedInstruction &decoded, std::string &reason) const;
 
   // The whole resolved description in canonical form (sorted, expressions evaluated), the text that
   // `hash` is taken of.

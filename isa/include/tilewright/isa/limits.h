@@ -39,7 +39,7 @@ inline constexpr Limit accBytes{
     "a row of the widest array fits; an engine holds all of a memory on chip"};
 inline constexpr Limit dramBytes{
     "dram_bytes", int64_t(1) << 16, int64_t(1) << 40,
-    "a program finds room; an address with an offset stays within the 48 bits of the RTL's"};
+    "a program fits; an address with an offset stays within the 48 bits of the RTL's"};
 inline constexpr Limit spadBanks{"spad_banks", 1, 64,
                                  "the banks that an access touches are a mask of 64 bits"};
 inline constexpr Limit accBanks{"acc_banks", 1, 64,
@@ -74,8 +74,9 @@ inline constexpr int units = 4 + static_cast<int>(loadUnits.greatest); // one of
 inline constexpr Limit queue{"machine.units.queue", 1, 1024, "a queue is made of registers"};
 inline constexpr Limit registers{"machine.state.registers", 0, 256,
                                  "the RTL numbers the scalar registers of a unit in 8 bits"};
-inline constexpr Limit arrays{"machine.state.arrays", 0, 64,
-                              "kernels take the array registers of a unit by a table of 64 places"};
+inline constexpr Limit arrays{
+    "machine.state.arrays", 0, 64,
+    "kernels take the array registers of a unit by a table of 64 entries"};
 inline constexpr Limit dimensions{"machine.state.size", 1, 4,
                                   "an array register has up to four indices"};
 inline constexpr Limit elements{"machine.state.elements", 1, int64_t(1) << 16,
@@ -90,7 +91,7 @@ inline constexpr Limit instructions{"instructions", 1, 256,
 inline constexpr Limit opcodeBits{"machine.formats.op", 1, 12,
                                   "instructions are found by a table of all opcodes"};
 inline constexpr Limit operands{"instruction.operands", 0, 12,
-                                "a decoded instruction has 12 places for operands"};
+                                "a decoded instruction has 12 operands at most"};
 inline constexpr Limit immediateBits{"instruction.operands.type", 1, 48,
                                      "an immediate is added to addresses of 48 bits"};
 inline constexpr Limit steps{"instruction.semantics.compose", 1, 8,

@@ -24,7 +24,7 @@ struct Schema {
     Text,       // any string
     Identifier, // a lowercase name
     Expression, // a number or an expression; its content is checked by whoever reads it
-    Word,       // one of `words`
+    Choice,     // one of `choices`
     Flag,
     Object, // `fields`
     MapOf,  // names to `element`
@@ -35,7 +35,7 @@ struct Schema {
   Kind kind;
   std::vector<SchemaField> fields = {};
   const Schema *element = nullptr;
-  std::vector<const char *> words = {};
+  std::vector<const char *> choices = {};
   bool dotted = false; // MapOf: keys may hold dots, as instruction names do
 };
 

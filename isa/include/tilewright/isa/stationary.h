@@ -1,4 +1,4 @@
-// A contraction whose sums stand in the array while activations and weights stream through it.
+// An output-stationary contraction: activations and weights stream through the array.
 //
 //   result[pixel.., j] = sum over tap.., i of a[pixel.. + tap.. + i] * w[tap.. + i * s + j]
 //

@@ -20,7 +20,7 @@ struct MemoryImage {
 // One execution. Images cover the operands' ranges, so that bytes between strided elements are
 // checked, too.
 struct TestVector {
-  Word word;
+  DecodedInstruction decoded;
   std::vector<int64_t> addresses; // by operand, base register added
   std::vector<int64_t> registersBefore, registersAfter;
   std::vector<std::vector<int64_t>> arraysBefore, arraysAfter;
@@ -29,7 +29,7 @@ struct TestVector {
 
 // `count` executions of a unit instruction, none of which traps; the same seed gives the same
 // vectors. Extents are small: at most a few thousand elements. DRAM addresses stay below 64 KiB.
-// Throws UserError for an instruction of which no operands are found that the machine has room for.
+// Throws UserError for an instruction of which no operands are found that fit the machine.
 std::vector<TestVector> testVectors(const Isa &isa, const Instruction &instruction, int count,
                                     uint64_t seed);
 

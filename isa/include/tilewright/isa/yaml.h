@@ -30,7 +30,7 @@ struct Node {
   const Node *find(std::string_view key) const; // of a Map; null when there is none
   bool flag() const { return kind == Kind::Flag && text == "true"; }
   // The place of the node, or of the byte `offset` of its text.
-  Place place(size_t offset = 0) const;
+  SourceLocation location(size_t offset = 0) const;
 };
 
 inline constexpr size_t maximumBytes = size_t(1) << 20;

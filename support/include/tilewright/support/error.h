@@ -11,7 +11,7 @@ namespace tilewright {
 
 // Where a mistake is: `file:line:col`, `model.onnx: node 'x' (Conv)`, or just a file. Any part may
 // be empty.
-struct Place {
+struct SourceLocation {
   std::string file;
   int line = 0;        // 1-based; 0 when there is none
   int column = 0;      // 1-based; 0 when there is none
@@ -24,17 +24,17 @@ struct Place {
 // escaped with `escape`.
 class UserError : public std::runtime_error {
 public:
-  UserError(Place place, std::string message, std::string fix = "");
+  UserError(SourceLocation location, std::string message, std::string fix = "");
 
-  const Place &place() const { return place_; }
+  const SourceLocation &location() const { return location_; }
   const std::string &message() const { return message_; }
   const std::string &fix() const { return fix_; }
 
-  // `place: error: message`, and on a second line `  fix: ...` when there is one.
+  // `location: error: message`, and on a second line `  fix: ...` when there is one.
   std::string diagnostic() const { return what(); }
 
 private:
-  Place place_;
+  SourceLocation location_;
   std::string message_;
   std::string fix_;
 };

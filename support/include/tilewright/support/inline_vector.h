@@ -80,7 +80,7 @@ private:
     size_ = static_cast<uint32_t>(count);
   }
 
-  // All places of a short vector, which is a few wide moves; else those that are taken.
+  // All elements of a short vector, which is a few wide moves; else those that are in use.
   void copy(const InlineVector &other) {
     if constexpr (std::is_trivially_copyable_v<T> && N * sizeof(T) <= 128)
       std::memcpy(static_cast<void *>(values_.data()), other.values_.data(), N * sizeof(T));

@@ -15,7 +15,7 @@ namespace tilewright::coverage {
 
 // One execution of an instruction.
 struct Execution {
-  const isa::Word *word = nullptr;
+  const isa::DecodedInstruction *decoded = nullptr;
   const InstructionRecord *record = nullptr;
   const int64_t *registers = nullptr; // of its unit, as it starts, by StateRegister::index
   const int64_t *base = nullptr;      // base registers, as it is dispatched

@@ -24,7 +24,7 @@ public:
   std::string table() const;
 
 private:
-  void execute(const isa::Word &word, const InstructionRecord &record);
+  void execute(const isa::DecodedInstruction &decoded, const InstructionRecord &record);
 
   const isa::Isa &isa_;
   std::vector<Bin> bins_;

@@ -21,7 +21,8 @@ struct RandomOptions {
   RandomKind kind = RandomKind::Any;
   bool mayBeLong = false;
 };
-std::vector<isa::Word> randomProgram(const isa::Isa &isa, uint64_t seed, int instructions,
-                                     const RandomOptions &options = {});
+std::vector<isa::DecodedInstruction> randomProgram(const isa::Isa &isa, uint64_t seed,
+                                                   int instructions,
+                                                   const RandomOptions &options = {});
 
 } // namespace tilewright::lockstep

@@ -34,7 +34,7 @@ const char *name(Content content); // "constant"
 
 // Bytes [begin, end) hold what `layer` put there from cycle `start` until it is read for the last
 // time, in cycle `stop`.
-struct Resident {
+struct LiveRange {
   int64_t begin = 0;
   int64_t end = 0;
   int64_t start = 0;
@@ -48,7 +48,7 @@ struct MemorySpace {
   int64_t bytes = 0;      // of DRAM: what the program uses
   int64_t resolution = 0; // cycles that were drawn over to merge neighbors
   int64_t granule = 0;    // bytes to which addresses were widened
-  std::vector<Resident> residents;
+  std::vector<LiveRange> liveRanges;
 };
 
 // A tensor with a fixed place in DRAM.

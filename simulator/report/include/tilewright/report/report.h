@@ -75,7 +75,7 @@ struct Operator {
 };
 
 // Layers that run interleaved, and their figures together.
-struct Chain {
+struct FusedStack {
   std::vector<size_t> rows; // Report::layers indices, ascending; at least two
   int64_t cycles = 0;       // that belong to them
   int64_t macs = 0;
@@ -150,7 +150,7 @@ struct Report {
   int64_t accumulatorBytes = 0;
   std::vector<Row> layers;         // as in the program
   std::vector<Operator> operators; // without a row, as in the model
-  std::vector<Chain> chains;
+  std::vector<FusedStack> fusedStacks;
   Row none; // what belongs to no layer
   std::vector<UnitRow> units;
   std::vector<std::vector<int64_t>> bankConflicts; // [loser][winner], by unit
@@ -164,7 +164,7 @@ struct Report {
 // layer.
 Report build(const Program &program, const RunRecord &record, const isa::Isa &isa, Options options);
 
-// Adds what a page draws: the timeline and the memory map. Takes time and room that the figures
+// Adds what a page draws: the timeline and the memory map. Takes time and memory that the figures
 // alone do not need.
 void addDrawings(Report &report, const Program &program, const RunRecord &record,
                  const isa::Isa &isa);
@@ -178,7 +178,7 @@ std::optional<double> estimateError(int64_t estimate, int64_t cycles);
 
 // A table of at most `width` columns for the terminal.
 std::string toText(const Report &report, int width = 120);
-// One JSON object; schema "tilewright/report/2".
+// One JSON object; schema "tilewright/report/3".
 std::string toJson(const Report &report);
 // The report that toJson gave `json`. Throws UserError whose place is `path` for anything else.
 Report fromJson(const std::string &path, const std::string &json);

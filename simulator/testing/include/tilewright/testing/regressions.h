@@ -36,8 +36,8 @@ struct Regression {
 
   explicit Regression(const std::string &path) : isa(load(readFile(path))) {
     program.file = path;
-    for (const isa::Word &word : isa::assemble(isa, readFile(path), path)) {
-      const isa::Bits bits = isa.encode(word);
+    for (const isa::DecodedInstruction &decoded : isa::assemble(isa, readFile(path), path)) {
+      const isa::Bits bits = isa.encode(decoded);
       program.code.append(bits.begin(), bits.end());
     }
     program.codeAddress = 0x20000;

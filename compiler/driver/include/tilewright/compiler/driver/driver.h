@@ -37,7 +37,7 @@ struct CompileOptions {
   // Takes which instructions compute the layers and what the others lack; empty: nobody asks.
   std::function<void(const std::string &)> explainSelection;
   bool explainsAll = false; // every comparison instead of a few lines for each instruction
-  bool chains = true;       // layers may hand tensors on without DRAM; with double buffering alone
+  bool fusion = true;       // layer fusion; with double buffering alone
   TuneOptions tune;
   uint64_t seed = 0;
 };

@@ -1,4 +1,4 @@
-// The stages of the road, in order, by the names that the command line has for them.
+// The stages of the pipeline, in order, by the names that the command line has for them.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// An instruction of the matrix unit whose sums stand in the array while activations and weights
+// An output-stationary instruction of the matrix unit: activations and weights
 // stream (tilewright/isa/stationary.h), with what a convolution or a matrix product has to say to
 // it. No instruction is known by name.
 #pragma once

@@ -11,7 +11,8 @@ enum class Calibration { MinMax, Percentile, Mse, Entropy };
 
 // Standard: 8 bits between operators, but for what tables read and what leaves the network.
 // Extended: 16 bits, of which convolutions take all and depthwise ones 8; weights in two parts.
-// Automatic: extended where that makes much more exact what 8 bits leave inexact (rehearsal.h).
+// Automatic: extended where that makes much more exact what 8 bits leave inexact
+// (fake_quantization.h).
 enum class Precision { Automatic, Standard, Extended };
 
 struct QuantizeOptions {

@@ -5,8 +5,8 @@
 // after the other, so that the vector unit empties one while the array fills the next.
 #pragma once
 
+#include "tilewright/compiler/patterns/column_broadcast_pattern.h"
 #include "tilewright/compiler/patterns/stationary_pattern.h"
-#include "tilewright/compiler/patterns/window_pattern.h"
 #include "tilewright/compiler/schedule/window_passes.h"
 #include "tilewright/isa/isa.h"
 
@@ -68,7 +68,7 @@ struct ConvMachine {
   bool mayGather;      // the vector unit can copy
   // Of an instruction that slides windows over activations; neither where there is none.
   std::optional<WindowLimits> window;
-  std::optional<patterns::WindowPattern> windowPattern;
+  std::optional<patterns::ColumnBroadcastPattern> windowPattern;
   bool weightsStand = true; // there are instructions for that
   // As of windows, of an instruction whose sums stand in the array.
   std::optional<StandingLimits> standing;

@@ -37,7 +37,7 @@ class TaskTimes;
 enum class Buffering { None, Single, Double };
 
 struct StreamInstruction {
-  isa::Word word;
+  isa::DecodedInstruction decoded;
   int layer = -1;
 };
 
@@ -48,9 +48,9 @@ struct MemoryPlan {
 };
 
 // A group whose steps do not fit on chip.
-class NoRoom : public UserError {
+class NoSpace : public UserError {
 public:
-  NoRoom(const UserError &error, size_t group) : UserError(error), group_(group) {}
+  NoSpace(const UserError &error, size_t group) : UserError(error), group_(group) {}
   size_t group() const { return group_; } // counted from 0, as they were appended
 
 private:
@@ -64,7 +64,7 @@ public:
   Emitter(const isa::Isa &isa, Buffering buffering, std::set<size_t> alone = {},
           TaskTimes *times = nullptr);
 
-  // Adds a group. `layerName` is for messages. Throws NoRoom when a step does not fit on chip.
+  // Adds a group. `layerName` is for messages. Throws NoSpace when a step does not fit on chip.
   void append(Steps steps, const std::string &layerName);
   // Ends the program: emits what is pending and a halt.
   std::vector<StreamInstruction> finish();

@@ -16,7 +16,7 @@
 
 #include "tilewright/compiler/schedule/emitter.h"
 #include "tilewright/simulator/engine/engine.h"
-#include "tilewright/simulator/timing/plan.h"
+#include "tilewright/simulator/timing/instruction_timing.h"
 
 namespace tilewright {
 
@@ -24,11 +24,11 @@ namespace tilewright {
 RunRecord estimate(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
                    uint64_t codeAddress);
 
-// The cycles alone. `plans` are timing::makePlans(isa)'s, made once for many programs. A program
+// The cycles alone. `plans` are timing::makeTimings(isa)'s, made once for many programs. A program
 // that takes `enough` cycles or more need not be looked at to its end: any number from `enough` on
 // may be returned for it.
 int64_t estimateCycles(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
-                       const std::vector<timing::InstructionPlan> &plans, uint64_t codeAddress,
+                       const std::vector<timing::InstructionTiming> &plans, uint64_t codeAddress,
                        int64_t enough = INT64_MAX);
 
 } // namespace tilewright

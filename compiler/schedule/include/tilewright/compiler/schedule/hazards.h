@@ -78,8 +78,8 @@ private:
 class AccessFinder {
 public:
   explicit AccessFinder(const isa::Isa &isa);
-  // `word` has addresses without base registers; `registers` by StateRegister::index.
-  MemoryAccesses of(const isa::Word &word, const std::vector<int64_t> &registers);
+  // `decoded` has addresses without base registers; `registers` by StateRegister::index.
+  MemoryAccesses of(const isa::DecodedInstruction &decoded, const std::vector<int64_t> &registers);
 
 private:
   static constexpr int foundBits = 5; // of the places where an instruction's are looked up
@@ -103,7 +103,8 @@ private:
     std::vector<Found> found;
   };
   Form &formOf(int instruction);
-  const Found &find(Form &form, const isa::Word &word, const std::vector<int64_t> &registers);
+  const Found &find(Form &form, const isa::DecodedInstruction &decoded,
+                    const std::vector<int64_t> &registers);
 
   const isa::Isa &isa_;
   std::vector<Form> forms_; // by instruction

@@ -1,14 +1,14 @@
 // All schedules of a run of chains that may hand their results on to each other on chip: each
-// chain's own (chain_space.h), and which of them do so.
+// chain's own (fused_stack_space.h), and which of them do so.
 #pragma once
 
-#include "tilewright/compiler/schedule/chain_space.h"
+#include "tilewright/compiler/schedule/fused_stack_space.h"
 
 namespace tilewright {
 
 // Of a run's chains, in their order.
 struct RunMember {
-  ChainProblem problem;
+  FusedStackProblem problem;
   bool mayTake = false; // what the chain before leaves on chip, when its plan is for that
 };
 
@@ -24,7 +24,7 @@ public:
   double analyticCycles(const PlanPoint &point) const override;
 
   struct Plan {
-    ChainPlan chain;
+    FusedStackPlan chain;
     bool handsOn;
   };
   std::vector<Plan> plan(const PlanPoint &point) const;
@@ -35,7 +35,7 @@ private:
   PlanPoint own(const PlanPoint &point, size_t member) const; // of its space
 
   std::vector<RunMember> members_;
-  std::vector<ChainSpace> spaces_; // by member
+  std::vector<FusedStackSpace> spaces_; // by member
 };
 
 } // namespace tilewright

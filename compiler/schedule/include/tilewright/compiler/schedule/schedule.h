@@ -14,7 +14,7 @@ namespace tilewright {
 
 struct ScheduleOptions {
   Buffering buffering = Buffering::Double;
-  bool chains = true;     // layers may hand tensors on without DRAM
+  bool fusion = true;     // layers may hand tensors on without DRAM
   Tuner *tuner = nullptr; // is asked for the plan of each convolution, matrix product and chain
 };
 

@@ -22,7 +22,7 @@ public:
   explicit StreamChecker(const isa::Isa &isa);
 
   // The next instruction: "", or what does not hold of it.
-  std::string visit(const isa::Word &word);
+  std::string visit(const isa::DecodedInstruction &decoded);
   // The end of the program: "", or what does not hold of it as a whole.
   std::string finish() const;
 

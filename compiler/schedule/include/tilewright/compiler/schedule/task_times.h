@@ -3,7 +3,7 @@
 
 #include "tilewright/compiler/schedule/conv_plan.h"
 #include "tilewright/compiler/schedule/task.h"
-#include "tilewright/simulator/timing/plan.h"
+#include "tilewright/simulator/timing/instruction_timing.h"
 
 #include <optional>
 #include <vector>
@@ -14,7 +14,7 @@ class TaskTimes {
 public:
   // `plans`: by instruction. All of it stays where it is.
   TaskTimes(const isa::Isa &isa, const ConvMachine &machine,
-            const std::vector<timing::InstructionPlan> &plans)
+            const std::vector<timing::InstructionTiming> &plans)
       : isa_(isa), machine_(machine), plans_(plans), forms_(isa.instructions().size()) {}
   // Of a store: that the bus takes.
   int64_t cyclesOf(const Task &task);
@@ -36,7 +36,7 @@ private:
 
   const isa::Isa &isa_;
   const ConvMachine &machine_;
-  const std::vector<timing::InstructionPlan> &plans_;
+  const std::vector<timing::InstructionTiming> &plans_;
   std::vector<std::optional<Form>> forms_; // by instruction, once they were asked for
 };
 

@@ -1,5 +1,5 @@
 // How the windows of a depthwise convolution go through the array where an instruction slides them
-// over activations (tilewright/isa/window.h): a pure problem, without IR types.
+// over activations (tilewright/isa/column_broadcast.h): a pure problem, without IR types.
 //
 // Outputs that stand side by side share what is read, as far as the cells of a column reach: rows
 // of taps lie `period` cells apart, and period - (taps along x) + 1 outputs share a sweep. A pass

@@ -47,8 +47,8 @@ enum class Outcome {
   Differs,
   InTemplate, // of the scheduler, that knows it by its role
   MissingInTemplate,
-  InPlansWithWindows, // one of several kinds of plans
-  InPlansWithStandingSums
+  InColumnBroadcastPlans, // one of several kinds of plans
+  InOutputStationaryPlans
 };
 
 struct Comparison {

@@ -34,8 +34,8 @@ class FloatBuilder {
 public:
   FloatBuilder(mlir::OpBuilder &builder) : builder_(builder), location_(builder.getUnknownLoc()) {}
 
-  // Ops built from now on are of the operator at `location`, and errors are reported at `place`.
-  void at(mlir::Location location, Place place);
+  // Ops built from now on are of the operator at `location`, and errors are reported at `source`.
+  void at(mlir::Location location, SourceLocation source);
   [[noreturn]] void fail(const std::string &message, const std::string &fix = "") const;
 
   // The type of a result; checks TOSA's rank limit and the size limit of tensors.
@@ -116,7 +116,7 @@ private:
 
   mlir::OpBuilder &builder_;
   mlir::Location location_;
-  Place place_;
+  SourceLocation source_;
 };
 
 } // namespace tilewright

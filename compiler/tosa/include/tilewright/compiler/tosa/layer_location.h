@@ -19,8 +19,8 @@ struct Layer {
 };
 Layer layerOf(mlir::Location location);
 
-// The location of an op that does the work of two; the first one's layer counts. Chains of merges
-// keep the first few.
+// The location of an op that does the work of two; the first one's layer counts. Sequences of
+// merges keep the first few.
 mlir::Location fusedLocation(mlir::Location first, mlir::Location second);
 
 // What brings a tensor into another order, which the model does not ask for, stands at the name of

@@ -18,7 +18,7 @@ const isa::Isa &target(const std::string &name);
 // A bus without banks, refresh or latency: isa/dram/ideal.yaml.
 DramConfig idealDram(const isa::Isa &isa);
 
-Program makeProgram(const isa::Isa &isa, const std::vector<isa::Word> &words);
+Program makeProgram(const isa::Isa &isa, const std::vector<isa::DecodedInstruction> &instructions);
 Program assemble(const isa::Isa &isa, const std::string &text);
 
 struct RunSetup {

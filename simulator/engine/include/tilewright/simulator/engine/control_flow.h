@@ -24,7 +24,7 @@ public:
   // Executes the control instruction at pc (halt and fence change nothing: their waiting is the
   // engine's) and moves on. Throws the fault of a branch or loop that leaves the code and of loops
   // nested too deeply.
-  void execute(const isa::Word &word, std::vector<int64_t> &base);
+  void execute(const isa::DecodedInstruction &decoded, std::vector<int64_t> &base);
   // Moves on from a unit's instruction.
   void advance();
 

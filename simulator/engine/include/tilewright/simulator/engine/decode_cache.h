@@ -15,7 +15,7 @@ public:
 
   struct Entry {
     uint64_t pc = ~uint64_t(0);
-    isa::Word word;
+    isa::DecodedInstruction decoded;
     std::string reason; // why it is no instruction
   };
   // The instruction at the flow's pc, which is checked. Valid until the next call.
@@ -24,7 +24,7 @@ public:
     if (entry.pc != flow.pc()) {
       entry.pc = flow.pc();
       entry.reason.clear();
-      if (!isa_.decode(flow.bits(), entry.word, entry.reason))
+      if (!isa_.decode(flow.bits(), entry.decoded, entry.reason))
         entry.reason = "illegal instruction: " + entry.reason;
     }
     return entry;

@@ -22,7 +22,7 @@ const char *name(Stall cause); // "semaphore"
 struct InstructionRecord {
   uint64_t pc = 0;            // instruction number in the program
   int64_t dispatch = 0;       // the sequencer hands it to its unit's queue (or runs it itself)
-  int64_t start = 0;          // its unit begins to execute it: semaphores taken
+  int64_t start = 0;          // its unit begins to execute it: semaphores acquired
   int64_t end = 0;            // last write done, semaphores signaled
   uint64_t dramReadBytes = 0; // useful bytes
   uint64_t dramWriteBytes = 0;

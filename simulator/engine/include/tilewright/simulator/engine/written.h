@@ -8,8 +8,8 @@ namespace tilewright {
 
 // After the instruction was executed on `state`: every run of neighboring bytes that its steps
 // write, with what they hold now. `addresses` by operand index, base added.
-void reportWritten(const isa::Isa &isa, const isa::Word &word, const int64_t *addresses,
-                   const MachineState &state, InstructionRecord &record, uint64_t instance,
-                   RunSink &sink);
+void reportWritten(const isa::Isa &isa, const isa::DecodedInstruction &decoded,
+                   const int64_t *addresses, const MachineState &state, InstructionRecord &record,
+                   uint64_t instance, RunSink &sink);
 
 } // namespace tilewright

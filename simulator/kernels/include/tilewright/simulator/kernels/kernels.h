@@ -20,12 +20,13 @@ public:
   ~Kernels();
   // The whole effect of the instruction: set instructions and steps. `addresses` by operand index
   // (base added), as in isa::operandRanges.
-  void execute(const isa::Word &word, const int64_t *addresses, MachineState &state);
+  void execute(const isa::DecodedInstruction &decoded, const int64_t *addresses,
+               MachineState &state);
   // isa::trapReason, and for an operand beyond the DRAM of the run: "" when the instruction may
   // execute. Costs a few nanoseconds then.
-  std::string trapReason(const isa::Word &word, const int64_t *addresses,
+  std::string trapReason(const isa::DecodedInstruction &decoded, const int64_t *addresses,
                          const MachineState &state);
-  // Compiles all instructions that occur in `words` now.
+  // Compiles all instructions that occur in `code` now.
   void prepare(const std::vector<int> &instructions);
 
 private:

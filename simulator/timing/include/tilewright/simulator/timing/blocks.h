@@ -1,4 +1,4 @@
-// One execution of a contraction whose sums stand in the array (tilewright/isa/stationary.h): what
+// One execution of an output-stationary contraction (tilewright/isa/stationary.h): what
 // it reads in which cycle of which block, rows MAT-BLOCK and MAT-CHUNK of
 // docs/microarchitecture.md.
 //
@@ -8,7 +8,7 @@
 //   In its first cycles it reads its activations, a pixel a cycle, and its weights, a row a cycle.
 #pragma once
 
-#include "tilewright/simulator/timing/plan.h"
+#include "tilewright/simulator/timing/instruction_timing.h"
 
 #include <algorithm>
 
@@ -27,7 +27,7 @@ public:
 
   Blocks() = default;
   // `addresses` by operand, in the memory's address unit.
-  Blocks(const InstructionPlan &plan, const isa::Isa &isa, const isa::ScalarContext &context,
+  Blocks(const InstructionTiming &timing, const isa::Isa &isa, const isa::ScalarContext &context,
          const int64_t *addresses);
 
   int64_t count() const { return (pixels_ + arrayRows_ - 1) / arrayRows_; }

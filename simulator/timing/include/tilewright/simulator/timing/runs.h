@@ -2,7 +2,7 @@
 // LOAD-burst and STORE-gather of docs/microarchitecture.md).
 #pragma once
 
-#include "tilewright/simulator/timing/plan.h"
+#include "tilewright/simulator/timing/instruction_timing.h"
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ class Runs {
 public:
   // `dram` null: a fill.
   Runs() = default;
-  Runs(const InstructionPlan &plan, const isa::Isa &isa, const isa::ScalarContext &context,
+  Runs(const InstructionTiming &timing, const isa::Isa &isa, const isa::ScalarContext &context,
        const int64_t *addresses);
 
   bool done() const { return runsLeft_ == 0; }

@@ -1,0 +1,47 @@
+// What a plan needs on chip, where memory is short.
+#include "outcome.h"
+
+namespace tilewright {
+
+// Constants that come in early, under the layer before, may cut the scratchpad in two: what then
+// has no space begins on an empty chip.
+TEST(Space, AnInputTileThatEarlyConstantsLeaveNoneFor) {
+  const std::string overlay = ::testing::TempDir() + "/space.yaml";
+  std::ofstream(overlay) << "schema: \"tilewright/overlay/1\"\nname: \"space\"\n"
+                            "summary: \"Another clock and DRAM.\"\n"
+                            "target: { clock_hz: \"1100000000\", dram: \"hbm2\" }\n";
+  Network network(13, 13, 1024); // the last block's shortcut of ResNet-50, and what follows
+  network.conv(512, 1, 2).conv(2048, 1, 1).from(0).conv(2048, 1, 2).add(2).conv(512, 1, 1);
+  const NetworkOutcome cut = outcomeOf(network, "edge16", true, "functional", {overlay}),
+                       plain = outcomeOf(network, "edge16", true, "functional");
+  EXPECT_EQ(cut.output, plain.output);
+}
+
+// The depthwise convolution itself needs none of the accumulators: its rescale gives 8 bits.
+TEST(Space, AccumulatorsOfWhatFollowsADepthwiseConvolution) {
+  const std::string overlay = ::testing::TempDir() + "/accumulators.yaml";
+  std::ofstream(overlay)
+      << "schema: \"tilewright/overlay/1\"\nname: \"space\"\nsummary: \"Few accumulators.\"\n"
+         "target: { params: { acc_bytes: 1024, acc_banks: 1 } }\n";
+  const std::string minimum = R"(
+    func.func @main(%x: tensor<1x7x12x2xi8>) -> tensor<1x7x12x2xi8> {
+      %w = "tosa.const"() {values = dense<[[[[-127], [127]]]]> : tensor<1x1x2x1xi8>} : () -> tensor<1x1x2x1xi8>
+      %b = "tosa.const"() {values = dense<[-2726, 9669592]> : tensor<2xi32>} : () -> tensor<2xi32>
+      %z = "tosa.const"() {values = dense<0> : tensor<1xi8>} : () -> tensor<1xi8>
+      %z32 = "tosa.const"() {values = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+      %m = "tosa.const"() {values = dense<1305418892> : tensor<1xi32>} : () -> tensor<1xi32>
+      %up = "tosa.const"() {values = dense<12> : tensor<1xi8>} : () -> tensor<1xi8>
+      %down = "tosa.const"() {values = dense<46> : tensor<1xi8>} : () -> tensor<1xi8>
+      %d = tosa.depthwise_conv2d %x, %w, %b, %z, %z {acc_type = i32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x7x12x2xi8>, tensor<1x1x2x1xi8>, tensor<2xi32>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x7x12x2xi32>
+      %n = tosa.rescale %d, %m, %down, %z32, %z {input_unsigned = false, output_unsigned = false, per_channel = false, rounding_mode = SINGLE_ROUND, scale32 = true} : (tensor<1x7x12x2xi32>, tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi8>) -> tensor<1x7x12x2xi8>
+      %p = tosa.rescale %n, %m, %up, %z, %z32 {input_unsigned = false, output_unsigned = false, per_channel = false, rounding_mode = SINGLE_ROUND, scale32 = true} : (tensor<1x7x12x2xi8>, tensor<1xi32>, tensor<1xi8>, tensor<1xi8>, tensor<1xi32>) -> tensor<1x7x12x2xi32>
+      %q = tosa.rescale %x, %m, %up, %z, %z32 {input_unsigned = false, output_unsigned = false, per_channel = false, rounding_mode = SINGLE_ROUND, scale32 = true} : (tensor<1x7x12x2xi8>, tensor<1xi32>, tensor<1xi8>, tensor<1xi8>, tensor<1xi32>) -> tensor<1x7x12x2xi32>
+      %s = tosa.minimum %p, %q : (tensor<1x7x12x2xi32>, tensor<1x7x12x2xi32>) -> tensor<1x7x12x2xi32>
+      %r = tosa.rescale %s, %m, %down, %z32, %z {input_unsigned = false, output_unsigned = false, per_channel = false, rounding_mode = SINGLE_ROUND, scale32 = true} : (tensor<1x7x12x2xi32>, tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi8>) -> tensor<1x7x12x2xi8>
+      return %r : tensor<1x7x12x2xi8>
+    })";
+  EXPECT_EQ(outcomeOf(minimum, "edge16", true, "functional", {overlay}).output,
+            outcomeOf(minimum, "edge16", true, "functional").output);
+}
+
+} // namespace tilewright

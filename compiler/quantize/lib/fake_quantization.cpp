@@ -1,0 +1,126 @@
+#include "fake_quantization.h"
+
+#include "graph_queries.h"
+#include "tilewright/compiler/tosa/constant_floats.h"
+
+#include "tilewright/support/parallel.h"
+
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+using namespace mlir;
+
+namespace tilewright::quantization {
+
+namespace {
+
+// Rounds tensors to what integers of 8 bits can stand for.
+class Rounder {
+public:
+  // A channel of factor f stands for its reals times f.
+  Rounder(const Parameters &parameters, std::vector<double> factors) {
+    least_ = static_cast<float>(parameters.least() - parameters.zeroPoint);
+    greatest_ = static_cast<float>(parameters.greatest() - parameters.zeroPoint);
+    if (factors.empty())
+      factors = {1};
+    constexpr size_t leastRow = 64; // for the loop over a row to be worth vectors
+    for (size_t i = 0; i < factors.size() || i % factors.size() != 0 || i < leastRow; ++i) {
+      double step = parameters.scale / factors[i % factors.size()];
+      step_.push_back(static_cast<float>(step));
+      inverse_.push_back(static_cast<float>(1 / step));
+    }
+  }
+
+  void operator()(Tensor &tensor) const {
+    size_t count = static_cast<size_t>(tensor.elements());
+    for (size_t at = 0; at < count; at += step_.size())
+      roundRow(tensor.data<float>() + at, std::min(step_.size(), count - at));
+  }
+
+private:
+  void roundRow(float *__restrict row, size_t count) const {
+    constexpr float whole = 3 << 22; // floats of this size are integers: adding it rounds
+    const float *__restrict step = step_.data(), *__restrict inverse = inverse_.data();
+    for (size_t i = 0; i < count; ++i) {
+      float scaled = row[i] * inverse[i];
+      scaled = scaled == scaled ? scaled : 0; // as tables have it
+      scaled = scaled < least_ ? least_ : scaled;
+      scaled = scaled > greatest_ ? greatest_ : scaled;
+      row[i] = (scaled + whole - whole) * step[i];
+    }
+  }
+
+  float least_ = 0, greatest_ = 0;
+  std::vector<float> step_, inverse_; // of a row of channels
+};
+
+} // namespace
+
+std::vector<Value> decidingValues(func::FuncOp main, const Plan &plan) {
+  std::vector<Value> values;
+  for (Value result : main.getBody().front().getTerminator()->getOperands()) {
+    Value source = result;
+    while (isa_and_nonnull<tosa::ReshapeOp, tosa::TransposeOp>(source.getDefiningOp()))
+      source = source.getDefiningOp()->getOperand(0);
+    auto softmax = plan.softmaxes.find(source.getDefiningOp());
+    Value deciding = softmax != plan.softmaxes.end() ? softmax->second.input : result;
+    if (!isConstantFloats(deciding))
+      values.push_back(deciding);
+  }
+  return values;
+}
+
+template <typename Change>
+std::vector<std::vector<Tensor>> FakeQuantization::run(const FloatExecutable &executable,
+                                                       const Change &change) const {
+  std::vector<std::vector<Tensor>> found = observed_.further;
+  std::vector<FloatExecutable::Workspace> workspaces(threads_);
+  parallelFor(threads_, found.size(), [&](unsigned worker, size_t sample) {
+    executable.run(samples_[sample], workspaces[worker], [&](size_t index, Tensor &tensor) {
+      if (index < observed_.watched.size())
+        change(index, tensor);
+      else
+        found[sample][index - observed_.watched.size()] = tensor;
+    });
+  });
+  return found;
+}
+
+std::optional<double> FakeQuantization::decibelsOf(IntegerModule &integer,
+                                                   const ParameterMap &parameters) const {
+  llvm::DenseMap<Value, const std::vector<double> *> factors;
+  for (const Correspondence &value : integer.values)
+    factors[value.real] = &value.channelFactors;
+  std::vector<std::optional<Rounder>> rounders;
+  for (Value value : observed_.watched) {
+    Parameters own = parameters.lookup(value);
+    const std::vector<double> *scaled = factors.lookup(value);
+    bool isRounded = own.bits == 8 && (scaled || isa<BlockArgument>(value));
+    rounders.push_back(isRounded
+                           ? std::optional<Rounder>({own, scaled ? *scaled : std::vector<double>()})
+                           : std::nullopt);
+  }
+  std::vector<std::vector<Tensor>> found = run(
+      *executable_.withConstants(std::move(integer.constants)), [&](size_t index, Tensor &tensor) {
+        if (rounders[index])
+          (*rounders[index])(tensor);
+      });
+  double signal = 0, noise = 0;
+  for (size_t sample = 0; sample < found.size(); ++sample)
+    for (size_t i = 0; i < found[sample].size(); ++i)
+      for (int64_t k = 0; k < found[sample][i].elements(); ++k) {
+        double x = double(observed_.further[sample][i].data<float>()[k]),
+               error = double(found[sample][i].data<float>()[k]) - x;
+        signal += x * x;
+        noise += error * error;
+      }
+  if (!(signal > 0) || !std::isfinite(noise))
+    return std::nullopt;
+  constexpr double exact = 200;
+  return noise > 0 ? std::min(10 * std::log10(signal / noise), exact) : exact;
+}
+
+} // namespace tilewright::quantization

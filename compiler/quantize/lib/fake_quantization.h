@@ -1,0 +1,43 @@
+// How exact an integer network will be, before it is compiled: the float network runs with the
+// integers' weights, and its tensors are rounded on the way as the integer network rounds them.
+// That takes the machine code that calibration has made already, where running the integer network
+// would take compiling another one. What is left out: rounding within an operator (of rescales, of
+// 16-bit values, of parts that are read with 8 bits of 16), and integer softmax.
+#pragma once
+
+#include "emit.h"
+
+#include <optional>
+
+namespace tilewright::quantization {
+
+// What decides a network's answer: its results, or where softmax makes them what softmax reads, to
+// which each sample contributes; of probabilities of nearly 0 and 1 the few others would tell.
+std::vector<mlir::Value> decidingValues(mlir::func::FuncOp main, const Plan &plan);
+
+class FakeQuantization {
+public:
+  // `executable` shows what `observed` is of, and behind it the deciding values. Refers to all of
+  // them.
+  FakeQuantization(const FloatExecutable &executable, const Observations &observed,
+                   const Samples &samples, unsigned threads)
+      : executable_(executable), observed_(observed), samples_(samples), threads_(threads) {}
+
+  // The signal-to-quantization-noise ratio of all deciding values together, in dB, 200 at most;
+  // nothing when there is no signal, or what the float network makes of rounded tensors is not
+  // finite. Takes `integer`'s constants away: nobody else reads them.
+  std::optional<double> decibelsOf(IntegerModule &integer, const ParameterMap &parameters) const;
+
+private:
+  // The deciding values of each sample that `observed` has them of.
+  template <typename Change>
+  std::vector<std::vector<Tensor>> run(const FloatExecutable &executable,
+                                       const Change &change) const;
+
+  const FloatExecutable &executable_;
+  const Observations &observed_;
+  const Samples &samples_;
+  unsigned threads_;
+};
+
+} // namespace tilewright::quantization
