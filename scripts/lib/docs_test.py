@@ -57,6 +57,12 @@ class Words(unittest.TestCase):
         self.assertEqual(found("Word word; WordOf x; // Word\nsay(\"Word\");", is_code=True), [(1, "Word")])
         self.assertEqual(found("Word"), [])
 
+    def test_leaves_whole_identifiers_in_long_texts_alone(self):
+        self.assertEqual(found('"""One\nWord."""\nR"(a\nWord)" Word', is_code=True), [(4, "Word")])
+
+    def test_leaves_names_of_others_alone(self):
+        self.assertEqual(found("quiet_NaN(); ERROR_QUIET; quiet", is_code=True), [(1, "quiet")])
+
     def test_exempt_files_have_none(self):
         search = words.Search(words.retired(TABLE))
         self.assertEqual(search.file("rtl/tilewright_top.sv", "road", True), [])
