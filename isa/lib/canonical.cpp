@@ -74,41 +74,53 @@ private:
       line("{} control {}{}", name, static_cast<int>(instruction.control),
            instruction.controlValue ? ": " + print(*instruction.controlValue, instruction, isa_)
                                     : "");
-    for (size_t i = 0; i < instruction.steps.size(); ++i)
-      step(instruction, instruction.steps[i], i);
-  }
-
-  void step(const Instruction &instruction, const Step &step, size_t number) {
-    std::string prefix = fmt::format("{} step {}", instruction.name, number);
-    auto text = [&](const ExprPtr &expr) { return print(*expr, instruction, isa_, &step); };
-    line("{}: {}", prefix,
-         step.kind == StepKind::Map
-             ? "map"
-             : fmt::format("reduce {} in {}", static_cast<int>(step.combiner),
-                           step.accumulator.str()));
-    for (const Iterator &iterator : step.iterators)
-      line("{} for {} in {}", prefix, iterator.name, text(iterator.extent));
-    for (const Iterator &iterator : step.reductions)
-      line("{} over {} in {}", prefix, iterator.name, text(iterator.extent));
-    std::vector<std::string> where;
-    for (const ExprPtr &index : step.out.where)
-      where.push_back(text(index));
-    line("{} out {} {}[{}]", prefix, step.out.isMemory ? "operand" : "array", step.out.index,
-         fmt::join(where, ", "));
-    for (const auto &[what, expr] : {std::pair("when", step.when),
-                                     {"otherwise", step.otherwise},
-                                     {"init", step.init},
-                                     {"expr", step.expr},
-                                     {"post", step.post}})
-      if (expr)
-        line("{} {} {}", prefix, what, text(expr));
+    text_ += semanticsText(instruction, isa_, name + " ");
   }
 
   const Isa &isa_;
   std::string text_;
 };
 
+std::string stepText(const Instruction &instruction, const Step &step, const Isa &isa,
+                     const std::string &prefix) {
+  std::string lines;
+  auto line = [&](const std::string &text) { lines += fmt::format("{} {}\n", prefix, text); };
+  auto text = [&](const ExprPtr &expr) { return print(*expr, instruction, isa, &step); };
+  line(step.kind == StepKind::Map ? "map"
+                                  : fmt::format("reduce {} in {}", static_cast<int>(step.combiner),
+                                                step.accumulator.str()));
+  for (const Iterator &iterator : step.iterators)
+    line(fmt::format("for {} in {}", iterator.name, text(iterator.extent)));
+  for (const Iterator &iterator : step.reductions)
+    line(fmt::format("over {} in {}", iterator.name, text(iterator.extent)));
+  std::vector<std::string> where;
+  for (const ExprPtr &index : step.out.where)
+    where.push_back(text(index));
+  const auto out = static_cast<size_t>(step.out.index);
+  line(fmt::format("out {}[{}]",
+                   step.out.isMemory
+                       ? instruction.operands[out].name
+                       : isa.units()[static_cast<size_t>(instruction.unit)].arrays[out].name,
+                   fmt::join(where, ", ")));
+  for (const auto &[what, expr] : {std::pair("when", step.when),
+                                   {"otherwise", step.otherwise},
+                                   {"init", step.init},
+                                   {"expr", step.expr},
+                                   {"post", step.post}})
+    if (expr)
+      line(fmt::format("{} {}", what, text(expr)));
+  return lines;
+}
+
 } // namespace
+
+std::string semanticsText(const Instruction &instruction, const Isa &isa,
+                          const std::string &prefix) {
+  std::string text;
+  for (size_t i = 0; i < instruction.steps.size(); ++i)
+    text += stepText(instruction, instruction.steps[i], isa, fmt::format("{}step {}:", prefix, i));
+  return text;
+}
 
 std::string canonicalText(const Isa &isa) { return Canonical(isa).run(); }
 

@@ -47,7 +47,7 @@ private:
       isa_.instructions_.back().index = static_cast<int>(isa_.instructions_.size()) - 1;
       isa_.byName_[name] = isa_.instructions_.back().index;
     }
-    roles(sources);
+    roles(sources, machine);
     opcodes(sources);
     if (isa_.instructions_.empty())
       throw UserError(sources.machine.location(), "there are no instructions");
@@ -83,7 +83,7 @@ private:
     }
   }
 
-  void roles(const Sources &sources) {
+  void roles(const Sources &sources, const Machine &machine) {
     auto placeOf = [&](const Instruction &instruction) {
       return sources.instructions.at(instruction.name).find("role")->location();
     };
@@ -91,8 +91,10 @@ private:
       if (!instruction.role)
         continue;
       const auto [known, isNew] = isa_.byRole_.emplace(*instruction.role, instruction.index);
-      if (isNew)
+      if (isNew) {
+        roleSemantics(instruction, sources, machine, placeOf(instruction));
         continue;
+      }
       const Instruction &first = isa_.instructions_[static_cast<size_t>(known->second)];
       throw UserError(placeOf(instruction),
                       fmt::format("'{}' has role '{}', and so has '{}' at {}", instruction.name,
@@ -102,7 +104,35 @@ private:
     for (size_t i = 0; i < isa::roles().size(); ++i)
       if (auto shipped = sources.shippedRoles.find(isa::roles()[i].name);
           shipped != sources.shippedRoles.end())
-        isa_.shippedRoles_[static_cast<Role>(i)] = shipped->second;
+        isa_.shippedRoles_[static_cast<Role>(i)] = shipped->second.first;
+  }
+
+  // The compiler takes an instruction with a role for what the description's own one computes.
+  void roleSemantics(const Instruction &instruction, const Sources &sources, const Machine &machine,
+                     const SourceLocation &location) const {
+    const auto shipped = sources.shippedRoles.find(infoOf(*instruction.role).name);
+    if (shipped == sources.shippedRoles.end() || !shipped->second.second)
+      return;
+    const auto &[name, file] = shipped->second;
+    const std::string own = semanticsText(instruction, isa_, ""),
+                      wanted = semanticsText(resolveInstruction(*file, machine), isa_, "");
+    if (own == wanted)
+      return;
+    const auto differs = std::mismatch(own.begin(), own.end(), wanted.begin(), wanted.end());
+    auto lineAt = [](const std::string &text, std::string::const_iterator at) {
+      const auto offset = static_cast<size_t>(at - text.begin());
+      if (offset >= text.size())
+        return std::string("nothing more");
+      const size_t begin = offset == 0 ? 0 : text.rfind('\n', offset - 1) + 1;
+      return "'" + text.substr(begin, text.find('\n', offset) - begin) + "'";
+    };
+    throw UserError(location,
+                    fmt::format("'{}' has role '{}', but computes something else than '{}' without "
+                                "overlays: {}, not {}",
+                                instruction.name, infoOf(*instruction.role).name, name,
+                                lineAt(own, differs.first), lineAt(wanted, differs.second)),
+                    "take the role away: what an instruction of no role computes decides where it "
+                    "is taken");
   }
 
   void opcodes(const Sources &sources) {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace tilewright::isa {
@@ -27,8 +28,9 @@ Enum enumeratorOf(const char *const (&names)[count], const std::string &text) {
 // The files of a description, overlays applied, shapes checked.
 struct Sources {
   yaml::Node machine;
-  std::map<std::string, yaml::Node> instructions;  // by mnemonic
-  std::map<std::string, std::string> shippedRoles; // role -> mnemonic, before overlays
+  std::map<std::string, yaml::Node> instructions; // by mnemonic
+  // By role, before overlays; the mnemonic, and its file where an overlay changed instructions.
+  std::map<std::string, std::pair<std::string, std::optional<yaml::Node>>> shippedRoles;
   yaml::Node timing;
   yaml::Node target;
   yaml::Node dram;
@@ -80,6 +82,11 @@ Timing resolveTiming(const yaml::Node &timing, const Params &params,
 // its limit, or where they make no working device behind the machine's bus.
 std::map<std::string, int64_t> resolveDram(const yaml::Node &file, const Params &params,
                                            int64_t clockHz);
+
+// What an instruction's steps compute, one fact a line, each behind `prefix`; names of operands,
+// registers and iterators are the description's.
+std::string semanticsText(const Instruction &instruction, const Isa &isa,
+                          const std::string &prefix);
 
 // Everything but timing, clock and DRAM, one fact a line.
 std::string canonicalText(const Isa &isa);

@@ -137,9 +137,6 @@ Sources readSources(const LoadOptions &options) {
   for (const std::string &name : namesIn(directory / "description/instructions"))
     sources.instructions[name] =
         yaml::read((directory / "description/instructions" / (name + ".yaml")).string());
-  for (const auto &[name, file] : sources.instructions)
-    if (const yaml::Node *role = file.find("role"))
-      sources.shippedRoles[role->text] = name;
   sources.target = yaml::read(targetPath(directory, options.target));
   std::vector<yaml::Node> overlays;
   for (const std::string &path : options.overlays) {
@@ -155,6 +152,11 @@ Sources readSources(const LoadOptions &options) {
   const yaml::Node &preset = *sources.target.find("dram");
   sources.dram =
       yaml::read(shipped(directory / "dram", preset.text, "DRAM preset", preset.location()));
+  const bool areChanged = std::any_of(overlays.begin(), overlays.end(),
+                                      [](const yaml::Node &o) { return o.find("instructions"); });
+  for (const auto &[name, file] : sources.instructions)
+    if (const yaml::Node *role = file.find("role"))
+      sources.shippedRoles[role->text] = {name, areChanged ? std::optional(file) : std::nullopt};
   for (const yaml::Node &overlay : overlays)
     applyOverlay(overlay, sources);
   conform(sources.machine, FileKind::Machine);

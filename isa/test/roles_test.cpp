@@ -105,6 +105,28 @@ TEST(Role, GoesToAnOverlaysInstruction) {
   EXPECT_EQ(isa.withRole(Role::MaxPool)->name, "vgreatest");
 }
 
+// The compiler would take it for what it is not.
+TEST(Role, OfAnotherSemantics) {
+  Description description;
+  description.overlay(
+      "instructions: { vmaxpool: { semantics: { reduce: { post: \"max(result, 0)\" } } } }\n");
+  EXPECT_THAT(
+      description.error(),
+      HasSubstr("vmaxpool.yaml:4:7: error: 'vmaxpool' has role 'max_pool', but computes something "
+                "else than 'vmaxpool' without overlays: 'step 0: post max(result, 0)', not nothing "
+                "more\n  fix: take the role away: what an instruction of no role computes decides "
+                "where it is taken"));
+}
+
+TEST(Role, OfFewerStepsThanTheShippedOne) {
+  Description description;
+  description.overlay(
+      "instructions: { vchannel: { semantics: { compose: [ { map: { iter: [ \"c in nc\" ], "
+      "out: \"bias[c]\", expr: \"a[c]\" } } ] } } }\n");
+  EXPECT_THAT(description.error(),
+              HasSubstr("'vchannel' without overlays: nothing more, not 'step 1: map'"));
+}
+
 TEST(Role, IsInTheHash) {
   Description description;
   description.replace(vsum, "role: \"sum_acc\"\n", "");

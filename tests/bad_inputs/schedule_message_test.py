@@ -1,6 +1,8 @@
 """What the compiler says of a model that is too large for its target, or needs what the target has not; the advice is followed."""
 
+import os
 import re
+import shutil
 
 import models
 from isa_message_test import HEADER
@@ -96,28 +98,18 @@ class Schedule(RejectionTest, metaclass=CaseTable):
                              "leave out the overlay that removes it"),
         "sums of many products": (CONV, SUMS_ALONE, [], "layer 'conv2d_0'", "its sums have more products than 'msum' counts",
                                   "keep the instructions of roles 'load_weights' and 'matrix_product' in the description"),
-        "other semantics": (AVERAGE, """\
-instructions:
-  vrescale.i8: null
-  vrescale:
-    semantics: { map: { expr: "sat<i8>(requantize(cast<i32>(a[y * a_s1 + x * a_s0 + c * a_sc] + a[y * a_s1 + x * a_s0] + bias[c]), mult[c], shift[c], d_zp, lo, hi))" } }
-""", [], "layer 'avg_pool2d_0' (avg_pool2d)", "'vrescale' of target 'edge16' is not element-wise", ""),
-        "removed register": (SMALL_POOL, "machine: { state: { vector: { a_s1: null } } }\ninstructions:\n" + "".join(
-            f'  "{name}": null\n' for name in VECTOR if name not in ("vmaxpool", "vector.set")) + """\
-  vmaxpool: { semantics: { reduce: { expr: "a[x * a_s0 + v * a_k1 + u * a_k0 + c]" } } }
-""", [], "layer 'max_pool2d_0' (max_pool2d)", "unit 'vector' has no register 'a_s1', which this model needs", "keep the register in the description"),
         "removed loader": (TABLE, 'instructions: { "vtable16.load": null }\n', [], "layer 'table_0' (table)",
                            "target 'edge16' has no instruction of role 'load_table16' ('vtable16.load' without overlays), which this model needs",
-                           "keep the instruction in the description, or leave out the overlay that removes it"),
+                           "keep such an instruction in the description, with its role"),
         "removed parameters of a convolution": (CONV, "instructions: { vchannel: null }\n", [], "layer 'conv2d_0' (conv2d)",
                                                 "target 'edge16' has no instruction of role 'load_channels' ('vchannel' without overlays), which this model needs",
-                                                "keep the instruction in the description, or leave out the overlay that removes it"),
-        "other parameters of a convolution": (CONV, """\
-instructions:
-  vchannel:
-    semantics: { compose: [ { map: { iter: [ "c in nc" ], out: "bias[c]", expr: "a[c]" } }, { map: { iter: [ "c in nc" ], out: "mult[c]",
-      expr: "a[nc + c]" } }, { map: { iter: [ "c in nc" ], out: "shift[c]", expr: "cast<u6>(a[3 * nc + c])" } } ] }
-""", [], "layer 'conv2d_0' (conv2d)", "'vchannel' does not load addends, multipliers and shifts, one after the other", ""),
+                                                "keep such an instruction in the description, with its role"),
+        "narrow immediate": (SMALL_POOL, 'instructions: { vmaxpool: { operands: { n0: { type: "u1" }, nc: { type: "u2" } } } }\n', [],
+                             "layer 'max_pool2d_0'", "'vmaxpool' cannot do what its plan needs: 'nc' is 8, not within 0..3",
+                             "widen the operand in the description, or require less of it"),
+        "requirement": (SMALL_POOL, 'instructions: { vmaxpool: { require: { C1: "nc <= 2" } } }\n', [],
+                        "layer 'max_pool2d_0'", "'vmaxpool' cannot do what its plan needs: C1 does not hold: nc <= 2",
+                        "widen the operand in the description, or require less of it"),
         "narrow register": (BROADCAST, 'machine: { state: { vector: { a_s0: { type: "i4" } } } }\n', [], "layer 'add_0'",
                             "register vector.a_s0 of type i4 cannot hold 64", "widen the register in the description"),
         "removed fence": (ADD, "instructions: { fence: null }\n", ["--buffering", "none"], None,
@@ -127,3 +119,26 @@ instructions:
         model, overlay, options, place, message, fix = case
         self.assert_diagnostic(self.arguments(model, overlay, *options),
                                f"@/m.mlir: {place + ': ' if place else ''}error: {message}" + (f"\n  fix: {fix}" if fix else ""))
+
+    @named_cases({
+        "other semantics": (AVERAGE, "vrescale", "a[y * a_s1 + x * a_s0 + c * a_sc] + bias[c]",
+                            "a[y * a_s1 + x * a_s0 + c * a_sc] + a[y * a_s1 + x * a_s0] + bias[c]",
+                            'instructions: { "vrescale.i8": null }\n', "layer 'avg_pool2d_0' (avg_pool2d)",
+                            "'vrescale' of target 'edge16' is not element-wise", ""),
+        "removed register": (SMALL_POOL, "vmaxpool", "y * a_s1 + ", "",
+                             "machine: { state: { vector: { a_s1: null } } }\ninstructions:\n" + "".join(
+                                 f'  "{name}": null\n' for name in VECTOR if name not in ("vmaxpool", "vector.set")),
+                             "layer 'max_pool2d_0' (max_pool2d)", "unit 'vector' has no register 'a_s1', which this model needs",
+                             "keep the register in the description"),
+        "other parameters of a convolution": (CONV, "vchannel", "a[2 * nc + c]", "a[3 * nc + c]", "", "layer 'conv2d_0' (conv2d)",
+                                              "'vchannel' does not load addends, multipliers and shifts, one after the other", ""),
+    })
+    def test_description_of_ones_own(self, case):
+        """An instruction of another ISA than ours has a role, and does something else."""
+        model, name, old, new, overlay, place, message, fix = case
+        shutil.copytree(ROOT / "isa", self.scratch / "isa", ignore=shutil.ignore_patterns("lib", "test", "include"))
+        file = self.scratch / "isa" / "description" / "instructions" / f"{name}.yaml"
+        self.assertIn(old, file.read_text())
+        file.write_text(file.read_text().replace(old, new))
+        self.assert_diagnostic(self.arguments(model, overlay), f"@/m.mlir: {place}: error: {message}" + (f"\n  fix: {fix}" if fix else ""),
+                               env={**os.environ, "TILEWRIGHT_ISA": str(self.scratch / "isa")})

@@ -71,7 +71,7 @@ static std::pair<std::string, std::vector<int64_t>> parseShape(const std::string
 
 // Between which stages an option means something: --compile-from is no later than `last`, and
 // --compile-to is `first` at least. An option that says how a later stage is made may stand where
-// none is: scripts give the same options for each stage. One that prints may not.
+// none is: scripts give the same options for each stage. One that prints may not, nor the tuner's.
 struct Effect {
   const char *option;
   Stage first, last;

@@ -99,6 +99,33 @@ static void estimateLayers(ArrayRef<npu::LayerOp> layers, Program &program,
   }
 }
 
+// Templates know what instructions compute, not how wide an overlay made their immediates, nor what
+// it requires of them. Throws UserError that names the layer.
+static void requireEncodable(const StreamInstruction &each, ArrayRef<npu::LayerOp> layers,
+                             const isa::Isa &isa) {
+  const isa::Instruction &instruction =
+      isa.instructions()[static_cast<size_t>(each.decoded.instruction)];
+  const bool isWithin = llvm::all_of(instruction.operands, [&](const isa::Operand &operand) {
+    const int64_t value = each.decoded.values[static_cast<size_t>(operand.index)];
+    return operand.least <= value && value <= operand.greatest;
+  });
+  if (isWithin && instruction.requires_.empty())
+    return;
+  try {
+    isa.encode(each.decoded);
+  } catch (const UserError &error) {
+    std::string layer = "the program";
+    if (each.layer >= 0) {
+      npu::LayerOp op = layers[static_cast<size_t>(each.layer)];
+      layer = fmt::format("layer '{}'", escape(op.getName().str()));
+    }
+    throw UserError(
+        {"", 0, 0, layer},
+        fmt::format("'{}' cannot do what its plan needs: {}", instruction.name, error.message()),
+        "widen the operand in the description, or require less of it");
+  }
+}
+
 NpuProgram kernelToNpu(ModuleOp module, const isa::Isa &isa, const isa::LoadOptions &target,
                        const ScheduleOptions &options, PhaseTimes *times) {
   Schedule plan = schedule(module, isa, options);
@@ -129,9 +156,11 @@ NpuProgram kernelToNpu(ModuleOp module, const isa::Isa &isa, const isa::LoadOpti
   npu::ProgramOp op = createProgram(builder, location, std::move(header));
   const SmallVector<npu::LayerOp> layers = layersOf(op);
   npu::InstructionNames names(isa, module.getContext());
-  for (const StreamInstruction &each : plan.stream)
+  for (const StreamInstruction &each : plan.stream) {
+    requireEncodable(each, layers, isa);
     npu::appendInst(op.getBody().front(), locationOf(layers, each.layer, location), names,
                     each.decoded, each.layer);
+  }
   FailureOr<Program> program = toProgram(op, isa);
   if (failed(program))
     throw std::logic_error("the schedule is not sound");

@@ -8,6 +8,7 @@
 #include "patterns.h"
 #include "tilewright/compiler/tosa/constants.h"
 #include "tilewright/compiler/tosa/layer_location.h"
+#include "tilewright/compiler/tosa/limits.h"
 
 #include <cmath>
 
@@ -139,9 +140,6 @@ template <typename Op> LogicalResult distributeOverConcat(Op op, PatternRewriter
   return success();
 }
 
-// TOSA's level 8K bounds pads as it bounds kernels.
-constexpr int64_t maxPad = 8192;
-
 // The pads of a tosa.pad on rows and columns of NHWC only, as top, bottom, left, right.
 std::optional<Dims> imagePads(tosa::PadOp pad) {
   std::optional<Dims> padding = constantIntegers(pad.getPadding());
@@ -178,7 +176,7 @@ template <typename Conv> LogicalResult foldPadIntoConv(Conv op, PatternRewriter 
   if (!fill || !zero || fill.getElementType() != zero.getElementType() ||
       *fill.value_begin<mlir::Attribute>() != *zero.value_begin<mlir::Attribute>())
     return failure();
-  return absorbPad(op, pad, rewriter, Dims(4, maxPad));
+  return absorbPad(op, pad, rewriter, Dims(4, maxKernel));
 }
 
 LogicalResult foldPadIntoMaxPool(tosa::MaxPool2dOp op, PatternRewriter &rewriter) {

@@ -89,11 +89,10 @@ LoweringContext::LoweringContext(const isa::Isa &isa, ConstantPool &constants,
 const isa::Instruction &LoweringContext::instruction(isa::Role role) const {
   const isa::Instruction *instruction = isa.withRole(role);
   if (!instruction)
-    throw UnfitDescription(
-        {},
-        fmt::format("target '{}' has no {}, which this model needs", isa.target(),
-                    isa::describe(isa, role)),
-        "keep the instruction in the description, or leave out the overlay that removes it");
+    throw UnfitDescription({},
+                           fmt::format("target '{}' has no {}, which this model needs",
+                                       isa.target(), isa::describe(isa, role)),
+                           "keep such an instruction in the description, with its role");
   return *instruction;
 }
 
@@ -116,7 +115,7 @@ const TaskForm &LoweringContext::form(const isa::Instruction &instruction) {
 
 int64_t LoweringContext::limit(const isa::Instruction &instruction, Name operand) {
   const TaskForm &form = this->form(instruction);
-  return (int64_t(1) << form.instruction().operands[form.operand(operand)].width) - 1;
+  return form.instruction().operands[form.operand(operand)].greatest;
 }
 
 DramTensor LoweringContext::tensor(mlir::Value value) const {

@@ -150,7 +150,10 @@ WindowPlan Window::plan(ElementChain chain) {
                    accBytesPerElement <=
                blockBytes;
   };
-  int64_t rowLimit = context_.limit(isa::Role::MaxPool, "n0");
+  int64_t rowLimit = INT64_MAX; // of what may compute this window
+  for (isa::Role role : stage_.roles())
+    if (const isa::Instruction *instruction = context_.isa.withRole(role))
+      rowLimit = std::min(rowLimit, context_.limit(*instruction, "n0"));
   WindowPlan best{0, 0, 0};
   double bestCost = 0;
   auto search = [&] {

@@ -19,6 +19,12 @@ public:
   const WindowProblem &problem() const { return p_; }
   bool isDepthwise() const { return llvm::isa<kernel::DepthwiseOp>(anchor_); }
   bool isSum() const { return llvm::isa<kernel::SumPoolOp>(anchor_); }
+  // Of the instructions one of which computes the window.
+  llvm::SmallVector<isa::Role, 2> roles() const {
+    if (isDepthwise())
+      return {isa::Role::Depthwise, isa::Role::DepthwiseI8};
+    return {llvm::isa<kernel::MaxPoolOp>(anchor_) ? isa::Role::MaxPool : isa::Role::SumPool};
+  }
   int64_t weightBytes() const; // on chip for the whole layer
 
   // Whether another layer computes the weights: they come with the input, not before it.

@@ -1,4 +1,5 @@
 #include "check.h"
+#include "tilewright/compiler/tosa/limits.h"
 #include "tilewright/compiler/tosa/tensor_types.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -7,12 +8,10 @@ using namespace mlir;
 
 namespace tilewright {
 
-constexpr int64_t largestWindow = 8192; // TOSA's level 8K: MAX_KERNEL and MAX_STRIDE
-
 static LogicalResult checkLimit(Operation *op, StringRef what, ArrayRef<int64_t> values) {
   for (int64_t value : values)
-    if (value > largestWindow)
-      return op->emitOpError() << what << " must be at most " << largestWindow << ", not " << value;
+    if (value > maxKernel)
+      return op->emitOpError() << what << " must be at most " << maxKernel << ", not " << value;
   return success();
 }
 

@@ -12,6 +12,7 @@
 #include "scale.h"
 #include "tilewright/compiler/select/kernel_dialect.h"
 #include "tilewright/compiler/select/select.h"
+#include "tilewright/compiler/tosa/limits.h"
 #include "tilewright/compiler/tosa/tensor_types.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,7 +22,6 @@ using namespace mlir;
 
 namespace tilewright {
 
-static constexpr int64_t largestWindow = 8192;     // TOSA's level 8K: MAX_KERNEL and MAX_STRIDE
 static constexpr int64_t largestZeroPoint = 65535; // of unsigned 16-bit elements
 
 static LogicalResult checkNumbers(Operation *op) {
@@ -29,9 +29,8 @@ static LogicalResult checkNumbers(Operation *op) {
     StringRef name = attribute.getName().strref();
     auto list = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
     for (int64_t value : list ? list.asArrayRef() : ArrayRef<int64_t>())
-      if (value > largestWindow)
-        return op->emitOpError() << name << " must be at most " << largestWindow << ", not "
-                                 << value;
+      if (value > maxKernel)
+        return op->emitOpError() << name << " must be at most " << maxKernel << ", not " << value;
     auto number = dyn_cast<IntegerAttr>(attribute.getValue());
     bool isZeroPoint = name.ends_with("_zp");
     if (number && isZeroPoint && number.getValue().abs().ugt(largestZeroPoint))
@@ -42,8 +41,8 @@ static LogicalResult checkNumbers(Operation *op) {
   size_t first = llvm::isa<kernel::Conv2DOp>(op) ? 1 : 0;
   if (llvm::isa<kernel::Conv2DOp, kernel::DepthwiseOp>(op))
     for (int64_t size : shapeOf(op->getOperand(1)).slice(first, 2))
-      if (size > largestWindow)
-        return op->emitOpError() << "the window must be at most " << largestWindow
+      if (size > maxKernel)
+        return op->emitOpError() << "the window must be at most " << maxKernel
                                  << " wide and high, not " << size;
   return success();
 }

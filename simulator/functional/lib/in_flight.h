@@ -38,7 +38,11 @@ public:
             const int64_t *addresses);
   // The oldest one that waits; null: none does.
   const Entry *oldest() const {
-    return !weights_.empty() ? &weights_.front() : !ordered_.empty() ? &ordered_.front() : nullptr;
+    if (weights_.empty() || ordered_.empty())
+      return !weights_.empty()   ? &weights_.front()
+             : !ordered_.empty() ? &ordered_.front()
+                                 : nullptr;
+    return weights_.front().pc < ordered_.front().pc ? &weights_.front() : &ordered_.front();
   }
   // Calls `end(entry)` on each that is the oldest of its kind, until it returns false: it cannot
   // signal. Returns whether any ended.

@@ -2,6 +2,8 @@
 #include "operators.h"
 #include "window.h"
 
+#include "tilewright/compiler/tosa/limits.h"
+
 #include <fmt/format.h>
 
 namespace tilewright::onnx_import {
@@ -171,8 +173,8 @@ static void buildConvTranspose(NodeImporter &node) {
     int64_t spatial = 2 - (rank - 2) + i;
     int64_t full = (nhwc[1 + spatial] - 1) * stride[spatial] + iohw[2 + spatial];
     int64_t begin = pads[i], end = pads[rank - 2 + i];
-    if (extra[i] < 0 || extra[i] > stride[spatial] || std::min(begin, end) < -8192 ||
-        std::max(begin, end) > 8192)
+    if (extra[i] < 0 || extra[i] > stride[spatial] || std::min(begin, end) < -maxKernel ||
+        std::max(begin, end) > maxKernel)
       node.fail("attribute 'pads' or 'output_padding' is out of range");
     bool same = autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER";
     if (same || wanted[i] > 0) {

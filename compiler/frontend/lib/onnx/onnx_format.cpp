@@ -22,7 +22,7 @@ std::string served() {
 
 bool recognizes(const std::string &bytes) {
   constexpr char irVersion = 1 << 3; // the tag of field 1, a number
-  return bytes[0] == irVersion && !looksLikeText(bytes);
+  return bytes[0] == irVersion;
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> read(const std::string &path, std::string bytes,

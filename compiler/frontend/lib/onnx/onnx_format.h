@@ -6,7 +6,7 @@
 namespace tilewright::onnx_import {
 
 std::string served();
-// Binary that begins as a model's message does, with the version of its format.
+// Begins as a model's message does, with the version of its format.
 bool recognizes(const std::string &bytes);
 // importOnnx (frontend.h), which refuses text by what it is.
 mlir::OwningOpRef<mlir::ModuleOp> read(const std::string &path, std::string bytes,
