@@ -190,7 +190,9 @@ ExprPtr ExprBuilder::element(const Syntax &syntax, const Frame &frame) {
   }
   std::string near = nearest(syntax.text, namesInScope(frame));
   fail(syntax, frame, fmt::format("'{}' is nothing that has elements here", escape(syntax.text)),
-       near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+       near.empty()          ? ""
+       : near == syntax.text ? "it is a number: write it without an index"
+                             : fmt::format("did you mean '{}'?", near));
 }
 
 ExprPtr ExprBuilder::call(const Syntax &syntax, const Frame &frame) {

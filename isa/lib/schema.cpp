@@ -256,6 +256,22 @@ const Schema overlayFile{Kind::Object,
 
 void check(const yaml::Node &node, const Schema &schema, const std::string &what);
 
+// The fields that hold maps with this key, among them the parts of an overlay, which patch files.
+std::vector<std::string> ownersOf(const std::string &key, const Schema &schema) {
+  std::vector<std::string> owners;
+  for (const SchemaField &field : schema.fields) {
+    const Schema *inner = field.schema;
+    if (inner->kind == Schema::Kind::Patch)
+      for (const FileSchema &file : fileSchemas())
+        if (std::string_view(file.name) == field.name)
+          inner = file.schema;
+    if (std::any_of(inner->fields.begin(), inner->fields.end(),
+                    [&](const SchemaField &f) { return key == f.name; }))
+      owners.push_back(fmt::format("'{}'", field.name));
+  }
+  return owners;
+}
+
 void checkObject(const yaml::Node &node, const Schema &schema, const std::string &what) {
   for (size_t i = 0; i < node.keys.size(); ++i) {
     const std::string &key = node.keys[i].text;
@@ -266,10 +282,12 @@ void checkObject(const yaml::Node &node, const Schema &schema, const std::string
       for (const SchemaField &candidate : schema.fields)
         names.push_back(candidate.name);
       std::string near = nearest(key, names);
-      throw UserError(node.keys[i].location(),
-                      fmt::format("unknown key '{}' in {}", escape(key), what),
-                      near.empty() ? fmt::format("known keys: {}", fmt::join(names, ", "))
-                                   : fmt::format("did you mean '{}'?", near));
+      const std::vector<std::string> owners = ownersOf(key, schema);
+      throw UserError(
+          node.keys[i].location(), fmt::format("unknown key '{}' in {}", escape(key), what),
+          !owners.empty() ? fmt::format("it belongs under {}", fmt::join(owners, " or "))
+          : near.empty()  ? fmt::format("known keys: {}", fmt::join(names, ", "))
+                          : fmt::format("did you mean '{}'?", near));
     }
     check(node.items[i], *field->schema, fmt::format("'{}'", key));
   }

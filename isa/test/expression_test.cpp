@@ -108,6 +108,8 @@ TEST_F(ExpressionTest, NamesTheNearestOfAnUndefinedName) {
   EXPECT_THAT(errorOf("1 + clamp(1)"),
               StartsWith("f.yaml:7:15: error: undefined function 'clamp'"));
   EXPECT_THAT(errorOf("q[1]"), HasSubstr("'q' is nothing that has elements here"));
+  EXPECT_THAT(errorOf("c[1]"), HasSubstr("'c' is nothing that has elements here\n  fix: it is a "
+                                         "number: write it without an index"));
   EXPECT_THAT(errorOf("a + 1"), HasSubstr("the memory operand 'a' stands without an index"));
   EXPECT_THAT(errorOf("table + 1"), HasSubstr("the array 'table' stands without an index"));
   EXPECT_THAT(errorOf("d[0]"), HasSubstr("'d' is read, but its access is \"write\""));

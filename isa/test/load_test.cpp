@@ -119,6 +119,13 @@ TEST(LoadOverlay, UnknownPart) {
                                  "file\n  fix: did you mean 'machine'?");
 }
 
+TEST(LoadOverlay, APartsKeyBesideTheParts) {
+  Description description;
+  description.overlay("params: { rows: \"32\" }\n");
+  EXPECT_EQ(description.error(), "overlay0.yaml:4:1: error: unknown key 'params' in the overlay "
+                                 "file\n  fix: it belongs under 'machine' or 'target'");
+}
+
 TEST(LoadOverlay, PartsAreMaps) {
   Description description;
   description.overlay("machine: [ \"a\" ]\n");
