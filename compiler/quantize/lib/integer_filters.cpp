@@ -91,6 +91,7 @@ Filter IntegerFilters::filterOf(Operation *op, Value result,
   filter.inputMeans = statistics_.observed.means.find(op->getOperand(0))->second;
   filter.covered = coveredTaps(op);
   filter.inputMoments = momentsOf(op, filter, inputFactors);
+  filter.momentPixels = statistics_.observed.moments.find(op)->second.pixels;
   filter.inputFactors = inputFactors;
   std::vector<double> &outputFactors = filter.outputFactors =
       statistics_.channelFactors.lookup(result);
@@ -101,7 +102,7 @@ Filter IntegerFilters::filterOf(Operation *op, Value result,
 
 std::vector<double> IntegerFilters::momentsOf(Operation *op, const Filter &filter,
                                               const std::vector<double> &inputFactors) const {
-  const std::vector<float> &known = statistics_.observed.moments.find(op)->second;
+  const std::vector<float> &known = statistics_.observed.moments.find(op)->second.values;
   std::vector<double> moments(known.begin(), known.end());
   size_t perOutput = filter.perOutput();
   for (size_t i = 0; i < moments.size() && !inputFactors.empty(); ++i) {

@@ -57,6 +57,7 @@ void MomentSums::add(const Tensor &input) {
     isDepthwise_ ? addDepthwise() : addDense();
   }
   ++samples_;
+  pixels_ += count;
 }
 
 void MomentSums::addDense() {
@@ -86,17 +87,18 @@ void MomentSums::addDepthwise() {
 void MomentSums::merge(const MomentSums &other) {
   for (size_t i = 0; i < sums_.size(); ++i)
     sums_[i] += other.sums_[i];
+  pixels_ += other.pixels_;
 }
 
-std::vector<float> MomentSums::moments() const {
+Moments MomentSums::moments() const {
   if (!isDepthwise_ || sums_.empty())
-    return sums_;
+    return {sums_, pixels_};
   std::vector<float> result(sums_.size());
   int64_t channels = input_[2], pairs = static_cast<int64_t>(sums_.size()) / channels;
   for (int64_t pair = 0; pair < pairs; ++pair)
     for (int64_t c = 0; c < channels; ++c)
       result[c * pairs + pair] = sums_[pair * channels + c];
-  return result;
+  return {result, pixels_};
 }
 
 } // namespace tilewright::quantization

@@ -7,13 +7,16 @@
 
 namespace tilewright::quantization {
 
-Rounding::Rounding(std::vector<double> moments)
+Rounding::Rounding(std::vector<double> moments, int64_t samples)
     : order_(static_cast<size_t>(std::llround(std::sqrt(double(moments.size()))))) {
   size_t size = order_.size();
   std::iota(order_.begin(), order_.end(), 0);
   std::sort(order_.begin(), order_.end(), [&](size_t a, size_t b) {
     return std::pair(moments[a * size + a], a) < std::pair(moments[b * size + b], b);
   });
+  if (samples < static_cast<int64_t>(size))
+    for (size_t each : order_)
+      uses_.push_back(moments[each * size + each]);
   // A few samples say little of what hardly varies: this much of the mean is added to all.
   constexpr double damping = 0.01;
   double mean = 0;
@@ -46,6 +49,7 @@ void Rounding::apply(double *weights, double greatest) const {
   std::vector<double> whole(size); // what each weight is to be, with the errors of those before
   for (size_t i = 0; i < size; ++i)
     whole[i] = weights[order_[i]];
+  std::vector<double> original(weights, weights + size);
   for (size_t i = size; i-- > 0;) {
     double exact = weights[order_[i]];
     double rounded = roundEven(std::clamp(whole[i], -greatest, greatest)), rest = exact - rounded;
@@ -55,6 +59,19 @@ void Rounding::apply(double *weights, double greatest) const {
     for (size_t k = 0; k < i; ++k)
       others[k] += row[k] * rest;
   }
+  if (isWorthless(original, weights))
+    for (size_t i = 0; i < size; ++i)
+      weights[i] = roundEven(std::clamp(original[i], -greatest, greatest));
+}
+
+bool Rounding::isWorthless(const std::vector<double> &exact, const double *rounded) const {
+  double signal = 0, noise = 0;
+  for (size_t i = 0; i < uses_.size(); ++i) {
+    const double weight = exact[order_[i]], error = rounded[order_[i]] - weight;
+    signal += uses_[i] * weight * weight;
+    noise += uses_[i] * error * error;
+  }
+  return noise > signal;
 }
 
 } // namespace tilewright::quantization

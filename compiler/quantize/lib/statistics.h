@@ -3,6 +3,7 @@
 
 #include "equalize.h"
 #include "histogram.h"
+#include "moments.h"
 
 #include "tilewright/compiler/float/float_execution.h"
 #include "llvm/ADT/DenseMap.h"
@@ -19,7 +20,7 @@ struct Observations {
   llvm::DenseMap<mlir::Value, std::vector<double>> means;
   llvm::DenseMap<mlir::Value, std::vector<ChannelRange>> ranges;
   // Second moments of what each convolution reads (moments.h), for those that are worth it.
-  llvm::DenseMap<mlir::Operation *, std::vector<float>> moments;
+  llvm::DenseMap<mlir::Operation *, Moments> moments;
   // What `executable` shows behind `watched`, of each of the first samples.
   std::vector<std::vector<Tensor>> further;
 };

@@ -30,7 +30,8 @@ public:
     if (!rounding_ || matrices_ > 1) {
       size_t square = row.size() * row.size(), matrix = output * matrices_ / filter_.outputs();
       auto first = filter_.inputMoments.begin() + static_cast<int64_t>(matrix * square);
-      rounding_.emplace(std::vector<double>(first, first + static_cast<int64_t>(square)));
+      rounding_.emplace(std::vector<double>(first, first + static_cast<int64_t>(square)),
+                        filter_.momentPixels);
     }
     rounding_->apply(row.data(), greatestWeight);
   }

@@ -141,14 +141,24 @@ TEST(Equalization, BringsChannelsToOneRange) {
 TEST(Rounding, LetsErrorsMakeUpForEachOther) {
   // Two inputs that are always alike: only the sum of the weights counts.
   std::vector<double> weights = {0.4, 0.4, 0.4};
-  Rounding({1, 0, 0, 1, 1, 0, 0, 0, 1}).apply(weights.data(), 127);
+  Rounding({1, 0, 0, 1, 1, 0, 0, 0, 1}, 3).apply(weights.data(), 127);
   EXPECT_EQ(weights[0] + weights[1], 1);
   EXPECT_EQ(weights[2], 0); // which no other input goes with
 }
 
+TEST(Rounding, IsNotForAFewSamplesAlone) {
+  // Two inputs that were alike once: on others, errors of 0.6 and 0.4 are worse than no weights.
+  std::vector<double> weights = {0.4, 0.4};
+  Rounding({1, 0, 1, 1}, 1).apply(weights.data(), 127);
+  EXPECT_EQ(weights, (std::vector<double>{0, 0}));
+  weights = {2.4, 2.4}; // which errors of one do not outweigh
+  Rounding({1, 0, 1, 1}, 1).apply(weights.data(), 127);
+  EXPECT_EQ(weights[0] + weights[1], 5);
+}
+
 TEST(Rounding, StaysWithinTheGreatestAndBearsInputsThatAreAlwaysZero) {
   std::vector<double> weights = {200, -3.6, 0.2};
-  Rounding(std::vector<double>(9, 0)).apply(weights.data(), 127);
+  Rounding(std::vector<double>(9, 0), 3).apply(weights.data(), 127);
   EXPECT_EQ(weights, (std::vector<double>{127, -4, 0}));
 }
 
@@ -170,7 +180,7 @@ TEST(Rounding, IsMoreExactThanTheNearestIntegersOnCorrelatedInputs) {
   std::vector<double> nearest(size), together = exact;
   for (size_t i = 0; i < size; ++i)
     nearest[i] = std::nearbyint(exact[i]);
-  Rounding(moments).apply(together.data(), 127);
+  Rounding(moments, samples).apply(together.data(), 127);
   auto error = [&](const std::vector<double> &weights) {
     double sum = 0;
     for (const auto &input : inputs) {
