@@ -13,7 +13,7 @@ namespace tilewright::isa {
 // A row of roles.def. Members of the second half set those of the first, for rows to read as text.
 struct RoleInfo {
   // What the compiler's templates ask an instruction's operands for, by name; more immediates may
-  // stand beside them and are 0.
+  // stand beside them, which its semantics do not use, and are 0.
   struct Need {
     const char *operand;
     Operand::Kind kind = Operand::Kind::Immediate;
