@@ -12,6 +12,7 @@ namespace tilewright::isa {
 // Friend of Isa: fills it in, in the order in which the parts depend on each other.
 class IsaBuilder {
 public:
+  explicit IsaBuilder(bool asksRoles) : asksRoles_(asksRoles) {}
   Isa build(const LoadOptions &options) {
     const Sources sources = readSources(options);
     const yaml::Node &identity = *sources.machine.find("isa");
@@ -111,7 +112,7 @@ private:
   void roleSemantics(const Instruction &instruction, const Sources &sources, const Machine &machine,
                      const SourceLocation &location) const {
     const auto shipped = sources.shippedRoles.find(infoOf(*instruction.role).name);
-    if (shipped == sources.shippedRoles.end() || !shipped->second.second)
+    if (!asksRoles_ || shipped == sources.shippedRoles.end() || !shipped->second.second)
       return;
     const auto &[name, file] = shipped->second;
     const std::string own = semanticsText(instruction, isa_, ""),
@@ -233,10 +234,16 @@ private:
     isa_.timingHash_ = sha256(text);
   }
 
+  bool asksRoles_; // whether instructions with roles compute what the shipped ones do
   Isa isa_;
 };
 
-Isa load(const LoadOptions &options) { return IsaBuilder().build(options); }
+Isa load(const LoadOptions &options) { return IsaBuilder(false).build(options); }
+
+void requireRoleSemantics(const LoadOptions &options) {
+  if (!options.overlays.empty())
+    IsaBuilder(true).build(options);
+}
 
 int64_t Isa::param(std::string_view name) const {
   auto it = params_.find(name);

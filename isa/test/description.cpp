@@ -1,5 +1,7 @@
 #include "description.h"
 
+#include "tilewright/isa/roles.h"
+
 #include "tilewright/support/files.h"
 #include "tilewright/testing/source_path.h"
 
@@ -55,16 +57,25 @@ Description &Description::overlay(const std::string &body) {
   return *this;
 }
 
-Isa Description::load(const std::string &target) const {
+LoadOptions Description::options(const std::string &target) const {
   LoadOptions options;
   options.target = target;
   options.overlays = overlays_;
   options.directory = path_;
-  return isa::load(options);
+  return options;
 }
 
+Isa Description::load(const std::string &target) const { return isa::load(options(target)); }
+
 std::string Description::error(const std::string &target) const {
-  std::string text = diagnosticOf([&] { load(target); });
+  return relative(diagnosticOf([&] { load(target); }));
+}
+
+std::string Description::roleError() const {
+  return relative(diagnosticOf([&] { requireRoleSemantics(options("edge16")); }));
+}
+
+std::string Description::relative(std::string text) const {
   for (size_t at; (at = text.find(path_ + "/")) != std::string::npos;)
     text.erase(at, path_.size() + 1);
   return text;

@@ -27,9 +27,15 @@ public:
   // The diagnostic of loading, its path cut to be relative to isa/; "" when loading succeeds.
   std::string error(const std::string &target = "edge16") const;
 
+  // The same of what whoever compiles asks for beyond (requireRoleSemantics).
+  std::string roleError() const;
+
   const std::string &path() const { return path_; }
 
 private:
+  LoadOptions options(const std::string &target) const;
+  std::string relative(std::string text) const; // without path_
+
   std::string path_;
   std::vector<std::string> overlays_;
 };

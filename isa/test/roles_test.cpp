@@ -111,7 +111,7 @@ TEST(Role, OfAnotherSemantics) {
   description.overlay(
       "instructions: { vmaxpool: { semantics: { reduce: { post: \"max(result, 0)\" } } } }\n");
   EXPECT_THAT(
-      description.error(),
+      description.roleError(),
       HasSubstr("vmaxpool.yaml:4:7: error: 'vmaxpool' has role 'max_pool', but computes something "
                 "else than 'vmaxpool' without overlays: 'step 0: post max(result, 0)', not nothing "
                 "more\n  fix: take the role away: what an instruction of no role computes decides "
@@ -123,7 +123,7 @@ TEST(Role, OfFewerStepsThanTheShippedOne) {
   description.overlay(
       "instructions: { vchannel: { semantics: { compose: [ { map: { iter: [ \"c in nc\" ], "
       "out: \"bias[c]\", expr: \"a[c]\" } } ] } } }\n");
-  EXPECT_THAT(description.error(),
+  EXPECT_THAT(description.roleError(),
               HasSubstr("'vchannel' without overlays: nothing more, not 'step 1: map'"));
 }
 

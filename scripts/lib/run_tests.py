@@ -21,6 +21,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
@@ -97,10 +98,12 @@ def run_command(command):
 
 
 def bounded(command):
-    """(output, exit code, how it ended) of a command; the code is None when it was stopped."""
+    """(output, exit code, how it ended) of a command; the code is None when it was stopped. Its files are its own: suites side by side
+    run the same program in two builds."""
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              errors="backslashreplace", timeout=SECONDS)
+        with tempfile.TemporaryDirectory(prefix="tilewright-test-") as scratch:
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                  errors="backslashreplace", timeout=SECONDS, env={**os.environ, "TEST_TMPDIR": scratch})
         return done.stdout, done.returncode, f"exit code {done.returncode}"
     except subprocess.TimeoutExpired as late:
         return (late.stdout or b"").decode(errors="backslashreplace"), None, f"no end after {SECONDS} s"

@@ -13,6 +13,7 @@
 #include "tilewright/compiler/select/select.h"
 #include "tilewright/compiler/select/selection.h"
 #include "tilewright/compiler/select/selection_report.h"
+#include "tilewright/isa/roles.h"
 #include "tilewright/program/absorbed.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
@@ -66,6 +67,8 @@ private:
   CompileResult compileModel() {
     isa::LoadOptions target{options_.target, options_.overlays, ""};
     isa::Isa isa = isa::load(target);
+    if (options_.to > Stage::Tosa)
+      isa::requireRoleSemantics(target);
     phases_.ended("target");
     loadModelDialects(*context_);
     if (options_.from < Stage::Kernel)

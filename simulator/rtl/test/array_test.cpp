@@ -68,7 +68,7 @@ TEST(Array, MakesContractionsOfAnOverlay) {
 target: { params: { rows: "5", cols: "3", lanes: "4" } }
 timing: { matrix: { pipeline: "rows + cols" } }
 instructions:
-  mload: { role: null, semantics: { map: { otherwise: "5" } } }
+  mload: { semantics: { map: { otherwise: "5" } } }
   mdistance:
     name: "mdistance"
     summary: "Sums of absolute differences, and three for each element."

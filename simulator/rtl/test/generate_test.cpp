@@ -270,8 +270,7 @@ TEST(Generate, RefusesWeightsOfTwoBytes) {
 
 TEST(Generate, RefusesWeightsThatBecomeSomethingElseWhenTheyAreNotRead) {
   EXPECT_THAT(
-      refusalOf(
-          "instructions: { mload: { role: null, semantics: { map: { otherwise: \"w_zp\" } } } }"),
+      refusalOf("instructions: { mload: { semantics: { map: { otherwise: \"w_zp\" } } } }"),
       HasSubstr("instruction 'mload': error: the RTL templates do not make it: weights that are "
                 "not read become one constant"));
 }
