@@ -208,7 +208,7 @@ private:
     const int64_t most = std::min(p_.tail->outputChannels, m_.channels / m_.cols * m_.cols),
                   half = ceilDiv(plan_.tailChannels / 2, m_.cols) * m_.cols;
     for (int64_t channels : {std::min(2 * plan_.tailChannels, most), half})
-      if (channels != plan_.tailChannels && channels <= most) {
+      if (channels >= 1 && channels != plan_.tailChannels && channels <= most) {
         FusedStackPlan other = plan_;
         other.tailChannels = channels;
         consider(other);

@@ -229,6 +229,16 @@ TEST_P(Blocks, NeighborsByAllChoicesAreDifferentPlans) {
   }
 }
 
+TEST(FusedStackPlan, NeighborsOfTheLeastTileOfATailHaveChannels) {
+  const FusedStackProblem p = block(3, 1);
+  ConvMachine m = machine();
+  m.cols = 1;
+  FusedStackPlan plan = planFusedStack(p, m, 1).at(0);
+  plan.tailChannels = 1;
+  for (const FusedStackPlan &other : neighborsOf(p, m, plan, Choice::TailChannels))
+    EXPECT_GE(other.tailChannels, 1);
+}
+
 // What a plan does not have is one, or as usual, however many there were before.
 TEST(FusedStackPlan, BuffersThatAPlanDoesNotHaveAreAsUsual) {
   const FusedStackProblem p = block(3, 1);
