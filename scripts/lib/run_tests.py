@@ -102,6 +102,7 @@ def bounded(command):
     run the same program in two builds."""
     try:
         with tempfile.TemporaryDirectory(prefix="tilewright-test-") as scratch:
+            os.chmod(scratch, 0o755)  # some tests go on as another user
             done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                   errors="backslashreplace", timeout=SECONDS, env={**os.environ, "TEST_TMPDIR": scratch})
         return done.stdout, done.returncode, f"exit code {done.returncode}"
