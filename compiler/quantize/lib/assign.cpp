@@ -58,12 +58,17 @@ private:
     }
   }
 
-  // A clamp keeps its operand's parameters unless they cannot express a bound that all values meet.
+  // A clamp keeps its operand's parameters unless they cannot express a bound that all values meet,
+  // or have few steps between the bounds.
   static Parameters clampParameters(tosa::ClampOp op, const Parameters &operand) {
     double low = cast<FloatAttr>(op.getMinVal()).getValueAsDouble(),
            high = cast<FloatAttr>(op.getMaxVal()).getValueAsDouble();
-    if (low <= operand.highest() && high >= operand.lowest())
-      return operand;
+    if (low <= operand.highest() && high >= operand.lowest()) {
+      constexpr double finer = 8; // steps, so many times: else 32 of them are enough
+      const Parameters own =
+          asymmetric8(std::max(low, operand.lowest()), std::min(high, operand.highest()));
+      return operand.bits == 8 && own.scale * finer < operand.scale ? own : operand;
+    }
     double constant = low > operand.highest() ? low : high;
     return asymmetric8(constant, constant);
   }

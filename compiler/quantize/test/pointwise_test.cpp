@@ -90,6 +90,13 @@ TEST_F(Quantize, AClampOutsideItsOperandsRangeGivesItsBound) {
             60);
 }
 
+TEST_F(Quantize, AClampWithinAStepOfItsOperandHasStepsOfItsOwn) {
+  EXPECT_GT(decibels("(%x: tensor<1x4x6x3xf32>) -> tensor<1x4x6x3xf32>", R"(
+    %r = tosa.clamp %x {min_val = 0.0 : f32, max_val = 0.01 : f32} : (tensor<1x4x6x3xf32>) -> tensor<1x4x6x3xf32>
+    return %r : tensor<1x4x6x3xf32>)")[0],
+            15);
+}
+
 TEST_F(Quantize, EveryCalibrationMethodGivesAUsableGraph) {
   for (Calibration method :
        {Calibration::MinMax, Calibration::Percentile, Calibration::Mse, Calibration::Entropy})
