@@ -12,8 +12,8 @@ namespace tilewright::isa {
 // Friend of Isa: fills it in, in the order in which the parts depend on each other.
 class IsaBuilder {
 public:
-  explicit IsaBuilder(bool asksRoles) : asksRoles_(asksRoles) {}
   Isa build(const LoadOptions &options) {
+    requiresRoleSemantics_ = options.requiresRoleSemantics;
     const Sources sources = readSources(options);
     const yaml::Node &identity = *sources.machine.find("isa");
     isa_.name_ = identity.find("name")->text;
@@ -112,7 +112,7 @@ private:
   void roleSemantics(const Instruction &instruction, const Sources &sources, const Machine &machine,
                      const SourceLocation &location) const {
     const auto shipped = sources.shippedRoles.find(infoOf(*instruction.role).name);
-    if (!asksRoles_ || shipped == sources.shippedRoles.end() || !shipped->second.second)
+    if (!requiresRoleSemantics_ || shipped == sources.shippedRoles.end() || !shipped->second.second)
       return;
     const auto &[name, file] = shipped->second;
     const std::string own = semanticsText(instruction, isa_, ""),
@@ -234,16 +234,11 @@ private:
     isa_.timingHash_ = sha256(text);
   }
 
-  bool asksRoles_; // whether instructions with roles compute what the shipped ones do
+  bool requiresRoleSemantics_ = false;
   Isa isa_;
 };
 
-Isa load(const LoadOptions &options) { return IsaBuilder(false).build(options); }
-
-void requireRoleSemantics(const LoadOptions &options) {
-  if (!options.overlays.empty())
-    IsaBuilder(true).build(options);
-}
+Isa load(const LoadOptions &options) { return IsaBuilder().build(options); }
 
 int64_t Isa::param(std::string_view name) const {
   auto it = params_.find(name);

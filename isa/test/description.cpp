@@ -72,7 +72,9 @@ std::string Description::error(const std::string &target) const {
 }
 
 std::string Description::roleError() const {
-  return relative(diagnosticOf([&] { requireRoleSemantics(options("edge16")); }));
+  LoadOptions asked = options("edge16");
+  asked.requiresRoleSemantics = true;
+  return relative(diagnosticOf([&] { isa::load(asked); }));
 }
 
 std::string Description::relative(std::string text) const {

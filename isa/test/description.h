@@ -27,7 +27,7 @@ public:
   // The diagnostic of loading, its path cut to be relative to isa/; "" when loading succeeds.
   std::string error(const std::string &target = "edge16") const;
 
-  // The same of what whoever compiles asks for beyond (requireRoleSemantics).
+  // The same where the roles' semantics are required.
   std::string roleError() const;
 
   const std::string &path() const { return path_; }

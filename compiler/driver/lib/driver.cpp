@@ -65,10 +65,9 @@ public:
 
 private:
   CompileResult compileModel() {
-    isa::LoadOptions target{options_.target, options_.overlays, ""};
+    const isa::LoadOptions target{options_.target, options_.overlays, "",
+                                  options_.to > Stage::Tosa};
     isa::Isa isa = isa::load(target);
-    if (options_.to > Stage::Tosa)
-      isa::requireRoleSemantics(target);
     phases_.ended("target");
     loadModelDialects(*context_);
     if (options_.from < Stage::Kernel)

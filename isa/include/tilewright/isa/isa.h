@@ -267,6 +267,9 @@ struct LoadOptions {
   std::vector<std::string> overlays; // `--what-if` files, applied in order
   std::string directory; // where isa/ is; empty: found beside the binary, in the source tree, or in
                          // TILEWRIGHT_ISA
+  // Whoever compiles takes an instruction with a role for what the description's own one computes:
+  // then one that overlays made something else of is an error, at its role.
+  bool requiresRoleSemantics = false;
 };
 
 // Reads, resolves and checks the description. Throws UserError with file:line:col.

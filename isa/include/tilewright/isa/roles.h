@@ -54,10 +54,6 @@ private:
 const std::vector<RoleInfo> &roles(); // by Role
 inline const RoleInfo &infoOf(Role role) { return roles()[static_cast<size_t>(role)]; }
 
-// Whoever compiles takes an instruction with a role for what the description's own one computes.
-// Throws UserError at the role of one that overlays made something else of.
-void requireRoleSemantics(const LoadOptions &options);
-
 // For messages: "instruction of role 'max_pool' ('vmaxpool' without overlays)".
 std::string describe(const Isa &isa, Role role);
 
