@@ -12,8 +12,6 @@
 
 namespace tilewright::explore {
 
-using ::testing::ElementsAre;
-
 namespace {
 
 // explore point FOLDER KEY: what a point does is its key.

@@ -105,7 +105,10 @@ private:
     for (size_t i : {size_t(0), size_t(1)}) {
       const ExprPtr output = coefficient(index, i == 0 ? BroadcastY : BroadcastX),
                     tap = coefficient(index, i == 0 ? BroadcastV : BroadcastU);
-      if (!output || !tap || !(window_.strides[i] = quotient(output, tap)))
+      if (!output || !tap)
+        unfit();
+      window_.strides[i] = quotient(output, tap);
+      if (!window_.strides[i])
         unfit();
     }
   }

@@ -73,10 +73,10 @@ TEST(Encoding, WidthsFollowTheSizes) {
 }
 
 namespace {
-DecodedInstruction decodedInstructionOf(const char *name, std::vector<int64_t> values) {
+DecodedInstruction decodedInstructionOf(const char *name, const std::vector<int64_t> &values) {
   DecodedInstruction decoded;
   decoded.instruction = shipped().find(name)->index;
-  decoded.values = std::move(values);
+  decoded.values = values;
   decoded.bases.assign(decoded.values.size(), 0);
   return decoded;
 }

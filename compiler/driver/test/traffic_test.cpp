@@ -79,8 +79,8 @@ TEST(Traffic, AnImageOfTwoIsMovedOnce) {
 // With little memory on chip, products ask for more than the tensors have.
 TEST(Traffic, ProductsAskForTraffic) {
   const isa::Isa isa = isa::load({"tiny4", {}, ""});
-  const auto elements = static_cast<double>(isa.memory(isa::Space::Spad).bytes +
-                                            isa.memory(isa::Space::Acc).bytes / 4);
+  const uint64_t sums = isa.memory(isa::Space::Acc).bytes / 4;
+  const auto elements = static_cast<double>(isa.memory(isa::Space::Spad).bytes + sums);
   constexpr int64_t pixels = 16 * 16, channels = 256;
   const auto layers = trafficOf(
       outcomeOf(Network(16, 16, channels).conv(channels, 1, 1), "tiny4", false, "functional"));

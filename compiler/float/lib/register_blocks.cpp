@@ -270,7 +270,7 @@ private:
       }
   }
 
-  SmallVector<Value> reduce(ArrayRef<unsigned> dims, SmallVector<Value> sums,
+  SmallVector<Value> reduce(ArrayRef<unsigned> dims, const SmallVector<Value> &sums,
                             const std::function<SmallVector<Value>(ArrayRef<Value>)> &step) {
     if (dims.empty())
       return step(sums);

@@ -52,15 +52,18 @@ mlir::LogicalResult hoist(tosa::TransposeOp op, mlir::PatternRewriter &rewriter)
   if (!source || movesOnlyUnits(dimsOf(op.getInput1()), perm) || !comesFromArgument(op.getInput1()))
     return mlir::failure();
   std::optional<Dims> padding;
-  if (llvm::isa<tosa::PadOp>(source) && !(padding = constantIntegers(source->getOperand(1))))
-    return mlir::failure();
+  if (llvm::isa<tosa::PadOp>(source)) {
+    padding = constantIntegers(source->getOperand(1));
+    if (!padding)
+      return mlir::failure();
+  }
   llvm::SmallVector<mlir::Value> operands(source->getOperands());
   for (mlir::Value &operand : llvm::MutableArrayRef(operands).take_front(dataOperands(source)))
     operand = makeTranspose(rewriter, op.getLoc(), operand, perm);
   if (padding) {
     Dims moved;
     for (int32_t from : perm)
-      moved.append({(*padding)[2 * from], (*padding)[2 * from + 1]});
+      moved.append({(*padding)[size_t{2} * from], (*padding)[size_t{2} * from + 1]});
     operands[1] = makeShape(rewriter, source->getLoc(), moved);
   }
   mlir::Operation *moved = rewriter.clone(*source);

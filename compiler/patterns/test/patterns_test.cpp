@@ -11,7 +11,6 @@ using namespace tilewright;
 using namespace tilewright::patterns;
 using testing::Contains;
 using testing::HasSubstr;
-using testing::Not;
 
 namespace {
 
@@ -52,7 +51,7 @@ const char *const a = "a[y * a_s1 + x * a_s0 + c * a_sc]";
 const char *const b = "b[y * b_s1 + x * b_s0 + c * b_sc]";
 
 std::string spell(std::string text) { // $a and $b are the operands
-  for (auto [from, to] : {std::pair<std::string, std::string>{"$a", a}, {"$b", b}})
+  for (const auto &[from, to] : {std::pair<std::string, std::string>{"$a", a}, {"$b", b}})
     for (size_t at; (at = text.find(from)) != std::string::npos;)
       text.replace(at, from.size(), to);
   return text;

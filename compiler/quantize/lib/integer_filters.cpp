@@ -38,7 +38,7 @@ static std::vector<double> coveredTaps(Operation *op) {
   auto inside = [&](int axis, int64_t at) {
     int64_t count = 0;
     for (int64_t o = 0; o < output[1 + axis]; ++o) {
-      int64_t i = o * stride[axis] - pad[2 * axis] + at * dilation[axis];
+      int64_t i = o * stride[axis] - pad[size_t{2} * axis] + at * dilation[axis];
       count += i >= 0 && i < input[1 + axis];
     }
     return double(count) / double(output[1 + axis]);

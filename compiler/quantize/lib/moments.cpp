@@ -24,7 +24,7 @@ MomentSums::MomentSums(Operation *convolution)
   for (int axis : {0, 1}) {
     kernel_[axis] = weights[isDepthwise_ ? axis : axis + 1];
     stride_[axis] = numbers("stride")[axis];
-    before_[axis] = numbers("pad")[2 * axis];
+    before_[axis] = numbers("pad")[size_t{2} * axis];
     dilation_[axis] = numbers("dilation")[axis];
     input_[axis] = input[axis + 1];
     output_[axis] = output[axis + 1];

@@ -168,8 +168,8 @@ void assess(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
          bursts = std::max(1.0, resultRun / m.burstBytes);
   double runCycles = accesses * m.accessBytes / m.busBytes + bursts * m.writeOverhead;
   double input = inputCycles(p, m, inputLoads * inputTile);
-  double weights =
-      static_cast<double>(weightLoads * weightChunk / plan.weightParts) / m.dramBytesPerCycle;
+  const int64_t weightBytes = weightLoads * weightChunk / plan.weightParts;
+  double weights = static_cast<double>(weightBytes) / m.dramBytesPerCycle;
   double result =
       pixels * static_cast<double>(p.outputChannels * p.resultBytes) / resultRun * runCycles;
   double operands =

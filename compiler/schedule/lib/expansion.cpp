@@ -106,7 +106,8 @@ const Expansion *bestFor(const std::vector<std::unique_ptr<Expansion>> &expansio
   const Expansion *best = nullptr;
   for (const std::unique_ptr<Expansion> &each : expansions) {
     const int64_t group = each->chipBytes();
-    const bool reads = !best || each->dramBytes() * best->chipBytes() < best->dramBytes() * group;
+    const bool reads =
+        !best || each->dramBytes() * int64_t{best->chipBytes()} < best->dramBytes() * group;
     if (reads && run % group == 0 && row % group == 0 && each->packed(weights))
       best = each.get();
   }
@@ -163,7 +164,8 @@ bool Expansion::makePatterns(const isa::Term &term, int selectingByte) {
   for (uint64_t selector = 0; selector < 256; ++selector) {
     const uint64_t selecting = selector << (8 * selectingByte);
     const BitSources given = constantBits(static_cast<__int128>(selecting));
-    std::copy_n(given.begin() + 8 * selectingByte, 8, element.begin() + 8 * selectingByte);
+    const int firstBit = 8 * selectingByte;
+    std::copy_n(given.begin() + firstBit, 8, element.begin() + firstBit);
     const std::optional<BitSources> bits = bitsOf(term, element);
     if (!bits) {
       patterns_.clear();

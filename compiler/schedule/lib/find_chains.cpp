@@ -158,8 +158,10 @@ public:
           chain.plan = *chain.whole, chain.words = chain.wholeWords;
         untuned.push_back({chainOf(parts[i]), std::move(chain), tuner && run.size() > 1});
       }
-      if (tuned.empty())
+      if (tuned.empty()) {
         enter({std::move(untuned), std::move(layout)}, chains);
+        continue;
+      }
       auto chain = untuned.begin();
       for (TunedRun &each : tuned) {
         Chains::Run entered{{}, std::move(each.layout)};

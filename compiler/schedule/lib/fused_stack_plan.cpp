@@ -246,7 +246,8 @@ private:
   // Of parameters and tables for tiles of the channels between the layers.
   double selections(int64_t bytes, int64_t rows, int64_t tileRows, int64_t tileChannels) const {
     return static_cast<double>(chunks_ * ceilDiv(plan_.chunkChannels, tileChannels) *
-                               ceilDiv(rows, tileRows) * ceilDiv(bytes, m_.spadPort));
+                               ceilDiv(rows, tileRows) *
+                               ceilDiv(bytes, static_cast<int64_t>(m_.spadPort)));
   }
   double moved(int64_t bytes) const { return static_cast<double>(bytes) / m_.dramBytesPerCycle; }
   // Of a stripe.

@@ -349,7 +349,7 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   std::vector<kernel::GroupOp> groups(function.getBody().getOps<kernel::GroupOp>().begin(),
                                       function.getBody().getOps<kernel::GroupOp>().end());
   const uint64_t dram = isa.memory(isa::Space::Dram).bytes;
-  Emitter(isa, options.buffering); // refuses machines that no program can be made for
+  const Emitter probe(isa, options.buffering); // refuses machines that no program can be made for
   const auto selection = std::make_shared<Selection>(isa);
   Schedule result;
   for (kernel::GroupOp group : groups) {

@@ -99,8 +99,8 @@ int64_t productsNeed(const isa::Isa &isa, mlir::Operation *op) {
   const std::optional<Axes> axes = axesOf(op);
   const auto windows =
       static_cast<double>(axes ? windowsOf(axes->first) * windowsOf(axes->second) : 1);
-  const auto elements = static_cast<double>(isa.memory(isa::Space::Spad).bytes +
-                                            isa.memory(isa::Space::Acc).bytes / 4);
+  const uint64_t sums = isa.memory(isa::Space::Acc).bytes / 4;
+  const auto elements = static_cast<double>(isa.memory(isa::Space::Spad).bytes + sums);
   return static_cast<int64_t>(2 * static_cast<double>(macsOf(op)) / std::sqrt(windows * elements) -
                               2 * elements);
 }

@@ -19,7 +19,8 @@ std::map<Part, int64_t> randomParts(std::mt19937 &random, size_t items) {
   for (size_t begin = 0; begin < items; ++begin)
     for (size_t length = 1; length <= longest && begin + length <= items; ++length)
       if (length == 1 || random() % 4 != 0)
-        parts[{begin, begin + length}] = 100 * static_cast<int64_t>(length) - random() % 90;
+        parts[{begin, begin + length}] =
+            100 * static_cast<int64_t>(length) - static_cast<int64_t>(random() % 90);
   return parts;
 }
 

@@ -471,10 +471,10 @@ TEST(FusedStackPlan, OperationsAndSelectionsTakeTheVectorUnit) {
   const double passes = cycles();
   EXPECT_DOUBLE_EQ(passes, before + 2 * size * size * inner);
   constexpr int64_t tiles = 2 * 3; // two chunks, three tiles of up to 8 rows
-  p.headSelectedBytes = 160 * slow.spadPort;
+  p.headSelectedBytes = 160 * static_cast<int64_t>(slow.spadPort);
   const double ofHead = cycles();
   EXPECT_DOUBLE_EQ(ofHead, passes + tiles * 160);
-  p.windowSelectedBytes = 160 * slow.spadPort;
+  p.windowSelectedBytes = 160 * static_cast<int64_t>(slow.spadPort);
   EXPECT_DOUBLE_EQ(cycles(), ofHead + tiles * 160);
 }
 

@@ -66,7 +66,8 @@ TEST(Hazards, AgreesWithATrackerOfBytes) {
       MemoryAccesses accesses;
       LaneClock expected(lanes, 0);
       for (unsigned i = 0; i < 1 + random() % 2; ++i) {
-        const int64_t begin = random() % bytes, end = begin + 1 + random() % (bytes - begin);
+        const auto begin = static_cast<int64_t>(random() % bytes),
+                   end = begin + 1 + static_cast<int64_t>(random() % (bytes - begin));
         accesses.push_back(access(base + begin, base + end, random() % 3 == 0));
       }
       for (const MemoryAccess &each : accesses)
@@ -118,10 +119,10 @@ TEST(Accesses, AreTheRangesOfOperands) {
       isa::DecodedInstruction decoded;
       decoded.instruction = instruction.index;
       for (const isa::Operand &operand : instruction.operands)
-        decoded.values.push_back(operand.kind == isa::Operand::Kind::Memory ? random() % 1000
-                                                                            : random() % 3);
+        decoded.values.push_back(static_cast<int64_t>(
+            random() % (operand.kind == isa::Operand::Kind::Memory ? 1000 : 3)));
       if (!registers.empty() && random() % 4 == 0)
-        registers[random() % registers.size()] = random() % 3;
+        registers[random() % registers.size()] = static_cast<int64_t>(random() % 3);
       std::array<isa::Range, isa::limits::operands.count()> ranges;
       isa::operandRanges(instruction, isa, decoded, registers.data(), decoded.values.data(),
                          ranges.data());

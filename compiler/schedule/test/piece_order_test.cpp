@@ -17,7 +17,7 @@ std::vector<PieceToOrder> randomPieces(std::mt19937 &random) {
   std::vector<PieceToOrder> pieces(60);
   for (size_t i = 0; i < pieces.size(); ++i) {
     pieces[i].stream = static_cast<int>(random() % severalActors.size());
-    pieces[i].cycles = random() % 50;
+    pieces[i].cycles = static_cast<int64_t>(random() % 50);
     for (unsigned count = random() % 3; count > 0 && i > 0; --count)
       pieces[i].after.push_back(random() % i);
   }
@@ -141,7 +141,7 @@ TEST(PieceOrder, IsGivenUpWhereItEndsTooLate) {
   for (int round = 0; round < 200; ++round) {
     std::vector<PieceToOrder> pieces = randomPieces(random);
     for (PieceToOrder &piece : pieces) {
-      piece.latency = random() % 20;
+      piece.latency = static_cast<int64_t>(random() % 20);
       piece.bank = static_cast<int>(random() % 4) - 1;
       piece.source = static_cast<int>(random() % 3) - 1;
     }

@@ -51,7 +51,7 @@ static int64_t bytesMoved(ArrayRef<Operation *> run, ArrayRef<Operation *> whole
   for (Value value : inputs)
     bytes += bytesOf(value);
   for (Value value : made)
-    bytes += 2 * bytesOf(value);
+    bytes += int64_t{2} * bytesOf(value);
   return bytes;
 }
 
@@ -62,7 +62,8 @@ void fuseReductions(Block &body, Selection &selection) {
     SmallVector<Operation *> run = whole;
     while (!run.empty() && !selection.choose(run, reduce))
       run.erase(run.begin()); // the largest cover that there is
-    if (run.empty() || bytesMoved(run, whole) > bytesMoved({}, whole) + 2 * bytesOf(reduce.getX()))
+    if (run.empty() ||
+        bytesMoved(run, whole) > bytesMoved({}, whole) + int64_t{2} * bytesOf(reduce.getX()))
       continue;
     run.push_back(reduce);
     SmallVector<Location> locations(

@@ -13,8 +13,6 @@ namespace tilewright {
 
 namespace {
 
-using patterns::Function;
-
 constexpr size_t mostForms = 32; // of writing one run
 // Of a run: what is both operands of an operation is written twice. An operation alone is shorter.
 constexpr size_t longestText = 2000;

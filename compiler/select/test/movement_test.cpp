@@ -11,7 +11,6 @@ namespace tilewright {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 
 // What becomes of `operators` on the constant %c of type tensor<`type`> with these values; the
 // result %o is tensor<`result`>.

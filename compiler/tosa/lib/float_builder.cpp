@@ -285,7 +285,7 @@ mlir::Value FloatBuilder::transposeConv2d(mlir::Value input, mlir::Value weight,
   checkWindow(window);
   Shape out = {in[0], (in[1] - 1) * stride[0] + outPad[0] + outPad[1] + kernel[1],
                (in[2] - 1) * stride[1] + outPad[2] + outPad[3] + kernel[2], kernel[0]};
-  for (int i : {0, 1})
+  for (size_t i : {0, 1})
     if (outPad[2 * i] <= -kernel[1 + i] || outPad[2 * i + 1] <= -kernel[1 + i] || out[1 + i] < 1)
       fail("pads are not smaller than the kernel");
   return tosa::TransposeConv2DOp::create(

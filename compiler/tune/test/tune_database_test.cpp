@@ -96,7 +96,7 @@ TEST_F(TuneDatabaseTest, FindsNothingUnderAnotherKey) {
 
 TEST_F(TuneDatabaseTest, GivesTheBestPlanOfEachOtherKernelOnTheMachine) {
   TuneDatabase database(path());
-  auto keep = [&](TuneKey at, uint64_t seed, const PlanPoint &point, int64_t cycles) {
+  auto keep = [&](const TuneKey &at, uint64_t seed, const PlanPoint &point, int64_t cycles) {
     database.keepEnded(at, SearchKind::Model, seed, {point, 1000, cycles, 10});
   };
   keep({"a", "machine", "1"}, 1, {1}, 90);
@@ -252,7 +252,7 @@ TEST_F(TuneDatabaseTest, SeveralProcessesWriteAtOnce) {
     children.emplace_back([&] {
       TuneDatabase database(path());
       for (int64_t i = 0; i < rows; ++i)
-        database.keep(key, {{{process, i}, 100 * process + i + 1}});
+        database.keep(key, {{{process, i}, int64_t{100} * process + i + 1}});
       return database.warning().empty() ? 0 : 1;
     });
   for (ChildProcess &child : children)
@@ -260,7 +260,7 @@ TEST_F(TuneDatabaseTest, SeveralProcessesWriteAtOnce) {
   const TuneDatabase database(path());
   for (int64_t process = 0; process < processes; ++process)
     for (int64_t i = 0; i < rows; ++i)
-      EXPECT_EQ(database.cycles(key, {process, i}), 100 * process + i + 1);
+      EXPECT_EQ(database.cycles(key, {process, i}), int64_t{100} * process + i + 1);
 }
 
 } // namespace tilewright

@@ -33,7 +33,7 @@ namespace {
 }
 
 fs::path folderOfModels() {
-  const std::string folder = cacheFolder("rtl");
+  std::string folder = cacheFolder("rtl");
   if (folder.empty())
     fail("there is no directory to keep its models in", "set XDG_CACHE_HOME or HOME");
   return folder;

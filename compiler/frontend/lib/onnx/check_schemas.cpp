@@ -128,7 +128,7 @@ public:
     checkSubgraphs();
     // Each type variable is bound to the type of the first input that has it; outputs follow.
     for (int i = 0; i < node_.input_size(); ++i)
-      if (!node_.input(i).empty())
+      if (!node_.input(static_cast<int>(i)).empty())
         checkInput(i);
     for (int i = 0; i < node_.output_size(); ++i)
       define(node_.output(i), outputType(i));
@@ -180,11 +180,11 @@ private:
                        formatBounds(schema.minOutputs, schema.maxOutputs)));
     for (size_t i = 0; i < inputs; ++i)
       if (const Parameter &each = parameterAt(schema.inputs, i);
-          each.presence != Presence::Optional && node_.input(i).empty())
+          each.presence != Presence::Optional && node_.input(static_cast<int>(i)).empty())
         fail(fmt::format("input {}, {}, is missing", i, each.name));
     for (size_t i = 0; i < outputs; ++i)
       if (const Parameter &each = parameterAt(schema.outputs, i);
-          each.presence == Presence::Single && node_.output(i).empty())
+          each.presence == Presence::Single && node_.output(static_cast<int>(i)).empty())
         fail(fmt::format("output {}, {}, has no name", i, each.name));
   }
 

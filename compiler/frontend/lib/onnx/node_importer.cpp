@@ -157,13 +157,13 @@ std::string NodeImporter::choice(const std::string &name,
 }
 
 std::vector<int64_t> NodeImporter::integers(const std::string &name,
-                                            std::vector<int64_t> fallback) const {
+                                            const std::vector<int64_t> &fallback) const {
   const auto *value = attribute<std::vector<int64_t>>(name);
   return value ? *value : fallback;
 }
 
 std::vector<float> NodeImporter::numbers(const std::string &name,
-                                         std::vector<float> fallback) const {
+                                         const std::vector<float> &fallback) const {
   const auto *value = attribute<std::vector<float>>(name);
   return value ? *value : fallback;
 }

@@ -58,8 +58,9 @@ public:
   std::string text(const std::string &name, const std::string &fallback) const;
   // One of `choices`, of which the first is the default.
   std::string choice(const std::string &name, const std::vector<std::string> &choices) const;
-  std::vector<int64_t> integers(const std::string &name, std::vector<int64_t> fallback) const;
-  std::vector<float> numbers(const std::string &name, std::vector<float> fallback) const;
+  std::vector<int64_t> integers(const std::string &name,
+                                const std::vector<int64_t> &fallback) const;
+  std::vector<float> numbers(const std::string &name, const std::vector<float> &fallback) const;
   ConstantTensor tensor(const std::string &name) const; // null when absent
 
   // `axis`, counted from the end when negative, checked against `rank`.

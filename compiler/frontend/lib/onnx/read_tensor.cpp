@@ -145,7 +145,7 @@ ConstantTensor readTensor(const TensorProto &proto, const TensorSource &source) 
                              tensor->bytes.size()));
   if (*dtype == DType::Bool)
     for (char &byte : tensor->bytes)
-      byte = byte != 0;
+      byte = byte == 0 ? 0 : 1;
   if (*dtype == DType::F16)
     widenHalf(*tensor);
   return tensor;

@@ -60,8 +60,11 @@ void foldReduction(NodeImporter &node, int64_t integerStart, Combine combine) {
     for (size_t d = 0; d < index.size(); ++d)
       target += index[d] * strides[d];
     setInteger(result, target, combine(integerAt(result, target), integerAt(input, i)));
-    for (size_t d = index.size(); d-- > 0 && ++index[d] == input.shape[d];)
+    for (size_t d = index.size(); d-- > 0;) {
+      if (++index[d] < input.shape[d])
+        break;
       index[d] = 0;
+    }
   }
   node.setResult(std::move(result));
 }

@@ -24,7 +24,7 @@ int laneCount(const isa::Isa &isa);
 int laneOf(const isa::Isa &isa, const isa::Instruction &instruction);
 int unitOfLane(const isa::Isa &isa, int lane);
 
-inline constexpr size_t maximumLanes = 2 * isa::limits::units;
+inline constexpr size_t maximumLanes = size_t{2} * isa::limits::units;
 
 // By lane: a sequence number within that lane, counted from 1; 0 is "none".
 using LaneClock = InlineVector<int32_t, maximumLanes>;

@@ -51,7 +51,7 @@ public:
     llvm::SmallVector<int64_t> shape(type.getShape());
     shape[axis] = 1;
     return Op::create(builder_, location_, type.clone(shape), value,
-                      builder_.getI32IntegerAttr(axis));
+                      builder_.getI32IntegerAttr(static_cast<int32_t>(axis)));
   }
 
 private:
