@@ -24,6 +24,17 @@ CONV = one("%x: tensor<1x8x8x128xi8>", "1x6x6x8xi32", f"%w = {constant(1, '8x3x3
 # An array that keeps nothing but sums, of at most 255 products a tap.
 SUMS_ALONE = "machine:" + (ROOT / "isa/what-if/output-stationary.yaml").read_text().split("\nmachine:", 1)[1].replace(
     'depth: { type: "u16"', 'depth: { type: "u8"') + "  mload: null\n  mmul: null\n"
+# A table of half of a scratchpad of 1,400 bytes, which wants to stand in one piece.
+CONV_TABLE = one("%x: tensor<1x4x4x33xi8>", "1x4x4x5xi32", f"%w = {constant(1, '5x1x1x33xi8')}", f"%b = {constant(1, '5xi32')}",
+                 f"%z = {constant(0, '1xi8')}", f"%m = {constant(1073741824, '5xi32')}", f"%s = {constant(32, '5xi8')}",
+                 f"%i = {constant(0, '1xi32')}", f"%o = {constant(0, '1xi16')}", f"%t = {constant(1, '513xi16')}",
+                 "%y = tosa.conv2d %x, %w, %b, %z, %z {acc_type = i32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, "
+                 "stride = array<i64: 1, 1>} : (tensor<1x4x4x33xi8>, tensor<5x1x1x33xi8>, tensor<5xi32>, tensor<1xi8>, tensor<1xi8>) "
+                 "-> tensor<1x4x4x5xi32>",
+                 "%q = tosa.rescale %y, %m, %s, %i, %o {input_unsigned = false, output_unsigned = false, per_channel = true, "
+                 "rounding_mode = SINGLE_ROUND, scale32 = true} : (tensor<1x4x4x5xi32>, tensor<5xi32>, tensor<5xi8>, tensor<1xi32>, "
+                 "tensor<1xi16>) -> tensor<1x4x4x5xi16>",
+                 "tosa.table %q, %t : (tensor<1x4x4x5xi16>, tensor<513xi16>)")
 POOL = one("%x: tensor<1x64x64x8xi8>", "1x1x1x8xi8", "tosa.max_pool2d %x {kernel = array<i64: 64, 64>, pad = array<i64: 0, 0, 0, 0>, "
            "stride = array<i64: 1, 1>} : (tensor<1x64x64x8xi8>)")
 ADD = one("%x: tensor<4xi32>", "4xi32", "tosa.add %x, %x : (tensor<4xi32>, tensor<4xi32>)")
@@ -75,6 +86,15 @@ class Schedule(RejectionTest, metaclass=CaseTable):
         match = re.fullmatch(expected, ended.diagnostics.replace(str(self.scratch), "@").rstrip("\n"))
         self.assertTrue(match, ended.diagnostics)
         self.assert_done(self.arguments(model, smallest(**{memory: int(match[1])})))
+
+    def test_room_in_parts(self):
+        """A scratchpad that has the bytes, but not in a piece."""
+        ended = self.assert_rejected(self.arguments(CONV_TABLE, smallest(spad=1400)), "error")
+        match = re.fullmatch(r"@/m.mlir: layer 'conv2d_0': error: no tile fits on chip: the smallest needs \d+ bytes of the scratchpad and "
+                             r"finds them in parts, target 'edge16' has 1400\n  fix: a scratchpad of (\d+) bytes works",
+                             ended.diagnostics.replace(str(self.scratch), "@").rstrip("\n"))
+        self.assertTrue(match, ended.diagnostics)
+        self.assert_done(self.arguments(CONV_TABLE, smallest(spad=int(match[1]))))
 
     @named_cases({
         "parameters": (DEPTHWISE, smallest(), ["--buffering", "single"], "layer 'depthwise_conv2d_0'",
