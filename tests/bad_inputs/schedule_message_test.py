@@ -17,6 +17,10 @@ def smallest(spad=1024, acc=1024):
             'acc_banks: "1" } }\n')
 
 
+def in_bursts(target):
+    return target.replace('lanes: "4"', 'lanes: "4", bus_bytes: "128", burst_bytes: "128"')
+
+
 CONV = one("%x: tensor<1x8x8x128xi8>", "1x6x6x8xi32", f"%w = {constant(1, '8x3x3x128xi8')}", f"%b = {constant(1, '8xi32')}",
            f"%z = {constant(0, '1xi8')}",
            "tosa.conv2d %x, %w, %b, %z, %z {acc_type = i32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, "
@@ -89,12 +93,12 @@ class Schedule(RejectionTest, metaclass=CaseTable):
 
     def test_room_in_parts(self):
         """A scratchpad that has the bytes, but not in a piece."""
-        ended = self.assert_rejected(self.arguments(CONV_TABLE, smallest(spad=1400)), "error")
+        ended = self.assert_rejected(self.arguments(CONV_TABLE, in_bursts(smallest(spad=1400))), "error")
         match = re.fullmatch(r"@/m.mlir: layer 'conv2d_0': error: no tile fits on chip: the smallest needs \d+ bytes of the scratchpad and "
                              r"finds them in parts, target 'edge16' has 1400\n  fix: a scratchpad of (\d+) bytes works",
                              ended.diagnostics.replace(str(self.scratch), "@").rstrip("\n"))
         self.assertTrue(match, ended.diagnostics)
-        self.assert_done(self.arguments(CONV_TABLE, smallest(spad=int(match[1]))))
+        self.assert_done(self.arguments(CONV_TABLE, in_bursts(smallest(spad=int(match[1])))))
 
     @named_cases({
         "parameters": (DEPTHWISE, smallest(), ["--buffering", "single"], "layer 'depthwise_conv2d_0'",

@@ -39,9 +39,9 @@ Range resolveRange(NodeImporter &node, int64_t start, int64_t end, int64_t step,
 std::vector<Range> rangesOf(NodeImporter &node) {
   Shape shape = node.shape(0);
   bool attributes = node.opset() < 10;
-  auto read = [&](size_t input, const char *name, std::vector<int64_t> fallback) {
+  auto read = [&](size_t input, const char *name, const std::vector<int64_t> &fallback) {
     if (attributes)
-      return node.integers(std::string(name), std::move(fallback));
+      return node.integers(std::string(name), fallback);
     return node.has(input) ? node.integers(input, name) : fallback;
   };
   std::vector<int64_t> starts = read(1, "starts", {}), ends = read(2, "ends", {});

@@ -20,6 +20,8 @@ std::string served() {
 
 bool recognizes(const std::string &bytes) { return isBytecode(bytes) || looksLikeText(bytes); }
 
+// All readers are given the bytes.
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 mlir::OwningOpRef<mlir::ModuleOp> read(const std::string &path, std::string bytes,
                                        const ImportOptions &options, mlir::MLIRContext &context) {
   if (!options.shapes.empty())
