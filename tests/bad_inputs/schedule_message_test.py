@@ -91,7 +91,7 @@ class Schedule(RejectionTest, metaclass=CaseTable):
         self.assertTrue(match, ended.diagnostics)
         self.assert_done(self.arguments(model, smallest(**{memory: int(match[1])})))
 
-    def test_room_in_parts(self):
+    def test_scratchpad_in_parts(self):
         """A scratchpad that has the bytes, but not in a piece."""
         ended = self.assert_rejected(self.arguments(CONV_TABLE, in_bursts(smallest(spad=1400))), "error")
         match = re.fullmatch(r"@/m.mlir: layer 'conv2d_0': error: no tile fits on chip: the smallest needs \d+ bytes of the scratchpad and "

@@ -349,18 +349,18 @@ chosenFor(LoweringContext &context, kernel::GroupOp group, const ConvProblem &pr
         {"", 0, 0, fmt::format("layer '{}' ({})", escape(layer.name), escape(layer.op))},
         context.unfit->message(), context.unfit->fix());
   }
-  const int64_t room = context.machine.spadBytes;
-  if (!best && smallest <= room)
+  const int64_t spadBytes = context.machine.spadBytes;
+  if (!best && smallest <= spadBytes)
     throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(layerOf(group.getLoc()).name))},
                     fmt::format("no tile fits on chip: the smallest needs {} bytes of the "
                                 "scratchpad and finds them in parts, target '{}' has {}",
-                                smallest, context.isa.target(), room),
+                                smallest, context.isa.target(), spadBytes),
                     fmt::format("a scratchpad of {} bytes works", 2 * smallest));
   if (!best)
     throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(layerOf(group.getLoc()).name))},
                     fmt::format("no tile fits on chip: the smallest needs {} bytes of the "
                                 "scratchpad, target '{}' has {}",
-                                smallest, context.isa.target(), room),
+                                smallest, context.isa.target(), spadBytes),
                     fmt::format("a scratchpad of {} bytes works", smallest + smallest / 15 + 1));
   return context.chosen.emplace(known, std::move(*best)).first->second;
 }
