@@ -30,6 +30,7 @@ KILLERS = (
     Killer("pieces across two banks", "rtl-test", f"*Lockstep.Pieces*/{MACHINE}", 20),
     Killer("values beyond their range", "rtl-test", f"*Lockstep.Values*/{MACHINE}", 20),
     Killer("a bus that refuses", "rtl-array-test", "Bus*", 20),
+    Killer("the cycle engine's programs", "rtl-programs-test", "*", 120),
     Killer("rows and weights of the array", "rtl-array-test", "Array.Rows*", 20),
     Killer("windows of every stride", "rtl-array-test", "Array.Windows*", 60),
     random_programs(100, first=9, seconds=60),
@@ -37,7 +38,6 @@ KILLERS = (
     Killer("skipped cycles against stepped ones", "cycle-core-test", "*Skip*", 60),
     Killer("contractions of an overlay", "rtl-array-test", "Array.Makes*", 60),
     Killer("random programs of random instructions", "rtl-test", "LockstepOverlay.*", 120),
-    Killer("the cycle engine's programs", "rtl-programs-test", "*", 120),
 )
 
 
