@@ -19,7 +19,7 @@ class Machine:
     array: int
     diagonal: int
     lanes: int
-    dram: int
+    dram: float
     memory: int
 
 
@@ -27,7 +27,8 @@ def machine(tool, target, overlays):
     """Asks the tool, so that overlays count."""
     page = subprocess.run([tool, "isa", "show", "--target", target, *overlays], check=True, capture_output=True, text=True).stdout
     params = {name: int(value) for name, value in re.findall(r"^\| (\w+) \| (\d+) \|", page, re.M)}
-    return Machine(params["rows"] * params["cols"], min(params["rows"], params["cols"]), params["lanes"], params["bus_bytes"],
+    streams = float(re.search(r"What streams is the lesser: (\S+) bytes a cycle\.", page)[1])
+    return Machine(params["rows"] * params["cols"], min(params["rows"], params["cols"]), params["lanes"], streams,
                    params["spad_bytes"] + params["acc_bytes"])
 
 

@@ -17,6 +17,10 @@ int64_t ceilDiv(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
+isa::StreamingRate rateOf(const Machine &machine) {
+  return isa::streamingRate(machine.dramBytesPerSecond, machine.busBytes, machine.clockHz);
+}
+
 } // namespace
 
 Analytical::Analytical(const Network &network) {
@@ -38,7 +42,8 @@ Analytical::Analytical(const Network &network) {
   }
 }
 
-Analytical::Cost Analytical::costOf(const Layer &layer, const Machine &machine) {
+Analytical::Cost Analytical::costOf(const Layer &layer, const Machine &machine,
+                                    const isa::StreamingRate &rate) {
   int64_t array = 0;
   if (layer.kind == NetworkLayer::Kind::Product) {
     // Taps along x lie one behind the other; all taps do where the input comes gathered.
@@ -57,14 +62,15 @@ Analytical::Cost Analytical::costOf(const Layer &layer, const Machine &machine) 
       layer.inputBytes > half)
     bytes += std::min((ceilDiv(layer.inputBytes, half) - 1) * layer.weightBytes,
                       (ceilDiv(layer.weightBytes, half) - 1) * layer.inputBytes);
-  const int64_t dram = ceilDiv(bytes, machine.busBytes);
+  const int64_t dram = rate.cycles == 1 ? ceilDiv(bytes, rate.bytes) : rate.cyclesFor(bytes);
   return {std::max({array, vector, dram}) + latency + machine.rows + machine.cols, bytes};
 }
 
 Analytical::Estimate Analytical::estimate(const Machine &machine) const {
   Estimate estimate;
+  const isa::StreamingRate rate = rateOf(machine);
   for (const Layer &layer : layers_) {
-    const Cost cost = costOf(layer, machine);
+    const Cost cost = costOf(layer, machine, rate);
     estimate.cycles += layer.count * cost.cycles;
     estimate.dramBytes += layer.count * cost.dramBytes;
   }
@@ -73,8 +79,9 @@ Analytical::Estimate Analytical::estimate(const Machine &machine) const {
 
 Work Analytical::work(const Machine &machine) const {
   Work work;
+  const isa::StreamingRate rate = rateOf(machine);
   for (const Layer &layer : layers_) {
-    const Cost cost = costOf(layer, machine);
+    const Cost cost = costOf(layer, machine, rate);
     const auto count = static_cast<double>(layer.count);
     const auto macs = static_cast<double>(layer.macs),
                elements = static_cast<double>(layer.vectorElements);

@@ -1,5 +1,7 @@
 #include "tilewright/explore/machine.h"
 
+#include "tilewright/isa/streaming_rate.h"
+
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -24,6 +26,7 @@ void visitNumbers(MachineType &machine, Visit visit) {
   visit("store_buffers", machine.storeBuffers);
   visit("semaphores", machine.semaphores);
   visit("clock_hz", machine.clockHz);
+  visit("dram_bytes_per_second", machine.dramBytesPerSecond);
 }
 
 } // namespace
@@ -45,14 +48,19 @@ Machine machineOf(const isa::Isa &isa) {
   machine.storeBuffers = isa.timing().at("store.buffers");
   machine.semaphores = isa.semaphores();
   machine.clockHz = isa.clockHz();
+  machine.dramBytesPerSecond = isa::dramBytesPerSecond(isa);
   machine.dram = isa.dram();
   machine.hash = isa.hash() + isa.timingHash();
   return machine;
 }
 
-void setFigure(Machine &machine, const std::string &param, const std::string &value) {
-  if (param == "dram")
+void setFigure(Machine &machine, const std::string &param, const std::string &value,
+               const DramRates &rates) {
+  if (param == "dram") {
     machine.dram = value;
+    if (const auto rate = rates.find(value); rate != rates.end())
+      machine.dramBytesPerSecond = rate->second;
+  }
   visitNumbers(machine, [&](const char *name, int64_t &number) {
     if (param == name)
       std::from_chars(value.data(), value.data() + value.size(), number);

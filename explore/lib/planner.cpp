@@ -1,5 +1,6 @@
 #include "planner.h"
 
+#include "tilewright/isa/streaming_rate.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 
@@ -46,7 +47,8 @@ Planner::Planner(const Experiment &experiment, const Settings &settings, const F
   if (target_.find('/') != std::string::npos || target_.find(".yaml") != std::string::npos)
     target_ = folder.add("machines", readFile(target_), ".yaml");
   // The files as the user named them: a mistake in them has its place there.
-  isa::load({experiment.target, experiment.overlays, ""});
+  const isa::LoadOptions options{experiment.target, experiment.overlays, ""};
+  dramRates_ = isa::shippedDramBytesPerSecond(isa::load(options), options);
   const std::vector<std::string> base = copied(experiment.overlays);
   for (const OverlayList &list : experiment.overlayLists) {
     std::vector<std::string> files = base;

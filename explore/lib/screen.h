@@ -17,7 +17,8 @@ namespace tilewright::explore {
 
 // Numbers of settings, ascending.
 std::vector<uint64_t> screenedSettings(const Experiment &experiment, const Settings &settings,
-                                       const Machine &base, const Technology &technology,
+                                       const Machine &base, const DramRates &rates,
+                                       const Technology &technology,
                                        const std::vector<Analytical> &workloads);
 
 } // namespace tilewright::explore

@@ -80,6 +80,18 @@ TEST(Analytical, TheLongestPartCounts) {
   EXPECT_EQ(cyclesOf({layer}, square()), 70 + begin);
 }
 
+TEST(Analytical, DramHasARateOfItsOwn) {
+  NetworkLayer layer = product(10, 1, 16, 16);
+  layer.inputBytes = 8 * 700;
+  Machine machine = square();
+  machine.dramBytesPerSecond = 3'000'000'000;
+  EXPECT_EQ(cyclesOf({layer}, machine), 8 * 700 / 3 + 1 + begin);
+  machine.clockHz = 375'000'000; // the port moves as much
+  EXPECT_EQ(cyclesOf({layer}, machine), 700 + begin);
+  machine.clockHz /= 2;
+  EXPECT_EQ(cyclesOf({layer}, machine), 700 + begin) << "the port is slower than DRAM";
+}
+
 TEST(Analytical, WhatDoesNotFitComesAgain) {
   NetworkLayer layer = product(10, 1, 16, 16);
   layer.inputBytes = 300'000;  // three parts of half the scratchpad

@@ -3,6 +3,7 @@
 #include "screen.h"
 
 #include "tilewright/explore/statistics.h"
+#include "tilewright/isa/streaming_rate.h"
 
 #include <algorithm>
 #include <gmock/gmock.h>
@@ -34,7 +35,7 @@ TEST_F(Screen, KeepsTheFront) {
   const Technology technology = readTechnology("");
   const std::vector<Analytical> workloads{Analytical(oneLayer())};
   const std::vector<uint64_t> chosen =
-      screenedSettings(experiment, settings, base, technology, workloads);
+      screenedSettings(experiment, settings, base, {}, technology, workloads);
   ASSERT_EQ(chosen.size(), 12u);
 
   auto costsOf = [&](uint64_t number) {
@@ -60,14 +61,34 @@ TEST_F(Screen, KeepsTheFront) {
         << number;
 }
 
+TEST_F(Screen, TellsDramsApart) {
+  const Experiment experiment = readExperiment(this->experiment(
+      "workloads: { m: { model: \"m\" } }\nbase: { target: \"edge16\" }\nobjectives: "
+      "[\"latency\"]\nparameters: { dram: { list: [\"lpddr4\", \"hbm2\", \"ddr4\"] } }\nsearch: { "
+      "kind: \"random\", points: \"1\", screen: \"3\" }"));
+  const Settings settings(experiment);
+  const isa::Isa isa = isa::load({});
+  Machine base = machineOf(isa);
+  base.busBytes = 32;
+  Network network = oneLayer();
+  network.layers[0].inputBytes = 1 << 20;
+  const std::vector<uint64_t> chosen =
+      screenedSettings(experiment, settings, base, isa::shippedDramBytesPerSecond(isa, {}),
+                       readTechnology(""), {Analytical(network)});
+  ASSERT_EQ(chosen.size(), 1u);
+  EXPECT_EQ(*settings.at(chosen[0])->find("dram"), "hbm2");
+}
+
 TEST_F(Screen, FiguresFollowTheirParams) {
   Machine machine = machineOf(isa::load({}));
-  setFigure(machine, "rows", "24");
-  setFigure(machine, "dram", "hbm2");
-  setFigure(machine, "timing.matrix.inflight", "3");
+  const DramRates rates{{"hbm2", 256'000'000'000}};
+  setFigure(machine, "rows", "24", rates);
+  setFigure(machine, "dram", "hbm2", rates);
+  setFigure(machine, "timing.matrix.inflight", "3", rates);
   EXPECT_EQ(machine.rows, 24);
   EXPECT_EQ(machine.cols, 16);
   EXPECT_EQ(machine.dram, "hbm2");
+  EXPECT_EQ(machine.dramBytesPerSecond, 256'000'000'000);
 }
 
 } // namespace

@@ -13,7 +13,11 @@ struct Number {
   const Limit *limit;
 };
 
-constexpr std::array<Number, 23> numbers = {{{"access_bytes", &limits::dramAccessBytes},
+constexpr std::array<Number, 27> numbers = {{{"channels", &limits::dramChannels},
+                                             {"channel_bits", &limits::dramChannelBits},
+                                             {"rate_mts", &limits::dramRate},
+                                             {"interleave_bytes", &limits::dramInterleaveBytes},
+                                             {"access_bytes", &limits::dramAccessBytes},
                                              {"banks", &limits::dramBanks},
                                              {"row_bytes", &limits::dramRowBytes},
                                              {"bank_xor", &limits::dramFlag},
@@ -58,6 +62,7 @@ public:
         throw UserError(key.location(),
                         fmt::format("a DRAM preset has no parameter '{}'", escape(key.text)),
                         "see isa/dram/lpddr4.yaml for all of them");
+    checkChannels();
     checkShape();
     checkWrites();
     checkRefreshes();
@@ -72,22 +77,49 @@ private:
     return (static_cast<__int128>(value(name)) * clockHz_ + second - 1) / second;
   }
 
+  // Of one channel's data bus, in cycles rounded up; 0 where it has no limit.
+  __int128 dataCycles(int64_t bytes) const {
+    const __int128 rate = bytesPerSecondOf(values_);
+    return rate == 0
+               ? 0
+               : (static_cast<__int128>(bytes) * value("channels") * clockHz_ + rate - 1) / rate;
+  }
+
+  void checkChannels() const {
+    const int64_t bits = value("channel_bits"), access = value("access_bytes");
+    if (bits % 8 != 0)
+      throw UserError(location("channel_bits"),
+                      fmt::format("channel_bits {} is no whole number of bytes", bits));
+    if (access * 8 % bits != 0)
+      throw UserError(
+          location("access_bytes"),
+          fmt::format("access_bytes {} is no whole number of transfers of {} bits", access, bits),
+          "make it channel_bits / 8 times the burst length");
+    // In picoseconds, rounded down.
+    const __int128 rate = static_cast<__int128>(bits) * value("rate_mts");
+    if (rate != 0 && access * __int128(8'000'000) / rate > limits::dramTime.greatest)
+      throw UserError(
+          location("rate_mts"),
+          fmt::format("at rate_mts {} an access of {} bytes takes longer than a millisecond",
+                      value("rate_mts"), access));
+    if (value("channels") > 1 && value("interleave_bytes") % access != 0)
+      throw UserError(location("interleave_bytes"),
+                      fmt::format("interleave_bytes {} is no multiple of access_bytes {}",
+                                  value("interleave_bytes"), access));
+  }
+
+  // What one channel moves of a burst lies in one row.
   void checkShape() const {
-    const int64_t bus = params_.at("bus_bytes"), burst = params_.at("burst_bytes"),
-                  banks = value("banks"), access = value("access_bytes"), row = value("row_bytes");
+    const int64_t banks = value("banks"), access = value("access_bytes"), row = value("row_bytes");
+    const bool isOne = value("channels") == 1;
+    const int64_t part = isOne ? params_.at("burst_bytes") : value("interleave_bytes");
     if (value("bank_xor") != 0 && (banks & (banks - 1)) != 0)
       throw UserError(location("banks"), fmt::format("{} banks cannot be permuted", banks),
                       "make banks a power of two, or bank_xor 0");
-    if (access % bus != 0)
-      throw UserError(
-          location("access_bytes"),
-          fmt::format("access_bytes {} is no multiple of the bus's {} bytes", access, bus),
-          "write it as max(64, bus_bytes)");
-    if (row % access != 0 || row % burst != 0)
-      throw UserError(
-          location("row_bytes"),
-          fmt::format("row_bytes {} is no multiple of access_bytes {} and burst_bytes {}", row,
-                      access, burst));
+    if (row % access != 0 || row % part != 0)
+      throw UserError(location("row_bytes"),
+                      fmt::format("row_bytes {} is no multiple of access_bytes {} and {} {}", row,
+                                  access, isOne ? "burst_bytes" : "interleave_bytes", part));
   }
 
   void checkWrites() const {
@@ -97,7 +129,7 @@ private:
 
   // Between two refreshes at least one access must fit, else no request is ever served.
   void checkRefreshes() const {
-    __int128 access = value("row_bytes") / params_.at("bus_bytes");
+    __int128 access = dataCycles(value("row_bytes"));
     for (const char *name : {"tRP_ps", "tRFC_ps", "tRCD_ps", "tRAS_ps", "tFAW_ps", "tWR_ps",
                              "tWTR_ps", "tCL_ps", "tCWL_ps"})
       access += cycles(name);
@@ -117,6 +149,11 @@ private:
 };
 
 } // namespace
+
+int64_t bytesPerSecondOf(const std::map<std::string, int64_t> &dramParameters) {
+  auto number = [&](const char *name) { return dramParameters.at(name); };
+  return number("channels") * (number("channel_bits") / 8) * number("rate_mts") * 1'000'000;
+}
 
 std::map<std::string, int64_t> resolveDram(const yaml::Node &file, const Params &params,
                                            int64_t clockHz) {

@@ -82,6 +82,8 @@ Timing resolveTiming(const yaml::Node &timing, const Params &params,
 // its limit, or where they make no working device behind the machine's bus.
 std::map<std::string, int64_t> resolveDram(const yaml::Node &file, const Params &params,
                                            int64_t clockHz);
+// Of its numbers: what all channels move together; 0: no limit.
+int64_t bytesPerSecondOf(const std::map<std::string, int64_t> &dramParameters);
 
 // What an instruction's steps compute, one fact a line, each behind `prefix`; names of operands,
 // registers and iterators are the description's.

@@ -16,7 +16,7 @@ NAMED = {"spad_banks": (65,), "acc_banks": (65,), "machine.state.registers": (40
 RELATIONS = ("cannot hold one weight tile and one row of activations", "leave the last bank of", "is not a power of two from", "a prefetch of",
              "is below the", "are not whole elements of", "bits past the last of", "opcode and masks take", "not a power of two",
              "is no multiple of", "cannot be permuted", "write_low < write_high <= write_queue does not hold", "leave no time for an access of",
-             "leaves no bits", "does not fit in", "is not a type", "is narrower than", "would lose bits")
+             "is no whole number of", "takes longer than a millisecond", "leaves no bits", "does not fit in", "is not a type", "is narrower than", "would lose bits")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -184,7 +184,7 @@ def makers(description):
         "target.clock_hz": one("target", "clock_hz"),
         "dram.ps": one("dram", "parameters", "tRRD_ps"),
     }
-    for name in ("banks", "row_bytes", "access_bytes", "write_queue", "write_low", "bank_xor"):
+    for name in ("channels", "channel_bits", "rate_mts", "interleave_bytes", "banks", "row_bytes", "access_bytes", "write_queue", "write_low", "bank_xor"):
         made[f"dram.{name}"] = one("dram", "parameters", name)
     return made
 

@@ -3,7 +3,7 @@
 import numpy
 
 ARRAYS = ((16, 16), (4, 4), (5, 7), (8, 32), (12, 20), (32, 8), (64, 64), (1, 1), (3, 16), (16, 3), (1, 24), (33, 2), (128, 16))
-DRAMS = ("lpddr4", "ddr4", "hbm2", "ideal")
+DRAMS = ("lpddr4", "lpddr4_3200", "lpddr4_4266", "ddr4", "hbm2", "ideal")
 
 
 def machine(seed):

@@ -1,7 +1,6 @@
 #include "fuzz_machines.h"
 
 #include "tilewright/isa/documents.h"
-#include "tilewright/simulator/memory/dram_model.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/scratch_file.h"
 
@@ -11,9 +10,7 @@ namespace tilewright {
 
 FuzzMachine::FuzzMachine(const isa::LoadOptions &load, const std::string &dramOverlay,
                          const EngineMaker &make)
-    : dramOverlay_(dramOverlay), make_(make), isa_(isa::load(load)) {
-  DramConfig::of(isa_); // refuses a preset that makes no device for this bus
-}
+    : dramOverlay_(dramOverlay), make_(make), isa_(isa::load(load)) {}
 
 const lockstep::Fuzzer &FuzzMachine::fuzzer(const std::vector<std::string> &engines) {
   if (fuzzer_)
@@ -56,7 +53,7 @@ FuzzMachines::FuzzMachines(const std::vector<std::string> &targets,
       try {
         own.push_back(std::make_unique<FuzzMachine>(changed, overlay, make));
       } catch (const UserError &) {
-        // A preset that does not fit the target's bus.
+        // A preset that does not fit the target's bursts.
       }
     }
     machines_.push_back(std::move(own));

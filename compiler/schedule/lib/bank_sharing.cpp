@@ -42,6 +42,7 @@ class TaskUses {
 public:
   TaskUses(const LoweringContext &context, Conflicts &conflicts)
       : isa_(context.isa), plans_(context.plans), lanes_(context.lanes),
+        peakBytesPerCycle_(context.machine.peakBytesPerCycle),
         times_(context.isa, context.machine, context.plans), conflicts_(conflicts) {}
 
   std::vector<Use> of(const Piece &piece) {
@@ -77,7 +78,7 @@ private:
   }
 
   double loadCycles(const Task &task, const timing::StreamTiming &write) {
-    return static_cast<double>(times_.cyclesOf(task) * isa_.param("bus_bytes")) /
+    return static_cast<double>(times_.cyclesOf(task)) * peakBytesPerCycle_ /
            isa_.memory(write.space).portBytes;
   }
 
@@ -150,6 +151,7 @@ private:
   const isa::Isa &isa_;
   const std::vector<timing::InstructionTiming> &plans_;
   const int64_t lanes_;
+  const double peakBytesPerCycle_; // of DRAM
   TaskTimes times_;
   Conflicts &conflicts_;
   std::vector<Use> uses_;

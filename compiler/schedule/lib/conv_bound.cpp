@@ -123,10 +123,12 @@ int64_t leastCycles(const ConvProblem &p, const ConvMachine &m, const ConvPlan &
     if (plan.turns)
       input -= (chunks - 1) * largestInput;
   }
-  const auto access = static_cast<int64_t>(m.accessBytes), bus = static_cast<int64_t>(m.busBytes);
+  const auto access = static_cast<int64_t>(m.accessBytes);
   const int64_t read = std::max<int64_t>(0, weights) + input +
                        columnTiles * products.instructions * m.instructionBytes;
-  return std::max(columnTiles * products.cycles, read / access * (access / bus));
+  const auto streamed = static_cast<double>(read / access * access);
+  return std::max(columnTiles * products.cycles,
+                  static_cast<int64_t>(streamed / m.peakBytesPerCycle));
 }
 
 } // namespace tilewright

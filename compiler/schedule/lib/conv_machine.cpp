@@ -3,6 +3,7 @@
 #include "tilewright/compiler/patterns/patterns.h"
 #include "tilewright/compiler/schedule/conv_plan.h"
 
+#include "tilewright/isa/streaming_rate.h"
 #include "tilewright/simulator/memory/dram_model.h"
 
 #include <algorithm>
@@ -105,8 +106,12 @@ ConvMachine ConvMachine::of(const isa::Isa &isa) {
                      (own != isa.timing().end() ? own->second : isa.timing().at("vector.latency")) +
                      1;
   m.burstBytes = static_cast<double>(isa.param("burst_bytes"));
-  m.busBytes = static_cast<double>(config.busBytes);
+  m.peakBytesPerCycle = isa::streamingRate(isa).bytesPerCycle();
   m.accessBytes = static_cast<double>(config.accessBytes);
+  if (const int64_t rate = isa::dramBytesPerSecond(isa); rate != 0)
+    m.accessShare = m.peakBytesPerCycle / isa::streamingRate(rate, isa.clockHz()).bytesPerCycle();
+  else
+    m.accessShare = 0;
   int64_t latency = 0;
   const double reads = readCycles(isa, config, &latency), mixed = mixedCycles(isa, config);
   m.dramLatency = latency;

@@ -159,14 +159,12 @@ void assess(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
       vectorTiles *
       (beats + parameters + static_cast<double>((2 + p.spadBytesPerElement) * m.vectorOverhead));
   vector += static_cast<double>(chunks * windows.beats) * pixels / static_cast<double>(tilePixels);
-  // A run of the result that does not start at a DRAM access takes one more of them; every burst
-  // costs its turnaround.
+  // Every burst of the result costs its turnaround.
   const bool joinsPixels = plan.stepChannels == p.outputChannels && !p.resultIsApart;
   double resultRun =
       static_cast<double>((joinsPixels ? plan.tileWidth : 1) * plan.stepChannels * p.resultBytes);
-  double accesses = (resultRun - 1) / m.accessBytes + 1,
-         bursts = std::max(1.0, resultRun / m.burstBytes);
-  double runCycles = accesses * m.accessBytes / m.busBytes + bursts * m.writeOverhead;
+  double bursts = std::max(1.0, resultRun / m.burstBytes);
+  double runCycles = m.streamedFor(resultRun) / m.peakBytesPerCycle + bursts * m.writeOverhead;
   double input = inputCycles(p, m, inputLoads * inputTile);
   const int64_t weightBytes = weightLoads * weightChunk / plan.weightParts;
   double weights = static_cast<double>(weightBytes) / m.dramBytesPerCycle;

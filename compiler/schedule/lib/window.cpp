@@ -68,7 +68,6 @@ double Window::cycles(const WindowPlan &plan, ElementChain &chain) const {
   };
   double tiles = static_cast<double>(p_.batch) * tilesOf(p_.outputHeight, plan.tileHeight) *
                  tilesOf(p_.outputWidth, plan.tileWidth) * tilesOf(p_.channels, plan.tileChannels);
-  // A run that does not start at a DRAM access takes one more of them.
   auto dram = [&](int64_t height, int64_t width, int64_t whole, int64_t channels,
                   int64_t elementBytes, double burstOverhead) {
     bool rows = channels == p_.channels, block = rows && width >= whole;
@@ -77,9 +76,9 @@ double Window::cycles(const WindowPlan &plan, ElementChain &chain) const {
                                              : 1) *
                                      channels * elementBytes);
     double runs = static_cast<double>(block ? 1 : rows ? height : height * width);
-    double accesses = (run - 1) / m.accessBytes + 1, bursts = std::max(1.0, run / m.burstBytes);
-    return runs * std::max(accesses * m.accessBytes / m.dramBytesPerCycle + bursts * burstOverhead,
-                           bursts);
+    double bursts = std::max(1.0, run / m.burstBytes);
+    return runs *
+           std::max(m.streamedFor(run) / m.dramBytesPerCycle + bursts * burstOverhead, bursts);
   };
   double input = dram(
       std::min(inputExtent(plan.tileHeight, p_.strideY, p_.kernelHeight, p_.dilationY), p_.height),

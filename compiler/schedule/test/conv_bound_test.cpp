@@ -18,7 +18,7 @@ static ConvProblem problem(int64_t kernel, int64_t pad) {
 }
 static ConvMachine quick() { // whose DRAM bounds nothing
   ConvMachine quick = machine();
-  quick.accessBytes = quick.busBytes = 1 << 20;
+  quick.accessBytes = quick.peakBytesPerCycle = 1 << 20;
   return quick;
 }
 
@@ -48,7 +48,7 @@ TEST(ConvBound, WeightsComeInUnderTheProductBefore) {
 
 TEST(ConvBound, TheBusCarriesWhatTheLoopsLoad) {
   ConvMachine slow = machine();
-  slow.accessBytes = slow.busBytes = 1;
+  slow.accessBytes = slow.peakBytesPerCycle = 1;
   slow.instructionBytes = 16;
   const int64_t weights = 32 * 64, input = 14 * 14 * 32, code = 2 * 2 * 4 * 2 * 16;
   ConvPlan each = plan(); // two places of two chunks

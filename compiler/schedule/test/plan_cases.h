@@ -23,7 +23,7 @@ inline ConvMachine machine(int64_t spadBytes = 262144, int64_t accBytes = 65536)
   machine.vectorOverhead = 12;
   machine.accessBytes = 64;
   machine.burstBytes = 256;
-  machine.busBytes = 8;
+  machine.peakBytesPerCycle = 8;
   machine.writeOverhead = 4;
   machine.dramLatency = 100;
   machine.mayGather = true;

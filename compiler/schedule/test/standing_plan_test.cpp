@@ -82,7 +82,7 @@ TEST(StandingPlan, TilesAreCountedByTheInstruction) {
 TEST(StandingPlan, IsEstimatedByItsBlocks) {
   const ConvProblem p = problem(14, 32, 1);
   ConvMachine m = standingMachine(); // nothing but the array takes time
-  m.dramBytesPerCycle = m.accessBytes = m.busBytes = m.spadPort = 1e9;
+  m.dramBytesPerCycle = m.accessBytes = m.peakBytesPerCycle = m.spadPort = 1e9;
   m.lanes = 1 << 20;
   m.writeOverhead = 0, m.vectorOverhead = 0, m.dramLatency = 0;
   ConvPlan plan = plans(p, m).front();

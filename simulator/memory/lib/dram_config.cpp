@@ -1,6 +1,18 @@
+#include "tilewright/isa/streaming_rate.h"
 #include "tilewright/simulator/memory/dram_model.h"
 
 namespace tilewright {
+
+// access_bytes at a channel's share of the peak.
+static int64_t ticksOfAccess(const isa::Isa &isa) {
+  const int64_t rate = isa::dramBytesPerSecond(isa);
+  if (rate == 0)
+    return 0;
+  const __int128 bytes = static_cast<__int128>(isa.dramParameters().at("access_bytes")) *
+                         isa.dramParameters().at("channels");
+  return static_cast<int64_t>((bytes * isa.clockHz() * DramConfig::ticksPerCycle + rate - 1) /
+                              rate);
+}
 
 DramConfig DramConfig::of(const isa::Isa &isa) {
   auto number = [&](const char *key) { return isa.dramParameters().at(key); };
@@ -11,7 +23,10 @@ DramConfig DramConfig::of(const isa::Isa &isa) {
   };
   DramConfig config;
   config.busBytes = isa.param("bus_bytes");
+  config.channels = number("channels");
+  config.interleaveBytes = number("interleave_bytes");
   config.accessBytes = number("access_bytes");
+  config.accessTicks = ticksOfAccess(isa);
   config.banks = number("banks");
   config.rowBytes = number("row_bytes");
   config.bankXor = number("bank_xor") != 0;

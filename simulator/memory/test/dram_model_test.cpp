@@ -2,23 +2,18 @@
 // that can be added in the head.
 #include "tilewright/simulator/memory/dram_model.h"
 
-#include "tilewright/testing/overlaid.h"
-
-#include "tilewright/support/error.h"
-
 #include <algorithm>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <string>
 
 namespace tilewright {
 namespace {
 
-// Eight banks of 4 KiB rows; accesses of 64 bytes take 8 cycles of the bus.
+// Eight banks of 4 KiB rows; accesses of 64 bytes take 8 cycles of the data bus, as of the port.
 DramConfig device() {
   DramConfig config;
   config.busBytes = 8;
   config.accessBytes = 64;
+  config.accessTicks = 8 * DramConfig::ticksPerCycle;
   config.banks = 8;
   config.rowBytes = 4096;
   config.request = 5;
@@ -122,6 +117,108 @@ TEST(Dram, DramNextRowOpensWhileDataAreOnTheBus) {
   EXPECT_EQ(dram.read(1, 4096, 256), first + 32) << "another bank: its activate is hidden";
 }
 
+TEST(Dram, DramPathMovesABeatACycleFromAFastChannel) {
+  DramConfig config = device();
+  config.accessTicks = 2 * DramConfig::ticksPerCycle;
+  DramModel dram(config);
+  // Data from 43 to 50; beats from 47 on.
+  const int64_t first = dram.read(0, 0, 256);
+  EXPECT_EQ(first, 5 + 18 + 20 + 32 + 3);
+  EXPECT_EQ(dram.read(1, 256, 256), first + 32) << "its data are there at 59";
+  EXPECT_EQ(dram.read(200, 512, 8), 200 + 5 + 20 + 2 + 3) << "a beat behind the whole access";
+}
+
+TEST(Dram, DramBusOfASlowChannelLimits) {
+  DramConfig config = device();
+  config.accessTicks = 20 * DramConfig::ticksPerCycle;
+  DramModel dram(config);
+  const int64_t first = dram.read(0, 0, 256);
+  EXPECT_EQ(first, 5 + 18 + 20 + 4 * 20 + 3);
+  EXPECT_EQ(dram.read(1, 256, 256), first + 4 * 20);
+}
+
+TEST(Dram, DramBusKeepsPartsOfACycle) {
+  DramConfig config = device();
+  config.accessTicks = 10 * DramConfig::ticksPerCycle / 3 + 1;
+  config.busBytes = 64;
+  DramModel dram(config);
+  const int64_t first = dram.read(0, 0, 64);
+  EXPECT_EQ(first, 5 + 18 + 20 + 4 + 3);
+  int64_t last = first;
+  for (uint64_t i = 1; i <= 30; ++i)
+    last = dram.read(0, i * 64, 64);
+  EXPECT_EQ(last, first + 100) << "30 of them, not of 4 cycles each";
+}
+
+TEST(Dram, DramPathIsSharedByReadsAndWrites) {
+  DramConfig config;
+  config.busBytes = config.accessBytes = 8;
+  DramModel dram(config);
+  dram.write(0, 0, 256); // beats until 31
+  EXPECT_EQ(dram.read(1, 4096, 8), 33);
+  EXPECT_EQ(dram.read(2, 4096, 8), 34);
+}
+
+// Two channels that take turns every 256 bytes.
+DramConfig twoChannels() {
+  DramConfig config = device();
+  config.channels = 2;
+  config.interleaveBytes = 256;
+  return config;
+}
+
+TEST(Dram, DramChannelsMoveDataAtTheSameTime) {
+  DramConfig config = twoChannels();
+  config.busBytes = 16; // as wide as both
+  DramModel dram(config);
+  EXPECT_EQ(dram.read(0, 0, 256), 5 + 18 + 20 + 32 + 3);
+  EXPECT_EQ(dram.read(0, 256, 256), 5 + 18 + 20 + 32 + 16 + 3) << "its beats follow the other's";
+  DramModel one(twoChannels());
+  one.read(0, 0, 256);
+  EXPECT_EQ(one.read(0, 512, 256), 5 + 18 + 20 + 2 * 32 + 3) << "the same channel";
+}
+
+TEST(Dram, DramChannelsShareABurst) {
+  DramConfig config = twoChannels();
+  config.interleaveBytes = 64;
+  config.busBytes = 16;
+  DramModel dram(config);
+  EXPECT_EQ(dram.read(0, 0, 256), 5 + 18 + 20 + 8 + 12 + 3)
+      << "12 beats behind those of the first access";
+  EXPECT_EQ(dram.read(1, 256, 256), 5 + 18 + 20 + 8 + 12 + 3 + 16);
+  EXPECT_EQ(dram.rowMisses(), 2u) << "a row in each channel";
+  EXPECT_EQ(dram.rowHits(), 6u);
+}
+
+TEST(Dram, DramChannelsHoldTheirAddressesWithoutGaps) {
+  DramModel dram(twoChannels());
+  dram.read(0, 0, 64);
+  dram.read(200, 2 * row - 512, 64); // the last 256 bytes of the first channel's row
+  EXPECT_EQ(dram.rowHits(), 1u);
+  dram.read(400, 2 * row, 64); // its next row
+  dram.read(600, 256, 64);     // the other channel
+  EXPECT_EQ(dram.rowMisses(), 3u);
+}
+
+TEST(Dram, DramChannelsRefreshAtTheSameTime) {
+  DramConfig config = twoChannels();
+  config.tREFI = 1000;
+  config.tRFC = 200;
+  DramModel dram(config);
+  dram.read(900, 0, 64);
+  EXPECT_EQ(dram.read(995, 64, 64), 1000 + 17 + 200 + closed - 5);
+  EXPECT_EQ(dram.read(996, 256, 64), 1000 + 17 + 200 + closed - 5 + 8);
+  EXPECT_EQ(dram.refreshes(), 2u);
+}
+
+TEST(Dram, DramWritesOfAFastChannelTakeThePathsTime) {
+  DramConfig config = device();
+  config.accessTicks = DramConfig::ticksPerCycle;
+  DramModel dram(config);
+  dram.write(0, 0, 256); // beats from 5 to 36; data until 36
+  EXPECT_EQ(dram.read(1, 256, 64), 37 + 11 + 20 + 8 + 3);
+}
+
 TEST(Dram, DramReadFollowsWriteDataByTWtr) {
   DramModel dram(device());
   dram.write(0, 0, 64); // data until 40
@@ -211,60 +308,6 @@ TEST(Dram, BankBitsArePermutedByTheRow) {
   DramModel dram(config);
   dram.read(0, 0, 64);
   EXPECT_EQ(dram.read(200, sameBank, 64), 200 + closed) << "another bank: nothing to precharge";
-}
-
-// edge16 with patches on its target and its DRAM preset.
-isa::Isa load(const std::string &target = "{}", const std::string &dram = "{}") {
-  return overlaid("target: " + target + "\ndram: " + dram);
-}
-
-// Bytes a cycle of a stream of bursts of `bytes`, `outstanding` on the way, as a share of the bus.
-double efficiency(const DramConfig &config, int64_t bytes, size_t outstanding, bool writesToo) {
-  DramModel dram(config);
-  std::vector<int64_t> done;
-  int64_t t = 0;
-  const int bursts = 4000;
-  for (int i = 0; i < bursts; ++i) {
-    if (done.size() >= outstanding)
-      t = std::max(t + 1, done[done.size() - outstanding] + 1);
-    const uint64_t address = static_cast<uint64_t>(i) * static_cast<uint64_t>(bytes);
-    done.push_back(dram.read(t, address, bytes));
-    if (writesToo)
-      dram.write(t, address + (uint64_t(1) << 28), bytes);
-  }
-  return static_cast<double>(bursts * bytes * (writesToo ? 2 : 1)) /
-         static_cast<double>(done.back() * config.busBytes);
-}
-
-TEST(DramPresets, Lpddr4StreamsWithRealisticEfficiency) {
-  const DramConfig config = DramConfig::of(load());
-  const double stream = efficiency(config, 256, 8, false);
-  EXPECT_GT(stream, 0.85);
-  EXPECT_LT(stream, 0.93) << "refresh alone takes 7 %";
-  // Bursts of 16 bytes waste three quarters of each access of 64.
-  EXPECT_LT(efficiency(config, 16, 8, false), 0.25);
-  const double mixed = efficiency(config, 256, 8, true);
-  EXPECT_GT(mixed, 0.65);
-  EXPECT_LT(mixed, stream);
-}
-
-TEST(DramPresets, TimesBecomeCyclesRoundedUp) {
-  const DramConfig config = DramConfig::of(load());
-  EXPECT_EQ(config.tRCD, 18) << "18 ns at 1 GHz";
-  EXPECT_EQ(config.tRTP, 8) << "7.5 ns, rounded up";
-  EXPECT_EQ(DramConfig::of(load("{ clock_hz: \"500000000\" }")).tRCD, 9);
-}
-
-TEST(DramPresets, AllStream) {
-  for (const char *name : {"ideal", "lpddr4", "ddr4", "hbm2"}) {
-    for (const char *bus : {"8", "64"}) {
-      const DramConfig config = DramConfig::of(
-          load(std::string("{ dram: \"") + name + "\", params: { bus_bytes: \"" + bus + "\" } }"));
-      const double stream = efficiency(config, 256, 64, false);
-      EXPECT_GT(stream, 0.85) << name << ", bus of " << bus;
-      EXPECT_LE(stream, 1.0) << name << ", bus of " << bus;
-    }
-  }
 }
 
 } // namespace

@@ -37,7 +37,7 @@ function roofs(drawing, x, y, range) {
       `M${x(left)} ${y(Math.min(left * bus, peak))}L${x(knee)} ${y(peak)}H${x(right)}`}));
     drawing.append(svg("text", {class: "soft", x: x(right) - 4, y: y(peak) - 5, "text-anchor": "end"}, text));
   };
-  line(array, false, `array: ${count(array)} MACs a cycle; slope: ${count(bus)} bytes a cycle`);
+  line(array, false, `array: ${count(array)} MACs a cycle; slope: ${+bus.toPrecision(4)} bytes a cycle`);
   if (lanes < array) line(lanes, true, `vector unit (depthwise): ${count(lanes)} MACs a cycle`);
 }
 

@@ -116,7 +116,7 @@ static void describeTarget(Report &report, const isa::Isa &isa) {
   report.clockHz = isa.clockHz();
   report.macsPerCycle = isa.param("rows") * isa.param("cols");
   report.vectorMacsPerCycle = isa.param("lanes");
-  report.dramBytesPerCycle = isa.param("bus_bytes");
+  report.dramRate = isa::streamingRate(isa);
   report.scratchpadBytes = static_cast<int64_t>(isa.memory(isa::Space::Spad).bytes);
   report.accumulatorBytes = static_cast<int64_t>(isa.memory(isa::Space::Acc).bytes);
 }

@@ -171,7 +171,8 @@ std::string toJson(const Report &report) {
   json["macs"] = report.macs;
   json["macs_per_cycle"] = report.macsPerCycle;
   json["vector_macs_per_cycle"] = report.vectorMacsPerCycle;
-  json["dram_bytes_per_cycle"] = report.dramBytesPerCycle;
+  json["dram_bytes_per_cycle"] = report.dramRate.bytesPerCycle();
+  json["dram_bytes_per_second"] = report.dramRate.bytesPerSecond(report.clockHz);
   json["utilization"] = report.utilization;
   json["roofline"] = rooflineJson(report.roofline, report.macs, report.cycles,
                                   report.dramReadBytes + report.dramWriteBytes);

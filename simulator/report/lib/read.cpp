@@ -110,7 +110,8 @@ void Reader::readTotals() {
   report_.macs = json_.at("macs").integer();
   report_.macsPerCycle = json_.at("macs_per_cycle").integer();
   report_.vectorMacsPerCycle = json_.at("vector_macs_per_cycle").integer();
-  report_.dramBytesPerCycle = json_.at("dram_bytes_per_cycle").integer();
+  report_.dramRate = isa::streamingRate(json_.at("dram_bytes_per_second").integer(1),
+                                        json_.at("clock_hz").integer(1));
   report_.utilization = json_.at("utilization").number();
   report_.roofline = readRoofline(json_.at("roofline"));
   report_.estimateCycles = json_.at("estimate_cycles").integer();

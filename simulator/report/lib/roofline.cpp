@@ -25,7 +25,7 @@ Roofline rooflineOf(const Needs &needs, const Peaks &peaks) {
   if (needs.sharedMacs > 0)
     roofline.sharedCycles = divideUp(sum(sum(needs.arrayMacs, needs.vectorMacs), needs.sharedMacs),
                                      sum(peaks.arrayMacs, peaks.vectorMacs));
-  roofline.dramCycles = divideUp(needs.bytes, peaks.dramBytes);
+  roofline.dramCycles = peaks.dram.cyclesFor(needs.bytes);
   roofline.needs = needs;
   return roofline;
 }

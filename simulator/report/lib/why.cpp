@@ -83,9 +83,9 @@ private:
                       cyclesText(roofline.sharedCycles),
                       report_.macsPerCycle + report_.vectorMacsPerCycle));
     if (roofline.dramCycles > 0)
-      add(fmt::format("the {} that it has to move fill the DRAM's bus for {} ({} bytes a cycle)",
+      add(fmt::format("the {} that it has to move take DRAM {} ({:.4g} bytes a cycle)",
                       bytes(roofline.needs.bytes), cyclesText(roofline.dramCycles),
-                      report_.dramBytesPerCycle));
+                      report_.dramRate.bytesPerCycle()));
     say("At the machine's peaks {}: its bound is {}, set by {}.", reasons,
         cyclesText(roofline.boundCycles()), setter(roofline));
   }

@@ -53,6 +53,12 @@ TEST(Roofline, neededBytesAreTheTensorsOnce) {
   EXPECT_EQ(roofline.dramCycles, 8); // of 8 bytes
 }
 
+TEST(Roofline, dramCyclesFollowTheRateAtWhichItStreams) {
+  const Needs needs{0, 0, 0, 25};
+  EXPECT_EQ(rooflineOf(needs, {256, 16, {8, 1}}).dramCycles, 4);
+  EXPECT_EQ(rooflineOf(needs, {256, 16, {8, 3}}).dramCycles, 10);
+}
+
 TEST(Roofline, neededBytesAreNoMoreThanWasMoved) {
   Program program = sampleProgram();
   program.layers[0].inputBytes = 1000000; // stay on chip

@@ -34,7 +34,7 @@ TEST(Why, isThis) {
       explain("r.json", sampleReport(program), "conv"),
       "conv (Conv) takes 70 cycles, 70.0 % of the run. At the machine's peaks its "
       "multiply-accumulates fill the array for 40 cycles (256 a cycle), and the 288 B that it has "
-      "to move fill the DRAM's bus for 36 cycles (8 bytes a cycle): its bound is 40 cycles, set by "
+      "to move take DRAM 36 cycles (8 bytes a cycle): its bound is 40 cycles, set by "
       "the array. It takes 1.75 times its bound. It moves 288 B of the 600 B of its tensors: the "
       "rest stays on chip. In its own cycles the matrix unit works 57.1 % of the time, the vector "
       "unit 0.0 %, the DMA units 85.7 %, and none of them 0.0 %. So moving data is what limits it. "

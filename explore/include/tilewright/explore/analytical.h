@@ -7,13 +7,14 @@
 //   vector  results over the lanes.
 //   DRAM    inputs, weights and outputs once, and what does not fit on chip again: where neither
 //           weights nor inputs stay in half the scratchpad, the cheaper of the two comes again for
-//           each part of the other.
+//           each part of the other, at the lesser of DRAM's rate and the port's.
 // A layer adds what fills and empties the pipeline. Nothing overlaps between layers.
 #pragma once
 
 #include "tilewright/explore/machine.h"
 #include "tilewright/explore/network.h"
 #include "tilewright/explore/technology.h"
+#include "tilewright/isa/streaming_rate.h"
 
 #include <cstdint>
 #include <vector>
@@ -42,7 +43,7 @@ private:
   struct Cost {
     int64_t cycles, dramBytes;
   };
-  static Cost costOf(const Layer &layer, const Machine &machine);
+  static Cost costOf(const Layer &layer, const Machine &machine, const isa::StreamingRate &rate);
   std::vector<Layer> layers_;
 };
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 namespace tilewright::explore {
@@ -15,13 +16,18 @@ struct Machine {
   int64_t spadBytes = 0, spadBanks = 0, accBytes = 0, accBanks = 0;
   int64_t busBytes = 0, burstBytes = 0, loadBuffers = 0, storeBuffers = 0, semaphores = 0;
   int64_t clockHz = 0;
-  std::string dram; // preset
-  std::string hash; // of the resolved description, timing included
+  int64_t dramBytesPerSecond = 0; // of all channels; 0: no limit but the port's
+  std::string dram;               // preset
+  std::string hash;               // of the resolved description, timing included
 };
 
 Machine machineOf(const isa::Isa &isa);
-// Gives the figure that a param is the name of another value; other names change nothing.
-void setFigure(Machine &machine, const std::string &param, const std::string &value);
+// By preset, the rates of shipped DRAM (isa/streaming_rate.h).
+using DramRates = std::map<std::string, int64_t>;
+// Gives the figure that a param is the name of another value, and DRAM its preset's rate; other
+// names change nothing.
+void setFigure(Machine &machine, const std::string &param, const std::string &value,
+               const DramRates &rates);
 
 nlohmann::ordered_json toJson(const Machine &machine);
 Machine machineFrom(const nlohmann::ordered_json &json);

@@ -127,6 +127,11 @@ inline constexpr Limit clockHz{"target.clock_hz", 1, 1'000'000'000'000,
                                "DRAM's times are whole picoseconds"};
 
 // Parameters of a DRAM preset.
+inline constexpr Limit dramChannels{"dram.channels", 1, 256, "no memory has more"};
+inline constexpr Limit dramChannelBits{"dram.channel_bits", 8, 4096, "no memory has more"};
+inline constexpr Limit dramRate{"dram.rate_mts", 0, 1'000'000, "no memory is faster"};
+inline constexpr Limit dramInterleaveBytes{"dram.interleave_bytes", 1, int64_t(1) << 30,
+                                           "no row is longer"};
 inline constexpr Limit dramBanks{"dram.banks", 1, 4096, "no device has more"};
 inline constexpr Limit dramRowBytes{"dram.row_bytes", 1, int64_t(1) << 30, "no device has more"};
 inline constexpr Limit dramAccessBytes{"dram.access_bytes", 1, int64_t(1) << 20,

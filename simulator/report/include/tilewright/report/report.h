@@ -118,7 +118,7 @@ struct Host {
 };
 
 struct Report {
-  Peaks peaks() const { return {macsPerCycle, vectorMacsPerCycle, dramBytesPerCycle}; }
+  Peaks peaks() const { return {macsPerCycle, vectorMacsPerCycle, dramRate}; }
 
   Options options;
   std::string target;
@@ -134,7 +134,7 @@ struct Report {
   int64_t macs = 0;
   int64_t macsPerCycle = 0;       // the array's peak
   int64_t vectorMacsPerCycle = 0; // of depthwise operators, on the vector unit
-  int64_t dramBytesPerCycle = 0;  // the bus's peak
+  isa::StreamingRate dramRate;    // at most, DRAM's or the port's
   Roofline roofline;              // of the whole program
   double utilization = 0;
   int64_t estimateCycles = 0;

@@ -3,10 +3,12 @@
 // The bound is the largest of four times: the multiply-accumulates that only the array makes, at
 // the full array; those that the vector unit makes, at full lanes; all of them at both peaks
 // together, where the program divides depthwise ones between the two; and the bytes that it has to
-// move, at the DRAM bus's peak. No order of the work takes less. The cycles that *belong* to a
-// layer can be fewer all the same, since some of its work may be done in cycles that belong to
-// others.
+// move, at the rate at which DRAM streams at most. No order of the work takes less. The cycles that
+// *belong* to a layer can be fewer all the same, since some of its work may be done in cycles that
+// belong to others.
 #pragma once
+
+#include "tilewright/isa/streaming_rate.h"
 
 #include <cstdint>
 
@@ -26,7 +28,8 @@ struct Needs {
 
 // A cycle.
 struct Peaks {
-  int64_t arrayMacs = 0, vectorMacs = 0, dramBytes = 0;
+  int64_t arrayMacs = 0, vectorMacs = 0;
+  isa::StreamingRate dram;
 };
 
 // In cycles, rounded up.

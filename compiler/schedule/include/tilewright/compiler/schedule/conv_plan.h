@@ -10,6 +10,7 @@
 #include "tilewright/compiler/schedule/window_passes.h"
 #include "tilewright/isa/isa.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -56,13 +57,16 @@ struct ConvMachine {
 
   int64_t rows, cols, lanes, channels;
   int64_t spadBytes, accBytes, accBanks;
-  double spadPort;          // bytes a cycle
-  int64_t rowLimit;         // largest count of the instructions' iterators
-  double dramBytesPerCycle; // sustained
-  int64_t matrixOverhead;   // cycles of a fold beyond its rows when weights load under it
-  int64_t vectorOverhead;   // cycles of a vector instruction beyond its beats
-  double accessBytes, burstBytes, busBytes; // of DRAM accesses, AXI bursts and bus beats
-  double writeOverhead;                     // cycles a write burst costs beyond its data
+  double spadPort;                // bytes a cycle
+  int64_t rowLimit;               // largest count of the instructions' iterators
+  double dramBytesPerCycle;       // sustained
+  double peakBytesPerCycle;       // what DRAM and the port stream at most
+  int64_t matrixOverhead;         // cycles of a fold beyond its rows when weights load under it
+  int64_t vectorOverhead;         // cycles of a vector instruction beyond its beats
+  double accessBytes, burstBytes; // of DRAM accesses and AXI bursts
+  double accessShare = 1;         // of the time in which an access's bytes stream that
+                                  // DRAM is busy with it: less where the port limits
+  double writeOverhead;           // cycles a write burst costs beyond its data
   int64_t instructionBytes;
   int64_t dramLatency; // cycles from a load's start to its first byte on chip
   bool mayGather;      // the vector unit can copy
@@ -73,6 +77,13 @@ struct ConvMachine {
   // As of windows, of an instruction whose sums stand in the array.
   std::optional<StandingLimits> standing;
   std::optional<patterns::StationaryPattern> standingPattern;
+
+  // Bytes that stream in the time that a run of so many takes: its own, or its accesses', of which
+  // a run that does not start at one takes one more.
+  double streamedFor(double runBytes) const {
+    const double accesses = (runBytes - 1) / accessBytes + 1;
+    return std::max(accesses * accessBytes * accessShare, runBytes);
+  }
 };
 
 struct ConvPlan {

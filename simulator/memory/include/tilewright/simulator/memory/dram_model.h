@@ -11,12 +11,19 @@
 
 namespace tilewright {
 
-// A preset of isa/dram resolved for a machine. Times in core cycles, rounded up.
+// A preset of isa/dram resolved for a machine. Times in core cycles, rounded up, unless said.
 struct DramConfig {
-  int64_t busBytes = 8;
-  int64_t accessBytes = 8;
-  int64_t banks = 1;
-  int64_t rowBytes = 4096;
+  // A data bus is free at any time, not only at edges of the core clock: its times are in ticks.
+  static constexpr int tickBits = 16;
+  static constexpr int64_t ticksPerCycle = int64_t(1) << tickBits;
+
+  int64_t busBytes = 8; // of the port to the core, a cycle
+  int64_t channels = 1;
+  int64_t interleaveBytes = 4096; // that stand in one channel, before the next one's
+  int64_t accessBytes = 8;        // the least that a channel moves
+  int64_t accessTicks = 0;        // that it takes on the channel's data bus, rounded up
+  int64_t banks = 1;              // of a channel
+  int64_t rowBytes = 4096;        // of a bank
   bool bankXor = false;
   int64_t request = 0, response = 0;
   int64_t tCL = 0, tCWL = 0, tRCD = 0, tRP = 0, tRAS = 0, tRRD = 0, tFAW = 0, tRTP = 0, tWR = 0,
@@ -27,8 +34,8 @@ struct DramConfig {
   static DramConfig of(const isa::Isa &isa);
 };
 
-// Bursts must come in order of arrival, reads before writes of the same cycle, and cross no row
-// (AXI bursts do not).
+// Bursts must come in order of arrival, reads before writes of the same cycle, and cross no row of
+// a DRAM of one channel (AXI bursts do not).
 class DramModel {
 public:
   explicit DramModel(const DramConfig &config);
@@ -41,38 +48,59 @@ public:
   // Beats of the AXI bus that [address, address + bytes) takes.
   int64_t beats(uint64_t address, int64_t bytes) const;
 
+  // Of all channels; a burst has one of the two in each channel that it touches.
   uint64_t rowHits() const { return rowHits_; }
   uint64_t rowMisses() const { return rowMisses_; }
   uint64_t refreshes() const { return refreshes_; }
 
 private:
+  using Tick = __int128; // a run may have more cycles than 64 bits count ticks
   struct Bank {
     int64_t row = -1;      // open row, -1: none
     int64_t activated = 0; // cycle of its last activate
     int64_t precharge = 0; // earliest precharge
     int64_t activate = 0;  // earliest activate
   };
+  struct Channel {
+    std::vector<Bank> banks;
+    std::array<int64_t, 4> activates{}; // the last four, for tFAW
+    size_t next = 0;                    // oldest of activates
+    int64_t lastActivate = 0;
+    Tick busFree = 0;                  // from which on the data bus is free
+    int64_t readEnd = 0, writeEnd = 0; // the cycle after the last data of a read, of a write
+    int64_t refreshDue = 0;
+  };
   struct Write {
     int64_t arrival;
     uint64_t address;
     int64_t bytes;
   };
-  int64_t schedule(int64_t earliest, uint64_t address, int64_t bytes, bool isWrite);
-  int64_t columnReady(int64_t earliest, const Bank &bank, int64_t row) const;
-  void refresh();
-  void skipIdleRefreshes(int64_t earliest);
+  // What of a burst one channel moves.
+  struct Part {
+    Channel *channel;
+    uint64_t local; // address within the channel
+    int64_t bytes;
+    int64_t beatsFrom, beatsAfter; // of the burst: from its first byte on, behind its last one
+  };
+  // Of data on a channel's bus: the cycles from which on the first, and all of it, has begun and
+  // ended; with ticks, rounded up.
+  struct Transfer {
+    int64_t begin, end;
+  };
+  template <typename Visit> void forEachPart(uint64_t address, int64_t bytes, Visit visit);
+  int64_t accesses(const Part &part) const;
+  Transfer schedule(int64_t earliest, const Part &part, bool isWrite, Tick dataFrom);
+  int64_t columnReady(int64_t earliest, const Channel &channel, const Bank &bank,
+                      int64_t row) const;
+  void refresh(Channel &channel);
+  void skipIdleRefreshes(Channel &channel, int64_t earliest);
   void writeBackIdle(int64_t t);
   void writeBackOldest(int64_t earliest);
 
   DramConfig config_;
-  std::vector<Bank> banks_;
-  std::array<int64_t, 4> activates_; // the last four, for tFAW
-  int next_ = 0;                     // oldest of activates_
-  int64_t lastActivate_;
-  int64_t busFree_ = 0; // first cycle in which the data bus is free
-  int64_t lastReadEnd_; // last data cycle of a read, of a write
-  int64_t lastWriteEnd_;
-  int64_t refreshDue_;
+  std::vector<Channel> channels_;
+  int64_t pathFree_ = 0; // first cycle in which the path between the port and the channels is free
+  int64_t lastData_ = 0; // the cycle after the last data on any bus
   std::deque<Write> held_;      // posted, not written back
   std::deque<int64_t> leaving_; // written back: the cycle in which each leaves the controller
   int64_t lastResponse_ = -1;
