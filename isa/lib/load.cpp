@@ -34,6 +34,7 @@ public:
     instructions(sources, Machine{isa_.params_, isa_.memories_, isa_.units_, formats, functions});
     checkTemplates(sources.machine);
     timing(sources);
+    isa_.registers_ = resolveRegisters(sources.registers);
     isa_.canonical_ = canonicalText(isa_);
     isa_.hash_ = sha256(isa_.canonical_);
     return std::move(isa_);

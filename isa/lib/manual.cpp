@@ -85,7 +85,8 @@ std::string manualIndex(const Isa &isa) {
 }
 
 std::vector<Document> manual(const Isa &isa) {
-  std::vector<Document> pages = {{"index.md", manualIndex(isa)}};
+  std::vector<Document> pages = {{"index.md", manualIndex(isa)},
+                                 {"registers.md", registersMarkdown(isa.registers())}};
   for (const Instruction &instruction : isa.instructions())
     pages.push_back({instruction.name + ".md", manualPage(isa, instruction)});
   return pages;

@@ -34,6 +34,7 @@ struct Sources {
   yaml::Node timing;
   yaml::Node target;
   yaml::Node dram;
+  yaml::Node registers;
 };
 Sources readSources(const LoadOptions &options);
 std::string findDirectory(const LoadOptions &options);
@@ -84,6 +85,10 @@ std::map<std::string, int64_t> resolveDram(const yaml::Node &file, const Params 
                                            int64_t clockHz);
 // Of its numbers: what all channels move together; 0: no limit.
 int64_t bytesPerSecondOf(const std::map<std::string, int64_t> &dramParameters);
+
+// The register map. Throws UserError where registers or fields overlap, lie outside, or contradict
+// themselves.
+RegisterMap resolveRegisters(const yaml::Node &file);
 
 // What an instruction's steps compute, one fact a line, each behind `prefix`; names of operands,
 // registers and iterators are the description's.

@@ -365,6 +365,8 @@ void check(const yaml::Node &node, const Schema &schema, const std::string &what
 
 } // namespace
 
+extern const Schema registersFile; // registers.cpp
+
 bool isIdentifier(std::string_view word, bool dotted) {
   bool start = true;
   for (char c : word) {
@@ -386,7 +388,9 @@ const std::vector<FileSchema> &fileSchemas() {
       {"timing", "Times of the units, in cycles: expressions over params.", &timingFile},
       {"dram", "A DRAM preset: names to expressions.", &dramFile},
       {"target", "A named machine: params, clock, DRAM.", &targetFile},
-      {"overlay", "A what-if: merge patches (RFC 7386) on the description.", &overlayFile}};
+      {"overlay", "A what-if: merge patches (RFC 7386) on the description.", &overlayFile},
+      {"registers", "The registers by which a host drives the machine.", &registersFile,
+       "`tilewright isa doc` from isa/lib/registers.cpp"}};
   return schemas;
 }
 

@@ -134,6 +134,7 @@ Sources readSources(const LoadOptions &options) {
   Sources sources;
   sources.machine = yaml::read((directory / "description/machine.yaml").string());
   sources.timing = yaml::read((directory / "description/timing.yaml").string());
+  sources.registers = yaml::read((directory / "description/registers.yaml").string());
   for (const std::string &name : namesIn(directory / "description/instructions"))
     sources.instructions[name] =
         yaml::read((directory / "description/instructions" / (name + ".yaml")).string());
@@ -163,6 +164,7 @@ Sources readSources(const LoadOptions &options) {
   conform(sources.timing, FileKind::Timing);
   conform(sources.dram, FileKind::Dram);
   conform(sources.target, FileKind::Target);
+  conform(sources.registers, FileKind::Registers);
   for (const auto &[name, file] : sources.instructions) {
     conform(file, FileKind::Instruction);
     const yaml::Node &given = *file.find("name");

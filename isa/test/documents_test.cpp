@@ -31,6 +31,13 @@ static void expectFresh(const std::string &directory, const std::vector<Document
 
 TEST(Documents, ManualIsFresh) { expectFresh("docs/isa-manual", manual(shipped())); }
 
+TEST(Documents, DriversHeaderIsFresh) {
+  EXPECT_EQ(readFile(sourcePath("runtime/include/tilewright_registers.h")),
+            registersHeader(shipped().registers()))
+      << "to write it anew: tilewright isa registers --format c -o "
+         "runtime/include/tilewright_registers.h";
+}
+
 TEST(Documents, SchemasAreFresh) { expectFresh("isa/schema", jsonSchemas()); }
 
 TEST(Documents, EveryInstructionHasAPageWithAnExample) {
@@ -62,6 +69,7 @@ TEST(Documents, SchemasDescribeTheShippedFiles) {
   };
   check(sourcePath("isa/description/machine.yaml"), "machine.json");
   check(sourcePath("isa/description/timing.yaml"), "timing.json");
+  check(sourcePath("isa/description/registers.yaml"), "registers.json");
   for (const auto &[directory, schema] : {std::pair("description/instructions", "instruction.json"),
                                           {"targets", "target.json"},
                                           {"dram", "dram.json"},

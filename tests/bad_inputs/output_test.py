@@ -186,11 +186,11 @@ class OtherOutputs(RejectionTest, metaclass=CaseTable):
         return {"compile": ["compile", self.model, "-o", output], "phases": ["compile", self.model, "-o", self.output, "--dump-phases", output],
                 "asm": ["asm", self.source, "-o", output], "disasm": ["disasm", self.program, "-o", output],
                 "html": ["report", self.report, "--html", output], "csv": ["report", self.report, "--csv", output],
-                "vectors": ["isa", "vectors", "vadd", "-o", output], "doc": ["isa", "doc", "-o", output],
+                "vectors": ["isa", "vectors", "vadd", "-o", output], "registers": ["isa", "registers", "-o", output], "doc": ["isa", "doc", "-o", output],
                 "schemas": ["isa", "doc", "-o", self.scratch / "doc", "--schemas", output], "rtl": ["isa", "rtl", "-o", output],
                 "explore": ["explore", self.experiment, "-o", output], "fuzz": ["fuzz", "--count", "1", "-o", output]}[command]
 
-    FILES = {each: each for each in ("compile", "asm", "disasm", "html", "csv", "vectors")}
+    FILES = {each: each for each in ("compile", "asm", "disasm", "html", "csv", "vectors", "registers")}
     FOLDERS = {each: each for each in ("phases", "doc", "schemas", "rtl", "explore", "fuzz")}
 
     @named_cases(FILES)
@@ -201,7 +201,7 @@ class OtherOutputs(RejectionTest, metaclass=CaseTable):
     def test_over_a_folder(self, command):
         self.assert_rejected(self.line(command, self.temporary), "tmp: -.*: error: is a directory, not a file")
 
-    @named_cases({each: each for each in FILES if each != "vectors"})
+    @named_cases({each: each for each in FILES if each not in ("vectors", "registers")})
     def test_over_the_input(self, command):
         given = {"compile": self.model, "asm": self.source, "disasm": self.program}.get(command, self.report)
         self.assert_rejected(self.line(command, given), "error: is also read, as [A-Z]+, and would be replaced\n  fix: give another -")

@@ -1,4 +1,4 @@
-// tilewright isa: check, show, list, limits, doc, diff, vectors and RTL of the resolved
+// tilewright isa: check, show, list, limits, doc, diff, vectors, RTL and registers of the resolved
 // description.
 #include "isa_command.h"
 
@@ -27,7 +27,8 @@ struct IsaOptions {
   isa::LoadOptions load;
   std::string from;        // diff
   std::string instruction; // show, vectors
-  std::string output;      // doc, vectors
+  std::string output;      // doc, vectors, rtl, registers
+  std::string format;      // registers
   std::string schemas;     // doc
   int count = 16;          // vectors
   uint64_t seed = 1;       // vectors
@@ -285,12 +286,41 @@ void addRtl(CLI::App &isa, const Options &options) {
   command->callback([options] { writeRtl(*options); });
 }
 
+std::string registersAs(const std::string &format, const isa::RegisterMap &map) {
+  if (format == "sv")
+    return isa::registersPackage(map);
+  if (format == "c")
+    return isa::registersHeader(map);
+  return format == "json" ? isa::registersJson(map) : isa::registersMarkdown(map);
+}
+
+void addRegisters(CLI::App &isa, const Options &options) {
+  CLI::App *command = isa.add_subcommand(
+      "registers", "Write the map of the registers by which a host drives the machine");
+  options->output = "-";
+  options->format = "markdown";
+  command
+      ->add_option("--format", options->format,
+                   "As a package of SystemVerilog, a header of C, the manual's page, or JSON")
+      ->check(CLI::IsMember({"sv", "c", "markdown", "json"}))
+      ->capture_default_str();
+  command->add_option("-o,--output", options->output, "File to write (default: standard output)");
+  command->callback([options] {
+    Outputs outputs;
+    outputs.file("-o", options->output);
+    outputs.write(options->output,
+                  registersAs(options->format, isa::load(options->load).registers()));
+    outputs.commit();
+  });
+}
+
 } // namespace
 
 void addIsaCommands(CLI::App &app) {
   CLI::App *isa = app.add_subcommand("isa", "Ask the ISA description");
   isa->require_subcommand(1);
-  for (auto add : {addCheck, addShow, addList, addLimits, addDoc, addDiff, addVectors, addRtl})
+  for (auto add :
+       {addCheck, addShow, addList, addLimits, addDoc, addDiff, addVectors, addRtl, addRegisters})
     add(*isa, std::make_shared<IsaOptions>());
 }
 

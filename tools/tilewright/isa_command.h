@@ -7,7 +7,8 @@ class App;
 
 namespace tilewright {
 
-// Adds `isa` with its subcommands check, show, list, doc, diff and vectors.
+// Adds `isa` with its subcommands check, show, list, limits, doc, diff, vectors, rtl and
+// registers.
 void addIsaCommands(CLI::App &app);
 
 } // namespace tilewright

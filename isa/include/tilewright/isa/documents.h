@@ -14,14 +14,15 @@ struct Document {
   std::string text;
 };
 
-// The manual in Markdown: index.md (the machine and all instructions) and one page an instruction,
-// with an example that is executed as the page is written.
+// The manual in Markdown: index.md (the machine and all instructions), registers.md (those by which
+// a host drives it) and one page an instruction, with an example that is executed as the page is
+// written.
 std::vector<Document> manual(const Isa &isa);
 std::string manualIndex(const Isa &isa);
 std::string manualPage(const Isa &isa, const Instruction &instruction);
 
 // One JSON schema a kind of file: machine.json, instruction.json, timing.json, dram.json,
-// target.json, overlay.json.
+// target.json, overlay.json, registers.json.
 std::vector<Document> jsonSchemas();
 
 // The facts in which two resolved descriptions differ, timing included, "-" before those of `from`

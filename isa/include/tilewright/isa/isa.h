@@ -3,6 +3,7 @@
 
 #include "tilewright/isa/expression.h"
 #include "tilewright/isa/limits.h"
+#include "tilewright/isa/registers.h"
 #include "tilewright/support/inline_vector.h"
 
 #include <array>
@@ -228,6 +229,9 @@ public:
     return dramParameters_;
   } // the preset's numbers
 
+  // Those by which a host drives the machine; the same for all machines, and no part of `hash`.
+  const RegisterMap &registers() const { return registers_; }
+
   int instructionBytes() const { return instructionBytes_; }
   int semaphores() const { return static_cast<int>(param("semaphores")); }
 
@@ -260,6 +264,7 @@ private:
   int instructionBytes_ = 0;
   Timing timing_;
   std::map<std::string, int64_t> dramParameters_;
+  RegisterMap registers_;
 };
 
 struct LoadOptions {

@@ -1,6 +1,6 @@
 // The shape of a YAML file: which keys, which are required, what each holds. Files are checked
 // against these tables, and JSON schemas (for editors) are written from them: isa/schema/*.json
-// from those of the ISA, which stand here.
+// from those of the ISA.
 #pragma once
 
 #include "tilewright/isa/yaml.h"
@@ -39,7 +39,7 @@ struct Schema {
   bool dotted = false; // MapOf: keys may hold dots, as instruction names do
 };
 
-enum class FileKind { Machine, Instruction, Timing, Dram, Target, Overlay };
+enum class FileKind { Machine, Instruction, Timing, Dram, Target, Overlay, Registers };
 struct FileSchema {
   const char *name; // "machine"; the file says schema: "tilewright/machine/1"
   const char *summary;
