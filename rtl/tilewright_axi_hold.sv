@@ -15,7 +15,7 @@ module tilewright_axi_hold #(
   logic held_q;
   logic [Width-1:0] data_q;
   assign held_o = held_q;
-  assign valid_o = valid_i || held_q;
+  assign valid_o = rst_ni && (valid_i || held_q);
   assign data_o = held_q ? data_q : data_i;
 
   always_ff @(posedge clk_i) begin

@@ -5,6 +5,9 @@
 module tilewright_load import tilewright_pkg::*; (
   input  logic             clk_i,           // all state changes at its rising edge
   input  logic             rst_ni,          // synchronous reset, active low
+  input  logic             stop_i,          // no instruction starts
+  input  logic             quiesce_i,       // no burst begins
+  output logic             bus_idle_o,      // no burst of this unit is open; registered
   input  logic             push_i,          // the sequencer dispatches `issued_i` to this unit; only while not full
   input  issued_t          issued_i,        // a decoded instruction with its registers
   output logic             full_o,          // the queue takes no more; registered
@@ -51,7 +54,7 @@ module tilewright_load import tilewright_pkg::*; (
 
   issued_t head;
   logic empty, pop;
-  tilewright_queue #(.Depth(LoadQueue)) u_queue (.clk_i, .rst_ni, .push_i, .data_i(issued_i), .pop_i(pop), .head_o(head),
+  tilewright_queue #(.Depth(LoadQueue)) u_queue (.clk_i, .rst_ni, .stop_i, .push_i, .data_i(issued_i), .pop_i(pop), .head_o(head),
                                                  .empty_o(empty), .full_o);
 
   load_state_t state_q;
@@ -111,7 +114,7 @@ module tilewright_load import tilewright_pkg::*; (
     .clk_i, .rst_ni, .begin_i(load_starts && !started.fill), .move_i(move), .next_i(request), .active_o(issuing), .burst_o(has_burst),
     .begin_o(position), .end_o(burst_end), .elements_o(burst_elements), .address_o(burst_address), .at_o(burst_at), .last_o(last_burst)
   );
-  assign request = has_burst && !ar_busy_i && used_q < 8'(LoadBuffers);
+  assign request = has_burst && !ar_busy_i && used_q < 8'(LoadBuffers) && !quiesce_i;
   assign ar_valid_o = request;
   assign ar_address_o = position;
   assign ar_beats_o = 8'(((burst_end - 48'd1) >> BeatShift) - (position >> BeatShift));
@@ -159,6 +162,7 @@ module tilewright_load import tilewright_pkg::*; (
   assign give_o[1] = end_signal;
   assign room_o = after(room_after_set, end_signal);
   assign idle_o = empty && !has_flight;
+  assign bus_idle_o = used_q == landed_q;
 
   // The byte at position `at` of the landing buffer that drains; before its begin stand the last bytes of the one before.
   function automatic logic [7:0] landed_byte(logic signed [15:0] at);

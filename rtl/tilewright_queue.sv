@@ -4,11 +4,12 @@ module tilewright_queue import tilewright_pkg::*; #(
 ) (
   input  logic    clk_i,   // all state changes at its rising edge
   input  logic    rst_ni,  // synchronous reset, active low
+  input  logic    stop_i,  // no entry starts any more: to the unit it is empty
   input  logic    push_i,  // the sequencer dispatches an instruction to this unit; only while not full
   input  issued_t data_i,  // that instruction
   input  logic    pop_i,   // the unit takes the head
   output issued_t head_o,  // valid while not empty
-  output logic    empty_o, // registered
+  output logic    empty_o, // registered, as is `stop_i`
   output logic    full_o   // registered
 );
   localparam int Width = Depth > 1 ? $clog2(Depth) : 1;
@@ -17,7 +18,7 @@ module tilewright_queue import tilewright_pkg::*; #(
   logic [Width:0] count_q;
 
   assign head_o = entry_q[read_q];
-  assign empty_o = count_q == '0;
+  assign empty_o = count_q == '0 || stop_i;
   assign full_o = count_q == (Width+1)'(Depth);
 
   always_ff @(posedge clk_i) begin

@@ -6,17 +6,17 @@ module tilewright_semaphores import tilewright_pkg::*; #(
 ) (
   input  logic    clk_i,           // all state changes at its rising edge
   input  logic    rst_ni,          // synchronous reset, active low
-  input  logic    stop_i,          // no token can be taken any more
+  input  logic    stop_i,          // no token can be taken any more, and any number fits: what has begun can end
   input  mask_t   take_i [Takers], // one from each semaphore of the mask
   input  mask_t   give_i [Givers], // one to each semaphore of the mask
   output levels_t avail_o,         // level i: the count is at least i + 1; registered, as is `stop_i`
-  output levels_t room_o           // level i: i + 1 more fit; registered
+  output levels_t room_o           // level i: i + 1 more fit; registered, as is `stop_i`
 );
   localparam int Width = $clog2(SemaphoreMax + 1) + 1;
   logic [Width-1:0] count_q [Semaphores];
   levels_t avail_q, room_q;
   assign avail_o = stop_i ? '0 : avail_q;
-  assign room_o = room_q;
+  assign room_o = stop_i ? '1 : room_q;
 
   mask_t moves; // semaphores that anyone takes or gives
   always_comb begin
@@ -51,7 +51,7 @@ module tilewright_semaphores import tilewright_pkg::*; #(
     end
     logic in_range;
     assign in_range = count_q[s] <= Width'(SemaphoreMax);
-    count_in_range: assert property (@(posedge clk_i) disable iff (!rst_ni) in_range)
+    count_in_range: assert property (@(posedge clk_i) disable iff (!rst_ni || stop_i) in_range)
       else $error("Semaphore %0d is beyond its greatest count.", s);
   end
 endmodule

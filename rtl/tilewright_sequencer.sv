@@ -1,9 +1,11 @@
 // The sequencer: rows SEQ-* of docs/microarchitecture.md. A fetch buffer filled by bursts, control flow, dispatch.
 // verilator lint_off UNUSEDSIGNAL
 // Reason: a decoded instruction has fields that only units read, and addresses are as wide as DRAM's.
-module tilewright_sequencer import tilewright_pkg::*; (
+module tilewright_sequencer import tilewright_pkg::*; import tilewright_registers_pkg::*; (
   input  logic             clk_i,           // all state changes at its rising edge
   input  logic             rst_ni,          // synchronous reset, active low
+  input  logic             stop_i,          // nothing is fetched, executed or dispatched; until reset
+  output logic             fetch_idle_o,    // no line is on the way; registered
   input  logic [47:0]      code_address_i,  // DRAM byte address of instruction 0: a multiple of InstructionBytes
   input  logic [31:0]      code_count_i,    // instructions in the code
   input  logic [31:0]      entry_i,         // the first one to execute
@@ -33,7 +35,7 @@ module tilewright_sequencer import tilewright_pkg::*; (
   output event_t           executed_o,      // dispatched, or executed here
   output logic             is_control_o,    // executed_o is a control instruction
   output logic [31:0]      pc_o,            // of what executes, or traps
-  output trap_e            trap_o,          // why execution cannot go on
+  output trap_cause_e      trap_o,          // why execution cannot go on
   output logic             halted_o         // `halt` executes in this cycle
 );
   localparam int LineBits = 8 * FetchBytes;
@@ -70,7 +72,7 @@ module tilewright_sequencer import tilewright_pkg::*; (
   logic [SlotWidth-1:0] first_slot, wanted_slot;
   always_comb begin
     past_end = pc_q >= code_count_i;
-    runs = rst_ni && !bus_error_i && !past_end;
+    runs = rst_ni && !stop_i && !bus_error_i && !past_end;
     last_pc = pc_q + FetchAhead < code_count_i ? pc_q + FetchAhead : code_count_i - 32'd1;
     first_line = (code_address_i + 48'(pc_q) * InstructionBytes) >> LineShift;
     last_line = (code_address_i + 48'(last_pc) * InstructionBytes) >> LineShift;
@@ -88,6 +90,7 @@ module tilewright_sequencer import tilewright_pkg::*; (
   end
   assign ar_valid_o = runs && !ar_held_i && wanted && on_way_q < 8'(FetchOutstanding) && !pending_q[wanted_slot];
   assign ar_address_o = wanted_line << LineShift;
+  assign fetch_idle_o = on_way_q == '0;
 
   // SEQ-decode. A line is valid from the cycle after its last beat.
   logic line_ready;
@@ -128,15 +131,15 @@ module tilewright_sequencer import tilewright_pkg::*; (
     branches = decoded.control == ControlBranch && value != '0;
     skips = decoded.control == ControlLoop && count == '0;
 
-    trap_o = TrapNone;
-    if (!rst_ni) trap_o = TrapNone;
-    else if (bus_error_i) trap_o = TrapBus;
-    else if (past_end) trap_o = TrapPastEnd;
-    else if (line_ready && !decoded.legal) trap_o = TrapIllegal;
-    else if (control && decoded.control == ControlLoop && loop_end > code_count_i) trap_o = TrapLoopPastEnd;
-    else if (control && decoded.control == ControlLoop && count != '0 && depth_q == 8'(LoopDepth)) trap_o = TrapLoopDepth;
-    else if (control && branches && (target < 0 || target >= $signed({2'b0, code_count_i}))) trap_o = TrapBranch;
-    execute = (dispatch || control) && trap_o == TrapNone;
+    trap_o = TrapCauseNone;
+    if (!rst_ni || stop_i) trap_o = TrapCauseNone;
+    else if (bus_error_i) trap_o = TrapCauseBus;
+    else if (past_end) trap_o = TrapCausePastEnd;
+    else if (line_ready && !decoded.legal) trap_o = TrapCauseIllegal;
+    else if (control && decoded.control == ControlLoop && loop_end > code_count_i) trap_o = TrapCauseLoopPastEnd;
+    else if (control && decoded.control == ControlLoop && count != '0 && depth_q == 8'(LoopDepth)) trap_o = TrapCauseLoopDepth;
+    else if (control && branches && (target < 0 || target >= $signed({2'b0, code_count_i}))) trap_o = TrapCauseBranch;
+    execute = (dispatch || control) && trap_o == TrapCauseNone;
   end
 
   assign take_o = control ? decoded.wait_mask : '0;

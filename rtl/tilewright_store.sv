@@ -4,6 +4,9 @@
 module tilewright_store import tilewright_pkg::*; (
   input  logic             clk_i,           // all state changes at its rising edge
   input  logic             rst_ni,          // synchronous reset, active low
+  input  logic             stop_i,          // no instruction starts
+  input  logic             quiesce_i,       // no burst begins
+  output logic             bus_idle_o,      // no burst of this unit is open; registered
   input  logic             push_i,          // the sequencer dispatches `issued_i` to this unit; only while not full
   input  issued_t          issued_i,        // a decoded instruction with its registers
   output logic             full_o,          // the queue takes no more; registered
@@ -52,7 +55,7 @@ module tilewright_store import tilewright_pkg::*; (
 
   issued_t head;
   logic empty, pop;
-  tilewright_queue #(.Depth(StoreQueue)) u_queue (.clk_i, .rst_ni, .push_i, .data_i(issued_i), .pop_i(pop), .head_o(head),
+  tilewright_queue #(.Depth(StoreQueue)) u_queue (.clk_i, .rst_ni, .stop_i, .push_i, .data_i(issued_i), .pop_i(pop), .head_o(head),
                                                   .empty_o(empty), .full_o);
 
   store_state_t state_q;
@@ -107,7 +110,7 @@ module tilewright_store import tilewright_pkg::*; (
   always_comb begin
     send_begin = burst_begin_q[send_q];
     send_end = burst_end_q[send_q];
-    sends = !w_held_i && (sending_q || (waiting_q != '0 && unanswered_q < 8'(StoreOutstanding)));
+    sends = !w_held_i && (sending_q || (waiting_q != '0 && unanswered_q < 8'(StoreOutstanding) && !quiesce_i));
     beat_address = ((send_begin >> BeatShift) + 48'(beat_q)) << BeatShift;
     last_beat = beat_address + 48'(BusBytes) >= send_end;
     w_strobe_o = '0;
@@ -116,6 +119,7 @@ module tilewright_store import tilewright_pkg::*; (
     w_data_o = '0;
     if (sends) w_data_o = gather_q[send_q][8 * 32'(beat_address & LastByte) +: 8 * BusBytes];
   end
+  assign bus_idle_o = !sending_q && unanswered_q == '0;
   assign w_valid_o = sends;
   assign w_first_o = sends && !sending_q;
   assign w_last_o = last_beat;

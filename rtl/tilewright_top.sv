@@ -1,53 +1,68 @@
-// The accelerator core: units, memories on chip, and one AXI4 master.
-// verilator lint_off UNUSEDSIGNAL
-// Reason: the sequencer itself has no queue.
-module tilewright_top import tilewright_pkg::*; (
-  input  logic        clk_i,          // all state changes at its rising edge
-  input  logic        rst_ni,         // synchronous, active low; cycle 0 is the first after it
-  input  logic [47:0] code_address_i, // DRAM byte address of the program's instruction 0
-  input  logic [31:0] code_count_i,   // its instructions
-  input  logic [31:0] entry_i,        // the first to execute
-  output logic        halted_o,       // `halt` executes in this cycle
+// The accelerator: the registers by which a host drives it, behind AXI4-Lite; what it does when; and the core, behind AXI4.
+module tilewright_top import tilewright_pkg::*; import tilewright_registers_pkg::*; (
+  input  logic        clk_i,           // all state changes at its rising edge
+  input  logic        rst_ni,          // synchronous, active low
+  output logic        interrupt_o,     // high while an enabled event waits in `isr`
+  // AXI4-Lite of the host: write address, write data, write response, read address, read data.
+  input  logic        host_aw_valid_i, // there is an address
+  output logic        host_aw_ready_o, // it is taken
+  input  logic [RegisterAddressBits-1:0] host_aw_addr_i, // of a register, in bytes
+  input  logic        host_w_valid_i,  // there are data
+  output logic        host_w_ready_o,  // they are taken
+  input  logic [31:0] host_w_data_i,   // the word
+  input  logic [3:0]  host_w_strb_i,   // which of its bytes are written
+  output logic        host_b_valid_o,  // the write is done
+  input  logic        host_b_ready_i,  // the host knows
+  output logic [1:0]  host_b_resp_o,   // OKAY or SLVERR
+  input  logic        host_ar_valid_i, // there is an address
+  output logic        host_ar_ready_o, // it is taken
+  input  logic [RegisterAddressBits-1:0] host_ar_addr_i, // of a register, in bytes
+  output logic        host_r_valid_o,  // there are data
+  input  logic        host_r_ready_i,  // the host takes them
+  output logic [31:0] host_r_data_o,   // the word
+  output logic [1:0]  host_r_resp_o,   // OKAY or SLVERR
   // AXI4 read address and data. Ids: 0 instruction fetch, 1 loads. The master is always ready for data.
-  output logic        ar_valid_o,     // a burst is asked for
-  input  logic        ar_ready_i,     // the memory takes it
-  output logic [47:0] ar_addr_o,      // of its first byte
-  output logic [7:0]  ar_len_o,       // beats, less 1
-  output logic [2:0]  ar_size_o,      // whole beats
-  output logic [1:0]  ar_burst_o,     // INCR
-  output logic        ar_id_o,        // who asks
-  input  logic        r_valid_i,      // there is a beat
-  input  logic        r_last_i,       // the last of its burst
-  input  logic        r_id_i,         // of the request that it answers
-  input  logic [1:0]  r_resp_i,       // whether the memory has it
+  output logic        ar_valid_o,      // a burst is asked for
+  input  logic        ar_ready_i,      // the memory takes it
+  output logic [47:0] ar_addr_o,       // of its first byte
+  output logic [7:0]  ar_len_o,        // beats, less 1
+  output logic [2:0]  ar_size_o,       // whole beats
+  output logic [1:0]  ar_burst_o,      // INCR
+  output logic        ar_id_o,         // who asks
+  input  logic        r_valid_i,       // there is a beat
+  input  logic        r_last_i,        // the last of its burst
+  input  logic        r_id_i,          // of the request that it answers
+  input  logic [1:0]  r_resp_i,        // whether the memory has it
   input  logic [8*BusBytes-1:0] r_data_i, // its bytes
   // AXI4 write address, data and response, for which the master is always ready. The address goes with the first beat. Ids: the
   // store in flight.
-  output logic        aw_valid_o, // a burst begins
-  input  logic        aw_ready_i, // the memory takes the address
-  output logic [47:0] aw_addr_o, // of its first byte
-  output logic [7:0]  aw_len_o, // beats, less 1
-  output logic [2:0]  aw_size_o, // whole beats
-  output logic [1:0]  aw_burst_o, // INCR
-  output logic [7:0]  aw_id_o, // that the response names
-  output logic        w_valid_o, // there is a beat
-  input  logic        w_ready_i, // the memory takes it
-  output logic        w_last_o, // the last of its burst
+  output logic        aw_valid_o,      // a burst begins
+  input  logic        aw_ready_i,      // the memory takes the address
+  output logic [47:0] aw_addr_o,       // of its first byte
+  output logic [7:0]  aw_len_o,        // beats, less 1
+  output logic [2:0]  aw_size_o,       // whole beats
+  output logic [1:0]  aw_burst_o,      // INCR
+  output logic [7:0]  aw_id_o,         // that the response names
+  output logic        w_valid_o,       // there is a beat
+  input  logic        w_ready_i,       // the memory takes it
+  output logic        w_last_o,        // the last of its burst
   output logic [8*BusBytes-1:0] w_data_o, // its bytes
   output logic [BusBytes-1:0]   w_strb_o, // which of them are written
-  input  logic        b_valid_i,      // a burst is in the memory
-  input  logic [7:0]  b_id_i,         // of its request
-  input  logic [1:0]  b_resp_i,       // whether the memory took it
-  output logic [2:0]  bus_error_o,    // the memory has refused an instruction fetch [0], a load [1], a store [2]; until reset
+  input  logic        b_valid_i,       // a burst is in the memory
+  input  logic [7:0]  b_id_i,          // of its request
+  input  logic [1:0]  b_resp_i,        // whether the memory took it
   // Trace, for verification. Units in the order sequencer, matrix, vector, load, store.
-  output activity_t   activity_o [5], // what this cycle goes to in each unit
-  output event_t      executed_o,     // the sequencer dispatched an instruction or executed it
-  output logic        is_control_o,   // and it was a control instruction
-  output logic [31:0] pc_o,           // its number, or that of what traps
-  output logic [2:0]  trap_o,         // why execution cannot go on
-  output event_t      start_o [4],    // matrix, vector, load, store
-  output logic [3:0]  fault_o,        // the instruction that starts may not execute
-  output event_t      end_o [8],      // matrix: three, vector: one, load: two, store: two
+  output logic        active_o,        // the core is out of reset: from cycle 0 of a program until nothing of it is left
+  output logic        halted_o,        // `halt` executes in this cycle
+  output logic [2:0]  bus_error_o,     // the memory has refused an instruction fetch [0], a load [1], a store [2]; until the core's reset
+  output activity_t   activity_o [5],  // what this cycle goes to in each unit
+  output event_t      executed_o,      // the sequencer dispatched an instruction or executed it
+  output logic        is_control_o,    // and it was a control instruction
+  output logic [31:0] pc_o,            // its number, or that of what traps
+  output trap_cause_e trap_o,          // why execution cannot go on
+  output event_t      start_o [4],     // matrix, vector, load, store
+  output logic [3:0]  fault_o,         // the instruction that starts may not execute
+  output event_t      end_o [8],       // matrix: three, vector: one, load: two, store: two
   output logic [31:0] conflicts_o [16], // [4 * loser + winner]
   // Trace of the writes on chip: of vector and load; of matrix, vector and load. Addresses in bytes.
   output logic [1:0]                 spad_write_o, // something is written
@@ -59,218 +74,99 @@ module tilewright_top import tilewright_pkg::*; (
   output logic [2:0][15:0]           acc_write_bytes_o, // how much
   output logic [2:0][8*AccPort-1:0]  acc_write_data_o // what
 );
-  localparam int WidePort = SpadPort > AccPort ? SpadPort : AccPort;
+  localparam int PageBits = 12; // argument_base counts pages
 
-  logic [4:0] full, push;
-  issued_t issued;
-  logic matrix_idle, vector_idle, load_idle, store_idle;
-  logic fetch_ar, load_ar;
-  logic [47:0] fetch_address, load_address;
-  logic [7:0] load_beats;
-  logic store_aw, store_w, store_last;
-  logic [47:0] store_burst;
-  logic [7:0] store_beats, store_id;
-  logic [8*BusBytes-1:0] store_data;
-  logic [BusBytes-1:0] store_strobe;
-  logic ar_held, aw_held, w_held;
+  to_host_t machine;
+  from_host_t host;
+  logic idle, running, stopping, resetting, starts, ended, trapped, done;
+  trap_cause_e cause;
+  logic [31:0] trap_pc;
+  logic [2:0] bus_refused;
 
-  // AXI-error: whatever is not OKAY stops the core for good.
-  localparam logic [1:0] Okay = 2'b00;
-  logic [2:0] bus_error_q;
-  logic bus_error, read_refused, write_refused;
-  assign read_refused = r_valid_i && r_resp_i != Okay;
-  assign write_refused = b_valid_i && b_resp_i != Okay;
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) bus_error_q <= '0;
-    else bus_error_q <= bus_error_q | {write_refused, read_refused && r_id_i, read_refused && !r_id_i};
+  tilewright_registers u_registers (
+    .clk_i, .rst_ni, .aw_valid_i(host_aw_valid_i), .aw_ready_o(host_aw_ready_o), .aw_addr_i(host_aw_addr_i),
+    .w_valid_i(host_w_valid_i), .w_ready_o(host_w_ready_o), .w_data_i(host_w_data_i), .w_strb_i(host_w_strb_i),
+    .b_valid_o(host_b_valid_o), .b_ready_i(host_b_ready_i), .b_resp_o(host_b_resp_o),
+    .ar_valid_i(host_ar_valid_i), .ar_ready_o(host_ar_ready_o), .ar_addr_i(host_ar_addr_i),
+    .r_valid_o(host_r_valid_o), .r_ready_i(host_r_ready_i), .r_data_o(host_r_data_o), .r_resp_o(host_r_resp_o),
+    .idle_i(idle), .machine_i(machine), .host_o(host)
+  );
+  assign interrupt_o = host.gie_enable && ((host.isr_done && host.ier_done) || (host.isr_trap && host.ier_trap));
+
+  logic core_rst_n, stop, quiesce, at_rest, bus_idle;
+  tilewright_control u_control (
+    .clk_i, .rst_ni, .start_i(host.ctrl_ap_start), .soft_reset_i(host.reset_soft_reset),
+    .core_rst_no(core_rst_n), .stop_o(stop), .quiesce_o(quiesce), .halted_i(halted_o), .trap_i(trap_o), .pc_i(pc_o),
+    .bus_error_i(bus_error_o), .at_rest_i(at_rest), .bus_idle_i(bus_idle),
+    .idle_o(idle), .running_o(running), .stopping_o(stopping), .resetting_o(resetting), .starts_o(starts), .ended_o(ended),
+    .trapped_o(trapped), .done_o(done), .cause_o(cause), .trap_pc_o(trap_pc), .bus_refused_o(bus_refused)
+  );
+  assign active_o = core_rst_n;
+
+  logic [47:0] ar_addr, aw_addr;
+  tilewright_core u_core (
+    .clk_i, .rst_ni(core_rst_n), .stop_i(stop), .quiesce_i(quiesce), .at_rest_o(at_rest), .bus_idle_o(bus_idle),
+    .code_address_i(host.code_address), .code_count_i(host.code_count), .entry_i(host.entry), .halted_o,
+    .ar_valid_o, .ar_ready_i, .ar_addr_o(ar_addr), .ar_len_o, .ar_size_o, .ar_burst_o, .ar_id_o,
+    .r_valid_i, .r_last_i, .r_id_i, .r_resp_i, .r_data_i,
+    .aw_valid_o, .aw_ready_i, .aw_addr_o(aw_addr), .aw_len_o, .aw_size_o, .aw_burst_o, .aw_id_o,
+    .w_valid_o, .w_ready_i, .w_last_o, .w_data_o, .w_strb_o, .b_valid_i, .b_id_i, .b_resp_i,
+    .bus_error_o, .activity_o, .executed_o, .is_control_o, .pc_o, .trap_o, .start_o, .fault_o, .end_o, .conflicts_o,
+    .spad_write_o, .spad_write_address_o, .spad_write_bytes_o, .spad_write_data_o,
+    .acc_write_o, .acc_write_address_o, .acc_write_bytes_o, .acc_write_data_o
+  );
+  // Whole pages: no burst crosses a boundary that it did not cross before.
+  assign ar_addr_o = {ar_addr[47:PageBits] + host.argument_base, ar_addr[PageBits-1:0]};
+  assign aw_addr_o = {aw_addr[47:PageBits] + host.argument_base, aw_addr[PageBits-1:0]};
+
+  logic [63:0] cycles, instructions, fetch_beats, load_beats, store_beats;
+  logic [63:0] busy [5];
+  logic [63:0] stalled [5];
+  tilewright_counters u_counters (
+    .clk_i, .rst_ni, .clear_i(starts), .running_i(running), .executes_i(executed_o.valid), .activity_i(activity_o),
+    .fetch_beat_i(r_valid_i && !r_id_i), .load_beat_i(r_valid_i && r_id_i), .store_beat_i(w_valid_o && w_ready_i),
+    .cycles_o(cycles), .instructions_o(instructions), .fetch_beats_o(fetch_beats), .load_beats_o(load_beats),
+    .store_beats_o(store_beats), .busy_o(busy), .stalled_o(stalled)
+  );
+
+  always_comb begin : to_host
+    machine = '0;
+    machine.ctrl_ap_start = running || stopping;
+    machine.ctrl_ap_done_set = ended;
+    machine.ctrl_ap_ready_set = ended;
+    machine.ctrl_ap_idle = idle;
+    machine.ctrl_interrupt = interrupt_o;
+    machine.isr_done_set = ended;
+    machine.isr_trap_set = ended && cause != TrapCauseNone;
+    machine.status_idle = idle;
+    machine.status_running = running;
+    machine.status_stopping = stopping;
+    machine.status_resetting = resetting;
+    machine.status_done = done;
+    machine.status_trapped = trapped;
+    machine.reset_soft_reset = resetting;
+    machine.trap_cause = cause;
+    machine.trap_bus_fetch = bus_refused[0];
+    machine.trap_bus_load = bus_refused[1];
+    machine.trap_bus_store = bus_refused[2];
+    machine.trap_pc = trap_pc;
+    machine.isa_hash = IsaHash;
+    machine.cycles = cycles;
+    machine.instructions = instructions;
+    machine.fetch_beats = fetch_beats;
+    machine.load_beats = load_beats;
+    machine.store_beats = store_beats;
+    machine.sequencer_busy = busy[0];
+    machine.matrix_busy = busy[1];
+    machine.vector_busy = busy[2];
+    machine.load_busy = busy[3];
+    machine.store_busy = busy[4];
+    machine.sequencer_stalled = stalled[0];
+    machine.matrix_stalled = stalled[1];
+    machine.vector_stalled = stalled[2];
+    machine.load_stalled = stalled[3];
+    machine.store_stalled = stalled[4];
   end
-  assign bus_error_o = bus_error_q;
-  assign bus_error = bus_error_q != '0;
-
-  levels_t avail_0, avail_1, avail_2, avail_3, avail_4;
-  levels_t room_0, room_1, room_2, room_3, room_4;
-  mask_t take [5];
-  mask_t give [9];
-  mask_t matrix_give [3], load_give [2], store_give [2];
-  tilewright_semaphores u_semaphores (.clk_i, .rst_ni, .stop_i(bus_error), .take_i(take), .give_i(give), .avail_o(avail_0), .room_o(room_0));
-  assign give[1] = matrix_give[0];
-  assign give[2] = matrix_give[1];
-  assign give[3] = matrix_give[2];
-  assign give[5] = load_give[0];
-  assign give[6] = load_give[1];
-  assign give[7] = store_give[0];
-  assign give[8] = store_give[1];
-
-  trap_e trap;
-  assign trap_o = trap;
-  assign full[UnitSequencer] = 1'b0;
-  tilewright_sequencer u_sequencer (
-    .clk_i, .rst_ni, .code_address_i, .code_count_i, .entry_i,
-    .ar_held_i(ar_held), .ar_valid_o(fetch_ar), .ar_address_o(fetch_address),
-    .r_valid_i(r_valid_i && !r_id_i), .r_last_i, .r_data_i, .bus_error_i(bus_error),
-    .avail_i(avail_0), .avail_o(avail_1), .room_i(room_0), .room_o(room_1), .take_o(take[0]), .give_o(give[0]),
-    .full_i(full), .push_o(push), .issued_o(issued),
-    .units_idle_i(matrix_idle && vector_idle && load_idle && store_idle),
-    .activity_o(activity_o[0]), .executed_o, .is_control_o, .pc_o, .trap_o(trap), .halted_o
-  );
-
-  // Ports of the memories.
-  localparam int SpadReaders = VectorStreams + 3; // streams, activations, weights, store
-  localparam int AccReaders = VectorStreams + 2;  // streams, matrix, store
-  spad_mask_t [SpadReaders-1:0] spad_read_banks;
-  logic [SpadReaders-1:0][47:0] spad_read_address;
-  logic [SpadReaders-1:0][8*SpadPort-1:0] spad_read_data;
-  spad_mask_t [1:0] spad_write_banks;
-  logic [1:0][47:0] spad_write_address;
-  logic [1:0][15:0] spad_write_bytes;
-  logic [1:0][8*SpadPort-1:0] spad_write_data;
-  acc_mask_t [AccReaders-1:0] acc_read_banks;
-  logic [AccReaders-1:0][47:0] acc_read_address;
-  logic [AccReaders-1:0][8*AccPort-1:0] acc_read_data;
-  acc_mask_t [2:0] acc_write_banks;
-  logic [2:0][47:0] acc_write_address;
-  logic [2:0][15:0] acc_write_bytes;
-  logic [2:0][8*AccPort-1:0] acc_write_data;
-  tilewright_memory #(.Banks(SpadBanks), .BankBytes(SpadBankBytes), .Port(SpadPort), .Readers(SpadReaders), .Writers(2)) u_spad (
-    .clk_i, .read_banks_i(spad_read_banks), .read_address_i(spad_read_address), .read_data_o(spad_read_data),
-    .write_banks_i(spad_write_banks), .write_address_i(spad_write_address), .write_bytes_i(spad_write_bytes),
-    .write_data_i(spad_write_data)
-  );
-  tilewright_memory #(.Banks(AccBanks), .BankBytes(AccBankBytes), .Port(AccPort), .Readers(AccReaders), .Writers(3)) u_acc (
-    .clk_i, .read_banks_i(acc_read_banks), .read_address_i(acc_read_address), .read_data_o(acc_read_data),
-    .write_banks_i(acc_write_banks), .write_address_i(acc_write_address), .write_bytes_i(acc_write_bytes),
-    .write_data_i(acc_write_data)
-  );
-  for (genvar i = 0; i < 2; i++) begin : gen_spad_write
-    assign spad_write_o[i] = spad_write_banks[i] != '0;
-  end
-  assign spad_write_address_o = spad_write_address;
-  assign spad_write_bytes_o = spad_write_bytes;
-  assign spad_write_data_o = spad_write_data;
-  for (genvar i = 0; i < 3; i++) begin : gen_acc_write
-    assign acc_write_o[i] = acc_write_banks[i] != '0;
-  end
-  assign acc_write_address_o = acc_write_address;
-  assign acc_write_bytes_o = acc_write_bytes;
-  assign acc_write_data_o = acc_write_data;
-
-  spad_mask_t spad_read_by_matrix, spad_read_by_vector, spad_write_by_vector;
-  acc_mask_t acc_read_by_matrix, acc_read_by_vector, acc_write_by_matrix, acc_write_by_vector;
-  assign acc_read_banks[VectorStreams] = acc_read_by_matrix;
-  assign acc_write_banks[0] = acc_write_by_matrix;
-  assign acc_write_banks[1] = acc_write_by_vector;
-  assign spad_write_banks[0] = spad_write_by_vector;
-  logic [31:0] matrix_conflicts [4], vector_conflicts [4], load_conflicts [4], store_conflicts [4];
-  for (genvar i = 0; i < 4; i++) begin : gen_conflicts
-    assign conflicts_o[i] = matrix_conflicts[i];
-    assign conflicts_o[4 + i] = vector_conflicts[i];
-    assign conflicts_o[8 + i] = load_conflicts[i];
-    assign conflicts_o[12 + i] = store_conflicts[i];
-  end
-
-  event_t matrix_end [3], load_end [2], store_end [2];
-  assign end_o[0] = matrix_end[0];
-  assign end_o[1] = matrix_end[1];
-  assign end_o[2] = matrix_end[2];
-  assign end_o[4] = load_end[0];
-  assign end_o[5] = load_end[1];
-  assign end_o[6] = store_end[0];
-  assign end_o[7] = store_end[1];
-
-  tilewright_matrix u_matrix (
-    .clk_i, .rst_ni, .push_i(push[UnitMatrix]), .issued_i(issued), .full_o(full[UnitMatrix]), .idle_o(matrix_idle),
-    .avail_i(avail_1), .avail_o(avail_2), .room_i(room_1), .room_o(room_2), .take_o(take[1]), .give_o(matrix_give),
-    .a_banks_o(spad_read_banks[VectorStreams]), .a_address_o(spad_read_address[VectorStreams]), .a_data_i(spad_read_data[VectorStreams]),
-    .w_banks_o(spad_read_banks[VectorStreams+1]), .w_address_o(spad_read_address[VectorStreams+1]),
-    .w_data_i(spad_read_data[VectorStreams+1]),
-    .acc_read_address_o(acc_read_address[VectorStreams]),
-    .acc_data_i(acc_read_data[VectorStreams]),
-    .acc_write_address_o(acc_write_address[0]), .acc_write_bytes_o(acc_write_bytes[0]),
-    .acc_write_data_o(acc_write_data[0]),
-    .spad_read_held_o(spad_read_by_matrix), .acc_read_held_o(acc_read_by_matrix), .acc_write_held_o(acc_write_by_matrix),
-    .activity_o(activity_o[1]), .start_o(start_o[0]), .fault_o(fault_o[0]), .end_o(matrix_end), .conflicts_o(matrix_conflicts)
-  );
-
-  logic [VectorStreams-1:0][47:0] vector_address;
-  logic [47:0] vector_write_address;
-  logic [15:0] vector_write_bytes;
-  logic [32*Lanes-1:0] vector_write_data;
-  assign spad_read_address[VectorStreams-1:0] = vector_address;
-  assign acc_read_address[VectorStreams-1:0] = vector_address;
-  assign spad_write_address[0] = vector_write_address;
-  assign spad_write_bytes[0] = vector_write_bytes;
-  assign spad_write_data[0] = (8*SpadPort)'(vector_write_data);
-  assign acc_write_address[1] = vector_write_address;
-  assign acc_write_bytes[1] = vector_write_bytes;
-  assign acc_write_data[1] = (8*AccPort)'(vector_write_data);
-  tilewright_vector u_vector (
-    .clk_i, .rst_ni, .push_i(push[UnitVector]), .issued_i(issued), .full_o(full[UnitVector]), .idle_o(vector_idle),
-    .avail_i(avail_2), .avail_o(avail_3), .room_i(room_2), .room_o(room_3), .take_o(take[2]), .give_o(give[4]),
-    .spad_read_by_matrix_i(spad_read_by_matrix), .acc_read_by_matrix_i(acc_read_by_matrix),
-    .acc_write_by_matrix_i(acc_write_by_matrix),
-    .spad_read_held_o(spad_read_by_vector), .acc_read_held_o(acc_read_by_vector), .spad_write_held_o(spad_write_by_vector),
-    .acc_write_held_o(acc_write_by_vector),
-    .spad_banks_o(spad_read_banks[VectorStreams-1:0]), .acc_banks_o(acc_read_banks[VectorStreams-1:0]), .read_address_o(vector_address),
-    .spad_data_i(spad_read_data[VectorStreams-1:0]), .acc_data_i(acc_read_data[VectorStreams-1:0]),
-    .write_address_o(vector_write_address),
-    .write_bytes_o(vector_write_bytes), .write_data_o(vector_write_data),
-    .activity_o(activity_o[2]), .start_o(start_o[1]), .fault_o(fault_o[1]), .end_o(end_o[3]), .conflicts_o(vector_conflicts)
-  );
-
-  logic [47:0] load_write_address;
-  logic [15:0] load_write_bytes;
-  logic [8*WidePort-1:0] load_write_data;
-  assign spad_write_address[1] = load_write_address;
-  assign spad_write_bytes[1] = load_write_bytes;
-  assign spad_write_data[1] = (8*SpadPort)'(load_write_data);
-  assign acc_write_address[2] = load_write_address;
-  assign acc_write_bytes[2] = load_write_bytes;
-  assign acc_write_data[2] = (8*AccPort)'(load_write_data);
-  tilewright_load u_load (
-    .clk_i, .rst_ni, .push_i(push[UnitLoad]), .issued_i(issued), .full_o(full[UnitLoad]), .idle_o(load_idle),
-    .avail_i(avail_3), .avail_o(avail_4), .room_i(room_3), .room_o(room_4), .take_o(take[3]), .give_o(load_give),
-    .ar_busy_i(fetch_ar || ar_held), .ar_valid_o(load_ar), .ar_address_o(load_address), .ar_beats_o(load_beats),
-    .r_valid_i(r_valid_i && r_id_i), .r_last_i, .r_data_i,
-    .spad_by_vector_i(spad_write_by_vector), .acc_by_matrix_i(acc_write_by_matrix), .acc_by_vector_i(acc_write_by_vector),
-    .spad_banks_o(spad_write_banks[1]), .acc_banks_o(acc_write_banks[2]), .write_address_o(load_write_address),
-    .write_bytes_o(load_write_bytes), .write_data_o(load_write_data),
-    .activity_o(activity_o[3]), .start_o(start_o[2]), .fault_o(fault_o[2]), .end_o(load_end), .conflicts_o(load_conflicts)
-  );
-
-  logic [47:0] store_address;
-  assign spad_read_address[VectorStreams+2] = store_address;
-  assign acc_read_address[VectorStreams+1] = store_address;
-  tilewright_store u_store (
-    .clk_i, .rst_ni, .push_i(push[UnitStore]), .issued_i(issued), .full_o(full[UnitStore]), .idle_o(store_idle),
-    .avail_i(avail_4), .room_i(room_4), .take_o(take[4]), .give_o(store_give),
-    .w_held_i(aw_held || w_held), .w_first_o(store_aw), .w_valid_o(store_w), .w_last_o(store_last),
-    .w_address_o(store_burst), .w_beats_o(store_beats), .w_id_o(store_id), .w_data_o(store_data),
-    .w_strobe_o(store_strobe), .b_valid_i, .b_id_i,
-    .spad_by_matrix_i(spad_read_by_matrix), .spad_by_vector_i(spad_read_by_vector),
-    .acc_by_matrix_i(acc_read_by_matrix), .acc_by_vector_i(acc_read_by_vector),
-    .spad_banks_o(spad_read_banks[VectorStreams+2]), .acc_banks_o(acc_read_banks[VectorStreams+1]), .read_address_o(store_address),
-    .spad_data_i(spad_read_data[VectorStreams+2]), .acc_data_i(acc_read_data[VectorStreams+1]),
-    .activity_o(activity_o[4]), .start_o(start_o[3]), .fault_o(fault_o[3]), .end_o(store_end), .conflicts_o(store_conflicts)
-  );
-
-  // AXI read address: the sequencer's comes first.
-  tilewright_axi_hold #(.Width(57)) u_ar (
-    .clk_i, .rst_ni, .valid_i(fetch_ar || load_ar),
-    .data_i(fetch_ar ? {fetch_address, 8'(FetchBytes / BusBytes - 1), 1'b0} : {load_address, load_beats, 1'b1}),
-    .held_o(ar_held), .valid_o(ar_valid_o), .data_o({ar_addr_o, ar_len_o, ar_id_o}), .ready_i(ar_ready_i)
-  );
-  tilewright_axi_hold #(.Width(64)) u_aw (
-    .clk_i, .rst_ni, .valid_i(store_aw), .data_i({store_burst, store_beats, store_id}),
-    .held_o(aw_held), .valid_o(aw_valid_o), .data_o({aw_addr_o, aw_len_o, aw_id_o}), .ready_i(aw_ready_i)
-  );
-  tilewright_axi_hold #(.Width(9*BusBytes+1)) u_w (
-    .clk_i, .rst_ni, .valid_i(store_w), .data_i({store_last, store_strobe, store_data}),
-    .held_o(w_held), .valid_o(w_valid_o), .data_o({w_last_o, w_strb_o, w_data_o}), .ready_i(w_ready_i)
-  );
-  assign ar_size_o = 3'($clog2(BusBytes));
-  assign ar_burst_o = 2'b01;
-  assign aw_size_o = ar_size_o;
-  assign aw_burst_o = ar_burst_o;
 
 `ifndef SYNTHESIS
   tilewright_axi_checker #(
@@ -284,4 +180,3 @@ module tilewright_top import tilewright_pkg::*; (
   );
 `endif
 endmodule
-// verilator lint_on UNUSEDSIGNAL

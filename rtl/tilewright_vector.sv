@@ -6,6 +6,7 @@
 module tilewright_vector import tilewright_pkg::*; (
   input  logic             clk_i,           // all state changes at its rising edge
   input  logic             rst_ni,          // synchronous reset, active low
+  input  logic             stop_i,          // no instruction starts
   input  logic             push_i,          // the sequencer dispatches `issued_i` to this unit; only while not full
   input  issued_t          issued_i,        // a decoded instruction with its registers
   output logic             full_o,          // the queue takes no more; registered
@@ -120,7 +121,7 @@ module tilewright_vector import tilewright_pkg::*; (
 
   issued_t head;
   logic empty, pop;
-  tilewright_queue #(.Depth(VectorQueue)) u_queue (.clk_i, .rst_ni, .push_i, .data_i(issued_i), .pop_i(pop), .head_o(head),
+  tilewright_queue #(.Depth(VectorQueue)) u_queue (.clk_i, .rst_ni, .stop_i, .push_i, .data_i(issued_i), .pop_i(pop), .head_o(head),
                                                    .empty_o(empty), .full_o);
 
   // VEC-start.

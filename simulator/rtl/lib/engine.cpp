@@ -1,187 +1,23 @@
-// The rtl engine: clocks the model, stands for the DRAM behind its AXI4 port, and makes the record
-// of its trace.
+// The rtl engine: the host that runs a program through the registers, as firmware does, and makes
+// the record of the core's trace.
 #include "tilewright/rtl/model.h"
+
+#include "board.h"
 #include "trace.h"
 
 #include "tilewright/simulator/engine/engine.h"
-#include "tilewright/simulator/memory/dram_model.h"
 #include "tilewright/support/error.h"
-#include "tilewright/support/files.h"
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
-#include <deque>
+#include <exception>
 #include <fmt/format.h>
 #include <optional>
-#include <random>
 #include <stdexcept>
 
 namespace tilewright {
 
 namespace {
-
-static_assert(sizeof rtl::ModelPorts::rData == isa::limits::busBytes.count() &&
-              sizeof rtl::ModelPorts::wStrobe * 8 == isa::limits::busBytes.count());
-static_assert(sizeof rtl::ModelPorts::writeData[0] == isa::limits::spadPort.count() &&
-              sizeof rtl::ModelPorts::writeData[0] == 4 * isa::limits::accPort.count());
-
-using rtl::BusFaults;
-using rtl::ErrorResponse;
-using rtl::ModelPorts;
-
-// The memory side of the AXI4 port. Data are those of the DramImage; times are DramModel's.
-// Whatever breaks a rule of the bus is our mistake: std::logic_error.
-class Memory {
-public:
-  Memory(const DramConfig &config, int64_t burstBytes, DramImage &image, const BusFaults &faults)
-      : model_(config), bus_(static_cast<uint64_t>(config.busBytes)),
-        burst_(static_cast<uint64_t>(burstBytes)), image_(image), faults_(faults) {}
-
-  // What is on the read data and write response channels in cycle t.
-  void drive(int64_t t, ModelPorts &ports) {
-    ports.rValid = ports.rLast = ports.bValid = 0;
-    ports.rResponse = ports.bResponse = okay;
-    if (!reads_.empty() && reads_.front().first <= t) {
-      Read &read = reads_.front();
-      ports.rValid = 1;
-      ports.rId = read.id;
-      ports.rLast = t == read.last;
-      load(read.address, ports.rData);
-      if (lacks(read.address, bus_))
-        ports.rResponse = deny(t, read.id, read.address);
-      read.address += bus_;
-      ++read.first;
-      if (ports.rLast != 0)
-        reads_.pop_front();
-    }
-    if (!responses_.empty() && responses_.front().cycle == t) {
-      const Response &response = responses_.front();
-      ports.bValid = 1;
-      ports.bId = response.id;
-      if (lacks(response.address, response.bytes))
-        ports.bResponse = deny(t, 2, response.address);
-      responses_.pop_front();
-    }
-  }
-
-  // Refuses at random what the core may send; a beat is not taken before its address.
-  void refuse(std::mt19937_64 &random, ModelPorts &ports) const {
-    ports.arReady = random() % 4 == 0;
-    ports.awReady = random() % 4 == 0;
-    ports.wReady = random() % 3 == 0 && (beatsLeft_ != 0 || ports.awReady != 0);
-  }
-
-  // Takes what the core sends in cycle t.
-  void accept(int64_t t, const ModelPorts &ports) {
-    if (ports.arValid != 0 && ports.arReady != 0) {
-      const uint64_t bytes = (uint64_t(ports.arLen) + 1) * bus_ - ports.arAddress % bus_;
-      checkBurst("read", ports.arAddress, bytes);
-      const int64_t last = model_.read(t, ports.arAddress, static_cast<int64_t>(bytes));
-      reads_.push_back({last - ports.arLen, last, ports.arAddress / bus_ * bus_, ports.arId});
-    }
-    if (ports.awValid != 0 && ports.awReady != 0) {
-      if (beatsLeft_ != 0)
-        throw std::logic_error("a write address comes before the last beat of the burst before it");
-      beatsLeft_ = ports.awLen + 1;
-      writeId_ = ports.awId;
-      writeAddress_ = ports.awAddress;
-      beatAddress_ = writeAddress_ / bus_ * bus_;
-      writeBytes_ = (uint64_t(ports.awLen) + 1) * bus_ - writeAddress_ % bus_;
-      checkBurst("write", writeAddress_, writeBytes_);
-    }
-    if (ports.wValid == 0 || ports.wReady == 0)
-      return;
-    if (beatsLeft_ == 0)
-      throw std::logic_error("a write beat comes without an address");
-    store(ports);
-    beatAddress_ += bus_;
-    if ((--beatsLeft_ == 0) != (ports.wLast != 0))
-      throw std::logic_error("the last beat of a write burst is not where its length says");
-    if (ports.wLast != 0)
-      responses_.push_back({model_.write(t, writeAddress_, static_cast<int64_t>(writeBytes_)),
-                            writeId_, writeAddress_, writeBytes_});
-  }
-
-  bool isIdle() const { return reads_.empty() && responses_.empty() && beatsLeft_ == 0; }
-  // The first error response so far.
-  const std::optional<ErrorResponse> &error() const { return error_; }
-  const DramModel &model() const { return model_; }
-
-private:
-  static constexpr uint8_t okay = 0;
-  struct Read {
-    int64_t first, last; // cycles of the beats that are left
-    uint64_t address;    // of the next
-    uint8_t id;
-  };
-  struct Response {
-    int64_t cycle;
-    uint8_t id;
-    uint64_t address, bytes; // of the burst
-  };
-
-  void checkBurst(const char *kind, uint64_t address, uint64_t bytes) const {
-    if (address / burst_ != (address + bytes - 1) / burst_)
-      throw std::logic_error(fmt::format("a {} burst at 0x{:x} of {} bytes crosses its boundary",
-                                         kind, address, bytes));
-  }
-  bool lacks(uint64_t address, uint64_t bytes) const {
-    return address < faults_.errorEnd && address + bytes > faults_.errorBegin;
-  }
-  uint8_t deny(int64_t t, int requester, uint64_t address) {
-    if (!error_)
-      error_ = {t, requester, address, faults_.response};
-    return faults_.response;
-  }
-  void load(uint64_t address, uint8_t *beat) const {
-    std::memset(beat, 0, bus_);
-    if (address < image_.size())
-      std::memcpy(beat, image_.data() + address, std::min(bus_, image_.size() - address));
-  }
-  void store(const ModelPorts &ports) {
-    for (uint64_t i = 0; i < bus_; ++i)
-      if ((ports.wStrobe[i / 8] >> (i % 8) & 1) != 0) {
-        if (beatAddress_ + i >= image_.size())
-          throw std::logic_error("a write beat lies beyond the program's DRAM");
-        if (!lacks(writeAddress_, writeBytes_))
-          image_.data()[beatAddress_ + i] = ports.wData[i];
-      }
-  }
-
-  DramModel model_;
-  uint64_t bus_, burst_;
-  DramImage &image_;
-  std::deque<Read> reads_;
-  std::deque<Response> responses_;
-  int beatsLeft_ = 0;
-  uint8_t writeId_ = 0;
-  uint64_t writeAddress_ = 0, beatAddress_ = 0, writeBytes_ = 0;
-  const BusFaults &faults_;
-  std::optional<ErrorResponse> error_;
-};
-
-// A model for the time of one run.
-class Instance {
-public:
-  explicit Instance(const rtl::ModelLibrary &library)
-      : library_(library), model_(library.create()) {}
-  Instance(const Instance &) = delete;
-  Instance &operator=(const Instance &) = delete;
-  ~Instance() { library_.destroy(model_); }
-  void clock() { library_.clock(model_, &ports); }
-  // From now on, all signals go to the file. A cycle takes `period` picoseconds.
-  void writeWaves(const std::string &path, uint64_t period) {
-    writeFile(path, ""); // says why it cannot be written
-    if (library_.waves(model_, path.c_str(), period) == 0)
-      throw std::logic_error("the model writes no waves");
-  }
-  ModelPorts ports;
-
-private:
-  const rtl::ModelLibrary &library_;
-  void *model_;
-};
 
 class RtlEngine : public Engine {
 public:
@@ -208,7 +44,238 @@ private:
 
 namespace rtl {
 
-static constexpr int64_t restCycles = 1000; // after an error: time to end what has begun
+namespace {
+
+static_assert(TILEWRIGHT_UNITS == 5);
+constexpr int64_t mostIdleCycles = 10000000; // until a machine that shall stop has stopped
+
+// A run from start to end, seen from both sides: by the host through the registers, and by the
+// trace in each cycle. What both tell has to agree.
+class Run {
+public:
+  Run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig &dramConfig,
+      const Program &program, DramImage &dram, const RunOptions &options, const BusFaults &faults)
+      : isa_(isa), program_(program), options_(options), isSteady_(faults.refusals == 0),
+        board_(isa, library, dramConfig, dram, faults), device_(board_.device()),
+        trace_(isa, program, dram.size(), options) {
+    board_.observe([this](int64_t t, const ModelPorts &ports) {
+      try {
+        observe(t, ports);
+      } catch (...) {
+        end_ = End::Failure;
+        error_ = std::current_exception();
+      }
+    });
+  }
+
+  RunRecord run() {
+    if (options_.sink != nullptr)
+      board_.watchWrites();
+    if (!options_.waves.empty())
+      board_.writeWaves(options_.waves, std::max<uint64_t>(2, 1000000000000 / static_cast<uint64_t>(
+                                                                                  isa_.clockHz())));
+    start();
+    while (board_.ports().interrupt == 0 && (end_ == End::None || stopsByItself()))
+      step();
+    board_.rethrow();
+    switch (end_) {
+    case End::Halt:
+      checkCounters();
+      acknowledge(TILEWRIGHT_ISR_DONE_MASK);
+      break;
+    case End::Trap:
+    case End::BusError:
+      checkTrap();
+      acknowledge(TILEWRIGHT_ISR_DONE_MASK | TILEWRIGHT_ISR_TRAP_MASK);
+      break;
+    case End::Deadlock:
+    case End::Stopped:
+      reset();
+      break;
+    case End::None:
+      throw std::logic_error("the RTL raises its interrupt while the program runs");
+    case End::Failure:
+      break;
+    }
+    board_.rethrow();
+    if (end_ == End::BusError)
+      trace_.busError(*board_.memory().error());
+    if (error_)
+      std::rethrow_exception(error_);
+    record_->stopped = end_ == End::Stopped;
+    record_->dramRowHits = rowHits_;
+    record_->dramRowMisses = rowMisses_;
+    record_->dramRefreshes = refreshes_;
+    return std::move(*record_);
+  }
+
+private:
+  // How the program has ended, as the trace shows it. Failure: by an error after which nothing is
+  // expected of the core.
+  enum class End { None, Halt, Trap, BusError, Deadlock, Stopped, Failure };
+
+  bool stopsByItself() const {
+    return end_ == End::Halt || end_ == End::Trap || end_ == End::BusError;
+  }
+
+  void step() {
+    board_.step();
+    board_.rethrow();
+    if (end_ != End::None && ++idleCycles_ > mostIdleCycles)
+      throw std::logic_error("the RTL does not stop");
+  }
+
+  void start() {
+    if (tilewright_probe(&device_, std::stoull(isa_.hash().substr(0, 16), nullptr, 16)) !=
+        TILEWRIGHT_OK)
+      throw std::logic_error("the registers of the RTL name another machine");
+    tilewright_enable_interrupts(&device_, TILEWRIGHT_ISR_DONE_MASK | TILEWRIGHT_ISR_TRAP_MASK);
+    tilewright_program program;
+    program.code_address = program_.codeAddress;
+    program.code_count =
+        static_cast<uint32_t>(program_.code.size() / static_cast<size_t>(isa_.instructionBytes()));
+    program.entry = static_cast<uint32_t>(program_.entry);
+    program.argument_base = 0;
+    if (tilewright_start(&device_, &program) != TILEWRIGHT_OK)
+      throw std::logic_error("the RTL does not start");
+    board_.rethrow();
+  }
+
+  void observe(int64_t t, const ModelPorts &ports) {
+    const BusMemory &memory = board_.memory();
+    if (end_ != End::None) {
+      if (end_ == End::Halt && !record_)
+        finish(t, ports);
+      if (stopsByItself() && (ports.executed != 0 || startsAny(ports)))
+        throw std::logic_error("the RTL goes on after its end");
+      return;
+    }
+    if (options_.maxCycles != 0 && t >= options_.maxCycles) {
+      end_ = End::Stopped;
+      finish(t, ports);
+      board_.memory().ignoreBeyond();
+      return;
+    }
+    if (memory.error() && memory.error()->cycle < t) {
+      if ((ports.busError >> memory.error()->requester & 1) == 0 || ports.trap == 0)
+        throw std::logic_error(
+            fmt::format("the RTL takes no notice of the error of cycle {}", memory.error()->cycle));
+      end_ = End::BusError;
+      endAt(ports);
+      return;
+    }
+    try {
+      trace_.cycle(t, ports, memory.isIdle() && isSteady_);
+    } catch (const UserError &) {
+      error_ = std::current_exception();
+      end_ = endOf(ports);
+      endAt(ports);
+    }
+    if (ports.halted != 0)
+      end_ = End::Halt;
+  }
+
+  // What the error of a cycle means for the core. After an operand that the trace rejects it does
+  // what nobody defines.
+  static End endOf(const ModelPorts &ports) {
+    bool isFault = false;
+    for (int i = 0; i < 4; ++i)
+      isFault = isFault || (ports.startValid[i] != 0 && ports.startFault[i] != 0);
+    if (ports.trap != 0)
+      return isFault ? End::Failure : End::Trap;
+    return startsAny(ports) || ports.executed != 0 ? End::Failure : End::Deadlock;
+  }
+
+  static bool startsAny(const ModelPorts &ports) {
+    return std::any_of(std::begin(ports.startValid), std::end(ports.startValid),
+                       [](uint8_t valid) { return valid != 0; });
+  }
+
+  void endAt(const ModelPorts &ports) {
+    trap_ = ports.trap;
+    trapPc_ = ports.pc;
+    board_.memory().ignoreBeyond();
+  }
+
+  void finish(int64_t cycles, const ModelPorts &ports) {
+    record_ = trace_.finish(cycles, ports);
+    const DramModel &dram = board_.memory().model();
+    rowHits_ = dram.rowHits();
+    rowMisses_ = dram.rowMisses();
+    refreshes_ = dram.refreshes();
+  }
+
+  void acknowledge(uint32_t events) {
+    if (tilewright_acknowledge_interrupts(&device_) != events || board_.ports().interrupt != 0)
+      throw std::logic_error("the RTL's interrupt does not say how the program ended");
+  }
+
+  // The counters of the registers against the record that the trace makes.
+  void checkCounters() {
+    const tilewright_counters counters = tilewright_read_counters(&device_);
+    const auto check = [](const std::string &what, uint64_t counted, uint64_t expected) {
+      if (counted != expected)
+        throw std::logic_error(
+            fmt::format("the RTL counts {} {}, not {}", counted, what, expected));
+    };
+    if (tilewright_poll(&device_) != TILEWRIGHT_OK)
+      throw std::logic_error("the status of the RTL is not that of a program that has halted");
+    check("cycles", counters.cycles, static_cast<uint64_t>(record_->cycles));
+    check("instructions", counters.instructions, record_->instructions);
+    const BusMemory &memory = board_.memory();
+    check("beats of instructions", counters.fetch_beats, memory.fetchBeats());
+    check("beats of loads", counters.load_beats, memory.loadBeats());
+    check("beats of stores", counters.store_beats, memory.storeBeats());
+    for (int port = 0; port < TILEWRIGHT_UNITS; ++port) {
+      const UnitRecord &unit = record_->units[static_cast<size_t>(unitIndex(isa_, port))];
+      int64_t stalled = 0;
+      for (int64_t cycles : unit.stalls)
+        stalled += cycles;
+      check(fmt::format("busy cycles of unit {}", port), counters.busy[port],
+            static_cast<uint64_t>(unit.busy));
+      check(fmt::format("stalled cycles of unit {}", port), counters.stalled[port],
+            static_cast<uint64_t>(stalled));
+    }
+  }
+
+  // The registers name the trap that the trace has shown.
+  void checkTrap() {
+    const tilewright_trap trap = tilewright_read_trap(&device_);
+    if (tilewright_poll(&device_) != TILEWRIGHT_TRAPPED || trap.cause != trap_ ||
+        trap.pc != trapPc_)
+      throw std::logic_error(fmt::format("the RTL says trap {} at instruction {}, not {} at {}",
+                                         trap.cause, trap.pc, trap_, trapPc_));
+    const bool refused[] = {trap.fetch_refused, trap.load_refused, trap.store_refused};
+    if (end_ == End::BusError && !refused[board_.memory().error()->requester])
+      throw std::logic_error("the RTL does not say which transfer the memory refused");
+  }
+
+  // A machine that would not end comes to rest all the same.
+  void reset() {
+    int64_t left = mostIdleCycles;
+    const tilewright_result result = tilewright_soft_reset(
+        &device_, [](void *context) { return --*static_cast<int64_t *>(context) > 0; }, &left);
+    board_.rethrow();
+    if (result != TILEWRIGHT_OK || !board_.memory().isIdle())
+      throw std::logic_error("the RTL does not reset");
+  }
+
+  const isa::Isa &isa_;
+  const Program &program_;
+  const RunOptions &options_;
+  bool isSteady_; // the bus takes what it is sent at once
+  Board board_;
+  tilewright_device device_;
+  Trace trace_;
+  End end_ = End::None;
+  std::exception_ptr error_;
+  uint32_t trap_ = 0, trapPc_ = 0;
+  int64_t idleCycles_ = 0; // since the end
+  std::optional<RunRecord> record_;
+  uint64_t rowHits_ = 0, rowMisses_ = 0, refreshes_ = 0;
+};
+
+} // namespace
 
 RunRecord run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig &dramConfig,
               const Program &program, DramImage &dram, const RunOptions &options,
@@ -220,72 +287,7 @@ RunRecord run(const isa::Isa &isa, const ModelLibrary &library, const DramConfig
         fmt::format("the code stands at 0x{:x}, which is no multiple of an instruction's {} bytes",
                     program.codeAddress, isa.instructionBytes()),
         "run it on --engine cycle");
-  Memory memory(dramConfig, isa.param("burst_bytes"), dram, faults);
-  Trace trace(isa, program, dram.size(), options);
-  Instance core(library);
-  ModelPorts &ports = core.ports;
-  ports.codeAddress = program.codeAddress;
-  ports.codeCount =
-      static_cast<uint32_t>(program.code.size() / static_cast<size_t>(isa.instructionBytes()));
-  ports.entry = static_cast<uint32_t>(program.entry);
-  ports.watchesWrites = options.sink != nullptr;
-  ports.spadPort = static_cast<uint16_t>(isa.memory(isa::Space::Spad).portBytes);
-  ports.accPort = static_cast<uint16_t>(isa.memory(isa::Space::Acc).portBytes);
-  if (!options.waves.empty())
-    core.writeWaves(options.waves,
-                    std::max<uint64_t>(2, 1000000000000 / static_cast<uint64_t>(isa.clockHz())));
-  std::mt19937_64 random(faults.refusals);
-  // Begins cycle t. What the memory does in it is known before: it answers no earlier than a cycle
-  // after it was asked.
-  const auto enter = [&](int64_t t) {
-    if (faults.refusals != 0)
-      memory.refuse(random, ports);
-    memory.drive(t, ports);
-    core.clock();
-  };
-  const auto checkAssertions = [&](int64_t t) {
-    if (ports.errors != 0)
-      throw std::logic_error(fmt::format("an assertion of the RTL failed in cycle {}", t));
-  };
-  core.clock(); // a cycle of reset
-  ports.resetN = 1;
-  enter(0);
-  int64_t t = 0;
-  bool stopped = false;
-  for (;; ++t) {
-    if (options.maxCycles != 0 && t >= options.maxCycles) {
-      stopped = true;
-      break;
-    }
-    checkAssertions(t);
-    if (memory.error() && memory.error()->cycle < t) {
-      if ((ports.busError >> memory.error()->requester & 1) == 0)
-        throw std::logic_error(
-            fmt::format("the RTL takes no notice of the error of cycle {}", memory.error()->cycle));
-      // What it still does comes to rest.
-      for (const int64_t end = t + restCycles; t < end; ++t) {
-        if (ports.trap == 0 || ports.executed != 0)
-          throw std::logic_error("the RTL goes on after an error response");
-        memory.accept(t, ports);
-        enter(t + 1);
-        checkAssertions(t + 1);
-      }
-      trace.busError(*memory.error());
-    }
-    const bool halted = ports.halted != 0;
-    trace.cycle(t, ports, memory.isIdle() && faults.refusals == 0);
-    memory.accept(t, ports);
-    enter(t + 1);
-    if (halted) {
-      ++t;
-      break;
-    }
-  }
-  RunRecord record = trace.finish(t, ports);
-  record.stopped = stopped;
-  record.dramRowHits = memory.model().rowHits();
-  record.dramRowMisses = memory.model().rowMisses();
-  record.dramRefreshes = memory.model().refreshes();
+  RunRecord record = Run(isa, library, dramConfig, program, dram, options, faults).run();
   record.wallSeconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return record;

@@ -67,9 +67,12 @@ constexpr const char *banner =
 std::vector<SourceFile> generate(const isa::Isa &isa) {
   timing::makeTimings(isa); // refuses what no engine can time
   check(isa);
+  checkRegisters(isa);
   const std::string head = banner;
   std::vector<SourceFile> files = {
+      {"tilewright_registers_pkg.sv", isa::registersPackage(isa.registers()), true},
       {"tilewright_pkg.sv", head + packageText(isa) + "// verilator lint_on UNUSEDSIGNAL\n", true},
+      {"tilewright_registers.svh", isa::registersBlock(isa.registers()), false},
       {"tilewright_sequencer.svh", head + sequencerText(isa), false},
       {"tilewright_load.svh", head + moveText(isa, isa::UnitTemplate::DmaLoad), false},
       {"tilewright_store.svh", head + moveText(isa, isa::UnitTemplate::DmaStore), false},

@@ -69,6 +69,16 @@ void writes(ModelPorts &ports, int first, int writers, unsigned valid, const Add
 
 void outputs(Model &model, ModelPorts &ports) {
   const Vtilewright_model &top = *model.top;
+  ports.interrupt = top.interrupt_o;
+  ports.hostAwReady = top.host_aw_ready_o;
+  ports.hostWReady = top.host_w_ready_o;
+  ports.hostBValid = top.host_b_valid_o;
+  ports.hostBResponse = top.host_b_resp_o;
+  ports.hostArReady = top.host_ar_ready_o;
+  ports.hostRValid = top.host_r_valid_o;
+  ports.hostRData = top.host_r_data_o;
+  ports.hostRResponse = top.host_r_resp_o;
+  ports.active = top.active_o;
   ports.halted = top.halted_o;
   ports.executed = static_cast<uint8_t>(top.executed_o >> 32);
   ports.executedId = static_cast<uint32_t>(top.executed_o);
@@ -160,9 +170,15 @@ void tilewright_model_clock(void *opaque, ModelPorts *ports) {
   Model &model = *static_cast<Model *>(opaque);
   Vtilewright_model &top = *model.top;
   top.next_rst_ni = ports->resetN;
-  top.next_code_address_i = ports->codeAddress;
-  top.next_code_count_i = ports->codeCount;
-  top.next_entry_i = ports->entry;
+  top.next_host_aw_valid_i = ports->hostAwValid;
+  top.next_host_aw_addr_i = ports->hostAwAddress;
+  top.next_host_w_valid_i = ports->hostWValid;
+  top.next_host_w_data_i = ports->hostWData;
+  top.next_host_w_strb_i = ports->hostWStrobe;
+  top.next_host_b_ready_i = ports->hostBReady;
+  top.next_host_ar_valid_i = ports->hostArValid;
+  top.next_host_ar_addr_i = ports->hostArAddress;
+  top.next_host_r_ready_i = ports->hostRReady;
   top.next_ar_ready_i = ports->arReady;
   top.next_aw_ready_i = ports->awReady;
   top.next_w_ready_i = ports->wReady;

@@ -234,9 +234,6 @@ const char *const types = R"(
     activity_e   kind;
   } activity_t;
 
-  // Why the sequencer cannot go on.
-  typedef enum logic [2:0] {TrapNone, TrapPastEnd, TrapIllegal, TrapLoopPastEnd, TrapLoopDepth, TrapBranch, TrapBus} trap_e;
-
   // An instruction that has begun or ended, for the trace.
   typedef struct packed {
     logic        valid;
@@ -374,6 +371,9 @@ std::string packageText(const isa::Isa &isa) {
   text += "\n  // Numbers of the instructions.\n";
   writeNumbers(text, isa);
   text += types;
+  text += fmt::format("\n  // The first digits of the ISA's hash.\n"
+                      "  parameter logic [63:0] IsaHash = 64'h{};\n",
+                      isa.hash().substr(0, 16));
   const CellShape cell = cellShapeOf(isa);
   const isa::StateArray &weights = unitOf(isa, UnitTemplate::Matrix).arrays.front();
   text += fmt::format("\n  // A weight in the array: after reset, and where a load has read none.\n"

@@ -18,14 +18,14 @@ constexpr isa::UnitTemplate unitOrder[] = {isa::UnitTemplate::Sequencer, isa::Un
                                            isa::UnitTemplate::Vector, isa::UnitTemplate::DmaLoad,
                                            isa::UnitTemplate::DmaStore}; // of the trace ports
 
+} // namespace
+
 int unitIndex(const isa::Isa &isa, int port) {
   for (const isa::Unit &unit : isa.units())
     if (unit.kind == unitOrder[port])
       return unit.index;
   throw std::logic_error("the machine lacks a unit that its RTL has");
 }
-
-} // namespace
 
 Trace::Trace(const isa::Isa &isa, const Program &program, uint64_t dramBytes,
              const RunOptions &options)

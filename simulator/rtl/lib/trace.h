@@ -31,6 +31,9 @@ struct ErrorResponse {
   uint8_t response;
 };
 
+// The unit of a trace port: sequencer, matrix, vector, load, store.
+int unitIndex(const isa::Isa &isa, int port);
+
 // Follows the program beside the core: what was dispatched, has begun and ended, and why a program
 // cannot go on. The core says when it traps; the words of the message come from here.
 class Trace {

@@ -59,6 +59,9 @@ void writeWalk(ExpressionWriter &writer, std::string &text, const isa::Instructi
 void writeExtents(ExpressionWriter &writer, std::string &text, const isa::Step &step,
                   const Nest &nest, const std::string &target, const std::string &indent);
 
+// Throws UserError where the templates do not know the registers of the description.
+void checkRegisters(const isa::Isa &isa);
+
 // The generated parts. Each returns text to be placed in the package or in a file that a template
 // includes.
 std::string packageText(const isa::Isa &isa);

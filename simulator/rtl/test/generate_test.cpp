@@ -41,7 +41,8 @@ const std::string &textOf(const std::vector<SourceFile> &files, const std::strin
 TEST(Generate, NamesItsSourceInEachGeneratedFile) {
   const auto files = generate(cycle::target("tiny4"));
   for (const SourceFile &file : files)
-    if (file.name == "tilewright_pkg.sv" || !file.isCompiled)
+    if (file.name == "tilewright_pkg.sv" || file.name == "tilewright_registers_pkg.sv" ||
+        !file.isCompiled)
       EXPECT_THAT(
           file.origin,
           testing::AllOf(
@@ -117,6 +118,42 @@ TEST(Generate, RefusesOutputStationaryProducts) {
     EXPECT_STREQ(error.what(), "the RTL: error: 'msum' is output-stationary, and the RTL's array "
                                "weight-stationary\n  fix: run --engine cycle");
   }
+}
+
+// What the generator says of a register map in which `from` is `to`.
+std::string refusalOfRegisters(const std::string &from, const std::string &to) {
+  const std::filesystem::path directory =
+      std::filesystem::path(testing::TempDir()) / fmt::format("registers.{}", ::getpid());
+  std::filesystem::remove_all(directory);
+  std::filesystem::copy(sourcePath("isa"), directory, std::filesystem::copy_options::recursive);
+  const std::string file = (directory / "description/registers.yaml").string();
+  std::string text = readFile(file);
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos);
+  writeFile(file, text.replace(at, from.size(), to));
+  isa::LoadOptions options;
+  options.directory = directory.string();
+  std::string said = "no error";
+  try {
+    generate(isa::load(options));
+  } catch (const UserError &error) {
+    said = error.what();
+  }
+  std::filesystem::remove_all(directory);
+  return said;
+}
+
+TEST(Generate, RefusesRegistersThatItsTemplatesDoNotKnow) {
+  const std::string fix =
+      "\n  fix: take the register map that is shipped, isa/description/registers.yaml";
+  EXPECT_EQ(refusalOfRegisters("ap_idle:", "ap_rests:"),
+            "the RTL: error: the registers lack the field ctrl_ap_idle" + fix);
+  EXPECT_EQ(refusalOfRegisters("      branch:", "      jump:"),
+            "the RTL: error: the registers lack the trap cause Branch" + fix);
+  EXPECT_EQ(refusalOfRegisters("      ap_idle:",
+                               "      more: { bits: \"4\", access: \"ro\", summary: \"s\" }\n"
+                               "      ap_idle:"),
+            "the RTL: error: nothing serves the register field ctrl_more" + fix);
 }
 
 // No warning of verilator's strictest check but those that a file waives with its reason.

@@ -9,15 +9,22 @@ namespace tilewright::rtl {
 struct ModelPorts {
   // Into the core, in the cycle that the next edge begins. `rData` and `wData` are beats,
   // little-endian.
-  uint64_t codeAddress = 0;
-  uint32_t codeCount = 0, entry = 0;
   uint8_t resetN = 0;
+  // The host's side of AXI4-Lite.
+  uint8_t hostAwValid = 0, hostWValid = 0, hostWStrobe = 0, hostBReady = 0;
+  uint8_t hostArValid = 0, hostRReady = 0;
+  uint16_t hostAwAddress = 0, hostArAddress = 0;
+  uint32_t hostWData = 0;
   uint8_t arReady = 1, awReady = 1, wReady = 1;
   uint8_t rValid = 0, rLast = 0, rId = 0, rResponse = 0, bValid = 0, bId = 0, bResponse = 0;
   uint8_t rData[128] = {};
   uint8_t watchesWrites = 0;          // the writes on chip are asked for
   uint16_t spadPort = 0, accPort = 0; // bytes
   // Out of the core, in the cycle that the last edge began.
+  uint8_t interrupt = 0, active = 0; // active: the core is out of reset
+  uint8_t hostAwReady = 0, hostWReady = 0, hostBValid = 0, hostBResponse = 0;
+  uint8_t hostArReady = 0, hostRValid = 0, hostRResponse = 0;
+  uint32_t hostRData = 0;
   uint8_t halted = 0, executed = 0, isControl = 0, trap = 0, busError = 0;
   uint8_t arValid = 0, arLen = 0, arId = 0;
   uint8_t awValid = 0, awLen = 0, awId = 0, wValid = 0, wLast = 0;
