@@ -12,9 +12,11 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 TOOL = ROOT / "build" / "release" / "bin" / "tilewright"
 CACHE = ROOT / ".cache" / "area"
-BLOCKS = {"u_sequencer": "sequencer", "u_semaphores": "semaphores", "u_load": "load DMA", "u_store": "store DMA",
-          "u_matrix": "matrix unit, without its array", "u_matrix.u_array": "array of cells", "u_vector": "vector unit",
-          "u_spad": "scratchpad", "u_acc": "accumulators", "": "top: AXI4 and wires"}
+BLOCKS = {"u_core.u_sequencer": "sequencer", "u_core.u_semaphores": "semaphores", "u_core.u_load": "load DMA",
+          "u_core.u_store": "store DMA", "u_core.u_matrix": "matrix unit, without its array",
+          "u_core.u_matrix.u_array": "array of cells", "u_core.u_vector": "vector unit", "u_core.u_spad": "scratchpad",
+          "u_core.u_acc": "accumulators", "u_core": "core: AXI4 and wires", "u_registers": "registers of the host",
+          "u_control": "control", "u_counters": "counters", "": "top: addresses and wires"}
 
 SCRIPT = """\
 read_slang -j 1 -D SYNTHESIS --ignore-assertions --no-implicit-memories --unroll-limit 1000000 --best-effort-hierarchy \
@@ -41,9 +43,9 @@ scc -expect 0
 
 
 def block_of(module):
-    """The block that a module of the netlist (`tilewright_pe$tilewright_top.u_matrix.u_array...`) is a part of."""
+    """The block that a module of the netlist (`tilewright_pe$tilewright_top.u_core.u_matrix.u_array...`) is a part of."""
     path = module.lstrip("\\").partition("$")[2].split(".")[1:]
-    for depth in (2, 1):
+    for depth in (3, 2, 1):
         if ".".join(path[:depth]) in BLOCKS:
             return BLOCKS[".".join(path[:depth])]
     return BLOCKS[""]

@@ -30,6 +30,8 @@ KILLERS = (
     Killer("pieces across two banks", "rtl-test", f"*Lockstep.Pieces*/{MACHINE}", 20),
     Killer("values beyond their range", "rtl-test", f"*Lockstep.Values*/{MACHINE}", 20),
     Killer("a bus that refuses", "rtl-array-test", "Bus*", 20),
+    Killer("a host's transactions", "rtl-array-test", "HostPort*", 20),
+    Killer("the driver as firmware", "rtl-array-test", "Firmware*", 60),
     Killer("the cycle engine's programs", "rtl-programs-test", "*", 120),
     Killer("rows and weights of the array", "rtl-array-test", "Array.Rows*", 20),
     Killer("windows of every stride", "rtl-array-test", "Array.Windows*", 60),
