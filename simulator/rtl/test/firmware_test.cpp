@@ -253,6 +253,33 @@ TEST_F(Firmware, SoftResetInMidTransferLeavesTheBusClean) {
   EXPECT_GT(open, 2); // resets that had something to wait for
 }
 
+// A soft reset that takes effect as the program ends, in the cycles before and after: the program
+// has ended, or was reset, and never both.
+TEST_F(Firmware, AProgramThatIsResetHasNotEnded) {
+  int64_t last = -1;
+  const auto watch = [&] { board->observe([&](int64_t t, const rtl::ModelPorts &) { last = t; }); };
+  watch();
+  ASSERT_EQ(run(), TILEWRIGHT_ISR_DONE_MASK);
+  const int64_t end = last;
+  int ended = 0, reset = 0;
+  for (int64_t at = end - 12; at <= end; ++at) {
+    powerUp();
+    watch();
+    ASSERT_EQ(tilewright_start(&device, &program), TILEWRIGHT_OK);
+    while (board->cycle() < at)
+      board->step();
+    board->write(TILEWRIGHT_RESET_OFFSET, TILEWRIGHT_RESET_SOFT_RESET_MASK);
+    while (board->cycle() >= 0)
+      board->step();
+    const bool isDone = (board->read(TILEWRIGHT_ISR_OFFSET) & TILEWRIGHT_ISR_DONE_MASK) != 0;
+    ++(isDone ? ended : reset);
+    if (isDone)
+      EXPECT_EQ(last, end) << "written in cycle " << at;
+  }
+  EXPECT_GT(ended, 0);
+  EXPECT_GT(reset, 0);
+}
+
 TEST_F(Firmware, SoftResetEndsADeadlock) {
   expected();
   const isa::Isa &isa = example().isa;
