@@ -181,7 +181,10 @@ TEST_F(HostPort, ControlReadsAsInApCtrlHs) {
 TEST_F(HostPort, InterruptWaitsForItsEnablesAndForTheHost) {
   start();
   ASSERT_EQ(tilewright_wait(&device, nullptr, nullptr), TILEWRIGHT_OK);
+  board->write(TILEWRIGHT_GIE_OFFSET, TILEWRIGHT_GIE_ENABLE_MASK);
+  board->write(TILEWRIGHT_IER_OFFSET, TILEWRIGHT_IER_TRAP_MASK);
   EXPECT_EQ(board->ports().interrupt, 0);
+  board->write(TILEWRIGHT_GIE_OFFSET, 0);
   board->write(TILEWRIGHT_IER_OFFSET, TILEWRIGHT_IER_DONE_MASK);
   EXPECT_EQ(board->ports().interrupt, 0);
   board->write(TILEWRIGHT_GIE_OFFSET, TILEWRIGHT_GIE_ENABLE_MASK);
