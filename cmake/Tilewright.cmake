@@ -30,6 +30,8 @@ if(TILEWRIGHT_SANITIZE)
   # Debian's libLLVM carries no sanitizer annotations: its containers must not be checked across the boundary.
   add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr,function -fno-sanitize-recover=all
                       -fno-omit-frame-pointer)
+  # Headers of packages are not what is tested, and code of theirs is half of what our files compile to.
+  add_compile_options(-fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/packages.ignorelist)
   add_link_options(-fsanitize=address,undefined)
   # Reports need lines, and no more; less optimization costs the tests less time than it spares the build.
   set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -gline-tables-only -DNDEBUG")
@@ -79,8 +81,16 @@ function(tilewright_add_library name)
   endif()
 endfunction()
 
-# MLIR's headers take most of the time of the files that include them: they are compiled once, for libraries. (Programs have other
-# flags: a precompiled header serves those of its own.) CMake wants a target that owns them.
+set(TILEWRIGHT_MLIR_HEADERS
+    <mlir/Dialect/Func/IR/FuncOps.h>
+    <mlir/Dialect/Tosa/IR/TosaOps.h>
+    <mlir/IR/Builders.h>
+    <mlir/IR/BuiltinOps.h>
+    <mlir/Pass/Pass.h>)
+
+# MLIR's headers take most of the time of the files that include them: they are compiled once for libraries, and once for tests with
+# GoogleTest's. (Programs have other flags than libraries: a precompiled header serves those of its own.) CMake wants a target that
+# owns them.
 function(tilewright_precompile_mlir target)
   if(NOT TARGET tilewright-mlir-headers)
     add_library(tilewright-mlir-headers OBJECT "${PROJECT_SOURCE_DIR}/cmake/mlir_headers.cpp")
@@ -89,22 +99,47 @@ function(tilewright_precompile_mlir target)
     target_compile_options(tilewright-mlir-headers PRIVATE -fno-rtti)
     # Without the time of their making in the file, the cache knows it again.
     target_compile_options(tilewright-mlir-headers PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
-    target_precompile_headers(tilewright-mlir-headers PRIVATE
-      <mlir/Dialect/Func/IR/FuncOps.h>
-      <mlir/Dialect/Tosa/IR/TosaOps.h>
-      <mlir/IR/Builders.h>
-      <mlir/IR/BuiltinOps.h>
-      <mlir/Pass/Pass.h>)
-    tilewright_sum_of_mlir_headers("${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/tilewright-mlir-headers.dir/cmake_pch.hxx.pch.sum")
+    target_precompile_headers(tilewright-mlir-headers PRIVATE ${TILEWRIGHT_MLIR_HEADERS})
+    tilewright_sum_of_headers("${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/tilewright-mlir-headers.dir/cmake_pch.hxx.pch.sum")
   endif()
   target_precompile_headers(${target} REUSE_FROM tilewright-mlir-headers)
   target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
 endfunction()
 
+# The same for a program of tests, whose options `tilewright_test_options` sets.
+function(tilewright_precompile_tests target mlir)
+  set(owner tilewright-test-headers)
+  set(headers <gmock/gmock.h> <gtest/gtest.h> <fmt/format.h> <map> <string> <vector>)
+  if(mlir)
+    set(owner tilewright-mlir-test-headers)
+    list(APPEND headers ${TILEWRIGHT_MLIR_HEADERS})
+  endif()
+  if(NOT TARGET ${owner})
+    add_executable(${owner} "${PROJECT_SOURCE_DIR}/cmake/test_headers.cpp")
+    target_link_libraries(${owner} PRIVATE fmt::fmt GTest::gtest GTest::gmock)
+    tilewright_use_llvm(${owner} "${mlir}" "${mlir}")
+    tilewright_test_options(${owner})
+    target_compile_options(${owner} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+    target_precompile_headers(${owner} PRIVATE ${headers})
+    tilewright_sum_of_headers("${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${owner}.dir/cmake_pch.hxx.pch.sum")
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${owner})
+  target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+endfunction()
+
+# Tests are compiled in half the time without optimization. Under the sanitizers what is tested is checked, and what fuzz targets
+# explore; tests themselves only for addresses, which spares half of their build.
+function(tilewright_test_options target)
+  target_compile_options(${target} PRIVATE $<$<OR:$<CONFIG:Release>,$<BOOL:${TILEWRIGHT_SANITIZE}>>:-O0>)
+  if(TILEWRIGHT_SANITIZE)
+    target_compile_options(${target} PRIVATE -fno-sanitize=undefined,fuzzer-no-link)
+  endif()
+endfunction()
+
 # Writes FILE, by which ccache knows the precompiled header: what it is made of are packages' headers, known by their versions.
 # Without dpkg there is no such file, and ccache reads the header itself.
-function(tilewright_sum_of_mlir_headers file)
-  execute_process(COMMAND dpkg-query -W libmlir-22-dev llvm-22-dev clang-22 libfmt-dev libstdc++-12-dev libc6-dev
+function(tilewright_sum_of_headers file)
+  execute_process(COMMAND dpkg-query -W libmlir-22-dev llvm-22-dev clang-22 libfmt-dev libgtest-dev libgmock-dev libstdc++-12-dev libc6-dev
                   OUTPUT_VARIABLE versions RESULT_VARIABLE failed ERROR_QUIET)
   if(NOT failed)
     file(SHA256 "${PROJECT_SOURCE_DIR}/cmake/Tilewright.cmake" how)
@@ -128,7 +163,7 @@ endfunction()
 # tilewright_add_test(NAME SOURCE... [DEPENDS LIB...] [LABELS LABEL...] [LLVM | MLIR] [OPTIMIZED])
 # A GoogleTest program; every TEST in it becomes one ctest entry, NAME.SUITE.TEST (ctest sets properties by name, and programs may
 # share sources), labeled `quick` unless told otherwise. What tests call is optimized;
-# they themselves are compiled in half the time without, unless they are OPTIMIZED because they compute much.
+# they themselves are not, unless they are OPTIMIZED because they compute much.
 function(tilewright_add_test name)
   cmake_parse_arguments(ARG "LLVM;MLIR;OPTIMIZED" "" "DEPENDS;LABELS" ${ARGN})
   if(NOT ARG_LABELS)
@@ -138,10 +173,11 @@ function(tilewright_add_test name)
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} tilewright-source-path GTest::gtest GTest::gmock GTest::gtest_main)
   tilewright_use_llvm(${name} "${ARG_LLVM}" "${ARG_MLIR}")
   if(NOT ARG_OPTIMIZED)
-    target_compile_options(${name} PRIVATE $<$<OR:$<CONFIG:Release>,$<BOOL:${TILEWRIGHT_SANITIZE}>>:-O0>)
-  endif()
-  if(TILEWRIGHT_SANITIZE)
-    # What is tested is checked, and what fuzz targets explore; tests themselves only for addresses, which spares half of their build.
+    tilewright_test_options(${name})
+    if(ARG_MLIR OR NOT ARG_LLVM) # those of LLVM alone have flags of their own, and are few
+      tilewright_precompile_tests(${name} "${ARG_MLIR}")
+    endif()
+  elseif(TILEWRIGHT_SANITIZE)
     target_compile_options(${name} PRIVATE -fno-sanitize=undefined,fuzzer-no-link)
   endif()
   file(APPEND "${PROJECT_BINARY_DIR}/test_programs.txt" "${name} ${ARG_LABELS}\n")

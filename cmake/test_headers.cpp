@@ -1,0 +1,2 @@
+// Owns the precompiled headers of tests (Tilewright.cmake).
+int main() { return 0; }
