@@ -279,5 +279,8 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
   assign ar_burst_o = 2'b01;
   assign aw_size_o = ar_size_o;
   assign aw_burst_o = ar_burst_o;
+
+  no_burst_begins_before_a_reset: assert property (@(posedge clk_i) disable iff (!rst_ni) quiesce_i |-> !(fetch_ar || load_ar || store_aw))
+    else $error("A burst begins while a reset waits for those that are open.");
 endmodule
 // verilator lint_on UNUSEDSIGNAL
