@@ -165,6 +165,33 @@ TEST_P(Lockstep, PiecesAfterACutElementMayBeDenied) {
   }
 }
 
+// Pieces as wide as the port that reach 1, 2, .. bytes into the next bank, whose own first bytes
+// are others.
+TEST_P(Lockstep, PiecesAcrossBanksHaveTheBytesOfBoth) {
+  const isa::Isa &isa = target(GetParam());
+  const isa::Memory &scratchpad = isa.memory(isa::Space::Spad);
+  const auto bank = static_cast<int64_t>(scratchpad.bankBytes());
+  const int port = scratchpad.portBytes;
+  Machine machine(isa);
+  std::string text = fmt::format("load s=0, d=0, n1=1, n0={0}\nload s={0}, d={1}, n1=1, n0={0}\n"
+                                 "fence\n",
+                                 2 * port, bank - port);
+  for (int beyond = 1; beyond < port; ++beyond)
+    text += fmt::format("store s={}, d={}, n1=1, n0={}\n", bank - port + beyond,
+                        0x4000 + 256 * beyond, port);
+  Program program = assemble(isa, text + "halt\n");
+  program.codeAddress = 0x20000;
+  program.dramBytes = 0x40000;
+  std::mt19937_64 random(1);
+  Segment data;
+  for (int i = 0; i < 4 * port; ++i)
+    data.bytes.push_back(static_cast<char>(random() | 1));
+  program.data.push_back(data);
+  const lockstep::Comparison comparison =
+      lockstep::compare(isa, program, [&] { return DramImage(program); }, machine.engines(), {});
+  EXPECT_FALSE(comparison.difference) << comparison.difference->text;
+}
+
 // A field holds more than the range of its operand: no engine takes what is beyond.
 TEST_P(Lockstep, ValuesBeyondTheirRangeAreNoInstructions) {
   const isa::Isa &isa = target(GetParam());
