@@ -85,9 +85,11 @@ void Generator::fillSemaphore(std::vector<isa::DecodedInstruction> &words) {
   if (most > 200 || from == nullptr || to == nullptr)
     return;
   drain(words);
-  // What signals last is work, or set instructions like those before.
+  // What signals last is work, or set instructions like those before. A set instruction that comes
+  // later overtakes the work, and its token stands in for the work's: so nothing comes until all has
+  // ended.
   std::vector<isa::DecodedInstruction> last;
-  if (below(3) != 0)
+  if (below(3) != 0 && control_.fence != nullptr)
     for (int64_t i = 1 + below(4); i > 0; --i)
       signalingWork(from->unit, uint32_t(1) << s, last);
   const int64_t sets =
@@ -97,6 +99,8 @@ void Generator::fillSemaphore(std::vector<isa::DecodedInstruction> &words) {
   if (!last.empty() && control_.idle != nullptr) // nothing is taken before the work is done
     loopOver(words, blank(*control_.idle), 0, 0, 100 + below(400));
   loopOver(words, keeping(*to), 0, uint32_t(1) << s, sets + static_cast<int64_t>(last.size()));
+  if (!last.empty())
+    words.push_back(blank(*control_.fence));
 }
 
 void Generator::signalingWork(int unit, uint32_t signal,

@@ -232,6 +232,7 @@ void Trace::cycle(int64_t t, const ModelPorts &ports, bool memoryIdle) {
       Entry &own = entry(ports.endId[i]);
       own.record.end = t;
       own.ended = true;
+      tellWritten(ports.endId[i], own);
       if (!loads_.empty() && loads_.front() == ports.endId[i])
         loads_.pop_front();
       own.addresses = {}; // a long trace holds its records, and little more
@@ -303,10 +304,18 @@ void Trace::reportWrite(int64_t t, int port, uint32_t id, isa::Space space, uint
     sink_->access(event);
     return;
   }
-  InstructionRecord &record = entry(id).record;
-  event.pc = record.pc;
+  Entry &own = entry(id);
+  event.pc = own.record.pc;
   sink_->access(event);
-  sink_->written(record, id, space, address, bytes, count);
+  own.written.push_back({space, address, std::vector<uint8_t>(bytes, bytes + count)});
+}
+
+// All that an instruction wrote, in a row: another may write between its pieces.
+void Trace::tellWritten(uint32_t id, Entry &entry) {
+  for (const Written &piece : entry.written)
+    sink_->written(entry.record, id, piece.space, piece.address, piece.bytes.data(),
+                   static_cast<int64_t>(piece.bytes.size()));
+  entry.written = {};
 }
 
 void Trace::reportAccesses(int64_t t, const ModelPorts &ports) {
@@ -497,6 +506,8 @@ RunRecord Trace::finish(int64_t cycles, const ModelPorts &ports) {
       record_.bankConflicts[static_cast<size_t>(unitIndex(isa_, 1 + loser))]
                            [static_cast<size_t>(unitIndex(isa_, 1 + winner))] =
           ports.conflicts[4 * loser + winner];
+  for (size_t i = 0; i < entries_.size(); ++i)
+    tellWritten(firstId_ + static_cast<uint32_t>(i), entries_[i]);
   if (keep_)
     for (const Entry &own : entries_)
       record_.trace.push_back(own.record);

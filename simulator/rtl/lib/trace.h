@@ -50,8 +50,14 @@ public:
   RunRecord finish(int64_t cycles, const ModelPorts &ports);
 
 private:
+  struct Written {
+    isa::Space space;
+    uint64_t address;
+    std::vector<uint8_t> bytes;
+  };
   struct Entry {
     InstructionRecord record;
+    std::vector<Written> written; // so far; the sink is told when the instruction ends
     const isa::DecodedInstruction *decoded = nullptr;
     std::vector<int64_t> addresses;
     int unit = 0;
@@ -70,6 +76,7 @@ private:
   void reportConflicts(int64_t t, const ModelPorts &ports);
   void reportWrite(int64_t t, int port, uint32_t id, isa::Space space, uint64_t address,
                    const uint8_t *bytes, int64_t count);
+  void tellWritten(uint32_t id, Entry &entry);
   bool isStuck(const ModelPorts &ports) const;
   [[noreturn]] void deadlock(const ModelPorts &ports);
 

@@ -49,7 +49,8 @@ public:
   virtual void conflict(const ConflictEvent &event) = 0;
 
   // All engines: the instruction leaves `count` bytes at an address, as far as it does not write
-  // them again in a later call. `instance` tells executions of an instruction apart.
+  // them again in a later call. `instance` tells executions of an instruction apart; the calls of
+  // one come in a row.
   virtual void written(InstructionRecord &record, uint64_t instance, isa::Space space,
                        uint64_t address, const uint8_t *bytes, int64_t count) = 0;
 };
