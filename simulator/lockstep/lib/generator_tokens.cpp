@@ -86,8 +86,8 @@ void Generator::fillSemaphore(std::vector<isa::DecodedInstruction> &words) {
     return;
   drain(words);
   // What signals last is work, or set instructions like those before. A set instruction that comes
-  // later overtakes the work, and its token stands in for the work's: so nothing comes until all has
-  // ended.
+  // later overtakes the work, and its token stands in for the work's: so nothing comes until all
+  // has ended.
   std::vector<isa::DecodedInstruction> last;
   if (below(3) != 0 && control_.fence != nullptr)
     for (int64_t i = 1 + below(4); i > 0; --i)

@@ -192,8 +192,8 @@ TEST_P(Lockstep, PiecesAcrossBanksHaveTheBytesOfBoth) {
   EXPECT_FALSE(comparison.difference) << comparison.difference->text;
 }
 
-// A load whose elements all go to one place writes it again after another unit wrote it: what counts
-// is what each instruction wrote last.
+// A load whose elements all go to one place writes it again after another unit wrote it: what
+// counts is what each instruction wrote last.
 TEST_P(Lockstep, WritesOfTwoUnitsToOnePlaceMayInterleave) {
   const isa::Isa &isa = target(GetParam());
   Machine machine(isa);
