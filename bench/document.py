@@ -11,7 +11,7 @@ PERFORMANCE = ROOT / "docs" / "performance.md"
 BASELINE = ROOT / "bench" / "baseline.json"  # {network: cycles on edge16}; bench/networks --write
 WIDTH = 120
 END = "<!-- end -->\n"
-DECIDING = ("compiler", "isa/description", "isa/include", "isa/lib", "isa/targets", "program", "simulator", "support")
+DECIDING = ("compiler", "isa/description", "isa/include", "isa/lib", "isa/targets", "isa/technologies", "program", "simulator", "support")
 
 
 def table(headings, rows):

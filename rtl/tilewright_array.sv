@@ -1,7 +1,7 @@
 // The systolic array: weights stay, elements of activation rows go right, sums go down. What enters in cycle t as a row leaves
-// as a row of sums in t + Rows + Cols - 1: skewed on its way in, and straightened on its way out.
+// as a row of sums in t + Rows + Cols: skewed on its way in, and straightened on its way out.
 // verilator lint_off UNUSEDSIGNAL
-// Reason: what leaves the last column goes nowhere.
+// Reason: no column has an operand where the description has no windows.
 module tilewright_array import tilewright_pkg::*; (
   input  logic                clk_i,      // all state changes at its rising edge
   input  logic                rst_ni,     // synchronous reset, active low
@@ -15,6 +15,8 @@ module tilewright_array import tilewright_pkg::*; (
   input  weight_t [Cols-1:0]  weights_i,  // for the row whose event is `write`
   output logic [Cols-1:0][31:0] sums_o    // what leaves at the bottom, a column each
 );
+  `include "tilewright_array.svh"
+
   element_t [Rows-1:0] elements;
   weight_t [Cols-1:0] weights;
   logic [Cols-1:0][31:0] sums;
@@ -42,61 +44,75 @@ module tilewright_array import tilewright_pkg::*; (
     end
   end
 
+  // A cell has two weights, of which each element that passes names one, and a multiply-accumulate: a product in one cycle, its sum in
+  // the next. Elements go on to the right, sums go down, a cell a cycle. A cell that no element passes stands still, and so does a row
+  // in which nothing passes or changes.
   for (genvar i = 0; i < Rows; i++) begin : gen_row
-    // What happens to the weights of the row's cells, a bit a cell, on its way to the right. A row in which nothing happens to any
-    // cell stands still.
-    logic [Cols-1:0] write, clear, tile;
-    logic [Cols-1:0] passes; // the elements of a row of activations
-    logic is_event, is_busy;
+    logic [Cols:0] passes; // an element, by cells; the last one behind the last cell
+    logic [Cols-1:0] passes_q, write, clear, tile; // what happens to the cells' weights, on its way to the right
+    logic is_event;
+    assign passes = {passes_q, enters[i]};
+    assign is_event = (write | clear) != '0;
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) passes_q <= '0;
+      else passes_q <= passes[Cols-1:0];
+    end
     if (Cols == 1) begin : gen_one
       assign write = events_i[i].write;
       assign clear = events_i[i].clear;
       assign tile = events_i[i].tile;
-      assign passes = enters[i];
     end else begin : gen_events
-      logic [Cols-2:0] write_q, clear_q, tile_q, passes_q;
+      logic [Cols-2:0] write_q, clear_q, tile_q;
       assign write = {write_q, events_i[i].write};
       assign clear = {clear_q, events_i[i].clear};
       assign tile = {tile_q, events_i[i].tile};
-      assign passes = {passes_q, enters[i]};
       always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
           write_q <= '0;
           clear_q <= '0;
           tile_q <= '0;
-          passes_q <= '0;
         end else begin
           write_q <= write[Cols-2:0];
           clear_q <= clear[Cols-2:0];
           tile_q <= tile[Cols-2:0];
-          passes_q <= passes[Cols-2:0];
         end
       end
     end
-    assign is_event = (write | clear) != '0;
-    assign is_busy = passes != '0;
 
     for (genvar j = 0; j < Cols; j++) begin : gen_column
-      element_t element, element_next;
-      logic signed [31:0] sum, sum_next;
+      weight_t weight_0_q, weight_1_q;
+      element_t element, element_q;
+      logic signed [31:0] above, product_q, sum_q;
       if (j == 0) begin : gen_left
         assign element = elements[i];
       end else begin : gen_inner
-        assign element = gen_row[i].gen_column[j-1].element_next;
+        assign element = gen_row[i].gen_column[j-1].element_q;
       end
       if (i == 0) begin : gen_top
-        assign sum = '0;
+        assign above = '0;
       end else begin : gen_below
-        assign sum = gen_row[i-1].gen_column[j].sum_next;
+        assign above = gen_row[i-1].gen_column[j].sum_q;
       end
-      tilewright_pe u_pe (
-        .clk_i, .rst_ni, .row_is_busy_i(is_busy), .passes_i(passes[j]), .element_i(element), .element_o(element_next), .column_i(columns[j]),
-        .row_is_event_i(is_event), .event_i('{write: write[j], clear: clear[j], tile: tile[j]}), .weight_i(weights[j]), .sum_i(sum), .sum_o(sum_next)
-      );
+      always_ff @(posedge clk_i) begin
+        if (passes[j]) begin
+          element_q <= element;
+          product_q <= element.valid ? product(element, columns[j], element.tile ? weight_1_q : weight_0_q) : '0;
+        end
+      end
+      always_ff @(posedge clk_i) if (passes_q[j]) sum_q <= above + product_q;
+      always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+          weight_0_q <= WeightReset;
+          weight_1_q <= WeightReset;
+        end else if (is_event) begin
+          if ((write[j] || clear[j]) && !tile[j]) weight_0_q <= write[j] ? weights[j] : WeightRest;
+          if ((write[j] || clear[j]) && tile[j]) weight_1_q <= write[j] ? weights[j] : WeightRest;
+        end
+      end
     end
   end
   for (genvar j = 0; j < Cols; j++) begin : gen_sums
-    assign sums[j] = gen_row[Rows-1].gen_column[j].sum_next;
+    assign sums[j] = gen_row[Rows-1].gen_column[j].sum_q;
   end
 endmodule
 // verilator lint_on UNUSEDSIGNAL

@@ -1,7 +1,9 @@
 // The accelerator core: units, memories on chip, and one AXI4 master.
 // verilator lint_off UNUSEDSIGNAL
 // Reason: the sequencer itself has no queue.
-module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg::*; (
+module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg::*; #(
+  parameter bit Checks = 1'b0 // what only a check of the machine needs: off in synthesis
+) (
   input  logic        clk_i,          // all state changes at its rising edge
   input  logic        rst_ni,         // synchronous, active low; cycle 0 is the first after it
   input  logic        stop_i,         // no instruction starts, semaphores hold nothing back; until reset
@@ -185,7 +187,7 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
   assign end_o[6] = store_end[0];
   assign end_o[7] = store_end[1];
 
-  tilewright_matrix u_matrix (
+  tilewright_matrix #(.Checks(Checks)) u_matrix (
     .clk_i, .rst_ni, .stop_i(stop), .push_i(push[UnitMatrix]), .issued_i(issued), .full_o(full[UnitMatrix]), .idle_o(matrix_idle),
     .avail_i(avail_1), .avail_o(avail_2), .room_i(room_1), .room_o(room_2), .take_o(take[1]), .give_o(matrix_give),
     .a_banks_o(spad_read_banks[VectorStreams]), .a_address_o(spad_read_address[VectorStreams]), .a_data_i(spad_read_data[VectorStreams]),
@@ -211,7 +213,7 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
   assign acc_write_address[1] = vector_write_address;
   assign acc_write_bytes[1] = vector_write_bytes;
   assign acc_write_data[1] = (8*AccPort)'(vector_write_data);
-  tilewright_vector u_vector (
+  tilewright_vector #(.Checks(Checks)) u_vector (
     .clk_i, .rst_ni, .stop_i(stop), .push_i(push[UnitVector]), .issued_i(issued), .full_o(full[UnitVector]), .idle_o(vector_idle),
     .avail_i(avail_2), .avail_o(avail_3), .room_i(room_2), .room_o(room_3), .take_o(take[2]), .give_o(give[4]),
     .spad_read_by_matrix_i(spad_read_by_matrix), .acc_read_by_matrix_i(acc_read_by_matrix),
@@ -234,7 +236,7 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
   assign acc_write_address[2] = load_write_address;
   assign acc_write_bytes[2] = load_write_bytes;
   assign acc_write_data[2] = (8*AccPort)'(load_write_data);
-  tilewright_load u_load (
+  tilewright_load #(.Checks(Checks)) u_load (
     .clk_i, .rst_ni, .stop_i(stop), .quiesce_i, .bus_idle_o(load_bus_idle), .push_i(push[UnitLoad]), .issued_i(issued), .full_o(full[UnitLoad]), .idle_o(load_idle),
     .avail_i(avail_3), .avail_o(avail_4), .room_i(room_3), .room_o(room_4), .take_o(take[3]), .give_o(load_give),
     .ar_busy_i(fetch_ar || ar_held), .ar_valid_o(load_ar), .ar_address_o(load_address), .ar_beats_o(load_beats),
@@ -248,7 +250,7 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
   logic [47:0] store_address;
   assign spad_read_address[VectorStreams+2] = store_address;
   assign acc_read_address[VectorStreams+1] = store_address;
-  tilewright_store u_store (
+  tilewright_store #(.Checks(Checks)) u_store (
     .clk_i, .rst_ni, .stop_i(stop), .quiesce_i, .bus_idle_o(store_bus_idle), .push_i(push[UnitStore]), .issued_i(issued), .full_o(full[UnitStore]), .idle_o(store_idle),
     .avail_i(avail_4), .room_i(room_4), .take_o(take[4]), .give_o(store_give),
     .w_held_i(aw_held || w_held), .w_first_o(store_aw), .w_valid_o(store_w), .w_last_o(store_last),

@@ -2,7 +2,9 @@
 // from the landing buffers into the memories on chip.
 // verilator lint_off UNUSEDSIGNAL
 // Reason: a move has members that only the store unit, or only one stage, reads; of a semaphore level only the first is asked.
-module tilewright_load import tilewright_pkg::*; (
+module tilewright_load import tilewright_pkg::*; #(
+  parameter bit Checks = 1'b0 // what only a check of the machine needs: off in synthesis
+) (
   input  logic             clk_i,           // all state changes at its rising edge
   input  logic             rst_ni,          // synchronous reset, active low
   input  logic             stop_i,          // no instruction starts
@@ -125,7 +127,7 @@ module tilewright_load import tilewright_pkg::*; (
   move_t oldest;
   logic [47:0] address, stride;
   logic [31:0] left;
-  int count;
+  logic [15:0] count;
   spad_mask_t spad_mask;
   acc_mask_t acc_mask;
   logic by_matrix, by_vector;
@@ -137,14 +139,14 @@ module tilewright_load import tilewright_pkg::*; (
     stride = from_burst ? burst_stride_q[drain_q] : oldest.run_stride;
     left = from_burst ? 32'(burst_left_q[drain_q]) : flight_left_q[oldest_q];
     has_piece = has_flight && (from_burst ? landed_q != '0 : oldest.fill && !flight_fill_q[oldest_q].done);
-    count = 0;
+    count = '0;
     spad_mask = '0;
     acc_mask = '0;
     if (has_piece && left != '0) begin
       count = piece_elements(oldest.to_acc, stride, oldest.local_bytes);
-      if (32'(count) > left) count = int'(left);
-      if (oldest.to_acc) acc_mask = acc_banks(address, count * int'(oldest.local_bytes));
-      else spad_mask = spad_banks(address, count * int'(oldest.local_bytes));
+      if (32'(count) > left) count = 16'(left);
+      if (oldest.to_acc) acc_mask = acc_banks(address, int'(bytes_of(48'(count), oldest.local_bytes)));
+      else spad_mask = spad_banks(address, int'(bytes_of(48'(count), oldest.local_bytes)));
     end
     by_matrix = (acc_mask & acc_by_matrix_i) != '0;
     by_vector = (acc_mask & acc_by_vector_i) != '0 || (spad_mask & spad_by_vector_i) != '0;
@@ -164,35 +166,39 @@ module tilewright_load import tilewright_pkg::*; (
   assign idle_o = empty && !has_flight;
   assign bus_idle_o = used_q == landed_q;
 
-  // The byte at position `at` of the landing buffer that drains; before its begin stand the last bytes of the one before.
-  function automatic logic [7:0] landed_byte(logic signed [15:0] at);
-    if (at < 0) return carry_q[8 * (3 + int'(at)) +: 8];
-    return landing_q[32'(drain_q) * BurstBeats + (32'(at) >> BeatShift)][8 * (32'(at) & (BusBytes - 1)) +: 8];
-  endfunction
-
-  // Element i of the piece, as it stands in DRAM.
-  function automatic logic [31:0] landed_element(int i);
-    automatic logic signed [15:0] at = burst_at_q[drain_q] + 16'(i * int'(oldest.dram_bytes));
-    landed_element = '0;
-    landed_element[7:0] = landed_byte(at);
-    if (oldest.dram_bytes != 3'd1) landed_element[15:8] = landed_byte(at + 16'sd1);
-    if (oldest.dram_bytes == 3'd4) begin
-      landed_element[23:16] = landed_byte(at + 16'sd2);
-      landed_element[31:24] = landed_byte(at + 16'sd3);
+  // The bytes of the piece as they stand in DRAM, shifted down from the burst that drains; before its begin stand the last bytes of
+  // the one before.
+  localparam int ShiftWidth = $clog2(BurstBytes + 4);
+  logic [8*BurstBytes-1:0] burst;
+  logic [8*PieceBytes-1:0] landed;
+  logic [ShiftWidth-1:0] shift;
+  always_comb begin : align
+    burst = '0;
+    landed = '0;
+    shift = ShiftWidth'(burst_at_q[drain_q] + 16'sd4);
+    if (granted && from_burst) begin
+      for (int i = 0; i < BurstBeats; i++) burst[8*BusBytes*i +: 8*BusBytes] = landing_q[32'(drain_q) * BurstBeats + i];
+      landed = (8*PieceBytes)'({burst, carry_q, 8'h0} >> {shift, 3'b000});
     end
-  endfunction
+  end
 
-  logic [31:0] value;
+  logic [31:0] raw, value;
   always_comb begin : data
     write_data_o = '0;
+    raw = '0;
     value = oldest.value;
-    if (granted && count != 0) begin
-      for (int i = 0; i < (SpadPort > AccPort ? SpadPort : AccPort); i++) begin
-        if (i < count) begin
-          if (from_burst) value = moved_value(flight_instruction_q[oldest_q], landed_element(i));
-          if (oldest.local_bytes == 3'd1) write_data_o[i * 8 +: 8] = value[7:0];
-          else if (oldest.local_bytes == 3'd2) write_data_o[(i * 16) % WriteBits +: 16] = value[15:0];
-          else write_data_o[(i * 32) % WriteBits +: 32] = value;
+    if (granted) begin
+      for (int i = 0; i < WriteBits / 8; i++) begin
+        if (16'(i) < count) begin
+          if (from_burst) begin
+            raw = 32'(landed[8 * (i % PieceBytes) +: 8]);
+            if (oldest.dram_bytes == 3'd2) raw = 32'(landed[16 * (i % (PieceBytes / 2)) +: 16]);
+            if (oldest.dram_bytes == 3'd4) raw = landed[32 * (i % (PieceBytes / 4)) +: 32];
+            value = moved_value(flight_instruction_q[oldest_q], raw);
+          end
+          if (oldest.local_bytes == 3'd1) write_data_o[8 * i +: 8] = value[7:0];
+          if (oldest.local_bytes == 3'd2 && 16 * i < WriteBits) write_data_o[(16 * i) % WriteBits +: 16] = value[15:0];
+          if (oldest.local_bytes == 3'd4 && 32 * i < WriteBits) write_data_o[(32 * i) % WriteBits +: 32] = value;
         end
       end
     end
@@ -200,7 +206,7 @@ module tilewright_load import tilewright_pkg::*; (
   assign spad_banks_o = granted ? spad_mask : '0;
   assign acc_banks_o = granted ? acc_mask : '0;
   assign write_address_o = address;
-  assign write_bytes_o = 16'(count * int'(oldest.local_bytes));
+  assign write_bytes_o = 16'(bytes_of(48'(count), oldest.local_bytes));
 
   always_ff @(posedge clk_i) begin : flights
     if (!rst_ni) begin
@@ -256,17 +262,17 @@ module tilewright_load import tilewright_pkg::*; (
         if (r_last_i) receive_q <= receive_q == BufferWidth'(LoadBuffers - 1) ? '0 : receive_q + 1'b1;
       end
       if (granted && from_burst) begin
-        burst_address_q[drain_q] <= address + 48'(count) * stride;
-        burst_left_q[drain_q] <= burst_left_q[drain_q] - 16'(count);
-        burst_at_q[drain_q] <= burst_at_q[drain_q] + 16'(count * int'(oldest.dram_bytes));
+        burst_address_q[drain_q] <= behind_piece(address, count, stride, oldest.local_bytes);
+        burst_left_q[drain_q] <= burst_left_q[drain_q] - count;
+        burst_at_q[drain_q] <= burst_at_q[drain_q] + 16'(bytes_of(48'(count), oldest.dram_bytes));
         if (last_piece) begin
-          carry_q <= {landed_byte(16'(BurstBytes - 1)), landed_byte(16'(BurstBytes - 2)), landed_byte(16'(BurstBytes - 3))};
+          carry_q <= burst[8*BurstBytes-1 -: 24];
           drain_q <= drain_q == BufferWidth'(LoadBuffers - 1) ? '0 : drain_q + 1'b1;
         end
       end
       if (granted && !from_burst) begin
         flight_fill_q[oldest_q] <= fill_next;
-        flight_at_q[oldest_q] <= run_done ? fill_next.local_address[MoveDims-1] : address + 48'(count) * stride;
+        flight_at_q[oldest_q] <= run_done ? fill_next.local_address[MoveDims-1] : behind_piece(address, count, stride, oldest.local_bytes);
         flight_left_q[oldest_q] <= run_done ? oldest.elements : left - 32'(count);
       end
       if (ends) oldest_q <= oldest_q == FlightWidth'(LoadInflight - 1) ? '0 : oldest_q + 1'b1;
@@ -301,7 +307,7 @@ module tilewright_load import tilewright_pkg::*; (
   assign start_o = '{valid: pop, id: head.id};
   always_comb begin
     fault_o = 1'b0;
-    if (load_starts) fault_o = load_fault(head.instruction, head.bits, state_q, head.address);
+    if (Checks && load_starts) fault_o = load_fault(head.instruction, head.bits, state_q, head.address);
   end
   assign end_o[0] = '{valid: set_starts, id: head.id};
   assign end_o[1] = '{valid: ends, id: flight_id_q[oldest_q]};
@@ -309,7 +315,7 @@ module tilewright_load import tilewright_pkg::*; (
   assign conflicts_o[2] = '0;
   assign conflicts_o[3] = '0;
   always_ff @(posedge clk_i) begin : conflicts
-    if (!rst_ni) begin
+    if (!rst_ni || !Checks) begin
       conflicts_o[0] <= '0;
       conflicts_o[1] <= '0;
     end else if (has_piece) begin

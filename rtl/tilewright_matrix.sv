@@ -1,9 +1,11 @@
 // The matrix unit: rows MAT-* of docs/microarchitecture.md. A streamer of activation rows, a loader of weight rows, and the
-// accumulator accesses that follow a row MatrixPipeline cycles later. The array of cells between them takes Rows + Cols cycles, the
+// accumulator accesses that follow a row MatrixPipeline cycles later. The array of cells between them takes Rows + Cols + 1 cycles, the
 // register of the row that was read included; what is left of MatrixPipeline, sums wait.
 // verilator lint_off UNUSEDSIGNAL
 // Reason: not every register and field is used by every instruction; of a semaphore level only the first is asked.
-module tilewright_matrix import tilewright_pkg::*; (
+module tilewright_matrix import tilewright_pkg::*; #(
+  parameter bit Checks = 1'b0 // what only a check of the machine needs: off in synthesis
+) (
   input  logic             clk_i,           // all state changes at its rising edge
   input  logic             rst_ni,          // synchronous reset, active low
   input  logic             stop_i,          // no instruction starts
@@ -320,10 +322,10 @@ module tilewright_matrix import tilewright_pkg::*; (
   tilewright_array u_array (.clk_i, .rst_ni, .passes_i(passes_q), .elements_i(elements_q), .columns_i(columns_q), .events_i(events), .weights_i(weights_q), .sums_o(sums));
 
   // Sums that the array is done with before they are written.
-  if (MatrixPipeline == Rows + Cols) begin : gen_no_wait
+  if (MatrixPipeline == Rows + Cols + 1) begin : gen_no_wait
     assign array_sum = sums;
   end else begin : gen_wait
-    localparam int Wait = MatrixPipeline - Rows - Cols;
+    localparam int Wait = MatrixPipeline - Rows - Cols - 1;
     logic [32*Cols-1:0] wait_q [Wait];
     assign array_sum = wait_q[Wait-1];
     for (genvar i = 0; i < Wait; i++) begin : gen_stage
@@ -489,7 +491,7 @@ module tilewright_matrix import tilewright_pkg::*; (
   assign start_o = '{valid: pop, id: head.id};
   always_comb begin
     fault_o = 1'b0;
-    if (mmul_starts || mload_starts) fault_o = matrix_fault(head.instruction, head.bits, state_q, head.address);
+    if (Checks && (mmul_starts || mload_starts)) fault_o = matrix_fault(head.instruction, head.bits, state_q, head.address);
   end
   assign end_o[0] = '{valid: retires, id: flight_id_q[oldest_q]};
   assign end_o[1] = '{valid: set_starts, id: head.id};
@@ -499,7 +501,7 @@ module tilewright_matrix import tilewright_pkg::*; (
   assign conflicts_o[2] = '0;
   assign conflicts_o[3] = '0;
   always_ff @(posedge clk_i) begin : conflicts
-    if (!rst_ni) conflicts_o[0] <= '0;
+    if (!rst_ni || !Checks) conflicts_o[0] <= '0;
     else if (l_wants && !l_granted) conflicts_o[0] <= conflicts_o[0] + 32'd1;
   end
 

@@ -1,7 +1,9 @@
 // The store DMA: rows STORE-* of docs/microarchitecture.md. A gather stage fills buffers; a send stage writes whole bursts.
 // verilator lint_off UNUSEDSIGNAL
 // Reason: a move has members that only the load unit, or only one stage, reads; of a semaphore level only the first is asked.
-module tilewright_store import tilewright_pkg::*; (
+module tilewright_store import tilewright_pkg::*; #(
+  parameter bit Checks = 1'b0 // what only a check of the machine needs: off in synthesis
+) (
   input  logic             clk_i,           // all state changes at its rising edge
   input  logic             rst_ni,          // synchronous reset, active low
   input  logic             stop_i,          // no instruction starts
@@ -151,7 +153,7 @@ module tilewright_store import tilewright_pkg::*; (
   logic signed [15:0] burst_at;
   logic [31:0] left;
   logic [15:0] at;
-  int count;
+  logic [15:0] count;
   spad_mask_t spad_mask;
   acc_mask_t acc_mask;
   logic by_matrix, by_vector;
@@ -167,14 +169,14 @@ module tilewright_store import tilewright_pkg::*; (
     address = begins ? burst_address : address_q;
     left = begins ? 32'(burst_elements) : left_q;
     at = begins ? burst_at : at_q;
-    count = 0;
+    count = '0;
     spad_mask = '0;
     acc_mask = '0;
     if (piece && left != '0) begin
       count = piece_elements(move.to_acc, move.run_stride, move.local_bytes);
-      if (32'(count) > left) count = int'(left);
-      if (move.to_acc) acc_mask = acc_banks(address, count * int'(move.local_bytes));
-      else spad_mask = spad_banks(address, count * int'(move.local_bytes));
+      if (32'(count) > left) count = 16'(left);
+      if (move.to_acc) acc_mask = acc_banks(address, int'(bytes_of(48'(count), move.local_bytes)));
+      else spad_mask = spad_banks(address, int'(bytes_of(48'(count), move.local_bytes)));
     end
     by_matrix = (acc_mask & acc_by_matrix_i) != '0 || (spad_mask & spad_by_matrix_i) != '0;
     by_vector = (acc_mask & acc_by_vector_i) != '0 || (spad_mask & spad_by_vector_i) != '0;
@@ -184,6 +186,40 @@ module tilewright_store import tilewright_pkg::*; (
   assign spad_banks_o = granted ? spad_mask : '0;
   assign acc_banks_o = granted ? acc_mask : '0;
   assign read_address_o = address;
+
+  // The bytes of the piece as they stand in DRAM, shifted up to where they begin in the burst; behind it the last bytes of an element
+  // that the next burst ends.
+  localparam int WindowBits = 8 * BurstBytes + 24;
+  localparam int ShiftWidth = $clog2(BurstBytes);
+  logic [ReadBits-1:0] data;
+  logic [8*PieceBytes-1:0] piece_data, piece_ones;
+  logic [WindowBits-1:0] bytes, ones;
+  logic [31:0] raw, value;
+  always_comb begin : align
+    data = move.to_acc ? ReadBits'(acc_data_i) : ReadBits'(spad_data_i);
+    piece_data = '0;
+    piece_ones = '0;
+    raw = '0;
+    value = '0;
+    bytes = '0;
+    ones = '0;
+    if (granted) begin
+      for (int i = 0; i < ReadBits / 8; i++) begin
+        if (16'(i) < count) begin
+          raw = 32'(data[8 * i +: 8]);
+          if (move.local_bytes == 3'd2) raw = 32'(data[(16 * i) % ReadBits +: 16]);
+          if (move.local_bytes == 3'd4) raw = data[(32 * i) % ReadBits +: 32];
+          value = moved_value(instruction, raw);
+          if (move.dram_bytes == 3'd1) piece_data[8 * (i % PieceBytes) +: 8] = value[7:0];
+          if (move.dram_bytes == 3'd2 && 2 * i < PieceBytes) piece_data[16 * (i % (PieceBytes / 2)) +: 16] = value[15:0];
+          if (move.dram_bytes == 3'd4 && 4 * i < PieceBytes) piece_data[32 * (i % (PieceBytes / 4)) +: 32] = value;
+        end
+      end
+      piece_ones = {8*PieceBytes{1'b1}} >> {16'(PieceBytes) - 16'(bytes_of(48'(count), move.dram_bytes)), 3'b000};
+      ones = WindowBits'(piece_ones) << {at[ShiftWidth-1:0], 3'b000};
+      bytes = WindowBits'(piece_data) << {at[ShiftWidth-1:0], 3'b000};
+    end
+  end
 
   always_ff @(posedge clk_i) begin : gather
     if (!rst_ni) begin
@@ -212,31 +248,13 @@ module tilewright_store import tilewright_pkg::*; (
       end
       if (piece) fresh_q <= !granted && (begins || fresh_q);
       if (granted) begin
-        automatic logic [8*BurstBytes-1:0] buffer = gather_q[fill_q];
-        automatic logic [ReadBits-1:0] data = move.to_acc ? ReadBits'(acc_data_i) : ReadBits'(spad_data_i);
-        automatic logic [23:0] spill = spill_q;
-        if (begins || fresh_q) buffer[23:0] = spill_q;
-        for (int i = 0; i < (SpadPort > AccPort ? SpadPort : AccPort); i++) begin
-          if (i < count) begin
-            automatic logic [31:0] raw, value;
-            automatic logic [31:0] to = 32'(at) + 32'(i) * 32'(move.dram_bytes);
-            if (move.local_bytes == 3'd1) raw = {24'h0, data[i * 8 +: 8]};
-            else if (move.local_bytes == 3'd2) raw = {16'h0, data[(i * 16) % ReadBits +: 16]};
-            else raw = data[(i * 32) % ReadBits +: 32];
-            value = moved_value(instruction, raw);
-            for (int b = 0; b < 4; b++) begin
-              if (3'(b) < move.dram_bytes) begin
-                if (to + 32'(b) < BurstBytes) buffer[8 * (to + 32'(b)) +: 8] = value[8 * b +: 8];
-                else spill[8 * (to + 32'(b) - BurstBytes) +: 8] = value[8 * b +: 8];
-              end
-            end
-          end
-        end
-        gather_q[fill_q] <= buffer;
-        spill_q <= spill;
-        address_q <= address + 48'(count) * move.run_stride;
+        automatic logic [WindowBits-1:0] window = {spill_q, gather_q[fill_q]};
+        if (begins || fresh_q) window[23:0] = spill_q;
+        window = (window & ~ones) | (bytes & ones);
+        {spill_q, gather_q[fill_q]} <= window;
+        address_q <= behind_piece(address, count, move.run_stride, move.local_bytes);
         left_q <= left - 32'(count);
-        at_q <= at + 16'(count * int'(move.dram_bytes));
+        at_q <= at + 16'(bytes_of(48'(count), move.dram_bytes));
         if (last_piece) begin
           in_burst_q <= 1'b0;
           fill_q <= fill_q == BufferWidth'(StoreBuffers - 1) ? '0 : fill_q + 1'b1;
@@ -319,7 +337,7 @@ module tilewright_store import tilewright_pkg::*; (
   assign start_o = '{valid: pop, id: head.id};
   always_comb begin
     fault_o = 1'b0;
-    if (store_starts) fault_o = store_fault(head.instruction, head.bits, state_q, head.address);
+    if (Checks && store_starts) fault_o = store_fault(head.instruction, head.bits, state_q, head.address);
   end
   assign end_o[0] = '{valid: retires, id: flight_id_q[oldest_q]};
   assign end_o[1] = '{valid: set_starts, id: head.id};
@@ -327,7 +345,7 @@ module tilewright_store import tilewright_pkg::*; (
   assign conflicts_o[2] = '0;
   assign conflicts_o[3] = '0;
   always_ff @(posedge clk_i) begin : conflicts
-    if (!rst_ni) begin
+    if (!rst_ni || !Checks) begin
       conflicts_o[0] <= '0;
       conflicts_o[1] <= '0;
     end else if (piece) begin

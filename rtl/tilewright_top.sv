@@ -1,5 +1,8 @@
 // The accelerator: the registers by which a host drives it, behind AXI4-Lite; what it does when; and the core, behind AXI4.
-module tilewright_top import tilewright_pkg::*; import tilewright_registers_pkg::*; (
+module tilewright_top import tilewright_pkg::*; import tilewright_registers_pkg::*; #(
+  // What only a check of the machine needs: the trace, and whether an instruction may execute. Off in synthesis.
+  parameter bit Checks = 1'b0
+) (
   input  logic        clk_i,           // all state changes at its rising edge
   input  logic        rst_ni,          // synchronous, active low
   output logic        interrupt_o,     // high while an enabled event waits in `isr`
@@ -51,7 +54,7 @@ module tilewright_top import tilewright_pkg::*; import tilewright_registers_pkg:
   input  logic        b_valid_i,       // a burst is in the memory
   input  logic [7:0]  b_id_i,          // of its request
   input  logic [1:0]  b_resp_i,        // whether the memory took it
-  // Trace, for verification. Units in the order sequencer, matrix, vector, load, store.
+  // Trace, for verification: zero without `Checks`. Units in the order sequencer, matrix, vector, load, store.
   output logic        active_o,        // the core is out of reset: from cycle 0 of a program until nothing of it is left
   output logic        halted_o,        // `halt` executes in this cycle
   output logic [2:0]  bus_error_o,     // the memory has refused an instruction fetch [0], a load [1], a store [2]; until the core's reset
@@ -94,26 +97,90 @@ module tilewright_top import tilewright_pkg::*; import tilewright_registers_pkg:
   assign interrupt_o = host.gie_enable && ((host.isr_done && host.ier_done) || (host.isr_trap && host.ier_trap));
 
   logic core_rst_n, stop, quiesce, at_rest, bus_idle;
+  assign active_o = core_rst_n;
+
+  // verilator lint_off UNUSEDSIGNAL
+  // Reason: without `Checks` nobody asks for most of them.
+  activity_t activity [5];
+  event_t executed;
+  logic is_control;
+  logic [31:0] pc;
+  trap_cause_e trap;
+  event_t start [4];
+  logic [3:0] fault;
+  event_t ends [8];
+  logic [31:0] conflicts [16];
+  logic [2:0] bus_error;
+  logic [1:0] spad_write;
+  logic [1:0][47:0] spad_write_address;
+  logic [1:0][15:0] spad_write_bytes;
+  logic [1:0][8*SpadPort-1:0] spad_write_data;
+  logic [2:0] acc_write;
+  logic [2:0][47:0] acc_write_address;
+  logic [2:0][15:0] acc_write_bytes;
+  logic [2:0][8*AccPort-1:0] acc_write_data;
+  // verilator lint_on UNUSEDSIGNAL
+  if (Checks) begin : gen_trace
+    assign activity_o = activity;
+    assign executed_o = executed;
+    assign is_control_o = is_control;
+    assign pc_o = pc;
+    assign trap_o = trap;
+    assign start_o = start;
+    assign fault_o = fault;
+    assign end_o = ends;
+    assign conflicts_o = conflicts;
+    assign bus_error_o = bus_error;
+    assign spad_write_o = spad_write;
+    assign spad_write_address_o = spad_write_address;
+    assign spad_write_bytes_o = spad_write_bytes;
+    assign spad_write_data_o = spad_write_data;
+    assign acc_write_o = acc_write;
+    assign acc_write_address_o = acc_write_address;
+    assign acc_write_bytes_o = acc_write_bytes;
+    assign acc_write_data_o = acc_write_data;
+  end else begin : gen_no_trace
+    assign activity_o = '{default: activity_t'('0)};
+    assign executed_o = '0;
+    assign is_control_o = 1'b0;
+    assign pc_o = '0;
+    assign trap_o = TrapCauseNone;
+    assign start_o = '{default: '0};
+    assign fault_o = '0;
+    assign end_o = '{default: '0};
+    assign conflicts_o = '{default: '0};
+    assign bus_error_o = '0;
+    assign spad_write_o = '0;
+    assign spad_write_address_o = '0;
+    assign spad_write_bytes_o = '0;
+    assign spad_write_data_o = '0;
+    assign acc_write_o = '0;
+    assign acc_write_address_o = '0;
+    assign acc_write_bytes_o = '0;
+    assign acc_write_data_o = '0;
+  end
+
   tilewright_control u_control (
     .clk_i, .rst_ni, .start_i(host.ctrl_ap_start), .soft_reset_i(host.reset_soft_reset),
-    .core_rst_no(core_rst_n), .stop_o(stop), .quiesce_o(quiesce), .halted_i(halted_o), .trap_i(trap_o), .pc_i(pc_o),
-    .bus_error_i(bus_error_o), .at_rest_i(at_rest), .bus_idle_i(bus_idle),
+    .core_rst_no(core_rst_n), .stop_o(stop), .quiesce_o(quiesce), .halted_i(halted_o), .trap_i(trap), .pc_i(pc),
+    .bus_error_i(bus_error), .at_rest_i(at_rest), .bus_idle_i(bus_idle),
     .idle_o(idle), .running_o(running), .stopping_o(stopping), .resetting_o(resetting), .starts_o(starts), .ended_o(ended),
     .trapped_o(trapped), .done_o(done), .cause_o(cause), .trap_pc_o(trap_pc), .bus_refused_o(bus_refused)
   );
-  assign active_o = core_rst_n;
-
   logic [47:0] ar_addr, aw_addr;
-  tilewright_core u_core (
+  tilewright_core #(.Checks(Checks)) u_core (
     .clk_i, .rst_ni(core_rst_n), .stop_i(stop), .quiesce_i(quiesce), .at_rest_o(at_rest), .bus_idle_o(bus_idle),
     .code_address_i(host.code_address), .code_count_i(host.code_count), .entry_i(host.entry), .halted_o,
     .ar_valid_o, .ar_ready_i, .ar_addr_o(ar_addr), .ar_len_o, .ar_size_o, .ar_burst_o, .ar_id_o,
     .r_valid_i, .r_last_i, .r_id_i, .r_resp_i, .r_data_i,
     .aw_valid_o, .aw_ready_i, .aw_addr_o(aw_addr), .aw_len_o, .aw_size_o, .aw_burst_o, .aw_id_o,
     .w_valid_o, .w_ready_i, .w_last_o, .w_data_o, .w_strb_o, .b_valid_i, .b_id_i, .b_resp_i,
-    .bus_error_o, .activity_o, .executed_o, .is_control_o, .pc_o, .trap_o, .start_o, .fault_o, .end_o, .conflicts_o,
-    .spad_write_o, .spad_write_address_o, .spad_write_bytes_o, .spad_write_data_o,
-    .acc_write_o, .acc_write_address_o, .acc_write_bytes_o, .acc_write_data_o
+    .bus_error_o(bus_error), .activity_o(activity), .executed_o(executed), .is_control_o(is_control), .pc_o(pc), .trap_o(trap),
+    .start_o(start), .fault_o(fault), .end_o(ends), .conflicts_o(conflicts),
+    .spad_write_o(spad_write), .spad_write_address_o(spad_write_address), .spad_write_bytes_o(spad_write_bytes),
+    .spad_write_data_o(spad_write_data),
+    .acc_write_o(acc_write), .acc_write_address_o(acc_write_address), .acc_write_bytes_o(acc_write_bytes),
+    .acc_write_data_o(acc_write_data)
   );
   // Whole pages: no burst crosses a boundary that it did not cross before.
   assign ar_addr_o = {ar_addr[47:PageBits] + host.argument_base, ar_addr[PageBits-1:0]};
@@ -123,7 +190,7 @@ module tilewright_top import tilewright_pkg::*; import tilewright_registers_pkg:
   logic [63:0] busy [5];
   logic [63:0] stalled [5];
   tilewright_counters u_counters (
-    .clk_i, .rst_ni, .clear_i(starts), .running_i(running), .executes_i(executed_o.valid), .activity_i(activity_o),
+    .clk_i, .rst_ni, .clear_i(starts), .running_i(running), .executes_i(executed.valid), .activity_i(activity),
     .fetch_beat_i(r_valid_i && !r_id_i), .load_beat_i(r_valid_i && r_id_i), .store_beat_i(w_valid_o && w_ready_i),
     .cycles_o(cycles), .instructions_o(instructions), .fetch_beats_o(fetch_beats), .load_beats_o(load_beats),
     .store_beats_o(store_beats), .busy_o(busy), .stalled_o(stalled)

@@ -1,9 +1,11 @@
-// The vector unit: rows VEC-* of docs/microarchitecture.md. It walks the steps of an instruction as their iterators say; what
-// a lane computes is generated from the description. A beat's value is computed in the cycle of its last tap and travels
-// through a pipeline of the instruction's latency, over which synthesis may retime it.
+// The vector unit: rows VEC-* of docs/microarchitecture.md. It walks the steps of an instruction as their iterators say. What a tap has
+// read goes into the lanes (tilewright_lanes.sv): a cycle after its last read its elements are aligned to them, and their results are put
+// side by side in the cycle before they are written.
 // verilator lint_off UNUSEDSIGNAL
 // Reason: not every register, field and bit of a lane is used by every instruction.
-module tilewright_vector import tilewright_pkg::*; (
+module tilewright_vector import tilewright_pkg::*; #(
+  parameter bit Checks = 1'b0 // what only a check of the machine needs: off in synthesis
+) (
   input  logic             clk_i,           // all state changes at its rising edge
   input  logic             rst_ni,          // synchronous reset, active low
   input  logic             stop_i,          // no instruction starts
@@ -94,15 +96,37 @@ module tilewright_vector import tilewright_pkg::*; (
   logic [VectorStreams-1:0][15:0] left_q; // bytes, or elements that take a piece each
   logic [VectorStreams-1:0][15:0] done_q; // bytes of `elements` that are there
   logic [VectorStreams-1:0][ElementBits-1:0] elements_q, elements;
-  logic [Lanes-1:0][63:0] sum_q, sum_d;
-  logic [Lanes-1:0][31:0] value_d;
-  logic [31:0] array_where [Lanes];
-  logic [7:0] array_target;
+
+  // A tap whose elements are all there, on its way through the lanes.
+  typedef struct packed {
+    lane_control_t control;
+    logic [31:0]   lanes;           // that have an element
+    logic [2:0]    write_bytes;     // of an element of the result
+    logic          write_broadcast; // the last lane's element alone is written
+    logic [7:0]    array;           // that is written, counted from 1
+  } tap_t;
+  tap_t align_q, finishing, pack_q;
+  tap_t [LaneStages-1:0] stage_q;
+  lane_control_t [LaneStages-1:0] lane_control;
+  logic lanes_busy;
+  logic [VectorDims-1:0][31:0] align_index_q, index_0_q;
+  logic [31:0] align_base_q, base_0_q;
+  logic [VectorStreams-1:0] align_broadcast_q;
+  logic [VectorStreams-1:0][2:0] align_bytes_q;
+  logic [31:0] operand_d [Lanes][VectorStreams], operand_q [Lanes][VectorStreams];
+  logic [31:0] element_q [Lanes][LaneElements];
+  logic [31:0] table_index [Lanes][LaneTables], table_data [Lanes][LaneTables];
+  lane_result_t result [Lanes];
+  logic [31:0] align_lane_index [Lanes];
+  logic moves_on, packs;
 
   // Beats on their way to their write, oldest first.
+  localparam int DataDepth = LaneDelay + 1;
+  localparam int DataWidth = DataDepth > 1 ? $clog2(DataDepth) : 1;
   logic [31:0] now_q; // cycles that were not frozen
   logic [31:0] pipe_due_q [PipeDepth];
-  logic [ElementBits-1:0] pipe_data_q [PipeDepth];
+  logic [ElementBits-1:0] data_q [DataDepth]; // of those that are through the lanes
+  logic [DataWidth-1:0] data_head_q, data_tail_q;
   logic [47:0] pipe_address_q [PipeDepth];
   logic [47:0] pipe_stride_q [PipeDepth];
   logic [15:0] pipe_left_q [PipeDepth]; // bytes, or elements that take a piece each
@@ -167,7 +191,7 @@ module tilewright_vector import tilewright_pkg::*; (
     frozen = wants_write && !(w_granted && w_last);
     pops = due && !frozen;
     write_data_o = '0;
-    if (w_granted) write_data_o = w_done == '0 ? pipe_data_q[pipe_head_q] : pipe_data_q[pipe_head_q] >> (8 * w_done);
+    if (w_granted) write_data_o = w_done == '0 ? data_q[data_head_q] : data_q[data_head_q] >> (8 * w_done);
   end
   assign write_address_o = w_address;
   assign write_bytes_o = w_bytes;
@@ -275,6 +299,41 @@ module tilewright_vector import tilewright_pkg::*; (
     for (int d = 0; d < VectorSpatial; d++) if (index_q[d] + 32'd1 < cur_q.extent[d]) last_beat = 1'b0;
     beat_done = tap_done && last_tap;
   end
+
+  // The lanes.
+  assign moves_on = runs && !frozen;
+  assign packs = moves_on && pack_q.control.step.valid;
+  always_comb begin : align
+    for (int l = 0; l < Lanes; l++) for (int m = 0; m < VectorStreams; m++) operand_d[l][m] = '0;
+    for (int l = 0; l < Lanes; l++) align_lane_index[l] = align_base_q + 32'(l);
+    if (align_q.control.step.valid) begin
+      for (int l = 0; l < Lanes; l++) begin
+        for (int m = 0; m < VectorStreams; m++) begin
+          unique case (align_bytes_q[m])
+            3'd1: operand_d[l][m] = 32'(elements_q[m][(align_broadcast_q[m] ? 0 : 8 * l) +: 8]);
+            3'd2: operand_d[l][m] = 32'(elements_q[m][(align_broadcast_q[m] ? 0 : 16 * l) +: 16]);
+            default: operand_d[l][m] = elements_q[m][(align_broadcast_q[m] ? 0 : 32 * l) +: 32];
+          endcase
+        end
+      end
+    end
+  end
+  always_comb begin : finish
+    finishing = '0;
+    lanes_busy = 1'b0;
+    for (int s = 0; s < LaneStages; s++) begin
+      lane_control[s] = stage_q[s].control;
+      lanes_busy = lanes_busy || stage_q[s].control.step.valid;
+      if (stage_q[s].control.step.valid && stage_q[s].control.last_tap &&
+          lane_stages_of(stage_q[s].control.step.instruction) == 8'(s + 1))
+        finishing = stage_q[s];
+    end
+  end
+  tilewright_lanes u_lanes (
+    .clk_i, .enable_i(moves_on && lanes_busy), .busy_i(lanes_busy), .instruction_i(instruction_q), .bits_i(bits_q), .state_i(state_q),
+    .constant_i(constant_q), .control_i(lane_control), .operand_i(operand_q), .element_i(element_q), .index_i(index_0_q),
+    .lane_base_i(base_0_q), .table_index_o(table_index), .table_data_i(table_data), .result_o(result)
+  );
 
   // VEC-end.
   logic drained, signals, ends;
@@ -419,7 +478,11 @@ module tilewright_vector import tilewright_pkg::*; (
   always_ff @(posedge clk_i) begin : pipeline
     if (!rst_ni) begin
       elements_q <= '0;
-      sum_q <= '0;
+      align_q <= '0;
+      stage_q <= '0;
+      pack_q <= '0;
+      data_head_q <= '0;
+      data_tail_q <= '0;
       pipe_head_q <= '0;
       pipe_tail_q <= '0;
       pipe_count_q <= '0;
@@ -432,20 +495,49 @@ module tilewright_vector import tilewright_pkg::*; (
       w_done_q <= '0;
     end else begin
       if (granted != '0) elements_q <= elements;
-      if (tap_done) sum_q <= sum_d;
-      if (beat_done) begin
+      if (moves_on) begin
+        align_q <= '0;
+        if (tap_done) begin
+          align_q.control <= '{step: '{valid: 1'b1, instruction: instruction_q, number: step_q}, first_tap: first_tap,
+                               last_tap: last_tap, has_taps: has_taps};
+          align_q.lanes <= lanes_now;
+          align_q.write_bytes <= cur_q.write.bytes;
+          align_q.write_broadcast <= cur_q.write.broadcast;
+          align_q.array <= array_of(instruction_q, step_q);
+          align_index_q <= index_q;
+          align_base_q <= lane_base;
+          for (int m = 0; m < VectorStreams; m++) begin
+            align_broadcast_q[m] <= cur_q.stream[m].broadcast;
+            align_bytes_q[m] <= cur_q.stream[m].bytes;
+          end
+        end
+        stage_q[0] <= align_q;
+        for (int s = 1; s < LaneStages; s++) stage_q[s] <= stage_q[s-1];
+        if (align_q.control.step.valid) begin
+          index_0_q <= align_index_q;
+          base_0_q <= align_base_q;
+          operand_q <= operand_d;
+          element_q <= element_d;
+        end
+        pack_q <= finishing;
+      end
+      if (packs) begin
         // The bytes of the beat as they are written: elements side by side, or the last lane's alone.
         automatic logic [ElementBits-1:0] packed_data = '0;
         for (int l = 0; l < Lanes; l++) begin
-          if (32'(l) < lanes_now) begin
-            automatic int to = cur_q.write.broadcast ? 0 : l;
-            if (cur_q.write.bytes == 3'd1) packed_data[8 * to +: 8] = value_d[l][7:0];
-            else if (cur_q.write.bytes == 3'd2) packed_data[16 * to +: 16] = value_d[l][15:0];
-            else packed_data[32 * to +: 32] = value_d[l];
+          if (32'(l) < pack_q.lanes) begin
+            automatic int to = pack_q.write_broadcast ? 0 : l;
+            if (pack_q.write_bytes == 3'd1) packed_data[8 * to +: 8] = result[l].value[7:0];
+            else if (pack_q.write_bytes == 3'd2) packed_data[16 * to +: 16] = result[l].value[15:0];
+            else packed_data[32 * to +: 32] = result[l].value;
           end
         end
+        data_q[data_tail_q] <= packed_data;
+        data_tail_q <= data_tail_q == DataWidth'(DataDepth - 1) ? '0 : data_tail_q + 1'b1;
+      end
+      if (pops) data_head_q <= data_head_q == DataWidth'(DataDepth - 1) ? '0 : data_head_q + 1'b1;
+      if (beat_done) begin
         pipe_due_q[pipe_tail_q] <= now_q + 32'd1 + 32'(latency_q);
-        pipe_data_q[pipe_tail_q] <= packed_data;
         pipe_address_q[pipe_tail_q] <= place_q[VectorStreams][VectorDims-1];
         pipe_stride_q[pipe_tail_q] <= cur_q.write.lane_stride;
         pipe_bytes_q[pipe_tail_q] <= cur_q.write.bytes;
@@ -494,14 +586,14 @@ module tilewright_vector import tilewright_pkg::*; (
   assign start_o = '{valid: pop, id: head.id};
   always_comb begin
     fault_o = 1'b0;
-    if (starts) fault_o = vector_fault(head.instruction, head.bits, state_q, head.address);
+    if (Checks && starts) fault_o = vector_fault(head.instruction, head.bits, state_q, head.address);
   end
   assign end_o = '{valid: set_starts || ends, id: set_starts ? head.id : id_q};
 
   assign conflicts_o[2] = '0;
   assign conflicts_o[3] = '0;
   always_ff @(posedge clk_i) begin : conflicts
-    if (!rst_ni) begin
+    if (!rst_ni || !Checks) begin
       conflicts_o[0] <= '0;
       conflicts_o[1] <= '0;
     end else begin

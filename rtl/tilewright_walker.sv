@@ -24,17 +24,20 @@ module tilewright_walker import tilewright_pkg::*; #(
   logic active_q;
   walk_t walk_q;
   logic [47:0] position_q; // next byte of the current run
+  logic [47:0] address_q;  // on chip, of the first element that no burst before has
 
   walk_t walk;
-  logic [47:0] position, run_begin, run_end, first, round;
+  logic [47:0] position, address, run_begin, run_end, first, round;
   logic run_ends;
   always_comb begin
     burst_o = active_q || (begin_i && !move_i.empty);
     walk = walk_q;
     position = position_q;
+    address = address_q;
     if (begin_i) begin
       walk = walk_begin(move_i);
       position = move_i.dram;
+      address = move_i.local_address;
     end
     run_begin = walk.dram[MoveDims-1];
     run_end = '0;
@@ -44,7 +47,7 @@ module tilewright_walker import tilewright_pkg::*; #(
     first = '0;
     elements_o = '0;
     if (burst_o) begin
-      run_end = run_begin + 48'(move_i.elements) * 48'(move_i.dram_bytes);
+      run_end = run_begin + bytes_of(48'(move_i.elements), move_i.dram_bytes);
       end_o = (position | LastByte) + 48'd1;
       run_ends = run_end <= end_o;
       if (run_ends) end_o = run_end;
@@ -55,8 +58,8 @@ module tilewright_walker import tilewright_pkg::*; #(
   end
   assign active_o = active_q;
   assign begin_o = position;
-  assign address_o = walk.local_address[MoveDims-1] + first * move_i.run_stride;
-  assign at_o = 16'((position & LastByte) + run_begin + first * 48'(move_i.dram_bytes) - position);
+  assign address_o = address;
+  assign at_o = 16'((position & LastByte) + run_begin + bytes_of(first, move_i.dram_bytes) - position);
 
   walk_t run_next;
   always_comb begin
@@ -70,11 +73,14 @@ module tilewright_walker import tilewright_pkg::*; #(
       active_q <= 1'b0;
       walk_q <= '0;
       position_q <= '0;
+      address_q <= '0;
     end else begin
       if (begin_i || next_i) begin
         active_q <= burst_o && !last_o;
         walk_q <= next_i && run_ends ? run_next : walk;
         position_q <= !next_i ? position : run_ends ? run_next.dram[MoveDims-1] : end_o;
+        address_q <= !next_i ? address : run_ends ? run_next.local_address[MoveDims-1]
+                                                  : address + 48'(elements_o[$clog2(BurstBytes):0]) * move_i.run_stride;
       end
     end
   end

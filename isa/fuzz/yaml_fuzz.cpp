@@ -20,7 +20,7 @@ static const std::string &directory() {
     std::string pattern = (fs::temp_directory_path() / "tilewright-fuzz-XXXXXX").string();
     if (!mkdtemp(pattern.data()))
       std::abort();
-    for (const char *part : {"description", "targets", "dram"})
+    for (const char *part : {"description", "targets", "dram", "technologies"})
       fs::copy(fs::path(TILEWRIGHT_ISA_SOURCE) / part, fs::path(pattern) / part,
                fs::copy_options::recursive);
     std::atexit([] { fs::remove_all(directory()); });

@@ -106,6 +106,9 @@ std::vector<std::string> ExprBuilder::namesInScope(const Frame &frame) const {
   if (scope_.iterators)
     for (const auto &[name, type] : *scope_.iterators)
       names.push_back(name);
+  if (scope_.values)
+    for (const NamedValue &value : *scope_.values)
+      names.push_back(value.name);
   if (scope_.instruction)
     for (const Operand &operand : scope_.instruction->operands)
       names.push_back(operand.name);
@@ -130,6 +133,10 @@ ExprPtr ExprBuilder::name(const Syntax &syntax, const Frame &frame) {
   } else {
     if (scope_.result && text == "result")
       return pool_.leaf(ExprKind::Result, *scope_.result, -1);
+    if (scope_.values)
+      for (const NamedValue &value : *scope_.values)
+        if (value.name == text)
+          return value.expr;
     if (scope_.iterators)
       for (size_t i = 0; i < scope_.iterators->size(); ++i)
         if ((*scope_.iterators)[i].first == text)

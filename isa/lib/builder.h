@@ -27,7 +27,8 @@ struct Scope {
   const Unit *unit = nullptr;               // registers and, with `reads`, arrays
   bool base = false;                        // x[..]
   const std::vector<std::pair<std::string, Type>> *iterators = nullptr;
-  const Type *result = nullptr; // "result"
+  const Type *result = nullptr;                    // "result"
+  const std::vector<NamedValue> *values = nullptr; // of `let`
 };
 
 class ExprBuilder {

@@ -14,6 +14,11 @@ static std::vector<std::string> factsOf(const Isa &isa) {
   facts.push_back(fmt::format("dram {}", isa.dram()));
   for (const auto &[name, value] : isa.timing())
     facts.push_back(fmt::format("timing {} = {}", name, value));
+  facts.push_back(fmt::format("technology {}", isa.technology().name));
+  for (const Instruction &instruction : isa.instructions())
+    if (instruction.pipeline.latency > 0)
+      facts.push_back(
+          fmt::format("latency {} = {}", instruction.name, instruction.pipeline.latency));
   for (const auto &[name, value] : isa.dramParameters())
     facts.push_back(fmt::format("dram {} = {}", name, value));
   return facts;

@@ -226,12 +226,17 @@ private:
     isa_.clockHz_ = evaluateParams(clock, lookupIn(isa_.params_));
     requireWithin(limits::clockHz, isa_.clockHz_, clock.location(), "the clock in Hz");
     isa_.dram_ = sources.target.find("dram")->text;
-    isa_.timing_ = resolveTiming(sources.timing, isa_.params_, isa_.instructions_);
+    isa_.technology_ = resolveTechnology(sources.technology, isa_.params_);
+    isa_.timing_ = resolveTiming(sources.timing, isa_.params_);
+    resolvePipelines(sources, isa_, isa_.lane_, isa_.instructions_);
     isa_.dramParameters_ = resolveDram(sources.dram, isa_.params_, isa_.clockHz_);
     std::string text = fmt::format("clock {}\ndram {}\n", isa_.clockHz_, isa_.dram_);
     for (const auto *numbers : {&isa_.timing_, &isa_.dramParameters_})
       for (const auto &[name, value] : *numbers)
         text += fmt::format("{} = {}\n", name, value);
+    for (const Instruction &instruction : isa_.instructions_)
+      if (instruction.pipeline.latency > 0)
+        text += fmt::format("latency {} = {}\n", instruction.name, instruction.pipeline.latency);
     isa_.timingHash_ = sha256(text);
   }
 

@@ -2,7 +2,9 @@
 #include "tilewright/isa/documents.h"
 
 #include "manual_cell.h"
+#include "semantics_context.h"
 #include "tilewright/isa/assembler.h"
+#include "tilewright/isa/pipeline.h"
 #include "tilewright/isa/roles.h"
 #include "tilewright/isa/vectors.h"
 #include "tilewright/support/error.h"
@@ -184,7 +186,13 @@ private:
     line("```");
     std::string indent;
     loops(step.iterators, step, indent, "for");
+    auto values = [&](const std::string &margin, bool ofResult) {
+      for (const NamedValue &value : step.values)
+        if (contains(*value.expr, ExprKind::Result) == ofResult)
+          line("{}{} = {}", margin, value.name, value.text);
+    };
     if (step.kind == StepKind::Map) {
+      values(indent, false);
       if (step.when)
         line("{}{} = where {}: {}\n{}{:>{}} otherwise: {}", indent, targetText(step),
              text(step.when), step.text, indent, "", targetText(step).size() + 2,
@@ -195,11 +203,13 @@ private:
       line("{}result = {}    as {}", indent, text(step.init), step.accumulator.str());
       std::string inner = indent;
       loops(step.reductions, step, inner, "over");
+      values(inner, false);
       const char *combiner = combiners[static_cast<size_t>(step.combiner)];
       bool call = step.combiner == Combiner::Maximum || step.combiner == Combiner::Minimum;
       line("{}result = {}", inner,
            call ? fmt::format("{}(result, {})", combiner, step.text)
                 : fmt::format("result {} {}", combiner, step.text));
+      values(indent, true);
       line("{}{} = {}", indent, targetText(step), step.post ? text(step.post) : "result");
     }
     line("```\n");
@@ -254,12 +264,33 @@ private:
 
   void timing() {
     std::string text;
-    for (const std::string &prefix : {unit_.name + ".", "instructions." + instruction_.name + "."})
-      for (const auto &[name, value] : isa_.timing())
-        if (name.rfind(prefix, 0) == 0 && name.find('.', prefix.size()) == std::string::npos)
-          text += fmt::format("{}`{}` = {}", text.empty() ? "" : ", ", name, value);
+    const std::string prefix = unit_.name + ".";
+    for (const auto &[name, value] : isa_.timing())
+      if (name.rfind(prefix, 0) == 0)
+        text += fmt::format("{}`{}` = {}", text.empty() ? "" : ", ", name, value);
     line("## Timing\n\n{}. What these mean is in docs/microarchitecture.md.\n",
          text.empty() ? "As its unit" : text);
+    if (instruction_.pipeline.latency > 0)
+      pipeline(instruction_.pipeline);
+  }
+
+  void pipeline(const Pipeline &pipeline) {
+    const Technology &technology = isa_.technology();
+    int64_t area = 0;
+    for (const PipelineOperation &operation : pipeline.operations)
+      area += operation.area;
+    line(
+        "Latency: {} cycles from a strip's last read to its write: {} stages of arithmetic, and {} "
+        "around them{}. A cycle has {:.1f} FO4 of `{}`, logic {:.1f} of them. The operators of a "
+        "lane are {} NAND2 equivalents, those among them that instructions share.\n",
+        pipeline.latency, pipeline.stages, pipelineOverhead,
+        pipeline.latency > pipeline.least
+            ? fmt::format("; {} more are asked for", pipeline.latency - pipeline.least)
+            : "",
+        static_cast<double>(technology.period(isa_.clockHz())) / 1000, technology.name,
+        static_cast<double>(technology.budget(isa_.clockHz())) / 1000, area);
+    if (!pipeline.operations.empty())
+      line("{}", stageTable(pipeline));
   }
 
   // Of some executions the one that is easiest to read: every operand reached, something changed,

@@ -24,11 +24,14 @@ public:
       return down(&sources_.timing, *schemaOf(FileKind::Timing).schema);
     if (part == "dram")
       return down(&sources_.dram, *schemaOf(FileKind::Dram).schema);
+    if (part == "technology")
+      return down(&sources_.technology, *schemaOf(FileKind::Technology).schema);
     if (part == "target")
       return down(&sources_.target, *schemaOf(FileKind::Target).schema);
     if (part == "instructions")
       return instruction();
-    unknown("part of a description", part, {"machine", "timing", "dram", "target", "instructions"});
+    unknown("part of a description", part,
+            {"machine", "timing", "dram", "technology", "target", "instructions"});
   }
 
 private:

@@ -35,6 +35,7 @@ struct Sources {
   yaml::Node target;
   yaml::Node dram;
   yaml::Node registers;
+  yaml::Node technology; // with the operators of the one that it names
 };
 Sources readSources(const LoadOptions &options);
 std::string findDirectory(const LoadOptions &options);
@@ -76,8 +77,16 @@ Role resolveRole(const yaml::Node &node, const Instruction &instruction, const M
 void resolveSemantics(const yaml::Node &semantics, Instruction &instruction, const Machine &machine,
                       ExprPool &pool);
 
-Timing resolveTiming(const yaml::Node &timing, const Params &params,
-                     const std::vector<Instruction> &instructions);
+// All but the lines of instructions.
+Timing resolveTiming(const yaml::Node &timing, const Params &params);
+
+Technology resolveTechnology(const yaml::Node &file, const Params &params);
+
+// The lane, and the pipeline of each vector instruction, as late as timing.yaml asks. Throws
+// UserError where that asks for less than the stages take, or the clock is too fast for the
+// technology.
+void resolvePipelines(const Sources &sources, Isa &isa, Lane &lane,
+                      std::vector<Instruction> &instructions);
 
 // The numbers of a DRAM preset by name. Throws UserError where one is missing, unknown or beyond
 // its limit, or where they make no working device behind the machine's bus.

@@ -116,8 +116,11 @@ const Schema operand{
      {"access", &access, optional, "How a memory operand is used."}}};
 const Schema operands{Kind::MapOf, {}, &operand};
 
+constexpr const char *namedValues =
+    "Intermediate values by name, each of those before it: for `expr` and `post`.";
 const Schema stepMap{Kind::Object,
                      {{"iter", &expressions, required, "Iterators: \"x in n0\"."},
+                      {"let", &namedExpressions, optional, namedValues},
                       {"out", &expression, required, "Element that is written."},
                       {"expr", &expression, required, "Its value."},
                       {"when", &expression, optional,
@@ -133,6 +136,7 @@ const Schema reduction{
      {"order", &order, required, "\"any\": every combiner is associative and commutative."}}};
 const Schema stepReduce{Kind::Object,
                         {{"iter", &expressions, required, "Spatial iterators."},
+                         {"let", &namedExpressions, optional, namedValues},
                          {"reduce", &reduction, required, "What is reduced, and how."},
                          {"init", &expression, required, "Value before the first."},
                          {"out", &expression, required, "Element that is written."},
@@ -204,26 +208,50 @@ const Schema matrixTimes{
      {"inflight", &expression, required, "Products begun and not ended."}}};
 const Schema vectorTimes{
     Kind::Object,
-    {{"start", &expression, required, "From an instruction's start to its first read."},
-     {"latency", &expression, required, "From a strip's last read to its write."}}};
+    {{"start", &expression, required, "From an instruction's start to its first read."}}};
 const Schema instructionTimes{
     Kind::Object,
-    {{"latency", &expression, optional, "Instead of vector.latency, for this instruction."}}};
+    {{"latency", &expression, required,
+      "From a strip's last read to its write: at least what its pipeline takes."}}};
 const Schema latencies{Kind::MapOf, {}, &instructionTimes};
-const Schema timingFile{
-    Kind::Object,
-    {{"schema", &text, required, "\"tilewright/timing/1\"."},
-     {"sequencer", &sequencerTimes, required, "The sequencer and its fetch."},
-     {"load", &loadTimes, required, "The load DMA."},
-     {"store", &storeTimes, required, "The store DMA."},
-     {"matrix", &matrixTimes, required, "The matrix unit."},
-     {"vector", &vectorTimes, required, "The vector unit."},
-     {"instructions", &latencies, optional, "Instructions with times of their own."}}};
+const Schema timingFile{Kind::Object,
+                        {{"schema", &text, required, "\"tilewright/timing/1\"."},
+                         {"sequencer", &sequencerTimes, required, "The sequencer and its fetch."},
+                         {"load", &loadTimes, required, "The load DMA."},
+                         {"store", &storeTimes, required, "The store DMA."},
+                         {"matrix", &matrixTimes, required, "The matrix unit."},
+                         {"vector", &vectorTimes, required, "The vector unit."},
+                         {"instructions", &latencies, optional,
+                          "Vector instructions that are to take longer than their pipelines."}}};
 const Schema dramFile{Kind::Object,
                       {{"schema", &text, required, "\"tilewright/dram/1\"."},
                        {"name", &text, required, "Name; the file is named after it."},
                        {"summary", &text, required, "What it is like, in a sentence."},
                        {"parameters", &namedExpressions, required, "The model's numbers."}}};
+
+const Schema logicOperator{
+    Kind::Object,
+    {{"mfo4", &expressions, required,
+      "Delays in thousandths of an FO4, at 8, 16, 32, 48, 64 bits."},
+     {"nand2", &expressions, required, "Areas in NAND2 equivalents, at the same widths."}}};
+std::vector<SchemaField> logicOperatorFields() {
+  std::vector<SchemaField> fields;
+  for (const char *name : operatorNames)
+    fields.push_back({name, &logicOperator, required, "Delay and area by width."});
+  return fields;
+}
+const Schema logicOperators{Kind::Object, logicOperatorFields()};
+const Schema technologyFile{
+    Kind::Object,
+    {{"schema", &text, required, "\"tilewright/technology/1\"."},
+     {"name", &text, required, "Name; the file is named after it."},
+     {"summary", &text, required, "What it is, in a sentence."},
+     {"fo4_fs", &expression, required, "Delay of an inverter with four loads, in femtoseconds."},
+     {"register_mfo4", &expression, required, "A register's clock to output, and setup."},
+     {"margin_mfo4", &expression, required, "Kept free in each cycle: skew and jitter."},
+     {"operators", &logicOperators, optional, "Operators of a lane by width."},
+     {"operators_of", &text, optional,
+      "Instead: the technology whose operators, in FO4, it takes."}}};
 
 const Schema targetFile{
     Kind::Object,
@@ -232,6 +260,8 @@ const Schema targetFile{
      {"summary", &text, required, "What it is like, in a sentence."},
      {"clock_hz", &expression, required, "Clock in Hz."},
      {"dram", &text, required, "DRAM preset: isa/dram/NAME.yaml."},
+     {"technology", &text, optional,
+      "Logic technology: isa/technologies/NAME.yaml; logic16ps unless given."},
      {"params", &namedExpressions, required, "Params that differ from their defaults."}}};
 
 const Schema overlayFile{Kind::Object,
@@ -243,6 +273,7 @@ const Schema overlayFile{Kind::Object,
                            "Merge patches by mnemonic; null removes, a new name adds."},
                           {"timing", &patch, optional, "Merge patch on timing.yaml."},
                           {"dram", &patch, optional, "Merge patch on the DRAM preset."},
+                          {"technology", &patch, optional, "Merge patch on the technology."},
                           {"target", &patch, optional, "Merge patch on the target."}}};
 
 [[noreturn]] void wrongType(const yaml::Node &node, const std::string &what,
@@ -387,6 +418,7 @@ const std::vector<FileSchema> &fileSchemas() {
       {"instruction", "One instruction: encoding, operands, exact semantics.", &instructionFile},
       {"timing", "Times of the units, in cycles: expressions over params.", &timingFile},
       {"dram", "A DRAM preset: names to expressions.", &dramFile},
+      {"technology", "A logic technology: delay and area of operators.", &technologyFile},
       {"target", "A named machine: params, clock, DRAM.", &targetFile},
       {"overlay", "A what-if: merge patches (RFC 7386) on the description.", &overlayFile},
       {"registers", "The registers by which a host drives the machine.", &registersFile,

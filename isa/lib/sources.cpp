@@ -24,6 +24,8 @@ std::vector<std::string> namesIn(const fs::path &directory) {
   return names;
 }
 
+constexpr const char *defaultTechnology = "logic16ps";
+
 // A shipped file by name, with the nearest when there is none.
 std::string shipped(const fs::path &directory, const std::string &name, const std::string &what,
                     const SourceLocation &location) {
@@ -88,6 +90,7 @@ void applyOverlay(const yaml::Node &overlay, Sources &sources) {
   for (const auto &[key, part] : {std::pair("machine", &sources.machine),
                                   {"timing", &sources.timing},
                                   {"dram", &sources.dram},
+                                  {"technology", &sources.technology},
                                   {"target", &sources.target}})
     if (const yaml::Node *patch = overlay.find(key)) {
       requireMap(*patch, key);
@@ -97,6 +100,32 @@ void applyOverlay(const yaml::Node &overlay, Sources &sources) {
     requireMap(*patches, "instructions");
     patchInstructions(*patches, sources);
   }
+}
+
+// The target's, with the operators of the one that it names.
+yaml::Node readTechnology(const fs::path &directory, const yaml::Node &target) {
+  const yaml::Node *given = target.find("technology");
+  auto read = [&](const std::string &name, const SourceLocation &location) {
+    yaml::Node file = yaml::read(shipped(directory / "technologies", name, "technology", location));
+    conform(file, FileKind::Technology);
+    return file;
+  };
+  yaml::Node file =
+      read(given ? given->text : defaultTechnology, given ? given->location() : target.location());
+  const yaml::Node *of = file.find("operators_of");
+  if ((of != nullptr) == (file.find("operators") != nullptr))
+    throw UserError(file.location(), "'operators' and 'operators_of' stand both here, or neither",
+                    "give one of them");
+  if (!of)
+    return file;
+  const auto at = of - file.items.data();
+  yaml::Node named = read(of->text, of->location());
+  const yaml::Node *operators = named.find("operators");
+  if (!operators)
+    throw UserError(of->location(), fmt::format("'{}' has no operators of its own", of->text));
+  file.keys[static_cast<size_t>(at)].text = "operators";
+  file.items[static_cast<size_t>(at)] = *operators;
+  return file;
 }
 
 } // namespace
@@ -153,6 +182,7 @@ Sources readSources(const LoadOptions &options) {
   const yaml::Node &preset = *sources.target.find("dram");
   sources.dram =
       yaml::read(shipped(directory / "dram", preset.text, "DRAM preset", preset.location()));
+  sources.technology = readTechnology(directory, sources.target);
   const bool areChanged = std::any_of(overlays.begin(), overlays.end(),
                                       [](const yaml::Node &o) { return o.find("instructions"); });
   for (const auto &[name, file] : sources.instructions)
@@ -163,6 +193,7 @@ Sources readSources(const LoadOptions &options) {
   conform(sources.machine, FileKind::Machine);
   conform(sources.timing, FileKind::Timing);
   conform(sources.dram, FileKind::Dram);
+  conform(sources.technology, FileKind::Technology);
   conform(sources.target, FileKind::Target);
   conform(sources.registers, FileKind::Registers);
   for (const auto &[name, file] : sources.instructions) {

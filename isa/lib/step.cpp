@@ -32,6 +32,36 @@ public:
   }
 
 private:
+  // Whether a name within the step would hide something.
+  bool isTaken(const std::string &name) const {
+    auto named = [&](const auto &item) { return item.name == name; };
+    return context_.machine.params.count(name) || instruction_.operandIndex(name) >= 0 ||
+           name == "result" || std::any_of(unit_.registers.begin(), unit_.registers.end(), named) ||
+           std::any_of(unit_.arrays.begin(), unit_.arrays.end(), named) ||
+           std::any_of(made_.values.begin(), made_.values.end(), named) ||
+           std::any_of(iteratorNames_.begin(), iteratorNames_.end(),
+                       [&](const auto &item) { return item.first == name; });
+  }
+
+  // The values that `let` names: of iterators, the result, and those before them.
+  void values(const yaml::Node &node) {
+    const yaml::Node *let = node.find("let");
+    for (size_t i = 0; let && i < let->keys.size(); ++i) {
+      const yaml::Node &name = let->keys[i], &scalar = let->items[i];
+      if (!isIdentifier(name.text, false))
+        throw UserError(name.location(),
+                        fmt::format("'{}' is not a lowercase name", escape(name.text)));
+      if (isTaken(name.text))
+        throw UserError(name.location(), fmt::format("the value '{}' has a name that means "
+                                                     "something else",
+                                                     name.text));
+      const bool reduces = made_.kind == StepKind::Reduce;
+      made_.values.push_back(
+          {name.text, scalar.text,
+           element(scalar, iteratorNames_, reduces ? &made_.accumulator : nullptr)});
+    }
+  }
+
   Iterator iterator(const yaml::Node &scalar) {
     IteratorSyntax syntax = parseIterator(scalar);
     requireWithin(limits::iterators, static_cast<int64_t>(iteratorNames_.size()) + 1,
@@ -39,14 +69,7 @@ private:
     if (!isIdentifier(syntax.name, false))
       throw UserError(scalar.location(),
                       fmt::format("'{}' is not a lowercase name", escape(syntax.name)));
-    bool taken = context_.machine.params.count(syntax.name) ||
-                 instruction_.operandIndex(syntax.name) >= 0 || syntax.name == "result";
-    auto named = [&](const auto &item) { return item.name == syntax.name; };
-    taken = taken || std::any_of(unit_.registers.begin(), unit_.registers.end(), named) ||
-            std::any_of(unit_.arrays.begin(), unit_.arrays.end(), named) ||
-            std::any_of(iteratorNames_.begin(), iteratorNames_.end(),
-                        [&](const auto &item) { return item.first == syntax.name; });
-    if (taken)
+    if (isTaken(syntax.name))
       throw UserError(
           scalar.location(),
           fmt::format("the iterator '{}' has a name that means something else", syntax.name));
@@ -71,16 +94,25 @@ private:
     scope.reads = true;
     scope.iterators = &iterators;
     scope.result = result;
+    scope.values = &made_.values;
     ExprPtr expr = ExprBuilder(context_.pool, scope).build(scalar);
     context_.checkIndices(scalar, expr, iteratorRanges_);
     context_.markUsed(*expr);
     return expr;
   }
 
+  // Whether it has an iterator from number `first` on.
+  static bool iteratesOver(const Expr &expr, size_t first) {
+    return (expr.kind == ExprKind::Iterator && static_cast<size_t>(expr.index) >= first) ||
+           std::any_of(expr.args.begin(), expr.args.end(),
+                       [&](const ExprPtr &arg) { return iteratesOver(*arg, first); });
+  }
+
   void map(const yaml::Node &node) {
     const yaml::Node *when = node.find("when"), *otherwise = node.find("otherwise");
     if ((when == nullptr) != (otherwise == nullptr))
       throw UserError(node.location(), "'when' and 'otherwise' stand together or not at all");
+    values(node);
     made_.expr = element(*node.find("expr"), spatial_);
     if (when) {
       made_.when = element(*when, spatial_);
@@ -139,7 +171,12 @@ private:
     requireWithin(limits::accumulatorBits, made_.accumulator.bits, type.location(),
                   "the width of the accumulator");
     made_.init = element(*node.find("init"), spatial_);
+    values(node);
     made_.expr = element(*node.find("expr"), iteratorNames_);
+    if (contains(*made_.init, ExprKind::Result) || contains(*made_.expr, ExprKind::Result))
+      throw UserError(node.find("expr")->location(),
+                      "a value of 'let' that is of the result stands before there is one",
+                      "use it in 'post'");
     if (!holds(made_.accumulator, made_.expr->type))
       throw UserError(
           type.location(),
@@ -156,6 +193,10 @@ private:
       made_.post = element(*post, spatial_, &made_.accumulator);
     else
       made_.post = nullptr;
+    if (made_.post && iteratesOver(*made_.post, made_.iterators.size()))
+      throw UserError(node.find("post")->location(),
+                      "a value of 'let' that is of one tap stands behind the reduction",
+                      "use it in 'expr'");
     if (made_.post && made_.post->kind == ExprKind::Result)
       made_.post = nullptr; // the result itself
   }

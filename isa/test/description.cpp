@@ -20,7 +20,7 @@ Description::Description() {
   if (!mkdtemp(pattern.data()))
     throw std::runtime_error("no temporary directory");
   path_ = pattern;
-  for (const char *part : {"description", "targets", "dram"})
+  for (const char *part : {"description", "targets", "dram", "technologies"})
     fs::copy(sourcePath(std::string("isa/") + part), fs::path(path_) / part,
              fs::copy_options::recursive);
 }

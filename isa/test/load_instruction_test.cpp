@@ -121,12 +121,11 @@ semantics:
     out: "d[y * d_s1 + x * d_s0 + c]"
     expr: "a[y * a_s1 + x * a_s0 + c * a_sc] ^ b[y * b_s1 + x * b_s0 + c * b_sc]"
 )");
-  description.replace("description/timing.yaml", "  vtable16:       { latency: \"7\" }",
-                      "  vtable16:       { latency: \"7\" }\n  vxor:           { latency: \"5\" }");
+  description.overlay("timing: { instructions: { vxor: { latency: 9 } } }\n");
   Isa isa = description.load();
   const Instruction *added = isa.find("vxor");
   ASSERT_NE(added, nullptr);
-  EXPECT_EQ(isa.timing().at("instructions.vxor.latency"), 5);
+  EXPECT_EQ(added->pipeline.latency, 9);
   DecodedInstruction decoded;
   decoded.instruction = added->index;
   decoded.values = {0, 1, 2, 3, 4};

@@ -152,10 +152,14 @@ INSTANTIATE_TEST_SUITE_P(
             "ShortFetchBuffer", timing, "buffer: \"128\"", "buffer: \"50\"", "buffer: ^\"50\"",
             "a fetch buffer of 50 instructions does not hold the 7 lines of 8 that a "
             "prefetch of 40 instructions needs\n  fix: make it a multiple of 8, at least 56"},
-        ChangeCase{"OfNoInstruction", timing, "  vdw:  ", "  vdv:  ", "^vdv:",
-                   "there is no instruction 'vdv'\n  fix: did you mean 'vdw'?"},
+        ChangeCase{"OfNoInstruction", timing, "vector:\n",
+                   "instructions: { vdv: { latency: 9 } }\nvector:\n",
+                   "^vdv:", "there is no instruction 'vdv'\n  fix: did you mean 'vdw'?"},
+        ChangeCase{"OfAnotherUnit", timing, "vector:\n",
+                   "instructions: { mmul: { latency: 9 } }\nvector:\n",
+                   "^mmul:", "'mmul' has no latency: vector instructions alone have one"},
         ChangeCase{"Clock", target, "1000000000", "0", "clock_hz: ^0",
-                   "the clock in Hz is 0, not within 1..1000000000000"}),
+                   "the clock in Hz is 0, not within 1..100000000000"}),
     caseName);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -194,9 +198,8 @@ INSTANTIATE_TEST_SUITE_P(
             "UnknownFunctionOfAParam", machine, "default: \"4 * max(cols, lanes)\"",
             "default: \"sqrt(4)\"", "^\"sqrt(4)\"",
             "undefined function 'sqrt'\n  fix: there are min, max, clog2, ceildiv and floordiv"},
-        ChangeCase{"TimesAreMaps", timing, "vrescale:       { latency: \"8\" }",
-                   "vrescale:       \"8\"", "vrescale:       ^\"8\"",
-                   "'vrescale' is a string, not a map"}),
+        ChangeCase{"TimesAreMaps", timing, "vector:\n", "instructions: { vadd: \"8\" }\nvector:\n",
+                   "vadd: ^\"8\"", "'vadd' is a string, not a map"}),
     caseName);
 
 TEST(LoadMachine, ScratchpadSmallerThanOneTile) {
@@ -239,7 +242,6 @@ TEST(LoadMachine, NoInstructions) {
   Description description;
   for (const Instruction &each : shipped().instructions())
     description.remove(instruction(each.name));
-  description.overlay("timing: { instructions: null }\n");
   EXPECT_EQ(description.error(), machine + ":3:1: error: there are no instructions");
 }
 

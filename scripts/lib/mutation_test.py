@@ -88,7 +88,7 @@ class Planting(unittest.TestCase):
         """(exit code, arguments that the real one gets, the text then, what it says)"""
         with tempfile.TemporaryDirectory() as name:
             directory = pathlib.Path(name)
-            real, source = directory / "verilator", directory / "tilewright_pe.sv"
+            real, source = directory / "verilator", directory / "tilewright_array.sv"
             real.write_text('#!/bin/sh\necho "$@"\n')
             real.chmod(0o755)
             source.write_text(text)
@@ -101,7 +101,7 @@ class Planting(unittest.TestCase):
     def test_changes_the_source_and_runs_the_real_one(self):
         code, arguments, text, _ = self.run_on("x = a < b;")
         self.assertEqual((code, text), (0, "x = a <= b;"))
-        self.assertEqual(arguments[:2], ["--cc", "D/tilewright_pe.sv"])
+        self.assertEqual(arguments[:2], ["--cc", "D/tilewright_array.sv"])
 
     def test_refuses_a_source_without_the_text(self):
         code, arguments, _, said = self.run_on("x = a > b;")

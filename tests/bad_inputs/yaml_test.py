@@ -184,8 +184,8 @@ class Description(RejectionTest, metaclass=CaseTable):
     @named_cases({
         "timing refers to itself": ("description/timing.yaml", 'outstanding: "4"', 'outstanding: "outstanding"'),
         "unknown unit of timing": ("description/timing.yaml", "sequencer:", "sequencre:"),
-        "timing of no instruction": ("description/timing.yaml", "vrescale.acc:", "vrescale.akk:"),
-        "negative latency": ("description/timing.yaml", 'latency: "4"', 'latency: "-4"'),
+        "timing of no instruction": ("description/timing.yaml", "vector:", "instructions: { vrescale.akk: { latency: 9 } }\nvector:"),
+        "negative time": ("description/timing.yaml", 'start: "2"', 'start: "-2"'),
         "parameters refer to each other": ("description/machine.yaml", 'default: "16", summary: "Rows',
                                            'default: "spad_port", summary: "Rows'),
         "range backwards": ("description/machine.yaml", 'default: "16", summary: "Rows', 'default: "16", range: "256..1", summary: "Rows'),

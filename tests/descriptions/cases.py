@@ -72,12 +72,13 @@ class Description:
         self.machine = plain_yaml.read(ISA / "description" / "machine.yaml")
         self.timing = plain_yaml.read(ISA / "description" / "timing.yaml")
         self.target = plain_yaml.read(ISA / "targets" / f"{TARGET}.yaml")
+        self.technology = plain_yaml.read(ISA / "technologies" / "logic16ps.yaml")
         self.dram = plain_yaml.read(ISA / "dram" / f"{self.target['dram']}.yaml")
         self.instructions = {file.stem: plain_yaml.read(file) for file in sorted((ISA / "description" / "instructions").glob("*.yaml"))}
 
     def parts(self):
         """(key of the overlay, what it patches)"""
-        return [(name, getattr(self, name)) for name in ("machine", "timing", "dram", "target", "instructions")]
+        return [(name, getattr(self, name)) for name in ("machine", "timing", "dram", "technology", "target", "instructions")]
 
     def whole_units(self):
         """Each unit with its registers and instructions."""
@@ -134,6 +135,7 @@ def sizes(description):
     numbers += [("machine", "formats", *path) for path in leaves(description.machine["formats"]) if path[-1] != "summary"]
     numbers += [("timing", *path) for path in leaves(description.timing) if path[-1] != "schema"]
     numbers += [("dram", "parameters", *path) for path in leaves(description.dram["parameters"])]
+    numbers += [("technology", name) for name in ("fo4_fs", "register_mfo4", "margin_mfo4")]
     numbers += [("target", "clock_hz")]
     for path in numbers:
         for size in SIZES:

@@ -148,6 +148,10 @@ def one(*path):
     return lambda value: [(path, value)]
 
 
+def logic(operator, key, value):
+    return [(("technology", "operators", operator, key), [value] * 5)]
+
+
 def makers(description):
     """{name of a limit: what makes of a value the changes of an overlay, or None where there are none}"""
     state = description.machine["state"]["vector"]
@@ -180,8 +184,11 @@ def makers(description):
         "timing.outstanding": one("timing", "store", "outstanding"),
         "timing.buffers": one("timing", "load", "buffers"),
         "timing.matrix.pipeline": one("timing", "matrix", "pipeline"),
-        "timing.latency": one("timing", "vector", "latency"),
-        "target.clock_hz": one("target", "clock_hz"),
+        "timing.latency": one("timing", "vector", "start"),
+        "technology.fo4_fs": lambda value: [(("technology", "fo4_fs"), value), (("target", "clock_hz"), 50_000_000)],
+        "technology.mfo4": lambda value: logic("leading_zeros", "mfo4", value),
+        "technology.nand2": lambda value: logic("leading_zeros", "nand2", value),
+        "target.clock_hz": lambda value: [(("target", "clock_hz"), value), (("technology", "fo4_fs"), 100)],
         "dram.ps": one("dram", "parameters", "tRRD_ps"),
     }
     for name in ("channels", "channel_bits", "rate_mts", "interleave_bytes", "banks", "row_bytes", "access_bytes", "write_queue", "write_low", "bank_xor"):
@@ -229,7 +236,7 @@ def drawn(chance, known):
     changes += [(("target", "dram"), machine["dram"]), (("target", "clock_hz"), machine["clock_hz"])]
     times = {("load", "inflight"): "timing.inflight", ("load", "buffers"): "timing.buffers", ("store", "inflight"): "timing.inflight",
              ("store", "buffers"): "timing.buffers", ("store", "outstanding"): "timing.outstanding", ("matrix", "inflight"): "timing.inflight",
-             ("sequencer", "outstanding"): "timing.outstanding", ("vector", "start"): "timing.latency", ("vector", "latency"): "timing.latency"}
+             ("sequencer", "outstanding"): "timing.outstanding", ("vector", "start"): "timing.latency"}
     for path in chance.sample(sorted(times), chance.randint(0, 3)):
         changes.append((("timing", *path), between(chance, known[times[path]], 64)))
     for unit in chance.sample(("load", "store", "matrix", "vector"), chance.randint(0, 2)):

@@ -100,11 +100,8 @@ ConvMachine ConvMachine::of(const isa::Isa &isa) {
   // The swap follows the weights' last row; a register of the matrix unit changes now and then.
   m.matrixOverhead = 2;
   const isa::Instruction *rescale = isa.withRole(isa::Role::RescaleI8);
-  auto own = rescale ? isa.timing().find("instructions." + rescale->name + ".latency")
-                     : isa.timing().end();
-  m.vectorOverhead = isa.timing().at("vector.start") +
-                     (own != isa.timing().end() ? own->second : isa.timing().at("vector.latency")) +
-                     1;
+  m.vectorOverhead =
+      isa.timing().at("vector.start") + (rescale ? rescale->pipeline.latency : 0) + 1;
   m.burstBytes = static_cast<double>(isa.param("burst_bytes"));
   m.peakBytesPerCycle = isa::streamingRate(isa).bytesPerCycle();
   m.accessBytes = static_cast<double>(config.accessBytes);

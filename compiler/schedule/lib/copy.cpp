@@ -59,7 +59,8 @@ static void copyBy(const Mover &mover, LoweringContext &context, std::vector<Tas
   const TaskForm &form = context.form(mover.instruction);
   const bool isLoad = mover.direction == Direction::Load;
   int64_t limits[3] = {context.limit(mover.instruction, "n0"),
-                       context.limit(mover.instruction, "n1"), 65535}; // x, y, z
+                       context.limit(mover.instruction, "n1"),
+                       context.registerLimit(mover.instruction, "n2")}; // x, y, z
   // A dimension larger than its field becomes two.
   auto split = [](llvm::SmallVector<CopyDim> &list, size_t at, int64_t limit) {
     CopyDim dim = list[at];

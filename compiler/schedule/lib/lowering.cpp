@@ -118,6 +118,12 @@ int64_t LoweringContext::limit(const isa::Instruction &instruction, Name operand
   return form.instruction().operands[form.operand(operand)].greatest;
 }
 
+int64_t LoweringContext::registerLimit(const isa::Instruction &instruction, Name name) {
+  const isa::Unit &unit = isa.units()[static_cast<size_t>(instruction.unit)];
+  const int number = form(instruction).reg(name);
+  return static_cast<int64_t>(unit.registers[static_cast<size_t>(number)].type.greatest());
+}
+
 DramTensor LoweringContext::tensor(mlir::Value value) const {
   auto known = tensors.find(value);
   if (known != tensors.end())

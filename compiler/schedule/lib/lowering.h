@@ -82,6 +82,7 @@ struct LoweringContext {
   const TaskForm &form(isa::Role role) { return form(instruction(role)); }
   // Largest immediate that an operand of an instruction holds.
   int64_t limit(const isa::Instruction &instruction, Name operand);
+  int64_t registerLimit(const isa::Instruction &instruction, Name name); // of the unit's register
   int64_t limit(isa::Role role, Name operand) { return limit(instruction(role), operand); }
   DramTensor tensor(mlir::Value value) const; // constants are added to the pool by the caller first
 

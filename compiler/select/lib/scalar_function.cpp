@@ -139,8 +139,9 @@ private:
   // TOSA 1.0, apply_scale_32 with SINGLE_ROUND.
   static std::string scaled(const std::string &value, const std::string &multiplier,
                             const std::string &shift) {
-    return fmt::format("cast<i32>((cast<i64>({0} * {1}) + (cast<i64>(1) << ({2} - 1))) >> {2})",
-                       value, multiplier, shift);
+    return fmt::format(
+        "cast<i32>(cast<i64>(cast<i64>({0} * {1}) + (cast<i64>(1) << ({2} - 1))) >> {2})", value,
+        multiplier, shift);
   }
 
   template <typename Op> std::string clamped(const std::string &value, Op op) {

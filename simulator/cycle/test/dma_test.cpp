@@ -104,8 +104,8 @@ TEST(Load, LoadWaitsForVectorWritesOfTheSameBank) {
   EXPECT_EQ(apart[1].end - apart[1].start, 20);
   // Ten pieces before the vector unit's first write, ten after its last.
   const auto &timing = target("edge16").timing();
-  const int64_t firstWrite =
-      together[0].start + timing.at("vector.start") + timing.at("instructions.vrescale.latency");
+  const int64_t firstWrite = together[0].start + timing.at("vector.start") +
+                             target("edge16").find("vrescale")->pipeline.latency;
   const int64_t before = firstWrite - (together[1].start + 1);
   EXPECT_EQ(together[1].end, together[0].end + 20 - before);
 }

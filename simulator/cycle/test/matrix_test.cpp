@@ -186,7 +186,7 @@ TEST(Matrix, MatAccumulateReadsOneCycleBeforeItWrites) {
                                  accumulate, strips));
   };
   const auto &timing = target("edge16").timing();
-  const int64_t latency = timing.at("instructions.vrescale.latency");
+  const int64_t latency = target("edge16").find("vrescale")->pipeline.latency;
   const RunRecord probe = run(1, 1);
   const int64_t firstRead = probe.trace[first + 2].start + timing.at("vector.start");
   const int64_t free = probe.trace[first + 1].start + pipeline() - 1 - firstRead;

@@ -8,6 +8,9 @@ namespace tilewright::cycle {
 namespace {
 
 int64_t time(const char *key) { return target("edge16").timing().at(key); }
+int64_t latency(const char *instruction) {
+  return target("edge16").find(instruction)->pipeline.latency;
+}
 
 // Cycles of the instruction that comes after `settings` and a fence.
 int64_t duration(const std::string &settings, const std::string &instruction) {
@@ -17,58 +20,57 @@ int64_t duration(const std::string &settings, const std::string &instruction) {
 }
 
 // From the first tap to the end of the last write: what a run of `taps` tap cycles takes.
-int64_t expected(int64_t taps, const char *latency = "vector.latency") {
-  return time("vector.start") + taps + time(latency);
+int64_t expected(int64_t taps, const char *instruction) {
+  return time("vector.start") + taps + latency(instruction);
 }
 
 const std::string dense =
     "vector.set r0=a_s0, v0=16, r1=d_s0, v1=16\nvector.set r0=b_s0, v0=16, r1=b_s1, v1=0\n";
 
 TEST(Vector, VecOneStripReadsAfterStartUpAndWritesAfterItsLatency) {
-  EXPECT_EQ(duration("", "vabs a=0, d=0x1000, n0=1, nc=16"), expected(1));
+  EXPECT_EQ(duration("", "vabs a=0, d=0x1000, n0=1, nc=16"), expected(1, "vabs"));
 }
 
 TEST(Vector, VecStripsAreLanesWide) {
-  EXPECT_EQ(duration(dense, "vabs a=0, d=0x1000, n0=10, nc=16"), expected(10));
+  EXPECT_EQ(duration(dense, "vabs a=0, d=0x1000, n0=10, nc=16"), expected(10, "vabs"));
   EXPECT_EQ(
       duration("vector.set r0=a_s0, v0=20, r1=d_s0, v1=20\n", "vabs a=0, d=0x1000, n0=10, nc=17"),
-      expected(20));
-  EXPECT_EQ(duration(dense, "vabs a=0, d=0x1000, n0=10, nc=1"), expected(10));
+      expected(20, "vabs"));
+  EXPECT_EQ(duration(dense, "vabs a=0, d=0x1000, n0=10, nc=1"), expected(10, "vabs"));
 }
 
 TEST(Vector, VecLatencyOfAnInstructionIsItsOwn) {
-  EXPECT_EQ(duration("", "vrescale a=0, d=0, n0=1, nc=16"),
-            expected(1, "instructions.vrescale.latency"));
+  EXPECT_EQ(duration("", "vrescale a=0, d=0, n0=1, nc=16"), expected(1, "vrescale"));
 }
 
 TEST(Vector, VecReadsTwoBanksAtOnceAndOneBankInTurn) {
-  EXPECT_EQ(duration(dense, "vadd a=0, b=0x2000, d=0x1000, n0=10, nc=16"), expected(10));
-  EXPECT_EQ(duration(dense, "vadd a=0, b=0x800, d=0x1000, n0=10, nc=16"), expected(20));
+  EXPECT_EQ(duration(dense, "vadd a=0, b=0x2000, d=0x1000, n0=10, nc=16"), expected(10, "vadd"));
+  EXPECT_EQ(duration(dense, "vadd a=0, b=0x800, d=0x1000, n0=10, nc=16"), expected(20, "vadd"));
 }
 
 TEST(Vector, VecTapsTakeOneCycleEach) {
   EXPECT_EQ(duration("vector.set r0=k0, v0=3, r1=k1, v1=3\n" + dense,
                      "vdw a=0, b=0x8000, d=0, n0=5, nc=16"),
-            expected(45, "instructions.vdw.latency"));
+            expected(45, "vdw"));
 }
 
 TEST(Vector, VecStripWithoutTapsTakesOneCycle) {
   EXPECT_EQ(duration("vector.set r0=k0, v0=0, r1=k1, v1=3\n" + dense,
                      "vdw a=0, b=0x8000, d=0, n0=5, nc=16"),
-            expected(5, "instructions.vdw.latency"));
+            expected(5, "vdw"));
 }
 
 TEST(Vector, VecPiecesOfWideElements) {
   // Three steps of one strip of 16 elements, 64 bytes each through a port of 16.
-  EXPECT_EQ(duration("", "vchannel a=0, nc=16"), expected(12));
-  EXPECT_EQ(duration("", "vtable.load a=0"), expected(16));
-  EXPECT_EQ(duration("", "vtable16.load a=0"), expected(32 * 2 + 1));
+  EXPECT_EQ(duration("", "vchannel a=0, nc=16"), expected(12, "vchannel"));
+  EXPECT_EQ(duration("", "vtable.load a=0"), expected(16, "vtable.load"));
+  EXPECT_EQ(duration("", "vtable16.load a=0"), expected(32 * 2 + 1, "vtable16.load"));
 }
 
 TEST(Vector, VecRepeatedElementIsReadOnceAStrip) {
   EXPECT_EQ(
       duration("vector.set r0=a_sc, v0=0, r1=d_s0, v1=32\n", "vabs a=0, d=0x1000, n0=1, nc=32"),
-      expected(2));
+      expected(2, "vabs"));
 }
 
 TEST(Vector, VecWithoutStripsEndsWhenItsFirstReadWouldBe) {
@@ -93,7 +95,7 @@ TEST(Vector, VecFreezesWhileItsWriteIsDenied) {
   // The array's writes fill the cycles from start + pipeline to its end.
   const InstructionRecord &mmul = together.trace[1], &vector = together.trace[4];
   const int64_t firstRead = vector.start + time("vector.start");
-  const int64_t firstWrite = firstRead + time("instructions.vrescale.widen.latency");
+  const int64_t firstWrite = firstRead + latency("vrescale.widen");
   const int64_t arrayFrom = mmul.start + time("matrix.pipeline"), arrayTo = mmul.end;
   ASSERT_LT(firstWrite, arrayFrom + 1);
   EXPECT_EQ(vector.end, firstWrite + 59 + (arrayTo - arrayFrom + 1));
@@ -106,7 +108,7 @@ TEST(Vector, VecReadsWaitForActivationsOfTheSameBank) {
   const RunRecord record =
       run(activations + dense + "vrescale.i8 a=0, d=0x8000, n0=3, nc=16\nhalt");
   const InstructionRecord &mmul = record.trace[1], &vector = record.trace[4];
-  EXPECT_EQ(vector.end, mmul.start + 100 + 2 + time("instructions.vrescale.i8.latency"));
+  EXPECT_EQ(vector.end, mmul.start + 100 + 2 + latency("vrescale.i8"));
 }
 
 // An instruction that no source file knows is timed from its semantics and its line of timing.

@@ -92,13 +92,18 @@ std::string ExpressionWriter::compare(const Expr &expr, const char *symbol) {
 
 // The amount is clamped to [0, bits - 1].
 std::string ExpressionWriter::shift(const Expr &expr) {
-  const int most = expr.type.bits - 1;
   const std::string value = writeAs(*expr.args[0], expr.type);
   const char *symbol = expr.kind == ExprKind::ShiftLeft ? "<<" : expr.type.isSigned ? ">>>" : ">>";
   const Expr &by = *expr.args[1];
   if (by.kind == ExprKind::Literal)
     return fmt::format("{} {} {}", value, symbol,
-                       static_cast<int>(std::clamp<__int128>(by.value, 0, most)));
+                       static_cast<int>(std::clamp<__int128>(by.value, 0, expr.type.bits - 1)));
+  return fmt::format("{} {} {}", value, symbol, variable({false, 8}, amount(expr)));
+}
+
+std::string ExpressionWriter::amount(const Expr &shift) {
+  const int most = shift.type.bits - 1;
+  const Expr &by = *shift.args[1];
   // In eight bits: amounts beyond 127 count as 127, which is no less than `most`.
   const Type &type = by.type;
   const std::string amount = write(by);
@@ -107,7 +112,7 @@ std::string ExpressionWriter::shift(const Expr &expr) {
     clamped = fmt::format("{} > {} ? 8'd{} : {}", amount, literal(most, type), most, clamped);
   if (type.isSigned)
     clamped = fmt::format("{} < {} ? 8'd0 : {}", amount, literal(0, type), clamped);
-  return fmt::format("{} {} {}", value, symbol, variable({false, 8}, clamped));
+  return clamped;
 }
 
 std::string ExpressionWriter::saturate(const Expr &expr) {

@@ -31,6 +31,12 @@ public:
   std::string write(const isa::Expr &expr);
   // The same in another type.
   std::string writeAs(const isa::Expr &expr, const isa::Type &type);
+  // The amount of a shift by a variable, clamped to [0, bits - 1], in eight bits.
+  std::string amount(const isa::Expr &shift);
+  // The node has that value, which may be no name, from now on.
+  void bind(const isa::Expr &expr, const std::string &value) {
+    known_[&expr] = variable(expr.type, value);
+  }
   // `name`, which may be sliced and has the node's type, stands for the node from now on.
   void define(const isa::Expr &expr, const std::string &name) { known_[&expr] = name; }
 

@@ -27,11 +27,12 @@ void check(const isa::Isa &isa) {
          "make the line at least one beat of the bus");
   const int64_t rows = isa.param("rows"), cols = isa.param("cols"),
                 pipeline = isa.timing().at("matrix.pipeline");
-  if (pipeline < rows + cols)
+  const int64_t throughArray = rows + cols + 1; // a cell's product and its sum take a cycle each
+  if (pipeline < throughArray)
     fail(fmt::format("matrix.pipeline is {}, and a row of activations takes {} cycles through an "
                      "array of {} x {}",
-                     pipeline, rows + cols, rows, cols),
-         fmt::format("make it at least {}, or run --engine cycle", rows + cols));
+                     pipeline, throughArray, rows, cols),
+         fmt::format("make it at least {}, or run --engine cycle", throughArray));
   for (const isa::Unit &unit : isa.units())
     for (const isa::Unit &other : isa.units())
       if (other.index < unit.index && other.kind == unit.kind)
@@ -77,8 +78,9 @@ std::vector<SourceFile> generate(const isa::Isa &isa) {
       {"tilewright_load.svh", head + moveText(isa, isa::UnitTemplate::DmaLoad), false},
       {"tilewright_store.svh", head + moveText(isa, isa::UnitTemplate::DmaStore), false},
       {"tilewright_matrix.svh", head + matrixText(isa), false},
-      {"tilewright_pe.svh", head + cellText(isa), false},
-      {"tilewright_vector.svh", head + vectorText(isa), false}};
+      {"tilewright_array.svh", head + cellText(isa), false},
+      {"tilewright_vector.svh", head + vectorText(isa), false},
+      {"tilewright_lanes.svh", head + laneText(isa), false}};
   for (SourceFile &file : files)
     file.origin = originOf(isa);
   for (const Template &file : templates())

@@ -375,13 +375,6 @@ CellShape cellShapeOf(const isa::Isa &isa) {
 
 std::string cellText(const isa::Isa &isa) {
   const std::vector<Cell> cells = cellsOf(isa);
-  std::string text =
-      "// What a cell adds: of contraction `kind`, from the operand that its row sends and its "
-      "weight.\n"
-      "function automatic logic signed [31:0] product(logic [MatrixKindBits-1:0] kind, logic "
-      "[MatrixOperandBits-1:0] operand,\n"
-      "                                               weight_t weight);\n"
-      "  product = '0;\n  unique case (kind)\n";
   // One multiplier serves all contractions of the same product.
   std::vector<std::pair<std::string, std::string>> products; // and the kinds
   std::string columns;
@@ -395,16 +388,20 @@ std::string cellText(const isa::Isa &isa) {
     else
       known->second += ", " + kind;
     if (cells[i].isColumnBroadcast)
-      columns += fmt::format("{}kind == {}", columns.empty() ? "" : " || ", kind);
+      columns += fmt::format("{}element.kind == {}", columns.empty() ? "" : " || ", kind);
   }
+  std::string text =
+      "// What a cell adds: of the element that passes, or of the operand that all cells of its "
+      "column get, and its weight.\n"
+      "function automatic logic signed [31:0] product(element_t element, logic "
+      "[MatrixOperandBits-1:0] column, weight_t weight);\n"
+      "  logic [MatrixOperandBits-1:0] operand;\n  operand = " +
+      (columns.empty() ? "" : "(" + columns + ") ? column : ") +
+      "element.operand;\n  product = '0;\n  case (element.kind)\n";
   for (size_t i = 0; i < products.size(); ++i)
     text += fmt::format("    {}: begin : product_{}\n{}    end\n", products[i].second, i,
                         products[i].first);
-  text += "    default: ;\n  endcase\nendfunction\n"
-          "// Whether its operand is the column's.\n"
-          "function automatic logic takes_column(logic [MatrixKindBits-1:0] kind);\n"
-          "  takes_column = " +
-          (columns.empty() ? "1'b0" : columns) + ";\nendfunction\n";
+  text += "    default: ;\n  endcase\nendfunction\n";
   return text;
 }
 

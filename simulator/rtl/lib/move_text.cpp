@@ -2,6 +2,7 @@
 // way.
 #include "writer.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <stdexcept>
 
@@ -73,12 +74,28 @@ void writeConfiguration(std::string &text, const isa::Instruction &instruction, 
                       instruction.index, writer.declarations(), writer.statements(), body);
 }
 
+int pieceBytesOf(const isa::Isa &isa, isa::UnitTemplate kind) {
+  int bytes = 4; // of an element
+  for (const isa::Instruction *instruction : workOf(isa, kind)) {
+    const Move move = moveOf(*instruction);
+    if (move.dram == nullptr)
+      continue;
+    const isa::Space space = instruction->operands[static_cast<size_t>(move.local->operand)].space;
+    bytes = std::max(bytes, isa.memory(space).portBytes / move.local->elementBytes *
+                                move.dram->elementBytes);
+  }
+  return bytes;
+}
+
 } // namespace
 
 std::string moveText(const isa::Isa &isa, isa::UnitTemplate kind) {
   const Nest nest = shapeOf(isa).move;
   const char *prefix = prefixOf(kind);
   std::string text = fmt::format(
+      "// Bytes in DRAM of the elements of a piece, at most.\nlocalparam int PieceBytes = {};\n\n",
+      pieceBytesOf(isa, kind));
+  text += fmt::format(
       "// The nest of a move and its first addresses.\n"
       "function automatic move_t move_of(logic [7:0] instruction, instruction_t bits, {}_state_t "
       "state,\n"

@@ -102,6 +102,15 @@ void writeParameters(std::string &text, const isa::Isa &isa) {
   parameter(text, "VectorStreams", shape.vectorStreams, "Memory reads of a vector step, at most.");
   parameter(text, "VectorLatencyMax", shape.vectorLatency,
             "Longest latency of a vector instruction.");
+  const LaneShape lane = laneShapeOf(isa);
+  parameter(text, "LaneStages", lane.stages, "Stages of a lane.");
+  parameter(text, "LaneDelay", lane.delay,
+            "Cycles by which an instruction's latency exceeds its stages, at most.");
+  parameter(text, "LaneElements", lane.elements,
+            "Array elements that a vector step reads at the lane's position, at most.");
+  parameter(text, "LaneTables", lane.tables, "Reads of tables of a vector instruction, at most.");
+  parameter(text, "LaneConstantBits", lane.constantBits,
+            "Bits of what a vector instruction's registers and immediates say alone, at most.");
 }
 
 void writeNumbers(std::string &text, const isa::Isa &isa) {
@@ -264,6 +273,23 @@ const char *const types = R"(
     logic [31:0]                     id;      // number in the order of dispatch
   } issued_t;
 
+  // What is in a stage of the vector unit's lanes.
+  typedef struct packed {
+    logic       valid;
+    logic [7:0] instruction;
+    logic [2:0] number; // of its step
+  } lane_step_t;
+  typedef struct packed {
+    lane_step_t step;
+    logic       first_tap;
+    logic       last_tap;
+    logic       has_taps;
+  } lane_control_t;
+  typedef struct packed {
+    logic [31:0] value;
+    logic [31:0] at;    // element of an array, where it goes into one
+  } lane_result_t;
+
   // How many units can yet take from (give to) each semaphore in this cycle: bit s of level i says that at least i + 1 can.
   parameter int Levels = 9;
   typedef logic [Levels-1:0][Semaphores-1:0] levels_t;
@@ -339,12 +365,22 @@ const char *const types = R"(
   endfunction
 
   // Elements of a run that one piece moves: a port of them when they are contiguous, else one.
-  function automatic int piece_elements(logic to_acc, logic [47:0] stride, logic [2:0] bytes);
-    automatic int port = to_acc ? AccPort : SpadPort;
-    if (stride != {45'h0, bytes}) piece_elements = 1;
-    else if (bytes == 3'd4) piece_elements = port / 4;
-    else if (bytes == 3'd2) piece_elements = port / 2;
+  function automatic logic [15:0] piece_elements(logic to_acc, logic [47:0] stride, logic [2:0] bytes);
+    automatic logic [15:0] port = to_acc ? 16'(AccPort) : 16'(SpadPort);
+    if (stride != {45'h0, bytes}) piece_elements = 16'd1;
+    else if (bytes == 3'd4) piece_elements = port >> 2;
+    else if (bytes == 3'd2) piece_elements = port >> 1;
     else piece_elements = port;
+  endfunction
+
+  // Bytes of as many elements of 1, 2 or 4 bytes each.
+  function automatic logic [47:0] bytes_of(logic [47:0] count, logic [2:0] bytes);
+    bytes_of = count << (bytes >> 1);
+  endfunction
+
+  // On chip, behind a piece.
+  function automatic logic [47:0] behind_piece(logic [47:0] address, logic [15:0] count, logic [47:0] stride, logic [2:0] bytes);
+    behind_piece = address + (stride == {45'h0, bytes} ? bytes_of(48'(count), bytes) : stride);
   endfunction
 )";
 

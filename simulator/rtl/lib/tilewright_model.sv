@@ -103,5 +103,5 @@ module tilewright_model import tilewright_pkg::*; import tilewright_registers_pk
     b_resp_i <= next_b_resp_i;
   end
 
-  tilewright_top u_top (.*);
+  tilewright_top #(.Checks(1'b1)) u_top (.*);
 endmodule

@@ -1,58 +1,13 @@
-// The vector unit: the nest and the streams of each step, and what a lane computes.
+// The vector unit: the nest and the streams of each step, and its arrays.
+#include "streams.h"
 #include "writer.h"
 
+#include <algorithm>
 #include <fmt/format.h>
-#include <map>
-#include <set>
-#include <stdexcept>
 
 namespace tilewright::rtl {
 
-using isa::Expr;
-using isa::ExprKind;
-
 namespace {
-
-// Which stream each read of a step comes from: accesses were numbered in this order of visits.
-class Streams {
-public:
-  Streams(const isa::Instruction &instruction, int stepNumber) {
-    const isa::Step &step = instruction.steps[static_cast<size_t>(stepNumber)];
-    for (const isa::MemoryAccess &access : instruction.accesses)
-      if (access.step == stepNumber)
-        (access.write ? write_ : reads_.emplace_back()) = &access;
-    for (const isa::ExprPtr &index : step.out.where)
-      visit(*index, false);
-    visit(*step.expr, step.kind == isa::StepKind::Reduce);
-    if (step.init)
-      visit(*step.init, false);
-    if (step.post)
-      visit(*step.post, false);
-    if (next_ != reads_.size())
-      throw std::logic_error("memory reads that cannot be told apart");
-  }
-  const std::vector<const isa::MemoryAccess *> &reads() const { return reads_; }
-  const isa::MemoryAccess *write() const { return write_; }
-  int of(const Expr &read, bool reductions) const {
-    const auto found = numbers_.find({&read, reductions});
-    return found == numbers_.end() ? -1 : static_cast<int>(found->second);
-  }
-
-private:
-  void visit(const Expr &expr, bool reductions) {
-    if (!seen_.insert({&expr, reductions}).second)
-      return;
-    if (expr.kind == ExprKind::MemoryRead)
-      numbers_[{&expr, reductions}] = next_++;
-    for (const isa::ExprPtr &arg : expr.args)
-      visit(*arg, reductions);
-  }
-  std::vector<const isa::MemoryAccess *> reads_;
-  const isa::MemoryAccess *write_ = nullptr;
-  std::set<std::pair<const Expr *, bool>> seen_;
-  std::map<std::pair<const Expr *, bool>, size_t> numbers_;
-  size_t next_ = 0;
-};
 
 class StepWriter {
 public:
@@ -77,55 +32,6 @@ public:
                        number_, writer.declarations(), writer.statements(), body);
   }
 
-  // The function of a lane in one tap.
-  std::string lane() const {
-    ExpressionWriter init = writer("i", false),
-                     expr = writer("e", step_.kind == isa::StepKind::Reduce),
-                     post = writer("p", false);
-    std::string body;
-    if (step_.kind == isa::StepKind::Reduce) {
-      const isa::Type &type = step_.accumulator;
-      if (type.bits > 64)
-        throw std::logic_error("an accumulator of more than 64 bits"); // the loader refuses
-      const std::string first = init.writeAs(*step_.init, type), added = combine(expr, type);
-      body += init.statements();
-      body += fmt::format("{}sum = first_tap ? {} : {};\n", indent, first,
-                          converted("sum_q[l]", {false, 64}, type));
-      body += fmt::format("{}if (has_taps) begin\n{}{}", indent, expr.statements(), added);
-      body += fmt::format("{}end\n{}lane.sum = {};\n", indent, indent,
-                          converted("sum", type, {false, 64}));
-      const std::string result =
-          step_.post ? post.writeAs(*step_.post, elementType) : converted("sum", type, elementType);
-      body += fmt::format("{}if (last_tap) begin\n{}{}lane.value = {};\n{}end\n", indent,
-                          post.statements(), indent, result, indent);
-      return block(fmt::format("{}{} sum;\n{}{}{}", indent, declaration(type), init.declarations(),
-                               expr.declarations(), post.declarations()),
-                   body);
-    }
-    std::string value;
-    if (step_.when) {
-      const std::string condition = expr.write(*step_.when);
-      value = fmt::format("{} != {} ? {} : {}", condition, literal(0, step_.when->type),
-                          expr.writeAs(*step_.expr, elementType),
-                          expr.writeAs(*step_.otherwise, elementType));
-    } else {
-      value = expr.writeAs(*step_.expr, elementType);
-    }
-    body = expr.statements() + fmt::format("{}lane.value = {};\n", indent, value);
-    return block(expr.declarations(), body);
-  }
-
-  // The loop over the lanes.
-  std::string loop() const {
-    return fmt::format(
-        "      {}: begin\n        array_target = 8'd{};\n"
-        "        for (int l = 0; l < Lanes; l++) begin\n          if (32'(l) < lanes_now) begin\n"
-        "            lane = {}(l);\n            sum_d[l] = lane.sum;\n            value_d[l] = "
-        "lane.value;\n"
-        "            array_where[l] = lane.at;\n          end\n        end\n      end\n",
-        key(), step_.out.isMemory ? 0 : step_.out.index + 1, function());
-  }
-
 private:
   static constexpr const char *indent = "  ";
 
@@ -145,108 +51,6 @@ private:
       set("lane_stride", fmt::format("{}.stride[{}]", name, nest_.spatial - 1));
   }
 
-  ExpressionWriter writer(const char *prefix, bool reductions) const {
-    return ExpressionWriter(
-        [this, reductions](ExpressionWriter &own, const Expr &expr) {
-          return leaf(own, expr, reductions);
-        },
-        indent, prefix);
-  }
-
-  std::string leaf(ExpressionWriter &own, const Expr &expr, bool reductions) const {
-    switch (expr.kind) {
-    case ExprKind::Iterator: {
-      const bool isLane = expr.index == static_cast<int>(step_.iterators.size()) - 1;
-      const std::string value =
-          isLane ? "lane_index" : fmt::format("index_q[{}]", nest_.position(step_, expr.index));
-      return converted(value, {false, 32}, expr.type);
-    }
-    case ExprKind::MemoryRead: {
-      const int stream = streams_.of(expr, reductions);
-      if (stream < 0)
-        throw std::logic_error("a read that is no stream"); // the loader refuses
-      const int bits = expr.type.bits;
-      return fmt::format("{}(elements[{}][(cur_q.stream[{}].broadcast ? 0 : l)*{} +: {}])",
-                         expr.type.isSigned ? "$signed" : "", stream, stream, bits, bits);
-    }
-    case ExprKind::ArrayRead: {
-      const isa::StateArray &array = isa_.units()[static_cast<size_t>(instruction_.unit)]
-                                         .arrays[static_cast<size_t>(expr.index)];
-      const std::string at = flat(own, array, expr.args);
-      return fmt::format("{}(array_{}_q[{}])", expr.type.isSigned ? "$signed" : "", array.name, at);
-    }
-    case ExprKind::Result:
-      return converted("sum", step_.accumulator, expr.type);
-    default: {
-      // The instruction that runs and its registers.
-      std::string text = scalarLeaf(instruction_, isa_, expr);
-      for (const char *name : {"bits[", "state."})
-        if (const size_t at = text.find(name); at != std::string::npos)
-          return text.insert(at + std::string(name).size() - 1, "_q");
-      return text;
-    }
-    }
-  }
-
-  // The position of an element, as a number of as many bits as the array has positions.
-  static std::string flat(ExpressionWriter &own, const isa::StateArray &array,
-                          const std::vector<isa::ExprPtr> &where) {
-    std::string at;
-    for (size_t i = 0; i < where.size(); ++i) {
-      const std::string index = own.writeAs(*where[i], countType);
-      at = at.empty() ? index : fmt::format("({} * 32'd{} + {})", at, array.sizes[i], index);
-    }
-    int bits = 1;
-    while ((int64_t(1) << bits) < array.elements())
-      ++bits;
-    return fmt::format("{}'({})", bits, at);
-  }
-
-  std::string combine(ExpressionWriter &expr, const isa::Type &type) const {
-    // In the type that holds both, then wrapped.
-    const isa::Type &given = step_.expr->type;
-    isa::Type wide{true, std::max(type.bits, given.bits) + 2};
-    const std::string a = converted("sum", type, wide), b = expr.writeAs(*step_.expr, wide);
-    std::string result;
-    switch (step_.combiner) {
-    case isa::Combiner::Add:
-      result = fmt::format("{} + {}", a, b);
-      break;
-    case isa::Combiner::Maximum:
-      result = fmt::format("{0} > {1} ? {0} : {1}", a, b);
-      break;
-    case isa::Combiner::Minimum:
-      result = fmt::format("{0} < {1} ? {0} : {1}", a, b);
-      break;
-    case isa::Combiner::And:
-      result = fmt::format("{} & {}", a, b);
-      break;
-    case isa::Combiner::Or:
-      result = fmt::format("{} | {}", a, b);
-      break;
-    }
-    return fmt::format("{}sum = {}'({});\n", indent, type.bits, result);
-  }
-
-  std::string block(const std::string &declarations, const std::string &body) const {
-    std::string target;
-    ExpressionWriter where = writer("w", false);
-    if (!step_.out.isMemory) {
-      const isa::StateArray &array = isa_.units()[static_cast<size_t>(instruction_.unit)]
-                                         .arrays[static_cast<size_t>(step_.out.index)];
-      const std::string at = flat(where, array, step_.out.where);
-      target = fmt::format("{}lane.at = 32'({});\n", indent, at);
-    }
-    return fmt::format(
-        "// {}\nfunction automatic lane_t {}(int l);\n{}lane_t lane;\n{}logic [31:0] "
-        "lane_index;\n{}{}"
-        "{}lane = '0;\n{}lane_index = lane_base + l;\n{}{}{}{}return lane;\nendfunction\n\n",
-        instruction_.name, function(), indent, indent, declarations, where.declarations(), indent,
-        indent, body, where.statements(), target, indent);
-  }
-
-  std::string function() const { return fmt::format("lane_{}_{}", instruction_.index, number_); }
-
   const isa::Isa &isa_;
   const isa::Instruction &instruction_;
   const isa::Step &step_;
@@ -255,25 +59,52 @@ private:
   Streams streams_;
 };
 
+bool reads(const isa::Expr &expr, int array) {
+  return (expr.kind == isa::ExprKind::ArrayRead && expr.index == array) ||
+         std::any_of(expr.args.begin(), expr.args.end(),
+                     [&](const isa::ExprPtr &arg) { return reads(*arg, array); });
+}
+
+// An element that a strip writes is there once the strip is through the pipeline: nothing in the
+// same instruction waits for it.
+void refuseHazards(const isa::Instruction &instruction) {
+  for (size_t written = 0; written < instruction.steps.size(); ++written) {
+    const isa::Step &writer = instruction.steps[written];
+    if (writer.out.isMemory)
+      continue;
+    for (size_t read = written; read < instruction.steps.size(); ++read) {
+      const isa::Step &reader = instruction.steps[read];
+      const bool isOnce = read == written && reader.iterators.size() == 1;
+      for (const isa::ExprPtr &expr :
+           {reader.expr, reader.when, reader.otherwise, reader.init, reader.post})
+        if (!isOnce && expr && reads(*expr, writer.out.index))
+          refuse(instruction, "it reads elements of an array that it writes",
+                 "read them in another instruction, or run --engine cycle");
+    }
+  }
+}
+
 } // namespace
 
 std::string vectorText(const isa::Isa &isa) {
   const Nest nest = shapeOf(isa).vector;
   const isa::Unit &unit = unitOf(isa, isa::UnitTemplate::Vector);
-  std::string steps, lanes, loops, counts, latencies;
+  std::string steps, counts, latencies, stages, targets;
   for (const isa::Instruction *instruction : workOf(isa, isa::UnitTemplate::Vector)) {
     for (int number = 0; number < static_cast<int>(instruction->steps.size()); ++number) {
       const StepWriter writer(isa, *instruction, number, nest);
       steps += writer.configuration();
-      lanes += writer.lane();
-      loops += writer.loop();
+      const isa::Step &step = instruction->steps[static_cast<size_t>(number)];
+      if (!step.out.isMemory)
+        targets += fmt::format("    {}: array_of = 8'd{};\n", writer.key(), step.out.index + 1);
     }
+    refuseHazards(*instruction);
     counts += fmt::format("    {}: step_count = 3'd{};\n", constantOf(*instruction),
                           instruction->steps.size());
-    const auto own = isa.timing().find("instructions." + instruction->name + ".latency");
-    if (own != isa.timing().end())
-      latencies +=
-          fmt::format("    {}: latency_of = 16'd{};\n", constantOf(*instruction), own->second);
+    stages += fmt::format("    {}: lane_stages_of = 8'd{};\n", constantOf(*instruction),
+                          instruction->pipeline.stages);
+    latencies += fmt::format("    {}: latency_of = 16'd{};\n", constantOf(*instruction),
+                             instruction->pipeline.latency);
   }
 
   std::string text =
@@ -307,37 +138,33 @@ std::string vectorText(const isa::Isa &isa) {
       "function automatic logic [15:0] latency_of(logic [7:0] instruction);\n  unique case "
       "(instruction)\n" +
       latencies +
-      fmt::format("    default: latency_of = 16'd{};\n  endcase\nendfunction\n\n",
-                  isa.timing().at("vector.latency"));
+      "    default: latency_of = '0;\n  endcase\nendfunction\n\n"
+      "// Stages of the lanes in which an instruction computes.\n"
+      "function automatic logic [7:0] lane_stages_of(logic [7:0] instruction);\n  unique case "
+      "(instruction)\n" +
+      stages +
+      "    default: lane_stages_of = '0;\n  endcase\nendfunction\n\n"
+      "// The array that a step writes, counted from 1; 0: it writes memory.\n"
+      "function automatic logic [7:0] array_of(logic [7:0] instruction, logic [2:0] number);\n"
+      "  unique case ({instruction, number})\n" +
+      targets + "    default: array_of = '0;\n  endcase\nendfunction\n\n";
 
   for (const isa::StateArray &array : unit.arrays)
     text += fmt::format("// {}\nlogic [{}:0][{}:0] array_{}_q;\n", array.summary,
                         array.elements() - 1, array.type.bits - 1, array.name);
-  text += "\n// What a lane makes of a tap: the running sum, the value, and where it goes when "
-          "that is an array.\n"
-          "typedef struct packed {\n  logic [63:0] sum;\n  logic [31:0] value;\n  logic [31:0] "
-          "at;\n} lane_t;\n\n" +
-          lanes +
-          "lane_t lane;\nalways_comb begin : lane_values\n  lane = '0;\n  sum_d = sum_q;\n  "
-          "value_d = '0;\n  array_target = '0;\n"
-          "  for (int l = 0; l < Lanes; l++) array_where[l] = '0;\n"
-          "  if (tap_done) begin\n    unique case ({instruction_q, step_q})\n" +
-          loops + "    default: ;\n    endcase\n  end\nend\n";
-  for (const isa::StateArray &array : unit.arrays) {
-    int bits = 1;
-    while ((int64_t(1) << bits) < array.elements())
-      ++bits;
+  text += "\n" + laneConstants(isa) + laneElements(isa) + laneTables(isa);
+  for (const isa::StateArray &array : unit.arrays)
     text +=
         fmt::format("\nalways_ff @(posedge clk_i) begin : array_{0}\n"
                     "  if (!rst_ni) begin\n    array_{0}_q <= {{{1}{{{2}}}}};\n"
-                    "  end else if (beat_done && array_target == 8'd{3}) begin\n"
+                    "  end else if (packs && pack_q.array == 8'd{3}) begin\n"
                     "    automatic logic [{4}:0][{5}:0] next = array_{0}_q;\n"
                     "    for (int l = 0; l < Lanes; l++)\n"
-                    "      if (l < lanes_now) next[{6}'(array_where[l])] = value_d[l][{5}:0];\n"
+                    "      if (32'(l) < pack_q.lanes) next[{6}] = result[l].value[{5}:0];\n"
                     "    array_{0}_q <= next;\n  end\nend\n",
                     array.name, array.elements(), literal(array.reset, {false, array.type.bits}),
-                    array.index + 1, array.elements() - 1, array.type.bits - 1, bits);
-  }
+                    array.index + 1, array.elements() - 1, array.type.bits - 1,
+                    narrowIndex(array, "result[l].at"));
   return text;
 }
 

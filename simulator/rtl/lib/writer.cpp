@@ -142,6 +142,32 @@ void writeExtents(ExpressionWriter &writer, std::string &text, const isa::Step &
                           writer.writeAs(*iterator.extent, countType));
 }
 
+std::string vectorScalar(const isa::Instruction &instruction, const isa::Isa &isa,
+                         const isa::Expr &expr) {
+  std::string text = scalarLeaf(instruction, isa, expr);
+  for (const char *name : {"bits[", "state."})
+    if (const size_t at = text.find(name); at != std::string::npos)
+      return text.insert(at + std::string(name).size() - 1, "_q");
+  return text;
+}
+
+std::string flatIndex(ExpressionWriter &writer, const isa::StateArray &array,
+                      const std::vector<isa::ExprPtr> &where) {
+  std::string at;
+  for (size_t i = 0; i < where.size(); ++i) {
+    const std::string index = writer.writeAs(*where[i], countType);
+    at = at.empty() ? index : fmt::format("({} * 32'd{} + {})", at, array.sizes[i], index);
+  }
+  return at;
+}
+
+std::string narrowIndex(const isa::StateArray &array, const std::string &index) {
+  int bits = 1;
+  while ((int64_t(1) << bits) < array.elements())
+    ++bits;
+  return fmt::format("{}'({})", bits, index);
+}
+
 Shape shapeOf(const isa::Isa &isa) {
   Shape shape;
   auto grow = [](Nest &nest, const isa::Step &step) {
@@ -150,7 +176,6 @@ Shape shapeOf(const isa::Isa &isa) {
     nest.spatial = std::max(nest.spatial, static_cast<int>(step.iterators.size()));
     nest.dimensions = nest.spatial + reductions;
   };
-  shape.vectorLatency = isa.timing().at("vector.latency");
   for (const isa::Instruction &instruction : isa.instructions()) {
     int operands = 0;
     for (const isa::Operand &operand : instruction.operands)
@@ -173,9 +198,7 @@ Shape shapeOf(const isa::Isa &isa) {
       if (!access.write)
         shape.vectorStreams =
             std::max(shape.vectorStreams, ++reads[static_cast<size_t>(access.step)]);
-    const auto own = isa.timing().find("instructions." + instruction.name + ".latency");
-    if (own != isa.timing().end())
-      shape.vectorLatency = std::max(shape.vectorLatency, own->second);
+    shape.vectorLatency = std::max(shape.vectorLatency, instruction.pipeline.latency);
   }
   return shape;
 }

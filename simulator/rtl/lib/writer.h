@@ -27,6 +27,15 @@ std::string scalarLeaf(const isa::Instruction &instruction, const isa::Isa &isa,
 ExpressionWriter scalarWriter(const isa::Instruction &instruction, const isa::Isa &isa,
                               std::string indent);
 
+// The same in the vector unit, of the instruction that runs.
+std::string vectorScalar(const isa::Instruction &instruction, const isa::Isa &isa,
+                         const isa::Expr &expr);
+// The position of an array's element, row-major, in 32 bits.
+std::string flatIndex(ExpressionWriter &writer, const isa::StateArray &array,
+                      const std::vector<isa::ExprPtr> &where);
+// The same in as many bits as the array has positions.
+std::string narrowIndex(const isa::StateArray &array, const std::string &index);
+
 [[noreturn]] void refuse(const isa::Instruction &instruction, const std::string &message,
                          const std::string &fix = "");
 
@@ -71,6 +80,11 @@ std::string moveText(const isa::Isa &isa, isa::UnitTemplate kind);
 std::string matrixText(const isa::Isa &isa);
 std::string cellText(const isa::Isa &isa);
 std::string vectorText(const isa::Isa &isa);
+std::string laneText(const isa::Isa &isa);
+// Parts of the vector unit's: what it gives its lanes.
+std::string laneConstants(const isa::Isa &isa);
+std::string laneElements(const isa::Isa &isa);
+std::string laneTables(const isa::Isa &isa);
 
 // Sizes that the package declares and the parts rely on.
 struct Shape {
@@ -80,6 +94,16 @@ struct Shape {
   int64_t vectorLatency = 1; // greatest
 };
 Shape shapeOf(const isa::Isa &isa);
+
+// Sizes of the lanes, at least one each.
+struct LaneShape {
+  int64_t stages = 1;
+  int64_t delay = 0;    // greatest number of cycles that an instruction takes beyond its stages
+  int elements = 1;     // of arrays, that a step reads at the lane's position
+  int tables = 1;       // reads of tables in an instruction
+  int constantBits = 1; // of an instruction
+};
+LaneShape laneShapeOf(const isa::Isa &isa);
 
 // What the cells of the array get: bits of an operand, and of the number of a contraction.
 struct CellShape {

@@ -198,9 +198,7 @@ std::vector<InstructionTiming> makeTimings(const isa::Isa &isa) {
         checkMatrix(timing, isa);
         break;
       case isa::UnitTemplate::Vector: {
-        const auto own = isa.timing().find("instructions." + instruction.name + ".latency");
-        timing.latency =
-            own != isa.timing().end() ? own->second : isa.timing().at("vector.latency");
+        timing.latency = instruction.pipeline.latency;
         for (const isa::Operand &operand : instruction.operands)
           if (operand.kind == isa::Operand::Kind::Memory && operand.space == isa::Space::Dram)
             fail(instruction, "the vector unit reaches no DRAM", "load the operand first");

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "tilewright/isa/expression.h"
+#include "tilewright/isa/lane.h"
 #include "tilewright/isa/limits.h"
 #include "tilewright/isa/registers.h"
+#include "tilewright/isa/technology.h"
 #include "tilewright/support/inline_vector.h"
 
 #include <array>
@@ -99,12 +101,20 @@ struct Target {
 enum class StepKind { Map, Reduce };
 enum class Combiner { Add, Maximum, Minimum, And, Or };
 
+// An intermediate value of a step that the description names.
+struct NamedValue {
+  std::string name;
+  std::string text; // as written
+  ExprPtr expr;
+};
+
 // One step of the tensor level. A move is a map whose expression is one read or an immediate; a
 // contract is a reduce over products.
 struct Step {
   StepKind kind = StepKind::Map;
   std::string form; // as written: map, move, reduce, contract
   std::string text; // of `expr` as written, before functions are inlined, for the manual
+  std::vector<NamedValue> values;   // `let`: of those before them; `expr` and `post` use them
   std::vector<Iterator> iterators;  // spatial
   std::vector<Iterator> reductions; // Reduce only
   Target out;
@@ -136,6 +146,31 @@ struct MemoryAccess {
 enum class Role {
 #define ISA_ROLE(enumerator, row) enumerator,
 #include "tilewright/isa/roles.def"
+};
+
+// An operator at work in the lane's pipeline.
+struct PipelineOperation {
+  int step = 0;                // of the instruction
+  const Expr *expr = nullptr;  // null: a reduction's accumulation, or a choice of `otherwise`
+  std::string what;            // "multiply, 64 bits", behind its name where the description has one
+  int64_t first = 0, last = 0; // stages; negative: before the first elements arrive
+  int64_t delay = 0;           // thousandths of an FO4, with the selection of its operands
+  int64_t area = 0;            // in equivalents of a two-input NAND, without that selection
+  int bits = 0;                // of the result that are read, where it takes a shared unit
+  int unit = -1;   // of Isa::lane(), which it shares with other instructions; -1: logic of its own
+  int before = -1; // the operation that it waits for the longest; -1: elements or registers
+};
+
+// The pipeline of a vector instruction: pipeline.h.
+struct Pipeline {
+  int64_t stages = 1;  // of arithmetic, from elements in lanes to the result
+  int64_t latency = 0; // cycles from a strip's last read to its write
+  int64_t least = 0;   // the latency that the stages take; timing.yaml may ask for more
+  std::vector<PipelineOperation> operations; // each behind those that it waits for
+  // By step: the stage in which each value is there, and in which a reduction accumulates.
+  std::vector<std::map<const Expr *, int64_t>> ready;
+  std::vector<int64_t> accumulation;
+  int tooLong = -1; // an operation that does not fit into a cycle
 };
 
 enum class Control { None, Halt, Fence, SetBase, Loop, Branch };
@@ -171,6 +206,7 @@ struct Instruction {
   Control control = Control::None;
   ExprPtr controlValue;               // SetBase: the value; Branch: the condition
   std::vector<MemoryAccess> accesses; // of all steps, in order
+  Pipeline pipeline;                  // of a vector instruction with steps
 
   int operandIndex(std::string_view name) const; // -1 when there is none
 };
@@ -206,8 +242,10 @@ public:
   const std::string &target() const { return target_; }
   const std::string &hash() const {
     return hash_;
-  } // 64 hex digits: everything but timing, clock and DRAM
-  const std::string &timingHash() const { return timingHash_; } // timing, clock and DRAM
+  } // 64 hex digits: everything but timing, technology, clock and DRAM
+  const std::string &timingHash() const { return timingHash_; } // timing, pipelines, clock and DRAM
+  const Technology &technology() const { return technology_; }
+  const Lane &lane() const { return lane_; }
   int64_t clockHz() const { return clockHz_; }
   const std::string &dram() const { return dram_; } // preset name
 
@@ -263,6 +301,8 @@ private:
   int opcodeBits_ = 0;
   int instructionBytes_ = 0;
   Timing timing_;
+  Technology technology_;
+  Lane lane_;
   std::map<std::string, int64_t> dramParameters_;
   RegisterMap registers_;
 };

@@ -123,8 +123,12 @@ inline constexpr Limit pipeline{
     "timing.matrix.pipeline", 2, 65535,
     "accumulators are read a cycle before they are written; the RTL counts cycles in 16 bits"};
 inline constexpr Limit latency{"timing.latency", 1, 65535, "the RTL counts cycles in 16 bits"};
-inline constexpr Limit clockHz{"target.clock_hz", 1, 1'000'000'000'000,
-                               "DRAM's times are whole picoseconds"};
+inline constexpr Limit fo4{"technology.fo4_fs", 100, 500'000,
+                           "no process has an inverter as fast or as slow"};
+inline constexpr Limit logicDelay{"technology.mfo4", 0, 1'000'000, "no operator is as slow"};
+inline constexpr Limit logicArea{"technology.nand2", 0, 1'000'000'000, "no operator is as large"};
+inline constexpr Limit clockHz{"target.clock_hz", 1, 100'000'000'000,
+                               "no logic is clocked as fast"};
 
 // Parameters of a DRAM preset.
 inline constexpr Limit dramChannels{"dram.channels", 1, 256, "no memory has more"};

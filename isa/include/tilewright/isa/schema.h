@@ -39,7 +39,7 @@ struct Schema {
   bool dotted = false; // MapOf: keys may hold dots, as instruction names do
 };
 
-enum class FileKind { Machine, Instruction, Timing, Dram, Target, Overlay, Registers };
+enum class FileKind { Machine, Instruction, Timing, Dram, Technology, Target, Overlay, Registers };
 struct FileSchema {
   const char *name; // "machine"; the file says schema: "tilewright/machine/1"
   const char *summary;

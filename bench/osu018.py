@@ -1,0 +1,70 @@
+"""Maps Verilog to the OSU 0.18 um standard cells with Yosys and ABC, and times the result with OpenSTA."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+
+LIBERTY = pathlib.Path("/usr/share/qflow/tech/osu018/osu018_stdcells.lib")
+PACKAGES = ("yosys", "opensta", "qflow-tech-osu018")
+SECONDS = 600  # of one tool; the largest multiplier takes one
+
+# ABC's default script restructures prefix adders into nearly rippling ones; its fast one leaves them.
+MAP = """read_verilog {source}
+synth -flatten -top {top} -run begin:fine
+alumacc
+opt -fast
+techmap
+opt -fast
+dfflibmap -liberty {liberty}
+abc -fast -liberty {liberty} -D 1
+opt_clean -purge
+tee -q -o cells.txt stat -liberty {liberty}
+write_verilog -noattr -noexpr mapped.v
+"""
+
+
+def run(command, folder):
+    if not LIBERTY.exists() or not shutil.which(command[0]):
+        raise SystemExit(f"bench: error: no {command[0] if LIBERTY.exists() else LIBERTY}\n  fix: apt-get install {' '.join(PACKAGES)}")
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS)
+    if done.returncode != 0:
+        raise SystemExit(f"bench: error: {' '.join(command)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def cell_area(name):
+    """In square micrometers, as the liberty has it."""
+    block = LIBERTY.read_text().split(f"cell ({name})", 1)[1]
+    return float(re.search(r"area\s*:\s*([\d.]+)", block).group(1))
+
+
+def map_cells(folder, verilog, top="top"):
+    """Writes mapped.v into the folder; gives its area in NAND2 equivalents."""
+    (folder / "source.v").write_text(verilog)
+    (folder / "map.ys").write_text(MAP.format(source="source.v", top=top, liberty=LIBERTY))
+    run(["yosys", "-q", "map.ys"], folder)
+    return float(re.findall(r"Chip area for.*:\s*([\d.]+)", (folder / "cells.txt").read_text())[-1]) / cell_area("NAND2X1")
+
+
+def time_paths(folder, constraints, report, top="top"):
+    """What OpenSTA says of mapped.v."""
+    script = [f"read_liberty {LIBERTY}", "read_verilog mapped.v", f"link_design {top}", *constraints, report, "exit"]
+    (folder / "time.tcl").write_text("\n".join(script) + "\n")
+    return run(["sta", "-exit", "time.tcl"], folder)
+
+
+def worst_path(folder, clock=None):
+    """Nanoseconds from input to output, or with a clock from register to register, setup included."""
+    if clock:
+        constraints = [f"create_clock -name c -period 100 [get_ports {clock}]"]
+        report = "report_checks -from [all_registers -clock_pins] -to [all_registers -data_pins] -digits 4"
+    else:
+        constraints = ["create_clock -name c -period 100", "set_input_delay 0 -clock c [all_inputs]", "set_output_delay 0 -clock c [all_outputs]"]
+        report = "report_checks -digits 4"
+    text = time_paths(folder, constraints, report)
+    arrival = re.search(r"([\d.]+)\s+data arrival time", text)
+    setup = re.search(r"(-?[\d.]+)\s+\S+\s+library setup time", text)
+    if not arrival:
+        raise SystemExit(f"bench: error: OpenSTA found no path:\n{text[-2000:]}")
+    return float(arrival.group(1)) + (abs(float(setup.group(1))) if setup else 0)

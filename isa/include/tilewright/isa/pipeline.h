@@ -1,0 +1,40 @@
+// How a lane of the vector unit computes an instruction: in stages that fit the clock's period.
+//
+// The data-flow graph of each step is scheduled as soon as possible by accumulated delay, as in
+// XLS's delay-driven pipeline scheduler. What instructions share (multipliers, shifters, adders of
+// 16 bits or more) takes its operands from registers, through a selection among them; a table is
+// read from a register into a register. A unit that is longer than a cycle is cut into stages of
+// equal delay. What depends on registers and immediates alone is computed from the instruction's
+// start on, before the first elements arrive, by logic of its own.
+#pragma once
+
+#include "tilewright/isa/isa.h"
+
+namespace tilewright::isa {
+
+// Registers around the arithmetic: data of the memories, elements in their lanes, the result in its
+// bytes.
+inline constexpr int64_t pipelineOverhead = 3;
+
+// The units that the vector instructions need between them: as many as the one that needs most, the
+// widest as wide as anyone's widest, and so on.
+Lane makeLane(const Isa &isa, const std::vector<Instruction> &instructions);
+
+// Schedules the steps of an instruction on a lane that has what it needs. The result's `latency` is
+// what the stages take; `Pipeline::tooLong` is set where a reduction's accumulation, which cannot
+// be cut, does not fit into a cycle.
+Pipeline derivePipeline(const Instruction &instruction, const Isa &isa, const Lane &lane);
+
+// Whether an expression depends on nothing but registers and immediates.
+bool isLaneConstant(const Expr &expr);
+// Whether an index depends on no element: such an array element comes with the memories' data.
+bool isLanePosition(const Expr &index);
+bool hasPipeline(const Instruction &instruction, const std::vector<Unit> &units);
+
+// Its critical path in words: "read, align and write (3); multiply, 64 bits (stages 2 to 3); ..".
+std::string criticalPath(const Pipeline &pipeline);
+
+// Its stages as a table of Markdown, with what begins in each and its delay in FO4.
+std::string stageTable(const Pipeline &pipeline);
+
+} // namespace tilewright::isa
