@@ -71,12 +71,12 @@ double flipFlopsOf(const Machine &machine) {
   const double bursts = 8.0 * static_cast<double>(machine.burstBytes);
   const auto rows = static_cast<double>(machine.rows), cols = static_cast<double>(machine.cols);
   const double sequencer = 18'200, semaphores = 25.0 * static_cast<double>(machine.semaphores);
-  const double load = 16'417 + bursts * static_cast<double>(machine.loadBuffers);
-  const double store = 7'908 + bursts * static_cast<double>(machine.storeBuffers);
-  const double matrix = 6'484 + 72.7 * rows * cols + 753 * cols;
-  const double vector = 24'580 + 544.0 * static_cast<double>(machine.lanes) +
+  const double load = 16'401 + bursts * static_cast<double>(machine.loadBuffers);
+  const double store = 7'892 + bursts * static_cast<double>(machine.storeBuffers);
+  const double matrix = 6'682 + 103.8 * rows * cols + 738 * cols;
+  const double vector = 26'506 + 1'665.0 * static_cast<double>(machine.lanes) +
                         70.0 * static_cast<double>(machine.channels);
-  const double top = 128 + 9.0 * static_cast<double>(machine.busBytes);
+  const double top = 1'383 + 9.0 * static_cast<double>(machine.busBytes);
   return sequencer + semaphores + load + store + matrix + vector + top;
 }
 

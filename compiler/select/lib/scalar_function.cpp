@@ -136,14 +136,6 @@ private:
     return name + "[c]";
   }
 
-  // TOSA 1.0, apply_scale_32 with SINGLE_ROUND.
-  static std::string scaled(const std::string &value, const std::string &multiplier,
-                            const std::string &shift) {
-    return fmt::format(
-        "cast<i32>(cast<i64>(cast<i64>({0} * {1}) + (cast<i64>(1) << ({2} - 1))) >> {2})", value,
-        multiplier, shift);
-  }
-
   template <typename Op> std::string clamped(const std::string &value, Op op) {
     return fmt::format("cast<i32>(min(max({} + {}, {}), {}))", value,
                        parameter({true, 32}, op.getOutputZp()), parameter({true, 32}, op.getLo()),
@@ -266,6 +258,12 @@ bool reads(ArrayRef<Operation *> run, Value value) {
 bool hasScalarFunction(Operation *op) {
   return llvm::isa<kernel::RescaleOp, kernel::TableOp, kernel::BinaryOp, kernel::UnaryOp,
                    kernel::AddI8Op, kernel::MulI8Op>(op);
+}
+
+std::string scaled(std::string_view value, std::string_view multiplier, std::string_view shift) {
+  return fmt::format(
+      "cast<i32>(cast<i64>(cast<i64>({0} * {1}) + (cast<i64>(1) << ({2} - 1))) >> {2})", value,
+      multiplier, shift);
 }
 
 std::vector<RunFunction> functionsOf(ArrayRef<Operation *> run, const RunContext &context) {

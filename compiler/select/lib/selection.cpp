@@ -111,9 +111,8 @@ std::vector<Selection::Found> Selection::matches(llvm::ArrayRef<mlir::Operation 
 }
 
 std::optional<patterns::Match> Selection::findWidening() const {
-  const patterns::Function identity{"cast<i32>(min(max(cast<i32>((cast<i64>(cast<i32>(x0[c] + "
-                                    "p0) * p1) + (cast<i64>(1) << (p2 - "
-                                    "1))) >> p2) + p3, p4), p5))",
+  const patterns::Function identity{fmt::format("cast<i32>(min(max({} + p3, p4), p5))",
+                                                scaled("cast<i32>(x0[c] + p0)", "p1", "p2")),
                                     {{"x0", {true, 8}, true, false, false}},
                                     {{"p0", {true, 32}, {0}},
                                      {"p1", {true, 32}, {int64_t(1) << 30}},

@@ -68,7 +68,7 @@ std::vector<std::string> options(Signals signals) {
                                                "--unroll-count",
                                                "4",
                                                "--output-split",
-                                               "20000",
+                                               "40000",
                                                "--output-split-cfuncs",
                                                "2000",
                                                "-Wno-fatal",
@@ -78,7 +78,7 @@ std::vector<std::string> options(Signals signals) {
                                                "-LDFLAGS",
                                                "-shared",
                                                "-MAKEFLAGS",
-                                               "OPT_FAST=-O2 OPT_SLOW=-O1 OPT_GLOBAL=-O2"};
+                                               "OPT_FAST=-O2 OPT_SLOW=-O0 OPT_GLOBAL=-O2"};
   std::vector<std::string> own = all;
   if (signals == Signals::Waves)
     own.insert(own.end(), {"--trace-fst", "--trace-structs"});

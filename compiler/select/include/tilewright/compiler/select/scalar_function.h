@@ -33,6 +33,9 @@ struct RunContext {
 std::vector<RunFunction> functionsOf(llvm::ArrayRef<mlir::Operation *> run,
                                      const RunContext &context);
 
+// A value times a multiplier, shifted right: TOSA 1.0, apply_scale_32 with SINGLE_ROUND.
+std::string scaled(std::string_view value, std::string_view multiplier, std::string_view shift);
+
 // Whether an operation, or several, read a value.
 bool reads(llvm::ArrayRef<mlir::Operation *> run, mlir::Value value);
 
