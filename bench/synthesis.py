@@ -60,7 +60,9 @@ def read_rams(text):
         elif match := re.match(r"\s+parameter \\Depth (\d+)", line):
             depth = int(match[1])
         elif match := re.match(r"\s+parameter \\Width (\d+)", line):
-            rams[block][depth, int(match[1])] += 1
+            width = int(match[1])
+        elif match := re.match(r"\s+parameter \\Ports (\d+)", line):
+            rams[block][depth, width] += int(match[1])
     return rams
 
 

@@ -16,7 +16,8 @@ module tilewright_lanes import tilewright_pkg::*; (
   input  logic [31:0]                       element_i [Lanes][LaneElements],  // of arrays, at the lane's position
   input  logic [VectorDims-1:0][31:0]       index_i,       // iterators
   input  logic [31:0]                       lane_base_i,   // the one along the lanes, in the first of them
-  // Tables are read in the cycle in which their index stands here.
+  // What a table is asked for in a cycle is there in the next one that moves.
+  output logic [LaneTables-1:0]             table_read_o,
   output logic [31:0]                       table_index_o [Lanes][LaneTables],
   input  logic [31:0]                       table_data_i [Lanes][LaneTables],
   output lane_result_t                      result_o [Lanes] // registered, a cycle after the last stage

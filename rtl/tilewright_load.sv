@@ -47,7 +47,6 @@ module tilewright_load import tilewright_pkg::*; #(
 );
   localparam int FlightWidth = LoadInflight > 1 ? $clog2(LoadInflight) : 1;
   localparam int BufferWidth = LoadBuffers > 1 ? $clog2(LoadBuffers) : 1;
-  localparam int BurstBeats = BurstBytes / BusBytes;
   localparam int BeatShift = $clog2(BusBytes);
   localparam logic [47:0] LastByte = 48'(BurstBytes) - 48'd1; // of a burst's window
   localparam int WriteBits = 8 * (SpadPort > AccPort ? SpadPort : AccPort);
@@ -74,8 +73,7 @@ module tilewright_load import tilewright_pkg::*; #(
   logic [FlightWidth-1:0] oldest_q, newest_q, free_q; // newest_q: the last one that began
   logic [7:0] flights_q;
 
-  // Landing buffers: bursts on the way or landed, oldest first.
-  logic [8*BusBytes-1:0] landing_q [LoadBuffers*BurstBeats];
+  // Landing buffers: bursts on the way or landed, oldest first. Their bytes are in RAM, side by side.
   logic [47:0] burst_address_q [LoadBuffers]; // on chip, of the next element
   logic [47:0] burst_stride_q [LoadBuffers];
   logic [15:0] burst_left_q [LoadBuffers];    // elements
@@ -83,7 +81,9 @@ module tilewright_load import tilewright_pkg::*; #(
   logic [7:0] burst_beat_q [LoadBuffers];     // beat of the landing buffer that its first beat goes to
   logic [BufferWidth-1:0] drain_q, request_q, receive_q;
   logic [7:0] used_q, landed_q, beat_q;
-  logic [23:0] carry_q; // the last three bytes of the burst that was drained last
+  logic fetched_q;      // the next piece of the burst that drains has come from the RAM
+  logic [23:0] tail_q [LoadBuffers]; // the last three bytes that came
+  logic [23:0] carry_q; // those of the burst that was drained last
 
   // LOAD-start.
   logic issuing; // the issue stage is not free
@@ -138,7 +138,7 @@ module tilewright_load import tilewright_pkg::*; #(
     address = from_burst ? burst_address_q[drain_q] : flight_at_q[oldest_q];
     stride = from_burst ? burst_stride_q[drain_q] : oldest.run_stride;
     left = from_burst ? 32'(burst_left_q[drain_q]) : flight_left_q[oldest_q];
-    has_piece = has_flight && (from_burst ? landed_q != '0 : oldest.fill && !flight_fill_q[oldest_q].done);
+    has_piece = has_flight && (from_burst ? fetched_q : oldest.fill && !flight_fill_q[oldest_q].done);
     count = '0;
     spad_mask = '0;
     acc_mask = '0;
@@ -166,20 +166,54 @@ module tilewright_load import tilewright_pkg::*; #(
   assign idle_o = empty && !has_flight;
   assign bus_idle_o = used_q == landed_q;
 
-  // The bytes of the piece as they stand in DRAM, shifted down from the burst that drains; before its begin stand the last bytes of
-  // the one before.
-  localparam int ShiftWidth = $clog2(BurstBytes + 4);
-  logic [8*BurstBytes-1:0] burst;
+  // The RAM of the landing buffers: words of a power of two of bytes that hold a beat, and a piece where that is shorter than a burst.
+  localparam int Longest = PieceBytes < BurstBytes ? PieceBytes : BurstBytes;
+  localparam int Least = Longest > BusBytes ? Longest : BusBytes;
+  localparam int WordShift = Least > 4 ? $clog2(Least) : 2;
+  localparam int Word = 1 << WordShift;
+  localparam int WordBeats = Word / BusBytes;
+  localparam int SlotWords = BurstBytes / Word;
+  localparam int Words = LoadBuffers * SlotWords > 2 ? LoadBuffers * SlotWords : 2;
+  localparam int WordWidth = $clog2(Words);
+
+  // What follows the piece that drains: of its burst, or of the next one.
+  logic behind_burst, fetch;
+  logic [BufferWidth-1:0] drain_next, fetch_from;
+  logic signed [15:0] piece_end, fetch_at;
+  always_comb begin : fetch_next
+    drain_next = drain_q == BufferWidth'(LoadBuffers - 1) ? '0 : drain_q + 1'b1;
+    behind_burst = fetched_q && 32'(count) == left;
+    piece_end = burst_at_q[drain_q] + 16'(bytes_of(48'(count), oldest.dram_bytes));
+    fetch = fetched_q ? granted && from_burst && (!behind_burst || landed_q > 8'd1) : landed_q != '0;
+    fetch_from = behind_burst ? drain_next : drain_q;
+    fetch_at = behind_burst ? burst_at_q[drain_next] : fetched_q ? piece_end : burst_at_q[drain_q];
+    if (fetch_at < 0) fetch_at = '0;
+  end
+
+  logic [7:0] landing_beat; // of its buffer
+  logic [16*Word-1:0] pair, landing_mask;
+  always_comb begin : land
+    landing_beat = burst_beat_q[receive_q] + beat_q;
+    landing_mask = '0;
+    if (r_valid_i)
+      for (int i = 0; i < WordBeats; i++)
+        if (32'(landing_beat) % WordBeats == i) landing_mask[8*BusBytes*i +: 8*BusBytes] = '1;
+  end
+  tilewright_pair #(.Words(Words), .Width(8 * Word)) u_landing (
+    .clk_i, .read_i(fetch), .read_word_i(WordWidth'(32'(fetch_from) * SlotWords + (32'(fetch_at) >> WordShift))), .read_pair_o(pair),
+    .write_i(r_valid_i), .write_word_i(WordWidth'(32'(receive_q) * SlotWords + 32'(landing_beat) / WordBeats)),
+    .write_mask_i(landing_mask), .write_pair_i((16*Word)'({WordBeats{r_data_i}}))
+  );
+
+  // The bytes of the piece as they stand in DRAM, shifted down from its words; before a burst's begin stand the last bytes of the one
+  // before.
+  localparam int ShiftWidth = $clog2(Word + 4);
   logic [8*PieceBytes-1:0] landed;
   logic [ShiftWidth-1:0] shift;
   always_comb begin : align
-    burst = '0;
     landed = '0;
-    shift = ShiftWidth'(burst_at_q[drain_q] + 16'sd4);
-    if (granted && from_burst) begin
-      for (int i = 0; i < BurstBeats; i++) burst[8*BusBytes*i +: 8*BusBytes] = landing_q[32'(drain_q) * BurstBeats + i];
-      landed = (8*PieceBytes)'({burst, carry_q, 8'h0} >> {shift, 3'b000});
-    end
+    shift = ShiftWidth'(4) + (burst_at_q[drain_q] < 0 ? ShiftWidth'(burst_at_q[drain_q]) : ShiftWidth'(burst_at_q[drain_q][WordShift-1:0]));
+    if (granted && from_burst) landed = (8*PieceBytes)'({pair, carry_q, 8'h0} >> {shift, 3'b000});
   end
 
   logic [31:0] raw, value;
@@ -222,6 +256,7 @@ module tilewright_load import tilewright_pkg::*; #(
       receive_q <= '0;
       used_q <= '0;
       landed_q <= '0;
+      fetched_q <= 1'b0;
       beat_q <= '0;
     end else begin
       automatic logic [FlightWidth-1:0] issuer = load_starts ? free_q : newest_q;
@@ -257,17 +292,19 @@ module tilewright_load import tilewright_pkg::*; #(
       used_q <= used_q + 8'(request) - 8'(last_piece && from_burst);
       landed_q <= landed_q + 8'(r_valid_i && r_last_i) - 8'(last_piece && from_burst);
       if (r_valid_i) begin
-        landing_q[32'(receive_q) * BurstBeats + 32'(burst_beat_q[receive_q]) + 32'(beat_q)] <= r_data_i;
+        tail_q[receive_q] <= 24'({r_data_i, tail_q[receive_q]} >> (8 * BusBytes));
         beat_q <= r_last_i ? '0 : beat_q + 8'd1;
         if (r_last_i) receive_q <= receive_q == BufferWidth'(LoadBuffers - 1) ? '0 : receive_q + 1'b1;
       end
+      if (fetch) fetched_q <= 1'b1;
+      else if (granted && from_burst) fetched_q <= 1'b0;
       if (granted && from_burst) begin
         burst_address_q[drain_q] <= behind_piece(address, count, stride, oldest.local_bytes);
         burst_left_q[drain_q] <= burst_left_q[drain_q] - count;
-        burst_at_q[drain_q] <= burst_at_q[drain_q] + 16'(bytes_of(48'(count), oldest.dram_bytes));
+        burst_at_q[drain_q] <= piece_end;
         if (last_piece) begin
-          carry_q <= burst[8*BurstBytes-1 -: 24];
-          drain_q <= drain_q == BufferWidth'(LoadBuffers - 1) ? '0 : drain_q + 1'b1;
+          carry_q <= tail_q[drain_q];
+          drain_q <= drain_next;
         end
       end
       if (granted && !from_burst) begin

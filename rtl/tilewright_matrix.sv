@@ -1,6 +1,6 @@
 // The matrix unit: rows MAT-* of docs/microarchitecture.md. A streamer of activation rows, a loader of weight rows, and the
-// accumulator accesses that follow a row MatrixPipeline cycles later. The array of cells between them takes Rows + Cols + 1 cycles, the
-// register of the row that was read included; what is left of MatrixPipeline, sums wait.
+// accumulator accesses that follow a row MatrixPipeline cycles later. A row comes in the cycle after it was asked for; the array of cells
+// takes Rows + Cols + 2 cycles from then on, the register of the row included; what is left of MatrixPipeline, sums wait.
 // verilator lint_off UNUSEDSIGNAL
 // Reason: not every register and field is used by every instruction; of a semaphore level only the first is asked.
 module tilewright_matrix import tilewright_pkg::*; #(
@@ -23,12 +23,12 @@ module tilewright_matrix import tilewright_pkg::*; #(
   // Read and write ports, always granted but for the loader's; the banks that are held in this cycle.
   output spad_mask_t       a_banks_o,       // that reading activations holds
   output logic [47:0]      a_address_o,     // byte
-  input  logic [8*SpadPort-1:0] a_data_i,   // a row of activations
+  input  logic [8*SpadPort-1:0] a_data_i,   // a row of activations, a cycle later
   output spad_mask_t       w_banks_o,       // that reading weights holds
   output logic [47:0]      w_address_o,     // byte
-  input  logic [8*SpadPort-1:0] w_data_i, // a row of weights
+  input  logic [8*SpadPort-1:0] w_data_i, // a row of weights, a cycle later
   output logic [47:0]      acc_read_address_o, // byte, of the sums to add to
-  input  logic [8*AccPort-1:0]  acc_data_i, // those sums
+  input  logic [8*AccPort-1:0]  acc_data_i, // those sums, a cycle later
   output logic [47:0]      acc_write_address_o, // byte, of the new sums
   output logic [15:0]      acc_write_bytes_o, // of them
   output logic [8*AccPort-1:0]  acc_write_data_o, // the new sums
@@ -84,7 +84,14 @@ module tilewright_matrix import tilewright_pkg::*; #(
 
   // Cells hold weights of two tiles: one is active, the other (or the same, before the next load) waits for the swap.
   logic active_q, shadow_q;
-  logic passes_q; // a row of activations was read
+  // What was asked for in the cycle before, and comes in this one.
+  logic begins_q;          // a row of activations with which sums begin
+  logic window_q;          // a row of activations of a window
+  logic weights_come_q;
+  logic [15:0] weights_row_q;
+  logic weights_tile_q;
+  logic load_begins_q;     // a load began
+  logic passes_q; // a row of activations is there
   element_t [Rows-1:0] elements_q;
   logic [Cols-1:0][MatrixOperandBits-1:0] columns_q;
   weight_event_t [Rows-1:0] events;
@@ -119,44 +126,53 @@ module tilewright_matrix import tilewright_pkg::*; #(
   logic [47:0] l_address_q, l_stride_q;
 
   // The delay line, by time modulo its depth.
-  logic [Time-1:0] now_q, next_now, issue_at;
+  logic [Time-1:0] now_q, next_now, read_at, issue_at; // read_at: now + 2
   logic [Depth-1:0] line_valid_q, line_accumulate_q, line_last_q;
   logic [47:0] line_address_q [Depth];
   logic [15:0] line_n_q [Depth];
   logic [FlightWidth-1:0] line_flight_q [Depth];
-  logic [8*AccPort-1:0] old_q;    // accumulators read in the cycle before
+  logic old_comes_q;              // accumulators were asked for in the cycle before
+  logic [32*Cols-1:0] old_q;      // those that came in the cycle before
   logic wrote_q;                  // what was written in the cycle before, for the row that was read beside it
   logic [47:0] wrote_address_q;
   logic [15:0] wrote_n_q;
   logic [32*Cols-1:0] wrote_sum_q;
   assign next_now = now_q == Time'(Depth - 1) ? '0 : now_q + 1'b1;
+  assign read_at = next_now == Time'(Depth - 1) ? '0 : next_now + 1'b1;
   assign issue_at = now_q == '0 ? Time'(Depth - 1) : now_q - 1'b1; // now + MatrixPipeline
 
-  // MAT-accumulate. A row that was read while the row before it was written takes what they share from there.
-  logic near, acc_read, acc_write;
-  assign near = wrote_q && wrote_address_q < acc_write_address_o + 48'(acc_write_bytes_o) &&
-      acc_write_address_o < wrote_address_q + {30'h0, wrote_n_q, 2'b00};
-  function automatic logic [31:0] near_value(int j);
-    automatic logic signed [47:0] at = ($signed(acc_write_address_o - wrote_address_q) >>> 2) + 48'(j);
-    return at >= 0 && at < 48'(wrote_n_q) ? wrote_sum_q[32*32'(at) +: 32] : old_q[32*j +: 32];
+  // MAT-accumulate. A row was asked for two cycles before its sums are written: what it shares with the two rows that are written
+  // meanwhile it takes from there, from the first when it comes, from the second when its sums are made.
+  logic acc_read, acc_write;
+  function automatic logic [32*Cols-1:0] renewed(logic [32*Cols-1:0] old, logic [47:0] address, logic [15:0] n);
+    automatic logic signed [47:0] from = $signed(address - wrote_address_q) >>> 2;
+    renewed = old;
+    if (wrote_q && from < $signed(48'(wrote_n_q)) && from > -$signed(48'(n)))
+      for (int j = 0; j < Cols; j++) begin
+        automatic logic signed [47:0] at = from + 48'(j);
+        if (at >= 0 && at < $signed(48'(wrote_n_q))) renewed[32*j +: 32] = wrote_sum_q[32*32'(at) +: 32];
+      end
   endfunction
-  logic [32*Cols-1:0] array_sum, sum; // of the array; with the accumulators
+  logic [32*Cols-1:0] array_sum, sum, old; // of the array; with the accumulators; of these
   assign acc_write = line_valid_q[now_q];
   assign acc_write_address_o = line_address_q[now_q];
   assign acc_write_bytes_o = 16'(line_n_q[now_q] << 2);
-  assign acc_read = line_valid_q[next_now] && line_accumulate_q[next_now];
-  assign acc_read_address_o = line_address_q[next_now];
+  assign acc_read = line_valid_q[read_at] && line_accumulate_q[read_at];
+  assign acc_read_address_o = line_address_q[read_at];
   always_comb begin
     acc_write_held_o = '0;
     sum = array_sum;
+    old = '0;
     if (acc_write) begin
       acc_write_held_o = acc_banks(acc_write_address_o, int'(acc_write_bytes_o));
-      if (line_accumulate_q[now_q])
-        for (int j = 0; j < Cols; j++) sum[32*j +: 32] = sum[32*j +: 32] + (near ? near_value(j) : old_q[32*j +: 32]);
+      if (line_accumulate_q[now_q]) begin
+        old = renewed(old_q, acc_write_address_o, line_n_q[now_q]);
+        for (int j = 0; j < Cols; j++) sum[32*j +: 32] = sum[32*j +: 32] + old[32*j +: 32];
+      end
     end
     acc_write_data_o = (8*AccPort)'(sum);
     acc_read_held_o = '0;
-    if (acc_read) acc_read_held_o = acc_banks(acc_read_address_o, int'({14'h0, line_n_q[next_now], 2'b00}));
+    if (acc_read) acc_read_held_o = acc_banks(acc_read_address_o, int'({14'h0, line_n_q[read_at], 2'b00}));
   end
 
   // MAT-end.
@@ -200,22 +216,15 @@ module tilewright_matrix import tilewright_pkg::*; #(
   assign room_after_set = after(room_after_end, set_signal);
 
   // MAT-row.
-  logic streams, row_reads, last_row, active;
+  logic streams, row_reads, last_row;
   logic begins, last_sum;           // the row is the first one of sums, of which there may be fewer than rows; of the last ones
   logic [MatrixDims-1:0] to_output; // the next position along the iterator is that of an output
   matrix_t row_matrix;
   rows_t rows;
-  logic [7:0] row_instruction;
-  instruction_t row_bits;
-  matrix_state_t row_state;
   spad_mask_t a_mask;
   always_comb begin
     streams = streaming_q || (mmul_starts && !started.empty);
-    active = mmul_starts && swap ? shadow_q : active_q;
     row_matrix = mmul_starts ? started : s_matrix_q;
-    row_instruction = mmul_starts ? head.instruction : s_instruction_q;
-    row_bits = mmul_starts ? head.bits : s_bits_q;
-    row_state = mmul_starts ? state_q : s_state_q;
     rows = s_rows_q;
     if (mmul_starts) begin
       rows = '0;
@@ -275,12 +284,19 @@ module tilewright_matrix import tilewright_pkg::*; #(
   assign room_o = after(room_after_set, load_signal);
   assign spad_read_held_o = a_banks_o | w_banks_o;
 
-  // The array: rows of activations and of weights enter it in the cycle after they were read. A load goes to the tile that is not
-  // active; what it does not read is cleared by a wave that comes before, or with, the first row that it writes.
+  // The array: rows of activations and of weights enter it in the cycle after they came. A load goes to the tile that is not
+  // active; what it does not read is cleared by a wave that comes before, or with, the first row that it writes. The registers of the
+  // streamer and of the loader are those of the instruction whose row comes.
   logic l_tile;
-  assign l_tile = mload_starts ? !active : shadow_q;
+  assign l_tile = mload_starts ? !active_q : shadow_q;
   always_ff @(posedge clk_i) begin : edges
     if (!rst_ni) begin
+      begins_q <= 1'b0;
+      window_q <= 1'b0;
+      weights_come_q <= 1'b0;
+      weights_row_q <= '0;
+      weights_tile_q <= 1'b0;
+      load_begins_q <= 1'b0;
       passes_q <= 1'b0;
       elements_q <= '0;
       columns_q <= '0;
@@ -290,30 +306,32 @@ module tilewright_matrix import tilewright_pkg::*; #(
       write_tile_q <= '0;
       weights_q <= '0;
     end else begin
-      passes_q <= begins;
-      if (ColumnBroadcast != 0 && streams && row_matrix.window)
-        for (int j = 0; j < Cols; j++) columns_q[j] <= row_operand(row_instruction, row_bits, row_state, $signed(a_data_i[8*j +: 8]));
-      if (begins) begin
+      begins_q <= begins;
+      window_q <= ColumnBroadcast != 0 && streams && row_matrix.window;
+      weights_come_q <= l_wants && l_granted;
+      weights_row_q <= l_row;
+      weights_tile_q <= l_tile;
+      load_begins_q <= mload_starts;
+      passes_q <= begins_q;
+      if (ColumnBroadcast != 0 && window_q)
+        for (int j = 0; j < Cols; j++) columns_q[j] <= row_operand(s_instruction_q, s_bits_q, s_state_q, $signed(a_data_i[8*j +: 8]));
+      if (begins_q) begin
         automatic element_t element = '0;
-        element.tile = active;
-        element.kind = kind_of(row_instruction);
+        element.tile = active_q;
+        element.kind = kind_of(s_instruction_q);
         for (int i = 0; i < Rows; i++) begin
-          element.valid = ColumnBroadcast != 0 && row_matrix.window ? row_matrix.taps[i] : i < int'(row_matrix.k);
-          if (element.valid) element.operand = row_operand(row_instruction, row_bits, row_state, $signed(a_data_i[8*i +: 8]));
+          element.valid = ColumnBroadcast != 0 && window_q ? s_matrix_q.taps[i] : i < int'(s_matrix_q.k);
+          if (element.valid) element.operand = row_operand(s_instruction_q, s_bits_q, s_state_q, $signed(a_data_i[8*i +: 8]));
           elements_q[i] <= element;
         end
       end
-      clear_q <= Rows'({clear_q, mload_starts});
-      clear_tile_q <= Rows'({clear_tile_q, l_tile});
-      write_q <= l_wants && l_granted ? Rows'(1) << l_row : '0;
-      write_tile_q <= l_tile;
-      if (l_wants && l_granted) begin
+      clear_q <= Rows'({clear_q, load_begins_q});
+      clear_tile_q <= Rows'({clear_tile_q, weights_tile_q});
+      write_q <= weights_come_q ? Rows'(1) << weights_row_q : '0;
+      write_tile_q <= weights_tile_q;
+      if (weights_come_q)
         for (int j = 0; j < Cols; j++)
-          weights_q[j] <= j >= int'(l_n) ? WeightRest
-                                         : weight_value(mload_starts ? head.instruction : l_instruction_q,
-                                                        mload_starts ? head.bits : l_bits_q, mload_starts ? state_q : l_state_q,
-                                                        $signed(w_data_i[8*j +: 8]));
-      end
+          weights_q[j] <= j >= int'(l_n_q) ? WeightRest : weight_value(l_instruction_q, l_bits_q, l_state_q, $signed(w_data_i[8*j +: 8]));
     end
   end
   for (genvar i = 0; i < Rows; i++) begin : gen_events
@@ -322,10 +340,10 @@ module tilewright_matrix import tilewright_pkg::*; #(
   tilewright_array u_array (.clk_i, .rst_ni, .passes_i(passes_q), .elements_i(elements_q), .columns_i(columns_q), .events_i(events), .weights_i(weights_q), .sums_o(sums));
 
   // Sums that the array is done with before they are written.
-  if (MatrixPipeline == Rows + Cols + 1) begin : gen_no_wait
+  if (MatrixPipeline == Rows + Cols + 2) begin : gen_no_wait
     assign array_sum = sums;
   end else begin : gen_wait
-    localparam int Wait = MatrixPipeline - Rows - Cols - 1;
+    localparam int Wait = MatrixPipeline - Rows - Cols - 2;
     logic [32*Cols-1:0] wait_q [Wait];
     assign array_sum = wait_q[Wait-1];
     for (genvar i = 0; i < Wait; i++) begin : gen_stage
@@ -391,6 +409,7 @@ module tilewright_matrix import tilewright_pkg::*; #(
       line_accumulate_q <= '0;
       line_last_q <= '0;
       now_q <= '0;
+      old_comes_q <= 1'b0;
       wrote_q <= 1'b0;
       wrote_address_q <= '0;
       wrote_n_q <= '0;
@@ -430,7 +449,8 @@ module tilewright_matrix import tilewright_pkg::*; #(
         line_last_q[issue_at] <= last_sum;
         line_flight_q[issue_at] <= mmul_starts ? free_q : newest_q;
       end
-      if (acc_read) old_q <= acc_data_i;
+      old_comes_q <= acc_read;
+      if (old_comes_q) old_q <= renewed(acc_data_i[32*Cols-1:0], line_address_q[next_now], line_n_q[next_now]);
       wrote_q <= acc_write;
       if (acc_write) begin
         wrote_address_q <= acc_write_address_o;

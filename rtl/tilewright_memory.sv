@@ -1,5 +1,6 @@
-// A memory on chip: banks of two RAM macros each, one for even and one for odd words, so that a piece may begin at any byte.
-// Arbitration is the units' (rows PORT-*): in a cycle at most one reader and one writer hold a bank.
+// A memory on chip: banks of two RAM macros each, one for even and one for odd words, so that a piece may begin at any byte. A piece that
+// is read comes in the cycle after its reader held the banks. Arbitration is the units' (rows PORT-*): in a cycle at most one reader and
+// one writer hold a bank.
 module tilewright_memory #(
   parameter int Banks = 2,         // contiguous ranges of addresses
   parameter int BankBytes = 1024,  // of each
@@ -10,7 +11,7 @@ module tilewright_memory #(
   input  logic                           clk_i,           // all state changes at its rising edge
   input  logic [Readers-1:0][Banks-1:0]  read_banks_i,    // the banks that the reader holds: those of its piece, or none
   input  logic [Readers-1:0][47:0]       read_address_i,  // first byte of the piece
-  output logic [Readers-1:0][8*Port-1:0] read_data_o,     // as of the beginning of the cycle
+  output logic [Readers-1:0][8*Port-1:0] read_data_o,     // the piece of the cycle before, as of the beginning of that one
   input  logic [Writers-1:0][Banks-1:0]  write_banks_i,   // the banks that the writer holds
   input  logic [Writers-1:0][47:0]       write_address_i, // first byte of the piece
   input  logic [Writers-1:0][15:0]       write_bytes_i,   // of the piece: at most Port
@@ -40,32 +41,34 @@ module tilewright_memory #(
     end
   end
 
+  logic [Banks-1:0] reads_q;
+  logic [Readers-1:0][Banks-1:0] read_banks_q;
+  always_ff @(posedge clk_i) begin
+    reads_q <= reads;
+    read_banks_q <= read_banks_i;
+  end
+
   logic [8*Port-1:0] bank_data [Banks];
   for (genvar b = 0; b < Banks; b++) begin : gen_bank
     localparam int Base = b * BankBytes;
 
-    logic w_swapped;
-    logic signed [LocalWidth-1:0] r_at, r_more, w_at, w_more;
-    logic [RowWidth-1:0] r_even_row, r_odd_row, w_even_row, w_odd_row;
-    logic [8*Word-1:0] r_even, r_odd, w_even, w_odd, w_even_mask, w_odd_mask;
+    logic signed [LocalWidth-1:0] r_at, r_at_q, r_more, w_at, w_more;
     logic [8*Port-1:0] w_data, w_ones;
-    logic [16*Word-1:0] w_pair, w_pair_mask;
+    logic [16*Word-1:0] r_pair, w_pair, w_pair_mask;
     logic [15:0] w_bytes;
 
-    // Word w stands in row w / 2 of the even macro or of the odd one. The words of a piece are w and w + 1.
     always_comb begin : read_port
       r_at = '0;
       if (reads[b])
         for (int r = 0; r < Readers; r++) if (read_banks_i[r][b]) r_at = LocalWidth'(read_address_i[r] - 48'(Base));
-      r_odd_row = r_at[Shift+1 +: RowWidth];
-      r_even_row = r_odd_row + RowWidth'(r_at[Shift]);
-      r_more = r_at + LocalWidth'(Port) - LocalWidth'(BankBytes); // bytes beyond the bank
     end
+    always_ff @(posedge clk_i) if (reads[b]) r_at_q <= r_at;
     always_comb begin : read_data
       bank_data[b] = '0;
-      if (reads[b]) begin
-        bank_data[b] = (8*Port)'((r_at[Shift] ? {r_even, r_odd} : {r_odd, r_even}) >> {r_at[Shift-1:0], 3'b000});
-        if (r_at < 0) bank_data[b] = bank_data[b] & ({8*Port{1'b1}} << {-r_at, 3'b000});
+      r_more = r_at_q + LocalWidth'(Port) - LocalWidth'(BankBytes); // bytes beyond the bank
+      if (reads_q[b]) begin
+        bank_data[b] = (8*Port)'(r_pair >> {r_at_q[Shift-1:0], 3'b000});
+        if (r_at_q < 0) bank_data[b] = bank_data[b] & ({8*Port{1'b1}} << {-r_at_q, 3'b000});
         if (r_more > 0) bank_data[b] = bank_data[b] & ({8*Port{1'b1}} >> {r_more, 3'b000});
       end
     end
@@ -83,9 +86,6 @@ module tilewright_memory #(
           end
         end
       end
-      w_odd_row = w_at[Shift+1 +: RowWidth];
-      w_even_row = w_odd_row + RowWidth'(w_at[Shift]);
-      w_swapped = w_at[Shift];
       w_more = w_at + LocalWidth'(Port) - LocalWidth'(BankBytes);
       w_ones = '0;
       w_pair = '0;
@@ -97,25 +97,19 @@ module tilewright_memory #(
         w_pair = (16*Word)'(w_data) << {w_at[Shift-1:0], 3'b000};
         w_pair_mask = (16*Word)'(w_ones) << {w_at[Shift-1:0], 3'b000};
       end
-      {w_odd, w_even} = w_swapped ? {w_pair[8*Word-1:0], w_pair[16*Word-1:8*Word]} : w_pair;
-      {w_odd_mask, w_even_mask} = w_swapped ? {w_pair_mask[8*Word-1:0], w_pair_mask[16*Word-1:8*Word]} : w_pair_mask;
     end
 
-    tilewright_ram #(.Depth(Depth), .Width(8 * Word)) u_even (
-      .clk_i, .read_row_i(r_even_row), .read_data_o(r_even), .write_i(writes[b] && w_even_mask != '0), .write_row_i(w_even_row),
-      .write_mask_i(w_even_mask), .write_data_i(w_even)
-    );
-    tilewright_ram #(.Depth(Depth), .Width(8 * Word)) u_odd (
-      .clk_i, .read_row_i(r_odd_row), .read_data_o(r_odd), .write_i(writes[b] && w_odd_mask != '0), .write_row_i(w_odd_row),
-      .write_mask_i(w_odd_mask), .write_data_i(w_odd)
+    tilewright_pair #(.Words(2 * Depth), .Width(8 * Word)) u_pair (
+      .clk_i, .read_i(reads[b]), .read_word_i(r_at[Shift +: RowWidth+1]), .read_pair_o(r_pair), .write_i(writes[b]),
+      .write_word_i(w_at[Shift +: RowWidth+1]), .write_mask_i(w_pair_mask), .write_pair_i(w_pair)
     );
   end
 
   for (genvar r = 0; r < Readers; r++) begin : gen_reader
     always_comb begin
       read_data_o[r] = '0;
-      if (read_banks_i[r] != '0)
-        for (int b = 0; b < Banks; b++) if (read_banks_i[r][b]) read_data_o[r] = read_data_o[r] | bank_data[b];
+      if (read_banks_q[r] != '0)
+        for (int b = 0; b < Banks; b++) if (read_banks_q[r][b]) read_data_o[r] = read_data_o[r] | bank_data[b];
     end
   end
 

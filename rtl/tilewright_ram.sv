@@ -1,21 +1,27 @@
-// A RAM macro: one read port, one write port with a mask. What a physical design replaces by a macro of its process, and synthesis
-// for area leaves as a black box. The read is not clocked: a memory that is read in the cycle of the grant.
+// A RAM macro whose reads are clocked: the row is there a cycle after it was asked for, and stays until the next one is. One write port
+// with a mask; several read ports are as many macros that are written alike. What a physical design replaces by macros of its process,
+// and synthesis for area leaves as black boxes.
 module tilewright_ram #(
-  parameter int Depth = 64, // rows
-  parameter int Width = 128 // bits of a row
+  parameter int Depth = 64,  // rows
+  parameter int Width = 128, // bits of a row
+  parameter int Ports = 1,   // rows that are read in a cycle
+  parameter logic [Width-1:0] Initial = '0 // of each row, in simulation
 ) (
-  input  logic                     clk_i,        // all state changes at its rising edge
-  input  logic [$clog2(Depth)-1:0] read_row_i,   // read in this cycle
-  output logic [Width-1:0]         read_data_o,  // as of the beginning of the cycle
-  input  logic                     write_i,      // a row is written at the end of the cycle
-  input  logic [$clog2(Depth)-1:0] write_row_i,  // which one
-  input  logic [Width-1:0]         write_mask_i, // bits that are written: whole bytes
-  input  logic [Width-1:0]         write_data_i  // its bits
+  input  logic                     clk_i,                // all state changes at its rising edge
+  input  logic [Ports-1:0]         read_i,               // a row is asked for
+  input  logic [$clog2(Depth)-1:0] read_row_i [Ports],   // which one
+  output logic [Width-1:0]         read_data_q [Ports],  // as of the beginning of the cycle in which it was asked for
+  input  logic                     write_i,              // a row is written at the end of the cycle
+  input  logic [$clog2(Depth)-1:0] write_row_i,          // which one
+  input  logic [Width-1:0]         write_mask_i,         // bits that are written: whole bytes
+  input  logic [Width-1:0]         write_data_i          // its bits
 );
   logic [Width-1:0] row_q [Depth];
-  initial for (int i = 0; i < Depth; i++) row_q[i] = '0;
+  initial for (int i = 0; i < Depth; i++) row_q[i] = Initial;
 
-  assign read_data_o = row_q[read_row_i];
+  for (genvar p = 0; p < Ports; p++) begin : gen_port
+    always_ff @(posedge clk_i) if (read_i[p]) read_data_q[p] <= row_q[read_row_i[p]];
+  end
   always_ff @(posedge clk_i)
     if (write_i) row_q[write_row_i] <= (row_q[write_row_i] & ~write_mask_i) | (write_data_i & write_mask_i);
 endmodule

@@ -38,16 +38,21 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
   output trap_cause_e      trap_o,          // why execution cannot go on
   output logic             halted_o         // `halt` executes in this cycle
 );
-  localparam int LineBits = 8 * FetchBytes;
   localparam int SlotWidth = FetchSlots > 1 ? $clog2(FetchSlots) : 1;
   localparam int Window = FetchAhead * InstructionBytes / FetchBytes + 2; // lines that can be wanted at once
   localparam int LineShift = $clog2(FetchBytes);
   localparam int OrderWidth = FetchOutstanding > 1 ? $clog2(FetchOutstanding) : 1;
+  // BufferRows of the fetch buffer's RAM hold a beat and an instruction.
+  localparam int RowBytes = BusBytes > InstructionBytes ? BusBytes : InstructionBytes;
+  localparam int RowShift = $clog2(RowBytes);
+  localparam int LineRows = FetchBytes / RowBytes;
+  localparam int BufferRows = FetchSlots * LineRows > 2 ? FetchSlots * LineRows : 2;
+  localparam int RowWidth = $clog2(BufferRows);
+  localparam int RowBeats = RowBytes / BusBytes;
 
   logic [31:0] pc_q;
   logic [31:0] id_q;
   logic signed [63:0] base_q [BaseRegisters];
-  logic [LineBits-1:0] line_q [FetchSlots];
   logic [47:0] tag_q [FetchSlots];
   logic [FetchSlots-1:0] valid_q, pending_q;
   logic [SlotWidth-1:0] order_q [FetchOutstanding]; // slots on the way, oldest first
@@ -97,9 +102,10 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
   instruction_t bits;
   decoded_t decoded;
   assign line_ready = valid_q[first_slot] && tag_q[first_slot] == first_line && !pending_q[first_slot];
+  logic [8*RowBytes-1:0] row;     // of the fetch buffer
+  logic [RowShift-1:0] place_q; // of the instruction in its row
   always_comb begin
-    automatic logic [47:0] address = code_address_i + 48'(pc_q) * InstructionBytes;
-    bits = line_q[first_slot][8 * 32'(address[LineShift-1:0]) +: 8 * InstructionBytes];
+    bits = row[8 * 32'(place_q) +: 8 * InstructionBytes];
     decoded = '0;
     if (line_ready) decoded = decode(bits);
   end
@@ -182,40 +188,36 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
   end
 
   // SEQ-loop: where the flow goes on.
-  always_ff @(posedge clk_i) begin : flow
-    if (!rst_ni) begin
-      pc_q <= entry_i;
-      id_q <= '0;
-      depth_q <= '0;
-      loop_begin_q <= '0;
-      loop_end_q <= '0;
-      loop_left_q <= '0;
-    end else if (execute) begin
-      automatic logic [31:0] next = pc_q + 32'd1;
-      automatic logic [7:0] depth = depth_q;
-      automatic logic [LoopDepth-1:0][31:0] left = loop_left_q;
-      automatic logic settled = 1'b0;
-      id_q <= id_q + 32'd1;
-      if (control && decoded.control == ControlLoop && !skips) begin
-        loop_begin_q[depth_q[$clog2(LoopDepth+1)-1:0]] <= pc_q + 32'd1;
-        loop_end_q[depth_q[$clog2(LoopDepth+1)-1:0]] <= loop_end;
-        left[depth_q[$clog2(LoopDepth+1)-1:0]] = count - 32'd1;
-        depth = depth + 8'd1;
+  logic [31:0] pc_d;
+  logic [7:0] depth_d;
+  logic [LoopDepth-1:0][31:0] loop_left_d;
+  logic enters, settled;
+  always_comb begin : flow
+    pc_d = pc_q;
+    depth_d = depth_q;
+    loop_left_d = loop_left_q;
+    settled = 1'b0;
+    enters = execute && control && decoded.control == ControlLoop && !skips;
+    if (execute) begin
+      pc_d = pc_q + 32'd1;
+      if (enters) begin
+        loop_left_d[depth_q[$clog2(LoopDepth+1)-1:0]] = count - 32'd1;
+        depth_d = depth_q + 8'd1;
       end else begin
         if (control && branches) begin
-          next = target[31:0];
+          pc_d = target[31:0];
         end else begin
-          if (control && skips) next = loop_end;
+          if (control && skips) pc_d = loop_end;
           // Reaching the end of a body starts its next run, or leaves it; several loops may end together.
           for (int i = LoopDepth - 1; i >= 0; i--) begin
-            if (!settled && 8'(i) < depth && 8'(i) + 8'd1 == depth) begin
-              if (loop_end_q[i] == next) begin
-                if (left[i] != '0) begin
-                  left[i] = left[i] - 32'd1;
-                  next = loop_begin_q[i];
+            if (!settled && 8'(i) < depth_d && 8'(i) + 8'd1 == depth_d) begin
+              if (loop_end_q[i] == pc_d) begin
+                if (loop_left_d[i] != '0) begin
+                  loop_left_d[i] = loop_left_d[i] - 32'd1;
+                  pc_d = loop_begin_q[i];
                   settled = 1'b1;
                 end else begin
-                  depth = depth - 8'd1;
+                  depth_d = depth_d - 8'd1;
                 end
               end else begin
                 settled = 1'b1;
@@ -225,11 +227,59 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
         end
         // Whatever loop the target is outside of is left.
         for (int i = LoopDepth - 1; i >= 0; i--)
-          if (8'(i) + 8'd1 == depth && (next < loop_begin_q[i] || next >= loop_end_q[i])) depth = depth - 8'd1;
+          if (8'(i) + 8'd1 == depth_d && (pc_d < loop_begin_q[i] || pc_d >= loop_end_q[i])) depth_d = depth_d - 8'd1;
       end
-      pc_q <= next;
-      depth_q <= depth;
-      loop_left_q <= left;
+    end
+    if (!rst_ni) pc_d = entry_i;
+  end
+  always_ff @(posedge clk_i) begin
+    pc_q <= pc_d;
+    if (!rst_ni) begin
+      id_q <= '0;
+      depth_q <= '0;
+      loop_begin_q <= '0;
+      loop_end_q <= '0;
+      loop_left_q <= '0;
+    end else begin
+      depth_q <= depth_d;
+      loop_left_q <= loop_left_d;
+      if (execute) id_q <= id_q + 32'd1;
+      if (enters) begin
+        loop_begin_q[depth_q[$clog2(LoopDepth+1)-1:0]] <= pc_q + 32'd1;
+        loop_end_q[depth_q[$clog2(LoopDepth+1)-1:0]] <= loop_end;
+      end
+    end
+  end
+
+  // The fetch buffer, in RAM: the row of the next instruction is read. A beat that comes meanwhile is put into what was read.
+  logic [47:0] next_address;
+  logic [RowWidth-1:0] read_row, write_row;
+  logic [8*RowBytes-1:0] read_data [1], write_mask;
+  logic late_q;                 // a beat of the row came as it was read
+  logic [8*BusBytes-1:0] beat_data_q;
+  logic [7:0] row_beat, row_beat_q; // of the row: which of its beats
+  always_comb begin : buffer
+    next_address = code_address_i + 48'(pc_d) * InstructionBytes;
+    read_row = RowWidth'(32'(slot_of(next_address >> LineShift)) * LineRows + (32'(next_address[LineShift-1:0]) >> RowShift));
+    write_row = RowWidth'(32'(order_q[head_q[OrderWidth-1:0]]) * LineRows + 32'(beat_q) / RowBeats);
+    row_beat = 8'(32'(beat_q) % RowBeats);
+    write_mask = '0;
+    row = read_data[0];
+    for (int i = 0; i < RowBeats; i++) begin
+      if (8'(i) == row_beat) write_mask[8*BusBytes*i +: 8*BusBytes] = '1;
+      if (late_q && 8'(i) == row_beat_q) row[8*BusBytes*i +: 8*BusBytes] = beat_data_q;
+    end
+  end
+  tilewright_ram #(.Depth(BufferRows), .Width(8 * RowBytes)) u_lines (
+    .clk_i, .read_i(1'b1), .read_row_i('{read_row}), .read_data_q(read_data), .write_i(r_valid_i), .write_row_i(write_row),
+    .write_mask_i(write_mask), .write_data_i({RowBeats{r_data_i}})
+  );
+  always_ff @(posedge clk_i) begin
+    place_q <= next_address[RowShift-1:0];
+    late_q <= r_valid_i && write_row == read_row;
+    if (r_valid_i) begin
+      beat_data_q <= r_data_i;
+      row_beat_q <= row_beat;
     end
   end
 
@@ -254,7 +304,6 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
     end else begin
       on_way_q <= on_way_q + 8'(ar_valid_o) - 8'(r_valid_i && r_last_i);
       if (r_valid_i) begin
-        line_q[order_q[head_q[OrderWidth-1:0]]][32'(beat_q) * 8 * BusBytes +: 8 * BusBytes] <= r_data_i;
         beat_q <= r_last_i ? '0 : beat_q + 8'd1;
         if (r_last_i) begin
           pending_q[order_q[head_q[OrderWidth-1:0]]] <= 1'b0;

@@ -38,7 +38,7 @@ module tilewright_store import tilewright_pkg::*; #(
   output spad_mask_t       spad_banks_o,    // that this one holds
   output acc_mask_t        acc_banks_o,     // that this one holds
   output logic [47:0]      read_address_o,  // byte
-  input  logic [8*SpadPort-1:0] spad_data_i, // a piece of the scratchpad
+  input  logic [8*SpadPort-1:0] spad_data_i, // a piece of the scratchpad, a cycle later
   input  logic [8*AccPort-1:0]  acc_data_i, // a piece of the accumulators
   // Trace.
   output activity_t        activity_o,      // what this cycle goes to: work, a cause of stalling, or nothing
@@ -70,8 +70,7 @@ module tilewright_store import tilewright_pkg::*; #(
   logic [FlightWidth-1:0] oldest_q, newest_q, free_q;
   logic [7:0] flights_q;
 
-  // Gather buffers, oldest first: the first waiting_q of them are complete.
-  logic [8*BurstBytes-1:0] gather_q [StoreBuffers];
+  // Gather buffers, oldest first: the first waiting_q of them are complete. Their bytes are in RAM, side by side.
   logic [47:0] burst_begin_q [StoreBuffers], burst_end_q [StoreBuffers];
   logic [FlightWidth-1:0] burst_flight_q [StoreBuffers];
   logic [BufferWidth-1:0] fill_q, send_q;
@@ -85,6 +84,11 @@ module tilewright_store import tilewright_pkg::*; #(
   logic [47:0] address_q;   // on chip, of the next element
   logic [31:0] left_q;      // elements of the burst
   logic [15:0] at_q;        // byte of the buffer at which the next element begins
+  // The piece that was granted in the cycle before, and comes in this one.
+  logic comes_q, comes_last_q, comes_fresh_q; // the last of its burst; the first of it
+  logic written_q;          // the last piece of a burst was written into the buffer in the cycle before
+  logic [15:0] comes_count_q, comes_at_q;
+  logic [BufferWidth-1:0] comes_fill_q;
   logic [23:0] spill_q;     // bytes of an element beyond the burst that holds its first
 
   // STORE-end.
@@ -118,8 +122,6 @@ module tilewright_store import tilewright_pkg::*; #(
     w_strobe_o = '0;
     for (int i = 0; i < BusBytes; i++)
       w_strobe_o[i] = beat_address + 48'(i) >= send_begin && beat_address + 48'(i) < send_end;
-    w_data_o = '0;
-    if (sends) w_data_o = gather_q[send_q][8 * 32'(beat_address & LastByte) +: 8 * BusBytes];
   end
   assign bus_idle_o = !sending_q && unanswered_q == '0;
   assign w_valid_o = sends;
@@ -147,7 +149,6 @@ module tilewright_store import tilewright_pkg::*; #(
   // STORE-gather.
   logic has_burst, piece, granted, last_piece, begins, gathered;
   move_t move;
-  logic [7:0] instruction;
   logic [47:0] address, burst_begin, burst_end, burst_address;
   logic [15:0] burst_elements;
   logic signed [15:0] burst_at;
@@ -163,7 +164,6 @@ module tilewright_store import tilewright_pkg::*; #(
     .begin_o(burst_begin), .end_o(burst_end), .elements_o(burst_elements), .address_o(burst_address), .at_o(burst_at), .last_o(gathered)
   );
   always_comb begin
-    instruction = store_starts ? head.instruction : instruction_q;
     begins = has_burst && (store_starts || !in_burst_q);
     piece = has_burst && (!begins || used_q < 8'(StoreBuffers));
     address = begins ? burst_address : address_q;
@@ -187,39 +187,78 @@ module tilewright_store import tilewright_pkg::*; #(
   assign acc_banks_o = granted ? acc_mask : '0;
   assign read_address_o = address;
 
-  // The bytes of the piece as they stand in DRAM, shifted up to where they begin in the burst; behind it the last bytes of an element
-  // that the next burst ends.
-  localparam int WindowBits = 8 * BurstBytes + 24;
-  localparam int ShiftWidth = $clog2(BurstBytes);
+  // The RAM of the gather buffers: words of a power of two of bytes that hold a beat, and a piece where that is shorter than a burst.
+  localparam int Longest = PieceBytes < BurstBytes ? PieceBytes : BurstBytes;
+  localparam int Least = Longest > BusBytes ? Longest : BusBytes;
+  localparam int WordShift = Least > 4 ? $clog2(Least) : 2;
+  localparam int Word = 1 << WordShift;
+  localparam int WordBeats = Word / BusBytes;
+  localparam int SlotWords = BurstBytes / Word;
+  localparam int Words = StoreBuffers * SlotWords > 2 ? StoreBuffers * SlotWords : 2;
+  localparam int WordWidth = $clog2(Words);
+
+  // The bytes of the piece as they stand in DRAM, shifted up to where they begin in the word. Before the first of a burst stand the
+  // last bytes of an element that the burst before has begun.
   logic [ReadBits-1:0] data;
-  logic [8*PieceBytes-1:0] piece_data, piece_ones;
-  logic [WindowBits-1:0] bytes, ones;
+  logic [8*PieceBytes-1:0] piece_data;
+  logic [8*Word-1:0] piece_ones;
+  logic [16*Word-1:0] bytes, ones, buffered; // ones: of the piece; buffered: what of it goes into this burst's buffer
+  logic [15:0] comes_word;
+  logic ends_buffer; // the piece begins in the last word of its buffer
   logic [31:0] raw, value;
   always_comb begin : align
-    data = move.to_acc ? ReadBits'(acc_data_i) : ReadBits'(spad_data_i);
+    data = move_q.to_acc ? ReadBits'(acc_data_i) : ReadBits'(spad_data_i);
     piece_data = '0;
     piece_ones = '0;
+    buffered = '0;
+    comes_word = comes_at_q >> WordShift;
+    ends_buffer = comes_word == 16'(SlotWords - 1);
     raw = '0;
     value = '0;
     bytes = '0;
     ones = '0;
-    if (granted) begin
+    if (comes_q) begin
       for (int i = 0; i < ReadBits / 8; i++) begin
-        if (16'(i) < count) begin
+        if (16'(i) < comes_count_q) begin
           raw = 32'(data[8 * i +: 8]);
-          if (move.local_bytes == 3'd2) raw = 32'(data[(16 * i) % ReadBits +: 16]);
-          if (move.local_bytes == 3'd4) raw = data[(32 * i) % ReadBits +: 32];
-          value = moved_value(instruction, raw);
-          if (move.dram_bytes == 3'd1) piece_data[8 * (i % PieceBytes) +: 8] = value[7:0];
-          if (move.dram_bytes == 3'd2 && 2 * i < PieceBytes) piece_data[16 * (i % (PieceBytes / 2)) +: 16] = value[15:0];
-          if (move.dram_bytes == 3'd4 && 4 * i < PieceBytes) piece_data[32 * (i % (PieceBytes / 4)) +: 32] = value;
+          if (move_q.local_bytes == 3'd2) raw = 32'(data[(16 * i) % ReadBits +: 16]);
+          if (move_q.local_bytes == 3'd4) raw = data[(32 * i) % ReadBits +: 32];
+          value = moved_value(instruction_q, raw);
+          if (move_q.dram_bytes == 3'd1) piece_data[8 * (i % PieceBytes) +: 8] = value[7:0];
+          if (move_q.dram_bytes == 3'd2 && 2 * i < PieceBytes) piece_data[16 * (i % (PieceBytes / 2)) +: 16] = value[15:0];
+          if (move_q.dram_bytes == 3'd4 && 4 * i < PieceBytes) piece_data[32 * (i % (PieceBytes / 4)) +: 32] = value;
         end
       end
-      piece_ones = {8*PieceBytes{1'b1}} >> {16'(PieceBytes) - 16'(bytes_of(48'(count), move.dram_bytes)), 3'b000};
-      ones = WindowBits'(piece_ones) << {at[ShiftWidth-1:0], 3'b000};
-      bytes = WindowBits'(piece_data) << {at[ShiftWidth-1:0], 3'b000};
+      piece_ones = {8*Word{1'b1}} >> {16'(Word) - 16'(bytes_of(48'(comes_count_q), move_q.dram_bytes)), 3'b000};
+      ones = (16*Word)'(piece_ones) << {comes_at_q[WordShift-1:0], 3'b000};
+      bytes = (16*Word)'(piece_data) << {comes_at_q[WordShift-1:0], 3'b000};
+      buffered = ones;
+      if (comes_fresh_q && comes_at_q < 16'd4) begin
+        buffered[23:0] = '1;
+        bytes[23:0] = (bytes[23:0] & ones[23:0]) | (spill_q & ~ones[23:0]);
+      end
+      if (ends_buffer) buffered[16*Word-1:8*Word] = '0;
     end
   end
+
+  // The beat that is sent next: of this burst, or the first of the one behind it.
+  logic [BufferWidth-1:0] send_next, read_from;
+  logic [47:0] read_at;
+  logic [2*WordBeats-1:0][8*BusBytes-1:0] pair;
+  logic [WordShift-1:0] place_q; // of the beat in its word
+  always_comb begin
+    send_next = send_q == BufferWidth'(StoreBuffers - 1) ? '0 : send_q + 1'b1;
+    read_from = sends && last_beat ? send_next : send_q;
+    read_at = sends && last_beat ? burst_begin_q[send_next] : sends ? beat_address + 48'(BusBytes) : beat_address;
+    w_data_o = '0;
+    if (sends) w_data_o = pair[32'(place_q) >> BeatShift];
+  end
+  tilewright_pair #(.Words(Words), .Width(8 * Word)) u_gather (
+    .clk_i, .read_i(used_q != '0), .read_word_i(WordWidth'(32'(read_from) * SlotWords + 32'((read_at & LastByte) >> WordShift))),
+    .read_pair_o(pair), .write_i(comes_q), .write_word_i(WordWidth'(32'(comes_fill_q) * SlotWords + 32'(comes_word))),
+    .write_mask_i(buffered), .write_pair_i(bytes)
+  );
+  always_ff @(posedge clk_i) place_q <= read_at[WordShift-1:0];
 
   always_ff @(posedge clk_i) begin : gather
     if (!rst_ni) begin
@@ -233,6 +272,9 @@ module tilewright_store import tilewright_pkg::*; #(
       left_q <= '0;
       at_q <= '0;
       spill_q <= '0;
+      comes_q <= 1'b0;
+      comes_last_q <= 1'b0;
+      written_q <= 1'b0;
     end else begin
       if (set_starts) state_q <= store_execute_set(state_q, head.instruction, head.bits);
       if (store_starts) begin
@@ -247,11 +289,15 @@ module tilewright_store import tilewright_pkg::*; #(
         at_q <= at;
       end
       if (piece) fresh_q <= !granted && (begins || fresh_q);
+      comes_q <= granted;
+      comes_last_q <= last_piece;
+      comes_fresh_q <= begins || fresh_q;
+      comes_count_q <= count;
+      comes_at_q <= at;
+      comes_fill_q <= fill_q;
+      written_q <= comes_last_q;
+      if (comes_q && ends_buffer) spill_q <= bytes[8*Word +: 24];
       if (granted) begin
-        automatic logic [WindowBits-1:0] window = {spill_q, gather_q[fill_q]};
-        if (begins || fresh_q) window[23:0] = spill_q;
-        window = (window & ~ones) | (bytes & ones);
-        {spill_q, gather_q[fill_q]} <= window;
         address_q <= behind_piece(address, count, move.run_stride, move.local_bytes);
         left_q <= left - 32'(count);
         at_q <= at + 16'(bytes_of(48'(count), move.dram_bytes));
@@ -294,12 +340,12 @@ module tilewright_store import tilewright_pkg::*; #(
       if (retires) oldest_q <= oldest_q == FlightWidth'(StoreInflight - 1) ? '0 : oldest_q + 1'b1;
       flights_q <= flights_q + 8'(store_starts) - 8'(retires);
       used_q <= used_q + 8'(piece && begins) - 8'(sends && last_beat);
-      waiting_q <= waiting_q + 8'(last_piece) - 8'(sends && last_beat);
+      waiting_q <= waiting_q + 8'(written_q) - 8'(sends && last_beat);
       unanswered_q <= unanswered_q + 8'(sends && last_beat) - 8'(b_valid_i);
       if (sends) begin
         sending_q <= !last_beat;
         beat_q <= last_beat ? '0 : beat_q + 8'd1;
-        if (last_beat) send_q <= send_q == BufferWidth'(StoreBuffers - 1) ? '0 : send_q + 1'b1;
+        if (last_beat) send_q <= send_next;
       end
     end
   end

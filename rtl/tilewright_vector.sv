@@ -1,5 +1,5 @@
-// The vector unit: rows VEC-* of docs/microarchitecture.md. It walks the steps of an instruction as their iterators say. What a tap has
-// read goes into the lanes (tilewright_lanes.sv): a cycle after its last read its elements are aligned to them, and their results are put
+// The vector unit: rows VEC-* of docs/microarchitecture.md. It walks the steps of an instruction as their iterators say. What a tap asks
+// for comes a cycle later and is put side by side; then its elements are aligned to the lanes (tilewright_lanes.sv), whose results are put
 // side by side in the cycle before they are written.
 // verilator lint_off UNUSEDSIGNAL
 // Reason: not every register, field and bit of a lane is used by every instruction.
@@ -31,8 +31,8 @@ module tilewright_vector import tilewright_pkg::*; #(
   output spad_mask_t [VectorStreams-1:0] spad_banks_o,   // that the stream holds
   output acc_mask_t [VectorStreams-1:0]  acc_banks_o,    // that the stream holds
   output logic [VectorStreams-1:0][47:0] read_address_o, // byte
-  input  logic [VectorStreams-1:0][8*SpadPort-1:0] spad_data_i, // a piece of the scratchpad each
-  input  logic [VectorStreams-1:0][8*AccPort-1:0]  acc_data_i, // a piece of the accumulators each
+  input  logic [VectorStreams-1:0][8*SpadPort-1:0] spad_data_i, // a piece of the scratchpad each, a cycle later
+  input  logic [VectorStreams-1:0][8*AccPort-1:0]  acc_data_i,  // a piece of the accumulators each
   output logic [47:0]      write_address_o,              // byte
   output logic [15:0]      write_bytes_o,                // of the piece
   output logic [32*Lanes-1:0] write_data_o, // the piece, its first byte lowest
@@ -94,8 +94,14 @@ module tilewright_vector import tilewright_pkg::*; #(
   logic [VectorStreams:0][VectorDims-1:0][47:0] place_q; // the last one is the write's
   logic [VectorStreams-1:0][47:0] address_q;
   logic [VectorStreams-1:0][15:0] left_q; // bytes, or elements that take a piece each
-  logic [VectorStreams-1:0][15:0] done_q; // bytes of `elements` that are there
-  logic [VectorStreams-1:0][ElementBits-1:0] elements_q, elements;
+  logic [VectorStreams-1:0][15:0] done_q; // bytes of the tap's elements that were asked for
+  // What was granted in the cycle before, and comes in this one.
+  logic [VectorStreams-1:0] comes_q, comes_to_acc_q, comes_whole_q;
+  logic [VectorStreams-1:0][2:0] comes_bytes_q;
+  logic [VectorStreams-1:0][15:0] comes_behind_q; // bytes of the elements that came before
+  // The elements of a tap. One that is aligned keeps them while the pipeline is frozen: what comes meanwhile waits.
+  logic [VectorStreams-1:0][ElementBits-1:0] elements_q, elements, late_elements_q;
+  logic late_q, holds;
 
   // A tap whose elements are all there, on its way through the lanes.
   typedef struct packed {
@@ -105,20 +111,21 @@ module tilewright_vector import tilewright_pkg::*; #(
     logic          write_broadcast; // the last lane's element alone is written
     logic [7:0]    array;           // that is written, counted from 1
   } tap_t;
-  tap_t align_q, finishing, pack_q;
+  tap_t fetch_q, align_q, finishing, pack_q; // fetch_q: its last pieces come
   tap_t [LaneStages-1:0] stage_q;
   lane_control_t [LaneStages-1:0] lane_control;
   logic lanes_busy;
-  logic [VectorDims-1:0][31:0] align_index_q, index_0_q;
-  logic [31:0] align_base_q, base_0_q;
-  logic [VectorStreams-1:0] align_broadcast_q;
-  logic [VectorStreams-1:0][2:0] align_bytes_q;
+  logic [VectorDims-1:0][31:0] fetch_index_q, align_index_q, index_0_q;
+  logic [31:0] fetch_base_q, align_base_q, base_0_q;
+  logic [VectorStreams-1:0] fetch_broadcast_q, align_broadcast_q;
+  logic [VectorStreams-1:0][2:0] fetch_bytes_q, align_bytes_q;
   logic [31:0] operand_d [Lanes][VectorStreams], operand_q [Lanes][VectorStreams];
   logic [31:0] element_q [Lanes][LaneElements];
+  logic [LaneTables-1:0] table_read;
   logic [31:0] table_index [Lanes][LaneTables], table_data [Lanes][LaneTables];
   lane_result_t result [Lanes];
-  logic [31:0] align_lane_index [Lanes];
-  logic moves_on, packs;
+  logic [31:0] written [Lanes]; // into an array
+  logic moves_on, packs, fetches; // fetches: the last pieces of a tap come
 
   // Beats on their way to their write, oldest first.
   localparam int DataDepth = LaneDelay + 1;
@@ -268,22 +275,22 @@ module tilewright_vector import tilewright_pkg::*; #(
     data = '0;
     elements = elements_q;
     for (int m = 0; m < VectorStreams; m++) begin
-      if (granted[m]) begin
-        data =
-            cur_q.stream[m].to_acc ? ElementBits'(acc_data_i[m]) : ElementBits'(spad_data_i[m]);
-        if (cur_q.stream[m].contiguous || cur_q.stream[m].broadcast) begin
-          if (done_q[m] == '0) elements[m] = data;
-          else elements[m] = elements_q[m] | (data << (8 * done_q[m]));
-        end else if (cur_q.stream[m].bytes == 3'd1) begin
-          elements[m][8 * done_q[m] +: 8] = data[7:0];
-        end else if (cur_q.stream[m].bytes == 3'd2) begin
-          elements[m][8 * done_q[m] +: 16] = data[15:0];
+      if (comes_q[m]) begin
+        data = comes_to_acc_q[m] ? ElementBits'(acc_data_i[m]) : ElementBits'(spad_data_i[m]);
+        if (comes_whole_q[m]) begin
+          if (comes_behind_q[m] == '0) elements[m] = data;
+          else elements[m] = elements_q[m] | (data << (8 * comes_behind_q[m]));
+        end else if (comes_bytes_q[m] == 3'd1) begin
+          elements[m][8 * comes_behind_q[m] +: 8] = data[7:0];
+        end else if (comes_bytes_q[m] == 3'd2) begin
+          elements[m][8 * comes_behind_q[m] +: 16] = data[15:0];
         end else begin
-          elements[m][8 * done_q[m] +: 32] = data[31:0];
+          elements[m][8 * comes_behind_q[m] +: 32] = data[31:0];
         end
       end
     end
   end
+  assign holds = align_q.control.step.valid && !moves_on;
 
   always_comb begin
     has_taps = cur_q.has_taps;
@@ -302,10 +309,10 @@ module tilewright_vector import tilewright_pkg::*; #(
 
   // The lanes.
   assign moves_on = runs && !frozen;
+  assign fetches = moves_on && fetch_q.control.step.valid;
   assign packs = moves_on && pack_q.control.step.valid;
   always_comb begin : align
     for (int l = 0; l < Lanes; l++) for (int m = 0; m < VectorStreams; m++) operand_d[l][m] = '0;
-    for (int l = 0; l < Lanes; l++) align_lane_index[l] = align_base_q + 32'(l);
     if (align_q.control.step.valid) begin
       for (int l = 0; l < Lanes; l++) begin
         for (int m = 0; m < VectorStreams; m++) begin
@@ -332,8 +339,10 @@ module tilewright_vector import tilewright_pkg::*; #(
   tilewright_lanes u_lanes (
     .clk_i, .enable_i(moves_on && lanes_busy), .busy_i(lanes_busy), .instruction_i(instruction_q), .bits_i(bits_q), .state_i(state_q),
     .constant_i(constant_q), .control_i(lane_control), .operand_i(operand_q), .element_i(element_q), .index_i(index_0_q),
-    .lane_base_i(base_0_q), .table_index_o(table_index), .table_data_i(table_data), .result_o(result)
+    .lane_base_i(base_0_q), .table_read_o(table_read), .table_index_o(table_index), .table_data_i(table_data),
+    .result_o(result)
   );
+  always_comb for (int l = 0; l < Lanes; l++) written[l] = result[l].value;
 
   // VEC-end.
   logic drained, signals, ends;
@@ -477,7 +486,14 @@ module tilewright_vector import tilewright_pkg::*; #(
 
   always_ff @(posedge clk_i) begin : pipeline
     if (!rst_ni) begin
+      comes_q <= '0;
+      comes_to_acc_q <= '0;
+      comes_whole_q <= '0;
+      comes_bytes_q <= '0;
+      comes_behind_q <= '0;
       elements_q <= '0;
+      late_q <= 1'b0;
+      fetch_q <= '0;
       align_q <= '0;
       stage_q <= '0;
       pack_q <= '0;
@@ -494,22 +510,46 @@ module tilewright_vector import tilewright_pkg::*; #(
       w_left_q <= '0;
       w_done_q <= '0;
     end else begin
-      if (granted != '0) elements_q <= elements;
+      comes_q <= granted;
+      for (int m = 0; m < VectorStreams; m++) begin
+        if (granted[m]) begin
+          comes_to_acc_q[m] <= cur_q.stream[m].to_acc;
+          comes_whole_q[m] <= cur_q.stream[m].contiguous || cur_q.stream[m].broadcast;
+          comes_bytes_q[m] <= cur_q.stream[m].bytes;
+          comes_behind_q[m] <= done_q[m];
+        end
+      end
+      if (comes_q != '0 && holds) begin
+        late_elements_q <= elements;
+        late_q <= 1'b1;
+      end else if (comes_q != '0) begin
+        elements_q <= elements;
+      end else if (late_q && !holds) begin
+        elements_q <= late_elements_q;
+        late_q <= 1'b0;
+      end
       if (moves_on) begin
-        align_q <= '0;
+        fetch_q <= '0;
         if (tap_done) begin
-          align_q.control <= '{step: '{valid: 1'b1, instruction: instruction_q, number: step_q}, first_tap: first_tap,
+          fetch_q.control <= '{step: '{valid: 1'b1, instruction: instruction_q, number: step_q}, first_tap: first_tap,
                                last_tap: last_tap, has_taps: has_taps};
-          align_q.lanes <= lanes_now;
-          align_q.write_bytes <= cur_q.write.bytes;
-          align_q.write_broadcast <= cur_q.write.broadcast;
-          align_q.array <= array_of(instruction_q, step_q);
-          align_index_q <= index_q;
-          align_base_q <= lane_base;
+          fetch_q.lanes <= lanes_now;
+          fetch_q.write_bytes <= cur_q.write.bytes;
+          fetch_q.write_broadcast <= cur_q.write.broadcast;
+          fetch_q.array <= array_of(instruction_q, step_q);
+          fetch_index_q <= index_q;
+          fetch_base_q <= lane_base;
           for (int m = 0; m < VectorStreams; m++) begin
-            align_broadcast_q[m] <= cur_q.stream[m].broadcast;
-            align_bytes_q[m] <= cur_q.stream[m].bytes;
+            fetch_broadcast_q[m] <= cur_q.stream[m].broadcast;
+            fetch_bytes_q[m] <= cur_q.stream[m].bytes;
           end
+        end
+        align_q <= fetch_q;
+        if (fetch_q.control.step.valid) begin
+          align_index_q <= fetch_index_q;
+          align_base_q <= fetch_base_q;
+          align_broadcast_q <= fetch_broadcast_q;
+          align_bytes_q <= fetch_bytes_q;
         end
         stage_q[0] <= align_q;
         for (int s = 1; s < LaneStages; s++) stage_q[s] <= stage_q[s-1];

@@ -253,8 +253,7 @@ private:
 
   // An element at a lane's own position is read with the data of the memories.
   Ready element(const Expr &expr) {
-    if (std::all_of(expr.args.begin(), expr.args.end(),
-                    [](const ExprPtr &index) { return isLanePosition(*index); }))
+    if (isLanePosition(expr.args, *step_))
       return {};
     Ready index;
     for (const ExprPtr &arg : expr.args)
@@ -264,8 +263,9 @@ private:
     PipelineOperation operation;
     operation.expr = &expr;
     operation.what = named(expr, "read of " + arrays[static_cast<size_t>(expr.index)].name);
-    operation.first = operation.last = index.stage + (index.delay > 0 ? 1 : 0);
-    operation.delay = budget_;
+    operation.first = index.stage + (index.delay > 0 ? 1 : 0);
+    operation.last = operation.first + 1; // from the RAM's register, the lane selects
+    operation.delay = 2 * budget_;
     operation.before = index.operation;
     const int number = add(operation);
     return {operation.last, budget_, number};
@@ -420,11 +420,9 @@ bool isLaneConstant(const Expr &expr) {
   }
 }
 
-bool isLanePosition(const Expr &index) {
-  return index.kind != ExprKind::MemoryRead && index.kind != ExprKind::ArrayRead &&
-         index.kind != ExprKind::Result &&
-         std::all_of(index.args.begin(), index.args.end(),
-                     [](const ExprPtr &arg) { return isLanePosition(*arg); });
+bool isLanePosition(const std::vector<ExprPtr> &where, const Step &step) {
+  return where.size() == 1 && where[0]->kind == ExprKind::Iterator &&
+         where[0]->index == static_cast<int>(step.iterators.size()) - 1;
 }
 
 bool hasPipeline(const Instruction &instruction, const std::vector<Unit> &units) {

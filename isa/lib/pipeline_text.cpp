@@ -40,7 +40,7 @@ std::string criticalPath(const Pipeline &pipeline) {
     path = fmt::format("; {} ({})", operation.what, stagesOf(operation)) + path;
     at = operation.before;
   }
-  return fmt::format("read, align and write (3){}", path);
+  return fmt::format("read, align and write ({}){}", pipelineOverhead, path);
 }
 
 } // namespace tilewright::isa

@@ -129,7 +129,7 @@ INSTANTIATE_TEST_SUITE_P(
         ChangeCase{"RefersToItself", timing, "rows + cols + 4", "pipeline + 4", "^\"pipeline + 4\"",
                    "undefined param 'pipeline'"},
         ChangeCase{"Negative", timing, "rows + cols + 4", "rows - 100", "^\"rows - 100\"",
-                   "'matrix.pipeline' is -84, not within 2..65535: accumulators are read"},
+                   "'matrix.pipeline' is -84, not within 3..65535: accumulators are read"},
         ChangeCase{
             "NoLandingBuffer", timing, "inflight: \"8\"       # load",
             "inflight: \"0\"       # load", "inflight: ^\"0\"       # load",

@@ -208,9 +208,6 @@ instructions:
         iter: [ "y in n1", "x in n0", "c in nc" ]
         out: "d[y * d_s1 + x * d_s0 + c]"
         expr: "cast<i32>(max(cast<i32>(a[y * a_s1 + x * a_s0 + c] - b[y * b_s1 + x * b_s0 + c]), -cast<i32>(a[y * a_s1 + x * a_s0 + c] - b[y * b_s1 + x * b_s0 + c])))"
-timing:
-  instructions:
-    vnear: { latency: "5" }
 )yaml";
   const std::string explained = wholeExplanationOf(options);
   EXPECT_THAT(explained,

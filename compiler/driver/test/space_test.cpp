@@ -44,4 +44,38 @@ TEST(Space, AccumulatorsOfWhatFollowsADepthwiseConvolution) {
             outcomeOf(minimum, "edge16", true, "functional").output);
 }
 
+// Parameters of fewer channels at once than the machine has registers for.
+TEST(Space, AccumulatorsOfFewerChannelsThanHaveParameters) {
+  const std::string overlay = ::testing::TempDir() + "/channels.yaml";
+  std::ofstream(overlay)
+      << "schema: \"tilewright/overlay/1\"\nname: \"space\"\nsummary: \"Few accumulators.\"\n"
+         "target: { params: { acc_bytes: 1024, acc_banks: 1, channels: 192 } }\n";
+  constexpr int channels = 200;
+  std::string multipliers, shifts;
+  for (int i = 0; i < channels; ++i) {
+    multipliers += fmt::format("{}{}", i == 0 ? "" : ", ", 1100000000 + 1000000 * i);
+    shifts += fmt::format("{}{}", i == 0 ? "" : ", ", 12 + i % 5);
+  }
+  const std::string rescales = fmt::format(
+      R"(
+    func.func @main(%x: tensor<1x2x3x{0}xi16>) -> tensor<1x2x3x{0}xi8> {{
+      %z = "tosa.const"() {{values = dense<0> : tensor<1xi8>}} : () -> tensor<1xi8>
+      %z16 = "tosa.const"() {{values = dense<0> : tensor<1xi16>}} : () -> tensor<1xi16>
+      %z32 = "tosa.const"() {{values = dense<0> : tensor<1xi32>}} : () -> tensor<1xi32>
+      %m = "tosa.const"() {{values = dense<[{1}]> : tensor<{0}xi32>}} : () -> tensor<{0}xi32>
+      %up = "tosa.const"() {{values = dense<[{2}]> : tensor<{0}xi8>}} : () -> tensor<{0}xi8>
+      %one = "tosa.const"() {{values = dense<1305418892> : tensor<1xi32>}} : () -> tensor<1xi32>
+      %down = "tosa.const"() {{values = dense<46> : tensor<1xi8>}} : () -> tensor<1xi8>
+      %by = "tosa.const"() {{values = dense<3> : tensor<1x1x1x1xi32>}} : () -> tensor<1x1x1x1xi32>
+      %p = tosa.rescale %x, %m, %up, %z16, %z32 {{input_unsigned = false, output_unsigned = false, per_channel = true, rounding_mode = SINGLE_ROUND, scale32 = true}} : (tensor<1x2x3x{0}xi16>, tensor<{0}xi32>, tensor<{0}xi8>, tensor<1xi16>, tensor<1xi32>) -> tensor<1x2x3x{0}xi32>
+      %l = tosa.logical_left_shift %p, %by : (tensor<1x2x3x{0}xi32>, tensor<1x1x1x1xi32>) -> tensor<1x2x3x{0}xi32>
+      %s = tosa.arithmetic_right_shift %l, %by {{round = false}} : (tensor<1x2x3x{0}xi32>, tensor<1x1x1x1xi32>) -> tensor<1x2x3x{0}xi32>
+      %r = tosa.rescale %s, %one, %down, %z32, %z {{input_unsigned = false, output_unsigned = false, per_channel = false, rounding_mode = SINGLE_ROUND, scale32 = true}} : (tensor<1x2x3x{0}xi32>, tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi8>) -> tensor<1x2x3x{0}xi8>
+      return %r : tensor<1x2x3x{0}xi8>
+    }})",
+      channels, multipliers, shifts);
+  EXPECT_EQ(outcomeOf(rescales, "edge16", true, "functional", {overlay}).output,
+            outcomeOf(rescales, "edge16", true, "functional").output);
+}
+
 } // namespace tilewright

@@ -96,7 +96,7 @@ std::string readersOf(const ChainedGroups &chained) {
 }
 
 // Plans that are tried out, at most.
-static constexpr size_t mostPlans = 6;
+static constexpr size_t mostPlans = 10;
 // They are tried out in steps. Before the first, chains take this part at least of their best
 // plan's own estimate.
 static constexpr double promised = 0.85;

@@ -125,6 +125,8 @@ public:
   }
 
   void lower(Steps &steps, int64_t most) {
+    if (perChannel_)
+      block_ = std::min(block_, most);
     ElementChain chain(context_, steps, group_, nullptr, shapes_, block_);
     const DramTensor to = context_.tensor(group_.getResult());
     forEachBox(shape_, tileOf(most), [&](const Box &box) {

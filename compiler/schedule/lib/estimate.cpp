@@ -142,7 +142,7 @@ private:
 
   struct Arrival { // a burst that was requested, or a fill; not drained
     size_t index = 0;
-    int64_t arrived = 0, pieces = 0;
+    int64_t arrived = 0, pieces = 0; // it drains from the next cycle on
     isa::Space space = isa::Space::Spad;
     BankMask banks = 0;
     bool isBurst = false, isLast = false; // of its instruction
@@ -507,7 +507,7 @@ Estimator::Streamed Estimator::stream(const timing::StepTiming &step,
   const int64_t rows = moved.rows;
   if (rows == 0)
     return moved;
-  // `before`: the same a cycle earlier.
+  // `before`: the same, as long before as sums are read.
   auto hold = [&](const timing::StreamTiming &stream, const Nest &nest, int64_t from, Holds &holds,
                   Holds *before) {
     if (nest.elements == 0)
@@ -533,7 +533,7 @@ Estimator::Streamed Estimator::stream(const timing::StepTiming &step,
     };
     add(holds, from);
     if (before != nullptr)
-      add(*before, from - 1);
+      add(*before, from - timing::sumsReadAhead);
   };
   hold(step.reads[0], moved.activations, t, holds_.activations, nullptr);
   const int operand = facts_[static_cast<size_t>(decoded(index).instruction)].accumulate;
@@ -777,7 +777,7 @@ void Estimator::request(Loader &loader, int64_t t) {
   const timing::Elements own = timing::ownedByLoad(loader.runs, burst);
   Arrival arrival;
   arrival.index = loader.issuingIndex;
-  arrival.arrived = arrived;
+  arrival.arrived = arrived + timing::landedToDrained - 1;
   arrival.pieces = pieces(loader.runs, own.count());
   arrival.space = loader.runs.space();
   arrival.banks = banksOf(loader.runs, own);
@@ -967,7 +967,7 @@ void Estimator::send(int64_t t) {
 void Estimator::prepareSending() {
   if (waiting_.empty() || waiting_.front().gathered == never)
     return;
-  int64_t first = std::max(waiting_.front().gathered, sent_) + 1;
+  int64_t first = std::max(waiting_.front().gathered + timing::gatheredToSent, sent_ + 1);
   while (static_cast<int64_t>(responses_.size()) >= times_.storeOutstanding) {
     first = std::max(first, responses_.front() + 1);
     responses_.pop_front();

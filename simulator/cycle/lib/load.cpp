@@ -100,7 +100,7 @@ Activity Load::drain(int64_t t) {
   bool moved = false;
   Pieces *pieces = nullptr;
   if (flight.bursts != 0) {
-    if (bursts_.front().beats.last >= t)
+    if (!bursts_.front().drains(t))
       return Activity::idle();
     pieces = &bursts_.front().pieces;
   } else if (!flight.fill.done()) {
@@ -188,7 +188,7 @@ int64_t Load::steadyCycles(int64_t t, PortUse &use) {
   const Flight &flight = flights_.front();
   const Banks &banks = shared_.banks(flight.space);
   const Pieces *pieces = nullptr;
-  if (flight.bursts != 0 && bursts_.front().beats.last <= t)
+  if (flight.bursts != 0 && bursts_.front().drains(t + 1))
     pieces = &bursts_.front().pieces;
   else if (flight.bursts == 0 && !flight.fill.done())
     pieces = filling_ ? &fill_ : nullptr;
@@ -207,13 +207,13 @@ int64_t Load::steadyCycles(int64_t t, PortUse &use) {
     return forever;
   }
   // Waits for its burst; the time until then splits at the beats of what is on the way.
-  const int64_t landed = bursts_.front().beats.last - t;
+  const int64_t left = bursts_.front().beats.last + timing::landedToDrained - 1 - t;
   if (beatOnBus(t + 1)) {
     steadyActivity_ = Activity::busy();
-    return std::min(landed, bursts_[arriving_].beats.last - t);
+    return std::min(left, bursts_[arriving_].beats.last - t);
   }
   steadyActivity_ = Activity::stalled(Stall::Dram, flight.record);
-  return std::min(landed,
+  return std::min(left,
                   arriving_ < bursts_.size() ? bursts_[arriving_].beats.first - t - 1 : forever);
 }
 
@@ -222,7 +222,7 @@ void Load::skip(int64_t t, int64_t n) {
   if (flights_.empty())
     return;
   const Flight &flight = flights_.front();
-  if (flight.bursts != 0 && bursts_.front().beats.last <= t)
+  if (flight.bursts != 0 && bursts_.front().drains(t + 1))
     movePieces(bursts_.front().pieces, t + 1, n);
   else if (flight.bursts == 0 && filling_)
     movePieces(fill_, t + 1, n);

@@ -33,6 +33,7 @@ private:
   struct Burst {
     Bus::Beats beats;
     Pieces pieces;
+    bool drains(int64_t t) const { return beats.last + timing::landedToDrained <= t; }
   };
 
   bool headStarts() const {

@@ -170,7 +170,7 @@ void Matrix::issueRow(int64_t g) {
   accessesUntil_ = g + pipeline_;
   writes_[static_cast<size_t>(accessesUntil_) & mask] = banks;
   if (s.accumulate)
-    reads_[static_cast<size_t>(accessesUntil_ - 1) & mask] = banks;
+    reads_[static_cast<size_t>(accessesUntil_ - timing::sumsReadAhead) & mask] = banks;
   if (shared_.sink != nullptr)
     reportRow(g);
 }
@@ -308,8 +308,8 @@ void Matrix::skip(int64_t t, int64_t n) {
         reportRow(c);
     for (int64_t c = t + 1 + past; c <= t + n; ++c) {
       issueRow(c);
-      if (c - 1 + pipeline_ <= t + n)
-        reads_[static_cast<size_t>(c - 1 + pipeline_) & mask] = 0;
+      if (c - timing::sumsReadAhead + pipeline_ <= t + n)
+        reads_[static_cast<size_t>(c - timing::sumsReadAhead + pipeline_) & mask] = 0;
       advanceRow();
     }
     streamer_.rowsLeft -= n;

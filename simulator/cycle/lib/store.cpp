@@ -24,7 +24,7 @@ void Store::step(int64_t t) {
     startHead(t);
     started = true;
   }
-  Activity activity = gather(freeBuffers);
+  Activity activity = gather(t, freeBuffers);
   if (sent)
     activity = Activity::busy();
   if (activity.kind == Activity::Idle) {
@@ -80,7 +80,7 @@ void Store::startHead(int64_t t) {
 }
 
 // Reads one piece. Idle: there is none to read, or no buffer for it.
-Activity Store::gather(size_t freeBuffers) {
+Activity Store::gather(int64_t t, size_t freeBuffers) {
   if (!gathering_)
     return Activity::idle();
   if (!inBurst_) {
@@ -95,7 +95,7 @@ Activity Store::gather(size_t freeBuffers) {
                              flights_.back().record);
   pieces_.advance(banks, 1);
   if (pieces_.elements == 0)
-    gathered();
+    gathered(t);
   return Activity::busy();
 }
 
@@ -114,11 +114,11 @@ void Store::beginBurst() {
   ++flights_.back().bursts;
 }
 
-// The burst is complete: it may be sent from the next cycle on.
-void Store::gathered() {
+// The burst's last piece was read in cycle t.
+void Store::gathered(int64_t t) {
   inBurst_ = false;
-  waiting_.push_back(
-      {burst_, shared_.bus.beats(burst_.begin, burst_.bytes), flights_.back().record});
+  waiting_.push_back({burst_, shared_.bus.beats(burst_.begin, burst_.bytes), flights_.back().record,
+                      t + timing::gatheredToSent});
   if (position_ == runs_.dram() + static_cast<uint64_t>(runs_.elements() * runs_.dramBytes())) {
     runs_.next();
     position_ = runs_.dram();
@@ -137,7 +137,7 @@ void Store::forgetAnswered(int64_t t) {
 // One beat on the write channel; true when there was one.
 bool Store::send(int64_t t) {
   if (beatsLeft_ == 0) {
-    if (waiting_.empty())
+    if (waiting_.empty() || waiting_.front().from > t)
       return false;
     forgetAnswered(t);
     if (responses_.size() >= outstanding_)

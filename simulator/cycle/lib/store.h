@@ -31,15 +31,16 @@ private:
     timing::Cut cut;
     int64_t beats = 0;
     const InstructionRecord *record = nullptr;
+    int64_t from = 0; // cycle in which it may be sent
   };
 
   bool headStarts(size_t inFlight) const {
     return queue_.head().isSet() ? canSet() : canAcquire() && inFlight < inFlight_;
   }
   void startHead(int64_t t);
-  Activity gather(size_t freeBuffers);
+  Activity gather(int64_t t, size_t freeBuffers);
   void beginBurst();
-  void gathered();
+  void gathered(int64_t t);
   bool send(int64_t t);
   void reportBeat(int64_t t, int64_t left);
   void forgetAnswered(int64_t t);

@@ -175,9 +175,9 @@ TEST(Matrix, MatRowAcrossABankBoundaryNeedsBothBanks) {
   EXPECT_EQ(record.trace[first + 1].end, record.trace[first + 1].start + 15 + 1);
 }
 
-TEST(Matrix, MatAccumulateReadsOneCycleBeforeItWrites) {
+TEST(Matrix, MatAccumulateReadsTwoCyclesBeforeItWrites) {
   // The vector unit reads the same bank: a strip that reads before the array's first read is not
-  // delayed, the next one waits until the array's last read is over, which is one cycle before its
+  // delayed, the next one waits until the array's last read is over, which is two cycles before its
   // last write.
   const auto run = [](int accumulate, int64_t strips) {
     return runMatrix(fmt::format("vector.set r0=a_s0, v0=16, r1=d_s0, v1=16\n"
@@ -189,10 +189,10 @@ TEST(Matrix, MatAccumulateReadsOneCycleBeforeItWrites) {
   const int64_t latency = target("edge16").find("vrescale")->pipeline.latency;
   const RunRecord probe = run(1, 1);
   const int64_t firstRead = probe.trace[first + 2].start + timing.at("vector.start");
-  const int64_t free = probe.trace[first + 1].start + pipeline() - 1 - firstRead;
+  const int64_t free = probe.trace[first + 1].start + pipeline() - 2 - firstRead;
   ASSERT_GT(free, 1);
   EXPECT_EQ(run(1, free).trace[first + 2].end, firstRead + free - 1 + latency);
-  EXPECT_EQ(run(1, free + 1).trace[first + 2].end, probe.trace[first + 1].end + latency);
+  EXPECT_EQ(run(1, free + 1).trace[first + 2].end, probe.trace[first + 1].end - 1 + latency);
   EXPECT_EQ(run(0, free + 1).trace[first + 2].end, firstRead + free + latency);
 }
 

@@ -15,12 +15,12 @@ std::vector<int64_t> besideAnother(const std::string &other) {
 }
 
 TEST(SecondLoad, DrainsBesideTheFirst) {
-  const std::vector<int64_t> first{1 + 8 + 64, 8 + 8 + 4};
+  const std::vector<int64_t> first{2 + 8 + 64, 1 + 8 + 8 + 4};
   EXPECT_EQ(besideAnother("weights.load s=0x1000, d=0x8000, n1=1, n0=64"), first);
 }
 
 TEST(SecondLoad, GivesWayAtABank) {
-  const std::vector<int64_t> first{1 + 8 + 64, 8 + 64 + 4};
+  const std::vector<int64_t> first{2 + 8 + 64, 1 + 8 + 64 + 4};
   EXPECT_EQ(besideAnother("weights.load s=0x1000, d=0x4000, n1=1, n0=64"), first);
 }
 
@@ -30,8 +30,8 @@ TEST(SecondLoad, RequestsWhenTheFirstDoesNot) {
       after(pause, "load s=0, d=0, n1=1, n0=1024\nweights.load s=0x1000, d=0x8000, n1=1, n0=8",
             {isa, idealDram(isa), {}});
   // Four bursts, one a cycle; the second DMA starts in the cycle of the first one's second.
-  EXPECT_EQ(entries.at(0).end - entries.at(0).start + 1, 1 + 128 + 16);
-  EXPECT_EQ(entries.at(1).end - entries.at(0).start, 128 + 1 + 1);
+  EXPECT_EQ(entries.at(0).end - entries.at(0).start + 1, 2 + 128 + 16);
+  EXPECT_EQ(entries.at(1).end - entries.at(0).start, 128 + 2 + 1);
 }
 
 } // namespace

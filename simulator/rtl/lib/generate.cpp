@@ -27,7 +27,8 @@ void check(const isa::Isa &isa) {
          "make the line at least one beat of the bus");
   const int64_t rows = isa.param("rows"), cols = isa.param("cols"),
                 pipeline = isa.timing().at("matrix.pipeline");
-  const int64_t throughArray = rows + cols + 1; // a cell's product and its sum take a cycle each
+  const int64_t throughArray =
+      rows + cols + 2; // the row comes a cycle later; a cell's product and its sum take one each
   if (pipeline < throughArray)
     fail(fmt::format("matrix.pipeline is {}, and a row of activations takes {} cycles through an "
                      "array of {} x {}",

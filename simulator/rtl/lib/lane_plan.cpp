@@ -56,7 +56,7 @@ int LanePlan::slotBits(int64_t stage) const {
 std::vector<const PipelineOperation *> LanePlan::shared() const {
   std::vector<const PipelineOperation *> found;
   for (const PipelineOperation &operation : instruction_.pipeline.operations)
-    if (operation.step == number_ && (operation.unit >= 0 || isTable(operation)))
+    if (operation.step == number_ && (operation.unit >= 0 || isTableRead(operation)))
       found.push_back(&operation);
   return found;
 }
@@ -70,7 +70,7 @@ std::vector<const PipelineOperation *> LanePlan::ending(int64_t stage) const {
   return found;
 }
 
-bool LanePlan::isTable(const PipelineOperation &operation) const {
+bool isTableRead(const PipelineOperation &operation) {
   return operation.expr != nullptr && operation.expr->kind == ExprKind::ArrayRead;
 }
 
@@ -208,7 +208,7 @@ LaneShape laneShapeOf(const isa::Isa &isa) {
     for (const Expr *constant : plan.constants())
       constants[plan.instruction().index] += constant->type.bits;
     for (const PipelineOperation *operation : plan.shared())
-      tables[plan.instruction().index] += plan.isTable(*operation);
+      tables[plan.instruction().index] += isTableRead(*operation);
     shape.constantBits = std::max(shape.constantBits, constants[plan.instruction().index]);
     shape.tables = std::max(shape.tables, tables[plan.instruction().index]);
     shape.delay = std::max(shape.delay,

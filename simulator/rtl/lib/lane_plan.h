@@ -30,7 +30,6 @@ public:
   // Operations on shared units and tables that end in a stage.
   std::vector<const isa::PipelineOperation *> ending(int64_t stage) const;
   std::vector<const isa::PipelineOperation *> shared() const;
-  bool isTable(const isa::PipelineOperation &operation) const;
 
   // Array elements at the lane's position, in the order of the lane's inputs.
   const std::vector<const isa::Expr *> &elements() const { return elements_; }
@@ -62,6 +61,8 @@ private:
   std::vector<const isa::Expr *> elements_, constants_;
 };
 
+// Whether it reads an element of an array as of a table.
+bool isTableRead(const isa::PipelineOperation &operation);
 // The steps of all vector instructions.
 std::vector<LanePlan> plansOf(const isa::Isa &isa);
 // What a case chooses a step by: a lane_step_t.

@@ -143,7 +143,7 @@ private:
 
   std::string resultOf(const PipelineOperation &operation) const {
     const isa::Type &type = operation.expr->type;
-    if (plan_.isTable(operation))
+    if (isTableRead(operation))
       return slice(fmt::format("table_data_i[l][{}]", tableOf(operation)), 0, type);
     const isa::Type read{type.isSigned, operation.bits};
     const std::string name = unitName(isa_.lane(), static_cast<size_t>(operation.unit));
@@ -156,7 +156,7 @@ private:
     for (const PipelineOperation &other : plan_.instruction().pipeline.operations) {
       if (&other == &operation)
         return number;
-      number += plan_.isTable(other);
+      number += isTableRead(other);
     }
     throw std::logic_error("a table without a number");
   }
@@ -166,11 +166,14 @@ private:
     auto set = [](const std::string &name, const std::string &value) {
       return fmt::format("{}{} = {};\n", in4, name, value);
     };
-    if (plan_.isTable(operation)) {
+    if (isTableRead(operation)) {
       const isa::StateArray &array = isa_.units()[static_cast<size_t>(plan_.instruction().unit)]
                                          .arrays[static_cast<size_t>(expr.index)];
-      return set(fmt::format("table_index_o[l][{}]", tableOf(operation)),
-                 flatIndex(writer, array, expr.args));
+      const int table = tableOf(operation);
+      return set(fmt::format("table_read_o[{}]", table),
+                 fmt::format("enable_i && control_i[{}].step == {}", operation.first,
+                             labelOf(plan_))) +
+             set(fmt::format("table_index_o[l][{}]", table), flatIndex(writer, array, expr.args));
     }
     const isa::LaneUnit &unit = isa_.lane().units[static_cast<size_t>(operation.unit)];
     const std::string name = unitName(isa_.lane(), static_cast<size_t>(operation.unit));
@@ -331,7 +334,8 @@ void writeUnits(std::string &text, const isa::Lane &lane, const std::vector<Lane
 void writeOperands(std::string &text, const isa::Isa &isa, const std::vector<LanePlan> &plans,
                    const Nest &nest) {
   text += fmt::format("\n  // What the shared units work on: one instruction runs at a time.\n"
-                      "  function automatic void operands();\n    {} begin\n      for (int i = 0; "
+                      "  function automatic void operands();\n    table_read_o = '0;\n"
+                      "    {} begin\n      for (int i = 0; "
                       "i < LaneTables; i++) table_index_o[l][i] = '0;\n",
                       eachLane);
   const isa::Lane &lane = isa.lane();

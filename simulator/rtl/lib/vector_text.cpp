@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 
 namespace tilewright::rtl {
 
@@ -84,11 +85,39 @@ void refuseHazards(const isa::Instruction &instruction) {
   }
 }
 
+// By how many elements an index goes on from lane to lane; nullopt: unknown.
+std::optional<int64_t> laneStride(const isa::Expr &index, const isa::Step &step) {
+  if (index.kind == isa::ExprKind::Iterator)
+    return index.index == static_cast<int>(step.iterators.size()) - 1 ? 1 : 0;
+  std::vector<std::optional<int64_t>> args;
+  for (const isa::ExprPtr &arg : index.args)
+    args.push_back(laneStride(*arg, step));
+  if (std::all_of(args.begin(), args.end(), [](const auto &arg) { return arg == 0; }))
+    return index.kind == isa::ExprKind::MemoryRead || index.kind == isa::ExprKind::ArrayRead
+               ? std::nullopt
+               : std::optional<int64_t>(0);
+  if (index.kind != isa::ExprKind::Add && index.kind != isa::ExprKind::Subtract)
+    return std::nullopt;
+  if (!args[0] || !args[1])
+    return std::nullopt;
+  return index.kind == isa::ExprKind::Add ? *args[0] + *args[1] : *args[0] - *args[1];
+}
+
+// What a strip writes stands side by side.
+void refuseScattered(const isa::Instruction &instruction) {
+  for (const isa::Step &step : instruction.steps) {
+    const std::vector<isa::ExprPtr> &where = step.out.where;
+    for (size_t i = 0; i < where.size() && !step.out.isMemory && !step.iterators.empty(); ++i)
+      if (laneStride(*where[i], step) != (i + 1 == where.size() ? 1 : 0))
+        refuse(instruction, "it writes elements of an array that do not stand side by side",
+               "let the innermost iterator count them, or run --engine cycle");
+  }
+}
+
 } // namespace
 
 std::string vectorText(const isa::Isa &isa) {
   const Nest nest = shapeOf(isa).vector;
-  const isa::Unit &unit = unitOf(isa, isa::UnitTemplate::Vector);
   std::string steps, counts, latencies, stages, targets;
   for (const isa::Instruction *instruction : workOf(isa, isa::UnitTemplate::Vector)) {
     for (int number = 0; number < static_cast<int>(instruction->steps.size()); ++number) {
@@ -99,6 +128,7 @@ std::string vectorText(const isa::Isa &isa) {
         targets += fmt::format("    {}: array_of = 8'd{};\n", writer.key(), step.out.index + 1);
     }
     refuseHazards(*instruction);
+    refuseScattered(*instruction);
     counts += fmt::format("    {}: step_count = 3'd{};\n", constantOf(*instruction),
                           instruction->steps.size());
     stages += fmt::format("    {}: lane_stages_of = 8'd{};\n", constantOf(*instruction),
@@ -149,22 +179,7 @@ std::string vectorText(const isa::Isa &isa) {
       "  unique case ({instruction, number})\n" +
       targets + "    default: array_of = '0;\n  endcase\nendfunction\n\n";
 
-  for (const isa::StateArray &array : unit.arrays)
-    text += fmt::format("// {}\nlogic [{}:0][{}:0] array_{}_q;\n", array.summary,
-                        array.elements() - 1, array.type.bits - 1, array.name);
-  text += "\n" + laneConstants(isa) + laneElements(isa) + laneTables(isa);
-  for (const isa::StateArray &array : unit.arrays)
-    text +=
-        fmt::format("\nalways_ff @(posedge clk_i) begin : array_{0}\n"
-                    "  if (!rst_ni) begin\n    array_{0}_q <= {{{1}{{{2}}}}};\n"
-                    "  end else if (packs && pack_q.array == 8'd{3}) begin\n"
-                    "    automatic logic [{4}:0][{5}:0] next = array_{0}_q;\n"
-                    "    for (int l = 0; l < Lanes; l++)\n"
-                    "      if (32'(l) < pack_q.lanes) next[{6}] = result[l].value[{5}:0];\n"
-                    "    array_{0}_q <= next;\n  end\nend\n",
-                    array.name, array.elements(), literal(array.reset, {false, array.type.bits}),
-                    array.index + 1, array.elements() - 1, array.type.bits - 1,
-                    narrowIndex(array, "result[l].at"));
+  text += laneConstants(isa) + laneTables(isa) + laneElements(isa);
   return text;
 }
 

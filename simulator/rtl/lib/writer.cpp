@@ -161,13 +161,6 @@ std::string flatIndex(ExpressionWriter &writer, const isa::StateArray &array,
   return at;
 }
 
-std::string narrowIndex(const isa::StateArray &array, const std::string &index) {
-  int bits = 1;
-  while ((int64_t(1) << bits) < array.elements())
-    ++bits;
-  return fmt::format("{}'({})", bits, index);
-}
-
 Shape shapeOf(const isa::Isa &isa) {
   Shape shape;
   auto grow = [](Nest &nest, const isa::Step &step) {

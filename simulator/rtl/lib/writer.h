@@ -33,8 +33,6 @@ std::string vectorScalar(const isa::Instruction &instruction, const isa::Isa &is
 // The position of an array's element, row-major, in 32 bits.
 std::string flatIndex(ExpressionWriter &writer, const isa::StateArray &array,
                       const std::vector<isa::ExprPtr> &where);
-// The same in as many bits as the array has positions.
-std::string narrowIndex(const isa::StateArray &array, const std::string &index);
 
 [[noreturn]] void refuse(const isa::Instruction &instruction, const std::string &message,
                          const std::string &fix = "");

@@ -66,7 +66,7 @@ TEST(Array, RowsMeetTheWeightsThatWereActiveWhenTheyWereRead) {
 TEST(Array, MakesContractionsOfAnOverlay) {
   const isa::Isa isa = overlaid(R"Y(
 target: { params: { rows: "5", cols: "3", lanes: "4" } }
-timing: { matrix: { pipeline: "rows + cols + 1" } }
+timing: { matrix: { pipeline: "rows + cols + 2" } }
 instructions:
   mload: { semantics: { map: { otherwise: "5" } } }
   mdistance:

@@ -177,7 +177,7 @@ TEST_P(Lint, IsClean) {
   std::filesystem::create_directories(directory);
   std::string command =
       "cd " + directory.string() +
-      " && verilator --lint-only -Wall --unroll-count 1 --top-module tilewright_top";
+      " && verilator --lint-only -Wall --unroll-count 4 --top-module tilewright_top";
   for (const SourceFile &file : generate(cycle::target(GetParam()))) {
     writeFile((directory / file.name).string(), file.text);
     if (file.isCompiled)
@@ -243,6 +243,18 @@ TEST(Generate, RefusesAnInstructionThatReadsTheArrayItWrites) {
 )Y"));
   EXPECT_THAT(said, HasSubstr("it reads elements of an array that it writes"));
   EXPECT_THAT(said, HasSubstr("fix: read them in another instruction, or run --engine cycle"));
+}
+
+TEST(Generate, RefusesAnInstructionThatWritesAnArrayBackwards) {
+  const std::string said = refusalOf(instruction("vector", R"Y(
+      a: { kind: "mem", space: "spad", type: "i32", access: "read" }
+      nc: { kind: "imm", type: "u6" }
+)Y",
+                                                 R"Y(
+      map: { iter: [ "c in nc" ], out: "bias[63 - c]", expr: "a[c]" }
+)Y"));
+  EXPECT_THAT(said, HasSubstr("it writes elements of an array that do not stand side by side"));
+  EXPECT_THAT(said, HasSubstr("fix: let the innermost iterator count them, or run --engine cycle"));
 }
 
 TEST(Generate, RefusesAMoveOfLongElements) {
@@ -341,8 +353,8 @@ TEST(Generate, RefusesWeightsThatBecomeSomethingElseWhenTheyAreNotRead) {
 TEST(Generate, RefusesAPipelineThatIsShorterThanTheArray) {
   EXPECT_EQ(
       refusalOf("timing: { matrix: { pipeline: \"rows + cols\" } }"),
-      "the RTL: error: matrix.pipeline is 32, and a row of activations takes 33 cycles through "
-      "an array of 16 x 16\n  fix: make it at least 33, or run --engine cycle");
+      "the RTL: error: matrix.pipeline is 32, and a row of activations takes 34 cycles through "
+      "an array of 16 x 16\n  fix: make it at least 34, or run --engine cycle");
 }
 
 TEST(Generate, RefusesAMatrixUnitOfMoreArrays) {

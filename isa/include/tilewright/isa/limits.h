@@ -120,8 +120,8 @@ inline constexpr Limit outstanding{"timing.outstanding", 1, 128,
 inline constexpr Limit buffers{"timing.buffers", 1, 128,
                                "the RTL has counters and registers for 128 buffers"};
 inline constexpr Limit pipeline{
-    "timing.matrix.pipeline", 2, 65535,
-    "accumulators are read a cycle before they are written; the RTL counts cycles in 16 bits"};
+    "timing.matrix.pipeline", 3, 65535,
+    "accumulators are read two cycles before they are written; the RTL counts cycles in 16 bits"};
 inline constexpr Limit latency{"timing.latency", 1, 65535, "the RTL counts cycles in 16 bits"};
 inline constexpr Limit fo4{"technology.fo4_fs", 100, 500'000,
                            "no process has an inverter as fast or as slow"};

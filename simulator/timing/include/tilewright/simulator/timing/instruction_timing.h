@@ -11,6 +11,11 @@
 
 namespace tilewright::timing {
 
+// What clocked memories take: cycles from reading a row of accumulators to writing its sums (row
+// MAT-accumulate), from a burst's last data on the bus to its first piece (LOAD-drain), and from
+// reading a burst's last piece to sending it (STORE-send).
+constexpr int64_t sumsReadAhead = 2, landedToDrained = 2, gatheredToSent = 3;
+
 // A scalar over literals, immediates and registers; the common shapes are evaluated without a tree.
 class Scalar {
 public:
