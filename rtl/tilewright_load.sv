@@ -166,13 +166,7 @@ module tilewright_load import tilewright_pkg::*; #(
   assign idle_o = empty && !has_flight;
   assign bus_idle_o = used_q == landed_q;
 
-  // The RAM of the landing buffers: words of a power of two of bytes that hold a beat, and a piece where that is shorter than a burst.
-  localparam int Longest = PieceBytes < BurstBytes ? PieceBytes : BurstBytes;
-  localparam int Least = Longest > BusBytes ? Longest : BusBytes;
-  localparam int WordShift = Least > 4 ? $clog2(Least) : 2;
-  localparam int Word = 1 << WordShift;
-  localparam int WordBeats = Word / BusBytes;
-  localparam int SlotWords = BurstBytes / Word;
+  // The RAM of the landing buffers.
   localparam int Words = LoadBuffers * SlotWords > 2 ? LoadBuffers * SlotWords : 2;
   localparam int WordWidth = $clog2(Words);
 

@@ -187,13 +187,7 @@ module tilewright_store import tilewright_pkg::*; #(
   assign acc_banks_o = granted ? acc_mask : '0;
   assign read_address_o = address;
 
-  // The RAM of the gather buffers: words of a power of two of bytes that hold a beat, and a piece where that is shorter than a burst.
-  localparam int Longest = PieceBytes < BurstBytes ? PieceBytes : BurstBytes;
-  localparam int Least = Longest > BusBytes ? Longest : BusBytes;
-  localparam int WordShift = Least > 4 ? $clog2(Least) : 2;
-  localparam int Word = 1 << WordShift;
-  localparam int WordBeats = Word / BusBytes;
-  localparam int SlotWords = BurstBytes / Word;
+  // The RAM of the gather buffers.
   localparam int Words = StoreBuffers * SlotWords > 2 ? StoreBuffers * SlotWords : 2;
   localparam int WordWidth = $clog2(Words);
 

@@ -93,7 +93,16 @@ std::string moveText(const isa::Isa &isa, isa::UnitTemplate kind) {
   const Nest nest = shapeOf(isa).move;
   const char *prefix = prefixOf(kind);
   std::string text = fmt::format(
-      "// Bytes in DRAM of the elements of a piece, at most.\nlocalparam int PieceBytes = {};\n\n",
+      "// Bytes in DRAM of the elements of a piece, at most.\nlocalparam int PieceBytes = {};\n\n"
+      "// Words of the buffers' RAM: a power of two of bytes that holds a beat, and a piece where "
+      "that "
+      "is shorter than a burst.\n"
+      "localparam int Longest = PieceBytes < BurstBytes ? PieceBytes : BurstBytes;\n"
+      "localparam int Least = Longest > BusBytes ? Longest : BusBytes;\n"
+      "localparam int WordShift = Least > 4 ? $clog2(Least) : 2;\n"
+      "localparam int Word = 1 << WordShift;\n"
+      "localparam int WordBeats = Word / BusBytes;\n"
+      "localparam int SlotWords = BurstBytes / Word;\n\n",
       pieceBytesOf(isa, kind));
   text += fmt::format(
       "// The nest of a move and its first addresses.\n"
