@@ -121,7 +121,7 @@ private:
                        {false, 32}, expr.type);
     }
     case ExprKind::MemoryRead:
-      return slice(fmt::format("operand_i[l][{}]", streams_.of(expr)), 0, expr.type);
+      return memoryRead(expr);
     case ExprKind::ArrayRead: {
       const auto &elements = plan_.elements();
       const auto found = std::find(elements.begin(), elements.end(), &expr);
@@ -139,6 +139,18 @@ private:
       return text;
     }
     }
+  }
+
+  // One that both the taps and what comes behind them read has two streams; without taps, only
+  // the second one's element comes.
+  std::string memoryRead(const Expr &expr) const {
+    const auto read = [&](int stream) {
+      return slice(fmt::format("operand_i[l][{}]", stream), 0, expr.type);
+    };
+    const int inTaps = streams_.of(expr, true), once = streams_.of(expr, false);
+    if (inTaps < 0 || once < 0)
+      return read(std::max(inTaps, once));
+    return fmt::format("(control_i[0].has_taps ? {} : {})", read(inTaps), read(once));
   }
 
   std::string resultOf(const PipelineOperation &operation) const {

@@ -25,11 +25,6 @@ int Streams::of(const isa::Expr &read, bool reductions) const {
   return found == numbers_.end() ? -1 : static_cast<int>(found->second);
 }
 
-int Streams::of(const isa::Expr &read) const {
-  const int stream = of(read, true);
-  return stream >= 0 ? stream : of(read, false);
-}
-
 void Streams::visit(const isa::Expr &expr, bool reductions) {
   if (!seen_.insert({&expr, reductions}).second)
     return;

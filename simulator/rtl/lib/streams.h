@@ -17,8 +17,6 @@ public:
   const isa::MemoryAccess *write() const { return write_; } // null: the step writes an array
   // The stream of a read in every tap, or in the first one; -1: there is none.
   int of(const isa::Expr &read, bool reductions) const;
-  // That of a read wherever it stands: both have the same element.
-  int of(const isa::Expr &read) const;
 
 private:
   void visit(const isa::Expr &expr, bool reductions);

@@ -259,6 +259,48 @@ TEST(LockstepOverlay, RandomSemanticsAreEqual) {
   EXPECT_GT(tally.instructions.size(), isa.instructions().size() * 3 / 4);
 }
 
+// An element that the taps read as what comes behind them does: it is there without any tap.
+TEST(LockstepOverlay, WithoutTapsTheElementsBehindThemAreRead) {
+  const isa::Isa isa = overlaid(R"yaml(
+instructions:
+  vkeep:
+    name: "vkeep"
+    summary: "The sum of b's taps, each with a; a behind them once more."
+    unit: "vector"
+    encode: { op: "0x98" }
+    operands:
+      a: { kind: "mem", space: "spad", type: "i8", access: "read" }
+      b: { kind: "mem", space: "spad", type: "i8", access: "read" }
+      d: { kind: "mem", space: "acc", type: "i32", access: "write" }
+      n0: { kind: "imm", type: "u12" }
+    semantics:
+      reduce:
+        iter: [ "x in n0" ]
+        reduce: { iter: [ "u in k0" ], op: "add", type: "i32", order: "any" }
+        out: "d[x]"
+        init: "0"
+        expr: "b[x + u * b_k0] + a[x]"
+        post: "cast<i32>(result + a[x] * 2)"
+)yaml",
+                                "tiny4");
+  Program program =
+      assemble(isa, "load s=0, d=0, n1=1, n0=64\nvector.set r0=k0, v0=0, r1=b_k0, v1=1\n"
+                    "fence\nvkeep a=0, b=32, d=0, n0=7\n"
+                    "vector.set r0=k0, v0=3, r1=b_k0, v1=1\n"
+                    "vkeep a=8, b=32, d=16, n0=7\nhalt\n");
+  program.codeAddress = 0x8000;
+  program.dramBytes = 0x10000;
+  Segment data;
+  for (int i = 0; i < 64; ++i)
+    data.bytes.push_back(static_cast<char>(i + 1));
+  program.data.push_back(data);
+  Machine machine(isa);
+  const lockstep::Comparison comparison =
+      lockstep::compare(isa, program, [&] { return DramImage(program); }, machine.engines(), {});
+  EXPECT_FALSE(comparison.difference) << comparison.difference->text;
+  EXPECT_GE(comparison.compared.writes, 4u);
+}
+
 // Columns with activations of their own, among rows that all columns share.
 TEST(LockstepOverlay, WindowsAreEqual) {
   const isa::Isa &isa = target("tiny4+depthwise");
