@@ -3,6 +3,7 @@
 import collections
 import hashlib
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -12,15 +13,18 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 TOOL = ROOT / "build" / "release" / "bin" / "tilewright"
 CACHE = ROOT / ".cache" / "area"
+JOBS = os.cpu_count() or 1
 BLOCKS = {"u_core.u_sequencer": "sequencer", "u_core.u_semaphores": "semaphores", "u_core.u_load": "load DMA",
           "u_core.u_store": "store DMA", "u_core.u_matrix": "matrix unit, without its array",
           "u_core.u_matrix.u_array": "array of cells", "u_core.u_vector": "vector unit", "u_core.u_spad": "scratchpad",
           "u_core.u_acc": "accumulators", "u_core": "core: AXI4 and wires", "u_registers": "registers of the host",
           "u_control": "control", "u_counters": "counters", "": "top: addresses and wires"}
 
-SCRIPT = """\
+READ = """\
 read_slang -j 1 -D SYNTHESIS --ignore-assertions --no-implicit-memories --unroll-limit 1000000 --best-effort-hierarchy \
 --blackboxed-module tilewright_ram -f tilewright.f --top tilewright_top
+"""
+SCRIPT = READ + """\
 tee -q -o rams.txt dump t:tilewright_ram
 proc -norom -noopt
 opt_expr
@@ -99,12 +103,18 @@ def key_of(directory):
     return key.hexdigest()
 
 
+def write_rtl(target, overlays, directory):
+    what_if = [word for overlay in overlays for word in ("--what-if", str(overlay))]
+    done = subprocess.run([TOOL, "isa", "rtl", "--target", target, *what_if, "-o", directory], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"bench: error: no RTL of {target}:\n{done.stderr}")
+
+
 def measure(target, overlays=(), again=False):
     """As `synthesized`, of a target under overlays. What was measured before is not measured `again` unless that is asked for."""
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
-        what_if = [word for overlay in overlays for word in ("--what-if", str(overlay))]
-        subprocess.run([TOOL, "isa", "rtl", "--target", target, *what_if, "-o", directory], check=True, stdout=subprocess.DEVNULL)
+        write_rtl(target, overlays, directory)
         kept = CACHE / f"{key_of(directory)}.json"
         if kept.exists() and not again:
             rows, bits = json.loads(kept.read_text())

@@ -17,12 +17,21 @@ module tilewright_array import tilewright_pkg::*; (
 );
   `include "tilewright_array.svh"
 
+  // Sums need no more bits than so many products can take.
+  function automatic int bits_of_sum(int products);
+    return MatrixProductBits + $clog2(products) < 32 ? MatrixProductBits + $clog2(products) : 32;
+  endfunction
+  localparam int SumBits = bits_of_sum(Rows);
+
   element_t [Rows-1:0] elements;
   weight_t [Cols-1:0] weights;
-  logic [Cols-1:0][31:0] sums;
+  logic [Cols-1:0][SumBits-1:0] sums, sums_out;
   tilewright_skew #(.Lanes(Rows), .Width($bits(element_t))) u_elements (.clk_i, .rst_ni, .data_i(elements_i), .data_o(elements));
   tilewright_skew #(.Lanes(Cols), .Width($bits(weight_t))) u_weights (.clk_i, .rst_ni, .data_i(weights_i), .data_o(weights));
-  tilewright_skew #(.Lanes(Cols), .Width(32), .Reversed(1'b1)) u_sums (.clk_i, .rst_ni, .data_i(sums), .data_o(sums_o));
+  tilewright_skew #(.Lanes(Cols), .Width(SumBits), .Reversed(1'b1)) u_sums (.clk_i, .rst_ni, .data_i(sums), .data_o(sums_out));
+  for (genvar j = 0; j < Cols; j++) begin : gen_out
+    assign sums_o[j] = 32'($signed(sums_out[j]));
+  end
 
   // A column's operand comes to its first cell with the row of activations that entered beside it, and to all others at once.
   logic [Cols-1:0][MatrixOperandBits-1:0] columns;
@@ -82,7 +91,9 @@ module tilewright_array import tilewright_pkg::*; (
     for (genvar j = 0; j < Cols; j++) begin : gen_column
       weight_t weight_0_q, weight_1_q;
       element_t element, element_q;
-      logic signed [31:0] above, product_q, sum_q;
+      localparam int OwnBits = bits_of_sum(i + 1);
+      logic signed [MatrixProductBits-1:0] product_q;
+      logic signed [OwnBits-1:0] above, sum_q;
       if (j == 0) begin : gen_left
         assign element = elements[i];
       end else begin : gen_inner
@@ -91,7 +102,7 @@ module tilewright_array import tilewright_pkg::*; (
       if (i == 0) begin : gen_top
         assign above = '0;
       end else begin : gen_below
-        assign above = gen_row[i-1].gen_column[j].sum_q;
+        assign above = OwnBits'(gen_row[i-1].gen_column[j].sum_q);
       end
       always_ff @(posedge clk_i) begin
         if (passes[j]) begin
@@ -99,7 +110,7 @@ module tilewright_array import tilewright_pkg::*; (
           product_q <= element.valid ? product(element, columns[j], element.tile ? weight_1_q : weight_0_q) : '0;
         end
       end
-      always_ff @(posedge clk_i) if (passes_q[j]) sum_q <= above + product_q;
+      always_ff @(posedge clk_i) if (passes_q[j]) sum_q <= above + OwnBits'(product_q);
       always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
           weight_0_q <= WeightReset;

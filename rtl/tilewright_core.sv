@@ -146,7 +146,7 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
     .write_banks_i(spad_write_banks), .write_address_i(spad_write_address), .write_bytes_i(spad_write_bytes),
     .write_data_i(spad_write_data)
   );
-  tilewright_memory #(.Banks(AccBanks), .BankBytes(AccBankBytes), .Port(AccPort), .Readers(AccReaders), .Writers(3)) u_acc (
+  tilewright_memory #(.Banks(AccBanks), .BankBytes(AccBankBytes), .Port(AccPort), .Unit(AccUnit), .Readers(AccReaders), .Writers(3)) u_acc (
     .clk_i, .read_banks_i(acc_read_banks), .read_address_i(acc_read_address), .read_data_o(acc_read_data),
     .write_banks_i(acc_write_banks), .write_address_i(acc_write_address), .write_bytes_i(acc_write_bytes),
     .write_data_i(acc_write_data)

@@ -61,21 +61,27 @@ module tilewright_load import tilewright_pkg::*; #(
   load_state_t state_q;
 
   // Loads begun and not ended, oldest first.
-  logic [31:0] flight_id_q [LoadInflight];
-  mask_t flight_signal_q [LoadInflight];
-  logic [7:0] flight_instruction_q [LoadInflight];
-  move_t flight_move_q [LoadInflight];
-  walk_t flight_fill_q [LoadInflight];       // where a fill stands
-  logic [31:0] flight_left_q [LoadInflight]; // elements of a fill's run that are left
-  logic [47:0] flight_at_q [LoadInflight];   // byte address of the next of them
+  typedef struct packed {
+    logic [31:0] id;
+    mask_t       signal_mask;
+    logic [7:0]  instruction;
+    move_t       move;
+  } flight_t;
+  flight_t oldest;
+  move_t newest_move_q;
   logic [LoadInflight-1:0] flight_issued_q;  // no more bursts come
   logic [7:0] flight_bursts_q [LoadInflight]; // requested and not drained
   logic [FlightWidth-1:0] oldest_q, newest_q, free_q; // newest_q: the last one that began
-  logic [7:0] flights_q;
+  logic [$clog2(LoadInflight+1)-1:0] in_flight;
+  // Of the oldest, if it is a fill of which a piece is written.
+  logic filling_q;
+  walk_t fill_q;       // where it stands
+  logic [31:0] fill_left_q; // elements of its run that are left
+  local_t fill_at_q;   // byte address of the next of them
 
   // Landing buffers: bursts on the way or landed, oldest first. Their bytes are in RAM, side by side.
-  logic [47:0] burst_address_q [LoadBuffers]; // on chip, of the next element
-  logic [47:0] burst_stride_q [LoadBuffers];
+  local_t burst_address_q [LoadBuffers]; // on chip, of the next element
+  local_t burst_stride_q [LoadBuffers];
   logic [15:0] burst_left_q [LoadBuffers];    // elements
   logic signed [15:0] burst_at_q [LoadBuffers]; // byte of the landing buffer at which the next element begins; may be before it
   logic [7:0] burst_beat_q [LoadBuffers];     // beat of the landing buffer that its first beat goes to
@@ -93,7 +99,7 @@ module tilewright_load import tilewright_pkg::*; #(
   always_comb begin
     can_take = (head.wait_mask & ~avail_i[0]) == '0;
     set_starts = !issuing && !empty && can_take && head.is_set && (head.signal_mask & ~room_i[0]) == '0;
-    load_starts = !issuing && !empty && can_take && !head.is_set && flights_q < 8'(LoadInflight);
+    load_starts = !issuing && !empty && can_take && !head.is_set && 32'(in_flight) < LoadInflight;
     pop = set_starts || load_starts;
     started = '0;
     if (load_starts) started = move_of(head.instruction, head.bits, state_q, head.address);
@@ -108,10 +114,11 @@ module tilewright_load import tilewright_pkg::*; #(
   // LOAD-burst: the burst that is requested in this cycle.
   logic has_burst, request, last_burst;
   move_t move;
-  logic [47:0] position, burst_end, burst_address;
+  logic [47:0] position, burst_end;
+  local_t burst_address;
   logic [15:0] burst_elements;
   logic signed [15:0] burst_at;
-  assign move = load_starts ? started : flight_move_q[newest_q];
+  assign move = load_starts ? started : newest_move_q;
   tilewright_walker u_walker (
     .clk_i, .rst_ni, .begin_i(load_starts && !started.fill), .move_i(move), .next_i(request), .active_o(issuing), .burst_o(has_burst),
     .begin_o(position), .end_o(burst_end), .elements_o(burst_elements), .address_o(burst_address), .at_o(burst_at), .last_o(last_burst)
@@ -123,44 +130,47 @@ module tilewright_load import tilewright_pkg::*; #(
 
   // LOAD-drain.
   logic has_flight, has_piece, granted, ends, flight_done, last_piece, from_burst, run_done;
-  assign has_flight = flights_q != '0;
-  move_t oldest;
-  logic [47:0] address, stride;
+  assign has_flight = in_flight != '0;
+  tilewright_fifo #(.Depth(LoadInflight), .Width($bits(flight_t))) u_flights (
+    .clk_i, .rst_ni, .push_i(load_starts), .data_i({head.id, head.signal_mask, head.instruction, started}), .pop_i(ends), .head_q(oldest),
+    .count_q(in_flight)
+  );
+  local_t address, stride;
   logic [31:0] left;
   logic [15:0] count;
   spad_mask_t spad_mask;
   acc_mask_t acc_mask;
   logic by_matrix, by_vector;
-  walk_t fill_next;
+  walk_t fill, fill_next;
   always_comb begin
-    oldest = flight_move_q[oldest_q];
     from_burst = flight_bursts_q[oldest_q] != '0;
-    address = from_burst ? burst_address_q[drain_q] : flight_at_q[oldest_q];
-    stride = from_burst ? burst_stride_q[drain_q] : oldest.run_stride;
-    left = from_burst ? 32'(burst_left_q[drain_q]) : flight_left_q[oldest_q];
-    has_piece = has_flight && (from_burst ? fetched_q : oldest.fill && !flight_fill_q[oldest_q].done);
+    fill = filling_q ? fill_q : walk_begin(oldest.move);
+    address = from_burst ? burst_address_q[drain_q] : filling_q ? fill_at_q : oldest.move.local_address;
+    stride = from_burst ? burst_stride_q[drain_q] : oldest.move.run_stride;
+    left = from_burst ? 32'(burst_left_q[drain_q]) : filling_q ? fill_left_q : oldest.move.elements;
+    has_piece = has_flight && (from_burst ? fetched_q : oldest.move.fill && !fill.done);
     count = '0;
     spad_mask = '0;
     acc_mask = '0;
     if (has_piece && left != '0) begin
-      count = piece_elements(oldest.to_acc, stride, oldest.local_bytes);
+      count = piece_elements(oldest.move.to_acc, stride, oldest.move.local_bytes);
       if (32'(count) > left) count = 16'(left);
-      if (oldest.to_acc) acc_mask = acc_banks(address, int'(bytes_of(48'(count), oldest.local_bytes)));
-      else spad_mask = spad_banks(address, int'(bytes_of(48'(count), oldest.local_bytes)));
+      if (oldest.move.to_acc) acc_mask = acc_banks(address, int'(bytes_of(48'(count), oldest.move.local_bytes)));
+      else spad_mask = spad_banks(address, int'(bytes_of(48'(count), oldest.move.local_bytes)));
     end
     by_matrix = (acc_mask & acc_by_matrix_i) != '0;
     by_vector = (acc_mask & acc_by_vector_i) != '0 || (spad_mask & spad_by_vector_i) != '0;
     granted = has_piece && !by_matrix && !by_vector;
     last_piece = granted && 32'(count) == left;
-    fill_next = flight_fill_q[oldest_q];
-    if (last_piece && !from_burst) fill_next = walk_next(flight_fill_q[oldest_q], oldest);
+    fill_next = fill;
+    if (last_piece && !from_burst) fill_next = walk_next(fill, oldest.move);
     run_done = last_piece && !from_burst;
     // LOAD-end.
     flight_done = has_flight && flight_issued_q[oldest_q] && (!has_piece || granted) &&
-        (from_burst ? last_piece && flight_bursts_q[oldest_q] == 8'd1 : !oldest.fill || fill_next.done);
-    ends = flight_done && (flight_signal_q[oldest_q] & ~room_after_set[0]) == '0;
+        (from_burst ? last_piece && flight_bursts_q[oldest_q] == 8'd1 : !oldest.move.fill || fill_next.done);
+    ends = flight_done && (oldest.signal_mask & ~room_after_set[0]) == '0;
   end
-  assign end_signal = ends ? flight_signal_q[oldest_q] : '0;
+  assign end_signal = ends ? oldest.signal_mask : '0;
   assign give_o[1] = end_signal;
   assign room_o = after(room_after_set, end_signal);
   assign idle_o = empty && !has_flight;
@@ -177,7 +187,7 @@ module tilewright_load import tilewright_pkg::*; #(
   always_comb begin : fetch_next
     drain_next = drain_q == BufferWidth'(LoadBuffers - 1) ? '0 : drain_q + 1'b1;
     behind_burst = fetched_q && 32'(count) == left;
-    piece_end = burst_at_q[drain_q] + 16'(bytes_of(48'(count), oldest.dram_bytes));
+    piece_end = burst_at_q[drain_q] + 16'(bytes_of(48'(count), oldest.move.dram_bytes));
     fetch = fetched_q ? granted && from_burst && (!behind_burst || landed_q > 8'd1) : landed_q != '0;
     fetch_from = behind_burst ? drain_next : drain_q;
     fetch_at = behind_burst ? burst_at_q[drain_next] : fetched_q ? piece_end : burst_at_q[drain_q];
@@ -214,27 +224,27 @@ module tilewright_load import tilewright_pkg::*; #(
   always_comb begin : data
     write_data_o = '0;
     raw = '0;
-    value = oldest.value;
+    value = oldest.move.value;
     if (granted) begin
       for (int i = 0; i < WriteBits / 8; i++) begin
         if (16'(i) < count) begin
           if (from_burst) begin
             raw = 32'(landed[8 * (i % PieceBytes) +: 8]);
-            if (oldest.dram_bytes == 3'd2) raw = 32'(landed[16 * (i % (PieceBytes / 2)) +: 16]);
-            if (oldest.dram_bytes == 3'd4) raw = landed[32 * (i % (PieceBytes / 4)) +: 32];
-            value = moved_value(flight_instruction_q[oldest_q], raw);
+            if (oldest.move.dram_bytes == 3'd2) raw = 32'(landed[16 * (i % (PieceBytes / 2)) +: 16]);
+            if (oldest.move.dram_bytes == 3'd4) raw = landed[32 * (i % (PieceBytes / 4)) +: 32];
+            value = moved_value(oldest.instruction, raw);
           end
-          if (oldest.local_bytes == 3'd1) write_data_o[8 * i +: 8] = value[7:0];
-          if (oldest.local_bytes == 3'd2 && 16 * i < WriteBits) write_data_o[(16 * i) % WriteBits +: 16] = value[15:0];
-          if (oldest.local_bytes == 3'd4 && 32 * i < WriteBits) write_data_o[(32 * i) % WriteBits +: 32] = value;
+          if (oldest.move.local_bytes == 3'd1) write_data_o[8 * i +: 8] = value[7:0];
+          if (oldest.move.local_bytes == 3'd2 && 16 * i < WriteBits) write_data_o[(16 * i) % WriteBits +: 16] = value[15:0];
+          if (oldest.move.local_bytes == 3'd4 && 32 * i < WriteBits) write_data_o[(32 * i) % WriteBits +: 32] = value;
         end
       end
     end
   end
   assign spad_banks_o = granted ? spad_mask : '0;
   assign acc_banks_o = granted ? acc_mask : '0;
-  assign write_address_o = address;
-  assign write_bytes_o = 16'(bytes_of(48'(count), oldest.local_bytes));
+  assign write_address_o = 48'(address);
+  assign write_bytes_o = 16'(bytes_of(48'(count), oldest.move.local_bytes));
 
   always_ff @(posedge clk_i) begin : flights
     if (!rst_ni) begin
@@ -242,7 +252,7 @@ module tilewright_load import tilewright_pkg::*; #(
       oldest_q <= '0;
       newest_q <= '0;
       free_q <= '0;
-      flights_q <= '0;
+      filling_q <= 1'b0;
       flight_issued_q <= '0;
       flight_bursts_q <= '{default: '0};
       drain_q <= '0;
@@ -256,13 +266,7 @@ module tilewright_load import tilewright_pkg::*; #(
       automatic logic [FlightWidth-1:0] issuer = load_starts ? free_q : newest_q;
       if (set_starts) state_q <= load_execute_set(state_q, head.instruction, head.bits);
       if (load_starts) begin
-        flight_id_q[free_q] <= head.id;
-        flight_signal_q[free_q] <= head.signal_mask;
-        flight_instruction_q[free_q] <= head.instruction;
-        flight_move_q[free_q] <= started;
-        flight_fill_q[free_q] <= walk_begin(started);
-        flight_left_q[free_q] <= started.elements;
-        flight_at_q[free_q] <= started.local_address;
+        newest_move_q <= started;
         flight_issued_q[free_q] <= started.fill || started.empty;
         flight_bursts_q[free_q] <= '0;
         newest_q <= free_q;
@@ -293,7 +297,7 @@ module tilewright_load import tilewright_pkg::*; #(
       if (fetch) fetched_q <= 1'b1;
       else if (granted && from_burst) fetched_q <= 1'b0;
       if (granted && from_burst) begin
-        burst_address_q[drain_q] <= behind_piece(address, count, stride, oldest.local_bytes);
+        burst_address_q[drain_q] <= behind_piece(address, count, stride, oldest.move.local_bytes);
         burst_left_q[drain_q] <= burst_left_q[drain_q] - count;
         burst_at_q[drain_q] <= piece_end;
         if (last_piece) begin
@@ -302,23 +306,26 @@ module tilewright_load import tilewright_pkg::*; #(
         end
       end
       if (granted && !from_burst) begin
-        flight_fill_q[oldest_q] <= fill_next;
-        flight_at_q[oldest_q] <= run_done ? fill_next.local_address[MoveDims-1] : behind_piece(address, count, stride, oldest.local_bytes);
-        flight_left_q[oldest_q] <= run_done ? oldest.elements : left - 32'(count);
+        filling_q <= 1'b1;
+        fill_q <= fill_next;
+        fill_at_q <= run_done ? fill_next.local_address[MoveDims-1] : behind_piece(address, count, stride, oldest.move.local_bytes);
+        fill_left_q <= run_done ? oldest.move.elements : left - 32'(count);
       end
-      if (ends) oldest_q <= oldest_q == FlightWidth'(LoadInflight - 1) ? '0 : oldest_q + 1'b1;
-      flights_q <= flights_q + 8'(load_starts) - 8'(ends);
+      if (ends) begin
+        oldest_q <= oldest_q == FlightWidth'(LoadInflight - 1) ? '0 : oldest_q + 1'b1;
+        filling_q <= 1'b0;
+      end
     end
   end
 
   // Where the cycle goes.
   always_comb begin
-    activity_o = '{id: flight_id_q[oldest_q], reserved: '0, cause: StallNone, kind: Busy};
+    activity_o = '{id: oldest.id, reserved: '0, cause: StallNone, kind: Busy};
     if (granted || ends || r_valid_i) begin
       activity_o.kind = Busy;
     end else if (has_piece) begin
       activity_o.kind = Stalled;
-      activity_o.cause = oldest.to_acc ? StallAccPort : StallSpadPort;
+      activity_o.cause = oldest.move.to_acc ? StallAccPort : StallSpadPort;
     end else if (flight_done) begin
       activity_o.kind = Stalled;
       activity_o.cause = StallSemaphore;
@@ -341,7 +348,7 @@ module tilewright_load import tilewright_pkg::*; #(
     if (Checks && load_starts) fault_o = load_fault(head.instruction, head.bits, state_q, head.address);
   end
   assign end_o[0] = '{valid: set_starts, id: head.id};
-  assign end_o[1] = '{valid: ends, id: flight_id_q[oldest_q]};
+  assign end_o[1] = '{valid: ends, id: oldest.id};
 
   assign conflicts_o[2] = '0;
   assign conflicts_o[3] = '0;

@@ -45,11 +45,11 @@ module tilewright_matrix import tilewright_pkg::*; #(
   // What an instruction walks.
   typedef struct packed {
     logic [MatrixDims-1:0][31:0] extent;
-    logic [MatrixDims-1:0][47:0] a_stride; // bytes
-    logic [MatrixDims-1:0][47:0] d_stride;
-    logic [47:0] a;          // byte address of the first activations, or weights
-    logic [47:0] d;          // of the first accumulators
-    logic [47:0] row_stride; // from one row of weights to the next
+    local_t [MatrixDims-1:0] a_stride; // bytes
+    local_t [MatrixDims-1:0] d_stride;
+    local_t      a;          // byte address of the first activations, or weights
+    local_t      d;          // of the first accumulators
+    local_t      row_stride; // from one row of weights to the next
     logic [15:0] k;
     logic [15:0] n;
     logic        accumulate;
@@ -63,8 +63,8 @@ module tilewright_matrix import tilewright_pkg::*; #(
   } matrix_t;
   typedef struct packed {
     logic [MatrixDims-1:0][31:0] index;
-    logic [MatrixDims-1:0][47:0] a;
-    logic [MatrixDims-1:0][47:0] d;
+    local_t [MatrixDims-1:0] a;
+    local_t [MatrixDims-1:0] d;
     logic [MatrixDims-1:0][31:0] phase;   // of a window: positions since that of an output
     logic [MatrixDims-1:0][31:0] outputs; // before this one
   } rows_t;
@@ -123,18 +123,18 @@ module tilewright_matrix import tilewright_pkg::*; #(
   logic [31:0] l_id_q;
   mask_t l_signal_q;
   logic [15:0] l_left_q, l_row_q, l_k_q, l_n_q;
-  logic [47:0] l_address_q, l_stride_q;
+  local_t l_address_q, l_stride_q;
 
   // The delay line, by time modulo its depth.
   logic [Time-1:0] now_q, next_now, read_at, issue_at; // read_at: now + 2
   logic [Depth-1:0] line_valid_q, line_accumulate_q, line_last_q;
-  logic [47:0] line_address_q [Depth];
+  local_t line_address_q [Depth];
   logic [15:0] line_n_q [Depth];
   logic [FlightWidth-1:0] line_flight_q [Depth];
   logic old_comes_q;              // accumulators were asked for in the cycle before
   logic [32*Cols-1:0] old_q;      // those that came in the cycle before
   logic wrote_q;                  // what was written in the cycle before, for the row that was read beside it
-  logic [47:0] wrote_address_q;
+  local_t wrote_address_q;
   logic [15:0] wrote_n_q;
   logic [32*Cols-1:0] wrote_sum_q;
   assign next_now = now_q == Time'(Depth - 1) ? '0 : now_q + 1'b1;
@@ -144,35 +144,37 @@ module tilewright_matrix import tilewright_pkg::*; #(
   // MAT-accumulate. A row was asked for two cycles before its sums are written: what it shares with the two rows that are written
   // meanwhile it takes from there, from the first when it comes, from the second when its sums are made.
   logic acc_read, acc_write;
-  function automatic logic [32*Cols-1:0] renewed(logic [32*Cols-1:0] old, logic [47:0] address, logic [15:0] n);
-    automatic logic signed [47:0] from = $signed(address - wrote_address_q) >>> 2;
+  localparam int SpanWidth = $clog2(2 * Cols);
+  function automatic logic [32*Cols-1:0] renewed(logic [32*Cols-1:0] old, local_t address, logic [15:0] n);
+    automatic logic signed [LocalBits-1:0] from = $signed(address - wrote_address_q) >>> 2;
+    automatic logic [SpanWidth-1:0] by = SpanWidth'(from + LocalBits'(Cols));
+    automatic logic [32*Cols-1:0] words = (32*Cols)'({wrote_sum_q, (32*Cols)'(0)} >> {by, 5'h0});
+    automatic logic [Cols-1:0] wrote = ~({Cols{1'b1}} << wrote_n_q);
+    wrote = Cols'({wrote, Cols'(0)} >> by);
     renewed = old;
-    if (wrote_q && from < $signed(48'(wrote_n_q)) && from > -$signed(48'(n)))
-      for (int j = 0; j < Cols; j++) begin
-        automatic logic signed [47:0] at = from + 48'(j);
-        if (at >= 0 && at < $signed(48'(wrote_n_q))) renewed[32*j +: 32] = wrote_sum_q[32*32'(at) +: 32];
-      end
+    if (wrote_q && from < $signed(LocalBits'(wrote_n_q)) && from > -$signed(LocalBits'(n)))
+      for (int j = 0; j < Cols; j++) if (wrote[j]) renewed[32*j +: 32] = words[32*j +: 32];
   endfunction
   logic [32*Cols-1:0] array_sum, sum, old; // of the array; with the accumulators; of these
   assign acc_write = line_valid_q[now_q];
-  assign acc_write_address_o = line_address_q[now_q];
+  assign acc_write_address_o = 48'(line_address_q[now_q]);
   assign acc_write_bytes_o = 16'(line_n_q[now_q] << 2);
   assign acc_read = line_valid_q[read_at] && line_accumulate_q[read_at];
-  assign acc_read_address_o = line_address_q[read_at];
+  assign acc_read_address_o = 48'(line_address_q[read_at]);
   always_comb begin
     acc_write_held_o = '0;
     sum = array_sum;
     old = '0;
     if (acc_write) begin
-      acc_write_held_o = acc_banks(acc_write_address_o, int'(acc_write_bytes_o));
+      acc_write_held_o = acc_banks(line_address_q[now_q], int'(acc_write_bytes_o));
       if (line_accumulate_q[now_q]) begin
-        old = renewed(old_q, acc_write_address_o, line_n_q[now_q]);
+        old = renewed(old_q, line_address_q[now_q], line_n_q[now_q]);
         for (int j = 0; j < Cols; j++) sum[32*j +: 32] = sum[32*j +: 32] + old[32*j +: 32];
       end
     end
     acc_write_data_o = (8*AccPort)'(sum);
     acc_read_held_o = '0;
-    if (acc_read) acc_read_held_o = acc_banks(acc_read_address_o, int'({14'h0, line_n_q[read_at], 2'b00}));
+    if (acc_read) acc_read_held_o = acc_banks(line_address_q[read_at], int'({14'h0, line_n_q[read_at], 2'b00}));
   end
 
   // MAT-end.
@@ -250,15 +252,15 @@ module tilewright_matrix import tilewright_pkg::*; #(
       last_sum = 1'b1;
       for (int d = 0; d < MatrixDims; d++) if (rows.outputs[d] + 32'd1 != row_matrix.outputs[d]) last_sum = 1'b0;
     end
-    a_address_o = rows.a[MatrixDims-1];
+    a_address_o = 48'(rows.a[MatrixDims-1]);
     a_mask = '0;
-    if (row_reads) a_mask = spad_banks(a_address_o, int'(row_matrix.k));
+    if (row_reads) a_mask = spad_banks(rows.a[MatrixDims-1], int'(row_matrix.k));
   end
 
   // MAT-load-row.
   logic loads, l_granted, l_wants, l_ends, l_loaded;
   logic [15:0] l_n, l_left, l_row;
-  logic [47:0] l_address, l_stride;
+  local_t l_address, l_stride;
   mask_t l_signal;
   spad_mask_t w_mask;
   always_comb begin
@@ -278,7 +280,7 @@ module tilewright_matrix import tilewright_pkg::*; #(
   end
   assign a_banks_o = a_mask;
   assign w_banks_o = l_granted ? w_mask : '0;
-  assign w_address_o = l_address;
+  assign w_address_o = 48'(l_address);
   assign load_signal = l_ends ? l_signal : '0;
   assign give_o[2] = load_signal;
   assign room_o = after(room_after_set, load_signal);
@@ -453,7 +455,7 @@ module tilewright_matrix import tilewright_pkg::*; #(
       if (old_comes_q) old_q <= renewed(acc_data_i[32*Cols-1:0], line_address_q[next_now], line_n_q[next_now]);
       wrote_q <= acc_write;
       if (acc_write) begin
-        wrote_address_q <= acc_write_address_o;
+        wrote_address_q <= line_address_q[now_q];
         wrote_n_q <= line_n_q[now_q];
         wrote_sum_q <= sum;
       end

@@ -5,6 +5,7 @@ module tilewright_memory #(
   parameter int Banks = 2,         // contiguous ranges of addresses
   parameter int BankBytes = 1024,  // of each
   parameter int Port = 16,         // bytes that a port moves
+  parameter int Unit = 1,          // bytes of which all addresses are multiples: a power of two
   parameter int Readers = 2,                              // read ports
   parameter int Writers = 2                               // write ports; two never hold one bank
 ) (
@@ -18,11 +19,16 @@ module tilewright_memory #(
   input  logic [Writers-1:0][8*Port-1:0] write_data_i     // the piece, its first byte lowest
 );
   localparam int Shift = Port > 1 ? $clog2(Port) : 1;
+  localparam int UnitShift = $clog2(Unit);
   localparam int Word = 1 << Shift; // bytes: the power of two that holds a port
   localparam int Depth = (BankBytes + 2 * Word - 1) / (2 * Word) > 1 ? (BankBytes + 2 * Word - 1) / (2 * Word) : 2;
   localparam int RowWidth = $clog2(Depth);
   // A byte relative to its bank. A piece that comes from the bank below begins at a negative one, less than a word away.
   localparam int LocalWidth = RowWidth + Shift + 2;
+
+  function automatic logic [Shift+2:0] shift_of(logic [Shift-1:0] at); // in bits
+    return ((Shift+3)'(at) >> UnitShift) << (UnitShift + 3);
+  endfunction
 
   // The banks that any one holds, and those that two hold.
   logic [Banks-1:0] reads, writes, reads_twice, writes_twice;
@@ -67,7 +73,7 @@ module tilewright_memory #(
       bank_data[b] = '0;
       r_more = r_at_q + LocalWidth'(Port) - LocalWidth'(BankBytes); // bytes beyond the bank
       if (reads_q[b]) begin
-        bank_data[b] = (8*Port)'(r_pair >> {r_at_q[Shift-1:0], 3'b000});
+        bank_data[b] = (8*Port)'(r_pair >> shift_of(r_at_q[Shift-1:0]));
         if (r_at_q < 0) bank_data[b] = bank_data[b] & ({8*Port{1'b1}} << {-r_at_q, 3'b000});
         if (r_more > 0) bank_data[b] = bank_data[b] & ({8*Port{1'b1}} >> {r_more, 3'b000});
       end
@@ -94,8 +100,8 @@ module tilewright_memory #(
         w_ones = {8*Port{1'b1}} >> {16'(Port) - w_bytes, 3'b000};
         if (w_at < 0) w_ones = w_ones & ({8*Port{1'b1}} << {-w_at, 3'b000});
         if (w_more > 0) w_ones = w_ones & ({8*Port{1'b1}} >> {w_more, 3'b000});
-        w_pair = (16*Word)'(w_data) << {w_at[Shift-1:0], 3'b000};
-        w_pair_mask = (16*Word)'(w_ones) << {w_at[Shift-1:0], 3'b000};
+        w_pair = (16*Word)'(w_data) << shift_of(w_at[Shift-1:0]);
+        w_pair_mask = (16*Word)'(w_ones) << shift_of(w_at[Shift-1:0]);
       end
     end
 

@@ -81,7 +81,7 @@ module tilewright_store import tilewright_pkg::*; #(
   logic fresh_q;            // nothing of the burst was read yet
   logic [7:0] instruction_q;
   move_t move_q;
-  logic [47:0] address_q;   // on chip, of the next element
+  local_t address_q;        // on chip, of the next element
   logic [31:0] left_q;      // elements of the burst
   logic [15:0] at_q;        // byte of the buffer at which the next element begins
   // The piece that was granted in the cycle before, and comes in this one.
@@ -149,7 +149,8 @@ module tilewright_store import tilewright_pkg::*; #(
   // STORE-gather.
   logic has_burst, piece, granted, last_piece, begins, gathered;
   move_t move;
-  logic [47:0] address, burst_begin, burst_end, burst_address;
+  local_t address, burst_address;
+  logic [47:0] burst_begin, burst_end;
   logic [15:0] burst_elements;
   logic signed [15:0] burst_at;
   logic [31:0] left;
@@ -185,7 +186,7 @@ module tilewright_store import tilewright_pkg::*; #(
   end
   assign spad_banks_o = granted ? spad_mask : '0;
   assign acc_banks_o = granted ? acc_mask : '0;
-  assign read_address_o = address;
+  assign read_address_o = 48'(address);
 
   // The RAM of the gather buffers.
   localparam int Words = StoreBuffers * SlotWords > 2 ? StoreBuffers * SlotWords : 2;

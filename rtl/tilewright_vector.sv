@@ -43,12 +43,20 @@ module tilewright_vector import tilewright_pkg::*; #(
   output event_t           end_o,           // an instruction ends
   output logic [31:0]      conflicts_o [4]  // lost to matrix, vector, load, store
 );
+  typedef logic [VectorCountBits-1:0] count_t; // of iterations along one dimension
+  typedef logic [$clog2(Lanes+1)-1:0] lanes_t;
+
+  // Of so many elements that are left along the lanes, those of one strip.
+  function automatic lanes_t lanes_of(count_t left);
+    lanes_of = left < count_t'(Lanes) ? lanes_t'(left) : lanes_t'(Lanes);
+  endfunction
+
   // A memory operand of a step: where it begins, bytes from iteration to iteration. From lane to lane it is contiguous, stays
   // (broadcast), or goes one element a piece.
   typedef struct packed {
-    logic [VectorDims-1:0][47:0] stride;
-    logic [47:0] address;
-    logic [47:0] lane_stride;
+    local_t [VectorDims-1:0] stride;
+    local_t      address;
+    local_t      lane_stride;
     logic        valid;
     logic        once;      // with the first tap only
     logic        to_acc;    // stands in the accumulators
@@ -59,8 +67,8 @@ module tilewright_vector import tilewright_pkg::*; #(
   typedef struct packed {
     stream_t [VectorStreams-1:0] stream;
     stream_t write;
-    logic [VectorDims-1:0][31:0] extent; // beats, not elements, along the lanes
-    logic [31:0] lane_extent;
+    count_t [VectorDims-1:0] extent; // strips, not elements, along the lanes
+    count_t      lane_extent;
     logic        any_beats;
     logic        has_taps;
   } step_t;
@@ -68,11 +76,12 @@ module tilewright_vector import tilewright_pkg::*; #(
   function automatic stream_t normal(stream_t stream);
     normal = stream;
     normal.broadcast = stream.lane_stride == '0;
-    normal.contiguous = stream.lane_stride == {45'h0, stream.bytes};
-    normal.stride[VectorSpatial-1] = stream.stride[VectorSpatial-1] * 48'(Lanes);
+    normal.contiguous = stream.lane_stride == local_t'(stream.bytes);
+    normal.stride[VectorSpatial-1] = stream.stride[VectorSpatial-1] * local_t'(Lanes);
   endfunction
 
   localparam int ElementBits = 32 * Lanes;
+  localparam int ByteWidth = $clog2(4 * Lanes); // of a byte among the elements
   localparam int PipeDepth = VectorLatencyMax + 1;
   localparam int PipeWidth = $clog2(PipeDepth);
 
@@ -82,23 +91,23 @@ module tilewright_vector import tilewright_pkg::*; #(
   logic [31:0] id_q;
   mask_t signal_q;
   logic [15:0] startup_q, latency_q;
-  step_t [VectorSteps-1:0] steps_q;
   step_t cur_q;
-  logic [2:0] step_q, count_q;
-  logic any_q; // a step has beats
+  logic [2:0] step_q;
+  logic [VectorSteps-1:0] has_beats_q; // by steps
   instruction_t bits_q;
+  logic [MemoryOperands-1:0][47:0] operands_q; // where they begin
   vector_state_t state_q;
 
   // The current tap: its place in the nest, and for each stream the address at which each loop stands and what is left.
-  logic [VectorDims-1:0][31:0] index_q;
-  logic [VectorStreams:0][VectorDims-1:0][47:0] place_q; // the last one is the write's
-  logic [VectorStreams-1:0][47:0] address_q;
+  count_t [VectorDims-1:0] index_q;
+  local_t [VectorStreams:0][VectorDims-1:0] place_q; // the last one is the write's
+  local_t [VectorStreams-1:0] address_q;
   logic [VectorStreams-1:0][15:0] left_q; // bytes, or elements that take a piece each
   logic [VectorStreams-1:0][15:0] done_q; // bytes of the tap's elements that were asked for
   // What was granted in the cycle before, and comes in this one.
   logic [VectorStreams-1:0] comes_q, comes_to_acc_q, comes_whole_q;
   logic [VectorStreams-1:0][2:0] comes_bytes_q;
-  logic [VectorStreams-1:0][15:0] comes_behind_q; // bytes of the elements that came before
+  logic [VectorStreams-1:0][ByteWidth-1:0] comes_behind_q; // bytes of the elements that came before
   // The elements of a tap. One that is aligned keeps them while the pipeline is frozen: what comes meanwhile waits.
   logic [VectorStreams-1:0][ElementBits-1:0] elements_q, elements, late_elements_q;
   logic late_q, holds;
@@ -106,7 +115,7 @@ module tilewright_vector import tilewright_pkg::*; #(
   // A tap whose elements are all there, on its way through the lanes.
   typedef struct packed {
     lane_control_t control;
-    logic [31:0]   lanes;           // that have an element
+    lanes_t        lanes;           // that have an element
     logic [2:0]    write_bytes;     // of an element of the result
     logic          write_broadcast; // the last lane's element alone is written
     logic [7:0]    array;           // that is written, counted from 1
@@ -115,8 +124,9 @@ module tilewright_vector import tilewright_pkg::*; #(
   tap_t [LaneStages-1:0] stage_q;
   lane_control_t [LaneStages-1:0] lane_control;
   logic lanes_busy;
-  logic [VectorDims-1:0][31:0] fetch_index_q, align_index_q, index_0_q;
-  logic [31:0] fetch_base_q, align_base_q, base_0_q;
+  count_t [VectorDims-1:0] fetch_index_q, align_index_q, index_0_q;
+  logic [VectorDims-1:0][31:0] index_0;
+  count_t fetch_base_q, align_base_q, base_0_q;
   logic [VectorStreams-1:0] fetch_broadcast_q, align_broadcast_q;
   logic [VectorStreams-1:0][2:0] fetch_bytes_q, align_bytes_q;
   logic [31:0] operand_d [Lanes][VectorStreams], operand_q [Lanes][VectorStreams];
@@ -130,23 +140,24 @@ module tilewright_vector import tilewright_pkg::*; #(
   // Beats on their way to their write, oldest first.
   localparam int DataDepth = LaneDelay + 1;
   localparam int DataWidth = DataDepth > 1 ? $clog2(DataDepth) : 1;
-  logic [31:0] now_q; // cycles that were not frozen
-  logic [31:0] pipe_due_q [PipeDepth];
+  localparam int DueWidth = $clog2(VectorLatencyMax + 2);
+  logic [DueWidth-1:0] now_q; // cycles that were not frozen, modulo more than a latency
+  logic [DueWidth-1:0] pipe_due_q [PipeDepth];
   logic [ElementBits-1:0] data_q [DataDepth]; // of those that are through the lanes
   logic [DataWidth-1:0] data_head_q, data_tail_q;
-  logic [47:0] pipe_address_q [PipeDepth];
-  logic [47:0] pipe_stride_q [PipeDepth];
+  local_t pipe_address_q [PipeDepth], pipe_stride_q [PipeDepth];
   logic [15:0] pipe_left_q [PipeDepth]; // bytes, or elements that take a piece each
   logic [PipeDepth-1:0] pipe_writes_q, pipe_to_acc_q, pipe_whole_q;
   logic [2:0] pipe_bytes_q [PipeDepth];
   logic [PipeWidth-1:0] pipe_head_q, pipe_tail_q;
   logic [15:0] pipe_count_q;
   logic writing_q; // the oldest beat is partly written
-  logic [47:0] w_address_q;
+  local_t w_address_q;
   logic [15:0] w_left_q, w_done_q;
 
   logic tap_done, beat_done, first_tap, last_tap, last_beat, has_taps;
-  logic [31:0] lanes_now, lane_base;
+  lanes_t lanes_now;
+  count_t lane_base;
 
   `include "tilewright_vector.svh"
 
@@ -169,17 +180,17 @@ module tilewright_vector import tilewright_pkg::*; #(
   // VEC-first.
   logic first_cycle, in_taps, runs;
   assign first_cycle = phase_q == Startup && startup_q == 16'd1;
-  assign in_taps = phase_q == Taps || (first_cycle && any_q);
+  assign in_taps = phase_q == Taps || (first_cycle && has_beats_q != '0);
   assign runs = in_taps || phase_q == Drain || first_cycle;
 
   // VEC-write, VEC-freeze.
   logic due, wants_write, w_granted, w_last, frozen, pops;
-  logic [47:0] w_address;
+  local_t w_address;
   logic [15:0] w_left, w_done, w_bytes, w_port;
   acc_mask_t w_acc_mask;
   logic w_to_acc, w_whole;
   always_comb begin
-    due = runs && pipe_count_q != '0 && pipe_due_q[pipe_head_q] == now_q + 32'd1;
+    due = runs && pipe_count_q != '0 && pipe_due_q[pipe_head_q] == now_q + DueWidth'(1);
     wants_write = due && pipe_writes_q[pipe_head_q];
     w_to_acc = pipe_to_acc_q[pipe_head_q];
     w_whole = pipe_whole_q[pipe_head_q];
@@ -198,9 +209,9 @@ module tilewright_vector import tilewright_pkg::*; #(
     frozen = wants_write && !(w_granted && w_last);
     pops = due && !frozen;
     write_data_o = '0;
-    if (w_granted) write_data_o = w_done == '0 ? data_q[data_head_q] : data_q[data_head_q] >> (8 * w_done);
+    if (w_granted) write_data_o = w_done == '0 ? data_q[data_head_q] : data_q[data_head_q] >> {w_done[ByteWidth-1:0], 3'b000};
   end
-  assign write_address_o = w_address;
+  assign write_address_o = 48'(w_address);
   assign write_bytes_o = w_bytes;
 
   // VEC-strip: a piece for each stream.
@@ -266,7 +277,7 @@ module tilewright_vector import tilewright_pkg::*; #(
     end
   end
   for (genvar m = 0; m < VectorStreams; m++) begin : gen_ports
-    assign read_address_o[m] = address_q[m];
+    assign read_address_o[m] = 48'(address_q[m]);
   end
 
   // The elements of the tap as far as they are there.
@@ -277,16 +288,9 @@ module tilewright_vector import tilewright_pkg::*; #(
     for (int m = 0; m < VectorStreams; m++) begin
       if (comes_q[m]) begin
         data = comes_to_acc_q[m] ? ElementBits'(acc_data_i[m]) : ElementBits'(spad_data_i[m]);
-        if (comes_whole_q[m]) begin
-          if (comes_behind_q[m] == '0) elements[m] = data;
-          else elements[m] = elements_q[m] | (data << (8 * comes_behind_q[m]));
-        end else if (comes_bytes_q[m] == 3'd1) begin
-          elements[m][8 * comes_behind_q[m] +: 8] = data[7:0];
-        end else if (comes_bytes_q[m] == 3'd2) begin
-          elements[m][8 * comes_behind_q[m] +: 16] = data[15:0];
-        end else begin
-          elements[m][8 * comes_behind_q[m] +: 32] = data[31:0];
-        end
+        if (!comes_whole_q[m]) data = data & ~({ElementBits{1'b1}} << {comes_bytes_q[m], 3'b000});
+        if (comes_behind_q[m] == '0) elements[m] = data;
+        else elements[m] = elements_q[m] | (data << {comes_behind_q[m], 3'b000});
       end
     end
   end
@@ -294,20 +298,23 @@ module tilewright_vector import tilewright_pkg::*; #(
 
   always_comb begin
     has_taps = cur_q.has_taps;
-    lane_base = index_q[VectorSpatial-1] * Lanes;
-    lanes_now = cur_q.lane_extent - lane_base < Lanes ? cur_q.lane_extent - lane_base : Lanes;
+    lane_base = index_q[VectorSpatial-1] * count_t'(Lanes);
+    lanes_now = lanes_of(cur_q.lane_extent - lane_base);
     first_tap = 1'b1;
     last_tap = 1'b1;
     for (int d = VectorSpatial; d < VectorDims; d++) begin
       if (index_q[d] != '0) first_tap = 1'b0;
-      if (index_q[d] + 32'd1 < cur_q.extent[d]) last_tap = 1'b0;
+      if (index_q[d] + count_t'(1) < cur_q.extent[d]) last_tap = 1'b0;
     end
     last_beat = 1'b1;
-    for (int d = 0; d < VectorSpatial; d++) if (index_q[d] + 32'd1 < cur_q.extent[d]) last_beat = 1'b0;
+    for (int d = 0; d < VectorSpatial; d++) if (index_q[d] + count_t'(1) < cur_q.extent[d]) last_beat = 1'b0;
     beat_done = tap_done && last_tap;
   end
 
   // The lanes.
+  for (genvar d = 0; d < VectorDims; d++) begin : gen_index
+    assign index_0[d] = 32'(index_0_q[d]);
+  end
   assign moves_on = runs && !frozen;
   assign fetches = moves_on && fetch_q.control.step.valid;
   assign packs = moves_on && pack_q.control.step.valid;
@@ -338,8 +345,8 @@ module tilewright_vector import tilewright_pkg::*; #(
   end
   tilewright_lanes u_lanes (
     .clk_i, .enable_i(moves_on && lanes_busy), .busy_i(lanes_busy), .instruction_i(instruction_q), .bits_i(bits_q), .state_i(state_q),
-    .constant_i(constant_q), .control_i(lane_control), .operand_i(operand_q), .element_i(element_q), .index_i(index_0_q),
-    .lane_base_i(base_0_q), .table_read_o(table_read), .table_index_o(table_index), .table_data_i(table_data),
+    .constant_i(constant_q), .control_i(lane_control), .operand_i(operand_q), .element_i(element_q), .index_i(index_0),
+    .lane_base_i(32'(base_0_q)), .table_read_o(table_read), .table_index_o(table_index), .table_data_i(table_data),
     .result_o(result)
   );
   always_comb for (int l = 0; l < Lanes; l++) written[l] = result[l].value;
@@ -352,11 +359,11 @@ module tilewright_vector import tilewright_pkg::*; #(
     more_steps = 1'b0;
     next_step = '0;
     for (int s = VectorSteps - 1; s >= 0; s--)
-      if (s > int'(step_q) && s < int'(count_q) && steps_q[s].any_beats) begin
+      if (s > int'(step_q) && has_beats_q[s]) begin
         more_steps = 1'b1;
         next_step = 3'(s);
       end
-    drained = !frozen && (phase_q == Drain || (first_cycle && !any_q)) && (pipe_count_q == '0 || (pipe_count_q == 16'd1 && pops));
+    drained = !frozen && (phase_q == Drain || (first_cycle && has_beats_q == '0)) && (pipe_count_q == '0 || (pipe_count_q == 16'd1 && pops));
     signals = phase_q == Signal || drained;
     ends = signals && (signal_q & ~room_i[0]) == '0;
   end
@@ -374,10 +381,9 @@ module tilewright_vector import tilewright_pkg::*; #(
       bits_q <= '0;
       id_q <= '0;
       signal_q <= '0;
-      steps_q <= '0;
       step_q <= '0;
-      count_q <= '0;
-      any_q <= 1'b0;
+      has_beats_q <= '0;
+      operands_q <= '0;
       cur_q <= '0;
       index_q <= '0;
       place_q <= '0;
@@ -387,22 +393,21 @@ module tilewright_vector import tilewright_pkg::*; #(
       now_q <= '0;
     end else begin
       automatic logic enters = 1'b0;             // a step begins
+      automatic logic [2:0] number = '0;         // which one
       automatic step_t entered = '0;
       automatic logic moves = tap_done && !(last_tap && last_beat);
-      automatic logic [VectorDims-1:0][31:0] index = index_q;
-      automatic logic [VectorStreams:0][VectorDims-1:0][47:0] place = place_q;
+      automatic count_t [VectorDims-1:0] index = index_q;
+      automatic local_t [VectorStreams:0][VectorDims-1:0] place = place_q;
       if (set_starts) state_q <= vector_execute_set(state_q, head.instruction, head.bits);
-      if (runs && !frozen) now_q <= now_q + 32'd1;
+      if (runs && !frozen) now_q <= now_q + DueWidth'(1);
       if (starts) begin
-        automatic step_t [VectorSteps-1:0] steps = '0;
-        automatic logic any = 1'b0;
-        automatic logic [2:0] first = '0;
+        automatic logic [VectorSteps-1:0] has_beats = '0;
         for (int s = VectorSteps - 1; s >= 0; s--) begin
-          if (s < int'(step_count(head.instruction)))
-            steps[s] = step_of(head.instruction, 3'(s), head.bits, state_q, head.address);
-          if (steps[s].any_beats) begin
-            any = 1'b1;
-            first = 3'(s);
+          automatic step_t step = step_of(head.instruction, 3'(s), head.bits, state_q, head.address);
+          has_beats[s] = s < int'(step_count(head.instruction)) && step.any_beats;
+          if (has_beats[s]) begin
+            enters = 1'b1;
+            number = 3'(s);
           end
         end
         phase_q <= Startup;
@@ -412,22 +417,17 @@ module tilewright_vector import tilewright_pkg::*; #(
         bits_q <= head.bits;
         id_q <= head.id;
         signal_q <= head.signal_mask;
-        steps_q <= steps;
-        count_q <= step_count(head.instruction);
-        any_q <= any;
-        step_q <= first;
-        enters = any;
-        entered = steps[first];
+        operands_q <= head.address;
+        has_beats_q <= has_beats;
       end
       if (phase_q == Startup) begin
         startup_q <= startup_q - 16'd1;
-        if (first_cycle) phase_q <= any_q ? Taps : Drain;
+        if (first_cycle) phase_q <= has_beats_q != '0 ? Taps : Drain;
       end
       if (tap_done && last_tap && last_beat) begin
         if (more_steps) begin
           enters = 1'b1;
-          entered = steps_q[next_step];
-          step_q <= next_step;
+          number = next_step;
         end else begin
           phase_q <= Drain;
         end
@@ -437,18 +437,21 @@ module tilewright_vector import tilewright_pkg::*; #(
       // The next tap, or the first one of a step.
       if (moves) begin
         automatic int at = 0;
-        for (int d = 0; d < VectorDims; d++) if (index_q[d] + 32'd1 < cur_q.extent[d]) at = d;
+        for (int d = 0; d < VectorDims; d++) if (index_q[d] + count_t'(1) < cur_q.extent[d]) at = d;
         for (int d = 0; d < VectorDims; d++) begin
-          if (d == at) index[d] = index_q[d] + 32'd1;
+          if (d == at) index[d] = index_q[d] + count_t'(1);
           if (d > at) index[d] = '0;
         end
         for (int m = 0; m <= VectorStreams; m++) begin
-          automatic logic [47:0] to = place_q[m][at] +
+          automatic local_t to = place_q[m][at] +
               (m == VectorStreams ? cur_q.write.stride[at] : cur_q.stream[m % VectorStreams].stride[at]);
           for (int d = 0; d < VectorDims; d++) if (d >= at) place[m][d] = to;
         end
       end
       if (enters) begin
+        entered = step_of(starts ? head.instruction : instruction_q, number, starts ? head.bits : bits_q, state_q,
+                          starts ? head.address : operands_q);
+        step_q <= number;
         index = '0;
         for (int m = 0; m <= VectorStreams; m++)
           for (int d = 0; d < VectorDims; d++)
@@ -457,8 +460,7 @@ module tilewright_vector import tilewright_pkg::*; #(
       end
       if (moves || enters) begin
         automatic step_t own = enters ? entered : cur_q;
-        automatic logic [31:0] base = index[VectorSpatial-1] * Lanes;
-        automatic logic [31:0] lanes = own.lane_extent - base < Lanes ? own.lane_extent - base : Lanes;
+        automatic lanes_t lanes = lanes_of(own.lane_extent - index[VectorSpatial-1] * count_t'(Lanes));
         automatic logic first = 1'b1;
         for (int d = VectorSpatial; d < VectorDims; d++) if (index[d] != '0) first = 1'b0;
         index_q <= index;
@@ -467,7 +469,7 @@ module tilewright_vector import tilewright_pkg::*; #(
           address_q[m] <= place[m][VectorDims-1];
           done_q[m] <= '0;
           if (!own.stream[m].valid || (own.stream[m].once && !first)) left_q[m] <= '0;
-          else if (own.stream[m].contiguous) left_q[m] <= 16'(lanes * 32'(own.stream[m].bytes));
+          else if (own.stream[m].contiguous) left_q[m] <= 16'(lanes) * 16'(own.stream[m].bytes);
           else if (own.stream[m].broadcast) left_q[m] <= 16'(own.stream[m].bytes);
           else left_q[m] <= 16'(lanes);
         end
@@ -477,7 +479,7 @@ module tilewright_vector import tilewright_pkg::*; #(
           if (granted[m]) begin
             done_q[m] <= done_q[m] + piece[m];
             address_q[m] <= address_q[m] +
-                (cur_q.stream[m].contiguous || cur_q.stream[m].broadcast ? 48'(piece[m]) : cur_q.stream[m].lane_stride);
+                (cur_q.stream[m].contiguous || cur_q.stream[m].broadcast ? local_t'(piece[m]) : cur_q.stream[m].lane_stride);
           end
         end
       end
@@ -516,7 +518,7 @@ module tilewright_vector import tilewright_pkg::*; #(
           comes_to_acc_q[m] <= cur_q.stream[m].to_acc;
           comes_whole_q[m] <= cur_q.stream[m].contiguous || cur_q.stream[m].broadcast;
           comes_bytes_q[m] <= cur_q.stream[m].bytes;
-          comes_behind_q[m] <= done_q[m];
+          comes_behind_q[m] <= done_q[m][ByteWidth-1:0];
         end
       end
       if (comes_q != '0 && holds) begin
@@ -564,27 +566,29 @@ module tilewright_vector import tilewright_pkg::*; #(
       if (packs) begin
         // The bytes of the beat as they are written: elements side by side, or the last lane's alone.
         automatic logic [ElementBits-1:0] packed_data = '0;
+        automatic logic [31:0] last = '0;
         for (int l = 0; l < Lanes; l++) begin
-          if (32'(l) < pack_q.lanes) begin
-            automatic int to = pack_q.write_broadcast ? 0 : l;
-            if (pack_q.write_bytes == 3'd1) packed_data[8 * to +: 8] = result[l].value[7:0];
-            else if (pack_q.write_bytes == 3'd2) packed_data[16 * to +: 16] = result[l].value[15:0];
-            else packed_data[32 * to +: 32] = result[l].value;
+          if (l < int'(pack_q.lanes)) begin
+            last = result[l].value;
+            if (pack_q.write_bytes == 3'd1) packed_data[8*l +: 8] = result[l].value[7:0];
+            else if (pack_q.write_bytes == 3'd2) packed_data[16*l +: 16] = result[l].value[15:0];
+            else packed_data[32*l +: 32] = result[l].value;
           end
         end
+        if (pack_q.write_broadcast) packed_data = ElementBits'(last);
         data_q[data_tail_q] <= packed_data;
         data_tail_q <= data_tail_q == DataWidth'(DataDepth - 1) ? '0 : data_tail_q + 1'b1;
       end
       if (pops) data_head_q <= data_head_q == DataWidth'(DataDepth - 1) ? '0 : data_head_q + 1'b1;
       if (beat_done) begin
-        pipe_due_q[pipe_tail_q] <= now_q + 32'd1 + 32'(latency_q);
+        pipe_due_q[pipe_tail_q] <= now_q + DueWidth'(1) + DueWidth'(latency_q);
         pipe_address_q[pipe_tail_q] <= place_q[VectorStreams][VectorDims-1];
         pipe_stride_q[pipe_tail_q] <= cur_q.write.lane_stride;
         pipe_bytes_q[pipe_tail_q] <= cur_q.write.bytes;
         pipe_writes_q[pipe_tail_q] <= cur_q.write.valid;
         pipe_to_acc_q[pipe_tail_q] <= cur_q.write.to_acc;
         pipe_whole_q[pipe_tail_q] <= cur_q.write.contiguous || cur_q.write.broadcast;
-        pipe_left_q[pipe_tail_q] <= cur_q.write.contiguous ? 16'(lanes_now * 32'(cur_q.write.bytes))
+        pipe_left_q[pipe_tail_q] <= cur_q.write.contiguous ? 16'(lanes_now) * 16'(cur_q.write.bytes)
                                     : cur_q.write.broadcast ? 16'(cur_q.write.bytes) : 16'(lanes_now);
         pipe_tail_q <= pipe_tail_q == PipeWidth'(PipeDepth - 1) ? '0 : pipe_tail_q + 1'b1;
       end
@@ -592,7 +596,7 @@ module tilewright_vector import tilewright_pkg::*; #(
       pipe_count_q <= pipe_count_q + 16'(beat_done) - 16'(pops);
       if (w_granted) begin
         writing_q <= !w_last;
-        w_address_q <= w_address + (w_whole ? 48'(w_bytes) : pipe_stride_q[pipe_head_q]);
+        w_address_q <= w_address + (w_whole ? local_t'(w_bytes) : pipe_stride_q[pipe_head_q]);
         w_left_q <= w_left - (w_whole ? w_bytes : 16'd1);
         w_done_q <= w_done + w_bytes;
       end

@@ -15,7 +15,7 @@ module tilewright_walker import tilewright_pkg::*; #(
   output logic [47:0]        begin_o,    // of the burst: byte address in DRAM
   output logic [47:0]        end_o,      // the byte behind its last one
   output logic [15:0]        elements_o, // that belong to it
-  output logic [47:0]        address_o,  // on chip, of the first of them
+  output local_t             address_o,  // on chip, of the first of them
   output logic signed [15:0] at_o,       // where that begins, in bytes of the burst's window; negative: in the one before
   output logic               last_o      // the unit is done with the last burst of the move
 );
@@ -24,10 +24,11 @@ module tilewright_walker import tilewright_pkg::*; #(
   logic active_q;
   walk_t walk_q;
   logic [47:0] position_q; // next byte of the current run
-  logic [47:0] address_q;  // on chip, of the first element that no burst before has
+  local_t address_q;  // on chip, of the first element that no burst before has
 
   walk_t walk;
-  logic [47:0] position, address, run_begin, run_end, first, round;
+  local_t address;
+  logic [47:0] position, run_begin, run_end, first, round;
   logic run_ends;
   always_comb begin
     burst_o = active_q || (begin_i && !move_i.empty);
@@ -80,7 +81,7 @@ module tilewright_walker import tilewright_pkg::*; #(
         walk_q <= next_i && run_ends ? run_next : walk;
         position_q <= !next_i ? position : run_ends ? run_next.dram[MoveDims-1] : end_o;
         address_q <= !next_i ? address : run_ends ? run_next.local_address[MoveDims-1]
-                                                  : address + 48'(elements_o[$clog2(BurstBytes):0]) * move_i.run_stride;
+                                                  : address + local_t'(elements_o[$clog2(BurstBytes):0]) * move_i.run_stride;
       end
     end
   end

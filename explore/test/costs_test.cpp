@@ -126,7 +126,7 @@ std::map<std::string, int64_t> documentedFlipFlops() {
   std::map<std::string, int64_t> all;
   std::string target;
   const std::string text = readFile(sourcePath("docs/area.md"));
-  const std::regex heading("### `(\\w+)`"), row("\\| all \\| [\\d,]+ \\| ([\\d,]+) \\|");
+  const std::regex heading("### `(\\w+)`"), row("\\| all \\| ([\\d,]+) \\|");
   std::smatch match;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -141,7 +141,7 @@ std::map<std::string, int64_t> documentedFlipFlops() {
   return all;
 }
 
-TEST(Technology, FlipFlopsAreYosyss) {
+TEST(Technology, FlipFlopsAreThoseOfMappedNetlists) {
   const auto documented = documentedFlipFlops();
   ASSERT_EQ(documented.size(), 3u);
   for (const auto &[target, flipFlops] : documented) {
@@ -156,7 +156,7 @@ TEST(Technology, AreaIsTheSumOfItsParts) {
   const Technology technology = readTechnology("");
   const Machine machine = machineNamed("edge16");
   const Area area = areaOf(machine, technology);
-  const int64_t tables = 19'000 * 16 + 72 * 64, buffers = 16'384 + 8 * 256 * (8 + 4);
+  const int64_t tables = 19'000 * 16 + 72 * 64, buffers = 26'000 + 16'384 + 8 * 256 * (8 + 4);
   EXPECT_EQ(area.sramBits, 8 * (262144 + 65536) + tables + buffers);
   EXPECT_NEAR(area.mm2,
               (256 * (282 + 137) + 16 * (3495 + 2 * 137) +

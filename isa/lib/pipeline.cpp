@@ -1,6 +1,8 @@
 // The schedule of a lane: as soon as possible, by accumulated delay.
 #include "tilewright/isa/pipeline.h"
 
+#include "type.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <optional>
@@ -66,12 +68,12 @@ std::unordered_map<const Expr *, int> demandedBits(const Step &step) {
 // The shared unit that an operator needs of whose result `demanded` bits are read; null: logic of
 // its own.
 std::optional<LaneUnit> unitOf(const Expr &expr, int demanded) {
-  const auto bitsOf = [&](size_t i) { return signedBits(expr.args[i]->type); };
   int bits = signedBits(expr.type);
   switch (expr.kind) {
-  case ExprKind::Multiply:
-    return LaneUnit{LaneUnitKind::Multiplier, 1, bits, std::max(bitsOf(0), bitsOf(1)),
-                    std::min(bitsOf(0), bitsOf(1))};
+  case ExprKind::Multiply: {
+    const auto [right, left] = std::minmax({factorBits(*expr.args[0]), factorBits(*expr.args[1])});
+    return LaneUnit{LaneUnitKind::Multiplier, 1, std::min(bits, left + right), left, right};
+  }
   case ExprKind::Add:
   case ExprKind::Subtract:
   case ExprKind::Negate:
@@ -406,6 +408,13 @@ private:
 };
 
 } // namespace
+
+int factorBits(const Expr &expr) {
+  const Expr *factor = &expr;
+  while (factor->kind == ExprKind::Cast && holds(factor->type, factor->args[0]->type))
+    factor = factor->args[0].get();
+  return std::min(signedBits(expr.type), signedBits(factor->type));
+}
 
 bool isLaneConstant(const Expr &expr) {
   switch (expr.kind) {

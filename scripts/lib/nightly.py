@@ -81,7 +81,7 @@ def parts():
         Suite("coverage", "lines and bits of the RTL that random programs reach", (PYTHON, "tests/coverage/run", "--seed", "{seed}")),
         Suite("injected", "verify and fuzz name the unit and the cycle of injected faults", (PYTHON, "tests/mutation/injected")),
         Suite("sweep", "200 points here and on Slurm, each killed and resumed", (PYTHON, "tests/explore/sweep")),
-        Suite("area", "Yosys reads three machines: no latches, no loops", (PYTHON, "bench/area", "tiny4", "odd12x20", "edge16")),
+        Suite("area", "Yosys reads three machines: no latches, no loops", (PYTHON, "bench/area", "tiny4", "odd12x20", "edge16", "--check")),
         Suite("tidy", "clang-tidy over all files", ("bash", "scripts/lib/run_clang_tidy")),
     ]
 

@@ -79,7 +79,7 @@ SUITES = [
           (PYTHON, "tests/demo/estimates")),
     Suite("random", "random networks on random machines, the whole pipeline", (PYTHON, "tests/random/run", "--seed", "{seed}", "--jobs", "{jobs}")),
     Suite("explore", "sweeps: local, on Slurm, after SIGKILL; their page in a browser", (PYTHON, "tests/explore/run")),
-    Suite("area", "Yosys reads the RTL of the smallest machine: no latches, no combinational loops", (PYTHON, "bench/area", "tiny4"),
+    Suite("area", "Yosys reads the RTL of the smallest machine: no latches, no combinational loops", (PYTHON, "bench/area", "tiny4", "--check"),
           always=False),
     Suite("dram-rate", "what streams at three clocks is the lesser of DRAM's rate and the port's", (PYTHON, "bench/dram-rate")),
     Suite("docs", "what the documents quote", (PYTHON, "tests/docs/run")),

@@ -118,8 +118,8 @@ std::string laneTables(const isa::Isa &isa) {
         "tilewright_table #(\n  .Elements({5}), .Width({6}), .Lanes(Lanes), .Strips(1'b{7}), "
         ".Ports({8}), .Aligned(1'b{9}), .Initial({10})\n) u_{2} (\n"
         "  .clk_i, .write_i(packs && pack_q.array == 8'd{11}), .write_at_i(result[0].at), "
-        ".write_count_i(pack_q.lanes), .write_data_i(written),\n  .strip_i(fetches), "
-        ".strip_at_i(fetch_base_q), .strip_o(array_{2}_strip), .read_i(array_{2}_read), "
+        ".write_count_i(32'(pack_q.lanes)), .write_data_i(written),\n  .strip_i(fetches), "
+        ".strip_at_i(32'(fetch_base_q)), .strip_o(array_{2}_strip), .read_i(array_{2}_read), "
         ".index_i(array_{2}_index), "
         ".selects_i(lanes_busy), .data_o(array_{2}_data)\n);\n",
         array.summary, array.type.bits - 1, array.name, std::max(ports, 1), std::max(ports, 1) - 1,

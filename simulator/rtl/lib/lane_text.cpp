@@ -192,8 +192,7 @@ private:
     const isa::Type left{true, unit.left}, right{true, unit.right};
     switch (unit.kind) {
     case LaneUnitKind::Multiplier: { // the wider operand on the left
-      const auto bits = [](const isa::Type &type) { return type.bits + (type.isSigned ? 0 : 1); };
-      const bool swaps = bits(expr.args[0]->type) < bits(expr.args[1]->type);
+      const bool swaps = isa::factorBits(*expr.args[0]) < isa::factorBits(*expr.args[1]);
       return set(name + "_left[l]", writer.writeAs(*expr.args[swaps ? 1 : 0], left)) +
              set(name + "_right[l]", writer.writeAs(*expr.args[swaps ? 0 : 1], right));
     }

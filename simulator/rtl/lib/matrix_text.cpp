@@ -235,7 +235,7 @@ void writeOperand(std::string &text, const Cell &cell, const isa::Isa &isa) {
 }
 
 // The product of a contraction in a cell, from its operand and its weight.
-std::string productOf(const Cell &cell, const isa::Type &weight) {
+std::string productOf(const Cell &cell, const isa::Type &weight, int bits) {
   ExpressionWriter writer(
       [&](ExpressionWriter &, const Expr &leaf) -> std::string {
         if (leaf.kind != ExprKind::ArrayRead)
@@ -253,7 +253,7 @@ std::string productOf(const Cell &cell, const isa::Type &weight) {
     writer.define(*cell.edges[i], name);
     low += type.bits;
   }
-  const std::string value = writer.writeAs(timedExpr(*cell.instruction), {true, 32});
+  const std::string value = writer.writeAs(timedExpr(*cell.instruction), {true, bits});
   return fmt::format("{}{}{}{}      product = {};\n", declarations, writer.declarations(), slices,
                      writer.statements(), value);
 }
@@ -290,9 +290,8 @@ std::string matrixText(const isa::Isa &isa) {
       "matrix_state_t state,\n"
       "                                      logic [MemoryOperands-1:0][47:0] address);\n"
       "  matrix_t matrix;\n";
-  text +=
-      fmt::format("  logic [{0}:0][47:0] a_stride, d_stride;\n  a_stride = '0;\n  d_stride = '0;\n",
-                  nest.dimensions - 1);
+  text += fmt::format("  local_t [{0}:0] a_stride, d_stride;\n  a_stride = '0;\n  d_stride = '0;\n",
+                      nest.dimensions - 1);
   if (cellShapeOf(isa).hasColumnBroadcast) // taps along y and x, and those of the cell
     text.insert(text.rfind("  a_stride = '0;"),
                 "  logic [1:0][31:0] taps, tap;\n  logic [31:0] period;\n  taps = '0;\n  tap = "
@@ -363,6 +362,9 @@ CellShape cellShapeOf(const isa::Isa &isa) {
   CellShape shape;
   for (const Cell &cell : cells) {
     shape.operandBits = std::max(shape.operandBits, cell.bits());
+    const isa::Type &product = timedExpr(*cell.instruction).type;
+    shape.productBits =
+        std::min(32, std::max(shape.productBits, product.bits + (product.isSigned ? 0 : 1)));
     shape.hasColumnBroadcast = shape.hasColumnBroadcast || cell.isColumnBroadcast;
   }
   for (const isa::Instruction *instruction : workOf(isa, isa::UnitTemplate::Matrix))
@@ -375,11 +377,12 @@ CellShape cellShapeOf(const isa::Isa &isa) {
 
 std::string cellText(const isa::Isa &isa) {
   const std::vector<Cell> cells = cellsOf(isa);
+  const int bits = cellShapeOf(isa).productBits;
   // One multiplier serves all contractions of the same product.
   std::vector<std::pair<std::string, std::string>> products; // and the kinds
   std::string columns;
   for (size_t i = 0; i < cells.size(); ++i) {
-    const std::string product = productOf(cells[i], weightType(isa)),
+    const std::string product = productOf(cells[i], weightType(isa), bits),
                       kind = fmt::format("MatrixKindBits'({})", i);
     auto known = std::find_if(products.begin(), products.end(),
                               [&](const auto &other) { return other.first == product; });
@@ -393,7 +396,7 @@ std::string cellText(const isa::Isa &isa) {
   std::string text =
       "// What a cell adds: of the element that passes, or of the operand that all cells of its "
       "column get, and its weight.\n"
-      "function automatic logic signed [31:0] product(element_t element, logic "
+      "function automatic logic signed [MatrixProductBits-1:0] product(element_t element, logic "
       "[MatrixOperandBits-1:0] column, weight_t weight);\n"
       "  logic [MatrixOperandBits-1:0] operand;\n  operand = " +
       (columns.empty() ? "" : "(" + columns + ") ? column : ") +

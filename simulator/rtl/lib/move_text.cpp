@@ -123,7 +123,7 @@ std::string moveText(const isa::Isa &isa, isa::UnitTemplate kind) {
       "    move.run_stride = move.local_stride[MoveDims-1];\n"
       "    move.extent[MoveDims-1] = 32'd1;\n"
       "  end\n"
-      "  if (move.elements <= 32'd1) move.run_stride = {45'h0, move.local_bytes};\n"
+      "  if (move.elements <= 32'd1) move.run_stride = local_t'(move.local_bytes);\n"
       "  move.empty = move.elements == '0;\n"
       "  for (int d = 0; d < MoveDims; d++) if (move.extent[d] == '0) move.empty = 1'b1;\n"
       "  return move;\nendfunction\n\n"

@@ -35,6 +35,17 @@ void parameter(std::string &text, const char *name, int64_t value, const std::st
   text += fmt::format("  // {}\n  parameter int {} = {};\n", comment, name, value);
 }
 
+// As many as the addresses of both memories have; and a few more than any constant that is added.
+int localBitsOf(const isa::Isa &isa) {
+  int bits = 8;
+  for (const isa::Space space : {isa::Space::Spad, isa::Space::Acc}) {
+    const isa::Memory &memory = isa.memory(space);
+    while ((uint64_t(1) << bits) < memory.bankBytes() * static_cast<uint64_t>(memory.banks))
+      ++bits;
+  }
+  return bits;
+}
+
 void writeParameters(std::string &text, const isa::Isa &isa) {
   const isa::Memory &spad = isa.memory(isa::Space::Spad), &acc = isa.memory(isa::Space::Acc);
   auto time = [&](const char *key) { return isa.timing().at(key); };
@@ -55,10 +66,12 @@ void writeParameters(std::string &text, const isa::Isa &isa) {
   machine("BaseRegisters", "base_registers");
   machine("LoopDepth", "loop_depth");
   parameter(text, "SpadBanks", spad.banks, "Banks of the scratchpad.");
+  parameter(text, "LocalBits", localBitsOf(isa), "Bits of a byte address in a memory on chip.");
   parameter(text, "SpadBankBytes", static_cast<int64_t>(spad.bankBytes()),
             "Bytes of a scratchpad bank.");
   parameter(text, "SpadPort", spad.portBytes, "Bytes that a scratchpad port moves a cycle.");
   parameter(text, "AccBanks", acc.banks, "Banks of the accumulators.");
+  parameter(text, "AccUnit", acc.addressBytes, "Bytes of an address step of the accumulators.");
   parameter(text, "AccBankBytes", static_cast<int64_t>(acc.bankBytes()),
             "Bytes of an accumulator bank.");
   parameter(text, "AccPort", acc.portBytes, "Bytes that an accumulator port moves a cycle.");
@@ -92,11 +105,13 @@ void writeParameters(std::string &text, const isa::Isa &isa) {
   const CellShape cell = cellShapeOf(isa);
   parameter(text, "MatrixOperandBits", cell.operandBits,
             "Bits that a row of activations sends into the array for an element.");
+  parameter(text, "MatrixProductBits", cell.productBits, "Bits of a product in the array.");
   parameter(text, "MatrixKindBits", cell.kindBits, "Bits of the number of a contraction.");
   parameter(text, "ColumnBroadcast", cell.hasColumnBroadcast ? 1 : 0,
             "Whether columns get activations of their own.");
   parameter(text, "VectorSpatial", shape.vector.spatial,
             "Spatial iterators of a vector step, at most.");
+  parameter(text, "VectorCountBits", shape.vectorCountBits, "Bits of a vector step's extent.");
   parameter(text, "VectorDims", shape.vector.dimensions, "Iterators of a vector step, at most.");
   parameter(text, "VectorSteps", shape.vectorSteps, "Steps of a vector instruction, at most.");
   parameter(text, "VectorStreams", shape.vectorStreams, "Memory reads of a vector step, at most.");
@@ -224,6 +239,8 @@ void writeDecode(std::string &text, const isa::Isa &isa, const isa::Instruction 
 const char *const types = R"(
   // An address: bytes of DRAM or of a memory on chip, or a stride between such.
   typedef logic signed [47:0] addr_t;
+  // One of a memory on chip, or a stride in such: all that is there has an address of so many bits.
+  typedef logic [LocalBits-1:0] local_t;
   typedef logic [Semaphores-1:0] mask_t;
   typedef logic [SpadBanks-1:0] spad_mask_t;
   typedef logic [AccBanks-1:0] acc_mask_t;
@@ -300,14 +317,14 @@ const char *const types = R"(
   endfunction
 
   // The banks that `bytes` from `address` on touch. PORT-cross: a piece needs all of them.
-  function automatic spad_mask_t spad_banks(addr_t address, int bytes);
-    automatic int unsigned first = address[31:0] / SpadBankBytes;
-    automatic int unsigned last = (address[31:0] + bytes - 1) / SpadBankBytes;
+  function automatic spad_mask_t spad_banks(local_t address, int bytes);
+    automatic int unsigned first = 32'(address) / SpadBankBytes;
+    automatic int unsigned last = (32'(address) + bytes - 1) / SpadBankBytes;
     spad_banks = SpadBanks'(((64'd2 << last) - 64'd1) & ~((64'd1 << first) - 64'd1));
   endfunction
-  function automatic acc_mask_t acc_banks(addr_t address, int bytes);
-    automatic int unsigned first = address[31:0] / AccBankBytes;
-    automatic int unsigned last = (address[31:0] + bytes - 1) / AccBankBytes;
+  function automatic acc_mask_t acc_banks(local_t address, int bytes);
+    automatic int unsigned first = 32'(address) / AccBankBytes;
+    automatic int unsigned last = (32'(address) + bytes - 1) / AccBankBytes;
     acc_banks = AccBanks'(((64'd2 << last) - 64'd1) & ~((64'd1 << first) - 64'd1));
   endfunction
 
@@ -315,10 +332,10 @@ const char *const types = R"(
   typedef struct packed {
     logic [MoveDims-1:0][31:0] extent;       // the innermost is 1 when it is the run
     logic [MoveDims-1:0][47:0] dram_stride;  // bytes
-    logic [MoveDims-1:0][47:0] local_stride;
+    local_t [MoveDims-1:0] local_stride;
     logic [47:0] dram;                       // byte address of the first element
-    logic [47:0] local_address;
-    logic [47:0] run_stride;                 // from element to element of a run, on chip
+    local_t      local_address;
+    local_t      run_stride;                 // from element to element of a run, on chip
     logic [31:0] elements;                   // of a run
     logic        empty;
     logic        fill;
@@ -332,7 +349,7 @@ const char *const types = R"(
   typedef struct packed {
     logic [MoveDims-1:0][31:0] index;
     logic [MoveDims-1:0][47:0] dram;
-    logic [MoveDims-1:0][47:0] local_address;
+    local_t [MoveDims-1:0]     local_address;
     logic                      done;
   } walk_t;
 
@@ -365,9 +382,9 @@ const char *const types = R"(
   endfunction
 
   // Elements of a run that one piece moves: a port of them when they are contiguous, else one.
-  function automatic logic [15:0] piece_elements(logic to_acc, logic [47:0] stride, logic [2:0] bytes);
+  function automatic logic [15:0] piece_elements(logic to_acc, local_t stride, logic [2:0] bytes);
     automatic logic [15:0] port = to_acc ? 16'(AccPort) : 16'(SpadPort);
-    if (stride != {45'h0, bytes}) piece_elements = 16'd1;
+    if (stride != local_t'(bytes)) piece_elements = 16'd1;
     else if (bytes == 3'd4) piece_elements = port >> 2;
     else if (bytes == 3'd2) piece_elements = port >> 1;
     else piece_elements = port;
@@ -379,8 +396,8 @@ const char *const types = R"(
   endfunction
 
   // On chip, behind a piece.
-  function automatic logic [47:0] behind_piece(logic [47:0] address, logic [15:0] count, logic [47:0] stride, logic [2:0] bytes);
-    behind_piece = address + (stride == {45'h0, bytes} ? bytes_of(48'(count), bytes) : stride);
+  function automatic local_t behind_piece(local_t address, logic [15:0] count, local_t stride, logic [2:0] bytes);
+    behind_piece = address + (stride == local_t'(bytes) ? local_t'(bytes_of(48'(count), bytes)) : stride);
   endfunction
 )";
 

@@ -126,11 +126,15 @@ void writeWalk(ExpressionWriter &writer, std::string &text, const isa::Instructi
       !(access.index.constant->kind == ExprKind::Literal && access.index.constant->value == 0))
     address +=
         " + " + scaled(writer.writeAs(*access.index.constant, addressType), access.elementBytes);
-  text += fmt::format("{}{} = {};\n", indent, addressTarget, address);
+  const bool isLocal = operand.space != isa::Space::Dram;
+  const auto fitted = [&](const std::string &value) {
+    return isLocal ? fmt::format("local_t'({})", value) : value;
+  };
+  text += fmt::format("{}{} = {};\n", indent, addressTarget, fitted(address));
   for (const isa::AffineTerm &term : access.index.terms)
-    text +=
-        fmt::format("{}{}[{}] = {};\n", indent, strideTarget, nest.position(step, term.iterator),
-                    scaled(writer.writeAs(*term.coefficient, addressType), access.elementBytes));
+    text += fmt::format(
+        "{}{}[{}] = {};\n", indent, strideTarget, nest.position(step, term.iterator),
+        fitted(scaled(writer.writeAs(*term.coefficient, addressType), access.elementBytes)));
 }
 
 void writeExtents(ExpressionWriter &writer, std::string &text, const isa::Step &step,
@@ -163,6 +167,8 @@ std::string flatIndex(ExpressionWriter &writer, const isa::StateArray &array,
 
 Shape shapeOf(const isa::Isa &isa) {
   Shape shape;
+  while (isa.param("lanes") >> (shape.vectorCountBits - 1) > 0)
+    ++shape.vectorCountBits;
   auto grow = [](Nest &nest, const isa::Step &step) {
     const int reductions =
         std::max(nest.dimensions - nest.spatial, static_cast<int>(step.reductions.size()));
@@ -182,6 +188,11 @@ Shape shapeOf(const isa::Isa &isa) {
         grow(shape.matrix, step);
       else
         grow(shape.vector, step);
+      if (kind == isa::UnitTemplate::Vector)
+        for (const auto *iterators : {&step.iterators, &step.reductions})
+          for (const isa::Iterator &iterator : *iterators)
+            shape.vectorCountBits = std::max(shape.vectorCountBits,
+                                             std::min(iterator.extent->type.bits, countType.bits));
     }
     if (kind != isa::UnitTemplate::Vector)
       continue;

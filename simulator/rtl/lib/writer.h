@@ -90,6 +90,7 @@ struct Shape {
   Nest move{1, 1}, matrix{1, 1}, vector{1, 1};
   int vectorSteps = 1, vectorStreams = 1;
   int64_t vectorLatency = 1; // greatest
+  int vectorCountBits = 8;   // of iterations along a dimension, and of the lanes
 };
 Shape shapeOf(const isa::Isa &isa);
 
@@ -105,7 +106,7 @@ LaneShape laneShapeOf(const isa::Isa &isa);
 
 // What the cells of the array get: bits of an operand, and of the number of a contraction.
 struct CellShape {
-  int operandBits = 1, kindBits = 1;
+  int operandBits = 1, productBits = 1, kindBits = 1;
   bool hasColumnBroadcast = false; // columns get operands of their own
   __int128 weightRest = 0;         // what a load makes of weights that it does not read
 };

@@ -26,6 +26,9 @@ Lane makeLane(const Isa &isa, const std::vector<Instruction> &instructions);
 // be cut, does not fit into a cycle.
 Pipeline derivePipeline(const Instruction &instruction, const Isa &isa, const Lane &lane);
 
+// Of a factor as a signed number: those before casts that change no value.
+int factorBits(const Expr &expr);
+
 // Whether an expression depends on nothing but registers and immediates.
 bool isLaneConstant(const Expr &expr);
 // Whether an element of an array is the one at the lane's position in the innermost iterator: a
