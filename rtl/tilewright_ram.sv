@@ -22,16 +22,6 @@ module tilewright_ram #(
   for (genvar p = 0; p < Ports; p++) begin : gen_port
     always_ff @(posedge clk_i) if (read_i[p]) read_data_q[p] <= row_q[read_row_i[p]];
   end
-`ifdef TILEWRIGHT_BLOCK_RAM
-  // Byte by byte, as tools for FPGAs recognize it.
-  always_ff @(posedge clk_i) begin
-    for (int b = 0; b < (Width + 7) / 8; b++) begin
-      for (int i = 8 * b; i < 8 * b + 8 && i < Width; i++)
-        if (write_i && write_mask_i[8*b]) row_q[write_row_i][i] <= write_data_i[i];
-    end
-  end
-`else
   always_ff @(posedge clk_i)
     if (write_i) row_q[write_row_i] <= (row_q[write_row_i] & ~write_mask_i) | (write_data_i & write_mask_i);
-`endif
 endmodule

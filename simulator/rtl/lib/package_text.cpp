@@ -35,7 +35,7 @@ void parameter(std::string &text, const char *name, int64_t value, const std::st
   text += fmt::format("  // {}\n  parameter int {} = {};\n", comment, name, value);
 }
 
-// As many as the addresses of both memories have; and a few more than any constant that is added.
+// As many as the addresses of both memories have, and eight for the constants that are added.
 int localBitsOf(const isa::Isa &isa) {
   int bits = 8;
   for (const isa::Space space : {isa::Space::Spad, isa::Space::Acc}) {
@@ -237,9 +237,7 @@ void writeDecode(std::string &text, const isa::Isa &isa, const isa::Instruction 
 }
 
 const char *const types = R"(
-  // An address: bytes of DRAM or of a memory on chip, or a stride between such.
-  typedef logic signed [47:0] addr_t;
-  // One of a memory on chip, or a stride in such: all that is there has an address of so many bits.
+  // An address in a memory on chip, in bytes, or a stride between such: all that is there has an address of so many bits.
   typedef logic [LocalBits-1:0] local_t;
   typedef logic [Semaphores-1:0] mask_t;
   typedef logic [SpadBanks-1:0] spad_mask_t;
