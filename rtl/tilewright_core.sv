@@ -53,7 +53,7 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
   output trap_cause_e trap_o,         // why execution cannot go on
   output event_t      start_o [4],    // matrix, vector, load, store
   output logic [3:0]  fault_o,        // the instruction that starts may not execute
-  output event_t      end_o [8],      // matrix: three, vector: one, load: two, store: two
+  output event_t      end_o [9],      // matrix: three; vector, load, store: two each
   output logic [31:0] conflicts_o [16], // [4 * loser + winner]
   // Trace of the writes on chip: of vector and load; of matrix, vector and load. Addresses in bytes.
   output logic [1:0]                 spad_write_o, // something is written
@@ -94,19 +94,21 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
   assign bus_error = bus_error_q != '0;
   assign stop = stop_i || bus_error;
 
-  levels_t avail_0, avail_1, avail_2, avail_3, avail_4;
-  levels_t room_0, room_1, room_2, room_3, room_4;
-  mask_t take [5];
-  mask_t give [9];
-  mask_t matrix_give [3], load_give [2], store_give [2];
-  tilewright_semaphores u_semaphores (.clk_i, .rst_ni, .stop_i(stop), .take_i(take), .give_i(give), .avail_o(avail_0), .room_o(room_0));
-  assign give[1] = matrix_give[0];
-  assign give[2] = matrix_give[1];
-  assign give[3] = matrix_give[2];
-  assign give[5] = load_give[0];
-  assign give[6] = load_give[1];
-  assign give[7] = store_give[0];
-  assign give[8] = store_give[1];
+  // Requests of semaphores, in the order of their priority: sequencer, matrix, vector, load, store; of a unit, ends before starts.
+  localparam int Requests = 10;
+  request_t request [Requests];
+  logic [Requests-1:0] grant;
+  request_t matrix_request [3], vector_request [2], load_request [2], store_request [2];
+  assign request[1] = matrix_request[0];
+  assign request[2] = matrix_request[1];
+  assign request[3] = matrix_request[2];
+  assign request[4] = vector_request[0];
+  assign request[5] = vector_request[1];
+  assign request[6] = load_request[0];
+  assign request[7] = load_request[1];
+  assign request[8] = store_request[0];
+  assign request[9] = store_request[1];
+  tilewright_semaphores #(.Requests(Requests)) u_semaphores (.clk_i, .rst_ni, .stop_i(stop), .request_i(request), .grant_o(grant));
 
   logic units_idle, fetch_idle, load_bus_idle, store_bus_idle;
   assign units_idle = matrix_idle && vector_idle && load_idle && store_idle;
@@ -118,7 +120,7 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
     .clk_i, .rst_ni, .stop_i, .code_address_i, .code_count_i, .entry_i, .fetch_idle_o(fetch_idle),
     .ar_held_i(ar_held), .ar_valid_o(fetch_ar), .ar_address_o(fetch_address),
     .r_valid_i(r_valid_i && !r_id_i), .r_last_i, .r_data_i, .bus_error_i(bus_error),
-    .avail_i(avail_0), .avail_o(avail_1), .room_i(room_0), .room_o(room_1), .take_o(take[0]), .give_o(give[0]),
+    .request_o(request[0]), .grant_i(grant[0]),
     .full_i(full), .push_o(push), .issued_o(issued),
     .units_idle_i(units_idle),
     .activity_o(activity_o[0]), .executed_o, .is_control_o, .pc_o, .trap_o, .halted_o
@@ -178,18 +180,20 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
     assign conflicts_o[12 + i] = store_conflicts[i];
   end
 
-  event_t matrix_end [3], load_end [2], store_end [2];
+  event_t matrix_end [3], vector_end [2], load_end [2], store_end [2];
   assign end_o[0] = matrix_end[0];
   assign end_o[1] = matrix_end[1];
   assign end_o[2] = matrix_end[2];
-  assign end_o[4] = load_end[0];
-  assign end_o[5] = load_end[1];
-  assign end_o[6] = store_end[0];
-  assign end_o[7] = store_end[1];
+  assign end_o[3] = vector_end[0];
+  assign end_o[4] = vector_end[1];
+  assign end_o[5] = load_end[0];
+  assign end_o[6] = load_end[1];
+  assign end_o[7] = store_end[0];
+  assign end_o[8] = store_end[1];
 
   tilewright_matrix #(.Checks(Checks)) u_matrix (
     .clk_i, .rst_ni, .stop_i(stop), .push_i(push[UnitMatrix]), .issued_i(issued), .full_o(full[UnitMatrix]), .idle_o(matrix_idle),
-    .avail_i(avail_1), .avail_o(avail_2), .room_i(room_1), .room_o(room_2), .take_o(take[1]), .give_o(matrix_give),
+    .request_o(matrix_request), .grant_i(grant[3:1]),
     .a_banks_o(spad_read_banks[VectorStreams]), .a_address_o(spad_read_address[VectorStreams]), .a_data_i(spad_read_data[VectorStreams]),
     .w_banks_o(spad_read_banks[VectorStreams+1]), .w_address_o(spad_read_address[VectorStreams+1]),
     .w_data_i(spad_read_data[VectorStreams+1]),
@@ -215,7 +219,7 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
   assign acc_write_data[1] = (8*AccPort)'(vector_write_data);
   tilewright_vector #(.Checks(Checks)) u_vector (
     .clk_i, .rst_ni, .stop_i(stop), .push_i(push[UnitVector]), .issued_i(issued), .full_o(full[UnitVector]), .idle_o(vector_idle),
-    .avail_i(avail_2), .avail_o(avail_3), .room_i(room_2), .room_o(room_3), .take_o(take[2]), .give_o(give[4]),
+    .request_o(vector_request), .grant_i(grant[5:4]),
     .spad_read_by_matrix_i(spad_read_by_matrix), .acc_read_by_matrix_i(acc_read_by_matrix),
     .acc_write_by_matrix_i(acc_write_by_matrix),
     .spad_read_held_o(spad_read_by_vector), .acc_read_held_o(acc_read_by_vector), .spad_write_held_o(spad_write_by_vector),
@@ -224,7 +228,7 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
     .spad_data_i(spad_read_data[VectorStreams-1:0]), .acc_data_i(acc_read_data[VectorStreams-1:0]),
     .write_address_o(vector_write_address),
     .write_bytes_o(vector_write_bytes), .write_data_o(vector_write_data),
-    .activity_o(activity_o[2]), .start_o(start_o[1]), .fault_o(fault_o[1]), .end_o(end_o[3]), .conflicts_o(vector_conflicts)
+    .activity_o(activity_o[2]), .start_o(start_o[1]), .fault_o(fault_o[1]), .end_o(vector_end), .conflicts_o(vector_conflicts)
   );
 
   logic [47:0] load_write_address;
@@ -238,7 +242,7 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
   assign acc_write_data[2] = (8*AccPort)'(load_write_data);
   tilewright_load #(.Checks(Checks)) u_load (
     .clk_i, .rst_ni, .stop_i(stop), .quiesce_i, .bus_idle_o(load_bus_idle), .push_i(push[UnitLoad]), .issued_i(issued), .full_o(full[UnitLoad]), .idle_o(load_idle),
-    .avail_i(avail_3), .avail_o(avail_4), .room_i(room_3), .room_o(room_4), .take_o(take[3]), .give_o(load_give),
+    .request_o(load_request), .grant_i(grant[7:6]),
     .ar_busy_i(fetch_ar || ar_held), .ar_valid_o(load_ar), .ar_address_o(load_address), .ar_beats_o(load_beats),
     .r_valid_i(r_valid_i && r_id_i), .r_last_i, .r_data_i,
     .spad_by_vector_i(spad_write_by_vector), .acc_by_matrix_i(acc_write_by_matrix), .acc_by_vector_i(acc_write_by_vector),
@@ -252,7 +256,7 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
   assign acc_read_address[VectorStreams+1] = store_address;
   tilewright_store #(.Checks(Checks)) u_store (
     .clk_i, .rst_ni, .stop_i(stop), .quiesce_i, .bus_idle_o(store_bus_idle), .push_i(push[UnitStore]), .issued_i(issued), .full_o(full[UnitStore]), .idle_o(store_idle),
-    .avail_i(avail_4), .room_i(room_4), .take_o(take[4]), .give_o(store_give),
+    .request_o(store_request), .grant_i(grant[9:8]),
     .w_held_i(aw_held || w_held), .w_first_o(store_aw), .w_valid_o(store_w), .w_last_o(store_last),
     .w_address_o(store_burst), .w_beats_o(store_beats), .w_id_o(store_id), .w_data_o(store_data),
     .w_strobe_o(store_strobe), .b_valid_i, .b_id_i,

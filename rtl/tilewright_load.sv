@@ -1,7 +1,7 @@
 // The load DMA: rows LOAD-* of docs/microarchitecture.md. An issue stage requests bursts; a drain stage moves what has come
 // from the landing buffers into the memories on chip.
 // verilator lint_off UNUSEDSIGNAL
-// Reason: a move has members that only the store unit, or only one stage, reads; of a semaphore level only the first is asked.
+// Reason: a move has members that only the store unit, or only one stage, reads.
 module tilewright_load import tilewright_pkg::*; #(
   parameter bit Checks = 1'b0 // what only a check of the machine needs: off in synthesis
 ) (
@@ -13,14 +13,9 @@ module tilewright_load import tilewright_pkg::*; #(
   input  logic             push_i,          // the sequencer dispatches `issued_i` to this unit; only while not full
   input  issued_t          issued_i,        // a decoded instruction with its registers
   output logic             full_o,          // the queue takes no more; registered
-  output logic             idle_o,          // queue empty, nothing in flight; registered
-  // Semaphores, in the order of priority.
-  input  levels_t          avail_i,         // tokens that may be taken, after those before this one
-  output levels_t          avail_o,         // the same for the next in the order
-  input  levels_t          room_i,          // tokens that still fit, after those before this one
-  output levels_t          room_o,          // the same for the next in the order
-  output mask_t            take_o,          // semaphores from which the starting instruction takes a token
-  output mask_t            give_o [2],      // of the set that starts, of the load that ends
+  output logic             idle_o,          // queue empty, nothing begun; registered
+  output request_t         request_o [2],   // of semaphores: of the load that ends, of the head of the queue
+  input  logic [1:0]       grant_i,         // of these
   // AXI read address, when the sequencer does not use it.
   input  logic             ar_busy_i,       // the sequencer uses the channel, or it is not free
   output logic             ar_valid_o,      // a burst is asked for
@@ -60,7 +55,16 @@ module tilewright_load import tilewright_pkg::*; #(
 
   load_state_t state_q;
 
-  // Loads begun and not ended, oldest first.
+  // What started, for the cycle in which its move is made. Its registers are those of `state_q`.
+  logic started_q;
+  issued_t started;
+
+  // What is drained, and ends when its semaphores can be released.
+  logic ending_q;
+  logic [31:0] ending_id_q;
+  mask_t ending_signal_q;
+
+  // Loads that are issued and not drained, oldest first.
   typedef struct packed {
     logic [31:0] id;
     mask_t       signal_mask;
@@ -68,7 +72,7 @@ module tilewright_load import tilewright_pkg::*; #(
     move_t       move;
   } flight_t;
   flight_t oldest;
-  move_t newest_move_q;
+  local_t run_stride_q; // of the newest
   logic [LoadInflight-1:0] flight_issued_q;  // no more bursts come
   logic [7:0] flight_bursts_q [LoadInflight]; // requested and not drained
   logic [FlightWidth-1:0] oldest_q, newest_q, free_q; // newest_q: the last one that began
@@ -91,36 +95,35 @@ module tilewright_load import tilewright_pkg::*; #(
   logic [23:0] tail_q [LoadBuffers]; // the last three bytes that came
   logic [23:0] carry_q; // those of the burst that was drained last
 
-  // LOAD-start.
-  logic issuing; // the issue stage is not free
-  logic can_take, set_starts, load_starts;
-  move_t started;
-  levels_t room_after_set;
+  // LOAD-end, LOAD-start.
+  logic issuing; // bursts of the newest load are left
+  logic ended, set_starts, load_starts;
+  move_t move; // of what started
+  assign request_o[0] = '{valid: ending_q, wait_mask: '0, signal_mask: ending_signal_q};
+  assign ended = grant_i[0];
+  assign request_o[1] = '{valid: !empty && !started_q && !issuing && (head.is_set || 32'(in_flight) < LoadInflight),
+                          wait_mask: head.wait_mask, signal_mask: head.is_set ? head.signal_mask : '0};
+  assign pop = grant_i[1];
+  assign set_starts = pop && head.is_set;
+  assign load_starts = pop && !head.is_set;
   always_comb begin
-    can_take = (head.wait_mask & ~avail_i[0]) == '0;
-    set_starts = !issuing && !empty && can_take && head.is_set && (head.signal_mask & ~room_i[0]) == '0;
-    load_starts = !issuing && !empty && can_take && !head.is_set && 32'(in_flight) < LoadInflight;
-    pop = set_starts || load_starts;
-    started = '0;
-    if (load_starts) started = move_of(head.instruction, head.bits, state_q, head.address);
+    move = '0;
+    if (started_q) move = move_of(started.instruction, started.bits, state_q, started.address);
   end
-  assign take_o = pop ? head.wait_mask : '0;
-  assign avail_o = after(avail_i, take_o);
-  mask_t set_signal, end_signal;
-  assign set_signal = set_starts ? head.signal_mask : '0;
-  assign give_o[0] = set_signal;
-  assign room_after_set = after(room_i, set_signal);
+  always_ff @(posedge clk_i) begin : start
+    if (pop) started <= head;
+    if (!rst_ni) started_q <= 1'b0;
+    else started_q <= load_starts;
+  end
 
   // LOAD-burst: the burst that is requested in this cycle.
   logic has_burst, request, last_burst;
-  move_t move;
   logic [47:0] position, burst_end;
   local_t burst_address;
   logic [15:0] burst_elements;
   logic signed [15:0] burst_at;
-  assign move = load_starts ? started : newest_move_q;
   tilewright_walker u_walker (
-    .clk_i, .rst_ni, .begin_i(load_starts && !started.fill), .move_i(move), .next_i(request), .active_o(issuing), .burst_o(has_burst),
+    .clk_i, .rst_ni, .begin_i(started_q && !move.fill), .move_i(move), .next_i(request), .left_o(issuing), .burst_o(has_burst),
     .begin_o(position), .end_o(burst_end), .elements_o(burst_elements), .address_o(burst_address), .at_o(burst_at), .last_o(last_burst)
   );
   assign request = has_burst && !ar_busy_i && used_q < 8'(LoadBuffers) && !quiesce_i;
@@ -129,10 +132,10 @@ module tilewright_load import tilewright_pkg::*; #(
   assign ar_beats_o = 8'(((burst_end - 48'd1) >> BeatShift) - (position >> BeatShift));
 
   // LOAD-drain.
-  logic has_flight, has_piece, granted, ends, flight_done, last_piece, from_burst, run_done;
+  logic has_flight, has_piece, granted, drained, flight_done, last_piece, from_burst, run_done;
   assign has_flight = in_flight != '0;
   tilewright_fifo #(.Depth(LoadInflight), .Width($bits(flight_t))) u_flights (
-    .clk_i, .rst_ni, .push_i(load_starts), .data_i({head.id, head.signal_mask, head.instruction, started}), .pop_i(ends), .head_q(oldest),
+    .clk_i, .rst_ni, .push_i(started_q), .data_i({started.id, started.signal_mask, started.instruction, move}), .pop_i(drained), .head_q(oldest),
     .count_q(in_flight)
   );
   local_t address, stride;
@@ -165,15 +168,11 @@ module tilewright_load import tilewright_pkg::*; #(
     fill_next = fill;
     if (last_piece && !from_burst) fill_next = walk_next(fill, oldest.move);
     run_done = last_piece && !from_burst;
-    // LOAD-end.
     flight_done = has_flight && flight_issued_q[oldest_q] && (!has_piece || granted) &&
         (from_burst ? last_piece && flight_bursts_q[oldest_q] == 8'd1 : !oldest.move.fill || fill_next.done);
-    ends = flight_done && (oldest.signal_mask & ~room_after_set[0]) == '0;
+    drained = flight_done && !ending_q;
   end
-  assign end_signal = ends ? oldest.signal_mask : '0;
-  assign give_o[1] = end_signal;
-  assign room_o = after(room_after_set, end_signal);
-  assign idle_o = empty && !has_flight;
+  assign idle_o = empty && !started_q && !has_flight && !ending_q;
   assign bus_idle_o = used_q == landed_q;
 
   // The RAM of the landing buffers.
@@ -249,6 +248,7 @@ module tilewright_load import tilewright_pkg::*; #(
   always_ff @(posedge clk_i) begin : flights
     if (!rst_ni) begin
       state_q <= load_state_reset();
+      ending_q <= 1'b0;
       oldest_q <= '0;
       newest_q <= '0;
       free_q <= '0;
@@ -263,28 +263,27 @@ module tilewright_load import tilewright_pkg::*; #(
       fetched_q <= 1'b0;
       beat_q <= '0;
     end else begin
-      automatic logic [FlightWidth-1:0] issuer = load_starts ? free_q : newest_q;
       if (set_starts) state_q <= load_execute_set(state_q, head.instruction, head.bits);
-      if (load_starts) begin
-        newest_move_q <= started;
-        flight_issued_q[free_q] <= started.fill || started.empty;
+      if (started_q) begin
+        run_stride_q <= move.run_stride;
+        flight_issued_q[free_q] <= move.fill || move.empty;
         flight_bursts_q[free_q] <= '0;
         newest_q <= free_q;
         free_q <= free_q == FlightWidth'(LoadInflight - 1) ? '0 : free_q + 1'b1;
       end
       if (request) begin
         burst_address_q[request_q] <= burst_address;
-        burst_stride_q[request_q] <= move.run_stride;
+        burst_stride_q[request_q] <= run_stride_q;
         burst_left_q[request_q] <= burst_elements;
         burst_at_q[request_q] <= burst_at;
         burst_beat_q[request_q] <= 8'((position & LastByte) >> BeatShift);
         request_q <= request_q == BufferWidth'(LoadBuffers - 1) ? '0 : request_q + 1'b1;
-        if (last_burst) flight_issued_q[issuer] <= 1'b1;
+        if (last_burst) flight_issued_q[newest_q] <= 1'b1;
       end
       // Bursts of the newest and of the oldest load, which may be one.
-      if (request && last_piece && from_burst && issuer == oldest_q) begin
+      if (request && last_piece && from_burst && newest_q == oldest_q) begin
       end else begin
-        if (request) flight_bursts_q[issuer] <= (load_starts ? 8'd0 : flight_bursts_q[issuer]) + 8'd1;
+        if (request) flight_bursts_q[newest_q] <= flight_bursts_q[newest_q] + 8'd1;
         if (last_piece && from_burst) flight_bursts_q[oldest_q] <= flight_bursts_q[oldest_q] - 8'd1;
       end
       used_q <= used_q + 8'(request) - 8'(last_piece && from_burst);
@@ -311,7 +310,10 @@ module tilewright_load import tilewright_pkg::*; #(
         fill_at_q <= run_done ? fill_next.local_address[MoveDims-1] : behind_piece(address, count, stride, oldest.move.local_bytes);
         fill_left_q <= run_done ? oldest.move.elements : left - 32'(count);
       end
-      if (ends) begin
+      ending_q <= drained || (ending_q && !ended);
+      if (drained) begin
+        ending_id_q <= oldest.id;
+        ending_signal_q <= oldest.signal_mask;
         oldest_q <= oldest_q == FlightWidth'(LoadInflight - 1) ? '0 : oldest_q + 1'b1;
         filling_q <= 1'b0;
       end
@@ -321,18 +323,19 @@ module tilewright_load import tilewright_pkg::*; #(
   // Where the cycle goes.
   always_comb begin
     activity_o = '{id: oldest.id, reserved: '0, cause: StallNone, kind: Busy};
-    if (granted || ends || r_valid_i) begin
+    if (granted || drained || r_valid_i) begin
       activity_o.kind = Busy;
     end else if (has_piece) begin
       activity_o.kind = Stalled;
       activity_o.cause = oldest.move.to_acc ? StallAccPort : StallSpadPort;
-    end else if (flight_done) begin
-      activity_o.kind = Stalled;
+    end else if (ending_q) begin
+      activity_o.kind = ended ? Busy : Stalled;
       activity_o.cause = StallSemaphore;
+      activity_o.id = ending_id_q;
     end else if (has_flight) begin
       activity_o.kind = Stalled;
       activity_o.cause = StallDram;
-    end else if (pop) begin
+    end else if (pop || started_q) begin
       activity_o.kind = Busy;
     end else if (!empty) begin
       activity_o.kind = Stalled;
@@ -348,7 +351,7 @@ module tilewright_load import tilewright_pkg::*; #(
     if (Checks && load_starts) fault_o = load_fault(head.instruction, head.bits, state_q, head.address);
   end
   assign end_o[0] = '{valid: set_starts, id: head.id};
-  assign end_o[1] = '{valid: ends, id: oldest.id};
+  assign end_o[1] = '{valid: ended, id: ending_id_q};
 
   assign conflicts_o[2] = '0;
   assign conflicts_o[3] = '0;

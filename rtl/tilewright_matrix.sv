@@ -12,14 +12,9 @@ module tilewright_matrix import tilewright_pkg::*; #(
   input  logic             push_i,          // the sequencer dispatches `issued_i` to this unit; only while not full
   input  issued_t          issued_i,        // a decoded instruction with its registers
   output logic             full_o,          // the queue takes no more; registered
-  output logic             idle_o,          // queue empty, nothing in flight; registered
-  // Semaphores, in the order of priority.
-  input  levels_t          avail_i,         // tokens that may be taken, after those before this one
-  output levels_t          avail_o,         // the same for the next in the order
-  input  levels_t          room_i,          // tokens that still fit, after those before this one
-  output levels_t          room_o,          // the same for the next in the order
-  output mask_t            take_o,          // semaphores from which the starting instruction takes a token
-  output mask_t            give_o [3],      // of the mmul that ends, of the set that starts, of the mload that ends
+  output logic             idle_o,          // queue empty, nothing begun; registered
+  output request_t         request_o [3],   // of semaphores: of the mmul that ends, of the mload that ends, of the head of the queue
+  input  logic [2:0]       grant_i,         // of these
   // Read and write ports, always granted but for the loader's; the banks that are held in this cycle.
   output spad_mask_t       a_banks_o,       // that reading activations holds
   output logic [47:0]      a_address_o,     // byte
@@ -62,7 +57,7 @@ module tilewright_matrix import tilewright_pkg::*; #(
     logic [Rows-1:0] taps;   // cells of a column that add
   } matrix_t;
   typedef struct packed {
-    logic [MatrixDims-1:0][31:0] index;
+    logic [MatrixDims-1:0][31:0] left;    // iterations behind this one
     local_t [MatrixDims-1:0] a;
     local_t [MatrixDims-1:0] d;
     logic [MatrixDims-1:0][31:0] phase;   // of a window: positions since that of an output
@@ -82,6 +77,10 @@ module tilewright_matrix import tilewright_pkg::*; #(
 
   matrix_state_t state_q;
 
+  // What started, until it is at work. Its registers are those of `state_q`: nothing starts behind it meanwhile.
+  logic started_q;
+  issued_t started;
+
   // Cells hold weights of two tiles: one is active, the other (or the same, before the next load) waits for the swap.
   logic active_q, shadow_q;
   // What was asked for in the cycle before, and comes in this one.
@@ -92,6 +91,7 @@ module tilewright_matrix import tilewright_pkg::*; #(
   logic weights_tile_q;
   logic load_begins_q;     // a load began
   logic passes_q; // a row of activations is there
+  logic [Rows-1:0] comes_q; // elements that the row has
   element_t [Rows-1:0] elements_q;
   logic [Cols-1:0][MatrixOperandBits-1:0] columns_q;
   weight_event_t [Rows-1:0] events;
@@ -107,16 +107,20 @@ module tilewright_matrix import tilewright_pkg::*; #(
   logic [FlightWidth-1:0] oldest_q, newest_q, free_q;
   logic [7:0] flights_q;
 
-  // Streamer.
+  // Streamer. The instruction whose elements come, and its registers, are those of the cycle before.
   logic streaming_q;
+  logic streamer_begins_q, swaps_q; // since the cycle before it is at the first row of an instruction, which swaps weights
   instruction_t s_bits_q;
   logic [7:0] s_instruction_q;
   matrix_state_t s_state_q;
   matrix_t s_matrix_q;
   rows_t s_rows_q;
+  logic [31:0] s_rest_q; // of a window: cycles of a sweep behind those that read
 
   // Loader.
-  logic loading_q, loaded_q; // loaded_q: only its signal is outstanding
+  logic loading_q;
+  logic loader_begins_q; // since the cycle before
+  logic loaded_q;        // only its end is outstanding
   instruction_t l_bits_q;
   logic [7:0] l_instruction_q;
   matrix_state_t l_state_q;
@@ -178,119 +182,90 @@ module tilewright_matrix import tilewright_pkg::*; #(
   end
 
   // MAT-end.
-  logic has_flight, ready, retires, next_ready;
-  mask_t end_signal, set_signal, load_signal;
+  logic has_flight, ready, retires;
   assign has_flight = flights_q != '0;
-  logic [FlightWidth-1:0] second;
-  levels_t room_after_end, room_after_set;
-  always_comb begin
-    ready = has_flight && (flight_ready_q[oldest_q] ||
-        (line_valid_q[now_q] && line_last_q[now_q] && line_flight_q[now_q] == oldest_q));
-    retires = ready && (flight_signal_q[oldest_q] & ~room_i[0]) == '0;
-    second = oldest_q == FlightWidth'(MatrixInflight - 1) ? '0 : oldest_q + 1'b1;
-    next_ready = retires && flights_q > 8'd1 && (flight_ready_q[second] ||
-        (line_valid_q[now_q] && line_last_q[now_q] && line_flight_q[now_q] == second));
-  end
-  assign end_signal = retires ? flight_signal_q[oldest_q] : '0;
-  assign give_o[0] = end_signal;
-  assign room_after_end = after(room_i, end_signal);
-  assign idle_o = empty && !has_flight && !loading_q;
+  assign ready = has_flight && (flight_ready_q[oldest_q] ||
+      (line_valid_q[now_q] && line_last_q[now_q] && line_flight_q[now_q] == oldest_q));
+  assign request_o[0] = '{valid: ready, wait_mask: '0, signal_mask: flight_signal_q[oldest_q]};
+  assign retires = grant_i[0];
+  assign idle_o = empty && !started_q && !has_flight && !loading_q && !loaded_q;
 
-  // MAT-set, MAT-start, MAT-load-start.
-  logic can_take, can_give_set, set_starts, mmul_starts, mload_starts, swap;
-  matrix_t started;
+  // MAT-load-end.
+  logic l_ends;
+  assign request_o[1] = '{valid: loaded_q, wait_mask: '0, signal_mask: l_signal_q};
+  assign l_ends = grant_i[1];
+
+  // MAT-set, MAT-start.
+  logic set_starts;
+  assign request_o[2] = '{valid: !empty && !started_q, wait_mask: head.wait_mask, signal_mask: head.is_set ? head.signal_mask : '0};
+  assign pop = grant_i[2];
+  assign set_starts = pop && head.is_set;
+
+  // MAT-enter.
+  logic last_row; // the streamer is at its last row
+  logic mmul_enters, mload_enters, enters, swap;
+  matrix_t entering;
   always_comb begin
-    can_take = (head.wait_mask & ~avail_i[0]) == '0;
-    can_give_set = (head.signal_mask & ~room_after_end[0]) == '0;
-    set_starts = !empty && head.is_set && can_take && can_give_set;
-    swap = swaps(head.instruction, head.bits);
-    mmul_starts = !empty && !head.is_set && can_take && is_contraction(head.instruction) && !streaming_q &&
-        flights_q < 8'(MatrixInflight) && (!swap || !loading_q);
-    mload_starts = !empty && !head.is_set && can_take && !is_contraction(head.instruction) && !loading_q;
-    pop = set_starts || mmul_starts || mload_starts;
-    started = '0;
-    if (mmul_starts || mload_starts) started = matrix_of(head.instruction, head.bits, state_q, head.address);
+    swap = swaps(started.instruction, started.bits);
+    mmul_enters = started_q && is_contraction(started.instruction) && (!streaming_q || last_row) && flights_q < 8'(MatrixInflight) &&
+        (!swap || !loading_q);
+    mload_enters = started_q && !is_contraction(started.instruction) && !loading_q && !loaded_q;
+    enters = mmul_enters || mload_enters;
+    entering = '0;
+    if (started_q) entering = matrix_of(started.instruction, started.bits, state_q, started.address);
   end
-  assign take_o = pop ? head.wait_mask : '0;
-  assign avail_o = after(avail_i, take_o);
-  assign set_signal = set_starts ? head.signal_mask : '0;
-  assign give_o[1] = set_signal;
-  assign room_after_set = after(room_after_end, set_signal);
+  always_ff @(posedge clk_i) begin : start
+    if (pop) started <= head;
+    if (!rst_ni) started_q <= 1'b0;
+    else started_q <= (pop && !head.is_set) || (started_q && !enters);
+  end
 
   // MAT-row.
-  logic streams, row_reads, last_row;
+  logic row_reads;
   logic begins, last_sum;           // the row is the first one of sums, of which there may be fewer than rows; of the last ones
   logic [MatrixDims-1:0] to_output; // the next position along the iterator is that of an output
-  matrix_t row_matrix;
-  rows_t rows;
   spad_mask_t a_mask;
   always_comb begin
-    streams = streaming_q || (mmul_starts && !started.empty);
-    row_matrix = mmul_starts ? started : s_matrix_q;
-    rows = s_rows_q;
-    if (mmul_starts) begin
-      rows = '0;
-      for (int d = 0; d < MatrixDims; d++) begin
-        rows.a[d] = started.a;
-        rows.d[d] = started.d;
-      end
-    end
     last_row = 1'b1;
-    for (int d = 0; d < MatrixDims; d++) if (rows.index[d] + 32'd1 < row_matrix.extent[d]) last_row = 1'b0;
-    begins = streams;
+    for (int d = 0; d < MatrixDims; d++) if (s_rows_q.left[d] != '0) last_row = 1'b0;
+    begins = streaming_q;
     last_sum = last_row;
     to_output = '1;
-    row_reads = streams && row_matrix.k != '0;
-    if (ColumnBroadcast != 0 && row_matrix.window) begin
-      last_row = rows.index[MatrixDims-1] + 32'd1 == row_matrix.span;
-      for (int d = 0; d < MatrixDims - 1; d++) if (rows.index[d] + 32'd1 < row_matrix.extent[d]) last_row = 1'b0;
-      if (rows.index[MatrixDims-1] >= row_matrix.span) row_reads = 1'b0;
+    row_reads = streaming_q && s_matrix_q.k != '0;
+    if (ColumnBroadcast != 0 && s_matrix_q.window) begin
+      last_row = s_rows_q.left[MatrixDims-1] == s_rest_q;
+      for (int d = 0; d < MatrixDims - 1; d++) if (s_rows_q.left[d] != '0) last_row = 1'b0;
+      if (s_rows_q.left[MatrixDims-1] < s_rest_q) row_reads = 1'b0;
       for (int d = 0; d < MatrixDims; d++) begin
-        if (rows.phase[d] != '0 || rows.outputs[d] >= row_matrix.outputs[d]) begins = 1'b0;
-        to_output[d] = rows.phase[d] + 32'd1 == row_matrix.stride[d];
+        if (s_rows_q.phase[d] != '0 || s_rows_q.outputs[d] >= s_matrix_q.outputs[d]) begins = 1'b0;
+        to_output[d] = s_rows_q.phase[d] + 32'd1 == s_matrix_q.stride[d];
       end
       last_sum = 1'b1;
-      for (int d = 0; d < MatrixDims; d++) if (rows.outputs[d] + 32'd1 != row_matrix.outputs[d]) last_sum = 1'b0;
+      for (int d = 0; d < MatrixDims; d++) if (s_rows_q.outputs[d] + 32'd1 != s_matrix_q.outputs[d]) last_sum = 1'b0;
     end
-    a_address_o = 48'(rows.a[MatrixDims-1]);
+    a_address_o = 48'(s_rows_q.a[MatrixDims-1]);
     a_mask = '0;
-    if (row_reads) a_mask = spad_banks(rows.a[MatrixDims-1], int'(row_matrix.k));
+    if (row_reads) a_mask = spad_banks(s_rows_q.a[MatrixDims-1], int'(s_matrix_q.k));
   end
 
   // MAT-load-row.
-  logic loads, l_granted, l_wants, l_ends, l_loaded;
-  logic [15:0] l_n, l_left, l_row;
-  local_t l_address, l_stride;
-  mask_t l_signal;
+  logic l_granted, l_wants, l_last;
   spad_mask_t w_mask;
   always_comb begin
-    loads = loading_q || mload_starts;
-    l_n = mload_starts ? started.n : l_n_q;
-    l_left = mload_starts ? (started.k == '0 ? 16'd1 : started.k) : l_left_q;
-    l_row = mload_starts ? '0 : l_row_q;
-    l_address = mload_starts ? started.a : l_address_q;
-    l_stride = mload_starts ? started.row_stride : l_stride_q;
-    l_signal = mload_starts ? head.signal_mask : l_signal_q;
-    l_wants = loads && !(loading_q && loaded_q) && l_n != '0 && (mload_starts ? started.k : l_k_q) != '0;
+    l_wants = loading_q && l_n_q != '0 && l_k_q != '0;
     w_mask = '0;
-    if (l_wants) w_mask = spad_banks(l_address, int'(l_n));
-    l_granted = loads && (w_mask & a_mask) == '0;
-    l_loaded = (loading_q && loaded_q) || (l_granted && l_left == 16'd1);
-    l_ends = loads && l_loaded && (l_signal & ~room_after_set[0]) == '0;
+    if (l_wants) w_mask = spad_banks(l_address_q, int'(l_n_q));
+    l_granted = loading_q && (w_mask & a_mask) == '0;
+    l_last = l_left_q == 16'd1;
   end
   assign a_banks_o = a_mask;
   assign w_banks_o = l_granted ? w_mask : '0;
-  assign w_address_o = 48'(l_address);
-  assign load_signal = l_ends ? l_signal : '0;
-  assign give_o[2] = load_signal;
-  assign room_o = after(room_after_set, load_signal);
+  assign w_address_o = 48'(l_address_q);
   assign spad_read_held_o = a_banks_o | w_banks_o;
 
   // The array: rows of activations and of weights enter it in the cycle after they came. A load goes to the tile that is not
   // active; what it does not read is cleared by a wave that comes before, or with, the first row that it writes. The registers of the
-  // streamer and of the loader are those of the instruction whose row comes.
-  logic l_tile;
-  assign l_tile = mload_starts ? !active_q : shadow_q;
+  // loader are those of the instruction whose row comes.
   always_ff @(posedge clk_i) begin : edges
     if (!rst_ni) begin
       begins_q <= 1'b0;
@@ -300,6 +275,7 @@ module tilewright_matrix import tilewright_pkg::*; #(
       weights_tile_q <= 1'b0;
       load_begins_q <= 1'b0;
       passes_q <= 1'b0;
+      comes_q <= '0;
       elements_q <= '0;
       columns_q <= '0;
       clear_q <= '0;
@@ -309,11 +285,13 @@ module tilewright_matrix import tilewright_pkg::*; #(
       weights_q <= '0;
     end else begin
       begins_q <= begins;
-      window_q <= ColumnBroadcast != 0 && streams && row_matrix.window;
+      window_q <= ColumnBroadcast != 0 && streaming_q && s_matrix_q.window;
+      for (int i = 0; i < Rows; i++)
+        comes_q[i] <= ColumnBroadcast != 0 && s_matrix_q.window ? s_matrix_q.taps[i] : i < int'(s_matrix_q.k);
       weights_come_q <= l_wants && l_granted;
-      weights_row_q <= l_row;
-      weights_tile_q <= l_tile;
-      load_begins_q <= mload_starts;
+      weights_row_q <= l_row_q;
+      weights_tile_q <= shadow_q;
+      load_begins_q <= loader_begins_q;
       passes_q <= begins_q;
       if (ColumnBroadcast != 0 && window_q)
         for (int j = 0; j < Cols; j++) columns_q[j] <= row_operand(s_instruction_q, s_bits_q, s_state_q, $signed(a_data_i[8*j +: 8]));
@@ -322,7 +300,7 @@ module tilewright_matrix import tilewright_pkg::*; #(
         element.tile = active_q;
         element.kind = kind_of(s_instruction_q);
         for (int i = 0; i < Rows; i++) begin
-          element.valid = ColumnBroadcast != 0 && window_q ? s_matrix_q.taps[i] : i < int'(s_matrix_q.k);
+          element.valid = comes_q[i];
           if (element.valid) element.operand = row_operand(s_instruction_q, s_bits_q, s_state_q, $signed(a_data_i[8*i +: 8]));
           elements_q[i] <= element;
         end
@@ -356,6 +334,7 @@ module tilewright_matrix import tilewright_pkg::*; #(
   always_ff @(posedge clk_i) begin : loader
     if (!rst_ni) begin
       loading_q <= 1'b0;
+      loader_begins_q <= 1'b0;
       loaded_q <= 1'b0;
       l_left_q <= '0;
       l_row_q <= '0;
@@ -371,30 +350,30 @@ module tilewright_matrix import tilewright_pkg::*; #(
       active_q <= 1'b0;
       shadow_q <= 1'b0;
     end else begin
-      if (mmul_starts && swap) active_q <= shadow_q;
-      if (mload_starts) begin
-        l_instruction_q <= head.instruction;
-        l_bits_q <= head.bits;
+      if (swaps_q) active_q <= shadow_q;
+      loader_begins_q <= mload_enters;
+      if (mload_enters) begin
+        loading_q <= 1'b1;
+        l_instruction_q <= started.instruction;
+        l_bits_q <= started.bits;
         l_state_q <= state_q;
-        l_id_q <= head.id;
-        l_signal_q <= head.signal_mask;
-        l_k_q <= started.k;
-        l_n_q <= started.n;
-        l_stride_q <= started.row_stride;
-        shadow_q <= l_tile;
+        l_id_q <= started.id;
+        l_signal_q <= started.signal_mask;
+        l_k_q <= entering.k;
+        l_n_q <= entering.n;
+        l_address_q <= entering.a;
+        l_stride_q <= entering.row_stride;
+        l_left_q <= entering.k == '0 ? 16'd1 : entering.k;
+        l_row_q <= '0;
+        shadow_q <= !active_q;
       end
-      if (loads) begin
-        loading_q <= !l_ends;
-        loaded_q <= l_loaded && !l_ends;
-        l_address_q <= l_address;
-        l_left_q <= l_left;
-        l_row_q <= l_row;
-        if (l_granted && !(loading_q && loaded_q)) begin
-          l_address_q <= l_address + l_stride;
-          l_left_q <= l_left - 16'd1;
-          l_row_q <= l_row + 16'd1;
-        end
+      if (l_granted) begin
+        loading_q <= !l_last;
+        l_address_q <= l_address_q + l_stride_q;
+        l_left_q <= l_left_q - 16'd1;
+        l_row_q <= l_row_q + 16'd1;
       end
+      loaded_q <= (l_granted && l_last) || (loaded_q && !l_ends);
     end
   end
 
@@ -402,6 +381,8 @@ module tilewright_matrix import tilewright_pkg::*; #(
     if (!rst_ni) begin
       state_q <= matrix_state_reset();
       streaming_q <= 1'b0;
+      streamer_begins_q <= 1'b0;
+      swaps_q <= 1'b0;
       s_bits_q <= '0;
       s_instruction_q <= '0;
       s_state_q <= matrix_state_reset();
@@ -418,38 +399,50 @@ module tilewright_matrix import tilewright_pkg::*; #(
     end else begin
       now_q <= next_now;
       if (set_starts) state_q <= matrix_execute_set(state_q, head.instruction, head.bits);
-      if (mmul_starts) begin
-        s_bits_q <= head.bits;
-        s_instruction_q <= head.instruction;
+      streamer_begins_q <= mmul_enters;
+      swaps_q <= mmul_enters && swap;
+      if (streamer_begins_q) begin
+        s_bits_q <= started.bits;
+        s_instruction_q <= started.instruction;
         s_state_q <= state_q;
-        s_matrix_q <= started;
       end
       line_valid_q[issue_at] <= begins;
-      if (streams) begin
-        automatic rows_t next = rows;
-        automatic int at = -1;
-        for (int d = 0; d < MatrixDims; d++) if (rows.index[d] + 32'd1 < row_matrix.extent[d]) at = d;
-        for (int d = 0; d < MatrixDims; d++) begin
-          if (d == at) next.index[d] = rows.index[d] + 32'd1;
-          if (d > at) next.index[d] = '0;
-          if (ColumnBroadcast != 0) begin
-            if (d == at) next.phase[d] = to_output[d] ? '0 : rows.phase[d] + 32'd1;
-            if (d == at && to_output[d]) next.outputs[d] = rows.outputs[d] + 32'd1;
-            if (d > at) next.phase[d] = '0;
-            if (d > at) next.outputs[d] = '0;
-          end
-          if (at >= 0 && d >= at) begin
-            next.a[d] = rows.a[at] + row_matrix.a_stride[at];
-            next.d[d] = to_output[at] ? rows.d[at] + row_matrix.d_stride[at] : rows.d[at];
+      if (streaming_q) begin
+        automatic rows_t next = s_rows_q;
+        for (int at = 0; at < MatrixDims; at++) begin
+          if (s_rows_q.left[at] != '0) begin
+            next = s_rows_q;
+            next.left[at] = s_rows_q.left[at] - 32'd1;
+            if (ColumnBroadcast != 0) next.phase[at] = to_output[at] ? '0 : s_rows_q.phase[at] + 32'd1;
+            if (ColumnBroadcast != 0 && to_output[at]) next.outputs[at] = s_rows_q.outputs[at] + 32'd1;
+            for (int d = at; d < MatrixDims; d++) begin
+              if (d > at) next.left[d] = s_matrix_q.extent[d] - 32'd1;
+              if (d > at) next.phase[d] = '0;
+              if (d > at) next.outputs[d] = '0;
+              next.a[d] = s_rows_q.a[at] + s_matrix_q.a_stride[at];
+              if (to_output[at]) next.d[d] = s_rows_q.d[at] + s_matrix_q.d_stride[at];
+              else next.d[d] = s_rows_q.d[at];
+            end
           end
         end
         s_rows_q <= next;
         streaming_q <= !last_row;
-        line_address_q[issue_at] <= rows.d[MatrixDims-1];
-        line_n_q[issue_at] <= row_matrix.n;
-        line_accumulate_q[issue_at] <= row_matrix.accumulate;
+        line_address_q[issue_at] <= s_rows_q.d[MatrixDims-1];
+        line_n_q[issue_at] <= s_matrix_q.n;
+        line_accumulate_q[issue_at] <= s_matrix_q.accumulate;
         line_last_q[issue_at] <= last_sum;
-        line_flight_q[issue_at] <= mmul_starts ? free_q : newest_q;
+        line_flight_q[issue_at] <= newest_q;
+      end
+      if (mmul_enters) begin
+        streaming_q <= !entering.empty;
+        s_matrix_q <= entering;
+        s_rest_q <= entering.extent[MatrixDims-1] - entering.span;
+        s_rows_q <= '0;
+        for (int d = 0; d < MatrixDims; d++) begin
+          s_rows_q.left[d] <= entering.extent[d] - 32'd1;
+          s_rows_q.a[d] <= entering.a;
+          s_rows_q.d[d] <= entering.d;
+        end
       end
       old_comes_q <= acc_read;
       if (old_comes_q) old_q <= renewed(acc_data_i[32*Cols-1:0], line_address_q[next_now], line_n_q[next_now]);
@@ -471,53 +464,56 @@ module tilewright_matrix import tilewright_pkg::*; #(
       flights_q <= '0;
     end else begin
       if (line_valid_q[now_q] && line_last_q[now_q]) flight_ready_q[line_flight_q[now_q]] <= 1'b1;
-      if (mmul_starts) begin
-        flight_id_q[free_q] <= head.id;
-        flight_signal_q[free_q] <= head.signal_mask;
-        flight_ready_q[free_q] <= started.empty;
+      if (mmul_enters) begin
+        flight_id_q[free_q] <= started.id;
+        flight_signal_q[free_q] <= started.signal_mask;
+        flight_ready_q[free_q] <= entering.empty;
         newest_q <= free_q;
         free_q <= free_q == FlightWidth'(MatrixInflight - 1) ? '0 : free_q + 1'b1;
       end
-      if (retires) oldest_q <= second;
-      flights_q <= flights_q + 8'(mmul_starts) - 8'(retires);
+      if (retires) oldest_q <= oldest_q == FlightWidth'(MatrixInflight - 1) ? '0 : oldest_q + 1'b1;
+      flights_q <= flights_q + 8'(mmul_enters) - 8'(retires);
     end
   end
 
   // Where the cycle goes.
-  logic waits_for_semaphore;
-  assign waits_for_semaphore = !can_take || (head.is_set && !can_give_set);
   always_comb begin
     activity_o = '{id: flight_id_q[oldest_q], reserved: '0, cause: StallNone, kind: Busy};
-    if (streams || set_starts || mmul_starts) begin
+    if (streaming_q || pop) begin
       activity_o.kind = Busy;
-    end else if (loads) begin
+    end else if (loading_q) begin
       activity_o.kind = Stalled;
-      activity_o.id = mload_starts ? head.id : l_id_q;
-      if (loading_q && loaded_q) activity_o.cause = l_ends ? StallDependence : StallSemaphore;
-      else activity_o.cause = l_granted ? StallDependence : StallSpadPort;
+      activity_o.id = l_id_q;
+      activity_o.cause = l_granted ? StallDependence : StallSpadPort;
+    end else if (loaded_q) begin
+      activity_o.kind = l_ends ? Busy : Stalled;
+      activity_o.id = l_id_q;
+      activity_o.cause = StallSemaphore;
+    end else if (enters) begin
+      activity_o.kind = Busy;
     end else if (ready && !retires) begin
       activity_o.kind = Stalled;
       activity_o.cause = StallSemaphore;
+    end else if (started_q) begin
+      activity_o.kind = Stalled;
+      activity_o.cause = StallDependence;
+      activity_o.id = started.id;
     end else if (!empty) begin
       activity_o.kind = Stalled;
-      activity_o.cause = waits_for_semaphore ? StallSemaphore : StallDependence;
-      activity_o.id = head.id;
-    end else if (!has_flight || (retires && flights_q == 8'd1)) begin
-      activity_o.kind = Idle;
-    end else if (next_ready && (flight_signal_q[second] & ~room_after_end[0]) != '0) begin
-      activity_o.kind = Stalled;
       activity_o.cause = StallSemaphore;
-      activity_o.id = flight_id_q[second];
+      activity_o.id = head.id;
+    end else if (!has_flight) begin
+      activity_o.kind = Idle;
     end
   end
   assign start_o = '{valid: pop, id: head.id};
   always_comb begin
     fault_o = 1'b0;
-    if (Checks && (mmul_starts || mload_starts)) fault_o = matrix_fault(head.instruction, head.bits, state_q, head.address);
+    if (Checks && pop && !head.is_set) fault_o = matrix_fault(head.instruction, head.bits, state_q, head.address);
   end
   assign end_o[0] = '{valid: retires, id: flight_id_q[oldest_q]};
   assign end_o[1] = '{valid: set_starts, id: head.id};
-  assign end_o[2] = '{valid: l_ends, id: mload_starts ? head.id : l_id_q};
+  assign end_o[2] = '{valid: l_ends, id: l_id_q};
 
   assign conflicts_o[1] = '0;
   assign conflicts_o[2] = '0;

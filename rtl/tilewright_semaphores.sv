@@ -1,52 +1,55 @@
-// The counting semaphores: rows SEM-* of docs/microarchitecture.md. The units take and give in their order of priority within
-// a cycle; here are the registered counts, what units ask of them, and their change at the end of the cycle.
+// The counting semaphores: rows SEM-* of docs/microarchitecture.md. Of all that ask in a cycle one is granted: the first that can be. What
+// asks for no semaphore can always go on, beside it.
 module tilewright_semaphores import tilewright_pkg::*; #(
-  parameter int Takers = 5, // masks that can be taken in a cycle
-  parameter int Givers = 9  // masks that can be given in a cycle
+  parameter int Requests = 10 // of a cycle, in the order of their priority
 ) (
-  input  logic    clk_i,           // all state changes at its rising edge
-  input  logic    rst_ni,          // synchronous reset, active low
-  input  logic    stop_i,          // no token can be taken any more, and any number fits: what has begun can end
-  input  mask_t   take_i [Takers], // one from each semaphore of the mask
-  input  mask_t   give_i [Givers], // one to each semaphore of the mask
-  output levels_t avail_o,         // level i: the count is at least i + 1; registered, as is `stop_i`
-  output levels_t room_o           // level i: i + 1 more fit; registered, as is `stop_i`
+  input  logic                clk_i,  // all state changes at its rising edge
+  input  logic                rst_ni, // synchronous reset, active low
+  input  logic                stop_i, // no token can be acquired any more, and any number fits: what has begun can end
+  input  request_t            request_i [Requests], // none depends on a grant of the same cycle
+  output logic [Requests-1:0] grant_o               // it has what it asks for
 );
   localparam int Width = $clog2(SemaphoreMax + 1) + 1;
   logic [Width-1:0] count_q [Semaphores];
-  levels_t avail_q, room_q;
-  assign avail_o = stop_i ? '0 : avail_q;
-  assign room_o = stop_i ? '1 : room_q;
+  mask_t available_q, full_q; // of the counts
 
-  mask_t moves; // semaphores that anyone takes or gives
-  always_comb begin
-    moves = '0;
-    for (int i = 0; i < Takers; i++) moves = moves | take_i[i];
-    for (int i = 0; i < Givers; i++) moves = moves | give_i[i];
+  mask_t available, full, acquired, released;
+  logic [Requests-1:0] can, asks;
+  logic taken; // by a request before
+  assign available = stop_i ? '0 : available_q;
+  assign full = stop_i ? '0 : full_q;
+  always_comb begin : grant
+    taken = 1'b0;
+    acquired = '0;
+    released = '0;
+    for (int i = 0; i < Requests; i++) begin
+      asks[i] = request_i[i].wait_mask != '0 || request_i[i].signal_mask != '0;
+      can[i] = request_i[i].valid && (request_i[i].wait_mask & ~available) == '0 && (request_i[i].signal_mask & full) == '0;
+      grant_o[i] = can[i] && (!asks[i] || !taken);
+      if (can[i] && asks[i] && !taken) begin
+        acquired = acquired | request_i[i].wait_mask;
+        released = released | request_i[i].signal_mask;
+      end
+      taken = taken || (can[i] && asks[i]);
+    end
   end
 
   for (genvar s = 0; s < Semaphores; s++) begin : gen_semaphore
-    logic [Width-1:0] next;
+    logic [Width-1:0] count_d;
     always_comb begin
-      next = count_q[s];
-      if (moves[s]) begin
-        for (int i = 0; i < Givers; i++) next = next + Width'(give_i[i][s]);
-        for (int i = 0; i < Takers; i++) next = next - Width'(take_i[i][s]);
-      end
+      count_d = count_q[s];
+      if (released[s] && !acquired[s]) count_d = count_q[s] + Width'(1);
+      if (acquired[s] && !released[s]) count_d = count_q[s] - Width'(1);
     end
     always_ff @(posedge clk_i) begin
       if (!rst_ni) begin
         count_q[s] <= '0;
-        for (int l = 0; l < Levels; l++) begin
-          avail_q[l][s] <= 1'b0;
-          room_q[l][s] <= Width'(l) < Width'(SemaphoreMax);
-        end
-      end else if (moves[s]) begin
-        count_q[s] <= next;
-        for (int l = 0; l < Levels; l++) begin
-          avail_q[l][s] <= next > Width'(l);
-          room_q[l][s] <= next + Width'(l) < Width'(SemaphoreMax);
-        end
+        available_q[s] <= 1'b0;
+        full_q[s] <= 1'b0;
+      end else begin
+        count_q[s] <= count_d;
+        available_q[s] <= count_d != '0;
+        full_q[s] <= count_d >= Width'(SemaphoreMax);
       end
     end
     logic in_range;

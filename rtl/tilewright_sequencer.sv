@@ -18,13 +18,8 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
   input  logic             r_last_i,        // the last of its line
   input  logic [8*BusBytes-1:0] r_data_i,   // its bytes
   input  logic             bus_error_i,     // the memory has refused something; registered
-  // Semaphores: first in the order of priority.
-  input  levels_t          avail_i, // tokens that may be taken, after those before this one
-  output levels_t          avail_o,         // the same for the next in the order
-  input  levels_t          room_i,          // tokens that still fit, after those before this one
-  output levels_t          room_o,          // the same for the next in the order
-  output mask_t            take_o,          // semaphores from which the starting instruction takes a token
-  output mask_t            give_o,          // semaphores to which a control instruction gives a token
+  output request_t         request_o,       // of semaphores: of the control instruction that is decoded
+  input  logic             grant_i,         // of that
   // Dispatch to the unit's queue.
   input  logic [4:0]       full_i,          // by unit_e, registered
   output logic [4:0]       push_o,          // by unit_e
@@ -39,9 +34,11 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
   output logic             halted_o         // `halt` executes in this cycle
 );
   localparam int SlotWidth = FetchSlots > 1 ? $clog2(FetchSlots) : 1;
-  localparam int Window = FetchAhead * InstructionBytes / FetchBytes + 2; // lines that can be wanted at once
   localparam int LineShift = $clog2(FetchBytes);
-  localparam int OrderWidth = FetchOutstanding > 1 ? $clog2(FetchOutstanding) : 1;
+  localparam int LineBits = 48 - LineShift;
+  localparam int CountWidth = $clog2(FetchSlots + 1);
+  localparam int WayWidth = $clog2(FetchOutstanding + 1);
+  localparam int LineInstructions = FetchBytes / InstructionBytes;
   // BufferRows of the fetch buffer's RAM hold a beat and an instruction.
   localparam int RowBytes = BusBytes > InstructionBytes ? BusBytes : InstructionBytes;
   localparam int RowShift = $clog2(RowBytes);
@@ -50,13 +47,21 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
   localparam int RowWidth = $clog2(BufferRows);
   localparam int RowBeats = RowBytes / BusBytes;
 
-  logic [31:0] pc_q;
+  logic [31:0] fetch_pc_q; // of the instruction that is decoded next
   logic [31:0] id_q;
+  // The instruction that is decoded, and executes next.
+  logic decoded_valid_q;
+  decoded_t decoded_q;
+  instruction_t bits_q;
+  logic [31:0] pc_q;
   logic signed [63:0] base_q [BaseRegisters];
-  logic [47:0] tag_q [FetchSlots];
-  logic [FetchSlots-1:0] valid_q, pending_q;
-  logic [SlotWidth-1:0] order_q [FetchOutstanding]; // slots on the way, oldest first
-  logic [7:0] on_way_q, head_q, tail_q;
+  // The fetch buffer holds `lines_q` lines before `next_q`, the last `on_way_q` of them on the way. Before these come `stale_q` lines that
+  // it holds no more.
+  logic [LineBits-1:0] next_q;
+  logic signed [32:0] reach_q; // the prefetch reaches the next line from this instruction on
+  logic [CountWidth-1:0] lines_q;
+  logic [WayWidth-1:0] on_way_q, stale_q;
+  logic [SlotWidth-1:0] receive_q; // slot of the line that comes
   localparam int LineBeats = FetchBytes / BusBytes > 0 ? FetchBytes / BusBytes : 1;
   logic [7:0] beat_q;
 
@@ -66,129 +71,115 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
 
   `include "tilewright_sequencer.svh"
 
-  function automatic logic [SlotWidth-1:0] slot_of(logic [47:0] line);
-    return SlotWidth'(line % 48'(FetchSlots));
+  function automatic logic [SlotWidth-1:0] slot_of(logic [LineBits-1:0] of);
+    return SlotWidth'(of % LineBits'(FetchSlots));
   endfunction
 
-  // SEQ-fetch.
-  logic [47:0] first_line, last_line, wanted_line;
-  logic [31:0] last_pc;
-  logic wanted, past_end, runs;
-  logic [SlotWidth-1:0] first_slot, wanted_slot;
-  always_comb begin
-    past_end = pc_q >= code_count_i;
-    runs = rst_ni && !stop_i && !bus_error_i && !past_end;
-    last_pc = pc_q + FetchAhead < code_count_i ? pc_q + FetchAhead : code_count_i - 32'd1;
-    first_line = (code_address_i + 48'(pc_q) * InstructionBytes) >> LineShift;
-    last_line = (code_address_i + 48'(last_pc) * InstructionBytes) >> LineShift;
-    first_slot = slot_of(first_line);
-    wanted = 1'b0;
-    wanted_line = first_line;
-    for (int i = Window - 1; i >= 0; i--) begin
-      automatic logic [47:0] line = first_line + 48'(i);
-      if (line <= last_line && !(valid_q[slot_of(line)] && tag_q[slot_of(line)] == line)) begin
-        wanted = 1'b1;
-        wanted_line = line;
-      end
-    end
-    wanted_slot = slot_of(wanted_line);
+  // SEQ-fetch. The distance of the next line from that of the instruction which is decoded next says whether the buffer holds it.
+  logic [47:0] fetch_address_q; // of that instruction
+  logic [LineBits-1:0] line, distance, wanted_line;
+  logic wanted, holds, fits, past_end, runs, fetches;
+  logic signed [32:0] fetch_pc;
+  always_comb begin : want
+    past_end = fetch_pc_q >= code_count_i;
+    runs = rst_ni && !stop_i && !bus_error_i;
+    fetches = runs && !past_end;
+    line = fetch_address_q[47:LineShift];
+    distance = next_q - line;
+    holds = lines_q != '0 && distance <= LineBits'(lines_q); // or is about to: the next one
+    fits = distance < LineBits'(FetchSlots);
+    fetch_pc = $signed({1'b0, fetch_pc_q});
+    wanted = !holds || (fits && reach_q <= fetch_pc && reach_q + 33'(FetchAhead) < $signed({1'b0, code_count_i}));
+    wanted_line = holds ? next_q : line;
   end
-  assign ar_valid_o = runs && !ar_held_i && wanted && on_way_q < 8'(FetchOutstanding) && !pending_q[wanted_slot];
-  assign ar_address_o = wanted_line << LineShift;
-  assign fetch_idle_o = on_way_q == '0;
+  assign ar_valid_o = fetches && !ar_held_i && wanted && 32'(on_way_q) + 32'(stale_q) < FetchOutstanding;
+  assign ar_address_o = {wanted_line, LineShift'(0)};
+  assign fetch_idle_o = on_way_q == '0 && stale_q == '0;
 
-  // SEQ-decode. A line is valid from the cycle after its last beat.
-  logic line_ready;
+  // SEQ-decode. A line is valid from the cycle after its last beat. What is decoded executes from the next cycle on; meanwhile the one
+  // behind it is decoded.
+  logic line_ready, decodes;
   instruction_t bits;
-  decoded_t decoded;
-  assign line_ready = valid_q[first_slot] && tag_q[first_slot] == first_line && !pending_q[first_slot];
+  assign line_ready = fetches && holds && distance > LineBits'(on_way_q);
   logic [8*RowBytes-1:0] row;     // of the fetch buffer
-  logic [RowShift-1:0] place_q; // of the instruction in its row
-  always_comb begin
-    bits = row[8 * 32'(place_q) +: 8 * InstructionBytes];
-    decoded = '0;
-    if (line_ready) decoded = decode(bits);
-  end
+  assign bits = row[8 * 32'(fetch_address_q[RowShift-1:0]) +: 8 * InstructionBytes];
 
-  // What the instruction at pc does in this cycle.
-  logic execute, dispatch, control, can_take, can_give, must_wait;
+  // What the decoded instruction does in this cycle.
+  logic valid, execute, dispatch, control, must_wait;
   logic branches, skips;
   logic signed [63:0] value;
   logic [31:0] length, count;
   logic signed [33:0] target;
   logic [31:0] loop_end;
+  assign valid = runs && decoded_valid_q && decoded_q.legal;
+  assign must_wait = (decoded_q.control == ControlHalt || decoded_q.control == ControlFence) && !units_idle_i;
+  assign request_o = '{valid: valid && decoded_q.control != ControlNone && !must_wait, wait_mask: decoded_q.wait_mask,
+                       signal_mask: decoded_q.signal_mask};
+  assign control = grant_i;
+  assign dispatch = valid && decoded_q.control == ControlNone && !full_i[decoded_q.unit];
   always_comb begin
-    can_take = (decoded.wait_mask & ~avail_i[0]) == '0;
-    can_give = (decoded.signal_mask & ~room_i[0]) == '0;
-    must_wait = (decoded.control == ControlHalt || decoded.control == ControlFence) && !units_idle_i;
-    dispatch = runs && line_ready && decoded.legal && decoded.control == ControlNone && !full_i[decoded.unit];
-    control = runs && line_ready && decoded.legal && decoded.control != ControlNone && can_take && can_give && !must_wait;
     value = '0;
     length = '0;
     count = '0;
     target = '0;
-    if (control) begin
-      value = control_value(decoded.instruction, bits);
-      length = control_length(decoded.instruction, bits);
-      count = control_count(decoded.instruction, bits);
-      target = $signed({2'b0, pc_q}) + 34'(control_offset(decoded.instruction, bits));
+    if (decoded_valid_q && decoded_q.control != ControlNone) begin
+      value = control_value(decoded_q.instruction, bits_q);
+      length = control_length(decoded_q.instruction, bits_q);
+      count = control_count(decoded_q.instruction, bits_q);
+      target = $signed({2'b0, pc_q}) + 34'(control_offset(decoded_q.instruction, bits_q));
     end
     loop_end = pc_q + 32'd1 + length;
-    branches = decoded.control == ControlBranch && value != '0;
-    skips = decoded.control == ControlLoop && count == '0;
+    branches = decoded_q.control == ControlBranch && value != '0;
+    skips = decoded_q.control == ControlLoop && count == '0;
 
     trap_o = TrapCauseNone;
     if (!rst_ni || stop_i) trap_o = TrapCauseNone;
     else if (bus_error_i) trap_o = TrapCauseBus;
-    else if (past_end) trap_o = TrapCausePastEnd;
-    else if (line_ready && !decoded.legal) trap_o = TrapCauseIllegal;
-    else if (control && decoded.control == ControlLoop && loop_end > code_count_i) trap_o = TrapCauseLoopPastEnd;
-    else if (control && decoded.control == ControlLoop && count != '0 && depth_q == 8'(LoopDepth)) trap_o = TrapCauseLoopDepth;
+    else if (!decoded_valid_q && past_end) trap_o = TrapCausePastEnd;
+    else if (decoded_valid_q && !decoded_q.legal) trap_o = TrapCauseIllegal;
+    else if (control && decoded_q.control == ControlLoop && loop_end > code_count_i) trap_o = TrapCauseLoopPastEnd;
+    else if (control && decoded_q.control == ControlLoop && count != '0 && depth_q == 8'(LoopDepth)) trap_o = TrapCauseLoopDepth;
     else if (control && branches && (target < 0 || target >= $signed({2'b0, code_count_i}))) trap_o = TrapCauseBranch;
     execute = (dispatch || control) && trap_o == TrapCauseNone;
   end
 
-  assign take_o = control ? decoded.wait_mask : '0;
-  assign give_o = control ? decoded.signal_mask : '0;
-  assign avail_o = after(avail_i, take_o);
-  assign room_o = after(room_i, give_o);
-  assign halted_o = control && decoded.control == ControlHalt;
+  assign halted_o = control && decoded_q.control == ControlHalt;
   assign is_control_o = control;
-  assign pc_o = pc_q;
+  assign pc_o = decoded_valid_q ? pc_q : fetch_pc_q;
   assign executed_o = '{valid: execute, id: id_q};
 
   always_comb begin
     push_o = '0;
-    push_o[decoded.unit] = dispatch;
+    push_o[decoded_q.unit] = dispatch;
     issued_o = '0;
-    if (dispatch) begin
-      issued_o.bits = bits;
-      issued_o.instruction = decoded.instruction;
-      issued_o.is_set = decoded.is_set;
-      issued_o.wait_mask = decoded.wait_mask;
-      issued_o.signal_mask = decoded.signal_mask;
+    if (decoded_valid_q) begin
+      issued_o.bits = bits_q;
+      issued_o.instruction = decoded_q.instruction;
+      issued_o.is_set = decoded_q.is_set;
+      issued_o.wait_mask = decoded_q.wait_mask;
+      issued_o.signal_mask = decoded_q.signal_mask;
       for (int i = 0; i < MemoryOperands; i++)
-        issued_o.address[i] = decoded.field[i] + base_q[decoded.base[i][$clog2(BaseRegisters)-1:0]][47:0];
+        issued_o.address[i] = decoded_q.field[i] + base_q[decoded_q.base[i][$clog2(BaseRegisters)-1:0]][47:0];
       issued_o.id = id_q;
     end
   end
 
   always_comb begin
     activity_o = '{id: id_q, reserved: '0, cause: StallNone, kind: Busy};
-    if (!line_ready) begin
+    if (!decoded_valid_q) begin
       activity_o.kind = Stalled;
       activity_o.cause = StallFetch;
-    end else if (decoded.control == ControlNone && !dispatch) begin
+    end else if (decoded_q.control == ControlNone && !dispatch) begin
       activity_o.kind = Stalled;
       activity_o.cause = StallQueueFull;
-    end else if (decoded.control != ControlNone && !control) begin
+    end else if (decoded_q.control != ControlNone && !control) begin
       activity_o.kind = Stalled;
-      activity_o.cause = can_take && can_give ? StallDependence : StallSemaphore;
+      activity_o.cause = must_wait ? StallDependence : StallSemaphore;
     end
   end
 
   // SEQ-loop: where the flow goes on.
-  logic [31:0] pc_d;
+  logic [31:0] pc_d; // behind the decoded instruction
   logic [7:0] depth_d;
   logic [LoopDepth-1:0][31:0] loop_left_d;
   logic enters, settled;
@@ -197,7 +188,7 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
     depth_d = depth_q;
     loop_left_d = loop_left_q;
     settled = 1'b0;
-    enters = execute && control && decoded.control == ControlLoop && !skips;
+    enters = execute && control && decoded_q.control == ControlLoop && !skips;
     if (execute) begin
       pc_d = pc_q + 32'd1;
       if (enters) begin
@@ -230,10 +221,34 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
           if (8'(i) + 8'd1 == depth_d && (pc_d < loop_begin_q[i] || pc_d >= loop_end_q[i])) depth_d = depth_d - 8'd1;
       end
     end
-    if (!rst_ni) pc_d = entry_i;
   end
-  always_ff @(posedge clk_i) begin
-    pc_q <= pc_d;
+
+  // What follows the instruction that is decoded now, if the one before it changes no loop: else it is decoded anew.
+  logic redirects;
+  logic [31:0] predicted, fetch_pc_d;
+  always_comb begin : predict
+    predicted = fetch_pc_q + 32'd1;
+    for (int i = 0; i < LoopDepth; i++)
+      if (8'(i) + 8'd1 == depth_q && loop_end_q[i] == fetch_pc_q + 32'd1 && loop_left_q[i] != '0) predicted = loop_begin_q[i];
+    redirects = execute && pc_d != fetch_pc_q;
+    decodes = line_ready && (!decoded_valid_q || execute) && !redirects;
+    fetch_pc_d = fetch_pc_q;
+    if (decodes) fetch_pc_d = predicted;
+    if (redirects) fetch_pc_d = pc_d;
+    if (!rst_ni) fetch_pc_d = entry_i;
+  end
+  always_ff @(posedge clk_i) begin : decode_next
+    fetch_pc_q <= fetch_pc_d;
+    if (decodes) begin
+      decoded_q <= decode(bits);
+      bits_q <= bits;
+      pc_q <= fetch_pc_q;
+    end
+    if (!rst_ni) decoded_valid_q <= 1'b0;
+    else decoded_valid_q <= decodes || (decoded_valid_q && !execute);
+  end
+
+  always_ff @(posedge clk_i) begin : loops
     if (!rst_ni) begin
       id_q <= '0;
       depth_q <= '0;
@@ -251,17 +266,25 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
     end
   end
 
-  // The fetch buffer, in RAM: the row of the next instruction is read. A beat that comes meanwhile is put into what was read.
+  // The fetch buffer, in RAM: the row of the instruction that is decoded next is read. A beat that comes meanwhile is put into what was read.
+  function automatic logic [47:0] address_of(logic [31:0] pc);
+    return code_address_i + 48'(pc) * InstructionBytes;
+  endfunction
   logic [47:0] next_address;
   logic [RowWidth-1:0] read_row, write_row;
   logic [8*RowBytes-1:0] read_data [1], write_mask;
+  logic comes;                  // a beat of a line that the buffer holds
   logic late_q;                 // a beat of the row came as it was read
   logic [8*BusBytes-1:0] beat_data_q;
   logic [7:0] row_beat, row_beat_q; // of the row: which of its beats
   always_comb begin : buffer
-    next_address = code_address_i + 48'(pc_d) * InstructionBytes;
-    read_row = RowWidth'(32'(slot_of(next_address >> LineShift)) * LineRows + (32'(next_address[LineShift-1:0]) >> RowShift));
-    write_row = RowWidth'(32'(order_q[head_q[OrderWidth-1:0]]) * LineRows + 32'(beat_q) / RowBeats);
+    next_address = address_of(fetch_pc_q);
+    if (decodes) next_address = address_of(predicted);
+    if (redirects) next_address = address_of(pc_d);
+    if (!rst_ni) next_address = address_of(entry_i);
+    comes = r_valid_i && stale_q == '0;
+    read_row = RowWidth'(32'(slot_of(next_address[47:LineShift])) * LineRows + (32'(next_address[LineShift-1:0]) >> RowShift));
+    write_row = RowWidth'(32'(receive_q) * LineRows + 32'(beat_q) / RowBeats);
     row_beat = 8'(32'(beat_q) % RowBeats);
     write_mask = '0;
     row = read_data[0];
@@ -271,13 +294,13 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
     end
   end
   tilewright_ram #(.Depth(BufferRows), .Width(8 * RowBytes)) u_lines (
-    .clk_i, .read_i(1'b1), .read_row_i('{read_row}), .read_data_q(read_data), .write_i(r_valid_i), .write_row_i(write_row),
+    .clk_i, .read_i(1'b1), .read_row_i('{read_row}), .read_data_q(read_data), .write_i(comes), .write_row_i(write_row),
     .write_mask_i(write_mask), .write_data_i({RowBeats{r_data_i}})
   );
   always_ff @(posedge clk_i) begin
-    place_q <= next_address[RowShift-1:0];
-    late_q <= r_valid_i && write_row == read_row;
-    if (r_valid_i) begin
+    fetch_address_q <= next_address;
+    late_q <= comes && write_row == read_row;
+    if (comes) begin
       beat_data_q <= r_data_i;
       row_beat_q <= row_beat;
     end
@@ -286,36 +309,44 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
   for (genvar i = 0; i < BaseRegisters; i++) begin : gen_base
     always_ff @(posedge clk_i) begin
       if (!rst_ni) base_q[i] <= '0;
-      else if (i != 0 && execute && control && decoded.control == ControlSetBase &&
-               control_rd(decoded.instruction, bits) == i)
+      else if (i != 0 && execute && control && decoded_q.control == ControlSetBase &&
+               control_rd(decoded_q.instruction, bits_q) == i)
         base_q[i] <= value;
     end
   end
 
   // SEQ-line.
+  logic [WayWidth-1:0] on_way, stale; // behind the line that ends in this cycle
+  always_comb begin
+    on_way = on_way_q - WayWidth'(comes && r_last_i);
+    stale = stale_q - WayWidth'(r_valid_i && r_last_i && stale_q != '0);
+  end
   always_ff @(posedge clk_i) begin : fetch
     if (!rst_ni) begin
-      valid_q <= '0;
-      pending_q <= '0;
+      next_q <= '0;
+      lines_q <= '0;
       on_way_q <= '0;
-      head_q <= '0;
-      tail_q <= '0;
+      stale_q <= '0;
+      receive_q <= '0;
       beat_q <= '0;
     end else begin
-      on_way_q <= on_way_q + 8'(ar_valid_o) - 8'(r_valid_i && r_last_i);
-      if (r_valid_i) begin
-        beat_q <= r_last_i ? '0 : beat_q + 8'd1;
-        if (r_last_i) begin
-          pending_q[order_q[head_q[OrderWidth-1:0]]] <= 1'b0;
-          head_q <= head_q == 8'(FetchOutstanding - 1) ? '0 : head_q + 8'd1;
-        end
-      end
+      on_way_q <= on_way;
+      stale_q <= stale;
+      if (r_valid_i) beat_q <= r_last_i ? '0 : beat_q + 8'd1;
+      if (comes && r_last_i) receive_q <= receive_q == SlotWidth'(FetchSlots - 1) ? '0 : receive_q + 1'b1;
       if (ar_valid_o) begin
-        valid_q[wanted_slot] <= 1'b1;
-        pending_q[wanted_slot] <= 1'b1;
-        tag_q[wanted_slot] <= wanted_line;
-        order_q[tail_q[OrderWidth-1:0]] <= wanted_slot;
-        tail_q <= tail_q == 8'(FetchOutstanding - 1) ? '0 : tail_q + 8'd1;
+        next_q <= wanted_line + 1'b1;
+        if (holds) begin
+          on_way_q <= on_way + 1'b1;
+          reach_q <= reach_q + 33'(LineInstructions);
+          if (lines_q != CountWidth'(FetchSlots)) lines_q <= lines_q + 1'b1;
+        end else begin
+          on_way_q <= WayWidth'(1);
+          stale_q <= stale + on_way;
+          reach_q <= fetch_pc - (33'(fetch_address_q[LineShift-1:0]) >> $clog2(InstructionBytes)) + 33'(LineInstructions) - 33'(FetchAhead);
+          lines_q <= CountWidth'(1);
+          receive_q <= slot_of(line);
+        end
       end
     end
   end

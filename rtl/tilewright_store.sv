@@ -12,12 +12,9 @@ module tilewright_store import tilewright_pkg::*; #(
   input  logic             push_i,          // the sequencer dispatches `issued_i` to this unit; only while not full
   input  issued_t          issued_i,        // a decoded instruction with its registers
   output logic             full_o,          // the queue takes no more; registered
-  output logic             idle_o,          // queue empty, nothing in flight; registered
-  // Semaphores: last in the order of priority.
-  input  levels_t          avail_i,         // tokens that may be taken, after all others
-  input  levels_t          room_i,          // tokens that still fit, after all others
-  output mask_t            take_o,          // semaphores from which the starting instruction takes a token
-  output mask_t            give_o [2],      // of the store that ends, of the set that starts
+  output logic             idle_o,          // queue empty, nothing begun; registered
+  output request_t         request_o [2],   // of semaphores: of the store that ends, of the head of the queue
+  input  logic [1:0]       grant_i,         // of these
   // AXI write channels: the address goes with the first beat.
   input  logic             w_held_i,        // one of the channels is not free; registered
   output logic             w_first_o,       // this beat is the first of its burst
@@ -62,7 +59,11 @@ module tilewright_store import tilewright_pkg::*; #(
 
   store_state_t state_q;
 
-  // Stores begun and not ended, oldest first.
+  // What started, for the cycle in which its move is made. Its registers are those of `state_q`.
+  logic started_q;
+  issued_t started;
+
+  // Stores that are issued and not ended, oldest first.
   logic [31:0] flight_id_q [StoreInflight];
   mask_t flight_signal_q [StoreInflight];
   logic [15:0] flight_bursts_q [StoreInflight]; // begun and not answered
@@ -93,20 +94,16 @@ module tilewright_store import tilewright_pkg::*; #(
 
   // STORE-end.
   logic has_flight, answered, retires, cannot_signal;
-  mask_t end_signal;
   assign has_flight = flights_q != '0;
-  levels_t room_after_end;
   always_comb begin
     answered = has_flight && flight_gathered_q[oldest_q] &&
         (flight_bursts_q[oldest_q] == '0 ||
          (flight_bursts_q[oldest_q] == 16'd1 && b_valid_i && b_id_i == 8'(oldest_q)));
-    retires = answered && (flight_signal_q[oldest_q] & ~room_i[0]) == '0;
-    cannot_signal = answered && !retires;
   end
-  assign end_signal = retires ? flight_signal_q[oldest_q] : '0;
-  assign give_o[0] = end_signal;
-  assign room_after_end = after(room_i, end_signal);
-  assign idle_o = empty && !has_flight;
+  assign request_o[0] = '{valid: answered, wait_mask: '0, signal_mask: flight_signal_q[oldest_q]};
+  assign retires = grant_i[0];
+  assign cannot_signal = answered && !retires;
+  assign idle_o = empty && !started_q && !has_flight;
 
   // STORE-send.
   logic sends, last_beat;
@@ -132,23 +129,26 @@ module tilewright_store import tilewright_pkg::*; #(
   assign w_id_o = 8'(burst_flight_q[send_q]);
 
   // STORE-start.
-  logic gathering; // the gather stage is not free
-  logic can_take, set_starts, store_starts;
-  move_t started;
+  logic set_starts, store_starts;
+  move_t move; // of what started
+  logic gathering, has_burst; // bursts of the newest store are left; one is shown
+  assign request_o[1] = '{valid: !empty && !started_q && !gathering && (head.is_set || flights_q < 8'(StoreInflight)),
+                          wait_mask: head.wait_mask, signal_mask: head.is_set ? head.signal_mask : '0};
+  assign pop = grant_i[1];
+  assign set_starts = pop && head.is_set;
+  assign store_starts = pop && !head.is_set;
   always_comb begin
-    can_take = (head.wait_mask & ~avail_i[0]) == '0;
-    set_starts = !gathering && !empty && can_take && head.is_set && (head.signal_mask & ~room_after_end[0]) == '0;
-    store_starts = !gathering && !empty && can_take && !head.is_set && flights_q < 8'(StoreInflight);
-    pop = set_starts || store_starts;
-    started = '0;
-    if (store_starts) started = move_of(head.instruction, head.bits, state_q, head.address);
+    move = '0;
+    if (started_q) move = move_of(started.instruction, started.bits, state_q, started.address);
   end
-  assign take_o = pop ? head.wait_mask : '0;
-  assign give_o[1] = set_starts ? head.signal_mask : '0;
+  always_ff @(posedge clk_i) begin : start
+    if (pop) started <= head;
+    if (!rst_ni) started_q <= 1'b0;
+    else started_q <= store_starts;
+  end
 
   // STORE-gather.
-  logic has_burst, piece, granted, last_piece, begins, gathered;
-  move_t move;
+  logic piece, granted, last_piece, begins, last_burst;
   local_t address, burst_address;
   logic [47:0] burst_begin, burst_end;
   logic [15:0] burst_elements;
@@ -159,13 +159,12 @@ module tilewright_store import tilewright_pkg::*; #(
   spad_mask_t spad_mask;
   acc_mask_t acc_mask;
   logic by_matrix, by_vector;
-  assign move = store_starts ? started : move_q;
   tilewright_walker #(.ByFirstByte(1'b1)) u_walker (
-    .clk_i, .rst_ni, .begin_i(store_starts), .move_i(move), .next_i(last_piece), .active_o(gathering), .burst_o(has_burst),
-    .begin_o(burst_begin), .end_o(burst_end), .elements_o(burst_elements), .address_o(burst_address), .at_o(burst_at), .last_o(gathered)
+    .clk_i, .rst_ni, .begin_i(started_q), .move_i(move), .next_i(last_piece), .left_o(gathering), .burst_o(has_burst),
+    .begin_o(burst_begin), .end_o(burst_end), .elements_o(burst_elements), .address_o(burst_address), .at_o(burst_at), .last_o(last_burst)
   );
   always_comb begin
-    begins = has_burst && (store_starts || !in_burst_q);
+    begins = has_burst && !in_burst_q;
     piece = has_burst && (!begins || used_q < 8'(StoreBuffers));
     address = begins ? burst_address : address_q;
     left = begins ? 32'(burst_elements) : left_q;
@@ -174,10 +173,10 @@ module tilewright_store import tilewright_pkg::*; #(
     spad_mask = '0;
     acc_mask = '0;
     if (piece && left != '0) begin
-      count = piece_elements(move.to_acc, move.run_stride, move.local_bytes);
+      count = piece_elements(move_q.to_acc, move_q.run_stride, move_q.local_bytes);
       if (32'(count) > left) count = 16'(left);
-      if (move.to_acc) acc_mask = acc_banks(address, int'(bytes_of(48'(count), move.local_bytes)));
-      else spad_mask = spad_banks(address, int'(bytes_of(48'(count), move.local_bytes)));
+      if (move_q.to_acc) acc_mask = acc_banks(address, int'(bytes_of(48'(count), move_q.local_bytes)));
+      else spad_mask = spad_banks(address, int'(bytes_of(48'(count), move_q.local_bytes)));
     end
     by_matrix = (acc_mask & acc_by_matrix_i) != '0 || (spad_mask & spad_by_matrix_i) != '0;
     by_vector = (acc_mask & acc_by_vector_i) != '0 || (spad_mask & spad_by_vector_i) != '0;
@@ -272,9 +271,9 @@ module tilewright_store import tilewright_pkg::*; #(
       written_q <= 1'b0;
     end else begin
       if (set_starts) state_q <= store_execute_set(state_q, head.instruction, head.bits);
-      if (store_starts) begin
-        move_q <= started;
-        instruction_q <= head.instruction;
+      if (started_q) begin
+        move_q <= move;
+        instruction_q <= started.instruction;
         in_burst_q <= 1'b0;
       end
       if (piece && begins) begin
@@ -293,9 +292,9 @@ module tilewright_store import tilewright_pkg::*; #(
       written_q <= comes_last_q;
       if (comes_q && ends_buffer) spill_q <= bytes[8*Word +: 24];
       if (granted) begin
-        address_q <= behind_piece(address, count, move.run_stride, move.local_bytes);
+        address_q <= behind_piece(address, count, move_q.run_stride, move_q.local_bytes);
         left_q <= left - 32'(count);
-        at_q <= at + 16'(bytes_of(48'(count), move.dram_bytes));
+        at_q <= at + 16'(bytes_of(48'(count), move_q.dram_bytes));
         if (last_piece) begin
           in_burst_q <= 1'b0;
           fill_q <= fill_q == BufferWidth'(StoreBuffers - 1) ? '0 : fill_q + 1'b1;
@@ -318,22 +317,21 @@ module tilewright_store import tilewright_pkg::*; #(
       beat_q <= '0;
       sending_q <= 1'b0;
     end else begin
-      automatic logic [FlightWidth-1:0] gatherer = store_starts ? free_q : newest_q;
-      if (store_starts) begin
-        flight_id_q[free_q] <= head.id;
-        flight_signal_q[free_q] <= head.signal_mask;
-        flight_gathered_q[free_q] <= started.empty;
+      if (started_q) begin
+        flight_id_q[free_q] <= started.id;
+        flight_signal_q[free_q] <= started.signal_mask;
+        flight_gathered_q[free_q] <= move.empty;
         newest_q <= free_q;
         free_q <= free_q == FlightWidth'(StoreInflight - 1) ? '0 : free_q + 1'b1;
       end
-      if (gathered) flight_gathered_q[gatherer] <= 1'b1;
+      if (last_piece && last_burst) flight_gathered_q[newest_q] <= 1'b1;
       if (piece && begins) begin
         burst_begin_q[fill_q] <= burst_begin;
         burst_end_q[fill_q] <= burst_end;
-        burst_flight_q[fill_q] <= gatherer;
+        burst_flight_q[fill_q] <= newest_q;
       end
       if (retires) oldest_q <= oldest_q == FlightWidth'(StoreInflight - 1) ? '0 : oldest_q + 1'b1;
-      flights_q <= flights_q + 8'(store_starts) - 8'(retires);
+      flights_q <= flights_q + 8'(started_q) - 8'(retires);
       used_q <= used_q + 8'(piece && begins) - 8'(sends && last_beat);
       waiting_q <= waiting_q + 8'(written_q) - 8'(sends && last_beat);
       unanswered_q <= unanswered_q + 8'(sends && last_beat) - 8'(b_valid_i);
@@ -349,7 +347,7 @@ module tilewright_store import tilewright_pkg::*; #(
     always_ff @(posedge clk_i) begin
       if (!rst_ni) flight_bursts_q[i] <= '0;
       else flight_bursts_q[i] <= flight_bursts_q[i] +
-          16'(piece && begins && (store_starts ? free_q : newest_q) == FlightWidth'(i)) - 16'(b_valid_i && b_id_i == 8'(i));
+          16'(piece && begins && newest_q == FlightWidth'(i)) - 16'(b_valid_i && b_id_i == 8'(i));
     end
   end
 
@@ -360,12 +358,12 @@ module tilewright_store import tilewright_pkg::*; #(
       activity_o.kind = Busy;
     end else if (piece) begin
       activity_o.kind = Stalled;
-      activity_o.cause = move.to_acc ? StallAccPort : StallSpadPort;
-      activity_o.id = store_starts ? head.id : flight_id_q[newest_q];
+      activity_o.cause = move_q.to_acc ? StallAccPort : StallSpadPort;
+      activity_o.id = flight_id_q[newest_q];
     end else if (has_flight) begin
       activity_o.kind = Stalled;
       activity_o.cause = cannot_signal ? StallSemaphore : StallDram;
-    end else if (pop) begin
+    end else if (pop || started_q) begin
       activity_o.kind = Busy;
     end else if (!empty) begin
       activity_o.kind = Stalled;

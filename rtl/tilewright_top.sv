@@ -65,7 +65,7 @@ module tilewright_top import tilewright_pkg::*; import tilewright_registers_pkg:
   output trap_cause_e trap_o,          // why execution cannot go on
   output event_t      start_o [4],     // matrix, vector, load, store
   output logic [3:0]  fault_o,         // the instruction that starts may not execute
-  output event_t      end_o [8],       // matrix: three, vector: one, load: two, store: two
+  output event_t      end_o [9],       // matrix: three; vector, load, store: two each
   output logic [31:0] conflicts_o [16], // [4 * loser + winner]
   // Trace of the writes on chip: of vector and load; of matrix, vector and load. Addresses in bytes.
   output logic [1:0]                 spad_write_o, // something is written
@@ -108,7 +108,7 @@ module tilewright_top import tilewright_pkg::*; import tilewright_registers_pkg:
   trap_cause_e trap;
   event_t start [4];
   logic [3:0] fault;
-  event_t ends [8];
+  event_t ends [9];
   logic [31:0] conflicts [16];
   logic [2:0] bus_error;
   logic [1:0] spad_write;

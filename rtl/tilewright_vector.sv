@@ -12,14 +12,9 @@ module tilewright_vector import tilewright_pkg::*; #(
   input  logic             push_i,          // the sequencer dispatches `issued_i` to this unit; only while not full
   input  issued_t          issued_i,        // a decoded instruction with its registers
   output logic             full_o,          // the queue takes no more; registered
-  output logic             idle_o,          // queue empty, no instruction; registered
-  // Semaphores, in the order of priority.
-  input  levels_t          avail_i,         // tokens that may be taken, after those before this one
-  output levels_t          avail_o,         // the same for the next in the order
-  input  levels_t          room_i,          // tokens that still fit, after those before this one
-  output levels_t          room_o,          // the same for the next in the order
-  output mask_t            take_o,          // semaphores from which the starting instruction takes a token
-  output mask_t            give_o, // semaphores to which the instruction that ends gives a token
+  output logic             idle_o,          // queue empty, nothing begun; registered
+  output request_t         request_o [2],   // of semaphores: of the instruction that ends, of the head of the queue
+  input  logic [1:0]       grant_i,         // of these
   // A read port for each stream; banks that the matrix unit holds, and that this one holds, in this cycle.
   input  spad_mask_t       spad_read_by_matrix_i, // read by the matrix unit
   input  acc_mask_t        acc_read_by_matrix_i,         // read by the matrix unit
@@ -40,7 +35,7 @@ module tilewright_vector import tilewright_pkg::*; #(
   output activity_t        activity_o,      // what this cycle goes to: work, a cause of stalling, or nothing
   output event_t           start_o,         // an instruction starts
   output logic             fault_o,         // the instruction that starts may not execute
-  output event_t           end_o,           // an instruction ends
+  output event_t           end_o [2],       // of a set, of any other instruction
   output logic [31:0]      conflicts_o [4]  // lost to matrix, vector, load, store
 );
   typedef logic [VectorCountBits-1:0] count_t; // of iterations along one dimension
@@ -85,8 +80,12 @@ module tilewright_vector import tilewright_pkg::*; #(
   localparam int PipeDepth = VectorLatencyMax + 1;
   localparam int PipeWidth = $clog2(PipeDepth);
 
-  typedef enum logic [2:0] {Free, Startup, Taps, Drain, Signal} phase_e;
+  typedef enum logic [1:0] {Free, Startup, Taps, Drain} phase_e;
   phase_e phase_q;
+  // What is done, and ends when its semaphores can be released.
+  logic ending_q;
+  logic [31:0] ending_id_q;
+  mask_t ending_signal_q;
   logic [7:0] instruction_q;
   logic [31:0] id_q;
   mask_t signal_q;
@@ -166,19 +165,19 @@ module tilewright_vector import tilewright_pkg::*; #(
   tilewright_queue #(.Depth(VectorQueue)) u_queue (.clk_i, .rst_ni, .stop_i, .push_i, .data_i(issued_i), .pop_i(pop), .head_o(head),
                                                    .empty_o(empty), .full_o);
 
-  // VEC-start.
-  logic can_take, set_starts, starts;
-  always_comb begin
-    can_take = (head.wait_mask & ~avail_i[0]) == '0;
-    set_starts = phase_q == Free && !empty && can_take && head.is_set && (head.signal_mask & ~room_i[0]) == '0;
-    starts = phase_q == Free && !empty && can_take && !head.is_set;
-    pop = set_starts || starts;
-  end
-  assign take_o = pop ? head.wait_mask : '0;
-  assign avail_o = after(avail_i, take_o);
+  // VEC-end, VEC-start.
+  logic ended, set_starts, starts;
+  assign request_o[0] = '{valid: ending_q, wait_mask: '0, signal_mask: ending_signal_q};
+  assign ended = grant_i[0];
+  assign request_o[1] = '{valid: phase_q == Free && !empty, wait_mask: head.wait_mask, signal_mask: head.is_set ? head.signal_mask : '0};
+  assign pop = grant_i[1];
+  assign set_starts = pop && head.is_set;
+  assign starts = pop && !head.is_set;
 
   // VEC-first.
   logic first_cycle, in_taps, runs;
+  logic configures; // the steps of what started in the cycle before
+  assign configures = phase_q == Startup && startup_q == 16'(VectorStart);
   assign first_cycle = phase_q == Startup && startup_q == 16'd1;
   assign in_taps = phase_q == Taps || (first_cycle && has_beats_q != '0);
   assign runs = in_taps || phase_q == Drain || first_cycle;
@@ -352,7 +351,7 @@ module tilewright_vector import tilewright_pkg::*; #(
   always_comb for (int l = 0; l < Lanes; l++) written[l] = result[l].value;
 
   // VEC-end.
-  logic drained, signals, ends;
+  logic drained, leaves; // leaves: the unit is free from the next cycle on
   logic more_steps;
   logic [2:0] next_step;
   always_comb begin
@@ -364,16 +363,14 @@ module tilewright_vector import tilewright_pkg::*; #(
         next_step = 3'(s);
       end
     drained = !frozen && (phase_q == Drain || (first_cycle && has_beats_q == '0)) && (pipe_count_q == '0 || (pipe_count_q == 16'd1 && pops));
-    signals = phase_q == Signal || drained;
-    ends = signals && (signal_q & ~room_i[0]) == '0;
+    leaves = drained && !ending_q;
   end
-  assign give_o = set_starts ? head.signal_mask : ends ? signal_q : '0;
-  assign room_o = after(room_i, give_o);
-  assign idle_o = empty && phase_q == Free;
+  assign idle_o = empty && phase_q == Free && !ending_q;
 
   always_ff @(posedge clk_i) begin : control
     if (!rst_ni) begin
       phase_q <= Free;
+      ending_q <= 1'b0;
       state_q <= vector_state_reset();
       startup_q <= '0;
       latency_q <= '0;
@@ -392,7 +389,7 @@ module tilewright_vector import tilewright_pkg::*; #(
       done_q <= '0;
       now_q <= '0;
     end else begin
-      automatic logic enters = 1'b0;             // a step begins
+      automatic logic enters = 1'b0;             // a step begins in the next cycle
       automatic logic [2:0] number = '0;         // which one
       automatic step_t entered = '0;
       automatic logic moves = tap_done && !(last_tap && last_beat);
@@ -400,16 +397,19 @@ module tilewright_vector import tilewright_pkg::*; #(
       automatic local_t [VectorStreams:0][VectorDims-1:0] place = place_q;
       if (set_starts) state_q <= vector_execute_set(state_q, head.instruction, head.bits);
       if (runs && !frozen) now_q <= now_q + DueWidth'(1);
-      if (starts) begin
+      if (configures) begin
         automatic logic [VectorSteps-1:0] has_beats = '0;
         for (int s = VectorSteps - 1; s >= 0; s--) begin
-          automatic step_t step = step_of(head.instruction, 3'(s), head.bits, state_q, head.address);
-          has_beats[s] = s < int'(step_count(head.instruction)) && step.any_beats;
+          automatic step_t step = step_of(instruction_q, 3'(s), bits_q, state_q, operands_q);
+          has_beats[s] = s < int'(step_count(instruction_q)) && step.any_beats;
           if (has_beats[s]) begin
             enters = 1'b1;
             number = 3'(s);
           end
         end
+        has_beats_q <= has_beats;
+      end
+      if (starts) begin
         phase_q <= Startup;
         startup_q <= 16'(VectorStart);
         latency_q <= latency_of(head.instruction);
@@ -418,7 +418,6 @@ module tilewright_vector import tilewright_pkg::*; #(
         id_q <= head.id;
         signal_q <= head.signal_mask;
         operands_q <= head.address;
-        has_beats_q <= has_beats;
       end
       if (phase_q == Startup) begin
         startup_q <= startup_q - 16'd1;
@@ -432,25 +431,31 @@ module tilewright_vector import tilewright_pkg::*; #(
           phase_q <= Drain;
         end
       end
-      if (signals) phase_q <= ends ? Free : Signal;
+      ending_q <= leaves || (ending_q && !ended);
+      if (leaves) begin
+        phase_q <= Free;
+        ending_id_q <= id_q;
+        ending_signal_q <= signal_q;
+      end
 
       // The next tap, or the first one of a step.
       if (moves) begin
-        automatic int at = 0;
-        for (int d = 0; d < VectorDims; d++) if (index_q[d] + count_t'(1) < cur_q.extent[d]) at = d;
-        for (int d = 0; d < VectorDims; d++) begin
-          if (d == at) index[d] = index_q[d] + count_t'(1);
-          if (d > at) index[d] = '0;
-        end
-        for (int m = 0; m <= VectorStreams; m++) begin
-          automatic local_t to = place_q[m][at] +
-              (m == VectorStreams ? cur_q.write.stride[at] : cur_q.stream[m % VectorStreams].stride[at]);
-          for (int d = 0; d < VectorDims; d++) if (d >= at) place[m][d] = to;
+        for (int at = 0; at < VectorDims; at++) begin
+          if (at == 0 || index_q[at] + count_t'(1) < cur_q.extent[at]) begin
+            index = index_q;
+            index[at] = index_q[at] + count_t'(1);
+            place = place_q;
+            for (int d = at; d < VectorDims; d++) begin
+              if (d > at) index[d] = '0;
+              for (int m = 0; m <= VectorStreams; m++)
+                place[m][d] = place_q[m][at] +
+                    (m == VectorStreams ? cur_q.write.stride[at] : cur_q.stream[m % VectorStreams].stride[at]);
+            end
+          end
         end
       end
       if (enters) begin
-        entered = step_of(starts ? head.instruction : instruction_q, number, starts ? head.bits : bits_q, state_q,
-                          starts ? head.address : operands_q);
+        entered = step_of(instruction_q, number, bits_q, state_q, operands_q);
         step_q <= number;
         index = '0;
         for (int m = 0; m <= VectorStreams; m++)
@@ -606,20 +611,26 @@ module tilewright_vector import tilewright_pkg::*; #(
   // Where the cycle goes.
   always_comb begin
     activity_o = '{id: id_q, reserved: '0, cause: StallNone, kind: Busy};
-    if (phase_q == Free) begin
-      activity_o.id = head.id;
-      if (empty) begin
-        activity_o.kind = Idle;
-      end else if (!pop) begin
+    if (phase_q == Free && !pop && !ended) begin
+      if (ending_q) begin
         activity_o.kind = Stalled;
         activity_o.cause = StallSemaphore;
+        activity_o.id = ending_id_q;
+      end else if (!empty) begin
+        activity_o.kind = Stalled;
+        activity_o.cause = StallSemaphore;
+        activity_o.id = head.id;
+      end else begin
+        activity_o.kind = Idle;
       end
+    end else if (phase_q == Free) begin
+      activity_o.kind = Busy;
     end else if (frozen) begin
       if (!w_granted) begin
         activity_o.kind = Stalled;
         activity_o.cause = w_to_acc ? StallAccPort : StallSpadPort;
       end
-    end else if (signals && !ends) begin
+    end else if (drained && !leaves) begin
       activity_o.kind = Stalled;
       activity_o.cause = StallSemaphore;
     end else if (in_taps && !progress && !tap_done) begin
@@ -632,7 +643,8 @@ module tilewright_vector import tilewright_pkg::*; #(
     fault_o = 1'b0;
     if (Checks && starts) fault_o = vector_fault(head.instruction, head.bits, state_q, head.address);
   end
-  assign end_o = '{valid: set_starts || ends, id: set_starts ? head.id : id_q};
+  assign end_o[0] = '{valid: set_starts, id: head.id};
+  assign end_o[1] = '{valid: ended, id: ending_id_q};
 
   assign conflicts_o[2] = '0;
   assign conflicts_o[3] = '0;

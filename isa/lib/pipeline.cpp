@@ -84,6 +84,8 @@ std::optional<LaneUnit> unitOf(const Expr &expr, int demanded) {
     return std::nullopt;
   case ExprKind::ShiftLeft:
   case ExprKind::ShiftRight:
+    if (expr.kind == ExprKind::ShiftRight) // no value that it gives is wider than the one it takes
+      bits = std::min(bits, factorBits(*expr.args[0]));
     if (bits >= sharedAdderBits && expr.args[1]->kind != ExprKind::Literal)
       return LaneUnit{expr.kind == ExprKind::ShiftLeft ? LaneUnitKind::LeftShifter
                                                        : LaneUnitKind::RightShifter,
@@ -413,7 +415,12 @@ int factorBits(const Expr &expr) {
   const Expr *factor = &expr;
   while (factor->kind == ExprKind::Cast && holds(factor->type, factor->args[0]->type))
     factor = factor->args[0].get();
-  return std::min(signedBits(expr.type), signedBits(factor->type));
+  int bits = std::min(signedBits(expr.type), signedBits(factor->type));
+  if (factor->kind == ExprKind::Multiply)
+    bits = std::min(bits, factorBits(*factor->args[0]) + factorBits(*factor->args[1]));
+  if (factor->kind == ExprKind::ShiftRight)
+    bits = std::min(bits, factorBits(*factor->args[0]));
+  return bits;
 }
 
 bool isLaneConstant(const Expr &expr) {

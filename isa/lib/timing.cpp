@@ -14,7 +14,7 @@ const Limit &limitOf(const std::string &key) {
       {"fetch_bytes", &limits::burstBytes},  {"buffer", &limits::fetchBuffer},
       {"ahead", &limits::fetchAhead},        {"buffers", &limits::buffers},
       {"outstanding", &limits::outstanding}, {"inflight", &limits::inFlight},
-      {"pipeline", &limits::pipeline},       {"start", &limits::latency}};
+      {"pipeline", &limits::pipeline},       {"start", &limits::vectorStart}};
   return *limits.at(key);
 }
 

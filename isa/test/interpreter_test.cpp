@@ -14,9 +14,9 @@ using namespace tilewright::isa;
 
 namespace {
 
-// TOSA 1.0, apply_scale_32 with single rounding.
+// TOSA 1.0, apply_scale_32 with single rounding; it asks for a shift of at least 2.
 int32_t applyScale(int32_t value, int32_t multiplier, int shift) {
-  __int128 round = shift > 0 ? static_cast<__int128>(1) << (shift - 1) : 1;
+  const __int128 round = static_cast<__int128>(1) << (shift - 1);
   return static_cast<int32_t>((static_cast<__int128>(value) * multiplier + round) >> shift);
 }
 

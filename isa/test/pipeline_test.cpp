@@ -148,8 +148,8 @@ TEST(Pipeline, TimingMayNotAskForLess) {
   description.overlay("timing: { instructions: { vmul: { latency: 1 } } }\n");
   EXPECT_EQ(description.error(),
             "overlay0.yaml:4:44: error: 'vmul' is asked for in 1 cycles and takes 8: read, align "
-            "and write (4); multiply, 64 bits (stages 1 to 2); add, 65 bits (stage 3); shift "
-            "right, 65 bits (stage 4); select, 65 bits (stage 4), and a cycle of 1000000000 Hz is "
+            "and write (4); multiply, 64 bits (stages 1 to 2); shift right, 64 bits (stage 3); "
+            "add, 33 bits (stage 4); select, 64 bits (stage 4), and a cycle of 1000000000 Hz is "
             "62.5 FO4 of 'logic16ps'\n  fix: ask for 8 or more, or leave the line out");
 }
 

@@ -184,7 +184,8 @@ def makers(description):
         "timing.outstanding": one("timing", "store", "outstanding"),
         "timing.buffers": one("timing", "load", "buffers"),
         "timing.matrix.pipeline": one("timing", "matrix", "pipeline"),
-        "timing.latency": one("timing", "vector", "start"),
+        "timing.latency": lambda value: [(("timing", "instructions"), {"vabs": {"latency": value}})] if value > 1000 else None,  # not below its own
+        "timing.vector.start": one("timing", "vector", "start"),
         "technology.fo4_fs": lambda value: [(("technology", "fo4_fs"), value), (("target", "clock_hz"), 50_000_000)],
         "technology.mfo4": lambda value: logic("leading_zeros", "mfo4", value),
         "technology.nand2": lambda value: logic("leading_zeros", "nand2", value),
@@ -236,7 +237,7 @@ def drawn(chance, known):
     changes += [(("target", "dram"), machine["dram"]), (("target", "clock_hz"), machine["clock_hz"])]
     times = {("load", "inflight"): "timing.inflight", ("load", "buffers"): "timing.buffers", ("store", "inflight"): "timing.inflight",
              ("store", "buffers"): "timing.buffers", ("store", "outstanding"): "timing.outstanding", ("matrix", "inflight"): "timing.inflight",
-             ("sequencer", "outstanding"): "timing.outstanding", ("vector", "start"): "timing.latency"}
+             ("sequencer", "outstanding"): "timing.outstanding", ("vector", "start"): "timing.vector.start"}
     for path in chance.sample(sorted(times), chance.randint(0, 3)):
         changes.append((("timing", *path), between(chance, known[times[path]], 64)))
     for unit in chance.sample(("load", "store", "matrix", "vector"), chance.randint(0, 2)):

@@ -202,8 +202,8 @@ TEST(Runs, KeepTheirTensorsWhileASumIsMade) {
 
 // What the next fused stack reads beside it comes from DRAM.
 TEST(Runs, LoadWhatAnEarlierStackStored) {
-  Network network(7, 7, 256);
-  network.conv(256, 1, 1).depthwise(3, 1).conv(256, 1, 1).depthwise(3, 1).add(1);
+  Network network(7, 7, 384);
+  network.conv(384, 1, 1).depthwise(3, 1).conv(384, 1, 1).depthwise(3, 1).add(1);
   const NetworkOutcome apart = outcomeOf(network, "edge16", false, "functional"),
                        together = outcomeOf(network, "edge16", true, "functional");
   EXPECT_THAT(together.plan, ::testing::ContainsRegex("conv2d_0 [^\n]*; result stays"));

@@ -91,9 +91,8 @@ std::string reasonOf(const isa::Isa &isa, const std::string &name, const Functio
 }
 
 const char *const rescaled =
-    "cast<i32>(min(max(cast<i32>(cast<i64>(cast<i64>(cast<i32>(a[c] + bias) * m) + "
-    "(cast<i64>(1) << (s - 1))) "
-    ">> s) + zp, lo), hi))";
+    "cast<i32>(min(max(cast<i32>(cast<i33>((cast<i64>(cast<i32>(a[c] + bias) * m) >> (s - 1)) "
+    "+ 1) >> 1) + zp, lo), hi))";
 std::vector<Parameter> scale(std::vector<int64_t> multipliers, int64_t lo, int64_t hi) {
   return {{"bias", {true, 32}, {3}}, {"m", {true, 32}, std::move(multipliers)},
           {"s", {false, 6}, {30}},   {"zp", {true, 32}, {-5}},

@@ -97,7 +97,7 @@ public:
     const auto lineBytes = static_cast<uint64_t>(times_.sequencerFetchBytes);
     line_ = farLine_ = firstLine_ = nextLine_ = static_cast<int64_t>(codeAddress / lineBytes);
     lineOffset_ = farOffset_ = static_cast<int64_t>(codeAddress % lineBytes);
-    for (int64_t i = 0; i < times_.sequencerAhead; ++i)
+    for (int64_t i = 0; i <= times_.sequencerAhead; ++i) // of what is decoded next
       moveFar();
     if (keep == Keep::Cycles)
       return;
@@ -153,6 +153,7 @@ private:
     timing::Runs runs{};
     uint64_t at = 0; // byte address of the next burst
     bool issuing = false;
+    int64_t from = 0; // the cycle from which on the issue stage can do something
     size_t issuingIndex = 0;
     int64_t drained = -1; // the cycle of the last piece of the burst before
     Ring<Arrival> undrained{};
@@ -202,6 +203,8 @@ private:
   void finish(size_t index, int64_t t);
   void act(Actor actor, int64_t t);
   void matrix(int64_t t);
+  int64_t entersAt(const timing::InstructionTiming &plan, const isa::DecodedInstruction &decoded,
+                   int64_t t);
   void vector(int64_t t);
   // Pieces of so many elements along levels.
   struct Nest {
@@ -280,7 +283,8 @@ private:
   int64_t firstLine_;
   int64_t addressAt_ = -1; // the cycle in which the read-address channel was used last
   // Matrix
-  int64_t loaderFree_ = 0;
+  int64_t held_ = -1; // the cycle in which what started last enters its streamer or loader
+  int64_t streamerFree_ = 0, loaderFree_ = 0;
   int64_t sumsUntil_ = -1; // the last write of sums that stood in the array
   MatrixHolds holds_;
   // Vector: the instruction that runs
@@ -292,6 +296,7 @@ private:
   timing::Runs storeRuns_;
   uint64_t storeAt_ = 0;
   bool gathering_ = false;
+  int64_t gatherFrom_ = 0; // the cycle from which on the store at hand is gathered
   int64_t piecesLeft_ = 0; // of the burst that is gathered
   BankMask gathered_ = 0;  // and where they stand
   size_t gatheringIndex_ = 0;
@@ -392,8 +397,8 @@ int64_t Estimator::dispatch(int64_t t) {
   const auto slot = static_cast<size_t>(line_ - firstLine_);
   if (slot >= arrivals_.size())
     return never;
-  if (arrivals_[slot] >= t)
-    return arrivals_[slot] + 1;
+  if (const int64_t from = arrivals_[slot] + 1 + timing::decodedToExecuted; from > t)
+    return from;
   InstructionRecord &record = this->record(pc_);
   const Facts &facts = facts_[static_cast<size_t>(decoded(pc_).instruction)];
   if (facts.control != isa::Control::None) {
@@ -420,48 +425,57 @@ void Estimator::matrix(int64_t t) {
   state.ends.popBelow(t);
   if (state.queue.empty())
     return;
+  if (held_ >= t)
+    return wake(Matrix, held_ + 1);
   const size_t index = state.queue.front().index;
   const timing::InstructionTiming &plan = this->plan(index);
   const isa::DecodedInstruction &decoded = this->decoded(index);
-  if (!plan.steps.empty()) {
-    auto value = [&](int operand) {
-      return operand < 0 ? 0 : decoded.values[static_cast<size_t>(operand)];
-    };
-    int64_t ready = plan.isContraction ? state.free : loaderFree_;
-    if (plan.isContraction && value(plan.swap) != 0)
-      ready = std::max(ready, loaderFree_);
-    if (plan.isContraction && static_cast<int64_t>(state.ends.size()) >= times_.matrixInflight)
-      ready = std::max(ready, state.ends.front() + 1);
-    if (plan.isContraction && !plan.isStationary)
-      ready = std::max(ready, sumsUntil_ - times_.matrixPipeline + 1);
-    if (ready > t)
-      return wake(Matrix, ready);
-    if (!begin(Matrix, t))
-      return;
-    const timing::StepTiming &step = plan.steps[0];
-    const isa::ScalarContext scalars = context(state, index);
-    if (running_)
-      run_.advance(t, holds_);
-    if (plan.isStationary) {
-      state.free = stand(scalars, index, t);
-      end(Matrix, index, std::max(t + 1, sumsUntil_));
-      state.ends.push_back(state.lastEnd);
-    } else if (plan.isContraction) {
-      const Streamed streamed = stream(step, scalars, index, t);
-      state.free = t + std::max<int64_t>(streamed.rows, 1);
-      end(Matrix, index,
-          streamed.rows == 0 ? t + 1 : state.free - 1 - streamed.trailing + times_.matrixPipeline);
-      state.ends.push_back(state.lastEnd);
-    } else {
-      loaderFree_ = loadWeights(step, scalars, index, t);
-      finish(index, loaderFree_ - 1);
-    }
-  } else if (begin(Matrix, t)) {
-    finish(index, t);
-  } else {
+  if (!begin(Matrix, t))
     return;
-  }
   wake(Matrix, t + 1);
+  if (plan.steps.empty())
+    return finish(index, t);
+  held_ = entersAt(plan, decoded, t);
+  const int64_t first = held_ + timing::enteredToRow;
+  const timing::StepTiming &step = plan.steps[0];
+  const isa::ScalarContext scalars = context(state, index);
+  if (running_)
+    run_.advance(t, holds_);
+  if (!plan.isContraction) {
+    loaderFree_ = loadWeights(step, scalars, index, first);
+    return finish(index, loaderFree_ - 1 + timing::doneToEnded);
+  }
+  int64_t last; // write
+  if (plan.isStationary) {
+    streamerFree_ = stand(scalars, index, first);
+    last = std::max(first, sumsUntil_);
+  } else {
+    const Streamed streamed = stream(step, scalars, index, first);
+    streamerFree_ = first + streamed.rows - 1; // what enters may do so at the last row
+    last = streamed.rows == 0
+               ? first
+               : first + streamed.rows - 1 - streamed.trailing + times_.matrixPipeline;
+  }
+  end(Matrix, index, last);
+  state.ends.push_back(state.lastEnd);
+}
+
+// The cycle in which what starts in cycle t enters its streamer or loader (MAT-enter,
+// MAT-load-enter, MAT-behind).
+int64_t Estimator::entersAt(const timing::InstructionTiming &plan,
+                            const isa::DecodedInstruction &decoded, int64_t t) {
+  int64_t enters = t + 1;
+  if (!plan.isContraction)
+    return std::max(enters, loaderFree_ + timing::doneToEnded);
+  const Ring<int64_t> &ends = unit(Matrix).ends;
+  enters = std::max(enters, streamerFree_);
+  if (plan.swap >= 0 && decoded.values[static_cast<size_t>(plan.swap)] != 0)
+    enters = std::max(enters, loaderFree_);
+  if (const auto inFlight = static_cast<size_t>(times_.matrixInflight); ends.size() >= inFlight)
+    enters = std::max(enters, ends[ends.size() - inFlight] + 1);
+  if (!plan.isStationary)
+    enters = std::max(enters, sumsUntil_ - times_.matrixPipeline + 1 - timing::enteredToRow);
+  return enters;
 }
 
 // What an `mmul` moves. Of a window, a row of outputs counts as one piece of accumulators.
@@ -523,7 +537,7 @@ Estimator::Streamed Estimator::stream(const timing::StepTiming &step,
     if (isSeveral(all))
       path.add(walk.address, 0, bytes, walk.stride, bank);
     auto add = [&](Holds &to, int64_t first) {
-      to.forget(t);
+      to.forget(now_);
       if (isSeveral(all))
         to.add(first, rows, path);
       else
@@ -556,8 +570,8 @@ int64_t Estimator::stand(const isa::ScalarContext &scalars, size_t index, int64_
   };
   const bool reads = blocks.activationBytes() > 0;
   const BankMask weights = reads ? maskOf(spad, blocks.weights()) : 0;
-  holds_.activations.forget(t);
-  holds_.accumulatorWrites.forget(t);
+  holds_.activations.forget(now_);
+  holds_.accumulatorWrites.forget(now_);
   std::optional<Hold> held; // of blocks side by side that read the same banks
   auto add = [&](const Hold &hold) {
     if (held && held->banks == hold.banks) {
@@ -613,7 +627,7 @@ int64_t Estimator::loadWeights(const timing::StepTiming &step, const isa::Scalar
     return t + std::max<int64_t>(rows, 1);
   const timing::StreamTiming &stream = step.reads[0];
   const timing::Walk walk = timing::walk(stream, isa_.memory(stream.space), scalars, values.data());
-  holds_.weights.forget(t);
+  holds_.weights.forget(now_);
   Holds::Path banks(1, {rows});
   banks.add(walk.address, 0, columns * stream.elementBytes, walk.stride,
             banks_[static_cast<size_t>(stream.space)]);
@@ -642,7 +656,7 @@ void Estimator::vector(int64_t t) {
       return wake(Vector, last);
     running_ = false;
     state.free = t + 1;
-    finish(runningIndex_, t);
+    finish(runningIndex_, t + timing::doneToEnded);
     return wake(Vector, state.free);
   }
   if (state.queue.empty())
@@ -666,7 +680,7 @@ void Estimator::vector(int64_t t) {
   if (run_.isDone()) { // without beats it ends with its start-up
     running_ = false;
     state.free = from + 1;
-    finish(index, from);
+    finish(index, from + timing::doneToEnded);
     return wake(Vector, state.free);
   }
   if (unit(Gather).free > from)
@@ -712,6 +726,8 @@ int64_t Estimator::portTaken(isa::Space space, BankMask banks, int64_t t) {
 }
 
 void Estimator::load(Loader &loader, int64_t t) {
+  if (loader.from > t)
+    return wake(loader.issuer, loader.from);
   if (loader.issuing)
     return request(loader, t);
   UnitState &state = unit(loader.issuer);
@@ -731,6 +747,8 @@ void Estimator::load(Loader &loader, int64_t t) {
     finish(index, t);
     return wake(loader.issuer, t + 1);
   }
+  loader.from = t + timing::startedToMoved;
+  wake(loader.issuer, loader.from);
   loader.runs = runs(state, index);
   if (loader.runs.isFill() || loader.runs.done()) {
     int64_t cycles = 0;
@@ -742,20 +760,20 @@ void Estimator::load(Loader &loader, int64_t t) {
       cycles += pieces(loader.runs, loader.runs.elements());
     Arrival fill;
     fill.index = index;
-    fill.arrived = t; // it drains from the cycle after its start
+    loader.from = t + 2; // nothing is requested
+    wake(loader.issuer, loader.from);
+    fill.arrived = t + 1;
     fill.pieces = std::max<int64_t>(cycles, 1);
     fill.space = loader.runs.space();
     fill.banks = banks;
     fill.isLast = true;
-    arrive(loader, fill);
-    return wake(loader.issuer, t + 1);
+    return arrive(loader, fill);
   }
   record(index).dramReadBytes =
       static_cast<uint64_t>(loader.runs.totalElements() * loader.runs.dramBytes());
   loader.issuing = true;
   loader.issuingIndex = index;
   loader.at = loader.runs.dram();
-  request(loader, t);
 }
 
 // Requests one burst of the load at hand, and drains it in advance.
@@ -836,16 +854,15 @@ void Estimator::drained(Loader &loader) {
     loader.landing.push_back(loader.drained);
   }
   if (arrival.isLast) {
-    end(loader.issuer, arrival.index, loader.drained);
-    loader.drained = unit(loader.issuer).lastEnd;
+    end(loader.issuer, arrival.index, loader.drained + timing::doneToEnded);
     unit(loader.issuer).ends.replace(never, loader.drained);
   }
 }
 
 void Estimator::gather(int64_t t) {
   UnitState &state = unit(Gather);
-  if (state.free > t)
-    return wake(Gather, state.free);
+  if (const int64_t from = std::max(state.free, gatherFrom_); from > t)
+    return wake(Gather, from);
   if (!gathering_ && piecesLeft_ == 0) {
     state.ends.popBelow(t);
     if (state.queue.empty())
@@ -863,11 +880,15 @@ void Estimator::gather(int64_t t) {
       finish(index, t);
       return wake(Gather, t + 1);
     }
+    gatherFrom_ = t + timing::startedToMoved;
+    wake(Gather, gatherFrom_);
     storeRuns_ = runs(state, index);
     if (storeRuns_.done()) {
-      end(Gather, index, t + 1);
+      gatherFrom_ = t + 2;
+      wake(Gather, gatherFrom_);
+      end(Gather, index, gatherFrom_);
       state.ends.push_back(state.lastEnd);
-      return wake(Gather, t + 1);
+      return;
     }
     record(index).dramWriteBytes =
         static_cast<uint64_t>(storeRuns_.totalElements() * storeRuns_.dramBytes());
@@ -875,6 +896,7 @@ void Estimator::gather(int64_t t) {
     gathering_ = true;
     gatheringIndex_ = index;
     storeAt_ = storeRuns_.dram();
+    return;
   }
   if (piecesLeft_ == 0 && !beginBurst(t))
     return;

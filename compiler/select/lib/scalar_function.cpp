@@ -261,9 +261,8 @@ bool hasScalarFunction(Operation *op) {
 }
 
 std::string scaled(std::string_view value, std::string_view multiplier, std::string_view shift) {
-  return fmt::format(
-      "cast<i32>(cast<i64>(cast<i64>({0} * {1}) + (cast<i64>(1) << ({2} - 1))) >> {2})", value,
-      multiplier, shift);
+  return fmt::format("cast<i32>(cast<i33>((cast<i64>({0} * {1}) >> ({2} - 1)) + 1) >> 1)", value,
+                     multiplier, shift);
 }
 
 std::vector<RunFunction> functionsOf(ArrayRef<Operation *> run, const RunContext &context) {

@@ -112,3 +112,27 @@ TEST(KernelFunctions, ReductionsBeginWithTheirNeutralElement) {
           << row.name.str();
     }
 }
+
+// What the reference description says of a rounded shift is what rows say: else nothing matches.
+TEST(KernelFunctions, ShiftedOnesHaveAnInstructionOfTheReferenceDescription) {
+  isa::LoadOptions options;
+  options.target = "edge16";
+  const isa::Isa isa = isa::load(options);
+  const patterns::PatternSet known(isa);
+  const isa::Type wide{true, 32};
+  int shifted = 0;
+  for (const FunctionInfo &row : functionTable<BinaryFunction>()) {
+    if (!row.takesShift())
+      continue;
+    ++shifted;
+    patterns::Function function;
+    function.text = fmt::format(fmt::runtime(row.shiftedText.str()), "a[c]", "b[c]", "s");
+    function.operands = {{"a", wide, false, true}, {"b", wide, false, true}};
+    function.parameters = {{"s", {false, 6}, {5}}};
+    const patterns::Candidate candidate(function);
+    EXPECT_TRUE(std::any_of(known.maps().begin(), known.maps().end(), [&](const auto &pattern) {
+      return patterns::match(isa, pattern, candidate).has_value();
+    })) << row.name.str();
+  }
+  EXPECT_GT(shifted, 0);
+}

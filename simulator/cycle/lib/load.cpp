@@ -11,37 +11,53 @@ Load::Load(Shared &shared, const isa::Unit &unit, Client client)
       burstBytes_(static_cast<uint64_t>(shared.isa.param("burst_bytes"))) {}
 
 void Load::step(int64_t t) {
-  bool started = false;
-  if (!issuing_ && !queue_.empty() && headStarts())
-    started = startHead(t);
-  const size_t buffersUsed = bursts_.size();
-  if (issuing_ && !shared_.readAddressUsed && buffersUsed < buffers_)
+  const bool wasEnding = ending_.has_value(), wasStarted = started_.has_value();
+  InstructionRecord *ending = wasEnding ? ending_->record : nullptr;
+  const bool ended = tryEnd(t), starts = headStarts();
+  if (starts)
+    startHead(t);
+  if (issuing_ && t >= requestFrom_ && !shared_.readAddressUsed && bursts_.size() < buffers_)
     request(t);
 
-  Activity activity = drain(t);
+  Activity activity = drain(t, !wasEnding);
   if (activity.kind != Activity::Busy && beatOnBus(t))
     activity = Activity::busy();
-  if (activity.kind == Activity::Idle) {
-    if (!flights_.empty() && flights_.front().start < t)
-      activity = Activity::stalled(Stall::Dram, flights_.front().record);
-    else if (started)
-      activity = Activity::busy();
-    else if (!queue_.empty())
-      activity = Activity::stalled(Stall::Semaphore, queue_.head().record);
-  }
+  if (activity.kind == Activity::Idle)
+    activity = waiting(ended, ending, wasStarted || starts);
   charge(activity, t, 1);
+  if (wasStarted)
+    issue(t);
 }
 
-bool Load::startHead(int64_t t) {
+// Nothing is moved. `ending`: what is done and has yet to end, unless it `ended` in this cycle.
+Activity Load::waiting(bool ended, InstructionRecord *ending, bool starts) const {
+  if (ended)
+    return Activity::busy();
+  if (ending != nullptr)
+    return Activity::stalled(Stall::Semaphore, ending);
+  if (!flights_.empty())
+    return Activity::stalled(Stall::Dram, flights_.front().record);
+  if (starts)
+    return Activity::busy();
+  return queue_.empty() ? Activity::idle()
+                        : Activity::stalled(Stall::Semaphore, queue_.head().record);
+}
+
+void Load::startHead(int64_t t) {
   if (queue_.head().isSet()) {
     set(t);
-    return true;
+    return;
   }
-  const DispatchedInstruction dispatched = begin(t);
+  started_ = begin(t);
+  shared_.values.execute(*started_);
+}
+
+void Load::issue(int64_t t) {
+  const DispatchedInstruction dispatched = *started_;
+  started_.reset();
   Flight flight;
   flight.record = dispatched.record;
   flight.signal = dispatched.decoded.signal;
-  flight.start = t;
   timing::Runs runs(*dispatched.timing, shared_.isa, context(dispatched),
                     dispatched.addresses.data());
   flight.banks = banksOf(runs, shared_);
@@ -55,12 +71,11 @@ bool Load::startHead(int64_t t) {
     shared_.dramReadBytes += bytes;
     flight.requested = runs.done();
     issuing_ = !runs.done();
+    requestFrom_ = t - 1 + timing::startedToMoved;
     runs_ = runs;
     position_ = runs_.dram();
   }
   flights_.push_back(flight);
-  shared_.values.execute(dispatched);
-  return true;
 }
 
 void Load::request(int64_t t) {
@@ -91,9 +106,10 @@ void Load::request(int64_t t) {
   }
 }
 
-// Moves one piece of the oldest load. Idle: there is nothing to move.
-Activity Load::drain(int64_t t) {
-  if (flights_.empty() || flights_.front().start >= t)
+// Moves one piece of the oldest load. Idle: there is nothing to move. `mayEnd`: none that came
+// before has yet to end.
+Activity Load::drain(int64_t t, bool mayEnd) {
+  if (flights_.empty())
     return Activity::idle();
   Flight &flight = flights_.front();
   const Banks &banks = shared_.banks(flight.space);
@@ -120,14 +136,10 @@ Activity Load::drain(int64_t t) {
     if (pieces->elements == 0)
       drainDone(t);
   }
-  if (flight.requested && flight.bursts == 0 && flight.fill.done()) {
-    if (canRelease(flight.signal)) {
-      end(flight.record, flight.signal, t);
-      flights_.pop_front();
-      return Activity::busy();
-    }
-    if (!moved)
-      return Activity::stalled(Stall::Semaphore, flight.record);
+  if (mayEnd && flight.requested && flight.bursts == 0 && flight.fill.done()) {
+    ending_ = Ending{flight.record, flight.signal};
+    flights_.pop_front();
+    return Activity::busy();
   }
   return moved ? Activity::busy() : Activity::idle();
 }
@@ -178,11 +190,11 @@ bool Load::beatOnBus(int64_t t) {
 }
 
 int64_t Load::steadyCycles(int64_t t, PortUse &use) {
-  if (issuing_ ? bursts_.size() < buffers_ : !queue_.empty() && headStarts())
+  if (started_ || headStarts() || (issuing_ && bursts_.size() < buffers_) || canEnd())
     return 0;
+  InstructionRecord *ending = ending_ ? ending_->record : nullptr;
   if (flights_.empty()) {
-    steadyActivity_ = queue_.empty() ? Activity::idle()
-                                     : Activity::stalled(Stall::Semaphore, queue_.head().record);
+    steadyActivity_ = waiting(false, ending, false);
     return forever;
   }
   const Flight &flight = flights_.front();
@@ -198,12 +210,12 @@ int64_t Load::steadyCycles(int64_t t, PortUse &use) {
     return pieces->cycles(banks) - 1;
   }
   if (flight.bursts == 0) {
-    // A fill's next run, or its end: unless the end only waits to signal.
-    if (!flight.fill.done() || flight.start >= t || canRelease(flight.signal))
+    // A fill's next run, or its end: unless that waits for the one before.
+    if (!flight.fill.done() || !ending_)
       return 0;
     if (beatOnBus(t + 1) || arriving_ < bursts_.size())
       return 0; // beats of the next load come in meanwhile
-    steadyActivity_ = Activity::stalled(Stall::Semaphore, flight.record);
+    steadyActivity_ = waiting(false, ending, false);
     return forever;
   }
   // Waits for its burst; the time until then splits at the beats of what is on the way.
@@ -212,7 +224,7 @@ int64_t Load::steadyCycles(int64_t t, PortUse &use) {
     steadyActivity_ = Activity::busy();
     return std::min(left, bursts_[arriving_].beats.last - t);
   }
-  steadyActivity_ = Activity::stalled(Stall::Dram, flight.record);
+  steadyActivity_ = waiting(false, ending, false);
   return std::min(left,
                   arriving_ < bursts_.size() ? bursts_[arriving_].beats.first - t - 1 : forever);
 }
@@ -229,9 +241,8 @@ void Load::skip(int64_t t, int64_t n) {
 }
 
 Unit::Blocked Load::blocked() const {
-  if (!flights_.empty() && flights_.front().requested && flights_.front().bursts == 0 &&
-      flights_.front().fill.done())
-    return {flights_.front().record, 0, flights_.front().signal};
+  if (ending_)
+    return {ending_->record, 0, ending_->signal};
   return blockedHead();
 }
 

@@ -14,7 +14,7 @@ public:
   void step(int64_t t);
   int64_t steadyCycles(int64_t t, PortUse &use);
   void skip(int64_t t, int64_t n);
-  bool idle() const { return queue_.empty() && flights_.empty(); }
+  bool idle() const { return queue_.empty() && !started_ && flights_.empty() && !ending_; }
   Blocked blocked() const;
 
 private:
@@ -22,7 +22,6 @@ private:
   struct Flight {
     InstructionRecord *record = nullptr;
     uint32_t signal = 0;
-    int64_t start = 0;
     int64_t bursts = 0;     // requested and not drained
     bool requested = false; // no more bursts come
     timing::Runs fill;      // a fill's runs
@@ -37,12 +36,16 @@ private:
   };
 
   bool headStarts() const {
+    if (started_ || issuing_ || queue_.empty())
+      return false;
     return queue_.head().isSet() ? canSet() : canAcquire() && flights_.size() < inFlight_;
   }
-  bool startHead(int64_t t); // true: something started
+  void startHead(int64_t t);
+  void issue(int64_t t); // from the next cycle on, what started
   void request(int64_t t);
   bool hasWork(int64_t t) const;
-  Activity drain(int64_t t);
+  Activity drain(int64_t t, bool mayEnd);
+  Activity waiting(bool ended, InstructionRecord *ending, bool starts) const;
   void movePieces(Pieces &pieces, int64_t t, int64_t cycles);
   void drainDone(int64_t t);
   void beginFillRun();
@@ -58,6 +61,7 @@ private:
   std::deque<Burst> bursts_; // in order of request
   size_t arriving_ = 0;      // bursts_ before it have had their last beat
   bool issuing_ = false;     // flights_.back() has bursts to request
+  int64_t requestFrom_ = 0;  // the cycle of the first one, at the earliest
   timing::Runs runs_;        // of the issue stage
   uint64_t position_ = 0;    // next byte of the current run
   Pieces fill_;              // of the oldest flight, when it is a fill

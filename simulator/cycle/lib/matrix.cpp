@@ -15,84 +15,82 @@ Matrix::Matrix(Shared &shared, const isa::Unit &unit)
   writes_.assign(size, 0);
 }
 
-bool Matrix::headStarts(int64_t t, size_t inFlight, bool loaderFree, bool streamerFree) const {
-  if (queue_.empty())
+bool Matrix::enters(int64_t t) const {
+  if (!started_)
     return false;
-  const DispatchedInstruction &head = queue_.head();
-  if (head.isSet())
-    return canSet();
-  if (!canAcquire())
-    return false;
-  if (!head.timing->isContraction)
-    return loaderFree;
-  if (!head.timing->isStationary && !mayLeave(t))
+  const timing::InstructionTiming &timing = *started_->timing;
+  if (!timing.isContraction)
+    return !loader_.active && !ending_;
+  if (!timing.isStationary && !mayLeave(t + 1))
     return false;
   const bool swaps =
-      head.timing->swap >= 0 && head.decoded.values[static_cast<size_t>(head.timing->swap)] != 0;
-  return streamerFree && inFlight < flights_.size() && (!swaps || loaderFree);
+      timing.swap >= 0 && started_->decoded.values[static_cast<size_t>(timing.swap)] != 0;
+  const bool isLastRow = streamer_.active && streamer_.rowsLeft == 1; // which always gets its port
+  return (!isStreaming() || isLastRow) && flightCount_ < flights_.size() &&
+         (!swaps || !loader_.active);
 }
 
 void Matrix::step(int64_t t) {
   accumulateAccesses(t);
 
+  // Registered values first: nothing of this cycle may be seen in them.
+  const bool entersNext = enters(t);
   const size_t inFlight = flightCount_;
-  bool cannotSignal = false;
+  InstructionRecord *ending = ending_ ? ending_->record : nullptr;
+  InstructionRecord *oldest = nullptr; // that cannot release its semaphores
   if (flightCount_ != 0 && flight(0).ready <= t) {
     if (canRelease(flight(0).signal)) {
       end(flight(0).record, flight(0).signal, t);
       firstFlight_ = (firstFlight_ + 1) % flights_.size();
       --flightCount_;
     } else {
-      cannotSignal = true;
+      oldest = flight(0).record;
     }
   }
-
-  bool startedShort = false;
-  if (headStarts(t, inFlight, !loader_.active, !isStreaming()))
-    startedShort = start(t);
+  const bool ended = tryEnd(t), starts = headStarts();
+  if (starts)
+    startHead(t);
 
   Activity activity;
-  bool decided = false;
+  bool decided = true;
   if (streamer_.active) {
     InstructionRecord *record = streamer_.record;
     activity = stream(t) ? Activity::busy() : Activity::stalled(Stall::SpadPort, record);
-    decided = true;
   } else if (outputStationary_.active) {
     InstructionRecord *record = outputStationary_.record;
     activity = stepBlock(t) ? Activity::busy() : Activity::stalled(Stall::SpadPort, record);
-    decided = true;
-  } else if (startedShort) {
+  } else if (starts) {
     activity = Activity::busy();
-    decided = true;
+  } else {
+    decided = false;
   }
   if (loader_.active) {
     InstructionRecord *record = loader_.record;
-    const bool wasLoaded = loader_.loaded;
-    const bool granted = load(t);
-    if (!decided) {
-      activity = wasLoaded && loader_.active ? Activity::stalled(Stall::Semaphore, record)
-                 : granted                   ? Activity::stalled(Stall::Dependence, record)
-                                             : Activity::stalled(Stall::SpadPort, record);
-      decided = true;
-    }
+    const bool granted = load();
+    if (!decided)
+      activity = Activity::stalled(granted ? Stall::Dependence : Stall::SpadPort, record);
+  } else if (!decided) {
+    const bool works = ended || (ending == nullptr && entersNext);
+    activity = works ? Activity::busy() : waiting(ending, oldest, inFlight);
   }
-  if (!decided)
-    activity = cannotSignal ? Activity::stalled(Stall::Semaphore, flight(0).record) : waiting(t);
   charge(activity, t, 1);
+  if (entersNext)
+    enter(t);
 }
 
-// Neither streamer nor loader works.
-Activity Matrix::waiting(int64_t t) const {
-  if (!queue_.empty()) {
-    const DispatchedInstruction &head = queue_.head();
-    const bool semaphore = !canAcquire() || (head.isSet() && !canRelease(head.decoded.signal));
-    return Activity::stalled(semaphore ? Stall::Semaphore : Stall::Dependence, head.record);
-  }
-  if (flightCount_ == 0)
-    return Activity::idle();
-  if (flight(0).ready <= t && !canRelease(flight(0).signal))
-    return Activity::stalled(Stall::Semaphore, flight(0).record);
-  return Activity::busy();
+// Neither streamer nor loader is at work. `ending` and `oldest`: what cannot release its
+// semaphores, an mload and an mmul; null: none.
+Activity Matrix::waiting(InstructionRecord *ending, InstructionRecord *oldest,
+                         size_t inFlight) const {
+  if (ending != nullptr)
+    return Activity::stalled(Stall::Semaphore, ending);
+  if (oldest != nullptr)
+    return Activity::stalled(Stall::Semaphore, oldest);
+  if (started_)
+    return Activity::stalled(Stall::Dependence, started_->record);
+  if (!queue_.empty())
+    return Activity::stalled(Stall::Semaphore, queue_.head().record);
+  return inFlight == 0 ? Activity::idle() : Activity::busy();
 }
 
 bool Matrix::stream(int64_t t) {
@@ -211,18 +209,15 @@ void Matrix::seekRows(int64_t n) {
 }
 
 // True when its row was granted, or there was none to ask for.
-bool Matrix::load(int64_t t) {
+bool Matrix::load() {
   Loader &l = loader_;
-  if (!l.loaded) {
-    if (l.bytes > 0 && !shared_.ports.request(Port::SpadRead, Client::Matrix,
-                                              shared_.spad.mask(l.address, l.bytes)))
-      return false;
-    l.address += l.stride;
-    l.loaded = --l.rowsLeft == 0;
-  }
-  if (l.loaded && canRelease(l.signal)) {
-    end(l.record, l.signal, t);
+  if (l.bytes > 0 &&
+      !shared_.ports.request(Port::SpadRead, Client::Matrix, shared_.spad.mask(l.address, l.bytes)))
+    return false;
+  l.address += l.stride;
+  if (--l.rowsLeft == 0) {
     l.active = false;
+    ending_ = Ending{l.record, l.signal};
   }
   return true;
 }
@@ -242,11 +237,11 @@ void Matrix::accumulateAccesses(int64_t t) {
 }
 
 int64_t Matrix::steadyCycles(int64_t t, PortUse &use) {
-  if (headStarts(t + 1, flightCount_, !loader_.active, !isStreaming()))
+  if (headStarts() || enters(t + 1) || canEnd())
     return 0;
   int64_t n = forever;
-  if (!isStreaming() && !mayLeave(t + 1)) // the head may start then
-    n = accessesUntil_ - pipeline_ - t;
+  if (!isStreaming() && !mayLeave(t + 2)) // what started may enter then
+    n = accessesUntil_ - pipeline_ - t - 1;
   if (flightCount_ != 0) {
     const int64_t ready = flight(0).ready;
     if (ready <= t ? canRelease(flight(0).signal) : true)
@@ -265,14 +260,12 @@ int64_t Matrix::steadyCycles(int64_t t, PortUse &use) {
       return 0;
     use[Port::SpadRead] |= outputStationary_.activationBanks | outputStationary_.weightBanks;
   }
-  if (loader_.active && !loader_.loaded) {
+  if (loader_.active) {
     n = std::min(n, loader_.rowsLeft - 1);
     // Two masks on one port: both streams of this unit, so a common bank is a conflict of its own.
     if (use[Port::SpadRead] & loader_.banks)
       return 0;
     use[Port::SpadRead] |= loader_.banks;
-  } else if (loader_.active && canRelease(loader_.signal)) {
-    return 0;
   }
   if (n == 0)
     return 0;
@@ -283,12 +276,11 @@ int64_t Matrix::steadyCycles(int64_t t, PortUse &use) {
   if (isStreaming())
     steadyActivity_ = Activity::busy();
   else if (loader_.active)
-    steadyActivity_ =
-        Activity::stalled(loader_.loaded ? Stall::Semaphore : Stall::Dependence, loader_.record);
+    steadyActivity_ = Activity::stalled(Stall::Dependence, loader_.record);
   else
-    steadyActivity_ = flightCount_ != 0 && flight(0).ready <= t
-                          ? Activity::stalled(Stall::Semaphore, flight(0).record)
-                          : waiting(t);
+    steadyActivity_ = waiting(
+        ending_ ? ending_->record : nullptr,
+        flightCount_ != 0 && flight(0).ready <= t ? flight(0).record : nullptr, flightCount_);
   return n;
 }
 
@@ -318,7 +310,7 @@ void Matrix::skip(int64_t t, int64_t n) {
     outputStationary_.cycle += n;
     outputStationary_.hasActivations = outputStationary_.hasWeights = false;
   }
-  if (loader_.active && !loader_.loaded) {
+  if (loader_.active) {
     loader_.address += loader_.stride * n;
     loader_.rowsLeft -= n;
   }
@@ -326,8 +318,8 @@ void Matrix::skip(int64_t t, int64_t n) {
 }
 
 Unit::Blocked Matrix::blocked() const {
-  if (loader_.active && loader_.loaded)
-    return {loader_.record, 0, loader_.signal};
+  if (ending_)
+    return {ending_->record, 0, ending_->signal};
   if (flightCount_ != 0 && flight(0).ready < forever)
     return {flight(0).record, 0, flight(0).signal};
   return blockedHead();

@@ -14,7 +14,9 @@ public:
   void step(int64_t t);
   int64_t steadyCycles(int64_t t, PortUse &use);
   void skip(int64_t t, int64_t n);
-  bool idle() const { return queue_.empty() && !loader_.active && flightCount_ == 0; }
+  bool idle() const {
+    return queue_.empty() && !started_ && !loader_.active && !ending_ && flightCount_ == 0;
+  }
   Blocked blocked() const;
 
 private:
@@ -46,7 +48,6 @@ private:
   };
   struct Loader {
     bool active = false;
-    bool loaded = false; // only its signal is outstanding
     InstructionRecord *record = nullptr;
     uint32_t signal = 0;
     int64_t rowsLeft = 0;
@@ -61,15 +62,19 @@ private:
     BankMask accumulatorBanks = 0;
   };
 
-  bool headStarts(int64_t t, size_t inFlight, bool loaderFree, bool streamerFree) const;
-  bool start(int64_t t);
-  bool startStreamer(const DispatchedInstruction &dispatched, int64_t t); // false: no rows
+  bool headStarts() const {
+    return !started_ && !queue_.empty() && (queue_.head().isSet() ? canSet() : canAcquire());
+  }
+  void startHead(int64_t t);
+  // Whether what started is at work from cycle t + 1 on.
+  bool enters(int64_t t) const;
+  void enter(int64_t t);
+  void startStreamer(const DispatchedInstruction &dispatched, int64_t t);
   void walkRows(const timing::StepTiming &step, const timing::Walk &a, const timing::Walk &d,
                 const isa::ScalarContext &scalars);
   void walkColumnBroadcast(const timing::ColumnBroadcastWalk &window, const timing::Walk &a,
                            const timing::Walk &d);
-  bool startOutputStationary(const DispatchedInstruction &dispatched,
-                             int64_t t); // false: no pixels
+  void startOutputStationary(const DispatchedInstruction &dispatched, int64_t t);
   bool isStreaming() const { return streamer_.active || outputStationary_.active; }
   void startLoader(const DispatchedInstruction &dispatched);
   bool stream(int64_t t);
@@ -77,7 +82,7 @@ private:
   void finishCycle(int64_t t);
   // Whether the block's last cycle may be cycle t: its sums follow those that came before.
   bool mayLeave(int64_t t) const { return t + pipeline_ > accessesUntil_; }
-  bool load(int64_t t);
+  bool load();
   void accumulateAccesses(int64_t t);
   // Whether the row that is read now begins a sum, and where that is written.
   bool beginsSum() const {
@@ -90,7 +95,7 @@ private:
   void seekRows(int64_t n);
   Flight &flight(size_t i) { return flights_[(firstFlight_ + i) % flights_.size()]; }
   const Flight &flight(size_t i) const { return flights_[(firstFlight_ + i) % flights_.size()]; }
-  Activity waiting(int64_t t) const;
+  Activity waiting(InstructionRecord *ending, InstructionRecord *oldest, size_t inFlight) const;
 
   int64_t pipeline_;
   int64_t arrayRows_;

@@ -9,22 +9,24 @@
 
 namespace tilewright::cycle {
 
-// Starts the head; true when that is all there is to do for it in this cycle.
-bool Matrix::start(int64_t t) {
+void Matrix::startHead(int64_t t) {
   if (queue_.head().isSet()) {
     set(t);
-    return true;
+    return;
   }
-  const DispatchedInstruction dispatched = begin(t);
-  bool isShort = false;
+  started_ = begin(t);
+  shared_.values.execute(*started_);
+}
+
+void Matrix::enter(int64_t t) {
+  const DispatchedInstruction dispatched = *started_;
+  started_.reset();
   if (dispatched.timing->isStationary)
-    isShort = !startOutputStationary(dispatched, t);
+    startOutputStationary(dispatched, t);
   else if (dispatched.timing->isContraction)
-    isShort = !startStreamer(dispatched, t);
+    startStreamer(dispatched, t);
   else
     startLoader(dispatched);
-  shared_.values.execute(dispatched);
-  return isShort;
 }
 
 namespace {
@@ -43,7 +45,7 @@ Reach reachOf(int64_t start, const Numbers &extents, const Strides &strides, int
 
 } // namespace
 
-bool Matrix::startStreamer(const DispatchedInstruction &dispatched, int64_t t) {
+void Matrix::startStreamer(const DispatchedInstruction &dispatched, int64_t t) {
   const timing::StepTiming &step = dispatched.timing->steps[0];
   const isa::ScalarContext scalars = context(dispatched);
   const timing::Walk a = timing::walk(step.reads[0], shared_.isa.memory(isa::Space::Spad), scalars,
@@ -91,7 +93,6 @@ bool Matrix::startStreamer(const DispatchedInstruction &dispatched, int64_t t) {
                             : 0;
     entry.accumulatorBanks = shared_.acc.mask(sums.low, sums.high - sums.low + s.accumulatorBytes);
   }
-  return s.active;
 }
 
 void Matrix::walkRows(const timing::StepTiming &step, const timing::Walk &a, const timing::Walk &d,
@@ -122,7 +123,7 @@ void Matrix::walkColumnBroadcast(const timing::ColumnBroadcastWalk &window, cons
   s.outputStride = {d.stride[isa::BroadcastY], d.stride[isa::BroadcastX]};
 }
 
-bool Matrix::startOutputStationary(const DispatchedInstruction &dispatched, int64_t t) {
+void Matrix::startOutputStationary(const DispatchedInstruction &dispatched, int64_t t) {
   OutputStationary &s = outputStationary_;
   s = {};
   s.record = dispatched.record;
@@ -141,7 +142,6 @@ bool Matrix::startOutputStationary(const DispatchedInstruction &dispatched, int6
     }
     entry.accumulatorBanks = banksOf(shared_.acc, s.blocks.sums());
   }
-  return s.active;
 }
 
 void Matrix::startLoader(const DispatchedInstruction &dispatched) {

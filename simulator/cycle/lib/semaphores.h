@@ -1,4 +1,4 @@
-// The counting semaphores, as masks: rows SEM-acquire, SEM-release and SEM-next of
+// The counting semaphores, as masks: rows SEM-grant, SEM-acquire, SEM-release and SEM-next of
 // docs/microarchitecture.md.
 #pragma once
 
@@ -16,49 +16,43 @@ public:
       update(s);
   }
 
-  bool canAcquire(uint32_t wait) const { return (wait & ~available_) == 0; }
-  bool canRelease(uint32_t signal) const { return (signal & full_) == 0; }
+  // Whether a request can be granted in this cycle. One without a mask always can.
+  bool canGrant(uint32_t wait, uint32_t signal) const {
+    return (wait | signal) == 0 ||
+           ((acquired_ | released_) == 0 && (wait & ~available_) == 0 && (signal & full_) == 0);
+  }
+  bool canAcquire(uint32_t wait) const { return canGrant(wait, 0); }
+  bool canRelease(uint32_t signal) const { return canGrant(0, signal); }
 
-  void acquire(uint32_t wait) {
-    for (uint32_t rest = wait; rest != 0; rest &= rest - 1) {
-      const int s = __builtin_ctz(rest);
-      if (counts_[s] - ++acquired_[s] < 1)
-        available_ &= ~(uint32_t(1) << s);
-    }
-    changed_ |= wait;
-  }
-  void release(uint32_t signal) {
-    for (uint32_t rest = signal; rest != 0; rest &= rest - 1) {
-      const int s = __builtin_ctz(rest);
-      if (counts_[s] + ++released_[s] >= greatest_)
-        full_ |= uint32_t(1) << s;
-    }
-    changed_ |= signal;
-  }
+  // Parts of the one request that is granted.
+  void acquire(uint32_t wait) { acquired_ |= wait; }
+  void release(uint32_t signal) { released_ |= signal; }
 
   // The end of the cycle.
   void next() {
-    for (; changed_ != 0; changed_ &= changed_ - 1) {
-      const int s = __builtin_ctz(changed_);
-      counts_[s] += released_[s] - acquired_[s];
-      released_[s] = acquired_[s] = 0;
+    for (uint32_t rest = acquired_ ^ released_; rest != 0; rest &= rest - 1) {
+      const int s = __builtin_ctz(rest);
+      counts_[static_cast<size_t>(s)] += (released_ >> s & 1) != 0 ? 1 : -1;
       update(s);
     }
+    acquired_ = released_ = 0;
   }
 
-  int64_t count(int semaphore) const { return counts_[semaphore]; }
+  int64_t count(int semaphore) const { return counts_[static_cast<size_t>(semaphore)]; }
 
 private:
   void update(int s) {
     const uint32_t bit = uint32_t(1) << s;
-    available_ = counts_[s] >= 1 ? available_ | bit : available_ & ~bit;
-    full_ = counts_[s] >= greatest_ ? full_ | bit : full_ & ~bit;
+    const int64_t count = counts_[static_cast<size_t>(s)];
+    available_ = count >= 1 ? available_ | bit : available_ & ~bit;
+    full_ = count >= greatest_ ? full_ | bit : full_ & ~bit;
   }
 
   int64_t greatest_;
   static_assert(isa::limits::semaphores.greatest <= 32); // bits of a mask
-  std::array<int64_t, isa::limits::semaphores.count()> counts_{}, acquired_{}, released_{};
-  uint32_t available_ = 0, full_ = 0, changed_ = 0;
+  std::array<int64_t, isa::limits::semaphores.count()> counts_{};
+  uint32_t available_ = 0, full_ = 0;    // as of the beginning of the cycle
+  uint32_t acquired_ = 0, released_ = 0; // in this cycle
 };
 
 } // namespace tilewright::cycle

@@ -14,19 +14,45 @@ Sequencer::Sequencer(Shared &shared, const std::vector<timing::InstructionTiming
                      std::vector<Queue *> queues, std::function<bool()> unitsIdle, bool trace)
     : shared_(shared), timings_(timings), queues_(std::move(queues)),
       unitsIdle_(std::move(unitsIdle)), trace_(trace), flow_(shared.isa, shared.program),
-      lineBytes_(shared.isa.timing().at("sequencer.fetch_bytes")),
+      fetchPc_(flow_.pc()), lineBytes_(shared.isa.timing().at("sequencer.fetch_bytes")),
       instructionBytes_(shared.isa.instructionBytes()),
       ahead_(shared.isa.timing().at("sequencer.ahead")),
       outstanding_(static_cast<size_t>(shared.isa.timing().at("sequencer.outstanding"))),
       decoded_(shared.isa), base_(static_cast<size_t>(shared.isa.param("base_registers"))) {
-  lines_.resize(static_cast<size_t>(shared.isa.timing().at("sequencer.buffer") * instructionBytes_ /
-                                    lineBytes_));
+  arrivals_.resize(static_cast<size_t>(shared.isa.timing().at("sequencer.buffer") *
+                                       instructionBytes_ / lineBytes_));
   records_.reserve(trace ? std::min<uint64_t>(flow_.instructions(), 1 << 23) : liveRecords);
 }
 
 void Sequencer::step(int64_t t) {
+  if (!isDecoded_)
+    flow_.checkPc();
+  const uint64_t predicted = flow_.predictedAfter(fetchPc_); // before anything executes
+  const bool isThere = this->isThere(t);
   fetch(t);
-  charge(execute(t), t, 1);
+  const Activity activity = isDecoded_ ? execute(t) : Activity::stalled(Stall::Fetch, current());
+  charge(activity, t, 1);
+  decodeNext(isThere, predicted, activity.kind == Activity::Busy);
+}
+
+// What was decoded has executed or waits: the end of the cycle.
+void Sequencer::decodeNext(bool isThere, uint64_t predicted, bool hasExecuted) {
+  if (isDecoded_ && !hasExecuted)
+    return;
+  isDecoded_ = false;
+  if (hasExecuted && flow_.pc() != fetchPc_) {
+    fetchPc_ = flow_.pc();
+  } else if (isThere) {
+    isDecoded_ = true;
+    fetchPc_ = predicted;
+  }
+}
+
+bool Sequencer::isThere(int64_t t) const {
+  if (fetchPc_ >= flow_.instructions())
+    return false;
+  const int64_t line = lineOf(fetchPc_);
+  return isHeld(line) && arrival(line) < t;
 }
 
 void Sequencer::charge(const Activity &activity, int64_t t, int64_t n) {
@@ -41,11 +67,18 @@ int64_t Sequencer::lineOf(uint64_t pc) const {
          lineBytes_;
 }
 
+// That of the instruction which is decoded next, if the buffer holds others; else the one behind
+// the last, as long as the prefetch reaches it and it leaves that line where it is.
 int64_t Sequencer::lineToFetch() const {
-  for (int64_t line = firstWanted_; line <= lastWanted_; ++line)
-    if (slot(line).number != line)
-      return line;
-  return -1;
+  if (fetchPc_ >= flow_.instructions()) // behind a branch, or past the end
+    return -1;
+  const int64_t line = lineOf(fetchPc_);
+  if (!isHeld(line))
+    return line;
+  const int64_t last =
+      lineOf(std::min(fetchPc_ + static_cast<uint64_t>(ahead_), flow_.instructions() - 1));
+  const bool fits = nextLine_ - line < static_cast<int64_t>(arrivals_.size());
+  return nextLine_ <= last && fits ? nextLine_ : -1;
 }
 
 void Sequencer::forgetArrived(int64_t t) {
@@ -53,34 +86,24 @@ void Sequencer::forgetArrived(int64_t t) {
     arriving_.pop_front();
 }
 
-// The last line that the instructions in reach of the prefetch stand in.
-int64_t Sequencer::lastWanted() const {
-  return lineOf(std::min(flow_.pc() + static_cast<uint64_t>(ahead_), flow_.instructions() - 1));
-}
-
 void Sequencer::fetch(int64_t t) {
-  flow_.checkPc();
-  const int64_t first = lineOf(flow_.pc()), last = lastWanted();
-  if (first != firstWanted_ || last != lastWanted_) {
-    firstWanted_ = first;
-    lastWanted_ = last;
-    toFetch_ = lineToFetch();
-  }
-  if (toFetch_ < 0)
+  const int64_t line = lineToFetch();
+  if (line < 0)
     return;
   forgetArrived(t);
-  Line &line = slot(toFetch_);
-  if (arriving_.size() >= outstanding_ || line.last >= t)
+  if (arriving_.size() >= outstanding_)
     return;
-  const uint64_t address = static_cast<uint64_t>(toFetch_ * lineBytes_);
-  line.number = toFetch_;
-  line.last = shared_.bus.read(t, address, lineBytes_).last;
-  arriving_.push_back(line.last);
+  if (line != nextLine_) // the buffer is emptied
+    held_ = 0;
+  held_ = std::min(held_ + 1, arrivals_.size());
+  nextLine_ = line + 1;
+  const uint64_t address = static_cast<uint64_t>(line * lineBytes_);
+  arrival(line) = shared_.bus.read(t, address, lineBytes_).last;
+  arriving_.push_back(arrival(line));
   shared_.readAddressUsed = true;
   if (shared_.sink != nullptr)
     shared_.sink->access({t, 0, noInstruction, isa::Space::Dram, false, address, lineBytes_});
   fetchBytes_ += static_cast<uint64_t>(lineBytes_);
-  toFetch_ = lineToFetch();
 }
 
 InstructionRecord *Sequencer::current() {
@@ -108,9 +131,6 @@ std::vector<InstructionRecord> Sequencer::takeTrace() {
 }
 
 Activity Sequencer::execute(int64_t t) {
-  const Line &line = slot(firstWanted_);
-  if (line.number != firstWanted_ || line.last >= t)
-    return Activity::stalled(Stall::Fetch, current());
   const DecodeCache::Entry &entry = decoded_.at(flow_);
   if (!entry.reason.empty())
     fault(shared_.program, flow_.pc(), entry.reason);
@@ -154,15 +174,14 @@ void Sequencer::next() {
 bool Sequencer::control(const isa::DecodedInstruction &decoded,
                         const timing::InstructionTiming &timing, int64_t t, Activity &activity) {
   const isa::Instruction &instruction = *timing.instruction;
-  if (!shared_.semaphores.canAcquire(decoded.wait) ||
-      !shared_.semaphores.canRelease(decoded.signal)) {
-    activity = Activity::stalled(Stall::Semaphore, current());
-    return false;
-  }
   const bool waitsForUnits =
       instruction.control == isa::Control::Fence || instruction.control == isa::Control::Halt;
   if (waitsForUnits && !unitsIdle_()) {
     activity = Activity::stalled(Stall::Dependence, current());
+    return false;
+  }
+  if (!shared_.semaphores.canGrant(decoded.wait, decoded.signal)) {
+    activity = Activity::stalled(Stall::Semaphore, current());
     return false;
   }
   shared_.semaphores.acquire(decoded.wait);
@@ -180,23 +199,21 @@ bool Sequencer::control(const isa::DecodedInstruction &decoded,
 }
 
 int64_t Sequencer::steadyCycles(int64_t t) {
-  if (flow_.pc() >= flow_.instructions() || lineOf(flow_.pc()) != firstWanted_ ||
-      lastWanted() != lastWanted_)
+  if (!isDecoded_ && fetchPc_ >= flow_.instructions())
     return 0;
   int64_t n = forever;
-  if (toFetch_ >= 0) {
+  if (lineToFetch() >= 0) {
     forgetArrived(t + 1);
-    if (arriving_.size() >= outstanding_)
-      n = arriving_.front() - t;
-    else if (slot(toFetch_).last > t)
-      n = slot(toFetch_).last - t;
-    else
+    if (arriving_.size() < outstanding_)
       return 0;
+    n = arriving_.front() - t;
   }
-  const Line &line = slot(firstWanted_);
-  if (line.number != firstWanted_ || line.last > t) {
+  if (!isDecoded_) {
+    if (isThere(t + 1))
+      return 0;
     steadyActivity_ = Activity::stalled(Stall::Fetch, current());
-    return line.number == firstWanted_ ? std::min(n, line.last - t) : n;
+    const int64_t line = lineOf(fetchPc_);
+    return isHeld(line) ? std::min(n, arrival(line) - t) : n;
   }
   const DecodeCache::Entry &entry = decoded_.at(flow_);
   if (!entry.reason.empty())
@@ -209,16 +226,14 @@ int64_t Sequencer::steadyCycles(int64_t t) {
     steadyActivity_ = Activity::stalled(Stall::QueueFull, current());
     return n;
   }
-  if (!shared_.semaphores.canAcquire(decoded.wait) ||
-      !shared_.semaphores.canRelease(decoded.signal)) {
-    steadyActivity_ = Activity::stalled(Stall::Semaphore, current());
-    return n;
-  }
   const bool waitsForUnits = timing.instruction->control == isa::Control::Fence ||
                              timing.instruction->control == isa::Control::Halt;
-  if (!waitsForUnits || unitsIdle_())
+  if (waitsForUnits && !unitsIdle_())
+    steadyActivity_ = Activity::stalled(Stall::Dependence, current());
+  else if (!shared_.semaphores.canGrant(decoded.wait, decoded.signal))
+    steadyActivity_ = Activity::stalled(Stall::Semaphore, current());
+  else
     return 0;
-  steadyActivity_ = Activity::stalled(Stall::Dependence, current());
   return n;
 }
 
@@ -232,7 +247,7 @@ isa::DecodedInstruction Sequencer::decode(uint64_t pc) const {
 
 Unit::Blocked Sequencer::blocked() {
   Unit::Blocked result;
-  if (current_ == nullptr)
+  if (current_ == nullptr || !isDecoded_)
     return result;
   result.record = current_;
   const DecodeCache::Entry &entry = decoded_.at(flow_);

@@ -32,20 +32,22 @@ public:
   isa::DecodedInstruction decode(uint64_t pc) const; // of an instruction that was reached
 
 private:
-  struct Line {
-    int64_t number = -1; // line of DRAM; -1: empty
-    int64_t last = -1;   // cycle of its last beat
-  };
-
   void fetch(int64_t t);
+  void decodeNext(bool isThere, uint64_t predicted, bool hasExecuted);
+  bool isThere(int64_t t) const; // the line of the instruction that is decoded next
   void charge(const Activity &activity, int64_t t, int64_t n);
-  int64_t lineToFetch() const; // -1: none
   int64_t lineOf(uint64_t pc) const;
-  Line &slot(int64_t line) { return lines_[static_cast<size_t>(line) % lines_.size()]; }
-  const Line &slot(int64_t line) const { return lines_[static_cast<size_t>(line) % lines_.size()]; }
+  bool isHeld(int64_t line) const {
+    return line < nextLine_ && line >= nextLine_ - static_cast<int64_t>(held_);
+  }
+  // The cycle of its last beat, of a line that is held.
+  int64_t &arrival(int64_t line) { return arrivals_[static_cast<size_t>(line) % arrivals_.size()]; }
+  int64_t arrival(int64_t line) const {
+    return arrivals_[static_cast<size_t>(line) % arrivals_.size()];
+  }
+  int64_t lineToFetch() const; // -1: none
   void forgetArrived(int64_t t);
-  int64_t lastWanted() const;
-  Activity execute(int64_t t);
+  Activity execute(int64_t t); // busy: it has
   void dispatch(const isa::DecodedInstruction &decoded, const timing::InstructionTiming &timing,
                 int64_t t);
   bool control(const isa::DecodedInstruction &decoded, const timing::InstructionTiming &timing,
@@ -59,12 +61,15 @@ private:
   bool trace_;
 
   ControlFlow flow_;
+  bool isDecoded_ = false; // the instruction at the flow's pc
+  uint64_t fetchPc_;       // of the instruction that is decoded next
   int64_t lineBytes_, instructionBytes_, ahead_;
   size_t outstanding_;
-  std::vector<Line> lines_;
-  std::deque<int64_t> arriving_; // cycles of the last beats on the way
-  int64_t firstWanted_ = -1, lastWanted_ = -1;
-  int64_t toFetch_ = -1;
+  // The fetch buffer holds lines [nextLine_ - held_, nextLine_), there or on the way.
+  std::vector<int64_t> arrivals_;
+  int64_t nextLine_ = 0;
+  size_t held_ = 0;
+  std::deque<int64_t> arriving_; // cycles of the last beats of all that is on the way
   DecodeCache decoded_;
   std::vector<int64_t> base_;
 

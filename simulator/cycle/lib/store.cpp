@@ -13,29 +13,29 @@ Store::Store(Shared &shared, const isa::Unit &unit)
 void Store::step(int64_t t) {
   // Registered values first: nothing of this cycle may be seen in it.
   const size_t inFlight = flights_.size(), freeBuffers = buffers_ - buffersUsed_;
-  const bool wasEmpty = flights_.empty();
+  const bool wasEmpty = flights_.empty(), wasStarted = started_.has_value();
   InstructionRecord *oldest = wasEmpty ? nullptr : flights_.front().record;
   bool cannotSignal = false;
   retire(t, cannotSignal);
 
   const bool sent = send(t);
-  bool started = false;
-  if (!gathering_ && !queue_.empty() && headStarts(inFlight)) {
+  const bool starts = headStarts(inFlight);
+  if (starts)
     startHead(t);
-    started = true;
-  }
   Activity activity = gather(t, freeBuffers);
   if (sent)
     activity = Activity::busy();
   if (activity.kind == Activity::Idle) {
     if (!wasEmpty)
       activity = Activity::stalled(cannotSignal ? Stall::Semaphore : Stall::Dram, oldest);
-    else if (started)
+    else if (starts || wasStarted)
       activity = Activity::busy();
     else if (!queue_.empty())
       activity = Activity::stalled(Stall::Semaphore, queue_.head().record);
   }
   charge(activity, t, 1);
+  if (wasStarted)
+    issue(t);
 }
 
 bool Store::retire(int64_t t, bool &cannotSignal) {
@@ -60,7 +60,13 @@ void Store::startHead(int64_t t) {
     set(t);
     return;
   }
-  const DispatchedInstruction dispatched = begin(t);
+  started_ = begin(t);
+  shared_.values.execute(*started_);
+}
+
+void Store::issue(int64_t t) {
+  const DispatchedInstruction dispatched = *started_;
+  started_.reset();
   runs_ = timing::Runs(*dispatched.timing, shared_.isa, context(dispatched),
                        dispatched.addresses.data());
   banks_ = banksOf(runs_, shared_);
@@ -74,14 +80,14 @@ void Store::startHead(int64_t t) {
   flight.ready = t + 1;
   flights_.push_back(flight);
   gathering_ = !runs_.done();
+  gatherFrom_ = t - 1 + timing::startedToMoved;
   position_ = runs_.dram();
   inBurst_ = false;
-  shared_.values.execute(dispatched);
 }
 
 // Reads one piece. Idle: there is none to read, or no buffer for it.
 Activity Store::gather(int64_t t, size_t freeBuffers) {
-  if (!gathering_)
+  if (!gathering_ || t < gatherFrom_)
     return Activity::idle();
   if (!inBurst_) {
     if (freeBuffers == 0)
@@ -174,7 +180,7 @@ void Store::reportBeat(int64_t t, int64_t left) {
 
 int64_t Store::steadyCycles(int64_t t, PortUse &use) {
   int64_t n = forever;
-  if (!gathering_ && !queue_.empty() && headStarts(flights_.size()))
+  if (started_ || headStarts(flights_.size()))
     return 0;
   bool works = false;
   if (gathering_) {
@@ -183,7 +189,7 @@ int64_t Store::steadyCycles(int64_t t, PortUse &use) {
       use[port()] |= banks_;
       n = std::min(n, pieces_.cycles(banks) - 1);
       works = true;
-    } else if (buffersUsed_ < buffers_) {
+    } else if (buffersUsed_ < buffers_ || t + 1 < gatherFrom_) {
       return 0;
     }
   }

@@ -14,7 +14,7 @@ public:
   void step(int64_t t);
   int64_t steadyCycles(int64_t t, PortUse &use);
   void skip(int64_t t, int64_t n);
-  bool idle() const { return queue_.empty() && flights_.empty(); }
+  bool idle() const { return queue_.empty() && !started_ && flights_.empty(); }
   Blocked blocked() const;
 
 private:
@@ -35,9 +35,12 @@ private:
   };
 
   bool headStarts(size_t inFlight) const {
+    if (started_ || gathering_ || queue_.empty())
+      return false;
     return queue_.head().isSet() ? canSet() : canAcquire() && inFlight < inFlight_;
   }
   void startHead(int64_t t);
+  void issue(int64_t t); // from the next cycle on, what started
   Activity gather(int64_t t, size_t freeBuffers);
   void beginBurst();
   void gathered(int64_t t);
@@ -51,6 +54,7 @@ private:
   uint64_t burstBytes_;
   std::deque<Flight> flights_;
   bool gathering_ = false; // flights_.back() has bursts to gather
+  int64_t gatherFrom_ = 0; // the cycle of the first piece, at the earliest
   timing::Runs runs_;
   BankMask banks_ = 0;    // that they touch on chip
   uint64_t position_ = 0; // next byte of the current run

@@ -10,6 +10,7 @@
 #include "tilewright/simulator/engine/run_sink.h"
 #include "tilewright/simulator/timing/instruction_timing.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -120,7 +121,10 @@ protected:
   bool canAcquire() const { return shared_.semaphores.canAcquire(queue_.head().decoded.wait); }
   bool canRelease(uint32_t signal) const { return shared_.semaphores.canRelease(signal); }
   // A set acquires, executes and releases in one cycle.
-  bool canSet() const { return canAcquire() && canRelease(queue_.head().decoded.signal); }
+  bool canSet() const {
+    const isa::DecodedInstruction &head = queue_.head().decoded;
+    return shared_.semaphores.canGrant(head.wait, head.signal);
+  }
 
   // Takes the head and acquires its semaphores; traps, or executes its values.
   DispatchedInstruction begin(int64_t t);
@@ -130,6 +134,20 @@ protected:
     shared_.semaphores.release(signal);
     record->end = t;
   }
+  // What is done, and ends when its semaphores can be released: from the next cycle on.
+  struct Ending {
+    InstructionRecord *record = nullptr;
+    uint32_t signal = 0;
+  };
+  // Ends what is done, if it can; whether it did.
+  bool tryEnd(int64_t t) {
+    if (!ending_ || !canRelease(ending_->signal))
+      return false;
+    end(ending_->record, ending_->signal, t);
+    ending_.reset();
+    return true;
+  }
+  bool canEnd() const { return ending_ && canRelease(ending_->signal); }
   // Bytes from an address to the end of its last beat.
   int64_t toLastBeat(uint64_t address, int64_t beats) const;
   // Cycles [t, t + n) went to the activity. What tells the sink is never inlined: a run without one
@@ -151,6 +169,8 @@ protected:
   Shared &shared_;
   const isa::Unit &unit_;
   Queue queue_;
+  std::optional<DispatchedInstruction> started_; // and has yet to come to the unit's stages
+  std::optional<Ending> ending_;
   Account account_;
   Activity steadyActivity_; // of the cycles that `steadyCycles` last counted
 };

@@ -13,22 +13,15 @@ Vector::Vector(Shared &shared, const isa::Unit &unit)
       startup_(shared.isa.timing().at("vector.start")) {}
 
 void Vector::step(int64_t t) {
-  Activity activity = Activity::busy();
+  const bool wasEnding = ending_.has_value();
+  InstructionRecord *ending = wasEnding ? ending_->record : nullptr;
+  const bool ended = tryEnd(t);
   if (phase_ == Phase::Free) {
-    if (queue_.empty()) {
-      activity = Activity::idle();
-    } else if (queue_.head().isSet() ? canSet() : canAcquire()) {
-      if (queue_.head().isSet())
-        set(t);
-      else
-        start(t);
-    } else {
-      activity = Activity::stalled(Stall::Semaphore, queue_.head().record);
-    }
-    charge(activity, t, 1);
+    charge(free(t, ended, ending), t, 1);
     return;
   }
 
+  Activity activity = Activity::busy();
   if (phase_ == Phase::Startup && --startupLeft_ == 0) {
     step_ = 0;
     nextStep();
@@ -47,18 +40,36 @@ void Vector::step(int64_t t) {
     }
     if (phase_ == Phase::Taps)
       activity = tap();
-    if (phase_ == Phase::Drain && pipeline_.empty())
-      phase_ = Phase::Signal;
-  }
-  if (phase_ == Phase::Signal) {
-    if (canRelease(signal_)) {
-      end(record_, signal_, t);
-      phase_ = Phase::Free;
-    } else {
-      activity = Activity::stalled(Stall::Semaphore, record_);
+    if (phase_ == Phase::Drain && pipeline_.empty()) {
+      if (!wasEnding) {
+        ending_ = Ending{record_, signal_};
+        phase_ = Phase::Free;
+      } else {
+        activity = Activity::stalled(Stall::Semaphore, record_);
+      }
     }
   }
   charge(activity, t, 1);
+}
+
+// A cycle in which no instruction is at work. `ending`: the one before, if it has yet to end, which
+// it did (`ended`) in this cycle.
+Activity Vector::free(int64_t t, bool ended, InstructionRecord *ending) {
+  if (headStarts()) {
+    if (queue_.head().isSet())
+      set(t);
+    else
+      start(t);
+    return Activity::busy();
+  }
+  return ended ? Activity::busy() : waiting(ending);
+}
+
+Activity Vector::waiting(InstructionRecord *ending) const {
+  if (ending != nullptr)
+    return Activity::stalled(Stall::Semaphore, ending);
+  return queue_.empty() ? Activity::idle()
+                        : Activity::stalled(Stall::Semaphore, queue_.head().record);
 }
 
 void Vector::start(int64_t t) {
@@ -279,24 +290,17 @@ void Vector::tapDone() {
 }
 
 int64_t Vector::steadyCycles(int64_t t, PortUse &use) {
+  if (canEnd())
+    return 0;
   steadyActivity_ = Activity::busy();
   switch (phase_) {
   case Phase::Free:
-    if (queue_.empty()) {
-      steadyActivity_ = Activity::idle();
-      return forever;
-    }
-    if (queue_.head().isSet() ? canSet() : canAcquire())
+    if (headStarts())
       return 0;
-    steadyActivity_ = Activity::stalled(Stall::Semaphore, queue_.head().record);
+    steadyActivity_ = waiting(ending_ ? ending_->record : nullptr);
     return forever;
   case Phase::Startup:
     return startupLeft_ - 1;
-  case Phase::Signal:
-    if (canRelease(signal_))
-      return 0;
-    steadyActivity_ = Activity::stalled(Stall::Semaphore, record_);
-    return forever;
   case Phase::Taps:
   case Phase::Drain:
     break;
@@ -310,8 +314,14 @@ int64_t Vector::steadyCycles(int64_t t, PortUse &use) {
     if (step.writes)
       use[writePort(step.write)] |= step.write.banks;
   }
-  if (phase_ == Phase::Drain)
-    return pipeline_.back().due - now_ - 1;
+  if (phase_ == Phase::Drain) {
+    if (!pipeline_.empty())
+      return pipeline_.back().due - now_ - 1;
+    if (!ending_)
+      return 0;
+    steadyActivity_ = Activity::stalled(Stall::Semaphore, record_);
+    return forever;
+  }
   const Step &step = steps_[step_];
   if (!step.steady)
     return 0;
@@ -372,8 +382,8 @@ void Vector::reportSkipped(const Strip &strip, int64_t t) {
 }
 
 Unit::Blocked Vector::blocked() const {
-  if (phase_ == Phase::Signal)
-    return {record_, 0, signal_};
+  if (ending_)
+    return {ending_->record, 0, ending_->signal};
   return blockedHead();
 }
 

@@ -14,11 +14,11 @@ public:
   void step(int64_t t);
   int64_t steadyCycles(int64_t t, PortUse &use);
   void skip(int64_t t, int64_t n);
-  bool idle() const { return queue_.empty() && phase_ == Phase::Free; }
+  bool idle() const { return queue_.empty() && phase_ == Phase::Free && !ending_; }
   Blocked blocked() const;
 
 private:
-  enum class Phase { Free, Startup, Taps, Drain, Signal };
+  enum class Phase { Free, Startup, Taps, Drain };
 
   // A memory operand of a step in one execution.
   struct Stream {
@@ -55,6 +55,11 @@ private:
     int64_t strip;
   };
 
+  bool headStarts() const {
+    return !queue_.empty() && (queue_.head().isSet() ? canSet() : canAcquire());
+  }
+  Activity free(int64_t t, bool ended, InstructionRecord *ending);
+  Activity waiting(InstructionRecord *ending) const;
   void start(int64_t t);
   Step makeStep(const timing::StepTiming &timing, const DispatchedInstruction &dispatched) const;
   void nextStep();

@@ -1,6 +1,7 @@
 // Rows LOAD-* and STORE-* of docs/microarchitecture.md, on ideal DRAM: a burst of n beats that is
 // requested in t is on the bus from t + 1 to t + n, if the bus is free; a write whose last beat is
 // sent in t is answered in t + 1.
+#include "tilewright/simulator/timing/instruction_timing.h"
 #include "tilewright/testing/harness.h"
 
 #include <fmt/format.h>
@@ -15,8 +16,12 @@ int64_t duration(const std::string &settings, const std::string &instruction,
   return entries.at(0).end - entries.at(0).start + 1;
 }
 
-// The cycle of the request, and the one in which a burst's first piece comes out of its buffer.
-constexpr int64_t around = 2;
+// From the start to the request of the first burst; its cycle, and the one in which a burst's first
+// piece comes out of its buffer; from the last piece to the end.
+constexpr int64_t issue = timing::startedToMoved, done = timing::doneToEnded,
+                  around = issue + 2 + done;
+// The addresses of what needs no burst are computed in the cycle after the start.
+constexpr int64_t prepared = 2;
 
 TEST(Load, LoadDrainsABurstOnceItIsThere) {
   EXPECT_EQ(duration("", "load s=0, d=0, n1=1, n0=256"), around + 32 + 16);
@@ -63,20 +68,20 @@ TEST(Load, LoadElementCutByABoundaryDrainsWithTheBurstThatEndsIt) {
 }
 
 TEST(Load, LoadFillNeedsNoBus) {
-  EXPECT_EQ(duration("", "fill d=0, value=1, n1=1, n0=64"), 1 + 4);
+  EXPECT_EQ(duration("", "fill d=0, value=1, n1=1, n0=64"), prepared + 4 + done);
   EXPECT_EQ(duration("load.set r0=d_s1, v0=32, r1=n2, v1=1\n", "fill d=0, value=1, n1=4, n0=20"),
-            1 + 8);
+            prepared + 8 + done);
 }
 
-TEST(Load, LoadWithoutElementsEndsInTheNextCycle) {
-  EXPECT_EQ(duration("", "load s=0, d=0, n1=0, n0=64"), 2);
-  EXPECT_EQ(duration("", "load s=0, d=0, n1=1, n0=0"), 2);
+TEST(Load, LoadWithoutElementsIsDoneOnceItIsInFlight) {
+  EXPECT_EQ(duration("", "load s=0, d=0, n1=0, n0=64"), prepared + 1 + done);
+  EXPECT_EQ(duration("", "load s=0, d=0, n1=1, n0=0"), prepared + 1 + done);
 }
 
 TEST(Load, LoadNextStartsInTheCycleAfterTheLastRequest) {
   const auto entries =
       after(pause, "load s=0, d=0, n1=1, n0=512\nload s=0x1000, d=0x4000, n1=1, n0=256");
-  EXPECT_EQ(entries[1].start, entries[0].start + 2);
+  EXPECT_EQ(entries[1].start, entries[0].start + issue + 2);
   EXPECT_EQ(entries[0].end, entries[0].start + around - 1 + 64 + 16);
   EXPECT_EQ(entries[1].end, entries[0].start + around - 1 + 96 + 16) << "the bus does not pause";
 }
@@ -88,14 +93,29 @@ TEST(Load, LoadHasAsManyBurstsOnTheWayAsBuffers) {
   // drained.
   const std::string runs = "load.set r0=s_s1, v0=256, r1=d_s1, v1=64\n";
   EXPECT_EQ(duration(runs, "load s=0, d=0, n1=8, n0=64", setup), around + 64 + 1000 + 4);
-  EXPECT_EQ(duration(runs, "load s=0, d=0, n1=9, n0=64", setup), 2 * (around + 8 + 1000 + 4));
+  EXPECT_EQ(duration(runs, "load s=0, d=0, n1=9, n0=64", setup),
+            issue + 2 * (2 + 8 + 1000 + 4) + done);
 }
 
 TEST(Load, LoadEndsInOrder) {
   const auto entries =
       after(pause, "load s=0, d=0, n1=1, n0=256\nfill d=0x4000, value=0, n1=1, n0=16");
-  EXPECT_EQ(entries[1].start, entries[0].start + 1);
-  EXPECT_EQ(entries[1].end, entries[0].end + 1);
+  EXPECT_EQ(entries[1].start, entries[0].start + issue + 1);
+  EXPECT_EQ(entries[1].end, entries[0].end + 2) << "it is not done before the first has ended";
+}
+
+TEST(Load, LoadThatCannotSignalKeepsTheNextFromItsEnd) {
+  // 63 signals fit; the vector unit takes one when it has run. Then the first ends, and the next is
+  // done in the cycle after that.
+  const auto entries = after(pause, "loop count=63, length=1\n"
+                                    "load.set r0=s_s1, v0=0, r1=d_s1, v1=0 !signal=0\n"
+                                    "vabs a=0, d=0x1000, n0=400, nc=16\n"
+                                    "vector.set r0=lo, v0=0, r1=hi, v1=0 !wait=0\n"
+                                    "fill d=0x4000, value=0, n1=1, n0=16 !signal=0\n"
+                                    "fill d=0x4000, value=0, n1=1, n0=16");
+  const InstructionRecord &taken = entries[65], &first = entries[66], &second = entries[67];
+  EXPECT_EQ(first.end, taken.start + 1);
+  EXPECT_EQ(second.end, first.end + 2);
 }
 
 TEST(Load, LoadWaitsForVectorWritesOfTheSameBank) {
@@ -103,17 +123,20 @@ TEST(Load, LoadWaitsForVectorWritesOfTheSameBank) {
   const std::string vector = "vrescale a=0, d=0x0, n0=100, nc=16\n";
   const auto apart = after(settings + pause, vector + "fill d=0x8000, value=0, n1=1, n0=320");
   const auto together = after(settings + pause, vector + "fill d=0x1000, value=0, n1=1, n0=320");
-  EXPECT_EQ(apart[1].end - apart[1].start, 20);
-  // Ten pieces before the vector unit's first write, ten after its last.
+  EXPECT_EQ(apart[1].end - apart[1].start, prepared + 20 - 1 + done);
+  // Some pieces before the vector unit's first write, the others after its last, which is in the
+  // cycle before its end.
   const auto &timing = target("edge16").timing();
   const int64_t firstWrite = together[0].start + timing.at("vector.start") +
                              target("edge16").find("vrescale")->pipeline.latency;
-  const int64_t before = firstWrite - (together[1].start + 1);
-  EXPECT_EQ(together[1].end, together[0].end + 20 - before);
+  const int64_t before = firstWrite - (together[1].start + prepared);
+  ASSERT_GT(before, 0);
+  EXPECT_EQ(together[1].end, together[0].end - done + 20 - before + done);
 }
 
-// From reading the last piece of a burst to its first beat, where that does not wait.
-constexpr int64_t toBus = 3;
+// From the start, after which the first piece is read, and from reading the last piece of a burst
+// to its first beat, where that does not wait.
+constexpr int64_t toBus = issue + timing::gatheredToSent;
 
 TEST(Store, StoreSendsABurstOnceItIsGathered) {
   EXPECT_EQ(duration("", "store s=0, d=0, n1=1, n0=256"), 15 + toBus + 32 + 1);
@@ -138,14 +161,14 @@ TEST(Store, StoreOfAccumulators) {
   EXPECT_EQ(duration("", "store.i8 s=0, d=0, n1=1, n0=64"), 3 + toBus + 8 + 1);
 }
 
-TEST(Store, StoreWithoutElementsEndsInTheNextCycle) {
-  EXPECT_EQ(duration("", "store s=0, d=0, n1=0, n0=64"), 2);
+TEST(Store, StoreWithoutElementsEndsOnceItIsInFlight) {
+  EXPECT_EQ(duration("", "store s=0, d=0, n1=0, n0=64"), prepared + 1);
 }
 
 TEST(Store, StoreNextStartsInTheCycleAfterTheLastPiece) {
   const auto entries =
       after(pause, "store s=0, d=0, n1=1, n0=64\nstore s=0x4000, d=0x1000, n1=1, n0=64");
-  EXPECT_EQ(entries[1].start, entries[0].start + 4);
+  EXPECT_EQ(entries[1].start, entries[0].start + issue + 4);
   EXPECT_EQ(entries[1].end, entries[0].end + 8);
 }
 
@@ -154,7 +177,7 @@ TEST(Store, StoreHasFourGatherBuffers) {
   // cycles for 2 elements a cycle on the bus).
   const auto entries = after("store.set r0=s_s1, v0=64, r1=d_s1, v1=256\n" + pause,
                              "store s=0, d=0, n1=4, n0=16\nstore s=0x4000, d=0x2000, n1=4, n0=16");
-  EXPECT_EQ(entries[1].start, entries[0].start + 4);
+  EXPECT_EQ(entries[1].start, entries[0].start + issue + 4);
   EXPECT_EQ(entries[0].end, entries[0].start + toBus + 8);
   EXPECT_EQ(entries[1].end, entries[0].end + 8)
       << "two beats a burst: the channel never waits for a buffer";

@@ -1,4 +1,5 @@
 // Rows MAT-* of docs/microarchitecture.md, and the closed form of folds.
+#include "tilewright/simulator/timing/instruction_timing.h"
 #include "tilewright/testing/harness.h"
 
 #include <fmt/format.h>
@@ -10,6 +11,9 @@ namespace {
 int64_t pipeline(const isa::Isa &isa = target("edge16")) {
   return isa.timing().at("matrix.pipeline");
 }
+
+// From the start of what enters at once to its first row.
+constexpr int64_t toRow = 1 + timing::enteredToRow;
 
 // Strides of dense rows: 16 bytes of weights and activations, 16 accumulators. The fill lasts until
 // all lines have come.
@@ -31,35 +35,36 @@ TEST(Matrix, MatSetTakesOneCycle) {
   EXPECT_EQ(record.trace[2].start, record.trace[1].end + 1);
 }
 
-TEST(Matrix, MatLoadEndsWithItsLastRow) {
+TEST(Matrix, MatLoadEndsInTheCycleAfterItsLastRow) {
   for (int k : {1, 7, 16}) {
     const RunRecord record = runMatrix(fmt::format("mload w=0, k={}, n=16", k));
-    EXPECT_EQ(record.trace[first].end - record.trace[first].start + 1, k);
+    EXPECT_EQ(record.trace[first].end, record.trace[first].start + toRow + k);
   }
 }
 
 TEST(Matrix, MatLoadOfNoRowsTakesOneCycle) {
   const RunRecord record = runMatrix("mload w=0, k=0, n=16");
-  EXPECT_EQ(record.trace[first].end, record.trace[first].start);
+  EXPECT_EQ(record.trace[first].end, record.trace[first].start + toRow + 1);
 }
 
-TEST(Matrix, MatStartWithSwapFollowsTheLastRowOfTheLoad) {
+TEST(Matrix, MatEnterWithSwapFollowsTheLastRowOfTheLoad) {
   const RunRecord record = runMatrix(
       "mload w=0, k=16, n=16\nmmul a=0x8000, d=0, n1=1, n0=5, k=16, n=16, accumulate=0, swap=1");
-  EXPECT_EQ(record.trace[first + 1].start, record.trace[first].end + 1);
+  EXPECT_EQ(record.trace[first + 1].end, record.trace[first].end + 5 + pipeline());
 }
 
-TEST(Matrix, MatStartWithoutSwapWaitsForNoLoad) {
+TEST(Matrix, MatEnterWithoutSwapWaitsForNoLoad) {
   const RunRecord record = runMatrix(
       "mload w=0, k=16, n=16\nmmul a=0x8000, d=0, n1=1, n0=5, k=16, n=16, accumulate=0, swap=0");
-  EXPECT_EQ(record.trace[first + 1].start, record.trace[first].start + 1);
+  EXPECT_EQ(record.trace[first + 1].start, record.trace[first].start + 2);
+  EXPECT_EQ(record.trace[first + 1].end, record.trace[first + 1].start + toRow + 4 + pipeline());
 }
 
 TEST(Matrix, MatEndIsThePipelineAfterTheLastRow) {
   for (int rows : {1, 2, 50}) {
     const RunRecord record = runMatrix(
         fmt::format("mmul a=0x8000, d=0, n1=1, n0={}, k=16, n=16, accumulate=0, swap=0", rows));
-    EXPECT_EQ(record.trace[first].end, record.trace[first].start + rows - 1 + pipeline());
+    EXPECT_EQ(record.trace[first].end, record.trace[first].start + toRow + rows - 1 + pipeline());
   }
 }
 
@@ -68,15 +73,15 @@ TEST(Matrix, MatRowsFollowWithoutABubble) {
       runMatrix(R"(mmul a=0x8000, d=0, n1=1, n0=21, k=16, n=16, accumulate=0, swap=0
     mmul a=0x8000, d=0, n1=1, n0=9, k=16, n=16, accumulate=1, swap=0
     mmul a=0x8000, d=0, n1=1, n0=1, k=16, n=16, accumulate=1, swap=0)");
-  EXPECT_EQ(record.trace[first + 1].start, record.trace[first].start + 21);
-  EXPECT_EQ(record.trace[first + 2].start, record.trace[first + 1].start + 9);
+  EXPECT_EQ(record.trace[first + 1].end, record.trace[first].end + 9);
+  EXPECT_EQ(record.trace[first + 2].end, record.trace[first + 1].end + 1);
 }
 
-TEST(Matrix, MatLoadStartsInTheCycleAfterTheMmulBeforeIt) {
+TEST(Matrix, MatStartWaitsUntilTheOneBeforeHasEntered) {
   const RunRecord record =
       runMatrix(R"(mmul a=0x8000, d=0, n1=1, n0=40, k=16, n=16, accumulate=0, swap=0
     mload w=0, k=16, n=16)");
-  EXPECT_EQ(record.trace[first + 1].start, record.trace[first].start + 1);
+  EXPECT_EQ(record.trace[first + 1].start, record.trace[first].start + 2);
 }
 
 TEST(Matrix, MatHeadMayWaitWhileThePipelineDrains) {
@@ -90,20 +95,20 @@ TEST(Matrix, MatHeadMayWaitWhileThePipelineDrains) {
   EXPECT_EQ(record.trace[first + 2].start, record.trace[first + 3].end + 1);
 }
 
-TEST(Matrix, MatStartHasCreditsForEightInFlight) {
+TEST(Matrix, MatEnterHasCreditsForEightInFlight) {
   std::string text;
   for (int i = 0; i < 10; ++i)
     text += "mmul a=0x8000, d=0, n1=1, n0=1, k=16, n=16, accumulate=0, swap=0\n";
   const RunRecord record = run(strides + text + "halt");
   EXPECT_LT(record.trace[first + 7].start, record.trace[first].end);
-  EXPECT_EQ(record.trace[first + 8].start, record.trace[first].end + 1);
+  EXPECT_EQ(record.trace[first + 8].end, record.trace[first].end + 1 + 1 + pipeline());
 }
 
-TEST(Matrix, MatWithoutRowsIsReadyInTheNextCycle) {
+TEST(Matrix, MatWithoutRowsIsReadyInTheCycleAfterItEntered) {
   for (const char *text : {"mmul a=0x8000, d=0, n1=0, n0=5, k=16, n=16, accumulate=0, swap=0",
                            "mmul a=0x8000, d=0, n1=1, n0=5, k=16, n=0, accumulate=0, swap=0"}) {
     const RunRecord record = runMatrix(text);
-    EXPECT_EQ(record.trace[first].end, record.trace[first].start + 1) << text;
+    EXPECT_EQ(record.trace[first].end, record.trace[first].start + 2) << text;
   }
 }
 
@@ -122,23 +127,25 @@ TEST(Matrix, MatSweepReadsItsRows) {
       "mdw a=0x8000, d=0, n1=5, n0=4, n=16, k1=3, k0=3, t1=1, t0=1, p=6, accumulate=0, swap=0\n"
       "mdw a=0x8000, d=0, n1=5, n0=2, n=16, k1=2, k0=3, t1=2, t0=1, p=8, accumulate=0, swap=0\n"
       "mmul a=0x8000, d=0, n1=1, n0=1, k=16, n=16, accumulate=0, swap=0");
-  EXPECT_EQ(record.trace[window + 1].start, record.trace[window].start + 7 * 6);
-  EXPECT_EQ(record.trace[window + 2].start, record.trace[window + 1].start + 9 * 8 + 4);
+  const int64_t second = record.trace[window].start + toRow + 7 * 6, third = second + 9 * 8 + 4;
+  EXPECT_EQ(record.trace[window + 1].end, second + 8 * 8 + 1 + pipeline());
+  EXPECT_EQ(record.trace[window + 2].end, third + pipeline());
 }
 
 TEST(Matrix, MatSumEndsThePipelineAfterTheLastOneBegan) {
   const RunRecord record = runWindow(
       "mdw a=0x8000, d=0, n1=5, n0=4, n=16, k1=3, k0=3, t1=1, t0=1, p=6, accumulate=0, swap=0\n"
       "mdw a=0x8000, d=0, n1=2, n0=3, n=16, k1=1, k0=3, t1=3, t0=2, p=9, accumulate=0, swap=0");
-  EXPECT_EQ(record.trace[window].end, record.trace[window].start + 4 * 6 + 3 + pipeline());
-  EXPECT_EQ(record.trace[window + 1].end, record.trace[window + 1].start + 3 * 9 + 4 + pipeline());
+  const int64_t row = record.trace[window].start + toRow;
+  EXPECT_EQ(record.trace[window].end, row + 4 * 6 + 3 + pipeline());
+  EXPECT_EQ(record.trace[window + 1].end, row + 7 * 6 + 3 * 9 + 4 + pipeline());
 }
 
-TEST(Matrix, MatSweepOfNoOutputsIsReadyInTheNextCycle) {
+TEST(Matrix, MatSweepOfNoOutputsIsReadyInTheCycleAfterItEntered) {
   for (const char *counts : {"n1=0, n0=4, n=16", "n1=4, n0=0, n=16", "n1=4, n0=4, n=0"}) {
     const RunRecord record = runWindow(fmt::format(
         "mdw a=0x8000, d=0, {}, k1=3, k0=3, t1=1, t0=1, p=6, accumulate=0, swap=0", counts));
-    EXPECT_EQ(record.trace[window].end, record.trace[window].start + 1) << counts;
+    EXPECT_EQ(record.trace[window].end, record.trace[window].start + 2) << counts;
   }
 }
 
@@ -148,22 +155,22 @@ TEST(Matrix, MatSweepLeavesThePortWhereItReadsNothing) {
   const RunRecord record = runWindow(
       "mdw a=0x4000, d=0, n1=4, n0=1, n=16, k1=1, k0=3, t1=1, t0=1, p=10, accumulate=0, swap=0\n"
       "mload w=0, k=16, n=16");
-  EXPECT_EQ(record.trace[window + 1].start, record.trace[window].start + 1);
-  // Two reads of the first sweep left, 7 rows, 3 reads, 7 rows, 3 reads, 2 rows.
+  EXPECT_EQ(record.trace[window + 1].start, record.trace[window].start + 2);
+  // A read of the first sweep left, 7 rows, 3 reads, 7 rows, 3 reads, 2 rows.
   EXPECT_EQ(record.trace[window + 1].end,
-            record.trace[window + 1].start + 2 + 7 + 3 + 7 + 3 + 2 - 1);
+            record.trace[window + 1].start + toRow + 1 + 7 + 3 + 7 + 3 + 2);
 }
 
 TEST(Matrix, MatActivationsComeBeforeWeightsOfTheSameBank) {
   const std::string mmul = "mmul a=0x4000, d=0, n1=1, n0=40, k=16, n=16, accumulate=0, swap=0\n";
   const RunRecord apart = runMatrix(mmul + "mload w=0x8000, k=16, n=16");
-  EXPECT_EQ(apart.trace[first + 1].end, apart.trace[first + 1].start + 15);
+  EXPECT_EQ(apart.trace[first + 1].end, apart.trace[first + 1].start + toRow + 16);
   const RunRecord together = runMatrix(mmul + "mload w=0, k=16, n=16");
-  EXPECT_EQ(together.trace[first + 1].start, together.trace[first].start + 1);
-  EXPECT_EQ(together.trace[first + 1].end, together.trace[first].start + 40 + 15);
+  EXPECT_EQ(together.trace[first + 1].start, together.trace[first].start + 2);
+  EXPECT_EQ(together.trace[first + 1].end, together.trace[first].start + toRow + 40 + 16);
   EXPECT_EQ(together.trace[first].end, apart.trace[first].end);
   const auto matrix = static_cast<size_t>(target("edge16").findUnit("matrix")->index);
-  EXPECT_EQ(together.bankConflicts[matrix][matrix], 39);
+  EXPECT_EQ(together.bankConflicts[matrix][matrix], 38);
 }
 
 TEST(Matrix, MatRowAcrossABankBoundaryNeedsBothBanks) {
@@ -172,7 +179,7 @@ TEST(Matrix, MatRowAcrossABankBoundaryNeedsBothBanks) {
   const RunRecord record =
       runMatrix(R"(mmul a=0x7fb8, d=0, n1=1, n0=5, k=16, n=16, accumulate=0, swap=0
     mload w=0x9000, k=16, n=16)");
-  EXPECT_EQ(record.trace[first + 1].end, record.trace[first + 1].start + 15 + 1);
+  EXPECT_EQ(record.trace[first + 1].end, record.trace[first + 1].start + toRow + 16 + 1);
 }
 
 TEST(Matrix, MatAccumulateReadsTwoCyclesBeforeItWrites) {
@@ -189,11 +196,12 @@ TEST(Matrix, MatAccumulateReadsTwoCyclesBeforeItWrites) {
   const int64_t latency = target("edge16").find("vrescale")->pipeline.latency;
   const RunRecord probe = run(1, 1);
   const int64_t firstRead = probe.trace[first + 2].start + timing.at("vector.start");
-  const int64_t free = probe.trace[first + 1].start + pipeline() - 2 - firstRead;
+  const int64_t free = probe.trace[first + 1].end - 99 - 2 - firstRead; // of 100 rows
+  const int64_t end = latency + timing::doneToEnded; // of an instruction, from its last read on
   ASSERT_GT(free, 1);
-  EXPECT_EQ(run(1, free).trace[first + 2].end, firstRead + free - 1 + latency);
-  EXPECT_EQ(run(1, free + 1).trace[first + 2].end, probe.trace[first + 1].end - 1 + latency);
-  EXPECT_EQ(run(0, free + 1).trace[first + 2].end, firstRead + free + latency);
+  EXPECT_EQ(run(1, free).trace[first + 2].end, firstRead + free - 1 + end);
+  EXPECT_EQ(run(1, free + 1).trace[first + 2].end, probe.trace[first + 1].end - 1 + end);
+  EXPECT_EQ(run(0, free + 1).trace[first + 2].end, firstRead + free + end);
 }
 
 // Folds of M rows whose weights are in the scratchpad.
@@ -202,7 +210,7 @@ TEST(Matrix, FoldsTakeTheGreaterOfRowsAndWeightLoad) {
     const isa::Isa &isa = target(name);
     const int64_t k = isa.param("rows"), n = isa.param("cols"),
                   bank = static_cast<int64_t>(isa.memory(isa::Space::Spad).bankBytes());
-    for (int64_t m : {int64_t(1), k, k + 1, int64_t(49)}) {
+    for (int64_t m : {int64_t(1), k, k + 3, int64_t(49)}) {
       std::string text =
           fmt::format("matrix.set r0=a_s0, v0={}, r1=w_s0, v1={}\nmatrix.set r0=d_s0, v0={}, "
                       "r1=a_s1, v1=0\nfill d={}, value=0, n1=1, n0=2048\nfence\n",
@@ -218,8 +226,8 @@ TEST(Matrix, FoldsTakeTheGreaterOfRowsAndWeightLoad) {
       // all but the shortest folds.
       const int64_t total =
           record.trace[first + 2 * size_t(folds) - 1].end - record.trace[first].start + 1;
-      const int64_t fold = std::max(m, k + 1);
-      EXPECT_EQ(total, k + (folds - 1) * fold + m + pipeline(isa)) << name << ", M = " << m;
+      const int64_t fold = std::max(m, k + 3);
+      EXPECT_EQ(total, k + 3 + (folds - 1) * fold + m + pipeline(isa)) << name << ", M = " << m;
       // SCALE-Sim's form, which overlaps nothing between folds: ceil(K/R) ceil(N/C) (M + 2R + C -
       // 2) - 1.
       EXPECT_LT(total, folds * (m + 2 * k + n - 2) - 1 + k + pipeline(isa))

@@ -27,16 +27,16 @@ const char *const nothing = "load.set r0=s_s1, v0=0, r1=d_s1, v1=0";
 
 TEST(Sequencer, SeqLineIsValidInTheCycleAfterItsLastBeat) {
   const RunRecord record = run("halt");
-  EXPECT_EQ(record.trace[0].dispatch, 9); // requested in 0, beats in 1 to 8
-  EXPECT_EQ(record.trace[0].stalls[static_cast<int>(Stall::Fetch)], 9);
+  EXPECT_EQ(record.trace[0].dispatch, 10); // requested in 0, on the bus in 1 to 8, decoded in 9
+  EXPECT_EQ(record.trace[0].stalls[static_cast<int>(Stall::Fetch)], 10);
   EXPECT_EQ(record.fetchBytes, 64u);
 }
 
-TEST(Sequencer, SeqHaltEndsTheRunInItsCycle) { EXPECT_EQ(run("halt").cycles, 10); }
+TEST(Sequencer, SeqHaltEndsTheRunInItsCycle) { EXPECT_EQ(run("halt").cycles, 11); }
 
 TEST(Sequencer, SeqDecodesOneInstructionACycleWhileLinesAreThere) {
   const RunRecord record = run(repeat(9, nothing) + "halt");
-  const int64_t expected[] = {9, 10, 11, 12, 17, 18, 19, 20, 25};
+  const int64_t expected[] = {10, 11, 12, 13, 18, 19, 20, 21, 26};
   for (int i = 0; i < 9; ++i)
     EXPECT_EQ(record.trace[static_cast<size_t>(i)].dispatch, expected[i]) << i;
 }
@@ -45,8 +45,8 @@ TEST(Sequencer, SeqFetchKeepsTwoLinesOnTheWayAndRunsSixteenInstructionsAhead) {
   // Lines 0 and 1 are requested in 0 and 1; line 2 when line 0 has come. `ahead` is 16
   // instructions: lines 0 to 4 before the first executes.
   const RunRecord record = run(repeat(40, nothing) + "halt");
-  EXPECT_EQ(record.trace[8].dispatch, 25);
-  EXPECT_EQ(record.trace[12].dispatch, 33);
+  EXPECT_EQ(record.trace[8].dispatch, 26);
+  EXPECT_EQ(record.trace[12].dispatch, 34);
   EXPECT_EQ(record.fetchBytes, 11u * 64);
   EXPECT_EQ(run("branch rs=x0, negate=0, offset=40\n" + repeat(39, nothing) + "halt").fetchBytes,
             4u * 64)
@@ -54,25 +54,38 @@ TEST(Sequencer, SeqFetchKeepsTwoLinesOnTheWayAndRunsSixteenInstructionsAhead) {
          "the way";
 }
 
-TEST(Sequencer, SeqFetchWaitsForTheFillOfItsSlot) {
+TEST(Sequencer, SeqFetchDropsWhatIsOnTheWayToAnotherLine) {
   // Four on the way: lines 0 to 3 are requested in 0 to 3, line 4 in 9, when line 0 has come; it is
-  // on the bus from 33 to 40. The branch in 9 goes to line 20, whose slot line 4 is to fill.
+  // on the bus from 33 to 40. The branch in 10 goes to line 20, which is requested when line 1 has
+  // come, and comes behind line 4.
   const isa::Isa isa = overlaid("timing: { sequencer: { fetch_bytes: \"64\", buffer: \"64\", "
                                 "ahead: \"16\", outstanding: \"4\" } }");
   const std::string text = "branch rs=x0, negate=0, offset=80\n" + repeat(79, nothing) + "halt";
   const RunRecord record = cycle::run(text, RunSetup{isa, idealDram(isa), {}});
-  EXPECT_EQ(record.trace[1].dispatch, 41 + 8 + 1) << "requested in 41";
+  EXPECT_EQ(record.trace[1].dispatch, 40 + 8 + 2);
+  EXPECT_EQ(record.fetchBytes, 6u * 64);
+}
+
+TEST(Sequencer, SeqFetchKeepsTheLinesOfALoop) {
+  // 44 instructions and the prefetch of 16 fit into the buffer of 64, 100 do not.
+  const auto fetched = [](int body, int runs) {
+    return run("loop count=" + std::to_string(runs) + ", length=" + std::to_string(body) + "\n" +
+               repeat(body, nothing) + "halt")
+        .fetchBytes;
+  };
+  EXPECT_EQ(fetched(44, 9), fetched(44, 1));
+  EXPECT_GT(fetched(100, 9), 7 * fetched(100, 1));
 }
 
 TEST(Sequencer, SeqFetchComesBeforeLoadsOnTheAddressChannel) {
-  // The first load starts in 10 and has eight bursts to request. Line 3 is requested in 17, when
-  // line 1 has come: the last burst goes in 18, and the next load starts in 19.
+  // The first load starts in 11 and has eight bursts to request from 14 on. Line 3 is requested in
+  // 17, when line 1 has come: the last burst goes in 22, and the next load starts in 23.
   const RunRecord record = run("load s=0, d=0, n1=8, n0=8\nload s=0, d=0x4000, n1=1, n0=8\n" +
                                repeat(20, nothing) + "halt");
-  EXPECT_EQ(record.trace[0].start, 10);
-  EXPECT_EQ(record.trace[1].start, 19);
+  EXPECT_EQ(record.trace[0].start, 11);
+  EXPECT_EQ(record.trace[1].start, 23);
   const RunRecord alone = run("load s=0, d=0, n1=8, n0=8\nload s=0, d=0x4000, n1=1, n0=8\nhalt");
-  EXPECT_EQ(alone.trace[1].start, 18) << "no line 3 to fetch";
+  EXPECT_EQ(alone.trace[1].start, 22) << "no line 3 to fetch";
 }
 
 TEST(Sequencer, SeqLoopsCostNothingOnceTheirLinesAreThere) {
@@ -83,6 +96,22 @@ TEST(Sequencer, SeqLoopsCostNothingOnceTheirLinesAreThere) {
   EXPECT_EQ(many.fetchBytes, once.fetchBytes);
   // The second line comes while the loop runs: what is saved is its wait.
   EXPECT_EQ(many.trace[1 + 303 - 1].dispatch - many.trace[1].dispatch, 302);
+}
+
+TEST(Sequencer, SeqPredictCostsACycleWhereTheFlowGoesElsewhere) {
+  // Over three lines that are there: a fence waits for them.
+  const std::string wait = "fill d=0, value=0, n1=1, n0=1024\nfence\n";
+  const auto cycles = [&](const std::string &text, size_t from, size_t to) {
+    const RunRecord record = run(wait + text + repeat(3, nothing) + "halt");
+    return record.trace[from].dispatch - record.trace[to].dispatch;
+  };
+  EXPECT_EQ(cycles("branch rs=x0, negate=1, offset=3\n", 3, 2), 1) << "not taken";
+  EXPECT_EQ(cycles("branch rs=x0, negate=0, offset=3\n", 3, 2), 2) << "taken";
+  EXPECT_EQ(cycles("loop count=0, length=2\n", 3, 2), 2) << "skipped";
+  // In the first run of a body of one instruction its loop is not there yet, in the last it still
+  // is.
+  EXPECT_EQ(cycles("loop count=5, length=1\n", 8, 2), 6 + 2);
+  EXPECT_EQ(cycles("loop count=5, length=2\n", 13, 2), 11);
 }
 
 TEST(Sequencer, SeqLoopOfCountZeroIsSkipped) {
@@ -96,11 +125,11 @@ TEST(Sequencer, SeqDispatchStallsUntilTheQueueHasAFreeEntry) {
   const std::string set = "vector.set r0=lo, v0=0, r1=hi, v1=0";
   const RunRecord record = run("vabs a=0, d=0x1000, n0=100, nc=16\n" + repeat(9, set) + "halt");
   const InstructionRecord &first = record.trace[0], &ninth = record.trace[9];
-  EXPECT_EQ(record.trace[1].start, first.end + 1);
+  EXPECT_EQ(record.trace[1].start, first.end) << "it was done in the cycle before";
   EXPECT_EQ(ninth.dispatch, record.trace[1].start + 1);
-  EXPECT_EQ(ninth.stalls[static_cast<int>(Stall::QueueFull)], ninth.dispatch - 26);
+  EXPECT_EQ(ninth.stalls[static_cast<int>(Stall::QueueFull)], ninth.dispatch - 27);
   EXPECT_EQ(run("vabs a=0, d=0x1000, n0=100, nc=16\n" + repeat(8, set) + "halt").trace[8].dispatch,
-            25)
+            26)
       << "eight fit";
 }
 
@@ -190,8 +219,21 @@ TEST(Semaphores, SemReleaseOfTheMatrixUnitBeyondTheGreatestCountIsAStallOfTheSem
   EXPECT_EQ(first.end, record.trace[65].start + 1);
   EXPECT_EQ(second.end, record.trace[67].start + 1);
   EXPECT_GT(first.stalls[static_cast<int>(Stall::Semaphore)], 100);
-  // From the cycle in which the first has ended on.
-  EXPECT_EQ(second.stalls[static_cast<int>(Stall::Semaphore)], second.end - first.end);
+  // From the cycle after that in which the first has ended on.
+  EXPECT_EQ(second.stalls[static_cast<int>(Stall::Semaphore)], second.end - first.end - 1);
+}
+
+TEST(Semaphores, SemGrantIsOneACycle) {
+  // Both wait for tokens of their own, which come at once; what asks for none goes on beside them.
+  const RunRecord record = run(R"(
+    vector.set r0=lo, v0=0, r1=hi, v1=0 !wait=0
+    matrix.set r0=a_zp, v0=0, r1=w_zp, v1=0 !wait=1
+    store.set r0=s_s1, v0=0, r1=d_s1, v1=0
+    fill d=0, value=0, n1=1, n0=640 !signal=0,1
+    halt)");
+  EXPECT_EQ(record.trace[1].start, record.trace[3].end + 1);
+  EXPECT_EQ(record.trace[0].start, record.trace[3].end + 2);
+  EXPECT_EQ(record.trace[2].start, record.trace[2].dispatch + 1);
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 // Rows VEC-* of docs/microarchitecture.md.
+#include "tilewright/simulator/timing/instruction_timing.h"
 #include "tilewright/testing/harness.h"
 
 #include <fmt/format.h>
@@ -19,9 +20,10 @@ int64_t duration(const std::string &settings, const std::string &instruction) {
   return entry.end - entry.start + 1;
 }
 
-// From the first tap to the end of the last write: what a run of `taps` tap cycles takes.
+// From the start to the end, in the cycle after the last write, of an instruction that takes `taps`
+// tap cycles.
 int64_t expected(int64_t taps, const char *instruction) {
-  return time("vector.start") + taps + latency(instruction);
+  return time("vector.start") + taps + latency(instruction) + timing::doneToEnded;
 }
 
 const std::string dense =
@@ -73,14 +75,30 @@ TEST(Vector, VecRepeatedElementIsReadOnceAStrip) {
       expected(2, "vabs"));
 }
 
-TEST(Vector, VecWithoutStripsEndsWhenItsFirstReadWouldBe) {
-  EXPECT_EQ(duration("", "vabs a=0, d=0x1000, n0=0, nc=16"), time("vector.start") + 1);
+TEST(Vector, VecWithoutStripsIsDoneWhenItsFirstReadWouldBe) {
+  EXPECT_EQ(duration("", "vabs a=0, d=0x1000, n0=0, nc=16"),
+            time("vector.start") + 1 + timing::doneToEnded);
 }
 
-TEST(Vector, VecOneInstructionAtATime) {
+TEST(Vector, VecNextStartsWhenTheOneBeforeIsDone) {
   const RunRecord record =
       run(dense + "vabs a=0, d=0x1000, n0=3, nc=16\nvabs a=0, d=0x1000, n0=3, nc=16\nhalt");
-  EXPECT_EQ(record.trace[3].start, record.trace[2].end + 1);
+  EXPECT_EQ(record.trace[3].start, record.trace[2].end)
+      << "which it is in the cycle before it ends";
+}
+
+TEST(Vector, VecThatCannotSignalKeepsTheNextFromItsEnd) {
+  const RunRecord record = run("loop count=63, length=1\n"
+                               "vector.set r0=lo, v0=0, r1=hi, v1=0 !signal=0\n"
+                               "store s=0, d=0, n1=1, n0=2048\n"
+                               "store.set r0=s_s1, v0=0, r1=d_s1, v1=0 !wait=0\n"
+                               "vabs a=0, d=0x1000, n0=1, nc=16 !signal=0\n"
+                               "vabs a=0, d=0x1000, n0=1, nc=16\nhalt");
+  const InstructionRecord &taken = record.trace[65], &first = record.trace[66],
+                          &second = record.trace[67];
+  ASSERT_GT(taken.start, second.start + 50);
+  EXPECT_EQ(first.end, taken.start + 1);
+  EXPECT_EQ(second.end, first.end + 2) << "it is done in the cycle after";
 }
 
 // The matrix unit writes accumulators of bank 0 in each cycle of a stretch.
@@ -96,9 +114,9 @@ TEST(Vector, VecFreezesWhileItsWriteIsDenied) {
   const InstructionRecord &mmul = together.trace[1], &vector = together.trace[4];
   const int64_t firstRead = vector.start + time("vector.start");
   const int64_t firstWrite = firstRead + latency("vrescale.widen");
-  const int64_t arrayFrom = mmul.start + time("matrix.pipeline"), arrayTo = mmul.end;
+  const int64_t arrayFrom = mmul.end - 99, arrayTo = mmul.end;
   ASSERT_LT(firstWrite, arrayFrom + 1);
-  EXPECT_EQ(vector.end, firstWrite + 59 + (arrayTo - arrayFrom + 1));
+  EXPECT_EQ(vector.end, firstWrite + 59 + (arrayTo - arrayFrom + 1) + timing::doneToEnded);
   EXPECT_EQ(vector.stalls[static_cast<int>(Stall::AccPort)], arrayTo - arrayFrom + 1);
 }
 
@@ -108,7 +126,8 @@ TEST(Vector, VecReadsWaitForActivationsOfTheSameBank) {
   const RunRecord record =
       run(activations + dense + "vrescale.i8 a=0, d=0x8000, n0=3, nc=16\nhalt");
   const InstructionRecord &mmul = record.trace[1], &vector = record.trace[4];
-  EXPECT_EQ(vector.end, mmul.start + 100 + 2 + latency("vrescale.i8"));
+  EXPECT_EQ(vector.end,
+            mmul.end - time("matrix.pipeline") + 3 + latency("vrescale.i8") + timing::doneToEnded);
 }
 
 // An instruction that no source file knows is timed from its semantics and its line of timing.
@@ -142,8 +161,8 @@ timing:
   };
   // One piece of the first operand, and one element a cycle of the second, whose lanes are two
   // apart.
-  EXPECT_EQ(duration("vselect a=0, b=0x8000, d=0, n0=3, nc=16"), 2 + 3 * 16 + 11);
-  EXPECT_EQ(duration("vselect a=0, b=0x4000, d=0, n0=3, nc=16"), 2 + 3 * 17 + 11) << "one bank";
+  EXPECT_EQ(duration("vselect a=0, b=0x8000, d=0, n0=3, nc=16"), 2 + 3 * 16 + 11 + 1);
+  EXPECT_EQ(duration("vselect a=0, b=0x4000, d=0, n0=3, nc=16"), 2 + 3 * 17 + 11 + 1) << "one bank";
 }
 
 } // namespace

@@ -82,6 +82,12 @@ void ControlFlow::execute(const isa::DecodedInstruction &decoded, std::vector<in
 
 void ControlFlow::advance() { fallTo(pc_ + 1); }
 
+uint64_t ControlFlow::predictedAfter(uint64_t pc) const {
+  const bool repeats =
+      depth_ > 0 && loops_[depth_ - 1].end == pc + 1 && loops_[depth_ - 1].left > 0;
+  return repeats ? loops_[depth_ - 1].begin : pc + 1;
+}
+
 // Reaching the end of a loop's body starts its next run, or leaves it; several loops may end
 // together.
 void ControlFlow::fallTo(uint64_t next) {

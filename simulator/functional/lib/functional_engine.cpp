@@ -210,7 +210,7 @@ private:
     if (!semaphores_.canAcquire(decoded.wait) ||
         (isSet(decoded) && !semaphores_.canRelease(decoded.signal)))
       return false;
-    return unit.inFlight.empty() || unit.inFlight.admits(decoded, timingOf(decoded));
+    return unit.inFlight.empty() || unit.inFlight.admits(timingOf(decoded));
   }
 
   void start(size_t index) {

@@ -2,10 +2,12 @@
 // is in flight. What may start behind them is the contract's (docs/microarchitecture.md):
 //   1. They end in order; the matrix unit's loads of weights and its contractions each in their own
 //   (MAT-load-end, MAT-end).
-//   2. A unit has only so many in flight (LOAD-start, STORE-start, MAT-load-start, MAT-start,
-//   VEC-start).
-//   3. The oldest load drains; the bursts of those behind it stay in landing buffers, and a load
-//   whose bursts do not all fit keeps the issue stage (LOAD-burst, LOAD-next).
+//   2. A unit has only so many (LOAD-start, STORE-start, MAT-load-enter, MAT-enter, VEC-end):
+//   beside the one that waits, what its stages hold. The matrix unit holds one more, behind which
+//   nothing starts (MAT-start).
+//   3. The first load behind the one that waits drains; the bursts of those behind it stay in
+//   landing buffers, and a load whose bursts do not all fit keeps the issue stage (LOAD-burst,
+//   LOAD-next).
 #pragma once
 
 #include "race_checker.h"
@@ -22,15 +24,14 @@ public:
     uint64_t pc = 0;
     uint32_t signal = 0;
     RaceChecker::Clock passesOn{}; // what its signal tells, where races are looked for
-    int64_t bursts = 0;            // of a load that is not the oldest
+    int64_t bursts = 0;            // of a load that does not drain
   };
 
   InFlight(const isa::Isa &isa, const isa::Unit &unit);
 
   bool empty() const { return ordered_.empty() && weights_.empty(); }
   // Whether an instruction may start behind what is in flight, its semaphores aside.
-  bool admits(const isa::DecodedInstruction &decoded,
-              const timing::InstructionTiming &timing) const;
+  bool admits(const timing::InstructionTiming &timing) const;
   // Whether it has to wait for another one's end before its own.
   bool hasBefore(const timing::InstructionTiming &timing) const { return !laneOf(timing).empty(); }
   // `scalars` and `addresses` are the instruction's own: base registers are added.
@@ -66,7 +67,8 @@ private:
 
   const isa::Isa &isa_;
   const isa::Unit &unit_;
-  size_t most_;     // in flight
+  size_t
+      most_; // that have started and not ended; of the matrix unit, contractions that have entered
   int64_t buffers_; // of a load DMA
   Lane ordered_, weights_;
 };

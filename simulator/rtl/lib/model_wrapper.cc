@@ -105,7 +105,7 @@ void outputs(Model &model, ModelPorts &ports) {
     ports.startFault[i] = top.fault_o >> i & 1;
     ports.startId[i] = static_cast<uint32_t>(top.start_o[i]);
   }
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 9; ++i) {
     ports.endValid[i] = static_cast<uint8_t>(top.end_o[i] >> 32);
     ports.endId[i] = static_cast<uint32_t>(top.end_o[i]);
   }

@@ -305,14 +305,12 @@ const char *const types = R"(
     logic [31:0] at;    // element of an array, where it goes into one
   } lane_result_t;
 
-  // How many units can yet take from (give to) each semaphore in this cycle: bit s of level i says that at least i + 1 can.
-  parameter int Levels = 9;
-  typedef logic [Levels-1:0][Semaphores-1:0] levels_t;
-
-  // What is left after one was taken (given) for each semaphore of the mask.
-  function automatic levels_t after(levels_t levels, mask_t mask);
-    after = (levels & ~{Levels{mask}}) | ((levels >> Semaphores) & {Levels{mask}});
-  endfunction
+  // What a unit asks of the semaphores: one token from each of a mask, and to each of another.
+  typedef struct packed {
+    logic  valid;
+    mask_t wait_mask;
+    mask_t signal_mask;
+  } request_t;
 
   // The banks that `bytes` from `address` on touch. PORT-cross: a piece needs all of them.
   function automatic spad_mask_t spad_banks(local_t address, int bytes);
@@ -343,35 +341,34 @@ const char *const types = R"(
     logic [31:0] value;                      // of a fill
   } move_t;
 
-  // Where a move stands: for each iterator its value and the addresses at which its loop stands.
+  // Where a move stands: for each iterator what is left of it, and the addresses at which its loop stands.
   typedef struct packed {
-    logic [MoveDims-1:0][31:0] index;
+    logic [MoveDims-1:0][31:0] left;         // iterations behind this one
     logic [MoveDims-1:0][47:0] dram;
     local_t [MoveDims-1:0]     local_address;
     logic                      done;
   } walk_t;
 
   function automatic walk_t walk_begin(move_t move);
-    walk_begin.index = '0;
     for (int d = 0; d < MoveDims; d++) begin
+      walk_begin.left[d] = move.extent[d] - 32'd1;
       walk_begin.dram[d] = move.dram;
       walk_begin.local_address[d] = move.local_address;
     end
     walk_begin.done = move.empty;
   endfunction
 
-  // The next run.
+  // The next run: along the innermost iterator that has one. All are added up at once, and one is taken.
   function automatic walk_t walk_next(walk_t walk, move_t move);
-    automatic int at = -1;
-    for (int d = 0; d < MoveDims; d++) if (walk.index[d] + 32'd1 < move.extent[d]) at = d;
     walk_next = walk;
-    if (at < 0) begin
-      walk_next.done = 1'b1;
-    end else begin
-      for (int d = 0; d < MoveDims; d++) begin
-        if (d == at) walk_next.index[d] = walk.index[d] + 32'd1;
-        if (d > at) walk_next.index[d] = '0;
-        if (d >= at) begin
+    walk_next.done = 1'b1;
+    for (int at = 0; at < MoveDims; at++) begin
+      if (walk.left[at] != '0) begin
+        walk_next = walk;
+        walk_next.done = 1'b0;
+        walk_next.left[at] = walk.left[at] - 32'd1;
+        for (int d = at; d < MoveDims; d++) begin
+          if (d > at) walk_next.left[d] = move.extent[d] - 32'd1;
           walk_next.dram[d] = walk.dram[at] + move.dram_stride[at];
           walk_next.local_address[d] = walk.local_address[at] + move.local_stride[at];
         end

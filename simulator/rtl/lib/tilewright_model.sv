@@ -57,7 +57,7 @@ module tilewright_model import tilewright_pkg::*; import tilewright_registers_pk
   output trap_cause_e trap_o,
   output event_t      start_o [4],
   output logic [3:0]  fault_o,
-  output event_t      end_o [8],
+  output event_t      end_o [9],
   output logic [31:0] conflicts_o [16],
   output logic [1:0]                 spad_write_o,
   output logic [1:0][47:0]           spad_write_address_o,

@@ -227,14 +227,12 @@ void Trace::cycle(int64_t t, const ModelPorts &ports, bool memoryIdle) {
     }
   if (sink_ != nullptr)
     reportAccesses(t, ports);
-  for (int i = 0; i < 8; ++i)
+  for (int i = 0; i < 9; ++i)
     if (ports.endValid[i] != 0) {
       Entry &own = entry(ports.endId[i]);
       own.record.end = t;
       own.ended = true;
       tellWritten(ports.endId[i], own);
-      if (!loads_.empty() && loads_.front() == ports.endId[i])
-        loads_.pop_front();
       own.addresses = {}; // a long trace holds its records, and little more
       for (size_t s = 0; s < semaphores_.size(); ++s)
         semaphores_[s] += static_cast<int64_t>(own.decoded->signal >> s & 1);
@@ -285,7 +283,6 @@ void Trace::follow(uint32_t id) {
     vector_ = id;
     return;
   case isa::UnitTemplate::DmaLoad:
-    loads_.push_back(id);
     newestLoad_ = id;
     return;
   case isa::UnitTemplate::DmaStore:
@@ -339,8 +336,8 @@ void Trace::reportAccesses(int64_t t, const ModelPorts &ports) {
       }
     } else if (writers[i].port == 2) {
       id = vector_;
-    } else if (!loads_.empty()) {
-      id = loads_.front();
+    } else {
+      id = ports.activityId[3]; // the cycle of a unit that writes goes to what it writes
     }
     reportWrite(t, writers[i].port, id, writers[i].space, ports.writeAddress[i], ports.writeData[i],
                 ports.writeBytes[i]);
@@ -398,7 +395,7 @@ bool Trace::isStuck(const ModelPorts &ports) const {
   for (int i = 0; i < 4; ++i)
     if (ports.startValid[i] != 0)
       return false;
-  for (int i = 0; i < 8; ++i)
+  for (int i = 0; i < 9; ++i)
     if (ports.endValid[i] != 0)
       return false;
   for (int port = 1; port < 5; ++port)

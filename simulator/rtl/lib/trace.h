@@ -104,9 +104,8 @@ private:
     uint32_t id;
     int64_t left;
   };
-  std::deque<Rows> rows_;      // of mmuls that are still to be written
-  uint32_t vector_ = none;     // begun last
-  std::deque<uint32_t> loads_; // begun and not ended
+  std::deque<Rows> rows_;  // of mmuls that are still to be written
+  uint32_t vector_ = none; // begun last
   uint32_t newestLoad_ = none;
   std::vector<uint32_t> stores_; // by place among those in flight
   size_t nextStore_ = 0;

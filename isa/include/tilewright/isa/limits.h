@@ -123,6 +123,9 @@ inline constexpr Limit pipeline{
     "timing.matrix.pipeline", 3, 65535,
     "accumulators are read two cycles before they are written; the RTL counts cycles in 16 bits"};
 inline constexpr Limit latency{"timing.latency", 1, 65535, "the RTL counts cycles in 16 bits"};
+inline constexpr Limit vectorStart{
+    "timing.vector.start", 2, 65535,
+    "the steps of an instruction are computed in the cycle after its start"};
 inline constexpr Limit fo4{"technology.fo4_fs", 100, 500'000,
                            "no process has an inverter as fast or as slow"};
 inline constexpr Limit logicDelay{"technology.mfo4", 0, 1'000'000, "no operator is as slow"};

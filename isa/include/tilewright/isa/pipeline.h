@@ -26,7 +26,8 @@ Lane makeLane(const Isa &isa, const std::vector<Instruction> &instructions);
 // be cut, does not fit into a cycle.
 Pipeline derivePipeline(const Instruction &instruction, const Isa &isa, const Lane &lane);
 
-// Of a factor as a signed number: those before casts that change no value.
+// Of a value as a signed number: those before casts that change none, and no more than a product's
+// factors have, or what is shifted right.
 int factorBits(const Expr &expr);
 
 // Whether an expression depends on nothing but registers and immediates.

@@ -28,10 +28,10 @@ struct ModelPorts {
   uint8_t halted = 0, executed = 0, isControl = 0, trap = 0, busError = 0;
   uint8_t arValid = 0, arLen = 0, arId = 0;
   uint8_t awValid = 0, awLen = 0, awId = 0, wValid = 0, wLast = 0;
-  uint8_t startValid[4] = {}, startFault[4] = {}, endValid[8] = {};
+  uint8_t startValid[4] = {}, startFault[4] = {}, endValid[9] = {};
   uint8_t activityKind[5] = {}, activityCause[5] = {};
   uint32_t pc = 0, executedId = 0, errors = 0;
-  uint32_t startId[4] = {}, endId[8] = {}, activityId[5] = {}, conflicts[16] = {};
+  uint32_t startId[4] = {}, endId[9] = {}, activityId[5] = {}, conflicts[16] = {};
   uint64_t arAddress = 0, awAddress = 0;
   uint8_t wData[128] = {}, wStrobe[16] = {};
   // Writes on chip: to the scratchpad by vector, load; to the accumulators by matrix, vector, load.

@@ -27,6 +27,8 @@ public:
   void execute(const isa::DecodedInstruction &decoded, std::vector<int64_t> &base);
   // Moves on from a unit's instruction.
   void advance();
+  // What follows the instruction at `pc`, if that changes nothing and the loops are as they are.
+  uint64_t predictedAfter(uint64_t pc) const;
 
 private:
   struct Loop {

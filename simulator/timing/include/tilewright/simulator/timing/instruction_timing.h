@@ -15,6 +15,11 @@ namespace tilewright::timing {
 // MAT-accumulate), from a burst's last data on the bus to its first piece (LOAD-drain), and from
 // reading a burst's last piece to sending it (STORE-send).
 constexpr int64_t sumsReadAhead = 2, landedToDrained = 2, gatheredToSent = 3;
+// What pipelines of control take: cycles from decoding an instruction to executing it (SEQ-decode),
+// from the start of a load or store to its first burst or piece (LOAD-burst, STORE-gather), from
+// entering the matrix unit to the first row (MAT-row), and from an instruction's last piece to its
+// end (LOAD-end, MAT-load-end, VEC-end).
+constexpr int64_t decodedToExecuted = 1, startedToMoved = 3, enteredToRow = 1, doneToEnded = 1;
 
 // A scalar over literals, immediates and registers; the common shapes are evaluated without a tree.
 class Scalar {
