@@ -28,7 +28,7 @@ ControlFlow::ControlFlow(const isa::Isa &isa, const Program &program)
 void ControlFlow::checkPc() const {
   if (pc_ >= instructions_)
     fault(program_, pc_, fmt::format("the program runs past its {} instructions", instructions_),
-          "end it with halt");
+          "end it with halt", FaultCause::PastEnd);
 }
 
 const uint8_t *ControlFlow::bits() const {
@@ -54,11 +54,13 @@ void ControlFlow::execute(const isa::DecodedInstruction &decoded, std::vector<in
     uint64_t begin = pc_ + 1, end = begin + length;
     if (end > instructions_)
       fault(program_, pc_,
-            fmt::format("a loop of {} instructions reaches past the end of the code", length));
+            fmt::format("a loop of {} instructions reaches past the end of the code", length), "",
+            FaultCause::LoopPastEnd);
     if (count == 0)
       return fallTo(end);
     if (depth_ == loops_.size())
-      fault(program_, pc_, fmt::format("loops are nested deeper than {}", loops_.size()));
+      fault(program_, pc_, fmt::format("loops are nested deeper than {}", loops_.size()), "",
+            FaultCause::LoopDepth);
     loops_[depth_++] = {begin, end, count - 1};
     pc_ = begin;
     return;
@@ -70,7 +72,8 @@ void ControlFlow::execute(const isa::DecodedInstruction &decoded, std::vector<in
     if (target < 0 || target >= static_cast<int64_t>(instructions_))
       fault(program_, pc_,
             fmt::format("a branch to instruction {} leaves the code of {} instructions", target,
-                        instructions_));
+                        instructions_),
+            "", FaultCause::Branch);
     return goTo(static_cast<uint64_t>(target));
   }
   case isa::Control::Halt:

@@ -1,7 +1,5 @@
 #include "tilewright/simulator/engine/fault.h"
 
-#include "tilewright/support/error.h"
-
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -18,9 +16,10 @@ std::string describeInstruction(const Program &program, uint64_t pc) {
                      escape(program.layers[static_cast<size_t>(layer)].name));
 }
 
-void fault(const Program &program, uint64_t pc, const std::string &message,
-           const std::string &fix) {
-  throw UserError({program.file, 0, 0, describeInstruction(program, pc)}, message, fix);
+void fault(const Program &program, uint64_t pc, const std::string &message, const std::string &fix,
+           FaultCause cause) {
+  throw ProgramFault(
+      UserError({program.file, 0, 0, describeInstruction(program, pc)}, message, fix), pc, cause);
 }
 
 void checkTraceLength(const Program &program, uint64_t pc, size_t records) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tilewright/program/program.h"
+#include "tilewright/support/error.h"
 
 #include <cstdint>
 #include <string>
@@ -12,9 +13,26 @@ namespace tilewright {
 // the program knows it.
 std::string describeInstruction(const Program &program, uint64_t pc);
 
-// Throws the UserError whose place is the program and instruction `pc`.
+// Why: the causes of a trap that the register map names, and what is none to the machine, which
+// waits forever.
+enum class FaultCause { Illegal, PastEnd, LoopPastEnd, LoopDepth, Branch, Deadlock };
+
+// The UserError of a program that cannot go on.
+class ProgramFault : public UserError {
+public:
+  ProgramFault(const UserError &error, uint64_t pc, FaultCause cause)
+      : UserError(error), pc_(pc), cause_(cause) {}
+  uint64_t pc() const { return pc_; } // number of the instruction
+  FaultCause cause() const { return cause_; }
+
+private:
+  uint64_t pc_;
+  FaultCause cause_;
+};
+
+// Throws the ProgramFault whose place is the program and instruction `pc`.
 [[noreturn]] void fault(const Program &program, uint64_t pc, const std::string &message,
-                        const std::string &fix = "");
+                        const std::string &fix = "", FaultCause cause = FaultCause::Illegal);
 
 // Ends a run whose trace holds `records` and would grow beyond 1 GiB: a program that does not end
 // is told so before memory runs out.
