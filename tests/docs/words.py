@@ -42,9 +42,10 @@ EXEMPT = [
         "docs/host.md", "docs/microarchitecture.md", "docs/rtl.md", "isa/description/machine.yaml", "isa/description/registers.yaml",
         "isa/test/registers_test.cpp", "runtime/*", "isa/include/tilewright/isa/limits.h", "isa/lib/limits.cpp",
         "isa/lib/load.cpp", "isa/test/load*_test.cpp", "simulator/cycle/lib/direct_bus.h", "simulator/cycle/lib/load.*",
-        "simulator/cycle/lib/sequencer.*", "simulator/cycle/lib/store.*", "simulator/cycle/lib/system*", "simulator/cycle/lib/unit.*",
+        "simulator/cycle/include/*/dram_module.h", "simulator/cycle/include/*/tlm_core.h",
+        "simulator/cycle/lib/sequencer.*", "simulator/cycle/lib/store.*", "simulator/cycle/lib/tlm_*", "simulator/cycle/lib/unit.*",
         "simulator/cycle/test/dma_test.cpp", "simulator/cycle/test/sequencer_test.cpp", "simulator/engine/include/*/run_sink.h",
-        "simulator/lockstep/test/*", "simulator/memory/*", "simulator/rtl/*",
+        "simulator/lockstep/test/*", "simulator/memory/*", "simulator/platform/*", "simulator/rtl/*",
         "tests/descriptions/limit_cases.py", "tests/mutation/mutants/cycle.toml", "tests/random/machines.py")),
 ]
 # Names of others.

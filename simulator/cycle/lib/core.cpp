@@ -72,9 +72,13 @@ bool Core::advance(int64_t quantum) {
     if (sequencer_.halted())
       return true;
     if (t_ >= tryAt_)
-      fastForward(options_.maxCycles != 0 ? options_.maxCycles : forever);
+      fastForward(options_.maxCycles != 0 ? std::min(options_.maxCycles, pause) : pause);
   }
   return false;
+}
+
+void Core::stopAt(int64_t cycle) {
+  options_.maxCycles = options_.maxCycles != 0 ? std::min(options_.maxCycles, cycle) : cycle;
 }
 
 // Those of the cycle that was stepped last: there are none in skipped cycles.
@@ -202,7 +206,7 @@ void Core::deadlock() {
   describe(store_.unit().name, store_.blocked());
   describe(isa_.units()[0].name, sequencer_.blocked());
   fault(shared_.program, pc, message,
-        "signal the semaphore from the unit that makes what is waited for");
+        "signal the semaphore from the unit that makes what is waited for", FaultCause::Deadlock);
 }
 
 } // namespace tilewright::cycle

@@ -22,9 +22,13 @@ public:
   Core(const Core &) = delete;
 
   // Advances until the program ends or `quantum` cycles have passed; true when it has ended. Throws
-  // UserError for traps and deadlocks.
+  // ProgramFault for traps and deadlocks.
   bool advance(int64_t quantum);
+  // Ends the run when so many cycles are over, as `CoreOptions::maxCycles` does; not before this
+  // one is.
+  void stopAt(int64_t cycle);
   int64_t cycle() const { return t_; } // cycles that are over
+  uint64_t pc() const { return sequencer_.pc(); }
   // All but the DRAM's counters and the wall time. The trace is handed over: once.
   RunRecord record();
 
