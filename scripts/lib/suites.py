@@ -82,6 +82,7 @@ SUITES = [
     Suite("area", "Yosys reads the RTL of the smallest machine: no latches, no combinational loops", (PYTHON, "bench/area", "tiny4", "--check"),
           always=False),
     Suite("dram-rate", "what streams at three clocks is the lesser of DRAM's rate and the port's", (PYTHON, "bench/dram-rate")),
+    Suite("platform", "two machines in one SystemC simulation run a network, as each does alone", (PYTHON, "tests/platform/run")),
     Suite("docs", "what the documents quote", (PYTHON, "tests/docs/run")),
     Suite("models", "networks of synthetic weights: published MACs, the same bytes from a seed; bounds", (PYTHON, "tests/models/run")),
     Suite("html", "the report's page in a browser", (PYTHON, "tests/html/run")),
