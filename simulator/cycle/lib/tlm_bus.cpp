@@ -29,7 +29,7 @@ int64_t TlmBus::transport(int64_t t, tlm::tlm_command command, uint64_t address,
   payload_.set_byte_enable_ptr(nullptr);
   payload_.set_dmi_allowed(false);
   payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-  const sc_core::sc_time due = timeOf(t), now = sc_core::sc_time_stamp();
+  const sc_core::sc_time due = timeOf(t), &now = sc_core::sc_time_stamp();
   sc_core::sc_time delay = due > now ? due - now : sc_core::SC_ZERO_TIME;
   memory_.b_transport(payload_, delay);
   const sc_core::sc_time::value_type done = (sc_core::sc_time_stamp() + delay - origin_).value();

@@ -25,8 +25,10 @@ RegisterBlock::RegisterBlock(const isa::RegisterMap &map)
     : map_(map), words_(map.registers.size()) {
   for (size_t i = 0; i < map.registers.size(); ++i) {
     const isa::HostRegister &own = map.registers[i];
-    for (int word = 0; word < own.words(); ++word)
-      locations_[static_cast<size_t>(own.offset / 4 + word)] = {static_cast<int>(i), 32 * word};
+    for (int word = 0; word < own.words(); ++word) {
+      const int number = own.offset / 4 + word;
+      locations_[static_cast<size_t>(number)] = {static_cast<int>(i), 32 * word};
+    }
     for (const isa::RegisterField &field : own.fields)
       if (field.constant)
         words_[i] |= *field.constant << field.low;

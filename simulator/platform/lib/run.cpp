@@ -30,6 +30,13 @@ std::string causeOf(FaultCause cause) {
   return "illegal";
 }
 
+// Whether the core has counted the instruction that traps: it finds only then that it cannot be
+// executed.
+bool isCounted(FaultCause cause) {
+  return cause == FaultCause::LoopPastEnd || cause == FaultCause::LoopDepth ||
+         cause == FaultCause::Branch;
+}
+
 // Advances the core; the fault that ends the program, if one does. (A thread must not wait while it
 // handles an exception.)
 std::optional<ProgramFault> advance(cycle::TlmCore &core, int64_t quantum, bool &ended) {
@@ -50,7 +57,7 @@ sc_core::sc_time Accelerator::timeOf(int64_t cycle) const {
 
 // Of the program, by now.
 int64_t Accelerator::cyclesOver() const {
-  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  const sc_core::sc_time &now = sc_core::sc_time_stamp();
   return now < parts_->origin
              ? 0
              : static_cast<int64_t>((now - parts_->origin).value() / parts_->cycle.value());
@@ -121,6 +128,10 @@ std::optional<Accelerator::Ending> Accelerator::runToEnd() {
 Accelerator::Ending Accelerator::trap(const ProgramFault &fault) {
   SC_REPORT_WARNING(reportType, fault.what());
   const cycle::TlmCore &core = *parts_->core;
+  if (isCounted(fault.cause())) {
+    const RegisterBlock::Field &executed = parts_->fields.instructions;
+    parts_->block.set(executed, parts_->block.get(executed) - 1);
+  }
   if (!core.leftDram())
     return {core.cycle() + 1, causeOf(fault.cause()), fault.pc()};
   // What is beyond the DRAM is the memory's to refuse.

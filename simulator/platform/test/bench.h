@@ -58,6 +58,9 @@ inline tilewright_program inMemory(const isa::Isa &isa, const Program &program, 
   return made;
 }
 
+// The time now, to keep: sc_time_stamp's goes on.
+inline sc_core::sc_time now() { return sc_core::sc_time_stamp(); }
+
 // What the cycle engine says of the program, and the DRAM after it.
 struct Expected {
   Expected(const isa::Isa &isa, const Program &program) : dram(program) {

@@ -115,7 +115,7 @@ TEST(Run, ShowsItsCyclesWhileItRuns) {
   bench.run([&] {
     const tilewright_device *device = bench.device();
     EXPECT_EQ(tilewright_start(device, &bench.task), TILEWRIGHT_OK);
-    const sc_core::sc_time start = sc_core::sc_time_stamp();
+    const sc_core::sc_time start = now();
     uint64_t instructions = 0;
     for (int i = 0; i < 3; ++i) {
       bench.waitCycles(700);
