@@ -24,17 +24,16 @@ void DriverPort::write(uint32_t offset, uint32_t value) {
 }
 
 void DriverPort::access(tlm::tlm_command command, uint32_t offset, uint32_t &value) {
-  tlm::tlm_generic_payload payload;
-  payload.set_command(command);
-  payload.set_address(offset);
-  payload.set_data_ptr(reinterpret_cast<unsigned char *>(&value));
-  payload.set_data_length(sizeof value);
-  payload.set_streaming_width(sizeof value);
-  payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  payload_.set_command(command);
+  payload_.set_address(offset);
+  payload_.set_data_ptr(reinterpret_cast<unsigned char *>(&value));
+  payload_.set_data_length(sizeof value);
+  payload_.set_streaming_width(sizeof value);
+  payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   sc_core::sc_time delay;
-  registers->b_transport(payload, delay);
+  registers->b_transport(payload_, delay);
   wait(delay);
-  response_ = payload.get_response_status();
+  response_ = payload_.get_response_status();
 }
 
 } // namespace tilewright::platform

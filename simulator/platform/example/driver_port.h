@@ -26,6 +26,7 @@ private:
   void access(tlm::tlm_command command, uint32_t offset, uint32_t &value);
 
   tilewright_device device_;
+  tlm::tlm_generic_payload payload_;
   tlm::tlm_response_status response_ = tlm::TLM_INCOMPLETE_RESPONSE;
 };
 

@@ -39,10 +39,12 @@ void Host::run() {
   }
 }
 
-void Host::handleInterrupts() {
-  sc_core::sc_event_or_list any;
+void Host::end_of_elaboration() {
   for (const Machine &machine : machines)
-    any |= machine.interrupt.posedge_event();
+    anyInterrupt_ |= machine.interrupt.posedge_event();
+}
+
+void Host::handleInterrupts() {
   for (;;) {
     bool isHandled = false;
     for (Machine &machine : machines) {
@@ -56,7 +58,7 @@ void Host::handleInterrupts() {
     if (isHandled)
       handled_.notify(sc_core::SC_ZERO_TIME);
     else
-      wait(any);
+      wait(anyInterrupt_);
   }
 }
 

@@ -40,9 +40,11 @@ public:
   SC_HAS_PROCESS(Host);
 
 private:
+  void end_of_elaboration() override;
   void run();
   void handleInterrupts();
 
+  sc_core::sc_event_or_list anyInterrupt_;
   sc_core::sc_event handled_;
 };
 
