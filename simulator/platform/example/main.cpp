@@ -166,21 +166,18 @@ int main(int argc, char **argv) {
       "two machines at once. Their cycles and values are compared with those of each "
       "machine alone. Exit code 0: equal; 1: different, or a mistake",
       "tilewright-platform");
-  std::vector<std::string> programs;
+  std::string first, second;
   uint64_t seed = 0;
-  app.add_option("PROGRAM", programs, "Program file (.elf) for each machine; one: for both")
-      ->required()
-      ->expected(1, 2);
+  app.add_option("PROGRAM", first, "Program file (.elf) of the first machine")->required();
+  app.add_option("OTHER", second, "That of the second machine (default: the same)");
   app.add_option("--seed", seed, "Seed of the programs' inputs")->capture_default_str();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  if (programs.size() == 1)
-    programs.push_back(programs.front());
   try {
-    return tilewright::platform::run(programs, seed) ? 0 : 1;
+    return tilewright::platform::run({first, second.empty() ? first : second}, seed) ? 0 : 1;
   } catch (const tilewright::UserError &error) {
     fmt::print(stderr, "{}\n", error.diagnostic());
     return 1;
