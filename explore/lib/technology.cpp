@@ -75,13 +75,13 @@ double flipFlopsOf(const Machine &machine) {
   int addressBits = 0; // on chip
   while (int64_t(1) << addressBits < std::max(machine.spadBytes, machine.accBytes))
     ++addressBits;
-  const double sequencer = 1'536 + 7.75 * bus,
-               semaphores = 25.0 * static_cast<double>(machine.semaphores);
-  const double load = 2'258 + 46 * addressBits, store = 2'179 + 17.3 * addressBits;
+  const double sequencer = 1'120 + 8.6 * bus,
+               semaphores = 9.0 * static_cast<double>(machine.semaphores);
+  const double load = 2'362.5 + 48.25 * addressBits, store = 2'242.5 + 19.25 * addressBits;
   // A line of the matrix unit's delay line has an address, and there are as many as it has stages.
-  const double matrix = 1'361 + 139.1 * cols + 23.6 * rows + (rows + cols + 3) * (addressBits + 21);
+  const double matrix = 1'400 + 139.1 * cols + 23.6 * rows + (rows + cols + 3) * (addressBits + 21);
   const double array = 76.5 * rows * cols + 387.6 * cols - 1'401;
-  const double vector = 3'700 + 333 * lanes + 1'285 * lanes;
+  const double vector = 3'561 + 333 * lanes + 1'064 * lanes;
   const double memories = 20.0 * static_cast<double>(machine.spadBanks + machine.accBanks);
   const double top = 1'381 + 9.0 * bus;
   return sequencer + semaphores + load + store + matrix + array + vector + memories + top;
