@@ -153,25 +153,60 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
     .write_banks_i(acc_write_banks), .write_address_i(acc_write_address), .write_bytes_i(acc_write_bytes),
     .write_data_i(acc_write_data)
   );
-  for (genvar i = 0; i < 2; i++) begin : gen_spad_write
-    assign spad_write_o[i] = spad_write_banks[i] != '0;
+
+  // PORT-write: what the vector unit and the load unit write goes to the memories in the cycle after it was granted.
+  localparam int VectorWriter = 0, LoadWriter = 1;
+  typedef struct packed {
+    spad_mask_t             spad_banks;
+    acc_mask_t              acc_banks;
+    logic [47:0]            address;
+    logic [15:0]            bytes;
+    logic [8*WidePort-1:0]  data;
+  } write_t;
+  write_t granted_write [2], write_q [2];
+  for (genvar i = 0; i < 2; i++) begin : gen_write
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) begin
+        write_q[i].spad_banks <= '0;
+        write_q[i].acc_banks <= '0;
+      end else begin
+        write_q[i].spad_banks <= granted_write[i].spad_banks;
+        write_q[i].acc_banks <= granted_write[i].acc_banks;
+      end
+    end
+    always_ff @(posedge clk_i) begin
+      if (granted_write[i].spad_banks != '0 || granted_write[i].acc_banks != '0) begin
+        write_q[i].address <= granted_write[i].address;
+        write_q[i].bytes <= granted_write[i].bytes;
+        write_q[i].data <= granted_write[i].data;
+      end
+    end
+    assign spad_write_banks[i] = write_q[i].spad_banks;
+    assign spad_write_address[i] = write_q[i].address;
+    assign spad_write_bytes[i] = write_q[i].bytes;
+    assign spad_write_data[i] = write_q[i].data[8*SpadPort-1:0];
+    assign acc_write_banks[i+1] = write_q[i].acc_banks;
+    assign acc_write_address[i+1] = write_q[i].address;
+    assign acc_write_bytes[i+1] = write_q[i].bytes;
+    assign acc_write_data[i+1] = write_q[i].data[8*AccPort-1:0];
+
+    assign spad_write_o[i] = granted_write[i].spad_banks != '0;
+    assign spad_write_address_o[i] = granted_write[i].address;
+    assign spad_write_bytes_o[i] = granted_write[i].bytes;
+    assign spad_write_data_o[i] = granted_write[i].data[8*SpadPort-1:0];
+    assign acc_write_o[i+1] = granted_write[i].acc_banks != '0;
+    assign acc_write_address_o[i+1] = granted_write[i].address;
+    assign acc_write_bytes_o[i+1] = granted_write[i].bytes;
+    assign acc_write_data_o[i+1] = granted_write[i].data[8*AccPort-1:0];
   end
-  assign spad_write_address_o = spad_write_address;
-  assign spad_write_bytes_o = spad_write_bytes;
-  assign spad_write_data_o = spad_write_data;
-  for (genvar i = 0; i < 3; i++) begin : gen_acc_write
-    assign acc_write_o[i] = acc_write_banks[i] != '0;
-  end
-  assign acc_write_address_o = acc_write_address;
-  assign acc_write_bytes_o = acc_write_bytes;
-  assign acc_write_data_o = acc_write_data;
+  assign acc_write_o[0] = acc_write_banks[0] != '0;
+  assign acc_write_address_o[0] = acc_write_address[0];
+  assign acc_write_bytes_o[0] = acc_write_bytes[0];
+  assign acc_write_data_o[0] = acc_write_data[0];
 
   spad_mask_t spad_read_by_matrix, spad_read_by_vector, spad_write_by_vector;
   acc_mask_t acc_read_by_matrix, acc_read_by_vector, acc_write_by_matrix, acc_write_by_vector;
   assign acc_read_banks[VectorStreams] = acc_read_by_matrix;
-  assign acc_write_banks[0] = acc_write_by_matrix;
-  assign acc_write_banks[1] = acc_write_by_vector;
-  assign spad_write_banks[0] = spad_write_by_vector;
   logic [31:0] matrix_conflicts [4], vector_conflicts [4], load_conflicts [4], store_conflicts [4];
   for (genvar i = 0; i < 4; i++) begin : gen_conflicts
     assign conflicts_o[i] = matrix_conflicts[i];
@@ -202,21 +237,17 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
     .acc_write_address_o(acc_write_address[0]), .acc_write_bytes_o(acc_write_bytes[0]),
     .acc_write_data_o(acc_write_data[0]),
     .spad_read_held_o(spad_read_by_matrix), .acc_read_held_o(acc_read_by_matrix), .acc_write_held_o(acc_write_by_matrix),
+    .acc_banks_o(acc_write_banks[0]),
     .activity_o(activity_o[1]), .start_o(start_o[0]), .fault_o(fault_o[0]), .end_o(matrix_end), .conflicts_o(matrix_conflicts)
   );
 
   logic [VectorStreams-1:0][47:0] vector_address;
-  logic [47:0] vector_write_address;
-  logic [15:0] vector_write_bytes;
   logic [32*Lanes-1:0] vector_write_data;
   assign spad_read_address[VectorStreams-1:0] = vector_address;
   assign acc_read_address[VectorStreams-1:0] = vector_address;
-  assign spad_write_address[0] = vector_write_address;
-  assign spad_write_bytes[0] = vector_write_bytes;
-  assign spad_write_data[0] = (8*SpadPort)'(vector_write_data);
-  assign acc_write_address[1] = vector_write_address;
-  assign acc_write_bytes[1] = vector_write_bytes;
-  assign acc_write_data[1] = (8*AccPort)'(vector_write_data);
+  assign granted_write[VectorWriter].spad_banks = spad_write_by_vector;
+  assign granted_write[VectorWriter].acc_banks = acc_write_by_vector;
+  assign granted_write[VectorWriter].data = (8*WidePort)'(vector_write_data);
   tilewright_vector #(.Checks(Checks)) u_vector (
     .clk_i, .rst_ni, .stop_i(stop), .push_i(push[UnitVector]), .issued_i(issued), .full_o(full[UnitVector]), .idle_o(vector_idle),
     .request_o(vector_request), .grant_i(grant[5:4]),
@@ -226,28 +257,20 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
     .acc_write_held_o(acc_write_by_vector),
     .spad_banks_o(spad_read_banks[VectorStreams-1:0]), .acc_banks_o(acc_read_banks[VectorStreams-1:0]), .read_address_o(vector_address),
     .spad_data_i(spad_read_data[VectorStreams-1:0]), .acc_data_i(acc_read_data[VectorStreams-1:0]),
-    .write_address_o(vector_write_address),
-    .write_bytes_o(vector_write_bytes), .write_data_o(vector_write_data),
+    .write_address_o(granted_write[VectorWriter].address),
+    .write_bytes_o(granted_write[VectorWriter].bytes), .write_data_o(vector_write_data),
     .activity_o(activity_o[2]), .start_o(start_o[1]), .fault_o(fault_o[1]), .end_o(vector_end), .conflicts_o(vector_conflicts)
   );
 
-  logic [47:0] load_write_address;
-  logic [15:0] load_write_bytes;
-  logic [8*WidePort-1:0] load_write_data;
-  assign spad_write_address[1] = load_write_address;
-  assign spad_write_bytes[1] = load_write_bytes;
-  assign spad_write_data[1] = (8*SpadPort)'(load_write_data);
-  assign acc_write_address[2] = load_write_address;
-  assign acc_write_bytes[2] = load_write_bytes;
-  assign acc_write_data[2] = (8*AccPort)'(load_write_data);
   tilewright_load #(.Checks(Checks)) u_load (
     .clk_i, .rst_ni, .stop_i(stop), .quiesce_i, .bus_idle_o(load_bus_idle), .push_i(push[UnitLoad]), .issued_i(issued), .full_o(full[UnitLoad]), .idle_o(load_idle),
     .request_o(load_request), .grant_i(grant[7:6]),
     .ar_busy_i(fetch_ar || ar_held), .ar_valid_o(load_ar), .ar_address_o(load_address), .ar_beats_o(load_beats),
     .r_valid_i(r_valid_i && r_id_i), .r_last_i, .r_data_i,
     .spad_by_vector_i(spad_write_by_vector), .acc_by_matrix_i(acc_write_by_matrix), .acc_by_vector_i(acc_write_by_vector),
-    .spad_banks_o(spad_write_banks[1]), .acc_banks_o(acc_write_banks[2]), .write_address_o(load_write_address),
-    .write_bytes_o(load_write_bytes), .write_data_o(load_write_data),
+    .spad_banks_o(granted_write[LoadWriter].spad_banks), .acc_banks_o(granted_write[LoadWriter].acc_banks),
+    .write_address_o(granted_write[LoadWriter].address), .write_bytes_o(granted_write[LoadWriter].bytes),
+    .write_data_o(granted_write[LoadWriter].data),
     .activity_o(activity_o[3]), .start_o(start_o[2]), .fault_o(fault_o[2]), .end_o(load_end), .conflicts_o(load_conflicts)
   );
 

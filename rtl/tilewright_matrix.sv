@@ -29,7 +29,8 @@ module tilewright_matrix import tilewright_pkg::*; #(
   output logic [8*AccPort-1:0]  acc_write_data_o, // the new sums
   output spad_mask_t       spad_read_held_o, // for both reads
   output acc_mask_t        acc_read_held_o, // for reading sums
-  output acc_mask_t        acc_write_held_o, // for writing sums
+  output acc_mask_t        acc_write_held_o, // for writing sums in the next cycle
+  output acc_mask_t        acc_banks_o,     // that writing sums holds
   // Trace.
   output activity_t        activity_o,      // what this cycle goes to: work, a cause of stalling, or nothing
   output event_t           start_o,         // an instruction starts
@@ -65,8 +66,7 @@ module tilewright_matrix import tilewright_pkg::*; #(
   } rows_t;
 
   localparam int FlightWidth = MatrixInflight > 1 ? $clog2(MatrixInflight) : 1;
-  localparam int Depth = MatrixPipeline + 1; // of the delay line
-  localparam int Time = $clog2(Depth + 1);
+  typedef logic [$clog2(Cols+1)-1:0] row_count_t; // of accumulators, a row's
 
   `include "tilewright_matrix.svh"
 
@@ -92,12 +92,21 @@ module tilewright_matrix import tilewright_pkg::*; #(
   logic load_begins_q;     // a load began
   logic passes_q; // a row of activations is there
   logic [Rows-1:0] comes_q; // elements that the row has
-  element_t [Rows-1:0] elements_q;
-  logic [Cols-1:0][MatrixOperandBits-1:0] columns_q;
+  // A row of activations, or of weights, that came in the cycle before, and what its operands depend on.
+  logic [7:0] a_instruction_q, w_instruction_q;
+  instruction_t a_bits_q, w_bits_q;
+  matrix_state_t a_state_q, w_state_q;
+  logic a_tile_q;
+  logic [Rows-1:0] a_valid_q;
+  logic [8*SpadPort-1:0] a_bytes_q;
+  logic [8*Cols-1:0] w_bytes_q;
+  row_count_t w_n_q;
+  element_t [Rows-1:0] elements;
+  logic [Cols-1:0][MatrixOperandBits-1:0] columns;
+  weight_t [Cols-1:0] weights;
   weight_event_t [Rows-1:0] events;
   logic [Rows-1:0] clear_q, clear_tile_q, write_q; // by rows
   logic write_tile_q;
-  weight_t [Cols-1:0] weights_q;
   logic [Cols-1:0][31:0] sums;
 
   // mmuls begun and not ended, oldest first.
@@ -129,63 +138,100 @@ module tilewright_matrix import tilewright_pkg::*; #(
   logic [15:0] l_left_q, l_row_q, l_k_q, l_n_q;
   local_t l_address_q, l_stride_q;
 
-  // The delay line, by time modulo its depth.
-  logic [Time-1:0] now_q, next_now, read_at, issue_at; // read_at: now + 2
-  logic [Depth-1:0] line_valid_q, line_accumulate_q, line_last_q;
-  local_t line_address_q [Depth];
-  logic [15:0] line_n_q [Depth];
-  logic [FlightWidth-1:0] line_flight_q [Depth];
-  logic old_comes_q;              // accumulators were asked for in the cycle before
-  logic [32*Cols-1:0] old_q;      // those that came in the cycle before
-  logic wrote_q;                  // what was written in the cycle before, for the row that was read beside it
-  local_t wrote_address_q;
-  logic [15:0] wrote_n_q;
-  logic [32*Cols-1:0] wrote_sum_q;
-  assign next_now = now_q == Time'(Depth - 1) ? '0 : now_q + 1'b1;
-  assign read_at = next_now == Time'(Depth - 1) ? '0 : next_now + 1'b1;
-  assign issue_at = now_q == '0 ? Time'(Depth - 1) : now_q - 1'b1; // now + MatrixPipeline
+  // Rows of sums on their way through the array: when they are written, and read before. The last cycles of each are in registers:
+  // `sums_q[2]` reads accumulators, `sums_q[1]` has the port taken from the others' point of view, `sums_q[0]` writes.
+  typedef struct packed {
+    logic       accumulate;
+    logic       last;      // of its instruction
+    logic [FlightWidth-1:0] flight;
+    local_t     address;   // of accumulators, in bytes
+    row_count_t n;
+  } sums_t;
+  typedef struct packed {
+    logic       valid;
+    acc_mask_t  banks;
+    sums_t      row;
+  } sums_stage_t;
+  sums_t issued_sums, coming;
+  logic comes;
+  sums_stage_t [2:0] sums_q;
+  tilewright_delay #(.Cycles(MatrixPipeline - 3), .Width($bits(sums_t))) u_delay (
+    .clk_i, .rst_ni, .write_i(begins), .data_i(issued_sums), .valid_q(comes), .data_q(coming)
+  );
+  always_ff @(posedge clk_i) begin : sums_stages
+    if (!rst_ni) begin
+      for (int i = 0; i < 3; i++) sums_q[i].valid <= 1'b0;
+    end else begin
+      sums_q[0] <= sums_q[1];
+      sums_q[1] <= sums_q[2];
+      sums_q[2].valid <= comes;
+      if (comes) sums_q[2].row <= coming;
+      if (comes) sums_q[2].banks <= acc_banks(coming.address, 32'(coming.n) << 2);
+    end
+  end
 
-  // MAT-accumulate. A row was asked for two cycles before its sums are written: what it shares with the two rows that are written
-  // meanwhile it takes from there, from the first when it comes, from the second when its sums are made.
+  // MAT-accumulate. A row is read two cycles before its sums are written, and comes in the next cycle: what it shares with the two rows that
+  // are written meanwhile it takes from there. How far these are apart is known a cycle before.
   logic acc_read, acc_write;
   localparam int SpanWidth = $clog2(2 * Cols);
-  function automatic logic [32*Cols-1:0] renewed(logic [32*Cols-1:0] old, local_t address, logic [15:0] n);
-    automatic logic signed [LocalBits-1:0] from = $signed(address - wrote_address_q) >>> 2;
-    automatic logic [SpanWidth-1:0] by = SpanWidth'(from + LocalBits'(Cols));
-    automatic logic [32*Cols-1:0] words = (32*Cols)'({wrote_sum_q, (32*Cols)'(0)} >> {by, 5'h0});
-    automatic logic [Cols-1:0] wrote = ~({Cols{1'b1}} << wrote_n_q);
-    wrote = Cols'({wrote, Cols'(0)} >> by);
+  typedef struct packed {
+    logic shares;                  // some accumulators
+    logic [SpanWidth-1:0] by;      // accumulators that it begins behind the other row's first one, and Cols
+  } overlap_t;
+  function automatic overlap_t overlap_of(sums_t row, logic valid, sums_t other);
+    automatic logic signed [LocalBits-1:0] from = $signed(row.address - other.address) >>> 2;
+    overlap_of.by = SpanWidth'(from + LocalBits'(Cols));
+    overlap_of.shares = valid && from < $signed(LocalBits'(other.n)) && from > -$signed(LocalBits'(row.n));
+  endfunction
+  function automatic logic [32*Cols-1:0] renewed(logic [32*Cols-1:0] old, overlap_t overlap, row_count_t n,
+                                                 logic [32*Cols-1:0] written);
+    automatic logic [32*Cols-1:0] words = (32*Cols)'({written, (32*Cols)'(0)} >> {overlap.by, 5'h0});
+    automatic logic [Cols-1:0] wrote = ~({Cols{1'b1}} << n);
+    wrote = Cols'({wrote, Cols'(0)} >> overlap.by);
     renewed = old;
-    if (wrote_q && from < $signed(LocalBits'(wrote_n_q)) && from > -$signed(LocalBits'(n)))
+    if (overlap.shares)
       for (int j = 0; j < Cols; j++) if (wrote[j]) renewed[32*j +: 32] = words[32*j +: 32];
   endfunction
-  logic [32*Cols-1:0] array_sum, sum, old; // of the array; with the accumulators; of these
-  assign acc_write = line_valid_q[now_q];
-  assign acc_write_address_o = 48'(line_address_q[now_q]);
-  assign acc_write_bytes_o = 16'(line_n_q[now_q] << 2);
-  assign acc_read = line_valid_q[read_at] && line_accumulate_q[read_at];
-  assign acc_read_address_o = 48'(line_address_q[read_at]);
+  logic old_comes_q;                   // accumulators were asked for in the cycle before
+  overlap_t with_now_q, with_before_q; // of the row that comes: with the one that is written now, and with the one before
+  logic [32*Cols-1:0] old_q;           // those that came in the cycle before
+  row_count_t wrote_n_q;               // what was written in the cycle before
+  logic [32*Cols-1:0] wrote_sum_q;
+  logic [32*Cols-1:0] array_sum, sum;  // of the array; with the accumulators
+  assign acc_write = sums_q[0].valid;
+  assign acc_banks_o = acc_write ? sums_q[0].banks : '0;
+  assign acc_write_address_o = 48'(sums_q[0].row.address);
+  assign acc_write_bytes_o = 16'(sums_q[0].row.n) << 2;
+  assign acc_write_data_o = (8*AccPort)'(sum);
+  assign acc_write_held_o = sums_q[1].valid ? sums_q[1].banks : '0;
+  assign acc_read = sums_q[2].valid && sums_q[2].row.accumulate;
+  assign acc_read_held_o = acc_read ? sums_q[2].banks : '0;
+  assign acc_read_address_o = 48'(sums_q[2].row.address);
   always_comb begin
-    acc_write_held_o = '0;
     sum = array_sum;
-    old = '0;
-    if (acc_write) begin
-      acc_write_held_o = acc_banks(line_address_q[now_q], int'(acc_write_bytes_o));
-      if (line_accumulate_q[now_q]) begin
-        old = renewed(old_q, line_address_q[now_q], line_n_q[now_q]);
-        for (int j = 0; j < Cols; j++) sum[32*j +: 32] = sum[32*j +: 32] + old[32*j +: 32];
-      end
+    if (acc_write && sums_q[0].row.accumulate)
+      for (int j = 0; j < Cols; j++) sum[32*j +: 32] = sum[32*j +: 32] + old_q[32*j +: 32];
+  end
+  always_ff @(posedge clk_i) begin : accumulate
+    if (!rst_ni) old_comes_q <= 1'b0;
+    else old_comes_q <= acc_read;
+    if (acc_read) begin
+      with_now_q <= overlap_of(sums_q[2].row, sums_q[1].valid, sums_q[1].row);
+      with_before_q <= overlap_of(sums_q[2].row, sums_q[0].valid, sums_q[0].row);
     end
-    acc_write_data_o = (8*AccPort)'(sum);
-    acc_read_held_o = '0;
-    if (acc_read) acc_read_held_o = acc_banks(line_address_q[read_at], int'({14'h0, line_n_q[read_at], 2'b00}));
+    if (old_comes_q)
+      old_q <= renewed(renewed(acc_data_i[32*Cols-1:0], with_before_q, wrote_n_q, wrote_sum_q), with_now_q, sums_q[0].row.n, sum);
+    if (acc_write) begin
+      wrote_n_q <= sums_q[0].row.n;
+      wrote_sum_q <= sum;
+    end
   end
 
   // MAT-end.
   logic has_flight, ready, retires;
   assign has_flight = flights_q != '0;
   assign ready = has_flight && (flight_ready_q[oldest_q] ||
-      (line_valid_q[now_q] && line_last_q[now_q] && line_flight_q[now_q] == oldest_q));
+      (acc_write && sums_q[0].row.last && sums_q[0].row.flight == oldest_q));
   assign request_o[0] = '{valid: ready, wait_mask: '0, signal_mask: flight_signal_q[oldest_q]};
   assign retires = grant_i[0];
   assign idle_o = empty && !started_q && !has_flight && !loading_q && !loaded_q;
@@ -221,21 +267,17 @@ module tilewright_matrix import tilewright_pkg::*; #(
   end
 
   // MAT-row.
-  logic row_reads;
   logic begins, last_sum;           // the row is the first one of sums, of which there may be fewer than rows; of the last ones
   logic [MatrixDims-1:0] to_output; // the next position along the iterator is that of an output
-  spad_mask_t a_mask;
   always_comb begin
     last_row = 1'b1;
     for (int d = 0; d < MatrixDims; d++) if (s_rows_q.left[d] != '0) last_row = 1'b0;
     begins = streaming_q;
     last_sum = last_row;
     to_output = '1;
-    row_reads = streaming_q && s_matrix_q.k != '0;
     if (ColumnBroadcast != 0 && s_matrix_q.window) begin
       last_row = s_rows_q.left[MatrixDims-1] == s_rest_q;
       for (int d = 0; d < MatrixDims - 1; d++) if (s_rows_q.left[d] != '0) last_row = 1'b0;
-      if (s_rows_q.left[MatrixDims-1] < s_rest_q) row_reads = 1'b0;
       for (int d = 0; d < MatrixDims; d++) begin
         if (s_rows_q.phase[d] != '0 || s_rows_q.outputs[d] >= s_matrix_q.outputs[d]) begins = 1'b0;
         to_output[d] = s_rows_q.phase[d] + 32'd1 == s_matrix_q.stride[d];
@@ -243,81 +285,139 @@ module tilewright_matrix import tilewright_pkg::*; #(
       last_sum = 1'b1;
       for (int d = 0; d < MatrixDims; d++) if (s_rows_q.outputs[d] + 32'd1 != s_matrix_q.outputs[d]) last_sum = 1'b0;
     end
-    a_address_o = 48'(s_rows_q.a[MatrixDims-1]);
-    a_mask = '0;
-    if (row_reads) a_mask = spad_banks(s_rows_q.a[MatrixDims-1], int'(s_matrix_q.k));
+    issued_sums = '{accumulate: s_matrix_q.accumulate, last: last_sum, flight: newest_q, address: s_rows_q.d[MatrixDims-1],
+                    n: row_count_t'(s_matrix_q.n)};
   end
+  rows_t rows_d; // behind this row
+  always_comb begin : walk
+    rows_d = s_rows_q;
+    if (streaming_q) begin
+      for (int at = 0; at < MatrixDims; at++) begin
+        if (s_rows_q.left[at] != '0) begin
+          rows_d = s_rows_q;
+          rows_d.left[at] = s_rows_q.left[at] - 32'd1;
+          if (ColumnBroadcast != 0) rows_d.phase[at] = to_output[at] ? '0 : s_rows_q.phase[at] + 32'd1;
+          if (ColumnBroadcast != 0 && to_output[at]) rows_d.outputs[at] = s_rows_q.outputs[at] + 32'd1;
+          for (int d = at; d < MatrixDims; d++) begin
+            if (d > at) rows_d.left[d] = s_matrix_q.extent[d] - 32'd1;
+            if (d > at) rows_d.phase[d] = '0;
+            if (d > at) rows_d.outputs[d] = '0;
+            rows_d.a[d] = s_rows_q.a[at] + s_matrix_q.a_stride[at];
+            if (to_output[at]) rows_d.d[d] = s_rows_q.d[at] + s_matrix_q.d_stride[at];
+            else rows_d.d[d] = s_rows_q.d[at];
+          end
+        end
+      end
+    end
+  end
+
+  // The banks that a row needs are known in the cycle before: others wait for them.
+  spad_mask_t a_banks_q, a_banks_d;
+  always_comb begin : next_row
+    a_banks_d = '0;
+    if (mmul_enters) begin
+      if (!entering.empty && entering.k != '0) a_banks_d = spad_banks(entering.a, 32'(entering.k));
+    end else if (streaming_q && !last_row && s_matrix_q.k != '0) begin
+      if (ColumnBroadcast == 0 || !s_matrix_q.window || rows_d.left[MatrixDims-1] >= s_rest_q)
+        a_banks_d = spad_banks(rows_d.a[MatrixDims-1], 32'(s_matrix_q.k));
+    end
+  end
+  assign a_banks_o = a_banks_q;
+  assign a_address_o = 48'(s_rows_q.a[MatrixDims-1]);
 
   // MAT-load-row.
   logic l_granted, l_wants, l_last;
-  spad_mask_t w_mask;
-  always_comb begin
-    l_wants = loading_q && l_n_q != '0 && l_k_q != '0;
-    w_mask = '0;
-    if (l_wants) w_mask = spad_banks(l_address_q, int'(l_n_q));
-    l_granted = loading_q && (w_mask & a_mask) == '0;
-    l_last = l_left_q == 16'd1;
+  local_t l_next;
+  spad_mask_t w_banks_q, w_banks_d;
+  assign l_wants = loading_q && l_n_q != '0 && l_k_q != '0;
+  assign l_granted = loading_q && (w_banks_q & a_banks_q) == '0;
+  assign l_last = l_left_q == 16'd1;
+  assign l_next = l_address_q + l_stride_q;
+  always_comb begin : next_weights
+    w_banks_d = w_banks_q;
+    if (mload_enters) w_banks_d = entering.n != '0 && entering.k != '0 ? spad_banks(entering.a, 32'(entering.n)) : '0;
+    else if (l_granted) w_banks_d = l_wants && !l_last ? spad_banks(l_next, 32'(l_n_q)) : '0;
   end
-  assign a_banks_o = a_mask;
-  assign w_banks_o = l_granted ? w_mask : '0;
+  always_ff @(posedge clk_i) begin : banks
+    if (!rst_ni) begin
+      a_banks_q <= '0;
+      w_banks_q <= '0;
+    end else begin
+      a_banks_q <= a_banks_d;
+      w_banks_q <= w_banks_d;
+    end
+  end
+  assign w_banks_o = l_granted ? w_banks_q : '0;
   assign w_address_o = 48'(l_address_q);
   assign spad_read_held_o = a_banks_o | w_banks_o;
 
-  // The array: rows of activations and of weights enter it in the cycle after they came. A load goes to the tile that is not
-  // active; what it does not read is cleared by a wave that comes before, or with, the first row that it writes. The registers of the
-  // loader are those of the instruction whose row comes.
+  // The array: rows of activations and of weights enter it in the cycle after they came, from which they are made operands and weights.
+  // A load goes to the tile that is not active; what it does not read is cleared by a wave that comes before, or with, the first row
+  // that it writes. What is made of a row depends on the registers of its instruction.
   always_ff @(posedge clk_i) begin : edges
     if (!rst_ni) begin
       begins_q <= 1'b0;
       window_q <= 1'b0;
       weights_come_q <= 1'b0;
-      weights_row_q <= '0;
-      weights_tile_q <= 1'b0;
       load_begins_q <= 1'b0;
       passes_q <= 1'b0;
-      comes_q <= '0;
-      elements_q <= '0;
-      columns_q <= '0;
-      clear_q <= '0;
-      clear_tile_q <= '0;
       write_q <= '0;
-      write_tile_q <= '0;
-      weights_q <= '0;
+      clear_q <= '0;
     end else begin
       begins_q <= begins;
       window_q <= ColumnBroadcast != 0 && streaming_q && s_matrix_q.window;
-      for (int i = 0; i < Rows; i++)
-        comes_q[i] <= ColumnBroadcast != 0 && s_matrix_q.window ? s_matrix_q.taps[i] : i < int'(s_matrix_q.k);
       weights_come_q <= l_wants && l_granted;
-      weights_row_q <= l_row_q;
-      weights_tile_q <= shadow_q;
       load_begins_q <= loader_begins_q;
       passes_q <= begins_q;
-      if (ColumnBroadcast != 0 && window_q)
-        for (int j = 0; j < Cols; j++) columns_q[j] <= row_operand(s_instruction_q, s_bits_q, s_state_q, $signed(a_data_i[8*j +: 8]));
-      if (begins_q) begin
-        automatic element_t element = '0;
-        element.tile = active_q;
-        element.kind = kind_of(s_instruction_q);
-        for (int i = 0; i < Rows; i++) begin
-          element.valid = comes_q[i];
-          if (element.valid) element.operand = row_operand(s_instruction_q, s_bits_q, s_state_q, $signed(a_data_i[8*i +: 8]));
-          elements_q[i] <= element;
-        end
-      end
       clear_q <= Rows'({clear_q, load_begins_q});
-      clear_tile_q <= Rows'({clear_tile_q, weights_tile_q});
       write_q <= weights_come_q ? Rows'(1) << weights_row_q : '0;
-      write_tile_q <= weights_tile_q;
-      if (weights_come_q)
-        for (int j = 0; j < Cols; j++)
-          weights_q[j] <= j >= int'(l_n_q) ? WeightRest : weight_value(l_instruction_q, l_bits_q, l_state_q, $signed(w_data_i[8*j +: 8]));
+    end
+  end
+  always_ff @(posedge clk_i) begin : rows
+    for (int i = 0; i < Rows; i++)
+      comes_q[i] <= ColumnBroadcast != 0 && s_matrix_q.window ? s_matrix_q.taps[i] : i < int'(s_matrix_q.k);
+    weights_row_q <= l_row_q;
+    weights_tile_q <= shadow_q;
+    clear_tile_q <= Rows'({clear_tile_q, weights_tile_q});
+    write_tile_q <= weights_tile_q;
+    if (begins_q || window_q) begin
+      a_instruction_q <= s_instruction_q;
+      a_bits_q <= s_bits_q;
+      a_state_q <= s_state_q;
+      a_tile_q <= active_q;
+      a_valid_q <= comes_q;
+      a_bytes_q <= a_data_i;
+    end
+    if (weights_come_q) begin
+      w_instruction_q <= l_instruction_q;
+      w_bits_q <= l_bits_q;
+      w_state_q <= l_state_q;
+      w_n_q <= row_count_t'(l_n_q);
+      w_bytes_q <= w_data_i[8*Cols-1:0];
+    end
+  end
+  always_comb begin : operands
+    elements = '0;
+    columns = '0;
+    weights = '0;
+    for (int i = 0; i < Rows; i++) begin
+      elements[i].tile = a_tile_q;
+      elements[i].kind = kind_of(a_instruction_q);
+      elements[i].valid = a_valid_q[i];
+      if (passes_q && a_valid_q[i]) elements[i].operand = row_operand(a_instruction_q, a_bits_q, a_state_q, $signed(a_bytes_q[8*i +: 8]));
+    end
+    for (int j = 0; j < Cols; j++) begin
+      if (ColumnBroadcast != 0) columns[j] = row_operand(a_instruction_q, a_bits_q, a_state_q, $signed(a_bytes_q[8*j +: 8]));
+      weights[j] = WeightRest;
+      if (write_q != '0 && j < int'(w_n_q)) weights[j] = weight_value(w_instruction_q, w_bits_q, w_state_q, $signed(w_bytes_q[8*j +: 8]));
     end
   end
   for (genvar i = 0; i < Rows; i++) begin : gen_events
     assign events[i] = '{write: write_q[i], clear: clear_q[i], tile: write_q[i] ? write_tile_q : clear_tile_q[i]};
   end
-  tilewright_array u_array (.clk_i, .rst_ni, .passes_i(passes_q), .elements_i(elements_q), .columns_i(columns_q), .events_i(events), .weights_i(weights_q), .sums_o(sums));
+  tilewright_array u_array (
+    .clk_i, .rst_ni, .passes_i(passes_q), .elements_i(elements), .columns_i(columns), .events_i(events), .weights_i(weights), .sums_o(sums)
+  );
 
   // Sums that the array is done with before they are written.
   if (MatrixPipeline == Rows + Cols + 2) begin : gen_no_wait
@@ -369,7 +469,7 @@ module tilewright_matrix import tilewright_pkg::*; #(
       end
       if (l_granted) begin
         loading_q <= !l_last;
-        l_address_q <= l_address_q + l_stride_q;
+        l_address_q <= l_next;
         l_left_q <= l_left_q - 16'd1;
         l_row_q <= l_row_q + 16'd1;
       end
@@ -388,16 +488,7 @@ module tilewright_matrix import tilewright_pkg::*; #(
       s_state_q <= matrix_state_reset();
       s_matrix_q <= '0;
       s_rows_q <= '0;
-      line_valid_q <= '0;
-      line_accumulate_q <= '0;
-      line_last_q <= '0;
-      now_q <= '0;
-      old_comes_q <= 1'b0;
-      wrote_q <= 1'b0;
-      wrote_address_q <= '0;
-      wrote_n_q <= '0;
     end else begin
-      now_q <= next_now;
       if (set_starts) state_q <= matrix_execute_set(state_q, head.instruction, head.bits);
       streamer_begins_q <= mmul_enters;
       swaps_q <= mmul_enters && swap;
@@ -406,32 +497,9 @@ module tilewright_matrix import tilewright_pkg::*; #(
         s_instruction_q <= started.instruction;
         s_state_q <= state_q;
       end
-      line_valid_q[issue_at] <= begins;
       if (streaming_q) begin
-        automatic rows_t next = s_rows_q;
-        for (int at = 0; at < MatrixDims; at++) begin
-          if (s_rows_q.left[at] != '0) begin
-            next = s_rows_q;
-            next.left[at] = s_rows_q.left[at] - 32'd1;
-            if (ColumnBroadcast != 0) next.phase[at] = to_output[at] ? '0 : s_rows_q.phase[at] + 32'd1;
-            if (ColumnBroadcast != 0 && to_output[at]) next.outputs[at] = s_rows_q.outputs[at] + 32'd1;
-            for (int d = at; d < MatrixDims; d++) begin
-              if (d > at) next.left[d] = s_matrix_q.extent[d] - 32'd1;
-              if (d > at) next.phase[d] = '0;
-              if (d > at) next.outputs[d] = '0;
-              next.a[d] = s_rows_q.a[at] + s_matrix_q.a_stride[at];
-              if (to_output[at]) next.d[d] = s_rows_q.d[at] + s_matrix_q.d_stride[at];
-              else next.d[d] = s_rows_q.d[at];
-            end
-          end
-        end
-        s_rows_q <= next;
+        s_rows_q <= rows_d;
         streaming_q <= !last_row;
-        line_address_q[issue_at] <= s_rows_q.d[MatrixDims-1];
-        line_n_q[issue_at] <= s_matrix_q.n;
-        line_accumulate_q[issue_at] <= s_matrix_q.accumulate;
-        line_last_q[issue_at] <= last_sum;
-        line_flight_q[issue_at] <= newest_q;
       end
       if (mmul_enters) begin
         streaming_q <= !entering.empty;
@@ -444,14 +512,6 @@ module tilewright_matrix import tilewright_pkg::*; #(
           s_rows_q.d[d] <= entering.d;
         end
       end
-      old_comes_q <= acc_read;
-      if (old_comes_q) old_q <= renewed(acc_data_i[32*Cols-1:0], line_address_q[next_now], line_n_q[next_now]);
-      wrote_q <= acc_write;
-      if (acc_write) begin
-        wrote_address_q <= line_address_q[now_q];
-        wrote_n_q <= line_n_q[now_q];
-        wrote_sum_q <= sum;
-      end
     end
   end
 
@@ -463,7 +523,7 @@ module tilewright_matrix import tilewright_pkg::*; #(
       free_q <= '0;
       flights_q <= '0;
     end else begin
-      if (line_valid_q[now_q] && line_last_q[now_q]) flight_ready_q[line_flight_q[now_q]] <= 1'b1;
+      if (acc_write && sums_q[0].row.last) flight_ready_q[sums_q[0].row.flight] <= 1'b1;
       if (mmul_enters) begin
         flight_id_q[free_q] <= started.id;
         flight_signal_q[free_q] <= started.signal_mask;

@@ -136,7 +136,8 @@ void Matrix::finishCycle(int64_t t) {
   for (int64_t i = 0; i < rows; ++i) {
     const timing::Blocks::Piece sums = s.blocks.sumPiece(firstPixel + rows - 1 - i);
     const int64_t at = t + pipeline_ + i;
-    writes_[static_cast<size_t>(at) & mask] = shared_.acc.mask(sums.address, sums.bytes);
+    writes_[static_cast<size_t>(at - timing::sumsClaimedAhead) & mask] =
+        shared_.acc.mask(sums.address, sums.bytes);
     if (shared_.sink != nullptr)
       reportAccess(at, s.record, isa::Space::Acc, true, static_cast<uint64_t>(sums.address),
                    sums.bytes);
@@ -166,7 +167,7 @@ void Matrix::issueRow(int64_t g) {
   const size_t mask = writes_.size() - 1;
   const BankMask banks = shared_.acc.mask(sumAddress(), s.accumulatorBytes);
   accessesUntil_ = g + pipeline_;
-  writes_[static_cast<size_t>(accessesUntil_) & mask] = banks;
+  writes_[static_cast<size_t>(accessesUntil_ - timing::sumsClaimedAhead) & mask] = banks;
   if (s.accumulate)
     reads_[static_cast<size_t>(accessesUntil_ - timing::sumsReadAhead) & mask] = banks;
   if (shared_.sink != nullptr)
@@ -300,8 +301,10 @@ void Matrix::skip(int64_t t, int64_t n) {
         reportRow(c);
     for (int64_t c = t + 1 + past; c <= t + n; ++c) {
       issueRow(c);
-      if (c - timing::sumsReadAhead + pipeline_ <= t + n)
-        reads_[static_cast<size_t>(c - timing::sumsReadAhead + pipeline_) & mask] = 0;
+      for (auto [accesses, ahead] : {std::pair(&reads_, timing::sumsReadAhead),
+                                     std::pair(&writes_, timing::sumsClaimedAhead)})
+        if (c - ahead + pipeline_ <= t + n)
+          (*accesses)[static_cast<size_t>(c - ahead + pipeline_) & mask] = 0;
       advanceRow();
     }
     streamer_.rowsLeft -= n;

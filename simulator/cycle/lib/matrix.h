@@ -104,7 +104,7 @@ private:
   Loader loader_;
   std::vector<Flight> flights_;
   size_t firstFlight_ = 0, flightCount_ = 0;
-  // Accumulator accesses to come, by cycle modulo the size.
+  // Accumulator ports that are taken in cycles to come, by cycle modulo the size.
   std::vector<BankMask> reads_, writes_;
   int64_t accessesUntil_ = -1; // the last cycle with one
 };

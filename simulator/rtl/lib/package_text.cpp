@@ -314,14 +314,14 @@ const char *const types = R"(
 
   // The banks that `bytes` from `address` on touch. PORT-cross: a piece needs all of them.
   function automatic spad_mask_t spad_banks(local_t address, int bytes);
-    automatic int unsigned first = 32'(address) / SpadBankBytes;
-    automatic int unsigned last = (32'(address) + bytes - 1) / SpadBankBytes;
-    spad_banks = SpadBanks'(((64'd2 << last) - 64'd1) & ~((64'd1 << first) - 64'd1));
+    automatic logic [32:0] last = 33'(address) + 33'(bytes) - 33'd1;
+    for (int b = 0; b < SpadBanks; b++)
+      spad_banks[b] = 33'(address) < 33'((b + 1) * SpadBankBytes) && last >= 33'(b * SpadBankBytes);
   endfunction
   function automatic acc_mask_t acc_banks(local_t address, int bytes);
-    automatic int unsigned first = 32'(address) / AccBankBytes;
-    automatic int unsigned last = (32'(address) + bytes - 1) / AccBankBytes;
-    acc_banks = AccBanks'(((64'd2 << last) - 64'd1) & ~((64'd1 << first) - 64'd1));
+    automatic logic [32:0] last = 33'(address) + 33'(bytes) - 33'd1;
+    for (int b = 0; b < AccBanks; b++)
+      acc_banks[b] = 33'(address) < 33'((b + 1) * AccBankBytes) && last >= 33'(b * AccBankBytes);
   endfunction
 
   // A move between DRAM and a memory on chip. A run is the innermost iterator where DRAM is contiguous along it.
