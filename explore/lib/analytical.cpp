@@ -86,7 +86,7 @@ Work Analytical::work(const Machine &machine) const {
     const auto macs = static_cast<double>(layer.macs),
                elements = static_cast<double>(layer.vectorElements);
     const auto moved = static_cast<double>(cost.dramBytes);
-    work.vectorSteps += count * elements;
+    work.logic += count * elements * static_cast<double>(machine.elementLogic);
     work.dramBytes += count * moved;
     work.spadBytes += count * (moved + elements);
     work.accBytes += count * 4 * elements;

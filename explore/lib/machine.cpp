@@ -25,6 +25,7 @@ void visitNumbers(MachineType &machine, Visit visit) {
   visit("load_buffers", machine.loadBuffers);
   visit("store_buffers", machine.storeBuffers);
   visit("semaphores", machine.semaphores);
+  visit("element_logic", machine.elementLogic);
   visit("clock_hz", machine.clockHz);
   visit("dram_bytes_per_second", machine.dramBytesPerSecond);
 }
@@ -47,6 +48,8 @@ Machine machineOf(const isa::Isa &isa) {
   machine.loadBuffers = isa.timing().at("load.buffers");
   machine.storeBuffers = isa.timing().at("store.buffers");
   machine.semaphores = isa.semaphores();
+  machine.elementLogic = isa.technology().area(isa::LogicOperator::Multiply, 64) +
+                         isa.technology().area(isa::LogicOperator::Add, 32);
   machine.clockHz = isa.clockHz();
   machine.dramBytesPerSecond = isa::dramBytesPerSecond(isa);
   machine.dram = isa.dram();

@@ -12,7 +12,7 @@ namespace {
 template <typename TechnologyType, typename Visit>
 void visitFigures(TechnologyType &technology, Visit visit) {
   visit("mac_fj", technology.macFj);
-  visit("vector_fj", technology.vectorFj);
+  visit("gate_fj", technology.gateFj);
   visit("sram_fj", technology.sramFj);
   visit("sram_bank_bytes", technology.sramBankBytes);
   visit("leakage_uw", technology.leakageUw);

@@ -79,7 +79,7 @@ Json workOf(const RunWork &work, const RunRecord &record) {
     return moved.read + moved.written;
   };
   return {{"array_products", work.products},
-          {"vector_elements", work.vectorElements},
+          {"switched_logic", work.switchedLogic},
           {"scratchpad_bytes", bytes(isa::Space::Spad)},
           {"accumulator_bytes", bytes(isa::Space::Acc)},
           {"dram_read_bytes", record.dramReadBytes},

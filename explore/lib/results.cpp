@@ -23,7 +23,7 @@ Work workOf(const Json &record, double seconds) {
   const Json &work = record.at("work");
   auto number = [&](const char *name) { return work.at(name).get<double>(); };
   return {number("array_products"),
-          number("vector_elements"),
+          number("switched_logic"),
           number("scratchpad_bytes"),
           number("accumulator_bytes"),
           number("dram_read_bytes") + number("dram_write_bytes") + number("fetch_bytes"),

@@ -20,7 +20,7 @@ report::Costs costsOf(const Program &program, const RunRecord &record, const isa
   };
   Work work;
   work.macs = static_cast<double>(counted.products);
-  work.vectorSteps = static_cast<double>(counted.vectorElements);
+  work.logic = static_cast<double>(counted.switchedLogic);
   work.spadBytes = bytes(isa::Space::Spad);
   work.accBytes = bytes(isa::Space::Acc);
   work.dramBytes =

@@ -78,7 +78,8 @@ const Schema preset{Kind::MapOf, {}, &figure};
 const Schema energy{
     Kind::Object,
     {{"mac_fj", &figure, required, "A product of 8 bits and its addition in 32, in femtojoules."},
-     {"vector_fj", &figure, required, "A step of a lane: a product and an addition of 32 bits."},
+     {"gate_fj", &figure, required,
+      "What an operator of a lane takes for each of its equivalents of a two-input NAND."},
      {"sram_fj", &figure, required,
       "A byte of a bank of `sram_bank_bytes`; of others it goes with "
       "the square root of their size."},

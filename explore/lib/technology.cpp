@@ -43,7 +43,7 @@ private:
 void readEnergy(const yaml::Node &section, Technology &technology) {
   Reader reader(section, "energy.", technology);
   technology.macFj = reader.number("mac_fj");
-  technology.vectorFj = reader.number("vector_fj");
+  technology.gateFj = reader.number("gate_fj");
   technology.sramFj = reader.number("sram_fj");
   technology.sramBankBytes = reader.number("sram_bank_bytes");
   technology.leakageUw = reader.number("leakage_uw");
@@ -141,7 +141,7 @@ Energy energyOf(const Work &work, const Machine &machine, const Technology &tech
   };
   Energy energy;
   energy.macs = femto * technology.macFj * work.macs;
-  energy.vector = femto * technology.vectorFj * work.vectorSteps;
+  energy.vector = femto * technology.gateFj * work.logic;
   energy.spad =
       femto * byteEnergy(bank(machine.spadBytes, machine.spadBanks), technology) * work.spadBytes;
   energy.acc =

@@ -27,6 +27,7 @@ Machine square() {
   machine.accBytes = 65536;
   machine.accBanks = 2;
   machine.busBytes = 8;
+  machine.elementLogic = 100;
   machine.clockHz = 1'000'000'000;
   return machine;
 }
@@ -114,7 +115,7 @@ TEST(Analytical, CountsWork) {
   layer.outputBytes = 3200;
   const Work work = Analytical({"", {layer}}).work(square());
   EXPECT_EQ(work.macs, 100 * 32 * 32);
-  EXPECT_EQ(work.vectorSteps, 3200);
+  EXPECT_EQ(work.logic, 3200 * 100.0);
   EXPECT_EQ(work.dramBytes, 3200);
   EXPECT_EQ(work.spadBytes, 3200 + 3200 + 100 * 32 * 2); // a row of activations for each 16 columns
   EXPECT_EQ(work.accBytes, 4 * 3200 + 8 * 100 * 32 * 2); // read and written for each 16 rows
@@ -199,7 +200,7 @@ TEST(Technology, EnergiesAreCountsTimesFigures) {
   const Work work{1e6, 2e6, 3e6, 4e6, 5e6, 1e-3};
   const Energy energy = energyOf(work, machine, technology);
   EXPECT_DOUBLE_EQ(energy.macs, 1e6 * 300e-15);
-  EXPECT_DOUBLE_EQ(energy.vector, 2e6 * 3200e-15);
+  EXPECT_DOUBLE_EQ(energy.vector, 2e6 * 0.23e-15);
   EXPECT_DOUBLE_EQ(energy.spad, 3e6 * 2500e-15); // banks of 32 KiB
   EXPECT_DOUBLE_EQ(energy.dram, 5e6 * 162500e-15);
   machine.dram = "hbm2";

@@ -31,7 +31,7 @@ Json record(int64_t cycles, const char *outputs = "same") {
           {"outputs", outputs},
           {"work",
            {{"array_products", 1000},
-            {"vector_elements", 10},
+            {"switched_logic", 10},
             {"scratchpad_bytes", 10},
             {"accumulator_bytes", 10},
             {"dram_read_bytes", 10},

@@ -28,6 +28,14 @@ uint64_t moves(const timing::StreamTiming &stream, const timing::StepTiming &ste
 
 } // namespace
 
+CountingValues::CountingValues(const isa::Isa &isa) : RegisterValues(isa) {
+  for (const isa::Instruction &instruction : isa.instructions()) {
+    logic_.emplace_back();
+    for (size_t step = 0; step < instruction.steps.size(); ++step)
+      logic_.back().push_back(isa::switchedLogic(instruction, static_cast<int>(step)));
+  }
+}
+
 void CountingValues::execute(const DispatchedInstruction &dispatched) {
   const timing::InstructionTiming &timing = *dispatched.timing;
   isa::ScalarContext context;
@@ -66,8 +74,16 @@ void CountingValues::execute(const DispatchedInstruction &dispatched) {
       work_.memories[static_cast<size_t>(step.write.space)].written += bytes(step.write, extents);
     if (timing.isContraction && step.writesMemory)
       work_.products += turns;
-    if (timing.unit->kind == isa::UnitTemplate::Vector)
+    if (timing.unit->kind == isa::UnitTemplate::Vector) {
+      uint64_t outputs = 1;
+      for (size_t i = 0; i < static_cast<size_t>(step.spatial); ++i)
+        outputs *= extents[i];
+      const isa::SwitchedLogic &logic =
+          logic_[static_cast<size_t>(timing.instruction->index)][number];
       work_.vectorElements += turns;
+      work_.switchedLogic +=
+          turns * static_cast<uint64_t>(logic.tap) + outputs * static_cast<uint64_t>(logic.output);
+    }
   }
   RegisterValues::execute(dispatched);
 }

@@ -1,4 +1,5 @@
 // The whole engine: SystemC, DRAM, values.
+#include "tilewright/isa/switched_logic.h"
 #include "tilewright/lockstep/random_program.h"
 #include "tilewright/simulator/cycle/timing_engine.h"
 #include "tilewright/testing/harness.h"
@@ -225,6 +226,25 @@ TEST(TimingEngine, CountsWhatWindowsMove) {
   EXPECT_EQ(bytes(isa::Space::Acc).written, 12u * 8 * 4);
 }
 
+// Two strips of 16 elements, then 5 outputs of 16 lanes with 9 taps each.
+TEST(TimingEngine, CountsTheLogicThatElementsSwitch) {
+  const isa::Isa &isa = target("edge16");
+  auto logicOf = [&](const char *name) { return isa::switchedLogic(*isa.find(name), 0); };
+  auto count = [&](const std::string &code) {
+    Program program = assemble(isa, code + "\nhalt\n");
+    program.codeAddress = 4096;
+    program.dramBytes = 8192;
+    return static_cast<int64_t>(TimingEngine(isa).run(program).work.switchedLogic);
+  };
+  EXPECT_EQ(count("vector.set r0=a_s0, v0=32, r1=d_s0, v1=32\n"
+                  "vabs a=0, d=0x1000, n0=1, nc=32"),
+            32 * logicOf("vabs").tap);
+  EXPECT_EQ(count("vector.set r0=k0, v0=3, r1=k1, v1=3\nvdw a=0, b=0x8000, d=0, n0=5, nc=16"),
+            5 * 16 * (9 * logicOf("vdw").tap + logicOf("vdw").output));
+  EXPECT_GT(logicOf("vdw").tap, logicOf("vabs").tap) << "a product is more than a sign";
+  EXPECT_GT(logicOf("vrescale.i8").tap, 10000) << "32 by 32 bits";
+}
+
 TEST(WorkOf, CountsInATraceWhatTheEngineCounted) {
   const isa::Isa &isa = target("edge16");
   const Program program = tileProgram(isa, 1);
@@ -233,6 +253,7 @@ TEST(WorkOf, CountsInATraceWhatTheEngineCounted) {
   EXPECT_GT(work.products, 0u);
   EXPECT_EQ(work.products, run.work.products);
   EXPECT_EQ(work.vectorElements, run.work.vectorElements);
+  EXPECT_EQ(work.switchedLogic, run.work.switchedLogic);
   for (size_t space = 0; space < work.memories.size(); ++space) {
     EXPECT_EQ(work.memories[space].read, run.work.memories[space].read);
     EXPECT_EQ(work.memories[space].written, run.work.memories[space].written);

@@ -15,6 +15,7 @@ struct Machine {
   int64_t rows = 0, cols = 0, lanes = 0, channels = 0;
   int64_t spadBytes = 0, spadBanks = 0, accBytes = 0, accBanks = 0;
   int64_t busBytes = 0, burstBytes = 0, loadBuffers = 0, storeBuffers = 0, semaphores = 0;
+  int64_t elementLogic = 0; // NAND2 that a product and an addition of 32 bits switch in a lane
   int64_t clockHz = 0;
   int64_t dramBytesPerSecond = 0; // of all channels; 0: no limit but the port's
   std::string dram;               // preset

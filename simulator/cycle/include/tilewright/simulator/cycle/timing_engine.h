@@ -21,6 +21,7 @@ struct RunWork {
   std::array<Bytes, 3> memories; // by isa::Space
   uint64_t products = 0;         // of the array
   uint64_t vectorElements = 0;   // that the lanes computed, taps of a reduction each
+  uint64_t switchedLogic = 0;    // by those, in NAND2 equivalents (isa/switched_logic.h)
 };
 
 struct TimedRun {
