@@ -16,6 +16,16 @@ module tilewright_ram #(
   input  logic [Width-1:0]         write_mask_i,         // bits that are written: whole bytes
   input  logic [Width-1:0]         write_data_i          // its bits
 );
+`ifdef TILEWRIGHT_BLOCK_RAM
+  // For block RAM of an FPGA: a memory for each read port, bytes that are written one by one.
+  for (genvar p = 0; p < Ports; p++) begin : gen_port
+    logic [Width-1:0] row_q [Depth];
+    always_ff @(posedge clk_i) begin
+      if (read_i[p]) read_data_q[p] <= row_q[read_row_i[p]];
+      for (int i = 0; i < Width; i++) if (write_i && write_mask_i[i - i % 8]) row_q[write_row_i][i] <= write_data_i[i];
+    end
+  end
+`else
   logic [Width-1:0] row_q [Depth];
   initial for (int i = 0; i < Depth; i++) row_q[i] = Initial;
 
@@ -24,4 +34,5 @@ module tilewright_ram #(
   end
   always_ff @(posedge clk_i)
     if (write_i) row_q[write_row_i] <= (row_q[write_row_i] & ~write_mask_i) | (write_data_i & write_mask_i);
+`endif
 endmodule
