@@ -12,9 +12,9 @@
 namespace tilewright::timing {
 
 // What clocked memories take: cycles from reading a row of accumulators to writing its sums (row
-// MAT-accumulate), from the cycle in which others see the port taken to that write (PORT-write), from
-// a burst's last data on the bus to its first piece (LOAD-drain), and from
-// reading a burst's last piece to sending it (STORE-send).
+// MAT-accumulate), from the cycle in which others see the port taken to that write (PORT-write),
+// from a burst's last data on the bus to its first piece (LOAD-drain), and from reading a burst's
+// last piece to sending it (STORE-send).
 constexpr int64_t sumsReadAhead = 2, sumsClaimedAhead = 1, landedToDrained = 2, gatheredToSent = 3;
 // What pipelines of control take: cycles from decoding an instruction to executing it (SEQ-decode),
 // from the start of a load or store to its first burst or piece (LOAD-burst, STORE-gather), from
