@@ -15,21 +15,23 @@ module tilewright_vector import tilewright_pkg::*; #(
   output logic             idle_o,          // queue empty, nothing begun; registered
   output request_t         request_o [2],   // of semaphores: of the instruction that ends, of the head of the queue
   input  logic [1:0]       grant_i,         // of these
-  // A read port for each stream; banks that the matrix unit holds, and that this one holds, in this cycle.
+  // Banks that the matrix unit holds, and that this one holds, in this cycle. Writes take their banks in the next one (PORT-write).
   input  spad_mask_t       spad_read_by_matrix_i, // read by the matrix unit
   input  acc_mask_t        acc_read_by_matrix_i,         // read by the matrix unit
-  input  acc_mask_t        acc_write_by_matrix_i,        // written by the matrix unit
+  input  acc_mask_t        acc_write_by_matrix_i,        // written by the matrix unit in the next cycle
   output spad_mask_t       spad_read_held_o,             // read by this unit
   output acc_mask_t        acc_read_held_o,              // read by this unit
-  output spad_mask_t       spad_write_held_o,            // written by this unit
-  output acc_mask_t        acc_write_held_o,             // written by this unit
+  output spad_mask_t       spad_write_held_o,            // this unit is granted a write
+  output acc_mask_t        acc_write_held_o,             // this unit is granted a write
+  // A read port for each stream.
   output spad_mask_t [VectorStreams-1:0] spad_banks_o,   // that the stream holds
   output acc_mask_t [VectorStreams-1:0]  acc_banks_o,    // that the stream holds
-  output logic [VectorStreams-1:0][47:0] read_address_o, // byte
+  output logic [VectorStreams-1:0][47:0] read_address_o, // byte; registered
   input  logic [VectorStreams-1:0][8*SpadPort-1:0] spad_data_i, // a piece of the scratchpad each, a cycle later
   input  logic [VectorStreams-1:0][8*AccPort-1:0]  acc_data_i,  // a piece of the accumulators each
-  output logic [47:0]      write_address_o,              // byte
-  output logic [15:0]      write_bytes_o,                // of the piece
+  // The write that is granted.
+  output logic [47:0]      write_address_o,              // byte; registered
+  output logic [15:0]      write_bytes_o,                // of the piece; registered
   output logic [32*Lanes-1:0] write_data_o, // the piece, its first byte lowest
   // Trace.
   output activity_t        activity_o,      // what this cycle goes to: work, a cause of stalling, or nothing
@@ -39,7 +41,15 @@ module tilewright_vector import tilewright_pkg::*; #(
   output logic [31:0]      conflicts_o [4]  // lost to matrix, vector, load, store
 );
   typedef logic [VectorCountBits-1:0] count_t; // of iterations along one dimension
+  typedef logic [VectorDims-1:0] dims_t;
   typedef logic [$clog2(Lanes+1)-1:0] lanes_t;
+  typedef logic [$clog2(4*Lanes+1)-1:0] left_t; // bytes, or elements that take a piece each
+  localparam int ElementBits = 32 * Lanes;
+  localparam int SpadPieces = (4 * Lanes + SpadPort - 1) / SpadPort; // in which elements that stand side by side come, at most
+  localparam int AccPieces = (4 * Lanes + AccPort - 1) / AccPort;
+  localparam int WholePieces = SpadPieces > AccPieces ? SpadPieces : AccPieces;
+  localparam int PieceBits = SpadPort < 4 * Lanes ? 8 * SpadPort : ElementBits; // of a piece of the scratchpad
+  typedef logic [$clog2((WholePieces > Lanes ? WholePieces : Lanes)+1)-1:0] pieces_t;
 
   // Of so many elements that are left along the lanes, those of one strip.
   function automatic lanes_t lanes_of(count_t left);
@@ -62,9 +72,7 @@ module tilewright_vector import tilewright_pkg::*; #(
   typedef struct packed {
     stream_t [VectorStreams-1:0] stream;
     stream_t write;
-    count_t [VectorDims-1:0] extent; // strips, not elements, along the lanes
-    count_t      lane_extent;
-    logic        any_beats;
+    count_t [VectorDims-1:0] extent; // along the lanes: of elements, not of strips
     logic        has_taps;
   } step_t;
 
@@ -75,10 +83,68 @@ module tilewright_vector import tilewright_pkg::*; #(
     normal.stride[VectorSpatial-1] = stream.stride[VectorSpatial-1] * local_t'(Lanes);
   endfunction
 
-  localparam int ElementBits = 32 * Lanes;
-  localparam int ByteWidth = $clog2(4 * Lanes); // of a byte among the elements
-  localparam int PipeDepth = VectorLatencyMax + 1;
-  localparam int PipeWidth = $clog2(PipeDepth);
+  // What is written of a strip that is computed.
+  typedef struct packed {
+    local_t      address;
+    local_t      stride; // from element to element, where they do not stand side by side
+    left_t       left;
+    logic        writes; // memory, not an array
+    logic        to_acc;
+    logic        whole;  // elements stand side by side, or it is one
+    logic [2:0]  bytes;  // of an element
+  } strip_t;
+
+  // What the elements of one tap take of a stream, or those of one strip of a write.
+  function automatic left_t left_of(stream_t stream, lanes_t lanes);
+    left_of = left_t'(lanes);
+    if (stream.broadcast) left_of = left_t'(stream.bytes);
+    else if (stream.contiguous && stream.bytes[2]) left_of = left_t'({lanes, 2'b00});
+    else if (stream.contiguous && stream.bytes[1]) left_of = left_t'({lanes, 1'b0});
+  endfunction
+
+  // Bytes of a port; of the piece that is next; whether it is the last one.
+  function automatic logic [15:0] port_of(logic to_acc);
+    port_of = to_acc ? 16'(AccPort) : 16'(SpadPort);
+  endfunction
+  function automatic logic [15:0] piece_of(logic to_acc, logic whole, logic [2:0] bytes, left_t left);
+    piece_of = !whole ? 16'(bytes) : 16'(left) < port_of(to_acc) ? 16'(left) : port_of(to_acc);
+  endfunction
+  function automatic logic is_last(logic to_acc, logic whole, left_t left);
+    is_last = 16'(left) <= (whole ? port_of(to_acc) : 16'd1);
+  endfunction
+
+  // The piece of a strip that so many pieces are before, its first byte lowest.
+  function automatic logic [ElementBits-1:0] piece_in(logic [ElementBits-1:0] data, strip_t strip, pieces_t behind);
+    piece_in = data;
+    if (strip.whole && strip.to_acc) begin
+      for (int i = 1; i < AccPieces; i++) if (behind == pieces_t'(i)) piece_in = data >> (8 * AccPort * i);
+    end else if (strip.whole) begin
+      for (int i = 1; i < SpadPieces; i++)
+        if (behind == pieces_t'(i)) piece_in[PieceBits-1:0] = PieceBits'(data >> (8 * SpadPort * i));
+    end else begin
+      piece_in[31:0] = '0;
+      for (int l = 0; l < Lanes; l++) begin
+        if (behind == pieces_t'(l) && strip.bytes[0]) piece_in[7:0] = piece_in[7:0] | data[8*l +: 8];
+        if (behind == pieces_t'(l) && strip.bytes[1]) piece_in[15:0] = piece_in[15:0] | data[16*l +: 16];
+        if (behind == pieces_t'(l) && strip.bytes[2]) piece_in[31:0] = piece_in[31:0] | data[32*l +: 32];
+      end
+    end
+  endfunction
+
+  // Loops of which the first iteration is the last one, too.
+  function automatic dims_t short_of(step_t step);
+    for (int d = 0; d < VectorDims; d++) short_of[d] = step.extent[d] <= (d == VectorSpatial - 1 ? count_t'(Lanes) : count_t'(1));
+  endfunction
+  // The loop that steps next: the innermost one that is not in its last iteration.
+  function automatic dims_t steps_of(dims_t last);
+    steps_of = '0;
+    for (int d = 0; d < VectorDims; d++) begin
+      if (!last[d]) begin
+        steps_of = '0;
+        steps_of[d] = 1'b1;
+      end
+    end
+  endfunction
 
   typedef enum logic [1:0] {Free, Startup, Taps, Drain} phase_e;
   phase_e phase_q;
@@ -86,49 +152,81 @@ module tilewright_vector import tilewright_pkg::*; #(
   logic ending_q;
   logic [31:0] ending_id_q;
   mask_t ending_signal_q;
+  // The instruction that runs; while none does, one that is or was at the head of the queue.
   logic [7:0] instruction_q;
   logic [31:0] id_q;
   mask_t signal_q;
-  logic [15:0] startup_q, latency_q;
-  step_t cur_q;
-  logic [2:0] step_q;
-  logic [VectorSteps-1:0] has_beats_q; // by steps
   instruction_t bits_q;
   logic [MemoryOperands-1:0][47:0] operands_q; // where they begin
+  logic [VectorSteps-1:0] has_strips_q;        // by steps
+  logic [7:0] stages_q;                        // of the lanes, in which it computes
+  logic [15:0] wait_q;                         // cycles from a strip's last read to its write, less two
+  logic [15:0] startup_q;
   vector_state_t state_q;
 
-  // The current tap: its place in the nest, and for each stream the address at which each loop stands and what is left.
-  count_t [VectorDims-1:0] index_q;
-  local_t [VectorStreams:0][VectorDims-1:0] place_q; // the last one is the write's
-  local_t [VectorStreams-1:0] address_q;
-  logic [VectorStreams-1:0][15:0] left_q; // bytes, or elements that take a piece each
-  logic [VectorStreams-1:0][15:0] done_q; // bytes of the tap's elements that were asked for
+  // The tap ahead: the one behind the tap that reads. Its step, its position in the nest, and for each stream the address at which each
+  // loop stands.
+  step_t ahead_q;
+  logic [2:0] ahead_number_q; // of its step
+  count_t [VectorDims-1:0] ahead_index_q;
+  local_t [VectorStreams-1:0][VectorDims-1:0] ahead_place_q;
+  local_t [VectorSpatial-1:0] ahead_write_q;
+  dims_t ahead_last_q;    // loops that are in their last iteration
+  dims_t ahead_steps_q;   // the loop that steps next; none behind the last tap of the step
+  count_t ahead_left_q;   // elements along the lanes, from its strip on
+  lanes_t ahead_lanes_q;  // of these, its strip's
+
+  // A tap on its way to and through the lanes.
+  typedef struct packed {
+    logic        valid;
+    logic [2:0]  number;          // of its step
+    logic        first_tap;       // of its strip
+    logic        last_tap;
+    logic        has_taps;
+    lanes_t      lanes;           // that have an element
+    logic [2:0]  write_bytes;     // of an element of the result
+    logic        write_broadcast; // the last lane's element alone is written
+  } tap_t;
+
+  // The tap that reads, and the piece that each stream asks for. Arbitration finds all that it needs in registers.
+  tap_t tap_q;
+  strip_t tap_strip_q;
+  logic tap_ends_q;       // it is the last one of the instruction
+  count_t [VectorDims-1:0] tap_index_q;
+  count_t tap_base_q;     // the index along the lanes, of the first of them
+  logic [VectorStreams-1:0] wants_q;
+  logic [VectorStreams-1:0] last_q; // no piece of this tap follows
+  logic [VectorStreams-1:0] to_acc_q, whole_q, broadcast_q;
+  logic [VectorStreams-1:0][2:0] bytes_q;
+  local_t [VectorStreams-1:0] address_q, stride_q;
+  left_t [VectorStreams-1:0] left_q; // of this tap, with this piece
+  pieces_t [VectorStreams-1:0] behind_q; // pieces of this tap before this one
+  spad_mask_t [VectorStreams-1:0] spad_mask_q;
+  acc_mask_t [VectorStreams-1:0] acc_mask_q;
+
   // What was granted in the cycle before, and comes in this one.
   logic [VectorStreams-1:0] comes_q, comes_to_acc_q, comes_whole_q;
   logic [VectorStreams-1:0][2:0] comes_bytes_q;
-  logic [VectorStreams-1:0][ByteWidth-1:0] comes_behind_q; // bytes of the elements that came before
+  pieces_t [VectorStreams-1:0] comes_behind_q;
   // The elements of a tap. One that is aligned keeps them while the pipeline is frozen: what comes meanwhile waits.
-  logic [VectorStreams-1:0][ElementBits-1:0] elements_q, elements, late_elements_q;
-  logic late_q, holds;
+  logic [VectorStreams-1:0][ElementBits-1:0] elements_q, late_elements_q;
+  logic [VectorStreams-1:0] late_q;
+  logic holds;
 
-  // A tap whose elements are all there, on its way through the lanes.
-  typedef struct packed {
-    lane_control_t control;
-    lanes_t        lanes;           // that have an element
-    logic [2:0]    write_bytes;     // of an element of the result
-    logic          write_broadcast; // the last lane's element alone is written
-    logic [7:0]    array;           // that is written, counted from 1
-  } tap_t;
-  tap_t fetch_q, align_q, finishing, pack_q; // fetch_q: its last pieces come
+  // Taps whose elements are there. fetch_q: the last pieces come; align_q: elements are aligned to the lanes; pack_q: results are put
+  // side by side.
+  tap_t fetch_q, align_q, finishing, pack_q;
   tap_t [LaneStages-1:0] stage_q;
   lane_control_t [LaneStages-1:0] lane_control;
+  lane_step_t align_step;
+  logic [7:0] pack_array; // that is written, counted from 1
   logic lanes_busy;
   count_t [VectorDims-1:0] fetch_index_q, align_index_q, index_0_q;
   logic [VectorDims-1:0][31:0] index_0;
   count_t fetch_base_q, align_base_q, base_0_q;
   logic [VectorStreams-1:0] fetch_broadcast_q, align_broadcast_q;
   logic [VectorStreams-1:0][2:0] fetch_bytes_q, align_bytes_q;
-  logic [31:0] operand_d [Lanes][VectorStreams], operand_q [Lanes][VectorStreams];
+  logic [31:0] operand_q [Lanes][VectorStreams];
   logic [31:0] element_q [Lanes][LaneElements];
   logic [LaneTables-1:0] table_read;
   logic [31:0] table_index [Lanes][LaneTables], table_data [Lanes][LaneTables];
@@ -136,27 +234,27 @@ module tilewright_vector import tilewright_pkg::*; #(
   logic [31:0] written [Lanes]; // into an array
   logic moves_on, packs, fetches; // fetches: the last pieces of a tap come
 
-  // Beats on their way to their write, oldest first.
+  // Strips on their way to their write, oldest first. The oldest has registers of its own, with the piece that is written next.
   localparam int DataDepth = LaneDelay + 1;
   localparam int DataWidth = DataDepth > 1 ? $clog2(DataDepth) : 1;
-  localparam int DueWidth = $clog2(VectorLatencyMax + 2);
-  logic [DueWidth-1:0] now_q; // cycles that were not frozen, modulo more than a latency
-  logic [DueWidth-1:0] pipe_due_q [PipeDepth];
+  localparam int PipeDepth = VectorLatencyMax;
+  localparam int PipeWidth = $clog2(PipeDepth);
   logic [ElementBits-1:0] data_q [DataDepth]; // of those that are through the lanes
   logic [DataWidth-1:0] data_head_q, data_tail_q;
-  local_t pipe_address_q [PipeDepth], pipe_stride_q [PipeDepth];
-  logic [15:0] pipe_left_q [PipeDepth]; // bytes, or elements that take a piece each
-  logic [PipeDepth-1:0] pipe_writes_q, pipe_to_acc_q, pipe_whole_q;
-  logic [2:0] pipe_bytes_q [PipeDepth];
+  strip_t pipe_q [PipeDepth]; // behind the oldest
   logic [PipeWidth-1:0] pipe_head_q, pipe_tail_q;
-  logic [15:0] pipe_count_q;
-  logic writing_q; // the oldest beat is partly written
-  local_t w_address_q;
-  logic [15:0] w_left_q, w_done_q;
+  logic [PipeWidth:0] pipe_count_q; // with the oldest
+  logic [VectorLatencyMax-1:0] ended_q; // a strip's last read was so many cycles ago, of those that were not frozen
+  logic due_q; // the oldest is due
+  strip_t write_q;
+  logic write_valid_q; // it is there
+  pieces_t write_behind_q; // pieces of the strip before this one
+  logic write_last_q; // none follows
+  logic [15:0] write_bytes_q; // of the piece
+  spad_mask_t write_spad_mask_q;
+  acc_mask_t write_acc_mask_q;
 
-  logic tap_done, beat_done, first_tap, last_tap, last_beat, has_taps;
-  lanes_t lanes_now;
-  count_t lane_base;
+  logic tap_done, strip_done;
 
   `include "tilewright_vector.svh"
 
@@ -176,170 +274,115 @@ module tilewright_vector import tilewright_pkg::*; #(
 
   // VEC-first.
   logic first_cycle, in_taps, runs;
-  logic configures; // the steps of what started in the cycle before
+  logic enters;     // what is at the head may start: it is prepared as if it did, for the grant is late
+  logic configures; // the first tap of what started in the cycle before is prepared
+  assign enters = phase_q == Free && !empty;
   assign configures = phase_q == Startup && startup_q == 16'(VectorStart);
   assign first_cycle = phase_q == Startup && startup_q == 16'd1;
-  assign in_taps = phase_q == Taps || (first_cycle && has_beats_q != '0);
+  assign in_taps = phase_q == Taps || (first_cycle && has_strips_q != '0);
   assign runs = in_taps || phase_q == Drain || first_cycle;
 
   // VEC-write, VEC-freeze.
-  logic due, wants_write, w_granted, w_last, frozen, pops;
-  local_t w_address;
-  logic [15:0] w_left, w_done, w_bytes, w_port;
-  acc_mask_t w_acc_mask;
-  logic w_to_acc, w_whole;
-  always_comb begin
-    due = runs && pipe_count_q != '0 && pipe_due_q[pipe_head_q] == now_q + DueWidth'(1);
-    wants_write = due && pipe_writes_q[pipe_head_q];
-    w_to_acc = pipe_to_acc_q[pipe_head_q];
-    w_whole = pipe_whole_q[pipe_head_q];
-    w_address = writing_q ? w_address_q : pipe_address_q[pipe_head_q];
-    w_left = writing_q ? w_left_q : pipe_left_q[pipe_head_q];
-    w_done = writing_q ? w_done_q : '0;
-    w_port = w_to_acc ? 16'(AccPort) : 16'(SpadPort);
-    w_bytes = w_whole ? (w_left < w_port ? w_left : w_port) : 16'(pipe_bytes_q[pipe_head_q]);
-    w_acc_mask = '0;
-    spad_write_held_o = '0;
-    if (wants_write && w_to_acc) w_acc_mask = acc_banks(w_address, int'(w_bytes));
-    if (wants_write && !w_to_acc) spad_write_held_o = spad_banks(w_address, int'(w_bytes));
-    w_granted = wants_write && (w_acc_mask & acc_write_by_matrix_i) == '0;
-    w_last = w_whole ? w_left == w_bytes : w_left == 16'd1;
-    acc_write_held_o = w_granted ? w_acc_mask : '0;
-    frozen = wants_write && !(w_granted && w_last);
-    pops = due && !frozen;
-    write_data_o = '0;
-    if (w_granted) write_data_o = w_done == '0 ? data_q[data_head_q] : data_q[data_head_q] >> {w_done[ByteWidth-1:0], 3'b000};
-  end
-  assign write_address_o = 48'(w_address);
-  assign write_bytes_o = w_bytes;
+  logic wants_write, w_denied, w_granted, frozen, pops;
+  assign wants_write = due_q && write_q.writes;
+  assign w_denied = (write_acc_mask_q & acc_write_by_matrix_i) != '0;
+  assign w_granted = wants_write && !w_denied;
+  assign frozen = wants_write && (w_denied || !write_last_q);
+  assign pops = due_q && !frozen;
+  assign spad_write_held_o = wants_write ? write_spad_mask_q : '0;
+  assign acc_write_held_o = w_granted ? write_acc_mask_q : '0;
+
+  // The strip behind the oldest takes its registers, or its next piece does.
+  logic takes, same_strip;
+  assign takes = (!write_valid_q || pops) && pipe_count_q != (PipeWidth+1)'(write_valid_q);
+  assign same_strip = write_valid_q && !write_last_q;
+
+  assign write_address_o = 48'(write_q.address);
+  assign write_bytes_o = write_bytes_q;
+  assign write_data_o = wants_write ? piece_in(data_q[data_head_q], write_q, write_behind_q) : '0;
 
   // VEC-strip: a piece for each stream.
-  logic [VectorStreams-1:0] wants, granted;
-  logic [VectorStreams-1:0][15:0] piece, left_d;
-  logic progress;
+  logic [VectorStreams-1:0] asks, by_matrix, by_vector, granted;
   stall_e denied;
-  logic [7:0] lost_to_matrix, lost_to_vector;
-  logic whole, by_matrix, by_vector;
-  logic [15:0] port;
-  spad_mask_t spad_mask;
-  acc_mask_t acc_mask;
-  always_comb begin
-    whole = 1'b0;
-    by_matrix = 1'b0;
-    by_vector = 1'b0;
-    port = '0;
-    spad_mask = '0;
-    acc_mask = '0;
+  always_comb begin : arbitrate
     spad_read_held_o = '0;
     acc_read_held_o = '0;
     spad_banks_o = '0;
     acc_banks_o = '0;
-    progress = 1'b1;
     denied = StallNone;
     tap_done = in_taps && !frozen;
-    lost_to_matrix = '0;
-    lost_to_vector = '0;
-    wants = '0;
+    asks = '0;
+    by_matrix = '0;
+    by_vector = '0;
     granted = '0;
-    piece = '0;
-    left_d = left_q;
-    if (in_taps && !frozen) begin
-      for (int m = 0; m < VectorStreams; m++) if (cur_q.stream[m].valid) progress = 1'b0;
+    if (in_taps) begin
       for (int m = 0; m < VectorStreams; m++) begin
-        whole = cur_q.stream[m].contiguous || cur_q.stream[m].broadcast;
-        port = cur_q.stream[m].to_acc ? 16'(AccPort) : 16'(SpadPort);
-        wants[m] = cur_q.stream[m].valid && left_q[m] != '0;
-        piece[m] = whole ? (left_q[m] < port ? left_q[m] : port) : 16'(cur_q.stream[m].bytes);
-        if (wants[m]) begin
-          spad_mask = '0;
-          acc_mask = '0;
-          if (cur_q.stream[m].to_acc) acc_mask = acc_banks(address_q[m], int'(piece[m]));
-          else spad_mask = spad_banks(address_q[m], int'(piece[m]));
-          by_matrix = (spad_mask & spad_read_by_matrix_i) != '0 || (acc_mask & acc_read_by_matrix_i) != '0;
-          by_vector = (spad_mask & spad_read_held_o) != '0 || (acc_mask & acc_read_held_o) != '0;
-          granted[m] = !by_matrix && !by_vector;
-          if (granted[m]) begin
-            spad_read_held_o = spad_read_held_o | spad_mask;
-            acc_read_held_o = acc_read_held_o | acc_mask;
-            spad_banks_o[m] = spad_mask;
-            acc_banks_o[m] = acc_mask;
-            progress = 1'b1;
-            left_d[m] = left_q[m] - (whole ? piece[m] : 16'd1);
-          end else begin
-            if (by_matrix) lost_to_matrix = lost_to_matrix + 8'd1;
-            else lost_to_vector = lost_to_vector + 8'd1;
-            if (denied == StallNone) denied = cur_q.stream[m].to_acc ? StallAccPort : StallSpadPort;
-          end
-          if (left_d[m] != '0) tap_done = 1'b0;
+        asks[m] = wants_q[m] && !frozen;
+        by_matrix[m] = (spad_mask_q[m] & spad_read_by_matrix_i) != '0 || (acc_mask_q[m] & acc_read_by_matrix_i) != '0;
+        for (int k = 0; k < m; k++)
+          if (granted[k] && ((spad_mask_q[m] & spad_mask_q[k]) != '0 || (acc_mask_q[m] & acc_mask_q[k]) != '0)) by_vector[m] = 1'b1;
+        granted[m] = asks[m] && !by_matrix[m] && !by_vector[m];
+        if (granted[m]) begin
+          spad_banks_o[m] = spad_mask_q[m];
+          acc_banks_o[m] = acc_mask_q[m];
+          spad_read_held_o = spad_read_held_o | spad_mask_q[m];
+          acc_read_held_o = acc_read_held_o | acc_mask_q[m];
+        end else if (asks[m]) begin
+          if (denied == StallNone) denied = to_acc_q[m] ? StallAccPort : StallSpadPort;
         end
+        if (wants_q[m] && !(granted[m] && last_q[m])) tap_done = 1'b0;
       end
     end
   end
   for (genvar m = 0; m < VectorStreams; m++) begin : gen_ports
     assign read_address_o[m] = 48'(address_q[m]);
   end
+  assign strip_done = tap_done && tap_q.last_tap;
 
-  // The elements of the tap as far as they are there.
-  logic [ElementBits-1:0] data;
-  always_comb begin
-    data = '0;
-    elements = elements_q;
-    for (int m = 0; m < VectorStreams; m++) begin
-      if (comes_q[m]) begin
-        data = comes_to_acc_q[m] ? ElementBits'(acc_data_i[m]) : ElementBits'(spad_data_i[m]);
-        if (!comes_whole_q[m]) data = data & ~({ElementBits{1'b1}} << {comes_bytes_q[m], 3'b000});
-        if (comes_behind_q[m] == '0) elements[m] = data;
-        else elements[m] = elements_q[m] | (data << {comes_behind_q[m], 3'b000});
+  // The tap ahead becomes the one that reads, and the one behind it is ahead: the loop that steps goes on, those inside it begin anew.
+  logic goes_on, ahead_first, ahead_last, more_steps; // ahead_first, ahead_last: tap of its strip
+  logic [2:0] next_step;
+  dims_t moved; // loops that go on or begin anew
+  assign goes_on = configures || tap_done;
+  always_comb begin : steps
+    ahead_first = 1'b1;
+    ahead_last = 1'b1;
+    for (int d = VectorSpatial; d < VectorDims; d++) begin
+      if (ahead_index_q[d] != '0) ahead_first = 1'b0;
+      if (!ahead_last_q[d]) ahead_last = 1'b0;
+    end
+    for (int d = 0; d < VectorDims; d++) moved[d] = (ahead_steps_q & ((dims_t'(2) << d) - dims_t'(1))) != '0;
+    more_steps = 1'b0;
+    next_step = '0;
+    for (int s = VectorSteps - 1; s > 0; s--) begin
+      if (has_strips_q[s] && s > int'(ahead_number_q)) begin
+        more_steps = 1'b1;
+        next_step = 3'(s);
       end
     end
   end
-  assign holds = align_q.control.step.valid && !moves_on;
+  assign holds = align_q.valid && !moves_on;
 
-  always_comb begin
-    has_taps = cur_q.has_taps;
-    lane_base = index_q[VectorSpatial-1] * count_t'(Lanes);
-    lanes_now = lanes_of(cur_q.lane_extent - lane_base);
-    first_tap = 1'b1;
-    last_tap = 1'b1;
-    for (int d = VectorSpatial; d < VectorDims; d++) begin
-      if (index_q[d] != '0) first_tap = 1'b0;
-      if (index_q[d] + count_t'(1) < cur_q.extent[d]) last_tap = 1'b0;
-    end
-    last_beat = 1'b1;
-    for (int d = 0; d < VectorSpatial; d++) if (index_q[d] + count_t'(1) < cur_q.extent[d]) last_beat = 1'b0;
-    beat_done = tap_done && last_tap;
-  end
-
-  // The lanes.
+  // The lanes. All taps that are on their way are of the instruction that runs.
   for (genvar d = 0; d < VectorDims; d++) begin : gen_index
     assign index_0[d] = 32'(index_0_q[d]);
   end
   assign moves_on = runs && !frozen;
-  assign fetches = moves_on && fetch_q.control.step.valid;
-  assign packs = moves_on && pack_q.control.step.valid;
-  always_comb begin : align
-    for (int l = 0; l < Lanes; l++) for (int m = 0; m < VectorStreams; m++) operand_d[l][m] = '0;
-    if (align_q.control.step.valid) begin
-      for (int l = 0; l < Lanes; l++) begin
-        for (int m = 0; m < VectorStreams; m++) begin
-          unique case (align_bytes_q[m])
-            3'd1: operand_d[l][m] = 32'(elements_q[m][(align_broadcast_q[m] ? 0 : 8 * l) +: 8]);
-            3'd2: operand_d[l][m] = 32'(elements_q[m][(align_broadcast_q[m] ? 0 : 16 * l) +: 16]);
-            default: operand_d[l][m] = elements_q[m][(align_broadcast_q[m] ? 0 : 32 * l) +: 32];
-          endcase
-        end
-      end
-    end
-  end
+  assign fetches = moves_on && fetch_q.valid;
+  assign packs = moves_on && pack_q.valid;
+  assign align_step = '{valid: align_q.valid, instruction: instruction_q, number: align_q.number};
+  assign pack_array = array_of(instruction_q, pack_q.number);
   always_comb begin : finish
     finishing = '0;
     lanes_busy = 1'b0;
     for (int s = 0; s < LaneStages; s++) begin
-      lane_control[s] = stage_q[s].control;
-      lanes_busy = lanes_busy || stage_q[s].control.step.valid;
-      if (stage_q[s].control.step.valid && stage_q[s].control.last_tap &&
-          lane_stages_of(stage_q[s].control.step.instruction) == 8'(s + 1))
+      lane_control[s] = '{step: '{valid: stage_q[s].valid, instruction: instruction_q, number: stage_q[s].number},
+                          first_tap: stage_q[s].first_tap, last_tap: stage_q[s].last_tap, has_taps: stage_q[s].has_taps};
+      lanes_busy = lanes_busy || stage_q[s].valid;
+      if (stages_q == 8'(s + 1)) begin
         finishing = stage_q[s];
+        finishing.valid = stage_q[s].valid && stage_q[s].last_tap;
+      end
     end
   end
   tilewright_lanes u_lanes (
@@ -352,259 +395,302 @@ module tilewright_vector import tilewright_pkg::*; #(
 
   // VEC-end.
   logic drained, leaves; // leaves: the unit is free from the next cycle on
-  logic more_steps;
-  logic [2:0] next_step;
-  always_comb begin
-    more_steps = 1'b0;
-    next_step = '0;
-    for (int s = VectorSteps - 1; s >= 0; s--)
-      if (s > int'(step_q) && has_beats_q[s]) begin
-        more_steps = 1'b1;
-        next_step = 3'(s);
-      end
-    drained = !frozen && (phase_q == Drain || (first_cycle && has_beats_q == '0)) && (pipe_count_q == '0 || (pipe_count_q == 16'd1 && pops));
-    leaves = drained && !ending_q;
-  end
+  assign drained = !frozen && (phase_q == Drain || (first_cycle && has_strips_q == '0)) &&
+                   (pipe_count_q == '0 || (pipe_count_q == (PipeWidth+1)'(1) && pops));
+  assign leaves = drained && !ending_q;
   assign idle_o = empty && phase_q == Free && !ending_q;
 
   always_ff @(posedge clk_i) begin : control
     if (!rst_ni) begin
       phase_q <= Free;
       ending_q <= 1'b0;
-      state_q <= vector_state_reset();
       startup_q <= '0;
-      latency_q <= '0;
-      instruction_q <= '0;
-      bits_q <= '0;
-      id_q <= '0;
-      signal_q <= '0;
-      step_q <= '0;
-      has_beats_q <= '0;
-      operands_q <= '0;
-      cur_q <= '0;
-      index_q <= '0;
-      place_q <= '0;
-      address_q <= '0;
-      left_q <= '0;
-      done_q <= '0;
-      now_q <= '0;
+      state_q <= vector_state_reset();
     end else begin
-      automatic logic enters = 1'b0;             // a step begins in the next cycle
-      automatic logic [2:0] number = '0;         // which one
-      automatic step_t entered = '0;
-      automatic logic moves = tap_done && !(last_tap && last_beat);
-      automatic count_t [VectorDims-1:0] index = index_q;
-      automatic local_t [VectorStreams:0][VectorDims-1:0] place = place_q;
       if (set_starts) state_q <= vector_execute_set(state_q, head.instruction, head.bits);
-      if (runs && !frozen) now_q <= now_q + DueWidth'(1);
-      if (configures) begin
-        automatic logic [VectorSteps-1:0] has_beats = '0;
-        for (int s = VectorSteps - 1; s >= 0; s--) begin
-          automatic step_t step = step_of(instruction_q, 3'(s), bits_q, state_q, operands_q);
-          has_beats[s] = s < int'(step_count(instruction_q)) && step.any_beats;
-          if (has_beats[s]) begin
-            enters = 1'b1;
+      if (starts) phase_q <= Startup;
+      startup_q <= phase_q == Free ? 16'(VectorStart) : startup_q - 16'd1;
+      if (first_cycle) phase_q <= has_strips_q != '0 ? Taps : Drain;
+      if (tap_done && tap_ends_q) phase_q <= Drain;
+      ending_q <= leaves || (ending_q && !ended);
+      if (leaves) phase_q <= Free;
+    end
+  end
+  always_ff @(posedge clk_i) begin : instruction
+    if (leaves) begin
+      ending_id_q <= id_q;
+      ending_signal_q <= signal_q;
+    end
+    if (enters) begin
+      instruction_q <= head.instruction;
+      bits_q <= head.bits;
+      id_q <= head.id;
+      signal_q <= head.signal_mask;
+      operands_q <= head.address;
+      has_strips_q <= strips_of(head.instruction, head.bits, state_q);
+      stages_q <= lane_stages_of(head.instruction);
+      wait_q <= latency_of(head.instruction) - 16'd2;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin : ahead
+    if (enters || (goes_on && ahead_steps_q == '0)) begin
+      // The first tap of a step: of the first one that has strips, or of the next such one.
+      automatic step_t step = '0;
+      automatic logic [2:0] number = next_step;
+      if (phase_q == Free) begin
+        automatic logic [VectorSteps-1:0] has_strips = strips_of(head.instruction, head.bits, state_q);
+        step = step_of(head.instruction, 3'd0, head.bits, state_q, head.address);
+        number = '0;
+        for (int s = VectorSteps - 1; s > 0; s--) begin
+          if (!has_strips[0] && has_strips[s]) begin
+            step = step_of(head.instruction, 3'(s), head.bits, state_q, head.address);
             number = 3'(s);
           end
         end
-        has_beats_q <= has_beats;
+      end else if (VectorSteps > 1) begin
+        step = step_of(instruction_q, 3'(VectorSteps - 1), bits_q, state_q, operands_q);
+        for (int s = 1; s < VectorSteps - 1; s++)
+          if (next_step == 3'(s)) step = step_of(instruction_q, 3'(s), bits_q, state_q, operands_q);
       end
-      if (starts) begin
-        phase_q <= Startup;
-        startup_q <= 16'(VectorStart);
-        latency_q <= latency_of(head.instruction);
-        instruction_q <= head.instruction;
-        bits_q <= head.bits;
-        id_q <= head.id;
-        signal_q <= head.signal_mask;
-        operands_q <= head.address;
+      ahead_q <= step;
+      ahead_number_q <= number;
+      ahead_index_q <= '0;
+      ahead_last_q <= short_of(step);
+      ahead_steps_q <= steps_of(short_of(step));
+      ahead_left_q <= step.extent[VectorSpatial-1];
+      ahead_lanes_q <= lanes_of(step.extent[VectorSpatial-1]);
+      for (int d = 0; d < VectorDims; d++)
+        for (int m = 0; m < VectorStreams; m++) ahead_place_q[m][d] <= step.stream[m].address;
+      for (int d = 0; d < VectorSpatial; d++) ahead_write_q[d] <= step.write.address;
+    end else if (goes_on) begin
+      automatic count_t index = '0, extent = '0, left = ahead_left_q; // of the loop that steps; of elements along the lanes
+      automatic dims_t last = ahead_last_q;
+      automatic local_t place = '0, stride = '0;
+      for (int d = 0; d < VectorDims; d++) begin
+        index = index | (ahead_steps_q[d] ? ahead_index_q[d] : '0);
+        extent = extent | (ahead_steps_q[d] ? ahead_q.extent[d] : '0);
       end
-      if (phase_q == Startup) begin
-        startup_q <= startup_q - 16'd1;
-        if (first_cycle) phase_q <= has_beats_q != '0 ? Taps : Drain;
-      end
-      if (tap_done && last_tap && last_beat) begin
-        if (more_steps) begin
-          enters = 1'b1;
-          number = next_step;
-        end else begin
-          phase_q <= Drain;
+      for (int d = 0; d < VectorDims; d++) begin
+        if (moved[d]) begin
+          last[d] = ahead_steps_q[d] ? index + count_t'(2) == extent : ahead_q.extent[d] <= count_t'(1);
+          ahead_index_q[d] <= ahead_steps_q[d] ? index + count_t'(1) : '0;
         end
       end
-      ending_q <= leaves || (ending_q && !ended);
-      if (leaves) begin
-        phase_q <= Free;
-        ending_id_q <= id_q;
-        ending_signal_q <= signal_q;
+      if (moved[VectorSpatial-1]) begin
+        left = ahead_steps_q[VectorSpatial-1] ? ahead_left_q - count_t'(Lanes) : ahead_q.extent[VectorSpatial-1];
+        last[VectorSpatial-1] = ahead_steps_q[VectorSpatial-1] ? 32'(ahead_left_q) <= 2 * Lanes
+                                                               : ahead_q.extent[VectorSpatial-1] <= count_t'(Lanes);
+        ahead_left_q <= left;
+        ahead_lanes_q <= lanes_of(left);
       end
+      ahead_last_q <= last;
+      ahead_steps_q <= steps_of(last);
+      for (int m = 0; m < VectorStreams; m++) begin
+        place = '0;
+        stride = '0;
+        for (int d = 0; d < VectorDims; d++) begin
+          place = place | (ahead_steps_q[d] ? ahead_place_q[m][d] : '0);
+          stride = stride | (ahead_steps_q[d] ? ahead_q.stream[m].stride[d] : '0);
+        end
+        for (int d = 0; d < VectorDims; d++) if (moved[d]) ahead_place_q[m][d] <= place + stride;
+      end
+      place = '0;
+      stride = '0;
+      for (int d = 0; d < VectorSpatial; d++) begin
+        place = place | (ahead_steps_q[d] ? ahead_write_q[d] : '0);
+        stride = stride | (ahead_steps_q[d] ? ahead_q.write.stride[d] : '0);
+      end
+      for (int d = 0; d < VectorSpatial; d++) if (moved[d]) ahead_write_q[d] <= place + stride;
+    end
+  end
 
-      // The next tap, or the first one of a step.
-      if (moves) begin
-        for (int at = 0; at < VectorDims; at++) begin
-          if (at == 0 || index_q[at] + count_t'(1) < cur_q.extent[at]) begin
-            index = index_q;
-            index[at] = index_q[at] + count_t'(1);
-            place = place_q;
-            for (int d = at; d < VectorDims; d++) begin
-              if (d > at) index[d] = '0;
-              for (int m = 0; m <= VectorStreams; m++)
-                place[m][d] = place_q[m][at] +
-                    (m == VectorStreams ? cur_q.write.stride[at] : cur_q.stream[m % VectorStreams].stride[at]);
-            end
-          end
+  always_ff @(posedge clk_i) begin : tap
+    if (goes_on) begin
+      tap_q <= '{valid: 1'b1, number: ahead_number_q, first_tap: ahead_first, last_tap: ahead_last,
+                 has_taps: ahead_q.has_taps, lanes: ahead_lanes_q, write_bytes: ahead_q.write.bytes,
+                 write_broadcast: ahead_q.write.broadcast};
+      tap_strip_q <= '{address: ahead_write_q[VectorSpatial-1], stride: ahead_q.write.lane_stride,
+                       left: left_of(ahead_q.write, ahead_lanes_q), writes: ahead_q.write.valid, to_acc: ahead_q.write.to_acc,
+                       whole: ahead_q.write.contiguous || ahead_q.write.broadcast, bytes: ahead_q.write.bytes};
+      tap_ends_q <= ahead_steps_q == '0 && !more_steps;
+      tap_index_q <= ReadsIndices ? ahead_index_q : '0;
+      tap_base_q <= ahead_index_q[VectorSpatial-1] * count_t'(Lanes);
+    end
+    for (int m = 0; m < VectorStreams; m++) begin
+      if (last_q[m] ? goes_on : granted[m]) begin
+        // The piece that is asked for next: of the same tap, or the first one of the tap ahead.
+        automatic logic wants = 1'b1, to_acc = to_acc_q[m], whole = whole_q[m];
+        automatic logic [2:0] bytes = bytes_q[m];
+        automatic local_t address = address_q[m] + (whole_q[m] ? local_t'(port_of(to_acc)) : stride_q[m]);
+        automatic left_t left = left_q[m] - (whole_q[m] ? left_t'(port_of(to_acc)) : left_t'(1));
+        if (last_q[m]) begin
+          wants = ahead_q.stream[m].valid && (!ahead_q.stream[m].once || ahead_first);
+          to_acc = ahead_q.stream[m].to_acc;
+          whole = ahead_q.stream[m].contiguous || ahead_q.stream[m].broadcast;
+          bytes = ahead_q.stream[m].bytes;
+          address = ahead_place_q[m][VectorDims-1];
+          left = left_of(ahead_q.stream[m], ahead_lanes_q);
         end
+        wants_q[m] <= wants;
+        last_q[m] <= !wants || is_last(to_acc, whole, left);
+        to_acc_q[m] <= to_acc;
+        whole_q[m] <= whole;
+        bytes_q[m] <= bytes;
+        address_q[m] <= address;
+        left_q[m] <= left;
+        behind_q[m] <= last_q[m] ? '0 : behind_q[m] + pieces_t'(1);
+        spad_mask_q[m] <= to_acc ? '0 : spad_banks(address, int'(piece_of(to_acc, whole, bytes, left)));
+        acc_mask_q[m] <= to_acc ? acc_banks(address, int'(piece_of(to_acc, whole, bytes, left))) : '0;
+      end else if (granted[m]) begin
+        wants_q[m] <= 1'b0;
       end
-      if (enters) begin
-        entered = step_of(instruction_q, number, bits_q, state_q, operands_q);
-        step_q <= number;
-        index = '0;
-        for (int m = 0; m <= VectorStreams; m++)
-          for (int d = 0; d < VectorDims; d++)
-            place[m][d] = m == VectorStreams ? entered.write.address : entered.stream[m % VectorStreams].address;
-        cur_q <= entered;
+      if (last_q[m] && goes_on) begin
+        broadcast_q[m] <= ahead_q.stream[m].broadcast;
+        stride_q[m] <= ahead_q.stream[m].lane_stride;
       end
-      if (moves || enters) begin
-        automatic step_t own = enters ? entered : cur_q;
-        automatic lanes_t lanes = lanes_of(own.lane_extent - index[VectorSpatial-1] * count_t'(Lanes));
-        automatic logic first = 1'b1;
-        for (int d = VectorSpatial; d < VectorDims; d++) if (index[d] != '0) first = 1'b0;
-        index_q <= index;
-        place_q <= place;
-        for (int m = 0; m < VectorStreams; m++) begin
-          address_q[m] <= place[m][VectorDims-1];
-          done_q[m] <= '0;
-          if (!own.stream[m].valid || (own.stream[m].once && !first)) left_q[m] <= '0;
-          else if (own.stream[m].contiguous) left_q[m] <= 16'(lanes) * 16'(own.stream[m].bytes);
-          else if (own.stream[m].broadcast) left_q[m] <= 16'(own.stream[m].bytes);
-          else left_q[m] <= 16'(lanes);
+    end
+    if (phase_q == Free) last_q <= '1; // the first tap of an instruction takes its pieces from the tap ahead
+  end
+
+  always_ff @(posedge clk_i) begin : elements
+    comes_q <= granted;
+    comes_to_acc_q <= to_acc_q;
+    comes_whole_q <= whole_q;
+    comes_bytes_q <= bytes_q;
+    comes_behind_q <= behind_q;
+    for (int m = 0; m < VectorStreams; m++) begin
+      if (comes_q[m]) begin
+        // The piece, at each position at which it might stand, and from where on it is put. What is behind it does not matter: the next
+        // one is put there, or no lane has it.
+        automatic logic [ElementBits-1:0] pieces, from = '0;
+        automatic logic [31:0] one = comes_to_acc_q[m] ? 32'(acc_data_i[m]) : 32'(spad_data_i[m]);
+        if (comes_whole_q[m] && comes_to_acc_q[m]) begin
+          pieces = ElementBits'({AccPieces{acc_data_i[m]}});
+          for (int i = 0; i < AccPieces; i++) if (comes_behind_q[m] == pieces_t'(i)) from = {ElementBits{1'b1}} << (8 * AccPort * i);
+        end else if (comes_whole_q[m]) begin
+          pieces = ElementBits'({SpadPieces{spad_data_i[m]}});
+          for (int i = 0; i < SpadPieces; i++) if (comes_behind_q[m] == pieces_t'(i)) from = {ElementBits{1'b1}} << (8 * SpadPort * i);
+        end else if (comes_bytes_q[m][0]) begin
+          pieces = {4*Lanes{one[7:0]}};
+          for (int l = 0; l < Lanes; l++) if (comes_behind_q[m] == pieces_t'(l)) from = {ElementBits{1'b1}} << (8 * l);
+        end else if (comes_bytes_q[m][1]) begin
+          pieces = {2*Lanes{one[15:0]}};
+          for (int l = 0; l < Lanes; l++) if (comes_behind_q[m] == pieces_t'(l)) from = {ElementBits{1'b1}} << (16 * l);
+        end else begin
+          pieces = {Lanes{one}};
+          for (int l = 0; l < Lanes; l++) if (comes_behind_q[m] == pieces_t'(l)) from = {ElementBits{1'b1}} << (32 * l);
         end
-      end else begin
-        left_q <= left_d;
-        for (int m = 0; m < VectorStreams; m++) begin
-          if (granted[m]) begin
-            done_q[m] <= done_q[m] + piece[m];
-            address_q[m] <= address_q[m] +
-                (cur_q.stream[m].contiguous || cur_q.stream[m].broadcast ? local_t'(piece[m]) : cur_q.stream[m].lane_stride);
-          end
-        end
+        if (holds) late_elements_q[m] <= pieces;
+        else elements_q[m] <= (pieces & from) | (elements_q[m] & ~from);
+      end else if (late_q[m] && !holds) begin
+        elements_q[m] <= late_elements_q[m];
       end
+      late_q[m] <= holds && (comes_q[m] || late_q[m]);
+    end
+    if (!rst_ni) begin
+      comes_q <= '0;
+      late_q <= '0;
     end
   end
 
   always_ff @(posedge clk_i) begin : pipeline
+    if (moves_on) begin
+      fetch_q <= tap_q;
+      fetch_q.valid <= tap_done;
+      fetch_index_q <= tap_index_q;
+      fetch_base_q <= tap_base_q;
+      fetch_broadcast_q <= broadcast_q;
+      fetch_bytes_q <= bytes_q;
+      align_q <= fetch_q;
+      align_index_q <= fetch_index_q;
+      align_base_q <= fetch_base_q;
+      align_broadcast_q <= fetch_broadcast_q;
+      align_bytes_q <= fetch_bytes_q;
+      stage_q[0] <= align_q;
+      for (int s = 1; s < LaneStages; s++) begin
+        stage_q[s] <= stage_q[s-1];
+        stage_q[s].valid <= stage_q[s-1].valid && stages_q != 8'(s); // none is left when the next instruction runs
+      end
+      if (align_q.valid) begin
+        automatic logic [31:0] operand [Lanes][VectorStreams];
+        for (int l = 0; l < Lanes; l++) begin
+          for (int m = 0; m < VectorStreams; m++) begin
+            unique case (align_bytes_q[m])
+              3'd1: operand[l][m] = 32'(elements_q[m][(align_broadcast_q[m] ? 0 : 8 * l) +: 8]);
+              3'd2: operand[l][m] = 32'(elements_q[m][(align_broadcast_q[m] ? 0 : 16 * l) +: 16]);
+              default: operand[l][m] = elements_q[m][(align_broadcast_q[m] ? 0 : 32 * l) +: 32];
+            endcase
+          end
+        end
+        index_0_q <= align_index_q;
+        base_0_q <= align_base_q;
+        operand_q <= operand;
+        element_q <= element_d;
+      end
+      pack_q <= finishing;
+    end
+    if (packs) begin
+      // The bytes of the strip as they are written: elements side by side, or the last lane's alone. Those behind them are not written.
+      automatic logic [ElementBits-1:0] packed_data;
+      automatic logic [31:0] last = '0;
+      for (int l = 0; l < Lanes; l++) begin
+        if (pack_q.lanes == lanes_t'(l + 1)) last = last | result[l].value;
+        packed_data[32*l +: 32] = result[l].value;
+      end
+      if (pack_q.write_bytes[0]) for (int l = 0; l < Lanes; l++) packed_data[8*l +: 8] = result[l].value[7:0];
+      if (pack_q.write_bytes[1]) for (int l = 0; l < Lanes; l++) packed_data[16*l +: 16] = result[l].value[15:0];
+      if (pack_q.write_broadcast) packed_data[31:0] = last;
+      data_q[data_tail_q] <= packed_data;
+      data_tail_q <= data_tail_q == DataWidth'(DataDepth - 1) ? '0 : data_tail_q + 1'b1;
+    end
     if (!rst_ni) begin
-      comes_q <= '0;
-      comes_to_acc_q <= '0;
-      comes_whole_q <= '0;
-      comes_bytes_q <= '0;
-      comes_behind_q <= '0;
-      elements_q <= '0;
-      late_q <= 1'b0;
-      fetch_q <= '0;
-      align_q <= '0;
-      stage_q <= '0;
-      pack_q <= '0;
-      data_head_q <= '0;
+      fetch_q.valid <= 1'b0;
+      align_q.valid <= 1'b0;
+      for (int s = 0; s < LaneStages; s++) stage_q[s].valid <= 1'b0;
+      pack_q.valid <= 1'b0;
       data_tail_q <= '0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin : strips
+    if (moves_on) begin
+      ended_q <= VectorLatencyMax'({ended_q, strip_done});
+      due_q <= ended_q[wait_q[PipeWidth-1:0]];
+    end
+    // The entry behind the last one is free: it has the strip of the tap that reads, should that end.
+    if (in_taps) pipe_q[pipe_tail_q] <= tap_strip_q;
+    if (strip_done) pipe_tail_q <= pipe_tail_q == PipeWidth'(PipeDepth - 1) ? '0 : pipe_tail_q + 1'b1;
+    if (takes) pipe_head_q <= pipe_head_q == PipeWidth'(PipeDepth - 1) ? '0 : pipe_head_q + 1'b1;
+    pipe_count_q <= pipe_count_q + (PipeWidth+1)'(strip_done) - (PipeWidth+1)'(pops);
+    if (pops) data_head_q <= data_head_q == DataWidth'(DataDepth - 1) ? '0 : data_head_q + 1'b1;
+    write_valid_q <= takes || (write_valid_q && !pops);
+    if (takes || (w_granted && same_strip)) begin
+      // The piece that is written next: of the same strip, or the first one of the strip behind.
+      automatic strip_t strip = same_strip ? write_q : pipe_q[pipe_head_q];
+      automatic logic [15:0] bytes;
+      if (same_strip) begin
+        strip.address = write_q.address + (write_q.whole ? local_t'(port_of(write_q.to_acc)) : write_q.stride);
+        strip.left = write_q.left - (write_q.whole ? left_t'(port_of(write_q.to_acc)) : left_t'(1));
+      end
+      bytes = piece_of(strip.to_acc, strip.whole, strip.bytes, strip.left);
+      write_q <= strip;
+      write_bytes_q <= bytes;
+      write_behind_q <= same_strip ? write_behind_q + pieces_t'(1) : '0;
+      write_last_q <= !strip.writes || is_last(strip.to_acc, strip.whole, strip.left);
+      write_spad_mask_q <= strip.to_acc ? '0 : spad_banks(strip.address, int'(bytes));
+      write_acc_mask_q <= strip.to_acc ? acc_banks(strip.address, int'(bytes)) : '0;
+    end
+    if (!rst_ni || phase_q == Free) begin
+      ended_q <= '0; // of an instruction that is through before
+      due_q <= 1'b0;
+    end
+    if (!rst_ni) begin
       pipe_head_q <= '0;
       pipe_tail_q <= '0;
       pipe_count_q <= '0;
-      pipe_writes_q <= '0;
-      pipe_to_acc_q <= '0;
-      pipe_whole_q <= '0;
-      writing_q <= 1'b0;
-      w_address_q <= '0;
-      w_left_q <= '0;
-      w_done_q <= '0;
-    end else begin
-      comes_q <= granted;
-      for (int m = 0; m < VectorStreams; m++) begin
-        if (granted[m]) begin
-          comes_to_acc_q[m] <= cur_q.stream[m].to_acc;
-          comes_whole_q[m] <= cur_q.stream[m].contiguous || cur_q.stream[m].broadcast;
-          comes_bytes_q[m] <= cur_q.stream[m].bytes;
-          comes_behind_q[m] <= done_q[m][ByteWidth-1:0];
-        end
-      end
-      if (comes_q != '0 && holds) begin
-        late_elements_q <= elements;
-        late_q <= 1'b1;
-      end else if (comes_q != '0) begin
-        elements_q <= elements;
-      end else if (late_q && !holds) begin
-        elements_q <= late_elements_q;
-        late_q <= 1'b0;
-      end
-      if (moves_on) begin
-        fetch_q <= '0;
-        if (tap_done) begin
-          fetch_q.control <= '{step: '{valid: 1'b1, instruction: instruction_q, number: step_q}, first_tap: first_tap,
-                               last_tap: last_tap, has_taps: has_taps};
-          fetch_q.lanes <= lanes_now;
-          fetch_q.write_bytes <= cur_q.write.bytes;
-          fetch_q.write_broadcast <= cur_q.write.broadcast;
-          fetch_q.array <= array_of(instruction_q, step_q);
-          fetch_index_q <= index_q;
-          fetch_base_q <= lane_base;
-          for (int m = 0; m < VectorStreams; m++) begin
-            fetch_broadcast_q[m] <= cur_q.stream[m].broadcast;
-            fetch_bytes_q[m] <= cur_q.stream[m].bytes;
-          end
-        end
-        align_q <= fetch_q;
-        if (fetch_q.control.step.valid) begin
-          align_index_q <= fetch_index_q;
-          align_base_q <= fetch_base_q;
-          align_broadcast_q <= fetch_broadcast_q;
-          align_bytes_q <= fetch_bytes_q;
-        end
-        stage_q[0] <= align_q;
-        for (int s = 1; s < LaneStages; s++) stage_q[s] <= stage_q[s-1];
-        if (align_q.control.step.valid) begin
-          index_0_q <= align_index_q;
-          base_0_q <= align_base_q;
-          operand_q <= operand_d;
-          element_q <= element_d;
-        end
-        pack_q <= finishing;
-      end
-      if (packs) begin
-        // The bytes of the beat as they are written: elements side by side, or the last lane's alone.
-        automatic logic [ElementBits-1:0] packed_data = '0;
-        automatic logic [31:0] last = '0;
-        for (int l = 0; l < Lanes; l++) begin
-          if (l < int'(pack_q.lanes)) begin
-            last = result[l].value;
-            if (pack_q.write_bytes == 3'd1) packed_data[8*l +: 8] = result[l].value[7:0];
-            else if (pack_q.write_bytes == 3'd2) packed_data[16*l +: 16] = result[l].value[15:0];
-            else packed_data[32*l +: 32] = result[l].value;
-          end
-        end
-        if (pack_q.write_broadcast) packed_data = ElementBits'(last);
-        data_q[data_tail_q] <= packed_data;
-        data_tail_q <= data_tail_q == DataWidth'(DataDepth - 1) ? '0 : data_tail_q + 1'b1;
-      end
-      if (pops) data_head_q <= data_head_q == DataWidth'(DataDepth - 1) ? '0 : data_head_q + 1'b1;
-      if (beat_done) begin
-        pipe_due_q[pipe_tail_q] <= now_q + DueWidth'(1) + DueWidth'(latency_q);
-        pipe_address_q[pipe_tail_q] <= place_q[VectorStreams][VectorDims-1];
-        pipe_stride_q[pipe_tail_q] <= cur_q.write.lane_stride;
-        pipe_bytes_q[pipe_tail_q] <= cur_q.write.bytes;
-        pipe_writes_q[pipe_tail_q] <= cur_q.write.valid;
-        pipe_to_acc_q[pipe_tail_q] <= cur_q.write.to_acc;
-        pipe_whole_q[pipe_tail_q] <= cur_q.write.contiguous || cur_q.write.broadcast;
-        pipe_left_q[pipe_tail_q] <= cur_q.write.contiguous ? 16'(lanes_now) * 16'(cur_q.write.bytes)
-                                    : cur_q.write.broadcast ? 16'(cur_q.write.bytes) : 16'(lanes_now);
-        pipe_tail_q <= pipe_tail_q == PipeWidth'(PipeDepth - 1) ? '0 : pipe_tail_q + 1'b1;
-      end
-      if (pops) pipe_head_q <= pipe_head_q == PipeWidth'(PipeDepth - 1) ? '0 : pipe_head_q + 1'b1;
-      pipe_count_q <= pipe_count_q + 16'(beat_done) - 16'(pops);
-      if (w_granted) begin
-        writing_q <= !w_last;
-        w_address_q <= w_address + (w_whole ? local_t'(w_bytes) : pipe_stride_q[pipe_head_q]);
-        w_left_q <= w_left - (w_whole ? w_bytes : 16'd1);
-        w_done_q <= w_done + w_bytes;
-      end
+      data_head_q <= '0;
+      write_valid_q <= 1'b0;
     end
   end
 
@@ -628,12 +714,12 @@ module tilewright_vector import tilewright_pkg::*; #(
     end else if (frozen) begin
       if (!w_granted) begin
         activity_o.kind = Stalled;
-        activity_o.cause = w_to_acc ? StallAccPort : StallSpadPort;
+        activity_o.cause = write_q.to_acc ? StallAccPort : StallSpadPort;
       end
     end else if (drained && !leaves) begin
       activity_o.kind = Stalled;
       activity_o.cause = StallSemaphore;
-    end else if (in_taps && !progress && !tap_done) begin
+    end else if (in_taps && granted == '0 && !tap_done) begin
       activity_o.kind = Stalled;
       activity_o.cause = denied;
     end
@@ -653,12 +739,22 @@ module tilewright_vector import tilewright_pkg::*; #(
       conflicts_o[0] <= '0;
       conflicts_o[1] <= '0;
     end else begin
+      automatic logic [7:0] lost_to_matrix = '0, lost_to_vector = '0;
+      for (int m = 0; m < VectorStreams; m++) begin
+        if (asks[m] && by_matrix[m]) lost_to_matrix = lost_to_matrix + 8'd1;
+        else if (asks[m] && by_vector[m]) lost_to_vector = lost_to_vector + 8'd1;
+      end
       conflicts_o[0] <= conflicts_o[0] + 32'(lost_to_matrix) + 32'(wants_write && !w_granted);
       conflicts_o[1] <= conflicts_o[1] + 32'(lost_to_vector);
     end
   end
 
-  pipeline_has_room: assert property (@(posedge clk_i) disable iff (!rst_ni) beat_done |-> (pipe_count_q < 16'(PipeDepth)))
-    else $error("A beat entered a pipeline that is full.");
+  pipeline_has_room: assert property (@(posedge clk_i) disable iff (!rst_ni)
+                                      in_taps |-> (int'(pipe_count_q) - int'(write_valid_q) < PipeDepth))
+    else $error("A strip that may end has no entry in the pipeline.");
+  what_is_due_is_prepared: assert property (@(posedge clk_i) disable iff (!rst_ni) due_q |-> write_valid_q)
+    else $error("A strip is due before its write is prepared.");
+  late_elements_are_first: assert property (@(posedge clk_i) disable iff (!rst_ni) (holds && comes_q != '0) |-> late_q == '0)
+    else $error("Elements come while others wait.");
 endmodule
 // verilator lint_on UNUSEDSIGNAL

@@ -92,7 +92,7 @@ std::string laneElements(const isa::Isa &isa) {
                      "come from memory.\nlogic [31:0] element_d [Lanes][LaneElements];\n"
                      "always_comb begin : elements_of_arrays\n  for (int l = 0; l < Lanes; l++) "
                      "for (int i = 0; i < LaneElements; i++) element_d[l][i] = '0;\n"
-                     "  case (align_q.control.step)\n";
+                     "  case (align_step)\n";
   for (const LanePlan &plan : plansOf(isa)) {
     if (plan.elements().empty())
       continue;
@@ -117,7 +117,7 @@ std::string laneTables(const isa::Isa &isa) {
         "logic [{4}:0] array_{2}_read;\nlogic [31:0] array_{2}_index [Lanes][{3}];\n"
         "tilewright_table #(\n  .Elements({5}), .Width({6}), .Lanes(Lanes), .Strips(1'b{7}), "
         ".Ports({8}), .Aligned(1'b{9}), .Initial({10})\n) u_{2} (\n"
-        "  .clk_i, .write_i(packs && pack_q.array == 8'd{11}), .write_at_i(result[0].at), "
+        "  .clk_i, .write_i(packs && pack_array == 8'd{11}), .write_at_i(result[0].at), "
         ".write_count_i(32'(pack_q.lanes)), .write_data_i(written),\n  .strip_i(fetches), "
         ".strip_at_i(32'(fetch_base_q)), .strip_o(array_{2}_strip), .read_i(array_{2}_read), "
         ".index_i(array_{2}_index), "

@@ -33,6 +33,18 @@ public:
                        number_, writer.declarations(), writer.statements(), body);
   }
 
+  // Whether the step has strips, of which it may have none.
+  std::string hasStrips() const {
+    ExpressionWriter writer = scalarWriter(instruction_, isa_, "    ");
+    std::string value;
+    for (const isa::Iterator &iterator : step_.iterators)
+      value += fmt::format("{}{} != '0", value.empty() ? "" : " && ",
+                           writer.writeAs(*iterator.extent, countType));
+    return fmt::format("    begin : strips_{}_{}\n{}{}    strips_of[{}] = {};\n    end\n",
+                       instruction_.index, number_, writer.declarations(), writer.statements(),
+                       number_, value.empty() ? "1'b1" : value);
+  }
+
 private:
   static constexpr const char *indent = "  ";
 
@@ -118,19 +130,20 @@ void refuseScattered(const isa::Instruction &instruction) {
 
 std::string vectorText(const isa::Isa &isa) {
   const Nest nest = shapeOf(isa).vector;
-  std::string steps, counts, latencies, stages, targets;
+  std::string steps, strips, latencies, stages, targets;
   for (const isa::Instruction *instruction : workOf(isa, isa::UnitTemplate::Vector)) {
+    strips += fmt::format("  {}: begin\n", constantOf(*instruction));
     for (int number = 0; number < static_cast<int>(instruction->steps.size()); ++number) {
       const StepWriter writer(isa, *instruction, number, nest);
       steps += writer.configuration();
+      strips += writer.hasStrips();
       const isa::Step &step = instruction->steps[static_cast<size_t>(number)];
       if (!step.out.isMemory)
         targets += fmt::format("    {}: array_of = 8'd{};\n", writer.key(), step.out.index + 1);
     }
     refuseHazards(*instruction);
     refuseScattered(*instruction);
-    counts += fmt::format("    {}: step_count = 3'd{};\n", constantOf(*instruction),
-                          instruction->steps.size());
+    strips += "  end\n";
     stages += fmt::format("    {}: lane_stages_of = 8'd{};\n", constantOf(*instruction),
                           instruction->pipeline.stages);
     latencies += fmt::format("    {}: latency_of = 16'd{};\n", constantOf(*instruction),
@@ -147,23 +160,22 @@ std::string vectorText(const isa::Isa &isa) {
       "number})\n" +
       steps +
       "    default: extent = '0;\n  endcase\n"
-      "  step.any_beats = 1'b1;\n  step.has_taps = 1'b1;\n"
-      "  for (int d = 0; d < VectorSpatial; d++) if (extent[d] == '0) step.any_beats = 1'b0;\n"
+      "  step.has_taps = 1'b1;\n"
       "  for (int d = VectorSpatial; d < VectorDims; d++) if (extent[d] == '0) step.has_taps = "
       "1'b0;\n"
       "  for (int d = VectorSpatial; d < VectorDims; d++) if (!step.has_taps) extent[d] = 32'd1;\n"
-      "  step.lane_extent = count_t'(extent[VectorSpatial-1]);\n"
-      "  extent[VectorSpatial-1] = (extent[VectorSpatial-1] + Lanes - 1) / Lanes;\n"
       "  for (int d = 0; d < VectorDims; d++) step.extent[d] = count_t'(extent[d]);\n"
       "  for (int m = 0; m < VectorStreams; m++) begin\n"
       "    step.stream[m] = normal(step.stream[m]);\n"
       "    if (!step.has_taps && !step.stream[m].once) step.stream[m].valid = 1'b0;\n"
       "  end\n"
       "  step.write = normal(step.write);\n  return step;\nendfunction\n\n"
-      "function automatic logic [2:0] step_count(logic [7:0] instruction);\n  unique case "
-      "(instruction)\n" +
-      counts +
-      "    default: step_count = '0;\n  endcase\nendfunction\n\n"
+      "// The steps that have strips.\n"
+      "function automatic logic [VectorSteps-1:0] strips_of(logic [7:0] instruction, instruction_t "
+      "bits, vector_state_t state);\n"
+      "  strips_of = '0;\n  unique case (instruction)\n" +
+      strips +
+      "  default: ;\n  endcase\nendfunction\n\n"
       "// Cycles from the last read of a strip to its write.\n"
       "function automatic logic [15:0] latency_of(logic [7:0] instruction);\n  unique case "
       "(instruction)\n" +
@@ -178,6 +190,10 @@ std::string vectorText(const isa::Isa &isa) {
       "function automatic logic [7:0] array_of(logic [7:0] instruction, logic [2:0] number);\n"
       "  unique case ({instruction, number})\n" +
       targets + "    default: array_of = '0;\n  endcase\nendfunction\n\n";
+
+  text += fmt::format("// Whether lanes read iterators besides their own.\n"
+                      "localparam bit ReadsIndices = 1'b{};\n\n",
+                      laneText(isa).find("index_i[") == std::string::npos ? 0 : 1);
 
   text += laneConstants(isa) + laneTables(isa) + laneElements(isa);
   return text;
