@@ -19,18 +19,26 @@ module tilewright_array import tilewright_pkg::*; (
 
   // Sums need no more bits than so many products can take.
   function automatic int bits_of_sum(int products);
-    return MatrixProductBits + $clog2(products) < 32 ? MatrixProductBits + $clog2(products) : 32;
+    return $clog2(products * MatrixProductMost) < 31 ? $clog2(products * MatrixProductMost) + 1 : 32;
   endfunction
   localparam int SumBits = bits_of_sum(Rows);
 
-  element_t [Rows-1:0] elements;
+  // What is no element has no operand, so that a product needs no look at `valid`.
+  element_t [Rows-1:0] entering, elements;
+  always_comb begin
+    entering = elements_i;
+    for (int i = 0; i < Rows; i++) if (!elements_i[i].valid) entering[i].operand = '0;
+  end
+
   weight_t [Cols-1:0] weights;
-  logic [Cols-1:0][SumBits-1:0] sums, sums_out;
-  tilewright_skew #(.Lanes(Rows), .Width($bits(element_t))) u_elements (.clk_i, .rst_ni, .data_i(elements_i), .data_o(elements));
+  logic [Cols-1:0][SumBits-1:0] sums, sums_out, sums_q;
+  tilewright_skew #(.Lanes(Rows), .Width($bits(element_t))) u_elements (.clk_i, .rst_ni, .data_i(entering), .data_o(elements));
   tilewright_skew #(.Lanes(Cols), .Width($bits(weight_t))) u_weights (.clk_i, .rst_ni, .data_i(weights_i), .data_o(weights));
   tilewright_skew #(.Lanes(Cols), .Width(SumBits), .Reversed(1'b1)) u_sums (.clk_i, .rst_ni, .data_i(sums), .data_o(sums_out));
+  // A product and its sum are one step of a row through the cells; the register makes up for a second one.
+  always_ff @(posedge clk_i) sums_q <= sums_out;
   for (genvar j = 0; j < Cols; j++) begin : gen_out
-    assign sums_o[j] = 32'($signed(sums_out[j]));
+    assign sums_o[j] = 32'($signed(sums_q[j]));
   end
 
   // A column's operand comes to its first cell with the row of activations that entered beside it, and to all others at once.
@@ -53,34 +61,33 @@ module tilewright_array import tilewright_pkg::*; (
     end
   end
 
-  // A cell has two weights, of which each element that passes names one, and a multiply-accumulate: a product in one cycle, its sum in
-  // the next. Elements go on to the right, sums go down, a cell a cycle. A cell that no element passes stands still, and so does a row
-  // in which nothing passes or changes.
+  // A cell has two weights, of which each element that passes names one, and a multiply-accumulate, whose product is the rows of one sum
+  // with what is above. Elements go on to the right, sums go down, a cell a cycle. A cell that no element passes stands still, and so
+  // does a row in which nothing passes or changes.
   for (genvar i = 0; i < Rows; i++) begin : gen_row
-    logic [Cols:0] passes; // an element, by cells; the last one behind the last cell
-    logic [Cols-1:0] passes_q, write, clear, tile; // what happens to the cells' weights, on its way to the right
+    logic [Cols-1:0] passes; // an element, by cells
+    logic [Cols-1:0] write, clear, tile; // what happens to the cells' weights, on its way to the right
     logic is_event;
-    assign passes = {passes_q, enters[i]};
     assign is_event = (write | clear) != '0;
-    always_ff @(posedge clk_i) begin
-      if (!rst_ni) passes_q <= '0;
-      else passes_q <= passes[Cols-1:0];
-    end
     if (Cols == 1) begin : gen_one
+      assign passes = enters[i];
       assign write = events_i[i].write;
       assign clear = events_i[i].clear;
       assign tile = events_i[i].tile;
     end else begin : gen_events
-      logic [Cols-2:0] write_q, clear_q, tile_q;
+      logic [Cols-2:0] passes_q, write_q, clear_q, tile_q;
+      assign passes = {passes_q, enters[i]};
       assign write = {write_q, events_i[i].write};
       assign clear = {clear_q, events_i[i].clear};
       assign tile = {tile_q, events_i[i].tile};
       always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
+          passes_q <= '0;
           write_q <= '0;
           clear_q <= '0;
           tile_q <= '0;
         end else begin
+          passes_q <= passes[Cols-2:0];
           write_q <= write[Cols-2:0];
           clear_q <= clear[Cols-2:0];
           tile_q <= tile[Cols-2:0];
@@ -92,8 +99,8 @@ module tilewright_array import tilewright_pkg::*; (
       weight_t weight_0_q, weight_1_q;
       element_t element, element_q;
       localparam int OwnBits = bits_of_sum(i + 1);
-      logic signed [MatrixProductBits-1:0] product_q;
-      logic signed [OwnBits-1:0] above, sum_q;
+      logic [OwnBits-1:0] above;
+      logic signed [OwnBits-1:0] sum_q;
       if (j == 0) begin : gen_left
         assign element = elements[i];
       end else begin : gen_inner
@@ -107,10 +114,9 @@ module tilewright_array import tilewright_pkg::*; (
       always_ff @(posedge clk_i) begin
         if (passes[j]) begin
           element_q <= element;
-          product_q <= element.valid ? product(element, columns[j], element.tile ? weight_1_q : weight_0_q) : '0;
+          sum_q <= OwnBits'(accumulated(element, columns[j], element.tile ? weight_1_q : weight_0_q, 32'(above)));
         end
       end
-      always_ff @(posedge clk_i) if (passes_q[j]) sum_q <= above + OwnBits'(product_q);
       always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
           weight_0_q <= WeightReset;

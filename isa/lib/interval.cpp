@@ -27,8 +27,10 @@ Interval IntervalAnalysis::compute(const Expr &expr) {
     auto index = static_cast<size_t>(expr.index);
     return index < immediates_.size() ? immediates_[index] : whole;
   }
-  case ExprKind::Iterator:
-    return iterators_[static_cast<size_t>(expr.index)];
+  case ExprKind::Iterator: {
+    auto index = static_cast<size_t>(expr.index);
+    return index < iterators_.size() ? iterators_[index] : whole;
+  }
   case ExprKind::Add:
     return {a[0].least + a[1].least, a[0].greatest + a[1].greatest};
   case ExprKind::Subtract:

@@ -1,6 +1,7 @@
 // The schedule of a lane: as soon as possible, by accumulated delay.
 #include "tilewright/isa/pipeline.h"
 
+#include "interval.h"
 #include "type.h"
 
 #include <algorithm>
@@ -38,31 +39,45 @@ void postorder(const ExprPtr &expr, std::unordered_map<const Expr *, int> &deman
   order.push_back(expr.get());
 }
 
-// How many low bits of an operator's result depend on as many of its operands alone.
-bool isModular(ExprKind kind) {
-  return kind == ExprKind::Add || kind == ExprKind::Subtract || kind == ExprKind::Negate ||
-         kind == ExprKind::Cast;
+// The low bits of an operand that `bits` low ones of the operator's result depend on.
+int demandOn(const Expr &expr, size_t operand, int bits) {
+  const int all = expr.args[operand]->type.bits;
+  switch (expr.kind) {
+  case ExprKind::Add:
+  case ExprKind::Subtract:
+  case ExprKind::Negate:
+  case ExprKind::Cast:
+  case ExprKind::Or:
+  case ExprKind::Xor:
+    return std::min(bits, all);
+  case ExprKind::And: { // of what a mask lets through
+    const Expr &other = *expr.args[1 - operand];
+    if (other.kind == ExprKind::Literal && other.value >= 0)
+      bits = std::min(bits, smallestType(0, other.value, false).bits);
+    return std::min(bits, all);
+  }
+  case ExprKind::Select:
+    return operand == 0 ? all : std::min(bits, all);
+  case ExprKind::ShiftLeft:
+  case ExprKind::ShiftRight: {
+    const Expr &amount = *expr.args[1];
+    if (operand != 0 || amount.kind != ExprKind::Literal)
+      return all;
+    const int more = expr.kind == ExprKind::ShiftRight
+                         ? static_cast<int>(std::clamp<__int128>(amount.value, 0, all))
+                         : 0;
+    return std::min(bits + more, all);
+  }
+  default:
+    return all;
+  }
 }
 
-// The low bits of each expression of a step that some user reads: a sum that is wrapped at once
-// needs no wider adder.
-std::unordered_map<const Expr *, int> demandedBits(const Step &step) {
-  std::unordered_map<const Expr *, int> demanded;
-  std::vector<const Expr *> order;
-  std::vector<ExprPtr> roots{step.expr, step.when, step.otherwise, step.init, step.post};
-  roots.insert(roots.end(), step.out.where.begin(), step.out.where.end());
-  for (const ExprPtr &root : roots)
-    postorder(root, demanded, order);
-  for (const ExprPtr &root : roots)
-    if (root)
-      demanded[root.get()] = root->type.bits;
-  for (auto user = order.rbegin(); user != order.rend(); ++user)
-    for (const ExprPtr &arg : (*user)->args) {
-      int &bits = demanded[arg.get()];
-      bits = std::max(bits, isModular((*user)->kind) ? std::min(demanded[*user], arg->type.bits)
-                                                     : arg->type.bits);
-    }
-  return demanded;
+// An increment needs half of an adder, and less than the selection of a shared one's operands.
+bool isIncrement(const Expr &expr) {
+  return (expr.kind == ExprKind::Add || expr.kind == ExprKind::Subtract) &&
+         std::any_of(expr.args.begin(), expr.args.end(),
+                     [](const ExprPtr &arg) { return arg->kind == ExprKind::Literal; });
 }
 
 // The shared unit that an operator needs of whose result `demanded` bits are read; null: logic of
@@ -79,7 +94,7 @@ std::optional<LaneUnit> unitOf(const Expr &expr, int demanded) {
   case ExprKind::Negate:
     if (demanded < expr.type.bits)
       bits = demanded;
-    if (bits >= sharedAdderBits)
+    if (bits >= sharedAdderBits && !isIncrement(expr))
       return LaneUnit{LaneUnitKind::Adder, 1, bits, bits, bits};
     return std::nullopt;
   case ExprKind::ShiftLeft:
@@ -97,14 +112,18 @@ std::optional<LaneUnit> unitOf(const Expr &expr, int demanded) {
 }
 
 // Of a unit, from operands in registers to its result.
-int64_t delayOf(const Technology &technology, LaneUnitKind kind, int bits) {
-  const auto delay = [&](LogicOperator each) { return technology.delay(each, bits); };
+int64_t delayOf(const Technology &technology, const LaneUnit &unit) {
+  const auto delay = [&](LogicOperator each) { return technology.delay(each, unit.bits); };
   // An amount is clamped to the width first.
   const int64_t clamp =
       technology.delay(LogicOperator::Compare, 32) + technology.delay(LogicOperator::Select, 8);
-  switch (kind) {
-  case LaneUnitKind::Multiplier:
-    return technology.selection() + delay(LogicOperator::Multiply);
+  switch (unit.kind) {
+  case LaneUnitKind::Multiplier: {
+    // As many partial products as the narrower operand has bits, and the sum as wide as it is.
+    const int square = std::min(2 * std::min(unit.left, unit.right), unit.bits);
+    return technology.selection() + technology.delay(LogicOperator::Multiply, square) +
+           delay(LogicOperator::Add) - technology.delay(LogicOperator::Add, square);
+  }
   case LaneUnitKind::Adder:
     return technology.selection() +
            std::max({delay(LogicOperator::Add), delay(LogicOperator::Subtract),
@@ -332,7 +351,8 @@ private:
     const int64_t clamp = isShift ? technology_.delay(LogicOperator::Compare, 8) +
                                         technology_.delay(LogicOperator::Select, 8)
                                   : 0;
-    return logic(&expr, kind, expr.type.bits, args, what, clamp);
+    const int bits = isShift ? expr.type.bits : std::min(expr.type.bits, demanded_.at(&expr));
+    return logic(&expr, isIncrement(expr) ? LogicOperator::Negate : kind, bits, args, what, clamp);
   }
 
   // By logic of the instruction's own.
@@ -357,20 +377,20 @@ private:
   // On a unit that instructions share, whose operands are in registers.
   Ready onUnit(const Expr &expr, LaneUnit unit, LogicOperator kind, const Ready &args,
                const char *what) {
-    unit.stages = divideUp(delayOf(technology_, unit.kind, unit.bits), budget_);
+    unit.stages = divideUp(delayOf(technology_, unit), budget_);
     needs_.push_back({unit, &expr});
     PipelineOperation operation;
-    int bits = unit.bits;
+    LaneUnit shared = unit;
     if (lane_) {
       operation.unit = binding_->at(&expr);
-      bits = lane_->units[static_cast<size_t>(operation.unit)].bits;
+      shared = lane_->units[static_cast<size_t>(operation.unit)];
     }
     operation.expr = &expr;
     operation.bits = std::min(expr.type.bits, unit.bits);
     operation.what = describe(&expr, what, operation.bits);
     operation.first = args.stage + (args.delay > 0 ? 1 : 0);
     operation.last = operation.first + unit.stages - 1;
-    operation.delay = delayOf(technology_, unit.kind, bits);
+    operation.delay = delayOf(technology_, shared);
     operation.area = technology_.area(kind, operation.bits);
     operation.before = args.operation;
     const int number = add(operation);
@@ -411,16 +431,34 @@ private:
 
 } // namespace
 
+Values valuesOf(const Expr &expr) {
+  static const std::vector<Interval> types; // what leaves hold
+  const Interval values =
+      IntervalAnalysis(types, types).of(ExprPtr(ExprPtr(), &expr)); // owns nothing
+  return {values.least, values.greatest};
+}
+
 int factorBits(const Expr &expr) {
-  const Expr *factor = &expr;
-  while (factor->kind == ExprKind::Cast && holds(factor->type, factor->args[0]->type))
-    factor = factor->args[0].get();
-  int bits = std::min(signedBits(expr.type), signedBits(factor->type));
-  if (factor->kind == ExprKind::Multiply)
-    bits = std::min(bits, factorBits(*factor->args[0]) + factorBits(*factor->args[1]));
-  if (factor->kind == ExprKind::ShiftRight)
-    bits = std::min(bits, factorBits(*factor->args[0]));
-  return bits;
+  const Values values = valuesOf(expr);
+  return smallestType(values.least, values.greatest, true).bits;
+}
+
+std::unordered_map<const Expr *, int> demandedBits(const Step &step) {
+  std::unordered_map<const Expr *, int> demanded;
+  std::vector<const Expr *> order;
+  std::vector<ExprPtr> roots{step.expr, step.when, step.otherwise, step.init, step.post};
+  roots.insert(roots.end(), step.out.where.begin(), step.out.where.end());
+  for (const ExprPtr &root : roots)
+    postorder(root, demanded, order);
+  for (const ExprPtr &root : roots)
+    if (root)
+      demanded[root.get()] = root->type.bits;
+  for (auto user = order.rbegin(); user != order.rend(); ++user)
+    for (size_t operand = 0; operand < (*user)->args.size(); ++operand) {
+      int &bits = demanded[(*user)->args[operand].get()];
+      bits = std::max(bits, demandOn(**user, operand, demanded[*user]));
+    }
+  return demanded;
 }
 
 bool isLaneConstant(const Expr &expr) {

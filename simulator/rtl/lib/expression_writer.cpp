@@ -1,5 +1,7 @@
 #include "expression_writer.h"
 
+#include "tilewright/isa/pipeline.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -48,6 +50,11 @@ static bool isExactProduct(const Expr &expr) {
   return expr.type.isSigned == (x.isSigned || y.isSigned) && expr.type.bits >= x.bits + y.bits;
 }
 
+// The operator of a sum whose low bits depend on as many of its terms alone; null: it is none.
+static const char *sumOf(const Expr &expr) {
+  return expr.kind == ExprKind::Add ? "+" : expr.kind == ExprKind::Subtract ? "-" : nullptr;
+}
+
 std::string ExpressionWriter::variable(const Type &type, const std::string &value) {
   const std::string name = fmt::format("{}{}", prefix_, next_++);
   declarations_ += fmt::format("{}{} {};\n", indent_, declaration(type), name);
@@ -73,6 +80,10 @@ std::string ExpressionWriter::writeAs(const Expr &expr, const Type &type) {
       type.bits > expr.type.bits && type.bits <= 32)
     return variable(
         type, fmt::format("{} * {}", writeAs(*expr.args[0], type), writeAs(*expr.args[1], type)));
+  if (const char *symbol = sumOf(expr);
+      symbol && known_.count(&expr) == 0 && type.bits < expr.type.bits)
+    return variable(type, fmt::format("{} {} {}", writeAs(*expr.args[0], type), symbol,
+                                      writeAs(*expr.args[1], type)));
   return converted(write(expr), expr.type, type);
 }
 
@@ -106,11 +117,12 @@ std::string ExpressionWriter::amount(const Expr &shift) {
   const Expr &by = *shift.args[1];
   // In eight bits: amounts beyond 127 count as 127, which is no less than `most`.
   const Type &type = by.type;
+  const isa::Values values = isa::valuesOf(by);
   const std::string amount = write(by);
   std::string clamped = converted(amount, type, {false, 8});
-  if (type.greatest() > most)
+  if (values.greatest > most)
     clamped = fmt::format("{} > {} ? 8'd{} : {}", amount, literal(most, type), most, clamped);
-  if (type.isSigned)
+  if (values.least < 0)
     clamped = fmt::format("{} < {} ? 8'd0 : {}", amount, literal(0, type), clamped);
   return clamped;
 }
@@ -156,7 +168,10 @@ std::string ExpressionWriter::operation(const Expr &expr) {
   case ExprKind::Minimum:
   case ExprKind::Maximum: {
     const std::string a = writeAs(*expr.args[0], expr.type), b = writeAs(*expr.args[1], expr.type);
-    return fmt::format("{0} {2} {1} ? {0} : {1}", a, b, expr.kind == ExprKind::Minimum ? "<" : ">");
+    // The same comparison for both.
+    return fmt::format(fmt::runtime(expr.kind == ExprKind::Minimum ? "{0} > {1} ? {1} : {0}"
+                                                                   : "{0} > {1} ? {0} : {1}"),
+                       a, b);
   }
   case ExprKind::ShiftLeft:
   case ExprKind::ShiftRight:

@@ -17,9 +17,16 @@ static bool isComputedConstant(const Expr &expr) {
   return !expr.args.empty() && isa::isLaneConstant(expr);
 }
 
+// Wires that make a value no narrower.
+static bool isWidening(const Expr &expr) {
+  if (expr.kind == ExprKind::ShiftLeft)
+    return expr.args[1]->kind == ExprKind::Literal;
+  return expr.kind == ExprKind::Cast && expr.type.bits >= expr.args[0]->type.bits;
+}
+
 LanePlan::LanePlan(const isa::Isa &, const isa::Instruction &instruction, int step)
-    : instruction_(instruction), step_(instruction.steps[static_cast<size_t>(step)]),
-      number_(step) {
+    : instruction_(instruction), step_(instruction.steps[static_cast<size_t>(step)]), number_(step),
+      demanded_(isa::demandedBits(step_)) {
   sum_.kind = ExprKind::Result;
   sum_.type = step_.accumulator;
   slots_.resize(static_cast<size_t>(stages()));
@@ -33,8 +40,9 @@ LanePlan::LanePlan(const isa::Isa &, const isa::Instruction &instruction, int st
       need(*value, stage, before, seen);
     int low = 0;
     for (const Expr *value : before) {
-      slots_[static_cast<size_t>(stage)].push_back({value, low});
-      low += value->type.bits;
+      const isa::Type type = heldType(*value);
+      slots_[static_cast<size_t>(stage)].push_back({value, low, type});
+      low += type.bits;
     }
     live = std::move(before);
   }
@@ -50,7 +58,7 @@ int64_t LanePlan::accumulation() const {
 
 int LanePlan::slotBits(int64_t stage) const {
   const std::vector<Slot> &own = slots(stage);
-  return own.empty() ? 0 : own.back().low + own.back().value->type.bits;
+  return own.empty() ? 0 : own.back().low + own.back().type.bits;
 }
 
 std::vector<const PipelineOperation *> LanePlan::shared() const {
@@ -126,6 +134,15 @@ std::vector<const Expr *> LanePlan::neededIn(int64_t stage) const {
   return needed;
 }
 
+isa::Type LanePlan::heldType(const Expr &value) const {
+  const isa::Type &type = value.type;
+  const auto found = demanded_.find(&value);
+  int bits = isa::factorBits(value) - (type.isSigned ? 0 : 1);
+  if (found != demanded_.end())
+    bits = std::min(bits, found->second);
+  return {type.isSigned, std::clamp(bits, 1, type.bits)};
+}
+
 // `before` becomes what has to be in registers before the stage.
 void LanePlan::need(const Expr &expr, int64_t stage, Values &before, std::set<const Expr *> &seen) {
   if (expr.kind == ExprKind::Literal || !seen.insert(&expr).second)
@@ -139,7 +156,10 @@ void LanePlan::need(const Expr &expr, int64_t stage, Values &before, std::set<co
   if (ready > stage)
     throw std::logic_error("a value that comes after its use");
   if (ready < stage) {
-    before.push_back(&expr);
+    if (isWidening(expr) && readyOf(*expr.args[0]) <= ready)
+      need(*expr.args[0], stage, before, seen);
+    else
+      before.push_back(&expr);
     return;
   }
   const bool isElement = expr.kind == ExprKind::ArrayRead && operationOf(expr) == nullptr;

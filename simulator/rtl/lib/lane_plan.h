@@ -6,6 +6,7 @@
 
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace tilewright::rtl {
@@ -20,10 +21,12 @@ public:
   int64_t stages() const { return instruction_.pipeline.stages; }
   int64_t accumulation() const; // stage; -1: the step reduces nothing
 
-  // Values in the registers before a stage, side by side from bit 0 on.
+  // Values in the registers before a stage, side by side from bit 0 on, without the high bits that
+  // repeat lower ones or that nothing reads.
   struct Slot {
     const isa::Expr *value;
     int low;
+    isa::Type type;
   };
   const std::vector<Slot> &slots(int64_t stage) const { return slots_[static_cast<size_t>(stage)]; }
   int slotBits(int64_t stage) const;
@@ -48,6 +51,7 @@ private:
   int64_t readyOf(const isa::Expr &expr) const;
   const isa::PipelineOperation *operationOf(const isa::Expr &expr) const;
   std::vector<const isa::Expr *> neededIn(int64_t stage) const;
+  isa::Type heldType(const isa::Expr &value) const;
   void need(const isa::Expr &expr, int64_t stage, Values &before,
             std::set<const isa::Expr *> &seen);
   void needConstant(const isa::Expr &expr);
@@ -57,6 +61,7 @@ private:
   const isa::Step &step_;
   int number_;
   isa::Expr sum_;
+  std::unordered_map<const isa::Expr *, int> demanded_;
   std::vector<std::vector<Slot>> slots_;
   std::vector<const isa::Expr *> elements_, constants_;
 };

@@ -30,13 +30,22 @@ std::string unitName(const isa::Lane &lane, size_t unit) {
   return fmt::format("{}_{}", names[static_cast<size_t>(lane.units[unit].kind)], unit);
 }
 
+// Of the register of a lane's sum.
+int sumBits(const std::vector<LanePlan> &plans) {
+  int bits = 1;
+  for (const LanePlan &plan : plans)
+    if (plan.step().kind == isa::StepKind::Reduce)
+      bits = std::max(bits, plan.step().accumulator.bits);
+  return bits;
+}
+
 // Writes what one step computes, stage by stage.
 class StageWriter {
 public:
   StageWriter(const isa::Isa &isa, const std::vector<LanePlan> &plans, const LanePlan &plan,
               const Nest &nest)
       : isa_(isa), plans_(plans), plan_(plan), nest_(nest),
-        streams_(plan.instruction(), plan.number()) {}
+        streams_(plan.instruction(), plan.number()), sums_{false, sumBits(plans)} {}
 
   // A writer in which the values that a stage starts from have their names.
   ExpressionWriter at(int64_t stage, const std::string &indent, const char *prefix) const {
@@ -47,7 +56,8 @@ public:
                   slice("constant_i", constantAt(plans_, plan_, *constant), constant->type));
     for (const LanePlan::Slot &slot : plan_.slots(stage))
       writer.bind(*slot.value,
-                  slice(fmt::format("slot_{}_q[l]", stage), slot.low, slot.value->type));
+                  converted(slice(fmt::format("slot_{}_q[l]", stage), slot.low, slot.type),
+                            slot.type, slot.value->type));
     return writer;
   }
 
@@ -66,6 +76,25 @@ public:
   }
   const std::string &declarations() const { return declarations_; }
 
+  bool isAddition() const {
+    return plan_.step().kind == isa::StepKind::Reduce &&
+           plan_.step().combiner == isa::Combiner::Add;
+  }
+
+  // What the accumulation's stage adds, and what the sum of the first tap begins with.
+  std::string terms() const {
+    ExpressionWriter writer = at(plan_.accumulation(), in4, "t");
+    for (const PipelineOperation *operation : plan_.ending(plan_.accumulation()))
+      writer.bind(*operation->expr, resultOf(*operation));
+    const isa::Type &type = plan_.step().accumulator;
+    const std::string first = writer.writeAs(*plan_.step().init, type),
+                      addend = writer.writeAs(*plan_.step().expr, type);
+    return fmt::format("    {}: {} begin : t_{}\n{}{}{}addends[l] = {};\n{}firsts[l] = {};\n      "
+                       "end\n",
+                       labelOf(plan_), eachLane, blockOf(plan_), writer.declarations(),
+                       writer.statements(), in4, widened(addend, type), in4, widened(first, type));
+  }
+
   // What a stage makes of what it starts from; empty: nothing.
   std::string stage(int64_t stage) const {
     ExpressionWriter writer = at(stage, in4, "v");
@@ -78,9 +107,8 @@ public:
     }
     if (stage + 1 < plan_.stages())
       for (const LanePlan::Slot &slot : plan_.slots(stage + 1)) {
-        const std::string value = writer.write(*slot.value);
-        body += fmt::format("{}slots[l][{} +: {}] = {};\n", in4, slot.low, slot.value->type.bits,
-                            value);
+        const std::string value = writer.writeAs(*slot.value, slot.type);
+        body += fmt::format("{}slots[l][{} +: {}] = {};\n", in4, slot.low, slot.type.bits, value);
       }
     if (stage + 1 == plan_.stages()) {
       result(writer, body);
@@ -95,6 +123,14 @@ public:
   }
 
 private:
+  // A variable or a literal of the type, in the bits of the sum's register.
+  std::string widened(const std::string &value, const isa::Type &type) const {
+    if (type.bits == sums_.bits)
+      return value;
+    return type.isSigned ? fmt::format("{}'($signed({}))", sums_.bits, value)
+                         : fmt::format("{{{}'h0, {}}}", sums_.bits - type.bits, value);
+  }
+
   // "vrescale, step 2, stage 3 of 7: add, 33 bits; compare, 33 bits".
   std::string commentOf(int64_t stage) const {
     const isa::Instruction &instruction = plan_.instruction();
@@ -130,7 +166,7 @@ private:
       return slice(fmt::format("element_i[l][{}]", found - elements.begin()), 0, expr.type);
     }
     case ExprKind::Result: // the sum in its register, a stage behind the accumulation
-      return converted("sum_q[l]", {false, 64}, expr.type);
+      return converted("sum_q[l]", sums_, expr.type);
     default: {
       std::string text = scalarLeaf(plan_.instruction(), isa_, expr);
       for (const char *name : {"bits[", "state."})
@@ -215,19 +251,24 @@ private:
     const isa::Step &step = plan_.step();
     const isa::Type &type = step.accumulator;
     declared = fmt::format("{}{} sum;\n", in4, declaration(type));
+    writer.define(plan_.sum(), "sum");
+    if (isAddition()) { // by the adder of the stage
+      body += fmt::format("{}sum = {};\n", in4, converted("totals[l]", sums_, type));
+      body += fmt::format("{}sums[l] = {};\n", in4, converted("sum", type, sums_));
+      return;
+    }
     const std::string control = fmt::format("control_i[{}]", plan_.accumulation());
     const std::string first = writer.writeAs(*step.init, type);
     const isa::Type wide{true, std::max(type.bits, step.expr->type.bits) + 2};
     const std::string b = writer.writeAs(*step.expr, wide), a = converted("sum", type, wide);
     static constexpr const char *forms[] = {"{0} + {1}", "{0} > {1} ? {0} : {1}",
-                                            "{0} < {1} ? {0} : {1}", "{0} & {1}", "{0} | {1}"};
+                                            "{0} > {1} ? {1} : {0}", "{0} & {1}", "{0} | {1}"};
     const std::string combined =
         fmt::format(fmt::runtime(forms[static_cast<size_t>(step.combiner)]), a, b);
     body += fmt::format("{}sum = {}.first_tap ? {} : {};\n{}if ({}.has_taps) sum = {}'({});\n", in4,
-                        control, first, converted("sum_q[l]", {false, 64}, type), in4, control,
-                        type.bits, combined);
-    body += fmt::format("{}sums[l] = {};\n", in4, converted("sum", type, {false, 64}));
-    writer.define(plan_.sum(), "sum");
+                        control, first, converted("sum_q[l]", sums_, type), in4, control, type.bits,
+                        combined);
+    body += fmt::format("{}sums[l] = {};\n", in4, converted("sum", type, sums_));
   }
 
   void result(ExpressionWriter &writer, std::string &body) const {
@@ -245,7 +286,9 @@ private:
       return;
     const isa::StateArray &array = isa_.units()[static_cast<size_t>(plan_.instruction().unit)]
                                        .arrays[static_cast<size_t>(step.out.index)];
-    body += fmt::format("{}results[l].at = {};\n", in4, flatIndex(writer, array, step.out.where));
+    // The other lanes' elements follow.
+    body += fmt::format("{}if (l == 0) results[l].at = {};\n", in4,
+                        flatIndex(writer, array, step.out.where));
   }
 
   const isa::Isa &isa_;
@@ -253,27 +296,25 @@ private:
   const LanePlan &plan_;
   Nest nest_;
   Streams streams_;
+  isa::Type sums_; // the register of a reduction
   mutable std::string declarations_;
 };
 
-// A unit of one stage, in lane `l`.
+// A unit of one stage that is no multiplier, in lane `l`.
 std::string valueOf(const isa::LaneUnit &unit, const std::string &name) {
   switch (unit.kind) {
-  case LaneUnitKind::Multiplier:
-    return fmt::format("{0}'({1}_left[l]) * {0}'({1}_right[l])", unit.left + unit.right, name);
   case LaneUnitKind::Adder:
     return fmt::format("{1}_left[l] + ({1}_right[l] ^ {{{0}{{{1}_subtract[l]}}}}) + "
                        "{0}'({1}_subtract[l])",
                        unit.left, name);
   case LaneUnitKind::LeftShifter:
     return fmt::format("{0}_left[l] << {0}_right[l]", name);
-  case LaneUnitKind::RightShifter:
-    break;
+  default:
+    return fmt::format("{0}_left[l] >>> {0}_right[l]", name);
   }
-  return fmt::format("{0}_left[l] >>> {0}_right[l]", name);
 }
 
-// A unit of several stages is a module.
+// A unit of several stages is a module, and so is a multiplier.
 std::string instanceOf(const isa::LaneUnit &unit, const std::string &name) {
   std::string module, parameters, more;
   const char *ports[] = {"left", "right", "sum"};
@@ -326,7 +367,7 @@ void writeUnits(std::string &text, const isa::Lane &lane, const std::vector<Lane
                         isAdder ? "" : "signed ", isMultiplier ? "signed " : "");
     if (isAdder)
       text += fmt::format("{}logic {}_subtract [Lanes];\n", in1, name);
-    if (unit.stages > 1) {
+    if (unit.stages > 1 || isMultiplier) {
       instances += instanceOf(unit, name);
       continue;
     }
@@ -385,16 +426,22 @@ std::string laneText(const isa::Isa &isa) {
   writeUnits(text, isa.lane(), plans);
   text += fmt::format("\n  logic [31:0] lane_index [Lanes];\n  always_comb {} lane_index[l] = "
                       "lane_base_i + 32'(l);\n\n  // Registers between stages, and a "
-                      "reduction's.\n  logic [63:0] sum_q [Lanes];\n",
-                      eachLane);
+                      "reduction's.\n  logic [{}:0] sum_q [Lanes];\n",
+                      eachLane, sumBits(plans) - 1);
   std::string stages;
   for (int64_t stage = 0; stage < shape.stages; ++stage) {
-    std::string cases;
+    std::string cases, terms, adds;
     int bits = 0; // that the next stage starts from
     for (const LanePlan &plan : plans) {
       if (stage >= plan.stages())
         continue;
-      cases += StageWriter(isa, plans, plan, nest).stage(stage);
+      const StageWriter writer(isa, plans, plan, nest);
+      cases += writer.stage(stage);
+      if (stage == plan.accumulation() && writer.isAddition()) {
+        terms += writer.terms();
+        adds += fmt::format("{}control_i[{}].step == {}", adds.empty() ? "" : " || ", stage,
+                            labelOf(plan));
+      }
       if (stage + 1 < plan.stages())
         bits = std::max(bits, plan.slotBits(stage + 1));
     }
@@ -407,6 +454,13 @@ std::string laneText(const isa::Isa &isa) {
       stages += fmt::format("    automatic logic [{}:0] slots [Lanes];\n    {} slots[l] = '0;\n",
                             bits - 1, eachLane);
     }
+    if (!adds.empty()) // one adder for all accumulations of the stage
+      stages += fmt::format(
+          "    case (control_i[{0}].step)\n{1}    default: ;\n    endcase\n    if ({2}) {3}\n      "
+          "totals[l] = (control_i[{0}].first_tap ? firsts[l] : sum_q[l]) + "
+          "(control_i[{0}].has_taps ? "
+          "addends[l] : '0);\n",
+          stage, terms, adds, eachLane);
     stages +=
         fmt::format("    case (control_i[{}].step)\n{}    default: ;\n    endcase\n", stage, cases);
     if (bits > 0)
@@ -415,9 +469,10 @@ std::string laneText(const isa::Isa &isa) {
   }
   writeOperands(text, isa, plans, nest);
   text +=
-      "\n  always_ff @(posedge clk_i) begin : stages\n    automatic logic [63:0] sums [Lanes];\n"
-      "    automatic lane_result_t results [Lanes];\n" +
-      stages + "  end\n";
+      fmt::format("\n  always_ff @(posedge clk_i) begin : stages\n    automatic logic [{}:0] sums "
+                  "[Lanes], addends [Lanes], firsts [Lanes], totals [Lanes];\n    automatic "
+                  "lane_result_t results [Lanes];\n{}  end\n",
+                  sumBits(plans) - 1, stages);
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include "writer.h"
 
 #include "tilewright/isa/column_broadcast.h"
+#include "tilewright/isa/pipeline.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -234,8 +235,53 @@ void writeOperand(std::string &text, const Cell &cell, const isa::Isa &isa) {
                       cell.instruction->index, writer.declarations(), writer.statements(), body);
 }
 
-// The product of a contraction in a cell, from its operand and its weight.
-std::string productOf(const Cell &cell, const isa::Type &weight, int bits) {
+// What a contraction is a product of; null: it is none.
+const Expr *factorsOf(const Cell &cell) {
+  const Expr *expr = &timedExpr(*cell.instruction);
+  while (expr->kind == ExprKind::Cast && expr->type.bits >= expr->args[0]->type.bits)
+    expr = expr->args[0].get();
+  return expr->kind == ExprKind::Multiply ? expr : nullptr;
+}
+
+// Whether no operand of an element, all zeros, makes a product zero.
+bool isZeroWithoutOperand(const Cell &cell) {
+  const Expr *product = factorsOf(cell);
+  return product && std::any_of(product->args.begin(), product->args.end(), [&](const auto &arg) {
+           const Expr *factor = arg.get();
+           while (factor->kind == ExprKind::Cast)
+             factor = factor->args[0].get();
+           return std::find(cell.edges.begin(), cell.edges.end(), factor) != cell.edges.end();
+         });
+}
+
+// The sum of what came from above and of x * y as one sum of rows, each of them x times a digit of
+// two bits of y, -2 to 2 (Booth, "A Signed Binary Multiplication Technique", 1951). A row's sign is
+// added inverted, and a constant for all of them. Simulators multiply words.
+std::string productOf(int left, int right) {
+  const int digits = (right + 1) / 2;
+  uint32_t signs = 0;
+  for (int digit = 0; digit < digits && left + 2 * digit < 32; ++digit)
+    signs -= uint32_t(1) << (left + 2 * digit);
+  const std::string bits = right % 2 == 0 ? "y" : fmt::format("y[{}], y", right - 1);
+  return fmt::format(R"SV(`ifdef SYNTHESIS
+      digits = {{{0}, 1'b0}};
+      accumulated = above + 32'h{1:x};
+      for (int d = 0; d < {2}; d++) begin
+        row = digits[2*d] ^ digits[2*d+1] ? {{x[{3}], x}} : '0;
+        row = row | (digits[2*d] == digits[2*d+1] && digits[2*d+1] != digits[2*d+2] ? {{x, 1'b0}} : '0);
+        row = row ^ {{{5}{{digits[2*d+2]}}}};
+        accumulated = accumulated + (32'({{~row[{4}], row[{3}:0]}}) << (2 * d)) + (32'(digits[2*d+2]) << (2 * d));
+      end
+`else
+      accumulated = above + 32'(x) * 32'(y);
+`endif
+)SV",
+                     bits, signs, digits, left - 1, left, left + 1);
+}
+
+// The sum of what came from above and the product of a contraction, from a cell's operand and its
+// weight.
+std::string sumOf(const Cell &cell, const isa::Type &weight) {
   ExpressionWriter writer(
       [&](ExpressionWriter &, const Expr &leaf) -> std::string {
         if (leaf.kind != ExprKind::ArrayRead)
@@ -253,9 +299,26 @@ std::string productOf(const Cell &cell, const isa::Type &weight, int bits) {
     writer.define(*cell.edges[i], name);
     low += type.bits;
   }
-  const std::string value = writer.writeAs(timedExpr(*cell.instruction), {true, bits});
-  return fmt::format("{}{}{}{}      product = {};\n", declarations, writer.declarations(), slices,
-                     writer.statements(), value);
+  std::string value;
+  const Expr *product = factorsOf(cell);
+  if (product) {
+    isa::Type x{true, isa::factorBits(*product->args[0])},
+        y{true, isa::factorBits(*product->args[1])};
+    const bool swaps = (x.bits + 1) / 2 * (y.bits + 1) < (y.bits + 1) / 2 * (x.bits + 1);
+    if (swaps) // fewer bits in all rows
+      std::swap(x, y);
+    declarations += fmt::format("      {} x;\n      {} y;\n      logic [{}:0] digits;\n      logic "
+                                "[{}:0] row;\n",
+                                declaration(x), declaration(y), (y.bits + 1) / 2 * 2, x.bits);
+    const std::string left = writer.writeAs(*product->args[swaps ? 1 : 0], x),
+                      right = writer.writeAs(*product->args[swaps ? 0 : 1], y);
+    value = fmt::format("      x = {};\n      y = {};\n{}", left, right, productOf(x.bits, y.bits));
+  } else {
+    value = fmt::format("      accumulated = above + $unsigned({});\n",
+                        writer.writeAs(timedExpr(*cell.instruction), {true, 32}));
+  }
+  return fmt::format("{}{}{}{}{}", declarations, writer.declarations(), slices, writer.statements(),
+                     value);
 }
 
 // A weight as the array holds it, made from an element that was read.
@@ -362,9 +425,10 @@ CellShape cellShapeOf(const isa::Isa &isa) {
   CellShape shape;
   for (const Cell &cell : cells) {
     shape.operandBits = std::max(shape.operandBits, cell.bits());
-    const isa::Type &product = timedExpr(*cell.instruction).type;
-    shape.productBits =
-        std::min(32, std::max(shape.productBits, product.bits + (product.isSigned ? 0 : 1)));
+    const isa::Values product = isa::valuesOf(timedExpr(*cell.instruction));
+    const __int128 most = std::max(-product.least, product.greatest + 1);
+    shape.productMost = static_cast<int64_t>(
+        std::max<__int128>(shape.productMost, std::min<__int128>(most, int64_t(1) << 31)));
     shape.hasColumnBroadcast = shape.hasColumnBroadcast || cell.isColumnBroadcast;
   }
   for (const isa::Instruction *instruction : workOf(isa, isa::UnitTemplate::Matrix))
@@ -377,12 +441,11 @@ CellShape cellShapeOf(const isa::Isa &isa) {
 
 std::string cellText(const isa::Isa &isa) {
   const std::vector<Cell> cells = cellsOf(isa);
-  const int bits = cellShapeOf(isa).productBits;
   // One multiplier serves all contractions of the same product.
   std::vector<std::pair<std::string, std::string>> products; // and the kinds
   std::string columns;
   for (size_t i = 0; i < cells.size(); ++i) {
-    const std::string product = productOf(cells[i], weightType(isa), bits),
+    const std::string product = sumOf(cells[i], weightType(isa)),
                       kind = fmt::format("MatrixKindBits'({})", i);
     auto known = std::find_if(products.begin(), products.end(),
                               [&](const auto &other) { return other.first == product; });
@@ -394,13 +457,23 @@ std::string cellText(const isa::Isa &isa) {
       columns += fmt::format("{}element.kind == {}", columns.empty() ? "" : " || ", kind);
   }
   std::string text =
-      "// What a cell adds: of the element that passes, or of the operand that all cells of its "
-      "column get, and its weight.\n"
-      "function automatic logic signed [MatrixProductBits-1:0] product(element_t element, logic "
-      "[MatrixOperandBits-1:0] column, weight_t weight);\n"
+      "// What a cell makes of the sum above it: it adds what comes of the element that passes, or "
+      "of the operand that all cells of its\n// column get, and its weight.\n"
+      "function automatic logic [31:0] accumulated(element_t element, logic "
+      "[MatrixOperandBits-1:0] column, weight_t weight, logic [31:0] above);\n"
       "  logic [MatrixOperandBits-1:0] operand;\n  operand = " +
-      (columns.empty() ? "" : "(" + columns + ") ? column : ") +
-      "element.operand;\n  product = '0;\n  case (element.kind)\n";
+      (columns.empty() ? "" : "(" + columns + ") ? column : ") + "element.operand;\n";
+  // At the array's edge an element that is none has no operand.
+  const bool isZero = std::all_of(cells.begin(), cells.end(), isZeroWithoutOperand);
+  if (isZero && !columns.empty())
+    text += "  if (!element.valid) operand = '0;\n";
+  text += "  accumulated = above;\n";
+  if (products.size() == 1) {
+    text += fmt::format("  {}begin : product\n{}  end\nendfunction\n",
+                        isZero ? "" : "if (element.valid) ", products[0].first);
+    return text;
+  }
+  text += fmt::format("  {}case (element.kind)\n", isZero ? "" : "if (element.valid) ");
   for (size_t i = 0; i < products.size(); ++i)
     text += fmt::format("    {}: begin : product_{}\n{}    end\n", products[i].second, i,
                         products[i].first);

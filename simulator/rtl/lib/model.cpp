@@ -80,6 +80,8 @@ std::vector<std::string> options(Signals signals) {
                                                "-MAKEFLAGS",
                                                "OPT_FAST=-O2 OPT_SLOW=-O0 OPT_GLOBAL=-O2"};
   std::vector<std::string> own = all;
+  if (const char *more = std::getenv("TILEWRIGHT_RTL_DEFINE")) // another form of the same machine
+    own.push_back(fmt::format("+define+{}", more));
   if (signals == Signals::Waves)
     own.insert(own.end(), {"--trace-fst", "--trace-structs"});
   return own;

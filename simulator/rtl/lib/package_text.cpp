@@ -105,7 +105,10 @@ void writeParameters(std::string &text, const isa::Isa &isa) {
   const CellShape cell = cellShapeOf(isa);
   parameter(text, "MatrixOperandBits", cell.operandBits,
             "Bits that a row of activations sends into the array for an element.");
-  parameter(text, "MatrixProductBits", cell.productBits, "Bits of a product in the array.");
+  text +=
+      fmt::format("  // What a product in the array is less than, and no less than its negative.\n"
+                  "  parameter longint MatrixProductMost = 64'd{};\n",
+                  cell.productMost);
   parameter(text, "MatrixKindBits", cell.kindBits, "Bits of the number of a contraction.");
   parameter(text, "ColumnBroadcast", cell.hasColumnBroadcast ? 1 : 0,
             "Whether columns get activations of their own.");

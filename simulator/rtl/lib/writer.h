@@ -104,9 +104,11 @@ struct LaneShape {
 };
 LaneShape laneShapeOf(const isa::Isa &isa);
 
-// What the cells of the array get: bits of an operand, and of the number of a contraction.
+// What the cells of the array get: bits of an operand, and of the number of a contraction; and what
+// a product is less than, and no less than its negative.
 struct CellShape {
-  int operandBits = 1, productBits = 1, kindBits = 1;
+  int operandBits = 1, kindBits = 1;
+  int64_t productMost = 1;
   bool hasColumnBroadcast = false; // columns get operands of their own
   __int128 weightRest = 0;         // what a load makes of weights that it does not read
 };

@@ -11,6 +11,8 @@
 
 #include "tilewright/isa/isa.h"
 
+#include <unordered_map>
+
 namespace tilewright::isa {
 
 // Registers around the arithmetic: data of the memories, a tap's elements side by side, elements in
@@ -26,9 +28,17 @@ Lane makeLane(const Isa &isa, const std::vector<Instruction> &instructions);
 // be cut, does not fit into a cycle.
 Pipeline derivePipeline(const Instruction &instruction, const Isa &isa, const Lane &lane);
 
-// Of a value as a signed number: those before casts that change none, and no more than a product's
-// factors have, or what is shifted right.
+// The values that an expression takes at most, whatever registers and elements hold.
+struct Values {
+  __int128 least, greatest;
+};
+Values valuesOf(const Expr &expr);
+// The bits that these need as signed numbers.
 int factorBits(const Expr &expr);
+
+// The low bits of each expression of a step that some user reads: a sum that is wrapped at once
+// needs no wider adder, and a value that is only added no wider register.
+std::unordered_map<const Expr *, int> demandedBits(const Step &step);
 
 // Whether an expression depends on nothing but registers and immediates.
 bool isLaneConstant(const Expr &expr);
