@@ -20,10 +20,11 @@ module tilewright_counters import tilewright_pkg::*; (
   output logic [63:0] stalled_o [5]   // cycles in which it was stalled
 );
   localparam int Counters = 15;
-  logic [Counters-1:0] counts;
+  logic [Counters-1:0] counts, counts_q;
   logic [63:0] count_q [Counters];
 
-  // Beats go on until all that has begun has ended.
+  // What a unit does shows late in the cycle: it is counted in the next one, before anything can be read of a program that has ended. Beats
+  // go on until all that has begun has ended.
   assign counts[0] = running_i;
   assign counts[1] = running_i && executes_i;
   assign counts[2] = fetch_beat_i;
@@ -35,10 +36,11 @@ module tilewright_counters import tilewright_pkg::*; (
     assign busy_o[i] = count_q[5 + i];
     assign stalled_o[i] = count_q[10 + i];
   end
+  always_ff @(posedge clk_i) counts_q <= rst_ni ? counts : '0;
   for (genvar i = 0; i < Counters; i++) begin : gen_counters
     always_ff @(posedge clk_i) begin
       if (!rst_ni || clear_i) count_q[i] <= '0;
-      else if (counts[i]) count_q[i] <= count_q[i] + 64'd1;
+      else count_q[i] <= count_q[i] + 64'(counts_q[i]);
     end
   end
   assign cycles_o = count_q[0];

@@ -35,118 +35,133 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
 );
   localparam int SlotWidth = FetchSlots > 1 ? $clog2(FetchSlots) : 1;
   localparam int LineShift = $clog2(FetchBytes);
-  localparam int LineBits = 48 - LineShift;
   localparam int CountWidth = $clog2(FetchSlots + 1);
   localparam int WayWidth = $clog2(FetchOutstanding + 1);
   localparam int LineInstructions = FetchBytes / InstructionBytes;
   // BufferRows of the fetch buffer's RAM hold a beat and an instruction.
   localparam int RowBytes = BusBytes > InstructionBytes ? BusBytes : InstructionBytes;
-  localparam int RowShift = $clog2(RowBytes);
+  localparam int RowInstructions = RowBytes / InstructionBytes;
   localparam int LineRows = FetchBytes / RowBytes;
   localparam int BufferRows = FetchSlots * LineRows > 2 ? FetchSlots * LineRows : 2;
   localparam int RowWidth = $clog2(BufferRows);
   localparam int RowBeats = RowBytes / BusBytes;
 
-  logic [31:0] fetch_pc_q; // of the instruction that is decoded next
+  // Instructions have positions, which count from the first one of the line in which instruction 0 stands: lines and rows of the buffer are
+  // bits of a position, and nothing has to be added to find them.
+  localparam int PositionBits = 33;
+  localparam int IndexBits = $clog2(LineInstructions);
+  localparam int LineBits = PositionBits - IndexBits;
+  typedef logic [PositionBits-1:0] position_t;
+  typedef logic [LineBits-1:0] line_t;
+  position_t origin; // of instruction 0
+  position_t end_q;  // behind the last one; the host changes neither while a program runs
+  assign origin = position_t'(code_address_i[LineShift-1:0]) >> $clog2(InstructionBytes);
+  always_ff @(posedge clk_i) end_q <= origin + position_t'(code_count_i);
+
+  position_t fetch_q; // of the instruction that is decoded next
   logic [31:0] id_q;
   // The instruction that is decoded, and executes next.
   logic decoded_valid_q;
   decoded_t decoded_q;
   instruction_t bits_q;
-  logic [31:0] pc_q;
+  position_t behind_q;         // the one behind it
+  logic signed [34:0] target_q; // of a branch; of a loop the end of its body
+  logic is_short_q;            // its body is one instruction
   logic signed [63:0] base_q [BaseRegisters];
   // The fetch buffer holds `lines_q` lines before `next_q`, the last `on_way_q` of them on the way. Before these come `stale_q` lines that
   // it holds no more.
-  logic [LineBits-1:0] next_q;
-  logic signed [32:0] reach_q; // the prefetch reaches the next line from this instruction on
+  line_t next_q;
   logic [CountWidth-1:0] lines_q;
   logic [WayWidth-1:0] on_way_q, stale_q;
   logic [SlotWidth-1:0] receive_q; // slot of the line that comes
   localparam int LineBeats = FetchBytes / BusBytes > 0 ? FetchBytes / BusBytes : 1;
   logic [7:0] beat_q;
 
-  // Hardware loops, the first depth_q of them running: bodies [begin, end), runs after this one.
-  logic [LoopDepth-1:0][31:0] loop_begin_q, loop_end_q, loop_left_q;
-  logic [7:0] depth_q;
-
   `include "tilewright_sequencer.svh"
 
-  function automatic logic [SlotWidth-1:0] slot_of(logic [LineBits-1:0] of);
-    return SlotWidth'(of % LineBits'(FetchSlots));
+  // Hardware loops, from the outermost to the innermost, of those that run: bodies [begin, end), and runs, this one among them.
+  typedef logic [LoopDepth-1:0] loops_t;
+  loops_t running_q;
+  logic [LoopDepth-1:0][PositionBits-1:0] loop_begin_q, loop_end_q;
+  logic [LoopDepth-1:0][LoopCountBits-1:0] loop_left_q;
+  // The decoded instruction is the last of their bodies; and the one at which another run begins, as the prediction has it.
+  loops_t ends_q, predicted_q;
+  logic settles_q; // the instruction that is decoded next is not where the prediction saw it: loops that it is outside of are left
+
+  function automatic logic [RowWidth-1:0] row_of(position_t position);
+    return RowWidth'(position / position_t'(RowInstructions) % position_t'(FetchSlots * LineRows));
   endfunction
 
   // SEQ-fetch. The distance of the next line from that of the instruction which is decoded next says whether the buffer holds it.
-  logic [47:0] fetch_address_q; // of that instruction
-  logic [LineBits-1:0] line, distance, wanted_line;
-  logic wanted, holds, fits, past_end, runs, fetches;
-  logic signed [32:0] fetch_pc;
+  line_t line, distance;
+  logic [CountWidth-1:0] near;
+  logic wanted, is_near, holds, fits, reaches, is_code, past_end, runs, fetches;
   always_comb begin : want
-    past_end = fetch_pc_q >= code_count_i;
+    past_end = fetch_q >= end_q;
     runs = rst_ni && !stop_i && !bus_error_i;
     fetches = runs && !past_end;
-    line = fetch_address_q[47:LineShift];
+    line = line_t'(fetch_q >> IndexBits);
     distance = next_q - line;
-    holds = lines_q != '0 && distance <= LineBits'(lines_q); // or is about to: the next one
-    fits = distance < LineBits'(FetchSlots);
-    fetch_pc = $signed({1'b0, fetch_pc_q});
-    wanted = !holds || (fits && reach_q <= fetch_pc && reach_q + 33'(FetchAhead) < $signed({1'b0, code_count_i}));
-    wanted_line = holds ? next_q : line;
+    near = distance[CountWidth-1:0];
+    is_near = distance >> CountWidth == '0;
+    holds = lines_q != '0 && is_near && near <= lines_q; // or is about to: the next one
+    fits = 32'(near) < FetchSlots;
+    reaches = (32'(near) << IndexBits) <= FetchAhead + (32'(fetch_q) & (LineInstructions - 1));
+    is_code = position_t'(next_q) << IndexBits < end_q;
+    wanted = !holds || (fits && reaches && is_code);
   end
-  assign ar_valid_o = fetches && !ar_held_i && wanted && 32'(on_way_q) + 32'(stale_q) < FetchOutstanding;
-  assign ar_address_o = {wanted_line, LineShift'(0)};
+  assign ar_valid_o = fetches && !ar_held_i && 32'(on_way_q) + 32'(stale_q) < FetchOutstanding && wanted;
+  always_comb begin : address // both at once, since it shows late which line is wanted
+    automatic logic [47-LineShift:0] first = code_address_i[47:LineShift];
+    automatic logic [47-LineShift:0] next = first + (48-LineShift)'(next_q);
+    automatic logic [47-LineShift:0] other = first + (48-LineShift)'(line);
+    ar_address_o = {holds ? next : other, LineShift'(0)};
+  end
   assign fetch_idle_o = on_way_q == '0 && stale_q == '0;
 
   // SEQ-decode. A line is valid from the cycle after its last beat. What is decoded executes from the next cycle on; meanwhile the one
   // behind it is decoded.
-  logic line_ready, decodes;
+  logic line_ready;
   instruction_t bits;
-  assign line_ready = fetches && holds && distance > LineBits'(on_way_q);
+  assign line_ready = fetches && holds && near > CountWidth'(on_way_q);
   logic [8*RowBytes-1:0] row;     // of the fetch buffer
-  assign bits = row[8 * 32'(fetch_address_q[RowShift-1:0]) +: 8 * InstructionBytes];
+  assign bits = row[8 * InstructionBytes * (32'(fetch_q) & (RowInstructions - 1)) +: 8 * InstructionBytes];
 
-  // What the decoded instruction does in this cycle.
-  logic valid, execute, dispatch, control, must_wait;
-  logic branches, skips;
-  logic signed [63:0] value;
-  logic [31:0] length, count;
-  logic signed [33:0] target;
-  logic [31:0] loop_end;
+  // What the decoded instruction does in this cycle. Where it goes was added up as it was decoded.
+  logic valid, advances, dispatch, control, must_wait;
+  logic is_loop, skips, enters, taken, is_before, is_beyond;
+  logic [LoopCountBits-1:0] count;
   assign valid = runs && decoded_valid_q && decoded_q.legal;
   assign must_wait = (decoded_q.control == ControlHalt || decoded_q.control == ControlFence) && !units_idle_i;
   assign request_o = '{valid: valid && decoded_q.control != ControlNone && !must_wait, wait_mask: decoded_q.wait_mask,
                        signal_mask: decoded_q.signal_mask};
   assign control = grant_i;
   assign dispatch = valid && decoded_q.control == ControlNone && !full_i[decoded_q.unit];
-  always_comb begin
-    value = '0;
-    length = '0;
-    count = '0;
-    target = '0;
-    if (decoded_valid_q && decoded_q.control != ControlNone) begin
-      value = control_value(decoded_q.instruction, bits_q);
-      length = control_length(decoded_q.instruction, bits_q);
-      count = control_count(decoded_q.instruction, bits_q);
-      target = $signed({2'b0, pc_q}) + 34'(control_offset(decoded_q.instruction, bits_q));
-    end
-    loop_end = pc_q + 32'd1 + length;
-    branches = decoded_q.control == ControlBranch && value != '0;
-    skips = decoded_q.control == ControlLoop && count == '0;
+  // What traps goes on, too: the machine stops before the next cycle.
+  assign advances = dispatch || control;
+  always_comb begin : kind
+    count = control_count(decoded_q.instruction, bits_q);
+    is_loop = decoded_q.control == ControlLoop;
+    skips = is_loop && count == '0;
+    enters = is_loop && count != '0;
+    taken = decoded_q.control == ControlBranch && control_taken(decoded_q.instruction, bits_q);
+    is_before = target_q < $signed({2'b00, origin});
+    is_beyond = $signed({target_q, !is_loop}) >= $signed({2'b00, end_q, 1'b1}); // a body may end where the code does
 
     trap_o = TrapCauseNone;
     if (!rst_ni || stop_i) trap_o = TrapCauseNone;
     else if (bus_error_i) trap_o = TrapCauseBus;
     else if (!decoded_valid_q && past_end) trap_o = TrapCausePastEnd;
     else if (decoded_valid_q && !decoded_q.legal) trap_o = TrapCauseIllegal;
-    else if (control && decoded_q.control == ControlLoop && loop_end > code_count_i) trap_o = TrapCauseLoopPastEnd;
-    else if (control && decoded_q.control == ControlLoop && count != '0 && depth_q == 8'(LoopDepth)) trap_o = TrapCauseLoopDepth;
-    else if (control && branches && (target < 0 || target >= $signed({2'b0, code_count_i}))) trap_o = TrapCauseBranch;
-    execute = (dispatch || control) && trap_o == TrapCauseNone;
+    else if (control && is_loop && is_beyond) trap_o = TrapCauseLoopPastEnd;
+    else if (control && enters && running_q[LoopDepth-1]) trap_o = TrapCauseLoopDepth;
+    else if (control && taken && (is_before || is_beyond)) trap_o = TrapCauseBranch;
   end
 
   assign halted_o = control && decoded_q.control == ControlHalt;
   assign is_control_o = control;
-  assign pc_o = decoded_valid_q ? pc_q : fetch_pc_q;
-  assign executed_o = '{valid: execute, id: id_q};
+  assign pc_o = 32'((decoded_valid_q ? behind_q : fetch_q) - (origin + position_t'(decoded_valid_q)));
+  assign executed_o = '{valid: advances && trap_o == TrapCauseNone, id: id_q};
 
   always_comb begin
     push_o = '0;
@@ -178,139 +193,130 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
     end
   end
 
-  // SEQ-loop: where the flow goes on.
-  logic [31:0] pc_d; // behind the decoded instruction
-  logic [7:0] depth_d;
-  logic [LoopDepth-1:0][31:0] loop_left_d;
-  logic enters, settled;
+  // SEQ-loop: where the flow goes on. Reaching the end of a body starts its next run, or leaves it; several loops may end together. Then
+  // whatever loop the flow is outside of is left: at once behind an instruction that goes straight on, else in the next cycle, in which
+  // nothing executes.
+  loops_t more, ends, outside, repeats, leaves, pushes, remain;
+  logic redirects;
+  position_t at, goes_on;
   always_comb begin : flow
-    pc_d = pc_q;
-    depth_d = depth_q;
-    loop_left_d = loop_left_q;
-    settled = 1'b0;
-    enters = execute && control && decoded_q.control == ControlLoop && !skips;
-    if (execute) begin
-      pc_d = pc_q + 32'd1;
-      if (enters) begin
-        loop_left_d[depth_q[$clog2(LoopDepth+1)-1:0]] = count - 32'd1;
-        depth_d = depth_q + 8'd1;
-      end else begin
-        if (control && branches) begin
-          pc_d = target[31:0];
-        end else begin
-          if (control && skips) pc_d = loop_end;
-          // Reaching the end of a body starts its next run, or leaves it; several loops may end together.
-          for (int i = LoopDepth - 1; i >= 0; i--) begin
-            if (!settled && 8'(i) < depth_d && 8'(i) + 8'd1 == depth_d) begin
-              if (loop_end_q[i] == pc_d) begin
-                if (loop_left_d[i] != '0) begin
-                  loop_left_d[i] = loop_left_d[i] - 32'd1;
-                  pc_d = loop_begin_q[i];
-                  settled = 1'b1;
-                end else begin
-                  depth_d = depth_d - 8'd1;
-                end
-              end else begin
-                settled = 1'b1;
-              end
-            end
-          end
-        end
-        // Whatever loop the target is outside of is left.
-        for (int i = LoopDepth - 1; i >= 0; i--)
-          if (8'(i) + 8'd1 == depth_d && (pc_d < loop_begin_q[i] || pc_d >= loop_end_q[i])) depth_d = depth_d - 8'd1;
-      end
+    automatic logic falls = 1'b1, ending = !settles_q, leaving = 1'b1; // all loops further in do
+    at = settles_q ? fetch_q : behind_q;
+    repeats = '0;
+    leaves = '0;
+    for (int i = LoopDepth - 1; i >= 0; i--) begin
+      more[i] = loop_left_q[i] >> 1 != '0;
+      ends[i] = is_loop ? loop_end_q[i] == target_q[PositionBits-1:0] : ends_q[i];
+      outside[i] = (at < loop_begin_q[i] || at >= loop_end_q[i]) && (settles_q || !is_loop);
+      repeats[i] = falls && running_q[i] && ends[i] && more[i] && !enters && !taken;
+      leaves[i] = leaving && running_q[i] && (ending && ends[i] ? !more[i] : outside[i]);
+      falls = falls && (!running_q[i] || (ends[i] && !more[i]));
+      ending = ending && (!running_q[i] || ends[i]);
+      leaving = leaving && (!running_q[i] || leaves[i]);
+      pushes[i] = !running_q[i] && (i == 0 || running_q[i > 0 ? i - 1 : 0]);
     end
+    remain = settles_q || (advances && !enters && !taken) ? running_q & ~leaves : running_q;
+    redirects = advances && (skips || taken || repeats != predicted_q);
+    goes_on = taken || (skips && repeats == '0) ? target_q[PositionBits-1:0] : repeats == '0 ? behind_q : '0;
+    for (int i = 0; i < LoopDepth; i++)
+      if (repeats[i]) goes_on |= loop_begin_q[i];
   end
 
-  // What follows the instruction that is decoded now, if the one before it changes no loop: else it is decoded anew.
-  logic redirects;
-  logic [31:0] predicted, fetch_pc_d;
+  // SEQ-predict: what follows the instruction that is decoded now, if the one before it changes no loop: else it is decoded anew.
+  loops_t is_last, predicted;
+  logic decodes, takes;
+  position_t fetch_next, predicted_next, fetch_d;
   always_comb begin : predict
-    predicted = fetch_pc_q + 32'd1;
-    for (int i = 0; i < LoopDepth; i++)
-      if (8'(i) + 8'd1 == depth_q && loop_end_q[i] == fetch_pc_q + 32'd1 && loop_left_q[i] != '0) predicted = loop_begin_q[i];
-    redirects = execute && pc_d != fetch_pc_q;
-    decodes = line_ready && (!decoded_valid_q || execute) && !redirects;
-    fetch_pc_d = fetch_pc_q;
-    if (decodes) fetch_pc_d = predicted;
-    if (redirects) fetch_pc_d = pc_d;
-    if (!rst_ni) fetch_pc_d = entry_i;
+    automatic loops_t now = settles_q ? running_q & ~leaves : running_q;
+    fetch_next = fetch_q + position_t'(1);
+    predicted_next = '0;
+    for (int i = 0; i < LoopDepth; i++) begin
+      is_last[i] = loop_end_q[i] == fetch_next;
+      predicted[i] = is_last[i] && more[i] && now[i] && (i == LoopDepth - 1 || !now[i < LoopDepth - 1 ? i + 1 : 0]);
+      if (predicted[i]) predicted_next |= loop_begin_q[i];
+    end
+    if (predicted == '0) predicted_next = fetch_next;
+    takes = line_ready && (!decoded_valid_q || advances);
+    decodes = takes && !redirects;
+    fetch_d = fetch_q;
+    if (takes) fetch_d = predicted_next;
+    if (redirects || !rst_ni) fetch_d = rst_ni ? goes_on : origin + position_t'(entry_i);
   end
   always_ff @(posedge clk_i) begin : decode_next
-    fetch_pc_q <= fetch_pc_d;
-    if (decodes) begin
+    fetch_q <= fetch_d;
+    if (takes) begin // of no use where the flow goes elsewhere
       decoded_q <= decode(bits);
       bits_q <= bits;
-      pc_q <= fetch_pc_q;
+      behind_q <= fetch_next;
+      target_q <= is_branch(bits) ? $signed({2'b00, fetch_q}) + 35'(code_offset(bits))
+                                  : $signed({2'b00, fetch_next}) + $signed(35'(code_length(bits)));
+      is_short_q <= code_length(bits) == 32'd1;
+      predicted_q <= predicted;
+      for (int i = 0; i < LoopDepth; i++) ends_q[i] <= enters && control && pushes[i] ? is_short_q : is_last[i];
     end
-    if (!rst_ni) decoded_valid_q <= 1'b0;
-    else decoded_valid_q <= decodes || (decoded_valid_q && !execute);
+    if (!rst_ni) begin
+      decoded_valid_q <= 1'b0;
+      settles_q <= 1'b0;
+    end else begin
+      decoded_valid_q <= decodes || (decoded_valid_q && !advances);
+      settles_q <= redirects;
+    end
   end
 
   always_ff @(posedge clk_i) begin : loops
     if (!rst_ni) begin
       id_q <= '0;
-      depth_q <= '0;
-      loop_begin_q <= '0;
-      loop_end_q <= '0;
-      loop_left_q <= '0;
+      running_q <= '0;
     end else begin
-      depth_q <= depth_d;
-      loop_left_q <= loop_left_d;
-      if (execute) id_q <= id_q + 32'd1;
-      if (enters) begin
-        loop_begin_q[depth_q[$clog2(LoopDepth+1)-1:0]] <= pc_q + 32'd1;
-        loop_end_q[depth_q[$clog2(LoopDepth+1)-1:0]] <= loop_end;
+      if (advances) id_q <= id_q + 32'd1;
+      running_q <= control && enters ? running_q | pushes : remain;
+    end
+    for (int i = 0; i < LoopDepth; i++) begin
+      if (control && enters && pushes[i]) begin
+        loop_begin_q[i] <= behind_q;
+        loop_end_q[i] <= target_q[PositionBits-1:0];
+        loop_left_q[i] <= count;
       end
+      if (advances && repeats[i]) loop_left_q[i] <= loop_left_q[i] - LoopCountBits'(1);
     end
   end
 
   // The fetch buffer, in RAM: the row of the instruction that is decoded next is read. A beat that comes meanwhile is put into what was read.
-  function automatic logic [47:0] address_of(logic [31:0] pc);
-    return code_address_i + 48'(pc) * InstructionBytes;
-  endfunction
-  logic [47:0] next_address;
-  logic [RowWidth-1:0] read_row, write_row;
+  logic [RowWidth-1:0] write_row, came_row_q;
   logic [8*RowBytes-1:0] read_data [1], write_mask;
-  logic comes;                  // a beat of a line that the buffer holds
-  logic late_q;                 // a beat of the row came as it was read
+  logic comes, came_q;          // a beat of a line that the buffer holds
   logic [8*BusBytes-1:0] beat_data_q;
   logic [7:0] row_beat, row_beat_q; // of the row: which of its beats
   always_comb begin : buffer
-    next_address = address_of(fetch_pc_q);
-    if (decodes) next_address = address_of(predicted);
-    if (redirects) next_address = address_of(pc_d);
-    if (!rst_ni) next_address = address_of(entry_i);
     comes = r_valid_i && stale_q == '0;
-    read_row = RowWidth'(32'(slot_of(next_address[47:LineShift])) * LineRows + (32'(next_address[LineShift-1:0]) >> RowShift));
     write_row = RowWidth'(32'(receive_q) * LineRows + 32'(beat_q) / RowBeats);
     row_beat = 8'(32'(beat_q) % RowBeats);
     write_mask = '0;
     row = read_data[0];
     for (int i = 0; i < RowBeats; i++) begin
       if (8'(i) == row_beat) write_mask[8*BusBytes*i +: 8*BusBytes] = '1;
-      if (late_q && 8'(i) == row_beat_q) row[8*BusBytes*i +: 8*BusBytes] = beat_data_q;
+      if (came_q && came_row_q == row_of(fetch_q) && 8'(i) == row_beat_q) row[8*BusBytes*i +: 8*BusBytes] = beat_data_q;
     end
   end
   tilewright_ram #(.Depth(BufferRows), .Width(8 * RowBytes)) u_lines (
-    .clk_i, .read_i(1'b1), .read_row_i('{read_row}), .read_data_q(read_data), .write_i(comes), .write_row_i(write_row),
+    .clk_i, .read_i(1'b1), .read_row_i('{row_of(fetch_d)}), .read_data_q(read_data), .write_i(comes), .write_row_i(write_row),
     .write_mask_i(write_mask), .write_data_i({RowBeats{r_data_i}})
   );
   always_ff @(posedge clk_i) begin
-    fetch_address_q <= next_address;
-    late_q <= comes && write_row == read_row;
+    came_q <= comes;
     if (comes) begin
       beat_data_q <= r_data_i;
+      came_row_q <= write_row;
       row_beat_q <= row_beat;
     end
   end
 
+  logic signed [63:0] value; // that a base register takes
+  assign value = decoded_q.control == ControlSetBase ? control_value(decoded_q.instruction, bits_q) : '0;
   for (genvar i = 0; i < BaseRegisters; i++) begin : gen_base
     always_ff @(posedge clk_i) begin
       if (!rst_ni) base_q[i] <= '0;
-      else if (i != 0 && execute && control && decoded_q.control == ControlSetBase &&
-               control_rd(decoded_q.instruction, bits_q) == i)
+      else if (i != 0 && control && decoded_q.control == ControlSetBase && control_rd(decoded_q.instruction, bits_q) == i)
         base_q[i] <= value;
     end
   end
@@ -335,17 +341,15 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
       if (r_valid_i) beat_q <= r_last_i ? '0 : beat_q + 8'd1;
       if (comes && r_last_i) receive_q <= receive_q == SlotWidth'(FetchSlots - 1) ? '0 : receive_q + 1'b1;
       if (ar_valid_o) begin
-        next_q <= wanted_line + 1'b1;
+        next_q <= (holds ? next_q : line) + 1'b1;
         if (holds) begin
           on_way_q <= on_way + 1'b1;
-          reach_q <= reach_q + 33'(LineInstructions);
           if (lines_q != CountWidth'(FetchSlots)) lines_q <= lines_q + 1'b1;
         end else begin
           on_way_q <= WayWidth'(1);
           stale_q <= stale + on_way;
-          reach_q <= fetch_pc - (33'(fetch_address_q[LineShift-1:0]) >> $clog2(InstructionBytes)) + 33'(LineInstructions) - 33'(FetchAhead);
           lines_q <= CountWidth'(1);
-          receive_q <= slot_of(line);
+          receive_q <= SlotWidth'(line % line_t'(FetchSlots));
         end
       end
     end

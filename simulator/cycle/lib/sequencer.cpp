@@ -40,7 +40,7 @@ void Sequencer::decodeNext(bool isThere, uint64_t predicted, bool hasExecuted) {
   if (isDecoded_ && !hasExecuted)
     return;
   isDecoded_ = false;
-  if (hasExecuted && flow_.pc() != fetchPc_) {
+  if (hasExecuted && (flow_.jumped() || flow_.pc() != fetchPc_)) {
     fetchPc_ = flow_.pc();
   } else if (isThere) {
     isDecoded_ = true;

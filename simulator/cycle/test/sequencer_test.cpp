@@ -107,6 +107,7 @@ TEST(Sequencer, SeqPredictCostsACycleWhereTheFlowGoesElsewhere) {
   };
   EXPECT_EQ(cycles("branch rs=x0, negate=1, offset=3\n", 3, 2), 1) << "not taken";
   EXPECT_EQ(cycles("branch rs=x0, negate=0, offset=3\n", 3, 2), 2) << "taken";
+  EXPECT_EQ(cycles("branch rs=x0, negate=0, offset=1\n", 3, 2), 2) << "taken, to what is behind it";
   EXPECT_EQ(cycles("loop count=0, length=2\n", 3, 2), 2) << "skipped";
   // In the first run of a body of one instruction its loop is not there yet, in the last it still
   // is.

@@ -38,6 +38,7 @@ const uint8_t *ControlFlow::bits() const {
 
 void ControlFlow::execute(const isa::DecodedInstruction &decoded, std::vector<int64_t> &base) {
   const auto &instruction = isa_.instructions()[static_cast<size_t>(decoded.instruction)];
+  jumped_ = false;
   isa::ScalarContext context;
   context.immediates = decoded.values.data();
   context.base = base.data();
@@ -56,8 +57,10 @@ void ControlFlow::execute(const isa::DecodedInstruction &decoded, std::vector<in
       fault(program_, pc_,
             fmt::format("a loop of {} instructions reaches past the end of the code", length), "",
             FaultCause::LoopPastEnd);
-    if (count == 0)
+    if (count == 0) {
+      jumped_ = true;
       return fallTo(end);
+    }
     if (depth_ == loops_.size())
       fault(program_, pc_, fmt::format("loops are nested deeper than {}", loops_.size()), "",
             FaultCause::LoopDepth);
@@ -74,6 +77,7 @@ void ControlFlow::execute(const isa::DecodedInstruction &decoded, std::vector<in
             fmt::format("a branch to instruction {} leaves the code of {} instructions", target,
                         instructions_),
             "", FaultCause::Branch);
+    jumped_ = true;
     return goTo(static_cast<uint64_t>(target));
   }
   case isa::Control::Halt:
@@ -83,7 +87,10 @@ void ControlFlow::execute(const isa::DecodedInstruction &decoded, std::vector<in
   }
 }
 
-void ControlFlow::advance() { fallTo(pc_ + 1); }
+void ControlFlow::advance() {
+  jumped_ = false;
+  fallTo(pc_ + 1);
+}
 
 uint64_t ControlFlow::predictedAfter(uint64_t pc) const {
   const bool repeats =

@@ -447,12 +447,48 @@ std::string packageText(const isa::Isa &isa) {
   return text;
 }
 
-std::string sequencerText(const isa::Isa &isa) {
-  std::string text = "function automatic logic signed [63:0] control_value(logic [7:0] "
-                     "instruction, instruction_t bits);\n"
-                     "  control_value = '0;\n  unique case (instruction)\n";
+namespace {
+
+using Operands = std::vector<std::pair<const isa::Instruction *, const isa::Operand *>>;
+
+// The operand of that name of the instructions of a kind.
+Operands controlOperands(const isa::Isa &isa, isa::Control control, const char *name) {
+  Operands found;
   for (const isa::Instruction &instruction : isa.instructions()) {
-    if (!instruction.controlValue)
+    if (instruction.control != control)
+      continue;
+    const int index = instruction.operandIndex(name);
+    if (index < 0)
+      throw std::logic_error("a control instruction lacks its operand"); // the loader checks
+    found.emplace_back(&instruction, &instruction.operands[static_cast<size_t>(index)]);
+  }
+  return found;
+}
+
+// Of an instruction that is being decoded; of one of another kind, whatever stands there.
+void writeCodeField(std::string &text, const char *function, const char *type,
+                    const Operands &operands) {
+  text += fmt::format("\nfunction automatic logic {}{}(instruction_t bits);\n", type, function);
+  if (operands.size() > 1)
+    text += "  unique case (bits[OpcodeBits-1:0])\n";
+  for (size_t i = 0; i + 1 < operands.size(); ++i)
+    text += fmt::format("    OpcodeBits'('h{:x}): {} = 32'({});\n", operands[i].first->opcode,
+                        function, field(*operands[i].second));
+  text += fmt::format("  {}{} = {};\n", operands.size() > 1 ? "  default: " : "", function,
+                      operands.empty() ? "'0" : "32'(" + field(*operands.back().second) + ")");
+  if (operands.size() > 1)
+    text += "  endcase\n";
+  text += "endfunction\n";
+}
+
+// A value of the instructions of a kind, in an expression over base registers and immediates.
+void writeControlValue(std::string &text, const isa::Isa &isa, isa::Control control,
+                       const char *function, const char *type, const char *form) {
+  text += fmt::format("\nfunction automatic logic {1}{0}(logic [7:0] instruction, instruction_t "
+                      "bits);\n  {0} = '0;\n  unique case (instruction)\n",
+                      function, type);
+  for (const isa::Instruction &instruction : isa.instructions()) {
+    if (instruction.control != control)
       continue;
     ExpressionWriter writer(
         [&](ExpressionWriter &own, const isa::Expr &expr) -> std::string {
@@ -463,46 +499,49 @@ std::string sequencerText(const isa::Isa &isa) {
         },
         "      ");
     const std::string value = writer.writeAs(*instruction.controlValue, {true, 64});
-    text += fmt::format("    {}: begin : control_{}\n{}{}      control_value = {};\n    end\n",
-                        constantOf(instruction), instruction.index, writer.declarations(),
-                        writer.statements(), value);
+    text += fmt::format("    {}: begin : {}_{}\n{}{}      {} = {};\n    end\n",
+                        constantOf(instruction), function, instruction.index, writer.declarations(),
+                        writer.statements(), function, fmt::format(fmt::runtime(form), value));
   }
   text += "    default: ;\n  endcase\nendfunction\n";
-  const std::tuple<const char *, isa::Control, const char *> operands[] = {
-      {"control_rd", isa::Control::SetBase, "rd"},
-      {"control_length", isa::Control::Loop, "length"},
-      {"control_count", isa::Control::Loop, "count"}};
-  for (const auto &[function, control, name] : operands) {
+}
+
+} // namespace
+
+std::string sequencerText(const isa::Isa &isa) {
+  const Operands counts = controlOperands(isa, isa::Control::Loop, "count");
+  int countBits = 1;
+  for (const auto &[instruction, operand] : counts)
+    countBits = std::max(countBits, operand->width);
+  std::string text =
+      fmt::format("localparam int LoopCountBits = {}; // of the runs of a loop\n", countBits);
+  writeControlValue(text, isa, isa::Control::SetBase, "control_value", "signed [63:0] ", "{}");
+  writeControlValue(text, isa, isa::Control::Branch, "control_taken", "", "({}) != '0");
+  const std::tuple<const char *, const char *, Operands> operands[] = {
+      {"control_rd", "[31:0] ", controlOperands(isa, isa::Control::SetBase, "rd")},
+      {"control_count", "[LoopCountBits-1:0] ", counts}};
+  for (const auto &[function, type, found] : operands) {
     text += fmt::format(
-        "\nfunction automatic logic [31:0] {}(logic [7:0] instruction, instruction_t bits);\n"
-        "  {} = '0;\n  unique case (instruction)\n",
-        function, function);
-    for (const isa::Instruction &instruction : isa.instructions()) {
-      if (instruction.control != control)
-        continue;
-      const int index = instruction.operandIndex(name);
-      if (index < 0)
-        throw std::logic_error("a control instruction lacks its operand"); // the loader checks
-      const isa::Operand &found = instruction.operands[static_cast<size_t>(index)];
-      text += fmt::format("    {}: {} = 32'(bits[{}:{}]);\n", constantOf(instruction), function,
-                          found.low + found.width - 1, found.low);
-    }
+        "\nfunction automatic logic {1}{0}(logic [7:0] instruction, instruction_t bits);\n"
+        "  {0} = '0;\n  unique case (instruction)\n",
+        function, type);
+    for (const auto &[instruction, operand] : found)
+      text += fmt::format("    {}: {} = {}'(bits[{}:{}]);\n", constantOf(*instruction), function,
+                          std::string_view(type) == "[31:0] " ? "32" : "LoopCountBits",
+                          operand->low + operand->width - 1, operand->low);
     text += "    default: ;\n  endcase\nendfunction\n";
   }
-  text += "\nfunction automatic logic signed [31:0] control_offset(logic [7:0] instruction, "
-          "instruction_t bits);\n"
-          "  control_offset = '0;\n  unique case (instruction)\n";
-  for (const isa::Instruction &instruction : isa.instructions()) {
-    if (instruction.control != isa::Control::Branch)
-      continue;
-    const int index = instruction.operandIndex("offset");
-    if (index < 0)
-      throw std::logic_error("a branch without an offset"); // the loader checks
-    const isa::Operand &found = instruction.operands[static_cast<size_t>(index)];
-    text +=
-        fmt::format("    {}: control_offset = 32'({});\n", constantOf(instruction), field(found));
-  }
-  text += "    default: ;\n  endcase\nendfunction\n";
+  // What is added up while an instruction is decoded does not wait until it is known which one it
+  // is.
+  const Operands offsets = controlOperands(isa, isa::Control::Branch, "offset");
+  writeCodeField(text, "code_length", "[31:0] ",
+                 controlOperands(isa, isa::Control::Loop, "length"));
+  writeCodeField(text, "code_offset", "signed [31:0] ", offsets);
+  text += "\nfunction automatic logic is_branch(instruction_t bits);\n  is_branch = 1'b0;\n";
+  for (const auto &[instruction, operand] : offsets)
+    text += fmt::format("  if (bits[OpcodeBits-1:0] == OpcodeBits'('h{:x})) is_branch = 1'b1;\n",
+                        instruction->opcode);
+  text += "endfunction\n";
   return text;
 }
 

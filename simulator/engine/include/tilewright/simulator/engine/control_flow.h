@@ -29,6 +29,8 @@ public:
   void advance();
   // What follows the instruction at `pc`, if that changes nothing and the loops are as they are.
   uint64_t predictedAfter(uint64_t pc) const;
+  // The last instruction was a branch that was taken, or a loop that was skipped.
+  bool jumped() const { return jumped_; }
 
 private:
   struct Loop {
@@ -43,6 +45,7 @@ private:
   uint64_t instructions_ = 0;
   uint64_t pc_ = 0;
   size_t depth_ = 0;
+  bool jumped_ = false;
   std::vector<Loop> loops_; // the first depth_ are running
 };
 
