@@ -19,13 +19,9 @@ module tilewright_axi_hold #(
   assign data_o = held_q ? data_q : data_i;
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      held_q <= 1'b0;
-      data_q <= '0;
-    end else begin
-      held_q <= valid_o && !ready_i;
-      if (valid_i && !ready_i) data_q <= data_i;
-    end
+    if (!rst_ni) held_q <= 1'b0;
+    else held_q <= valid_o && !ready_i;
+    if (!held_q) data_q <= data_i; // it counts where something is held
   end
 
   sends_only_when_free: assert property (@(posedge clk_i) disable iff (!rst_ni) !(valid_i && held_q))

@@ -31,7 +31,7 @@ module tilewright_control import tilewright_pkg::*; import tilewright_registers_
 );
   typedef enum logic [1:0] {StateIdle, StateRun, StateStop, StateReset} state_e;
   state_e state_d, state_q;
-  logic core_rst_nd, core_rst_nq;
+  logic core_rst_nd, core_rst_nq, stop_q;
   logic done_d, done_q;
   trap_cause_e cause_d, cause_q;
   logic [31:0] trap_pc_d, trap_pc_q;
@@ -77,6 +77,7 @@ module tilewright_control import tilewright_pkg::*; import tilewright_registers_
     if (!rst_ni) begin
       state_q <= StateIdle;
       core_rst_nq <= 1'b0;
+      stop_q <= 1'b1;
       done_q <= 1'b0;
       cause_q <= TrapCauseNone;
       trap_pc_q <= '0;
@@ -84,6 +85,7 @@ module tilewright_control import tilewright_pkg::*; import tilewright_registers_
     end else begin
       state_q <= state_d;
       core_rst_nq <= core_rst_nd;
+      stop_q <= state_d != StateRun;
       done_q <= done_d;
       cause_q <= cause_d;
       trap_pc_q <= trap_pc_d;
@@ -93,7 +95,7 @@ module tilewright_control import tilewright_pkg::*; import tilewright_registers_
 
   assign core_rst_no = rst_ni && core_rst_nq;
   // In reset, too: flip-flops of the core still show their old state in its first cycle.
-  assign stop_o = state_q != StateRun;
+  assign stop_o = stop_q;
   assign quiesce_o = state_q == StateReset || state_q == StateIdle;
   assign idle_o = state_q == StateIdle;
   assign running_o = state_q == StateRun;

@@ -72,6 +72,7 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
   // it holds no more.
   line_t next_q;
   logic [CountWidth-1:0] lines_q;
+  logic [CountWidth:0] most_q; // lines_q + 1, or 0 where there are none
   logic [WayWidth-1:0] on_way_q, stale_q;
   logic [SlotWidth-1:0] receive_q; // slot of the line that comes
   localparam int LineBeats = FetchBytes / BusBytes > 0 ? FetchBytes / BusBytes : 1;
@@ -95,7 +96,7 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
   // SEQ-fetch. The distance of the next line from that of the instruction which is decoded next says whether the buffer holds it.
   line_t line, distance;
   logic [CountWidth-1:0] near;
-  logic wanted, is_near, holds, fits, reaches, is_code, past_end, runs, fetches;
+  logic asks, requests, is_near, holds, fits, reaches, is_code, past_end, runs, fetches;
   always_comb begin : want
     past_end = fetch_q >= end_q;
     runs = rst_ni && !stop_i && !bus_error_i;
@@ -108,9 +109,11 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
     fits = 32'(near) < FetchSlots;
     reaches = (32'(near) << IndexBits) <= FetchAhead + (32'(fetch_q) & (LineInstructions - 1));
     is_code = position_t'(next_q) << IndexBits < end_q;
-    wanted = !holds || (fits && reaches && is_code);
+    asks = fetches && !ar_held_i && 32'(on_way_q) + 32'(stale_q) < FetchOutstanding;
+    // Said twice, by most_q and by lines_q: the load unit waits for the one, and on the other hang many bits.
+    ar_valid_o = asks && (!is_near || (CountWidth+1)'(near) >= most_q || (fits && reaches && is_code));
+    requests = asks && (!holds || (fits && reaches && is_code));
   end
-  assign ar_valid_o = fetches && !ar_held_i && 32'(on_way_q) + 32'(stale_q) < FetchOutstanding && wanted;
   always_comb begin : address // both at once, since it shows late which line is wanted
     automatic logic [47-LineShift:0] first = code_address_i[47:LineShift];
     automatic logic [47-LineShift:0] next = first + (48-LineShift)'(next_q);
@@ -281,7 +284,8 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
     end
   end
 
-  // The fetch buffer, in RAM: the row of the instruction that is decoded next is read. A beat that comes meanwhile is put into what was read.
+  // The fetch buffer, in RAM: the row of the instruction that is decoded next is read. A beat that comes meanwhile is put into what was
+  // read.
   logic [RowWidth-1:0] write_row, came_row_q;
   logic [8*RowBytes-1:0] read_data [1], write_mask;
   logic comes, came_q;          // a beat of a line that the buffer holds
@@ -331,6 +335,7 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
     if (!rst_ni) begin
       next_q <= '0;
       lines_q <= '0;
+      most_q <= '0;
       on_way_q <= '0;
       stale_q <= '0;
       receive_q <= '0;
@@ -340,21 +345,27 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
       stale_q <= stale;
       if (r_valid_i) beat_q <= r_last_i ? '0 : beat_q + 8'd1;
       if (comes && r_last_i) receive_q <= receive_q == SlotWidth'(FetchSlots - 1) ? '0 : receive_q + 1'b1;
-      if (ar_valid_o) begin
+      if (requests) begin
         next_q <= (holds ? next_q : line) + 1'b1;
         if (holds) begin
           on_way_q <= on_way + 1'b1;
-          if (lines_q != CountWidth'(FetchSlots)) lines_q <= lines_q + 1'b1;
+          if (lines_q != CountWidth'(FetchSlots)) begin
+            lines_q <= lines_q + 1'b1;
+            most_q <= most_q + 1'b1;
+          end
         end else begin
           on_way_q <= WayWidth'(1);
           stale_q <= stale + on_way;
           lines_q <= CountWidth'(1);
+          most_q <= (CountWidth+1)'(2);
           receive_q <= SlotWidth'(line % line_t'(FetchSlots));
         end
       end
     end
   end
 
+  one_request: assert property (@(posedge clk_i) disable iff (!rst_ni) ar_valid_o == requests)
+    else $error("The sequencer asks for a line that it does not count.");
   line_has_all_beats: assert property (@(posedge clk_i) disable iff (!rst_ni)
       (r_valid_i && r_last_i) |-> (beat_q == 8'(LineBeats - 1)))
     else $error("A line of instructions came with the wrong number of beats.");
