@@ -22,7 +22,9 @@ TOP = "tilewright_top"
 PICOSECONDS = 4000  # to which ABC maps: about 60 FO4 with the loads that it does not see
 
 # Debian's Yosys, which has no such cells, goes on after bwmuxmap.
-FRONT = synthesis.READ + "proc -norom -noopt\nbwmuxmap\nopt_expr\nopt_clean\nmemory_collect\nmemory_map -rom-only\nopt_clean\nwrite_rtlil all.il\n"
+# What a branch leaves open (the front end gives it the value x wherever the branch is not taken) costs no gate.
+FRONT = synthesis.READ + ("proc -norom -noopt\nbwmuxmap\nopt_expr -mux_undef\nopt_clean\nmemory_collect\nmemory_map -rom-only\nopt_clean\n"
+                          "write_rtlil all.il\n")
 MAP = """read_rtlil block.il
 synth -flatten -noshare -top {top} -run begin:fine
 select -assert-none t:$dlatch t:$adlatch t:$dlatchsr t:$mem*
