@@ -155,6 +155,7 @@ module tilewright_matrix import tilewright_pkg::*; #(
   sums_t issued_sums, coming;
   logic comes;
   sums_stage_t [2:0] sums_q;
+  logic begins, last_sum;           // the row is the first one of sums, of which there may be fewer than rows; of the last ones
   tilewright_delay #(.Cycles(MatrixPipeline - 3), .Width($bits(sums_t))) u_delay (
     .clk_i, .rst_ni, .write_i(begins), .data_i(issued_sums), .valid_q(comes), .data_q(coming)
   );
@@ -267,7 +268,6 @@ module tilewright_matrix import tilewright_pkg::*; #(
   end
 
   // MAT-row.
-  logic begins, last_sum;           // the row is the first one of sums, of which there may be fewer than rows; of the last ones
   logic [MatrixDims-1:0] to_output; // the next position along the iterator is that of an output
   always_comb begin
     last_row = 1'b1;
