@@ -434,7 +434,7 @@ module tilewright_vector import tilewright_pkg::*; #(
   end
 
   always_ff @(posedge clk_i) begin : ahead
-    if (enters || (goes_on && ahead_steps_q == '0)) begin
+    if ((enters || goes_on) && (phase_q == Free || ahead_steps_q == '0)) begin
       // The first tap of a step: of the first one that has strips, or of the next such one.
       automatic step_t step = '0;
       automatic logic [2:0] number = next_step;
