@@ -20,24 +20,23 @@ module tilewright_fifo #(
     return row == RowWidth'(Rows - 1) ? '0 : row + 1'b1;
   endfunction
 
-  logic [RowWidth-1:0] write_q, second_q, second, third; // rows of the entry that comes next, and of those behind the oldest
+  logic [RowWidth-1:0] write_q, second_q, third; // rows of the entry that comes next, and of those behind the oldest
   assign third = behind(second_q);
-  assign second = pop_i ? third : second_q; // as of the next cycle
   logic [Width-1:0] read [1];
   tilewright_ram #(.Depth(Rows), .Width(Width)) u_entries (
     .clk_i, .read_i(pop_i), .read_row_i('{third}), .read_data_q(read), .write_i(push_i), .write_row_i(write_q), .write_mask_i('1),
     .write_data_i(data_i)
   );
 
-  // An entry that comes stands at the head if none is before it, and is late if its row has been asked for.
+  // An entry that comes stands at the head if none is before it, and is late if its row has been asked for. What `data_i` shows is put
+  // where an entry would be put; `push_i`, which counts it, may then be late in the cycle, and so may `pop_i`.
   logic [Width-1:0] late_q;
-  logic is_late_q, to_head, to_late;
-  assign to_head = push_i && count_q == CountWidth'(pop_i);
-  assign to_late = push_i && write_q == second;
+  logic is_late_q, late_next; // late_next: an entry that comes is late
+  assign late_next = pop_i ? write_q == third : write_q == second_q;
   always_ff @(posedge clk_i) begin
-    if (to_head) head_q <= data_i;
-    else if (pop_i) head_q <= is_late_q ? late_q : read[0];
-    if (to_late) late_q <= data_i;
+    if (pop_i) head_q <= count_q == CountWidth'(1) ? data_i : is_late_q ? late_q : read[0];
+    else if (count_q == '0) head_q <= data_i;
+    if (late_next) late_q <= data_i;
   end
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -47,8 +46,8 @@ module tilewright_fifo #(
       count_q <= '0;
     end else begin
       if (push_i) write_q <= behind(write_q);
-      second_q <= second;
-      is_late_q <= to_late || (is_late_q && !pop_i);
+      if (pop_i) second_q <= third;
+      is_late_q <= (push_i && late_next) || (is_late_q && !pop_i);
       count_q <= count_q + CountWidth'(push_i) - CountWidth'(pop_i);
     end
   end

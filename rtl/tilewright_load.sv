@@ -28,11 +28,11 @@ module tilewright_load import tilewright_pkg::*; #(
   input  spad_mask_t       spad_by_vector_i, // by the vector unit
   input  acc_mask_t        acc_by_matrix_i, // by the matrix unit
   input  acc_mask_t        acc_by_vector_i, // by the vector unit
-  output spad_mask_t       spad_banks_o,    // that this one holds
-  output acc_mask_t        acc_banks_o,     // that this one holds
-  output logic [47:0]      write_address_o, // byte
-  output logic [15:0]      write_bytes_o,   // of the piece
-  output logic [8*(SpadPort > AccPort ? SpadPort : AccPort)-1:0] write_data_o, // the piece, its first byte lowest
+  output spad_mask_t       spad_banks_o,    // that this one is granted
+  output acc_mask_t        acc_banks_o,     // that this one is granted
+  output logic [47:0]      write_address_o, // byte; registered
+  output logic [15:0]      write_bytes_o,   // of the piece; registered
+  output logic [8*PortBytes-1:0] write_data_o, // the piece, its first byte lowest; of use only with banks
   // Trace.
   output activity_t        activity_o,      // what this cycle goes to: work, a cause of stalling, or nothing
   output event_t           start_o,         // an instruction starts
@@ -40,302 +40,377 @@ module tilewright_load import tilewright_pkg::*; #(
   output event_t           end_o [2],       // of a set, of a load
   output logic [31:0]      conflicts_o [4]  // lost to matrix, vector, load, store
 );
-  localparam int FlightWidth = LoadInflight > 1 ? $clog2(LoadInflight) : 1;
   localparam int BufferWidth = LoadBuffers > 1 ? $clog2(LoadBuffers) : 1;
+  localparam int CountWidth = $clog2(LoadBuffers + 1);
+  localparam int WindowBits = $clog2(BurstBytes);
   localparam int BeatShift = $clog2(BusBytes);
-  localparam logic [47:0] LastByte = 48'(BurstBytes) - 48'd1; // of a burst's window
-  localparam int WriteBits = 8 * (SpadPort > AccPort ? SpadPort : AccPort);
+  localparam int BeatWidth = WindowBits > BeatShift ? WindowBits - BeatShift : 1; // of a beat's number in its window
+  localparam int LeftBits = MoveCountBits > WindowBits + 1 ? MoveCountBits : WindowBits + 1;
+  typedef logic [BufferWidth-1:0] buffer_t;
+  typedef logic [CountWidth-1:0] buffers_t;
+  typedef logic signed [WindowBits+1:0] at_t; // a byte of a landing buffer; may be before or behind it
 
   `include "tilewright_load.svh"
 
-  issued_t head;
-  logic empty, pop;
-  tilewright_queue #(.Depth(LoadQueue)) u_queue (.clk_i, .rst_ni, .stop_i, .push_i, .data_i(issued_i), .pop_i(pop), .head_o(head),
-                                                 .empty_o(empty), .full_o);
+  // What a run is written with, all pieces alike.
+  typedef struct packed {
+    logic [7:0] instruction;
+    local_t     stride;      // on chip
+    logic       whole;       // its elements follow each other on chip
+    logic       to_acc;
+    logic [2:0] local_bytes;
+    logic [2:0] dram_bytes;
+    logic       from_burst;  // its elements come from a landing buffer
+    logic       last;        // no burst, or run of a fill, of the same load comes behind it
+  } run_t;
+  // A burst that is requested and not drained.
+  typedef struct packed {
+    run_t                run;
+    logic                begins_run;
+    local_t              address;  // on chip, of the run's first element
+    logic [WindowBits:0] elements;
+    at_t                 at;       // where the first of them begins
+  } burst_t;
+  // A fill that is not done.
+  typedef struct packed {
+    run_t        run;
+    move_count_t [MoveLoops-1:0] again;
+    local_t [MoveLoops-1:0] local_stride;
+    local_t      address;
+    move_count_t elements; // of a run
+    logic [31:0] value;
+  } fill_t;
 
   load_state_t state_q;
-
-  // What started, for the cycle in which its move is made. Its registers are those of `state_q`.
-  logic started_q;
-  issued_t started;
-
-  // What is drained, and ends when its semaphores can be released.
-  logic ending_q;
-  logic [31:0] ending_id_q;
-  mask_t ending_signal_q;
-
-  // Loads that are issued and not drained, oldest first.
-  typedef struct packed {
-    logic [31:0] id;
-    mask_t       signal_mask;
-    logic [7:0]  instruction;
-    move_t       move;
-  } flight_t;
-  flight_t oldest;
-  local_t run_stride_q; // of the newest
-  logic [LoadInflight-1:0] flight_issued_q;  // no more bursts come
-  logic [7:0] flight_bursts_q [LoadInflight]; // requested and not drained
-  logic [FlightWidth-1:0] oldest_q, newest_q, free_q; // newest_q: the last one that began
-  logic [$clog2(LoadInflight+1)-1:0] in_flight;
-  // Of the oldest, if it is a fill of which a piece is written.
-  logic filling_q;
-  walk_t fill_q;       // where it stands
-  logic [31:0] fill_left_q; // elements of its run that are left
-  local_t fill_at_q;   // byte address of the next of them
-
-  // Landing buffers: bursts on the way or landed, oldest first. Their bytes are in RAM, side by side.
-  local_t burst_address_q [LoadBuffers]; // on chip, of the next element
-  local_t burst_stride_q [LoadBuffers];
-  logic [15:0] burst_left_q [LoadBuffers];    // elements
-  logic signed [15:0] burst_at_q [LoadBuffers]; // byte of the landing buffer at which the next element begins; may be before it
-  logic [7:0] burst_beat_q [LoadBuffers];     // beat of the landing buffer that its first beat goes to
-  logic [BufferWidth-1:0] drain_q, request_q, receive_q;
-  logic [7:0] used_q, landed_q, beat_q;
-  logic fetched_q;      // the next piece of the burst that drains has come from the RAM
-  logic [23:0] tail_q [LoadBuffers]; // the last three bytes that came
-  logic [23:0] carry_q; // those of the burst that was drained last
-
-  // LOAD-end, LOAD-start.
-  logic issuing; // bursts of the newest load are left
-  logic ended, set_starts, load_starts;
-  move_t move; // of what started
-  assign request_o[0] = '{valid: ending_q, wait_mask: '0, signal_mask: ending_signal_q};
-  assign ended = grant_i[0];
-  assign request_o[1] = '{valid: !empty && !started_q && !issuing && (head.is_set || 32'(in_flight) < LoadInflight),
-                          wait_mask: head.wait_mask, signal_mask: head.is_set ? head.signal_mask : '0};
-  assign pop = grant_i[1];
-  assign set_starts = pop && head.is_set;
-  assign load_starts = pop && !head.is_set;
-  always_comb begin
-    move = '0;
-    if (started_q) move = move_of(started.instruction, started.bits, state_q, started.address);
-  end
-  always_ff @(posedge clk_i) begin : start
-    if (pop) started <= head;
-    if (!rst_ni) started_q <= 1'b0;
-    else started_q <= load_starts;
+  issued_t head;
+  logic empty, issuing, flights_full, takes, set_starts, load_starts, started;
+  tilewright_front #(.Depth(LoadQueue)) u_front (
+    .clk_i, .rst_ni, .stop_i, .push_i, .issued_i, .full_o, .free_i(!issuing), .accepts_i(!flights_full), .request_o(request_o[1]),
+    .grant_i(grant_i[1]), .head_o(head), .empty_o(empty), .takes_o(takes), .sets_o(set_starts), .starts_o(load_starts), .started_o(started)
+  );
+  move_t head_move, move; // of the head, where it is taken over; what was taken over last
+  assign head_move = move_of(!Checks || takes ? head.instruction : '1, head.bits, state_q, head.address);
+  logic [31:0] start_id_q;
+  mask_t start_signal_q;
+  always_ff @(posedge clk_i) begin : take
+    if (takes) begin
+      start_id_q <= head.id;
+      start_signal_q <= head.signal_mask;
+    end
   end
 
   // LOAD-burst: the burst that is requested in this cycle.
-  logic has_burst, request, last_burst;
-  logic [47:0] position, burst_end;
-  local_t burst_address;
-  logic [15:0] burst_elements;
-  logic signed [15:0] burst_at;
-  tilewright_walker u_walker (
-    .clk_i, .rst_ni, .begin_i(started_q && !move.fill), .move_i(move), .next_i(request), .left_o(issuing), .burst_o(has_burst),
-    .begin_o(position), .end_o(burst_end), .elements_o(burst_elements), .address_o(burst_address), .at_o(burst_at), .last_o(last_burst)
+  logic has_burst, request, last_burst, begins_run, space_q;
+  logic [47:0] position;
+  logic [WindowBits-1:0] last_byte;
+  local_t run_address;
+  logic [WindowBits:0] burst_elements;
+  at_t burst_at;
+  tilewright_address_generator u_addresses (
+    .clk_i, .rst_ni, .take_i(takes), .move_i(head_move), .move_o(move), .begin_i(started && !move.fill && !move.empty), .next_i(request),
+    .left_o(issuing), .burst_o(has_burst), .begin_o(position), .last_byte_o(last_byte), .elements_o(burst_elements),
+    .begins_run_o(begins_run), .address_o(run_address), .at_o(burst_at), .last_o(last_burst)
   );
-  assign request = has_burst && !ar_busy_i && used_q < 8'(LoadBuffers) && !quiesce_i;
+  assign request = has_burst && !ar_busy_i && space_q && !quiesce_i;
   assign ar_valid_o = request;
   assign ar_address_o = position;
-  assign ar_beats_o = 8'(((burst_end - 48'd1) >> BeatShift) - (position >> BeatShift));
+  logic [BeatWidth-1:0] first_beat, last_beat; // in their window
+  assign first_beat = BeatWidth'(position[WindowBits-1:0] >> BeatShift);
+  assign last_beat = BeatWidth'(last_byte >> BeatShift);
+  assign ar_beats_o = 8'(last_beat) - 8'(first_beat);
 
-  // LOAD-drain.
-  logic has_flight, has_piece, granted, drained, flight_done, last_piece, from_burst, run_done;
-  assign has_flight = in_flight != '0;
-  tilewright_fifo #(.Depth(LoadInflight), .Width($bits(flight_t))) u_flights (
-    .clk_i, .rst_ni, .push_i(started_q), .data_i({started.id, started.signal_mask, started.instruction, move}), .pop_i(drained), .head_q(oldest),
+  // Bursts, oldest first; the one that drains is no longer among them. Their bytes land in buffers by turns, side by side in RAM.
+  burst_t burst;
+  logic takes_burst;
+  run_t burst_run;
+  assign burst_run = '{instruction: move.instruction, stride: move.run_stride, whole: move.whole, to_acc: move.to_acc,
+                       local_bytes: move.local_bytes, dram_bytes: move.dram_bytes, from_burst: 1'b1, last: last_burst};
+  buffers_t burst_count; // of no use: those that have landed are counted
+  tilewright_fifo #(.Depth(LoadBuffers), .Width($bits(burst_t))) u_bursts (
+    .clk_i, .rst_ni, .push_i(request), .data_i({burst_run, begins_run, run_address, burst_elements, burst_at}), .pop_i(takes_burst),
+    .head_q(burst), .count_q(burst_count)
+  );
+
+  // Fills, oldest first, and the run at which the first of them is.
+  move_t start;
+  fill_t fill;
+  run_t start_run, fill_run;
+  move_t fill_move;
+  logic walking_q, takes_run;
+  walk_t walk_q, walk;
+  logic [$clog2(LoadInflight+1)-1:0] fill_count; // of no use: there is one where the next load is a fill
+  assign start = takes ? head_move : move;
+  assign start_run = '{instruction: '0, stride: start.run_stride, whole: start.whole, to_acc: start.to_acc, local_bytes: start.local_bytes,
+                       dram_bytes: '0, from_burst: 1'b0, last: 1'b0};
+  tilewright_fifo #(.Depth(LoadInflight), .Width($bits(fill_t))) u_fills (
+    .clk_i, .rst_ni, .push_i(load_starts && start.fill && !start.empty),
+    .data_i({start_run, start.again, start.local_stride, start.local_address, start.elements, start.value}),
+    .pop_i(takes_run && fill_run.last), .head_q(fill), .count_q(fill_count)
+  );
+  always_comb begin : walk_fill
+    fill_move = '0;
+    fill_move.again = fill.again;
+    fill_move.local_stride = fill.local_stride;
+    fill_move.local_address = fill.address;
+    walk = walking_q ? walk_q : walk_begin(fill_move);
+    fill_run = fill.run;
+    fill_run.last = walk.more == '0;
+  end
+  always_ff @(posedge clk_i) begin : walk_on
+    if (!rst_ni) walking_q <= 1'b0;
+    else if (takes_run) walking_q <= !fill_run.last;
+    if (takes_run) walk_q <= walk_next(walk, fill_move);
+  end
+
+  // Loads in flight, oldest first. What starts is one of them from two cycles later on; of which kind it is, a piece of it has to be known
+  // a cycle ahead.
+  logic drained, ending_q, done_q; // done_q: nothing of the oldest is left
+  logic [31:0] oldest_id, ending_id_q;
+  mask_t oldest_signal, ending_signal_q;
+  logic [$clog2(LoadInflight+1)-1:0] in_flight;
+  tilewright_fifo #(.Depth(LoadInflight), .Width(32 + Semaphores)) u_flights (
+    .clk_i, .rst_ni, .push_i(started), .data_i({start_id_q, start_signal_q}), .pop_i(drained), .head_q({oldest_id, oldest_signal}),
     .count_q(in_flight)
   );
-  local_t address, stride;
-  logic [31:0] left;
-  logic [15:0] count;
-  spad_mask_t spad_mask;
-  acc_mask_t acc_mask;
-  logic by_matrix, by_vector;
-  walk_t fill, fill_next;
+  assign flights_full = 32'(in_flight) == LoadInflight;
+  logic [LoadInflight:0] some_q, fills_q, bursts_q; // there is one; a fill; one of bursts. Else it has no elements
+  logic [LoadInflight:0] some, fills, bursts;       // with what starts
   always_comb begin
-    from_burst = flight_bursts_q[oldest_q] != '0;
-    fill = filling_q ? fill_q : walk_begin(oldest.move);
-    address = from_burst ? burst_address_q[drain_q] : filling_q ? fill_at_q : oldest.move.local_address;
-    stride = from_burst ? burst_stride_q[drain_q] : oldest.move.run_stride;
-    left = from_burst ? 32'(burst_left_q[drain_q]) : filling_q ? fill_left_q : oldest.move.elements;
-    has_piece = has_flight && (from_burst ? fetched_q : oldest.move.fill && !fill.done);
-    count = '0;
-    spad_mask = '0;
-    acc_mask = '0;
-    if (has_piece && left != '0) begin
-      count = piece_elements(oldest.move.to_acc, stride, oldest.move.local_bytes);
-      if (32'(count) > left) count = 16'(left);
-      if (oldest.move.to_acc) acc_mask = acc_banks(address, int'(bytes_of(48'(count), oldest.move.local_bytes)));
-      else spad_mask = spad_banks(address, int'(bytes_of(48'(count), oldest.move.local_bytes)));
+    some = some_q;
+    fills = fills_q;
+    bursts = bursts_q;
+    for (int i = 0; i < LoadInflight; i++) begin
+      if (!some_q[i] && (i == 0 || some_q[i > 0 ? i - 1 : 0])) begin
+        some[i] = load_starts;
+        fills[i] = load_starts && start.fill && !start.empty;
+        bursts[i] = load_starts && !start.fill && !start.empty;
+      end
     end
-    by_matrix = (acc_mask & acc_by_matrix_i) != '0;
-    by_vector = (acc_mask & acc_by_vector_i) != '0 || (spad_mask & spad_by_vector_i) != '0;
-    granted = has_piece && !by_matrix && !by_vector;
-    last_piece = granted && 32'(count) == left;
-    fill_next = fill;
-    if (last_piece && !from_burst) fill_next = walk_next(fill, oldest.move);
-    run_done = last_piece && !from_burst;
-    flight_done = has_flight && flight_issued_q[oldest_q] && (!has_piece || granted) &&
-        (from_burst ? last_piece && flight_bursts_q[oldest_q] == 8'd1 : !oldest.move.fill || fill_next.done);
-    drained = flight_done && !ending_q;
   end
-  assign idle_o = empty && !started_q && !has_flight && !ending_q;
-  assign bus_idle_o = used_q == landed_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      some_q <= '0;
+      fills_q <= '0;
+      bursts_q <= '0;
+    end else begin
+      some_q <= drained ? some >> 1 : some;
+      fills_q <= drained ? fills >> 1 : fills;
+      bursts_q <= drained ? bursts >> 1 : bursts;
+    end
+  end
 
-  // The RAM of the landing buffers.
+  // LOAD-drain, LOAD-fill. In registers: the piece that asks for its banks, the run that it is of, and what is behind the piece.
+  logic piece_q, last_q, ends_q; // there is one; the last of its burst or its fill's run; of its load
+  run_t run_q;
+  local_t address_q, next_address_q;
+  logic [LeftBits-1:0] next_left_q;
+  at_t next_at_q;
+  logic [PortCountBits-1:0] bytes_q;
+  spad_mask_t spad_q;
+  acc_mask_t acc_q;
+  logic [31:0] value_q;
+  buffer_t buffer_q, next_buffer_q; // of the burst that drains, and of the next one
+  logic [WordShift-1:0] shift_q; // byte of its first word at which the piece begins
+  logic carries_q;               // its first bytes are of the burst before
+  logic last_word_q;             // its first word is the last one of its buffer
+
+  logic by_matrix, by_vector, granted, frees;
+  assign by_matrix = (acc_q & acc_by_matrix_i) != '0;
+  assign by_vector = (acc_q & acc_by_vector_i) != '0 || (spad_q & spad_by_vector_i) != '0;
+  assign granted = piece_q && !by_matrix && !by_vector;
+  assign frees = granted && last_q && run_q.from_burst;
+
+  // LOAD-end. `behind`: the next piece is of the next load.
+  logic behind, done;
+  logic [LoadInflight:0] empties;
+  assign empties = some_q & ~fills_q & ~bursts_q;
+  assign behind = piece_q ? ends_q : done_q;
+  assign done = (granted && ends_q) || done_q;
+  assign drained = done && !ending_q;
+  assign request_o[0] = '{valid: ending_q, wait_mask: '0, signal_mask: ending_signal_q};
+  assign idle_o = empty && !started && in_flight == '0 && !ending_q;
+
+  // The next piece: behind this one in the same burst or run, the first of the next burst if that has landed, or of the fill's next run.
+  // Which one it is registers say; whether it comes depends on whether this one is granted.
+  buffers_t used_q, landed_q;
+  logic goes_on, from_fill, from_burst, moves;
+  always_comb begin : next_piece
+    goes_on = piece_q && !last_q;
+    from_fill = !goes_on && (behind ? fills_q[1] : fills_q[0]);
+    from_burst = !goes_on && (behind ? bursts_q[1] : bursts_q[0]) && landed_q > buffers_t'(piece_q && run_q.from_burst);
+    moves = (granted || !piece_q) && (goes_on || ((from_fill || from_burst) && !(behind && ending_q)));
+    takes_run = moves && from_fill;
+    takes_burst = moves && from_burst;
+  end
+
+  run_t base_run;
+  local_t base_address;
+  logic [LeftBits-1:0] base_left;
+  at_t base_at;
+  buffer_t base_buffer;
+  always_comb begin : base
+    base_run = run_q;
+    base_address = next_address_q;
+    base_left = next_left_q;
+    base_at = next_at_q;
+    base_buffer = buffer_q;
+    if (from_fill) begin
+      base_run = fill_run;
+      base_address = walk.local_address[MoveLoops-1];
+      base_left = LeftBits'(fill.elements);
+    end
+    if (from_burst) begin
+      base_run = burst.run;
+      if (burst.begins_run) base_address = burst.address;
+      base_left = LeftBits'(burst.elements);
+      base_at = burst.at;
+      base_buffer = next_buffer_q;
+    end
+  end
+
+  spad_mask_t spad_d;
+  acc_mask_t acc_d;
+  logic [PortCountBits-1:0] most, count, bytes_d;
+  logic last_d;
+  local_t next_address_d;
+  logic [LeftBits-1:0] next_left_d;
+  tilewright_piece #(.LeftBits(LeftBits)) u_piece (
+    .address_i(base_address), .left_i(base_left), .stride_i(base_run.stride), .whole_i(base_run.whole), .to_acc_i(base_run.to_acc),
+    .local_bytes_i(base_run.local_bytes), .spad_banks_o(spad_d), .acc_banks_o(acc_d), .most_o(most), .count_o(count),
+    .bytes_o(bytes_d), .last_o(last_d), .address_o(next_address_d), .left_o(next_left_d)
+  );
+
+  // The RAM of the landing buffers: the words that hold the next piece are read as it comes. A piece that begins in the burst before is in
+  // the word before its buffer, of which only `carry_q` is of use.
   localparam int Words = LoadBuffers * SlotWords > 2 ? LoadBuffers * SlotWords : 2;
   localparam int WordWidth = $clog2(Words);
+  localparam int WordAtWidth = WindowBits + 2 - WordShift;
+  logic signed [WordAtWidth-1:0] base_word; // of its buffer
+  assign base_word = WordAtWidth'(base_at >>> WordShift);
 
-  // What follows the piece that drains: of its burst, or of the next one.
-  logic behind_burst, fetch;
-  logic [BufferWidth-1:0] drain_next, fetch_from;
-  logic signed [15:0] piece_end, fetch_at;
-  always_comb begin : fetch_next
-    drain_next = drain_q == BufferWidth'(LoadBuffers - 1) ? '0 : drain_q + 1'b1;
-    behind_burst = fetched_q && 32'(count) == left;
-    piece_end = burst_at_q[drain_q] + 16'(bytes_of(48'(count), oldest.move.dram_bytes));
-    fetch = fetched_q ? granted && from_burst && (!behind_burst || landed_q > 8'd1) : landed_q != '0;
-    fetch_from = behind_burst ? drain_next : drain_q;
-    fetch_at = behind_burst ? burst_at_q[drain_next] : fetched_q ? piece_end : burst_at_q[drain_q];
-    if (fetch_at < 0) fetch_at = '0;
+  always_ff @(posedge clk_i) begin : pieces
+    if (!rst_ni) begin
+      piece_q <= 1'b0;
+      next_buffer_q <= '0;
+    end else begin
+      piece_q <= moves || (piece_q && !granted);
+      if (takes_burst) next_buffer_q <= next_buffer_q == buffer_t'(LoadBuffers - 1) ? '0 : next_buffer_q + 1'b1;
+    end
+    if (moves) begin
+      run_q <= base_run;
+      last_q <= last_d;
+      ends_q <= last_d && base_run.last;
+      address_q <= base_address;
+      bytes_q <= bytes_d;
+      spad_q <= spad_d;
+      acc_q <= acc_d;
+      next_address_q <= next_address_d;
+      next_left_q <= next_left_d;
+      next_at_q <= base_at + at_t'(bytes_of(16'(most), base_run.dram_bytes));
+      buffer_q <= base_buffer;
+      shift_q <= base_at[WordShift-1:0];
+      carries_q <= base_at < 0;
+      last_word_q <= base_word == WordAtWidth'(SlotWords - 1);
+    end
+    if (takes_run) value_q <= fill.value;
   end
 
-  logic [7:0] landing_beat; // of its buffer
+  buffer_t receive_q; // the one that lands
+  buffer_t request_q; // the one that the next burst lands in
+  logic [BeatWidth-1:0] first_beat_q [LoadBuffers]; // of a buffer's burst
+  logic [BeatWidth-1:0] beat_q, landing_beat; // less the first one's number; of its buffer
   logic [16*Word-1:0] pair, landing_mask;
   always_comb begin : land
-    landing_beat = burst_beat_q[receive_q] + beat_q;
+    landing_beat = first_beat_q[receive_q] + beat_q;
     landing_mask = '0;
     if (r_valid_i)
       for (int i = 0; i < WordBeats; i++)
         if (32'(landing_beat) % WordBeats == i) landing_mask[8*BusBytes*i +: 8*BusBytes] = '1;
   end
   tilewright_pair #(.Words(Words), .Width(8 * Word)) u_landing (
-    .clk_i, .read_i(fetch), .read_word_i(WordWidth'(32'(fetch_from) * SlotWords + (32'(fetch_at) >> WordShift))), .read_pair_o(pair),
+    .clk_i, .read_i(moves), .read_word_i(WordWidth'(32'(base_buffer) * SlotWords) + WordWidth'(base_word)), .read_pair_o(pair),
     .write_i(r_valid_i), .write_word_i(WordWidth'(32'(receive_q) * SlotWords + 32'(landing_beat) / WordBeats)),
     .write_mask_i(landing_mask), .write_pair_i((16*Word)'({WordBeats{r_data_i}}))
   );
 
-  // The bytes of the piece as they stand in DRAM, shifted down from its words; before a burst's begin stand the last bytes of the one
-  // before.
-  localparam int ShiftWidth = $clog2(Word + 4);
+  // The bytes of the piece as they stand in DRAM, shifted down from its words, and what they become on chip. (A simulator computes them
+  // only where there is a piece.)
+  logic [23:0] carry_q; // the last bytes of the burst that was drained last, as far as its window goes
+  logic [16*Word-1:0] carried;
   logic [8*PieceBytes-1:0] landed;
-  logic [ShiftWidth-1:0] shift;
   always_comb begin : align
+    carried = '0;
     landed = '0;
-    shift = ShiftWidth'(4) + (burst_at_q[drain_q] < 0 ? ShiftWidth'(burst_at_q[drain_q]) : ShiftWidth'(burst_at_q[drain_q][WordShift-1:0]));
-    if (granted && from_burst) landed = (8*PieceBytes)'({pair, carry_q, 8'h0} >> {shift, 3'b000});
-  end
-
-  logic [31:0] raw, value;
-  always_comb begin : data
     write_data_o = '0;
-    raw = '0;
-    value = oldest.move.value;
-    if (granted) begin
-      for (int i = 0; i < WriteBits / 8; i++) begin
-        if (16'(i) < count) begin
-          if (from_burst) begin
-            raw = 32'(landed[8 * (i % PieceBytes) +: 8]);
-            if (oldest.move.dram_bytes == 3'd2) raw = 32'(landed[16 * (i % (PieceBytes / 2)) +: 16]);
-            if (oldest.move.dram_bytes == 3'd4) raw = landed[32 * (i % (PieceBytes / 4)) +: 32];
-            value = moved_value(oldest.instruction, raw);
-          end
-          if (oldest.move.local_bytes == 3'd1) write_data_o[8 * i +: 8] = value[7:0];
-          if (oldest.move.local_bytes == 3'd2 && 16 * i < WriteBits) write_data_o[(16 * i) % WriteBits +: 16] = value[15:0];
-          if (oldest.move.local_bytes == 3'd4 && 32 * i < WriteBits) write_data_o[(32 * i) % WriteBits +: 32] = value;
-        end
-      end
+    if (!Checks || piece_q) begin
+      carried = pair;
+      if (carries_q) carried[8*Word-1 -: 24] = carry_q;
+      landed = (8*PieceBytes)'(carried >> {shift_q, 3'b000});
+      write_data_o = moved_piece(run_q.instruction, landed);
+      if (!run_q.from_burst) write_data_o = (8*PortBytes)'({(PortBytes + 3) / 4{value_q}});
     end
   end
-  assign spad_banks_o = granted ? spad_mask : '0;
-  assign acc_banks_o = granted ? acc_mask : '0;
-  assign write_address_o = 48'(address);
-  assign write_bytes_o = 16'(bytes_of(48'(count), oldest.move.local_bytes));
+  always_ff @(posedge clk_i) if (frees) carry_q <= last_word_q ? pair[8*Word-1 -: 24] : pair[16*Word-1 -: 24];
 
-  always_ff @(posedge clk_i) begin : flights
+  assign spad_banks_o = granted ? spad_q : '0;
+  assign acc_banks_o = granted ? acc_q : '0;
+  assign write_address_o = 48'(address_q);
+  assign write_bytes_o = 16'(bytes_q);
+
+  assign bus_idle_o = used_q == landed_q;
+  always_ff @(posedge clk_i) begin : buffers
+    if (request) first_beat_q[request_q] <= first_beat;
     if (!rst_ni) begin
-      state_q <= load_state_reset();
-      ending_q <= 1'b0;
-      oldest_q <= '0;
-      newest_q <= '0;
-      free_q <= '0;
-      filling_q <= 1'b0;
-      flight_issued_q <= '0;
-      flight_bursts_q <= '{default: '0};
-      drain_q <= '0;
       request_q <= '0;
       receive_q <= '0;
       used_q <= '0;
+      space_q <= 1'b1;
       landed_q <= '0;
-      fetched_q <= 1'b0;
       beat_q <= '0;
     end else begin
-      if (set_starts) state_q <= load_execute_set(state_q, head.instruction, head.bits);
-      if (started_q) begin
-        run_stride_q <= move.run_stride;
-        flight_issued_q[free_q] <= move.fill || move.empty;
-        flight_bursts_q[free_q] <= '0;
-        newest_q <= free_q;
-        free_q <= free_q == FlightWidth'(LoadInflight - 1) ? '0 : free_q + 1'b1;
-      end
-      if (request) begin
-        burst_address_q[request_q] <= burst_address;
-        burst_stride_q[request_q] <= run_stride_q;
-        burst_left_q[request_q] <= burst_elements;
-        burst_at_q[request_q] <= burst_at;
-        burst_beat_q[request_q] <= 8'((position & LastByte) >> BeatShift);
-        request_q <= request_q == BufferWidth'(LoadBuffers - 1) ? '0 : request_q + 1'b1;
-        if (last_burst) flight_issued_q[newest_q] <= 1'b1;
-      end
-      // Bursts of the newest and of the oldest load, which may be one.
-      if (request && last_piece && from_burst && newest_q == oldest_q) begin
-      end else begin
-        if (request) flight_bursts_q[newest_q] <= flight_bursts_q[newest_q] + 8'd1;
-        if (last_piece && from_burst) flight_bursts_q[oldest_q] <= flight_bursts_q[oldest_q] - 8'd1;
-      end
-      used_q <= used_q + 8'(request) - 8'(last_piece && from_burst);
-      landed_q <= landed_q + 8'(r_valid_i && r_last_i) - 8'(last_piece && from_burst);
+      if (request) request_q <= request_q == buffer_t'(LoadBuffers - 1) ? '0 : request_q + 1'b1;
+      used_q <= used_q + buffers_t'(request) - buffers_t'(frees);
+      if (request != frees) space_q <= frees || used_q != buffers_t'(LoadBuffers - 1);
+      landed_q <= landed_q + buffers_t'(r_valid_i && r_last_i) - buffers_t'(frees);
       if (r_valid_i) begin
-        tail_q[receive_q] <= 24'({r_data_i, tail_q[receive_q]} >> (8 * BusBytes));
-        beat_q <= r_last_i ? '0 : beat_q + 8'd1;
-        if (r_last_i) receive_q <= receive_q == BufferWidth'(LoadBuffers - 1) ? '0 : receive_q + 1'b1;
+        beat_q <= r_last_i ? '0 : beat_q + 1'b1;
+        if (r_last_i) receive_q <= receive_q == buffer_t'(LoadBuffers - 1) ? '0 : receive_q + 1'b1;
       end
-      if (fetch) fetched_q <= 1'b1;
-      else if (granted && from_burst) fetched_q <= 1'b0;
-      if (granted && from_burst) begin
-        burst_address_q[drain_q] <= behind_piece(address, count, stride, oldest.move.local_bytes);
-        burst_left_q[drain_q] <= burst_left_q[drain_q] - count;
-        burst_at_q[drain_q] <= piece_end;
-        if (last_piece) begin
-          carry_q <= tail_q[drain_q];
-          drain_q <= drain_next;
-        end
-      end
-      if (granted && !from_burst) begin
-        filling_q <= 1'b1;
-        fill_q <= fill_next;
-        fill_at_q <= run_done ? fill_next.local_address[MoveDims-1] : behind_piece(address, count, stride, oldest.move.local_bytes);
-        fill_left_q <= run_done ? oldest.move.elements : left - 32'(count);
-      end
-      ending_q <= drained || (ending_q && !ended);
-      if (drained) begin
-        ending_id_q <= oldest.id;
-        ending_signal_q <= oldest.signal_mask;
-        oldest_q <= oldest_q == FlightWidth'(LoadInflight - 1) ? '0 : oldest_q + 1'b1;
-        filling_q <= 1'b0;
-      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin : ends
+    if (!rst_ni) begin
+      state_q <= load_state_reset();
+      done_q <= 1'b0;
+      ending_q <= 1'b0;
+    end else begin
+      if (set_starts) state_q <= load_execute_set(state_q, head.instruction, head.bits);
+      done_q <= drained ? empties[1] : done || empties[0];
+      ending_q <= drained || (ending_q && !grant_i[0]);
+    end
+    if (drained) begin
+      ending_id_q <= oldest_id;
+      ending_signal_q <= oldest_signal;
     end
   end
 
   // Where the cycle goes.
   always_comb begin
-    activity_o = '{id: oldest.id, reserved: '0, cause: StallNone, kind: Busy};
+    activity_o = '{id: oldest_id, reserved: '0, cause: StallNone, kind: Busy};
     if (granted || drained || r_valid_i) begin
       activity_o.kind = Busy;
-    end else if (has_piece) begin
+    end else if (piece_q) begin
       activity_o.kind = Stalled;
-      activity_o.cause = oldest.move.to_acc ? StallAccPort : StallSpadPort;
+      activity_o.cause = run_q.to_acc ? StallAccPort : StallSpadPort;
     end else if (ending_q) begin
-      activity_o.kind = ended ? Busy : Stalled;
+      activity_o.kind = grant_i[0] ? Busy : Stalled;
       activity_o.cause = StallSemaphore;
       activity_o.id = ending_id_q;
-    end else if (has_flight) begin
+    end else if (in_flight != '0) begin
       activity_o.kind = Stalled;
       activity_o.cause = StallDram;
-    end else if (pop || started_q) begin
+    end else if (grant_i[1] || started) begin
       activity_o.kind = Busy;
     end else if (!empty) begin
       activity_o.kind = Stalled;
@@ -345,13 +420,13 @@ module tilewright_load import tilewright_pkg::*; #(
       activity_o.kind = Idle;
     end
   end
-  assign start_o = '{valid: pop, id: head.id};
+  assign start_o = '{valid: grant_i[1], id: head.id};
   always_comb begin
     fault_o = 1'b0;
     if (Checks && load_starts) fault_o = load_fault(head.instruction, head.bits, state_q, head.address);
   end
   assign end_o[0] = '{valid: set_starts, id: head.id};
-  assign end_o[1] = '{valid: ended, id: ending_id_q};
+  assign end_o[1] = '{valid: grant_i[0], id: ending_id_q};
 
   assign conflicts_o[2] = '0;
   assign conflicts_o[3] = '0;
@@ -359,7 +434,7 @@ module tilewright_load import tilewright_pkg::*; #(
     if (!rst_ni || !Checks) begin
       conflicts_o[0] <= '0;
       conflicts_o[1] <= '0;
-    end else if (has_piece) begin
+    end else if (piece_q) begin
       if (by_matrix) conflicts_o[0] <= conflicts_o[0] + 32'd1;
       else if (by_vector) conflicts_o[1] <= conflicts_o[1] + 32'd1;
     end

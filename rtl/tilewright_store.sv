@@ -46,51 +46,58 @@ module tilewright_store import tilewright_pkg::*; #(
 );
   localparam int FlightWidth = StoreInflight > 1 ? $clog2(StoreInflight) : 1;
   localparam int BufferWidth = StoreBuffers > 1 ? $clog2(StoreBuffers) : 1;
+  localparam int CountWidth = $clog2(StoreBuffers + 1);
+  localparam int SentWidth = $clog2(StoreOutstanding + 1);
+  localparam int BurstsWidth = $clog2(StoreBuffers + StoreOutstanding + 1);
+  localparam int WindowBits = $clog2(BurstBytes);
   localparam int BeatShift = $clog2(BusBytes);
-  localparam logic [47:0] LastByte = 48'(BurstBytes) - 48'd1; // of a burst's window
-  localparam int ReadBits = 8 * (SpadPort > AccPort ? SpadPort : AccPort);
+  localparam int BeatWidth = WindowBits > BeatShift ? WindowBits - BeatShift : 1; // of a beat's number in its window
+  localparam int OffsetWidth = BeatShift > 0 ? BeatShift : 1; // of a byte in its beat
+  typedef logic [FlightWidth-1:0] flight_t;
+  typedef logic [BufferWidth-1:0] buffer_t;
+  typedef logic [CountWidth-1:0] buffers_t;
+  typedef logic [WindowBits:0] at_t; // a byte of a gather buffer; may be behind it
+  typedef logic [BeatWidth-1:0] beat_t;
+  typedef logic [$clog2(StoreInflight+1)-1:0] flights_t;
 
   `include "tilewright_store.svh"
 
-  issued_t head;
-  logic empty, pop;
-  tilewright_queue #(.Depth(StoreQueue)) u_queue (.clk_i, .rst_ni, .stop_i, .push_i, .data_i(issued_i), .pop_i(pop), .head_o(head),
-                                                  .empty_o(empty), .full_o);
+  localparam int WordAtWidth = WindowBits > WordShift ? WindowBits - WordShift : 1; // of a word in its buffer
+
+  function automatic beat_t beat_of(logic [WindowBits-1:0] byte_in_window);
+    beat_of = beat_t'(byte_in_window >> BeatShift);
+  endfunction
+  function automatic buffer_t buffer_behind(buffer_t buffer);
+    buffer_behind = buffer == buffer_t'(StoreBuffers - 1) ? '0 : buffer + 1'b1;
+  endfunction
 
   store_state_t state_q;
-
-  // What started, for the cycle in which its move is made. Its registers are those of `state_q`.
-  logic started_q;
-  issued_t started;
+  issued_t head;
+  logic empty, gathers, takes, set_starts, store_starts, started;
+  logic flights_full;
+  tilewright_front #(.Depth(StoreQueue)) u_front (
+    .clk_i, .rst_ni, .stop_i, .push_i, .issued_i, .full_o, .free_i(!gathers), .accepts_i(!flights_full), .request_o(request_o[1]),
+    .grant_i(grant_i[1]), .head_o(head), .empty_o(empty), .takes_o(takes), .sets_o(set_starts), .starts_o(store_starts), .started_o(started)
+  );
+  move_t head_move, move; // of the head, where it is taken over; what was taken over last
+  assign head_move = move_of(!Checks || takes ? head.instruction : '1, head.bits, state_q, head.address);
+  logic [31:0] start_id_q;
+  mask_t start_signal_q;
+  always_ff @(posedge clk_i) begin : take
+    if (takes) begin
+      start_id_q <= head.id;
+      start_signal_q <= head.signal_mask;
+    end
+  end
 
   // Stores that are issued and not ended, oldest first.
   logic [31:0] flight_id_q [StoreInflight];
   mask_t flight_signal_q [StoreInflight];
-  logic [15:0] flight_bursts_q [StoreInflight]; // begun and not answered
+  logic [BurstsWidth-1:0] flight_bursts_q [StoreInflight]; // begun and not answered
   logic [StoreInflight-1:0] flight_gathered_q;  // no more bursts come
-  logic [FlightWidth-1:0] oldest_q, newest_q, free_q;
-  logic [7:0] flights_q;
-
-  // Gather buffers, oldest first: the first waiting_q of them are complete. Their bytes are in RAM, side by side.
-  logic [47:0] burst_begin_q [StoreBuffers], burst_end_q [StoreBuffers];
-  logic [FlightWidth-1:0] burst_flight_q [StoreBuffers];
-  logic [BufferWidth-1:0] fill_q, send_q;
-  logic [7:0] used_q, waiting_q, unanswered_q;
-
-  // The gather stage.
-  logic in_burst_q;
-  logic fresh_q;            // nothing of the burst was read yet
-  logic [7:0] instruction_q;
-  move_t move_q;
-  local_t address_q;        // on chip, of the next element
-  logic [31:0] left_q;      // elements of the burst
-  logic [15:0] at_q;        // byte of the buffer at which the next element begins
-  // The piece that was granted in the cycle before, and comes in this one.
-  logic comes_q, comes_last_q, comes_fresh_q; // the last of its burst; the first of it
-  logic written_q;          // the last piece of a burst was written into the buffer in the cycle before
-  logic [15:0] comes_count_q, comes_at_q;
-  logic [BufferWidth-1:0] comes_fill_q;
-  logic [23:0] spill_q;     // bytes of an element beyond the burst that holds its first
+  flight_t oldest_q, newest_q, free_q;
+  flights_t flights_q;
+  assign flights_full = 32'(flights_q) == StoreInflight;
 
   // STORE-end.
   logic has_flight, answered, retires, cannot_signal;
@@ -98,256 +105,283 @@ module tilewright_store import tilewright_pkg::*; #(
   always_comb begin
     answered = has_flight && flight_gathered_q[oldest_q] &&
         (flight_bursts_q[oldest_q] == '0 ||
-         (flight_bursts_q[oldest_q] == 16'd1 && b_valid_i && b_id_i == 8'(oldest_q)));
+         (flight_bursts_q[oldest_q] == BurstsWidth'(1) && b_valid_i && b_id_i == 8'(oldest_q)));
   end
   assign request_o[0] = '{valid: answered, wait_mask: '0, signal_mask: flight_signal_q[oldest_q]};
   assign retires = grant_i[0];
   assign cannot_signal = answered && !retires;
-  assign idle_o = empty && !started_q && !has_flight;
+  assign idle_o = empty && !started && !has_flight;
+
+  // Gather buffers, oldest first: the first waiting_q of them are complete. Their bytes are in RAM, side by side.
+  logic [47:0] burst_begin_q [StoreBuffers];
+  logic [WindowBits-1:0] burst_last_byte_q [StoreBuffers]; // in its window
+  flight_t burst_flight_q [StoreBuffers];
+  buffer_t send_q;
+  buffers_t used_q, waiting_q;
+  logic [SentWidth-1:0] unanswered_q;
 
   // STORE-send.
-  logic sends, last_beat;
-  logic [7:0] beat_q;
+  logic sends, last_beat, frees;
+  beat_t beat_q, beat;
   logic sending_q;
-  logic [47:0] send_begin, send_end, beat_address;
+  logic [WindowBits-1:0] send_begin, send_last_byte; // in their window
+  logic [OffsetWidth-1:0] first_offset, last_offset;
   always_comb begin
-    send_begin = burst_begin_q[send_q];
-    send_end = burst_end_q[send_q];
-    sends = !w_held_i && (sending_q || (waiting_q != '0 && unanswered_q < 8'(StoreOutstanding) && !quiesce_i));
-    beat_address = ((send_begin >> BeatShift) + 48'(beat_q)) << BeatShift;
-    last_beat = beat_address + 48'(BusBytes) >= send_end;
-    w_strobe_o = '0;
+    send_begin = burst_begin_q[send_q][WindowBits-1:0];
+    send_last_byte = burst_last_byte_q[send_q];
+    sends = !w_held_i && (sending_q || (waiting_q != '0 && unanswered_q < SentWidth'(StoreOutstanding) && !quiesce_i));
+    beat = sending_q ? beat_q : beat_of(send_begin);
+    last_beat = beat == beat_of(send_last_byte);
+    frees = sends && last_beat;
+    first_offset = OffsetWidth'(32'(send_begin) % BusBytes);
+    last_offset = OffsetWidth'(32'(send_last_byte) % BusBytes);
     for (int i = 0; i < BusBytes; i++)
-      w_strobe_o[i] = beat_address + 48'(i) >= send_begin && beat_address + 48'(i) < send_end;
+      w_strobe_o[i] = (sending_q || OffsetWidth'(i) >= first_offset) && (!last_beat || OffsetWidth'(i) <= last_offset);
   end
   assign bus_idle_o = !sending_q && unanswered_q == '0;
   assign w_valid_o = sends;
   assign w_first_o = sends && !sending_q;
   assign w_last_o = last_beat;
-  assign w_address_o = send_begin;
-  assign w_beats_o = 8'(((send_end - 48'd1) >> BeatShift) - (send_begin >> BeatShift));
+  assign w_address_o = burst_begin_q[send_q];
+  assign w_beats_o = 8'(beat_of(send_last_byte)) - 8'(beat_of(send_begin));
   assign w_id_o = 8'(burst_flight_q[send_q]);
 
-  // STORE-start.
-  logic set_starts, store_starts;
-  move_t move; // of what started
-  logic gathering, has_burst; // bursts of the newest store are left; one is shown
-  assign request_o[1] = '{valid: !empty && !started_q && !gathering && (head.is_set || flights_q < 8'(StoreInflight)),
-                          wait_mask: head.wait_mask, signal_mask: head.is_set ? head.signal_mask : '0};
-  assign pop = grant_i[1];
-  assign set_starts = pop && head.is_set;
-  assign store_starts = pop && !head.is_set;
-  always_comb begin
-    move = '0;
-    if (started_q) move = move_of(started.instruction, started.bits, state_q, started.address);
-  end
-  always_ff @(posedge clk_i) begin : start
-    if (pop) started <= head;
-    if (!rst_ni) started_q <= 1'b0;
-    else started_q <= store_starts;
+  // STORE-gather. In registers: the piece that asks for its banks, and what is behind it.
+  logic piece_q, last_q, ends_q; // there is one; the last of its burst; of its store
+  logic asks_q;                  // it is the first of its burst, and was not asked for before
+  logic first_q;                 // it is the first of its burst
+  local_t address_q, next_address_q;
+  logic [WindowBits:0] next_left_q;
+  at_t at_q, next_at_q;          // byte of the buffer at which it begins
+  logic [PortCountBits-1:0] count_q; // its elements
+  spad_mask_t spad_q;
+  acc_mask_t acc_q;
+  buffer_t buffer_q, next_buffer_q; // that it goes into, and of the next burst
+  logic by_matrix, by_vector, granted;
+  assign by_matrix = (acc_q & acc_by_matrix_i) != '0 || (spad_q & spad_by_matrix_i) != '0;
+  assign by_vector = (acc_q & acc_by_vector_i) != '0 || (spad_q & spad_by_vector_i) != '0;
+  assign granted = piece_q && !by_matrix && !by_vector;
+  assign spad_banks_o = granted ? spad_q : '0;
+  assign acc_banks_o = granted ? acc_q : '0;
+  assign read_address_o = 48'(address_q);
+
+  // The next piece: behind this one, or the first of the next burst, if a buffer is free in the next cycle.
+  logic has_burst, begins_run, last_burst, bursts_left;
+  logic [47:0] burst_begin;
+  logic [WindowBits-1:0] burst_last_byte;
+  logic [WindowBits:0] burst_elements;
+  local_t run_address;
+  logic signed [WindowBits+1:0] burst_at;
+  logic goes_on, moves, takes_burst;
+  tilewright_address_generator #(.ByFirstByte(1'b1)) u_addresses (
+    .clk_i, .rst_ni, .take_i(takes), .move_i(head_move), .move_o(move),
+    .begin_i(store_starts && !(takes ? head_move.empty : move.empty)), .next_i(takes_burst), .left_o(bursts_left), .burst_o(has_burst),
+    .begin_o(burst_begin), .last_byte_o(burst_last_byte), .elements_o(burst_elements), .begins_run_o(begins_run), .address_o(run_address),
+    .at_o(burst_at), .last_o(last_burst)
+  );
+  assign gathers = bursts_left || piece_q;
+  buffers_t used_d;
+  assign used_d = used_q + buffers_t'(asks_q) - buffers_t'(frees);
+  assign goes_on = piece_q && !last_q;
+  assign moves = (granted || !piece_q) && (goes_on || (has_burst && used_d != buffers_t'(StoreBuffers)));
+  assign takes_burst = moves && !goes_on;
+
+  local_t base_address, next_address_d;
+  logic [WindowBits:0] base_left, next_left_d;
+  at_t base_at;
+  assign base_address = goes_on || !begins_run ? next_address_q : run_address;
+  assign base_left = goes_on ? next_left_q : burst_elements;
+  assign base_at = goes_on ? next_at_q : at_t'(burst_at);
+  spad_mask_t spad_d;
+  acc_mask_t acc_d;
+  logic [PortCountBits-1:0] most, count_d, bytes_d; // bytes_d: of no use
+  logic last_d;
+  tilewright_piece #(.LeftBits(WindowBits + 1)) u_piece (
+    .address_i(base_address), .left_i(base_left), .stride_i(move.run_stride), .whole_i(move.whole), .to_acc_i(move.to_acc),
+    .local_bytes_i(move.local_bytes), .spad_banks_o(spad_d), .acc_banks_o(acc_d), .most_o(most), .count_o(count_d), .bytes_o(bytes_d),
+    .last_o(last_d), .address_o(next_address_d), .left_o(next_left_d)
+  );
+  always_ff @(posedge clk_i) begin : pieces
+    if (!rst_ni) begin
+      piece_q <= 1'b0;
+      asks_q <= 1'b0;
+      next_buffer_q <= '0;
+    end else begin
+      piece_q <= moves || (piece_q && !granted);
+      asks_q <= takes_burst;
+      if (takes_burst) next_buffer_q <= buffer_behind(next_buffer_q);
+    end
+    if (moves) begin
+      last_q <= last_d;
+      first_q <= !goes_on;
+      address_q <= base_address;
+      at_q <= base_at;
+      count_q <= count_d;
+      spad_q <= spad_d;
+      acc_q <= acc_d;
+      next_address_q <= next_address_d;
+      next_left_q <= next_left_d;
+      next_at_q <= base_at + at_t'(bytes_of(16'(most), move.dram_bytes));
+    end
+    if (takes_burst) begin
+      buffer_q <= next_buffer_q;
+      ends_q <= last_burst;
+      burst_begin_q[next_buffer_q] <= burst_begin;
+      burst_last_byte_q[next_buffer_q] <= burst_last_byte;
+      burst_flight_q[next_buffer_q] <= newest_q;
+    end
   end
 
-  // STORE-gather.
-  logic piece, granted, last_piece, begins, last_burst;
-  local_t address, burst_address;
-  logic [47:0] burst_begin, burst_end;
-  logic [15:0] burst_elements;
-  logic signed [15:0] burst_at;
-  logic [31:0] left;
-  logic [15:0] at;
-  logic [15:0] count;
-  spad_mask_t spad_mask;
-  acc_mask_t acc_mask;
-  logic by_matrix, by_vector;
-  tilewright_walker #(.ByFirstByte(1'b1)) u_walker (
-    .clk_i, .rst_ni, .begin_i(started_q), .move_i(move), .next_i(last_piece), .left_o(gathering), .burst_o(has_burst),
-    .begin_o(burst_begin), .end_o(burst_end), .elements_o(burst_elements), .address_o(burst_address), .at_o(burst_at), .last_o(last_burst)
-  );
-  always_comb begin
-    begins = has_burst && !in_burst_q;
-    piece = has_burst && (!begins || used_q < 8'(StoreBuffers));
-    address = begins ? burst_address : address_q;
-    left = begins ? 32'(burst_elements) : left_q;
-    at = begins ? burst_at : at_q;
-    count = '0;
-    spad_mask = '0;
-    acc_mask = '0;
-    if (piece && left != '0) begin
-      count = piece_elements(move_q.to_acc, move_q.run_stride, move_q.local_bytes);
-      if (32'(count) > left) count = 16'(left);
-      if (move_q.to_acc) acc_mask = acc_banks(address, int'(bytes_of(48'(count), move_q.local_bytes)));
-      else spad_mask = spad_banks(address, int'(bytes_of(48'(count), move_q.local_bytes)));
+  // A piece that was granted comes from its memory in the next cycle, and goes into its buffer in the one after.
+  typedef struct packed {
+    logic [7:0] instruction;
+    logic       last;            // of its burst
+    logic       first;           // of its burst
+    logic [$clog2(PieceBytes+1)-1:0] bytes; // in DRAM
+    at_t        at;
+    buffer_t    buffer;
+  } piece_t;
+  logic comes_q, comes_from_acc_q, data_valid_q;
+  piece_t comes_piece_q, data_piece_q;
+  logic [8*PortBytes-1:0] data_q;
+  always_ff @(posedge clk_i) begin : comes
+    if (!rst_ni) begin
+      comes_q <= 1'b0;
+      data_valid_q <= 1'b0;
+    end else begin
+      comes_q <= granted;
+      data_valid_q <= comes_q;
     end
-    by_matrix = (acc_mask & acc_by_matrix_i) != '0 || (spad_mask & spad_by_matrix_i) != '0;
-    by_vector = (acc_mask & acc_by_vector_i) != '0 || (spad_mask & spad_by_vector_i) != '0;
-    granted = piece && !by_matrix && !by_vector;
-    last_piece = granted && 32'(count) == left;
+    if (granted) begin
+      comes_from_acc_q <= move.to_acc;
+      comes_piece_q <= '{instruction: move.instruction, last: last_q, first: first_q,
+                         bytes: ($clog2(PieceBytes+1))'(bytes_of(16'(count_q), move.dram_bytes)), at: at_q, buffer: buffer_q};
+    end
+    data_q <= comes_from_acc_q ? (8*PortBytes)'(acc_data_i) : (8*PortBytes)'(spad_data_i);
+    data_piece_q <= comes_piece_q;
   end
-  assign spad_banks_o = granted ? spad_mask : '0;
-  assign acc_banks_o = granted ? acc_mask : '0;
-  assign read_address_o = 48'(address);
 
   // The RAM of the gather buffers.
   localparam int Words = StoreBuffers * SlotWords > 2 ? StoreBuffers * SlotWords : 2;
   localparam int WordWidth = $clog2(Words);
 
   // The bytes of the piece as they stand in DRAM, shifted up to where they begin in the word. Before the first of a burst stand the
-  // last bytes of an element that the burst before has begun.
-  logic [ReadBits-1:0] data;
-  logic [8*PieceBytes-1:0] piece_data;
-  logic [8*Word-1:0] piece_ones;
-  logic [16*Word-1:0] bytes, ones, buffered; // ones: of the piece; buffered: what of it goes into this burst's buffer
-  logic [15:0] comes_word;
+  // last bytes of an element that the burst before has begun. (A simulator computes them only where there are some.)
+  logic [8*PieceBytes-1:0] moved;
+  logic [16*Word-1:0] bytes;
+  logic [2*Word-1:0] ones, buffered; // of the piece; what of it goes into this burst's buffer
+  logic [16*Word-1:0] buffered_bits;
+  logic [WordShift-1:0] shift;
+  logic [WordAtWidth-1:0] word; // of its buffer
+  logic [23:0] spill_q;     // bytes of an element beyond the burst that holds its first
   logic ends_buffer; // the piece begins in the last word of its buffer
-  logic [31:0] raw, value;
   always_comb begin : align
-    data = move_q.to_acc ? ReadBits'(acc_data_i) : ReadBits'(spad_data_i);
-    piece_data = '0;
-    piece_ones = '0;
-    buffered = '0;
-    comes_word = comes_at_q >> WordShift;
-    ends_buffer = comes_word == 16'(SlotWords - 1);
-    raw = '0;
-    value = '0;
+    shift = data_piece_q.at[WordShift-1:0];
+    word = WordAtWidth'(data_piece_q.at >> WordShift);
+    ends_buffer = 32'(data_piece_q.at) >> WordShift == SlotWords - 1;
+    moved = '0;
     bytes = '0;
     ones = '0;
-    if (comes_q) begin
-      for (int i = 0; i < ReadBits / 8; i++) begin
-        if (16'(i) < comes_count_q) begin
-          raw = 32'(data[8 * i +: 8]);
-          if (move_q.local_bytes == 3'd2) raw = 32'(data[(16 * i) % ReadBits +: 16]);
-          if (move_q.local_bytes == 3'd4) raw = data[(32 * i) % ReadBits +: 32];
-          value = moved_value(instruction_q, raw);
-          if (move_q.dram_bytes == 3'd1) piece_data[8 * (i % PieceBytes) +: 8] = value[7:0];
-          if (move_q.dram_bytes == 3'd2 && 2 * i < PieceBytes) piece_data[16 * (i % (PieceBytes / 2)) +: 16] = value[15:0];
-          if (move_q.dram_bytes == 3'd4 && 4 * i < PieceBytes) piece_data[32 * (i % (PieceBytes / 4)) +: 32] = value;
-        end
-      end
-      piece_ones = {8*Word{1'b1}} >> {16'(Word) - 16'(bytes_of(48'(comes_count_q), move_q.dram_bytes)), 3'b000};
-      ones = (16*Word)'(piece_ones) << {comes_at_q[WordShift-1:0], 3'b000};
-      bytes = (16*Word)'(piece_data) << {comes_at_q[WordShift-1:0], 3'b000};
-      buffered = ones;
-      if (comes_fresh_q && comes_at_q < 16'd4) begin
-        buffered[23:0] = '1;
-        bytes[23:0] = (bytes[23:0] & ones[23:0]) | (spill_q & ~ones[23:0]);
-      end
-      if (ends_buffer) buffered[16*Word-1:8*Word] = '0;
+    if (!Checks || data_valid_q) begin
+      moved = moved_piece(data_piece_q.instruction, data_q);
+      bytes = (16*Word)'(moved) << {shift, 3'b000};
+      ones = ({2*Word{1'b1}} << shift) & ~({2*Word{1'b1}} << ((WordShift+2)'(shift) + (WordShift+2)'(data_piece_q.bytes)));
+    end
+    buffered = ones;
+    if (data_piece_q.first && data_piece_q.at < at_t'(4)) begin
+      buffered[2:0] = '1;
+      for (int i = 0; i < 3; i++) if (!ones[i]) bytes[8*i +: 8] = spill_q[8*i +: 8];
+    end
+    if (ends_buffer) buffered[2*Word-1:Word] = '0;
+    for (int i = 0; i < 2 * Word; i++) buffered_bits[8*i +: 8] = {8{buffered[i]}};
+  end
+  always_ff @(posedge clk_i) if (data_valid_q && ends_buffer) spill_q <= bytes[8*Word +: 24];
+
+  // The beat that is sent next is read: of this burst, or the first of the one behind it. The first beat of a burst may be sent in the
+  // cycle after its last piece went into the buffer: what the piece has of it goes past the RAM.
+  buffer_t send_next, read_from;
+  beat_t read_beat, first_beat;
+  logic [2*WordBeats-1:0][8*BusBytes-1:0] pair;
+  logic [WordBeats-1:0][8*BusBytes-1:0] first_word;
+  logic [WordBeats-1:0][BusBytes-1:0] first_word_buffered;
+  logic [8*BusBytes-1:0] late_data_q;
+  logic [BusBytes-1:0] late_q; // which bytes of the beat
+  buffer_t late_buffer_q;
+  beat_t read_beat_q;
+  always_comb begin
+    send_next = buffer_behind(send_q);
+    read_from = frees ? send_next : send_q;
+    read_beat = beat;
+    if (frees) read_beat = beat_of(burst_begin_q[send_next][WindowBits-1:0]);
+    else if (sends) read_beat = beat + 1'b1;
+    first_beat = beat_of(burst_begin_q[data_piece_q.buffer][WindowBits-1:0]);
+    first_word = bytes[8*Word-1:0];
+    first_word_buffered = buffered[Word-1:0];
+    w_data_o = '0;
+    if (sends) begin
+      w_data_o = pair[32'(read_beat_q) % WordBeats];
+      if (!sending_q && late_buffer_q == send_q)
+        for (int i = 0; i < BusBytes; i++) if (late_q[i]) w_data_o[8*i +: 8] = late_data_q[8*i +: 8];
     end
   end
-
-  // The beat that is sent next: of this burst, or the first of the one behind it.
-  logic [BufferWidth-1:0] send_next, read_from;
-  logic [47:0] read_at;
-  logic [2*WordBeats-1:0][8*BusBytes-1:0] pair;
-  logic [WordShift-1:0] place_q; // of the beat in its word
-  always_comb begin
-    send_next = send_q == BufferWidth'(StoreBuffers - 1) ? '0 : send_q + 1'b1;
-    read_from = sends && last_beat ? send_next : send_q;
-    read_at = sends && last_beat ? burst_begin_q[send_next] : sends ? beat_address + 48'(BusBytes) : beat_address;
-    w_data_o = '0;
-    if (sends) w_data_o = pair[32'(place_q) >> BeatShift];
+  always_ff @(posedge clk_i) begin : late
+    read_beat_q <= read_beat;
+    if (data_valid_q) begin
+      late_data_q <= first_word[32'(first_beat) % WordBeats];
+      late_buffer_q <= data_piece_q.buffer;
+    end
+    late_q <= data_valid_q && 32'(first_beat) / WordBeats == 32'(word) ? first_word_buffered[32'(first_beat) % WordBeats] : '0;
   end
   tilewright_pair #(.Words(Words), .Width(8 * Word)) u_gather (
-    .clk_i, .read_i(used_q != '0), .read_word_i(WordWidth'(32'(read_from) * SlotWords + 32'((read_at & LastByte) >> WordShift))),
-    .read_pair_o(pair), .write_i(comes_q), .write_word_i(WordWidth'(32'(comes_fill_q) * SlotWords + 32'(comes_word))),
-    .write_mask_i(buffered), .write_pair_i(bytes)
+    .clk_i, .read_i(used_q != '0), .read_word_i(WordWidth'(32'(read_from) * SlotWords + 32'(read_beat) / WordBeats)),
+    .read_pair_o(pair), .write_i(data_valid_q), .write_word_i(WordWidth'(32'(data_piece_q.buffer) * SlotWords + 32'(word))),
+    .write_mask_i(buffered_bits), .write_pair_i(bytes)
   );
-  always_ff @(posedge clk_i) place_q <= read_at[WordShift-1:0];
 
-  always_ff @(posedge clk_i) begin : gather
+  always_ff @(posedge clk_i) begin : send
     if (!rst_ni) begin
-      state_q <= store_state_reset();
-      in_burst_q <= 1'b0;
-      fresh_q <= 1'b0;
-      fill_q <= '0;
-      move_q <= '0;
-      instruction_q <= '0;
-      address_q <= '0;
-      left_q <= '0;
-      at_q <= '0;
-      spill_q <= '0;
-      comes_q <= 1'b0;
-      comes_last_q <= 1'b0;
-      written_q <= 1'b0;
+      send_q <= '0;
+      used_q <= '0;
+      waiting_q <= '0;
+      unanswered_q <= '0;
+      sending_q <= 1'b0;
     end else begin
-      if (set_starts) state_q <= store_execute_set(state_q, head.instruction, head.bits);
-      if (started_q) begin
-        move_q <= move;
-        instruction_q <= started.instruction;
-        in_burst_q <= 1'b0;
-      end
-      if (piece && begins) begin
-        in_burst_q <= 1'b1;
-        address_q <= address;
-        left_q <= left;
-        at_q <= at;
-      end
-      if (piece) fresh_q <= !granted && (begins || fresh_q);
-      comes_q <= granted;
-      comes_last_q <= last_piece;
-      comes_fresh_q <= begins || fresh_q;
-      comes_count_q <= count;
-      comes_at_q <= at;
-      comes_fill_q <= fill_q;
-      written_q <= comes_last_q;
-      if (comes_q && ends_buffer) spill_q <= bytes[8*Word +: 24];
-      if (granted) begin
-        address_q <= behind_piece(address, count, move_q.run_stride, move_q.local_bytes);
-        left_q <= left - 32'(count);
-        at_q <= at + 16'(bytes_of(48'(count), move_q.dram_bytes));
-        if (last_piece) begin
-          in_burst_q <= 1'b0;
-          fill_q <= fill_q == BufferWidth'(StoreBuffers - 1) ? '0 : fill_q + 1'b1;
-        end
-      end
+      used_q <= used_d;
+      waiting_q <= waiting_q + buffers_t'(data_valid_q && data_piece_q.last) - buffers_t'(frees);
+      unanswered_q <= unanswered_q + SentWidth'(frees) - SentWidth'(b_valid_i);
+      if (sends) sending_q <= !last_beat;
+      if (frees) send_q <= send_next;
     end
+    if (sends) beat_q <= beat + 1'b1;
   end
 
   always_ff @(posedge clk_i) begin : flights
     if (!rst_ni) begin
+      state_q <= store_state_reset();
       oldest_q <= '0;
       newest_q <= '0;
       free_q <= '0;
       flights_q <= '0;
       flight_gathered_q <= '0;
-      send_q <= '0;
-      used_q <= '0;
-      waiting_q <= '0;
-      unanswered_q <= '0;
-      beat_q <= '0;
-      sending_q <= 1'b0;
     end else begin
-      if (started_q) begin
-        flight_id_q[free_q] <= started.id;
-        flight_signal_q[free_q] <= started.signal_mask;
+      if (set_starts) state_q <= store_execute_set(state_q, head.instruction, head.bits);
+      if (started) begin
+        flight_id_q[free_q] <= start_id_q;
+        flight_signal_q[free_q] <= start_signal_q;
         flight_gathered_q[free_q] <= move.empty;
         newest_q <= free_q;
-        free_q <= free_q == FlightWidth'(StoreInflight - 1) ? '0 : free_q + 1'b1;
+        free_q <= free_q == flight_t'(StoreInflight - 1) ? '0 : free_q + 1'b1;
       end
-      if (last_piece && last_burst) flight_gathered_q[newest_q] <= 1'b1;
-      if (piece && begins) begin
-        burst_begin_q[fill_q] <= burst_begin;
-        burst_end_q[fill_q] <= burst_end;
-        burst_flight_q[fill_q] <= newest_q;
-      end
-      if (retires) oldest_q <= oldest_q == FlightWidth'(StoreInflight - 1) ? '0 : oldest_q + 1'b1;
-      flights_q <= flights_q + 8'(started_q) - 8'(retires);
-      used_q <= used_q + 8'(piece && begins) - 8'(sends && last_beat);
-      waiting_q <= waiting_q + 8'(written_q) - 8'(sends && last_beat);
-      unanswered_q <= unanswered_q + 8'(sends && last_beat) - 8'(b_valid_i);
-      if (sends) begin
-        sending_q <= !last_beat;
-        beat_q <= last_beat ? '0 : beat_q + 8'd1;
-        if (last_beat) send_q <= send_next;
-      end
+      if (granted && last_q && ends_q) flight_gathered_q[newest_q] <= 1'b1;
+      if (retires) oldest_q <= oldest_q == flight_t'(StoreInflight - 1) ? '0 : oldest_q + 1'b1;
+      flights_q <= flights_q + flights_t'(started) - flights_t'(retires);
     end
   end
-
   for (genvar i = 0; i < StoreInflight; i++) begin : gen_bursts
     always_ff @(posedge clk_i) begin
       if (!rst_ni) flight_bursts_q[i] <= '0;
       else flight_bursts_q[i] <= flight_bursts_q[i] +
-          16'(piece && begins && newest_q == FlightWidth'(i)) - 16'(b_valid_i && b_id_i == 8'(i));
+          BurstsWidth'(asks_q && newest_q == flight_t'(i)) - BurstsWidth'(b_valid_i && b_id_i == 8'(i));
     end
   end
 
@@ -356,14 +390,14 @@ module tilewright_store import tilewright_pkg::*; #(
     activity_o = '{id: flight_id_q[oldest_q], reserved: '0, cause: StallNone, kind: Busy};
     if (sends || granted) begin
       activity_o.kind = Busy;
-    end else if (piece) begin
+    end else if (piece_q) begin
       activity_o.kind = Stalled;
-      activity_o.cause = move_q.to_acc ? StallAccPort : StallSpadPort;
+      activity_o.cause = move.to_acc ? StallAccPort : StallSpadPort;
       activity_o.id = flight_id_q[newest_q];
     end else if (has_flight) begin
       activity_o.kind = Stalled;
       activity_o.cause = cannot_signal ? StallSemaphore : StallDram;
-    end else if (pop || started_q) begin
+    end else if (grant_i[1] || started) begin
       activity_o.kind = Busy;
     end else if (!empty) begin
       activity_o.kind = Stalled;
@@ -373,7 +407,7 @@ module tilewright_store import tilewright_pkg::*; #(
       activity_o.kind = Idle;
     end
   end
-  assign start_o = '{valid: pop, id: head.id};
+  assign start_o = '{valid: grant_i[1], id: head.id};
   always_comb begin
     fault_o = 1'b0;
     if (Checks && store_starts) fault_o = store_fault(head.instruction, head.bits, state_q, head.address);
@@ -387,7 +421,7 @@ module tilewright_store import tilewright_pkg::*; #(
     if (!rst_ni || !Checks) begin
       conflicts_o[0] <= '0;
       conflicts_o[1] <= '0;
-    end else if (piece) begin
+    end else if (piece_q) begin
       if (by_matrix) conflicts_o[0] <= conflicts_o[0] + 32'd1;
       else if (by_vector) conflicts_o[1] <= conflicts_o[1] + 32'd1;
     end

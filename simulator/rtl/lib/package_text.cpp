@@ -99,7 +99,9 @@ void writeParameters(std::string &text, const isa::Isa &isa) {
   const Shape shape = shapeOf(isa);
   parameter(text, "MemoryOperands", shape.memoryOperands,
             "Memory operands of an instruction, at most.");
-  parameter(text, "MoveDims", shape.move.dimensions, "Iterators of a DMA instruction, at most.");
+  parameter(text, "MoveLoops", shape.moveLoops,
+            "Loops of a DMA instruction around its runs, at most.");
+  parameter(text, "MoveCountBits", shape.moveCountBits, "Bits of the extent of one of them.");
   parameter(text, "MatrixDims", std::max(shape.matrix.spatial - 1, 1),
             "Iterators of a matrix instruction that count rows, at most.");
   const CellShape cell = cellShapeOf(isa);
@@ -327,76 +329,97 @@ const char *const types = R"(
       acc_banks[b] = 33'(address) < 33'((b + 1) * AccBankBytes) && last >= 33'(b * AccBankBytes);
   endfunction
 
-  // A move between DRAM and a memory on chip. A run is the innermost iterator where DRAM is contiguous along it.
+  // A piece from `address` on and the byte `behind` it: the banks that it touches. `behind` has a bit more, for the end of all.
+  function automatic spad_mask_t spad_span(local_t address, logic [LocalBits:0] behind);
+    for (int b = 0; b < SpadBanks; b++)
+      spad_span[b] = 32'(address) < 32'(b + 1) * SpadBankBytes && 32'(behind) > 32'(b) * SpadBankBytes;
+  endfunction
+  function automatic acc_mask_t acc_span(local_t address, logic [LocalBits:0] behind);
+    for (int b = 0; b < AccBanks; b++)
+      acc_span[b] = 32'(address) < 32'(b + 1) * AccBankBytes && 32'(behind) > 32'(b) * AccBankBytes;
+  endfunction
+
+  // A move between DRAM and a memory on chip: runs, of elements that follow each other in DRAM, and the loops around them.
+  typedef logic [MoveCountBits-1:0] move_count_t;
   typedef struct packed {
-    logic [MoveDims-1:0][31:0] extent;       // the innermost is 1 when it is the run
-    logic [MoveDims-1:0][47:0] dram_stride;  // bytes
-    local_t [MoveDims-1:0] local_stride;
+    logic [7:0] instruction;
+    move_count_t [MoveLoops-1:0] again;     // iterations of a loop behind its first one
+    logic [MoveLoops-1:0][47:0] dram_stride; // bytes
+    local_t [MoveLoops-1:0] local_stride;
     logic [47:0] dram;                       // byte address of the first element
     local_t      local_address;
     local_t      run_stride;                 // from element to element of a run, on chip
-    logic [31:0] elements;                   // of a run
+    move_count_t elements;                   // of a run
+    logic        whole;                      // a run's elements follow each other on chip, too: a piece has as many as the port holds
     logic        empty;
     logic        fill;
     logic        to_acc;                     // the memory on chip: accumulators, or scratchpad
     logic [2:0]  dram_bytes;                 // of an element
     logic [2:0]  local_bytes;
-    logic [31:0] value;                      // of a fill
+    logic [31:0] value;                      // of a fill: elements side by side
   } move_t;
 
-  // Where a move stands: for each iterator what is left of it, and the addresses at which its loop stands.
+  // A run of a move: of each loop what is left, and the addresses at which it stands.
   typedef struct packed {
-    logic [MoveDims-1:0][31:0] left;         // iterations behind this one
-    logic [MoveDims-1:0][47:0] dram;
-    local_t [MoveDims-1:0]     local_address;
-    logic                      done;
+    logic [MoveLoops-1:0]        more;       // some iterations are left
+    move_count_t [MoveLoops-1:0] left;       // how many
+    logic [MoveLoops-1:0][47:0]  dram;
+    local_t [MoveLoops-1:0]      local_address;
   } walk_t;
 
   function automatic walk_t walk_begin(move_t move);
-    for (int d = 0; d < MoveDims; d++) begin
-      walk_begin.left[d] = move.extent[d] - 32'd1;
+    for (int d = 0; d < MoveLoops; d++) begin
+      walk_begin.more[d] = move.again[d] != '0;
+      walk_begin.left[d] = move.again[d];
       walk_begin.dram[d] = move.dram;
       walk_begin.local_address[d] = move.local_address;
     end
-    walk_begin.done = move.empty;
   endfunction
 
-  // The next run: along the innermost iterator that has one. All are added up at once, and one is taken.
+  // The next run: a step of the innermost loop that has more. Those inside of it begin again where it then stands.
   function automatic walk_t walk_next(walk_t walk, move_t move);
-    walk_next = walk;
-    walk_next.done = 1'b1;
-    for (int at = 0; at < MoveDims; at++) begin
-      if (walk.left[at] != '0) begin
-        walk_next = walk;
-        walk_next.done = 1'b0;
-        walk_next.left[at] = walk.left[at] - 32'd1;
-        for (int d = at; d < MoveDims; d++) begin
-          if (d > at) walk_next.left[d] = move.extent[d] - 32'd1;
-          walk_next.dram[d] = walk.dram[at] + move.dram_stride[at];
-          walk_next.local_address[d] = walk.local_address[at] + move.local_stride[at];
-        end
+    automatic logic [47:0] dram = walk.dram[0], dram_stride = move.dram_stride[0];
+    automatic local_t local_address = walk.local_address[0], local_stride = move.local_stride[0];
+    automatic logic changes = 1'b1; // of the loop that steps, or that one
+    for (int d = 1; d < MoveLoops; d++) begin
+      if (walk.more[d]) begin
+        dram = walk.dram[d];
+        dram_stride = move.dram_stride[d];
+        local_address = walk.local_address[d];
+        local_stride = move.local_stride[d];
       end
+    end
+    dram = dram + dram_stride;
+    local_address = local_address + local_stride;
+    walk_next = walk;
+    for (int d = MoveLoops - 1; d >= 0; d--) begin
+      if (changes) begin
+        walk_next.left[d] = walk.more[d] ? walk.left[d] - move_count_t'(1) : move.again[d];
+        walk_next.more[d] = walk_next.left[d] != '0;
+        walk_next.dram[d] = dram;
+        walk_next.local_address[d] = local_address;
+      end
+      if (walk.more[d]) changes = 1'b0;
     end
   endfunction
 
-  // Elements of a run that one piece moves: a port of them when they are contiguous, else one.
-  function automatic logic [15:0] piece_elements(logic to_acc, local_t stride, logic [2:0] bytes);
+  // Bytes of as many elements of 1, 2 or 4 bytes each.
+  function automatic logic [15:0] bytes_of(logic [15:0] count, logic [2:0] bytes);
+    bytes_of = count << (bytes >> 1);
+  endfunction
+
+  // Elements of a run that one piece moves at most: a port of them when they are contiguous, else one.
+  function automatic logic [15:0] piece_elements(logic to_acc, logic whole, logic [2:0] bytes);
     automatic logic [15:0] port = to_acc ? 16'(AccPort) : 16'(SpadPort);
-    if (stride != local_t'(bytes)) piece_elements = 16'd1;
+    if (!whole) piece_elements = 16'd1;
     else if (bytes == 3'd4) piece_elements = port >> 2;
     else if (bytes == 3'd2) piece_elements = port >> 1;
     else piece_elements = port;
   endfunction
 
-  // Bytes of as many elements of 1, 2 or 4 bytes each.
-  function automatic logic [47:0] bytes_of(logic [47:0] count, logic [2:0] bytes);
-    bytes_of = count << (bytes >> 1);
-  endfunction
-
-  // On chip, behind a piece.
-  function automatic local_t behind_piece(local_t address, logic [15:0] count, local_t stride, logic [2:0] bytes);
-    behind_piece = address + (stride == local_t'(bytes) ? local_t'(bytes_of(48'(count), bytes)) : stride);
-  endfunction
+  // A piece has at most so many elements, or bytes in its memory on chip.
+  parameter int PortBytes = SpadPort > AccPort ? SpadPort : AccPort;
+  parameter int PortCountBits = $clog2(PortBytes + 1);
 )";
 
 const char *const cellTypes = R"(

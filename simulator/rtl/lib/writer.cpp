@@ -165,8 +165,30 @@ std::string flatIndex(ExpressionWriter &writer, const isa::StateArray &array,
   return at;
 }
 
+namespace {
+
+// Whether DRAM is contiguous along the innermost iterator of a move, whatever its registers hold.
+bool alwaysHasRuns(const isa::Instruction &instruction) {
+  const int inner = static_cast<int>(instruction.steps[0].iterators.size()) - 1;
+  for (const isa::MemoryAccess &access : instruction.accesses) {
+    if (instruction.operands[static_cast<size_t>(access.operand)].space != isa::Space::Dram)
+      continue;
+    const bool isContiguous = std::any_of(
+        access.index.terms.begin(), access.index.terms.end(), [&](const isa::AffineTerm &term) {
+          return term.iterator == inner && term.coefficient->kind == ExprKind::Literal &&
+                 term.coefficient->value == 1;
+        });
+    if (inner >= 0 && !isContiguous)
+      return false;
+  }
+  return true;
+}
+
+} // namespace
+
 Shape shapeOf(const isa::Isa &isa) {
   Shape shape;
+  bool runsAlways = true;
   while (isa.param("lanes") >> (shape.vectorCountBits - 1) > 0)
     ++shape.vectorCountBits;
   auto grow = [](Nest &nest, const isa::Step &step) {
@@ -182,9 +204,13 @@ Shape shapeOf(const isa::Isa &isa) {
     shape.memoryOperands = std::max(shape.memoryOperands, operands);
     const isa::UnitTemplate kind = isa.units()[static_cast<size_t>(instruction.unit)].kind;
     for (const isa::Step &step : instruction.steps) {
-      if (kind == isa::UnitTemplate::DmaLoad || kind == isa::UnitTemplate::DmaStore)
+      if (kind == isa::UnitTemplate::DmaLoad || kind == isa::UnitTemplate::DmaStore) {
         grow(shape.move, step);
-      else if (kind == isa::UnitTemplate::Matrix)
+        runsAlways = runsAlways && alwaysHasRuns(instruction);
+        for (const isa::Iterator &iterator : step.iterators)
+          shape.moveCountBits =
+              std::max(shape.moveCountBits, std::min(iterator.extent->type.bits, countType.bits));
+      } else if (kind == isa::UnitTemplate::Matrix)
         grow(shape.matrix, step);
       else
         grow(shape.vector, step);
@@ -204,6 +230,7 @@ Shape shapeOf(const isa::Isa &isa) {
             std::max(shape.vectorStreams, ++reads[static_cast<size_t>(access.step)]);
     shape.vectorLatency = std::max(shape.vectorLatency, instruction.pipeline.latency);
   }
+  shape.moveLoops = std::max(shape.move.dimensions - (runsAlways ? 1 : 0), 1);
   return shape;
 }
 

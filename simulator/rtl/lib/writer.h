@@ -88,6 +88,9 @@ std::string laneTables(const isa::Isa &isa);
 struct Shape {
   int memoryOperands = 1; // of an instruction
   Nest move{1, 1}, matrix{1, 1}, vector{1, 1};
+  // Loops around the runs of a move, and bits of their extents: the innermost iterator is no loop
+  // where DRAM is contiguous along it in all moves, as their descriptions say.
+  int moveLoops = 1, moveCountBits = 1;
   int vectorSteps = 1, vectorStreams = 1;
   int64_t vectorLatency = 1; // greatest
   int vectorCountBits = 8;   // of iterations along a dimension, and of the lanes
