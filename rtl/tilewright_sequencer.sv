@@ -99,7 +99,7 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
   logic asks, requests, is_near, holds, fits, reaches, is_code, past_end, runs, fetches;
   always_comb begin : want
     past_end = fetch_q >= end_q;
-    runs = rst_ni && !stop_i && !bus_error_i;
+    runs = !stop_i && !bus_error_i; // in reset the machine is stopped, too
     fetches = runs && !past_end;
     line = line_t'(fetch_q >> IndexBits);
     distance = next_q - line;
@@ -152,7 +152,7 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
     is_beyond = $signed({target_q, !is_loop}) >= $signed({2'b00, end_q, 1'b1}); // a body may end where the code does
 
     trap_o = TrapCauseNone;
-    if (!rst_ni || stop_i) trap_o = TrapCauseNone;
+    if (stop_i) trap_o = TrapCauseNone;
     else if (bus_error_i) trap_o = TrapCauseBus;
     else if (!decoded_valid_q && past_end) trap_o = TrapCausePastEnd;
     else if (decoded_valid_q && !decoded_q.legal) trap_o = TrapCauseIllegal;
