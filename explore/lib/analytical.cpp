@@ -18,7 +18,7 @@ int64_t ceilDiv(int64_t a, int64_t b) {
 }
 
 isa::StreamingRate rateOf(const Machine &machine) {
-  return isa::streamingRate(machine.dramBytesPerSecond, machine.busBytes, machine.clockHz);
+  return isa::streamingRate(machine.dramFigures.bytesPerSecond, machine.busBytes, machine.clockHz);
 }
 
 } // namespace
@@ -87,7 +87,8 @@ Work Analytical::work(const Machine &machine) const {
                elements = static_cast<double>(layer.vectorElements);
     const auto moved = static_cast<double>(cost.dramBytes);
     work.logic += count * elements * static_cast<double>(machine.elementLogic);
-    work.dramBytes += count * moved;
+    work.dramWrites += count * static_cast<double>(layer.outputBytes);
+    work.dramReads += count * (moved - static_cast<double>(layer.outputBytes));
     work.spadBytes += count * (moved + elements);
     work.accBytes += count * 4 * elements;
     work.seconds += count * static_cast<double>(cost.cycles) / static_cast<double>(machine.clockHz);
@@ -97,6 +98,11 @@ Work Analytical::work(const Machine &machine) const {
     work.spadBytes += count * macs / static_cast<double>(machine.cols);
     work.accBytes += count * 8 * macs / static_cast<double>(machine.rows);
   }
+  const DramFigures &dram = machine.dramFigures;
+  work.activations = (work.dramReads + work.dramWrites) / static_cast<double>(dram.rowBytes);
+  if (dram.refreshPs != 0)
+    work.refreshes = static_cast<double>(dram.channels) * work.seconds * 1e12 /
+                     static_cast<double>(dram.refreshPs);
   return work;
 }
 

@@ -79,7 +79,7 @@ private:
       return chosenSettings(experiment_, settings_);
     const Plan &plan = planner_->plan();
     return screenedSettings(experiment_, settings_, plan.points.front().machine,
-                            planner_->dramRates(), plan.figures, planner_->analytical());
+                            planner_->drams(), plan.figures, planner_->analytical());
   }
 
   void searchGuided() {

@@ -1,7 +1,5 @@
 #include "tilewright/explore/machine.h"
 
-#include "tilewright/isa/streaming_rate.h"
-
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -27,10 +25,42 @@ void visitNumbers(MachineType &machine, Visit visit) {
   visit("semaphores", machine.semaphores);
   visit("element_logic", machine.elementLogic);
   visit("clock_hz", machine.clockHz);
-  visit("dram_bytes_per_second", machine.dramBytesPerSecond);
+  auto &dram = machine.dramFigures;
+  visit("dram_bytes_per_second", dram.bytesPerSecond);
+  visit("dram_channels", dram.channels);
+  visit("dram_row_bytes", dram.rowBytes);
+  visit("dram_access_bytes", dram.accessBytes);
+  visit("dram_refresh_ps", dram.refreshPs);
+  visit("dram_activate_pj", dram.activatePj);
+  visit("dram_read_pj", dram.readPj);
+  visit("dram_write_pj", dram.writePj);
+  visit("dram_refresh_pj", dram.refreshPj);
+  visit("dram_background_uw", dram.backgroundUw);
 }
 
 } // namespace
+
+DramFigures dramFigures(const isa::DramParameters &parameters) {
+  DramFigures figures;
+  figures.bytesPerSecond = isa::bytesPerSecondOf(parameters);
+  figures.channels = parameters.at("channels");
+  figures.rowBytes = parameters.at("row_bytes");
+  figures.accessBytes = parameters.at("access_bytes");
+  figures.refreshPs = parameters.at("tREFI_ps");
+  figures.activatePj = parameters.at("activate_pj");
+  figures.readPj = parameters.at("read_pj");
+  figures.writePj = parameters.at("write_pj");
+  figures.refreshPj = parameters.at("refresh_pj");
+  figures.backgroundUw = parameters.at("background_uw");
+  return figures;
+}
+
+DramPresets dramPresets(const std::map<std::string, isa::DramParameters> &shipped) {
+  DramPresets presets;
+  for (const auto &[name, parameters] : shipped)
+    presets[name] = dramFigures(parameters);
+  return presets;
+}
 
 Machine machineOf(const isa::Isa &isa) {
   Machine machine;
@@ -51,18 +81,18 @@ Machine machineOf(const isa::Isa &isa) {
   machine.elementLogic = isa.technology().area(isa::LogicOperator::Multiply, 64) +
                          isa.technology().area(isa::LogicOperator::Add, 32);
   machine.clockHz = isa.clockHz();
-  machine.dramBytesPerSecond = isa::dramBytesPerSecond(isa);
+  machine.dramFigures = dramFigures(isa.dramParameters());
   machine.dram = isa.dram();
   machine.hash = isa.hash() + isa.timingHash();
   return machine;
 }
 
 void setFigure(Machine &machine, const std::string &param, const std::string &value,
-               const DramRates &rates) {
+               const DramPresets &presets) {
   if (param == "dram") {
     machine.dram = value;
-    if (const auto rate = rates.find(value); rate != rates.end())
-      machine.dramBytesPerSecond = rate->second;
+    if (const auto preset = presets.find(value); preset != presets.end())
+      machine.dramFigures = preset->second;
   }
   visitNumbers(machine, [&](const char *name, int64_t &number) {
     if (param == name)

@@ -16,7 +16,6 @@ void visitFigures(TechnologyType &technology, Visit visit) {
   visit("sram_fj", technology.sramFj);
   visit("sram_bank_bytes", technology.sramBankBytes);
   visit("leakage_uw", technology.leakageUw);
-  visit("dram_fj", technology.dramFj);
   visit("multiplier8_um2", technology.multiplier8Um2);
   visit("multiplier32_um2", technology.multiplier32Um2);
   visit("adder32_um2", technology.adder32Um2);

@@ -48,7 +48,7 @@ Planner::Planner(const Experiment &experiment, const Settings &settings, const F
     target_ = folder.add("machines", readFile(target_), ".yaml");
   // The files as the user named them: a mistake in them has its place there.
   const isa::LoadOptions options{experiment.target, experiment.overlays, ""};
-  dramRates_ = isa::shippedDramBytesPerSecond(isa::load(options), options);
+  drams_ = dramPresets(isa::shippedDramParameters(isa::load(options), options));
   const std::vector<std::string> base = copied(experiment.overlays);
   for (const OverlayList &list : experiment.overlayLists) {
     std::vector<std::string> files = base;

@@ -23,7 +23,7 @@ public:
 
   const Plan &plan() const { return plan_; }
   const std::vector<Analytical> &analytical() const { return analytical_; } // by workload
-  const DramRates &dramRates() const { return dramRates_; }
+  const DramPresets &drams() const { return drams_; }
   // The points of a setting, one a workload, behind those of the plan.
   void add(uint64_t setting);
   // The first point of that key; null when there is none.
@@ -41,7 +41,7 @@ private:
   const std::vector<Prepared> &workloads_;
   const std::string toolHash_;
   std::string target_;
-  DramRates dramRates_;
+  DramPresets drams_;
   std::vector<Analytical> analytical_;
   std::vector<std::string> models_;                            // in the folder, by workload
   std::map<std::string, std::vector<std::string>> overlaysOf_; // in the folder, by list

@@ -84,7 +84,9 @@ Json workOf(const RunWork &work, const RunRecord &record) {
           {"accumulator_bytes", bytes(isa::Space::Acc)},
           {"dram_read_bytes", record.dramReadBytes},
           {"dram_write_bytes", record.dramWriteBytes},
-          {"fetch_bytes", record.fetchBytes}};
+          {"fetch_bytes", record.fetchBytes},
+          {"dram_row_misses", record.dramRowMisses},
+          {"dram_refreshes", record.dramRefreshes}};
 }
 
 struct Values {

@@ -26,8 +26,11 @@ Work workOf(const Json &record, double seconds) {
           number("switched_logic"),
           number("scratchpad_bytes"),
           number("accumulator_bytes"),
-          number("dram_read_bytes") + number("dram_write_bytes") + number("fetch_bytes"),
-          seconds};
+          seconds,
+          number("dram_read_bytes") + number("fetch_bytes"),
+          number("dram_write_bytes"),
+          number("dram_row_misses"),
+          number("dram_refreshes")};
 }
 
 Result resultOf(const PlannedPoint &point, const Plan &plan,

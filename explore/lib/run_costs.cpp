@@ -23,8 +23,10 @@ report::Costs costsOf(const Program &program, const RunRecord &record, const isa
   work.logic = static_cast<double>(counted.switchedLogic);
   work.spadBytes = bytes(isa::Space::Spad);
   work.accBytes = bytes(isa::Space::Acc);
-  work.dramBytes =
-      static_cast<double>(record.dramReadBytes + record.dramWriteBytes + record.fetchBytes);
+  work.dramReads = static_cast<double>(record.dramReadBytes + record.fetchBytes);
+  work.dramWrites = static_cast<double>(record.dramWriteBytes);
+  work.activations = static_cast<double>(record.dramRowMisses);
+  work.refreshes = static_cast<double>(record.dramRefreshes);
   work.seconds = static_cast<double>(record.cycles) / static_cast<double>(isa.clockHz());
   for (const auto &[name, joules] : energyOf(work, machine, technology).parts())
     costs.joules[name] = joules;

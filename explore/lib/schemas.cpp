@@ -74,7 +74,6 @@ const Schema experiment{
 const Schema figure{Kind::Object,
                     {{"value", &text, required, "The number, without its unit."},
                      {"source", &text, required, "Where it was published."}}};
-const Schema preset{Kind::MapOf, {}, &figure};
 const Schema energy{
     Kind::Object,
     {{"mac_fj", &figure, required, "A product of 8 bits and its addition in 32, in femtojoules."},
@@ -84,7 +83,6 @@ const Schema energy{
       "A byte of a bank of `sram_bank_bytes`; of others it goes with "
       "the square root of their size."},
      {"sram_bank_bytes", &figure, required, "The bank that `sram_fj` is of."},
-     {"dram_fj", &preset, required, "A byte of DRAM, by preset; \"default\" for the others."},
      {"leakage_uw", &figure, required, "Static power of a square millimeter, in microwatts."}}};
 const Schema area{
     Kind::Object,

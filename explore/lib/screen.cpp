@@ -51,7 +51,7 @@ double productOf(const std::vector<double> &costs) {
 } // namespace
 
 std::vector<uint64_t> screenedSettings(const Experiment &experiment, const Settings &settings,
-                                       const Machine &base, const DramRates &rates,
+                                       const Machine &base, const DramPresets &drams,
                                        const Technology &technology,
                                        const std::vector<Analytical> &workloads) {
   Experiment drawn = experiment;
@@ -62,7 +62,7 @@ std::vector<uint64_t> screenedSettings(const Experiment &experiment, const Setti
     Machine machine = base;
     const std::optional<Setting> setting = settings.at(number);
     for (const auto &[param, value] : setting->values)
-      setFigure(machine, param, value, rates);
+      setFigure(machine, param, value, drams);
     costs.push_back(costsOf(experiment, machine, technology, workloads));
   }
   const std::vector<size_t> ranks = paretoRanks(costs);

@@ -17,7 +17,7 @@ namespace tilewright::explore {
 
 // Numbers of settings, ascending.
 std::vector<uint64_t> screenedSettings(const Experiment &experiment, const Settings &settings,
-                                       const Machine &base, const DramRates &rates,
+                                       const Machine &base, const DramPresets &drams,
                                        const Technology &technology,
                                        const std::vector<Analytical> &workloads);
 

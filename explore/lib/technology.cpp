@@ -47,12 +47,6 @@ void readEnergy(const yaml::Node &section, Technology &technology) {
   technology.sramFj = reader.number("sram_fj");
   technology.sramBankBytes = reader.number("sram_bank_bytes");
   technology.leakageUw = reader.number("leakage_uw");
-  const yaml::Node &dram = *section.find("dram_fj");
-  for (size_t i = 0; i < dram.keys.size(); ++i)
-    technology.dramFj[dram.keys[i].text] =
-        reader.number(dram.items[i], "energy.dram_fj." + dram.keys[i].text);
-  if (technology.dramFj.count("default") == 0)
-    throw UserError(dram.location(), "'dram_fj' has no figure for \"default\"");
   if (technology.sramBankBytes < 1)
     throw UserError(section.find("sram_bank_bytes")->location(), "a bank has at least a byte");
 }
@@ -132,10 +126,7 @@ std::vector<std::pair<std::string, double>> Energy::parts() const {
 }
 
 Energy energyOf(const Work &work, const Machine &machine, const Technology &technology) {
-  constexpr double femto = 1e-15, micro = 1e-6;
-  const auto preset = technology.dramFj.find(machine.dram);
-  const double dramFj =
-      preset != technology.dramFj.end() ? preset->second : technology.dramFj.at("default");
+  constexpr double femto = 1e-15, pico = 1e-12, micro = 1e-6;
   auto bank = [](int64_t bytes, int64_t banks) {
     return static_cast<double>(bytes) / static_cast<double>(banks);
   };
@@ -146,7 +137,13 @@ Energy energyOf(const Work &work, const Machine &machine, const Technology &tech
       femto * byteEnergy(bank(machine.spadBytes, machine.spadBanks), technology) * work.spadBytes;
   energy.acc =
       femto * byteEnergy(bank(machine.accBytes, machine.accBanks), technology) * work.accBytes;
-  energy.dram = femto * dramFj * work.dramBytes;
+  const DramFigures &dram = machine.dramFigures;
+  const auto accessBytes = static_cast<double>(dram.accessBytes);
+  energy.dram = pico * (static_cast<double>(dram.activatePj) * work.activations +
+                        static_cast<double>(dram.readPj) * work.dramReads / accessBytes +
+                        static_cast<double>(dram.writePj) * work.dramWrites / accessBytes +
+                        static_cast<double>(dram.refreshPj) * work.refreshes) +
+                micro * static_cast<double>(dram.backgroundUw * dram.channels) * work.seconds;
   energy.leakage = micro * technology.leakageUw * areaOf(machine, technology).mm2 * work.seconds;
   return energy;
 }

@@ -36,7 +36,9 @@ Json record(int64_t cycles, const char *outputs = "same") {
             {"accumulator_bytes", 10},
             {"dram_read_bytes", 10},
             {"dram_write_bytes", 10},
-            {"fetch_bytes", 10}}},
+            {"fetch_bytes", 10},
+            {"dram_row_misses", 1},
+            {"dram_refreshes", 1}}},
           {"units", {unit("matrix", 5, cycles / 2, cycles * 100)}},
           {"layers",
            {{{"name", "conv"}, {"cycles", cycles - 10}}, {{"name", "<b>pool"}, {"cycles", 10}}}}};

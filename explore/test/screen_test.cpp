@@ -73,7 +73,7 @@ TEST_F(Screen, TellsDramsApart) {
   Network network = oneLayer();
   network.layers[0].inputBytes = 1 << 20;
   const std::vector<uint64_t> chosen =
-      screenedSettings(experiment, settings, base, isa::shippedDramBytesPerSecond(isa, {}),
+      screenedSettings(experiment, settings, base, dramPresets(isa::shippedDramParameters(isa, {})),
                        readTechnology(""), {Analytical(network)});
   ASSERT_EQ(chosen.size(), 1u);
   EXPECT_EQ(*settings.at(chosen[0])->find("dram"), "hbm2");
@@ -81,14 +81,15 @@ TEST_F(Screen, TellsDramsApart) {
 
 TEST_F(Screen, FiguresFollowTheirParams) {
   Machine machine = machineOf(isa::load({}));
-  const DramRates rates{{"hbm2", 256'000'000'000}};
-  setFigure(machine, "rows", "24", rates);
-  setFigure(machine, "dram", "hbm2", rates);
-  setFigure(machine, "timing.matrix.inflight", "3", rates);
+  DramPresets drams;
+  drams["hbm2"].bytesPerSecond = 256'000'000'000;
+  setFigure(machine, "rows", "24", drams);
+  setFigure(machine, "dram", "hbm2", drams);
+  setFigure(machine, "timing.matrix.inflight", "3", drams);
   EXPECT_EQ(machine.rows, 24);
   EXPECT_EQ(machine.cols, 16);
   EXPECT_EQ(machine.dram, "hbm2");
-  EXPECT_EQ(machine.dramBytesPerSecond, 256'000'000'000);
+  EXPECT_EQ(machine.dramFigures.bytesPerSecond, 256'000'000'000);
 }
 
 } // namespace

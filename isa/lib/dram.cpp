@@ -1,6 +1,8 @@
 // The numbers of the DRAM preset: all there, and such that they make a working device.
 #include "resolver.h"
 
+#include "tilewright/isa/streaming_rate.h"
+
 #include <array>
 #include <fmt/format.h>
 
@@ -13,7 +15,7 @@ struct Number {
   const Limit *limit;
 };
 
-constexpr std::array<Number, 27> numbers = {{{"channels", &limits::dramChannels},
+constexpr std::array<Number, 32> numbers = {{{"channels", &limits::dramChannels},
                                              {"channel_bits", &limits::dramChannelBits},
                                              {"rate_mts", &limits::dramRate},
                                              {"interleave_bytes", &limits::dramInterleaveBytes},
@@ -39,7 +41,12 @@ constexpr std::array<Number, 27> numbers = {{{"channels", &limits::dramChannels}
                                              {"write_queue", &limits::dramWriteQueue},
                                              {"write_high", &limits::dramWriteQueue},
                                              {"write_low", &limits::dramWriteLow},
-                                             {"write_idle_ps", &limits::dramTime}}};
+                                             {"write_idle_ps", &limits::dramTime},
+                                             {"activate_pj", &limits::dramEnergy},
+                                             {"read_pj", &limits::dramEnergy},
+                                             {"write_pj", &limits::dramEnergy},
+                                             {"refresh_pj", &limits::dramEnergy},
+                                             {"background_uw", &limits::dramPower}}};
 
 class DramResolver {
 public:
@@ -150,8 +157,8 @@ private:
 
 } // namespace
 
-int64_t bytesPerSecondOf(const std::map<std::string, int64_t> &dramParameters) {
-  auto number = [&](const char *name) { return dramParameters.at(name); };
+int64_t bytesPerSecondOf(const DramParameters &parameters) {
+  auto number = [&](const char *name) { return parameters.at(name); };
   return number("channels") * (number("channel_bits") / 8) * number("rate_mts") * 1'000'000;
 }
 

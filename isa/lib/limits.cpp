@@ -56,7 +56,9 @@ constexpr const Limit *ofOthers[] = {&limits::burstBeats,
                                      &limits::dramWriteQueue,
                                      &limits::dramWriteLow,
                                      &limits::dramFlag,
-                                     &limits::dramTime};
+                                     &limits::dramTime,
+                                     &limits::dramEnergy,
+                                     &limits::dramPower};
 
 } // namespace
 

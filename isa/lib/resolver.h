@@ -93,7 +93,6 @@ void resolvePipelines(const Sources &sources, Isa &isa, Lane &lane,
 std::map<std::string, int64_t> resolveDram(const yaml::Node &file, const Params &params,
                                            int64_t clockHz);
 // Of its numbers: what all channels move together; 0: no limit.
-int64_t bytesPerSecondOf(const std::map<std::string, int64_t> &dramParameters);
 
 // The register map. Throws UserError where registers or fields overlap, lie outside, or contradict
 // themselves.

@@ -42,20 +42,20 @@ StreamingRate streamingRate(const Isa &isa) {
 
 int64_t dramBytesPerSecond(const Isa &isa) { return bytesPerSecondOf(isa.dramParameters()); }
 
-std::map<std::string, int64_t> shippedDramBytesPerSecond(const Isa &isa,
-                                                         const LoadOptions &options) {
-  std::map<std::string, int64_t> rates;
+std::map<std::string, DramParameters> shippedDramParameters(const Isa &isa,
+                                                            const LoadOptions &options) {
+  std::map<std::string, DramParameters> presets;
   for (const std::string &name : shippedDrams(options)) {
     const yaml::Node file = yaml::read(
         (std::filesystem::path(findDirectory(options)) / "dram" / (name + ".yaml")).string());
     conform(file, FileKind::Dram);
     try {
-      rates[name] = bytesPerSecondOf(resolveDram(file, isa.params(), isa.clockHz()));
+      presets[name] = resolveDram(file, isa.params(), isa.clockHz());
     } catch (const UserError &) {
       // A preset that does not fit the machine.
     }
   }
-  return rates;
+  return presets;
 }
 
 } // namespace tilewright::isa

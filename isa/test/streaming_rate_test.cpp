@@ -61,16 +61,16 @@ TEST(DramBytesPerSecond, OfThePresetsArePublished) {
   EXPECT_EQ(dramBytesPerSecond(withDram("ideal")), 0);
 }
 
-TEST(DramBytesPerSecond, OfShippedPresetsThatFit) {
+TEST(DramParameters, OfShippedPresetsThatFit) {
   Description description;
   description.overlay("dram: { parameters: { rate_mts: 1000 } }\n");
   LoadOptions options;
   options.directory = description.path();
-  const auto rates = shippedDramBytesPerSecond(description.load(), options);
-  EXPECT_EQ(rates.at("lpddr4"), 8'000'000'000) << "as it is, without overlays";
-  EXPECT_EQ(rates.at("ddr4"), 19'200'000'000);
+  const auto presets = shippedDramParameters(description.load(), options);
+  EXPECT_EQ(bytesPerSecondOf(presets.at("lpddr4")), 8'000'000'000) << "as it is, without overlays";
+  EXPECT_EQ(bytesPerSecondOf(presets.at("ddr4")), 19'200'000'000);
   description.replace("dram/ddr4.yaml", "row_bytes: \"8192\"", "row_bytes: \"64\"");
-  EXPECT_EQ(shippedDramBytesPerSecond(description.load(), options).count("ddr4"), 0u);
+  EXPECT_EQ(shippedDramParameters(description.load(), options).count("ddr4"), 0u);
 }
 
 TEST(Manual, TellsWhatStreams) {

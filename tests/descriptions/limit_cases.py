@@ -191,6 +191,8 @@ def makers(description):
         "technology.nand2": lambda value: logic("leading_zeros", "nand2", value),
         "target.clock_hz": lambda value: [(("target", "clock_hz"), value), (("technology", "fo4_fs"), 100)],
         "dram.ps": one("dram", "parameters", "tRRD_ps"),
+        "dram.pj": one("dram", "parameters", "read_pj"),
+        "dram.uw": one("dram", "parameters", "background_uw"),
     }
     for name in ("channels", "channel_bits", "rate_mts", "interleave_bytes", "banks", "row_bytes", "access_bytes", "write_queue", "write_low", "bank_xor"):
         made[f"dram.{name}"] = one("dram", "parameters", name)

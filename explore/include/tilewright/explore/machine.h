@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tilewright/isa/isa.h"
+#include "tilewright/isa/streaming_rate.h"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -11,24 +12,32 @@
 
 namespace tilewright::explore {
 
+// Of a DRAM preset: what streams, and what commands take. Energies are of a command of one channel.
+struct DramFigures {
+  int64_t bytesPerSecond = 0; // of all channels; 0: no limit but the port's
+  int64_t channels = 1, rowBytes = 1, accessBytes = 1, refreshPs = 0;
+  int64_t activatePj = 0, readPj = 0, writePj = 0, refreshPj = 0, backgroundUw = 0;
+};
+DramFigures dramFigures(const isa::DramParameters &parameters);
+
 struct Machine {
   int64_t rows = 0, cols = 0, lanes = 0, channels = 0;
   int64_t spadBytes = 0, spadBanks = 0, accBytes = 0, accBanks = 0;
   int64_t busBytes = 0, burstBytes = 0, loadBuffers = 0, storeBuffers = 0, semaphores = 0;
   int64_t elementLogic = 0; // NAND2 that a product and an addition of 32 bits switch in a lane
   int64_t clockHz = 0;
-  int64_t dramBytesPerSecond = 0; // of all channels; 0: no limit but the port's
-  std::string dram;               // preset
-  std::string hash;               // of the resolved description, timing included
+  DramFigures dramFigures;
+  std::string dram; // preset
+  std::string hash; // of the resolved description, timing included
 };
 
 Machine machineOf(const isa::Isa &isa);
-// By preset, the rates of shipped DRAM (isa/streaming_rate.h).
-using DramRates = std::map<std::string, int64_t>;
-// Gives the figure that a param is the name of another value, and DRAM its preset's rate; other
+using DramPresets = std::map<std::string, DramFigures>; // by name
+DramPresets dramPresets(const std::map<std::string, isa::DramParameters> &shipped);
+// Gives the figure that a param is the name of another value, and DRAM its preset's figures; other
 // names change nothing.
 void setFigure(Machine &machine, const std::string &param, const std::string &value,
-               const DramRates &rates);
+               const DramPresets &presets);
 
 nlohmann::ordered_json toJson(const Machine &machine);
 Machine machineFrom(const nlohmann::ordered_json &json);

@@ -15,7 +15,6 @@ namespace tilewright::explore {
 struct Technology {
   std::string name, summary;
   double macFj = 0, gateFj = 0, sramFj = 0, sramBankBytes = 1, leakageUw = 0;
-  std::map<std::string, double> dramFj; // by preset, and "default"
   double multiplier8Um2 = 0, multiplier32Um2 = 0, adder32Um2 = 0, flipFlopUm2 = 0, sramBitUm2 = 0;
   std::map<std::string, std::string> sources; // by figure: "energy.mac_fj"
 };
@@ -35,7 +34,9 @@ Area areaOf(const Machine &machine, const Technology &technology);
 struct Work {
   double macs = 0;
   double logic = 0; // switched by the vector unit: NAND2 equivalents (isa/switched_logic.h)
-  double spadBytes = 0, accBytes = 0, dramBytes = 0, seconds = 0;
+  double spadBytes = 0, accBytes = 0, seconds = 0;
+  double dramReads = 0, dramWrites = 0;  // bytes
+  double activations = 0, refreshes = 0; // of DRAM's rows, in all channels
 };
 struct Energy {
   double macs = 0, vector = 0, spad = 0, acc = 0, dram = 0, leakage = 0; // joules

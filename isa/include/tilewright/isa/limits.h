@@ -150,6 +150,8 @@ inline constexpr Limit dramWriteLow{"dram.write_low", 0, 65535,
 inline constexpr Limit dramFlag{"dram.bank_xor", 0, 1, "it is on or off"};
 inline constexpr Limit dramTime{"dram.ps", 0, 1'000'000'000,
                                 "above a millisecond runs only become endless"};
+inline constexpr Limit dramEnergy{"dram.pj", 0, 1'000'000'000, "no command takes a millijoule"};
+inline constexpr Limit dramPower{"dram.uw", 0, 1'000'000'000, "no channel takes a kilowatt"};
 
 } // namespace limits
 

@@ -31,8 +31,10 @@ StreamingRate streamingRate(const Isa &isa);
 
 // Of all channels together; 0: the preset has no limit of its own.
 int64_t dramBytesPerSecond(const Isa &isa);
+using DramParameters = std::map<std::string, int64_t>; // by name, as Isa::dramParameters()
+int64_t bytesPerSecondOf(const DramParameters &parameters);
 // By name, of the shipped presets, as they are, that fit the params and the clock of `isa`.
-std::map<std::string, int64_t> shippedDramBytesPerSecond(const Isa &isa,
-                                                         const LoadOptions &options);
+std::map<std::string, DramParameters> shippedDramParameters(const Isa &isa,
+                                                            const LoadOptions &options);
 
 } // namespace tilewright::isa
