@@ -407,7 +407,8 @@ module tilewright_vector import tilewright_pkg::*; #(
       startup_q <= '0;
       state_q <= vector_state_reset();
     end else begin
-      if (set_starts) state_q <= vector_execute_set(state_q, head.instruction, head.bits);
+      // Before the grant, which is late: nothing runs that reads it.
+      if (enters && head.is_set) state_q <= vector_execute_set(state_q, head.instruction, head.bits);
       if (starts) phase_q <= Startup;
       startup_q <= phase_q == Free ? 16'(VectorStart) : startup_q - 16'd1;
       if (first_cycle) phase_q <= has_strips_q != '0 ? Taps : Drain;
