@@ -233,11 +233,12 @@ module tilewright_load import tilewright_pkg::*; #(
   // The next piece: behind this one in the same burst or run, the first of the next burst if that has landed, or of the fill's next run.
   // Which one it is registers say; whether it comes depends on whether this one is granted.
   buffers_t used_q, landed_q;
+  logic some_landed_q, more_landed_q; // at least one burst; at least two
   logic goes_on, from_fill, from_burst, moves;
   always_comb begin : next_piece
     goes_on = piece_q && !last_q;
     from_fill = !goes_on && (behind ? fills_q[1] : fills_q[0]);
-    from_burst = !goes_on && (behind ? bursts_q[1] : bursts_q[0]) && landed_q > buffers_t'(piece_q && run_q.from_burst);
+    from_burst = !goes_on && (behind ? bursts_q[1] : bursts_q[0]) && (piece_q && run_q.from_burst ? more_landed_q : some_landed_q);
     moves = (granted || !piece_q) && (goes_on || ((from_fill || from_burst) && !(behind && ending_q)));
     takes_run = moves && from_fill;
     takes_burst = moves && from_burst;
@@ -357,6 +358,8 @@ module tilewright_load import tilewright_pkg::*; #(
   assign write_address_o = 48'(address_q);
   assign write_bytes_o = 16'(bytes_q);
 
+  logic lands; // the last beat of a burst
+  assign lands = r_valid_i && r_last_i;
   assign bus_idle_o = used_q == landed_q;
   always_ff @(posedge clk_i) begin : buffers
     if (request) first_beat_q[request_q] <= first_beat;
@@ -366,12 +369,16 @@ module tilewright_load import tilewright_pkg::*; #(
       used_q <= '0;
       space_q <= 1'b1;
       landed_q <= '0;
+      some_landed_q <= 1'b0;
+      more_landed_q <= 1'b0;
       beat_q <= '0;
     end else begin
       if (request) request_q <= request_q == buffer_t'(LoadBuffers - 1) ? '0 : request_q + 1'b1;
       used_q <= used_q + buffers_t'(request) - buffers_t'(frees);
       if (request != frees) space_q <= frees || used_q != buffers_t'(LoadBuffers - 1);
-      landed_q <= landed_q + buffers_t'(r_valid_i && r_last_i) - buffers_t'(frees);
+      landed_q <= landed_q + buffers_t'(lands) - buffers_t'(frees);
+      some_landed_q <= frees ? more_landed_q || lands : some_landed_q || lands;
+      more_landed_q <= frees ? 32'(landed_q) > 2 || (more_landed_q && lands) : more_landed_q || (some_landed_q && lands);
       if (r_valid_i) begin
         beat_q <= r_last_i ? '0 : beat_q + 1'b1;
         if (r_last_i) receive_q <= receive_q == buffer_t'(LoadBuffers - 1) ? '0 : receive_q + 1'b1;
