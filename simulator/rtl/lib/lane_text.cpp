@@ -343,13 +343,35 @@ std::string instanceOf(const isa::LaneUnit &unit, const std::string &name) {
                      module, parameters, unit.stages, name, more, ports[0], ports[1], ports[2]);
 }
 
+// The bit of an instruction among those of the unit.
+std::string runOf(const std::vector<LanePlan> &plans, const isa::Instruction &instruction) {
+  return fmt::format("runs_q[{}]", instruction.index - plans.front().instruction().index);
+}
+
+// Which instruction runs, a bit each.
+void writeRuns(std::string &text, const std::vector<LanePlan> &plans) {
+  std::string values;
+  for (const LanePlan &plan : plans)
+    if (plan.number() == 0)
+      values += fmt::format("    {} <= instruction_i == {};\n", runOf(plans, plan.instruction()),
+                            constantOf(plan.instruction()));
+  text += fmt::format(
+      "  // A simulator leaves out what no element needs; a netlist would only have more gates.\n"
+      "`ifdef SYNTHESIS\n  localparam bit Saves = 1'b0;\n`else\n  localparam bit Saves = "
+      "1'b1;\n`endif\n\n  // The instruction that runs, a register each: it chooses the operands "
+      "of "
+      "the units that instructions share.\n  logic [{}:0] runs_q;\n"
+      "  always_ff @(posedge clk_i) begin\n    runs_q <= '0;\n{}  end\n\n",
+      plans.back().instruction().index - plans.front().instruction().index, values);
+}
+
 // Whether an instruction runs that uses the unit.
 std::string usersOf(const std::vector<LanePlan> &plans, size_t unit) {
   std::set<std::string> users;
   for (const LanePlan &plan : plans)
     for (const PipelineOperation *operation : plan.shared())
       if (operation->unit == static_cast<int>(unit))
-        users.insert("instruction_i == " + constantOf(plan.instruction()));
+        users.insert(runOf(plans, plan.instruction()));
   return fmt::format("{}", fmt::join(users, " || "));
 }
 
@@ -372,8 +394,8 @@ void writeUnits(std::string &text, const isa::Lane &lane, const std::vector<Lane
       continue;
     }
     unknown += fmt::format("{}{}_result[l] = 'x;\n", in3, name);
-    values += fmt::format("    if (busy_i && ({})) {} {}_result[l] = {};\n", usersOf(plans, i),
-                          eachLane, name, valueOf(unit, name));
+    values += fmt::format("    if (!Saves || (busy_i && ({}))) {} {}_result[l] = {};\n",
+                          usersOf(plans, i), eachLane, name, valueOf(unit, name));
   }
   if (!instances.empty())
     text +=
@@ -397,7 +419,7 @@ void writeOperands(std::string &text, const isa::Isa &isa, const std::vector<Lan
     if (lane.units[i].kind == LaneUnitKind::Adder)
       text += fmt::format("      {}_subtract[l] = 1'b0;\n", name);
   }
-  text += "    end\n    if (busy_i) case (instruction_i)\n";
+  text += "    end\n    if (!Saves || busy_i) (* parallel_case *) case (1'b1)\n";
   for (size_t i = 0; i < plans.size(); ++i) {
     std::string body, declarations;
     const isa::Instruction &instruction = plans[i].instruction();
@@ -410,8 +432,8 @@ void writeOperands(std::string &text, const isa::Isa &isa, const std::vector<Lan
     }
     --i;
     if (!body.empty())
-      text += fmt::format("    {}: begin : i_{}\n{}    end\n", constantOf(instruction),
-                          instruction.index, body);
+      text += fmt::format("    {}: begin : i_{} // {}\n{}    end\n", runOf(plans, instruction),
+                          instruction.index, instruction.name, body);
   }
   text += "    default: ;\n    endcase\n  endfunction\n  always_comb operands();\n";
 }
@@ -422,7 +444,9 @@ std::string laneText(const isa::Isa &isa) {
   const std::vector<LanePlan> plans = plansOf(isa);
   const Nest nest = shapeOf(isa).vector;
   const LaneShape shape = laneShapeOf(isa);
-  std::string text = "  // Units that instructions share.\n";
+  std::string text;
+  writeRuns(text, plans);
+  text += "  // Units that instructions share.\n";
   writeUnits(text, isa.lane(), plans);
   text += fmt::format("\n  logic [31:0] lane_index [Lanes];\n  always_comb {} lane_index[l] = "
                       "lane_base_i + 32'(l);\n\n  // Registers between stages, and a "
