@@ -81,6 +81,8 @@ SUITES = [
     Suite("explore", "sweeps: local, on Slurm, after SIGKILL; their page in a browser", (PYTHON, "tests/explore/run")),
     Suite("area", "Yosys reads the RTL of the smallest machine: no latches, no combinational loops", (PYTHON, "bench/area", "tiny4", "--check"),
           always=False),
+    Suite("proofs", "six steps of the lanes against their expressions, six small blocks, by SAT; two faults are refuted",
+          (PYTHON, "tests/proofs/run", "--sample", "6", "--seed", "{seed}"), always=False),
     Suite("dram-rate", "what streams at three clocks is the lesser of DRAM's rate and the port's", (PYTHON, "bench/dram-rate")),
     Suite("platform", "two machines in one SystemC simulation run a network, as each does alone", (PYTHON, "tests/platform/run")),
     Suite("docs", "what the documents quote", (PYTHON, "tests/docs/run")),
