@@ -82,6 +82,10 @@ def parts():
         Suite("injected", "verify and fuzz name the unit and the cycle of injected faults", (PYTHON, "tests/mutation/injected")),
         Suite("sweep", "200 points here and on Slurm, each killed and resumed", (PYTHON, "tests/explore/sweep")),
         Suite("area", "Yosys reads three machines: no latches, no loops", (PYTHON, "bench/area", "tiny4", "odd12x20", "edge16", "--check")),
+        Suite("proofs", "each step of the lanes of four machines against its expressions, all small blocks, by SAT; faults are refuted",
+              (PYTHON, "tests/proofs/run")),
+        Suite("lockstep", "the mapped netlist of tiny4 beside its RTL, cycle by cycle, in 40 random programs",
+              (PYTHON, "tests/proofs/lockstep", "--seed", "{seed}")),
         Suite("tidy", "clang-tidy over all files", ("bash", "scripts/lib/run_clang_tidy")),
     ]
 
