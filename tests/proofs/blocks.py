@@ -58,7 +58,7 @@ class Blocks:
         self.directory = tempfile.TemporaryDirectory(prefix="tilewright-proofs-")
         self.folder = pathlib.Path(self.directory.name)
         with tempfile.TemporaryDirectory(prefix="tilewright-proofs-") as name:
-            circuits.write_rtl(PACKAGES, (), pathlib.Path(name))
+            lanes.write_sources(PACKAGES, (), pathlib.Path(name))
             for file in ("tilewright_registers_pkg.sv", "tilewright_pkg.sv"):
                 shutil.copy(pathlib.Path(name) / file, self.folder / file)
         files = ["tilewright_registers_pkg.sv", "tilewright_pkg.sv"]

@@ -56,9 +56,6 @@ def cut_products(module):
     return f"{head}\n{''.join(wires)}{rest}", signed
 
 
-write_rtl = synthesis.write_rtl
-
-
 def inject(folder, file, change):
     """Puts a fault into a file there."""
     text = (folder / file).read_text()

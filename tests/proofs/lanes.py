@@ -26,15 +26,19 @@ LANES = "tilewright_proof_lanes"
 COUNT = 2  # lanes: they are alike but for their number
 
 
+def write_sources(target, overlays, folder):
+    done = subprocess.run([SOURCES, target, folder, *overlays], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"proofs: error: no RTL of {target}:\n{done.stderr}")
+
+
 class Machine:
     """The circuits of a target under overlays; `fault`, if any, is (name of a file, a function that makes another text of it)."""
 
     def __init__(self, target, overlays=(), fault=None, only=None):
         with tempfile.TemporaryDirectory(prefix="tilewright-proofs-") as name:
             folder = pathlib.Path(name)
-            done = subprocess.run([SOURCES, target, folder, *overlays], capture_output=True, text=True)
-            if done.returncode != 0:
-                raise SystemExit(f"proofs: error: no RTL of {target}:\n{done.stderr}")
+            write_sources(target, overlays, folder)
             shutil.copy(PRODUCT, folder / "tilewright_multiplier.sv")
             if fault:
                 circuits.inject(folder, *fault)
