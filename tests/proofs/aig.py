@@ -244,7 +244,10 @@ def binary(graph, root):
 
 
 def abc(script, folder):
-    done = subprocess.run(["yosys-abc", "-q", script], cwd=folder, capture_output=True, text=True, timeout=SECONDS)
+    try:
+        done = subprocess.run(["yosys-abc", "-q", script], cwd=folder, capture_output=True, text=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return ""
     return done.stdout + done.stderr
 
 

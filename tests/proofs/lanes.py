@@ -21,7 +21,8 @@ from aig import FALSE, TRUE
 
 SOURCES = circuits.ROOT / "build" / "release" / "bin" / "rtl-proof-sources"
 PRODUCT = pathlib.Path(__file__).parent / "product.sv"
-WHOLE = 8  # bits of operands whose product is not cut
+# Bits of operands whose product is not cut: wider ones only where the ranges of products matter, of which a free value knows nothing.
+WHOLE = (8, 18)
 LANES = "tilewright_proof_lanes"
 COUNT = 2  # lanes: they are alike but for their number
 
@@ -47,6 +48,7 @@ class Machine:
             package = folder / "tilewright_pkg.sv"
             text, count = re.subn(r"(parameter int Lanes =) \d+;", rf"\1 {COUNT};", package.read_text())
             assert count == 1
+            self.sum_bits = 1 + int(re.search(r"logic \[(\d+):0\] sum_q \[Lanes\]", (folder / "tilewright_lanes.svh").read_text())[1])
             package.write_text(text)
             self.steps = [step for step in table["steps"] if only is None or step["name"] in only]
             packages_first = lambda each: (not each.endswith("_pkg.sv"), "registers" not in each, each)
@@ -67,14 +69,14 @@ class Products:
     """The products of both sides. `holds`: those of the expression
     with the same operands are equal in all bits."""
 
-    def __init__(self, graph):
-        self.graph, self.made, self.holds = graph, [], TRUE
+    def __init__(self, graph, most):
+        self.graph, self.most, self.made, self.holds = graph, most, [], TRUE
         self.cut = self.whole = 0
 
     def of(self, a, b, remembers):
         """A signed word; one of the expression is remembered."""
         graph = self.graph
-        if bits_of(a) <= WHOLE and bits_of(b) <= WHOLE:
+        if bits_of(a) <= self.most and bits_of(b) <= self.most:
             self.whole += remembers
             return graph.times(a, b)
         bits = len(a) + len(b)
@@ -94,16 +96,18 @@ class Products:
 
 
 class Proof:
-    """Of one step, in the last lane."""
+    """Of one step, in two lanes."""
 
-    def __init__(self, machine, step):
-        self.step, self.lane = step, COUNT - 1
+    def __init__(self, machine, step, most):
+        self.machine, self.step = machine, step
         self.graph = aig.Graph()
-        self.products = Products(self.graph)
+        self.products = Products(self.graph, most)
         self.own, self.cut_words = {}, {}
         self.lanes_circuit, self.lanes_signed = machine.circuits[LANES]
         said_circuit, self.said_signed = machine.circuits[step["module"]]
-        self.said = aig.Unrolled(self.graph, said_circuit, self.said_input)
+        # Values are the last lane's, the position of an array's element the first one's.
+        self.said, self.said_first = (aig.Unrolled(self.graph, said_circuit, functools.partial(self.said_input, lane))
+                                      for lane in (COUNT - 1, 0))
         self.lanes = aig.Unrolled(self.graph, self.lanes_circuit, self.lanes_input, self.lanes_latch, -machine.start, self.fixed)
 
     def of_element(self, name, bit):
@@ -114,19 +118,19 @@ class Proof:
 
     def product(self, side, signed, name, bit, cycle):
         number = int(name.split("_")[1])
-        key = (side is self.said, number, cycle)
+        key = (id(side), number, cycle)
         if key not in self.cut_words:
             operands = [signed_word(side.word(f"cut_{number}_{each}", cycle), signed[number]) for each in "ab"]
-            self.cut_words[key] = self.products.of(*operands, side is self.said)
+            self.cut_words[key] = self.products.of(*operands, side is not self.lanes)
         word = self.cut_words[key]
         return word[min(bit, len(word) - 1)]
 
-    def said_input(self, name, bit, cycle):
+    def said_input(self, lane, name, bit, cycle):
         if name.startswith("cut_"):
-            return self.product(self.said, self.said_signed, name, bit, cycle)
+            return self.product(self.said if lane else self.said_first, self.said_signed, name, bit, cycle)
         if name == "lane_index_i":
             base = [self.of_element("lane_base_i", each) for each in range(32)]
-            return self.graph.plus(base, [TRUE if self.lane >> each & 1 else FALSE for each in range(32)])[bit]
+            return self.graph.plus(base, [TRUE if lane >> each & 1 else FALSE for each in range(32)])[bit]
         return self.of_element(name, bit)
 
     def fixed(self, name, bit):
@@ -167,11 +171,11 @@ class Proof:
     def sum_latches(self):
         """{number of a latch: bit of the lane's sum}. The other lane's sum is not behind the results."""
         circuit, found = self.lanes_circuit, {}
-        behind = circuit.behind([literal for name in ("value_o", "at_o") for literal in circuit.outputs[name]])
+        behind = circuit.behind(circuit.outputs["value_o"])
         for node, (number, _) in circuit.latches.items():
             for name, bit in circuit.latch_names.get(number, []):
                 if node in behind and re.search(r"\bsum_q(\[\d+\])?$", name):
-                    found[number] = bit % 64
+                    found[number] = bit % self.machine.sum_bits
         return found
 
     def lanes_latch(self, number, cycle):
@@ -183,9 +187,8 @@ class Proof:
         """A literal that is true where the lane is not what the expression says."""
         graph, end = self.graph, self.step["stages"]
         found = FALSE
-        for name in ("value_o", "at_o"):
-            said = self.said.word(name)
-            found = graph.either(found, graph.words_differ(said, self.lanes.word(name, end)))
+        for name, said in (("value_o", self.said), ("at_o", self.said_first)):
+            found = graph.either(found, graph.words_differ(said.word(name), self.lanes.word(name, end)))
         if self.step["accumulation"] >= 0:
             said = self.said.word("sum_o")
             nodes = {self.sum_latches[number]: node for node, (number, _) in self.lanes_circuit.latches.items()
@@ -212,10 +215,13 @@ def moves_while_stalled(circuit):
 def prove(machine, step):
     """(whether the lane computes the step; None: not decided, products cut, products whole, seconds, how)."""
     begin = time.monotonic()
-    proof = Proof(machine, step)
-    differs = proof.differs()
-    answer = aig.refuted(proof.graph, differs)
-    if answer is not False and proof.products.holds != TRUE:
-        answer = aig.refuted(proof.graph, proof.graph.both(differs, proof.products.holds))
+    for most in WHOLE:
+        proof = Proof(machine, step, most)
+        differs = proof.differs()
+        answer = aig.refuted(proof.graph, differs)
+        if answer is not False and proof.products.holds != TRUE:
+            answer = aig.refuted(proof.graph, proof.graph.both(differs, proof.products.holds))
+        if answer is False or proof.products.cut == 0:
+            break
     how = "by structure" if differs == FALSE else "by SAT"
     return None if answer is None else not answer, proof.products.cut, proof.products.whole, time.monotonic() - begin, how

@@ -547,14 +547,14 @@ Estimator::Streamed Estimator::stream(const timing::StepTiming &step,
     };
     add(holds, from);
     if (before != nullptr)
-      add(*before, from - timing::sumsReadAhead);
+      add(*before, from + timing::sumsClaimedAhead - timing::sumsReadAhead);
   };
   hold(step.reads[0], moved.activations, t, holds_.activations, nullptr);
   const int operand = facts_[static_cast<size_t>(decoded(index).instruction)].accumulate;
   const bool accumulates =
       step.reads.size() > 1 && (operand < 0 || values[static_cast<size_t>(operand)] != 0);
-  hold(step.write, moved.sums, t + times_.matrixPipeline, holds_.accumulatorWrites,
-       accumulates ? &holds_.accumulatorReads : nullptr);
+  hold(step.write, moved.sums, t + times_.matrixPipeline - timing::sumsClaimedAhead,
+       holds_.accumulatorWrites, accumulates ? &holds_.accumulatorReads : nullptr);
   return moved;
 }
 
@@ -592,7 +592,9 @@ int64_t Estimator::stand(const isa::ScalarContext &scalars, size_t index, int64_
       add({t, last, activations | weights});
     const int64_t first = last + times_.matrixPipeline;
     sumsUntil_ = first + blocks.rows(block) - 1;
-    holds_.accumulatorWrites.add({first, sumsUntil_, maskOf(acc, blocks.sums(block))});
+    holds_.accumulatorWrites.add({first - timing::sumsClaimedAhead,
+                                  sumsUntil_ - timing::sumsClaimedAhead,
+                                  maskOf(acc, blocks.sums(block))});
     t = last + 1;
   }
   if (held)

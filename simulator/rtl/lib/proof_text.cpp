@@ -138,8 +138,8 @@ private:
   ExpressionWriter writer_;
 };
 
-// The last lane among the others, which get zeros, and what laneConstants and laneElements make for
-// it: names are those of rtl/tilewright_vector.sv.
+// The lanes, whose elements are all the same, and what laneConstants and laneElements make for
+// them: names are those of rtl/tilewright_vector.sv.
 std::string lanesText(const isa::Isa &isa) {
   std::string text = fmt::format(R"(
 module tilewright_proof_lanes import tilewright_pkg::*; (
@@ -166,9 +166,8 @@ module tilewright_proof_lanes import tilewright_pkg::*; (
   assign bits_q = bits_i;
   assign state_q = state_i;
   lane_control_t [LaneStages-1:0] control;
-  typedef struct packed {{ lane_control_t control; }} aligned_t;
-  aligned_t align_q;
-  assign align_q.control = control[0];
+  lane_step_t align_step;
+  assign align_step = control[0].step;
   always_comb begin : controls
     control = '0;
     for (int s = 0; s < LaneStages; s++) begin
@@ -184,7 +183,7 @@ module tilewright_proof_lanes import tilewright_pkg::*; (
   for (const isa::StateArray &array : unitOf(isa, isa::UnitTemplate::Vector).arrays)
     text += fmt::format("  logic [{0}:0] array_{1}_strip [Lanes];\n"
                         "  always_comb for (int l = 0; l < Lanes; l++) array_{1}_strip[l] = "
-                        "l == Lanes - 1 ? {2}'(strip_i[{3}]) : '0;\n",
+                        "{2}'(strip_i[{3}]);\n",
                         array.type.bits - 1, array.name, array.type.bits, array.index);
   return text + laneConstants(isa) + laneElements(isa) + R"(
   logic [31:0] operand [Lanes][VectorStreams];
@@ -192,12 +191,12 @@ module tilewright_proof_lanes import tilewright_pkg::*; (
   lane_result_t result [Lanes];
   always_comb begin : lanes
     for (int l = 0; l < Lanes; l++) begin
-      for (int m = 0; m < VectorStreams; m++) operand[l][m] = l == Lanes - 1 ? operand_i[m] : '0;
-      for (int i = 0; i < LaneTables; i++) table_data[l][i] = l == Lanes - 1 ? table_i[i] : '0;
+      for (int m = 0; m < VectorStreams; m++) operand[l][m] = operand_i[m];
+      for (int i = 0; i < LaneTables; i++) table_data[l][i] = table_i[i];
     end
     for (int i = 0; i < LaneTables; i++) table_o[i] = table_index[Lanes-1][i];
     value_o = result[Lanes-1].value;
-    at_o = result[Lanes-1].at;
+    at_o = result[0].at; // the other lanes' elements follow
   end
   tilewright_lanes u_lanes (
     .clk_i, .enable_i, .busy_i, .instruction_i(instruction_q), .bits_i(bits_q), .state_i(state_q), .constant_i(constant_q),

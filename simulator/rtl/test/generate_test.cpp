@@ -201,8 +201,8 @@ INSTANTIATE_TEST_SUITE_P(Targets, Lint,
 TEST(Generate, WindowsTakeTheMultiplierThatIsThere) {
   const std::string cell =
       textOf(generate(cycle::target("tiny4+depthwise")), "tilewright_array.svh");
-  EXPECT_THAT(cell, HasSubstr("MatrixKindBits'(0), MatrixKindBits'(1): begin : product_0"));
-  EXPECT_THAT(cell, testing::Not(HasSubstr("product_1")));
+  EXPECT_THAT(cell, HasSubstr("begin : product\n")) << "one for both";
+  EXPECT_THAT(cell, testing::Not(HasSubstr("product_")));
   EXPECT_THAT(cell, HasSubstr("operand = (element.kind == MatrixKindBits'("));
   const std::string base = textOf(generate(cycle::target("tiny4")), "tilewright_array.svh");
   EXPECT_THAT(base, HasSubstr("operand = element.operand;"));
