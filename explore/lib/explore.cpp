@@ -78,8 +78,8 @@ private:
     if (experiment_.screened == 0)
       return chosenSettings(experiment_, settings_);
     const Plan &plan = planner_->plan();
-    return screenedSettings(experiment_, settings_, plan.points.front().machine,
-                            planner_->drams(), plan.figures, planner_->analytical());
+    return screenedSettings(experiment_, settings_, plan.points.front().machine, planner_->drams(),
+                            plan.figures, planner_->analytical());
   }
 
   void searchGuided() {

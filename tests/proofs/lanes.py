@@ -201,13 +201,13 @@ class Proof:
 
 
 def moves_while_stalled(circuit):
-    """Names of registers that change though the pipeline does not move; constants may."""
+    """Names of registers that change though the pipeline does not move; what depends on the instruction and its operands alone may."""
     graph = aig.Graph()
     unrolled = aig.Unrolled(graph, circuit, lambda name, bit, cycle: None, fixed=lambda name, bit: 0 if name == "enable_i" else None)
     found = set()
     for node, (number, following) in circuit.latches.items():
         names = circuit.latch_names.get(number, [("a register", 0)])
-        if not any("constant_q" in name for name, _ in names) and unrolled.literal(following) != unrolled.literal(2 * node):
+        if not any("constant_q" in name or "runs_q" in name for name, _ in names) and unrolled.literal(following) != unrolled.literal(2 * node):
             found.add(names[0][0])
     return sorted(found)
 
