@@ -460,10 +460,11 @@ void Trace::deadlock(const ModelPorts &ports) {
   for (int port = 1; port < 5; ++port) {
     const int unit = unitIndex(isa_, port);
     const Entry *begun = nullptr, *head = nullptr;
+    bool begunLoads = false;
     for (const Entry &own : entries_) {
       if (own.decoded == nullptr || own.unit != unit || own.ended)
         continue;
-      // Of the matrix unit's two, the one that loads comes first.
+      // Of the matrix unit's, the first one that loads comes first.
       const bool loads = unitOrder[port] == isa::UnitTemplate::Matrix && own.started &&
                          !isa_.instructions()[static_cast<size_t>(own.decoded->instruction)]
                               .accesses.back()
@@ -471,8 +472,10 @@ void Trace::deadlock(const ModelPorts &ports) {
                          !isa_.instructions()[static_cast<size_t>(own.decoded->instruction)]
                               .accesses.front()
                               .write;
-      if (own.started && (begun == nullptr || loads))
+      if (own.started && (begun == nullptr || (loads && !begunLoads))) {
         begun = &own;
+        begunLoads = loads;
+      }
       else if (!own.started && head == nullptr)
         head = &own;
     }
