@@ -475,8 +475,7 @@ void Trace::deadlock(const ModelPorts &ports) {
       if (own.started && (begun == nullptr || (loads && !begunLoads))) {
         begun = &own;
         begunLoads = loads;
-      }
-      else if (!own.started && head == nullptr)
+      } else if (!own.started && head == nullptr)
         head = &own;
     }
     const bool isSet =
