@@ -7,22 +7,7 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-
-// What a program executes after it has stored into its own code is not defined (docs/rtl.md).
-static bool overwritesCode(tilewright::Engine &functional, const tilewright::Program &program) {
-  tilewright::DramImage memory(program);
-  tilewright::RunOptions options;
-  options.trace = false;
-  options.maxCycles = 1000000; // instructions
-  try {
-    functional.run(program, memory, options);
-  } catch (const tilewright::UserError &) {
-    // What it stored until then counts.
-  }
-  return std::memcmp(memory.data() + program.codeAddress, program.code.data(),
-                     program.code.size()) != 0;
-}
+#include <stdexcept>
 
 int main(int argc, char **argv) {
   using namespace tilewright;
@@ -37,8 +22,6 @@ int main(int argc, char **argv) {
                  count = std::strtoull(argv[2], nullptr, 10);
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const Program program = fuzzer.program(fuzzer.make(seed, 60));
-    if (overwritesCode(*functional, program))
-      continue;
     DramImage memory(program);
     RunOptions options;
     options.maxCycles = 2000000;
@@ -46,6 +29,9 @@ int main(int argc, char **argv) {
       rtl->run(program, memory, options);
     } catch (const UserError &) {
       // Some end with a trap or a deadlock.
+    } catch (const std::logic_error &) {
+      if (!lockstep::overwritesCode(program, memory))
+        throw;
     }
   }
   return 0;

@@ -3,8 +3,14 @@
 #include "difference.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace tilewright::lockstep {
+
+bool overwritesCode(const Program &program, const DramImage &memory) {
+  return std::memcmp(memory.data() + program.codeAddress, program.code.data(),
+                     program.code.size()) != 0;
+}
 
 Comparison compare(const isa::Isa &isa, const Program &program,
                    const std::function<DramImage()> &image, const std::vector<Engine *> &engines,
@@ -16,6 +22,7 @@ Comparison compare(const isa::Isa &isa, const Program &program,
   for (Engine *engine : engines) {
     const bool hasEnd = !outcomes.empty() && outcomes.front().hasTime();
     Outcome own = run(*engine, setup, hasEnd ? outcomes.front().digest.cycles() : -1);
+    result.overwritesCode = result.overwritesCode || overwritesCode(program, own.memory);
     compared.instructions = std::max(compared.instructions, own.record.instructions);
     if (own.record.stopped && !own.runsOn) {
       compared.stopped = engine->name();

@@ -101,6 +101,32 @@ TEST(Fuzzer, ShrinksADifferenceInValues) {
   EXPECT_EQ(fuzzer.check(small).kind == CaseKind::Racing, false);
 }
 
+// A unit may be done with a store to the code, or not yet, where an error ends the engines.
+TEST(Fuzzer, LeavesOutWhatOverwritesItsCode) {
+  LyingEngine liar(cycleEngine(), [] {
+    Lie lie;
+    lie.access = [](AccessEvent &event) { ++event.cycle; };
+    return lie;
+  });
+  const Fuzzer fuzzer = fuzzerOf(liar);
+  const std::string code = "fence\nhalt\n";
+  auto storeTo = [&](uint64_t address) {
+    RandomCase test;
+    test.codeAddress = 0x20000;
+    const Program program =
+        assemble(fmt::format("store.i8 s=0, d=0x{:x}, n1=1, n0=1\n{}", address, code));
+    for (size_t at = 0; at < program.code.size(); at += tiny().instructionBytes())
+      test.code.emplace_back(program.code.begin() + static_cast<ptrdiff_t>(at),
+                             program.code.begin() +
+                                 static_cast<ptrdiff_t>(at + tiny().instructionBytes()));
+    return fuzzer.check(test).comparison;
+  };
+  EXPECT_TRUE(storeTo(0x100).difference);
+  const Comparison comparison = storeTo(0x20000);
+  EXPECT_TRUE(comparison.overwritesCode);
+  EXPECT_FALSE(comparison.difference);
+}
+
 TEST(Fuzzer, ShrinksToTheSameProgramEachTime) {
   LyingEngine liar(cycleEngine(), [] {
     Lie lie;

@@ -51,7 +51,8 @@ struct Compared {
 struct Comparison {
   Compared compared;
   std::optional<Difference> difference;
-  std::string engines; // "cycle,rtl": those that differ
+  std::string engines;         // "cycle,rtl": those that differ
+  bool overwritesCode = false; // a run did
 };
 
 struct CompareOptions {
@@ -59,6 +60,9 @@ struct CompareOptions {
   bool values = true;    // false: of units that race, times alone are defined
   bool checkRaces = false;
 };
+
+// A run that left `memory` wrote to its code: what it executed then is not defined (docs/rtl.md).
+bool overwritesCode(const Program &program, const DramImage &memory);
 
 // Compares each engine with the first one that has time, else with the first. `image` gives the
 // DRAM before a run.

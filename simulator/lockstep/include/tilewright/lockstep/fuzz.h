@@ -48,7 +48,7 @@ public:
   RandomCase shrink(const RandomCase &test, int tries = 3000) const;
 
 private:
-  std::optional<CaseKind> kindOf(const RandomCase &test) const;
+  CaseKind kindOf(const RandomCase &test) const;
   void order(RandomCase &test) const;
 
   const isa::Isa &isa_;
