@@ -7,6 +7,7 @@ black boxes, so that the netlist of the whole machine is these put together.
 import collections
 import concurrent.futures
 import hashlib
+import inspect
 import pathlib
 import re
 import sys
@@ -103,64 +104,90 @@ def ram_stub(name, *size):
     return f"attribute \\blackbox 1\nmodule \\{name}\n{wires}end\n"
 
 
-LOADS = 16  # of a net; more of them are behind buffers
+LOADS = 8  # of a gate; more of them are behind buffers
+BUFFER_LOADS = 16
 CELL = re.compile(r"^  (\w+) \S+ +\($", re.M)
 PIN = re.compile(r"^    \.(\w+)\((.+)\)(,?)$")
 OUTPUTS = ("Y", "Q", "YC", "YS")
 
 
 def buffered(text):
-    """Verilog of a mapped block in which no net has more loads among the cells than LOADS: trees of buffers are put between."""
+    """Verilog of a mapped block with trees of buffers: no gate has more loads than LOADS, and no buffer more than BUFFER_LOADS. Loads that
+    drive trees themselves are close to the root."""
     lines = text.split("\n")
-    loads, is_cell = collections.defaultdict(list), False
+    loads, drives, cell = collections.defaultdict(list), {}, None
     for number, line in enumerate(lines):
-        if cell := CELL.match(line):
-            is_cell = not cell[1].startswith(("m_", "ram_"))
-        elif is_cell and (pin := PIN.match(line)) and pin[1] not in OUTPUTS and "'" not in pin[2]:
-            loads[pin[2]].append(number)
-    made = 0
-    added = []
-    for net, positions in loads.items():
-        if len(positions) <= LOADS:
-            continue
-        # A level of buffers drives the cells, the next one those buffers; the last one is few enough for the net itself.
-        level = []
-        for at in range(0, len(positions), LOADS):
-            for position in positions[at:at + LOADS]:
-                pin = PIN.match(lines[position])
-                lines[position] = f"    .{pin[1]}(fan_{made}){pin[3]}"
-            level.append(made)
-            made += 1
-        while len(level) > LOADS:
+        if begins := CELL.match(line):
+            cell = None if begins[1].startswith(("m_", "ram_")) else number
+        elif cell is not None and (pin := PIN.match(line)) and "'" not in pin[2]:
+            if pin[1] in OUTPUTS:
+                drives[cell] = pin[2]
+            else:
+                loads[pin[2]].append((number, cell))
+    behind = {cell: len(loads[net]) if net in loads else 0 for cell, net in drives.items()}
+    made, added = 0, []
+
+    def tree(sinks, most):
+        """At most so many of the sinks, or buffers that drive them: each an instance's text but for its input, or a line of a cell."""
+        nonlocal made
+        while len(sinks) > most:
             above = []
-            for at in range(0, len(level), LOADS):
-                added += [f"  BUFX4 fan_{below}_cell (\n    .A(fan_{made}),\n    .Y(fan_{below})\n  );" for below in level[at:at + LOADS]]
-                above.append(made)
+            for at in range(0, len(sinks), BUFFER_LOADS):
+                for sink in sinks[at:at + BUFFER_LOADS]:
+                    connect(sink, f"fan_{made}")
+                above.append(f"  BUFX4 fan_{made}_cell (\n    .A({{}}),\n    .Y(fan_{made})\n  );")
                 made += 1
-            level = above
-        added += [f"  BUFX4 fan_{below}_cell (\n    .A({net}),\n    .Y(fan_{below})\n  );" for below in level]
+            sinks = above
+        return sinks
+
+    def connect(sink, net):
+        if isinstance(sink, str):
+            added.append(sink.format(net))
+        else:
+            pin = PIN.match(lines[sink])
+            lines[sink] = f"    .{pin[1]}({net}){pin[3]}"
+
+    for net, sinks in loads.items():
+        if len(sinks) <= LOADS:
+            continue
+        heaviest = sorted((sink for sink in sinks if behind.get(sink[1], 0) > LOADS), key=lambda sink: -behind[sink[1]])[:LOADS // 2]
+        others = [line for line, cell in sinks if (line, cell) not in heaviest]
+        for sink in tree(others, LOADS - len(heaviest)):
+            connect(sink, net)
     begin = next(number for number, line in enumerate(lines) if line.endswith(");")) + 1
     end = max(number for number, line in enumerate(lines) if line == "endmodule")
     wires = [f"  wire fan_{i};" for i in range(made)]
     return "\n".join([*lines[:begin], *wires, *lines[begin:end], *added, *lines[end:]])
 
 
+BUFFERING = hashlib.sha256(inspect.getsource(buffered).encode() + bytes([LOADS, BUFFER_LOADS])).hexdigest()[:8]
+
+
+def keep(path, text):
+    """Writes a file of the cache; a run that is cut off leaves none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_text(text)
+    part.rename(path)
+
+
 def mapped(block, text, rams, report):
     """The netlist of a block's RTLIL."""
     script = MAP.format(top=plain(block), liberty=osu018.LIBERTY, picoseconds=PICOSECONDS)
-    kept = CACHE / f"{hashlib.sha256((script + text).encode()).hexdigest()}.v"
-    if not kept.exists():
+    name = hashlib.sha256((script + osu018.ONE_HOT + text).encode()).hexdigest()
+    kept, cells = CACHE / f"{name}.{BUFFERING}.v", CACHE / f"{name}.cells.v"
+    if not cells.exists():
         begin = time.monotonic()
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
+        with tempfile.TemporaryDirectory() as place:
+            folder = pathlib.Path(place)
             (folder / "block.il").write_text(text)
+            (folder / "one_hot.v").write_text(osu018.ONE_HOT)
             (folder / "map.ys").write_text(script)
             osu018.run(["yosys", "-q", "map.ys"], folder)
-            CACHE.mkdir(parents=True, exist_ok=True)
-            part = kept.with_suffix(".part")
-            part.write_text(buffered((folder / "mapped.v").read_text()))
-            part.rename(kept)
+            keep(cells, (folder / "mapped.v").read_text())
         report(f"# {BLOCKS[block]}: mapped in {time.monotonic() - begin:.0f} s")
+    if not kept.exists():
+        keep(kept, buffered(cells.read_text()))
     cells = collections.Counter(CELL.findall(kept.read_text()))
     return Netlist(plain(block), kept, {cell: count for cell, count in cells.items() if not cell.startswith(("m_", "ram_"))},
                    {rams[cell]: count for cell, count in cells.items() if cell in rams})

@@ -12,7 +12,8 @@ module tilewright_address_generator import tilewright_pkg::*; #(
   input  move_t      move_i,                     // a move
   output move_t      move_o,                     // the one that came last; registered
   input  logic       begin_i,                    // it begins, or the one that comes in this cycle does; only if it has a burst
-  input  logic       next_i,                     // the unit is done with the burst; only while there is one
+  input  logic       wants_i,                    // the unit goes on to the next burst if that is granted; only while there is one
+  input  logic       granted_i,                  // it is; late, so that one gate behind it says what happens
   output logic       left_o,                     // bursts are left; registered
   output logic       burst_o,                    // there is a burst: the following hold; registered
   output logic [47:0] begin_o,                   // of the burst: byte address in DRAM
@@ -66,8 +67,11 @@ module tilewright_address_generator import tilewright_pkg::*; #(
   logic [WindowBits:0] elements_q;
   logic signed [WindowBits+1:0] at_q;
   local_t address_q;
-  logic shows;
-  assign shows = cuts_q && (!burst_q || next_i);
+  logic first, next, shows, ends_run;
+  assign first = cuts_q && !burst_q;
+  assign next = cuts_q && wants_i;
+  assign shows = first || (next && granted_i);
+  assign ends_run = (first && run_ends) || (next && run_ends && granted_i);
   assign move_o = move_q;
   assign left_o = cuts_q || burst_q;
   assign burst_o = burst_q;
@@ -85,8 +89,8 @@ module tilewright_address_generator import tilewright_pkg::*; #(
       burst_q <= 1'b0;
     end else begin
       if (begin_i) cuts_q <= 1'b1;
-      if (shows && run_ends && last_run) cuts_q <= 1'b0;
-      burst_q <= shows || (burst_q && !next_i);
+      if (ends_run && last_run) cuts_q <= 1'b0;
+      burst_q <= shows || (burst_q && !(wants_i && granted_i));
     end
   end
   always_ff @(posedge clk_i) begin
@@ -99,8 +103,8 @@ module tilewright_address_generator import tilewright_pkg::*; #(
       cut_q <= '0;
       begins_run_q <= 1'b1;
     end
+    if (ends_run) walk_q <= run_next;
     if (shows) begin
-      if (run_ends) walk_q <= run_next;
       position_q <= run_ends ? run_next.dram[MoveLoops-1] : {position_q[47:WindowBits] + (48-WindowBits)'(1), WindowBits'(0)};
       left_q <= run_ends ? run_bytes_q : left_q - bytes_t'(space);
       cut_q <= run_ends ? '0 : (cut_q + 2'(space)) & part;
@@ -117,7 +121,7 @@ module tilewright_address_generator import tilewright_pkg::*; #(
 
   comes_when_done: assert property (@(posedge clk_i) disable iff (!rst_ni) !(take_i && left_o))
     else $error("A move comes while bursts of the one before are left.");
-  goes_on_from_a_burst: assert property (@(posedge clk_i) disable iff (!rst_ni) next_i |-> burst_o)
-    else $error("A unit is done with a burst that there is not.");
+  goes_on_from_a_burst: assert property (@(posedge clk_i) disable iff (!rst_ni) wants_i |-> burst_o)
+    else $error("A unit goes on from a burst that there is not.");
 endmodule
 // verilator lint_on UNUSEDSIGNAL

@@ -100,18 +100,20 @@ module tilewright_load import tilewright_pkg::*; #(
   end
 
   // LOAD-burst: the burst that is requested in this cycle.
-  logic has_burst, request, last_burst, begins_run, space_q;
+  logic has_burst, asks, request, last_burst, begins_run, space_q;
   logic [47:0] position;
   logic [WindowBits-1:0] last_byte;
   local_t run_address;
   logic [WindowBits:0] burst_elements;
   at_t burst_at;
   tilewright_address_generator u_addresses (
-    .clk_i, .rst_ni, .take_i(takes), .move_i(head_move), .move_o(move), .begin_i(started && !move.fill && !move.empty), .next_i(request),
+    .clk_i, .rst_ni, .take_i(takes), .move_i(head_move), .move_o(move), .begin_i(started && !move.fill && !move.empty), .wants_i(asks),
+    .granted_i(!ar_busy_i),
     .left_o(issuing), .burst_o(has_burst), .begin_o(position), .last_byte_o(last_byte), .elements_o(burst_elements),
     .begins_run_o(begins_run), .address_o(run_address), .at_o(burst_at), .last_o(last_burst)
   );
-  assign request = has_burst && !ar_busy_i && space_q && !quiesce_i;
+  assign asks = has_burst && space_q && !quiesce_i;
+  assign request = asks && !ar_busy_i;
   assign ar_valid_o = request;
   assign ar_address_o = position;
   logic [BeatWidth-1:0] first_beat, last_beat; // in their window

@@ -1,11 +1,12 @@
 // The product of two signed numbers, a new one each cycle. It is a sum of rows, each of them the left operand times a digit of two bits of
-// the right one, -2 to 2 (Booth, "A Signed Binary Multiplication Technique", 1951). With more than one stage the first sums the rows of
-// as many parts of the digits, and every later one adds a part. Simulators multiply words.
+// the right one, -2 to 2 (Booth, "A Signed Binary Multiplication Technique", 1951). Adders that carry nothing along make two numbers of
+// them (Wallace, "A Suggestion for a Fast Multiplier", 1964), whose sum is the product. With two stages the second one takes that sum;
+// with more, the rows come in parts, a stage each. Simulators multiply words.
 // verilator lint_off UNUSEDSIGNAL
 // Reason: with one stage nothing is registered, and simulators use no digits.
 module tilewright_multiplier #(
   parameter int Left = 8,  // bits of the left operand
-  parameter int Right = 8, // of the right one
+  parameter int Right = 8, // of the right one, which is no wider
   parameter int Stages = 1 // the product comes Stages - 1 cycles after its operands
 ) (
   input  logic                         clk_i,    // all state changes at its rising edge
@@ -17,44 +18,81 @@ module tilewright_multiplier #(
   localparam int Width = Left + Right;
 `ifdef SYNTHESIS
   localparam int Digits = (Right + 1) / 2;
-  localparam int Part = (Digits + Stages - 1) / Stages; // digits of a part
-  localparam int PartWidth = Left + 2 * Part;
-  logic signed [2*Digits:0] digits; // each with the bit below it
-  assign digits = (2 * Digits + 1)'($signed({right_i, 1'b0}));
-  logic signed [Width-1:0] sum [Stages]; // of the parts up to that one
-  for (genvar i = 0; i < Stages; i++) begin : gen_part
-    localparam int First = Part * i, Last = Part * (i + 1) < Digits ? Part * (i + 1) : Digits;
-    logic [PartWidth-1:0] rows;
-    always_comb begin : sum_of_rows
-      automatic logic [Left:0] row;
-      automatic logic [PartWidth-1:0] signs = '0;
-      rows = '0;
-      for (int d = First; d < Last; d++) begin
-        row = digits[2*d] ^ digits[2*d+1] ? {left_i[Left-1], left_i} : '0;
-        row = row | (digits[2*d] == digits[2*d+1] && digits[2*d+1] != digits[2*d+2] ? {left_i, 1'b0} : '0);
-        row = row ^ {(Left + 1){digits[2*d+2]}};
-        // The sign is added inverted, and a constant for all of them.
-        rows = rows + (PartWidth'({~row[Left], row[Left-1:0]}) << (2 * (d - First))) + (PartWidth'(digits[2*d+2]) << (2 * (d - First)));
-        signs = signs - (PartWidth'(1) << (Left + 2 * (d - First)));
-      end
-      rows = rows + signs;
+  localparam int SumStages = Stages < 4 ? 1 : 2;
+  localparam int Parts = Stages > SumStages ? Stages - SumStages : 1;
+  localparam int Part = (Digits + Parts - 1) / Parts; // digits of a part
+
+  // Each row is Left + 1 bits with its sign inverted; this makes it good for all of them.
+  function automatic logic [Width-1:0] sign_constant();
+    sign_constant = '0;
+    for (int d = 0; d < Digits; d++) sign_constant = sign_constant - (Width'(1) << (Left + 2 * d));
+  endfunction
+
+  logic signed [Left-1:0] left [Parts];
+  logic [2*Digits:0] digits [Parts]; // each with the bit below it
+  logic [Width-1:0] sum [Parts], carry [Parts]; // of the parts up to that one
+  assign left[0] = left_i;
+  assign digits[0] = (2 * Digits + 1)'($signed({right_i, 1'b0}));
+  for (genvar i = 0; i < Parts; i++) begin : gen_part
+    localparam int First = Part * i < Digits ? Part * i : Digits;
+    localparam int Last = Part * (i + 1) < Digits ? Part * (i + 1) : Digits;
+    // What is added: a row for each digit, one with what their complements lack, and the sum before.
+    localparam int Rows = Last - First + (i == 0 ? 1 : 3);
+    localparam int Words = Rows > 2 ? 3 * Rows - 4 : 2; // each adder makes two of three
+    logic [Width-1:0] word [Words];
+    logic [Width-1:0] complements;
+    always_comb begin : ones
+      complements = i == 0 ? sign_constant() : '0;
+      for (int d = First; d < Last; d++) complements[2*d] = digits[i][2*d+2];
     end
-    if (i == 0) begin : gen_first
-      assign sum[0] = Width'($signed(rows));
-    end else begin : gen_later
-      logic signed [PartWidth-1:0] rows_q [i]; // wait for the sum
-      logic signed [Width-1:0] sum_q;
+    assign word[0] = complements;
+    for (genvar d = First; d < Last; d++) begin : gen_row
+      logic [Left:0] row;
+      always_comb begin : row_of_digit
+        row = digits[i][2*d] ^ digits[i][2*d+1] ? {left[i][Left-1], left[i]} : '0;
+        row = row | (digits[i][2*d] == digits[i][2*d+1] && digits[i][2*d+1] != digits[i][2*d+2] ? {left[i], 1'b0} : '0);
+        row = row ^ {(Left + 1){digits[i][2*d+2]}};
+      end
+      assign word[d-First+1] = Width'({~row[Left], row[Left-1:0]}) << (2 * d);
+    end
+    if (i > 0) begin : gen_later
+      logic signed [Left-1:0] left_q;
+      logic [2*Digits:0] digits_q;
+      logic [Width-1:0] sum_q, carry_q;
       always_ff @(posedge clk_i) begin
         if (enable_i) begin
-          rows_q[0] <= $signed(rows);
-          for (int j = 1; j < i; j++) rows_q[j] <= rows_q[j-1];
+          left_q <= left[i-1];
+          digits_q <= digits[i-1];
           sum_q <= sum[i-1];
+          carry_q <= carry[i-1];
         end
       end
-      assign sum[i] = sum_q + (Width'(rows_q[i-1]) << (2 * First));
+      assign left[i] = left_q;
+      assign digits[i] = digits_q;
+      assign word[Rows-2] = sum_q;
+      assign word[Rows-1] = carry_q;
     end
+    for (genvar a = 0; a < Rows - 2; a++) begin : gen_adder
+      assign word[Rows+2*a] = word[3*a] ^ word[3*a+1] ^ word[3*a+2];
+      assign word[Rows+2*a+1] = ((word[3*a] & word[3*a+1]) | (word[3*a+2] & (word[3*a] | word[3*a+1]))) << 1;
+    end
+    assign sum[i] = word[Words-2];
+    assign carry[i] = word[Words-1];
   end
-  assign product_o = sum[Stages-1];
+  if (Stages == 1) begin : gen_single
+    assign product_o = sum[0] + carry[0];
+  end else begin : gen_stages
+    logic [Width-1:0] sum_q, carry_q;
+    always_ff @(posedge clk_i) begin
+      if (enable_i) begin
+        sum_q <= sum[Parts-1];
+        carry_q <= carry[Parts-1];
+      end
+    end
+    tilewright_adder #(.Width(Width), .Stages(SumStages)) u_sum (
+      .clk_i, .enable_i, .subtract_i(1'b0), .left_i(sum_q), .right_i(carry_q), .sum_o(product_o)
+    );
+  end
 `else
   logic signed [Width-1:0] product;
   assign product = Width'(left_i) * Width'(right_i);

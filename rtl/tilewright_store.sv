@@ -172,19 +172,22 @@ module tilewright_store import tilewright_pkg::*; #(
   logic [WindowBits:0] burst_elements;
   local_t run_address;
   logic signed [WindowBits+1:0] burst_at;
-  logic goes_on, moves, takes_burst;
+  logic goes_on, next_burst, is_free, moves, takes_burst;
   tilewright_address_generator #(.ByFirstByte(1'b1)) u_addresses (
     .clk_i, .rst_ni, .take_i(takes), .move_i(head_move), .move_o(move),
-    .begin_i(store_starts && !(takes ? head_move.empty : move.empty)), .next_i(takes_burst), .left_o(bursts_left), .burst_o(has_burst),
-    .begin_o(burst_begin), .last_byte_o(burst_last_byte), .elements_o(burst_elements), .begins_run_o(begins_run), .address_o(run_address),
-    .at_o(burst_at), .last_o(last_burst)
+    .begin_i(store_starts && !(takes ? head_move.empty : move.empty)), .wants_i(next_burst), .granted_i(is_free), .left_o(bursts_left),
+    .burst_o(has_burst), .begin_o(burst_begin), .last_byte_o(burst_last_byte), .elements_o(burst_elements), .begins_run_o(begins_run),
+    .address_o(run_address), .at_o(burst_at), .last_o(last_burst)
   );
   assign gathers = bursts_left || piece_q;
   buffers_t used_d;
   assign used_d = used_q + buffers_t'(asks_q) - buffers_t'(frees);
   assign goes_on = piece_q && !last_q;
-  assign moves = (granted || !piece_q) && (goes_on || (has_burst && used_d != buffers_t'(StoreBuffers)));
-  assign takes_burst = moves && !goes_on;
+  // What depends on the grant is one gate behind it.
+  assign next_burst = !goes_on && has_burst && used_d != buffers_t'(StoreBuffers);
+  assign is_free = granted || !piece_q;
+  assign moves = is_free && (goes_on || next_burst);
+  assign takes_burst = is_free && next_burst;
 
   local_t base_address, next_address_d;
   logic [WindowBits:0] base_left, next_left_d;

@@ -111,30 +111,33 @@ std::optional<LaneUnit> unitOf(const Expr &expr, int demanded) {
   }
 }
 
-// Of a unit, from operands in registers to its result.
-int64_t delayOf(const Technology &technology, const LaneUnit &unit) {
+// Of a unit, from operands in registers to its result. What selects them has its register in the
+// unit, and drives a gate for each of their bits in each lane.
+int64_t delayOf(const Technology &technology, const LaneUnit &unit, int64_t lanes) {
   const auto delay = [&](LogicOperator each) { return technology.delay(each, unit.bits); };
-  // An amount is clamped to the width first.
-  const int64_t clamp =
-      technology.delay(LogicOperator::Compare, 32) + technology.delay(LogicOperator::Select, 8);
+  const int64_t selects = Technology::fanOut(lanes * (unit.left + unit.right)),
+                selected = selects + technology.selection();
+  // Meanwhile an amount is clamped to the width.
+  const int64_t clamp = technology.delay(LogicOperator::Compare, amountBits) +
+                        technology.delay(LogicOperator::Select, amountBits),
+                shifts = std::max(clamp, selects) + technology.selection();
   switch (unit.kind) {
   case LaneUnitKind::Multiplier: {
     // As one of two numbers with as many partial products: of 32 x 10 bits 45 FO4, and 43 measured.
     int square = 2 * unit.right;
     while ((square + 1) * (square + 1) <= 4 * unit.left * unit.right)
       ++square;
-    return technology.selection() + technology.delay(LogicOperator::Multiply, square);
+    return selected + technology.delay(LogicOperator::Multiply, square);
   }
   case LaneUnitKind::Adder:
-    return technology.selection() +
-           std::max({delay(LogicOperator::Add), delay(LogicOperator::Subtract),
-                     delay(LogicOperator::Negate)});
+    return selected + std::max({delay(LogicOperator::Add), delay(LogicOperator::Subtract),
+                                delay(LogicOperator::Negate)});
   case LaneUnitKind::LeftShifter:
-    return clamp + technology.selection() + delay(LogicOperator::ShiftLeft);
+    return shifts + delay(LogicOperator::ShiftLeft);
   case LaneUnitKind::RightShifter:
     break;
   }
-  return clamp + technology.selection() + delay(LogicOperator::ShiftRight);
+  return shifts + delay(LogicOperator::ShiftRight);
 }
 
 int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -177,7 +180,7 @@ public:
             const Binding *binding = nullptr)
       : instruction_(instruction), isa_(isa), technology_(isa.technology()), lane_(lane),
         binding_(binding), budget_(std::max<int64_t>(technology_.budget(isa.clockHz()), 1)),
-        start_(isa.timing().at("vector.start")) {}
+        start_(isa.timing().at("vector.start")), lanes_(isa.param("lanes")) {}
 
   Pipeline run() {
     for (const Step &step : instruction_.steps)
@@ -378,7 +381,7 @@ private:
   // On a unit that instructions share, whose operands are in registers.
   Ready onUnit(const Expr &expr, LaneUnit unit, LogicOperator kind, const Ready &args,
                const char *what) {
-    unit.stages = divideUp(delayOf(technology_, unit), budget_);
+    unit.stages = divideUp(delayOf(technology_, unit, lanes_), budget_);
     needs_.push_back({unit, &expr});
     PipelineOperation operation;
     LaneUnit shared = unit;
@@ -391,7 +394,7 @@ private:
     operation.what = describe(&expr, what, operation.bits);
     operation.first = args.stage + (args.delay > 0 ? 1 : 0);
     operation.last = operation.first + unit.stages - 1;
-    operation.delay = delayOf(technology_, shared);
+    operation.delay = delayOf(technology_, shared, lanes_);
     operation.area = technology_.area(kind, operation.bits);
     operation.before = args.operation;
     const int number = add(operation);
@@ -421,7 +424,7 @@ private:
   const Technology &technology_;
   const Lane *lane_;
   const Binding *binding_;
-  int64_t budget_, start_;
+  int64_t budget_, start_, lanes_;
   const Step *step_ = nullptr;
   Ready result_;
   std::unordered_map<const Expr *, int> demanded_;

@@ -67,7 +67,8 @@ std::string ExpressionWriter::write(const Expr &expr) {
     return literal(expr.value, expr.type);
   if (auto found = known_.find(&expr); found != known_.end())
     return found->second;
-  const std::string value = operation(expr);
+  const auto bound = bound_.find(&expr);
+  const std::string value = bound != bound_.end() ? bound->second : operation(expr);
   return known_[&expr] = variable(expr.type, value);
 }
 
@@ -76,12 +77,11 @@ std::string ExpressionWriter::writeAs(const Expr &expr, const Type &type) {
     return literal(expr.value, type);
   if (expr.type == type)
     return write(expr);
-  if (known_.count(&expr) == 0 && isExactProduct(expr) && type.isSigned &&
-      type.bits > expr.type.bits && type.bits <= 32)
+  if (!isKnown(expr) && isExactProduct(expr) && type.isSigned && type.bits > expr.type.bits &&
+      type.bits <= 32)
     return variable(
         type, fmt::format("{} * {}", writeAs(*expr.args[0], type), writeAs(*expr.args[1], type)));
-  if (const char *symbol = sumOf(expr);
-      symbol && known_.count(&expr) == 0 && type.bits < expr.type.bits)
+  if (const char *symbol = sumOf(expr); symbol && !isKnown(expr) && type.bits < expr.type.bits)
     return variable(type, fmt::format("{} {} {}", writeAs(*expr.args[0], type), symbol,
                                       writeAs(*expr.args[1], type)));
   return converted(write(expr), expr.type, type);
@@ -127,18 +127,48 @@ std::string ExpressionWriter::amount(const Expr &shift) {
   return clamped;
 }
 
+// The least of a constant and what is at least another: both comparisons can be made at once.
+bool ExpressionWriter::isClamp(const Expr &expr) const {
+  const Expr &inner = *expr.args[0];
+  return inner.kind == ExprKind::Maximum && !isKnown(inner) && inner.type == expr.type &&
+         isa::isLaneConstant(*inner.args[1]) && isa::isLaneConstant(*expr.args[1]);
+}
+
+std::string ExpressionWriter::clamp(const Expr &expr) {
+  const Expr &inner = *expr.args[0];
+  const auto operand = [&](const Expr &of) {
+    const std::string text = writeAs(of, expr.type);
+    return of.kind == ExprKind::Literal ? variable(expr.type, text) : text;
+  };
+  const std::string value = operand(*inner.args[0]), least = operand(*inner.args[1]),
+                    most = operand(*expr.args[1]);
+  const Type bit{false, 1};
+  const std::string isMore = variable(bit, fmt::format("{} > {}", value, least));
+  const std::string isTooMuch =
+      variable(bit, fmt::format("{} ? {} > {} : {} > {}", isMore, value, most, least, most));
+  return fmt::format("{} ? {} : {} ? {} : {}", isTooMuch, most, isMore, value, least);
+}
+
+// What does not fit shows in its high bits: no comparison is needed.
 std::string ExpressionWriter::saturate(const Expr &expr) {
   const Expr &arg = *expr.args[0];
   const Type &from = arg.type, &to = expr.type;
   const std::string a =
       arg.kind == ExprKind::Literal ? variable(from, literal(arg.value, from)) : write(arg);
-  std::string result = converted(a, from, to);
-  if (from.greatest() > to.greatest())
-    result = fmt::format("{} > {} ? {} : {}", a, literal(to.greatest(), from),
-                         literal(to.greatest(), to), result);
-  if (from.least() < to.least())
-    result = fmt::format("{} < {} ? {} : {}", a, literal(to.least(), from), literal(to.least(), to),
-                         result);
+  const std::string low = converted(a, from, to);
+  const int most = to.bits - (to.isSigned ? 1 : 0),    // bits of the greatest
+      magnitude = from.bits - (from.isSigned ? 1 : 0); // of the argument's greatest
+  const bool isAbove = magnitude > most, isBelow = from.least() < to.least();
+  const std::string sign = fmt::format("{}[{}]", a, from.bits - 1);
+  if (isAbove && isBelow && to.isSigned) // then both are signed
+    return fmt::format("{} == {} ? {} : {{{}, {{{}{{!{}}}}}}}", a,
+                       converted(fmt::format("$signed({})", low), to, from), low, sign, most, sign);
+  std::string result = low;
+  if (isAbove)
+    result = fmt::format("{}[{}:{}] != '0 ? {} : {}", a, magnitude - 1, most,
+                         literal(to.greatest(), to), low);
+  if (isBelow)
+    result = fmt::format("{} ? {} : {}", sign, literal(to.least(), to), result);
   return result;
 }
 
@@ -166,6 +196,9 @@ std::string ExpressionWriter::operation(const Expr &expr) {
   case ExprKind::Xor:
     return binary(expr, "^");
   case ExprKind::Minimum:
+    if (isClamp(expr))
+      return clamp(expr);
+    [[fallthrough]];
   case ExprKind::Maximum: {
     const std::string a = writeAs(*expr.args[0], expr.type), b = writeAs(*expr.args[1], expr.type);
     // The same comparison for both.

@@ -33,9 +33,10 @@ public:
   std::string writeAs(const isa::Expr &expr, const isa::Type &type);
   // The amount of a shift by a variable, clamped to [0, bits - 1], in eight bits.
   std::string amount(const isa::Expr &shift);
-  // The node has that value, which may be no name, from now on.
+  // The node has that value, which may be no name, from now on: a variable once it is written.
   void bind(const isa::Expr &expr, const std::string &value) {
-    known_[&expr] = variable(expr.type, value);
+    known_.erase(&expr);
+    bound_[&expr] = value;
   }
   // `name`, which may be sliced and has the node's type, stands for the node from now on.
   void define(const isa::Expr &expr, const std::string &name) { known_[&expr] = name; }
@@ -44,17 +45,22 @@ public:
   const std::string &statements() const { return statements_; }
 
 private:
+  bool isKnown(const isa::Expr &expr) const {
+    return known_.count(&expr) != 0 || bound_.count(&expr) != 0;
+  }
   std::string variable(const isa::Type &type, const std::string &value);
   std::string operation(const isa::Expr &expr);
   std::string binary(const isa::Expr &expr, const char *symbol);
   std::string compare(const isa::Expr &expr, const char *symbol);
   std::string shift(const isa::Expr &expr);
+  bool isClamp(const isa::Expr &expr) const;
+  std::string clamp(const isa::Expr &expr);
   std::string saturate(const isa::Expr &expr);
   std::string leadingZeros(const isa::Expr &expr);
 
   Leaf leaf_;
   std::string indent_, prefix_, declarations_, statements_;
-  std::map<const isa::Expr *, std::string> known_;
+  std::map<const isa::Expr *, std::string> known_, bound_;
   int next_ = 0;
 };
 

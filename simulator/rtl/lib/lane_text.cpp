@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <map>
 #include <set>
 #include <stdexcept>
 
@@ -61,20 +61,18 @@ public:
     return writer;
   }
 
-  // The operands of the shared units of the step.
-  std::string operands() const {
-    std::string text;
-    int number = 0;
-    for (const PipelineOperation *operation : plan_.shared()) {
-      ExpressionWriter writer = at(operation->first, in4, fmt::format("o{}_", number++).c_str());
-      const std::string body = operandsOf(writer, *operation);
-      declarations_ += writer.declarations();
-      text += fmt::format("{}// stage {}: {}\n{}{}", in4, operation->first + 1, operation->what,
-                          writer.statements(), body);
-    }
-    return text;
+  // What an operation on a shared unit or a table works on. Where it is the same for two
+  // instructions, so is the text.
+  std::string operands(const PipelineOperation &operation) const {
+    ExpressionWriter writer = at(operation.first, in4, "o");
+    const std::string body = operandsOf(writer, operation);
+    return writer.declarations() + writer.statements() + body;
   }
-  const std::string &declarations() const { return declarations_; }
+  // "vrescale, stage 3: shift right, 64 bits".
+  std::string commentOf(const PipelineOperation &operation) const {
+    return fmt::format("{}, stage {}: {}", plan_.instruction().name, operation.first + 1,
+                       operation.what);
+  }
 
   bool isAddition() const {
     return plan_.step().kind == isa::StepKind::Reduce &&
@@ -110,10 +108,8 @@ public:
         const std::string value = writer.writeAs(*slot.value, slot.type);
         body += fmt::format("{}slots[l][{} +: {}] = {};\n", in4, slot.low, slot.type.bits, value);
       }
-    if (stage + 1 == plan_.stages()) {
-      result(writer, body);
-      registers += "      result_o <= results;\n";
-    }
+    if (stage + 1 == plan_.stages())
+      result(writer, fmt::format("results_{}[l]", stage), body);
     if (body.empty())
       return "";
     return fmt::format("    // {}\n    {}: begin\n      {} begin : {}_{}\n{}{}{}{}      end\n{}"
@@ -271,7 +267,7 @@ private:
     body += fmt::format("{}sums[l] = {};\n", in4, converted("sum", type, sums_));
   }
 
-  void result(ExpressionWriter &writer, std::string &body) const {
+  void result(ExpressionWriter &writer, const std::string &name, std::string &body) const {
     const isa::Step &step = plan_.step();
     const Expr &root = *plan_.results().front();
     std::string value;
@@ -281,13 +277,13 @@ private:
                           writer.writeAs(*step.otherwise, elementType));
     else
       value = writer.writeAs(root, elementType);
-    body += fmt::format("{0}results[l] = '0;\n{0}results[l].value = {1};\n", in4, value);
+    body += fmt::format("{}{}.value = {};\n", in4, name, value);
     if (step.out.isMemory)
       return;
     const isa::StateArray &array = isa_.units()[static_cast<size_t>(plan_.instruction().unit)]
                                        .arrays[static_cast<size_t>(step.out.index)];
     // The other lanes' elements follow.
-    body += fmt::format("{}if (l == 0) results[l].at = {};\n", in4,
+    body += fmt::format("{}if (l == 0) {}.at = {};\n", in4, name,
                         flatIndex(writer, array, step.out.where));
   }
 
@@ -297,7 +293,6 @@ private:
   Nest nest_;
   Streams streams_;
   isa::Type sums_; // the register of a reduction
-  mutable std::string declarations_;
 };
 
 // A unit of one stage that is no multiplier, in lane `l`.
@@ -343,40 +338,44 @@ std::string instanceOf(const isa::LaneUnit &unit, const std::string &name) {
                      module, parameters, unit.stages, name, more, ports[0], ports[1], ports[2]);
 }
 
-// The bit of an instruction among those of the unit.
-std::string runOf(const std::vector<LanePlan> &plans, const isa::Instruction &instruction) {
-  return fmt::format("runs_q[{}]", instruction.index - plans.front().instruction().index);
+// What a unit works on, and for which instructions. Of these, one runs at a time.
+struct Source {
+  std::string text, comment;
+  std::set<std::string> instructions;
+};
+
+std::vector<Source> sourcesOf(const isa::Isa &isa, const std::vector<LanePlan> &plans,
+                              const Nest &nest, size_t unit) {
+  std::vector<Source> sources;
+  for (const LanePlan &plan : plans) {
+    const StageWriter writer(isa, plans, plan, nest);
+    for (const PipelineOperation *operation : plan.shared()) {
+      if (operation->unit != static_cast<int>(unit))
+        continue;
+      std::string text = writer.operands(*operation);
+      auto found = std::find_if(sources.begin(), sources.end(),
+                                [&](const Source &source) { return source.text == text; });
+      if (found == sources.end())
+        found = sources.insert(sources.end(), {std::move(text), "", {}});
+      found->comment += fmt::format("{}// {}\n", in4, writer.commentOf(*operation));
+      found->instructions.insert(constantOf(plan.instruction()));
+    }
+  }
+  return sources;
 }
 
-// Which instruction runs, a bit each.
-void writeRuns(std::string &text, const std::vector<LanePlan> &plans) {
-  std::string values;
-  for (const LanePlan &plan : plans)
-    if (plan.number() == 0)
-      values += fmt::format("    {} <= instruction_i == {};\n", runOf(plans, plan.instruction()),
-                            constantOf(plan.instruction()));
-  text += fmt::format(
-      "  // A simulator leaves out what no element needs; a netlist would only have more gates.\n"
-      "`ifdef SYNTHESIS\n  localparam bit Saves = 1'b0;\n`else\n  localparam bit Saves = "
-      "1'b1;\n`endif\n\n  // The instruction that runs, a register each: it chooses the operands "
-      "of "
-      "the units that instructions share.\n  logic [{}:0] runs_q;\n"
-      "  always_ff @(posedge clk_i) begin\n    runs_q <= '0;\n{}  end\n\n",
-      plans.back().instruction().index - plans.front().instruction().index, values);
+std::string chosenOf(const std::string &unit) { return unit + "_source_q"; }
+
+std::string isOneOf(const std::set<std::string> &instructions) {
+  std::string text;
+  for (const std::string &instruction : instructions)
+    text += fmt::format("{}instruction_i == {}", text.empty() ? "" : " || ", instruction);
+  return text;
 }
 
-// Whether an instruction runs that uses the unit.
-std::string usersOf(const std::vector<LanePlan> &plans, size_t unit) {
-  std::set<std::string> users;
-  for (const LanePlan &plan : plans)
-    for (const PipelineOperation *operation : plan.shared())
-      if (operation->unit == static_cast<int>(unit))
-        users.insert(runOf(plans, plan.instruction()));
-  return fmt::format("{}", fmt::join(users, " || "));
-}
-
-void writeUnits(std::string &text, const isa::Lane &lane, const std::vector<LanePlan> &plans) {
-  std::string instances, unknown, values;
+void writeUnits(std::string &text, const isa::Lane &lane,
+                const std::vector<std::vector<Source>> &sources) {
+  std::string instances, unknown, values, chosen;
   for (size_t i = 0; i < lane.units.size(); ++i) {
     const isa::LaneUnit &unit = lane.units[i];
     const bool isMultiplier = unit.kind == LaneUnitKind::Multiplier,
@@ -389,14 +388,20 @@ void writeUnits(std::string &text, const isa::Lane &lane, const std::vector<Lane
                         isAdder ? "" : "signed ", isMultiplier ? "signed " : "");
     if (isAdder)
       text += fmt::format("{}logic {}_subtract [Lanes];\n", in1, name);
+    text += fmt::format("{}logic [{}:0] {};\n", in1, sources[i].size() - 1, chosenOf(name));
+    for (size_t at = 0; at < sources[i].size(); ++at)
+      chosen += fmt::format("    {}[{}] <= {};\n", chosenOf(name), at,
+                            isOneOf(sources[i][at].instructions));
     if (unit.stages > 1 || isMultiplier) {
       instances += instanceOf(unit, name);
       continue;
     }
     unknown += fmt::format("{}{}_result[l] = 'x;\n", in3, name);
-    values += fmt::format("    if (!Saves || (busy_i && ({}))) {} {}_result[l] = {};\n",
-                          usersOf(plans, i), eachLane, name, valueOf(unit, name));
+    values += fmt::format("    if (!Saves || (busy_i && {} != '0)) {} {}_result[l] = {};\n",
+                          chosenOf(name), eachLane, name, valueOf(unit, name));
   }
+  if (!chosen.empty())
+    text += fmt::format("  always_ff @(posedge clk_i) begin : sources\n{}  end\n", chosen);
   if (!instances.empty())
     text +=
         fmt::format("  for (genvar l = 0; l < Lanes; l++) begin : gen_units\n{}  end\n", instances);
@@ -405,37 +410,79 @@ void writeUnits(std::string &text, const isa::Lane &lane, const std::vector<Lane
                         unknown, values);
 }
 
-void writeOperands(std::string &text, const isa::Isa &isa, const std::vector<LanePlan> &plans,
-                   const Nest &nest) {
-  text += fmt::format("\n  // What the shared units work on: one instruction runs at a time.\n"
-                      "  function automatic void operands();\n    table_read_o = '0;\n"
-                      "    {} begin\n      for (int i = 0; "
-                      "i < LaneTables; i++) table_index_o[l][i] = '0;\n",
-                      eachLane);
-  const isa::Lane &lane = isa.lane();
-  for (size_t i = 0; i < lane.units.size(); ++i) {
-    const std::string name = unitName(lane, i);
-    text += fmt::format("      {0}_left[l] = '0;\n      {0}_right[l] = '0;\n", name);
-    if (lane.units[i].kind == LaneUnitKind::Adder)
-      text += fmt::format("      {}_subtract[l] = 1'b0;\n", name);
-  }
+// What selects is a register of the unit's own, so that few gates hang on it.
+void writeOperands(std::string &text, const isa::Lane &lane, size_t unit,
+                   const std::vector<Source> &sources) {
+  const std::string name = unitName(lane, unit);
+  text += fmt::format("\n  function automatic void operands_{0}();\n    {1} begin\n"
+                      "      {0}_left[l] = '0;\n      {0}_right[l] = '0;\n",
+                      name, eachLane);
+  if (lane.units[unit].kind == LaneUnitKind::Adder)
+    text += fmt::format("      {}_subtract[l] = 1'b0;\n", name);
   text += "    end\n    if (!Saves || busy_i) (* parallel_case *) case (1'b1)\n";
-  for (size_t i = 0; i < plans.size(); ++i) {
-    std::string body, declarations;
-    const isa::Instruction &instruction = plans[i].instruction();
-    for (; i < plans.size() && &plans[i].instruction() == &instruction; ++i) {
-      const StageWriter writer(isa, plans, plans[i], nest);
-      const std::string operands = writer.operands();
-      if (!operands.empty())
-        body += fmt::format("      {} begin : s_{}\n{}{}      end\n", eachLane, plans[i].number(),
-                            writer.declarations(), operands);
+  for (size_t at = 0; at < sources.size(); ++at)
+    text += fmt::format("    {}[{}]:\n      {} begin : source_{}\n{}{}      end\n", chosenOf(name),
+                        at, eachLane, at, sources[at].comment, sources[at].text);
+  text += fmt::format("    default: ;\n    endcase\n  endfunction\n"
+                      "  always_comb operands_{}();\n",
+                      name);
+}
+
+// The elements that tables are asked for.
+void writeTableReads(std::string &text, const isa::Isa &isa, const std::vector<LanePlan> &plans,
+                     const Nest &nest) {
+  text += fmt::format("\n  function automatic void table_reads();\n    table_read_o = '0;\n    {} "
+                      "for (int i = 0; i < LaneTables; i++) table_index_o[l][i] = '0;\n"
+                      "    if (!Saves || busy_i) case (instruction_i)\n",
+                      eachLane);
+  for (const isa::Instruction *instruction : workOf(isa, isa::UnitTemplate::Vector)) {
+    std::string body;
+    for (const LanePlan &plan : plans) {
+      const StageWriter writer(isa, plans, plan, nest);
+      for (const PipelineOperation *operation : plan.shared())
+        if (&plan.instruction() == instruction && isTableRead(*operation))
+          body +=
+              fmt::format("      {} begin : read_{}_{}\n{}// {}\n{}      end\n", eachLane,
+                          instruction->index, operation - instruction->pipeline.operations.data(),
+                          in4, writer.commentOf(*operation), writer.operands(*operation));
     }
-    --i;
     if (!body.empty())
-      text += fmt::format("    {}: begin : i_{} // {}\n{}    end\n", runOf(plans, instruction),
-                          instruction.index, instruction.name, body);
+      text += fmt::format("    {}: begin\n{}    end\n", constantOf(*instruction), body);
   }
-  text += "    default: ;\n    endcase\n  endfunction\n  always_comb operands();\n";
+  text += "    default: ;\n    endcase\n  endfunction\n  always_comb table_reads();\n";
+}
+
+// The instructions whose results come out of each stage.
+std::map<int64_t, std::set<std::string>> finishingOf(const std::vector<LanePlan> &plans) {
+  std::map<int64_t, std::set<std::string>> finishing;
+  for (const LanePlan &plan : plans)
+    finishing[plan.stages() - 1].insert(constantOf(plan.instruction()));
+  return finishing;
+}
+
+std::string finishText(const std::map<int64_t, std::set<std::string>> &finishing, int64_t stages) {
+  std::string registers, any;
+  for (const auto &[stage, instructions] : finishing) {
+    registers += fmt::format("    finish_q[{}] <= {};\n", stage, isOneOf(instructions));
+    any += fmt::format("{}(finish_q[{}] && control_i[{}].step.valid)", any.empty() ? "" : " || ",
+                       stage, stage);
+  }
+  return fmt::format("\n  // The stage out of which the results of the instruction come.\n"
+                     "  logic [{}:0] finish_q;\n  logic finishes;\n"
+                     "  always_ff @(posedge clk_i) begin : finish\n    finish_q <= '0;\n{}  end\n"
+                     "  assign finishes = {};\n",
+                     stages - 1, registers, any);
+}
+
+std::string resultText(const std::map<int64_t, std::set<std::string>> &finishing) {
+  std::string text =
+      fmt::format("    if (enable_i && finishes) begin : finished\n    automatic lane_result_t "
+                  "results [Lanes];\n    {} results[l] = '0;\n"
+                  "    (* parallel_case *) case (1'b1)\n",
+                  eachLane);
+  for (const auto &[stage, instructions] : finishing)
+    text += fmt::format("    finish_q[{0}]: results = results_{0};\n", stage);
+  return text + "    default: ;\n    endcase\n    result_o <= results;\n    end\n";
 }
 
 } // namespace
@@ -444,15 +491,21 @@ std::string laneText(const isa::Isa &isa) {
   const std::vector<LanePlan> plans = plansOf(isa);
   const Nest nest = shapeOf(isa).vector;
   const LaneShape shape = laneShapeOf(isa);
-  std::string text;
-  writeRuns(text, plans);
-  text += "  // Units that instructions share.\n";
-  writeUnits(text, isa.lane(), plans);
+  std::vector<std::vector<Source>> sources;
+  for (size_t unit = 0; unit < isa.lane().units.size(); ++unit)
+    sources.push_back(sourcesOf(isa, plans, nest, unit));
+  std::string text =
+      "  // A simulator leaves out what no element needs; a netlist would only have more gates.\n"
+      "`ifdef SYNTHESIS\n  localparam bit Saves = 1'b0;\n`else\n  localparam bit Saves = "
+      "1'b1;\n`endif\n\n  // Units that instructions share, and what each works on: chosen by the "
+      "instruction that runs.\n";
+  writeUnits(text, isa.lane(), sources);
   text += fmt::format("\n  logic [31:0] lane_index [Lanes];\n  always_comb {} lane_index[l] = "
                       "lane_base_i + 32'(l);\n\n  // Registers between stages, and a "
                       "reduction's.\n  logic [{}:0] sum_q [Lanes];\n",
                       eachLane, sumBits(plans) - 1);
   std::string stages;
+  const std::map<int64_t, std::set<std::string>> finishing = finishingOf(plans);
   for (int64_t stage = 0; stage < shape.stages; ++stage) {
     std::string cases, terms, adds;
     int bits = 0; // that the next stage starts from
@@ -478,6 +531,8 @@ std::string laneText(const isa::Isa &isa) {
       stages += fmt::format("    automatic logic [{}:0] slots [Lanes];\n    {} slots[l] = '0;\n",
                             bits - 1, eachLane);
     }
+    if (finishing.count(stage) != 0)
+      stages += fmt::format("    {} results_{}[l] = '0;\n", eachLane, stage);
     if (!adds.empty()) // one adder for all accumulations of the stage
       stages += fmt::format(
           "    case (control_i[{0}].step)\n{1}    default: ;\n    endcase\n    if ({2}) {3}\n      "
@@ -491,12 +546,17 @@ std::string laneText(const isa::Isa &isa) {
       stages += fmt::format("    slot_{}_q <= slots;\n", stage + 1);
     stages += "    end\n";
   }
-  writeOperands(text, isa, plans, nest);
+  for (size_t unit = 0; unit < sources.size(); ++unit)
+    writeOperands(text, isa.lane(), unit, sources[unit]);
+  writeTableReads(text, isa, plans, nest);
+  std::string results;
+  for (const auto &[stage, instructions] : finishing)
+    results += fmt::format("    automatic lane_result_t results_{} [Lanes];\n", stage);
   text +=
+      finishText(finishing, shape.stages) +
       fmt::format("\n  always_ff @(posedge clk_i) begin : stages\n    automatic logic [{}:0] sums "
-                  "[Lanes], addends [Lanes], firsts [Lanes], totals [Lanes];\n    automatic "
-                  "lane_result_t results [Lanes];\n{}  end\n",
-                  sumBits(plans) - 1, stages);
+                  "[Lanes], addends [Lanes], firsts [Lanes], totals [Lanes];\n{}{}{}  end\n",
+                  sumBits(plans) - 1, results, stages, resultText(finishing));
   return text;
 }
 

@@ -47,10 +47,15 @@ struct Technology {
   int64_t delay(LogicOperator kind, int bits) const;
   int64_t area(LogicOperator kind, int bits) const;
   int64_t period(int64_t clockHz) const; // of the clock
-  // Before a register, or a unit, that instructions share stands a selection among them. What
-  // selects is a register that stays as it is during an instruction, so that its width does not
-  // matter.
+  // Before a register, or a unit, that instructions share stands a selection among them.
   int64_t selection() const { return delay(LogicOperator::SelectOf8, characterizedBits.front()); }
+  // From one gate to as many as that, by buffers that drive four each.
+  static int64_t fanOut(int64_t loads) {
+    int64_t delay = 0;
+    for (int64_t driven = 1; driven < loads; driven *= 4)
+      delay += 1000;
+    return delay;
+  }
   // What logic between two registers of a lane may take; not positive where the clock is too fast
   // for any.
   int64_t budget(int64_t clockHz) const {
