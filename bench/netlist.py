@@ -41,7 +41,7 @@ class Netlist:
         self.name, self.verilog, self.cells, self.rams = name, verilog, cells, rams
 
     def nand2(self):
-        return sum(count * osu018.cell_area(cell) for cell, count in self.cells.items()) / osu018.cell_area("NAND2X1")
+        return osu018.area_of(self.cells)
 
     def flip_flops(self):
         return sum(count for cell, count in self.cells.items() if cell.startswith("DFF"))
@@ -104,63 +104,7 @@ def ram_stub(name, *size):
     return f"attribute \\blackbox 1\nmodule \\{name}\n{wires}end\n"
 
 
-LOADS = 8  # of a gate; more of them are behind buffers
-BUFFER_LOADS = 16
-CELL = re.compile(r"^  (\w+) \S+ +\($", re.M)
-PIN = re.compile(r"^    \.(\w+)\((.+)\)(,?)$")
-OUTPUTS = ("Y", "Q", "YC", "YS")
-
-
-def buffered(text):
-    """Verilog of a mapped block with trees of buffers: no gate has more loads than LOADS, and no buffer more than BUFFER_LOADS. Loads that
-    drive trees themselves are close to the root."""
-    lines = text.split("\n")
-    loads, drives, cell = collections.defaultdict(list), {}, None
-    for number, line in enumerate(lines):
-        if begins := CELL.match(line):
-            cell = None if begins[1].startswith(("m_", "ram_")) else number
-        elif cell is not None and (pin := PIN.match(line)) and "'" not in pin[2]:
-            if pin[1] in OUTPUTS:
-                drives[cell] = pin[2]
-            else:
-                loads[pin[2]].append((number, cell))
-    behind = {cell: len(loads[net]) if net in loads else 0 for cell, net in drives.items()}
-    made, added = 0, []
-
-    def tree(sinks, most):
-        """At most so many of the sinks, or buffers that drive them: each an instance's text but for its input, or a line of a cell."""
-        nonlocal made
-        while len(sinks) > most:
-            above = []
-            for at in range(0, len(sinks), BUFFER_LOADS):
-                for sink in sinks[at:at + BUFFER_LOADS]:
-                    connect(sink, f"fan_{made}")
-                above.append(f"  BUFX4 fan_{made}_cell (\n    .A({{}}),\n    .Y(fan_{made})\n  );")
-                made += 1
-            sinks = above
-        return sinks
-
-    def connect(sink, net):
-        if isinstance(sink, str):
-            added.append(sink.format(net))
-        else:
-            pin = PIN.match(lines[sink])
-            lines[sink] = f"    .{pin[1]}({net}){pin[3]}"
-
-    for net, sinks in loads.items():
-        if len(sinks) <= LOADS:
-            continue
-        heaviest = sorted((sink for sink in sinks if behind.get(sink[1], 0) > LOADS), key=lambda sink: -behind[sink[1]])[:LOADS // 2]
-        others = [line for line, cell in sinks if (line, cell) not in heaviest]
-        for sink in tree(others, LOADS - len(heaviest)):
-            connect(sink, net)
-    begin = next(number for number, line in enumerate(lines) if line.endswith(");")) + 1
-    end = max(number for number, line in enumerate(lines) if line == "endmodule")
-    wires = [f"  wire fan_{i};" for i in range(made)]
-    return "\n".join([*lines[:begin], *wires, *lines[begin:end], *added, *lines[end:]])
-
-
-BUFFERING = hashlib.sha256(inspect.getsource(buffered).encode() + bytes([LOADS, BUFFER_LOADS])).hexdigest()[:8]
+BUFFERING = hashlib.sha256(inspect.getsource(osu018.buffered).encode() + bytes([osu018.LOADS, osu018.BUFFER_LOADS])).hexdigest()[:8]
 
 
 def keep(path, text):
@@ -173,7 +117,8 @@ def keep(path, text):
 
 def mapped(block, text, rams, report):
     """The netlist of a block's RTLIL."""
-    script = MAP.format(top=plain(block), liberty=osu018.LIBERTY, picoseconds=PICOSECONDS)
+    script = MAP.format(top=plain(block), liberty=osu018.LIBERTY, picoseconds=PICOSECONDS, script=osu018.BALANCED,
+                        selections=osu018.SELECTIONS)
     name = hashlib.sha256((script + osu018.ONE_HOT + text).encode()).hexdigest()
     kept, cells = CACHE / f"{name}.{BUFFERING}.v", CACHE / f"{name}.cells.v"
     if not cells.exists():
@@ -187,8 +132,8 @@ def mapped(block, text, rams, report):
             keep(cells, (folder / "mapped.v").read_text())
         report(f"# {BLOCKS[block]}: mapped in {time.monotonic() - begin:.0f} s")
     if not kept.exists():
-        keep(kept, buffered(cells.read_text()))
-    cells = collections.Counter(CELL.findall(kept.read_text()))
+        keep(kept, osu018.buffered(cells.read_text()))
+    cells = collections.Counter(osu018.CELL.findall(kept.read_text()))
     return Netlist(plain(block), kept, {cell: count for cell, count in cells.items() if not cell.startswith(("m_", "ram_"))},
                    {rams[cell]: count for cell, count in cells.items() if cell in rams})
 

@@ -207,7 +207,7 @@ def moves_while_stalled(circuit):
     found = set()
     for node, (number, following) in circuit.latches.items():
         names = circuit.latch_names.get(number, [("a register", 0)])
-        if not any("constant_q" in name or "_source_q" in name for name, _ in names) and unrolled.literal(following) != unrolled.literal(2 * node):
+        if not any("constant_q" in name or "_source_q" in name or "finish_q" in name for name, _ in names) and unrolled.literal(following) != unrolled.literal(2 * node):
             found.add(names[0][0])
     return sorted(found)
 
