@@ -172,7 +172,8 @@ RegisterMap resolveRegisters(const yaml::Node &file) {
     map.registers.push_back(resolveRegister(key, node));
     const HostRegister &own = map.registers.back();
     for (int word = 0; word < own.words(); ++word) {
-      const yaml::Node *&owner = owners[static_cast<size_t>(own.offset / 4 + word)];
+      const yaml::Node *&owner =
+          owners[static_cast<size_t>(own.offset) / 4 + static_cast<size_t>(word)];
       if (owner)
         throw UserError(node.find("offset")->location(),
                         fmt::format("'{}' and '{}' have the same address {:#x}", owner->text,

@@ -64,17 +64,22 @@ std::vector<std::vector<double>> valuesAtBins(const Histogram &histogram,
   return values;
 }
 
+// How far a value is from the representable ones; what rounds to one of them is not outside: the
+// zero point's own rounding moves both ends of the range by up to half a step.
+double beyond(double value, const Parameters &parameters) {
+  double outside = std::max({parameters.lowest() - value, value - parameters.highest(), 0.0});
+  return outside > parameters.scale / 2 ? outside : 0;
+}
+
 // Sum of squared errors that quantization makes of the tensor itself.
 double squaredError(const Histogram &histogram, const Parameters &parameters) {
   double step = parameters.scale, error = 0;
   for (int bin = 0; bin < Histogram::bins; ++bin) {
     if (histogram.counts[bin] == 0)
       continue;
-    double value = histogram.center(bin);
-    double beyond = std::max({parameters.lowest() - value, value - parameters.highest(), 0.0});
+    double outside = beyond(histogram.center(bin), parameters);
     // Bins may be wider than a step: inside the range the error is uniform noise.
-    error +=
-        double(histogram.counts[bin]) * (beyond > step / 2 ? beyond * beyond : step * step / 12);
+    error += double(histogram.counts[bin]) * (outside > 0 ? outside * outside : step * step / 12);
   }
   return error;
 }
@@ -131,8 +136,7 @@ double divergence(const Histogram &histogram, const Parameters &parameters) {
   double total = double(histogram.total());
   for (int bin = 0; bin < Histogram::bins; ++bin) {
     levelOf[bin] = parameters.quantize(histogram.center(bin)) - parameters.least();
-    bool clipped =
-        histogram.center(bin) < parameters.lowest() || histogram.center(bin) > parameters.highest();
+    bool clipped = beyond(histogram.center(bin), parameters) > 0;
     // Clipped values keep their place in the true distribution, and are missing there in the other.
     if (!clipped)
       mass[levelOf[bin]] += double(histogram.counts[bin]);
@@ -146,8 +150,7 @@ double divergence(const Histogram &histogram, const Parameters &parameters) {
     if (histogram.counts[bin] == 0)
       continue;
     double p = double(histogram.counts[bin]) / total;
-    bool clipped =
-        histogram.center(bin) < parameters.lowest() || histogram.center(bin) > parameters.highest();
+    bool clipped = beyond(histogram.center(bin), parameters) > 0;
     double q = clipped ? 0 : mass[levelOf[bin]] / occupied[levelOf[bin]] / total;
     sum += p * std::log(p / std::max(q, floor));
   }

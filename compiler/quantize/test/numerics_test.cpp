@@ -42,6 +42,21 @@ TEST(Calibration, MinMaxKeepsOutliersAndTheOthersCutThem) {
   }
 }
 
+// The zero point of [-2, 2000] is rounded, which moves the end of the range below the values there.
+TEST(Calibration, NoMethodCutsWhatAQuarterOfTheValuesAre) {
+  Histogram histogram(-2, 2000);
+  std::vector<float> values(400, 2000.0f);
+  for (size_t i = 0; i < 300; ++i)
+    values[i] = static_cast<float>(i % 5) - 2;
+  histogram.add(values.data(), static_cast<int64_t>(values.size()));
+  for (Calibration method :
+       {Calibration::MinMax, Calibration::Percentile, Calibration::Mse, Calibration::Entropy}) {
+    QuantizeOptions options;
+    options.method = method;
+    EXPECT_GT(chooseParameters(histogram, options, {}).highest(), 1980) << int(method);
+  }
+}
+
 TEST(Calibration, CutsTailsInWhichTheFunctionIsConstant) {
   Functions clampAtTwo = {[](double x) { return std::min(x, 2.0); }};
   Parameters parameters = choose(Calibration::MinMax, clampAtTwo);

@@ -126,7 +126,7 @@ int64_t leastCycles(const ConvProblem &p, const ConvMachine &m, const ConvPlan &
   const auto access = static_cast<int64_t>(m.accessBytes);
   const int64_t read = std::max<int64_t>(0, weights) + input +
                        columnTiles * products.instructions * m.instructionBytes;
-  const auto streamed = static_cast<double>(read / access * access);
+  const auto streamed = static_cast<double>(read - read % access);
   return std::max(columnTiles * products.cycles,
                   static_cast<int64_t>(streamed / m.peakBytesPerCycle));
 }

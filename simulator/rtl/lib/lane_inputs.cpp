@@ -9,7 +9,6 @@
 namespace tilewright::rtl {
 
 using isa::Expr;
-using isa::ExprKind;
 using isa::PipelineOperation;
 
 std::string laneConstants(const isa::Isa &isa) {
@@ -109,7 +108,7 @@ std::string laneElements(const isa::Isa &isa) {
 std::string laneTables(const isa::Isa &isa) {
   const isa::Unit &unit = unitOf(isa, isa::UnitTemplate::Vector);
   const std::vector<LanePlan> plans = plansOf(isa);
-  std::string text = "// Arrays, and what the lanes read of them.\n", asks, answers;
+  std::string text = "// Arrays, and what the lanes read of them.\n", asks;
   for (const isa::StateArray &array : unit.arrays) {
     const int ports = portsOf(isa, array.index);
     text += fmt::format(
