@@ -1,5 +1,10 @@
 // The systolic array: weights stay, elements of activation rows go right, sums go down. What enters in cycle t as a row leaves
 // as a row of sums in t + Rows + Cols: skewed on its way in, and straightened on its way out.
+`ifdef SYNTHESIS
+`ifndef TILEWRIGHT_FPGA
+`define TILEWRIGHT_ROWS
+`endif
+`endif
 // verilator lint_off UNUSEDSIGNAL
 // Reason: no column has an operand where the description has no windows.
 module tilewright_array import tilewright_pkg::*; (

@@ -1,7 +1,12 @@
 // The product of two signed numbers, a new one each cycle. It is a sum of rows, each of them the left operand times a digit of two bits of
 // the right one, -2 to 2 (Booth, "A Signed Binary Multiplication Technique", 1951). Adders that carry nothing along make two numbers of
 // them (Wallace, "A Suggestion for a Fast Multiplier", 1964), whose sum is the product. With two stages the second one takes that sum;
-// with more, the rows come in parts, a stage each. Simulators multiply words.
+// with more, the rows come in parts, a stage each. Simulators multiply words, and an FPGA has multipliers.
+`ifdef SYNTHESIS
+`ifndef TILEWRIGHT_FPGA
+`define TILEWRIGHT_ROWS
+`endif
+`endif
 // verilator lint_off UNUSEDSIGNAL
 // Reason: with one stage nothing is registered, and simulators use no digits.
 module tilewright_multiplier #(
@@ -16,7 +21,7 @@ module tilewright_multiplier #(
   output logic signed [Left+Right-1:0] product_o
 );
   localparam int Width = Left + Right;
-`ifdef SYNTHESIS
+`ifdef TILEWRIGHT_ROWS
   localparam int Digits = (Right + 1) / 2;
   localparam int SumStages = Stages < 4 ? 1 : 2;
   localparam int Parts = Stages > SumStages ? Stages - SumStages : 1;

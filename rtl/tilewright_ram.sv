@@ -16,13 +16,14 @@ module tilewright_ram #(
   input  logic [Width-1:0]         write_mask_i,         // bits that are written: whole bytes
   input  logic [Width-1:0]         write_data_i          // its bits
 );
-`ifdef TILEWRIGHT_BLOCK_RAM
+`ifdef TILEWRIGHT_FPGA
   // For block RAM of an FPGA: a memory for each read port, bytes that are written one by one.
   for (genvar p = 0; p < Ports; p++) begin : gen_port
     logic [Width-1:0] row_q [Depth];
-    always_ff @(posedge clk_i) begin
-      if (read_i[p]) read_data_q[p] <= row_q[read_row_i[p]];
-      for (int i = 0; i < Width; i++) if (write_i && write_mask_i[i - i % 8]) row_q[write_row_i][i] <= write_data_i[i];
+    always_ff @(posedge clk_i) if (read_i[p]) read_data_q[p] <= row_q[read_row_i[p]];
+    for (genvar i = 0; i < Width; i += 8) begin : gen_byte
+      localparam int Bits = Width - i < 8 ? Width - i : 8;
+      always_ff @(posedge clk_i) if (write_i && write_mask_i[i]) row_q[write_row_i][i +: Bits] <= write_data_i[i +: Bits];
     end
   end
 `else

@@ -256,14 +256,15 @@ bool isZeroWithoutOperand(const Cell &cell) {
 
 // The sum of what came from above and of x * y as one sum of rows, each of them x times a digit of
 // two bits of y, -2 to 2 (Booth, "A Signed Binary Multiplication Technique", 1951). A row's sign is
-// added inverted, and a constant for all of them. Simulators multiply words.
+// added inverted, and a constant for all of them. Simulators multiply words, and an FPGA has
+// multipliers.
 std::string productOf(int left, int right) {
   const int digits = (right + 1) / 2;
   uint32_t signs = 0;
   for (int digit = 0; digit < digits && left + 2 * digit < 32; ++digit)
     signs -= uint32_t(1) << (left + 2 * digit);
   const std::string bits = right % 2 == 0 ? "y" : fmt::format("y[{}], y", right - 1);
-  return fmt::format(R"SV(`ifdef SYNTHESIS
+  return fmt::format(R"SV(`ifdef TILEWRIGHT_ROWS
       digits = {{{0}, 1'b0}};
       accumulated = above + 32'h{1:x};
       for (int d = 0; d < {2}; d++) begin

@@ -52,12 +52,17 @@ class Configurations : public testing::TestWithParam<Configuration> {};
 
 TEST_P(Configurations, RandomProgramsAreEqual) { expectRandomProgramsEqual(GetParam()); }
 
-// The rows that multipliers add, which only synthesis reads, make the products of simulators.
-TEST(Synthesis, RandomProgramsAreEqual) {
-  ASSERT_EQ(::setenv("TILEWRIGHT_RTL_DEFINE", "SYNTHESIS", 1), 0);
+// What simulators do not read does the same: the rows that multipliers add, block RAM.
+class Synthesis : public testing::TestWithParam<const char *> {};
+
+TEST_P(Synthesis, RandomProgramsAreEqual) {
+  ASSERT_EQ(::setenv("TILEWRIGHT_RTL_DEFINE", GetParam(), 1), 0);
   expectRandomProgramsEqual(configurations().front());
   ::unsetenv("TILEWRIGHT_RTL_DEFINE");
 }
+
+INSTANTIATE_TEST_SUITE_P(Macros, Synthesis,
+                         testing::Values("SYNTHESIS", "SYNTHESIS+TILEWRIGHT_FPGA"));
 
 INSTANTIATE_TEST_SUITE_P(Machines, Configurations, testing::ValuesIn(configurations()),
                          [](const auto &info) { return std::string(info.param.name); });
