@@ -1,6 +1,7 @@
-// results.csv: a line a point, in the order of the plan; schema "tilewright/points/1".
+// results.csv: a line a point, in the order of the plan; schema "tilewright/points/2".
 #include "results.h"
 
+#include "tilewright/explore/logic.h"
 #include "tilewright/support/csv.h"
 
 #include <fmt/format.h>
@@ -25,11 +26,12 @@ std::string toCsv(const Plan &plan, const Results &results) {
   std::string out = "schema,point,workload,base";
   for (const std::string &parameter : plan.parameters)
     out += "," + csvCell(parameter);
-  out += ",status,tier,cycles,seconds,energy_joules,area_mm2,flip_flops,sram_bits,front,analytical_"
+  out += ",status,tier,cycles,seconds,energy_joules,area_mm2,nand2,flip_flops,sram_bits,reached_hz,"
+         "front,analytical_"
          "cycles,analytical_joules,reason,why\n";
   for (size_t i = 0; i < results.points.size(); ++i) {
     const Result &result = results.points[i];
-    out += fmt::format("tilewright/points/1,{},{},{}", i, csvCell(result.point->workload),
+    out += fmt::format("tilewright/points/2,{},{},{}", i, csvCell(result.point->workload),
                        result.point->isBase ? 1 : 0);
     for (const std::string &parameter : plan.parameters)
       out += "," + csvCell(valueOf(result, parameter));
@@ -39,10 +41,11 @@ std::string toCsv(const Plan &plan, const Results &results) {
                              : ",,,";
     const PlannedPoint &point = *result.point;
     out += point.refusal.empty()
-               ? fmt::format(",{:.6g},{},{},{},{},{:.6g}", point.area.mm2, point.area.flipFlops,
-                             point.area.sramBits, result.isOnFront ? 1 : 0, point.analyticalCycles,
-                             point.analyticalEnergy.joules())
-               : ",,,,0,,";
+               ? fmt::format(",{:.6g},{},{},{},{:.0f},{},{},{:.6g}", point.area.mm2,
+                             point.area.nand2, point.area.flipFlops, point.area.sramBits,
+                             clockOf(point.machine), result.isOnFront ? 1 : 0,
+                             point.analyticalCycles, point.analyticalEnergy.joules())
+               : ",,,,,,0,,";
     out += "," + csvCell(result.reason) + "," + csvCell(why(result)) + "\n";
   }
   return out;

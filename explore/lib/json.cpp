@@ -3,6 +3,7 @@
 
 #include "page.h"
 
+#include "tilewright/explore/logic.h"
 #include "tilewright/report/page_file.h"
 
 namespace tilewright::explore {
@@ -37,8 +38,10 @@ Json pointJson(const Result &result, size_t number) {
   if (point.refusal.empty()) {
     json["machine"] = toJson(point.machine);
     json["area"] = {{"mm2", point.area.mm2},
+                    {"nand2", point.area.nand2},
                     {"flip_flops", point.area.flipFlops},
                     {"sram_bits", point.area.sramBits}};
+    json["reached_hz"] = std::llround(clockOf(point.machine));
     json["analytical"] = {{"cycles", point.analyticalCycles},
                           {"energy_joules", energyJson(point.analyticalEnergy)}};
   }

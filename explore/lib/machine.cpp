@@ -1,5 +1,9 @@
 #include "tilewright/explore/machine.h"
 
+#include "tilewright/explore/logic.h"
+#include "tilewright/rtl/lane_structure.h"
+
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -18,6 +22,12 @@ void visitNumbers(MachineType &machine, Visit visit) {
   visit("spad_banks", machine.spadBanks);
   visit("acc_bytes", machine.accBytes);
   visit("acc_banks", machine.accBanks);
+  visit("spad_port", machine.spadPort);
+  visit("acc_port", machine.accPort);
+  visit("lane_logic", machine.laneLogic);
+  visit("lane_flip_flops", machine.laneFlipFlops);
+  visit("lane_path", machine.lanePath);
+  visit("fo4_fs", machine.fo4Femtoseconds);
   visit("bus_bytes", machine.busBytes);
   visit("burst_bytes", machine.burstBytes);
   visit("load_buffers", machine.loadBuffers);
@@ -37,6 +47,12 @@ void visitNumbers(MachineType &machine, Visit visit) {
   visit("dram_refresh_pj", dram.refreshPj);
   visit("dram_background_uw", dram.backgroundUw);
 }
+
+// What isa/description/machine.yaml gives the ports where nothing else does.
+int64_t usualSpadPort(const Machine &machine) {
+  return std::max({int64_t(4), machine.rows, machine.cols, machine.lanes});
+}
+int64_t usualAccPort(const Machine &machine) { return std::max(machine.cols, machine.lanes); }
 
 } // namespace
 
@@ -73,6 +89,13 @@ Machine machineOf(const isa::Isa &isa) {
   machine.spadBanks = spad.banks;
   machine.accBytes = static_cast<int64_t>(acc.bytes);
   machine.accBanks = acc.banks;
+  machine.spadPort = isa.param("spad_port");
+  machine.accPort = isa.param("acc_port");
+  const rtl::LaneStructure lane = rtl::laneStructureOf(isa);
+  machine.laneLogic = laneLogicOf(lane);
+  machine.laneFlipFlops = laneFlipFlopsOf(lane);
+  machine.lanePath = lane.path;
+  machine.fo4Femtoseconds = isa.technology().fo4Femtoseconds;
   machine.busBytes = isa.param("bus_bytes");
   machine.burstBytes = isa.param("burst_bytes");
   machine.loadBuffers = isa.timing().at("load.buffers");
@@ -94,10 +117,16 @@ void setFigure(Machine &machine, const std::string &param, const std::string &va
     if (const auto preset = presets.find(value); preset != presets.end())
       machine.dramFigures = preset->second;
   }
+  const bool hasUsualSpadPort = machine.spadPort == usualSpadPort(machine),
+             hasUsualAccPort = machine.accPort == usualAccPort(machine);
   visitNumbers(machine, [&](const char *name, int64_t &number) {
     if (param == name)
       std::from_chars(value.data(), value.data() + value.size(), number);
   });
+  if (hasUsualSpadPort && param != "spad_port")
+    machine.spadPort = usualSpadPort(machine);
+  if (hasUsualAccPort && param != "acc_port")
+    machine.accPort = usualAccPort(machine);
 }
 
 nlohmann::ordered_json toJson(const Machine &machine) {

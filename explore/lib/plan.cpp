@@ -16,11 +16,9 @@ void visitFigures(TechnologyType &technology, Visit visit) {
   visit("sram_fj", technology.sramFj);
   visit("sram_bank_bytes", technology.sramBankBytes);
   visit("leakage_uw", technology.leakageUw);
-  visit("multiplier8_um2", technology.multiplier8Um2);
-  visit("multiplier32_um2", technology.multiplier32Um2);
-  visit("adder32_um2", technology.adder32Um2);
-  visit("flip_flop_um2", technology.flipFlopUm2);
+  visit("nand2_um2", technology.nand2Um2);
   visit("sram_bit_um2", technology.sramBitUm2);
+  visit("sram_column_um2", technology.sramColumnUm2);
 }
 
 template <typename PlanType, typename Visit> void visitHead(PlanType &plan, Visit visit) {

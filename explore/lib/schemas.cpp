@@ -86,11 +86,9 @@ const Schema energy{
      {"leakage_uw", &figure, required, "Static power of a square millimeter, in microwatts."}}};
 const Schema area{
     Kind::Object,
-    {{"multiplier8_um2", &figure, required, "A multiplier of 8 bits, in square micrometers."},
-     {"multiplier32_um2", &figure, required, "A multiplier of 32 bits."},
-     {"adder32_um2", &figure, required, "An adder of 32 bits."},
-     {"flip_flop_um2", &figure, required, "A flip-flop."},
-     {"sram_bit_um2", &figure, required, "A bit of SRAM."}}};
+    {{"nand2_um2", &figure, required, "A two-input NAND, in square micrometers."},
+     {"sram_bit_um2", &figure, required, "A RAM macro, for each of its bits."},
+     {"sram_column_um2", &figure, required, "The same, for each bit of a row besides."}}};
 const Schema technology{Kind::Object,
                         {{"schema", &text, required, "\"tilewright/technology/1\"."},
                          {"name", &text, required, "Name; the file is named after it."},

@@ -2,6 +2,7 @@
 
 #include "schemas.h"
 
+#include "tilewright/explore/logic.h"
 #include "tilewright/isa/yaml.h"
 #include "tilewright/support/error.h"
 
@@ -53,32 +54,9 @@ void readEnergy(const yaml::Node &section, Technology &technology) {
 
 void readArea(const yaml::Node &section, Technology &technology) {
   Reader reader(section, "area.", technology);
-  technology.multiplier8Um2 = reader.number("multiplier8_um2");
-  technology.multiplier32Um2 = reader.number("multiplier32_um2");
-  technology.adder32Um2 = reader.number("adder32_um2");
-  technology.flipFlopUm2 = reader.number("flip_flop_um2");
+  technology.nand2Um2 = reader.number("nand2_um2");
   technology.sramBitUm2 = reader.number("sram_bit_um2");
-}
-
-// Of the blocks in docs/area.md, whose three machines they fit, all together within 0.5 %.
-double flipFlopsOf(const Machine &machine) {
-  const auto rows = static_cast<double>(machine.rows), cols = static_cast<double>(machine.cols),
-             lanes = static_cast<double>(machine.lanes),
-             bus = static_cast<double>(machine.busBytes);
-  int addressBits = 0; // on chip
-  while (int64_t(1) << addressBits < std::max(machine.spadBytes, machine.accBytes))
-    ++addressBits;
-  const double piece = 32 * std::max(cols, lanes); // bits of the accumulators' port
-  const double sequencer = 1'092 + 8.7 * bus,
-               semaphores = 9.0 * static_cast<double>(machine.semaphores);
-  const double load = 1'595.5 + 34.75 * addressBits, store = 1'563.5 + 29.75 * addressBits + piece;
-  const double matrix = 1'258 + 138.7 * cols + 22.5 * rows + 10 * addressBits;
-  const double array = 53.1 * rows * cols + 408.4 * cols - 1'393;
-  const double vector = 2'761 + 336 * lanes, stages = 30 + 901 * lanes;
-  const double memories = 26.0 * static_cast<double>(machine.spadBanks + machine.accBanks) - 52;
-  // What is written waits for a cycle; the host's registers, counters.
-  const double top = 220 + 4.0 * addressBits + 7 * bus + 32 * lanes + piece + 1'269;
-  return sequencer + semaphores + load + store + matrix + array + vector + stages + memories + top;
+  technology.sramColumnUm2 = reader.number("sram_column_um2");
 }
 
 // A byte of a bank: energy goes with the length of its lines.
@@ -102,21 +80,20 @@ Technology readTechnology(const std::string &path) {
 }
 
 Area areaOf(const Machine &machine, const Technology &technology) {
+  double nand2 = 0, flipFlops = 0, sramUm2 = 0;
+  for (const LogicBlock &block : logicOf(machine)) {
+    nand2 += block.nand2;
+    flipFlops += block.flipFlops;
+  }
   Area area;
-  area.flipFlops = std::llround(flipFlopsOf(machine));
-  // Besides the memories: queues and loads in flight, the fetch buffer, buffers of bursts, the
-  // vector unit's tables, with a copy for each lane, and its values by channel; within 3 % of the
-  // three machines in docs/area.md.
-  area.sramBits = 8 * (machine.spadBytes + machine.accBytes) + 26'000 + 16'384 +
-                  8 * machine.burstBytes * (machine.loadBuffers + machine.storeBuffers) +
-                  19'000 * machine.lanes + 72 * machine.channels;
-  const auto cells = static_cast<double>(machine.rows * machine.cols),
-             lanes = static_cast<double>(machine.lanes);
-  const double um2 = cells * (technology.multiplier8Um2 + technology.adder32Um2) +
-                     lanes * (technology.multiplier32Um2 + 2 * technology.adder32Um2) +
-                     static_cast<double>(area.flipFlops) * technology.flipFlopUm2 +
-                     static_cast<double>(area.sramBits) * technology.sramBitUm2;
-  area.mm2 = um2 / 1e6;
+  for (const RamMacros &ram : ramsOf(machine)) {
+    area.sramBits += ram.count * ram.rows * ram.bits;
+    sramUm2 += static_cast<double>(ram.count * ram.bits) *
+               (static_cast<double>(ram.rows) * technology.sramBitUm2 + technology.sramColumnUm2);
+  }
+  area.nand2 = std::llround(nand2);
+  area.flipFlops = std::llround(flipFlops);
+  area.mm2 = (nand2 * technology.nand2Um2 + sramUm2) / 1e6;
   return area;
 }
 

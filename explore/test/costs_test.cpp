@@ -3,6 +3,7 @@
 #include "files.h"
 
 #include "tilewright/explore/analytical.h"
+#include "tilewright/explore/logic.h"
 #include "tilewright/explore/run_costs.h"
 #include "tilewright/explore/technology.h"
 #include "tilewright/isa/assembler.h"
@@ -11,7 +12,6 @@
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
-#include <regex>
 
 namespace tilewright::explore {
 
@@ -125,49 +125,21 @@ TEST(Analytical, CountsWork) {
   EXPECT_DOUBLE_EQ(work.seconds, (2 * 2 * 100 + begin) * 1e-9);
 }
 
-// {target: {block: flip-flops}} of docs/area.md.
-std::map<std::string, int64_t> documentedFlipFlops() {
-  std::map<std::string, int64_t> all;
-  std::string target;
-  const std::string text = readFile(sourcePath("docs/area.md"));
-  const std::regex heading("### `(\\w+)`"), row("\\| all \\| ([\\d,]+) \\|");
-  std::smatch match;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    if (std::regex_search(line, match, heading))
-      target = match[1];
-    if (std::regex_search(line, match, row)) {
-      std::string digits = match[1];
-      digits.erase(std::remove(digits.begin(), digits.end(), ','), digits.end());
-      all[target] = std::stoll(digits);
-    }
-  }
-  return all;
-}
-
-TEST(Technology, FlipFlopsAreThoseOfMappedNetlists) {
-  const auto documented = documentedFlipFlops();
-  ASSERT_EQ(documented.size(), 3u);
-  for (const auto &[target, flipFlops] : documented) {
-    const Area area = areaOf(machineNamed(target.c_str()), readTechnology(""));
-    EXPECT_NEAR(static_cast<double>(area.flipFlops), static_cast<double>(flipFlops),
-                0.005 * static_cast<double>(flipFlops))
-        << target;
-  }
-}
-
-TEST(Technology, AreaIsTheSumOfItsParts) {
-  const Technology technology = readTechnology("");
+TEST(Technology, AreaIsThatOfItsLogicAndItsRamMacros) {
+  Technology technology;
+  technology.nand2Um2 = 2;
   const Machine machine = machineNamed("edge16");
   const Area area = areaOf(machine, technology);
-  const int64_t tables = 19'000 * 16 + 72 * 64, buffers = 26'000 + 16'384 + 8 * 256 * (8 + 4);
-  EXPECT_EQ(area.sramBits, 8 * (262144 + 65536) + tables + buffers);
-  EXPECT_NEAR(area.mm2,
-              (256 * (282 + 137) + 16 * (3495 + 2 * 137) +
-               4.522 * static_cast<double>(area.flipFlops) +
-               0.346 * static_cast<double>(2621440 + tables + buffers)) /
-                  1e6,
-              1e-9);
+  EXPECT_NEAR(area.mm2, 2e-6 * static_cast<double>(area.nand2), 1e-6);
+  technology.nand2Um2 = 0;
+  technology.sramBitUm2 = 1;
+  EXPECT_DOUBLE_EQ(areaOf(machine, technology).mm2, 1e-6 * static_cast<double>(area.sramBits));
+  technology.sramBitUm2 = 0;
+  technology.sramColumnUm2 = 1;
+  int64_t columns = 0;
+  for (const RamMacros &ram : ramsOf(machine))
+    columns += ram.count * ram.bits;
+  EXPECT_DOUBLE_EQ(areaOf(machine, technology).mm2, 1e-6 * static_cast<double>(columns));
 }
 
 // What `run` tells is what a sweep's point of the same machine and program tells.

@@ -49,7 +49,7 @@ EXEMPT = [
         "tests/descriptions/limit_cases.py", "tests/mutation/mutants/cycle.toml", "tests/random/machines.py")),
 ]
 # Names of others.
-FOREIGN = re.compile(r"\bquiet_NaN\b|--quiet\b|\b(?:ERROR_)?QUIET\b|\bnew Promise\b|\bMultiOptionPolicy::TakeAll\b")
+FOREIGN = re.compile(r"\bquiet_NaN\b|--quiet\b|\b(?:ERROR_)?QUIET\b|\bnew Promise\b|\bOpenROAD\b|\bMultiOptionPolicy::TakeAll\b")
 # Comments and texts of code.
 TEXTS = re.compile(r'"""(?:[^"]|"(?!""))*"""|R"(\w*)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\n])*"|//[^\n]*|#\s[^\n]*')
 PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")

@@ -200,15 +200,20 @@ class Proof:
         return found
 
 
+OF_INSTRUCTION = {"instruction_i", "bits_i", "state_i"}  # stay as they are while it is in the lanes
+
+
 def moves_while_stalled(circuit):
     """Names of registers that change though the pipeline does not move; what depends on the instruction and its operands alone may."""
     graph = aig.Graph()
     unrolled = aig.Unrolled(graph, circuit, lambda name, bit, cycle: None, fixed=lambda name, bit: 0 if name == "enable_i" else None)
     found = set()
     for node, (number, following) in circuit.latches.items():
-        names = circuit.latch_names.get(number, [("a register", 0)])
-        if not any("constant_q" in name or "_source_q" in name or "finish_q" in name for name, _ in names) and unrolled.literal(following) != unrolled.literal(2 * node):
-            found.add(names[0][0])
+        if unrolled.literal(following) == unrolled.literal(2 * node):
+            continue
+        inputs = {circuit.input_names.get(circuit.input_nodes[each], ("",))[0] for each in circuit.behind([following]) if each in circuit.input_nodes}
+        if not inputs <= OF_INSTRUCTION:
+            found.add(circuit.latch_names.get(number, [("a register", 0)])[0][0])
     return sorted(found)
 
 

@@ -1,7 +1,9 @@
-// tilewright isa: check, show, list, limits, doc, diff, vectors, RTL and registers of the resolved
-// description.
+// tilewright isa: check, show, list, limits, area, doc, diff, vectors, RTL and registers of the
+// resolved description.
 #include "isa_command.h"
 
+#include "tilewright/explore/logic.h"
+#include "tilewright/explore/technology.h"
 #include "tilewright/isa/documents.h"
 #include "tilewright/isa/isa.h"
 #include "tilewright/isa/vectors.h"
@@ -14,10 +16,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 namespace tilewright {
 
@@ -32,6 +36,7 @@ struct IsaOptions {
   std::string schemas;     // doc
   int count = 16;          // vectors
   uint64_t seed = 1;       // vectors
+  bool isJson = false;     // area
 };
 
 using Options = std::shared_ptr<IsaOptions>;
@@ -188,6 +193,81 @@ void writeDocuments(const IsaOptions &options) {
     fmt::print(stderr, "wrote {} files to {}\n", schemas.size(), escape(options.schemas, 4096));
 }
 
+nlohmann::ordered_json areaJson(const explore::Machine &machine, const explore::Area &area) {
+  nlohmann::ordered_json json{{"nand2", area.nand2},
+                              {"flip_flops", area.flipFlops},
+                              {"sram_bits", area.sramBits},
+                              {"mm2", area.mm2},
+                              {"slowest_path_fo4", explore::slowestPathOf(machine)},
+                              {"reached_hz", std::llround(explore::clockOf(machine))}};
+  for (const explore::LogicBlock &block : explore::logicOf(machine))
+    json["blocks"].push_back({{"name", block.name},
+                              {"nand2", std::llround(block.nand2)},
+                              {"flip_flops", std::llround(block.flipFlops)}});
+  for (const explore::RamMacros &ram : explore::ramsOf(machine))
+    json["ram"].push_back({{"count", ram.count}, {"rows", ram.rows}, {"bits", ram.bits}});
+  return json;
+}
+
+// What each block is estimated to take; under overlays, beside what it takes without them.
+void writeArea(const IsaOptions &options) {
+  const explore::Technology technology = explore::readTechnology("");
+  const explore::Machine machine = explore::machineOf(isa::load(options.load));
+  const explore::Area area = explore::areaOf(machine, technology);
+  if (options.isJson)
+    return writeFile("-", areaJson(machine, area).dump(2) + "\n");
+  isa::LoadOptions base = options.load;
+  base.overlays.clear();
+  const bool compares = !options.load.overlays.empty();
+  const explore::Machine before = compares ? explore::machineOf(isa::load(base)) : machine;
+  const explore::Area areaBefore = explore::areaOf(before, technology);
+  Table table;
+  table.column("block", Table::Align::Left);
+  for (const char *title : {"flip-flops", "NAND2"})
+    table.column(title, Table::Align::Right);
+  if (compares)
+    table.column("without", Table::Align::Right);
+  const auto row = [&](const std::string &name, const std::string &flipFlops,
+                       const std::string &after, const std::string &without) {
+    std::vector<std::string> cells{name, flipFlops, after};
+    if (compares)
+      cells.push_back(without);
+    table.row(cells);
+  };
+  const auto number = [](double value) { return fmt::format("{:.0f}", value); };
+  const std::vector<explore::LogicBlock> blocks = explore::logicOf(machine),
+                                         without = explore::logicOf(before);
+  for (size_t i = 0; i < blocks.size(); ++i)
+    row(blocks[i].name, number(blocks[i].flipFlops), number(blocks[i].nand2),
+        number(without[i].nand2));
+  table.rule();
+  row("logic", std::to_string(area.flipFlops), std::to_string(area.nand2),
+      std::to_string(areaBefore.nand2));
+  row("RAM macros, bits", "", std::to_string(area.sramBits), std::to_string(areaBefore.sramBits));
+  row(fmt::format("mm2 in {}", technology.name), "", fmt::format("{:.3f}", area.mm2),
+      fmt::format("{:.3f}", areaBefore.mm2));
+  table.rule();
+  const auto path = [](const explore::Machine &of) {
+    return fmt::format("{:.0f}", explore::slowestPathOf(of));
+  };
+  const auto clock = [](const explore::Machine &of) {
+    return fmt::format("{:.0f}", explore::clockOf(of) / 1e6);
+  };
+  row("slowest path, FO4", "", path(machine), path(before));
+  row(fmt::format("MHz that it allows ({:.0f} described)", double(machine.clockHz) / 1e6), "",
+      clock(machine), clock(before));
+  writeFile("-", table.str());
+}
+
+void addArea(CLI::App &isa, const Options &options) {
+  CLI::App *command = isa.add_subcommand(
+      "area",
+      "Estimate area and clock: each block, RAM, the slowest path; and what overlays change");
+  command->add_flag("--json", options->isJson, "As JSON, of the machine with its overlays alone");
+  addLoadOptions(*command, options);
+  command->callback([options] { writeArea(*options); });
+}
+
 void addDoc(CLI::App &isa, const Options &options) {
   CLI::App *command = isa.add_subcommand(
       "doc", "Write the manual, a page an instruction, and the schemas for editors");
@@ -319,8 +399,8 @@ void addRegisters(CLI::App &isa, const Options &options) {
 void addIsaCommands(CLI::App &app) {
   CLI::App *isa = app.add_subcommand("isa", "Ask the ISA description");
   isa->require_subcommand(1);
-  for (auto add :
-       {addCheck, addShow, addList, addLimits, addDoc, addDiff, addVectors, addRtl, addRegisters})
+  for (auto add : {addCheck, addShow, addList, addLimits, addArea, addDoc, addDiff, addVectors,
+                   addRtl, addRegisters})
     add(*isa, std::make_shared<IsaOptions>());
 }
 

@@ -155,6 +155,7 @@ WindowPlan Window::plan(ElementChain chain) {
       rowLimit = std::min(rowLimit, context_.limit(*instruction, "n0"));
   WindowPlan best{0, 0, 0};
   double bestCost = 0;
+  int64_t least = INT64_MAX; // bytes of the smallest tile that was tried
   auto search = [&] {
     for (int64_t widths = 1; widths <= p_.outputWidth; widths *= 2)
       for (int64_t groups = 1; groups <= p_.channels; groups *= 2) {
@@ -172,6 +173,7 @@ WindowPlan Window::plan(ElementChain chain) {
                         channels};
         while (plan.tileHeight > 1 && !fits(plan))
           plan.tileHeight = (plan.tileHeight + 1) / 2;
+        least = std::min(least, bytes(plan));
         if (!fits(plan))
           continue;
         // Lower tiles overlap more of the first load and the last store.
@@ -198,7 +200,7 @@ WindowPlan Window::plan(ElementChain chain) {
             ? best.tileChannels / context_.channels * context_.channels
             : std::max(p_.multiplier, context_.channels / p_.multiplier * p_.multiplier);
   if (best.tileHeight == 0) {
-    const int64_t smallest = bytes({1, 1, p_.multiplier}) + resident;
+    const int64_t smallest = least + resident;
     throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(layerOf(group_.getLoc()).name))},
                     fmt::format("no tile fits on chip: the smallest window needs {} bytes of the "
                                 "scratchpad, target '{}' has {}",

@@ -175,7 +175,14 @@ void DramModel::writeBackIdle(int64_t t) {
   }
 }
 
+int64_t DramModel::inWholeBeats(uint64_t address, int64_t bytes) const {
+  const uint64_t bus = static_cast<uint64_t>(config_.busBytes);
+  return static_cast<int64_t>(divideUp(address + static_cast<uint64_t>(bytes), bus) * bus -
+                              address);
+}
+
 int64_t DramModel::read(int64_t t, uint64_t address, int64_t bytes) {
+  bytes = inWholeBeats(address, bytes);
   writeBackIdle(t);
   pathFree_ += beats(address, bytes);
   forEachPart(address, bytes, [&](const Part &part) {
@@ -187,6 +194,7 @@ int64_t DramModel::read(int64_t t, uint64_t address, int64_t bytes) {
 }
 
 int64_t DramModel::write(int64_t t, uint64_t address, int64_t bytes) {
+  bytes = inWholeBeats(address, bytes);
   writeBackIdle(t);
   held_.push_back({t, address, bytes});
   if (static_cast<int64_t>(held_.size()) >= config_.writeHigh)

@@ -49,6 +49,17 @@ TEST(Dram, IdealAnswersInTheNextCycle) {
   EXPECT_EQ(dram.write(60, 0, 8), 61);
 }
 
+TEST(Dram, DramPathMovesWholeBeats) {
+  DramConfig config = device();
+  config.busBytes = 128; // two accesses
+  EXPECT_EQ(DramModel(config).read(0, 0, 2), DramModel(config).read(0, 0, 128));
+  EXPECT_GT(DramModel(config).read(0, 0, 2), DramModel(config).read(0, 64, 2));
+  DramModel some(config), all(config);
+  some.write(0, 0, 2);
+  all.write(0, 0, 128);
+  EXPECT_EQ(some.read(1, 256, 128), all.read(1, 256, 128));
+}
+
 TEST(Dram, DramMissActivatesAndDramHitDoesNot) {
   DramModel dram(device());
   EXPECT_EQ(dram.read(0, 0, 64), closed);

@@ -23,7 +23,7 @@ std::vector<Configuration> configurations() {
       {"rows3cols6lanes5banks2",
        R"(rows: "3", cols: "6", lanes: "5", spad_bytes: "12000", spad_banks: "2", acc_bytes: "6000", acc_banks: "5", bus_bytes: "2", burst_bytes: "64")"},
       {"rows6cols2lanes8banks16",
-       R"(rows: "6", cols: "2", lanes: "8", spad_bytes: "32768", spad_banks: "16", acc_bytes: "8192", acc_banks: "16", bus_bytes: "16", burst_bytes: "128")"}};
+       R"(rows: "6", cols: "2", lanes: "8", spad_bytes: "32768", spad_banks: "16", acc_bytes: "8192", acc_banks: "16", bus_bytes: "128", burst_bytes: "256")"}};
   const char *which = std::getenv("TILEWRIGHT_CONFIGURATIONS");
   if (which == nullptr || std::string(which) != "all")
     return all;

@@ -23,7 +23,12 @@ DramFigures dramFigures(const isa::DramParameters &parameters);
 struct Machine {
   int64_t rows = 0, cols = 0, lanes = 0, channels = 0;
   int64_t spadBytes = 0, spadBanks = 0, accBytes = 0, accBanks = 0;
+  int64_t spadPort = 0, accPort = 0; // bytes that a port moves a cycle; elements of 32 bits
   int64_t busBytes = 0, burstBytes = 0, loadBuffers = 0, storeBuffers = 0, semaphores = 0;
+  // Of one lane, as its instructions make it (tilewright/rtl/lane_structure.h).
+  int64_t laneLogic = 0, laneFlipFlops = 0; // NAND2, flip-flops among them
+  int64_t lanePath = 0;                     // between two registers, in thousandths of an FO4
+  int64_t fo4Femtoseconds = 0;
   int64_t elementLogic = 0; // NAND2 that a product and an addition of 32 bits switch in a lane
   int64_t clockHz = 0;
   DramFigures dramFigures;

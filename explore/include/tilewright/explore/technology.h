@@ -15,7 +15,7 @@ namespace tilewright::explore {
 struct Technology {
   std::string name, summary;
   double macFj = 0, gateFj = 0, sramFj = 0, sramBankBytes = 1, leakageUw = 0;
-  double multiplier8Um2 = 0, multiplier32Um2 = 0, adder32Um2 = 0, flipFlopUm2 = 0, sramBitUm2 = 0;
+  double nand2Um2 = 0, sramBitUm2 = 0, sramColumnUm2 = 0;
   std::map<std::string, std::string> sources; // by figure: "energy.mac_fj"
 };
 
@@ -23,11 +23,10 @@ struct Technology {
 Technology readTechnology(const std::string &path);
 
 struct Area {
-  int64_t flipFlops = 0, sramBits = 0;
+  int64_t nand2 = 0, flipFlops = 0, sramBits = 0; // flip-flops are among the NAND2
   double mm2 = 0;
 };
-// Flip-flops by a formula that agrees with what Yosys counts (docs/area.md); multipliers, adders
-// and memories by their number. Multiplexers and wires are left out.
+// Of a machine's logic and its RAM macros (logic.h). Wires between cells are left out.
 Area areaOf(const Machine &machine, const Technology &technology);
 
 // What a run did, by either tier.

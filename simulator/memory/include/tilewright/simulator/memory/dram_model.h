@@ -87,6 +87,8 @@ private:
   struct Transfer {
     int64_t begin, end;
   };
+  // A burst ends with its last beat: what AXI4 asks for are beats, whatever of them is of use.
+  int64_t inWholeBeats(uint64_t address, int64_t bytes) const;
   template <typename Visit> void forEachPart(uint64_t address, int64_t bytes, Visit visit);
   int64_t accesses(const Part &part) const;
   Transfer schedule(int64_t earliest, const Part &part, bool isWrite, Tick dataFrom);
