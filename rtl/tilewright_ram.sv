@@ -16,23 +16,19 @@ module tilewright_ram #(
   input  logic [Width-1:0]         write_mask_i,         // bits that are written: whole bytes
   input  logic [Width-1:0]         write_data_i          // its bits
 );
-`ifdef TILEWRIGHT_FPGA
-  // For block RAM of an FPGA: a memory for each read port, bytes that are written one by one.
-  for (genvar p = 0; p < Ports; p++) begin : gen_port
-    logic [Width-1:0] row_q [Depth];
-    always_ff @(posedge clk_i) if (read_i[p]) read_data_q[p] <= row_q[read_row_i[p]];
-    for (genvar i = 0; i < Width; i += 8) begin : gen_byte
-      localparam int Bits = Width - i < 8 ? Width - i : 8;
-      always_ff @(posedge clk_i) if (write_i && write_mask_i[i]) row_q[write_row_i][i +: Bits] <= write_data_i[i +: Bits];
-    end
-  end
-`else
   logic [Width-1:0] row_q [Depth];
   initial for (int i = 0; i < Depth; i++) row_q[i] = Initial;
 
   for (genvar p = 0; p < Ports; p++) begin : gen_port
     always_ff @(posedge clk_i) if (read_i[p]) read_data_q[p] <= row_q[read_row_i[p]];
   end
+`ifdef TILEWRIGHT_FPGA
+  // Block RAM of an FPGA writes bytes one by one.
+  for (genvar i = 0; i < Width; i += 8) begin : gen_byte
+    localparam int Bits = Width - i < 8 ? Width - i : 8;
+    always_ff @(posedge clk_i) if (write_i && write_mask_i[i]) row_q[write_row_i][i +: Bits] <= write_data_i[i +: Bits];
+  end
+`else
   always_ff @(posedge clk_i)
     if (write_i) row_q[write_row_i] <= (row_q[write_row_i] & ~write_mask_i) | (write_data_i & write_mask_i);
 `endif
