@@ -153,8 +153,8 @@ class Coverage(unittest.TestCase):
                 "C '\1f\2tilewright_load.sv\1l\x0236\1n\0025\1t\2line\1page\2v_line/m\1o\2if\1h\2TOP.b' 0\n")
         points = list(self.coverage.read_points(text))
         self.assertEqual(points, [("line", "tilewright_load.sv", 36, "if", 4), ("line", "tilewright_load.sv", 36, "if", 0)])
-        self.assertEqual(self.coverage.unreached_lines(self.coverage.merge(points)), set())
-        self.assertEqual(self.coverage.unreached_lines(self.coverage.merge(points[1:])), {("tilewright_load.sv", 36)})
+        self.assertEqual(self.coverage.unreached_lines(self.coverage.merge(points)), {})
+        self.assertEqual(self.coverage.unreached_lines(self.coverage.merge(points[1:])), {("tilewright_load.sv", 36): ["if"]})
 
 
 if __name__ == "__main__":
