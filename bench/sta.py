@@ -63,10 +63,9 @@ exit
 """
 
 
-def paths(target, overlays=()):
+def paths(found, rams):
     """{block: text of OpenSTA on the slowest path that ends in it}, and nanoseconds of an FO4."""
     fo4 = float(plain_yaml.read(ROOT / "isa" / "technologies" / "osu018.yaml")["fo4_fs"]) / 1e6
-    found, rams = netlist.netlists(target, overlays)
     deepest = sorted((block for block in netlist.BLOCKS if block), key=lambda block: -block.count("."))
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)

@@ -79,7 +79,8 @@ LaneStructure laneStructureOf(const isa::Isa &isa) {
       if (operation.step != plan.number())
         continue;
       if (operation.unit < 0) {
-        (operation.first < 0 ? structure.constants : structure.logic) += operation.area;
+        if (operation.first >= 0) // else it is computed once for all lanes
+          structure.logic += operation.area;
       } else if (sources.emplace(operation.unit, operation.first, operation.what).second) {
         const isa::LaneUnit &unit = isa.lane().units[static_cast<size_t>(operation.unit)];
         structure.operandBits += unit.left + unit.right;

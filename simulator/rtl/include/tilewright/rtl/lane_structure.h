@@ -15,7 +15,6 @@ struct LaneStructure {
   int64_t logic = 0;        // area of operators that single instructions have of their own
   int64_t registerBits = 0; // between stages, within units, of the sum and of the result
   int64_t writtenBits = 0;  // that the instructions put into registers between stages
-  int64_t constants = 0;    // area of what is computed once for all lanes
   int64_t path = 0;         // the longest between two registers, in thousandths of an FO4
 };
 
