@@ -284,8 +284,9 @@ module tilewright_load import tilewright_pkg::*; #(
   );
 
   // The RAM of the landing buffers: the words that hold the next piece are read as it comes. A piece that begins in the burst before is in
-  // the word before its buffer, of which only `carry_q` is of use.
-  localparam int Words = LoadBuffers * SlotWords > 2 ? LoadBuffers * SlotWords : 2;
+  // the word before its buffer, of which only `carry_q` is of use. Before the first word stands the last one that the number holds, whose
+  // next one is the first again: a RAM macro has two rows at least.
+  localparam int Words = LoadBuffers * SlotWords > 4 ? LoadBuffers * SlotWords : 4;
   localparam int WordWidth = $clog2(Words);
   localparam int WordAtWidth = WindowBits + 2 - WordShift;
   logic signed [WordAtWidth-1:0] base_word; // of its buffer

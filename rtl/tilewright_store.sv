@@ -296,7 +296,9 @@ module tilewright_store import tilewright_pkg::*; #(
       for (int i = 0; i < 3; i++) if (!ones[i]) bytes[8*i +: 8] = spill_q[8*i +: 8];
     end
     if (ends_buffer) buffered[2*Word-1:Word] = '0;
-    for (int i = 0; i < 2 * Word; i++) buffered_bits[8*i +: 8] = {8{buffered[i]}};
+    buffered_bits = '0;
+    if (!Checks || data_valid_q)
+      for (int i = 0; i < 2 * Word; i++) buffered_bits[8*i +: 8] = {8{buffered[i]}};
   end
   always_ff @(posedge clk_i) if (data_valid_q && ends_buffer) spill_q <= bytes[8*Word +: 24];
 

@@ -9,6 +9,7 @@
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 #include "tilewright/support/find_program.h"
+#include "tilewright/support/host_processor.h"
 #include "tilewright/support/process.h"
 
 #include <algorithm>
@@ -74,7 +75,7 @@ std::vector<std::string> options(Signals signals) {
                                                "-Wno-fatal",
                                                "-Wno-lint",
                                                "-CFLAGS",
-                                               "-fPIC -fno-math-errno",
+                                               "-fPIC -fno-math-errno -march=native",
                                                "-LDFLAGS",
                                                "-shared",
                                                "-MAKEFLAGS",
@@ -170,6 +171,7 @@ fs::path libraryOf(const std::vector<SourceFile> &files, Signals signals) {
     content += file.name + file.text;
   for (const std::string &option : options(signals))
     content += option;
+  content += hostProcessor(); // machines of several kinds may share the directory
   return folderOfModels() / (sha256(content) + ".so");
 }
 

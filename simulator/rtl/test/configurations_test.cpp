@@ -13,7 +13,7 @@ namespace tilewright::cycle {
 namespace {
 
 struct Configuration {
-  const char *name, *params;
+  const char *name, *params, *timing;
 };
 
 void PrintTo(const Configuration &configuration, std::ostream *out) { *out << configuration.name; }
@@ -21,21 +21,23 @@ void PrintTo(const Configuration &configuration, std::ostream *out) { *out << co
 std::vector<Configuration> configurations() {
   std::vector<Configuration> all = {
       {"rows3cols6lanes5banks2",
-       R"(rows: "3", cols: "6", lanes: "5", spad_bytes: "12000", spad_banks: "2", acc_bytes: "6000", acc_banks: "5", bus_bytes: "2", burst_bytes: "64")"},
+       R"(rows: "3", cols: "6", lanes: "5", spad_bytes: "12000", spad_banks: "2", acc_bytes: "6000", acc_banks: "5", bus_bytes: "2", burst_bytes: "64")",
+       R"(load: { buffers: "1" })"},
       {"rows6cols2lanes8banks16",
-       R"(rows: "6", cols: "2", lanes: "8", spad_bytes: "32768", spad_banks: "16", acc_bytes: "8192", acc_banks: "16", bus_bytes: "128", burst_bytes: "256")"}};
+       R"(rows: "6", cols: "2", lanes: "8", spad_bytes: "32768", spad_banks: "16", acc_bytes: "8192", acc_banks: "16", bus_bytes: "128", burst_bytes: "256")",
+       ""}};
   const char *which = std::getenv("TILEWRIGHT_CONFIGURATIONS");
   if (which == nullptr || std::string(which) != "all")
     return all;
-  all.push_back({"rows8cols32", R"(rows: "8", cols: "32", lanes: "16")"});
-  all.push_back({"rows32cols8", R"(rows: "32", cols: "8", lanes: "4", spad_banks: "4")"});
-  all.push_back({"rows32cols32", R"(rows: "32", cols: "32", lanes: "32", spad_banks: "16")"});
+  all.push_back({"rows8cols32", R"(rows: "8", cols: "32", lanes: "16")", ""});
+  all.push_back({"rows32cols8", R"(rows: "32", cols: "8", lanes: "4", spad_banks: "4")", ""});
+  all.push_back({"rows32cols32", R"(rows: "32", cols: "32", lanes: "32", spad_banks: "16")", ""});
   return all;
 }
 
 void expectRandomProgramsEqual(const Configuration &configuration) {
-  const isa::Isa isa =
-      overlaid(std::string("target: { params: { ") + configuration.params + " } }");
+  const isa::Isa isa = overlaid(std::string("target: { params: { ") + configuration.params +
+                                " } }\ntiming: { " + configuration.timing + " }");
   const auto functional = makeFunctionalEngine(isa), cycle = makeCycleEngine(isa),
              rtl = makeRtlEngine(isa);
   lockstep::Fuzzer fuzzer(isa, *functional, {functional.get(), cycle.get(), rtl.get()});
