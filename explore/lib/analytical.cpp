@@ -1,5 +1,7 @@
 #include "tilewright/explore/analytical.h"
 
+#include "tilewright/isa/diagonal.h"
+
 #include <algorithm>
 #include <tuple>
 
@@ -8,6 +10,11 @@ namespace tilewright::explore {
 namespace {
 
 constexpr int64_t latency = 100; // of DRAM and the pipelines, at each layer's begin
+// How good schedules are, from simulated points (bench/analytical). Of what a stack passes to the
+// next one half stays on chip; of the products that the array's diagonal could make, weights that
+// load and tiles that are too small leave six in ten.
+constexpr int64_t keptOf(int64_t passedBytes) { return passedBytes / 2; }
+constexpr int64_t diagonalShare = 6, diagonalDivisor = 10;
 
 // Of positive numbers that 32 bits hold, where division is several times as fast.
 int64_t ceilDiv(int64_t a, int64_t b) {
@@ -21,58 +28,114 @@ isa::StreamingRate rateOf(const Machine &machine) {
   return isa::streamingRate(machine.dramFigures.bytesPerSecond, machine.busBytes, machine.clockHz);
 }
 
+// What does not depend on names.
+auto figuresOf(const NetworkLayer &layer) {
+  return std::make_tuple(layer.kind, layer.pixels, layer.tapsY, layer.tapsX, layer.inChannels,
+                         layer.outChannels, layer.macs, layer.vectorElements, layer.inputBytes,
+                         layer.weightBytes, layer.outputBytes, layer.passedBytes);
+}
+
+// Of the layers that begin at `first`: those of a fused stack.
+size_t stackSize(const std::vector<NetworkLayer> &layers, size_t first) {
+  using Kind = NetworkLayer::Kind;
+  auto is = [&](size_t at, Kind kind) { return at < layers.size() && layers[at].kind == kind; };
+  auto passes = [&](size_t at) { return layers[at].passedBytes > 0; };
+  const size_t window = is(first, Kind::Product) && passes(first) ? first + 1 : first;
+  if (!is(window, Kind::Depthwise) || !passes(window) || !is(window + 1, Kind::Product))
+    return 1;
+  return window + 2 - first;
+}
+
+int64_t productCycles(const NetworkLayer &layer, const Machine &machine) {
+  if (layer.kind != NetworkLayer::Kind::Product)
+    return 0;
+  // Taps along x lie one behind the other; all taps do where the input comes gathered.
+  const int64_t apart = layer.tapsY * layer.tapsX * ceilDiv(layer.inChannels, machine.rows);
+  const int64_t merged = layer.tapsY * ceilDiv(layer.tapsX * layer.inChannels, machine.rows);
+  const int64_t deep = std::min(apart, merged);
+  const int64_t wide = ceilDiv(layer.outChannels, machine.cols);
+  const int64_t held = std::max<int64_t>(1, machine.accBytes / (8 * machine.cols));
+  const int64_t parts = ceilDiv(layer.pixels, held);
+  return deep * wide * std::max(layer.pixels, parts * machine.rows);
+}
+
+// What a layer reads again because it does not fit on chip.
+int64_t bytesAgain(const NetworkLayer &layer, const Machine &machine) {
+  const int64_t half = machine.spadBytes / 2;
+  if (layer.kind != NetworkLayer::Kind::Product || layer.weightBytes <= half ||
+      layer.inputBytes <= half)
+    return 0;
+  return std::min((ceilDiv(layer.inputBytes, half) - 1) * layer.weightBytes,
+                  (ceilDiv(layer.weightBytes, half) - 1) * layer.inputBytes);
+}
+
 } // namespace
 
 Analytical::Analytical(const Network &network) {
-  auto figures = [](const auto &layer) {
-    return std::make_tuple(layer.kind, layer.pixels, layer.tapsY, layer.tapsX, layer.inChannels,
-                           layer.outChannels, layer.macs, layer.vectorElements, layer.inputBytes,
-                           layer.weightBytes, layer.outputBytes);
-  };
-  for (const NetworkLayer &layer : network.layers) {
-    const auto same = std::find_if(layers_.begin(), layers_.end(), [&](const Layer &other) {
-      return figures(other) == figures(layer);
+  const std::vector<NetworkLayer> &layers = network.layers;
+  int64_t received = 0;
+  for (size_t at = 0; at < layers.size();) {
+    const size_t size = stackSize(layers, at);
+    Stack stack;
+    stack.layers.assign(&layers[at], &layers[at] + size);
+    stack.receivedBytes = received;
+    const auto same = std::find_if(stacks_.begin(), stacks_.end(), [&](const Stack &other) {
+      return other.receivedBytes == received &&
+             std::equal(other.layers.begin(), other.layers.end(), stack.layers.begin(),
+                        stack.layers.end(), [](const NetworkLayer &a, const NetworkLayer &b) {
+                          return figuresOf(a) == figuresOf(b);
+                        });
     });
-    if (same != layers_.end())
+    if (same != stacks_.end())
       ++same->count;
     else
-      layers_.push_back({layer.kind, 1, layer.pixels, layer.tapsY, layer.tapsX, layer.inChannels,
-                         layer.outChannels, layer.macs, layer.vectorElements, layer.inputBytes,
-                         layer.weightBytes, layer.outputBytes});
+      stacks_.push_back(std::move(stack));
+    at += size;
+    received = layers[at - 1].passedBytes;
   }
 }
 
-Analytical::Cost Analytical::costOf(const Layer &layer, const Machine &machine,
+Analytical::Cost Analytical::costOf(const Stack &stack, const Machine &machine,
                                     const isa::StreamingRate &rate) {
-  int64_t array = 0;
-  if (layer.kind == NetworkLayer::Kind::Product) {
-    // Taps along x lie one behind the other; all taps do where the input comes gathered.
-    const int64_t apart = layer.tapsY * layer.tapsX * ceilDiv(layer.inChannels, machine.rows);
-    const int64_t merged = layer.tapsY * ceilDiv(layer.tapsX * layer.inChannels, machine.rows);
-    const int64_t deep = std::min(apart, merged);
-    const int64_t wide = ceilDiv(layer.outChannels, machine.cols);
-    const int64_t held = std::max<int64_t>(1, machine.accBytes / (8 * machine.cols));
-    const int64_t parts = ceilDiv(layer.pixels, held);
-    array = deep * wide * std::max(layer.pixels, parts * machine.rows);
+  int64_t array = 0, elements = 0, taps = 0;
+  // What is passed stays on chip: all of it within a stack, a part of it between two.
+  int64_t reads = -keptOf(stack.receivedBytes),
+          writes = stack.layers.back().passedBytes - keptOf(stack.layers.back().passedBytes);
+  for (const NetworkLayer &layer : stack.layers) {
+    array += productCycles(layer, machine);
+    elements += layer.vectorElements;
+    if (layer.kind == NetworkLayer::Kind::Depthwise)
+      taps += layer.macs;
+    reads += layer.inputBytes + layer.weightBytes + bytesAgain(layer, machine);
+    writes += layer.outputBytes - layer.passedBytes;
+    if (&layer != &stack.layers.back())
+      reads -= layer.passedBytes;
   }
-  const int64_t vector = ceilDiv(layer.vectorElements, machine.lanes);
-  const int64_t half = machine.spadBytes / 2;
-  int64_t bytes = layer.inputBytes + layer.weightBytes + layer.outputBytes;
-  if (layer.kind == NetworkLayer::Kind::Product && layer.weightBytes > half &&
-      layer.inputBytes > half)
-    bytes += std::min((ceilDiv(layer.inputBytes, half) - 1) * layer.weightBytes,
-                      (ceilDiv(layer.weightBytes, half) - 1) * layer.inputBytes);
-  const int64_t dram = rate.cycles == 1 ? ceilDiv(bytes, rate.bytes) : rate.cyclesFor(bytes);
-  return {std::max({array, vector, dram}) + latency + machine.rows + machine.cols, bytes};
+  int64_t vector = ceilDiv(elements, machine.lanes);
+  if (taps > 0 && vector > array) {
+    const int64_t products = isa::diagonalChannels(machine.rows, machine.cols, machine.channels);
+    // Of the taps as many as make both take as long, or all.
+    const int64_t onArray = ceilDiv(taps * diagonalDivisor, products * diagonalShare),
+                  onLanes = ceilDiv(taps, machine.lanes);
+    const double part =
+        std::min(1.0, static_cast<double>(vector - array) / static_cast<double>(onArray + onLanes));
+    array += static_cast<int64_t>(part * static_cast<double>(onArray));
+    vector -= static_cast<int64_t>(part * static_cast<double>(onLanes));
+  }
+  const int64_t bytes = reads + writes,
+                dram = rate.cycles == 1 ? ceilDiv(bytes, rate.bytes) : rate.cyclesFor(bytes);
+  const auto layers = static_cast<int64_t>(stack.layers.size());
+  return {std::max({array, vector, dram}) + layers * (latency + machine.rows + machine.cols), reads,
+          writes};
 }
 
 Analytical::Estimate Analytical::estimate(const Machine &machine) const {
   Estimate estimate;
   const isa::StreamingRate rate = rateOf(machine);
-  for (const Layer &layer : layers_) {
-    const Cost cost = costOf(layer, machine, rate);
-    estimate.cycles += layer.count * cost.cycles;
-    estimate.dramBytes += layer.count * cost.dramBytes;
+  for (const Stack &stack : stacks_) {
+    const Cost cost = costOf(stack, machine, rate);
+    estimate.cycles += stack.count * cost.cycles;
+    estimate.dramBytes += stack.count * (cost.dramReads + cost.dramWrites);
   }
   return estimate;
 }
@@ -80,23 +143,27 @@ Analytical::Estimate Analytical::estimate(const Machine &machine) const {
 Work Analytical::work(const Machine &machine) const {
   Work work;
   const isa::StreamingRate rate = rateOf(machine);
-  for (const Layer &layer : layers_) {
-    const Cost cost = costOf(layer, machine, rate);
-    const auto count = static_cast<double>(layer.count);
-    const auto macs = static_cast<double>(layer.macs),
-               elements = static_cast<double>(layer.vectorElements);
-    const auto moved = static_cast<double>(cost.dramBytes);
-    work.logic += count * elements * static_cast<double>(machine.elementLogic);
-    work.dramWrites += count * static_cast<double>(layer.outputBytes);
-    work.dramReads += count * (moved - static_cast<double>(layer.outputBytes));
-    work.spadBytes += count * (moved + elements);
-    work.accBytes += count * 4 * elements;
+  for (const Stack &stack : stacks_) {
+    const Cost cost = costOf(stack, machine, rate);
+    const auto count = static_cast<double>(stack.count);
+    const auto reads = static_cast<double>(cost.dramReads),
+               writes = static_cast<double>(cost.dramWrites);
+    work.dramReads += count * reads;
+    work.dramWrites += count * writes;
+    work.spadBytes += count * (reads + writes);
     work.seconds += count * static_cast<double>(cost.cycles) / static_cast<double>(machine.clockHz);
-    if (layer.kind != NetworkLayer::Kind::Product)
-      continue;
-    work.macs += count * macs;
-    work.spadBytes += count * macs / static_cast<double>(machine.cols);
-    work.accBytes += count * 8 * macs / static_cast<double>(machine.rows);
+    for (const NetworkLayer &layer : stack.layers) {
+      const auto macs = static_cast<double>(layer.macs),
+                 elements = static_cast<double>(layer.vectorElements);
+      work.logic += count * elements * static_cast<double>(machine.elementLogic);
+      work.spadBytes += count * elements;
+      work.accBytes += count * 4 * elements;
+      if (layer.kind != NetworkLayer::Kind::Product)
+        continue;
+      work.macs += count * macs;
+      work.spadBytes += count * macs / static_cast<double>(machine.cols);
+      work.accBytes += count * 8 * macs / static_cast<double>(machine.rows);
+    }
   }
   const DramFigures &dram = machine.dramFigures;
   work.activations = (work.dramReads + work.dramWrites) / static_cast<double>(dram.rowBytes);

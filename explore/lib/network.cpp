@@ -17,7 +17,8 @@ Json toJson(const Network &network) {
                       {"channels", {layer.inChannels, layer.outChannels}},
                       {"macs", layer.macs},
                       {"vector_elements", layer.vectorElements},
-                      {"bytes", {layer.inputBytes, layer.weightBytes, layer.outputBytes}}});
+                      {"bytes", {layer.inputBytes, layer.weightBytes, layer.outputBytes}},
+                      {"passed_bytes", layer.passedBytes}});
   return {{"hash", network.hash}, {"layers", layers}};
 }
 
@@ -39,6 +40,7 @@ Network networkFrom(const Json &json) {
     layer.inputBytes = each.at("bytes").at(0);
     layer.weightBytes = each.at("bytes").at(1);
     layer.outputBytes = each.at("bytes").at(2);
+    each.at("passed_bytes").get_to(layer.passedBytes);
     network.layers.push_back(std::move(layer));
   }
   return network;

@@ -167,16 +167,21 @@ private:
           continue;
         (isConstant(from) ? group.layer.weightBytes : group.layer.inputBytes) += bytesOf(from);
       }
-      for (mlir::Value result : op->getResults())
-        if (isReadOutside(result, number))
+      for (mlir::Value result : op->getResults()) {
+        if (isReadOutside(result, {number}))
           group.layer.outputBytes += bytesOf(result);
+        if (isReadOutside(result, {number}) && !isReadOutside(result, {number, number + 1}))
+          group.layer.passedBytes += bytesOf(result);
+      }
     }
   }
 
-  bool isReadOutside(mlir::Value value, size_t group) const {
+  // By something else than these groups.
+  bool isReadOutside(mlir::Value value, llvm::ArrayRef<size_t> groups) const {
     for (mlir::Operation *user : value.getUsers()) {
-      if (isView(*user) && user->getNumResults() == 1 ? isReadOutside(user->getResult(0), group)
-                                                      : groupOf_.lookup_or(user, SIZE_MAX) != group)
+      if (isView(*user) && user->getNumResults() == 1
+              ? isReadOutside(user->getResult(0), groups)
+              : !llvm::is_contained(groups, groupOf_.lookup_or(user, SIZE_MAX)))
         return true;
     }
     return false;

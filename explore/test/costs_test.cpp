@@ -110,6 +110,43 @@ TEST(Analytical, EqualLayersAddUp) {
             2 * cyclesOf({one}, square()) + cyclesOf({other}, square()));
 }
 
+NetworkLayer window(int64_t elements) {
+  NetworkLayer layer;
+  layer.kind = NetworkLayer::Kind::Depthwise;
+  layer.macs = 9 * elements;
+  layer.vectorElements = 10 * elements;
+  return layer;
+}
+
+TEST(Analytical, WhatAStackPassesStaysOnChip) {
+  NetworkLayer head = product(100, 1, 16, 16), middle = window(1600),
+               tail = product(100, 1, 16, 16);
+  head.inputBytes = 1000, head.outputBytes = head.passedBytes = 1600;
+  middle.inputBytes = middle.outputBytes = middle.passedBytes = 1600;
+  tail.inputBytes = 1600, tail.outputBytes = 700;
+  EXPECT_EQ(Analytical({"", {head, middle, tail}}).estimate(square()).dramBytes, 1000 + 700);
+  head.passedBytes = 0; // something else reads it, too
+  EXPECT_EQ(Analytical({"", {head, middle, tail}}).estimate(square()).dramBytes,
+            1000 + 1600 + 1600 + 700);
+}
+
+TEST(Analytical, HalfOfWhatOneStackPassesToTheNextStaysOnChip) {
+  NetworkLayer one = product(100, 1, 16, 16), other = one;
+  one.outputBytes = one.passedBytes = other.inputBytes = 1600;
+  EXPECT_EQ(Analytical({"", {one, other}}).estimate(square()).dramBytes, 800 + 800);
+}
+
+// 14,400 products: 900 cycles of the lanes, 1,500 of the diagonal at six in ten.
+TEST(Analytical, TheArrayTakesTapsOfBusyLanes) {
+  Machine machine = square();
+  machine.channels = 64;
+  const int64_t cycles = cyclesOf({window(1600)}, machine) - begin;
+  EXPECT_NEAR(static_cast<double>(cycles), 1000 * 1500 / 2400.0, 1); // both take as long
+  machine.lanes = 160;
+  EXPECT_NEAR(static_cast<double>(cyclesOf({window(1600)}, machine) - begin), 100 * 1500 / 1590.0,
+              1);
+}
+
 TEST(Analytical, CountsWork) {
   NetworkLayer layer = product(100, 1, 32, 32);
   layer.vectorElements = 3200;

@@ -42,11 +42,13 @@ TEST(Network, HasTheLayersOfAModule) {
   EXPECT_EQ(conv.vectorElements, 2 * 64 * 16); // rescale and clamp
   EXPECT_EQ(conv.inputBytes, 64 * 32);
   EXPECT_EQ(conv.outputBytes, 64 * 16);
+  EXPECT_EQ(conv.passedBytes, 64 * 16) << "the pool alone reads it";
   EXPECT_GE(conv.weightBytes, 16 * 9 * 32 + 16 * 4);
   EXPECT_EQ(top.name, "top");
   EXPECT_EQ(top.kind, NetworkLayer::Kind::Elementwise);
   EXPECT_EQ(top.inputBytes, 64 * 16);
   EXPECT_EQ(top.outputBytes, 16 * 16);
+  EXPECT_EQ(top.passedBytes, 0) << "it is a result of the network";
   EXPECT_EQ(top.vectorElements, 4 * 16 * 16); // four taps each
 }
 

@@ -33,12 +33,10 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Run &run)
     windowStage_.emplace(context, window_.anchor, steps_);
     p_.window = windowStage_->problem();
     p_.windowIsDepthwise = windowStage_->isDepthwise();
-    // Blocks of parameters are whole groups of channels.
     const bool isKnown = p_.windowIsDepthwise && !windowStage_->computesWeights();
     if (isKnown)
       p_.sliding = slidingPasses(*p_.window, context.machine);
-    p_.mayReduceOnArray = isKnown && fitsRows(p_.window->outputWidth) &&
-                          (p_.sliding || context.channels % groupChannels(context.machine) == 0);
+    p_.mayReduceOnArray = isKnown && fitsRows(p_.window->outputWidth);
     ElementChain operations = operationsOf(window_, context.cols);
     p_.windowHasSums =
         windowStage_->isSum() || (p_.windowIsDepthwise && !operations.leadingRescale());

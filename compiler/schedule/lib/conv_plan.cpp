@@ -1,6 +1,7 @@
 #include "tilewright/compiler/schedule/conv_plan.h"
 
 #include "tilewright/compiler/schedule/standing_plan.h"
+#include "tilewright/isa/diagonal.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -17,7 +18,9 @@ static constexpr double contention = 0.1;
 static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int64_t roundUp(int64_t a, int64_t b) { return ceilDiv(a, b) * b; }
 
-int64_t groupChannels(const ConvMachine &m) { return std::min(m.rows, m.cols); }
+int64_t groupChannels(const ConvMachine &m) {
+  return isa::diagonalChannels(m.rows, m.cols, m.channels);
+}
 
 int64_t squareBytes(const ConvMachine &m, int64_t taps, int64_t channels) {
   const int64_t group = groupChannels(m);

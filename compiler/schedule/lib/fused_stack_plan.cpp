@@ -766,7 +766,6 @@ std::vector<FusedStackPlan> planFusedStack(const FusedStackProblem &p, const Con
     return plans;
   FusedStackProblem without = p;
   without.sliding.reset();
-  without.mayReduceOnArray = p.mayReduceOnArray && m.channels % groupChannels(m) == 0;
   for (const FusedStackPlan &plan : planOneWay(without, m, most))
     if (plan.arrayUnits > 0 ||
         std::none_of(plans.begin(), plans.end(), [&](const FusedStackPlan &other) {

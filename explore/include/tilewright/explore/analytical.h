@@ -1,14 +1,21 @@
 // The analytical tier: cycles of a network from its geometry and a machine's figures alone.
 //
-// A layer takes as long as the part of the machine that works longest for it:
+// A convolution, the depthwise convolution behind it and the convolution behind that are a fused
+// stack; all else is a stack of one layer. A stack takes as long as the part of the machine that
+// works longest for it:
 //   array   folds (weight tiles of rows x cols) times the pixels that stream past each, at least
 //           `rows` cycles a fold, which is what loading its weights takes. Accumulators hold half
 //           their pixels at once, so a fold comes back for each such part.
-//   vector  results over the lanes.
+//   vector  results, and taps of depthwise convolutions, over the lanes. As many of the latter as
+//           make both take as long go to the array instead, on whose diagonal a column has a
+//           channel.
 //   DRAM    inputs, weights and outputs once, and what does not fit on chip again: where neither
 //           weights nor inputs stay in half the scratchpad, the cheaper of the two comes again for
-//           each part of the other, at the lesser of DRAM's rate and the port's.
-// A layer adds what fills and empties the pipeline. Nothing overlaps between layers.
+//           each part of the other, at the lesser of DRAM's rate and the port's. What a layer
+//           passes to the next one stays on chip within a stack, and a part of it between stacks.
+// A layer adds what fills and empties the pipeline. Nothing overlaps between stacks. The shares
+// that say how good a schedule is (analytical.cpp) are fitted to simulated points
+// (bench/analytical): an estimate for ordering machines, and no bound.
 #pragma once
 
 #include "tilewright/explore/machine.h"
@@ -34,17 +41,16 @@ public:
   Work work(const Machine &machine) const;
 
 private:
-  struct Layer { // equal ones are one
-    NetworkLayer::Kind kind;
-    int64_t count;
-    int64_t pixels, tapsY, tapsX, inChannels, outChannels, macs;
-    int64_t vectorElements, inputBytes, weightBytes, outputBytes;
+  struct Stack {
+    int64_t count = 1; // equal ones are one
+    std::vector<NetworkLayer> layers;
+    int64_t receivedBytes = 0; // what the stack before passes
   };
   struct Cost {
-    int64_t cycles, dramBytes;
+    int64_t cycles, dramReads, dramWrites; // bytes
   };
-  static Cost costOf(const Layer &layer, const Machine &machine, const isa::StreamingRate &rate);
-  std::vector<Layer> layers_;
+  static Cost costOf(const Stack &stack, const Machine &machine, const isa::StreamingRate &rate);
+  std::vector<Stack> stacks_;
 };
 
 } // namespace tilewright::explore

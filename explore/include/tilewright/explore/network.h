@@ -19,6 +19,7 @@ struct NetworkLayer {
   int64_t macs = 0;           // padding taps included
   int64_t vectorElements = 0; // results of the vector unit, taps each
   int64_t inputBytes = 0, weightBytes = 0, outputBytes = 0;
+  int64_t passedBytes = 0; // of the output, what nothing but the next layer reads
 };
 
 struct Network {

@@ -1,0 +1,22 @@
+// ctest -R Diagonal: channels of which the array makes depthwise products at once.
+#include "tilewright/isa/diagonal.h"
+
+#include <gtest/gtest.h>
+
+namespace tilewright::isa {
+namespace {
+
+TEST(Diagonal, IsAsLongAsTheArrayAllows) {
+  EXPECT_EQ(diagonalChannels(16, 16, 64), 16);
+  EXPECT_EQ(diagonalChannels(32, 8, 64), 8);
+}
+
+TEST(Diagonal, BlocksOfParametersHoldWholeOnes) {
+  EXPECT_EQ(diagonalChannels(24, 32, 128), 16);
+  EXPECT_EQ(diagonalChannels(12, 20, 80), 10);
+  EXPECT_EQ(diagonalChannels(7, 7, 5), 5);
+  EXPECT_EQ(diagonalChannels(6, 6, 7), 1);
+}
+
+} // namespace
+} // namespace tilewright::isa
