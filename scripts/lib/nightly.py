@@ -172,8 +172,9 @@ def main():
     if arguments.list:
         print(page(every, rows))
         sys.exit(0)
-    if changed := [line for line in git("status", "--porcelain").splitlines() if line[3:] != str(arguments.page)]:
-        sys.exit(f"nightly: error: there are changes that are not committed ({changed[0][3:]}); the page names the commit that ran")
+    files = [line.split(maxsplit=1)[1] for line in git("status", "--porcelain").splitlines()]
+    if changed := [file for file in files if file != str(arguments.page)]:
+        sys.exit(f"nightly: error: there are changes that are not committed ({changed[0]}); the page names the commit that ran")
     arguments.page.parent.mkdir(parents=True, exist_ok=True)
     print(f"nightly: commit {commit[:12]}, seed {seed} (--seed {seed} repeats it); {arguments.page}", flush=True)
     wanted = [part for part in every if part.name in arguments.parts] or every
