@@ -94,6 +94,12 @@ def git(*arguments):
     return subprocess.run(["git", *arguments], cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True).stdout.strip()
 
 
+def changed_files(status, page):
+    """Of `git status --porcelain`: what is not committed, without the page."""
+    files = [line.split(maxsplit=1)[1] for line in status.splitlines()]
+    return [file for file in files if file != str(page)]
+
+
 @dataclasses.dataclass(frozen=True)
 class Row:
     """What the page says of a part that has run."""
@@ -172,8 +178,7 @@ def main():
     if arguments.list:
         print(page(every, rows))
         sys.exit(0)
-    files = [line.split(maxsplit=1)[1] for line in git("status", "--porcelain").splitlines()]
-    if changed := [file for file in files if file != str(arguments.page)]:
+    if changed := changed_files(git("status", "--porcelain"), arguments.page):
         sys.exit(f"nightly: error: there are changes that are not committed ({changed[0]}); the page names the commit that ran")
     arguments.page.parent.mkdir(parents=True, exist_ok=True)
     print(f"nightly: commit {commit[:12]}, seed {seed} (--seed {seed} repeats it); {arguments.page}", flush=True)

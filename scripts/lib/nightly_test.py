@@ -55,6 +55,10 @@ class Page(unittest.TestCase):
         self.assertFalse(nightly.is_done(passed, "fedcba987654", 7, any_commit=False))
         self.assertTrue(nightly.is_done(passed, "fedcba987654", 7, any_commit=True))
 
+    def test_is_no_change_that_keeps_the_night_from_going_on(self):
+        status = "M docs/nightly.md\n M scripts/test\n?? new.yaml"  # what git prints, without the spaces before it
+        self.assertEqual(nightly.changed_files(status, pathlib.Path("docs/nightly.md")), ["scripts/test", "new.yaml"])
+
 
 if __name__ == "__main__":
     unit.main("scripts")
