@@ -59,14 +59,13 @@ int64_t productCycles(const NetworkLayer &layer, const Machine &machine) {
   return deep * wide * std::max(layer.pixels, parts * machine.rows);
 }
 
-// What a layer reads again because it does not fit on chip.
-int64_t bytesAgain(const NetworkLayer &layer, const Machine &machine) {
+// What a layer reads again because it does not fit on chip, of `inputBytes` that come from DRAM.
+int64_t bytesAgain(const NetworkLayer &layer, int64_t inputBytes, const Machine &machine) {
   const int64_t half = machine.spadBytes / 2;
-  if (layer.kind != NetworkLayer::Kind::Product || layer.weightBytes <= half ||
-      layer.inputBytes <= half)
+  if (layer.kind != NetworkLayer::Kind::Product || layer.weightBytes <= half || inputBytes <= half)
     return 0;
-  return std::min((ceilDiv(layer.inputBytes, half) - 1) * layer.weightBytes,
-                  (ceilDiv(layer.weightBytes, half) - 1) * layer.inputBytes);
+  return std::min((ceilDiv(inputBytes, half) - 1) * layer.weightBytes,
+                  (ceilDiv(layer.weightBytes, half) - 1) * inputBytes);
 }
 
 } // namespace
@@ -99,17 +98,16 @@ Analytical::Cost Analytical::costOf(const Stack &stack, const Machine &machine,
                                     const isa::StreamingRate &rate) {
   int64_t array = 0, elements = 0, taps = 0;
   // What is passed stays on chip: all of it within a stack, a part of it between two.
-  int64_t reads = -keptOf(stack.receivedBytes),
-          writes = stack.layers.back().passedBytes - keptOf(stack.layers.back().passedBytes);
+  int64_t kept = keptOf(stack.receivedBytes), reads = 0, writes = 0;
   for (const NetworkLayer &layer : stack.layers) {
     array += productCycles(layer, machine);
     elements += layer.vectorElements;
     if (layer.kind == NetworkLayer::Kind::Depthwise)
       taps += layer.macs;
-    reads += layer.inputBytes + layer.weightBytes + bytesAgain(layer, machine);
-    writes += layer.outputBytes - layer.passedBytes;
-    if (&layer != &stack.layers.back())
-      reads -= layer.passedBytes;
+    const int64_t input = layer.inputBytes - kept;
+    reads += input + layer.weightBytes + bytesAgain(layer, input, machine);
+    kept = &layer == &stack.layers.back() ? keptOf(layer.passedBytes) : layer.passedBytes;
+    writes += layer.outputBytes - kept;
   }
   int64_t vector = ceilDiv(elements, machine.lanes);
   if (taps > 0 && vector > array) {

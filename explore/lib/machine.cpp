@@ -48,10 +48,12 @@ void visitNumbers(MachineType &machine, Visit visit) {
   visit("dram_background_uw", dram.backgroundUw);
 }
 
-// What isa/description/machine.yaml gives the ports where nothing else does.
+// What isa/description/machine.yaml gives the ports and the entries by channel where nothing else
+// does.
 int64_t usualSpadPort(const Machine &machine) {
   return std::max({int64_t(4), machine.rows, machine.cols, machine.lanes});
 }
+int64_t usualChannels(const Machine &machine) { return 4 * std::max(machine.cols, machine.lanes); }
 int64_t usualAccPort(const Machine &machine) { return std::max(machine.cols, machine.lanes); }
 
 } // namespace
@@ -118,7 +120,8 @@ void setFigure(Machine &machine, const std::string &param, const std::string &va
       machine.dramFigures = preset->second;
   }
   const bool hasUsualSpadPort = machine.spadPort == usualSpadPort(machine),
-             hasUsualAccPort = machine.accPort == usualAccPort(machine);
+             hasUsualAccPort = machine.accPort == usualAccPort(machine),
+             hasUsualChannels = machine.channels == usualChannels(machine);
   visitNumbers(machine, [&](const char *name, int64_t &number) {
     if (param == name)
       std::from_chars(value.data(), value.data() + value.size(), number);
@@ -127,6 +130,8 @@ void setFigure(Machine &machine, const std::string &param, const std::string &va
     machine.spadPort = usualSpadPort(machine);
   if (hasUsualAccPort && param != "acc_port")
     machine.accPort = usualAccPort(machine);
+  if (hasUsualChannels && param != "channels")
+    machine.channels = usualChannels(machine);
 }
 
 nlohmann::ordered_json toJson(const Machine &machine) {

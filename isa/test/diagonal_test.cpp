@@ -14,8 +14,13 @@ TEST(Diagonal, IsAsLongAsTheArrayAllows) {
 TEST(Diagonal, BlocksOfParametersHoldWholeOnes) {
   EXPECT_EQ(diagonalChannels(24, 32, 128), 16);
   EXPECT_EQ(diagonalChannels(12, 20, 80), 10);
-  EXPECT_EQ(diagonalChannels(7, 7, 5), 5);
   EXPECT_EQ(diagonalChannels(6, 6, 7), 1);
+}
+
+TEST(Diagonal, ChunksOfChannelsHoldWholeOnes) {
+  EXPECT_EQ(diagonalChannels(12, 12, 64), 4)
+      << "a chunk of 12 channels would begin in a square of 8";
+  EXPECT_EQ(diagonalChannels(24, 24, 128), 8);
 }
 
 } // namespace

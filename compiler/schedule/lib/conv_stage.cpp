@@ -5,6 +5,7 @@
 #include "tilewright/support/make_space.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace tilewright {
@@ -381,6 +382,8 @@ int ConvStage::addSquares(std::vector<Task> &loads, int64_t channels, int buffer
 }
 
 ConvStage::Weights ConvStage::loadDiagonals(std::vector<Task> &loads, int squares, Span channels) {
+  if (channels.begin % columnTile_ != 0)
+    throw std::logic_error("a run of depthwise weights begins within a square");
   const auto taps = static_cast<int64_t>(folds_.size());
   const int64_t count = ceilDiv(channels.size(), columnTile_) * columnTile_ * taps;
   copyStrided(context_, loads, Direction::Load, weightAddress_ + channels.begin * taps, 1,

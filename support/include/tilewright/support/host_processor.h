@@ -5,8 +5,8 @@
 
 namespace tilewright {
 
-/// The name that LLVM has for this machine's processor, for instance "znver4"; "generic" where it
-/// knows none. Machine code made for it runs on machines of the same name.
+/// The name that LLVM has for this machine's processor ("generic" where it knows none) and its
+/// features: `znver4,+avx2,...`. Machine code made for it runs on machines of the same text.
 std::string hostProcessor();
 
 } // namespace tilewright
