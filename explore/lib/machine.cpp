@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 namespace tilewright::explore {
 
@@ -48,13 +49,19 @@ void visitNumbers(MachineType &machine, Visit visit) {
   visit("dram_background_uw", dram.backgroundUw);
 }
 
-// What isa/description/machine.yaml gives the ports and the entries by channel where nothing else
-// does.
-int64_t usualSpadPort(const Machine &machine) {
-  return std::max({int64_t(4), machine.rows, machine.cols, machine.lanes});
-}
-int64_t usualChannels(const Machine &machine) { return 4 * std::max(machine.cols, machine.lanes); }
-int64_t usualAccPort(const Machine &machine) { return std::max(machine.cols, machine.lanes); }
+// What isa/description/machine.yaml gives a figure where nothing else does.
+struct Usual {
+  const char *name;
+  int64_t Machine::*figure;
+  int64_t (*value)(const Machine &machine);
+};
+constexpr Usual usual[] = {
+    {"spad_port", &Machine::spadPort,
+     [](const Machine &m) { return std::max({int64_t(4), m.rows, m.cols, m.lanes}); }},
+    {"acc_port", &Machine::accPort, [](const Machine &m) { return std::max(m.cols, m.lanes); }},
+    {"channels", &Machine::channels,
+     [](const Machine &m) { return 4 * std::max(m.cols, m.lanes); }},
+};
 
 } // namespace
 
@@ -119,19 +126,16 @@ void setFigure(Machine &machine, const std::string &param, const std::string &va
     if (const auto preset = presets.find(value); preset != presets.end())
       machine.dramFigures = preset->second;
   }
-  const bool hasUsualSpadPort = machine.spadPort == usualSpadPort(machine),
-             hasUsualAccPort = machine.accPort == usualAccPort(machine),
-             hasUsualChannels = machine.channels == usualChannels(machine);
+  std::vector<const Usual *> derived;
+  for (const Usual &each : usual)
+    if (param != each.name && machine.*each.figure == each.value(machine))
+      derived.push_back(&each);
   visitNumbers(machine, [&](const char *name, int64_t &number) {
     if (param == name)
       std::from_chars(value.data(), value.data() + value.size(), number);
   });
-  if (hasUsualSpadPort && param != "spad_port")
-    machine.spadPort = usualSpadPort(machine);
-  if (hasUsualAccPort && param != "acc_port")
-    machine.accPort = usualAccPort(machine);
-  if (hasUsualChannels && param != "channels")
-    machine.channels = usualChannels(machine);
+  for (const Usual *each : derived)
+    machine.*each->figure = each->value(machine);
 }
 
 nlohmann::ordered_json toJson(const Machine &machine) {

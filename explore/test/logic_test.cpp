@@ -101,15 +101,17 @@ TEST_F(LogicOverlay, BanksAndPortsTakeArea) {
   EXPECT_GT(port.nand2, base.nand2 + 10'000);
 }
 
-TEST(Logic, AFigureOfTheArrayMovesThePortsThatFollowIt) {
+TEST(Logic, AFigureOfTheArrayMovesWhatFollowsIt) {
   Machine machine = machineOf(isa::load({"tiny4", {}, ""}));
   setFigure(machine, "cols", "8", {});
   EXPECT_EQ(machine.spadPort, 8);
   EXPECT_EQ(machine.accPort, 8);
+  EXPECT_EQ(machine.channels, 32);
   setFigure(machine, "acc_port", "32", {});
   setFigure(machine, "cols", "16", {});
   EXPECT_EQ(machine.spadPort, 16);
   EXPECT_EQ(machine.accPort, 32);
+  EXPECT_EQ(machine.channels, 64);
 }
 
 } // namespace

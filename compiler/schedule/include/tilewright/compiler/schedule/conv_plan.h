@@ -132,8 +132,8 @@ void assess(const ConvProblem &problem, const ConvMachine &machine, ConvPlan &pl
 
 // The merges that a problem allows, each with fewer folds than the one before; the first is None.
 std::vector<TapMerge> mergesOf(const ConvProblem &problem, const ConvMachine &machine);
-// Channels whose weights of a tap fill a square on the array's diagonal: as many as it has rows and
-// columns for, of which blocks of parameters (`channels`) hold whole squares.
+// Channels whose weights of a tap fill a square on the array's diagonal
+// (tilewright/isa/diagonal.h).
 int64_t groupChannels(const ConvMachine &machine);
 // Squares of `group` rows lie group * (group + 1) bytes apart: all their diagonals are one run.
 int64_t squareBytes(const ConvMachine &machine, int64_t taps, int64_t channels);
