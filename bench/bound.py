@@ -10,6 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "models" / "lib"))
 
 import network
+from graph import Graph
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,13 +64,31 @@ def work(net, layer, machine):
     products = network.macs(net, layer)
     depthwise = layer.op == "depthwise"
     moved = network.weight_count(net, layer)
-    moved += elements(layer.shape) if layer.op == "input" or layer.name in net.outputs else 0
+    moved += elements(layer.shape) if layer.op == "input" or layer.name in (net.tail or net).outputs else 0
     return Work(0 if depthwise else products / machine.array, products / machine.lanes if depthwise else 0, moved / machine.dram)
+
+
+def node_work(graph, node, machine):
+    """Of a graph's node. Its weights are moved once; results stay."""
+    return Work(graph.macs(node) / machine.array, dram=graph.weight_count(node) / machine.dram)
+
+
+def graph_works(graph, machine):
+    """Inputs and outputs are layers that are moved alone."""
+    ends = [Work(dram=elements(graph.shapes[name]) / machine.dram) for name in graph.inputs + graph.outputs]
+    return [node_work(graph, node, machine) for node in graph.nodes] + ends
+
+
+def works(net, machine):
+    """The work of each layer."""
+    if isinstance(net, Graph):
+        return graph_works(net, machine)
+    return [work(net, layer, machine) for layer in net.layers.values()] + (graph_works(net.tail, machine) if net.tail else [])
 
 
 def bounds(net, machine):
     """(cycles, its limit, cycles layer by layer): with all layers overlapped, the part that works longest; without, layer by layer."""
-    layers = [work(net, layer, machine) for layer in net.layers.values()]
+    layers = works(net, machine)
     total = sum(layers, Work())
     return total.longest, total.limit, sum(layer.longest for layer in layers)
 

@@ -36,14 +36,14 @@ def make_model(name):
     return model, samples
 
 
-def prepare(name):
+def prepare(name, precision="standard"):
     """(model, samples, integer network) as files; made again when models/synthetic has changed."""
     with alone():
         model, samples = make_model(name)
-        integer = CACHE / f"{name}.mlir"
+        integer = CACHE / (f"{name}.mlir" if precision == "standard" else f"{name}-{precision}.mlir")
         if is_stale(integer):
             made = integer.with_suffix(".part")
-            subprocess.run([TOOL, "compile", model, "--calibration", samples, "--precision", "standard", "--emit", "tosa", "-o", made],
+            subprocess.run([TOOL, "compile", model, "--calibration", samples, "--precision", precision, "--emit", "tosa", "-o", made],
                            check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             made.rename(integer)
     return model, samples, integer

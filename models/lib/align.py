@@ -57,7 +57,7 @@ def aligned_weights(network, seed):
     for at, layer in enumerate(layers[1:], 1):
         operands = [values[name] for name in layer.inputs]
         if layer.op in WEIGHTED:
-            linear = not readers[layer.name] & {"relu", "relu6", "hard_swish", "leaky_relu"}
+            linear = not readers[layer.name] & {"relu", "relu6", "hard_swish", "leaky_relu", "silu"}
             weights, bias, result = normalize(rng, network, layer, operands[0], linear)
             parameters[layer.name] = weights.astype(numpy.float32), bias.astype(numpy.float32)
         else:

@@ -11,16 +11,17 @@ class Layer:
     """One operator. `pads` is (top, left, bottom, right); `gain` scales what the weights give (see align.py)."""
 
     name: str
-    op: str  # input, conv, depthwise, dense, max_pool, global_pool, flatten, add, mul, concat, upsample, or an activation
+    op: str  # input, conv, depthwise, dense, max_pool, global_pool, flatten, add, mul, concat, part, upsample, or an activation
     inputs: tuple  # names of layers
     shape: tuple  # of the result: (height, width, channels), (features,) behind flatten
     kernel: int = 1
     stride: int = 1
     pads: tuple = (0, 0, 0, 0)
     gain: float = 1.0
+    start: int = 0  # of a part: its first channel
 
 
-ACTIVATIONS = ("relu", "relu6", "hard_swish", "hard_sigmoid", "leaky_relu")
+ACTIVATIONS = ("relu", "relu6", "hard_swish", "hard_sigmoid", "leaky_relu", "silu")
 WEIGHTED = ("conv", "depthwise", "dense")
 
 
@@ -30,6 +31,7 @@ class Network:
     def __init__(self, size, channels=3):
         self.layers = {"x": Layer("x", "input", (), (size, size, channels))}
         self.outputs = []
+        self.tail = None  # a Graph that reads the outputs and ends the network, where it has one
 
     def shape(self, name):
         return self.layers[name].shape
@@ -86,6 +88,12 @@ class Network:
         height, width, _ = self.shape(parts[0])
         return self.add_layer("concat", parts, (height, width, sum(self.shape(part)[2] for part in parts)))
 
+    def split(self, x, parts):
+        """As many parts of equal width."""
+        height, width, channels = self.shape(x)
+        step = channels // parts
+        return [self.add_layer("part", [x], (height, width, step), start=start) for start in range(0, channels, step)]
+
     def upsample(self, x):
         """Twice the size; each pixel four times."""
         height, width, channels = self.shape(x)
@@ -124,7 +132,7 @@ def macs(network, layer, padding=False):
 
 
 def total_macs(network, padding=False):
-    return sum(macs(network, layer, padding) for layer in network.layers.values())
+    return sum(macs(network, layer, padding) for layer in network.layers.values()) + (network.tail.total_macs() if network.tail else 0)
 
 
 def weight_count(network, layer):
@@ -133,3 +141,8 @@ def weight_count(network, layer):
         return 0
     inputs = 1 if layer.op == "depthwise" else network.shape(layer.inputs[0])[-1]
     return layer.kernel**2 * inputs * layer.shape[-1]
+
+
+def total_weights(network):
+    return (sum(weight_count(network, layer) for layer in network.layers.values()) +
+            (network.tail.total_weights() if network.tail else 0))

@@ -43,6 +43,9 @@ def multiply(layer, x, weights):
 def activate(kind, x):
     if kind == "leaky_relu":
         return numpy.where(x < 0, x * 0.1, x)
+    if kind == "silu":
+        # Inputs are on the grid: none gives a result so near to the middle of two steps that libraries' exponentials differ in it.
+        return x / (1 + numpy.exp(-x))
     gate = numpy.clip(x / 6 + 0.5, 0, 1)
     return {"relu": lambda: numpy.maximum(x, 0), "relu6": lambda: numpy.clip(x, 0, 6), "hard_sigmoid": lambda: gate,
             "hard_swish": lambda: x * gate}[kind]()
@@ -64,6 +67,8 @@ def evaluate(layer, operands):
         return x * operands[1]
     if layer.op == "concat":
         return numpy.concatenate(operands, axis=-1)
+    if layer.op == "part":
+        return x[..., layer.start:layer.start + layer.shape[2]]
     if layer.op == "upsample":
         return x.repeat(2, axis=1).repeat(2, axis=2)
     return activate(layer.op, x)

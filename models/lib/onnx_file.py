@@ -1,8 +1,6 @@
 """A network and its weights as an ONNX model: batch 1, channels first."""
 
-import numpy
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+from graph import Graph
 
 OPSET = 14  # the first that has HardSwish
 
@@ -14,47 +12,52 @@ def onnx_shape(shape):
 
 
 def to_onnx(network, parameters, name, description):
-    constants = []
+    graph = Graph(OPSET)
 
-    def constant(label, values):
-        constants.append(numpy_helper.from_array(numpy.asarray(values, numpy.float32), label))
-        return label
-
-    def node(layer):
+    def add(layer):
         def make(op, *more, **attributes):
-            return helper.make_node(op, [*layer.inputs, *more], [layer.name], name=layer.name, **attributes)
+            graph.node(layer.name, op, [*layer.inputs, *more], onnx_shape(layer.shape), **attributes)
 
         window = {"kernel_shape": [layer.kernel] * 2, "strides": [layer.stride] * 2, "pads": list(layer.pads)}
         if layer.op in ("conv", "depthwise", "dense"):
             weights, bias = parameters[layer.name]
-            bias = constant(f"{layer.name}_bias", bias)
+            bias = graph.constant(f"{layer.name}_bias", bias)
             if layer.op == "dense":
-                return make("Gemm", constant(f"{layer.name}_weights", weights), bias, transB=1)
-            if layer.op == "depthwise":
-                return make("Conv", constant(f"{layer.name}_weights", weights.transpose(2, 0, 1)[:, None]), bias,
-                            group=layer.shape[2], **window)
-            return make("Conv", constant(f"{layer.name}_weights", weights.transpose(3, 2, 0, 1)), bias, **window)
-        if layer.op == "max_pool":
-            return make("MaxPool", **window)
-        if layer.op == "relu6":
-            return make("Clip", constant(f"{layer.name}_low", 0), constant(f"{layer.name}_high", 6))
-        if layer.op == "leaky_relu":
-            return make("LeakyRelu", alpha=0.1)
-        if layer.op == "hard_sigmoid":
-            return make("HardSigmoid", alpha=1 / 6, beta=0.5)
-        if layer.op == "concat":
-            return make("Concat", axis=1)
-        if layer.op == "upsample":
-            return make("Resize", "", constant(f"{layer.name}_scales", [1, 1, 2, 2]), mode="nearest",
-                        coordinate_transformation_mode="asymmetric", nearest_mode="floor")
-        return make(SIMPLE[layer.op])
+                make("Gemm", graph.constant(f"{layer.name}_weights", weights), bias, transB=1)
+            elif layer.op == "depthwise":
+                make("Conv", graph.constant(f"{layer.name}_weights", weights.transpose(2, 0, 1)[:, None]), bias,
+                     group=layer.shape[2], **window)
+            else:
+                make("Conv", graph.constant(f"{layer.name}_weights", weights.transpose(3, 2, 0, 1)), bias, **window)
+        elif layer.op == "max_pool":
+            make("MaxPool", **window)
+        elif layer.op == "relu6":
+            make("Clip", graph.constant(f"{layer.name}_low", 0), graph.constant(f"{layer.name}_high", 6))
+        elif layer.op == "leaky_relu":
+            make("LeakyRelu", alpha=0.1)
+        elif layer.op == "hard_sigmoid":
+            make("HardSigmoid", alpha=1 / 6, beta=0.5)
+        elif layer.op == "silu":
+            make("Mul", graph.elementwise(f"{layer.name}_sigmoid", "Sigmoid", *layer.inputs))
+        elif layer.op == "part":
+            # One Split gives all parts of a tensor.
+            parts = [each for each in network.layers.values() if each.op == "part" and each.inputs == layer.inputs]
+            if layer is parts[0]:
+                graph.split([each.name for each in parts], layer.inputs[0], [each.shape[2] for each in parts], 1)
+        elif layer.op == "concat":
+            make("Concat", axis=1)
+        elif layer.op == "upsample":
+            make("Resize", "", graph.constant(f"{layer.name}_scales", [1, 1, 2, 2]), mode="nearest",
+                 coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+        else:
+            make(SIMPLE[layer.op])
 
-    def tensor(name):
-        return helper.make_tensor_value_info(name, TensorProto.FLOAT, onnx_shape(network.shape(name)))
-
-    nodes = [node(layer) for layer in network.layers.values() if layer.op != "input"]
-    graph = helper.make_graph(nodes, name, [tensor("x")], [tensor(output) for output in network.outputs], constants)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="tilewright", doc_string=description)
-    model.ir_version = 8
-    onnx.checker.check_model(model)
-    return model
+    for layer in network.layers.values():
+        if layer.op == "input":
+            graph.input(layer.name, *onnx_shape(layer.shape))
+        else:
+            add(layer)
+    graph.outputs = network.outputs
+    if network.tail:
+        graph.append(network.tail)
+    return graph.to_model(name, description)
