@@ -44,19 +44,14 @@ TEST(Space, AccumulatorsOfWhatFollowsADepthwiseConvolution) {
             outcomeOf(minimum, "edge16", true, "functional").output);
 }
 
-// Parameters of fewer channels at once than the machine has registers for.
-TEST(Space, AccumulatorsOfFewerChannelsThanHaveParameters) {
-  const std::string overlay = ::testing::TempDir() + "/channels.yaml";
-  std::ofstream(overlay)
-      << "schema: \"tilewright/overlay/1\"\nname: \"space\"\nsummary: \"Few accumulators.\"\n"
-         "target: { params: { acc_bytes: 1024, acc_banks: 1, channels: 192 } }\n";
-  constexpr int channels = 200;
+// Rescales by channel, on images of 2 x 3 pixels.
+std::string rescalesOf(int channels) {
   std::string multipliers, shifts;
   for (int i = 0; i < channels; ++i) {
-    multipliers += fmt::format("{}{}", i == 0 ? "" : ", ", 1100000000 + 1000000 * i);
+    multipliers += fmt::format("{}{}", i == 0 ? "" : ", ", 1100000000 + 1000000 * (i % 1000));
     shifts += fmt::format("{}{}", i == 0 ? "" : ", ", 12 + i % 5);
   }
-  const std::string rescales = fmt::format(
+  return fmt::format(
       R"(
     func.func @main(%x: tensor<1x2x3x{0}xi16>) -> tensor<1x2x3x{0}xi8> {{
       %z = "tosa.const"() {{values = dense<0> : tensor<1xi8>}} : () -> tensor<1xi8>
@@ -74,7 +69,24 @@ TEST(Space, AccumulatorsOfFewerChannelsThanHaveParameters) {
       return %r : tensor<1x2x3x{0}xi8>
     }})",
       channels, multipliers, shifts);
+}
+
+// Parameters of fewer channels at once than the machine has registers for.
+TEST(Space, AccumulatorsOfFewerChannelsThanHaveParameters) {
+  const std::string overlay = ::testing::TempDir() + "/channels.yaml";
+  std::ofstream(overlay)
+      << "schema: \"tilewright/overlay/1\"\nname: \"space\"\nsummary: \"Few accumulators.\"\n"
+         "target: { params: { acc_bytes: 1024, acc_banks: 1, channels: 192 } }\n";
+  const std::string rescales = rescalesOf(200);
   EXPECT_EQ(outcomeOf(rescales, "edge16", true, "functional", {overlay}).output,
+            outcomeOf(rescales, "edge16", true, "functional").output);
+}
+
+// Parameters come in for a part of the channels at a time where the scratchpad does not hold all:
+// 72 kB of 16 KiB.
+TEST(Space, ParametersOfMoreChannelsThanTheScratchpadHolds) {
+  const std::string rescales = rescalesOf(6001);
+  EXPECT_EQ(outcomeOf(rescales, "tiny4", true, "functional").output,
             outcomeOf(rescales, "edge16", true, "functional").output);
 }
 

@@ -19,9 +19,11 @@ ElementChain::Shapes ElementChain::shapesOf(kernel::GroupOp group) {
 }
 
 ElementChain::ElementChain(LoweringContext &context, Steps &steps, kernel::GroupOp group,
-                           mlir::Operation *anchor, Shapes shapes, int64_t blockChannels)
+                           mlir::Operation *anchor, Shapes shapes, int64_t blockChannels,
+                           ChannelRange range)
     : context_(context), steps_(steps), ops_(context, steps), group_(group), anchor_(anchor),
-      shapes_(std::move(shapes)), blockChannels_(blockChannels), bias_(biasOf(anchor)) {
+      shapes_(std::move(shapes)), blockChannels_(blockChannels), range_(range),
+      bias_(biasOf(anchor)) {
   for (mlir::Operation &op : group.getBody().front())
     if (&op != anchor && !llvm::isa<kernel::YieldOp>(op) &&
         !isConstant(op.getNumResults() ? op.getResult(0) : mlir::Value()))
@@ -120,7 +122,7 @@ int64_t ElementChain::residentBytes() {
   for (const Cover &cover : *covers_) {
     int64_t channels = std::max(blockChannels_, static_cast<int64_t>(bias_.size()));
     for (const auto &[array, values] : cover.match.channels)
-      channels = std::max(channels, static_cast<int64_t>(values.size()));
+      channels = std::max(channels, std::min(range_.count, static_cast<int64_t>(values.size())));
     if (!cover.match.channels.empty())
       bytes += channels * 12;
     if (cover.table)
@@ -145,12 +147,19 @@ ChannelBlocks ElementChain::blocksOf(std::vector<Task> &constants, const pattern
   const patterns::ChannelArrays arrays = context_.channelArrays();
   auto valuesOf = [&](size_t place, int32_t otherwise) {
     const auto known = match.channels.find(arrays[place]);
-    return known == match.channels.end()
-               ? std::vector<int32_t>{otherwise}
-               : std::vector<int32_t>(known->second.begin(), known->second.end());
+    if (known == match.channels.end())
+      return std::vector<int32_t>{otherwise};
+    llvm::ArrayRef<int64_t> values = known->second;
+    if (values.size() > 1)
+      values = values.drop_front(static_cast<size_t>(range_.first))
+                   .take_front(static_cast<size_t>(range_.count));
+    return std::vector<int32_t>(values.begin(), values.end());
   };
-  return ops_.channelBlocks(constants, valuesOf(0, 0), valuesOf(1, identityMultiplier),
-                            valuesOf(2, identityShift), blockChannels_, parts);
+  ChannelBlocks blocks =
+      ops_.channelBlocks(constants, valuesOf(0, 0), valuesOf(1, identityMultiplier),
+                         valuesOf(2, identityShift), blockChannels_, parts);
+  blocks.first = range_.first;
+  return blocks;
 }
 
 void ElementChain::prepare(std::vector<Task> &constants, ChannelParts *parts) {

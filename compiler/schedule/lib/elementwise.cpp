@@ -17,6 +17,9 @@ namespace {
 using Shape = llvm::SmallVector<int64_t>;
 
 constexpr int64_t mostTileFactor = 16;
+// Where parameters by channel take over half of the scratchpad, a part of it for those of one
+// range.
+constexpr int64_t leastParts = 6;
 // A layer overlaps with its neighbors as well: more tiles must spare a part of so many of its time.
 constexpr int64_t leastGain = 32;
 
@@ -94,6 +97,14 @@ public:
     }
     collapse(shape_, operands, keepsRows);
     block_ = perChannel_ ? std::min(shape_.back(), context.channels) : context.channels;
+    range_ = shape_.back();
+    const int64_t most = static_cast<int64_t>(context.isa.memory(isa::Space::Spad).bytes);
+    if (perChannel_ && residentBytes() > most / 2) {
+      // Parameters of a part of the channels at a time: two parts, and tiles, are on chip.
+      const int64_t blocks = llvm::divideCeil(range_, block_),
+                    parts = llvm::divideCeil(residentBytes(), most / leastParts);
+      range_ = llvm::divideCeil(blocks, std::min(blocks, parts)) * block_;
+    }
   }
 
   int64_t elements() const {
@@ -106,7 +117,7 @@ public:
   // Of a tile, so that two are on chip.
   int64_t mostElements() const {
     Steps steps;
-    ElementChain chain(context_, steps, group_, nullptr, shapes_, block_);
+    ElementChain chain(context_, steps, group_, nullptr, shapes_, block_, {0, range_});
     const isa::Memory &spad = context_.isa.memory(isa::Space::Spad),
                       &acc = context_.isa.memory(isa::Space::Acc);
     int64_t spadBudget = (static_cast<int64_t>(spad.bytes) * 15 / 16 - chain.residentBytes()) / 2;
@@ -127,13 +138,30 @@ public:
   void lower(Steps &steps, int64_t most) {
     if (perChannel_)
       block_ = std::min(block_, most);
-    ElementChain chain(context_, steps, group_, nullptr, shapes_, block_);
+    for (int64_t first = 0; first < shape_.back(); first += range_)
+      lowerRange(steps, most, {first, std::min(range_, shape_.back() - first)});
+  }
+
+private:
+  int64_t residentBytes() const {
+    Steps steps;
+    return ElementChain(context_, steps, group_, nullptr, shapes_, block_, {0, range_})
+        .residentBytes();
+  }
+
+  void lowerRange(Steps &steps, int64_t most, const ChannelRange &range) {
+    ElementChain chain(context_, steps, group_, nullptr, shapes_, block_, range);
     const DramTensor to = context_.tensor(group_.getResult());
-    forEachBox(shape_, tileOf(most), [&](const Box &box) {
+    Shape part = shape_;
+    part.back() = range.count;
+    bool isFirst = true;
+    forEachBox(part, tileOf(part, most), [&](Box box) {
+      box.start.back() += range.first;
       steps.steps.emplace_back();
       Step &step = steps.steps.back();
-      if (steps.steps.size() == 1)
+      if (isFirst)
         chain.prepare(step.constants);
+      isFirst = false;
       chain.loadOperands(step.loads, box);
       size_t rank = shape_.size();
       Extent extent{box.size[rank - 3], box.size[rank - 2], box.size[rank - 1]};
@@ -145,13 +173,12 @@ public:
     });
   }
 
-private:
-  Shape tileOf(int64_t most) const {
-    Shape size(shape_.size(), 1);
+  Shape tileOf(const Shape &shape, int64_t most) const {
+    Shape size(shape.size(), 1);
     int64_t room = most;
-    for (size_t dim = shape_.size(), taken = 0; dim-- > 0 && taken < 3; ++taken) {
-      size[dim] = std::min(shape_[dim], room);
-      if (perChannel_ && taken == 0 && size[dim] < shape_[dim])
+    for (size_t dim = shape.size(), taken = 0; dim-- > 0 && taken < 3; ++taken) {
+      size[dim] = std::min(shape[dim], room);
+      if (perChannel_ && taken == 0 && size[dim] < shape[dim])
         size[dim] = std::max(block_, size[dim] / block_ * block_);
       room = std::max<int64_t>(1, room / size[dim]);
     }
@@ -163,7 +190,8 @@ private:
   Shape shape_;
   ElementChain::Shapes shapes_;
   bool perChannel_;
-  int64_t block_; // channels whose parameters are loaded at once
+  int64_t block_; // channels whose parameters are selected at once
+  int64_t range_; // channels whose parameters are resident at once: whole blocks, or all
 };
 
 class Reduction {

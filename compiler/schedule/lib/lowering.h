@@ -141,12 +141,17 @@ void copyWeights(LoweringContext &context, std::vector<Task> &out, int64_t addre
 void fillSpad(LoweringContext &context, std::vector<Task> &out, int buffer, int64_t offset,
               int64_t rows, int64_t pitch, int64_t bytes, int64_t value);
 
-// Per-channel parameters of a rescale, resident on chip for the whole group: blocks of biases,
-// multipliers and shifts.
+// Per-channel parameters of a rescale, resident on chip: blocks of biases, multipliers and shifts.
 struct ChannelBlocks {
   int buffer = -1;
   int64_t blockChannels = 0; // channels a block covers (the last may cover fewer)
   int64_t channels = 0;      // 1: the same parameters for every channel
+  int64_t first = 0;         // the channel of the first block
+};
+
+// Channels of a group whose parameters are resident at once.
+struct ChannelRange {
+  int64_t first = 0, count = INT64_MAX;
 };
 
 // Loads of what stands on chip by channel, in parts: those of the first channels come in before
@@ -227,11 +232,13 @@ public:
   // broadcast.
   using Shapes = llvm::DenseMap<mlir::Value, llvm::SmallVector<int64_t>>;
   static Shapes shapesOf(kernel::GroupOp group); // as they are
+  // `range`: parameters of other channels are not loaded; it begins at a block.
   ElementChain(LoweringContext &context, Steps &steps, kernel::GroupOp group,
-               mlir::Operation *anchor, Shapes shapes, int64_t blockChannels);
+               mlir::Operation *anchor, Shapes shapes, int64_t blockChannels,
+               ChannelRange range = {});
 
-  // Loads what stays on chip for the whole group: parameters (by parts, if there are some) and
-  // tables.
+  // Loads what stays on chip for all channels of the range: parameters (by parts, if there are
+  // some) and tables.
   void prepare(std::vector<Task> &constants, ChannelParts *parts = nullptr);
   // Loads the outside operands for the result tile at `box`; the last three dimensions of a box are
   // the tile's.
@@ -299,6 +306,7 @@ private:
   mlir::Operation *anchor_;
   Shapes shapes_;
   int64_t blockChannels_;
+  ChannelRange range_;
   std::vector<mlir::Operation *> operations_;
   std::vector<int32_t> bias_;
   Box box_;

@@ -53,7 +53,9 @@ ChannelBlocks TileOps::channelBlocks(std::vector<Task> &constants, llvm::ArrayRe
 }
 
 void TileOps::selectBlock(std::vector<Task> &out, const ChannelBlocks &blocks, int64_t channel) {
-  int64_t first = blocks.channels == 1 ? 0 : channel / blocks.blockChannels * blocks.blockChannels;
+  int64_t first = blocks.channels == 1
+                      ? 0
+                      : (channel - blocks.first) / blocks.blockChannels * blocks.blockChannels;
   int64_t count = blocks.channels == 1 ? blocks.blockChannels
                                        : std::min(blocks.blockChannels, blocks.channels - first);
   int64_t offset = first * bytesPerChannel;
@@ -92,9 +94,9 @@ void TileOps::byChannels(std::vector<Task> &out, const patterns::Pattern &patter
     return;
   }
   for (int64_t c = 0; c < extent.nc;) {
-    int64_t block = (channel0 + c) / blocks.blockChannels;
-    int64_t blockEnd = std::min(blocks.channels, (block + 1) * blocks.blockChannels);
-    int64_t count = std::min(extent.nc - c, blockEnd - (channel0 + c));
+    const int64_t at = channel0 + c - blocks.first, block = at / blocks.blockChannels,
+                  blockEnd = std::min(blocks.channels, (block + 1) * blocks.blockChannels),
+                  count = std::min(extent.nc - c, blockEnd - at);
     selectBlock(out, blocks, channel0 + c);
     Tile result = d;
     result.offset += c;
