@@ -31,7 +31,7 @@ function drawPoint() {
   const against = (value, of) => base && hasFigures(base) && !point.base ? changeText(value, of(base)) + " to the base" : "";
   const figures = [figure(`Cycles (${point.tier})`, count(point.cycles), against(point.cycles, each => each.cycles))];
   for (const [, {title, of}] of Object.entries(objectives)) figures.push(figure(title, precise(of(point)), against(of(point), of)));
-  if (point.tier === "simulated") figures.push(figure("Cycles (analytical)", count(point.analytical.cycles), changeText(point.analytical.cycles, point.cycles) + " to simulated"));
+  if (point.tier === "simulated") figures.push(figure("Cycles (analytical)", count(point.analytical.cycles), changeText(point.analytical.cycles, point.cycles) + " to simulated"), figure("Cycles (bound)", count(point.analytical.least_cycles)));
   if (point.utilization !== undefined) figures.push(figure("Utilization", percent(point.utilization)));
   byId("point").replaceChildren(...figures);
 }

@@ -1,6 +1,7 @@
 #include "tilewright/explore/analytical.h"
 
 #include "tilewright/isa/diagonal.h"
+#include "tilewright/report/roofline.h"
 
 #include <algorithm>
 #include <tuple>
@@ -70,7 +71,7 @@ int64_t bytesAgain(const NetworkLayer &layer, int64_t inputBytes, const Machine 
 
 } // namespace
 
-Analytical::Analytical(const Network &network) {
+Analytical::Analytical(const Network &network) : needs_(network.needs) {
   const std::vector<NetworkLayer> &layers = network.layers;
   int64_t received = 0;
   for (size_t at = 0; at < layers.size();) {
@@ -136,6 +137,14 @@ Analytical::Estimate Analytical::estimate(const Machine &machine) const {
     estimate.dramBytes += stack.count * (cost.dramReads + cost.dramWrites);
   }
   return estimate;
+}
+
+int64_t Analytical::leastCycles(const Machine &machine) const {
+  const int64_t filterBytes = needs_.filterBytes * machine.loadedBits / Machine::storedBits;
+  const report::Roofline roofline = report::rooflineOf(
+      {needs_.productMacs, 0, needs_.depthwiseMacs, filterBytes + needs_.endBytes},
+      {machine.rows * machine.cols, machine.lanes, rateOf(machine)});
+  return roofline.boundCycles();
 }
 
 Work Analytical::work(const Machine &machine) const {

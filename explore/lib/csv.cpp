@@ -27,8 +27,7 @@ std::string toCsv(const Plan &plan, const Results &results) {
   for (const std::string &parameter : plan.parameters)
     out += "," + csvCell(parameter);
   out += ",status,tier,cycles,seconds,energy_joules,area_mm2,nand2,flip_flops,sram_bits,reached_hz,"
-         "front,analytical_"
-         "cycles,analytical_joules,reason,why\n";
+         "front,analytical_cycles,least_cycles,analytical_joules,reason,why\n";
   for (size_t i = 0; i < results.points.size(); ++i) {
     const Result &result = results.points[i];
     out += fmt::format("tilewright/points/2,{},{},{}", i, csvCell(result.point->workload),
@@ -40,12 +39,13 @@ std::string toCsv(const Plan &plan, const Results &results) {
                                            result.energy.joules())
                              : ",,,";
     const PlannedPoint &point = *result.point;
-    out += point.refusal.empty()
-               ? fmt::format(",{:.6g},{},{},{},{:.0f},{},{},{:.6g}", point.area.mm2,
-                             point.area.nand2, point.area.flipFlops, point.area.sramBits,
-                             clockOf(point.machine), result.isOnFront ? 1 : 0,
-                             point.analyticalCycles, point.analyticalEnergy.joules())
-               : ",,,,,,0,,";
+    out +=
+        point.refusal.empty()
+            ? fmt::format(",{:.6g},{},{},{},{:.0f},{},{},{},{:.6g}", point.area.mm2,
+                          point.area.nand2, point.area.flipFlops, point.area.sramBits,
+                          clockOf(point.machine), result.isOnFront ? 1 : 0, point.analyticalCycles,
+                          point.leastCycles, point.analyticalEnergy.joules())
+            : ",,,,,,0,,,";
     out += "," + csvCell(result.reason) + "," + csvCell(why(result)) + "\n";
   }
   return out;

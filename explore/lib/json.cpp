@@ -43,6 +43,7 @@ Json pointJson(const Result &result, size_t number) {
                     {"sram_bits", point.area.sramBits}};
     json["reached_hz"] = std::llround(clockOf(point.machine));
     json["analytical"] = {{"cycles", point.analyticalCycles},
+                          {"least_cycles", point.leastCycles},
                           {"energy_joules", energyJson(point.analyticalEnergy)}};
   }
   if (!result.hasFigures)

@@ -29,6 +29,7 @@ void visitNumbers(MachineType &machine, Visit visit) {
   visit("lane_flip_flops", machine.laneFlipFlops);
   visit("lane_path", machine.lanePath);
   visit("fo4_fs", machine.fo4Femtoseconds);
+  visit("loaded_bits", machine.loadedBits);
   visit("bus_bytes", machine.busBytes);
   visit("burst_bytes", machine.burstBytes);
   visit("load_buffers", machine.loadBuffers);
@@ -62,6 +63,25 @@ constexpr Usual usual[] = {
     {"channels", &Machine::channels,
      [](const Machine &m) { return 4 * std::max(m.cols, m.lanes); }},
 };
+
+// Of the load that unpacks most.
+int64_t loadedBitsOf(const isa::Isa &isa) {
+  int64_t least = Machine::storedBits;
+  for (const isa::Instruction &instruction : isa.instructions()) {
+    const isa::Operand *from = nullptr, *to = nullptr;
+    for (const isa::Operand &operand : instruction.operands) {
+      if (operand.kind != isa::Operand::Kind::Memory)
+        continue;
+      if (operand.space == isa::Space::Dram && operand.access == isa::Access::Read)
+        from = &operand;
+      if (operand.space == isa::Space::Spad && operand.access == isa::Access::Write)
+        to = &operand;
+    }
+    if (from != nullptr && to != nullptr && to->type.bits > 0)
+      least = std::min(least, Machine::storedBits * from->type.bits / to->type.bits);
+  }
+  return least;
+}
 
 } // namespace
 
@@ -105,6 +125,7 @@ Machine machineOf(const isa::Isa &isa) {
   machine.laneFlipFlops = laneFlipFlopsOf(lane);
   machine.lanePath = lane.path;
   machine.fo4Femtoseconds = isa.technology().fo4Femtoseconds;
+  machine.loadedBits = loadedBitsOf(isa);
   machine.busBytes = isa.param("bus_bytes");
   machine.burstBytes = isa.param("burst_bytes");
   machine.loadBuffers = isa.timing().at("load.buffers");

@@ -19,12 +19,17 @@ Json toJson(const Network &network) {
                       {"vector_elements", layer.vectorElements},
                       {"bytes", {layer.inputBytes, layer.weightBytes, layer.outputBytes}},
                       {"passed_bytes", layer.passedBytes}});
-  return {{"hash", network.hash}, {"layers", layers}};
+  const NetworkNeeds &needs = network.needs;
+  return {{"hash", network.hash},
+          {"needs", {needs.productMacs, needs.depthwiseMacs, needs.filterBytes, needs.endBytes}},
+          {"layers", layers}};
 }
 
 Network networkFrom(const Json &json) {
   Network network;
   json.at("hash").get_to(network.hash);
+  const Json &needs = json.at("needs");
+  network.needs = {needs.at(0), needs.at(1), needs.at(2), needs.at(3)};
   for (const Json &each : json.at("layers")) {
     NetworkLayer layer;
     each.at("name").get_to(layer.name);

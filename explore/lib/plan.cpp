@@ -56,6 +56,7 @@ Json toJson(const Plan &plan) {
     if (point.refusal.empty()) {
       each["machine"] = toJson(point.machine);
       each["analytical_cycles"] = point.analyticalCycles;
+      each["least_cycles"] = point.leastCycles;
       const Energy &energy = point.analyticalEnergy;
       each["analytical_energy"] = {energy.macs, energy.vector, energy.spad,
                                    energy.acc,  energy.dram,   energy.leakage};
@@ -78,6 +79,7 @@ Plan planFrom(const Json &json) {
       point.machine = machineFrom(each.at("machine"));
       point.area = areaOf(point.machine, plan.figures);
       each.at("analytical_cycles").get_to(point.analyticalCycles);
+      each.at("least_cycles").get_to(point.leastCycles);
       const Json &energy = each.at("analytical_energy");
       point.analyticalEnergy = {energy.at(0), energy.at(1), energy.at(2),
                                 energy.at(3), energy.at(4), energy.at(5)};

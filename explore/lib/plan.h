@@ -25,6 +25,7 @@ struct PlannedPoint {
   Machine machine;
   Area area;
   int64_t analyticalCycles = 0;
+  int64_t leastCycles = 0; // a bound (Analytical::leastCycles)
   Energy analyticalEnergy;
 };
 

@@ -97,6 +97,7 @@ void Planner::addPoints(const PlannedPoint &like, const std::vector<std::string>
     point.workload = experiment_.workloads[i].name;
     if (point.refusal.empty()) {
       point.analyticalCycles = analytical_[i].estimate(point.machine).cycles;
+      point.leastCycles = analytical_[i].leastCycles(point.machine);
       point.analyticalEnergy =
           energyOf(analytical_[i].work(point.machine), point.machine, plan_.figures);
       point.key =

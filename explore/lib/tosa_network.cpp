@@ -5,7 +5,7 @@
 //    weights.
 // 3. A layer that only rescales, clamps or looks up what the layer before made, and nobody else
 //    reads, belongs to that layer: the scheduler fuses it.
-#include "tilewright/explore/network.h"
+#include "network_needs.h"
 
 #include "tilewright/compiler/frontend/frontend.h"
 #include "tilewright/compiler/tosa/layer_location.h"
@@ -200,6 +200,7 @@ Network networkOfTosa(const std::string &path, const std::string &module) {
   Network network;
   network.hash = sha256(module);
   read->walk([&](mlir::func::FuncOp function) {
+    network.needs = needsOf(function);
     for (Group &group : Grouping().run(function))
       network.layers.push_back(std::move(group.layer));
   });

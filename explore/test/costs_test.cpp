@@ -17,7 +17,9 @@ namespace tilewright::explore {
 
 namespace {
 
-Machine machineNamed(const char *target) { return machineOf(isa::load({target, {}, ""})); }
+Machine machineNamed(const char *target, const std::vector<std::string> &overlays = {}) {
+  return machineOf(isa::load({target, overlays, ""}));
+}
 
 Machine square() {
   Machine machine;
@@ -145,6 +147,25 @@ TEST(Analytical, TheArrayTakesTapsOfBusyLanes) {
   machine.lanes = 160;
   EXPECT_NEAR(static_cast<double>(cyclesOf({window(1600)}, machine) - begin), 100 * 1500 / 1590.0,
               1);
+}
+
+// 16 x 16 cells, 16 lanes, 8 bytes a cycle.
+TEST(Analytical, BoundIsWhatTheBusiestPartHasToDo) {
+  auto least = [](const NetworkNeeds &needs, const Machine &machine) {
+    return Analytical({"", {}, needs}).leastCycles(machine);
+  };
+  EXPECT_EQ(least({256 * 1000, 0, 80, 80}, square()), 1000);
+  EXPECT_EQ(least({256 * 1000, 0, 8 * 900, 8 * 300}, square()), 1200);
+  EXPECT_EQ(least({0, 272 * 50, 0, 0}, square()), 50) << "both units can make depthwise products";
+  Machine unpacking = square();
+  unpacking.loadedBits = 24;
+  EXPECT_EQ(least({256 * 1000, 0, 8 * 8000, 8 * 300}, unpacking), 3000 + 300);
+}
+
+TEST(Machine, KnowsLoadsThatUnpack) {
+  EXPECT_EQ(machineNamed("edge16").loadedBits, 64);
+  EXPECT_EQ(machineNamed("edge16", {sourcePath("isa/what-if/int4-weights.yaml")}).loadedBits, 32);
+  EXPECT_EQ(machineNamed("edge16", {sourcePath("isa/what-if/zero-skipping.yaml")}).loadedBits, 24);
 }
 
 TEST(Analytical, CountsWork) {

@@ -52,10 +52,43 @@ TEST(Network, HasTheLayersOfAModule) {
   EXPECT_EQ(top.vectorElements, 4 * 16 * 16); // four taps each
 }
 
+TEST(Network, NeedsEachByteOnceAndNoProductWithPadding) {
+  const NetworkNeeds needs = networkOfTosa("m.mlir", module).needs;
+  EXPECT_EQ(needs.productMacs, 22 * 22 * 32 * 16) << "of 3 x 8 taps along a side two are padding";
+  EXPECT_EQ(needs.depthwiseMacs, 0);
+  EXPECT_EQ(needs.filterBytes, 16 * 9 * 32);
+  EXPECT_EQ(needs.endBytes, 64 * 32 + 16 * 16);
+}
+
+// Of 3 x 3 taps over one pixel the middle one alone is needed; a stride of two reads a quarter of
+// the pixels.
+TEST(Network, NeedsNoTapsAndPixelsThatNothingMeets) {
+  const NetworkNeeds needs = networkOfTosa("m.mlir", R"(
+func.func @main(%x: tensor<1x1x1x32xi8>, %y: tensor<1x7x7x16xi8>) -> (tensor<1x1x1x32xi32>, tensor<1x4x4x8xi32>) {
+  %w = "tosa.const"() {values = dense<3> : tensor<3x3x32x1xi8>} : () -> tensor<3x3x32x1xi8>
+  %b = "tosa.const"() {values = dense<7> : tensor<32xi32>} : () -> tensor<32xi32>
+  %v = "tosa.const"() {values = dense<3> : tensor<8x1x1x16xi8>} : () -> tensor<8x1x1x16xi8>
+  %a = "tosa.const"() {values = dense<7> : tensor<8xi32>} : () -> tensor<8xi32>
+  %z = "tosa.const"() {values = dense<0> : tensor<1xi8>} : () -> tensor<1xi8>
+  %c = tosa.depthwise_conv2d %x, %w, %b, %z, %z {acc_type = i32, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>, dilation = array<i64: 1, 1>}
+     : (tensor<1x1x1x32xi8>, tensor<3x3x32x1xi8>, tensor<32xi32>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x1x1x32xi32>
+  %d = tosa.conv2d %y, %v, %a, %z, %z {acc_type = i32, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>, dilation = array<i64: 1, 1>}
+     : (tensor<1x7x7x16xi8>, tensor<8x1x1x16xi8>, tensor<8xi32>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x4x4x8xi32>
+  return %c, %d : tensor<1x1x1x32xi32>, tensor<1x4x4x8xi32>
+}
+)")
+                                 .needs;
+  EXPECT_EQ(needs.depthwiseMacs, 32);
+  EXPECT_EQ(needs.productMacs, 16 * 16 * 8);
+  EXPECT_EQ(needs.filterBytes, 32 + 8 * 16);
+  EXPECT_EQ(needs.endBytes, 4 * 32 + 4 * 16 * 8) << "no input is read whole for sure";
+}
+
 TEST(Network, SurvivesJson) {
   const Network network = networkOfTosa("m.mlir", module);
   EXPECT_EQ(toJson(networkFrom(toJson(network))), toJson(network));
   EXPECT_EQ(networkFrom(toJson(network)).layers[0].outChannels, 16);
+  EXPECT_EQ(networkFrom(toJson(network)).needs.endBytes, network.needs.endBytes);
 }
 
 } // namespace

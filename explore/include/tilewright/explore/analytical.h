@@ -15,7 +15,8 @@
 //           passes to the next one stays on chip within a stack, and a part of it between stacks.
 // A layer adds what fills and empties the pipeline. Nothing overlaps between stacks. The shares
 // that say how good a schedule is (analytical.cpp) are fitted to simulated points
-// (bench/analytical): an estimate for ordering machines, and no bound.
+// (bench/analytical): an estimate for ordering machines. Beside it stands a bound, which no
+// schedule is below.
 #pragma once
 
 #include "tilewright/explore/machine.h"
@@ -37,6 +38,9 @@ public:
     int64_t dramBytes = 0;
   };
   Estimate estimate(const Machine &machine) const;
+  // The least that any schedule takes, in cycles: the roofline of the whole network
+  // (tilewright/report/roofline.h), with inputs, filters and outputs moved once.
+  int64_t leastCycles(const Machine &machine) const;
   // With what it costs; accesses on chip follow from the same counts.
   Work work(const Machine &machine) const;
 
@@ -50,6 +54,7 @@ private:
     int64_t cycles, dramReads, dramWrites; // bytes
   };
   static Cost costOf(const Stack &stack, const Machine &machine, const isa::StreamingRate &rate);
+  NetworkNeeds needs_;
   std::vector<Stack> stacks_;
 };
 

@@ -24,6 +24,9 @@ struct Machine {
   int64_t rows = 0, cols = 0, lanes = 0, channels = 0;
   int64_t spadBytes = 0, spadBanks = 0, accBytes = 0, accBanks = 0;
   int64_t spadPort = 0, accPort = 0; // bytes that a port moves a cycle; elements of 32 bits
+  // A load that unpacks writes so many bits to the scratchpad for `loadedBits` of DRAM, at least.
+  static constexpr int64_t storedBits = 64;
+  int64_t loadedBits = storedBits;
   int64_t busBytes = 0, burstBytes = 0, loadBuffers = 0, storeBuffers = 0, semaphores = 0;
   // Of one lane, as its instructions make it (tilewright/rtl/lane_structure.h).
   int64_t laneLogic = 0, laneFlipFlops = 0; // NAND2, flip-flops among them

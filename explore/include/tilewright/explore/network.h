@@ -22,9 +22,18 @@ struct NetworkLayer {
   int64_t passedBytes = 0; // of the output, what nothing but the next layer reads
 };
 
+// What has to be computed and moved at least, whatever the schedule: multiply-accumulates that meet
+// a tensor and not its padding, and each byte once of what comes from DRAM or goes there in any.
+struct NetworkNeeds {
+  int64_t productMacs = 0, depthwiseMacs = 0;
+  int64_t filterBytes = 0;
+  int64_t endBytes = 0; // of the network's inputs and outputs
+};
+
 struct Network {
   std::string hash; // of the module
   std::vector<NetworkLayer> layers;
+  NetworkNeeds needs = {};
 };
 
 // `module`: integer TOSA, text or bytecode. Throws UserError whose place is `path`.
