@@ -1,4 +1,4 @@
-// results.csv: a line a point, in the order of the plan; schema "tilewright/points/2".
+// results.csv: a line a point, in the order of the plan; schema "tilewright/points/3".
 #include "results.h"
 
 #include "tilewright/explore/logic.h"
@@ -30,7 +30,7 @@ std::string toCsv(const Plan &plan, const Results &results) {
          "front,analytical_cycles,least_cycles,analytical_joules,reason,why\n";
   for (size_t i = 0; i < results.points.size(); ++i) {
     const Result &result = results.points[i];
-    out += fmt::format("tilewright/points/2,{},{},{}", i, csvCell(result.point->workload),
+    out += fmt::format("tilewright/points/3,{},{},{}", i, csvCell(result.point->workload),
                        result.point->isBase ? 1 : 0);
     for (const std::string &parameter : plan.parameters)
       out += "," + csvCell(valueOf(result, parameter));

@@ -6,6 +6,9 @@
 
 #include "llvm/ADT/DenseSet.h"
 
+#include <algorithm>
+#include <vector>
+
 namespace tilewright::explore {
 
 namespace {
@@ -58,8 +61,8 @@ public:
   }
 
 private:
-  // TOSA's convolutions and pools have no pixel left over, so that one whose stride is not beyond
-  // its kernel reads all.
+  // TOSA's convolutions have no pixel left over, so that one whose stride is not beyond its kernel
+  // reads all.
   static bool isReadWhole(mlir::Value value) {
     return llvm::any_of(value.getUsers(), [](mlir::Operation *user) {
       if (auto conv = llvm::dyn_cast<tosa::Conv2DOp>(user)) {

@@ -186,7 +186,7 @@ TEST_F(ResultsTest, CsvQuotesWhatUsersName) {
   plan_.points[0].workload = plan_.workloads[0];
   const std::string csv = toCsv(plan_, results());
   EXPECT_THAT(
-      csv, HasSubstr("tilewright/points/2,0,\"'=m,\"\"x\"\"\",1,\"\",done,simulated,1000,0.001,"));
+      csv, HasSubstr("tilewright/points/3,0,\"'=m,\"\"x\"\"\",1,\"\",done,simulated,1000,0.001,"));
 }
 
 TEST_F(ResultsTest, JsonHasEachPoint) {

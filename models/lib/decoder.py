@@ -1,5 +1,6 @@
 """One token of a decoder with caches: blocks as Radford et al., Language Models are Unsupervised Multitask Learners, 2019, has them
-(normalization before each branch, GELU), of sizes of our own: 8 layers of 512, 8 heads, 8,192 words, a context of 128.
+(normalization before each branch, GELU, here by Erf and with three projections), of sizes of our own: 8 layers of 512, 8 heads, 8,192
+words, a context of 128.
 
 Inputs: `x`, the sum of the token's embeddings; `past_key_N` and `past_value_N`, the caches of layer N; `mask`, 0 for what the caches hold
 and for the token itself, which comes last, and -10000 for what they have yet to hold. Outputs: `logits`, and each layer's `key_N` and

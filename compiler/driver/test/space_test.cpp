@@ -90,4 +90,15 @@ TEST(Space, ParametersOfMoreChannelsThanTheScratchpadHolds) {
             outcomeOf(rescales, "edge16", true, "functional").output);
 }
 
+// Nor does it hold those of one block beside a tile.
+TEST(Space, ParametersOfOneBlockThatTakeMostOfTheScratchpad) {
+  const std::string overlay = ::testing::TempDir() + "/blocks.yaml";
+  std::ofstream(overlay)
+      << "schema: \"tilewright/overlay/1\"\nname: \"space\"\nsummary: \"Little memory.\"\n"
+         "target: { params: { spad_bytes: 2048, spad_banks: 1, channels: 192 } }\n";
+  const std::string rescales = rescalesOf(1820);
+  EXPECT_EQ(outcomeOf(rescales, "tiny4", true, "functional", {overlay}).output,
+            outcomeOf(rescales, "edge16", true, "functional").output);
+}
+
 } // namespace tilewright

@@ -17,9 +17,9 @@ namespace {
 using Shape = llvm::SmallVector<int64_t>;
 
 constexpr int64_t mostTileFactor = 16;
-// Where parameters by channel take over half of the scratchpad, a part of it for those of one
-// range.
-constexpr int64_t leastParts = 6;
+// Where parameters of all channels take over half of the scratchpad, those of one range take at
+// most such a part of it, or are one block.
+constexpr int64_t rangesInScratchpad = 6;
 // A layer overlaps with its neighbors as well: more tiles must spare a part of so many of its time.
 constexpr int64_t leastGain = 32;
 
@@ -98,13 +98,8 @@ public:
     collapse(shape_, operands, keepsRows);
     block_ = perChannel_ ? std::min(shape_.back(), context.channels) : context.channels;
     range_ = shape_.back();
-    const int64_t most = static_cast<int64_t>(context.isa.memory(isa::Space::Spad).bytes);
-    if (perChannel_ && residentBytes() > most / 2) {
-      // Parameters of a part of the channels at a time: two parts, and tiles, are on chip.
-      const int64_t blocks = llvm::divideCeil(range_, block_),
-                    parts = llvm::divideCeil(residentBytes(), most / leastParts);
-      range_ = llvm::divideCeil(blocks, std::min(blocks, parts)) * block_;
-    }
+    if (perChannel_)
+      chooseRange();
   }
 
   int64_t elements() const {
@@ -143,6 +138,19 @@ public:
   }
 
 private:
+  // Parameters of a part of the channels at a time, so that two ranges, and tiles, are on chip.
+  void chooseRange() {
+    const int64_t spad = static_cast<int64_t>(context_.isa.memory(isa::Space::Spad).bytes),
+                  all = residentBytes(), half = spad / 2;
+    if (all <= half)
+      return;
+    for (range_ = block_; block_ > 1 && residentBytes() > half; range_ = block_)
+      block_ = llvm::divideCeil(block_, 2);
+    const int64_t blocks = llvm::divideCeil(shape_.back(), block_),
+                  ranges = llvm::divideCeil(all, spad / rangesInScratchpad);
+    range_ = llvm::divideCeil(blocks, std::min(blocks, ranges)) * block_;
+  }
+
   int64_t residentBytes() const {
     Steps steps;
     return ElementChain(context_, steps, group_, nullptr, shapes_, block_, {0, range_})

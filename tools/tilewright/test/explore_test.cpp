@@ -45,7 +45,7 @@ TEST_F(Explore, printsATableAndWritesTheRest) {
   EXPECT_THAT(ended.diagnostics, Not(HasSubstr("tilewright:"))); // how far it is, on a slow machine
   const std::string csv = read("e.results/results.csv");
   EXPECT_THAT(csv,
-              HasSubstr("\ntilewright/points/2,3,\"m\",0,\"999\",infeasible,,,,,,,,,,0,,,,\"the "
+              HasSubstr("\ntilewright/points/3,3,\"m\",0,\"999\",infeasible,,,,,,,,,,0,,,,\"the "
                         "param 'rows' is 999, not within 1..256: a weight tile is "));
   // What is known is not run again.
   const test::Ended again = run({"explore", "e.yaml"});
