@@ -1,4 +1,5 @@
 #include "network_needs.h"
+#include "tosa_values.h"
 
 #include "tilewright/compiler/schedule/taps.h"
 
@@ -15,21 +16,7 @@ namespace {
 
 namespace tosa = mlir::tosa;
 
-llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
-  return llvm::cast<mlir::RankedTensorType>(value.getType()).getShape();
-}
-
-int64_t bytesOf(mlir::Value value) {
-  const auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
-  if (!type || !type.hasStaticShape() || !type.getElementType().isIntOrFloat())
-    return 0;
-  return type.getNumElements() * ((type.getElementTypeBitWidth() + 7) / 8);
-}
-
-bool isConstant(mlir::Value value) {
-  mlir::Operation *made = value.getDefiningOp();
-  return made != nullptr && made->hasTrait<mlir::OpTrait::ConstantLike>();
-}
+llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) { return typeOf(value).getShape(); }
 
 // Of one axis of a convolution: how often a tap meets the tensor, and how many taps ever do.
 struct Inside {

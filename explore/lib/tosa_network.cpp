@@ -6,6 +6,7 @@
 // 3. A layer that only rescales, clamps or looks up what the layer before made, and nobody else
 //    reads, belongs to that layer: the scheduler fuses it.
 #include "network_needs.h"
+#include "tosa_values.h"
 
 #include "tilewright/compiler/frontend/frontend.h"
 #include "tilewright/compiler/tosa/layer_location.h"
@@ -23,27 +24,6 @@ namespace tilewright::explore {
 namespace {
 
 namespace tosa = mlir::tosa;
-
-mlir::RankedTensorType typeOf(mlir::Value value) {
-  return llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
-}
-
-int64_t elementsOf(mlir::Value value) {
-  const mlir::RankedTensorType type = typeOf(value);
-  return type && type.hasStaticShape() ? type.getNumElements() : 0;
-}
-
-int64_t bytesOf(mlir::Value value) {
-  const mlir::RankedTensorType type = typeOf(value);
-  if (!type || !type.getElementType().isIntOrFloat())
-    return 0;
-  return elementsOf(value) * ((type.getElementTypeBitWidth() + 7) / 8);
-}
-
-bool isConstant(mlir::Value value) {
-  mlir::Operation *made = value.getDefiningOp();
-  return made != nullptr && made->hasTrait<mlir::OpTrait::ConstantLike>();
-}
 
 // Costs nothing by itself.
 bool isView(mlir::Operation &op) {

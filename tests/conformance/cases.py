@@ -34,6 +34,10 @@ class Case:
     def model_path(self):
         return self.directory / self.model
 
+    @property
+    def input_paths(self):
+        return [self.directory / tensor.file for tensor in self.inputs]
+
 
 def read_description(operator, directory):
     """The case that the generator's desc.json describes, not yet converted to MLIR."""

@@ -57,7 +57,7 @@ class Reference:
 
     def run(self, case, program, engine, scratch):
         try:
-            suite.run_reference_on_text(case, scratch, [case.directory / tensor.file for tensor in case.inputs])
+            suite.run_reference_on_text(case, scratch, case.input_paths)
         except suite.OracleError as error:
             raise Rejected(str(error)) if case.negative else Broken(str(error))
         return scratch

@@ -3,13 +3,21 @@
 
 namespace tilewright {
 
+// The path of an overlay that changes these parts of a target.
+std::string overlayOf(const std::string &target) {
+  const std::string path = ::testing::TempDir() + "/" +
+                           ::testing::UnitTest::GetInstance()->current_test_info()->name() +
+                           ".yaml";
+  std::ofstream(path) << "schema: \"tilewright/overlay/1\"\nname: \"space\"\n"
+                         "summary: \"Another target.\"\ntarget: { "
+                      << target << " }\n";
+  return path;
+}
+
 // Constants that come in early, under the layer before, may cut the scratchpad in two: what then
 // has no space begins on an empty chip.
 TEST(Space, AnInputTileThatEarlyConstantsLeaveNoneFor) {
-  const std::string overlay = ::testing::TempDir() + "/space.yaml";
-  std::ofstream(overlay) << "schema: \"tilewright/overlay/1\"\nname: \"space\"\n"
-                            "summary: \"Another clock and DRAM.\"\n"
-                            "target: { clock_hz: \"1100000000\", dram: \"hbm2\" }\n";
+  const std::string overlay = overlayOf("clock_hz: \"1100000000\", dram: \"hbm2\"");
   Network network(13, 13, 1024); // the last block's shortcut of ResNet-50, and what follows
   network.conv(512, 1, 2).conv(2048, 1, 1).from(0).conv(2048, 1, 2).add(2).conv(512, 1, 1);
   const NetworkOutcome cut = outcomeOf(network, "edge16", true, "functional", {overlay}),
@@ -19,10 +27,7 @@ TEST(Space, AnInputTileThatEarlyConstantsLeaveNoneFor) {
 
 // The depthwise convolution itself needs none of the accumulators: its rescale gives 8 bits.
 TEST(Space, AccumulatorsOfWhatFollowsADepthwiseConvolution) {
-  const std::string overlay = ::testing::TempDir() + "/accumulators.yaml";
-  std::ofstream(overlay)
-      << "schema: \"tilewright/overlay/1\"\nname: \"space\"\nsummary: \"Few accumulators.\"\n"
-         "target: { params: { acc_bytes: 1024, acc_banks: 1 } }\n";
+  const std::string overlay = overlayOf("params: { acc_bytes: 1024, acc_banks: 1 }");
   const std::string minimum = R"(
     func.func @main(%x: tensor<1x7x12x2xi8>) -> tensor<1x7x12x2xi8> {
       %w = "tosa.const"() {values = dense<[[[[-127], [127]]]]> : tensor<1x1x2x1xi8>} : () -> tensor<1x1x2x1xi8>
@@ -73,10 +78,7 @@ std::string rescalesOf(int channels) {
 
 // Parameters of fewer channels at once than the machine has registers for.
 TEST(Space, AccumulatorsOfFewerChannelsThanHaveParameters) {
-  const std::string overlay = ::testing::TempDir() + "/channels.yaml";
-  std::ofstream(overlay)
-      << "schema: \"tilewright/overlay/1\"\nname: \"space\"\nsummary: \"Few accumulators.\"\n"
-         "target: { params: { acc_bytes: 1024, acc_banks: 1, channels: 192 } }\n";
+  const std::string overlay = overlayOf("params: { acc_bytes: 1024, acc_banks: 1, channels: 192 }");
   const std::string rescales = rescalesOf(200);
   EXPECT_EQ(outcomeOf(rescales, "edge16", true, "functional", {overlay}).output,
             outcomeOf(rescales, "edge16", true, "functional").output);
@@ -92,10 +94,8 @@ TEST(Space, ParametersOfMoreChannelsThanTheScratchpadHolds) {
 
 // Nor does it hold those of one block beside a tile.
 TEST(Space, ParametersOfOneBlockThatTakeMostOfTheScratchpad) {
-  const std::string overlay = ::testing::TempDir() + "/blocks.yaml";
-  std::ofstream(overlay)
-      << "schema: \"tilewright/overlay/1\"\nname: \"space\"\nsummary: \"Little memory.\"\n"
-         "target: { params: { spad_bytes: 2048, spad_banks: 1, channels: 192 } }\n";
+  const std::string overlay =
+      overlayOf("params: { spad_bytes: 2048, spad_banks: 1, channels: 192 }");
   const std::string rescales = rescalesOf(1820);
   EXPECT_EQ(outcomeOf(rescales, "tiny4", true, "functional", {overlay}).output,
             outcomeOf(rescales, "edge16", true, "functional").output);

@@ -145,10 +145,11 @@ private:
     if (all <= half)
       return;
     for (range_ = block_; block_ > 1 && residentBytes() > half; range_ = block_)
-      block_ = llvm::divideCeil(block_, 2);
-    const int64_t blocks = llvm::divideCeil(shape_.back(), block_),
-                  ranges = llvm::divideCeil(all, spad / rangesInScratchpad);
-    range_ = llvm::divideCeil(blocks, std::min(blocks, ranges)) * block_;
+      block_ = llvm::divideCeilSigned(block_, 2);
+    const int64_t blocks = llvm::divideCeilSigned(shape_.back(), block_),
+                  ranges = llvm::divideCeilSigned(all, spad / rangesInScratchpad),
+                  blocksOfRange = llvm::divideCeilSigned(blocks, std::min(blocks, ranges));
+    range_ = blocksOfRange * block_;
   }
 
   int64_t residentBytes() const {
