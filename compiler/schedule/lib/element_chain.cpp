@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace tilewright {
 
@@ -163,7 +164,7 @@ ChannelBlocks ElementChain::blocksOf(std::vector<Task> &constants, const pattern
 }
 
 void ElementChain::prepare(std::vector<Task> &constants, ChannelParts *parts) {
-  bool needsIdentity = false;
+  bool needsIdentity = needsWidening_;
   for (const Cover &cover : *covers_) {
     needsIdentity |= widens(cover);
     if (cover.table) {
@@ -187,6 +188,17 @@ void ElementChain::prepare(std::vector<Task> &constants, ChannelParts *parts) {
     identity_ = blocksOf(constants, *context_.selection->widening(), parts);
 }
 
+llvm::SmallVector<ElementChain::Read> ElementChain::outsideReads() const {
+  llvm::SmallVector<Read> reads;
+  for (const Cover &cover : *covers_)
+    for (size_t i = 0; i < cover.match.operands.size(); ++i)
+      if (isOutside(cover, i))
+        reads.push_back(
+            {valueOf(cover, i), cover.match.pattern->reads[i].space,
+             readsUnsigned(cover, valueOf(cover, i)) ? Signedness::Unsigned : Signedness::Signed});
+  return reads;
+}
+
 bool ElementChain::mayProvide(mlir::Value value) const {
   return std::all_of(covers_->begin(), covers_->end(), [&](const Cover &cover) {
     for (size_t i = 0; i < cover.match.operands.size(); ++i)
@@ -198,7 +210,10 @@ bool ElementChain::mayProvide(mlir::Value value) const {
 
 void ElementChain::loadOperands(std::vector<Task> &loads, const Box &box) {
   box_ = box;
-  outside_.clear();
+  if (!keepsOperands_)
+    outside_.clear();
+  const llvm::DenseMap<Key, Box> before = std::exchange(loaded_, llvm::DenseMap<Key, Box>());
+  llvm::DenseSet<Key> isThere;
   for (const Cover &cover : *covers_) {
     for (size_t i = 0; i < cover.match.operands.size(); ++i) {
       if (!isOutside(cover, i))
@@ -206,10 +221,11 @@ void ElementChain::loadOperands(std::vector<Task> &loads, const Box &box) {
       mlir::Value value = valueOf(cover, i);
       isa::Space space = cover.match.pattern->reads[i].space;
       const Key key = keyOf(cover, i);
-      if (outside_.count(key))
+      if (!isThere.insert(key).second)
         continue;
-      if (value == provided_.first) {
-        outside_[key] = provided_.second;
+      const auto provided = provided_.find({value, static_cast<int>(space)});
+      if (provided != provided_.end()) {
+        outside_[key] = provided->second;
         continue;
       }
       Signedness sign = readsUnsigned(cover, value) ? Signedness::Unsigned : Signedness::Signed;
@@ -218,6 +234,14 @@ void ElementChain::loadOperands(std::vector<Task> &loads, const Box &box) {
       for (size_t dim = 0; dim < shape.size(); ++dim)
         if (shape[dim] == 1)
           part.start[dim] = 0, part.size[dim] = 1;
+      if (keepsOperands_) {
+        const auto same = before.find(key);
+        const bool isSame = same != before.end() && same->second.start == part.start &&
+                            same->second.size == part.size;
+        loaded_[key] = part;
+        if (isSame)
+          continue;
+      }
       size_t rank = shape.size();
       Extent extent{part.size[rank - 3], part.size[rank - 2], part.size[rank - 1]};
       Tile tile = denseTile(space, -1, extent);
@@ -264,6 +288,13 @@ llvm::SmallVector<Tile, 4> ElementChain::operands(const Cover &cover, const Tile
   return tiles;
 }
 
+void ElementChain::widen(std::vector<Task> &out, const Extent &extent, const Tile &wide,
+                         const Tile &narrow) {
+  const patterns::Match &widening = *context_.selection->widening();
+  ops_.apply(out, widening, widening.channels.empty() ? nullptr : &identity_, 0, extent, wide,
+             narrow);
+}
+
 Tile ElementChain::run(std::vector<Task> &out, const Tile &anchorValue, const Extent &extent,
                        int64_t channel, const Tile &result, bool leadingDone) {
   int64_t channel0 = box_.start.back() + channel;
@@ -280,10 +311,8 @@ Tile ElementChain::run(std::vector<Task> &out, const Tile &anchorValue, const Ex
     if (leadingDone && cover.first == 0)
       continue;
     if (widens(cover)) {
-      const patterns::Match &widening = *context_.selection->widening();
       const Tile wide = temporary(isa::Space::Acc, "widened operand");
-      ops_.apply(out, widening, widening.channels.empty() ? nullptr : &identity_, channel0, extent,
-                 wide, value);
+      widen(out, extent, wide, value);
       value = wide;
     }
     const bool isLast = &cover == &covers_->back();

@@ -49,6 +49,11 @@ struct DramTensor {
 };
 using DramTensors = llvm::DenseMap<mlir::Value, DramTensor>;
 
+// Elements of a tile, and the cycles of all tiles by the estimator, on an empty chip.
+struct ChosenTile {
+  int64_t elements, cycles;
+};
+
 // What a lowering may ask.
 struct LoweringContext {
   const isa::Isa &isa;
@@ -64,12 +69,12 @@ struct LoweringContext {
     int64_t cycles;              // by the estimator, on an empty chip
     std::optional<RunnerUp> runnerUp;
   };
-  std::map<std::string, Chosen> chosen;        // plans of convolutions, by what decides them
-  std::map<std::string, int64_t> tileElements; // of element-wise layers and reductions
-  std::shared_ptr<Selection> selection;        // shared by all contexts of a schedule
-  Tuner *tuner = nullptr;                      // null: the planner's plans are final
-  std::map<std::string, Chosen> tuned;         // plans of convolutions that the tuner gave
-  std::optional<UnfitDescription> unfit;       // why a trial ended, if not for want of room
+  std::map<std::string, Chosen> chosen;    // plans of convolutions, by what decides them
+  std::map<std::string, ChosenTile> tiles; // of regions
+  std::shared_ptr<Selection> selection;    // shared by all contexts of a schedule
+  Tuner *tuner = nullptr;                  // null: the planner's plans are final
+  std::map<std::string, Chosen> tuned;     // plans of convolutions that the tuner gave
+  std::optional<UnfitDescription> unfit;   // why a trial ended, if not for want of room
 
   // Throws UnfitDescription where the target has no instruction of the role.
   const isa::Instruction &instruction(isa::Role role) const;
@@ -243,10 +248,24 @@ public:
   // Loads the outside operands for the result tile at `box`; the last three dimensions of a box are
   // the tile's.
   void loadOperands(std::vector<Task> &loads, const Box &box);
-  // Whether an outside operand may stand in the scratchpad wherever it is read; then where it
-  // does, beginning at the next box: it is not loaded.
+  // What is read from outside the group, once for each memory and sign.
+  struct Read {
+    mlir::Value value;
+    isa::Space space;
+    Signedness sign;
+  };
+  llvm::SmallVector<Read> outsideReads() const;
+  // Whether an outside operand may stand in the scratchpad wherever it is read.
   bool mayProvide(mlir::Value value) const;
-  void provide(mlir::Value value, const Tile &tile) { provided_ = {value, tile}; }
+  // Where an outside operand stands, beginning at the next box: it is not loaded into that memory.
+  void provide(mlir::Value value, const Tile &tile) {
+    provided_[{value, static_cast<int>(tile.space)}] = tile;
+  }
+  // From now on, operands that are the same for two boxes, one after the other, stay on chip.
+  void keepOperands() { keepsOperands_ = true; }
+  // `narrow` in accumulators; asked for before `prepare`.
+  void needWidening() { needsWidening_ = true; }
+  void widen(std::vector<Task> &out, const Extent &extent, const Tile &wide, const Tile &narrow);
   // Runs the operations on channels [channel, channel + extent.nc) of the tile, `channel` counted
   // from the box's start. `anchorValue` is the anchor's result there; an 8-bit result goes to
   // `result`, a wider one to the accumulator tile that is returned. With `leadingDone`,
@@ -316,8 +335,10 @@ private:
   ChannelBlocks identity_;   // widens 8-bit values
   ChannelBlocks biasBlocks_; // adds the bias where no rescale takes it
   llvm::DenseMap<Key, Tile> outside_;
+  llvm::DenseMap<Key, Box> loaded_; // of these, what was loaded; where operands are kept
+  bool keepsOperands_ = false, needsWidening_ = false;
   llvm::DenseMap<mlir::Value, Tile> waiting_; // values that a later cover reads
-  std::pair<mlir::Value, Tile> provided_;
+  llvm::DenseMap<Key, Tile> provided_;        // by value and memory
 };
 
 // What decides how a group is tiled: groups of which this is equal take the same time.
@@ -339,8 +360,6 @@ std::optional<LoweringContext::Chosen> firstConvolutionPlan(LoweringContext &con
 int64_t expectedConvolutionCycles(LoweringContext &context, kernel::GroupOp group);
 void lowerWindow(LoweringContext &context, kernel::GroupOp group,
                  Steps &steps); // depthwise, max_pool, avg_pool, sum_pool
-void lowerReduce(LoweringContext &context, kernel::GroupOp group, Steps &steps);
-void lowerElementwise(LoweringContext &context, kernel::GroupOp group, Steps &steps);
 void lowerAssemble(LoweringContext &context, kernel::GroupOp group, Steps &steps);
 
 } // namespace tilewright

@@ -5,6 +5,7 @@
 #include "in_place.h"
 #include "lowering.h"
 #include "operators.h"
+#include "region.h"
 #include "side_by_side.h"
 #include "traffic.h"
 
@@ -229,11 +230,9 @@ void lower(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
   if (llvm::isa<kernel::DepthwiseOp, kernel::MaxPoolOp, kernel::AvgPoolOp, kernel::SumPoolOp>(
           anchor))
     return lowerWindow(context, group, steps);
-  if (reductionOf(group))
-    return lowerReduce(context, group, steps);
   if (llvm::isa<kernel::AssembleOp>(anchor))
     return lowerAssemble(context, group, steps);
-  lowerElementwise(context, group, steps);
+  lowerAlone(context, group, steps);
 }
 
 // Returns for each layer what was chosen for its chain.
@@ -293,8 +292,8 @@ TensorInfo describeTensor(mlir::Value value, mlir::DictionaryAttr attributes, st
 // Lowers and emits the groups, one after the other; says in `result` what their layers do.
 void lowerAll(LoweringContext &context, const std::vector<kernel::GroupOp> &groups,
               const InPlace &inPlace, const Chains &chains,
-              const std::map<size_t, ChosenSideBySide> &sideBySide, Emitter &emitter,
-              Schedule &result) {
+              const std::map<size_t, ChosenSideBySide> &sideBySide,
+              const std::map<size_t, ChosenRegion> &regions, Emitter &emitter, Schedule &result) {
   for (size_t place = 0; place < groups.size();) {
     LayerInfo &layer = result.layers[place];
     if (inPlace.assemblies.contains(groups[place])) {
@@ -307,6 +306,7 @@ void lowerAll(LoweringContext &context, const std::vector<kernel::GroupOp> &grou
     steps.layer = static_cast<int>(place);
     auto chain = chains.byFirst.find(place);
     auto beside = sideBySide.find(place);
+    auto region = regions.find(place);
     std::vector<ChosenChain> chosenChains; // of each layer
     size_t count = 1;
     try {
@@ -316,6 +316,9 @@ void lowerAll(LoweringContext &context, const std::vector<kernel::GroupOp> &grou
       } else if (beside != sideBySide.end()) {
         count = beside->second.groups.size();
         lowerSideBySide(context, beside->second, steps);
+      } else if (region != regions.end()) {
+        count = region->second.groups.size();
+        lowerRegion(context, region->second, steps);
       } else {
         lower(context, groups[place], steps);
       }
@@ -366,28 +369,42 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   Chains chains;
   std::optional<TensorPlanner> planner(std::in_place, function, inPlace, chains, dram);
   std::map<size_t, ChosenSideBySide> sideBySide;
+  std::map<size_t, ChosenRegion> regions;
   std::map<std::string, LoweringContext::Chosen> chosen;
+  std::map<std::string, ChosenTile> tiles;
   if (options.fusion && options.buffering == Buffering::Double) {
     ConstantPool constants(planner->end());
     LoweringContext context(isa, constants, planner->tensors, options.buffering, selection);
     chains = findChains(context, groups, options.tuner);
     sideBySide = findSideBySide(context, groups, chains);
+    regions = findRegions(context, groups, [&](size_t place) {
+      return !inPlace.assemblies.contains(groups[place]) && !chains.lasts.contains(groups[place]);
+    });
     chosen = std::move(context.chosen);
+    tiles = std::move(context.tiles);
     // They read and write by turns, as a chain's do.
     for (const auto &[place, members] : sideBySide)
       for (kernel::GroupOp group : members.groups)
         chains.lasts[group] = members.groups.back();
+    for (const auto &[place, region] : regions) {
+      for (kernel::GroupOp group : region.groups)
+        chains.lasts[group] = region.groups.back();
+      for (mlir::Value value : Region::make(context, region.groups, region.layers)->withinResults())
+        chains.onChip.insert(value);
+    }
     try {
       planner.emplace(function, inPlace, chains, dram);
     } catch (const UserError &) { // a chain's input and result live longer
       chains = Chains();
       sideBySide.clear();
+      regions.clear();
       planner.emplace(function, inPlace, chains, dram);
     }
   }
   ConstantPool constants(planner->end());
   LoweringContext context(isa, constants, planner->tensors, options.buffering, selection);
   context.chosen = std::move(chosen);
+  context.tiles = std::move(tiles);
   context.tuner = options.tuner;
   // Constants that come in early, and what the chip held before, may leave a group without room.
   // Such a group begins on an empty chip, as its trial did.
@@ -398,7 +415,7 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
     constants.rollBack(0);
     result.traffic.assign(groups.size(), {});
     try {
-      lowerAll(context, groups, inPlace, chains, sideBySide, emitter, result);
+      lowerAll(context, groups, inPlace, chains, sideBySide, regions, emitter, result);
       result.stream = emitter.finish();
       isEmitted = true;
     } catch (const NoSpace &error) {

@@ -257,17 +257,22 @@ std::optional<Repeats> repeatsOf(mlir::Value operand, kernel::ReduceOp reduce) {
   return Repeats{*outer, *along, *inner};
 }
 
+// The elements as they are.
+static patterns::Function plainFunction(const isa::Type &type, bool mayBeNarrow, bool mayBeWide) {
+  return {"x0[c]",
+          {{"x0", type, mayBeNarrow, mayBeWide, false}},
+          {},
+          {},
+          static_cast<int64_t>(type.least()),
+          static_cast<int64_t>(type.greatest())};
+}
+
 std::vector<RunFunction> takenIn(llvm::ArrayRef<mlir::Operation *> run, kernel::ReduceOp reduce) {
   if (run.empty()) {
     const isa::Type type{true, widthOf(reduce.getX())};
     RunFunction plain;
     plain.operands = {reduce.getX()};
-    plain.function = {"x0[c]",
-                      {{"x0", type, type.bits == 8, true, false}},
-                      {},
-                      {},
-                      static_cast<int64_t>(type.least()),
-                      static_cast<int64_t>(type.greatest())};
+    plain.function = plainFunction(type, type.bits == 8, true);
     return {plain};
   }
   std::vector<RunFunction> functions = functionsOf(run, {});
@@ -305,11 +310,31 @@ std::optional<ReductionCover> Selection::chooseReduction(llvm::ArrayRef<mlir::Op
         bytes += read.space == isa::Space::Acc ? 4 : 1;
       if (best && bytes >= bestBytes)
         continue;
-      best = ReductionCover{std::move(*match), function.operands};
+      best = ReductionCover{std::move(*match), function.operands, std::nullopt};
       bestBytes = bytes;
     }
   }
+  if (best)
+    best->again = findAgain(*best->match.pattern, combinerOf(reduce));
   return best;
+}
+
+std::optional<patterns::Match> Selection::findAgain(const patterns::Pattern &first,
+                                                    const patterns::Reduction &reduction) const {
+  const isa::Space space = first.result.space;
+  const patterns::Candidate candidate(
+      plainFunction(first.result.type, space == isa::Space::Spad, space == isa::Space::Acc));
+  for (const patterns::Pattern &pattern : patterns_.reductions()) {
+    auto match = patterns::match(isa_, pattern, candidate, reduction);
+    const bool isServed = match && match->channels.empty() && match->tables.empty() &&
+                          pattern.result.space == space &&
+                          llvm::all_of(pattern.reads, [&](const patterns::OperandForm &read) {
+                            return read.space == space;
+                          });
+    if (isServed)
+      return match;
+  }
+  return std::nullopt;
 }
 
 const Covers &Selection::coversOf(kernel::GroupOp group, mlir::Operation *anchor,

@@ -30,6 +30,8 @@ using Covers = std::vector<Cover>;
 struct ReductionCover {
   patterns::Match match;
   llvm::SmallVector<mlir::Value> operands; // by patterns::Match::operands' numbers
+  // What reduces results of this one, where they stand, as it reduces; nothing: no instruction.
+  std::optional<patterns::Match> again;
 };
 
 // Along which of a reduction's axes an operand has one element for all: those before the axis, the
@@ -112,6 +114,8 @@ private:
                                      llvm::ArrayRef<int32_t> bias);
   std::optional<ReductionCover> chooseReduction(llvm::ArrayRef<mlir::Operation *> run,
                                                 kernel::ReduceOp reduce);
+  std::optional<patterns::Match> findAgain(const patterns::Pattern &first,
+                                           const patterns::Reduction &reduction) const;
   std::vector<Found> matches(llvm::ArrayRef<mlir::Operation *> run, const RunContext &context);
   struct Attempt {
     bool isMatch = false;

@@ -1,0 +1,175 @@
+// Tiles of a region, and the division of a program's groups into regions.
+#include "region.h"
+#include "trial.h"
+
+#include <algorithm>
+
+namespace tilewright {
+
+namespace {
+
+constexpr int64_t mostTileFactor = 16;
+// A layer overlaps with its neighbors as well: more tiles must spare a part of so many of its time.
+constexpr int64_t leastGain = 32;
+constexpr int64_t mostTilesTried = 96; // beyond these, tiles take what the last ones took
+constexpr size_t mostGroups = 24;      // of a region
+
+// On an empty chip. Nothing where it does not fit, or takes no less than `enough`.
+std::optional<int64_t> cyclesOf(LoweringContext &context, const Region &region, int64_t most,
+                                int64_t enough) {
+  auto cyclesOfFirst = [&](int64_t tiles, int64_t limit) -> std::optional<int64_t> {
+    const std::optional<Trial> trial =
+        tryOut(context, [&](Steps &steps) { region.lower(steps, most, tiles); }, limit);
+    return trial ? std::optional(trial->cycles) : std::nullopt;
+  };
+  const int64_t tiles = region.tiles(most);
+  std::optional<int64_t> cycles = cyclesOfFirst(std::min(tiles, mostTilesTried), enough);
+  if (!cycles || *cycles >= enough)
+    return std::nullopt;
+  if (tiles > mostTilesTried) {
+    const std::optional<int64_t> before = cyclesOfFirst(mostTilesTried / 2, INT64_MAX);
+    if (!before)
+      return std::nullopt;
+    *cycles += (*cycles - *before) * (tiles - mostTilesTried) / (mostTilesTried / 2);
+  }
+  return cycles && *cycles < enough ? cycles : std::nullopt;
+}
+
+} // namespace
+
+// Few tiles take few instructions, many overlap with their transfers: of so few tiles as fit, as
+// large as fit or all alike, twice as many and so on, those with which the region ends first.
+std::optional<ChosenTile> chooseTile(LoweringContext &context, const Region &region) {
+  const std::string signature = region.signature();
+  const auto known = context.tiles.find(signature);
+  if (known != context.tiles.end())
+    return known->second;
+  const int64_t elements = region.elements(), most = region.mostElements(),
+                fewest = llvm::divideCeilSigned(elements, most);
+  std::optional<ChosenTile> best;
+  auto consider = [&](int64_t size, bool isMore) {
+    const int64_t enough = !best    ? INT64_MAX
+                           : isMore ? best->cycles - best->cycles / leastGain
+                                    : best->cycles;
+    if (const std::optional<int64_t> cycles = cyclesOf(context, region, size, enough))
+      best = ChosenTile{size, *cycles};
+  };
+  // Several groups need less than each of them twice: only trials tell what fits.
+  if (region.isFused())
+    for (int64_t factor : {4, 3, 2})
+      consider(std::min(elements, most * factor), false);
+  consider(most, false);
+  for (int64_t factor = 1; fewest * factor <= elements && (factor <= mostTileFactor || !best);
+       factor *= 2)
+    consider(llvm::divideCeilSigned(elements, fewest * factor), factor > 1);
+  if (best)
+    context.tiles.emplace(signature, *best);
+  return best;
+}
+
+void lowerAlone(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
+  const Region region = *Region::make(context, group, steps.layer);
+  const std::optional<ChosenTile> tile = chooseTile(context, region);
+  region.lower(steps, tile ? tile->elements : region.mostElements());
+}
+
+void lowerRegion(LoweringContext &context, const ChosenRegion &chosen, Steps &steps) {
+  Region::make(context, chosen.groups, chosen.layers)->lower(steps, chosen.tile.elements);
+}
+
+namespace {
+
+// By the first group of a region and the one behind its last.
+using Ends = std::vector<size_t>;
+
+class Division {
+public:
+  Division(LoweringContext &context, llvm::ArrayRef<kernel::GroupOp> groups, size_t first)
+      : context_(context), groups_(groups) {
+    for (size_t i = 0; i < groups.size(); ++i)
+      layers_.push_back(static_cast<int>(first + i));
+  }
+
+  // Dynamic programming over the order: the cheapest division of the first groups, by their number.
+  std::vector<ChosenRegion> best() {
+    struct Reached {
+      int64_t cycles = INT64_MAX;
+      size_t from = 0;
+      ChosenTile tile{};
+    };
+    std::vector<Reached> reached(groups_.size() + 1);
+    reached[0].cycles = 0;
+    for (size_t begin = 0; begin < groups_.size(); ++begin)
+      for (size_t end = begin + 1; end <= std::min(groups_.size(), begin + mostGroups); ++end) {
+        std::optional<ChosenTile> tile;
+        if (!tryRegion(begin, end, tile))
+          break;
+        // What does not fit alone is refused when it is lowered.
+        if (!tile && end > begin + 1)
+          continue;
+        const int64_t cycles = reached[begin].cycles + (tile ? tile->cycles : 0);
+        if (cycles < reached[end].cycles)
+          reached[end] = {cycles, begin, tile.value_or(ChosenTile{})};
+      }
+    std::vector<ChosenRegion> chosen;
+    for (size_t end = groups_.size(); end > 0; end = reached[end].from) {
+      const size_t begin = reached[end].from;
+      if (end - begin == 1)
+        continue;
+      const auto groups = groups_.slice(begin, end - begin);
+      const auto layers = llvm::ArrayRef(layers_).slice(begin, end - begin);
+      chosen.push_back(
+          {{groups.begin(), groups.end()}, {layers.begin(), layers.end()}, reached[end].tile});
+    }
+    return chosen;
+  }
+
+private:
+  // False: the groups are no region, and no more groups make them one.
+  bool tryRegion(size_t begin, size_t end, std::optional<ChosenTile> &tile) {
+    const std::optional<Region> region =
+        Region::make(context_, groups_.slice(begin, end - begin),
+                     llvm::ArrayRef(layers_).slice(begin, end - begin));
+    if (!region)
+      return false;
+    try {
+      tile = chooseTile(context_, *region);
+    } catch (const UserError &) { // no tile fits
+    }
+    return true;
+  }
+
+  LoweringContext &context_;
+  llvm::ArrayRef<kernel::GroupOp> groups_;
+  llvm::SmallVector<int> layers_;
+};
+
+bool isElementwiseOrReduction(kernel::GroupOp group) {
+  return llvm::all_of(group.getBody().front().without_terminator(), [](mlir::Operation &op) {
+    return hasScalarFunction(&op) || llvm::isa<kernel::ReduceOp>(op) || isConstant(op.getResult(0));
+  });
+}
+
+} // namespace
+
+std::map<size_t, ChosenRegion> findRegions(LoweringContext &context,
+                                           llvm::ArrayRef<kernel::GroupOp> groups,
+                                           llvm::function_ref<bool(size_t)> isFree) {
+  std::map<size_t, ChosenRegion> found;
+  auto joins = [&](size_t place) {
+    return isFree(place) && isElementwiseOrReduction(groups[place]);
+  };
+  for (size_t begin = 0; begin < groups.size(); ++begin) {
+    size_t end = begin;
+    while (end < groups.size() && joins(end))
+      ++end;
+    if (end - begin < 2)
+      continue;
+    for (ChosenRegion &region : Division(context, groups.slice(begin, end - begin), begin).best())
+      found.emplace(static_cast<size_t>(region.layers.front()), std::move(region));
+    begin = end;
+  }
+  return found;
+}
+
+} // namespace tilewright

@@ -1,0 +1,580 @@
+#include "region.h"
+
+#include "tilewright/compiler/tosa/layer_location.h"
+#include "tilewright/support/error.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tilewright {
+
+namespace {
+
+constexpr int64_t mostOfTile = 16384; // elements of one tensor
+// Where parameters of all channels take over half of the scratchpad, those of one range take at
+// most such a part of it, or are one block.
+constexpr int64_t rangesInScratchpad = 6;
+// Of a tile: an instruction has three.
+constexpr size_t tileRanks = 3;
+
+[[noreturn]] void nothingFits(LoweringContext &context, mlir::Operation *op,
+                              const isa::Memory &memory, int64_t needed) {
+  throw UserError({"", 0, 0, fmt::format("layer '{}'", escape(layerOf(op->getLoc()).name))},
+                  fmt::format("no tile fits on chip: the smallest needs {} bytes of {}, target "
+                              "'{}' has {}",
+                              needed, memory.name, context.isa.target(), memory.bytes),
+                  fmt::format("give {} at least {} bytes", memory.name, needed));
+}
+
+int64_t product(llvm::ArrayRef<int64_t> sizes) {
+  int64_t elements = 1;
+  for (int64_t size : sizes)
+    elements *= size;
+  return elements;
+}
+
+// Calls `visit` with every box of at most `size` that the shape is cut into, until it says no.
+bool forEachBox(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> size,
+                llvm::function_ref<bool(const Box &)> visit) {
+  Box box{Extents(shape.size(), 0), Extents(shape.size(), 1)};
+  std::function<bool(size_t)> loop = [&](size_t dim) {
+    if (dim == shape.size())
+      return visit(box);
+    for (int64_t at = 0; at < shape[dim]; at += size[dim]) {
+      box.start[dim] = at;
+      box.size[dim] = std::min(size[dim], shape[dim] - at);
+      if (!loop(dim + 1))
+        return false;
+    }
+    return true;
+  };
+  return loop(0);
+}
+
+// What an operation reads that is no parameter of it and no table.
+llvm::SmallVector<mlir::Value> dataOf(mlir::Operation &op) {
+  llvm::SmallVector<mlir::Value> values(op.getOperands());
+  if (llvm::isa<kernel::RescaleOp, kernel::TableOp>(op))
+    values.resize(1);
+  return values;
+}
+
+// Whether the elements of a result of fewer than 32 bits, where they stand in accumulators, are
+// what a load of signed elements gives.
+bool isSigned(mlir::Value value) {
+  auto group = value.getDefiningOp<kernel::GroupOp>();
+  auto end = llvm::cast<kernel::YieldOp>(group.getBody().front().getTerminator());
+  auto rescale = end.getValue().getDefiningOp<kernel::RescaleOp>();
+  const int64_t limit = int64_t(1) << (widthOf(value) - 1);
+  return !rescale || (static_cast<int64_t>(rescale.getLo()) >= -limit &&
+                      static_cast<int64_t>(rescale.getHi()) < limit);
+}
+
+// Whether something other than these groups reads a value, under any shape.
+bool isReadElsewhere(mlir::Value value, llvm::ArrayRef<kernel::GroupOp> groups) {
+  return llvm::any_of(value.getUsers(), [&](mlir::Operation *user) {
+    if (llvm::isa<kernel::ViewOp, kernel::StridedViewOp>(user))
+      return isReadElsewhere(user->getResult(0), groups);
+    auto group = llvm::dyn_cast<kernel::GroupOp>(user->getParentOp());
+    return !group || !llvm::is_contained(groups, group);
+  });
+}
+
+bool isReadBy(mlir::Value value, llvm::ArrayRef<kernel::GroupOp> groups) {
+  return llvm::any_of(value.getUsers(), [&](mlir::Operation *user) {
+    if (llvm::isa<kernel::ViewOp>(user))
+      return isReadBy(user->getResult(0), groups);
+    auto group = llvm::dyn_cast<kernel::GroupOp>(user->getParentOp());
+    return group && llvm::is_contained(groups, group);
+  });
+}
+
+// The tile of an operand of this shape for a box of the kernel's ranks; strides are 0 where it
+// repeats.
+Tile tileFor(llvm::ArrayRef<int64_t> shape, const Box &box, isa::Space space, int buffer) {
+  const size_t rank = shape.size();
+  auto sizeOf = [&](size_t dim) { return shape[dim] == 1 ? 1 : box.size[dim]; };
+  Tile tile = denseTile(space, buffer, {sizeOf(rank - 3), sizeOf(rank - 2), sizeOf(rank - 1)});
+  if (shape[rank - 3] == 1)
+    tile.s1 = 0;
+  if (shape[rank - 2] == 1)
+    tile.s0 = 0;
+  if (shape[rank - 1] == 1)
+    tile.sc = 0;
+  return tile;
+}
+
+} // namespace
+
+Region::Region(LoweringContext &context, llvm::ArrayRef<kernel::GroupOp> groups,
+               llvm::ArrayRef<int> layers)
+    : context_(context) {
+  for (size_t i = 0; i < groups.size(); ++i) {
+    Kernel &kernel = kernels_.emplace_back();
+    kernel.group = groups[i];
+    kernel.layer = layers[i];
+    kernel.isStored = isReadElsewhere(kernel.group.getResult(), groups);
+    kernel.isHandedOn = isReadBy(kernel.group.getResult(), groups);
+    describe(kernel);
+  }
+}
+
+void Region::describe(Kernel &kernel) const {
+  kernel::GroupOp group = kernel.group;
+  kernel::ReduceOp reduce = reductionOf(group);
+  kernel.isReduction = reduce != nullptr;
+  kernel.result.assign(shapeOf(group.getResult()).begin(), shapeOf(group.getResult()).end());
+  kernel.space = kernel.result;
+  if (reduce)
+    kernel.space.assign(shapeOf(reduce.getX()).begin(), shapeOf(reduce.getX()).end());
+  for (mlir::Operation &op : group.getBody().front().without_terminator())
+    for (mlir::Value value : dataOf(op)) {
+      mlir::Operation *producer = value.getDefiningOp();
+      const bool isInside =
+          producer && producer->getParentOp() == group.getOperation() && !isConstant(value);
+      if (!isInside && !llvm::is_contained(kernel.operands, value))
+        kernel.operands.push_back(value);
+    }
+  if (reduce)
+    return;
+  Steps steps;
+  kernel.isPerChannel =
+      ElementChain(context_, steps, group, nullptr, ElementChain::Shapes(), 1).isPerChannel();
+  auto isApart = [&](mlir::Value value) { return context_.tensors.lookup(value).pitch > 0; };
+  kernel.keepsLast =
+      kernel.isPerChannel || isApart(group.getResult()) || llvm::any_of(kernel.operands, isApart);
+}
+
+const Region::Kernel *Region::makerOf(mlir::Value value) const {
+  mlir::Value memory = kernel::memoryOf(value);
+  const auto maker = llvm::find_if(kernels_, [&](const Kernel &kernel) {
+    return kernel::GroupOp(kernel.group).getResult() == memory;
+  });
+  return maker == kernels_.end() ? nullptr : &*maker;
+}
+
+KernelRanks Region::ranksOf(const Kernel &kernel) const {
+  KernelRanks ranks;
+  ranks.space = kernel.space;
+  if (kernel.isReduction)
+    ranks.axis = static_cast<int>(reductionOf(kernel.group).getAxis());
+  for (mlir::Value value : kernel.operands)
+    ranks.operands.push_back(
+        {Extents(shapeOf(value).begin(), shapeOf(value).end()), makerOf(value) != nullptr});
+  ranks.isResultInternal = kernel.isHandedOn;
+  ranks.keepsLast = kernel.keepsLast;
+  return ranks;
+}
+
+// [outer.., own.., last]; of a reduction, own are the rows beyond the outer ranks, if there are
+// any, and the elements.
+void Region::giveShapes(Kernel &kernel) const {
+  const size_t outer = ranks_.outer.size(), behind = ranks_.last > 0 ? 1 : 0;
+  std::vector<Extents> shapes;
+  for (mlir::Value value : kernel.operands)
+    shapes.push_back(underRanks(ranks_, kernel.space, shapeOf(value)));
+  shapes.push_back(underRanks(ranks_, kernel.space, kernel.result));
+  shapes.push_back(underRanks(ranks_, kernel.space, kernel.space));
+  if (!kernel.isReduction) {
+    const size_t end = shapes.back().size() - behind,
+                 kept = kernel.keepsLast && behind == 0 && end > outer ? 1 : 0;
+    mergeNeighbors(shapes, outer, end - kept);
+  } else {
+    const size_t axis = static_cast<size_t>(reductionOf(kernel.group).getAxis());
+    const int64_t length = kernel.space[axis],
+                  rows = product(llvm::ArrayRef(kernel.space).take_front(axis)) /
+                         product(ranks_.outer);
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      Extents shape(shapes[i].begin(), shapes[i].begin() + static_cast<long>(outer));
+      const bool isOperand = i < kernel.operands.size(), isResult = i == kernel.operands.size();
+      llvm::ArrayRef<int64_t> known =
+          isOperand ? shapeOf(kernel.operands[i]) : llvm::ArrayRef<int64_t>(kernel.space);
+      if (rows > 1)
+        shape.push_back(product(known.take_front(axis)) == 1 ? 1 : rows);
+      shape.push_back(isResult || known[axis] != length ? 1 : length);
+      if (behind > 0)
+        shape.push_back(shapes[i].back());
+      shapes[i] = std::move(shape);
+    }
+  }
+  kernel.space = shapes.back();
+  kernel.result = shapes[shapes.size() - 2];
+  for (size_t i = 0; i < kernel.operands.size(); ++i)
+    kernel.shapes[kernel.operands[i]] = shapes[i];
+}
+
+size_t Region::ownRanks(const Kernel &kernel) const {
+  return kernel.space.size() - ranks_.outer.size() - (ranks_.last > 0 ? 1 : 0);
+}
+
+// Of the common ranks, the last ones.
+size_t Region::tiledRanks() const {
+  size_t own = 0;
+  for (const Kernel &kernel : kernels_)
+    own = std::max(own, ownRanks(kernel));
+  return tileRanks - own;
+}
+
+// Each reader finds what another kernel leaves on chip in the memory that it reads, or a copy that
+// was widened.
+bool Region::mayHandOn() {
+  Steps steps;
+  auto spaceOf = [&](const Kernel &kernel) {
+    if (kernel.isReduction)
+      return Reduction(context_, steps, kernel.group).resultSpace();
+    return ElementChain(context_, steps, kernel.group, nullptr, kernel.shapes, 1)
+                   .resultInAccumulators()
+               ? isa::Space::Acc
+               : isa::Space::Spad;
+  };
+  for (Kernel &kernel : kernels_) {
+    if (kernel.isReduction) {
+      for (const Reduction::Read &read : Reduction(context_, steps, kernel.group).reads())
+        if (const Kernel *maker = makerOf(read.value))
+          if (spaceOf(*maker) != read.space ||
+              (read.space == isa::Space::Acc && !isSigned(kernel::memoryOf(read.value))))
+            return false;
+      continue;
+    }
+    const ElementChain chain(context_, steps, kernel.group, nullptr, kernel.shapes, 1);
+    for (const ElementChain::Read &read : chain.outsideReads()) {
+      const Kernel *maker = makerOf(read.value);
+      if (!maker)
+        continue;
+      const isa::Space space = spaceOf(*maker);
+      const bool isWidened = space == isa::Space::Spad && read.space == isa::Space::Acc;
+      if (read.sign == Signedness::Unsigned || (space != read.space && !isWidened) ||
+          (isWidened && !context_.selection->widening()) ||
+          (space == isa::Space::Acc && !isSigned(kernel::memoryOf(read.value))))
+        return false;
+      kernel.widens |= isWidened;
+    }
+  }
+  return true;
+}
+
+std::optional<Region> Region::make(LoweringContext &context, llvm::ArrayRef<kernel::GroupOp> groups,
+                                   llvm::ArrayRef<int> layers) {
+  Region region(context, groups, layers);
+  std::vector<KernelRanks> ranks;
+  for (const Kernel &kernel : region.kernels_)
+    ranks.push_back(region.ranksOf(kernel));
+  std::optional<CommonRanks> common = commonRanks(ranks);
+  if (!common)
+    return std::nullopt;
+  region.ranks_ = std::move(*common);
+  while (region.ranks_.outer.size() < tileRanks)
+    region.ranks_.outer.insert(region.ranks_.outer.begin(), 1);
+  for (Kernel &kernel : region.kernels_)
+    region.giveShapes(kernel);
+  for (const Kernel &kernel : region.kernels_)
+    if (region.ownRanks(kernel) > tileRanks)
+      return std::nullopt;
+  if (region.isFused() && !region.mayHandOn())
+    return std::nullopt;
+  region.chooseRange();
+  return region;
+}
+
+// Whether tiles have a part of the channels.
+bool Region::tilesChannels() const {
+  return llvm::any_of(kernels_, [&](const Kernel &kernel) {
+    return kernel.isPerChannel && (ownRanks(kernel) == 0 || ranks_.last > 0);
+  });
+}
+
+// Parameters of a part of the channels at a time, so that two ranges, and tiles, are on chip.
+void Region::chooseRange() {
+  block_ = context_.channels;
+  range_ = INT64_MAX;
+  const Kernel &first = kernels_.front();
+  if (isFused() || !first.isPerChannel)
+    return;
+  const int64_t channels = first.space.back();
+  block_ = std::min(channels, context_.channels);
+  range_ = channels;
+  const int64_t spad = static_cast<int64_t>(context_.isa.memory(isa::Space::Spad).bytes),
+                all = residentBytes(block_, {0, range_}), half = spad / 2;
+  if (all <= half || !tilesChannels())
+    return;
+  for (range_ = block_; block_ > 1 && residentBytes(block_, {0, range_}) > half; range_ = block_)
+    block_ = llvm::divideCeilSigned(block_, 2);
+  const int64_t blocks = llvm::divideCeilSigned(channels, block_),
+                ranges = llvm::divideCeilSigned(all, spad / rangesInScratchpad),
+                blocksOfRange = llvm::divideCeilSigned(blocks, std::min(blocks, ranges));
+  range_ = blocksOfRange * block_;
+}
+
+Region::Running Region::begin(const Kernel &kernel, Steps &steps, int64_t block,
+                              const ChannelRange &range) const {
+  Running running{kernel, std::nullopt, std::nullopt};
+  if (kernel.isReduction)
+    running.reduction.emplace(context_, steps, kernel.group);
+  else
+    running.chain.emplace(context_, steps, kernel.group, nullptr, kernel.shapes, block, range);
+  return running;
+}
+
+int64_t Region::residentBytes(int64_t block, const ChannelRange &range) const {
+  Steps steps;
+  int64_t bytes = 0;
+  for (const Kernel &kernel : kernels_)
+    if (!kernel.isReduction)
+      bytes += begin(kernel, steps, block, range).chain->residentBytes();
+  return bytes;
+}
+
+int64_t Region::mostElements() const {
+  const ChannelRange range{0, range_};
+  const int64_t resident = residentBytes(block_, range);
+  const isa::Memory &spad = context_.isa.memory(isa::Space::Spad),
+                    &acc = context_.isa.memory(isa::Space::Acc);
+  const auto spadBytes = static_cast<int64_t>(spad.bytes),
+             accBytes = static_cast<int64_t>(acc.bytes);
+  int64_t most = std::min(elements(), mostOfTile);
+  Steps steps;
+  for (const Kernel &kernel : kernels_) {
+    const Running running = begin(kernel, steps, block_, range);
+    const size_t outer = ranks_.outer.size();
+    const int64_t own =
+        product(llvm::ArrayRef(kernel.space).drop_front(outer).take_front(ownRanks(kernel)));
+    int64_t inSpad = 0, inAcc = 0; // of one element of the common ranks
+    if (kernel.isReduction) {
+      const int64_t rows = own / running.reduction->length();
+      inSpad = rows * running.reduction->bytesPerElement(isa::Space::Spad);
+      inAcc = rows * running.reduction->bytesPerElement(isa::Space::Acc);
+    } else {
+      ElementChain chain = *running.chain;
+      inSpad = own * (chain.spadBytesPerElement() + 1);
+      inAcc = own * chain.accBytesPerElement();
+      most = std::min(most, std::max<int64_t>(1, mostOfTile / own));
+    }
+    auto fit = [&](const isa::Memory &memory, int64_t bytes, int64_t budget, int64_t kept) {
+      if (bytes == 0)
+        return;
+      const int64_t needed = 2 * bytes + kept, count = budget / 2 / bytes;
+      if (count < 1 && needed > static_cast<int64_t>(memory.bytes))
+        nothingFits(context_, kernel.group, memory, needed);
+      most = std::min(most, std::max<int64_t>(count, 1)); // 1: no byte to spare
+    };
+    fit(spad, inSpad, kernel.isReduction ? spadBytes : spadBytes * 15 / 16 - resident,
+        kernel.isReduction ? 0 : resident);
+    fit(acc, inAcc, accBytes, 0);
+  }
+  return most;
+}
+
+Extents Region::common() const {
+  Extents all = ranks_.outer;
+  if (ranks_.last > 0)
+    all.push_back(ranks_.last);
+  return all;
+}
+
+Extents Region::tileOf(llvm::ArrayRef<int64_t> all, int64_t most) const {
+  Extents size(all.size(), 1);
+  const size_t tiled = tiledRanks();
+  int64_t left = most;
+  for (size_t dim = all.size(), taken = 0; dim-- > 0 && taken < tiled; ++taken) {
+    size[dim] = std::min(all[dim], left);
+    const int64_t block = std::min(block_, most);
+    if (taken == 0 && tilesChannels() && size[dim] < all[dim])
+      size[dim] = std::max(block, size[dim] / block * block);
+    left = std::max<int64_t>(1, left / size[dim]);
+  }
+  return size;
+}
+
+int64_t Region::tiles(int64_t most) const {
+  const Extents all = common(), size = tileOf(all, most);
+  int64_t count = 1;
+  for (size_t i = 0; i < all.size(); ++i)
+    count *= llvm::divideCeilSigned(all[i], size[i]);
+  return count;
+}
+
+Box Region::boxOf(const Kernel &kernel, const Box &tile) const {
+  const size_t outer = ranks_.outer.size();
+  Box box{Extents(kernel.space.size(), 0), kernel.space};
+  for (size_t i = 0; i < outer; ++i) {
+    box.start[i] = tile.start[i];
+    box.size[i] = tile.size[i];
+  }
+  if (ranks_.last > 0) {
+    box.start.back() = tile.start.back();
+    box.size.back() = tile.size.back();
+  }
+  return box;
+}
+
+// The part of a box that an operand or result has.
+static Box partOf(llvm::ArrayRef<int64_t> shape, Box box) {
+  for (size_t dim = 0; dim < shape.size(); ++dim)
+    if (shape[dim] == 1)
+      box.start[dim] = 0, box.size[dim] = 1;
+  return box;
+}
+
+Tile Region::reduce(Steps &steps, Step &step, const Running &running, const Box &box,
+                    const HeldTensors &held) const {
+  const Kernel &kernel = running.kernel;
+  Reduction reduction = *running.reduction;
+  const int64_t length = reduction.length(), columns = ranks_.last > 0 ? box.size.back() : 1,
+                rows = product(box.size) / length / columns;
+  llvm::SmallVector<Tile> tiles;
+  for (const Reduction::Read &read : reduction.reads()) {
+    const Repeats &repeats = read.repeats;
+    const int64_t wide = repeats.inner ? 1 : columns,
+                  elements = repeats.axis ? wide : length * wide;
+    Tile tile = denseTile(read.space, -1, {1, 1, 1});
+    if (makerOf(read.value)) {
+      tile.buffer = held.find(kernel::memoryOf(read.value))->second.buffer;
+    } else {
+      const Extents &shape = kernel.shapes.find(read.value)->second;
+      const Box part = partOf(shape, box);
+      tile.buffer = steps.add(read.space, product(part.size) * tile.elementBytes(), "input tile");
+      Tile loaded = tileFor(shape, part, read.space, tile.buffer);
+      loadBox(context_, step.loads, context_.tensor(read.value), shape, part, bytesOf(read.value),
+              Signedness::Signed, loaded);
+    }
+    tile.s1 = repeats.outer ? 0 : elements;
+    tile.s0 = repeats.axis ? 0 : wide;
+    tile.sc = repeats.inner ? 0 : 1;
+    tiles.push_back(tile);
+  }
+  return reduction.run(step.compute, rows, columns, tiles);
+}
+
+Tile Region::compute(Steps &steps, Step &step, Running &running, const Box &box,
+                     HeldTensors &held) const {
+  const Kernel &kernel = running.kernel;
+  ElementChain &chain = *running.chain;
+  if (isFused())
+    chain.ops().forget(); // other kernels' parameters were selected
+  for (const ElementChain::Read &read : chain.outsideReads()) {
+    if (!makerOf(read.value))
+      continue;
+    Held &tensor = held.find(kernel::memoryOf(read.value))->second;
+    int buffer = tensor.buffer;
+    const Extents &shape = kernel.shapes.find(read.value)->second;
+    if (tensor.space != read.space) {
+      const Extent all{1, 1, product(partOf(shape, box).size)};
+      if (tensor.wide < 0) {
+        tensor.wide = steps.add(isa::Space::Acc, all.elements() * 4, "widened operand");
+        chain.widen(step.compute, all, denseTile(isa::Space::Acc, tensor.wide, all),
+                    denseTile(isa::Space::Spad, tensor.buffer, all));
+      }
+      buffer = tensor.wide;
+    }
+    chain.provide(read.value, tileFor(shape, box, read.space, buffer));
+  }
+  chain.loadOperands(step.loads, box);
+  const size_t rank = box.size.size();
+  const Extent extent{box.size[rank - 3], box.size[rank - 2], box.size[rank - 1]};
+  Tile result = denseTile(isa::Space::Spad, -1, extent);
+  if (!chain.resultInAccumulators())
+    result.buffer = steps.add(isa::Space::Spad, extent.elements(), "result tile");
+  return chain.run(step.compute, {}, extent, 0, result);
+}
+
+static void mark(llvm::MutableArrayRef<Task> tasks, int layer) {
+  for (Task &task : tasks)
+    task.layer = layer;
+}
+
+void Region::addTile(Steps &steps, Step &step, std::vector<Running> &running,
+                     const Box &tile) const {
+  HeldTensors held;
+  for (Running &each : running) {
+    const Kernel &kernel = each.kernel;
+    const size_t loads = step.loads.size(), computed = step.compute.size();
+    const Box box = boxOf(kernel, tile);
+    const Tile value = kernel.isReduction ? reduce(steps, step, each, box, held)
+                                          : compute(steps, step, each, box, held);
+    mlir::Value result = kernel::GroupOp(kernel.group).getResult();
+    if (kernel.isHandedOn)
+      held[result] = {value.space, value.buffer};
+    if (kernel.isStored) {
+      const Box part = partOf(kernel.result, box);
+      Tile stored = tileFor(kernel.space, part, value.space, value.buffer);
+      storeBox(context_, step.compute, context_.tensor(result), kernel.result, part,
+               bytesOf(result), stored);
+    }
+    if (isFused()) {
+      mark(llvm::MutableArrayRef(step.loads).drop_front(loads), kernel.layer);
+      mark(llvm::MutableArrayRef(step.compute).drop_front(computed), kernel.layer);
+    }
+  }
+}
+
+void Region::lower(Steps &steps, int64_t most, int64_t mostTiles) const {
+  if (isFused())
+    steps.plan = words(most);
+  const int64_t block = tilesChannels() ? std::min(block_, most) : block_;
+  const Extents all = common();
+  const int64_t channels = all.back(), range = range_ < channels ? range_ : channels;
+  for (int64_t first = 0; first < channels; first += range) {
+    Extents part = all;
+    part.back() = std::min(range, channels - first);
+    std::vector<Running> running;
+    for (const Kernel &kernel : kernels_) {
+      running.push_back(
+          begin(kernel, steps, block,
+                range < channels ? ChannelRange{first, part.back()} : ChannelRange{}));
+      if (isFused() && !kernel.isReduction) {
+        running.back().chain->keepOperands();
+        if (kernel.widens)
+          running.back().chain->needWidening();
+      }
+    }
+    bool isFirst = true;
+    const bool goesOn = forEachBox(part, tileOf(part, most), [&](Box tile) {
+      if (mostTiles-- <= 0)
+        return false;
+      tile.start.back() += first;
+      Step &step = steps.steps.emplace_back();
+      for (Running &each : running) {
+        const size_t before = step.constants.size();
+        if (isFirst && each.chain)
+          each.chain->prepare(step.constants);
+        if (isFused())
+          mark(llvm::MutableArrayRef(step.constants).drop_front(before), each.kernel.layer);
+      }
+      isFirst = false;
+      addTile(steps, step, running, tile);
+      return true;
+    });
+    if (!goesOn)
+      return;
+  }
+}
+
+std::string Region::words(int64_t most) const {
+  const Extents size = tileOf(common(), most);
+  return fmt::format("{} layers together: {} tiles of {} of {} elements of their common ranks; "
+                     "what they hand on stays on chip",
+                     kernels_.size(), tiles(most), product(size), elements());
+}
+
+std::string Region::signature() const {
+  std::string text;
+  for (const Kernel &kernel : kernels_) {
+    text += signatureOf(context_, kernel.group);
+    for (mlir::Value value : kernel.operands)
+      if (const Kernel *maker = makerOf(value))
+        text += fmt::format(" from {}", maker - kernels_.data());
+    if (isFused())
+      text += kernel.isStored ? " stored;" : ";";
+  }
+  return text;
+}
+
+llvm::SmallVector<mlir::Value> Region::withinResults() const {
+  llvm::SmallVector<mlir::Value> values;
+  for (const Kernel &kernel : kernels_)
+    if (!kernel.isStored)
+      values.push_back(kernel::GroupOp(kernel.group).getResult());
+  return values;
+}
+
+} // namespace tilewright

@@ -1,0 +1,115 @@
+// A region: groups of element-wise operations and reductions, one after the other in the program,
+// that one loop nest over tiles runs, so that what they hand on stays on chip. As a mapping in the
+// sense of LoopTree (Gilbert et al., 2024):
+//
+//   loop     boxes of the ranks that the groups have in common (common_ranks.h)
+//   storage  a tile of each tensor: operands from DRAM, results between groups, on chip
+//   sequence the groups
+//   compute  a group's instructions on its tile, on the vector unit
+//
+// A group alone is a region, too.
+#pragma once
+
+#include "lowering.h"
+#include "reduction.h"
+
+#include "tilewright/compiler/schedule/common_ranks.h"
+
+#include <map>
+#include <optional>
+
+namespace tilewright {
+
+class Region {
+public:
+  // Nothing where the groups have no ranks in common, or one cannot read what another one leaves on
+  // chip; a group alone is always one. `layers`: of each, for the instructions' records.
+  static std::optional<Region> make(LoweringContext &context,
+                                    llvm::ArrayRef<kernel::GroupOp> groups,
+                                    llvm::ArrayRef<int> layers);
+
+  bool isFused() const { return kernels_.size() > 1; }
+  int64_t elements() const { return ranks_.elements(); } // iterations of the common ranks
+  // Of these in a tile, so that two tiles are on chip, as far as is known without a trial. Throws
+  // UserError where none fits.
+  int64_t mostElements() const;
+  int64_t tiles(int64_t most) const; // of at most so many elements
+  // The first `mostTiles` of them.
+  void lower(Steps &steps, int64_t most, int64_t mostTiles = INT64_MAX) const;
+  std::string words(int64_t most) const;
+  // Groups of which this is equal take the same time.
+  std::string signature() const;
+  // Results that only groups of the region read.
+  llvm::SmallVector<mlir::Value> withinResults() const;
+
+private:
+  // A group under the common ranks: shapes are [outer.., own.., last].
+  struct Kernel {
+    kernel::GroupOp group;
+    int layer = -1;
+    bool isReduction = false, isPerChannel = false, keepsLast = false;
+    bool isStored = false, isHandedOn = false;
+    bool widens = false;                     // what another kernel leaves in the scratchpad
+    llvm::SmallVector<mlir::Value> operands; // from outside the group, no parameters or tables
+    Extents space, result;                   // as they are until they have their shapes
+    ElementChain::Shapes shapes;             // of the operands
+  };
+  struct Held { // a tensor on chip
+    isa::Space space;
+    int buffer, wide = -1; // `wide`: its copy in accumulators
+  };
+  using HeldTensors = llvm::DenseMap<mlir::Value, Held>;
+  struct Running { // a kernel while its tasks are made
+    const Kernel &kernel;
+    std::optional<ElementChain> chain;
+    std::optional<Reduction> reduction;
+  };
+
+  Region(LoweringContext &context, llvm::ArrayRef<kernel::GroupOp> groups,
+         llvm::ArrayRef<int> layers);
+  void describe(Kernel &kernel) const;
+  KernelRanks ranksOf(const Kernel &kernel) const;
+  void giveShapes(Kernel &kernel) const;
+  bool mayHandOn();
+  void chooseRange();
+  const Kernel *makerOf(mlir::Value value) const; // null: it comes from outside
+  size_t ownRanks(const Kernel &kernel) const;
+  size_t tiledRanks() const;
+  bool tilesChannels() const;
+  int64_t residentBytes(int64_t block, const ChannelRange &range) const;
+  Extents common() const;
+  Extents tileOf(llvm::ArrayRef<int64_t> all, int64_t most) const;
+  Box boxOf(const Kernel &kernel, const Box &tile) const;
+  Running begin(const Kernel &kernel, Steps &steps, int64_t block, const ChannelRange &range) const;
+  Tile compute(Steps &steps, Step &step, Running &running, const Box &box, HeldTensors &held) const;
+  Tile reduce(Steps &steps, Step &step, const Running &running, const Box &box,
+              const HeldTensors &held) const;
+  void addTile(Steps &steps, Step &step, std::vector<Running> &running, const Box &tile) const;
+
+  LoweringContext &context_;
+  std::vector<Kernel> kernels_;
+  CommonRanks ranks_;
+  int64_t block_ = 0; // channels whose parameters are selected at once
+  int64_t range_ = 0; // channels whose parameters are resident at once, of a group alone; or all
+};
+
+// The tiles with which a region ends first. Nothing where none fits on chip.
+std::optional<ChosenTile> chooseTile(LoweringContext &context, const Region &region);
+
+struct ChosenRegion {
+  llvm::SmallVector<kernel::GroupOp> groups;
+  llvm::SmallVector<int> layers;
+  ChosenTile tile;
+};
+
+// Regions of several groups, by the place of their first group in the program: those into which
+// runs of free groups are divided so that they take the least time.
+std::map<size_t, ChosenRegion> findRegions(LoweringContext &context,
+                                           llvm::ArrayRef<kernel::GroupOp> groups,
+                                           llvm::function_ref<bool(size_t)> isFree);
+
+void lowerRegion(LoweringContext &context, const ChosenRegion &chosen, Steps &steps);
+// A group alone.
+void lowerAlone(LoweringContext &context, kernel::GroupOp group, Steps &steps);
+
+} // namespace tilewright
