@@ -40,25 +40,25 @@ std::optional<size_t> firstOfLast(Shape space, int64_t iterations) {
   }
 }
 
-int64_t behindAxis(const KernelRanks &kernel) {
-  return kernel.axis < 0
+int64_t behindOwn(const KernelRanks &kernel) {
+  return kernel.own < 0
              ? 1
-             : product(Shape(kernel.space).drop_front(static_cast<size_t>(kernel.axis) + 1));
+             : product(Shape(kernel.space).drop_front(static_cast<size_t>(kernel.own) + 1));
 }
 
 // The same of all reductions that have columns; -1: they differ.
 int64_t lastOf(llvm::ArrayRef<KernelRanks> kernels) {
   int64_t last = 0;
   for (const KernelRanks &kernel : kernels) {
-    const int64_t columns = behindAxis(kernel);
-    if (kernel.axis < 0 || (columns == 1 && last == 0))
+    const int64_t columns = behindOwn(kernel);
+    if (kernel.own < 0 || (columns == 1 && last == 0))
       continue;
     if (last != 0 && columns != last)
       return -1;
     last = columns;
   }
   for (const KernelRanks &kernel : kernels)
-    if (kernel.axis >= 0 && last != 0 && behindAxis(kernel) != last)
+    if (kernel.own >= 0 && last != 0 && behindOwn(kernel) != last)
       return -1;
   return last;
 }
@@ -90,9 +90,9 @@ bool mayEndWith(const KernelRanks &kernel, int64_t last) {
 
 // The products of first ranks that a kernel's tensors within the nest all have.
 std::set<int64_t> productsOf(const KernelRanks &kernel, int64_t last) {
-  size_t limit = kernel.axis >= 0 ? static_cast<size_t>(kernel.axis)
-                 : last > 0       ? *firstOfLast(kernel.space, last)
-                                  : kernel.space.size();
+  size_t limit = kernel.own >= 0 ? static_cast<size_t>(kernel.own)
+                 : last > 0      ? *firstOfLast(kernel.space, last)
+                                 : kernel.space.size();
   for (const KernelRanks::Operand &operand : kernel.operands)
     if (operand.isInternal)
       for (size_t i = 0; i < limit; ++i)
@@ -148,7 +148,7 @@ std::optional<CommonRanks> commonRanks(llvm::ArrayRef<KernelRanks> kernels) {
   for (const KernelRanks &kernel : kernels) {
     // All ranks, where they are the outer ones: those of one iteration behind them, too.
     size_t outer = *countOf(kernel.space, most);
-    while (kernel.axis < 0 && last == 0 && outer < kernel.space.size() && kernel.space[outer] == 1)
+    while (kernel.own < 0 && last == 0 && outer < kernel.space.size() && kernel.space[outer] == 1)
       ++outer;
     addDivisions(kernel, outer, divisions);
   }

@@ -79,8 +79,9 @@ void lowerRegion(LoweringContext &context, const ChosenRegion &chosen, Steps &st
 
 namespace {
 
-// By the first group of a region and the one behind its last.
-using Ends = std::vector<size_t>;
+bool hasProduct(kernel::GroupOp group) {
+  return llvm::isa<kernel::MatMulOp>(group.getBody().front().front());
+}
 
 class Division {
 public:
@@ -127,6 +128,10 @@ public:
 private:
   // False: the groups are no region, and no more groups make them one.
   bool tryRegion(size_t begin, size_t end, std::optional<ChosenTile> &tile) {
+    if (end == begin + 1 && hasProduct(groups_[begin])) {
+      tile = ChosenTile{1, convolutionCycles(context_, groups_[begin])};
+      return true;
+    }
     const std::optional<Region> region =
         Region::make(context_, groups_.slice(begin, end - begin),
                      llvm::ArrayRef(layers_).slice(begin, end - begin));
@@ -144,9 +149,10 @@ private:
   llvm::SmallVector<int> layers_;
 };
 
-bool isElementwiseOrReduction(kernel::GroupOp group) {
+bool mayJoin(kernel::GroupOp group) {
   return llvm::all_of(group.getBody().front().without_terminator(), [](mlir::Operation &op) {
-    return hasScalarFunction(&op) || llvm::isa<kernel::ReduceOp>(op) || isConstant(op.getResult(0));
+    return hasScalarFunction(&op) || llvm::isa<kernel::ReduceOp, kernel::MatMulOp>(op) ||
+           isConstant(op.getResult(0));
   });
 }
 
@@ -156,9 +162,7 @@ std::map<size_t, ChosenRegion> findRegions(LoweringContext &context,
                                            llvm::ArrayRef<kernel::GroupOp> groups,
                                            llvm::function_ref<bool(size_t)> isFree) {
   std::map<size_t, ChosenRegion> found;
-  auto joins = [&](size_t place) {
-    return isFree(place) && isElementwiseOrReduction(groups[place]);
-  };
+  auto joins = [&](size_t place) { return isFree(place) && mayJoin(groups[place]); };
   for (size_t begin = 0; begin < groups.size(); ++begin) {
     size_t end = begin;
     while (end < groups.size() && joins(end))

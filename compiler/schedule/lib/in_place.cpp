@@ -67,6 +67,66 @@ static std::optional<InPlace::Part> partOf(kernel::GroupOp assembly, mlir::Value
   return isWhole && isFound(memory, part, assembly) ? std::optional(part) : std::nullopt;
 }
 
+// The assemblies that read a tensor, under any shape; nothing where others do, too.
+static std::optional<llvm::SmallVector<kernel::GroupOp>> movesOf(mlir::Value value) {
+  llvm::SmallVector<kernel::GroupOp> moves;
+  for (mlir::Operation *user : value.getUsers()) {
+    if (llvm::isa<kernel::ViewOp>(user)) {
+      const auto ofView = movesOf(user->getResult(0));
+      if (!ofView)
+        return std::nullopt;
+      moves.append(*ofView);
+      continue;
+    }
+    auto group = llvm::dyn_cast<kernel::GroupOp>(user->getParentOp());
+    if (!group || !assemblyOf(group))
+      return std::nullopt;
+    moves.push_back(group);
+  }
+  return moves;
+}
+
+// Assemblies all of whose sources are groups' results that only such assemblies read.
+static void findScattered(mlir::func::FuncOp function, InPlace &found) {
+  llvm::DenseSet<mlir::Operation *> left;
+  for (kernel::GroupOp group : function.getBody().getOps<kernel::GroupOp>())
+    if (assemblyOf(group) && !assemblyOf(group).getFill() && !found.assemblies.contains(group))
+      left.insert(group);
+  auto isServed = [&](kernel::AssembleOp assembly, mlir::Attribute attribute) {
+    const kernel::Region region = kernel::coalesce(*kernel::decode(attribute));
+    mlir::Value memory =
+        kernel::memoryOf(assembly.getSources()[static_cast<unsigned>(region.source)]);
+    auto maker = memory.getDefiningOp<kernel::GroupOp>();
+    const auto moves = maker ? movesOf(memory) : std::nullopt;
+    return moves && !assemblyOf(maker) && !found.parts.contains(memory) &&
+           llvm::all_of(*moves, [&](kernel::GroupOp move) { return left.contains(move); }) &&
+           isInRuns({{{region, 0}}}, shapeOf(memory));
+  };
+  for (bool isStable = false; !isStable;) {
+    isStable = true;
+    for (kernel::GroupOp group : function.getBody().getOps<kernel::GroupOp>()) {
+      kernel::AssembleOp assembly = assemblyOf(group);
+      if (left.contains(group) && !llvm::all_of(assembly.getRegions(), [&](mlir::Attribute each) {
+            return isServed(assembly, each);
+          })) {
+        left.erase(group);
+        isStable = false;
+      }
+    }
+  }
+  for (kernel::GroupOp group : function.getBody().getOps<kernel::GroupOp>()) {
+    if (!left.contains(group))
+      continue;
+    kernel::AssembleOp assembly = assemblyOf(group);
+    for (mlir::Attribute attribute : assembly.getRegions()) {
+      kernel::Region region = kernel::coalesce(*kernel::decode(attribute));
+      mlir::Value source = assembly.getSources()[static_cast<unsigned>(region.source)];
+      found.moves[kernel::memoryOf(source)].push_back({group.getResult(), region});
+    }
+    found.assemblies.insert(group);
+  }
+}
+
 InPlace findInPlace(mlir::func::FuncOp function) {
   InPlace found;
   for (kernel::GroupOp group : function.getBody().getOps<kernel::GroupOp>()) {
@@ -89,6 +149,7 @@ InPlace findInPlace(mlir::func::FuncOp function) {
     found.parts.insert(parts.begin(), parts.end());
     found.assemblies.insert(group);
   }
+  findScattered(function, found);
   return found;
 }
 

@@ -1,9 +1,10 @@
 // Tensors that are written where an assembly would put them: a concatenation of whole tensors
 // needs no copies when their groups write them in place, one behind the other or, of channels,
-// their rows side by side.
+// their rows side by side. What only assemblies read goes anywhere (scatter.h).
 #pragma once
 
 #include "tilewright/compiler/select/kernel_dialect.h"
+#include "tilewright/compiler/select/kernel_regions.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -17,7 +18,12 @@ struct InPlace {
     int64_t offset = 0; // in it, in elements
     int64_t pitch = 0;  // DramTensor::pitch
   };
-  llvm::DenseMap<mlir::Value, Part> parts;      // by the result of the group that makes it
+  llvm::DenseMap<mlir::Value, Part> parts; // by the result of the group that makes it
+  struct Move {
+    mlir::Value whole;
+    kernel::Region region;
+  };
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Move, 1>> moves; // by the result of such a group
   llvm::DenseSet<mlir::Operation *> assemblies; // groups that are left nothing to do
 };
 

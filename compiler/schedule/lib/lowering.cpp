@@ -210,8 +210,17 @@ std::string signatureOf(const LoweringContext &context, kernel::GroupOp group) {
     if (llvm::isa<kernel::Conv2DOp, kernel::DepthwiseOp>(op))
       stream << llvm::all_of(integersOf(op.getOperand(2)), [](int64_t each) { return each == 0; });
   }
-  if (const int64_t pitch = context.tensors.lookup(group.getResult()).pitch)
-    stream << "to " << pitch;
+  const DramTensor to = context.tensors.lookup(group.getResult());
+  if (to.pitch > 0)
+    stream << "to " << to.pitch;
+  if (to.scatter)
+    for (const Scatter::Piece &piece : to.scatter->pieces) {
+      stream << " by";
+      for (const auto *list :
+           {&piece.region.sizes, &piece.region.sourceStrides, &piece.region.resultStrides})
+        for (int64_t each : *list)
+          stream << ' ' << each;
+    }
   return text;
 }
 

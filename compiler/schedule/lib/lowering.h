@@ -2,6 +2,8 @@
 // vector work on a tile.
 #pragma once
 
+#include "scatter.h"
+
 #include "tilewright/compiler/schedule/conv_plan.h"
 #include "tilewright/compiler/schedule/emitter.h"
 #include "tilewright/compiler/schedule/task.h"
@@ -46,6 +48,8 @@ struct DramTensor {
   // Elements from a row of the last dimension to the next, where rows stand apart: the tensor is
   // some channels of another one. 0: dense.
   int64_t pitch = 0;
+  // Where it goes instead, if it stands nowhere by itself: its elements are only stored.
+  const Scatter *scatter = nullptr;
 };
 using DramTensors = llvm::DenseMap<mlir::Value, DramTensor>;
 

@@ -4,6 +4,7 @@
 #include "tilewright/support/error.h"
 
 #include <algorithm>
+#include <deque>
 #include <fmt/format.h>
 
 namespace tilewright {
@@ -11,6 +12,7 @@ namespace tilewright {
 namespace {
 
 constexpr int64_t mostOfTile = 16384; // elements of one tensor
+constexpr int64_t columnsOfPart = 4;  // of a product, in columns of the array
 // Where parameters of all channels take over half of the scratchpad, those of one range take at
 // most such a part of it, or are one block.
 constexpr int64_t rangesInScratchpad = 6;
@@ -49,6 +51,10 @@ bool forEachBox(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> size,
     return true;
   };
   return loop(0);
+}
+
+kernel::MatMulOp productOf(mlir::Operation *product) {
+  return llvm::cast<kernel::MatMulOp>(product);
 }
 
 // What an operation reads that is no parameter of it and no table.
@@ -123,12 +129,15 @@ void Region::describe(Kernel &kernel) const {
   kernel::GroupOp group = kernel.group;
   kernel::ReduceOp reduce = reductionOf(group);
   kernel.isReduction = reduce != nullptr;
+  kernel.product = llvm::dyn_cast<kernel::MatMulOp>(&group.getBody().front().front());
   kernel.result.assign(shapeOf(group.getResult()).begin(), shapeOf(group.getResult()).end());
   kernel.space = kernel.result;
   if (reduce)
     kernel.space.assign(shapeOf(reduce.getX()).begin(), shapeOf(reduce.getX()).end());
   for (mlir::Operation &op : group.getBody().front().without_terminator())
     for (mlir::Value value : dataOf(op)) {
+      if (&op == kernel.product)
+        continue;
       mlir::Operation *producer = value.getDefiningOp();
       const bool isInside =
           producer && producer->getParentOp() == group.getOperation() && !isConstant(value);
@@ -139,7 +148,8 @@ void Region::describe(Kernel &kernel) const {
     return;
   Steps steps;
   kernel.isPerChannel =
-      ElementChain(context_, steps, group, nullptr, ElementChain::Shapes(), 1).isPerChannel();
+      ElementChain(context_, steps, group, kernel.product, ElementChain::Shapes(), 1)
+          .isPerChannel();
   auto isApart = [&](mlir::Value value) { return context_.tensors.lookup(value).pitch > 0; };
   kernel.keepsLast =
       kernel.isPerChannel || isApart(group.getResult()) || llvm::any_of(kernel.operands, isApart);
@@ -157,10 +167,15 @@ KernelRanks Region::ranksOf(const Kernel &kernel) const {
   KernelRanks ranks;
   ranks.space = kernel.space;
   if (kernel.isReduction)
-    ranks.axis = static_cast<int>(reductionOf(kernel.group).getAxis());
+    ranks.own = static_cast<int>(reductionOf(kernel.group).getAxis());
   for (mlir::Value value : kernel.operands)
     ranks.operands.push_back(
         {Extents(shapeOf(value).begin(), shapeOf(value).end()), makerOf(value) != nullptr});
+  if (kernel.product) { // a [N,H,C] is handed on by rows; b [N,C,W] is there for all of them
+    ranks.own = 2;
+    ranks.operands.push_back({kernel.space, makerOf(productOf(kernel.product).getA()) != nullptr});
+    ranks.operands.push_back({{kernel.space[0], 1, 1}});
+  }
   ranks.isResultInternal = kernel.isHandedOn;
   ranks.keepsLast = kernel.keepsLast;
   return ranks;
@@ -175,7 +190,10 @@ void Region::giveShapes(Kernel &kernel) const {
     shapes.push_back(underRanks(ranks_, kernel.space, shapeOf(value)));
   shapes.push_back(underRanks(ranks_, kernel.space, kernel.result));
   shapes.push_back(underRanks(ranks_, kernel.space, kernel.space));
-  if (!kernel.isReduction) {
+  if (kernel.product) {
+    kernel.batch = underRanks(ranks_, kernel.space, {kernel.space[0], 1, 1});
+    kernel.batch.resize(outer);
+  } else if (!kernel.isReduction) {
     const size_t end = shapes.back().size() - behind,
                  kept = kernel.keepsLast && behind == 0 && end > outer ? 1 : 0;
     mergeNeighbors(shapes, outer, end - kept);
@@ -207,12 +225,19 @@ size_t Region::ownRanks(const Kernel &kernel) const {
   return kernel.space.size() - ranks_.outer.size() - (ranks_.last > 0 ? 1 : 0);
 }
 
-// Of the common ranks, the last ones.
+// Of the common ranks, the last ones: so many as an instruction has beside a kernel's own, and with
+// which a product's second operand stays the same.
 size_t Region::tiledRanks() const {
-  size_t own = 0;
-  for (const Kernel &kernel : kernels_)
-    own = std::max(own, ownRanks(kernel));
-  return tileRanks - own;
+  size_t most = tileRanks;
+  for (const Kernel &kernel : kernels_) {
+    most = std::min(most, tileRanks - ownRanks(kernel));
+    size_t same = 0;
+    while (same < kernel.batch.size() && kernel.batch[kernel.batch.size() - 1 - same] == 1)
+      ++same;
+    if (kernel.product)
+      most = std::min(most, same);
+  }
+  return most;
 }
 
 // Each reader finds what another kernel leaves on chip in the memory that it reads, or a copy that
@@ -222,7 +247,7 @@ bool Region::mayHandOn() {
   auto spaceOf = [&](const Kernel &kernel) {
     if (kernel.isReduction)
       return Reduction(context_, steps, kernel.group).resultSpace();
-    return ElementChain(context_, steps, kernel.group, nullptr, kernel.shapes, 1)
+    return ElementChain(context_, steps, kernel.group, kernel.product, kernel.shapes, 1)
                    .resultInAccumulators()
                ? isa::Space::Acc
                : isa::Space::Spad;
@@ -236,7 +261,11 @@ bool Region::mayHandOn() {
             return false;
       continue;
     }
-    const ElementChain chain(context_, steps, kernel.group, nullptr, kernel.shapes, 1);
+    if (kernel.product)
+      if (const Kernel *maker = makerOf(productOf(kernel.product).getA());
+          maker && spaceOf(*maker) != isa::Space::Spad)
+        return false;
+    const ElementChain chain(context_, steps, kernel.group, kernel.product, kernel.shapes, 1);
     for (const ElementChain::Read &read : chain.outsideReads()) {
       const Kernel *maker = makerOf(read.value);
       if (!maker)
@@ -263,6 +292,10 @@ std::optional<Region> Region::make(LoweringContext &context, llvm::ArrayRef<kern
   if (!common)
     return std::nullopt;
   region.ranks_ = std::move(*common);
+  for (const Kernel &kernel : region.kernels_)
+    if (kernel.product && (region.ranks_.last > 0 || !context.machine.weightsStand ||
+                           region.makerOf(productOf(kernel.product).getB())))
+      return std::nullopt;
   while (region.ranks_.outer.size() < tileRanks)
     region.ranks_.outer.insert(region.ranks_.outer.begin(), 1);
   for (Kernel &kernel : region.kernels_)
@@ -270,6 +303,11 @@ std::optional<Region> Region::make(LoweringContext &context, llvm::ArrayRef<kern
   for (const Kernel &kernel : region.kernels_)
     if (region.ownRanks(kernel) > tileRanks)
       return std::nullopt;
+  for (const Kernel &kernel : region.kernels_)
+    if (const Scatter *scatter =
+            context.tensors.lookup(kernel::GroupOp(kernel.group).getResult()).scatter)
+      if (region.isFused() && !isInRuns(*scatter, kernel.result))
+        return std::nullopt;
   if (region.isFused() && !region.mayHandOn())
     return std::nullopt;
   region.chooseRange();
@@ -307,11 +345,16 @@ void Region::chooseRange() {
 
 Region::Running Region::begin(const Kernel &kernel, Steps &steps, int64_t block,
                               const ChannelRange &range) const {
-  Running running{kernel, std::nullopt, std::nullopt};
+  Running running{kernel, std::nullopt, std::nullopt, std::nullopt, {}, -1};
   if (kernel.isReduction)
     running.reduction.emplace(context_, steps, kernel.group);
   else
-    running.chain.emplace(context_, steps, kernel.group, nullptr, kernel.shapes, block, range);
+    running.chain.emplace(context_, steps, kernel.group, kernel.product, kernel.shapes, block,
+                          range);
+  if (kernel.product) {
+    running.stage.emplace(context_, kernel.product, steps, ConvStage::InputFrom::Dram);
+    running.stage->listFolds(TapMerge::None, running.stage->problem().inputChannels);
+  }
   return running;
 }
 
@@ -326,7 +369,11 @@ int64_t Region::residentBytes(int64_t block, const ChannelRange &range) const {
 
 int64_t Region::mostElements() const {
   const ChannelRange range{0, range_};
-  const int64_t resident = residentBytes(block_, range);
+  int64_t resident = residentBytes(block_, range);
+  for (const Kernel &kernel : kernels_)
+    if (kernel.product) // this one's second operand, and the next one's
+      resident += 2 * elementsOf(productOf(kernel.product).getB()) /
+                  shapeOf(productOf(kernel.product).getB())[0];
   const isa::Memory &spad = context_.isa.memory(isa::Space::Spad),
                     &acc = context_.isa.memory(isa::Space::Acc);
   const auto spadBytes = static_cast<int64_t>(spad.bytes),
@@ -347,6 +394,10 @@ int64_t Region::mostElements() const {
       ElementChain chain = *running.chain;
       inSpad = own * (chain.spadBytesPerElement() + 1);
       inAcc = own * chain.accBytesPerElement();
+      if (kernel.product) {
+        inSpad += shapeOf(productOf(kernel.product).getA())[2];
+        inAcc += own * 4;
+      }
       most = std::min(most, std::max<int64_t>(1, mostOfTile / own));
     }
     auto fit = [&](const isa::Memory &memory, int64_t bytes, int64_t budget, int64_t kept) {
@@ -445,8 +496,49 @@ Tile Region::reduce(Steps &steps, Step &step, const Running &running, const Box 
   return reduction.run(step.compute, rows, columns, tiles);
 }
 
-Tile Region::compute(Steps &steps, Step &step, Running &running, const Box &box,
-                     HeldTensors &held) const {
+// The products of a tile, by parts of the columns: as many as are narrowed together.
+llvm::SmallVector<Tile> Region::multiply(Steps &steps, Step &step, Running &running, const Box &box,
+                                         const HeldTensors &held) const {
+  const Kernel &kernel = running.kernel;
+  ConvStage &stage = *running.stage;
+  int64_t batch = 0, first = 0, rows = 1; // of the product's rows
+  for (size_t i = 0; i < kernel.batch.size(); ++i) {
+    const int64_t extent = ranks_.outer[i];
+    if (extent == 1)
+      continue;
+    const bool isBatch = kernel.batch[i] != 1;
+    (isBatch ? batch : first) = (isBatch ? batch : first) * extent + box.start[i];
+    rows *= box.size[i];
+  }
+  const Span columns{0, kernel.space.back()}, one{0, 1}, part{first, first + rows};
+  if (running.batch != batch)
+    running.weights = stage.loadWeights(step, batch, columns, stage.allFolds());
+  running.batch = batch;
+  ConvStage::Input input;
+  mlir::Value a = productOf(kernel.product).getA();
+  if (makerOf(a)) {
+    const int64_t depth = stage.problem().inputChannels;
+    input = {held.find(kernel::memoryOf(a))->second.buffer, one, part, rows * depth, depth, 0};
+  } else {
+    input = stage.loadInput(step.loads, batch, one, part);
+  }
+  const int64_t each =
+      running.chain->resultInAccumulators() ? columns.size() : columnsOfPart * context_.cols;
+  llvm::SmallVector<Tile> sums;
+  for (int64_t column = 0; column < columns.size(); column += each) {
+    const Span some{column, std::min(columns.size(), column + each)};
+    const size_t rank = box.size.size();
+    const Extent extent{box.size[rank - 3], box.size[rank - 2], some.size()};
+    sums.push_back(denseTile(isa::Space::Acc,
+                             steps.add(isa::Space::Acc, extent.elements() * 4, "accumulator tile"),
+                             extent));
+    stage.fill(step.compute, input, running.weights, one, part, some, sums.back(), false);
+  }
+  return sums;
+}
+
+Tile Region::compute(Steps &steps, Step &step, Running &running, const Box &box, HeldTensors &held,
+                     llvm::ArrayRef<Tile> sums) const {
   const Kernel &kernel = running.kernel;
   ElementChain &chain = *running.chain;
   if (isFused())
@@ -474,7 +566,20 @@ Tile Region::compute(Steps &steps, Step &step, Running &running, const Box &box,
   Tile result = denseTile(isa::Space::Spad, -1, extent);
   if (!chain.resultInAccumulators())
     result.buffer = steps.add(isa::Space::Spad, extent.elements(), "result tile");
-  return chain.run(step.compute, {}, extent, 0, result);
+  if (!kernel.product)
+    return chain.run(step.compute, {}, extent, 0, result);
+  Tile value = result;
+  int64_t column = 0;
+  for (const Tile &part : sums) {
+    Tile slice = result;
+    slice.offset += column;
+    const int64_t columns = std::min(part.s0, extent.nc - column);
+    const Tile made = chain.run(step.compute, part, {extent.n1, extent.n0, columns}, column, slice);
+    if (chain.resultInAccumulators())
+      value = made;
+    column += columns;
+  }
+  return value;
 }
 
 static void mark(llvm::MutableArrayRef<Task> tasks, int layer) {
@@ -482,23 +587,30 @@ static void mark(llvm::MutableArrayRef<Task> tasks, int layer) {
     task.layer = layer;
 }
 
-void Region::addTile(Steps &steps, Step &step, std::vector<Running> &running,
-                     const Box &tile) const {
-  HeldTensors held;
-  for (Running &each : running) {
+// What one stage does of a tile: the kernels between two products, the first one's last part and
+// the second one's products among them.
+void Region::addStage(Steps &steps, Step &step, std::vector<Running> &running, size_t stage,
+                      TileInFlight &tile) const {
+  size_t now = 0;
+  for (size_t i = 0; i < running.size(); ++i) {
+    Running &each = running[i];
     const Kernel &kernel = each.kernel;
     const size_t loads = step.loads.size(), computed = step.compute.size();
-    const Box box = boxOf(kernel, tile);
-    const Tile value = kernel.isReduction ? reduce(steps, step, each, box, held)
-                                          : compute(steps, step, each, box, held);
-    mlir::Value result = kernel::GroupOp(kernel.group).getResult();
-    if (kernel.isHandedOn)
-      held[result] = {value.space, value.buffer};
-    if (kernel.isStored) {
-      const Box part = partOf(kernel.result, box);
-      Tile stored = tileFor(kernel.space, part, value.space, value.buffer);
-      storeBox(context_, step.compute, context_.tensor(result), kernel.result, part,
-               bytesOf(result), stored);
+    const Box box = boxOf(kernel, tile.box);
+    if (kernel.product && now++ == stage)
+      tile.sums[i] = multiply(steps, step, each, box, tile.held);
+    if (now == stage) {
+      const Tile value = kernel.isReduction
+                             ? reduce(steps, step, each, box, tile.held)
+                             : compute(steps, step, each, box, tile.held, tile.sums[i]);
+      mlir::Value result = kernel::GroupOp(kernel.group).getResult();
+      if (kernel.isHandedOn)
+        tile.held[result] = {value.space, value.buffer};
+      if (kernel.isStored) {
+        const Box part = partOf(kernel.result, box);
+        storeBox(context_, step.compute, context_.tensor(result), kernel.result, part,
+                 bytesOf(result), tileFor(kernel.space, part, value.space, value.buffer));
+      }
     }
     if (isFused()) {
       mark(llvm::MutableArrayRef(step.loads).drop_front(loads), kernel.layer);
@@ -513,7 +625,9 @@ void Region::lower(Steps &steps, int64_t most, int64_t mostTiles) const {
   const int64_t block = tilesChannels() ? std::min(block_, most) : block_;
   const Extents all = common();
   const int64_t channels = all.back(), range = range_ < channels ? range_ : channels;
-  for (int64_t first = 0; first < channels; first += range) {
+  const size_t stages = 1 + static_cast<size_t>(llvm::count_if(
+                                kernels_, [](const Kernel &kernel) { return kernel.product; }));
+  for (int64_t first = 0; first < channels && mostTiles > 0; first += range) {
     Extents part = all;
     part.back() = std::min(range, channels - first);
     std::vector<Running> running;
@@ -527,11 +641,10 @@ void Region::lower(Steps &steps, int64_t most, int64_t mostTiles) const {
           running.back().chain->needWidening();
       }
     }
+    // While one stage of a tile waits for the array, the vector unit has another tile's.
+    std::deque<TileInFlight> tiles; // of the last steps, the newest first
     bool isFirst = true;
-    const bool goesOn = forEachBox(part, tileOf(part, most), [&](Box tile) {
-      if (mostTiles-- <= 0)
-        return false;
-      tile.start.back() += first;
+    auto addStep = [&] {
       Step &step = steps.steps.emplace_back();
       for (Running &each : running) {
         const size_t before = step.constants.size();
@@ -541,11 +654,30 @@ void Region::lower(Steps &steps, int64_t most, int64_t mostTiles) const {
           mark(llvm::MutableArrayRef(step.constants).drop_front(before), each.kernel.layer);
       }
       isFirst = false;
-      addTile(steps, step, running, tile);
+      for (size_t stage = 0; stage < tiles.size(); ++stage)
+        if (!tiles[stage].box.start.empty())
+          addStage(steps, step, running, stage, tiles[stage]);
+    };
+    auto push = [&](TileInFlight tile) {
+      tiles.push_front(std::move(tile));
+      if (tiles.size() > stages)
+        tiles.pop_back();
+    };
+    forEachBox(part, tileOf(part, most), [&](Box tile) {
+      if (mostTiles-- <= 0)
+        return false;
+      tile.start.back() += first;
+      TileInFlight next;
+      next.box = std::move(tile);
+      next.sums.resize(kernels_.size());
+      push(std::move(next));
+      addStep();
       return true;
     });
-    if (!goesOn)
-      return;
+    for (size_t i = 1; i < stages; ++i) {
+      push(TileInFlight());
+      addStep();
+    }
   }
 }
 

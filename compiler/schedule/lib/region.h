@@ -1,15 +1,18 @@
-// A region: groups of element-wise operations and reductions, one after the other in the program,
-// that one loop nest over tiles runs, so that what they hand on stays on chip. As a mapping in the
-// sense of LoopTree (Gilbert et al., 2024):
+// A region: groups of element-wise operations, reductions and products of activations, one after
+// the other in the program, that one loop nest over tiles runs, so that what they hand on stays on
+// chip. As a mapping in the sense of LoopTree (Gilbert et al., 2024):
 //
 //   loop     boxes of the ranks that the groups have in common (common_ranks.h)
-//   storage  a tile of each tensor: operands from DRAM, results between groups, on chip
+//   storage  a tile of each tensor: operands from DRAM, results between groups, on chip; the second
+//            operand of a product, for all rows that it is multiplied with
 //   sequence the groups
-//   compute  a group's instructions on its tile, on the vector unit
+//   compute  a group's instructions on its tile, on the vector unit; products on the array
 //
-// A group alone is a region, too.
+// Products divide the sequence into stages, which work on different tiles at once. A group of
+// element-wise operations or a reduction alone is a region, too.
 #pragma once
 
+#include "conv_stage.h"
 #include "lowering.h"
 #include "reduction.h"
 
@@ -49,7 +52,9 @@ private:
     int layer = -1;
     bool isReduction = false, isPerChannel = false, keepsLast = false;
     bool isStored = false, isHandedOn = false;
-    bool widens = false;                     // what another kernel leaves in the scratchpad
+    bool widens = false;                // what another kernel leaves in the scratchpad
+    mlir::Operation *product = nullptr; // kernel.matmul, or null
+    Extents batch; // of a product: the outer ranks that its second operand has, 1 for the others
     llvm::SmallVector<mlir::Value> operands; // from outside the group, no parameters or tables
     Extents space, result;                   // as they are until they have their shapes
     ElementChain::Shapes shapes;             // of the operands
@@ -63,6 +68,14 @@ private:
     const Kernel &kernel;
     std::optional<ElementChain> chain;
     std::optional<Reduction> reduction;
+    std::optional<ConvStage> stage; // of a product
+    ConvStage::Weights weights;     // its second operand,
+    int64_t batch;                  // of this batch; -1: there is none
+  };
+  struct TileInFlight {
+    Box box; // empty: there is no tile
+    HeldTensors held;
+    std::vector<llvm::SmallVector<Tile>> sums; // by kernel, of products
   };
 
   Region(LoweringContext &context, llvm::ArrayRef<kernel::GroupOp> groups,
@@ -81,10 +94,14 @@ private:
   Extents tileOf(llvm::ArrayRef<int64_t> all, int64_t most) const;
   Box boxOf(const Kernel &kernel, const Box &tile) const;
   Running begin(const Kernel &kernel, Steps &steps, int64_t block, const ChannelRange &range) const;
-  Tile compute(Steps &steps, Step &step, Running &running, const Box &box, HeldTensors &held) const;
+  llvm::SmallVector<Tile> multiply(Steps &steps, Step &step, Running &running, const Box &box,
+                                   const HeldTensors &held) const;
+  Tile compute(Steps &steps, Step &step, Running &running, const Box &box, HeldTensors &held,
+               llvm::ArrayRef<Tile> sums) const;
   Tile reduce(Steps &steps, Step &step, const Running &running, const Box &box,
               const HeldTensors &held) const;
-  void addTile(Steps &steps, Step &step, std::vector<Running> &running, const Box &tile) const;
+  void addStage(Steps &steps, Step &step, std::vector<Running> &running, size_t stage,
+                TileInFlight &tile) const;
 
   LoweringContext &context_;
   std::vector<Kernel> kernels_;

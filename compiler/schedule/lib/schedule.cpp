@@ -22,6 +22,7 @@
 #include "llvm/ADT/MapVector.h"
 
 #include <algorithm>
+#include <deque>
 #include <fmt/format.h>
 #include <set>
 
@@ -104,11 +105,12 @@ public:
     function.walk([&](kernel::GroupOp group) { firsts_.try_emplace(chains.lastOf(group), group); });
     function.walk([&](kernel::GroupOp group) {
       replace(group);
-      mlir::Value own = storageOf(group.getResult());
       const int64_t now = steps[group], end = steps[chains.lastOf(group)];
-      if (!chains.onChip.contains(own))
-        live_.insert({own, {bytesFor(own), now, end}});
-      reads(own, end);
+      for (mlir::Value own : storagesOf(group.getResult())) {
+        if (!chains.onChip.contains(own))
+          live_.insert({own, {bytesFor(own), now, end}});
+        reads(own, end);
+      }
       // A chain reads and writes by turns until its last group ends.
       for (mlir::Value value : inputsOf(group))
         reads(value, end);
@@ -130,6 +132,12 @@ public:
     for (mlir::Operation &op : function.getBody().front())
       if (llvm::isa<kernel::GroupOp, kernel::ViewOp, kernel::StridedViewOp>(op))
         shareOf(op.getResult(0));
+    for (const auto &[value, moves] : inPlace.moves) {
+      Scatter &scatter = scatters_.emplace_back();
+      for (const InPlace::Move &move : moves)
+        scatter.pieces.push_back({move.region, tensors[move.whole].address});
+      tensors[value].scatter = &scatter;
+    }
   }
 
   DramTensors tensors;
@@ -146,9 +154,20 @@ private:
     mlir::Value first = replaced_.lookup(whole ? whole : memory);
     return first ? first : whole ? whole : memory;
   }
+  // What a group's result is stored into.
+  llvm::SmallVector<mlir::Value, 1> storagesOf(mlir::Value result) const {
+    const auto moves = inPlace_.moves.find(result);
+    if (moves == inPlace_.moves.end())
+      return {storageOf(result)};
+    llvm::SmallVector<mlir::Value, 1> wholes;
+    for (const InPlace::Move &move : moves->second)
+      wholes.push_back(move.whole);
+    return wholes;
+  }
   void replace(kernel::GroupOp group) {
     mlir::Value result = group.getResult();
-    if (inPlace_.parts.contains(result) || chains_.onChip.contains(result) || !goesByRows(group))
+    if (inPlace_.parts.contains(result) || inPlace_.moves.contains(result) ||
+        chains_.onChip.contains(result) || !goesByRows(group))
       return;
     for (mlir::Value operand : inputsOf(group))
       if (!inPlace_.parts.contains(operand) &&
@@ -174,6 +193,7 @@ private:
   llvm::MapVector<mlir::Value, LiveTensor> live_;               // by storage
   llvm::DenseMap<mlir::Value, mlir::Value> replaced_;           // storage, by result
   llvm::DenseMap<mlir::Operation *, mlir::Operation *> firsts_; // of a chain, by its last group
+  std::deque<Scatter> scatters_;
   MemoryPlan plan_;
 };
 

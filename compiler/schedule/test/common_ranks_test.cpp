@@ -17,7 +17,7 @@ KernelRanks elementwise(Extents space, std::vector<KernelRanks::Operand> operand
 
 KernelRanks reduction(Extents space, int axis, bool isInternal = true) {
   KernelRanks kernel = elementwise(space, {{space, isInternal}});
-  kernel.axis = axis;
+  kernel.own = axis;
   return kernel;
 }
 

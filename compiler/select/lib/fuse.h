@@ -30,6 +30,9 @@ void fuseReductions(mlir::Block &body, Selection &selection);
 // Sums of 8-bit images over both spatial axes become one sum_pool, which reads the 8 bits.
 void fuseSums(mlir::Block &body);
 
+// A move of what another move makes, as one region of its source, reads that source itself.
+void composeMoves(mlir::Block &body);
+
 // A slice or transpose of an image that only convolutions or pools read becomes a strided view:
 // their loads do the moving.
 void viewStrided(mlir::Block &body);

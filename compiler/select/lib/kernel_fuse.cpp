@@ -39,6 +39,8 @@ public:
           fuseReductions(body, *selection_);
           removeUnused(body);
         }
+        composeMoves(body);
+        removeUnused(body);
         viewStrided(body);
         formGroups(body, selection_.get());
       }

@@ -46,6 +46,103 @@ Region coalesce(const Region &region) {
   return out;
 }
 
+SmallVector<Digit> digitsOf(ArrayRef<int64_t> shape) {
+  SmallVector<Digit> digits;
+  for (auto [size, stride] : llvm::zip_equal(shape, denseStrides(shape)))
+    digits.push_back({size, stride});
+  return digits;
+}
+
+FailureOr<RegionInDigits> inDigits(const Region &region, ArrayRef<Digit> digits) {
+  RegionInDigits out;
+  out.region.source = region.source;
+  out.region.sourceOffset = region.sourceOffset;
+  out.region.resultOffset = region.resultOffset;
+  SmallVector<int64_t> greatest;
+  for (const Digit &digit : digits) {
+    out.starts.push_back(region.sourceOffset / digit.stride % digit.size);
+    greatest.push_back(out.starts.back());
+  }
+  for (size_t i = 0; i < region.sizes.size(); ++i) {
+    int64_t left = region.sizes[i], source = region.sourceStrides[i],
+            result = region.resultStrides[i];
+    if (left == 1)
+      continue;
+    if (source < 0)
+      return failure();
+    // From the digit that the step changes on, those above it: the inner ones last.
+    size_t at = out.digits.size();
+    while (left > 1) {
+      int64_t size = left;
+      // The first digit whose stride is no larger: one that is alike behind it has one value.
+      const auto *found =
+          llvm::find_if(digits, [&](const Digit &each) { return each.stride <= source; });
+      const bool changes = found != digits.end();
+      if (changes) {
+        const int64_t end = found->stride * found->size;
+        if (source % found->stride != 0)
+          return failure();
+        if (source * left > end && source < end) {
+          size = end / source;
+          if (end % source != 0 || left % size != 0)
+            return failure();
+        }
+        greatest[static_cast<size_t>(found - digits.begin())] +=
+            (size - 1) * (source / found->stride);
+      }
+      auto insert = [at](auto &list, auto value) {
+        list.insert(list.begin() + static_cast<long>(at), value);
+      };
+      insert(out.region.sizes, size);
+      insert(out.region.sourceStrides, source);
+      insert(out.region.resultStrides, result);
+      insert(out.digits, changes ? static_cast<int>(found - digits.begin()) : -1);
+      insert(out.steps, changes ? source / found->stride : int64_t(0));
+      left /= size;
+      source *= size;
+      result *= size;
+    }
+  }
+  for (auto [most, digit] : llvm::zip_equal(greatest, digits))
+    if (most >= digit.size)
+      return failure();
+  return out;
+}
+
+FailureOr<Region> compose(const Region &first, const Region &second) {
+  // The digits of the tensor between are the first region's dimensions.
+  SmallVector<size_t> order;
+  for (size_t i = 0; i < first.sizes.size(); ++i)
+    if (first.sizes[i] != 1)
+      order.push_back(i);
+  llvm::sort(order,
+             [&](size_t a, size_t b) { return first.resultStrides[a] > first.resultStrides[b]; });
+  SmallVector<Digit> digits;
+  int64_t stride = 1;
+  for (size_t i : llvm::reverse(order)) {
+    if (first.resultStrides[i] != stride)
+      return failure();
+    digits.insert(digits.begin(), {first.sizes[i], stride});
+    stride *= first.sizes[i];
+  }
+  if (first.resultOffset != 0)
+    return failure();
+  FailureOr<RegionInDigits> taken = inDigits(second, digits);
+  if (failed(taken))
+    return failure();
+  Region region = taken->region;
+  region.source = first.source;
+  region.sourceOffset = first.sourceOffset;
+  for (size_t digit = 0; digit < digits.size(); ++digit)
+    region.sourceOffset += taken->starts[digit] * first.sourceStrides[order[digit]];
+  for (size_t i = 0; i < region.sizes.size(); ++i)
+    region.sourceStrides[i] =
+        taken->digits[i] < 0
+            ? 0
+            : taken->steps[i] * first.sourceStrides[order[static_cast<size_t>(taken->digits[i])]];
+  return coalesce(region);
+}
+
 DictionaryAttr encode(MLIRContext *context, const Region &region) {
   Builder builder(context);
   return builder.getDictionaryAttr({

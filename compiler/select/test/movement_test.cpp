@@ -7,6 +7,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <random>
+
 namespace tilewright {
 namespace {
 
@@ -172,6 +178,92 @@ TEST(Regions, CoalesceKeepsADimension) {
   region.sizes = {1, 1};
   region.sourceStrides = region.resultStrides = {1, 1};
   EXPECT_THAT(kernel::coalesce(region).sizes, testing::ElementsAre(1));
+}
+
+// What a region moves: the element of the source for each of the result.
+std::map<int64_t, int64_t> movesOf(const kernel::Region &region) {
+  std::map<int64_t, int64_t> moves;
+  std::vector<int64_t> at(region.sizes.size(), 0);
+  for (;;) {
+    int64_t from = region.sourceOffset, to = region.resultOffset;
+    for (size_t i = 0; i < at.size(); ++i) {
+      from += at[i] * region.sourceStrides[i];
+      to += at[i] * region.resultStrides[i];
+    }
+    moves[to] = from;
+    size_t i = at.size();
+    while (i > 0 && ++at[i - 1] == region.sizes[i - 1])
+      at[--i] = 0;
+    if (i == 0)
+      return moves;
+  }
+}
+
+// A transpose, and the shape that it makes of `shape`.
+kernel::Region transposed(std::vector<int64_t> &shape, std::mt19937 &random) {
+  std::vector<size_t> order(shape.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), random);
+  std::vector<int64_t> result;
+  kernel::Region region;
+  for (size_t dim : order) {
+    result.push_back(shape[dim]);
+    region.sourceStrides.push_back(kernel::denseStrides(shape)[dim]);
+  }
+  region.sizes.assign(result.begin(), result.end());
+  region.resultStrides = kernel::denseStrides(result);
+  shape = result;
+  return kernel::coalesce(region);
+}
+
+TEST(Regions, ComposedMoveWhatOneAfterTheOtherDoes) {
+  std::mt19937 random(1);
+  int composed = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    std::vector<int64_t> shape = {2, 3, 4, 5};
+    const kernel::Region first = transposed(shape, random);
+    kernel::Region second = transposed(shape, random);
+    if (trial % 2 == 1) { // a part of what is between
+      const size_t cut = random() % second.sizes.size();
+      const int64_t begin = static_cast<int64_t>(random()) % second.sizes[cut];
+      second.sourceOffset += begin * second.sourceStrides[cut];
+      second.sizes[cut] -= begin;
+    }
+    const mlir::FailureOr<kernel::Region> both = kernel::compose(first, second);
+    if (failed(both))
+      continue;
+    ++composed;
+    const std::map<int64_t, int64_t> between = movesOf(first);
+    std::map<int64_t, int64_t> expected;
+    for (auto [to, from] : movesOf(second))
+      expected[to] = between.at(from);
+    EXPECT_EQ(movesOf(*both), expected) << trial;
+  }
+  EXPECT_GT(composed, 100);
+}
+
+TEST(Regions, StepsInDigitsStayInThem) {
+  kernel::Region region; // columns 4 to 7 of [3, 8], as one row
+  region.sizes = {3, 4};
+  region.sourceStrides = {8, 1};
+  region.sourceOffset = 4;
+  region.resultStrides = {4, 1};
+  const auto digits = kernel::inDigits(region, kernel::digitsOf({3, 2, 4}));
+  ASSERT_TRUE(succeeded(digits));
+  EXPECT_THAT(digits->digits, testing::ElementsAre(0, 2));
+  EXPECT_THAT(digits->starts, testing::ElementsAre(0, 1, 0));
+  EXPECT_TRUE(failed(kernel::inDigits(region, kernel::digitsOf({4, 6}))));
+}
+
+TEST(Regions, StepsThatRepeatTheSourceChangeNoDigit) {
+  kernel::Region region;
+  region.sizes = {2, 6};
+  region.sourceStrides = {0, 1};
+  region.resultStrides = {6, 1};
+  const auto digits = kernel::inDigits(region, kernel::digitsOf({2, 3}));
+  ASSERT_TRUE(succeeded(digits));
+  EXPECT_THAT(digits->digits, testing::ElementsAre(-1, 0, 1));
+  EXPECT_THAT(digits->region.sizes, testing::ElementsAre(2, 2, 3));
 }
 
 } // namespace

@@ -23,7 +23,8 @@ struct KernelRanks {
     bool isInternal = false; // another kernel of the nest makes it
   };
   Extents space;
-  int axis = -1; // that it reduces along: the result has 1 there; -1: none
+  // The first rank that is its own, or -1: it reduces along that one, or needs all of it at once.
+  int own = -1;
   std::vector<Operand> operands;
   bool isResultInternal = false; // another kernel of the nest reads it
   bool keepsLast = false;        // the last rank is not merged with others

@@ -28,6 +28,30 @@ llvm::SmallVector<int64_t> denseStrides(llvm::ArrayRef<int64_t> shape);
 // become one. At least one dimension stays.
 Region coalesce(const Region &region);
 
+// A digit of a linear index: index / stride % size. Of several, each stride is that of the next one
+// times its size; the last one's is 1.
+struct Digit {
+  int64_t size, stride;
+};
+
+// A region of which each step along a dimension changes one digit of the source's index, by
+// `steps`; of one that repeats the source, none does.
+struct RegionInDigits {
+  Region region;
+  llvm::SmallVector<int> digits; // by dimension; -1: none
+  llvm::SmallVector<int64_t> steps;
+  llvm::SmallVector<int64_t> starts; // by digit: that of the first element
+};
+// The same moves, dimensions divided where need be. Failure where digits carry, or a step is
+// backwards.
+mlir::FailureOr<RegionInDigits> inDigits(const Region &region, llvm::ArrayRef<Digit> digits);
+// Those of a dense tensor.
+llvm::SmallVector<Digit> digitsOf(llvm::ArrayRef<int64_t> shape);
+
+// What moves straight from the source of `first`, which makes all of a tensor, what `second` takes
+// from that tensor. Failure where no one region does.
+mlir::FailureOr<Region> compose(const Region &first, const Region &second);
+
 mlir::DictionaryAttr encode(mlir::MLIRContext *context, const Region &region);
 // Failure when a field is missing, has another type, or the lists differ in length.
 mlir::FailureOr<Region> decode(mlir::Attribute attribute);
