@@ -682,10 +682,8 @@ void Region::lower(Steps &steps, int64_t most, int64_t mostTiles) const {
 }
 
 std::string Region::words(int64_t most) const {
-  const Extents size = tileOf(common(), most);
-  return fmt::format("{} layers together: {} tiles of {} of {} elements of their common ranks; "
-                     "what they hand on stays on chip",
-                     kernels_.size(), tiles(most), product(size), elements());
+  return fmt::format("region of {} layers: {} tiles of {} iterations", kernels_.size(), tiles(most),
+                     product(tileOf(common(), most)));
 }
 
 std::string Region::signature() const {

@@ -33,6 +33,9 @@ void fuseSums(mlir::Block &body);
 // A move of what another move makes, as one region of its source, reads that source itself.
 void composeMoves(mlir::Block &body);
 
+// A product of one row and a transposed matrix is that of the matrix and a column.
+void transposeProducts(mlir::Block &body);
+
 // A slice or transpose of an image that only convolutions or pools read becomes a strided view:
 // their loads do the moving.
 void viewStrided(mlir::Block &body);

@@ -40,6 +40,7 @@ public:
           removeUnused(body);
         }
         composeMoves(body);
+        transposeProducts(body);
         removeUnused(body);
         viewStrided(body);
         formGroups(body, selection_.get());
