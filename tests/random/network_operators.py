@@ -306,6 +306,62 @@ def softmax(b):
     return b.node(b.choice(("Softmax", "Softmax", "LogSoftmax")), [x], b.shapes[x], axis=b.integer(0, len(b.shapes[x]) - 1) if b.chance(0.3) else -1)
 
 
+def layer_normalization(b, x=None):
+    x = x or b.pick()
+    shape = b.shapes[x]
+    need(len(shape) >= 2)
+    rows = (*shape[:-1], 1)
+    mean = b.node("ReduceMean", [x], rows, axes=[-1], keepdims=1)
+    centered = b.node("Sub", [x, mean], shape)
+    variance = b.node("ReduceMean", [b.node("Mul", [centered, centered], shape)], rows, axes=[-1], keepdims=1)
+    deviation = b.node("Sqrt", [b.node("Add", [variance, b.constant(numpy.float32(1e-3))], rows)], rows)
+    y = b.node("Div", [centered, deviation], shape)
+    for op in ("Mul", "Add"):
+        if b.chance(0.6):
+            y = b.node(op, [y, b.weights(shape[-1])], shape)
+    return y
+
+
+def attention(b):
+    """Heads of queries, keys and values, a softmax of their scores, with or without a mask, and perhaps a residual sum."""
+    x = b.pick()
+    n, size = b.shapes[x][0], int(numpy.prod(b.shapes[x][1:]))
+    t = b.choice([t for t in range(1, 34) if size % t == 0])
+    w = size // t
+    need(w <= 96 and n * t * w * w <= MAC_LIMIT)
+    heads = b.choice([heads for heads in range(1, w + 1) if w % heads == 0])
+    d = w // heads
+    need(n * heads * t * t <= 24_000)
+    y = tokens = b.node("Reshape", [x, b.int64(n, t, w)], (n, t, w))
+    if b.chance(0.4):
+        y = layer_normalization(b, y)
+    if b.chance(0.4):
+        whole = b.node("MatMul", [y, b.weights(w, 3 * w, fan_in=w)], (n, t, 3 * w))
+        q, k, v = b.node("Split", [whole], *[(n, t, w)] * 3, axis=-1)
+    else:
+        q, k, v = (b.node("MatMul", [y, b.weights(w, w, fan_in=w)], (n, t, w)) for _ in range(3))
+
+    def head(z, order):
+        shape = (n, t, heads, d)
+        return b.node("Transpose", [b.node("Reshape", [z, b.int64(*shape)], shape)], [shape[i] for i in order], perm=order)
+
+    if b.chance(0.7):
+        keys = head(k, [0, 2, 3, 1])
+    else:
+        keys = b.node("Transpose", [head(k, [0, 2, 1, 3])], (n, heads, d, t), perm=[0, 1, 3, 2])
+    scores = b.node("MatMul", [head(q, [0, 2, 1, 3]), keys], (n, heads, t, t))
+    mask = b.choice((None, None, (1, 1, 1, t), (1, 1, t, t), (1, heads, t, t)))
+    if mask:
+        hidden = numpy.where(b.rng.random(mask) < 0.3, -20, 0).astype(numpy.float32)
+        scores = b.node("Add", [scores, b.constant(hidden)], (n, heads, t, t))
+    if b.chance(0.85):
+        scores = b.node("Softmax", [scores], (n, heads, t, t), axis=-1)
+    mean = b.node("MatMul", [scores, head(v, [0, 2, 1, 3])], (n, heads, t, d))
+    y = b.node("Transpose", [mean], (n, t, heads, d), perm=[0, 2, 1, 3])
+    y = b.node("Reshape", [y, b.int64(n, t, w)], (n, t, w))
+    return b.node("Add", [tokens, y], (n, t, w)) if b.chance(0.6) else y
+
+
 def folding(b):
     """Constants that go through operators before they meet a tensor: all of it must fold."""
     x = b.pick()
@@ -341,4 +397,4 @@ def branch_dead(b):
 # How often each is drawn.
 OPERATORS = {conv: 9, normalization: 2, activation: 5, broadcast: 5, residual: 2, squeeze_and_excite: 2, pool: 4,
              global_pool: 1.5, concat: 3, slice_: 2, split: 1.5, pad: 2, transpose: 1, reshape: 2, resize: 1.5, linear: 2, product: 0.5,
-             softmax: 0.7, folding: 0.7, shape_arithmetic: 0.3, branch_dead: 0.5}
+             softmax: 0.7, layer_normalization: 0.7, attention: 1, folding: 0.7, shape_arithmetic: 0.3, branch_dead: 0.5}

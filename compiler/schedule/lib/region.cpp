@@ -293,9 +293,10 @@ std::optional<Region> Region::make(LoweringContext &context, llvm::ArrayRef<kern
     return std::nullopt;
   region.ranks_ = std::move(*common);
   for (const Kernel &kernel : region.kernels_)
-    if (kernel.product && (region.ranks_.last > 0 || !context.machine.weightsStand ||
+    if (kernel.product && (product(region.ranks_.outer) != kernel.space[0] * kernel.space[1] ||
+                           region.ranks_.last > 0 || !context.machine.weightsStand ||
                            region.makerOf(productOf(kernel.product).getB())))
-      return std::nullopt;
+      return std::nullopt; // tiles are some of its rows
   while (region.ranks_.outer.size() < tileRanks)
     region.ranks_.outer.insert(region.ranks_.outer.begin(), 1);
   for (Kernel &kernel : region.kernels_)
