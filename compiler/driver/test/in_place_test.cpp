@@ -15,7 +15,6 @@ namespace tilewright {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr int64_t count = 6000; // elements of the input
 
@@ -203,6 +202,33 @@ TEST(InPlace, PartsOfATensorGoApart) {
   for (int64_t i = 0; i < 2000; ++i) {
     const int64_t at = i / 200 * 600 + i % 200;
     ASSERT_EQ(y[i], a(at) - b(at) + a(at + 400) - b(at + 400)) << i;
+  }
+}
+
+TEST(InPlace, AConcatenationIsReadWhereItsPartsStand) {
+  CompileResult result = compileText(R"(
+    %s = tosa.const_shape {values = dense<[3, 20, 100]> : tensor<3xindex>} : () -> !tosa.shape<3>
+    %c = tosa.reshape %a, %s : (tensor<1x10x600xi32>, !tosa.shape<3>) -> tensor<3x20x100xi32>
+    %d = tosa.reshape %b, %s : (tensor<1x10x600xi32>, !tosa.shape<3>) -> tensor<3x20x100xi32>
+    %e = tosa.concat %c, %d {axis = 1 : i32} : (tensor<3x20x100xi32>, tensor<3x20x100xi32>) -> tensor<3x40x100xi32>
+    %f = tosa.reduce_sum %c {axis = 1 : i32} : (tensor<3x20x100xi32>) -> tensor<3x1x100xi32>
+    %g = tosa.reduce_sum %d {axis = 1 : i32} : (tensor<3x20x100xi32>) -> tensor<3x1x100xi32>
+    %h = tosa.add %f, %g : (tensor<3x1x100xi32>, tensor<3x1x100xi32>) -> tensor<3x1x100xi32>
+    %y = tosa.sub %e, %h : (tensor<3x40x100xi32>, tensor<3x1x100xi32>) -> tensor<3x40x100xi32>
+)",
+                                     "3x40x100");
+  EXPECT_EQ(timesIn(result.plan, "read in place"), 1U);
+  std::vector<int32_t> y = run(result.output);
+  for (int64_t i = 0; i < 12000; ++i) {
+    const int64_t batch = i / 4000, row = i / 100 % 40, column = i % 100;
+    auto part = [&](int64_t at) {
+      return at < 20 ? a(batch * 2000 + at * 100 + column)
+                     : b(batch * 2000 + (at - 20) * 100 + column);
+    };
+    int32_t sum = 0;
+    for (int64_t at = 0; at < 40; ++at)
+      sum += part(at);
+    ASSERT_EQ(y[i], part(row) - sum) << i;
   }
 }
 

@@ -276,6 +276,12 @@ ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span 
             input.rowPitch,
             input.columnPitch,
             1};
+  if (context_.tensor(view_.storage).scatter) { // a product's: all of some rows
+    loadBox(context_, loads, context_.tensor(view_.storage), {p_.batch, p_.width, pixel},
+            {{n, inside.begin, 0}, {1, inside.size(), pixel}}, 1, Signedness::Signed,
+            {isa::Space::Spad, tile.buffer, tile.offset, tile.s1, tile.s0, 1});
+    return input;
+  }
   int64_t first = view_.offset + n * view_.batch + insideRows.begin * gatherY_ * view_.row +
                   inside.begin * gatherX_ * view_.column;
   const int64_t part = ceilDiv(pixel, parts);

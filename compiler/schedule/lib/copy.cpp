@@ -159,6 +159,22 @@ void copyExpanded(LoweringContext &context, std::vector<Task> &out, const Expans
 static void copyBox(LoweringContext &context, std::vector<Task> &out, Direction direction,
                     const DramTensor &tensor, llvm::ArrayRef<int64_t> shape, const Box &box,
                     int elementBytes, Signedness sign, const Tile &tile) {
+  if (tensor.scatter) {
+    llvm::SmallVector<int64_t> strides(shape.size(), 0); // dimensions before the last three have 1
+    const int64_t ofTile[] = {tile.sc, tile.s0, tile.s1};
+    for (size_t fromEnd = 0; fromEnd < std::min<size_t>(shape.size(), 3); ++fromEnd)
+      strides[shape.size() - 1 - fromEnd] = ofTile[fromEnd];
+    forEachRun(*tensor.scatter, shape, box.start, box.size, strides, [&](const ScatteredRun &run) {
+      llvm::SmallVector<CopyDim> dims;
+      for (const ScatteredRun::Dim &dim : run.dims)
+        dims.push_back({dim.size, dim.dram, dim.chip});
+      Tile part = tile;
+      part.offset += run.tile;
+      copyStrided(context, out, direction, run.address + run.dram * elementBytes, elementBytes,
+                  sign, part, dims);
+    });
+    return;
+  }
   llvm::SmallVector<CopyDim> dims;
   int64_t stride = 1, offset = 0;
   size_t rank = shape.size();
@@ -182,22 +198,6 @@ void loadBox(LoweringContext &context, std::vector<Task> &out, const DramTensor 
 
 void storeBox(LoweringContext &context, std::vector<Task> &out, const DramTensor &tensor,
               llvm::ArrayRef<int64_t> shape, const Box &box, int elementBytes, const Tile &tile) {
-  if (tensor.scatter) {
-    llvm::SmallVector<int64_t> strides(shape.size(), 0); // dimensions before the last three have 1
-    const int64_t ofTile[] = {tile.sc, tile.s0, tile.s1};
-    for (size_t fromEnd = 0; fromEnd < std::min<size_t>(shape.size(), 3); ++fromEnd)
-      strides[shape.size() - 1 - fromEnd] = ofTile[fromEnd];
-    forEachRun(*tensor.scatter, shape, box.start, box.size, strides, [&](const ScatteredRun &run) {
-      llvm::SmallVector<CopyDim> dims;
-      for (const ScatteredRun::Dim &dim : run.dims)
-        dims.push_back({dim.size, dim.dram, dim.chip});
-      Tile part = tile;
-      part.offset += run.tile;
-      copyStrided(context, out, Direction::Store, run.address + run.dram * elementBytes,
-                  elementBytes, Signedness::Signed, part, dims);
-    });
-    return;
-  }
   copyBox(context, out, Direction::Store, tensor, shape, box, elementBytes, Signedness::Signed,
           tile);
 }

@@ -5,6 +5,7 @@
 #include "tilewright/compiler/select/kernel_regions.h"
 
 #include <optional>
+#include <utility>
 
 namespace tilewright {
 
@@ -127,6 +128,57 @@ static void findScattered(mlir::func::FuncOp function, InPlace &found) {
   }
 }
 
+// Whether all who read `value`, under any shape, load boxes of it, which go in runs.
+static bool isReadInBoxes(mlir::Value value, const Scatter &scatter) {
+  return isInRuns(scatter, shapeOf(value)) &&
+         llvm::all_of(value.getUsers(), [&](mlir::Operation *user) {
+           if (llvm::isa<kernel::ViewOp>(user))
+             return isReadInBoxes(user->getResult(0), scatter);
+           auto group = llvm::dyn_cast<kernel::GroupOp>(user->getParentOp());
+           return group &&
+                  llvm::all_of(group.getBody().front().without_terminator(),
+                               [](mlir::Operation &op) {
+                                 return hasScalarFunction(&op) ||
+                                        llvm::isa<kernel::MatMulOp, kernel::ReduceOp>(op) ||
+                                        isConstant(op.getResult(0));
+                               });
+         });
+}
+
+// Bytes of a run that a load takes as fast as any.
+static constexpr int64_t longRun = 32;
+
+// Assemblies of long runs of tensors that stand as they are.
+static void findGathered(mlir::func::FuncOp function, InPlace &found) {
+  for (kernel::GroupOp group : function.getBody().getOps<kernel::GroupOp>()) {
+    kernel::AssembleOp assembly = assemblyOf(group);
+    if (!assembly || assembly.getFill() || found.assemblies.contains(group) ||
+        found.parts.contains(group.getResult()))
+      continue;
+    llvm::SmallVector<InPlace::Source, 2> sources;
+    const bool isServed = llvm::all_of(assembly.getRegions(), [&](mlir::Attribute attribute) {
+      const kernel::Region region = kernel::coalesce(*kernel::decode(attribute));
+      kernel::Region back = region; // from the result to the source
+      std::swap(back.sourceOffset, back.resultOffset);
+      std::swap(back.sourceStrides, back.resultStrides);
+      mlir::Value source =
+          kernel::memoryOf(assembly.getSources()[static_cast<unsigned>(region.source)]);
+      sources.push_back({source, back});
+      return region.sourceStrides.back() == 1 && region.resultStrides.back() == 1 &&
+             region.sizes.back() * bytesOf(source) >= longRun && !isConstant(source) &&
+             !found.parts.contains(source) && !found.moves.contains(source) &&
+             !found.sources.contains(source);
+    });
+    Scatter scatter;
+    for (const InPlace::Source &source : sources)
+      scatter.pieces.push_back({source.region, 0});
+    if (!isServed || !isReadInBoxes(group.getResult(), scatter))
+      continue;
+    found.sources[group.getResult()] = std::move(sources);
+    found.assemblies.insert(group);
+  }
+}
+
 InPlace findInPlace(mlir::func::FuncOp function) {
   InPlace found;
   for (kernel::GroupOp group : function.getBody().getOps<kernel::GroupOp>()) {
@@ -150,6 +202,7 @@ InPlace findInPlace(mlir::func::FuncOp function) {
     found.assemblies.insert(group);
   }
   findScattered(function, found);
+  findGathered(function, found);
   return found;
 }
 

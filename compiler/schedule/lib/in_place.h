@@ -24,6 +24,12 @@ struct InPlace {
     kernel::Region region;
   };
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Move, 1>> moves; // by the result of such a group
+  // Assembled tensors that are read where their parts stand, by the tensor; `region` leads from it.
+  struct Source {
+    mlir::Value value;
+    kernel::Region region;
+  };
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Source, 2>> sources;
   llvm::DenseSet<mlir::Operation *> assemblies; // groups that are left nothing to do
 };
 

@@ -179,6 +179,18 @@ std::string constantBytes(mlir::Value value) {
   return result;
 }
 
+static void write(llvm::raw_ostream &stream, const Scatter *scatter) {
+  if (!scatter)
+    return;
+  for (const Scatter::Piece &piece : scatter->pieces) {
+    stream << " by";
+    for (const auto *list :
+         {&piece.region.sizes, &piece.region.sourceStrides, &piece.region.resultStrides})
+      for (int64_t each : *list)
+        stream << ' ' << each;
+  }
+}
+
 std::string signatureOf(const LoweringContext &context, kernel::GroupOp group) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -193,6 +205,7 @@ std::string signatureOf(const LoweringContext &context, kernel::GroupOp group) {
           stream << '/' << stride;
       if (const int64_t pitch = context.tensors.lookup(value).pitch)
         stream << '/' << pitch;
+      write(stream, context.tensors.lookup(value).scatter);
     }
     stream << ')';
     for (mlir::Value result : op.getResults())
@@ -213,14 +226,7 @@ std::string signatureOf(const LoweringContext &context, kernel::GroupOp group) {
   const DramTensor to = context.tensors.lookup(group.getResult());
   if (to.pitch > 0)
     stream << "to " << to.pitch;
-  if (to.scatter)
-    for (const Scatter::Piece &piece : to.scatter->pieces) {
-      stream << " by";
-      for (const auto *list :
-           {&piece.region.sizes, &piece.region.sourceStrides, &piece.region.resultStrides})
-        for (int64_t each : *list)
-          stream << ' ' << each;
-    }
+  write(stream, to.scatter);
   return text;
 }
 

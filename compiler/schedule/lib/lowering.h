@@ -48,7 +48,7 @@ struct DramTensor {
   // Elements from a row of the last dimension to the next, where rows stand apart: the tensor is
   // some channels of another one. 0: dense.
   int64_t pitch = 0;
-  // Where it goes instead, if it stands nowhere by itself: its elements are only stored.
+  // Where its elements stand instead, if it stands nowhere by itself.
   const Scatter *scatter = nullptr;
 };
 using DramTensors = llvm::DenseMap<mlir::Value, DramTensor>;

@@ -304,11 +304,16 @@ std::optional<Region> Region::make(LoweringContext &context, llvm::ArrayRef<kern
   for (const Kernel &kernel : region.kernels_)
     if (region.ownRanks(kernel) > tileRanks)
       return std::nullopt;
+  auto goesInRuns = [&](mlir::Value value, const Extents &shape) {
+    const Scatter *scatter = context.tensors.lookup(value).scatter;
+    return !scatter || isInRuns(*scatter, shape);
+  };
   for (const Kernel &kernel : region.kernels_)
-    if (const Scatter *scatter =
-            context.tensors.lookup(kernel::GroupOp(kernel.group).getResult()).scatter)
-      if (region.isFused() && !isInRuns(*scatter, kernel.result))
-        return std::nullopt;
+    if (region.isFused() &&
+        (!goesInRuns(kernel::GroupOp(kernel.group).getResult(), kernel.result) ||
+         !llvm::all_of(kernel.shapes,
+                       [&](const auto &entry) { return goesInRuns(entry.first, entry.second); })))
+      return std::nullopt;
   if (region.isFused() && !region.mayHandOn())
     return std::nullopt;
   region.chooseRange();

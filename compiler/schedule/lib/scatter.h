@@ -1,5 +1,7 @@
-// Tensors that only moves read are never stored as they are: the groups that make them store each
-// tile where the moves would put its elements, which are then left nothing to do.
+// Tensors that stand nowhere by themselves. Those that only moves read are never stored as they
+// are: the groups that make them store each tile where the moves would put its elements. Those that
+// moves make of long runs are never made: who reads them loads each tile from where its elements
+// stand. Either way the moves are left nothing to do.
 #pragma once
 
 #include "tilewright/compiler/select/kernel_regions.h"
@@ -12,11 +14,11 @@
 
 namespace tilewright {
 
-// Where elements of a tensor go.
+// Where the elements of a tensor stand instead, or go.
 struct Scatter {
   struct Piece {
-    kernel::Region region; // from the tensor
-    int64_t address = 0;   // in DRAM, of the tensor that the move makes
+    kernel::Region region; // of the tensor, as a source; and of the other one, as a result
+    int64_t address = 0;   // in DRAM, of the other one
   };
   llvm::SmallVector<Piece, 1> pieces;
 };

@@ -97,7 +97,11 @@ public:
     llvm::DenseMap<mlir::Operation *, int64_t> steps;
     for (mlir::Operation &op : function.getBody().front())
       steps[&op] = ++step;
-    auto reads = [&](mlir::Value value, int64_t at) {
+    std::function<void(mlir::Value, int64_t)> reads = [&](mlir::Value value, int64_t at) {
+      if (auto sources = inPlace.sources.find(kernel::memoryOf(value));
+          sources != inPlace.sources.end())
+        for (const InPlace::Source &source : sources->second)
+          reads(source.value, at);
       if (auto known = live_.find(storageOf(value)); known != live_.end())
         known->second.last = std::max(known->second.last, at);
     };
@@ -106,6 +110,8 @@ public:
     function.walk([&](kernel::GroupOp group) {
       replace(group);
       const int64_t now = steps[group], end = steps[chains.lastOf(group)];
+      if (inPlace.sources.contains(group.getResult()))
+        return; // it is never made
       for (mlir::Value own : storagesOf(group.getResult())) {
         if (!chains.onChip.contains(own))
           live_.insert({own, {bytesFor(own), now, end}});
@@ -138,6 +144,17 @@ public:
         scatter.pieces.push_back({move.region, tensors[move.whole].address});
       tensors[value].scatter = &scatter;
     }
+    for (const auto &[value, sources] : inPlace.sources) {
+      Scatter &scatter = scatters_.emplace_back();
+      for (const InPlace::Source &source : sources)
+        scatter.pieces.push_back({source.region, tensors[source.value].address});
+      tensors[value].scatter = &scatter;
+    }
+    for (mlir::Operation &op : function.getBody().front())
+      if (llvm::isa<kernel::ViewOp>(op))
+        if (const auto known = tensors.find(kernel::memoryOf(op.getResult(0)));
+            known != tensors.end() && known->second.scatter)
+          tensors[op.getResult(0)] = DramTensor(known->second);
   }
 
   DramTensors tensors;
@@ -164,6 +181,14 @@ private:
       wholes.push_back(move.whole);
     return wholes;
   }
+  // Whether a tensor is read where it stands by those who read what an assembly makes of it.
+  bool isSource(mlir::Value value) const {
+    return llvm::any_of(inPlace_.sources, [&](const auto &entry) {
+      return llvm::any_of(entry.second, [&](const InPlace::Source &source) {
+        return source.value == kernel::memoryOf(value);
+      });
+    });
+  }
   void replace(kernel::GroupOp group) {
     mlir::Value result = group.getResult();
     if (inPlace_.parts.contains(result) || inPlace_.moves.contains(result) ||
@@ -172,7 +197,7 @@ private:
     for (mlir::Value operand : inputsOf(group))
       if (!inPlace_.parts.contains(operand) &&
           !inPlace_.assemblies.contains(operand.getDefiningOp()) &&
-          !chains_.onChip.contains(operand) &&
+          !chains_.onChip.contains(operand) && !isSource(operand) &&
           mayReplace(group, firsts_.lookup(chains_.lastOf(group)), operand, chains_)) {
         replaced_[result] = storageOf(operand);
         return;
@@ -317,7 +342,9 @@ void lowerAll(LoweringContext &context, const std::vector<kernel::GroupOp> &grou
   for (size_t place = 0; place < groups.size();) {
     LayerInfo &layer = result.layers[place];
     if (inPlace.assemblies.contains(groups[place])) {
-      layer.plan = "written in place";
+      layer.plan = inPlace.sources.contains(kernel::GroupOp(groups[place]).getResult())
+                       ? "read in place"
+                       : "written in place";
       layer.inputBytes = layer.outputBytes = 0;
       ++place;
       continue;

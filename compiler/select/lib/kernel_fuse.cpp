@@ -30,6 +30,7 @@ public:
           return signalPassFailure();
         foldClamps(body);
         fuseChannelProducts(body, selection_.get());
+        repeatRescales(body);
         fuseArithmetic(body, selection_.get());
         fuseSums(body);
         removeUnused(body);
