@@ -96,19 +96,22 @@ module tilewright_address_generator import tilewright_pkg::*; #(
   always_ff @(posedge clk_i) begin
     if (take_i) begin
       move_q <= move_i;
-      walk_q <= walk_begin(move_i);
+      run_bytes_q <= bytes_t'(move_i.elements) << (move_i.dram_bytes >> 1);
+    end
+    // A move comes only while nothing is shown. Whether something is shown is late: it decides of no value.
+    if (take_i || ends_run) walk_q <= take_i ? walk_begin(move_i) : run_next;
+    if (take_i) begin
       position_q <= move_i.dram;
       left_q <= bytes_t'(move_i.elements) << (move_i.dram_bytes >> 1);
-      run_bytes_q <= bytes_t'(move_i.elements) << (move_i.dram_bytes >> 1);
       cut_q <= '0;
       begins_run_q <= 1'b1;
-    end
-    if (ends_run) walk_q <= run_next;
-    if (shows) begin
+    end else if (shows) begin
       position_q <= run_ends ? run_next.dram[MoveLoops-1] : {position_q[47:WindowBits] + (48-WindowBits)'(1), WindowBits'(0)};
       left_q <= run_ends ? run_bytes_q : left_q - bytes_t'(space);
       cut_q <= run_ends ? '0 : (cut_q + 2'(space)) & part;
       begins_run_q <= run_ends;
+    end
+    if (shows) begin
       begin_q <= position_q;
       last_byte_q <= run_ends ? run_last_byte : '1;
       elements_q <= run_ends ? elements_to_run_end : elements_to_window_end;

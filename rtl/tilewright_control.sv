@@ -8,7 +8,8 @@ module tilewright_control import tilewright_pkg::*; import tilewright_registers_
   input  logic        soft_reset_i,  // asks for a soft reset
   // The core.
   output logic        core_rst_no,   // its synchronous reset, active low; cycle 0 of a program is the first without
-  output logic        stop_o,        // no instruction starts
+  output logic        stop_o,        // no instruction starts; registered
+  output logic        stop_next_o,   // so in the next cycle
   output logic        quiesce_o,     // no burst begins
   input  logic        halted_i,      // `halt` executes in this cycle
   input  trap_cause_e trap_i,        // why execution cannot go on
@@ -85,7 +86,7 @@ module tilewright_control import tilewright_pkg::*; import tilewright_registers_
     end else begin
       state_q <= state_d;
       core_rst_nq <= core_rst_nd;
-      stop_q <= state_d != StateRun;
+      stop_q <= stop_next_o;
       done_q <= done_d;
       cause_q <= cause_d;
       trap_pc_q <= trap_pc_d;
@@ -96,6 +97,7 @@ module tilewright_control import tilewright_pkg::*; import tilewright_registers_
   assign core_rst_no = rst_ni && core_rst_nq;
   // In reset, too: flip-flops of the core still show their old state in its first cycle.
   assign stop_o = stop_q;
+  assign stop_next_o = !rst_ni || state_d != StateRun;
   assign quiesce_o = state_q == StateReset || state_q == StateIdle;
   assign idle_o = state_q == StateIdle;
   assign running_o = state_q == StateRun;

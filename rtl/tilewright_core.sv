@@ -6,7 +6,8 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
 ) (
   input  logic        clk_i,          // all state changes at its rising edge
   input  logic        rst_ni,         // synchronous, active low; cycle 0 is the first after it
-  input  logic        stop_i,         // no instruction starts, semaphores hold nothing back; until reset
+  input  logic        stop_i,         // no instruction starts, semaphores hold nothing back; until reset; registered
+  input  logic        stop_next_i,    // so in the next cycle
   input  logic        quiesce_i,      // no burst begins; those that have begun go on
   output logic        at_rest_o,      // nothing that has begun is left, no transfer is open; registered
   output logic        bus_idle_o,     // no transfer is open; registered
@@ -83,16 +84,22 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
   // AXI-error: whatever is not OKAY stops the core until reset.
   localparam logic [1:0] Okay = 2'b00;
   logic [2:0] bus_error_q;
-  logic bus_error, read_refused, write_refused, stop;
+  logic bus_error, any_error_q, read_refused, write_refused, stop, stop_q;
   assign read_refused = r_valid_i && r_resp_i != Okay;
   assign write_refused = b_valid_i && b_resp_i != Okay;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) bus_error_q <= '0;
-    else bus_error_q <= bus_error_q | {write_refused, read_refused && r_id_i, read_refused && !r_id_i};
+    if (!rst_ni) begin
+      bus_error_q <= '0;
+      any_error_q <= 1'b0;
+    end else begin
+      bus_error_q <= bus_error_q | {write_refused, read_refused && r_id_i, read_refused && !r_id_i};
+      any_error_q <= any_error_q || write_refused || read_refused;
+    end
+    stop_q <= stop_next_i || (rst_ni && (any_error_q || write_refused || read_refused));
   end
   assign bus_error_o = bus_error_q;
-  assign bus_error = bus_error_q != '0;
-  assign stop = stop_i || bus_error;
+  assign bus_error = any_error_q;
+  assign stop = stop_q; // as stop_i || bus_error
 
   // Requests of semaphores, in the order of their priority: sequencer, matrix, vector, load, store; of a unit, ends before starts.
   localparam int Requests = 10;
@@ -204,8 +211,8 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
   assign acc_write_bytes_o[0] = acc_write_bytes[0];
   assign acc_write_data_o[0] = acc_write_data[0];
 
-  spad_mask_t spad_read_by_matrix, spad_read_by_vector, spad_write_by_vector;
-  acc_mask_t acc_read_by_matrix, acc_read_by_vector, acc_write_by_matrix, acc_write_by_vector;
+  spad_mask_t spad_read_by_matrix, spad_write_by_vector;
+  acc_mask_t acc_read_by_matrix, acc_write_by_matrix, acc_write_by_vector;
   assign acc_read_banks[VectorStreams] = acc_read_by_matrix;
   logic [31:0] matrix_conflicts [4], vector_conflicts [4], load_conflicts [4], store_conflicts [4];
   for (genvar i = 0; i < 4; i++) begin : gen_conflicts
@@ -243,6 +250,12 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
 
   logic [VectorStreams-1:0][47:0] vector_address;
   logic [32*Lanes-1:0] vector_write_data;
+  spad_mask_t vector_spad_write;
+  acc_mask_t vector_acc_write;
+  logic vector_write_granted;
+  spad_mask_t [VectorStreams-1:0] vector_spad;
+  acc_mask_t [VectorStreams-1:0] vector_acc;
+  logic [VectorStreams-1:0] vector_granted;
   assign spad_read_address[VectorStreams-1:0] = vector_address;
   assign acc_read_address[VectorStreams-1:0] = vector_address;
   assign granted_write[VectorWriter].spad_banks = spad_write_by_vector;
@@ -253,8 +266,9 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
     .request_o(vector_request), .grant_i(grant[5:4]),
     .spad_read_by_matrix_i(spad_read_by_matrix), .acc_read_by_matrix_i(acc_read_by_matrix),
     .acc_write_by_matrix_i(acc_write_by_matrix),
-    .spad_read_held_o(spad_read_by_vector), .acc_read_held_o(acc_read_by_vector), .spad_write_held_o(spad_write_by_vector),
-    .acc_write_held_o(acc_write_by_vector),
+    .spad_write_held_o(spad_write_by_vector), .acc_write_held_o(acc_write_by_vector),
+    .spad_piece_o(vector_spad), .acc_piece_o(vector_acc), .granted_o(vector_granted),
+    .spad_write_o(vector_spad_write), .acc_write_o(vector_acc_write), .write_granted_o(vector_write_granted),
     .spad_banks_o(spad_read_banks[VectorStreams-1:0]), .acc_banks_o(acc_read_banks[VectorStreams-1:0]), .read_address_o(vector_address),
     .spad_data_i(spad_read_data[VectorStreams-1:0]), .acc_data_i(acc_read_data[VectorStreams-1:0]),
     .write_address_o(granted_write[VectorWriter].address),
@@ -267,7 +281,8 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
     .request_o(load_request), .grant_i(grant[7:6]),
     .ar_busy_i(fetch_ar || ar_held), .ar_valid_o(load_ar), .ar_address_o(load_address), .ar_beats_o(load_beats),
     .r_valid_i(r_valid_i && r_id_i), .r_last_i, .r_data_i,
-    .spad_by_vector_i(spad_write_by_vector), .acc_by_matrix_i(acc_write_by_matrix), .acc_by_vector_i(acc_write_by_vector),
+    .acc_by_matrix_i(acc_write_by_matrix), .vector_spad_i(vector_spad_write), .vector_acc_i(vector_acc_write),
+    .vector_granted_i(vector_write_granted),
     .spad_banks_o(granted_write[LoadWriter].spad_banks), .acc_banks_o(granted_write[LoadWriter].acc_banks),
     .write_address_o(granted_write[LoadWriter].address), .write_bytes_o(granted_write[LoadWriter].bytes),
     .write_data_o(granted_write[LoadWriter].data),
@@ -283,8 +298,8 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
     .w_held_i(aw_held || w_held), .w_first_o(store_aw), .w_valid_o(store_w), .w_last_o(store_last),
     .w_address_o(store_burst), .w_beats_o(store_beats), .w_id_o(store_id), .w_data_o(store_data),
     .w_strobe_o(store_strobe), .b_valid_i, .b_id_i,
-    .spad_by_matrix_i(spad_read_by_matrix), .spad_by_vector_i(spad_read_by_vector),
-    .acc_by_matrix_i(acc_read_by_matrix), .acc_by_vector_i(acc_read_by_vector),
+    .spad_by_matrix_i(spad_read_by_matrix), .acc_by_matrix_i(acc_read_by_matrix),
+    .vector_spad_i(vector_spad), .vector_acc_i(vector_acc), .vector_granted_i(vector_granted),
     .spad_banks_o(spad_read_banks[VectorStreams+2]), .acc_banks_o(acc_read_banks[VectorStreams+1]), .read_address_o(store_address),
     .spad_data_i(spad_read_data[VectorStreams+2]), .acc_data_i(acc_read_data[VectorStreams+1]),
     .activity_o(activity_o[4]), .start_o(start_o[3]), .fault_o(fault_o[3]), .end_o(store_end), .conflicts_o(store_conflicts)

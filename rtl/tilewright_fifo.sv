@@ -23,7 +23,7 @@ module tilewright_fifo #(
   logic [RowWidth-1:0] write_q, second_q, third; // rows of the entry that comes next, and of those behind the oldest
   assign third = behind(second_q);
   logic [Width-1:0] read [1];
-  tilewright_ram #(.Depth(Rows), .Width(Width)) u_entries (
+  tilewright_ram #(.Depth(Rows), .Width(Width), .Meets(1'b0)) u_entries (
     .clk_i, .read_i(pop_i), .read_row_i('{third}), .read_data_q(read), .write_i(push_i), .write_row_i(write_q), .write_mask_i('1),
     .write_data_i(data_i)
   );

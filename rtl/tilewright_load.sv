@@ -25,9 +25,10 @@ module tilewright_load import tilewright_pkg::*; #(
   input  logic             r_last_i,        // the last of its burst
   input  logic [8*BusBytes-1:0] r_data_i,   // its bytes
   // Write ports; banks that others hold in this cycle.
-  input  spad_mask_t       spad_by_vector_i, // by the vector unit
   input  acc_mask_t        acc_by_matrix_i, // by the matrix unit
-  input  acc_mask_t        acc_by_vector_i, // by the vector unit
+  input  spad_mask_t       vector_spad_i, // by the vector unit, if it is granted them
+  input  acc_mask_t        vector_acc_i, // likewise
+  input  logic             vector_granted_i, // it is; late
   output spad_mask_t       spad_banks_o,    // that this one is granted
   output acc_mask_t        acc_banks_o,     // that this one is granted
   output logic [47:0]      write_address_o, // byte; registered
@@ -218,7 +219,7 @@ module tilewright_load import tilewright_pkg::*; #(
 
   logic by_matrix, by_vector, granted, frees;
   assign by_matrix = (acc_q & acc_by_matrix_i) != '0;
-  assign by_vector = (acc_q & acc_by_vector_i) != '0 || (spad_q & spad_by_vector_i) != '0;
+  assign by_vector = vector_granted_i && ((acc_q & vector_acc_i) != '0 || (spad_q & vector_spad_i) != '0);
   assign granted = piece_q && !by_matrix && !by_vector;
   assign frees = granted && last_q && run_q.from_burst;
 

@@ -80,6 +80,7 @@ module tilewright_matrix import tilewright_pkg::*; #(
   // What started, until it is at work. Its registers are those of `state_q`: nothing starts behind it meanwhile.
   logic started_q;
   issued_t started;
+  logic contracts_q, swaps_weights_q; // it is a contraction; it swaps weights
 
   // Cells hold weights of two tiles: one is active, the other (or the same, before the next load) waits for the swap.
   logic active_q, shadow_q;
@@ -149,7 +150,7 @@ module tilewright_matrix import tilewright_pkg::*; #(
   } sums_t;
   typedef struct packed {
     logic       valid;
-    acc_mask_t  banks;
+    acc_mask_t  banks; // of the row, if there is one
     sums_t      row;
   } sums_stage_t;
   sums_t issued_sums, coming;
@@ -159,15 +160,22 @@ module tilewright_matrix import tilewright_pkg::*; #(
   tilewright_delay #(.Cycles(MatrixPipeline - 3), .Width($bits(sums_t))) u_delay (
     .clk_i, .rst_ni, .write_i(begins), .data_i(issued_sums), .valid_q(comes), .data_q(coming)
   );
+  acc_mask_t coming_banks, read_banks_q; // read_banks_q: of what `sums_q[2]` reads
+  assign coming_banks = comes ? acc_banks(coming.address, 32'(coming.n) << 2) : '0;
   always_ff @(posedge clk_i) begin : sums_stages
     if (!rst_ni) begin
-      for (int i = 0; i < 3; i++) sums_q[i].valid <= 1'b0;
+      for (int i = 0; i < 3; i++) begin
+        sums_q[i].valid <= 1'b0;
+        sums_q[i].banks <= '0;
+      end
+      read_banks_q <= '0;
     end else begin
       sums_q[0] <= sums_q[1];
       sums_q[1] <= sums_q[2];
       sums_q[2].valid <= comes;
       if (comes) sums_q[2].row <= coming;
-      if (comes) sums_q[2].banks <= acc_banks(coming.address, 32'(coming.n) << 2);
+      sums_q[2].banks <= coming_banks;
+      read_banks_q <= coming.accumulate ? coming_banks : '0;
     end
   end
 
@@ -200,13 +208,13 @@ module tilewright_matrix import tilewright_pkg::*; #(
   logic [32*Cols-1:0] wrote_sum_q;
   logic [32*Cols-1:0] array_sum, sum;  // of the array; with the accumulators
   assign acc_write = sums_q[0].valid;
-  assign acc_banks_o = acc_write ? sums_q[0].banks : '0;
+  assign acc_banks_o = sums_q[0].banks;
   assign acc_write_address_o = 48'(sums_q[0].row.address);
   assign acc_write_bytes_o = 16'(sums_q[0].row.n) << 2;
   assign acc_write_data_o = (8*AccPort)'(sum);
-  assign acc_write_held_o = sums_q[1].valid ? sums_q[1].banks : '0;
+  assign acc_write_held_o = sums_q[1].banks;
   assign acc_read = sums_q[2].valid && sums_q[2].row.accumulate;
-  assign acc_read_held_o = acc_read ? sums_q[2].banks : '0;
+  assign acc_read_held_o = read_banks_q;
   assign acc_read_address_o = 48'(sums_q[2].row.address);
   always_comb begin
     sum = array_sum;
@@ -229,11 +237,24 @@ module tilewright_matrix import tilewright_pkg::*; #(
   end
 
   // MAT-end.
-  logic has_flight, ready, retires;
+  // The oldest one's request is in registers: for one that ends in this cycle, and for none, it is known what is next.
+  logic has_flight, ready, ready_q, retires;
+  mask_t ready_signal_q;
+  logic [FlightWidth-1:0] second;
+  logic mmul_enters;
+  matrix_t entering;
   assign has_flight = flights_q != '0;
-  assign ready = has_flight && (flight_ready_q[oldest_q] ||
-      (acc_write && sums_q[0].row.last && sums_q[0].row.flight == oldest_q));
-  assign request_o[0] = '{valid: ready, wait_mask: '0, signal_mask: flight_signal_q[oldest_q]};
+  assign ready = ready_q;
+  assign second = oldest_q == FlightWidth'(MatrixInflight - 1) ? '0 : oldest_q + 1'b1;
+  assign request_o[0] = '{valid: ready, wait_mask: '0, signal_mask: ready_signal_q};
+  function automatic logic is_ready(logic [FlightWidth-1:0] flight); // in the next cycle, if there is one
+    is_ready = (mmul_enters && free_q == flight ? entering.empty : flight_ready_q[flight]) ||
+               (acc_write && sums_q[0].row.last && sums_q[0].row.flight == flight) ||
+               (sums_q[1].valid && sums_q[1].row.last && sums_q[1].row.flight == flight);
+  endfunction
+  function automatic mask_t signal_of(logic [FlightWidth-1:0] flight);
+    signal_of = mmul_enters && free_q == flight ? started.signal_mask : flight_signal_q[flight];
+  endfunction
   assign retires = grant_i[0];
   assign idle_o = empty && !started_q && !has_flight && !loading_q && !loaded_q;
 
@@ -250,19 +271,22 @@ module tilewright_matrix import tilewright_pkg::*; #(
 
   // MAT-enter.
   logic last_row; // the streamer is at its last row
-  logic mmul_enters, mload_enters, enters, swap;
-  matrix_t entering;
+  logic mload_enters, enters, swap;
   always_comb begin
-    swap = swaps(started.instruction, started.bits);
-    mmul_enters = started_q && is_contraction(started.instruction) && (!streaming_q || last_row) && flights_q < 8'(MatrixInflight) &&
+    swap = swaps_weights_q;
+    mmul_enters = started_q && contracts_q && (!streaming_q || last_row) && flights_q < 8'(MatrixInflight) &&
         (!swap || !loading_q);
-    mload_enters = started_q && !is_contraction(started.instruction) && !loading_q && !loaded_q;
+    mload_enters = started_q && !contracts_q && !loading_q && !loaded_q;
     enters = mmul_enters || mload_enters;
     entering = '0;
     if (started_q) entering = matrix_of(started.instruction, started.bits, state_q, started.address);
   end
   always_ff @(posedge clk_i) begin : start
-    if (pop) started <= head;
+    if (pop) begin
+      started <= head;
+      contracts_q <= is_contraction(head.instruction);
+      swaps_weights_q <= swaps(head.instruction, head.bits);
+    end
     if (!rst_ni) started_q <= 1'b0;
     else started_q <= (pop && !head.is_set) || (started_q && !enters);
   end
@@ -329,8 +353,10 @@ module tilewright_matrix import tilewright_pkg::*; #(
   logic l_granted, l_wants, l_last;
   local_t l_next;
   spad_mask_t w_banks_q, w_banks_d;
+  spad_mask_t held_q;   // by activations, and by weights if these do not wait for them
+  logic l_waits_q;      // they do
   assign l_wants = loading_q && l_n_q != '0 && l_k_q != '0;
-  assign l_granted = loading_q && (w_banks_q & a_banks_q) == '0;
+  assign l_granted = loading_q && !l_waits_q;
   assign l_last = l_left_q == 16'd1;
   assign l_next = l_address_q + l_stride_q;
   always_comb begin : next_weights
@@ -342,14 +368,18 @@ module tilewright_matrix import tilewright_pkg::*; #(
     if (!rst_ni) begin
       a_banks_q <= '0;
       w_banks_q <= '0;
+      held_q <= '0;
+      l_waits_q <= 1'b0;
     end else begin
       a_banks_q <= a_banks_d;
       w_banks_q <= w_banks_d;
+      held_q <= (w_banks_d & a_banks_d) == '0 ? a_banks_d | w_banks_d : a_banks_d;
+      l_waits_q <= (w_banks_d & a_banks_d) != '0;
     end
   end
-  assign w_banks_o = l_granted ? w_banks_q : '0;
+  assign w_banks_o = l_waits_q ? '0 : w_banks_q;
   assign w_address_o = 48'(l_address_q);
-  assign spad_read_held_o = a_banks_o | w_banks_o;
+  assign spad_read_held_o = held_q;
 
   // The array: rows of activations and of weights enter it in the cycle after they came, from which they are made operands and weights.
   // A load goes to the tile that is not active; what it does not read is cleared by a wave that comes before, or with, the first row
@@ -518,6 +548,7 @@ module tilewright_matrix import tilewright_pkg::*; #(
   always_ff @(posedge clk_i) begin : flights
     if (!rst_ni) begin
       flight_ready_q <= '0;
+      ready_q <= 1'b0;
       oldest_q <= '0;
       newest_q <= '0;
       free_q <= '0;
@@ -531,7 +562,9 @@ module tilewright_matrix import tilewright_pkg::*; #(
         newest_q <= free_q;
         free_q <= free_q == FlightWidth'(MatrixInflight - 1) ? '0 : free_q + 1'b1;
       end
-      if (retires) oldest_q <= oldest_q == FlightWidth'(MatrixInflight - 1) ? '0 : oldest_q + 1'b1;
+      if (retires) oldest_q <= second;
+      ready_q <= retires ? (mmul_enters || flights_q > 8'd1) && is_ready(second) : (mmul_enters || has_flight) && is_ready(oldest_q);
+      ready_signal_q <= retires ? signal_of(second) : signal_of(oldest_q);
       flights_q <= flights_q + 8'(mmul_enters) - 8'(retires);
     end
   end

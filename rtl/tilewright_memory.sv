@@ -14,7 +14,7 @@ module tilewright_memory #(
   input  logic                           clk_i,           // all state changes at its rising edge
   input  logic [Readers-1:0][Banks-1:0]  read_banks_i,    // the banks that the reader holds: those of its piece, or none
   input  logic [Readers-1:0][47:0]       read_address_i,  // first byte of the piece
-  output logic [Readers-1:0][8*Port-1:0] read_data_o,     // the piece of the cycle before, as of the beginning of that one
+  output logic [Readers-1:0][8*Port-1:0] read_data_o,     // the piece of the cycle before, as of its beginning; zeros if there was none
   input  logic [Writers-1:0][Banks-1:0]  write_banks_i,   // the banks that the writer holds
   input  logic [Writers-1:0][47:0]       write_address_i, // first byte of the piece
   input  logic [Writers-1:0][15:0]       write_bytes_i,   // of the piece: at most Port
@@ -76,21 +76,34 @@ module tilewright_memory #(
 
     at_t r_local, r_at, r_at_q, w_local, w_at;
     logic [RowWidth-1:0] r_even, w_even;
+    logic r_below, r_below_q, r_last, r_last_q; // the piece begins in the bank below; in the last word
     always_comb begin : read_port
       r_local = 'x;
       r_at = 'x;
       r_even = 'x;
-      if (reads[b]) begin
+      r_below = 'x;
+      r_last = 'x;
+      if (reads[b]) begin // which is late, as is by whom: what each needs is not
         r_at = '0;
         r_even = '0;
+        r_below = 1'b0;
+        r_last = 1'b0;
         for (int r = 0; r < Readers; r++) begin
           r_local = LocalWidth'(read_address_i[r] - 48'(Base));
           r_at = r_at | (read_banks_i[r][b] ? r_local : '0);
           r_even = r_even | (read_banks_i[r][b] ? even_row(r_local) : '0);
+          r_below = r_below | (read_banks_i[r][b] && r_local < 0);
+          r_last = r_last | (read_banks_i[r][b] && is_last(r_local));
         end
       end
     end
-    always_ff @(posedge clk_i) if (reads[b]) r_at_q <= r_at;
+    always_ff @(posedge clk_i) begin
+      if (reads[b]) begin
+        r_at_q <= r_at;
+        r_below_q <= r_below;
+        r_last_q <= r_last;
+      end
+    end
 
     // Of each word the bytes that the piece has, side by side, turned to where it begins. Beyond the bank there are none.
     word_t even_read [1], odd_read [1], r_first, r_second, r_from;
@@ -101,8 +114,8 @@ module tilewright_memory #(
       r_from = 'x;
       if (reads_q[b]) begin
         r_from = {8*Word{1'b1}} << shift_of({1'b0, r_at_q[Shift-1:0]});
-        r_first = r_at_q < 0 ? '0 : r_from;
-        r_second = is_last(r_at_q) ? '0 : ~r_from;
+        r_first = r_below_q ? '0 : r_from;
+        r_second = r_last_q ? '0 : ~r_from;
         r_first = (even_read[0] & (r_at_q[Shift] ? r_second : r_first)) | (odd_read[0] & (r_at_q[Shift] ? r_first : r_second));
         bank_data[b] = (8*Port)'({r_first, r_first} >> shift_of({1'b0, r_at_q[Shift-1:0]}));
         if (BankBytes % Word != 0 && r_at_q > at_t'(BankBytes - Port))

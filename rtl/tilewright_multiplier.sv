@@ -1,7 +1,7 @@
 // The product of two signed numbers, a new one each cycle. It is a sum of rows, each of them the left operand times a digit of two bits of
 // the right one, -2 to 2 (Booth, "A Signed Binary Multiplication Technique", 1951). Adders that carry nothing along make two numbers of
 // them (Wallace, "A Suggestion for a Fast Multiplier", 1964), whose sum is the product. With two stages the second one takes that sum;
-// with more, the rows come in parts, a stage each. Simulators multiply words, and an FPGA has multipliers.
+// with more, the rows come in parts, a stage each. Simulators multiply words.
 `ifdef SYNTHESIS
 `ifndef TILEWRIGHT_FPGA
 `define TILEWRIGHT_ROWS
@@ -97,6 +97,61 @@ module tilewright_multiplier #(
     tilewright_adder #(.Width(Width), .Stages(SumStages)) u_sum (
       .clk_i, .enable_i, .subtract_i(1'b0), .left_i(sum_q), .right_i(carry_q), .sum_o(product_o)
     );
+  end
+`elsif TILEWRIGHT_FPGA
+  // Multipliers of 18 x 18 bits, signed. Operands are cut into digits of 17 bits, the highest with its sign. Products along a diagonal
+  // stand side by side, each of 34 bits; the sum of these words is the product. With two stages the second one takes that sum.
+  localparam int Digit = 17;
+  localparam int Lefts = Left > 1 ? (Left + Digit - 2) / Digit : 1, Rights = Right > 1 ? (Right + Digit - 2) / Digit : 1;
+  localparam int Words = Lefts + Rights - 1;
+
+  function automatic logic signed [Digit:0] digit_of(logic signed [Left-1:0] number, int at, int digits);
+    digit_of = (Digit+1)'(number >>> (Digit * at));
+    if (at < digits - 1) digit_of[Digit] = 1'b0;
+  endfunction
+
+  logic [Width-1:0] word [Words], last [Words]; // last: in the last stage
+  for (genvar w = 0; w < Words; w++) begin : gen_word
+    localparam int FirstLeft = w < Rights ? 0 : w - Rights + 1;
+    localparam int FirstRight = w < Rights ? Rights - 1 - w : 0;
+    localparam int Digits = Lefts - FirstLeft < Rights - FirstRight ? Lefts - FirstLeft : Rights - FirstRight;
+    logic signed [2*Digit+1:0] products [Digits];
+    for (genvar i = 0; i < Digits; i++) begin : gen_product
+      logic signed [Digit:0] left, right;
+      assign left = digit_of(left_i, FirstLeft + i, Lefts);
+      assign right = digit_of(Left'(right_i), FirstRight + i, Rights);
+      assign products[i] = left * right;
+    end
+    always_comb begin : side_by_side
+      word[w] = Width'(products[Digits-1]) << (2 * Digit * (Digits - 1));
+      for (int i = 0; i < Digits - 1; i++) word[w] = word[w] | (Width'(products[i][2*Digit-1:0]) << (2 * Digit * i));
+      word[w] = word[w] << (Digit * (FirstLeft + FirstRight));
+    end
+  end
+  logic signed [Width-1:0] sum;
+  always_comb begin : add
+    sum = '0;
+    for (int w = 0; w < Words; w++) sum = sum + last[w];
+  end
+  if (Stages == 1) begin : gen_single
+    assign last = word;
+    assign product_o = sum;
+  end else begin : gen_stages
+    logic [Width-1:0] word_q [Words];
+    always_ff @(posedge clk_i) if (enable_i) word_q <= word;
+    assign last = word_q;
+    if (Stages == 2) begin : gen_two
+      assign product_o = sum;
+    end else begin : gen_more
+      logic signed [Width-1:0] sum_q [Stages-2];
+      always_ff @(posedge clk_i) begin
+        if (enable_i) begin
+          sum_q[0] <= sum;
+          for (int j = 1; j < Stages - 2; j++) sum_q[j] <= sum_q[j-1];
+        end
+      end
+      assign product_o = sum_q[Stages-3];
+    end
   end
 `else
   logic signed [Width-1:0] product;

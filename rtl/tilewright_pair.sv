@@ -29,11 +29,11 @@ module tilewright_pair #(
   assign {odd, even} = write_word_i[0] ? {write_pair_i[Width-1:0], write_pair_i[2*Width-1:Width]} : write_pair_i;
   assign {odd_mask, even_mask} = write_word_i[0] ? {write_mask_i[Width-1:0], write_mask_i[2*Width-1:Width]} : write_mask_i;
 
-  tilewright_ram #(.Depth(Depth), .Width(Width)) u_even (
+  tilewright_ram #(.Depth(Depth), .Width(Width), .Meets(1'b0)) u_even (
     .clk_i, .read_i, .read_row_i('{read_row + RowWidth'(read_word_i[0])}), .read_data_q(even_read), .write_i(write_i && even_mask != '0),
     .write_row_i(write_row + RowWidth'(write_word_i[0])), .write_mask_i(even_mask), .write_data_i(even)
   );
-  tilewright_ram #(.Depth(Depth), .Width(Width)) u_odd (
+  tilewright_ram #(.Depth(Depth), .Width(Width), .Meets(1'b0)) u_odd (
     .clk_i, .read_i, .read_row_i('{read_row}), .read_data_q(odd_read), .write_i(write_i && odd_mask != '0), .write_row_i(write_row),
     .write_mask_i(odd_mask), .write_data_i(odd)
   );

@@ -15,6 +15,11 @@ module tilewright_queue import tilewright_pkg::*; #(
   localparam int CountWidth = $clog2(Depth + 1);
   logic [CountWidth-1:0] count;
   tilewright_fifo #(.Depth(Depth), .Width($bits(issued_t))) u_fifo (.clk_i, .rst_ni, .push_i, .data_i, .pop_i, .head_q(head_o), .count_q(count));
-  assign empty_o = count == '0 || stop_i;
+  logic some_q; // there is an entry
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) some_q <= 1'b0;
+    else some_q <= push_i || (count != '0 && !(count == CountWidth'(1) && pop_i));
+  end
+  assign empty_o = !some_q || stop_i;
   assign full_o = count == CountWidth'(Depth);
 endmodule

@@ -14,23 +14,22 @@ module tilewright_semaphores import tilewright_pkg::*; #(
   mask_t available_q, full_q; // of the counts
 
   mask_t available, full, acquired, released;
-  logic [Requests-1:0] can, asks;
-  logic taken; // by a request before
+  logic [Requests-1:0] can, asks, counts, takes; // counts: it could have what it asks for; takes: it is the first such one
   assign available = stop_i ? '0 : available_q;
   assign full = stop_i ? '0 : full_q;
   always_comb begin : grant
-    taken = 1'b0;
     acquired = '0;
     released = '0;
     for (int i = 0; i < Requests; i++) begin
       asks[i] = request_i[i].wait_mask != '0 || request_i[i].signal_mask != '0;
       can[i] = request_i[i].valid && (request_i[i].wait_mask & ~available) == '0 && (request_i[i].signal_mask & full) == '0;
-      grant_o[i] = can[i] && (!asks[i] || !taken);
-      if (can[i] && asks[i] && !taken) begin
-        acquired = acquired | request_i[i].wait_mask;
-        released = released | request_i[i].signal_mask;
-      end
-      taken = taken || (can[i] && asks[i]);
+      counts[i] = can[i] && asks[i];
+    end
+    for (int i = 0; i < Requests; i++) begin
+      takes[i] = counts[i] && (counts & ~({Requests{1'b1}} << i)) == '0;
+      grant_o[i] = takes[i] || (can[i] && !asks[i]);
+      acquired = acquired | (takes[i] ? request_i[i].wait_mask : '0);
+      released = released | (takes[i] ? request_i[i].signal_mask : '0);
     end
   end
 
@@ -48,8 +47,11 @@ module tilewright_semaphores import tilewright_pkg::*; #(
         full_q[s] <= 1'b0;
       end else begin
         count_q[s] <= count_d;
-        available_q[s] <= count_d != '0;
-        full_q[s] <= count_d >= Width'(SemaphoreMax);
+        // Of the next count: it is late in the cycle.
+        if (acquired[s] != released[s]) begin
+          available_q[s] <= released[s] || count_q[s] != Width'(1);
+          full_q[s] <= released[s] && count_q[s] >= Width'(SemaphoreMax - 1);
+        end
       end
     end
     logic in_range;

@@ -78,6 +78,13 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
   localparam int LineBeats = FetchBytes / BusBytes > 0 ? FetchBytes / BusBytes : 1;
   logic [7:0] beat_q;
 
+  // A simulator leaves out what nobody takes; a netlist would only have more gates.
+`ifdef SYNTHESIS
+  localparam bit Saves = 1'b0;
+`else
+  localparam bit Saves = 1'b1;
+`endif
+
   `include "tilewright_sequencer.svh"
 
   // Hardware loops, from the outermost to the innermost, of those that run: bodies [begin, end), and runs, this one among them.
@@ -170,7 +177,7 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
     push_o = '0;
     push_o[decoded_q.unit] = dispatch;
     issued_o = '0;
-    if (decoded_valid_q) begin
+    if (!Saves || decoded_valid_q) begin
       issued_o.bits = bits_q;
       issued_o.instruction = decoded_q.instruction;
       issued_o.is_set = decoded_q.is_set;
@@ -200,7 +207,7 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
   // whatever loop the flow is outside of is left: at once behind an instruction that goes straight on, else in the next cycle, in which
   // nothing executes.
   loops_t more, ends, outside, repeats, leaves, pushes, remain;
-  logic redirects;
+  logic elsewhere, redirects; // elsewhere: it is not the one that was predicted
   position_t at, goes_on;
   always_comb begin : flow
     automatic logic falls = 1'b1, ending = !settles_q, leaving = 1'b1; // all loops further in do
@@ -219,7 +226,8 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
       pushes[i] = !running_q[i] && (i == 0 || running_q[i > 0 ? i - 1 : 0]);
     end
     remain = settles_q || (advances && !enters && !taken) ? running_q & ~leaves : running_q;
-    redirects = advances && (skips || taken || repeats != predicted_q);
+    elsewhere = skips || taken || repeats != predicted_q;
+    redirects = advances && elsewhere;
     goes_on = taken || (skips && repeats == '0) ? target_q[PositionBits-1:0] : repeats == '0 ? behind_q : '0;
     for (int i = 0; i < LoopDepth; i++)
       if (repeats[i]) goes_on |= loop_begin_q[i];
@@ -228,7 +236,7 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
   // SEQ-predict: what follows the instruction that is decoded now, if the one before it changes no loop: else it is decoded anew.
   loops_t is_last, predicted;
   logic decodes, takes;
-  position_t fetch_next, predicted_next, fetch_d;
+  position_t fetch_next, predicted_next, fetch_d, fetch_if, fetch_else; // fetch_if: if the decoded instruction advances
   always_comb begin : predict
     automatic loops_t now = settles_q ? running_q & ~leaves : running_q;
     fetch_next = fetch_q + position_t'(1);
@@ -241,9 +249,15 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
     if (predicted == '0) predicted_next = fetch_next;
     takes = line_ready && (!decoded_valid_q || advances);
     decodes = takes && !redirects;
-    fetch_d = fetch_q;
-    if (takes) fetch_d = predicted_next;
-    if (redirects || !rst_ni) fetch_d = rst_ni ? goes_on : origin + position_t'(entry_i);
+    // Whether something advances is late; where the flow goes on then is not.
+    fetch_if = line_ready ? predicted_next : fetch_q;
+    if (elsewhere) fetch_if = goes_on;
+    fetch_else = line_ready && !decoded_valid_q ? predicted_next : fetch_q;
+    if (!rst_ni) begin
+      fetch_if = origin + position_t'(entry_i);
+      fetch_else = fetch_if;
+    end
+    fetch_d = advances ? fetch_if : fetch_else;
   end
   always_ff @(posedge clk_i) begin : decode_next
     fetch_q <= fetch_d;
@@ -286,9 +300,10 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
 
   // The fetch buffer, in RAM: the row of the instruction that is decoded next is read. A beat that comes meanwhile is put into what was
   // read.
-  logic [RowWidth-1:0] write_row, came_row_q;
+  logic [RowWidth-1:0] write_row;
   logic [8*RowBytes-1:0] read_data [1], write_mask;
-  logic comes, came_q;          // a beat of a line that the buffer holds
+  logic comes;          // a beat of a line that the buffer holds
+  logic came_q;         // one came, of the row that was read meanwhile
   logic [8*BusBytes-1:0] beat_data_q;
   logic [7:0] row_beat, row_beat_q; // of the row: which of its beats
   always_comb begin : buffer
@@ -299,18 +314,17 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
     row = read_data[0];
     for (int i = 0; i < RowBeats; i++) begin
       if (8'(i) == row_beat) write_mask[8*BusBytes*i +: 8*BusBytes] = '1;
-      if (came_q && came_row_q == row_of(fetch_q) && 8'(i) == row_beat_q) row[8*BusBytes*i +: 8*BusBytes] = beat_data_q;
+      if (came_q && 8'(i) == row_beat_q) row[8*BusBytes*i +: 8*BusBytes] = beat_data_q;
     end
   end
-  tilewright_ram #(.Depth(BufferRows), .Width(8 * RowBytes)) u_lines (
+  tilewright_ram #(.Depth(BufferRows), .Width(8 * RowBytes), .Meets(1'b0)) u_lines (
     .clk_i, .read_i(1'b1), .read_row_i('{row_of(fetch_d)}), .read_data_q(read_data), .write_i(comes), .write_row_i(write_row),
     .write_mask_i(write_mask), .write_data_i({RowBeats{r_data_i}})
   );
   always_ff @(posedge clk_i) begin
-    came_q <= comes;
+    came_q <= comes && (advances ? write_row == row_of(fetch_if) : write_row == row_of(fetch_else));
     if (comes) begin
       beat_data_q <= r_data_i;
-      came_row_q <= write_row;
       row_beat_q <= row_beat;
     end
   end

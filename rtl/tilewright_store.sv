@@ -29,9 +29,10 @@ module tilewright_store import tilewright_pkg::*; #(
   input  logic [7:0]       b_id_i,          // the store in flight that it belonged to
   // Read ports; banks that others hold in this cycle.
   input  spad_mask_t       spad_by_matrix_i, // by the matrix unit
-  input  spad_mask_t       spad_by_vector_i, // by the vector unit
   input  acc_mask_t        acc_by_matrix_i, // by the matrix unit
-  input  acc_mask_t        acc_by_vector_i, // by the vector unit
+  input  spad_mask_t [VectorStreams-1:0] vector_spad_i, // by the vector unit, if it is granted them
+  input  acc_mask_t [VectorStreams-1:0]  vector_acc_i,  // likewise
+  input  logic [VectorStreams-1:0] vector_granted_i,    // it is; late
   output spad_mask_t       spad_banks_o,    // that this one holds
   output acc_mask_t        acc_banks_o,     // that this one holds
   output logic [47:0]      read_address_o,  // byte
@@ -94,6 +95,7 @@ module tilewright_store import tilewright_pkg::*; #(
   logic [31:0] flight_id_q [StoreInflight];
   mask_t flight_signal_q [StoreInflight];
   logic [BurstsWidth-1:0] flight_bursts_q [StoreInflight]; // begun and not answered
+  logic [StoreInflight-1:0] flight_none_q, flight_one_q; // of these there is none; one
   logic [StoreInflight-1:0] flight_gathered_q;  // no more bursts come
   flight_t oldest_q, newest_q, free_q;
   flights_t flights_q;
@@ -104,8 +106,7 @@ module tilewright_store import tilewright_pkg::*; #(
   assign has_flight = flights_q != '0;
   always_comb begin
     answered = has_flight && flight_gathered_q[oldest_q] &&
-        (flight_bursts_q[oldest_q] == '0 ||
-         (flight_bursts_q[oldest_q] == BurstsWidth'(1) && b_valid_i && b_id_i == 8'(oldest_q)));
+        (flight_none_q[oldest_q] || (flight_one_q[oldest_q] && b_valid_i && b_id_i == 8'(oldest_q)));
   end
   assign request_o[0] = '{valid: answered, wait_mask: '0, signal_mask: flight_signal_q[oldest_q]};
   assign retires = grant_i[0];
@@ -159,7 +160,11 @@ module tilewright_store import tilewright_pkg::*; #(
   buffer_t buffer_q, next_buffer_q; // that it goes into, and of the next burst
   logic by_matrix, by_vector, granted;
   assign by_matrix = (acc_q & acc_by_matrix_i) != '0 || (spad_q & spad_by_matrix_i) != '0;
-  assign by_vector = (acc_q & acc_by_vector_i) != '0 || (spad_q & spad_by_vector_i) != '0;
+  logic [VectorStreams-1:0] meets; // banks of the piece that the vector unit asks for
+  for (genvar m = 0; m < VectorStreams; m++) begin : gen_meets
+    assign meets[m] = (acc_q & vector_acc_i[m]) != '0 || (spad_q & vector_spad_i[m]) != '0;
+  end
+  assign by_vector = (meets & vector_granted_i) != '0;
   assign granted = piece_q && !by_matrix && !by_vector;
   assign spad_banks_o = granted ? spad_q : '0;
   assign acc_banks_o = granted ? acc_q : '0;
@@ -383,10 +388,21 @@ module tilewright_store import tilewright_pkg::*; #(
     end
   end
   for (genvar i = 0; i < StoreInflight; i++) begin : gen_bursts
+    logic more, less;
+    assign more = asks_q && newest_q == flight_t'(i);
+    assign less = b_valid_i && b_id_i == 8'(i);
     always_ff @(posedge clk_i) begin
-      if (!rst_ni) flight_bursts_q[i] <= '0;
-      else flight_bursts_q[i] <= flight_bursts_q[i] +
-          BurstsWidth'(asks_q && newest_q == flight_t'(i)) - BurstsWidth'(b_valid_i && b_id_i == 8'(i));
+      if (!rst_ni) begin
+        flight_bursts_q[i] <= '0;
+        flight_none_q[i] <= 1'b1;
+        flight_one_q[i] <= 1'b0;
+      end else begin
+        flight_bursts_q[i] <= flight_bursts_q[i] + BurstsWidth'(more) - BurstsWidth'(less);
+        if (more != less) begin
+          flight_none_q[i] <= less && flight_one_q[i];
+          flight_one_q[i] <= more ? flight_none_q[i] : flight_bursts_q[i] == BurstsWidth'(2);
+        end
+      end
     end
   end
 

@@ -96,7 +96,7 @@ module tilewright_top import tilewright_pkg::*; import tilewright_registers_pkg:
   );
   assign interrupt_o = host.gie_enable && ((host.isr_done && host.ier_done) || (host.isr_trap && host.ier_trap));
 
-  logic core_rst_n, stop, quiesce, at_rest, bus_idle;
+  logic core_rst_n, stop, stop_next, quiesce, at_rest, bus_idle;
   assign active_o = core_rst_n;
 
   // verilator lint_off UNUSEDSIGNAL
@@ -162,14 +162,14 @@ module tilewright_top import tilewright_pkg::*; import tilewright_registers_pkg:
 
   tilewright_control u_control (
     .clk_i, .rst_ni, .start_i(host.ctrl_ap_start), .soft_reset_i(host.reset_soft_reset),
-    .core_rst_no(core_rst_n), .stop_o(stop), .quiesce_o(quiesce), .halted_i(halted_o), .trap_i(trap), .pc_i(pc),
+    .core_rst_no(core_rst_n), .stop_o(stop), .stop_next_o(stop_next), .quiesce_o(quiesce), .halted_i(halted_o), .trap_i(trap), .pc_i(pc),
     .bus_error_i(bus_error), .at_rest_i(at_rest), .bus_idle_i(bus_idle),
     .idle_o(idle), .running_o(running), .stopping_o(stopping), .resetting_o(resetting), .starts_o(starts), .ended_o(ended),
     .trapped_o(trapped), .done_o(done), .cause_o(cause), .trap_pc_o(trap_pc), .bus_refused_o(bus_refused)
   );
   logic [47:0] ar_addr, aw_addr;
   tilewright_core #(.Checks(Checks)) u_core (
-    .clk_i, .rst_ni(core_rst_n), .stop_i(stop), .quiesce_i(quiesce), .at_rest_o(at_rest), .bus_idle_o(bus_idle),
+    .clk_i, .rst_ni(core_rst_n), .stop_i(stop), .stop_next_i(stop_next), .quiesce_i(quiesce), .at_rest_o(at_rest), .bus_idle_o(bus_idle),
     .code_address_i(host.code_address), .code_count_i(host.code_count), .entry_i(host.entry), .halted_o,
     .ar_valid_o, .ar_ready_i, .ar_addr_o(ar_addr), .ar_len_o, .ar_size_o, .ar_burst_o, .ar_id_o,
     .r_valid_i, .r_last_i, .r_id_i, .r_resp_i, .r_data_i,

@@ -19,17 +19,21 @@ module tilewright_vector import tilewright_pkg::*; #(
   input  spad_mask_t       spad_read_by_matrix_i, // read by the matrix unit
   input  acc_mask_t        acc_read_by_matrix_i,         // read by the matrix unit
   input  acc_mask_t        acc_write_by_matrix_i,        // written by the matrix unit in the next cycle
-  output spad_mask_t       spad_read_held_o,             // read by this unit
-  output acc_mask_t        acc_read_held_o,              // read by this unit
   output spad_mask_t       spad_write_held_o,            // this unit is granted a write
   output acc_mask_t        acc_write_held_o,             // this unit is granted a write
   // A read port for each stream.
+  output spad_mask_t [VectorStreams-1:0] spad_piece_o,   // banks of the piece that the stream may ask for; registered
+  output acc_mask_t [VectorStreams-1:0]  acc_piece_o,    // likewise
+  output logic [VectorStreams-1:0]       granted_o,      // it asks for it, and holds them
   output spad_mask_t [VectorStreams-1:0] spad_banks_o,   // that the stream holds
   output acc_mask_t [VectorStreams-1:0]  acc_banks_o,    // that the stream holds
   output logic [VectorStreams-1:0][47:0] read_address_o, // byte; registered
   input  logic [VectorStreams-1:0][8*SpadPort-1:0] spad_data_i, // a piece of the scratchpad each, a cycle later
   input  logic [VectorStreams-1:0][8*AccPort-1:0]  acc_data_i,  // a piece of the accumulators each
   // The write that is granted.
+  output spad_mask_t       spad_write_o,                 // banks of the piece that may be written; registered
+  output acc_mask_t        acc_write_o,                  // likewise
+  output logic             write_granted_o,              // it is
   output logic [47:0]      write_address_o,              // byte; registered
   output logic [15:0]      write_bytes_o,                // of the piece; registered
   output logic [32*Lanes-1:0] write_data_o, // the piece, its first byte lowest
@@ -161,7 +165,8 @@ module tilewright_vector import tilewright_pkg::*; #(
   logic [VectorSteps-1:0] has_strips_q;        // by steps
   logic [7:0] stages_q;                        // of the lanes, in which it computes
   logic [15:0] wait_q;                         // cycles from a strip's last read to its write, less two
-  logic [15:0] startup_q;
+  localparam int StartWidth = $clog2(VectorStart + 1);
+  logic [StartWidth-1:0] startup_q;
   vector_state_t state_q;
 
   // The tap ahead: the one behind the tap that reads. Its step, its position in the nest, and for each stream the address at which each
@@ -273,13 +278,13 @@ module tilewright_vector import tilewright_pkg::*; #(
   assign starts = pop && !head.is_set;
 
   // VEC-first.
-  logic first_cycle, in_taps, runs;
+  logic first_cycle, in_taps, in_taps_q, runs; // in_taps_q: from the first cycle on
   logic enters;     // what is at the head may start: it is prepared as if it did, for the grant is late
   logic configures; // the first tap of what started in the cycle before is prepared
   assign enters = phase_q == Free && !empty;
-  assign configures = phase_q == Startup && startup_q == 16'(VectorStart);
-  assign first_cycle = phase_q == Startup && startup_q == 16'd1;
-  assign in_taps = phase_q == Taps || (first_cycle && has_strips_q != '0);
+  assign configures = phase_q == Startup && startup_q == StartWidth'(VectorStart);
+  assign first_cycle = phase_q == Startup && startup_q == StartWidth'(1);
+  assign in_taps = in_taps_q;
   assign runs = in_taps || phase_q == Drain || first_cycle;
 
   // VEC-write, VEC-freeze.
@@ -287,6 +292,9 @@ module tilewright_vector import tilewright_pkg::*; #(
   assign wants_write = due_q && write_q.writes;
   assign w_denied = (write_acc_mask_q & acc_write_by_matrix_i) != '0;
   assign w_granted = wants_write && !w_denied;
+  assign spad_write_o = write_spad_mask_q;
+  assign acc_write_o = write_acc_mask_q;
+  assign write_granted_o = w_granted;
   assign frozen = wants_write && (w_denied || !write_last_q);
   assign pops = due_q && !frozen;
   assign spad_write_held_o = wants_write ? write_spad_mask_q : '0;
@@ -305,8 +313,6 @@ module tilewright_vector import tilewright_pkg::*; #(
   logic [VectorStreams-1:0] asks, by_matrix, by_vector, granted;
   stall_e denied;
   always_comb begin : arbitrate
-    spad_read_held_o = '0;
-    acc_read_held_o = '0;
     spad_banks_o = '0;
     acc_banks_o = '0;
     denied = StallNone;
@@ -325,8 +331,6 @@ module tilewright_vector import tilewright_pkg::*; #(
         if (granted[m]) begin
           spad_banks_o[m] = spad_mask_q[m];
           acc_banks_o[m] = acc_mask_q[m];
-          spad_read_held_o = spad_read_held_o | spad_mask_q[m];
-          acc_read_held_o = acc_read_held_o | acc_mask_q[m];
         end else if (asks[m]) begin
           if (denied == StallNone) denied = to_acc_q[m] ? StallAccPort : StallSpadPort;
         end
@@ -337,6 +341,9 @@ module tilewright_vector import tilewright_pkg::*; #(
   for (genvar m = 0; m < VectorStreams; m++) begin : gen_ports
     assign read_address_o[m] = 48'(address_q[m]);
   end
+  assign spad_piece_o = spad_mask_q;
+  assign acc_piece_o = acc_mask_q;
+  assign granted_o = granted;
   assign strip_done = tap_done && tap_q.last_tap;
 
   // The tap ahead becomes the one that reads, and the one behind it is ahead: the loop that steps goes on, those inside it begin anew.
@@ -404,13 +411,16 @@ module tilewright_vector import tilewright_pkg::*; #(
     if (!rst_ni) begin
       phase_q <= Free;
       ending_q <= 1'b0;
+      in_taps_q <= 1'b0;
       startup_q <= '0;
       state_q <= vector_state_reset();
     end else begin
       // Before the grant, which is late: nothing runs that reads it.
       if (enters && head.is_set) state_q <= vector_execute_set(state_q, head.instruction, head.bits);
       if (starts) phase_q <= Startup;
-      startup_q <= phase_q == Free ? 16'(VectorStart) : startup_q - 16'd1;
+      startup_q <= phase_q == Free ? StartWidth'(VectorStart) : startup_q - StartWidth'(1);
+      in_taps_q <= (in_taps_q && !(tap_done && tap_ends_q)) ||
+                   (phase_q == Startup && startup_q == StartWidth'(2) && has_strips_q != '0);
       if (first_cycle) phase_q <= has_strips_q != '0 ? Taps : Drain;
       if (tap_done && tap_ends_q) phase_q <= Drain;
       ending_q <= leaves || (ending_q && !ended);
@@ -435,36 +445,51 @@ module tilewright_vector import tilewright_pkg::*; #(
   end
 
   always_ff @(posedge clk_i) begin : ahead
-    if ((enters || goes_on) && (phase_q == Free || ahead_steps_q == '0)) begin
+    if (!enters && !goes_on) begin // which is late: what it would be is not
+    end else if (phase_q == Free || ahead_steps_q == '0) begin
       // The first tap of a step: of the first one that has strips, or of the next such one.
-      automatic step_t step = '0;
+      automatic step_t step = '0, other = '0;
+      automatic dims_t last = '1, goes = '0; // of each before it is known which one it is
       automatic logic [2:0] number = next_step;
       if (phase_q == Free) begin
         automatic logic [VectorSteps-1:0] has_strips = strips_of(head.instruction, head.bits, state_q);
         step = step_of(head.instruction, 3'd0, head.bits, state_q, head.address);
+        last = short_of(step);
+        goes = steps_of(last);
         number = '0;
         for (int s = VectorSteps - 1; s > 0; s--) begin
+          other = step_of(head.instruction, 3'(s), head.bits, state_q, head.address);
           if (!has_strips[0] && has_strips[s]) begin
-            step = step_of(head.instruction, 3'(s), head.bits, state_q, head.address);
+            step = other;
+            last = short_of(other);
+            goes = steps_of(short_of(other));
             number = 3'(s);
           end
         end
       end else if (VectorSteps > 1) begin
         step = step_of(instruction_q, 3'(VectorSteps - 1), bits_q, state_q, operands_q);
-        for (int s = 1; s < VectorSteps - 1; s++)
-          if (next_step == 3'(s)) step = step_of(instruction_q, 3'(s), bits_q, state_q, operands_q);
+        last = short_of(step);
+        goes = steps_of(last);
+        for (int s = 1; s < VectorSteps - 1; s++) begin
+          other = step_of(instruction_q, 3'(s), bits_q, state_q, operands_q);
+          if (next_step == 3'(s)) begin
+            step = other;
+            last = short_of(other);
+            goes = steps_of(short_of(other));
+          end
+        end
       end
       ahead_q <= step;
       ahead_number_q <= number;
       ahead_index_q <= '0;
-      ahead_last_q <= short_of(step);
-      ahead_steps_q <= steps_of(short_of(step));
+      ahead_last_q <= last;
+      ahead_steps_q <= goes;
       ahead_left_q <= step.extent[VectorSpatial-1];
       ahead_lanes_q <= lanes_of(step.extent[VectorSpatial-1]);
       for (int d = 0; d < VectorDims; d++)
         for (int m = 0; m < VectorStreams; m++) ahead_place_q[m][d] <= step.stream[m].address;
       for (int d = 0; d < VectorSpatial; d++) ahead_write_q[d] <= step.write.address;
-    end else if (goes_on) begin
+    end else begin
       automatic count_t index = '0, extent = '0, left = ahead_left_q; // of the loop that steps; of elements along the lanes
       automatic dims_t last = ahead_last_q;
       automatic local_t place = '0, stride = '0;
@@ -563,14 +588,13 @@ module tilewright_vector import tilewright_pkg::*; #(
     for (int m = 0; m < VectorStreams; m++) begin
       if (comes_q[m]) begin
         // The piece, at each position at which it might stand, and from where on it is put. What is behind it does not matter: the next
-        // one is put there, or no lane has it.
+        // one is put there, or no lane has it. The memory that was not asked gives zeros.
         automatic logic [ElementBits-1:0] pieces, from = '0;
-        automatic logic [31:0] one = comes_to_acc_q[m] ? 32'(acc_data_i[m]) : 32'(spad_data_i[m]);
+        automatic logic [31:0] one = 32'(acc_data_i[m]) | 32'(spad_data_i[m]);
+        if (comes_whole_q[m]) pieces = ElementBits'({AccPieces{acc_data_i[m]}}) | ElementBits'({SpadPieces{spad_data_i[m]}});
         if (comes_whole_q[m] && comes_to_acc_q[m]) begin
-          pieces = ElementBits'({AccPieces{acc_data_i[m]}});
           for (int i = 0; i < AccPieces; i++) if (comes_behind_q[m] == pieces_t'(i)) from = {ElementBits{1'b1}} << (8 * AccPort * i);
         end else if (comes_whole_q[m]) begin
-          pieces = ElementBits'({SpadPieces{spad_data_i[m]}});
           for (int i = 0; i < SpadPieces; i++) if (comes_behind_q[m] == pieces_t'(i)) from = {ElementBits{1'b1}} << (8 * SpadPort * i);
         end else if (comes_bytes_q[m][0]) begin
           pieces = {4*Lanes{one[7:0]}};

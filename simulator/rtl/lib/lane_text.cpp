@@ -30,6 +30,27 @@ std::string unitName(const isa::Lane &lane, size_t unit) {
   return fmt::format("{}_{}", names[static_cast<size_t>(lane.units[unit].kind)], unit);
 }
 
+// That a step is in a stage, where one is. What says which instruction runs is registered: few
+// gates hang on it.
+std::string isIn(const isa::Isa &isa, const LanePlan &plan, int64_t stage) {
+  const auto work = workOf(isa, isa::UnitTemplate::Vector);
+  const auto found = std::find(work.begin(), work.end(), &plan.instruction());
+  std::string text = fmt::format("runs_q[{}]", found - work.begin());
+  if (plan.instruction().steps.size() > 1)
+    text += fmt::format(" && control_i[{}].step.number == 3'd{}", stage, plan.number());
+  return text;
+}
+
+std::string runsText(const isa::Isa &isa) {
+  const auto work = workOf(isa, isa::UnitTemplate::Vector);
+  std::string text = fmt::format("\n  logic [{}:0] runs_q; // by instructions: it is the one that "
+                                 "runs\n  always_ff @(posedge clk_i) begin : runs\n",
+                                 work.size() - 1);
+  for (size_t i = 0; i < work.size(); ++i)
+    text += fmt::format("    runs_q[{}] <= instruction_i == {};\n", i, constantOf(*work[i]));
+  return text + "  end\n";
+}
+
 // Of the register of a lane's sum.
 int sumBits(const std::vector<LanePlan> &plans) {
   int bits = 1;
@@ -89,8 +110,9 @@ public:
                       addend = writer.writeAs(*plan_.step().expr, type);
     return fmt::format("    {}: {} begin : t_{}\n{}{}{}addends[l] = {};\n{}firsts[l] = {};\n      "
                        "end\n",
-                       labelOf(plan_), eachLane, blockOf(plan_), writer.declarations(),
-                       writer.statements(), in4, widened(addend, type), in4, widened(first, type));
+                       isIn(isa_, plan_, plan_.accumulation()), eachLane, blockOf(plan_),
+                       writer.declarations(), writer.statements(), in4, widened(addend, type), in4,
+                       widened(first, type));
   }
 
   // What a stage makes of what it starts from; empty: nothing.
@@ -114,8 +136,8 @@ public:
       return "";
     return fmt::format("    // {}\n    {}: begin\n      {} begin : {}_{}\n{}{}{}{}      end\n{}"
                        "    end\n",
-                       commentOf(stage), labelOf(plan_), eachLane, blockOf(plan_), stage, declared,
-                       writer.declarations(), writer.statements(), body, registers);
+                       commentOf(stage), isIn(isa_, plan_, stage), eachLane, blockOf(plan_), stage,
+                       declared, writer.declarations(), writer.statements(), body, registers);
   }
 
 private:
@@ -497,13 +519,16 @@ std::string laneText(const isa::Isa &isa) {
   std::string text =
       "  // A simulator leaves out what no element needs; a netlist would only have more gates.\n"
       "`ifdef SYNTHESIS\n  localparam bit Saves = 1'b0;\n`else\n  localparam bit Saves = "
-      "1'b1;\n`endif\n\n  // Units that instructions share, and what each works on: chosen by the "
+      "1'b1;\n`endif\n  // What nothing reads. Flip-flops of an FPGA are set to no value then.\n"
+      "`ifdef TILEWRIGHT_FPGA\n  localparam logic Rest = 1'bx;\n`else\n  localparam logic Rest = "
+      "1'b0;\n`endif\n\n  // Units that instructions share, and what each works on: chosen by the "
       "instruction that runs.\n";
   writeUnits(text, isa.lane(), sources);
   text += fmt::format("\n  logic [31:0] lane_index [Lanes];\n  always_comb {} lane_index[l] = "
                       "lane_base_i + 32'(l);\n\n  // Registers between stages, and a "
                       "reduction's.\n  logic [{}:0] sum_q [Lanes];\n",
                       eachLane, sumBits(plans) - 1);
+  text += runsText(isa);
   std::string stages;
   const std::map<int64_t, std::set<std::string>> finishing = finishingOf(plans);
   for (int64_t stage = 0; stage < shape.stages; ++stage) {
@@ -516,8 +541,7 @@ std::string laneText(const isa::Isa &isa) {
       cases += writer.stage(stage);
       if (stage == plan.accumulation() && writer.isAddition()) {
         terms += writer.terms();
-        adds += fmt::format("{}control_i[{}].step == {}", adds.empty() ? "" : " || ", stage,
-                            labelOf(plan));
+        adds += fmt::format("{}({})", adds.empty() ? "" : " || ", isIn(isa, plan, stage));
       }
       if (stage + 1 < plan.stages())
         bits = std::max(bits, plan.slotBits(stage + 1));
@@ -528,20 +552,22 @@ std::string laneText(const isa::Isa &isa) {
         fmt::format("    if (enable_i && control_i[{0}].step.valid) begin : stage_{0}\n", stage);
     if (bits > 0) {
       text += fmt::format("  logic [{}:0] slot_{}_q [Lanes];\n", bits - 1, stage + 1);
-      stages += fmt::format("    automatic logic [{}:0] slots [Lanes];\n    {} slots[l] = '0;\n",
-                            bits - 1, eachLane);
+      stages += fmt::format("    automatic logic [{0}:0] slots [Lanes];\n    {1} slots[l] = "
+                            "{{{2}{{Rest}}}};\n",
+                            bits - 1, eachLane, bits);
     }
     if (finishing.count(stage) != 0)
-      stages += fmt::format("    {} results_{}[l] = '0;\n", eachLane, stage);
+      stages += fmt::format("    {} results_{}[l] = {{$bits(lane_result_t){{Rest}}}};\n", eachLane,
+                            stage);
     if (!adds.empty()) // one adder for all accumulations of the stage
-      stages += fmt::format(
-          "    case (control_i[{0}].step)\n{1}    default: ;\n    endcase\n    if ({2}) {3}\n      "
-          "totals[l] = (control_i[{0}].first_tap ? firsts[l] : sum_q[l]) + "
-          "(control_i[{0}].has_taps ? "
-          "addends[l] : '0);\n",
-          stage, terms, adds, eachLane);
+      stages += fmt::format("    (* parallel_case *) case (1'b1)\n{1}    default: ;\n    endcase\n "
+                            "   if ({2}) {3}\n      "
+                            "totals[l] = (control_i[{0}].first_tap ? firsts[l] : sum_q[l]) + "
+                            "(control_i[{0}].has_taps ? "
+                            "addends[l] : '0);\n",
+                            stage, terms, adds, eachLane);
     stages +=
-        fmt::format("    case (control_i[{}].step)\n{}    default: ;\n    endcase\n", stage, cases);
+        fmt::format("    (* parallel_case *) case (1'b1)\n{}    default: ;\n    endcase\n", cases);
     if (bits > 0)
       stages += fmt::format("    slot_{}_q <= slots;\n", stage + 1);
     stages += "    end\n";
