@@ -19,9 +19,6 @@ void foldClamps(mlir::Block &body);
 // in one pass, where `selection` is given.
 void fuseChannelProducts(mlir::Block &body, Selection *selection);
 
-// A rescale of 8 bits to 32 that several operations read becomes one for each of them.
-void repeatRescales(mlir::Block &body);
-
 // Rescales around a 32-bit addition or multiplication of 8-bit tensors become one add_i8 or mul_i8.
 // Only what an instruction computes, where `selection` is given.
 void fuseArithmetic(mlir::Block &body, Selection *selection);

@@ -30,7 +30,6 @@ public:
           return signalPassFailure();
         foldClamps(body);
         fuseChannelProducts(body, selection_.get());
-        repeatRescales(body);
         fuseArithmetic(body, selection_.get());
         fuseSums(body);
         removeUnused(body);
