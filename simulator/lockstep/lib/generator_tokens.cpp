@@ -82,14 +82,17 @@ void Generator::fillSemaphore(std::vector<isa::DecodedInstruction> &words) {
   const int64_t most = isa_.param("semaphore_max");
   const auto s = static_cast<size_t>(below(static_cast<int64_t>(channels_.size())));
   const isa::Instruction *from = setOf(channels_[s].from), *to = setOf(channels_[s].to);
-  if (most > 200 || from == nullptr || to == nullptr)
+  if (most > 200 || from == nullptr || to == nullptr || control_.fence == nullptr)
     return;
+  // Work that has begun may signal after set instructions that come later: its token would find the
+  // semaphore full, and what takes tokens may wait for that work.
   drain(words);
+  words.push_back(blank(*control_.fence));
   // What signals last is work, or set instructions like those before. A set instruction that comes
   // later overtakes the work, and its token stands in for the work's: so nothing comes until all
   // has ended.
   std::vector<isa::DecodedInstruction> last;
-  if (below(3) != 0 && control_.fence != nullptr)
+  if (below(3) != 0)
     for (int64_t i = 1 + below(4); i > 0; --i)
       signalingWork(from->unit, uint32_t(1) << s, last);
   const int64_t sets =
