@@ -42,8 +42,6 @@ CONV_TABLE = one("%x: tensor<1x4x4x33xi8>", "1x4x4x5xi32", f"%w = {constant(1, '
 POOL = one("%x: tensor<1x64x64x8xi8>", "1x1x1x8xi8", "tosa.max_pool2d %x {kernel = array<i64: 64, 64>, pad = array<i64: 0, 0, 0, 0>, "
            "stride = array<i64: 1, 1>} : (tensor<1x64x64x8xi8>)")
 ADD = one("%x: tensor<4xi32>", "4xi32", "tosa.add %x, %x : (tensor<4xi32>, tensor<4xi32>)")
-BROADCAST = one("%x: tensor<64x64xi32>, %y: tensor<1x64xi32>", "64x64xi32",
-                "tosa.add %x, %y : (tensor<64x64xi32>, tensor<1x64xi32>)")
 SUM = one("%x: tensor<1x2000xi32>", "1x1xi32", "tosa.reduce_sum %x {axis = 1 : i32} : (tensor<1x2000xi32>)")
 TABLE = one("%x: tensor<4xi16>", "4xi32", f"%t = {constant(1, '513xi16')}", "tosa.table %x, %t : (tensor<4xi16>, tensor<513xi16>)")
 SMALL_POOL = one("%x: tensor<1x8x8x8xi8>", "1x4x4x8xi8", "tosa.max_pool2d %x {kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, "
@@ -134,8 +132,8 @@ class Schedule(RejectionTest, metaclass=CaseTable):
         "requirement": (SMALL_POOL, 'instructions: { vmaxpool: { require: { C1: "nc <= 2" } } }\n', [],
                         "layer 'max_pool2d_0'", "'vmaxpool' cannot do what its plan needs: C1 does not hold: nc <= 2",
                         "widen the operand in the description, or require less of it"),
-        "narrow register": (BROADCAST, 'machine: { state: { vector: { a_s0: { type: "i4" } } } }\n', [], "layer 'add_0'",
-                            "register vector.a_s0 of type i4 cannot hold 64", "widen the register in the description"),
+        "narrow register": (SUM, 'machine: { state: { vector: { k0: { type: "u3" } } } }\n', [], "layer 'reduce_sum_0'",
+                            "register vector.k0 of type u3 cannot hold 125", "widen the register in the description"),
         "removed fence": (ADD, "instructions: { fence: null }\n", ["--buffering", "none"], None,
                           "target 'edge16' has no fence instruction", "keep it in the description, or try another --buffering"),
     })
