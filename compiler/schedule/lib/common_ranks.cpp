@@ -41,26 +41,18 @@ std::optional<size_t> firstOfLast(Shape space, int64_t iterations) {
 }
 
 int64_t behindOwn(const KernelRanks &kernel) {
-  return kernel.own < 0
-             ? 1
-             : product(Shape(kernel.space).drop_front(static_cast<size_t>(kernel.own) + 1));
+  return product(Shape(kernel.space).drop_front(static_cast<size_t>(kernel.own) + 1));
 }
 
-// The same of all reductions that have columns; -1: they differ.
-int64_t lastOf(llvm::ArrayRef<KernelRanks> kernels) {
-  int64_t last = 0;
-  for (const KernelRanks &kernel : kernels) {
-    const int64_t columns = behindOwn(kernel);
-    if (kernel.own < 0 || (columns == 1 && last == 0))
-      continue;
-    if (last != 0 && columns != last)
-      return -1;
-    last = columns;
-  }
+// The columns that all kernels have which have ranks of their own; 0: one; nothing: they differ.
+std::optional<int64_t> lastOf(llvm::ArrayRef<KernelRanks> kernels) {
+  std::set<int64_t> columns;
   for (const KernelRanks &kernel : kernels)
-    if (kernel.own >= 0 && last != 0 && behindOwn(kernel) != last)
-      return -1;
-  return last;
+    if (kernel.own >= 0)
+      columns.insert(behindOwn(kernel));
+  if (columns.size() > 1)
+    return std::nullopt;
+  return columns.empty() || *columns.begin() == 1 ? 0 : *columns.begin();
 }
 
 // Whether an operand has all of the ranks [first, end) or none; ranks of one iteration do not
@@ -129,10 +121,12 @@ void addDivisions(const KernelRanks &kernel, size_t outer, std::set<int64_t> &di
 int64_t CommonRanks::elements() const { return product(outer) * std::max<int64_t>(last, 1); }
 
 std::optional<CommonRanks> commonRanks(llvm::ArrayRef<KernelRanks> kernels) {
-  const int64_t last = lastOf(kernels);
-  if (last < 0 ||
-      (last > 0 &&
-       !llvm::all_of(kernels, [&](const KernelRanks &kernel) { return mayEndWith(kernel, last); })))
+  const std::optional<int64_t> same = lastOf(kernels);
+  if (!same)
+    return std::nullopt;
+  const int64_t last = *same;
+  if (last > 0 &&
+      !llvm::all_of(kernels, [&](const KernelRanks &kernel) { return mayEndWith(kernel, last); }))
     return std::nullopt;
   std::set<int64_t> common;
   for (size_t i = 0; i < kernels.size(); ++i) {

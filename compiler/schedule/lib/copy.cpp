@@ -165,13 +165,10 @@ static void copyBox(LoweringContext &context, std::vector<Task> &out, Direction 
     for (size_t fromEnd = 0; fromEnd < std::min<size_t>(shape.size(), 3); ++fromEnd)
       strides[shape.size() - 1 - fromEnd] = ofTile[fromEnd];
     forEachRun(*tensor.scatter, shape, box.start, box.size, strides, [&](const ScatteredRun &run) {
-      llvm::SmallVector<CopyDim> dims;
-      for (const ScatteredRun::Dim &dim : run.dims)
-        dims.push_back({dim.size, dim.dram, dim.chip});
       Tile part = tile;
       part.offset += run.tile;
       copyStrided(context, out, direction, run.address + run.dram * elementBytes, elementBytes,
-                  sign, part, dims);
+                  sign, part, run.dims);
     });
     return;
   }

@@ -200,11 +200,8 @@ llvm::SmallVector<ElementChain::Read> ElementChain::outsideReads() const {
 }
 
 bool ElementChain::mayProvide(mlir::Value value) const {
-  return std::all_of(covers_->begin(), covers_->end(), [&](const Cover &cover) {
-    for (size_t i = 0; i < cover.match.operands.size(); ++i)
-      if (valueOf(cover, i) == value && cover.match.pattern->reads[i].space != isa::Space::Spad)
-        return false;
-    return true;
+  return llvm::all_of(outsideReads(), [&](const Read &read) {
+    return read.value != value || read.space == isa::Space::Spad;
   });
 }
 
@@ -242,19 +239,13 @@ void ElementChain::loadOperands(std::vector<Task> &loads, const Box &box) {
         if (isSame)
           continue;
       }
-      size_t rank = shape.size();
-      Extent extent{part.size[rank - 3], part.size[rank - 2], part.size[rank - 1]};
-      Tile tile = denseTile(space, -1, extent);
-      tile.buffer = steps_.add(space, extent.elements() * tile.elementBytes(),
-                               "operand of an element-wise operator");
+      Tile tile = repeatedTile(shape, part, space, -1);
+      int64_t elements = 1; // of the last three dimensions: the others have one
+      for (int64_t size : llvm::ArrayRef(part.size).take_back(3))
+        elements *= size;
+      tile.buffer =
+          steps_.add(space, elements * tile.elementBytes(), "operand of an element-wise operator");
       loadBox(context_, loads, context_.tensor(value), shape, part, bytesOf(value), sign, tile);
-      // Broadcast dimensions repeat.
-      if (shape[rank - 3] == 1)
-        tile.s1 = 0;
-      if (shape[rank - 2] == 1)
-        tile.s0 = 0;
-      if (shape[rank - 1] == 1)
-        tile.sc = 0;
       outside_[key] = tile;
     }
   }

@@ -137,6 +137,19 @@ Tile denseTile(isa::Space space, int buffer, const Extent &extent, int64_t offse
   return {space, buffer, offset, extent.n0 * extent.nc, extent.nc, 1};
 }
 
+Tile repeatedTile(llvm::ArrayRef<int64_t> shape, const Box &box, isa::Space space, int buffer) {
+  const size_t rank = shape.size();
+  auto sizeOf = [&](size_t dim) { return shape[dim] == 1 ? 1 : box.size[dim]; };
+  Tile tile = denseTile(space, buffer, {sizeOf(rank - 3), sizeOf(rank - 2), sizeOf(rank - 1)});
+  if (shape[rank - 3] == 1)
+    tile.s1 = 0;
+  if (shape[rank - 2] == 1)
+    tile.s0 = 0;
+  if (shape[rank - 1] == 1)
+    tile.sc = 0;
+  return tile;
+}
+
 bool isConstant(mlir::Value value) { return value.getDefiningOp<mlir::tosa::ConstOp>() != nullptr; }
 
 ImageView viewOf(const LoweringContext &context, mlir::Value image) {

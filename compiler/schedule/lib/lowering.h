@@ -124,6 +124,10 @@ struct Box {
   llvm::SmallVector<int64_t> start, size;
 };
 
+// The dense tile of what a tensor of this shape has of a box, by its last three dimensions; strides
+// are 0 where it has one element for all.
+Tile repeatedTile(llvm::ArrayRef<int64_t> shape, const Box &box, isa::Space space, int buffer);
+
 // Moves between a box of a DRAM tensor and a dense tile, cut into as many DMA instructions as its
 // rank needs. `elementBytes` is the tensor's element in DRAM; accumulators hold it widened.
 enum class Signedness { Signed, Unsigned };
@@ -135,9 +139,6 @@ void storeBox(LoweringContext &context, std::vector<Task> &out, const DramTensor
 
 // One strided copy of elements between DRAM and a tile buffer: index i maps to DRAM address + sum(i
 // * dram) * elementBytes and to tile element offset + sum(i * chip).
-struct CopyDim {
-  int64_t size, dram, chip;
-};
 enum class Direction { Load, Store };
 void copyStrided(LoweringContext &context, std::vector<Task> &out, Direction direction,
                  int64_t address, int elementBytes, Signedness sign, const Tile &tile,

@@ -76,38 +76,23 @@ bool isSigned(mlir::Value value) {
                       static_cast<int64_t>(rescale.getHi()) < limit);
 }
 
-// Whether something other than these groups reads a value, under any shape.
-bool isReadElsewhere(mlir::Value value, llvm::ArrayRef<kernel::GroupOp> groups) {
-  return llvm::any_of(value.getUsers(), [&](mlir::Operation *user) {
-    if (llvm::isa<kernel::ViewOp, kernel::StridedViewOp>(user))
-      return isReadElsewhere(user->getResult(0), groups);
+// Who reads a value, under any shape: some of these groups, and others.
+struct Readers {
+  bool areWithin = false, areElsewhere = false;
+};
+Readers readersOf(mlir::Value value, llvm::ArrayRef<kernel::GroupOp> groups) {
+  Readers readers;
+  for (mlir::Operation *user : value.getUsers()) {
+    if (llvm::isa<kernel::ViewOp, kernel::StridedViewOp>(user)) {
+      const Readers ofView = readersOf(user->getResult(0), groups);
+      readers.areWithin |= ofView.areWithin;
+      readers.areElsewhere |= ofView.areElsewhere;
+      continue;
+    }
     auto group = llvm::dyn_cast<kernel::GroupOp>(user->getParentOp());
-    return !group || !llvm::is_contained(groups, group);
-  });
-}
-
-bool isReadBy(mlir::Value value, llvm::ArrayRef<kernel::GroupOp> groups) {
-  return llvm::any_of(value.getUsers(), [&](mlir::Operation *user) {
-    if (llvm::isa<kernel::ViewOp>(user))
-      return isReadBy(user->getResult(0), groups);
-    auto group = llvm::dyn_cast<kernel::GroupOp>(user->getParentOp());
-    return group && llvm::is_contained(groups, group);
-  });
-}
-
-// The tile of an operand of this shape for a box of the kernel's ranks; strides are 0 where it
-// repeats.
-Tile tileFor(llvm::ArrayRef<int64_t> shape, const Box &box, isa::Space space, int buffer) {
-  const size_t rank = shape.size();
-  auto sizeOf = [&](size_t dim) { return shape[dim] == 1 ? 1 : box.size[dim]; };
-  Tile tile = denseTile(space, buffer, {sizeOf(rank - 3), sizeOf(rank - 2), sizeOf(rank - 1)});
-  if (shape[rank - 3] == 1)
-    tile.s1 = 0;
-  if (shape[rank - 2] == 1)
-    tile.s0 = 0;
-  if (shape[rank - 1] == 1)
-    tile.sc = 0;
-  return tile;
+    (group && llvm::is_contained(groups, group) ? readers.areWithin : readers.areElsewhere) = true;
+  }
+  return readers;
 }
 
 } // namespace
@@ -119,8 +104,9 @@ Region::Region(LoweringContext &context, llvm::ArrayRef<kernel::GroupOp> groups,
     Kernel &kernel = kernels_.emplace_back();
     kernel.group = groups[i];
     kernel.layer = layers[i];
-    kernel.isStored = isReadElsewhere(kernel.group.getResult(), groups);
-    kernel.isHandedOn = isReadBy(kernel.group.getResult(), groups);
+    const Readers readers = readersOf(kernel.group.getResult(), groups);
+    kernel.isStored = readers.areElsewhere;
+    kernel.isHandedOn = readers.areWithin;
     describe(kernel);
   }
 }
@@ -176,7 +162,6 @@ KernelRanks Region::ranksOf(const Kernel &kernel) const {
     ranks.operands.push_back({kernel.space, makerOf(productOf(kernel.product).getA()) != nullptr});
     ranks.operands.push_back({{kernel.space[0], 1, 1}});
   }
-  ranks.isResultInternal = kernel.isHandedOn;
   ranks.keepsLast = kernel.keepsLast;
   return ranks;
 }
@@ -490,7 +475,7 @@ Tile Region::reduce(Steps &steps, Step &step, const Running &running, const Box 
       const Extents &shape = kernel.shapes.find(read.value)->second;
       const Box part = partOf(shape, box);
       tile.buffer = steps.add(read.space, product(part.size) * tile.elementBytes(), "input tile");
-      Tile loaded = tileFor(shape, part, read.space, tile.buffer);
+      Tile loaded = repeatedTile(shape, part, read.space, tile.buffer);
       loadBox(context_, step.loads, context_.tensor(read.value), shape, part, bytesOf(read.value),
               Signedness::Signed, loaded);
     }
@@ -564,7 +549,7 @@ Tile Region::compute(Steps &steps, Step &step, Running &running, const Box &box,
       }
       buffer = tensor.wide;
     }
-    chain.provide(read.value, tileFor(shape, box, read.space, buffer));
+    chain.provide(read.value, repeatedTile(shape, box, read.space, buffer));
   }
   chain.loadOperands(step.loads, box);
   const size_t rank = box.size.size();
@@ -615,7 +600,7 @@ void Region::addStage(Steps &steps, Step &step, std::vector<Running> &running, s
       if (kernel.isStored) {
         const Box part = partOf(kernel.result, box);
         storeBox(context_, step.compute, context_.tensor(result), kernel.result, part,
-                 bytesOf(result), tileFor(kernel.space, part, value.space, value.buffer));
+                 bytesOf(result), repeatedTile(kernel.space, part, value.space, value.buffer));
       }
     }
     if (isFused()) {

@@ -90,7 +90,7 @@ void forEachRun(const Scatter &scatter, llvm::ArrayRef<int64_t> shape,
         run.dims.push_back({digits->region.sizes[i], digits->region.resultStrides[i], 0});
     std::function<void(size_t, ScatteredRun)> visitFrom = [&](size_t dim, ScatteredRun sofar) {
       if (dim == shape.size()) {
-        llvm::sort(sofar.dims, [](const ScatteredRun::Dim &a, const ScatteredRun::Dim &b) {
+        llvm::sort(sofar.dims, [](const CopyDim &a, const CopyDim &b) {
           return std::make_pair(a.dram, a.chip) > std::make_pair(b.dram, b.chip);
         });
         return visit(sofar);

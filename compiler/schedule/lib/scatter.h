@@ -23,15 +23,17 @@ struct Scatter {
   llvm::SmallVector<Piece, 1> pieces;
 };
 
+// A dimension of a strided copy between DRAM and a tile: strides in elements.
+struct CopyDim {
+  int64_t size, dram, chip;
+};
+
 // A strided run of elements of a box: element (i0, i1, ..) of it stands at `tile` + sum(i * chip)
 // in a tile whose dimensions are `strides` apart, and goes to `address` + `dram` + sum(i *
 // CopyDim::dram); all but the address in elements.
 struct ScatteredRun {
-  struct Dim {
-    int64_t size, dram, chip;
-  };
   int64_t address = 0, dram = 0, tile = 0;
-  llvm::SmallVector<Dim> dims; // the largest strides in DRAM first
+  llvm::SmallVector<CopyDim> dims; // the largest strides in DRAM first
 };
 
 // Whether the elements of a tensor under this shape go where regions put them in runs.

@@ -27,7 +27,7 @@ public:
     });
     forEachRun(scatter_, shape_, start, size, strides, [&](const ScatteredRun &run) {
       Shape sizes;
-      for (const ScatteredRun::Dim &dim : run.dims)
+      for (const CopyDim &dim : run.dims)
         sizes.push_back(dim.size);
       each(sizes, [&](const Shape &at) {
         int64_t from = run.tile, to = run.address + run.dram;

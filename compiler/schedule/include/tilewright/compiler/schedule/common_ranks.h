@@ -26,8 +26,7 @@ struct KernelRanks {
   // The first rank that is its own, or -1: it reduces along that one, or needs all of it at once.
   int own = -1;
   std::vector<Operand> operands;
-  bool isResultInternal = false; // another kernel of the nest reads it
-  bool keepsLast = false;        // the last rank is not merged with others
+  bool keepsLast = false; // the last rank is not merged with others
 };
 
 // The nest's loops: `outer` ones, which every iteration space begins with, and perhaps a last one,
