@@ -239,7 +239,8 @@ bool Region::mayHandOn() {
   };
   for (Kernel &kernel : kernels_) {
     if (kernel.isReduction) {
-      for (const Reduction::Read &read : Reduction(context_, steps, kernel.group).reads())
+      const Reduction reduction(context_, steps, kernel.group);
+      for (const Reduction::Read &read : reduction.reads())
         if (const Kernel *maker = makerOf(read.value))
           if (spaceOf(*maker) != read.space ||
               (read.space == isa::Space::Acc && !isSigned(kernel::memoryOf(read.value))))
