@@ -27,6 +27,7 @@ namespace {
 
 const std::map<std::string, Precision> precisions = {{"automatic", Precision::Automatic},
                                                      {"standard", Precision::Standard},
+                                                     {"mixed", Precision::Mixed},
                                                      {"extended", Precision::Extended}};
 
 std::string contentOf(const std::string &path) {

@@ -14,7 +14,7 @@ const Schema text{Kind::Text};
 const Schema expression{Kind::Expression};
 const Schema texts{Kind::ListOf, {}, &text};
 const Schema shapes{Kind::MapOf, {}, &texts};
-const Schema precision{Kind::Choice, {}, nullptr, {"automatic", "standard", "extended"}};
+const Schema precision{Kind::Choice, {}, nullptr, {"automatic", "standard", "mixed", "extended"}};
 const Schema workload{
     Kind::Object,
     {{"network", &text, optional, "A network of models/synthetic."},

@@ -42,6 +42,7 @@ static const std::map<std::string, Calibration> calibrationMethods = {
     {"entropy", Calibration::Entropy}};
 static const std::map<std::string, Precision> precisions = {{"automatic", Precision::Automatic},
                                                             {"standard", Precision::Standard},
+                                                            {"mixed", Precision::Mixed},
                                                             {"extended", Precision::Extended}};
 static const std::map<std::string, Buffering> bufferings = {
     {"none", Buffering::None}, {"single", Buffering::Single}, {"double", Buffering::Double}};
@@ -192,19 +193,30 @@ static void declare(Outputs &outputs, const Request &request) {
   outputs.file("-o", request.output);
 }
 
+static std::string nameOf(Precision precision) {
+  for (const auto &[name, known] : precisions)
+    if (known == precision)
+      return name;
+  return {};
+}
+
 static std::string tableOf(const CompileResult &result) {
   const QuantizationReport &quantization = result.quantization;
   std::string table;
   if (const auto &choice = quantization.choice) {
-    table = fmt::format(
-        "precision {}: fake quantization gives {:.1f} dB with 8 bits between operators",
-        choice->precision == Precision::Extended ? "extended" : "standard", choice->standard);
-    table += choice->extended ? fmt::format(", {:.1f} dB with 16\n", *choice->extended) : "\n";
+    table =
+        fmt::format("precision {}: fake quantization gives {:.1f} dB with 8 bits between operators",
+                    nameOf(choice->precision), choice->standard);
+    if (choice->mixed)
+      table += fmt::format(", {:.1f} dB with 16 of which products take 8", *choice->mixed);
+    if (choice->extended)
+      table += fmt::format(", {:.1f} dB with 16", *choice->extended);
+    table += "\n";
     if (const auto &cost = result.precisionCost)
       table +=
           fmt::format("  estimated to take {} cycles; with --precision standard --no-fusion it "
                       "would be {}, and with layer fusion fewer\n",
-                      cost->extendedCycles, cost->standardCycles);
+                      cost->chosenCycles, cost->standardCycles);
   }
   for (const LayerSqnr &layer : quantization.layers)
     table += fmt::format("{:>6.1f} dB  {} ({})\n", layer.decibels, escape(layer.layer),
@@ -297,10 +309,10 @@ void addCompileCommand(CLI::App &app) {
       ->capture_default_str()
       ->group("Quantization");
   command
-      ->add_option(
-          "--precision", request->precision,
-          "8 bits between operators (standard), 16 (extended: more accurate and slower), or what "
-          "the outputs on the calibration samples ask for")
+      ->add_option("--precision", request->precision,
+                   "8 bits between operators (standard), 16 of which products take 8 (mixed), 16 "
+                   "(extended: more accurate and slower), or what "
+                   "the outputs on the calibration samples ask for")
       ->check(CLI::IsMember(precisions))
       ->capture_default_str()
       ->group("Quantization");

@@ -183,16 +183,16 @@ private:
     malloc_trim(0);
   }
 
-  // Extended precision was chosen for its exactness. What it costs should not be found out from the
+  // Another precision was chosen for its exactness. What it costs should not be found out from the
   // run: the module of standard precision is scheduled and estimated as well, not checked or
   // written. Without layer fusion, which takes most of the time to plan and only makes it faster:
   // it takes so many cycles at most.
-  void comparePrecisions(const isa::Isa &isa, const Program &extended) {
+  void comparePrecisions(const isa::Isa &isa, const Program &chosen) {
     if (!standard_)
       return;
     PrecisionCost cost;
-    for (const LayerInfo &layer : extended.layers)
-      cost.extendedCycles += layer.estimateCycles;
+    for (const LayerInfo &layer : chosen.layers)
+      cost.chosenCycles += layer.estimateCycles;
     try {
       Phases silent(options_.model, nullptr, nullptr);
       silent.run(*standard_, createTosaToKernelPass());

@@ -46,7 +46,8 @@ private:
     } else if (auto anchor = plan_.anchors.find(op); anchor != plan_.anchors.end()) {
       map_[anchor->second.result] = anchorParameters(anchor->second.result);
     } else if (auto table = plan_.tables.find(op); table != plan_.tables.end()) {
-      map_[result] = table->second.isClamp
+      map_[result] = table->second.power ? Parameters{1, 0, 32}
+                     : table->second.isClamp
                          ? clampParameters(cast<tosa::ClampOp>(op), map_.lookup(table->second.root))
                          : ownParameters(result);
     } else if (isa<tosa::ConcatOp>(op)) {
@@ -86,9 +87,8 @@ private:
   Parameters anchorParameters(Value result) {
     const Histogram &histogram = statistics_.histograms.find(result)->second;
     double magnitude = std::max(-histogram.low, histogram.high);
-    constexpr double greatestLogit = 1024; // a quarter of what the 32 bits hold
-    if (plan_.logits.contains(result) && magnitude <= greatestLogit)
-      return {logitScale, 0, 32};
+    if (plan_.sums.contains(result))
+      return {1, 0, 32};
     if (plan_.roots.contains(result)) {
       const Range used = usedRange({histogram.low, histogram.high}, functionsOf(result));
       return symmetric(headroom * std::max(std::fabs(used.low), std::fabs(used.high)), 16);
@@ -99,8 +99,14 @@ private:
 
   Parameters ownParameters(Value value) {
     const Histogram &histogram = statistics_.histograms.find(value)->second;
-    if (!plan_.wide.contains(value))
-      return chooseParameters(histogram, options_, functionsOf(value));
+    if (!plan_.wide.contains(value)) {
+      constexpr int64_t many = 1 << 20; // elements, whose tails are known
+      QuantizeOptions options = options_;
+      if (options.method == Calibration::MinMax && plan_.tailed.contains(value) &&
+          histogram.total() >= many)
+        options.method = Calibration::Mse;
+      return chooseParameters(histogram, options, functionsOf(value));
+    }
     const Range range = usedRange({histogram.low, histogram.high}, functionsOf(value));
     return wideParameters(headroom * range.low, headroom * range.high);
   }
@@ -125,7 +131,8 @@ private:
   void shareWithOperands(Operation *concat) {
     for (Value operand : concat->getOperands()) {
       Operation *op = operand.getDefiningOp();
-      bool isOwn = llvm::is_contained(plan_.ranged, operand) && op && !isa<tosa::ConcatOp>(op);
+      bool isOwn =
+          llvm::is_contained(plan_.ranged, operand) && !isa_and_nonnull<tosa::ConcatOp>(op);
       bool isOnlyUser =
           llvm::all_of(operand.getUsers(), [&](Operation *user) { return user == concat; });
       if (isOwn && isOnlyUser)

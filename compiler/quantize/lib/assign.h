@@ -1,4 +1,5 @@
-// Gives every value of a planned graph its integer parameters.
+// Gives every value of a planned graph its integer parameters. The scale of 32-bit sums is known
+// when they are written.
 #pragma once
 
 #include "plan.h"
@@ -10,8 +11,5 @@ using ParameterMap = llvm::DenseMap<mlir::Value, Parameters>;
 
 ParameterMap assignParameters(mlir::func::FuncOp main, const Plan &plan,
                               const Statistics &statistics, const QuantizeOptions &options);
-
-// Logits stand at this scale, of which the exponential's table drops the last bits.
-constexpr double logitScale = 1.0 / (1 << 16);
 
 } // namespace tilewright::quantization

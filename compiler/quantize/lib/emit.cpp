@@ -4,7 +4,9 @@
 #include "integer_average.h"
 #include "integer_convolution.h"
 #include "integer_softmax.h"
+#include "integer_sum.h"
 #include "integer_table.h"
+#include "narrowing.h"
 #include "tilewright/compiler/tosa/constants.h"
 #include "tilewright/compiler/tosa/integer_builder.h"
 #include "tilewright/compiler/tosa/model_operators.h"
@@ -60,9 +62,7 @@ private:
       return;
     IntegerBuilder integer(builder_, op->getLoc());
     if (auto softmax = plan_.softmaxes.find(op); softmax != plan_.softmaxes.end())
-      define(op->getResult(0),
-             buildSoftmax(integer, logits(integer, softmax->second.input), softmax->second.axis,
-                          parameters_.lookup(op->getResult(0))));
+      emitSoftmax(integer, op, softmax->second);
     else if (auto anchor = plan_.anchors.find(op); anchor != plan_.anchors.end())
       emitAnchor(integer, op, anchor->second);
     else if (auto table = plan_.tables.find(op); table != plan_.tables.end())
@@ -98,14 +98,34 @@ private:
     return {integer.constant(tensorType(value).getShape(), 8, integers), parameters};
   }
 
-  Value logits(IntegerBuilder &integer, Value input) {
-    Quantized logits = operand(integer, input);
-    if (logits.parameters.bits == 32)
-      return logits.value;
-    // Logits further apart than this give the same probabilities.
-    constexpr double farthest = 32;
-    return integer.widen(logits.value, logits.parameters,
-                         std::min(logits.parameters.scale, farthest) / logitScale);
+  // Constants of one value for each channel are kept with 16 bits.
+  bool isSum(Value value) const {
+    return sums_.contains(value) ||
+           (!values_.contains(value) && variesAlongLastOnly(tensorType(value).getShape()) &&
+            tensorType(value).getNumElements() > 1);
+  }
+
+  Sum sumOf(IntegerBuilder &integer, Value value) {
+    if (auto known = sums_.find(value); known != sums_.end())
+      return known->second;
+    if (!values_.contains(value))
+      return constantSum(integer, tensorType(value).getShape(), constantReals(value).value());
+    return widened(integer, operand(integer, value));
+  }
+
+  void defineSum(Value real, const Sum &sum) {
+    sums_[real] = sum;
+    parameters_[real] = {sum.scale, 0, 32};
+    define(real, sum.value);
+  }
+
+  void emitSoftmax(IntegerBuilder &integer, Operation *op, const Softmax &softmax) {
+    const Sum logits = sumOf(integer, softmax.input);
+    if (softmax.product)
+      exponentials_[softmax.product] = buildExponentials(integer, logits, softmax.axis);
+    else
+      define(op->getResult(0),
+             buildSoftmax(integer, logits, softmax.axis, parameters_.lookup(op->getResult(0))));
   }
 
   // --- Anchors
@@ -117,6 +137,12 @@ private:
       sum.magnitudes[0] *= double(tensorType(sum.value).getShape()[axis]);
       sum.value = integer.reduce<tosa::ReduceSumOp>(sum.value, axis);
     }
+    if (plan_.sums.contains(anchor.result) && isConvolution(op))
+      return defineSum(anchor.result, logitsOf(integer, sum, anchor));
+    if (plan_.sums.contains(anchor.result))
+      return defineSum(anchor.result,
+                       {reshape(integer, sum.value, tensorType(anchor.result).getShape()),
+                        sum.scales[0] * anchor.factor, sum.magnitudes[0]});
     Parameters parameters = parameters_.lookup(anchor.result);
     std::vector<double> factors;
     for (double scale : sum.scales)
@@ -140,6 +166,20 @@ private:
                               : reshape(integer, result, tensorType(anchor.result).getShape()));
   }
 
+  // A convolution's sums at one scale, which the tables of softmax find fine enough as far as 32
+  // bits hold them.
+  Sum logitsOf(IntegerBuilder &integer, const Accumulator &sum, const Anchor &anchor) {
+    constexpr double finest = 1.0 / (1 << 16), steps = 1 << 26;
+    const Histogram &histogram = statistics_.histograms.find(anchor.result)->second;
+    const double scale = std::max(finest, std::max(-histogram.low, histogram.high) / steps);
+    std::vector<double> factors;
+    for (double each : sum.scales)
+      factors.push_back(each * anchor.factor / scale);
+    constexpr double most = 1 << 28; // as it is bounded
+    Value value = integer.rescaleSum(sum.value, sum.magnitudes, factors, {scale, 0, 32});
+    return {reshape(integer, value, tensorType(anchor.result).getShape()), scale, most};
+  }
+
   Accumulator accumulate(IntegerBuilder &integer, Operation *op, const Anchor &anchor) {
     if (isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp>(op)) {
 
@@ -148,34 +188,77 @@ private:
     }
     if (auto matmul = dyn_cast<tosa::MatMulOp>(op))
       return multiplyMatrices(integer, matmul);
+    if (isBinary(op))
+      return combineElements(integer, op, plan_.logits.contains(anchor.result));
+    Value x = op->getOperand(0);
+    if (isa<tosa::AvgPool2dOp>(op))
+      return averageImage(integer, operand(integer, x), x, statistics_);
+    const int64_t axis = cast<tosa::ReduceSumOp>(op).getAxis();
+    if (isSum(x))
+      return reduceSum(integer, sumOf(integer, x), axis);
+    const Quantized narrow = operand(integer, x);
+    Value wide = integer.widen(narrow.value, narrow.parameters);
+    return {integer.reduce<tosa::ReduceSumOp>(wide, axis),
+            {narrow.parameters.scale},
+            {narrow.parameters.magnitude() * double(tensorType(wide).getShape()[axis])}};
+  }
+
+  Accumulator combineElements(IntegerBuilder &integer, Operation *op, bool saturates) {
+    Value a = op->getOperand(0), b = op->getOperand(1);
     if (isa<tosa::MulOp>(op)) {
-      Quantized a = operand(integer, op->getOperand(0)), b = operand(integer, op->getOperand(1));
-      Value product = integer.multiply(integer.widen(a.value, a.parameters),
-                                       integer.widen(b.value, b.parameters));
+      if (isSum(a) || isSum(b))
+        return multiply(integer, sumOf(integer, a), sumOf(integer, b));
+      const Quantized x = operand(integer, a), y = operand(integer, b);
+      Value product = integer.multiply(integer.widen(x.value, x.parameters),
+                                       integer.widen(y.value, y.parameters));
       return {product,
-              {a.parameters.scale * b.parameters.scale},
-              {a.parameters.magnitude() * b.parameters.magnitude()}};
+              {x.parameters.scale * y.parameters.scale},
+              {x.parameters.magnitude() * y.parameters.magnitude()}};
     }
     if (isa<tosa::AddOp>(op))
-      return combine<tosa::AddOp>(integer, op);
+      return combineAlike<tosa::AddOp>(integer, a, b, saturates);
     if (isa<tosa::SubOp>(op))
-      return combine<tosa::SubOp>(integer, op);
+      return combineAlike<tosa::SubOp>(integer, a, b, saturates);
     if (isa<tosa::MaximumOp>(op))
-      return combine<tosa::MaximumOp>(integer, op);
-    if (isa<tosa::MinimumOp>(op))
-      return combine<tosa::MinimumOp>(integer, op);
-    Quantized x = operand(integer, op->getOperand(0));
-    if (auto pool = dyn_cast<tosa::AvgPool2dOp>(op))
-      return averageImage(integer, x, pool.getInput(), statistics_);
-    Value wide = integer.widen(x.value, x.parameters);
-    uint32_t axis = cast<tosa::ReduceSumOp>(op).getAxis();
-    return {integer.reduce<tosa::ReduceSumOp>(wide, axis),
-            {x.parameters.scale},
-            {x.parameters.magnitude() * double(tensorType(wide).getShape()[axis])}};
+      return combineAlike<tosa::MaximumOp>(integer, a, b, saturates);
+    return combineAlike<tosa::MinimumOp>(integer, a, b, saturates);
+  }
+
+  // A product's operand, in 8 bits.
+  Quantized factorOf(IntegerBuilder &integer, Value value) {
+    const Quantized x = operand(integer, value);
+    if (x.parameters.bits == 8)
+      return x;
+    while (!statistics_.observed.ranges.contains(value))
+      value = value.getDefiningOp()->getOperand(0); // has the same range
+    return narrowed(integer, x, {1}, narrowedParameters(statistics_, value, {}, plan_.precision));
   }
 
   Accumulator multiplyMatrices(IntegerBuilder &integer, tosa::MatMulOp op) {
-    Quantized a = operand(integer, op.getA()), b = operand(integer, op.getB());
+    auto exponentials = exponentials_.find(op);
+    if (exponentials != exponentials_.end())
+      return weighedMean(integer, op, exponentials->second);
+    return multiplyMatrices(integer, op, factorOf(integer, op.getA()),
+                            factorOf(integer, op.getB()));
+  }
+
+  // What exponentials weigh, divided by the sum of these.
+  Accumulator weighedMean(IntegerBuilder &integer, tosa::MatMulOp op, const Exponentials &weights) {
+    ArrayRef<int64_t> shape = tensorType(op.getA()).getShape();
+    const Quantized a{reshape(integer, weights.value, shape), weights.parameters};
+    const Quantized b = factorOf(integer, op.getB());
+    const Accumulator sum = multiplyMatrices(integer, op, a, b);
+    Value inverse = reshape(integer, weights.inverse.value, {shape[0], shape[1], 1});
+    // A mean is within the range of what it is of: 8 bits, and 16 behind them.
+    constexpr int fraction = 16;
+    const int shift = static_cast<int>(std::floor(-std::log2(weights.inverse.scale))) - fraction;
+    Value mean = integer.multiply(sum.value, inverse, shift);
+    const double unit = std::ldexp(weights.inverse.scale, shift);
+    return {mean, {unit * b.parameters.scale}, {b.parameters.magnitude() / unit + 1}};
+  }
+
+  Accumulator multiplyMatrices(IntegerBuilder &integer, tosa::MatMulOp op, const Quantized &a,
+                               const Quantized &b) {
     Value product = tosa::MatMulOp::create(
         builder_, op.getLoc(), integer.type(tensorType(op.getOutput()).getShape(), 32), a.value,
         b.value, integer.constant({1}, 8, {a.parameters.zeroPoint}),
@@ -186,9 +269,34 @@ private:
             {a.parameters.magnitude() * b.parameters.magnitude() * depth}};
   }
 
+  // One of two operands, at the scale of the other one where that leads.
+  Sum asOperand(IntegerBuilder &integer, Value value, Value other, bool saturates) {
+    ArrayRef<int64_t> shape = tensorType(value).getShape();
+    if (!values_.contains(value)) {
+      const std::vector<double> reals = constantReals(value).value();
+      double greatest = 0;
+      for (double real : reals)
+        greatest = std::max(greatest, std::fabs(real));
+      const Sum like = sumOf(integer, other);
+      constexpr double most = 1 << 29;
+      return saturates || greatest <= most * like.scale ? constantLike(integer, shape, reals, like)
+                                                        : constantSum(integer, shape, reals);
+    }
+    const bool isLead = sums_.contains(value) ||
+                        tensorType(value).getNumElements() > tensorType(other).getNumElements();
+    return isLead ? sumOf(integer, value)
+                  : widenedLike(integer, operand(integer, value), sumOf(integer, other));
+  }
+
   // Both operands at one scale, with as many bits below the coarser operand's as rescales allow.
-  template <typename Op> Accumulator combine(IntegerBuilder &integer, Operation *op) {
-    Quantized a = operand(integer, op->getOperand(0)), b = operand(integer, op->getOperand(1));
+  template <typename Op>
+  Accumulator combineAlike(IntegerBuilder &integer, Value left, Value right, bool saturates) {
+    if (isSum(left) || isSum(right)) {
+      Sum a = asOperand(integer, left, right, saturates),
+          b = asOperand(integer, right, left, saturates);
+      return combine<Op>(integer, a, b, saturates);
+    }
+    const Quantized a = operand(integer, left), b = operand(integer, right);
     double headroom = std::max(a.parameters.bits, b.parameters.bits) > 8 ? 1 << 13 : 1 << 20;
     double twice = 2 * std::max(a.parameters.scale, b.parameters.scale);
     Value x = integer.widen(a.value, a.parameters, a.parameters.scale / twice * headroom);
@@ -215,6 +323,15 @@ private:
   // --- Tables and data movement
 
   void emitTable(IntegerBuilder &integer, Operation *op, const Table &table) {
+    if (table.power) {
+      // A range of 2^24 of what is found, and of 2^12 for an inverse.
+      const Sum sum = sumOf(integer, table.root);
+      double most = 0;
+      for (const ChannelRange &range : statistics_.observed.ranges.find(table.root)->second)
+        most = std::max(most, range.high / sum.scale);
+      const double least = std::ldexp(most, table.power->exponent == -0.5 ? -24 : -12);
+      return defineSum(op->getResult(0), powerOf(integer, sum, *table.power, least));
+    }
     Quantized root = operand(integer, table.root);
     Value result = op->getResult(0);
     if (table.isClamp && root.parameters == parameters_.lookup(result)) {
@@ -249,6 +366,11 @@ private:
 
   // The same operator on integers: the result has the operand's parameters.
   void emitMove(IntegerBuilder &integer, Operation *op) {
+    if (isSum(op->getOperand(0))) {
+      Sum sum = sums_.lookup(op->getOperand(0));
+      sum.value = reshape(integer, sum.value, tensorType(op->getResult(0)).getShape());
+      return defineSum(op->getResult(0), sum);
+    }
     Quantized x = operand(integer, op->getOperand(0));
     if (Parameters own = parameters_.lookup(op->getResult(0)); !(x.parameters == own))
       x = {integer.rescale(x.value, x.parameters.zeroPoint, {x.parameters.scale / own.scale}, own),
@@ -322,7 +444,7 @@ private:
 
   func::FuncOp main_;
   const Plan &plan_;
-  const ParameterMap &parameters_;
+  ParameterMap parameters_;
   const Statistics &statistics_;
   const llvm::DenseMap<Value, std::vector<double>> &channelFactors_;
   bool withReals_;
@@ -330,6 +452,8 @@ private:
   OpBuilder builder_;
   func::FuncOp function_;
   llvm::DenseMap<Value, Value> values_;
+  llvm::DenseMap<Value, Sum> sums_;                        // of those that have 32 bits
+  llvm::DenseMap<Operation *, Exponentials> exponentials_; // by the product that reads them
   IntegerModule result_;
   IntegerFilters filters_;
 };

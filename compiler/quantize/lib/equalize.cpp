@@ -24,7 +24,7 @@ Equalization findEqualizable(const Plan &plan) {
   for (auto &[op, anchor] : plan.anchors) {
     Value result = anchor.result;
     if ((!isConvolution(op) && !isa<tosa::MulOp>(op)) || !result.hasOneUse() ||
-        plan.logits.contains(result) || plan.outputs.contains(result) || plan.wide.contains(result))
+        plan.sums.contains(result) || plan.outputs.contains(result) || plan.wide.contains(result))
       continue;
     Operation *consumer = *result.user_begin();
     bool scales = anchor.low == 0 || (anchor.low == -HUGE_VAL && anchor.high == HUGE_VAL);

@@ -30,7 +30,8 @@ Accumulator averageImage(IntegerBuilder &integer, Quantized x, Value real,
   std::vector<double> channels = statistics.channelFactors.lookup(real);
   if (x.parameters.bits > 8) {
     channels = channelFactors(statistics.observed.ranges.find(real)->second, 1);
-    x = narrowed(integer, x, channels, narrowedParameters(statistics, real, channels));
+    x = narrowed(integer, x, channels,
+                 narrowedParameters(statistics, real, channels, Precision::Extended));
   }
   ArrayRef<int64_t> shape = tensorType(x.value).getShape();
   auto [rows, columns] = averageWindows(shape[1], shape[2]);

@@ -63,7 +63,7 @@ Accumulator convolve(IntegerBuilder &integer, Operation *op, const Quantized &x,
   const ArrayRef<int64_t> shape = tensorType(op->getResult(0)).getShape();
   if (x.parameters.bits == 8)
     return sumsOf(integer, op, x, filter.shape, own.weights, shape, op->getAttrs());
-  if (filter.isDepthwise)
+  if (own.isNarrowed)
     return sumsOf(integer, op, narrowed(integer, x, own.factors, own.input), filter.shape,
                   own.weights, shape, op->getAttrs());
   if (own.isStacked)

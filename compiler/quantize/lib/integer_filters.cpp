@@ -63,9 +63,10 @@ IntegerFilter IntegerFilters::filterFor(Operation *op, Value result, const Param
   if (x.bits == 8) {
     found.factors = statistics_.channelFactors.lookup(read);
     found.input = x;
-  } else if (isa<tosa::DepthwiseConv2DOp>(op)) {
+  } else if (isa<tosa::DepthwiseConv2DOp>(op) || plan_.precision == Precision::Mixed) {
+    found.isNarrowed = true;
     found.factors = channelFactors(statistics_.observed.ranges.find(read)->second, strengthFor(op));
-    found.input = narrowedParameters(statistics_, read, found.factors);
+    found.input = narrowedParameters(statistics_, read, found.factors, plan_.precision);
   } else {
     std::tie(found.factors, found.input) = highPartOf(statistics_, read, x, strengthFor(op));
     constexpr int64_t maxStackedChannels = 32; // worth copying for one convolution

@@ -13,6 +13,7 @@ namespace tilewright::quantization {
 struct IntegerFilter {
   std::vector<double> factors; // of the channels that it reads; or empty
   Parameters input;            // of these
+  bool isNarrowed = false;     // 8 bits of 16 are read
   bool isStacked = false;      // see split.h
   Filter filter;
   QuantizedWeights weights;

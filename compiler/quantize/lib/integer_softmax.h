@@ -1,17 +1,23 @@
-// Softmax in integers.
+// Softmax on integers.
 #pragma once
 
-#include "tilewright/compiler/tosa/integer_builder.h"
+#include "integer_sum.h"
 
 namespace tilewright::quantization {
 
-// `logits`: 32 bits at logitScale (assign.h). The result stands for probabilities by `output`.
-//
-//   d = x - max(x)                     in [-16, 0], what is below counts as -16
-//   e = exp(d)                         16-bit table with interpolation, 22 fraction bits
-//   s = sum(e), normalized to m * 2^k with m in [1, 2)
-//   y = e * (1 / m) >> k               1 / m from a second table
-mlir::Value buildSoftmax(IntegerBuilder &builder, mlir::Value logits, int64_t axis,
+// exp(logits - max) / sum(exp(logits - max)) along `axis`, with tables of 16 bits.
+mlir::Value buildSoftmax(IntegerBuilder &integer, const Sum &logits, int64_t axis,
                          const Parameters &output);
+
+// The same without the division, for a product of matrices that takes the quotient behind it: 8
+// bits of exp(logits - max), and the inverse of their sum. Dividing rounded exponentials by their
+// own sum keeps what probabilities in 8 bits lose where there are many of them.
+struct Exponentials {
+  mlir::Value value; // 8 bits
+  Parameters parameters;
+  Sum inverse;         // of the sum of value - zeroPoint
+  double greatest = 0; // value - zeroPoint, of the largest logit
+};
+Exponentials buildExponentials(IntegerBuilder &integer, const Sum &logits, int64_t axis);
 
 } // namespace tilewright::quantization

@@ -62,4 +62,15 @@ Value buildTable(IntegerBuilder &integer, const Quantized &root,
                      interpolate(integer, root, function, parameters, channelFactors), shape);
 }
 
+Value tableOfUnits(IntegerBuilder &integer, Value index,
+                   const std::function<double(double)> &function) {
+  constexpr int segments = 512, one = 32767;
+  std::vector<int64_t> entries;
+  for (int i = 0; i <= segments; ++i)
+    entries.push_back(std::lround(one * function(double(i) / segments)));
+  return tosa::TableOp::create(integer.builder(), integer.location(),
+                               integer.type(tensorType(index).getShape(), 32), index,
+                               integer.constant({segments + 1}, 16, entries));
+}
+
 } // namespace tilewright::quantization

@@ -16,4 +16,10 @@ mlir::Value buildTable(IntegerBuilder &integer, const Quantized &root,
                        const std::function<double(double)> &function, const Parameters &parameters,
                        const std::vector<double> &channelFactors, llvm::ArrayRef<int64_t> shape);
 
+// TOSA's table of 16 bits for `function` of [0, 1], spread over all 16-bit integers: 32 bits, of
+// which `unitOfTables` stands for 1, the greatest that it may yield.
+constexpr double unitOfTables = 32767.0 * 128;
+mlir::Value tableOfUnits(IntegerBuilder &integer, mlir::Value index,
+                         const std::function<double(double)> &function);
+
 } // namespace tilewright::quantization

@@ -9,24 +9,29 @@ using namespace mlir;
 
 namespace tilewright::quantization {
 
-// The ends of a tensor whose channels are scaled, with a margin for other data.
-static constexpr double rangeMargin = 1.25;
+// The ends of a tensor whose channels are scaled.
 static std::pair<double, double> scaledRange(const Statistics &statistics, Value value,
                                              const std::vector<double> &factors) {
   double low = 0, high = 0;
   const std::vector<ChannelRange> &ranges = statistics.observed.ranges.find(value)->second;
-  for (size_t c = 0; c < factors.size(); ++c) {
-    low = std::min(low, ranges[c].low * factors[c]);
-    high = std::max(high, ranges[c].high * factors[c]);
+  for (size_t c = 0; c < ranges.size(); ++c) {
+    const double factor = factors.empty() ? 1 : factors[c];
+    low = std::min(low, ranges[c].low * factor);
+    high = std::max(high, ranges[c].high * factor);
   }
-  return {rangeMargin * low, rangeMargin * high};
+  return {low, high};
 }
 
+constexpr double rangeMargin = 1.25; // for other data
+
 Parameters narrowedParameters(const Statistics &statistics, Value real,
-                              const std::vector<double> &factors) {
-  auto [low, high] = scaledRange(statistics, real, factors);
-  return asymmetric8(low, high);
+                              const std::vector<double> &factors, Precision precision) {
+  const auto [low, high] = scaledRange(statistics, real, factors);
+  // Beside the errors of 8 bits, what is cut off hardly counts.
+  const double margin = precision == Precision::Mixed ? 1 : rangeMargin;
+  return asymmetric8(margin * low, margin * high);
 }
+
 Quantized narrowed(IntegerBuilder &integer, const Quantized &x, const std::vector<double> &factors,
                    const Parameters &parameters) {
   std::vector<double> rescales;
@@ -41,7 +46,8 @@ std::pair<std::vector<double>, Parameters> highPartOf(const Statistics &statisti
                                                       const Parameters &wide, double strength) {
   const std::vector<ChannelRange> &ranges = statistics.observed.ranges.find(real)->second;
   std::vector<double> factors = channelFactors(ranges, strength);
-  auto [low, high] = scaledRange(statistics, real, std::vector<double>(ranges.size(), 1));
+  auto [low, high] = scaledRange(statistics, real, {});
+  low *= rangeMargin, high *= rangeMargin;
   for (size_t c = 0; c < factors.size(); ++c) {
     if (ranges[c].low < 0)
       factors[c] = std::min(factors[c], low / ranges[c].low / rangeMargin);

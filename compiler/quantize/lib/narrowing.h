@@ -10,9 +10,9 @@
 
 namespace tilewright::quantization {
 
-// Of `real`, whose channels are scaled by `factors`, in 8 bits.
+// Of `real`, whose channels are scaled by `factors` (none: 1), in 8 bits.
 Parameters narrowedParameters(const Statistics &statistics, mlir::Value real,
-                              const std::vector<double> &factors);
+                              const std::vector<double> &factors, Precision precision);
 Quantized narrowed(IntegerBuilder &integer, const Quantized &x, const std::vector<double> &factors,
                    const Parameters &parameters);
 

@@ -14,6 +14,10 @@ namespace tilewright::quantization {
 
 bool isConvolution(Operation *op) { return isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp>(op); }
 
+bool isBinary(Operation *op) {
+  return isa<tosa::AddOp, tosa::SubOp, tosa::MulOp, tosa::MaximumOp, tosa::MinimumOp>(op);
+}
+
 bool isGlobalAverage(Operation *op) {
   auto pool = dyn_cast<tosa::AvgPool2dOp>(op);
   if (!pool)
@@ -45,10 +49,6 @@ bool hasConstantWeights(Operation *op) {
          isConstantFloats(op->getOperand(2));
 }
 
-bool isBinary(Operation *op) {
-  return isa<tosa::AddOp, tosa::SubOp, tosa::MulOp, tosa::MaximumOp, tosa::MinimumOp>(op);
-}
-
 class Planner {
 public:
   Planner(func::FuncOp main, Precision precision) : main_(main), precision_(precision) {}
@@ -66,15 +66,19 @@ public:
     for (Operation &op : main_.getBody().front().without_terminator())
       planTable(&op);
     for (auto &[op, softmax] : plan_.softmaxes) {
-      traceLogits(softmax);
+      traceProduct(op, softmax);
       softmax.isWide = takesWide(op->getResult(0));
     }
+    traceSums();
     for (auto &[op, anchor] : plan_.anchors)
       traceRoot(op, anchor);
     for (Value result : main_.getBody().front().getTerminator()->getOperands())
       traceOutput(result);
-    plan_.isExtended = precision_ == Precision::Extended;
-    if (plan_.isExtended)
+    for (Value value : plan_.ranged)
+      if (isOfProducts(value))
+        plan_.tailed.insert(value);
+    plan_.precision = precision_;
+    if (precision_ != Precision::Standard)
       traceWide();
     return std::move(plan_);
   }
@@ -181,27 +185,143 @@ private:
       throw unsupported(op);
     auto clamp = dyn_cast<tosa::ClampOp>(op);
     bool isClamp = clamp && clamp.getInput() == root;
-    plan_.tables[op] = {root, isClamp};
+    plan_.tables[op] = {root, isClamp,
+                        isReduced(root) ? plan_.pointwise.power(value, root) : std::nullopt};
     if (!isClamp)
       plan_.ranged.push_back(value);
+  }
+
+  // Whether `value` is a sum along an axis, times a factor.
+  bool isReduced(Value value) {
+    return llvm::any_of(plan_.anchors, [&](auto &entry) {
+      return isa<tosa::ReduceSumOp>(entry.first) && entry.second.result == value;
+    });
   }
 
   bool isAnchorResult(Value value) {
     return llvm::any_of(plan_.anchors, [&](auto &entry) { return entry.second.result == value; });
   }
 
-  // All values from the anchor to the softmax stay 32 bits when only the softmax reads them.
-  void traceLogits(const Softmax &softmax) {
-    std::vector<Value> way = {softmax.input};
-    if (!softmax.input.hasNUses(2))
+  // The product of matrices that alone reads a softmax along its depth.
+  void traceProduct(Operation *last, Softmax &softmax) {
+    Value result = last->getResult(0);
+    const int64_t length = tensorType(result).getShape().back();
+    constexpr int64_t longest = 1 << 14; // of sums of 8 x 8 bits in 32
+    if (softmax.axis != tensorType(result).getRank() - 1 || length > longest)
       return;
-    while (auto reshape = way.back().getDefiningOp<tosa::ReshapeOp>()) {
-      if (!reshape.getInput1().hasOneUse())
+    std::vector<Operation *> way;
+    while (result.hasOneUse()) {
+      Operation *user = *result.user_begin();
+      if (tensorType(result).getShape().back() != length)
         return;
-      way.push_back(reshape.getInput1());
+      if (auto reshape = dyn_cast<tosa::ReshapeOp>(user)) {
+        way.push_back(user);
+        result = reshape.getOutput();
+        continue;
+      }
+      auto product = dyn_cast<tosa::MatMulOp>(user);
+      if (!product || product.getA() != result || product.getB() == result)
+        return;
+      softmax.product = user;
+      plan_.folded.insert(way.begin(), way.end());
+      return;
     }
-    if (isAnchorResult(way.back()))
-      plan_.logits.insert(way.begin(), way.end());
+  }
+
+  static bool isProduct(Operation *op) {
+    return isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp, tosa::MatMulOp>(op);
+  }
+
+  void traceSums() {
+    llvm::DenseMap<Operation *, int64_t> before; // products
+    int64_t products = 0;
+    for (Operation &op : main_.getBody().front()) {
+      products += isProduct(&op);
+      before[&op] = products;
+    }
+    for (auto &[op, table] : plan_.tables) {
+      llvm::SmallVector<Value> way;
+      if (table.power && takesSum(op->getResult(0), before, before.lookup(op), way))
+        plan_.sums.insert(way.begin(), way.end());
+      else
+        table.power.reset();
+    }
+    for (auto &[op, anchor] : plan_.anchors) {
+      const bool isClamped = anchor.low > -HUGE_VAL || anchor.high < HUGE_VAL;
+      // A convolution's have a scale for each channel: they take a rescale all the same.
+      const bool isOwnSum = isa<tosa::MatMulOp, tosa::ReduceSumOp>(op) || isBinary(op) ||
+                            (isConvolution(op) && isLogits(anchor.result));
+      llvm::SmallVector<Value> way;
+      if (!isClamped && isOwnSum && !anchor.result.use_empty() &&
+          takesSum(anchor.result, before, before.lookup(op), way))
+        plan_.sums.insert(way.begin(), way.end());
+      if (isLogits(anchor.result))
+        plan_.logits.insert(anchor.result);
+    }
+    for (auto &[op, table] : plan_.tables)
+      if (table.power && !plan_.sums.contains(table.root)) {
+        plan_.sums.erase(op->getResult(0));
+        table.power.reset();
+      }
+  }
+
+  bool isOfProducts(Value value) {
+    auto anchor =
+        llvm::find_if(plan_.anchors, [&](auto &entry) { return entry.second.result == value; });
+    return (anchor != plan_.anchors.end() && isa<tosa::MatMulOp>(anchor->first)) ||
+           isReadByProduct(value);
+  }
+
+  static bool isReadByProduct(Value value) {
+    return llvm::any_of(value.getUsers(), [](Operation *user) {
+      const bool isMove =
+          isa<tosa::ReshapeOp, tosa::TransposeOp, tosa::SliceOp, tosa::Conv2DOp>(user);
+      return isa<tosa::MatMulOp>(user) || (isMove && isReadByProduct(user->getResult(0)));
+    });
+  }
+
+  // Whether softmax alone reads it.
+  bool isLogits(Value value) {
+    while (value.hasOneUse() && isa<tosa::ReshapeOp>(*value.user_begin()))
+      value = value.user_begin()->getResult(0);
+    return llvm::any_of(plan_.softmaxes, [&](auto &entry) {
+      return entry.second.input == value && llvm::all_of(value.getUsers(), [&](Operation *user) {
+               return llvm::is_contained(entry.second.members, user);
+             });
+    });
+  }
+
+  // Whether all that reads `value` takes 32 bits, and none of it is behind a product; `way`: it,
+  // and its reshapes.
+  bool takesSum(Value value, const llvm::DenseMap<Operation *, int64_t> &before, int64_t products,
+                llvm::SmallVectorImpl<Value> &way) {
+    way.push_back(value);
+    return llvm::all_of(value.getUsers(), [&](Operation *user) {
+      if (before.lookup(user) != products)
+        return false;
+      if (isa<tosa::ReshapeOp>(user))
+        return takesSum(user->getResult(0), before, products, way);
+      if (plan_.anchors.contains(user))
+        return isBinary(user) || isa<tosa::ReduceSumOp>(user);
+      const bool isOfSoftmax = llvm::any_of(plan_.softmaxes, [&](auto &entry) {
+        return entry.second.input == value && llvm::is_contained(entry.second.members, user);
+      });
+      return isOfSoftmax || isOfPower(value, user);
+    });
+  }
+
+  // Whether `user` is part of a power of a sum, which has fewer elements than what it is of.
+  bool isOfPower(Value value, Operation *user) {
+    if (user->getNumResults() != 1 || plan_.pointwise.root(user->getResult(0)) != value)
+      return false;
+    bool isPower = false;
+    for (auto &[op, table] : plan_.tables)
+      if (table.root == value) {
+        if (!table.power)
+          return false;
+        isPower = true;
+      }
+    return isPower;
   }
 
   // What only tables read of a convolution keeps 16 bits: rounding it once more to 8 would cost as
@@ -250,20 +370,28 @@ private:
     plan_.outputs.insert(way.begin(), way.end());
   }
 
-  // All values with a range of their own, as long as everything that reads them takes 16 bits. A
-  // depthwise convolution takes 8: what no other operator reads is rounded to them at once.
+  // All values with a range of their own, as long as everything that reads them takes 16 bits. What
+  // only operators read that take 8 is rounded to them at once.
   void traceWide() {
     for (Value value : plan_.ranged) {
       // A table of 8 bits yields 8 bits.
       auto table = plan_.tables.find(value.getDefiningOp());
       bool isWideTable = table != plan_.tables.end() && plan_.hasWideTables(table->second.root);
       bool isMade = isWideTable || isAnchorResult(value);
-      bool isNarrow = llvm::all_of(value.getUsers(), [&](Operation *user) {
-        return isa<tosa::DepthwiseConv2DOp>(user) || isGlobalAverage(user);
-      });
-      if (isMade && !isNarrow && !plan_.logits.contains(value) && readersExtend(value))
+      if (isMade && !isReadNarrow(value) && !plan_.sums.contains(value) && readersExtend(value))
         plan_.wide.insert(value);
     }
+  }
+
+  // Whether all that reads `value` takes 8 bits of it.
+  bool isReadNarrow(Value value) {
+    const bool isMixed = precision_ == Precision::Mixed;
+    return llvm::all_of(value.getUsers(), [&](Operation *user) {
+      if (isMixed && isa<tosa::ReshapeOp, tosa::TransposeOp, tosa::SliceOp>(user))
+        return isReadNarrow(user->getResult(0));
+      return isa<tosa::DepthwiseConv2DOp>(user) || isGlobalAverage(user) ||
+             (isMixed && isa<tosa::Conv2DOp, tosa::MatMulOp>(user));
+    });
   }
 
   // Whether all that reads `value` can take it with 16 bits, convolutions among them.
@@ -276,7 +404,8 @@ private:
         int64_t terms = tensorType(value).getNumElements() /
                         std::max<int64_t>(tensorType(anchor->second.result).getNumElements(), 1);
         bool isSum = isa<tosa::ReduceSumOp>(user) || isGlobalAverage(user);
-        return isConvolution(user) || isBinary(user) || (isSum && terms <= longestSum);
+        return isConvolution(user) || isBinary(user) || (isSum && terms <= longestSum) ||
+               (precision_ == Precision::Mixed && isa<tosa::MatMulOp>(user));
       }
       if (auto table = plan_.tables.find(user);
           table != plan_.tables.end() && table->second.isClamp)

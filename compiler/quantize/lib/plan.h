@@ -35,7 +35,8 @@ struct Anchor {
 // What a pointwise sequence yields.
 struct Table {
   mlir::Value root;
-  bool isClamp = false; // of the root itself, which keeps its parameters
+  bool isClamp = false;       // of the root itself, which keeps its parameters
+  std::optional<Power> power; // of a sum: integer_sum.h
 };
 
 struct Plan {
@@ -43,11 +44,17 @@ struct Plan {
   llvm::DenseMap<mlir::Operation *, Softmax> softmaxes; // by the operator that yields the result
   llvm::DenseMap<mlir::Operation *, Table> tables;
   llvm::DenseSet<mlir::Operation *> folded; // has no integer operator of its own
-  llvm::DenseSet<mlir::Value> logits;  // stay 32 bits on their way from an anchor into a softmax
+  // What element-wise operators, sums and softmax alone read, before the next product: stays 32
+  // bits, at the scale that the anchor's own sum has (integer_sum.h).
+  llvm::DenseSet<mlir::Value> sums;
+  llvm::DenseSet<mlir::Value> logits;  // which softmax alone reads: what is far below counts as 0
   llvm::DenseSet<mlir::Value> roots;   // 16 bits on their way from an anchor into tables
   llvm::DenseSet<mlir::Value> outputs; // 16 bits on their way from an anchor to the caller
-  llvm::DenseSet<mlir::Value> wide;    // 16 bits for the sake of extended precision
-  bool isExtended = false;             // the precision
+  llvm::DenseSet<mlir::Value> wide;    // 16 bits for the sake of the precision
+  // What products of two activations read and yield: long tails cost more than cutting them off
+  // does.
+  llvm::DenseSet<mlir::Value> tailed;
+  Precision precision = Precision::Standard;
   PointwiseAnalysis pointwise;
 
   // Whether tables read `root` with 16 bits; those of 8 bits yield 8.
@@ -63,6 +70,9 @@ Plan makePlan(mlir::func::FuncOp main, Precision precision);
 
 // One that is not transposed.
 bool isConvolution(mlir::Operation *op);
+
+// Of two tensors, element by element.
+bool isBinary(mlir::Operation *op);
 
 // An average over whole images, which is a sum with a factor.
 bool isGlobalAverage(mlir::Operation *op);

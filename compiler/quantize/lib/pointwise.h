@@ -7,8 +7,16 @@
 #include "llvm/ADT/DenseMap.h"
 
 #include <functional>
+#include <optional>
 
 namespace tilewright::quantization {
+
+// (factor * x + offset) ^ exponent
+struct Power {
+  double factor = 1;
+  double offset = 0;
+  double exponent = 1;
+};
 
 class PointwiseAnalysis {
 public:
@@ -24,6 +32,10 @@ public:
   // `value` as a function of an element of `root`, from which a pointwise sequence leads to it
   // (`root` itself gives the identity).
   std::function<double(double)> function(mlir::Value value, mlir::Value root) const;
+
+  // The same where it is an inverse, or the inverse of a square root, of x times a positive factor
+  // and an offset of at least 0.
+  std::optional<Power> power(mlir::Value value, mlir::Value root) const;
 
 private:
   llvm::DenseMap<mlir::Value, mlir::Value> roots_;

@@ -86,9 +86,13 @@ public:
       if (auto matmul = dyn_cast<tosa::MatMulOp>(op))
         matmulToConvolution(matmul);
       else if (std::optional<Affine> affine = affineOf(&op))
-        if (!foldIntoConvolution(&op, *affine) && affine->perChannel)
+        if (!foldIntoConvolution(&op, *affine) && affine->perChannel && !isNormalized(affine->x))
           affineToDepthwise(&op, *affine);
     }
+    for (Operation &op : llvm::make_early_inc_range(main_.getBody().front()))
+      if (isa<tosa::Conv2DOp>(op))
+        while (foldFactors(&op))
+          ;
     for (Operation &op : main_.getBody().front())
       if (isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp>(op))
         ownConstants(&op);
@@ -164,6 +168,56 @@ private:
                                 makeFloats(builder_, location, weightShape, convolution->weights));
     convolution->op->setOperand(2, makeFloats(builder_, location, {channels}, convolution->bias));
     replace(op, affine.x);
+    return true;
+  }
+
+  // A product of two tensors, as normalization ends with: what follows is element-wise as well.
+  static bool isNormalized(Value value) {
+    while (auto reshape = value.getDefiningOp<tosa::ReshapeOp>())
+      value = reshape.getInput1();
+    auto product = value.getDefiningOp<tosa::MulOp>();
+    if (auto sum = value.getDefiningOp<tosa::AddOp>())
+      if (std::optional<Affine> affine = affineOf(sum))
+        return isNormalized(affine->x);
+    if (!product)
+      return false;
+    if (std::optional<Affine> affine = affineOf(product))
+      return isNormalized(affine->x);
+    return true;
+  }
+
+  // Of a convolution: factors and offsets of the channels that it reads, of a normalized tensor, go
+  // into its weights and biases.
+  bool foldFactors(Operation *op) {
+    Value input = op->getOperand(0), source = input;
+    while (auto reshape = source.getDefiningOp<tosa::ReshapeOp>()) {
+      if (tensorType(reshape.getInput1()).getRank() == 0 ||
+          tensorType(reshape.getInput1()).getShape().back() != tensorType(source).getShape().back())
+        return false;
+      source = reshape.getInput1();
+    }
+    std::optional<Affine> affine =
+        source.getDefiningOp() ? affineOf(source.getDefiningOp()) : std::nullopt;
+    const bool hasPad =
+        llvm::any_of(cast<tosa::Conv2DOp>(op).getPad(), [](int64_t pad) { return pad != 0; });
+    const bool isOffset = affine && llvm::any_of(affine->offset, [](double x) { return x != 0; });
+    std::optional<Convolution> convolution = Convolution::of(op->getResult(0));
+    if (!affine || !isNormalized(affine->x) || (hasPad && isOffset) || !convolution)
+      return false;
+    const auto channels = static_cast<size_t>(tensorType(source).getShape().back());
+    for (size_t i = 0; i < convolution->weights.size(); ++i) {
+      double &weight = convolution->weights[i];
+      convolution->bias[convolution->channelOf(i)] += weight * at(affine->offset, i % channels);
+      weight *= at(affine->factor, i % channels);
+    }
+    builder_.setInsertionPoint(op);
+    Location location = op->getLoc();
+    op->setOperand(1, makeFloats(builder_, location, tensorType(op->getOperand(1)).getShape(),
+                                 convolution->weights));
+    op->setOperand(2,
+                   makeFloats(builder_, location, {static_cast<int64_t>(convolution->bias.size())},
+                              convolution->bias));
+    op->setOperand(0, makeReshape(builder_, location, affine->x, tensorType(input).getShape()));
     return true;
   }
 

@@ -48,7 +48,7 @@ public:
     Plan plan = makePlan(main(), precision);
     Statistics statistics =
         statisticsOf(observed_, *executable_, samples_, plan, findEqualizable(plan),
-                     options_.method != Calibration::MinMax, threads_);
+                     options_.method != Calibration::MinMax || !plan.tailed.empty(), threads_);
     ParameterMap parameters = assignParameters(main(), plan, statistics, options_);
     bool isFakeQuantized = options_.precision == Precision::Automatic;
     IntegerModule integer =
@@ -57,26 +57,38 @@ public:
     return {std::move(parameters), std::move(integer)};
   }
 
-  // 16 bits cost about twice the cycles. They are worth it where 8 bits leave the outputs inexact,
-  // and where they lessen the noise a good deal: docs/decisions/quantization.md.
-  // `other`: what was given up for an extended one.
+  // 16 bits between operators cost up to twice the cycles, and products of them as much again. They
+  // are worth it where 8 bits leave the outputs inexact, and where they lessen the noise a good
+  // deal: docs/decisions/quantization.md. `other`: the standard form, where it was given up.
   Form chooseForm(std::optional<PrecisionChoice> &choice, std::optional<Form> &other) const {
-    constexpr double exact = 40, worthwhile = 4; // dB
+    constexpr double good = 25, exact = 40, useless = 18; // dB
+    constexpr double worthwhile = 2, much = 4;            // more
     FakeQuantization fakeQuantization(*executable_, observed_, samples_, threads_);
     Form standard = formOf(Precision::Standard);
     std::optional<double> with8 = fakeQuantized(fakeQuantization, standard);
     if (!with8)
       return standard;
-    choice = PrecisionChoice{Precision::Standard, *with8, std::nullopt};
-    if (*with8 >= exact)
+    choice = PrecisionChoice{Precision::Standard, *with8, std::nullopt, std::nullopt};
+    if (*with8 >= (isBoundByWeights() ? exact : good))
       return standard;
-    Form extended = formOf(Precision::Extended);
-    choice->extended = fakeQuantized(fakeQuantization, extended);
-    if (!choice->extended || *choice->extended < *with8 + worthwhile)
+    Form mixed = formOf(Precision::Mixed);
+    choice->mixed = fakeQuantized(fakeQuantization, mixed);
+    const bool isMixed = choice->mixed && *choice->mixed >= *with8 + worthwhile;
+    const double best = isMixed ? *choice->mixed : *with8;
+    if (best < useless) {
+      Form extended = formOf(Precision::Extended);
+      choice->extended = fakeQuantized(fakeQuantization, extended);
+      if (choice->extended && *choice->extended >= best + much) {
+        choice->precision = Precision::Extended;
+        other = std::move(standard);
+        return extended;
+      }
+    }
+    if (!isMixed)
       return standard;
-    choice->precision = Precision::Extended;
+    choice->precision = Precision::Mixed;
     other = std::move(standard);
-    return extended;
+    return mixed;
   }
 
   std::vector<LayerSqnr> layersOf(const Form &form) const {
@@ -86,6 +98,19 @@ public:
   }
 
 private:
+  // Whether tensors of 16 bits are nothing beside the weights: then they cost nothing.
+  bool isBoundByWeights() const {
+    const Plan plan = makePlan(main(), Precision::Mixed);
+    int64_t wide = 0, weights = 0;
+    for (Value value : plan.wide)
+      wide += tensorType(value).getNumElements();
+    for (auto &[op, anchor] : plan.anchors)
+      if (isConvolution(op))
+        weights += tensorType(op->getOperand(1)).getNumElements();
+    constexpr int64_t few = 100; // weights for an element
+    return weights >= few * wide;
+  }
+
   std::optional<double> fakeQuantized(const FakeQuantization &fakeQuantization, Form &form) const {
     std::optional<double> decibels = fakeQuantization.decibelsOf(form.integer, form.parameters);
     ended("fake-quantization");

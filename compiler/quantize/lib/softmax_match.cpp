@@ -29,8 +29,7 @@ std::optional<Softmax> matchSoftmax(Operation *last) {
     if (isPrivate)
       return Softmax{difference.getInput1(),
                      static_cast<int64_t>(sum.getAxis()),
-                     {maximum, difference, power, sum, inverse},
-                     true};
+                     {maximum, difference, power, sum, inverse}};
   }
   return std::nullopt;
 }

@@ -15,6 +15,7 @@ struct Softmax {
   int64_t axis = 0;
   std::vector<mlir::Operation *> members; // all but the last
   bool isWide = true;                     // all that reads the result takes 16 bits
+  mlir::Operation *product = nullptr;     // of matrices, the first of which the result alone is
 };
 
 // The softmax that `last` yields.

@@ -30,8 +30,16 @@ public:
   void add(const Tensor &tensor) {
     const float *values = tensor.data<float>();
     size_t count = static_cast<size_t>(tensor.elements()), width = low_.size();
+    std::vector<float> low(width, HUGE_VALF), high(width, -HUGE_VALF); // of this tensor
+    low.swap(low_), high.swap(high_);
     for (size_t at = 0; at < count; at += width)
       addRow(values + at, std::min(width, count - at));
+    lowest_.push_back(double(*std::min_element(low_.begin(), low_.end())));
+    highest_.push_back(double(*std::max_element(high_.begin(), high_.end())));
+    for (size_t i = 0; i < width; ++i) {
+      low_[i] = std::min(low_[i], low[i]);
+      high_[i] = std::max(high_[i], high[i]);
+    }
     for (size_t i = 0; i < width; ++i)
       sum_[i % channels_] += double(std::exchange(partial_[i], 0.0f));
     rows_ += count / channels_;
@@ -46,7 +54,13 @@ public:
     for (size_t c = 0; c < channels_; ++c)
       sum_[c] += other.sum_[c];
     rows_ += other.rows_;
+    llvm::append_range(lowest_, other.lowest_);
+    llvm::append_range(highest_, other.highest_);
   }
+
+  // How much further than on these samples the ends may be on others.
+  double lowReach() const { return reachOf(lowest_); }
+  double highReach() const { return reachOf(highest_); }
 
   size_t channels() const { return channels_; }
 
@@ -59,6 +73,25 @@ public:
   }
 
 private:
+  // The ends of samples are spread around their mean: where they differ much, the next one's may be
+  // beyond them all. Of few elements hardly any was near what is possible.
+  double reachOf(const std::vector<double> &ends) const {
+    constexpr double deviations = 2, most = 1.4, few = 4096, ofFew = 0.4, decades = 2;
+
+    double sum = 0, squares = 0, farthest = 0;
+    for (double end : ends) {
+      sum += std::fabs(end), squares += end * end;
+      farthest = std::max(farthest, std::fabs(end));
+    }
+    if (farthest == 0)
+      return 1;
+    const auto count = double(ends.size()), elements = double(rows_) * double(channels_);
+    const double mean = sum / count, variance = std::max(0.0, squares / count - mean * mean),
+                 bySpread = (mean + deviations * std::sqrt(variance)) / farthest,
+                 byCount = 1 + ofFew * (1 - std::log10(elements / few) / decades);
+    return std::clamp(std::max(bySpread, byCount), 1.0, most);
+  }
+
   static size_t widthFor(size_t channels) {
     constexpr size_t leastRow = 64; // for the loop over a row to be worth vectors
     return channels * ((leastRow + channels - 1) / channels);
@@ -92,6 +125,7 @@ private:
   std::vector<float> partial_;      // sums of the tensor that is being added
   std::vector<double> sum_;
   size_t rows_ = 0;
+  std::vector<double> lowest_, highest_; // of each sample
 };
 
 bool isFinite(const Tensor &tensor) {
@@ -233,9 +267,10 @@ Observations observe(const FloatExecutable &executable, const Samples &samples, 
       failNotFinite(firstNotFinite(watched[i], samples, threads));
     std::vector<double> &means = observed.means[watched[i]];
     std::vector<ChannelRange> &ranges = observed.ranges[watched[i]];
+    const double below = channels.lowReach(), above = channels.highReach();
     for (size_t c = 0; c < channels.channels(); ++c) {
-      ranges.push_back(
-          {std::min(double(channels.low(c)), 0.0), std::max(double(channels.high(c)), 0.0)});
+      ranges.push_back({below * std::min(double(channels.low(c)), 0.0),
+                        above * std::max(double(channels.high(c)), 0.0)});
       means.push_back(channels.mean(c));
     }
   }
@@ -259,7 +294,8 @@ Statistics statisticsOf(const Observations &observed, const FloatExecutable &exe
     }
     // Where each channel fills the whole range, other data soon leaves it. Among the errors of 8
     // bits that hardly counts.
-    double margin = plan.isExtended && equalization.lookup(value) == 1 ? 1.15 : 1;
+    double margin =
+        plan.precision == Precision::Extended && equalization.lookup(value) == 1 ? 1.15 : 1;
     for (size_t c = 0; c < ranges.size(); ++c) {
       double factor = (scaled.factors.empty() ? 1 : scaled.factors[c]) * margin;
       scaled.histogram.low = std::min(scaled.histogram.low, ranges[c].low * factor);

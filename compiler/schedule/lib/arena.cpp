@@ -59,7 +59,7 @@ int64_t Arena::releasedAt(int64_t begin, int64_t end) const {
 }
 
 std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement placement,
-                                       int64_t reserve) {
+                                       int64_t reserve, int64_t beside) {
   bytes = occupied(bytes);
   // The two largest free ranges: what stays free beside a candidate.
   const Range *largest = nullptr;
@@ -102,7 +102,9 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement
     case 1: // straddles
       return placement != Placement::Packed && isSmall && (end - 1) / bankBytes_ != bank;
     case 2:
-      return placement == Placement::Alternate ? bank == lastBank_ : neighborsAt(address, end);
+      if (placement == Placement::Alternate)
+        return bank == (beside < 0 ? lastBank_ : beside / bankBytes_);
+      return neighborsAt(address, end);
     case 3:
       return placement == Placement::Packed
                  ? std::max<int64_t>(0, releasedAt(address, end) + recent - clock_)

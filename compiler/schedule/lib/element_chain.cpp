@@ -279,6 +279,26 @@ llvm::SmallVector<Tile, 4> ElementChain::operands(const Cover &cover, const Tile
   return tiles;
 }
 
+// The operand from outside that a cover's result may take the place of.
+std::optional<Tile> ElementChain::replaced(const Cover &cover, const Extent &extent) const {
+  for (size_t i = 0; i < cover.match.operands.size(); ++i) {
+    mlir::Value value = valueOf(cover, i);
+    if (!isOutside(cover, i) || !replaceable_.contains(value))
+      continue;
+    const auto isRead = [&](const Cover &other) {
+      for (size_t k = 0; k < other.match.operands.size(); ++k)
+        if (valueOf(other, k) == value)
+          return true;
+      return false;
+    };
+    const Tile &tile = outside_.find(keyOf(cover, i))->second;
+    const bool isDense = tile.sc == 1 && tile.s0 == extent.nc && tile.s1 == extent.n0 * extent.nc;
+    if (tile.space == cover.resultSpace() && isDense && llvm::count_if(*covers_, isRead) == 1)
+      return tile;
+  }
+  return std::nullopt;
+}
+
 void ElementChain::widen(std::vector<Task> &out, const Extent &extent, const Tile &wide,
                          const Tile &narrow) {
   const patterns::Match &widening = *context_.selection->widening();
@@ -316,6 +336,8 @@ Tile ElementChain::run(std::vector<Task> &out, const Tile &anchorValue, const Ex
       d = result;
     else if (isRead && value.space == space && value.sc == 1)
       d = value; // in place
+    else if (const std::optional<Tile> operand = replaced(cover, extent))
+      d = *operand;
     else
       d = temporary(space, "intermediate result");
     if (cover.table)

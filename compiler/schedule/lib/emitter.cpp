@@ -250,19 +250,33 @@ int64_t Emitter::planned(const Group &group, int buffer) const {
          spad_.bytes();
 }
 
-std::optional<int64_t> Emitter::allocateIn(Arena &arena, const Group &group, int buffer) const {
+std::optional<int64_t> Emitter::allocateIn(Arena &arena, const Group &group, int buffer,
+                                           int64_t beside) const {
   const Buffer &info = group.work.buffers[buffer];
   if (isPlanned(group, buffer) &&
       arena.allocateAt(planned(group, buffer), info.bytes, info.traffic))
     return planned(group, buffer);
   bool isSpad = info.space == isa::Space::Spad;
   return isSpad ? arena.allocate(info.bytes, info.traffic, group.placement, group.largest)
-                : arena.allocate(info.bytes, info.traffic, Placement::Alternate, group.largestSum);
+                : arena.allocate(info.bytes, info.traffic, Placement::Alternate, group.largestSum,
+                                 beside);
 }
 
-std::optional<int64_t> Emitter::allocate(Group &group, int buffer) {
+// Of a small buffer of accumulators: the address of the large one that the task has beside it, with
+// which another task will read it.
+int64_t Emitter::largeOperand(const Group &group, const Task &task, int small) const {
+  constexpr int64_t times = 8;
+  const Buffer &info = group.work.buffers[small];
+  for (const int other : task.buffers)
+    if (other >= 0 && group.address[other] && group.work.buffers[other].space == info.space &&
+        info.space == isa::Space::Acc && group.work.buffers[other].bytes >= times * info.bytes)
+      return *group.address[other];
+  return -1;
+}
+
+std::optional<int64_t> Emitter::allocate(Group &group, int buffer, int64_t beside) {
   std::optional<int64_t> address =
-      allocateIn(arena(group.work.buffers[buffer].space), group, buffer);
+      allocateIn(arena(group.work.buffers[buffer].space), group, buffer, beside);
   if (address)
     group.given[buffer] = *address;
   return address;
@@ -275,7 +289,7 @@ bool Emitter::allocateFor(Group &group, const Task &task, std::vector<int> *allo
     const int buffer = task.buffers[operand];
     if (buffer < 0 || group.address[buffer])
       continue;
-    group.address[buffer] = allocate(group, buffer);
+    group.address[buffer] = allocate(group, buffer, largeOperand(group, task, buffer));
     if (!group.address[buffer])
       return false;
     if (allocated)

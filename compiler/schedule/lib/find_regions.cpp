@@ -56,8 +56,8 @@ std::optional<ChosenTile> chooseTile(LoweringContext &context, const Region &reg
   };
   // Several groups need less than each of them twice: only trials tell what fits.
   if (region.isFused())
-    for (int64_t factor : {4, 3, 2})
-      consider(std::min(elements, most * factor), false);
+    for (int64_t halves : {8, 6, 4, 3})
+      consider(std::min(elements, most * halves / 2), false);
   consider(most, false);
   for (int64_t factor = 1; fewest * factor <= elements && (factor <= mostTileFactor || !best);
        factor *= 2)

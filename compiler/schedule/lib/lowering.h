@@ -263,8 +263,13 @@ public:
   // Whether an outside operand may stand in the scratchpad wherever it is read.
   bool mayProvide(mlir::Value value) const;
   // Where an outside operand stands, beginning at the next box: it is not loaded into that memory.
-  void provide(mlir::Value value, const Tile &tile) {
+  // `isLast`: nobody reads the tile behind this group, whose results may take its place.
+  void provide(mlir::Value value, const Tile &tile, bool isLast = false) {
     provided_[{value, static_cast<int>(tile.space)}] = tile;
+    if (isLast)
+      replaceable_.insert(value);
+    else
+      replaceable_.erase(value);
   }
   // From now on, operands that are the same for two boxes, one after the other, stay on chip.
   void keepOperands() { keepsOperands_ = true; }
@@ -321,6 +326,7 @@ private:
   bool readsUnsigned(const Cover &cover, mlir::Value value) const;
   ChannelBlocks blocksOf(std::vector<Task> &constants, const patterns::Match &match,
                          ChannelParts *parts);
+  std::optional<Tile> replaced(const Cover &cover, const Extent &extent) const;
   llvm::SmallVector<Tile, 4> operands(const Cover &cover, const Tile &entering, int64_t channel);
 
   LoweringContext &context_;
@@ -344,6 +350,7 @@ private:
   bool keepsOperands_ = false, needsWidening_ = false;
   llvm::DenseMap<mlir::Value, Tile> waiting_; // values that a later cover reads
   llvm::DenseMap<Key, Tile> provided_;        // by value and memory
+  llvm::DenseSet<mlir::Value> replaceable_;
 };
 
 // What decides how a group is tiled: groups of which this is equal take the same time.

@@ -1,5 +1,8 @@
 #include "region.h"
 
+#include "interleave.h"
+#include "selections.h"
+
 #include "tilewright/compiler/tosa/layer_location.h"
 #include "tilewright/support/error.h"
 
@@ -420,6 +423,8 @@ Extents Region::tileOf(llvm::ArrayRef<int64_t> all, int64_t most) const {
   int64_t left = most;
   for (size_t dim = all.size(), taken = 0; dim-- > 0 && taken < tiled; ++taken) {
     size[dim] = std::min(all[dim], left);
+    if (isFused()) // all alike
+      size[dim] = llvm::divideCeilSigned(all[dim], llvm::divideCeilSigned(all[dim], size[dim]));
     const int64_t block = std::min(block_, most);
     if (taken == 0 && tilesChannels() && size[dim] < all[dim])
       size[dim] = std::max(block, size[dim] / block * block);
@@ -529,13 +534,28 @@ llvm::SmallVector<Tile> Region::multiply(Steps &steps, Step &step, Running &runn
   return sums;
 }
 
+bool Region::isReadBehind(const Kernel &kernel, mlir::Value value) const {
+  mlir::Value memory = kernel::memoryOf(value);
+  auto isIt = [&](mlir::Value read) { return kernel::memoryOf(read) == memory; };
+  return llvm::any_of(kernels_, [&](const Kernel &later) {
+    return &later > &kernel && (llvm::any_of(later.operands, isIt) ||
+                                (later.product && isIt(productOf(later.product).getA())));
+  });
+}
+
 Tile Region::compute(Steps &steps, Step &step, Running &running, const Box &box, HeldTensors &held,
                      llvm::ArrayRef<Tile> sums) const {
   const Kernel &kernel = running.kernel;
   ElementChain &chain = *running.chain;
   if (isFused())
     chain.ops().forget(); // other kernels' parameters were selected
-  for (const ElementChain::Read &read : chain.outsideReads()) {
+  const llvm::SmallVector<ElementChain::Read> outside = chain.outsideReads();
+  auto isOnlyRead = [&](const ElementChain::Read &read) {
+    return llvm::count_if(outside, [&](const ElementChain::Read &other) {
+             return kernel::memoryOf(other.value) == kernel::memoryOf(read.value);
+           }) == 1;
+  };
+  for (const ElementChain::Read &read : outside) {
     if (!makerOf(read.value))
       continue;
     Held &tensor = held.find(kernel::memoryOf(read.value))->second;
@@ -550,7 +570,9 @@ Tile Region::compute(Steps &steps, Step &step, Running &running, const Box &box,
       }
       buffer = tensor.wide;
     }
-    chain.provide(read.value, repeatedTile(shape, box, read.space, buffer));
+    chain.provide(read.value, repeatedTile(shape, box, read.space, buffer),
+                  isOnlyRead(read) && !isReadBehind(kernel, read.value) &&
+                      !makerOf(read.value)->isStored);
   }
   chain.loadOperands(step.loads, box);
   const size_t rank = box.size.size();
@@ -579,19 +601,31 @@ static void mark(llvm::MutableArrayRef<Task> tasks, int layer) {
     task.layer = layer;
 }
 
-// What one stage does of a tile: the kernels between two products, the first one's last part and
-// the second one's products among them.
+// Of a kernel: in which stage a product's sums are made, and in which the rest is done.
+std::vector<Region::Turn> Region::turns() const {
+  std::vector<Turn> turns;
+  size_t stage = 0;
+  for (const Kernel &kernel : kernels_) {
+    const size_t sums = turns.empty() ? 0 : stage + 1;
+    if (kernel.product)
+      stage = sums + 1;
+    turns.push_back({sums, stage});
+  }
+  return turns;
+}
+
+// What one stage does of a tile.
 void Region::addStage(Steps &steps, Step &step, std::vector<Running> &running, size_t stage,
                       TileInFlight &tile) const {
-  size_t now = 0;
+  const std::vector<Turn> turns = this->turns();
   for (size_t i = 0; i < running.size(); ++i) {
     Running &each = running[i];
     const Kernel &kernel = each.kernel;
     const size_t loads = step.loads.size(), computed = step.compute.size();
     const Box box = boxOf(kernel, tile.box);
-    if (kernel.product && now++ == stage)
+    if (kernel.product && turns[i].sums == stage)
       tile.sums[i] = multiply(steps, step, each, box, tile.held);
-    if (now == stage) {
+    if (turns[i].rest == stage) {
       const Tile value = kernel.isReduction
                              ? reduce(steps, step, each, box, tile.held)
                              : compute(steps, step, each, box, tile.held, tile.sums[i]);
@@ -617,8 +651,9 @@ void Region::lower(Steps &steps, int64_t most, int64_t mostTiles) const {
   const int64_t block = tilesChannels() ? std::min(block_, most) : block_;
   const Extents all = common();
   const int64_t channels = all.back(), range = range_ < channels ? range_ : channels;
-  const size_t stages = 1 + static_cast<size_t>(llvm::count_if(
-                                kernels_, [](const Kernel &kernel) { return kernel.product; }));
+  const size_t stages = turns().back().rest + 1;
+  Interleaving interleaving(context_);
+  Selections selections(context_.isa);
   for (int64_t first = 0; first < channels && mostTiles > 0; first += range) {
     Extents part = all;
     part.back() = std::min(range, channels - first);
@@ -646,9 +681,13 @@ void Region::lower(Steps &steps, int64_t most, int64_t mostTiles) const {
           mark(llvm::MutableArrayRef(step.constants).drop_front(before), each.kernel.layer);
       }
       isFirst = false;
-      for (size_t stage = 0; stage < tiles.size(); ++stage)
+      std::vector<std::vector<Task>> tasks(tiles.size());
+      for (size_t stage = 0; stage < tiles.size(); ++stage) {
         if (!tiles[stage].box.start.empty())
           addStage(steps, step, running, stage, tiles[stage]);
+        tasks[stage].swap(step.compute);
+      }
+      step.compute = stages > 1 ? interleaving.run(std::move(tasks)) : std::move(tasks.front());
     };
     auto push = [&](TileInFlight tile) {
       tiles.push_front(std::move(tile));

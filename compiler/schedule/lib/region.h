@@ -8,7 +8,8 @@
 //   sequence the groups
 //   compute  a group's instructions on its tile, on the vector unit; products on the array
 //
-// Products divide the sequence into stages, which work on different tiles at once. A group of
+// Products, and what is between them, are stages, which work on different tiles at once
+// (interleave.h). A group of
 // element-wise operations or a reduction alone is a region, too.
 #pragma once
 
@@ -72,6 +73,9 @@ private:
     ConvStage::Weights weights;     // its second operand,
     int64_t batch;                  // of this batch; -1: there is none
   };
+  struct Turn {
+    size_t sums, rest; // stages
+  };
   struct TileInFlight {
     Box box; // empty: there is no tile
     HeldTensors held;
@@ -85,7 +89,8 @@ private:
   void giveShapes(Kernel &kernel) const;
   bool mayHandOn();
   void chooseRange();
-  const Kernel *makerOf(mlir::Value value) const; // null: it comes from outside
+  const Kernel *makerOf(mlir::Value value) const;                   // null: it comes from outside
+  bool isReadBehind(const Kernel &kernel, mlir::Value value) const; // by kernels behind this one
   size_t ownRanks(const Kernel &kernel) const;
   size_t tiledRanks() const;
   bool tilesChannels() const;
@@ -100,6 +105,7 @@ private:
                llvm::ArrayRef<Tile> sums) const;
   Tile reduce(Steps &steps, Step &step, const Running &running, const Box &box,
               const HeldTensors &held) const;
+  std::vector<Turn> turns() const;
   void addStage(Steps &steps, Step &step, std::vector<Running> &running, size_t stage,
                 TileInFlight &tile) const;
 

@@ -5,6 +5,8 @@
 //  are signed: unsigned elements enter and leave through memory.
 //  2. Each group moves to the place of its last operation, where all that its operations read is
 //  known.
+//  3. A small operand made of arguments and constants alone comes first: groups between which it
+//  stood may become one region.
 #include "fuse.h"
 #include "scale.h"
 #include "tilewright/compiler/select/kernel_dialect.h"
@@ -16,7 +18,10 @@
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -136,6 +141,65 @@ void formGroup(const Sequence &sequence) {
   kernel::YieldOp::create(builder, location, result);
 }
 
+// Whether all that reads the value is much larger.
+bool isSmallOperand(Value value) {
+  constexpr int64_t times = 8;
+  const int64_t elements = cast<RankedTensorType>(value.getType()).getNumElements();
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    if (llvm::isa<func::ReturnOp>(user))
+      return false;
+    if (llvm::isa<kernel::ViewOp>(user))
+      return isSmallOperand(user->getResult(0));
+    auto type = dyn_cast<RankedTensorType>(user->getResult(0).getType());
+    return type && type.getNumElements() >= times * elements;
+  });
+}
+
+// What a group reads from outside, and what that is a view of, each before what reads it; nothing
+// where some of it is made on the way.
+std::optional<llvm::SetVector<Operation *>> knownOperands(kernel::GroupOp group) {
+  llvm::SetVector<Operation *> needed;
+  for (Operation &op : group.getBody().front())
+    for (Value operand : op.getOperands()) {
+      SmallVector<Operation *> way;
+      while (Operation *made = operand.getDefiningOp()) {
+        if (made->getParentOp() == group.getOperation())
+          break;
+        if (!llvm::isa<kernel::ViewOp, tosa::ConstOp>(made))
+          return std::nullopt;
+        way.push_back(made);
+        if (llvm::isa<tosa::ConstOp>(made))
+          break;
+        operand = made->getOperand(0);
+      }
+      needed.insert(way.rbegin(), way.rend());
+    }
+  return needed;
+}
+
+void moveSmallOperandsUp(Block &body) {
+  llvm::SmallPtrSet<Operation *, 16> moved;
+  Block::iterator place = body.begin();
+  auto moveUp = [&](Operation *op) {
+    if (!moved.insert(op).second)
+      return;
+    if (op == &*place)
+      ++place;
+    else
+      op->moveBefore(&body, place);
+  };
+  const SmallVector<kernel::GroupOp> groups(body.getOps<kernel::GroupOp>());
+  for (kernel::GroupOp group : groups) {
+    if (!isSmallOperand(group.getResult()) ||
+        !llvm::all_of(group.getBody().front().without_terminator(), isElementwise))
+      continue;
+    if (const std::optional<llvm::SetVector<Operation *>> needed = knownOperands(group)) {
+      llvm::for_each(*needed, moveUp);
+      moveUp(group);
+    }
+  }
+}
+
 } // namespace
 
 bool isElementwise(Operation &op) { return hasScalarFunction(&op); }
@@ -151,6 +215,7 @@ void formGroups(Block &body, Selection *selection) {
   for (const Sequence &sequence : sequences.all())
     if (!sequence.ops.empty())
       formGroup(sequence);
+  moveSmallOperandsUp(body);
 }
 
 } // namespace tilewright

@@ -50,7 +50,7 @@ struct TuneResult {
 
 // What extended precision costs, by the compiler's estimates.
 struct PrecisionCost {
-  int64_t extendedCycles = 0;
+  int64_t chosenCycles = 0;
   int64_t standardCycles = 0; // at most: of layers by themselves
 };
 
@@ -58,7 +58,7 @@ struct CompileResult {
   std::string output; // the bytes of the stage asked for
   std::vector<std::string> warnings;
   QuantizationReport quantization;            // empty for integer models
-  std::optional<PrecisionCost> precisionCost; // where Precision::Automatic chose extended
+  std::optional<PrecisionCost> precisionCost; // where Precision::Automatic did not choose standard
   std::string summary;                        // memory plan, for the terminal
   std::optional<TuneResult> tuning;
   std::string overlayUse; // a line for each instruction that the overlays name: where it is taken

@@ -34,8 +34,8 @@ CalibrationData randomCalibration(mlir::ModuleOp module, int64_t samples, uint64
 
 // Throws UserError naming the user's operator that has no integer form, or the calibration input
 // that does not fit. `times`, if any, is told of each phase. `standard`, where it is asked for,
-// becomes the module of standard precision that Precision::Automatic gave up for an extended one;
-// else it stays empty.
+// becomes the module of standard precision where Precision::Automatic gave it up; else it stays
+// empty.
 mlir::OwningOpRef<mlir::ModuleOp> quantize(mlir::ModuleOp module, const CalibrationData &data,
                                            const QuantizeOptions &options,
                                            QuantizationReport *report, PhaseTimes *times = nullptr,

@@ -10,10 +10,10 @@ namespace tilewright {
 enum class Calibration { MinMax, Percentile, Mse, Entropy };
 
 // Standard: 8 bits between operators, but for what tables read and what leaves the network.
+// Mixed: 16 bits, of which products take 8.
 // Extended: 16 bits, of which convolutions take all and depthwise ones 8; weights in two parts.
-// Automatic: extended where that makes much more exact what 8 bits leave inexact
-// (fake_quantization.h).
-enum class Precision { Automatic, Standard, Extended };
+// Automatic: what makes much more exact what 8 bits leave inexact (fake_quantization.h).
+enum class Precision { Automatic, Standard, Mixed, Extended };
 
 struct QuantizeOptions {
   Calibration method = Calibration::MinMax;
@@ -36,7 +36,8 @@ struct LayerSqnr {
 struct PrecisionChoice {
   Precision precision = Precision::Standard;
   double standard = 0;            // dB
-  std::optional<double> extended; // dB; of none where standard precision suffices
+  std::optional<double> mixed;    // dB; of none where standard precision suffices
+  std::optional<double> extended; // dB; of none where one of the others does
 };
 
 struct QuantizationReport {

@@ -32,9 +32,11 @@ public:
   // `bytes` in banks of `bankBytes`; addresses are multiples of `alignment`.
   Arena(int64_t bytes, int64_t bankBytes, int64_t alignment);
 
-  // The address of a new buffer, or nothing when no free range is large enough.
+  // The address of a new buffer, or nothing when no free range is large enough. `beside`: the
+  // address of a buffer of which some instruction reads in the same cycles; -1: there is none.
   std::optional<int64_t> allocate(int64_t bytes, Traffic traffic = Traffic::Streamed,
-                                  Placement placement = Placement::Spread, int64_t reserve = 0);
+                                  Placement placement = Placement::Spread, int64_t reserve = 0,
+                                  int64_t beside = -1);
   // The same at a given address. False when some of it is taken.
   bool allocateAt(int64_t address, int64_t bytes, Traffic traffic = Traffic::Streamed);
   bool isFree(int64_t address, int64_t bytes) const;

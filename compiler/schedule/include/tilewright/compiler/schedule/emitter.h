@@ -144,8 +144,10 @@ private:
   void synchronize(const MemoryAccesses &accesses);
   void waitFor(const MemoryAccesses &accesses, int lane, int unit, int32_t sequence);
   void fence();
-  std::optional<int64_t> allocate(Group &group, int buffer);
-  std::optional<int64_t> allocateIn(Arena &arena, const Group &group, int buffer) const;
+  std::optional<int64_t> allocate(Group &group, int buffer, int64_t beside = -1);
+  std::optional<int64_t> allocateIn(Arena &arena, const Group &group, int buffer,
+                                    int64_t beside = -1) const;
+  int64_t largeOperand(const Group &group, const Task &task, int small) const;
   static bool isPlanned(const Group &group, int buffer);
   static bool isPlaced(const Group &group);
   int64_t planned(const Group &group, int buffer) const;

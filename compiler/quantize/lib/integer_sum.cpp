@@ -1,0 +1,145 @@
+#include "integer_sum.h"
+
+#include "integer_table.h"
+#include "tilewright/compiler/tosa/tensor_types.h"
+
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+
+namespace tilewright::quantization {
+
+static constexpr double mostSum = 1 << 30;     // so that two of them have a sum of 32 bits
+static constexpr double mostProduct = 1 << 29; // of a product: what is added to it has as much
+
+Sum widened(IntegerBuilder &integer, const Quantized &x) {
+  const double finer = x.parameters.bits == 8 ? 1 << 8 : 1;
+  return {integer.widen(x.value, x.parameters, finer), x.parameters.scale / finer,
+          x.parameters.magnitude() * finer};
+}
+
+static Sum constantAt(IntegerBuilder &integer, ArrayRef<int64_t> shape,
+                      const std::vector<double> &reals, double scale) {
+  std::vector<int64_t> integers;
+  double magnitude = 1;
+  for (double real : reals) {
+    integers.push_back(std::llround(std::clamp(real / scale, -mostSum, mostSum)));
+    magnitude = std::max(magnitude, std::fabs(double(integers.back())));
+  }
+  return {integer.constant(shape, 32, integers), scale, magnitude};
+}
+
+Sum constantSum(IntegerBuilder &integer, ArrayRef<int64_t> shape,
+                const std::vector<double> &reals) {
+  double greatest = 0;
+  for (double real : reals)
+    greatest = std::max(greatest, std::fabs(real));
+  return constantAt(integer, shape, reals, greatest > 0 ? greatest / mostSum : 1);
+}
+
+Sum constantLike(IntegerBuilder &integer, ArrayRef<int64_t> shape, const std::vector<double> &reals,
+                 const Sum &like) {
+  return constantAt(integer, shape, reals, like.scale);
+}
+
+// At `scale`; where it would be greater than `most`, it is.
+static Sum atScale(IntegerBuilder &integer, const Sum &x, double scale, double most) {
+  const double factor = x.scale / scale;
+  if (factor == 1 && x.magnitude <= most)
+    return x;
+  const Accumulator sum = x;
+  return {integer.rescaleSum(sum.value, sum.magnitudes, {factor}, {1, 0, 32}), scale,
+          std::min(x.magnitude * factor + 1, most)};
+}
+
+Sum coarsened(IntegerBuilder &integer, const Sum &x, double finest) {
+  return x.scale >= finest ? x : atScale(integer, x, finest, mostSum);
+}
+
+// With steps so much coarser that it is at most `most`.
+static Sum fitted(IntegerBuilder &integer, const Sum &x, double most) {
+  if (x.magnitude <= most)
+    return x;
+  return atScale(integer, x, x.scale * std::exp2(std::ceil(std::log2(x.magnitude / most))), most);
+}
+
+Sum widenedLike(IntegerBuilder &integer, const Quantized &x, const Sum &like) {
+  const double factor = x.parameters.scale / like.scale;
+  if (factor * x.parameters.magnitude() > mostSum)
+    return widened(integer, x);
+  return {integer.widen(x.value, x.parameters, factor), like.scale,
+          x.parameters.magnitude() * factor};
+}
+
+template <typename Op> Sum combine(IntegerBuilder &integer, Sum a, Sum b, bool saturates) {
+  auto elements = [](const Sum &x) { return tensorType(x.value).getNumElements(); };
+  auto reach = [](const Sum &x) { return x.magnitude * x.scale; };
+  const bool leadsB = elements(a) != elements(b) ? elements(b) > elements(a) : reach(b) > reach(a);
+  Sum &lead = leadsB ? b : a, &other = leadsB ? a : b;
+  lead = fitted(integer, lead, mostSum);
+  if (!saturates)
+    lead = coarsened(integer, lead, reach(other) / mostSum);
+  other = atScale(integer, other, lead.scale, mostSum);
+  return {integer.binary<Op>(a.value, b.value), lead.scale, a.magnitude + b.magnitude};
+}
+template Sum combine<tosa::AddOp>(IntegerBuilder &, Sum, Sum, bool);
+template Sum combine<tosa::SubOp>(IntegerBuilder &, Sum, Sum, bool);
+template Sum combine<tosa::MaximumOp>(IntegerBuilder &, Sum, Sum, bool);
+template Sum combine<tosa::MinimumOp>(IntegerBuilder &, Sum, Sum, bool);
+
+Sum multiply(IntegerBuilder &integer, const Sum &a, const Sum &b) {
+  const double magnitude = a.magnitude * b.magnitude;
+  const int shift = std::max(0, static_cast<int>(std::ceil(std::log2(magnitude / mostProduct))));
+  return {integer.multiply(a.value, b.value, shift), std::ldexp(a.scale * b.scale, shift),
+          std::ldexp(magnitude, -shift) + 1};
+}
+
+Sum reduceSum(IntegerBuilder &integer, Sum x, int64_t axis) {
+  const auto count = double(tensorType(x.value).getShape()[axis]);
+  x = fitted(integer, x, mostSum / count);
+  return {integer.reduce<tosa::ReduceSumOp>(x.value, axis), x.scale, x.magnitude * count};
+}
+
+// The leading one moves to bit 29 or 30, by an even number of places: a square root halves it.
+Sum powerOf(IntegerBuilder &integer, const Sum &x, const Power &power, double least) {
+  constexpr int leading = 29;
+  constexpr double lowest = 1 << leading, span = 3 * lowest; // of what the table is of
+  auto scalar = [&](int64_t value) { return integer.scalarLike(x.value, 32, value); };
+  auto binary = [&](auto op, Value a, Value b) { return integer.binary<decltype(op)>(a, b); };
+  const Sum operand = fitted(integer, x, mostSum);
+  const double step = power.factor * operand.scale,
+               offset = std::min(std::nearbyint(power.offset / step), mostSum);
+  Value base = operand.value;
+  if (offset != 0)
+    base = binary(tosa::AddOp(), base, scalar(static_cast<int64_t>(offset)));
+  const auto smallest = static_cast<int64_t>(std::clamp(std::floor(least), 1.0, mostSum));
+  base = binary(tosa::MaximumOp(), base, scalar(smallest));
+  Value zeros = tosa::ClzOp::create(integer.builder(), integer.location(), base.getType(), base);
+  Value pairs =
+            binary(tosa::LogicalRightShiftOp(), binary(tosa::SubOp(), zeros, scalar(1)), scalar(1)),
+        places = binary(tosa::LogicalLeftShiftOp(), pairs, scalar(1));
+  Value mantissa = binary(tosa::LogicalLeftShiftOp(), base, places);
+  Value index = integer.rescale(
+      binary(tosa::SubOp(), mantissa, scalar(static_cast<int64_t>(lowest + span / 2))), 0,
+      {65536 / span}, {1, 0, 16});
+  Value entry =
+      tableOfUnits(integer, index, [&](double at) { return std::pow(1 + 3 * at, power.exponent); });
+  // Of the smallest the table's result is as large as it may be; greater ones move right from
+  // there.
+  int most = 0;
+  while ((smallest << (most + 2)) <= INT32_MAX)
+    most += 2;
+  constexpr int up = 8; // from 22 bits to 30
+  Value distance = power.exponent == -0.5 ? binary(tosa::SubOp(), scalar(most / 2), pairs)
+                                          : binary(tosa::SubOp(), scalar(most), places);
+  Value result =
+      integer.shiftRight(binary(tosa::LogicalLeftShiftOp(), entry, scalar(up)), distance);
+  const double unit =
+      std::pow(std::ldexp(step, leading - most), power.exponent) / std::ldexp(unitOfTables, up);
+  return {result, unit, mostSum};
+}
+
+} // namespace tilewright::quantization

@@ -1,0 +1,52 @@
+#include "interleave.h"
+
+#include <deque>
+
+namespace tilewright {
+
+std::vector<Task> Interleaving::run(std::vector<std::vector<Task>> stages) {
+  struct Stage {
+    std::vector<Task> *tasks;
+    size_t next = 0;
+    size_t unit = SIZE_MAX;     // of the latest task
+    int64_t ready = 0, end = 0; // what other units have done for it; the latest task's end
+  };
+  std::vector<Stage> running;
+  std::vector<std::deque<size_t>> turns(free_.size()); // by unit: the stages, as their turn comes
+  size_t count = 0;
+  for (size_t i = 0; i < stages.size(); ++i) {
+    running.push_back({&stages[i]});
+    for (const Task &task : stages[i])
+      turns[unitOf(task)].push_back(i);
+    count += stages[i].size();
+  }
+  std::vector<Task> ordered;
+  ordered.reserve(count);
+  while (ordered.size() < count) {
+    Stage *first = nullptr;
+    int64_t start = INT64_MAX;
+    for (size_t i = 0; i < running.size(); ++i) {
+      Stage &stage = running[i];
+      if (stage.next == stage.tasks->size())
+        continue;
+      const size_t unit = unitOf((*stage.tasks)[stage.next]);
+      if (turns[unit].front() != i)
+        continue;
+      const int64_t ready = unit == stage.unit ? stage.ready : stage.end,
+                    begins = std::max(ready, free_[unit]);
+      if (begins < start)
+        first = &stage, start = begins;
+    }
+    Task &task = (*first->tasks)[first->next++];
+    const size_t unit = unitOf(task);
+    if (unit != first->unit)
+      first->ready = first->end;
+    first->unit = unit;
+    free_[unit] = first->end = start + times_.cyclesOf(task);
+    turns[unit].pop_front();
+    ordered.push_back(std::move(task));
+  }
+  return ordered;
+}
+
+} // namespace tilewright
