@@ -171,7 +171,8 @@ private:
     return true;
   }
 
-  // A product of two tensors, as normalization ends with: what follows is element-wise as well.
+  // A product of two tensors, as normalization ends with, or of two matrices, to which a mask is
+  // added: what follows is element-wise as well.
   static bool isNormalized(Value value) {
     while (auto reshape = value.getDefiningOp<tosa::ReshapeOp>())
       value = reshape.getInput1();
@@ -180,7 +181,7 @@ private:
       if (std::optional<Affine> affine = affineOf(sum))
         return isNormalized(affine->x);
     if (!product)
-      return false;
+      return value.getDefiningOp<tosa::MatMulOp>() != nullptr;
     if (std::optional<Affine> affine = affineOf(product))
       return isNormalized(affine->x);
     return true;

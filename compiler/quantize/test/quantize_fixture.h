@@ -80,6 +80,18 @@ protected:
       : (tensor<1x4x6x3xf32>, tensor<4x1x1x3xf32>, tensor<4xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x6x4xf32> loc("body"("Conv"))
   )";
 
+  // %y: softmax of `x` along the last of three dimensions; `row`: the type of a value for each row.
+  static std::string softmaxOver(const std::string &type, const std::string &row,
+                                 const std::string &x) {
+    const std::string both = " : (" + type + ", " + row, toRow = ") -> " + row + "\n";
+    return "%max = tosa.reduce_max " + x + " {axis = 2 : i32} : (" + type + toRow +
+           "%diff = tosa.sub " + x + ", %max" + both + ") -> " + type +
+           "\n%exp = tosa.exp %diff : (" + type + ") -> " + type +
+           "\n%sum = tosa.reduce_sum %exp {axis = 2 : i32} : (" + type + toRow +
+           "%inv = tosa.reciprocal %sum : (" + row + toRow + "%y = tosa.mul %exp, %inv, %shift" +
+           both + ", tensor<1xi8>) -> " + type + "\n";
+  }
+
   Precision precision_ = Precision::Standard;
   bool onLevels_ = false;
   mlir::MLIRContext context_;

@@ -67,6 +67,56 @@ TEST_F(Quantize, LogitsOfAnySizeAreTold) {
             15);
 }
 
+// Many probabilities that 8 bits on a grid of 1/256 could not tell from 0.
+TEST_F(Quantize, AProductDividesByTheSumOfExponentialsBehindIt) {
+  EXPECT_GT(decibels("(%x: tensor<1x8x1024xf32>, %v: tensor<1x1024x16xf32>) -> tensor<1x8x16xf32>",
+                     softmaxOver("tensor<1x8x1024xf32>", "tensor<1x8x1xf32>", "%x") + R"(
+    %o = tosa.matmul %y, %v, %z, %z : (tensor<1x8x1024xf32>, tensor<1x1024x16xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x8x16xf32>
+    return %o : tensor<1x8x16xf32>)")[0],
+            33);;
+}
+
+// Of what a mask leaves out nothing is told; of the others as much as without it.
+TEST_F(Quantize, AMaskOfAnySizeCostsNothing) {
+  for (const char *mask : {"-10000.0", "-3.0e38"}) {
+    std::string values;
+    for (int i = 0; i < 64; ++i)
+      values += std::string(i ? ", " : "") + (i % 3 ? "0.0" : mask);
+    EXPECT_GT(
+        decibels("(%q: tensor<1x8x16xf32>, %k: tensor<1x16x64xf32>, %v: tensor<1x64x16xf32>) -> "
+                 "tensor<1x8x16xf32>",
+                 R"(%mask = "tosa.const"() {values = dense<[[[)" + values +
+                     R"(]]]> : tensor<1x1x64xf32>} : () -> tensor<1x1x64xf32>
+    %s = tosa.matmul %q, %k, %z, %z : (tensor<1x8x16xf32>, tensor<1x16x64xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x8x64xf32>
+    %a = tosa.add %s, %mask : (tensor<1x8x64xf32>, tensor<1x1x64xf32>) -> tensor<1x8x64xf32>
+    )" + softmaxOver("tensor<1x8x64xf32>", "tensor<1x8x1xf32>", "%a") +
+                     R"(
+    %o = tosa.matmul %y, %v, %z, %z : (tensor<1x8x64xf32>, tensor<1x64x16xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x8x16xf32>
+    return %o : tensor<1x8x16xf32>)")[0],
+        27)
+        << mask;
+  }
+}
+
+// Each row is brought to the same deviation.
+TEST_F(Quantize, NormalizationTakesRowsOfOtherDeviations) {
+  precision_ = Precision::Mixed;
+  EXPECT_GT(decibels("(%x: tensor<1x6x64xf32>) -> tensor<1x6x64xf32>", R"(
+    %g = "tosa.const"() {values = dense<[[[1.0], [30.0], [10.0], [1.5], [20.0], [4.0]]]> : tensor<1x6x1xf32>} : () -> tensor<1x6x1xf32>
+    %n = "tosa.const"() {values = dense<0.015625> : tensor<1x1x1xf32>} : () -> tensor<1x1x1xf32>
+    %r = tosa.mul %x, %g, %shift : (tensor<1x6x64xf32>, tensor<1x6x1xf32>, tensor<1xi8>) -> tensor<1x6x64xf32>
+    %s = tosa.reduce_sum %r {axis = 2 : i32} : (tensor<1x6x64xf32>) -> tensor<1x6x1xf32>
+    %m = tosa.mul %s, %n, %shift : (tensor<1x6x1xf32>, tensor<1x1x1xf32>, tensor<1xi8>) -> tensor<1x6x1xf32>
+    %d = tosa.sub %r, %m : (tensor<1x6x64xf32>, tensor<1x6x1xf32>) -> tensor<1x6x64xf32>
+    %q = tosa.mul %d, %d, %shift : (tensor<1x6x64xf32>, tensor<1x6x64xf32>, tensor<1xi8>) -> tensor<1x6x64xf32>
+    %t = tosa.reduce_sum %q {axis = 2 : i32} : (tensor<1x6x64xf32>) -> tensor<1x6x1xf32>
+    %v = tosa.mul %t, %n, %shift : (tensor<1x6x1xf32>, tensor<1x1x1xf32>, tensor<1xi8>) -> tensor<1x6x1xf32>
+    %i = tosa.rsqrt %v : (tensor<1x6x1xf32>) -> tensor<1x6x1xf32>
+    %y = tosa.mul %d, %i, %shift : (tensor<1x6x64xf32>, tensor<1x6x1xf32>, tensor<1xi8>) -> tensor<1x6x64xf32>
+    return %y : tensor<1x6x64xf32>)")[0],
+            30);
+}
+
 } // namespace
 
 } // namespace tilewright
