@@ -75,7 +75,7 @@ std::vector<Comparison> Selection::compareRuns(llvm::ArrayRef<mlir::Operation *>
                                                llvm::ArrayRef<int32_t> bias) {
   std::vector<Comparison> found;
   std::vector<Closest> closest(patterns_.maps().size());
-  const std::optional<Covers> covers = chooseCovers(anchor, operations, bias);
+  const std::optional<Chosen> chosen = chooseCovers(anchor, operations, bias);
   for (size_t last = 0; last < operations.size(); ++last)
     for (llvm::ArrayRef<mlir::Operation *> run : runsEndingAt(operations, last)) {
       const std::string described = describeRun(run);
@@ -83,7 +83,7 @@ std::vector<Comparison> Selection::compareRuns(llvm::ArrayRef<mlir::Operation *>
         const patterns::Pattern &pattern = patterns_.maps()[i];
         const Attempt made = attempt(run, anchor, operations, bias, pattern);
         Comparison each{nameOf(pattern), described, Outcome::Differs, made.mismatch};
-        const bool isTaken = covers && llvm::any_of(*covers, [&](const Cover &cover) {
+        const bool isTaken = chosen && llvm::any_of(chosen->covers, [&](const Cover &cover) {
                                return cover.match.pattern == &pattern && run == llvm::ArrayRef(cover.run);
                              });
         if (isTaken)

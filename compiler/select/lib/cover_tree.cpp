@@ -105,11 +105,11 @@ std::vector<RunContext> contextsOf(llvm::ArrayRef<mlir::Operation *> run, mlir::
   return contexts;
 }
 
-std::optional<Covers> Selection::chooseCovers(mlir::Operation *anchor,
-                                              llvm::ArrayRef<mlir::Operation *> operations,
-                                              llvm::ArrayRef<int32_t> bias) {
+std::optional<Selection::Chosen>
+Selection::chooseCovers(mlir::Operation *anchor, llvm::ArrayRef<mlir::Operation *> operations,
+                        llvm::ArrayRef<int32_t> bias) {
   if (operations.empty())
-    return Covers();
+    return Chosen();
   llvm::DenseMap<mlir::Value, Ways> known;
   auto widen = [&](Ways &ways) {
     Way &narrow = ways[placeOf(isa::Space::Spad)], &wide = ways[placeOf(isa::Space::Acc)];
@@ -160,11 +160,12 @@ std::optional<Covers> Selection::chooseCovers(mlir::Operation *anchor,
   }
   const mlir::Value result = operations.back()->getResult(0);
   Ways &last = known[result];
-  Covers covers;
+  Chosen chosen{{}, std::min(last[0].cost, last[1].cost)};
+  if (chosen.cost >= impossible)
+    return std::nullopt;
+  Covers &covers = chosen.covers;
   std::vector<std::pair<mlir::Value, isa::Space>> wanted = {
       {result, last[1].cost <= last[0].cost ? isa::Space::Spad : isa::Space::Acc}};
-  if (last[placeOf(wanted[0].second)].cost >= impossible)
-    return std::nullopt;
   while (!wanted.empty()) {
     const auto [value, space] = wanted.back();
     wanted.pop_back();
@@ -182,7 +183,7 @@ std::optional<Covers> Selection::chooseCovers(mlir::Operation *anchor,
     covers.push_back(std::move(cover));
   }
   sortByPlace(covers, operations, [](const Cover &cover) { return cover.run.back(); });
-  return covers;
+  return chosen;
 }
 
 } // namespace tilewright

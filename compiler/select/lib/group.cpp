@@ -3,7 +3,10 @@
 //  that value has no other reader and the operation keeps its shape; with two such groups, both
 //  become one, that with an anchor first. Any other operation starts a group. Within a group values
 //  are signed: unsigned elements enter and leave through memory.
-//  2. Each group moves to the place of its last operation, where all that its operations read is
+//  2. Where a value goes from one group to another that alone reads it, the operations before it
+//  are either one's: as many of them go over as let the fewest bytes through memory, then take the
+//  fewest instructions.
+//  3. Each group moves to the place of its last operation, where all that its operations read is
 //  known.
 #include "fuse.h"
 #include "scale.h"
@@ -16,7 +19,9 @@
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/Sequence.h"
 
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -47,7 +52,7 @@ public:
 
   void add(Operation &op) {
     SmallVector<size_t, 2> continued;
-    if (isElementwise(op) && !readsUnsigned(op))
+    if (!mustBegin(op))
       continued = continuedBy(op);
     if (continued.size() > 1 && !mayBeOne(continued, op))
       continued.resize(1);
@@ -67,32 +72,111 @@ public:
     byLast_[&op] = continued[0];
   }
 
+  // Hands operations over to the group that reads what they give.
+  void balance() {
+    auto order = llvm::to_vector(llvm::seq(sequences_.size()));
+    llvm::sort(order,
+               [&](size_t a, size_t b) { return sequences_[a].extended < sequences_[b].extended; });
+    for (size_t each : order) {
+      Sequence &reader = sequences_[each];
+      for (size_t i = 0; i < reader.ops.size(); ++i)
+        for (Value operand : reader.ops[i]->getOperands()) {
+          auto known = byLast_.find(operand.getDefiningOp());
+          if (known == byLast_.end() || &sequences_[known->second] == &reader ||
+              !mayJoin(operand, *reader.ops[i]))
+            continue;
+          const size_t before = reader.ops.size();
+          handOver(known->second, reader, i);
+          i += reader.ops.size() - before;
+        }
+    }
+  }
+
   const std::vector<Sequence> &all() const { return sequences_; }
 
 private:
   // An operation that is not element-wise, or reads memory in another way, can only come first.
-  bool mustBegin(size_t sequence) const {
-    Operation &first = *sequences_[sequence].ops.front();
-    return !isElementwise(first) || readsUnsigned(first);
+  static bool mustBegin(Operation &op) { return !isElementwise(op) || readsUnsigned(op); }
+  bool mustBegin(size_t sequence) const { return mustBegin(*sequences_[sequence].ops.front()); }
+
+  // Moves and reductions come first, and end with memory all the same.
+  static bool standsAlone(Operation &op) {
+    return llvm::isa<kernel::AssembleOp, kernel::ReduceOp>(op);
+  }
+  // Who goes on when two sequences meet: one with a template, then the later one.
+  auto rankOf(size_t sequence) const {
+    const bool begins = mustBegin(sequence), alone = standsAlone(*sequences_[sequence].ops.front());
+    return std::tuple(begins && !alone, begins, sequences_[sequence].extended);
   }
 
-  // Of two sequences: whether what both give may stand in accumulators, and instructions compute
-  // all.
+  // Whether what gives a value and an element-wise operation that reads it may be of one group.
+  static bool mayJoin(Value operand, Operation &op) {
+    Operation *producer = operand.getDefiningOp();
+    return !mustBegin(op) && !givesUnsigned(producer) && hasOneReader(operand) &&
+           shapeOf(operand) == shapeOf(op.getResult(0));
+  }
+
+  // What the instructions of a group take; nothing where some operation has none.
+  std::optional<int64_t> costOf(ArrayRef<Operation *> operations) const {
+    Operation *anchor = isElementwise(*operations.front()) ? nullptr : operations.front();
+    if (!selection_)
+      return 0;
+    return selection_->cost(anchor, anchor ? operations.drop_front() : operations, biasOf(anchor));
+  }
+
   bool mayBeOne(ArrayRef<size_t> both, Operation &op) const {
     SmallVector<Operation *> operations;
-    for (size_t sequence : both) {
-      const SmallVector<Operation *> &ops = sequences_[sequence].ops;
-      if (widthOf(ops.back()->getResult(0)) <= 8)
-        return false;
-      operations.append(ops);
-    }
+    for (size_t sequence : both)
+      operations.append(sequences_[sequence].ops);
     operations.push_back(&op);
-    Operation *anchor = isElementwise(*operations.front()) ? nullptr : operations.front();
-    if (llvm::isa_and_nonnull<kernel::MaxPoolOp>(anchor))
-      return false; // its template has no accumulators to spare
-    if (anchor)
-      operations.erase(operations.begin());
-    return !selection_ || selection_->choose(anchor, operations, biasOf(anchor));
+    return costOf(operations).has_value();
+  }
+
+  // Of two sequences with anchors, the ends of the earlier one that may move to the place in the
+  // other: each reads one value of what stays.
+  void handOver(size_t giver, Sequence &reader, size_t place) {
+    SmallVector<Operation *> &given = sequences_[giver].ops;
+    // Bits of an element that go through memory, then instructions.
+    using Cost = std::pair<int, int64_t>;
+    size_t best = 0;
+    std::optional<Cost> least;
+    SmallVector<Operation *> whole;
+    for (size_t count = 0; count < given.size(); ++count) {
+      const auto stays = ArrayRef(given).drop_back(count), goes = ArrayRef(given).take_back(count);
+      if (count > 0 && mustBegin(*goes.front()))
+        break;
+      if (!hangsOn(goes, stays))
+        continue;
+      whole.assign(reader.ops);
+      whole.insert(whole.begin() + static_cast<long>(place), goes.begin(), goes.end());
+      const std::optional<int64_t> left = costOf(stays), right = costOf(whole);
+      if (!left || !right)
+        continue;
+      int bits = widthOf(stays.back()->getResult(0));
+      if (standsAlone(*stays.front()) && stays.size() > 1)
+        bits += widthOf(stays.front()->getResult(0));
+      if (const Cost cost(bits, *left + *right); !least || cost < *least) {
+        least = cost;
+        best = count;
+      }
+    }
+    if (best == 0)
+      return;
+    const auto goes = ArrayRef(given).take_back(best);
+    reader.ops.insert(reader.ops.begin() + static_cast<long>(place), goes.begin(), goes.end());
+    byLast_.erase(given.back());
+    given.pop_back_n(best);
+    byLast_[given.back()] = giver;
+  }
+
+  // Whether the last of the operations that stay gives the only value of them that others read.
+  static bool hangsOn(ArrayRef<Operation *> goes, ArrayRef<Operation *> stays) {
+    return llvm::all_of(goes, [&](Operation *op) {
+      return llvm::all_of(op->getOperands(), [&](Value operand) {
+        Operation *producer = operand.getDefiningOp();
+        return producer == stays.back() || !llvm::is_contained(stays, producer);
+      });
+    });
   }
 
   // The first one goes on, and takes in the other one.
@@ -100,15 +184,11 @@ private:
     SmallVector<size_t, 2> found;
     for (Value operand : op.getOperands()) {
       auto known = byLast_.find(operand.getDefiningOp());
-      if (known == byLast_.end() || givesUnsigned(known->first) || !hasOneReader(operand) ||
-          shapeOf(operand) != shapeOf(op.getResult(0)) || llvm::is_contained(found, known->second))
-        continue;
-      found.push_back(known->second);
+      if (known != byLast_.end() && mayJoin(operand, op) &&
+          !llvm::is_contained(found, known->second))
+        found.push_back(known->second);
     }
-    llvm::sort(found, [&](size_t a, size_t b) {
-      return std::pair(mustBegin(a), sequences_[a].extended) >
-             std::pair(mustBegin(b), sequences_[b].extended);
-    });
+    llvm::sort(found, [&](size_t a, size_t b) { return rankOf(a) > rankOf(b); });
     if (found.size() > 1 && mustBegin(found[1]))
       found.resize(1);
     return found;
@@ -148,6 +228,7 @@ void formGroups(Block &body, Selection *selection) {
     if (!llvm::isa<kernel::ViewOp, kernel::StridedViewOp, kernel::GroupOp, tosa::ConstOp,
                    func::ReturnOp>(op))
       sequences.add(op);
+  sequences.balance();
   for (const Sequence &sequence : sequences.all())
     if (!sequence.ops.empty())
       formGroup(sequence);

@@ -124,11 +124,12 @@ std::optional<patterns::Match> Selection::findWidening() const {
   return std::nullopt;
 }
 
-std::optional<Covers> Selection::choose(mlir::Operation *anchor,
-                                        llvm::ArrayRef<mlir::Operation *> operations,
-                                        llvm::ArrayRef<int32_t> bias) {
+std::optional<int64_t> Selection::cost(mlir::Operation *anchor,
+                                       llvm::ArrayRef<mlir::Operation *> operations,
+                                       llvm::ArrayRef<int32_t> bias) {
   std::lock_guard<std::mutex> lock(mutex_);
-  return chooseCovers(anchor, operations, bias);
+  const std::optional<Chosen> chosen = chooseCovers(anchor, operations, bias);
+  return chosen ? std::optional(chosen->cost) : std::nullopt;
 }
 
 std::optional<ReductionCover> Selection::choose(llvm::ArrayRef<mlir::Operation *> run,
@@ -140,7 +141,7 @@ std::optional<ReductionCover> Selection::choose(llvm::ArrayRef<mlir::Operation *
 bool Selection::computes(mlir::Operation *op) {
   if (auto reduce = llvm::dyn_cast<kernel::ReduceOp>(op))
     return choose({}, reduce).has_value();
-  return choose(nullptr, op, {}).has_value();
+  return cost(nullptr, op, {}).has_value();
 }
 
 std::optional<Repeats> repeatsOf(mlir::Value operand, kernel::ReduceOp reduce) {
@@ -249,7 +250,7 @@ const Covers &Selection::coversOf(kernel::GroupOp group, mlir::Operation *anchor
   auto [known, isNew] = known_.try_emplace({group.getOperation(), anchor});
   if (!isNew)
     return known->second;
-  std::optional<Covers> chosen = chooseCovers(anchor, operations, bias);
+  std::optional<Chosen> chosen = chooseCovers(anchor, operations, bias);
   if (!chosen) {
     known_.erase(known);
     for (mlir::Operation *op : operations)
@@ -263,7 +264,7 @@ const Covers &Selection::coversOf(kernel::GroupOp group, mlir::Operation *anchor
                                 isa_.target(), describeRun(operations)),
                     howToSeeMore);
   }
-  known->second = std::move(*chosen);
+  known->second = std::move(chosen->covers);
   return known->second;
 }
 

@@ -73,11 +73,10 @@ public:
   const ReductionCover &coverOf(kernel::GroupOp group, llvm::ArrayRef<mlir::Operation *> run,
                                 kernel::ReduceOp reduce);
 
-  // Of the whole set: fewest instructions, then most values in 8 bits, then larger covers behind.
-  // Nothing where some operation has none. The last operation gives the result.
-  std::optional<Covers> choose(mlir::Operation *anchor,
-                               llvm::ArrayRef<mlir::Operation *> operations,
-                               llvm::ArrayRef<int32_t> bias);
+  // What covers of the operations cost, of which the last gives the result: first instructions,
+  // then values that stand in 32 bits instead of 8. Nothing where some operation has none.
+  std::optional<int64_t> cost(mlir::Operation *anchor, llvm::ArrayRef<mlir::Operation *> operations,
+                              llvm::ArrayRef<int32_t> bias);
 
   // `run` (which may be empty) and then the reduction of what it gives.
   std::optional<ReductionCover> choose(llvm::ArrayRef<mlir::Operation *> run,
@@ -108,7 +107,13 @@ private:
   bool isServed(int array, isa::Role role) const; // by the load of that role
 
   // Those below are called with `mutex_` held.
-  std::optional<Covers> chooseCovers(mlir::Operation *anchor,
+  // Of the whole set the cheapest, then larger covers behind. The last operation gives the result.
+  // Nothing where some operation has none.
+  struct Chosen {
+    Covers covers;
+    int64_t cost = 0;
+  };
+  std::optional<Chosen> chooseCovers(mlir::Operation *anchor,
                                      llvm::ArrayRef<mlir::Operation *> operations,
                                      llvm::ArrayRef<int32_t> bias);
   std::optional<ReductionCover> chooseReduction(llvm::ArrayRef<mlir::Operation *> run,
