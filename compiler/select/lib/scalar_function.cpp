@@ -13,7 +13,7 @@ namespace tilewright {
 
 namespace {
 
-constexpr size_t mostForms = 32; // of writing one run
+constexpr size_t mostForms = 256; // of writing one run
 // Of a run: what is both operands of an operation is written twice. An operation alone is shorter.
 constexpr size_t longestText = 2000;
 
