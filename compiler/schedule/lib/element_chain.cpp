@@ -32,6 +32,17 @@ ElementChain::ElementChain(LoweringContext &context, Steps &steps, kernel::Group
   covers_ = &context.selection->coversOf(group, anchor, operations_, bias_);
 }
 
+std::optional<ElementChain> ElementChain::unfused() const {
+  if (covers_->size() == operations_.size())
+    return std::nullopt;
+  const Covers *single = context_.selection->singleCoversOf(group_, anchor_, operations_, bias_);
+  if (!single)
+    return std::nullopt;
+  ElementChain chain = *this;
+  chain.covers_ = single;
+  return chain;
+}
+
 bool ElementChain::isOutside(const Cover &cover, size_t read) const {
   mlir::Operation *producer = valueOf(cover, read).getDefiningOp();
   return !producer || (producer != anchor_ && !llvm::is_contained(operations_, producer));

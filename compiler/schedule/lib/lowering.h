@@ -247,6 +247,10 @@ public:
                mlir::Operation *anchor, Shapes shapes, int64_t blockChannels,
                ChannelRange range = {});
 
+  // The same with an instruction for each operation. Nothing where that is no difference, or some
+  // operation has none by itself.
+  std::optional<ElementChain> unfused() const;
+
   // Loads what stays on chip for all channels of the range: parameters (by parts, if there are
   // some) and tables.
   void prepare(std::vector<Task> &constants, ChannelParts *parts = nullptr);

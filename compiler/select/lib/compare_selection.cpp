@@ -75,7 +75,7 @@ std::vector<Comparison> Selection::compareRuns(llvm::ArrayRef<mlir::Operation *>
                                                llvm::ArrayRef<int32_t> bias) {
   std::vector<Comparison> found;
   std::vector<Closest> closest(patterns_.maps().size());
-  const std::optional<Chosen> chosen = chooseCovers(anchor, operations, bias);
+  const std::optional<Chosen> chosen = chooseCovers(anchor, operations, bias, longestRun);
   for (size_t last = 0; last < operations.size(); ++last)
     for (llvm::ArrayRef<mlir::Operation *> run : runsEndingAt(operations, last)) {
       const std::string described = describeRun(run);

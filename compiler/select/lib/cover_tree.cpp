@@ -41,38 +41,41 @@ struct Way {
 };
 using Ways = std::array<Way, 2>; // by memory: placeOf
 
-// Makes the runs that hold `run` and any of the operations that `open` may still bring in.
-void grow(llvm::ArrayRef<mlir::Operation *> operations, Run run, Run open, std::vector<Run> &runs) {
+// Makes the runs, of at most `most` operations, that hold `run` and any of those that `open` may
+// still bring in.
+void grow(llvm::ArrayRef<mlir::Operation *> operations, size_t most, Run run, Run open,
+          std::vector<Run> &runs) {
   if (open.empty()) {
     sortByPlace(run, operations, [](mlir::Operation *op) { return op; });
     runs.push_back(std::move(run));
     return;
   }
   mlir::Operation *next = open.pop_back_val();
-  grow(operations, run, open, runs);
+  grow(operations, most, run, open, runs);
   const bool isReadWithin = llvm::all_of(
       next->getUsers(), [&](mlir::Operation *user) { return llvm::is_contained(run, user); });
-  if (run.size() == longestRun || !isReadWithin)
+  if (run.size() == most || !isReadWithin)
     return;
   run.push_back(next);
   for (mlir::Value operand : next->getOperands())
     if (mlir::Operation *producer = operand.getDefiningOp();
         llvm::is_contained(operations, producer) && !llvm::is_contained(open, producer))
       open.push_back(producer);
-  grow(operations, std::move(run), std::move(open), runs);
+  grow(operations, most, std::move(run), std::move(open), runs);
 }
 
 } // namespace
 
-std::vector<Run> runsEndingAt(llvm::ArrayRef<mlir::Operation *> operations, size_t last) {
+std::vector<Run> runsEndingAt(llvm::ArrayRef<mlir::Operation *> operations, size_t last,
+                              size_t most) {
   Run open;
   for (mlir::Value operand : operations[last]->getOperands())
     if (mlir::Operation *producer = operand.getDefiningOp();
         llvm::is_contained(operations, producer) && !llvm::is_contained(open, producer))
       open.push_back(producer);
   std::vector<Run> runs, largestFirst;
-  grow(operations, {operations[last]}, std::move(open), runs);
-  for (size_t size = longestRun; size > 0; --size)
+  grow(operations, most, {operations[last]}, std::move(open), runs);
+  for (size_t size = most; size > 0; --size)
     llvm::copy_if(runs, std::back_inserter(largestFirst),
                   [&](const Run &run) { return run.size() == size; });
   return largestFirst;
@@ -107,7 +110,7 @@ std::vector<RunContext> contextsOf(llvm::ArrayRef<mlir::Operation *> run, mlir::
 
 std::optional<Selection::Chosen>
 Selection::chooseCovers(mlir::Operation *anchor, llvm::ArrayRef<mlir::Operation *> operations,
-                        llvm::ArrayRef<int32_t> bias) {
+                        llvm::ArrayRef<int32_t> bias, size_t mostOperations) {
   if (operations.empty())
     return Chosen();
   llvm::DenseMap<mlir::Value, Ways> known;
@@ -124,7 +127,7 @@ Selection::chooseCovers(mlir::Operation *anchor, llvm::ArrayRef<mlir::Operation 
   for (size_t place = 0; place < operations.size(); ++place) {
     const mlir::Value result = operations[place]->getResult(0);
     Ways ways;
-    for (const Run &run : runsEndingAt(operations, place))
+    for (const Run &run : runsEndingAt(operations, place, mostOperations))
       for (const RunContext &context : contextsOf(run, anchor, operations, bias)) {
         int64_t before = passCost;
         for (const RunContext::Standing &each : context.standing)

@@ -128,7 +128,7 @@ std::optional<int64_t> Selection::cost(mlir::Operation *anchor,
                                        llvm::ArrayRef<mlir::Operation *> operations,
                                        llvm::ArrayRef<int32_t> bias) {
   std::lock_guard<std::mutex> lock(mutex_);
-  const std::optional<Chosen> chosen = chooseCovers(anchor, operations, bias);
+  const std::optional<Chosen> chosen = chooseCovers(anchor, operations, bias, longestRun);
   return chosen ? std::optional(chosen->cost) : std::nullopt;
 }
 
@@ -250,11 +250,11 @@ const Covers &Selection::coversOf(kernel::GroupOp group, mlir::Operation *anchor
   auto [known, isNew] = known_.try_emplace({group.getOperation(), anchor});
   if (!isNew)
     return known->second;
-  std::optional<Chosen> chosen = chooseCovers(anchor, operations, bias);
+  std::optional<Chosen> chosen = chooseCovers(anchor, operations, bias, longestRun);
   if (!chosen) {
     known_.erase(known);
     for (mlir::Operation *op : operations)
-      if (!chooseCovers(nullptr, op, {}))
+      if (!chooseCovers(nullptr, op, {}, longestRun))
         throw UserError({},
                         fmt::format("no instruction of target '{}' computes {}", isa_.target(),
                                     describeRun(op)),
@@ -266,6 +266,17 @@ const Covers &Selection::coversOf(kernel::GroupOp group, mlir::Operation *anchor
   }
   known->second = std::move(chosen->covers);
   return known->second;
+}
+
+const Covers *Selection::singleCoversOf(kernel::GroupOp group, mlir::Operation *anchor,
+                                        llvm::ArrayRef<mlir::Operation *> operations,
+                                        llvm::ArrayRef<int32_t> bias) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto [known, isNew] = knownSingle_.try_emplace({group.getOperation(), anchor});
+  if (isNew)
+    if (std::optional<Chosen> chosen = chooseCovers(anchor, operations, bias, 1))
+      known->second = std::move(chosen->covers);
+  return known->second ? &*known->second : nullptr;
 }
 
 const ReductionCover &Selection::coverOf(kernel::GroupOp group,

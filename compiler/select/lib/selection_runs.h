@@ -13,10 +13,10 @@ constexpr size_t longestRun = 6; // operations that one instruction is tried for
 // The operations as a user knows them: "sub + abs of 32 bits".
 std::string describeRun(llvm::ArrayRef<mlir::Operation *> run, mlir::Operation *last = nullptr);
 
-// Every run of the group that ends with operation `last`, larger ones first: what its operations
-// give, the last one's result apart, is read among them alone.
+// Every run of the group, of at most `most` operations, that ends with operation `last`, larger
+// ones first: what its operations give, the last one's result apart, is read among them alone.
 std::vector<llvm::SmallVector<mlir::Operation *>>
-runsEndingAt(llvm::ArrayRef<mlir::Operation *> operations, size_t last);
+runsEndingAt(llvm::ArrayRef<mlir::Operation *> operations, size_t last, size_t most = longestRun);
 
 // One context for each way in which what the run reads of the group's anchor and other operations
 // may stand on chip, the scratchpad first. None where there are too many.

@@ -70,6 +70,11 @@ public:
                          llvm::ArrayRef<mlir::Operation *> operations,
                          llvm::ArrayRef<int32_t> bias);
 
+  // The same with an instruction for each operation; null where some operation has none by itself.
+  const Covers *singleCoversOf(kernel::GroupOp group, mlir::Operation *anchor,
+                               llvm::ArrayRef<mlir::Operation *> operations,
+                               llvm::ArrayRef<int32_t> bias);
+
   const ReductionCover &coverOf(kernel::GroupOp group, llvm::ArrayRef<mlir::Operation *> run,
                                 kernel::ReduceOp reduce);
 
@@ -115,7 +120,7 @@ private:
   };
   std::optional<Chosen> chooseCovers(mlir::Operation *anchor,
                                      llvm::ArrayRef<mlir::Operation *> operations,
-                                     llvm::ArrayRef<int32_t> bias);
+                                     llvm::ArrayRef<int32_t> bias, size_t mostOperations);
   std::optional<ReductionCover> chooseReduction(llvm::ArrayRef<mlir::Operation *> run,
                                                 kernel::ReduceOp reduce);
   std::optional<patterns::Match> findAgain(const patterns::Pattern &first,
@@ -140,7 +145,9 @@ private:
 
   std::mutex mutex_; // of what stands below
   patterns::Terms terms_;
-  std::map<std::pair<mlir::Operation *, mlir::Operation *>, Covers> known_;
+  using Asked = std::pair<mlir::Operation *, mlir::Operation *>; // group, anchor
+  std::map<Asked, Covers> known_;
+  std::map<Asked, std::optional<Covers>> knownSingle_;
   std::map<mlir::Operation *, ReductionCover> knownReductions_;
 };
 
