@@ -313,8 +313,8 @@ static std::vector<ConvPlan> plansFor(const ConvProblem &problem, const ConvMach
   return plans;
 }
 
-// All that may be tried out. Where instructions are fused, the plans of those that they stand for as
-// well: more bytes an element let other tiles come first, and what fits there fits here.
+// All that may be tried out. Where instructions are fused, the plans of those that they stand for
+// as well: more bytes an element let other tiles come first, and what fits there fits here.
 static std::vector<ConvPlan> candidates(const LoweringContext &context,
                                         const Convolution &convolution, int64_t *smallest) {
   const ConvProblem &problem = convolution.problem();

@@ -326,8 +326,8 @@ Tile ElementChain::run(std::vector<Task> &out, const Tile &anchorValue, const Ex
       d = temporary(space, "intermediate result");
     if (cover.table)
       ops_.loadTable(out, tables_[&cover], cover.match);
-    ops_.apply(out, cover.match, cover.match.channels.empty() ? nullptr : &blocks_[&cover], channel0,
-               extent, d, operands);
+    ops_.apply(out, cover.match, cover.match.channels.empty() ? nullptr : &blocks_[&cover],
+               channel0, extent, d, operands);
     value = standing[cover.result()] = d;
   }
   return value;

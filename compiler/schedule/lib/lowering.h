@@ -318,7 +318,7 @@ private:
   // Values of the group that the cover reads, each once, the one made last at the end.
   struct Inside {
     mlir::Value value;
-    bool isWide;  // stands in the accumulators
+    bool isWide;    // stands in the accumulators
     bool isWidened; // for the cover
   };
   llvm::SmallVector<Inside, 4> insideReads(const Cover &cover) const;
@@ -345,7 +345,7 @@ private:
   llvm::DenseMap<Key, Tile> outside_;
   llvm::DenseMap<Key, Box> loaded_; // of these, what was loaded; where operands are kept
   bool keepsOperands_ = false, needsWidening_ = false;
-  llvm::DenseMap<Key, Tile> provided_;        // by value and memory
+  llvm::DenseMap<Key, Tile> provided_; // by value and memory
 };
 
 // What decides how a group is tiled: groups of which this is equal take the same time.

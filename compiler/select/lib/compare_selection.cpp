@@ -83,9 +83,10 @@ std::vector<Comparison> Selection::compareRuns(llvm::ArrayRef<mlir::Operation *>
         const patterns::Pattern &pattern = patterns_.maps()[i];
         const Attempt made = attempt(run, anchor, operations, bias, pattern);
         Comparison each{nameOf(pattern), described, Outcome::Differs, made.mismatch};
-        const bool isTaken = chosen && llvm::any_of(chosen->covers, [&](const Cover &cover) {
-                               return cover.match.pattern == &pattern && run == llvm::ArrayRef(cover.run);
-                             });
+        const bool isTaken =
+            chosen && llvm::any_of(chosen->covers, [&](const Cover &cover) {
+              return cover.match.pattern == &pattern && run == llvm::ArrayRef(cover.run);
+            });
         if (isTaken)
           each.outcome = Outcome::Taken;
         else if (made.isMatch)
