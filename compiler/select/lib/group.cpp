@@ -46,6 +46,9 @@ bool givesUnsigned(Operation *op) {
   return rescale && !givesSigned(rescale);
 }
 
+// Moves and reductions come first, and end with memory all the same.
+bool standsAlone(Operation &op) { return llvm::isa<kernel::AssembleOp, kernel::ReduceOp>(op); }
+
 class Sequences {
 public:
   explicit Sequences(Selection *selection) : selection_(selection) {}
@@ -99,10 +102,6 @@ private:
   static bool mustBegin(Operation &op) { return !isElementwise(op) || readsUnsigned(op); }
   bool mustBegin(size_t sequence) const { return mustBegin(*sequences_[sequence].ops.front()); }
 
-  // Moves and reductions come first, and end with memory all the same.
-  static bool standsAlone(Operation &op) {
-    return llvm::isa<kernel::AssembleOp, kernel::ReduceOp>(op);
-  }
   // Who goes on when two sequences meet: one with a template, then the later one.
   auto rankOf(size_t sequence) const {
     const bool begins = mustBegin(sequence), alone = standsAlone(*sequences_[sequence].ops.front());
@@ -200,20 +199,30 @@ private:
   size_t position_ = 0;
 };
 
-void formGroup(const Sequence &sequence) {
-  Operation *last = sequence.ops.back();
-  Value result = last->getResult(0);
-  SmallVector<Location> locations(
-      llvm::map_range(sequence.ops, [](Operation *op) { return op->getLoc(); }));
-  Location location = FusedLoc::get(last->getContext(), locations);
-  OpBuilder builder(last->getContext());
-  builder.setInsertionPointAfter(last);
+// Moves operations into a group behind `place`.
+kernel::GroupOp formGroup(ArrayRef<Operation *> ops, Location location, Operation *place) {
+  Value result = ops.back()->getResult(0);
+  OpBuilder builder(location.getContext());
+  builder.setInsertionPointAfter(place);
   auto group = kernel::GroupOp::create(builder, location, result.getType());
   Block *body = builder.createBlock(&group.getBody());
-  for (Operation *op : sequence.ops)
+  for (Operation *op : ops)
     op->moveBefore(body, body->end());
   result.replaceAllUsesWith(group.getResult());
   kernel::YieldOp::create(builder, location, result);
+  return group;
+}
+
+// What follows a move or a reduction reads its result from DRAM: a group of its own.
+void formGroups(ArrayRef<Operation *> ops) {
+  Operation *place = ops.back();
+  SmallVector<Location> locations(llvm::map_range(ops, [](Operation *op) { return op->getLoc(); }));
+  Location location = FusedLoc::get(place->getContext(), locations);
+  if (standsAlone(*ops.front()) && ops.size() > 1) {
+    place = formGroup(ops.take_front(), ops.front()->getLoc(), place);
+    ops = ops.drop_front();
+  }
+  formGroup(ops, location, place);
 }
 
 } // namespace
@@ -231,7 +240,7 @@ void formGroups(Block &body, Selection *selection) {
   sequences.balance();
   for (const Sequence &sequence : sequences.all())
     if (!sequence.ops.empty())
-      formGroup(sequence);
+      formGroups(sequence.ops);
 }
 
 } // namespace tilewright
