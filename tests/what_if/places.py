@@ -119,12 +119,12 @@ class Fused:
     def overlay(self, opcode=0xE2):
         memory = "".join(f'      {name}: {{ kind: "mem", space: "{"acc" if kind == "i32" else "spad"}", type: "{kind}", access: '
                          f'"{"write" if name == "d" else "read"}" }}\n' for name, kind in (each.split(":") for each in self.operands.split()))
-        row, channels = ("u6", "u6") if " e:" in self.operands else ("u12", "u12")
+        extent = "u12" if " e:" not in self.operands else "u6" if "i8" in self.operands else "u8"  # what the fields have room for
         expression = re.sub(r"\b([abe])\b", r"\1[y * \1_s1 + x * \1_s0 + c * \1_sc]", self.expression)
         return (f'schema: "tilewright/overlay/1"\nname: "place"\nsummary: "Adds {self.mnemonic}."\n'
                 + (f"machine:\n  state:\n    vector:\n{self.registers}" if self.registers else "")
                 + f'instructions:\n  {self.mnemonic}:\n    name: "{self.mnemonic}"\n    summary: "Tried out in places of networks."\n    unit: "vector"\n'
-                f'    encode: {{ op: "{opcode:#x}" }}\n    operands:\n{memory}      n0: {{ kind: "imm", type: "{row}" }}\n      nc: {{ kind: "imm", type: "{channels}" }}\n'
+                f'    encode: {{ op: "{opcode:#x}" }}\n    operands:\n{memory}      n0: {{ kind: "imm", type: "{extent}" }}\n      nc: {{ kind: "imm", type: "{extent}" }}\n'
                 '    semantics:\n      map:\n        iter: [ "y in n1", "x in n0", "c in nc" ]\n        out: "d[y * d_s1 + x * d_s0 + c]"\n'
                 f'        expr: "{expression}"\n')
 
@@ -160,6 +160,15 @@ FUSED = (
           BYTES, f"table[sat<i8>({requantized(f'max({A}, {B})')}) + 128]"),
     Fused("vmuladd.i8", lambda text, a, b: narrowed(text, text.binary("add", text.binary("mul", a, b), text.rescale(text.input(), SUMS, 60, 3)), 0.01),
           "a:i8 b:i8 e:i32 d:i32", "cast<i32>(a * b + e)", THIRD),
+)
+# The same of operands that are widened before: by other instructions.
+WIDENED = (
+    Fused("vabs.wide", lambda text, a, b: narrowed(text, text.unary("abs", difference(text, a, b))), SUMMED, "cast<i32>(max(cast<i32>(a - b), -cast<i32>(a - b)))"),
+    Fused("vsub.wide", lambda text, a, b: text.table(narrowed(text, difference(text, a, b))), "a:i32 b:i32 d:i8",
+          f"table[sat<i8>({requantized('cast<i32>(a - b)')}) + 128]"),
+    Fused("vmuladd.wide", lambda text, a, b: narrowed(text, text.binary("add", text.binary("mul", text.rescale(a, SUMS, 1, 3), text.rescale(b, SUMS, 1, -2)),
+                                                                       text.rescale(text.input(), SUMS, 60, 3)), 0.01),
+          "a:i32 b:i32 e:i32 d:i32", "cast<i32>(a * b + e)", THIRD),
 )
 # Of 32-bit operands, to 32 bits.
 FUSED_SUMS = (
@@ -256,7 +265,7 @@ OF_SUMS = (sums_alone, sums_of_two, sums_of_depthwise, sums_rescaled)
 
 def cases():
     """Each instruction in each of its places: the network, and how often it is to be taken there."""
-    for fused, places in [(fused, PLACES) for fused in FUSED] + [(fused, OF_SUMS) for fused in FUSED_SUMS]:
+    for fused, places in [(fused, PLACES) for fused in FUSED + WIDENED] + [(fused, OF_SUMS) for fused in FUSED_SUMS]:
         for number, place in enumerate(places):
             text, count = Text(number), 0
 
