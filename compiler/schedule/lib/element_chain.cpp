@@ -24,13 +24,8 @@ ElementChain::ElementChain(LoweringContext &context, Steps &steps, kernel::Group
                            ChannelRange range)
     : context_(context), steps_(steps), ops_(context, steps), group_(group), anchor_(anchor),
       shapes_(std::move(shapes)), blockChannels_(blockChannels), range_(range),
-      bias_(biasOf(anchor)) {
-  for (mlir::Operation &op : group.getBody().front())
-    if (&op != anchor && !llvm::isa<kernel::YieldOp>(op) &&
-        !isConstant(op.getNumResults() ? op.getResult(0) : mlir::Value()))
-      operations_.push_back(&op);
-  covers_ = &context.selection->coversOf(group, anchor, operations_, bias_);
-}
+      operations_(scalarOperationsOf(group)), bias_(biasOf(anchor)),
+      covers_(&context.selection->coversOf(group, anchor, operations_, bias_)) {}
 
 std::optional<ElementChain> ElementChain::unfused() const {
   if (covers_->size() == operations_.size())

@@ -334,7 +334,7 @@ private:
   Shapes shapes_;
   int64_t blockChannels_;
   ChannelRange range_;
-  std::vector<mlir::Operation *> operations_;
+  llvm::SmallVector<mlir::Operation *> operations_;
   std::vector<int32_t> bias_;
   Box box_;
   const Covers *covers_;

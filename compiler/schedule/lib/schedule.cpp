@@ -230,10 +230,7 @@ void checkInstructions(const isa::Isa &isa, Selection &selection, kernel::GroupO
                       fmt::format("needs an {}, which target '{}' does not have",
                                   isa::describe(isa, role), isa.target()),
                       "leave out the overlay that removes it");
-  llvm::SmallVector<mlir::Operation *> operations;
-  for (mlir::Operation &op : group.getBody().front().without_terminator())
-    if (hasScalarFunction(&op))
-      operations.push_back(&op);
+  const llvm::SmallVector<mlir::Operation *> operations = scalarOperationsOf(group);
   if (kernel::ReduceOp reduce = reductionOf(group))
     selection.coverOf(group, operations, reduce);
   else

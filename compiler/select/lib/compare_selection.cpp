@@ -109,15 +109,11 @@ std::vector<Comparison> Selection::compareRuns(llvm::ArrayRef<mlir::Operation *>
 
 std::vector<Comparison> Selection::compare(kernel::GroupOp group) {
   std::lock_guard<std::mutex> lock(mutex_);
-  llvm::SmallVector<mlir::Operation *> operations;
-  mlir::Operation *anchor = nullptr;
-  for (mlir::Operation &op : group.getBody().front().without_terminator())
-    if (hasScalarFunction(&op))
-      operations.push_back(&op);
-    else if (!constantElements(op.getResult(0)))
-      anchor = &op;
+  const llvm::SmallVector<mlir::Operation *> operations = scalarOperationsOf(group);
   if (kernel::ReduceOp reduce = reductionOf(group))
     return compareReduction(operations, reduce);
+  mlir::Operation *first = &group.getBody().front().front();
+  mlir::Operation *anchor = hasScalarFunction(first) ? nullptr : first;
   std::vector<Comparison> found;
   auto add = [&](const std::string &instruction, Outcome outcome) {
     found.push_back({instruction, anchor->getName().stripDialect().str(), outcome, {}});

@@ -99,7 +99,7 @@ public:
 
 private:
   // An operation that is not element-wise, or reads memory in another way, can only come first.
-  static bool mustBegin(Operation &op) { return !isElementwise(op) || readsUnsigned(op); }
+  static bool mustBegin(Operation &op) { return !hasScalarFunction(&op) || readsUnsigned(op); }
   bool mustBegin(size_t sequence) const { return mustBegin(*sequences_[sequence].ops.front()); }
 
   // Who goes on when two sequences meet: one with a template, then the later one.
@@ -117,7 +117,7 @@ private:
 
   // What the instructions of a group take; nothing where some operation has none.
   std::optional<int64_t> costOf(ArrayRef<Operation *> operations) const {
-    Operation *anchor = isElementwise(*operations.front()) ? nullptr : operations.front();
+    Operation *anchor = hasScalarFunction(operations.front()) ? nullptr : operations.front();
     if (!selection_)
       return 0;
     return selection_->cost(anchor, anchor ? operations.drop_front() : operations, biasOf(anchor));
@@ -226,8 +226,6 @@ void formGroups(ArrayRef<Operation *> ops) {
 }
 
 } // namespace
-
-bool isElementwise(Operation &op) { return hasScalarFunction(&op); }
 
 bool hasOneReader(Value value) { return !value.use_empty() && llvm::all_equal(value.getUsers()); }
 

@@ -254,6 +254,11 @@ bool hasScalarFunction(Operation *op) {
                    kernel::AddI8Op, kernel::MulI8Op>(op);
 }
 
+SmallVector<Operation *> scalarOperationsOf(kernel::GroupOp group) {
+  return llvm::to_vector(llvm::make_filter_range(llvm::make_pointer_range(group.getBody().front()),
+                                                 hasScalarFunction));
+}
+
 std::string scaled(std::string_view value, std::string_view multiplier, std::string_view shift) {
   return fmt::format("cast<i32>(cast<i33>((cast<i64>({0} * {1}) >> ({2} - 1)) + 1) >> 1)", value,
                      multiplier, shift);

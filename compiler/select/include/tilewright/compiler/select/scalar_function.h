@@ -37,7 +37,9 @@ std::vector<RunFunction> functionsOf(llvm::ArrayRef<mlir::Operation *> run,
 // A value times a multiplier, shifted right: TOSA 1.0, apply_scale_32 with SINGLE_ROUND.
 std::string scaled(std::string_view value, std::string_view multiplier, std::string_view shift);
 
-// Whether functionsOf can write an operation.
+// Whether functionsOf can write an operation: it computes each element of its result from those at
+// the same place of its operands, and can continue a group.
 bool hasScalarFunction(mlir::Operation *op);
+llvm::SmallVector<mlir::Operation *> scalarOperationsOf(kernel::GroupOp group); // in order
 
 } // namespace tilewright
