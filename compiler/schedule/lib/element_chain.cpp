@@ -280,7 +280,7 @@ Tile ElementChain::run(std::vector<Task> &out, const Tile &anchorValue, const Ex
                        int64_t channel, const Tile &result, bool leadingDone) {
   int64_t channel0 = box_.start.back() + channel;
   Tile value = anchorValue;
-  llvm::DenseMap<mlir::Value, Tile> standing; // what the group has made so far
+  llvm::DenseMap<mlir::Value, Tile> made; // what the group has made so far
   auto temporary = [&](isa::Space space, const char *purpose) {
     return denseTile(
         space, steps_.add(space, extent.elements() * (space == isa::Space::Acc ? 4 : 1), purpose),
@@ -289,14 +289,14 @@ Tile ElementChain::run(std::vector<Task> &out, const Tile &anchorValue, const Ex
   if (anchor_ && biasBlocks_.buffer >= 0)
     ops_.rescale(out, biasBlocks_, channel0, extent, value, value, 0, INT32_MIN, INT32_MAX);
   if (anchor_)
-    standing[(leadingDone ? operations_.front() : anchor_)->getResult(0)] = value;
+    made[(leadingDone ? operations_.front() : anchor_)->getResult(0)] = value;
   for (const Cover &cover : *covers_) {
     if (leadingDone && &cover == &covers_->front())
       continue;
     const isa::Space space = cover.resultSpace();
     std::optional<Tile> inPlace; // of what is made last, when it stands where the result is to
     for (const Inside &read : insideReads(cover)) {
-      Tile &tile = standing[read.value];
+      Tile &tile = made[read.value];
       if (read.isWidened) {
         const Tile wide = temporary(isa::Space::Acc, "widened operand");
         widen(out, extent, wide, tile);
@@ -309,7 +309,7 @@ Tile ElementChain::run(std::vector<Task> &out, const Tile &anchorValue, const Ex
     for (size_t i = 0; i < cover.match.operands.size(); ++i) {
       const bool isFromOutside = isOutside(cover, i);
       operands.push_back(isFromOutside ? outside_.find(keyOf(cover, i))->second
-                                       : standing.find(valueOf(cover, i))->second);
+                                       : made.find(valueOf(cover, i))->second);
       operands.back().offset += isFromOutside ? channel * operands.back().sc : 0;
     }
     Tile d;
@@ -323,7 +323,7 @@ Tile ElementChain::run(std::vector<Task> &out, const Tile &anchorValue, const Ex
       ops_.loadTable(out, tables_[&cover], cover.match);
     ops_.apply(out, cover.match, cover.match.channels.empty() ? nullptr : &blocks_[&cover],
                channel0, extent, d, operands);
-    value = standing[cover.result()] = d;
+    value = made[cover.result()] = d;
   }
   return value;
 }

@@ -11,6 +11,7 @@ namespace tilewright {
 namespace {
 
 constexpr int64_t mostTileFactor = 16;
+constexpr int64_t leastTile = 256; // elements: of less, instructions take longer than transfers
 // A layer overlaps with its neighbors as well: more tiles must spare a part of so many of its time.
 constexpr int64_t leastGain = 32;
 constexpr int64_t mostTilesTried = 96; // beyond these, tiles take what the last ones took
@@ -68,7 +69,7 @@ std::optional<ChosenTile> chooseTile(LoweringContext &context, const Region &reg
   // two, that DRAM likes, are there for both.
   if (region.takesFused())
     for (auto size = static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(elements)));
-         size > 0 && size * mostTileFactor >= elements; size /= 2)
+         size >= leastTile && size * mostTileFactor >= elements; size /= 2)
       consider(size, false);
   if (best)
     context.tiles.emplace(signature, *best);

@@ -1,9 +1,9 @@
 // Covers of a group's operations, which are a tree: dynamic programming from its leaves.
-//  1. Of each operation's value, the cheapest way to have it in the scratchpad and in the
-//  accumulators: an instruction that computes a run ending there, and the ways to have what that
-//  run reads, in the memory that the instruction reads it from. A narrow value may be widened.
+//  1. Of each operation's value, the cheapest cover that leaves it in the scratchpad and in the
+//  accumulators: an instruction that computes a run ending there, and the covers of what that run
+//  reads, in the memory that the instruction reads it from. A narrow value may be widened.
 //  2. A pass costs far more than a value that takes 32 bits instead of 8.
-//  3. From the result back to the leaves, the covers that the cheapest way is made of.
+//  3. From the result back to the leaves, the covers that are the cheapest together.
 #include "selection_runs.h"
 #include "tilewright/compiler/tosa/tensor_types.h"
 
@@ -19,14 +19,14 @@ namespace {
 
 constexpr int64_t passCost = 64; // an instruction's, against a value in 32 bits instead of 8
 constexpr int64_t impossible = int64_t(1) << 40;
-constexpr size_t mostStanding = 4; // 8-bit values of the group that one run reads
+constexpr size_t mostOnChip = 4; // 8-bit values of the group that one run reads
 
 using Run = llvm::SmallVector<mlir::Operation *>;
 
 bool isByte(mlir::Value value) { return widthOf(value) <= 8; }
 size_t placeOf(isa::Space space) { return space == isa::Space::Spad; }
 
-// Sorts by the operations' places in the group.
+// Sorts by the order of the operations in the group.
 template <typename T, typename OpOf>
 void sortByPlace(T &list, llvm::ArrayRef<mlir::Operation *> operations, OpOf opOf) {
   llvm::sort(list, [&](const auto &a, const auto &b) {
@@ -34,12 +34,12 @@ void sortByPlace(T &list, llvm::ArrayRef<mlir::Operation *> operations, OpOf opO
   });
 }
 
-// A way to have a value in one memory.
-struct Way {
+// How a value comes to stand in one memory.
+struct Route {
   int64_t cost = impossible;
   std::optional<Cover> cover; // none: the anchor's value, or one that is widened
 };
-using Ways = std::array<Way, 2>; // by memory: placeOf
+using Routes = std::array<Route, 2>; // by memory: placeOf
 
 // Makes the runs, of at most `most` operations, that hold `run` and any of those that `open` may
 // still bring in.
@@ -84,23 +84,23 @@ std::vector<Run> runsEndingAt(llvm::ArrayRef<mlir::Operation *> operations, size
 std::vector<RunContext> contextsOf(llvm::ArrayRef<mlir::Operation *> run, mlir::Operation *anchor,
                                    llvm::ArrayRef<mlir::Operation *> operations,
                                    llvm::ArrayRef<int32_t> bias) {
-  llvm::SmallSetVector<mlir::Value, 4> standing;
+  llvm::SmallSetVector<mlir::Value, 4> onChip;
   for (mlir::Operation *op : run)
     for (mlir::Value operand : op->getOperands())
       if (mlir::Operation *producer = operand.getDefiningOp();
           producer && !llvm::is_contained(run, producer) &&
           (producer == anchor || llvm::is_contained(operations, producer)))
-        standing.insert(operand);
-  const size_t bytes = static_cast<size_t>(llvm::count_if(standing, isByte));
-  if (bytes > mostStanding)
+        onChip.insert(operand);
+  const size_t bytes = static_cast<size_t>(llvm::count_if(onChip, isByte));
+  if (bytes > mostOnChip)
     return {};
   std::vector<RunContext> contexts(size_t(1) << bytes);
   for (size_t i = 0; i < contexts.size(); ++i) {
     size_t wide = i; // a bit for each byte
-    for (mlir::Value value : standing) {
+    for (mlir::Value value : onChip) {
       const bool isNarrow = isByte(value) && (wide & 1) == 0;
       wide >>= isByte(value);
-      contexts[i].standing.push_back({value, isNarrow ? isa::Space::Spad : isa::Space::Acc});
+      contexts[i].onChip.push_back({value, isNarrow ? isa::Space::Spad : isa::Space::Acc});
     }
     contexts[i].anchored = anchor ? anchor->getResult(0) : mlir::Value();
     contexts[i].bias = bias;
@@ -113,24 +113,24 @@ Selection::chooseCovers(mlir::Operation *anchor, llvm::ArrayRef<mlir::Operation 
                         llvm::ArrayRef<int32_t> bias, size_t mostOperations) {
   if (operations.empty())
     return Chosen();
-  llvm::DenseMap<mlir::Value, Ways> known;
-  auto widen = [&](Ways &ways) {
-    Way &narrow = ways[placeOf(isa::Space::Spad)], &wide = ways[placeOf(isa::Space::Acc)];
+  llvm::DenseMap<mlir::Value, Routes> known;
+  auto widen = [&](Routes &routes) {
+    Route &narrow = routes[placeOf(isa::Space::Spad)], &wide = routes[placeOf(isa::Space::Acc)];
     if (widening_ && narrow.cost + passCost < wide.cost)
       wide = {narrow.cost + passCost, std::nullopt};
   };
   if (anchor) {
-    Ways &ways = known[anchor->getResult(0)];
-    ways[isByte(anchor->getResult(0))].cost = 0;
-    widen(ways);
+    Routes &routes = known[anchor->getResult(0)];
+    routes[isByte(anchor->getResult(0))].cost = 0;
+    widen(routes);
   }
   for (size_t place = 0; place < operations.size(); ++place) {
     const mlir::Value result = operations[place]->getResult(0);
-    Ways ways;
+    Routes routes;
     for (const Run &run : runsEndingAt(operations, place, mostOperations))
       for (const RunContext &context : contextsOf(run, anchor, operations, bias)) {
         int64_t before = passCost;
-        for (const RunContext::Standing &each : context.standing)
+        for (const RunContext::OnChip &each : context.onChip)
           before += known[each.value][placeOf(each.space)].cost;
         if (before >= impossible)
           continue;
@@ -145,8 +145,8 @@ Selection::chooseCovers(mlir::Operation *anchor, llvm::ArrayRef<mlir::Operation 
                llvm::zip_equal(found.match.operands, found.match.pattern->reads))
             cost += isByte(found.function.operands[static_cast<size_t>(operand)]) &&
                     read.space == isa::Space::Acc;
-          Way &way = ways[placeOf(space)];
-          if (cost >= way.cost)
+          Route &route = routes[placeOf(space)];
+          if (cost >= route.cost)
             continue;
           Cover cover;
           cover.run.assign(run.begin(), run.end());
@@ -155,14 +155,14 @@ Selection::chooseCovers(mlir::Operation *anchor, llvm::ArrayRef<mlir::Operation 
             cover.table =
                 found.function.tables[static_cast<size_t>(found.match.tables.begin()->second)];
           cover.match = std::move(found.match);
-          way = {cost, std::move(cover)};
+          route = {cost, std::move(cover)};
         }
       }
-    widen(ways);
-    known[result] = std::move(ways);
+    widen(routes);
+    known[result] = std::move(routes);
   }
   const mlir::Value result = operations.back()->getResult(0);
-  Ways &last = known[result];
+  Routes &last = known[result];
   Chosen chosen{{}, std::min(last[0].cost, last[1].cost)};
   if (chosen.cost >= impossible)
     return std::nullopt;
@@ -174,9 +174,9 @@ Selection::chooseCovers(mlir::Operation *anchor, llvm::ArrayRef<mlir::Operation 
     wanted.pop_back();
     if (anchor && value == anchor->getResult(0))
       continue;
-    Ways &ways = known[value];
-    const bool isMade = ways[placeOf(space)].cover.has_value(); // or widened
-    Cover &cover = *ways[isMade ? placeOf(space) : placeOf(isa::Space::Spad)].cover;
+    Routes &routes = known[value];
+    const bool isMade = routes[placeOf(space)].cover.has_value(); // or widened
+    Cover &cover = *routes[isMade ? placeOf(space) : placeOf(isa::Space::Spad)].cover;
     llvm::SmallSetVector<mlir::Value, 4> read;
     for (auto [operand, form] : llvm::zip_equal(cover.match.operands, cover.match.pattern->reads)) {
       const mlir::Value each = cover.operands[static_cast<size_t>(operand)];

@@ -123,7 +123,7 @@ private:
                              bits <= 8 && !readsUnsigned(run_[i]),
                              true,
                              shapeOf(value) != shapeOf(run_.back()->getResult(0))};
-      for (const RunContext::Standing &each : context_.standing)
+      for (const RunContext::OnChip &each : context_.onChip)
         if (each.value == value) {
           made.mayBeNarrow = each.space == isa::Space::Spad;
           made.mayBeWide = !made.mayBeNarrow;

@@ -17,11 +17,11 @@ struct RunFunction {
 // What stands on chip for a run.
 struct RunContext {
   // Values of the group's anchor and of its other operations that the run reads, and where.
-  struct Standing {
+  struct OnChip {
     mlir::Value value;
     isa::Space space;
   };
-  llvm::SmallVector<Standing, 4> standing;
+  llvm::SmallVector<OnChip, 4> onChip;
   mlir::Value anchored; // the anchor's; null: there is no anchor
   // Added to it where a rescale reads it; one value, or one a channel.
   llvm::ArrayRef<int32_t> bias;

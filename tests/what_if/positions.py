@@ -1,4 +1,4 @@
-"""Places of a network where a fused instruction is to be taken: what stands before its operands and behind its result."""
+"""Positions of a network where a fused instruction is to be taken: what stands before its operands and behind its result."""
 
 import dataclasses
 import re
@@ -107,7 +107,7 @@ def difference(text, a, b):
 
 @dataclasses.dataclass(frozen=True)
 class Fused:
-    """What is computed of two operands, and the instruction that does it in one pass."""
+    """What is computed of two operands, of which 8-bit ones are widened by scales of their own, and the instruction that does it in one pass."""
 
     mnemonic: str
     compute: typing.Callable  # of a Text and two values
@@ -119,12 +119,13 @@ class Fused:
     def overlay(self, opcode=0xE2):
         memory = "".join(f'      {name}: {{ kind: "mem", space: "{"acc" if kind == "i32" else "spad"}", type: "{kind}", access: '
                          f'"{"write" if name == "d" else "read"}" }}\n' for name, kind in (each.split(":") for each in self.operands.split()))
-        extent = "u12" if " e:" not in self.operands else "u6" if "i8" in self.operands else "u8"  # what the fields have room for
+        extent = "u12" if " e:" not in self.operands else "u6" if "i8" in self.operands else "u8"  # what the fields hold
         expression = re.sub(r"\b([abe])\b", r"\1[y * \1_s1 + x * \1_s0 + c * \1_sc]", self.expression)
         return (f'schema: "tilewright/overlay/1"\nname: "place"\nsummary: "Adds {self.mnemonic}."\n'
                 + (f"machine:\n  state:\n    vector:\n{self.registers}" if self.registers else "")
-                + f'instructions:\n  {self.mnemonic}:\n    name: "{self.mnemonic}"\n    summary: "Tried out in places of networks."\n    unit: "vector"\n'
-                f'    encode: {{ op: "{opcode:#x}" }}\n    operands:\n{memory}      n0: {{ kind: "imm", type: "{extent}" }}\n      nc: {{ kind: "imm", type: "{extent}" }}\n'
+                + f'instructions:\n  {self.mnemonic}:\n    name: "{self.mnemonic}"\n    summary: "Tried out in positions of networks."\n    unit: "vector"\n'
+                f'    encode: {{ op: "{opcode:#x}" }}\n    operands:\n{memory}'
+                + "".join(f'      {name}: {{ kind: "imm", type: "{extent}" }}\n' for name in ("n0", "nc")) +
                 '    semantics:\n      map:\n        iter: [ "y in n1", "x in n0", "c in nc" ]\n        out: "d[y * d_s1 + x * d_s0 + c]"\n'
                 f'        expr: "{expression}"\n')
 
@@ -163,7 +164,8 @@ FUSED = (
 )
 # The same of operands that are widened before: by other instructions.
 WIDENED = (
-    Fused("vabs.wide", lambda text, a, b: narrowed(text, text.unary("abs", difference(text, a, b))), SUMMED, "cast<i32>(max(cast<i32>(a - b), -cast<i32>(a - b)))"),
+    Fused("vabs.wide", lambda text, a, b: narrowed(text, text.unary("abs", difference(text, a, b))), SUMMED,
+          "cast<i32>(max(cast<i32>(a - b), -cast<i32>(a - b)))"),
     Fused("vsub.wide", lambda text, a, b: text.table(narrowed(text, difference(text, a, b))), "a:i32 b:i32 d:i8",
           f"table[sat<i8>({requantized('cast<i32>(a - b)')}) + 128]"),
     Fused("vmuladd.wide", lambda text, a, b: narrowed(text, text.binary("add", text.binary("mul", text.rescale(a, SUMS, 1, 3), text.rescale(b, SUMS, 1, -2)),
@@ -236,7 +238,7 @@ def twice(text, fused):
     return [fused(text, y, text.convolution(y)), y]
 
 
-PLACES = (alone, behind_one, behind_two, behind_depthwise, residual, residual_within, between_groups, beside_a_maximum, beside_an_average,
+POSITIONS = (alone, behind_one, behind_two, behind_depthwise, residual, residual_within, between_groups, beside_a_maximum, beside_an_average,
           of_two_pools, behind_a_move, twice)
 
 
@@ -264,9 +266,9 @@ OF_SUMS = (sums_alone, sums_of_two, sums_of_depthwise, sums_rescaled)
 
 
 def cases():
-    """Each instruction in each of its places: the network, and how often it is to be taken there."""
-    for fused, places in [(fused, PLACES) for fused in FUSED + WIDENED] + [(fused, OF_SUMS) for fused in FUSED_SUMS]:
-        for number, place in enumerate(places):
+    """Each instruction in each of its positions: the network, and how often it is to be taken there."""
+    for fused, positions in [(fused, POSITIONS) for fused in FUSED + WIDENED] + [(fused, OF_SUMS) for fused in FUSED_SUMS]:
+        for number, place in enumerate(positions):
             text, count = Text(number), 0
 
             def counted(*arguments):
