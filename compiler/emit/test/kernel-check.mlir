@@ -118,6 +118,18 @@ func.func @main(%x: tensor<4xi32>) -> (tensor<1xi32>) {
 
 // -----
 
+func.func @main(%x: tensor<4xi32>) -> (tensor<1xi32>) {
+  %g = kernel.group {
+    // expected-error @below {{'kernel.reduce' op must be the last operation of its group}}
+    %y = kernel.reduce max %x {axis = 0 : i64} : (tensor<4xi32>) -> tensor<1xi32>
+    %u = kernel.unary abs %y : (tensor<1xi32>) -> tensor<1xi32>
+    kernel.yield %u : tensor<1xi32>
+  } : tensor<1xi32>
+  return %g : tensor<1xi32>
+}
+
+// -----
+
 func.func @main(%x: tensor<1xi32>, %w: tensor<4xi32>) -> (tensor<4xi32>) {
   %g = kernel.group {
     %y = kernel.unary abs %x : (tensor<1xi32>) -> tensor<1xi32>

@@ -25,6 +25,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 #include <utility>
 
 namespace tilewright {
@@ -49,6 +50,8 @@ public:
   }
 
   const ConvProblem &problem() const { return p_; }
+  // The same if each operation behind it took an instruction; nothing where that is no difference.
+  const std::optional<ConvProblem> &unfused() const { return unfused_; }
   // Appends the steps of `plan`. For a trial, weights get an address and are not put into DRAM.
   void lower(const ConvPlan &plan, bool isTrial);
 
@@ -67,6 +70,7 @@ private:
   mlir::Operation *anchor_;
   ConvStage stage_;
   ConvProblem p_;
+  std::optional<ConvProblem> unfused_;
   ConvPlan plan_{};
   ElementChain::Shapes shapes_;
   // What is on chip now.
@@ -123,6 +127,8 @@ void Convolution::probe() {
   ElementChain chain(context_, steps_, group_, anchor_, shapes_, context_.cols);
   takeOperations(p_, chain);
   p_.resultIsApart = context_.tensors.lookup(group_.getResult()).pitch > 0;
+  if (std::optional<ElementChain> unfused = chain.unfused())
+    takeOperations(unfused_.emplace(p_), *unfused);
 }
 
 void Convolution::lower(const ConvPlan &plan, bool isTrial) {
@@ -307,10 +313,23 @@ static std::vector<ConvPlan> plansFor(const ConvProblem &problem, const ConvMach
   return plans;
 }
 
-// All that may be tried out.
-static std::vector<ConvPlan> candidates(const LoweringContext &context, const ConvProblem &problem,
-                                        int64_t *smallest) {
+// All that may be tried out. Where instructions are fused, the plans of those that they stand for
+// as well: more bytes an element let other tiles come first, and what fits there fits here.
+static std::vector<ConvPlan> candidates(const LoweringContext &context,
+                                        const Convolution &convolution, int64_t *smallest) {
+  const ConvProblem &problem = convolution.problem();
   std::vector<ConvPlan> plans = plansFor(problem, context.machine, smallest);
+  if (convolution.unfused()) {
+    std::set<std::string> known;
+    for (const ConvPlan &plan : plans)
+      known.insert(describe(problem, plan));
+    int64_t ofUnfused = 0;
+    for (ConvPlan &plan : plansFor(*convolution.unfused(), context.machine, &ofUnfused)) {
+      assess(problem, context.machine, plan);
+      if (known.insert(describe(problem, plan)).second)
+        plans.push_back(plan);
+    }
+  }
   if (context.machine.weightsStand && isOnePixel(problem))
     for (const ConvPlan &plan : planWeightStream(problem, context.machine))
       plans.push_back(plan);
@@ -318,8 +337,9 @@ static std::vector<ConvPlan> candidates(const LoweringContext &context, const Co
 }
 
 static const LoweringContext::Chosen &
-chosenFor(LoweringContext &context, kernel::GroupOp group, const ConvProblem &problem,
+chosenFor(LoweringContext &context, kernel::GroupOp group, const Convolution &convolution,
           const std::optional<LoweringContext::Chosen> &first = std::nullopt) {
+  const ConvProblem &problem = convolution.problem();
   const std::string known = signatureOf(context, group);
   auto chosen = context.chosen.find(known);
   if (chosen != context.chosen.end())
@@ -327,7 +347,7 @@ chosenFor(LoweringContext &context, kernel::GroupOp group, const ConvProblem &pr
   int64_t smallest = 0;
   context.unfit.reset();
   std::optional<LoweringContext::Chosen> best =
-      bestOf(context, group, problem, candidates(context, problem, &smallest), first);
+      bestOf(context, group, problem, candidates(context, convolution, &smallest), first);
   // Buffers leave gaps: where no plan finds room, plans for smaller memories do.
   for (int64_t part = 2; !best && part <= 16; part *= 2) {
     ConvMachine smaller = context.machine;
@@ -368,7 +388,7 @@ chosenFor(LoweringContext &context, kernel::GroupOp group, const ConvProblem &pr
 static std::vector<ConvPlan> candidates(LoweringContext &context, kernel::GroupOp group) {
   Steps steps;
   int64_t smallest = 0;
-  return candidates(context, Convolution(context, group, steps).problem(), &smallest);
+  return candidates(context, Convolution(context, group, steps), &smallest);
 }
 
 int64_t expectedConvolutionCycles(LoweringContext &context, kernel::GroupOp group) {
@@ -387,7 +407,7 @@ std::optional<LoweringContext::Chosen> firstConvolutionPlan(LoweringContext &con
 int64_t convolutionCycles(LoweringContext &context, kernel::GroupOp group,
                           const std::optional<LoweringContext::Chosen> &first) {
   Steps steps;
-  return chosenFor(context, group, Convolution(context, group, steps).problem(), first).cycles;
+  return chosenFor(context, group, Convolution(context, group, steps), first).cycles;
 }
 
 // For the tuner: the same plan is another program under each.
@@ -399,8 +419,9 @@ static const char *bufferingName(Buffering buffering) {
 
 // The tuner's plan; where it has none, the planner's.
 static const LoweringContext::Chosen &tunedFor(LoweringContext &context, kernel::GroupOp group,
-                                               const ConvProblem &problem) {
-  const LoweringContext::Chosen &planned = chosenFor(context, group, problem);
+                                               const Convolution &convolution) {
+  const ConvProblem &problem = convolution.problem();
+  const LoweringContext::Chosen &planned = chosenFor(context, group, convolution);
   if (!context.tuner || planned.plan.stands == Stands::Sums) // the tuner's plans have weights stand
     return planned;
   const std::string signature = signatureOf(context, group);
@@ -445,7 +466,7 @@ static const LoweringContext::Chosen &tunedFor(LoweringContext &context, kernel:
 
 void lowerConvolution(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
   Convolution convolution(context, group, steps);
-  const LoweringContext::Chosen &chosen = tunedFor(context, group, convolution.problem());
+  const LoweringContext::Chosen &chosen = tunedFor(context, group, convolution);
   convolution.lower(chosen.plan, false);
   steps.runnerUp = chosen.runnerUp;
   // The accumulators are empty whenever a group begins: what fitted in the trial fits there again.

@@ -24,18 +24,18 @@ ElementChain::ElementChain(LoweringContext &context, Steps &steps, kernel::Group
                            ChannelRange range)
     : context_(context), steps_(steps), ops_(context, steps), group_(group), anchor_(anchor),
       shapes_(std::move(shapes)), blockChannels_(blockChannels), range_(range),
-      bias_(biasOf(anchor)) {
-  for (mlir::Operation &op : group.getBody().front())
-    if (&op != anchor && !llvm::isa<kernel::YieldOp>(op) &&
-        !isConstant(op.getNumResults() ? op.getResult(0) : mlir::Value()))
-      operations_.push_back(&op);
-  covers_ = &context.selection->coversOf(group, anchor, operations_, bias_);
-}
+      operations_(scalarOperationsOf(group)), bias_(biasOf(anchor)),
+      covers_(&context.selection->coversOf(group, anchor, operations_, bias_)) {}
 
-mlir::Value ElementChain::enteringOf(const Cover &cover) const {
-  if (cover.first > 0)
-    return operations_[cover.first - 1]->getResult(0);
-  return anchor_ ? anchor_->getResult(0) : mlir::Value();
+std::optional<ElementChain> ElementChain::unfused() const {
+  if (covers_->size() == operations_.size())
+    return std::nullopt;
+  const Covers *single = context_.selection->singleCoversOf(group_, anchor_, operations_, bias_);
+  if (!single)
+    return std::nullopt;
+  ElementChain chain = *this;
+  chain.covers_ = single;
+  return chain;
 }
 
 bool ElementChain::isOutside(const Cover &cover, size_t read) const {
@@ -43,29 +43,31 @@ bool ElementChain::isOutside(const Cover &cover, size_t read) const {
   return !producer || (producer != anchor_ && !llvm::is_contained(operations_, producer));
 }
 
-bool ElementChain::readsEntering(const Cover &cover) const {
-  return reads(llvm::ArrayRef<mlir::Operation *>(operations_).slice(cover.first, cover.count),
-               enteringOf(cover));
-}
-
-bool ElementChain::widens(const Cover &cover) const {
-  mlir::Value value = enteringOf(cover);
-  if (!value || cover.entersNarrow)
-    return false;
-  return cover.first == 0 ? bitsOf(value) == 8 : (&cover - 1)->resultSpace() == isa::Space::Spad;
-}
-
-bool ElementChain::entersWide(const Cover &cover) const {
-  return cover.first == 0 ? bitsOf(enteringOf(cover)) > 8
-                          : (&cover - 1)->resultSpace() == isa::Space::Acc;
+llvm::SmallVector<ElementChain::Inside, 4> ElementChain::insideReads(const Cover &cover) const {
+  llvm::SmallVector<Inside, 4> reads;
+  auto add = [&](mlir::Value value, bool isWide) {
+    for (size_t i = 0; i < cover.match.operands.size(); ++i)
+      if (valueOf(cover, i) == value) {
+        const bool fromWide = cover.match.pattern->reads[i].space == isa::Space::Acc;
+        reads.push_back({value, isWide, fromWide && !isWide});
+        return;
+      }
+  };
+  if (anchor_)
+    add(anchor_->getResult(0), bitsOf(anchor_->getResult(0)) > 8);
+  for (const Cover &before : *covers_) {
+    if (&before == &cover)
+      break;
+    add(before.result(), before.resultSpace() == isa::Space::Acc);
+  }
+  return reads;
 }
 
 bool ElementChain::readsUnsigned(const Cover &cover, mlir::Value value) const {
-  for (size_t i = cover.first; i < cover.first + cover.count; ++i)
-    if (auto rescale = llvm::dyn_cast<kernel::RescaleOp>(operations_[i]))
-      if (rescale.getX() == value && rescale.getInputUnsigned())
-        return true;
-  return false;
+  return llvm::any_of(cover.run, [&](mlir::Operation *op) {
+    auto rescale = llvm::dyn_cast<kernel::RescaleOp>(op);
+    return rescale && rescale.getX() == value && rescale.getInputUnsigned();
+  });
 }
 
 bool ElementChain::isPerChannel() const {
@@ -108,11 +110,12 @@ int64_t ElementChain::wideOperandBytes() {
 int64_t ElementChain::accBytesPerElement() {
   int64_t bytes = wideOperandBytes();
   for (const Cover &cover : *covers_) {
-    // A wide value that enters, and is read, gives its place to the result.
-    const bool widened = widens(cover);
-    bytes += widened ? 4 : 0;
-    const bool isInPlace =
-        enteringOf(cover) && readsEntering(cover) && (widened || entersWide(cover));
+    // A wide value of the group gives its place to the result.
+    bool isInPlace = false;
+    for (const Inside &read : insideReads(cover)) {
+      bytes += read.isWidened ? 4 : 0;
+      isInPlace |= read.isWidened || read.isWide;
+    }
     bytes += cover.resultSpace() == isa::Space::Acc && !isInPlace ? 4 : 0;
   }
   return bytes;
@@ -166,21 +169,23 @@ ChannelBlocks ElementChain::blocksOf(std::vector<Task> &constants, const pattern
 void ElementChain::prepare(std::vector<Task> &constants, ChannelParts *parts) {
   bool needsIdentity = needsWidening_;
   for (const Cover &cover : *covers_) {
-    needsIdentity |= widens(cover);
+    for (const Inside &read : insideReads(cover))
+      needsIdentity |= read.isWidened;
     if (cover.table) {
       std::string bytes = constantBytes(cover.table);
       int64_t size = static_cast<int64_t>(bytes.size());
-      int buffer = tables_[cover.first] =
+      int buffer = tables_[&cover] =
           steps_.add(isa::Space::Spad, size, "lookup table", Traffic::Rare);
       copyStrided(context_, constants, Direction::Load, context_.constants.add(bytes), 1,
                   Signedness::Signed, {isa::Space::Spad, buffer, 0, 0, 0, 1}, {{size, 1, 1}});
     }
     if (!cover.match.channels.empty())
-      blocks_[cover.first] = blocksOf(constants, cover.match, parts);
+      blocks_[&cover] = blocksOf(constants, cover.match, parts);
   }
-  auto first = operations_.empty() ? kernel::RescaleOp()
-                                   : llvm::dyn_cast<kernel::RescaleOp>(operations_.front());
-  const bool takesBias = first && anchor_ && first.getX() == anchor_->getResult(0);
+  const bool takesBias = llvm::any_of(operations_, [&](mlir::Operation *op) {
+    auto rescale = llvm::dyn_cast<kernel::RescaleOp>(op);
+    return rescale && anchor_ && rescale.getX() == anchor_->getResult(0);
+  });
   if (!bias_.empty() && !takesBias)
     biasBlocks_ = ops_.channelBlocks(constants, bias_, {identityMultiplier}, {identityShift},
                                      blockChannels_, parts);
@@ -258,25 +263,10 @@ kernel::RescaleOp ElementChain::leadingRescale() const {
   if (llvm::isa<kernel::DepthwiseOp>(anchor_) && !context_.isa.withRole(isa::Role::DepthwiseI8))
     return nullptr;
   bool leads = rescale && rescale.getX() == anchor_->getResult(0) && rescale.getX().hasOneUse() &&
-               !rescale.getInputUnsigned() && covers_->front().count == 1 &&
+               !rescale.getInputUnsigned() && covers_->front().run.size() == 1 &&
+               covers_->front().run.front() == rescale &&
                covers_->front().resultSpace() == isa::Space::Spad;
   return leads ? rescale : nullptr;
-}
-
-llvm::SmallVector<Tile, 4> ElementChain::operands(const Cover &cover, const Tile &entering,
-                                                  int64_t channel) {
-  llvm::SmallVector<Tile, 4> tiles;
-  for (size_t i = 0; i < cover.match.operands.size(); ++i) {
-    if (!isOutside(cover, i)) {
-      const auto waiting = waiting_.find(valueOf(cover, i));
-      tiles.push_back(waiting == waiting_.end() ? entering : waiting->second);
-      continue;
-    }
-    Tile tile = outside_.find(keyOf(cover, i))->second;
-    tile.offset += channel * tile.sc;
-    tiles.push_back(tile);
-  }
-  return tiles;
 }
 
 // The operand from outside that a cover's result may take the place of.
@@ -310,7 +300,7 @@ Tile ElementChain::run(std::vector<Task> &out, const Tile &anchorValue, const Ex
                        int64_t channel, const Tile &result, bool leadingDone) {
   int64_t channel0 = box_.start.back() + channel;
   Tile value = anchorValue;
-  waiting_.clear();
+  llvm::DenseMap<mlir::Value, Tile> made; // what the group has made so far
   auto temporary = [&](isa::Space space, const char *purpose) {
     return denseTile(
         space, steps_.add(space, extent.elements() * (space == isa::Space::Acc ? 4 : 1), purpose),
@@ -318,33 +308,44 @@ Tile ElementChain::run(std::vector<Task> &out, const Tile &anchorValue, const Ex
   };
   if (anchor_ && biasBlocks_.buffer >= 0)
     ops_.rescale(out, biasBlocks_, channel0, extent, value, value, 0, INT32_MIN, INT32_MAX);
+  if (anchor_)
+    made[(leadingDone ? operations_.front() : anchor_)->getResult(0)] = value;
   for (const Cover &cover : *covers_) {
-    if (leadingDone && cover.first == 0)
+    if (leadingDone && &cover == &covers_->front())
       continue;
-    if (widens(cover)) {
-      const Tile wide = temporary(isa::Space::Acc, "widened operand");
-      widen(out, extent, wide, value);
-      value = wide;
-    }
-    const bool isLast = &cover == &covers_->back();
-    const bool isRead = enteringOf(cover) && readsEntering(cover);
-    if (enteringOf(cover) && !isRead)
-      waiting_[enteringOf(cover)] = value;
     const isa::Space space = cover.resultSpace();
+    std::optional<Tile> inPlace; // of what is made last, when it stands where the result is to
+    for (const Inside &read : insideReads(cover)) {
+      Tile &tile = made[read.value];
+      if (read.isWidened) {
+        const Tile wide = temporary(isa::Space::Acc, "widened operand");
+        widen(out, extent, wide, tile);
+        tile = wide;
+      }
+      if (tile.space == space && tile.sc == 1)
+        inPlace = tile;
+    }
+    llvm::SmallVector<Tile, 4> operands;
+    for (size_t i = 0; i < cover.match.operands.size(); ++i) {
+      const bool isFromOutside = isOutside(cover, i);
+      operands.push_back(isFromOutside ? outside_.find(keyOf(cover, i))->second
+                                       : made.find(valueOf(cover, i))->second);
+      operands.back().offset += isFromOutside ? channel * operands.back().sc : 0;
+    }
     Tile d;
-    if (isLast && space == isa::Space::Spad)
+    if (&cover == &covers_->back() && space == isa::Space::Spad)
       d = result;
-    else if (isRead && value.space == space && value.sc == 1)
-      d = value; // in place
+    else if (inPlace)
+      d = *inPlace;
     else if (const std::optional<Tile> operand = replaced(cover, extent))
       d = *operand;
     else
       d = temporary(space, "intermediate result");
     if (cover.table)
-      ops_.loadTable(out, tables_[cover.first], cover.match);
-    ops_.apply(out, cover.match, cover.match.channels.empty() ? nullptr : &blocks_[cover.first],
-               channel0, extent, d, operands(cover, value, channel));
-    value = d;
+      ops_.loadTable(out, tables_[&cover], cover.match);
+    ops_.apply(out, cover.match, cover.match.channels.empty() ? nullptr : &blocks_[&cover],
+               channel0, extent, d, operands);
+    value = made[cover.result()] = d;
   }
   return value;
 }

@@ -2,6 +2,8 @@
 #include "region.h"
 #include "trial.h"
 
+#include "llvm/ADT/bit.h"
+
 #include <algorithm>
 
 namespace tilewright {
@@ -9,6 +11,7 @@ namespace tilewright {
 namespace {
 
 constexpr int64_t mostTileFactor = 16;
+constexpr int64_t leastTile = 256; // elements: of less, instructions take longer than transfers
 // A layer overlaps with its neighbors as well: more tiles must spare a part of so many of its time.
 constexpr int64_t leastGain = 32;
 constexpr int64_t mostTilesTried = 96; // beyond these, tiles take what the last ones took
@@ -62,6 +65,12 @@ std::optional<ChosenTile> chooseTile(LoweringContext &context, const Region &reg
   for (int64_t factor = 1; fewest * factor <= elements && (factor <= mostTileFactor || !best);
        factor *= 2)
     consider(llvm::divideCeilSigned(elements, fewest * factor), factor > 1);
+  // With fused instructions other sizes are at hand than with those that they stand for: powers of
+  // two, that DRAM likes, are there for both.
+  if (region.takesFused())
+    for (auto size = static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(elements)));
+         size >= leastTile && size * mostTileFactor >= elements; size /= 2)
+      consider(size, false);
   if (best)
     context.tiles.emplace(signature, *best);
   return best;

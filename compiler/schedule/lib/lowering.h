@@ -247,6 +247,10 @@ public:
                mlir::Operation *anchor, Shapes shapes, int64_t blockChannels,
                ChannelRange range = {});
 
+  // The same with an instruction for each operation. Nothing where that is no difference, or some
+  // operation has none by itself.
+  std::optional<ElementChain> unfused() const;
+
   // Loads what stays on chip for all channels of the range: parameters (by parts, if there are
   // some) and tables.
   void prepare(std::vector<Task> &constants, ChannelParts *parts = nullptr);
@@ -290,7 +294,7 @@ public:
   // The rescale to 8 bits that comes first, if one does: an anchor's instruction that rescales by
   // itself (vdw.i8) may stand for it too.
   kernel::RescaleOp leadingRescale() const;
-  const ChannelBlocks &leadingBlocks() const { return blocks_.find(0)->second; }
+  const ChannelBlocks &leadingBlocks() const { return blocks_.find(&covers_->front())->second; }
   bool resultInAccumulators() const;
   int resultBytes(); // of an element of the group's result in DRAM
   // Bytes that outside operands and intermediate values take, for each element of a result tile.
@@ -304,8 +308,6 @@ public:
   bool isPerChannel() const; // some rescale has parameters along the last dimension
 
 private:
-  // What the cover reads of the operation, or the anchor, before it; null: nothing.
-  mlir::Value enteringOf(const Cover &cover) const;
   static mlir::Value valueOf(const Cover &cover, size_t read) {
     return cover.operands[static_cast<size_t>(cover.match.operands[read])];
   }
@@ -318,16 +320,17 @@ private:
   }
   // Whether an operand comes from outside the group.
   bool isOutside(const Cover &cover, size_t read) const;
-  bool readsEntering(const Cover &cover) const;
-  // Whether the value that enters stands narrow and the cover reads it wide.
-  bool widens(const Cover &cover) const;
-  // Whether the value that enters stands in accumulators.
-  bool entersWide(const Cover &cover) const;
+  // Values of the group that the cover reads, each once, the one made last at the end.
+  struct Inside {
+    mlir::Value value;
+    bool isWide;    // stands in the accumulators
+    bool isWidened; // for the cover
+  };
+  llvm::SmallVector<Inside, 4> insideReads(const Cover &cover) const;
   bool readsUnsigned(const Cover &cover, mlir::Value value) const;
   ChannelBlocks blocksOf(std::vector<Task> &constants, const patterns::Match &match,
                          ChannelParts *parts);
   std::optional<Tile> replaced(const Cover &cover, const Extent &extent) const;
-  llvm::SmallVector<Tile, 4> operands(const Cover &cover, const Tile &entering, int64_t channel);
 
   LoweringContext &context_;
   Steps &steps_;
@@ -337,19 +340,18 @@ private:
   Shapes shapes_;
   int64_t blockChannels_;
   ChannelRange range_;
-  std::vector<mlir::Operation *> operations_;
+  llvm::SmallVector<mlir::Operation *> operations_;
   std::vector<int32_t> bias_;
   Box box_;
   const Covers *covers_;
-  std::map<size_t, ChannelBlocks> blocks_; // by Cover::first, as are the tables
-  std::map<size_t, int> tables_;
+  std::map<const Cover *, ChannelBlocks> blocks_;
+  std::map<const Cover *, int> tables_;
   ChannelBlocks identity_;   // widens 8-bit values
   ChannelBlocks biasBlocks_; // adds the bias where no rescale takes it
   llvm::DenseMap<Key, Tile> outside_;
   llvm::DenseMap<Key, Box> loaded_; // of these, what was loaded; where operands are kept
   bool keepsOperands_ = false, needsWidening_ = false;
-  llvm::DenseMap<mlir::Value, Tile> waiting_; // values that a later cover reads
-  llvm::DenseMap<Key, Tile> provided_;        // by value and memory
+  llvm::DenseMap<Key, Tile> provided_; // by value and memory
   llvm::DenseSet<mlir::Value> replaceable_;
 };
 

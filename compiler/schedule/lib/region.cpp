@@ -362,6 +362,14 @@ int64_t Region::residentBytes(int64_t block, const ChannelRange &range) const {
   return bytes;
 }
 
+bool Region::takesFused() const {
+  Steps steps;
+  return llvm::any_of(kernels_, [&](const Kernel &kernel) {
+    return !kernel.isReduction &&
+           begin(kernel, steps, block_, {0, range_}).chain->unfused().has_value();
+  });
+}
+
 int64_t Region::mostElements() const {
   const ChannelRange range{0, range_};
   int64_t resident = residentBytes(block_, range);

@@ -33,6 +33,7 @@ public:
                                     llvm::ArrayRef<int> layers);
 
   bool isFused() const { return kernels_.size() > 1; }
+  bool takesFused() const; // some instruction computes several operations
   int64_t elements() const { return ranks_.elements(); } // iterations of the common ranks
   // Of these in a tile, so that two tiles are on chip, as far as is known without a trial. Throws
   // UserError where none fits.

@@ -32,25 +32,6 @@ namespace {
 
 constexpr int64_t tensorAlignment = 64;
 
-// Data movement and reductions make their own groups: what follows them reads their result from
-// DRAM.
-void splitGroups(mlir::func::FuncOp function) {
-  llvm::SmallVector<kernel::GroupOp> groups(function.getBody().getOps<kernel::GroupOp>());
-  for (kernel::GroupOp group : groups) {
-    mlir::Operation *anchor = &group.getBody().front().front();
-    bool alone = anchor->getNextNode() && llvm::isa<kernel::YieldOp>(anchor->getNextNode());
-    if (alone || !llvm::isa<kernel::AssembleOp, kernel::ReduceOp>(anchor))
-      continue;
-    mlir::OpBuilder builder(group);
-    auto first = kernel::GroupOp::create(builder, anchor->getLoc(), anchor->getResult(0).getType());
-    mlir::Block *block = builder.createBlock(&first.getBody());
-    anchor->getResult(0).replaceAllUsesWith(first.getResult());
-    anchor->moveBefore(block, block->end());
-    builder.setInsertionPointToEnd(block);
-    kernel::YieldOp::create(builder, anchor->getLoc(), anchor->getResult(0));
-  }
-}
-
 mlir::Operation *anchorOf(kernel::GroupOp group) { return &group.getBody().front().front(); }
 
 // Outside tensors that a group reads, each once.
@@ -249,10 +230,7 @@ void checkInstructions(const isa::Isa &isa, Selection &selection, kernel::GroupO
                       fmt::format("needs an {}, which target '{}' does not have",
                                   isa::describe(isa, role), isa.target()),
                       "leave out the overlay that removes it");
-  llvm::SmallVector<mlir::Operation *> operations;
-  for (mlir::Operation &op : group.getBody().front().without_terminator())
-    if (hasScalarFunction(&op))
-      operations.push_back(&op);
+  const llvm::SmallVector<mlir::Operation *> operations = scalarOperationsOf(group);
   if (kernel::ReduceOp reduce = reductionOf(group))
     selection.coverOf(group, operations, reduce);
   else
@@ -394,7 +372,6 @@ void lowerAll(LoweringContext &context, const std::vector<kernel::GroupOp> &grou
 
 Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOptions &options) {
   auto function = *module.getOps<mlir::func::FuncOp>().begin();
-  splitGroups(function);
   InPlace inPlace = findInPlace(function);
   std::vector<kernel::GroupOp> groups(function.getBody().getOps<kernel::GroupOp>().begin(),
                                       function.getBody().getOps<kernel::GroupOp>().end());

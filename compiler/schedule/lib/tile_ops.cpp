@@ -209,18 +209,27 @@ void TileOps::emit(std::vector<Task> &out, const patterns::Pattern &pattern, Ext
   };
   if (extent.nc <= innerLimit)
     return rows(extent, tiles);
-  // Long rows: whole pieces of innerLimit as rows of their own, then the rest.
-  int64_t whole = extent.nc / innerLimit;
+  // Long rows: whole pieces as rows of their own, then the rest. Of whole beats, where fields are
+  // narrow, the longest pieces for which the fewest instructions do.
+  auto instructions = [&](int64_t piece) {
+    return llvm::divideCeilSigned(extent.nc / piece, pattern.n0Limit) + (extent.nc % piece > 0);
+  };
+  int64_t piece = innerLimit;
+  if (pattern.n0Limit < context_.machine.rowLimit)
+    for (int64_t each = innerLimit; each > context_.lanes; each -= context_.lanes)
+      if (instructions(each) < instructions(piece))
+        piece = each;
+  const int64_t whole = extent.nc / piece;
   for (int64_t y = 0; y < extent.n1; ++y) {
     for (int64_t x = 0; x < extent.n0; ++x) {
       const Tiles row = moved(tiles, [&](const Tile &tile) { return y * tile.s1 + x * tile.s0; });
       Tiles pieces = row;
       for (Tile &tile : pieces)
-        tile.s0 = innerLimit * tile.sc;
-      rows({1, whole, innerLimit}, pieces);
-      if (extent.nc % innerLimit)
-        rows({1, 1, extent.nc % innerLimit},
-             moved(row, [&](const Tile &tile) { return whole * innerLimit * tile.sc; }));
+        tile.s0 = piece * tile.sc;
+      rows({1, whole, piece}, pieces);
+      if (extent.nc % piece)
+        rows({1, 1, extent.nc % piece},
+             moved(row, [&](const Tile &tile) { return whole * piece * tile.sc; }));
     }
   }
 }

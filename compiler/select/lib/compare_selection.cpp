@@ -49,13 +49,13 @@ std::vector<Comparison> Selection::compareReduction(llvm::ArrayRef<mlir::Operati
   return found;
 }
 
-Selection::Attempt Selection::attempt(llvm::ArrayRef<mlir::Operation *> run, RunContext context,
+Selection::Attempt Selection::attempt(llvm::ArrayRef<mlir::Operation *> run,
+                                      mlir::Operation *anchor,
+                                      llvm::ArrayRef<mlir::Operation *> operations,
+                                      llvm::ArrayRef<int32_t> bias,
                                       const patterns::Pattern &pattern) {
   Attempt attempt;
-  for (bool isNarrow : {true, false}) {
-    if (!context.entering && !isNarrow)
-      break;
-    context.enteringIsNarrow = isNarrow;
+  for (const RunContext &context : contextsOf(run, anchor, operations, bias))
     for (RunFunction &function : functionsOf(run, context)) {
       patterns::Mismatch mismatch;
       auto match = patterns::match(isa_, pattern, patterns::Candidate(function.function, &terms_),
@@ -67,7 +67,6 @@ Selection::Attempt Selection::attempt(llvm::ArrayRef<mlir::Operation *> run, Run
       if (attempt.mismatch.reason.empty() || mismatch.depth > attempt.mismatch.depth)
         attempt.mismatch = std::move(mismatch);
     }
-  }
   return attempt;
 }
 
@@ -76,27 +75,19 @@ std::vector<Comparison> Selection::compareRuns(llvm::ArrayRef<mlir::Operation *>
                                                llvm::ArrayRef<int32_t> bias) {
   std::vector<Comparison> found;
   std::vector<Closest> closest(patterns_.maps().size());
-  const std::optional<Covers> covers = chooseCovers(anchor, operations, bias);
-  auto isTaken = [&](const patterns::Pattern &pattern, size_t place, size_t length) {
-    return covers && llvm::any_of(*covers, [&](const Cover &cover) {
-             return cover.match.pattern == &pattern && cover.first == place &&
-                    cover.count == length;
-           });
-  };
-  for (size_t place = 0; place < operations.size(); ++place) {
-    mlir::Value entering = enteringAt(anchor, operations, place);
-    for (size_t length = 1; length <= std::min(longestRun, operations.size() - place); ++length) {
-      if (!isRun(operations, place, length))
-        continue;
-      const auto run = operations.slice(place, length);
-      const RunContext context{entering, false, operations.take_front(place),
-                               place == 0 ? bias : llvm::ArrayRef<int32_t>()};
+  const std::optional<Chosen> chosen = chooseCovers(anchor, operations, bias, longestRun);
+  for (size_t last = 0; last < operations.size(); ++last)
+    for (llvm::ArrayRef<mlir::Operation *> run : runsEndingAt(operations, last)) {
       const std::string described = describeRun(run);
       for (size_t i = 0; i < closest.size(); ++i) {
         const patterns::Pattern &pattern = patterns_.maps()[i];
-        const Attempt made = attempt(run, context, pattern);
+        const Attempt made = attempt(run, anchor, operations, bias, pattern);
         Comparison each{nameOf(pattern), described, Outcome::Differs, made.mismatch};
-        if (isTaken(pattern, place, length))
+        const bool isTaken =
+            chosen && llvm::any_of(chosen->covers, [&](const Cover &cover) {
+              return cover.match.pattern == &pattern && run == llvm::ArrayRef(cover.run);
+            });
+        if (isTaken)
           each.outcome = Outcome::Taken;
         else if (made.isMatch)
           each.outcome = Outcome::Computes;
@@ -104,13 +95,12 @@ std::vector<Comparison> Selection::compareRuns(llvm::ArrayRef<mlir::Operation *>
         if (made.mismatch.depth > closest[i].depth) {
           closest[i].depth = made.mismatch.depth;
           closest[i].comparison =
-              length == 1 ? std::optional<Comparison>() : std::optional<Comparison>(each);
+              run.size() == 1 ? std::optional<Comparison>() : std::optional<Comparison>(each);
         }
-        if (length == 1 || made.isMatch)
+        if (run.size() == 1 || made.isMatch)
           found.push_back(std::move(each));
       }
     }
-  }
   for (Closest &each : closest)
     if (!each.isMatched && each.comparison)
       found.push_back(std::move(*each.comparison));
@@ -119,15 +109,11 @@ std::vector<Comparison> Selection::compareRuns(llvm::ArrayRef<mlir::Operation *>
 
 std::vector<Comparison> Selection::compare(kernel::GroupOp group) {
   std::lock_guard<std::mutex> lock(mutex_);
-  llvm::SmallVector<mlir::Operation *> operations;
-  mlir::Operation *anchor = nullptr;
-  for (mlir::Operation &op : group.getBody().front().without_terminator())
-    if (hasScalarFunction(&op))
-      operations.push_back(&op);
-    else if (!constantElements(op.getResult(0)))
-      anchor = &op;
+  const llvm::SmallVector<mlir::Operation *> operations = scalarOperationsOf(group);
   if (kernel::ReduceOp reduce = reductionOf(group))
     return compareReduction(operations, reduce);
+  mlir::Operation *first = &group.getBody().front().front();
+  mlir::Operation *anchor = hasScalarFunction(first) ? nullptr : first;
   std::vector<Comparison> found;
   auto add = [&](const std::string &instruction, Outcome outcome) {
     found.push_back({instruction, anchor->getName().stripDialect().str(), outcome, {}});

@@ -44,10 +44,6 @@ void viewStrided(mlir::Block &body);
 // together, where `selection` is given.
 void formGroups(mlir::Block &body, Selection *selection);
 
-// Whether an operation computes each element of its result from those at the same place of its
-// operands: it can continue a group.
-bool isElementwise(mlir::Operation &op);
-
 // Whether one operation reads the value, in one place or several.
 bool hasOneReader(mlir::Value value);
 

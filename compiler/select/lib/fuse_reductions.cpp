@@ -1,6 +1,7 @@
 // A reduction and the element-wise operations before it, where one instruction computes them
 // together, become one group.
 #include "fuse.h"
+#include "selection_runs.h"
 
 #include "tilewright/compiler/select/selection.h"
 #include "tilewright/compiler/tosa/tensor_types.h"
@@ -12,13 +13,13 @@ using namespace mlir;
 
 namespace tilewright {
 
-static constexpr size_t longestRun = 6;
+static constexpr size_t mostBefore = 2 * longestRun; // of which a tree is taken
 
 // Operations before the reduction in program order, of its shape, each read by one of them, or by
 // the reduction, alone.
 static SmallVector<Operation *> runBefore(kernel::ReduceOp reduce) {
   SmallVector<Operation *> run, left = {reduce};
-  while (!left.empty() && run.size() < longestRun) {
+  while (!left.empty() && run.size() < mostBefore) {
     SmallVector<Operation *> before;
     for (Operation *op : left)
       for (Value operand : op->getOperands())
@@ -59,9 +60,15 @@ void fuseReductions(Block &body, Selection &selection) {
   SmallVector<kernel::ReduceOp> reductions(body.getOps<kernel::ReduceOp>());
   for (kernel::ReduceOp reduce : reductions) {
     const SmallVector<Operation *> whole = runBefore(reduce);
-    SmallVector<Operation *> run = whole;
-    while (!run.empty() && !selection.choose(run, reduce))
-      run.erase(run.begin()); // the largest cover that there is
+    if (whole.empty())
+      continue;
+    const auto runs = runsEndingAt(whole, whole.size() - 1);
+    const auto found = llvm::find_if(runs, [&](const auto &each) {
+      return selection.choose(each, reduce).has_value(); // the largest cover that there is
+    });
+    SmallVector<Operation *> run;
+    if (found != runs.end())
+      run = *found;
     if (run.empty() ||
         bytesMoved(run, whole) > bytesMoved({}, whole) + int64_t{2} * bytesOf(reduce.getX()))
       continue;

@@ -3,9 +3,12 @@
 //  that value has no other reader and the operation keeps its shape; with two such groups, both
 //  become one, that with an anchor first. Any other operation starts a group. Within a group values
 //  are signed: unsigned elements enter and leave through memory.
-//  2. Each group moves to the place of its last operation, where all that its operations read is
+//  2. Where a value goes from one group to another that alone reads it, the operations before it
+//  are either one's: as many of them go over as let the fewest bytes through memory, then take the
+//  fewest instructions.
+//  3. Each group moves to the place of its last operation, where all that its operations read is
 //  known.
-//  3. A small operand made of arguments and constants alone comes first: groups between which it
+//  4. A small operand made of arguments and constants alone comes first: groups between which it
 //  stood may become one region.
 #include "fuse.h"
 #include "scale.h"
@@ -18,10 +21,12 @@
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -46,13 +51,16 @@ bool givesUnsigned(Operation *op) {
   return rescale && !givesSigned(rescale);
 }
 
+// Moves and reductions come first, and end with memory all the same.
+bool standsAlone(Operation &op) { return llvm::isa<kernel::AssembleOp, kernel::ReduceOp>(op); }
+
 class Sequences {
 public:
   explicit Sequences(Selection *selection) : selection_(selection) {}
 
   void add(Operation &op) {
     SmallVector<size_t, 2> continued;
-    if (isElementwise(op) && !readsUnsigned(op))
+    if (!mustBegin(op))
       continued = continuedBy(op);
     if (continued.size() > 1 && !mayBeOne(continued, op))
       continued.resize(1);
@@ -72,32 +80,107 @@ public:
     byLast_[&op] = continued[0];
   }
 
+  // Hands operations over to the group that reads what they give.
+  void balance() {
+    auto order = llvm::to_vector(llvm::seq(sequences_.size()));
+    llvm::sort(order,
+               [&](size_t a, size_t b) { return sequences_[a].extended < sequences_[b].extended; });
+    for (size_t each : order) {
+      Sequence &reader = sequences_[each];
+      for (size_t i = 0; i < reader.ops.size(); ++i)
+        for (Value operand : reader.ops[i]->getOperands()) {
+          auto known = byLast_.find(operand.getDefiningOp());
+          if (known == byLast_.end() || &sequences_[known->second] == &reader ||
+              !mayJoin(operand, *reader.ops[i]))
+            continue;
+          const size_t before = reader.ops.size();
+          handOver(known->second, reader, i);
+          i += reader.ops.size() - before;
+        }
+    }
+  }
+
   const std::vector<Sequence> &all() const { return sequences_; }
 
 private:
   // An operation that is not element-wise, or reads memory in another way, can only come first.
-  bool mustBegin(size_t sequence) const {
-    Operation &first = *sequences_[sequence].ops.front();
-    return !isElementwise(first) || readsUnsigned(first);
+  static bool mustBegin(Operation &op) { return !hasScalarFunction(&op) || readsUnsigned(op); }
+  bool mustBegin(size_t sequence) const { return mustBegin(*sequences_[sequence].ops.front()); }
+
+  // Who goes on when two sequences meet: one with a template, then the later one.
+  auto rankOf(size_t sequence) const {
+    const bool begins = mustBegin(sequence), alone = standsAlone(*sequences_[sequence].ops.front());
+    return std::tuple(begins && !alone, begins, sequences_[sequence].extended);
   }
 
-  // Of two sequences: whether what both give may stand in accumulators, and instructions compute
-  // all.
+  // Whether what gives a value and an element-wise operation that reads it may be of one group.
+  static bool mayJoin(Value operand, Operation &op) {
+    Operation *producer = operand.getDefiningOp();
+    return !mustBegin(op) && !givesUnsigned(producer) && hasOneReader(operand) &&
+           shapeOf(operand) == shapeOf(op.getResult(0));
+  }
+
+  // What the instructions of a group take; nothing where some operation has none.
+  std::optional<int64_t> costOf(ArrayRef<Operation *> operations) const {
+    Operation *anchor = hasScalarFunction(operations.front()) ? nullptr : operations.front();
+    if (!selection_)
+      return 0;
+    return selection_->cost(anchor, anchor ? operations.drop_front() : operations, biasOf(anchor));
+  }
+
   bool mayBeOne(ArrayRef<size_t> both, Operation &op) const {
     SmallVector<Operation *> operations;
-    for (size_t sequence : both) {
-      const SmallVector<Operation *> &ops = sequences_[sequence].ops;
-      if (widthOf(ops.back()->getResult(0)) <= 8)
-        return false;
-      operations.append(ops);
-    }
+    for (size_t sequence : both)
+      operations.append(sequences_[sequence].ops);
     operations.push_back(&op);
-    Operation *anchor = isElementwise(*operations.front()) ? nullptr : operations.front();
-    if (llvm::isa_and_nonnull<kernel::MaxPoolOp>(anchor))
-      return false; // its template has no accumulators to spare
-    if (anchor)
-      operations.erase(operations.begin());
-    return !selection_ || selection_->choose(anchor, operations, biasOf(anchor));
+    return costOf(operations).has_value();
+  }
+
+  // Of two sequences with anchors, the ends of the earlier one that may move to the place in the
+  // other: each reads one value of what stays.
+  void handOver(size_t giver, Sequence &reader, size_t place) {
+    SmallVector<Operation *> &given = sequences_[giver].ops;
+    // Bits of an element that go through memory, then instructions.
+    using Cost = std::pair<int, int64_t>;
+    size_t best = 0;
+    std::optional<Cost> least;
+    SmallVector<Operation *> whole;
+    for (size_t count = 0; count < given.size(); ++count) {
+      const auto stays = ArrayRef(given).drop_back(count), goes = ArrayRef(given).take_back(count);
+      if (count > 0 && mustBegin(*goes.front()))
+        break;
+      if (!hangsOn(goes, stays))
+        continue;
+      whole.assign(reader.ops);
+      whole.insert(whole.begin() + static_cast<long>(place), goes.begin(), goes.end());
+      const std::optional<int64_t> left = costOf(stays), right = costOf(whole);
+      if (!left || !right)
+        continue;
+      int bits = widthOf(stays.back()->getResult(0));
+      if (standsAlone(*stays.front()) && stays.size() > 1)
+        bits += widthOf(stays.front()->getResult(0));
+      if (const Cost cost(bits, *left + *right); !least || cost < *least) {
+        least = cost;
+        best = count;
+      }
+    }
+    if (best == 0)
+      return;
+    const auto goes = ArrayRef(given).take_back(best);
+    reader.ops.insert(reader.ops.begin() + static_cast<long>(place), goes.begin(), goes.end());
+    byLast_.erase(given.back());
+    given.pop_back_n(best);
+    byLast_[given.back()] = giver;
+  }
+
+  // Whether the last of the operations that stay gives the only value of them that others read.
+  static bool hangsOn(ArrayRef<Operation *> goes, ArrayRef<Operation *> stays) {
+    return llvm::all_of(goes, [&](Operation *op) {
+      return llvm::all_of(op->getOperands(), [&](Value operand) {
+        Operation *producer = operand.getDefiningOp();
+        return producer == stays.back() || !llvm::is_contained(stays, producer);
+      });
+    });
   }
 
   // The first one goes on, and takes in the other one.
@@ -105,15 +188,11 @@ private:
     SmallVector<size_t, 2> found;
     for (Value operand : op.getOperands()) {
       auto known = byLast_.find(operand.getDefiningOp());
-      if (known == byLast_.end() || givesUnsigned(known->first) || !hasOneReader(operand) ||
-          shapeOf(operand) != shapeOf(op.getResult(0)) || llvm::is_contained(found, known->second))
-        continue;
-      found.push_back(known->second);
+      if (known != byLast_.end() && mayJoin(operand, op) &&
+          !llvm::is_contained(found, known->second))
+        found.push_back(known->second);
     }
-    llvm::sort(found, [&](size_t a, size_t b) {
-      return std::pair(mustBegin(a), sequences_[a].extended) >
-             std::pair(mustBegin(b), sequences_[b].extended);
-    });
+    llvm::sort(found, [&](size_t a, size_t b) { return rankOf(a) > rankOf(b); });
     if (found.size() > 1 && mustBegin(found[1]))
       found.resize(1);
     return found;
@@ -125,20 +204,30 @@ private:
   size_t position_ = 0;
 };
 
-void formGroup(const Sequence &sequence) {
-  Operation *last = sequence.ops.back();
-  Value result = last->getResult(0);
-  SmallVector<Location> locations(
-      llvm::map_range(sequence.ops, [](Operation *op) { return op->getLoc(); }));
-  Location location = FusedLoc::get(last->getContext(), locations);
-  OpBuilder builder(last->getContext());
-  builder.setInsertionPointAfter(last);
+// Moves operations into a group behind `place`.
+kernel::GroupOp formGroup(ArrayRef<Operation *> ops, Location location, Operation *place) {
+  Value result = ops.back()->getResult(0);
+  OpBuilder builder(location.getContext());
+  builder.setInsertionPointAfter(place);
   auto group = kernel::GroupOp::create(builder, location, result.getType());
   Block *body = builder.createBlock(&group.getBody());
-  for (Operation *op : sequence.ops)
+  for (Operation *op : ops)
     op->moveBefore(body, body->end());
   result.replaceAllUsesWith(group.getResult());
   kernel::YieldOp::create(builder, location, result);
+  return group;
+}
+
+// What follows a move or a reduction reads its result from DRAM: a group of its own.
+void formGroups(ArrayRef<Operation *> ops) {
+  Operation *place = ops.back();
+  SmallVector<Location> locations(llvm::map_range(ops, [](Operation *op) { return op->getLoc(); }));
+  Location location = FusedLoc::get(place->getContext(), locations);
+  if (standsAlone(*ops.front()) && ops.size() > 1) {
+    place = formGroup(ops.take_front(), ops.front()->getLoc(), place);
+    ops = ops.drop_front();
+  }
+  formGroup(ops, location, place);
 }
 
 // Whether all that reads the value is much larger.
@@ -191,7 +280,8 @@ void moveSmallOperandsUp(Block &body) {
   const SmallVector<kernel::GroupOp> groups(body.getOps<kernel::GroupOp>());
   for (kernel::GroupOp group : groups) {
     if (!isSmallOperand(group.getResult()) ||
-        !llvm::all_of(group.getBody().front().without_terminator(), isElementwise))
+        !llvm::all_of(group.getBody().front().without_terminator(),
+                      [](Operation &op) { return hasScalarFunction(&op); }))
       continue;
     if (const std::optional<llvm::SetVector<Operation *>> needed = knownOperands(group)) {
       llvm::for_each(*needed, moveUp);
@@ -202,8 +292,6 @@ void moveSmallOperandsUp(Block &body) {
 
 } // namespace
 
-bool isElementwise(Operation &op) { return hasScalarFunction(&op); }
-
 bool hasOneReader(Value value) { return !value.use_empty() && llvm::all_equal(value.getUsers()); }
 
 void formGroups(Block &body, Selection *selection) {
@@ -212,9 +300,10 @@ void formGroups(Block &body, Selection *selection) {
     if (!llvm::isa<kernel::ViewOp, kernel::StridedViewOp, kernel::GroupOp, tosa::ConstOp,
                    func::ReturnOp>(op))
       sequences.add(op);
+  sequences.balance();
   for (const Sequence &sequence : sequences.all())
     if (!sequence.ops.empty())
-      formGroup(sequence);
+      formGroups(sequence.ops);
   moveSmallOperandsUp(body);
 }
 

@@ -5,12 +5,13 @@
 //  2. What is shown or returned stands in memory: a view is of an argument or a group, a result of
 //  a group, each result of its own.
 //  3. A group is an anchor and then element-wise operations of its shape, each but the last read by
-//  one that follows; or element-wise operations and then a reduction. Values within it are signed.
+//  one that follows; or a move; or element-wise operations and then a reduction. Values within it
+//  are signed.
 //  4. Windows are within TOSA's level 8K, zero points within 16 bits.
 #include "check.h"
 #include "fuse.h"
 #include "scale.h"
-#include "tilewright/compiler/select/kernel_dialect.h"
+#include "tilewright/compiler/select/scalar_function.h"
 #include "tilewright/compiler/select/select.h"
 #include "tilewright/compiler/tosa/limits.h"
 #include "tilewright/compiler/tosa/tensor_types.h"
@@ -62,14 +63,16 @@ static LogicalResult checkGroup(kernel::GroupOp group) {
     if (llvm::isa<kernel::YieldOp>(op))
       continue;
     // A reduction may end a group of nothing but element-wise operations.
-    if (llvm::isa<kernel::ReduceOp>(op) && isElementwise(*before) &&
-        isElementwise(group.getBody().front().front()) &&
+    if (llvm::isa<kernel::ReduceOp>(op) && hasScalarFunction(before) &&
+        hasScalarFunction(&group.getBody().front().front()) &&
         llvm::isa<kernel::YieldOp>(op.getNextNode()) && op.getOperand(0) == value) {
       before = &op;
       continue;
     }
-    if (!isElementwise(op))
+    if (!hasScalarFunction(&op))
       return op.emitOpError("is not element-wise and must begin a group");
+    if (llvm::isa<kernel::AssembleOp, kernel::ReduceOp>(before))
+      return before->emitOpError("must be the last operation of its group");
     if (shapeOf(value) != shapeOf(op.getResult(0)))
       return op.emitOpError("must have the shape of the operation that it continues");
     auto rescale = dyn_cast<kernel::RescaleOp>(op);

@@ -13,7 +13,7 @@ namespace tilewright {
 
 namespace {
 
-constexpr size_t mostForms = 32; // of writing one run
+constexpr size_t mostForms = 256; // of writing one run
 // Of a run: what is both operands of an operation is written twice. An operation alone is shorter.
 constexpr size_t longestText = 2000;
 
@@ -123,12 +123,11 @@ private:
                              bits <= 8 && !readsUnsigned(run_[i]),
                              true,
                              shapeOf(value) != shapeOf(run_.back()->getResult(0))};
-      if (value == context_.entering) {
-        made.mayBeNarrow = context_.enteringIsNarrow;
-        made.mayBeWide = !context_.enteringIsNarrow;
-      } else if (llvm::is_contained(context_.earlier, value.getDefiningOp())) {
-        made.mayBeNarrow = false;
-      }
+      for (const RunContext::OnChip &each : context_.onChip)
+        if (each.value == value) {
+          made.mayBeNarrow = each.space == isa::Space::Spad;
+          made.mayBeWide = !made.mayBeNarrow;
+        }
       out_.function.operands.push_back(std::move(made));
     } else if (out_.function.operands[number].type.isSigned == isUnsigned) {
       readsBothWays_ = true;
@@ -150,7 +149,7 @@ private:
     }
     std::string x = operand(i, op.getX());
     std::vector<int64_t> bias{-static_cast<int64_t>(op.getInputZp())};
-    if (i == 0 && op.getX() == context_.entering && !context_.bias.empty()) {
+    if (op.getX() == context_.anchored && !context_.bias.empty()) {
       bias.assign(context_.bias.begin(), context_.bias.end());
       for (int64_t &value : bias)
         value = static_cast<int32_t>(static_cast<uint32_t>(value) -
@@ -250,14 +249,14 @@ private:
 
 } // namespace
 
-bool reads(ArrayRef<Operation *> run, Value value) {
-  return llvm::any_of(run,
-                      [&](Operation *op) { return llvm::is_contained(op->getOperands(), value); });
-}
-
 bool hasScalarFunction(Operation *op) {
   return llvm::isa<kernel::RescaleOp, kernel::TableOp, kernel::BinaryOp, kernel::UnaryOp,
                    kernel::AddI8Op, kernel::MulI8Op>(op);
+}
+
+SmallVector<Operation *> scalarOperationsOf(kernel::GroupOp group) {
+  return llvm::to_vector(llvm::make_filter_range(llvm::make_pointer_range(group.getBody().front()),
+                                                 hasScalarFunction));
 }
 
 std::string scaled(std::string_view value, std::string_view multiplier, std::string_view shift) {

@@ -14,22 +14,10 @@ namespace tilewright {
 
 namespace {
 
-constexpr int64_t passCost = 64; // an instruction's, against a value in 32 bits instead of 8
-constexpr int64_t impossible = int64_t(1) << 40;
-
 constexpr const char *howToSeeMore =
     "compile with --explain-selection to see what each instruction lacks";
 
 bool isByte(mlir::Value value) { return widthOf(value) <= 8; }
-
-// The cheapest way to reach each place between operations, by where the value stands then.
-struct Reached {
-  int64_t cost = impossible;
-  int from = -1; // place
-  bool fromNarrow = false;
-  bool widens = false;
-  std::optional<Cover> cover; // none: widened
-};
 
 } // namespace
 
@@ -136,94 +124,12 @@ std::optional<patterns::Match> Selection::findWidening() const {
   return std::nullopt;
 }
 
-bool isRun(llvm::ArrayRef<mlir::Operation *> operations, size_t place, size_t length) {
-  const auto run = operations.slice(place, length);
-  return llvm::all_of(run.drop_back(), [&](mlir::Operation *op) {
-    return llvm::all_of(op->getUsers(),
-                        [&](mlir::Operation *user) { return llvm::is_contained(run, user); });
-  });
-}
-
-mlir::Value enteringAt(mlir::Operation *anchor, llvm::ArrayRef<mlir::Operation *> operations,
-                       size_t place) {
-  mlir::Operation *before = place > 0 ? operations[place - 1] : anchor;
-  return before ? before->getResult(0) : mlir::Value();
-}
-
-std::optional<Covers> Selection::chooseCovers(mlir::Operation *anchor,
-                                              llvm::ArrayRef<mlir::Operation *> operations,
-                                              llvm::ArrayRef<int32_t> bias) {
-  const size_t count = operations.size();
-  // By place between operations: [0] wide, [1] narrow. A group without an anchor begins with
-  // neither.
-  std::vector<std::array<Reached, 2>> reached(count + 1);
-  const bool beginsNarrow = anchor && isByte(anchor->getResult(0));
-  reached[0][beginsNarrow].cost = 0;
-  for (size_t place = 0; place < count; ++place) {
-    mlir::Value entering = enteringAt(anchor, operations, place);
-    Reached &narrow = reached[place][1], &wide = reached[place][0];
-    if (entering && narrow.cost + passCost < wide.cost && widening_) {
-      wide = Reached{narrow.cost + passCost, static_cast<int>(place), true, true, std::nullopt};
-    }
-    for (bool isNarrow : {true, false}) {
-      const Reached &before = reached[place][isNarrow];
-      if (before.cost >= impossible)
-        continue;
-      RunContext context{entering, isNarrow, operations.take_front(place),
-                         place == 0 ? bias : llvm::ArrayRef<int32_t>()};
-      for (size_t length = 1; length <= std::min(longestRun, count - place); ++length) {
-        const auto run = operations.slice(place, length);
-        if (!isRun(operations, place, length) || (entering && isNarrow && !reads(run, entering)))
-          continue; // a value that waits for a later instruction does so in the accumulators
-        for (Found &found : matches(run, context)) {
-          const bool resultIsNarrow = found.match.pattern->result.space == isa::Space::Spad;
-          // The group's result is stored with all its bits.
-          if (resultIsNarrow && place + length == count && !isByte(operations.back()->getResult(0)))
-            continue;
-          int64_t cost = before.cost + passCost;
-          // Bytes that stand in 32 bits: loaded and kept at four times their size.
-          cost += isByte(operations[place + length - 1]->getResult(0)) && !resultIsNarrow;
-          for (size_t i = 0; i < found.match.operands.size(); ++i)
-            cost += isByte(found.function.operands[static_cast<size_t>(found.match.operands[i])]) &&
-                    found.match.pattern->reads[i].space == isa::Space::Acc;
-          Reached &after = reached[place + length][resultIsNarrow];
-          // At equal cost the cover that came first stays: it begins earlier, so it is larger.
-          if (cost >= after.cost)
-            continue;
-          Cover cover;
-          cover.first = place;
-          cover.count = length;
-          cover.entersNarrow = isNarrow;
-          cover.operands = found.function.operands;
-          if (!found.match.tables.empty())
-            cover.table =
-                found.function.tables[static_cast<size_t>(found.match.tables.begin()->second)];
-          cover.match = std::move(found.match);
-          after = Reached{cost, static_cast<int>(place), isNarrow, false, std::move(cover)};
-        }
-      }
-    }
-  }
-  bool isNarrow = reached[count][1].cost <= reached[count][0].cost;
-  if (reached[count][isNarrow].cost >= impossible)
-    return std::nullopt;
-  Covers covers;
-  for (size_t place = count; place > 0 || reached[place][isNarrow].widens;) {
-    Reached &here = reached[place][isNarrow];
-    if (here.cover)
-      covers.push_back(std::move(*here.cover));
-    place = static_cast<size_t>(here.from);
-    isNarrow = here.fromNarrow;
-  }
-  std::reverse(covers.begin(), covers.end());
-  return covers;
-}
-
-std::optional<Covers> Selection::choose(mlir::Operation *anchor,
-                                        llvm::ArrayRef<mlir::Operation *> operations,
-                                        llvm::ArrayRef<int32_t> bias) {
+std::optional<int64_t> Selection::cost(mlir::Operation *anchor,
+                                       llvm::ArrayRef<mlir::Operation *> operations,
+                                       llvm::ArrayRef<int32_t> bias) {
   std::lock_guard<std::mutex> lock(mutex_);
-  return chooseCovers(anchor, operations, bias);
+  const std::optional<Chosen> chosen = chooseCovers(anchor, operations, bias, longestRun);
+  return chosen ? std::optional(chosen->cost) : std::nullopt;
 }
 
 std::optional<ReductionCover> Selection::choose(llvm::ArrayRef<mlir::Operation *> run,
@@ -235,7 +141,7 @@ std::optional<ReductionCover> Selection::choose(llvm::ArrayRef<mlir::Operation *
 bool Selection::computes(mlir::Operation *op) {
   if (auto reduce = llvm::dyn_cast<kernel::ReduceOp>(op))
     return choose({}, reduce).has_value();
-  return choose(nullptr, op, {}).has_value();
+  return cost(nullptr, op, {}).has_value();
 }
 
 std::optional<Repeats> repeatsOf(mlir::Value operand, kernel::ReduceOp reduce) {
@@ -344,11 +250,11 @@ const Covers &Selection::coversOf(kernel::GroupOp group, mlir::Operation *anchor
   auto [known, isNew] = known_.try_emplace({group.getOperation(), anchor});
   if (!isNew)
     return known->second;
-  std::optional<Covers> chosen = chooseCovers(anchor, operations, bias);
+  std::optional<Chosen> chosen = chooseCovers(anchor, operations, bias, longestRun);
   if (!chosen) {
     known_.erase(known);
     for (mlir::Operation *op : operations)
-      if (!chooseCovers(nullptr, op, {}))
+      if (!chooseCovers(nullptr, op, {}, longestRun))
         throw UserError({},
                         fmt::format("no instruction of target '{}' computes {}", isa_.target(),
                                     describeRun(op)),
@@ -358,8 +264,19 @@ const Covers &Selection::coversOf(kernel::GroupOp group, mlir::Operation *anchor
                                 isa_.target(), describeRun(operations)),
                     howToSeeMore);
   }
-  known->second = std::move(*chosen);
+  known->second = std::move(chosen->covers);
   return known->second;
+}
+
+const Covers *Selection::singleCoversOf(kernel::GroupOp group, mlir::Operation *anchor,
+                                        llvm::ArrayRef<mlir::Operation *> operations,
+                                        llvm::ArrayRef<int32_t> bias) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto [known, isNew] = knownSingle_.try_emplace({group.getOperation(), anchor});
+  if (isNew)
+    if (std::optional<Chosen> chosen = chooseCovers(anchor, operations, bias, 1))
+      known->second = std::move(chosen->covers);
+  return known->second ? &*known->second : nullptr;
 }
 
 const ReductionCover &Selection::coverOf(kernel::GroupOp group,

@@ -97,6 +97,51 @@ TEST(Group, HasOneAnchor) {
   EXPECT_EQ(count(module, "kernel.group"), 2) << module;
 }
 
+// Two convolutions, of which the first one's sums become what `between` makes of %0, as %p, and the
+// second one's are %q; then their sum.
+std::string sumOfTwo(const std::string &between) {
+  const std::string image = "tensor<1x2x2x4xi8>", sums = "tensor<1x2x2x4xi32>";
+  std::string text = scales + convolution("%0", "%a") + between +
+                     "%q = kernel.conv2d %b, %w, %z32 {stride = array<i64: 1, 1>, pad = "
+                     "array<i64: 0, 0, 0, 0>, dilation = array<i64: 1, 1>, input_zp = 0 : i64, "
+                     "weight_zp = 0 : i64} : (tensor<1x2x2x4xi8>, tensor<4x1x1x4xi8>, "
+                     "tensor<1xi32>) -> tensor<1x2x2x4xi32>\n"
+                     "%o = kernel.binary add %p, %q {shift = 0 : i64} : (tensor<1x2x2x4xi32>, "
+                     "tensor<1x2x2x4xi32>) -> tensor<1x2x2x4xi32>\nreturn %o : " +
+                     sums;
+  for (size_t at = text.find("<2x4x"); at != std::string::npos; at = text.find("<2x4x"))
+    text.replace(at, 5, "<1x2x2x4x"); // of rescales
+  return fused("%a: " + image + ", %b: " + image, sums, text);
+}
+
+// The operations of the first group, in order.
+std::string firstGroup(const std::string &module) {
+  const size_t begin = module.find("kernel.group");
+  return module.substr(begin, module.find("kernel.yield") - begin);
+}
+
+TEST(Group, HandsOverWhatWouldCrossInMoreBytes) {
+  const std::string module = sumOfTwo(rescale("%1", "%0", "i32", "i8") + widen("%p", "%1"));
+  EXPECT_EQ(count(module, "kernel.group"), 2) << module;
+  EXPECT_EQ(count(firstGroup(module), "kernel.rescale"), 1) << module;
+}
+
+TEST(Group, KeepsWhatCrossesInNoMoreBytes) {
+  const std::string module =
+      sumOfTwo(rescale("%1", "%0", "i32", "i32") + rescale("%p", "%1", "i32", "i32"));
+  EXPECT_EQ(count(firstGroup(module), "kernel.rescale"), 2) << module;
+}
+
+TEST(Group, OfBothOperandsTakesThemInEightBits) {
+  const std::string module =
+      fused(two8, eight,
+            scales + rescale("%0", "%a", "i8", "i8") + rescale("%1", "%b", "i8", "i8") +
+                "%2 = kernel.binary mul %0, %1 {shift = 0 : i64} : (tensor<2x4xi8>, "
+                "tensor<2x4xi8>) -> tensor<2x4xi32>\n" +
+                rescale("%o", "%2", "i32", "i8") + return8);
+  EXPECT_EQ(count(module, "kernel.group"), 1) << module;
+}
+
 TEST(Group, StandsWhereAllItReadsIsKnown) {
   // The sum joins the first sequence, which then has to come after the reduction.
   std::string module = fused(

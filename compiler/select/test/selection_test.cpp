@@ -1,4 +1,4 @@
-// ctest -R Selection: one Selection, asked by several threads.
+// ctest -R Selection: what a Selection takes for a group, and one asked by several threads.
 #include "tilewright/compiler/select/selection.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -23,6 +23,24 @@ func.func @main(%x: tensor<4x8xi32>, %y: tensor<4x8xi32>) {
     %0 = kernel.reduce sum %x {axis = 0 : i64} : (tensor<4x8xi32>) -> tensor<1x8xi32>
     kernel.yield %0 : tensor<1x8xi32>
   } : tensor<1x8xi32>
+  return
+}
+)";
+
+// The operand that comes first in the program is widened before the other one is looked up.
+constexpr const char *apart = R"(
+func.func @main(%x: tensor<4x8xi8>, %y: tensor<4x8xi8>) {
+  %m = "tosa.const"() {values = dense<1503238553> : tensor<1xi32>} : () -> tensor<1xi32>
+  %s = "tosa.const"() {values = dense<31> : tensor<1xi8>} : () -> tensor<1xi8>
+  %t = "tosa.const"() {values = dense<7> : tensor<256xi8>} : () -> tensor<256xi8>
+  %g = kernel.group {
+    %0 = kernel.rescale %x, %m, %s {input_zp = 3 : i64, output_zp = 0 : i64, lo = -2147483648 : i64, hi = 2147483647 : i64, input_unsigned = false} : (tensor<4x8xi8>, tensor<1xi32>, tensor<1xi8>) -> tensor<4x8xi32>
+    %1 = kernel.table %y, %t : (tensor<4x8xi8>, tensor<256xi8>) -> tensor<4x8xi8>
+    %2 = kernel.rescale %1, %m, %s {input_zp = -1 : i64, output_zp = 0 : i64, lo = -2147483648 : i64, hi = 2147483647 : i64, input_unsigned = false} : (tensor<4x8xi8>, tensor<1xi32>, tensor<1xi8>) -> tensor<4x8xi32>
+    %3 = kernel.binary add %0, %2 {shift = 0 : i64} : (tensor<4x8xi32>, tensor<4x8xi32>) -> tensor<4x8xi32>
+    %4 = kernel.rescale %3, %m, %s {input_zp = 0 : i64, output_zp = 5 : i64, lo = -128 : i64, hi = 127 : i64, input_unsigned = false} : (tensor<4x8xi32>, tensor<1xi32>, tensor<1xi8>) -> tensor<4x8xi8>
+    kernel.yield %4 : tensor<4x8xi8>
+  } : tensor<4x8xi8>
   return
 }
 )";
@@ -72,4 +90,24 @@ TEST(Selection, AnswersSeveralThreadsAsOne) {
     thread.join();
   for (const std::vector<std::string> &each : given)
     EXPECT_EQ(each, expected);
+}
+
+TEST(Selection, TakesOperationsThatDoNotFollowEachOther) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  context.loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect, kernel::KernelDialect>();
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::parseSourceString<mlir::ModuleOp>(apart, &context);
+  ASSERT_TRUE(module);
+  const isa::Isa isa = isa::load({});
+  Selection selection(isa);
+  module->walk([&](kernel::GroupOp group) {
+    llvm::SmallVector<mlir::Operation *> operations;
+    for (mlir::Operation &op : group.getBody().front().without_terminator())
+      operations.push_back(&op);
+    const Covers &covers = selection.coversOf(group, nullptr, operations, {});
+    ASSERT_EQ(covers.size(), 2U);
+    EXPECT_EQ(covers[0].match.pattern->instruction->name, "vtable");
+    EXPECT_EQ(covers[1].match.pattern->instruction->name, "vadd.i8");
+    EXPECT_EQ(selection.singleCoversOf(group, nullptr, operations, {})->size(), operations.size());
+  });
 }

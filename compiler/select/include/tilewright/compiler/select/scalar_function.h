@@ -8,21 +8,22 @@
 namespace tilewright {
 
 // A run of element-wise operations in program order, each but the last read by one of the others
-// alone.
+// alone: a tree.
 struct RunFunction {
   patterns::Function function;
   llvm::SmallVector<mlir::Value> operands, tables; // by Function::operands, Function::tables
 };
 
+// What stands on chip for a run.
 struct RunContext {
-  // What the operation before the run gives; null: nothing. It stands in the scratchpad or, else,
-  // in the accumulators.
-  mlir::Value entering;
-  bool enteringIsNarrow = false;
-  // The group's operations before that one: their values, where the run reads them, stand in the
-  // accumulators.
-  llvm::ArrayRef<mlir::Operation *> earlier;
-  // Added to what the first operation reads, when that is a rescale; one value, or one a channel.
+  // Values of the group's anchor and of its other operations that the run reads, and where.
+  struct OnChip {
+    mlir::Value value;
+    isa::Space space;
+  };
+  llvm::SmallVector<OnChip, 4> onChip;
+  mlir::Value anchored; // the anchor's; null: there is no anchor
+  // Added to it where a rescale reads it; one value, or one a channel.
   llvm::ArrayRef<int32_t> bias;
 };
 
@@ -36,10 +37,9 @@ std::vector<RunFunction> functionsOf(llvm::ArrayRef<mlir::Operation *> run,
 // A value times a multiplier, shifted right: TOSA 1.0, apply_scale_32 with SINGLE_ROUND.
 std::string scaled(std::string_view value, std::string_view multiplier, std::string_view shift);
 
-// Whether an operation, or several, read a value.
-bool reads(llvm::ArrayRef<mlir::Operation *> run, mlir::Value value);
-
-// Whether functionsOf can write an operation.
+// Whether functionsOf can write an operation: it computes each element of its result from those at
+// the same place of its operands, and can continue a group.
 bool hasScalarFunction(mlir::Operation *op);
+llvm::SmallVector<mlir::Operation *> scalarOperationsOf(kernel::GroupOp group); // in order
 
 } // namespace tilewright

@@ -10,19 +10,18 @@
 
 namespace tilewright {
 
-// Operations [first, first + count) of a group, computed by one instruction.
+// Operations of a group that one instruction computes: a tree, in program order.
 struct Cover {
-  size_t first = 0, count = 1;
+  llvm::SmallVector<mlir::Operation *, 2> run;
   patterns::Match match;
   llvm::SmallVector<mlir::Value> operands; // by patterns::Match::operands' numbers
   mlir::Value table;                       // null: none
-  bool entersNarrow = false; // what the first operation reads stands in the scratchpad
+  mlir::Value result() const { return run.back()->getResult(0); }
   isa::Space resultSpace() const { return match.pattern->result.space; }
 };
 
-// The covers of a group's operations in order. Between two of them, or before the first, the value
-// may have to be widened into the accumulators: where a cover's `entersNarrow` is false and what
-// enters is narrow. What a cover does not read of the one before it waits there for a later one.
+// The covers of a group's operations, each behind those whose results it reads. What stands in the
+// scratchpad and is read from the accumulators is widened before it is read.
 using Covers = std::vector<Cover>;
 
 // A reduction along one axis, with the element-wise operations before it that the instruction
@@ -71,14 +70,18 @@ public:
                          llvm::ArrayRef<mlir::Operation *> operations,
                          llvm::ArrayRef<int32_t> bias);
 
+  // The same with an instruction for each operation; null where some operation has none by itself.
+  const Covers *singleCoversOf(kernel::GroupOp group, mlir::Operation *anchor,
+                               llvm::ArrayRef<mlir::Operation *> operations,
+                               llvm::ArrayRef<int32_t> bias);
+
   const ReductionCover &coverOf(kernel::GroupOp group, llvm::ArrayRef<mlir::Operation *> run,
                                 kernel::ReduceOp reduce);
 
-  // Of the whole set: fewest instructions, then most values in 8 bits, then larger covers first.
-  // Nothing where some operation has none.
-  std::optional<Covers> choose(mlir::Operation *anchor,
-                               llvm::ArrayRef<mlir::Operation *> operations,
-                               llvm::ArrayRef<int32_t> bias);
+  // What covers of the operations cost, of which the last gives the result: first instructions,
+  // then values that stand in 32 bits instead of 8. Nothing where some operation has none.
+  std::optional<int64_t> cost(mlir::Operation *anchor, llvm::ArrayRef<mlir::Operation *> operations,
+                              llvm::ArrayRef<int32_t> bias);
 
   // `run` (which may be empty) and then the reduction of what it gives.
   std::optional<ReductionCover> choose(llvm::ArrayRef<mlir::Operation *> run,
@@ -109,9 +112,15 @@ private:
   bool isServed(int array, isa::Role role) const; // by the load of that role
 
   // Those below are called with `mutex_` held.
-  std::optional<Covers> chooseCovers(mlir::Operation *anchor,
+  // Of the whole set the cheapest, then larger covers behind. The last operation gives the result.
+  // Nothing where some operation has none.
+  struct Chosen {
+    Covers covers;
+    int64_t cost = 0;
+  };
+  std::optional<Chosen> chooseCovers(mlir::Operation *anchor,
                                      llvm::ArrayRef<mlir::Operation *> operations,
-                                     llvm::ArrayRef<int32_t> bias);
+                                     llvm::ArrayRef<int32_t> bias, size_t mostOperations);
   std::optional<ReductionCover> chooseReduction(llvm::ArrayRef<mlir::Operation *> run,
                                                 kernel::ReduceOp reduce);
   std::optional<patterns::Match> findAgain(const patterns::Pattern &first,
@@ -121,8 +130,9 @@ private:
     bool isMatch = false;
     patterns::Mismatch mismatch; // else
   };
-  // With what enters in either memory, whatever the context says.
-  Attempt attempt(llvm::ArrayRef<mlir::Operation *> run, RunContext context,
+  // With what stands on chip in either memory.
+  Attempt attempt(llvm::ArrayRef<mlir::Operation *> run, mlir::Operation *anchor,
+                  llvm::ArrayRef<mlir::Operation *> operations, llvm::ArrayRef<int32_t> bias,
                   const patterns::Pattern &pattern);
   std::vector<Comparison> compareRuns(llvm::ArrayRef<mlir::Operation *> operations,
                                       mlir::Operation *anchor, llvm::ArrayRef<int32_t> bias);
@@ -135,7 +145,9 @@ private:
 
   std::mutex mutex_; // of what stands below
   patterns::Terms terms_;
-  std::map<std::pair<mlir::Operation *, mlir::Operation *>, Covers> known_;
+  using Asked = std::pair<mlir::Operation *, mlir::Operation *>; // group, anchor
+  std::map<Asked, Covers> known_;
+  std::map<Asked, std::optional<Covers>> knownSingle_;
   std::map<mlir::Operation *, ReductionCover> knownReductions_;
 };
 
