@@ -103,7 +103,7 @@ Sum reduceSum(IntegerBuilder &integer, Sum x, int64_t axis) {
   return {integer.reduce<tosa::ReduceSumOp>(x.value, axis), x.scale, x.magnitude * count};
 }
 
-// The leading one moves to bit 29 or 30, by an even number of places: a square root halves it.
+// The leading one moves to bit 29 or 30, by an even distance: a square root halves it.
 Sum powerOf(IntegerBuilder &integer, const Sum &x, const Power &power, double least) {
   constexpr int leading = 29;
   constexpr double lowest = 1 << leading, span = 3 * lowest; // of what the table is of
@@ -120,8 +120,8 @@ Sum powerOf(IntegerBuilder &integer, const Sum &x, const Power &power, double le
   Value zeros = tosa::ClzOp::create(integer.builder(), integer.location(), base.getType(), base);
   Value pairs =
             binary(tosa::LogicalRightShiftOp(), binary(tosa::SubOp(), zeros, scalar(1)), scalar(1)),
-        places = binary(tosa::LogicalLeftShiftOp(), pairs, scalar(1));
-  Value mantissa = binary(tosa::LogicalLeftShiftOp(), base, places);
+        shift = binary(tosa::LogicalLeftShiftOp(), pairs, scalar(1));
+  Value mantissa = binary(tosa::LogicalLeftShiftOp(), base, shift);
   Value index = integer.rescale(
       binary(tosa::SubOp(), mantissa, scalar(static_cast<int64_t>(lowest + span / 2))), 0,
       {65536 / span}, {1, 0, 16});
@@ -134,7 +134,7 @@ Sum powerOf(IntegerBuilder &integer, const Sum &x, const Power &power, double le
     most += 2;
   constexpr int up = 8; // from 22 bits to 30
   Value distance = power.exponent == -0.5 ? binary(tosa::SubOp(), scalar(most / 2), pairs)
-                                          : binary(tosa::SubOp(), scalar(most), places);
+                                          : binary(tosa::SubOp(), scalar(most), shift);
   Value result =
       integer.shiftRight(binary(tosa::LogicalLeftShiftOp(), entry, scalar(up)), distance);
   const double unit =

@@ -107,8 +107,8 @@ private:
     for (auto &[op, anchor] : plan.anchors)
       if (isConvolution(op))
         weights += tensorType(op->getOperand(1)).getNumElements();
-    constexpr int64_t few = 100; // weights for an element
-    return weights >= few * wide;
+    constexpr int64_t leastWeights = 100; // for an element
+    return weights >= leastWeights * wide;
   }
 
   std::optional<double> fakeQuantized(const FakeQuantization &fakeQuantization, Form &form) const {

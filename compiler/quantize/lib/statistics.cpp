@@ -76,7 +76,7 @@ private:
   // The ends of samples are spread around their mean: where they differ much, the next one's may be
   // beyond them all. Of few elements hardly any was near what is possible.
   double reachOf(const std::vector<double> &ends) const {
-    constexpr double deviations = 2, most = 1.4, few = 4096, ofFew = 0.4, decades = 2;
+    constexpr double deviations = 2, most = 1.4, sparse = 4096, ofSparse = 0.4, decades = 2;
 
     double sum = 0, squares = 0, farthest = 0;
     for (double end : ends) {
@@ -88,7 +88,7 @@ private:
     const auto count = double(ends.size()), elements = double(rows_) * double(channels_);
     const double mean = sum / count, variance = std::max(0.0, squares / count - mean * mean),
                  bySpread = (mean + deviations * std::sqrt(variance)) / farthest,
-                 byCount = 1 + ofFew * (1 - std::log10(elements / few) / decades);
+                 byCount = 1 + ofSparse * (1 - std::log10(elements / sparse) / decades);
     return std::clamp(std::max(bySpread, byCount), 1.0, most);
   }
 
