@@ -1,6 +1,7 @@
 #include "calibration_data.h"
 
 #include "graph_queries.h"
+#include "softmax_match.h"
 #include "tilewright/support/listed.h"
 
 #include <algorithm>
@@ -134,6 +135,9 @@ Samples samplesOf(func::FuncOp main, const CalibrationData &data) {
                                             escape(names[0]), samples.size()));
     samples.resize(count);
     Tensor all = toFloat(array, location);
+    if (isMask(main.getArgument(i)))
+      std::replace(all.data<float>(), all.data<float>() + all.elements(), -HUGE_VALF,
+                   std::numeric_limits<float>::lowest());
     for (int64_t s = 0; s < count; ++s) {
       Tensor row = makeTensor(DType::F32, shape.vec());
       std::memcpy(row.bytes.data(), all.bytes.data() + s * row.bytes.size(), row.bytes.size());

@@ -1,9 +1,12 @@
 #include "prepare.h"
 
 #include "graph_queries.h"
+#include "softmax_match.h"
 #include "tilewright/compiler/tosa/constants.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
+
+#include <limits>
 
 using namespace mlir;
 
@@ -81,6 +84,8 @@ public:
   void run() {
     for (Operation &op : llvm::make_early_inc_range(main_.getBody().front())) {
       builder_.setInsertionPoint(&op);
+      if (isa<tosa::ConstOp>(op) && isMask(op.getResult(0)))
+        makeFinite(&op);
       if (isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp>(op))
         spreadBias(&op);
       if (auto matmul = dyn_cast<tosa::MatMulOp>(op))
@@ -102,6 +107,17 @@ public:
   }
 
 private:
+  // A mask's minus infinity: sums with it are to be numbers.
+  void makeFinite(Operation *op) {
+    std::optional<std::vector<double>> reals = constantReals(op->getResult(0));
+    if (!reals || !llvm::is_contained(*reals, -HUGE_VAL))
+      return;
+    std::replace(reals->begin(), reals->end(), -HUGE_VAL,
+                 double(std::numeric_limits<float>::lowest()));
+    replace(op,
+            makeFloats(builder_, op->getLoc(), tensorType(op->getResult(0)).getShape(), *reals));
+  }
+
   // TOSA lets one element stand for the bias of all channels.
   void spreadBias(Operation *op) {
     std::optional<double> scalar = splatFloat(op->getOperand(2));

@@ -6,6 +6,25 @@ using namespace mlir;
 
 namespace tilewright::quantization {
 
+// In the form of any importer: the maximum is subtracted first.
+static bool isReadBySoftmax(Value value) {
+  return !value.use_empty() && llvm::all_of(value.getUsers(), [&](Operation *user) {
+    if (isa<tosa::ReshapeOp>(user))
+      return isReadBySoftmax(user->getResult(0));
+    auto difference = dyn_cast<tosa::SubOp>(user);
+    return isa<tosa::ReduceMaxOp>(user) ||
+           (difference && difference.getInput2().getDefiningOp<tosa::ReduceMaxOp>());
+  });
+}
+
+bool isMask(Value value) {
+  return !value.use_empty() && llvm::all_of(value.getUsers(), [](Operation *user) {
+    if (isa<tosa::ReshapeOp, tosa::TransposeOp, tosa::TileOp>(user))
+      return isMask(user->getResult(0));
+    return isa<tosa::AddOp>(user) && isReadBySoftmax(user->getResult(0));
+  });
+}
+
 std::optional<Softmax> matchSoftmax(Operation *last) {
   auto product = dyn_cast<tosa::MulOp>(last);
   if (!product)

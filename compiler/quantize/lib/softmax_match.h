@@ -18,6 +18,10 @@ struct Softmax {
   mlir::Operation *product = nullptr;     // of matrices, the first of which the result alone is
 };
 
+// Whether a value is only added to what softmax reads: its minus infinity stands for what is left
+// out, as the lowest finite number does.
+bool isMask(mlir::Value value);
+
 // The softmax that `last` yields.
 std::optional<Softmax> matchSoftmax(mlir::Operation *last);
 

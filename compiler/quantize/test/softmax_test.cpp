@@ -78,7 +78,7 @@ TEST_F(Quantize, AProductDividesByTheSumOfExponentialsBehindIt) {
 
 // Of what a mask leaves out nothing is told; of the others as much as without it.
 TEST_F(Quantize, AMaskOfAnySizeCostsNothing) {
-  for (const char *mask : {"-10000.0", "-3.0e38"}) {
+  for (const char *mask : {"-10000.0", "-3.0e38", "0xFF800000"}) {
     std::string values;
     for (int i = 0; i < 64; ++i)
       values += std::string(i ? ", " : "") + (i % 3 ? "0.0" : mask);
