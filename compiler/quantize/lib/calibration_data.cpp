@@ -32,6 +32,29 @@ SourceLocation sourceLocationOf(const CalibrationData &data, const std::string &
   return {data.path, 0, 0, fmt::format("array '{}'", escape(name))};
 }
 
+// Throws UserError when a number of an array is none, or none in float32.
+// `isMask`: minus infinity is one there.
+void requireFinite(const SourceLocation &location, const Tensor &tensor, bool isMask) {
+  auto check = [&](auto *values) {
+    int64_t count = tensor.elements();
+    auto found = std::find_if_not(values, values + count, [&](auto value) {
+      return std::isfinite(float(value)) || (isMask && value == -HUGE_VAL);
+    });
+    if (found == values + count)
+      return;
+    int64_t row = tensor.shape.empty() ? count : count / tensor.shape[0];
+    throw UserError(
+        location,
+        fmt::format("sample {} holds {}, which is {}", (found - values) / row, *found,
+                    std::isfinite(*found) ? "beyond float32's range" : "no finite number"),
+        "leave that sample out");
+  };
+  if (tensor.dtype == DType::F32)
+    check(tensor.data<float>());
+  else if (tensor.dtype == DType::F64)
+    check(tensor.data<double>());
+}
+
 // Integers are refused: pixels of 0 to 255 are not yet what the model takes.
 Tensor toFloat(const Tensor &tensor, const SourceLocation &location) {
   if (tensor.dtype == DType::F32)
@@ -88,27 +111,6 @@ int64_t sampleCount(const Tensor &data, ArrayRef<int64_t> shape, const SourceLoc
                   "give one sample a row: [samples, ...input shape]");
 }
 
-// Throws UserError when a number of an array is none, or none in float32.
-void requireFinite(const SourceLocation &location, const Tensor &tensor) {
-  auto check = [&](auto *values) {
-    int64_t count = tensor.elements();
-    auto found = std::find_if_not(values, values + count,
-                                  [](auto value) { return std::isfinite(float(value)); });
-    if (found == values + count)
-      return;
-    int64_t row = tensor.shape.empty() ? count : count / tensor.shape[0];
-    throw UserError(
-        location,
-        fmt::format("sample {} holds {}, which is {}", (found - values) / row, *found,
-                    std::isfinite(*found) ? "beyond float32's range" : "no finite number"),
-        "leave that sample out");
-  };
-  if (tensor.dtype == DType::F32)
-    check(tensor.data<float>());
-  else if (tensor.dtype == DType::F64)
-    check(tensor.data<double>());
-}
-
 } // namespace
 
 Samples samplesOf(func::FuncOp main, const CalibrationData &data) {
@@ -134,8 +136,10 @@ Samples samplesOf(func::FuncOp main, const CalibrationData &data) {
       throw UserError(location, fmt::format("holds {} samples, and '{}' holds {}", count,
                                             escape(names[0]), samples.size()));
     samples.resize(count);
+    const bool isAdded = isMask(main.getArgument(i));
+    requireFinite(location, array, isAdded);
     Tensor all = toFloat(array, location);
-    if (isMask(main.getArgument(i)))
+    if (isAdded)
       std::replace(all.data<float>(), all.data<float>() + all.elements(), -HUGE_VALF,
                    std::numeric_limits<float>::lowest());
     for (int64_t s = 0; s < count; ++s) {
@@ -178,8 +182,6 @@ CalibrationData readCalibration(const std::string &path) {
       data.arrays.emplace(name, std::move(array));
     }
   }
-  for (const auto &[name, array] : data.arrays)
-    requireFinite(sourceLocationOf(data, name), array);
   return data;
 }
 

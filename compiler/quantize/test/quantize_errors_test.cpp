@@ -76,7 +76,8 @@ TEST_F(QuantizeErrors, CalibrationDataMustBeFinite) {
   CalibrationData data;
   data.arrays["image"] = makeTensor(DType::F32, {1, 2});
   data.arrays["image"].data<float>()[1] = NAN;
-  EXPECT_EQ(error(identity, &data), "calibration data | is not finite on a calibration sample");
+  EXPECT_EQ(error(identity, &data),
+            "array 'image' | sample 0 holds nan, which is no finite number");
 }
 
 TEST_F(QuantizeErrors, ACalibrationPathMustHoldArrays) {
