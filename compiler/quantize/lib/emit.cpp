@@ -132,11 +132,9 @@ private:
 
   void emitAnchor(IntegerBuilder &integer, Operation *op, const Anchor &anchor) {
     Accumulator sum = accumulate(integer, op, anchor);
-    for (Operation *further : anchor.sums) {
-      uint32_t axis = cast<tosa::ReduceSumOp>(further).getAxis();
-      sum.magnitudes[0] *= double(tensorType(sum.value).getShape()[axis]);
-      sum.value = integer.reduce<tosa::ReduceSumOp>(sum.value, axis);
-    }
+    for (Operation *further : anchor.sums)
+      sum = reduceSum(integer, {sum.value, sum.scales[0], sum.magnitudes[0]},
+                      cast<tosa::ReduceSumOp>(further).getAxis());
     if (plan_.sums.contains(anchor.result) && isConvolution(op))
       return defineSum(anchor.result, logitsOf(integer, sum, anchor));
     if (plan_.sums.contains(anchor.result))
@@ -269,18 +267,21 @@ private:
             {a.parameters.magnitude() * b.parameters.magnitude() * depth}};
   }
 
-  // One of two operands, at the scale of the other one where that leads.
-  Sum asOperand(IntegerBuilder &integer, Value value, Value other, bool saturates) {
+  // One of two operands, at the scale of the other one where that leads. `hasLow`, `hasHigh`: of a
+  // constant, which of its values must be there however far they are.
+  Sum asOperand(IntegerBuilder &integer, Value value, Value other, bool hasLow, bool hasHigh) {
+    if (!values_.contains(other))
+      return sumOf(integer, value);
     ArrayRef<int64_t> shape = tensorType(value).getShape();
     if (!values_.contains(value)) {
       const std::vector<double> reals = constantReals(value).value();
       double greatest = 0;
       for (double real : reals)
-        greatest = std::max(greatest, std::fabs(real));
+        greatest = std::max({greatest, hasHigh ? real : 0, hasLow ? -real : 0});
       const Sum like = sumOf(integer, other);
-      constexpr double most = 1 << 29;
-      return saturates || greatest <= most * like.scale ? constantLike(integer, shape, reals, like)
-                                                        : constantSum(integer, shape, reals);
+      constexpr double most = 1 << 28;
+      return greatest <= most * like.scale ? constantLike(integer, shape, reals, like)
+                                           : constantSum(integer, shape, reals);
     }
     const bool isLead = sums_.contains(value) ||
                         tensorType(value).getNumElements() > tensorType(other).getNumElements();
@@ -292,8 +293,11 @@ private:
   template <typename Op>
   Accumulator combineAlike(IntegerBuilder &integer, Value left, Value right, bool saturates) {
     if (isSum(left) || isSum(right)) {
-      Sum a = asOperand(integer, left, right, saturates),
-          b = asOperand(integer, right, left, saturates);
+      // What a constant has below all values never is a maximum, nor a minimum what it has above.
+      const bool hasHigh = !saturates && !std::is_same_v<Op, tosa::MinimumOp>,
+                 hasLow = !saturates && !std::is_same_v<Op, tosa::MaximumOp>;
+      Sum a = asOperand(integer, left, right, hasLow, hasHigh),
+          b = asOperand(integer, right, left, hasLow, hasHigh);
       return combine<Op>(integer, a, b, saturates);
     }
     const Quantized a = operand(integer, left), b = operand(integer, right);
@@ -366,7 +370,7 @@ private:
 
   // The same operator on integers: the result has the operand's parameters.
   void emitMove(IntegerBuilder &integer, Operation *op) {
-    if (isSum(op->getOperand(0))) {
+    if (sums_.contains(op->getOperand(0))) {
       Sum sum = sums_.lookup(op->getOperand(0));
       sum.value = reshape(integer, sum.value, tensorType(op->getResult(0)).getShape());
       return defineSum(op->getResult(0), sum);

@@ -19,13 +19,24 @@ Value powersOf(IntegerBuilder &integer, const Sum &exact, int64_t axis, double d
   constexpr double indices = 65536, most = 1 << 29;
   const Sum logits = coarsened(integer, exact, deepest / most);
   Value greatest = integer.reduce<tosa::ReduceMaxOp>(logits.value, axis);
-  // The middle of the table's range, of each row instead of each element.
-  const double half = deepest / 2 / logits.scale;
-  Value middle = integer.binary<tosa::SubOp>(
-      greatest, integer.scalarLike(greatest, 32, static_cast<int64_t>(half)));
-  Value centered = integer.binary<tosa::SubOp>(logits.value, middle);
-  Value index = integer.rescaleSum(centered, {2 * logits.magnitude + half},
-                                   {indices * logits.scale / deepest}, {1, 0, 16});
+  const double factor = indices * logits.scale / deepest;
+  Value index;
+  constexpr double coarse =
+      16; // indices a step: beyond, the greatest logit would miss the last one
+  if (factor > coarse) {
+    Value difference = integer.binary<tosa::SubOp>(logits.value, greatest);
+    Value below = integer.rescaleSum(difference, {2 * logits.magnitude}, {factor}, {1, 0, 32});
+    constexpr int64_t last = INT16_MAX;
+    index = integer.rescale(integer.binary<tosa::AddOp>(below, integer.scalarLike(below, 32, last)),
+                            0, {1}, {1, 0, 16});
+  } else {
+    // The middle of the table's range, of each row instead of each element.
+    const double half = deepest / 2 / logits.scale;
+    Value middle = integer.binary<tosa::SubOp>(
+        greatest, integer.scalarLike(greatest, 32, static_cast<int64_t>(half)));
+    Value centered = integer.binary<tosa::SubOp>(logits.value, middle);
+    index = integer.rescaleSum(centered, {2 * logits.magnitude + half}, {factor}, {1, 0, 16});
+  }
   return tableOfUnits(integer, index, [=](double x) { return std::exp(deepest * (x - 1)); });
 }
 
@@ -59,7 +70,7 @@ Exponentials buildExponentials(IntegerBuilder &integer, const Sum &logits, int64
   Value wide = integer.widen(result.value, result.parameters);
   result.inverse =
       powerOf(integer, {integer.reduce<tosa::ReduceSumOp>(wide, axis), 1, greatest * count},
-              {1, 0, -1}, greatest);
+              {1, 0, -1}, greatest * 15 / 16);
   return result;
 }
 

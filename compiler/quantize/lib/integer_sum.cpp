@@ -12,8 +12,9 @@ using namespace mlir;
 
 namespace tilewright::quantization {
 
-static constexpr double mostSum = 1 << 30;     // so that two of them have a sum of 32 bits
-static constexpr double mostProduct = 1 << 29; // of a product: what is added to it has as much
+// A rescale that ends within this is defined, whatever the magnitude before it; and two of them
+// have a sum of 32 bits.
+static constexpr double mostSum = 0.99 * (1 << 29);
 
 Sum widened(IntegerBuilder &integer, const Quantized &x) {
   const double finer = x.parameters.bits == 8 ? 1 << 8 : 1;
@@ -56,7 +57,9 @@ static Sum atScale(IntegerBuilder &integer, const Sum &x, double scale, double m
 }
 
 Sum coarsened(IntegerBuilder &integer, const Sum &x, double finest) {
-  return x.scale >= finest ? x : atScale(integer, x, finest, mostSum);
+  if (x.scale >= finest)
+    return x;
+  return atScale(integer, x, std::max(finest, x.scale * x.magnitude / mostSum), mostSum);
 }
 
 // With steps so much coarser that it is at most `most`.
@@ -68,7 +71,7 @@ static Sum fitted(IntegerBuilder &integer, const Sum &x, double most) {
 
 Sum widenedLike(IntegerBuilder &integer, const Quantized &x, const Sum &like) {
   const double factor = x.parameters.scale / like.scale;
-  if (factor * x.parameters.magnitude() > mostSum)
+  if (std::ldexp(factor, x.parameters.bits) > mostSum)
     return widened(integer, x);
   return {integer.widen(x.value, x.parameters, factor), like.scale,
           x.parameters.magnitude() * factor};
@@ -77,11 +80,13 @@ Sum widenedLike(IntegerBuilder &integer, const Quantized &x, const Sum &like) {
 template <typename Op> Sum combine(IntegerBuilder &integer, Sum a, Sum b, bool saturates) {
   auto elements = [](const Sum &x) { return tensorType(x.value).getNumElements(); };
   auto reach = [](const Sum &x) { return x.magnitude * x.scale; };
-  const bool leadsB = elements(a) != elements(b) ? elements(b) > elements(a) : reach(b) > reach(a);
+  const bool leadsB = saturates                    ? b.scale < a.scale
+                      : elements(a) != elements(b) ? elements(b) > elements(a)
+                                                   : reach(b) > reach(a);
   Sum &lead = leadsB ? b : a, &other = leadsB ? a : b;
   lead = fitted(integer, lead, mostSum);
-  if (!saturates)
-    lead = coarsened(integer, lead, reach(other) / mostSum);
+  constexpr double finest = 1.0 / (1 << 20); // so that what is cut off is far away
+  lead = coarsened(integer, lead, saturates ? finest : reach(other) / mostSum);
   other = atScale(integer, other, lead.scale, mostSum);
   return {integer.binary<Op>(a.value, b.value), lead.scale, a.magnitude + b.magnitude};
 }
@@ -92,7 +97,7 @@ template Sum combine<tosa::MinimumOp>(IntegerBuilder &, Sum, Sum, bool);
 
 Sum multiply(IntegerBuilder &integer, const Sum &a, const Sum &b) {
   const double magnitude = a.magnitude * b.magnitude;
-  const int shift = std::max(0, static_cast<int>(std::ceil(std::log2(magnitude / mostProduct))));
+  const int shift = std::max(0, static_cast<int>(std::ceil(std::log2(magnitude / mostSum))));
   return {integer.multiply(a.value, b.value, shift), std::ldexp(a.scale * b.scale, shift),
           std::ldexp(magnitude, -shift) + 1};
 }
@@ -139,7 +144,7 @@ Sum powerOf(IntegerBuilder &integer, const Sum &x, const Power &power, double le
       integer.shiftRight(binary(tosa::LogicalLeftShiftOp(), entry, scalar(up)), distance);
   const double unit =
       std::pow(std::ldexp(step, leading - most), power.exponent) / std::ldexp(unitOfTables, up);
-  return {result, unit, mostSum};
+  return {result, unit, std::ldexp(unitOfTables, up)};
 }
 
 } // namespace tilewright::quantization

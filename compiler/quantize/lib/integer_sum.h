@@ -23,8 +23,8 @@ Sum constantSum(IntegerBuilder &integer, llvm::ArrayRef<int64_t> shape,
                 const std::vector<double> &reals);
 
 // Operands broadcast. The scale is that of the operand with more elements, or of the one with the
-// wider range: rounding the other one to it loses nothing that counts. `saturates`: where the other
-// one is too far for 32 bits at that scale, it is brought nearer; else the scale is coarser.
+// wider range: rounding the other one to it loses nothing that counts. `saturates`: the scale is
+// the finer one; where the other one is too far for 32 bits there, it is brought nearer.
 template <typename Op> Sum combine(IntegerBuilder &integer, Sum a, Sum b, bool saturates);
 // Of 8 or 16 bits, or a constant, at the scale of `like`.
 Sum widenedLike(IntegerBuilder &integer, const Quantized &x, const Sum &like);

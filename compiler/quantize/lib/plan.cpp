@@ -186,7 +186,9 @@ private:
     auto clamp = dyn_cast<tosa::ClampOp>(op);
     bool isClamp = clamp && clamp.getInput() == root;
     plan_.tables[op] = {root, isClamp,
-                        isReduced(root) ? plan_.pointwise.power(value, root) : std::nullopt};
+                        isReduced(root) && isNeverNegative(root)
+                            ? plan_.pointwise.power(value, root)
+                            : std::nullopt};
     if (!isClamp)
       plan_.ranged.push_back(value);
   }
@@ -196,6 +198,23 @@ private:
     return llvm::any_of(plan_.anchors, [&](auto &entry) {
       return isa<tosa::ReduceSumOp>(entry.first) && entry.second.result == value;
     });
+  }
+
+  // Whether no input makes it negative.
+  static bool isNeverNegative(Value value) {
+    if (std::optional<double> scalar = splatFloat(value))
+      return *scalar >= 0;
+    Operation *op = value.getDefiningOp();
+    if (isa_and_nonnull<tosa::ExpOp, tosa::AbsOp, tosa::SigmoidOp, tosa::RsqrtOp>(op))
+      return true;
+    if (auto clamp = dyn_cast_or_null<tosa::ClampOp>(op))
+      return cast<FloatAttr>(clamp.getMinVal()).getValueAsDouble() >= 0;
+    if (isa_and_nonnull<tosa::ReshapeOp, tosa::TransposeOp, tosa::ReduceSumOp>(op))
+      return isNeverNegative(op->getOperand(0));
+    if (!isa_and_nonnull<tosa::MulOp, tosa::AddOp>(op))
+      return false;
+    return (isa<tosa::MulOp>(op) && op->getOperand(0) == op->getOperand(1)) ||
+           (isNeverNegative(op->getOperand(0)) && isNeverNegative(op->getOperand(1)));
   }
 
   bool isAnchorResult(Value value) {
@@ -284,10 +303,10 @@ private:
   bool isLogits(Value value) {
     while (value.hasOneUse() && isa<tosa::ReshapeOp>(*value.user_begin()))
       value = value.user_begin()->getResult(0);
-    return llvm::any_of(plan_.softmaxes, [&](auto &entry) {
-      return entry.second.input == value && llvm::all_of(value.getUsers(), [&](Operation *user) {
-               return llvm::is_contained(entry.second.members, user);
-             });
+    return !value.use_empty() && llvm::all_of(value.getUsers(), [&](Operation *user) {
+      return llvm::any_of(plan_.softmaxes, [&](auto &entry) {
+        return entry.second.input == value && llvm::is_contained(entry.second.members, user);
+      });
     });
   }
 

@@ -142,11 +142,11 @@ std::optional<Power> PointwiseAnalysis::power(Value value, Value root) const {
     auto base = [&](double x) { return std::pow(f(x), 1 / exponent); };
     const double offset = base(0), factor = base(1) - offset;
     // Numbers far apart, to which no other function is as close.
-    const bool isAffine =
-        llvm::all_of(std::initializer_list<double>{1.0 / 64, 3, 100, 1e5}, [&](double x) {
+    const bool isAffine = llvm::all_of(
+        std::initializer_list<double>{1.0 / 64, 3, 100, 1e5, 1e9, 1e18}, [&](double x) {
           constexpr double roundedAway = 1e-9;
           const double expected = factor * x + offset;
-          return std::fabs(base(x) - expected) <= roundedAway * expected;
+          return f(x) > 0 && std::fabs(base(x) - expected) <= roundedAway * expected;
         });
     if (isAffine && std::isfinite(factor) && factor > 0 && offset >= 0)
       return Power{factor, offset, exponent};

@@ -1,7 +1,6 @@
 #include "region.h"
 
 #include "interleave.h"
-#include "selections.h"
 
 #include "tilewright/compiler/tosa/layer_location.h"
 #include "tilewright/support/error.h"
@@ -661,7 +660,6 @@ void Region::lower(Steps &steps, int64_t most, int64_t mostTiles) const {
   const int64_t channels = all.back(), range = range_ < channels ? range_ : channels;
   const size_t stages = turns().back().rest + 1;
   Interleaving interleaving(context_);
-  Selections selections(context_.isa);
   for (int64_t first = 0; first < channels && mostTiles > 0; first += range) {
     Extents part = all;
     part.back() = std::min(range, channels - first);
