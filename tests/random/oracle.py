@@ -146,9 +146,12 @@ def round_weights(model):
         node.input[1] = own.name
 
 
+REACH = 1.4  # of ranges of few elements: docs/decisions/quantization.md
+
+
 def run_rounded(model, outputs, arrays, samples):
-    """onnxruntime's outputs, by name, with what every operator gives rounded to 8 bits of its range in `samples`, and weights to 8 bits by
-    output channel: what 8 bits can hold."""
+    """onnxruntime's outputs, by name, with what every operator gives rounded to 8 bits of its range in `samples`, as far beyond as the
+    quantizer leaves for other data, and weights to 8 bits by output channel: what 8 bits can hold."""
     loaded, watched = onnx.load_from_string(model), onnx.load_from_string(model)
     round_weights(loaded)
     given = [name for node in watched.graph.node for name in node.output if name]
@@ -164,6 +167,7 @@ def run_rounded(model, outputs, arrays, samples):
             if not name or values[name].dtype != numpy.float32 or not values[name].size:
                 continue
             low, high = min(float(values[name].min()), 0.0), max(float(values[name].max()), 0.0)
+            low, high = REACH * low, REACH * high
             step = max((high - low) / 255, 1e-30)
             exact.output[index] = f"{name} exact"
             for suffix, number in (("step", numpy.float32(step)), ("zero", numpy.int8(numpy.clip(round(-128 - low / step), -128, 127)))):

@@ -187,7 +187,7 @@ private:
     if (auto matmul = dyn_cast<tosa::MatMulOp>(op))
       return multiplyMatrices(integer, matmul);
     if (isBinary(op))
-      return combineElements(integer, op, plan_.logits.contains(anchor.result));
+      return combineElements(integer, op, anchor);
     Value x = op->getOperand(0);
     if (isa<tosa::AvgPool2dOp>(op))
       return averageImage(integer, operand(integer, x), x, statistics_);
@@ -201,7 +201,7 @@ private:
             {narrow.parameters.magnitude() * double(tensorType(wide).getShape()[axis])}};
   }
 
-  Accumulator combineElements(IntegerBuilder &integer, Operation *op, bool saturates) {
+  Accumulator combineElements(IntegerBuilder &integer, Operation *op, const Anchor &anchor) {
     Value a = op->getOperand(0), b = op->getOperand(1);
     if (isa<tosa::MulOp>(op)) {
       if (isSum(a) || isSum(b))
@@ -213,13 +213,17 @@ private:
               {x.parameters.scale * y.parameters.scale},
               {x.parameters.magnitude() * y.parameters.magnitude()}};
     }
+    const bool saturates = plan_.logits.contains(anchor.result);
+    constexpr double steps = 1 << 12;
+    const Histogram &histogram = statistics_.histograms.find(anchor.result)->second;
+    const double step = std::max(histogram.high, -histogram.low) / std::fabs(anchor.factor) / steps;
     if (isa<tosa::AddOp>(op))
-      return combineAlike<tosa::AddOp>(integer, a, b, saturates);
+      return combineAlike<tosa::AddOp>(integer, a, b, saturates, step);
     if (isa<tosa::SubOp>(op))
-      return combineAlike<tosa::SubOp>(integer, a, b, saturates);
+      return combineAlike<tosa::SubOp>(integer, a, b, saturates, step);
     if (isa<tosa::MaximumOp>(op))
-      return combineAlike<tosa::MaximumOp>(integer, a, b, saturates);
-    return combineAlike<tosa::MinimumOp>(integer, a, b, saturates);
+      return combineAlike<tosa::MaximumOp>(integer, a, b, saturates, step);
+    return combineAlike<tosa::MinimumOp>(integer, a, b, saturates, step);
   }
 
   // A product's operand, in 8 bits.
@@ -268,36 +272,44 @@ private:
   }
 
   // One of two operands, at the scale of the other one where that leads. `hasLow`, `hasHigh`: of a
-  // constant, which of its values must be there however far they are.
-  Sum asOperand(IntegerBuilder &integer, Value value, Value other, bool hasLow, bool hasHigh) {
+  // constant, which of its values must be there however far they are; `step`: of the result, at
+  // most.
+  Sum asOperand(IntegerBuilder &integer, Value value, Value other, bool hasLow, bool hasHigh,
+                double step) {
     if (!values_.contains(other))
-      return sumOf(integer, value);
+      return leadOf(integer, value, step);
     ArrayRef<int64_t> shape = tensorType(value).getShape();
     if (!values_.contains(value)) {
       const std::vector<double> reals = constantReals(value).value();
       double greatest = 0;
       for (double real : reals)
         greatest = std::max({greatest, hasHigh ? real : 0, hasLow ? -real : 0});
-      const Sum like = sumOf(integer, other);
+      const Sum like = leadOf(integer, other, step);
       constexpr double most = 1 << 28;
       return greatest <= most * like.scale ? constantLike(integer, shape, reals, like)
                                            : constantSum(integer, shape, reals);
     }
     const bool isLead = sums_.contains(value) ||
                         tensorType(value).getNumElements() > tensorType(other).getNumElements();
-    return isLead ? sumOf(integer, value)
-                  : widenedLike(integer, operand(integer, value), sumOf(integer, other));
+    return isLead ? leadOf(integer, value, step)
+                  : widenedLike(integer, operand(integer, value), leadOf(integer, other, step));
+  }
+
+  // Sums of coarse operands are made finer where what is added to them would be lost.
+  Sum leadOf(IntegerBuilder &integer, Value value, double step) {
+    return refined(integer, sumOf(integer, value), step);
   }
 
   // Both operands at one scale, with as many bits below the coarser operand's as rescales allow.
   template <typename Op>
-  Accumulator combineAlike(IntegerBuilder &integer, Value left, Value right, bool saturates) {
+  Accumulator combineAlike(IntegerBuilder &integer, Value left, Value right, bool saturates,
+                           double step) {
     if (isSum(left) || isSum(right)) {
       // What a constant has below all values never is a maximum, nor a minimum what it has above.
       const bool hasHigh = !saturates && !std::is_same_v<Op, tosa::MinimumOp>,
                  hasLow = !saturates && !std::is_same_v<Op, tosa::MaximumOp>;
-      Sum a = asOperand(integer, left, right, hasLow, hasHigh),
-          b = asOperand(integer, right, left, hasLow, hasHigh);
+      Sum a = asOperand(integer, left, right, hasLow, hasHigh, step),
+          b = asOperand(integer, right, left, hasLow, hasHigh, step);
       return combine<Op>(integer, a, b, saturates);
     }
     const Quantized a = operand(integer, left), b = operand(integer, right);

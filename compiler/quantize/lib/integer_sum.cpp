@@ -62,6 +62,12 @@ Sum coarsened(IntegerBuilder &integer, const Sum &x, double finest) {
   return atScale(integer, x, std::max(finest, x.scale * x.magnitude / mostSum), mostSum);
 }
 
+Sum refined(IntegerBuilder &integer, const Sum &x, double coarsest) {
+  if (x.scale <= coarsest)
+    return x;
+  return atScale(integer, x, std::max(coarsest, x.scale * x.magnitude / mostSum), mostSum);
+}
+
 // With steps so much coarser that it is at most `most`.
 static Sum fitted(IntegerBuilder &integer, const Sum &x, double most) {
   if (x.magnitude <= most)

@@ -30,8 +30,9 @@ template <typename Op> Sum combine(IntegerBuilder &integer, Sum a, Sum b, bool s
 Sum widenedLike(IntegerBuilder &integer, const Quantized &x, const Sum &like);
 Sum constantLike(IntegerBuilder &integer, llvm::ArrayRef<int64_t> shape,
                  const std::vector<double> &reals, const Sum &like);
-// With steps of at least `finest`.
+// With steps of at least `finest`; of at most `coarsest`, as far as 32 bits hold it.
 Sum coarsened(IntegerBuilder &integer, const Sum &x, double finest);
+Sum refined(IntegerBuilder &integer, const Sum &x, double coarsest);
 Sum multiply(IntegerBuilder &integer, const Sum &a, const Sum &b);
 Sum reduceSum(IntegerBuilder &integer, Sum x, int64_t axis);
 
