@@ -73,7 +73,8 @@ TEST_F(Quantize, AProductDividesByTheSumOfExponentialsBehindIt) {
                      softmaxOver("tensor<1x8x1024xf32>", "tensor<1x8x1xf32>", "%x") + R"(
     %o = tosa.matmul %y, %v, %z, %z : (tensor<1x8x1024xf32>, tensor<1x1024x16xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x8x16xf32>
     return %o : tensor<1x8x16xf32>)")[0],
-            33);;
+            33);
+  ;
 }
 
 // Of what a mask leaves out nothing is told; of the others as much as without it.

@@ -461,7 +461,7 @@ std::string packageText(const isa::Isa &isa) {
           "  function automatic decoded_t decode(instruction_t bits);\n    decode = '0;\n"
           "    decode.field = 'x; // nobody asks for what an instruction does not have\n"
           "    decode.base = 'x;\n";
-  const isa::Instruction &any = isa.instructions().front(); // masks have their places in all
+  const isa::Instruction &any = isa.instructions().front(); // all have their masks in the same bits
   text += fmt::format("    decode.wait_mask = bits[{}:{}];\n    decode.signal_mask = bits[{}:{}];\n"
                       "    unique case (bits[OpcodeBits-1:0])\n",
                       any.wait.low + any.wait.width - 1, any.wait.low,
