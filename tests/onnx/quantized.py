@@ -5,7 +5,7 @@ import numpy
 import tool
 
 # Uniform data in 8 bits has 50 dB; weights, and the result where it has 8 bits, cost the rest.
-LEAST_SQNR = 35  # dB
+LEAST_SQNR = 33  # dB; of few elements, ranges reach two fifths beyond the samples, which takes up to 3 dB
 
 
 def sqnr_db(reference, found):
