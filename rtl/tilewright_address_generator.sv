@@ -42,8 +42,7 @@ module tilewright_address_generator import tilewright_pkg::*; #(
   logic [WindowBits:0] elements_to_run_end, elements_to_window_end;
   logic signed [WindowBits+1:0] at_d;
   logic run_ends, last_run;
-  walk_t run_next, run_begin;
-  logic [MoveLoops-1:0] steps; // loops that step, or begin again
+  walk_t run_next;
   always_comb begin : cut
     part = {move_q.dram_bytes[2], move_q.dram_bytes[2] | move_q.dram_bytes[1]};
     rest = (2'd0 - cut_q) & part;
@@ -58,9 +57,7 @@ module tilewright_address_generator import tilewright_pkg::*; #(
     if (ByFirstByte) at_d = (WindowBits+2)'(in_window) + (WindowBits+2)'(rest);
     else at_d = (WindowBits+2)'(in_window) - (WindowBits+2)'(cut_q);
     last_run = walk_q.more == '0;
-    run_next = walk_stepped(walk_q, move_q);
-    run_begin = walk_begin(move_i);
-    steps = walk_steps(walk_q);
+    run_next = walk_next(walk_q, move_q);
   end
 
   // The burst that is shown.
@@ -74,9 +71,6 @@ module tilewright_address_generator import tilewright_pkg::*; #(
   assign first = cuts_q && !burst_q;
   assign next = cuts_q && wants_i;
   assign shows = first || (next && granted_i);
-  logic [MoveLoops-1:0] steps_first, steps_next;
-  assign steps_first = first && run_ends ? steps : '0;
-  assign steps_next = next && run_ends ? steps : '0;
   assign ends_run = (first && run_ends) || (next && run_ends && granted_i);
   assign move_o = move_q;
   assign left_o = cuts_q || burst_q;
@@ -104,16 +98,8 @@ module tilewright_address_generator import tilewright_pkg::*; #(
       move_q <= move_i;
       run_bytes_q <= bytes_t'(move_i.elements) << (move_i.dram_bytes >> 1);
     end
-    // A move comes only while nothing is shown. Whether something is shown is late: it decides of no value, and one gate behind it says
-    // what changes.
-    for (int d = 0; d < MoveLoops; d++) begin
-      if (take_i || steps_first[d] || (steps_next[d] && granted_i)) begin
-        walk_q.left[d] <= take_i ? run_begin.left[d] : run_next.left[d];
-        walk_q.more[d] <= take_i ? run_begin.more[d] : run_next.more[d];
-        walk_q.dram[d] <= take_i ? run_begin.dram[d] : run_next.dram[d];
-        walk_q.local_address[d] <= take_i ? run_begin.local_address[d] : run_next.local_address[d];
-      end
-    end
+    // A move comes only while nothing is shown. Whether something is shown is late: it decides of no value.
+    if (take_i || ends_run) walk_q <= take_i ? walk_begin(move_i) : run_next;
     if (take_i) begin
       position_q <= move_i.dram;
       left_q <= bytes_t'(move_i.elements) << (move_i.dram_bytes >> 1);

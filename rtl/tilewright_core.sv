@@ -256,7 +256,6 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
   spad_mask_t [VectorStreams-1:0] vector_spad;
   acc_mask_t [VectorStreams-1:0] vector_acc;
   logic [VectorStreams-1:0] vector_granted;
-  logic vector_frozen;
   assign spad_read_address[VectorStreams-1:0] = vector_address;
   assign acc_read_address[VectorStreams-1:0] = vector_address;
   assign granted_write[VectorWriter].spad_banks = spad_write_by_vector;
@@ -268,7 +267,7 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
     .spad_read_by_matrix_i(spad_read_by_matrix), .acc_read_by_matrix_i(acc_read_by_matrix),
     .acc_write_by_matrix_i(acc_write_by_matrix),
     .spad_write_held_o(spad_write_by_vector), .acc_write_held_o(acc_write_by_vector),
-    .spad_piece_o(vector_spad), .acc_piece_o(vector_acc), .granted_o(vector_granted), .frozen_o(vector_frozen),
+    .spad_piece_o(vector_spad), .acc_piece_o(vector_acc), .granted_o(vector_granted),
     .spad_write_o(vector_spad_write), .acc_write_o(vector_acc_write), .write_granted_o(vector_write_granted),
     .spad_banks_o(spad_read_banks[VectorStreams-1:0]), .acc_banks_o(acc_read_banks[VectorStreams-1:0]), .read_address_o(vector_address),
     .spad_data_i(spad_read_data[VectorStreams-1:0]), .acc_data_i(acc_read_data[VectorStreams-1:0]),
@@ -300,7 +299,7 @@ module tilewright_core import tilewright_pkg::*; import tilewright_registers_pkg
     .w_address_o(store_burst), .w_beats_o(store_beats), .w_id_o(store_id), .w_data_o(store_data),
     .w_strobe_o(store_strobe), .b_valid_i, .b_id_i,
     .spad_by_matrix_i(spad_read_by_matrix), .acc_by_matrix_i(acc_read_by_matrix),
-    .vector_spad_i(vector_spad), .vector_acc_i(vector_acc), .vector_granted_i(vector_granted), .vector_frozen_i(vector_frozen),
+    .vector_spad_i(vector_spad), .vector_acc_i(vector_acc), .vector_granted_i(vector_granted),
     .spad_banks_o(spad_read_banks[VectorStreams+2]), .acc_banks_o(acc_read_banks[VectorStreams+1]), .read_address_o(store_address),
     .spad_data_i(spad_read_data[VectorStreams+2]), .acc_data_i(acc_read_data[VectorStreams+1]),
     .activity_o(activity_o[4]), .start_o(start_o[3]), .fault_o(fault_o[3]), .end_o(store_end), .conflicts_o(store_conflicts)

@@ -48,7 +48,7 @@ module tilewright_fifo #(
       if (push_i) write_q <= behind(write_q);
       if (pop_i) second_q <= third;
       is_late_q <= (push_i && late_next) || (is_late_q && !pop_i);
-      if (push_i != pop_i) count_q <= pop_i ? count_q - CountWidth'(1) : count_q + CountWidth'(1);
+      count_q <= count_q + CountWidth'(push_i) - CountWidth'(pop_i);
     end
   end
 

@@ -140,8 +140,7 @@ module tilewright_load import tilewright_pkg::*; #(
   run_t start_run, fill_run;
   move_t fill_move;
   logic walking_q, takes_run;
-  walk_t walk_q, walk, stepped;
-  logic [MoveLoops-1:0] steps;
+  walk_t walk_q, walk;
   logic [$clog2(LoadInflight+1)-1:0] fill_count; // of no use: there is one where the next load is a fill
   assign start = takes ? head_move : move;
   assign start_run = '{instruction: '0, stride: start.run_stride, whole: start.whole, to_acc: start.to_acc, local_bytes: start.local_bytes,
@@ -154,26 +153,16 @@ module tilewright_load import tilewright_pkg::*; #(
   always_comb begin : walk_fill
     fill_move = '0;
     fill_move.again = fill.again;
-    for (int d = 0; d < MoveLoops; d++) fill_move.more[d] = fill.again[d] != '0;
     fill_move.local_stride = fill.local_stride;
     fill_move.local_address = fill.address;
     walk = walking_q ? walk_q : walk_begin(fill_move);
     fill_run = fill.run;
     fill_run.last = walk.more == '0;
-    steps = walk_steps(walk);
-    stepped = walk_stepped(walk, fill_move);
   end
   always_ff @(posedge clk_i) begin : walk_on
     if (!rst_ni) walking_q <= 1'b0;
     else if (takes_run) walking_q <= !fill_run.last;
-    for (int d = 0; d < MoveLoops; d++) begin
-      if (takes_run) begin
-        walk_q.left[d] <= steps[d] ? stepped.left[d] : walk.left[d];
-        walk_q.more[d] <= steps[d] ? stepped.more[d] : walk.more[d];
-        walk_q.dram[d] <= steps[d] ? stepped.dram[d] : walk.dram[d];
-        walk_q.local_address[d] <= steps[d] ? stepped.local_address[d] : walk.local_address[d];
-      end
-    end
+    if (takes_run) walk_q <= walk_next(walk, fill_move);
   end
 
   // Loads in flight, oldest first. What starts is one of them from two cycles later on; of which kind it is, a piece of it has to be known
@@ -389,10 +378,8 @@ module tilewright_load import tilewright_pkg::*; #(
       beat_q <= '0;
     end else begin
       if (request) request_q <= request_q == buffer_t'(LoadBuffers - 1) ? '0 : request_q + 1'b1;
-      if (request != frees) begin
-        used_q <= frees ? used_q - buffers_t'(1) : used_q + buffers_t'(1);
-        space_q <= frees || used_q != buffers_t'(LoadBuffers - 1);
-      end
+      used_q <= used_q + buffers_t'(request) - buffers_t'(frees);
+      if (request != frees) space_q <= frees || used_q != buffers_t'(LoadBuffers - 1);
       landed_q <= landed_q + buffers_t'(lands) - buffers_t'(frees);
       some_landed_q <= frees ? more_landed_q || lands : some_landed_q || lands;
       more_landed_q <= frees ? 32'(landed_q) > 2 || (more_landed_q && lands) : more_landed_q || (some_landed_q && lands);

@@ -59,7 +59,6 @@ module tilewright_matrix import tilewright_pkg::*; #(
   } matrix_t;
   typedef struct packed {
     logic [MatrixDims-1:0][31:0] left;    // iterations behind this one
-    logic [MatrixDims-1:0] more;          // there are some
     local_t [MatrixDims-1:0] a;
     local_t [MatrixDims-1:0] d;
     logic [MatrixDims-1:0][31:0] phase;   // of a window: positions since that of an output
@@ -81,7 +80,6 @@ module tilewright_matrix import tilewright_pkg::*; #(
   // What started, until it is at work. Its registers are those of `state_q`: nothing starts behind it meanwhile.
   logic started_q;
   issued_t started;
-  matrix_t entering;
   logic contracts_q, swaps_weights_q; // it is a contraction; it swaps weights
 
   // Cells hold weights of two tiles: one is active, the other (or the same, before the next load) waits for the swap.
@@ -117,8 +115,7 @@ module tilewright_matrix import tilewright_pkg::*; #(
   mask_t flight_signal_q [MatrixInflight];
   logic [MatrixInflight-1:0] flight_ready_q; // its last row is written
   logic [FlightWidth-1:0] oldest_q, newest_q, free_q;
-  typedef logic [$clog2(MatrixInflight+1)-1:0] flights_t;
-  flights_t flights_q;
+  logic [7:0] flights_q;
 
   // Streamer. The instruction whose elements come, and its registers, are those of the cycle before.
   logic streaming_q;
@@ -128,7 +125,6 @@ module tilewright_matrix import tilewright_pkg::*; #(
   matrix_state_t s_state_q;
   matrix_t s_matrix_q;
   rows_t s_rows_q;
-  logic [MatrixDims-1:0] s_again_q; // iterators that go on from their first iteration
   logic [31:0] s_rest_q; // of a window: cycles of a sweep behind those that read
 
   // Loader.
@@ -246,6 +242,7 @@ module tilewright_matrix import tilewright_pkg::*; #(
   mask_t ready_signal_q;
   logic [FlightWidth-1:0] second;
   logic mmul_enters;
+  matrix_t entering;
   assign has_flight = flights_q != '0;
   assign ready = ready_q;
   assign second = oldest_q == FlightWidth'(MatrixInflight - 1) ? '0 : oldest_q + 1'b1;
@@ -277,15 +274,16 @@ module tilewright_matrix import tilewright_pkg::*; #(
   logic mload_enters, enters, swap;
   always_comb begin
     swap = swaps_weights_q;
-    mmul_enters = started_q && contracts_q && (!streaming_q || last_row) && 32'(flights_q) < MatrixInflight &&
+    mmul_enters = started_q && contracts_q && (!streaming_q || last_row) && flights_q < 8'(MatrixInflight) &&
         (!swap || !loading_q);
     mload_enters = started_q && !contracts_q && !loading_q && !loaded_q;
     enters = mmul_enters || mload_enters;
+    entering = '0;
+    if (started_q) entering = matrix_of(started.instruction, started.bits, state_q, started.address);
   end
   always_ff @(posedge clk_i) begin : start
     if (pop) begin
       started <= head;
-      entering <= matrix_of(head.instruction, head.bits, state_q, head.address);
       contracts_q <= is_contraction(head.instruction);
       swaps_weights_q <= swaps(head.instruction, head.bits);
     end
@@ -297,13 +295,13 @@ module tilewright_matrix import tilewright_pkg::*; #(
   logic [MatrixDims-1:0] to_output; // the next position along the iterator is that of an output
   always_comb begin
     last_row = 1'b1;
-    for (int d = 0; d < MatrixDims; d++) if (s_rows_q.more[d]) last_row = 1'b0;
+    for (int d = 0; d < MatrixDims; d++) if (s_rows_q.left[d] != '0) last_row = 1'b0;
     begins = streaming_q;
     last_sum = last_row;
     to_output = '1;
     if (ColumnBroadcast != 0 && s_matrix_q.window) begin
       last_row = s_rows_q.left[MatrixDims-1] == s_rest_q;
-      for (int d = 0; d < MatrixDims - 1; d++) if (s_rows_q.more[d]) last_row = 1'b0;
+      for (int d = 0; d < MatrixDims - 1; d++) if (s_rows_q.left[d] != '0) last_row = 1'b0;
       for (int d = 0; d < MatrixDims; d++) begin
         if (s_rows_q.phase[d] != '0 || s_rows_q.outputs[d] >= s_matrix_q.outputs[d]) begins = 1'b0;
         to_output[d] = s_rows_q.phase[d] + 32'd1 == s_matrix_q.stride[d];
@@ -319,15 +317,13 @@ module tilewright_matrix import tilewright_pkg::*; #(
     rows_d = s_rows_q;
     if (streaming_q) begin
       for (int at = 0; at < MatrixDims; at++) begin
-        if (s_rows_q.more[at]) begin
+        if (s_rows_q.left[at] != '0) begin
           rows_d = s_rows_q;
           rows_d.left[at] = s_rows_q.left[at] - 32'd1;
-          rows_d.more[at] = s_rows_q.left[at] != 32'd1;
           if (ColumnBroadcast != 0) rows_d.phase[at] = to_output[at] ? '0 : s_rows_q.phase[at] + 32'd1;
           if (ColumnBroadcast != 0 && to_output[at]) rows_d.outputs[at] = s_rows_q.outputs[at] + 32'd1;
           for (int d = at; d < MatrixDims; d++) begin
             if (d > at) rows_d.left[d] = s_matrix_q.extent[d] - 32'd1;
-            if (d > at) rows_d.more[d] = s_again_q[d];
             if (d > at) rows_d.phase[d] = '0;
             if (d > at) rows_d.outputs[d] = '0;
             rows_d.a[d] = s_rows_q.a[at] + s_matrix_q.a_stride[at];
@@ -542,8 +538,6 @@ module tilewright_matrix import tilewright_pkg::*; #(
         s_rows_q <= '0;
         for (int d = 0; d < MatrixDims; d++) begin
           s_rows_q.left[d] <= entering.extent[d] - 32'd1;
-          s_rows_q.more[d] <= entering.extent[d] != 32'd1;
-          s_again_q[d] <= entering.extent[d] != 32'd1;
           s_rows_q.a[d] <= entering.a;
           s_rows_q.d[d] <= entering.d;
         end
@@ -569,9 +563,9 @@ module tilewright_matrix import tilewright_pkg::*; #(
         free_q <= free_q == FlightWidth'(MatrixInflight - 1) ? '0 : free_q + 1'b1;
       end
       if (retires) oldest_q <= second;
-      ready_q <= retires ? (mmul_enters || 32'(flights_q) > 1) && is_ready(second) : (mmul_enters || has_flight) && is_ready(oldest_q);
+      ready_q <= retires ? (mmul_enters || flights_q > 8'd1) && is_ready(second) : (mmul_enters || has_flight) && is_ready(oldest_q);
       ready_signal_q <= retires ? signal_of(second) : signal_of(oldest_q);
-      flights_q <= flights_q + flights_t'(mmul_enters) - flights_t'(retires);
+      flights_q <= flights_q + 8'(mmul_enters) - 8'(retires);
     end
   end
 

@@ -66,16 +66,11 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
   instruction_t bits_q;
   position_t behind_q;         // the one behind it
   logic signed [34:0] target_q; // of a branch; of a loop the end of its body
-  position_t body_last_q;      // of a loop: the last instruction of its body
   logic is_short_q;            // its body is one instruction
-  // What kind of instruction it is: one for a unit, or of control; of these, which one.
-  logic is_unit_q, is_control_q, is_loop_q, is_branch_q, is_set_base_q, is_halt_q;
-  logic waits_q;               // until the units are idle
   logic signed [63:0] base_q [BaseRegisters];
   // The fetch buffer holds `lines_q` lines before `next_q`, the last `on_way_q` of them on the way. Before these come `stale_q` lines that
   // it holds no more.
   line_t next_q;
-  line_t less_q; // next_q less a multiple of all distances that the buffer knows: what it is above them, where these borrow
   logic [CountWidth-1:0] lines_q;
   logic [CountWidth:0] most_q; // lines_q + 1, or 0 where there are none
   logic [WayWidth-1:0] on_way_q, stale_q;
@@ -92,12 +87,11 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
 
   `include "tilewright_sequencer.svh"
 
-  // Hardware loops, from the outermost to the innermost, of those that run: bodies from begin to last, and runs, this one among them.
+  // Hardware loops, from the outermost to the innermost, of those that run: bodies [begin, end), and runs, this one among them.
   typedef logic [LoopDepth-1:0] loops_t;
   loops_t running_q;
-  logic [LoopDepth-1:0][PositionBits-1:0] loop_begin_q, loop_last_q;
+  logic [LoopDepth-1:0][PositionBits-1:0] loop_begin_q, loop_end_q;
   logic [LoopDepth-1:0][LoopCountBits-1:0] loop_left_q;
-  loops_t more_q; // runs are left behind this one
   // The decoded instruction is the last of their bodies; and the one at which another run begins, as the prediction has it.
   loops_t ends_q, predicted_q;
   logic settles_q; // the instruction that is decoded next is not where the prediction saw it: loops that it is outside of are left
@@ -106,31 +100,26 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
     return RowWidth'(position / position_t'(RowInstructions) % position_t'(FetchSlots * LineRows));
   endfunction
 
-  function automatic logic is_in_code(line_t first); // a line
-    return position_t'(first) << IndexBits < end_q;
-  endfunction
-
   // SEQ-fetch. The distance of the next line from that of the instruction which is decoded next says whether the buffer holds it.
-  line_t line;
+  line_t line, distance;
   logic [CountWidth-1:0] near;
-  logic asks, requests, is_near, holds, fits, reaches, is_code_q, past_end, runs, fetches;
+  logic asks, requests, is_near, holds, fits, reaches, is_code, past_end, runs, fetches;
   always_comb begin : want
     past_end = fetch_q >= end_q;
     runs = !stop_i && !bus_error_i; // in reset the machine is stopped, too
     fetches = runs && !past_end;
     line = line_t'(fetch_q >> IndexBits);
-    near = next_q[CountWidth-1:0] - line[CountWidth-1:0];
-    is_near = line[CountWidth-1:0] > next_q[CountWidth-1:0] ? line >> CountWidth == less_q >> CountWidth
-                                                            : line >> CountWidth == next_q >> CountWidth;
+    distance = next_q - line;
+    near = distance[CountWidth-1:0];
+    is_near = distance >> CountWidth == '0;
     holds = lines_q != '0 && is_near && near <= lines_q; // or is about to: the next one
     fits = 32'(near) < FetchSlots;
-    // Of whole lines nothing has to be added.
-    if (FetchAhead % LineInstructions == 0) reaches = 32'(near) <= FetchAhead / LineInstructions;
-    else reaches = 32'(near) <= (FetchAhead + (32'(fetch_q) & (LineInstructions - 1))) / LineInstructions;
+    reaches = (32'(near) << IndexBits) <= FetchAhead + (32'(fetch_q) & (LineInstructions - 1));
+    is_code = position_t'(next_q) << IndexBits < end_q;
     asks = fetches && !ar_held_i && 32'(on_way_q) + 32'(stale_q) < FetchOutstanding;
     // Said twice, by most_q and by lines_q: the load unit waits for the one, and on the other hang many bits.
-    ar_valid_o = asks && (!is_near || (CountWidth+1)'(near) >= most_q || (fits && reaches && is_code_q));
-    requests = asks && (!holds || (fits && reaches && is_code_q));
+    ar_valid_o = asks && (!is_near || (CountWidth+1)'(near) >= most_q || (fits && reaches && is_code));
+    requests = asks && (!holds || (fits && reaches && is_code));
   end
   always_comb begin : address // both at once, since it shows late which line is wanted
     automatic logic [47-LineShift:0] first = code_address_i[47:LineShift];
@@ -150,35 +139,36 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
 
   // What the decoded instruction does in this cycle. Where it goes was added up as it was decoded.
   logic valid, advances, dispatch, control, must_wait;
-  logic skips, enters, taken, is_before, is_beyond;
+  logic is_loop, skips, enters, taken, is_before, is_beyond;
   logic [LoopCountBits-1:0] count;
   assign valid = runs && decoded_valid_q && decoded_q.legal;
-  assign must_wait = waits_q && !units_idle_i;
-  assign request_o = '{valid: valid && is_control_q && !must_wait, wait_mask: decoded_q.wait_mask,
+  assign must_wait = (decoded_q.control == ControlHalt || decoded_q.control == ControlFence) && !units_idle_i;
+  assign request_o = '{valid: valid && decoded_q.control != ControlNone && !must_wait, wait_mask: decoded_q.wait_mask,
                        signal_mask: decoded_q.signal_mask};
   assign control = grant_i;
-  assign dispatch = valid && is_unit_q && !full_i[decoded_q.unit];
+  assign dispatch = valid && decoded_q.control == ControlNone && !full_i[decoded_q.unit];
   // What traps goes on, too: the machine stops before the next cycle.
   assign advances = dispatch || control;
   always_comb begin : kind
     count = control_count(decoded_q.instruction, bits_q);
-    skips = is_loop_q && count == '0;
-    enters = is_loop_q && count != '0;
-    taken = is_branch_q && control_taken(decoded_q.instruction, bits_q);
+    is_loop = decoded_q.control == ControlLoop;
+    skips = is_loop && count == '0;
+    enters = is_loop && count != '0;
+    taken = decoded_q.control == ControlBranch && control_taken(decoded_q.instruction, bits_q);
     is_before = target_q < $signed({2'b00, origin});
-    is_beyond = $signed({target_q, !is_loop_q}) >= $signed({2'b00, end_q, 1'b1}); // a body may end where the code does
+    is_beyond = $signed({target_q, !is_loop}) >= $signed({2'b00, end_q, 1'b1}); // a body may end where the code does
 
     trap_o = TrapCauseNone;
     if (stop_i) trap_o = TrapCauseNone;
     else if (bus_error_i) trap_o = TrapCauseBus;
     else if (!decoded_valid_q && past_end) trap_o = TrapCausePastEnd;
     else if (decoded_valid_q && !decoded_q.legal) trap_o = TrapCauseIllegal;
-    else if (control && is_loop_q && is_beyond) trap_o = TrapCauseLoopPastEnd;
+    else if (control && is_loop && is_beyond) trap_o = TrapCauseLoopPastEnd;
     else if (control && enters && running_q[LoopDepth-1]) trap_o = TrapCauseLoopDepth;
     else if (control && taken && (is_before || is_beyond)) trap_o = TrapCauseBranch;
   end
 
-  assign halted_o = control && is_halt_q;
+  assign halted_o = control && decoded_q.control == ControlHalt;
   assign is_control_o = control;
   assign pc_o = 32'((decoded_valid_q ? behind_q : fetch_q) - (origin + position_t'(decoded_valid_q)));
   assign executed_o = '{valid: advances && trap_o == TrapCauseNone, id: id_q};
@@ -204,10 +194,10 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
     if (!decoded_valid_q) begin
       activity_o.kind = Stalled;
       activity_o.cause = StallFetch;
-    end else if (is_unit_q && !dispatch) begin
+    end else if (decoded_q.control == ControlNone && !dispatch) begin
       activity_o.kind = Stalled;
       activity_o.cause = StallQueueFull;
-    end else if (is_control_q && !control) begin
+    end else if (decoded_q.control != ControlNone && !control) begin
       activity_o.kind = Stalled;
       activity_o.cause = must_wait ? StallDependence : StallSemaphore;
     end
@@ -216,62 +206,44 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
   // SEQ-loop: where the flow goes on. Reaching the end of a body starts its next run, or leaves it; several loops may end together. Then
   // whatever loop the flow is outside of is left: at once behind an instruction that goes straight on, else in the next cycle, in which
   // nothing executes.
-  // The innermost loop of those whose bodies end that has runs left: its next one begins.
-  function automatic loops_t repeating(loops_t running, loops_t ends, loops_t more);
-    automatic logic falls = 1'b1; // all loops further in do
-    for (int i = LoopDepth - 1; i >= 0; i--) begin
-      repeating[i] = falls && running[i] && ends[i] && more[i];
-      falls = falls && (!running[i] || (ends[i] && !more[i]));
-    end
-  endfunction
-  loops_t ends, ends_skipped, outside, repeats, repeats_skipped, leaves, pushes, remain; // ..skipped: behind a loop that is skipped
+  loops_t more, ends, outside, repeats, leaves, pushes, remain;
   logic elsewhere, redirects; // elsewhere: it is not the one that was predicted
-  position_t at, goes_on, skipped; // skipped: behind a loop that is, where another one has runs left
+  position_t at, goes_on;
   always_comb begin : flow
-    automatic logic ending = !settles_q, leaving = 1'b1; // all loops further in do
-    at = behind_q;
+    automatic logic falls = 1'b1, ending = !settles_q, leaving = 1'b1; // all loops further in do
+    at = settles_q ? fetch_q : behind_q;
+    repeats = '0;
     leaves = '0;
     for (int i = LoopDepth - 1; i >= 0; i--) begin
-      ends_skipped[i] = loop_last_q[i] == body_last_q;
-      ends[i] = is_loop_q ? ends_skipped[i] : ends_q[i];
-      outside[i] = at < loop_begin_q[i] || at > loop_last_q[i];
-      leaves[i] = leaving && running_q[i] && (ending && ends[i] ? !more_q[i] : outside[i] && (settles_q || !is_loop_q));
+      more[i] = loop_left_q[i] >> 1 != '0;
+      ends[i] = is_loop ? loop_end_q[i] == target_q[PositionBits-1:0] : ends_q[i];
+      outside[i] = (at < loop_begin_q[i] || at >= loop_end_q[i]) && (settles_q || !is_loop);
+      repeats[i] = falls && running_q[i] && ends[i] && more[i] && !enters && !taken;
+      leaves[i] = leaving && running_q[i] && (ending && ends[i] ? !more[i] : outside[i]);
+      falls = falls && (!running_q[i] || (ends[i] && !more[i]));
       ending = ending && (!running_q[i] || ends[i]);
       leaving = leaving && (!running_q[i] || leaves[i]);
       pushes[i] = !running_q[i] && (i == 0 || running_q[i > 0 ? i - 1 : 0]);
     end
     remain = settles_q || (advances && !enters && !taken) ? running_q & ~leaves : running_q;
-    repeats = is_loop_q ? '0 : repeating(running_q, ends_q, more_q);
-    repeats_skipped = repeating(running_q, ends_skipped, more_q);
     elsewhere = skips || taken || repeats != predicted_q;
     redirects = advances && elsewhere;
-    goes_on = '0;
-    skipped = '0;
-    for (int i = 0; i < LoopDepth; i++) begin
+    goes_on = taken || (skips && repeats == '0) ? target_q[PositionBits-1:0] : repeats == '0 ? behind_q : '0;
+    for (int i = 0; i < LoopDepth; i++)
       if (repeats[i]) goes_on |= loop_begin_q[i];
-      if (repeats_skipped[i]) skipped |= loop_begin_q[i];
-    end
-    if (repeats == '0) goes_on = behind_q;
-    if (taken || (skips && repeats_skipped == '0)) goes_on = target_q[PositionBits-1:0];
-    else if (skips) goes_on = skipped;
   end
 
   // SEQ-predict: what follows the instruction that is decoded now, if the one before it changes no loop: else it is decoded anew.
   loops_t is_last, predicted;
   logic decodes, takes;
-  decoded_t decoded;
-  assign decoded = decode(bits);
   position_t fetch_next, predicted_next, fetch_d, fetch_if, fetch_else; // fetch_if: if the decoded instruction advances
   always_comb begin : predict
-    // Behind a jump without the loops that it has left, as `leaves` says: those further out than one that it is inside of run on.
-    automatic loops_t now = running_q;
-    if (settles_q)
-      for (int i = 0; i < LoopDepth; i++) now[i] = running_q[i] && ((running_q & ~outside) >> i) != '0;
+    automatic loops_t now = settles_q ? running_q & ~leaves : running_q;
     fetch_next = fetch_q + position_t'(1);
     predicted_next = '0;
     for (int i = 0; i < LoopDepth; i++) begin
-      is_last[i] = loop_last_q[i] == fetch_q;
-      predicted[i] = is_last[i] && more_q[i] && now[i] && (i == LoopDepth - 1 || !now[i < LoopDepth - 1 ? i + 1 : 0]);
+      is_last[i] = loop_end_q[i] == fetch_next;
+      predicted[i] = is_last[i] && more[i] && now[i] && (i == LoopDepth - 1 || !now[i < LoopDepth - 1 ? i + 1 : 0]);
       if (predicted[i]) predicted_next |= loop_begin_q[i];
     end
     if (predicted == '0) predicted_next = fetch_next;
@@ -290,24 +262,15 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
   always_ff @(posedge clk_i) begin : decode_next
     fetch_q <= fetch_d;
     if (takes) begin // of no use where the flow goes elsewhere
-      decoded_q <= decoded;
+      decoded_q <= decode(bits);
       bits_q <= bits;
+      behind_q <= fetch_next;
       target_q <= is_branch(bits) ? $signed({2'b00, fetch_q}) + 35'(code_offset(bits))
                                   : $signed({2'b00, fetch_next}) + $signed(35'(code_length(bits)));
-      body_last_q <= fetch_q + position_t'(code_length(bits));
       is_short_q <= code_length(bits) == 32'd1;
-      is_unit_q <= decoded.control == ControlNone;
-      is_control_q <= decoded.control != ControlNone;
-      is_loop_q <= decoded.control == ControlLoop;
-      is_branch_q <= decoded.control == ControlBranch;
-      is_set_base_q <= decoded.control == ControlSetBase;
-      is_halt_q <= decoded.control == ControlHalt;
-      waits_q <= decoded.control == ControlHalt || decoded.control == ControlFence;
       predicted_q <= predicted;
       for (int i = 0; i < LoopDepth; i++) ends_q[i] <= enters && control && pushes[i] ? is_short_q : is_last[i];
     end
-    // Where the flow went, too: of that, loops that it is outside of are left.
-    if (redirects || takes) behind_q <= redirects ? goes_on : fetch_next;
     if (!rst_ni) begin
       decoded_valid_q <= 1'b0;
       settles_q <= 1'b0;
@@ -328,14 +291,10 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
     for (int i = 0; i < LoopDepth; i++) begin
       if (control && enters && pushes[i]) begin
         loop_begin_q[i] <= behind_q;
-        loop_last_q[i] <= body_last_q;
+        loop_end_q[i] <= target_q[PositionBits-1:0];
         loop_left_q[i] <= count;
-        more_q[i] <= count >> 1 != '0;
       end
-      if (advances && (skips ? repeats_skipped[i] : repeats[i] && !taken)) begin
-        loop_left_q[i] <= loop_left_q[i] - LoopCountBits'(1);
-        more_q[i] <= loop_left_q[i] != LoopCountBits'(2);
-      end
+      if (advances && repeats[i]) loop_left_q[i] <= loop_left_q[i] - LoopCountBits'(1);
     end
   end
 
@@ -371,11 +330,11 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
   end
 
   logic signed [63:0] value; // that a base register takes
-  assign value = is_set_base_q ? control_value(decoded_q.instruction, bits_q) : '0;
+  assign value = decoded_q.control == ControlSetBase ? control_value(decoded_q.instruction, bits_q) : '0;
   for (genvar i = 0; i < BaseRegisters; i++) begin : gen_base
     always_ff @(posedge clk_i) begin
       if (!rst_ni) base_q[i] <= '0;
-      else if (i != 0 && control && is_set_base_q && control_rd(decoded_q.instruction, bits_q) == i)
+      else if (i != 0 && control && decoded_q.control == ControlSetBase && control_rd(decoded_q.instruction, bits_q) == i)
         base_q[i] <= value;
     end
   end
@@ -389,14 +348,12 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
   always_ff @(posedge clk_i) begin : fetch
     if (!rst_ni) begin
       next_q <= '0;
-      less_q <= line_t'(-(1 << CountWidth));
       lines_q <= '0;
       most_q <= '0;
       on_way_q <= '0;
       stale_q <= '0;
       receive_q <= '0;
       beat_q <= '0;
-      is_code_q <= end_q != '0;
     end else begin
       on_way_q <= on_way;
       stale_q <= stale;
@@ -404,8 +361,6 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
       if (comes && r_last_i) receive_q <= receive_q == SlotWidth'(FetchSlots - 1) ? '0 : receive_q + 1'b1;
       if (requests) begin
         next_q <= (holds ? next_q : line) + 1'b1;
-        less_q <= (holds ? next_q : line) + line_t'(1 - (1 << CountWidth));
-        is_code_q <= holds ? is_in_code(next_q + 1'b1) : is_in_code(line + 1'b1);
         if (holds) begin
           on_way_q <= on_way + 1'b1;
           if (lines_q != CountWidth'(FetchSlots)) begin

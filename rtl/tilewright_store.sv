@@ -32,8 +32,7 @@ module tilewright_store import tilewright_pkg::*; #(
   input  acc_mask_t        acc_by_matrix_i, // by the matrix unit
   input  spad_mask_t [VectorStreams-1:0] vector_spad_i, // by the vector unit, if it is granted them
   input  acc_mask_t [VectorStreams-1:0]  vector_acc_i,  // likewise
-  input  logic [VectorStreams-1:0] vector_granted_i,    // it is, unless it is frozen
-  input  logic             vector_frozen_i,  // it is; late
+  input  logic [VectorStreams-1:0] vector_granted_i,    // it is; late
   output spad_mask_t       spad_banks_o,    // that this one holds
   output acc_mask_t        acc_banks_o,     // that this one holds
   output logic [47:0]      read_address_o,  // byte
@@ -123,7 +122,7 @@ module tilewright_store import tilewright_pkg::*; #(
   logic [SentWidth-1:0] unanswered_q;
 
   // STORE-send.
-  logic sends, last_beat_q, frees; // last_beat_q: the beat that is sent next is the last of its burst
+  logic sends, last_beat, frees;
   beat_t beat_q, beat;
   logic sending_q;
   logic [WindowBits-1:0] send_begin, send_last_byte; // in their window
@@ -133,16 +132,17 @@ module tilewright_store import tilewright_pkg::*; #(
     send_last_byte = burst_last_byte_q[send_q];
     sends = !w_held_i && (sending_q || (waiting_q != '0 && unanswered_q < SentWidth'(StoreOutstanding) && !quiesce_i));
     beat = sending_q ? beat_q : beat_of(send_begin);
-    frees = sends && last_beat_q;
+    last_beat = beat == beat_of(send_last_byte);
+    frees = sends && last_beat;
     first_offset = OffsetWidth'(32'(send_begin) % BusBytes);
     last_offset = OffsetWidth'(32'(send_last_byte) % BusBytes);
     for (int i = 0; i < BusBytes; i++)
-      w_strobe_o[i] = (sending_q || OffsetWidth'(i) >= first_offset) && (!last_beat_q || OffsetWidth'(i) <= last_offset);
+      w_strobe_o[i] = (sending_q || OffsetWidth'(i) >= first_offset) && (!last_beat || OffsetWidth'(i) <= last_offset);
   end
   assign bus_idle_o = !sending_q && unanswered_q == '0;
   assign w_valid_o = sends;
   assign w_first_o = sends && !sending_q;
-  assign w_last_o = last_beat_q;
+  assign w_last_o = last_beat;
   assign w_address_o = burst_begin_q[send_q];
   assign w_beats_o = 8'(beat_of(send_last_byte)) - 8'(beat_of(send_begin));
   assign w_id_o = 8'(burst_flight_q[send_q]);
@@ -164,7 +164,7 @@ module tilewright_store import tilewright_pkg::*; #(
   for (genvar m = 0; m < VectorStreams; m++) begin : gen_meets
     assign meets[m] = (acc_q & vector_acc_i[m]) != '0 || (spad_q & vector_spad_i[m]) != '0;
   end
-  assign by_vector = (meets & vector_granted_i) != '0 && !vector_frozen_i;
+  assign by_vector = (meets & vector_granted_i) != '0;
   assign granted = piece_q && !by_matrix && !by_vector;
   assign spad_banks_o = granted ? spad_q : '0;
   assign acc_banks_o = granted ? acc_q : '0;
@@ -177,7 +177,7 @@ module tilewright_store import tilewright_pkg::*; #(
   logic [WindowBits:0] burst_elements;
   local_t run_address;
   logic signed [WindowBits+1:0] burst_at;
-  logic goes_on, has_room, next_burst, is_free, moves, takes_burst;
+  logic goes_on, next_burst, is_free, moves, takes_burst;
   tilewright_address_generator #(.ByFirstByte(1'b1)) u_addresses (
     .clk_i, .rst_ni, .take_i(takes), .move_i(head_move), .move_o(move),
     .begin_i(store_starts && !(takes ? head_move.empty : move.empty)), .wants_i(next_burst), .granted_i(is_free), .left_o(bursts_left),
@@ -189,8 +189,7 @@ module tilewright_store import tilewright_pkg::*; #(
   assign used_d = used_q + buffers_t'(asks_q) - buffers_t'(frees);
   assign goes_on = piece_q && !last_q;
   // What depends on the grant is one gate behind it.
-  assign has_room = 32'(used_q) + 32'(asks_q) < StoreBuffers || frees;
-  assign next_burst = !goes_on && has_burst && has_room;
+  assign next_burst = !goes_on && has_burst && used_d != buffers_t'(StoreBuffers);
   assign is_free = granted || !piece_q;
   assign moves = is_free && (goes_on || next_burst);
   assign takes_burst = is_free && next_burst;
@@ -337,7 +336,6 @@ module tilewright_store import tilewright_pkg::*; #(
   end
   always_ff @(posedge clk_i) begin : late
     read_beat_q <= read_beat;
-    last_beat_q <= read_beat == beat_of(frees ? burst_last_byte_q[send_next] : send_last_byte);
     if (data_valid_q) begin
       late_data_q <= first_word[32'(first_beat) % WordBeats];
       late_buffer_q <= data_piece_q.buffer;
@@ -361,7 +359,7 @@ module tilewright_store import tilewright_pkg::*; #(
       used_q <= used_d;
       waiting_q <= waiting_q + buffers_t'(data_valid_q && data_piece_q.last) - buffers_t'(frees);
       unanswered_q <= unanswered_q + SentWidth'(frees) - SentWidth'(b_valid_i);
-      if (sends) sending_q <= !last_beat_q;
+      if (sends) sending_q <= !last_beat;
       if (frees) send_q <= send_next;
     end
     if (sends) beat_q <= beat + 1'b1;

@@ -24,8 +24,7 @@ module tilewright_vector import tilewright_pkg::*; #(
   // A read port for each stream.
   output spad_mask_t [VectorStreams-1:0] spad_piece_o,   // banks of the piece that the stream may ask for; registered
   output acc_mask_t [VectorStreams-1:0]  acc_piece_o,    // likewise
-  output logic [VectorStreams-1:0]       granted_o,      // it asks for it, and holds them unless the unit is frozen
-  output logic             frozen_o,                     // it is; late
+  output logic [VectorStreams-1:0]       granted_o,      // it asks for it, and holds them
   output spad_mask_t [VectorStreams-1:0] spad_banks_o,   // that the stream holds
   output acc_mask_t [VectorStreams-1:0]  acc_banks_o,    // that the stream holds
   output logic [VectorStreams-1:0][47:0] read_address_o, // byte; registered
@@ -116,18 +115,6 @@ module tilewright_vector import tilewright_pkg::*; #(
   endfunction
   function automatic logic is_last(logic to_acc, logic whole, left_t left);
     is_last = 16'(left) <= (whole ? port_of(to_acc) : 16'd1);
-  endfunction
-
-  // Bytes of the tap from the piece on that so many pieces are before.
-  function automatic logic [4*Lanes-1:0] from_of(logic whole, logic to_acc, logic [2:0] bytes, pieces_t behind);
-    from_of = '0;
-    if (whole && to_acc) begin
-      for (int i = 0; i < AccPieces; i++) if (behind == pieces_t'(i)) from_of = {4*Lanes{1'b1}} << (AccPort * i);
-    end else if (whole) begin
-      for (int i = 0; i < SpadPieces; i++) if (behind == pieces_t'(i)) from_of = {4*Lanes{1'b1}} << (SpadPort * i);
-    end else begin
-      for (int l = 0; l < Lanes; l++) if (behind == pieces_t'(l)) from_of = {4*Lanes{1'b1}} << (bytes[0] ? l : bytes[1] ? 2 * l : 4 * l);
-    end
   endfunction
 
   // The piece of a strip that so many pieces are before, its first byte lowest.
@@ -223,9 +210,9 @@ module tilewright_vector import tilewright_pkg::*; #(
   acc_mask_t [VectorStreams-1:0] acc_mask_q;
 
   // What was granted in the cycle before, and comes in this one.
-  logic [VectorStreams-1:0] comes_q, comes_whole_q; // comes_whole_q: elements side by side
-  logic [VectorStreams-1:0][2:0] comes_single_q;    // else one element, of 1, 2 or 4 bytes
-  logic [VectorStreams-1:0][4*Lanes-1:0] comes_from_q; // bytes of the tap from the piece on
+  logic [VectorStreams-1:0] comes_q, comes_to_acc_q, comes_whole_q;
+  logic [VectorStreams-1:0][2:0] comes_bytes_q;
+  pieces_t [VectorStreams-1:0] comes_behind_q;
   // The elements of a tap. One that is aligned keeps them while the pipeline is frozen: what comes meanwhile waits.
   logic [VectorStreams-1:0][ElementBits-1:0] elements_q, late_elements_q;
   logic [VectorStreams-1:0] late_q;
@@ -293,13 +280,9 @@ module tilewright_vector import tilewright_pkg::*; #(
   // VEC-first.
   logic first_cycle, in_taps, in_taps_q, runs; // in_taps_q: from the first cycle on
   logic enters;     // what is at the head may start: it is prepared as if it did, for the grant is late
-  // The first tap of what starts is prepared two cycles before it reads. Where an instruction takes longer to start than these, what is
-  // derived of the extents takes a cycle of its own.
-  localparam bit DerivesLater = VectorStart > 2;
-  logic derives, configures;
+  logic configures; // the first tap of what started in the cycle before is prepared
   assign enters = phase_q == Free && !empty;
-  assign derives = DerivesLater && phase_q == Startup && startup_q == StartWidth'(VectorStart);
-  assign configures = phase_q == Startup && startup_q == StartWidth'(2);
+  assign configures = phase_q == Startup && startup_q == StartWidth'(VectorStart);
   assign first_cycle = phase_q == Startup && startup_q == StartWidth'(1);
   assign in_taps = in_taps_q;
   assign runs = in_taps || phase_q == Drain || first_cycle;
@@ -327,49 +310,40 @@ module tilewright_vector import tilewright_pkg::*; #(
   assign write_data_o = wants_write ? piece_in(data_q[data_head_q], write_q, write_behind_q) : '0;
 
   // VEC-strip: a piece for each stream.
-  // Whether the unit is frozen is late: who would be granted is found beside it.
-  logic [VectorStreams-1:0] asks, by_matrix, by_vector, could, granted;
-  logic completes; // the tap, unless it is frozen: all pieces that it wants are its last ones, and no two need one bank
+  logic [VectorStreams-1:0] asks, by_matrix, by_vector, granted;
   stall_e denied;
   always_comb begin : arbitrate
     spad_banks_o = '0;
     acc_banks_o = '0;
     denied = StallNone;
-    completes = in_taps;
+    tap_done = in_taps && !frozen;
     asks = '0;
     by_matrix = '0;
     by_vector = '0;
-    could = '0;
     granted = '0;
     if (in_taps) begin
       for (int m = 0; m < VectorStreams; m++) begin
         asks[m] = wants_q[m] && !frozen;
         by_matrix[m] = (spad_mask_q[m] & spad_read_by_matrix_i) != '0 || (acc_mask_q[m] & acc_read_by_matrix_i) != '0;
         for (int k = 0; k < m; k++)
-          if ((spad_mask_q[m] & spad_mask_q[k]) != '0 || (acc_mask_q[m] & acc_mask_q[k]) != '0) begin
-            if (could[k]) by_vector[m] = 1'b1;
-            if (wants_q[k] && wants_q[m]) completes = 1'b0;
-          end
-        could[m] = wants_q[m] && !by_matrix[m] && !by_vector[m];
-        granted[m] = could[m] && !frozen;
+          if (granted[k] && ((spad_mask_q[m] & spad_mask_q[k]) != '0 || (acc_mask_q[m] & acc_mask_q[k]) != '0)) by_vector[m] = 1'b1;
+        granted[m] = asks[m] && !by_matrix[m] && !by_vector[m];
         if (granted[m]) begin
           spad_banks_o[m] = spad_mask_q[m];
           acc_banks_o[m] = acc_mask_q[m];
         end else if (asks[m]) begin
           if (denied == StallNone) denied = to_acc_q[m] ? StallAccPort : StallSpadPort;
         end
-        if (wants_q[m] && (by_matrix[m] || !last_q[m])) completes = 1'b0;
+        if (wants_q[m] && !(granted[m] && last_q[m])) tap_done = 1'b0;
       end
     end
-    tap_done = completes && !frozen;
   end
   for (genvar m = 0; m < VectorStreams; m++) begin : gen_ports
     assign read_address_o[m] = 48'(address_q[m]);
   end
   assign spad_piece_o = spad_mask_q;
   assign acc_piece_o = acc_mask_q;
-  assign granted_o = could;
-  assign frozen_o = frozen;
+  assign granted_o = granted;
   assign strip_done = tap_done && tap_q.last_tap;
 
   // The tap ahead becomes the one that reads, and the one behind it is ahead: the loop that steps goes on, those inside it begin anew.
@@ -471,12 +445,7 @@ module tilewright_vector import tilewright_pkg::*; #(
   end
 
   always_ff @(posedge clk_i) begin : ahead
-    if (derives) begin
-      ahead_last_q <= short_of(ahead_q);
-      ahead_steps_q <= steps_of(short_of(ahead_q));
-      ahead_left_q <= ahead_q.extent[VectorSpatial-1];
-      ahead_lanes_q <= lanes_of(ahead_q.extent[VectorSpatial-1]);
-    end else if (!enters && !goes_on) begin // which is late: what it would be is not
+    if (!enters && !goes_on) begin // which is late: what it would be is not
     end else if (phase_q == Free || ahead_steps_q == '0) begin
       // The first tap of a step: of the first one that has strips, or of the next such one.
       automatic step_t step = '0, other = '0;
@@ -513,10 +482,10 @@ module tilewright_vector import tilewright_pkg::*; #(
       ahead_q <= step;
       ahead_number_q <= number;
       ahead_index_q <= '0;
-      ahead_last_q <= DerivesLater && phase_q == Free ? 'x : last;
-      ahead_steps_q <= DerivesLater && phase_q == Free ? 'x : goes;
-      ahead_left_q <= DerivesLater && phase_q == Free ? 'x : step.extent[VectorSpatial-1];
-      ahead_lanes_q <= DerivesLater && phase_q == Free ? 'x : lanes_of(step.extent[VectorSpatial-1]);
+      ahead_last_q <= last;
+      ahead_steps_q <= goes;
+      ahead_left_q <= step.extent[VectorSpatial-1];
+      ahead_lanes_q <= lanes_of(step.extent[VectorSpatial-1]);
       for (int d = 0; d < VectorDims; d++)
         for (int m = 0; m < VectorStreams; m++) ahead_place_q[m][d] <= step.stream[m].address;
       for (int d = 0; d < VectorSpatial; d++) ahead_write_q[d] <= step.write.address;
@@ -612,20 +581,31 @@ module tilewright_vector import tilewright_pkg::*; #(
 
   always_ff @(posedge clk_i) begin : elements
     comes_q <= granted;
+    comes_to_acc_q <= to_acc_q;
     comes_whole_q <= whole_q;
+    comes_bytes_q <= bytes_q;
+    comes_behind_q <= behind_q;
     for (int m = 0; m < VectorStreams; m++) begin
-      comes_single_q[m] <= whole_q[m] ? '0 : bytes_q[m];
-      comes_from_q[m] <= from_of(whole_q[m], to_acc_q[m], bytes_q[m], behind_q[m]);
       if (comes_q[m]) begin
         // The piece, at each position at which it might stand, and from where on it is put. What is behind it does not matter: the next
         // one is put there, or no lane has it. The memory that was not asked gives zeros.
-        automatic logic [ElementBits-1:0] pieces = '0, from;
+        automatic logic [ElementBits-1:0] pieces, from = '0;
         automatic logic [31:0] one = 32'(acc_data_i[m]) | 32'(spad_data_i[m]);
         if (comes_whole_q[m]) pieces = ElementBits'({AccPieces{acc_data_i[m]}}) | ElementBits'({SpadPieces{spad_data_i[m]}});
-        if (comes_single_q[m][0]) pieces = pieces | {4*Lanes{one[7:0]}};
-        if (comes_single_q[m][1]) pieces = pieces | {2*Lanes{one[15:0]}};
-        if (comes_single_q[m][2]) pieces = pieces | {Lanes{one}};
-        for (int i = 0; i < 4 * Lanes; i++) from[8*i +: 8] = {8{comes_from_q[m][i]}};
+        if (comes_whole_q[m] && comes_to_acc_q[m]) begin
+          for (int i = 0; i < AccPieces; i++) if (comes_behind_q[m] == pieces_t'(i)) from = {ElementBits{1'b1}} << (8 * AccPort * i);
+        end else if (comes_whole_q[m]) begin
+          for (int i = 0; i < SpadPieces; i++) if (comes_behind_q[m] == pieces_t'(i)) from = {ElementBits{1'b1}} << (8 * SpadPort * i);
+        end else if (comes_bytes_q[m][0]) begin
+          pieces = {4*Lanes{one[7:0]}};
+          for (int l = 0; l < Lanes; l++) if (comes_behind_q[m] == pieces_t'(l)) from = {ElementBits{1'b1}} << (8 * l);
+        end else if (comes_bytes_q[m][1]) begin
+          pieces = {2*Lanes{one[15:0]}};
+          for (int l = 0; l < Lanes; l++) if (comes_behind_q[m] == pieces_t'(l)) from = {ElementBits{1'b1}} << (16 * l);
+        end else begin
+          pieces = {Lanes{one}};
+          for (int l = 0; l < Lanes; l++) if (comes_behind_q[m] == pieces_t'(l)) from = {ElementBits{1'b1}} << (32 * l);
+        end
         if (holds) late_elements_q[m] <= pieces;
         else elements_q[m] <= (pieces & from) | (elements_q[m] & ~from);
       end else if (late_q[m] && !holds) begin

@@ -30,66 +30,25 @@ std::string unitName(const isa::Lane &lane, size_t unit) {
   return fmt::format("{}_{}", names[static_cast<size_t>(lane.units[unit].kind)], unit);
 }
 
-std::string isOneOf(const std::set<std::string> &instructions) {
-  std::string text;
-  for (const std::string &instruction : instructions)
-    text += fmt::format("{}instruction_i == {}", text.empty() ? "" : " || ", instruction);
-  return text;
-}
-
-// What says which instructions run is registered, a bit for each set of them that is asked for: few
+// That a step is in a stage, where one is. What says which instruction runs is registered: few
 // gates hang on it.
-class RunsRegister {
-public:
-  std::string bit(const std::set<std::string> &instructions) {
-    auto found = std::find(sets_.begin(), sets_.end(), instructions);
-    if (found == sets_.end())
-      found = sets_.insert(sets_.end(), instructions);
-    return fmt::format("runs_q[{}]", found - sets_.begin());
-  }
-  std::string text() const {
-    std::string text = fmt::format("\n  logic [{}:0] runs_q; // one of these instructions runs\n"
-                                   "  always_ff @(posedge clk_i) begin : runs\n",
-                                   std::max<size_t>(sets_.size(), 1) - 1);
-    for (size_t i = 0; i < sets_.size(); ++i)
-      text += fmt::format("    runs_q[{}] <= {};\n", i, isOneOf(sets_[i]));
-    return text + "  end\n";
-  }
-
-private:
-  std::vector<std::set<std::string>> sets_;
-};
-
-// What a stage does for some instructions; those that do the same share its text, and its gates.
-struct Work {
-  std::string comment, step; // step: a condition, of an instruction that has several
-  std::string label, text;
-  std::set<std::string> instructions;
-};
-
-void addWork(std::vector<Work> &all, Work work) {
-  auto found = std::find_if(all.begin(), all.end(), [&](const Work &other) {
-    return other.text == work.text && work.step.empty() && other.step.empty();
-  });
-  if (found == all.end()) {
-    all.push_back(std::move(work));
-    return;
-  }
-  found->comment += work.comment;
-  found->instructions.insert(work.instructions.begin(), work.instructions.end());
-}
-
-// That it is done in a stage in which a step is.
-std::string isDone(const Work &work, RunsRegister &runs) {
-  return runs.bit(work.instructions) + work.step;
-}
-
-std::string itemsOf(const std::vector<Work> &all, RunsRegister &runs) {
-  std::string text;
-  for (const Work &work : all)
-    text += fmt::format("{}    {}: begin\n      {} begin : {}\n{}    end\n", work.comment,
-                        isDone(work, runs), eachLane, work.label, work.text);
+std::string isIn(const isa::Isa &isa, const LanePlan &plan, int64_t stage) {
+  const auto work = workOf(isa, isa::UnitTemplate::Vector);
+  const auto found = std::find(work.begin(), work.end(), &plan.instruction());
+  std::string text = fmt::format("runs_q[{}]", found - work.begin());
+  if (plan.instruction().steps.size() > 1)
+    text += fmt::format(" && control_i[{}].step.number == 3'd{}", stage, plan.number());
   return text;
+}
+
+std::string runsText(const isa::Isa &isa) {
+  const auto work = workOf(isa, isa::UnitTemplate::Vector);
+  std::string text = fmt::format("\n  logic [{}:0] runs_q; // by instructions: it is the one that "
+                                 "runs\n  always_ff @(posedge clk_i) begin : runs\n",
+                                 work.size() - 1);
+  for (size_t i = 0; i < work.size(); ++i)
+    text += fmt::format("    runs_q[{}] <= instruction_i == {};\n", i, constantOf(*work[i]));
+  return text + "  end\n";
 }
 
 // Of the register of a lane's sum.
@@ -142,21 +101,22 @@ public:
   }
 
   // What the accumulation's stage adds, and what the sum of the first tap begins with.
-  Work terms() const {
+  std::string terms() const {
     ExpressionWriter writer = at(plan_.accumulation(), in4, "t");
     for (const PipelineOperation *operation : plan_.ending(plan_.accumulation()))
       writer.bind(*operation->expr, resultOf(*operation));
     const isa::Type &type = plan_.step().accumulator;
     const std::string first = writer.writeAs(*plan_.step().init, type),
                       addend = writer.writeAs(*plan_.step().expr, type);
-    return workOfStage("", plan_.accumulation(), "t_" + blockOf(plan_),
-                       fmt::format("{}{}{}addends[l] = {};\n{}firsts[l] = {};\n      end\n",
-                                   writer.declarations(), writer.statements(), in4,
-                                   widened(addend, type), in4, widened(first, type)));
+    return fmt::format("    {}: {} begin : t_{}\n{}{}{}addends[l] = {};\n{}firsts[l] = {};\n      "
+                       "end\n",
+                       isIn(isa_, plan_, plan_.accumulation()), eachLane, blockOf(plan_),
+                       writer.declarations(), writer.statements(), in4, widened(addend, type), in4,
+                       widened(first, type));
   }
 
-  // What a stage makes of what it starts from; without text: nothing.
-  Work stage(int64_t stage) const {
+  // What a stage makes of what it starts from; empty: nothing.
+  std::string stage(int64_t stage) const {
     ExpressionWriter writer = at(stage, in4, "v");
     for (const PipelineOperation *operation : plan_.ending(stage))
       writer.bind(*operation->expr, resultOf(*operation));
@@ -173,25 +133,14 @@ public:
     if (stage + 1 == plan_.stages())
       result(writer, fmt::format("results_{}[l]", stage), body);
     if (body.empty())
-      return {};
-    return workOfStage(fmt::format("    // {}\n", commentOf(stage)), stage,
-                       fmt::format("{}_{}", blockOf(plan_), stage),
-                       fmt::format("{}{}{}{}      end\n{}", declared, writer.declarations(),
-                                   writer.statements(), body, registers));
+      return "";
+    return fmt::format("    // {}\n    {}: begin\n      {} begin : {}_{}\n{}{}{}{}      end\n{}"
+                       "    end\n",
+                       commentOf(stage), isIn(isa_, plan_, stage), eachLane, blockOf(plan_), stage,
+                       declared, writer.declarations(), writer.statements(), body, registers);
   }
 
 private:
-  Work workOfStage(std::string comment, int64_t stage, std::string label, std::string text) const {
-    std::string step;
-    if (plan_.instruction().steps.size() > 1)
-      step = fmt::format(" && control_i[{}].step.number == 3'd{}", stage, plan_.number());
-    return {std::move(comment),
-            std::move(step),
-            std::move(label),
-            std::move(text),
-            {constantOf(plan_.instruction())}};
-  }
-
   // A variable or a literal of the type, in the bits of the sum's register.
   std::string widened(const std::string &value, const isa::Type &type) const {
     if (type.bits == sums_.bits)
@@ -439,6 +388,13 @@ std::vector<Source> sourcesOf(const isa::Isa &isa, const std::vector<LanePlan> &
 
 std::string chosenOf(const std::string &unit) { return unit + "_source_q"; }
 
+std::string isOneOf(const std::set<std::string> &instructions) {
+  std::string text;
+  for (const std::string &instruction : instructions)
+    text += fmt::format("{}instruction_i == {}", text.empty() ? "" : " || ", instruction);
+  return text;
+}
+
 void writeUnits(std::string &text, const isa::Lane &lane,
                 const std::vector<std::vector<Source>> &sources) {
   std::string instances, unknown, values, chosen;
@@ -572,20 +528,21 @@ std::string laneText(const isa::Isa &isa) {
                       "lane_base_i + 32'(l);\n\n  // Registers between stages, and a "
                       "reduction's.\n  logic [{}:0] sum_q [Lanes];\n",
                       eachLane, sumBits(plans) - 1);
-  RunsRegister runs;
-  std::string stages, slots;
+  text += runsText(isa);
+  std::string stages;
   const std::map<int64_t, std::set<std::string>> finishing = finishingOf(plans);
   for (int64_t stage = 0; stage < shape.stages; ++stage) {
-    std::vector<Work> cases, terms;
+    std::string cases, terms, adds;
     int bits = 0; // that the next stage starts from
     for (const LanePlan &plan : plans) {
       if (stage >= plan.stages())
         continue;
       const StageWriter writer(isa, plans, plan, nest);
-      if (Work work = writer.stage(stage); !work.text.empty())
-        addWork(cases, std::move(work));
-      if (stage == plan.accumulation() && writer.isAddition())
-        addWork(terms, writer.terms());
+      cases += writer.stage(stage);
+      if (stage == plan.accumulation() && writer.isAddition()) {
+        terms += writer.terms();
+        adds += fmt::format("{}({})", adds.empty() ? "" : " || ", isIn(isa, plan, stage));
+      }
       if (stage + 1 < plan.stages())
         bits = std::max(bits, plan.slotBits(stage + 1));
     }
@@ -594,7 +551,7 @@ std::string laneText(const isa::Isa &isa) {
     stages +=
         fmt::format("    if (enable_i && control_i[{0}].step.valid) begin : stage_{0}\n", stage);
     if (bits > 0) {
-      slots += fmt::format("  logic [{}:0] slot_{}_q [Lanes];\n", bits - 1, stage + 1);
+      text += fmt::format("  logic [{}:0] slot_{}_q [Lanes];\n", bits - 1, stage + 1);
       stages += fmt::format("    automatic logic [{0}:0] slots [Lanes];\n    {1} slots[l] = "
                             "{{{2}{{Rest}}}};\n",
                             bits - 1, eachLane, bits);
@@ -602,23 +559,19 @@ std::string laneText(const isa::Isa &isa) {
     if (finishing.count(stage) != 0)
       stages += fmt::format("    {} results_{}[l] = {{$bits(lane_result_t){{Rest}}}};\n", eachLane,
                             stage);
-    std::string adds;
-    for (const Work &work : terms)
-      adds += fmt::format("{}({})", adds.empty() ? "" : " || ", isDone(work, runs));
     if (!adds.empty()) // one adder for all accumulations of the stage
       stages += fmt::format("    (* parallel_case *) case (1'b1)\n{1}    default: ;\n    endcase\n "
                             "   if ({2}) {3}\n      "
                             "totals[l] = (control_i[{0}].first_tap ? firsts[l] : sum_q[l]) + "
                             "(control_i[{0}].has_taps ? "
                             "addends[l] : '0);\n",
-                            stage, itemsOf(terms, runs), adds, eachLane);
-    stages += fmt::format("    (* parallel_case *) case (1'b1)\n{}    default: ;\n    endcase\n",
-                          itemsOf(cases, runs));
+                            stage, terms, adds, eachLane);
+    stages +=
+        fmt::format("    (* parallel_case *) case (1'b1)\n{}    default: ;\n    endcase\n", cases);
     if (bits > 0)
       stages += fmt::format("    slot_{}_q <= slots;\n", stage + 1);
     stages += "    end\n";
   }
-  text += runs.text() + slots;
   for (size_t unit = 0; unit < sources.size(); ++unit)
     writeOperands(text, isa.lane(), unit, sources[unit]);
   writeTableReads(text, isa, plans, nest);

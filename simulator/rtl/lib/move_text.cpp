@@ -48,7 +48,7 @@ Move moveOf(const isa::Instruction &instruction) {
   return move;
 }
 
-void writeConfiguration(CaseItems &items, const isa::Instruction &instruction, const isa::Isa &isa,
+void writeConfiguration(std::string &text, const isa::Instruction &instruction, const isa::Isa &isa,
                         const Nest &nest) {
   const Move move = moveOf(instruction);
   const isa::Step &step = instruction.steps[0];
@@ -69,8 +69,8 @@ void writeConfiguration(CaseItems &items, const isa::Instruction &instruction, c
     body += fmt::format("{}move.fill = 1'b1;\n{}move.value = {};\n", indent, indent,
                         writer.writeAs(*step.expr, elementType));
   }
-  items.add(constantOf(instruction), fmt::format("move_{}", instruction.index),
-            writer.declarations() + writer.statements() + body);
+  text += fmt::format("    {}: begin : move_{}\n{}{}{}    end\n", constantOf(instruction),
+                      instruction.index, writer.declarations(), writer.statements(), body);
 }
 
 int64_t portBytesOf(const isa::Isa &isa, const isa::Instruction &instruction,
@@ -173,14 +173,10 @@ std::string moveText(const isa::Isa &isa, isa::UnitTemplate kind) {
       "  for (int d = 0; d < {2}; d++) extent[d] = 32'd1;\n  move.instruction = instruction;\n"
       "  unique case (instruction)\n",
       prefix, nest.dimensions - 1, nest.dimensions);
-  CaseItems items;
   for (const isa::Instruction *instruction : workOf(isa, kind))
-    writeConfiguration(items, *instruction, isa, nest);
-  text += items.text();
+    writeConfiguration(text, *instruction, isa, nest);
   const int inner = nest.dimensions - 1;
-  text +=
-      "    default: begin // no move, which nobody starts\n      move = 'x;\n      extent = 'x;\n"
-      "      dram_stride = 'x;\n      local_stride = 'x;\n    end\n  endcase\n";
+  text += "    default: ;\n  endcase\n";
   const std::string run = fmt::format("move.elements = move_count_t'(extent[{0}]);\n"
                                       "{1}move.run_stride = local_stride[{0}];\n",
                                       inner, shape.moveLoops > inner ? "    " : "  ");
@@ -200,7 +196,6 @@ std::string moveText(const isa::Isa &isa, isa::UnitTemplate kind) {
                       "  for (int d = 0; d < {0}; d++) begin\n"
                       "    if (extent[d] == '0) move.empty = 1'b1;\n"
                       "    move.again[d] = move_count_t'(extent[d] - 32'd1);\n"
-                      "    move.more[d] = extent[d] != 32'd1;\n"
                       "    move.dram_stride[d] = dram_stride[d];\n"
                       "    move.local_stride[d] = local_stride[d];\n  end\n"
                       "  if (move.local_bytes == 3'd1) move.value = {{4{{move.value[7:0]}}}};\n"

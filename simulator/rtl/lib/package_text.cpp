@@ -213,6 +213,10 @@ void writeDecode(std::string &text, const isa::Isa &isa, const isa::Instruction 
                   instruction.control == isa::Control::None && instruction.steps.empty() ? 1 : 0));
   const char *controls[] = {"None", "Halt", "Fence", "SetBase", "Loop", "Branch"};
   add(fmt::format("decode.control = Control{};", controls[static_cast<int>(instruction.control)]));
+  add(fmt::format("decode.wait_mask = bits[{}:{}];",
+                  instruction.wait.low + instruction.wait.width - 1, instruction.wait.low));
+  add(fmt::format("decode.signal_mask = bits[{}:{}];",
+                  instruction.signal.low + instruction.signal.width - 1, instruction.signal.low));
   for (const isa::Operand &operand : instruction.operands) {
     const std::string value = field(operand);
     if (operand.kind == isa::Operand::Kind::Memory) {
@@ -340,7 +344,6 @@ const char *const types = R"(
   typedef struct packed {
     logic [7:0] instruction;
     move_count_t [MoveLoops-1:0] again;     // iterations of a loop behind its first one
-    logic [MoveLoops-1:0] more;             // there are some
     logic [MoveLoops-1:0][47:0] dram_stride; // bytes
     local_t [MoveLoops-1:0] local_stride;
     logic [47:0] dram;                       // byte address of the first element
@@ -366,21 +369,18 @@ const char *const types = R"(
 
   function automatic walk_t walk_begin(move_t move);
     for (int d = 0; d < MoveLoops; d++) begin
-      walk_begin.more[d] = move.more[d];
+      walk_begin.more[d] = move.again[d] != '0;
       walk_begin.left[d] = move.again[d];
       walk_begin.dram[d] = move.dram;
       walk_begin.local_address[d] = move.local_address;
     end
   endfunction
 
-  // The next run: a step of the innermost loop that has more. Those inside of it begin again where it then stands. All these change.
-  function automatic logic [MoveLoops-1:0] walk_steps(walk_t walk);
-    for (int d = 0; d < MoveLoops; d++) walk_steps[d] = walk.more >> (d + 1) == '0;
-  endfunction
-  // What becomes of them; of the others, of no use.
-  function automatic walk_t walk_stepped(walk_t walk, move_t move);
+  // The next run: a step of the innermost loop that has more. Those inside of it begin again where it then stands.
+  function automatic walk_t walk_next(walk_t walk, move_t move);
     automatic logic [47:0] dram = walk.dram[0], dram_stride = move.dram_stride[0];
     automatic local_t local_address = walk.local_address[0], local_stride = move.local_stride[0];
+    automatic logic changes = 1'b1; // of the loop that steps, or that one
     for (int d = 1; d < MoveLoops; d++) begin
       if (walk.more[d]) begin
         dram = walk.dram[d];
@@ -391,11 +391,15 @@ const char *const types = R"(
     end
     dram = dram + dram_stride;
     local_address = local_address + local_stride;
-    for (int d = 0; d < MoveLoops; d++) begin
-      walk_stepped.left[d] = walk.more[d] ? walk.left[d] - move_count_t'(1) : move.again[d];
-      walk_stepped.more[d] = walk.more[d] ? walk.left[d] != move_count_t'(1) : move.more[d];
-      walk_stepped.dram[d] = dram;
-      walk_stepped.local_address[d] = local_address;
+    walk_next = walk;
+    for (int d = MoveLoops - 1; d >= 0; d--) begin
+      if (changes) begin
+        walk_next.left[d] = walk.more[d] ? walk.left[d] - move_count_t'(1) : move.again[d];
+        walk_next.more[d] = walk_next.left[d] != '0;
+        walk_next.dram[d] = dram;
+        walk_next.local_address[d] = local_address;
+      end
+      if (walk.more[d]) changes = 1'b0;
     end
   endfunction
 
@@ -458,14 +462,8 @@ std::string packageText(const isa::Isa &isa) {
   text += "\n  // Fields and legality of an instruction: a reserved opcode, a reserved bit that is "
           "set, a value out of range and a\n"
           "  // constraint that does not hold are illegal.\n"
-          "  function automatic decoded_t decode(instruction_t bits);\n    decode = '0;\n"
-          "    decode.field = 'x; // nobody asks for what an instruction does not have\n"
-          "    decode.base = 'x;\n";
-  const isa::Instruction &any = isa.instructions().front(); // all have their masks in the same bits
-  text += fmt::format("    decode.wait_mask = bits[{}:{}];\n    decode.signal_mask = bits[{}:{}];\n"
-                      "    unique case (bits[OpcodeBits-1:0])\n",
-                      any.wait.low + any.wait.width - 1, any.wait.low,
-                      any.signal.low + any.signal.width - 1, any.signal.low);
+          "  function automatic decoded_t decode(instruction_t bits);\n    decode = '0;\n    "
+          "unique case (bits[OpcodeBits-1:0])\n";
   for (const isa::Instruction &instruction : isa.instructions())
     writeDecode(text, isa, instruction);
   text += "      default: ;\n    endcase\n  endfunction\nendpackage\n";
@@ -510,7 +508,7 @@ void writeCodeField(std::string &text, const char *function, const char *type,
 void writeControlValue(std::string &text, const isa::Isa &isa, isa::Control control,
                        const char *function, const char *type, const char *form) {
   text += fmt::format("\nfunction automatic logic {1}{0}(logic [7:0] instruction, instruction_t "
-                      "bits);\n  {0} = 'x;\n  unique case (instruction)\n",
+                      "bits);\n  {0} = '0;\n  unique case (instruction)\n",
                       function, type);
   for (const isa::Instruction &instruction : isa.instructions()) {
     if (instruction.control != control)
@@ -548,7 +546,7 @@ std::string sequencerText(const isa::Isa &isa) {
   for (const auto &[function, type, found] : operands) {
     text += fmt::format(
         "\nfunction automatic logic {1}{0}(logic [7:0] instruction, instruction_t bits);\n"
-        "  {0} = 'x;\n  unique case (instruction)\n",
+        "  {0} = '0;\n  unique case (instruction)\n",
         function, type);
     for (const auto &[instruction, operand] : found)
       text += fmt::format("    {}: {} = {}'(bits[{}:{}]);\n", constantOf(*instruction), function,

@@ -20,7 +20,7 @@ public:
     return fmt::format("{{{}, 3'd{}}}", constantOf(instruction_), number_);
   }
 
-  void configuration(CaseItems &items) const {
+  std::string configuration() const {
     ExpressionWriter writer = scalarWriter(instruction_, isa_, indent);
     std::string body;
     writeExtents(writer, body, step_, nest_, "extent", indent);
@@ -29,8 +29,8 @@ public:
       writeStream(writer, body, *access, fmt::format("step.stream[{}]", stream++));
     if (streams_.write() != nullptr)
       writeStream(writer, body, *streams_.write(), "step.write");
-    items.add(key(), fmt::format("step_{}_{}", instruction_.index, number_),
-              writer.declarations() + writer.statements() + body);
+    return fmt::format("    {}: begin : step_{}_{}\n{}{}{}    end\n", key(), instruction_.index,
+                       number_, writer.declarations(), writer.statements(), body);
   }
 
   // Whether the step has strips, of which it may have none.
@@ -130,13 +130,12 @@ void refuseScattered(const isa::Instruction &instruction) {
 
 std::string vectorText(const isa::Isa &isa) {
   const Nest nest = shapeOf(isa).vector;
-  CaseItems steps;
-  std::string strips, latencies, stages, targets;
+  std::string steps, strips, latencies, stages, targets;
   for (const isa::Instruction *instruction : workOf(isa, isa::UnitTemplate::Vector)) {
     strips += fmt::format("  {}: begin\n", constantOf(*instruction));
     for (int number = 0; number < static_cast<int>(instruction->steps.size()); ++number) {
       const StepWriter writer(isa, *instruction, number, nest);
-      writer.configuration(steps);
+      steps += writer.configuration();
       strips += writer.hasStrips();
       const isa::Step &step = instruction->steps[static_cast<size_t>(number)];
       if (!step.out.isMemory)
@@ -159,10 +158,8 @@ std::string vectorText(const isa::Isa &isa) {
       "  step_t step;\n  logic [VectorDims-1:0][31:0] extent;\n  step = '0;\n"
       "  for (int d = 0; d < VectorDims; d++) extent[d] = 32'd1;\n  unique case ({instruction, "
       "number})\n" +
-      steps.text() +
-      "    default: begin // no step, which nobody starts\n      step = 'x;\n      extent = 'x;\n  "
-      "  end\n"
-      "  endcase\n"
+      steps +
+      "    default: extent = '0;\n  endcase\n"
       "  step.has_taps = 1'b1;\n"
       "  for (int d = VectorSpatial; d < VectorDims; d++) if (extent[d] == '0) step.has_taps = "
       "1'b0;\n"

@@ -234,20 +234,4 @@ Shape shapeOf(const isa::Isa &isa) {
   return shape;
 }
 
-void CaseItems::add(const std::string &label, const std::string &block, const std::string &body) {
-  for (Item &item : items_)
-    if (item.body == body) {
-      item.labels += ", " + label;
-      return;
-    }
-  items_.push_back({label, block, body});
-}
-
-std::string CaseItems::text() const {
-  std::string text;
-  for (const Item &item : items_)
-    text += fmt::format("    {}: begin : {}\n{}    end\n", item.labels, item.block, item.body);
-  return text;
-}
-
 } // namespace tilewright::rtl

@@ -66,19 +66,6 @@ void writeWalk(ExpressionWriter &writer, std::string &text, const isa::Instructi
 void writeExtents(ExpressionWriter &writer, std::string &text, const isa::Step &step,
                   const Nest &nest, const std::string &target, const std::string &indent);
 
-// Items of a case statement. Those whose bodies are the same are one, with as many labels.
-class CaseItems {
-public:
-  void add(const std::string &label, const std::string &block, const std::string &body);
-  std::string text() const;
-
-private:
-  struct Item {
-    std::string labels, block, body;
-  };
-  std::vector<Item> items_;
-};
-
 // Throws UserError where the templates do not know the registers of the description.
 void checkRegisters(const isa::Isa &isa);
 
