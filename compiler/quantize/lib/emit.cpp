@@ -98,7 +98,7 @@ private:
     return {integer.constant(tensorType(value).getShape(), 8, integers), parameters};
   }
 
-  // Constants of one value for each channel are kept with 16 bits.
+  // Constants of one value for each channel are never rounded to 8 bits.
   bool isSum(Value value) const {
     return sums_.contains(value) ||
            (!values_.contains(value) && variesAlongLastOnly(tensorType(value).getShape()) &&

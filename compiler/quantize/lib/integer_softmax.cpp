@@ -63,7 +63,7 @@ Value buildSoftmax(IntegerBuilder &integer, const Sum &logits, int64_t axis,
 
 Exponentials buildExponentials(IntegerBuilder &integer, const Sum &logits, int64_t axis) {
   constexpr double deepest = 8, greatest = 255; // exp(-8) is a twelfth of a step
-  Exponentials result{{}, {1 / greatest, -128, 8}, {}, greatest};
+  Exponentials result{{}, {1 / greatest, -128, 8}, {}};
   Value power = powersOf(integer, logits, axis, deepest);
   result.value = integer.rescale(power, 0, {greatest / unitOfTables}, result.parameters);
   const auto count = double(tensorType(logits.value).getShape()[axis]);

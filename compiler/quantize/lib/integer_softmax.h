@@ -15,8 +15,7 @@ mlir::Value buildSoftmax(IntegerBuilder &integer, const Sum &logits, int64_t axi
 struct Exponentials {
   mlir::Value value; // 8 bits
   Parameters parameters;
-  Sum inverse;         // of the sum of value - zeroPoint
-  double greatest = 0; // value - zeroPoint, of the largest logit
+  Sum inverse; // of the sum of value - zeroPoint
 };
 Exponentials buildExponentials(IntegerBuilder &integer, const Sum &logits, int64_t axis);
 

@@ -56,16 +56,17 @@ static Sum atScale(IntegerBuilder &integer, const Sum &x, double scale, double m
           std::min(x.magnitude * factor + 1, most)};
 }
 
+// At `scale`, or the finest one at which 32 bits hold it.
+static Sum within(IntegerBuilder &integer, const Sum &x, double scale) {
+  return atScale(integer, x, std::max(scale, x.scale * x.magnitude / mostSum), mostSum);
+}
+
 Sum coarsened(IntegerBuilder &integer, const Sum &x, double finest) {
-  if (x.scale >= finest)
-    return x;
-  return atScale(integer, x, std::max(finest, x.scale * x.magnitude / mostSum), mostSum);
+  return x.scale >= finest ? x : within(integer, x, finest);
 }
 
 Sum refined(IntegerBuilder &integer, const Sum &x, double coarsest) {
-  if (x.scale <= coarsest)
-    return x;
-  return atScale(integer, x, std::max(coarsest, x.scale * x.magnitude / mostSum), mostSum);
+  return x.scale <= coarsest ? x : within(integer, x, coarsest);
 }
 
 // With steps so much coarser that it is at most `most`.

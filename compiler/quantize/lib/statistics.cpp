@@ -77,7 +77,6 @@ private:
   // beyond them all. Of few elements hardly any was near what is possible.
   double reachOf(const std::vector<double> &ends) const {
     constexpr double deviations = 2, most = 1.4, sparse = 4096, ofSparse = 0.4, decades = 2;
-
     double sum = 0, squares = 0, farthest = 0;
     for (double end : ends) {
       sum += std::fabs(end), squares += end * end;

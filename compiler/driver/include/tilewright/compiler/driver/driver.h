@@ -48,7 +48,7 @@ struct TuneResult {
   int64_t untunedCycles = 0, tunedCycles = 0; // of the whole program, on the cycle engine
 };
 
-// What extended precision costs, by the compiler's estimates.
+// What the precision that was chosen costs, by the compiler's estimates.
 struct PrecisionCost {
   int64_t chosenCycles = 0;
   int64_t standardCycles = 0; // at most: of layers by themselves
