@@ -181,8 +181,12 @@ private:
   Accumulator accumulate(IntegerBuilder &integer, Operation *op, const Anchor &anchor) {
     if (isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp>(op)) {
 
-      Quantized x = operand(integer, op->getOperand(0));
-      return convolve(integer, op, x, filters_.take(op, anchor.result, x.parameters));
+      Value input = op->getOperand(0);
+      Quantized x = operand(integer, input);
+      IntegerFilter filter = filters_.take(op, anchor.result, x.parameters);
+      if (filter.isNarrowed)
+        x = narrow(integer, input, filter.factors, filter.input);
+      return convolve(integer, op, x, std::move(filter));
     }
     if (auto matmul = dyn_cast<tosa::MatMulOp>(op))
       return multiplyMatrices(integer, matmul);
@@ -227,13 +231,34 @@ private:
   }
 
   // A product's operand, in 8 bits.
-  Quantized factorOf(IntegerBuilder &integer, Value value) {
+  Quantized factorOf(IntegerBuilder &integer, Value real) {
+    Value value = real;
     const Quantized x = operand(integer, value);
     if (x.parameters.bits == 8)
       return x;
     while (!statistics_.observed.ranges.contains(value))
       value = value.getDefiningOp()->getOperand(0); // has the same range
-    return narrowed(integer, x, {1}, narrowedParameters(statistics_, value, {}, plan_.precision));
+    return narrow(integer, real, {1}, narrowedParameters(statistics_, value, {}, plan_.precision));
+  }
+
+  // `value`, of 16 or 32 bits, in 8 for products: once for all that take it alike, where it is
+  // made.
+  Quantized narrow(IntegerBuilder &integer, Value value, const std::vector<double> &factors,
+                   const Parameters &parameters) {
+    const Quantized x = operand(integer, value);
+    std::vector<Narrow> &known = narrow_[x.value];
+    for (const Narrow &same : known)
+      if (same.factors == factors && same.result.parameters == parameters)
+        return same.result;
+    OpBuilder::InsertionGuard guard(builder_);
+    builder_.setInsertionPointAfterValue(x.value);
+    const Sum sum = sums_.lookup(value);
+    const Quantized result =
+        sum.value
+            ? narrowed(integer, {sum.value, {sum.scale}, {sum.magnitude}}, factors, parameters)
+            : narrowed(integer, x, factors, parameters);
+    known.push_back({factors, result});
+    return result;
   }
 
   Accumulator multiplyMatrices(IntegerBuilder &integer, tosa::MatMulOp op) {
@@ -470,6 +495,11 @@ private:
   llvm::DenseMap<Value, Value> values_;
   llvm::DenseMap<Value, Sum> sums_;                        // of those that have 32 bits
   llvm::DenseMap<Operation *, Exponentials> exponentials_; // by the product that reads them
+  struct Narrow {
+    std::vector<double> factors;
+    Quantized result;
+  };
+  llvm::DenseMap<Value, std::vector<Narrow>> narrow_; // by the integers that are narrowed
   IntegerModule result_;
   IntegerFilters filters_;
 };

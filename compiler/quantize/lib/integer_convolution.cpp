@@ -1,6 +1,5 @@
 #include "integer_convolution.h"
 
-#include "narrowing.h"
 #include "split.h"
 #include "tilewright/compiler/tosa/tensor_types.h"
 
@@ -63,9 +62,6 @@ Accumulator convolve(IntegerBuilder &integer, Operation *op, const Quantized &x,
   const ArrayRef<int64_t> shape = tensorType(op->getResult(0)).getShape();
   if (x.parameters.bits == 8)
     return sumsOf(integer, op, x, filter.shape, own.weights, shape, op->getAttrs());
-  if (own.isNarrowed)
-    return sumsOf(integer, op, narrowed(integer, x, own.factors, own.input), filter.shape,
-                  own.weights, shape, op->getAttrs());
   if (own.isStacked)
     return convolveStacked(integer, op, x, own);
   Quantized high{highActivations(integer, x.value, own.factors, own.input), own.input};

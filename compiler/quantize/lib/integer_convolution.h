@@ -7,7 +7,8 @@
 
 namespace tilewright::quantization {
 
-// The sums of `op`, a convolution of a float graph, on `x` with its filter's integers.
+// The sums of `op`, a convolution of a float graph, on `x` with its filter's integers. `x` has 8
+// bits where the filter says that it is narrowed.
 Accumulator convolve(IntegerBuilder &integer, mlir::Operation *op, const Quantized &x,
                      IntegerFilter own);
 

@@ -32,14 +32,28 @@ Parameters narrowedParameters(const Statistics &statistics, Value real,
   return asymmetric8(margin * low, margin * high);
 }
 
-Quantized narrowed(IntegerBuilder &integer, const Quantized &x, const std::vector<double> &factors,
-                   const Parameters &parameters) {
+// Factors of the integers, by channel where they differ.
+static std::vector<double> rescalesOf(const std::vector<double> &factors, double scale,
+                                      const Parameters &parameters) {
   std::vector<double> rescales;
   for (double factor : factors)
-    rescales.push_back(factor * x.parameters.scale / parameters.scale);
+    rescales.push_back(factor * scale / parameters.scale);
   if (llvm::all_equal(rescales))
     rescales.resize(1);
+  return rescales;
+}
+
+Quantized narrowed(IntegerBuilder &integer, const Quantized &x, const std::vector<double> &factors,
+                   const Parameters &parameters) {
+  const std::vector<double> rescales = rescalesOf(factors, x.parameters.scale, parameters);
   return {integer.rescale(x.value, 0, rescales, parameters), parameters};
+}
+
+Quantized narrowed(IntegerBuilder &integer, const Accumulator &sum,
+                   const std::vector<double> &factors, const Parameters &parameters) {
+  const std::vector<double> rescales = rescalesOf(factors, sum.scales[0], parameters);
+  const std::vector<double> magnitudes(rescales.size(), sum.magnitudes[0]);
+  return {integer.rescaleSum(sum.value, magnitudes, rescales, parameters), parameters};
 }
 
 std::pair<std::vector<double>, Parameters> highPartOf(const Statistics &statistics, Value real,

@@ -15,6 +15,9 @@ Parameters narrowedParameters(const Statistics &statistics, mlir::Value real,
                               const std::vector<double> &factors, Precision precision);
 Quantized narrowed(IntegerBuilder &integer, const Quantized &x, const std::vector<double> &factors,
                    const Parameters &parameters);
+// The same of a sum with one scale.
+Quantized narrowed(IntegerBuilder &integer, const Accumulator &sum,
+                   const std::vector<double> &factors, const Parameters &parameters);
 
 // The factors of the channels, powers of two, and the parameters of the high bits of 16 (split.h).
 // `strength`: of channelFactors.

@@ -138,6 +138,18 @@ private:
     }
   }
 
+  // `value` in another shape; products that read the same read one value.
+  Value imageOf(Location location, Value value, ArrayRef<int64_t> shape) {
+    for (Operation *user : value.getUsers())
+      if (auto reshape = dyn_cast<tosa::ReshapeOp>(user);
+          reshape && tensorType(reshape.getOutput()).getShape() == shape &&
+          reshape->getBlock() == builder_.getInsertionBlock() &&
+          (builder_.getInsertionPoint() == builder_.getInsertionBlock()->end() ||
+           reshape->isBeforeInBlock(&*builder_.getInsertionPoint())))
+        return reshape.getOutput();
+    return makeReshape(builder_, location, value, shape);
+  }
+
   void matmulToConvolution(tosa::MatMulOp matmul) {
     std::optional<std::vector<double>> matrix = constantReals(matmul.getB());
     ArrayRef<int64_t> shape = tensorType(matmul.getB()).getShape();
@@ -150,7 +162,7 @@ private:
         weights[n * depth + k] = (*matrix)[k * width + n];
     Location location = matmul.getLoc();
     Value zero = makeFloats(builder_, location, {1}, 0.0f);
-    Value image = makeReshape(builder_, location, matmul.getA(), {1, rows, 1, depth});
+    Value image = imageOf(location, matmul.getA(), {1, rows, 1, depth});
     Value result = tosa::Conv2DOp::create(
         builder_, location, RankedTensorType::get({1, rows, 1, width}, builder_.getF32Type()),
         image, makeFloats(builder_, location, {width, 1, 1, depth}, weights),
@@ -234,7 +246,7 @@ private:
     op->setOperand(2,
                    makeFloats(builder_, location, {static_cast<int64_t>(convolution->bias.size())},
                               convolution->bias));
-    op->setOperand(0, makeReshape(builder_, location, affine->x, tensorType(input).getShape()));
+    op->setOperand(0, imageOf(location, affine->x, tensorType(input).getShape()));
     return true;
   }
 
