@@ -208,6 +208,8 @@ private:
   Accumulator combineElements(IntegerBuilder &integer, Operation *op, const Anchor &anchor) {
     Value a = op->getOperand(0), b = op->getOperand(1);
     if (isa<tosa::MulOp>(op)) {
+      if (isSum(a) && plan_.isSummedSquare(op))
+        return squareToSum(integer, op, sumOf(integer, a));
       if (isSum(a) || isSum(b))
         return multiply(integer, sumOf(integer, a), sumOf(integer, b));
       const Quantized x = operand(integer, a), y = operand(integer, b);
@@ -228,6 +230,22 @@ private:
     if (isa<tosa::MaximumOp>(op))
       return combineAlike<tosa::MaximumOp>(integer, a, b, saturates, step);
     return combineAlike<tosa::MinimumOp>(integer, a, b, saturates, step);
+  }
+
+  // The squares of `x`, of which sums are made along an axis.
+  Sum squareToSum(IntegerBuilder &integer, Operation *op, const Sum &x) {
+    auto reduce = cast<tosa::ReduceSumOp>(*op->user_begin());
+    const auto count =
+        static_cast<double>(tensorType(reduce.getInput()).getShape()[reduce.getAxis()]);
+    double greatest = x.magnitude;
+    if (Value centered = plan_.centeredBy(op->getOperand(0), reduce.getAxis());
+        centered && sums_.contains(centered)) {
+      // About the mean, squares have the least sum: that of the values themselves is no less.
+      const Sum &values = sums_.find(centered)->second;
+      constexpr double rounded = 1; // of the mean
+      greatest = values.magnitude * values.scale / x.scale + rounded;
+    }
+    return squareOf(integer, x, greatest, count);
   }
 
   // A product's operand, in 8 bits.
@@ -325,6 +343,11 @@ private:
     return refined(integer, sumOf(integer, value), step);
   }
 
+  // Whether 16 bits stand for themselves.
+  static bool isPlain(const Quantized &x) {
+    return x.parameters.bits == 16 && x.parameters.zeroPoint == 0;
+  }
+
   // Both operands at one scale, with as many bits below the coarser operand's as rescales allow.
   template <typename Op>
   Accumulator combineAlike(IntegerBuilder &integer, Value left, Value right, bool saturates,
@@ -338,6 +361,19 @@ private:
       return combine<Op>(integer, a, b, saturates);
     }
     const Quantized a = operand(integer, left), b = operand(integer, right);
+    const double finer = std::min(a.parameters.scale, b.parameters.scale),
+                 coarser = std::max(a.parameters.scale, b.parameters.scale);
+    constexpr double farthest = 1 << 12;
+    if (isPlain(a) && isPlain(b) && coarser <= farthest * finer) {
+      // At the scale of the finer one, which needs no rescale.
+      Value x = integer.widen(a.value, a.parameters, a.parameters.scale / finer);
+      Value y = integer.widen(b.value, b.parameters, b.parameters.scale / finer);
+      return {integer.binary<Op>(x, y),
+              {finer},
+              {(a.parameters.magnitude() * a.parameters.scale +
+                b.parameters.magnitude() * b.parameters.scale) /
+               finer}};
+    }
     double headroom = std::max(a.parameters.bits, b.parameters.bits) > 8 ? 1 << 13 : 1 << 20;
     double twice = 2 * std::max(a.parameters.scale, b.parameters.scale);
     Value x = integer.widen(a.value, a.parameters, a.parameters.scale / twice * headroom);

@@ -109,9 +109,21 @@ Sum multiply(IntegerBuilder &integer, const Sum &a, const Sum &b) {
           std::ldexp(magnitude, -shift) + 1};
 }
 
+// What is reduced may have 32 bits whole: fewer elements follow, which another rescale is cheap
+// for.
+static constexpr double mostReduced = 4 * mostSum;
+
+Sum squareOf(IntegerBuilder &integer, const Sum &x, double greatest, double count) {
+  const double total = std::max(count * greatest * greatest, x.magnitude * x.magnitude);
+  const int shift =
+      std::max(0, static_cast<int>(std::ceil(std::log2(total / (0.99 * mostReduced)))));
+  return {integer.multiply(x.value, x.value, shift), std::ldexp(x.scale * x.scale, shift),
+          std::ldexp(total / count, -shift) + 1};
+}
+
 Sum reduceSum(IntegerBuilder &integer, Sum x, int64_t axis) {
   const auto count = double(tensorType(x.value).getShape()[axis]);
-  x = fitted(integer, x, mostSum / count);
+  x = fitted(integer, x, mostReduced / count);
   return {integer.reduce<tosa::ReduceSumOp>(x.value, axis), x.scale, x.magnitude * count};
 }
 

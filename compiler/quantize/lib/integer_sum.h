@@ -35,6 +35,8 @@ Sum coarsened(IntegerBuilder &integer, const Sum &x, double finest);
 Sum refined(IntegerBuilder &integer, const Sum &x, double coarsest);
 Sum multiply(IntegerBuilder &integer, const Sum &a, const Sum &b);
 Sum reduceSum(IntegerBuilder &integer, Sum x, int64_t axis);
+// x * x, of which `count` are summed up: no more than if each of |x| were `greatest`.
+Sum squareOf(IntegerBuilder &integer, const Sum &x, double greatest, double count);
 
 // `power` of each element of `x`; |x| is taken for at least `least` > 0 steps behind the offset. It
 // takes any range of x: the leading one is found first, and a table has the power of what is behind

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace tilewright::quantization {
@@ -25,6 +27,34 @@ bool isGlobalAverage(Operation *op) {
   ArrayRef<int64_t> input = tensorType(pool.getInput()).getShape();
   return pool.getKernel() == input.slice(1, 2) &&
          llvm::all_of(pool.getPad(), [](int64_t pad) { return pad == 0; });
+}
+
+bool Plan::isSummedSquare(Operation *op) const {
+  if (!isa<tosa::MulOp>(op) || op->getOperand(0) != op->getOperand(1) || !op->hasOneUse() ||
+      !isa<tosa::ReduceSumOp>(*op->user_begin()))
+    return false;
+  auto squared = anchors.find(op->getOperand(0).getDefiningOp());
+  return squared != anchors.end() && isa<tosa::AddOp, tosa::SubOp>(squared->first) &&
+         squared->second.result == op->getOperand(0);
+}
+
+Value Plan::centeredBy(Value deviation, int64_t axis) const {
+  auto difference = deviation.getDefiningOp<tosa::SubOp>();
+  if (!difference)
+    return {};
+  Value value = difference.getInput1();
+  const bool isOwnMean = llvm::any_of(anchors, [&](auto &entry) {
+    auto reduce = dyn_cast<tosa::ReduceSumOp>(entry.first);
+    const Anchor &anchor = entry.second;
+    if (!reduce || reduce.getInput() != value || reduce.getAxis() != axis ||
+        anchor.result != difference.getInput2() || !anchor.sums.empty())
+      return false;
+    constexpr double roundedAway = 1e-6;
+    const double count = double(tensorType(value).getShape()[axis]);
+    return std::fabs(anchor.factor * count - 1) < roundedAway && anchor.low == -HUGE_VAL &&
+           anchor.high == HUGE_VAL;
+  });
+  return isOwnMean ? value : Value();
 }
 
 bool Plan::hasWideTables(Value root) const {
@@ -92,7 +122,7 @@ private:
       throw unsupported(op);
     if (hasConstantWeights(op) || isa<tosa::MatMulOp, tosa::ReduceSumOp>(op) || isGlobalAverage(op))
       return addAnchor(op);
-    if (plan_.pointwise.visit(op))
+    if (!plan_.isSummedSquare(op) && plan_.pointwise.visit(op))
       return;
     if (isBinary(op))
       return addAnchor(op);
@@ -271,7 +301,9 @@ private:
       const bool isOwnSum = isa<tosa::MatMulOp, tosa::ReduceSumOp>(op) || isBinary(op) ||
                             (isConvolution(op) && isLogits(anchor.result));
       llvm::SmallVector<Value> way;
-      if (!isClamped && isOwnSum && !anchor.result.use_empty() &&
+      // What products alone read takes 8 bits at once.
+      const bool isNarrow = precision_ == Precision::Mixed && isReadNarrow(anchor.result);
+      if (!isClamped && isOwnSum && !anchor.result.use_empty() && !isNarrow &&
           takesSum(anchor.result, before, before.lookup(op), way))
         plan_.sums.insert(way.begin(), way.end());
       if (isLogits(anchor.result))
@@ -315,7 +347,12 @@ private:
   bool takesSum(Value value, const llvm::DenseMap<Operation *, int64_t> &before, int64_t products,
                 llvm::SmallVectorImpl<Value> &way) {
     way.push_back(value);
+    const auto isNarrowing = [&](Operation *user) {
+      return precision_ == Precision::Mixed && isProduct(user) && !isReadAsWeights(value, user);
+    };
     return llvm::all_of(value.getUsers(), [&](Operation *user) {
+      if (isNarrowing(user))
+        return true;
       if (before.lookup(user) != products)
         return false;
       if (isa<tosa::ReshapeOp>(user))
@@ -327,6 +364,10 @@ private:
       });
       return isOfSoftmax || isOfPower(value, user);
     });
+  }
+
+  static bool isReadAsWeights(Value value, Operation *product) {
+    return isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp>(product) && product->getOperand(0) != value;
   }
 
   // Whether `user` is part of a power of a sum, which has fewer elements than what it is of.

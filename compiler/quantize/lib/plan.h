@@ -57,6 +57,13 @@ struct Plan {
   Precision precision = Precision::Standard;
   PointwiseAnalysis pointwise;
 
+  // Whether `op` squares a sum or a difference, to be summed up along an axis: a product, which
+  // keeps all bits, instead of a table.
+  bool isSummedSquare(mlir::Operation *op) const;
+
+  // Of `value - mean`, the value, if the mean is its own along `axis`.
+  mlir::Value centeredBy(mlir::Value deviation, int64_t axis) const;
+
   // Whether tables read `root` with 16 bits; those of 8 bits yield 8.
   bool hasWideTables(mlir::Value root) const;
 

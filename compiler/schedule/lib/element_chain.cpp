@@ -128,7 +128,7 @@ int64_t ElementChain::residentBytes() {
     for (const auto &[array, values] : cover.match.channels)
       channels = std::max(channels, std::min(range_.count, static_cast<int64_t>(values.size())));
     if (!cover.match.channels.empty())
-      bytes += channels * 12;
+      bytes += (channels + context_.lanes) * 12;
     if (cover.table)
       bytes += elementsOf(cover.table) * bytesOf(cover.table);
   }
@@ -141,7 +141,7 @@ int64_t ElementChain::selectedBytes() {
     if (cover.table)
       tables += elementsOf(cover.table) * bytesOf(cover.table);
     if (!cover.match.channels.empty())
-      ++selections, parameters += blockChannels_ * 12;
+      ++selections, parameters += (blockChannels_ + context_.lanes) * 12;
   }
   return tables + (selections > 1 ? parameters : 0);
 }

@@ -157,6 +157,10 @@ struct ChannelBlocks {
   int64_t blockChannels = 0; // channels a block covers (the last may cover fewer)
   int64_t channels = 0;      // 1: the same parameters for every channel
   int64_t first = 0;         // the channel of the first block
+  int64_t stripOffset = 0;   // in bytes, of the same parameters for `lanes` channels; 0: none
+
+  // Whether there are such ones behind the block.
+  bool hasStrip(int64_t lanes) const { return channels == 1 && blockChannels > lanes; }
 };
 
 // Channels of a group whose parameters are resident at once.
@@ -204,6 +208,7 @@ private:
     llvm::SmallVector<std::pair<int, int64_t>, 12> registers;
     llvm::SmallVector<std::pair<int, int64_t>, 2> immediates;
   };
+  void select(std::vector<Task> &out, const ChannelBlocks &blocks, int64_t offset, int64_t count);
   void byChannels(std::vector<Task> &out, const patterns::Pattern &pattern,
                   const ChannelBlocks &blocks, int64_t channel0, const Extent &extent,
                   const Tile &d, llvm::ArrayRef<Tile> operands, const Settings &settings);

@@ -30,6 +30,11 @@ ChannelBlocks TileOps::channelBlocks(std::vector<Task> &constants, llvm::ArrayRe
     for (llvm::ArrayRef<int32_t> values : {bias, multiplier, shift})
       append(values, begin, count);
   }
+  if (blocks.hasStrip(context_.lanes)) {
+    blocks.stripOffset = static_cast<int64_t>(bytes.size());
+    for (llvm::ArrayRef<int32_t> values : {bias, multiplier, shift})
+      append(values, 0, context_.lanes);
+  }
   int64_t size = static_cast<int64_t>(bytes.size());
   blocks.buffer = steps_.add(isa::Space::Spad, size, "rescale parameters", Traffic::Rare);
   const int64_t address = context_.constants.add(bytes);
@@ -58,7 +63,11 @@ void TileOps::selectBlock(std::vector<Task> &out, const ChannelBlocks &blocks, i
                       : (channel - blocks.first) / blocks.blockChannels * blocks.blockChannels;
   int64_t count = blocks.channels == 1 ? blocks.blockChannels
                                        : std::min(blocks.blockChannels, blocks.channels - first);
-  int64_t offset = first * bytesPerChannel;
+  select(out, blocks, first * bytesPerChannel, count);
+}
+
+void TileOps::select(std::vector<Task> &out, const ChannelBlocks &blocks, int64_t offset,
+                     int64_t count) {
   if (channelState_ == std::make_pair(blocks.buffer, offset))
     return;
   channelState_ = {blocks.buffer, offset};
@@ -84,13 +93,51 @@ void TileOps::rescale(std::vector<Task> &out, const ChannelBlocks &blocks, int64
   byChannels(out, *pattern, blocks, channel0, extent, d, a, settings);
 }
 
+// Rows that follow each other without a gap in every operand are one row: longer rows fill the
+// lanes better.
+static void flatten(Extent &extent, const std::vector<Tile *> &tiles) {
+  auto allDense = [&](int64_t Tile::*stride, int64_t span) {
+    return std::all_of(tiles.begin(), tiles.end(), [&](Tile *tile) {
+      return (tile->sc == 1 && tile->*stride == span) || (tile->sc == 0 && tile->*stride == 0);
+    });
+  };
+  if (extent.n0 == 1 || allDense(&Tile::s0, extent.nc)) {
+    bool wasOne = extent.n0 == 1;
+    if (!wasOne)
+      extent.nc *= extent.n0;
+    extent.n0 = extent.n1;
+    for (Tile *tile : tiles)
+      tile->s0 = tile->s1;
+    extent.n1 = 1;
+    if (extent.n0 > 1 && allDense(&Tile::s0, extent.nc)) {
+      extent.nc *= extent.n0;
+      extent.n0 = 1;
+    }
+  }
+}
+
+static bool isOneRow(Extent extent, Tile d, llvm::ArrayRef<Tile> operands) {
+  llvm::SmallVector<Tile, 4> tiles(operands);
+  std::vector<Tile *> all{&d};
+  for (Tile &tile : tiles)
+    all.push_back(&tile);
+  flatten(extent, all);
+  return extent.n1 == 1 && extent.n0 == 1;
+}
+
 void TileOps::byChannels(std::vector<Task> &out, const patterns::Pattern &pattern,
                          const ChannelBlocks &blocks, int64_t channel0, const Extent &extent,
                          const Tile &d, llvm::ArrayRef<Tile> operands, const Settings &settings) {
   if (blocks.channels == 1) {
-    selectBlock(out, blocks, 0);
+    // Where all elements follow each other, a strip of parameters is enough: it is selected sooner.
+    const bool isStrip = blocks.stripOffset > 0 && isOneRow(extent, d, operands) &&
+                         extent.elements() <= context_.lanes * pattern.n0Limit;
+    if (isStrip)
+      select(out, blocks, blocks.stripOffset, context_.lanes);
+    else
+      selectBlock(out, blocks, 0);
     emit(out, pattern, extent, d, operands, settings,
-         std::min(blocks.blockChannels, pattern.ncLimit), true);
+         std::min(isStrip ? context_.lanes : blocks.blockChannels, pattern.ncLimit), true);
     return;
   }
   for (int64_t c = 0; c < extent.nc;) {
@@ -123,29 +170,6 @@ void TileOps::apply(std::vector<Task> &out, const patterns::Match &match,
   if (limit > context_.lanes)
     limit = limit / context_.lanes * context_.lanes;
   emit(out, pattern, extent, d, operands, settings, limit, true);
-}
-
-// Rows that follow each other without a gap in every operand are one row: longer rows fill the
-// lanes better.
-static void flatten(Extent &extent, const std::vector<Tile *> &tiles) {
-  auto allDense = [&](int64_t Tile::*stride, int64_t span) {
-    return std::all_of(tiles.begin(), tiles.end(), [&](Tile *tile) {
-      return (tile->sc == 1 && tile->*stride == span) || (tile->sc == 0 && tile->*stride == 0);
-    });
-  };
-  if (extent.n0 == 1 || allDense(&Tile::s0, extent.nc)) {
-    bool wasOne = extent.n0 == 1;
-    if (!wasOne)
-      extent.nc *= extent.n0;
-    extent.n0 = extent.n1;
-    for (Tile *tile : tiles)
-      tile->s0 = tile->s1;
-    extent.n1 = 1;
-    if (extent.n0 > 1 && allDense(&Tile::s0, extent.nc)) {
-      extent.nc *= extent.n0;
-      extent.n0 = 1;
-    }
-  }
 }
 
 void TileOps::emit(std::vector<Task> &out, const patterns::Pattern &pattern, Extent extent, Tile d,

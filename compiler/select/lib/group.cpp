@@ -1,8 +1,10 @@
 // Groups of `kernel-fuse`:
 //  1. In program order, an element-wise operation joins the group whose last value it reads, when
 //  that value has no other reader and the operation keeps its shape; with two such groups, both
-//  become one, that with an anchor first. Any other operation starts a group. Within a group values
-//  are signed: unsigned elements enter and leave through memory.
+//  become one, that with an anchor first. Any other operation starts a group, and so does one
+//  behind a product that element-wise operations come before: what they give waits in memory, if it
+//  has fewer bits than what they read. Within a group values are signed: unsigned elements enter
+//  and leave through memory.
 //  2. Where a value goes from one group to another that alone reads it, the operations before it
 //  are either one's: as many of them go over as let the fewest bytes through memory, then take the
 //  fewest instructions.
@@ -38,6 +40,7 @@ namespace {
 struct Sequence {
   SmallVector<Operation *> ops;
   size_t extended = 0; // position of the last operation in the program
+  size_t products = 0; // and others that are not element-wise, before that
 };
 
 bool readsUnsigned(Operation &op) {
@@ -77,6 +80,8 @@ public:
     }
     sequence.ops.push_back(&op);
     sequence.extended = position_++;
+    products_ += mustBegin(op) && !standsAlone(op);
+    sequence.products = products_;
     byLast_[&op] = continued[0];
   }
 
@@ -183,12 +188,28 @@ private:
     });
   }
 
+  // Whether what a sequence gives had better wait in memory than what it is made of.
+  bool waits(Value given, size_t sequence) const {
+    const Sequence &giver = sequences_[sequence];
+    if (giver.products == products_ || mustBegin(sequence))
+      return false;
+    llvm::SmallPtrSet<Value, 4> read;
+    int bits = 0;
+    for (Operation *op : giver.ops)
+      for (Value operand : op->getOperands())
+        if (!operand.getDefiningOp<tosa::ConstOp>() &&
+            !llvm::is_contained(giver.ops, operand.getDefiningOp()) &&
+            shapeOf(operand) == shapeOf(given) && read.insert(operand).second)
+          bits += widthOf(operand);
+    return widthOf(given) < bits;
+  }
+
   // The first one goes on, and takes in the other one.
   SmallVector<size_t, 2> continuedBy(Operation &op) const {
     SmallVector<size_t, 2> found;
     for (Value operand : op.getOperands()) {
       auto known = byLast_.find(operand.getDefiningOp());
-      if (known != byLast_.end() && mayJoin(operand, op) &&
+      if (known != byLast_.end() && mayJoin(operand, op) && !waits(operand, known->second) &&
           !llvm::is_contained(found, known->second))
         found.push_back(known->second);
     }
@@ -201,7 +222,7 @@ private:
   Selection *selection_;
   std::vector<Sequence> sequences_;
   llvm::DenseMap<Operation *, size_t> byLast_;
-  size_t position_ = 0;
+  size_t position_ = 0, products_ = 0;
 };
 
 // Moves operations into a group behind `place`.
