@@ -103,7 +103,7 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement
       return placement != Placement::Packed && isSmall && (end - 1) / bankBytes_ != bank;
     case 2:
       if (placement == Placement::Alternate)
-        return bank == (beside < 0 ? lastBank_ : beside / bankBytes_);
+        return beside < 0 ? bank == lastBank_ : bank != beside / bankBytes_;
       return neighborsAt(address, end);
     case 3:
       return placement == Placement::Packed

@@ -257,9 +257,10 @@ std::optional<int64_t> Emitter::allocateIn(Arena &arena, const Group &group, int
       arena.allocateAt(planned(group, buffer), info.bytes, info.traffic))
     return planned(group, buffer);
   bool isSpad = info.space == isa::Space::Spad;
+  const auto bankBytes = static_cast<int64_t>(isa_.memory(info.space).bankBytes());
   return isSpad ? arena.allocate(info.bytes, info.traffic, group.placement, group.largest)
                 : arena.allocate(info.bytes, info.traffic, Placement::Alternate, group.largestSum,
-                                 beside);
+                                 info.bank >= 0 ? info.bank * bankBytes % arena.bytes() : beside);
 }
 
 // Of a small buffer of accumulators: the address of the large one that the task has beside it, with

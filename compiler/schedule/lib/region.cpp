@@ -625,6 +625,7 @@ std::vector<Region::Turn> Region::turns() const {
 void Region::addStage(Steps &steps, Step &step, std::vector<Running> &running, size_t stage,
                       TileInFlight &tile) const {
   const std::vector<Turn> turns = this->turns();
+  const size_t known = steps.buffers.size();
   for (size_t i = 0; i < running.size(); ++i) {
     Running &each = running[i];
     const Kernel &kernel = each.kernel;
@@ -650,6 +651,11 @@ void Region::addStage(Steps &steps, Step &step, std::vector<Running> &running, s
       mark(llvm::MutableArrayRef(step.compute).drop_front(computed), kernel.layer);
     }
   }
+  // The array writes one tile's sums, the vector unit another one's, and each has banks of its own.
+  if (turns.back().rest > 0)
+    for (Buffer &buffer : llvm::MutableArrayRef(steps.buffers).drop_front(known))
+      if (buffer.space == isa::Space::Acc)
+        buffer.bank = tile.number;
 }
 
 void Region::lower(Steps &steps, int64_t most, int64_t mostTiles) const {
@@ -676,6 +682,7 @@ void Region::lower(Steps &steps, int64_t most, int64_t mostTiles) const {
     }
     // While one stage of a tile waits for the array, the vector unit has another tile's.
     std::deque<TileInFlight> tiles; // of the last steps, the newest first
+    int64_t number = 0;
     bool isFirst = true;
     auto addStep = [&] {
       Step &step = steps.steps.emplace_back();
@@ -706,6 +713,7 @@ void Region::lower(Steps &steps, int64_t most, int64_t mostTiles) const {
       tile.start.back() += first;
       TileInFlight next;
       next.box = std::move(tile);
+      next.number = number++;
       next.sums.resize(kernels_.size());
       push(std::move(next));
       addStep();

@@ -79,6 +79,7 @@ private:
   };
   struct TileInFlight {
     Box box; // empty: there is no tile
+    int64_t number = 0;
     HeldTensors held;
     std::vector<llvm::SmallVector<Tile>> sums; // by kernel, of products
   };

@@ -22,6 +22,7 @@ struct Buffer {
   int64_t bytes = 0;
   std::string purpose; // "weights", for messages and the memory map
   Traffic traffic = Traffic::Streamed;
+  int64_t bank = -1; // in which it had better be, counted around; -1: any
 };
 
 // One instruction whose on-chip addresses are still buffer-relative.
